@@ -1,0 +1,244 @@
+// Package aggregate reduces the scores of one hypothesis against its
+// references to one number (Div-Ref, equation 3, and its relatives).
+//
+// An aggregator sees plain numbers. What happens to scores that are missing
+// is the caller's [Policy], and the counts of what was used and what was left
+// out come back with every number.
+package aggregate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// Aggregator reduces scores over references. Make one with Parse.
+type Aggregator struct {
+	name   string
+	native bool
+	single bool
+	// reduce may reorder its argument, which is never empty. sign is +1
+	// where a higher score is better and -1 where a lower one is.
+	reduce func(scores []float64, sign float64) float64
+}
+
+// Name is the canonical spec, such as "max" or "best:k=3". It goes into
+// signatures.
+func (a Aggregator) Name() string { return a.name }
+
+// Native reports whether the metric's own rule for several references takes
+// the place of a reduction of its scores.
+func (a Aggregator) Native() bool { return a.native }
+
+// Single reports whether only the first reference counts.
+func (a Aggregator) Single() bool { return a.single }
+
+// Policy says what to do when some of the scores to reduce are missing.
+type Policy uint8
+
+// The policies.
+const (
+	Exclude   Policy = iota // reduce the others
+	Propagate               // the result is missing too
+	Fail                    // it is an error
+)
+
+var policies = []string{"exclude", "propagate", "fail"}
+
+// ParsePolicy reads the name of a policy.
+func ParsePolicy(s string) (Policy, error) {
+	if i := slices.Index(policies, s); i >= 0 {
+		return Policy(i), nil
+	}
+	return 0, errors.New(suggest.Unknown("policy for missing scores", s, policies))
+}
+
+// String is the name that ParsePolicy reads.
+func (p Policy) String() string { return policies[p] }
+
+// ErrMissing is returned under the policy Fail.
+var ErrMissing = errors.New("a score is missing")
+
+// Result is an aggregated number with its coverage.
+type Result struct {
+	Value   float64 // meaningless unless OK
+	OK      bool    // whether there is a number
+	Used    int     // scores that entered it
+	Missing int     // scores that should have and were missing
+}
+
+// Apply reduces scores, of which ok says which are there (nil: all of them).
+// buf is scratch memory of at least len(scores), or nil. A native aggregator
+// has nothing to apply.
+func (a Aggregator) Apply(scores []float64, ok []bool, higherIsBetter bool, p Policy, buf []float64) (Result, error) {
+	if a.native {
+		return Result{}, fmt.Errorf("aggregator %s reduces no scores: the metric does it by its own rule", a.name)
+	}
+	if a.single && len(scores) > 1 {
+		scores = scores[:1]
+		if ok != nil {
+			ok = ok[:1]
+		}
+	}
+	buf = buf[:0]
+	for i, s := range scores {
+		if ok == nil || ok[i] {
+			buf = append(buf, s)
+		}
+	}
+	res := Result{Used: len(buf), Missing: len(scores) - len(buf)}
+	if res.Missing > 0 && p == Fail {
+		return res, ErrMissing
+	}
+	if len(buf) == 0 || res.Missing > 0 && p == Propagate {
+		return res, nil
+	}
+	sign := -1.0
+	if higherIsBetter {
+		sign = 1
+	}
+	v := a.reduce(buf, sign)
+	if math.IsNaN(v) {
+		return res, fmt.Errorf("aggregator %s is not defined for the score %v", a.name, slices.Min(buf))
+	}
+	res.Value, res.OK = v, true
+	return res, nil
+}
+
+// kind documents one aggregator and makes it from its parameter.
+type kind struct {
+	name, param, def, doc string
+	check                 func(float64) error
+	make                  func(param float64) Aggregator
+}
+
+func kinds() []kind {
+	simple := func(f func([]float64, float64) float64) func(float64) Aggregator {
+		return func(float64) Aggregator { return Aggregator{reduce: f} }
+	}
+	return []kind{
+		{name: "single", doc: "the first reference alone",
+			make: func(float64) Aggregator {
+				return Aggregator{single: true, reduce: func(s []float64, _ float64) float64 { return s[0] }}
+			}},
+		{name: "max", doc: "the largest score", make: simple(func(s []float64, _ float64) float64 { return slices.Max(s) })},
+		{name: "mean", doc: "the arithmetic mean", make: simple(func(s []float64, _ float64) float64 { return Mean(s) })},
+		{name: "min", doc: "the smallest score", make: simple(func(s []float64, _ float64) float64 { return slices.Min(s) })},
+		{name: "median", doc: "the middle score, or the mean of the middle two", make: simple(func(s []float64, _ float64) float64 { return Median(s) })},
+		{name: "best", param: "k", def: "1", doc: "the mean of the k best scores, best by the metric's direction; of all where there are fewer",
+			check: func(k float64) error {
+				if k < 1 || k != math.Trunc(k) || k > math.MaxInt32 {
+					return errors.New("k must be a whole number from 1")
+				}
+				return nil
+			},
+			make: func(k float64) Aggregator {
+				return Aggregator{reduce: func(s []float64, sign float64) float64 { return MeanBest(s, int(k), sign) }}
+			}},
+		{name: "softmax", param: "t", def: "1", doc: "the mean weighted by exp(score/t), by the metric's direction; t is in units of the score",
+			check: func(t float64) error {
+				if !(t > 0) || math.IsInf(t, 0) {
+					return errors.New("the temperature t must be positive")
+				}
+				return nil
+			},
+			make: func(t float64) Aggregator {
+				return Aggregator{reduce: func(s []float64, sign float64) float64 { return Softmax(s, t, sign) }}
+			}},
+		{name: "power", param: "p", def: "2", doc: "the power mean with exponent p; 0 is the geometric mean; for scores from 0",
+			check: func(p float64) error {
+				if math.IsNaN(p) || math.IsInf(p, 0) {
+					return errors.New("the exponent p must be finite")
+				}
+				return nil
+			},
+			make: func(p float64) Aggregator {
+				return Aggregator{reduce: func(s []float64, _ float64) float64 { return PowerMean(s, p) }}
+			}},
+		{name: "native", doc: "the metric's own rule for several references",
+			make: func(float64) Aggregator { return Aggregator{native: true} }},
+	}
+}
+
+// Names lists the aggregators.
+func Names() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Doc describes one aggregator: its spec with its default parameter, and
+// what it computes.
+type Doc struct{ Spec, Text string }
+
+// Docs describes all aggregators.
+func Docs() []Doc {
+	var docs []Doc
+	for _, k := range kinds() {
+		spec := k.name
+		if k.param != "" {
+			spec += ":" + k.param + "=" + k.def
+		}
+		docs = append(docs, Doc{spec, k.doc})
+	}
+	return docs
+}
+
+// SpecError says what is wrong with an aggregator that a user wrote.
+type SpecError struct {
+	Spec string
+	Err  error
+}
+
+func (e *SpecError) Error() string { return fmt.Sprintf("aggregator %q: %v", e.Spec, e.Err) }
+
+// Unwrap returns the cause.
+func (e *SpecError) Unwrap() error { return e.Err }
+
+// Parse makes the aggregator that a spec names: "max", or with a parameter
+// "best:k=3", for which "best:3" will do. The error is a *SpecError.
+func Parse(spec string) (Aggregator, error) {
+	name, rest, given := strings.Cut(spec, ":")
+	for _, k := range kinds() {
+		if k.name != name {
+			continue
+		}
+		if k.param == "" {
+			if given {
+				return Aggregator{}, &SpecError{spec, fmt.Errorf("%s takes no parameter", name)}
+			}
+			a := k.make(0)
+			a.name = name
+			return a, nil
+		}
+		value := k.def
+		if given {
+			key, v, named := strings.Cut(rest, "=")
+			if !named {
+				key, v = k.param, rest
+			}
+			if key != k.param {
+				return Aggregator{}, &SpecError{spec, errors.New(suggest.Unknown("parameter", key, []string{k.param}))}
+			}
+			value = v
+		}
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return Aggregator{}, &SpecError{spec, fmt.Errorf("%s=%q is no number", k.param, value)}
+		}
+		if err := k.check(x); err != nil {
+			return Aggregator{}, &SpecError{spec, err}
+		}
+		a := k.make(x)
+		a.name = fmt.Sprintf("%s:%s=%s", name, k.param, strconv.FormatFloat(x, 'g', -1, 64))
+		return a, nil
+	}
+	return Aggregator{}, &SpecError{spec, errors.New(suggest.Unknown("aggregator", name, Names()))}
+}

@@ -1,0 +1,89 @@
+package correlate
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestPairwiseAccuracy(t *testing.T) {
+	tests := []struct {
+		name         string
+		gold, metric []float64
+		value        float64
+		pairs        int
+	}{
+		{"none", nil, nil, nan, 0},
+		{"one", []float64{1}, []float64{1}, nan, 0},
+		{"agree", []float64{1, 2, 3}, []float64{10, 20, 30}, 1, 3},
+		{"one of three disagrees", []float64{1, 2, 3}, []float64{10, 30, 20}, 2.0 / 3, 3},
+		{"tied in both", []float64{1, 1}, []float64{5, 5}, 1, 1},
+		{"tied in gold only", []float64{1, 1}, []float64{5, 6}, 0, 1},
+		{"tied in the metric only", []float64{1, 2}, []float64{5, 5}, 0, 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			value, pairs := PairwiseAccuracy(test.gold, test.metric)
+			if !near(value, test.value, 0) || pairs != test.pairs {
+				t.Errorf("%v of %d pairs, want %v of %d", value, pairs, test.value, test.pairs)
+			}
+		})
+	}
+}
+
+func TestSystemMeansTakeCellsWithBoth(t *testing.T) {
+	p := NewPairs(3, 3)
+	for _, c := range []struct {
+		segment, system int
+		gold, metric    float64
+		goldOK, metrOK  bool
+	}{
+		{0, 0, 1, 10, true, true},
+		{1, 0, 2, 20, true, true},
+		{2, 0, 9, 90, false, true},
+		{0, 1, 4, 40, true, false},
+		{1, 1, 5, 50, true, true},
+		{0, 2, 7, 70, true, false},
+		{1, 2, 7, 70, false, true},
+	} {
+		i := p.Index(c.segment, c.system)
+		p.Gold[i], p.GoldOK[i] = c.gold, c.goldOK
+		p.Metric[i], p.MetricOK[i] = c.metric, c.metrOK
+	}
+	gold, metric, cells := SystemMeans(p)
+	for i, want := range []struct {
+		gold, metric float64
+		cells        int
+	}{{1.5, 15, 2}, {5, 50, 1}, {nan, nan, 0}} {
+		if !near(gold[i], want.gold, 0) || !near(metric[i], want.metric, 0) || cells[i] != want.cells {
+			t.Errorf("system %d: %v, %v of %d cells, want %v", i, gold[i], metric[i], cells[i], want)
+		}
+	}
+	res, err := Correlate(p, StatAccuracy, None)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Result{Value: 1, N: 1, MissingMetric: 2, MissingGold: 2, Groups: 2, Dropped: 1}
+	if res != want {
+		t.Errorf("%+v, want %+v", res, want)
+	}
+}
+
+// Systems with the same scores on other segments are tied.
+func TestSystemMeansDoNotDependOnOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tenths := rapid.Map(rapid.IntRange(-250, 0), func(v int) float64 { return float64(v) / 10 })
+		scores := rapid.SliceOfN(tenths, 1, 60).Draw(t, "scores")
+		other := rapid.Permutation(scores).Draw(t, "other")
+		p := &Pairs{Segments: len(scores), Systems: 2}
+		for i := range scores {
+			p.Gold = append(p.Gold, scores[i], other[i])
+		}
+		p.Metric = slices.Clone(p.Gold)
+		gold, metric, _ := SystemMeans(p)
+		if gold[0] != gold[1] || metric[0] != metric[1] {
+			t.Fatalf("means %v and %v", gold, metric)
+		}
+	})
+}

@@ -1,0 +1,289 @@
+package correlate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// materialised returns the table in which each segment is present as often as
+// weights say.
+func materialised(p *Pairs, weights []int32) *Pairs {
+	m := &Pairs{Systems: p.Systems, GoldOK: []bool{}, MetricOK: []bool{}}
+	for seg, w := range weights {
+		from, to := p.Index(seg, 0), p.Index(seg+1, 0)
+		for range w {
+			m.Segments++
+			m.Gold = append(m.Gold, p.Gold[from:to]...)
+			m.Metric = append(m.Metric, p.Metric[from:to]...)
+			m.GoldOK = append(m.GoldOK, p.GoldOK[from:to]...)
+			m.MetricOK = append(m.MetricOK, p.MetricOK[from:to]...)
+		}
+	}
+	return m
+}
+
+func drawTable(t *rapid.T) *Pairs {
+	p := NewPairs(rapid.IntRange(0, 15).Draw(t, "segments"), rapid.IntRange(0, 5).Draw(t, "systems"))
+	n := len(p.Gold)
+	p.Gold, p.Metric = drawScores(t, n, "gold"), drawScores(t, n, "metric")
+	mask := rapid.SliceOfN(rapid.SampledFrom([]bool{true, true, true, false}), n, n)
+	p.GoldOK, p.MetricOK = mask.Draw(t, "gold mask"), mask.Draw(t, "metric mask")
+	return p
+}
+
+// choices are the statistics with the groupings they can take.
+var choices = []struct {
+	statistic Statistic
+	grouping  Grouping
+}{
+	{StatKendall, None}, {StatKendall, BySegment}, {StatKendall, BySystem},
+	{StatSpearman, None}, {StatSpearman, BySegment}, {StatSpearman, BySystem},
+	{StatPearson, None}, {StatPearson, BySegment}, {StatPearson, BySystem},
+	{StatAccuracy, None},
+}
+
+func TestWeightedEqualsMaterialised(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawTable(t)
+		weights := rapid.SliceOfN(rapid.Int32Range(0, 4), p.Segments, p.Segments).Draw(t, "weights")
+		m := materialised(p, weights)
+		var s scratch // shared, as a goroutine of Bootstrap does
+		for _, c := range choices {
+			want, err := Correlate(m, c.statistic, c.grouping)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rs := newResampler(p, c.statistic, c.grouping)
+			for range 2 {
+				if got := rs.weighted(weights, &s); !near(got, want.Value, 1e-12) {
+					t.Fatalf("%v by %v: %v, materialised %v", c.statistic, c.grouping, got, want.Value)
+				}
+			}
+		}
+	})
+}
+
+// simulated returns a table like that of a year of WMT: gold scores with many
+// ties, continuous metric scores that depend on them.
+func simulated(segments, systems int) *Pairs {
+	random := rand.New(rand.NewPCG(1, 2))
+	p := NewPairs(segments, systems)
+	for i := range p.Gold {
+		p.Gold[i] = -math.Round(math.Abs(random.NormFloat64()*random.NormFloat64()) * 40 / 10)
+		p.Metric[i] = p.Gold[i] + 8*random.NormFloat64() + float64(i%systems)/10
+		p.GoldOK[i] = true
+		p.MetricOK[i] = true
+	}
+	return p
+}
+
+func TestWeightedEqualsMaterialisedAtScale(t *testing.T) {
+	p := simulated(1875, 14)
+	weights := make([]int32, p.Segments)
+	rs := newResampler(p, StatKendall, None)
+	draw(weights, rs.pool, rand.New(rand.NewPCG(3, 4)))
+	m := materialised(p, weights)
+	var s scratch
+	for _, c := range choices {
+		want, err := Correlate(m, c.statistic, c.grouping)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := newResampler(p, c.statistic, c.grouping).weighted(weights, &s); !near(got, want.Value, 1e-12) {
+			t.Errorf("%v by %v: %v, materialised %v", c.statistic, c.grouping, got, want.Value)
+		}
+	}
+}
+
+func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, o BootstrapOptions) Interval {
+	t.Helper()
+	i, err := Bootstrap(t.Context(), p, s, g, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// The numbers pin the random draws: a change of them is a change of every
+// interval that was ever printed.
+func TestBootstrapIsReproducible(t *testing.T) {
+	p := simulated(40, 5)
+	want := bootstrap(t, p, StatKendall, None, BootstrapOptions{200, 0.95, 7})
+	if pinned := (Interval{Low: 0.22435148870681815, High: 0.35271596363776686}); want != pinned {
+		t.Errorf("%+v, want %+v", want, pinned)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(procs)
+		if got := bootstrap(t, p, StatKendall, None, BootstrapOptions{200, 0.95, 7}); got != want {
+			t.Errorf("with %d processors %+v, want %+v", procs, got, want)
+		}
+	}
+	if got := bootstrap(t, p, StatKendall, None, BootstrapOptions{200, 0.95, 8}); got == want {
+		t.Errorf("another seed gave %+v again", got)
+	}
+}
+
+func TestBootstrapInterval(t *testing.T) {
+	p := simulated(150, 6)
+	for _, c := range choices {
+		res, err := Correlate(p, c.statistic, c.grouping)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wide := bootstrap(t, p, c.statistic, c.grouping, BootstrapOptions{300, 0.99, 1})
+		narrow := bootstrap(t, p, c.statistic, c.grouping, BootstrapOptions{300, 0.5, 1})
+		if !(wide.Low <= narrow.Low && narrow.Low <= narrow.High && narrow.High <= wide.High) {
+			t.Errorf("%v by %v: 99 %%: %+v, 50 %%: %+v", c.statistic, c.grouping, wide, narrow)
+		}
+		if res.Value < wide.Low || res.Value > wide.High {
+			t.Errorf("%v by %v = %v is outside %+v", c.statistic, c.grouping, res.Value, wide)
+		}
+		if wide.Undefined != 0 {
+			t.Errorf("%v by %v: %d undefined", c.statistic, c.grouping, wide.Undefined)
+		}
+	}
+}
+
+// The width is what theory says: Fisher's z of Pearson's r of independent
+// normal pairs has a standard error of 1/√(n-3).
+func TestBootstrapWidth(t *testing.T) {
+	const n = 2000
+	random := rand.New(rand.NewPCG(5, 6))
+	p := NewPairs(n, 1)
+	for i := range n {
+		p.Gold[i] = random.NormFloat64()
+		p.Metric[i] = 0.5*p.Gold[i] + random.NormFloat64()
+		p.GoldOK[i], p.MetricOK[i] = true, true
+	}
+	got := bootstrap(t, p, StatPearson, None, BootstrapOptions{2000, 0.95, 1})
+	width := math.Atanh(got.High) - math.Atanh(got.Low)
+	want := 2 * 1.959964 / math.Sqrt(n-3)
+	if math.Abs(width-want) > 0.15*want {
+		t.Errorf("width %v in Fisher's z, want about %v", width, want)
+	}
+}
+
+// Scores of a segment are resampled together: copies of a system add nothing.
+func TestBootstrapDrawsWholeSegments(t *testing.T) {
+	one := simulated(60, 1)
+	copies := NewPairs(60, 4)
+	for i := range copies.Gold {
+		copies.Gold[i], copies.Metric[i] = one.Gold[i/4], one.Metric[i/4]
+		copies.GoldOK[i], copies.MetricOK[i] = true, true
+	}
+	o := BootstrapOptions{200, 0.9, 3}
+	a, b := bootstrap(t, one, StatSpearman, None, o), bootstrap(t, copies, StatSpearman, None, o)
+	if !near(a.Low, b.Low, 1e-12) || !near(a.High, b.High, 1e-12) {
+		t.Errorf("%+v, with copies of the system %+v", a, b)
+	}
+}
+
+// Segments without a pair of scores are no part of the sample.
+func TestBootstrapLeavesOutUnjudged(t *testing.T) {
+	p := simulated(50, 3)
+	more := NewPairs(80, 3)
+	copy(more.Gold, p.Gold)
+	copy(more.Metric, p.Metric)
+	copy(more.GoldOK, p.GoldOK)
+	copy(more.MetricOK, p.MetricOK)
+	for i := len(p.Gold); i < len(more.Gold); i++ {
+		more.MetricOK[i] = true
+	}
+	o := BootstrapOptions{100, 0.9, 3}
+	for _, c := range choices {
+		a, b := bootstrap(t, p, c.statistic, c.grouping, o), bootstrap(t, more, c.statistic, c.grouping, o)
+		if a != b {
+			t.Errorf("%v by %v: %+v, with unjudged segments %+v", c.statistic, c.grouping, a, b)
+		}
+	}
+}
+
+func TestBootstrapUndefined(t *testing.T) {
+	o := BootstrapOptions{400, 0.9, 1}
+	// Three segments of one system: a resample that draws one of them three
+	// times is constant, which is one in nine.
+	p := table(t, "1/1", "2/2", "3/4")
+	got := bootstrap(t, p, StatKendall, None, o)
+	if !near(got.Low, 1, 1e-15) || !near(got.High, 1, 1e-15) || got.Undefined < 20 || got.Undefined > 80 {
+		t.Errorf("%+v, want [1, 1] with about 44 undefined", got)
+	}
+	for _, p := range []*Pairs{NewPairs(0, 0), NewPairs(5, 2), table(t, "1/1"), table(t, "2/1 2/3")} {
+		got := bootstrap(t, p, StatKendall, None, o)
+		if !math.IsNaN(got.Low) || !math.IsNaN(got.High) || got.Undefined != o.Resamples {
+			t.Errorf("%+v, want all undefined", got)
+		}
+	}
+}
+
+func TestBootstrapOptionErrors(t *testing.T) {
+	p := table(t, "1/1 2/2")
+	for _, o := range []BootstrapOptions{{0, 0.9, 0}, {-1, 0.9, 0}, {1, 0, 0}, {1, 1, 0}, {1, 95, 0}, {1, nan, 0}} {
+		if _, err := Bootstrap(t.Context(), p, StatKendall, None, o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}
+
+func TestBootstrapCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := simulated(300, 5)
+	o := BootstrapOptions{Resamples: 1 << 24, Confidence: 0.95} // takes an hour
+	done := make(chan error, 1)
+	go func() {
+		_, err := Bootstrap(ctx, p, StatKendall, None, o)
+		done <- err
+	}()
+	cancel()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want context.Canceled", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("still running a minute after the context was cancelled")
+	}
+}
+
+func BenchmarkKendall(b *testing.B) {
+	p := simulated(1875, 14)
+	b.ReportAllocs()
+	for b.Loop() {
+		Kendall(p.Gold, p.Metric)
+	}
+}
+
+// BenchmarkResample takes one resample of 26,250 pairs on one core.
+func BenchmarkResample(b *testing.B) {
+	p := simulated(1875, 14)
+	weights := make([]int32, p.Segments)
+	for _, c := range choices {
+		rs := newResampler(p, c.statistic, c.grouping)
+		draw(weights, rs.pool, rand.New(rand.NewPCG(3, 4)))
+		b.Run(c.statistic.String()+"/"+c.grouping.String(), func(b *testing.B) {
+			var s scratch
+			rs.weighted(weights, &s)
+			b.ReportAllocs()
+			for b.Loop() {
+				rs.weighted(weights, &s)
+			}
+		})
+	}
+}
+
+// BenchmarkBootstrap takes 1,000 resamples of 26,250 pairs on all cores.
+func BenchmarkBootstrap(b *testing.B) {
+	p := simulated(1875, 14)
+	for b.Loop() {
+		if _, err := Bootstrap(b.Context(), p, StatKendall, None, BootstrapOptions{1000, 0.95, 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package correlate
+
+import (
+	"strings"
+	"testing"
+)
+
+// table makes a table of one string per segment: a cell is "gold/metric", one
+// character each, and - is a missing score.
+func table(t *testing.T, segments ...string) *Pairs {
+	t.Helper()
+	var p *Pairs
+	for s, line := range segments {
+		cells := strings.Fields(line)
+		if p == nil {
+			p = NewPairs(len(segments), len(cells))
+		}
+		for k, c := range cells {
+			i := p.Index(s, k)
+			p.GoldOK[i], p.MetricOK[i] = c[0] != '-', c[2] != '-'
+			if p.GoldOK[i] {
+				p.Gold[i] = float64(c[0] - '0')
+			}
+			if p.MetricOK[i] {
+				p.Metric[i] = float64(c[2] - '0')
+			}
+		}
+	}
+	if p == nil {
+		p = NewPairs(0, 0)
+	}
+	return p
+}
+
+func TestCorrelate(t *testing.T) {
+	mixed := []string{
+		"1/1 2/3 3/2", // tau 1/3
+		"1/2 2/1 -/9", // tau -1
+		"5/1 5/2 5/3", // gold is constant
+		"4/4 -/1 2/-", // one pair
+		"-/1 -/2 -/-", // none
+	}
+	tests := []struct {
+		name      string
+		segments  []string
+		statistic Statistic
+		grouping  Grouping
+		want      Result
+	}{
+		{"by segment", mixed, StatKendall, BySegment, Result{
+			Value: (1.0/3 - 1) / 2, N: 5, MissingGold: 4, MissingMetric: 1,
+			Groups: 2, Dropped: 3, DroppedPairs: 4}},
+		{"flattened", []string{"1/1 2/2", "3/4 4/-", "-/3 5/3"}, StatKendall, None, Result{
+			Value: 4.0 / 6, N: 4, MissingGold: 1, MissingMetric: 1, Groups: 1}},
+		{"by system", []string{"1/1 2/2 -/1", "2/2 3/1 -/2", "3/3 -/4 -/3"}, StatSpearman, BySystem, Result{
+			Value: 0, N: 5, MissingGold: 4, Groups: 2, Dropped: 1}},
+		{"flattened and undefined", []string{"1/1 1/2"}, StatPearson, None, Result{
+			Value: nan, Dropped: 1, DroppedPairs: 2}},
+		{"every group undefined", []string{"1/1 1/2", "2/2 2/2"}, StatPearson, BySegment, Result{
+			Value: nan, Dropped: 2, DroppedPairs: 4}},
+		{"no segments", nil, StatKendall, None, Result{Value: nan, Dropped: 1}},
+		{"no segments, by segment", nil, StatKendall, BySegment, Result{Value: nan}},
+		{"no gold", []string{"-/1 -/2"}, StatSpearman, None, Result{Value: nan, MissingGold: 2, Dropped: 1}},
+		{"accuracy", []string{"1/1 2/2 3/4", "1/1 2/2 3/0", "1/1 2/2 -/9"}, StatAccuracy, None, Result{
+			Value: 2.0 / 3, N: 3, MissingGold: 1, Groups: 3}},
+		{"accuracy of one system", []string{"1/1", "2/2"}, StatAccuracy, None, Result{Value: nan, Groups: 1}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Correlate(table(t, test.segments...), test.statistic, test.grouping)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !near(got.Value, test.want.Value, 1e-15) {
+				t.Errorf("value %v, want %v", got.Value, test.want.Value)
+			}
+			got.Value, test.want.Value = 0, 0
+			if got != test.want {
+				t.Errorf("%+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNilMasksMeanAllPresent(t *testing.T) {
+	p := &Pairs{Segments: 3, Systems: 1, Gold: []float64{1, 2, 3}, Metric: []float64{1, 2, 4}}
+	res, err := Correlate(p, StatKendall, None)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Result{Value: 1, N: 3, Groups: 1}); res != want {
+		t.Errorf("%+v, want %+v", res, want)
+	}
+}
+
+func TestCorrelateErrors(t *testing.T) {
+	good := func() *Pairs { return table(t, "1/1 2/2", "3/3 4/-") }
+	tests := []struct {
+		name      string
+		change    func(p *Pairs)
+		statistic Statistic
+		grouping  Grouping
+		want      string
+	}{
+		{"short column", func(p *Pairs) { p.Metric = p.Metric[:3] }, StatKendall, None,
+			"kendall: 3 metric scores for 2 segments × 2 systems: want 4"},
+		{"short mask", func(p *Pairs) { p.GoldOK = p.GoldOK[:1] }, StatKendall, None,
+			"the mask of the gold scores has 1 elements"},
+		{"negative", func(p *Pairs) { p.Segments = -1 }, StatKendall, None, "-1 segments"},
+		{"NaN", func(p *Pairs) { p.Gold[2] = nan }, StatPearson, BySystem,
+			"segment 1, system 0 (from 0): the gold score is NaN: mark it as missing"},
+		{"accuracy by segment", func(*Pairs) {}, StatAccuracy, BySegment, "use grouping none"},
+		{"unknown statistic", func(*Pairs) {}, 99, None, "unknown statistic Statistic(99)"},
+		{"unknown grouping", func(*Pairs) {}, StatKendall, 99, "unknown grouping Grouping(99)"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := good()
+			test.change(p)
+			_, err := Correlate(p, test.statistic, test.grouping)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+			if _, err := Bootstrap(t.Context(), p, test.statistic, test.grouping,
+				BootstrapOptions{Resamples: 1, Confidence: 0.5}); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("bootstrap: error %v, want %q", err, test.want)
+			}
+		})
+	}
+	p := good()
+	p.Metric[3] = nan // of a score that is missing anyway
+	if _, err := Correlate(p, StatKendall, None); err != nil {
+		t.Errorf("a NaN under the mask: %v", err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, s := range Statistics() {
+		if got, err := ParseStatistic(s.String()); got != s || err != nil {
+			t.Errorf("ParseStatistic(%q) = %v, %v", s, got, err)
+		}
+	}
+	for _, g := range Groupings() {
+		if got, err := ParseGrouping(g.String()); got != g || err != nil {
+			t.Errorf("ParseGrouping(%q) = %v, %v", g, got, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"kendal":  `unknown statistic "kendal"; did you mean "kendall"? (known: kendall, spearman, pearson, accuracy)`,
+		"Pearson": `unknown statistic "Pearson"; did you mean "pearson"? (known: kendall, spearman, pearson, accuracy)`,
+		"":        `unknown statistic "" (known: kendall, spearman, pearson, accuracy)`,
+		"\x1b[2J": `unknown statistic "\x1b[2J" (known: kendall, spearman, pearson, accuracy)`,
+	} {
+		if _, err := ParseStatistic(name); err == nil || err.Error() != want {
+			t.Errorf("ParseStatistic(%q): %v, want %s", name, err, want)
+		}
+	}
+	want := `unknown grouping "segments"; did you mean "segment"? (known: none, segment, system)`
+	if _, err := ParseGrouping("segments"); err == nil || err.Error() != want {
+		t.Errorf("ParseGrouping: %v, want %s", err, want)
+	}
+}

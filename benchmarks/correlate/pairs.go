@@ -1,0 +1,103 @@
+package correlate
+
+import (
+	"fmt"
+	"math"
+)
+
+// Pairs is a table segments × systems of gold (human) and metric scores.
+// All slices have Segments·Systems elements, row-major: the systems of the
+// first segment, then those of the second. Higher is better in both.
+//
+// A score is used only where its mask is true; a nil mask means that every
+// score is present. Scores that are present must be finite.
+type Pairs struct {
+	Segments, Systems int
+	Gold, Metric      []float64
+	GoldOK, MetricOK  []bool
+}
+
+// NewPairs returns a table in which every score is missing.
+func NewPairs(segments, systems int) *Pairs {
+	n := segments * systems
+	return &Pairs{
+		Segments: segments, Systems: systems,
+		Gold: make([]float64, n), Metric: make([]float64, n),
+		GoldOK: make([]bool, n), MetricOK: make([]bool, n),
+	}
+}
+
+// Index returns where the cell of a segment and a system is in the slices.
+func (p *Pairs) Index(segment, system int) int { return segment*p.Systems + system }
+
+func present(mask []bool, i int) bool { return mask == nil || mask[i] }
+
+// paired says whether cell i has both scores.
+func (p *Pairs) paired(i int) bool { return present(p.GoldOK, i) && present(p.MetricOK, i) }
+
+// check returns an error where the table contradicts itself or holds a
+// number that is none.
+func (p *Pairs) check() error {
+	if p.Segments < 0 || p.Systems < 0 {
+		return fmt.Errorf("a table of %d segments and %d systems", p.Segments, p.Systems)
+	}
+	n := p.Segments * p.Systems
+	for _, column := range []struct {
+		name   string
+		scores []float64
+		mask   []bool
+	}{{"gold", p.Gold, p.GoldOK}, {"metric", p.Metric, p.MetricOK}} {
+		if len(column.scores) != n {
+			return fmt.Errorf("%d %s scores for %d segments × %d systems: want %d",
+				len(column.scores), column.name, p.Segments, p.Systems, n)
+		}
+		if column.mask != nil && len(column.mask) != n {
+			return fmt.Errorf("the mask of the %s scores has %d elements for %d segments × %d systems: want %d",
+				column.name, len(column.mask), p.Segments, p.Systems, n)
+		}
+		for i, v := range column.scores {
+			if present(column.mask, i) && (math.IsNaN(v) || math.IsInf(v, 0)) {
+				return fmt.Errorf("segment %d, system %d (from 0): the %s score is %v: mark it as missing",
+					i/p.Systems, i%p.Systems, column.name, v)
+			}
+		}
+	}
+	return nil
+}
+
+// groups is the number of vectors that a grouping makes of the table.
+func (p *Pairs) groups(g Grouping) int {
+	switch g {
+	case BySegment:
+		return p.Segments
+	case BySystem:
+		return p.Systems
+	default:
+		return 1
+	}
+}
+
+// vectors holds the cells of one group that have both scores.
+type vectors struct {
+	gold, metric []float64
+	segment      []int32
+}
+
+// gather replaces v by group r of grouping g.
+func (p *Pairs) gather(v *vectors, g Grouping, r int) {
+	v.gold, v.metric, v.segment = v.gold[:0], v.metric[:0], v.segment[:0]
+	start, end, step := 0, p.Segments*p.Systems, 1
+	switch g {
+	case BySegment:
+		start, end = r*p.Systems, (r+1)*p.Systems
+	case BySystem:
+		start, step = r, p.Systems
+	}
+	for i := start; i < end; i += step {
+		if p.paired(i) {
+			v.gold = append(v.gold, p.Gold[i])
+			v.metric = append(v.metric, p.Metric[i])
+			v.segment = append(v.segment, int32(i/p.Systems))
+		}
+	}
+}

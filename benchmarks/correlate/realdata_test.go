@@ -1,0 +1,122 @@
+package correlate
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// dataDir returns the folder of the real data, or skips the test.
+func dataDir(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("REFRACT_DATA")
+	if dir == "" {
+		root, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+				break
+			}
+			parent := filepath.Dir(root)
+			if parent == root {
+				t.Fatal("no go.mod above the test")
+			}
+			root = parent
+		}
+		dir = filepath.Join(root, "..", "shared", "data")
+	}
+	dir = filepath.Join(dir, "mt-metrics-eval-v2", "wmt22")
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("the WMT22 data is not at %s: set REFRACT_DATA", dir)
+	}
+	return dir
+}
+
+// readScores reads a .seg.score file: a system and a score or None a line,
+// the segments of a system in order.
+func readScores(t *testing.T, name string) (systems []string, scores map[string][]string) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	scores = map[string][]string{}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		system, score, ok := strings.Cut(lines.Text(), "\t")
+		if !ok {
+			t.Fatalf("%s: no tab in %q", name, lines.Text())
+		}
+		if scores[system] == nil {
+			systems = append(systems, system)
+		}
+		scores[system] = append(scores[system], score)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return systems, scores
+}
+
+// readPairs reads a metric's scores against MQM, without the references.
+func readPairs(t *testing.T, metric string) *Pairs {
+	t.Helper()
+	dir := dataDir(t)
+	names, gold := readScores(t, filepath.Join(dir, "human-scores", "zh-en.mqm.seg.score"))
+	_, scores := readScores(t, filepath.Join(dir, "metric-scores", "zh-en", metric+".seg.score"))
+	var systems []string
+	for _, s := range names {
+		if s != "refA" && s != "refB" {
+			systems = append(systems, s)
+		}
+	}
+	p := NewPairs(len(gold[systems[0]]), len(systems))
+	set := func(values []float64, ok []bool, i int, text string) {
+		if text == "None" {
+			return
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[i], ok[i] = v, true
+	}
+	for k, s := range systems {
+		for seg := range p.Segments {
+			set(p.Gold, p.GoldOK, p.Index(seg, k), gold[s][seg])
+			set(p.Metric, p.MetricOK, p.Index(seg, k), scores[s][seg])
+		}
+	}
+	return p
+}
+
+func TestWMT22(t *testing.T) {
+	for metric, want := range map[string]float64{"BLEU-refA": 0.144958, "chrF-refA": 0.147006} {
+		t.Run(metric, func(t *testing.T) {
+			p := readPairs(t, metric)
+			res, err := Correlate(p, StatKendall, None)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !near(res.Value, want, 1e-6) || res.N != 26250 {
+				t.Errorf("kendall = %.7f of %d, want %.6f of 26250", res.Value, res.N, want)
+			}
+			// Four of the 18 systems have no human score.
+			if res.MissingGold != 4*1875 || res.MissingMetric != 0 {
+				t.Errorf("%+v, want 7500 cells without gold", res)
+			}
+			interval := bootstrap(t, p, StatKendall, None, BootstrapOptions{100, 0.95, 1})
+			if !(interval.Low < want && want < interval.High && interval.High-interval.Low < 0.05) {
+				t.Errorf("interval %+v", interval)
+			}
+		})
+	}
+}

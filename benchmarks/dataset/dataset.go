@@ -1,0 +1,213 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// Options are those of all readers. The zero value reads everything but
+// judgements.
+type Options struct {
+	// References names the references of an mt-metrics-eval folder to use, in
+	// order. Where empty: refA, or the only reference of the folder.
+	References []string
+	// Judgements turns on the reading of human scores, at segment level.
+	Judgements bool
+	// JudgementNames restricts Judgements to these names; nil means all.
+	JudgementNames []string
+	// Warn receives each warning once, on the goroutine that opens or
+	// iterates; nil ignores them.
+	Warn func(Warning)
+	// Stdin is what "jsonl:-" reads; nil means os.Stdin.
+	Stdin io.Reader
+}
+
+// Warning is something about the input that does not stop a run but that its
+// owner should know.
+type Warning struct {
+	Pos     refract.Position
+	Message string
+}
+
+// String returns "file:line: message".
+func (w Warning) String() string {
+	if where := w.Pos.String(); where != "" {
+		return where + ": " + w.Message
+	}
+	return w.Message
+}
+
+// Error is a fault of the input, and where it is.
+type Error struct {
+	Pos    refract.Position
+	Column int // byte of the line, from 1; 0 where unknown
+	Err    error
+}
+
+// Error returns "file:line:column: cause".
+func (e *Error) Error() string {
+	where := e.Pos.String()
+	switch {
+	case where == "":
+		return e.Err.Error()
+	case e.Column > 0:
+		return fmt.Sprintf("%s:%d: %v", where, e.Column, e.Err)
+	default:
+		return where + ": " + e.Err.Error()
+	}
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+func failAt(pos refract.Position, column int, format string, args ...any) error {
+	return &Error{Pos: pos, Column: column, Err: fmt.Errorf(format, args...)}
+}
+
+func failFile(file, format string, args ...any) error {
+	return failAt(refract.Position{File: file}, 0, format, args...)
+}
+
+// Sized is a dataset that may know its number of segments.
+type Sized interface {
+	// Len returns the number of segments, and whether it is known. It may
+	// read a file.
+	Len() (n int, ok bool)
+}
+
+// HumanNamer is a dataset that knows the names of its human scores before it
+// is read.
+type HumanNamer interface {
+	HumanNames() []string
+}
+
+// ReferenceNamer is a dataset whose references have names.
+type ReferenceNamer interface {
+	// ReferenceNames returns all of them, also those not in use.
+	ReferenceNames() []string
+}
+
+// scheme is a row of the table of a kind of spec.
+type scheme struct {
+	name  string
+	usage string
+	open  func(place string, o Options) (refract.Dataset, error)
+}
+
+// schemes are the dataset formats that Open knows.
+func schemes() []scheme {
+	return []scheme{
+		{"jsonl", "jsonl:FILE", openJSONL},
+		{"mtme", "mtme:DIR/TESTSET/LP", openMTME},
+	}
+}
+
+// Open returns the dataset that spec names: "jsonl:FILE", where "-" is
+// standard input and can be read once, or "mtme:DIR/TESTSET/LP". The files
+// must exist, but segments are read only by iterating. A spec of an unknown
+// scheme is a *SpecError that lists the known ones.
+//
+// The dataset may also be [Sized], a [HumanNamer] and a [ReferenceNamer].
+func Open(spec string, o Options) (refract.Dataset, error) {
+	o.Warn = warnOnce(o.Warn)
+	table := schemes()
+	known := make([]string, len(table))
+	usages := make([]string, len(table))
+	for i, s := range table {
+		known[i], usages[i] = s.name, s.usage
+	}
+	i, place, err := lookup("dataset", spec, known, usages)
+	if err != nil {
+		return nil, err
+	}
+	return table[i].open(place, o)
+}
+
+// SpecError says that a spec such as "jsonl:FILE" is not of a form that is
+// known: a fault of the command line, and not of a file.
+type SpecError struct{ message string }
+
+func (e *SpecError) Error() string { return e.message }
+
+// lookup splits a spec and finds its scheme among the known ones.
+func lookup(what, spec string, known, usages []string) (i int, place string, err error) {
+	name, place, ok := strings.Cut(spec, ":")
+	want := strings.Join(usages, " or ")
+	if !ok {
+		return 0, "", &SpecError{fmt.Sprintf("%s %s does not say its format; write %s", what, quote(spec), want)}
+	}
+	for i, k := range known {
+		if k != name {
+			continue
+		}
+		if place == "" {
+			return 0, "", &SpecError{fmt.Sprintf("%s %s names no file; write %s", what, quote(spec), usages[i])}
+		}
+		return i, place, nil
+	}
+	return 0, "", &SpecError{fmt.Sprintf("%s %s has the unknown format %s%s; write %s",
+		what, quote(spec), quote(name), didYouMean(name, known), want)}
+}
+
+// didYouMean returns ` (did you mean "x"?)` for the nearest of the known
+// names, or "" where none is near.
+func didYouMean(name string, known []string) string {
+	if n := suggest.Nearest(name, known); n != "" {
+		return fmt.Sprintf(" (did you mean %q?)", n)
+	}
+	return ""
+}
+
+// list writes names for an error message.
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = quote(n)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// quote writes untrusted text for a message: escaped, and cut when long.
+func quote(s string) string {
+	const most = 80
+	if len(s) > most {
+		return fmt.Sprintf("%q…", strings.ToValidUTF8(s[:most], ""))
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// plural returns "1 line" or "2 lines".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// warnOnce drops warnings that were given before, so that a dataset may be
+// read twice. There are a few per file and system, whatever the number of
+// segments.
+func warnOnce(warn func(Warning)) func(Warning) {
+	if warn == nil {
+		return func(Warning) {}
+	}
+	var mu sync.Mutex
+	seen := map[Warning]bool{}
+	return func(w Warning) {
+		mu.Lock()
+		again := seen[w]
+		seen[w] = true
+		mu.Unlock()
+		if !again {
+			warn(w)
+		}
+	}
+}

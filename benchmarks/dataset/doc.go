@@ -1,0 +1,51 @@
+// Package dataset reads test sets, and writes them as JSON Lines.
+//
+// A test set is named by a scheme and a place:
+//
+//	jsonl:FILE              one segment a line; "jsonl:-" is standard input
+//	mtme:DIR/TESTSET/LP     the folders of mt-metrics-eval
+//
+// [Open] takes such a name; [OpenLines] takes line-aligned text files;
+// [WithReferences] adds expanded references to either; [StoredMetrics] reads
+// the metric scores that an mt-metrics-eval folder keeps; [Encoder] writes
+// JSON Lines.
+//
+// # How it reads
+//
+// Every reader streams: it holds one segment, and memory does not grow with
+// the number of segments, but for eight bytes of hash and a line number per
+// id in JSON Lines. Files are checked when they are opened, as far as that is
+// cheap (they exist, they have equal line counts, the scores are numbers), so
+// that these errors come before any scoring. Only "\n" ends a line.
+//
+// Missing is not empty: null in JSON, None in a Python list, and
+// "[No translation supplied]" in an mt-metrics-eval folder are missing texts,
+// an empty line is an empty one.
+//
+// Nothing is repaired in silence. A byte order mark and carriage returns at
+// line ends are removed with a [Warning], and a system that lacks some
+// segments has one when the sequence ends. All else that is wrong is an
+// [Error] with file and line.
+//
+// # JSON Lines
+//
+//	{"id":"1","source":"…","references":["…",null],
+//	 "variants":[{"reference":0,"prompt":"order","sample":0,"model":"m","text":"…","finish":"stop"}],
+//	 "hypotheses":{"sysA":"…","refB":null},"human_systems":["refB"],
+//	 "human":{"mqm":{"sysA":-1.5,"refB":null}},"document":"d1","domain":"news"}
+//
+// Only id is required. It is a string that is not empty, or a number, of
+// which the literal text is kept. The order of hypotheses and human scores is
+// that of the file. A variant must state its text; its reference and sample
+// are 0 where absent. human_systems lists hypotheses that people wrote, such
+// as a reference scored as a system. null stands for an absent value, except
+// for id. Unknown fields and repeated keys are errors, since they would lose
+// data. Blank lines may stand at the end of the file only.
+//
+// # mt-metrics-eval
+//
+// The texts are trimmed of white space at both ends, by Python's rule, as
+// mt-metrics-eval does. The ids are the numbers of the segments from 1.
+// Systems are in byte order of their names. The k-th line of a system's block
+// in a score file belongs to segment k.
+package dataset

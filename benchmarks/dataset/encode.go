@@ -1,0 +1,275 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract"
+)
+
+// Encoder writes segments as JSON Lines. Reading them back gives the same
+// segments, but for their positions, for the order of judgements of different
+// names, and for the difference of nil and empty slices.
+type Encoder struct {
+	w       io.Writer
+	buf     []byte
+	systems nameSet
+	scored  map[[2]string]bool // by name and system
+}
+
+// NewEncoder returns an Encoder that makes one Write per segment; give it a
+// buffered writer for speed.
+func NewEncoder(w io.Writer) *Encoder { return &Encoder{w: w, scored: map[[2]string]bool{}} }
+
+// Encode writes one line: the fields in a fixed order, without those that are
+// empty (references are always written), and without escapes for HTML. A
+// segment that could not be read back is an error, and nothing is written.
+func (e *Encoder) Encode(s *refract.Segment) error {
+	if err := e.check(s); err != nil {
+		return fmt.Errorf("cannot write segment %s: %w", quote(s.ID), err)
+	}
+	e.buf = appendSegment(e.buf[:0], s)
+	if _, err := e.w.Write(e.buf); err != nil {
+		return fmt.Errorf("cannot write segment %s: %w", quote(s.ID), err)
+	}
+	return nil
+}
+
+func appendSegment(b []byte, s *refract.Segment) []byte {
+	b = append(b, `{"id":`...)
+	b = appendString(b, s.ID)
+	if s.Source.Valid {
+		b = append(b, `,"source":`...)
+		b = appendText(b, s.Source)
+	}
+	b = append(b, `,"references":[`...)
+	for i, r := range s.References {
+		b = comma(b, i)
+		b = appendText(b, r)
+	}
+	b = append(b, ']')
+	b = appendVariants(b, s.Variants)
+	b = appendHypotheses(b, s.Hypotheses)
+	b = appendHuman(b, s.Judgements)
+	b = appendField(b, `,"document":`, s.Document)
+	b = appendField(b, `,"domain":`, s.Domain)
+	return append(b, "}\n"...)
+}
+
+func appendVariants(b []byte, variants []refract.Variant) []byte {
+	if len(variants) == 0 {
+		return b
+	}
+	b = append(b, `,"variants":[`...)
+	for i := range variants {
+		v := &variants[i]
+		b = comma(b, i)
+		b = append(b, `{"reference":`...)
+		b = strconv.AppendInt(b, int64(v.Reference), 10)
+		b = append(b, `,"prompt":`...)
+		b = appendString(b, v.Prompt)
+		b = append(b, `,"sample":`...)
+		b = strconv.AppendInt(b, int64(v.Sample), 10)
+		b = appendField(b, `,"model":`, v.Model)
+		b = append(b, `,"text":`...)
+		b = appendText(b, v.Text)
+		b = appendField(b, `,"finish":`, v.Finish)
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+func appendHypotheses(b []byte, hypotheses []refract.Hypothesis) []byte {
+	if len(hypotheses) == 0 {
+		return b
+	}
+	b = append(b, `,"hypotheses":{`...)
+	for i := range hypotheses {
+		h := &hypotheses[i]
+		b = comma(b, i)
+		b = appendString(b, h.System)
+		b = append(b, ':')
+		b = appendText(b, h.Text)
+	}
+	b = append(b, '}')
+	n := 0
+	for i := range hypotheses {
+		if !hypotheses[i].Human {
+			continue
+		}
+		if n == 0 {
+			b = append(b, `,"human_systems":[`...)
+		}
+		b = comma(b, n)
+		b = appendString(b, hypotheses[i].System)
+		n++
+	}
+	if n > 0 {
+		b = append(b, ']')
+	}
+	return b
+}
+
+func appendHuman(b []byte, judgements []refract.Judgement) []byte {
+	if len(judgements) == 0 {
+		return b
+	}
+	b = append(b, `,"human":{`...)
+	for i := range judgements {
+		name := judgements[i].Name
+		if slices.ContainsFunc(judgements[:i], func(j refract.Judgement) bool { return j.Name == name }) {
+			continue
+		}
+		b = comma(b, i)
+		b = appendString(b, name)
+		b = append(b, ':', '{')
+		n := 0
+		for _, j := range judgements[i:] {
+			if j.Name != name {
+				continue
+			}
+			b = comma(b, n)
+			b = appendString(b, j.System)
+			b = append(b, ':')
+			if j.Valid {
+				b = strconv.AppendFloat(b, j.Score, 'g', -1, 64)
+			} else {
+				b = append(b, "null"...)
+			}
+			n++
+		}
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+// comma parts elements.
+func comma(b []byte, i int) []byte {
+	if i > 0 {
+		return append(b, ',')
+	}
+	return b
+}
+
+// appendField writes a field that is left out when it is empty.
+func appendField(b []byte, key, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(b, key...)
+	return appendString(b, value)
+}
+
+func appendText(b []byte, t refract.Text) []byte {
+	if !t.Valid {
+		return append(b, "null"...)
+	}
+	return appendString(b, t.Value)
+}
+
+// appendString escapes only what JSON demands.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case '\t':
+			b = append(b, '\\', 't')
+		default:
+			const hex = "0123456789abcdef"
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+	}
+	b = append(b, s[start:]...)
+	return append(b, '"')
+}
+
+// check finds what the reader would refuse.
+func (e *Encoder) check(s *refract.Segment) error {
+	if s.ID == "" {
+		return errors.New("it has no id")
+	}
+	if err := checkVariants(s.ID, s.Variants, len(s.References)); err != nil {
+		return err
+	}
+	e.systems.reset()
+	for i := range s.Hypotheses {
+		if !e.systems.add(s.Hypotheses[i].System) {
+			return fmt.Errorf("system %s has two hypotheses", quote(s.Hypotheses[i].System))
+		}
+	}
+	if err := e.checkJudgements(s.Judgements); err != nil {
+		return err
+	}
+	return checkUTF8(s)
+}
+
+func (e *Encoder) checkJudgements(judgements []refract.Judgement) error {
+	clear(e.scored)
+	for _, j := range judgements {
+		if j.Valid && (math.IsNaN(j.Score) || math.IsInf(j.Score, 0)) {
+			return fmt.Errorf("the score %s of system %s is %v, which JSON cannot hold", quote(j.Name), quote(j.System), j.Score)
+		}
+		key := [2]string{j.Name, j.System}
+		if e.scored[key] {
+			return fmt.Errorf("system %s has two scores %s", quote(j.System), quote(j.Name))
+		}
+		e.scored[key] = true
+	}
+	return nil
+}
+
+func checkUTF8(s *refract.Segment) error {
+	ok := utf8.ValidString(s.ID) && utf8.ValidString(s.Document) && utf8.ValidString(s.Domain)
+	if !ok {
+		return errors.New("its id, document or domain is not UTF-8")
+	}
+	if !utf8.ValidString(s.Source.Value) {
+		return errors.New("its source is not UTF-8")
+	}
+	for i, r := range s.References {
+		if !utf8.ValidString(r.Value) {
+			return fmt.Errorf("references[%d] is not UTF-8", i)
+		}
+	}
+	for i := range s.Variants {
+		v := &s.Variants[i]
+		for _, text := range []string{v.Text.Value, v.Prompt, v.Model, v.Finish} {
+			if !utf8.ValidString(text) {
+				return fmt.Errorf("variants[%d] is not UTF-8", i)
+			}
+		}
+		if v.Sample < 0 {
+			return fmt.Errorf("variants[%d] has the sample %d", i, v.Sample)
+		}
+	}
+	for i := range s.Hypotheses {
+		h := &s.Hypotheses[i]
+		if !utf8.ValidString(h.System) || !utf8.ValidString(h.Text.Value) {
+			return fmt.Errorf("hypothesis of system %s is not UTF-8", quote(h.System))
+		}
+	}
+	for _, j := range s.Judgements {
+		if !utf8.ValidString(j.Name) || !utf8.ValidString(j.System) {
+			return fmt.Errorf("the score %s of system %s is not UTF-8", quote(j.Name), quote(j.System))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+)
+
+func encode(t interface{ Fatal(...any) }, segments ...*refract.Segment) string {
+	var b bytes.Buffer
+	e := NewEncoder(&b)
+	for _, s := range segments {
+		if err := e.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+func decode(text string) ([]*refract.Segment, error) {
+	ds, err := Open("jsonl:-", Options{Judgements: true, Stdin: strings.NewReader(text)})
+	if err != nil {
+		return nil, err
+	}
+	got, err := collect(ds)
+	for _, s := range got {
+		s.Pos = refract.Position{}
+	}
+	return got, err
+}
+
+func TestEncode(t *testing.T) {
+	text := refract.NewText
+	s := &refract.Segment{
+		ID: "1", Source: text(""), References: []refract.Text{text("<a&b>\u2028\"\\\n\r\t\x01\x7f"), {}},
+		Variants:   []refract.Variant{{Reference: 1, Prompt: "p", Sample: 2, Model: "m", Text: text("v"), Finish: "stop"}, {}},
+		Hypotheses: []refract.Hypothesis{{System: "z"}, {System: "a", Text: text("h"), Human: true}},
+		Judgements: []refract.Judgement{{Name: "n", System: "z", Score: 1e21, Valid: true}, {Name: "m", System: "z"}, {Name: "n", System: "a", Score: -.5, Valid: true}},
+		Document:   "d", Domain: "e",
+	}
+	const want = `{"id":"1","source":"","references":["<a&b>` + "\u2028" + `\"\\\n\r\t\u0001` + "\x7f" + `",null],` +
+		`"variants":[{"reference":1,"prompt":"p","sample":2,"model":"m","text":"v","finish":"stop"},{"reference":0,"prompt":"","sample":0,"text":null}],` +
+		`"hypotheses":{"z":null,"a":"h"},"human_systems":["a"],"human":{"n":{"z":1e+21,"a":-0.5},"m":{"z":null}},"document":"d","domain":"e"}` + "\n" +
+		`{"id":"2","references":[]}` + "\n"
+	if d := cmp.Diff(want, encode(t, s, &refract.Segment{ID: "2"})); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestEncodeErrors(t *testing.T) {
+	bad := refract.NewText("\xff")
+	for _, c := range []struct {
+		s    refract.Segment
+		want string
+	}{
+		{refract.Segment{}, `cannot write segment "": it has no id`},
+		{refract.Segment{ID: "\xff"}, `cannot write segment "\xff": its id, document or domain is not UTF-8`},
+		{refract.Segment{ID: "1", Source: bad}, `cannot write segment "1": its source is not UTF-8`},
+		{refract.Segment{ID: "1", References: []refract.Text{bad}}, `cannot write segment "1": references[0] is not UTF-8`},
+		{refract.Segment{ID: "1", References: []refract.Text{{}}, Variants: []refract.Variant{{Model: "\xff"}}}, `cannot write segment "1": variants[0] is not UTF-8`},
+		{refract.Segment{ID: "1", References: []refract.Text{{}}, Variants: []refract.Variant{{Sample: -1}}}, `cannot write segment "1": variants[0] has the sample -1`},
+		{refract.Segment{ID: "1", Variants: []refract.Variant{{}}}, `cannot write segment "1": segment "1": variants[0] is of reference 0, but the segment has 0 references (the first is 0)`},
+		{refract.Segment{ID: "1", Hypotheses: []refract.Hypothesis{{System: "s", Text: bad}}}, `cannot write segment "1": hypothesis of system "s" is not UTF-8`},
+		{refract.Segment{ID: "1", Hypotheses: []refract.Hypothesis{{System: "s"}, {System: "s"}}}, `cannot write segment "1": system "s" has two hypotheses`},
+		{refract.Segment{ID: "1", Judgements: []refract.Judgement{{Name: "n", System: "s"}, {Name: "n", System: "s"}}}, `cannot write segment "1": system "s" has two scores "n"`},
+		{refract.Segment{ID: "1", Judgements: []refract.Judgement{{Name: "n", System: "\xff"}}}, `cannot write segment "1": the score "n" of system "\xff" is not UTF-8`},
+		{refract.Segment{ID: "1", Judgements: []refract.Judgement{{Name: "n", System: "s", Score: math.NaN(), Valid: true}}}, `cannot write segment "1": the score "n" of system "s" is NaN, which JSON cannot hold`},
+	} {
+		var b bytes.Buffer
+		wantError(t, "DIR", NewEncoder(&b).Encode(&c.s), c.want)
+		if b.Len() > 0 {
+			t.Errorf("written in spite of the error: %s", &b)
+		}
+	}
+	// A score that is not valid has no value.
+	s := refract.Segment{ID: "1", Judgements: []refract.Judgement{{Name: "n", System: "s", Score: math.NaN()}}}
+	if got := encode(t, &s); !strings.Contains(got, `{"s":null}`) {
+		t.Error(got)
+	}
+}
+
+type fullDisk struct{}
+
+var errFull = errors.New("no space left")
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestEncodeWriteError(t *testing.T) {
+	err := NewEncoder(fullDisk{}).Encode(&refract.Segment{ID: "1"})
+	if !errors.Is(err, errFull) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func drawText(t *rapid.T) refract.Text {
+	if rapid.IntRange(0, 4).Draw(t, "missing") == 0 {
+		return refract.Text{}
+	}
+	return refract.NewText(drawString(t))
+}
+
+func drawString(t *rapid.T) string {
+	return rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom([]rune("ab\"\\\n\x00\u2028😀\ufeff\ufffd{}[],:")), 0, 12, -1)).Draw(t, "text")
+}
+
+func drawSegment(t *rapid.T, id string) *refract.Segment {
+	s := &refract.Segment{ID: id + drawString(t), Source: drawText(t), Document: drawString(t), Domain: drawString(t)}
+	for range rapid.IntRange(0, 4).Draw(t, "references") {
+		s.References = append(s.References, drawText(t))
+	}
+	if n := len(s.References); n > 0 {
+		for range rapid.IntRange(0, 3).Draw(t, "variants") {
+			s.Variants = append(s.Variants, refract.Variant{
+				Reference: rapid.IntRange(0, n-1).Draw(t, "reference"), Prompt: drawString(t),
+				Sample: rapid.IntRange(0, 1<<40).Draw(t, "sample"), Model: drawString(t), Text: drawText(t), Finish: drawString(t),
+			})
+		}
+	}
+	for i, system := range rapid.SliceOfNDistinct(rapid.String(), 0, 50, rapid.ID).Draw(t, "systems") {
+		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: system, Text: drawText(t), Human: i%3 == 1})
+	}
+	for _, name := range rapid.SliceOfNDistinct(rapid.String(), 0, 3, rapid.ID).Draw(t, "names") {
+		for _, system := range rapid.SliceOfNDistinct(rapid.String(), 1, 40, rapid.ID).Draw(t, "scored") {
+			j := refract.Judgement{Name: name, System: system}
+			if j.Valid = rapid.Bool().Draw(t, "valid"); j.Valid {
+				j.Score = rapid.Float64().Draw(t, "score")
+			}
+			s.Judgements = append(s.Judgements, j)
+		}
+	}
+	return s
+}
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var want []*refract.Segment
+		for i := range rapid.IntRange(1, 3).Draw(t, "segments") {
+			want = append(want, drawSegment(t, fmt.Sprint(i, "-")))
+		}
+		text := encode(t, want...)
+		for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+			if !json.Valid([]byte(line)) {
+				t.Fatalf("not JSON: %s", line)
+			}
+		}
+		got, err := decode(text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatal(d)
+		}
+		if again := encode(t, got...); again != text {
+			t.Fatalf("written again: %q, was %q", again, text)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
+
+	"github.com/refract-eval/refract"
+)
+
+// input is a file that can be opened for each pass over a dataset, or a
+// stream (standard input, a pipe), of which there is one pass.
+type input struct {
+	name   string
+	stdin  io.Reader // in place of a file, when set
+	stream bool
+	used   atomic.Bool
+}
+
+// newInput checks that the file is there and readable.
+func newInput(path string) (*input, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fileError(path, err)
+	}
+	if info.IsDir() {
+		return nil, failFile(path, "is a directory, not a file")
+	}
+	in := &input{name: path, stream: !info.Mode().IsRegular()}
+	if !in.stream {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fileError(path, err)
+		}
+		if err := f.Close(); err != nil {
+			return nil, fileError(path, err)
+		}
+	}
+	return in, nil
+}
+
+// newRegular is newInput for files that are read in more than one pass.
+func newRegular(path string) (*input, error) {
+	in, err := newInput(path)
+	if err == nil && in.stream {
+		return nil, failFile(path, "is not a regular file")
+	}
+	return in, err
+}
+
+// fileError says an operating system's error with the path once.
+func fileError(path string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &Error{Pos: refract.Position{File: path}, Err: err}
+}
+
+// open begins a pass. A stream stops with the context's error when the
+// context ends, even while it waits for input.
+func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
+	if !in.stream {
+		f, err := os.Open(in.name)
+		if err != nil {
+			return nil, fileError(in.name, err)
+		}
+		return f, nil
+	}
+	if in.used.Swap(true) {
+		return nil, failFile(in.name, "is a stream and can be read only once; store it in a file first")
+	}
+	pr, pw := io.Pipe()
+	stop := context.AfterFunc(ctx, func() { pw.CloseWithError(ctx.Err()) })
+	go func() {
+		pw.CloseWithError(in.copyTo(pw))
+	}()
+	return &stream{PipeReader: pr, stop: stop}, nil
+}
+
+// copyTo opens the stream here, as opening a named pipe may block too.
+func (in *input) copyTo(w io.Writer) error {
+	if in.stdin != nil {
+		_, err := io.Copy(w, in.stdin)
+		return err
+	}
+	f, err := os.Open(in.name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+type stream struct {
+	*io.PipeReader
+	stop func() bool
+}
+
+func (s *stream) Close() error {
+	s.stop()
+	return s.PipeReader.Close()
+}
+
+// countLines counts the lines of a regular file, the last of which may lack
+// its end.
+func (in *input) countLines() (int, error) {
+	return in.countLinesWith(make([]byte, countBuffer))
+}
+
+const countBuffer = 64 << 10
+
+// countLinesWith is countLines with memory that is shared by many files.
+func (in *input) countLinesWith(buf []byte) (int, error) {
+	f, err := os.Open(in.name)
+	if err != nil {
+		return 0, fileError(in.name, err)
+	}
+	defer f.Close()
+	n, last := 0, byte('\n')
+	for {
+		k, err := f.Read(buf)
+		if k > 0 {
+			n += bytes.Count(buf[:k], []byte{'\n'})
+			last = buf[k-1]
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, fileError(in.name, err)
+		}
+	}
+	if last != '\n' {
+		n++
+	}
+	return n, nil
+}

@@ -1,0 +1,304 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract"
+)
+
+func openText(t testing.TB, text string, o Options) (refract.Dataset, string) {
+	t.Helper()
+	dir := folderOf(t, map[string]string{"d.jsonl": text})
+	ds, err := Open("jsonl:"+filepath.Join(dir, "d.jsonl"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds, dir
+}
+
+func TestJSONL(t *testing.T) {
+	const text = `{"id":"a","source":"s","references":["r1",null,""],` +
+		`"variants":[{"reference":2,"prompt":"order","sample":3,"model":"m","text":"v","finish":"stop"},{"text":null}],` +
+		`"human":{"mqm":{"z":-1.5,"y":null},"da":{"z":1e2}},"hypotheses":{"z":"h","y":null,"x":""},"human_systems":["y"],` +
+		`"document":"d","domain":"news"}` + "\n" +
+		` { "id" : 7.0 , "references" : null , "hypotheses" : { "z" : "\u00e9\ud83d\ude00\"\\\/\b\f\n\r\t\u0000" } } ` + "\n \n\n"
+	var w warnings
+	ds, dir := openText(t, text, Options{Judgements: true, Warn: w.add})
+	got, err := collect(ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "d.jsonl")
+	want := []*refract.Segment{{
+		ID: "a", Source: refract.NewText("s"),
+		References: []refract.Text{refract.NewText("r1"), {}, refract.NewText("")},
+		Variants: []refract.Variant{
+			{Reference: 2, Prompt: "order", Sample: 3, Model: "m", Text: refract.NewText("v"), Finish: "stop"},
+			{},
+		},
+		Hypotheses: []refract.Hypothesis{
+			{System: "z", Text: refract.NewText("h")},
+			{System: "y", Human: true},
+			{System: "x", Text: refract.NewText("")},
+		},
+		Judgements: []refract.Judgement{
+			{Name: "mqm", System: "z", Score: -1.5, Valid: true},
+			{Name: "mqm", System: "y"},
+			{Name: "da", System: "z", Score: 100, Valid: true},
+		},
+		Document: "d", Domain: "news", Pos: refract.Position{File: file, Line: 1},
+	}, {
+		ID:         "7.0",
+		Hypotheses: []refract.Hypothesis{{System: "z", Text: refract.NewText("é😀\"\\/\b\f\n\r\t\x00")}},
+		Pos:        refract.Position{File: file, Line: 2},
+	}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	w.check(t, dir,
+		`d.jsonl: system "y" has no text for 2 of 2 segments (ids "a", "7.0")`,
+		`d.jsonl: system "x" has no text for 1 of 2 segments (ids "7.0")`)
+	if n, ok := ds.(Sized).Len(); n != 2 || !ok {
+		t.Errorf("Len = %d, %v", n, ok)
+	}
+}
+
+func TestJSONLJudgements(t *testing.T) {
+	const text = `{"id":"1","human":{"a":{"s":1},"b":{"s":2}}}`
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, ""},
+		{Options{JudgementNames: []string{"b"}}, ""},
+		{Options{Judgements: true}, "a b"},
+		{Options{Judgements: true, JudgementNames: []string{"b"}}, "b"},
+	} {
+		ds, _ := openText(t, text, c.o)
+		got, err := collect(ds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, j := range got[0].Judgements {
+			names = append(names, j.Name)
+		}
+		if strings.Join(names, " ") != c.want {
+			t.Errorf("%+v: %v, want %s", c.o, names, c.want)
+		}
+	}
+}
+
+func TestJSONLErrors(t *testing.T) {
+	many := func(name string) string {
+		var b strings.Builder
+		for i := range 100 {
+			b.WriteString(`"` + strings.Repeat("s", i) + `":null,`)
+		}
+		return `{"` + name + `":{` + b.String() + `"` + strings.Repeat("s", 40) + `":"x"}}`
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", `d.jsonl: the dataset is empty: no segment at all`},
+		{"blank only", "\n \n", `d.jsonl: the dataset is empty: no segment at all`},
+		{"blank line", "{\"id\":\"1\"}\n\n\n{\"id\":\"2\"}\n", `d.jsonl:2: blank line before further segments; remove it`},
+		{"array", `[1]`, `d.jsonl:1:1: a segment must be a JSON object on one line, not an array`},
+		{"string", ` "x"`, `d.jsonl:1:2: a segment must be a JSON object on one line, not a string`},
+		{"null", `null`, `d.jsonl:1:1: a segment must be a JSON object on one line, not null`},
+		{"garbage", `hello`, `d.jsonl:1:1: bad JSON: 'h' where a value should be`},
+		{"open object", `{"id":"1"`, `d.jsonl:1:10: bad JSON: the line ends where ',' or '}' should be`},
+		{"pretty-printed", "{\n\"id\":\"1\"}", `d.jsonl:1:2: bad JSON: the line ends where a key in double quotes should be`},
+		{"trailing comma", `{"id":"1",}`, `d.jsonl:1:11: bad JSON: '}' where a key in double quotes should be`},
+		{"single quotes", `{'id':"1"}`, `d.jsonl:1:2: bad JSON: '\'' where a key in double quotes should be`},
+		{"no colon", `{"id" "1"}`, `d.jsonl:1:7: bad JSON: '"' where ':' should be`},
+		{"no value", `{"id":}`, `d.jsonl:1:7: bad JSON: '}' where a value should be`},
+		{"NaN", `{"id":"1","human":{"m":{"s":NaN}}}`, `d.jsonl:1:29: bad JSON: 'N' where a value should be`},
+		{"second line", "{\"id\":\"1\"}\n{\"id\":\"2\"]", `d.jsonl:2:10: bad JSON: ']' where ',' or '}' should be`},
+		{"text after", `{"id":"1"} {"id":"2"}`, `d.jsonl:1:12: bad JSON: text after the object; write one segment a line`},
+		{"NUL after", "{\"id\":\"1\"}\x00", `d.jsonl:1:11: bad JSON: text after the object; write one segment a line`},
+		{"open string", `{"id":"1`, `d.jsonl:1:9: bad JSON: the line ends within a string`},
+		{"open escape", `{"id":"1\`, `d.jsonl:1:10: bad JSON: the line ends within a string`},
+		{"control", "{\"id\":\"1\t\"}", `d.jsonl:1:9: bad JSON: control character 0x09 in a string; write it as \u0009`},
+		{"control after escape", "{\"id\":\"\\n\x01\"}", `d.jsonl:1:10: bad JSON: control character 0x01 in a string; write it as \u0001`},
+		{"escape", `{"id":"\x41"}`, `d.jsonl:1:8: bad JSON: unknown escape in a string`},
+		{"short escape", `{"id":"\u12"}`, `d.jsonl:1:8: bad JSON: unknown escape in a string`},
+		{"lone high surrogate", `{"id":"a\ud800b"}`, `d.jsonl:1:9: bad JSON: lone surrogate \ud800, which no text can hold; write a pair of surrogates, or U+FFFD if the text is lost`},
+		{"lone low surrogate", `{"id":"\udc00"}`, `d.jsonl:1:8: bad JSON: lone surrogate \udc00, which no text can hold; write a pair of surrogates, or U+FFFD if the text is lost`},
+		{"two high surrogates", `{"id":"\ud83d\ud83d"}`, `d.jsonl:1:8: bad JSON: lone surrogate \ud83d, which no text can hold; write a pair of surrogates, or U+FFFD if the text is lost`},
+		{"number 01", `{"id":01}`, `d.jsonl:1:7: bad JSON: malformed number`},
+		{"number 1.", `{"id":1.}`, `d.jsonl:1:7: bad JSON: malformed number`},
+		{"number -", `{"id":-}`, `d.jsonl:1:7: bad JSON: malformed number`},
+		{"number 1e", `{"id":1e+}`, `d.jsonl:1:7: bad JSON: malformed number`},
+
+		{"no id", `{"source":"s"}`, `d.jsonl:1: the segment has no id; each needs a non-empty one of its own`},
+		{"empty id", `{"id":""}`, `d.jsonl:1: the segment has no id; each needs a non-empty one of its own`},
+		{"null id", `{"id":null}`, `d.jsonl:1:7: field id must be a string or a number, not null`},
+		{"boolean id", `{"id":true}`, `d.jsonl:1:7: field id must be a string or a number, not a boolean`},
+		{"duplicate id", "{\"id\":\"1\"}\n{\"id\":\"2\"}\n{\"id\":1}\n", `d.jsonl:3: id "1" is that of line 1 already; ids must be unique`},
+
+		{"source", `{"id":"1","source":1}`, `d.jsonl:1:20: field source must be a string or null, not a number`},
+		{"references", `{"id":"1","references":"r"}`, `d.jsonl:1:24: field references must be an array, not a string`},
+		{"reference", `{"id":"1","references":["r",{}]}`, `d.jsonl:1:29: field references[1] must be a string or null, not an object`},
+		{"hypotheses", `{"id":"1","hypotheses":["h"]}`, `d.jsonl:1:24: field hypotheses must be an object, not an array`},
+		{"hypothesis", `{"id":"1","hypotheses":{"s":["h"]}}`, `d.jsonl:1:29: field hypotheses["s"] must be a string or null, not an array`},
+		{"human", `{"id":"1","human":[]}`, `d.jsonl:1:19: field human must be an object, not an array`},
+		{"human of a name", `{"id":"1","human":{"mqm":null}}`, `d.jsonl:1:26: field human["mqm"] must be an object, not null`},
+		{"score", `{"id":"1","human":{"mqm":{"s":"-1"}}}`, `d.jsonl:1:31: field human["mqm"]["s"] must be a number or null, not a string`},
+		{"score range", `{"id":"1","human":{"mqm":{"s":1e999}}}`, `d.jsonl:1:31: field human["mqm"]["s"] must be a number or null, not one that is out of range`},
+		{"document", `{"id":"1","document":3}`, `d.jsonl:1:22: field document must be a string or null, not a number`},
+		{"domain", `{"id":"1","domain":{}}`, `d.jsonl:1:20: field domain must be a string or null, not an object`},
+		{"human systems", `{"id":"1","human_systems":[null]}`, `d.jsonl:1:28: field human_systems[0] must be a string, not null`},
+
+		{"unknown field", `{"id":"1","refrences":[]}`, `d.jsonl:1:11: unknown field "refrences" (did you mean "references"?)`},
+		{"unknown field, by case", `{"ID":"1"}`, `d.jsonl:1:2: unknown field "ID" (did you mean "id"?)`},
+		{"unknown long field", `{"id":"1","translation memory":[]}`, `d.jsonl:1:11: unknown field "translation memory"; the fields are id, source, references, variants, hypotheses, human_systems, human, document, domain`},
+		{"field twice", `{"id":"1","id":"2"}`, `d.jsonl:1:11: field "id" is there twice`},
+		{"system twice", `{"id":"1","hypotheses":{"s":"a","t":"b","s":"c"}}`, `d.jsonl:1:41: system "s" is twice in hypotheses`},
+		{"system twice, by escape", `{"id":"1","hypotheses":{"s":"a","\u0073":"c"}}`, `d.jsonl:1:33: system "s" is twice in hypotheses`},
+		{"system twice among many", many("hypotheses"), `d.jsonl:1:5766: system "` + strings.Repeat("s", 40) + `" is twice in hypotheses`},
+		{"name twice", `{"id":"1","human":{"m":{},"m":{}}}`, `d.jsonl:1:27: name "m" is twice in human`},
+		{"scored twice", `{"id":"1","human":{"m":{"s":1,"s":1}}}`, `d.jsonl:1:31: system "s" is twice in human["m"]`},
+		{"human system unknown", `{"id":"1","hypotheses":{"s":"a"},"human_systems":["t"]}`, `d.jsonl:1: segment "1": human_systems names "t", which is not in hypotheses`},
+		{"human system twice", `{"id":"1","hypotheses":{"s":"a"},"human_systems":["s","s"]}`, `d.jsonl:1:55: system "s" is twice in human_systems`},
+
+		{"variant kind", `{"id":"1","variants":["v"]}`, `d.jsonl:1:23: field variants[0] must be an object, not a string`},
+		{"variant reference kind", `{"id":"1","variants":[{"reference":"a"}]}`, `d.jsonl:1:36: field variants[0].reference must be an integer from 0, not a string`},
+		{"variant sample", `{"id":"1","variants":[{"sample":-1}]}`, `d.jsonl:1:33: field variants[0].sample must be an integer from 0, not -1`},
+		{"variant sample", `{"id":"1","variants":[{"sample":1.5}]}`, `d.jsonl:1:33: field variants[0].sample must be an integer from 0, not 1.5`},
+		{"variant field", `{"id":"1","variants":[{"promt":"x"}]}`, `d.jsonl:1:24: unknown field of variants[0]: "promt" (did you mean "prompt"?)`},
+		{"variant field twice", `{"id":"1","variants":[{"model":"x","model":"y"}]}`, `d.jsonl:1:36: field "model" of variants[0] is there twice`},
+		{"variant without text", `{"id":"1","references":["r"],"variants":[{"reference":0}]}`, `d.jsonl:1:56: variants[0] has no text; write null for a missing one`},
+		{"variant range", `{"id":"1","references":["r"],"variants":[{"text":"v"},{"reference":1,"text":"v"}]}`, `d.jsonl:1: segment "1": variants[1] is of reference 1, but the segment has 1 reference (the first is 0)`},
+
+		{"UTF-8", "{\"id\":\"1\"}\n{\"id\":\"é\xff\"}", `d.jsonl:2: invalid UTF-8 at byte 10 of the line; store the file as UTF-8`},
+		{"encoded surrogate", "{\"id\":\"\xed\xa0\x80\"}", `d.jsonl:1: invalid UTF-8 at byte 8 of the line; store the file as UTF-8`},
+		{"truncated UTF-8", "{\"id\":\"1\"} \xe2\x82", `d.jsonl:1: invalid UTF-8 at byte 12 of the line; store the file as UTF-8`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ds, dir := openText(t, c.text, Options{Judgements: true})
+			_, err := collect(ds)
+			wantError(t, dir, err, c.want)
+			// Without judgements the faults are the same.
+			ds, dir = openText(t, c.text, Options{})
+			_, err = collect(ds)
+			wantError(t, dir, err, c.want)
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Errorf("error of type %T, want *Error", err)
+			}
+		})
+	}
+}
+
+func TestJSONLMarksAndLineEnds(t *testing.T) {
+	var w warnings
+	ds, dir := openText(t, "\ufeff{\"id\":\"1\",\"source\":\"a\"}\r\n{\"id\":\"2\",\"source\":\"b\u2028\u0085\"}\r\n", Options{Warn: w.add})
+	for range 2 {
+		got, err := collect(ds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 2 || got[1].Source.Value != "b\u2028\u0085" {
+			t.Errorf("got %v", got)
+		}
+	}
+	w.check(t, dir,
+		"d.jsonl:1: lines end in carriage return and newline; the carriage returns are removed",
+		"d.jsonl:1: the file begins with a byte order mark, which is removed")
+}
+
+func TestJSONLLongLines(t *testing.T) {
+	// Around the buffer's size and far above it.
+	for _, n := range []int{lineBuffer - 30, lineBuffer - 21, lineBuffer - 20, lineBuffer - 19, lineBuffer, 3 * lineBuffer, 5 << 20} {
+		long := strings.Repeat("é", n/2)
+		ds, _ := openText(t, `{"id":"1","source":"`+long+"\"}\n{\"id\":\"2\",\"source\":\"x\"}", Options{})
+		got, err := collect(ds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[0].Source.Value != long || got[1].Source.Value != "x" {
+			t.Errorf("a line of %d bytes is changed", n)
+		}
+	}
+}
+
+func TestStandardInput(t *testing.T) {
+	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader("{\"id\":\"1\"}\n{\"id\":2\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := ds.(Sized).Len(); ok {
+		t.Error("the length of a stream is known")
+	}
+	got, err := collect(ds)
+	wantError(t, "DIR", err, "<stdin>:2:8: bad JSON: the line ends where ',' or '}' should be")
+	if len(got) != 1 {
+		t.Errorf("%d segments", len(got))
+	}
+	_, err = collect(ds)
+	wantError(t, "DIR", err, "<stdin>: is a stream and can be read only once; store it in a file first")
+}
+
+func TestCancelWhileWaiting(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	ds, err := Open("jsonl:-", Options{Stdin: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go w.Write([]byte("{\"id\":\"1\"}\n"))
+	done := make(chan error)
+	go func() {
+		for _, err := range ds.Segments(ctx) {
+			if err != nil {
+				done <- err
+				return
+			}
+			time.AfterFunc(time.Millisecond, cancel)
+		}
+		done <- nil
+	}()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ds, _ := openText(t, "{\"id\":\"1\"}\n{\"id\":\"2\"}\n", Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	n := 0
+	for _, err := range ds.Segments(ctx) {
+		if n++; n == 2 && !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want that of the context", err)
+		}
+		cancel()
+	}
+	if n != 2 {
+		t.Errorf("%d results, want a segment and an error", n)
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := folderOf(t, map[string]string{"sub/x": ""})
+	for _, c := range []struct{ spec, want string }{
+		{"data.jsonl", `dataset "data.jsonl" does not say its format; write jsonl:FILE or mtme:DIR/TESTSET/LP`},
+		{"json:data", `dataset "json:data" has the unknown format "json" (did you mean "jsonl"?); write jsonl:FILE or mtme:DIR/TESTSET/LP`},
+		{"parquet:data", `dataset "parquet:data" has the unknown format "parquet"; write jsonl:FILE or mtme:DIR/TESTSET/LP`},
+		{"jsonl:", `dataset "jsonl:" names no file; write jsonl:FILE`},
+		{"jsonl:" + dir + "/none", `none: no such file or directory`},
+		{"jsonl:" + dir + "/sub", `sub: is a directory, not a file`},
+	} {
+		_, err := Open(c.spec, Options{})
+		wantError(t, dir, err, c.want)
+	}
+}

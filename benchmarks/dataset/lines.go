@@ -1,0 +1,139 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract"
+)
+
+// lineReader reads the lines of a file, of any length. It removes a byte
+// order mark and carriage returns before line ends, with a warning each, and
+// refuses invalid UTF-8.
+type lineReader struct {
+	file   string
+	line   int   // number of the line that next returned
+	offset int64 // of the byte after that line and its end
+	r      *bufio.Reader
+	closer io.Closer
+	long   []byte // holds a line that is longer than r's buffer
+	warn   func(Warning)
+	crlf   bool // has warned
+}
+
+const lineBuffer = 32 << 10
+
+func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, error) {
+	f, err := in.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := newLineReader(in.name, f, warn)
+	l.closer = f
+	return l, nil
+}
+
+func newLineReader(file string, r io.Reader, warn func(Warning)) *lineReader {
+	return &lineReader{file: file, r: bufio.NewReaderSize(r, lineBuffer), warn: warn}
+}
+
+func (l *lineReader) close() {
+	if l.closer != nil {
+		l.closer.Close() // a file that was only read
+	}
+}
+
+func (l *lineReader) pos() refract.Position {
+	return refract.Position{File: l.file, Line: l.line}
+}
+
+// next returns the next line without its end, or io.EOF. The bytes are valid
+// until the following call.
+func (l *lineReader) next() ([]byte, error) {
+	b, err := l.r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		l.long = append(l.long[:0], b...)
+		for err == bufio.ErrBufferFull {
+			b, err = l.r.ReadSlice('\n')
+			l.long = append(l.long, b...)
+		}
+		b = l.long
+	}
+	if err == io.EOF && len(b) == 0 {
+		return nil, io.EOF
+	}
+	l.line++
+	if err != nil && err != io.EOF {
+		return nil, &Error{Pos: l.pos(), Err: err}
+	}
+	first := l.offset == 0
+	l.offset += int64(len(b))
+	if n := len(b) - 1; b[n] == '\n' {
+		b = b[:n]
+		if n > 0 && b[n-1] == '\r' {
+			b = b[:n-1]
+			if !l.crlf {
+				l.crlf = true
+				l.warn(Warning{l.pos(), "lines end in carriage return and newline; the carriage returns are removed"})
+			}
+		}
+	}
+	if first && bytes.HasPrefix(b, []byte("\ufeff")) {
+		b = b[len("\ufeff"):]
+		l.warn(Warning{l.pos(), "the file begins with a byte order mark, which is removed"})
+	}
+	if !utf8.Valid(b) {
+		return nil, failAt(l.pos(), 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", invalidByte(b)+1)
+	}
+	return b, nil
+}
+
+// drain reads what is left, so that line is the number of lines.
+func (l *lineReader) drain() error {
+	for {
+		if _, err := l.next(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// invalidByte returns the index of the first byte that is not UTF-8.
+func invalidByte(b []byte) int {
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(b)
+}
+
+// isSpace is the white space of Python's str.strip: Unicode's, and the four
+// information separators.
+func isSpace(r rune) bool {
+	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
+}
+
+// trimRight is Python's str.rstrip.
+func trimRight(b []byte) []byte {
+	if n := len(b); n > 0 && b[n-1] > ' ' && b[n-1] < utf8.RuneSelf {
+		return b
+	}
+	return bytes.TrimRightFunc(b, isSpace)
+}
+
+// trimBoth is Python's str.strip.
+func trimBoth(b []byte) []byte {
+	b = trimRight(b)
+	if len(b) > 0 && b[0] > ' ' && b[0] < utf8.RuneSelf {
+		return b
+	}
+	return bytes.TrimLeftFunc(b, isSpace)
+}

@@ -1,0 +1,188 @@
+package dataset
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
+)
+
+// noTranslation is how mt-metrics-eval writes a missing text.
+const noTranslation = "[No translation supplied]"
+
+// folder is a language pair of a test set in the layout of mt-metrics-eval.
+type folder struct {
+	root, lp   string
+	source     *input
+	references []string // names
+	systems    []string // names, in byte order
+	humans     []string // names of the human scores at segment level
+}
+
+// mtmeDataset is a parallel dataset that knows its names.
+type mtmeDataset struct {
+	*parallel
+	folder *folder
+}
+
+// HumanNames returns the names of the human scores at segment level, sorted.
+func (d *mtmeDataset) HumanNames() []string { return slices.Clone(d.folder.humans) }
+
+// ReferenceNames returns the names of all references, sorted.
+func (d *mtmeDataset) ReferenceNames() []string { return slices.Clone(d.folder.references) }
+
+func openMTME(place string, o Options) (refract.Dataset, error) {
+	f, err := openFolder(place)
+	if err != nil {
+		return nil, err
+	}
+	p := &parallel{source: f.source, trim: trimBoth, missing: noTranslation, warn: o.Warn}
+	names, err := f.choose(o.References)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		in, err := newRegular(f.reference(name))
+		if err != nil {
+			return nil, err
+		}
+		p.references = append(p.references, in)
+	}
+	for _, name := range f.systems {
+		in, err := newRegular(filepath.Join(f.root, "system-outputs", f.lp, name+".txt"))
+		if err != nil {
+			return nil, err
+		}
+		p.systems = append(p.systems, system{name: name, human: slices.Contains(f.references, name), texts: in})
+	}
+	p.documents, err = newRegular(filepath.Join(f.root, "documents", f.lp+".docs"))
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		p.documents = nil
+	}
+	if err := p.measure(); err != nil {
+		return nil, err
+	}
+	if o.Judgements {
+		if err := f.openScores(p, o); err != nil {
+			return nil, err
+		}
+	}
+	return &mtmeDataset{p, f}, nil
+}
+
+// openFolder lists what a language pair has. A place that is not one is an
+// error that lists those of the folder.
+func openFolder(place string) (*folder, error) {
+	place = filepath.Clean(place)
+	f := &folder{root: filepath.Dir(place), lp: filepath.Base(place)}
+	var err error
+	if f.source, err = newRegular(filepath.Join(f.root, "sources", f.lp+".txt")); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, f.unknown(place, err)
+		}
+		return nil, err
+	}
+	if f.references, err = names(filepath.Join(f.root, "references"), f.lp+".", ".txt"); err != nil {
+		return nil, err
+	}
+	if f.systems, err = names(filepath.Join(f.root, "system-outputs", f.lp), "", ".txt"); err != nil {
+		return nil, err
+	}
+	f.humans, err = names(filepath.Join(f.root, "human-scores"), f.lp+".", ".seg.score")
+	return f, err
+}
+
+// unknown explains why there is no such language pair.
+func (f *folder) unknown(place string, cause error) error {
+	if inside, err := names(filepath.Join(place, "sources"), "", ".txt"); err == nil && len(inside) > 0 {
+		return failFile(place, "is a test set: add one of its language pairs (%s), as in %s",
+			list(inside), quote(filepath.Join(place, inside[0])))
+	}
+	pairs, err := names(filepath.Join(f.root, "sources"), "", ".txt")
+	if err != nil || len(pairs) == 0 {
+		return failFile(place, "no such language pair: %w", cause)
+	}
+	return failFile(f.root, "has no language pair %s%s; it has %s", quote(f.lp), didYouMean(f.lp, pairs), list(pairs))
+}
+
+// names lists the files of a folder by what their names have between prefix
+// and suffix, in byte order. A folder that does not exist has none.
+func names(dir, prefix, suffix string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fileError(dir, err)
+	}
+	var out []string
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), prefix)
+		if !ok || e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if name, ok = strings.CutSuffix(name, suffix); ok && name != "" {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+func (f *folder) reference(name string) string {
+	return filepath.Join(f.root, "references", f.lp+"."+name+".txt")
+}
+
+// choose returns the references to use. A folder without any leaves the
+// question whether one is needed to the metrics.
+func (f *folder) choose(want []string) ([]string, error) {
+	if len(want) == 0 {
+		switch {
+		case slices.Contains(f.references, "refA"):
+			return []string{"refA"}, nil
+		case len(f.references) < 2:
+			return f.references, nil
+		}
+		return nil, failFile(f.root, "%s has several references and none is refA; choose among %s", f.lp, list(f.references))
+	}
+	for i, name := range want {
+		if !slices.Contains(f.references, name) {
+			return nil, failFile(f.root, "%s has no reference %s%s; it has %s",
+				f.lp, quote(name), didYouMean(name, f.references), list(f.references))
+		}
+		if slices.Contains(want[:i], name) {
+			return nil, failFile(f.root, "reference %s is chosen twice", quote(name))
+		}
+	}
+	return want, nil
+}
+
+// openScores checks the human scores and adds them to the dataset.
+func (f *folder) openScores(p *parallel, o Options) error {
+	chosen := f.humans
+	if o.JudgementNames != nil {
+		chosen = o.JudgementNames
+	}
+	for i, name := range chosen {
+		if slices.Contains(chosen[:i], name) {
+			continue
+		}
+		if !slices.Contains(f.humans, name) {
+			return failFile(f.root, "%s has no human scores %s%s; it has %s", f.lp, quote(name), didYouMean(name, f.humans), list(f.humans))
+		}
+		path := filepath.Join(f.root, "human-scores", f.lp+"."+name+".seg.score")
+		s, err := openScoreFile(path, name, f.systems, p.n, o.Warn)
+		if err != nil {
+			return err
+		}
+		p.scores = append(p.scores, s)
+	}
+	return nil
+}

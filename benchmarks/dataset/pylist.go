@@ -1,0 +1,162 @@
+package dataset
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract"
+)
+
+// pyList reads a Python list literal of strings, as repr writes it: strings
+// in single or double quotes with escapes, and None as a missing text.
+type pyList struct {
+	s   string
+	i   int
+	pos refract.Position
+}
+
+func parsePythonList(line string, pos refract.Position) ([]refract.Text, error) {
+	p := &pyList{s: line, pos: pos}
+	if p.peek() != '[' {
+		return nil, p.unexpected("a list in [brackets]")
+	}
+	p.i++
+	var texts []refract.Text
+	for p.peek() != ']' {
+		t, err := p.element()
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, t)
+		switch p.peek() {
+		case ',':
+			p.i++
+		case ']':
+		default:
+			return nil, p.unexpected("',' or ']'")
+		}
+	}
+	p.i++
+	if p.peek(); p.i < len(p.s) {
+		return nil, p.unexpected("the end of the line")
+	}
+	return texts, nil
+}
+
+// peek skips white space and returns the next byte, or 0 at the end.
+func (p *pyList) peek() byte {
+	for ; p.i < len(p.s); p.i++ {
+		switch c := p.s[p.i]; c {
+		case ' ', '\t', '\f', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (p *pyList) fail(at int, format string, args ...any) error {
+	return failAt(p.pos, at+1, "bad Python list: "+format, args...)
+}
+
+func (p *pyList) unexpected(want string) error {
+	if p.i >= len(p.s) {
+		return p.fail(p.i, "the line ends where %s should be", want)
+	}
+	r, _ := utf8.DecodeRuneInString(p.s[p.i:])
+	return p.fail(p.i, "%q where %s should be", r, want)
+}
+
+func (p *pyList) element() (refract.Text, error) {
+	switch c := p.peek(); {
+	case c == '\'' || c == '"':
+		s, err := p.str(c)
+		if err != nil {
+			return refract.Text{}, err
+		}
+		return refract.NewText(s), nil
+	case strings.HasPrefix(p.s[p.i:], "None"):
+		p.i += len("None")
+		return refract.Text{}, nil
+	}
+	return refract.Text{}, p.unexpected("a string in quotes or None")
+}
+
+// str reads a string that begins with the given quote.
+func (p *pyList) str(quote byte) (string, error) {
+	open := p.i
+	start := open + 1
+	end := strings.IndexAny(p.s[start:], string(rune(quote))+`\`)
+	if end >= 0 && p.s[start+end] == quote {
+		p.i = start + end + 1
+		return p.s[start : start+end], nil
+	}
+	var out []byte
+	for i := start; i < len(p.s); {
+		switch c := p.s[i]; c {
+		case quote:
+			p.i = i + 1
+			return string(out), nil
+		case '\\':
+			r, size, err := p.escape(i)
+			if err != nil {
+				return "", err
+			}
+			out = utf8.AppendRune(out, r)
+			i += size
+		default:
+			out = append(out, c)
+			i++
+		}
+	}
+	return "", p.fail(open, "the string is not closed")
+}
+
+// escape reads the escape sequence at i and returns its length.
+func (p *pyList) escape(i int) (r rune, size int, err error) {
+	if i+1 >= len(p.s) {
+		return 0, 0, p.fail(i, "the line ends within an escape")
+	}
+	c := p.s[i+1]
+	if k := strings.IndexByte(`\'"abfnrtv`, c); k >= 0 {
+		return rune("\\'\"\a\b\f\n\r\t\v"[k]), 2, nil
+	}
+	digits := 0
+	switch c {
+	case 'x':
+		digits = 2
+	case 'u':
+		digits = 4
+	case 'U':
+		digits = 8
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		for size = 1; size < 4 && i+size < len(p.s) && '0' <= p.s[i+size] && p.s[i+size] <= '7'; size++ {
+			r = r<<3 | rune(p.s[i+size]-'0')
+		}
+		if r > 0xff {
+			return 0, 0, p.fail(i, "octal escape above \\377")
+		}
+		return r, size, nil
+	default:
+		return 0, 0, p.fail(i, "unknown escape; a backslash is written \\\\")
+	}
+	size = 2 + digits
+	if i+size > len(p.s) {
+		return 0, 0, p.fail(i, "escape \\%c needs %d hexadecimal digits", c, digits)
+	}
+	for _, h := range []byte(p.s[i+2 : i+size]) {
+		d, ok := hexDigit(h)
+		if !ok {
+			return 0, 0, p.fail(i, "escape \\%c needs %d hexadecimal digits", c, digits)
+		}
+		// Eight digits may exceed a rune.
+		if r = r<<4 | d; r > utf8.MaxRune {
+			return 0, 0, p.fail(i, "escape above U+10FFFF")
+		}
+	}
+	if utf16.IsSurrogate(r) {
+		return 0, 0, p.fail(i, "surrogate %s, which no text can hold", p.s[i:i+size])
+	}
+	return r, size, nil
+}

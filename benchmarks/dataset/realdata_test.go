@@ -1,0 +1,264 @@
+package dataset
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract"
+)
+
+func TestWMT22(t *testing.T) {
+	dir := realData(t)
+	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
+	var w warnings
+	ds, err := Open(spec, Options{Judgements: true, References: []string{"refA", "refB"}, Warn: w.add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), Options{Warn: w.add}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	segments, err := collect(ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.check(t, dir)
+	if len(segments) != 1875 {
+		t.Fatalf("%d segments", len(segments))
+	}
+	none := map[string]int{}
+	valid := map[string]int{}
+	domains := map[string]int{}
+	sum := 0.0 // of the MQM scores of refA
+	for i, s := range segments {
+		if s.ID != strconv.Itoa(i+1) || len(s.Hypotheses) != 20 || len(s.References) != 2 || len(s.Variants) != 10 || len(s.Judgements) != 2*20 {
+			t.Fatalf("segment %d: id %s, %d systems, %d references, %d variants, %d judgements",
+				i, s.ID, len(s.Hypotheses), len(s.References), len(s.Variants), len(s.Judgements))
+		}
+		domains[s.Domain]++
+		for k, h := range s.Hypotheses {
+			if h.Human != (h.System == "refA" || h.System == "refB") {
+				t.Fatalf("system %s: Human is %v", h.System, h.Human)
+			}
+			// The references are copied to the systems.
+			if h.System == "refA" && h.Text != s.References[0] || h.System == "refB" && h.Text != s.References[1] {
+				t.Fatalf("segment %d: %s differs", i, h.System)
+			}
+			if k > 0 && s.Hypotheses[k-1].System >= h.System {
+				t.Fatal("the systems are not sorted")
+			}
+		}
+		for _, j := range s.Judgements {
+			if j.Valid {
+				valid[j.Name]++
+			} else {
+				none[j.Name]++
+			}
+			if j.Name == "mqm" && j.System == "refA" {
+				sum += j.Score
+			}
+		}
+	}
+	// wc and grep on the files give these.
+	if valid["mqm"] != 30000 || none["mqm"] != 7500 || valid["wmt-appraise"]+none["wmt-appraise"] != 37500 {
+		t.Errorf("judgements: %v valid, %v not", valid, none)
+	}
+	if len(domains) != 4 || domains["news"] == 0 {
+		t.Errorf("domains %v", domains)
+	}
+	// The folder's own score of refA at system level.
+	if mean := sum / 1875; mean < -1.22326 || mean > -1.22325 {
+		t.Errorf("the mean MQM of refA is %v", mean)
+	}
+}
+
+func TestWMT22RoundTrip(t *testing.T) {
+	dir := realData(t)
+	ds, err := Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"), Options{Judgements: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := collect(ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decode(encode(t, want...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range want {
+		s.Pos = refract.Position{}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestWMT22StoredMetrics(t *testing.T) {
+	dir := realData(t)
+	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
+	metrics, err := StoredMetrics(spec, SegmentLevel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range metrics {
+		names = append(names, m.Name)
+		want := 19
+		if len(m.References) == 0 || m.Name == "GEMBA-Dav3-DA" || m.Name == "GEMBA-GPT4-DA" {
+			want = 20 // refA is scored too
+		}
+		if len(m.Systems) != want {
+			t.Errorf("%s: %d systems, want %d", m.Name, len(m.Systems), want)
+		}
+	}
+	want := []string{"BERTScore", "BLEU", "BLEURT-20", "COMET-22", "COMETKiwi", "GEMBA-Dav3-DA", "GEMBA-GPT4-DA", "chrF", "f200spBLEU", "metricx_xxl_MQM_2020"}
+	if d := cmp.Diff(want, names); d != "" {
+		t.Error(d)
+	}
+	metrics, err = StoredMetrics(spec, SystemLevel)
+	if err != nil || len(metrics) != 2 || len(metrics[0].Systems) != 20 {
+		t.Errorf("system level: %d metrics, %v", len(metrics), err)
+	}
+}
+
+func TestDivRefFiles(t *testing.T) {
+	dir := realData(t)
+	for _, c := range []struct {
+		pair              string
+		lines, duplicates int
+	}{
+		{"zh-en", 1875, 346}, // 18.5 %
+		{"en-de", 2037, 682}, // 33.5 %
+	} {
+		in, err := newInput(filepath.Join(dir, "div-ref", "wmt22."+c.pair+".refA.diversified"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := in.lines(context.Background(), func(w Warning) { t.Error(w) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.close()
+		lines, duplicates := 0, 0
+		for {
+			line, err := l.next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines++
+			texts, err := parsePythonList(string(line), l.pos())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(texts) != 10 {
+				t.Errorf("%s: %d strings", l.pos(), len(texts))
+			}
+			distinct := map[refract.Text]bool{}
+			for _, s := range texts {
+				distinct[s] = true
+			}
+			if len(distinct) < len(texts) {
+				duplicates++
+			}
+		}
+		if lines != c.lines || duplicates != c.duplicates {
+			t.Errorf("%s: %d lines, %d with duplicates; want %d and %d", c.pair, lines, duplicates, c.lines, c.duplicates)
+		}
+	}
+}
+
+func read(b *testing.B, ds refract.Dataset) {
+	for _, err := range ds.Segments(context.Background()) {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkWMT22(b *testing.B) {
+	dir := realData(b)
+	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
+	refs := "div-ref:" + filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified")
+	for _, c := range []struct {
+		name     string
+		o        Options
+		variants bool
+	}{
+		{"texts", Options{}, false},
+		{"texts+mqm", Options{Judgements: true, JudgementNames: []string{"mqm"}}, false},
+		{"texts+variants", Options{}, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				ds, err := Open(spec, c.o)
+				if err == nil && c.variants {
+					ds, err = WithReferences(ds, refs, c.o, nil)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				read(b, ds)
+			}
+		})
+	}
+	b.Run("stored", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := StoredMetrics(spec, SegmentLevel); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkJSONL(b *testing.B) {
+	s := &refract.Segment{
+		ID: "123456", Source: refract.NewText("ein kurzer Satz"), References: []refract.Text{refract.NewText("a short sentence")},
+		Hypotheses: []refract.Hypothesis{{System: "one", Text: refract.NewText("a short phrase")}, {System: "two", Text: refract.NewText("some \"short\" sentence")}},
+		Judgements: []refract.Judgement{{Name: "mqm", System: "one", Score: -1.5, Valid: true}},
+	}
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		r, w := io.Pipe()
+		n := b.N
+		go func() {
+			out := bufio.NewWriter(w)
+			e := NewEncoder(out)
+			for i := range n {
+				c := *s
+				c.ID = strconv.Itoa(i)
+				if err := e.Encode(&c); err != nil {
+					panic(err)
+				}
+			}
+			out.Flush()
+			w.Close()
+		}()
+		ds, err := Open("jsonl:-", Options{Judgements: true, Stdin: r})
+		if err != nil {
+			b.Fatal(err)
+		}
+		read(b, ds)
+	})
+	b.Run("write", func(b *testing.B) {
+		b.ReportAllocs()
+		e := NewEncoder(io.Discard)
+		for b.Loop() {
+			if err := e.Encode(s); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

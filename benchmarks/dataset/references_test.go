@@ -1,0 +1,220 @@
+package dataset
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract"
+)
+
+const base = `{"id":"a","references":["r0","r1"],"variants":[{"text":"v"}]}
+{"id":"b","references":["s0"]}
+`
+
+func extendWith(t *testing.T, base, scheme, text string, prompts []string, w *warnings) (refract.Dataset, string, error) {
+	t.Helper()
+	dir := folderOf(t, map[string]string{"base": base, "refs": text})
+	ds, err := Open("jsonl:"+filepath.Join(dir, "base"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{}
+	if w != nil {
+		o.Warn = w.add
+	}
+	ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, "refs"), o, prompts)
+	return ds, dir, err
+}
+
+func TestWithReferences(t *testing.T) {
+	text := refract.NewText
+	old := refract.Variant{Text: text("v")}
+	for _, c := range []struct {
+		name, scheme, text string
+		want               [][]refract.Variant
+		warnings           []string
+	}{
+		{"div-ref", "div-ref", "['x', \"y'\", None]\n[]\n", [][]refract.Variant{
+			{old, {Prompt: "order", Text: text("x")}, {Prompt: "div-ref:2", Text: text("y'")}, {Prompt: "div-ref:3"}}, nil}, nil},
+		{"variants", "jsonl",
+			`{"id":"a","references":["r0","r1"],"variants":[{"reference":1,"prompt":"p","text":"x"}]}` + "\n" + `{"id":"b","variants":[{"text":null,"sample":2}]}`,
+			[][]refract.Variant{{old, {Reference: 1, Prompt: "p", Text: text("x")}}, {{Sample: 2}}}, nil},
+		{"references", "jsonl", `{"id":"a","references":["x",null]}` + "\n" + `{"id":"b","references":[]}`,
+			[][]refract.Variant{{old, {Text: text("x")}, {}}, nil}, nil},
+		{"no variants", "jsonl", `{"id":"a","references":["x"],"variants":[]}` + "\n" + `{"id":"b"}` + "\n\n",
+			[][]refract.Variant{{old}, nil}, nil},
+		{"other references", "jsonl", `{"id":"a","references":["r0","other"],"variants":[{"reference":0,"text":"x"}]}` + "\n" +
+			`{"id":"b","references":["other"],"variants":[{"text":"x"}]}`,
+			[][]refract.Variant{{old, {Text: text("x")}}, {{Text: text("x")}}},
+			[]string{`refs: the variants of 1 row were made from other references than the dataset's (ids "b")`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var w warnings
+			ds, dir, err := extendWith(t, base, c.scheme, c.text, []string{"order"}, &w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				got, err := collect(ds)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var variants [][]refract.Variant
+				for _, s := range got {
+					variants = append(variants, s.Variants)
+				}
+				if d := cmp.Diff(c.want, variants); d != "" {
+					t.Error(d)
+				}
+				if len(got[0].References) != 2 {
+					t.Errorf("references %v", got[0].References)
+				}
+			}
+			w.check(t, dir, c.warnings...)
+			if n, ok := ds.(Sized).Len(); n != 2 || !ok {
+				t.Errorf("Len = %d, %v", n, ok)
+			}
+		})
+	}
+}
+
+// Plain references of segments that have none are originals.
+func TestReferencesOfSegmentsWithout(t *testing.T) {
+	ds, _, err := extendWith(t, `{"id":"a"}`, "jsonl", `{"id":"a","references":["x","y"]}`, nil, nil)
+	got, err := openAndCollect(ds, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got[0].References) != 2 || len(got[0].Variants) != 0 {
+		t.Errorf("got %+v", got[0])
+	}
+}
+
+func TestWithReferencesErrors(t *testing.T) {
+	for _, c := range []struct{ name, scheme, base, text, want string }{
+		{"scheme", "divref", base, "", `references "divref:refs" has the unknown format "divref" (did you mean "div-ref"?); write div-ref:FILE or jsonl:FILE`},
+		{"few lines", "div-ref", base, "[]\n", `refs: has 1 line, but the dataset has 2 segments; the first without one is "b" (base:2)`},
+		{"no lines", "div-ref", base, "", `refs: has 0 lines, but the dataset has 2 segments; the first without one is "a" (base:1)`},
+		{"many lines", "div-ref", base, "[]\n[]\n\n[]\n", `refs: has 4 lines, but the dataset has 2 segments; line k must belong to segment k`},
+		{"transposed", "div-ref", base, "['1','2']\n['1','2']\n['1','2']\n",
+			`refs: has 3 lines, but the dataset has 2 segments; line k must belong to segment k; the file looks transposed: its first line has as many strings as there are segments`},
+		{"no list", "div-ref", base, "[]\nhello\n", `refs:2:1: bad Python list: 'h' where a list in [brackets] should be`},
+		{"no original", "div-ref", `{"id":"a"}`, "['x']", `refs:1: segment "a" (base:1) has no reference of which these could be variants`},
+		{"UTF-8", "div-ref", base, "['\xff']\n[]\n", `refs:1: invalid UTF-8 at byte 3 of the line; store the file as UTF-8`},
+		{"base", "div-ref", `{"id":""}`, "[]\n", `base:1: the segment has no id; each needs a non-empty one of its own`},
+
+		{"few rows", "jsonl", base, `{"id":"a"}` + "\n\n", `refs: has 1 line, but the dataset has 2 segments; the first without one is "b" (base:2)`},
+		{"many rows", "jsonl", base, "{\"id\":\"a\"}\n{\"id\":\"b\"}\n{\"id\":\"c\"}", `refs:3: row of "c" has no segment: the dataset has only 2 segments`},
+		{"order", "jsonl", base, "{\"id\":\"b\"}\n{\"id\":\"a\"}\n",
+			`refs:1: want the row of segment "a" (base:1), found that of "b"; the rows must be in the dataset's order, one per segment`},
+		{"row twice", "jsonl", base, "{\"id\":\"a\"}\n{\"id\":\"a\"}\n", `refs:2: id "a" is that of line 1 already; ids must be unique`},
+		{"range", "jsonl", base, `{"id":"a","references":["1","2","3"],"variants":[{"reference":2,"text":"x"}]}`,
+			`refs:1: segment "a": variants[0] is of reference 2, but the segment has 2 references (the first is 0)`},
+		{"bad row", "jsonl", base, `{"id":"a"`, `refs:1:10: bad JSON: the line ends where ',' or '}' should be`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ds, dir, err := extendWith(t, c.base, c.scheme, c.text, nil, nil)
+			_, err = openAndCollect(ds, err)
+			wantError(t, dir, err, c.want)
+		})
+	}
+	ds, _ := openText(t, base, Options{})
+	_, err := WithReferences(ds, "jsonl:-", Options{}, nil)
+	wantError(t, "DIR", err, "references cannot come from standard input; store them in a file")
+	dir := t.TempDir()
+	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "none"), Options{}, nil)
+	wantError(t, dir, err, "none: no such file or directory")
+}
+
+// Where the number of segments is known, the file is checked at once.
+func TestWithReferencesEarly(t *testing.T) {
+	files := small()
+	files["refs"] = "['1', '2', '3']\n['1', '2', '3']\n"
+	dir := folderOf(t, files)
+	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := WithReferences(ds, "jsonl:"+filepath.Join(dir, "refs"), Options{}, nil)
+	if err != nil || len(rows.(HumanNamer).HumanNames()) != 2 || len(rows.(ReferenceNamer).ReferenceNames()) != 2 {
+		t.Errorf("names of %v, %v", rows, err)
+	}
+	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{}, nil)
+	wantError(t, dir, err, "refs: has 2 lines, but the dataset has 3 segments; line k must belong to segment k; "+
+		"the file looks transposed: its first line has as many strings as there are segments")
+}
+
+func TestWithReferencesStops(t *testing.T) {
+	ds, _, err := extendWith(t, base, "div-ref", "[]\n", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range ds.Segments(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break // before the fault
+	}
+}
+
+func TestPythonList(t *testing.T) {
+	text := refract.NewText
+	for _, c := range []struct {
+		line string
+		want []refract.Text
+	}{
+		{`[]`, nil},
+		{" [ 'a' ,\t\"b\" , ] ", []refract.Text{text("a"), text("b")}},
+		{`['', None, ""]`, []refract.Text{text(""), {}, text("")}},
+		{`['it"s', "it's", 'it\'s', "\"", '\'']`, []refract.Text{text(`it"s`), text("it's"), text("it's"), text(`"`), text("'")}},
+		{`['\\\a\b\f\n\r\t\v\"']`, []refract.Text{text("\\\a\b\f\n\r\t\v\"")}},
+		{`['\x41\u00e9\U0001f600\0\12\1234\377']`, []refract.Text{text("Aé😀\x00\nS4ÿ")}},
+		{`['a, b]', 'é\\']`, []refract.Text{text("a, b]"), text(`é\`)}},
+	} {
+		got, err := parsePythonList(c.line, refract.Position{})
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+		} else if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", c.line, d)
+		}
+	}
+}
+
+func TestPythonListErrors(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{``, `f:1:1: bad Python list: the line ends where a list in [brackets] should be`},
+		{`('a',)`, `f:1:1: bad Python list: '(' where a list in [brackets] should be`},
+		{`['a'`, `f:1:5: bad Python list: the line ends where ',' or ']' should be`},
+		{`['a' 'b']`, `f:1:6: bad Python list: '\'' where ',' or ']' should be`},
+		{`['''a''']`, `f:1:4: bad Python list: '\'' where ',' or ']' should be`},
+		{`[,]`, `f:1:2: bad Python list: ',' where a string in quotes or None should be`},
+		{`['a',,]`, `f:1:6: bad Python list: ',' where a string in quotes or None should be`},
+		{`[1]`, `f:1:2: bad Python list: '1' where a string in quotes or None should be`},
+		{`[['a']]`, `f:1:2: bad Python list: '[' where a string in quotes or None should be`},
+		{`[b'a']`, `f:1:2: bad Python list: 'b' where a string in quotes or None should be`},
+		{`[Nonesuch]`, `f:1:6: bad Python list: 's' where ',' or ']' should be`},
+		{`[`, `f:1:2: bad Python list: the line ends where a string in quotes or None should be`},
+		{`['a'] x`, `f:1:7: bad Python list: 'x' where the end of the line should be`},
+		{`['abc`, `f:1:2: bad Python list: the string is not closed`},
+		{`['abc"]`, `f:1:2: bad Python list: the string is not closed`},
+		{`['abc\']`, `f:1:2: bad Python list: the string is not closed`},
+		{`['abc\`, `f:1:6: bad Python list: the line ends within an escape`},
+		{`['\d']`, `f:1:3: bad Python list: unknown escape; a backslash is written \\`},
+		{`['\N{DASH}']`, `f:1:3: bad Python list: unknown escape; a backslash is written \\`},
+		{`['\x4']`, `f:1:3: bad Python list: escape \x needs 2 hexadecimal digits`},
+		{`['\u12`, `f:1:3: bad Python list: escape \u needs 4 hexadecimal digits`},
+		{`['\U00110000']`, `f:1:3: bad Python list: escape above U+10FFFF`},
+		{`['\Uffffffff']`, `f:1:3: bad Python list: escape above U+10FFFF`},
+		{`['\ud83d\ude00']`, `f:1:3: bad Python list: surrogate \ud83d, which no text can hold`},
+		{`['\400']`, `f:1:3: bad Python list: octal escape above \377`},
+	} {
+		got, err := parsePythonList(c.line, refract.Position{File: "f", Line: 1})
+		wantError(t, "DIR", err, c.want)
+		if got != nil {
+			t.Errorf("%s: both an error and %v", c.line, got)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Level is the grain of stored scores, as mt-metrics-eval spells it in file
+// names.
+type Level string
+
+// The levels that are read.
+const (
+	SegmentLevel Level = "seg"
+	SystemLevel  Level = "sys"
+)
+
+// StoredMetric is a metric's scores as a test set keeps them.
+type StoredMetric struct {
+	Name string
+	// References names the references that it was computed with; empty for a
+	// metric of the source alone.
+	References []string
+	Level      Level
+	Path       string
+	Systems    []SystemScores // in the file's order
+}
+
+// SystemScores are a system's scores: one per segment at segment level, one
+// at system level. Where Valid is false there is none, and the value is
+// meaningless.
+type SystemScores struct {
+	System string
+	Values []float64
+	Valid  []bool
+}
+
+// System returns the scores of one system.
+func (m *StoredMetric) System(name string) (SystemScores, bool) {
+	for _, s := range m.Systems {
+		if s.System == name {
+			return s, true
+		}
+	}
+	return SystemScores{}, false
+}
+
+// StoredMetrics reads the files metric-scores/LP/NAME-REF.LEVEL.score of an
+// "mtme:DIR/TESTSET/LP" dataset, sorted by name and then by references. REF
+// is src, all, or reference names joined by dots. With names given, it reads
+// those metrics only, each of which must exist.
+//
+// It checks that the systems are known and have as many scores as there are
+// segments (one at system level).
+func StoredMetrics(spec string, level Level, only ...string) ([]StoredMetric, error) {
+	if level != SegmentLevel && level != SystemLevel {
+		return nil, fmt.Errorf("unknown level %s of stored metrics; use %q or %q", quote(string(level)), SegmentLevel, SystemLevel)
+	}
+	_, place, err := lookup("dataset with stored metrics", spec, []string{"mtme"}, []string{"mtme:DIR/TESTSET/LP"})
+	if err != nil {
+		return nil, err
+	}
+	f, err := openFolder(place)
+	if err != nil {
+		return nil, err
+	}
+	items := 1
+	if level == SegmentLevel {
+		if items, err = f.source.countLines(); err != nil {
+			return nil, err
+		}
+	}
+	all, err := f.storedMetrics(level)
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := filterMetrics(all, only)
+	if err != nil {
+		return nil, failFile(f.root, "%s: %w", f.lp, err)
+	}
+	for i := range metrics {
+		if err := metrics[i].read(f.systems, items); err != nil {
+			return nil, err
+		}
+	}
+	return metrics, nil
+}
+
+// storedMetrics lists the files without reading them.
+func (f *folder) storedMetrics(level Level) ([]StoredMetric, error) {
+	dir := filepath.Join(f.root, "metric-scores", f.lp)
+	suffix := "." + string(level) + ".score"
+	files, err := names(dir, "", suffix)
+	if err != nil {
+		return nil, err
+	}
+	var metrics []StoredMetric
+	for _, file := range files {
+		i := strings.LastIndexByte(file, '-')
+		if i <= 0 || i == len(file)-1 {
+			return nil, failFile(filepath.Join(dir, file+suffix), "the file name is not of the form NAME-REF%s", suffix)
+		}
+		m := StoredMetric{Name: file[:i], Level: level, Path: filepath.Join(dir, file+suffix)}
+		switch ref := file[i+1:]; ref {
+		case "src":
+		case "all":
+			m.References = slices.Clone(f.references)
+		default:
+			m.References = strings.Split(ref, ".")
+			for _, r := range m.References {
+				if !slices.Contains(f.references, r) {
+					return nil, failFile(m.Path, "the file name has the unknown reference %s%s; %s has %s",
+						quote(r), didYouMean(r, f.references), f.lp, list(f.references))
+				}
+			}
+		}
+		metrics = append(metrics, m)
+	}
+	slices.SortFunc(metrics, func(a, b StoredMetric) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.References, b.References), cmp.Compare(a.Path, b.Path))
+	})
+	return metrics, nil
+}
+
+func filterMetrics(all []StoredMetric, only []string) ([]StoredMetric, error) {
+	if len(only) == 0 {
+		return all, nil
+	}
+	var known []string
+	for _, m := range all {
+		if !slices.Contains(known, m.Name) {
+			known = append(known, m.Name)
+		}
+	}
+	for _, m := range all {
+		known = append(known, m.Label())
+	}
+	for _, name := range only {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("no stored metric %s%s; there are %s", quote(name), didYouMean(name, known), list(known))
+		}
+	}
+	return slices.DeleteFunc(all, func(m StoredMetric) bool { return !slices.Contains(only, m.Name) && !slices.Contains(only, m.Label()) }), nil
+}
+
+// Label is the name of the metric's file without its level, such as
+// "BLEU-refA".
+func (m *StoredMetric) Label() string {
+	return strings.TrimSuffix(filepath.Base(m.Path), "."+string(m.Level)+".score")
+}
+
+func (m *StoredMetric) read(systems []string, items int) error {
+	in, err := newRegular(m.Path)
+	if err != nil {
+		return err
+	}
+	l, err := in.lines(context.Background(), func(Warning) {})
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	_, err = scanScores(l, systems, items, func(system string, score float64, valid bool) {
+		n := len(m.Systems) - 1
+		if n < 0 || m.Systems[n].System != system {
+			m.Systems = append(m.Systems, SystemScores{
+				System: system,
+				Values: make([]float64, 0, items),
+				Valid:  make([]bool, 0, items),
+			})
+			n++
+		}
+		s := &m.Systems[n]
+		s.Values = append(s.Values, score)
+		s.Valid = append(s.Valid, valid)
+	})
+	return err
+}

@@ -1,0 +1,98 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/refract-eval/refract"
+)
+
+// NamedFile is a system's name and the file of its outputs.
+type NamedFile struct{ Name, Path string }
+
+// LinesSpec names line-aligned text files: line k of each belongs to segment
+// k. Any of the three kinds may be absent, but not all.
+type LinesSpec struct {
+	Source     string // "" where there is none
+	References []string
+	Hypotheses []NamedFile
+}
+
+// OpenLines returns the dataset of line-aligned text files. The ids are "1",
+// "2" and so on. White space at the end of a line is removed, by Python's
+// rule, as sacreBLEU's command does; an empty line is an empty text. Unequal
+// numbers of lines are an error, as is a system given twice.
+func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
+	d := &parallel{trim: trimRight, warn: warnOnce(o.Warn)}
+	if s.Source == "" && len(s.References) == 0 && len(s.Hypotheses) == 0 {
+		return nil, errors.New("no source, reference or hypothesis file is given")
+	}
+	var err error
+	if s.Source != "" {
+		if d.source, err = newInput(s.Source); err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+	}
+	for _, path := range s.References {
+		in, err := newInput(path)
+		if err != nil {
+			return nil, fmt.Errorf("reference: %w", err)
+		}
+		d.references = append(d.references, in)
+	}
+	paths := map[string]string{}
+	for _, h := range s.Hypotheses {
+		if h.Name == "" {
+			return nil, failFile(h.Path, "the hypothesis file has no system name")
+		}
+		if other, ok := paths[h.Name]; ok {
+			return nil, failFile(h.Path, "system %s has the file %s already; give the systems different names", quote(h.Name), other)
+		}
+		paths[h.Name] = h.Path
+		in, err := newInput(h.Path)
+		if err != nil {
+			return nil, fmt.Errorf("system %s: %w", quote(h.Name), err)
+		}
+		d.systems = append(d.systems, system{name: h.Name, texts: in})
+	}
+	if err := d.measure(); err != nil {
+		if hint := d.transposed(); hint != "" {
+			return nil, fmt.Errorf("%w; %s", err, hint)
+		}
+		return nil, err
+	}
+	return d, nil
+}
+
+// transposed tells reference files that hold one segment each from those that
+// hold one reference each. It is asked when line counts differ.
+func (d *parallel) transposed() string {
+	count := func(in *input) int {
+		if in.stream {
+			return -1
+		}
+		n, err := in.countLines()
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	other := d.source
+	if len(d.systems) > 0 {
+		other = d.systems[0].texts
+	}
+	if other == nil || len(d.references) < 2 {
+		return ""
+	}
+	segments, each := count(other), count(d.references[0])
+	if segments != len(d.references) || each < 0 || each == segments {
+		return ""
+	}
+	for _, r := range d.references[1:] {
+		if count(r) != each {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the references look transposed: %s of %s each for %s; give one file per reference, with one line per segment",
+		plural(len(d.references), "file"), plural(each, "line"), plural(segments, "segment"))
+}

@@ -1,0 +1,126 @@
+package dataset
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract"
+)
+
+func TestLines(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		"s": "\ufeffa\r\n \r\n",
+		"r": " x \u3000\u2028\t\n\n",
+		"y": "1\v\f\x1f\n2\u0085z",
+		"h": "\x00\n[No translation supplied]\n",
+	})
+	var w warnings
+	at := func(name string) string { return filepath.Join(dir, name) }
+	ds, err := OpenLines(LinesSpec{
+		Source:     at("s"),
+		References: []string{at("r"), at("y")},
+		Hypotheses: []NamedFile{{"z", at("h")}, {"a", at("y")}},
+	}, Options{Warn: w.add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := collect(ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := refract.NewText
+	want := []*refract.Segment{{
+		ID: "1", Source: text("a"), References: []refract.Text{text(" x"), text("1")},
+		Hypotheses: []refract.Hypothesis{{System: "z", Text: text("\x00")}, {System: "a", Text: text("1")}},
+		Pos:        refract.Position{File: at("s"), Line: 1},
+	}, {
+		ID: "2", Source: text(""), References: []refract.Text{text(""), text("2\u0085z")},
+		Hypotheses: []refract.Hypothesis{{System: "z", Text: text(noTranslation)}, {System: "a", Text: text("2\u0085z")}},
+		Pos:        refract.Position{File: at("s"), Line: 2},
+	}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	w.check(t, dir,
+		"s:1: lines end in carriage return and newline; the carriage returns are removed",
+		"s:1: the file begins with a byte order mark, which is removed")
+}
+
+func TestLinesErrors(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		"empty": "", "one": "a\n", "two": "a\nb", "three": "a\nb\nc\n", "bad": "a\n\xff\n", "late": "a\nb\nc\n\xff",
+	})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	hyp := func(name string) []NamedFile { return []NamedFile{{"sys", at(name)}} }
+	for _, c := range []struct {
+		name string
+		spec LinesSpec
+		want string
+	}{
+		{"nothing", LinesSpec{}, "no source, reference or hypothesis file is given"},
+		{"empty", LinesSpec{Source: at("empty")}, "empty: the dataset is empty: no line at all"},
+		{"no source", LinesSpec{Source: at("none")}, "source: none: no such file or directory"},
+		{"no reference", LinesSpec{References: []string{at("none")}}, "reference: none: no such file or directory"},
+		{"no hypothesis", LinesSpec{Hypotheses: hyp("none")}, `system "sys": none: no such file or directory`},
+		{"folder", LinesSpec{Source: dir}, `source: DIR: is a directory, not a file`},
+		{"no name", LinesSpec{Hypotheses: []NamedFile{{"", at("one")}}}, `one: the hypothesis file has no system name`},
+		{"name twice", LinesSpec{Hypotheses: []NamedFile{{"s", at("one")}, {"s", at("two")}}}, `two: system "s" has the file one already; give the systems different names`},
+		{"unequal", LinesSpec{Source: at("two"), References: []string{at("two")}, Hypotheses: hyp("three")},
+			"three: has 3 lines, but two has 2; line k of each file must belong to segment k"},
+		{"unequal and empty", LinesSpec{Source: at("empty"), Hypotheses: hyp("one")},
+			"one: has 1 line, but empty has 0; line k of each file must belong to segment k"},
+		{"transposed", LinesSpec{References: []string{at("two"), at("two"), at("two")}, Hypotheses: hyp("three")},
+			"three: has 3 lines, but two has 2; line k of each file must belong to segment k; " +
+				"the references look transposed: 3 files of 2 lines each for 3 segments; give one file per reference, with one line per segment"},
+		{"transposed, source only", LinesSpec{Source: at("two"), References: []string{at("three"), at("three")}},
+			"three: has 3 lines, but two has 2; line k of each file must belong to segment k; " +
+				"the references look transposed: 2 files of 3 lines each for 2 segments; give one file per reference, with one line per segment"},
+		{"UTF-8", LinesSpec{References: []string{at("two")}, Hypotheses: hyp("bad")},
+			"bad:2: invalid UTF-8 at byte 1 of the line; store the file as UTF-8"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := openAndCollect(OpenLines(c.spec, Options{}))
+			wantError(t, dir, err, c.want)
+		})
+	}
+}
+
+func TestFileChangesWhileOpen(t *testing.T) {
+	dir := folderOf(t, small())
+	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{Judgements: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "ts", "human-scores", "de-en.mqm.seg.score")
+	if err := os.WriteFile(path, []byte("b\t-1\nb\tXone\nb\t-0.5\nrefB\t0\nrefB\t0\nrefB\t1e1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = collect(ds)
+	wantError(t, dir, err, "ts/human-scores/de-en.mqm.seg.score:2: has changed while it was read")
+	path = filepath.Join(dir, "ts", "system-outputs", "de-en", "B.txt")
+	if err := os.WriteFile(path, []byte("1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = collect(ds)
+	wantError(t, dir, err, "ts/sources/de-en.txt: has 3 lines, but ts/system-outputs/de-en/B.txt has 1; line k of each file must belong to segment k")
+}
+
+func TestCoverageOfLateSystems(t *testing.T) {
+	var w warnings
+	ds, dir := openText(t, `{"id":"1","hypotheses":{"a":"x"}}
+{"id":"2","hypotheses":{"a":"x"}}
+{"id":"3","hypotheses":{"b":null,"a":"x"}}
+{"id":"4","hypotheses":{"a":"x","b":"y"}}
+{"id":"5","hypotheses":{"b":"x"}}
+{"id":"6"}
+`, Options{Warn: w.add})
+	if _, err := collect(ds); err != nil {
+		t.Fatal(err)
+	}
+	w.check(t, dir,
+		`d.jsonl: system "a" has no text for 2 of 6 segments (ids "5", "6")`,
+		`d.jsonl: system "b" has no text for 4 of 6 segments (ids "1", "2", "3", …)`)
+}

@@ -1,0 +1,49 @@
+package cache_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cache/cachetest"
+)
+
+func openMemory(*testing.T) cache.Store { return cache.NewMemory() }
+
+func openSQLite(t *testing.T) cache.Store {
+	return open(t, filepath.Join(t.TempDir(), "answers.db"))
+}
+
+// open opens a cache file for the length of a test.
+func open(t testing.TB, file string, opts ...cache.Option) *cache.SQLite {
+	t.Helper()
+	s, err := cache.OpenSQLite(t.Context(), file, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+// overLRU puts a small front before a store, so that entries leave it.
+func overLRU(open func(*testing.T) cache.Store) func(*testing.T) cache.Store {
+	return func(t *testing.T) cache.Store { return cache.NewLRU(open(t), 4) }
+}
+
+func TestConformance(t *testing.T) {
+	for _, store := range []struct {
+		name string
+		open func(*testing.T) cache.Store
+	}{
+		{"memory", openMemory},
+		{"sqlite", openSQLite},
+		{"lru over memory", overLRU(openMemory)},
+		{"lru over sqlite", overLRU(openSQLite)},
+	} {
+		t.Run(store.name, func(t *testing.T) { cachetest.Run(t, store.open) })
+	}
+}

@@ -1,0 +1,216 @@
+package cache_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cache/cachetest"
+)
+
+// rewrite copies a file that nobody has open, with a change.
+func rewrite(t *testing.T, from, to string, change func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, change(b), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNoDatabase(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		content []byte
+	}{
+		{"text", []byte(strings.Repeat("{\"id\": 1, \"source\": \"a text\"}\n", 200))},
+		{"short text", []byte("no database\n")},
+		{"random", func() []byte { b := make([]byte, 9000); rand.Read(b); return b }()},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "answers.db")
+			if err := os.WriteFile(file, test.content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
+				_, err := cache.OpenSQLite(t.Context(), file, opts...)
+				wantError(t, err, cache.ErrCorrupt, file, "move it away", "another file")
+			}
+			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, test.content) {
+				t.Errorf("the file was changed (%v)", err)
+			}
+		})
+	}
+}
+
+// damaged opens a damaged file and reads all of it. It wants ErrCorrupt or a
+// report of problems, with the file's name and a way out.
+func damaged(t *testing.T, file string) {
+	t.Helper()
+	s, err := cache.OpenSQLite(t.Context(), file, cache.ReadOnly())
+	if err != nil {
+		wantError(t, err, cache.ErrCorrupt, file, "move it away")
+		return
+	}
+	defer s.Close()
+	r, err := s.Verify(t.Context())
+	if err != nil {
+		t.Fatalf("Verify: %v", err)
+	}
+	if len(r.Problems) == 0 {
+		t.Error("Verify found no problem")
+	}
+}
+
+func TestOverwrittenHeader(t *testing.T) {
+	file := filled(t, 50)
+	rewrite(t, file, file, func(b []byte) []byte { copy(b, make([]byte, 100)); return b })
+	_, err := cache.OpenSQLite(t.Context(), file)
+	wantError(t, err, cache.ErrCorrupt, file, "move it away")
+	damaged(t, file)
+}
+
+func TestTruncated(t *testing.T) {
+	whole := filled(t, 200)
+	info, err := os.Stat(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int(info.Size())
+	for _, keep := range []int{50, 512, 4096, 5000, size / 2, size - 4096, size - 1} {
+		file := filepath.Join(t.TempDir(), "answers.db")
+		rewrite(t, whole, file, func(b []byte) []byte { return b[:keep] })
+		damaged(t, file)
+	}
+}
+
+// A byte that is flipped anywhere in a row, be it in the file or by a
+// statement, is found.
+func TestFlippedBytes(t *testing.T) {
+	var sound bytes.Buffer
+	if _, err := cache.Export(t.Context(), &sound, open(t, filled(t, 20))); err != nil {
+		t.Fatal(err)
+	}
+	victim := cachetest.Entry(7)
+	key := victim.Request.Key()
+	flip := func(what []byte, last bool) func(*testing.T, string) {
+		return func(t *testing.T, file string) {
+			rewrite(t, file, file, func(b []byte) []byte {
+				at := bytes.Index(b, what)
+				if last {
+					at = bytes.LastIndex(b, what)
+				}
+				if at < 0 {
+					t.Fatalf("%q is not in the file", what)
+				}
+				b[at+len(what)/2] ^= 1
+				return b
+			})
+		}
+	}
+	set := func(assignment string) func(*testing.T, string) {
+		return func(t *testing.T, file string) {
+			execute(t, file, "UPDATE answers SET "+assignment+" WHERE text = 'answer 7'")
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		damage func(*testing.T, string)
+		get    bool // Get of the key finds the damaged row
+	}{
+		{"key in the file", flip(key[:], false), false},
+		{"key in the file, second place", flip(key[:], true), false},
+		{"prompt in the file", flip([]byte(victim.Request.Prompt), false), true},
+		{"answer in the file", flip([]byte(victim.Text), false), true},
+		{"key", set("key = zeroblob(32)"), false},
+		{"short key", set("key = x'00'"), false},
+		{"model", set("model = 'other'"), true},
+		{"sample", set("sample = 99"), true},
+		{"answer", set("text = 'better'"), true},
+		{"missing answer", set("text = NULL"), true},
+		{"finish reason", set("finish_reason = 'length'"), true},
+		{"tokens", set("completion_tokens = completion_tokens + 1"), true},
+		{"time", set("created = NULL"), true},
+		{"checksum", set("digest = zeroblob(32)"), true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := filled(t, 20)
+			test.damage(t, file)
+			s := open(t, file, cache.ReadOnly())
+			r, err := s.Verify(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Entries != 20 || len(r.Problems) == 0 {
+				t.Fatalf("Verify = %+v, want problems", r)
+			}
+			if test.get {
+				if p := r.Problems[0]; p.Key != key.String() || p.What == "" {
+					t.Errorf("problem %+v does not name the key %s", p, key)
+				}
+				_, _, err := s.Get(t.Context(), key)
+				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
+			}
+			// An export stops rather than pass the damage on. It need not
+			// see a key that is whole in the index and damaged in the table.
+			var got bytes.Buffer
+			if _, err = cache.Export(t.Context(), &got, s); err != nil {
+				wantError(t, err, cache.ErrCorrupt, file)
+			} else if !bytes.Equal(got.Bytes(), sound.Bytes()) {
+				t.Error("Export wrote damaged entries")
+			}
+		})
+	}
+}
+
+func TestMissingTable(t *testing.T) {
+	for _, statement := range []string{"DROP TABLE answers", "ALTER TABLE answers RENAME COLUMN text TO txt"} {
+		file := filled(t, 1)
+		execute(t, file, statement)
+		_, err := cache.OpenSQLite(t.Context(), file)
+		wantError(t, err, cache.ErrCorrupt, file)
+	}
+}
+
+// The damage of any one page is found or harmless; it never gives an answer
+// that was not stored.
+func TestAnyDamagedPage(t *testing.T) {
+	whole := filled(t, 60)
+	b, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(b); at += 1024 {
+		file := filepath.Join(t.TempDir(), "answers.db")
+		rewrite(t, whole, file, func(b []byte) []byte {
+			for i := at; i < at+300; i++ {
+				b[i] ^= 0x55
+			}
+			return b
+		})
+		s, err := cache.OpenSQLite(t.Context(), file, cache.ReadOnly())
+		if err != nil {
+			if !errors.Is(err, cache.ErrCorrupt) && !errors.Is(err, cache.ErrForeign) {
+				t.Errorf("damage at %d: %v", at, err)
+			}
+			continue
+		}
+		for i := range 60 {
+			want := cachetest.Entry(i)
+			if got, ok, err := s.Get(t.Context(), want.Request.Key()); err == nil && ok && got != want {
+				t.Errorf("damage at %d: Get = %+v, want %+v", at, got, want)
+			}
+		}
+		if _, err := s.Verify(t.Context()); err != nil {
+			t.Errorf("damage at %d: Verify: %v", at, err)
+		}
+		s.Close()
+	}
+}

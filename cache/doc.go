@@ -1,0 +1,18 @@
+// Package cache stores the answers of language models, so that none is asked
+// for twice.
+//
+// A [Request] is all that determines an answer and nothing else: neither a
+// base URL nor a key, a header or a timeout is part of it, so none of them can
+// reach a file. Its [Key] is the SHA-256 of a versioned encoding. An [Entry]
+// is a request with the answer to it. A [Store] maps keys to entries:
+//
+//   - [SQLite] is a file. Every answer is committed before Put returns.
+//   - [LRU] keeps the entries used last in memory, in front of another store.
+//   - [Memory] lives as long as the process.
+//
+// The first answer to a request is the one that counts: a later Put of the
+// same key changes nothing and is no error. Who must agree with later runs
+// therefore stores an answer and then uses what Get returns.
+//
+// [Export] and [Import] write and read entries as JSON Lines.
+package cache

@@ -1,0 +1,106 @@
+package cache
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Entry is a request with the answer to it.
+type Entry struct {
+	Request Request
+
+	// Text is the answer, any valid UTF-8. It counts only if HasText: a
+	// blocked answer is missing, which is not an empty one.
+	Text    string
+	HasText bool
+
+	FinishReason string // as the server gave it; "" where it gave none
+	ServedModel  string // the model's name in the answer; "" where it gave none
+
+	// Tokens as the server counted them. As a prompt has a token at least,
+	// PromptTokens is 0 only where the server stated no counts.
+	PromptTokens, CompletionTokens int
+
+	// Created is when the answer arrived; the zero time is unknown. A store
+	// returns it in UTC, to the nanosecond.
+	Created time.Time
+}
+
+// Store maps keys to entries. Implementations are safe for concurrent use.
+type Store interface {
+	// Get returns the entry of a key, and whether there is one.
+	Get(ctx context.Context, key Key) (Entry, bool, error)
+	// Put stores an entry under the key of its request, unless there is one
+	// already: the first one stays, which is no error. An entry that is
+	// malformed or not UTF-8 is refused. When Put returns nil, an entry of
+	// that key is as durable as the store can make it; when it returns an
+	// error, the entry may still have been stored.
+	Put(ctx context.Context, e Entry) error
+}
+
+// Lister is a Store that can enumerate its entries.
+type Lister interface {
+	// Entries yields all entries in the order of their keys. The sequence
+	// ends after the first error.
+	Entries(ctx context.Context) iter.Seq2[Entry, error]
+}
+
+// normalized returns the entry as every store returns it, or why it is
+// refused.
+func (e Entry) normalized() (Entry, error) {
+	if err := e.Request.validate(); err != nil {
+		return Entry{}, refused(e, err)
+	}
+	for _, f := range []struct{ name, value string }{
+		{"answer", e.Text}, {"finish reason", e.FinishReason}, {"served model", e.ServedModel},
+	} {
+		if err := validText(f.name, f.value); err != nil {
+			return Entry{}, refused(e, err)
+		}
+	}
+	switch {
+	case !e.HasText && e.Text != "":
+		return Entry{}, refused(e, errors.New("the answer is marked as missing but has a text"))
+	case e.PromptTokens < 0 || e.CompletionTokens < 0:
+		return Entry{}, refused(e, fmt.Errorf("negative token counts (%d, %d)", e.PromptTokens, e.CompletionTokens))
+	}
+	if !e.Created.IsZero() {
+		utc := time.Unix(0, e.Created.UnixNano()).UTC()
+		if !utc.Equal(e.Created) {
+			return Entry{}, refused(e, fmt.Errorf("the time %v is out of range (years 1678 to 2262)", e.Created))
+		}
+		e.Created = utc
+	} else {
+		e.Created = time.Time{}
+	}
+	return e, nil
+}
+
+func refused(e Entry, err error) error {
+	return fmt.Errorf("cache: entry of model %.80q, sample %d refused: %w", e.Request.Model, e.Request.Sample, err)
+}
+
+const digestVersion = "refract cache answer 1"
+
+// digest covers what the key does not, so that damage to a stored answer is
+// noticed.
+func (e Entry) digest(key Key) [sha256.Size]byte {
+	enc := newEncoding(digestVersion).text(string(key[:]))
+	if e.HasText {
+		enc.number(1).text(e.Text)
+	} else {
+		enc.number(0)
+	}
+	enc.text(e.FinishReason).text(e.ServedModel).
+		number(int64(e.PromptTokens)).number(int64(e.CompletionTokens))
+	if e.Created.IsZero() {
+		enc.number(0)
+	} else {
+		enc.number(1).number(e.Created.UnixNano())
+	}
+	return sha256.Sum256(enc.bytes)
+}

@@ -1,0 +1,86 @@
+package cache_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/refract-eval/refract/cache"
+)
+
+// An answer is asked for once. What is used is what the store holds, so that
+// a later run uses the same.
+func Example() {
+	dir, err := os.MkdirTemp("", "cache")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	file, err := cache.OpenSQLite(ctx, filepath.Join(dir, "answers.db"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer file.Close()
+	store := cache.NewLRU(file, 1000)
+
+	params, err := cache.NewParams(map[string]any{"temperature": 1.0, "top_p": 0.9, "max_tokens": 256})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	request := cache.Request{Kind: cache.KindChat, Model: "model-a", Prompt: "Reword: It rains.", Params: params}
+	for range 2 {
+		entry, ok, err := store.Get(ctx, request.Key())
+		if err == nil && !ok {
+			fmt.Println("asking the model")
+			err = store.Put(ctx, cache.Entry{Request: request, Text: "Rain is falling.", HasText: true, FinishReason: "stop"})
+			if err == nil {
+				entry, _, err = store.Get(ctx, request.Key())
+			}
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(entry.Text)
+	}
+	// Output:
+	// asking the model
+	// Rain is falling.
+	// Rain is falling.
+}
+
+// Recorded answers can be part of a program.
+func ExampleImport() {
+	const recorded = `{"request":{"kind":"chat","model":"m","prompt":"Hi","params":{"temperature":0},"sample":0},"text":"Hello."}`
+	ctx := context.Background()
+	store := cache.NewMemory()
+	counts, err := cache.Import(ctx, strings.NewReader(recorded), store)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%+v\n", counts)
+	if _, err := cache.Export(ctx, os.Stdout, store); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {Entries:1 Added:1 Present:0 Different:0}
+	// {"key":"ac8ab6b994420af40fe8d9acf58faf321652c3f1df6a755a01fc9339528138ff","request":{"kind":"chat","model":"m","prompt":"Hi","params":{"temperature":0},"sample":0},"text":"Hello."}
+}
+
+func ExampleNewParams() {
+	params, err := cache.NewParams(map[string]any{"top_p": 0.9, "temperature": 1.0, "stop": []string{"\n"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(params)
+	// Output:
+	// {"stop":["\u000a"],"temperature":1,"top_p":0.9}
+}

@@ -1,0 +1,161 @@
+package cache_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cache/cachetest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestExportGolden(t *testing.T) {
+	s := cache.NewMemory()
+	entries := []cache.Entry{cachetest.Entry(0), cachetest.Entry(1), cachetest.Entry(2)}
+	entries[1].Text, entries[1].HasText, entries[1].FinishReason = "", false, "content_filter"
+	entries[2] = cache.Entry{
+		Request: cache.Request{Kind: cache.KindCompletions, Model: "m", Prompt: "<a> & \"b\"\x00\u2028é"},
+		HasText: true,
+	}
+	for _, e := range entries {
+		if err := s.Put(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got bytes.Buffer
+	if n, err := cache.Export(t.Context(), &got, s); err != nil || n != len(entries) {
+		t.Fatalf("Export = %d, %v", n, err)
+	}
+	golden := filepath.Join("testdata", "export.jsonl")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("got\n%s\nwant\n%s", got.Bytes(), want)
+	}
+}
+
+const (
+	lineA = `{"request":{"kind":"chat","model":"m","prompt":"a","params":{"top_p":1.0, "max_tokens":5},"sample":0},"text":"A"}`
+	lineB = `{"request":{"kind":"chat","model":"m","prompt":"b","sample":0},"text":null,"finish_reason":"content_filter"}`
+)
+
+func TestImport(t *testing.T) {
+	s := cache.NewMemory()
+	got, err := cache.Import(t.Context(), strings.NewReader("\ufeff"+lineA+"\r\n\n  \n"+lineB), s)
+	if want := (cache.Imported{Entries: 2, Added: 2}); err != nil || got != want {
+		t.Fatalf("Import = %+v, %v, want %+v", got, err, want)
+	}
+	r := cache.Request{Kind: "chat", Model: "m", Prompt: "a", Params: `{"max_tokens":5,"top_p":1}`}
+	if e, ok, _ := s.Get(t.Context(), r.Key()); !ok || e != (cache.Entry{Request: r, Text: "A", HasText: true}) {
+		t.Errorf("got %+v, %v", e, ok)
+	}
+	r = cache.Request{Kind: "chat", Model: "m", Prompt: "b"}
+	if e, ok, _ := s.Get(t.Context(), r.Key()); !ok || e != (cache.Entry{Request: r, FinishReason: "content_filter"}) {
+		t.Errorf("got %+v, %v", e, ok)
+	}
+	got, err = cache.Import(t.Context(), strings.NewReader(lineA+"\n"+strings.Replace(lineA, `"A"`, `""`, 1)+"\n"+strings.Replace(lineB, "null", `""`, 1)), s)
+	if want := (cache.Imported{Entries: 3, Present: 1, Different: 2}); err != nil || got != want {
+		t.Errorf("Import = %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestImportErrors(t *testing.T) {
+	for _, test := range []struct{ name, bad, want string }{
+		{"no JSON", "hello", "invalid character"},
+		{"cut", lineB[:40], "unexpected EOF"},
+		{"array", "[]", "cannot unmarshal"},
+		{"two entries", lineB + lineB, "text after the entry"},
+		{"unknown field", `{"txt":"x","text":null}`, "txt"},
+		{"unknown request field", strings.Replace(lineB, `"sample"`, `"n"`, 1), `"n"`},
+		{"no text", strings.Replace(lineB, `"text":null,`, "", 1), "null"},
+		{"number as text", strings.Replace(lineB, `null`, "1", 1), "text"},
+		{"no model", strings.Replace(lineB, `"m"`, `""`, 1), "no model"},
+		{"params", strings.Replace(lineB, `"sample"`, `"params":[1],"sample"`, 1), "JSON object"},
+		{"time", strings.Replace(lineB, `"text"`, `"created":"yesterday","text"`, 1), "yesterday"},
+		{"UTF-8", strings.Replace(lineB, `"b"`, "\"\xff\"", 1), "UTF-8"},
+		{"key of another request", strings.Replace(lineB, "{", `{"key":"`+cachetest.Entry(1).Request.Key().String()+`",`, 1), "not the one of the request"},
+		{"malformed key", strings.Replace(lineB, "{", `{"key":"ab",`, 1), "64 hexadecimal"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := cache.NewMemory()
+			got, err := cache.Import(t.Context(), strings.NewReader(lineA+"\n\n"+test.bad+"\n"+lineA), s)
+			if err == nil || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with line 3 and %q", err, test.want)
+			}
+			if want := (cache.Imported{Entries: 1, Added: 1}); got != want {
+				t.Errorf("imported %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestImportCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := cache.Import(ctx, strings.NewReader(lineA), cache.NewMemory()); !errors.Is(err, context.Canceled) {
+		t.Errorf("Import = %v", err)
+	}
+	s := cache.NewMemory()
+	if err := s.Put(t.Context(), cachetest.Entry(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cache.Export(ctx, &bytes.Buffer{}, s); !errors.Is(err, context.Canceled) {
+		t.Errorf("Export = %v", err)
+	}
+}
+
+type fullWriter struct{}
+
+var errFullWriter = errors.New("no space")
+
+func (fullWriter) Write([]byte) (int, error) { return 0, errFullWriter }
+
+func TestExportWriteError(t *testing.T) {
+	s := cache.NewMemory()
+	if err := s.Put(t.Context(), cachetest.Entry(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cache.Export(t.Context(), fullWriter{}, s); !errors.Is(err, errFullWriter) {
+		t.Errorf("Export = %v", err)
+	}
+}
+
+// FuzzImport: what is imported is exported, and importing that gives the same
+// bytes again.
+func FuzzImport(f *testing.F) {
+	f.Add([]byte(lineA + "\n" + lineB))
+	f.Add([]byte("\ufeff" + lineB + "\r\n\r\n" + lineB))
+	f.Add([]byte(strings.Replace(lineA, `"A"`, `"\u0000\ud83d\ude00\ud800"`, 1)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		first, second := cache.NewMemory(), cache.NewMemory()
+		counts, err := cache.Import(t.Context(), bytes.NewReader(b), first)
+		if counts.Added+counts.Present+counts.Different != counts.Entries {
+			t.Fatalf("%+v does not add up", counts)
+		}
+		var one, two bytes.Buffer
+		n, exportErr := cache.Export(t.Context(), &one, first)
+		if exportErr != nil || n != counts.Added {
+			t.Fatalf("Export = %d, %v after %+v, %v", n, exportErr, counts, err)
+		}
+		if again, err := cache.Import(t.Context(), bytes.NewReader(one.Bytes()), second); err != nil || again.Added != n || again.Entries != n {
+			t.Fatalf("Import of an export = %+v, %v\n%s", again, err, one.Bytes())
+		}
+		if _, err := cache.Export(t.Context(), &two, second); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
+			t.Fatalf("%v: %q became %q", err, one.Bytes(), two.Bytes())
+		}
+	})
+}

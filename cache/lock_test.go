@@ -1,0 +1,140 @@
+package cache_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cache/cachetest"
+)
+
+// lock holds a file locked in another connection until the test ends.
+func lock(t testing.TB, file string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(conn.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, s := range statements {
+		if _, err := conn.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestLocked(t *testing.T) {
+	file := filled(t, 1)
+	s := open(t, file, cache.BusyTimeout(50*time.Millisecond))
+	lock(t, file, "BEGIN EXCLUSIVE")
+	wantError(t, s.Put(t.Context(), cachetest.Entry(5)), cache.ErrLocked, file, "another file")
+	// Readers of a log do not wait for a writer.
+	if _, ok, err := s.Get(t.Context(), cachetest.Entry(0).Request.Key()); err != nil || !ok {
+		t.Errorf("Get = %v, %v", ok, err)
+	}
+}
+
+func TestLockedAtOpen(t *testing.T) {
+	file := filled(t, 1)
+	lock(t, file, "PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT")
+	for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
+		_, err := cache.OpenSQLite(t.Context(), file, append(opts, cache.BusyTimeout(50*time.Millisecond))...)
+		wantError(t, err, cache.ErrLocked, file)
+	}
+}
+
+func TestLockedWhileCreating(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.db")
+	lock(t, file, "BEGIN EXCLUSIVE")
+	_, err := cache.OpenSQLite(t.Context(), file, cache.BusyTimeout(50*time.Millisecond))
+	wantError(t, err, cache.ErrLocked, file)
+}
+
+// A wait for a lock ends with the context, long before the busy timeout; a
+// failure shows as a test that takes too long.
+func TestCancelWhileLocked(t *testing.T) {
+	file := filled(t, 1)
+	s := open(t, file, cache.BusyTimeout(time.Hour))
+	lock(t, file, "BEGIN EXCLUSIVE")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			if err := s.Put(ctx, cachetest.Entry(10+i)); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Put = %v, want the context's error", err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Close(); err != nil { // the writer has given up too
+		t.Error(err)
+	}
+}
+
+func TestCancelOpenWhileLocked(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		file       func(t *testing.T) string
+		statements []string
+	}{
+		{"exclusive", func(t *testing.T) string { return filled(t, 1) },
+			[]string{"PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"}},
+		{"creating", func(t *testing.T) string { return filepath.Join(t.TempDir(), "new.db") }, []string{"BEGIN EXCLUSIVE"}},
+		{"creating beside a writer", func(t *testing.T) string { return filepath.Join(t.TempDir(), "new.db") }, []string{"BEGIN IMMEDIATE"}},
+	} {
+		for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
+			t.Run(fmt.Sprintf("%s %d", test.name, len(opts)), func(t *testing.T) {
+				if len(opts) > 0 && test.name == "creating beside a writer" {
+					t.Skip("a reader is let in")
+				}
+				file := test.file(t)
+				lock(t, file, test.statements...)
+				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+				defer cancel()
+				_, err := cache.OpenSQLite(ctx, file, append(opts, cache.BusyTimeout(time.Hour))...)
+				wantError(t, err, context.DeadlineExceeded, file)
+			})
+		}
+	}
+}
+
+// One caller that gives up does not take the others of its batch along.
+func TestCancelOneOfMany(t *testing.T) {
+	s := openSQLite(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			if i%2 == 0 {
+				if err := s.Put(ctx, cachetest.Entry(i)); err != nil && !errors.Is(err, context.Canceled) {
+					t.Errorf("Put: %v", err)
+				}
+				cancel()
+			} else if err := s.Put(t.Context(), cachetest.Entry(i)); err != nil {
+				t.Errorf("Put: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	for i := 1; i < 200; i += 2 {
+		if _, ok, err := s.Get(t.Context(), cachetest.Entry(i).Request.Key()); err != nil || !ok {
+			t.Errorf("entry %d: %v, %v", i, ok, err)
+		}
+	}
+}

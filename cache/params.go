@@ -1,0 +1,197 @@
+package cache
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Params are the sampling parameters of a request, as a JSON object in one
+// canonical form, so that equal parameters are equal strings: names sorted by
+// their bytes, no white space, 1.0 written as 1, integers exact, other numbers
+// with the digits that tell a float64 apart. No parameters at all are "".
+//
+// A parameter that is absent (the server's default) is not one that is stated,
+// be it 0 or null.
+type Params string
+
+// NewParams returns the parameters in canonical form. Values are nil, bool,
+// string, []string, numbers of Go's basic types, [json.Number], []any and
+// map[string]any; another type, a NaN, an infinity or a string that is not
+// UTF-8 is an error.
+func NewParams(values map[string]any) (Params, error) {
+	if len(values) == 0 {
+		return "", nil
+	}
+	b, err := appendValue(nil, values)
+	if err != nil {
+		return "", fmt.Errorf("sampling parameters: %w", err)
+	}
+	return Params(b), nil
+}
+
+// ParseParams reads a JSON object of parameters, in any form. An empty string
+// holds none.
+func ParseParams(s string) (Params, error) {
+	if s == "" {
+		return "", nil
+	}
+	if err := validText("text", s); err != nil {
+		return "", fmt.Errorf("sampling parameters: %w", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	var values map[string]any
+	if err := dec.Decode(&values); err != nil {
+		return "", fmt.Errorf("sampling parameters are no JSON object: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return "", errors.New("sampling parameters: text after the JSON object")
+	}
+	if values == nil {
+		return "", errors.New("sampling parameters are null, want a JSON object")
+	}
+	return NewParams(values)
+}
+
+// MarshalJSON writes the parameters as a JSON object.
+func (p Params) MarshalJSON() ([]byte, error) {
+	if p == "" {
+		return []byte("{}"), nil
+	}
+	return []byte(p), nil
+}
+
+// UnmarshalJSON reads a JSON object of parameters, in any form.
+func (p *Params) UnmarshalJSON(b []byte) error {
+	v, err := ParseParams(string(b))
+	if err != nil {
+		return err
+	}
+	*p = v
+	return nil
+}
+
+func appendValue(b []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...), nil
+	case bool:
+		return strconv.AppendBool(b, v), nil
+	case string:
+		return appendString(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10), nil
+	case int32:
+		return strconv.AppendInt(b, int64(v), 10), nil
+	case int64:
+		return strconv.AppendInt(b, v, 10), nil
+	case uint32:
+		return strconv.AppendUint(b, uint64(v), 10), nil
+	case uint64:
+		return strconv.AppendUint(b, v, 10), nil
+	case float32:
+		return appendFloat(b, float64(v), 32)
+	case float64:
+		return appendFloat(b, v, 64)
+	case json.Number:
+		return appendNumber(b, string(v))
+	case []string:
+		return appendList(b, v)
+	case []any:
+		return appendList(b, v)
+	case map[string]any:
+		return appendObject(b, v)
+	default:
+		return nil, fmt.Errorf("a value of type %T has no canonical form", v)
+	}
+}
+
+func appendList[T any](b []byte, list []T) ([]byte, error) {
+	b = append(b, '[')
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = appendValue(b, v); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+func appendObject(b []byte, object map[string]any) ([]byte, error) {
+	b = append(b, '{')
+	for i, name := range slices.Sorted(maps.Keys(object)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = appendString(b, name); err != nil {
+			return nil, err
+		}
+		if b, err = appendValue(append(b, ':'), object[name]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// appendNumber keeps the digits of an integer, which a float64 may not hold.
+func appendNumber(b []byte, s string) ([]byte, error) {
+	if s != "" && strings.Trim(s, "0123456789") == "" || len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "0123456789") == "" {
+		sign, digits := "", s
+		if s[0] == '-' {
+			sign, digits = "-", s[1:]
+		}
+		if digits = strings.TrimLeft(digits, "0"); digits == "" {
+			return append(b, '0'), nil
+		}
+		return append(append(b, sign...), digits...), nil
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil, fmt.Errorf("number %.80q: %w", s, err)
+	}
+	return appendFloat(b, x, 64)
+}
+
+// appendFloat writes a whole number as an integer, so that 1 and 1.0 are one.
+func appendFloat(b []byte, x float64, bits int) ([]byte, error) {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return nil, fmt.Errorf("%v is no JSON number", x)
+	case x == math.Trunc(x) && math.Abs(x) < 1<<53:
+		return strconv.AppendInt(b, int64(x), 10), nil
+	default:
+		return strconv.AppendFloat(b, x, 'g', -1, bits), nil
+	}
+}
+
+// appendString is written out because encoding/json has changed its choice of
+// escapes before, and a key must not change with it.
+func appendString(b []byte, s string) ([]byte, error) {
+	if !utf8.ValidString(s) {
+		return nil, fmt.Errorf("%.80q is not valid UTF-8", s)
+	}
+	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < 0x20:
+			b = fmt.Appendf(b, `\u%04x`, c)
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"'), nil
+}

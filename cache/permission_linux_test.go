@@ -1,0 +1,83 @@
+package cache_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cache/cachetest"
+)
+
+// The superuser may write everywhere, so it runs this test as somebody else.
+func TestUnwritable(t *testing.T) {
+	if os.Geteuid() == 0 {
+		cmd := exec.Command("/proc/self/exe", "-test.run=^TestUnwritable$", "-test.v")
+		cmd.Dir = os.TempDir()
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		out, err := cmd.CombinedOutput()
+		if _, ran := err.(*exec.ExitError); err != nil && !ran {
+			t.Skipf("cannot run as another user: %v", err)
+		}
+		if t.Logf("%s", out); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	mode := func(path string, mode fs.FileMode) {
+		t.Helper()
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(file string) {
+		t.Helper()
+		s := open(t, file, cache.ReadOnly())
+		if st, err := s.Stats(t.Context()); err != nil || st.Entries != 3 {
+			t.Errorf("Stats = %+v, %v", st, err)
+		}
+		if r, err := s.Verify(t.Context()); err != nil || r.Entries != 3 || len(r.Problems) > 0 {
+			t.Errorf("Verify = %+v, %v", r, err)
+		}
+		if e, ok, err := s.Get(t.Context(), cachetest.Entry(1).Request.Key()); err != nil || !ok || e != cachetest.Entry(1) {
+			t.Errorf("Get = %+v, %v, %v", e, ok, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+
+	t.Run("folder", func(t *testing.T) {
+		dir := t.TempDir()
+		mode(dir, 0o555)
+		defer mode(dir, 0o755)
+		_, err := cache.OpenSQLite(t.Context(), filepath.Join(dir, "answers.db"))
+		wantError(t, err, cache.ErrReadOnly, "cannot create a file in "+dir)
+	})
+	t.Run("file", func(t *testing.T) {
+		file := filled(t, 3)
+		mode(file, 0o444)
+		_, err := cache.OpenSQLite(t.Context(), file)
+		wantError(t, err, cache.ErrReadOnly, file, "must be writable")
+		read(file)
+	})
+	t.Run("folder of a file", func(t *testing.T) {
+		file := filled(t, 3)
+		mode(filepath.Dir(file), 0o555)
+		defer mode(filepath.Dir(file), 0o755)
+		_, err := cache.OpenSQLite(t.Context(), file)
+		wantError(t, err, cache.ErrReadOnly, file, "must be writable")
+		read(file)
+	})
+	t.Run("unreadable", func(t *testing.T) {
+		file := filled(t, 3)
+		mode(file, 0)
+		for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
+			_, err := cache.OpenSQLite(t.Context(), file, opts...)
+			wantError(t, err, cache.ErrReadOnly, file)
+		}
+	})
+}

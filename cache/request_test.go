@@ -1,0 +1,164 @@
+package cache_test
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cache/cachetest"
+)
+
+var sampleRequest = cache.Request{
+	Kind: cache.KindChat, Model: "gpt-3.5-turbo", Revision: "main", Prompt: "Reword: the sea is calm.\x00é",
+	Params: `{"max_tokens":256,"temperature":1,"top_p":0.9}`, Sample: 2,
+}
+
+// The digests were computed outside of Go, from the encoding that Key's
+// comment describes. If this test fails, every stored answer is lost to its
+// readers: either the change is wrong, or keyVersion and schemaVersion have
+// to change as well.
+func TestKeyGolden(t *testing.T) {
+	for _, test := range []struct {
+		request cache.Request
+		want    string
+	}{
+		{sampleRequest, "a8095825169f2bc4f6d066cf59b5f6cee97533dc019b77467415a19bf6fe368b"},
+		{cache.Request{Kind: "completions", Model: "m"}, "701476c8e7e4e7523c8b2922186ac8be6e4502f990c1f0bfe610e93b27eaf038"},
+	} {
+		if got := test.request.Key().String(); got != test.want {
+			t.Errorf("key of %+v = %s, want %s", test.request, got, test.want)
+		}
+	}
+}
+
+func TestKeyDependsOnEachField(t *testing.T) {
+	seen := map[cache.Key]string{sampleRequest.Key(): "none"}
+	v := reflect.ValueOf(sampleRequest)
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		changed := sampleRequest
+		switch f := reflect.ValueOf(&changed).Elem().Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString(f.String() + " ")
+		case reflect.Int:
+			f.SetInt(f.Int() + 1)
+		default:
+			t.Fatalf("field %s has type %s: this test must learn to change it", name, f.Type())
+		}
+		if other, ok := seen[changed.Key()]; ok {
+			t.Errorf("a change of %s gives the same key as a change of %s", name, other)
+		}
+		seen[changed.Key()] = name
+	}
+}
+
+func TestKeyIsUnambiguous(t *testing.T) {
+	part := rapid.StringMatching(`[ab\x00]{0,3}`)
+	request := rapid.Custom(func(t *rapid.T) cache.Request {
+		return cache.Request{
+			Kind: part.Draw(t, "kind"), Model: part.Draw(t, "model"), Revision: part.Draw(t, "revision"),
+			Prompt: part.Draw(t, "prompt"), Params: cache.Params(part.Draw(t, "params")), Sample: rapid.IntRange(-1, 1).Draw(t, "sample"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := request.Draw(t, "a"), request.Draw(t, "b")
+		if (a == b) != (a.Key() == b.Key()) {
+			t.Errorf("requests %+v and %+v, keys %s and %s", a, b, a.Key(), b.Key())
+		}
+	})
+}
+
+func TestParseKey(t *testing.T) {
+	want := sampleRequest.Key()
+	if got, err := cache.ParseKey(want.String()); err != nil || got != want {
+		t.Errorf("ParseKey = %s, %v, want %s", got, err, want)
+	}
+	for _, bad := range []string{"", "ab", want.String() + "00", strings.Repeat("g", 64)} {
+		if _, err := cache.ParseKey(bad); err == nil {
+			t.Errorf("ParseKey(%q) gave no error", bad)
+		}
+	}
+}
+
+func TestNewParams(t *testing.T) {
+	for _, test := range []struct {
+		values map[string]any
+		want   cache.Params
+	}{
+		{nil, ""},
+		{map[string]any{}, ""},
+		{map[string]any{"top_p": 0.9, "temperature": 1.0, "max_tokens": 256}, `{"max_tokens":256,"temperature":1,"top_p":0.9}`},
+		{map[string]any{"temperature": 0.0}, `{"temperature":0}`},
+		{map[string]any{"temperature": math.Copysign(0, -1)}, `{"temperature":0}`},
+		{map[string]any{"top_p": float32(0.9)}, `{"top_p":0.9}`},
+		{map[string]any{"seed": uint64(math.MaxUint64)}, `{"seed":18446744073709551615}`},
+		{map[string]any{"seed": nil, "echo": false}, `{"echo":false,"seed":null}`},
+		{map[string]any{"stop": []string{"\n", "\"\\\x00é\u2028"}}, `{"stop":["\u000a","\"\\\u0000é` + "\u2028" + `"]}`},
+		{map[string]any{"a": []any{1, "x", map[string]any{}}}, `{"a":[1,"x",{}]}`},
+		{map[string]any{"tiny": 1e-7, "huge": 1e21}, `{"huge":1e+21,"tiny":1e-07}`},
+		{map[string]any{"n": json.Number("-0"), "m": json.Number("1.50")}, `{"m":1.5,"n":0}`},
+	} {
+		got, err := cache.NewParams(test.values)
+		if err != nil || got != test.want {
+			t.Errorf("NewParams(%v) = %q, %v, want %q", test.values, got, err, test.want)
+		}
+		if !json.Valid([]byte(got)) && got != "" {
+			t.Errorf("NewParams(%v) = %q is no JSON", test.values, got)
+		}
+	}
+	for _, bad := range []any{math.NaN(), math.Inf(1), "\xff", struct{}{}, json.Number("x"), []any{make(chan int)}} {
+		if p, err := cache.NewParams(map[string]any{"p": bad}); err == nil {
+			t.Errorf("NewParams of %v = %q, want an error", bad, p)
+		}
+	}
+}
+
+func TestParseParams(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{"", ""},
+		{" {} ", ""},
+		{`{ "b": 1.0, "a": [1e0, 10E-1] }`, `{"a":[1,1],"b":1}`},
+		{`{"seed":123456789012345678901234567890}`, `{"seed":123456789012345678901234567890}`},
+		{`{"s":"\u00e9\/\n"}`, `{"s":"é/\u000a"}`},
+	} {
+		got, err := cache.ParseParams(test.in)
+		if err != nil || string(got) != test.want {
+			t.Errorf("ParseParams(%q) = %q, %v, want %q", test.in, got, err, test.want)
+		}
+	}
+	for _, bad := range []string{"null", "[]", "1", "{", `{"a":1}{}`, `{"a":1e999}`, "{\"a\":\"\xff\"}"} {
+		if p, err := cache.ParseParams(bad); err == nil {
+			t.Errorf("ParseParams(%q) = %q, want an error", bad, p)
+		}
+	}
+}
+
+// FuzzParseParams: the canonical form is JSON, is its own canonical form, and
+// is accepted by a store.
+func FuzzParseParams(f *testing.F) {
+	for _, s := range []string{"", "{}", `{"a":[1.50,-0,"\ud800\u0000",{"b":null}]}`, `{"a":1,"a":2}`, `{"n":1e21}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := cache.ParseParams(s)
+		if err != nil || p == "" {
+			return
+		}
+		if !json.Valid([]byte(p)) {
+			t.Fatalf("%q gives %q, which is no JSON", s, p)
+		}
+		if again, err := cache.ParseParams(string(p)); err != nil || again != p {
+			t.Fatalf("%q gives %q, and that gives %q, %v", s, p, again, err)
+		}
+		e := cachetest.Entry(1)
+		e.Request.Params = p
+		if err := cache.NewMemory().Put(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

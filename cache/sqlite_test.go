@@ -1,0 +1,370 @@
+package cache_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cache/cachetest"
+)
+
+// filled returns a cache file at rest with n entries.
+func filled(t testing.TB, n int) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "answers.db")
+	s, err := cache.OpenSQLite(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			if err := s.Put(t.Context(), cachetest.Entry(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// execute runs statements on a file as another program would.
+func execute(t testing.TB, file string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// names lists a folder.
+func names(t testing.TB, dir string) string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range list {
+		names = append(names, f.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+// wantError checks an error's kind and the parts of its text.
+func wantError(t testing.TB, err, kind error, parts ...string) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Fatalf("error %v, want one that is %q", err, kind)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
+}
+
+func TestSQLiteKeepsEntries(t *testing.T) {
+	file := filled(t, 300)
+	if got := names(t, filepath.Dir(file)); got != "answers.db" {
+		t.Errorf("a closed cache leaves the files %s", got)
+	}
+	s := open(t, file)
+	for i := range 300 {
+		e, ok, err := s.Get(t.Context(), cachetest.Entry(i).Request.Key())
+		if err != nil || !ok || e != cachetest.Entry(i) {
+			t.Fatalf("entry %d = %+v, %v, %v", i, e, ok, err)
+		}
+	}
+}
+
+func TestSQLiteClosed(t *testing.T) {
+	s := open(t, filled(t, 1))
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err := s.Get(t.Context(), cachetest.Entry(0).Request.Key())
+	wantError(t, err, cache.ErrClosed)
+	wantError(t, s.Put(t.Context(), cachetest.Entry(0)), cache.ErrClosed)
+	_, err = s.Stats(t.Context())
+	wantError(t, err, cache.ErrClosed)
+	_, err = s.Verify(t.Context())
+	wantError(t, err, cache.ErrClosed)
+}
+
+func TestOpenRefusesPaths(t *testing.T) {
+	for _, test := range []struct {
+		name, path string // below a folder that holds the folder "sub"
+		readOnly   bool
+		kind       error // nil for any
+		want       string
+	}{
+		{"no folder", "misspelt/answers.db", false, fs.ErrNotExist, "check the path"},
+		{"no folder, read only", "misspelt/answers.db", true, fs.ErrNotExist, "check the path"},
+		{"no file, read only", "answers.db", true, fs.ErrNotExist, "check the path"},
+		{"folder", "sub", false, nil, "it is a folder"},
+		{"folder, read only", "sub", true, nil, "it is a folder"},
+		{"missing folder as a file", "misspelt/", false, fs.ErrNotExist, "folder does not exist"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			path := dir + string(filepath.Separator) + filepath.FromSlash(test.path)
+			var opts []cache.Option
+			if test.readOnly {
+				opts = append(opts, cache.ReadOnly())
+			}
+			_, err := cache.OpenSQLite(t.Context(), path, opts...)
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %v, want one with %q and the path", err, test.want)
+			}
+			if test.kind != nil && !errors.Is(err, test.kind) {
+				t.Errorf("error %v is not %v", err, test.kind)
+			}
+			if got := names(t, dir) + names(t, filepath.Join(dir, "sub")); got != "sub" {
+				t.Errorf("the folder holds %q afterwards", got)
+			}
+		})
+	}
+	if _, err := cache.OpenSQLite(t.Context(), ""); err == nil {
+		t.Error("no error for an empty path")
+	}
+	if _, err := cache.OpenSQLite(t.Context(), os.DevNull); err == nil {
+		t.Error("no error for a device")
+	}
+}
+
+func TestOpenOddNames(t *testing.T) {
+	for _, name := range []string{"a b.db", "50%25?mode=memory#x.db", ":memory:", "file:x", "ß&=.db"} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, name)
+		s, err := cache.OpenSQLite(t.Context(), file)
+		if err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		if err := errors.Join(s.Put(t.Context(), cachetest.Entry(1)), s.Close()); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if got := names(t, dir); got != name {
+			t.Errorf("%q: the folder holds %q", name, got)
+		}
+	}
+}
+
+func TestNewerVersion(t *testing.T) {
+	file := filled(t, 1)
+	execute(t, file, "PRAGMA user_version = 7")
+	for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
+		_, err := cache.OpenSQLite(t.Context(), file, opts...)
+		var version *cache.VersionError
+		if !errors.As(err, &version) || *version != (cache.VersionError{File: file, Version: 7, Known: 1}) {
+			t.Fatalf("error %v, want a VersionError", err)
+		}
+		for _, part := range []string{file, "version 7", "knows 1", "upgrade", "another file"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("error %q does not say %q", err, part)
+			}
+		}
+	}
+}
+
+func TestForeignDatabase(t *testing.T) {
+	for _, test := range []struct{ name, statement string }{
+		{"tables", "CREATE TABLE t (x)"},
+		{"application", "PRAGMA application_id = 1"},
+		{"version", "PRAGMA user_version = 1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "other.db")
+			execute(t, file, test.statement)
+			before, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = cache.OpenSQLite(t.Context(), file)
+			wantError(t, err, cache.ErrForeign, file, "another file")
+			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the other program's file was changed (%v)", err)
+			}
+		})
+	}
+	file := filepath.Join(t.TempDir(), "empty.db")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := cache.OpenSQLite(t.Context(), file, cache.ReadOnly())
+	wantError(t, err, cache.ErrForeign, file, "empty")
+	open(t, file) // an empty file can become a cache
+}
+
+func TestFull(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.db")
+	s := open(t, file, cache.MaxPages(40))
+	big := func(i int) cache.Entry {
+		e := cachetest.Entry(i)
+		e.Text = strings.Repeat("long ", 2000)
+		return e
+	}
+	var stored []int
+	var failure error
+	for i := range 100 {
+		if failure = s.Put(t.Context(), big(i)); failure != nil {
+			break
+		}
+		stored = append(stored, i)
+	}
+	wantError(t, failure, cache.ErrFull, file, "nothing stored before is lost", "free some space")
+	if len(stored) == 0 {
+		t.Fatal("nothing could be stored at all")
+	}
+	// Of many that come together, those that fit are stored.
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			if i == 0 {
+				if err := s.Put(t.Context(), big(0)); err != nil {
+					t.Errorf("Put of a stored entry: %v", err)
+				}
+			} else if err := s.Put(t.Context(), big(200+i)); !errors.Is(err, cache.ErrFull) {
+				t.Errorf("Put = %v, want ErrFull", err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, i := range stored {
+		if e, ok, err := s.Get(t.Context(), big(i).Request.Key()); err != nil || !ok || e != big(i) {
+			t.Errorf("entry %d after ErrFull: %v, %v", i, ok, err)
+		}
+	}
+	if r, err := s.Verify(t.Context()); err != nil || len(r.Problems) > 0 || r.Entries != int64(len(stored)) {
+		t.Errorf("Verify = %+v, %v", r, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, file) // with space again
+	if err := s.Put(t.Context(), big(99)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReplacedFile(t *testing.T) {
+	file := filled(t, 1)
+	s := open(t, file)
+	if err := os.Rename(file, file+".away"); err != nil {
+		t.Skipf("an open file cannot be moved here: %v", err)
+	}
+	wantError(t, s.Put(t.Context(), cachetest.Entry(5)), cache.ErrReplaced, file)
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, s.Put(t.Context(), cachetest.Entry(6)), cache.ErrReplaced, file)
+}
+
+func TestReadOnly(t *testing.T) {
+	file := filled(t, 3)
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, file, cache.ReadOnly())
+	wantError(t, s.Put(t.Context(), cachetest.Entry(5)), cache.ErrReadOnly, file)
+	if e, ok, err := s.Get(t.Context(), cachetest.Entry(1).Request.Key()); err != nil || !ok || e != cachetest.Entry(1) {
+		t.Errorf("Get = %+v, %v, %v", e, ok, err)
+	}
+	if st, err := s.Stats(t.Context()); err != nil || st.Entries != 3 {
+		t.Errorf("Stats = %+v, %v", st, err)
+	}
+	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 3 || len(r.Problems) > 0 {
+		t.Errorf("Verify = %+v, %v", r, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed (%v)", err)
+	}
+	if got := names(t, filepath.Dir(file)); got != "answers.db" {
+		t.Errorf("reading leaves the files %s", got)
+	}
+}
+
+// A reader sees what another process, still at work, has committed.
+func TestReadOnlyBesideWriter(t *testing.T) {
+	file := filled(t, 1)
+	w, r := open(t, file), open(t, file, cache.ReadOnly())
+	if err := w.Put(t.Context(), cachetest.Entry(7)); err != nil {
+		t.Fatal(err)
+	}
+	if e, ok, err := r.Get(t.Context(), cachetest.Entry(7).Request.Key()); err != nil || !ok || e != cachetest.Entry(7) {
+		t.Errorf("Get = %+v, %v, %v", e, ok, err)
+	}
+}
+
+func TestStats(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.db")
+	s := open(t, file)
+	empty, err := s.Stats(t.Context())
+	if err != nil || empty.Entries != 0 || empty.Kinds == nil || empty.Models == nil || !empty.Oldest.IsZero() {
+		t.Errorf("Stats of an empty cache = %+v, %v", empty, err)
+	}
+	var prompts, answers int64
+	for i := range 4 {
+		e := cachetest.Entry(i)
+		e.Request.Prompt += "\x00é"
+		switch i {
+		case 1:
+			e.Request.Kind, e.Request.Model = cache.KindCompletions, "model-b"
+		case 2:
+			e.Text, e.HasText = "", false
+		case 3:
+			e.Created = time.Time{}
+		}
+		prompts += int64(len(e.Request.Prompt))
+		answers += int64(len(e.Text))
+		if err := s.Put(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Bytes == 0 {
+		t.Error("the file has no size")
+	}
+	got.Bytes = 0
+	want := cache.Stats{
+		File: file, SchemaVersion: 1, Entries: 4, Missing: 1, PromptBytes: prompts, AnswerBytes: answers,
+		PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
+		Kinds:  []cache.Count{{Name: "chat", Entries: 3}, {Name: "completions", Entries: 1}},
+		Models: []cache.Count{{Name: "model-a", Entries: 3}, {Name: "model-b", Entries: 1}},
+		Oldest: cachetest.Entry(0).Created, Newest: cachetest.Entry(2).Created,
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/report"
+)
+
+func (e *env) cacheCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cache",
+		Short: "Look into a cache of model answers",
+		Example: `  refract cache stats refract-cache.sqlite
+  refract cache verify refract-cache.sqlite
+  refract cache export refract-cache.sqlite -o answers.jsonl`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("unknown command %q (known: stats, verify, export, import)", args[0]), cmd.CommandPath()}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(e.cacheStatsCommand(), e.cacheVerifyCommand(), e.cacheExportCommand(), e.cacheImportCommand())
+	return cmd
+}
+
+// withCache opens a cache for reading.
+func withCache(ctx context.Context, path string, do func(*cache.SQLite) error) error {
+	c, err := cache.OpenSQLite(ctx, path, cache.ReadOnly())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return do(c)
+}
+
+func (e *env) cacheStatsCommand() *cobra.Command {
+	var out output
+	cmd := &cobra.Command{
+		Use:     "stats FILE",
+		Short:   "Count what a cache holds",
+		Example: `  refract cache stats refract-cache.sqlite -f json`,
+		Args:    usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return withCache(ctx, args[0], func(c *cache.SQLite) error {
+				st, err := c.Stats(ctx)
+				if err != nil {
+					return err
+				}
+				return e.list(&out, []report.Column{{Name: "what"}, {Name: "name"}, {Name: "value"}}, func(row func(...report.Value) error) error {
+					return statsRows(st, row)
+				})
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func statsRows(st cache.Stats, row func(...report.Value) error) error {
+	number := func(n int64) report.Value { return report.String(fmt.Sprint(n)) }
+	stamp := func(t time.Time) report.Value {
+		if t.IsZero() {
+			return report.Null()
+		}
+		return report.String(t.UTC().Format(time.RFC3339))
+	}
+	type line struct {
+		what  string
+		name  report.Value
+		value report.Value
+	}
+	lines := []line{
+		{"file", report.Null(), report.String(st.File)},
+		{"schema version", report.Null(), number(int64(st.SchemaVersion))},
+		{"bytes", report.Null(), number(st.Bytes)},
+		{"entries", report.Null(), number(st.Entries)},
+		{"entries without an answer", report.Null(), number(st.Missing)},
+		{"prompt tokens", report.Null(), number(st.PromptTokens)},
+		{"completion tokens", report.Null(), number(st.CompletionTokens)},
+		{"oldest", report.Null(), stamp(st.Oldest)},
+		{"newest", report.Null(), stamp(st.Newest)},
+	}
+	for _, group := range []struct {
+		what   string
+		counts []cache.Count
+	}{{"entries of model", st.Models}, {"entries of endpoint", st.Kinds}} {
+		for _, c := range group.counts {
+			lines = append(lines, line{group.what, report.String(c.Name), number(c.Entries)})
+		}
+	}
+	for _, l := range lines {
+		if err := row(report.String(l.what), l.name, l.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *env) cacheVerifyCommand() *cobra.Command {
+	var out output
+	cmd := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "Check a cache, row by row",
+		Long: `Check the file's structure, and that every row has the key of its request and
+the checksum of its answer. Nothing is repaired. The exit code is 1 if there is
+a problem; each is a row of the output.`,
+		Example: `  refract cache verify refract-cache.sqlite`,
+		Args:    usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return withCache(ctx, args[0], func(c *cache.SQLite) error {
+				r, err := c.Verify(ctx)
+				if err != nil {
+					return err
+				}
+				if len(r.Problems) == 0 {
+					e.note("%s: %d entries, no problem", r.File, r.Entries)
+				}
+				err = e.list(&out, []report.Column{{Name: "key"}, {Name: "problem"}}, func(row func(...report.Value) error) error {
+					for _, p := range r.Problems {
+						key := report.Null()
+						if p.Key != "" {
+							key = report.String(p.Key)
+						}
+						if err := row(key, report.String(p.What)); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				if err == nil && len(r.Problems) > 0 {
+					err = fmt.Errorf("%s: %d problems in %d entries; 'refract cache export' saves what is sound", r.File, len(r.Problems), r.Entries)
+				}
+				return err
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func (e *env) cacheExportCommand() *cobra.Command {
+	var out output
+	cmd := &cobra.Command{
+		Use:     "export FILE",
+		Short:   "Write all entries of a cache as JSON Lines",
+		Example: `  refract cache export refract-cache.sqlite -o answers.jsonl`,
+		Args:    usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return withCache(ctx, args[0], func(c *cache.SQLite) error {
+				s, err := out.open(e)
+				if err != nil {
+					return err
+				}
+				defer s.Abort()
+				n, err := cache.Export(ctx, s, c)
+				if err != nil {
+					return err
+				}
+				if err := s.Commit(); err != nil {
+					return err
+				}
+				e.note("%d entries", n)
+				return nil
+			})
+		},
+	}
+	out.registerPath(cmd)
+	return cmd
+}
+
+func (e *env) cacheImportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE ANSWERS",
+		Short: "Add entries written by 'refract cache export'",
+		Long: `Add the entries of a JSON Lines file ("-" is standard input) to a cache, which
+is created if it does not exist. An entry that is there already stays as it is.`,
+		Example: `  refract cache import refract-cache.sqlite answers.jsonl`,
+		Args:    usageArgs(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			in := e.stdin
+			if args[1] != "-" {
+				f, err := os.Open(args[1])
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				in = f
+			}
+			c, err := cache.OpenSQLite(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			n, err := cache.Import(ctx, bufio.NewReader(in), c)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[1], err)
+			}
+			e.note("%d entries read: %d added, %d there before, %d there with another answer, which stays", n.Entries, n.Added, n.Present, n.Different)
+			return nil
+		},
+	}
+}

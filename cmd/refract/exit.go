@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// usageError is a command line that cannot be carried out.
+type usageError struct {
+	err     error
+	command string // whose help says more; "" for the program's
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+// exit shows an error, once, and returns the exit code.
+func (e *env) exit(ctx context.Context, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(e.stderr, "refract: interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintln(e.stderr, "refract: "+visibleLines(err.Error()))
+	var usage *usageError
+	var metric *metrics.SpecError
+	var agg *aggregate.SpecError
+	if errors.As(err, &usage) || errors.As(err, &metric) || errors.As(err, &agg) {
+		command := "refract"
+		if usage != nil && usage.command != "" {
+			command = usage.command
+		}
+		fmt.Fprintf(e.stderr, "run '%s --help' for usage\n", command)
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// visibleLines shows text that may quote files or servers, so that nothing in
+// it acts on the terminal.
+func visibleLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = report.Visible(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (e *env) warn(format string, args ...any) {
+	fmt.Fprintln(e.stderr, "warning: "+report.Visible(fmt.Sprintf(format, args...)))
+}
+
+func (e *env) note(format string, args ...any) {
+	fmt.Fprintln(e.stderr, report.Visible(fmt.Sprintf(format, args...)))
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// usageArgs makes cobra's complaints about arguments usage errors.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return &usageError{err, cmd.CommandPath()}
+		}
+		return nil
+	}
+}

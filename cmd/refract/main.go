@@ -1,0 +1,47 @@
+// Command refract evaluates generated text against many references: it
+// expands references with a language model, scores systems against all of
+// them, aggregates, and compares the result with human judgements.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// env is what the program takes from its surroundings.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	stderrTerminal bool
+}
+
+func main() {
+	os.Exit(realMain())
+}
+
+func realMain() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	e := &env{
+		stdin:          os.Stdin,
+		stdout:         os.Stdout,
+		stderr:         os.Stderr,
+		getenv:         os.Getenv,
+		stderrTerminal: isTerminal(os.Stderr),
+	}
+	return e.run(ctx, os.Args[1:])
+}
+
+func (e *env) run(ctx context.Context, args []string) int {
+	root := e.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	err := root.ExecuteContext(ctx)
+	return e.exit(ctx, err)
+}

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
+)
+
+// scorer is one run of refract score.
+type scorer struct {
+	input
+	settingFlags
+	output
+	per    string
+	system string
+}
+
+func (e *env) scoreCommand() *cobra.Command {
+	s := &scorer{}
+	cmd := &cobra.Command{
+		Use:   "score [DATASET]",
+		Short: "Score systems against all references",
+		Long: `Score every system against every reference, and aggregate over references.
+` + datasetHelp + `
+
+--per system  one score per system. With the aggregators single and native a
+              metric's own corpus score is taken where it has one (BLEU, chrF,
+              TER); otherwise, and with --system average, it is the mean over
+              segments.
+--per segment one score per system and segment.
+--per cell    the whole matrix segment × system × reference. With -o FILE.parquet
+              or -o FILE.jsonl it is stored for 'refract aggregate' and
+              'refract compare --matrix', which do not score again.`,
+		Example: `  refract score --ref ref.a.txt --ref ref.b.txt --hyp mine=out.txt
+  refract score jsonl:expanded.jsonl -m bleu:tokenize=intl -m chrf++ -a max,mean,best:k=3
+  refract score jsonl:expanded.jsonl -m chrf --per cell -o matrix.parquet`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), e, args) },
+	}
+	s.input.register(cmd)
+	s.settingFlags.register(cmd, "native, or max for a metric without a rule of its own")
+	s.output.register(cmd)
+	cmd.Flags().StringVar(&s.per, "per", "system", "segment, system or cell")
+	cmd.Flags().StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
+	return cmd
+}
+
+func (s *scorer) run(ctx context.Context, e *env, args []string) error {
+	ms, err := s.parseMetrics()
+	if err != nil {
+		return err
+	}
+	settings, err := s.settings(ms)
+	if err != nil {
+		return err
+	}
+	scope, ok := map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}[s.system]
+	if !ok {
+		return usagef("--system %q: want auto, corpus or average", s.system)
+	}
+	var do func(context.Context, *env, refract.Dataset, []refract.Setting, *sink) error
+	switch s.per {
+	case "system":
+		do = func(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *sink) error {
+			return s.perSystem(ctx, e, ds, settings, scope, out)
+		}
+	case "segment":
+		do = s.perSegment
+	case "cell":
+		do = s.perCell
+	default:
+		return usagef("--per %q: want segment, system or cell", s.per)
+	}
+	if _, err := report.ParseFormat(s.format); err != nil {
+		return usagef("--format: %w", err)
+	}
+	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
+		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
+	}
+	ds, err := s.dataset(e, args, false, nil)
+	if err != nil {
+		return err
+	}
+	out, err := s.output.open(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if err := do(ctx, e, ds, settings, out); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// settings crosses metrics and aggregators. Without any aggregator asked for
+// it is the metric's own rule where there is one, as sacreBLEU does.
+func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
+	aggs, err := s.parseAggregators()
+	if err != nil {
+		return nil, err
+	}
+	if len(aggs) > 0 {
+		return cross(ms, aggs, true)
+	}
+	var out []refract.Setting
+	for _, m := range ms {
+		def := "max"
+		if metrics.HasNative(m) {
+			def = "native"
+		}
+		out = append(out, refract.Setting{Metric: m, Aggregator: mustAggregator(def)})
+	}
+	return out, nil
+}
+
+func (s *scorer) engine(settings []refract.Setting) *refract.Engine {
+	e := &refract.Engine{AllowNoReferences: s.allowNone}
+	e.Prepare(settings)
+	return e
+}
+
+func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, scope refract.Scope, out *sink) error {
+	policy, err := s.missing()
+	if err != nil {
+		return err
+	}
+	eng := s.engine(nil)
+	acc, err := refract.NewSystems(eng, settings, scope, policy)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if err := eng.Run(ctx, ds, acc.Add); err != nil {
+		return err
+	}
+	return writeSystems(&s.output, out, acc, settings)
+}
+
+// systemColumns are those of system scores. The signature is told below the
+// table where people read it.
+func systemColumns() []report.Column {
+	return []report.Column{
+		{Name: "id", Hide: true},
+		{Name: "system"},
+		{Name: "metric"},
+		{Name: "aggregate"},
+		{Name: "references", Header: "refs", Kind: report.KindInt},
+		{Name: "score", Kind: report.KindFloat, Digits: 4},
+		{Name: "status", Hide: true},
+		{Name: "segments", Kind: report.KindInt},
+		{Name: "missing", Kind: report.KindInt},
+		{Name: "missing_references", Header: "missing refs", Kind: report.KindInt},
+		{Name: "method"},
+		{Name: "signature", Hide: true},
+	}
+}
+
+func writeSystems(o *output, out *sink, acc *refract.Systems, settings []refract.Setting) error {
+	scores := acc.Scores()
+	notes := newNotes()
+	for i := range scores {
+		if scores[i].OK {
+			notes.signature(settings[scores[i].Setting], acc.Signature(&scores[i]))
+		}
+	}
+	w, err := o.table(out, systemColumns(), report.Options{Notes: notes.lines})
+	if err != nil {
+		return err
+	}
+	for i := range scores {
+		sc := &scores[i]
+		set := settings[sc.Setting]
+		score, status, method := report.Null(), metrics.MissingHypothesis.String(), "average"
+		if sc.OK {
+			score, status = report.Float(sc.Value), metrics.Scored.String()
+		}
+		if sc.Pooled {
+			method = "corpus"
+		}
+		err := w.Row(report.Null(), report.String(sc.System), report.String(set.Metric.Info().Name), aggregateValue(set),
+			report.Int(sc.MaxReferences), score, report.String(status), report.Int(sc.Segments), report.Int(sc.Missing),
+			report.Int(sc.MissingReferences), report.String(method), report.String(acc.Signature(sc).String()))
+		if err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func aggregateValue(s refract.Setting) report.Value {
+	if name := aggregateName(s); name != "" {
+		return report.String(name)
+	}
+	return report.Null()
+}
+
+// notes are the lines below a table.
+type notes struct {
+	lines []string
+	seen  map[string]bool
+}
+
+func newNotes() *notes { return &notes{seen: map[string]bool{}} }
+
+func (n *notes) add(line string) {
+	if !n.seen[line] {
+		n.seen[line] = true
+		n.lines = append(n.lines, line)
+	}
+}
+
+func (n *notes) signature(s refract.Setting, sig metrics.Signature) {
+	n.add(fmt.Sprintf("%s %s: %s", s.Metric.Info().Name, aggregateName(s), sig))
+}
+
+func segmentColumns() []report.Column {
+	return []report.Column{
+		{Name: "id"},
+		{Name: "system"},
+		{Name: "metric"},
+		{Name: "aggregate"},
+		{Name: "references", Header: "refs", Kind: report.KindInt},
+		{Name: "score", Kind: report.KindFloat, Digits: 4},
+		{Name: "status"},
+		{Name: "missing_references", Header: "missing refs", Kind: report.KindInt},
+		{Name: "signature", Hide: true},
+	}
+}
+
+func (s *scorer) perSegment(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *sink) error {
+	policy, err := s.missing()
+	if err != nil {
+		return err
+	}
+	w, err := s.table(out, segmentColumns(), report.Options{})
+	if err != nil {
+		return err
+	}
+	eng := s.engine(settings)
+	rows := newSegmentRows(w, eng.Metrics, settings, refract.Reducer{Policy: policy})
+	if err := eng.Run(ctx, ds, rows.write); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// segmentRows writes one row per hypothesis and setting of each segment.
+type segmentRows struct {
+	w          report.Writer
+	settings   []refract.Setting
+	infos      []metrics.Info
+	metric     []int
+	reducer    refract.Reducer
+	signatures []map[int]string // by number of references
+}
+
+func newSegmentRows(w report.Writer, order []metrics.Metric, settings []refract.Setting, r refract.Reducer) *segmentRows {
+	rows := &segmentRows{w: w, settings: settings, reducer: r}
+	for _, set := range settings {
+		for i, m := range order {
+			if m == set.Metric {
+				rows.metric = append(rows.metric, i)
+			}
+		}
+		rows.infos = append(rows.infos, set.Metric.Info())
+		rows.signatures = append(rows.signatures, map[int]string{})
+	}
+	return rows
+}
+
+func (r *segmentRows) write(s *refract.SegmentScores) error {
+	for k, set := range r.settings {
+		name := r.infos[k].Name
+		agg := aggregateValue(set)
+		for h := range s.Segment.Hypotheses {
+			red, err := r.reducer.Reduce(&s.Metrics[r.metric[k]], r.infos[k], set.Aggregator, h)
+			if err != nil {
+				return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, s.Segment.Hypotheses[h].System, err)
+			}
+			score := report.Null()
+			if red.Status == metrics.Scored {
+				score = report.Float(red.Value)
+			}
+			err = r.w.Row(report.String(s.Segment.ID), report.String(s.Segment.Hypotheses[h].System), report.String(name), agg,
+				report.Int(red.References), score, report.String(red.Status.String()), report.Int(red.Missing), report.String(r.signature(k, red.References)))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *segmentRows) signature(k, references int) string {
+	sig, ok := r.signatures[k][references]
+	if !ok {
+		sig = refract.SettingSignature(r.settings[k], metrics.Sentence, strconv.Itoa(references)).String()
+		r.signatures[k][references] = sig
+	}
+	return sig
+}
+
+// perCell writes the matrix: through the table writer for a format that was
+// asked for, else as the file's name says.
+func (s *scorer) perCell(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *sink) error {
+	eng := s.engine(settings)
+	w, err := s.matrixWriter(out)
+	if err != nil {
+		return err
+	}
+	infos := make([]matrix.Info, len(eng.Metrics))
+	for i, m := range eng.Metrics {
+		infos[i] = matrixInfo(m, eng.Want.Native)
+	}
+	err = eng.Run(ctx, ds, func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) })
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// matrixMetric stands for a metric whose scores were stored.
+type matrixMetric struct {
+	info      matrix.Info
+	signature metrics.Signature // of a cell: nrefs first, version last
+}
+
+func newMatrixMetric(info matrix.Info) (*matrixMetric, error) {
+	sig, err := metrics.ParseSignature(info.CellSignature)
+	if err != nil {
+		return nil, fmt.Errorf("metric %q of the matrix: %w", info.Name, err)
+	}
+	return &matrixMetric{info, sig}, nil
+}
+
+// Info has what a matrix holds; bounds are not part of it.
+func (m *matrixMetric) Info() metrics.Info {
+	return metrics.Info{Name: m.info.Name, Direction: m.info.Direction, NeedsReferences: m.info.NeedsReferences}
+}
+
+func (m *matrixMetric) Signature(metrics.Level) metrics.Signature { return m.signature }
+
+// Signed puts the references and the aggregator into the stored signature,
+// which keeps its version.
+func (m *matrixMetric) Signed(references, aggregator string) metrics.Signature {
+	var out metrics.Signature
+	for _, s := range m.signature {
+		switch s.Key {
+		case "nrefs":
+			s.Value = references
+		case "version":
+			if aggregator != "" {
+				out = out.With("agg", aggregator)
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (m *matrixMetric) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) {
+	return nil, errors.New("a stored matrix cannot score")
+}
+
+// matrixInfo describes a metric for storing its cells.
+func matrixInfo(m metrics.Metric, native bool) matrix.Info {
+	info := m.Info()
+	sig := m.Signature(metrics.Sentence)
+	refs := "1"
+	if !info.NeedsReferences {
+		refs = "0"
+	}
+	out := matrix.Info{
+		Name: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences,
+		CellSignature: refract.FullSignature(sig, refs, "").String(),
+	}
+	if native && metrics.HasNative(m) {
+		out.NativeSignature = func(n int) string {
+			return refract.FullSignature(sig, strconv.Itoa(n), matrix.Native).String()
+		}
+	}
+	return out
+}
+
+// storedSettings crosses the metrics of a matrix with aggregators. Without
+// any asked for, all of def that the matrix can serve.
+func storedSettings(infos []matrix.Info, aggs []aggregate.Aggregator, asked bool) ([]refract.Setting, []metrics.Metric, error) {
+	var settings []refract.Setting
+	var order []metrics.Metric
+	for _, info := range infos {
+		m, err := newMatrixMetric(info)
+		if err != nil {
+			return nil, nil, err
+		}
+		order = append(order, m)
+		if !info.NeedsReferences {
+			settings = append(settings, refract.Setting{Metric: m, Aggregator: mustAggregator("single")})
+			continue
+		}
+		for _, a := range aggs {
+			if a.Native() && !info.HasNative() {
+				if asked {
+					return nil, nil, fmt.Errorf("the matrix has no native scores of %s; they are stored by 'refract score --per cell -a native'", info.Name)
+				}
+				continue
+			}
+			settings = append(settings, refract.Setting{Metric: m, Aggregator: a})
+		}
+	}
+	return settings, order, nil
+}
+
+// addMatrix opens a matrix for a comparison. Its metrics are known once its
+// first segment is read.
+func (r *compareRun) addMatrix(ctx context.Context, path string, aggs []aggregate.Aggregator, asked bool) error {
+	in, err := matrix.Open(path)
+	if err != nil {
+		return err
+	}
+	segments, stop := pull(ctx, in)
+	first, err := segments()
+	if err != nil {
+		stop()
+		return err
+	}
+	settings, order, err := storedSettings(in.Metrics(), aggs, asked)
+	if err != nil {
+		stop()
+		return err
+	}
+	r.matrix = &storedScores{first: first, next: segments, stop: stop, path: path}
+	r.addSettings(settings, order)
+	return nil
+}

@@ -1,0 +1,70 @@
+package diversify_test
+
+import (
+	"context"
+	"fmt"
+
+	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/llm"
+)
+
+// scripted is a model for an example: it knows two answers.
+type scripted struct{}
+
+func (scripted) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
+	answers := map[string]string{
+		"Change the voice of the sentences: The chef praised the soup.":                                          "The soup was praised by the chef.",
+		"Use less formal language to change the level of formality of the sentences: The chef praised the soup.": "The chef loved that soup.",
+	}
+	text, ok := answers[r.Prompt]
+	if !ok {
+		return llm.Response{}, fmt.Errorf("no answer for %q", r.Prompt)
+	}
+	return llm.Response{Text: text, HasText: true, FinishReason: "stop"}, nil
+}
+
+func Example() {
+	prompts, err := diversify.ParsePrompts("voice,informal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x, err := diversify.New(diversify.Config{
+		Prompts:     prompts,
+		Model:       "some-model",
+		Temperature: diversify.PaperTemperature,
+		TopP:        diversify.PaperTopP,
+		Store:       cache.NewMemory(), // a file for all that costs money
+		Client:      scripted{},        // an llm.Client for a real server
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ds := segments{{ID: "1", References: []refract.Text{refract.NewText("The chef praised the soup.")}}}
+	for range 2 {
+		summary, err := x.Expand(context.Background(), ds, func(s *refract.Segment) error {
+			for _, v := range s.Variants {
+				fmt.Printf("%s %s: %s\n", s.ID, v.Prompt, v.Text.Value)
+			}
+			return nil
+		})
+		fmt.Println(summary.Calls, "calls,", summary.Cached, "from the cache,", "error:", err)
+	}
+	// Output:
+	// 1 voice: The soup was praised by the chef.
+	// 1 informal: The chef loved that soup.
+	// 2 calls, 0 from the cache, error: <nil>
+	// 1 voice: The soup was praised by the chef.
+	// 1 informal: The chef loved that soup.
+	// 0 calls, 2 from the cache, error: <nil>
+}
+
+func ExampleParsePrompts() {
+	_, err := diversify.ParsePrompts("order,formel")
+	fmt.Println(err)
+	// Output:
+	// unknown prompt "formel"; did you mean "formal"? (known: ten, order, structure, voice, tense, tone, style, rephrase, synonyms, formal, informal, plain)
+}

@@ -1,0 +1,457 @@
+package diversify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// Ragged, missing and blank references; variants that are there already.
+func TestExpand(t *testing.T) {
+	server := llmtest.NewServer(t, nil)
+	cfg := config(client(t, server))
+	cfg.Prompts = diversify.Ten()[:2]
+	cfg.Samples = 2
+	text := refract.NewText
+	old := refract.Variant{Prompt: "old", Text: text("An old variant.")}
+	ds := segments{
+		{ID: "a", Source: text("src"), References: []refract.Text{{}, text("One."), text("")}, Document: "d",
+			Hypotheses: []refract.Hypothesis{{System: "s", Text: text("h")}}, Variants: []refract.Variant{old}},
+		{ID: "b"},
+		{ID: "c", References: []refract.Text{text(" Two \n"), text(" \t\u3000"), text("Three.")}},
+	}
+	out, s := mustRun(t, newExpander(t, cfg), ds)
+
+	variants := func(reference int, ref string) (vs []refract.Variant) {
+		for _, p := range []struct{ name, text string }{
+			{"order", "Change the order of the sentences:"}, {"structure", "Change the structure of the sentences:"},
+		} {
+			for sample := range 2 {
+				vs = append(vs, refract.Variant{
+					Reference: reference, Prompt: p.name, Sample: sample, Model: model, Finish: "stop",
+					Text: text(llmtest.Answer(model, p.text+" "+ref, 0)),
+				})
+			}
+		}
+		return vs
+	}
+	want := segments{{}, {}, {}}
+	for i := range ds {
+		*want[i] = *ds[i]
+	}
+	want[0].Variants = append([]refract.Variant{old}, variants(1, "One.")...)
+	want[2].Variants = append(variants(0, " Two \n"), variants(2, "Three.")...)
+	if diff := cmp.Diff([]*refract.Segment(want), out); diff != "" {
+		t.Errorf("output (-want +got):\n%s", diff)
+	}
+	if len(ds[0].Variants) != 1 {
+		t.Error("the input was changed")
+	}
+	want2 := diversify.Summary{
+		Segments: 3, References: 3, MissingReferences: 1, EmptyReferences: 2, Variants: 12, Calls: 12,
+		PromptTokens: 4 * (7 + 7 + 7), CompletionTokens: s.CompletionTokens,
+	}
+	if s != want2 || s.CompletionTokens == 0 {
+		t.Errorf("summary %+v, want %+v", s, want2)
+	}
+}
+
+// A second run makes no call and gives the same, be it another process's.
+func TestSecondRun(t *testing.T) {
+	server := llmtest.NewServer(t, &llmtest.Handler{CountSamples: true})
+	file := cacheFile(t)
+	cfg := config(client(t, server))
+	cfg.Samples = 2
+	ds := numbered(5)
+	first, err := cache.OpenSQLite(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Store = first
+	out, s := mustRun(t, newExpander(t, cfg), ds)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s.Calls != 200 || s.Cached != 0 || server.Calls() != 200 {
+		t.Errorf("first run: %+v, %d requests", s, server.Calls())
+	}
+
+	cfg.Store = cache.NewLRU(openSQLite(t, file), 50)
+	for _, c := range []diversify.Completer{cfg.Client, nil} {
+		cfg.Client = c
+		again, s := mustRun(t, newExpander(t, cfg), ds)
+		if diff := cmp.Diff(out, again); diff != "" {
+			t.Errorf("another output:\n%s", diff)
+		}
+		if s.Calls != 0 || s.Cached != 200 || s.PromptTokens != 0 || server.Calls() != 200 {
+			t.Errorf("second run: %+v, %d requests", s, server.Calls())
+		}
+	}
+}
+
+// All that changes an answer asks anew.
+func TestOtherRequest(t *testing.T) {
+	for name, change := range map[string]func(*diversify.Config){
+		"model":       func(c *diversify.Config) { c.Model = "other" },
+		"temperature": func(c *diversify.Config) { c.Temperature = 0.5 },
+		"top_p":       func(c *diversify.Config) { c.TopP = 0.5 },
+		"max_tokens":  func(c *diversify.Config) { c.MaxTokens = 7 },
+		"endpoint":    func(c *diversify.Config) { c.Endpoint = llm.Completions },
+		"text":        func(c *diversify.Config) { c.Prompts[0].Text = "Another:" },
+	} {
+		cfg := config(completer(echo))
+		cfg.Prompts = cfg.Prompts[:1]
+		mustRun(t, newExpander(t, cfg), numbered(1))
+		change(&cfg)
+		if _, s := mustRun(t, newExpander(t, cfg), numbered(1)); s.Calls != 2 {
+			t.Errorf("another %s: %d calls, want 2", name, s.Calls)
+		}
+	}
+	cfg := config(completer(echo))
+	mustRun(t, newExpander(t, cfg), numbered(1))
+	cfg.Concurrency, cfg.Samples = 3, 2
+	if _, s := mustRun(t, newExpander(t, cfg), numbered(1)); s.Calls != 20 || s.Cached != 20 {
+		t.Errorf("one more sample: %+v", s)
+	}
+}
+
+// Calls run as many at once as allowed, and no more: each waits until the
+// server has seen that many.
+func TestConcurrency(t *testing.T) {
+	const limit = 7
+	var mu sync.Mutex
+	inFlight, most := 0, 0
+	full := make(chan struct{})
+	server := llmtest.NewServer(t, &llmtest.Handler{Answer: func(r *llmtest.Request) string {
+		mu.Lock()
+		inFlight++
+		if most = max(most, inFlight); inFlight == limit {
+			select {
+			case <-full:
+			default:
+				close(full)
+			}
+		}
+		mu.Unlock()
+		select {
+		case <-full:
+		case <-r.Context().Done():
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		inFlight--
+		return "An answer."
+	}})
+	cfg := config(client(t, server))
+	cfg.Concurrency = limit
+	cfg.Prompts = cfg.Prompts[:1] // two calls a segment: the bound is over segments
+	_, s := mustRun(t, newExpander(t, cfg), numbered(40))
+	if most != limit || s.Calls != 80 {
+		t.Errorf("at most %d calls at once, want %d; %d calls", most, limit, s.Calls)
+	}
+}
+
+// Equal references are asked about once, in flight or not.
+func TestDuplicates(t *testing.T) {
+	server := llmtest.NewServer(t, &llmtest.Handler{CountSamples: true})
+	cfg := config(client(t, server))
+	ds := make(segments, 30)
+	for i := range ds {
+		same := refract.NewText(fmt.Sprintf("Reference %d.", i/10))
+		ds[i] = &refract.Segment{ID: fmt.Sprint(i), References: []refract.Text{same, same}}
+	}
+	out, s := mustRun(t, newExpander(t, cfg), ds)
+	if server.Calls() != 30 || s.Calls != 30 || s.Cached != 570 || s.Variants != 600 {
+		t.Errorf("%d requests; %+v", server.Calls(), s)
+	}
+	for i, seg := range out {
+		for k, v := range seg.Variants {
+			if want := out[i/10*10].Variants[k%10].Text; v.Text != want {
+				t.Fatalf("segment %d, variant %d: %q, want %q", i, k, v.Text.Value, want.Value)
+			}
+		}
+	}
+}
+
+// What an answer is worth, and what the store keeps of it.
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fault  llmtest.Fault
+		text   refract.Text
+		finish string
+		raw    refract.Text
+		want   diversify.Summary
+	}{
+		{"white space", llmtest.Finish("stop", "\n\n A text.\t"), refract.NewText("A text."), "stop", refract.NewText("\n\n A text.\t"), diversify.Summary{}},
+		{"cut", llmtest.Finish("length", "A te"), refract.NewText("A te"), "length", refract.NewText("A te"), diversify.Summary{Cut: 1}},
+		{"filtered", llmtest.ContentFilter(), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{Blocked: 1}},
+		{"prompt blocked", llmtest.PromptBlocked(), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{Blocked: 1}},
+		{"null", llmtest.NullText("stop"), refract.Text{}, "stop", refract.Text{}, diversify.Summary{Blocked: 1}},
+		{"empty", llmtest.Finish("stop", ""), refract.Text{}, "stop", refract.NewText(""), diversify.Summary{Empty: 1}},
+		{"blank", llmtest.Finish("length", " \n"), refract.Text{}, "length", refract.NewText(" \n"), diversify.Summary{Empty: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := llmtest.NewServer(t, nil)
+			server.Fail(c.fault)
+			store := cache.NewMemory()
+			cfg := config(client(t, server))
+			cfg.Store = store
+			cfg.Prompts = []diversify.Prompt{diversify.Plain()}
+			ds := segments{{ID: "a", References: []refract.Text{refract.NewText("One.")}}}
+			c.want.Segments, c.want.References, c.want.Variants, c.want.Calls = 1, 1, 1, 1
+			for _, cached := range []bool{false, true} {
+				out, s := mustRun(t, newExpander(t, cfg), ds)
+				want := []refract.Variant{{Prompt: "plain", Model: model, Text: c.text, Finish: c.finish}}
+				if diff := cmp.Diff(want, out[0].Variants); diff != "" {
+					t.Errorf("variants (-want +got):\n%s", diff)
+				}
+				if cached {
+					c.want.Calls, c.want.Cached = 0, 1
+				}
+				s.PromptTokens, s.CompletionTokens = 0, 0
+				if s != c.want {
+					t.Errorf("summary %+v, want %+v", s, c.want)
+				}
+			}
+			for e, err := range store.Entries(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if raw := (refract.Text{Value: e.Text, Valid: e.HasText}); raw != c.raw {
+					t.Errorf("stored %+v, want %+v", raw, c.raw)
+				}
+			}
+		})
+	}
+}
+
+// A server that fails in the middle ends the run, and the next one goes on.
+func TestResume(t *testing.T) {
+	const good, total = 90, 400
+	var served atomic.Int64
+	h := &llmtest.Handler{Decide: func(*llmtest.Request) llmtest.Fault {
+		if n := served.Add(1); n > good && n <= good+50 {
+			return llmtest.Status(400, "no more")
+		}
+		return nil
+	}}
+	server := llmtest.NewServer(t, h)
+	cfg := config(client(t, server))
+	var last diversify.Progress
+	cfg.Observe = func(p diversify.Progress) { last = p }
+	x := newExpander(t, cfg)
+	ds := numbered(20)
+	out, s, err := run(t.Context(), x, ds)
+	var e *diversify.Error
+	if !errors.As(err, &e) || !errors.Is(err, llm.ErrInvalidRequest) {
+		t.Fatalf("error %v", err)
+	}
+	if e.Pos != (refract.Position{File: "set.jsonl", Line: e.Pos.Line}) || e.Segment != fmt.Sprintf("s%d", e.Pos.Line) {
+		t.Errorf("error of %+v", e)
+	}
+	want := fmt.Sprintf("set.jsonl:%d: segment %q, reference %d, prompt %q: ", e.Pos.Line, e.Segment, e.Reference+1, e.Prompt)
+	if msg := err.Error(); !strings.HasPrefix(msg, want) || strings.Count(msg, "no more") != 1 || strings.Count(msg, "segment") != 1 {
+		t.Errorf("error %q, want it to begin with %q", msg, want)
+	}
+	if s.Segments != len(out) || s.Calls > good || last.Failed == 0 || last.Summary != s {
+		t.Errorf("summary %+v of %d segments, progress %+v", s, len(out), last)
+	}
+
+	// Calls that were cancelled may have reached the server.
+	served.Store(good + 50)
+	out, again := mustRun(t, x, ds)
+	if again.Calls+s.Calls != total || again.Cached != s.Calls || len(out) != 20 {
+		t.Errorf("first %+v, then %+v", s, again)
+	}
+	for i, seg := range out {
+		if seg.ID != ds[i].ID || len(seg.Variants) != 20 {
+			t.Errorf("segment %d: %s with %d variants", i, seg.ID, len(seg.Variants))
+		}
+	}
+}
+
+func TestOffline(t *testing.T) {
+	cfg := config(completer(echo))
+	ds := numbered(30)
+	mustRun(t, newExpander(t, cfg), ds[:20])
+	cfg.Client = nil
+	_, _, err := run(t.Context(), newExpander(t, cfg), ds)
+	const want = `set.jsonl:21: segment "s21", reference 1, prompt "order": ` +
+		`the answer is not stored, and no client is set to ask for it ` +
+		`(model "test-model" at the chat endpoint, {"max_tokens":1024,"temperature":1,"top_p":0.9})`
+	if !errors.Is(err, diversify.ErrNotStored) || err.Error() != want {
+		t.Errorf("error %q\nwant  %q", err, want)
+	}
+	cfg.Samples = 2
+	_, _, err = run(t.Context(), newExpander(t, cfg), ds)
+	if want := `set.jsonl:1: segment "s1", reference 1, prompt "order", sample 2: `; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// failing is a dataset that ends with an error, or without one where ctx does.
+type failing struct {
+	segments
+	err error
+}
+
+func (f failing) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for s := range f.segments.Segments(ctx) {
+			if ctx.Err() != nil || !yield(s, nil) {
+				return
+			}
+		}
+		if f.err != nil {
+			yield(nil, f.err)
+		}
+	}
+}
+
+func TestErrorsOfOthers(t *testing.T) {
+	broken := errors.New("set.jsonl:4: broken")
+	x := newExpander(t, config(completer(echo)))
+	if _, _, err := run(t.Context(), x, failing{numbered(3), broken}); err != broken {
+		t.Errorf("dataset: %v", err)
+	}
+	n := 0
+	s, err := x.Expand(t.Context(), numbered(100), func(*refract.Segment) error {
+		if n++; n == 3 {
+			return broken
+		}
+		return nil
+	})
+	if err != broken || n != 3 || s.Segments != 2 {
+		t.Errorf("yield: %v after %d segments, %+v", err, n, s)
+	}
+	ds := segments{{ID: "a", References: []refract.Text{refract.NewText("ok"), refract.NewText("a\xff")}}}
+	_, _, err = run(t.Context(), x, ds)
+	if want := `segment "a", reference 2: it is not valid UTF-8`; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("UTF-8: %v", err)
+	}
+	if out, s := mustRun(t, x, segments{}); len(out) != 0 || s != (diversify.Summary{}) {
+		t.Errorf("no segments: %d, %+v", len(out), s)
+	}
+}
+
+// A dataset that just stops when it is cancelled must not look complete.
+func TestCancelIsNoEnd(t *testing.T) {
+	x := newExpander(t, config(completer(echo)))
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := x.Expand(ctx, failing{segments: numbered(3)}, func(*refract.Segment) error {
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || s.Segments != 1 ||
+		err.Error() != "expansion interrupted after 1 segments; the answers received are stored: context canceled" {
+		t.Errorf("%v after %d segments", err, s.Segments)
+	}
+}
+
+// store wraps another one.
+type store struct {
+	cache.Store
+	put func(cache.Entry) error
+}
+
+func (s store) Put(ctx context.Context, e cache.Entry) error {
+	if s.put != nil {
+		if err := s.put(e); err != nil {
+			return err
+		}
+	}
+	return s.Store.Put(ctx, e)
+}
+
+func TestStore(t *testing.T) {
+	t.Run("full", func(t *testing.T) {
+		cfg := config(completer(echo))
+		cfg.Store = store{cfg.Store, func(cache.Entry) error { return cache.ErrFull }}
+		out, _, err := run(t.Context(), newExpander(t, cfg), numbered(2))
+		if !errors.Is(err, cache.ErrFull) || len(out) != 0 || !strings.Contains(err.Error(), "the answer cannot be stored") {
+			t.Errorf("%v; %d segments", err, len(out))
+		}
+	})
+	// The answer that another process stored first is the one that counts.
+	t.Run("first", func(t *testing.T) {
+		cfg := config(completer(echo))
+		below := cfg.Store
+		cfg.Store = store{below, func(e cache.Entry) error {
+			e.Text = "The other's."
+			return below.Put(context.Background(), e)
+		}}
+		out, _ := mustRun(t, newExpander(t, cfg), numbered(1))
+		for _, v := range out[0].Variants {
+			if v.Text != refract.NewText("The other's.") {
+				t.Fatalf("variant %+v", v)
+			}
+		}
+	})
+}
+
+// Observe is called by one goroutine at a time, counts up, and ends with the
+// summary.
+func TestObserve(t *testing.T) {
+	cfg := config(completer(echo))
+	var busy atomic.Bool
+	var last diversify.Progress
+	updates := 0
+	cfg.Observe = func(p diversify.Progress) {
+		if !busy.CompareAndSwap(false, true) {
+			t.Error("called by two goroutines at once")
+		}
+		defer busy.Store(false)
+		if p.Calls < last.Calls || p.Cached < last.Cached || p.Segments < last.Segments {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last = p
+		updates++
+	}
+	_, s := mustRun(t, newExpander(t, cfg), numbered(10))
+	if last.Summary != s || last.Failed != 0 || updates < 200 {
+		t.Errorf("%d updates, last %+v, summary %+v", updates, last, s)
+	}
+}
+
+func TestExpandSegment(t *testing.T) {
+	cfg := config(completer(echo))
+	x := newExpander(t, cfg)
+	ds := numbered(8)
+	out := make([]*refract.Segment, len(ds))
+	var wg sync.WaitGroup
+	for i, seg := range ds {
+		wg.Go(func() {
+			var s diversify.Summary
+			var err error
+			out[i], s, err = x.ExpandSegment(t.Context(), seg)
+			want := diversify.Summary{Segments: 1, References: 2, Variants: 20, Calls: 20, PromptTokens: 200, CompletionTokens: 100}
+			if err != nil || s != want {
+				t.Errorf("%+v, %v", s, err)
+			}
+		})
+	}
+	wg.Wait()
+	want, s := mustRun(t, x, ds)
+	if diff := cmp.Diff(want, out); diff != "" || s.Calls != 0 {
+		t.Errorf("%d calls; segment by segment (-stream +alone):\n%s", s.Calls, diff)
+	}
+
+	cfg.Store, cfg.Client = cache.NewMemory(), nil
+	if seg, _, err := newExpander(t, cfg).ExpandSegment(t.Context(), ds[0]); seg != nil || !errors.Is(err, diversify.ErrNotStored) {
+		t.Errorf("offline: %v", err)
+	}
+}

@@ -1,0 +1,150 @@
+package diversify_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"testing"
+
+	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+const model = "test-model"
+
+// segments is a Dataset in memory.
+type segments []*refract.Segment
+
+func (s segments) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for _, seg := range s {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(seg, nil) {
+				return
+			}
+		}
+	}
+}
+
+// numbered returns n segments of two references each, all of them different.
+func numbered(n int) segments {
+	ds := make(segments, n)
+	for i := range ds {
+		ds[i] = &refract.Segment{
+			ID:  fmt.Sprintf("s%d", i+1),
+			Pos: refract.Position{File: "set.jsonl", Line: i + 1},
+			References: []refract.Text{
+				refract.NewText(fmt.Sprintf("The first reference of segment %d.", i)),
+				refract.NewText(fmt.Sprintf("Segment %d has a second one.", i)),
+			},
+		}
+	}
+	return ds
+}
+
+// config is a configuration that works, over an empty store.
+func config(client diversify.Completer) diversify.Config {
+	return diversify.Config{
+		Prompts:     diversify.Ten(),
+		Model:       model,
+		Temperature: diversify.PaperTemperature,
+		TopP:        diversify.PaperTopP,
+		Store:       cache.NewMemory(),
+		Client:      client,
+	}
+}
+
+// client calls a test server, without retries.
+func client(tb testing.TB, s *llmtest.Server, change ...func(*llm.Config)) *llm.Client {
+	tb.Helper()
+	cfg := llm.Config{BaseURL: s.BaseURL, APIKey: "k", MaxRetries: -1}
+	for _, c := range change {
+		c(&cfg)
+	}
+	c, err := llm.New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+func newExpander(tb testing.TB, cfg diversify.Config) *diversify.Expander {
+	tb.Helper()
+	x, err := diversify.New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return x
+}
+
+// run expands a dataset and returns what was yielded.
+func run(ctx context.Context, x *diversify.Expander, ds refract.Dataset) ([]*refract.Segment, diversify.Summary, error) {
+	var out []*refract.Segment
+	s, err := x.Expand(ctx, ds, func(seg *refract.Segment) error {
+		out = append(out, seg)
+		return nil
+	})
+	return out, s, err
+}
+
+func mustRun(tb testing.TB, x *diversify.Expander, ds refract.Dataset) ([]*refract.Segment, diversify.Summary) {
+	tb.Helper()
+	out, s, err := run(tb.Context(), x, ds)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out, s
+}
+
+// encode writes all of the segments, one a line.
+func encode(tb testing.TB, segs []*refract.Segment) string {
+	tb.Helper()
+	var out []byte
+	for _, s := range segs {
+		line, err := json.Marshal(s)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return string(out)
+}
+
+func openSQLite(tb testing.TB, file string) *cache.SQLite {
+	tb.Helper()
+	s, err := cache.OpenSQLite(tb.Context(), file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+func cacheFile(tb testing.TB) string { return filepath.Join(tb.TempDir(), "answers.db") }
+
+// completer is a Completer made of a function.
+type completer func(ctx context.Context, r llm.Request) (llm.Response, error)
+
+func (c completer) Complete(ctx context.Context, r llm.Request) (llm.Response, error) {
+	return c(ctx, r)
+}
+
+// echo answers every prompt at once.
+func echo(_ context.Context, r llm.Request) (llm.Response, error) {
+	return llm.Response{
+		Text: llmtest.Answer(r.Model, r.Prompt, 0), HasText: true, FinishReason: "stop",
+		Model: r.Model, PromptTokens: 10, CompletionTokens: 5,
+	}, nil
+}

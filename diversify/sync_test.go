@@ -1,0 +1,246 @@
+package diversify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/llm"
+)
+
+// The tests of this file run in bubbles: time is false, a bubble's Wait
+// returns once nothing moves, and a goroutine that is left behind is a failure.
+
+// endless is a dataset that counts what was read of it.
+type endless struct{ read *atomic.Int64 }
+
+func (e endless) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for ctx.Err() == nil {
+			n := e.read.Add(1)
+			seg := &refract.Segment{ID: fmt.Sprint(n), References: []refract.Text{refract.NewText(fmt.Sprintf("Reference %d.", n))}}
+			if !yield(seg, nil) {
+				return
+			}
+		}
+		yield(nil, ctx.Err())
+	}
+}
+
+// A slow call holds up neither the segments behind it nor the memory's bound.
+func TestWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		prompt := diversify.Plain()
+		slow := make(chan struct{})
+		var calls atomic.Int64
+		cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			calls.Add(1)
+			if r.Prompt == prompt.For("Reference 1.") {
+				<-slow
+			}
+			return echo(ctx, r)
+		}))
+		cfg.Prompts = []diversify.Prompt{prompt}
+		cfg.Concurrency = 4
+		x := newExpander(t, cfg)
+		ctx, cancel := context.WithCancel(t.Context())
+		var read, yielded atomic.Int64
+		end := make(chan error)
+		go func() {
+			_, err := x.Expand(ctx, endless{&read}, func(s *refract.Segment) error {
+				n := yielded.Add(1)
+				if s.ID != fmt.Sprint(n) {
+					t.Errorf("segment %s in place %d", s.ID, n)
+				}
+				if n == 500 {
+					cancel()
+				}
+				return nil
+			})
+			end <- err
+		}()
+		synctest.Wait()
+		if c, r, y := calls.Load(), read.Load(), yielded.Load(); c < 60 || r > 200 || y != 0 {
+			t.Errorf("%d calls, %d segments read, %d yielded while the first one is slow", c, r, y)
+		}
+		close(slow)
+		if err := <-end; !errors.Is(err, context.Canceled) || yielded.Load() != 500 {
+			t.Errorf("%v after %d segments", err, yielded.Load())
+		}
+	})
+}
+
+// hang answers nothing until it is cancelled.
+func hang(ctx context.Context, _ llm.Request) (llm.Response, error) {
+	<-ctx.Done()
+	return llm.Response{}, ctx.Err()
+}
+
+func TestCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		begin := time.Now()
+		_, s, err := run(ctx, newExpander(t, config(completer(hang))), numbered(1000))
+		if !errors.Is(err, context.DeadlineExceeded) || s != (diversify.Summary{}) {
+			t.Errorf("%v, %+v", err, s)
+		}
+		if took := time.Since(begin); took > time.Minute+time.Second {
+			t.Errorf("ended %v after it began", took)
+		}
+	})
+}
+
+// A failed call cancels the others, and its error is the one that is told.
+func TestFailureStopsOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		fail := diversify.Ten()[3].For("Segment 2 has a second one.")
+		x := newExpander(t, func() diversify.Config {
+			cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+				if r.Prompt == fail {
+					return llm.Response{}, broken
+				}
+				return hang(ctx, r)
+			}))
+			cfg.Concurrency = 100
+			return cfg
+		}())
+		_, _, err := run(t.Context(), x, numbered(1000))
+		if want := `set.jsonl:3: segment "s3", reference 2, prompt "tense": broken`; !errors.Is(err, broken) || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	})
+}
+
+// slowStore takes its time to store, and gives up when it is told to.
+type slowStore struct {
+	cache.Store
+	put time.Duration
+}
+
+func (s slowStore) Put(ctx context.Context, e cache.Entry) error {
+	select {
+	case <-time.After(s.put):
+		return s.Store.Put(ctx, e)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// An answer that has arrived when the run is cancelled is stored, unless that
+// takes long.
+func TestCancelKeepsAnswers(t *testing.T) {
+	for _, c := range []struct {
+		put    time.Duration
+		stored int
+	}{{300 * time.Millisecond, 5}, {time.Hour, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			below := cache.NewMemory()
+			cfg := config(completer(echo))
+			cfg.Store = slowStore{below, c.put}
+			cfg.Concurrency = 5
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			begin := time.Now()
+			_, s, err := run(ctx, newExpander(t, cfg), numbered(3))
+			if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
+				t.Errorf("%v after %v", err, took)
+			}
+			n := 0
+			for _, err := range below.Entries(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				n++
+			}
+			if n != c.stored || s.Calls != c.stored {
+				t.Errorf("%d answers stored, %d counted, want %d", n, s.Calls, c.stored)
+			}
+		})
+	}
+}
+
+// One caller's cancellation does not fail another one's call.
+func TestSharedCall(t *testing.T) {
+	for leaver := range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			var calls, cancelled atomic.Int64
+			cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+				calls.Add(1)
+				select {
+				case <-time.After(time.Minute):
+					return echo(ctx, r)
+				case <-ctx.Done():
+					cancelled.Add(1)
+					return llm.Response{}, ctx.Err()
+				}
+			}))
+			cfg.Prompts = cfg.Prompts[:1]
+			x := newExpander(t, cfg)
+			short, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			contexts := [2]context.Context{t.Context(), t.Context()}
+			contexts[leaver] = short
+
+			seg := numbered(1)[0]
+			seg.References = seg.References[:1]
+			var errs [2]error
+			var sums [2]diversify.Summary
+			var wg sync.WaitGroup
+			for i, ctx := range contexts {
+				wg.Go(func() { _, sums[i], errs[i] = x.ExpandSegment(ctx, seg) })
+				synctest.Wait()
+			}
+			wg.Wait()
+			if !errors.Is(errs[leaver], context.DeadlineExceeded) || errs[1-leaver] != nil || calls.Load() != 1 || cancelled.Load() != 0 {
+				t.Errorf("leaver %d: %v; %d calls, %d cancelled", leaver, errs, calls.Load(), cancelled.Load())
+			}
+			if s := sums[1-leaver]; s.Calls != 1 || s.Cached != 0 {
+				t.Errorf("the call is not counted for who got its answer: %+v", s)
+			}
+		})
+	}
+}
+
+// Who comes when a call was given up, but its answer is being stored, waits
+// for that in place of another call.
+func TestAbandonedCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			calls.Add(1)
+			return echo(ctx, r)
+		}))
+		cfg.Prompts = cfg.Prompts[:1]
+		cfg.Store = slowStore{cfg.Store, 400 * time.Millisecond}
+		x := newExpander(t, cfg)
+		seg := numbered(1)[0]
+		seg.References = seg.References[:1]
+		ctx, cancel := context.WithCancel(t.Context())
+		first := make(chan error)
+		go func() {
+			_, _, err := x.ExpandSegment(ctx, seg)
+			first <- err
+		}()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		_, s, err := x.ExpandSegment(t.Context(), seg)
+		if err != nil || calls.Load() != 1 || s.Cached != 1 {
+			t.Errorf("%v; %d calls; %+v", err, calls.Load(), s)
+		}
+		if err := <-first; err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("the one that left: %v", err)
+		}
+	})
+}

@@ -1,0 +1,32 @@
+// Package suggest finds the name a user probably meant.
+package suggest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Nearest returns the candidate nearest to word by edit distance, case aside,
+// or "" where none is within a third of the word. The first of equally near
+// ones wins.
+func Nearest(word string, candidates []string) string {
+	best, bestDist := "", (len(word)+2)/3+1
+	for _, c := range candidates {
+		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(c)); d < bestDist {
+			best, bestDist = c, d
+		}
+	}
+	return best
+}
+
+// Unknown words the complaint about an unknown name: what kind of thing it
+// is, the nearest candidate if there is one, and the whole list.
+func Unknown(kind, word string, candidates []string) string {
+	msg := fmt.Sprintf("unknown %s %q", kind, word)
+	if n := Nearest(word, candidates); n != "" {
+		msg += fmt.Sprintf("; did you mean %q?", n)
+	}
+	return msg + fmt.Sprintf(" (known: %s)", strings.Join(candidates, ", "))
+}

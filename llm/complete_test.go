@@ -1,0 +1,238 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+func isKind(err, kind error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && errors.Is(err, kind) && e.Kind == kind
+}
+
+func ExampleClient_Complete() {
+	// A test double; a program has a real server's address here.
+	h := &llmtest.Handler{Answer: func(*llmtest.Request) string { return "Snow lay upon the town." }}
+	client, err := llm.New(llm.Config{BaseURL: "http://127.0.0.1:8000/v1", Transport: h.Transport()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	resp, err := client.Complete(context.Background(), llm.Request{
+		Model: "some-model", Prompt: "Say otherwise: The town was covered in snow.",
+		Temperature: 1, TopP: 0.9, MaxTokens: 64,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if !resp.HasText {
+		fmt.Println("no answer:", resp.FinishReason)
+		return
+	}
+	fmt.Println(resp.Text, resp.FinishReason, resp.PromptTokens, resp.CompletionTokens)
+	// Output: Snow lay upon the town. stop 8 5
+}
+
+func ExampleError() {
+	h := &llmtest.Handler{Key: "the right key"}
+	client, err := llm.New(llm.Config{BaseURL: "http://127.0.0.1:8000/v1", Transport: h.Transport()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.Complete(context.Background(), llm.Request{Model: "m", Prompt: "p", TopP: 1, MaxTokens: 8})
+	fmt.Println(errors.Is(err, llm.ErrAuth))
+	fmt.Println(err)
+	// Output:
+	// true
+	// server http://127.0.0.1:8000/v1 wants a key (401): no valid key was given; set OPENAI_API_KEY
+}
+
+func TestAnswers(t *testing.T) {
+	const chatParts = `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]}`
+	for _, tc := range []struct {
+		name  string
+		fault llmtest.Fault
+		only  llm.Endpoint
+		want  llm.Response
+	}{
+		{name: "good", fault: llmtest.Finish("stop", "two words"), want: llm.Response{Text: "two words", HasText: true, FinishReason: "stop", CompletionTokens: 2}},
+		{name: "cut", fault: llmtest.Finish("length", "cut he"), want: llm.Response{Text: "cut he", HasText: true, FinishReason: "length", CompletionTokens: 2}},
+		{name: "empty", fault: llmtest.Finish("stop", ""), want: llm.Response{HasText: true, FinishReason: "stop"}},
+		{name: "filtered", fault: llmtest.ContentFilter(), want: llm.Response{FinishReason: "content_filter"}},
+		{name: "filtered late", fault: llmtest.Finish("content_filter", "half a"), want: llm.Response{FinishReason: "content_filter", CompletionTokens: 2}},
+		{name: "null", fault: llmtest.NullText("stop"), want: llm.Response{FinishReason: "stop"}},
+		{name: "null, cut", fault: llmtest.NullText("length"), want: llm.Response{FinishReason: "length"}},
+		{name: "no finish reason", fault: llmtest.Body(200, "application/json", `{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":null}],"error":null}`), want: llm.Response{Text: "t", HasText: true}},
+		{name: "parts", fault: llmtest.Body(200, "application/json", chatParts), only: llm.Chat, want: llm.Response{Text: "ab", HasText: true, FinishReason: "stop"}},
+		{name: "parts without text", fault: llmtest.Body(200, "application/json", strings.ReplaceAll(chatParts, `"text",`, `"image_url",`)), only: llm.Chat, want: llm.Response{FinishReason: "stop"}},
+		{name: "no parts", fault: llmtest.Body(200, "application/json", `{"model":"m","choices":[{"message":{"content":[]}}]}`), only: llm.Chat},
+		{name: "no message", fault: llmtest.Body(200, "application/json", `{"model":"m","choices":[{"finish_reason":"tool_calls"}]}`), want: llm.Response{FinishReason: "tool_calls"}},
+		{name: "spaces are kept", fault: llmtest.Finish("stop", "\n  x \t"), want: llm.Response{Text: "\n  x \t", HasText: true, FinishReason: "stop", CompletionTokens: 1}},
+	} {
+		for _, endpoint := range endpoints {
+			if tc.only != "" && tc.only != endpoint {
+				continue
+			}
+			t.Run(tc.name+"/"+string(endpoint), func(t *testing.T) {
+				h := &llmtest.Handler{}
+				h.Fail(tc.fault)
+				req := request("three word prompt")
+				req.Model = "m"
+				got, err := local(t, h, func(cfg *llm.Config) { cfg.Endpoint = endpoint }).Complete(t.Context(), req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := tc.want
+				want.Model = "m"
+				if got.PromptTokens != 0 && got.PromptTokens != 3 {
+					t.Errorf("%d prompt tokens", got.PromptTokens)
+				}
+				want.PromptTokens = got.PromptTokens
+				if got != want {
+					t.Errorf("got %+v, want %+v", got, want)
+				}
+				if h.Calls() != 1 {
+					t.Errorf("%d calls", h.Calls())
+				}
+			})
+		}
+	}
+}
+
+func TestBlockedPromptIsNoError(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.PromptBlocked())
+	got, err := local(t, h, nil).Complete(t.Context(), request("p"))
+	if want := (llm.Response{FinishReason: "content_filter"}); err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// The cases that need sockets: what the in-process transport only imitates.
+func TestConnections(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		fault llmtest.Fault
+		kind  error
+		says  string
+	}{
+		{"reset", llmtest.Reset(), llm.ErrUnavailable, "cannot be reached"},
+		{"truncated", llmtest.Truncated(), llm.ErrUnavailable, "broke off its answer after 2 attempts: unexpected EOF"},
+		{"hang", llmtest.Hang(), llm.ErrTimeout, "gave no whole answer within 200ms after 2 attempts"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			srv := llmtest.NewServer(t, nil)
+			srv.Fail(tc.fault, tc.fault)
+			cfg := llm.Config{BaseURL: srv.BaseURL, MaxRetries: 1, MaxRetryWait: time.Millisecond}
+			if tc.kind == llm.ErrTimeout {
+				cfg.Timeout = 200 * time.Millisecond
+			}
+			c, err := llm.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.Complete(t.Context(), request("p"))
+			if !isKind(err, tc.kind) || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), srv.BaseURL) {
+				t.Errorf("error %v", err)
+			}
+			if errors.Is(err, context.DeadlineExceeded) {
+				t.Error("a limit on one attempt looks like the caller's deadline")
+			}
+			if srv.Calls() != 2 {
+				t.Errorf("%d calls, want 2", srv.Calls())
+			}
+		})
+	}
+}
+
+func TestServerDown(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := "http://" + l.Addr().String() + "/v1"
+	_ = l.Close()
+	c, err := llm.New(llm.Config{BaseURL: base, MaxRetries: 2, MaxRetryWait: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Complete(t.Context(), request("p"))
+	if !isKind(err, llm.ErrUnavailable) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("error %v", err)
+	}
+	var e *llm.Error
+	if errors.As(err, &e) && (e.Attempts != 3 || e.Status != 0 || !strings.Contains(e.Hint, "base URL")) {
+		t.Errorf("error %+v", e)
+	}
+}
+
+func TestPlainServerAtSecureAddress(t *testing.T) {
+	srv := llmtest.NewServer(t, nil)
+	c, err := llm.New(llm.Config{BaseURL: strings.Replace(srv.BaseURL, "http:", "https:", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Complete(t.Context(), request("p"))
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Attempts != 1 || !strings.Contains(e.Hint, "http://") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCancelEndsAtOnce(t *testing.T) {
+	srv := llmtest.NewServer(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	srv.Fail(func(_ http.ResponseWriter, r *llmtest.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Complete(ctx, request("p")); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := c.Complete(ctx, request("p")); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if srv.Calls() != 1 {
+		t.Errorf("%d calls after a cancel", srv.Calls())
+	}
+}
+
+func TestConcurrentCalls(t *testing.T) {
+	srv := llmtest.NewServer(t, nil)
+	srv.Fail(llmtest.Repeat(5, llmtest.Status(503, "busy"))...)
+	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, MaxRetryWait: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 40 {
+		wg.Go(func() {
+			prompt := fmt.Sprint("prompt ", i)
+			resp, err := c.Complete(t.Context(), request(prompt))
+			if want := llmtest.Answer("test-model", prompt, 0); err != nil || resp.Text != want {
+				t.Errorf("%s: %q, %v; want %q", prompt, resp.Text, err, want)
+			}
+		})
+	}
+	wg.Wait()
+	if srv.Calls() != 45 {
+		t.Errorf("%d calls, want 45", srv.Calls())
+	}
+}

@@ -1,0 +1,193 @@
+package llm
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+)
+
+// Bounds on what is quoted from a server, in bytes.
+const (
+	maxMessage = 500
+	maxSnippet = 200
+)
+
+// How often a failure is retried at most.
+const (
+	noRetry    = 0
+	fewRetries = 2 // what is more likely a mistake than a moment's trouble
+	allRetries = math.MaxInt
+)
+
+// failure is an attempt's error with what the steps above do about it.
+type failure struct {
+	Error
+	retries     int
+	blocked     bool // a content filter refused the prompt
+	renameLimit bool // the server wants max_completion_tokens
+}
+
+const (
+	hintBaseURL = "the base URL may be wrong; it usually ends in /v1"
+	hintDown    = "check that the server runs and that the base URL is right"
+)
+
+func (t *attemptTransport) fail(kind error, status, retries int, what, message, hint string) *failure {
+	return &failure{
+		Error:   Error{Kind: kind, Server: t.target.shown, Status: status, what: what, Message: message, Hint: hint},
+		retries: retries,
+	}
+}
+
+func (t *attemptTransport) timedOut() *failure {
+	return t.fail(ErrTimeout, 0, allRetries, fmt.Sprintf("gave no whole answer within %v", t.timeout), "",
+		"raise the time limit or send fewer requests at once")
+}
+
+func (t *attemptTransport) tooLarge(status int) *failure {
+	return t.fail(ErrBadAnswer, status, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", t.limit), "", hintBaseURL)
+}
+
+// unreachable is a connection that failed, or that broke while it was read.
+func (t *attemptTransport) unreachable(what string, err error) *failure {
+	for {
+		var ue *url.Error // names the whole URL
+		if !errors.As(err, &ue) {
+			break
+		}
+		err = ue.Err
+	}
+	f := t.fail(ErrUnavailable, 0, allRetries, what, t.target.clean(err.Error(), maxMessage), hintDown)
+	f.matches = func(target error) bool { return errors.Is(err, target) }
+	var (
+		cert  *tls.CertificateVerificationError
+		plain tls.RecordHeaderError
+		dns   *net.DNSError
+	)
+	switch {
+	case errors.As(err, &cert):
+		f.retries, f.what, f.Hint = noRetry, "has a certificate that is not trusted", "check the base URL and the system's certificates"
+	case errors.As(err, &plain):
+		f.retries, f.Hint = noRetry, "the server may speak plain HTTP: try http:// in the base URL"
+	case errors.As(err, &dns) && dns.IsNotFound:
+		f.retries, f.Hint = fewRetries, "check the host name in the base URL"
+	}
+	return f
+}
+
+// notJSON is a 200 whose body is no JSON: cut on its way, or from something
+// that is no model server.
+func (t *attemptTransport) notJSON(status int, body []byte) *failure {
+	what, retries := "gave an answer that is not JSON", fewRetries
+	switch {
+	case len(body) == 0:
+		return t.fail(ErrBadAnswer, status, retries, "gave an empty answer", "", hintBaseURL)
+	case body[0] == '<':
+		what, retries = "gave a web page in place of an answer", noRetry
+	}
+	return t.fail(ErrBadAnswer, status, retries, what, t.sent(body), hintBaseURL)
+}
+
+// badShape is a 200 of JSON that is no answer.
+func (t *attemptTransport) badShape(body []byte, what string) *failure {
+	return t.fail(ErrBadAnswer, http.StatusOK, fewRetries, what, t.sent(body), hintBaseURL)
+}
+
+// sent quotes the beginning of a body.
+func (t *attemptTransport) sent(body []byte) string {
+	// Far more than is shown, so that no secret is cut before it is found.
+	return "it sent `" + t.target.clean(string(body[:min(len(body), 64<<10)]), maxSnippet) + "`"
+}
+
+// errorInside is an error in a 200. Its numeric code, if any, is the status
+// that it stands for.
+func (t *attemptTransport) errorInside(x *exchange, body []byte) *failure {
+	e, ok := parseServerError(body)
+	if !ok {
+		return t.badShape(body, "gave an error in place of an answer")
+	}
+	status := e.status
+	if status < 400 || status > 599 {
+		status = http.StatusInternalServerError
+	}
+	f := t.byStatus(x.request.Model, status, http.Header{}, e, t.said(e, body))
+	f.Status = http.StatusOK
+	if f.Kind == ErrUnavailable {
+		f.what = "gave an error in place of an answer"
+	}
+	return f
+}
+
+// refused is any status but 200.
+func (t *attemptTransport) refused(model string, resp *http.Response, body []byte) *failure {
+	switch status := resp.StatusCode; {
+	case status < 300:
+		return t.notJSON(status, bytes.TrimSpace(body))
+	case status < 400:
+		return t.fail(ErrBadAnswer, status, noRetry, "redirects elsewhere", t.redirect(resp), "set the base URL to the address that answers")
+	}
+	e, _ := parseServerError(body)
+	return t.byStatus(model, resp.StatusCode, resp.Header, e, t.said(e, body))
+}
+
+// said is the server's message, or else the beginning of what it sent.
+func (t *attemptTransport) said(e serverError, body []byte) string {
+	body = bytes.TrimSpace(body)
+	switch {
+	case e.message != "":
+		return t.target.clean(e.message, maxMessage)
+	case len(body) == 0:
+		return ""
+	default:
+		return t.sent(body)
+	}
+}
+
+// redirect names the host and path that a redirect leads to.
+func (t *attemptTransport) redirect(resp *http.Response) string {
+	u, err := resp.Location()
+	if err != nil {
+		return ""
+	}
+	// The path is decoded, so that a secret in it is found.
+	return "to " + t.target.clean(u.Scheme+"://"+u.Host+u.Path, maxSnippet)
+}
+
+// byStatus is the table of what a status means, and what can be done.
+func (t *attemptTransport) byStatus(model string, status int, h http.Header, e serverError, said string) *failure {
+	switch {
+	case status < 500 && e.is(contentFilter):
+		f := t.fail(ErrInvalidRequest, status, noRetry, "refused the prompt", said, "")
+		f.blocked = true
+		return f
+	case status < 500 && status != http.StatusTooManyRequests && e.overflow():
+		return t.fail(ErrContextLength, status, noRetry, "refused the prompt as too long for the model", said,
+			"shorten the prompt or lower max_tokens")
+	case status == http.StatusUnauthorized && t.target.key == "" && t.target.user == nil:
+		return t.fail(ErrAuth, status, noRetry, "wants a key", said, "set OPENAI_API_KEY")
+	case status == http.StatusUnauthorized:
+		return t.fail(ErrAuth, status, noRetry, "refused the key", said, "set OPENAI_API_KEY to a key of this server")
+	case status == http.StatusForbidden:
+		return t.fail(ErrAuth, status, noRetry, "refused access", said, "check what the key in OPENAI_API_KEY may use")
+	case status == http.StatusPaymentRequired,
+		status == http.StatusTooManyRequests && e.noQuota(h.Get("Retry-After") != ""):
+		return t.fail(ErrQuota, status, noRetry, "has no credit left for this key", said, "check the account's plan and billing")
+	case status == http.StatusTooManyRequests:
+		return t.fail(ErrRateLimited, status, allRetries, "limits the rate of requests", said, "send fewer requests at once")
+	case status == http.StatusNotFound:
+		return t.fail(ErrNotFound, status, noRetry, "knows no such model or address", said,
+			fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
+		return t.fail(ErrUnavailable, status, allRetries, "failed", said, "check the server's log, or try later")
+	default:
+		f := t.fail(ErrInvalidRequest, status, noRetry, "refused the request", said, "")
+		f.renameLimit = status == http.StatusBadRequest && e.says("max_completion_tokens") &&
+			(e.param == "max_tokens" || e.says("'max_tokens'"))
+		return f
+	}
+}

@@ -1,0 +1,8 @@
+// Package llmtest is an OpenAI-compatible model server for tests: chat and
+// legacy completions, answers derived from the request alone, calls counted
+// per prompt, and faults to order.
+//
+// [NewServer] listens on a local port. [Handler] is the server without a
+// port, for a program of its own or for a test's setup; its Transport serves
+// without any network, so that a test in a synctest bubble controls the time.
+package llmtest

@@ -1,0 +1,139 @@
+package llmtest
+
+import (
+	"net"
+	"net/http"
+	"strings"
+)
+
+// Fault answers a request in place of the server. Any function will do; the
+// functions of this package that return a Fault are the usual ones.
+type Fault func(w http.ResponseWriter, r *Request)
+
+// Status answers with an error in OpenAI's form.
+func Status(status int, message string) Fault {
+	return func(w http.ResponseWriter, _ *Request) {
+		writeError(w, status, "server_error", "", message)
+	}
+}
+
+// Body answers with this status and body as they are.
+func Body(status int, contentType, body string) Fault {
+	return func(w http.ResponseWriter, _ *Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+// With sets a header, such as Retry-After, and then answers with f.
+func With(name, value string, f Fault) Fault {
+	return func(w http.ResponseWriter, r *Request) {
+		w.Header().Set(name, value)
+		f(w, r)
+	}
+}
+
+// Hang gives no answer until the client goes away.
+func Hang() Fault {
+	return func(_ http.ResponseWriter, r *Request) { <-r.Context().Done() }
+}
+
+// Reset ends the connection without an answer.
+func Reset() Fault {
+	return func(w http.ResponseWriter, _ *Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // so that the client sees a reset
+		}
+		_ = conn.Close()
+	}
+}
+
+// Truncated sends the first part of an answer and ends the connection.
+func Truncated() Fault {
+	return func(w http.ResponseWriter, _ *Request) {
+		w.Header().Set("Content-Length", "1000")
+		w.WriteHeader(http.StatusOK)
+		_, _ = w.Write([]byte(cutAnswer))
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+const cutAnswer = `{"id":"test-1","choices":[{"index":0,"mess`
+
+// Malformed answers 200 with JSON that ends too early.
+func Malformed() Fault { return Body(http.StatusOK, "application/json", cutAnswer) }
+
+// Garbage answers 200 with bytes that are neither JSON nor text.
+func Garbage() Fault {
+	return Body(http.StatusOK, "application/octet-stream", "\x00\xff\x1b[31m\u202egarbage\r\n\x7f")
+}
+
+// HTML answers with a web page, as a proxy or another program would.
+func HTML(status int) Fault {
+	return Body(status, "text/html", "<!DOCTYPE html>\n<html><head><title>"+http.StatusText(status)+
+		"</title></head><body>"+strings.Repeat("<p>Not a model server.</p>", 20)+"</body></html>\n")
+}
+
+// ErrorBody answers 200 with an error in place of choices, as OpenRouter does.
+func ErrorBody(code int, message string) Fault {
+	return func(w http.ResponseWriter, _ *Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"error": map[string]any{"code": code, "message": message}})
+	}
+}
+
+// Quota answers 429 for an account without credit.
+func Quota() Fault {
+	return func(w http.ResponseWriter, _ *Request) {
+		writeError(w, http.StatusTooManyRequests, "insufficient_quota", "insufficient_quota",
+			"The account has used up its quota.")
+	}
+}
+
+// ContextLength answers that the prompt is too long, as vLLM does.
+func ContextLength() Fault {
+	return func(w http.ResponseWriter, _ *Request) {
+		writeError(w, http.StatusBadRequest, "BadRequestError", "", "The maximum context length of this model is 16 tokens.")
+	}
+}
+
+// PromptBlocked answers 400 for a prompt that a content filter refused, as
+// Azure does.
+func PromptBlocked() Fault {
+	return func(w http.ResponseWriter, _ *Request) {
+		writeError(w, http.StatusBadRequest, "", "content_filter", "The prompt was filtered.")
+	}
+}
+
+// Finish answers with this text and finish reason, such as "length".
+func Finish(reason, text string) Fault {
+	return func(w http.ResponseWriter, r *Request) { writeAnswer(w, r, &text, reason) }
+}
+
+// NullText answers with null for a text and this finish reason.
+func NullText(reason string) Fault {
+	return func(w http.ResponseWriter, r *Request) { writeAnswer(w, r, nil, reason) }
+}
+
+// ContentFilter answers that the filter withheld the text: the text is empty
+// and the finish reason tells why.
+func ContentFilter() Fault { return Finish("content_filter", "") }
+
+// NoChoices answers 200 with an empty list of choices.
+func NoChoices() Fault {
+	return Body(http.StatusOK, "application/json", `{"id":"test-1","model":"m","choices":[]}`)
+}
+
+// Repeat lists a fault n times.
+func Repeat(n int, f Fault) []Fault {
+	out := make([]Fault, n)
+	for i := range out {
+		out[i] = f
+	}
+	return out
+}

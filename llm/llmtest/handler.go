@@ -1,0 +1,272 @@
+package llmtest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Request is what a client sent, as the server reads it.
+type Request struct {
+	*http.Request        // its Body is read; see Raw
+	Raw           []byte // the body as it came
+	Chat          bool   // else a legacy completion
+	Model         string
+	Prompt        string // of a chat, the content of its last message
+	MaxTokens     int
+	Temperature   *float64 // nil where it was not sent
+	TopP          *float64
+	Stop          []string
+	Seed          *int
+	// Sample tells the answers to equal prompts apart: the seed where one was
+	// sent, else 0, or the number of earlier such answers if the Handler has
+	// CountSamples.
+	Sample int
+}
+
+// Handler answers POST /v1/chat/completions and POST /v1/completions. The
+// zero Handler is ready; its fields are set before the first request. It is
+// safe for concurrent use.
+type Handler struct {
+	// Key is the bearer token that every request must carry; "" asks for none.
+	Key string
+	// Answer makes the text of an answer; nil means the function Answer.
+	Answer func(*Request) string
+	// Decide gives a fault for a request, or nil for a good answer. Queued
+	// faults go before it. It may be called concurrently.
+	Decide func(*Request) Fault
+	// CountSamples numbers the answers to equal prompts without a seed. The
+	// count is lost with the Handler, and concurrent calls share it.
+	CountSamples bool
+
+	mu       sync.Mutex
+	calls    int
+	byPrompt map[string]int
+	answered map[string]int
+	faults   []Fault
+	perText  map[string][]Fault
+	log      []*Request
+}
+
+// Fail queues faults for the next requests, one each.
+func (h *Handler) Fail(faults ...Fault) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.faults = append(h.faults, faults...)
+}
+
+// FailPrompt queues faults for the next requests with this prompt.
+func (h *Handler) FailPrompt(prompt string, faults ...Fault) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.perText == nil {
+		h.perText = map[string][]Fault{}
+	}
+	h.perText[prompt] = append(h.perText[prompt], faults...)
+}
+
+// Calls is the number of requests for an answer, faults included.
+func (h *Handler) Calls() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.calls
+}
+
+// CallsFor is the number of requests with this prompt, faults included.
+func (h *Handler) CallsFor(prompt string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.byPrompt[prompt]
+}
+
+// Requests returns all requests for an answer in the order of their arrival.
+func (h *Handler) Requests() []*Request {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.log)
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+	path := strings.TrimSuffix(hr.URL.Path, "/")
+	r := &Request{Request: hr, Chat: path == "/v1/chat/completions"}
+	if !r.Chat && path != "/v1/completions" {
+		writeJSON(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
+		return
+	}
+	// Only a body that was read lets the server notice a client that left.
+	raw, err := io.ReadAll(hr.Body)
+	if err != nil {
+		return
+	}
+	r.Raw = raw
+	problem := r.parse()
+	fault := h.take(r)
+	switch {
+	case fault != nil:
+		fault(w, r)
+	case hr.Method != http.MethodPost:
+		writeError(w, http.StatusMethodNotAllowed, "invalid_request_error", "", "only POST is answered here")
+	case h.Key != "" && hr.Header.Get("Authorization") != "Bearer "+h.Key:
+		writeError(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "no valid key was given")
+	case problem != "":
+		writeError(w, http.StatusBadRequest, "invalid_request_error", "", problem)
+	default:
+		h.number(r)
+		text := Answer(r.Model, r.Prompt, r.Sample)
+		if h.Answer != nil {
+			text = h.Answer(r)
+		}
+		text, finish := limit(text, r)
+		writeAnswer(w, r, &text, finish)
+	}
+}
+
+// parse reads the body; it returns what is wrong with it, or "".
+func (r *Request) parse() string {
+	var body struct {
+		Model    string `json:"model"`
+		Prompt   string `json:"prompt"`
+		Messages []struct {
+			Role    string `json:"role"`
+			Content string `json:"content"`
+		} `json:"messages"`
+		MaxTokens           int      `json:"max_tokens"`
+		MaxCompletionTokens int      `json:"max_completion_tokens"`
+		Temperature         *float64 `json:"temperature"`
+		TopP                *float64 `json:"top_p"`
+		Stop                []string `json:"stop"`
+		Seed                *int     `json:"seed"`
+	}
+	if err := json.Unmarshal(r.Raw, &body); err != nil {
+		return "the body cannot be read: " + err.Error()
+	}
+	r.Model, r.Prompt = body.Model, body.Prompt
+	if n := len(body.Messages); r.Chat && n > 0 {
+		r.Prompt = body.Messages[n-1].Content
+	}
+	r.MaxTokens = max(body.MaxTokens, body.MaxCompletionTokens)
+	r.Temperature, r.TopP, r.Stop, r.Seed = body.Temperature, body.TopP, body.Stop, body.Seed
+	switch {
+	case r.Model == "":
+		return "model is required"
+	case r.Chat && len(body.Messages) == 0:
+		return "messages are required"
+	case !r.Chat && r.Prompt == "":
+		return "prompt is required"
+	}
+	return ""
+}
+
+// take counts the request and gives its fault, or nil.
+func (h *Handler) take(r *Request) Fault {
+	h.mu.Lock()
+	h.calls++
+	if h.byPrompt == nil {
+		h.byPrompt = map[string]int{}
+	}
+	h.byPrompt[r.Prompt]++
+	h.log = append(h.log, r)
+	var fault Fault
+	if q := h.perText[r.Prompt]; len(q) > 0 {
+		fault, h.perText[r.Prompt] = q[0], q[1:]
+	} else if len(h.faults) > 0 {
+		fault, h.faults = h.faults[0], h.faults[1:]
+	}
+	h.mu.Unlock()
+	if fault == nil && h.Decide != nil {
+		fault = h.Decide(r)
+	}
+	return fault
+}
+
+func (h *Handler) number(r *Request) {
+	if r.Seed != nil {
+		r.Sample = *r.Seed
+		return
+	}
+	if !h.CountSamples {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.answered == nil {
+		h.answered = map[string]int{}
+	}
+	key := r.Model + "\x00" + r.Prompt
+	r.Sample = h.answered[key]
+	h.answered[key]++
+}
+
+// Answer is the server's answer: a sentence of words that are drawn by the
+// model, the prompt and the sample index. Other arguments give another one.
+func Answer(model, prompt string, sample int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", model, prompt, sample))
+	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])))
+	pick := func(words []string) string { return words[rng.IntN(len(words))] }
+	return fmt.Sprintf("The %s %s %s a %s %s (%x).",
+		pick(adjectives), pick(nouns), pick(verbs), pick(adjectives), pick(nouns), sum[:4])
+}
+
+var (
+	adjectives = []string{"quiet", "green", "early", "narrow", "bright", "old", "patient", "northern"}
+	nouns      = []string{"river", "teacher", "market", "engine", "garden", "letter", "city", "winter"}
+	verbs      = []string{"follows", "describes", "needs", "remembers", "opens", "crosses"}
+)
+
+// limit cuts a text at its first stop string and after MaxTokens words.
+func limit(text string, r *Request) (cut, finish string) {
+	for _, s := range r.Stop {
+		text, _, _ = strings.Cut(text, s)
+	}
+	words := strings.Fields(text)
+	if r.MaxTokens > 0 && len(words) > r.MaxTokens {
+		return strings.Join(words[:r.MaxTokens], " "), "length"
+	}
+	return text, "stop"
+}
+
+// writeAnswer writes a good answer; a nil text is written as null. A token is
+// a word.
+func writeAnswer(w http.ResponseWriter, r *Request, text *string, finish string) {
+	choice := map[string]any{"index": 0, "finish_reason": finish, "logprobs": nil}
+	object := "text_completion"
+	if r.Chat {
+		object = "chat.completion"
+		choice["message"] = map[string]any{"role": "assistant", "content": text}
+	} else {
+		choice["text"] = text
+	}
+	out := 0
+	if text != nil {
+		out = len(strings.Fields(*text))
+	}
+	in := len(strings.Fields(r.Prompt))
+	writeJSON(w, http.StatusOK, map[string]any{
+		"id": "test-1", "object": object, "created": 1, "model": r.Model,
+		"choices": []any{choice},
+		"usage":   map[string]int{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out},
+	})
+}
+
+func writeError(w http.ResponseWriter, status int, kind, code, message string) {
+	e := map[string]any{"message": message, "type": kind, "param": nil, "code": nil}
+	if code != "" {
+		e["code"] = code
+	}
+	writeJSON(w, status, map[string]any{"error": e})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// A client that went away is the only error there is.
+	_ = json.NewEncoder(w).Encode(v)
+}

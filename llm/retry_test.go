@@ -1,0 +1,287 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// call makes one call, in a bubble whose clock stands still but for sleeps,
+// and returns how long it slept.
+func call(t *testing.T, h *llmtest.Handler, change func(*llm.Config), check func(llm.Response, error, time.Duration)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := local(t, h, change)
+		start := time.Now()
+		resp, err := c.Complete(t.Context(), request("p"))
+		check(resp, err, time.Since(start))
+	})
+}
+
+// Each fault is always given; calls is how often the client asks, of at most
+// 1 + 4 times.
+func TestStatuses(t *testing.T) {
+	const all = 5
+	flat := `{"object":"error","message":"This model's maximum context length is 16 tokens.","type":"BadRequestError","code":400}`
+	llama := `{"error":{"code":400,"message":"the request is too long","type":"exceed_context_size_error","n_ctx":16}}`
+	body := func(status int, s string) llmtest.Fault { return llmtest.Body(status, "application/json", s) }
+	for _, tc := range []struct {
+		name  string
+		fault llmtest.Fault
+		kind  error
+		calls int
+		says  string
+	}{
+		{"400", llmtest.Status(400, "no such field"), llm.ErrInvalidRequest, 1, "refused the request (400): no such field"},
+		{"401", llmtest.Status(401, "bad key"), llm.ErrAuth, 1, "refused the key (401): bad key; set OPENAI_API_KEY"},
+		{"402", llmtest.Status(402, "pay"), llm.ErrQuota, 1, "no credit left"},
+		{"403", llmtest.Status(403, "not here"), llm.ErrAuth, 1, "refused access (403): not here"},
+		{"404", body(404, `{"detail":"Not Found"}`), llm.ErrNotFound, 1, `(404): Not Found; check the model name "test-model"`},
+		{"404 in a string", body(404, `{"error":"model 'x' not found"}`), llm.ErrNotFound, 1, "model 'x' not found"},
+		{"408", llmtest.Status(408, "slow"), llm.ErrUnavailable, all, "failed (408) after 5 attempts: slow"},
+		{"409", llmtest.Status(409, "conflict"), llm.ErrUnavailable, all, "conflict"},
+		{"413", llmtest.Status(413, "big"), llm.ErrInvalidRequest, 1, "big"},
+		{"422", body(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`), llm.ErrInvalidRequest, 1, "field required"},
+		{"429", llmtest.Status(429, "slow down"), llm.ErrRateLimited, all, "limits the rate of requests (429)"},
+		{"429 quota", llmtest.Quota(), llm.ErrQuota, 1, "has no credit left for this key (429)"},
+		{"429 credit", llmtest.Status(429, "Your credit balance is too low"), llm.ErrQuota, 1, "credit balance"},
+		{"429 billing", llmtest.Status(429, "check your billing details"), llm.ErrQuota, 1, "billing"},
+		{"429 quota that comes back", llmtest.With("Retry-After", "1", llmtest.Status(429, "You exceeded your current quota")), llm.ErrRateLimited, all, ""},
+		{"429 quota by code", llmtest.With("Retry-After", "1", llmtest.Quota()), llm.ErrQuota, 1, ""},
+		{"500", llmtest.Status(500, "oops"), llm.ErrUnavailable, all, "failed (500) after 5 attempts: oops"},
+		{"502 page", llmtest.HTML(502), llm.ErrUnavailable, all, "it sent `<!DOCTYPE html>"},
+		{"503", llmtest.Status(503, "queue full"), llm.ErrUnavailable, all, "queue full"},
+		{"529", llmtest.Status(529, "overloaded"), llm.ErrUnavailable, all, "overloaded"},
+		{"503 empty", body(503, ""), llm.ErrUnavailable, all, "failed (503) after 5 attempts; "},
+		{"overflow", llmtest.ContextLength(), llm.ErrContextLength, 1, "maximum context length"},
+		{"overflow, flat", body(400, flat), llm.ErrContextLength, 1, "16 tokens."},
+		{"overflow, llama.cpp", body(400, llama), llm.ErrContextLength, 1, "the request is too long"},
+		{"204", body(204, ""), llm.ErrBadAnswer, 3, "empty answer (204)"},
+		{"200 empty", body(200, ""), llm.ErrBadAnswer, 3, "empty answer (200)"},
+		{"200 malformed", llmtest.Malformed(), llm.ErrBadAnswer, 3, "is not JSON"},
+		{"200 garbage", llmtest.Garbage(), llm.ErrBadAnswer, 3, `it sent ` + "`" + `\x00\xff\x1b[31m\u202egarbage`},
+		{"200 page", llmtest.HTML(200), llm.ErrBadAnswer, 1, "usually ends in /v1"},
+		{"200 stream", llmtest.Body(200, "text/event-stream", "data: {}\n\n"), llm.ErrBadAnswer, 3, "data: {}"},
+		{"200 list", body(200, `[1,2]`), llm.ErrBadAnswer, 3, "[1,2]"},
+		{"200 other object", body(200, `{"status":"ok"}`), llm.ErrBadAnswer, 3, `without choices (200)`},
+		{"200 wrong types", body(200, `{"model":7,"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrBadAnswer, 1, "unexpected shape"},
+		{"200 no choices", llmtest.NoChoices(), llm.ErrBadAnswer, 3, "without choices"},
+		{"200 error", llmtest.ErrorBody(502, "provider down"), llm.ErrUnavailable, all, "gave an error in place of an answer (200) after 5 attempts: provider down"},
+		{"200 error 429", llmtest.ErrorBody(429, "slow down"), llm.ErrRateLimited, all, "slow down"},
+		{"200 error 402", llmtest.ErrorBody(402, "no credits"), llm.ErrQuota, 1, "no credits"},
+		{"200 error 400", llmtest.ErrorBody(400, "wrong"), llm.ErrInvalidRequest, 1, "wrong"},
+		{"200 error 0", llmtest.ErrorBody(0, "odd"), llm.ErrUnavailable, all, "odd"},
+		{"200 error string", body(200, `{"error":"no such thing"}`), llm.ErrUnavailable, all, "no such thing"},
+		{"200 error beside choices", body(200, `{"error":{"message":"late"},"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "late"},
+		{"200 flat error", body(200, flat), llm.ErrContextLength, 1, "maximum context"},
+		{"200 error in a choice", body(200, `{"choices":[{"error":{"code":502,"message":"cut"},"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "cut"},
+		{"200 finish error", body(200, `{"choices":[{"finish_reason":"error","text":"a","message":{"content":"a"}}]}`), llm.ErrBadAnswer, 3, "gave an error"},
+		{"redirect", llmtest.With("Location", "http://user:pw@other.test/x?token=1", llmtest.Status(307, "")), llm.ErrBadAnswer, 1, "to http://other.test/x;"},
+		{"reset", llmtest.Reset(), llm.ErrUnavailable, all, "cannot be reached"},
+		{"truncated", llmtest.Truncated(), llm.ErrUnavailable, all, "broke off its answer"},
+		{"hang", llmtest.Hang(), llm.ErrTimeout, all, "no whole answer within 5m0s"},
+	} {
+		for _, endpoint := range endpoints {
+			t.Run(tc.name+"/"+string(endpoint), func(t *testing.T) {
+				h := &llmtest.Handler{Decide: func(*llmtest.Request) llmtest.Fault { return tc.fault }}
+				call(t, h, func(cfg *llm.Config) { cfg.MaxRetries, cfg.APIKey, cfg.Endpoint = 4, "sk-0123456789", endpoint },
+					func(resp llm.Response, err error, _ time.Duration) {
+						var e *llm.Error
+						if !isKind(err, tc.kind) || !errors.As(err, &e) {
+							t.Fatalf("got %+v, error %v; want kind %v", resp, err, tc.kind)
+						}
+						if h.Calls() != tc.calls || e.Attempts != tc.calls {
+							t.Errorf("%d calls, %d attempts stated, want %d", h.Calls(), e.Attempts, tc.calls)
+						}
+						if !strings.Contains(err.Error(), tc.says) || !strings.HasPrefix(err.Error(), "server http://127.0.0.1:8000/v1 ") {
+							t.Errorf("error %q lacks %q", err, tc.says)
+						}
+						if resp != (llm.Response{}) {
+							t.Errorf("an answer beside an error: %+v", resp)
+						}
+					})
+			})
+		}
+	}
+}
+
+func TestCuredByRetry(t *testing.T) {
+	for name, fault := range map[string]llmtest.Fault{
+		"408": llmtest.Status(408, ""), "409": llmtest.Status(409, ""), "429": llmtest.Status(429, ""),
+		"500": llmtest.Status(500, ""), "502": llmtest.HTML(502), "503": llmtest.Status(503, ""), "504": llmtest.HTML(504),
+		"reset": llmtest.Reset(), "truncated": llmtest.Truncated(), "malformed": llmtest.Malformed(),
+		"hang": llmtest.Hang(), "error body": llmtest.ErrorBody(502, "down"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &llmtest.Handler{}
+			h.Fail(fault, fault)
+			call(t, h, nil, func(resp llm.Response, err error, _ time.Duration) {
+				if want := llmtest.Answer("test-model", "p", 0); err != nil || resp.Text != want {
+					t.Errorf("got %+v, error %v", resp, err)
+				}
+				all := h.Requests()
+				if len(all) != 3 {
+					t.Fatalf("%d requests, want 3", len(all))
+				}
+				for i, r := range all {
+					if string(r.Raw) != string(all[0].Raw) || r.ContentLength != int64(len(r.Raw)) {
+						t.Errorf("attempt %d differs: %s", i+1, r.Raw)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestWaits(t *testing.T) {
+	busy := llmtest.Status(429, "busy")
+	date := func(d time.Duration) llmtest.Fault {
+		return func(w http.ResponseWriter, r *llmtest.Request) {
+			w.Header().Set("Retry-After", time.Now().Add(d).UTC().Format(http.TimeFormat))
+			busy(w, r)
+		}
+	}
+	reset := func(requests, tokens string, f llmtest.Fault) llmtest.Fault {
+		return llmtest.With("x-ratelimit-reset-requests", requests, llmtest.With("x-ratelimit-reset-tokens", tokens, f))
+	}
+	// One retry waits for the floor and at most 500 ms more.
+	const jitter = 500 * time.Millisecond
+	for _, tc := range []struct {
+		name  string
+		fault llmtest.Fault
+		floor time.Duration
+	}{
+		{"nothing asked", busy, 0},
+		{"seconds", llmtest.With("Retry-After", "7", busy), 7 * time.Second},
+		{"fraction", llmtest.With("Retry-After", "1.5", busy), 1500 * time.Millisecond},
+		{"zero", llmtest.With("Retry-After", "0", busy), 0},
+		{"negative", llmtest.With("Retry-After", "-5", busy), 0},
+		{"nonsense", llmtest.With("Retry-After", "soon", busy), 0},
+		{"date", date(90 * time.Second), 90 * time.Second},
+		{"date in the past", date(-time.Hour), 0},
+		{"on 503", llmtest.With("Retry-After", "3", llmtest.Status(503, "")), 3 * time.Second},
+		{"resets, tokens larger", reset("1s", "2m0s", busy), 2 * time.Minute},
+		{"resets, requests larger", reset("4m", "120ms", busy), 4 * time.Minute},
+		{"reset in seconds", reset("12", "", busy), 12 * time.Second},
+		{"resets, nonsense", reset("x", "-3s", busy), 0},
+		{"Retry-After before resets", llmtest.With("Retry-After", "2", reset("1m0s", "1m0s", busy)), 2 * time.Second},
+		{"resets on 500", reset("1m0s", "1m0s", llmtest.Status(500, "")), 0},
+		{"up to the limit", llmtest.With("Retry-After", "300", busy), 5 * time.Minute},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := &llmtest.Handler{}
+			h.Fail(tc.fault)
+			call(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = 5 * time.Minute },
+				func(_ llm.Response, err error, slept time.Duration) {
+					if err != nil || h.Calls() != 2 {
+						t.Fatalf("%d calls, error %v", h.Calls(), err)
+					}
+					if slept < tc.floor || slept > min(tc.floor+jitter, 5*time.Minute) {
+						t.Errorf("waited %v, want at least %v", slept, tc.floor)
+					}
+				})
+		})
+	}
+}
+
+func TestWaitTooLong(t *testing.T) {
+	for name, f := range map[string]llmtest.Fault{
+		"seconds":  llmtest.With("Retry-After", "61", llmtest.Status(429, "busy")),
+		"overflow": llmtest.With("Retry-After", "99999999999999999999", llmtest.Status(429, "busy")),
+		"huge":     llmtest.With("Retry-After", strings.Repeat("9", 400), llmtest.Status(429, "busy")),
+		"reset":    llmtest.With("x-ratelimit-reset-tokens", "8h0m0s", llmtest.Status(429, "busy")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &llmtest.Handler{}
+			h.Fail(f)
+			call(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = time.Minute },
+				func(_ llm.Response, err error, slept time.Duration) {
+					if !isKind(err, llm.ErrRateLimited) || slept != 0 || h.Calls() != 1 {
+						t.Errorf("error %v after %v and %d calls", err, slept, h.Calls())
+					}
+					if !strings.Contains(err.Error(), "more than the 1m0s allowed") {
+						t.Errorf("error %v", err)
+					}
+				})
+		})
+	}
+}
+
+func TestBackoffGrowsWithJitter(t *testing.T) {
+	seen := map[time.Duration]bool{}
+	for range 20 {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Repeat(8, llmtest.Status(503, ""))...)
+		var at []time.Time
+		synctest.Test(t, func(t *testing.T) {
+			c := local(t, h, func(cfg *llm.Config) {
+				cfg.MaxRetries = 8
+				base := cfg.Transport
+				cfg.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+					at = append(at, time.Now())
+					return base.RoundTrip(r)
+				})
+			})
+			if _, err := c.Complete(t.Context(), request("p")); err != nil {
+				t.Fatal(err)
+			}
+		})
+		top := 500 * time.Millisecond
+		for i := 1; i < len(at); i++ {
+			if d := at[i].Sub(at[i-1]); d < 0 || d > top {
+				t.Errorf("wait %d is %v, above %v", i, d, top)
+			} else if i == 6 {
+				seen[d.Truncate(time.Second)] = true
+			}
+			top = min(2*top, 30*time.Second)
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("20 waits of up to 16 s take %d values only", len(seen))
+	}
+}
+
+func TestRetriesCanBeOff(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.Status(500, ""))
+	call(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }, func(_ llm.Response, err error, slept time.Duration) {
+		if h.Calls() != 1 || slept != 0 || err == nil {
+			t.Errorf("%d calls, waited %v, error %v", h.Calls(), slept, err)
+		}
+	})
+}
+
+func TestContextEndsAWait(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.With("Retry-After", "60", llmtest.Status(429, "")))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := local(t, h, nil).Complete(ctx, request("p"))
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 5*time.Second || h.Calls() != 1 {
+			t.Errorf("error %v after %v and %d calls", err, time.Since(start), h.Calls())
+		}
+	})
+}
+
+func TestTimeoutIsPerAttempt(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.Hang(), llmtest.Hang())
+	call(t, h, func(cfg *llm.Config) { cfg.Timeout = 10 * time.Second }, func(_ llm.Response, err error, slept time.Duration) {
+		if err != nil || h.Calls() != 3 || slept < 20*time.Second || slept > 22*time.Second {
+			t.Errorf("%d calls, error %v, after %v", h.Calls(), err, slept)
+		}
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

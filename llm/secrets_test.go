@@ -1,0 +1,212 @@
+package llm_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// echo answers with all that the client sent of itself, several times over,
+// as a careless server or proxy might.
+func echo(status int, form string) llmtest.Fault {
+	return func(w http.ResponseWriter, r *llmtest.Request) {
+		user, password, _ := r.BasicAuth()
+		all := strings.Join([]string{
+			r.Header.Get("Authorization"), r.URL.String(), r.URL.Query().Get("api_key"), user, password,
+			user + ":" + password, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "),
+			url.QueryEscape(password), "http://" + user + ":" + password + "@host/v1",
+		}, " | ")
+		switch form {
+		case "message":
+			b, _ := json.Marshal(map[string]any{"error": map[string]string{"message": all, "type": all, "code": all}})
+			llmtest.Body(status, "application/json", string(b))(w, r)
+		case "cut":
+			llmtest.Body(status, "text/plain", all[:len(all)*2/3])(w, r)
+		case "location":
+			w.Header().Set("Location", "http://"+url.PathEscape(password)+"@other.test/"+url.PathEscape(r.Header.Get("Authorization"))+"?k="+url.QueryEscape(all))
+			w.WriteHeader(status)
+		default:
+			llmtest.Body(status, "text/plain", all)(w, r)
+		}
+	}
+}
+
+func TestSecretsStaySecret(t *testing.T) {
+	const (
+		key      = "sk-test-0123456789abcdef/+=Z"
+		plainKey = "QWERTYuiop0987654321"
+		user     = "adminuser"
+		password = "p@ss/word+1"
+		apiKey   = "querysecret-77/+="
+	)
+	withUser := "http://" + url.UserPassword(user, password).String() + "@host.test/v1?api_key=" + url.QueryEscape(apiKey)
+	for _, cfg := range []llm.Config{
+		{BaseURL: "http://host.test/v1", APIKey: key},
+		{BaseURL: "http://host.test/v1", APIKey: plainKey},
+		{BaseURL: "http://host.test/v1", APIKey: "zq"},
+		{BaseURL: "http://host.test/v1?api_key=" + url.QueryEscape(apiKey), APIKey: key},
+		{BaseURL: withUser},
+	} {
+		basic := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+		secrets := []string{key, key[:12], plainKey, plainKey[:9], user, password, url.QueryEscape(password), apiKey, url.QueryEscape(apiKey), basic, "zq", key[15:], plainKey[12:], password[4:], apiKey[8:], basic[12:]}
+		check := func(where, text string) {
+			t.Helper()
+			for _, s := range secrets {
+				if strings.Contains(text, s) {
+					t.Errorf("%s shows %q: %s", where, s, text)
+				}
+			}
+		}
+		cfg.MaxRetries = -1
+		var client *llm.Client
+		for _, status := range []int{200, 307, 400, 401, 403, 404, 422, 429, 500} {
+			for _, form := range []string{"message", "text", "cut", "location"} {
+				h := &llmtest.Handler{}
+				h.Fail(echo(status, form))
+				cfg.Transport = h.Transport()
+				c, err := llm.New(cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				client = c
+				_, err = c.Complete(t.Context(), request("p"))
+				if err == nil {
+					t.Fatalf("%d %s: no error", status, form)
+				}
+				where := fmt.Sprintf("error of %d %s", status, form)
+				for e := err; e != nil; e = errors.Unwrap(e) {
+					check(where, e.Error())
+					check(where, fmt.Sprintf("%v %+v %#v %q", e, e, e, e))
+				}
+			}
+		}
+		cfg.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			return nil, fmt.Errorf("proxy http://me:%s@proxy.test said: %w", "hunter2",
+				&url.Error{Op: "Post", URL: r.URL.String(), Err: errors.New("refused " + r.Header.Get("Authorization"))})
+		})
+		c, err := llm.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Complete(t.Context(), request("p"))
+		check("transport's error", err.Error())
+		if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("a proxy's password is shown: %v", err)
+		}
+		var log strings.Builder
+		slog.New(slog.NewTextHandler(&log, nil)).Info("m", "cfg", cfg, "client", client, "err", err)
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("m", "cfg", cfg, "client", client, "err", err)
+		check("log", log.String())
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+			check("Config as "+verb, fmt.Sprintf(verb, cfg)+fmt.Sprintf(verb, &cfg))
+			check("Client as "+verb, fmt.Sprintf(verb, client))
+		}
+		b, err := json.Marshal(cfg)
+		if err != nil && !strings.Contains(err.Error(), "unsupported type") {
+			t.Error(err)
+		}
+		check("Config as JSON", string(b))
+	}
+}
+
+func TestLegibleAfterRedaction(t *testing.T) {
+	for key, want := range map[string]string{
+		"EMPTY":          "EMPTYING the tank: [redacted], x",
+		"x":              "EMPTYING the tank: EMPTY, [redacted]",
+		"EMPTYING the t": "",
+	} {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Status(400, "EMPTYING the tank: EMPTY, x"))
+		c, err := llm.New(llm.Config{BaseURL: "http://host.test/v1", APIKey: key, Transport: h.Transport()})
+		if want == "" {
+			if err == nil || strings.Contains(err.Error(), key) {
+				t.Errorf("a key with spaces: error %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Complete(t.Context(), request("p"))
+		if !strings.HasSuffix(err.Error(), ": "+want) {
+			t.Errorf("key %s: error %v, want %s", key, err, want)
+		}
+	}
+}
+
+func TestMessagesAreHarmless(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.Status(400, "a\x1b]0;owned\x07\r\nb\u202ec\u0085"+strings.Repeat("é", 10_000)))
+	_, err := local(t, h, nil).Complete(t.Context(), request("p"))
+	if got := err.Error(); !strings.Contains(got, `: a\x1b]0;owned\a\r\nb\u202ec\u0085é`) || !strings.HasSuffix(got, "é…") || len(got) > 700 {
+		t.Errorf("error %q", got)
+	}
+}
+
+// A redirect to another host is not followed: neither key nor prompt go there.
+func TestRedirectIsNotFollowed(t *testing.T) {
+	other := llmtest.NewServer(t, nil)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		srv := llmtest.NewServer(t, nil)
+		srv.Fail(llmtest.With("Location", other.BaseURL+"/chat/completions", llmtest.Status(status, "")))
+		c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, APIKey: "sk-0123456789"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Complete(t.Context(), request("p"))
+		if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "redirects elsewhere") || !strings.Contains(err.Error(), other.BaseURL) {
+			t.Errorf("%d: error %v", status, err)
+		}
+	}
+	if other.Calls() != 0 {
+		t.Errorf("the other host was called %d times", other.Calls())
+	}
+}
+
+func TestBasicAuthentication(t *testing.T) {
+	h := &llmtest.Handler{}
+	c := local(t, h, func(cfg *llm.Config) { cfg.BaseURL = "http://me:pw@host.test/v1" })
+	if _, err := c.Complete(t.Context(), request("p")); err != nil {
+		t.Fatal(err)
+	}
+	if user, password, _ := h.Requests()[0].BasicAuth(); user != "me" || password != "pw" {
+		t.Errorf("sent as %q, %q", user, password)
+	}
+}
+
+func TestConfigThatCannotWork(t *testing.T) {
+	for name, tc := range map[string]struct {
+		cfg  llm.Config
+		says string
+	}{
+		"no scheme":    {llm.Config{BaseURL: "127.0.0.1:8000/v1"}, "http://127.0.0.1:8000/v1"},
+		"file":         {llm.Config{BaseURL: "file:///secretpw"}, "http or https"},
+		"no host":      {llm.Config{BaseURL: "http:///v1"}, "http or https"},
+		"secret port":  {llm.Config{BaseURL: "http://host:secretpw/v1"}, "not a valid URL"},
+		"fragment":     {llm.Config{BaseURL: "http://host/v1#secretpw"}, "http or https"},
+		"whole path":   {llm.Config{BaseURL: "http://host/v1/chat/completions/"}, "must end before"},
+		"two logins":   {llm.Config{BaseURL: "http://me:secretpw@host/v1", APIKey: "k"}, "only one of them"},
+		"line break":   {llm.Config{APIKey: "secretpw\n"}, "line break"},
+		"endpoint":     {llm.Config{Endpoint: "responses"}, `unknown endpoint "responses"; known are "chat" and "completions"`},
+		"bad timeout":  {llm.Config{Timeout: -1}, "negative"},
+		"bad max wait": {llm.Config{MaxRetryWait: -1}, "negative"},
+	} {
+		_, err := llm.New(tc.cfg)
+		if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "secretpw") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	c, err := llm.New(llm.Config{})
+	if err != nil || fmt.Sprint(c) != "llm.Client{https://api.openai.com/v1 chat}" {
+		t.Errorf("the zero Config gives %v, %v", c, err)
+	}
+}

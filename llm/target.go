@@ -1,0 +1,199 @@
+package llm
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// target is a server's address, its secrets apart from what may be shown.
+type target struct {
+	base  string // without user, query and trailing slash
+	shown string // base, for messages
+	user  *url.Userinfo
+	query string
+	key   string
+	// secrets are all strings that must not be shown, longest first.
+	secrets []string
+}
+
+// parseTarget splits a base URL. Its errors quote nothing of the URL but its
+// scheme, since a mistyped URL may hold a password anywhere.
+func parseTarget(base, key string) (target, error) {
+	if base == "" {
+		base = DefaultBaseURL
+	}
+	u, err := url.Parse(base)
+	switch {
+	case err != nil:
+		return target{}, errors.New("the base URL is not a valid URL; it should look like http://127.0.0.1:8000/v1")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "":
+		return target{}, errors.New("the base URL must be an http or https address; it should look like http://127.0.0.1:8000/v1")
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/completions"):
+		return target{}, errors.New("the base URL must end before /chat/completions or /completions, usually in /v1")
+	case u.User != nil && key != "":
+		return target{}, errors.New("the base URL holds a user although a key is set; a request can carry only one of them")
+	}
+	if i := strings.IndexFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
+		return target{}, fmt.Errorf("the key holds a space, a line break or another character that no key has, at byte %d", i)
+	}
+	t := target{user: u.User, query: u.RawQuery, key: key}
+	t.secrets = secretsOf(u, key)
+	u.User, u.RawQuery, u.ForceQuery = nil, "", false
+	t.base = strings.TrimRight(u.String(), "/")
+	t.shown = escape(t.base)
+	return t, nil
+}
+
+// secretsOf lists the key, the user and password and the values of the query,
+// with the forms in which a server may echo them.
+func secretsOf(u *url.URL, key string) []string {
+	var s []string
+	add := func(v string) {
+		s = append(s, v, url.QueryEscape(v), url.PathEscape(v))
+	}
+	add(key)
+	if u.User != nil {
+		password, _ := u.User.Password()
+		add(u.User.Username())
+		add(password)
+		add(base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password)))
+	}
+	for name, values := range u.Query() {
+		if strings.EqualFold(name, "api-version") {
+			continue
+		}
+		for _, v := range values {
+			add(v)
+		}
+	}
+	slices.SortFunc(s, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	s = slices.Compact(s)
+	return slices.DeleteFunc(s, func(v string) bool { return v == "" })
+}
+
+const redacted = "[redacted]"
+
+var (
+	// maskedKey is how servers show a part of a key, as in sk-proj-****abcd.
+	maskedKey = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{6,}`)
+	// userInURL is a user in any URL, such as a proxy's.
+	userInURL = regexp.MustCompile(`://[^/\s@"]+@`)
+)
+
+// partLen is how much of a secret's start is treated as the secret, as in an
+// echo that was cut.
+const partLen = 8
+
+// redact replaces every secret in s. Whole ones go first, lest the part that
+// two forms of a secret share leaves the rest of one standing. Of a secret
+// shorter than partLen (servers without keys are often given "EMPTY" or "x")
+// only words of its own count, so that messages stay legible.
+func (t target) redact(s string) string {
+	for _, secret := range t.secrets {
+		if len(secret) >= partLen {
+			s = strings.ReplaceAll(s, secret, redacted)
+		} else {
+			s = redactWord(s, secret)
+		}
+	}
+	for _, secret := range t.secrets {
+		if len(secret) > partLen {
+			s = redactStart(s, secret)
+		}
+	}
+	s = maskedKey.ReplaceAllString(s, redacted)
+	return userInURL.ReplaceAllString(s, "://"+redacted+"@")
+}
+
+// redactStart replaces as much of a secret's start as s has, from partLen
+// bytes on.
+func redactStart(s, secret string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, secret[:partLen])
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString(redacted)
+		n := 0
+		for n < len(after) && partLen+n < len(secret) && after[n] == secret[partLen+n] {
+			n++
+		}
+		s = after[n:]
+	}
+}
+
+// redactWord replaces a secret where no letter or digit adjoins it.
+func redactWord(s, secret string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, secret)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if wordBefore(b.String()) || wordAfter(after) {
+			b.WriteString(secret)
+		} else {
+			b.WriteString(redacted)
+		}
+		s = after
+	}
+}
+
+func wordBefore(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+func wordAfter(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+// clean makes a text from outside fit for a message: secrets replaced, at
+// most limit bytes of it, nothing that moves a terminal's cursor. Secrets go
+// first, so that none is cut in two.
+func (t target) clean(s string, limit int) string {
+	s = strings.TrimSpace(t.redact(s))
+	if len(s) <= limit {
+		return escape(s)
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return escape(s[:limit]) + "…"
+}
+
+// escape writes every rune that is not printable as its Go escape.
+func escape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			q := strconv.QuoteRuneToASCII(r)
+			b.WriteString(q[1 : len(q)-1])
+		}
+		i += n
+	}
+	return b.String()
+}

@@ -1,0 +1,97 @@
+package llm
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/llm/llmtest"
+	"pgregory.net/rapid"
+)
+
+// No bound on an answer is reached by accident; this one is lowered.
+func TestAnswerTooLarge(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.Finish("stop", strings.Repeat("long ", 1000)))
+	target, err := parseTarget("http://host.test/v1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempt := &attemptTransport{base: h.Transport(), target: target, timeout: time.Minute, limit: 1000}
+	x := &exchange{endpoint: Chat}
+	req, err := http.NewRequestWithContext(withExchange(t.Context(), x), http.MethodPost, target.base+"/chat/completions",
+		strings.NewReader(`{"model":"m","messages":[{"content":"p"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := attempt.RoundTrip(req)
+	if !errors.Is(err, errTooLarge) || resp != nil {
+		t.Errorf("response %v, error %v", resp, err)
+	}
+	if f := x.failure; f == nil || f.Kind != ErrBadAnswer || f.retries != noRetry || !strings.Contains(f.Error.Error(), "more than 1000 bytes (200)") {
+		t.Errorf("failure %+v", f)
+	}
+}
+
+func TestCleanKeepsNoSecretAndNoControl(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.StringMatching(`[A-Za-z0-9/+=_.-]{8,40}`).Draw(t, "key")
+		before, after := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "after")
+		limit := rapid.IntRange(1, 200).Draw(t, "limit")
+		target, err := parseTarget("http://host.test/v1", key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := target.clean(before+key+after+key+key, limit)
+		// A key may be a part of what is put in its place or of what was there.
+		if strings.Contains(got, key) && !strings.Contains(redacted, key) && !strings.Contains(before+"\n"+after, key) {
+			t.Errorf("%q shows the key %q", got, key)
+		}
+		if i := strings.IndexFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 || !utf8.ValidString(got) {
+			t.Errorf("%q has what is not printable", got)
+		}
+	})
+}
+
+func FuzzParseServerError(f *testing.F) {
+	for _, s := range []string{
+		`{"error":{"message":"m","type":"t","code":429,"param":"p"}}`, `{"error":"m","error_type":"t"}`, `[{"error":{"message":"m"}}]`,
+		`{"object":"error","message":"m","code":400}`, `{"detail":[{"msg":"m"}]}`, `{"detail":"m"}`, `null`, `[]`, `{"param":0}`, `{"error":[]}`, "<html>",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, ok := parseServerError(b)
+		if !ok && e != (serverError{}) {
+			t.Errorf("parts of an error that is none: %+v", e)
+		}
+		if ok && e.message == "" && e.kind == "" && e.code == "" {
+			t.Error("an error that says nothing")
+		}
+	})
+}
+
+func FuzzServerWait(f *testing.F) {
+	f.Add("7", "6m0s", "1s")
+	f.Add("Fri, 31 Dec 1999 23:59:59 GMT", "", "120ms")
+	f.Add("1e9", "9999999999999999h", ".")
+	f.Fuzz(func(t *testing.T, after, requests, tokens string) {
+		resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{
+			"Retry-After": {after}, "X-Ratelimit-Reset-Requests": {requests}, "X-Ratelimit-Reset-Tokens": {tokens},
+		}}
+		asked := serverWait(resp, time.Now())
+		if _, ok := retryAfter(after, time.Now()); !ok && asked != max(resetAfter(requests), resetAfter(tokens)) {
+			t.Errorf("%v is not the larger reset", asked)
+		}
+		p := retryPolicy{maxWait: time.Hour}
+		// A date comes nearer between the two readings of the clock.
+		wait := p.wait(minBackoff, maxBackoff, 3, resp)
+		if asked < 0 || wait < asked-time.Minute || wait > max(asked, p.maxWait) {
+			t.Errorf("asked to wait %v, waits %v", asked, wait)
+		}
+	})
+}

@@ -1,0 +1,245 @@
+package llm_test
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"testing"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+	"pgregory.net/rapid"
+)
+
+var endpoints = []llm.Endpoint{llm.Chat, llm.Completions}
+
+// request is a good request for tests that vary something else.
+func request(prompt string) llm.Request {
+	return llm.Request{Model: "test-model", Prompt: prompt, Temperature: 1, TopP: 0.9, MaxTokens: 64}
+}
+
+// local is a client of h without a network.
+func local(t testing.TB, h *llmtest.Handler, change func(*llm.Config)) *llm.Client {
+	t.Helper()
+	cfg := llm.Config{BaseURL: "http://127.0.0.1:8000/v1", Transport: h.Transport()}
+	if change != nil {
+		change(&cfg)
+	}
+	c, err := llm.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// sent is the body of the last request, field by field, as it was written.
+func sent(t testing.TB, h *llmtest.Handler) map[string]json.RawMessage {
+	t.Helper()
+	all := h.Requests()
+	if len(all) == 0 {
+		t.Fatal("nothing was sent")
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(all[len(all)-1].Raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	return fields
+}
+
+func TestNumbersOnTheWire(t *testing.T) {
+	for _, endpoint := range endpoints {
+		for _, v := range []struct {
+			value float64
+			want  string
+		}{{0, "0"}, {1, "1"}, {0.7, "0.7"}, {0.9, "0.9"}, {0.1, "0.1"}, {0.001, "0.001"}} {
+			t.Run(string(endpoint)+"/"+v.want, func(t *testing.T) {
+				srv := llmtest.NewServer(t, nil)
+				c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, Endpoint: endpoint})
+				if err != nil {
+					t.Fatal(err)
+				}
+				req := request("Say it otherwise.")
+				req.Temperature, req.TopP, req.MaxTokens = v.value, v.value, 17
+				if _, err := c.Complete(t.Context(), req); err != nil {
+					t.Fatal(err)
+				}
+				body := sent(t, srv.Handler)
+				for name, want := range map[string]string{
+					"temperature": v.want, "top_p": v.want, "max_tokens": "17", "model": `"test-model"`,
+				} {
+					if got := string(body[name]); got != want {
+						t.Errorf("%s on the wire is %q, want %q", name, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestRequestOnTheWire(t *testing.T) {
+	seed := 7
+	for _, endpoint := range endpoints {
+		t.Run(string(endpoint), func(t *testing.T) {
+			h := &llmtest.Handler{}
+			c := local(t, h, func(cfg *llm.Config) {
+				cfg.BaseURL = "http://host.test/v1/?api-version=2&tenant=blue"
+				cfg.Endpoint, cfg.APIKey, cfg.UserAgent = endpoint, "sk-secret-key", "refract/1"
+			})
+			req := request("One\nprompt.")
+			req.Stop, req.Seed = []string{"\n\n", "END"}, &seed
+			if _, err := c.Complete(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+			r := h.Requests()[0]
+			path := map[llm.Endpoint]string{llm.Chat: "/v1/chat/completions", llm.Completions: "/v1/completions"}[endpoint]
+			if r.URL.Path != path || r.URL.RawQuery != "api-version=2&tenant=blue" {
+				t.Errorf("sent to %s?%s", r.URL.Path, r.URL.RawQuery)
+			}
+			for name, want := range map[string]string{
+				"Authorization": "Bearer sk-secret-key", "User-Agent": "refract/1", "Content-Type": "application/json",
+			} {
+				if got := r.Header.Get(name); got != want {
+					t.Errorf("header %s is %q, want %q", name, got, want)
+				}
+			}
+			if r.ContentLength != int64(len(r.Raw)) {
+				t.Errorf("Content-Length %d for %d bytes", r.ContentLength, len(r.Raw))
+			}
+			body := sent(t, h)
+			want := map[string]string{"stop": `["\n\n","END"]`, "seed": "7", "stream": "false"}
+			if endpoint == llm.Chat {
+				want["messages"] = `[{"role":"user","content":"One\nprompt."}]`
+			} else {
+				want["prompt"] = `"One\nprompt."`
+			}
+			for name, v := range want {
+				if got := string(body[name]); got != v {
+					t.Errorf("%s is %s, want %s", name, got, v)
+				}
+			}
+
+			if _, err := c.Complete(t.Context(), request("p")); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"seed", "stop"} {
+				if got, ok := sent(t, h)[name]; ok {
+					t.Errorf("%s is sent unasked: %s", name, got)
+				}
+			}
+		})
+	}
+}
+
+func TestModelsThatTheLibraryRefuses(t *testing.T) {
+	names := []string{
+		"gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-6-sol", "gpt-6-astra", "o1", "o1-mini", "o1-preview", "o3", "o3-mini", "o4-mini",
+		"gpt-4", "gpt-4o", "gpt-3.5-turbo", "text-davinci-003", "davinci", "code-davinci-002",
+	}
+	for _, endpoint := range endpoints {
+		h := &llmtest.Handler{}
+		c := local(t, h, func(cfg *llm.Config) { cfg.Endpoint = endpoint })
+		for _, name := range names {
+			req := request("p")
+			req.Model, req.Temperature = name, 0.3
+			resp, err := c.Complete(t.Context(), req)
+			if err != nil {
+				t.Errorf("%s, %s: %v", endpoint, name, err)
+				continue
+			}
+			if got := string(sent(t, h)["model"]); got != strconv.Quote(name) || resp.Model != name {
+				t.Errorf("%s: the model on the wire is %s, in the answer %q", name, got, resp.Model)
+			}
+		}
+	}
+}
+
+// Newer models of one provider refuse max_tokens by name. The client learns
+// the other name from the refusal, once for a model.
+func TestMaxCompletionTokens(t *testing.T) {
+	const refusal = `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",` +
+		`"type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`
+	h := &llmtest.Handler{Decide: func(r *llmtest.Request) llmtest.Fault {
+		var body map[string]any
+		if json.Unmarshal(r.Raw, &body) == nil && body["max_tokens"] != nil && r.Model == "gpt-5" {
+			return llmtest.Body(400, "application/json", refusal)
+		}
+		return nil
+	}}
+	c := local(t, h, nil)
+	req := request("p")
+	req.Model = "gpt-5"
+	for call, wantCalls := range []int{2, 3} {
+		if _, err := c.Complete(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		if h.Calls() != wantCalls {
+			t.Errorf("call %d: %d requests so far, want %d", call, h.Calls(), wantCalls)
+		}
+		body := sent(t, h)
+		if string(body["max_completion_tokens"]) != "64" || body["max_tokens"] != nil {
+			t.Errorf("call %d sent %s", call, body)
+		}
+	}
+	if _, err := c.Complete(t.Context(), request("p")); err != nil {
+		t.Fatal(err)
+	}
+	if string(sent(t, h)["max_tokens"]) != "64" {
+		t.Error("what was learnt of one model changed another")
+	}
+}
+
+// Whatever can be sent arrives unchanged: text to the rune, numbers to the bit.
+func TestNothingChangesOnTheWay(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		endpoint := rapid.SampledFrom(endpoints).Draw(rt, "endpoint")
+		h := &llmtest.Handler{Answer: func(r *llmtest.Request) string { return r.Prompt }}
+		c := local(t, h, func(cfg *llm.Config) { cfg.Endpoint = endpoint })
+		req := llm.Request{
+			Model:       rapid.StringN(1, 20, -1).Draw(rt, "model"),
+			Prompt:      rapid.StringN(1, 80, -1).Draw(rt, "prompt"),
+			Temperature: rapid.Float64Range(0, 2).Draw(rt, "temperature"),
+			TopP:        rapid.Float64Range(0, 1).Draw(rt, "top_p"),
+			MaxTokens:   rapid.IntRange(100, 1<<30).Draw(rt, "max_tokens"),
+		}
+		resp, err := c.Complete(t.Context(), req)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !resp.HasText || resp.Text != req.Prompt {
+			rt.Errorf("prompt %q came back as %q", req.Prompt, resp.Text)
+		}
+		r := h.Requests()[0]
+		if r.Model != req.Model || r.Prompt != req.Prompt || r.MaxTokens != req.MaxTokens ||
+			math.Float64bits(*r.Temperature) != math.Float64bits(req.Temperature) ||
+			math.Float64bits(*r.TopP) != math.Float64bits(req.TopP) {
+			rt.Errorf("sent %+v, arrived %s", req, r.Raw)
+		}
+	})
+}
+
+func TestRequestsThatAreNotSent(t *testing.T) {
+	for name, change := range map[string]func(*llm.Request){
+		"no model":            func(r *llm.Request) { r.Model = "" },
+		"no prompt":           func(r *llm.Request) { r.Prompt = "" },
+		"prompt not UTF-8":    func(r *llm.Request) { r.Prompt = "a\xff" },
+		"model not UTF-8":     func(r *llm.Request) { r.Model = "a\xff" },
+		"no token limit":      func(r *llm.Request) { r.MaxTokens = 0 },
+		"negative":            func(r *llm.Request) { r.Temperature = -1 },
+		"NaN":                 func(r *llm.Request) { r.Temperature = math.NaN() },
+		"infinite":            func(r *llm.Request) { r.Temperature = math.Inf(1) },
+		"top_p too large":     func(r *llm.Request) { r.TopP = 1.1 },
+		"top_p NaN":           func(r *llm.Request) { r.TopP = math.NaN() },
+		"empty stop string":   func(r *llm.Request) { r.Stop = []string{""} },
+		"stop that is broken": func(r *llm.Request) { r.Stop = []string{"ok", "\xc3"} },
+	} {
+		h := &llmtest.Handler{}
+		req := request("p")
+		change(&req)
+		if _, err := local(t, h, nil).Complete(t.Context(), req); !isKind(err, llm.ErrInvalidRequest) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if h.Calls() != 0 {
+			t.Errorf("%s: the request was sent", name)
+		}
+	}
+}

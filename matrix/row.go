@@ -1,0 +1,157 @@
+package matrix
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Native is the Aggregate of rows that hold a metric's own score against all
+// references together.
+const Native = "native"
+
+// NoReference is the Reference of rows that have none.
+const NoReference = -1
+
+// Row is one row of a stored matrix. The package comment tells its columns.
+type Row struct {
+	ID, System, Metric string
+	Aggregate          string // "" for a cell, or Native; "" is stored as null
+	Reference          int    // column, or NoReference, which is stored as null
+	References         int
+	Score              float64 // meaningless, and stored as null, unless Status is Scored
+	Status             metrics.Status
+	Direction          metrics.Direction
+	Signature          string
+}
+
+// The columns, as indices of the list that Columns returns.
+const (
+	colID = iota
+	colSystem
+	colMetric
+	colAggregate
+	colReference
+	colReferences
+	colScore
+	colStatus
+	colDirection
+	colSignature
+	numColumns
+)
+
+const allColumns = 1<<numColumns - 1
+
+var columns = [numColumns]string{
+	"id", "system", "metric", "aggregate", "reference", "references", "score", "status", "direction", "signature",
+}
+
+// Columns lists the names of a matrix's columns in their order.
+func Columns() []string { return slices.Clone(columns[:]) }
+
+// missingColumns is the error of a file or row that lacks columns, of which
+// seen has the bits of those that are there.
+func missingColumns(seen uint) error {
+	var lacking []string
+	for i, name := range columns {
+		if seen&(1<<i) == 0 {
+			lacking = append(lacking, name)
+		}
+	}
+	return fmt.Errorf("not a score matrix: no column %s; give a file that score wrote as a matrix", strings.Join(lacking, ", "))
+}
+
+func unknownColumn(name string) error {
+	return errors.New(suggest.Unknown("column", brief(name), columns[:]))
+}
+
+// maxReferences bounds numbers of references, so that they fit any int.
+const maxReferences = math.MaxInt32
+
+// check reports what is wrong with a row by itself.
+func (r *Row) check() error {
+	for _, f := range [...]struct{ column, value string }{
+		{"id", r.ID}, {"system", r.System}, {"metric", r.Metric},
+	} {
+		if f.value == "" {
+			return fmt.Errorf("column %s is empty; every row needs one", f.column)
+		}
+		if !utf8.ValidString(f.value) {
+			return fmt.Errorf("column %s: invalid UTF-8 in %s", f.column, quote(f.value))
+		}
+	}
+	if !utf8.ValidString(r.Signature) {
+		return fmt.Errorf("column signature: invalid UTF-8 in %s", quote(r.Signature))
+	}
+	if r.References < 0 || r.References > maxReferences || r.Reference < NoReference || r.Reference >= maxReferences {
+		return fmt.Errorf("reference %d of %d is out of range", r.Reference, r.References)
+	}
+	switch {
+	case r.Aggregate == Native:
+		if r.Reference != NoReference {
+			return fmt.Errorf("column reference is %d in a native row, where it must be null", r.Reference)
+		}
+	case r.Aggregate != "":
+		return fmt.Errorf("column aggregate is %s: these are aggregated scores and not a matrix, in which it is null or %q", quote(r.Aggregate), Native)
+	case r.Reference == NoReference && r.References != 0:
+		return fmt.Errorf("column references is %d in a cell without a reference, where it must be 0", r.References)
+	case r.Reference != NoReference && r.References != 1:
+		return fmt.Errorf("column references is %d in a cell, where it must be 1", r.References)
+	}
+	if r.Direction != metrics.HigherIsBetter && r.Direction != metrics.LowerIsBetter {
+		return fmt.Errorf("direction %d is neither higher nor lower", r.Direction)
+	}
+	if r.Status > metrics.Failed {
+		return fmt.Errorf("unknown status %d", r.Status)
+	}
+	if r.Status == metrics.Scored && (math.IsNaN(r.Score) || math.IsInf(r.Score, 0)) {
+		return fmt.Errorf("the score is %v; a cell that could not be scored has the status %q and no score", r.Score, metrics.Failed)
+	}
+	return nil
+}
+
+// checkScore checks a row that was read, where the score may be null.
+func checkScore(status metrics.Status, isNull bool) error {
+	switch {
+	case isNull && status == metrics.Scored:
+		return errors.New("column score is null, but status is scored")
+	case !isNull && status != metrics.Scored:
+		return fmt.Errorf("column score has a number, but status is %s; it must be null then", status)
+	}
+	return nil
+}
+
+func directionName(d metrics.Direction) string {
+	if d == metrics.LowerIsBetter {
+		return "lower"
+	}
+	return "higher"
+}
+
+func parseDirection(s string) (metrics.Direction, error) {
+	switch s {
+	case "higher":
+		return metrics.HigherIsBetter, nil
+	case "lower":
+		return metrics.LowerIsBetter, nil
+	}
+	return 0, errors.New(suggest.Unknown("direction", brief(s), []string{"higher", "lower"}))
+}
+
+// brief cuts untrusted text, so that a message stays readable.
+func brief(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// quote writes untrusted text for a message.
+func quote(s string) string { return fmt.Sprintf("%q", brief(s)) }

@@ -1,0 +1,264 @@
+// Package bleu computes BLEU (Papineni et al., 2002) of sentences and of
+// corpora, with the numbers of sacreBLEU 2.6.0.
+//
+// A sentence is scored with the effective order: orders for which the
+// hypothesis has no n-grams are left out of the geometric mean. A corpus is
+// scored without it. Against several references an n-gram counts up to its
+// largest count in any of them, and the brevity penalty uses the length of
+// the closest reference, the shorter of two equally close ones.
+package bleu
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/internal/ngram"
+	"github.com/refract-eval/refract/metrics/internal/token"
+)
+
+// Smoothing says what to do with an order that has no match (Chen and
+// Cherry, 2014).
+type Smoothing string
+
+// The smoothing methods.
+const (
+	None  Smoothing = "none"
+	Floor Smoothing = "floor" // a small count in place of 0; method 1
+	AddK  Smoothing = "add-k" // k added to counts and totals beyond unigrams; method 2
+	Exp   Smoothing = "exp"   // 1/2, 1/4, … of a count in place of 0; method 3
+)
+
+// Order says which orders enter the geometric mean.
+type Order uint8
+
+// The ways to treat orders longer than the hypothesis.
+const (
+	Auto      Order = iota // Effective for sentences, Full for corpora
+	Effective              // leave them out
+	Full                   // keep them, so that a short text scores 0
+)
+
+// Options of the metric. The zero value of a field stands for its default.
+type Options struct {
+	Tokenize    string    // none, 13a (default), intl, zh or char
+	Smooth      Smoothing // default Exp
+	SmoothValue float64   // of Floor (default 0.1) and AddK (default 1); 0 is the default
+	Lowercase   bool
+	MaxOrder    int // longest n-gram, default 4
+	Order       Order
+}
+
+// Metric is BLEU with its options fixed. It is safe for concurrent use.
+type Metric struct {
+	opt  Options
+	info metrics.Info
+}
+
+var (
+	_ metrics.CorpusMetric        = (*Metric)(nil)
+	_ metrics.StatisticsWorkspace = (*workspace)(nil)
+	_ metrics.NativeWorkspace     = (*workspace)(nil)
+)
+
+// New returns the metric, or an error that names the option at fault.
+func New(o Options) (*Metric, error) {
+	if o.Tokenize == "" {
+		o.Tokenize = "13a"
+	}
+	if token.New(o.Tokenize) == nil {
+		return nil, fmt.Errorf("bleu: unknown tokenizer %q", o.Tokenize)
+	}
+	if o.Smooth == "" {
+		o.Smooth = Exp
+	}
+	switch o.Smooth {
+	case Floor, AddK:
+		if o.SmoothValue == 0 {
+			o.SmoothValue = map[Smoothing]float64{Floor: 0.1, AddK: 1}[o.Smooth]
+		}
+		if !(o.SmoothValue > 0) || math.IsInf(o.SmoothValue, 0) {
+			return nil, fmt.Errorf("bleu: smoothing value %v is not a positive number", o.SmoothValue)
+		}
+	case None, Exp:
+		if o.SmoothValue != 0 {
+			return nil, fmt.Errorf("bleu: smoothing %q takes no value; floor and add-k do", o.Smooth)
+		}
+	default:
+		return nil, fmt.Errorf("bleu: unknown smoothing %q", o.Smooth)
+	}
+	if o.MaxOrder == 0 {
+		o.MaxOrder = 4
+	}
+	if o.MaxOrder < 1 || o.MaxOrder > ngram.MaxOrder {
+		return nil, fmt.Errorf("bleu: order %d is not between 1 and %d", o.MaxOrder, ngram.MaxOrder)
+	}
+	m := &Metric{opt: o}
+	m.info = metrics.Info{
+		Name:            m.name(),
+		NeedsReferences: true,
+		Direction:       metrics.HigherIsBetter,
+		Lower:           0,
+		Upper:           100,
+	}
+	return m, nil
+}
+
+// Factory makes the metric from a spec.
+func Factory() metrics.Factory {
+	return metrics.Factory{
+		Name:    "bleu",
+		Summary: "BLEU of sentences and corpora, as sacreBLEU 2.6.0",
+		Options: []metrics.Option{
+			{Key: "tokenize", Default: "13a", Values: "none|13a|intl|zh|char", Doc: "how texts are split into words"},
+			{Key: "smooth", Default: "exp", Values: "none|floor|add-k|exp", Doc: "what to do with an order without matches"},
+			{Key: "smooth-value", Default: "0.1 for floor, 1 for add-k", Values: "number", Doc: "the value of floor and add-k"},
+			{Key: "lowercase", Default: "no", Values: "yes|no", Doc: "ignore case"},
+			{Key: "order", Default: "4", Values: "1-64", Doc: "longest n-gram"},
+			{Key: "effective-order", Default: "yes for sentences, no for corpora", Values: "yes|no", Doc: "leave out orders longer than the hypothesis"},
+		},
+		New: func(v *metrics.Values) (metrics.Metric, error) {
+			o := Options{
+				Tokenize:  v.Enum("tokenize", "13a", token.Names()...),
+				Smooth:    Smoothing(v.Enum("smooth", "exp", "none", "floor", "add-k", "exp")),
+				Lowercase: v.Bool("lowercase", false),
+				MaxOrder:  v.Int("order", 4, 1, ngram.MaxOrder),
+			}
+			if v.Has("smooth-value") {
+				o.SmoothValue = v.Float("smooth-value", 1, math.SmallestNonzeroFloat64, math.MaxFloat64)
+			}
+			if v.Has("effective-order") {
+				o.Order = Full
+				if v.Bool("effective-order", false) {
+					o.Order = Effective
+				}
+			}
+			return New(o)
+		},
+	}
+}
+
+func (m *Metric) name() string {
+	o := m.opt
+	var kv []string
+	if o.Tokenize != "13a" {
+		kv = append(kv, "tokenize", o.Tokenize)
+	}
+	if o.Smooth != Exp {
+		kv = append(kv, "smooth", string(o.Smooth))
+	}
+	if o.Smooth == Floor && o.SmoothValue != 0.1 || o.Smooth == AddK && o.SmoothValue != 1 {
+		kv = append(kv, "smooth-value", strconv.FormatFloat(o.SmoothValue, 'g', -1, 64))
+	}
+	if o.Lowercase {
+		kv = append(kv, "lowercase", "yes")
+	}
+	if o.MaxOrder != 4 {
+		kv = append(kv, "order", strconv.Itoa(o.MaxOrder))
+	}
+	if o.Order != Auto {
+		kv = append(kv, "effective-order", metrics.YesNo(o.Order == Effective))
+	}
+	return metrics.Canonical("bleu", kv...)
+}
+
+// Info describes the metric: needs references, higher is better, 0 to 100.
+func (m *Metric) Info() metrics.Info { return m.info }
+
+// Signature has sacreBLEU's settings, and the longest n-gram where it is not
+// the usual 4.
+func (m *Metric) Signature(l metrics.Level) metrics.Signature {
+	o := m.opt
+	caseOf := "mixed"
+	if o.Lowercase {
+		caseOf = "lc"
+	}
+	smooth := string(o.Smooth)
+	if o.Smooth == Floor || o.Smooth == AddK {
+		v := strconv.FormatFloat(o.SmoothValue, 'f', 2, 64)
+		if f, _ := strconv.ParseFloat(v, 64); f != o.SmoothValue {
+			v = strconv.FormatFloat(o.SmoothValue, 'g', -1, 64)
+		}
+		smooth += "[" + v + "]"
+	}
+	sig := metrics.Signature{
+		{Key: "case", Value: caseOf},
+		{Key: "eff", Value: metrics.YesNo(m.effective(l))},
+		{Key: "tok", Value: o.Tokenize},
+		{Key: "smooth", Value: smooth},
+	}
+	if o.MaxOrder != 4 {
+		sig = sig.With("order", strconv.Itoa(o.MaxOrder))
+	}
+	return sig
+}
+
+func (m *Metric) effective(l metrics.Level) bool {
+	return m.opt.Order == Effective || m.opt.Order == Auto && l == metrics.Sentence
+}
+
+// Score returns sentence BLEU of every pair of every block.
+func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	return metrics.ScoreBlocks(ctx, m, blocks)
+}
+
+// CorpusScore is corpus BLEU of summed statistics: hypothesis length,
+// reference length, then matches and totals of each order.
+func (m *Metric) CorpusScore(sum []float64) float64 {
+	n := m.opt.MaxOrder
+	return m.compute(sum[2:2+n], sum[2+n:2+2*n], sum[0], sum[1], m.effective(metrics.Corpus))
+}
+
+// compute is the formula. Matches and totals have one entry per order.
+func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effective bool) float64 {
+	any := 0.0
+	for _, c := range matches {
+		any += c
+	}
+	if any == 0 {
+		return 0
+	}
+	penalty := 1.0
+	if hypLen < refLen {
+		if hypLen == 0 {
+			return 0
+		}
+		penalty = math.Exp(1 - refLen/hypLen)
+	}
+	order := len(matches)
+	logs, halves := 0.0, 1.0
+	zero := false
+	for i, match := range matches {
+		total := totals[i]
+		if m.opt.Smooth == AddK && i > 0 {
+			match += m.opt.SmoothValue
+			total += m.opt.SmoothValue
+		}
+		if total == 0 {
+			// Without the effective order the missing orders have precision
+			// 0, and with it the mean ends here.
+			zero = zero || !effective
+			break
+		}
+		if effective {
+			order = i + 1
+		}
+		switch {
+		case match != 0:
+			logs += math.Log(100 * match / total)
+		case m.opt.Smooth == Exp:
+			halves *= 2
+			logs += math.Log(100 / (halves * total))
+		case m.opt.Smooth == Floor:
+			logs += math.Log(100 * m.opt.SmoothValue / total)
+		default:
+			zero = true
+		}
+	}
+	if zero {
+		return 0
+	}
+	return penalty * math.Exp(logs/float64(order))
+}

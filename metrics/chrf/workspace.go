@@ -1,0 +1,209 @@
+package chrf
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/internal/ngram"
+	"github.com/refract-eval/refract/metrics/internal/token"
+)
+
+// workspace holds one segment: its character and word n-grams indexed.
+type workspace struct {
+	m       *Metric
+	chars   *ngram.Index
+	words   *ngram.Index // nil without word n-grams
+	intern  *ngram.Interner
+	tokens  []uint32
+	refs    texts
+	hyps    texts
+	matches []int32
+	stats   []float64
+}
+
+// texts maps each text of a block to the first one equal to it, and that one
+// to its place in the indexes.
+type texts struct {
+	first []int
+	slot  []int
+	chars []int // lengths
+	words []int
+}
+
+// NewWorkspace returns memory for one goroutine.
+func (m *Metric) NewWorkspace() metrics.Workspace {
+	w := &workspace{
+		m:       m,
+		chars:   ngram.New(m.opt.CharOrder),
+		matches: make([]int32, m.opt.CharOrder+m.opt.WordOrder),
+		stats:   make([]float64, 0, 3*(m.opt.CharOrder+m.opt.WordOrder)),
+	}
+	if m.opt.WordOrder > 0 {
+		w.words = ngram.New(m.opt.WordOrder)
+		w.intern = ngram.NewInterner()
+	}
+	return w
+}
+
+// Load counts the n-grams of every distinct text of b.
+func (w *workspace) Load(b metrics.Block) {
+	w.chars.Reset()
+	if w.words != nil {
+		w.words.Reset()
+		w.intern.Reset()
+	}
+	w.load(&w.refs, b.References, (*ngram.Index).AddReference)
+	w.chars.Seal()
+	if w.words != nil {
+		w.words.Seal()
+	}
+	w.load(&w.hyps, b.Hypotheses, (*ngram.Index).AddHypothesis)
+}
+
+func (w *workspace) load(t *texts, in []string, add func(*ngram.Index, []uint32)) {
+	t.first = ngram.Distinct(t.first[:0], in)
+	t.slot, t.chars, t.words = t.slot[:0], t.chars[:0], t.words[:0]
+	added := 0
+	for i, s := range in {
+		if f := t.first[i]; f != i {
+			t.slot = append(t.slot, t.slot[f])
+			t.chars = append(t.chars, t.chars[f])
+			t.words = append(t.words, t.words[f])
+			continue
+		}
+		if w.m.opt.Lowercase {
+			s = text.Lower(s)
+		}
+		w.readChars(s)
+		add(w.chars, w.tokens)
+		t.chars = append(t.chars, len(w.tokens))
+		if w.words != nil {
+			w.readWords(s)
+			add(w.words, w.tokens)
+		}
+		t.words = append(t.words, len(w.tokens))
+		t.slot = append(t.slot, added)
+		added++
+	}
+}
+
+func (w *workspace) readChars(s string) {
+	w.tokens = w.tokens[:0]
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c > ' ' && c < utf8.RuneSelf {
+			w.tokens = append(w.tokens, uint32(c))
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if w.m.opt.Whitespace || !text.IsSpace(r) {
+			w.tokens = append(w.tokens, uint32(r))
+		}
+		i += n
+	}
+}
+
+// readWords splits at white space and sets one punctuation mark apart from a
+// word: the last character, or else the first (so "(hi)" becomes "(hi" and
+// ")", as in the original program).
+func (w *workspace) readWords(s string) {
+	w.tokens = w.tokens[:0]
+	token.Fields([]byte(s), func(f []byte) {
+		_, first := utf8.DecodeRune(f)
+		switch last := len(f) - 1; {
+		case first == len(f):
+			w.tokens = append(w.tokens, w.intern.ID(f))
+		case isPunct(f[last]):
+			w.tokens = append(w.tokens, w.intern.ID(f[:last]), w.intern.ID(f[last:]))
+		case isPunct(f[0]):
+			w.tokens = append(w.tokens, w.intern.ID(f[:1]), w.intern.ID(f[1:]))
+		default:
+			w.tokens = append(w.tokens, w.intern.ID(f))
+		}
+	})
+}
+
+const asciiPunct = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+
+func isPunct(b byte) bool { return strings.IndexByte(asciiPunct, b) >= 0 }
+
+// Cells appends sentence chrF of every pair.
+func (w *workspace) Cells(dst []float64) []float64 {
+	nr := len(w.refs.first)
+	base := len(dst)
+	for h, hf := range w.hyps.first {
+		if hf != h {
+			dst = append(dst, dst[base+hf*nr:base+(hf+1)*nr]...)
+			continue
+		}
+		row := len(dst)
+		for r, rf := range w.refs.first {
+			if rf != r {
+				dst = append(dst, dst[row+rf])
+				continue
+			}
+			w.stats = w.CellStatistics(w.stats[:0], h, r)
+			dst = append(dst, w.m.fScore(w.stats))
+		}
+	}
+	return dst
+}
+
+// Native appends, for every hypothesis, chrF against its best reference.
+func (w *workspace) Native(dst []float64) []float64 {
+	base := len(dst)
+	for h, hf := range w.hyps.first {
+		if hf != h {
+			dst = append(dst, dst[base+hf])
+			continue
+		}
+		dst = append(dst, w.m.fScore(w.NativeStatistics(w.stats[:0], h)))
+	}
+	return dst
+}
+
+// CellStatistics appends, for each order, the n-grams of the hypothesis, of
+// the reference, and those matched.
+func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
+	hs, rs := w.hyps.slot[h], w.refs.slot[r]
+	nc := w.m.opt.CharOrder
+	w.chars.Matches(w.matches[:nc], hs, rs)
+	dst = appendTriples(dst, w.matches[:nc], w.hyps.chars[h], w.refs.chars[r])
+	if w.words != nil {
+		w.words.Matches(w.matches[nc:], hs, rs)
+		dst = appendTriples(dst, w.matches[nc:], w.hyps.words[h], w.refs.words[r])
+	}
+	return dst
+}
+
+func appendTriples(dst []float64, matches []int32, hypLen, refLen int) []float64 {
+	for i, c := range matches {
+		hyp, ref := ngram.Total(hypLen, i+1), ngram.Total(refLen, i+1)
+		if ref == 0 {
+			hyp = 0 // n-grams are no misses where the reference has none
+		}
+		dst = append(dst, float64(hyp), float64(ref), float64(c))
+	}
+	return dst
+}
+
+// NativeStatistics appends those of the best reference, the first of equally
+// good ones.
+func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
+	best, at := -1.0, 0
+	for r, rf := range w.refs.first {
+		if rf != r {
+			continue
+		}
+		n := len(dst)
+		dst = w.CellStatistics(dst, h, r)
+		if f := w.m.fScore(dst[n:]); f > best {
+			best, at = f, r
+		}
+		dst = dst[:n]
+	}
+	return w.CellStatistics(dst, h, at)
+}

@@ -1,0 +1,12 @@
+// Package metrics defines what a metric is. The metrics themselves are
+// packages below this one; they import it, and it imports none of them.
+//
+// A metric takes blocks, one per segment, and returns one matrix per block.
+// That shape lets a metric read each text once, however many pairs the text
+// is part of, and lets a metric on a server send each text once. What a
+// metric can do beyond that is found by type assertion: [Preparer],
+// [NativeWorkspace], [StatisticsWorkspace], [CorpusMetric].
+//
+// [Signature] is modelled on sacreBLEU's (Post, 2018): a number without its
+// signature cannot be reproduced.
+package metrics

@@ -1,0 +1,94 @@
+package ngram
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// counts is the plain way: a map of every n-gram to its count.
+func counts(tokens []uint32, n int) map[string]int {
+	m := map[string]int{}
+	for i := 0; i+n <= len(tokens); i++ {
+		m[fmt.Sprint(tokens[i:i+n])]++
+	}
+	return m
+}
+
+func clipped(hyp, ref map[string]int) int32 {
+	sum := 0
+	for g, c := range hyp {
+		sum += min(c, ref[g])
+	}
+	return int32(sum)
+}
+
+func TestMatchesEqualPlainCounting(t *testing.T) {
+	text := rapid.Custom(func(t *rapid.T) []uint32 {
+		// Few distinct tokens make repetitions; some are beyond the root's
+		// direct table.
+		limit := rapid.SampledFrom([]uint32{1, 2, 4, 30, 400}).Draw(t, "alphabet")
+		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) uint32 {
+			return rapid.Uint32Range(0, limit).Draw(t, "token") * 77
+		}), 0, 60).Draw(t, "tokens")
+	})
+	indexes := map[int]*Index{}
+	rapid.Check(t, func(t *rapid.T) {
+		order := rapid.IntRange(0, 8).Draw(t, "order")
+		// The same index again and again, as the scorers use it.
+		x := indexes[order]
+		if x == nil {
+			x = New(order)
+			indexes[order] = x
+		}
+		x.Reset()
+		refs := rapid.SliceOfN(text, 0, 5).Draw(t, "refs")
+		hyps := rapid.SliceOfN(text, 1, 5).Draw(t, "hyps")
+		for _, r := range refs {
+			x.AddReference(r)
+		}
+		x.Seal()
+		for _, h := range hyps {
+			x.AddHypothesis(h)
+		}
+		got := make([]int32, order)
+		for h := range hyps {
+			for r := range refs {
+				x.Matches(got, h, r)
+				for n := 1; n <= order; n++ {
+					if want := clipped(counts(hyps[h], n), counts(refs[r], n)); got[n-1] != want {
+						t.Fatalf("hyp %d ref %d order %d: %d matches, want %d", h, r, n, got[n-1], want)
+					}
+				}
+			}
+			x.UnionMatches(got, h)
+			for n := 1; n <= order; n++ {
+				most := map[string]int{}
+				for _, r := range refs {
+					for g, c := range counts(r, n) {
+						most[g] = max(most[g], c)
+					}
+				}
+				if want := clipped(counts(hyps[h], n), most); got[n-1] != want {
+					t.Fatalf("hyp %d all refs order %d: %d matches, want %d", h, n, got[n-1], want)
+				}
+			}
+		}
+	})
+}
+
+func TestGenerationWraps(t *testing.T) {
+	x := New(3)
+	x.AddReference([]uint32{1000, 2000, 3000})
+	x.gen = ^uint32(0)
+	x.Reset()
+	x.AddReference([]uint32{5000, 6000})
+	x.Seal()
+	x.AddHypothesis([]uint32{1000, 2000, 3000})
+	got := make([]int32, 3)
+	x.Matches(got, 0, 0)
+	if got[0] != 0 {
+		t.Errorf("matches of a segment long gone: %v", got)
+	}
+}

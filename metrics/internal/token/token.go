@@ -1,0 +1,254 @@
+// Package token splits text into words the way sacreBLEU's tokenizers do.
+//
+// sacreBLEU defines them as sequences of regular expressions. Each of these
+// either sets one character apart or, for two characters in a row, sets
+// apart one of them; a match consumes both characters. Here each is one pass
+// over the text that copies and inserts spaces.
+package token
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/text"
+)
+
+// Names lists the tokenizers.
+func Names() []string { return []string{"none", "13a", "intl", "zh", "char"} }
+
+// Tokenizer splits texts. It reuses its memory and is not safe for
+// concurrent use.
+type Tokenizer struct {
+	kind string
+	a, b []byte
+	r, q []rune
+}
+
+// New returns the tokenizer of that name, or nil if there is none.
+func New(name string) *Tokenizer {
+	for _, n := range Names() {
+		if n == name {
+			return &Tokenizer{kind: name}
+		}
+	}
+	return nil
+}
+
+// Split calls yield with each token of s. The bytes are valid during the
+// call only.
+func (t *Tokenizer) Split(s string, yield func(token []byte)) {
+	s = text.TrimRight(s)
+	switch t.kind {
+	case "none":
+		t.a = append(t.a[:0], s...)
+	case "13a":
+		t.thirteenA(s)
+	case "zh":
+		t.chinese(text.Trim(s))
+	case "intl":
+		t.international(s)
+	case "char":
+		for _, c := range s {
+			if !text.IsSpace(c) {
+				t.a = utf8.AppendRune(t.a[:0], c)
+				yield(t.a)
+			}
+		}
+		return
+	}
+	Fields(t.a, yield)
+}
+
+// Fields calls yield with each run of bytes between white space.
+func Fields(b []byte, yield func(field []byte)) {
+	start := 0
+	for i := 0; i < len(b); {
+		c := b[i]
+		if c > ' ' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		n := 1
+		r := rune(c)
+		if c >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(b[i:])
+		}
+		if text.IsSpace(r) {
+			if start < i {
+				yield(b[start:i])
+			}
+			start = i + n
+		}
+		i += n
+	}
+	if start < len(b) {
+		yield(b[start:])
+	}
+}
+
+// The classes of bytes that the passes look at.
+const (
+	symbol uint8 = 1 << iota // set apart wherever it stands
+	mark                     // period or comma
+	digit
+)
+
+var class = func() (c [256]uint8) {
+	for _, r := range []struct{ lo, hi byte }{{'{', '~'}, {'[', '`'}, {' ', '&'}, {'(', '+'}, {':', '@'}, {'/', '/'}} {
+		for b := int(r.lo); b <= int(r.hi); b++ {
+			c[b] |= symbol
+		}
+	}
+	c['.'], c[','] = mark, mark
+	for b := '0'; b <= '9'; b++ {
+		c[b] = digit
+	}
+	return c
+}()
+
+// thirteenA is mteval-v13a's tokenization: joined lines, four entities
+// decoded, then the western rules over a text padded with spaces.
+func (t *Tokenizer) thirteenA(s string) {
+	if strings.IndexByte(s, '\n') >= 0 || strings.Contains(s, "<skipped>") {
+		s = strings.ReplaceAll(s, "<skipped>", "")
+		s = strings.ReplaceAll(s, "-\n", "")
+		s = strings.ReplaceAll(s, "\n", " ")
+	}
+	if strings.IndexByte(s, '&') >= 0 {
+		// One kind after the other: "&amp;lt;" ends as "<".
+		s = strings.ReplaceAll(s, "&quot;", `"`)
+		s = strings.ReplaceAll(s, "&amp;", "&")
+		s = strings.ReplaceAll(s, "&lt;", "<")
+		s = strings.ReplaceAll(s, "&gt;", ">")
+	}
+	t.a = append(t.a[:0], ' ')
+	t.a = append(t.a, s...)
+	t.a = append(t.a, ' ')
+	t.western()
+}
+
+// western applies the rules for western languages to t.a.
+func (t *Tokenizer) western() {
+	// Symbols are set apart.
+	in, out := t.a, t.b[:0]
+	run := 0
+	for i, c := range in {
+		if class[c]&symbol != 0 {
+			out = append(out, in[run:i]...)
+			out = append(out, ' ', c, ' ')
+			run = i + 1
+		}
+	}
+	out = append(out, in[run:]...)
+	in, out = out, in[:0]
+
+	// A period or comma is set apart unless a digit stands before it.
+	run = 0
+	for i := 1; i < len(in); i++ {
+		if class[in[i]] == mark && class[in[i-1]] != digit {
+			out = append(out, in[run:i]...)
+			out = append(out, ' ', in[i], ' ')
+			run = i + 1
+			i++ // the match consumed both
+		}
+	}
+	out = append(out, in[run:]...)
+	in, out = out, in[:0]
+
+	// A period or comma is set apart unless a digit follows.
+	run = 0
+	for i := 0; i+1 < len(in); i++ {
+		if class[in[i]] == mark && class[in[i+1]] != digit {
+			out = append(out, in[run:i]...)
+			out = append(out, ' ', in[i], ' ')
+			run = i + 1
+			i++
+		}
+	}
+	out = append(out, in[run:]...)
+	in, out = out, in[:0]
+
+	// A dash is set apart when a digit stands before it.
+	run = 0
+	for i := 1; i < len(in); i++ {
+		if in[i] == '-' && class[in[i-1]] == digit {
+			out = append(out, in[run:i]...)
+			out = append(out, ' ', '-', ' ')
+			run = i + 1
+		}
+	}
+	out = append(out, in[run:]...)
+	t.a, t.b = out, in
+}
+
+// chinese sets each Chinese character apart and treats the rest as western.
+func (t *Tokenizer) chinese(s string) {
+	t.a = t.a[:0]
+	for _, c := range s {
+		if isChinese(c) {
+			t.a = append(t.a, ' ')
+			t.a = utf8.AppendRune(t.a, c)
+			t.a = append(t.a, ' ')
+			continue
+		}
+		t.a = utf8.AppendRune(t.a, c)
+	}
+	t.western()
+}
+
+// isChinese has sacreBLEU's ranges. It writes two of them, of the planes
+// beyond U+FFFF, with four-digit escapes, so that they cover U+2001–U+2A6D
+// and U+2F81–U+2FA1 instead; scores depend on it.
+func isChinese(c rune) bool {
+	for _, r := range [...]struct{ lo, hi rune }{
+		{0x3400, 0x4db5}, {0x4e00, 0x9fa5}, {0x9fa6, 0x9fbb}, {0xf900, 0xfa2d},
+		{0xfa30, 0xfa6a}, {0xfa70, 0xfad9}, {0x2001, 0x2a6d}, {0x2f81, 0x2fa1},
+		{0xff00, 0xffef}, {0x2e80, 0x2eff}, {0x3000, 0x303f}, {0x31c0, 0x31ef},
+		{0x2f00, 0x2fdf}, {0x2ff0, 0x2fff}, {0x3100, 0x312f}, {0x31a0, 0x31bf},
+		{0xfe10, 0xfe1f}, {0xfe30, 0xfe4f}, {0x2600, 0x26ff}, {0x2700, 0x27bf},
+		{0x3200, 0x32ff}, {0x3300, 0x33ff},
+	} {
+		if r.lo <= c && c <= r.hi {
+			return true
+		}
+	}
+	return false
+}
+
+// international is mteval-v14's: punctuation that a non-digit precedes or
+// follows and all symbols are set apart, by Unicode's categories.
+func (t *Tokenizer) international(s string) {
+	in, out := t.r[:0], t.q[:0]
+	for _, c := range s {
+		in = append(in, c)
+	}
+	for i := 0; i < len(in); i++ {
+		if i+1 < len(in) && !unicode.IsNumber(in[i]) && unicode.IsPunct(in[i+1]) {
+			out = append(out, in[i], ' ', in[i+1], ' ')
+			i++
+			continue
+		}
+		out = append(out, in[i])
+	}
+	in, out = out, in[:0]
+	for i := 0; i < len(in); i++ {
+		if i+1 < len(in) && unicode.IsPunct(in[i]) && !unicode.IsNumber(in[i+1]) {
+			out = append(out, ' ', in[i], ' ', in[i+1])
+			i++
+			continue
+		}
+		out = append(out, in[i])
+	}
+	t.a = t.a[:0]
+	for _, c := range out {
+		if unicode.IsSymbol(c) {
+			t.a = append(t.a, ' ')
+			t.a = utf8.AppendRune(t.a, c)
+			t.a = append(t.a, ' ')
+			continue
+		}
+		t.a = utf8.AppendRune(t.a, c)
+	}
+	t.r, t.q = in, out
+}

@@ -1,0 +1,58 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Signature is an ordered list of settings, written "key:value|key:value".
+type Signature []Setting
+
+// Setting is one entry of a Signature.
+type Setting struct{ Key, Value string }
+
+// With returns the signature with one more setting at its end.
+func (s Signature) With(key, value string) Signature {
+	return append(s[:len(s):len(s)], Setting{key, value})
+}
+
+// String writes the signature the way sacreBLEU does. The characters '|' and
+// '%' inside a value are percent-encoded, so that values from users cannot
+// be taken for further settings.
+func (s Signature) String() string {
+	var b strings.Builder
+	for i, set := range s {
+		if i > 0 {
+			b.WriteByte('|')
+		}
+		b.WriteString(set.Key)
+		b.WriteByte(':')
+		b.WriteString(valueEscaper.Replace(set.Value))
+	}
+	return b.String()
+}
+
+var valueEscaper = strings.NewReplacer("%", "%25", "|", "%7C")
+
+// ParseSignature reads what String writes.
+func ParseSignature(s string) (Signature, error) {
+	var sig Signature
+	for field := range strings.SplitSeq(s, "|") {
+		key, value, ok := strings.Cut(field, ":")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("signature %q: %q is not of the form key:value", s, field)
+		}
+		sig = append(sig, Setting{key, valueUnescaper.Replace(value)})
+	}
+	return sig, nil
+}
+
+var valueUnescaper = strings.NewReplacer("%7C", "|", "%25", "%")
+
+// YesNo is how a signature states a boolean.
+func YesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

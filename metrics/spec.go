@@ -1,0 +1,187 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// Factory makes a metric from the options of a spec such as
+// "bleu:tokenize=intl,smooth=floor".
+type Factory struct {
+	Name    string
+	Summary string
+	Options []Option
+	// New reads its options from v. It need not check v's error: the caller
+	// does.
+	New func(v *Values) (Metric, error)
+}
+
+// Option documents one option of a Factory.
+type Option struct {
+	Key, Default, Values, Doc string
+}
+
+// Registry is a list of factories. There is no global one: a program states
+// the metrics it offers.
+type Registry []Factory
+
+// Names lists the metrics in the registry's order.
+func (r Registry) Names() []string {
+	names := make([]string, len(r))
+	for i, f := range r {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Parse makes the metric that a spec names: "name" or
+// "name:option=value,option=value". A bare option means option=yes. The
+// error is a *SpecError.
+func (r Registry) Parse(spec string) (Metric, error) {
+	name, rest, hasOptions := strings.Cut(spec, ":")
+	for _, f := range r {
+		if f.Name != name {
+			continue
+		}
+		v := &Values{set: map[string]string{}}
+		if hasOptions {
+			if err := v.parse(rest, f.Options); err != nil {
+				return nil, &SpecError{spec, err}
+			}
+		}
+		m, err := f.New(v)
+		if err = errors.Join(append(v.errs, err)...); err != nil {
+			return nil, &SpecError{spec, err}
+		}
+		return m, nil
+	}
+	return nil, &SpecError{spec, errors.New(suggest.Unknown("metric", name, r.Names()))}
+}
+
+// SpecError says what is wrong with a spec that a user wrote.
+type SpecError struct {
+	Spec string
+	Err  error
+}
+
+func (e *SpecError) Error() string { return fmt.Sprintf("metric %q: %v", e.Spec, e.Err) }
+
+// Unwrap returns the cause.
+func (e *SpecError) Unwrap() error { return e.Err }
+
+// Values are the options of one spec. Its getters return the default where
+// an option is not set, and remember what they could not read.
+type Values struct {
+	set  map[string]string
+	errs []error
+}
+
+func (v *Values) parse(s string, options []Option) error {
+	keys := make([]string, len(options))
+	known := map[string]bool{}
+	for i, o := range options {
+		keys[i] = o.Key
+		known[o.Key] = true
+	}
+	for field := range strings.SplitSeq(s, ",") {
+		key, value, ok := strings.Cut(field, "=")
+		if !ok {
+			value = "yes"
+		}
+		if !known[key] {
+			return errors.New(suggest.Unknown("option", key, keys))
+		}
+		if _, twice := v.set[key]; twice {
+			return fmt.Errorf("option %q is given twice", key)
+		}
+		v.set[key] = value
+	}
+	return nil
+}
+
+// Has reports whether the option was given.
+func (v *Values) Has(key string) bool { _, ok := v.set[key]; return ok }
+
+// Bool reads yes/no, true/false or 1/0.
+func (v *Values) Bool(key string, def bool) bool {
+	s, ok := v.set[key]
+	if !ok {
+		return def
+	}
+	switch strings.ToLower(s) {
+	case "yes", "true", "1":
+		return true
+	case "no", "false", "0":
+		return false
+	}
+	v.fail(key, s, "yes or no")
+	return def
+}
+
+// Int reads an integer in [lo, hi].
+func (v *Values) Int(key string, def, lo, hi int) int {
+	s, ok := v.set[key]
+	if !ok {
+		return def
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < lo || n > hi {
+		v.fail(key, s, fmt.Sprintf("a whole number from %d to %d", lo, hi))
+		return def
+	}
+	return n
+}
+
+// Float reads a finite number in [lo, hi].
+func (v *Values) Float(key string, def, lo, hi float64) float64 {
+	s, ok := v.set[key]
+	if !ok {
+		return def
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f < lo || f > hi {
+		v.fail(key, s, fmt.Sprintf("a number from %g to %g", lo, hi))
+		return def
+	}
+	return f
+}
+
+// Enum reads one of the allowed words.
+func (v *Values) Enum(key, def string, allowed ...string) string {
+	s, ok := v.set[key]
+	if !ok {
+		return def
+	}
+	for _, a := range allowed {
+		if s == a {
+			return s
+		}
+	}
+	v.errs = append(v.errs, errors.New(suggest.Unknown("value for "+key, s, allowed)))
+	return def
+}
+
+func (v *Values) fail(key, value, want string) {
+	v.errs = append(v.errs, fmt.Errorf("option %s=%q: want %s", key, value, want))
+}
+
+// Canonical spells a spec from its name and the options that differ from
+// their defaults, given as alternating keys and values.
+func Canonical(name string, keyValues ...string) string {
+	var b strings.Builder
+	b.WriteString(name)
+	for i := 0; i+1 < len(keyValues); i += 2 {
+		if i == 0 {
+			b.WriteByte(':')
+		} else {
+			b.WriteByte(',')
+		}
+		b.WriteString(keyValues[i] + "=" + keyValues[i+1])
+	}
+	return b.String()
+}

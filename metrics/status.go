@@ -1,0 +1,40 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// Status says what became of one cell of a score matrix.
+type Status uint8
+
+// The statuses. Only a Scored cell has a number.
+const (
+	Scored            Status = iota
+	MissingHypothesis        // the system has no text for the segment
+	MissingReference         // the reference is a stated absence
+	MissingSource            // the metric needs a source and the segment has none
+	Failed                   // the metric gave no number for this cell
+)
+
+var statuses = []string{"scored", "missing-hypothesis", "missing-reference", "missing-source", "failed"}
+
+// String is the name that ParseStatus reads.
+func (s Status) String() string {
+	if int(s) < len(statuses) {
+		return statuses[s]
+	}
+	return fmt.Sprintf("Status(%d)", uint8(s))
+}
+
+// ParseStatus reads the name of a status, such as "missing-reference". The
+// error lists the known ones.
+func ParseStatus(s string) (Status, error) {
+	if i := slices.Index(statuses, s); i >= 0 {
+		return Status(i), nil
+	}
+	return 0, errors.New(suggest.Unknown("status", s, statuses))
+}

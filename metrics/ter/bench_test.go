@@ -1,0 +1,145 @@
+package ter
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/metrics"
+)
+
+// dataFile returns the lines of a file of the shared data, or skips.
+func dataFile(tb testing.TB, name string) []string {
+	tb.Helper()
+	root := os.Getenv("REFRACT_DATA")
+	if root == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for {
+			if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+				break
+			}
+			if dir == filepath.Dir(dir) {
+				tb.Skip("no go.mod above the package, so shared/data cannot be found; set REFRACT_DATA")
+			}
+			dir = filepath.Dir(dir)
+		}
+		root = filepath.Join(dir, "..", "shared", "data")
+	}
+	b, err := os.ReadFile(filepath.Join(root, "mt-metrics-eval-v2", filepath.FromSlash(name)))
+	if os.IsNotExist(err) {
+		tb.Skipf("no real data: %v; set REFRACT_DATA to the folder that holds mt-metrics-eval-v2", err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+}
+
+// BenchmarkWMT22 scores 14 systems of WMT22 zh-en against refA and refB; an
+// operation is a segment.
+func BenchmarkWMT22(b *testing.B) {
+	refs := [][]string{
+		dataFile(b, "wmt22/references/zh-en.refA.txt"),
+		dataFile(b, "wmt22/references/zh-en.refB.txt"),
+	}
+	var systems [][]string
+	for _, name := range strings.Fields("AISP-SJTU DLUT HuaweiTSC JDExploreAcademy Lan-Bridge LanguageX M2M100_1.2B-B4 " +
+		"NiuTrans Online-A Online-B Online-G Online-W Online-Y QUARTZ_TuneReranking") {
+		systems = append(systems, dataFile(b, "wmt22/system-outputs/zh-en/"+name+".txt"))
+	}
+	blocks := make([]metrics.Block, len(refs[0]))
+	for i := range blocks {
+		for _, s := range systems {
+			blocks[i].Hypotheses = append(blocks[i].Hypotheses, s[i])
+		}
+		for _, r := range refs {
+			blocks[i].References = append(blocks[i].References, r[i])
+		}
+	}
+	for _, o := range []Options{{}, {Normalized: true, Asian: true}} {
+		b.Run(New(o).Info().Name, func(b *testing.B) {
+			w := newWorkspace(o)
+			var cells []float64
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				w.Load(blocks[i%len(blocks)])
+				cells = w.Cells(cells[:0])
+				i++
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(cells)), "ns/pair")
+		})
+	}
+}
+
+func BenchmarkTokenize(b *testing.B) {
+	for _, o := range []Options{{}, {Normalized: true, NoPunct: true, Asian: true}} {
+		for _, text := range []string{
+			"The committee's 2,500-page report, published on Monday, wasn't read by anyone (so far)!",
+			"Комитет опубликовал отчёт на 2500 страницах, и никто его пока не прочитал.",
+			"委员会于星期一发表了一份长达2,500页的报告，至今无人阅读。",
+		} {
+			b.Run(New(o).Info().Name, func(b *testing.B) {
+				t := tokenizer{Options: o}
+				b.SetBytes(int64(len(text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					for range t.words(text, false) {
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkLong scores one pair of long texts. "common" has many candidates
+// for moves and soon meets their limit; "swaps" has few, and applies them in
+// many rounds.
+func BenchmarkLong(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	common := func(n int) (hyp, ref []string) {
+		for range n {
+			ref = append(ref, strconv.Itoa(int(20/(1+20*rng.Float64()))))
+		}
+		hyp = slices.Clone(ref)
+		for i := 0; i+8 < n; i += 20 {
+			copy(hyp[i:], ref[i+4:i+8])
+			copy(hyp[i+4:], ref[i:i+4])
+		}
+		return hyp, ref
+	}
+	swaps := func(n int) (hyp, ref []string) {
+		for i := range n {
+			ref = append(ref, strconv.Itoa(i))
+		}
+		hyp = slices.Clone(ref)
+		for i := 0; i+1 < n; i += max(n/20, 2) {
+			hyp[i], hyp[i+1] = hyp[i+1], hyp[i]
+		}
+		return hyp, ref
+	}
+	for _, n := range []int{100, 1000, 10000} {
+		for _, text := range []struct {
+			name  string
+			words func(n int) (hyp, ref []string)
+		}{{"common", common}, {"swaps", swaps}} {
+			hyp, ref := text.words(n)
+			block := metrics.Block{Hypotheses: []string{strings.Join(hyp, " ")}, References: []string{strings.Join(ref, " ")}}
+			b.Run(text.name+"/"+strconv.Itoa(n), func(b *testing.B) {
+				w := newWorkspace(Options{})
+				var cells []float64
+				for b.Loop() {
+					w.Load(block)
+					cells = w.Cells(cells[:0])
+				}
+			})
+		}
+	}
+}

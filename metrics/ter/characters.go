@@ -1,0 +1,65 @@
+package ter
+
+// isSpace tells what Python's str.split takes for white space. Unlike
+// unicode.IsSpace it includes the separators U+001C to U+001F.
+func isSpace(r rune) bool {
+	if r < 0x80 {
+		return r == ' ' || '\t' <= r && r <= '\r' || 0x1c <= r && r <= 0x1f
+	}
+	switch r {
+	case 0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000:
+		return true
+	}
+	return 0x2000 <= r && r <= 0x200a
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isStop(c byte) bool { return c == '.' || c == ',' }
+
+// isSeparated tells the ASCII characters that are always words of their own:
+// all punctuation but ' , - and the period, and the space with them.
+func isSeparated(c byte) bool {
+	return ' ' <= c && c <= '&' || '(' <= c && c <= '+' || c == '/' ||
+		':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
+}
+
+// isPunct tells the ASCII characters that NoPunct removes.
+func isPunct(r rune) bool {
+	switch r {
+	case '.', ',', '?', ':', ';', '!', '"', '(', ')':
+		return true
+	}
+	return false
+}
+
+// isAsianPunct tells East Asian punctuation, half-width and full-width forms
+// included.
+func isAsianPunct(r rune) bool {
+	switch r {
+	case 0x3001, 0x3002, 0x30fb,
+		0xff01, 0xff02, 0xff08, 0xff09, 0xff0c, 0xff0e, 0xff1a, 0xff1b, 0xff1f:
+		return true
+	}
+	return 0x3008 <= r && r <= 0x3011 || 0x3014 <= r && r <= 0x301f || 0xff61 <= r && r <= 0xff65
+}
+
+// isIdeograph tells the characters that Normalized and Asian make words of
+// their own. A range that was meant to be U+3200 to U+32FF ends at U+3F22 in
+// sacreBLEU, without effect, because other ranges have the rest. Kana are not
+// split: the rules for them only match at the start of a text, where
+// normalization has put a space.
+func isIdeograph(r rune) bool {
+	switch {
+	case r < 0x2e80 || r > 0xfaff && r < 0xfe30:
+		return false
+	case r <= 0x2eff, // radicals
+		0x31c0 <= r && r <= 0x31ef, // strokes
+		0x3200 <= r && r <= 0x4dbf, // enclosed letters, compatibility, extension A
+		0x4e00 <= r && r <= 0x9fff, // unified ideographs
+		0xf900 <= r && r <= 0xfaff, // compatibility ideographs
+		0xfe30 <= r && r <= 0xfe4f: // compatibility forms
+		return true
+	}
+	return false
+}

@@ -1,0 +1,25 @@
+package ter
+
+import "github.com/refract-eval/refract/metrics"
+
+// Factory makes TER from a spec.
+func Factory() metrics.Factory {
+	return metrics.Factory{
+		Name:    "ter",
+		Summary: "TER of sentences and corpora, as sacreBLEU 2.6.0; lower is better",
+		Options: []metrics.Option{
+			{Key: "normalized", Default: "no", Values: "yes|no", Doc: "decode entities and set punctuation apart"},
+			{Key: "no-punct", Default: "no", Values: "yes|no", Doc: "leave punctuation out"},
+			{Key: "asian", Default: "no", Values: "yes|no", Doc: "also for Asian characters, with normalized or no-punct"},
+			{Key: "case-sensitive", Default: "no", Values: "yes|no", Doc: "keep case"},
+		},
+		New: func(v *metrics.Values) (metrics.Metric, error) {
+			return New(Options{
+				Normalized:    v.Bool("normalized", false),
+				NoPunct:       v.Bool("no-punct", false),
+				Asian:         v.Bool("asian", false),
+				CaseSensitive: v.Bool("case-sensitive", false),
+			}), nil
+		},
+	}
+}

@@ -1,0 +1,206 @@
+package ter
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// fastEdits counts edits with a given search, which keeps its memory.
+func fastEdits(s *search, hyp, ref []string) int {
+	v := newVocabulary()
+	h, r := ids(v, hyp), ids(v, ref)
+	return s.edits(h, r, v.len())
+}
+
+func ids(v *vocabulary, words []string) []int32 {
+	var ids []int32
+	for _, w := range words {
+		ids = append(ids, v.id([]byte(w)))
+	}
+	return ids
+}
+
+// checkEdits compares with the oracle and tests what holds for all pairs.
+func checkEdits(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, s *search, hyp, ref []string) {
+	t.Helper()
+	got := fastEdits(s, hyp, ref)
+	if want := slowEdits(hyp, ref); got != want {
+		t.Errorf("%d edits, the oracle has %d\nhyp %q\nref %q", got, want, hyp, ref)
+	}
+	if got > max(len(hyp), len(ref)) {
+		t.Errorf("%d edits between %d and %d words", got, len(hyp), len(ref))
+	}
+	if got < max(len(hyp)-len(ref), len(ref)-len(hyp)) {
+		t.Errorf("%d edits cannot bridge %d and %d words", got, len(hyp), len(ref))
+	}
+	if n := fastEdits(s, ref, ref); n != 0 {
+		t.Errorf("%d edits between identical texts %q", n, ref)
+	}
+}
+
+func TestEditsAgainstOracle(t *testing.T) {
+	var s search
+	rapid.Check(t, func(t *rapid.T) {
+		kinds := rapid.IntRange(1, 12).Draw(t, "kinds")
+		word := rapid.Map(rapid.IntRange(0, kinds), strconv.Itoa)
+		hyp := rapid.SliceOfN(word, 0, 25).Draw(t, "hyp")
+		ref := rapid.SliceOfN(word, 0, 25).Draw(t, "ref")
+		checkEdits(t, &s, hyp, ref)
+	})
+}
+
+// Runs that stand elsewhere, in texts beyond the beam: what a translation is.
+func TestEditsOfMovedRuns(t *testing.T) {
+	var s search
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		n := 1 + rng.IntN(90)
+		kinds := 1 + rng.IntN(200)
+		hyp := make([]string, n)
+		for i := range hyp {
+			hyp[i] = strconv.Itoa(rng.IntN(kinds))
+		}
+		ref := slices.Clone(hyp)
+		for range rng.IntN(4) {
+			i := rng.IntN(len(ref))
+			j := min(i+1+rng.IntN(13), len(ref))
+			run := slices.Clone(ref[i:j])
+			ref = slices.Delete(ref, i, j)
+			ref = slices.Insert(ref, rng.IntN(len(ref)+1), run...)
+			ref[rng.IntN(len(ref))] = "new"
+		}
+		if rng.IntN(3) == 0 {
+			ref = ref[rng.IntN(len(ref)):]
+		}
+		checkEdits(t, &s, hyp, ref)
+	}
+}
+
+// Lengths that differ so much that the beam is widened, and those around it.
+func TestEditsOfUnequalLengths(t *testing.T) {
+	var s search
+	rng := rand.New(rand.NewPCG(3, 4))
+	words := func(n, kinds int) []string {
+		w := make([]string, n)
+		for i := range w {
+			w[i] = strconv.Itoa(rng.IntN(kinds))
+		}
+		return w
+	}
+	for _, short := range []int{1, 2, 3, 5} {
+		for _, ratio := range []float64{1, 7, 24.5, 26, 49, 49.6, 50, 51, 53.3, 80, 151} {
+			long := int(float64(short) * ratio)
+			a, b := words(short, 50), words(long, 50)
+			checkEdits(t, &s, a, b)
+			checkEdits(t, &s, b, a)
+		}
+	}
+}
+
+// The candidates of a round are as many as the oracle tries, also where the
+// limit ends the round.
+func TestCandidatesAgainstOracle(t *testing.T) {
+	var s search
+	rapid.Check(t, func(t *rapid.T) {
+		kinds := rapid.IntRange(1, 8).Draw(t, "kinds")
+		word := rapid.Map(rapid.IntRange(0, kinds), strconv.Itoa)
+		hyp := rapid.SliceOfN(word, 1, 25).Draw(t, "hyp")
+		ref := rapid.SliceOfN(word, 1, 25).Draw(t, "ref")
+		checked := rapid.OneOf(rapid.Just(0), rapid.IntRange(970, 999)).Draw(t, "checked")
+
+		v := newVocabulary()
+		h, r := ids(v, hyp), ids(v, ref)
+		s.words = append(s.words[:0], h...)
+		s.index.reset(r, v.len())
+		s.beam.reset(len(h), r)
+		s.beam.computePrefixes(s.words, 0)
+		s.alignment.trace(&s.beam, s.words)
+		s.findCandidates(checked)
+		if _, _, want := slowRound(hyp, ref, checked); len(s.candidates) != want {
+			t.Errorf("%d candidates, the oracle has %d", len(s.candidates), want)
+		}
+	})
+}
+
+// The round that meets the thousandth candidate is not applied.
+func TestEditsAtCandidateLimit(t *testing.T) {
+	var s search
+	rng := rand.New(rand.NewPCG(5, 6))
+	var beyond, within int
+	for n := 20; n <= 80; n += 12 {
+		hyp := make([]string, n)
+		for i := range hyp {
+			hyp[i] = string(rune('a' + rng.IntN(3)))
+		}
+		ref := slices.Clone(hyp)
+		rng.Shuffle(n, func(i, j int) { ref[i], ref[j] = ref[j], ref[i] })
+		checkEdits(t, &s, hyp, ref)
+		if _, _, tried := slowRound(hyp, ref, 0); tried >= maxCandidates {
+			beyond++
+		} else {
+			within++
+		}
+	}
+	if beyond == 0 || within == 0 {
+		t.Errorf("%d texts beyond the limit and %d within; the test needs both", beyond, within)
+	}
+}
+
+// What is moved far is not seen, 50 words are the limit.
+func TestEditsAtMoveOffset(t *testing.T) {
+	for _, test := range []struct{ between, want int }{{50, 1}, {51, 2}} {
+		var words []string
+		for i := range test.between {
+			words = append(words, strconv.Itoa(i))
+		}
+		hyp := slices.Concat([]string{"moved"}, words)
+		ref := slices.Concat(words, []string{"moved"})
+		if got := fastEdits(new(search), hyp, ref); got != test.want {
+			t.Errorf("moved by %d words: %d edits, want %d", test.between, got, test.want)
+		}
+	}
+}
+
+func TestMove(t *testing.T) {
+	words := strings.Fields("a b c d e f g")
+	for start := range words {
+		for length := 1; start+length <= len(words); length++ {
+			for target := range len(words) + 1 {
+				var ids []int32
+				for i := range words {
+					ids = append(ids, int32(i))
+				}
+				candidate{int32(start), int32(length), int32(target)}.move(len(words)).apply(ids)
+				var got []string
+				for _, id := range ids {
+					got = append(got, words[id])
+				}
+				if want := slowMove(words, start, length, target); !slices.Equal(got, want) {
+					t.Errorf("%d words from %d to %d: %q, want %q", length, start, target, got, want)
+				}
+			}
+		}
+	}
+}
+
+func FuzzEdits(f *testing.F) {
+	f.Add("a b c d e", "d e a b c")
+	f.Add("the the the the", "the of the")
+	f.Add("", "a")
+	f.Add(strings.Repeat("a ", 51)+"b", "b a")
+	f.Fuzz(func(t *testing.T, hyp, ref string) {
+		h, r := strings.Fields(hyp), strings.Fields(ref)
+		if len(h) > 60 || len(r) > 60 {
+			t.Skip("slow with the oracle")
+		}
+		checkEdits(t, new(search), h, r)
+	})
+}

@@ -1,0 +1,149 @@
+package ter
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Options are the settings of TER. The zero Options are the defaults of
+// sacreBLEU: lower-cased text, split at white space.
+type Options struct {
+	// Normalized separates punctuation from words by Tercom's rules for
+	// Western scripts, and reads the entities &quot; &amp; &lt; &gt;.
+	Normalized bool
+	// NoPunct removes the characters . , ? : ; ! " ( ).
+	NoPunct bool
+	// Asian extends the other two options to East Asian text: with
+	// Normalized it makes each ideograph and punctuation mark a word, with
+	// NoPunct it removes East Asian and full-width punctuation. It does
+	// nothing without them.
+	Asian bool
+	// CaseSensitive keeps upper case.
+	CaseSensitive bool
+}
+
+// Metric is TER. Scores are percentages from 0, without an upper bound; lower
+// is better. Identical texts score 0, but for rare ones with Normalized, such
+// as "'s's's": sacreBLEU tokenizes references twice, and so does this package.
+//
+// The search for moves has sacreBLEU's limits: a beam of 25 words on each
+// side of the diagonal, moved runs of at most 10 words, at most 50 words
+// between the two places of a run, and an end of the search in the round in
+// which the thousandth candidate is met.
+//
+// A Metric is immutable and safe for concurrent use.
+type Metric struct {
+	options Options
+}
+
+var (
+	_ metrics.CorpusMetric        = (*Metric)(nil)
+	_ metrics.NativeWorkspace     = (*workspace)(nil)
+	_ metrics.StatisticsWorkspace = (*workspace)(nil)
+)
+
+// New returns TER with the given options.
+func New(o Options) *Metric { return &Metric{options: o} }
+
+// Info implements [metrics.Metric]. The name is "ter", followed by the
+// options that are not at their default, in the order of [Options].
+func (m *Metric) Info() metrics.Info {
+	return metrics.Info{
+		Name:            m.options.spec(),
+		NeedsReferences: true,
+		Direction:       metrics.LowerIsBetter,
+		Lower:           0,
+		Upper:           math.Inf(1),
+	}
+}
+
+func (o Options) spec() string {
+	var set []string
+	for _, opt := range []struct {
+		name string
+		on   bool
+	}{
+		{"normalized", o.Normalized},
+		{"no-punct", o.NoPunct},
+		{"asian", o.Asian},
+		{"case-sensitive", o.CaseSensitive},
+	} {
+		if opt.on {
+			set = append(set, opt.name+"=yes")
+		}
+	}
+	if len(set) == 0 {
+		return "ter"
+	}
+	return "ter:" + strings.Join(set, ",")
+}
+
+// Signature implements [metrics.Metric] in sacreBLEU's order and words. It is
+// the same at both levels.
+func (m *Metric) Signature(metrics.Level) metrics.Signature {
+	letters := "lc"
+	if m.options.CaseSensitive {
+		letters = "mixed"
+	}
+	return metrics.Signature{
+		{Key: "case", Value: letters},
+		{Key: "tok", Value: "tercom"},
+		{Key: "norm", Value: metrics.YesNo(m.options.Normalized)},
+		{Key: "punct", Value: metrics.YesNo(!m.options.NoPunct)},
+		{Key: "asian", Value: metrics.YesNo(m.options.Asian)},
+	}
+}
+
+// Score implements [metrics.Metric]. It returns the context's error soon
+// after ctx is done, and an error for a block without references.
+func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	for i, b := range blocks {
+		if len(b.References) == 0 {
+			return nil, fmt.Errorf("ter: block %d of %d has no references; give at least one", i+1, len(blocks))
+		}
+	}
+	w := newWorkspace(m.options)
+	scores := make([]metrics.Scores, len(blocks))
+	for i, b := range blocks {
+		w.Load(b)
+		values := make([]float64, 0, len(b.Hypotheses)*len(b.References))
+		for h := range b.Hypotheses {
+			for r := range b.References {
+				if err := ctx.Err(); err != nil {
+					return nil, fmt.Errorf("ter: stopped in block %d of %d: %w", i+1, len(blocks), err)
+				}
+				values = append(values, w.cell(h, r))
+			}
+		}
+		scores[i].Values = values
+	}
+	return scores, nil
+}
+
+// NewWorkspace implements [metrics.Preparer]. The workspace is also a
+// [metrics.NativeWorkspace], whose rule for several references is the least
+// number of edits over the mean length of the references, and a
+// [metrics.StatisticsWorkspace], whose statistics are the number of edits and
+// the length of the reference in words. A block that is loaded must have
+// references.
+func (m *Metric) NewWorkspace() metrics.Workspace { return newWorkspace(m.options) }
+
+// CorpusScore implements [metrics.CorpusMetric]: sum holds the edits and the
+// reference lengths of all segments.
+func (m *Metric) CorpusScore(sum []float64) float64 { return rate(sum[0], sum[1]) }
+
+// rate is TER as a percentage. Edits against nothing are 100 by convention.
+func rate(edits, length float64) float64 {
+	switch {
+	case length > 0:
+		return 100 * (edits / length)
+	case edits > 0:
+		return 100
+	default:
+		return 0
+	}
+}

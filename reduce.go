@@ -1,0 +1,94 @@
+package refract
+
+import (
+	"fmt"
+
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Reduced is the score of one hypothesis after aggregation over references.
+type Reduced struct {
+	Value      float64 // meaningless unless Status is Scored
+	Status     metrics.Status
+	References int // that entered the number; 0 for a metric that needs none
+	Missing    int // references without a score, which the policy dealt with
+}
+
+// Reducer aggregates scores of segments. It holds scratch memory and is not
+// safe for concurrent use.
+type Reducer struct {
+	Policy aggregate.Policy
+	ok     []bool
+	buf    []float64
+}
+
+// Reduce aggregates the scores of hypothesis h. info is the metric's.
+func (r *Reducer) Reduce(ms *MetricScores, info metrics.Info, a aggregate.Aggregator, h int) (Reduced, error) {
+	row := ms.Values[h*ms.Columns : (h+1)*ms.Columns]
+	status := ms.Status[h*ms.Columns : (h+1)*ms.Columns]
+	if !info.NeedsReferences {
+		// One score, of which there is nothing to aggregate.
+		return Reduced{Value: row[0], Status: status[0]}, nil
+	}
+	present := 0
+	for _, s := range status {
+		if s == metrics.Scored {
+			present++
+		}
+	}
+	if a.Native() {
+		return r.native(ms, info, h, present)
+	}
+	if a.Single() {
+		status = status[:1]
+	}
+	var ok []bool
+	if present < ms.Columns {
+		ok = r.ok[:0]
+		for _, s := range status {
+			ok = append(ok, s == metrics.Scored)
+		}
+		r.ok = ok
+	}
+	if cap(r.buf) < len(row) {
+		r.buf = make([]float64, len(row))
+	}
+	res, err := a.Apply(row[:len(status)], ok, info.Direction == metrics.HigherIsBetter, r.Policy, r.buf)
+	if err != nil {
+		return Reduced{}, err
+	}
+	out := Reduced{Value: res.Value, References: res.Used, Missing: res.Missing}
+	if !res.OK {
+		out.Status = firstMissing(status)
+	}
+	return out, nil
+}
+
+func (r *Reducer) native(ms *MetricScores, info metrics.Info, h, present int) (Reduced, error) {
+	if ms.Native == nil {
+		return Reduced{}, fmt.Errorf("%s has no native score over several references here; use another aggregator", info.Name)
+	}
+	out := Reduced{Value: ms.Native[h], Status: ms.NativeStatus[h], References: present, Missing: ms.Columns - present}
+	if out.Missing == 0 {
+		return out, nil
+	}
+	switch r.Policy {
+	case aggregate.Fail:
+		return out, aggregate.ErrMissing
+	case aggregate.Propagate:
+		if out.Status == metrics.Scored {
+			out.Status = firstMissing(ms.Status[h*ms.Columns : (h+1)*ms.Columns])
+		}
+	}
+	return out, nil
+}
+
+func firstMissing(status []metrics.Status) metrics.Status {
+	for _, s := range status {
+		if s != metrics.Scored {
+			return s
+		}
+	}
+	return metrics.Failed
+}

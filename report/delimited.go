@@ -1,0 +1,139 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// delimitedEncoder writes CSV or TSV: a header line, then a line per row.
+type delimitedEncoder struct {
+	columns     []Column
+	separator   byte
+	text        func(dst []byte, s string) []byte
+	missingText string // a missing string
+}
+
+func (e *delimitedEncoder) begin(dst []byte) []byte {
+	for i, c := range e.columns {
+		if i > 0 {
+			dst = append(dst, e.separator)
+		}
+		dst = e.text(dst, c.Name)
+	}
+	return append(dst, '\n')
+}
+
+func (e *delimitedEncoder) row(dst []byte, _ int, values []Value) []byte {
+	for i := range values {
+		if i > 0 {
+			dst = append(dst, e.separator)
+		}
+		switch v := &values[i]; {
+		case !v.present:
+			dst = e.appendMissing(dst, e.columns[i].Kind)
+		case v.kind == KindInt:
+			dst = strconv.AppendInt(dst, int64(v.integer), 10)
+		case v.kind == KindFloat:
+			dst = appendFloat(dst, v.low)
+		case v.kind == KindInterval:
+			dst = appendFloat(dst, v.low)
+			dst = append(dst, ".."...)
+			dst = appendFloat(dst, v.high)
+		default:
+			dst = e.text(dst, v.text)
+		}
+	}
+	return append(dst, '\n')
+}
+
+// appendMissing appends nothing where that can be told from all other
+// values. A line without anything on it would be skipped by readers, and
+// the row with it.
+func (e *delimitedEncoder) appendMissing(dst []byte, kind Kind) []byte {
+	switch alone := len(e.columns) == 1; {
+	case alone && e.missingText == "":
+		return append(dst, `""`...)
+	case alone || kind == KindString:
+		return append(dst, e.missingText...)
+	default:
+		return dst
+	}
+}
+
+func (e *delimitedEncoder) end(dst []byte, _ int) []byte { return dst }
+
+// appendCSVString appends a string as a CSV field. The empty string is
+// quoted, which tells it from a missing one. A semicolon is quoted too, since
+// spreadsheets take it for a separator in some locales.
+func appendCSVString(dst []byte, s string) []byte {
+	s = validUTF8(s)
+	formula := startsFormula(s)
+	quote := s == "" || s[0] == ' ' || s[len(s)-1] == ' ' || strings.ContainsAny(s, ",;\"\r\n")
+	if quote {
+		dst = append(dst, '"')
+	}
+	if formula {
+		dst = append(dst, '\'')
+	}
+	for {
+		i := strings.IndexByte(s, '"')
+		if i < 0 {
+			break
+		}
+		dst = append(dst, s[:i]...)
+		dst = append(dst, '"', '"')
+		s = s[i+1:]
+	}
+	dst = append(dst, s...)
+	if quote {
+		dst = append(dst, '"')
+	}
+	return dst
+}
+
+// appendTSVString appends a string as a TSV field.
+func appendTSVString(dst []byte, s string) []byte {
+	s = validUTF8(s)
+	if startsFormula(s) {
+		dst = append(dst, '\'')
+	}
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\\':
+			dst = append(dst, '\\', '\\')
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// startsFormula reports whether a spreadsheet may take s for a formula, or s
+// reads like a string that was guarded against that.
+func startsFormula(s string) bool {
+	for s != "" && s[0] == '\'' {
+		s = s[1:]
+	}
+	if s == "" {
+		return false
+	}
+	if s[0] < utf8.RuneSelf {
+		switch s[0] {
+		case '=', '+', '-', '@', '\t', '\r', '\n':
+			return true
+		}
+		return false
+	}
+	switch r, _ := utf8.DecodeRuneInString(s); r {
+	case '＝', '＋', '－', '＠':
+		return true
+	}
+	return false
+}

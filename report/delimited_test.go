@@ -1,0 +1,154 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// unguard undoes the guard against formulas.
+func unguard(s string) string {
+	if strings.HasPrefix(s, "'") && startsFormula(s) {
+		return s[1:]
+	}
+	return s
+}
+
+// dangerous is the definition of a formula from which nothing may escape,
+// written apart from the code under test.
+func dangerous(s string) bool {
+	return s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(s)[0])
+}
+
+// checkField compares a decoded field of a present value with the value.
+func checkField(t fatalf, field string, v Value, text func(string) string) {
+	same := false
+	switch v.kind {
+	case KindString:
+		if dangerous(field) {
+			t.Fatalf("%q may be taken for a formula", field)
+		}
+		same = unguard(field) == text(validUTF8(v.text))
+	case KindInt:
+		n, err := strconv.Atoi(field)
+		same = err == nil && n == v.integer
+	case KindFloat:
+		f, err := strconv.ParseFloat(field, 64)
+		same = err == nil && sameFloat(f, v.low)
+	case KindInterval:
+		low, high, ok := strings.Cut(field, "..")
+		a, errLow := strconv.ParseFloat(low, 64)
+		b, errHigh := strconv.ParseFloat(high, 64)
+		same = ok && errLow == nil && errHigh == nil && sameFloat(a, v.low) && sameFloat(b, v.high)
+	}
+	if !same {
+		t.Fatalf("%q does not decode to %+v", field, v)
+	}
+}
+
+func TestCSVRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		columns, rows := anyRows(t)
+		var out bytes.Buffer
+		w, err := NewWriter(&out, CSV, columns, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeAll(t, w, rows)
+		records, err := csv.NewReader(&out).ReadAll()
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if len(records) != len(rows)+1 {
+			t.Fatalf("%d records for %d rows and a header", len(records), len(rows))
+		}
+		for i, c := range columns {
+			if records[0][i] != c.Name {
+				t.Fatalf("header %q, want %q", records[0][i], c.Name)
+			}
+			for r, row := range rows {
+				if field := records[r+1][i]; row[i].present {
+					// encoding/csv makes LF of a quoted CRLF.
+					checkField(t, field, row[i], func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") })
+				} else if field != "" {
+					t.Fatalf("missing %v is %q", c.Kind, field)
+				}
+			}
+		}
+	})
+}
+
+func TestTSVRoundTrip(t *testing.T) {
+	unescape := strings.NewReplacer(`\t`, "\t", `\n`, "\n", `\r`, "\r", `\\`, `\`)
+	rapid.Check(t, func(t *rapid.T) {
+		columns, rows := anyRows(t)
+		var out bytes.Buffer
+		w, err := NewWriter(&out, TSV, columns, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeAll(t, w, rows)
+		if strings.Contains(out.String(), "\r") {
+			t.Fatalf("carriage return in %q", out.String())
+		}
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if len(lines) != len(rows)+1 {
+			t.Fatalf("%d lines for %d rows and a header", len(lines), len(rows))
+		}
+		for r, row := range rows {
+			fields := strings.Split(lines[r+1], "\t")
+			if len(fields) != len(columns) {
+				t.Fatalf("%q has %d fields for %d columns", lines[r+1], len(fields), len(columns))
+			}
+			for i, v := range row {
+				null := fields[i] == `\N` || fields[i] == "" && columns[i].Kind != KindString
+				if null == v.present {
+					t.Fatalf("field %q for %+v", fields[i], v)
+				}
+				if v.present {
+					if dangerous(fields[i]) && v.kind == KindString {
+						t.Fatalf("%q may be taken for a formula", fields[i])
+					}
+					checkField(t, unescape.Replace(fields[i]), v, func(s string) string { return s })
+				}
+			}
+		}
+	})
+}
+
+func TestDelimitedMissing(t *testing.T) {
+	text, number := Column{Name: "s"}, Column{Name: "x", Kind: KindFloat}
+	tests := []struct {
+		name     string
+		columns  []Column
+		row      []Value
+		csv, tsv string
+	}{
+		{"missing", []Column{text, number}, []Value{Null(), Null()}, ",", `\N` + "\t"},
+		{"empty", []Column{text, number}, []Value{String(""), Null()}, `"",`, "\t"},
+		{"a string like a missing one", []Column{text, number}, []Value{String(`\N`), Null()}, `\N,`, `\\N` + "\t"},
+		{"one column, missing number", []Column{number}, []Value{Null()}, `""`, `\N`},
+		{"one column, missing string", []Column{text}, []Value{Null()}, `""`, `\N`},
+		{"one column, empty string", []Column{text}, []Value{String("")}, `""`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for format, want := range map[Format]string{CSV: tt.csv, TSV: tt.tsv} {
+				var out bytes.Buffer
+				w, err := NewWriter(&out, format, tt.columns, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				writeAll(t, w, [][]Value{tt.row})
+				_, got, _ := strings.Cut(out.String(), "\n")
+				if got != want+"\n" {
+					t.Errorf("%s: got %q, want %q", format, got, want+"\n")
+				}
+			}
+		})
+	}
+}

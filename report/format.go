@@ -1,0 +1,41 @@
+package report
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// Format is the name of a way to show a table, such as "jsonl".
+type Format string
+
+// The formats.
+const (
+	Table     Format = "table"    // for a terminal
+	JSON      Format = "json"     // one array of objects, an object a line
+	JSONLines Format = "jsonl"    // one object a line
+	CSV       Format = "csv"      // with a header line
+	TSV       Format = "tsv"      // with a header line
+	Markdown  Format = "markdown" // a GitHub Flavored Markdown table
+	LaTeX     Format = "latex"    // a tabular; needs the package booktabs
+)
+
+// Formats lists all formats, the default first.
+func Formats() []Format {
+	return []Format{Table, JSON, JSONLines, CSV, TSV, Markdown, LaTeX}
+}
+
+// ParseFormat returns the format of that name. The error for an unknown name
+// lists the formats and suggests the nearest.
+func ParseFormat(s string) (Format, error) {
+	all := Formats()
+	if f := Format(s); slices.Contains(all, f) {
+		return f, nil
+	}
+	names := make([]string, len(all))
+	for i, f := range all {
+		names[i] = string(f)
+	}
+	return "", errors.New(suggest.Unknown("format", s, names))
+}

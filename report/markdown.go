@@ -1,0 +1,49 @@
+package report
+
+import "strings"
+
+// markdownRenderer writes a table of GitHub Flavored Markdown (section 4.10
+// of its specification).
+type markdownRenderer struct{}
+
+// markdownEscaper takes the meaning from characters that have one inside a
+// table cell, and from those that start what GitHub makes a link of.
+var markdownEscaper = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", `|`, `\|`, `*`, `\*`, `_`, `\_`, `~`, `\~`, `[`, `\[`, `]`, `\]`,
+	`#`, `\#`, `!`, `\!`, `$`, `\$`, `@`, `\@`, `&`, `&amp;`, `<`, `&lt;`, `>`, `&gt;`,
+	`://`, `\://`, `www.`, `www\.`,
+)
+
+func (markdownRenderer) escape(s string) string { return markdownEscaper.Replace(Visible(s)) }
+func (markdownRenderer) number(s string) string { return s }
+func (markdownRenderer) missing() string        { return "–" }
+
+func (markdownRenderer) render(s *sheet) []byte {
+	var b []byte
+	if s.title != "" {
+		b = append(append(append(b, "**"...), s.title...), "**\n\n"...)
+	}
+	b = appendMarkdownRow(b, s.headers)
+	rule := make([]string, len(s.headers))
+	for i, numeric := range s.numeric {
+		rule[i] = "---"
+		if numeric {
+			rule[i] = "---:"
+		}
+	}
+	b = appendMarkdownRow(b, rule)
+	for _, cells := range s.rows {
+		b = appendMarkdownRow(b, cells)
+	}
+	for _, note := range s.notes {
+		b = append(append(append(b, '\n'), note...), '\n')
+	}
+	return b
+}
+
+func appendMarkdownRow(dst []byte, cells []string) []byte {
+	for _, c := range cells {
+		dst = append(append(append(dst, "| "...), c...), ' ')
+	}
+	return append(dst, "|\n"...)
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// sheet is a table for people, all its texts escaped.
+type sheet struct {
+	title   string
+	headers []string
+	numeric []bool // columns that are aligned to the right
+	rows    [][]string
+	notes   []string
+}
+
+// renderer is one format for people.
+type renderer interface {
+	// escape makes a text of any origin safe in the format.
+	escape(s string) string
+	// number dresses a number, such as "-0.50", or an interval.
+	number(s string) string
+	// missing is what stands for a missing value.
+	missing() string
+	render(s *sheet) []byte
+}
+
+// held keeps the rows, as their widths are known at the end only.
+type held struct {
+	state
+	w        io.Writer
+	renderer renderer
+	shown    []int // indices of the columns that people see
+	sheet    sheet
+}
+
+func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, error) {
+	h := &held{state: state{columns: columns}, w: w, renderer: r}
+	for i, c := range columns {
+		if c.Hide {
+			continue
+		}
+		header := c.Header
+		if header == "" {
+			header = c.Name
+		}
+		h.shown = append(h.shown, i)
+		h.sheet.headers = append(h.sheet.headers, r.escape(header))
+		h.sheet.numeric = append(h.sheet.numeric, c.Kind != KindString)
+	}
+	if len(h.shown) == 0 {
+		return nil, errors.New("report: every column is hidden in formats for people")
+	}
+	h.sheet.title = r.escape(opts.Title)
+	for _, note := range opts.Notes {
+		h.sheet.notes = append(h.sheet.notes, r.escape(note))
+	}
+	return h, nil
+}
+
+func (h *held) Row(values ...Value) error {
+	if err := h.accept(values); err != nil {
+		return err
+	}
+	cells := make([]string, len(h.shown))
+	for k, i := range h.shown {
+		cells[k] = h.cell(&h.columns[i], &values[i])
+	}
+	h.sheet.rows = append(h.sheet.rows, cells)
+	return nil
+}
+
+func (h *held) cell(c *Column, v *Value) string {
+	if !v.present {
+		return h.renderer.missing()
+	}
+	var b []byte
+	switch v.kind {
+	case KindInt:
+		b = strconv.AppendInt(b, int64(v.integer), 10)
+	case KindFloat:
+		b = appendRounded(b, v.low, c.Digits)
+	case KindInterval:
+		b = appendRounded(append(b, '['), v.low, c.Digits)
+		b = appendRounded(append(b, ", "...), v.high, c.Digits)
+		b = append(b, ']')
+	default:
+		return h.renderer.escape(v.text)
+	}
+	return h.renderer.number(string(b))
+}
+
+func (h *held) Close() error {
+	if h.err != nil || h.closed {
+		return h.err
+	}
+	h.closed = true
+	if _, err := h.w.Write(h.renderer.render(&h.sheet)); err != nil {
+		h.err = fmt.Errorf("write output: %w", err)
+	}
+	h.sheet = sheet{}
+	return h.err
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func renderPeople(t fatalf, format Format, columns []Column, opts Options, rows [][]Value) string {
+	var out bytes.Buffer
+	w, err := NewWriter(&out, format, columns, opts)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	writeAll(t, w, rows)
+	return out.String()
+}
+
+// Nothing that acts on a terminal gets through, and a row stays one line.
+func TestPeopleTerminalSafety(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		columns, rows := anyRows(t)
+		columns[0].Header = anyText().Draw(t, "header")
+		opts := Options{Title: anyText().Draw(t, "title"), Notes: rapid.SliceOfN(anyText(), 0, 2).Draw(t, "notes")}
+		for _, format := range []Format{Table, Markdown, LaTeX} {
+			out := renderPeople(t, format, columns, opts, rows)
+			if !utf8.ValidString(out) {
+				t.Fatalf("%s: not UTF-8: %q", format, out)
+			}
+			for i, r := range out {
+				if r != '\n' && hidden(r) {
+					t.Fatalf("%s: %U at byte %d of %q", format, r, i, out)
+				}
+			}
+			empty := renderPeople(t, format, columns, opts, nil)
+			if got, want := strings.Count(out, "\n"), strings.Count(empty, "\n")+len(rows); got != want {
+				t.Fatalf("%s: %d lines, want %d: %q", format, got, want, out)
+			}
+		}
+	})
+}
+
+func TestVisible(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"", ""},
+		{"plain ~", "plain ~"},
+		{"\x1b[31m", `\x1b[31m`},
+		{"a\r\n\tb\x00\x7f", `a\r\n\tb\x00\x7f`},
+		{"\u009b31m\u0085", `\u009b31m\u0085`},
+		{"\u202a\u202e\u2066\u2069\u200e\u200f\u061c", `\u202a\u202e\u2066\u2069\u200e\u200f\u061c`},
+		{"\u2028\u2029\ufeff\u200b\u00ad", `\u2028\u2029\ufeff\u200b\u00ad`},
+		{"\U000e0041", `\U000e0041`},
+		{"\xff\xe4\xb8x", "\ufffd\ufffd\ufffdx"},
+		{"می\u200cخواهم 👩\u200d👧 中文\u3000！ e\u0301", "می\u200cخواهم 👩\u200d👧 中文\u3000！ e\u0301"},
+		{"\u06dd", "\u06dd"}, // a format character that is drawn
+	}
+	for _, tt := range tests {
+		if got := Visible(tt.in); got != tt.want {
+			t.Errorf("Visible(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func FuzzVisible(f *testing.F) {
+	f.Add("a\x1b[2J\u202e\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Visible(s)
+		if strings.ContainsFunc(got, hidden) || !utf8.ValidString(got) {
+			t.Fatalf("Visible(%q) = %q", s, got)
+		}
+		if again := Visible(got); again != got {
+			t.Fatalf("shown twice, %q became %q", got, again)
+		}
+	})
+}
+
+// Taking a cell out of the markdown gives the text back: no text can end its
+// cell or start markup.
+func TestMarkdownEscaping(t *testing.T) {
+	entities := strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">")
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyText().Draw(t, "text")
+		out := renderPeople(t, Markdown, []Column{{Name: "a"}, {Name: "b"}}, Options{}, [][]Value{{String(text), String("end")}})
+		line := strings.Split(out, "\n")[2]
+		cell, ok := strings.CutPrefix(strings.TrimSuffix(line, " | end |"), "| ")
+		if !ok {
+			t.Fatalf("row %q", line)
+		}
+		var plain strings.Builder
+		for i := 0; i < len(cell); i++ {
+			switch c := cell[i]; {
+			case c == '\\':
+				i++
+				plain.WriteByte(cell[i])
+			case strings.IndexByte("|`*_~[]<>#!$@", c) >= 0:
+				t.Fatalf("bare %q in %q", c, cell)
+			default:
+				plain.WriteByte(c)
+			}
+		}
+		if got := entities.Replace(plain.String()); got != Visible(text) {
+			t.Fatalf("%q came back as %q, want %q", cell, got, Visible(text))
+		}
+	})
+}
+
+// Every special character of TeX is escaped, and the escapes stand for the
+// text.
+func TestLaTeXEscaping(t *testing.T) {
+	commands := strings.NewReplacer(
+		`\textbackslash{}`, `\`, `\textasciicircum{}`, `^`, `\textasciitilde{}`, `~`, `\textless{}`, `<`,
+		`\textgreater{}`, `>`, `\textbar{}`, `|`, `\textasciigrave{}`, "`", `-{}`, `-`, `{[}`, `[`, `{*}`, `*`,
+		`\{`, `{`, `\}`, `}`, `\$`, `$`, `\&`, `&`, `\#`, `#`, `\%`, `%`, `\_`, `_`,
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyText().Draw(t, "text")
+		out := renderPeople(t, LaTeX, []Column{{Name: "a"}, {Name: "b"}}, Options{}, [][]Value{{String(text), String("end")}})
+		line := strings.Split(out, "\n")[4]
+		cell := strings.TrimSuffix(line, ` & end \\`)
+		depth := 0
+		for i := 0; i < len(cell); i++ {
+			switch cell[i] {
+			case '\\':
+				i++ // the escaped character, or the first letter of a command
+			case '{':
+				depth++
+			case '}':
+				depth--
+			case '$', '&', '#', '%', '_', '^', '~', '<', '>', '|', '`':
+				t.Fatalf("bare %q in %q", cell[i], cell)
+			}
+			if depth < 0 || depth > 1 {
+				t.Fatalf("braces of %q", cell)
+			}
+		}
+		if depth != 0 || strings.HasPrefix(cell, "[") || strings.HasPrefix(cell, "*") {
+			t.Fatalf("cell %q", cell)
+		}
+		if got := commands.Replace(cell); got != Visible(text) {
+			t.Fatalf("%q came back as %q, want %q", cell, got, Visible(text))
+		}
+	})
+}
+
+func TestTableLayout(t *testing.T) {
+	out := renderPeople(t, Table,
+		[]Column{{Name: "system"}, {Name: "score", Header: "Score", Kind: KindFloat, Digits: 2}, {Name: "signature", Hide: true}},
+		Options{Title: "Title", Notes: []string{"one", "two"}},
+		[][]Value{{String("中文"), Float(3.14159), String("hidden")}, {String("b"), Null(), Null()}, {String("c"), Float(-12.5), Null()}})
+	want := strings.Join([]string{
+		"Title",
+		"",
+		" system   Score",
+		"────────────────",
+		" 中文      3.14",
+		" b            –",
+		" c       -12.50",
+		"",
+		"one",
+		"two",
+		"",
+	}, "\n")
+	if out != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out, want)
+	}
+}
+
+// The width of a character, and so the bytes, must not depend on the locale.
+// The width library reads it once, when a process starts.
+func TestTableLayoutInAnotherLocale(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Skipf("cannot start the test again: %v", err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestTableLayout$")
+	cmd.Env = append(os.Environ(), "LC_ALL=ja_JP.UTF-8", "RUNEWIDTH_EASTASIAN=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestDigits(t *testing.T) {
+	tests := []struct {
+		value  Value
+		kind   Kind
+		digits int
+		want   string
+	}{
+		{Float(0.123456), KindFloat, 3, "0.123"},
+		{Float(0.123456), KindFloat, 0, "0.123456"},
+		{Float(25), KindFloat, 2, "25.00"},
+		{Float(1e-9), KindFloat, 2, "0.00"},
+		{Float(1e15), KindFloat, 2, "1e+15"},
+		{Interval(-0.5, 0.125), KindInterval, 2, "[-0.50, 0.12]"},
+		{Int(288750), KindInt, 2, "288750"},
+	}
+	for _, tt := range tests {
+		out := renderPeople(t, Markdown, []Column{{Name: "x", Kind: tt.kind, Digits: tt.digits}}, Options{}, [][]Value{{tt.value}})
+		if got := strings.Split(out, "\n")[2]; got != "| "+tt.want+" |" {
+			t.Errorf("%+v with %d digits: got %s, want | %s |", tt.value, tt.digits, got, tt.want)
+		}
+	}
+}

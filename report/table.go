@@ -1,0 +1,66 @@
+package report
+
+import (
+	"sync"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// neutralWidths makes the width of a character the same in every locale: the
+// library would otherwise ask the environment, and the same input give other
+// bytes.
+var neutralWidths = sync.OnceFunc(func() { text.OverrideRuneWidthEastAsianWidth(false) })
+
+// tableRenderer draws a table with box characters below its headers only, so
+// that columns can be copied out of a terminal.
+type tableRenderer struct{}
+
+func (tableRenderer) escape(s string) string { return Visible(s) }
+func (tableRenderer) number(s string) string { return s }
+func (tableRenderer) missing() string        { return "–" }
+
+func (tableRenderer) render(s *sheet) []byte {
+	neutralWidths()
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault // as given, not upper-cased
+	style.Options.DrawBorder = false
+	style.Options.SeparateColumns = false
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	configs := make([]table.ColumnConfig, len(s.headers))
+	for i, numeric := range s.numeric {
+		align := text.AlignLeft
+		if numeric {
+			align = text.AlignRight
+		}
+		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}
+	}
+	t.SetColumnConfigs(configs)
+	t.AppendHeader(tableRow(s.headers))
+	for _, cells := range s.rows {
+		t.AppendRow(tableRow(cells))
+	}
+
+	var b []byte
+	if s.title != "" {
+		b = append(append(b, s.title...), "\n\n"...)
+	}
+	b = append(append(b, t.Render()...), '\n')
+	if len(s.notes) > 0 {
+		b = append(b, '\n')
+	}
+	for _, note := range s.notes {
+		b = append(append(b, note...), '\n')
+	}
+	return b
+}
+
+func tableRow(cells []string) table.Row {
+	row := make(table.Row, len(cells))
+	for i, c := range cells {
+		row[i] = c
+	}
+	return row
+}

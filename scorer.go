@@ -1,0 +1,231 @@
+package refract
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/refract-eval/refract/metrics"
+)
+
+// scorer is one worker of an engine, with the memory of its metrics.
+type scorer struct {
+	e          *Engine
+	workspaces []metrics.Workspace // nil for a metric that is no Preparer
+	width      []int               // statistics per hypothesis, 0 until known
+}
+
+func (e *Engine) newScorer() *scorer {
+	s := &scorer{e: e, workspaces: make([]metrics.Workspace, len(e.Metrics)), width: make([]int, len(e.Metrics))}
+	for i, m := range e.Metrics {
+		if p, ok := m.(metrics.Preparer); ok {
+			s.workspaces[i] = p.NewWorkspace()
+		}
+	}
+	return s
+}
+
+// frame says which texts of a segment are there, and gives them to metrics.
+type frame struct {
+	hyps, refs []int // present ones: index in the block -> index in the segment
+	columns    int   // references of the segment, missing ones included
+	block      metrics.Block
+}
+
+func newFrame(s *Segment) frame {
+	f := frame{columns: s.NumReferences()}
+	f.block.Source = s.Source.Value
+	f.block.Hypotheses = make([]string, 0, len(s.Hypotheses))
+	f.hyps = make([]int, 0, len(s.Hypotheses))
+	for i := range s.Hypotheses {
+		if t := s.Hypotheses[i].Text; t.Valid {
+			f.block.Hypotheses = append(f.block.Hypotheses, t.Value)
+			f.hyps = append(f.hyps, i)
+		}
+	}
+	f.block.References = make([]string, 0, f.columns)
+	f.refs = make([]int, 0, f.columns)
+	for i, t := range s.AllReferences(make([]Text, 0, f.columns)) {
+		if t.Valid {
+			f.block.References = append(f.block.References, t.Value)
+			f.refs = append(f.refs, i)
+		}
+	}
+	return f
+}
+
+func (s *scorer) score(ctx context.Context, segments []*Segment) ([]*SegmentScores, error) {
+	out := make([]*SegmentScores, len(segments))
+	frames := make([]frame, len(segments))
+	for i, seg := range segments {
+		out[i] = &SegmentScores{Segment: seg, Metrics: make([]MetricScores, len(s.e.Metrics))}
+		frames[i] = newFrame(seg)
+	}
+	for k, m := range s.e.Metrics {
+		info := m.Info()
+		var todo []int
+		for i, seg := range segments {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			f := &frames[i]
+			ms := &out[i].Metrics[k]
+			status := metrics.Scored
+			if info.NeedsReferences && len(f.refs) == 0 {
+				if !s.e.AllowNoReferences {
+					return nil, &NoReferencesError{info.Name, seg.ID, seg.Pos}
+				}
+				status = metrics.MissingReference
+			} else if info.NeedsSource && !seg.Source.Valid {
+				status = metrics.MissingSource
+			}
+			ms.init(seg, f, info, status)
+			if status != metrics.Scored || len(f.hyps) == 0 {
+				continue
+			}
+			if w := s.workspaces[k]; w != nil {
+				s.prepared(w, m, k, f, ms)
+			} else {
+				todo = append(todo, i)
+			}
+		}
+		if err := s.batched(ctx, m, todo, frames, out, k); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// init makes the matrix with the statuses that follow from what is missing.
+func (ms *MetricScores) init(seg *Segment, f *frame, info metrics.Info, status metrics.Status) {
+	ms.Columns = 1
+	if info.NeedsReferences {
+		ms.Columns = max(1, f.columns)
+	}
+	n := len(seg.Hypotheses) * ms.Columns
+	ms.Values = make([]float64, n)
+	ms.Status = make([]metrics.Status, n)
+	if status == metrics.Scored && len(f.hyps) == len(seg.Hypotheses) && (!info.NeedsReferences || len(f.refs) == f.columns) {
+		return
+	}
+	refs := seg.AllReferences(nil)
+	for h := range seg.Hypotheses {
+		for c := range ms.Columns {
+			st := status
+			switch {
+			case !seg.Hypotheses[h].Text.Valid:
+				st = metrics.MissingHypothesis
+			case status == metrics.Scored && info.NeedsReferences && !refs[c].Valid:
+				st = metrics.MissingReference
+			}
+			ms.Status[h*ms.Columns+c] = st
+		}
+	}
+}
+
+// blockFor leaves out of the block what the metric does not ask for.
+func (f *frame) blockFor(info metrics.Info) metrics.Block {
+	b := f.block
+	if !info.NeedsReferences {
+		b.References = nil
+	}
+	if !info.NeedsSource {
+		b.Source = ""
+	}
+	return b
+}
+
+// prepared scores one segment in a workspace.
+func (s *scorer) prepared(w metrics.Workspace, m metrics.Metric, k int, f *frame, ms *MetricScores) {
+	b := f.blockFor(m.Info())
+	w.Load(b)
+	if len(f.hyps)*b.Columns() == len(ms.Values) {
+		w.Cells(ms.Values[:0])
+	} else {
+		f.place(ms, b.Columns(), w.Cells(nil), nil)
+	}
+	rows := len(ms.Values) / ms.Columns
+	if n, ok := w.(metrics.NativeWorkspace); ok && s.e.Want.Native {
+		ms.initNative(rows, f)
+		for b, v := range n.Native(nil) {
+			ms.Native[f.hyps[b]] = v
+		}
+	}
+	st, ok := w.(metrics.StatisticsWorkspace)
+	if _, corpus := m.(metrics.CorpusMetric); !ok || !corpus {
+		return
+	}
+	statistics := func(f *frame, row func(h int) []float64) []float64 {
+		var all []float64
+		for b, h := range f.hyps {
+			v := row(b)
+			if all == nil {
+				s.width[k] = len(v)
+				all = make([]float64, rows*len(v))
+			}
+			copy(all[h*len(v):], v)
+		}
+		return all
+	}
+	// "The first" is the first of the segment; where it is missing there are
+	// no statistics against it.
+	if s.e.Want.FirstStatistics && len(f.refs) > 0 && f.refs[0] == 0 {
+		ms.First = statistics(f, func(h int) []float64 { return st.CellStatistics(nil, h, 0) })
+	}
+	if s.e.Want.NativeStatistics {
+		ms.All = statistics(f, func(h int) []float64 { return st.NativeStatistics(nil, h) })
+	}
+}
+
+func (ms *MetricScores) initNative(rows int, f *frame) {
+	ms.Native = make([]float64, rows)
+	ms.NativeStatus = make([]metrics.Status, rows)
+	for i := range ms.NativeStatus {
+		ms.NativeStatus[i] = metrics.MissingHypothesis
+	}
+	for _, h := range f.hyps {
+		ms.NativeStatus[h] = metrics.Scored
+	}
+}
+
+// place copies the matrix of a block to where its texts stand in the segment.
+func (f *frame) place(ms *MetricScores, columns int, values []float64, status []metrics.Status) {
+	for b, h := range f.hyps {
+		for c := range columns {
+			to := h * ms.Columns
+			if ms.Columns > 1 {
+				to += f.refs[c]
+			}
+			ms.Values[to] = values[b*columns+c]
+			if status != nil {
+				ms.Status[to] = status[b*columns+c]
+			}
+		}
+	}
+}
+
+// batched scores segments by the metric's Score.
+func (s *scorer) batched(ctx context.Context, m metrics.Metric, todo []int, frames []frame, out []*SegmentScores, k int) error {
+	if len(todo) == 0 {
+		return nil
+	}
+	info := m.Info()
+	blocks := make([]metrics.Block, len(todo))
+	for j, i := range todo {
+		blocks[j] = frames[i].blockFor(info)
+	}
+	scores, err := m.Score(ctx, blocks)
+	if err != nil {
+		return fmt.Errorf("%s, segments %q to %q: %w", info.Name, out[todo[0]].Segment.ID, out[todo[len(todo)-1]].Segment.ID, err)
+	}
+	if len(scores) != len(blocks) {
+		return fmt.Errorf("%s gave %d matrices for %d segments", info.Name, len(scores), len(blocks))
+	}
+	for j, i := range todo {
+		cells := len(blocks[j].Hypotheses) * blocks[j].Columns()
+		if len(scores[j].Values) != cells || scores[j].Status != nil && len(scores[j].Status) != cells {
+			return fmt.Errorf("%s, segment %q: %d values for %d cells", info.Name, out[i].Segment.ID, len(scores[j].Values), cells)
+		}
+		frames[i].place(&out[i].Metrics[k], blocks[j].Columns(), scores[j].Values, scores[j].Status)
+	}
+	return nil
+}

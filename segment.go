@@ -1,0 +1,121 @@
+package refract
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+)
+
+// Text is a text that may be missing. The zero Text is missing; a Text whose
+// Value is "" and whose Valid is true is an empty text, which is something
+// else: an empty hypothesis is scored, a missing one is not.
+//
+// In JSON a missing Text is null.
+type Text struct {
+	Value string
+	Valid bool
+}
+
+// NewText returns a Text that is present, be it empty or not.
+func NewText(s string) Text { return Text{Value: s, Valid: true} }
+
+// MarshalJSON writes the text as a string, or null when it is missing.
+func (t Text) MarshalJSON() ([]byte, error) {
+	if !t.Valid {
+		return []byte("null"), nil
+	}
+	return json.Marshal(t.Value)
+}
+
+// UnmarshalJSON reads a string, or null as a missing text.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*t = Text{}
+		return nil
+	}
+	t.Valid = true
+	return json.Unmarshal(b, &t.Value)
+}
+
+// Position says where a segment was read, for error messages. Line counts
+// from 1; a Position without a file is unknown.
+type Position struct {
+	File string
+	Line int
+}
+
+// String returns "file:line", the file alone when the line is unknown, or ""
+// for an unknown position.
+func (p Position) String() string {
+	switch {
+	case p.File == "":
+		return ""
+	case p.Line == 0:
+		return p.File
+	default:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+}
+
+// Segment is one item of a test set: a sentence, a document to summarize, an
+// image to caption, with everything that is known of it.
+type Segment struct {
+	ID         string
+	Source     Text
+	References []Text       // the originals, in order; another number per segment is fine
+	Variants   []Variant    // expanded references, in order; they follow the originals
+	Hypotheses []Hypothesis // in the dataset's order, a system at most once
+	Judgements []Judgement
+	Document   string // "" where none is stated
+	Domain     string // "" where none is stated
+	Pos        Position
+}
+
+// Hypothesis is what one system produced for a segment.
+type Hypothesis struct {
+	System string
+	Text   Text
+	// Human marks a reference that a test set also lists among its systems.
+	Human bool
+}
+
+// Judgement is one human score of one system's hypothesis. Higher is better.
+// A judgement that is not Valid is a stated absence (null, None), which is
+// not 0.
+type Judgement struct {
+	Name   string // of the kind of judgement, such as "mqm"
+	System string
+	Score  float64
+	Valid  bool
+}
+
+// Variant is a reference that a model made from another one.
+type Variant struct {
+	Reference int    // index into Segment.References of the text it came from
+	Prompt    string // name of the prompt, such as "order"
+	Sample    int    // sample index of that prompt, from 0
+	Model     string
+	Text      Text
+	Finish    string // finish reason that the server gave; "" where unknown
+}
+
+// AllReferences appends to dst the originals and then the variants: the
+// order of the columns of a score matrix.
+func (s *Segment) AllReferences(dst []Text) []Text {
+	dst = append(dst, s.References...)
+	for i := range s.Variants {
+		dst = append(dst, s.Variants[i].Text)
+	}
+	return dst
+}
+
+// NumReferences is the number of originals and variants, missing texts
+// included.
+func (s *Segment) NumReferences() int { return len(s.References) + len(s.Variants) }
+
+// Dataset yields the segments of a test set in their order. The sequence
+// ends after the first error. A segment belongs to the caller once yielded.
+type Dataset interface {
+	Segments(ctx context.Context) iter.Seq2[*Segment, error]
+}

@@ -1,0 +1,236 @@
+package refract
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Scope says how the score of a system comes about.
+type Scope uint8
+
+// The scopes.
+const (
+	// Auto pools statistics (Pooled) for the aggregators single and native of
+	// metrics that can, as their papers define the score of a corpus; all
+	// else is Averaged.
+	Auto Scope = iota
+	// Averaged is the mean of the system's segment scores.
+	Averaged
+	// Pooled sums the statistics of all segments and scores the sum.
+	Pooled
+)
+
+// Setting is one way to score: a metric and an aggregator over references.
+type Setting struct {
+	Metric     metrics.Metric
+	Aggregator aggregate.Aggregator
+}
+
+// SystemScore is the score of one system under one setting.
+type SystemScore struct {
+	System        string
+	Human         bool // a reference scored as a system
+	Setting       int  // index of the setting
+	Value         float64
+	OK            bool
+	Pooled        bool
+	Segments      int // that entered the number
+	Missing       int // segments of the dataset that did not
+	MinReferences int // fewest and most references of a segment that entered
+	MaxReferences int
+	// MissingReferences counts the references without a score, over all
+	// segments that entered.
+	MissingReferences int
+}
+
+// Systems accumulates segment scores into system scores. It holds one entry
+// per system and setting, whatever the number of segments.
+type Systems struct {
+	engine   *Engine
+	settings []Setting
+	metric   []int // of each setting: its index in the engine
+	pooled   []bool
+	reducer  Reducer
+	names    []string
+	index    map[string]int
+	human    []bool
+	sums     [][]systemSum // [setting][system]
+	segments int
+}
+
+type systemSum struct {
+	value             float64
+	statistics        []float64
+	n                 int
+	minRefs, maxRefs  int
+	missingReferences int
+}
+
+// NewSystems prepares e for the settings, by setting its Metrics and Want,
+// and returns the accumulator for the scores that e will give.
+func NewSystems(e *Engine, settings []Setting, scope Scope, p aggregate.Policy) (*Systems, error) {
+	s := &Systems{engine: e, settings: settings, reducer: Reducer{Policy: p}, index: map[string]int{}}
+	e.Prepare(settings)
+	for _, set := range settings {
+		info := set.Metric.Info()
+		a := set.Aggregator
+		_, corpus := set.Metric.(metrics.CorpusMetric)
+		poolable := corpus && (a.Native() || a.Single())
+		if scope == Pooled && !poolable {
+			return nil, fmt.Errorf("%s with the aggregator %s has no corpus score: only single and native of metrics that define one do", info.Name, a.Name())
+		}
+		pool := poolable && scope != Averaged
+		s.metric = append(s.metric, indexOf(e.Metrics, set.Metric))
+		s.pooled = append(s.pooled, pool)
+		s.sums = append(s.sums, nil)
+		e.Want.FirstStatistics = e.Want.FirstStatistics || pool && a.Single()
+		e.Want.NativeStatistics = e.Want.NativeStatistics || pool && a.Native()
+	}
+	return s, nil
+}
+
+// Prepare sets the engine's Metrics, each once, and what it wants of them, so
+// that its scores can be reduced under the settings.
+func (e *Engine) Prepare(settings []Setting) {
+	for _, set := range settings {
+		if indexOf(e.Metrics, set.Metric) < 0 {
+			e.Metrics = append(e.Metrics, set.Metric)
+		}
+		e.Want.Native = e.Want.Native || set.Aggregator.Native()
+	}
+}
+
+func indexOf(ms []metrics.Metric, m metrics.Metric) int {
+	for i := range ms {
+		if ms[i] == m {
+			return i
+		}
+	}
+	return -1
+}
+
+// Add takes in the next segment.
+func (s *Systems) Add(seg *SegmentScores) error {
+	s.segments++
+	for h := range seg.Segment.Hypotheses {
+		hyp := &seg.Segment.Hypotheses[h]
+		sys, known := s.index[hyp.System]
+		if !known {
+			sys = len(s.names)
+			s.index[hyp.System] = sys
+			s.names = append(s.names, hyp.System)
+			s.human = append(s.human, hyp.Human)
+			for k := range s.sums {
+				s.sums[k] = append(s.sums[k], systemSum{})
+			}
+		}
+		for k, set := range s.settings {
+			ms := &seg.Metrics[s.metric[k]]
+			red, err := s.reducer.Reduce(ms, set.Metric.Info(), set.Aggregator, h)
+			if err != nil {
+				return fmt.Errorf("segment %q, system %q: %w", seg.Segment.ID, hyp.System, err)
+			}
+			if red.Status == metrics.Scored {
+				s.sums[k][sys].add(red, s.row(k, ms, h, len(seg.Segment.Hypotheses)))
+			}
+		}
+	}
+	return nil
+}
+
+// row is the statistics of hypothesis h that setting k pools, if it does.
+func (s *Systems) row(k int, ms *MetricScores, h, hyps int) []float64 {
+	if !s.pooled[k] {
+		return nil
+	}
+	all := ms.All
+	if s.settings[k].Aggregator.Single() {
+		all = ms.First
+	}
+	width := len(all) / hyps
+	return all[h*width : (h+1)*width]
+}
+
+func (sum *systemSum) add(red Reduced, statistics []float64) {
+	if sum.n == 0 {
+		sum.minRefs = red.References
+		sum.statistics = make([]float64, len(statistics))
+	}
+	sum.n++
+	sum.minRefs = min(sum.minRefs, red.References)
+	sum.maxRefs = max(sum.maxRefs, red.References)
+	sum.missingReferences += red.Missing
+	sum.value += red.Value
+	for i, v := range statistics {
+		sum.statistics[i] += v
+	}
+}
+
+// Segments is how many segments were added.
+func (s *Systems) Segments() int { return s.segments }
+
+// Scores returns the score of every system under every setting, by setting
+// and then in the order in which the systems appeared.
+func (s *Systems) Scores() []SystemScore {
+	var out []SystemScore
+	for k, set := range s.settings {
+		for i, name := range s.names {
+			sum := &s.sums[k][i]
+			score := SystemScore{
+				System: name, Human: s.human[i], Setting: k, Pooled: s.pooled[k],
+				OK: sum.n > 0, Segments: sum.n, Missing: s.segments - sum.n,
+				MinReferences: sum.minRefs, MaxReferences: sum.maxRefs,
+				MissingReferences: sum.missingReferences,
+			}
+			if sum.n > 0 {
+				score.Value = sum.value / float64(sum.n)
+				if s.pooled[k] {
+					score.Value = set.Metric.(metrics.CorpusMetric).CorpusScore(sum.statistics)
+				}
+			}
+			out = append(out, score)
+		}
+	}
+	return out
+}
+
+// Signature is the full signature of a system score.
+func (s *Systems) Signature(score *SystemScore) metrics.Signature {
+	set := s.settings[score.Setting]
+	level := metrics.Sentence
+	if score.Pooled {
+		level = metrics.Corpus
+	}
+	return SettingSignature(set, level, ReferenceCount(score.MinReferences, score.MaxReferences))
+}
+
+// SettingSignature is the full signature of a score under a setting. A metric
+// that needs no references has no aggregator to state.
+func SettingSignature(set Setting, level metrics.Level, references string) metrics.Signature {
+	agg := set.Aggregator.Name()
+	if !set.Metric.Info().NeedsReferences {
+		agg = ""
+	}
+	if s, ok := set.Metric.(Signed); ok {
+		return s.Signed(references, agg)
+	}
+	return FullSignature(set.Metric.Signature(level), references, agg)
+}
+
+// Signed is a metric that knows the full signature of its scores, such as one
+// whose scores another version of the program stored.
+type Signed interface {
+	Signed(references, aggregator string) metrics.Signature
+}
+
+// ReferenceCount is the number of references as a signature states it: "var"
+// where it differs between segments.
+func ReferenceCount(lo, hi int) string {
+	if lo != hi {
+		return "var"
+	}
+	return strconv.Itoa(hi)
+}

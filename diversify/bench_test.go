@@ -5,7 +5,6 @@ import (
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/diversify"
 )
 
 // BenchmarkWarm expands 10,000 segments of two references with ten prompts,
@@ -49,5 +48,3 @@ func BenchmarkCold(b *testing.B) {
 		}
 	}
 }
-
-var _ diversify.Completer = completer(nil)

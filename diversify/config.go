@@ -13,7 +13,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// The sampling parameters of Div-Ref (section 4.1), and defaults of Config.
+// The sampling parameters of Div-Ref (section 4.1.3), and defaults of Config.
 const (
 	PaperTemperature = 1.0
 	PaperTopP        = 0.9

@@ -2,7 +2,6 @@ package diversify_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -102,20 +101,6 @@ func mustRun(tb testing.TB, x *diversify.Expander, ds refract.Dataset) ([]*refra
 		tb.Fatal(err)
 	}
 	return out, s
-}
-
-// encode writes all of the segments, one a line.
-func encode(tb testing.TB, segs []*refract.Segment) string {
-	tb.Helper()
-	var out []byte
-	for _, s := range segs {
-		line, err := json.Marshal(s)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		out = append(append(out, line...), '\n')
-	}
-	return string(out)
 }
 
 func openSQLite(tb testing.TB, file string) *cache.SQLite {

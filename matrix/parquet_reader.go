@@ -78,7 +78,7 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 		return fmt.Errorf("the Parquet file is cut off or damaged (%w); score again to write it anew", err)
 	}
 	s.groups = f.RowGroups()
-	return s.mapColumns(f.Schema())
+	return guard(func() error { return s.mapColumns(f.Schema()) })
 }
 
 // mapColumns checks the names and types of the file's columns.

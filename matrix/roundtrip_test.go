@@ -111,11 +111,15 @@ func TestRoundTrip(t *testing.T) {
 		if again := writeAll(t, fromLines, jsonl); !bytes.Equal(lines, again) {
 			t.Fatalf("written again:\n%s\nfirst:\n%s", again, lines)
 		}
-		fromParquet, err := readParquet(writeAll(t, m, pq))
+		columns := writeAll(t, m, pq)
+		fromParquet, err := readParquet(columns)
 		if err != nil {
 			t.Fatal(err)
 		}
 		same(t, fromParquet, m)
+		if again := writeAll(t, fromParquet, pq); !bytes.Equal(columns, again) {
+			t.Fatal("Parquet written again has other bytes")
+		}
 	})
 }
 

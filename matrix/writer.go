@@ -49,11 +49,13 @@ func formatOf(path string) (format, error) {
 // File is a Writer of a file, which appears under its name only when it is
 // whole.
 type File struct {
-	Writer
+	w    Writer
 	path string
 	temp *os.File // nil once the file is closed or discarded
 	err  error    // what closing gave
 }
+
+var _ Writer = (*File)(nil)
 
 // Create makes a file for a matrix, in JSON Lines or Parquet as the extension
 // .jsonl or .parquet says. Rows go to a temporary file beside it, which
@@ -77,7 +79,7 @@ func Create(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("matrix %s cannot be written: %w", path, err)
 	}
-	return &File{Writer: format.writer(temp), path: path, temp: temp}, nil
+	return &File{w: format.writer(temp), path: path, temp: temp}, nil
 }
 
 // createBeside is os.CreateTemp, but with the permissions that the user's
@@ -97,7 +99,7 @@ func (f *File) Write(r *Row) error {
 	if f.temp == nil {
 		return errClosed
 	}
-	if err := f.Writer.Write(r); err != nil {
+	if err := f.w.Write(r); err != nil {
 		return fmt.Errorf("matrix %s: %w", f.path, err)
 	}
 	return nil
@@ -112,7 +114,7 @@ func (f *File) Close() error {
 	}
 	temp := f.temp
 	f.temp = nil
-	err := f.Writer.Close()
+	err := f.w.Close()
 	if err == nil {
 		err = temp.Sync()
 	}

@@ -1,0 +1,212 @@
+package diversify_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// The test binary starts itself as a process to be killed. The variable holds
+// the server's address; the arguments are the child's name, its cache file and
+// its output file.
+const childVariable = "REFRACT_DIVERSIFY_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	server := os.Getenv(childVariable)
+	if server == "" {
+		os.Exit(m.Run())
+	}
+	if err := child(server, os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+const (
+	killSegments    = 40
+	killSamples     = 2
+	killConcurrency = 6
+)
+
+func killConfig(c diversify.Completer, s cache.Store) diversify.Config {
+	cfg := config(c)
+	cfg.Prompts = cfg.Prompts[:8]
+	cfg.Samples, cfg.Concurrency, cfg.Client, cfg.Store = killSamples, killConcurrency, c, s
+	return cfg
+}
+
+func child(server, name, file, output string) error {
+	ctx := context.Background()
+	s, err := cache.OpenSQLite(ctx, file)
+	if err != nil {
+		return err
+	}
+	c, err := llm.New(llm.Config{BaseURL: server, UserAgent: name})
+	if err != nil {
+		return err
+	}
+	x, err := diversify.New(killConfig(c, cache.NewLRU(s, 100)))
+	if err != nil {
+		return err
+	}
+	out, _, err := run(ctx, x, numbered(killSegments))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(output, []byte(lines(out)), 0o600); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+func lines(segs []*refract.Segment) string {
+	var b strings.Builder
+	for _, s := range segs {
+		fmt.Fprintf(&b, "%+v\n", *s)
+	}
+	return b.String()
+}
+
+// stored counts the answers to each prompt in a cache file.
+func stored(t *testing.T, file string) map[string]int {
+	t.Helper()
+	s, err := cache.OpenSQLite(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[string]int{}
+	for e, err := range s.Entries(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n[e.Request.Prompt]++
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Killed at any moment and started again, an expansion repeats no call whose
+// answer was stored, and its output is that of one that was never killed.
+func TestKill(t *testing.T) {
+	const kills = 15
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrived := make(chan string, 100_000)
+	server := llmtest.NewServer(t, &llmtest.Handler{Answer: func(r *llmtest.Request) string {
+		arrived <- r.UserAgent()
+		time.Sleep(time.Millisecond) // so that calls overlap
+		return llmtest.Answer(r.Model, r.Prompt, 0)
+	}})
+	file, output := cacheFile(t), filepath.Join(t.TempDir(), "out")
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+
+	atStart := map[string]map[string]int{} // by child, answers stored for each prompt
+	start := func(name string) (*exec.Cmd, *bytes.Buffer) {
+		atStart[name] = stored(t, file)
+		var complaint bytes.Buffer
+		cmd := exec.Command(self, name, file, output)
+		cmd.Env = append(os.Environ(), childVariable+"="+server.BaseURL)
+		cmd.Stderr = &complaint
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, &complaint
+	}
+	killed := 0
+	for i := range kills {
+		name := fmt.Sprintf("child-%d", i)
+		cmd, complaint := start(name)
+		// Some die while they start, most in the middle of calls.
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		var moment <-chan time.Time
+		after := rng.IntN(100)
+		if i%5 == 4 {
+			moment = time.After(time.Duration(rng.IntN(30)) * time.Millisecond)
+		}
+		for alive := true; alive; {
+			select {
+			case from := <-arrived:
+				if from != name {
+					continue
+				}
+				if after--; after > 0 {
+					continue
+				}
+				time.Sleep(time.Duration(rng.IntN(1500)) * time.Microsecond)
+			case <-moment:
+			case err := <-ended:
+				if err != nil {
+					t.Fatalf("%s: %v\n%s", name, err, complaint)
+				}
+				ended <- nil
+			}
+			alive = false
+		}
+		_ = cmd.Process.Kill() // fails if it has ended
+		if err := <-ended; err != nil {
+			killed++
+		}
+	}
+	cmd, complaint := start("last")
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("last: %v\n%s", err, complaint)
+	}
+	if killed < kills/2 {
+		t.Errorf("only %d of %d processes were killed before they ended", killed, kills)
+	}
+
+	calls := map[string]map[string]int{} // by child, of each prompt
+	for _, r := range server.Requests() {
+		name := r.UserAgent()
+		if calls[name] == nil {
+			calls[name] = map[string]int{}
+		}
+		calls[name][r.Prompt]++
+	}
+	for name, prompts := range calls {
+		for prompt, n := range prompts {
+			if had := atStart[name][prompt]; n > killSamples-had {
+				t.Errorf("%s: %d calls with %q, of which %d answers were stored", name, n, prompt, had)
+			}
+		}
+	}
+	const asked = killSegments * 2 * 8 * killSamples
+	total := 0
+	for _, n := range stored(t, file) {
+		total += n
+	}
+	if n := server.Calls(); total != asked || n < asked || n > asked+killed*killConcurrency {
+		t.Errorf("%d answers stored and %d calls made; %d are asked for, %d kills with %d calls in flight", total, n, asked, killed, killConcurrency)
+	}
+
+	got, err := os.ReadFile(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calm := newExpander(t, killConfig(client(t, llmtest.NewServer(t, nil)), cache.NewMemory()))
+	want, _ := mustRun(t, calm, numbered(killSegments))
+	if string(got) != lines(want) {
+		t.Error("the output is not that of an uninterrupted run")
+	}
+	t.Logf("%d killed, %d calls for %d answers", killed, server.Calls(), asked)
+}

@@ -1,0 +1,176 @@
+package diversify_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/llm"
+)
+
+// moody answers in many ways, which the prompt decides, and counts calls.
+type moody struct {
+	mu    sync.Mutex
+	calls map[string]int
+}
+
+func (m *moody) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
+	m.mu.Lock()
+	m.calls[r.Prompt]++
+	n := m.calls[r.Prompt]
+	m.mu.Unlock()
+	h := fnv.New32a()
+	h.Write([]byte(r.Prompt))
+	mood := h.Sum32()
+	for range mood % 5 {
+		runtime.Gosched()
+	}
+	resp := llm.Response{HasText: true, Text: fmt.Sprintf(" answer %d to %s\n", n, r.Prompt), FinishReason: "stop", PromptTokens: 3, CompletionTokens: 2}
+	switch mood % 7 {
+	case 0:
+		resp.FinishReason = "length"
+	case 1:
+		resp.HasText, resp.Text, resp.FinishReason = false, "", "content_filter"
+	case 2:
+		resp.Text = " \t"
+	case 3:
+		resp.HasText, resp.Text = false, ""
+	}
+	return resp, nil
+}
+
+// plainly expands what the store holds all answers for: one loop, written
+// without the package.
+func plainly(t *rapid.T, ds segments, prompts []diversify.Prompt, samples int, s cache.Store) []*refract.Segment {
+	params, err := cache.ParseParams(`{"temperature": 1.0, "top_p": 0.9, "max_tokens": 50}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*refract.Segment
+	for _, seg := range ds {
+		c := *seg
+		c.Variants = append([]refract.Variant(nil), seg.Variants...)
+		for r, ref := range seg.References {
+			if !ref.Valid || strings.TrimSpace(ref.Value) == "" {
+				continue
+			}
+			for _, p := range prompts {
+				for sample := range samples {
+					q := cache.Request{Kind: "chat", Model: model, Prompt: p.Text + " " + ref.Value, Params: params, Sample: sample}
+					e, ok, err := s.Get(context.Background(), q.Key())
+					if err != nil || !ok {
+						t.Fatalf("no answer to %+v: %v", q, err)
+					}
+					v := refract.Variant{Reference: r, Prompt: p.Name, Sample: sample, Model: model, Finish: e.FinishReason}
+					if text := strings.TrimSpace(e.Text); e.HasText && text != "" {
+						v.Text = refract.NewText(text)
+					}
+					c.Variants = append(c.Variants, v)
+				}
+			}
+		}
+		out = append(out, &c)
+	}
+	return out
+}
+
+func drawDataset(t *rapid.T) segments {
+	ref := rapid.OneOf(
+		rapid.Just(refract.Text{}),
+		rapid.Map(rapid.SampledFrom([]string{"", " ", "one", "two", " two", "one\ntwo", "three…", "four"}), refract.NewText),
+	)
+	ds := make(segments, rapid.IntRange(0, 12).Draw(t, "segments"))
+	for i := range ds {
+		ds[i] = &refract.Segment{ID: fmt.Sprint(i), References: rapid.SliceOfN(ref, 0, 4).Draw(t, "references")}
+		if rapid.Bool().Draw(t, "expanded before") {
+			ds[i].Variants = []refract.Variant{{Prompt: "old", Text: refract.NewText("one")}}
+		}
+	}
+	return ds
+}
+
+// Whatever the dataset, the concurrency, and what of it was stored before,
+// the output is that of one loop over the store, and no call is made twice.
+func TestExpandProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ds := drawDataset(t)
+		before := segments{}
+		for _, seg := range ds {
+			if rapid.Bool().Draw(t, "stored") {
+				before = append(before, seg)
+			}
+		}
+		m := &moody{calls: map[string]int{}}
+		st := cache.NewMemory()
+		cfg := config(m)
+		cfg.Store, cfg.MaxTokens = st, 50
+		cfg.Prompts = rapid.Permutation(diversify.Ten()).Draw(t, "prompts")[:rapid.IntRange(1, 4).Draw(t, "count")]
+		cfg.Samples = rapid.IntRange(1, 3).Draw(t, "samples")
+		expand := func(ds segments) ([]*refract.Segment, diversify.Summary) {
+			cfg.Concurrency = rapid.IntRange(1, 9).Draw(t, "concurrency")
+			x, err := diversify.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, s, err := run(context.Background(), x, ds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out, s
+		}
+		_, first := expand(before)
+		got, s := expand(ds)
+
+		want := plainly(t, ds, cfg.Prompts, cfg.Samples, st)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("output (-one loop +got):\n%s", diff)
+		}
+		sum := diversify.Summary{Segments: len(ds), Calls: s.Calls, PromptTokens: 3 * s.Calls, CompletionTokens: 2 * s.Calls}
+		for i, seg := range got {
+			for _, ref := range seg.References {
+				switch {
+				case !ref.Valid:
+					sum.MissingReferences++
+				case strings.TrimSpace(ref.Value) == "":
+					sum.EmptyReferences++
+				default:
+					sum.References++
+				}
+			}
+			for _, v := range seg.Variants[len(ds[i].Variants):] {
+				sum.Variants++
+				switch {
+				case v.Text.Valid && v.Finish == "length":
+					sum.Cut++
+				case !v.Text.Valid:
+					sum.Blocked++ // or empty
+				}
+			}
+		}
+		sum.Cached = sum.Variants - s.Calls
+		s.Blocked, s.Empty = s.Blocked+s.Empty, 0
+		if s != sum {
+			t.Fatalf("summary %+v, want %+v", s, sum)
+		}
+		calls := 0
+		for prompt, n := range m.calls {
+			calls += n
+			if n != cfg.Samples {
+				t.Fatalf("%d calls with %q, want %d", n, prompt, cfg.Samples)
+			}
+		}
+		if calls != first.Calls+s.Calls {
+			t.Fatalf("%d calls, but %d and %d were counted", calls, first.Calls, s.Calls)
+		}
+	})
+}

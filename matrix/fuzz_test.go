@@ -1,0 +1,44 @@
+package matrix_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// What is accepted is a matrix: written again it reads the same, in both
+// formats, and from then on its bytes do not change.
+func FuzzJSONL(f *testing.F) {
+	golden, err := os.ReadFile("testdata/matrix.jsonl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(golden)
+	f.Add([]byte(lines(line(), ref(1), native(`"references":1`, `"references":2`), line(idA, idB), native(idA, idB))))
+	f.Add([]byte(lines(ref(1), line(score, `"score":null`, scored, `"status":"missing-hypothesis"`))))
+	f.Add([]byte(line(`"reference":0`, `"reference":null`, `"references":1`, `"references":0`, score, `"score":-0e-7`)))
+	f.Add([]byte(line(idA, `"id":"\ud83d\ude00\n"`)))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		m, err := readJSONL(in)
+		if err != nil {
+			return
+		}
+		out := writeAll(t, m, jsonl)
+		again, err := readJSONL(out)
+		if err != nil {
+			t.Fatalf("%v in what was written:\n%s", err, out)
+		}
+		same(t, again, m)
+		if twice := writeAll(t, again, jsonl); !bytes.Equal(out, twice) {
+			t.Fatalf("written again:\n%s\nfirst:\n%s", twice, out)
+		}
+		if got, want := bytes.Count(out, []byte("\n")), len(bytes.Split(bytes.TrimSuffix(in, []byte("\n")), []byte("\n"))); got != want {
+			t.Fatalf("%d rows of %d", got, want)
+		}
+		columns, err := readParquet(writeAll(t, m, pq))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, columns, m)
+	})
+}

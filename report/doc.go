@@ -10,6 +10,9 @@
 //     numbers are rounded to the column's Digits, and a title and footnotes
 //     may be added. Rows are held until Close, which writes everything.
 //
+// [Progress] shows how far long work is: a bar on a terminal, plain lines in a
+// log.
+//
 // # Missing values
 //
 // A missing value ([Null], a NaN) is not an empty string and not 0:

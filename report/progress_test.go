@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"io"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -24,76 +26,61 @@ func newTestProgress(terminal bool, label string, total int, opts ...ProgressOpt
 func TestProgressPlain(t *testing.T) {
 	p, out, c := newTestProgress(false, "expand", 20_000, WithUnit("calls"))
 	p.AddCached(300)
-	for range 100 {
+	for range 60 {
 		c.advance(200 * time.Millisecond)
 		p.Add(9)
 	}
 	p.Count("retried", 2)
+	p.Count("cut", 0)
 	p.Count("failed", 1)
 	p.Println("a warning")
 	p.Finish()
 	p.Finish()
 	p.Add(1)
-	want := `expand: 525/20,000 calls · 300 from cache · 45.0/s · ETA 7m13s
-expand: 750/20,000 calls · 300 from cache · 45.0/s · ETA 7m08s
-expand: 975/20,000 calls · 300 from cache · 45.0/s · ETA 7m03s
-expand: 1,200/20,000 calls · 300 from cache · 45.0/s · ETA 6m58s
+	p.Println("afterwards")
+	want := `expand: 525/20,000 calls · 300 from cache · 45.00/s · ETA 7m12s
+expand: 750/20,000 calls · 300 from cache · 45.00/s · ETA 7m7s
 a warning
-expand: 1,200/20,000 calls · 300 from cache · 1 failed · 2 retried · 45.0/s · in 20s
+expand: 840/20,000 calls · 1 failed · 300 from cache · 2 retried · 45.00/s · in 12s
+afterwards
 `
 	if out.String() != want {
 		t.Errorf("got:\n%swant:\n%s", out, want)
 	}
 }
 
-func TestProgressTerminal(t *testing.T) {
-	p, out, c := newTestProgress(true, "score", 10)
-	p.Add(1) // too soon to draw again
-	c.advance(time.Second)
-	p.Add(1)
-	p.Println("careful\x1b[2J")
-	c.advance(50 * time.Millisecond)
-	p.Add(8)
-	p.Finish()
-	p.Println("done")
-	want := "\rscore: 0/10\x1b[K" +
-		"\rscore: 2/10 · 2.0/s · ETA 4.0s\x1b[K" +
-		"\r\x1b[K" + `careful\x1b[2J` + "\n" +
-		"\rscore: 2/10 · 2.0/s · ETA 4.0s\x1b[K" +
-		"\r\x1b[Kscore: 10/10 · 9.5/s · in 1.1s\n" + // 1.05 s
-		"done\n"
-	if out.String() != want {
-		t.Errorf("got:\n%q\nwant:\n%q", out, want)
+// The rate forgets, so that the time left follows a server that slows down,
+// and has nothing of what was cached.
+func TestProgressPlainRate(t *testing.T) {
+	p, out, c := newTestProgress(false, "x", 10_000)
+	steps := []struct {
+		after       time.Duration
+		add, cached int
+		want        string
+	}{
+		{4 * time.Second, 7000, 10, ""},
+		{time.Second, 500, 0, "x: 7,510/10,000 · 10 from cache · 1,500.00/s · ETA 1s\n"},
+		{20 * time.Second, 5, 0, "x: 7,515/10,000 · 10 from cache · 0.25/s · ETA 2h45m40s\n"},
+		{5 * time.Second, 0, 2000, "x: 9,515/10,000 · 2,010 from cache\n"},
+		{8 * time.Second, 485, 0, "x: 10,000/10,000 · 2,010 from cache · 60.62/s\n"},
 	}
-}
-
-// The rate forgets, so that the time left follows a server that slows down.
-func TestProgressRecentRate(t *testing.T) {
-	p, out, c := newTestProgress(false, "x", 100_000)
-	for range 60 {
-		c.advance(time.Second)
-		p.Add(100)
-		p.AddCached(10)
-	}
-	for range 60 {
-		c.advance(time.Second)
-		p.Add(1)
-	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if got, want := lines[len(lines)-1], "x: 6,660/100,000 · 600 from cache · 1.0/s · ETA 1d02h"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if len(lines) != 24 {
-		t.Errorf("%d lines in 120 s, want one every 5 s", len(lines))
+	for _, s := range steps {
+		out.Reset()
+		p.AddCached(s.cached)
+		c.advance(s.after)
+		p.Add(s.add)
+		if out.String() != s.want {
+			t.Errorf("got %q, want %q", out, s.want)
+		}
 	}
 }
 
 func TestProgressWithoutTotalOrWork(t *testing.T) {
-	p, out, c := newTestProgress(false, "read", -1, WithUnit("segments"))
+	p, out, c := newTestProgress(false, "read", -5, WithUnit("segments"))
 	c.advance(6 * time.Second)
 	p.Add(1_500)
 	p.Finish()
-	if want := "read: 1,500 segments · 250/s\nread: 1,500 segments · 250/s · in 6.0s\n"; out.String() != want {
+	if want := "read: 1,500 segments · 250.00/s\nread: 1,500 segments · 250.00/s · in 6s\n"; out.String() != want {
 		t.Errorf("unknown total: got %q, want %q", out, want)
 	}
 
@@ -107,20 +94,102 @@ func TestProgressWithoutTotalOrWork(t *testing.T) {
 
 	p, out, _ = newTestProgress(false, "expand", 3)
 	p.Finish()
-	if want := "expand: 0/3 · in 0.0s\n"; out.String() != want {
+	if want := "expand: 0/3 · in 0s\n"; out.String() != want {
 		t.Errorf("nothing done: got %q, want %q", out, want)
 	}
 }
 
-func TestProgressLabelsAreSafe(t *testing.T) {
-	p, out, c := newTestProgress(false, "a\r\x1b[2J", 1, WithUnit("b\n\u202e"))
-	p.Count("c\x07", 1)
-	p.Println("d\re\nf")
-	c.advance(time.Minute)
+var overwritten = regexp.MustCompile(`(?m)^.*\r`)
+
+// screen returns what a terminal shows of out. The bar is drawn from the
+// first column on, and erases the rest of its line.
+func screen(out *bytes.Buffer) string {
+	return overwritten.ReplaceAllString(strings.ReplaceAll(out.String(), "\x1b[0K", ""), "")
+}
+
+func TestProgressTerminal(t *testing.T) {
+	p, out, c := newTestProgress(true, "score", 10, WithUnit("cells"))
+	shows := func(want string) {
+		t.Helper()
+		if got := screen(out); !regexp.MustCompile(`^(?:` + want + `)$`).MatchString(got) {
+			t.Errorf("got:\n%q\nwant:\n%q\nall: %q", got, want, out)
+		}
+	}
+	const numbers = `, \d+ cells/(s|min|hr)\) \[\d+s:\d+s\]`
+	shows(`score   0% \| +\| \(0/10` + numbers)
+
+	length := out.Len()
 	p.Add(1)
+	p.AddCached(1)
+	p.Count("failed", 1)
+	if out.Len() != length {
+		t.Errorf("drawn again too soon: %q", out)
+	}
+	c.advance(redrawEvery)
+	p.Add(1)
+	bar := `score · 1 failed · 1 from cache  30% \|█{6} {14}\| \(3/10` + numbers
+	shows(bar)
+
+	p.Println("careful\x1b[2J")
+	shows(`careful\\x1b\[2J\n` + bar)
+
+	c.advance(900 * time.Millisecond)
+	p.Add(2)
 	p.Finish()
-	if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && hidden(r) }) || strings.Count(out.String(), "\n") != 3 {
-		t.Errorf("%q", out)
+	p.Finish()
+	p.Add(1)
+	p.Println("done")
+	shows(`careful\\x1b\[2J\nscore: 5/10 cells · 1 failed · 1 from cache · 4.00/s · in 1s\ndone\n`)
+}
+
+// The library takes a bar that is full for finished.
+func TestProgressTerminalAfterFull(t *testing.T) {
+	p, out, c := newTestProgress(true, "score", 2)
+	for _, n := range []int{2, 1, 5} {
+		c.advance(time.Second)
+		p.Add(n)
+		p.Println("one")
+	}
+	p.Finish()
+	if want := "one\none\none\nscore: 8/2 · 2.66/s · in 3s\n"; screen(out) != want {
+		t.Errorf("got %q, want %q; all: %q", screen(out), want, out)
+	}
+	if !strings.Contains(out.String(), "(2/2, ") {
+		t.Errorf("no full bar: %q", out)
+	}
+}
+
+func TestProgressTerminalWithoutTotal(t *testing.T) {
+	p, out, c := newTestProgress(true, "read", 0)
+	c.advance(time.Second)
+	p.Add(1500)
+	if got := screen(out); !strings.Contains(got, " read (1500/-, ") {
+		t.Errorf("got %q", got)
+	}
+	p.Finish()
+	if want := "read: 1,500 · 1,500.00/s · in 1s\n"; screen(out) != want {
+		t.Errorf("got %q, want %q", screen(out), want)
+	}
+}
+
+func TestProgressLabelsAreSafe(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		p, out, c := newTestProgress(terminal, "a\r\x1b[2J[red]", 1, WithUnit("b\n\u202e"))
+		p.Count("c\x07", 1)
+		p.Println("d\re\nf")
+		c.advance(time.Minute)
+		p.Add(1)
+		p.Finish()
+		shown := screen(out)
+		if strings.ContainsFunc(shown, func(r rune) bool { return r != '\n' && hidden(r) }) || !strings.Contains(shown, "[red]") {
+			t.Errorf("terminal %v: %q", terminal, shown)
+		}
+		if got, want := strings.Count(out.String(), "\n"), map[bool]int{false: 3, true: 2}[terminal]; got != want {
+			t.Errorf("terminal %v: %d lines, want %d: %q", terminal, got, want, out)
+		}
+		if !terminal && strings.ContainsAny(out.String(), "\r\x1b") {
+			t.Errorf("not plain: %q", out)
+		}
 	}
 }
 
@@ -135,43 +204,47 @@ func TestProgressNil(t *testing.T) {
 
 func TestProgressConcurrent(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
-		var out bytes.Buffer // guarded by p: a race if it is not
-		p := NewProgress(&out, terminal, "work", 3000)
-		var wg sync.WaitGroup
-		for range 10 {
-			wg.Go(func() {
-				for range 100 {
-					p.Add(1)
-					p.AddCached(2)
-					p.Count("failed", 1)
+		for _, total := range []int{3000, 0} {
+			var out bytes.Buffer // guarded by p: a race if it is not
+			p := NewProgress(&out, terminal, "work", total)
+			var wg sync.WaitGroup
+			for range 10 {
+				wg.Go(func() {
+					for range 100 {
+						p.Add(1)
+						p.AddCached(2)
+						p.Count("failed", 1)
+					}
+					p.Println("one")
+				})
+			}
+			wg.Wait()
+			p.Finish()
+			lines := strings.Split(strings.TrimSuffix(screen(&out), "\n"), "\n")
+			if last := lines[len(lines)-1]; !strings.HasPrefix(last, "work: 3,000") || !strings.Contains(last, " · 1,000 failed · 2,000 from cache") {
+				t.Errorf("terminal %v: the last line is %q", terminal, last)
+			}
+			for _, line := range lines[:len(lines)-1] {
+				if line != "one" {
+					t.Errorf("terminal %v: %q is broken", terminal, line)
 				}
-				p.Println("one")
-			})
-		}
-		wg.Wait()
-		p.Finish()
-		if want := "work: 3,000/3,000 · 2,000 from cache · 1,000 failed"; !strings.Contains(out.String(), want) {
-			t.Errorf("terminal %v: %q is not in %q", terminal, want, out.String())
-		}
-		if got := strings.Count(out.String(), "one\n"); got != 10 {
-			t.Errorf("terminal %v: %d of 10 lines", terminal, got)
+			}
+			if len(lines) != 11 {
+				t.Errorf("terminal %v: %d lines, want 11", terminal, len(lines))
+			}
 		}
 	}
 }
 
-func TestFormatDuration(t *testing.T) {
-	tests := []struct {
-		d    time.Duration
-		want string
-	}{
-		{0, "0.0s"}, {9940 * time.Millisecond, "9.9s"}, {10 * time.Second, "10s"},
-		{59400 * time.Millisecond, "59s"}, {59600 * time.Millisecond, "1m00s"}, {418 * time.Second, "6m58s"},
-		{time.Hour - time.Millisecond, "1h00m"}, {3*time.Hour + 5*time.Minute, "3h05m"},
-		{24*time.Hour - time.Second, "1d00h"}, {76 * time.Hour, "3d04h"},
-	}
-	for _, tt := range tests {
-		if got := formatDuration(tt.d); got != tt.want {
-			t.Errorf("formatDuration(%v) = %q, want %q", tt.d, got, tt.want)
-		}
+// Answers from the cache come by the hundred thousand.
+func BenchmarkProgressAddCached(b *testing.B) {
+	for _, terminal := range []bool{false, true} {
+		b.Run(map[bool]string{false: "plain", true: "terminal"}[terminal], func(b *testing.B) {
+			p := NewProgress(io.Discard, terminal, "expand", b.N)
+			for b.Loop() {
+				p.AddCached(1)
+			}
+			p.Finish()
+		})
 	}
 }

@@ -55,6 +55,7 @@ type Options struct {
 type Metric struct {
 	opt  Options
 	info metrics.Info
+	logs *[small][small]float64
 }
 
 var (
@@ -79,8 +80,8 @@ func New(o Options) (*Metric, error) {
 		if o.SmoothValue == 0 {
 			o.SmoothValue = map[Smoothing]float64{Floor: 0.1, AddK: 1}[o.Smooth]
 		}
-		if !(o.SmoothValue > 0) || math.IsInf(o.SmoothValue, 0) {
-			return nil, fmt.Errorf("bleu: smoothing value %v is not a positive number", o.SmoothValue)
+		if !(o.SmoothValue > 0) || math.IsInf(100*o.SmoothValue, 0) {
+			return nil, fmt.Errorf("bleu: smoothing value %v is not a positive number below 1e306", o.SmoothValue)
 		}
 	case None, Exp:
 		if o.SmoothValue != 0 {
@@ -95,13 +96,22 @@ func New(o Options) (*Metric, error) {
 	if o.MaxOrder < 1 || o.MaxOrder > ngram.MaxOrder {
 		return nil, fmt.Errorf("bleu: order %d is not between 1 and %d", o.MaxOrder, ngram.MaxOrder)
 	}
-	m := &Metric{opt: o}
+	if o.Order > Full {
+		return nil, fmt.Errorf("bleu: unknown treatment of orders %d", o.Order)
+	}
+	// A large value of floor makes an order without matches count for more
+	// than a perfect one.
+	upper := 100.0
+	if o.Smooth == Floor {
+		upper *= max(1, o.SmoothValue)
+	}
+	m := &Metric{opt: o, logs: logTable()}
 	m.info = metrics.Info{
 		Name:            m.name(),
 		NeedsReferences: true,
 		Direction:       metrics.HigherIsBetter,
 		Lower:           0,
-		Upper:           100,
+		Upper:           upper,
 	}
 	return m, nil
 }
@@ -164,7 +174,8 @@ func (m *Metric) name() string {
 	return metrics.Canonical("bleu", kv...)
 }
 
-// Info describes the metric: needs references, higher is better, 0 to 100.
+// Info describes the metric: needs references, higher is better, 0 to 100 (or
+// more where the value of floor is above 1).
 func (m *Metric) Info() metrics.Info { return m.info }
 
 // Signature has sacreBLEU's settings, and the longest n-gram where it is not
@@ -211,7 +222,9 @@ func (m *Metric) CorpusScore(sum []float64) float64 {
 	return m.compute(sum[2:2+n], sum[2+n:2+2*n], sum[0], sum[1], m.effective(metrics.Corpus))
 }
 
-// compute is the formula. Matches and totals have one entry per order.
+// compute is the formula. Matches and totals have one entry per order. The
+// logarithms are summed in the order of sacreBLEU: which scores are tied, and
+// so rank correlations, depends on the last bit.
 func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effective bool) float64 {
 	any := 0.0
 	for _, c := range matches {
@@ -227,23 +240,20 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 		}
 		penalty = math.Exp(1 - refLen/hypLen)
 	}
-	order := len(matches)
 	logs, halves := 0.0, 1.0
-	zero := false
+	orders := 0
 	for i, match := range matches {
 		total := totals[i]
 		if m.opt.Smooth == AddK && i > 0 {
 			match += m.opt.SmoothValue
 			total += m.opt.SmoothValue
+		} else if total < small && match > 0 {
+			logs += m.logs[int(total)][int(match)]
+			orders++
+			continue
 		}
 		if total == 0 {
-			// Without the effective order the missing orders have precision
-			// 0, and with it the mean ends here.
-			zero = zero || !effective
 			break
-		}
-		if effective {
-			order = i + 1
 		}
 		switch {
 		case match != 0:
@@ -254,11 +264,27 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 		case m.opt.Smooth == Floor:
 			logs += math.Log(100 * m.opt.SmoothValue / total)
 		default:
-			zero = true
+			return 0
+		}
+		orders++
+	}
+	if orders < len(matches) && !effective {
+		return 0 // the orders beyond the hypothesis have precision 0
+	}
+	return penalty * math.Exp(logs/float64(orders))
+}
+
+// small is below which counts have their logarithms in a table.
+const small = 64
+
+// logTable holds the logarithm of the precision in percent, by total and
+// matches.
+func logTable() *[small][small]float64 {
+	var t [small][small]float64
+	for total := range t {
+		for match := 1; match <= total; match++ {
+			t[total][match] = math.Log(100 * float64(match) / float64(total))
 		}
 	}
-	if zero {
-		return 0
-	}
-	return penalty * math.Exp(logs/float64(order))
+	return &t
 }

@@ -10,11 +10,12 @@
 // clipping of BLEU against several references (the maximum of their counts)
 // is the union of their sets.
 //
-// The n-grams of the references form a trie whose nodes carry suffix links.
-// A text is read once, from left to right: the node of the longest n-gram
-// that ends at a token is found with one look-up when the window was seen
-// before, and its suffix links lead to all shorter n-grams ending there. A
-// hypothesis walks the trie as an Aho–Corasick automaton and adds nothing to
+// The n-grams of the references form a trie whose nodes carry suffix links. A
+// text is read once, from left to right, and the node of the longest n-gram
+// that ends at a token knows the labels of all shorter n-grams ending there
+// too. Texts of one segment share long spans, so a node remembers the child it
+// led to last, and a look-up in the hash table is needed only where texts part.
+// A hypothesis walks the trie as an Aho–Corasick automaton and adds nothing to
 // it, since an n-gram of no reference can match none.
 package ngram
 
@@ -30,14 +31,17 @@ type Index struct {
 	order  int
 	nodes  []node
 	roots  [rootTokens]int32 // children of the root for the smallest tokens
-	table  []slot            // children of all nodes, open addressing
+	table  []int32           // other children by hash of parent and token, 0 for none
 	shift  uint
 	used   int
-	gen    uint32
-	stamp  uint32 // of the text being read
-	next   []int32
-	words  []uint8           // order of each word of the label space
-	free   [MaxOrder]int32   // next free label of an order, 0 when its word is full
+	todo   [MaxOrder]gap
+	blocks []int32 // labels of first occurrences, a block per node
+
+	stamp uint32          // of the text being read
+	next  []repeat        // by label
+	words []uint8         // order of each word of the label space
+	free  [MaxOrder]int32 // next free label of an order, 0 when its word is full
+
 	remap  []int32           // word of the label space -> word of a set
 	offset [MaxOrder + 1]int // words [offset[n-1], offset[n]) of a set hold order n
 	build  []uint64          // sets of references before Seal, one after the other
@@ -47,23 +51,31 @@ type Index struct {
 	hyps   []uint64
 	nRefs  int
 	nHyps  int
-	full   []uint64 // scratch
 }
 
 const rootTokens = 256
 
 type node struct {
+	parent int32
+	token  uint32 // that led here from the parent
 	suffix int32  // node of the n-gram without its first token
-	first  int32  // label of the first occurrence in a text
-	last   int32  // label of the latest occurrence in the text with stamp
-	stamp  uint32 // which text last is about
-	depth  int32
+	block  int32  // where its labels stand in blocks: its own, its suffix's, …
+	depth  int32  // how many labels
+	after  uint32 // token read last at this node, plus one
+	child  int32  // where that token led
 }
 
-type slot struct {
-	key   uint64
-	gen   uint32
-	child int32
+// gap is a child that a node lacks, and the slot of the table for it.
+type gap struct {
+	parent int32
+	at     uint
+}
+
+// repeat chains the labels of an n-gram: the first occurrence, the second, …
+type repeat struct {
+	next  int32  // label of the next occurrence, 0 for none yet
+	last  int32  // of a first label: that of the latest occurrence in a text
+	stamp uint32 // which text last is about
 }
 
 // New returns an index for n-grams of orders 1 to order, at most MaxOrder.
@@ -84,12 +96,9 @@ func (x *Index) Order() int { return x.order }
 func (x *Index) Reset() {
 	x.nodes = append(x.nodes[:0], node{})
 	clear(x.roots[:])
-	x.gen++
-	if x.gen == 0 { // wrapped: entries of old generations would look current
-		clear(x.table)
-		x.gen = 1
-	}
+	clear(x.table)
 	x.used, x.stamp = 0, 0
+	x.blocks = x.blocks[:0]
 	x.words = x.words[:0]
 	clear(x.free[:])
 	x.next = x.next[:0]
@@ -98,8 +107,7 @@ func (x *Index) Reset() {
 	x.nRefs, x.nHyps = 0, 0
 	// Label 0 means "none"; its bit in the first word is never set by a
 	// reference, so a hypothesis may set it without being asked.
-	x.words = append(x.words, 1)
-	x.next = append(x.next, make([]int32, 64)...)
+	x.newWord(1)
 	x.free[0] = 1
 }
 
@@ -108,35 +116,58 @@ func (x *Index) AddReference(tokens []uint32) {
 	x.stamp++
 	start := len(x.build)
 	x.build = append(x.build, make([]uint64, len(x.words))...)
-	state := int32(0)
 	if x.order == 0 {
 		tokens = nil
 	}
+	state := int32(0)
 	for _, t := range tokens {
-		s := state
-		if int(x.nodes[s].depth) == x.order {
-			s = x.nodes[s].suffix
+		n := &x.nodes[state]
+		if n.after == t+1 {
+			state = n.child
+		} else {
+			s := state
+			if int(n.depth) == x.order {
+				s = n.suffix
+			}
+			c := x.extend(s, t)
+			n = &x.nodes[state]
+			n.after, n.child = t+1, c
+			state = c
 		}
-		state = x.childOrNew(s, t)
-		for u := state; u != 0; {
-			n := &x.nodes[u]
-			l := n.first
-			if n.stamp == x.stamp {
-				if l = x.next[n.last]; l == 0 {
-					l = x.newLabel(int(n.depth))
-					x.next[n.last] = l
-				}
+		n = &x.nodes[state]
+		x.fit(start)
+		set := x.build[start:]
+		for d, l := range x.blocks[n.block : n.block+n.depth] {
+			if set[l>>6]>>(l&63)&1 == 0 {
+				set[l>>6] |= 1 << (l & 63)
+				continue
 			}
-			n.stamp, n.last = x.stamp, l
-			for start+int(l>>6) >= len(x.build) {
-				x.build = append(x.build, 0)
+			r := &x.next[l]
+			cur := l
+			if r.stamp == x.stamp {
+				cur = r.last
 			}
-			x.build[start+int(l>>6)] |= 1 << (l & 63)
-			u = n.suffix
+			again := x.next[cur].next
+			if again == 0 {
+				again = x.newLabel(int(n.depth) - d)
+				x.next[cur].next = again
+				r = &x.next[l]
+				x.fit(start)
+				set = x.build[start:]
+			}
+			r.last, r.stamp = again, x.stamp
+			set[again>>6] |= 1 << (again & 63)
 		}
 	}
 	x.ends = append(x.ends, len(x.build))
 	x.nRefs++
+}
+
+// fit makes the set that begins at start as long as the label space.
+func (x *Index) fit(start int) {
+	for len(x.build)-start < len(x.words) {
+		x.build = append(x.build, 0)
+	}
 }
 
 // Seal ends the references. Their sets are rearranged so that the labels of
@@ -185,26 +216,43 @@ func (x *Index) AddHypothesis(tokens []uint32) {
 	nodes, next, remap, stamp := x.nodes, x.next, x.remap, x.stamp
 	state := int32(0)
 	for _, t := range tokens {
-		s := state
-		if int(nodes[s].depth) == x.order {
-			s = nodes[s].suffix
+		n := &nodes[state]
+		if n.after == t+1 {
+			state = n.child
+		} else {
+			state = x.follow(state, t)
+			n.after, n.child = t+1, state
 		}
-		for {
-			if state = x.child(s, t); state != 0 || s == 0 {
-				break
+		n = &nodes[state]
+		for _, l := range x.blocks[n.block : n.block+n.depth] {
+			word := &set[remap[l>>6]]
+			if *word>>(l&63)&1 == 0 {
+				*word |= 1 << (l & 63)
+				continue
 			}
-			s = nodes[s].suffix
-		}
-		for u := state; u != 0; {
-			n := &nodes[u]
-			l := n.first
-			if n.stamp == stamp {
-				l = next[n.last]
+			r := &next[l]
+			cur := l
+			if r.stamp == stamp {
+				cur = r.last
 			}
-			n.stamp, n.last = stamp, l
-			set[remap[l>>6]] |= 1 << (l & 63)
-			u = n.suffix
+			again := next[cur].next
+			r.last, r.stamp = again, stamp
+			set[remap[again>>6]] |= 1 << (again & 63)
 		}
+	}
+}
+
+// follow finds the longest n-gram that is in the trie and ends with t, after
+// the n-gram of a node.
+func (x *Index) follow(s int32, t uint32) int32 {
+	if int(x.nodes[s].depth) == x.order {
+		s = x.nodes[s].suffix
+	}
+	for {
+		if c := x.child(s, t); c != 0 || s == 0 {
+			return c
+		}
+		s = x.nodes[s].suffix
 	}
 }
 
@@ -239,9 +287,7 @@ func Total(length, n int) int { return max(0, length-n+1) }
 func (x *Index) newLabel(order int) int32 {
 	l := x.free[order-1]
 	if l == 0 {
-		l = int32(len(x.words)) << 6
-		x.words = append(x.words, uint8(order))
-		x.next = append(x.next, make([]int32, 64)...)
+		l = x.newWord(order)
 	}
 	if (l+1)&63 == 0 {
 		x.free[order-1] = 0
@@ -251,70 +297,107 @@ func (x *Index) newLabel(order int) int32 {
 	return l
 }
 
+// newWord adds room for 64 labels of an order and returns the first.
+func (x *Index) newWord(order int) int32 {
+	l := int32(len(x.words)) << 6
+	x.words = append(x.words, uint8(order))
+	var empty [64]repeat
+	x.next = append(x.next, empty[:]...)
+	return l
+}
+
 func hash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }
+
+// find returns the child of s by t, or 0 and the slot where it belongs.
+func (x *Index) find(s int32, t uint32) (child int32, at uint) {
+	mask := uint(len(x.table) - 1)
+	for i := uint(hash(uint64(s)<<32|uint64(t)) >> x.shift); ; i++ {
+		c := x.table[i&mask]
+		if c == 0 {
+			return 0, i & mask
+		}
+		if n := &x.nodes[c]; n.parent == s && n.token == t {
+			return c, 0
+		}
+	}
+}
 
 func (x *Index) child(s int32, t uint32) int32 {
 	if s == 0 && t < rootTokens {
 		return x.roots[t]
 	}
-	key := uint64(s)<<32 | uint64(t)
-	mask := len(x.table) - 1
-	for i := int(hash(key) >> x.shift); ; i++ {
-		e := &x.table[i&mask]
-		if e.gen != x.gen {
-			return 0
-		}
-		if e.key == key {
-			return e.child
-		}
-	}
-}
-
-// childOrNew finds or makes the child of s by t, and with it all its
-// suffixes, so that every suffix link leads to a node.
-func (x *Index) childOrNew(s int32, t uint32) int32 {
-	if c := x.child(s, t); c != 0 {
-		return c
-	}
-	suffix := int32(0)
-	if s != 0 {
-		suffix = x.childOrNew(x.nodes[s].suffix, t)
-	}
-	depth := x.nodes[s].depth + 1
-	c := int32(len(x.nodes))
-	x.nodes = append(x.nodes, node{suffix: suffix, depth: depth, first: x.newLabel(int(depth))})
-	if s == 0 && t < rootTokens {
-		x.roots[t] = c
-		return c
-	}
-	if 2*(x.used+1) > len(x.table) {
-		x.grow(2 * len(x.table))
-	}
-	x.insert(uint64(s)<<32|uint64(t), c)
+	c, _ := x.find(s, t)
 	return c
 }
 
-func (x *Index) insert(key uint64, child int32) {
-	mask := len(x.table) - 1
-	i := int(hash(key) >> x.shift)
-	for x.table[i&mask].gen == x.gen {
-		i++
+// extend finds or makes the child of s by t, and with it the children of all
+// its suffixes, so that every suffix link leads to a node.
+func (x *Index) extend(s int32, t uint32) int32 {
+	if 2*(x.used+x.order) > len(x.table) {
+		x.grow(2 * len(x.table))
 	}
-	x.table[i&mask] = slot{key, x.gen, child}
+	todo := &x.todo
+	missing := 0
+	c := int32(0) // the longest suffix that is there
+	for {
+		var at uint
+		if s == 0 && t < rootTokens {
+			c = x.roots[t]
+		} else {
+			c, at = x.find(s, t)
+		}
+		if c != 0 {
+			break
+		}
+		todo[missing].parent, todo[missing].at = s, at
+		missing++
+		if s == 0 {
+			break
+		}
+		s = x.nodes[s].suffix
+	}
+	for ; missing > 0; missing-- {
+		parent := todo[missing-1].parent
+		made := int32(len(x.nodes))
+		depth := x.nodes[parent].depth + 1
+		block := int32(len(x.blocks))
+		x.blocks = append(x.blocks, x.newLabel(int(depth)))
+		if c != 0 {
+			from := x.nodes[c].block
+			for i := from; i < from+depth-1; i++ {
+				x.blocks = append(x.blocks, x.blocks[i])
+			}
+		}
+		x.nodes = append(x.nodes, node{parent: parent, token: t, suffix: c, depth: depth, block: block})
+		if parent == 0 && t < rootTokens {
+			x.roots[t] = made
+		} else {
+			x.insert(todo[missing-1].at, made)
+		}
+		c = made
+	}
+	return c
+}
+
+// insert puts a node at a slot that was free, or the next one that is.
+func (x *Index) insert(at uint, n int32) {
+	mask := uint(len(x.table) - 1)
+	for x.table[at&mask] != 0 {
+		at++
+	}
+	x.table[at&mask] = n
 	x.used++
 }
 
 func (x *Index) grow(size int) {
-	old, gen := x.table, x.gen
-	x.table = make([]slot, size)
+	old := x.table
+	x.table = make([]int32, size)
 	x.shift = uint(64 - bits.TrailingZeros(uint(size)))
 	x.used = 0
-	if gen == 0 {
-		return
-	}
-	for _, e := range old {
-		if e.gen == gen {
-			x.insert(e.key, e.child)
+	for _, c := range old {
+		if c != 0 {
+			n := &x.nodes[c]
+			x.insert(uint(hash(uint64(n.parent)<<32|uint64(n.token))>>x.shift), c)
 		}
 	}
 }

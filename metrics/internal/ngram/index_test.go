@@ -78,10 +78,9 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 	})
 }
 
-func TestGenerationWraps(t *testing.T) {
+func TestResetForgets(t *testing.T) {
 	x := New(3)
 	x.AddReference([]uint32{1000, 2000, 3000})
-	x.gen = ^uint32(0)
 	x.Reset()
 	x.AddReference([]uint32{5000, 6000})
 	x.Seal()

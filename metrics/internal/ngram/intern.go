@@ -83,6 +83,10 @@ func (in *Interner) grow() {
 // one.
 func load(b []byte) uint64 {
 	if len(b) <= 8 {
+		if cap(b) >= 8 {
+			// What follows the token in its buffer is read and masked away.
+			return binary.LittleEndian.Uint64(b[:8]) & masks[len(b)]
+		}
 		var w uint64
 		for i, c := range b {
 			w |= uint64(c) << (8 * i)
@@ -126,3 +130,6 @@ func Distinct(dst []int, texts []string) []int {
 	}
 	return dst
 }
+
+// masks keep the first so many bytes of a word.
+var masks = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}

@@ -22,6 +22,7 @@ func Names() []string { return []string{"none", "13a", "intl", "zh", "char"} }
 type Tokenizer struct {
 	kind string
 	a, b []byte
+	at   []int // positions of periods and commas
 	r, q []rune
 }
 
@@ -89,18 +90,20 @@ func Fields(b []byte, yield func(field []byte)) {
 
 // The classes of bytes that the passes look at.
 const (
-	symbol uint8 = 1 << iota // set apart wherever it stands
-	mark                     // period or comma
+	plain  uint8 = iota
+	symbol       // set apart wherever it stands
+	mark         // period or comma
+	hyphen
 	digit
 )
 
 var class = func() (c [256]uint8) {
-	for _, r := range []struct{ lo, hi byte }{{'{', '~'}, {'[', '`'}, {' ', '&'}, {'(', '+'}, {':', '@'}, {'/', '/'}} {
+	for _, r := range []struct{ lo, hi byte }{{'{', '~'}, {'[', '`'}, {'!', '&'}, {'(', '+'}, {':', '@'}, {'/', '/'}} {
 		for b := int(r.lo); b <= int(r.hi); b++ {
-			c[b] |= symbol
+			c[b] = symbol
 		}
 	}
-	c['.'], c[','] = mark, mark
+	c['.'], c[','], c['-'] = mark, mark, hyphen
 	for b := '0'; b <= '9'; b++ {
 		c[b] = digit
 	}
@@ -122,77 +125,93 @@ func (t *Tokenizer) thirteenA(s string) {
 		s = strings.ReplaceAll(s, "&lt;", "<")
 		s = strings.ReplaceAll(s, "&gt;", ">")
 	}
-	t.a = append(t.a[:0], ' ')
-	t.a = append(t.a, s...)
-	t.a = append(t.a, ' ')
+	t.b = append(t.b[:0], ' ')
+	t.b = append(t.b, s...)
+	t.b = append(t.b, ' ')
 	t.western()
 }
 
-// western applies the rules for western languages to t.a.
+// western applies the rules for western languages to t.b and leaves the
+// result in t.a.
 func (t *Tokenizer) western() {
-	// Symbols are set apart.
-	in, out := t.a, t.b[:0]
+	// Symbols are set apart. (The original does so with spaces too, which
+	// changes nothing: a space is no digit, period, comma or dash, and the
+	// number of spaces does not matter.)
+	in, out, at := t.b, t.a[:0], t.at[:0]
 	run := 0
+	dash := false
 	for i, c := range in {
-		if class[c]&symbol != 0 {
+		switch class[c] {
+		case symbol:
 			out = append(out, in[run:i]...)
 			out = append(out, ' ', c, ' ')
 			run = i + 1
+		case mark:
+			at = append(at, len(out)+i-run)
+		case hyphen:
+			dash = true
 		}
 	}
 	out = append(out, in[run:]...)
-	in, out = out, in[:0]
 
-	// A period or comma is set apart unless a digit stands before it.
-	run = 0
-	for i := 1; i < len(in); i++ {
-		if class[in[i]] == mark && class[in[i-1]] != digit {
+	if len(at) > 0 {
+		// A period or comma is set apart unless a digit stands before it.
+		in, out = out, in[:0]
+		run = 0
+		free := 0 // first byte that no match has consumed
+		for k, i := range at {
+			if i-1 < free || class[in[i-1]] == digit {
+				at[k] = len(out) + i - run
+				continue
+			}
+			out = append(out, in[run:i]...)
+			at[k] = len(out) + 1
+			out = append(out, ' ', in[i], ' ')
+			run, free = i+1, i+1
+		}
+		out = append(out, in[run:]...)
+
+		// A period or comma is set apart unless a digit follows.
+		in, out = out, in[:0]
+		run, free = 0, 0
+		for _, i := range at {
+			if i < free || i+1 >= len(in) || class[in[i+1]] == digit {
+				continue
+			}
 			out = append(out, in[run:i]...)
 			out = append(out, ' ', in[i], ' ')
-			run = i + 1
-			i++ // the match consumed both
+			run, free = i+1, i+2
 		}
+		out = append(out, in[run:]...)
 	}
-	out = append(out, in[run:]...)
-	in, out = out, in[:0]
 
-	// A period or comma is set apart unless a digit follows.
-	run = 0
-	for i := 0; i+1 < len(in); i++ {
-		if class[in[i]] == mark && class[in[i+1]] != digit {
-			out = append(out, in[run:i]...)
-			out = append(out, ' ', in[i], ' ')
-			run = i + 1
-			i++
+	if dash {
+		// A dash is set apart when a digit stands before it.
+		in, out = out, in[:0]
+		run = 0
+		for i := 1; i < len(in); i++ {
+			if in[i] == '-' && class[in[i-1]] == digit {
+				out = append(out, in[run:i]...)
+				out = append(out, ' ', '-', ' ')
+				run = i + 1
+			}
 		}
+		out = append(out, in[run:]...)
 	}
-	out = append(out, in[run:]...)
-	in, out = out, in[:0]
-
-	// A dash is set apart when a digit stands before it.
-	run = 0
-	for i := 1; i < len(in); i++ {
-		if in[i] == '-' && class[in[i-1]] == digit {
-			out = append(out, in[run:i]...)
-			out = append(out, ' ', '-', ' ')
-			run = i + 1
-		}
-	}
-	out = append(out, in[run:]...)
-	t.a, t.b = out, in
+	t.a, t.b, t.at = out, in, at
 }
 
 // chinese sets each Chinese character apart and treats the rest as western.
 func (t *Tokenizer) chinese(s string) {
-	t.a = t.a[:0]
+	t.b = t.b[:0]
 	for _, c := range s {
 		if isChinese(c) {
-			t.a = append(t.a, ' ')
-			t.a = utf8.AppendRune(t.a, c)
-			t.a = append(t.a, ' ')
+			t.b = append(t.b, ' ')
+			t.b = utf8.AppendRune(t.b, c)
+			t.b = append(t.b, ' ')
 			continue
 		}
-		t.a = utf8.AppendRune(t.a, c)
+		t.b = utf8.AppendRune(t.b, c)
 	}
 	t.western()
 }

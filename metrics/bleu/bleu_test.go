@@ -1,0 +1,343 @@
+package bleu
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/metricstest"
+)
+
+func TestKnownScores(t *testing.T) {
+	e := math.E
+	for _, c := range []struct {
+		name     string
+		o        Options
+		hyp, ref string
+		want     float64
+	}{
+		{"equal", Options{}, "a b c d", "a b c d", 100},
+		{"one word, one order", Options{}, "a", "a", 100},
+		{"one word, all orders", Options{Order: Full}, "a", "a", 0},
+		{"one word, all orders, add-k", Options{Order: Full, Smooth: AddK}, "a", "a", 100},
+		{"nothing in common", Options{}, "a b", "c d", 0},
+		{"empty hypothesis", Options{}, "", "a", 0},
+		{"empty reference", Options{}, "a", "", 0},
+		{"both empty", Options{}, "", "", 0},
+		{"short", Options{}, "a b", "a b c d", 100 / e},
+		{"clipped", Options{MaxOrder: 1}, "a a a a", "a b c d", 25},
+		// Unigrams 3/4, bigrams 1/3, trigrams 0/2, four-grams 0/1.
+		{"none", Options{Smooth: None}, "a b x c", "a b c d", 0},
+		{"exp", Options{}, "a b x c", "a b c d", 100 * math.Pow(3./4*1/3*1/4*1/4, 0.25)},
+		{"floor", Options{Smooth: Floor}, "a b x c", "a b c d", 100 * math.Pow(3./4*1/3*.1/2*.1, 0.25)},
+		{"add-k", Options{Smooth: AddK}, "a b x c", "a b c d", 100 * math.Pow(3./4*2/4*1/3*1/2, 0.25)},
+		{"case", Options{}, "A b", "a B", 0},
+		{"lower case", Options{Lowercase: true}, "A b", "a B", 100},
+		{"tokens", Options{Tokenize: "none", MaxOrder: 1}, "a, b.", "a , b .", 0},
+	} {
+		got := loaded(mustNew(c.o), metrics.Block{Hypotheses: []string{c.hyp}, References: []string{c.ref}}).Cells(nil)
+		if len(got) != 1 || !near(got[0], c.want) {
+			t.Errorf("%s: BLEU of %q against %q = %v, want %v", c.name, c.hyp, c.ref, got, c.want)
+		}
+	}
+}
+
+func TestClosestLength(t *testing.T) {
+	// References of 2 and 6 words are equally near to 4: the shorter counts.
+	w := loaded(mustNew(Options{}), metrics.Block{Hypotheses: []string{"a b c d"}, References: []string{"a b c d e f", "c d", "a b c d e f g"}})
+	if got := w.NativeStatistics(nil, 0)[1]; got != 2 {
+		t.Errorf("closest length %v, want 2", got)
+	}
+}
+
+func TestEqualsPlainWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := options().Draw(t, "options")
+		m := mustNew(o)
+		shared := m.NewWorkspace().(*workspace) // loaded again and again
+		sentence, corpus := o.Order != Full, o.Order == Effective
+		sumFirst, sumAll := make([]float64, 2+2*o.MaxOrder), make([]float64, 2+2*o.MaxOrder)
+		for range rapid.IntRange(1, 2).Draw(t, "segments") {
+			b := metricstest.Block().Draw(t, "block")
+			shared.Load(b)
+			cells, native := shared.Cells(nil), shared.Native(nil)
+			if fresh := loaded(m, b); !slices.Equal(fresh.Cells(nil), cells) || !slices.Equal(fresh.Native(nil), native) {
+				t.Fatalf("a workspace in use and a new one disagree")
+			}
+			for h, hyp := range b.Hypotheses {
+				for r, ref := range b.References {
+					want := plainStatistics(o, hyp, ref)
+					if got := shared.CellStatistics(nil, h, r); !slices.Equal(got, want) {
+						t.Fatalf("%+v: statistics of %q against %q = %v, want %v", o, hyp, ref, got, want)
+					}
+					if got, want := cells[h*len(b.References)+r], plainScore(o, want, sentence); !near(got, want) {
+						t.Fatalf("%+v: BLEU of %q against %q = %v, want %v", o, hyp, ref, got, want)
+					}
+				}
+				want := plainStatistics(o, hyp, b.References...)
+				if got := shared.NativeStatistics(nil, h); !slices.Equal(got, want) {
+					t.Fatalf("%+v: statistics of %q against %q = %v, want %v", o, hyp, b.References, got, want)
+				}
+				if got, want := native[h], plainScore(o, want, sentence); !near(got, want) {
+					t.Fatalf("%+v: BLEU of %q against %q = %v, want %v", o, hyp, b.References, got, want)
+				}
+			}
+			for i, v := range plainStatistics(o, b.Hypotheses[0], b.References[0]) {
+				sumFirst[i] += v
+			}
+			for i, v := range plainStatistics(o, b.Hypotheses[0], b.References...) {
+				sumAll[i] += v
+			}
+		}
+		for _, s := range [][]float64{sumFirst, sumAll} {
+			if got, want := m.CorpusScore(s), plainScore(o, s, corpus); !near(got, want) {
+				t.Fatalf("%+v: corpus BLEU of %v = %v, want %v", o, s, got, want)
+			}
+		}
+	})
+}
+
+func TestIdenticalTexts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := options().Draw(t, "options")
+		s := metricstest.Text().Draw(t, "text")
+		other := metricstest.Text().Draw(t, "other")
+		w := loaded(mustNew(o), metrics.Block{Hypotheses: []string{s}, References: []string{s, other}})
+		want := 100.0
+		// Add-k makes an order without n-grams perfect: (0+k)/(0+k).
+		n := len(tokensOf(o, s))
+		if n == 0 || o.Order == Full && n < o.MaxOrder && o.Smooth != AddK {
+			want = 0
+		}
+		if got := w.Cells(nil)[0]; !near(got, want) {
+			t.Fatalf("%+v: BLEU of %q against itself = %v, want %v", o, s, got, want)
+		}
+		if n > 0 {
+			if got := w.Native(nil)[0]; !near(got, want) {
+				t.Fatalf("%+v: BLEU of %q against itself and %q = %v, want %v", o, s, other, got, want)
+			}
+		}
+	})
+}
+
+func TestReferencesAreASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := mustNew(options().Draw(t, "options"))
+		b := metricstest.Block().Draw(t, "block")
+		want := loaded(m, b).Native(nil)
+		mixed := b
+		mixed.References = rapid.Permutation(b.References).Draw(t, "order")
+		mixed.References = append(slices.Clone(mixed.References), rapid.SampledFrom(b.References).Draw(t, "again"))
+		w := loaded(m, mixed)
+		if got := w.Native(nil); !slices.Equal(got, want) {
+			t.Fatalf("%s: %v with references in another order and one twice, want %v", m.Info().Name, got, want)
+		}
+		for h := range b.Hypotheses {
+			if got, want := w.NativeStatistics(nil, h), loaded(m, b).NativeStatistics(nil, h); !slices.Equal(got, want) {
+				t.Fatalf("%s: statistics %v with references in another order and one twice, want %v", m.Info().Name, got, want)
+			}
+		}
+	})
+}
+
+func TestPromises(t *testing.T) {
+	blocks := []metrics.Block{
+		{Hypotheses: []string{"The cat sat on the mat.", "", "A cat", "A cat"}, References: []string{"The cat sat.", "A cat sat on the mat.", ""}},
+		{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
+		{Hypotheses: []string{"a b"}, References: []string{"a c d"}},
+	}
+	for _, o := range []Options{{}, {Tokenize: "intl", Lowercase: true}, {Tokenize: "zh", Smooth: Floor, SmoothValue: 7},
+		{Tokenize: "char", Smooth: AddK, MaxOrder: 64}, {Tokenize: "none", Smooth: None, Order: Full}} {
+		for _, b := range blocks {
+			metricstest.Promises(t, mustNew(o), b)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := mustNew(options().Draw(t, "options"))
+		w := loaded(m, metricstest.Block().Draw(t, "block"))
+		for _, v := range w.Native(w.Cells(nil)) {
+			if !(v >= m.Info().Lower && v <= m.Info().Upper*(1+1e-12)) {
+				t.Fatalf("%s: %v is out of [%v, %v]", m.Info().Name, v, m.Info().Lower, m.Info().Upper)
+			}
+		}
+	})
+}
+
+func TestOptionErrors(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Tokenize: "13A"}, `unknown tokenizer "13A"`},
+		{Options{Smooth: "laplace"}, `unknown smoothing "laplace"`},
+		{Options{Smooth: Exp, SmoothValue: 1}, `smoothing "exp" takes no value`},
+		{Options{SmoothValue: math.NaN()}, `smoothing "exp" takes no value`},
+		{Options{Smooth: None, SmoothValue: 1}, `smoothing "none" takes no value`},
+		{Options{Smooth: Floor, SmoothValue: -1}, "-1 is not a positive number"},
+		{Options{Smooth: Floor, SmoothValue: math.NaN()}, "NaN is not a positive number"},
+		{Options{Smooth: AddK, SmoothValue: math.Inf(1)}, "+Inf is not a positive number"},
+		{Options{Smooth: Floor, SmoothValue: math.MaxFloat64}, "is not a positive number below"},
+		{Options{MaxOrder: -1}, "order -1"},
+		{Options{MaxOrder: 65}, "order 65"},
+		{Options{Order: 3}, "unknown treatment"},
+	} {
+		if _, err := New(c.o); err == nil || !strings.HasPrefix(err.Error(), "bleu: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("New(%+v): %v, want an error with %q", c.o, err, c.want)
+		}
+	}
+	for _, c := range []struct{ spec, want string }{
+		{"bleu:tokenise=intl", `did you mean "tokenize"`},
+		{"bleu:tokenize=13b", `did you mean "13a"`},
+		{"bleu:smooth=flor", `did you mean "floor"`},
+		{"bleu:smooth=flor,smooth-value=1", `did you mean "floor"`},
+		{"bleu:smooth-value=1", `"exp" takes no value`},
+		{"bleu:smooth=floor,smooth-value=0", "want a number"},
+		{"bleu:order=0", "want a whole number from 1 to 64"},
+		{"bleu:lowercase=maybe", "want yes or no"},
+		{"bleu:lowercase,lowercase", "twice"},
+	} {
+		_, err := metrics.Registry{Factory()}.Parse(c.spec)
+		var spec *metrics.SpecError
+		if !errors.As(err, &spec) || spec.Spec != c.spec || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want a SpecError with %q", c.spec, err, c.want)
+		}
+	}
+	if _, err := (metrics.Registry{Factory()}).Parse("bleu:smooth=flor,smooth-value=1"); strings.Contains(err.Error(), "takes no value") {
+		t.Errorf("an unknown smoothing is taken for the default: %v", err)
+	}
+}
+
+func TestNamesComeBack(t *testing.T) {
+	reg := metrics.Registry{Factory()}
+	for spec, want := range map[string]string{
+		"bleu":                                  "bleu",
+		"bleu:tokenize=13a,smooth=exp":          "bleu",
+		"bleu:lowercase":                        "bleu:lowercase=yes",
+		"bleu:smooth-value=0.50,smooth=floor":   "bleu:smooth=floor,smooth-value=0.5",
+		"bleu:smooth=add-k,smooth-value=1":      "bleu:smooth=add-k",
+		"bleu:effective-order=no,order=2":       "bleu:order=2,effective-order=no",
+		"bleu:effective-order,tokenize=intl":    "bleu:tokenize=intl,effective-order=yes",
+		"bleu:smooth=floor,smooth-value=1e-300": "bleu:smooth=floor,smooth-value=1e-300",
+	} {
+		m, err := reg.Parse(spec)
+		if err != nil || m.Info().Name != want {
+			t.Errorf("Parse(%q) = %v, %v, want %s", spec, m, err, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		m := mustNew(options().Draw(t, "options"))
+		back, err := reg.Parse(m.Info().Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := back.(*Metric); got.opt != m.opt || got.info != m.info {
+			t.Fatalf("%s comes back as %+v, want %+v", m.Info().Name, got, m)
+		}
+	})
+}
+
+func TestSignature(t *testing.T) {
+	for _, c := range []struct {
+		o                Options
+		sentence, corpus string
+	}{
+		{Options{}, "case:mixed|eff:yes|tok:13a|smooth:exp", "case:mixed|eff:no|tok:13a|smooth:exp"},
+		{Options{Order: Full, Smooth: Floor}, "case:mixed|eff:no|tok:13a|smooth:floor[0.10]", "case:mixed|eff:no|tok:13a|smooth:floor[0.10]"},
+		{Options{Order: Effective, Smooth: AddK, SmoothValue: 0.125}, "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]", "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]"},
+		{Options{Lowercase: true, Tokenize: "zh", MaxOrder: 2}, "case:lc|eff:yes|tok:zh|smooth:exp|order:2", "case:lc|eff:no|tok:zh|smooth:exp|order:2"},
+	} {
+		m := mustNew(c.o)
+		if got := m.Signature(metrics.Sentence).String(); got != c.sentence {
+			t.Errorf("%+v: signature %s, want %s", c.o, got, c.sentence)
+		}
+		if got := m.Signature(metrics.Corpus).String(); got != c.corpus {
+			t.Errorf("%+v: signature %s, want %s", c.o, got, c.corpus)
+		}
+	}
+}
+
+// A signature holds all that changes the numbers: where two metrics have the
+// same one, they have the same scores.
+func TestSignaturesTellMetricsApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := options().Draw(t, "a"), options().Draw(t, "b")
+		// Most pairs differ in few options.
+		if rapid.Bool().Draw(t, "tokenize too") {
+			b.Tokenize = a.Tokenize
+		}
+		if rapid.Bool().Draw(t, "smooth too") {
+			b.Smooth, b.SmoothValue = a.Smooth, a.SmoothValue
+		}
+		if rapid.Bool().Draw(t, "the others too") {
+			b.Lowercase, b.MaxOrder = a.Lowercase, a.MaxOrder
+		}
+		ma, mb := mustNew(a), mustNew(b)
+		if (a == b) != (ma.Info().Name == mb.Info().Name) {
+			t.Fatalf("%+v is named %s, %+v is named %s", a, ma.Info().Name, b, mb.Info().Name)
+		}
+		block := metricstest.Block().Draw(t, "block")
+		wa, wb := loaded(ma, block), loaded(mb, block)
+		if sa, sb := ma.Signature(metrics.Sentence).String(), mb.Signature(metrics.Sentence).String(); sa == sb {
+			if !slices.Equal(wa.Native(wa.Cells(nil)), wb.Native(wb.Cells(nil))) {
+				t.Fatalf("%+v and %+v score otherwise, with one signature %s", a, b, sa)
+			}
+		}
+		if sa, sb := ma.Signature(metrics.Corpus).String(), mb.Signature(metrics.Corpus).String(); sa == sb {
+			if ca, cb := ma.CorpusScore(wa.NativeStatistics(nil, 0)), mb.CorpusScore(wb.NativeStatistics(nil, 0)); ca != cb {
+				t.Fatalf("%+v and %+v score a corpus %v and %v, with one signature %s", a, b, ca, cb, sa)
+			}
+		}
+	})
+}
+
+func FuzzBLEU(f *testing.F) {
+	f.Add("the cat sat on the mat", "the cat sat on a mat", "there is a cat", uint16(0))
+	f.Add("", "a", "", uint16(1))
+	f.Add("你好，世界", "你好。世界", "\xff\xe3\x80", uint16(0x1ff))
+	f.Add("a a a a a a", "a a", "a a a a", uint16(0x0e4))
+	f.Fuzz(func(t *testing.T, hyp, ref1, ref2 string, bits uint16) {
+		if len(hyp)+len(ref1)+len(ref2) > 2000 {
+			t.Skip("the plain way is slow")
+		}
+		o := Options{
+			Tokenize:  []string{"none", "13a", "intl", "zh", "char"}[bits%5],
+			Smooth:    []Smoothing{None, Floor, AddK, Exp}[bits>>3&3],
+			Lowercase: bits>>5&1 == 1,
+			MaxOrder:  1 + int(bits>>6&7),
+			Order:     Order(bits >> 9 % 3),
+		}
+		if o.Smooth == Floor || o.Smooth == AddK {
+			o.SmoothValue = float64(1+bits>>11) / 16
+		}
+		m := mustNew(o)
+		block := metrics.Block{Hypotheses: []string{hyp, ref1}, References: []string{ref1, ref2}}
+		w := loaded(m, metrics.Block{Hypotheses: []string{ref2}, References: []string{hyp}})
+		w.Load(block)
+		scores := w.Native(w.Cells(nil))
+		if fresh := loaded(m, block); !slices.Equal(fresh.Native(fresh.Cells(nil)), scores) {
+			t.Errorf("%+v: a workspace in use and a new one disagree", o)
+		}
+		var want []float64
+		for _, h := range block.Hypotheses {
+			for _, r := range block.References {
+				want = append(want, plainScore(o, plainStatistics(o, h, r), o.Order != Full))
+			}
+		}
+		for _, h := range block.Hypotheses {
+			want = append(want, plainScore(o, plainStatistics(o, h, block.References...), o.Order != Full))
+		}
+		for i, v := range scores {
+			if !(v >= 0 && v <= m.Info().Upper*(1+1e-12)) || !near(v, want[i]) {
+				t.Errorf("%+v: score %d of %q = %v, want %v", o, i, block, v, want[i])
+			}
+		}
+	})
+}

@@ -13,8 +13,10 @@ import (
 // Engine scores every system against every reference of a dataset. The zero
 // value of an option is its default. An Engine keeps no state between calls.
 type Engine struct {
+	// Metrics score every segment, in this order.
 	Metrics []metrics.Metric
-	Want    Want
+	// Want says what to compute beside the matrix.
+	Want Want
 	// Workers is how many segments are scored at a time; default GOMAXPROCS.
 	Workers int
 	// Batch is how many segments a metric is given in one call; default 16.
@@ -43,10 +45,13 @@ type SegmentScores struct {
 // AllReferences orders them, or a single column for a metric that needs none
 // or a segment that has none. All slices are row-major.
 type MetricScores struct {
-	Columns int
-	Values  []float64
-	Status  []metrics.Status
-	// Native has one score per hypothesis, with a status.
+	Columns int // at least 1
+	// Values are in the metric's units, and meaningless where the status is
+	// not Scored.
+	Values []float64
+	Status []metrics.Status
+	// Native has one score per hypothesis, with a status. It is nil where
+	// nothing of the segment could be scored.
 	Native       []float64
 	NativeStatus []metrics.Status
 	// First and All have one row of statistics per hypothesis; rows of
@@ -61,6 +66,7 @@ type NoReferencesError struct {
 	Pos        Position
 }
 
+// Error says where the segment is and what to do.
 func (e *NoReferencesError) Error() string {
 	at := ""
 	if p := e.Pos.String(); p != "" {
@@ -115,6 +121,10 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 				batch = make([]*Segment, 0, size)
 			}
 		}
+		// A dataset may end without an error because the context did.
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if len(batch) > 0 {
 			return send(batch)
 		}
@@ -138,6 +148,9 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			select {
 			case scores := <-j.done:
 				for _, s := range scores {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
 					if err := yield(s); err != nil {
 						return err
 					}

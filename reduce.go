@@ -18,17 +18,22 @@ type Reduced struct {
 // Reducer aggregates scores of segments. It holds scratch memory and is not
 // safe for concurrent use.
 type Reducer struct {
-	Policy aggregate.Policy
+	Policy aggregate.Policy // for missing scores; Exclude by default
 	ok     []bool
 	buf    []float64
 }
 
-// Reduce aggregates the scores of hypothesis h. info is the metric's.
+// Reduce aggregates the scores of hypothesis h. info is the metric's. Under
+// the policy Fail the error is aggregate.ErrMissing where a score is missing;
+// other errors are about an aggregator that the scores do not allow.
 func (r *Reducer) Reduce(ms *MetricScores, info metrics.Info, a aggregate.Aggregator, h int) (Reduced, error) {
 	row := ms.Values[h*ms.Columns : (h+1)*ms.Columns]
 	status := ms.Status[h*ms.Columns : (h+1)*ms.Columns]
 	if !info.NeedsReferences {
 		// One score, of which there is nothing to aggregate.
+		if r.Policy == aggregate.Fail && status[0] != metrics.Scored {
+			return Reduced{}, aggregate.ErrMissing
+		}
 		return Reduced{Value: row[0], Status: status[0]}, nil
 	}
 	present := 0
@@ -66,6 +71,13 @@ func (r *Reducer) Reduce(ms *MetricScores, info metrics.Info, a aggregate.Aggreg
 }
 
 func (r *Reducer) native(ms *MetricScores, info metrics.Info, h, present int) (Reduced, error) {
+	if ms.Native == nil && present == 0 {
+		// Nothing of the segment was scored, natively or otherwise.
+		if r.Policy == aggregate.Fail {
+			return Reduced{}, aggregate.ErrMissing
+		}
+		return Reduced{Status: firstMissing(ms.Status[h*ms.Columns : (h+1)*ms.Columns]), Missing: ms.Columns}, nil
+	}
 	if ms.Native == nil {
 		return Reduced{}, fmt.Errorf("%s has no native score over several references here; use another aggregator", info.Name)
 	}

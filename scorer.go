@@ -11,11 +11,10 @@ import (
 type scorer struct {
 	e          *Engine
 	workspaces []metrics.Workspace // nil for a metric that is no Preparer
-	width      []int               // statistics per hypothesis, 0 until known
 }
 
 func (e *Engine) newScorer() *scorer {
-	s := &scorer{e: e, workspaces: make([]metrics.Workspace, len(e.Metrics)), width: make([]int, len(e.Metrics))}
+	s := &scorer{e: e, workspaces: make([]metrics.Workspace, len(e.Metrics))}
 	for i, m := range e.Metrics {
 		if p, ok := m.(metrics.Preparer); ok {
 			s.workspaces[i] = p.NewWorkspace()
@@ -83,7 +82,9 @@ func (s *scorer) score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 				continue
 			}
 			if w := s.workspaces[k]; w != nil {
-				s.prepared(w, m, k, f, ms)
+				if err := s.prepared(w, m, f, ms); err != nil {
+					return nil, fmt.Errorf("%s, segment %q: %w", info.Name, seg.ID, err)
+				}
 			} else {
 				todo = append(todo, i)
 			}
@@ -134,32 +135,47 @@ func (f *frame) blockFor(info metrics.Info) metrics.Block {
 	return b
 }
 
-// prepared scores one segment in a workspace.
-func (s *scorer) prepared(w metrics.Workspace, m metrics.Metric, k int, f *frame, ms *MetricScores) {
-	b := f.blockFor(m.Info())
+// prepared scores one segment in a workspace. An error says that the metric
+// breaks its promises.
+func (s *scorer) prepared(w metrics.Workspace, m metrics.Metric, f *frame, ms *MetricScores) error {
+	info := m.Info()
+	b := f.blockFor(info)
 	w.Load(b)
-	if len(f.hyps)*b.Columns() == len(ms.Values) {
-		w.Cells(ms.Values[:0])
+	cells := len(f.hyps) * b.Columns()
+	whole := cells == len(ms.Values)
+	var dst []float64
+	if whole {
+		dst = ms.Values[:0]
+	}
+	values := w.Cells(dst)
+	if len(values) != cells {
+		return fmt.Errorf("%d values for %d cells", len(values), cells)
+	}
+	if whole {
+		ms.Values = values
 	} else {
-		f.place(ms, b.Columns(), w.Cells(nil), nil)
+		f.place(ms, b.Columns(), values, nil)
 	}
 	rows := len(ms.Values) / ms.Columns
 	if n, ok := w.(metrics.NativeWorkspace); ok && s.e.Want.Native {
+		values := n.Native(nil)
+		if len(values) != len(f.hyps) {
+			return fmt.Errorf("%d native scores for %d hypotheses", len(values), len(f.hyps))
+		}
 		ms.initNative(rows, f)
-		for b, v := range n.Native(nil) {
+		for b, v := range values {
 			ms.Native[f.hyps[b]] = v
 		}
 	}
 	st, ok := w.(metrics.StatisticsWorkspace)
 	if _, corpus := m.(metrics.CorpusMetric); !ok || !corpus {
-		return
+		return nil
 	}
-	statistics := func(f *frame, row func(h int) []float64) []float64 {
+	statistics := func(row func(h int) []float64) []float64 {
 		var all []float64
 		for b, h := range f.hyps {
 			v := row(b)
 			if all == nil {
-				s.width[k] = len(v)
 				all = make([]float64, rows*len(v))
 			}
 			copy(all[h*len(v):], v)
@@ -168,12 +184,14 @@ func (s *scorer) prepared(w metrics.Workspace, m metrics.Metric, k int, f *frame
 	}
 	// "The first" is the first of the segment; where it is missing there are
 	// no statistics against it.
-	if s.e.Want.FirstStatistics && len(f.refs) > 0 && f.refs[0] == 0 {
-		ms.First = statistics(f, func(h int) []float64 { return st.CellStatistics(nil, h, 0) })
+	first := !info.NeedsReferences || f.refs[0] == 0
+	if s.e.Want.FirstStatistics && first {
+		ms.First = statistics(func(h int) []float64 { return st.CellStatistics(nil, h, 0) })
 	}
 	if s.e.Want.NativeStatistics {
-		ms.All = statistics(f, func(h int) []float64 { return st.NativeStatistics(nil, h) })
+		ms.All = statistics(func(h int) []float64 { return st.NativeStatistics(nil, h) })
 	}
+	return nil
 }
 
 func (ms *MetricScores) initNative(rows int, f *frame) {
@@ -222,8 +240,11 @@ func (s *scorer) batched(ctx context.Context, m metrics.Metric, todo []int, fram
 	}
 	for j, i := range todo {
 		cells := len(blocks[j].Hypotheses) * blocks[j].Columns()
-		if len(scores[j].Values) != cells || scores[j].Status != nil && len(scores[j].Status) != cells {
+		if len(scores[j].Values) != cells {
 			return fmt.Errorf("%s, segment %q: %d values for %d cells", info.Name, out[i].Segment.ID, len(scores[j].Values), cells)
+		}
+		if n := len(scores[j].Status); scores[j].Status != nil && n != cells {
+			return fmt.Errorf("%s, segment %q: %d statuses for %d cells", info.Name, out[i].Segment.ID, n, cells)
 		}
 		frames[i].place(&out[i].Metrics[k], blocks[j].Columns(), scores[j].Values, scores[j].Status)
 	}

@@ -34,8 +34,9 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 		*t = Text{}
 		return nil
 	}
-	t.Valid = true
-	return json.Unmarshal(b, &t.Value)
+	err := json.Unmarshal(b, &t.Value)
+	t.Valid = err == nil
+	return err
 }
 
 // Position says where a segment was read, for error messages. Line counts

@@ -24,6 +24,7 @@ const (
 )
 
 // Setting is one way to score: a metric and an aggregator over references.
+// Metrics are compared with ==, so that settings can share one.
 type Setting struct {
 	Metric     metrics.Metric
 	Aggregator aggregate.Aggregator
@@ -32,14 +33,14 @@ type Setting struct {
 // SystemScore is the score of one system under one setting.
 type SystemScore struct {
 	System        string
-	Human         bool // a reference scored as a system
-	Setting       int  // index of the setting
-	Value         float64
-	OK            bool
-	Pooled        bool
-	Segments      int // that entered the number
-	Missing       int // segments of the dataset that did not
-	MinReferences int // fewest and most references of a segment that entered
+	Human         bool    // a reference scored as a system
+	Setting       int     // index of the setting
+	Value         float64 // in the metric's units; 0 unless OK
+	OK            bool    // whether any segment entered
+	Pooled        bool    // a corpus score, not a mean of segment scores
+	Segments      int     // that entered the number
+	Missing       int     // segments of the dataset that did not
+	MinReferences int     // fewest and most references of a segment that entered
 	MaxReferences int
 	// MissingReferences counts the references without a score, over all
 	// segments that entered.
@@ -70,7 +71,8 @@ type systemSum struct {
 }
 
 // NewSystems prepares e for the settings, by setting its Metrics and Want,
-// and returns the accumulator for the scores that e will give.
+// and returns the accumulator for the scores that e will give. The error is
+// about a setting that the scope does not allow.
 func NewSystems(e *Engine, settings []Setting, scope Scope, p aggregate.Policy) (*Systems, error) {
 	s := &Systems{engine: e, settings: settings, reducer: Reducer{Policy: p}, index: map[string]int{}}
 	e.Prepare(settings)
@@ -112,7 +114,9 @@ func indexOf(ms []metrics.Metric, m metrics.Metric) int {
 	return -1
 }
 
-// Add takes in the next segment.
+// Add takes in the next segment. An error names the segment and the system;
+// under the policy Fail it is an aggregate.ErrMissing where a score is
+// missing.
 func (s *Systems) Add(seg *SegmentScores) error {
 	s.segments++
 	for h := range seg.Segment.Hypotheses {

@@ -35,7 +35,7 @@ const (
 type Info struct {
 	Name            string // canonical spec, such as "bleu:tokenize=intl"
 	NeedsSource     bool
-	NeedsReferences bool
+	NeedsReferences bool // else the metric has one score per hypothesis
 	Direction       Direction
 	// Lower and Upper bound the scores, inclusively; they are infinite where
 	// the metric has no such bound.

@@ -13,9 +13,9 @@ import (
 // Factory makes a metric from the options of a spec such as
 // "bleu:tokenize=intl,smooth=floor".
 type Factory struct {
-	Name    string
-	Summary string
-	Options []Option
+	Name    string   // what stands before the colon of a spec
+	Summary string   // one line of help
+	Options []Option // all that New reads, in the order of the help
 	// New reads its options from v. It need not check v's error: the caller
 	// does.
 	New func(v *Values) (Metric, error)
@@ -23,7 +23,10 @@ type Factory struct {
 
 // Option documents one option of a Factory.
 type Option struct {
-	Key, Default, Values, Doc string
+	Key     string
+	Default string // as help states it
+	Values  string // as help states them, such as "yes|no"
+	Doc     string // what the option does, in a few words
 }
 
 // Registry is a list of factories. There is no global one: a program states
@@ -55,7 +58,10 @@ func (r Registry) Parse(spec string) (Metric, error) {
 			}
 		}
 		m, err := f.New(v)
-		if err = errors.Join(append(v.errs, err)...); err != nil {
+		if len(v.errs) > 0 { // what New says then is about defaults
+			err = errors.Join(v.errs...)
+		}
+		if err != nil {
 			return nil, &SpecError{spec, err}
 		}
 		return m, nil
@@ -69,6 +75,7 @@ type SpecError struct {
 	Err  error
 }
 
+// Error quotes the spec before the cause.
 func (e *SpecError) Error() string { return fmt.Sprintf("metric %q: %v", e.Spec, e.Err) }
 
 // Unwrap returns the cause.

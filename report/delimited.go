@@ -12,9 +12,26 @@ type delimitedEncoder struct {
 	separator   byte
 	text        func(dst []byte, s string) []byte
 	missingText string // a missing string
+	above       []encoded
+}
+
+// encoded is the string of a column in the row above, and how it was written:
+// names and signatures stay the same over many rows.
+type encoded struct {
+	text  string
+	bytes []byte
+}
+
+// append writes s by way of encode, unless s stood above.
+func (a *encoded) append(dst []byte, s string, encode func(dst []byte, s string) []byte) []byte {
+	if s != a.text || len(a.bytes) == 0 {
+		a.text, a.bytes = s, encode(a.bytes[:0], s)
+	}
+	return append(dst, a.bytes...)
 }
 
 func (e *delimitedEncoder) begin(dst []byte) []byte {
+	e.above = make([]encoded, len(e.columns))
 	for i, c := range e.columns {
 		if i > 0 {
 			dst = append(dst, e.separator)
@@ -41,7 +58,7 @@ func (e *delimitedEncoder) row(dst []byte, _ int, values []Value) []byte {
 			dst = append(dst, ".."...)
 			dst = appendFloat(dst, v.high)
 		default:
-			dst = e.text(dst, v.text)
+			dst = e.above[i].append(dst, v.text, e.text)
 		}
 	}
 	return append(dst, '\n')

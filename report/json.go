@@ -11,6 +11,7 @@ import (
 type jsonEncoder struct {
 	keys  []string // `{"first":`, `,"second":`, …
 	array bool
+	above []encoded
 }
 
 func jsonKeys(columns []Column) []string {
@@ -26,6 +27,7 @@ func jsonKeys(columns []Column) []string {
 }
 
 func (e *jsonEncoder) begin(dst []byte) []byte {
+	e.above = make([]encoded, len(e.keys))
 	if e.array {
 		return append(dst, '[')
 	}
@@ -41,7 +43,11 @@ func (e *jsonEncoder) row(dst []byte, index int, values []Value) []byte {
 	}
 	for i := range values {
 		dst = append(dst, e.keys[i]...)
-		dst = appendJSONValue(dst, &values[i])
+		if v := &values[i]; v.present && v.kind == KindString {
+			dst = e.above[i].append(dst, v.text, appendJSONString)
+		} else {
+			dst = appendJSONNumber(dst, v)
+		}
 	}
 	dst = append(dst, '}')
 	if !e.array {
@@ -61,7 +67,8 @@ func (e *jsonEncoder) end(dst []byte, rows int) []byte {
 	}
 }
 
-func appendJSONValue(dst []byte, v *Value) []byte {
+// appendJSONNumber appends a value that is no string, or a missing one.
+func appendJSONNumber(dst []byte, v *Value) []byte {
 	// Infinities have no JSON form; half an interval would not be one either.
 	if !v.present || math.IsInf(v.low, 0) || math.IsInf(v.high, 0) {
 		return append(dst, "null"...)
@@ -71,12 +78,10 @@ func appendJSONValue(dst []byte, v *Value) []byte {
 		return strconv.AppendInt(dst, int64(v.integer), 10)
 	case KindFloat:
 		return appendFloat(dst, v.low)
-	case KindInterval:
+	default:
 		dst = appendFloat(append(dst, '['), v.low)
 		dst = appendFloat(append(dst, ','), v.high)
 		return append(dst, ']')
-	default:
-		return appendJSONString(dst, v.text)
 	}
 }
 

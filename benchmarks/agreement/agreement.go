@@ -50,8 +50,9 @@ func (t *table) set(segment, system int, v float64) {
 	r.values[system], r.ok[system] = v, true
 }
 
+// get looks up an entry; a nil table has none.
 func (t *table) get(segment, system int) (float64, bool) {
-	if segment >= len(t.rows) || system >= len(t.rows[segment].values) {
+	if t == nil || segment >= len(t.rows) || system >= len(t.rows[segment].values) {
 		return 0, false
 	}
 	return t.rows[segment].values[system], t.rows[segment].ok[system]

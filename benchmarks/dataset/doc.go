@@ -14,7 +14,8 @@
 //
 // Every reader streams: it holds one segment, and memory does not grow with
 // the number of segments, but for eight bytes of hash and a line number per
-// id in JSON Lines. Files are checked when they are opened, as far as that is
+// id in JSON Lines, and for what "div-ref:" needs, which [WithReferences]
+// states. Files are checked when they are opened, as far as that is
 // cheap (they exist, they have equal line counts, the scores are numbers), so
 // that these errors come before any scoring. Only "\n" ends a line.
 //
@@ -23,9 +24,10 @@
 // an empty line is an empty one.
 //
 // Nothing is repaired in silence. A byte order mark and carriage returns at
-// line ends are removed with a [Warning], and a system that lacks some
-// segments has one when the sequence ends. All else that is wrong is an
-// [Error] with file and line.
+// line ends are removed with a [Warning]. A system that lacks some segments
+// has one when the sequence ends, and so have segments that take the expanded
+// references of another line. All else that is wrong is an [Error] with file
+// and line.
 //
 // # JSON Lines
 //
@@ -41,6 +43,15 @@
 // as a reference scored as a system. null stands for an absent value, except
 // for id. Unknown fields and repeated keys are errors, since they would lose
 // data. Blank lines may stand at the end of the file only.
+//
+// # Expanded references
+//
+// They are rows of JSON Lines again, or a file of Div-Ref, with the variants
+// of one segment's first reference a line as a Python list. The latter can be
+// read in two ways. "div-ref:" gives variants to reference texts: segments
+// with the same first reference share those of the last such segment. It
+// reproduces the figures of the released sets, but goes over the first
+// references beforehand. "div-ref-lines:" gives line k to segment k.
 //
 // # mt-metrics-eval
 //

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
@@ -113,27 +112,4 @@ func invalidByte(b []byte) int {
 		i += size
 	}
 	return len(b)
-}
-
-// isSpace is the white space of Python's str.strip: Unicode's, and the four
-// information separators.
-func isSpace(r rune) bool {
-	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
-}
-
-// trimRight is Python's str.rstrip.
-func trimRight(b []byte) []byte {
-	if n := len(b); n > 0 && b[n-1] > ' ' && b[n-1] < utf8.RuneSelf {
-		return b
-	}
-	return bytes.TrimRightFunc(b, isSpace)
-}
-
-// trimBoth is Python's str.strip.
-func trimBoth(b []byte) []byte {
-	b = trimRight(b)
-	if len(b) > 0 && b[0] > ' ' && b[0] < utf8.RuneSelf {
-		return b
-	}
-	return bytes.TrimLeftFunc(b, isSpace)
 }

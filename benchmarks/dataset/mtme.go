@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // noTranslation is how mt-metrics-eval writes a missing text.
@@ -40,7 +41,7 @@ func openMTME(place string, o Options) (refract.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parallel{source: f.source, trim: trimBoth, missing: noTranslation, warn: o.Warn}
+	p := &parallel{source: f.source, trim: text.Trim[[]byte], missing: noTranslation, warn: o.Warn}
 	names, err := f.choose(o.References)
 	if err != nil {
 		return nil, err

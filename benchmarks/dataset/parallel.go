@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // parallel is a dataset of line-aligned files: line k of each belongs to
@@ -184,7 +185,7 @@ func (p *pass) next(ctx context.Context) (*refract.Segment, error) {
 			return nil, err
 		}
 		line = d.trim(line)
-		p.absent[i] = d.missing != "" && string(line) == d.missing
+		p.absent[i] = d.isMissing(line)
 		if !p.absent[i] {
 			p.text = append(p.text, line...)
 		}
@@ -203,6 +204,9 @@ func (p *pass) next(ctx context.Context) (*refract.Segment, error) {
 	}
 	return s, p.judge(s)
 }
+
+// isMissing tells whether a trimmed line stands for a missing text.
+func (d *parallel) isMissing(line []byte) bool { return d.missing != "" && string(line) == d.missing }
 
 func (p *pass) split(s *refract.Segment, all string) {
 	column, start := 0, 0
@@ -241,7 +245,7 @@ func (p *pass) readDocument() error {
 		return err
 	}
 	fields := bytes.Fields(line)
-	if tabs := bytes.Split(trimBoth(line), []byte{'\t'}); len(tabs) == 2 {
+	if tabs := bytes.Split(text.Trim(line), []byte{'\t'}); len(tabs) == 2 {
 		fields = tabs
 	}
 	if len(fields) != 2 {

@@ -37,3 +37,48 @@ func TestLinesOfPipes(t *testing.T) {
 		})
 	}
 }
+
+// A pipe of outputs does not hinder div-ref:, which goes over the references
+// only. A pipe of references does, and so does one of the lists where these
+// are needed out of turn.
+func TestDivRefOfPipes(t *testing.T) {
+	const spec = `references "div-ref:lists" need a pass over the first references beforehand, but refs can be read only once; ` +
+		`store it in a file, or write div-ref-lines:FILE to have the variants line by line`
+	for _, c := range []struct{ name, pipe, refs, want string }{
+		{"outputs", "out", "x\nx\n", ""},
+		{"references", "refs", "x\nx\n", spec},
+		{"lists", "lists", "x\ny\n", ""},
+		{"lists out of turn", "lists", "x\nx\n", `lists: is a stream and can be read only once, but the segments with the same first reference need a line ahead of it; ` +
+			`store it in a file, or write div-ref-lines:FILE to have the variants line by line`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := map[string]string{"refs": c.refs, "out": "h\ni\n", "lists": "['1']\n['2']\n"}
+			content := files[c.pipe]
+			delete(files, c.pipe)
+			dir := folderOf(t, files)
+			at := func(name string) string { return filepath.Join(dir, name) }
+			if err := syscall.Mkfifo(at(c.pipe), 0o600); err != nil {
+				t.Skip("no named pipes:", err)
+			}
+			ds, err := OpenLines(LinesSpec{References: []string{at("refs")}, Hypotheses: []NamedFile{{"p", at("out")}}}, Options{})
+			if err == nil {
+				ds, err = WithReferences(ds, "div-ref:"+at("lists"), Options{}, nil)
+			}
+			if err == nil && c.want == "" {
+				go os.WriteFile(at(c.pipe), []byte(content), 0o600)
+			}
+			got, err := openAndCollect(ds, err)
+			switch {
+			case c.want != "":
+				wantError(t, dir, err, c.want)
+			case err != nil || len(got) != 2:
+				t.Errorf("got %v, %v", got, err)
+			default:
+				first := got[0].Variants[0].Text.Value
+				if (first == "2") != (c.refs == "x\nx\n") {
+					t.Errorf("the first variant is %q", first)
+				}
+			}
+		})
+	}
+}

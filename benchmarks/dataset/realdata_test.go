@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +30,10 @@ func TestWMT22(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.check(t, dir)
+	// Three pairs of segments have the same refA but other variants.
+	if len(w.all) != 1 || !strings.Contains(w.all[0], ": 3 of 1875 segments have the variants of a later line") {
+		t.Errorf("warnings %q", w.all)
+	}
 	if len(segments) != 1875 {
 		t.Fatalf("%d segments", len(segments))
 	}
@@ -76,6 +80,43 @@ func TestWMT22(t *testing.T) {
 	// The folder's own score of refA at system level.
 	if mean := sum / 1875; mean < -1.22326 || mean > -1.22325 {
 		t.Errorf("the mean MQM of refA is %v", mean)
+	}
+}
+
+// Most of the segments with the same refA have the same variants too.
+func TestWMT22DivRef(t *testing.T) {
+	dir := realData(t)
+	variants := func(scheme string) []*refract.Segment {
+		ds, err := Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"), Options{})
+		if err == nil {
+			ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), Options{}, nil)
+		}
+		segments, err := openAndCollect(ds, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return segments
+	}
+	lines, texts := variants("div-ref-lines"), variants("div-ref")
+	last := map[refract.Text]int{}
+	for i, s := range lines {
+		last[s.References[0]] = i
+	}
+	if len(last) == len(lines) {
+		t.Error("no refA occurs twice")
+	}
+	changed := 0
+	for i := range lines {
+		own := cmp.Equal(lines[i].Variants, texts[i].Variants)
+		if !own {
+			changed++
+		}
+		if !cmp.Equal(lines[last[lines[i].References[0]]].Variants, texts[i].Variants) {
+			t.Errorf("segment %s has not the variants of the last one with its reference", texts[i].ID)
+		}
+	}
+	if changed != 3 {
+		t.Errorf("%d segments have other variants than those of their line, want 3", changed)
 	}
 }
 
@@ -189,22 +230,23 @@ func read(b *testing.B, ds refract.Dataset) {
 func BenchmarkWMT22(b *testing.B) {
 	dir := realData(b)
 	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
-	refs := "div-ref:" + filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified")
+	refs := filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified")
 	for _, c := range []struct {
 		name     string
 		o        Options
-		variants bool
+		variants string
 	}{
-		{"texts", Options{}, false},
-		{"texts+mqm", Options{Judgements: true, JudgementNames: []string{"mqm"}}, false},
-		{"texts+variants", Options{}, true},
+		{"texts", Options{}, ""},
+		{"texts+mqm", Options{Judgements: true, JudgementNames: []string{"mqm"}}, ""},
+		{"texts+variants", Options{}, "div-ref:"},
+		{"texts+variants by line", Options{}, "div-ref-lines:"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				ds, err := Open(spec, c.o)
-				if err == nil && c.variants {
-					ds, err = WithReferences(ds, refs, c.o, nil)
+				if err == nil && c.variants != "" {
+					ds, err = WithReferences(ds, c.variants+refs, c.o, nil)
 				}
 				if err != nil {
 					b.Fatal(err)

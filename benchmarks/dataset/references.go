@@ -2,11 +2,8 @@ package dataset
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"iter"
-	"slices"
 
 	"github.com/refract-eval/refract"
 )
@@ -26,7 +23,7 @@ type variantReader interface {
 type referenceScheme struct {
 	name  string
 	usage string
-	open  func(place string, o Options, promptNames []string) (variantSource, error)
+	open  func(ds refract.Dataset, place string, o Options, promptNames []string) (variantSource, error)
 }
 
 // variantSource opens a reader for each pass over a dataset.
@@ -39,6 +36,7 @@ type variantSource interface {
 func referenceSchemes() []referenceScheme {
 	return []referenceScheme{
 		{"div-ref", "div-ref:FILE", openDivRef},
+		{"div-ref-lines", "div-ref-lines:FILE", openDivRefLines},
 		{"jsonl", "jsonl:FILE", openReferenceRows},
 	}
 }
@@ -49,7 +47,15 @@ func referenceSchemes() []referenceScheme {
 //   - "div-ref:FILE": each line a Python list literal of strings, the variants
 //     of the first reference of that segment. Variant i has the prompt
 //     promptNames[i], or "div-ref:<i+1>" where there are fewer names. None is
-//     a missing text.
+//     a missing text. Segments with the same first reference all have the
+//     variants of the last of them: a variant belongs to the text that it
+//     rewrites, so that equal texts have equal variants, as they do where
+//     equal references are rewritten once; and the figures that are known for
+//     the sets of Div-Ref (Tang et al., "Not All Metrics Are Guilty", NAACL
+//     2024) are made so. A [Warning] counts the segments for which their own
+//     line says something else.
+//   - "div-ref-lines:FILE": the same file, but each segment has the variants
+//     of its own line.
 //   - "jsonl:FILE": rows as [Open] reads them, in the order of the segments
 //     and with the same ids. A row with variants gives these, with their
 //     reference index; another gives all its references, as variants of the
@@ -59,6 +65,12 @@ func referenceSchemes() []referenceScheme {
 // The file must have exactly one line per segment. It is checked early when
 // ds is [Sized]. The result is Sized, a [HumanNamer] and a [ReferenceNamer]
 // as far as ds is.
+//
+// With div-ref: each pass is preceded by one over the first references, so
+// ds must allow that: standard input or a pipe is a *SpecError. The pass reads
+// one file of an mt-metrics-eval folder or of text files, and all of JSON
+// Lines. It keeps eight bytes of hash per segment; afterwards the texts that
+// occur several times, and the lists for them that are still to come, remain.
 func WithReferences(ds refract.Dataset, spec string, o Options, promptNames []string) (refract.Dataset, error) {
 	o.Warn = warnOnce(o.Warn)
 	table := referenceSchemes()
@@ -71,7 +83,7 @@ func WithReferences(ds refract.Dataset, spec string, o Options, promptNames []st
 	if err != nil {
 		return nil, err
 	}
-	source, err := table[i].open(place, o, promptNames)
+	source, err := table[i].open(ds, place, o, promptNames)
 	if err != nil {
 		return nil, err
 	}
@@ -156,219 +168,4 @@ func (d *extended) Segments(ctx context.Context) iter.Seq2[*refract.Segment, err
 func tooShort(file string, lines, n int, short *refract.Segment) error {
 	return failFile(file, "has %s, but the dataset has %s; the first without one is %s (%s)",
 		plural(lines, "line"), plural(n, "segment"), quote(short.ID), short.Pos)
-}
-
-// divRef is a file of Python lists.
-type divRef struct {
-	in      *input
-	prompts []string
-	warn    func(Warning)
-}
-
-func openDivRef(place string, o Options, promptNames []string) (variantSource, error) {
-	in, err := newInput(place)
-	if err != nil {
-		return nil, err
-	}
-	return &divRef{in: in, prompts: slices.Clone(promptNames), warn: o.Warn}, nil
-}
-
-func (d *divRef) check(n int) error {
-	if d.in.stream {
-		return nil
-	}
-	lines, err := d.in.countLines()
-	if err != nil || lines == n {
-		return err
-	}
-	err = failFile(d.in.name, "has %s, but the dataset has %s; line k must belong to segment k", plural(lines, "line"), plural(n, "segment"))
-	if d.transposed(n) {
-		return fmt.Errorf("%w; the file looks transposed: its first line has as many strings as there are segments", err)
-	}
-	return err
-}
-
-// transposed tells whether the first line has n strings.
-func (d *divRef) transposed(n int) bool {
-	l, err := d.in.lines(context.Background(), func(Warning) {})
-	if err != nil {
-		return false
-	}
-	defer l.close()
-	line, err := l.next()
-	if err != nil {
-		return false
-	}
-	texts, err := parsePythonList(string(line), l.pos())
-	return err == nil && len(texts) == n
-}
-
-func (d *divRef) open(ctx context.Context) (variantReader, error) {
-	l, err := d.in.lines(ctx, d.warn)
-	if err != nil {
-		return nil, err
-	}
-	return &divRefReader{d: d, lines: l}, nil
-}
-
-type divRefReader struct {
-	d     *divRef
-	lines *lineReader
-	names []string // of the prompts, as far as they were needed
-	first int      // number of strings of the first line
-}
-
-func (r *divRefReader) close() { r.lines.close() }
-
-func (r *divRefReader) extend(_ context.Context, s *refract.Segment) error {
-	line, err := r.lines.next()
-	if err != nil {
-		return err
-	}
-	texts, err := parsePythonList(string(line), r.lines.pos())
-	if err != nil {
-		return err
-	}
-	if r.lines.line == 1 {
-		r.first = len(texts)
-	}
-	if len(s.References) == 0 && len(texts) > 0 {
-		return failAt(r.lines.pos(), 0, "segment %s (%s) has no reference of which these could be variants", quote(s.ID), s.Pos)
-	}
-	s.Variants = slices.Grow(s.Variants, len(texts))
-	for i, t := range texts {
-		s.Variants = append(s.Variants, refract.Variant{Prompt: r.prompt(i), Text: t})
-	}
-	return nil
-}
-
-func (r *divRefReader) prompt(i int) string {
-	if i < len(r.d.prompts) {
-		return r.d.prompts[i]
-	}
-	for k := len(r.names); k <= i; k++ {
-		r.names = append(r.names, fmt.Sprintf("div-ref:%d", k+1))
-	}
-	return r.names[i]
-}
-
-func (r *divRefReader) finish(n int, short *refract.Segment) error {
-	if short != nil {
-		return tooShort(r.lines.file, r.lines.line, n, short)
-	}
-	if err := r.lines.drain(); err != nil {
-		return err
-	}
-	if r.lines.line == n {
-		return nil
-	}
-	hint := ""
-	if r.first == n {
-		hint = "; the file looks transposed: its first line has as many strings as there are segments"
-	}
-	return failFile(r.lines.file, "has %s, but the dataset has %s; line k must belong to segment k%s",
-		plural(r.lines.line, "line"), plural(n, "segment"), hint)
-}
-
-// referenceRows are expanded references in JSON Lines.
-type referenceRows struct {
-	in *input
-	o  Options
-}
-
-func openReferenceRows(place string, o Options, _ []string) (variantSource, error) {
-	if place == "-" {
-		return nil, errors.New("references cannot come from standard input; store them in a file")
-	}
-	in, err := newInput(place)
-	if err != nil {
-		return nil, err
-	}
-	o.Judgements = false
-	return &referenceRows{in: in, o: o}, nil
-}
-
-// check leaves the count to the reading, where an id says more.
-func (d *referenceRows) check(int) error { return nil }
-
-func (d *referenceRows) open(ctx context.Context) (variantReader, error) {
-	rows, err := newRowReader(ctx, d.in, d.o)
-	if err != nil {
-		return nil, err
-	}
-	return &rowVariants{rows: rows, warn: d.o.Warn}, nil
-}
-
-type rowVariants struct {
-	rows *rowReader
-	warn func(Warning)
-
-	differ int // rows whose references are not the segment's
-	ids    []string
-}
-
-func (r *rowVariants) close() { r.rows.close() }
-
-func (r *rowVariants) extend(ctx context.Context, s *refract.Segment) error {
-	got, err := r.rows.next(ctx)
-	if err != nil {
-		return err
-	}
-	g := got.segment
-	if g.ID != s.ID {
-		return failAt(g.Pos, 0, "want the row of segment %s (%s), found that of %s; the rows must be in the dataset's order, one per segment",
-			quote(s.ID), s.Pos, quote(g.ID))
-	}
-	if got.hasVariants {
-		if err := checkVariants(s.ID, g.Variants, len(s.References)); err != nil {
-			return &Error{Pos: g.Pos, Err: err}
-		}
-		if got.hasReferences && !sameParents(g, s) {
-			r.differ++
-			if len(r.ids) < shownIDs {
-				r.ids = append(r.ids, g.ID)
-			}
-		}
-		s.Variants = append(s.Variants, g.Variants...)
-		return nil
-	}
-	if len(s.References) == 0 && len(s.Variants) == 0 {
-		s.References = g.References
-		return nil
-	}
-	s.Variants = slices.Grow(s.Variants, len(g.References))
-	for _, t := range g.References {
-		s.Variants = append(s.Variants, refract.Variant{Text: t})
-	}
-	return nil
-}
-
-// sameParents tells whether the variants of g were made from the references
-// of s.
-func sameParents(g, s *refract.Segment) bool {
-	for _, v := range g.Variants {
-		if v.Reference >= len(g.References) || g.References[v.Reference] != s.References[v.Reference] {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *rowVariants) finish(n int, short *refract.Segment) error {
-	lines := r.rows.lines
-	if short != nil {
-		return tooShort(lines.file, len(r.rows.ids), n, short)
-	}
-	switch extra, err := r.rows.next(context.Background()); {
-	case err == nil:
-		return failAt(extra.segment.Pos, 0, "row of %s has no segment: the dataset has only %s", quote(extra.segment.ID), plural(n, "segment"))
-	case err != io.EOF:
-		return err
-	}
-	if r.differ > 0 {
-		r.warn(Warning{refract.Position{File: lines.file}, fmt.Sprintf(
-			"the variants of %s were made from other references than the dataset's (ids %s)",
-			plural(r.differ, "row"), someIDs(r.ids, r.differ))})
-	}
-	return nil
 }

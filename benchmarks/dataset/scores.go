@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // A score file has a line "SYSTEM<tab>SCORE" per system and item, where all
@@ -131,16 +132,16 @@ func (b *scoreBlock) check(file string, items int) error {
 // it has no tab, as a system's name may have some too. There is no third
 // column at the levels that are read.
 func splitScore(line []byte) (system, score []byte, ok bool) {
-	line = trimBoth(line)
+	line = text.Trim(line)
 	i := bytes.LastIndexByte(line, '\t')
 	if i >= 0 {
-		return trimBoth(line[:i]), trimBoth(line[i+1:]), true
+		return text.Trim(line[:i]), text.Trim(line[i+1:]), true
 	}
-	if i = bytes.LastIndexFunc(line, isSpace); i < 0 {
+	if i = bytes.LastIndexFunc(line, text.IsSpace); i < 0 {
 		return nil, nil, false
 	}
 	_, size := utf8.DecodeRune(line[i:])
-	return trimBoth(line[:i]), line[i+size:], true
+	return text.Trim(line[:i]), line[i+size:], true
 }
 
 // parseScore reads a decimal number, or None as a score that is not valid.

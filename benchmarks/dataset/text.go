@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // NamedFile is a system's name and the file of its outputs.
@@ -23,7 +24,7 @@ type LinesSpec struct {
 // rule, as sacreBLEU's command does; an empty line is an empty text. Unequal
 // numbers of lines are an error, as is a system given twice.
 func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
-	d := &parallel{trim: trimRight, warn: warnOnce(o.Warn)}
+	d := &parallel{trim: text.TrimRight[[]byte], warn: warnOnce(o.Warn)}
 	if s.Source == "" && len(s.References) == 0 && len(s.Hypotheses) == 0 {
 		return nil, errors.New("no source, reference or hypothesis file is given")
 	}

@@ -149,7 +149,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("out")
     ap.add_argument("--seed", type=int, default=1)
-    ap.add_argument("--pairs", type=int, default=10000, help="generated pairs")
+    ap.add_argument("--pairs", type=int, default=2000, help="generated pairs")
     ap.add_argument("--options", type=int, default=3, help="combinations of options per pair, at most 16")
     ap.add_argument("--data", type=pathlib.Path)
     args = ap.parse_args()

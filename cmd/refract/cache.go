@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -20,14 +21,8 @@ func (e *env) cacheCommand() *cobra.Command {
 		Example: `  refract cache stats refract-cache.sqlite
   refract cache verify refract-cache.sqlite
   refract cache export refract-cache.sqlite -o answers.jsonl`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &usageError{fmt.Errorf("unknown command %q (known: stats, verify, export, import)", args[0]), cmd.CommandPath()}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	group(cmd)
 	cmd.AddCommand(e.cacheStatsCommand(), e.cacheVerifyCommand(), e.cacheExportCommand(), e.cacheImportCommand())
 	return cmd
 }
@@ -139,7 +134,7 @@ a problem; each is a row of the output.`,
 					return nil
 				})
 				if err == nil && len(r.Problems) > 0 {
-					err = fmt.Errorf("%s: %d problems in %d entries; 'refract cache export' saves what is sound", r.File, len(r.Problems), r.Entries)
+					err = fmt.Errorf("problems found in %s: %d, among entries: %d; 'refract cache export' saves what is sound", r.File, len(r.Problems), r.Entries)
 				}
 				return err
 			})
@@ -190,8 +185,10 @@ is created if it does not exist. An entry that is there already stays as it is.`
 		Args:    usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			in := e.stdin
-			if args[1] != "-" {
+			var in io.Reader
+			if args[1] == "-" {
+				in = interruptible(ctx, e.stdin)
+			} else {
 				f, err := os.Open(args[1])
 				if err != nil {
 					return err
@@ -212,4 +209,16 @@ is created if it does not exist. An entry that is there already stays as it is.`
 			return nil
 		},
 	}
+}
+
+// interruptible is a reader of standard input that ends with the context,
+// though a read may block forever.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	return out
 }

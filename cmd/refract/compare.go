@@ -103,11 +103,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	if c.human != "" {
-		names = []string{c.human}
-	}
-	ds, err := c.dataset(e, args, true, names)
+	ds, err := c.dataset(e, args, true)
 	if err != nil {
 		return err
 	}
@@ -176,7 +172,7 @@ func (c *comparer) write(ctx context.Context, out *sink, col *agreement.Collecto
 	}
 	systems := col.Systems(human, c.includeHuman)
 	if len(systems.Systems) < 2 {
-		return fmt.Errorf("%d systems have %s scores; a comparison needs two or more", len(systems.Systems), human)
+		return fmt.Errorf("a comparison needs two systems or more with %s scores; there are %d", human, len(systems.Systems))
 	}
 	notes := c.notes(col, human, systems)
 	for i := range columns {

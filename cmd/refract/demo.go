@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -61,7 +63,7 @@ own: they show how the program works, not that the method does.
 	if err := e.demoComparison(ctx, segments); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(e.stdout, demoNext)
+	_, err = io.WriteString(e.stdout, demoNext)
 	return err
 }
 
@@ -201,16 +203,11 @@ func (e *env) writeSample(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for name, data := range map[string][]byte{"sample.jsonl": demo.Sample(), "answers.jsonl": demo.Answers()} {
-		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(data)
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{"sample.jsonl", demo.Sample()}, {"answers.jsonl", demo.Answers()}} {
+		if err := writeNew(filepath.Join(dir, file.name), file.data); err != nil {
 			return err
 		}
 	}
@@ -220,4 +217,17 @@ func (e *env) writeSample(dir string) error {
 		filepath.Join(dir, "sample.jsonl"), demo.Model, filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "expanded.jsonl"))
 	e.note("  refract compare jsonl:%s", filepath.Join(dir, "expanded.jsonl"))
 	return nil
+}
+
+// writeNew writes a file that must not be there yet.
+func writeNew(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already; move it away, or choose another folder", path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }

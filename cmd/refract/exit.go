@@ -10,7 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
@@ -24,20 +27,38 @@ const (
 )
 
 // usageError is a command line that cannot be carried out.
-type usageError struct {
-	err     error
-	command string // whose help says more; "" for the program's
-}
+type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error {
-	return &usageError{err: fmt.Errorf(format, args...)}
+	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// exit shows an error, once, and returns the exit code.
-func (e *env) exit(ctx context.Context, err error) int {
+// isUsage tells a fault of the command line from one of the work.
+func isUsage(err error) bool {
+	var usage *usageError
+	var metric *metrics.SpecError
+	var agg *aggregate.SpecError
+	var ds *dataset.SpecError
+	return errors.As(err, &usage) || errors.As(err, &metric) || errors.As(err, &agg) || errors.As(err, &ds)
+}
+
+// hint names the flag or command that helps; the packages below know of none.
+func hint(err error) string {
+	var none *refract.NoReferencesError
+	switch {
+	case errors.As(err, &none):
+		return "--allow-no-reference goes on, with missing scores"
+	case errors.Is(err, diversify.ErrNotStored):
+		return "leave out --offline to ask the model, or add recorded answers with 'refract cache import'"
+	}
+	return ""
+}
+
+// exit shows an error of a command, once, and returns the exit code.
+func (e *env) exit(ctx context.Context, command string, err error) int {
 	if err == nil {
 		return exitDone
 	}
@@ -46,14 +67,10 @@ func (e *env) exit(ctx context.Context, err error) int {
 		return exitInterrupted
 	}
 	fmt.Fprintln(e.stderr, "refract: "+visibleLines(err.Error()))
-	var usage *usageError
-	var metric *metrics.SpecError
-	var agg *aggregate.SpecError
-	if errors.As(err, &usage) || errors.As(err, &metric) || errors.As(err, &agg) {
-		command := "refract"
-		if usage != nil && usage.command != "" {
-			command = usage.command
-		}
+	if h := hint(err); h != "" {
+		fmt.Fprintln(e.stderr, "hint: "+h)
+	}
+	if isUsage(err) {
 		fmt.Fprintf(e.stderr, "run '%s --help' for usage\n", command)
 		return exitUsage
 	}
@@ -84,7 +101,7 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return &usageError{err, cmd.CommandPath()}
+			return usagef("%w; usage: %s", err, cmd.UseLine())
 		}
 		return nil
 	}

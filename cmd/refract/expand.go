@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,7 +103,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 			return usagef("%w", err)
 		}
 	}
-	ds, err := x.dataset(e, args, true, nil)
+	ds, err := x.dataset(e, args, true)
 	if err != nil {
 		return err
 	}
@@ -112,13 +112,21 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer out.Abort()
-	store, err := cache.OpenSQLite(ctx, x.cache)
+	var mode []cache.Option
+	if x.offline {
+		mode = append(mode, cache.ReadOnly())
+	}
+	store, err := cache.OpenSQLite(ctx, x.cache, mode...)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	cfg.Store = cache.NewLRU(store, lruEntries)
-	progress := report.NewProgress(e.stderr, e.stderrTerminal, "expand", x.total(ds, len(prompts)), report.WithUnit("answers"))
+	total, err := x.total(ctx, ds, args, len(prompts))
+	if err != nil {
+		return err
+	}
+	progress := report.NewProgress(e.stderr, e.stderrTerminal, "expand", total, report.WithUnit("answers"))
 	cfg.Observe = observer(progress)
 	exp, err := diversify.New(cfg)
 	if err != nil {
@@ -130,7 +138,9 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 	if err == nil {
 		err = out.Commit()
 	}
-	x.summarize(e, sum)
+	if err == nil || sum.Calls+sum.Cached > 0 {
+		x.summarize(e, sum)
+	}
 	if err != nil {
 		if !errors.Is(err, diversify.ErrNotStored) && sum.Calls > 0 {
 			e.note("%d answers of this run are stored in %s; the same command goes on from there", sum.Calls, x.cache)
@@ -156,22 +166,37 @@ func (x *expander) client(e *env) (*llm.Client, error) {
 	})
 }
 
-// total is how many answers there will be, or 0 where that is not known: it
-// assumes one reference a segment only where the dataset says so.
-func (x *expander) total(ds refract.Dataset, prompts int) int {
+// total is how many answers there will be, or 0 where that is not known
+// without reading a stream. Segments of JSON Lines have another number of
+// references each, so they are counted; a fault in the file then shows before
+// the first call.
+func (x *expander) total(ctx context.Context, ds refract.Dataset, args []string, prompts int) (int, error) {
 	sized, ok := ds.(dataset.Sized)
 	if !ok {
-		return 0
+		return 0, nil
 	}
 	n, known := sized.Len()
-	perSegment := len(x.refs)
-	if perSegment == 0 {
-		perSegment = max(1, len(x.reference))
-	}
 	if !known {
-		return 0
+		return 0, nil
 	}
-	return n * perSegment * prompts * x.samples
+	references := n * max(1, len(x.refs), len(x.reference))
+	if len(args) > 0 && strings.HasPrefix(args[0], "jsonl:") {
+		if len(x.references) > 0 {
+			return 0, nil // of which one may be a stream
+		}
+		references = 0
+		for s, err := range ds.Segments(ctx) {
+			if err != nil {
+				return 0, err
+			}
+			for _, r := range s.References {
+				if strings.TrimSpace(r.Value) != "" {
+					references++
+				}
+			}
+		}
+	}
+	return references * prompts * x.samples, nil
 }
 
 // observer shows what is new in each snapshot.
@@ -194,14 +219,14 @@ func (x *expander) summarize(e *env, s diversify.Summary) {
 		n    int
 		what string
 	}{
-		{s.Cut, "answers were cut by --max-tokens; they are kept and marked with the finish reason \"length\""},
-		{s.Blocked, "answers were withheld; they are missing texts"},
-		{s.Empty, "answers were empty; they are missing texts"},
-		{s.MissingReferences, "references are missing and were not expanded"},
-		{s.EmptyReferences, "references are empty and were not expanded"},
+		{s.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\""},
+		{s.Blocked, "answers withheld, which are missing texts"},
+		{s.Empty, "empty answers, which are missing texts"},
+		{s.MissingReferences, "missing references, not expanded"},
+		{s.EmptyReferences, "empty references, not expanded"},
 	} {
 		if c.n > 0 {
-			e.warn("%d %s", c.n, c.what)
+			e.warn("%s: %d", c.what, c.n)
 		}
 	}
 }

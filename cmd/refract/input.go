@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,17 +33,16 @@ func (in *input) register(cmd *cobra.Command) {
 	f.StringArrayVar(&in.refs, "ref", nil, "text file of references, a line a segment (repeatable)")
 	f.StringArrayVar(&in.hyps, "hyp", nil, "NAME=FILE: text file of a system's outputs (repeatable)")
 	f.StringSliceVar(&in.reference, "reference", nil, "names of the references of an mtme: dataset (default refA)")
-	f.StringArrayVar(&in.references, "references", nil, "div-ref:FILE or jsonl:FILE: expanded references (repeatable)")
+	f.StringArrayVar(&in.references, "references", nil, "jsonl:FILE, div-ref:FILE or div-ref-lines:FILE: expanded references (repeatable)")
 }
 
 // dataset returns the dataset that the flags and arguments name.
-func (in *input) dataset(e *env, args []string, judgements bool, human []string) (refract.Dataset, error) {
+func (in *input) dataset(e *env, args []string, judgements bool) (refract.Dataset, error) {
 	o := dataset.Options{
-		References:     in.reference,
-		Judgements:     judgements,
-		JudgementNames: human,
-		Warn:           func(w dataset.Warning) { e.warn("%s", w) },
-		Stdin:          e.stdin,
+		References: in.reference,
+		Judgements: judgements,
+		Warn:       func(w dataset.Warning) { e.warn("%s", w) },
+		Stdin:      e.stdin,
 	}
 	lines := in.source != "" || len(in.refs) > 0 || len(in.hyps) > 0
 	var ds refract.Dataset
@@ -49,6 +50,8 @@ func (in *input) dataset(e *env, args []string, judgements bool, human []string)
 	switch {
 	case lines && len(args) > 0:
 		return nil, usagef("give either a DATASET or text files (--source, --ref, --hyp), not both")
+	case lines && len(in.reference) > 0:
+		return nil, usagef("--reference chooses among the named references of an mtme: dataset; for a text file it is --ref FILE")
 	case lines:
 		spec := dataset.LinesSpec{Source: in.source, References: in.refs}
 		for _, h := range in.hyps {
@@ -61,6 +64,8 @@ func (in *input) dataset(e *env, args []string, judgements bool, human []string)
 		ds, err = dataset.OpenLines(spec, o)
 	case len(args) == 0:
 		return nil, usagef("no dataset: give jsonl:FILE, mtme:DIR/TESTSET/LP, or text files with --ref and --hyp")
+	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:"):
+		return nil, usagef("--reference chooses among the named references of an mtme: dataset; %s has none", args[0])
 	default:
 		ds, err = dataset.Open(args[0], o)
 	}
@@ -69,11 +74,26 @@ func (in *input) dataset(e *env, args []string, judgements bool, human []string)
 			ds, err = dataset.WithReferences(ds, spec, o, promptNames())
 		}
 	}
-	var unknown *dataset.SpecError
-	if errors.As(err, &unknown) {
-		return nil, usagef("%w", err)
-	}
 	return ds, err
+}
+
+// withSystems is a dataset that must have something to score.
+type withSystems struct{ refract.Dataset }
+
+// Segments ends in an error if no segment had a hypothesis.
+func (d withSystems) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		some := false
+		for s, err := range d.Dataset.Segments(ctx) {
+			some = some || err != nil || len(s.Hypotheses) > 0
+			if !yield(s, err) {
+				return
+			}
+		}
+		if !some {
+			yield(nil, errors.New("the dataset has no system to score: name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""))
+		}
+	}
 }
 
 // promptNames labels the columns of a Div-Ref file, which are in the order of

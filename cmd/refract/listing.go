@@ -55,7 +55,8 @@ func (e *env) promptsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompts",
 		Short: "List the prompts that expand references",
-		Long:  "List the prompts that expand references. A prompt is sent with a space and the reference after it.",
+		Long: `List the prompts that expand references. A prompt is sent with a space and the
+reference after it.`,
 		Example: `  refract prompts
   refract prompts -f jsonl`,
 		Args: usageArgs(cobra.NoArgs),

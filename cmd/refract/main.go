@@ -39,9 +39,6 @@ func realMain() int {
 func (e *env) run(ctx context.Context, args []string) int {
 	root := e.rootCommand()
 	root.SetArgs(args)
-	root.SetIn(e.stdin)
-	root.SetOut(e.stdout)
-	root.SetErr(e.stderr)
-	err := root.ExecuteContext(ctx)
-	return e.exit(ctx, err)
+	cmd, err := root.ExecuteContextC(ctx)
+	return e.exit(ctx, cmd.CommandPath(), err)
 }

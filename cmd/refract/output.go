@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -34,6 +35,7 @@ func (o *output) registerPath(cmd *cobra.Command) {
 // it is whole: Commit renames it, and Abort removes what there is.
 type sink struct {
 	*bufio.Writer
+	name  string
 	file  *os.File // nil for standard output
 	final string   // name to rename to, "" to leave it
 	done  bool
@@ -43,46 +45,79 @@ type sink struct {
 // before the work and not after it.
 func (o *output) open(e *env) (*sink, error) {
 	if o.path == "" || o.path == "-" {
-		return &sink{Writer: bufio.NewWriterSize(e.stdout, 1<<16)}, nil
+		return newSink(e.stdout, "standard output", nil, ""), nil
 	}
 	if st, err := os.Stat(o.path); err == nil && !st.Mode().IsRegular() {
 		if st.IsDir() {
-			return nil, fmt.Errorf("output %s is a folder; name a file in it", o.path)
+			return nil, fmt.Errorf("%s is a folder; name a file in it", o.path)
 		}
 		f, err := os.OpenFile(o.path, os.O_WRONLY, 0) // a device or a pipe
 		if err != nil {
-			return nil, fmt.Errorf("output: %w", err)
+			return nil, cannotWrite(o.path, err)
 		}
-		return &sink{Writer: bufio.NewWriterSize(f, 1<<16), file: f}, nil
+		return newSink(f, o.path, f, ""), nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(o.path), "."+filepath.Base(o.path)+".*.tmp")
+	path := o.path
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a link stays one
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s cannot be written: there is no folder %s; make it first", o.path, filepath.Dir(path))
+	}
 	if err != nil {
-		return nil, fmt.Errorf("output %s cannot be written: %w", o.path, errors.Unwrap(err))
+		return nil, cannotWrite(o.path, err)
 	}
-	return &sink{Writer: bufio.NewWriterSize(f, 1<<16), file: f, final: o.path}, nil
+	return newSink(f, o.path, f, path), nil
+}
+
+func newSink(w io.Writer, name string, file *os.File, final string) *sink {
+	return &sink{Writer: bufio.NewWriterSize(&named{w, name}, 1<<16), name: name, file: file, final: final}
+}
+
+// named is a writer whose errors name the output, and not a temporary file.
+type named struct {
+	w    io.Writer
+	name string
+}
+
+func (n *named) Write(p []byte) (int, error) {
+	k, err := n.w.Write(p)
+	if err != nil {
+		err = cannotWrite(n.name, err)
+	}
+	return k, err
+}
+
+func cannotWrite(name string, err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("%s cannot be written: %w", name, err)
 }
 
 // Commit writes what is left and puts the file in place.
 func (s *sink) Commit() error {
-	err := s.Flush()
+	if err := s.Flush(); err != nil {
+		return err
+	}
 	if s.file != nil {
-		if s.final != "" && err == nil {
-			err = s.file.Chmod(0o644)
+		if err := s.place(); err != nil {
+			return cannotWrite(s.name, err)
 		}
-		err = errors.Join(err, s.file.Close())
-		if err == nil && s.final != "" {
-			err = os.Rename(s.file.Name(), s.final)
-		}
-		if err == nil {
-			s.done = true
-		}
-	} else {
-		s.done = true
 	}
-	if err != nil {
-		return fmt.Errorf("writing the output: %w", err)
-	}
+	s.done = true
 	return nil
+}
+
+func (s *sink) place() error {
+	if s.final == "" {
+		return s.file.Close()
+	}
+	if err := errors.Join(s.file.Chmod(0o644), s.file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(s.file.Name(), s.final)
 }
 
 // Abort drops a file that was not committed.

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/suggest"
@@ -35,24 +36,13 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		Version:       refract.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			var names []string
-			for _, c := range cmd.Commands() {
-				if c.IsAvailableCommand() {
-					names = append(names, c.Name())
-				}
-			}
-			return &usageError{err: fmt.Errorf("%s", suggest.Unknown("command", args[0], names))}
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	group(root)
 	root.SetVersionTemplate("refract {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err, cmd.CommandPath()}
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		e.demoCommand(),
 		e.expandCommand(),
@@ -63,5 +53,69 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		e.promptsCommand(),
 		e.cacheCommand(),
 	)
+	finishStandard(root)
 	return root
+}
+
+// group makes a command of its subcommands: alone it shows its help, and a
+// name that none of them has is wrong usage.
+func group(cmd *cobra.Command) {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return unknownCommand(cmd, args[0])
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return usagef("%s", suggest.Unknown("command", name, names))
+}
+
+// flagError adds the nearest flag to cobra's complaint about an unknown one.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return usagef("%w", err)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	if nearest := suggest.Nearest("--"+unknown.GetSpecifiedName(), names); nearest != "" {
+		return usagef("%w; did you mean %q?", err, nearest)
+	}
+	return usagef("%w", err)
+}
+
+// finishStandard completes the commands that cobra adds: they have examples
+// too, and an unknown name is wrong usage.
+func finishStandard(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Example = "  refract help score\n  refract help cache verify"
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				topic, rest, err := root.Find(args)
+				if err == nil && len(rest) > 0 {
+					err = unknownCommand(topic, rest[0])
+				}
+				return err
+			}
+		case "completion":
+			group(cmd)
+			cmd.Example = "  source <(refract completion bash)"
+			for _, shell := range cmd.Commands() {
+				shell.Args = usageArgs(cobra.NoArgs)
+				shell.Example = "  refract completion " + shell.Name()
+			}
+		}
+	}
 }

@@ -36,9 +36,10 @@ func (e *env) scoreCommand() *cobra.Command {
               TER); otherwise, and with --system average, it is the mean over
               segments.
 --per segment one score per system and segment.
---per cell    the whole matrix segment × system × reference. With -o FILE.parquet
-              or -o FILE.jsonl it is stored for 'refract aggregate' and
-              'refract compare --matrix', which do not score again.`,
+--per cell    the whole matrix segment × system × reference. With
+              -o FILE.parquet or -o FILE.jsonl it is stored for
+              'refract aggregate' and 'refract compare --matrix', which do
+              not score again.`,
 		Example: `  refract score --ref ref.a.txt --ref ref.b.txt --hyp mine=out.txt
   refract score jsonl:expanded.jsonl -m bleu:tokenize=intl -m chrf++ -a max,mean,best:k=3
   refract score jsonl:expanded.jsonl -m chrf --per cell -o matrix.parquet`,
@@ -85,7 +86,7 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
 	}
-	ds, err := s.dataset(e, args, false, nil)
+	ds, err := s.dataset(e, args, false)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer out.Abort()
-	if err := do(ctx, e, ds, settings, out); err != nil {
+	if err := do(ctx, e, withSystems{ds}, settings, out); err != nil {
 		return err
 	}
 	return out.Commit()

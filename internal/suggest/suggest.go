@@ -4,6 +4,7 @@ package suggest
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -12,7 +13,7 @@ import (
 // or "" where none is within a third of the word. The first of equally near
 // ones wins.
 func Nearest(word string, candidates []string) string {
-	best, bestDist := "", (len(word)+2)/3+1
+	best, bestDist := "", (utf8.RuneCountInString(word)+2)/3+1
 	for _, c := range candidates {
 		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(c)); d < bestDist {
 			best, bestDist = c, d

@@ -6,41 +6,50 @@ import (
 	"unicode/utf8"
 )
 
-// Lower maps s to lower case as str.lower does: rune by rune, but that "İ"
-// becomes "i̇" and that a capital sigma at the end of a word becomes "ς". The
-// casers of golang.org/x/text end words elsewhere.
+// Lower maps s to lower case as str.lower does: by the full mappings of
+// Unicode that depend on no language. "İ" becomes two code points, and a
+// capital sigma becomes "ς" at the end of a word. Invalid UTF-8 becomes
+// U+FFFD, a byte each. The caser of golang.org/x/text differs for a sigma
+// behind a modifier letter and before more than thirty marks.
 func Lower(s string) string {
-	ascii := true
-	for i := 0; i < len(s) && ascii; i++ {
-		ascii = s[i] < utf8.RuneSelf
-	}
-	if ascii {
-		return strings.ToLower(s)
-	}
-	var b strings.Builder
-	b.Grow(len(s))
-	for i, r := range s {
-		switch r {
-		case 'İ':
-			b.WriteString("i\u0307")
-		case 'Σ':
-			if finalSigma(s, i) {
-				b.WriteRune('ς')
-			} else {
-				b.WriteRune('σ')
-			}
-		default:
-			b.WriteRune(unicode.ToLower(r))
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return string(AppendLower(make([]byte, 0, len(s)), s))
 		}
 	}
-	return b.String()
+	return strings.ToLower(s)
 }
 
-// finalSigma is the condition Final_Sigma of the Unicode standard (table
-// 3-17) for the sigma at byte i of s: a cased letter before it and none after
-// it, case-ignorable characters aside.
-func finalSigma(s string, i int) bool {
-	for before := s[:i]; ; {
+// AppendLower appends Lower(s) to dst.
+func AppendLower(dst []byte, s string) []byte {
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == 'Σ' && endsWord(s[:i], s[i+n:]):
+			dst = append(dst, "ς"...)
+		case r == 'İ':
+			dst = append(dst, "i\u0307"...)
+		default:
+			dst = utf8.AppendRune(dst, unicode.ToLower(r))
+		}
+		i += n
+	}
+	return dst
+}
+
+// endsWord is the condition Final_Sigma of the Unicode standard (table 3-17)
+// for a sigma between two texts: a cased letter before it and none after it,
+// case-ignorable characters aside.
+func endsWord(before, after string) bool {
+	for {
 		r, n := utf8.DecodeLastRuneInString(before)
 		if n == 0 {
 			return false
@@ -53,18 +62,15 @@ func finalSigma(s string, i int) bool {
 		}
 		before = before[:len(before)-n]
 	}
-	for after := s[i+len("Σ"):]; ; {
-		r, n := utf8.DecodeRuneInString(after)
-		if n == 0 {
-			return true
-		}
+	for _, r := range after {
 		if !caseIgnorable(r) {
 			return !cased(r)
 		}
-		after = after[n:]
 	}
+	return true
 }
 
+// cased is the property Cased of a character that is not case-ignorable.
 func cased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }

@@ -1,12 +1,10 @@
 // Package text holds the few rules on white space and case that Python's str
 // type defines and that the field's reference implementations are written
-// in. Go's own differ in details that change scores.
+// in. Go's own differ in details that change scores. The tables are those of
+// the Unicode version that Go has, 15.0, as in Python 3.12.
 package text
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // IsSpace reports whether Python's str.isspace is true for r. It differs
 // from unicode.IsSpace by the four separators U+001C to U+001F.
@@ -24,20 +22,28 @@ func IsSpace(r rune) bool {
 }
 
 // Trim removes white space from both ends, as str.strip does.
-func Trim(s string) string { return TrimRight(strings.TrimLeftFunc(s, IsSpace)) }
+func Trim[T string | []byte](s T) T {
+	s = TrimRight(s)
+	for i := 0; i < len(s); {
+		r, n := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+		}
+		if !IsSpace(r) {
+			return s[i:]
+		}
+		i += n
+	}
+	return s[len(s):]
+}
 
 // TrimRight removes white space from the end, as str.rstrip does.
-func TrimRight(s string) string {
+func TrimRight[T string | []byte](s T) T {
 	for len(s) > 0 {
-		c := s[len(s)-1]
-		if c < utf8.RuneSelf {
-			if !IsSpace(rune(c)) {
-				return s
-			}
-			s = s[:len(s)-1]
-			continue
+		r, n := rune(s[len(s)-1]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeLastRuneInString(string(s[max(0, len(s)-utf8.UTFMax):]))
 		}
-		r, n := utf8.DecodeLastRuneInString(s)
 		if !IsSpace(r) {
 			return s
 		}

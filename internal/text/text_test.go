@@ -1,8 +1,11 @@
 package text
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 func TestIsSpace(t *testing.T) {
@@ -33,14 +36,35 @@ func TestTrim(t *testing.T) {
 		"\u200ba\u200b":          "\u200ba\u200b", // a zero-width space is no white space
 		"\ufeffa \xff":           "\ufeffa \xff",
 		"\u0085é\u0085":          "é",
+		"\xa0a\x85":              "\xa0a\x85", // bytes that are no characters
+		"\u3000\xe3\x80":         "\xe3\x80",
 	} {
 		if got := Trim(in); got != want {
 			t.Errorf("Trim(%q) = %q, want %q", in, got, want)
+		}
+		if got := string(Trim([]byte(in))); got != want {
+			t.Errorf("Trim of the bytes of %q = %q, want %q", in, got, want)
 		}
 	}
 	if got := TrimRight("  a  "); got != "  a" {
 		t.Errorf("TrimRight = %q", got)
 	}
+	line := []byte("\u3000 a é\u2028 ")
+	if n := testing.AllocsPerRun(10, func() { Trim(line) }); n > 0 {
+		t.Errorf("Trim allocates %v times", n)
+	}
+}
+
+func TestTrimAgainstStandard(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := string(rapid.SliceOfN(rapid.SampledFrom([]byte(" \t\x1c\x1fab\u0085\u00a0\u3000\u2028\u200bé\xff")), 0, 12).Draw(t, "text"))
+		if got, want := Trim(s), strings.TrimFunc(s, IsSpace); got != want {
+			t.Errorf("Trim(%q) = %q, want %q", s, got, want)
+		}
+		if got, want := string(TrimRight([]byte(s))), strings.TrimRightFunc(s, IsSpace); got != want {
+			t.Errorf("TrimRight(%q) = %q, want %q", s, got, want)
+		}
+	})
 }
 
 func TestLower(t *testing.T) {
@@ -49,7 +73,6 @@ func TestLower(t *testing.T) {
 		"İI":            "i\u0307i",
 		"ΟΔΥΣΣΕΥΣ":      "οδυσσευς",
 		"Σ":             "σ",
-		"ΑΣ.":           "ας.",
 		"ΑΣ.Β":          "ασ.β",
 		"ΑΣ’":           "ας’",
 		"ΑΣ\u0301":      "ας\u0301",
@@ -59,9 +82,28 @@ func TestLower(t *testing.T) {
 		"ΣΣ ΣΣ":         "σς σς",
 		"ẞÉǅ":           "ßéǆ",
 		"K\u212a\u2126": "kkω",
+
+		"":                  "",
+		"ΣΟΣ ΣΑ":            "σος σα",
+		"ΑΣ.":               "ας.",
+		"Α\u00adΣ":          "α\u00adς",
+		"1Σ":                "1σ",
+		"ʰΣ":                "ʰσ", // a modifier letter is case-ignorable before it is cased
+		"AΣ\u0345":          "aς\u0345",
+		"中Σ":                "中σ",
+		"ǅ Ǆ Ⓐ Ａ 𐐀":         "ǆ ǆ ⓐ ａ 𐐨",
+		"A\xffB\xe3\x80":    "a\ufffdb\ufffd\ufffd",
+		"ΑΣ" + marks + "Α":  "ασ" + marks + "α",
+		"ΑΣ" + marks + "中Α": "ας" + marks + "中α",
 	} {
 		if got := Lower(in); got != want {
 			t.Errorf("Lower(%q) = %q, want %q", in, got, want)
 		}
+		if got := string(AppendLower([]byte("Σ"), in)); got != "Σ"+want {
+			t.Errorf("AppendLower(%q) = %q, want %q", in, got, "Σ"+want)
+		}
 	}
 }
+
+// marks is a long run of case-ignorable characters.
+var marks = strings.Repeat("\u0301'", 40)

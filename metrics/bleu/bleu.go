@@ -46,9 +46,9 @@ type Options struct {
 	Tokenize    string    // none, 13a (default), intl, zh or char
 	Smooth      Smoothing // default Exp
 	SmoothValue float64   // of Floor (default 0.1) and AddK (default 1); 0 is the default
-	Lowercase   bool
-	MaxOrder    int // longest n-gram, default 4
-	Order       Order
+	Lowercase   bool      // ignore case
+	MaxOrder    int       // longest n-gram, default 4, at most 64
+	Order       Order     // which orders enter, default Auto
 }
 
 // Metric is BLEU with its options fixed. It is safe for concurrent use.

@@ -18,11 +18,11 @@ import (
 
 // Options of the metric.
 type Options struct {
-	CharOrder  int     // longest character n-gram
-	WordOrder  int     // longest word n-gram; 2 makes chrF++
+	CharOrder  int     // longest character n-gram, at most 64
+	WordOrder  int     // longest word n-gram, at most 64; 2 makes chrF++
 	Beta       float64 // weight of recall over precision
 	Whitespace bool    // keep white space in character n-grams
-	Lowercase  bool
+	Lowercase  bool    // ignore case
 	// Epsilon averages F over all orders, with a tiny value in place of 0, as
 	// chrF++.py, NLTK and Moses do, in place of the effective order.
 	Epsilon bool
@@ -53,8 +53,8 @@ func New(o Options) (*Metric, error) {
 	if o.CharOrder+o.WordOrder == 0 {
 		return nil, fmt.Errorf("chrf: character and word order are both 0, so there is nothing to count")
 	}
-	if !(o.Beta > 0) || math.IsInf(o.Beta, 0) {
-		return nil, fmt.Errorf("chrf: beta %v is not a positive number", o.Beta)
+	if !(o.Beta > 0) || math.IsInf(o.Beta*o.Beta, 0) {
+		return nil, fmt.Errorf("chrf: beta %v is not a positive number with a finite square", o.Beta)
 	}
 	m := &Metric{opt: o}
 	m.info = metrics.Info{

@@ -1,18 +1,5 @@
 package ter
 
-// isSpace tells what Python's str.split takes for white space. Unlike
-// unicode.IsSpace it includes the separators U+001C to U+001F.
-func isSpace(r rune) bool {
-	if r < 0x80 {
-		return r == ' ' || '\t' <= r && r <= '\r' || 0x1c <= r && r <= 0x1f
-	}
-	switch r {
-	case 0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000:
-		return true
-	}
-	return 0x2000 <= r && r <= 0x200a
-}
-
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isStop(c byte) bool { return c == '.' || c == ',' }

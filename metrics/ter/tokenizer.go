@@ -3,8 +3,9 @@ package ter
 import (
 	"bytes"
 	"iter"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // tokenizer splits texts into words by Tercom's rules as sacreBLEU has them.
@@ -43,11 +44,11 @@ func (t *tokenizer) readsTwice() bool { return t.Normalized }
 
 // read makes s the text to split, without the white space at its end.
 func (t *tokenizer) read(s string) {
-	s = strings.TrimRightFunc(s, isSpace)
+	s = text.TrimRight(s)
 	if t.CaseSensitive {
 		t.text = append(t.text[:0], s...)
 	} else {
-		t.text = appendLower(t.text[:0], s)
+		t.text = text.AppendLower(t.text[:0], s)
 	}
 }
 
@@ -71,7 +72,7 @@ func (t *tokenizer) split(yield func([]byte) bool) {
 		}
 		i += size
 		switch {
-		case isSpace(r):
+		case text.IsSpace(r):
 			if !t.end(yield) {
 				return
 			}

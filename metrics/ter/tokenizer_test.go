@@ -1,6 +1,7 @@
 package ter
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,7 +9,18 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/text"
 )
+
+// collect returns the words of a text as strings.
+func collect(seq iter.Seq[[]byte]) []string {
+	words := []string{}
+	for w := range seq {
+		words = append(words, string(w))
+	}
+	return words
+}
 
 func TestWords(t *testing.T) {
 	western := Options{Normalized: true}
@@ -114,9 +126,9 @@ func slowWords(o Options, s string) []string {
 			s = regexp.MustCompile(r[0]).ReplaceAllString(s, r[1])
 		}
 	}
-	s = strings.TrimRightFunc(s, isSpace)
+	s = strings.TrimRightFunc(s, text.IsSpace)
 	if !o.CaseSensitive {
-		s = string(appendLower(nil, s))
+		s = text.Lower(s)
 	}
 	if o.Normalized && s != "" {
 		apply(slowRules.western)
@@ -133,25 +145,25 @@ func slowWords(o Options, s string) []string {
 			}
 		}
 	}
-	return strings.FieldsFunc(s, isSpace)
+	return strings.FieldsFunc(s, text.IsSpace)
 }
 
-func checkWords(t interface{ Errorf(string, ...any) }, tokens *tokenizer, text string) {
-	got := collect(tokens.words(text, false))
-	if want := slowWords(tokens.Options, text); !slices.Equal(got, want) {
-		t.Errorf("%+v: words of %+q = %+q, the oracle has %+q", tokens.Options, text, got, want)
+func checkWords(t interface{ Errorf(string, ...any) }, tokens *tokenizer, s string) {
+	got := collect(tokens.words(s, false))
+	if want := slowWords(tokens.Options, s); !slices.Equal(got, want) {
+		t.Errorf("%+v: words of %+q = %+q, the oracle has %+q", tokens.Options, s, got, want)
 	}
 	for _, w := range got {
-		if w == "" || strings.ContainsFunc(w, isSpace) {
-			t.Errorf("%+v: words of %+q contain %+q", tokens.Options, text, w)
+		if w == "" || strings.ContainsFunc(w, text.IsSpace) {
+			t.Errorf("%+v: words of %+q contain %+q", tokens.Options, s, w)
 		}
 	}
-	twice := collect(tokens.words(text, true))
+	twice := collect(tokens.words(s, true))
 	if want := slowWords(tokens.Options, strings.Join(got, " ")); !slices.Equal(twice, want) {
-		t.Errorf("%+v: words of %+q twice = %+q, the oracle has %+q", tokens.Options, text, twice, want)
+		t.Errorf("%+v: words of %+q twice = %+q, the oracle has %+q", tokens.Options, s, twice, want)
 	}
 	if !tokens.readsTwice() && !slices.Equal(got, twice) {
-		t.Errorf("%+v: words of %+q change when tokenized twice: %+q", tokens.Options, text, twice)
+		t.Errorf("%+v: words of %+q change when tokenized twice: %+q", tokens.Options, s, twice)
 	}
 }
 

@@ -14,7 +14,7 @@ type workspace struct {
 	search search
 
 	seen  map[key]int // to the index in texts
-	texts []text
+	texts []loaded
 	words []int32 // the words of all texts, one text after another
 	hyps  []int   // index into texts, per hypothesis
 	refs  []int   // the same, per reference
@@ -27,8 +27,8 @@ type key struct {
 	twice bool
 }
 
-// text is a distinct text of the block.
-type text struct {
+// loaded is a distinct text of the block.
+type loaded struct {
 	start, end int // of its words
 	hyp, ref   int // where it is first a hypothesis and a reference; none where it never is
 }
@@ -86,7 +86,7 @@ func (w *workspace) read(k key) int {
 		w.words = append(w.words, w.vocab.id(token))
 	}
 	t := len(w.texts)
-	w.texts = append(w.texts, text{start: start, end: len(w.words), hyp: none, ref: none})
+	w.texts = append(w.texts, loaded{start: start, end: len(w.words), hyp: none, ref: none})
 	w.seen[k] = t
 	return t
 }

@@ -1,0 +1,316 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+)
+
+// repeated has the first reference "x" three times and "" twice. The third
+// line is of a text that is missing, the sixth of no reference at all.
+const repeated = `{"id":"a","references":["x","r"]}
+{"id":"b","references":[""]}
+{"id":"c","references":[null,"x"]}
+{"id":"d","references":["x"]}
+{"id":"e","references":[""]}
+{"id":"f"}
+{"id":"g","references":["x"]}
+{"id":"h","references":["y"]}
+`
+
+// variantTexts writes the variants of each segment in a line.
+func variantTexts(segments []*refract.Segment) []string {
+	var all []string
+	for _, s := range segments {
+		var texts []string
+		for _, v := range s.Variants {
+			texts = append(texts, v.Text.Value)
+		}
+		all = append(all, strings.Join(texts, " "))
+	}
+	return all
+}
+
+func TestRepeatedReferences(t *testing.T) {
+	for _, c := range []struct {
+		name, scheme, lists string
+		want                []string
+		warnings            []string
+	}{
+		{"the last line wins", "div-ref", "['1','1']\n['2']\n['3']\n['4']\n['5']\n[]\n['7']\n['8']\n",
+			[]string{"7", "5", "3", "7", "5", "", "7", "8"},
+			[]string{`refs: 3 of 8 segments have the variants of a later line, which is of the same first reference ` +
+				`("a" of line 1 has those of line 7, "b" of line 2 has those of line 5, "d" of line 4 has those of line 7); ` +
+				`div-ref-lines:FILE gives each segment those of its own line`}},
+		{"an empty list is one", "div-ref", "['1']\n['2']\n['3']\n['4']\n['2']\n[]\n[]\n['8']\n",
+			[]string{"", "2", "3", "", "2", "", "", "8"},
+			[]string{`refs: 2 of 8 segments have the variants of a later line, which is of the same first reference ` +
+				`("a" of line 1 has those of line 7, "d" of line 4 has those of line 7); div-ref-lines:FILE gives each segment those of its own line`}},
+		{"equal lists", "div-ref", "['1','2']\n['2']\n['3']\n['1', \"2\"]\n['2']\n[]\n['1','2']\n['8']\n",
+			[]string{"1 2", "2", "3", "1 2", "2", "", "1 2", "8"}, nil},
+		{"line by line", "div-ref-lines", "['1']\n['2']\n['3']\n['4']\n['5']\n[]\n['7']\n['8']\n",
+			[]string{"1", "2", "3", "4", "5", "", "7", "8"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var w warnings
+			ds, dir, err := extendWith(t, repeated, c.scheme, c.lists, nil, &w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // a dataset can be read again
+				got, err := collect(ds)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := cmp.Diff(c.want, variantTexts(got)); d != "" {
+					t.Error(d)
+				}
+			}
+			w.check(t, dir, c.warnings...)
+		})
+	}
+}
+
+func TestRepeatedReferencesShown(t *testing.T) {
+	base, lists := "", ""
+	for i := range 6 {
+		base += fmt.Sprintf(`{"id":"%d","references":["x"]}`+"\n", i)
+		lists += fmt.Sprintf("['%d']\n", i)
+	}
+	var w warnings
+	ds, dir, err := extendWith(t, base, "div-ref", lists, nil, &w)
+	if _, err := openAndCollect(ds, err); err != nil {
+		t.Fatal(err)
+	}
+	w.check(t, dir, `refs: 5 of 6 segments have the variants of a later line, which is of the same first reference `+
+		`("0" of line 1 has those of line 6, "1" of line 2 has those of line 6, "2" of line 3 has those of line 6, …); `+
+		`div-ref-lines:FILE gives each segment those of its own line`)
+}
+
+func TestRepeatedReferencesErrors(t *testing.T) {
+	for _, c := range []struct{ name, base, lists, want string }{
+		{"few lines", repeated, "['1']\n['2']\n", `refs: has 2 lines, but the dataset has 8 segments; line k must belong to segment k`},
+		{"few lines after all", repeated, strings.Repeat("[]\n", 7), `refs: has 7 lines, but the dataset has 8 segments; the first without one is "h" (base:8)`},
+		{"bad list ahead", repeated, strings.Repeat("[]\n", 6) + "[1]\n[]\n", `refs:7:2: bad Python list: '1' where a string in quotes or None should be`},
+		{"bad list that another replaces", repeated, "[1]\n" + strings.Repeat("[]\n", 7), `refs:1:2: bad Python list: '1' where a string in quotes or None should be`},
+		{"base", repeated + "{}", strings.Repeat("[]\n", 9), `base:9: the segment has no id; each needs a non-empty one of its own`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ds, dir, err := extendWith(t, c.base, "div-ref", c.lists, nil, nil)
+			_, err = openAndCollect(ds, err)
+			wantError(t, dir, err, c.want)
+		})
+	}
+}
+
+func TestDivRefOfStandardInput(t *testing.T) {
+	dir := folderOf(t, map[string]string{"refs": "['1']\n['2']\n"})
+	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader(base)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{}, nil)
+	if spec := (*SpecError)(nil); !errors.As(err, &spec) {
+		t.Errorf("%T is no *SpecError", err)
+	}
+	wantError(t, dir, err, `references "div-ref:refs" need a pass over the first references beforehand, but <stdin> can be read only once; `+
+		`store it in a file, or write div-ref-lines:FILE to have the variants line by line`)
+
+	ds, err = WithReferences(ds, "div-ref-lines:"+filepath.Join(dir, "refs"), Options{}, nil)
+	got, err := openAndCollect(ds, err)
+	if err != nil || len(got) != 2 || got[1].Variants[0].Text.Value != "2" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestDivRefOfMTME(t *testing.T) {
+	files := changed(map[string]string{
+		"ts/references/de-en.refA.txt":  "one\none \u00a0\n[No translation supplied]\n",
+		"ts/references/de-en.refB.txt":  "[No translation supplied]\nB\n[No translation supplied]\n",
+		"ts/system-outputs/de-en/b.txt": "one\ntwo\nthree\n",
+		"refs":                          "['1']\n['2']\n['3']\n",
+	})
+	dir := folderOf(t, files)
+	for reference, want := range map[string][]string{"refA": {"2", "2", "3"}, "refB": {"1", "2", "3"}} {
+		ds, err := Open("mtme:"+dir+"/ts/de-en", Options{References: []string{reference}})
+		if err == nil {
+			ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{}, nil)
+		}
+		got, err := openAndCollect(ds, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, variantTexts(got)); d != "" {
+			t.Errorf("%s: %s", reference, d)
+		}
+	}
+}
+
+// References that rows bring count as those of the dataset, and another
+// Div-Ref file does not change them.
+func TestDivRefAfterOthers(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		"base": `{"id":"a"}` + "\n" + `{"id":"b"}` + "\n" + `{"id":"c","references":["y"]}`,
+		"rows": `{"id":"a","references":["x"]}` + "\n" + `{"id":"b","references":["x"]}` + "\n" + `{"id":"c","references":["x"]}`,
+		"one":  "['1']\n['2']\n['3']\n",
+		"two":  "['4']\n['5']\n['6']\n",
+	})
+	ds, err := Open("jsonl:"+filepath.Join(dir, "base"), Options{})
+	for _, spec := range []string{"jsonl:rows", "div-ref:one", "div-ref:two"} {
+		if err == nil {
+			scheme, file, _ := strings.Cut(spec, ":")
+			ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, file), Options{}, nil)
+		}
+	}
+	got, err := openAndCollect(ds, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"2 5", "2 5", "x 3 6"}, variantTexts(got)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestDivRefCancelled(t *testing.T) {
+	dir := folderOf(t, small())
+	if err := os.WriteFile(filepath.Join(dir, "refs"), []byte("[]\n[]\n[]\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{})
+	if err == nil {
+		ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{}, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	n := 0
+	for s, err := range ds.Segments(ctx) {
+		n++
+		if s != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, %v", s, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d elements", n)
+	}
+}
+
+// Texts with the same hash are told apart.
+func TestLastLines(t *testing.T) {
+	seed := maphash.MakeSeed()
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) refract.Text {
+			return refract.Text{Value: rapid.SampledFrom([]string{"", "a", "b", "c", "d", "e", "f"}).Draw(t, "text"), Valid: rapid.IntRange(0, 4).Draw(t, "valid") > 0}
+		}), 0, 20).Draw(t, "texts")
+		hashes := rapid.Uint64Range(1, 4).Draw(t, "hashes")
+		last, n, err := lastLines(func(yield func(refract.Text, error) bool) {
+			for _, text := range texts {
+				if !yield(text, nil) {
+					return
+				}
+			}
+		}, func(s string) uint64 { return maphash.String(seed, s) % hashes })
+		if err != nil || n != len(texts) {
+			t.Fatalf("%d texts, %v", n, err)
+		}
+		want, count := map[string]int{}, map[string]int{}
+		for i, text := range texts {
+			if text.Valid {
+				want[text.Value] = i + 1
+				count[text.Value]++
+			}
+		}
+		for text, line := range want {
+			if got, ok := last[text]; got != line && (ok || count[text] > 1) {
+				t.Errorf("%q: line %d, want %d", text, got, line)
+			}
+		}
+		for text := range last {
+			if want[text] == 0 {
+				t.Errorf("%q is not among the texts", text)
+			}
+		}
+	})
+}
+
+// sliceDataset is a dataset that this package does not know.
+type sliceDataset []refract.Segment
+
+func (d sliceDataset) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for _, s := range d {
+			if !yield(&s, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestDivRefProperty(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "refs")
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(t, "segments")
+		var ds sliceDataset
+		var lists [][]refract.Text
+		var file strings.Builder
+		last := map[refract.Text]int{}
+		for i := range n {
+			first := refract.Text{Value: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "text"), Valid: rapid.IntRange(0, 5).Draw(t, "valid") > 0}
+			ds = append(ds, refract.Segment{ID: fmt.Sprint(i), References: []refract.Text{first}})
+			var list []refract.Text
+			for _, s := range rapid.SliceOfN(rapid.SampledFrom([]string{"x", "y'", ""}), 0, 2).Draw(t, "list") {
+				list = append(list, refract.NewText(s))
+			}
+			lists = append(lists, list)
+			file.WriteString(pythonRepr(list) + "\n")
+			last[first] = i
+		}
+		if err := os.WriteFile(path, []byte(file.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, scheme := range []string{"div-ref:", "div-ref-lines:"} {
+			var w warnings
+			extended, err := WithReferences(ds, scheme+path, Options{Warn: w.add}, nil)
+			got, err := openAndCollect(extended, err)
+			if err != nil || len(got) != n {
+				t.Fatalf("%d segments, %v", len(got), err)
+			}
+			moved := 0
+			for i, s := range got {
+				want := lists[i]
+				if first := s.References[0]; first.Valid && scheme == "div-ref:" {
+					want = lists[last[first]]
+				}
+				if !slices.Equal(want, lists[i]) {
+					moved++
+				}
+				if !slices.EqualFunc(want, s.Variants, func(t refract.Text, v refract.Variant) bool { return t == v.Text }) {
+					t.Errorf("%s segment %d has %v, want %v", scheme, i, s.Variants, want)
+				}
+			}
+			told := 0
+			if len(w.all) > 0 {
+				if _, err := fmt.Sscanf(w.all[0], path+": %d of", &told); err != nil {
+					t.Error(err)
+				}
+			}
+			if len(w.all) > 1 || told != moved {
+				t.Errorf("%s%d segments have another line's list, the warnings are %q", scheme, moved, w.all)
+			}
+		}
+	})
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Scores a whole matrix with sacreBLEU, from files to a file of scores.
+
+usage: sacrebleu_speed.py METRIC MTME-DIR DIV-REF OUT [--every N]
+
+The segment scores are the maximum over the references, as
+`refract score -a max --per segment` writes them.
+"""
+import argparse
+import ast
+import os
+
+from sacrebleu.metrics import BLEU, CHRF
+
+ap = argparse.ArgumentParser()
+ap.add_argument("metric", choices=["bleu", "chrf"])
+ap.add_argument("folder")
+ap.add_argument("div")
+ap.add_argument("out")
+ap.add_argument("--every", type=int, default=1)
+args = ap.parse_args()
+metric = BLEU(effective_order=True) if args.metric == "bleu" else CHRF()
+read = lambda p: [l.strip() for l in open(os.path.join(args.folder, p), encoding="utf-8")]
+refs = [[r] + d for r, d in zip(read("references/zh-en.refA.txt"), (ast.literal_eval(l) for l in open(args.div, encoding="utf-8")))]
+systems = sorted(os.listdir(os.path.join(args.folder, "system-outputs/zh-en")))
+outs = [read(f"system-outputs/zh-en/{s}") for s in systems]
+pairs = 0
+with open(args.out, "w") as f:
+    for i in range(0, len(refs), args.every):
+        for s, o in zip(systems, outs):
+            scores = [metric.sentence_score(o[i], [r]).score for r in refs[i]]
+            pairs += len(scores)
+            f.write(f"{i + 1}\t{s[:-4]}\t{max(scores)!r}\n")
+print(pairs)

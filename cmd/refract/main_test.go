@@ -1,0 +1,58 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write the expected outputs in testdata/script anew")
+
+// TestMain lets the test binary be the program: a script's refract is a
+// process of its own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"refract": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		Setup:               setupScript,
+		Cmds:                scriptCommands(),
+		Condition:           scriptCondition,
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// setupScript makes sure that no script reaches a real server by accident.
+func setupScript(e *testscript.Env) error {
+	e.Setenv("OPENAI_BASE_URL", nowhere)
+	texts, err := os.ReadDir(textFolder)
+	if err != nil {
+		return err
+	}
+	for _, f := range texts {
+		if err := copyFile(textFolder+"/"+f.Name(), e.WorkDir+"/"+f.Name()); err != nil {
+			return err
+		}
+	}
+	e.Values[serverKey{}] = &server{}
+	return nil
+}
+
+const (
+	nowhere    = "http://127.0.0.1:9/v1" // the port of "discard": nobody answers
+	textFolder = "testdata/texts"        // line-aligned files that every script starts with
+)
+
+func copyFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o644)
+}

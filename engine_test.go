@@ -1,0 +1,204 @@
+package refract_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/bleu"
+	"github.com/refract-eval/refract/metrics/chrf"
+	"github.com/refract-eval/refract/metrics/metricstest"
+)
+
+func realMetrics(t testing.TB) []metrics.Metric {
+	t.Helper()
+	b, err := bleu.New(bleu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := chrf.New(chrf.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []metrics.Metric{b, c}
+}
+
+// segments generates a test set with texts missing here and there; some
+// systems appear late, some segments have no reference.
+func segments() *rapid.Generator[[]*refract.Segment] {
+	return rapid.Custom(func(t *rapid.T) []*refract.Segment {
+		missing := func(s string) refract.Text {
+			if rapid.IntRange(0, 5).Draw(t, "missing") == 0 {
+				return refract.Text{}
+			}
+			return refract.NewText(s)
+		}
+		out := make([]*refract.Segment, rapid.IntRange(0, 12).Draw(t, "segments"))
+		for i := range out {
+			b := metricstest.Block().Draw(t, "block")
+			s := &refract.Segment{ID: fmt.Sprint(i), Source: missing("source")}
+			first := rapid.IntRange(0, 1).Draw(t, "first system")
+			for h, text := range b.Hypotheses {
+				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: fmt.Sprint("sys", first+h), Text: missing(text)})
+			}
+			originals := rapid.IntRange(0, len(b.References)).Draw(t, "originals")
+			for _, text := range b.References[:originals] {
+				s.References = append(s.References, missing(text))
+			}
+			if rapid.Bool().Draw(t, "expanded") {
+				for _, text := range b.References[originals:] {
+					s.Variants = append(s.Variants, refract.Variant{Text: missing(text)})
+				}
+			}
+			out[i] = s
+		}
+		return out
+	})
+}
+
+// slow scores as m does, after a time that depends on the text alone.
+func slow(m *fake, longest time.Duration) *fake {
+	out := *m
+	out.score = func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+		h := 0
+		for _, b := range blocks {
+			for _, c := range b.Hypotheses[0] {
+				h = (h*31 + int(c)) % 1009
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(longest * time.Duration(h) / 1009):
+			return m.score(ctx, blocks)
+		}
+	}
+	return &out
+}
+
+// However many workers there are and however fast, Run yields what Score
+// gives, bit by bit and in order.
+func TestRunEqualsScore(t *testing.T) {
+	ms := append(realMetrics(t), slow(sized(false, true), 300*time.Microsecond), prepared{sized(true, false)})
+	rapid.Check(t, func(rt *rapid.T) {
+		segs := segments().Draw(rt, "set")
+		want := refract.Engine{Metrics: ms, Workers: 1, Batch: 1, AllowNoReferences: true,
+			Want: refract.Want{Native: rapid.Bool().Draw(rt, "native"), FirstStatistics: rapid.Bool().Draw(rt, "first"), NativeStatistics: rapid.Bool().Draw(rt, "all")}}
+		e := want
+		e.Workers, e.Batch = rapid.IntRange(0, 8).Draw(rt, "workers"), rapid.IntRange(0, 5).Draw(rt, "batch")
+		n := 0
+		err := e.Run(t.Context(), list(segs), func(got *refract.SegmentScores) error {
+			if got.Segment != segs[n] {
+				return fmt.Errorf("segment %s in place %d", got.Segment.ID, n)
+			}
+			one, err := want.Score(t.Context(), segs[n:n+1])
+			if err != nil {
+				return err
+			}
+			for k := range ms {
+				if !sameScores(&got.Metrics[k], &one[0].Metrics[k]) {
+					return fmt.Errorf("segment %d, %s: %+v from Run, %+v from Score", n, ms[k].Info().Name, got.Metrics[k], one[0].Metrics[k])
+				}
+			}
+			n++
+			return nil
+		})
+		if err != nil || n != len(segs) {
+			rt.Fatalf("%d of %d segments, %v", n, len(segs), err)
+		}
+	})
+}
+
+func TestRunWithoutMetrics(t *testing.T) {
+	n := 0
+	e := refract.Engine{}
+	err := e.Run(t.Context(), list{segment("a", 1, nil, nil), segment("b", 1, []int{1}, nil)}, func(s *refract.SegmentScores) error {
+		n++
+		return nil
+	})
+	if err != nil || n != 2 {
+		t.Errorf("%d segments, %v", n, err)
+	}
+}
+
+// misshapen is a Preparer that breaks its promises.
+type misshapen struct {
+	prepared
+	cells, native int // values too many
+}
+
+func (m misshapen) NewWorkspace() metrics.Workspace {
+	return &misshapenWorkspace{preparedWorkspace{}, m}
+}
+
+type misshapenWorkspace struct {
+	preparedWorkspace
+	m misshapen
+}
+
+func resize(s []float64, by int) []float64 {
+	if by < 0 {
+		return s[:len(s)+by]
+	}
+	return append(s, make([]float64, by)...)
+}
+
+func (w *misshapenWorkspace) Cells(dst []float64) []float64 {
+	return resize(w.preparedWorkspace.Cells(dst), w.m.cells)
+}
+
+func (w *misshapenWorkspace) Native(dst []float64) []float64 {
+	return resize(w.preparedWorkspace.Native(dst), w.m.native)
+}
+
+func TestWrongShapes(t *testing.T) {
+	f := sized(false, true)
+	returns := func(change func([]metrics.Scores) []metrics.Scores) *fake {
+		out := *f
+		out.score = func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+			s, err := f.score(ctx, blocks)
+			return change(s), err
+		}
+		return &out
+	}
+	for _, c := range []struct {
+		name string
+		m    metrics.Metric
+		want string
+	}{
+		{"a matrix too few", returns(func(s []metrics.Scores) []metrics.Scores { return s[1:] }), "sized gave 1 matrices for 2 segments"},
+		{"no matrix", returns(func([]metrics.Scores) []metrics.Scores { return nil }), "sized gave 0 matrices for 2 segments"},
+		{"a matrix too many", returns(func(s []metrics.Scores) []metrics.Scores { return append(s, s[0]) }), "sized gave 3 matrices for 2 segments"},
+		{"a value too few", returns(func(s []metrics.Scores) []metrics.Scores { s[1].Values = s[1].Values[1:]; return s }), `sized, segment "b": 3 values for 4 cells`},
+		{"a value too many", returns(func(s []metrics.Scores) []metrics.Scores { s[0].Values = append(s[0].Values, 1); return s }), `sized, segment "a": 3 values for 2 cells`},
+		{"a status too few", returns(func(s []metrics.Scores) []metrics.Scores { s[1].Status = make([]metrics.Status, 3); return s }), `sized, segment "b": 3 statuses for 4 cells`},
+		{"a prepared value too few", misshapen{prepared{f}, -1, 0}, `sized, segment "a": 1 values for 2 cells`},
+		{"a prepared value too many", misshapen{prepared{f}, 1, 0}, `sized, segment "a": 3 values for 2 cells`},
+		{"a native score too few", misshapen{prepared{f}, 0, -1}, `sized, segment "a": 0 native scores for 1 hypotheses`},
+		{"a native score too many", misshapen{prepared{f}, 0, 1}, `sized, segment "a": 2 native scores for 1 hypotheses`},
+	} {
+		e := refract.Engine{Metrics: []metrics.Metric{c.m}, Want: refract.Want{Native: true}}
+		_, err := e.Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1, 2}), segment("b", 1, []int{1, 2}, []int{3, 4})})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestMetricErrorSaysWhere(t *testing.T) {
+	boom := errors.New("boom")
+	f := sized(false, true)
+	f.score = func(context.Context, []metrics.Block) ([]metrics.Scores, error) { return nil, boom }
+	e := refract.Engine{Metrics: []metrics.Metric{f}}
+	_, err := e.Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1}), segment("b", 1, []int{1}, []int{1})})
+	if !errors.Is(err, boom) || !strings.Contains(err.Error(), `sized, segments "a" to "b"`) {
+		t.Errorf("%v, want boom, the metric and the segments", err)
+	}
+}

@@ -1,0 +1,350 @@
+package chrf
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/metricstest"
+)
+
+func TestKnownScores(t *testing.T) {
+	chars := func(n int) Options { return Options{CharOrder: n, Beta: 2} }
+	words := func(n int) Options { return Options{WordOrder: n, Beta: 2} }
+	with := func(o Options, change func(*Options)) Options { change(&o); return o }
+	for _, c := range []struct {
+		name     string
+		o        Options
+		hyp, ref string
+		want     float64
+	}{
+		{"equal", chars(6), "a b c d e f", "a b c d e f", 100},
+		{"equal, shorter than the order", chars(6), "ab", "ab", 100},
+		{"equal, shorter than the order, eps", with(chars(6), func(o *Options) { o.Epsilon = true }), "abc", "abc", 50},
+		{"both empty", chars(6), "", "", 0},
+		{"empty hypothesis", chars(6), "", "a", 0},
+		{"empty reference", chars(6), "a", "", 0},
+		{"nothing in common", chars(6), "abc", "xyz", 0},
+		// Precision 3/4, recall 1: F2 = 5·3/4 / (4·3/4+1).
+		{"unigrams", chars(1), "abcx", "abc", 100 * 3.75 / 4},
+		{"clipped", chars(1), "aaaa", "ab", 100 * 5. / 8 / (4./4 + .5)},
+		{"white space is left out", chars(2), "a b", "ab", 100},
+		{"white space is kept", with(chars(1), func(o *Options) { o.Whitespace = true }), "a b", "ab", 100 * 5 * 2. / 3 / (4*2./3 + 1)},
+		{"case", chars(1), "A", "a", 0},
+		{"lower case", with(chars(1), func(o *Options) { o.Lowercase = true }), "A", "a", 100},
+		{"beta", with(chars(1), func(o *Options) { o.Beta = 1 }), "abcx", "abc", 100 * 6. / 7},
+		{"words and marks", words(1), "a, (b) d", "a , ( b ) d", 100 * 5 * 4. / 5 * 4. / 6 / (4*4./5 + 4./6)},
+		{"marks alone", words(1), "- ! --", "- ! - -", 100},
+	} {
+		got := loaded(mustNew(c.o), metrics.Block{Hypotheses: []string{c.hyp}, References: []string{c.ref}}).Cells(nil)
+		if len(got) != 1 || !near(got[0], c.want) {
+			t.Errorf("%s: chrF of %q against %q = %v, want %v", c.name, c.hyp, c.ref, got, c.want)
+		}
+	}
+}
+
+// TestWords checks the marks that are set apart, one of each word.
+func TestWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"Hello, (world)!":   "Hello , (world) !",
+		"(hi)":              "(hi )",
+		"(hi there":         "( hi there",
+		"don't ...":         "don't .. .",
+		"« x » “y”":         "« x » “y”",
+		"你好。 . .a":          "你好。 . . a",
+		"a\u3000b\u00a0c-d": "a b c-d",
+	} {
+		w := loaded(mustNew(Options{WordOrder: 1, Beta: 2}), metrics.Block{Hypotheses: []string{in}, References: []string{"x"}})
+		if got := strings.Join(wordsOf(in), " "); got != want {
+			t.Errorf("words of %q = %q, want %q", in, got, want)
+		}
+		if got := w.CellStatistics(nil, 0, 0)[0]; got != float64(len(strings.Fields(want))) {
+			t.Errorf("%q has %v words, want those of %q", in, got, want)
+		}
+	}
+}
+
+func TestEqualsPlainWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := options().Draw(t, "options")
+		m := mustNew(o)
+		shared := m.NewWorkspace().(*workspace) // loaded again and again
+		sumFirst, sumAll := make([]float64, 3*(o.CharOrder+o.WordOrder)), make([]float64, 3*(o.CharOrder+o.WordOrder))
+		for range rapid.IntRange(1, 2).Draw(t, "segments") {
+			b := metricstest.Block().Draw(t, "block")
+			shared.Load(b)
+			cells, native := shared.Cells(nil), shared.Native(nil)
+			if fresh := loaded(m, b); !slices.Equal(fresh.Cells(nil), cells) || !slices.Equal(fresh.Native(nil), native) {
+				t.Fatalf("a workspace in use and a new one disagree")
+			}
+			for h, hyp := range b.Hypotheses {
+				best, all := -1.0, shared.NativeStatistics(nil, h)
+				among := false
+				for r, ref := range b.References {
+					want := plainStatistics(o, hyp, ref)
+					if got := shared.CellStatistics(nil, h, r); !slices.Equal(got, want) {
+						t.Fatalf("%+v: statistics of %q against %q = %v, want %v", o, hyp, ref, got, want)
+					}
+					score := plainScore(o, want)
+					if got := cells[h*len(b.References)+r]; !near(got, score) {
+						t.Fatalf("%+v: chrF of %q against %q = %v, want %v", o, hyp, ref, got, score)
+					}
+					best = max(best, score)
+					among = among || slices.Equal(all, want)
+				}
+				if !near(native[h], best) {
+					t.Fatalf("%+v: chrF of %q against %q = %v, want %v", o, hyp, b.References, native[h], best)
+				}
+				if !among || !near(plainScore(o, all), best) {
+					t.Fatalf("%+v: statistics of %q against %q = %v, which are not those of the best", o, hyp, b.References, all)
+				}
+			}
+			for i, v := range shared.CellStatistics(nil, 0, 0) {
+				sumFirst[i] += v
+			}
+			for i, v := range shared.NativeStatistics(nil, 0) {
+				sumAll[i] += v
+			}
+		}
+		for _, s := range [][]float64{sumFirst, sumAll} {
+			if got, want := m.CorpusScore(s), plainScore(o, s); !near(got, want) {
+				t.Fatalf("%+v: corpus chrF of %v = %v, want %v", o, s, got, want)
+			}
+		}
+	})
+}
+
+func TestIdenticalTexts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := options().Draw(t, "options")
+		s := metricstest.Text().Draw(t, "text")
+		w := loaded(mustNew(o), metrics.Block{Hypotheses: []string{s}, References: []string{s}})
+		// The orders of which the text has n-grams: all that count, but with
+		// epsilon smoothing.
+		present := min(len(charactersOf(o, s)), o.CharOrder) + min(len(wordsOf(s)), o.WordOrder)
+		if o.Lowercase {
+			present = 0
+			for i, st := 0, plainStatistics(o, s, s); i < len(st); i += 3 {
+				present += int(min(1, st[i]))
+			}
+		}
+		want := 100.0
+		switch {
+		case o.Epsilon:
+			want = 100 * float64(present) / float64(o.CharOrder+o.WordOrder)
+		case present == 0:
+			want = 0
+		}
+		if got := w.Cells(nil)[0]; !near(got, want) {
+			t.Fatalf("%+v: chrF of %q against itself = %v, want %v", o, s, got, want)
+		}
+	})
+}
+
+func TestReferencesAreASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := mustNew(options().Draw(t, "options"))
+		b := metricstest.Block().Draw(t, "block")
+		want := loaded(m, b).Native(nil)
+		mixed := b
+		mixed.References = rapid.Permutation(b.References).Draw(t, "order")
+		mixed.References = append(slices.Clone(mixed.References), rapid.SampledFrom(b.References).Draw(t, "again"))
+		if got := loaded(m, mixed).Native(nil); !slices.Equal(got, want) {
+			t.Fatalf("%s: %v with references in another order and one twice, want %v", m.Info().Name, got, want)
+		}
+		more := b
+		more.References = append(slices.Clone(b.References), metricstest.Text().Draw(t, "one more"))
+		w := loaded(m, more)
+		for h, got := range w.Native(nil) {
+			if got < want[h] {
+				t.Fatalf("%s: %v with one more reference, %v without", m.Info().Name, got, want[h])
+			}
+		}
+		// The first of equally good references counts, so that one more at
+		// the end never changes the statistics but by being better.
+		for h, got := range w.Native(nil) {
+			if got == want[h] && !slices.Equal(w.NativeStatistics(nil, h), loaded(m, b).NativeStatistics(nil, h)) {
+				t.Fatalf("%s: other statistics, the score being the same", m.Info().Name)
+			}
+		}
+	})
+}
+
+func TestPromises(t *testing.T) {
+	blocks := []metrics.Block{
+		{Hypotheses: []string{"The cat sat on the mat.", "", "A cat", "A cat"}, References: []string{"The cat sat.", "A cat sat on the mat.", ""}},
+		{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
+		{Hypotheses: []string{"a b"}, References: []string{"a c d"}},
+	}
+	for _, o := range []Options{Defaults(), {CharOrder: 6, WordOrder: 2, Beta: 3, Epsilon: true}, {WordOrder: 4, Beta: 1, Lowercase: true},
+		{CharOrder: 64, Beta: 1e-9, Whitespace: true}, {CharOrder: 64, WordOrder: 64, Beta: 1e100}} {
+		for _, b := range blocks {
+			metricstest.Promises(t, mustNew(o), b)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := mustNew(options().Draw(t, "options"))
+		w := loaded(m, metricstest.Block().Draw(t, "block"))
+		for _, v := range w.Native(w.Cells(nil)) {
+			if !(v >= m.Info().Lower && v <= m.Info().Upper*(1+1e-12)) {
+				t.Fatalf("%s: %v is out of [%v, %v]", m.Info().Name, v, m.Info().Lower, m.Info().Upper)
+			}
+		}
+	})
+}
+
+func TestOptionErrors(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "both 0"},
+		{Options{CharOrder: -1, WordOrder: 2, Beta: 2}, "order -1"},
+		{Options{CharOrder: 65, Beta: 2}, "order 65"},
+		{Options{CharOrder: 6, WordOrder: 65, Beta: 2}, "order 65"},
+		{Options{CharOrder: 6}, "beta 0"},
+		{Options{CharOrder: 6, Beta: -2}, "beta -2"},
+		{Options{CharOrder: 6, Beta: math.NaN()}, "beta NaN"},
+		{Options{CharOrder: 6, Beta: math.Inf(1)}, "beta +Inf"},
+		{Options{CharOrder: 6, Beta: 1e200}, "finite square"},
+	} {
+		if _, err := New(c.o); err == nil || !strings.HasPrefix(err.Error(), "chrf: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("New(%+v): %v, want an error with %q", c.o, err, c.want)
+		}
+	}
+	reg := metrics.Registry{Factory(), PlusPlusFactory()}
+	for _, c := range []struct{ spec, want string }{
+		{"chrf+", `did you mean "chrf`},
+		{"chrf:charorder=6", `did you mean "char-order"`},
+		{"chrf:char-order=0", "both 0"},
+		{"chrf:char-order=-1", "want a whole number from 0 to 64"},
+		{"chrf:beta=0", "want a number"},
+		{"chrf:beta=NaN", "want a number"},
+		{"chrf++:eps=perhaps", "want yes or no"},
+	} {
+		_, err := reg.Parse(c.spec)
+		var spec *metrics.SpecError
+		if !errors.As(err, &spec) || spec.Spec != c.spec || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want a SpecError with %q", c.spec, err, c.want)
+		}
+	}
+}
+
+func TestNamesComeBack(t *testing.T) {
+	reg := metrics.Registry{Factory(), PlusPlusFactory()}
+	for spec, want := range map[string]string{
+		"chrf":                               "chrf",
+		"chrf++":                             "chrf++",
+		"chrf:word-order=2":                  "chrf++",
+		"chrf++:word-order=0":                "chrf",
+		"chrf++:word-order=1,eps":            "chrf:word-order=1,eps=yes",
+		"chrf:beta=2.0,char-order=6":         "chrf",
+		"chrf:lowercase,whitespace,beta=0.5": "chrf:beta=0.5,whitespace=yes,lowercase=yes",
+	} {
+		m, err := reg.Parse(spec)
+		if err != nil || m.Info().Name != want {
+			t.Errorf("Parse(%q) = %v, %v, want %s", spec, m, err, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		m := mustNew(options().Draw(t, "options"))
+		back, err := reg.Parse(m.Info().Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := back.(*Metric); *got != *m {
+			t.Fatalf("%s comes back as %+v, want %+v", m.Info().Name, got, m)
+		}
+	})
+}
+
+func TestSignature(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Defaults(), "case:mixed|eff:yes|nc:6|nw:0|space:no"},
+		{Options{CharOrder: 6, WordOrder: 2, Beta: 2, Lowercase: true, Epsilon: true, Whitespace: true}, "case:lc|eff:no|nc:6|nw:2|space:yes"},
+		{Options{CharOrder: 4, Beta: 0.5}, "case:mixed|eff:yes|nc:4|nw:0|space:no|beta:0.5"},
+	} {
+		for _, level := range []metrics.Level{metrics.Sentence, metrics.Corpus} {
+			if got := mustNew(c.o).Signature(level).String(); got != c.want {
+				t.Errorf("%+v: signature %s, want %s", c.o, got, c.want)
+			}
+		}
+	}
+}
+
+// A signature holds all that changes the numbers; here it even holds every
+// option.
+func TestSignaturesTellMetricsApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := options().Draw(t, "a"), options().Draw(t, "b")
+		// Most pairs differ in few options.
+		if rapid.Bool().Draw(t, "orders too") {
+			b.CharOrder, b.WordOrder = a.CharOrder, a.WordOrder
+		}
+		if rapid.Bool().Draw(t, "beta too") {
+			b.Beta = a.Beta
+		}
+		if rapid.Bool().Draw(t, "the others too") {
+			b.Whitespace, b.Lowercase, b.Epsilon = a.Whitespace, a.Lowercase, a.Epsilon
+		}
+		ma, mb := mustNew(a), mustNew(b)
+		if same := a == b; same != (ma.Info().Name == mb.Info().Name) ||
+			same != (ma.Signature(metrics.Sentence).String() == mb.Signature(metrics.Sentence).String()) {
+			t.Fatalf("%+v: %s, %s\n%+v: %s, %s", a, ma.Info().Name, ma.Signature(metrics.Sentence), b, mb.Info().Name, mb.Signature(metrics.Sentence))
+		}
+	})
+}
+
+func FuzzChrF(f *testing.F) {
+	f.Add("the cat sat on the mat", "the cat sat on a mat", "there is a cat", uint16(0x206))
+	f.Add("", "a", "", uint16(1))
+	f.Add("你好，世界 (a) !", "你好。世界", "\xff\xe3\x80", uint16(0xfff))
+	f.Add("a a a a a a", "a a", "aaaa", uint16(0x130))
+	f.Fuzz(func(t *testing.T, hyp, ref1, ref2 string, bits uint16) {
+		if len(hyp)+len(ref1)+len(ref2) > 1000 {
+			t.Skip("the plain way is slow")
+		}
+		o := Options{
+			CharOrder:  int(bits & 7),
+			WordOrder:  int(bits >> 3 & 3),
+			Whitespace: bits>>5&1 == 1,
+			Lowercase:  bits>>6&1 == 1,
+			Epsilon:    bits>>7&1 == 1,
+			Beta:       float64(1+bits>>8) / 16,
+		}
+		if o.CharOrder+o.WordOrder == 0 {
+			o.CharOrder = 8
+		}
+		m := mustNew(o)
+		block := metrics.Block{Hypotheses: []string{hyp, ref1}, References: []string{ref1, ref2}}
+		w := loaded(m, metrics.Block{Hypotheses: []string{ref2}, References: []string{hyp}})
+		w.Load(block)
+		scores := w.Native(w.Cells(nil))
+		if fresh := loaded(m, block); !slices.Equal(fresh.Native(fresh.Cells(nil)), scores) {
+			t.Errorf("%+v: a workspace in use and a new one disagree", o)
+		}
+		var want []float64
+		for _, h := range block.Hypotheses {
+			for _, r := range block.References {
+				want = append(want, plainScore(o, plainStatistics(o, h, r)))
+			}
+		}
+		want = append(want, max(want[0], want[1]), max(want[2], want[3]))
+		for i, v := range scores {
+			if !(v >= 0 && v <= 100+1e-9) || !near(v, want[i]) {
+				t.Errorf("%+v: score %d of %q = %v, want %v", o, i, block, v, want[i])
+			}
+		}
+	})
+}

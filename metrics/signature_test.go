@@ -1,0 +1,59 @@
+package metrics
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSignatureString(t *testing.T) {
+	s := Signature{{"case", "mixed"}, {"tok", "a|b%7C:c"}}
+	if got, want := s.String(), "case:mixed|tok:a%7Cb%257C:c"; got != want {
+		t.Errorf("signature %s, want %s", got, want)
+	}
+	if got := (Signature)(nil).String(); got != "" {
+		t.Errorf("no settings are written %q", got)
+	}
+}
+
+func TestSignatureComesBack(t *testing.T) {
+	setting := rapid.Custom(func(t *rapid.T) Setting {
+		return Setting{
+			Key:   rapid.StringMatching(`[a-z-]{1,6}`).Draw(t, "key"),
+			Value: rapid.OneOf(rapid.String(), rapid.StringMatching(`[%|:27C5]*`)).Draw(t, "value"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		s := Signature(rapid.SliceOfN(setting, 1, 6).Draw(t, "settings"))
+		got, err := ParseSignature(s.String())
+		if err != nil || !slices.Equal(got, s) {
+			t.Fatalf("%q comes back as %q, %v", s, got, err)
+		}
+	})
+}
+
+func TestParseSignatureErrors(t *testing.T) {
+	for _, bad := range []string{"", "case", "case:mixed|", "case:mixed||tok:13a", ":x"} {
+		if s, err := ParseSignature(bad); err == nil || !strings.Contains(err.Error(), "key:value") {
+			t.Errorf("ParseSignature(%q) = %q, %v, want an error", bad, s, err)
+		}
+	}
+}
+
+// With must not write into the array that other signatures share.
+func TestSignatureWith(t *testing.T) {
+	base := make(Signature, 0, 4)
+	base = append(base, Setting{"a", "1"})
+	x, y := base.With("b", "2"), base.With("b", "3")
+	if x.String() != "a:1|b:2" || y.String() != "a:1|b:3" || base.String() != "a:1" {
+		t.Errorf("With changed what it was given: %s, %s, %s", base, x, y)
+	}
+}
+
+func TestYesNo(t *testing.T) {
+	if YesNo(true) != "yes" || YesNo(false) != "no" {
+		t.Errorf("YesNo = %q, %q", YesNo(true), YesNo(false))
+	}
+}

@@ -1,0 +1,177 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// probe is a metric that is nothing but the options it was made of.
+type probe struct {
+	Metric
+	flag  bool
+	n     int
+	x     float64
+	word  string
+	given bool
+}
+
+var errProbe = errors.New("n and x do not go together")
+
+func probes() Registry {
+	options := []Option{{Key: "flag"}, {Key: "count"}, {Key: "x"}, {Key: "word"}}
+	return Registry{
+		{Name: "probe", Options: options, New: func(v *Values) (Metric, error) {
+			p := &probe{
+				flag: v.Bool("flag", false), n: v.Int("count", 7, 1, 9), x: v.Float("x", 0.5, -1, 1e300),
+				word: v.Enum("word", "red", "red", "green"), given: v.Has("flag"),
+			}
+			if p.n == 9 && p.x == 0.5 {
+				return nil, errProbe
+			}
+			return p, nil
+		}},
+		{Name: "plain", New: func(*Values) (Metric, error) { return &probe{word: "plain"}, nil }},
+	}
+}
+
+func TestParse(t *testing.T) {
+	for spec, want := range map[string]probe{
+		"probe":                    {n: 7, x: 0.5, word: "red"},
+		"probe:flag":               {n: 7, x: 0.5, word: "red", flag: true, given: true},
+		"probe:flag=No":            {n: 7, x: 0.5, word: "red", given: true},
+		"probe:flag=1,word=green":  {n: 7, x: 0.5, word: "green", flag: true, given: true},
+		"probe:count=9,x=-1":       {n: 9, x: -1, word: "red"},
+		"probe:x=1e300,flag=false": {n: 7, x: 1e300, word: "red", given: true},
+		"plain":                    {word: "plain"},
+	} {
+		m, err := probes().Parse(spec)
+		if err != nil {
+			t.Errorf("Parse(%q): %v", spec, err)
+		} else if got := *m.(*probe); got != want {
+			t.Errorf("Parse(%q) = %+v, want %+v", spec, got, want)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, c := range []struct{ spec, want string }{
+		{"", `unknown metric ""`},
+		{"prob", `did you mean "probe"? (known: probe, plain)`},
+		{"quite-another", `unknown metric "quite-another" (known: probe, plain)`},
+		{"Probe", `did you mean "probe"`},
+		{"probe:", `unknown option ""`},
+		{"probe:flag,", `unknown option ""`},
+		{"probe:coumt=3", `unknown option "coumt"; did you mean "count"?`},
+		{"plain:flag", `unknown option "flag"`},
+		{"probe:flag,flag=no", `option "flag" is given twice`},
+		{"probe:flag=", "want yes or no"},
+		{"probe:count=0", `option count="0": want a whole number from 1 to 9`},
+		{"probe:count=10", "want a whole number from 1 to 9"},
+		{"probe:count=1.0", "want a whole number"},
+		{"probe:count=99999999999999999999", "want a whole number"},
+		{"probe:x=NaN", `option x="NaN": want a number from -1 to 1e+300`},
+		{"probe:x=inf", "want a number"},
+		{"probe:x=-1.5", "want a number"},
+		{"probe:word=gren", `unknown value for word "gren"; did you mean "green"? (known: red, green)`},
+		{"probe:count=9", errProbe.Error()},
+	} {
+		m, err := probes().Parse(c.spec)
+		var spec *SpecError
+		if m != nil || !errors.As(err, &spec) || spec.Spec != c.spec {
+			t.Errorf("Parse(%q) = %v, %v, want a SpecError", c.spec, m, err)
+		} else if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Parse(%q): %v, want %q in it", c.spec, err, c.want)
+		}
+	}
+	_, err := probes().Parse("probe:count=9")
+	if !errors.Is(err, errProbe) {
+		t.Errorf("the cause is lost: %v", err)
+	}
+	_, err = probes().Parse("probe:flag=perhaps,count=many")
+	if err == nil || !strings.Contains(err.Error(), `flag="perhaps"`) || !strings.Contains(err.Error(), `count="many"`) {
+		t.Errorf("not all that is wrong is told: %v", err)
+	}
+	// x keeps its default as it cannot be read; that is no second error.
+	_, err = probes().Parse("probe:count=9,x=a")
+	if err == nil || errors.Is(err, errProbe) || !strings.Contains(err.Error(), `x="a"`) {
+		t.Errorf("an error about a default: %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	if got := probes().Names(); !slices.Equal(got, []string{"probe", "plain"}) {
+		t.Errorf("names %q", got)
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	if got := Canonical("m"); got != "m" {
+		t.Errorf("no options: %s", got)
+	}
+	if got := Canonical("m", "a", "1", "b", "yes"); got != "m:a=1,b=yes" {
+		t.Errorf("two options: %s", got)
+	}
+}
+
+// lengths is a Preparer: the length of the hypothesis over the reference's.
+type lengths struct{ loads *int }
+
+func (lengths) Info() Info {
+	return Info{Name: "lengths", NeedsReferences: true, Direction: HigherIsBetter, Upper: math.Inf(1)}
+}
+func (lengths) Signature(Level) Signature { return nil }
+func (m lengths) NewWorkspace() Workspace { return &lengthsWorkspace{m: m} }
+func (m lengths) Score(ctx context.Context, b []Block) ([]Scores, error) {
+	return ScoreBlocks(ctx, m, b)
+}
+
+type lengthsWorkspace struct {
+	m lengths
+	b Block
+}
+
+func (w *lengthsWorkspace) Load(b Block) { w.b = b; *w.m.loads++ }
+func (w *lengthsWorkspace) Cells(dst []float64) []float64 {
+	for _, h := range w.b.Hypotheses {
+		for _, r := range w.b.References {
+			dst = append(dst, float64(len(h))/float64(len(r)))
+		}
+	}
+	return dst
+}
+
+func TestScoreBlocks(t *testing.T) {
+	blocks := []Block{
+		{Hypotheses: []string{"ab", "abcd"}, References: []string{"a", "ab"}},
+		{Hypotheses: []string{"a"}, References: []string{"abcd"}},
+	}
+	loads := 0
+	m := lengths{&loads}
+	got, err := ScoreBlocks(t.Context(), m, blocks)
+	if err != nil || len(got) != 2 || !slices.Equal(got[0].Values, []float64{2, 1, 4, 2}) || !slices.Equal(got[1].Values, []float64{0.25}) {
+		t.Errorf("scores %v, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ScoreBlocks(ctx, m, blocks); !errors.Is(err, context.Canceled) || loads != 2 {
+		t.Errorf("%v after %d loads in all, want the end of the context and 2", err, loads)
+	}
+	if got, err := ScoreBlocks(t.Context(), m, nil); err != nil || len(got) != 0 {
+		t.Errorf("no blocks: %v, %v", got, err)
+	}
+	if HasNative(m) || HasNative(&probe{}) {
+		t.Errorf("a native rule where there is none")
+	}
+}
+
+func TestColumns(t *testing.T) {
+	for n, want := range []int{1, 1, 2, 3} {
+		if got := (Block{References: make([]string, n)}).Columns(); got != want {
+			t.Errorf("%d columns for %d references, want %d", got, n, want)
+		}
+	}
+}

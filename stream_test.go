@@ -1,0 +1,201 @@
+package refract_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// The tests of this file run in bubbles: time is false, a bubble's Wait
+// returns once nothing moves, and a goroutine that is left behind is a
+// failure.
+
+// endless is a dataset that counts what was read of it. After fail segments
+// it ends with err.
+type endless struct {
+	read *atomic.Int64
+	fail int64
+	err  error
+}
+
+func (e endless) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for ctx.Err() == nil {
+			n := e.read.Add(1)
+			if n > e.fail && e.fail > 0 {
+				yield(nil, e.err)
+				return
+			}
+			if !yield(segment(fmt.Sprint(n), 1, []int{1}, []int{2}), nil) {
+				return
+			}
+		}
+		// Like a sloppy reader it ends without a word when the context does.
+	}
+}
+
+// waiting is a metric that takes an hour for a batch, unless the context
+// ends.
+func waiting() *fake {
+	f := sized(false, true)
+	score := f.score
+	f.score = func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Hour):
+			return score(ctx, blocks)
+		}
+	}
+	return f
+}
+
+// drowsy is a Preparer that takes a tenth of a second for each segment and
+// looks at no context.
+type drowsy struct{ prepared }
+
+func (drowsy) NewWorkspace() metrics.Workspace { return &drowsyWorkspace{} }
+
+type drowsyWorkspace struct{ preparedWorkspace }
+
+func (w *drowsyWorkspace) Cells(dst []float64) []float64 {
+	time.Sleep(100 * time.Millisecond)
+	return w.preparedWorkspace.Cells(dst)
+}
+
+func TestRunStops(t *testing.T) {
+	boom := errors.New("boom")
+	fine := sized(false, true)
+	broken := sized(false, true)
+	broken.score = func(context.Context, []metrics.Block) ([]metrics.Scores, error) {
+		time.Sleep(time.Minute)
+		return nil, boom
+	}
+	for _, c := range []struct {
+		name    string
+		metrics []metrics.Metric
+		fail    int64         // the dataset fails after so many segments
+		cancel  time.Duration // the context ends then
+		yield   func(n int) error
+		stop    time.Duration // when the reason to stop came up
+		want    error
+	}{
+		{name: "cancelled before", metrics: []metrics.Metric{fine}, cancel: -1, want: context.Canceled},
+		{name: "cancelled in a slow metric", metrics: []metrics.Metric{fine, waiting()}, cancel: 90 * time.Minute, stop: 90 * time.Minute, want: context.Canceled},
+		{name: "cancelled in a slow workspace", metrics: []metrics.Metric{drowsy{prepared{fine}}}, cancel: time.Minute, stop: time.Minute, want: context.Canceled},
+		{name: "cancelled while yield is slow", metrics: []metrics.Metric{fine}, cancel: time.Minute, stop: time.Minute,
+			yield: func(int) error { time.Sleep(700 * time.Millisecond); return nil }, want: context.Canceled},
+		{name: "error of yield", metrics: []metrics.Metric{drowsy{prepared{fine}}}, stop: 1600 * time.Millisecond,
+			yield: func(n int) error {
+				if n == 3 {
+					return boom
+				}
+				return nil
+			}, want: boom},
+		{name: "error of the dataset", metrics: []metrics.Metric{waiting()}, fail: 20, want: boom},
+		{name: "error of the dataset at once", metrics: []metrics.Metric{fine}, fail: 1, want: boom},
+		{name: "error of a metric", metrics: []metrics.Metric{waiting(), broken}, stop: time.Hour + time.Minute, want: boom},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if c.cancel < 0 {
+					cancel()
+				} else if c.cancel > 0 {
+					time.AfterFunc(c.cancel, cancel)
+				}
+				start, yielded := time.Now(), 0
+				e := refract.Engine{Metrics: c.metrics, Workers: 3}
+				err := e.Run(ctx, endless{new(atomic.Int64), c.fail, boom}, func(s *refract.SegmentScores) error {
+					yielded++
+					if s.Segment.ID != fmt.Sprint(yielded) {
+						t.Errorf("segment %s in place %d", s.Segment.ID, yielded)
+					}
+					if ctx.Err() != nil {
+						t.Errorf("segment %d is yielded after the end", yielded)
+					}
+					if c.yield != nil {
+						return c.yield(yielded)
+					}
+					return nil
+				})
+				if !errors.Is(err, c.want) {
+					t.Errorf("%v, want %v", err, c.want)
+				}
+				if late := time.Since(start) - c.stop; late < 0 || late > time.Second {
+					t.Errorf("it ended %v after the reason to", late)
+				}
+			})
+		})
+	}
+}
+
+// A dataset that ends as the context does is not taken for a whole one.
+func TestRunCancelledIsNotAnEnd(t *testing.T) {
+	for _, batch := range []int{1, 100} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			ds := list{segment("a", 1, []int{1}, []int{1}), segment("b", 1, []int{1}, []int{1})}
+			e := refract.Engine{Batch: batch}
+			err := e.Run(ctx, quiet{ds, cancel}, func(*refract.SegmentScores) error { return nil })
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("batches of %d: %v, want the context's end", batch, err)
+			}
+		})
+	}
+}
+
+// quiet yields its segments, and then the context ends in place of more.
+type quiet struct {
+	list
+	cancel func()
+}
+
+func (q quiet) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for s := range q.list.Segments(ctx) {
+			if !yield(s, nil) {
+				return
+			}
+		}
+		q.cancel()
+	}
+}
+
+// However slowly scores are taken, few segments are held.
+func TestRunHoldsFewSegments(t *testing.T) {
+	for _, c := range []struct{ workers, batch int }{{1, 1}, {1, 16}, {4, 3}, {8, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var read atomic.Int64
+			yielded, most := int64(0), int64(0)
+			e := refract.Engine{Metrics: []metrics.Metric{sized(false, true)}, Workers: c.workers, Batch: c.batch}
+			err := e.Run(ctx, endless{read: &read}, func(*refract.SegmentScores) error {
+				if yielded%7 == 0 {
+					synctest.Wait() // until nothing more can be read
+				}
+				most = max(most, read.Load()-yielded)
+				if yielded++; yielded == 500 {
+					cancel()
+				}
+				return nil
+			})
+			if !errors.Is(err, context.Canceled) || yielded != 500 {
+				t.Errorf("%v after %d segments", err, yielded)
+			}
+			if limit := int64((2*c.workers + 4) * c.batch); most > limit || most < int64(c.workers*c.batch) {
+				t.Errorf("%d workers, batches of %d: %d segments held, want at most %d and work for all", c.workers, c.batch, most, limit)
+			}
+		})
+	}
+}

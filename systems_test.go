@@ -1,0 +1,291 @@
+package refract_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// accumulate scores segments and returns the accumulator.
+func accumulate(t testing.TB, segs []*refract.Segment, settings []refract.Setting, scope refract.Scope, p aggregate.Policy) (*refract.Systems, error) {
+	t.Helper()
+	e := &refract.Engine{AllowNoReferences: true}
+	s, err := refract.NewSystems(e, settings, scope, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, e.Run(t.Context(), list(segs), s.Add)
+}
+
+func cross(t testing.TB, ms []metrics.Metric, aggs ...string) []refract.Setting {
+	var out []refract.Setting
+	for _, m := range ms {
+		for _, a := range aggs {
+			out = append(out, refract.Setting{Metric: m, Aggregator: aggregator(t, a)})
+		}
+	}
+	return out
+}
+
+func TestSystems(t *testing.T) {
+	m := prepared{sized(false, true)}
+	late := segment("c", 1, []int{4, 5, 6}, []int{1})
+	late.Hypotheses[2].System, late.Hypotheses[2].Human = "late", true
+	segs := []*refract.Segment{
+		segment("a", 1, []int{1, 2}, []int{1, 2}),
+		segment("b", 1, []int{3, -1}, []int{3, -1, 5}),
+		late,
+		segment("d", 1, []int{7}, nil),
+	}
+	s, err := accumulate(t, segs, cross(t, []metrics.Metric{m}, "max", "single", "native"), refract.Auto, aggregate.Exclude)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Segments() != 4 {
+		t.Errorf("%d segments", s.Segments())
+	}
+	type score = refract.SystemScore
+	want := []score{
+		// The means of the best pairs.
+		{System: "sys0", Setting: 0, Value: (102 + 305 + 401) / 3., OK: true, Segments: 3, Missing: 1, MinReferences: 1, MaxReferences: 2, MissingReferences: 1},
+		{System: "sys1", Setting: 0, Value: (202 + 501) / 2., OK: true, Segments: 2, Missing: 2, MinReferences: 1, MaxReferences: 2},
+		{System: "late", Setting: 0, Value: 601, OK: true, Segments: 1, Missing: 3, MinReferences: 1, MaxReferences: 1, Human: true},
+		// The corpus score of the fake is the negative sum.
+		{System: "sys0", Setting: 1, Value: -(101 + 303 + 401), OK: true, Pooled: true, Segments: 3, Missing: 1, MinReferences: 1, MaxReferences: 1},
+		{System: "sys1", Setting: 1, Value: -(201 + 501), OK: true, Pooled: true, Segments: 2, Missing: 2, MinReferences: 1, MaxReferences: 1},
+		{System: "late", Setting: 1, Value: -601, OK: true, Pooled: true, Segments: 1, Missing: 3, MinReferences: 1, MaxReferences: 1, Human: true},
+		{System: "sys0", Setting: 2, Value: -(203 + 608 + 401), OK: true, Pooled: true, Segments: 3, Missing: 1, MinReferences: 1, MaxReferences: 2, MissingReferences: 1},
+		{System: "sys1", Setting: 2, Value: -(403 + 501), OK: true, Pooled: true, Segments: 2, Missing: 2, MinReferences: 1, MaxReferences: 2},
+		{System: "late", Setting: 2, Value: -601, OK: true, Pooled: true, Segments: 1, Missing: 3, MinReferences: 1, MaxReferences: 1, Human: true},
+	}
+	got := s.Scores()
+	if len(got) != len(want) {
+		t.Fatalf("%d scores, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("score %d\n%+v, want\n%+v", i, got[i], want[i])
+		}
+	}
+	for i, sig := range map[int]string{
+		0: "nrefs:var|fake:sized|agg:max|version:" + refract.Version,
+		2: "nrefs:1|fake:sized|agg:max|version:" + refract.Version,
+		3: "nrefs:1|fake:sized|agg:single|version:" + refract.Version,
+		6: "nrefs:var|fake:sized|agg:native|version:" + refract.Version,
+	} {
+		if g := s.Signature(&got[i]).String(); g != sig {
+			t.Errorf("signature of score %d is %s, want %s", i, g, sig)
+		}
+	}
+}
+
+func TestSystemsWithoutAnyScore(t *testing.T) {
+	segs := []*refract.Segment{segment("a", 1, []int{-1, 1}, []int{1, -1}), segment("b", 1, []int{-1, 1}, []int{2})}
+	settings := cross(t, realMetrics(t), "max", "single", "native")
+	s, err := accumulate(t, segs, settings, refract.Auto, aggregate.Propagate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, score := range s.Scores() {
+		agg := settings[score.Setting].Aggregator
+		segments := 2
+		if score.System == "sys0" {
+			segments = 0
+		} else if !agg.Single() { // the missing reference spreads
+			segments = 1
+		}
+		if score.OK != (segments > 0) || score.Segments != segments || score.Missing != 2-segments || !score.OK && score.Value != 0 {
+			t.Errorf("%s: %+v", agg.Name(), score)
+		}
+	}
+	if _, err := accumulate(t, segs, settings, refract.Auto, aggregate.Fail); err == nil || !strings.Contains(err.Error(), `segment "a", system "sys0"`) {
+		t.Errorf("under the policy fail: %v", err)
+	}
+}
+
+func TestScopes(t *testing.T) {
+	corpus := prepared{sized(false, true)}
+	for _, c := range []struct {
+		m      metrics.Metric
+		agg    string
+		scope  refract.Scope
+		pooled bool
+		fails  bool
+	}{
+		{corpus, "single", refract.Auto, true, false},
+		{corpus, "native", refract.Auto, true, false},
+		{corpus, "max", refract.Auto, false, false},
+		{corpus, "single", refract.Averaged, false, false},
+		{corpus, "native", refract.Averaged, false, false},
+		{corpus, "single", refract.Pooled, true, false},
+		{corpus, "native", refract.Pooled, true, false},
+		{corpus, "max", refract.Pooled, false, true},
+		{sized(false, true), "single", refract.Auto, false, false},
+		{sized(false, true), "single", refract.Pooled, false, true},
+		// A corpus metric without references pools as well.
+		{prepared{sized(true, false)}, "single", refract.Auto, true, false},
+		{prepared{sized(true, false)}, "native", refract.Pooled, true, false},
+	} {
+		e := &refract.Engine{AllowNoReferences: true}
+		s, err := refract.NewSystems(e, cross(t, []metrics.Metric{c.m}, c.agg), c.scope, aggregate.Exclude)
+		if c.fails {
+			if err == nil || !strings.Contains(err.Error(), "sized with the aggregator "+c.agg+" has no corpus score") {
+				t.Errorf("%s pooled: %v", c.agg, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds := list{segment("a", 1, []int{1, -1}, []int{1}), segment("b", 1, []int{2, 3}, []int{-1}), segment("c", 1, []int{2, 3}, nil)}
+		if err := e.Run(t.Context(), ds, s.Add); err != nil {
+			t.Fatal(err)
+		}
+		for _, score := range s.Scores() {
+			if score.Pooled != c.pooled || score.OK && score.Value < 0 != c.pooled {
+				t.Errorf("scope %d of %s: %+v", c.scope, c.agg, score)
+			}
+		}
+	}
+}
+
+// Each metric is scored once, however many settings share it.
+func TestPrepareSharesMetrics(t *testing.T) {
+	ms := realMetrics(t)
+	e := &refract.Engine{Metrics: ms[1:]}
+	e.Prepare(cross(t, ms, "single", "max"))
+	if len(e.Metrics) != 2 || e.Metrics[0] != ms[1] || e.Metrics[1] != ms[0] || e.Want.Native {
+		t.Errorf("%d metrics, want %+v", len(e.Metrics), e.Want)
+	}
+	if e.Prepare(cross(t, ms, "native")); !e.Want.Native || len(e.Metrics) != 2 {
+		t.Errorf("%d metrics, want %+v", len(e.Metrics), e.Want)
+	}
+}
+
+// System scores are what a loop over segments, with a workspace for each of
+// them, gives: means of segment scores, or the score of summed statistics.
+func TestSystemsEqualPlainLoop(t *testing.T) {
+	ms := realMetrics(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		segs := segments().Draw(rt, "set")
+		for _, scope := range []refract.Scope{refract.Auto, refract.Averaged} {
+			settings := cross(t, ms, "single", "native", "mean")
+			s, err := accumulate(t, segs, settings, scope, aggregate.Exclude)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			for _, score := range s.Scores() {
+				set := settings[score.Setting]
+				want, n, missing := plainSystem(segs, score.System, set, score.Pooled)
+				if score.Segments != n || score.OK != (n > 0) || score.Missing != len(segs)-n || score.MissingReferences != missing {
+					rt.Fatalf("%s %s: %+v, want %d segments, %d missing references", set.Metric.Info().Name, set.Aggregator.Name(), score, n, missing)
+				}
+				if math.Abs(score.Value-want) > 1e-9 {
+					rt.Fatalf("%s %s: %+v, want %v", set.Metric.Info().Name, set.Aggregator.Name(), score, want)
+				}
+			}
+		}
+	})
+}
+
+func plainSystem(segs []*refract.Segment, system string, set refract.Setting, pooled bool) (value float64, n, missing int) {
+	m := set.Metric.(metrics.CorpusMetric)
+	mean := 0.0
+	var pool []float64
+	for _, seg := range segs {
+		refs := seg.AllReferences(nil)
+		if set.Aggregator.Single() && len(refs) > 0 {
+			refs = refs[:1]
+		}
+		var b metrics.Block
+		for _, r := range refs {
+			if r.Valid {
+				b.References = append(b.References, r.Value)
+			}
+		}
+		for _, h := range seg.Hypotheses {
+			if h.System == system && h.Text.Valid {
+				b.Hypotheses = append(b.Hypotheses, h.Text.Value)
+			}
+		}
+		if len(b.Hypotheses) == 0 || len(b.References) == 0 {
+			continue
+		}
+		n++
+		missing += len(refs) - len(b.References)
+		w := m.NewWorkspace()
+		w.Load(b)
+		if set.Aggregator.Native() {
+			mean += w.(metrics.NativeWorkspace).Native(nil)[0]
+		} else {
+			cells := w.Cells(nil)
+			for _, v := range cells {
+				mean += v / float64(len(cells))
+			}
+		}
+		for i, v := range w.(metrics.StatisticsWorkspace).NativeStatistics(nil, 0) {
+			if i == len(pool) {
+				pool = append(pool, 0)
+			}
+			pool[i] += v
+		}
+	}
+	switch {
+	case n == 0:
+		return 0, 0, 0
+	case pooled:
+		return m.CorpusScore(pool), n, missing
+	}
+	return mean / float64(n), n, missing
+}
+
+// stored is a metric whose scores come with their signatures.
+type stored struct{ *fake }
+
+func (s stored) Signed(references, aggregator string) metrics.Signature {
+	return metrics.Signature{{Key: "stored", Value: references + "/" + aggregator}}
+}
+
+func TestSignatures(t *testing.T) {
+	set := func(m metrics.Metric, agg string) refract.Setting {
+		return refract.Setting{Metric: m, Aggregator: aggregator(t, agg)}
+	}
+	real := realMetrics(t)[0]
+	for _, c := range []struct {
+		set   refract.Setting
+		level metrics.Level
+		refs  string
+		want  string
+	}{
+		{set(real, "max"), metrics.Sentence, "11", "nrefs:11|case:mixed|eff:yes|tok:13a|smooth:exp|agg:max|version:" + refract.Version},
+		{set(real, "single"), metrics.Corpus, "1", "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|agg:single|version:" + refract.Version},
+		{set(real, "best:k=3"), metrics.Sentence, "var", "nrefs:var|case:mixed|eff:yes|tok:13a|smooth:exp|agg:best:k=3|version:" + refract.Version},
+		{set(sized(true, false), "max"), metrics.Sentence, "0", "nrefs:0|fake:sized|version:" + refract.Version},
+		{set(stored{sized(false, true)}, "max"), metrics.Sentence, "3", "stored:3/max"},
+		{set(stored{sized(false, false)}, "max"), metrics.Sentence, "0", "stored:0/"},
+	} {
+		if got := refract.SettingSignature(c.set, c.level, c.refs).String(); got != c.want {
+			t.Errorf("signature %s, want %s", got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		lo, hi int
+		want   string
+	}{{0, 0, "0"}, {11, 11, "11"}, {1, 2, "var"}} {
+		if got := refract.ReferenceCount(c.lo, c.hi); got != c.want {
+			t.Errorf("ReferenceCount(%d, %d) = %s", c.lo, c.hi, got)
+		}
+	}
+	// A signature that is given stays as it is.
+	given := make(metrics.Signature, 0, 8).With("k", "v")
+	if a, b := refract.FullSignature(given, "1", "max"), refract.FullSignature(given, "2", "min"); fmt.Sprint(a) != "nrefs:1|k:v|agg:max|version:"+refract.Version || a.String() == b.String() || given.String() != "k:v" {
+		t.Errorf("%s, %s, %s", a, b, given)
+	}
+}

@@ -28,6 +28,7 @@ const repository = "../.."
 // with a model server at OPENAI_BASE_URL. Lines with mtme: are left out where
 // the real data is not present.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(repository + "/docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func prepareFolder(t *testing.T) *folder {
 	_, url, stop, err := startServer(map[string]string{"key": "sk-documents"})
 	must(err)
 	t.Cleanup(stop)
-	f.env = append(os.Environ(), "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=sk-documents")
+	f.env = append(os.Environ(), "GORACE="+raceOptions, "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=sk-documents")
 	return f
 }
 

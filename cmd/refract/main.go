@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
@@ -24,6 +25,11 @@ func main() {
 }
 
 func realMain() int {
+	// What is alive at a time is a few megabytes, so that collecting at each
+	// doubling would be frequent for nothing. GOGC still decides if it is set.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	e := &env{

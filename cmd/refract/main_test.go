@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		Setup:               setupScript,
@@ -31,6 +32,7 @@ func TestScripts(t *testing.T) {
 // setupScript makes sure that no script reaches a real server by accident.
 func setupScript(e *testscript.Env) error {
 	e.Setenv("OPENAI_BASE_URL", nowhere)
+	e.Setenv("GORACE", raceOptions)
 	texts, err := os.ReadDir(textFolder)
 	if err != nil {
 		return err
@@ -45,6 +47,9 @@ func setupScript(e *testscript.Env) error {
 }
 
 const (
+	// raceOptions: with -race, a process would sleep for a second at its end.
+	raceOptions = "atexit_sleep_ms=0"
+
 	nowhere    = "http://127.0.0.1:9/v1" // the port of "discard": nobody answers
 	textFolder = "testdata/texts"        // line-aligned files that every script starts with
 )

@@ -301,7 +301,7 @@ type running struct {
 func start(ts *testscript.TestScript, stdin io.Reader, args []string) *running {
 	r := &running{exec.Command("refract", args...), &strings.Builder{}, make(chan error, 1)}
 	r.cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "OPENAI_BASE_URL", "OPENAI_API_KEY"} {
+	for _, name := range []string{"PATH", "GORACE", "OPENAI_BASE_URL", "OPENAI_API_KEY"} {
 		r.cmd.Env = append(r.cmd.Env, name+"="+ts.Getenv(name))
 	}
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = stdin, ts.Stdout(), io.MultiWriter(ts.Stderr(), r.stderr)

@@ -102,6 +102,23 @@ func TestEqualsPlainWay(t *testing.T) {
 	})
 }
 
+// TestLengths goes through all lengths up to where tables and machine words
+// end.
+func TestLengths(t *testing.T) {
+	o := mustNew(Options{}).opt
+	shared := mustNew(o).NewWorkspace().(*workspace)
+	for n := range 140 {
+		hyp := strings.Repeat("a b c d e f g ", n)[:2*n]
+		refs := []string{hyp, strings.Repeat("c d e f g b a ", 20)[:2*(140-n)], strings.Repeat("a ", n)}
+		shared.Load(metrics.Block{Hypotheses: []string{hyp}, References: refs})
+		for r, got := range shared.Cells(nil) {
+			if want := plainScore(o, plainStatistics(o, hyp, refs[r]), true); !near(got, want) {
+				t.Errorf("%d words against %d: BLEU %v, want %v", n, len(strings.Fields(refs[r])), got, want)
+			}
+		}
+	}
+}
+
 func TestIdenticalTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := options().Draw(t, "options")

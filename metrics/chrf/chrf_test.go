@@ -119,6 +119,23 @@ func TestEqualsPlainWay(t *testing.T) {
 	})
 }
 
+// TestLengths goes through all lengths up to where tables and machine words
+// end.
+func TestLengths(t *testing.T) {
+	o := Options{CharOrder: 6, WordOrder: 2, Beta: 2}
+	shared := mustNew(o).NewWorkspace().(*workspace)
+	for n := range 140 {
+		hyp := strings.Repeat("a b c d e f g ", n)[:2*n]
+		refs := []string{hyp, strings.Repeat("c d e f g b a ", 20)[:2*(140-n)], strings.Repeat("a ", n), strings.Repeat("ab", n)}
+		shared.Load(metrics.Block{Hypotheses: []string{hyp}, References: refs})
+		for r, got := range shared.Cells(nil) {
+			if want := plainScore(o, plainStatistics(o, hyp, refs[r])); !near(got, want) {
+				t.Errorf("%d words against %q: chrF %v, want %v", n, refs[r], got, want)
+			}
+		}
+	}
+}
+
 func TestIdenticalTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := options().Draw(t, "options")
@@ -260,7 +277,7 @@ func TestNamesComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := back.(*Metric); *got != *m {
+		if got := back.(*Metric); got.opt != m.opt || got.info != m.info {
 			t.Fatalf("%s comes back as %+v, want %+v", m.Info().Name, got, m)
 		}
 	})

@@ -59,8 +59,13 @@ func Block() *rapid.Generator[metrics.Block] {
 	})
 }
 
+// words draws a text as a list of pieces, now and then a long one.
 func words(t *rapid.T) []string {
-	return rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "words")
+	w := rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "words")
+	if rapid.IntRange(0, 7).Draw(t, "long") == 7 {
+		w = slices.Repeat(w, rapid.IntRange(2, 9).Draw(t, "times"))
+	}
+	return w
 }
 
 // render joins words, by single spaces most of the time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -267,4 +268,38 @@ func TestWhatAMetricSees(t *testing.T) {
 			t.Errorf("needs source %v, references %v: it saw %s, %v, want %s", c.source, c.refs, seen, err, c.want)
 		}
 	}
+}
+
+// A metric that calls NaN a score is stopped, by either way of scoring.
+func TestScoresAreFinite(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		e := &refract.Engine{Metrics: []metrics.Metric{constant{v}}}
+		_, err := e.Score(context.Background(), []*refract.Segment{{
+			ID:         "s1",
+			References: []refract.Text{refract.NewText("r")},
+			Hypotheses: []refract.Hypothesis{{System: "a", Text: refract.NewText("h")}},
+		}})
+		if err == nil || !strings.Contains(err.Error(), `segment "s1"`) || !strings.Contains(err.Error(), `system "a"`) {
+			t.Errorf("score %v: error %v", v, err)
+		}
+	}
+}
+
+type constant struct{ value float64 }
+
+func (c constant) Info() metrics.Info {
+	return metrics.Info{Name: "constant", NeedsReferences: true, Direction: metrics.HigherIsBetter}
+}
+
+func (c constant) Signature(metrics.Level) metrics.Signature { return nil }
+
+func (c constant) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	out := make([]metrics.Scores, len(blocks))
+	for i, b := range blocks {
+		out[i].Values = make([]float64, len(b.Hypotheses)*b.Columns())
+		for k := range out[i].Values {
+			out[i].Values[k] = c.value
+		}
+	}
+	return out, nil
 }

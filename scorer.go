@@ -3,6 +3,7 @@ package refract
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/refract-eval/refract/metrics"
 )
@@ -92,8 +93,25 @@ func (s *scorer) score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 		if err := s.batched(ctx, m, todo, frames, out, k); err != nil {
 			return nil, err
 		}
+		for _, o := range out {
+			if err := o.Metrics[k].check(o.Segment); err != nil {
+				return nil, fmt.Errorf("%s, segment %q: %w", info.Name, o.Segment.ID, err)
+			}
+		}
 	}
 	return out, nil
+}
+
+// check looks for scores that are no numbers: they would poison every mean
+// that they enter, and no rank is defined for them.
+func (ms *MetricScores) check(seg *Segment) error {
+	for i, v := range ms.Values {
+		if ms.Status[i] == metrics.Scored && (math.IsNaN(v) || math.IsInf(v, 0)) {
+			return fmt.Errorf("system %q has the score %v; a metric without a number must say so by a status",
+				seg.Hypotheses[i/ms.Columns].System, v)
+		}
+	}
+	return nil
 }
 
 // init makes the matrix with the statuses that follow from what is missing.

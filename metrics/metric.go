@@ -15,8 +15,8 @@ type Block struct {
 func (b Block) Columns() int { return max(1, len(b.References)) }
 
 // Scores is the matrix of one block, hypotheses × columns, row-major. A nil
-// Status means that every cell is Scored. Values of cells that are not Scored
-// are meaningless.
+// Status means that every cell is Scored. Values of Scored cells are finite;
+// those of other cells are meaningless.
 type Scores struct {
 	Values []float64
 	Status []Status

@@ -35,6 +35,7 @@ holds no corpus statistics.`,
 	a.registerAggregates(cmd, "single,max,mean, and native where it is stored")
 	a.output.register(cmd)
 	cmd.Flags().StringVar(&a.per, "per", "system", "segment or system")
+	complete(cmd, "per", "segment", "system")
 	return cmd
 }
 
@@ -54,8 +55,8 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 	if !asked {
 		aggs = aggregators("single", "max", "mean", "native")
 	}
-	if _, err := report.ParseFormat(a.format); err != nil {
-		return usagef("--format: %w", err)
+	if _, err := a.kind(); err != nil {
+		return err
 	}
 	in, err := matrix.Open(path)
 	if err != nil {

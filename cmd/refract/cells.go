@@ -12,13 +12,17 @@ import (
 // matrixWriter writes cells as the format says that was asked for, or the
 // extension of the output.
 func (s *scorer) matrixWriter(out *sink) (matrix.Writer, error) {
+	kind, err := s.kind()
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case filepath.Ext(s.path) == ".parquet":
 		if s.formatGiven() {
 			return nil, usagef("-o %s is Parquet; leave --format out", s.path)
 		}
 		return matrix.NewParquetWriter(out), nil
-	case s.format == string(report.JSONLines), !s.formatGiven() && filepath.Ext(s.path) == ".jsonl":
+	case kind == report.JSONLines:
 		return matrix.NewJSONLWriter(out), nil
 	}
 	w, err := s.table(out, cellColumns(), report.Options{})

@@ -67,6 +67,8 @@ stored by 'refract score --per cell' take the place of scoring.`,
 	f.IntVar(&c.bootstrap, "bootstrap", 1000, "resamples for confidence intervals; 0 for none")
 	f.Float64Var(&c.confidence, "confidence", 0.95, "coverage of the intervals")
 	f.Uint64Var(&c.seed, "seed", 12345, "seed of the resampling")
+	complete(cmd, "statistic", "kendall", "spearman", "pearson", "accuracy")
+	complete(cmd, "group", "none", "segment", "system")
 	return cmd
 }
 
@@ -96,8 +98,8 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := report.ParseFormat(c.format); err != nil {
-		return usagef("--format: %w", err)
+	if _, err := c.kind(); err != nil {
+		return err
 	}
 	run, err := c.plan(ctx, args)
 	if err != nil {

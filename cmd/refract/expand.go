@@ -32,6 +32,7 @@ type expander struct {
 	concurrency int
 	timeout     time.Duration
 	retries     int
+	maxWait     time.Duration
 	offline     bool
 }
 
@@ -74,6 +75,8 @@ any way goes on where it was when it is started again.`,
 	f.IntVar(&x.concurrency, "concurrency", diversify.DefaultConcurrency, "calls at a time")
 	f.DurationVar(&x.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
 	f.IntVar(&x.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
+	f.DurationVar(&x.maxWait, "max-wait", llm.DefaultMaxRetryWait, "longest wait before an attempt that a server may ask for")
+	complete(cmd, "endpoint", string(llm.Chat), string(llm.Completions))
 	f.BoolVar(&x.offline, "offline", false, "make no call: every answer must be in the cache")
 	return cmd
 }
@@ -161,7 +164,7 @@ func (x *expander) client(e *env) (*llm.Client, error) {
 	}
 	return llm.New(llm.Config{
 		BaseURL: url, APIKey: e.getenv("OPENAI_API_KEY"), Endpoint: llm.Endpoint(x.endpoint),
-		Timeout: x.timeout, MaxRetries: retries,
+		Timeout: x.timeout, MaxRetries: retries, MaxRetryWait: x.maxWait,
 		UserAgent: "refract/" + refract.Version,
 	})
 }

@@ -22,9 +22,40 @@ type output struct {
 }
 
 func (o *output) register(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.format, "format", "f", "table", "table, json, jsonl, csv, tsv, markdown or latex")
+	cmd.Flags().StringVarP(&o.format, "format", "f", "table", "table, json, jsonl, csv, tsv, markdown or latex; without it, by the extension of -o")
 	o.formatGiven = func() bool { return cmd.Flags().Changed("format") }
+	var names []string
+	for _, f := range report.Formats() {
+		names = append(names, string(f))
+	}
+	complete(cmd, "format", names...)
 	o.registerPath(cmd)
+}
+
+// kind is the format that was asked for, or that the output's name tells.
+func (o *output) kind() (report.Format, error) {
+	if o.formatGiven == nil || !o.formatGiven() {
+		byExtension := map[string]report.Format{
+			".json": report.JSON, ".jsonl": report.JSONLines, ".csv": report.CSV, ".tsv": report.TSV,
+			".md": report.Markdown, ".tex": report.LaTeX,
+		}
+		if f, ok := byExtension[filepath.Ext(o.path)]; ok {
+			return f, nil
+		}
+	}
+	f, err := report.ParseFormat(o.format)
+	if err != nil {
+		return "", usagef("--format: %w", err)
+	}
+	return f, nil
+}
+
+// complete offers the values of a flag to the shell.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag is not there: a fault of the program
+	}
 }
 
 func (o *output) registerPath(cmd *cobra.Command) {
@@ -133,9 +164,9 @@ func (s *sink) Abort() {
 
 // table opens the output as a table.
 func (o *output) table(w io.Writer, columns []report.Column, opts report.Options) (report.Writer, error) {
-	f, err := report.ParseFormat(o.format)
+	f, err := o.kind()
 	if err != nil {
-		return nil, usagef("--format: %w", err)
+		return nil, err
 	}
 	return report.NewWriter(w, f, columns, opts)
 }

@@ -50,7 +50,9 @@ func (e *env) scoreCommand() *cobra.Command {
 	s.settingFlags.register(cmd, "native, or max for a metric without a rule of its own")
 	s.output.register(cmd)
 	cmd.Flags().StringVar(&s.per, "per", "system", "segment, system or cell")
+	complete(cmd, "per", "segment", "system", "cell")
 	cmd.Flags().StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
+	complete(cmd, "system", "auto", "corpus", "average")
 	return cmd
 }
 
@@ -80,8 +82,8 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 	default:
 		return usagef("--per %q: want segment, system or cell", s.per)
 	}
-	if _, err := report.ParseFormat(s.format); err != nil {
-		return usagef("--format: %w", err)
+	if _, err := s.kind(); err != nil {
+		return err
 	}
 	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")

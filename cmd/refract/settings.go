@@ -21,6 +21,7 @@ type settingFlags struct {
 func (s *settingFlags) register(cmd *cobra.Command, defaultAggregates string) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "metric as NAME[:OPTION=VALUE,…] (repeatable; default bleu and chrf)")
+	complete(cmd, "metric", registry().Names()...)
 	s.registerAggregates(cmd, defaultAggregates)
 	f.BoolVar(&s.allowNone, "allow-no-reference", false, "go on where a segment has no reference; its scores are missing")
 }
@@ -29,6 +30,8 @@ func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 	f := cmd.Flags()
 	f.StringSliceVarP(&s.aggregates, "aggregate", "a", nil, "aggregator over references (repeatable or comma-separated; default "+def+")")
 	f.StringVar(&s.policy, "missing", "exclude", "policy for missing scores of references: exclude, propagate or fail")
+	complete(cmd, "aggregate", aggregate.Names()...)
+	complete(cmd, "missing", "exclude", "propagate", "fail")
 }
 
 func (s *settingFlags) missing() (aggregate.Policy, error) {

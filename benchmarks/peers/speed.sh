@@ -47,16 +47,18 @@ for metric in bleu chrf; do
 	score=("$work/refract" score "mtme:$wmt/zh-en" --references "div-ref-lines:$div" -m "$metric" -a max --per segment -f tsv -o "$work/ours.tsv")
 	peer=$(seconds 1 taskset -c 0 "$python" "$here/sacrebleu_speed.py" "$metric" "$wmt" "$div" "$work/peer.tsv" --every "$every")
 	pairs=$(cat "$work/stdout")
+	plain=$(seconds 1 taskset -c 0 "$python" "$here/sacrebleu_speed.py" "$metric" "$wmt" "$div" "$work/plain.tsv" --every "$every" --function)
 	one=$(seconds 15 env GOMAXPROCS=1 taskset -c 0 "${score[@]}")
 	two=$(seconds 15 env GOMAXPROCS=2 taskset -c 0,1 "${score[@]}")
 	memory=$( { /usr/bin/env GOMAXPROCS=2 "$python" -c 'import resource,subprocess,sys
 subprocess.run(sys.argv[1:], check=True, stderr=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "${score[@]}"; } )
-	awk -v m="$metric" -v p="$peer" -v n="$pairs" -v one="$one" -v two="$two" -v mem="$memory" 'BEGIN {
+	awk -v m="$metric" -v p="$peer" -v f="$plain" -v n="$pairs" -v one="$one" -v two="$two" -v mem="$memory" 'BEGIN {
 		all = 288750
 		whole = p / n * all
-		printf "%s: sacreBLEU %.1f s for %d pairs (%.1f us a pair); Refract %.3f s for %d on one core (%.3f us), %.3f s on two\n", m, p, n, 1e6 * p / n, one, all, 1e6 * one / all, two
-		printf "%s: %.0f x sacreBLEU on one core, %.2f x faster again on two, peak memory %d MB\n", m, whole / one, one / two, mem
+		printf "%s: sacreBLEU %.1f s for %d pairs by sentence_%s() (%.1f us a pair), %.1f s by one object (%.1f us)\n", m, f, n, m, 1e6 * f / n, p, 1e6 * p / n
+		printf "%s: Refract %.3f s for %d pairs on one core (%.3f us a pair), %.3f s on two, peak memory %d MB\n", m, one, all, 1e6 * one / all, two, mem
+		printf "%s: %.0f x sentence_%s(), %.0f x one object, %.2f x faster again on two cores\n", m, f / n * all / one, m, whole / one, one / two
 	}'
 	"$python" - "$work/peer.tsv" "$work/ours.tsv" <<'PY'
 import csv, sys

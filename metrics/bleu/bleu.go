@@ -55,7 +55,8 @@ type Options struct {
 type Metric struct {
 	opt  Options
 	info metrics.Info
-	logs *[small][small]float64
+
+	tables *tables
 }
 
 var (
@@ -105,7 +106,7 @@ func New(o Options) (*Metric, error) {
 	if o.Smooth == Floor {
 		upper *= max(1, o.SmoothValue)
 	}
-	m := &Metric{opt: o, logs: logTable()}
+	m := &Metric{opt: o, tables: newTables()}
 	m.info = metrics.Info{
 		Name:            m.name(),
 		NeedsReferences: true,
@@ -238,17 +239,21 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 		if hypLen == 0 {
 			return 0
 		}
-		penalty = math.Exp(1 - refLen/hypLen)
+		if refLen < small {
+			penalty = m.tables.penalty[int(hypLen)][int(refLen)]
+		} else {
+			penalty = math.Exp(1 - refLen/hypLen)
+		}
 	}
 	logs, halves := 0.0, 1.0
-	orders := 0
+	orders, halvings := 0, 0
 	for i, match := range matches {
 		total := totals[i]
 		if m.opt.Smooth == AddK && i > 0 {
 			match += m.opt.SmoothValue
 			total += m.opt.SmoothValue
 		} else if total < small && match > 0 {
-			logs += m.logs[int(total)][int(match)]
+			logs += m.tables.logs[int(total)][int(match)]
 			orders++
 			continue
 		}
@@ -260,7 +265,12 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 			logs += math.Log(100 * match / total)
 		case m.opt.Smooth == Exp:
 			halves *= 2
-			logs += math.Log(100 / (halves * total))
+			if k := halvings; k < len(m.tables.halved) && total < small {
+				logs += m.tables.halved[k][int(total)]
+			} else {
+				logs += math.Log(100 / (halves * total))
+			}
+			halvings++
 		case m.opt.Smooth == Floor:
 			logs += math.Log(100 * m.opt.SmoothValue / total)
 		default:
@@ -274,17 +284,26 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 	return penalty * math.Exp(logs/float64(orders))
 }
 
-// small is below which counts have their logarithms in a table.
+// small is below which counts have their functions in a table.
 const small = 64
 
-// logTable holds the logarithm of the precision in percent, by total and
-// matches.
-func logTable() *[small][small]float64 {
-	var t [small][small]float64
-	for total := range t {
-		for match := 1; match <= total; match++ {
-			t[total][match] = math.Log(100 * float64(match) / float64(total))
+// tables hold what the formula needs of small counts.
+type tables struct {
+	logs    [small][small]float64 // of the precision in percent, by total and matches
+	halved  [4][small]float64     // of the smoothed precision, by earlier orders without a match and by total
+	penalty [small][small]float64 // for brevity, by lengths of hypothesis and reference
+}
+
+func newTables() *tables {
+	t := new(tables)
+	for a := 1; a < small; a++ {
+		for k := range t.halved {
+			t.halved[k][a] = math.Log(100 / (float64(int(2)<<k) * float64(a)))
+		}
+		for b := 1; b < small; b++ {
+			t.logs[a][b] = math.Log(100 * float64(b) / float64(a))
+			t.penalty[a][b] = math.Exp(1 - float64(b)/float64(a))
 		}
 	}
-	return &t
+	return t
 }

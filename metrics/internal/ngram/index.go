@@ -364,9 +364,7 @@ func (x *Index) extend(s int32, t uint32) int32 {
 		x.blocks = append(x.blocks, x.newLabel(int(depth)))
 		if c != 0 {
 			from := x.nodes[c].block
-			for i := from; i < from+depth-1; i++ {
-				x.blocks = append(x.blocks, x.blocks[i])
-			}
+			x.blocks = append(x.blocks, x.blocks[from:from+depth-1]...)
 		}
 		x.nodes = append(x.nodes, node{parent: parent, token: t, suffix: c, depth: depth, block: block})
 		if parent == 0 && t < rootTokens {

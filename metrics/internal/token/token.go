@@ -21,6 +21,7 @@ func Names() []string { return []string{"none", "13a", "intl", "zh", "char"} }
 // concurrent use.
 type Tokenizer struct {
 	kind string
+	text []byte // the text that is split
 	a, b []byte
 	at   []int // positions of periods and commas
 	r, q []rune
@@ -44,6 +45,10 @@ func (t *Tokenizer) Split(s string, yield func(token []byte)) {
 	case "none":
 		t.a = append(t.a[:0], s...)
 	case "13a":
+		if strings.IndexByte(s, '&') < 0 && strings.IndexByte(s, '\n') < 0 && strings.IndexByte(s, '<') < 0 {
+			t.words(s, yield)
+			return
+		}
 		t.thirteenA(s)
 	case "zh":
 		t.chinese(text.Trim(s))
@@ -108,6 +113,82 @@ var class = func() (c [256]uint8) {
 		c[b] = digit
 	}
 	return c
+}()
+
+// words is thirteenA for a text without entities, line ends and tags. The
+// western rules look at neighbouring characters, and white space is one that
+// no rule sets apart, so that each run between white space can be treated
+// alone. Most runs are words that no rule concerns, or words with a period or
+// comma at their end.
+func (t *Tokenizer) words(s string, yield func(token []byte)) {
+	t.text = append(append(t.text[:0], s...), ' ')
+	in := t.text
+	for i := 0; i < len(in); {
+		start := i
+		seen := uint8(0)
+		for ; traits[in[i]]&white == 0; i++ {
+			seen |= traits[in[i]]
+		}
+		run := in[start:i]
+		i++
+		switch last := len(run) - 1; {
+		case last < 0:
+		case seen&odd == 0 && seen&(dashed|numeric) != dashed|numeric:
+			yield(run)
+		case seen&(odd&^marked) == 0 && seen&(dashed|numeric) != dashed|numeric && firstMark(run) == last:
+			if last > 0 {
+				yield(run[:last])
+			}
+			yield(run[last:])
+		default:
+			t.b = append(append(append(t.b[:0], ' '), run...), ' ')
+			t.western()
+			Fields(t.a, yield)
+		}
+	}
+}
+
+func firstMark(run []byte) int {
+	for i, c := range run {
+		if class[c] == mark {
+			return i
+		}
+	}
+	return -1
+}
+
+// The traits of bytes that tell which runs the rules concern.
+const (
+	white   uint8 = 1 << iota // ASCII white space
+	special                   // a symbol, or the first byte of what may be white space
+	marked
+	dashed
+	numeric
+
+	odd = special | marked
+)
+
+var traits = func() (t [256]uint8) {
+	for b := range t {
+		switch class[b] {
+		case symbol:
+			t[b] = special
+		case mark:
+			t[b] = marked
+		case hyphen:
+			t[b] = dashed
+		case digit:
+			t[b] = numeric
+		}
+		if b < utf8.RuneSelf && text.IsSpace(rune(b)) {
+			t[b] = white
+		}
+	}
+	// U+0085 and U+00A0, U+1680, U+2000 to U+205F, U+3000.
+	for _, lead := range []byte{0xc2, 0xe1, 0xe2, 0xe3} {
+		t[lead] = special
+	}
+	return t
 }()
 
 // thirteenA is mteval-v13a's tokenization: joined lines, four entities

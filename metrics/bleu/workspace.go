@@ -76,40 +76,19 @@ func (w *workspace) load(t *texts, in []string, add func([]uint32)) {
 
 // Cells appends sentence BLEU of every pair.
 func (w *workspace) Cells(dst []float64) []float64 {
-	nr := len(w.refs.first)
-	base := len(dst)
-	for h, hf := range w.hyps.first {
-		if hf != h {
-			dst = append(dst, dst[base+hf*nr:base+(hf+1)*nr]...)
-			continue
-		}
-		row := len(dst)
-		w.setTotals(h)
-		for r, rf := range w.refs.first {
-			if rf != r {
-				dst = append(dst, dst[row+rf])
-				continue
-			}
-			w.index.Matches(w.matches, w.hyps.slot[h], w.refs.slot[r])
-			dst = append(dst, w.sentence(h, w.refs.length[r]))
-		}
-	}
-	return dst
+	return ngram.Cells(dst, w.hyps.first, w.refs.first, w.setTotals, func(h, r int) float64 {
+		w.index.Matches(w.matches, w.hyps.slot[h], w.refs.slot[r])
+		return w.sentence(h, w.refs.length[r])
+	})
 }
 
 // Native appends sentence BLEU of every hypothesis against all references.
 func (w *workspace) Native(dst []float64) []float64 {
-	base := len(dst)
-	for h, hf := range w.hyps.first {
-		if hf != h {
-			dst = append(dst, dst[base+hf])
-			continue
-		}
+	return ngram.PerHypothesis(dst, w.hyps.first, func(h int) float64 {
 		w.setTotals(h)
 		w.index.UnionMatches(w.matches, w.hyps.slot[h])
-		dst = append(dst, w.sentence(h, w.closest(h)))
-	}
-	return dst
+		return w.sentence(h, w.closest(h))
+	})
 }
 
 // CellStatistics appends lengths, matches and totals of one pair.

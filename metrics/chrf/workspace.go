@@ -132,37 +132,17 @@ func isPunct(b byte) bool { return strings.IndexByte(asciiPunct, b) >= 0 }
 
 // Cells appends sentence chrF of every pair.
 func (w *workspace) Cells(dst []float64) []float64 {
-	nr := len(w.refs.first)
-	base := len(dst)
-	for h, hf := range w.hyps.first {
-		if hf != h {
-			dst = append(dst, dst[base+hf*nr:base+(hf+1)*nr]...)
-			continue
-		}
-		row := len(dst)
-		for r, rf := range w.refs.first {
-			if rf != r {
-				dst = append(dst, dst[row+rf])
-				continue
-			}
-			w.stats = w.CellStatistics(w.stats[:0], h, r)
-			dst = append(dst, w.m.fScore(w.stats))
-		}
-	}
-	return dst
+	return ngram.Cells(dst, w.hyps.first, w.refs.first, func(int) {}, func(h, r int) float64 {
+		w.stats = w.CellStatistics(w.stats[:0], h, r)
+		return w.m.fScore(w.stats)
+	})
 }
 
 // Native appends, for every hypothesis, chrF against its best reference.
 func (w *workspace) Native(dst []float64) []float64 {
-	base := len(dst)
-	for h, hf := range w.hyps.first {
-		if hf != h {
-			dst = append(dst, dst[base+hf])
-			continue
-		}
-		dst = append(dst, w.m.fScore(w.NativeStatistics(w.stats[:0], h)))
-	}
-	return dst
+	return ngram.PerHypothesis(dst, w.hyps.first, func(h int) float64 {
+		return w.m.fScore(w.NativeStatistics(w.stats[:0], h))
+	})
 }
 
 // CellStatistics appends, for each order, the n-grams of the hypothesis, of

@@ -102,34 +102,5 @@ func load(b []byte) uint64 {
 	return w ^ load(rest)
 }
 
-// Distinct appends to dst, for each text, the index of the first text equal
-// to it: systems often agree, and so do a model's paraphrases.
-func Distinct(dst []int, texts []string) []int {
-	const few = 64
-	var seen map[string]int
-	if len(texts) > few {
-		seen = make(map[string]int, len(texts))
-	}
-	for i, t := range texts {
-		first := i
-		if seen != nil {
-			if j, ok := seen[t]; ok {
-				first = j
-			} else {
-				seen[t] = i
-			}
-		} else {
-			for j := range i {
-				if texts[j] == t {
-					first = j
-					break
-				}
-			}
-		}
-		dst = append(dst, first)
-	}
-	return dst
-}
-
 // masks keep the first so many bytes of a word.
 var masks = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}

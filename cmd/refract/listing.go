@@ -7,6 +7,7 @@ import (
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -19,35 +20,66 @@ func (e *env) metricsCommand() *cobra.Command {
   refract metrics -f json`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			return e.list(&out, []report.Column{{Name: "kind"}, {Name: "name"}, {Name: "option"}, {Name: "default"}, {Name: "values"}, {Name: "description"}},
-				func(row func(...report.Value) error) error {
-					for _, f := range registry() {
-						if err := row(report.String("metric"), report.String(f.Name), report.Null(), report.Null(), report.Null(), report.String(f.Summary)); err != nil {
-							return err
-						}
-						for _, o := range f.Options {
-							if err := row(report.String("option"), report.String(f.Name), report.String(o.Key), report.String(o.Default), report.String(o.Values), report.String(o.Doc)); err != nil {
-								return err
-							}
-						}
-					}
-					for _, d := range aggregate.Docs() {
-						name, parameter, has := strings.Cut(d.Spec, ":")
-						option, def := report.Null(), report.Null()
-						if has {
-							key, value, _ := strings.Cut(parameter, "=")
-							option, def = report.String(key), report.String(value)
-						}
-						if err := row(report.String("aggregator"), report.String(name), option, def, report.Null(), report.String(d.Text)); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
+			return e.list(&out, metricColumns(), metricRows)
 		},
 	}
 	out.register(cmd)
 	return cmd
+}
+
+// metricColumns has, hidden from people, what a metric declares of itself.
+func metricColumns() []report.Column {
+	return []report.Column{
+		{Name: "kind"}, {Name: "name"}, {Name: "option"}, {Name: "default"}, {Name: "values"},
+		{Name: "needs", Hide: true}, {Name: "direction", Hide: true},
+		{Name: "lower", Kind: report.KindFloat, Hide: true}, {Name: "upper", Kind: report.KindFloat, Hide: true},
+		{Name: "description"},
+	}
+}
+
+func metricRows(row func(...report.Value) error) error {
+	null, text := report.Null(), report.String
+	for _, f := range registry() {
+		m, err := registry().Parse(f.Name)
+		if err != nil {
+			return err
+		}
+		info := m.Info()
+		var needs []string
+		if info.NeedsSource {
+			needs = append(needs, "source")
+		}
+		if info.NeedsReferences {
+			needs = append(needs, "references")
+		}
+		direction := "higher"
+		if info.Direction == metrics.LowerIsBetter {
+			direction = "lower"
+		}
+		err = row(text("metric"), text(f.Name), null, null, null, text(strings.Join(needs, " ")), text(direction),
+			report.Float(info.Lower), report.Float(info.Upper), text(f.Summary))
+		if err != nil {
+			return err
+		}
+		for _, o := range f.Options {
+			err := row(text("option"), text(f.Name), text(o.Key), text(o.Default), text(o.Values), null, null, null, null, text(o.Doc))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, d := range aggregate.Docs() {
+		name, parameter, has := strings.Cut(d.Spec, ":")
+		option, def := null, null
+		if has {
+			key, value, _ := strings.Cut(parameter, "=")
+			option, def = text(key), text(value)
+		}
+		if err := row(text("aggregator"), text(name), option, def, null, null, null, null, null, text(d.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *env) promptsCommand() *cobra.Command {

@@ -239,23 +239,15 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 		if hypLen == 0 {
 			return 0
 		}
-		if refLen < small {
-			penalty = m.tables.penalty[int(hypLen)][int(refLen)]
-		} else {
-			penalty = math.Exp(1 - refLen/hypLen)
-		}
+		penalty = math.Exp(1 - refLen/hypLen)
 	}
 	logs, halves := 0.0, 1.0
-	orders, halvings := 0, 0
+	orders := 0
 	for i, match := range matches {
 		total := totals[i]
 		if m.opt.Smooth == AddK && i > 0 {
 			match += m.opt.SmoothValue
 			total += m.opt.SmoothValue
-		} else if total < small && match > 0 {
-			logs += m.tables.logs[int(total)][int(match)]
-			orders++
-			continue
 		}
 		if total == 0 {
 			break
@@ -265,12 +257,7 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 			logs += math.Log(100 * match / total)
 		case m.opt.Smooth == Exp:
 			halves *= 2
-			if k := halvings; k < len(m.tables.halved) && total < small {
-				logs += m.tables.halved[k][int(total)]
-			} else {
-				logs += math.Log(100 / (halves * total))
-			}
-			halvings++
+			logs += math.Log(100 / (halves * total))
 		case m.opt.Smooth == Floor:
 			logs += math.Log(100 * m.opt.SmoothValue / total)
 		default:
@@ -282,6 +269,51 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 		return 0 // the orders beyond the hypothesis have precision 0
 	}
 	return penalty * math.Exp(logs/float64(orders))
+}
+
+// sentence is compute for one hypothesis, whose totals follow from its
+// length. It is the same sum in the same order, by way of the tables.
+func (m *Metric) sentence(matches []int32, hypLen, refLen int) float64 {
+	if hypLen >= small || refLen >= small || m.opt.Smooth == AddK {
+		return m.sentenceOfFloats(matches, hypLen, refLen)
+	}
+	if matches[0] == 0 {
+		return 0 // no longer n-gram matches then
+	}
+	orders := min(hypLen, len(matches))
+	if orders < len(matches) && !m.effective(metrics.Sentence) {
+		return 0
+	}
+	logs := 0.0
+	halvings := 0
+	for i, match := range matches[:orders] {
+		total := hypLen - i
+		switch {
+		case match > 0:
+			logs += m.tables.logs[total][match]
+		case m.opt.Smooth == Exp && halvings < len(m.tables.halved):
+			logs += m.tables.halved[halvings][total]
+			halvings++
+		case m.opt.Smooth == None:
+			return 0
+		default:
+			return m.sentenceOfFloats(matches, hypLen, refLen)
+		}
+	}
+	score := math.Exp(logs / float64(orders))
+	if hypLen < refLen {
+		return m.tables.penalty[hypLen][refLen] * score
+	}
+	return score
+}
+
+func (m *Metric) sentenceOfFloats(matches []int32, hypLen, refLen int) float64 {
+	var c, t [ngram.MaxOrder]float64
+	for i, n := range matches {
+		c[i], t[i] = float64(n), float64(ngram.Total(hypLen, i+1))
+	}
+	n := len(matches)
+	return m.compute(c[:n], t[:n], float64(hypLen), float64(refLen), m.effective(metrics.Sentence))
 }
 
 // small is below which counts have their functions in a table.

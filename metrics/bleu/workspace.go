@@ -9,16 +9,14 @@ import (
 
 // workspace holds one segment: its words interned, its n-grams indexed.
 type workspace struct {
-	m        *Metric
-	tok      *token.Tokenizer
-	intern   *ngram.Interner
-	index    *ngram.Index
-	tokens   []uint32
-	refs     texts
-	hyps     texts
-	matches  []int32
-	matchesF []float64
-	totalsF  []float64
+	m       *Metric
+	tok     *token.Tokenizer
+	intern  *ngram.Interner
+	index   *ngram.Index
+	tokens  []uint32
+	refs    texts
+	hyps    texts
+	matches []int32
 }
 
 // texts maps each text of a block to the first one equal to it, and that one
@@ -33,13 +31,11 @@ type texts struct {
 func (m *Metric) NewWorkspace() metrics.Workspace {
 	n := m.opt.MaxOrder
 	return &workspace{
-		m:        m,
-		tok:      token.New(m.opt.Tokenize),
-		intern:   ngram.NewInterner(),
-		index:    ngram.New(n),
-		matches:  make([]int32, n),
-		matchesF: make([]float64, n),
-		totalsF:  make([]float64, n),
+		m:       m,
+		tok:     token.New(m.opt.Tokenize),
+		intern:  ngram.NewInterner(),
+		index:   ngram.New(n),
+		matches: make([]int32, n),
 	}
 }
 
@@ -76,53 +72,41 @@ func (w *workspace) load(t *texts, in []string, add func([]uint32)) {
 
 // Cells appends sentence BLEU of every pair.
 func (w *workspace) Cells(dst []float64) []float64 {
-	return ngram.Cells(dst, w.hyps.first, w.refs.first, w.setTotals, func(h, r int) float64 {
+	return ngram.Cells(dst, w.hyps.first, w.refs.first, func(h, r int) float64 {
 		w.index.Matches(w.matches, w.hyps.slot[h], w.refs.slot[r])
-		return w.sentence(h, w.refs.length[r])
+		return w.m.sentence(w.matches, w.hyps.length[h], w.refs.length[r])
 	})
 }
 
 // Native appends sentence BLEU of every hypothesis against all references.
 func (w *workspace) Native(dst []float64) []float64 {
 	return ngram.PerHypothesis(dst, w.hyps.first, func(h int) float64 {
-		w.setTotals(h)
 		w.index.UnionMatches(w.matches, w.hyps.slot[h])
-		return w.sentence(h, w.closest(h))
+		return w.m.sentence(w.matches, w.hyps.length[h], w.closest(h))
 	})
 }
 
 // CellStatistics appends lengths, matches and totals of one pair.
 func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
 	w.index.Matches(w.matches, w.hyps.slot[h], w.refs.slot[r])
-	return w.statistics(dst, h, w.refs.length[r])
+	return w.statistics(dst, w.hyps.length[h], w.refs.length[r])
 }
 
 // NativeStatistics appends them for one hypothesis against all references.
 func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
 	w.index.UnionMatches(w.matches, w.hyps.slot[h])
-	return w.statistics(dst, h, w.closest(h))
+	return w.statistics(dst, w.hyps.length[h], w.closest(h))
 }
 
-func (w *workspace) setTotals(h int) {
-	for i := range w.totalsF {
-		w.totalsF[i] = float64(ngram.Total(w.hyps.length[h], i+1))
-	}
-}
-
-func (w *workspace) sentence(h, refLen int) float64 {
-	for i, c := range w.matches {
-		w.matchesF[i] = float64(c)
-	}
-	return w.m.compute(w.matchesF, w.totalsF, float64(w.hyps.length[h]), float64(refLen), w.m.effective(metrics.Sentence))
-}
-
-func (w *workspace) statistics(dst []float64, h, refLen int) []float64 {
-	w.setTotals(h)
-	dst = append(dst, float64(w.hyps.length[h]), float64(refLen))
+func (w *workspace) statistics(dst []float64, hypLen, refLen int) []float64 {
+	dst = append(dst, float64(hypLen), float64(refLen))
 	for _, c := range w.matches {
 		dst = append(dst, float64(c))
 	}
-	return append(dst, w.totalsF...)
+	for i := range w.matches {
+		dst = append(dst, float64(ngram.Total(hypLen, i+1)))
+	}
+	return dst
 }
 
 // closest is the length of the reference nearest in length to hypothesis h,

@@ -132,7 +132,7 @@ func isPunct(b byte) bool { return strings.IndexByte(asciiPunct, b) >= 0 }
 
 // Cells appends sentence chrF of every pair.
 func (w *workspace) Cells(dst []float64) []float64 {
-	return ngram.Cells(dst, w.hyps.first, w.refs.first, func(int) {}, func(h, r int) float64 {
+	return ngram.Cells(dst, w.hyps.first, w.refs.first, func(h, r int) float64 {
 		w.stats = w.CellStatistics(w.stats[:0], h, r)
 		return w.m.fScore(w.stats)
 	})

@@ -31,8 +31,8 @@ func Distinct(dst []int, texts []string) []int {
 
 // Cells appends the matrix of scores, hypotheses × references, row-major.
 // hyps and refs are what Distinct says of the texts; score is called for
-// pairs of distinct texts alone, row before each hypothesis of them.
-func Cells(dst []float64, hyps, refs []int, row func(h int), score func(h, r int) float64) []float64 {
+// pairs of distinct texts alone.
+func Cells(dst []float64, hyps, refs []int, score func(h, r int) float64) []float64 {
 	base := len(dst)
 	for h, same := range hyps {
 		if same != h {
@@ -40,7 +40,6 @@ func Cells(dst []float64, hyps, refs []int, row func(h int), score func(h, r int
 			continue
 		}
 		start := len(dst)
-		row(h)
 		for r, same := range refs {
 			if same != r {
 				dst = append(dst, dst[start+same])

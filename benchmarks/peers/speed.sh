@@ -43,6 +43,7 @@ seconds() {
 }
 
 echo "machine: $(awk -F': ' '/model name/ { print $2; exit }' /proc/cpuinfo), $(nproc) cores; $(go version | cut -d' ' -f3); $("$python" --version)"
+[ "$every" = 1 ] || echo "every $every. segment for sacreBLEU: its start weighs more than in the whole matrix, and so the ratios are too high"
 for metric in bleu chrf; do
 	score=("$work/refract" score "mtme:$wmt/zh-en" --references "div-ref-lines:$div" -m "$metric" -a max --per segment -f tsv -o "$work/ours.tsv")
 	peer=$(seconds 1 taskset -c 0 "$python" "$here/sacrebleu_speed.py" "$metric" "$wmt" "$div" "$work/peer.tsv" --every "$every")

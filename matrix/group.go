@@ -54,7 +54,7 @@ func (g *group) add(r *Row, at int64) error {
 	}
 	m, f := g.known[k], &g.found[k]
 	if r.Direction != m.direction {
-		return fmt.Errorf("direction %q, but %q in rows before; a metric has one", directionName(r.Direction), directionName(m.direction))
+		return fmt.Errorf("direction %q, but %q in rows before; a metric has one", r.Direction, m.direction)
 	}
 	c := cell{int32(h), int32(r.Reference), r.Status, 0, at}
 	if r.Status == metrics.Scored {

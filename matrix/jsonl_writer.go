@@ -82,7 +82,7 @@ func appendRow(b []byte, r *Row) []byte {
 		b = append(b, `,"score":null`...)
 	}
 	b = append(append(b, `,"status":"`...), r.Status.String()...)
-	b = append(append(b, `","direction":"`...), directionName(r.Direction)...)
+	b = append(append(b, `","direction":"`...), r.Direction.String()...)
 	b = appendString(append(b, `","signature":`...), r.Signature)
 	return append(b, '}', '\n')
 }

@@ -74,7 +74,7 @@ func (w *parquetWriter) Write(r *Row) error {
 	}
 	row := parquetRow{
 		ID: r.ID, System: r.System, Metric: r.Metric, References: int32(r.References),
-		Status: r.Status.String(), Direction: directionName(r.Direction), Signature: r.Signature,
+		Status: r.Status.String(), Direction: r.Direction.String(), Signature: r.Signature,
 	}
 	i := len(w.rows)
 	if r.Aggregate != "" {

@@ -127,13 +127,6 @@ func checkScore(status metrics.Status, isNull bool) error {
 	return nil
 }
 
-func directionName(d metrics.Direction) string {
-	if d == metrics.LowerIsBetter {
-		return "lower"
-	}
-	return "higher"
-}
-
 func parseDirection(s string) (metrics.Direction, error) {
 	switch s {
 	case "higher":

@@ -31,6 +31,14 @@ const (
 	LowerIsBetter  Direction = -1
 )
 
+// String is "higher" or "lower", the word for which scores are better.
+func (d Direction) String() string {
+	if d == LowerIsBetter {
+		return "lower"
+	}
+	return "higher"
+}
+
 // Info is what a metric declares of itself.
 type Info struct {
 	Name            string // canonical spec, such as "bleu:tokenize=intl"

@@ -54,14 +54,10 @@ func cellColumns() []report.Column {
 type cellTable struct{ w report.Writer }
 
 func (t *cellTable) Write(r *matrix.Row) error {
-	direction := "higher"
-	if r.Direction == metrics.LowerIsBetter {
-		direction = "lower"
-	}
 	values := map[string]report.Value{
 		"id": report.String(r.ID), "system": report.String(r.System), "metric": report.String(r.Metric),
 		"references": report.Int(r.References), "status": report.String(r.Status.String()),
-		"direction": report.String(direction), "signature": report.String(r.Signature),
+		"direction": report.String(r.Direction.String()), "signature": report.String(r.Signature),
 	}
 	if r.Aggregate != "" {
 		values["aggregate"] = report.String(r.Aggregate)

@@ -122,7 +122,7 @@ func (e *env) demoScores(ctx context.Context, ds refract.Dataset) error {
 	if err != nil {
 		return err
 	}
-	settings, err := cross(ms, aggregators("single", "max"), false)
+	settings, err := cross(ms, aggregators("single", "max"), false, scoresNative)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -52,11 +51,7 @@ func metricRows(row func(...report.Value) error) error {
 		if info.NeedsReferences {
 			needs = append(needs, "references")
 		}
-		direction := "higher"
-		if info.Direction == metrics.LowerIsBetter {
-			direction = "lower"
-		}
-		err = row(text("metric"), text(f.Name), null, null, null, text(strings.Join(needs, " ")), text(direction),
+		err = row(text("metric"), text(f.Name), null, null, null, text(strings.Join(needs, " ")), text(info.Direction.String()),
 			report.Float(info.Lower), report.Float(info.Upper), text(f.Summary))
 		if err != nil {
 			return err

@@ -53,7 +53,7 @@ func (c *comparer) plan(ctx context.Context, args []string) (*compareRun, error)
 		if err != nil {
 			return nil, err
 		}
-		settings, err := cross(ms, aggs, asked)
+		settings, err := cross(ms, aggs, asked, scoresNative)
 		if err != nil {
 			return nil, err
 		}

@@ -111,7 +111,7 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 		return nil, err
 	}
 	if len(aggs) > 0 {
-		return cross(ms, aggs, true)
+		return cross(ms, aggs, true, scoresNative)
 	}
 	var out []refract.Setting
 	for _, m := range ms {

@@ -84,9 +84,10 @@ func (s *settingFlags) parseAggregators() ([]aggregate.Aggregator, error) {
 }
 
 // cross makes the settings of all metrics and aggregators. A metric that
-// needs no references has one setting. An aggregator that was not asked for
-// by name is left out where the metric cannot do it.
-func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool) ([]refract.Setting, error) {
+// needs no references has one setting. native says why there is no native
+// score of a metric; then that aggregator is left out, unless it was asked for
+// by name.
+func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool, native func(metrics.Metric) error) ([]refract.Setting, error) {
 	var out []refract.Setting
 	for _, m := range ms {
 		if !m.Info().NeedsReferences {
@@ -94,16 +95,25 @@ func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool) ([]refr
 			continue
 		}
 		for _, a := range aggs {
-			if a.Native() && !metrics.HasNative(m) {
-				if asked {
-					return nil, usagef("%s has no rule of its own for several references; use another aggregator than native", m.Info().Name)
+			if a.Native() {
+				if err := native(m); err != nil && asked {
+					return nil, err
+				} else if err != nil {
+					continue
 				}
-				continue
 			}
 			out = append(out, refract.Setting{Metric: m, Aggregator: a})
 		}
 	}
 	return out, nil
+}
+
+// scoresNative is cross's native for metrics that score.
+func scoresNative(m metrics.Metric) error {
+	if !metrics.HasNative(m) {
+		return usagef("%s has no rule of its own for several references; use another aggregator than native", m.Info().Name)
+	}
+	return nil
 }
 
 // aggregators parses specs that are part of the program.

@@ -75,10 +75,9 @@ func matrixInfo(m metrics.Metric, native bool) matrix.Info {
 	return out
 }
 
-// storedSettings crosses the metrics of a matrix with aggregators. Without
-// any asked for, all of def that the matrix can serve.
+// storedSettings crosses the metrics of a matrix, which it returns too, with
+// aggregators.
 func storedSettings(infos []matrix.Info, aggs []aggregate.Aggregator, asked bool) ([]refract.Setting, []metrics.Metric, error) {
-	var settings []refract.Setting
 	var order []metrics.Metric
 	for _, info := range infos {
 		m, err := newMatrixMetric(info)
@@ -86,21 +85,17 @@ func storedSettings(infos []matrix.Info, aggs []aggregate.Aggregator, asked bool
 			return nil, nil, err
 		}
 		order = append(order, m)
-		if !info.NeedsReferences {
-			settings = append(settings, refract.Setting{Metric: m, Aggregator: mustAggregator("single")})
-			continue
-		}
-		for _, a := range aggs {
-			if a.Native() && !info.HasNative() {
-				if asked {
-					return nil, nil, fmt.Errorf("the matrix has no native scores of %s; they are stored by 'refract score --per cell -a native'", info.Name)
-				}
-				continue
-			}
-			settings = append(settings, refract.Setting{Metric: m, Aggregator: a})
-		}
 	}
-	return settings, order, nil
+	settings, err := cross(order, aggs, asked, storesNative)
+	return settings, order, err
+}
+
+// storesNative is cross's native for metrics of a matrix.
+func storesNative(m metrics.Metric) error {
+	if info := m.(*matrixMetric).info; !info.HasNative() {
+		return fmt.Errorf("the matrix has no native scores of %s; they are stored by 'refract score --per cell -a native'", info.Name)
+	}
+	return nil
 }
 
 // addMatrix opens a matrix for a comparison. Its metrics are known once its

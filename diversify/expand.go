@@ -1,6 +1,7 @@
 package diversify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 }
 
 func (x *Expander) stream(ctx context.Context, ds refract.Dataset, t *tally, yield func(*refract.Segment) error) error {
+	caller := ctx
 	ctx, stop := context.WithCancel(ctx)
 	g, ctx := errgroup.WithContext(ctx)
 	defer func() {
@@ -66,7 +68,9 @@ func (x *Expander) stream(ctx context.Context, ds refract.Dataset, t *tally, yie
 				return err
 			}
 		}
-		return ctx.Err() // a dataset may just end when it is cancelled
+		// A dataset may just end when it is cancelled. If it watches the
+		// caller's context, ours may not have heard of that yet.
+		return cmp.Or(ctx.Err(), caller.Err())
 	})
 	for range lookers {
 		g.Go(func() error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"time"
 )
 
 // Text is a text that may be missing. The zero Text is missing; a Text whose
@@ -66,6 +67,7 @@ type Segment struct {
 	Source     Text
 	References []Text       // the originals, in order; another number per segment is fine
 	Variants   []Variant    // expanded references, in order; they follow the originals
+	Rejected   []Variant    // answers that are no references, with their verdicts
 	Hypotheses []Hypothesis // in the dataset's order, a system at most once
 	Judgements []Judgement
 	Document   string // "" where none is stated
@@ -91,6 +93,9 @@ type Judgement struct {
 	Valid  bool
 }
 
+// Accepted is the verdict on a variant that serves as a reference.
+const Accepted = "accepted"
+
 // Variant is a reference that a model made from another one.
 type Variant struct {
 	Reference int    // index into Segment.References of the text it came from
@@ -99,6 +104,25 @@ type Variant struct {
 	Model     string
 	Text      Text
 	Finish    string // finish reason that the server gave; "" where unknown
+	// Verdict is Accepted, the name of the check that rejected the variant, such
+	// as "duplicate", or "" where nobody has judged it.
+	Verdict string
+	Detail  string  // of the verdict, for people; may be ""
+	Origin  *Origin // nil where nothing more is known
+}
+
+// Origin says how the text of a variant came to be.
+type Origin struct {
+	Revision    string // of the model's weights; "" where none was named
+	ServedModel string // the model as the server named it; "" where it did not
+	Sampling    string // the sampling parameters as sent, a JSON object; may be ""
+	// Raw is the model's answer before it was cleaned. It is missing where the
+	// server withheld it, and where it is not known.
+	Raw     Text
+	Cleaned []string // names of the steps that changed Raw into the text, in order
+	// Tokens as the server counted them; 0 where it did not.
+	PromptTokens, CompletionTokens int
+	Created                        time.Time // when the answer arrived, in UTC; the zero time where unknown
 }
 
 // AllReferences appends to dst the originals and then the variants: the

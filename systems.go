@@ -60,6 +60,7 @@ type Systems struct {
 	human    []bool
 	sums     [][]systemSum // [setting][system]
 	segments int
+	identity *Identity
 }
 
 type systemSum struct {
@@ -74,7 +75,7 @@ type systemSum struct {
 // and returns the accumulator for the scores that e will give. The error is
 // about a setting that the scope does not allow.
 func NewSystems(e *Engine, settings []Setting, scope Scope, p aggregate.Policy) (*Systems, error) {
-	s := &Systems{engine: e, settings: settings, reducer: Reducer{Policy: p}, index: map[string]int{}}
+	s := &Systems{engine: e, settings: settings, reducer: Reducer{Policy: p}, index: map[string]int{}, identity: NewIdentity()}
 	e.Prepare(settings)
 	for _, set := range settings {
 		info := set.Metric.Info()
@@ -119,6 +120,7 @@ func indexOf(ms []metrics.Metric, m metrics.Metric) int {
 // missing.
 func (s *Systems) Add(seg *SegmentScores) error {
 	s.segments++
+	s.identity.Add(seg.Segment)
 	for h := range seg.Segment.Hypotheses {
 		hyp := &seg.Segment.Hypotheses[h]
 		sys, known := s.index[hyp.System]
@@ -201,33 +203,40 @@ func (s *Systems) Scores() []SystemScore {
 	return out
 }
 
-// Signature is the full signature of a system score.
+// Set is the name of the set of references that the added segments make, as
+// signatures state it.
+func (s *Systems) Set() string { return s.identity.Name() }
+
+// Signature is the full signature of a system score. It names the set of
+// references that was added so far, so ask once all segments are in.
 func (s *Systems) Signature(score *SystemScore) metrics.Signature {
 	set := s.settings[score.Setting]
 	level := metrics.Sentence
 	if score.Pooled {
 		level = metrics.Corpus
 	}
-	return SettingSignature(set, level, ReferenceCount(score.MinReferences, score.MaxReferences))
+	return SettingSignature(set, level, ReferenceCount(score.MinReferences, score.MaxReferences), s.Set())
 }
 
-// SettingSignature is the full signature of a score under a setting. A metric
-// that needs no references has no aggregator to state.
-func SettingSignature(set Setting, level metrics.Level, references string) metrics.Signature {
-	agg := set.Aggregator.Name()
-	if !set.Metric.Info().NeedsReferences {
-		agg = ""
+// SettingSignature is the full signature of a score under a setting, of a
+// number of references as ReferenceCount gives it and of a set of references
+// ("" where it is unknown). A metric that needs no references has neither an
+// aggregator nor a set to state.
+func SettingSignature(setting Setting, level metrics.Level, references, set string) metrics.Signature {
+	of := Scored{References: references, Aggregator: setting.Aggregator.Name(), Set: set}
+	if !setting.Metric.Info().NeedsReferences {
+		of.Aggregator, of.Set = "", ""
 	}
-	if s, ok := set.Metric.(Signed); ok {
-		return s.Signed(references, agg)
+	if s, ok := setting.Metric.(Signed); ok {
+		return s.Signed(of)
 	}
-	return FullSignature(set.Metric.Signature(level), references, agg)
+	return FullSignature(setting.Metric.Signature(level), of)
 }
 
 // Signed is a metric that knows the full signature of its scores, such as one
 // whose scores another version of the program stored.
 type Signed interface {
-	Signed(references, aggregator string) metrics.Signature
+	Signed(Scored) metrics.Signature
 }
 
 // ReferenceCount is the number of references as a signature states it: "var"

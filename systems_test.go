@@ -75,10 +75,10 @@ func TestSystems(t *testing.T) {
 		}
 	}
 	for i, sig := range map[int]string{
-		0: "nrefs:var|fake:sized|agg:max|version:" + refract.Version,
-		2: "nrefs:1|fake:sized|agg:max|version:" + refract.Version,
-		3: "nrefs:1|fake:sized|agg:single|version:" + refract.Version,
-		6: "nrefs:var|fake:sized|agg:native|version:" + refract.Version,
+		0: "nrefs:var|fake:sized|agg:max|set:" + s.Set() + "|version:" + refract.Version,
+		2: "nrefs:1|fake:sized|agg:max|set:" + s.Set() + "|version:" + refract.Version,
+		3: "nrefs:1|fake:sized|agg:single|set:" + s.Set() + "|version:" + refract.Version,
+		6: "nrefs:var|fake:sized|agg:native|set:" + s.Set() + "|version:" + refract.Version,
 	} {
 		if g := s.Signature(&got[i]).String(); g != sig {
 			t.Errorf("signature of score %d is %s, want %s", i, g, sig)
@@ -249,8 +249,8 @@ func plainSystem(segs []*refract.Segment, system string, set refract.Setting, po
 // stored is a metric whose scores come with their signatures.
 type stored struct{ *fake }
 
-func (s stored) Signed(references, aggregator string) metrics.Signature {
-	return metrics.Signature{{Key: "stored", Value: references + "/" + aggregator}}
+func (s stored) Signed(of refract.Scored) metrics.Signature {
+	return metrics.Signature{{Key: "stored", Value: of.References + "/" + of.Aggregator + "/" + of.Set}}
 }
 
 func TestSignatures(t *testing.T) {
@@ -264,14 +264,14 @@ func TestSignatures(t *testing.T) {
 		refs  string
 		want  string
 	}{
-		{set(real, "max"), metrics.Sentence, "11", "nrefs:11|case:mixed|eff:yes|tok:13a|smooth:exp|agg:max|version:" + refract.Version},
-		{set(real, "single"), metrics.Corpus, "1", "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|agg:single|version:" + refract.Version},
-		{set(real, "best:k=3"), metrics.Sentence, "var", "nrefs:var|case:mixed|eff:yes|tok:13a|smooth:exp|agg:best:k=3|version:" + refract.Version},
+		{set(real, "max"), metrics.Sentence, "11", "nrefs:11|case:mixed|eff:yes|tok:13a|smooth:exp|agg:max|set:abc|version:" + refract.Version},
+		{set(real, "single"), metrics.Corpus, "1", "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|agg:single|set:abc|version:" + refract.Version},
+		{set(real, "best:k=3"), metrics.Sentence, "var", "nrefs:var|case:mixed|eff:yes|tok:13a|smooth:exp|agg:best:k=3|set:abc|version:" + refract.Version},
 		{set(sized(true, false), "max"), metrics.Sentence, "0", "nrefs:0|fake:sized|version:" + refract.Version},
-		{set(stored{sized(false, true)}, "max"), metrics.Sentence, "3", "stored:3/max"},
-		{set(stored{sized(false, false)}, "max"), metrics.Sentence, "0", "stored:0/"},
+		{set(stored{sized(false, true)}, "max"), metrics.Sentence, "3", "stored:3/max/abc"},
+		{set(stored{sized(false, false)}, "max"), metrics.Sentence, "0", "stored:0//"},
 	} {
-		if got := refract.SettingSignature(c.set, c.level, c.refs).String(); got != c.want {
+		if got := refract.SettingSignature(c.set, c.level, c.refs, "abc").String(); got != c.want {
 			t.Errorf("signature %s, want %s", got, c.want)
 		}
 	}
@@ -285,7 +285,9 @@ func TestSignatures(t *testing.T) {
 	}
 	// A signature that is given stays as it is.
 	given := make(metrics.Signature, 0, 8).With("k", "v")
-	if a, b := refract.FullSignature(given, "1", "max"), refract.FullSignature(given, "2", "min"); fmt.Sprint(a) != "nrefs:1|k:v|agg:max|version:"+refract.Version || a.String() == b.String() || given.String() != "k:v" {
+	a := refract.FullSignature(given, refract.Scored{References: "1", Aggregator: "max"})
+	b := refract.FullSignature(given, refract.Scored{References: "2", Aggregator: "min"})
+	if fmt.Sprint(a) != "nrefs:1|k:v|agg:max|version:"+refract.Version || a.String() == b.String() || given.String() != "k:v" {
 		t.Errorf("%s, %s, %s", a, b, given)
 	}
 }

@@ -5,14 +5,23 @@ import "github.com/refract-eval/refract/metrics"
 // Version of the program. It ends every signature.
 const Version = "0.1.0"
 
-// FullSignature is a metric's signature between the number of references
-// ("11", or "var" where it differs between segments) and the aggregator ("",
-// where there is none) with the version.
-func FullSignature(s metrics.Signature, references, aggregator string) metrics.Signature {
-	full := metrics.Signature{{Key: "nrefs", Value: references}}
+// Scored says what a score is of, as far as its signature states it.
+type Scored struct {
+	References string // their number: "11", or "var" where it differs between segments
+	Aggregator string // over references; "" where there is none
+	Set        string // name of the set of references, see Identity; "" where unknown
+}
+
+// FullSignature is a metric's signature between the number of references,
+// and the aggregator, the set of references and the version.
+func FullSignature(s metrics.Signature, of Scored) metrics.Signature {
+	full := metrics.Signature{{Key: "nrefs", Value: of.References}}
 	full = append(full, s...)
-	if aggregator != "" {
-		full = full.With("agg", aggregator)
+	if of.Aggregator != "" {
+		full = full.With("agg", of.Aggregator)
+	}
+	if of.Set != "" {
+		full = full.With("set", of.Set)
 	}
 	return full.With("version", Version)
 }

@@ -1,8 +1,12 @@
 package cache_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -54,5 +58,105 @@ func BenchmarkSQLitePutAlone(b *testing.B) {
 		if err := s.Put(b.Context(), cachetest.Entry(i)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// realistic returns an entry with a prompt and an answer as long as those of a
+// translated sentence and its paraphrase.
+func realistic(n int) cache.Entry {
+	random := rand.New(rand.NewPCG(uint64(n), 1))
+	words := func(bytes int) string {
+		var b strings.Builder
+		for b.Len() < bytes {
+			fmt.Fprintf(&b, "%x ", random.IntN(1<<24))
+		}
+		return b.String()
+	}
+	e := cachetest.Entry(n)
+	e.Request.Prompt, e.Text = words(180+random.IntN(120)), words(100+random.IntN(100))
+	return e
+}
+
+// fill stores n realistic entries from many goroutines, each claimed before
+// if so asked, and returns their keys.
+func fill(b *testing.B, s cache.Store, n int, claim bool) []cache.Key {
+	keys := make([]cache.Key, n)
+	entries := make([]cache.Entry, n)
+	for i := range entries {
+		entries[i] = realistic(i)
+		keys[i] = entries[i].Request.Key()
+	}
+	b.ResetTimer()
+	before := cpuTime(b)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 256 {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if claim {
+					if granted, err := cache.Claim(b.Context(), s, keys[i:i+1]); err != nil || !granted[0] {
+						b.Error(granted, err)
+						return
+					}
+				}
+				if err := s.Put(b.Context(), entries[i]); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/float64(n), "cpu-ns/op")
+	return keys
+}
+
+// BenchmarkSQLitePut256 and BenchmarkSQLiteClaimPut256 store b.N answers, with
+// 256 in flight.
+func BenchmarkSQLitePut256(b *testing.B) {
+	fill(b, open(b, filepath.Join(b.TempDir(), "answers.db")), b.N, false)
+}
+
+func BenchmarkSQLiteClaimPut256(b *testing.B) {
+	fill(b, open(b, filepath.Join(b.TempDir(), "answers.db")), b.N, true)
+}
+
+// BenchmarkGetMany reads 200,000 answers, in parts as a run asks for them. An
+// operation is one answer.
+func BenchmarkGetMany(b *testing.B) {
+	const n = 200_000
+	below := open(b, filepath.Join(b.TempDir(), "answers.db"))
+	keys := fill(b, below, n, false)
+	random := slices.Clone(keys)
+	rand.New(rand.NewPCG(1, 1)).Shuffle(n, func(i, j int) { random[i], random[j] = random[j], random[i] })
+	for _, test := range []struct {
+		name  string
+		store cache.Many
+		keys  []cache.Key
+		part  int
+	}{
+		{"1", below, keys, 1},
+		{"10", below, keys, 10},
+		{"100", below, keys, 100},
+		{"1000", below, keys, 1000},
+		{"10000", below, keys, 10_000},
+		{"10000 in random order", below, random, 10_000},
+		{"1000 under an empty LRU", cache.NewLRU(below, 1000), keys, 1000},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			b.ReportAllocs()
+			before := cpuTime(b)
+			for done := 0; done < b.N; {
+				from := done % n
+				to := min(from+test.part, n, from+b.N-done)
+				_, found, err := test.store.GetMany(b.Context(), test.keys[from:to])
+				if err != nil || slices.Contains(found, false) {
+					b.Fatal(err)
+				}
+				done += to - from
+			}
+			b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+		})
 	}
 }

@@ -47,3 +47,26 @@ func TestConformance(t *testing.T) {
 		t.Run(store.name, func(t *testing.T) { cachetest.Run(t, store.open) })
 	}
 }
+
+// place returns what opens stores in a file or a database.
+func place(where string) cachetest.Place {
+	return func(t *testing.T, opts ...cache.Option) cache.Backend {
+		s, err := cache.Open(t.Context(), where, opts...)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+		return s
+	}
+}
+
+func TestConformanceShared(t *testing.T) {
+	cachetest.RunShared(t, func(t *testing.T) cachetest.Place {
+		return place(filepath.Join(t.TempDir(), "answers.db"))
+	}, cache.Abandon)
+}

@@ -158,6 +158,20 @@ func TestFlippedBytes(t *testing.T) {
 				_, _, err := s.Get(t.Context(), key)
 				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
 			}
+			// Many are read without their requests, which may be damaged.
+			keys := make([]cache.Key, 20)
+			for i := range keys {
+				keys[i] = cachetest.Entry(i).Request.Key()
+			}
+			answers, found, err := s.GetMany(t.Context(), keys)
+			if err != nil {
+				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
+			}
+			for i := range answers {
+				if found[i] && answers[i] != cachetest.Entry(i).Answer {
+					t.Errorf("GetMany: answer %d is %+v", i, answers[i])
+				}
+			}
 			// An export stops rather than pass the damage on. It need not
 			// see a key that is whole in the index and damaged in the table.
 			var got bytes.Buffer

@@ -4,11 +4,16 @@
 // A [Request] is all that determines an answer and nothing else: neither a
 // base URL nor a key, a header or a timeout is part of it, so none of them can
 // reach a file. Its [Key] is the SHA-256 of a versioned encoding. An [Entry]
-// is a request with the answer to it. A [Store] maps keys to entries:
+// is a request with the [Answer] to it. A [Store] maps keys to entries:
 //
 //   - [SQLite] is a file. Every answer is committed before Put returns.
+//   - [Postgres] is a database that several machines share.
 //   - [LRU] keeps the entries used last in memory, in front of another store.
 //   - [Memory] lives as long as the process.
+//
+// [Open] opens either of the first two. All of them read [Many] answers at
+// once, and let processes agree on who asks for an answer ([Claimer]), so that
+// none is asked for twice while it is under way.
 //
 // The first answer to a request is the one that counts: a later Put of the
 // same key changes nothing and is no error. Who must agree with later runs

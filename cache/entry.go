@@ -9,10 +9,8 @@ import (
 	"time"
 )
 
-// Entry is a request with the answer to it.
-type Entry struct {
-	Request Request
-
+// Answer is what a model gave in return for a request.
+type Answer struct {
 	// Text is the answer, any valid UTF-8. It counts only if HasText: a
 	// blocked answer is missing, which is not an empty one.
 	Text    string
@@ -28,6 +26,12 @@ type Entry struct {
 	// Created is when the answer arrived; the zero time is unknown. A store
 	// returns it in UTC, to the nanosecond.
 	Created time.Time
+}
+
+// Entry is a request with the answer to it.
+type Entry struct {
+	Request Request
+	Answer
 }
 
 // Store maps keys to entries. Implementations are safe for concurrent use.
@@ -49,10 +53,40 @@ type Lister interface {
 	Entries(ctx context.Context) iter.Seq2[Entry, error]
 }
 
+// Many is a Store that reads many answers at once, at less cost than one by
+// one.
+type Many interface {
+	// GetMany returns the answers of keys, of which some may be equal:
+	// answers[i] is that of keys[i], and found[i] says whether there is one.
+	// Nothing is returned beside an error.
+	GetMany(ctx context.Context, keys []Key) (answers []Answer, found []bool, err error)
+}
+
+// Keeper is a Store that tells, when it stores an answer, which one counts.
+type Keeper interface {
+	// Keep stores an entry as Put does and returns the answer to its request:
+	// this one, or the one that was there before.
+	Keep(ctx context.Context, e Entry) (Answer, error)
+}
+
+// Claimer is a Store through which processes agree on who asks for an answer,
+// so that none is asked for twice. The holder of a claim is the open store:
+// all that use it together are one.
+type Claimer interface {
+	// Claim says for each key whether the caller may ask for the answer:
+	// there is none, and nobody else holds a live claim. The claim of a
+	// process that died expires; an own claim is granted again. Whoever is
+	// not granted a key looks for the answer, and claims again, a little later.
+	Claim(ctx context.Context, keys []Key) (granted []bool, err error)
+	// Release gives claims up without an answer. Put releases the claim of
+	// its key, and Close all of them. A key that is not claimed is no error.
+	Release(ctx context.Context, keys []Key) error
+}
+
 // normalized returns the entry as every store returns it, or why it is
 // refused.
-func (e Entry) normalized() (Entry, error) {
-	if err := e.Request.validate(); err != nil {
+func (e Entry) normalized(known *knownParams) (Entry, error) {
+	if err := e.Request.validate(known); err != nil {
 		return Entry{}, refused(e, err)
 	}
 	for _, f := range []struct{ name, value string }{
@@ -88,19 +122,26 @@ const digestVersion = "refract cache answer 1"
 
 // digest covers what the key does not, so that damage to a stored answer is
 // noticed.
-func (e Entry) digest(key Key) [sha256.Size]byte {
-	enc := newEncoding(digestVersion).text(string(key[:]))
-	if e.HasText {
-		enc.number(1).text(e.Text)
+func (a *Answer) digest(key Key) [sha256.Size]byte {
+	sum, _ := a.digestWith(nil, key)
+	return sum
+}
+
+// digestWith is digest with a buffer, which it returns for the next call.
+func (a *Answer) digestWith(buffer []byte, key Key) ([sha256.Size]byte, []byte) {
+	enc := encoding{buffer[:0]}
+	enc.text(digestVersion).text(string(key[:]))
+	if a.HasText {
+		enc.number(1).text(a.Text)
 	} else {
 		enc.number(0)
 	}
-	enc.text(e.FinishReason).text(e.ServedModel).
-		number(int64(e.PromptTokens)).number(int64(e.CompletionTokens))
-	if e.Created.IsZero() {
+	enc.text(a.FinishReason).text(a.ServedModel).
+		number(int64(a.PromptTokens)).number(int64(a.CompletionTokens))
+	if a.Created.IsZero() {
 		enc.number(0)
 	} else {
-		enc.number(1).number(e.Created.UnixNano())
+		enc.number(1).number(a.Created.UnixNano())
 	}
-	return sha256.Sum256(enc.bytes)
+	return sha256.Sum256(enc.bytes), enc.bytes
 }

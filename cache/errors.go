@@ -12,8 +12,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Errors of a SQLite store, for errors.Is. The message around them names the
-// file and what to do.
+// Errors of a store, for errors.Is. The message around them names the file or
+// the database, and what to do.
 var (
 	ErrFull     = errors.New("disk full")
 	ErrLocked   = errors.New("locked by another process")
@@ -22,17 +22,19 @@ var (
 	ErrReadOnly = errors.New("not writable")
 	ErrReplaced = errors.New("removed or replaced while in use")
 	ErrClosed   = errors.New("closed")
+
+	ErrUnavailable = errors.New("the database cannot be reached")
 )
 
-// VersionError says that a file was written by a newer version of the program.
+// VersionError says that a cache was written by a newer version of the program.
 type VersionError struct {
-	File    string
-	Version int // of the file's schema
-	Known   int // the newest that this program knows
+	File    string // or the database, without the password
+	Version int    // of its schema
+	Known   int    // the newest that this program knows
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("cache %s has schema version %d, and this program knows %d: upgrade the program, or name another file",
+	return fmt.Sprintf("cache %s has schema version %d, and this program knows %d: upgrade the program, or name another cache",
 		e.File, e.Version, e.Known)
 }
 

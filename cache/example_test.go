@@ -38,7 +38,10 @@ func Example() {
 		entry, ok, err := store.Get(ctx, request.Key())
 		if err == nil && !ok {
 			fmt.Println("asking the model")
-			err = store.Put(ctx, cache.Entry{Request: request, Text: "Rain is falling.", HasText: true, FinishReason: "stop"})
+			err = store.Put(ctx, cache.Entry{
+				Request: request,
+				Answer:  cache.Answer{Text: "Rain is falling.", HasText: true, FinishReason: "stop"},
+			})
 			if err == nil {
 				entry, _, err = store.Get(ctx, request.Key())
 			}

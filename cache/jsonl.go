@@ -3,11 +3,13 @@ package cache
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 )
 
@@ -67,7 +69,7 @@ type Imported struct {
 // field included, is an error that names its line, counted from 1. What the
 // lines before it hold is stored then, and importing it again is harmless.
 func Import(ctx context.Context, r io.Reader, to Store) (Imported, error) {
-	var done Imported
+	i := importer{to: to, waiting: make(map[Key]bool)}
 	buffered := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		b, readErr := buffered.ReadBytes('\n')
@@ -75,42 +77,85 @@ func Import(ctx context.Context, r io.Reader, to Store) (Imported, error) {
 			b = bytes.TrimPrefix(b, []byte("\ufeff"))
 		}
 		if b = bytes.TrimSpace(b); len(b) > 0 {
-			if err := done.importLine(ctx, b, to); err != nil {
-				return done, fmt.Errorf("cache: import: line %d: %w", n, err)
+			e, err := parseLine(b)
+			if err == nil {
+				err = i.add(ctx, n, e)
+			} else {
+				err = cmp.Or(i.flush(ctx), atLine(n, err))
+			}
+			if err != nil {
+				return i.done, err
 			}
 		}
-		if errors.Is(readErr, io.EOF) {
-			return done, nil
-		}
 		if readErr != nil {
-			return done, fmt.Errorf("cache: import: line %d: %w", n, readErr)
+			err := i.flush(ctx)
+			if err == nil && !errors.Is(readErr, io.EOF) {
+				err = atLine(n, readErr)
+			}
+			return i.done, err
 		}
 	}
 }
 
-func (done *Imported) importLine(ctx context.Context, b []byte, to Store) error {
-	e, err := parseLine(b)
-	if err != nil {
-		return err
-	}
-	before, ok, err := to.Get(ctx, e.Request.Key())
-	if err != nil {
-		return err
-	}
-	if !ok {
-		if err := to.Put(ctx, e); err != nil {
+func atLine(n int, err error) error { return fmt.Errorf("cache: import: line %d: %w", n, err) }
+
+// importer stores entries together, at the price of few transactions.
+type importer struct {
+	to      Store
+	done    Imported
+	entries []Entry
+	keys    []Key
+	lines   []int
+	waiting map[Key]bool // the keys
+}
+
+// add takes an entry. One whose key waits already is told from the first one
+// only after that is stored.
+func (i *importer) add(ctx context.Context, line int, e Entry) error {
+	key := e.Request.Key()
+	if len(i.keys) == maxBatch || i.waiting[key] {
+		if err := i.flush(ctx); err != nil {
 			return err
 		}
 	}
-	done.Entries++
-	switch {
-	case !ok:
-		done.Added++
-	case before.HasText == e.HasText && before.Text == e.Text:
-		done.Present++
-	default:
-		done.Different++
+	i.entries, i.keys, i.lines = append(i.entries, e), append(i.keys, key), append(i.lines, line)
+	i.waiting[key] = true
+	return nil
+}
+
+// flush stores what waits. An error is that of the first line that has one.
+func (i *importer) flush(ctx context.Context) error {
+	if len(i.keys) == 0 {
+		return nil
 	}
+	before, present, err := GetMany(ctx, i.to, i.keys)
+	if err != nil {
+		return atLine(i.lines[0], err)
+	}
+	failures := make([]error, len(i.keys))
+	var stored sync.WaitGroup
+	for n, e := range i.entries {
+		if !present[n] {
+			stored.Go(func() { failures[n] = i.to.Put(ctx, e) })
+		}
+	}
+	stored.Wait()
+	for n, e := range i.entries {
+		if failures[n] != nil {
+			return atLine(i.lines[n], failures[n])
+		}
+		i.done.Entries++
+		switch {
+		case !present[n]:
+			i.done.Added++
+		case before[n].HasText == e.HasText && before[n].Text == e.Text:
+			i.done.Present++
+		default:
+			i.done.Different++
+		}
+	}
+	i.entries, i.keys, i.lines = i.entries[:0], i.keys[:0], i.lines[:0]
+	clear(i.waiting)
 	return nil
 }
 
@@ -132,10 +177,10 @@ func parseLine(b []byte) (Entry, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return Entry{}, errors.New("text after the entry")
 	}
-	e := Entry{
-		Request: l.Request, FinishReason: l.FinishReason, ServedModel: l.ServedModel,
+	e := Entry{Request: l.Request, Answer: Answer{
+		FinishReason: l.FinishReason, ServedModel: l.ServedModel,
 		PromptTokens: l.PromptTokens, CompletionTokens: l.CompletionTokens, Created: l.Created,
-	}
+	}}
 	switch string(l.Text) {
 	case "":
 		return Entry{}, errors.New(`no "text": a missing answer is stated as null`)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ func TestExportGolden(t *testing.T) {
 	entries[1].Text, entries[1].HasText, entries[1].FinishReason = "", false, "content_filter"
 	entries[2] = cache.Entry{
 		Request: cache.Request{Kind: cache.KindCompletions, Model: "m", Prompt: "<a> & \"b\"\x00\u2028é"},
-		HasText: true,
+		Answer:  cache.Answer{HasText: true},
 	}
 	for _, e := range entries {
 		if err := s.Put(t.Context(), e); err != nil {
@@ -60,11 +61,11 @@ func TestImport(t *testing.T) {
 		t.Fatalf("Import = %+v, %v, want %+v", got, err, want)
 	}
 	r := cache.Request{Kind: "chat", Model: "m", Prompt: "a", Params: `{"max_tokens":5,"top_p":1}`}
-	if e, ok, _ := s.Get(t.Context(), r.Key()); !ok || e != (cache.Entry{Request: r, Text: "A", HasText: true}) {
+	if e, ok, _ := s.Get(t.Context(), r.Key()); !ok || e != (cache.Entry{Request: r, Answer: cache.Answer{Text: "A", HasText: true}}) {
 		t.Errorf("got %+v, %v", e, ok)
 	}
 	r = cache.Request{Kind: "chat", Model: "m", Prompt: "b"}
-	if e, ok, _ := s.Get(t.Context(), r.Key()); !ok || e != (cache.Entry{Request: r, FinishReason: "content_filter"}) {
+	if e, ok, _ := s.Get(t.Context(), r.Key()); !ok || e != (cache.Entry{Request: r, Answer: cache.Answer{FinishReason: "content_filter"}}) {
 		t.Errorf("got %+v, %v", e, ok)
 	}
 	got, err = cache.Import(t.Context(), strings.NewReader(lineA+"\n"+strings.Replace(lineA, `"A"`, `""`, 1)+"\n"+strings.Replace(lineB, "null", `""`, 1)), s)
@@ -158,4 +159,29 @@ func FuzzImport(f *testing.F) {
 			t.Fatalf("%v: %q became %q", err, one.Bytes(), two.Bytes())
 		}
 	})
+}
+
+// Of equal keys in one input the first one counts, however near they stand,
+// and an error leaves what stands before it stored.
+func TestImportRepeated(t *testing.T) {
+	line := func(n int, text string) string {
+		return fmt.Sprintf(`{"request":{"kind":"chat","model":"m","prompt":"%d","sample":0},"text":"%s"}`, n, text) + "\n"
+	}
+	var in strings.Builder
+	in.WriteString(line(0, "first") + line(0, "second") + line(0, "first"))
+	for n := range 1000 {
+		in.WriteString(line(n, "first"))
+	}
+	in.WriteString(line(7, "third"))
+	for _, store := range []cache.Store{cache.NewMemory(), open(t, filepath.Join(t.TempDir(), "answers.db"))} {
+		got, err := cache.Import(t.Context(), strings.NewReader(in.String()), store)
+		want := cache.Imported{Entries: 1004, Added: 1000, Present: 2, Different: 2}
+		if err != nil || got != want {
+			t.Errorf("Import = %+v, %v, want %+v", got, err, want)
+		}
+		got, err = cache.Import(t.Context(), strings.NewReader(line(2000, "new")+line(2001, "new")+"{}\n"+line(2002, "new")), store)
+		if err == nil || !strings.Contains(err.Error(), "line 3") || got != (cache.Imported{Entries: 2, Added: 2}) {
+			t.Errorf("Import = %+v, %v", got, err)
+		}
+	}
 }

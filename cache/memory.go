@@ -13,11 +13,15 @@ import (
 type Memory struct {
 	mu      sync.RWMutex
 	entries map[Key]Entry
+
+	known knownParams
 }
 
 var (
-	_ Store  = (*Memory)(nil)
-	_ Lister = (*Memory)(nil)
+	_ Store   = (*Memory)(nil)
+	_ Many    = (*Memory)(nil)
+	_ Claimer = (*Memory)(nil)
+	_ Lister  = (*Memory)(nil)
 )
 
 // NewMemory returns an empty store.
@@ -34,12 +38,41 @@ func (m *Memory) Get(ctx context.Context, key Key) (Entry, bool, error) {
 	return e, ok, nil
 }
 
+// GetMany implements [Many]. It fails only if ctx is done.
+func (m *Memory) GetMany(ctx context.Context, keys []Key) ([]Answer, []bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	answers, found := make([]Answer, len(keys)), make([]bool, len(keys))
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for i, key := range keys {
+		var e Entry
+		e, found[i] = m.entries[key]
+		answers[i] = e.Answer
+	}
+	return answers, found, nil
+}
+
+// Claim implements [Claimer]. No other process knows of this store, so all
+// that has no answer is granted.
+func (m *Memory) Claim(ctx context.Context, keys []Key) ([]bool, error) {
+	_, found, err := m.GetMany(ctx, keys)
+	for i := range found {
+		found[i] = !found[i]
+	}
+	return found, err
+}
+
+// Release implements [Claimer].
+func (m *Memory) Release(ctx context.Context, _ []Key) error { return ctx.Err() }
+
 // Put implements [Store].
 func (m *Memory) Put(ctx context.Context, e Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	e, err := e.normalized()
+	e, err := e.normalized(&m.known)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ import (
 // variable tells the child what to do.
 const childVariable = "REFRACT_CACHE_TEST_CHILD"
 
+const claiming = "claims"
+
 func TestMain(m *testing.M) {
 	task := strings.Fields(os.Getenv(childVariable))
 	if len(task) == 0 {
@@ -36,11 +39,12 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child stores the entries from a number to another in the file given as the
-// argument, from several goroutines, and prints each number once Put has
-// returned. The answers hold the name of the child.
+// child stores the entries from a number to another in the file or database
+// given as the argument, from several goroutines, and prints each number once
+// Put has returned. The answers hold the name of the child. The child of the
+// name "claims" only claims them, and waits for its end.
 func child(task []string) error {
-	name, file := task[0], os.Args[len(os.Args)-1]
+	name, where := task[0], os.Args[len(os.Args)-1]
 	from, err := strconv.Atoi(task[1])
 	if err != nil {
 		return err
@@ -50,9 +54,19 @@ func child(task []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := cache.OpenSQLite(ctx, file)
+	s, err := cache.Open(ctx, where)
 	if err != nil {
 		return err
+	}
+	if name == claiming {
+		for n := from; n < to; n++ {
+			granted, err := s.Claim(ctx, []cache.Key{childEntry(name, n).Request.Key()})
+			if err != nil || !granted[0] {
+				return fmt.Errorf("claim of %d: %v, %w", n, granted, err)
+			}
+			fmt.Println(n)
+		}
+		select {} // until it is killed
 	}
 	var next atomic.Int64
 	next.Store(int64(from) - 1)
@@ -191,7 +205,10 @@ func checkStored(t *testing.T, file string, stored map[int]bool, opts ...cache.O
 }
 
 func TestProcessesShareAFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "answers.db") // which they also create
+	shareBetweenProcesses(t, filepath.Join(t.TempDir(), "answers.db")) // which they also create
+}
+
+func shareBetweenProcesses(t *testing.T, where string) {
 	type process struct {
 		name     string
 		from, to int
@@ -199,7 +216,7 @@ func TestProcessesShareAFile(t *testing.T) {
 	processes := []process{{"a", 0, 300}, {"b", 200, 500}, {"c", 100, 400}}
 	var wg sync.WaitGroup
 	for _, p := range processes {
-		cmd, out := start(t, file, p.name, p.from, p.to)
+		cmd, out := start(t, where, p.name, p.from, p.to)
 		wg.Go(func() {
 			n := 0
 			for scan := bufio.NewScanner(out); scan.Scan(); {
@@ -211,7 +228,7 @@ func TestProcessesShareAFile(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	s := open(t, file)
+	s := place(where)(t)
 	for n := range 500 {
 		e, ok, err := s.Get(t.Context(), cachetest.Entry(n).Request.Key())
 		if err != nil || !ok {
@@ -227,5 +244,94 @@ func TestProcessesShareAFile(t *testing.T) {
 	}
 	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 500 || len(r.Problems) > 0 {
 		t.Errorf("Verify = %+v, %v", r, err)
+	}
+}
+
+// The claims of a process that is killed are free at once where the system
+// tells that it is gone, long before its lease ends.
+func TestClaimsOfAKilledProcess(t *testing.T) {
+	claimsOfAKilledProcess(t, filepath.Join(t.TempDir(), "answers.db"))
+}
+
+func claimsOfAKilledProcess(t *testing.T, where string) {
+	if cache.ProcessIdentity() == "" {
+		t.Skip("the system does not tell which processes live")
+	}
+	const n = 20
+	before := place(where)(t)
+	keys := make([]cache.Key, n)
+	for i := range keys {
+		keys[i] = cachetest.Entry(i).Request.Key()
+	}
+	// This store looks for dead processes before it claims for the first
+	// time; the other, which is opened below, after that.
+	cmd, out := start(t, where, claiming, 0, n)
+	for range n {
+		if _, ok := finished(t, out); !ok {
+			t.Fatal("the child ended early")
+		}
+	}
+	granted, err := before.Claim(t.Context(), keys)
+	if err != nil || slices.Contains(granted, true) {
+		t.Fatalf("Claim beside the child = %v, %v", granted, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the child ended before it was killed")
+	}
+	granted, err = place(where)(t).Claim(t.Context(), keys[:n/2])
+	if err != nil || slices.Contains(granted, false) {
+		t.Errorf("Claim of a new store = %v, %v", granted, err)
+	}
+	for ctx := t.Context(); ; time.Sleep(10 * time.Millisecond) {
+		granted, err = before.Claim(ctx, keys[n/2:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(granted, false) {
+			break
+		}
+	}
+}
+
+func TestProcessGone(t *testing.T) {
+	own := cache.ProcessIdentity()
+	if own == "" {
+		t.Skip("the system does not tell which processes live")
+	}
+	fields := strings.Fields(own)
+	if len(fields) != 3 {
+		t.Fatalf("identity %q", own)
+	}
+	space, pid, began := fields[0], fields[1], fields[2]
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Skipf("no process to look at: %v", err)
+	}
+	other := strconv.Itoa(sleeper.Process.Pid)
+	for _, test := range []struct {
+		name, identity string
+		want           bool
+	}{
+		{"own", own, false},
+		{"number used again", space + " " + pid + " 1" + began, true},
+		{"another machine", "elsewhere/pid " + pid + " 1", false},
+		{"unknown", "", false},
+		{"nonsense", "a b c d", false},
+		{"no number", space + " x 1", false},
+		{"another that lives", space + " " + other + " 1", true}, // of another start
+	} {
+		if got := cache.ProcessGone(test.identity); got != test.want {
+			t.Errorf("%s: gone = %v, want %v", test.name, got, test.want)
+		}
+	}
+	if err := sleeper.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	sleeper.Wait() // killed: that is its error
+	if !cache.ProcessGone(space + " " + other + " 1") {
+		t.Error("a process that has ended is not found gone")
 	}
 }

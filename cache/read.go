@@ -114,16 +114,18 @@ func (r *row) entry() Entry {
 	return e
 }
 
+const badChecksum = "the answer does not agree with its checksum"
+
 // check returns what is wrong with an entry stored under a key, or "".
 func (r *row) check(e Entry, key []byte) string {
 	want := e.Request.Key()
 	if string(key) != string(want[:]) {
 		return "the key is not the one of the request, which is " + want.String()
 	}
-	if digest := e.digest(want); string(r.digest) != string(digest[:]) {
-		return "the answer does not agree with its checksum"
+	if digest := e.Answer.digest(want); string(r.digest) != string(digest[:]) {
+		return badChecksum
 	}
-	if _, err := e.normalized(); err != nil {
+	if _, err := e.normalized(nil); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -41,10 +42,14 @@ type Key [sha256.Size]byte
 // before it, after a version string. It never fails; a request that Put would
 // refuse has a key too.
 func (r Request) Key() Key {
-	return sha256.Sum256(newEncoding(keyVersion).
+	const lengths = 7 * 8 // of five fields and the version, and the sample
+	enc := encoding{make([]byte, 0, lengths+len(keyVersion)+
+		len(r.Kind)+len(r.Model)+len(r.Revision)+len(r.Prompt)+len(r.Params))}
+	enc.text(keyVersion).
 		text(r.Kind).text(r.Model).text(r.Revision).
 		text(r.Prompt).text(string(r.Params)).
-		number(int64(r.Sample)).bytes)
+		number(int64(r.Sample))
+	return sha256.Sum256(enc.bytes)
 }
 
 // String returns the key as 64 lower-case hexadecimal digits.
@@ -62,8 +67,9 @@ func ParseKey(s string) (Key, error) {
 	return k, nil
 }
 
-// validate returns why a store must refuse the request.
-func (r Request) validate() error {
+// validate returns why a store must refuse the request. Parameters that are
+// known to be canonical are not parsed.
+func (r Request) validate(known *knownParams) error {
 	for _, f := range []struct{ name, value string }{
 		{"kind", r.Kind}, {"model", r.Model}, {"revision", r.Revision}, {"prompt", r.Prompt},
 	} {
@@ -79,6 +85,9 @@ func (r Request) validate() error {
 	case r.Sample < 0:
 		return fmt.Errorf("sample index %d is negative", r.Sample)
 	}
+	if known.has(r.Params) {
+		return nil
+	}
 	p, err := ParseParams(string(r.Params))
 	if err != nil {
 		return err
@@ -86,7 +95,27 @@ func (r Request) validate() error {
 	if p != r.Params {
 		return fmt.Errorf("params %.200q are not in canonical form (%.200q): make them with NewParams or ParseParams", r.Params, p)
 	}
+	known.add(p)
 	return nil
+}
+
+// knownParams remembers the last parameters that were found canonical: most
+// entries of a store share theirs, and to parse them costs as much as all the
+// rest of a check. A nil one remembers nothing.
+type knownParams struct{ last atomic.Pointer[Params] }
+
+func (k *knownParams) has(p Params) bool {
+	if k == nil {
+		return false
+	}
+	last := k.last.Load()
+	return last != nil && *last == p
+}
+
+func (k *knownParams) add(p Params) {
+	if k != nil {
+		k.last.Store(&p)
+	}
 }
 
 // validText refuses what is not UTF-8: it could not be stored and exported
@@ -109,8 +138,6 @@ func validText(name, s string) error {
 // encoding builds the unambiguous bytes below a hash: what has a variable
 // length is preceded by it.
 type encoding struct{ bytes []byte }
-
-func newEncoding(version string) *encoding { return new(encoding).text(version) }
 
 func (e *encoding) text(s string) *encoding {
 	e.bytes = append(binary.BigEndian.AppendUint64(e.bytes, uint64(len(s))), s...)

@@ -37,52 +37,39 @@ type SQLite struct {
 
 	readers *sql.DB
 	get     *sql.Stmt
-	writer  *sql.DB // nil if read-only
-	insert  *sql.Stmt
+	many    *manyPool
+	writer  *sqliteWriter // nil if read-only
+	claims  *claims
+	group   *group // carries out what is to be written
+
+	patience time.Duration
+	known    knownParams
 
 	mu       sync.Mutex
 	closed   bool
-	inFlight sync.WaitGroup // Puts
-	queue    chan *write
-	drained  chan struct{} // closed when the writer has ended
+	inFlight sync.WaitGroup // reads of many
 }
 
 var (
-	_ Store  = (*SQLite)(nil)
-	_ Lister = (*SQLite)(nil)
+	_ Store   = (*SQLite)(nil)
+	_ Many    = (*SQLite)(nil)
+	_ Claimer = (*SQLite)(nil)
+	_ Keeper  = (*SQLite)(nil)
+	_ Lister  = (*SQLite)(nil)
 )
 
-// Option changes how OpenSQLite opens a file.
-type Option func(*options)
-
-type options struct {
-	readOnly bool
-	patience time.Duration
-	maxPages int // for tests of a full disk; 0 sets no limit
-}
-
-// ReadOnly opens an existing file, be it writable or not, to read it: Put
-// fails with [ErrReadOnly].
-func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
-
-// BusyTimeout is how long to wait for another process that holds the file
-// locked, before failing with [ErrLocked]. It is 10 seconds by default.
-func BusyTimeout(d time.Duration) Option { return func(o *options) { o.patience = d } }
-
 // OpenSQLite opens the cache in a file, which is created if it does not exist
-// and its folder does. The error is a [*VersionError] for a file of a newer
+// and its folder does. A file of an older version is brought up to date, unless
+// it is opened for reading only. The error is a [*VersionError] for a file of a newer
 // version, or wraps [ErrForeign] for another program's database, [ErrCorrupt]
 // for a damaged file or one that is no database, [ErrLocked], [ErrReadOnly],
 // [ErrFull], or [fs.ErrNotExist] for a missing folder (with [ReadOnly], a
 // missing file).
 func OpenSQLite(ctx context.Context, path string, opts ...Option) (*SQLite, error) {
-	o := options{patience: 10 * time.Second}
-	for _, opt := range opts {
-		opt(&o)
-	}
-	s := &SQLite{file: path}
+	o := newOptions(opts)
+	s := &SQLite{file: path, patience: o.patience}
 	if err := s.open(ctx, o); err != nil {
-		s.closePools()
+		s.closeConnections()
 		return nil, fileError(ctx, path, "open", err)
 	}
 	return s, nil
@@ -114,17 +101,20 @@ func (s *SQLite) open(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	if s.readers, err = pool(s.abs, mode, o.patience, "PRAGMA query_only = 1"); err != nil {
-		return err
-	}
-	connections := max(4, runtime.GOMAXPROCS(0))
-	s.readers.SetMaxOpenConns(connections)
-	s.readers.SetMaxIdleConns(connections)
-	empty, err := inspect(ctx, s.readers, s.file)
+	reading, err := connect(s.abs, mode, o.patience, "PRAGMA query_only = 1")
 	if err != nil {
 		return err
 	}
-	if empty {
+	s.readers = sql.OpenDB(reading)
+	s.many = newManyPool(reading, runtime.GOMAXPROCS(0))
+	connections := max(4, runtime.GOMAXPROCS(0))
+	s.readers.SetMaxOpenConns(connections)
+	s.readers.SetMaxIdleConns(connections)
+	version, err := inspect(ctx, s.readers, s.file)
+	if err != nil {
+		return err
+	}
+	if version == 0 {
 		return fmt.Errorf("cache %s: %w: the database is empty", s.file, ErrForeign)
 	}
 	if s.get, err = s.readers.PrepareContext(ctx, getSQL); err != nil {
@@ -134,23 +124,12 @@ func (s *SQLite) open(ctx context.Context, o options) error {
 		return nil
 	}
 
-	pragmas := []string{"PRAGMA synchronous = NORMAL"}
-	if o.maxPages > 0 {
-		pragmas = append(pragmas, fmt.Sprintf("PRAGMA max_page_count = %d", o.maxPages))
-	}
-	if s.writer, err = pool(s.abs, "rw", o.patience, pragmas...); err != nil {
-		return err
-	}
-	s.writer.SetMaxOpenConns(1)
-	if err := checkWritable(ctx, s.writer, s.file); err != nil {
-		return err
-	}
-	if s.insert, err = s.writer.PrepareContext(ctx, insertSQL); err != nil {
+	if s.writer, err = newSQLiteWriter(ctx, s, o); err != nil {
 		return s.schemaError(ctx, err)
 	}
-	s.queue = make(chan *write)
-	s.drained = make(chan struct{})
-	go s.writeLoop()
+	s.claims = s.writer.claims
+	s.group = newGroup(s.writer.commit, func(err error) bool { return errors.Is(err, ErrLocked) || errors.Is(err, ErrReplaced) })
+	s.claims.group = s.group
 	return nil
 }
 
@@ -166,28 +145,21 @@ func (s *SQLite) schemaError(ctx context.Context, err error) error {
 
 // checkWritable notices that SQLite has opened the file for reading only, as
 // it does without a word where the file's mode asks for it.
-func checkWritable(ctx context.Context, db *sql.DB, file string) error {
-	conn, err := db.Conn(ctx)
+func checkWritable(c driver.Conn, file string) error {
+	asked, ok := c.(interface {
+		IsReadOnly(schema string) (bool, error)
+	})
+	if !ok {
+		return errors.New("the SQLite driver does not tell whether a file is writable")
+	}
+	readOnly, err := asked.IsReadOnly("main")
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	return conn.Raw(func(c any) error {
-		asked, ok := c.(interface {
-			IsReadOnly(schema string) (bool, error)
-		})
-		if !ok {
-			return errors.New("the SQLite driver does not tell whether a file is writable")
-		}
-		readOnly, err := asked.IsReadOnly("main")
-		if err != nil {
-			return err
-		}
-		if readOnly {
-			return notWritable(file, "open", fs.ErrPermission)
-		}
-		return nil
-	})
+	if readOnly {
+		return notWritable(file, "open", fs.ErrPermission)
+	}
+	return nil
 }
 
 // checkPath finds what SQLite would report badly, or would answer by creating
@@ -217,8 +189,8 @@ func checkPath(path string, readOnly bool) error {
 	return nil
 }
 
-// prepareFile makes the file a cache, or finds that it is one. It uses a
-// connection of its own, so that no later one can create a file.
+// prepareFile makes the file a cache, brings one up to date, or finds that it
+// is. It uses a connection of its own, so that no later one can create a file.
 func prepareFile(ctx context.Context, abs, file string, o options) (err error) {
 	db, err := pool(abs, "rwc", o.patience, "PRAGMA synchronous = NORMAL")
 	if err != nil {
@@ -226,11 +198,16 @@ func prepareFile(ctx context.Context, abs, file string, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	empty, err := inspect(ctx, db, file)
-	if err != nil || !empty {
+	version, err := inspect(ctx, db, file)
+	if err != nil || version == schemaVersion {
 		return err
 	}
-	return create(ctx, db, file, o.patience)
+	if version == 0 {
+		if err := setWAL(ctx, db, o.patience); err != nil {
+			return err
+		}
+	}
+	return migrate(ctx, db, file)
 }
 
 // readOnlyMode returns the mode in which to read an existing file.
@@ -259,6 +236,15 @@ func readOnlyMode(ctx context.Context, abs string, o options) (string, error) {
 // pool returns a pool of connections on which the pragmas were run. It opens
 // none yet.
 func pool(abs, mode string, patience time.Duration, pragmas ...string) (*sql.DB, error) {
+	c, err := connect(abs, mode, patience, pragmas...)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(c), nil
+}
+
+// connect returns what opens connections on which the pragmas were run.
+func connect(abs, mode string, patience time.Duration, pragmas ...string) (driver.Connector, error) {
 	path := filepath.ToSlash(abs)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a Windows volume
@@ -269,7 +255,7 @@ func pool(abs, mode string, patience time.Duration, pragmas ...string) (*sql.DB,
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(connector{c, pragmas}), nil
+	return connector{c, pragmas}, nil
 }
 
 // connector runs pragmas that may wait for a lock with the caller's context,
@@ -297,7 +283,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 // Close ends the use of the file, once the answers that are being stored are
-// committed. Closing twice is no error.
+// committed, and gives up all claims. Closing twice is no error.
 func (s *SQLite) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -307,20 +293,27 @@ func (s *SQLite) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.inFlight.Wait()
-	if s.queue != nil {
-		close(s.queue)
-		<-s.drained
+	var err error
+	if s.group != nil {
+		s.claims.end()
+		s.group.close()
+		err = s.writer.forget()
 	}
-	return fileError(context.Background(), s.file, "close", s.closePools())
+	return fileError(context.Background(), s.file, "close", errors.Join(err, s.closeConnections()))
 }
 
-// closePools closes the writer last: the last connection empties the log.
-func (s *SQLite) closePools() error {
+// closeConnections closes the writer last: the last connection empties the
+// log.
+func (s *SQLite) closeConnections() error {
 	var errs []error
-	for _, db := range []*sql.DB{s.readers, s.writer} {
-		if db != nil {
-			errs = append(errs, db.Close())
-		}
+	if s.many != nil {
+		errs = append(errs, s.many.close())
+	}
+	if s.readers != nil {
+		errs = append(errs, s.readers.Close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
 	}
 	return errors.Join(errs...)
 }
@@ -333,4 +326,15 @@ func (s *SQLite) use() error {
 		return fmt.Errorf("cache %s: %w", s.file, ErrClosed)
 	}
 	return nil
+}
+
+// enter is use for what Close waits for, until leave is called.
+func (s *SQLite) enter() (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fmt.Errorf("cache %s: %w", s.file, ErrClosed)
+	}
+	s.inFlight.Add(1)
+	return s.inFlight.Done, nil
 }

@@ -180,10 +180,10 @@ func TestNewerVersion(t *testing.T) {
 	for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
 		_, err := cache.OpenSQLite(t.Context(), file, opts...)
 		var version *cache.VersionError
-		if !errors.As(err, &version) || *version != (cache.VersionError{File: file, Version: 7, Known: 1}) {
+		if !errors.As(err, &version) || *version != (cache.VersionError{File: file, Version: 7, Known: 2}) {
 			t.Fatalf("error %v, want a VersionError", err)
 		}
-		for _, part := range []string{file, "version 7", "knows 1", "upgrade", "another file"} {
+		for _, part := range []string{file, "version 7", "knows 2", "upgrade", "another cache"} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("error %q does not say %q", err, part)
 			}
@@ -358,7 +358,7 @@ func TestStats(t *testing.T) {
 	}
 	got.Bytes = 0
 	want := cache.Stats{
-		File: file, SchemaVersion: 1, Entries: 4, Missing: 1, PromptBytes: prompts, AnswerBytes: answers,
+		File: file, SchemaVersion: 2, Entries: 4, Missing: 1, PromptBytes: prompts, AnswerBytes: answers,
 		PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
 		Kinds:  []cache.Count{{Name: "chat", Entries: 3}, {Name: "completions", Entries: 1}},
 		Models: []cache.Count{{Name: "model-a", Entries: 3}, {Name: "model-b", Entries: 1}},
@@ -366,5 +366,39 @@ func TestStats(t *testing.T) {
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// What is pruned makes the file smaller, also while others read it.
+func TestPruneShrinks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.db")
+	s, reader := open(t, file), open(t, file)
+	for i := range 200 {
+		e := cachetest.Entry(i)
+		e.Request.Model = []string{"kept", "pruned"}[min(i, 1)]
+		e.Text = strings.Repeat("long ", 1000)
+		if err := s.Put(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := reader.Stats(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Prune(t.Context(), cache.Prune{Model: "pruned"})
+	if err != nil || got.Entries != 200 || got.Pruned != 199 || got.BytesAfter >= got.BytesBefore/10 {
+		t.Errorf("Prune = %+v, %v", got, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Size() > 100_000 {
+		t.Errorf("the file has %d bytes (%v)", info.Size(), err)
+	}
+	for _, c := range []*cache.SQLite{s, reader} {
+		if r, err := c.Verify(t.Context()); err != nil || r.Entries != 1 || len(r.Problems) > 0 {
+			t.Errorf("Verify = %+v, %v", r, err)
+		}
+	}
+	for _, c := range []*cache.SQLite{s, reader} {
+		if err := c.Put(t.Context(), cachetest.Entry(5)); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -3,17 +3,15 @@ package cache
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 )
 
-// Stats describes a cache file.
+// Stats describes a cache.
 type Stats struct {
-	File          string `json:"file"`
+	File          string `json:"file"` // or the database, without the password
 	SchemaVersion int    `json:"schema_version"`
-	Bytes         int64  `json:"bytes"` // of the file and its log
+	Bytes         int64  `json:"bytes"` // of the file and its log, or of the tables
 
 	Entries          int64 `json:"entries"`
 	Missing          int64 `json:"missing"` // entries without an answer's text
@@ -73,14 +71,8 @@ func (s *SQLite) stats(ctx context.Context) (Stats, error) {
 	if st.Models, err = counts(ctx, tx, "model"); err != nil {
 		return Stats{}, err
 	}
-	for _, suffix := range []string{"", "-wal"} {
-		info, err := os.Stat(s.abs + suffix)
-		switch {
-		case err == nil:
-			st.Bytes += info.Size()
-		case suffix == "" || !errors.Is(err, os.ErrNotExist):
-			return Stats{}, err
-		}
+	if st.Bytes, err = s.bytes(); err != nil {
+		return Stats{}, err
 	}
 	return st, nil
 }

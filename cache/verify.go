@@ -8,15 +8,15 @@ import (
 
 // Report is what Verify found.
 type Report struct {
-	File     string    `json:"file"`
+	File     string    `json:"file"`     // or the database, without the password
 	Entries  int64     `json:"entries"`  // rows, sound or not
 	Problems []Problem `json:"problems"` // empty for a sound file
 }
 
-// Problem is one thing that is wrong with a cache file.
+// Problem is one thing that is wrong with a cache.
 type Problem struct {
 	// Key is the stored key, in hexadecimal digits, which may itself be
-	// damaged; "" where the problem concerns the file.
+	// damaged; "" where the problem concerns the store.
 	Key  string `json:"key,omitempty"`
 	What string `json:"what"`
 }

@@ -5,6 +5,7 @@ import (
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/check"
 )
 
 // Finish reasons of the OpenAI protocol that change what an answer is.
@@ -13,16 +14,17 @@ const (
 	finishContentFilter = "content_filter"
 )
 
-// answer is what a variant needs of a stored entry.
-type answer struct {
-	text   refract.Text // trimmed; missing if nothing is left
-	finish string
-	class  class
+// Verdicts of an Expander, beside those of package check.
+const (
+	// Failed: the model gave no answer, for a reason that lies in the request.
+	Failed = "failed"
+	// NotEquivalent: the judge says that the meaning is another one.
+	NotEquivalent = "not-equivalent"
+	// Unjudged: the judge's answer is neither yes nor no.
+	Unjudged = "unjudged"
+)
 
-	promptTokens, completionTokens int
-}
-
-// class says what is wrong with an answer, if anything.
+// class says what is wrong with an answer on its face, if anything.
 type class uint8
 
 const (
@@ -32,22 +34,55 @@ const (
 	empty
 )
 
-// newAnswer makes of an entry what a variant shows. The store keeps the raw
-// text. What is withheld or blank becomes a missing text: as an empty
-// reference it would be scored like any other.
-func newAnswer(e cache.Entry) answer {
-	a := answer{finish: e.FinishReason, promptTokens: e.PromptTokens, completionTokens: e.CompletionTokens}
-	text := strings.TrimSpace(e.Text)
+func classify(a *cache.Answer) class {
 	switch {
-	case !e.HasText || e.FinishReason == finishContentFilter:
-		a.class = blocked
-		return a
-	case text == "":
-		a.class = empty
-		return a
-	case e.FinishReason == finishLength:
-		a.class = cut
+	case !a.HasText || a.FinishReason == finishContentFilter:
+		return blocked
+	case strings.TrimSpace(a.Text) == "":
+		return empty
+	case a.FinishReason == finishLength:
+		return cut
 	}
-	a.text = refract.NewText(text)
-	return a
+	return whole
+}
+
+// unchecked is the result for an answer that nobody judges. What is withheld
+// or blank becomes a missing text: as an empty reference it would be scored
+// like any other.
+func unchecked(a *cache.Answer) check.Result {
+	switch classify(a) {
+	case blocked, empty:
+		return check.Result{}
+	}
+	return check.Result{Text: strings.TrimSpace(a.Text), HasText: true}
+}
+
+// variant makes of an answered request what a segment shows.
+func (x *Expander) variant(j *job, a *ask) refract.Variant {
+	c := &j.cells[a.cell]
+	v := refract.Variant{
+		Reference: c.reference,
+		Prompt:    x.cfg.Prompts[c.prompt].Name,
+		Sample:    a.sample,
+		Model:     x.cfg.Model,
+		Finish:    a.answer.FinishReason,
+		Verdict:   a.result.Verdict,
+		Detail:    a.result.Detail,
+		Origin: &refract.Origin{
+			Revision:         a.request.Revision,
+			ServedModel:      a.answer.ServedModel,
+			Sampling:         string(a.request.Params),
+			Cleaned:          a.result.Cleaned,
+			PromptTokens:     a.answer.PromptTokens,
+			CompletionTokens: a.answer.CompletionTokens,
+			Created:          a.answer.Created,
+		},
+	}
+	if a.result.HasText {
+		v.Text = refract.NewText(a.result.Text)
+	}
+	if a.answer.HasText {
+		v.Origin.Raw = refract.NewText(a.answer.Text)
+	}
+	return v
 }

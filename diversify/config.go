@@ -1,15 +1,20 @@
 package diversify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -21,6 +26,7 @@ const (
 	DefaultSamples     = 1
 	DefaultMaxTokens   = 1024
 	DefaultConcurrency = 8
+	DefaultDrain       = 30 * time.Second
 )
 
 // Completer asks a model for one answer; [llm.Client] is one. It is called
@@ -32,9 +38,10 @@ type Completer interface {
 // Config says how references are expanded.
 type Config struct {
 	Prompts []Prompt // at least one; names and texts must differ
-	Samples int      // answers per prompt; 0 means DefaultSamples
+	Samples int      // variants per prompt; 0 means DefaultSamples
 
 	Model    string
+	Revision string       // of the model's weights, for the store and the variants; may be ""
 	Endpoint llm.Endpoint // the Client's; "" means llm.Chat
 	// Temperature is at least 0, and 0 is greedy decoding, not a default; the
 	// paper has PaperTemperature.
@@ -42,11 +49,37 @@ type Config struct {
 	// TopP is in [0, 1]; 0 is no default either; the paper has PaperTopP.
 	TopP      float64
 	MaxTokens int // bounds an answer; 0 means DefaultMaxTokens
+	// Extra holds further fields of the request's body, such as "seed". They
+	// are part of what determines an answer.
+	Extra map[string]any
+
+	// Check judges answers: those it rejects become Rejected, with their
+	// verdicts. If it is nil, every answer becomes a variant without a verdict.
+	Check *check.Checker
+	// Equivalence, if not nil, asks a model whether an answer that Check
+	// accepted means what its reference does. It needs Check.
+	Equivalence *Equivalence
+	// Resample is how often a rejected answer is asked for again, with the next
+	// sample index. Greedy decoding would give the same answer, so that it has
+	// no effect where Temperature is 0.
+	Resample int
+	// Enlarge is how often an answer that MaxTokens has cut is asked for again
+	// with twice the room.
+	Enlarge int
+	// Tolerate is how many requests may fail on their own account, such as
+	// prompts that are too long, before the run ends. Each gives a Rejected
+	// variant with the verdict Failed. Before the model has answered any, none
+	// may.
+	Tolerate int
 
 	// Concurrency is how many calls run at once, over all segments and all
 	// uses of an Expander; 0 means DefaultConcurrency.
 	Concurrency int
 	Store       cache.Store // never nil
+	// Drain is how long calls that are in flight may go on when one of the
+	// others has ended the run; 0 means DefaultDrain, a negative value not at
+	// all. They have been paid for. The end of the context cuts it short.
+	Drain time.Duration
 	// Client answers what the Store lacks. If it is nil, that is an error
 	// which wraps ErrNotStored.
 	Client Completer
@@ -62,11 +95,20 @@ type Config struct {
 // its bound on calls, and calls in flight.
 type Expander struct {
 	cfg    Config
-	params cache.Params
-	slots  chan struct{} // holds one element for each call
+	params []cache.Params // by how often the room was enlarged
+	judge  *equivalence   // nil without Config.Equivalence
+	claims cache.Claimer  // nil where the store has none, and where nobody is asked
+	slots  chan struct{}  // holds one element for each call
+	puts   chan struct{}  // and one for each answer that is being stored
 
 	mu      sync.Mutex
 	flights map[cache.Key]*flight // calls
+	mine    map[cache.Key]bool    // claimed, and not answered yet; false while the claim is being made
+	uses    int                   // of the Expander that run
+	workers *workers              // while there are uses
+
+	answered  atomic.Bool  // the model has answered, in this run or an earlier one
+	tolerated atomic.Int64 // calls that failed on their own account
 
 	observing sync.Mutex
 }
@@ -74,34 +116,54 @@ type Expander struct {
 // New returns an Expander, or why the configuration cannot work.
 func New(cfg Config) (*Expander, error) {
 	cfg.Prompts = slices.Clone(cfg.Prompts)
-	if cfg.Samples == 0 {
-		cfg.Samples = DefaultSamples
-	}
-	if cfg.MaxTokens == 0 {
-		cfg.MaxTokens = DefaultMaxTokens
-	}
-	if cfg.Concurrency == 0 {
-		cfg.Concurrency = DefaultConcurrency
-	}
-	if cfg.Endpoint == "" {
-		cfg.Endpoint = llm.Chat
-	}
+	cfg.Extra = maps.Clone(cfg.Extra)
+	cfg.Samples = cmp.Or(cfg.Samples, DefaultSamples)
+	cfg.MaxTokens = cmp.Or(cfg.MaxTokens, DefaultMaxTokens)
+	cfg.Concurrency = cmp.Or(cfg.Concurrency, DefaultConcurrency)
+	cfg.Endpoint = cmp.Or(cfg.Endpoint, llm.Chat)
+	cfg.Drain = cmp.Or(cfg.Drain, DefaultDrain)
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("diversify: %w", err)
 	}
-	params, err := cache.NewParams(map[string]any{
-		"temperature": cfg.Temperature, "top_p": cfg.TopP, "max_tokens": cfg.MaxTokens,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("diversify: %w", err)
-	}
-	return &Expander{
+	x := &Expander{
 		cfg:     cfg,
-		params:  params,
 		slots:   make(chan struct{}, cfg.Concurrency),
+		puts:    make(chan struct{}, cfg.Concurrency),
 		flights: make(map[cache.Key]*flight),
-	}, nil
+		mine:    make(map[cache.Key]bool),
+	}
+	if cfg.Client != nil {
+		x.claims, _ = cfg.Store.(cache.Claimer)
+	}
+	for room := range cfg.Enlarge + 1 {
+		p, err := x.sampling(room)
+		if err != nil {
+			return nil, fmt.Errorf("diversify: %w", err)
+		}
+		x.params = append(x.params, p)
+	}
+	if cfg.Equivalence != nil {
+		j, err := newEquivalence(*cfg.Equivalence)
+		if err != nil {
+			return nil, fmt.Errorf("diversify: %w", err)
+		}
+		x.judge = j
+	}
+	return x, nil
 }
+
+// sampling returns the parameters of a request, as the store knows them.
+func (x *Expander) sampling(room int) (cache.Params, error) {
+	values := map[string]any{}
+	maps.Copy(values, x.cfg.Extra)
+	values["temperature"] = x.cfg.Temperature
+	values["top_p"] = x.cfg.TopP
+	values["max_tokens"] = x.room(room)
+	return cache.NewParams(values)
+}
+
+// room is the bound on an answer that has been enlarged n times.
+func (x *Expander) room(n int) int { return x.cfg.MaxTokens << n }
 
 func (c *Config) check() error {
 	switch {
@@ -121,10 +183,21 @@ func (c *Config) check() error {
 		return fmt.Errorf("top_p is %v; it must be in [0, 1]", c.TopP)
 	case c.MaxTokens < 0:
 		return fmt.Errorf("max_tokens is %d; it must be at least 1", c.MaxTokens)
+	case c.Enlarge < 0 || c.Enlarge > maxEnlarge:
+		return fmt.Errorf("%d times more room for a cut answer; it must be 0 to %d", c.Enlarge, maxEnlarge)
+	case c.Resample < 0 || c.Tolerate < 0:
+		return errors.New("the number of new samples and that of tolerated failures must not be negative")
+	case c.Equivalence != nil && c.Check == nil:
+		return errors.New("the equivalence of answers is judged after the checks, and no checks are set")
 	case c.Concurrency < 0:
 		return fmt.Errorf("concurrency is %d; it must be at least 1", c.Concurrency)
 	case c.Store == nil:
 		return errors.New("no store is given; cache.NewMemory returns one that keeps nothing after the process")
+	}
+	for _, name := range []string{"temperature", "top_p", "max_tokens", "max_completion_tokens", "model", "prompt", "messages", "stream", "n"} {
+		if _, ok := c.Extra[name]; ok {
+			return fmt.Errorf("the extra field %q is set by the configuration itself, or would change the form of the answer", name)
+		}
 	}
 	for i, p := range c.Prompts {
 		switch {
@@ -145,6 +218,9 @@ func (c *Config) check() error {
 	}
 	return nil
 }
+
+// maxEnlarge keeps the room of an answer within reason: 64 times.
+const maxEnlarge = 6
 
 // kind is the name of an endpoint in the store.
 func kind(e llm.Endpoint) string {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"golang.org/x/sync/errgroup"
-
 	refract "github.com/refract-eval/refract"
 )
 
@@ -18,19 +16,22 @@ func (x *Expander) window() int { return max(64, 4*x.cfg.Concurrency) }
 
 // Expand expands all segments of a dataset and calls yield with each, in
 // order and from the caller's goroutine. A yielded segment is a copy with the
-// new Variants after those it had, ordered by reference, prompt and sample;
-// only originals are expanded. References that are missing, or have no text,
-// are not.
+// new Variants and Rejected after those it had, ordered by reference, prompt
+// and sample; only originals are expanded. References that are missing, or
+// have no text, are not.
 //
-// A variant's text is the answer without white space around it. Where the
-// model's finish reason is "length" the text is cut. A text that was withheld,
-// and one that is nothing but white space, is missing.
+// Every answer becomes a variant, with its Origin. Without Config.Check its
+// text is the answer without white space around it; where the finish reason
+// is "length" the text is cut, and a text that was withheld, or is nothing but
+// white space, is missing. With it, the text is the cleaned answer, and
+// answers that are no references become Rejected.
 //
 // The error is yield's, the dataset's, an [*Error] that says which request
 // failed, or wraps ctx.Err(). The answers that came before it are stored, and
-// running Expand again goes on from there.
+// running Expand again goes on from there. Calls that are in flight when one
+// fails may end and are stored too.
 func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*refract.Segment) error) (Summary, error) {
-	t := &tally{mu: &x.observing, observe: x.cfg.Observe}
+	t := newTally(x, x.cfg.Observe)
 	err := x.stream(ctx, ds, t, yield)
 	s := t.summary()
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
@@ -40,18 +41,19 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 }
 
 func (x *Expander) stream(ctx context.Context, ds refract.Dataset, t *tally, yield func(*refract.Segment) error) error {
-	caller := ctx
-	ctx, stop := context.WithCancel(ctx)
-	g, ctx := errgroup.WithContext(ctx)
+	r := newRun(ctx, t)
+	g, ctx := r.g, r.ctx
+	x.enter()
 	defer func() {
-		stop()
+		r.end(nil)
 		_ = g.Wait() // if yield failed or panicked; else it was waited for
+		x.leave(ctx)
 	}()
 
 	lookers := runtime.GOMAXPROCS(0)
-	read := make(chan *job)
-	ahead := make(chan *job, 2*lookers)    // the same jobs in order, for the calls
-	begun := make(chan *job, x.window()-1) // in order, for the caller
+	read := make(chan *job, lookers*lookAhead)
+	ahead := make(chan *job, 2*lookers*lookAhead) // the same jobs in order, for the calls
+	begun := make(chan *job, x.window()-1)        // in order, for the caller
 
 	g.Go(func() error {
 		defer close(read)
@@ -70,16 +72,25 @@ func (x *Expander) stream(ctx context.Context, ds refract.Dataset, t *tally, yie
 		}
 		// A dataset may just end when it is cancelled. If it watches the
 		// caller's context, ours may not have heard of that yet.
-		return cmp.Or(ctx.Err(), caller.Err())
+		return cmp.Or(ctx.Err(), r.caller.Err())
 	})
 	for range lookers {
 		g.Go(func() error {
-			for j := range read {
-				if err := x.lookUp(ctx, j, t); err != nil {
+			for {
+				jobs := receive(read)
+				if len(jobs) == 0 {
+					return nil
+				}
+				if err := x.first(ctx, jobs, t); err != nil {
 					return err
 				}
+				if err := x.claimRounds(ctx, jobs...); err != nil {
+					return err
+				}
+				for _, j := range jobs {
+					close(j.looked)
+				}
 			}
-			return nil
 		})
 	}
 	g.Go(func() error {
@@ -88,7 +99,7 @@ func (x *Expander) stream(ctx context.Context, ds refract.Dataset, t *tally, yie
 			if err := wait(ctx, j.looked); err != nil {
 				return err
 			}
-			if err := x.call(ctx, g, j, t); err != nil {
+			if err := x.call(r, j); err != nil {
 				return err
 			}
 			if err := send(ctx, begun, j); err != nil {
@@ -100,17 +111,16 @@ func (x *Expander) stream(ctx context.Context, ds refract.Dataset, t *tally, yie
 
 	for j := range begun {
 		if err := wait(ctx, j.done); err != nil {
-			if reason := g.Wait(); reason != nil {
-				err = reason
-			}
+			return r.reason(cmp.Or(g.Wait(), err))
+		}
+		out := x.result(j)
+		expanded := *out // yield may change what it is given
+		if err := yield(out); err != nil {
 			return err
 		}
-		if err := yield(x.result(j)); err != nil {
-			return err
-		}
-		t.update(func(p *Progress) { p.yielded(j) })
+		t.update(func(p *Progress) { p.yielded(j, &expanded) })
 	}
-	return g.Wait()
+	return r.reason(g.Wait())
 }
 
 // ExpandSegment expands one segment as Expand does, and returns a copy with
@@ -118,18 +128,51 @@ func (x *Expander) stream(ctx context.Context, ds refract.Dataset, t *tally, yie
 // alone; concurrent calls share the Expander's bound on calls. It does not
 // call Observe.
 func (x *Expander) ExpandSegment(ctx context.Context, seg *refract.Segment) (*refract.Segment, Summary, error) {
-	t := &tally{mu: &x.observing}
+	t := newTally(x, nil)
+	r := newRun(ctx, t)
+	x.enter()
+	defer func() {
+		r.end(nil)
+		x.leave(ctx)
+	}()
 	j := newJob(seg)
-	if err := x.lookUp(ctx, j, t); err != nil {
+	r.g.Go(func() error {
+		if err := x.first(r.ctx, []*job{j}, t); err != nil {
+			return err
+		}
+		if err := x.claimRounds(r.ctx, j); err != nil {
+			return err
+		}
+		return x.call(r, j)
+	})
+	if err := r.reason(r.g.Wait()); err != nil {
 		return nil, t.summary(), err
 	}
-	g, inner := errgroup.WithContext(ctx)
-	g.Go(func() error { return x.call(inner, g, j, t) })
-	if err := g.Wait(); err != nil {
-		return nil, t.summary(), err
+	out := x.result(j)
+	t.update(func(p *Progress) { p.yielded(j, out) })
+	return out, t.summary(), nil
+}
+
+// receive waits for a job, and takes what else is there, up to lookAhead. No
+// job is the end.
+func receive(from <-chan *job) []*job {
+	j, ok := <-from
+	if !ok {
+		return nil
 	}
-	t.update(func(p *Progress) { p.yielded(j) })
-	return x.result(j), t.summary(), nil
+	jobs := []*job{j}
+	for len(jobs) < lookAhead {
+		select {
+		case j, ok := <-from:
+			if !ok {
+				return jobs
+			}
+			jobs = append(jobs, j)
+		default:
+			return jobs
+		}
+	}
+	return jobs
 }
 
 func send(ctx context.Context, to chan<- *job, j *job) error {

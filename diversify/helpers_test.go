@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
@@ -15,6 +17,9 @@ import (
 )
 
 const model = "test-model"
+
+// withoutOrigin compares variants by what is in them, not where it is from.
+var withoutOrigin = cmpopts.IgnoreFields(refract.Variant{}, "Origin")
 
 // segments is a Dataset in memory.
 type segments []*refract.Segment

@@ -1,48 +1,69 @@
 package diversify
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
-	"golang.org/x/sync/errgroup"
-
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/llm/budget"
 )
 
-// job is one segment on its way through the steps.
+// job is one segment on its way through the steps. It goes in rounds: asks are
+// answered, the answers are judged, and what the verdicts call for is asked in
+// the next round.
 type job struct {
-	seg  *refract.Segment
-	asks []ask // in the order of the variants
+	seg    *refract.Segment
+	checks *check.Segment // nil without Config.Check
+	cells  []cell         // in the order of the variants: by reference, then prompt
+	asks   []ask          // in the order in which they were made
+	from   int            // where the asks of the round begin
 
 	expanded, missing, empty int // originals
 
-	absent []int         // asks that the store lacked when it was looked up
-	looked chan struct{} // closed once the store was looked up
+	absent []int         // asks of the round that the store lacks
+	looked chan struct{} // closed once the first round was looked up
 	left   atomic.Int64  // absent asks without an answer
-	done   chan struct{} // closed once every ask has its answer
+	done   chan struct{} // closed once no round is left
+}
+
+// cell is a reference under a prompt, which is to give some variants.
+type cell struct {
+	reference, prompt int
+	wanted            int // variants
+	accepted          int // of them
+	samples           int // samples asked for
 }
 
 // ask is a request, and its answer.
 type ask struct {
-	reference, prompt, sample int
-	request                   cache.Request
-	key                       cache.Key
-	answer                    answer
+	cell         int
+	sample, room int // room: how often max_tokens was enlarged
+	about        int // index of the ask whose answer this one asks the judge about; -1 for none
+	request      cache.Request
+	key          cache.Key
+
+	answer cache.Answer
+	failed error        // in place of an answer
+	result check.Result // the verdict on the answer
 }
 
 func newJob(seg *refract.Segment) *job {
 	return &job{seg: seg, looked: make(chan struct{}), done: make(chan struct{})}
 }
 
-// plan writes down the requests of a job.
+// plan writes down the first round of a job.
 func (x *Expander) plan(j *job) error {
-	j.asks = make([]ask, 0, len(j.seg.References)*len(x.cfg.Prompts)*x.cfg.Samples)
+	if err := x.expandedBefore(j.seg); err != nil {
+		return j.fail(0, "", 0, err)
+	}
+	cells := len(j.seg.References) * len(x.cfg.Prompts)
+	j.cells = make([]cell, 0, cells)
+	j.asks = make([]ask, 0, cells*x.cfg.Samples)
 	for r, ref := range j.seg.References {
 		switch {
 		case !ref.Valid:
@@ -52,119 +73,166 @@ func (x *Expander) plan(j *job) error {
 			j.empty++
 			continue
 		case !utf8.ValidString(ref.Value):
-			return j.fail(&ask{reference: r}, "", errors.New("it is not valid UTF-8, and would reach the model changed"))
+			return j.fail(r, "", 0, errors.New("it is not valid UTF-8, and would reach the model changed"))
 		}
 		j.expanded++
 		for p := range x.cfg.Prompts {
-			prompt := x.cfg.Prompts[p].For(ref.Value)
-			for s := range x.cfg.Samples {
-				request := cache.Request{
-					Kind: kind(x.cfg.Endpoint), Model: x.cfg.Model, Prompt: prompt, Params: x.params, Sample: s,
-				}
-				j.asks = append(j.asks, ask{reference: r, prompt: p, sample: s, request: request, key: request.Key()})
+			if x.cfg.Prompts[p].NeedsSource() && !j.seg.Source.Valid {
+				return j.fail(r, x.cfg.Prompts[p].Name, 0, errors.New("the prompt has the source in it, and the segment has none"))
+			}
+			c := cell{reference: r, prompt: p, wanted: x.samples(p)}
+			j.cells = append(j.cells, c)
+			for range c.wanted {
+				x.sample(j, len(j.cells)-1)
+			}
+		}
+	}
+	if x.cfg.Check != nil {
+		texts := make([]string, len(j.seg.References))
+		for i, r := range j.seg.References {
+			texts[i] = r.Value
+		}
+		j.checks = x.cfg.Check.Segment(j.seg.Source.Value, texts)
+		for _, v := range j.seg.Variants {
+			if v.Text.Valid {
+				j.checks.Accept(v.Text.Value)
 			}
 		}
 	}
 	return nil
 }
 
-// lookUp plans a job and asks the store for each answer.
-func (x *Expander) lookUp(ctx context.Context, j *job, t *tally) error {
-	if err := x.plan(j); err != nil {
-		return err
+// samples is how many variants a prompt is to give.
+func (x *Expander) samples(prompt int) int {
+	if n := x.cfg.Prompts[prompt].Samples; n > 0 {
+		return n
 	}
-	for i := range j.asks {
-		a := &j.asks[i]
-		e, ok, err := x.cfg.Store.Get(ctx, a.key)
-		if err != nil {
-			return x.fail(j, a, err)
-		}
-		if ok {
-			a.answer = newAnswer(e)
-		} else {
-			j.absent = append(j.absent, i)
-		}
-	}
-	t.update(func(p *Progress) {
-		absent := j.absent
-		for i := range j.asks {
-			if len(absent) > 0 && absent[0] == i {
-				absent = absent[1:]
+	return x.cfg.Samples
+}
+
+// expandedBefore refuses a segment whose variants these answers would repeat.
+func (x *Expander) expandedBefore(seg *refract.Segment) error {
+	for _, list := range [][]refract.Variant{seg.Variants, seg.Rejected} {
+		for _, v := range list {
+			if v.Model != x.cfg.Model {
 				continue
 			}
-			p.add(j.asks[i].answer, false)
-		}
-	})
-	j.left.Store(int64(len(j.absent)))
-	if len(j.absent) == 0 {
-		close(j.done)
-	}
-	close(j.looked)
-	return nil
-}
-
-// call asks the model for what the store lacked. It returns once the last
-// call has begun; each call ends as a goroutine of g, and the last one closes
-// j.done.
-func (x *Expander) call(ctx context.Context, g *errgroup.Group, j *job, t *tally) error {
-	for _, i := range j.absent {
-		a := &j.asks[i]
-		if x.cfg.Client == nil {
-			return x.fail(j, a, fmt.Errorf("%w (model %q at the %s endpoint, %s)", ErrNotStored, x.cfg.Model, x.cfg.Endpoint, x.params))
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		select {
-		case x.slots <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		g.Go(func() error {
-			f, err := x.join(ctx, a.request, a.key)
-			if err != nil {
-				return err
-			}
-			first := f.told.CompareAndSwap(false, true)
-			if f.err != nil {
-				if first && f.called {
-					t.update(func(p *Progress) { p.Failed++ })
+			for _, p := range x.cfg.Prompts {
+				if v.Prompt == p.Name {
+					return fmt.Errorf("it has been expanded before with model %q and prompt %q; expand the original dataset, or name other prompts", v.Model, v.Prompt)
 				}
-				return x.fail(j, a, f.err)
 			}
-			a.answer = f.answer
-			t.update(func(p *Progress) { p.add(a.answer, first && f.called) })
-			if j.left.Add(-1) == 0 {
-				close(j.done)
-			}
-			return nil
-		})
+		}
 	}
 	return nil
 }
 
-// result returns the segment with its variants. The one that was read stays
-// as it is.
-func (x *Expander) result(j *job) *refract.Segment {
-	out := *j.seg
-	out.Variants = slices.Grow(slices.Clip(out.Variants), len(j.asks))
-	for _, a := range j.asks {
-		out.Variants = append(out.Variants, refract.Variant{
-			Reference: a.reference,
-			Prompt:    x.cfg.Prompts[a.prompt].Name,
-			Sample:    a.sample,
-			Model:     x.cfg.Model,
-			Text:      a.answer.text,
-			Finish:    a.answer.finish,
-		})
+// sample adds the next sample of a cell to the round.
+func (x *Expander) sample(j *job, c int) {
+	n := j.cells[c].samples
+	j.cells[c].samples++
+	x.ask(j, c, n, 0)
+}
+
+func (x *Expander) ask(j *job, c, sample, room int) {
+	cell := &j.cells[c]
+	x.add(j, ask{cell: c, sample: sample, room: room, about: -1, request: cache.Request{
+		Kind: kind(x.cfg.Endpoint), Model: x.cfg.Model, Revision: x.cfg.Revision,
+		Prompt: x.cfg.Prompts[cell.prompt].Render(j.seg.References[cell.reference].Value, j.seg.Source.Value),
+		Params: x.params[room], Sample: sample,
+	}})
+}
+
+func (x *Expander) add(j *job, a ask) {
+	a.key = a.request.Key()
+	j.asks = append(j.asks, a)
+}
+
+// settle judges the answers of a round, and plans the next one. It reports
+// whether there is one. It depends on the answers alone, not on the order in
+// which they came.
+func (x *Expander) settle(j *job) bool {
+	from, end := j.from, len(j.asks)
+	j.from = end
+	for i := from; i < end; i++ {
+		if j.asks[i].about >= 0 {
+			x.settleQuestion(j, i)
+		} else {
+			x.settleAnswer(j, i)
+		}
 	}
-	return &out
+	return len(j.asks) > end
 }
 
+func (x *Expander) settleAnswer(j *job, i int) {
+	a := &j.asks[i]
+	c := &j.cells[a.cell]
+	enlarge := a.room < x.cfg.Enlarge && classify(&a.answer) == cut
+	switch {
+	case a.failed != nil:
+		a.result = check.Result{Verdict: Failed, Detail: a.failed.Error()}
+		return // the same request would fail again
+	case j.checks != nil:
+		a.result = j.checks.Judge(check.Answer{
+			Reference: c.reference, Raw: a.answer.Text, HasText: a.answer.HasText, Finish: a.answer.FinishReason,
+		})
+	default:
+		a.result = unchecked(&a.answer)
+		if enlarge {
+			a.result.Verdict = check.ReasonCut
+		}
+	}
+	switch {
+	case !rejects(a.result.Verdict) && x.judge != nil:
+		x.add(j, ask{cell: a.cell, about: i,
+			request: x.judge.request(j.seg.References[c.reference].Value, a.result.Text)})
+	case !rejects(a.result.Verdict):
+		c.accepted++
+	case enlarge:
+		x.ask(j, a.cell, a.sample, a.room+1)
+	default:
+		x.resample(j, a.cell)
+	}
+}
+
+func (x *Expander) settleQuestion(j *job, i int) {
+	q := &j.asks[i]
+	verdict := &j.asks[q.about].result
+	same, ok := opinion(q.answer)
+	switch {
+	case q.failed != nil:
+		verdict.Verdict, verdict.Detail = Unjudged, "the judge gave no answer: "+q.failed.Error()
+	case !ok:
+		verdict.Verdict, verdict.Detail = Unjudged, fmt.Sprintf("the judge said neither yes nor no: %.80q", q.answer.Text)
+	case !same:
+		verdict.Verdict, verdict.Detail = NotEquivalent, fmt.Sprintf("judged by %s", x.judge.Model)
+	default:
+		j.cells[q.cell].accepted++
+		return
+	}
+	x.resample(j, q.cell)
+}
+
+// resample asks for another sample of a cell, if there may be one.
+func (x *Expander) resample(j *job, c int) {
+	cell := &j.cells[c]
+	if x.cfg.Temperature > 0 && cell.samples < cell.wanted*(1+x.cfg.Resample) {
+		x.sample(j, c)
+	}
+}
+
+// rejects reports whether a verdict keeps an answer from being a reference.
+func rejects(verdict string) bool { return verdict != "" && verdict != refract.Accepted }
+
+// fail says at which request the run ends. The end of the budget lies in none.
 func (x *Expander) fail(j *job, a *ask, err error) error {
-	return j.fail(a, x.cfg.Prompts[a.prompt].Name, err)
+	if errors.Is(err, budget.ErrSpent) {
+		return err
+	}
+	c := &j.cells[a.cell]
+	return j.fail(c.reference, x.cfg.Prompts[c.prompt].Name, a.sample, err)
 }
 
-func (j *job) fail(a *ask, prompt string, err error) error {
-	return &Error{Pos: j.seg.Pos, Segment: j.seg.ID, Reference: a.reference, Prompt: prompt, Sample: a.sample, Err: err}
+func (j *job) fail(reference int, prompt string, sample int, err error) error {
+	return &Error{Pos: j.seg.Pos, Segment: j.seg.ID, Reference: reference, Prompt: prompt, Sample: sample, Err: err}
 }

@@ -1,6 +1,10 @@
 package diversify
 
-import "sync"
+import (
+	"sync"
+
+	refract "github.com/refract-eval/refract"
+)
 
 // Summary counts what a run did. After a run that failed it holds what was
 // done until then.
@@ -11,12 +15,18 @@ type Summary struct {
 	MissingReferences int // originals that are missing, and were not expanded
 	EmptyReferences   int // originals without any text, which were not sent
 	Variants          int // added by this run, those without a text included
+	Rejected          int // answers that are no references, and failures
+	Lacking           int // variants that were wanted, and not found
 
-	// Of all answers, each of which becomes a variant: Calls + Cached is
-	// their number.
+	// Of all answers: Calls + Cached is their number.
 	Calls  int // answered by a call of this run
 	Cached int // from the store, or from an equal call of this run
-	// An answer counts in one of these at most:
+	// Of them, by what they are for; the rest are first answers.
+	Resampled int // in place of a rejected one
+	Enlarged  int // in place of a cut one, with more room
+	Judged    int // about the equivalence of an answer
+	// Of all but these last, an answer counts in one of these at most, as it
+	// is before any check:
 	Cut     int // with a text that the token limit ended early
 	Blocked int // without a text: withheld by a filter, or not given
 	Empty   int // nothing but white space
@@ -28,7 +38,7 @@ type Summary struct {
 // Progress is a snapshot of a run.
 type Progress struct {
 	Summary
-	Failed int // calls that ended with an error, which ends the run
+	Failed int // calls that ended with an error, be it tolerated or the end of the run
 }
 
 // tally counts what one run does. The lock is the Expander's, so that its
@@ -37,6 +47,10 @@ type tally struct {
 	mu      *sync.Mutex
 	now     Progress
 	observe func(Progress) // nil for none
+}
+
+func newTally(x *Expander, observe func(Progress)) *tally {
+	return &tally{mu: &x.observing, observe: observe}
 }
 
 func (t *tally) update(change func(*Progress)) {
@@ -54,16 +68,25 @@ func (t *tally) summary() Summary {
 	return t.now.Summary
 }
 
-// add counts an answer.
-func (p *Progress) add(a answer, called bool) {
+// add counts the answer to a request.
+func (p *Progress) add(j *job, a *ask, called bool) {
 	if called {
 		p.Calls++
-		p.PromptTokens += a.promptTokens
-		p.CompletionTokens += a.completionTokens
+		p.PromptTokens += a.answer.PromptTokens
+		p.CompletionTokens += a.answer.CompletionTokens
 	} else {
 		p.Cached++
 	}
-	switch a.class {
+	switch {
+	case a.about >= 0:
+		p.Judged++
+		return
+	case a.room > 0:
+		p.Enlarged++
+	case a.sample >= j.cells[a.cell].wanted:
+		p.Resampled++
+	}
+	switch classify(&a.answer) {
 	case cut:
 		p.Cut++
 	case blocked:
@@ -74,10 +97,14 @@ func (p *Progress) add(a answer, called bool) {
 }
 
 // yielded counts a segment that has left, expanded.
-func (p *Progress) yielded(j *job) {
+func (p *Progress) yielded(j *job, out *refract.Segment) {
 	p.Segments++
 	p.References += j.expanded
 	p.MissingReferences += j.missing
 	p.EmptyReferences += j.empty
-	p.Variants += len(j.asks)
+	p.Variants += len(out.Variants) - len(j.seg.Variants)
+	p.Rejected += len(out.Rejected) - len(j.seg.Rejected)
+	for i := range j.cells {
+		p.Lacking += j.cells[i].wanted - j.cells[i].accepted
+	}
 }

@@ -72,6 +72,13 @@ func plainly(t *rapid.T, ds segments, prompts []diversify.Prompt, samples int, s
 						t.Fatalf("no answer to %+v: %v", q, err)
 					}
 					v := refract.Variant{Reference: r, Prompt: p.Name, Sample: sample, Model: model, Finish: e.FinishReason}
+					v.Origin = &refract.Origin{
+						ServedModel: e.ServedModel, Sampling: string(params), Created: e.Created,
+						PromptTokens: e.PromptTokens, CompletionTokens: e.CompletionTokens,
+					}
+					if e.HasText {
+						v.Origin.Raw = refract.NewText(e.Text)
+					}
 					if text := strings.TrimSpace(e.Text); e.HasText && text != "" {
 						v.Text = refract.NewText(text)
 					}

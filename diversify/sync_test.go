@@ -143,7 +143,7 @@ func TestCancelKeepsAnswers(t *testing.T) {
 	for _, c := range []struct {
 		put    time.Duration
 		stored int
-	}{{300 * time.Millisecond, 5}, {time.Hour, 0}} {
+	}{{400 * time.Millisecond, 5}, {time.Hour, 0}} {
 		synctest.Test(t, func(t *testing.T) {
 			below := cache.NewMemory()
 			cfg := config(completer(echo))

@@ -3,56 +3,116 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"reflect"
 	"strings"
 )
 
 const contentFilter = "content_filter"
 
-// answerShape is what go-openai does not tell of an answer: whether it is an
-// error, and whether its text is null.
+// answerShape is an answer of either endpoint: whether it is an error, whether
+// its text is null, and what it says.
 type answerShape struct {
 	Object  string          `json:"object"`
+	Model   string          `json:"model"`
 	Error   json.RawMessage `json:"error"`
 	Choices []struct {
 		FinishReason string          `json:"finish_reason"`
 		Error        json.RawMessage `json:"error"`
-		Text         json.RawMessage `json:"text"`
+		Text         *string         `json:"text"`
 		Message      struct {
-			Content json.RawMessage `json:"content"`
+			Content content `json:"content"`
 		} `json:"message"`
 	} `json:"choices"`
+	Usage usage `json:"usage"`
 }
 
-// readAnswer looks at the body of a 200. It returns a failure where the body
-// is no answer, and whether an answer lacks a text.
-func (t *attemptTransport) readAnswer(x *exchange, body []byte) (*failure, bool) {
-	if trimmed := bytes.TrimSpace(body); !json.Valid(trimmed) {
-		return t.notJSON(http.StatusOK, trimmed), false
+type usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+}
+
+// content is a message's text, nil for none.
+type content struct{ text *string }
+
+// UnmarshalJSON reads a string, null, or the list of parts into which some
+// servers divide a content; only the parts that are text count.
+func (c *content) UnmarshalJSON(b []byte) error {
+	switch b[0] {
+	case '"', 'n':
+		return json.Unmarshal(b, &c.text)
+	case '[':
+		var parts []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal(b, &parts); err != nil {
+			return err
+		}
+		for _, p := range parts {
+			if p.Type != "text" {
+				continue
+			}
+			if c.text == nil {
+				c.text = new(string)
+			}
+			*c.text += p.Text
+		}
+		return nil
+	}
+	return &json.UnmarshalTypeError{Value: "a content that is no text", Type: reflect.TypeFor[string]()}
+}
+
+// readAnswer reads the body of a 200 into x. It returns a failure where the
+// body is no answer.
+func (t *attemptTransport) readAnswer(x *exchange, body []byte) *failure {
+	if x.embed != nil {
+		return t.readVectors(x, body)
 	}
 	var a answerShape
-	if err := json.Unmarshal(body, &a); err != nil {
-		return t.badShape(body, "gave an answer of an unexpected shape"), false
-	}
-	if a.Object == "error" || stated(a.Error) {
-		return t.errorInside(x, body), false
+	if f := t.decode(x, body, &a, &a.Object, &a.Error); f != nil {
+		return f
 	}
 	if len(a.Choices) == 0 {
-		return t.badShape(body, "gave an answer without choices"), false
+		return t.badShape(body, "gave an answer without choices")
 	}
 	choice := a.Choices[0]
 	if stated(choice.Error) {
 		inner, _ := json.Marshal(map[string]json.RawMessage{"error": choice.Error})
-		return t.errorInside(x, inner), false
+		return t.errorInside(x, inner)
 	}
 	if choice.FinishReason == "error" {
-		return t.errorInside(x, body), false
+		return t.errorInside(x, body)
 	}
-	text := choice.Message.Content
+	text := choice.Message.Content.text
 	if x.endpoint == Completions {
 		text = choice.Text
 	}
-	return nil, !stated(text) && string(text) != `""`
+	x.response = Response{
+		Model: a.Model, FinishReason: choice.FinishReason,
+		PromptTokens: a.Usage.PromptTokens, CompletionTokens: a.Usage.CompletionTokens,
+	}
+	if text != nil && choice.FinishReason != contentFilter {
+		x.response.Text, x.response.HasText = *text, true
+	}
+	return nil
+}
+
+// decode reads a body into v, of which object and stands are the fields that
+// tell an error. It returns a failure where the body cannot be read or is one.
+func (t *attemptTransport) decode(x *exchange, body []byte, v any, object *string, stands *json.RawMessage) *failure {
+	err := json.Unmarshal(body, v)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return t.notJSON(http.StatusOK, bytes.TrimSpace(body))
+	case *object == "error" || stated(*stands):
+		return t.errorInside(x, body)
+	case err != nil:
+		return t.badShape(body, "gave an answer of an unexpected shape")
+	}
+	return nil
 }
 
 // stated reports whether a field is there and says something.
@@ -150,4 +210,9 @@ func (e serverError) overflow() bool {
 func (e serverError) noQuota(comeBack bool) bool {
 	return e.is("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits") ||
 		!comeBack && e.says("insufficient_quota", "exceeded your current quota", "credit", "billing")
+}
+
+// wantsNewLimit: newer models of one provider refuse max_tokens by name.
+func (e serverError) wantsNewLimit() bool {
+	return e.says(maxCompletionTokens) && (e.param == maxTokens || e.says("'"+maxTokens+"'"))
 }

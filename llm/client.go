@@ -5,286 +5,222 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"sync"
-	"time"
-	"unicode/utf8"
 
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// Endpoint is the kind of call a server is asked to answer.
-type Endpoint string
-
-// The endpoints. Tuned base models usually have no chat template, and answer
-// Completions only.
-const (
-	Chat        Endpoint = "chat"        // POST {base}/chat/completions, the prompt as one user message
-	Completions Endpoint = "completions" // POST {base}/completions
-)
-
-// Defaults of Config.
-const (
-	DefaultBaseURL      = "https://api.openai.com/v1"
-	DefaultTimeout      = 5 * time.Minute
-	DefaultMaxRetries   = 6
-	DefaultMaxRetryWait = 10 * time.Minute
-	DefaultUserAgent    = "refract"
-)
-
-// Config says which server is called, and how. Formatting a Config shows
-// neither the key nor what else is secret in the base URL.
-type Config struct {
-	// BaseURL is the address up to and including the version, such as
-	// http://127.0.0.1:8000/v1; "" means DefaultBaseURL. A user and password
-	// in it are sent as basic authentication, a query with every request.
-	BaseURL string `json:"-"`
-	// APIKey is sent as a bearer token; "" sends none.
-	APIKey string `json:"-"`
-	// Endpoint is Chat where it is "".
-	Endpoint Endpoint
-	// Timeout limits one attempt, the reading of its answer included; 0 means
-	// DefaultTimeout. The context of a call limits all its attempts together.
-	Timeout time.Duration
-	// MaxRetries bounds the attempts after the first; 0 means
-	// DefaultMaxRetries, a negative number none.
-	MaxRetries int
-	// MaxRetryWait is the longest wait before a retry; 0 means
-	// DefaultMaxRetryWait. A call fails when its server asks for more.
-	MaxRetryWait time.Duration
-	// UserAgent is DefaultUserAgent where it is "".
-	UserAgent string
-	// Transport carries the attempts; nil means one like
-	// http.DefaultTransport, with more idle connections per server.
-	Transport http.RoundTripper `json:"-"`
-}
-
-// Format writes the Config without its secrets, whatever the verb.
-func (c Config) Format(f fmt.State, _ rune) {
-	t, err := parseTarget(c.BaseURL, c.APIKey)
-	if err != nil {
-		_, _ = io.WriteString(f, "llm.Config{invalid}")
-		return
-	}
-	fmt.Fprintf(f, "llm.Config{%s %s}", t.shown, c.Endpoint)
-}
-
-// Request is one prompt with its sampling parameters. All of them reach the
-// server as they are: a Temperature of 0 is sent as 0.
-type Request struct {
-	Model  string
-	Prompt string // not empty, valid UTF-8
-	// Temperature is at least 0; 0 asks for greedy decoding.
-	Temperature float64
-	// TopP is in [0, 1]; 1 switches nucleus sampling off. Some servers refuse 0.
-	TopP float64
-	// MaxTokens bounds the answer and is at least 1.
-	MaxTokens int
-	Stop      []string
-	Seed      *int // nil sends none
-}
-
-// Response is the server's answer, as untrusted as any text of a model.
-type Response struct {
-	// Text is the answer where HasText is true. An empty Text with HasText
-	// is an empty answer; without HasText the server gave none, because it
-	// blocked the prompt or the answer, or sent null.
-	Text    string
-	HasText bool
-	// FinishReason is the server's word for why the answer ends, such as
-	// "stop", "length" (the answer is cut) or "content_filter"; "" where it
-	// gave none. A prompt refused by a content filter has "content_filter".
-	FinishReason string
-	// PromptTokens and CompletionTokens are the server's counts, 0 where it
-	// gave none. Fewer prompt tokens than were sent mean a cut prompt.
-	PromptTokens, CompletionTokens int
-	// Model is the model as the server names it, "" where it does not.
-	Model string
-}
-
-// Client calls one endpoint of one server. It is safe for concurrent use; how
-// many calls run at once is the caller's decision.
+// Client calls the servers of one model or several. It is safe for concurrent
+// use by any number of callers; how many of their calls are in flight is
+// bounded for each server (see [Limits]).
 type Client struct {
 	endpoint Endpoint
-	target   target
+	target   target // of the first server, which gets the raw requests
+	pool     *pool
+	retry    *retryTransport
 	api      *openai.Client
 	// renamed holds the models whose server wants the token limit under the
 	// newer name.
 	renamed sync.Map
 }
 
-// New returns a client for the configured server, without calling it. It
+// New returns a client for the configured servers, without calling them. It
 // fails where the configuration cannot work; the error shows no secret.
 func New(cfg Config) (*Client, error) {
-	t, err := parseTarget(cfg.BaseURL, cfg.APIKey)
+	targets, err := cfg.targets()
 	if err != nil {
 		return nil, err
 	}
-	switch cfg.Endpoint {
-	case "":
-		cfg.Endpoint = Chat
-	case Chat, Completions:
-	default:
-		return nil, fmt.Errorf("unknown endpoint %q; known are %q and %q", cfg.Endpoint, Chat, Completions)
+	if err := cfg.complete(); err != nil {
+		return nil, err
 	}
-	if cfg.Timeout < 0 || cfg.MaxRetryWait < 0 {
-		return nil, errors.New("the timeout and the maximum retry wait must not be negative")
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	if cfg.MaxRetryWait == 0 {
-		cfg.MaxRetryWait = DefaultMaxRetryWait
-	}
-	if cfg.MaxRetries == 0 {
-		cfg.MaxRetries = DefaultMaxRetries
-	}
-	cfg.MaxRetries = max(0, cfg.MaxRetries)
-	if cfg.UserAgent == "" {
-		cfg.UserAgent = DefaultUserAgent
-	}
-	if cfg.Transport == nil {
-		cfg.Transport = defaultTransport()
-	}
-	attempt := &attemptTransport{base: cfg.Transport, target: t, timeout: cfg.Timeout, limit: maxAnswerBytes}
-	retry := newRetryTransport(attempt, cfg.MaxRetries, cfg.MaxRetryWait)
-	wire := &wireTransport{next: retry, target: t, userAgent: cfg.UserAgent}
+	p := newPool(targets, cfg)
+	c := &Client{endpoint: cfg.Endpoint, target: targets[0], pool: p, retry: newRetryTransport(p, cfg.MaxRetries, cfg.MaxRetryWait)}
 
-	oc := openai.DefaultConfig(t.key)
-	oc.BaseURL = t.base
-	oc.HTTPClient = wire
-	return &Client{endpoint: cfg.Endpoint, target: t, api: openai.NewClientWithConfig(oc)}, nil
+	oc := openai.DefaultConfig("") // each server has a key of its own
+	oc.BaseURL = neutralBase
+	oc.HTTPClient = &wireTransport{next: c.retry}
+	c.api = openai.NewClientWithConfig(oc)
+	return c, nil
 }
 
-// Format writes the client's server and endpoint, whatever the verb.
+// Format writes the client's servers and endpoint, whatever the verb.
 func (c *Client) Format(f fmt.State, _ rune) {
 	if c == nil {
 		_, _ = io.WriteString(f, "llm.Client(nil)")
 		return
 	}
-	fmt.Fprintf(f, "llm.Client{%s %s}", c.target.shown, c.endpoint)
+	fmt.Fprintf(f, "llm.Client{%s %s}", c.pool.shown, c.endpoint)
 }
 
-// neutralModel passes go-openai's lists of models that it refuses by name;
-// the wire step puts the real name in its place.
-const neutralModel = "model"
+const (
+	// neutralModel passes go-openai's lists of models that it refuses by name;
+	// the wire step puts the real name in its place.
+	neutralModel = "model"
+	// neutralBase stands in go-openai's requests until a server is chosen.
+	neutralBase = "http://server"
+)
 
-// Complete asks for one answer. It returns an *Error when the server gives
+// Complete asks for one answer. It returns an *Error when the servers give
 // none, and an error that wraps ctx.Err() as soon as the context ends.
 func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
-	if err := check(req); err != nil {
-		return Response{}, &Error{Kind: ErrInvalidRequest, Server: c.target.shown, what: "was not called", Message: err.Error()}
+	x, err := c.exchange(&req)
+	if err != nil {
+		return Response{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return Response{}, fmt.Errorf("call to server %s not begun: %w", c.target.shown, err)
-	}
-	x := &exchange{request: req, endpoint: c.endpoint, limitField: "max_tokens"}
-	if _, ok := c.renamed.Load(req.Model); ok {
-		x.limitField = "max_completion_tokens"
-	}
-	resp, err := c.call(ctx, x)
-	if x.failure != nil && x.failure.renameLimit && x.limitField == "max_tokens" {
-		x.limitField = "max_completion_tokens"
-		if resp, err = c.call(ctx, x); err == nil {
+	err = c.call(ctx, x)
+	if x.failure != nil && x.failure.renameLimit && x.limitField == maxTokens {
+		x.limitField = maxCompletionTokens
+		if err = c.call(ctx, x); err == nil {
 			c.renamed.Store(req.Model, true)
 		}
 	}
-	return resp, err
+	if err != nil {
+		return Response{}, err
+	}
+	return x.response, nil
 }
 
-// call sends the exchange through go-openai. What the transports noted in x
-// says more than go-openai's own error, and holds no secret.
-func (c *Client) call(ctx context.Context, x *exchange) (Response, error) {
-	x.start = x.attempts
-	out, err := c.send(withExchange(ctx, x), x.request)
+// Body is the body that Complete sends for a request, byte for byte. It fails
+// as Complete does for a request that cannot be sent.
+func (c *Client) Body(req Request) ([]byte, error) {
+	x, err := c.exchange(&req)
+	if err != nil {
+		return nil, err
+	}
+	x.bodyOnly = true
+	if err := c.call(context.Background(), x); err != nil {
+		return nil, err
+	}
+	return x.body, nil
+}
+
+// exchange checks a request.
+func (c *Client) exchange(req *Request) (*exchange, error) {
+	x := &exchange{request: req, model: req.Model, endpoint: c.endpoint, limitField: maxTokens}
+	err := check(*req, c.endpoint)
+	if err == nil {
+		x.extra, err = extraFields(req.Extra)
+	}
+	if err != nil {
+		return nil, c.pool.notCalled(err)
+	}
+	if c.pool.countsTokens {
+		x.tokens = req.tokens()
+	}
+	if _, ok := c.renamed.Load(req.Model); ok {
+		x.limitField = maxCompletionTokens
+	}
+	return x, nil
+}
+
+// call carries out an exchange. What the transports noted in x says more than
+// the error of the client above them, and holds no secret.
+func (c *Client) call(ctx context.Context, x *exchange) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("call to server %s not begun: %w", c.pool.shown, err)
+	}
+	x.start, x.failure = x.attempts, nil
+	err := c.send(withExchange(ctx, x), x)
 	switch f := x.failure; {
-	case err != nil && ctx.Err() != nil:
-		return Response{}, fmt.Errorf("call to server %s ended after %s: %w", c.target.shown, plural(x.attempts, "attempt"), ctx.Err())
+	case !errors.Is(err, errAnswered) && ctx.Err() != nil:
+		return fmt.Errorf("call to server %s ended after %s: %w", x.asked(c.pool), plural(x.attempts, "attempt"), ctx.Err())
 	case f != nil && f.blocked:
-		return Response{FinishReason: contentFilter}, nil
+		x.response = Response{FinishReason: contentFilter}
+		return nil
 	case f != nil:
 		e := f.Error
 		e.Attempts = x.attempts
-		return Response{}, &e
-	case err != nil:
-		return Response{}, &Error{
-			Kind: ErrBadAnswer, Server: c.target.shown, Attempts: x.attempts,
-			what: "gave an answer of an unexpected shape", Message: c.target.clean(err.Error(), maxMessage),
-		}
-	}
-	if x.missing || out.FinishReason == contentFilter {
-		out.Text, out.HasText = "", false
-	}
-	return out, nil
-}
-
-func (c *Client) send(ctx context.Context, req Request) (Response, error) {
-	if c.endpoint == Completions {
-		r, err := c.api.CreateCompletion(ctx, openai.CompletionRequest{
-			Model: neutralModel, Prompt: req.Prompt, Stop: req.Stop, Seed: req.Seed,
-		})
-		if err != nil || len(r.Choices) == 0 {
-			return Response{}, err
-		}
-		out := Response{Model: r.Model, Text: r.Choices[0].Text, HasText: true, FinishReason: r.Choices[0].FinishReason}
-		if r.Usage != nil {
-			out.PromptTokens, out.CompletionTokens = r.Usage.PromptTokens, r.Usage.CompletionTokens
-		}
-		return out, nil
-	}
-	r, err := c.api.CreateChatCompletion(ctx, openai.ChatCompletionRequest{
-		Model:    neutralModel,
-		Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: req.Prompt}},
-		Stop:     req.Stop,
-		Seed:     req.Seed,
-	})
-	if err != nil || len(r.Choices) == 0 {
-		return Response{}, err
-	}
-	choice := r.Choices[0]
-	out := Response{
-		Model: r.Model, Text: choice.Message.Content, HasText: true, FinishReason: string(choice.FinishReason),
-		PromptTokens: r.Usage.PromptTokens, CompletionTokens: r.Usage.CompletionTokens,
-	}
-	if parts := choice.Message.MultiContent; len(parts) > 0 {
-		out.HasText = false
-		for _, p := range parts {
-			if p.Type == openai.ChatMessagePartTypeText {
-				out.Text += p.Text
-				out.HasText = true
-			}
-		}
-	}
-	return out, nil
-}
-
-// check refuses what cannot be sent faithfully: JSON cannot carry invalid
-// UTF-8, and an empty chat message would be left out.
-func check(req Request) error {
-	switch {
-	case req.Model == "":
-		return errors.New("the request names no model")
-	case req.Prompt == "":
-		return errors.New("the prompt is empty")
-	case req.MaxTokens < 1:
-		return fmt.Errorf("max_tokens is %d; it must be at least 1", req.MaxTokens)
-	case math.IsNaN(req.Temperature) || math.IsInf(req.Temperature, 0) || req.Temperature < 0:
-		return fmt.Errorf("temperature is %v; it must be a number of at least 0", req.Temperature)
-	case math.IsNaN(req.TopP) || req.TopP < 0 || req.TopP > 1:
-		return fmt.Errorf("top_p is %v; it must be in [0, 1]", req.TopP)
-	case !utf8.ValidString(req.Model):
-		return errors.New("the model name is not valid UTF-8")
-	case !utf8.ValidString(req.Prompt):
-		return errors.New("the prompt is not valid UTF-8, and would reach the server changed")
-	}
-	for i, s := range req.Stop {
-		if s == "" || !utf8.ValidString(s) {
-			return fmt.Errorf("stop string %d is empty or not valid UTF-8", i+1)
-		}
+		return &e
+	case !errors.Is(err, errAnswered):
+		return c.pool.notCalled(err)
 	}
 	return nil
 }
+
+// send builds the request with go-openai. The answer is in x where the error
+// is errAnswered: the attempt step has to read it anyway, to know whether it is
+// one.
+func (c *Client) send(ctx context.Context, x *exchange) error {
+	switch {
+	case x.raw != nil:
+		return c.sendRaw(ctx, x.raw)
+	case x.embed != nil:
+		_, err := c.api.CreateEmbeddings(ctx, openai.EmbeddingRequestStrings{
+			Model: openai.EmbeddingModel(x.embed.Model), Input: x.embed.Texts, Dimensions: x.embed.Dimensions,
+			EncodingFormat: openai.EmbeddingEncodingFormatBase64,
+		})
+		return err
+	case x.endpoint == Completions:
+		prompt := x.request.Prompt
+		if prompt == "" {
+			prompt = neutralPrompt
+		}
+		_, err := c.api.CreateCompletion(ctx, openai.CompletionRequest{
+			Model: neutralModel, Prompt: prompt, Stop: x.request.Stop, Seed: x.request.Seed,
+		})
+		return err
+	}
+	messages := make([]openai.ChatCompletionMessage, 0, 1+len(x.request.Messages))
+	if x.request.Prompt != "" {
+		messages = append(messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: x.request.Prompt})
+	}
+	for _, m := range x.request.Messages {
+		messages = append(messages, openai.ChatCompletionMessage{Role: m.Role, Content: m.Content})
+	}
+	_, err := c.api.CreateChatCompletion(ctx, openai.ChatCompletionRequest{
+		Model: neutralModel, Messages: messages, Stop: x.request.Stop, Seed: x.request.Seed,
+	})
+	return err
+}
+
+// exchange is what the steps of one call tell each other. Attempts run one
+// after the other, so it needs no lock.
+type exchange struct {
+	// One of these three is set.
+	request *Request
+	embed   *EmbedRequest
+	raw     *rawRequest
+
+	model      string
+	endpoint   Endpoint // of request
+	limitField string   // name of the token limit on the wire
+	extra      string   // further fields of the body
+	tokens     int      // towards the limit of tokens
+	bodyOnly   bool     // the body is composed and not sent
+
+	body     []byte  // as it is sent
+	start    int     // attempts before the current call of the retry step
+	attempts int     // sent so far
+	server   *server // of the last attempt
+	failure  *failure
+	// What a good attempt gave.
+	response Response
+	vectors  EmbedResponse
+	content  []byte
+}
+
+// asked names the server of the last attempt, or all where there was none.
+func (x *exchange) asked(p *pool) string {
+	if x.server == nil {
+		return p.shown
+	}
+	return x.server.target.shown
+}
+
+type exchangeKey struct{}
+
+func withExchange(ctx context.Context, x *exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+func exchangeFrom(ctx context.Context) *exchange {
+	return ctx.Value(exchangeKey{}).(*exchange)
+}
+
+var _ openai.HTTPDoer = (*wireTransport)(nil)
+var _ http.RoundTripper = (*pool)(nil)
 
 func plural(n int, noun string) string {
 	if n == 1 {

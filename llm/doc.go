@@ -1,23 +1,33 @@
-// Package llm calls OpenAI-compatible model servers: chat completions and
-// legacy completions, one prompt and one answer a call.
+// Package llm calls OpenAI-compatible model servers: chat completions, legacy
+// completions, embeddings and the Batch API, of one server or several.
 //
 // A call passes through these steps:
 //
-//  1. [Client.Complete] checks the request and hands it to go-openai, which
-//     builds the HTTP request.
-//  2. The wire step writes the sampling parameters and the model name into
-//     the body exactly as they were given. go-openai leaves out a temperature
-//     of 0, rounds numbers to 32 bits and refuses some models by name.
+//  1. [Client.Complete] or [Client.Embed] checks the request and hands it to
+//     go-openai, which builds the HTTP request.
+//  2. The wire step writes the sampling parameters, the model name, extra
+//     fields and prompts of token ids into the body exactly as they were
+//     given. go-openai leaves out a temperature of 0, rounds numbers to 32
+//     bits, refuses some models by name and does not know the others.
 //  3. The retry step repeats what a later attempt may cure: statuses 408,
-//     409, 429 and 5xx, connection errors and answers that were cut. It waits
-//     as long as the server asks, and with full jitter otherwise.
-//  4. The attempt step puts a time limit on one exchange, reads the answer
-//     up to a bound and says what went wrong, once, for the retry step and
+//     409, 429 and 5xx, connection errors and answers that were cut, with full
+//     jitter.
+//  4. The pool gives each attempt its turn at the server with the fewest calls
+//     in flight. It finds how many a server can have (see [Limits]), keeps to
+//     limits of requests and tokens per minute, and leaves a server alone for
+//     as long as that asks. Of several servers, one that fails time after time
+//     is put out of service until it is healthy again.
+//  5. The attempt step puts a time limit on one exchange, reads the answer
+//     up to a bound and says what went wrong, once, for the steps above and
 //     for the caller.
 //
 // A failed call gives an [*Error], whose kind is tested with [errors.Is]. An
 // answer that the server withheld is no error: it has no text, which differs
 // from an empty text.
+//
+// [Client.Ready] asks whether the servers can be called, and [Client.Stats]
+// tells what has become of the attempts. The methods for batches are used by
+// package llm/batch, which runs whole jobs.
 //
 // Keys never appear in errors or in formatted values of this package, even
 // where a server echoes them.

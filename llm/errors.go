@@ -34,12 +34,13 @@ var (
 // quotes from the server is escaped and bounded.
 type Error struct {
 	Kind     error  // one of the kinds above
-	Server   string // base URL, without user and query
+	Server   string // base URL, without user and query; several with ", " between
 	Status   int    // HTTP status of the last attempt; 0 without one
 	Attempts int    // requests sent
 	Message  string // what the server said, or the cause; may be ""
 	Hint     string // what to do; may be ""
 
+	many bool   // Server names several
 	what string // what the server did, as a predicate
 	// matches is nil or compares with the cause. The cause itself is not
 	// handed out: its text may hold a secret.
@@ -49,12 +50,24 @@ type Error struct {
 // Error gives one line: the server, what it did, the status, its message,
 // the number of attempts and the hint.
 func (e *Error) Error() string {
-	var b strings.Builder
-	what := e.what
-	if what == "" && e.Kind != nil {
-		what = "failed: " + e.Kind.Error()
+	name := "server"
+	if e.many {
+		name = "servers"
 	}
-	fmt.Fprintf(&b, "server %s %s", e.Server, what)
+	text := name + " " + e.Server + " " + e.told()
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
+}
+
+// told is the Error without the server and the hint.
+func (e *Error) told() string {
+	var b strings.Builder
+	b.WriteString(e.what)
+	if e.what == "" && e.Kind != nil {
+		b.WriteString("failed: " + e.Kind.Error())
+	}
 	if e.Status != 0 {
 		fmt.Fprintf(&b, " (%d)", e.Status)
 	}
@@ -63,9 +76,6 @@ func (e *Error) Error() string {
 	}
 	if e.Message != "" {
 		b.WriteString(": " + e.Message)
-	}
-	if e.Hint != "" {
-		b.WriteString("; " + e.Hint)
 	}
 	return b.String()
 }

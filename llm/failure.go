@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
+	"time"
 )
 
 // Bounds on what is quoted from a server, in bytes.
@@ -30,6 +32,15 @@ type failure struct {
 	retries     int
 	blocked     bool // a content filter refused the prompt
 	renameLimit bool // the server wants max_completion_tokens
+	notDone     bool // the server has not done what was asked
+	// asked is how long the server asks to wait.
+	asked time.Duration
+}
+
+// tooLong says that the wait the server asks for is not waited for.
+func (f *failure) tooLong(allowed time.Duration) {
+	f.what += fmt.Sprintf(" and asks to wait %v, more than the %v allowed", f.asked.Round(time.Millisecond), allowed)
+	f.Hint = "try later or allow a longer wait"
 }
 
 const (
@@ -44,8 +55,8 @@ func (t *attemptTransport) fail(kind error, status, retries int, what, message, 
 	}
 }
 
-func (t *attemptTransport) timedOut() *failure {
-	return t.fail(ErrTimeout, 0, allRetries, fmt.Sprintf("gave no whole answer within %v", t.timeout), "",
+func (t *attemptTransport) timedOut(limit time.Duration) *failure {
+	return t.fail(ErrTimeout, 0, allRetries, fmt.Sprintf("gave no whole answer within %v", limit), "",
 		"raise the time limit or send fewer requests at once")
 }
 
@@ -69,6 +80,7 @@ func (t *attemptTransport) unreachable(what string, err error) *failure {
 		plain tls.RecordHeaderError
 		dns   *net.DNSError
 	)
+	f.notDone = errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
 	switch {
 	case errors.As(err, &cert):
 		f.retries, f.what, f.Hint = noRetry, "has a certificate that is not trusted", "check the base URL and the system's certificates"
@@ -83,14 +95,14 @@ func (t *attemptTransport) unreachable(what string, err error) *failure {
 // notJSON is a 200 whose body is no JSON: cut on its way, or from something
 // that is no model server.
 func (t *attemptTransport) notJSON(status int, body []byte) *failure {
-	what, retries := "gave an answer that is not JSON", fewRetries
+	what := "gave an answer that is not JSON"
 	switch {
 	case len(body) == 0:
-		return t.fail(ErrBadAnswer, status, retries, "gave an empty answer", "", hintBaseURL)
+		return t.fail(ErrBadAnswer, status, fewRetries, "gave an empty answer", "", hintBaseURL)
 	case body[0] == '<':
-		what, retries = "gave a web page in place of an answer", noRetry
+		what = "gave a web page in place of an answer"
 	}
-	return t.fail(ErrBadAnswer, status, retries, what, t.sent(body), hintBaseURL)
+	return t.fail(ErrBadAnswer, status, fewRetries, what, t.sent(body), hintBaseURL)
 }
 
 // badShape is a 200 of JSON that is no answer.
@@ -115,7 +127,7 @@ func (t *attemptTransport) errorInside(x *exchange, body []byte) *failure {
 	if status < 400 || status > 599 {
 		status = http.StatusInternalServerError
 	}
-	f := t.byStatus(x.request.Model, status, http.Header{}, e, t.said(e, body))
+	f := t.byStatus(x.model, status, http.Header{}, e, t.said(e, body))
 	f.Status = http.StatusOK
 	if f.Kind == ErrUnavailable {
 		f.what = "gave an error in place of an answer"
@@ -168,7 +180,7 @@ func (t *attemptTransport) byStatus(model string, status int, h http.Header, e s
 	case status < 500 && status != http.StatusTooManyRequests && e.overflow():
 		return t.fail(ErrContextLength, status, noRetry, "refused the prompt as too long for the model", said,
 			"shorten the prompt or lower max_tokens")
-	case status == http.StatusUnauthorized && t.target.key == "" && t.target.user == nil:
+	case status == http.StatusUnauthorized && t.target.authorization == "":
 		return t.fail(ErrAuth, status, noRetry, "wants a key", said, "set OPENAI_API_KEY")
 	case status == http.StatusUnauthorized:
 		return t.fail(ErrAuth, status, noRetry, "refused the key", said, "set OPENAI_API_KEY to a key of this server")
@@ -178,16 +190,20 @@ func (t *attemptTransport) byStatus(model string, status int, h http.Header, e s
 		status == http.StatusTooManyRequests && e.noQuota(h.Get("Retry-After") != ""):
 		return t.fail(ErrQuota, status, noRetry, "has no credit left for this key", said, "check the account's plan and billing")
 	case status == http.StatusTooManyRequests:
-		return t.fail(ErrRateLimited, status, allRetries, "limits the rate of requests", said, "send fewer requests at once")
+		f := t.fail(ErrRateLimited, status, allRetries, "limits the rate of requests", said, "send fewer requests at once")
+		f.notDone = true
+		return f
+	case status == http.StatusNotFound && model == "":
+		return t.fail(ErrNotFound, status, noRetry, "knows no such address or object", said, hintBaseURL)
 	case status == http.StatusNotFound:
 		return t.fail(ErrNotFound, status, noRetry, "knows no such model or address", said,
 			fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
+		// A gateway's 503 can come after the server behind it did its work.
 		return t.fail(ErrUnavailable, status, allRetries, "failed", said, "check the server's log, or try later")
 	default:
 		f := t.fail(ErrInvalidRequest, status, noRetry, "refused the request", said, "")
-		f.renameLimit = status == http.StatusBadRequest && e.says("max_completion_tokens") &&
-			(e.param == "max_tokens" || e.says("'max_tokens'"))
+		f.renameLimit = status == http.StatusBadRequest && e.wantsNewLimit()
 		return f
 	}
 }

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -20,52 +19,76 @@ const (
 	maxBackoff = 30 * time.Second
 )
 
-// retryPolicy decides on retries by what the attempt step noted.
-type retryPolicy struct {
+// retryTransport repeats the attempts of the pool. The last outcome passes
+// through, be it a failure.
+type retryTransport struct {
+	client  *retryablehttp.Client
+	pool    *pool
 	maxWait time.Duration
 }
 
-// newRetryTransport repeats the attempts of next. The last outcome passes
-// through, be it a failure.
-func newRetryTransport(next http.RoundTripper, retries int, maxWait time.Duration) http.RoundTripper {
-	p := retryPolicy{maxWait: maxWait}
-	return &retryablehttp.RoundTripper{Client: &retryablehttp.Client{
+func newRetryTransport(p *pool, retries int, maxWait time.Duration) *retryTransport {
+	t := &retryTransport{pool: p, maxWait: maxWait}
+	t.client = &retryablehttp.Client{
 		HTTPClient: &http.Client{
-			Transport: next,
+			Transport: p,
 			// A redirect would carry the prompt, and maybe the key, elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		RetryWaitMin: minBackoff,
 		RetryWaitMax: min(maxBackoff, maxWait),
 		RetryMax:     retries,
-		CheckRetry:   p.check,
-		Backoff:      p.wait,
+		CheckRetry:   t.check,
+		// What the server asks for is not waited for here, because the attempt
+		// may go to another one: see server.pause.
+		Backoff: func(low, high time.Duration, n int, _ *http.Response) time.Duration {
+			return fullJitter(low, high, n)
+		},
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}}
+	}
+	return t
 }
 
-func (p retryPolicy) check(ctx context.Context, resp *http.Response, _ error) (bool, error) {
+// send carries out a request; every attempt gets the body anew, nil being none.
+// The error is errAnswered or that of the last attempt.
+func (t *retryTransport) send(req *http.Request, body any) error {
+	req.Header = noHeader // every server has its own
+	r := &retryablehttp.Request{Request: req}
+	if err := r.SetBody(body); err != nil {
+		return err
+	}
+	if _, err := t.client.Do(r); err != nil {
+		return err
+	}
+	return errAnswered
+}
+
+// noHeader is never written to.
+var noHeader = http.Header{}
+
+// check decides on a retry by what the attempt step noted.
+func (t *retryTransport) check(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
 	x := exchangeFrom(ctx)
 	f := x.failure
-	if f == nil || x.attempts-x.start > f.retries {
+	if f == nil || x.server == nil {
 		return false, nil
 	}
-	if asked := serverWait(resp, time.Now()); asked > p.maxWait {
-		f.what += fmt.Sprintf(" and asks to wait %v, more than the %v allowed", asked.Round(time.Millisecond), p.maxWait)
-		f.Hint = "try later or allow a longer wait"
+	retries := f.retries
+	if retries == fewRetries && x.server.proven.Load() {
+		// What has given answers is a model server, and in trouble.
+		retries = allRetries
+	}
+	if x.attempts-x.start > retries || x.raw != nil && x.raw.once && !f.notDone {
+		return false, nil
+	}
+	if f.asked > t.maxWait && !t.pool.hasOther(x) {
+		f.tooLong(t.maxWait)
 		return false, nil
 	}
 	return true, nil
-}
-
-// wait is what the server asks for plus a jittered back-off: clients that
-// were all given the same time do not come back together.
-func (p retryPolicy) wait(low, high time.Duration, n int, resp *http.Response) time.Duration {
-	asked := serverWait(resp, time.Now())
-	return asked + min(fullJitter(low, high, n), max(0, p.maxWait-asked))
 }
 
 // fullJitter is uniform over [0, min(high, low·2ⁿ)], n being the number of

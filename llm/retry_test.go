@@ -67,11 +67,12 @@ func TestStatuses(t *testing.T) {
 		{"200 empty", body(200, ""), llm.ErrBadAnswer, 3, "empty answer (200)"},
 		{"200 malformed", llmtest.Malformed(), llm.ErrBadAnswer, 3, "is not JSON"},
 		{"200 garbage", llmtest.Garbage(), llm.ErrBadAnswer, 3, `it sent ` + "`" + `\x00\xff\x1b[31m\u202egarbage`},
-		{"200 page", llmtest.HTML(200), llm.ErrBadAnswer, 1, "usually ends in /v1"},
+		{"200 page", llmtest.HTML(200), llm.ErrBadAnswer, 3, "usually ends in /v1"},
 		{"200 stream", llmtest.Body(200, "text/event-stream", "data: {}\n\n"), llm.ErrBadAnswer, 3, "data: {}"},
 		{"200 list", body(200, `[1,2]`), llm.ErrBadAnswer, 3, "[1,2]"},
 		{"200 other object", body(200, `{"status":"ok"}`), llm.ErrBadAnswer, 3, `without choices (200)`},
-		{"200 wrong types", body(200, `{"model":7,"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrBadAnswer, 1, "unexpected shape"},
+		{"200 wrong types", body(200, `{"model":7,"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrBadAnswer, 3, "unexpected shape"},
+		{"200 wrong type of text", body(200, `{"choices":[{"text":7,"message":{"content":{}}}]}`), llm.ErrBadAnswer, 3, "unexpected shape"},
 		{"200 no choices", llmtest.NoChoices(), llm.ErrBadAnswer, 3, "without choices"},
 		{"200 error", llmtest.ErrorBody(502, "provider down"), llm.ErrUnavailable, all, "gave an error in place of an answer (200) after 5 attempts: provider down"},
 		{"200 error 429", llmtest.ErrorBody(429, "slow down"), llm.ErrRateLimited, all, "slow down"},
@@ -285,3 +286,9 @@ func TestTimeoutIsPerAttempt(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// quick is a client that does not wait long before it tries again.
+func quick(t testing.TB, h *llmtest.Handler) *llm.Client {
+	t.Helper()
+	return local(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = time.Millisecond })
+}

@@ -15,11 +15,11 @@ import (
 
 // target is a server's address, its secrets apart from what may be shown.
 type target struct {
-	base  string // without user, query and trailing slash
-	shown string // base, for messages
-	user  *url.Userinfo
-	query string
-	key   string
+	base  string   // without user, query and trailing slash
+	url   *url.URL // base, with the query
+	shown string   // base, for messages
+	// authorization is the header's value, "" for none.
+	authorization string
 	// secrets are all strings that must not be shown, longest first.
 	secrets []string
 }
@@ -44,12 +44,44 @@ func parseTarget(base, key string) (target, error) {
 	if i := strings.IndexFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
 		return target{}, fmt.Errorf("the key holds a space, a line break or another character that no key has, at byte %d", i)
 	}
-	t := target{user: u.User, query: u.RawQuery, key: key}
+	t := target{url: &url.URL{Scheme: u.Scheme, Host: u.Host, RawQuery: u.RawQuery}}
+	t.url.Path, t.url.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
 	t.secrets = secretsOf(u, key)
+	switch {
+	case key != "":
+		t.authorization = "Bearer " + key
+	case u.User != nil:
+		password, _ := u.User.Password()
+		t.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+	}
 	u.User, u.RawQuery, u.ForceQuery = nil, "", false
 	t.base = strings.TrimRight(u.String(), "/")
 	t.shown = escape(t.base)
 	return t, nil
+}
+
+// at is the address of a path and query below the base URL.
+func (t target) at(below *url.URL) *url.URL {
+	u := *t.url
+	if u.RawPath != "" || below.RawPath != "" {
+		u.RawPath = t.url.EscapedPath() + below.EscapedPath()
+	}
+	u.Path += below.Path
+	switch {
+	case u.RawQuery == "":
+		u.RawQuery = below.RawQuery
+	case below.RawQuery != "":
+		u.RawQuery = below.RawQuery + "&" + u.RawQuery
+	}
+	return &u
+}
+
+// root is the address of a path beside the version of the base URL, where
+// servers have what is not of the protocol, such as /health.
+func (t target) root(path string) *url.URL {
+	u := *t.url
+	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/v1")+path, ""
+	return &u
 }
 
 // secretsOf lists the key, the user and password and the values of the query,
@@ -74,6 +106,11 @@ func secretsOf(u *url.URL, key string) []string {
 			add(v)
 		}
 	}
+	return longestFirst(s)
+}
+
+// longestFirst sorts secrets, each once.
+func longestFirst(s []string) []string {
 	slices.SortFunc(s, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)

@@ -23,7 +23,7 @@ func TestAnswerTooLarge(t *testing.T) {
 	}
 	attempt := &attemptTransport{base: h.Transport(), target: target, timeout: time.Minute, limit: 1000}
 	x := &exchange{endpoint: Chat}
-	req, err := http.NewRequestWithContext(withExchange(t.Context(), x), http.MethodPost, target.base+"/chat/completions",
+	req, err := http.NewRequestWithContext(withExchange(t.Context(), x), http.MethodPost, neutralBase+"/chat/completions",
 		strings.NewReader(`{"model":"m","messages":[{"content":"p"}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -87,10 +87,9 @@ func FuzzServerWait(f *testing.F) {
 		if _, ok := retryAfter(after, time.Now()); !ok && asked != max(resetAfter(requests), resetAfter(tokens)) {
 			t.Errorf("%v is not the larger reset", asked)
 		}
-		p := retryPolicy{maxWait: time.Hour}
-		// A date comes nearer between the two readings of the clock.
-		wait := p.wait(minBackoff, maxBackoff, 3, resp)
-		if asked < 0 || wait < asked-time.Minute || wait > max(asked, p.maxWait) {
+		srv, now := &server{}, time.Now()
+		srv.pause(now, &failure{asked: asked}, time.Hour)
+		if wait := srv.pausedUntil.Sub(now); asked < 0 || wait < min(asked, longestPause) || wait > max(asked, time.Hour) {
 			t.Errorf("asked to wait %v, waits %v", asked, wait)
 		}
 	})

@@ -14,7 +14,7 @@ const (
 	parquetBatch = 1 << 10
 	// parquetGroup is how many rows a row group has, and so how many a writer
 	// holds in memory, encoded.
-	parquetGroup = 1 << 16
+	parquetGroup = 1 << 14
 )
 
 // parquetRow is the schema. Pointers are columns that may be null.
@@ -32,7 +32,7 @@ type parquetRow struct {
 }
 
 // NewParquetWriter returns a Writer of Parquet, compressed with Zstandard, in
-// row groups of 65,536 rows. The file is complete only after Close.
+// row groups of 16,384 rows. The file is complete only after Close.
 func NewParquetWriter(w io.Writer) Writer {
 	return &parquetWriter{
 		w: parquet.NewGenericWriter[parquetRow](w,

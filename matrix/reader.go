@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -36,12 +37,12 @@ type Reader struct {
 	src    source
 	closer io.Closer // nil where there is nothing to close
 	known  []*metricState
-	ids    idSet
+	ids    *idset.Set
 	used   bool
 }
 
 func newReader(src source, c io.Closer) *Reader {
-	return &Reader{src: src, closer: c, ids: newIDSet()}
+	return &Reader{src: src, closer: c, ids: idset.New()}
 }
 
 // Open opens a matrix of JSON Lines or Parquet, as the extension .jsonl or
@@ -155,7 +156,7 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 			return nil
 		}
 		if g == nil {
-			if before, again := r.ids.add(row.ID, at); again {
+			if before, again := r.ids.Add(row.ID, at); again {
 				return faultAt(r.src, at, fmt.Errorf("segment %s has rows from row %d on already; the rows of a segment must stand together", quote(row.ID), before))
 			}
 			g = newGroup(row.ID, at, r.known)

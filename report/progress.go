@@ -48,9 +48,13 @@ type Progress struct {
 	done, fresh  int                      // fresh is without the cache
 	shownFresh   int                      // at the last plain line
 	counts       map[string]int
+	notes        []note // in the order in which they were first set
 	start, shown time.Time
 	finished     bool
 }
+
+// note is a text beside the counts.
+type note struct{ label, text string }
 
 // ProgressOption changes a new Progress.
 type ProgressOption func(*Progress)
@@ -100,6 +104,21 @@ func (p *Progress) AddCached(n int) {
 // It does not add to what is done.
 func (p *Progress) Count(label string, n int) {
 	p.update(func() { p.counts[Visible(label)] += n })
+}
+
+// Note sets a text that is shown beside the counts, such as what the work has
+// cost so far; "" takes it away.
+func (p *Progress) Note(label, text string) {
+	p.update(func() {
+		label, text := Visible(label), Visible(text)
+		for i := range p.notes {
+			if p.notes[i].label == label {
+				p.notes[i].text = text
+				return
+			}
+		}
+		p.notes = append(p.notes, note{label, text})
+	})
 }
 
 // update changes the counts, and shows them if it is time to.
@@ -187,12 +206,17 @@ func (p *Progress) line(n int, d time.Duration, left int) string {
 	return strings.Join(parts, between)
 }
 
-// extras are the counts beside the total that are not 0.
+// extras are the counts beside the total that are not 0, and the notes.
 func (p *Progress) extras() []string {
 	var extras []string
 	for _, label := range slices.Sorted(maps.Keys(p.counts)) {
 		if n := p.counts[label]; n != 0 {
 			extras = append(extras, humanize.Comma(int64(n))+" "+label)
+		}
+	}
+	for _, n := range p.notes {
+		if n.text != "" {
+			extras = append(extras, n.text+" "+n.label)
 		}
 	}
 	return extras

@@ -44,27 +44,46 @@ type Interval struct {
 // work is spread over GOMAXPROCS goroutines. The context is looked at before
 // each resample, and its error is returned wrapped.
 func Bootstrap(ctx context.Context, p *Pairs, s Statistic, g Grouping, o BootstrapOptions) (Interval, error) {
+	values, err := Resample(ctx, p, s, g, o)
+	if err != nil {
+		return Interval{}, err
+	}
+	return Percentiles(values, o.Confidence), nil
+}
+
+// Resample returns the statistic of each resample that [Bootstrap] draws, NaN
+// where it is undefined. The r-th resamples of two tables are of the same
+// segments where the seed is the same and the same segments have a pair of
+// scores: then the differences of their values are paired, and [Percentiles]
+// of them an interval of the difference.
+func Resample(ctx context.Context, p *Pairs, s Statistic, g Grouping, o BootstrapOptions) ([]float64, error) {
 	if err := check(p, s, g); err != nil {
-		return Interval{}, fmt.Errorf("bootstrap: %w", err)
+		return nil, fmt.Errorf("bootstrap: %w", err)
 	}
 	if o.Resamples < 1 {
-		return Interval{}, fmt.Errorf("bootstrap: %d resamples: at least 1 is needed", o.Resamples)
+		return nil, fmt.Errorf("bootstrap: %d resamples: at least 1 is needed", o.Resamples)
 	}
 	if !(o.Confidence > 0 && o.Confidence < 1) {
-		return Interval{}, fmt.Errorf("bootstrap: confidence %v is not between 0 and 1, such as 0.95", o.Confidence)
+		return nil, fmt.Errorf("bootstrap: confidence %v is not between 0 and 1, such as 0.95", o.Confidence)
 	}
 	values, err := resampled(ctx, newResampler(p, s, g), p.Segments, o)
 	if err != nil {
-		return Interval{}, fmt.Errorf("bootstrap of %v: %w", s, err)
+		return nil, fmt.Errorf("bootstrap of %v: %w", s, err)
 	}
-	defined := slices.DeleteFunc(values, math.IsNaN)
+	return values, nil
+}
+
+// Percentiles returns the interval that holds the middle share of the values,
+// such as 0.95. NaN values are left out and counted.
+func Percentiles(values []float64, confidence float64) Interval {
+	defined := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	slices.Sort(defined)
-	tail := (1 - o.Confidence) / 2
+	tail := (1 - confidence) / 2
 	return Interval{
 		Low:       quantile(defined, tail),
 		High:      quantile(defined, 1-tail),
-		Undefined: o.Resamples - len(defined),
-	}, nil
+		Undefined: len(values) - len(defined),
+	}
 }
 
 // resampled returns the statistic of each resample, in the order of their

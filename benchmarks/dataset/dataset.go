@@ -14,7 +14,8 @@ import (
 // judgements.
 type Options struct {
 	// References names the references of an mt-metrics-eval folder to use, in
-	// order. Where empty: refA, or the only reference of the folder.
+	// order, or is "all" for all of them in byte order of their names. Where
+	// empty: refA, or the only reference of the folder.
 	References []string
 	// Judgements turns on the reading of human scores, at segment level.
 	Judgements bool
@@ -104,13 +105,16 @@ func schemes() []scheme {
 	return []scheme{
 		{"jsonl", "jsonl:FILE", openJSONL},
 		{"mtme", "mtme:DIR/TESTSET/LP", openMTME},
+		{"parquet", "parquet:FILE", openParquet},
+		{"published", "published:DIR", openPublished},
 	}
 }
 
 // Open returns the dataset that spec names: "jsonl:FILE", where "-" is
-// standard input and can be read once, or "mtme:DIR/TESTSET/LP". The files
-// must exist, but segments are read only by iterating. A spec of an unknown
-// scheme is a *SpecError that lists the known ones.
+// standard input and can be read once, "mtme:DIR/TESTSET/LP", "parquet:FILE"
+// or a folder of such files, or "published:DIR". The files must exist, but
+// segments are read only by iterating. A spec of an unknown scheme is a
+// *SpecError that lists the known ones.
 //
 // The dataset may also be [Sized], a [HumanNamer] and a [ReferenceNamer].
 func Open(spec string, o Options) (refract.Dataset, error) {
@@ -137,7 +141,11 @@ func (e *SpecError) Error() string { return e.message }
 // lookup splits a spec and finds its scheme among the known ones.
 func lookup(what, spec string, known, usages []string) (i int, place string, err error) {
 	name, place, ok := strings.Cut(spec, ":")
-	want := strings.Join(usages, " or ")
+	last := len(usages) - 1
+	want := usages[last]
+	if last > 0 {
+		want = strings.Join(usages[:last], ", ") + " or " + want
+	}
 	if !ok {
 		return 0, "", &SpecError{fmt.Sprintf("%s %s does not say its format; write %s", what, quote(spec), want)}
 	}

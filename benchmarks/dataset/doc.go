@@ -1,21 +1,25 @@
-// Package dataset reads test sets, and writes them as JSON Lines.
+// Package dataset reads test sets, and writes them as JSON Lines and Parquet.
 //
 // A test set is named by a scheme and a place:
 //
 //	jsonl:FILE              one segment a line; "jsonl:-" is standard input
 //	mtme:DIR/TESTSET/LP     the folders of mt-metrics-eval
+//	parquet:FILE            a row a segment; a folder of such files
+//	published:DIR           a folder that package publish wrote, of any format
 //
 // [Open] takes such a name; [OpenLines] takes line-aligned text files;
-// [WithReferences] adds expanded references to either; [StoredMetrics] reads
-// the metric scores that an mt-metrics-eval folder keeps; [Encoder] writes
-// JSON Lines.
+// [WithReferences] adds expanded references to either, and [WithHypotheses]
+// outputs of systems; [StoredMetrics] reads the metric scores that an
+// mt-metrics-eval folder keeps; [Encoder] writes JSON Lines, and
+// [ParquetEncoder] Parquet.
 //
 // # How it reads
 //
 // Every reader streams: it holds one segment, and memory does not grow with
-// the number of segments, but for eight bytes of hash and a line number per
-// id in JSON Lines, and for what "div-ref:" needs, which [WithReferences]
-// states. Files are checked when they are opened, as far as that is
+// the number of segments, but for some twenty bytes per id in JSON Lines and
+// Parquet, to find repeated ones, and for what "div-ref:" needs, which
+// [WithReferences] states. The ids are known by 64 bits of a hash: among a
+// million different ones, two are taken for one with a probability of 3e-8. Files are checked when they are opened, as far as that is
 // cheap (they exist, they have equal line counts, the scores are numbers), so
 // that these errors come before any scoring. Only "\n" ends a line.
 //
@@ -44,6 +48,20 @@
 // for id. Unknown fields and repeated keys are errors, since they would lose
 // data. Blank lines may stand at the end of the file only.
 //
+// A variant may further say where it came from:
+//
+//	{"reference":0,"prompt":"order","sample":0,"model":"m","text":"…","finish":"stop",
+//	 "revision":"main","served_model":"m-0613","sampling":{"temperature":1},"raw":"1. …",
+//	 "cleaned":["number"],"prompt_tokens":31,"completion_tokens":12,
+//	 "created":"2024-02-29T13:00:00Z","verdict":"accepted","detail":""}
+//
+// Any field from revision to created, other than as a null, makes an Origin.
+// raw is the answer before it was cleaned: where there is an Origin without
+// raw, it is the text itself, and "raw":null says that it is missing. sampling
+// is an object of any kind, and kept as it is written. created is an instant
+// in RFC 3339. "rejected" holds answers that are no references, in the same
+// form as "variants".
+//
 // # Expanded references
 //
 // They are rows of JSON Lines again, or a file of Div-Ref, with the variants
@@ -52,6 +70,15 @@
 // with the same first reference share those of the last such segment. It
 // reproduces the figures of the released sets, but goes over the first
 // references beforehand. "div-ref-lines:" gives line k to segment k.
+//
+// # Parquet
+//
+// The columns are the fields of JSON Lines, without hypotheses and human
+// scores. references is a list of texts, which may be null; variants and
+// rejected are lists of records. The column raw_is of a variant tells what its
+// raw text is: "text", the text itself; "raw", the column raw; "missing"; or
+// "", where there is no Origin at all. sampling and created are texts, as JSON
+// Lines has them, and "" where absent. Unknown columns are errors.
 //
 // # mt-metrics-eval
 //

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
@@ -53,7 +54,8 @@ func appendSegment(b []byte, s *refract.Segment) []byte {
 		b = appendText(b, r)
 	}
 	b = append(b, ']')
-	b = appendVariants(b, s.Variants)
+	b = appendVariants(b, `,"variants":[`, s.Variants)
+	b = appendVariants(b, `,"rejected":[`, s.Rejected)
 	b = appendHypotheses(b, s.Hypotheses)
 	b = appendHuman(b, s.Judgements)
 	b = appendField(b, `,"document":`, s.Document)
@@ -61,11 +63,11 @@ func appendSegment(b []byte, s *refract.Segment) []byte {
 	return append(b, "}\n"...)
 }
 
-func appendVariants(b []byte, variants []refract.Variant) []byte {
+func appendVariants(b []byte, key string, variants []refract.Variant) []byte {
 	if len(variants) == 0 {
 		return b
 	}
-	b = append(b, `,"variants":[`...)
+	b = append(b, key...)
 	for i := range variants {
 		v := &variants[i]
 		b = comma(b, i)
@@ -79,9 +81,56 @@ func appendVariants(b []byte, variants []refract.Variant) []byte {
 		b = append(b, `,"text":`...)
 		b = appendText(b, v.Text)
 		b = appendField(b, `,"finish":`, v.Finish)
+		if v.Origin != nil {
+			b = appendOrigin(b, v.Origin, v.Text)
+		}
+		b = appendField(b, `,"verdict":`, v.Verdict)
+		b = appendField(b, `,"detail":`, v.Detail)
 		b = append(b, '}')
 	}
 	return append(b, ']')
+}
+
+// appendOrigin writes at least one field, which tells an origin from none: raw
+// where there is no other. Otherwise raw is left out where it is the text.
+func appendOrigin(b []byte, o *refract.Origin, text refract.Text) []byte {
+	before := len(b)
+	b = appendField(b, `,"revision":`, o.Revision)
+	b = appendField(b, `,"served_model":`, o.ServedModel)
+	if o.Sampling != "" {
+		b = append(b, `,"sampling":`...)
+		b = append(b, o.Sampling...)
+	}
+	later := len(o.Cleaned) > 0 || o.PromptTokens > 0 || o.CompletionTokens > 0 || !o.Created.IsZero()
+	if o.Raw != text || len(b) == before && !later {
+		b = append(b, `,"raw":`...)
+		b = appendText(b, o.Raw)
+	}
+	if len(o.Cleaned) > 0 {
+		b = append(b, `,"cleaned":[`...)
+		for i, step := range o.Cleaned {
+			b = comma(b, i)
+			b = appendString(b, step)
+		}
+		b = append(b, ']')
+	}
+	b = appendCount(b, `,"prompt_tokens":`, o.PromptTokens)
+	b = appendCount(b, `,"completion_tokens":`, o.CompletionTokens)
+	if !o.Created.IsZero() {
+		b = append(b, `,"created":"`...)
+		b = o.Created.UTC().AppendFormat(b, time.RFC3339Nano)
+		b = append(b, '"')
+	}
+	return b
+}
+
+// appendCount writes a number that is left out when it is 0.
+func appendCount(b []byte, key string, n int) []byte {
+	if n == 0 {
+		return b
+	}
+	b = append(b, key...)
+	return strconv.AppendInt(b, int64(n), 10)
 }
 
 func appendHypotheses(b []byte, hypotheses []refract.Hypothesis) []byte {
@@ -206,7 +255,7 @@ func (e *Encoder) check(s *refract.Segment) error {
 	if s.ID == "" {
 		return errors.New("it has no id")
 	}
-	if err := checkVariants(s.ID, s.Variants, len(s.References)); err != nil {
+	if err := checkVariants(s, len(s.References)); err != nil {
 		return err
 	}
 	e.systems.reset()
@@ -250,14 +299,13 @@ func checkUTF8(s *refract.Segment) error {
 		}
 	}
 	for i := range s.Variants {
-		v := &s.Variants[i]
-		for _, text := range []string{v.Text.Value, v.Prompt, v.Model, v.Finish} {
-			if !utf8.ValidString(text) {
-				return fmt.Errorf("variants[%d] is not UTF-8", i)
-			}
+		if err := checkVariant(&s.Variants[i]); err != nil {
+			return fmt.Errorf("variants[%d] %w", i, err)
 		}
-		if v.Sample < 0 {
-			return fmt.Errorf("variants[%d] has the sample %d", i, v.Sample)
+	}
+	for i := range s.Rejected {
+		if err := checkVariant(&s.Rejected[i]); err != nil {
+			return fmt.Errorf("rejected[%d] %w", i, err)
 		}
 	}
 	for i := range s.Hypotheses {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -42,13 +43,32 @@ func TestEncode(t *testing.T) {
 	text := refract.NewText
 	s := &refract.Segment{
 		ID: "1", Source: text(""), References: []refract.Text{text("<a&b>\u2028\"\\\n\r\t\x01\x7f"), {}},
-		Variants:   []refract.Variant{{Reference: 1, Prompt: "p", Sample: 2, Model: "m", Text: text("v"), Finish: "stop"}, {}},
+		Variants: []refract.Variant{
+			{Reference: 1, Prompt: "p", Sample: 2, Model: "m", Text: text("v"), Finish: "stop", Verdict: "accepted", Origin: &refract.Origin{
+				Revision: "r", ServedModel: "m-1", Sampling: `{"seed":1, "stop":["\u00e9",{}]}`, Raw: text("v"), Cleaned: []string{"quotes", "notes"},
+				PromptTokens: 7, CompletionTokens: 9, Created: time.Date(2024, 2, 29, 14, 0, 0, 120_000_000, time.FixedZone("", 3600)),
+			}},
+			{},
+			{Origin: &refract.Origin{}},
+			{Text: text(""), Origin: &refract.Origin{}},
+			{Text: text("v"), Origin: &refract.Origin{Raw: text("v")}},
+			{Text: text("v"), Origin: &refract.Origin{PromptTokens: 1}},
+		},
+		Rejected:   []refract.Variant{{Verdict: "duplicate", Detail: "of variant 1", Text: text("v"), Origin: &refract.Origin{Revision: "r", Raw: text("1. v")}}},
 		Hypotheses: []refract.Hypothesis{{System: "z"}, {System: "a", Text: text("h"), Human: true}},
 		Judgements: []refract.Judgement{{Name: "n", System: "z", Score: 1e21, Valid: true}, {Name: "m", System: "z"}, {Name: "n", System: "a", Score: -.5, Valid: true}},
 		Document:   "d", Domain: "e",
 	}
-	const want = `{"id":"1","source":"","references":["<a&b>` + "\u2028" + `\"\\\n\r\t\u0001` + "\x7f" + `",null],` +
-		`"variants":[{"reference":1,"prompt":"p","sample":2,"model":"m","text":"v","finish":"stop"},{"reference":0,"prompt":"","sample":0,"text":null}],` +
+	want := `{"id":"1","source":"","references":["<a&b>` + "\u2028" + `\"\\\n\r\t\u0001` + "\x7f" + `",null],` +
+		`"variants":[{"reference":1,"prompt":"p","sample":2,"model":"m","text":"v","finish":"stop",` +
+		`"revision":"r","served_model":"m-1","sampling":{"seed":1, "stop":["\u00e9",{}]},"cleaned":["quotes","notes"],` +
+		`"prompt_tokens":7,"completion_tokens":9,"created":"2024-02-29T13:00:00.12Z","verdict":"accepted"},` +
+		`{"reference":0,"prompt":"","sample":0,"text":null},` +
+		`{"reference":0,"prompt":"","sample":0,"text":null,"raw":null},` +
+		`{"reference":0,"prompt":"","sample":0,"text":"","raw":null},` +
+		`{"reference":0,"prompt":"","sample":0,"text":"v","raw":"v"},` +
+		`{"reference":0,"prompt":"","sample":0,"text":"v","raw":null,"prompt_tokens":1}],` +
+		`"rejected":[{"reference":0,"prompt":"","sample":0,"text":"v","revision":"r","raw":"1. v","verdict":"duplicate","detail":"of variant 1"}],` +
 		`"hypotheses":{"z":null,"a":"h"},"human_systems":["a"],"human":{"n":{"z":1e+21,"a":-0.5},"m":{"z":null}},"document":"d","domain":"e"}` + "\n" +
 		`{"id":"2","references":[]}` + "\n"
 	if d := cmp.Diff(want, encode(t, s, &refract.Segment{ID: "2"})); d != "" {
@@ -68,6 +88,12 @@ func TestEncodeErrors(t *testing.T) {
 		{refract.Segment{ID: "1", References: []refract.Text{bad}}, `cannot write segment "1": references[0] is not UTF-8`},
 		{refract.Segment{ID: "1", References: []refract.Text{{}}, Variants: []refract.Variant{{Model: "\xff"}}}, `cannot write segment "1": variants[0] is not UTF-8`},
 		{refract.Segment{ID: "1", References: []refract.Text{{}}, Variants: []refract.Variant{{Sample: -1}}}, `cannot write segment "1": variants[0] has the sample -1`},
+		{refract.Segment{ID: "1", References: []refract.Text{{}}, Variants: []refract.Variant{{}, {Origin: &refract.Origin{Sampling: "[]"}}}}, `cannot write segment "1": variants[1] has the sampling parameters "[]", which are no JSON object on one line`},
+		{refract.Segment{ID: "1", References: []refract.Text{{}}, Variants: []refract.Variant{{Origin: &refract.Origin{Sampling: "{\n}"}}}}, `cannot write segment "1": variants[0] has the sampling parameters "{\n}", which are no JSON object on one line`},
+		{refract.Segment{ID: "1", References: []refract.Text{{}}, Variants: []refract.Variant{{Origin: &refract.Origin{CompletionTokens: -1}}}}, `cannot write segment "1": variants[0] has -1 tokens`},
+		{refract.Segment{ID: "1", References: []refract.Text{{}}, Variants: []refract.Variant{{Origin: &refract.Origin{Created: time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)}}}}, `cannot write segment "1": variants[0] was created in the year 12345, which RFC 3339 cannot hold`},
+		{refract.Segment{ID: "1", References: []refract.Text{{}}, Rejected: []refract.Variant{{Origin: &refract.Origin{Cleaned: []string{"\xff"}}}}}, `cannot write segment "1": rejected[0] is not UTF-8`},
+		{refract.Segment{ID: "1", Rejected: []refract.Variant{{}}}, `cannot write segment "1": segment "1": rejected[0] is of reference 0, but the segment has 0 references (the first is 0)`},
 		{refract.Segment{ID: "1", Variants: []refract.Variant{{}}}, `cannot write segment "1": segment "1": variants[0] is of reference 0, but the segment has 0 references (the first is 0)`},
 		{refract.Segment{ID: "1", Hypotheses: []refract.Hypothesis{{System: "s", Text: bad}}}, `cannot write segment "1": hypothesis of system "s" is not UTF-8`},
 		{refract.Segment{ID: "1", Hypotheses: []refract.Hypothesis{{System: "s"}, {System: "s"}}}, `cannot write segment "1": system "s" has two hypotheses`},
@@ -119,10 +145,10 @@ func drawSegment(t *rapid.T, id string) *refract.Segment {
 	}
 	if n := len(s.References); n > 0 {
 		for range rapid.IntRange(0, 3).Draw(t, "variants") {
-			s.Variants = append(s.Variants, refract.Variant{
-				Reference: rapid.IntRange(0, n-1).Draw(t, "reference"), Prompt: drawString(t),
-				Sample: rapid.IntRange(0, 1<<40).Draw(t, "sample"), Model: drawString(t), Text: drawText(t), Finish: drawString(t),
-			})
+			s.Variants = append(s.Variants, drawVariant(t, n))
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "rejected") {
+			s.Rejected = append(s.Rejected, drawVariant(t, n))
 		}
 	}
 	for i, system := range rapid.SliceOfNDistinct(rapid.String(), 0, 50, rapid.ID).Draw(t, "systems") {
@@ -138,6 +164,32 @@ func drawSegment(t *rapid.T, id string) *refract.Segment {
 		}
 	}
 	return s
+}
+
+func drawVariant(t *rapid.T, references int) refract.Variant {
+	v := refract.Variant{
+		Reference: rapid.IntRange(0, references-1).Draw(t, "reference"), Prompt: drawString(t),
+		Sample: rapid.IntRange(0, 1<<40).Draw(t, "sample"), Model: drawString(t), Text: drawText(t), Finish: drawString(t),
+		Verdict: rapid.SampledFrom([]string{"", refract.Accepted, "cut"}).Draw(t, "verdict"), Detail: drawString(t),
+	}
+	if rapid.Bool().Draw(t, "origin") {
+		o := &refract.Origin{Raw: v.Text}
+		v.Origin = o
+		if rapid.Bool().Draw(t, "other raw text") {
+			o.Raw = drawText(t)
+		}
+		if rapid.Bool().Draw(t, "more") {
+			o.Revision, o.ServedModel = drawString(t), drawString(t)
+			o.Sampling = rapid.SampledFrom([]string{"", "{}", `{ "a":[1e-7,null,{"b":"\u0000"}],"a":true}`}).Draw(t, "sampling")
+			o.Cleaned = rapid.SliceOfN(rapid.String(), 1, 3).Draw(t, "cleaned")
+			o.PromptTokens = rapid.IntRange(0, 3).Draw(t, "prompt tokens")
+			o.CompletionTokens = rapid.IntRange(0, 1<<40).Draw(t, "completion tokens")
+		}
+		if rapid.Bool().Draw(t, "created") {
+			o.Created = time.Unix(rapid.Int64Range(-62167219200, 253402300799).Draw(t, "second"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanosecond")).UTC()
+		}
+	}
+	return v
 }
 
 func TestRoundTrip(t *testing.T) {

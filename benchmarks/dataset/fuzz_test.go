@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +21,7 @@ import (
 func FuzzJSONL(f *testing.F) {
 	for _, s := range []string{
 		`{"id":"a","source":"s","references":["r1",null,""],"variants":[{"reference":2,"prompt":"order","sample":3,"model":"m","text":"v","finish":"stop"}],"human":{"mqm":{"z":-1.5,"y":null}},"hypotheses":{"z":"h","y":null},"human_systems":["y"],"document":"d","domain":"news"}`,
+		`{"id":"a","references":["r"],"variants":[{"text":"v","revision":"w","served_model":"s","sampling":{"a":[1,{"b":null}]},"raw":"1. v","cleaned":["number"],"prompt_tokens":1,"completion_tokens":2,"created":"2024-02-29T13:00:00.5+01:00","verdict":"accepted","detail":"d"},{"text":"v","raw":null},{"text":"v","raw":"v"},{"text":null,"cleaned":[],"created":null}],"rejected":[{"text":"v","verdict":"cut"}]}`,
 		` { "id" : 7.0e-1 , "references" : null } `,
 		`{"id":"\ud83d\ude00\"\\\/\b\f\n\r\t\u0000"}`,
 		`{"id":"\ud800"}`,
@@ -42,6 +45,12 @@ func FuzzJSONL(f *testing.F) {
 				Source     refract.Text
 				References []refract.Text
 				Hypotheses map[string]refract.Text
+				Variants   []struct {
+					Text, Raw refract.Text
+					Created   *time.Time
+					Cleaned   []string
+				}
+				Rejected []any
 			}
 			d := json.NewDecoder(strings.NewReader(lines[i]))
 			d.UseNumber()
@@ -58,6 +67,16 @@ func FuzzJSONL(f *testing.F) {
 			for i, r := range s.References {
 				if r != std.References[i] {
 					t.Fatalf("references %v, encoding/json has %v", s.References, std.References)
+				}
+			}
+			if len(s.Variants) != len(std.Variants) || len(s.Rejected) != len(std.Rejected) {
+				t.Fatalf("got %+v, encoding/json has %+v", s, std)
+			}
+			for i, v := range s.Variants {
+				w := std.Variants[i]
+				if v.Text != w.Text || w.Raw.Valid && v.Origin.Raw != w.Raw || len(w.Cleaned) > 0 && !slices.Equal(v.Origin.Cleaned, w.Cleaned) ||
+					w.Created != nil && !v.Origin.Created.Equal(*w.Created) {
+					t.Fatalf("got %+v, encoding/json has %+v", v, w)
 				}
 			}
 			for _, h := range s.Hypotheses {
@@ -130,12 +149,17 @@ func FuzzPythonList(f *testing.F) {
 				t.Fatalf("%q is longer than its line", s.Value)
 			}
 		}
-		again, err := parsePythonList(pythonRepr(got), refract.Position{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(got, again); d != "" {
-			t.Fatal(d)
+		for _, repr := range []string{pythonRepr(got), string(AppendPythonList(nil, got))} {
+			again, err := parsePythonList(repr, refract.Position{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(got, again); d != "" {
+				t.Fatal(d)
+			}
+			if strings.ContainsAny(repr, "\n") {
+				t.Fatalf("more than a line: %q", repr)
+			}
 		}
 	})
 }

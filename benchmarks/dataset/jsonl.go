@@ -3,13 +3,13 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"hash/maphash"
 	"io"
 	"iter"
 	"os"
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/idset"
 )
 
 // jsonl is a dataset in JSON Lines.
@@ -78,7 +78,7 @@ func (d *jsonl) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error]
 				return
 			}
 			if err == nil {
-				if bad := checkVariants(r.segment.ID, r.segment.Variants, len(r.segment.References)); bad != nil {
+				if bad := checkVariants(r.segment, len(r.segment.References)); bad != nil {
 					err = &Error{Pos: r.segment.Pos, Err: bad}
 				}
 			}
@@ -98,10 +98,8 @@ func (d *jsonl) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error]
 type rowReader struct {
 	lines  *lineReader
 	parser segmentParser
-	seed   maphash.Seed
-	// ids has the line of each id by its hash. Two ids among a million have
-	// the same one with a probability of 3e-8, and would be refused.
-	ids map[uint64]uint32
+	ids    *idset.Set // with the line of each
+	rows   int
 }
 
 func newRowReader(ctx context.Context, in *input, o Options) (*rowReader, error) {
@@ -109,7 +107,7 @@ func newRowReader(ctx context.Context, in *input, o Options) (*rowReader, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &rowReader{lines: l, seed: maphash.MakeSeed(), ids: map[uint64]uint32{}}
+	r := &rowReader{lines: l, ids: idset.New()}
 	r.parser.names = interner{}
 	if o.Judgements {
 		r.parser.judgements = func(name string) bool {
@@ -137,11 +135,10 @@ func (r *rowReader) next(ctx context.Context) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	id := maphash.String(r.seed, parsed.segment.ID)
-	if first, ok := r.ids[id]; ok {
+	if first, again := r.ids.Add(parsed.segment.ID, int64(r.lines.line)); again {
 		return row{}, failAt(r.lines.pos(), 0, "id %s is that of line %d already; ids must be unique", quote(parsed.segment.ID), first)
 	}
-	r.ids[id] = uint32(r.lines.line)
+	r.rows++
 	return parsed, nil
 }
 

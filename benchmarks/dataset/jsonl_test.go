@@ -158,7 +158,7 @@ func TestJSONLErrors(t *testing.T) {
 
 		{"unknown field", `{"id":"1","refrences":[]}`, `d.jsonl:1:11: unknown field "refrences" (did you mean "references"?)`},
 		{"unknown field, by case", `{"ID":"1"}`, `d.jsonl:1:2: unknown field "ID" (did you mean "id"?)`},
-		{"unknown long field", `{"id":"1","translation memory":[]}`, `d.jsonl:1:11: unknown field "translation memory"; the fields are id, source, references, variants, hypotheses, human_systems, human, document, domain`},
+		{"unknown long field", `{"id":"1","translation memory":[]}`, `d.jsonl:1:11: unknown field "translation memory"; the fields are id, source, references, variants, rejected, hypotheses, human_systems, human, document, domain`},
 		{"field twice", `{"id":"1","id":"2"}`, `d.jsonl:1:11: field "id" is there twice`},
 		{"system twice", `{"id":"1","hypotheses":{"s":"a","t":"b","s":"c"}}`, `d.jsonl:1:41: system "s" is twice in hypotheses`},
 		{"system twice, by escape", `{"id":"1","hypotheses":{"s":"a","\u0073":"c"}}`, `d.jsonl:1:33: system "s" is twice in hypotheses`},
@@ -175,6 +175,15 @@ func TestJSONLErrors(t *testing.T) {
 		{"variant field", `{"id":"1","variants":[{"promt":"x"}]}`, `d.jsonl:1:24: unknown field of variants[0]: "promt" (did you mean "prompt"?)`},
 		{"variant field twice", `{"id":"1","variants":[{"model":"x","model":"y"}]}`, `d.jsonl:1:36: field "model" of variants[0] is there twice`},
 		{"variant without text", `{"id":"1","references":["r"],"variants":[{"reference":0}]}`, `d.jsonl:1:56: variants[0] has no text; write null for a missing one`},
+		{"raw kind", `{"id":"1","references":["r"],"variants":[{"text":"v","raw":1}]}`, `d.jsonl:1:60: field variants[0].raw must be a string or null, not a number`},
+		{"sampling kind", `{"id":"1","references":["r"],"variants":[{"text":"v","sampling":"t"}]}`, `d.jsonl:1:65: field variants[0].sampling must be an object, not a string`},
+		{"sampling", `{"id":"1","references":["r"],"variants":[{"text":"v","sampling":{"a":[1,nul]}}]}`, `d.jsonl:1:73: bad JSON: 'n' where a value should be`},
+		{"sampling depth", `{"id":"1","references":["r"],"variants":[{"text":"v","sampling":` + strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40) + `}]}`, `d.jsonl:1:225: bad JSON: the values are nested too deep`},
+		{"cleaned", `{"id":"1","references":["r"],"variants":[{"text":"v","cleaned":["a",null]}]}`, `d.jsonl:1:69: field variants[0].cleaned must be an array of strings, not null`},
+		{"tokens", `{"id":"1","references":["r"],"variants":[{"text":"v","prompt_tokens":-1}]}`, `d.jsonl:1:70: field variants[0].prompt_tokens must be an integer from 0, not -1`},
+		{"created", `{"id":"1","references":["r"],"variants":[{"text":"v","created":"2024-02-30T00:00:00Z"}]}`, `d.jsonl:1:64: field variants[0].created must be a date and time such as 2024-02-29T13:00:00Z, not "2024-02-30T00:00:00Z"`},
+		{"rejected field", `{"id":"1","references":["r"],"rejected":[{"verdikt":"cut"}]}`, `d.jsonl:1:43: unknown field of rejected[0]: "verdikt" (did you mean "verdict"?)`},
+		{"rejected range", `{"id":"1","references":["r"],"rejected":[{"reference":1,"text":"v"}]}`, `d.jsonl:1: segment "1": rejected[0] is of reference 1, but the segment has 1 reference (the first is 0)`},
 		{"variant range", `{"id":"1","references":["r"],"variants":[{"text":"v"},{"reference":1,"text":"v"}]}`, `d.jsonl:1: segment "1": variants[1] is of reference 1, but the segment has 1 reference (the first is 0)`},
 
 		{"UTF-8", "{\"id\":\"1\"}\n{\"id\":\"é\xff\"}", `d.jsonl:2: invalid UTF-8 at byte 10 of the line; store the file as UTF-8`},
@@ -291,9 +300,9 @@ func TestCancel(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{"sub/x": ""})
 	for _, c := range []struct{ spec, want string }{
-		{"data.jsonl", `dataset "data.jsonl" does not say its format; write jsonl:FILE or mtme:DIR/TESTSET/LP`},
-		{"json:data", `dataset "json:data" has the unknown format "json" (did you mean "jsonl"?); write jsonl:FILE or mtme:DIR/TESTSET/LP`},
-		{"parquet:data", `dataset "parquet:data" has the unknown format "parquet"; write jsonl:FILE or mtme:DIR/TESTSET/LP`},
+		{"data.jsonl", `dataset "data.jsonl" does not say its format; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE or published:DIR`},
+		{"json:data", `dataset "json:data" has the unknown format "json" (did you mean "jsonl"?); write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE or published:DIR`},
+		{"arrow:data", `dataset "arrow:data" has the unknown format "arrow"; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE or published:DIR`},
 		{"jsonl:", `dataset "jsonl:" names no file; write jsonl:FILE`},
 		{"jsonl:" + dir + "/none", `none: no such file or directory`},
 		{"jsonl:" + dir + "/sub", `sub: is a directory, not a file`},

@@ -141,9 +141,16 @@ func (f *folder) reference(name string) string {
 	return filepath.Join(f.root, "references", f.lp+"."+name+".txt")
 }
 
+// allReferences stands for all references of a folder, unless one has that
+// name.
+const allReferences = "all"
+
 // choose returns the references to use. A folder without any leaves the
 // question whether one is needed to the metrics.
 func (f *folder) choose(want []string) ([]string, error) {
+	if len(want) == 1 && want[0] == allReferences && !slices.Contains(f.references, allReferences) {
+		return f.references, nil
+	}
 	if len(want) == 0 {
 		switch {
 		case slices.Contains(f.references, "refA"):

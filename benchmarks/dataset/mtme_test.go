@@ -118,6 +118,17 @@ func TestMTMEChoices(t *testing.T) {
 	}
 }
 
+func TestMTMEAllReferences(t *testing.T) {
+	dir := folderOf(t, changed(nil))
+	got, err := openAndCollect(Open("mtme:"+dir+"/ts/de-en", Options{References: []string{"all"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := got[0].References; len(r) != 2 || r[0].Value != "one" || r[1].Value != "1" {
+		t.Errorf("references %v", r)
+	}
+}
+
 func TestMTMEErrors(t *testing.T) {
 	const mqm = "ts/human-scores/de-en.mqm.seg.score"
 	for _, c := range []struct {

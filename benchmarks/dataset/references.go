@@ -28,6 +28,7 @@ type referenceScheme struct {
 
 // variantSource opens a reader for each pass over a dataset.
 type variantSource interface {
+	rereader
 	open(ctx context.Context) (variantReader, error)
 	// check compares with a dataset of n segments before it is read.
 	check(n int) error

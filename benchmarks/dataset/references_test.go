@@ -93,9 +93,26 @@ func TestReferencesOfSegmentsWithout(t *testing.T) {
 	}
 }
 
+// A row of nothing but rejected variants is one of variants, of which none
+// serves: its references are the parents and no further ones.
+func TestReferencesRejected(t *testing.T) {
+	row := encode(t, &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}, Rejected: []refract.Variant{{Text: refract.NewText("x"), Verdict: "copy"}}})
+	ds, _, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", row, nil, nil)
+	got, err := openAndCollect(ds, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got[0].Variants) != 0 || len(got[0].Rejected) != 1 || got[0].Rejected[0].Verdict != "copy" {
+		t.Errorf("got %+v", got[0])
+	}
+	ds, dir, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", `{"id":"a","rejected":[{"reference":1,"text":"x"}]}`, nil, nil)
+	_, err = openAndCollect(ds, err)
+	wantError(t, dir, err, `refs:1: segment "a": rejected[0] is of reference 1, but the segment has 1 reference (the first is 0)`)
+}
+
 func TestWithReferencesErrors(t *testing.T) {
 	for _, c := range []struct{ name, scheme, base, text, want string }{
-		{"scheme", "divref", base, "", `references "divref:refs" has the unknown format "divref" (did you mean "div-ref"?); write div-ref:FILE or div-ref-lines:FILE or jsonl:FILE`},
+		{"scheme", "divref", base, "", `references "divref:refs" has the unknown format "divref" (did you mean "div-ref"?); write div-ref:FILE, div-ref-lines:FILE or jsonl:FILE`},
 		{"few lines", "div-ref", base, "[]\n", `refs: has 1 line, but the dataset has 2 segments; the first without one is "b" (base:2)`},
 		{"no lines", "div-ref", base, "", `refs: has 0 lines, but the dataset has 2 segments; the first without one is "a" (base:1)`},
 		{"many lines", "div-ref", base, "[]\n[]\n\n[]\n", `refs: has 4 lines, but the dataset has 2 segments; line k must belong to segment k`},

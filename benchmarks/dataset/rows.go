@@ -60,7 +60,7 @@ func (r *rowVariants) extend(ctx context.Context, s *refract.Segment) error {
 			quote(s.ID), s.Pos, quote(g.ID))
 	}
 	if got.hasVariants {
-		if err := checkVariants(s.ID, g.Variants, len(s.References)); err != nil {
+		if err := checkVariants(g, len(s.References)); err != nil {
 			return &Error{Pos: g.Pos, Err: err}
 		}
 		if got.hasReferences && !sameParents(g, s) {
@@ -70,6 +70,7 @@ func (r *rowVariants) extend(ctx context.Context, s *refract.Segment) error {
 			}
 		}
 		s.Variants = append(s.Variants, g.Variants...)
+		s.Rejected = append(s.Rejected, g.Rejected...)
 		return nil
 	}
 	if len(s.References) == 0 && len(s.Variants) == 0 {
@@ -86,9 +87,12 @@ func (r *rowVariants) extend(ctx context.Context, s *refract.Segment) error {
 // sameParents tells whether the variants of g were made from the references
 // of s.
 func sameParents(g, s *refract.Segment) bool {
-	for _, v := range g.Variants {
-		if v.Reference >= len(g.References) || g.References[v.Reference] != s.References[v.Reference] {
-			return false
+	for _, variants := range [...][]refract.Variant{g.Variants, g.Rejected} {
+		for i := range variants {
+			r := variants[i].Reference
+			if r >= len(g.References) || g.References[r] != s.References[r] {
+				return false
+			}
 		}
 	}
 	return true
@@ -97,7 +101,7 @@ func sameParents(g, s *refract.Segment) bool {
 func (r *rowVariants) finish(n int, short *refract.Segment) error {
 	lines := r.rows.lines
 	if short != nil {
-		return tooShort(lines.file, len(r.rows.ids), n, short)
+		return tooShort(lines.file, r.rows.rows, n, short)
 	}
 	switch extra, err := r.rows.next(context.Background()); {
 	case err == nil:

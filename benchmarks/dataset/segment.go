@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,15 +11,17 @@ import (
 // The fields of a segment and of a variant, in the order in which they are
 // written.
 var (
-	segmentFields = []string{"id", "source", "references", "variants", "hypotheses", "human_systems", "human", "document", "domain"}
-	variantFields = []string{"reference", "prompt", "sample", "model", "text", "finish"}
+	segmentFields = []string{"id", "source", "references", "variants", "rejected", "hypotheses", "human_systems", "human", "document", "domain"}
+	variantFields = []string{"reference", "prompt", "sample", "model", "text", "finish",
+		"revision", "served_model", "sampling", "raw", "cleaned", "prompt_tokens", "completion_tokens", "created",
+		"verdict", "detail"}
 )
 
 // row is one line of JSON Lines.
 type row struct {
 	segment       *refract.Segment
 	hasReferences bool // the field is there, be it empty
-	hasVariants   bool
+	hasVariants   bool // or rejected ones
 }
 
 // segmentParser reads rows. It is reused for all lines of a file.
@@ -32,6 +33,7 @@ type segmentParser struct {
 	// Memory that is reused: slices of the segment are cut to size at its end.
 	references []refract.Text
 	variants   []refract.Variant
+	rejected   []refract.Variant
 	hypotheses []refract.Hypothesis
 	scores     []refract.Judgement
 	humans     []string
@@ -47,7 +49,7 @@ func (p *segmentParser) parse(line string, pos refract.Position) (row, error) {
 	if p.peek() != '{' {
 		return row{}, p.notObject()
 	}
-	p.references, p.variants, p.hypotheses = p.references[:0], p.variants[:0], p.hypotheses[:0]
+	p.references, p.variants, p.rejected, p.hypotheses = p.references[:0], p.variants[:0], p.rejected[:0], p.hypotheses[:0]
 	p.scores, p.humans = p.scores[:0], p.humans[:0]
 	r := row{segment: &refract.Segment{Pos: pos}}
 	var seen uint
@@ -114,7 +116,10 @@ func (p *segmentParser) field(r *row, key string) (err error) {
 		return p.nullable(key, p.readReferences)
 	case "variants":
 		r.hasVariants = true
-		return p.nullable(key, p.readVariants)
+		return p.nullable(key, func() error { return p.readVariants(key, &p.variants) })
+	case "rejected":
+		r.hasVariants = true
+		return p.nullable(key, func() error { return p.readVariants(key, &p.rejected) })
 	case "hypotheses":
 		p.systems.reset()
 		return p.nullable(key, p.readHypotheses)
@@ -166,57 +171,6 @@ func (p *segmentParser) readReferences() error {
 		p.references = append(p.references, t)
 		return nil
 	})
-}
-
-func (p *segmentParser) readVariants() error {
-	return p.array(func(i int) error {
-		var v refract.Variant
-		var seen uint
-		err := p.object(func(key string) error {
-			f := slices.Index(variantFields, key)
-			if f < 0 {
-				return p.unknownField(fmt.Sprintf("of variants[%d]: ", i), key, variantFields)
-			}
-			if seen&(1<<f) != 0 {
-				return failAt(p.pos, p.key+1, "field %q of variants[%d] is there twice", key, i)
-			}
-			seen |= 1 << f
-			if err := p.variantField(&v, key); err != nil {
-				return p.in(err, "variants[%d].%s", i, key)
-			}
-			return nil
-		})
-		if err != nil {
-			return p.in(err, "variants[%d]", i)
-		}
-		if seen&(1<<slices.Index(variantFields, "text")) == 0 {
-			return failAt(p.pos, p.i, "variants[%d] has no text; write null for a missing one", i)
-		}
-		p.variants = append(p.variants, v)
-		return nil
-	})
-}
-
-func (p *segmentParser) variantField(v *refract.Variant, key string) (err error) {
-	name := func(dst *string) {
-		*dst, err = p.optional()
-		*dst = p.names.get(*dst)
-	}
-	switch key {
-	case "reference":
-		v.Reference, err = p.index()
-	case "sample":
-		v.Sample, err = p.index()
-	case "prompt":
-		name(&v.Prompt)
-	case "model":
-		name(&v.Model)
-	case "finish":
-		name(&v.Finish)
-	case "text":
-		v.Text, err = p.text()
-	}
-	return err
 }
 
 func (p *segmentParser) readHypotheses() error {
@@ -316,19 +270,9 @@ func (p *segmentParser) finish(s *refract.Segment) error {
 	}
 	s.References = clone(p.references)
 	s.Variants = clone(p.variants)
+	s.Rejected = clone(p.rejected)
 	s.Hypotheses = clone(p.hypotheses)
 	s.Judgements = clone(p.scores)
-	return nil
-}
-
-// checkVariants checks that variants belong to one of n references.
-func checkVariants(id string, variants []refract.Variant, n int) error {
-	for i, v := range variants {
-		if v.Reference < 0 || v.Reference >= n {
-			return fmt.Errorf("segment %s: variants[%d] is of reference %d, but the segment has %s (the first is 0)",
-				quote(id), i, v.Reference, plural(n, "reference"))
-		}
-	}
 	return nil
 }
 

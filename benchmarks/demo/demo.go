@@ -3,7 +3,8 @@
 // German, summaries and image captions, with the outputs of four made-up
 // systems of clearly different quality, the authors' own judgements of them
 // (named "authors", 0 to 100), and an answer to each of the ten prompts for
-// every reference. Systems, judgements and answers have one origin, so the
+// every reference; one has a second answer, because the first is rejected for a
+// changed number. Systems, judgements and answers have one origin, so the
 // numbers show how the program works and are no evidence for anything.
 package demo
 

@@ -16,6 +16,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/demo"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/metrics/chrf"
 )
 
@@ -89,9 +90,13 @@ func expanded(t *testing.T) list {
 	if _, err := cache.Import(t.Context(), bytes.NewReader(demo.Answers()), store); err != nil {
 		t.Fatal(err)
 	}
+	checks, err := check.New(check.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	x, err := diversify.New(diversify.Config{
 		Prompts: diversify.Ten(), Model: demo.Model, Store: store,
-		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP,
+		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP, Check: checks, Resample: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +109,8 @@ func expanded(t *testing.T) list {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(out) * len(diversify.Ten()); sum.Cached != want || bytes.Count(demo.Answers(), []byte("\n")) != want {
+	// One answer is rejected, and a second sample takes its place.
+	if want := len(out)*len(diversify.Ten()) + 1; sum.Cached != want || sum.Rejected != 1 || bytes.Count(demo.Answers(), []byte("\n")) != want {
 		t.Errorf("%d answers used of %d, want %d", sum.Cached, bytes.Count(demo.Answers(), []byte("\n")), want)
 	}
 	return out

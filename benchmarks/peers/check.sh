@@ -14,7 +14,7 @@ data=${REFRACT_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if ! "$venv/bin/python" -c 'import sacrebleu, scipy, fastchrf, pyarrow' 2>/dev/null; then
+if ! "$venv/bin/python" -c 'import sacrebleu, scipy, fastchrf, pyarrow, datasets' 2>/dev/null; then
 	python3 -m venv "$venv"
 	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
 fi
@@ -48,6 +48,24 @@ echo "== pyarrow reads the stored matrix"
 "$work/refract" score "jsonl:$work/sample/sample.jsonl" --per cell -o "$work/matrix.parquet"
 "$work/refract" score "jsonl:$work/sample/sample.jsonl" --per cell -o "$work/matrix.jsonl"
 "$python" "$here/parquet_check.py" "$work/matrix.parquet" "$work/matrix.jsonl"
+
+publish() { "$work/refract" publish "$@" >/dev/null 2>"$work/log" || { cat "$work/log" && return 1; }; }
+echo "== published sets in Hugging Face's datasets, Python and sacreBLEU"
+"$work/refract" cache import "$work/sample/cache.sqlite" "$work/sample/answers.jsonl" 2>/dev/null
+"$work/refract" expand "jsonl:$work/sample/sample.jsonl" --model recorded --cache "$work/sample/cache.sqlite" --offline -o "$work/expanded.jsonl" 2>/dev/null
+"$python" "$here/publish_vectors.py" "$work/hostile.jsonl" --seed "${REFRACT_SEED:-1}"
+for set in expanded hostile; do
+	for format in jsonl parquet div-ref; do
+		publish "jsonl:$work/$set.jsonl" --to "$format" -o "$work/$set-$format"
+	done
+	"$python" "$here/hf_check.py" "$work/$set-parquet" "$work/$set-jsonl" "$work/$set.rewritten.parquet"
+	publish "parquet:$work/$set.rewritten.parquet" --to jsonl -o "$work/$set-again"
+	cmp "$work/$set-again/references.jsonl" "$work/$set-jsonl/references.jsonl"
+	"$python" "$here/pylist_check.py" "$work/$set-div-ref/references.diversified" "$work/$set-jsonl/references.jsonl"
+done
+publish "jsonl:$work/expanded.jsonl" --to text -o "$work/text"
+awk '{ $2 = "word"; print }' "$work/text/ref.3" >"$work/system.txt"
+"$python" "$here/sacrebleu_files.py" "$work/refract" "$work/text" "$work/system.txt"
 
 if [ ${#have_data[@]} -gt 0 ]; then
 	echo "== WMT22 zh-en against SciPy and sacreBLEU"

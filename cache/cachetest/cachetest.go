@@ -1,5 +1,5 @@
-// Package cachetest is the conformance suite of [cache.Store]: every
-// implementation passes it.
+// Package cachetest is the conformance suite of [cache.Store] and of what a
+// store may do beside: every implementation passes it.
 package cachetest
 
 import (
@@ -28,12 +28,16 @@ func Run(t *testing.T, open func(t *testing.T) cache.Store) {
 		{"absent", absent},
 		{"exact", exact},
 		{"first answer stays", firstStays},
+		{"keep", keep},
 		{"refused", refused},
 		{"created in UTC", created},
 		{"cancelled", cancelled},
 		{"concurrent", concurrent},
 		{"model", model},
 		{"export and import", exportImport},
+		{"many", many},
+		{"many, concurrent", manyConcurrent},
+		{"claims", claimAlone},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}
@@ -48,10 +52,12 @@ func Entry(n int) cache.Entry {
 			Params: `{"max_tokens":256,"temperature":1,"top_p":0.9}`,
 			Sample: n % 3,
 		},
-		Text: fmt.Sprintf("answer %d", n), HasText: true,
-		FinishReason: "stop", ServedModel: "model-a-0613",
-		PromptTokens: 5 + n, CompletionTokens: 2,
-		Created: time.Date(2024, 5, 6, 7, 8, 9, n, time.UTC),
+		Answer: cache.Answer{
+			Text: fmt.Sprintf("answer %d", n), HasText: true,
+			FinishReason: "stop", ServedModel: "model-a-0613",
+			PromptTokens: 5 + n, CompletionTokens: 2,
+			Created: time.Date(2024, 5, 6, 7, 8, 9, n, time.UTC),
+		},
 	}
 }
 
@@ -78,9 +84,11 @@ func Generator() *rapid.Generator[cache.Entry] {
 				Prompt: text.Draw(t, "prompt"), Sample: rapid.IntRange(0, math.MaxInt32).Draw(t, "sample"),
 				Params: rapid.SampledFrom([]cache.Params{"", params}).Draw(t, "params"),
 			},
-			FinishReason: text.Draw(t, "finish"), ServedModel: text.Draw(t, "served"),
-			PromptTokens:     rapid.IntRange(0, math.MaxInt32).Draw(t, "prompt tokens"),
-			CompletionTokens: rapid.IntRange(0, math.MaxInt32).Draw(t, "completion tokens"),
+			Answer: cache.Answer{
+				FinishReason: text.Draw(t, "finish"), ServedModel: text.Draw(t, "served"),
+				PromptTokens:     rapid.IntRange(0, math.MaxInt32).Draw(t, "prompt tokens"),
+				CompletionTokens: rapid.IntRange(0, math.MaxInt32).Draw(t, "completion tokens"),
+			},
 		}
 		if rapid.Bool().Draw(t, "has text") {
 			e.Text, e.HasText = text.Draw(t, "text"), true
@@ -169,6 +177,29 @@ func firstStays(t *testing.T, open func(*testing.T) cache.Store) {
 	mustPut(t, s, Entry(2))
 	if got := mustGet(t, s, blocked.Request); got != blocked {
 		t.Errorf("got %+v, want the missing answer", got)
+	}
+}
+
+// keep tests cache.Keep, whether the store is a Keeper or not.
+func keep(t *testing.T, open func(*testing.T) cache.Store) {
+	s := open(t)
+	first, second := Entry(1), Entry(1)
+	second.Text = "another answer"
+	zone := time.FixedZone("somewhere", 3600)
+	first.Created = first.Created.In(zone)
+	for _, e := range []cache.Entry{first, second, first} {
+		got, err := cache.Keep(t.Context(), s, e)
+		if err != nil || got != Entry(1).Answer {
+			t.Errorf("Keep = %+v, %v; want the first answer, as it is read back", got, err)
+		}
+	}
+	if got := mustGet(t, s, first.Request); got != Entry(1) {
+		t.Errorf("got %+v, want the first answer", got)
+	}
+	bad := Entry(2)
+	bad.Request.Model = ""
+	if _, err := cache.Keep(t.Context(), s, bad); err == nil {
+		t.Error("an entry that is none was kept")
 	}
 }
 

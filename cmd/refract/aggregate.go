@@ -105,7 +105,7 @@ func (a *aggregator) sinkOf(eng *refract.Engine, settings []refract.Setting, pol
 		if err != nil {
 			return nil, nil, err
 		}
-		rows := newSegmentRows(w, eng.Metrics, settings, refract.Reducer{Policy: policy})
+		rows := newSegmentRows(w, eng.Metrics, settings, refract.Reducer{Policy: policy}, "")
 		return rows.write, w.Close, nil
 	}
 	acc, err := refract.NewSystems(eng, settings, refract.Averaged, policy)

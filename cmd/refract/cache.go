@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,35 +21,39 @@ func (e *env) cacheCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
 		Short: "Look into a cache of model answers",
+		Long: `Look into a cache of model answers. CACHE is a file, or the address of a
+Postgres database such as postgres://user@host/database. A password is better
+kept in PGPASSWORD or ~/.pgpass than in the address, which other users of the
+machine may see.`,
 		Example: `  refract cache stats refract-cache.sqlite
+  refract cache stats postgres://refract@db.example.org/answers
   refract cache verify refract-cache.sqlite
   refract cache export refract-cache.sqlite -o answers.jsonl`,
 	}
 	group(cmd)
-	cmd.AddCommand(e.cacheStatsCommand(), e.cacheVerifyCommand(), e.cacheExportCommand(), e.cacheImportCommand())
+	cmd.AddCommand(e.cacheStatsCommand(), e.cacheVerifyCommand(), e.cacheExportCommand(), e.cacheImportCommand(), e.cachePruneCommand())
 	return cmd
 }
 
-// withCache opens a cache for reading.
-func withCache(ctx context.Context, path string, do func(*cache.SQLite) error) error {
-	c, err := cache.OpenSQLite(ctx, path, cache.ReadOnly())
+// withCache opens a cache for reading, if not asked otherwise.
+func withCache(ctx context.Context, where string, do func(cache.Backend) error, opts ...cache.Option) error {
+	c, err := cache.Open(ctx, where, opts...)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	return do(c)
+	return errors.Join(do(c), c.Close())
 }
 
 func (e *env) cacheStatsCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
-		Use:     "stats FILE",
+		Use:     "stats CACHE",
 		Short:   "Count what a cache holds",
 		Example: `  refract cache stats refract-cache.sqlite -f json`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return withCache(ctx, args[0], func(c *cache.SQLite) error {
+			return withCache(ctx, args[0], func(c cache.Backend) error {
 				st, err := c.Stats(ctx)
 				if err != nil {
 					return err
@@ -54,7 +61,7 @@ func (e *env) cacheStatsCommand() *cobra.Command {
 				return e.list(&out, []report.Column{{Name: "what"}, {Name: "name"}, {Name: "value"}}, func(row func(...report.Value) error) error {
 					return statsRows(st, row)
 				})
-			})
+			}, cache.ReadOnly())
 		},
 	}
 	out.register(cmd)
@@ -104,16 +111,16 @@ func statsRows(st cache.Stats, row func(...report.Value) error) error {
 func (e *env) cacheVerifyCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
-		Use:   "verify FILE",
+		Use:   "verify CACHE",
 		Short: "Check a cache, row by row",
-		Long: `Check the file's structure, and that every row has the key of its request and
-the checksum of its answer. Nothing is repaired. The exit code is 1 if there is
-a problem; each is a row of the output.`,
+		Long: `Check the structure of a file, and that every row has the key of its request
+and the checksum of its answer. Nothing is repaired. The exit code is 1 if there
+is a problem; each is a row of the output.`,
 		Example: `  refract cache verify refract-cache.sqlite`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return withCache(ctx, args[0], func(c *cache.SQLite) error {
+			return withCache(ctx, args[0], func(c cache.Backend) error {
 				r, err := c.Verify(ctx)
 				if err != nil {
 					return err
@@ -137,7 +144,7 @@ a problem; each is a row of the output.`,
 					err = fmt.Errorf("problems found in %s: %d, among entries: %d; 'refract cache export' saves what is sound", r.File, len(r.Problems), r.Entries)
 				}
 				return err
-			})
+			}, cache.ReadOnly())
 		},
 	}
 	out.register(cmd)
@@ -147,13 +154,13 @@ a problem; each is a row of the output.`,
 func (e *env) cacheExportCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
-		Use:     "export FILE",
+		Use:     "export CACHE",
 		Short:   "Write all entries of a cache as JSON Lines",
 		Example: `  refract cache export refract-cache.sqlite -o answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return withCache(ctx, args[0], func(c *cache.SQLite) error {
+			return withCache(ctx, args[0], func(c cache.Backend) error {
 				s, err := out.open(e)
 				if err != nil {
 					return err
@@ -168,7 +175,7 @@ func (e *env) cacheExportCommand() *cobra.Command {
 				}
 				e.note("%d entries", n)
 				return nil
-			})
+			}, cache.ReadOnly())
 		},
 	}
 	out.registerPath(cmd)
@@ -177,7 +184,7 @@ func (e *env) cacheExportCommand() *cobra.Command {
 
 func (e *env) cacheImportCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "import FILE ANSWERS",
+		Use:   "import CACHE ANSWERS",
 		Short: "Add entries written by 'refract cache export'",
 		Long: `Add the entries of a JSON Lines file ("-" is standard input) to a cache, which
 is created if it does not exist. An entry that is there already stays as it is.`,
@@ -196,19 +203,109 @@ is created if it does not exist. An entry that is there already stays as it is.`
 				defer f.Close()
 				in = f
 			}
-			c, err := cache.OpenSQLite(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			n, err := cache.Import(ctx, bufio.NewReader(in), c)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[1], err)
-			}
-			e.note("%d entries read: %d added, %d there before, %d there with another answer, which stays", n.Entries, n.Added, n.Present, n.Different)
-			return nil
+			return withCache(ctx, args[0], func(c cache.Backend) error {
+				n, err := cache.Import(ctx, bufio.NewReader(in), c)
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[1], err)
+				}
+				e.note("%d entries read: %d added, %d there before, %d there with another answer, which stays", n.Entries, n.Added, n.Present, n.Different)
+				return nil
+			})
 		},
 	}
+}
+
+func (e *env) cachePruneCommand() *cobra.Command {
+	var out output
+	var rule cache.Prune
+	var age string
+	cmd := &cobra.Command{
+		Use:   "prune CACHE",
+		Short: "Delete entries of a cache",
+		Long: `Delete the entries for which all holds that is asked for: they arrived longer
+ago than --older-than, were asked of --model, or are --missing. An entry whose
+time is unknown is not old. What is deleted is asked for again by the next run
+that needs it.
+
+A file is made smaller afterwards, for which it needs as much space again for a
+while. A database uses the space for new entries.`,
+		Example: `  refract cache prune refract-cache.sqlite --missing --dry-run
+  refract cache prune refract-cache.sqlite --older-than 90d --model llama-3`,
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if age != "" {
+				d, err := parseAge(age)
+				if err != nil {
+					return usagef("--older-than: %w", err)
+				}
+				rule.Before = time.Now().Add(-d)
+			}
+			if rule.Before.IsZero() && rule.Model == "" && !rule.Missing {
+				return usagef("say which entries: --older-than, --model or --missing")
+			}
+			var opts []cache.Option
+			if rule.DryRun {
+				opts = append(opts, cache.ReadOnly())
+			} else if _, err := os.Stat(args[0]); err != nil && !cache.IsPostgres(args[0]) {
+				return err // and no empty cache is made
+			}
+			return withCache(ctx, args[0], func(c cache.Backend) error {
+				done, err := c.Prune(ctx, rule)
+				if err != nil {
+					return err
+				}
+				if rule.DryRun {
+					e.note("nothing is deleted (--dry-run)")
+				}
+				return e.list(&out, []report.Column{{Name: "what"}, {Name: "before"}, {Name: "after"}, {Name: "pruned"}},
+					func(row func(...report.Value) error) error { return prunedRows(done, rule.DryRun, row) })
+			}, opts...)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&age, "older-than", "", "entries that arrived before this long ago, such as 90d, 12h or 2w")
+	f.StringVar(&rule.Model, "model", "", "entries that this model was asked for")
+	f.BoolVar(&rule.Missing, "missing", false, "entries without an answer, or whose answer was cut at the greatest length")
+	f.BoolVar(&rule.DryRun, "dry-run", false, "only count")
+	out.register(cmd)
+	return cmd
+}
+
+// prunedRows of a dry run state what would be left, but no size, which is not
+// known before.
+func prunedRows(p cache.Pruned, dry bool, row func(...report.Value) error) error {
+	number := func(n int64) report.Value { return report.String(fmt.Sprint(n)) }
+	if err := row(report.String("entries"), number(p.Entries), number(p.Entries-p.Pruned), number(p.Pruned)); err != nil {
+		return err
+	}
+	after, less := number(p.BytesAfter), number(p.BytesBefore-p.BytesAfter)
+	if dry {
+		after, less = report.Null(), report.Null()
+	}
+	return row(report.String("bytes"), number(p.BytesBefore), after, less)
+}
+
+// parseAge reads a duration as Go writes it, or a whole number of days or
+// weeks.
+func parseAge(s string) (time.Duration, error) {
+	for unit, length := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
+		digits, found := strings.CutSuffix(s, unit)
+		if !found {
+			continue
+		}
+		const most = 100 * 366 * 24 * time.Hour // a time.Duration holds little more
+		n, err := strconv.ParseUint(digits, 10, 32)
+		if err != nil || n > uint64(most/length) {
+			return 0, fmt.Errorf("%q is no number of days or weeks up to a hundred years, such as 90d", s)
+		}
+		return time.Duration(n) * length, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no duration: write it as 90d, 2w or 12h", s)
+	}
+	return d, nil
 }
 
 // interruptible is a reader of standard input that ends with the context,

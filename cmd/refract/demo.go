@@ -18,6 +18,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/demo"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -53,10 +54,11 @@ func (e *env) demo(ctx context.Context) error {
 	}
 	fmt.Fprintf(e.stdout, `The sample: %d segments with one reference each, translated, summarized or
 captioned by four systems. Ten prompts rewrote each reference: %d answers, all
-recorded, no call made. Texts, systems, answers and judgements are the authors'
-own: they show how the program works, not that the method does.
+recorded, no call made; %d was rejected by the checks, and %d more in its place.
+Texts, systems, answers and judgements are the authors' own: they show how the
+program works, not that the method does.
 
-`, sum.Segments, sum.Cached)
+`, sum.Segments, sum.Cached, sum.Rejected, sum.Resampled)
 	if err := e.demoScores(ctx, segments); err != nil {
 		return err
 	}
@@ -101,9 +103,13 @@ func (e *env) expandSample(ctx context.Context) (memoryDataset, diversify.Summar
 	if err != nil {
 		return nil, diversify.Summary{}, err
 	}
+	checks, err := check.New(check.Config{})
+	if err != nil {
+		return nil, diversify.Summary{}, err
+	}
 	x, err := diversify.New(diversify.Config{
 		Prompts: diversify.Ten(), Model: demo.Model, Store: store,
-		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP,
+		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP, Check: checks, Resample: defaultResample,
 	})
 	if err != nil {
 		return nil, diversify.Summary{}, err

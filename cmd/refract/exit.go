@@ -14,6 +14,8 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
@@ -51,7 +53,9 @@ func hint(err error) string {
 	switch {
 	case errors.As(err, &none):
 		return "--allow-no-reference goes on, with missing scores"
-	case errors.Is(err, diversify.ErrNotStored):
+	case errors.Is(err, budget.ErrSpent):
+		return "raise the limit, or run the same command again: what was answered is stored"
+	case errors.Is(err, diversify.ErrNotStored), errors.Is(err, embeddings.ErrNotStored):
 		return "leave out --offline to ask the model, or add recorded answers with 'refract cache import'"
 	}
 	return ""

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 
@@ -23,16 +24,18 @@ type input struct {
 }
 
 const datasetHelp = `
-DATASET is jsonl:FILE (jsonl:- is standard input) or mtme:DIR/TESTSET/LP. In
-its place --source, --ref and --hyp name line-aligned text files.
---references adds expanded references after the originals.`
+DATASET is jsonl:FILE (jsonl:- is standard input), mtme:DIR/TESTSET/LP,
+parquet:FILE, or published:DIR, a folder that 'refract publish' wrote. In its
+place --source, --ref and --hyp name line-aligned text files; --hyp may also
+add systems to a DATASET. --references adds expanded references after the
+originals.`
 
 func (in *input) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.source, "source", "", "text file of sources, a line a segment")
 	f.StringArrayVar(&in.refs, "ref", nil, "text file of references, a line a segment (repeatable)")
 	f.StringArrayVar(&in.hyps, "hyp", nil, "NAME=FILE: text file of a system's outputs (repeatable)")
-	f.StringSliceVar(&in.reference, "reference", nil, "names of the references of an mtme: dataset (default refA)")
+	f.StringSliceVar(&in.reference, "reference", nil, "names of the references of an mtme: dataset, or all (default refA)")
 	f.StringArrayVar(&in.references, "references", nil, "jsonl:FILE, div-ref:FILE or div-ref-lines:FILE: expanded references (repeatable)")
 }
 
@@ -44,30 +47,28 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 		Warn:       func(w dataset.Warning) { e.warn("%s", w) },
 		Stdin:      e.stdin,
 	}
-	lines := in.source != "" || len(in.refs) > 0 || len(in.hyps) > 0
+	lines := in.source != "" || len(in.refs) > 0 || len(args) == 0 && len(in.hyps) > 0
+	hyps, err := in.hypotheses()
+	if err != nil {
+		return nil, err
+	}
 	var ds refract.Dataset
-	var err error
 	switch {
 	case lines && len(args) > 0:
-		return nil, usagef("give either a DATASET or text files (--source, --ref, --hyp), not both")
+		return nil, usagef("give either a DATASET or text files (--source, --ref), not both")
 	case lines && len(in.reference) > 0:
 		return nil, usagef("--reference chooses among the named references of an mtme: dataset; for a text file it is --ref FILE")
 	case lines:
-		spec := dataset.LinesSpec{Source: in.source, References: in.refs}
-		for _, h := range in.hyps {
-			name, file, ok := strings.Cut(h, "=")
-			if !ok || name == "" || file == "" {
-				return nil, usagef("--hyp %q: want NAME=FILE, such as --hyp mine=out.txt", h)
-			}
-			spec.Hypotheses = append(spec.Hypotheses, dataset.NamedFile{Name: name, Path: file})
-		}
-		ds, err = dataset.OpenLines(spec, o)
+		ds, err = dataset.OpenLines(dataset.LinesSpec{Source: in.source, References: in.refs, Hypotheses: hyps}, o)
 	case len(args) == 0:
-		return nil, usagef("no dataset: give jsonl:FILE, mtme:DIR/TESTSET/LP, or text files with --ref and --hyp")
+		return nil, usagef("no dataset: give jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, or text files with --ref and --hyp")
 	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:"):
 		return nil, usagef("--reference chooses among the named references of an mtme: dataset; %s has none", args[0])
 	default:
 		ds, err = dataset.Open(args[0], o)
+		if err == nil {
+			ds, err = dataset.WithHypotheses(ds, hyps, o)
+		}
 	}
 	for _, spec := range in.references {
 		if err == nil {
@@ -75,6 +76,18 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 		}
 	}
 	return ds, err
+}
+
+func (in *input) hypotheses() ([]dataset.NamedFile, error) {
+	var out []dataset.NamedFile
+	for _, h := range in.hyps {
+		name, file, ok := strings.Cut(h, "=")
+		if !ok || name == "" || file == "" {
+			return nil, usagef("--hyp %q: want NAME=FILE, such as --hyp mine=out.txt", h)
+		}
+		out = append(out, dataset.NamedFile{Name: name, Path: file})
+	}
+	return out, nil
 }
 
 // withSystems is a dataset that must have something to score.
@@ -96,12 +109,13 @@ func (d withSystems) Segments(ctx context.Context) iter.Seq2[*refract.Segment, e
 	}
 }
 
-// promptNames labels the columns of a Div-Ref file, which are in the order of
-// the ten prompts.
+// promptNames labels the columns of a Div-Ref file by their place. The released
+// files do not say which prompt a column is from, and it is not the paper's
+// order: see docs/formats.md.
 func promptNames() []string {
-	var names []string
-	for _, p := range diversify.Ten() {
-		names = append(names, p.Name)
+	names := make([]string, len(diversify.Ten()))
+	for i := range names {
+		names[i] = fmt.Sprintf("column%d", i+1)
 	}
 	return names
 }

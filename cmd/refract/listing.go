@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -75,33 +74,6 @@ func metricRows(row func(...report.Value) error) error {
 		}
 	}
 	return nil
-}
-
-func (e *env) promptsCommand() *cobra.Command {
-	var out output
-	cmd := &cobra.Command{
-		Use:   "prompts",
-		Short: "List the prompts that expand references",
-		Long: `List the prompts that expand references. A prompt is sent with a space and the
-reference after it.`,
-		Example: `  refract prompts
-  refract prompts -f jsonl`,
-		Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			return e.list(&out, []report.Column{{Name: "set"}, {Name: "name"}, {Name: "prompt"}},
-				func(row func(...report.Value) error) error {
-					for _, p := range diversify.Ten() {
-						if err := row(report.String("ten"), report.String(p.Name), report.String(p.Text)); err != nil {
-							return err
-						}
-					}
-					p := diversify.Plain()
-					return row(report.String("plain"), report.String(p.Name), report.String(p.Text))
-				})
-		},
-	}
-	out.register(cmd)
-	return cmd
 }
 
 // list writes a table whose rows are at hand.

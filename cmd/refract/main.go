@@ -18,6 +18,7 @@ type env struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	stderrTerminal bool
+	args           []string // of the command line, without the program's name
 }
 
 func main() {
@@ -43,6 +44,7 @@ func realMain() int {
 }
 
 func (e *env) run(ctx context.Context, args []string) int {
+	e.args = args
 	root := e.rootCommand()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)

@@ -18,6 +18,7 @@ type compareRun struct {
 	engine  *refract.Engine // nil without anything to score
 	matrix  *storedScores   // nil unless scores are stored
 	policy  aggregate.Policy
+	set     string // name of the set of references, once all is read
 }
 
 const storedMetric = "stored"
@@ -100,7 +101,7 @@ func (r *compareRun) addSettings(settings []refract.Setting, order []metrics.Met
 			setting:     set,
 			orientation: float64(info.Direction),
 			signature: func(lo, hi int) string {
-				return refract.SettingSignature(set, metrics.Sentence, refract.ReferenceCount(lo, hi)).String()
+				return refract.SettingSignature(set, metrics.Sentence, refract.ReferenceCount(lo, hi), r.set).String()
 			},
 		}
 		for i, m := range order {
@@ -175,9 +176,13 @@ func (r *compareRun) collect(ctx context.Context, ds refract.Dataset) (*agreemen
 	case r.matrix != nil:
 		return col, r.collectMatrix(ctx, ds, add)
 	case r.engine != nil:
-		return col, r.engine.Run(ctx, ds, func(s *refract.SegmentScores) error {
+		id := refract.NewIdentity()
+		err := r.engine.Run(ctx, ds, func(s *refract.SegmentScores) error {
+			id.Add(s.Segment)
 			return add(s.Segment, s, sameRow)
 		})
+		r.set = id.Name()
+		return col, err
 	}
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {

@@ -21,6 +21,7 @@ type scorer struct {
 	output
 	per    string
 	system string
+	set    string // name of the set of references, for rows that are written as they come
 }
 
 func (e *env) scoreCommand() *cobra.Command {
@@ -39,7 +40,11 @@ func (e *env) scoreCommand() *cobra.Command {
 --per cell    the whole matrix segment × system × reference. With
               -o FILE.parquet or -o FILE.jsonl it is stored for
               'refract aggregate' and 'refract compare --matrix', which do
-              not score again.`,
+              not score again.
+
+Signatures name the set of references by its content hash. For scores of
+segments and cells, which are written as they come, the references are read
+beforehand to know it; of standard input and pipes there it is left out.`,
 		Example: `  refract score --ref ref.a.txt --ref ref.b.txt --hyp mine=out.txt
   refract score jsonl:expanded.jsonl -m bleu:tokenize=intl -m chrf++ -a max,mean,best:k=3
   refract score jsonl:expanded.jsonl -m chrf --per cell -o matrix.parquet`,
@@ -97,6 +102,11 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer out.Abort()
+	if s.per != "system" {
+		if s.set, err = identify(ctx, ds); err != nil {
+			return err
+		}
+	}
 	if err := do(ctx, e, withSystems{ds}, settings, out); err != nil {
 		return err
 	}
@@ -247,8 +257,8 @@ func (s *scorer) perSegment(ctx context.Context, _ *env, ds refract.Dataset, set
 		return err
 	}
 	eng := s.engine(settings)
-	rows := newSegmentRows(w, eng.Metrics, settings, refract.Reducer{Policy: policy})
-	if err := eng.Run(ctx, ds, rows.write); err != nil {
+	rows := newSegmentRows(w, eng.Metrics, settings, refract.Reducer{Policy: policy}, s.set)
+	if err := s.scoreSet(ctx, eng, ds, rows.write); err != nil {
 		return err
 	}
 	return w.Close()
@@ -261,11 +271,12 @@ type segmentRows struct {
 	infos      []metrics.Info
 	metric     []int
 	reducer    refract.Reducer
+	set        string
 	signatures []map[int]string // by number of references
 }
 
-func newSegmentRows(w report.Writer, order []metrics.Metric, settings []refract.Setting, r refract.Reducer) *segmentRows {
-	rows := &segmentRows{w: w, settings: settings, reducer: r}
+func newSegmentRows(w report.Writer, order []metrics.Metric, settings []refract.Setting, r refract.Reducer, set string) *segmentRows {
+	rows := &segmentRows{w: w, settings: settings, reducer: r, set: set}
 	for _, set := range settings {
 		for i, m := range order {
 			if m == set.Metric {
@@ -304,7 +315,7 @@ func (r *segmentRows) write(s *refract.SegmentScores) error {
 func (r *segmentRows) signature(k, references int) string {
 	sig, ok := r.signatures[k][references]
 	if !ok {
-		sig = refract.SettingSignature(r.settings[k], metrics.Sentence, strconv.Itoa(references)).String()
+		sig = refract.SettingSignature(r.settings[k], metrics.Sentence, strconv.Itoa(references), r.set).String()
 		r.signatures[k][references] = sig
 	}
 	return sig
@@ -320,9 +331,9 @@ func (s *scorer) perCell(ctx context.Context, _ *env, ds refract.Dataset, settin
 	}
 	infos := make([]matrix.Info, len(eng.Metrics))
 	for i, m := range eng.Metrics {
-		infos[i] = matrixInfo(m, eng.Want.Native)
+		infos[i] = matrixInfo(m, eng.Want.Native, s.set)
 	}
-	err = eng.Run(ctx, ds, func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) })
+	err = s.scoreSet(ctx, eng, ds, func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) })
 	if err != nil {
 		return err
 	}

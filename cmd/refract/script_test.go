@@ -34,6 +34,8 @@ import (
 //	                     spaces and refract
 //	round                rounds the last output's numbers to 6 decimals, as the
 //	                     last digits of a float64 depend on the machine
+//	undated FILE…        takes the times of answers out of files, which differ
+//	                     from cache to cache
 //	keys FILE KEY…       wants these keys, in this order, in every JSON line
 //	server [KEY=VALUE]…  starts a model server at $OPENAI_BASE_URL; see startServer
 //	calls N              wants that the server got N calls so far
@@ -48,6 +50,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"stall":     cmdStall,
 		"follow":    cmdFollow,
 		"round":     cmdRound,
+		"undated":   cmdUndated,
 		"keys":      cmdKeys,
 		"server":    cmdServer,
 		"calls":     cmdCalls,
@@ -126,6 +129,20 @@ func cmdFollow(ts *testscript.TestScript, neg bool, args []string) {
 
 var decimal = regexp.MustCompile(`[0-9]+\.[0-9]{7,}(e-?[0-9]+)?`)
 
+// cmdUndated takes the times of answers out of files, which differ from cache
+// to cache.
+func cmdUndated(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) > 0, "undated FILE…")
+	for _, name := range args {
+		path := ts.MkAbs(name)
+		data, err := os.ReadFile(path)
+		ts.Check(err)
+		ts.Check(os.WriteFile(path, created.ReplaceAll(data, nil), 0o644))
+	}
+}
+
+var created = regexp.MustCompile(`,"created":"[^"]*"`)
+
 func cmdRound(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) == 0, "round")
 	out := decimal.ReplaceAllStringFunc(ts.ReadFile("stdout"), func(s string) string {
@@ -181,7 +198,8 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // startServer starts a model server. Options: key=K is the key it wants;
-// delay=D is the time it takes to answer; fault=F is what it answers in place
+// delay=D is the time it takes to answer; models=M is the one model that it
+// serves, in place of all; fault=F is what it answers in place
 // of texts:
 //
 //	down     nobody listens
@@ -202,6 +220,9 @@ func startServer(options map[string]string) (*llmtest.Handler, string, func(), e
 		return nil, "", nil, err
 	}
 	h := &llmtest.Handler{Key: options["key"]}
+	if name := options["models"]; name != "" {
+		h.Models = []llmtest.Model{{Name: name}}
+	}
 	h.Decide = func(r *llmtest.Request) llmtest.Fault {
 		select {
 		case <-time.After(delay):

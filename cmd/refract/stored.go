@@ -34,16 +34,18 @@ func (m *matrixMetric) Info() metrics.Info {
 func (m *matrixMetric) Signature(metrics.Level) metrics.Signature { return m.signature }
 
 // Signed puts the references and the aggregator into the stored signature,
-// which keeps its version.
-func (m *matrixMetric) Signed(references, aggregator string) metrics.Signature {
+// which keeps its set and its version.
+func (m *matrixMetric) Signed(of refract.Scored) metrics.Signature {
 	var out metrics.Signature
+	aggregator := of.Aggregator
 	for _, s := range m.signature {
 		switch s.Key {
 		case "nrefs":
-			s.Value = references
-		case "version":
+			s.Value = of.References
+		case "set", "version":
 			if aggregator != "" {
 				out = out.With("agg", aggregator)
+				aggregator = ""
 			}
 		}
 		out = append(out, s)
@@ -55,21 +57,23 @@ func (m *matrixMetric) Score(context.Context, []metrics.Block) ([]metrics.Scores
 	return nil, errors.New("a stored matrix cannot score")
 }
 
-// matrixInfo describes a metric for storing its cells.
-func matrixInfo(m metrics.Metric, native bool) matrix.Info {
+// matrixInfo describes a metric for storing its cells, which are of a set of
+// references.
+func matrixInfo(m metrics.Metric, native bool, set string) matrix.Info {
 	info := m.Info()
 	sig := m.Signature(metrics.Sentence)
-	refs := "1"
+	of := refract.Scored{References: "1", Set: set}
 	if !info.NeedsReferences {
-		refs = "0"
+		of = refract.Scored{References: "0"}
 	}
 	out := matrix.Info{
 		Name: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences,
-		CellSignature: refract.FullSignature(sig, refs, "").String(),
+		CellSignature: refract.FullSignature(sig, of).String(),
 	}
 	if native && metrics.HasNative(m) {
 		out.NativeSignature = func(n int) string {
-			return refract.FullSignature(sig, strconv.Itoa(n), matrix.Native).String()
+			of := refract.Scored{References: strconv.Itoa(n), Aggregator: matrix.Native, Set: of.Set}
+			return refract.FullSignature(sig, of).String()
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Fault answers a request in place of the server. Any function will do; the
@@ -127,6 +128,41 @@ func ContentFilter() Fault { return Finish("content_filter", "") }
 // NoChoices answers 200 with an empty list of choices.
 func NoChoices() Fault {
 	return Body(http.StatusOK, "application/json", `{"id":"test-1","model":"m","choices":[]}`)
+}
+
+// Trickle gives a good answer a byte at a time, with a pause before each.
+func Trickle(d time.Duration) Fault {
+	return func(w http.ResponseWriter, r *Request) {
+		text := Answer(r.Model, r.Prompt, r.Sample)
+		rec := &recorded{header: w.Header()}
+		writeAnswer(rec, r, &text, "stop")
+		w.WriteHeader(http.StatusOK)
+		for i := range rec.body {
+			if !pause(r, d) {
+				return
+			}
+			_, _ = w.Write(rec.body[i : i+1])
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+type recorded struct {
+	header http.Header
+	body   []byte
+}
+
+func (r *recorded) Header() http.Header { return r.header }
+func (r *recorded) WriteHeader(int)     {}
+func (r *recorded) Write(p []byte) (int, error) {
+	r.body = append(r.body, p...)
+	return len(p), nil
+}
+
+// WrongTypes answers 200 with JSON whose fields have other types than those
+// of an answer.
+func WrongTypes() Fault {
+	return Body(http.StatusOK, "application/json", `{"id":7,"model":["m"],"choices":{"text":1},"data":"none","usage":"free"}`)
 }
 
 // Repeat lists a fault n times.

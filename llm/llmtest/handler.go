@@ -11,15 +11,19 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Request is what a client sent, as the server reads it.
 type Request struct {
 	*http.Request        // its Body is read; see Raw
 	Raw           []byte // the body as it came
-	Chat          bool   // else a legacy completion
+	Chat          bool   // else a legacy completion or embeddings
 	Model         string
-	Prompt        string // of a chat, the content of its last message
+	Prompt        string   // of a chat, the content of its last message; of embeddings, the first text
+	TokenIDs      []int    // of a legacy completion, in place of Prompt
+	Texts         []string // of embeddings
 	MaxTokens     int
 	Temperature   *float64 // nil where it was not sent
 	TopP          *float64
@@ -31,9 +35,9 @@ type Request struct {
 	Sample int
 }
 
-// Handler answers POST /v1/chat/completions and POST /v1/completions. The
-// zero Handler is ready; its fields are set before the first request. It is
-// safe for concurrent use.
+// Handler answers POST /v1/chat/completions, /v1/completions and
+// /v1/embeddings, GET /v1/models and /health. The zero Handler is ready; its
+// fields are set before the first request. It is safe for concurrent use.
 type Handler struct {
 	// Key is the bearer token that every request must carry; "" asks for none.
 	Key string
@@ -45,7 +49,24 @@ type Handler struct {
 	// CountSamples numbers the answers to equal prompts without a seed. The
 	// count is lost with the Handler, and concurrent calls share it.
 	CountSamples bool
+	// Models are the models that are listed, and the only ones that answer;
+	// none means that any does, and that none is listed.
+	Models []Model
+	// Latency passes before an answer that is good, on the context's clock.
+	Latency time.Duration
+	// MaxInFlight is how many requests are answered at once; more get a 429.
+	// 0 means any number.
+	MaxInFlight int
+	// Dimensions is the length of vectors; 0 means 64.
+	Dimensions int
+	// Forget keeps no list of requests, for long runs.
+	Forget bool
+	// Batch is the server's Batch API.
+	Batch Batches
 
+	health   atomic.Int32
+	asked    atomic.Int32
+	inFlight atomic.Int32
 	mu       sync.Mutex
 	calls    int
 	byPrompt map[string]int
@@ -96,18 +117,34 @@ func (h *Handler) Requests() []*Request {
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	path := strings.TrimSuffix(hr.URL.Path, "/")
-	r := &Request{Request: hr, Chat: path == "/v1/chat/completions"}
-	if !r.Chat && path != "/v1/completions" {
+	if strings.HasPrefix(path, "/v1/files") || strings.HasPrefix(path, "/v1/batches") {
+		h.Batch.serve(h, w, hr)
+		return
+	}
+	r := &Request{Request: hr}
+	switch path {
+	case "/v1/chat/completions":
+		r.Chat = true
+	case "/v1/completions", "/v1/embeddings":
+	case "/health":
+		h.serveHealth(w)
+		return
+	case "/v1/models":
+		h.serveModels(w, hr)
+		return
+	default:
 		writeJSON(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
 		return
 	}
+	defer h.inFlight.Add(-1)
+	crowded := h.inFlight.Add(1) > int32(h.MaxInFlight) && h.MaxInFlight > 0
 	// Only a body that was read lets the server notice a client that left.
 	raw, err := io.ReadAll(hr.Body)
 	if err != nil {
 		return
 	}
 	r.Raw = raw
-	problem := r.parse()
+	problem := r.parse(path == "/v1/embeddings")
 	fault := h.take(r)
 	switch {
 	case fault != nil:
@@ -118,6 +155,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		writeError(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "no valid key was given")
 	case problem != "":
 		writeError(w, http.StatusBadRequest, "invalid_request_error", "", problem)
+	case !h.serves(r.Model):
+		writeError(w, http.StatusNotFound, "NotFoundError", "model_not_found", fmt.Sprintf("The model `%s` does not exist.", r.Model))
+	case crowded:
+		writeError(w, http.StatusTooManyRequests, "rate_limit_error", "rate_limit_exceeded", "too many requests at once")
+	case !pause(r, h.Latency): // the client went away
+	case r.Texts != nil:
+		h.writeVectors(w, r)
 	default:
 		h.number(r)
 		text := Answer(r.Model, r.Prompt, r.Sample)
@@ -130,10 +174,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 }
 
 // parse reads the body; it returns what is wrong with it, or "".
-func (r *Request) parse() string {
+func (r *Request) parse(embed bool) string {
+	if embed {
+		return r.parseEmbed()
+	}
 	var body struct {
 		Model    string `json:"model"`
-		Prompt   string `json:"prompt"`
+		Prompt   prompt `json:"prompt"`
 		Messages []struct {
 			Role    string `json:"role"`
 			Content string `json:"content"`
@@ -148,7 +195,7 @@ func (r *Request) parse() string {
 	if err := json.Unmarshal(r.Raw, &body); err != nil {
 		return "the body cannot be read: " + err.Error()
 	}
-	r.Model, r.Prompt = body.Model, body.Prompt
+	r.Model, r.Prompt, r.TokenIDs = body.Model, body.Prompt.text, body.Prompt.ids
 	if n := len(body.Messages); r.Chat && n > 0 {
 		r.Prompt = body.Messages[n-1].Content
 	}
@@ -165,6 +212,38 @@ func (r *Request) parse() string {
 	return ""
 }
 
+// prompt is a text, or a list of token ids, of which text is then the form.
+type prompt struct {
+	text string
+	ids  []int
+}
+
+func (p *prompt) UnmarshalJSON(b []byte) error {
+	if b[0] != '[' {
+		return json.Unmarshal(b, &p.text)
+	}
+	if err := json.Unmarshal(b, &p.ids); err != nil {
+		return err
+	}
+	p.text = fmt.Sprint(p.ids)
+	return nil
+}
+
+// pause reports whether the client is still there after a time.
+func pause(r *Request, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
 // take counts the request and gives its fault, or nil.
 func (h *Handler) take(r *Request) Fault {
 	h.mu.Lock()
@@ -173,7 +252,9 @@ func (h *Handler) take(r *Request) Fault {
 		h.byPrompt = map[string]int{}
 	}
 	h.byPrompt[r.Prompt]++
-	h.log = append(h.log, r)
+	if !h.Forget {
+		h.log = append(h.log, r)
+	}
 	var fault Fault
 	if q := h.perText[r.Prompt]; len(q) > 0 {
 		fault, h.perText[r.Prompt] = q[0], q[1:]

@@ -33,9 +33,16 @@ func NewServer(tb interface{ Cleanup(func()) }, h *Handler) *Server {
 // context; Reset gives ECONNRESET, and Truncated an unexpected EOF.
 func (h *Handler) Transport() http.RoundTripper { return inProcess{h} }
 
-type inProcess struct{ h *Handler }
+// InProcess is the same for any handler.
+func InProcess(h http.Handler) http.RoundTripper { return inProcess{h} }
+
+type inProcess struct{ h http.Handler }
 
 func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body == nil { // a server's requests always have one
+		req = req.Clone(req.Context())
+		req.Body = http.NoBody
+	}
 	rec := httptest.NewRecorder()
 	aborted := t.serve(rec, req)
 	_ = req.Body.Close()

@@ -1,0 +1,229 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+)
+
+func encodeParquet(t interface{ Fatal(...any) }, segments ...*refract.Segment) []byte {
+	var b bytes.Buffer
+	e := NewParquetEncoder(&b)
+	for _, s := range segments {
+		if err := e.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func writeFile(t interface{ Fatal(...any) }, path string, b []byte) {
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Parquet holds what JSON Lines holds, but for hypotheses and judgements.
+func TestParquetRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.parquet")
+	rapid.Check(t, func(t *rapid.T) {
+		var want []*refract.Segment
+		for i := range rapid.IntRange(1, 3).Draw(t, "segments") {
+			want = append(want, drawSegment(t, string(rune('a'+i))))
+		}
+		b := encodeParquet(t, want...)
+		if again := encodeParquet(t, want...); !bytes.Equal(again, b) {
+			t.Fatal("the same segments are other bytes")
+		}
+		writeFile(t, path, b)
+		got, err := openAndCollect(Open("parquet:"+path, Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range got {
+			if s.Pos != (refract.Position{File: path, Line: i + 1}) {
+				t.Fatalf("position %v", s.Pos)
+			}
+			s.Pos = refract.Position{}
+			want[i].Hypotheses, want[i].Judgements = nil, nil
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
+
+func TestParquetShards(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	segment := func(id string) *refract.Segment { return &refract.Segment{ID: id} }
+	writeFile(t, filepath.Join(dir, "data", "test-00001-of-00002.parquet"), encodeParquet(t, segment("c"), segment("d")))
+	writeFile(t, filepath.Join(dir, "data", "test-00000-of-00002.parquet"), encodeParquet(t, segment("a"), segment("b")))
+	got, err := openAndCollect(Open("parquet:"+dir, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids string
+	for _, s := range got {
+		ids += s.ID
+	}
+	if ids != "abcd" {
+		t.Errorf("segments %s", ids)
+	}
+	writeFile(t, filepath.Join(dir, "data", "test-00002-of-00002.parquet"), encodeParquet(t, segment("b")))
+	_, err = openAndCollect(Open("parquet:"+dir, Options{}))
+	wantError(t, dir, err, filepath.Join("data", "test-00002-of-00002.parquet")+`:1: id "b" is that of segment 2 already; ids must be unique`)
+}
+
+// rowsOf writes rows of any schema.
+func rowsOf[T any](t *testing.T, rows ...T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[T](&b)
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestParquetErrors(t *testing.T) {
+	type smallest struct {
+		ID         string   `parquet:"id"`
+		References []string `parquet:"references,list"`
+	}
+	type misspelt struct {
+		ID         string   `parquet:"id"`
+		References []string `parquet:"references,list"`
+		Sourse     string   `parquet:"sourse"`
+	}
+	type numbered struct {
+		ID         int64    `parquet:"id"`
+		References []string `parquet:"references,list"`
+	}
+	type bare struct {
+		ID string `parquet:"id"`
+	}
+	type plain struct {
+		ID         string `parquet:"id"`
+		References string `parquet:"references"`
+	}
+	type variants struct {
+		ID         string           `parquet:"id"`
+		References []string         `parquet:"references,list"`
+		Variants   []parquetVariant `parquet:"variants,list"`
+	}
+	of := func(v parquetVariant) []byte {
+		return rowsOf(t, variants{"a", []string{"r"}, []parquetVariant{v}})
+	}
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want string
+	}{
+		{"empty", nil, "d.parquet: not a Parquet file; for JSON Lines write jsonl:FILE"},
+		{"text", []byte("{\"id\":1}\n"), "d.parquet: not a Parquet file; for JSON Lines write jsonl:FILE"},
+		{"cut off", encodeParquet(t, &refract.Segment{ID: "a"})[:100], "d.parquet: the Parquet file is cut off or damaged"},
+		{"unknown column", rowsOf(t, misspelt{}), `d.parquet: unknown column "sourse" (did you mean "source"?)`},
+		{"type", rowsOf(t, numbered{}), "d.parquet: column id is of type INT64"},
+		{"no references", rowsOf(t, bare{}), "d.parquet: there is no column references; this is no file of segments"},
+		{"references as text", rowsOf(t, plain{}), `d.parquet: unknown column "references"`},
+		{"no rows", rowsOf[smallest](t), "d.parquet: the dataset is empty: no segment at all"},
+		{"no id", rowsOf(t, smallest{}), "d.parquet:1: the segment has no id; each needs a non-empty one of its own"},
+		{"UTF-8", rowsOf(t, smallest{ID: "a"}, smallest{ID: "b", References: []string{"\xff"}}), "d.parquet:2: references[0] is not UTF-8"},
+		{"parent", of(parquetVariant{Reference: 1}), `d.parquet:1: segment "a": variants[0] is of reference 1, but the segment has 1 reference (the first is 0)`},
+		{"sample", of(parquetVariant{Sample: -1}), `d.parquet:1: variants[0] has the sample -1`},
+		{"tokens", of(parquetVariant{RawIs: "text", PromptTokens: -1}), `d.parquet:1: variants[0] has -1 tokens`},
+		{"raw_is", of(parquetVariant{RawIs: "same"}), `d.parquet:1: variants[0].raw_is is "same"; write "text", "raw" or "missing"`},
+		{"raw_is absent", of(parquetVariant{Revision: "r"}), `d.parquet:1: variants[0].raw_is is "", but there is an origin; write "text", "raw" or "missing"`},
+		{"created", of(parquetVariant{RawIs: "text", Created: "today"}), `d.parquet:1: variants[0].created is "today"; write a date and time such as 2024-02-29T13:00:00Z`},
+		{"sampling", of(parquetVariant{RawIs: "text", Sampling: "[]"}), `d.parquet:1: variants[0] has the sampling parameters "[]", which are no JSON object on one line`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "d.parquet")
+			writeFile(t, path, c.b)
+			_, err := openAndCollect(Open("parquet:"+path, Options{}))
+			if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""), c.want) {
+				t.Errorf("error %v\nwant  %s", err, c.want)
+			}
+		})
+	}
+	// The smallest file that there is.
+	path := filepath.Join(t.TempDir(), "d.parquet")
+	writeFile(t, path, rowsOf(t, smallest{"a", []string{"r", ""}}))
+	got, err := openAndCollect(Open("parquet:"+path, Options{}))
+	if err != nil || len(got) != 1 || len(got[0].References) != 2 || got[0].Source.Valid {
+		t.Errorf("%+v, %v", got, err)
+	}
+	dir := t.TempDir()
+	_, err = Open("parquet:"+dir, Options{})
+	wantError(t, dir, err, "DIR: has no Parquet file, nor has its folder data")
+	_, err = Open("parquet:"+filepath.Join(dir, "none"), Options{})
+	wantError(t, dir, err, "none: no such file or directory")
+}
+
+// A damaged file is an error or reads as something, but ends no program.
+func TestParquetDamage(t *testing.T) {
+	s := &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}}
+	for i := range 20 {
+		s.Variants = append(s.Variants, refract.Variant{Text: refract.NewText(strings.Repeat("v", i)), Origin: &refract.Origin{Cleaned: []string{"x"}}})
+	}
+	whole := encodeParquet(t, s)
+	path := filepath.Join(t.TempDir(), "d.parquet")
+	for i := 0; i < len(whole); i += 31 {
+		b := bytes.Clone(whole)
+		b[i] ^= byte(1 + i%255)
+		writeFile(t, path, b)
+		ds, err := Open("parquet:"+path, Options{})
+		if err != nil {
+			continue
+		}
+		for _, err := range ds.Segments(context.Background()) {
+			if err != nil {
+				break
+			}
+		}
+	}
+}
+
+func TestParquetEncoderErrors(t *testing.T) {
+	e := NewParquetEncoder(&bytes.Buffer{})
+	if err := e.Encode(&refract.Segment{}); err == nil || err.Error() != `cannot write segment "": it has no id` {
+		t.Errorf("error %v", err)
+	}
+	if err := e.Close(); err == nil {
+		t.Error("closed in spite of the error")
+	}
+	e = NewParquetEncoder(fullDisk{})
+	err := e.Encode(&refract.Segment{ID: "1"})
+	if err == nil {
+		err = e.Close()
+	}
+	if err == nil {
+		t.Error("no error of a full disk")
+	}
+	e = NewParquetEncoder(&bytes.Buffer{})
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := e.Encode(&refract.Segment{ID: "1"}); err == nil {
+		t.Error("written after the end")
+	}
+}

@@ -1,0 +1,102 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/refract-eval/refract"
+)
+
+const (
+	// parquetBatch is how many rows go to the library at a time.
+	parquetBatch = 64
+	// parquetGroup is about how many bytes a row group has before it is
+	// compressed. A writer holds one in memory, compressed.
+	parquetGroup = 16 << 20
+	// parquetPage is how many bytes a page of a column has: a writer and a
+	// reader hold one of each of forty columns.
+	parquetPage = 64 << 10
+)
+
+// ParquetEncoder writes segments as Parquet: their ids, sources, references,
+// variants, rejected variants, documents and domains, but no hypotheses and no
+// judgements. The columns load as a data set of Hugging Face. Reading them
+// back gives the same, including where every variant came from.
+type ParquetEncoder struct {
+	w       *parquet.GenericWriter[parquetSegment]
+	checker *Encoder
+	rows    [parquetBatch]parquetSegment
+	n       int // of rows in use
+	size    int // of the row group
+	err     error
+	closed  bool
+}
+
+// NewParquetEncoder returns a ParquetEncoder, which holds some 32 MB of
+// segments at a time. The file is complete only after Close.
+func NewParquetEncoder(w io.Writer) *ParquetEncoder {
+	return &ParquetEncoder{
+		checker: NewEncoder(io.Discard),
+		w: parquet.NewGenericWriter[parquetSegment](w,
+			parquet.Compression(&parquet.Zstd),
+			parquet.PageBufferSize(parquetPage),
+			// A fixed name in place of the library's version: the same segments
+			// are the same bytes.
+			parquet.CreatedBy("refract", "1", "0"),
+		),
+	}
+}
+
+// Encode adds a segment, which it does not keep. A segment that could not be
+// read back is an error; after any error, Encode and Close return that error.
+func (e *ParquetEncoder) Encode(s *refract.Segment) error {
+	if e.err != nil {
+		return e.err
+	}
+	if e.closed {
+		return errors.New("the Parquet file is closed already")
+	}
+	if e.err = e.encode(s); e.err != nil {
+		e.err = fmt.Errorf("cannot write segment %s: %w", quote(s.ID), e.err)
+	}
+	return e.err
+}
+
+func (e *ParquetEncoder) encode(s *refract.Segment) error {
+	if err := e.checker.check(s); err != nil {
+		return err
+	}
+	row := &e.rows[e.n]
+	row.fill(s)
+	e.n++
+	e.size += row.size()
+	if e.n == parquetBatch || e.size > parquetGroup {
+		return e.flush()
+	}
+	return nil
+}
+
+func (e *ParquetEncoder) flush() error {
+	_, err := e.w.Write(e.rows[:e.n])
+	e.n = 0
+	if err == nil && e.size > parquetGroup {
+		e.size = 0
+		err = e.w.Flush()
+	}
+	return err
+}
+
+// Close writes what is left, but does not close the underlying writer.
+func (e *ParquetEncoder) Close() error {
+	if e.closed || e.err != nil {
+		return e.err
+	}
+	e.closed = true
+	if e.err = e.flush(); e.err == nil {
+		e.err = e.w.Close()
+	}
+	return e.err
+}

@@ -1,0 +1,38 @@
+package load_test
+
+import (
+	"testing"
+)
+
+// A server that fails in every way it can does not change the result, and
+// costs few calls beside those that it failed.
+func TestFaults(t *testing.T) {
+	segments := 30
+	if full() {
+		segments = 300
+	}
+	j := newJob(t, segments, "--concurrency", "64", "--timeout", "2s", "--retries", "12")
+	good := startServer(t)
+	j.run(t, good.url, "good.sqlite", "good.jsonl")
+	least := good.stats(t).Calls
+
+	bad := startServer(t, "-seed", "7", "-faults", "0.2", "-storm", "150", "-slow", "0.05", "-latency", "2ms")
+	r := j.run(t, bad.url, "bad.sqlite", "bad.jsonl")
+	s := bad.stats(t)
+	t.Logf("%d calls for %d answers; %d injected failures: %v\n%s", s.Calls, least, s.failures(), s.Injected, tail(r.stderr.String()))
+	j.same(t, "bad.jsonl", "good.jsonl")
+	// Every kind must have occurred, or the test shows less than it says.
+	if len(s.Injected) < 18 {
+		t.Errorf("only %d kinds of failures occurred: %v", len(s.Injected), s.Injected)
+	}
+	if bound := 1.2 * float64(least+s.failures()); float64(s.Calls) > bound {
+		t.Errorf("%d calls; at most %.0f are fine", s.Calls, bound)
+	}
+
+	// And everything is stored.
+	j.run(t, bad.url, "bad.sqlite", "again.jsonl")
+	j.same(t, "again.jsonl", "good.jsonl")
+	if more := bad.stats(t).Calls - s.Calls; more > 0 {
+		t.Errorf("a second run made %d calls", more)
+	}
+}

@@ -1,0 +1,276 @@
+package load_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// programs is the folder of the two programs, which TestMain removes.
+var programs = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "refract-load")
+	if err != nil {
+		return "", err
+	}
+	for name, from := range map[string]string{"refract": "../../cmd/refract", "server": "./server"} {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), from).CombinedOutput(); err != nil {
+			_ = os.RemoveAll(dir)
+			return "", fmt.Errorf("go build %s: %w\n%s", from, err, out)
+		}
+	}
+	return dir, nil
+})
+
+var built bool
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built {
+		if dir, err := programs(); err == nil {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	os.Exit(code)
+}
+
+// command is a program, on a core of its own where it is measured.
+func command(tb testing.TB, core int, name string, args ...string) *exec.Cmd {
+	tb.Helper()
+	built = true
+	dir, err := programs()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	path := filepath.Join(dir, name)
+	if _, measured := tb.(*testing.B); measured && runtime.NumCPU() > 1 {
+		if pin, err := exec.LookPath("taskset"); err == nil {
+			path, args = pin, append([]string{"-c", fmt.Sprint(core), path}, args...)
+		}
+	}
+	return exec.Command(path, args...)
+}
+
+// server is a running model server.
+type server struct{ url string }
+
+func startServer(tb testing.TB, args ...string) *server {
+	tb.Helper()
+	cmd := command(tb, 1, "server", args...)
+	stdin, err := cmd.StdinPipe() // it ends when this closes
+	if err != nil {
+		tb.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	})
+	url, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		tb.Fatalf("the server did not start: %v", err)
+	}
+	return &server{strings.TrimSpace(url)}
+}
+
+// get asks the server about itself.
+func (s *server) get(tb testing.TB, path string, v any) {
+	tb.Helper()
+	resp, err := http.Get(strings.TrimSuffix(s.url, "/v1") + path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+}
+
+// stats is what a server says that it did.
+type stats struct {
+	Calls, Most int
+	Injected    map[string]int
+	CPU         float64 // seconds
+}
+
+func (s stats) failures() (n int) {
+	for _, k := range s.Injected {
+		n += k
+	}
+	return n
+}
+
+func (s *server) stats(tb testing.TB) (out stats) {
+	tb.Helper()
+	s.get(tb, "/stats", &out)
+	return out
+}
+
+// calls are the prompts in the order of their calls.
+func (s *server) calls(tb testing.TB) (out []string) {
+	tb.Helper()
+	s.get(tb, "/calls", &out)
+	return out
+}
+
+var nouns = strings.Fields(`river teacher market engine garden letter city winter house council budget report minister
+	train station morning evening bridge price weather company school student street forest village mountain doctor
+	window kitchen history journey`)
+
+var links = strings.Fields("follows describes needs remembers opens crosses near behind before under beyond without")
+
+// writeSegments writes JSON Lines of so many segments with one reference each,
+// all of them different.
+func writeSegments(tb testing.TB, path string, n int) {
+	tb.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w := bufio.NewWriter(f)
+	rng := rand.New(rand.NewPCG(1, 1))
+	pick := func(words []string) string { return words[rng.IntN(len(words))] }
+	for i := range n {
+		fmt.Fprintf(w, `{"id":"s%d","references":["The %s`, i, pick(nouns))
+		for range 2 + rng.IntN(5) {
+			fmt.Fprintf(w, " %s the %s", pick(links), pick(nouns))
+		}
+		fmt.Fprintf(w, " of number %d.\"]}\n", i)
+	}
+	if err := w.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// job is an expansion in a folder.
+type job struct {
+	dir      string
+	input    string
+	segments int
+	flags    []string
+}
+
+func newJob(tb testing.TB, segments int, flags ...string) *job {
+	tb.Helper()
+	j := &job{dir: tb.TempDir(), segments: segments, flags: flags}
+	j.input = filepath.Join(j.dir, "in.jsonl")
+	writeSegments(tb, j.input, segments)
+	return j
+}
+
+// run is a command of refract expand that ends by itself or is killed.
+type run struct {
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	begun  time.Time
+	ended  chan error
+	wall   time.Duration
+}
+
+// start begins the expansion with a cache and an output of its own.
+func (j *job) start(tb testing.TB, url, cache, output string, more ...string) *run {
+	tb.Helper()
+	args := append([]string{"expand", "jsonl:" + j.input, "--model", "m", "--base-url", url,
+		"--cache", filepath.Join(j.dir, cache), "-o", filepath.Join(j.dir, output)}, j.flags...)
+	r := &run{cmd: command(tb, 0, "refract", append(args, more...)...), ended: make(chan error, 1), begun: time.Now()}
+	if _, measured := tb.(*testing.B); measured {
+		r.cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	}
+	r.cmd.Stderr = &r.stderr
+	if err := r.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	go func() {
+		err := r.cmd.Wait()
+		r.wall = time.Since(r.begun)
+		r.ended <- err
+	}()
+	return r
+}
+
+// wait wants the run to succeed.
+func (r *run) wait(tb testing.TB) *run {
+	tb.Helper()
+	if err := <-r.ended; err != nil {
+		tb.Fatalf("expand: %v\n%s", err, tail(r.stderr.String()))
+	}
+	return r
+}
+
+func tail(s string) string { return s[max(0, len(s)-4000):] }
+
+func (j *job) run(tb testing.TB, url, cache, output string, more ...string) *run {
+	tb.Helper()
+	return j.start(tb, url, cache, output, more...).wait(tb)
+}
+
+var created = regexp.MustCompile(`,?"created":"[^"]*"`)
+
+// output reads an output without the times in it, and wants every segment once
+// and in order.
+func (j *job) output(tb testing.TB, name string) []byte {
+	tb.Helper()
+	f, err := os.Open(filepath.Join(j.dir, name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	var out bytes.Buffer
+	lines := bufio.NewReader(f)
+	n := 0
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if want := fmt.Appendf(nil, `{"id":"s%d",`, n); !bytes.HasPrefix(line, want) {
+			tb.Fatalf("%s: line %d does not begin with %s: %.60s", name, n+1, want, line)
+		}
+		n++
+		out.Write(created.ReplaceAll(line, nil))
+	}
+	if n != j.segments {
+		tb.Fatalf("%s: %d segments, want %d", name, n, j.segments)
+	}
+	return out.Bytes()
+}
+
+// same wants two outputs to be equal, times aside.
+func (j *job) same(tb testing.TB, name, want string) {
+	tb.Helper()
+	a, b := j.output(tb, name), j.output(tb, want)
+	if bytes.Equal(a, b) {
+		return
+	}
+	as, bs := bytes.SplitAfter(a, []byte("\n")), bytes.SplitAfter(b, []byte("\n"))
+	for i := range as {
+		if !bytes.Equal(as[i], bs[i]) {
+			tb.Fatalf("line %d of %s differs from that of %s:\n%s\n%s", i+1, name, want, as[i], bs[i])
+		}
+	}
+}

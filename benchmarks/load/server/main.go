@@ -1,0 +1,217 @@
+// Server is a model server for measurements and faults. It answers chat and
+// completions at /v1 with paraphrases of the prompt's reference, after a fixed
+// time. GET /stats tells what it did, and GET /calls every prompt in the order
+// of the calls, if it was started with -log.
+//
+// The first line on standard output is the base URL. It ends when standard
+// input does.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+func main() {
+	s := &server{attempts: map[string]int{}, injected: map[string]int{}}
+	flag.DurationVar(&s.latency, "latency", 0, "time from a request to its answer")
+	flag.BoolVar(&s.keep, "log", false, "keep the prompts for /calls")
+	flag.Uint64Var(&s.seed, "seed", 1, "of the faults")
+	flag.Float64Var(&s.rate, "faults", 0, "share of attempts that fail")
+	flag.IntVar(&s.first, "first", 3, "attempts with a prompt that may fail")
+	flag.IntVar(&s.storm, "storm", 0, "every so many calls a storm of 429 begins")
+	flag.DurationVar(&s.storming, "storming", 500*time.Millisecond, "time that a storm takes")
+	flag.Float64Var(&s.slow, "slow", 0, "share of good answers that trickle in")
+	flag.Parse()
+	s.kinds = kinds()
+	if err := s.serve(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+type server struct {
+	schedule
+	latency time.Duration
+	slow    float64
+	keep    bool
+
+	calls, running, most atomic.Int64
+	mu                   sync.Mutex
+	attempts             map[string]int // by prompt, where there are faults
+	injected             map[string]int // by kind
+	log                  []string
+}
+
+func (s *server) serve() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", s.answer)
+	mux.HandleFunc("POST /v1/completions", s.answer)
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
+	})
+	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /stats", s.stats)
+	mux.HandleFunc("GET /calls", s.list)
+	srv := &http.Server{Handler: mux}
+	fmt.Printf("http://%s/v1\n", l.Addr())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = srv.Close()
+	}()
+	if err := srv.Serve(l); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+// request is what matters of a body.
+type request struct {
+	Prompt   string `json:"prompt"`
+	Messages []struct {
+		Content string `json:"content"`
+	} `json:"messages"`
+}
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func (s *server) answer(w http.ResponseWriter, hr *http.Request) {
+	begun := time.Now()
+	call := int(s.calls.Add(1) - 1)
+	for now := s.running.Add(1); ; {
+		most := s.most.Load()
+		if now <= most || s.most.CompareAndSwap(most, now) {
+			break
+		}
+	}
+	defer s.running.Add(-1)
+	body := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(body)
+	body.Reset()
+	if _, err := body.ReadFrom(hr.Body); err != nil {
+		return
+	}
+	var r request
+	if err := json.Unmarshal(body.Bytes(), &r); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	prompt, chat := r.Prompt, len(r.Messages) > 0
+	if chat {
+		prompt = r.Messages[len(r.Messages)-1].Content
+	}
+	if fault := s.note(call, prompt); fault != nil {
+		fault(w, &llmtest.Request{Request: hr, Prompt: prompt, Chat: chat})
+		return
+	}
+	if wait := s.latency - time.Since(begun); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-hr.Context().Done():
+			return
+		}
+	}
+	good := appendAnswer(nil, prompt, chat)
+	if s.slow > 0 && float64(hash("slow", prompt)>>11)/(1<<53) < s.slow {
+		drip(w, good)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(good)))
+	_, _ = w.Write(good)
+}
+
+// drip sends a good answer in twenty pieces.
+func drip(w http.ResponseWriter, body []byte) {
+	flush := http.NewResponseController(w).Flush
+	for piece := len(body)/20 + 1; len(body) > 0; {
+		n := min(piece, len(body))
+		if _, err := w.Write(body[:n]); err != nil || flush() != nil {
+			return
+		}
+		body = body[n:]
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// note counts a call, and gives its fault or nil.
+func (s *server) note(call int, prompt string) llmtest.Fault {
+	if !s.keep && s.rate == 0 && s.storm == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keep {
+		s.log = append(s.log, prompt)
+	}
+	if k := s.stormy(call, time.Now()); k != nil {
+		s.injected["storm-"+k.name]++
+		return k.fault
+	}
+	n := s.attempts[prompt]
+	s.attempts[prompt]++
+	k := s.pick(prompt, n)
+	if k == nil {
+		return nil
+	}
+	s.injected[k.name]++
+	return k.fault
+}
+
+// appendAnswer writes the body of a good answer. A token is a word.
+func appendAnswer(b []byte, prompt string, chat bool) []byte {
+	text := paraphrase(prompt)
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string always has a JSON form
+	}
+	in, out := strings.Count(prompt, " ")+1, strings.Count(text, " ")+1
+	object, before, after := "text_completion", `"text":`, ""
+	if chat {
+		object, before, after = "chat.completion", `"message":{"role":"assistant","content":`, "}"
+	}
+	return fmt.Appendf(b, `{"id":"load-1","object":%q,"created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop",%s%s%s}],`+
+		`"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`, object, before, quoted, after, in, out, in+out)
+}
+
+// Stats is what GET /stats answers.
+type Stats struct {
+	Calls    int            // requests for an answer, failures included
+	Most     int            // at one time
+	Injected map[string]int // failures by kind
+	CPU      float64        // seconds of this process
+}
+
+func (s *server) stats(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	writeJSON(w, Stats{Calls: int(s.calls.Load()), Most: int(s.most.Load()), Injected: s.injected, CPU: cpuTime().Seconds()})
+}
+
+func (s *server) list(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	writeJSON(w, s.log)
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}

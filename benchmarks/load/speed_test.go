@@ -1,0 +1,205 @@
+//go:build unix
+
+package load_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/llm"
+)
+
+// The setting of the throughput: a server of 50 ms at 256 calls at a time
+// gives 5,120 answers a second at most.
+const (
+	latency     = 50 * time.Millisecond
+	concurrency = 256
+	ideal       = float64(concurrency) / 0.05
+)
+
+// size is a size as it is at full size, or a twentieth of it.
+func size(n int) int {
+	if full() {
+		return n
+	}
+	return n / 20
+}
+
+// cpu is what an ended process used.
+func (r *run) cpu() time.Duration {
+	s := r.cmd.ProcessState
+	return s.UserTime() + s.SystemTime()
+}
+
+// peak is the most memory that an ended process had, in megabytes, or 0 where
+// that is not known.
+func (r *run) peak() float64 {
+	if u, ok := r.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		return float64(u.Maxrss) / 1000
+	}
+	return 0
+}
+
+func report(b *testing.B, calls int, wall, cpu time.Duration) {
+	rate := float64(calls) / wall.Seconds()
+	b.ReportMetric(rate, "calls/s")
+	b.ReportMetric(100*rate/ideal, "%ideal")
+	b.ReportMetric(float64(cpu.Microseconds())/float64(calls), "us-cpu/call")
+	b.ReportMetric(0, "ns/op")
+}
+
+// The whole program, from its start to its end, on one core.
+func BenchmarkThroughput(b *testing.B) {
+	j := newJob(b, size(20_000), "--concurrency", fmt.Sprint(concurrency))
+	for b.Loop() {
+		srv := startServer(b, "-latency", latency.String())
+		r := j.run(b, srv.url, fmt.Sprintf("%d.sqlite", time.Now().UnixNano()), "out.jsonl")
+		s := srv.stats(b)
+		report(b, s.Calls, r.wall, r.cpu())
+		b.ReportMetric(r.peak(), "MB")
+		b.Logf("%d calls, %d at most at a time; the server used %.0f us a call\n%s", s.Calls, s.Most, 1e6*s.CPU/float64(s.Calls), tail(r.stderr.String()))
+	}
+}
+
+// The same in this process, for profiles: client, expansion and store.
+func BenchmarkPieces(b *testing.B) {
+	j := newJob(b, size(5_000))
+	srv := startServer(b, "-latency", latency.String())
+	for b.Loop() {
+		before, calls := processCPU(b), srv.stats(b).Calls
+		begun := time.Now()
+		expand(b, j, srv, filepath.Join(j.dir, fmt.Sprintf("%d.sqlite", begun.UnixNano())))
+		report(b, srv.stats(b).Calls-calls, time.Since(begun), processCPU(b)-before)
+	}
+}
+
+func processCPU(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func expand(b *testing.B, j *job, srv *server, file string) {
+	b.Helper()
+	ctx := b.Context()
+	store, err := cache.OpenSQLite(ctx, file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	client, err := llm.New(llm.Config{BaseURL: srv.url, Limits: llm.Limits{MaxInFlight: concurrency}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	checker, err := check.New(check.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	x, err := diversify.New(diversify.Config{
+		Prompts: diversify.Ten(), Model: "m", Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP,
+		Check: checker, Resample: 2, Enlarge: 1, Concurrency: concurrency, Store: cache.NewLRU(store, 4096), Client: client,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ds, err := dataset.Open("jsonl:"+j.input, dataset.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	enc := dataset.NewEncoder(bufio.NewWriter(io.Discard))
+	if _, err := x.Expand(ctx, ds, func(s *refract.Segment) error { return enc.Encode(s) }); err != nil {
+		b.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// A second run of 200,000 calls, all of which are stored.
+func BenchmarkWarm(b *testing.B) {
+	const runs = 5
+	j := newJob(b, size(20_000), "--concurrency", "64")
+	srv := startServer(b)
+	j.run(b, srv.url, "warm.sqlite", "cold.jsonl")
+	answers := srv.stats(b).Calls
+	for b.Loop() {
+		var best *run
+		for range runs {
+			if r := j.run(b, srv.url, "warm.sqlite", "warm.jsonl"); best == nil || r.wall < best.wall {
+				best = r
+			}
+		}
+		b.ReportMetric(float64(answers)/best.wall.Seconds(), "answers/s")
+		b.ReportMetric(float64(best.cpu().Microseconds())/float64(answers), "us-cpu/answer")
+		b.ReportMetric(best.peak(), "MB")
+		b.ReportMetric(0, "ns/op")
+		b.Logf("%d answers in %v, the best of %d runs", answers, best.wall, runs)
+	}
+	if calls := srv.stats(b).Calls; calls != answers {
+		b.Errorf("the warm runs made %d calls", calls-answers)
+	}
+	j.sameFile(b, "warm.jsonl", "cold.jsonl")
+}
+
+// sameFile wants two files to be equal without reading them at once.
+func (j *job) sameFile(tb testing.TB, a, b string) {
+	tb.Helper()
+	same, err := equalFiles(filepath.Join(j.dir, a), filepath.Join(j.dir, b))
+	if err != nil || !same {
+		tb.Errorf("%s and %s differ (%v)", a, b, err)
+	}
+}
+
+func equalFiles(a, b string) (bool, error) {
+	f, err := os.Open(a)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	g, err := os.Open(b)
+	if err != nil {
+		return false, err
+	}
+	defer g.Close()
+	x, y := bufio.NewReader(f), bufio.NewReader(g)
+	for {
+		p, err := x.ReadByte()
+		q, other := y.ReadByte()
+		if err == io.EOF || other == io.EOF {
+			return err == other, nil
+		}
+		if err != nil || other != nil || p != q {
+			return false, err
+		}
+	}
+}
+
+// A million segments in and out, with one call each, and again from the cache.
+func BenchmarkMillion(b *testing.B) {
+	j := newJob(b, size(1_000_000), "--concurrency", fmt.Sprint(concurrency), "--prompts", "plain")
+	for b.Loop() {
+		srv := startServer(b)
+		cold := j.run(b, srv.url, "million.sqlite", "out.jsonl")
+		warm := j.run(b, srv.url, "million.sqlite", "again.jsonl")
+		j.sameFile(b, "again.jsonl", "out.jsonl")
+		b.ReportMetric(cold.peak(), "MB-cold")
+		b.ReportMetric(warm.peak(), "MB-warm")
+		b.ReportMetric(float64(j.segments)/cold.wall.Seconds(), "cold-segments/s")
+		b.ReportMetric(float64(j.segments)/warm.wall.Seconds(), "warm-segments/s")
+		b.ReportMetric(0, "ns/op")
+		b.Logf("%d segments: %v with calls, %v from the cache", j.segments, cold.wall, warm.wall)
+	}
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Measures refract expand against a server of 50 ms latency, and lets it face
+# faults, kill -9 and a second process on its cache. Program and server are
+# processes of their own, on a core each where there are two.
+#
+# usage: benchmarks/peers/load.sh [GO TEST FLAG]…
+#
+# REFRACT_LOAD=short makes all of it twenty times smaller; in full it takes about
+# ten minutes. A flag such as -bench=Pieces -run=none -cpuprofile=cpu.prof says
+# where the time goes.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export REFRACT_LOAD=${REFRACT_LOAD:-full}
+echo "machine: $(awk -F': ' '/model name/ { print $2; exit }' /proc/cpuinfo), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg); $(go version | cut -d' ' -f3)"
+exec go test -count=1 -timeout 40m -v -benchtime=1x -bench=. "$@" ./benchmarks/load

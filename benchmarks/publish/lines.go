@@ -1,0 +1,272 @@
+package publish
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/text"
+)
+
+// columns writes aligned text files: a line a segment, and a file for each
+// reference.
+type columns struct {
+	folder  *folder
+	path    func(i int) string
+	sources *file // nil where none are written
+	files   []*file
+	// hold says why a reader would not find a text as it is, or nil.
+	hold func(t refract.Text, first bool) error
+	// missing is the line of a missing text; "" where there is none.
+	missing string
+	n       int
+}
+
+// add writes a line of each column.
+func (c *columns) add(source refract.Text, references []refract.Text) error {
+	if c.n == 0 {
+		for i := range references {
+			f, err := c.folder.create(c.path(i), dataset.RoleReference)
+			if err != nil {
+				return err
+			}
+			c.files = append(c.files, f)
+		}
+	}
+	if len(references) != len(c.files) {
+		return fmt.Errorf("it has %s where the segments before have %d; text files hold the same number for all, %s", plural(len(references), "reference"), len(c.files), useWhole)
+	}
+	if c.sources != nil {
+		if err := c.line(c.sources, source, "the source"); err != nil {
+			return err
+		}
+	}
+	for i, t := range references {
+		if err := c.line(c.files[i], t, fmt.Sprintf("reference %d", i)); err != nil {
+			return err
+		}
+	}
+	c.n++
+	return nil
+}
+
+// plural returns "1 reference" or "2 references".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+const useWhole = "but jsonl and parquet any"
+
+func (c *columns) line(f *file, t refract.Text, what string) error {
+	if err := c.hold(t, c.n == 0); err != nil {
+		return fmt.Errorf("%s %w", what, err)
+	}
+	line := t.Value
+	if !t.Valid {
+		line = c.missing
+	}
+	if _, err := f.WriteString(line); err != nil {
+		return err
+	}
+	return f.WriteByte('\n')
+}
+
+var errNotUTF8 = errors.New("is not UTF-8")
+
+// oneLine tells whether a text can stand on a line of its own.
+func oneLine(t refract.Text, first bool) error {
+	switch {
+	case !utf8.ValidString(t.Value):
+		return errNotUTF8
+	case strings.ContainsAny(t.Value, "\n\r"):
+		return errors.New("has a line break in it, which a file of lines cannot hold; publish as jsonl or parquet")
+	case first && strings.HasPrefix(t.Value, "\ufeff"):
+		return errors.New("begins with a byte order mark, which is removed from the beginning of a file; publish as jsonl or parquet")
+	}
+	return nil
+}
+
+const trimming = "which readers of this format remove; publish as jsonl or parquet, or have it removed from all texts (--trim)"
+
+// holdText is for the files that sacreBLEU reads.
+func holdText(t refract.Text, first bool) error {
+	if !t.Valid {
+		return errors.New("is missing, which a text file cannot hold; publish as jsonl, parquet or mtme")
+	}
+	if text.TrimRight(t.Value) != t.Value {
+		return errors.New("ends in white space, " + trimming)
+	}
+	return oneLine(t, first)
+}
+
+// noTranslation is how mt-metrics-eval writes a missing text.
+const noTranslation = "[No translation supplied]"
+
+func holdMTME(t refract.Text, first bool) error {
+	if t.Value == noTranslation {
+		return fmt.Errorf("is the text %q, which stands for a missing one; publish as jsonl or parquet", noTranslation)
+	}
+	if text.Trim(t.Value) != t.Value {
+		return errors.New("begins or ends in white space, " + trimming)
+	}
+	return oneLine(t, first)
+}
+
+// textFiles are ref.0, ref.1 and so on, and src where the segments have
+// sources.
+type textFiles struct {
+	columns
+}
+
+func newText(d *folder) exporter { return &textFiles{newColumns(d)} }
+
+func newColumns(d *folder) columns {
+	return columns{folder: d, hold: holdText, path: func(i int) string { return fmt.Sprintf("ref.%d", i) }}
+}
+
+func (e *textFiles) add(s *refract.Segment) error {
+	if err := e.open(s); err != nil {
+		return err
+	}
+	return e.columns.add(s.Source, s.AllReferences(nil))
+}
+
+// open decides with the first segment whether there are sources.
+func (c *columns) open(s *refract.Segment) error {
+	switch {
+	case c.n == 0 && s.NumReferences() == 0:
+		return errors.New("it has no reference, " + useWhole)
+	case c.n == 0 && s.Source.Valid:
+		var err error
+		c.sources, err = c.folder.create("src", dataset.RoleSource)
+		return err
+	case c.sources == nil && s.Source.Valid:
+		return errors.New("it has a source where the segments before have none; publish as jsonl or parquet")
+	}
+	return nil
+}
+
+func (e *textFiles) finish(*dataset.Manifest) error { return nil }
+
+// mtmeFiles are the references, sources and documents of a language pair in
+// the layout of mt-metrics-eval.
+type mtmeFiles struct {
+	columns
+	lp        string
+	documents *file
+	decided   bool
+}
+
+func newMTME(d *folder, lp string) exporter {
+	e := &mtmeFiles{lp: lp, columns: columns{folder: d, hold: holdMTME, missing: noTranslation}}
+	e.path = func(i int) string { return fmt.Sprintf("references/%s.%s.txt", lp, ReferenceName(i)) }
+	return e
+}
+
+// ReferenceName names a column of the format mtme: refA to refZ, then refZAA
+// to refZZZ, so that the order of the names is that of the references.
+func ReferenceName(i int) string {
+	if i < 26 {
+		return "ref" + string(rune('A'+i))
+	}
+	i -= 26
+	return "refZ" + string(rune('A'+i/26)) + string(rune('A'+i%26))
+}
+
+const maxMTME = 26 + 26*26
+
+func (e *mtmeFiles) add(s *refract.Segment) error {
+	if n := s.NumReferences(); n > maxMTME {
+		return fmt.Errorf("it has %d references; the names of this format are for %d", n, maxMTME)
+	}
+	if !e.decided {
+		e.decided = true
+		var err error
+		if e.sources, err = e.folder.create("sources/"+e.lp+".txt", dataset.RoleSource); err != nil {
+			return err
+		}
+		if s.Document != "" && s.Domain != "" {
+			if e.documents, err = e.folder.create("documents/"+e.lp+".docs", dataset.RoleDocuments); err != nil {
+				return err
+			}
+		}
+	}
+	if e.documents != nil {
+		if !isField(s.Document) || !isField(s.Domain) {
+			return fmt.Errorf("its domain %q and document %q cannot stand on a line with a tab between them; publish as jsonl or parquet", s.Domain, s.Document)
+		}
+		if _, err := fmt.Fprintf(e.documents, "%s\t%s\n", s.Domain, s.Document); err != nil {
+			return err
+		}
+	}
+	return e.columns.add(s.Source, s.AllReferences(nil))
+}
+
+func isField(s string) bool {
+	return s != "" && text.Trim(s) == s && !strings.ContainsAny(s, "\t\n\r") && !strings.HasPrefix(s, "\ufeff")
+}
+
+func (e *mtmeFiles) finish(*dataset.Manifest) error { return nil }
+
+// divRefFiles are the originals as text files, and the variants as Div-Ref
+// releases them.
+type divRefFiles struct {
+	columns
+	lists   *file
+	buf     []byte
+	prompts []string
+	mixed   bool // a column has variants of different prompts
+}
+
+const divRefPath = "references.diversified"
+
+func newDivRef(d *folder) exporter { return &divRefFiles{columns: newColumns(d)} }
+
+func (e *divRefFiles) add(s *refract.Segment) error {
+	if e.n == 0 {
+		if len(s.References) == 0 {
+			return errors.New("it has no original reference; publish as jsonl or parquet")
+		}
+		var err error
+		if e.lists, err = e.folder.create(divRefPath, dataset.RoleVariants); err != nil {
+			return err
+		}
+	}
+	texts := make([]refract.Text, len(s.Variants))
+	for i := range s.Variants {
+		v := &s.Variants[i]
+		if v.Reference != 0 {
+			return fmt.Errorf("variant %d is of reference %d, and this format holds variants of the first only; publish as jsonl or parquet", i, v.Reference)
+		}
+		if i == len(e.prompts) {
+			e.prompts = append(e.prompts, v.Prompt)
+		}
+		e.mixed = e.mixed || e.prompts[i] != v.Prompt
+		if texts[i] = v.Text; !utf8.ValidString(v.Text.Value) {
+			return fmt.Errorf("variant %d %w", i, errNotUTF8)
+		}
+	}
+	if err := e.open(s); err != nil {
+		return err
+	}
+	if err := e.columns.add(s.Source, s.References); err != nil {
+		return err
+	}
+	e.buf = append(dataset.AppendPythonList(e.buf[:0], texts), '\n')
+	_, err := e.lists.Write(e.buf)
+	return err
+}
+
+func (e *divRefFiles) finish(m *dataset.Manifest) error {
+	if !e.mixed && !slices.Contains(e.prompts, "") {
+		m.Prompts = e.prompts
+	}
+	return nil
+}

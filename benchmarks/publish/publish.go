@@ -1,0 +1,218 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/text"
+)
+
+// Options say how a set is published.
+type Options struct {
+	Format string // one of dataset.Formats
+	// LanguagePair names the files of the format mtme, such as "en-de".
+	LanguagePair string
+	// Trim removes white space at the ends of all texts, by Python's rule,
+	// which formats of lines cannot hold. It makes another set of it.
+	Trim bool
+	Card Card
+}
+
+// Result says what was published.
+type Result struct {
+	Manifest dataset.Manifest
+	Stats    *Stats
+}
+
+// exporter writes the files of one format.
+type exporter interface {
+	add(*refract.Segment) error
+	// finish writes what is left and completes the manifest but for its files.
+	finish(*dataset.Manifest) error
+}
+
+// FormatError says that a segment cannot be held by a format.
+type FormatError struct {
+	ID     string
+	Pos    refract.Position
+	Format string
+	Err    error
+}
+
+// Error says which segment it is, what is wrong and what to do.
+func (e *FormatError) Error() string {
+	at := ""
+	if p := e.Pos.String(); p != "" {
+		at = p + ": "
+	}
+	return fmt.Sprintf("%ssegment %q cannot be published as %s: %v", at, e.ID, e.Format, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// OptionError says that options do not go together: a fault of the command
+// line, and not of a file.
+type OptionError struct{ message string }
+
+func (e *OptionError) Error() string { return e.message }
+
+// Check finds faults of the options before any work.
+func (o *Options) Check() error {
+	known := false
+	for _, f := range dataset.Formats() {
+		known = known || f == o.Format
+	}
+	switch {
+	case !known:
+		return &OptionError{fmt.Sprintf("unknown format %q", o.Format)}
+	case o.Format == dataset.FormatMTME && o.LanguagePair == "":
+		return &OptionError{"the format mtme needs the name of the language pair, such as en-de"}
+	case o.Format != dataset.FormatMTME && o.LanguagePair != "":
+		return &OptionError{"a language pair names the files of the format mtme only"}
+	case o.LanguagePair != "" && !plainName(o.LanguagePair):
+		return &OptionError{fmt.Sprintf("the language pair %q is no name of a file: use letters, digits, - and _", o.LanguagePair)}
+	}
+	return nil
+}
+
+func plainName(s string) bool {
+	for _, c := range s {
+		if !(c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+// Publish writes ds to the folder dir, which must not exist or be empty. It
+// appears under its name only when it is whole. The same segments and options
+// give the same bytes.
+func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*Result, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if err := vacant(dir); err != nil {
+		return nil, err
+	}
+	f, err := newFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.discard()
+	e := newExporter(f, o)
+	id, stats := refract.NewIdentity(), newStats()
+	for s, err := range ds.Segments(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			stats.leaveOut(s)
+			if o.Trim {
+				stats.Trimmed += trim(s)
+			}
+			if err = e.add(s); err != nil && !f.failed {
+				err = &FormatError{s.ID, s.Pos, o.Format, err}
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		id.Add(s)
+		stats.add(s)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if id.Segments() == 0 {
+		return nil, errors.New("there is no segment to publish")
+	}
+	m := dataset.Manifest{
+		Version: dataset.ManifestVersion, Tool: "refract " + refract.Version, Format: o.Format, Set: id.Hash(),
+		Segments: stats.Segments, References: stats.References, Variants: stats.Variants, LanguagePair: o.LanguagePair,
+	}
+	if err := e.finish(&m); err != nil {
+		return nil, err
+	}
+	if m.Files, err = f.close(); err != nil {
+		return nil, err
+	}
+	if err := f.write("README.md", o.Card.markdown(&m, stats)); err != nil {
+		return nil, err
+	}
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := f.write(dataset.ManifestName, append(b, '\n')); err != nil {
+		return nil, err
+	}
+	return &Result{m, stats}, f.place()
+}
+
+func newExporter(f *folder, o Options) exporter {
+	switch o.Format {
+	case dataset.FormatJSONL:
+		return newJSONL(f)
+	case dataset.FormatParquet:
+		return newParquet(f)
+	case dataset.FormatMTME:
+		return newMTME(f, o.LanguagePair)
+	case dataset.FormatDivRef:
+		return newDivRef(f)
+	default:
+		return newText(f)
+	}
+}
+
+// vacant checks that a folder can be made under this name.
+func vacant(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s cannot be the folder to publish: %w", dir, bare(err))
+	case len(entries) > 0:
+		return fmt.Errorf("the folder %s has something in it; name a new one", dir)
+	}
+	return nil
+}
+
+// bare is the cause of a file system's error, without the path.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// trim removes white space at the ends of the texts that are published, and
+// returns how many had some.
+func trim(s *refract.Segment) (changed int) {
+	cut := func(t *refract.Text) {
+		if v := text.Trim(t.Value); v != t.Value {
+			t.Value = v
+			changed++
+		}
+	}
+	cut(&s.Source)
+	for i := range s.References {
+		cut(&s.References[i])
+	}
+	for i := range s.Variants {
+		cut(&s.Variants[i].Text)
+	}
+	return changed
+}
+
+// pathIn joins a slash-separated path to a folder.
+func pathIn(dir, path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }

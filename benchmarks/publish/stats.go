@@ -1,0 +1,170 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/refract-eval/refract"
+)
+
+// Stats counts what is in a set.
+type Stats struct {
+	Segments, References, Variants, Rejected int
+	// Missing and Empty count texts of references and variants.
+	Missing, Empty int
+	// Repeated counts references and variants whose text is that of one before
+	// it in the segment.
+	Repeated int
+	// MinReferences and MaxReferences are of a segment, with its variants.
+	MinReferences, MaxReferences   int
+	PromptTokens, CompletionTokens int
+	First, Last                    time.Time // when answers arrived; zero where unknown
+	Hypotheses, Judgements         int       // that were left out
+	Trimmed                        int       // texts that lost white space at their ends
+
+	prompts, models, samplings, cleaned, verdicts, finishes counts
+	seen                                                    map[string]bool
+}
+
+func newStats() *Stats { return &Stats{seen: map[string]bool{}} }
+
+// count is how often something was in variants, and in rejected ones.
+type count struct {
+	key            string
+	kept, rejected int
+}
+
+// counts are the counts of keys in order of appearance. Keys are untrusted and
+// may be many: those after the first thousand are counted together.
+type counts struct {
+	list  []count
+	index map[string]int
+}
+
+const (
+	maxKeys = 1000
+	others  = "(others)"
+)
+
+func (c *counts) add(key string, rejected bool) {
+	i, ok := c.index[key]
+	if !ok {
+		if len(c.list) >= maxKeys {
+			key = others
+		}
+		if i, ok = c.index[key]; !ok {
+			if c.index == nil {
+				c.index = map[string]int{}
+			}
+			i = len(c.list)
+			key = strings.Clone(key)
+			c.index[key] = i
+			c.list = append(c.list, count{key: key})
+		}
+	}
+	if rejected {
+		c.list[i].rejected++
+	} else {
+		c.list[i].kept++
+	}
+}
+
+// descending returns the counts, the highest first, equal ones by key.
+func (c *counts) descending() []count {
+	out := slices.Clone(c.list)
+	slices.SortStableFunc(out, func(a, b count) int {
+		return cmp.Or(cmp.Compare(b.kept+b.rejected, a.kept+a.rejected), cmp.Compare(a.key, b.key))
+	})
+	return out
+}
+
+// leaveOut takes from a segment what is not published, and counts it.
+func (s *Stats) leaveOut(seg *refract.Segment) {
+	s.Hypotheses += len(seg.Hypotheses)
+	s.Judgements += len(seg.Judgements)
+	seg.Hypotheses, seg.Judgements = nil, nil
+}
+
+func (s *Stats) add(seg *refract.Segment) {
+	n := seg.NumReferences()
+	if s.Segments == 0 {
+		s.MinReferences = n
+	}
+	s.Segments++
+	s.References += len(seg.References)
+	s.Variants += len(seg.Variants)
+	s.Rejected += len(seg.Rejected)
+	s.MinReferences, s.MaxReferences = min(s.MinReferences, n), max(s.MaxReferences, n)
+	clear(s.seen)
+	for _, t := range seg.References {
+		s.text(t)
+	}
+	for i := range seg.Variants {
+		s.text(seg.Variants[i].Text)
+		s.variant(&seg.Variants[i], false)
+	}
+	for i := range seg.Rejected {
+		s.variant(&seg.Rejected[i], true)
+	}
+}
+
+func (s *Stats) text(t refract.Text) {
+	if !t.Valid {
+		s.Missing++
+		return
+	}
+	if t.Value == "" {
+		s.Empty++
+	}
+	if s.seen[t.Value] {
+		s.Repeated++
+	}
+	s.seen[t.Value] = true
+}
+
+// modelKey parts the names of a model, in the order of a table's columns.
+const modelKey = "\x00"
+
+func (s *Stats) variant(v *refract.Variant, rejected bool) {
+	s.prompts.add(v.Prompt, rejected)
+	s.verdicts.add(v.Verdict, rejected)
+	s.finishes.add(v.Finish, rejected)
+	o := v.Origin
+	if o == nil {
+		o = &refract.Origin{}
+	}
+	s.models.add(v.Model+modelKey+o.ServedModel+modelKey+o.Revision, rejected)
+	if v.Origin == nil {
+		return
+	}
+	s.samplings.add(o.Sampling, rejected)
+	for _, step := range o.Cleaned {
+		s.cleaned.add(step, rejected)
+	}
+	s.PromptTokens += o.PromptTokens
+	s.CompletionTokens += o.CompletionTokens
+	if t := o.Created; !t.IsZero() {
+		if s.First.IsZero() || t.Before(s.First) {
+			s.First = t
+		}
+		if t.After(s.Last) {
+			s.Last = t
+		}
+	}
+}
+
+// Count reads a dataset to its end, and counts what is in it.
+func Count(ctx context.Context, ds refract.Dataset) (*Stats, error) {
+	stats := newStats()
+	for s, err := range ds.Segments(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		stats.leaveOut(s)
+		stats.add(s)
+	}
+	return stats, ctx.Err()
+}

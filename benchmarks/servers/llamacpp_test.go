@@ -1,0 +1,325 @@
+package servers_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/refract-eval/refract/llm"
+)
+
+// model is the name that benchmarks/peers/llamacpp_server.py gives its model,
+// whose context has contextTokens.
+const (
+	model         = "refract-tiny"
+	contextTokens = 16384
+)
+
+// llamaCPP is the base URL of a running server of llama.cpp, or skips.
+func llamaCPP(t *testing.T) string {
+	t.Helper()
+	url := os.Getenv("REFRACT_LLAMACPP")
+	if url == "" {
+		t.Skip("REFRACT_LLAMACPP names no server of llama.cpp; benchmarks/peers/llamacpp.sh starts one")
+	}
+	return url
+}
+
+func client(t *testing.T, endpoint llm.Endpoint) *llm.Client {
+	t.Helper()
+	c, err := llm.New(llm.Config{BaseURL: llamaCPP(t), Endpoint: endpoint, Timeout: time.Minute, MaxRetries: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func request(prompt string) llm.Request {
+	return llm.Request{Model: model, Prompt: prompt, Temperature: 1, TopP: 0.9, MaxTokens: 64}
+}
+
+// goOn keeps the model from ending an answer.
+var goOn = map[string]any{"ignore_eos": true}
+
+// ask wants an answer.
+func ask(t *testing.T, c *llm.Client, r llm.Request) llm.Response {
+	t.Helper()
+	a, err := c.Complete(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !a.HasText || strings.TrimSpace(a.Text) == "" || a.PromptTokens == 0 || a.CompletionTokens == 0 ||
+		a.Model != model || a.FinishReason != "stop" && a.FinishReason != "length" {
+		t.Fatalf("%+v", a)
+	}
+	return a
+}
+
+func TestLlamaCPPReady(t *testing.T) {
+	c := client(t, llm.Chat)
+	states, err := c.Ready(t.Context(), model)
+	if err != nil {
+		t.Fatalf("%+v: %v", states, err)
+	}
+	t.Logf("%+v", states)
+	states, err = c.Ready(t.Context(), "another-model")
+	if err == nil {
+		t.Errorf("a model that is not there is ready: %+v", states)
+	}
+	t.Logf("another model: %v", err)
+}
+
+func TestLlamaCPPAnswers(t *testing.T) {
+	for _, endpoint := range []llm.Endpoint{llm.Chat, llm.Completions} {
+		t.Run(string(endpoint), func(t *testing.T) {
+			c := client(t, endpoint)
+			sampled := ask(t, c, request("Paraphrase the sentences: The river is quiet."))
+			t.Logf("%+v", sampled)
+
+			// The bound on tokens holds, and shows in the finish reason.
+			r := request("Paraphrase the sentences: The river is quiet.")
+			r.Temperature, r.TopP, r.MaxTokens, r.Extra = 0, 1, 7, goOn
+			cut := ask(t, c, r)
+			if cut.FinishReason != "length" || cut.CompletionTokens != 7 {
+				t.Errorf("an answer of 7 tokens: %+v", cut)
+			}
+
+			// At temperature 0 an answer comes again; at 1 it does not.
+			r.MaxTokens = 64
+			if a, b := ask(t, c, r), ask(t, c, r); a.Text != b.Text {
+				t.Errorf("temperature 0: %q and %q", a.Text, b.Text)
+			}
+			texts := map[string]bool{}
+			for range 8 {
+				texts[ask(t, c, request("Say something.")).Text] = true
+			}
+			if len(texts) == 1 {
+				t.Error("temperature 1: eight equal answers")
+			}
+
+			// A seed makes a sampled answer come again, and a stop string ends it.
+			seed := 7
+			r = request("Say something.")
+			r.Seed = &seed
+			a := ask(t, c, r)
+			if b := ask(t, c, r); a.Text != b.Text {
+				t.Errorf("seed 7: %q and %q", a.Text, b.Text)
+			}
+			words := strings.Fields(a.Text)
+			for _, w := range words {
+				if w == words[0] {
+					continue
+				}
+				r.Stop = []string{w}
+				if b := ask(t, c, r); strings.Contains(b.Text, w) || b.FinishReason != "stop" {
+					t.Errorf("stop string %q: %+v", w, b)
+				}
+				break
+			}
+		})
+	}
+}
+
+// What go-openai has no field for reaches the server too.
+func TestLlamaCPPFurtherFields(t *testing.T) {
+	r := request("Is it?")
+	r.Extra = map[string]any{"grammar": `root ::= "yes" | "no"`}
+	for _, endpoint := range []llm.Endpoint{llm.Chat, llm.Completions} {
+		if a := ask(t, client(t, endpoint), r); a.Text != "yes" && a.Text != "no" {
+			t.Errorf("%s: the grammar was not heeded: %q", endpoint, a.Text)
+		}
+	}
+	c := client(t, llm.Completions)
+	r = request("")
+	r.TokenIDs = []int{1, 400, 401, 402}
+	if a := ask(t, c, r); a.PromptTokens != len(r.TokenIDs) {
+		t.Errorf("%d token ids were read as %d tokens", len(r.TokenIDs), a.PromptTokens)
+	}
+	r = request("")
+	r.Messages = []llm.Message{{Role: "system", Content: "Be brief."}, {Role: "user", Content: "Yes?"}}
+	ask(t, client(t, llm.Chat), r)
+}
+
+func TestLlamaCPPLongPrompt(t *testing.T) {
+	for _, endpoint := range []llm.Endpoint{llm.Chat, llm.Completions} {
+		_, err := client(t, endpoint).Complete(t.Context(), request(strings.Repeat("a b ", contextTokens)))
+		if !errors.Is(err, llm.ErrContextLength) {
+			t.Errorf("%s: error %v", endpoint, err)
+		}
+		t.Logf("%v", err)
+	}
+}
+
+// slots is what the server says of its work.
+type slots []struct {
+	Processing bool `json:"is_processing"`
+}
+
+func (s slots) busy() (n int) {
+	for _, slot := range s {
+		if slot.Processing {
+			n++
+		}
+	}
+	return n
+}
+
+// get reads from the server, beside the client under test.
+func get(t *testing.T, path string) []byte {
+	t.Helper()
+	resp, err := http.Get(strings.TrimSuffix(llamaCPP(t), "/v1") + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", path, resp.Status, err)
+	}
+	return b
+}
+
+// busy is how many slots work.
+func busy(t *testing.T) int {
+	t.Helper()
+	var s slots
+	if err := json.Unmarshal(get(t, "/slots"), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s.busy()
+}
+
+// predicted is how many tokens the server has made, without those of answers
+// that it is still at.
+func predicted(t *testing.T) int {
+	t.Helper()
+	for line := range strings.Lines(string(get(t, "/metrics"))) {
+		var n float64
+		if _, err := fmt.Sscanf(line, "llamacpp:tokens_predicted_total %g", &n); err == nil {
+			return int(n)
+		}
+	}
+	t.Fatal("the server counts no tokens")
+	return 0
+}
+
+// The server stops working on a call that is cancelled: it makes fewer tokens
+// than it was asked for.
+func TestLlamaCPPCancel(t *testing.T) {
+	c := client(t, llm.Chat)
+	before := predicted(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := request("Never stop.")
+	r.Temperature, r.MaxTokens, r.Extra = 0, contextTokens-100, goOn
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Complete(ctx, r)
+		ended <- err
+	}()
+	for busy(t) == 0 {
+		select {
+		case err := <-ended:
+			t.Fatalf("the call ended before it was cancelled: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	// The server looks for clients that left whenever nothing has happened for
+	// a second, and a question about its slots is such a happening.
+	for busy(t) > 0 {
+		time.Sleep(1500 * time.Millisecond)
+	}
+	if n := predicted(t) - before; n >= r.MaxTokens {
+		t.Errorf("the server made all %d tokens of a cancelled call", n)
+	} else {
+		t.Logf("%d of %d tokens", n, r.MaxTokens)
+	}
+	ask(t, c, request("Are you free?"))
+}
+
+func TestLlamaCPPManyAtOnce(t *testing.T) {
+	c := client(t, llm.Chat)
+	const calls = 64
+	var wait sync.WaitGroup
+	errs := make([]error, calls)
+	answers := make([]llm.Response, calls)
+	for i := range calls {
+		wait.Go(func() {
+			answers[i], errs[i] = c.Complete(t.Context(), request(fmt.Sprintf("Paraphrase the sentences: This is number %d.", i)))
+		})
+	}
+	wait.Wait()
+	for i := range calls {
+		if errs[i] != nil || answers[i].Text == "" {
+			t.Errorf("call %d: %+v, %v", i, answers[i], errs[i])
+		}
+	}
+}
+
+// The program expands against the server, and its second run makes no call.
+func TestLlamaCPPExpand(t *testing.T) {
+	url := llamaCPP(t)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "refract")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/refract").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	var in bytes.Buffer
+	const segments, samples = 6, 2
+	for i := range segments {
+		fmt.Fprintf(&in, "{\"id\":\"%d\",\"references\":[\"The teacher opened letter %d.\"]}\n", i, i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expand := func(args ...string) []byte {
+		cmd := exec.Command(program, append([]string{"expand", "jsonl:in.jsonl", "--model", model, "--base-url", url,
+			"--prompts", "ten@de,plain", "--max-tokens", "40", "--resample", "1", "--concurrency", "16", "--samples", fmt.Sprint(samples)}, args...)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("expand: %v\n%s", err, out)
+		}
+		return out
+	}
+	for _, endpoint := range []string{"chat", "completions"} {
+		t.Logf("%s", expand("--endpoint", endpoint, "-o", "out.jsonl"))
+		expand("--endpoint", endpoint, "--offline", "-o", "again.jsonl")
+		out, err := os.ReadFile(filepath.Join(dir, "out.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := os.ReadFile(filepath.Join(dir, "again.jsonl"))
+		if err != nil || !bytes.Equal(out, again) {
+			t.Errorf("%s: the second run's output differs (%v)", endpoint, err)
+		}
+		// The model speaks nonsense, so it is the checks' business what becomes
+		// of an answer; but none is lost.
+		for line := range bytes.Lines(out) {
+			var seg struct {
+				Variants, Rejected []json.RawMessage
+			}
+			if err := json.Unmarshal(line, &seg); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(seg.Variants) + len(seg.Rejected); n < 11*samples {
+				t.Errorf("%s: %d answers in a segment, want at least %d", endpoint, n, 11*samples)
+			}
+		}
+	}
+}

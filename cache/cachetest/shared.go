@@ -1,0 +1,332 @@
+package cachetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/refract-eval/refract/cache"
+)
+
+// Place opens stores over one and the same database.
+type Place func(t *testing.T, opts ...cache.Option) cache.Backend
+
+// RunShared tests a kind of store that processes share. New returns a new,
+// empty place; a store that it opens is closed after the test. Abandon makes a
+// store as one of a process that has died: it renews its lease no more.
+func RunShared(t *testing.T, fresh func(t *testing.T) Place, abandon func(cache.Backend)) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Place)
+	}{
+		{"claims of two", claimsOfTwo},
+		{"a claim that is given up", claimCancelled},
+		{"a claim that is released later", releaseLater},
+		{"a claim lives with its process", claimRenewed},
+		{"a claim ends with its process", func(t *testing.T, p Place) { claimAbandoned(t, p, abandon) }},
+		{"each answer asked for once", askedOnce},
+		{"opened at once", openedAtOnce},
+		{"prune", prune},
+		{"read only", readOnly},
+		{"closed", closed},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, fresh(t)) })
+	}
+}
+
+func claimsOfTwo(t *testing.T, open Place) {
+	sa, sb := open(t), open(t)
+	a, b := claimer{t, sa}, claimer{t, sb}
+	a.claim("1 2 3", "yes yes yes")
+	b.claim("2 4 1", "no yes no")
+	a.claim("1 4", "yes no")
+	// Put releases, but there is an answer then.
+	mustPut(t, sa, Entry(1))
+	b.claim("1 2", "no no")
+	if got := mustGet(t, sb, Entry(1).Request); got != Entry(1) {
+		t.Errorf("got %+v", got)
+	}
+	// An answer from elsewhere counts against the holder too.
+	mustPut(t, sb, Entry(3))
+	a.claim("3 2", "no yes")
+	a.release("2 9")
+	b.release("3") // of which nothing is left
+	b.claim("2", "yes")
+	a.claim("2", "no")
+	a.claim("5 6", "yes yes")
+	a.release("4") // another's
+	a.claim("4", "no")
+	if err := sa.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.claim("5 6 2", "yes yes yes")
+}
+
+func claimCancelled(t *testing.T, open Place) {
+	sa, sb := open(t), open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := sa.Claim(ctx, keysOf(t, "1")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Claim = %v, want context.Canceled", err)
+	}
+	if err := sa.Release(ctx, keysOf(t, "1")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Release = %v, want context.Canceled", err)
+	}
+	// Whatever the moment of the end, nothing stays claimed that was not
+	// granted.
+	for i := range 40 {
+		ctx, cancel := context.WithCancel(t.Context())
+		keys := keysOf(t, fmt.Sprintf("%d %d", 10+2*i, 11+2*i))
+		var wg sync.WaitGroup
+		wg.Go(cancel)
+		granted, err := sa.Claim(ctx, keys)
+		wg.Wait()
+		if err == nil && (!granted[0] || !granted[1]) {
+			t.Errorf("granted %v", granted)
+		}
+		got, otherErr := sb.Claim(t.Context(), keys)
+		if otherErr != nil {
+			t.Fatal(otherErr)
+		}
+		if want := err != nil; got[0] != want || got[1] != want {
+			t.Errorf("after Claim = %v, %v the other one is granted %v", granted, err, got)
+		}
+		cancel()
+	}
+}
+
+func claimRenewed(t *testing.T, open Place) {
+	const lease = 1500 * time.Millisecond
+	a, b := claimer{t, open(t, cache.Lease(lease))}, claimer{t, open(t, cache.Lease(lease))}
+	a.claim("1", "yes")
+	for range 5 {
+		time.Sleep(lease / 3)
+		b.claim("1", "no")
+	}
+}
+
+func claimAbandoned(t *testing.T, open Place, abandon func(cache.Backend)) {
+	sa, sb := open(t, cache.Lease(200*time.Millisecond)), open(t)
+	claimer{t, sa}.claim("1 2", "yes yes")
+	claimer{t, sb}.claim("3", "yes")
+	abandon(sa)
+	for {
+		granted, err := sb.Claim(t.Context(), keysOf(t, "1 2 3"))
+		if err != nil || !granted[2] {
+			t.Fatal(granted, err)
+		}
+		if granted[0] && granted[1] {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	// If it was not dead after all, it learns that the claims are lost, and
+	// its answer is welcome.
+	claimer{t, sa}.claim("1 4", "no yes")
+	mustPut(t, sa, Entry(1))
+	claimer{t, sb}.claim("1 4", "no no")
+}
+
+// releaseLater: what a caller who is gone could not release is released
+// nevertheless.
+func releaseLater(t *testing.T, open Place) {
+	sa, sb := open(t, cache.Lease(300*time.Millisecond)), open(t)
+	claimer{t, sa}.claim("1 2", "yes yes")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := sa.Release(ctx, keysOf(t, "1")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Release = %v, want context.Canceled", err)
+	}
+	for {
+		granted, err := sb.Claim(t.Context(), keysOf(t, "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if granted[0] {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// askedOnce lets workers of two stores get the same answers by the rules: look,
+// claim, ask, store, or look again where another one asks.
+func askedOnce(t *testing.T, open Place) {
+	stores := []cache.Backend{open(t), open(t)}
+	const keys, workers = 150, 8
+	var asked [keys]atomic.Int64
+	get := func(s cache.Backend, n int) error {
+		key := []cache.Key{Entry(n).Request.Key()}
+		for {
+			_, found, err := s.GetMany(t.Context(), key)
+			if err != nil || found[0] {
+				return err
+			}
+			granted, err := s.Claim(t.Context(), key)
+			if err != nil {
+				return err
+			}
+			if granted[0] {
+				asked[n].Add(1)
+				return s.Put(t.Context(), Entry(n))
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			// All workers of a store have keys of their own: one process has
+			// its own means to ask once.
+			for n := w / 2; n < keys; n += workers / 2 {
+				if err := get(stores[w%2], n); err != nil {
+					t.Errorf("worker %d, entry %d: %v", w, n, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for n := range asked {
+		if got := asked[n].Load(); got != 1 {
+			t.Errorf("answer %d was asked for %d times", n, got)
+		}
+	}
+}
+
+func openedAtOnce(t *testing.T, open Place) {
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			s := open(t)
+			if s == nil {
+				return // the failure is told
+			}
+			if err := s.Put(t.Context(), Entry(i)); err != nil {
+				t.Errorf("Put: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	s := open(t)
+	for i := range 6 {
+		mustGet(t, s, Entry(i).Request)
+	}
+}
+
+func prune(t *testing.T, open Place) {
+	s := open(t)
+	if _, err := s.Prune(t.Context(), cache.Prune{}); err == nil {
+		t.Error("Prune of nothing in particular is no error")
+	}
+	day := func(n int) time.Time { return time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC) }
+	for i := range 12 {
+		e := Entry(i)
+		e.Created = day(1 + i) // 1 January to 12 January
+		e.Request.Model = []string{"model-a", "model-b", "modèle ?\x00"}[i%3]
+		switch i {
+		case 2:
+			e.Text, e.HasText, e.FinishReason = "", false, "content_filter"
+		case 5:
+			e.FinishReason = "length"
+		case 7:
+			e.Created = time.Time{}
+		}
+		mustPut(t, s, e)
+	}
+	left := int64(12)
+	for _, test := range []struct {
+		name string
+		rule cache.Prune
+		want int64
+	}{
+		{"nothing so old", cache.Prune{Before: day(1)}, 0},
+		{"no such model", cache.Prune{Model: "model"}, 0},
+		{"all of it must hold", cache.Prune{Before: day(5), Model: "model-b", Missing: true}, 0},
+		{"missing and model", cache.Prune{Model: "modèle ?\x00", Missing: true}, 2},
+		{"older", cache.Prune{Before: day(3)}, 2},
+		{"model", cache.Prune{Model: "model-b"}, 3},
+		{"all but the unknown", cache.Prune{Before: day(30)}, 5},
+	} {
+		for _, dry := range []bool{true, true, false} {
+			test.rule.DryRun = dry
+			got, err := s.Prune(t.Context(), test.rule)
+			if err != nil || got.Entries != left || got.Pruned != test.want {
+				t.Errorf("%s: Prune = %+v, %v, want %d of %d", test.name, got, err, test.want, left)
+			}
+			if st, err := s.Stats(t.Context()); err != nil || dry && st.Entries != left || !dry && st.Entries != left-test.want {
+				t.Errorf("%s: Stats = %+v, %v", test.name, st, err)
+			}
+		}
+		left -= test.want
+	}
+	if left != 0 {
+		t.Errorf("%d entries are left", left)
+	}
+	// What is gone can be stored again.
+	mustPut(t, s, Entry(1))
+	mustGet(t, s, Entry(1).Request)
+	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 1 || len(r.Problems) > 0 {
+		t.Errorf("Verify = %+v, %v", r, err)
+	}
+}
+
+func readOnly(t *testing.T, open Place) {
+	s := open(t)
+	mustPut(t, s, Entry(1))
+	r := open(t, cache.ReadOnly())
+	if got := mustGet(t, r, Entry(1).Request); got != Entry(1) {
+		t.Errorf("got %+v", got)
+	}
+	if _, found, err := r.GetMany(t.Context(), keysOf(t, "2 1")); err != nil || found[0] || !found[1] {
+		t.Errorf("GetMany = %v, %v", found, err)
+	}
+	if got, err := r.Prune(t.Context(), cache.Prune{Model: "model-a", DryRun: true}); err != nil || got.Pruned != 1 {
+		t.Errorf("Prune = %+v, %v", got, err)
+	}
+	for what, do := range map[string]func() error{
+		"Put":     func() error { return r.Put(t.Context(), Entry(2)) },
+		"Claim":   func() error { _, err := r.Claim(t.Context(), keysOf(t, "2")); return err },
+		"Release": func() error { return r.Release(t.Context(), keysOf(t, "2")) },
+		"Prune":   func() error { _, err := r.Prune(t.Context(), cache.Prune{Model: "model-a"}); return err },
+	} {
+		if err := do(); !errors.Is(err, cache.ErrReadOnly) {
+			t.Errorf("%s = %v, want ErrReadOnly", what, err)
+		}
+	}
+}
+
+func closed(t *testing.T, open Place) {
+	s := open(t)
+	mustPut(t, s, Entry(1))
+	claimer{t, s}.claim("2", "yes")
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatalf("Close: %v", err)
+		}
+	}
+	for what, do := range map[string]func() error{
+		"Get":     func() error { _, _, err := s.Get(t.Context(), Entry(1).Request.Key()); return err },
+		"GetMany": func() error { _, _, err := s.GetMany(t.Context(), keysOf(t, "1")); return err },
+		"Put":     func() error { return s.Put(t.Context(), Entry(2)) },
+		"Claim":   func() error { _, err := s.Claim(t.Context(), keysOf(t, "2")); return err },
+		"Release": func() error { return s.Release(t.Context(), keysOf(t, "2")) },
+		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
+		"Verify":  func() error { _, err := s.Verify(t.Context()); return err },
+		"Prune":   func() error { _, err := s.Prune(t.Context(), cache.Prune{Model: "m", DryRun: true}); return err },
+		"Entries": func() error {
+			for _, err := range s.Entries(t.Context()) {
+				return err
+			}
+			return nil
+		},
+	} {
+		if err := do(); !errors.Is(err, cache.ErrClosed) {
+			t.Errorf("%s = %v, want ErrClosed", what, err)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// attempt bounds one try of an operation: a server that is cut off without a
+// word would be waited for without an end.
+const attempt = 30 * time.Second
+
+// again carries out what can be repeated without harm, until it works, fails
+// for a reason that will last, or the patience is at its end.
+func (s *Postgres) again(ctx context.Context, f func(ctx context.Context) error) error {
+	deadline := time.Now().Add(s.patience)
+	pause := 20 * time.Millisecond
+	for {
+		trial, cancel := context.WithTimeout(ctx, max(attempt, s.patience))
+		err := f(trial)
+		cut := trial.Err() != nil
+		cancel()
+		if err == nil || ctx.Err() != nil || !cut && !passing(err) {
+			return err
+		}
+		// The pause varies, so that all who lost the same server do not come
+		// back at once.
+		wait := pause/2 + rand.N(pause)
+		if time.Now().Add(wait).After(deadline) {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+		pause = min(2*pause, time.Second)
+	}
+}
+
+// passing reports whether a failure may be over soon: the connection was lost
+// or the server restarts, or two transactions were in each other's way.
+func passing(err error) bool {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		switch refused.Code {
+		case "40001", "40P01", // serialization failure, deadlock
+			"55P03",                   // lock not available
+			"57P01", "57P02", "57P03", // shutdown, crash, starting up
+			"53300": // too many connections
+			return true
+		}
+		return strings.HasPrefix(refused.Code, "08") // connection exception
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		strings.Contains(err.Error(), "conn closed")
+}
+
+// explain says what a failed operation means and what to do about it. Once
+// ctx is done, that is the cause.
+func (s *Postgres) explain(ctx context.Context, op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("cache %s: %s: %w", s.name, op, ctx.Err())
+	}
+	var told *postgresError
+	var version *VersionError
+	if errors.As(err, &told) || errors.As(err, &version) {
+		return err
+	}
+	for _, kind := range []error{ErrCorrupt, ErrForeign, ErrReadOnly} {
+		if errors.Is(err, kind) {
+			return err // explained already
+		}
+	}
+	if errors.Is(err, ErrClosed) {
+		return fmt.Errorf("cache %s: %s: %w", s.name, op, ErrClosed)
+	}
+	e := &postgresError{cause: err}
+	var refused *pgconn.PgError
+	var advice string
+	if errors.As(err, &refused) {
+		advice, e.kind = adviceFor(refused.Code)
+	}
+	if e.kind == nil && (errors.Is(err, ErrUnavailable) || passing(err)) {
+		e.kind = ErrUnavailable
+		advice = "nothing stored before is lost: see that the server runs and lets this machine in, then run again"
+	}
+	var said strings.Builder
+	fmt.Fprintf(&said, "cache %s: %s: ", s.name, op)
+	if e.kind != nil {
+		fmt.Fprintf(&said, "%v: ", e.kind)
+	}
+	if advice != "" {
+		fmt.Fprintf(&said, "%s: ", advice)
+	}
+	said.WriteString(strings.TrimPrefix(hide(err.Error(), s.secrets), ErrUnavailable.Error()+": "))
+	e.message = said.String()
+	return e
+}
+
+// adviceFor says what to do about an error of the server, by its SQLSTATE.
+func adviceFor(code string) (advice string, kind error) {
+	switch code {
+	case "28P01", "28000":
+		return "the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", ErrUnavailable
+	case "3D000":
+		return "there is no such database: create it, for instance with createdb", ErrUnavailable
+	case "3F000":
+		return "there is no such schema: create it, or leave search_path out", ErrUnavailable
+	case "42501", "25006":
+		return "the user needs the rights to create tables once, and to read and change them", ErrReadOnly
+	case "53100":
+		return "nothing stored before is lost: free some space on the server, then run again", ErrFull
+	case "42P01", "42703":
+		return "a table or column of the cache is missing: name another database or search_path", ErrCorrupt
+	case "XX001", "XX002":
+		return "the server found its own files damaged; see its log", ErrCorrupt
+	case "57014":
+		return "the server ended a statement that took long: raise its statement_timeout", nil
+	}
+	return "", nil
+}
+
+// postgresError is a message without secrets, around a cause that is there
+// for errors.Is and errors.As.
+type postgresError struct {
+	message string
+	kind    error // nil for none
+	cause   error
+}
+
+func (e *postgresError) Error() string    { return e.message }
+func (e *postgresError) GoString() string { return e.message }
+
+func (e *postgresError) Unwrap() []error {
+	if e.kind == nil {
+		return []error{e.cause}
+	}
+	return []error{e.kind, e.cause}
+}

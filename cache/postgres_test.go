@@ -1,0 +1,445 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cache/cachetest"
+)
+
+// postgresURL names a server for tests, whose user may create schemas. The
+// script benchmarks/peers/postgres.sh starts one, and sets the commands with
+// which a test stops it and starts it again.
+const (
+	postgresVariable      = "REFRACT_POSTGRES"
+	postgresStopVariable  = "REFRACT_POSTGRES_STOP"
+	postgresStartVariable = "REFRACT_POSTGRES_START"
+)
+
+var schemas atomic.Int64
+
+// postgresSchema returns the URL of a new, empty schema.
+func postgresSchema(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv(postgresVariable)
+	if server == "" {
+		t.Skip("$" + postgresVariable + " is not set: benchmarks/peers/postgres.sh runs this with a server of its own")
+	}
+	name := fmt.Sprintf("refract_test_%d_%d", os.Getpid(), schemas.Add(1))
+	inPostgres(t, server, "CREATE SCHEMA "+name)
+	t.Cleanup(func() { inPostgres(t, server, "DROP SCHEMA "+name+" CASCADE") })
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal("the URL of the server cannot be parsed")
+	}
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// inPostgres runs statements as another program would.
+func inPostgres(t testing.TB, databaseURL string, statements ...string) {
+	t.Helper()
+	ctx := context.Background() // also while a test is cleaned up
+	conn, err := pgx.Connect(ctx, databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	for _, s := range statements {
+		if _, err := conn.Exec(ctx, s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func openPostgres(t testing.TB, where string, opts ...cache.Option) *cache.Postgres {
+	t.Helper()
+	s, err := cache.OpenPostgres(t.Context(), where, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+func TestPostgresConformance(t *testing.T) {
+	open := func(t *testing.T) cache.Store { return openPostgres(t, postgresSchema(t)) }
+	t.Run("postgres", func(t *testing.T) { cachetest.Run(t, open) })
+	t.Run("lru over postgres", func(t *testing.T) { cachetest.Run(t, overLRU(open)) })
+	t.Run("shared", func(t *testing.T) {
+		cachetest.RunShared(t, func(t *testing.T) cachetest.Place { return place(postgresSchema(t)) }, cache.Abandon)
+	})
+}
+
+// The URL's password shows nowhere, whatever is wrong.
+func TestPostgresHidesThePassword(t *testing.T) {
+	t.Setenv("PGPASSWORD", "")
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused := nobody.Addr().String()
+	if err := nobody.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const secret = "s3cr/t"
+	for _, where := range []string{
+		"postgres://me:s3cr%2Ft@" + unused + "/answers",
+		"postgresql://me:s3cr/t@host/answers", // which url.Parse quotes
+		"postgres://me:s3cr%2Ft@host:99999999/answers",
+		"postgres://me:s3cr%2Ft@" + unused + "/answers?sslmode=nonsense",
+		"postgres://me@" + unused + "/answers?sslmode=disable&password=s3cr%2Ft",
+		"postgres://me:s3cr%2Ft@" + unused + "/answers?connect_timeout=s3cr%2Ft",
+		"postgres://me:s3cr%2Ft@" + unused + "/answers?sslmode=verify-full&sslrootcert=/none/s3cr%2Ft",
+		"postgres://me:s3cr%zzt@host/answers",
+		"postgres://me:1/s3cr@" + unused + "/answers", // 1 looks like a port
+		"postgres://me:1?s3cr@" + unused + "/answers",
+		"postgres://me:1#s3cr@" + unused + "/answers",
+	} {
+		if shown := cache.Shown(where); strings.Contains(shown, "s3cr") || !strings.HasPrefix(shown, "postgres://") {
+			t.Errorf("%s is shown as %s", where, shown)
+		}
+		s, err := cache.Open(t.Context(), where, cache.BusyTimeout(time.Millisecond))
+		if err == nil {
+			t.Fatalf("%s was opened: %v", where, s)
+		}
+		for e := err; e != nil; e = errors.Unwrap(e) {
+			for _, said := range []string{e.Error(), fmt.Sprintf("%v", e), fmt.Sprintf("%+v", e), fmt.Sprintf("%#v", e), fmt.Sprintf("%q", e)} {
+				for _, part := range []string{secret, "s3cr", "%2Ft"} {
+					if strings.Contains(said, part) {
+						t.Errorf("%s: the error shows the password: %s", where, said)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestShown(t *testing.T) {
+	for _, variable := range []string{"PGUSER", "PGHOST", "PGPORT", "PGDATABASE"} {
+		t.Setenv(variable, "")
+	}
+	for where, want := range map[string]string{
+		"answers.sqlite":                                    "answers.sqlite",
+		"postgres.sqlite":                                   "postgres.sqlite",
+		"postgres://me:secret@host/answers":                 "postgres://me@host:5432/answers",
+		"postgresql://me@host:99/answers?password=secret":   "postgres://me@host:99/answers",
+		"POSTGRES://me:secret@host/answers?search_path=a,b": "postgres://me@host:5432/answers?search_path=a%2Cb",
+		"postgres://me:secret@/answers?host=/run/sockets":   "postgres://me@/answers?host=%2Frun%2Fsockets",
+		"postgres://me:1/secret@host/answers":               "postgres://…",
+	} {
+		if got := cache.Shown(where); got != want {
+			t.Errorf("%s is shown as %s, want %s", where, got, want)
+		}
+	}
+}
+
+func TestPostgresUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = cache.OpenPostgres(t.Context(), "postgres://me:secret@"+address+"/answers?sslmode=disable", cache.BusyTimeout(50*time.Millisecond))
+	wantError(t, err, cache.ErrUnavailable, address, "answers", "me@", "run again")
+	if strings.Count(err.Error(), cache.ErrUnavailable.Error()) != 1 {
+		t.Errorf("error %q repeats itself", err)
+	}
+	// Nor does it outlive its caller.
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = cache.OpenPostgres(ctx, "postgres://me:secret@"+address+"/answers?sslmode=disable", cache.BusyTimeout(time.Hour))
+	wantError(t, err, context.DeadlineExceeded, address)
+}
+
+func TestPostgresRefuses(t *testing.T) {
+	where := postgresSchema(t)
+	edit := func(f func(u *url.URL)) string {
+		u, err := url.Parse(where)
+		if err != nil {
+			t.Fatal("the URL of the server cannot be parsed")
+		}
+		f(u)
+		return u.String()
+	}
+	t.Setenv("PGPASSWORD", "")
+	for _, test := range []struct {
+		name  string
+		where string
+		kind  error
+		want  string
+	}{
+		{"password", edit(func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "wrong-password") }), cache.ErrUnavailable, "PGPASSWORD"},
+		{"database", edit(func(u *url.URL) { u.Path = "/no-such" }), cache.ErrUnavailable, "createdb"},
+		{"schema", edit(func(u *url.URL) { u.RawQuery = "sslmode=disable&search_path=no_such" }), cache.ErrUnavailable, "search_path"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := cache.OpenPostgres(t.Context(), test.where, cache.BusyTimeout(time.Minute))
+			wantError(t, err, test.kind, test.want)
+			if strings.Contains(err.Error(), "wrong-password") {
+				t.Errorf("error %q shows the password", err)
+			}
+		})
+	}
+	// The password may come from the environment.
+	u, err := url.Parse(where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	t.Setenv("PGPASSWORD", password)
+	s := openPostgres(t, edit(func(u *url.URL) { u.User = url.User(u.User.Username()) }))
+	st, err := s.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range []string{st.File, s.String(), fmt.Sprintf("%v %+v %#v", s, s, s)} {
+		if password != "" && strings.Contains(shown, password) {
+			t.Error("the password is shown")
+		}
+	}
+}
+
+func TestPostgresSchema(t *testing.T) {
+	where := postgresSchema(t)
+	_, err := cache.OpenPostgres(t.Context(), where, cache.ReadOnly())
+	wantError(t, err, cache.ErrForeign, "search_path")
+
+	openPostgres(t, where)
+	if st, err := openPostgres(t, where, cache.ReadOnly()).Stats(t.Context()); err != nil || st.SchemaVersion != 1 || st.Kinds == nil {
+		t.Errorf("Stats = %+v, %v", st, err)
+	}
+	inPostgres(t, where, "UPDATE refract_cache SET version = 7")
+	var version *cache.VersionError
+	if _, err = cache.OpenPostgres(t.Context(), where); !errors.As(err, &version) || version.Version != 7 || version.Known != 1 {
+		t.Errorf("error %v, want a VersionError", err)
+	}
+	inPostgres(t, where, "DELETE FROM refract_cache")
+	_, err = cache.OpenPostgres(t.Context(), where)
+	wantError(t, err, cache.ErrForeign)
+	inPostgres(t, where, "DROP TABLE refract_cache")
+	_, err = cache.OpenPostgres(t.Context(), where)
+	wantError(t, err, cache.ErrForeign)
+	inPostgres(t, where, "CREATE TABLE refract_cache (version integer)", "INSERT INTO refract_cache VALUES (1)", "ALTER TABLE refract_answers DROP COLUMN text")
+	_, err = cache.OpenPostgres(t.Context(), where)
+	wantError(t, err, cache.ErrCorrupt)
+}
+
+func TestPostgresDamage(t *testing.T) {
+	where := postgresSchema(t)
+	s := openPostgres(t, where)
+	for i := range 20 {
+		if err := s.Put(t.Context(), cachetest.Entry(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := cachetest.Entry(7).Request.Key()
+	inPostgres(t, where, "UPDATE refract_answers SET text = 'better' WHERE text = 'answer 7'")
+	_, _, err := s.Get(t.Context(), key)
+	wantError(t, err, cache.ErrCorrupt, key.String(), "refract cache verify")
+	_, _, err = s.GetMany(t.Context(), []cache.Key{cachetest.Entry(1).Request.Key(), key})
+	wantError(t, err, cache.ErrCorrupt, key.String(), "refract cache verify")
+	var last error
+	for _, last = range s.Entries(t.Context()) {
+	}
+	wantError(t, last, cache.ErrCorrupt, key.String())
+	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 20 || len(r.Problems) != 1 || r.Problems[0].Key != key.String() {
+		t.Errorf("Verify = %+v, %v", r, err)
+	}
+}
+
+func TestPostgresStats(t *testing.T) {
+	s := openPostgres(t, postgresSchema(t))
+	for i := range 4 {
+		if err := s.Put(t.Context(), cachetest.Entry(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Stats(t.Context())
+	if err != nil || got.Bytes == 0 {
+		t.Fatalf("Stats = %+v, %v", got, err)
+	}
+	got.Bytes = 0
+	want := cache.Stats{
+		File: s.String(), SchemaVersion: 1, Entries: 4, PromptBytes: 4 * int64(len(cachetest.Entry(0).Request.Prompt)),
+		AnswerBytes: 4 * int64(len("answer 0")), PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
+		Kinds:  []cache.Count{{Name: "chat", Entries: 4}},
+		Models: []cache.Count{{Name: "model-a", Entries: 4}},
+		Oldest: cachetest.Entry(0).Created, Newest: cachetest.Entry(3).Created,
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// command runs what a variable of the environment holds.
+func command(t *testing.T, variable string) {
+	t.Helper()
+	c := os.Getenv(variable)
+	if c == "" {
+		t.Skip("$" + variable + " is not set: benchmarks/peers/postgres.sh sets it")
+	}
+	cmd := exec.Command("sh", "-c", c)
+	// The server that is started keeps standard error open: it gets none.
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("$%s: %v", variable, err)
+	}
+}
+
+// A server that is killed and comes back costs time and nothing else: no
+// stored answer is lost, and no operation fails that its patience outlasts.
+func TestPostgresServerRestarts(t *testing.T) {
+	where := postgresSchema(t)
+	if os.Getenv(postgresStopVariable) == "" {
+		t.Skip("$" + postgresStopVariable + " is not set: benchmarks/peers/postgres.sh sets it")
+	}
+	s := openPostgres(t, where, cache.BusyTimeout(time.Minute), cache.Lease(time.Minute))
+	const workers = 16
+	var stop atomic.Bool
+	var next, put atomic.Int64
+	stored := make([][]int, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for !stop.Load() {
+				n := int(next.Add(1))
+				key := []cache.Key{cachetest.Entry(n).Request.Key()}
+				if granted, err := s.Claim(t.Context(), key); err != nil || !granted[0] {
+					t.Errorf("Claim of %d: %v, %v", n, granted, err)
+					return
+				}
+				if err := s.Put(t.Context(), cachetest.Entry(n)); err != nil {
+					t.Errorf("Put of %d: %v", n, err)
+					return
+				}
+				stored[w] = append(stored[w], n)
+				put.Add(1)
+				if _, found, err := s.GetMany(t.Context(), key); err != nil || !found[0] {
+					t.Errorf("GetMany of %d: %v, %v", n, found, err)
+					return
+				}
+			}
+		})
+	}
+	until := func(n int64) {
+		for put.Load() < n && !t.Failed() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for range 3 {
+		until(put.Load() + 100)
+		command(t, postgresStopVariable)
+		time.Sleep(100 * time.Millisecond)
+		command(t, postgresStartVariable)
+	}
+	until(put.Load() + 100)
+	stop.Store(true)
+	wg.Wait()
+	total := 0
+	for _, numbers := range stored {
+		total += len(numbers)
+		for _, n := range numbers {
+			if e, ok, err := s.Get(t.Context(), cachetest.Entry(n).Request.Key()); err != nil || !ok || e != cachetest.Entry(n) {
+				t.Errorf("entry %d, whose Put had returned: %+v, %v, %v", n, e, ok, err)
+			}
+		}
+	}
+	if r, err := s.Verify(t.Context()); err != nil || len(r.Problems) > 0 || r.Entries != int64(total) {
+		t.Errorf("Verify = %+v, %v, want %d entries", r, err, total)
+	}
+	t.Logf("%d entries around 3 kills of the server", total)
+}
+
+// A server that stays away is told of, and the store works again once it is
+// back.
+func TestPostgresServerStaysAway(t *testing.T) {
+	where := postgresSchema(t)
+	s := openPostgres(t, where, cache.BusyTimeout(300*time.Millisecond))
+	if err := s.Put(t.Context(), cachetest.Entry(1)); err != nil {
+		t.Fatal(err)
+	}
+	claim := []cache.Key{cachetest.Entry(3).Request.Key()}
+	if _, err := s.Claim(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	command(t, postgresStopVariable)
+	u, err := url.Parse(where)
+	if err != nil {
+		t.Fatal("the URL of the server cannot be parsed")
+	}
+	password, _ := u.User.Password()
+	for what, do := range map[string]func() error{
+		"Put":     func() error { return s.Put(t.Context(), cachetest.Entry(2)) },
+		"Get":     func() error { _, _, err := s.Get(t.Context(), claim[0]); return err },
+		"GetMany": func() error { _, _, err := s.GetMany(t.Context(), claim); return err },
+		"Claim":   func() error { _, err := s.Claim(t.Context(), claim); return err },
+		"Release": func() error { return s.Release(t.Context(), claim) },
+		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
+		"Verify":  func() error { _, err := s.Verify(t.Context()); return err },
+		"Prune":   func() error { _, err := s.Prune(t.Context(), cache.Prune{Model: "m"}); return err },
+		"Open":    func() error { _, err := cache.OpenPostgres(t.Context(), where, cache.BusyTimeout(0)); return err },
+		"Entries": func() error {
+			for _, err := range s.Entries(t.Context()) {
+				return err
+			}
+			return nil
+		},
+	} {
+		err := do()
+		if !errors.Is(err, cache.ErrUnavailable) || !strings.Contains(err.Error(), u.Host) || !strings.Contains(err.Error(), "nothing stored before is lost") {
+			t.Errorf("%s = %v, want ErrUnavailable and the host", what, err)
+		} else if password != "" && strings.Contains(err.Error(), password) {
+			t.Errorf("%s shows the password", what)
+		}
+	}
+	command(t, postgresStartVariable)
+	if got, ok, err := s.Get(t.Context(), cachetest.Entry(1).Request.Key()); err != nil || !ok || got != cachetest.Entry(1) {
+		t.Errorf("Get = %+v, %v, %v", got, ok, err)
+	}
+	if err := s.Put(t.Context(), cachetest.Entry(2)); err != nil {
+		t.Errorf("Put: %v", err)
+	}
+}
+
+func TestPostgresProcesses(t *testing.T) { shareBetweenProcesses(t, postgresSchema(t)) }
+
+func TestPostgresClaimsOfAKilledProcess(t *testing.T) { claimsOfAKilledProcess(t, postgresSchema(t)) }
+
+// BenchmarkPostgres stores and reads as the benchmarks of SQLite do.
+func BenchmarkPostgres(b *testing.B) {
+	b.Run("Put256", func(b *testing.B) { fill(b, openPostgres(b, postgresSchema(b)), b.N, false) })
+	b.Run("ClaimPut256", func(b *testing.B) { fill(b, openPostgres(b, postgresSchema(b)), b.N, true) })
+	b.Run("GetMany1000", func(b *testing.B) {
+		s := openPostgres(b, postgresSchema(b))
+		keys := fill(b, s, b.N, false)
+		b.ResetTimer()
+		b.StartTimer()
+		for from := 0; from < len(keys); from += 1000 {
+			if _, _, err := s.GetMany(b.Context(), keys[from:min(from+1000, len(keys))]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

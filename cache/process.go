@@ -1,0 +1,83 @@
+package cache
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// processIdentity names this process so that another one on the same machine
+// can tell that it is gone: the boot of the machine and the name space of
+// process numbers, the number, and the time of the start, as a number is used
+// again. It is "" where the system does not tell all of them; then only the
+// lease shows that a process is gone.
+func processIdentity() string {
+	space := processSpace()
+	start := processStart(os.Getpid())
+	if space == "" || start == "" {
+		return ""
+	}
+	return strings.Join([]string{space, strconv.Itoa(os.Getpid()), start}, " ")
+}
+
+// processGone reports whether a process is known to have ended. It is false
+// for one on another machine, in another container, or not known.
+func processGone(identity string) bool {
+	fields := strings.Fields(identity)
+	if len(fields) != 3 || fields[0] != processSpace() {
+		return false
+	}
+	pid, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return false
+	}
+	if start := processStart(pid); start != "" {
+		return start != fields[2]
+	}
+	// No such process, or one of a user whose processes are not shown.
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	return errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+}
+
+// processSpace names the machine's boot and its name space of process
+// numbers, as Linux has them.
+func processSpace() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(boot)) + "/" + strings.Join(strings.Fields(space), "")
+}
+
+// processStart returns when a process began, in ticks since the boot, "ended"
+// for one that has and waits for its parent, or "" for one that is not there
+// or not shown.
+func processStart(pid int) string {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return ""
+	}
+	// The name, in parentheses, may hold anything.
+	after := b[bytes.LastIndexByte(b, ')')+1:]
+	fields := strings.Fields(string(after))
+	const state, start = 0, 19 // counted after the name
+	if len(fields) <= start {
+		return ""
+	}
+	if fields[state] == "Z" || fields[state] == "X" {
+		return "ended"
+	}
+	return fields[start]
+}

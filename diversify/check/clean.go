@@ -1,0 +1,275 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The cleaning steps.
+const (
+	StepSpace        = "space"        // white space around
+	StepFence        = "fence"        // a code fence around
+	StepMarkup       = "markup"       // **, _, `, <p> and the like around, # in front
+	StepRestated     = "restated"     // the prompt or the reference, repeated in front
+	StepLeadIn       = "lead-in"      // "Sure, here is a paraphrase:"
+	StepAlternatives = "alternatives" // all but the first of a list of alternatives
+	StepList         = "list"         // a list number or bullet in front
+	StepQuotes       = "quotes"       // quotation marks around
+	StepNote         = "note"         // "(present tense)", "Note: …" behind
+	StepLines        = "lines"        // line breaks, where the reference has none
+)
+
+// Steps returns the names of the cleaning steps, in their order.
+func Steps() []string {
+	var names []string
+	for _, s := range allSteps() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// step takes one thing off a text without white space around. It returns the
+// text as it is where there is nothing to take. Each step shortens the text or
+// removes line breaks, so that repeating them ends.
+type step struct {
+	name  string
+	apply func(c *Checker, t string, ref *original) string
+}
+
+func allSteps() []step {
+	return []step{
+		{StepSpace, nil}, // see clean
+		{StepFence, unfence},
+		{StepMarkup, unmark},
+		{StepRestated, unrestate},
+		{StepLeadIn, unlead},
+		{StepAlternatives, firstAlternative},
+		{StepList, unlist},
+		{StepQuotes, unquote},
+		{StepNote, unnote},
+		{StepLines, joinLines},
+	}
+}
+
+// mostCleaned bounds the texts that are cleaned, in bytes: no answer to one
+// reference is longer, and nesting without end costs time.
+const mostCleaned = 1 << 14
+
+// Clean applies the cleaning steps of the configuration to a raw answer to a
+// reference. It returns the text and the names of the steps that changed it.
+// A step that would leave nothing does not apply. Cleaning the text again
+// changes nothing. Texts over 16 KiB are only trimmed.
+func (c *Checker) Clean(raw, reference string) (text string, steps []string) {
+	return c.clean(raw, newOriginal(reference))
+}
+
+func (c *Checker) clean(raw string, ref *original) (string, []string) {
+	var done []string
+	t := raw
+	for again := true; again; {
+		again = false
+		for i := range c.steps {
+			s := &c.steps[i]
+			if len(t) > mostCleaned && s.apply != nil {
+				continue
+			}
+			var next string
+			if s.apply == nil {
+				next = strings.TrimSpace(t)
+			} else {
+				if next = s.apply(c, t, ref); len(next) == len(t) && next == t {
+					continue
+				}
+				next = strings.TrimSpace(next)
+				if next == "" || !says(next) && says(t) {
+					continue
+				}
+			}
+			if next == t {
+				continue
+			}
+			t, again = next, true
+			if !slices.Contains(done, s.name) {
+				done = append(done, s.name)
+			}
+		}
+	}
+	return t, done
+}
+
+// says reports whether a text has a letter or a digit.
+func says(t string) bool {
+	for _, r := range t {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// unfence takes the text out of a code fence around the whole of it.
+func unfence(_ *Checker, t string, ref *original) string {
+	const fence = "```"
+	if !strings.HasPrefix(t, fence) || strings.Contains(ref.text, fence) {
+		return t
+	}
+	body := strings.TrimPrefix(t, fence)
+	first, rest, ok := strings.Cut(body, "\n")
+	if !ok {
+		return strings.TrimSuffix(body, fence)
+	}
+	if strings.ContainsAny(strings.TrimSpace(first), " \t") { // no language name, but text
+		rest = body
+	}
+	rest = strings.TrimSpace(rest)
+	inner, closed := strings.CutSuffix(rest, fence)
+	if !closed && strings.Contains(rest, fence) {
+		return t // text follows the fence
+	}
+	return inner
+}
+
+// unmark takes off Markdown and HTML that stands around the whole text.
+func unmark(_ *Checker, t string, ref *original) string {
+	if t == "" {
+		return t
+	}
+	switch t[0] {
+	case '*', '_', '`':
+		mark := t[:1]
+		if strings.HasPrefix(t, mark+mark) && mark != "`" {
+			mark += mark
+		}
+		inner, ok := strings.CutSuffix(t[len(mark):], mark)
+		if ok && inner != "" && !strings.Contains(inner, mark) && !strings.Contains(ref.text, mark) &&
+			!unicode.IsSpace(rune(inner[0])) { // "* item" is a bullet
+			return inner
+		}
+	case '#':
+		inner := strings.TrimLeft(t, "#")
+		if strings.HasPrefix(inner, " ") && len(t)-len(inner) <= 6 && !strings.HasPrefix(ref.text, "#") {
+			return inner
+		}
+	case '<':
+		end := strings.IndexByte(t, '>')
+		if end < 2 || strings.HasPrefix(ref.text, "<") {
+			return t
+		}
+		name := t[1:end]
+		inner, ok := strings.CutSuffix(t[end+1:], "</"+name+">")
+		if ok && isTagName(name) && !strings.Contains(inner, "<"+name+">") {
+			return inner
+		}
+	}
+	return t
+}
+
+func isTagName(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return true
+}
+
+// unrestate takes the prompt, or the reference and an arrow, from the front.
+func unrestate(c *Checker, t string, ref *original) string {
+	for _, p := range c.prompts {
+		if len(t) > len(p) && strings.EqualFold(t[:len(p)], p) && !hasPrefixFold(ref.text, p) {
+			return t[len(p):]
+		}
+	}
+	if ref.text != "" && len(t) > len(ref.text) && t[0] == ref.text[0] && strings.HasPrefix(t, ref.text) {
+		rest := strings.TrimSpace(t[len(ref.text):])
+		for _, arrow := range []string{"-->", "->", "=>", "→", "⇒"} {
+			if after, ok := strings.CutPrefix(rest, arrow); ok {
+				return after
+			}
+		}
+	}
+	return t
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// leadInMost is how far into a text a lead-in may reach, in bytes.
+const leadInMost = 160
+
+// unlead takes off a lead-in: words about the task before a colon, or on a
+// line of their own.
+func unlead(_ *Checker, t string, ref *original) string {
+	head := t[:min(len(t), leadInMost)]
+	line := strings.IndexByte(head, '\n')
+	if line >= 0 {
+		head = head[:line]
+	}
+	at := strings.IndexByte(head, ':')
+	size := 1
+	if wide := strings.Index(head, "："); wide >= 0 && (at < 0 || wide < at) {
+		at, size = wide, len("：")
+	}
+	if at > 0 && isLeadIn(head[:at], ref) {
+		return t[at+size:]
+	}
+	if line > 0 && isLeadIn(head, ref) {
+		return t[line+1:]
+	}
+	return t
+}
+
+// isLeadIn reports whether a head is about the task, and not the reference's.
+func isLeadIn(head string, ref *original) bool {
+	if hasPrefixFold(ref.text, head) {
+		return false
+	}
+	if len(head) > 2 && head[0] >= 0xe3 && runeCount(head) <= 30 {
+		for _, w := range chineseTask {
+			if strings.Contains(head, w) && !strings.Contains(ref.text, w) {
+				return true
+			}
+		}
+	}
+	return tellsTask(head) && !sharesTask(head, ref)
+}
+
+// tellsTask reports whether all of a text is talk about the task.
+func tellsTask(t string) bool {
+	return talkOf(appendLower(make([]byte, 0, 128), t)).tellsTask()
+}
+
+// sharesTask reports whether the reference has a word of a head that tells the
+// task: then it is about sentences and tenses itself.
+func sharesTask(head string, ref *original) bool {
+	low := appendLower(make([]byte, 0, 128), head)
+	vocab := vocabulary()
+	for w := range wordsOf(low) {
+		if vocab[string(w)]&(task|alone) != 0 && ref.hasWord(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// joinLines makes one line of several where the reference is one line, and
+// drops the markers of list items with the breaks.
+func joinLines(_ *Checker, t string, ref *original) string {
+	if !strings.Contains(t, "\n") || strings.Contains(ref.text, "\n") {
+		return t
+	}
+	lines, marked := listLines(t)
+	if marked {
+		for i, l := range lines {
+			lines[i] = strings.TrimSpace(l[listMarker(l):])
+		}
+	}
+	return strings.Join(lines, " ")
+}
+
+// lastRune and firstRune are utf8's, without the size.
+func lastRune(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r }
+func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }

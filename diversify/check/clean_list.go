@@ -1,0 +1,129 @@
+package check
+
+import (
+	"strings"
+	"unicode"
+)
+
+// listMarker returns the size of a list number or bullet in front of a text,
+// with the white space behind it, or 0. Numbers have up to two digits and one
+// of the forms "1." "1)" "(1)" "1、".
+func listMarker(t string) int {
+	if t == "" {
+		return 0
+	}
+	i := 0
+	switch {
+	case t[0] == '-' || t[0] == '*':
+		i = 1
+	case strings.HasPrefix(t, "•"), strings.HasPrefix(t, "‣"):
+		i = len("•")
+	default:
+		open := t[0] == '('
+		if open {
+			i++
+		}
+		digits := i
+		for i < len(t) && '0' <= t[i] && t[i] <= '9' {
+			i++
+		}
+		if n := i - digits; n == 0 || n > 2 || i == len(t) {
+			return 0
+		}
+		switch {
+		case t[i] == ')' || t[i] == '.' && !open:
+			i++
+		case strings.HasPrefix(t[i:], "、") && !open:
+			return i + len("、")
+		default:
+			return 0
+		}
+	}
+	space := len(t) - len(strings.TrimLeftFunc(t[i:], unicode.IsSpace)) - i
+	if space == 0 || i+space == len(t) {
+		return 0
+	}
+	return i + space
+}
+
+// hasLabel reports whether a text begins with a list number, a bullet or a
+// dash of any kind.
+func hasLabel(t string) bool {
+	if listMarker(t) > 0 {
+		return true
+	}
+	r := firstRune(t)
+	return unicode.Is(unicode.Pd, r) || r == '•' || r == '‣' || r == '*' ||
+		'①' <= r && r <= '⑳' || '⑴' <= r && r <= '⒇'
+}
+
+// unlist takes a list number or bullet from the front. A reference that has
+// one keeps it, and so does a reference that has the same number elsewhere:
+// "3. Oktober" is a date.
+func unlist(_ *Checker, t string, ref *original) string {
+	n := listMarker(t)
+	if n == 0 || hasLabel(ref.text) {
+		return t
+	}
+	if strings.Contains(t, "\n") {
+		if _, marked := listLines(t); marked {
+			return t // for the steps that look at all items
+		}
+	}
+	if digits := strings.Trim(t[:n], "(). 、\t\n"); digits != "" && hasDigits(ref.text, digits) {
+		return t
+	}
+	return t[n:]
+}
+
+// hasDigits reports whether digits occur in a text, not as part of more.
+func hasDigits(t, digits string) bool {
+	for from := 0; ; {
+		i := strings.Index(t[from:], digits)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(digits)
+		if (i == 0 || !isDigit(t[i-1])) && (end == len(t) || !isDigit(t[end])) {
+			return true
+		}
+		from = end
+	}
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// listLines returns the lines of a text that are not blank, and whether there
+// are several and all are list items.
+func listLines(t string) (lines []string, marked bool) {
+	marked = true
+	for l := range strings.Lines(t) {
+		if l = strings.TrimSpace(l); l == "" {
+			continue
+		}
+		lines = append(lines, l)
+		marked = marked && listMarker(l) > 0
+	}
+	return lines, marked && len(lines) > 1
+}
+
+// firstAlternative takes the first of several list items which are each about
+// as long as the reference: a choice, where one rewriting was asked for. Items
+// that are parts of one rewriting are shorter, and stay.
+func firstAlternative(_ *Checker, t string, ref *original) string {
+	if !strings.Contains(t, "\n") || strings.Contains(ref.text, "\n") {
+		return t
+	}
+	lines, marked := listLines(t)
+	if !marked {
+		return t
+	}
+	for i, l := range lines {
+		n := runeCount(l[listMarker(l):])
+		if 2*n < ref.chars && i < len(lines)-1 || n > 2*ref.chars { // the last may be cut
+			return t
+		}
+	}
+	return lines[0]
+}

@@ -1,0 +1,198 @@
+package check_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/diversify/check"
+)
+
+func newChecker(tb testing.TB, cfg check.Config) *check.Checker {
+	tb.Helper()
+	c, err := check.New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+var prompts = []string{"Change the order of the sentences:", "Ändere die Reihenfolge der Sätze:"}
+
+// cleanings are raw answers, the references they belong to, and what is left
+// after the steps.
+var cleanings = []struct {
+	name, ref, raw, want string
+	steps                []string
+}{
+	{"clean", "The cat sat.", "A cat was sitting.", "A cat was sitting.", nil},
+	{"space", "The cat sat.", "  A cat was sitting.\n", "A cat was sitting.", []string{"space"}},
+
+	{"number", "The cat sat.", "1. A cat was sitting.", "A cat was sitting.", []string{"list"}},
+	{"number with bracket", "The cat sat.", "2) A cat was sitting.", "A cat was sitting.", []string{"list"}},
+	{"number in brackets", "The cat sat.", "(3) A cat was sitting.", "A cat was sitting.", []string{"list"}},
+	{"Chinese number", "猫坐着。", "1、猫在坐着。", "猫在坐着。", []string{"list"}},
+	{"bullet", "The cat sat.", "- A cat was sitting.", "A cat was sitting.", []string{"list"}},
+	{"number of the reference", "1. The cat sat.", "1. A cat was sitting.", "1. A cat was sitting.", nil},
+	{"other label of the reference", "③ The cat sat.", "1. A cat was sitting.", "1. A cat was sitting.", nil},
+	{"German date", "Er kam am 3. Oktober.", "3. Oktober war der Tag, an dem er kam.", "3. Oktober war der Tag, an dem er kam.", nil},
+	{"decimal", "It is one and a half.", "1.5 is what it is.", "1.5 is what it is.", nil},
+	{"year", "It was good.", "1999. What a year.", "1999. What a year.", nil},
+	{"Russian dialogue", "Да, он сказал.", "— Да, он сказал так.", "— Да, он сказал так.", nil},
+	{"nothing else", "The cat sat.", "1.", "1.", nil},
+
+	{"quotes", "The cat sat.", `"A cat was sitting."`, "A cat was sitting.", []string{"quotes"}},
+	{"German quotes", "Die Katze saß.", "„Eine Katze saß da.“", "Eine Katze saß da.", []string{"quotes"}},
+	{"Russian quotes", "Кот сидел.", "«Сидел кот.»", "Сидел кот.", []string{"quotes"}},
+	{"Chinese quotes", "猫坐着。", "「猫在坐着。」", "猫在坐着。", []string{"quotes"}},
+	{"reference is quoted", "“The cat sat.”", `"A cat was sitting."`, `"A cat was sitting."`, nil},
+	{"reference ends in a quote", "He said: “The cat sat”.", `"A cat was sitting," he said, "you know."`, `"A cat was sitting," he said, "you know."`, nil},
+	{"two quotations", "Call it do or die.", `"Do" is one, the other "die"`, `"Do" is one, the other "die"`, nil},
+	{"quotes inside", "Press Go now.", `"Now press "Go" please."`, `Now press "Go" please.`, []string{"quotes"}},
+	{"quote at both ends inside", "Press Go, not Stop.", `"Go" is to be pressed, not "Stop"`, `"Go" is to be pressed, not "Stop"`, nil},
+	{"apostrophe", "The dog's bone.", "'The bone of the dog's.'", "The bone of the dog's.", []string{"quotes"}},
+	{"open quote only", "The cat sat.", `"A cat was`, `"A cat was`, nil},
+
+	{"lead-in", "The cat sat.", "Sure, here is a paraphrase: A cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
+	{"lead-in on a line", "The cat sat.", "Sure! Here's the rephrased sentence:\n\nA cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
+	{"lead-in without a colon", "The cat sat.", "Here is the rewritten version\nA cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
+	{"opener alone", "The cat sat.", "Of course! Here it is: A cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
+	{"tense", "The cat sat.", "Past tense: A cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
+	{"list and lead-in", "The cat sat.", "1. Passive voice: A seat was taken.", "A seat was taken.", []string{"list", "lead-in"}},
+	{"German lead-in", "Die Katze saß.", "Gerne, hier ist eine Umformulierung: Eine Katze saß da.", "Eine Katze saß da.", []string{"lead-in"}},
+	{"Russian lead-in", "Кот сидел.", "Конечно, вот перефразированное предложение: Сидел кот.", "Сидел кот.", []string{"lead-in"}},
+	{"Chinese lead-in", "猫坐着。", "以下是改写后的句子：猫在坐着。", "猫在坐着。", []string{"lead-in"}},
+	{"content before a colon", "He said it is late.", "His words: it is late.", "His words: it is late.", nil},
+	{"a phone number", "The number is 5.", "Sure, here is the phone number: 5.", "Sure, here is the phone number: 5.", nil},
+	{"reference has the head", "Past tense: he sat.", "Past tense: he was sitting.", "Past tense: he was sitting.", nil},
+	{"reference speaks of tenses", "The tense is past.", "Past tense: that is it.", "Past tense: that is it.", nil},
+	{"nothing but a lead-in", "The cat sat.", "Past tense:", "Past tense:", nil},
+
+	{"prompt", "The cat sat.", "change the order of the sentences: A cat was sitting.", "A cat was sitting.", []string{"restated"}},
+	{"reference and arrow", "The cat sat.", "The cat sat. -> A cat was sitting.", "A cat was sitting.", []string{"restated"}},
+
+	{"fence", "The cat sat.", "```\nA cat was sitting.\n```", "A cat was sitting.", []string{"fence"}},
+	{"fence with a language", "The cat sat.", "```text\nA cat was sitting.\n```", "A cat was sitting.", []string{"fence"}},
+	{"bold", "The cat sat.", "**A cat was sitting.**", "A cat was sitting.", []string{"markup"}},
+	{"bold in the reference", "**The cat sat.**", "**A cat was sitting.**", "**A cat was sitting.**", nil},
+	{"bold words", "The cat sat.", "**A cat** was **sitting.**", "**A cat** was **sitting.**", nil},
+	{"paragraph", "The cat sat.", "<p>A cat was sitting.</p>", "A cat was sitting.", []string{"markup"}},
+	{"heading", "The cat sat.", "## A cat was sitting.", "A cat was sitting.", []string{"markup"}},
+
+	{"note", "The cat sat.", "A cat was sitting. (past tense)", "A cat was sitting.", []string{"note"}},
+	{"note before the stop", "The cat sat.", "A cat was sitting (past tense).", "A cat was sitting.", []string{"note"}},
+	{"note of more words", "Кот сидел.", "Сидел кот. (Passive voice: by the cat)", "Сидел кот.", []string{"note"}},
+	{"cut note", "Кот сидел.", "Сидел кот. (Passive voice: сид", "Сидел кот.", []string{"note"}},
+	{"translation", "Кот сидел.", "Сидел кот. (The cat was sitting.)", "Сидел кот.", []string{"note"}},
+	{"note line", "The cat sat.", "A cat was sitting.\n\nNote: I changed the tense.", "A cat was sitting.", []string{"note"}},
+	{"German note line", "Die Katze saß.", "Eine Katze saß da.\n(Hinweis: Die Zeitform blieb.)", "Eine Katze saß da.", []string{"note"}},
+	{"Chinese note line", "猫坐着。", "猫在坐着。\n注：语气不变。", "猫在坐着。", []string{"note"}},
+	{"closing line", "The cat sat.", "A cat was sitting.\nLet me know if you need more!", "A cat was sitting.", []string{"note"}},
+	{"brackets with content", "The cat sat.", "A cat was sitting (on the mat).", "A cat was sitting (on the mat).", nil},
+	{"brackets of the reference", "The cat sat (past tense).", "A cat was sitting (past tense).", "A cat was sitting (past tense).", nil},
+	{"remark of the reference", "The cat sat (just for fun).", "A cat was sitting (Note: it was fun).", "A cat was sitting (Note: it was fun).", nil},
+	{"Latin name", "Кот сидел.", "Сидел кот (Felis).", "Сидел кот (Felis).", nil},
+
+	{"alternatives", "The cat sat.", "1. A cat was sitting.\n2. There sat a cat.\n3. The cat", "A cat was sitting.", []string{"alternatives", "list"}},
+	{"parts", "The cat sat. The dog ran. The bird flew.", "1. A cat was sitting.\n2. A dog ran.\n3. A bird flew.",
+		"A cat was sitting. A dog ran. A bird flew.", []string{"lines"}},
+	{"lines", "The cat sat. The dog ran.", "A cat was sitting.\nA dog was running.", "A cat was sitting. A dog was running.", []string{"lines"}},
+	{"lines of the reference", "The cat sat.\nThe dog ran.", "A cat was sitting.\nA dog was running.", "A cat was sitting.\nA dog was running.", nil},
+
+	{"all at once", "The cat sat.", "Sure, here is a paraphrase:\n\n1. **\"A cat was sitting.\"**\n\nNote: this is informal.",
+		"A cat was sitting.", []string{"lead-in", "list", "note", "markup", "quotes"}},
+	{"blank", "The cat sat.", " \n", "", []string{"space"}},
+}
+
+func TestClean(t *testing.T) {
+	c := newChecker(t, check.Config{Prompts: prompts})
+	for _, x := range cleanings {
+		t.Run(x.name, func(t *testing.T) {
+			got, steps := c.Clean(x.raw, x.ref)
+			if got != x.want || !cmp.Equal(steps, x.steps) {
+				t.Errorf("Clean(%q) = %q %v, want %q %v", x.raw, got, steps, x.want, x.steps)
+			}
+		})
+	}
+}
+
+// A step that is switched off leaves its part of the text.
+func TestCleaningSteps(t *testing.T) {
+	raw := "1. \"A cat was sitting.\" (past tense)"
+	for _, x := range []struct {
+		steps []string
+		want  string
+	}{
+		{[]string{}, raw},
+		{[]string{"list"}, "\"A cat was sitting.\" (past tense)"},
+		{[]string{"note", "list"}, "\"A cat was sitting.\""},
+		{nil, "A cat was sitting."},
+	} {
+		if got, _ := newChecker(t, check.Config{Cleaning: x.steps}).Clean(raw, "The cat sat."); got != x.want {
+			t.Errorf("steps %v: %q, want %q", x.steps, got, x.want)
+		}
+	}
+}
+
+// checkClean holds for any answer: cleaning is idempotent, names its steps if
+// and only if it changes something, and never takes what says something and
+// leaves nothing.
+func checkClean(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, c *check.Checker, raw, ref string) {
+	t.Helper()
+	text, steps := c.Clean(raw, ref)
+	again, more := c.Clean(text, ref)
+	if again != text || len(more) > 0 {
+		t.Errorf("Clean(%q, %q) = %q, and of that %q %v", raw, ref, text, again, more)
+	}
+	if (text != raw) != (len(steps) > 0) {
+		t.Errorf("Clean(%q, %q) = %q with the steps %v", raw, ref, text, steps)
+	}
+	for i, s := range steps {
+		if slices.Contains(steps[:i], s) || !slices.Contains(check.Steps(), s) {
+			t.Errorf("steps %v", steps)
+		}
+	}
+	if text == "" && strings.TrimSpace(raw) != "" {
+		t.Errorf("Clean(%q, %q) leaves nothing", raw, ref)
+	}
+	if len(text) > len(raw) {
+		t.Errorf("Clean(%q, %q) = %q is longer", raw, ref, text)
+	}
+}
+
+// pieces are what random answers are made of.
+var pieces = []string{
+	"1. ", "2) ", "- ", "* ", "(3) ", "\"", "“", "”", "„", "«", "»", "'", "(", ")", "[", "]", "\n", "\n\n", " ", "```", "```text\n", "**", "*", "_", "`",
+	"# ", "<p>", "</p>", "Note: ", "Past tense: ", "Sure, here is a paraphrase: ", "(present tense)", "以下是改写：", "注：", "->", "The cat sat.", "A cat",
+	" was sitting", ".", "。", ":", ",", "…", "12", " 3,5 ", "\x00", "\xff", "é", "猫", "Кот ", "Change the order of the sentences: ", "Let me know",
+}
+
+func anyAnswer() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "pieces"), "")
+	})
+}
+
+func TestCleanProperties(t *testing.T) {
+	c := newChecker(t, check.Config{Prompts: prompts})
+	rapid.Check(t, func(t *rapid.T) {
+		checkClean(t, c, anyAnswer().Draw(t, "raw"), anyAnswer().Draw(t, "ref"))
+	})
+}
+
+func FuzzClean(f *testing.F) {
+	for _, x := range cleanings {
+		f.Add(x.raw, x.ref)
+	}
+	c, err := check.New(check.Config{Prompts: prompts})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, raw, ref string) { checkClean(t, c, raw, ref) })
+}

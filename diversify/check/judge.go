@@ -1,0 +1,190 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Finish reasons of the OpenAI protocol that decide about an answer.
+const (
+	finishLength        = "length"
+	finishContentFilter = "content_filter"
+)
+
+// Answer is what a model said about one reference.
+type Answer struct {
+	Reference int    // index into the references of the Segment
+	Raw       string // as the server sent it
+	HasText   bool   // false where the server sent no text, which is not ""
+	Finish    string // finish reason; "" where unknown
+}
+
+// Result is what became of an answer.
+type Result struct {
+	// Text is the answer after cleaning. It is set for rejected answers too.
+	Text    string
+	HasText bool // false where the answer was withheld
+	// Cleaned names the steps that changed the raw text, in the order of their
+	// first use.
+	Cleaned []string
+	Verdict string // Accepted or one of Reasons
+	Detail  string // what was found, for people; "" for accepted answers
+}
+
+// Segment judges the answers to the references of one segment. It is not safe
+// for concurrent use.
+type Segment struct {
+	c          *Checker
+	source     *original
+	references []*original
+	accepted   []acceptedText
+	w          work
+	arena      []byte // the normalized forms of the accepted texts
+}
+
+// acceptedText is an answer that later ones must differ from.
+type acceptedText struct {
+	text string
+	norm []byte
+}
+
+// Segment begins a segment. references are its originals; a missing one is "".
+// source may be "".
+func (c *Checker) Segment(source string, references []string) *Segment {
+	s := &Segment{c: c, source: newOriginal(source), references: make([]*original, len(references))}
+	size := 0
+	for i, r := range references {
+		s.references[i] = newOriginal(r)
+		size = max(size, 2*len(r)+32)
+	}
+	s.w.low, s.w.norm = make([]byte, 0, size), make([]byte, 0, size)
+	return s
+}
+
+// Judge cleans an answer and gives its verdict. Answers are judged in order:
+// a duplicate is compared with the originals and with what this Segment has
+// accepted before. It panics if the reference does not exist.
+func (s *Segment) Judge(a Answer) Result {
+	ref := s.references[a.Reference]
+	if !a.HasText {
+		if a.Finish == finishLength {
+			return Result{Verdict: ReasonCut, Detail: "the token limit was reached before any text came"}
+		}
+		return Result{Verdict: ReasonBlocked, Detail: "the server sent no text"}
+	}
+	if a.Finish == finishContentFilter {
+		return Result{Verdict: ReasonBlocked, Detail: "the server's content filter stopped the answer"}
+	}
+	res := Result{HasText: true, Verdict: Accepted}
+	res.Text, res.Cleaned = s.c.clean(a.Raw, ref)
+	s.w.reset(res.Text)
+	if res.Verdict, res.Detail = s.verdict(&a, &res, ref); res.Verdict == Accepted {
+		s.accept(res.Text)
+	}
+	return res
+}
+
+// Accept makes later answers be compared with a text as though it had been
+// judged and accepted here, such as one that an earlier run accepted.
+func (s *Segment) Accept(text string) {
+	s.w.reset(text)
+	s.accept(text)
+}
+
+func (s *Segment) accept(text string) {
+	if !s.c.duplicate {
+		return
+	}
+	a := acceptedText{text: text}
+	if !s.c.cfg.Exact {
+		begin := len(s.arena)
+		s.arena = append(s.arena, s.w.normalized()...)
+		a.norm = s.arena[begin:len(s.arena):len(s.arena)]
+	}
+	s.accepted = append(s.accepted, a)
+}
+
+// verdict makes the checks in order.
+func (s *Segment) verdict(a *Answer, res *Result, ref *original) (verdict, detail string) {
+	c, text := s.c, res.Text
+	if c.cut && a.Finish == finishLength {
+		return ReasonCut, "the token limit ended the answer"
+	}
+	if detail := emptyText(text, ref); detail != "" {
+		return ReasonEmpty, detail
+	}
+	// An answer that only announces a rewriting ends in a colon, and is not cut.
+	if c.refusal {
+		if detail := refusal(&s.w, ref); detail != "" {
+			return ReasonRefusal, detail
+		}
+	}
+	if c.cut {
+		detail := missingEnd(&s.w, ref)
+		if detail == "" {
+			detail = firstItem(res, ref, c.cfg.MinListShare)
+		}
+		if detail != "" {
+			return ReasonCut, detail
+		}
+	}
+	if c.copies {
+		if detail := s.copied(); detail != "" {
+			return ReasonCopy, detail
+		}
+	}
+	if c.duplicate {
+		if detail := s.repeated(); detail != "" {
+			return ReasonDuplicate, detail
+		}
+	}
+	if ref.text == "" {
+		return Accepted, "" // nothing to compare with
+	}
+	if c.language {
+		if detail := s.otherLanguage(ref); detail != "" {
+			return ReasonLanguage, detail
+		}
+	}
+	if c.length {
+		if detail := c.badLength(text, ref); detail != "" {
+			return ReasonLength, detail
+		}
+	}
+	if c.numbers {
+		if detail := changedNumber(ref.numbers(), s.w.numbers()); detail != "" {
+			return ReasonNumbers, detail
+		}
+	}
+	return Accepted, ""
+}
+
+// emptyText says why there is no text, if there is none.
+func emptyText(text string, ref *original) string {
+	switch {
+	case text == "":
+		return "the answer is empty"
+	case strings.TrimSpace(text) == "":
+		return "the answer is white space" // where it is not cleaned away
+	case ref.letters > 0 && !hasLetter(text):
+		return fmt.Sprintf("no letter in %s", quote(text))
+	}
+	return ""
+}
+
+// badLength compares lengths in characters.
+func (c *Checker) badLength(text string, ref *original) string {
+	n := runeCount(text)
+	if ref.chars == 0 {
+		return ""
+	}
+	slack := max(c.cfg.Slack, 0)
+	if ref.dense {
+		slack /= 3
+	}
+	ratio := float64(n) / float64(ref.chars)
+	if ratio < c.cfg.MinRatio && ref.chars-n > slack || ratio > c.cfg.MaxRatio && n-ref.chars > slack {
+		return fmt.Sprintf("%d characters, %.2f times the reference's %d", n, ratio, ref.chars)
+	}
+	return ""
+}

@@ -1,0 +1,330 @@
+package check_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/diversify/check"
+)
+
+// verdicts are answers to a reference, one by one, and what is found.
+var verdicts = []struct {
+	name, ref, raw, finish string
+	want, detail           string // detail: a part of it
+}{
+	{"fine", "The cat sat on the mat.", "A cat was sitting on the mat.", "stop", check.Accepted, ""},
+	{"token limit", "The cat sat.", "A cat was sitting.", "length", "cut", "token limit"},
+	{"filter", "The cat sat.", "A cat", "content_filter", "blocked", "filter"},
+	{"empty", "The cat sat.", "", "stop", "empty", "empty"},
+	{"blank", "The cat sat.", " \n\t", "stop", "empty", "empty"},
+	{"no letter", "The cat sat.", "1.", "stop", "empty", "no letter"},
+	{"numbers only", "2022", "2022!", "stop", "copy", ""},
+
+	{"no stop", "The cat sat on the mat.", "On the mat there was", "", "cut", `"was" without a full stop`},
+	{"only the stop is missing", "The cat sat on the mat.", "A cat was sitting on the mat", "", check.Accepted, ""},
+	{"colon", "The cat sat on the mat.", "What the cat did on the mat was:", "", "cut", "colon"},
+	{"comma", "The cat sat on the mat.", "On the mat there was a cat,", "", "cut", `','`},
+	{"stop before a quote", "He said: “It sat.”", "“The cat was sitting,” he said. “It did.”", "", check.Accepted, ""},
+	{"stop before a bracket", "The cat sat (there).", "A cat was sitting. (There.)", "", check.Accepted, ""},
+	{"ellipsis", "The cat sat...", "A cat was sitting…", "", check.Accepted, ""},
+	{"emoji", "The cat sat.", "A cat was sitting 😊", "", check.Accepted, ""},
+	{"Chinese stop", "猫坐在垫子上。", "垫子上坐着一只猫。", "", check.Accepted, ""},
+	{"Chinese cut", "猫坐在垫子上，狗在跑。", "垫子上坐着一只猫，有一只狗正", "", "cut", "without a full stop"},
+	{"Hindi stop", "बिल्ली बैठी थी।", "एक बिल्ली वहाँ थी।", "", check.Accepted, ""},
+	{"cut within a word", "Er setzte sich hin.", "Der Mann nahm auf dem Stuhl Pla", "", "cut", "without a full stop"},
+	{"title", "A Cat on a Mat", "Mat With a Cat on It", "", check.Accepted, ""},
+	{"cut title", "A Cat on a Mat", "The story of a cat on the", "", "cut", `"the"`},
+	{"cut quotation", "A Cat on a Mat", `"The story of a cat`, "", "cut", "not closed"},
+	{"first item", "Open the door, then the window, and then leave the house.", "1. Open the door.", "", "cut", "first item"},
+
+	{"apology", "The cat sat.", "I'm sorry, but I cannot rephrase this sentence.", "", "refusal", "i'm sorry"},
+	{"apology of the reference", "I'm sorry, I cannot rephrase it.", "Sorry, I am not able to rephrase it.", "", check.Accepted, ""},
+	{"apology as content", "The order is late.", "I'm sorry to say that the order is running late.", "", check.Accepted, ""},
+	{"self", "The cat sat.", "As an AI language model, I have no cat.", "", "refusal", "itself"},
+	{"German refusal", "Die Katze saß.", "Es tut mir leid, aber ich kann diesen Satz nicht umformulieren.", "", "refusal", "tut mir leid"},
+	{"Russian refusal", "Кот сидел.", "Извините, но я не могу перефразировать это.", "", "refusal", "извините"},
+	{"Chinese refusal", "猫坐着。", "对不起，我无法改写这个句子。", "", "refusal", "对不起"},
+	{"talk", "The cat sat.", "The sentence has been changed to the passive voice.", "", "refusal", "about the task"},
+	{"talk with names", "The cat sat.", "The tense of the sentences about the cat was changed.", "", "refusal", "sentences"},
+	{"announcement", "The cat sat.", "Past tense:", "", "refusal", "about the task"},
+	{"German talk", "Die Katze saß.", "Ändern Sie die Zeitform der Sätze auf Deutsch:", "", "refusal", "task"},
+	{"Russian talk", "Кот сидел.", "Измените время предложений на русском языке:", "", "refusal", "task"},
+	{"reference about sentences", "The sentence is in the passive voice.", "That sentence stands in the passive.", "", check.Accepted, ""},
+	{"an offer is no sentence", "Мы предлагаем скидки.", "Наше предложение включает скидки.", "", check.Accepted, ""},
+
+	{"copy", "The cat sat.", "The cat sat.", "", "copy", "the same as reference 1"},
+	{"copy after cleaning", "The cat sat.", "1. The cat sat.", "", "copy", "the same as reference 1"},
+	{"copy but for punctuation", "The cat – it sat.", "the cat, it sat!", "", "copy", "but for case"},
+	{"copy in full width", "AB 12 是", "ＡＢ １２ 是", "", "copy", "but for"},
+	{"decimal is no copy", "It is 1.5 m.", "It is 15 m.", "", "numbers", "15"},
+
+	{"long", "Stop.", strings.Repeat("Please stop whatever you do. ", 4), "", "length", "times"},
+	{"short", strings.Repeat("This is a sentence that goes on. ", 5), "It goes on.", "", "length", "times"},
+	{"short texts vary", "Stop.", "Would you please be so kind as to stop?", "", check.Accepted, ""},
+}
+
+func TestVerdicts(t *testing.T) {
+	c := newChecker(t, check.Config{})
+	for _, x := range verdicts {
+		t.Run(x.name, func(t *testing.T) {
+			r := c.Segment("", []string{x.ref}).Judge(check.Answer{Raw: x.raw, HasText: true, Finish: x.finish})
+			if r.Verdict != x.want || !strings.Contains(r.Detail, x.detail) {
+				t.Errorf("%s (%s), want %s (… %s …)", r.Verdict, r.Detail, x.want, x.detail)
+			}
+		})
+	}
+}
+
+func TestWithheld(t *testing.T) {
+	s := newChecker(t, check.Config{}).Segment("", []string{"The cat sat."})
+	if r := s.Judge(check.Answer{Finish: "stop"}); r.Verdict != check.ReasonBlocked || r.HasText {
+		t.Errorf("%+v", r)
+	}
+	if r := s.Judge(check.Answer{Finish: "length"}); r.Verdict != check.ReasonCut || r.HasText {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Answers are compared with all originals, with the source, and with what was
+// accepted before, but not with what was rejected.
+func TestDuplicates(t *testing.T) {
+	c := newChecker(t, check.Config{})
+	s := c.Segment("Eine Katze.", []string{"The cat sat.", "", "A cat was sitting."})
+	for _, x := range []struct{ raw, finish, want, detail string }{
+		{"There sat a cat.", "length", "cut", ""},
+		{"There sat a cat.", "", check.Accepted, ""},
+		{"There sat a cat.", "", "duplicate", "the same as accepted answer 1"},
+		{"there sat... a cat!", "", "duplicate", "but for case, punctuation and white space the same as accepted answer 1"},
+		{"A cat was – sitting!", "", "copy", "as reference 3"},
+		{"Eine Katze!", "", "copy", "as the source"},
+		{"The cat was sitting there.", "", check.Accepted, ""},
+	} {
+		r := s.Judge(check.Answer{Raw: x.raw, HasText: true, Finish: x.finish})
+		if r.Verdict != x.want || !strings.Contains(r.Detail, x.detail) {
+			t.Errorf("%q: %s (%s), want %s (%s)", x.raw, r.Verdict, r.Detail, x.want, x.detail)
+		}
+	}
+	s.Accept("One more cat.")
+	if r := s.Judge(check.Answer{Raw: "One more cat!", HasText: true}); r.Verdict != "duplicate" || !strings.Contains(r.Detail, "answer 3") {
+		t.Errorf("%s (%s)", r.Verdict, r.Detail)
+	}
+	exact := newChecker(t, check.Config{Exact: true}).Segment("", []string{"The cat sat."})
+	for raw, want := range map[string]string{"The cat sat.": "copy", "the cat sat.": check.Accepted} {
+		if r := exact.Judge(check.Answer{Raw: raw, HasText: true}); r.Verdict != want {
+			t.Errorf("exact: %q is %s, want %s", raw, r.Verdict, want)
+		}
+	}
+}
+
+func TestMissingReference(t *testing.T) {
+	s := newChecker(t, check.Config{}).Segment("", []string{""})
+	if r := s.Judge(check.Answer{Raw: "1. \"A text of 12 words.\"", HasText: true}); r.Verdict != check.Accepted {
+		t.Errorf("%s (%s)", r.Verdict, r.Detail)
+	}
+}
+
+// Every check can be switched off, and then never speaks.
+func TestSwitches(t *testing.T) {
+	for _, name := range check.Checks() {
+		if name == check.ReasonLanguage {
+			continue
+		}
+		others := slices.DeleteFunc(check.Checks(), func(s string) bool { return s == name || s == check.ReasonLanguage })
+		c, only := newChecker(t, check.Config{Checks: others}), newChecker(t, check.Config{Checks: []string{name}})
+		seen := false
+		for _, x := range verdicts {
+			a := check.Answer{Raw: x.raw, HasText: true, Finish: x.finish}
+			if r := c.Segment("", []string{x.ref}).Judge(a); r.Verdict == name {
+				t.Errorf("%s: %s although it is off", x.name, name)
+			}
+			r := only.Segment("", []string{x.ref}).Judge(a)
+			if r.Verdict != name && r.Verdict != check.Accepted && only.Makes(r.Verdict) != true {
+				t.Errorf("%s: %s although only %s is on", x.name, r.Verdict, name)
+			}
+			seen = seen || r.Verdict == name
+		}
+		if !seen && name != check.ReasonDuplicate {
+			t.Errorf("%s caught nothing", name)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for want, cfg := range map[string]check.Config{
+		`did you mean "numbers"`:    {Checks: []string{"number"}},
+		`unknown cleaning step "x"`: {Cleaning: []string{"x"}},
+		"needs a Detector":          {Checks: []string{"language"}},
+		"MinRatio is 2":             {MinRatio: 2},
+		"MaxRatio is 0.5":           {MaxRatio: 0.5},
+		"Overlap is -1":             {Overlap: -1},
+	} {
+		if _, err := check.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v; want one with %q", err, want)
+		}
+	}
+}
+
+// Everything that changes results is in the signature.
+func TestSignature(t *testing.T) {
+	seen := map[string]string{}
+	for name, cfg := range map[string]check.Config{
+		"default": {}, "exact": {Exact: true}, "min": {MinRatio: 0.1}, "max": {MaxRatio: 9}, "slack": {Slack: 3}, "no slack": {Slack: -1},
+		"list": {MinListShare: 0.1}, "checks": {Checks: []string{"cut"}}, "cleaning": {Cleaning: []string{"list"}}, "none": {Cleaning: []string{}},
+		"prompts": {Prompts: []string{"a"}}, "other prompts": {Prompts: []string{"a", "b"}},
+		"language": {Language: "de", Detector: fixed("de")}, "other language": {Language: "en", Detector: fixed("de")},
+		"detector": {Language: "de", Detector: fixed("en")}, "overlap": {Language: "de", Detector: fixed("de"), Overlap: 1},
+	} {
+		sig := newChecker(t, cfg).Signature()
+		if other, twice := seen[sig]; twice || strings.ContainsAny(sig, "\n") {
+			t.Errorf("%s and %s have the signature %s", name, other, sig)
+		}
+		seen[sig] = name
+	}
+}
+
+// fixed is a Detector that finds one language in all texts of two words or more.
+type fixed string
+
+func (f fixed) Detect(text string) (string, bool) { return string(f), strings.Contains(text, " ") }
+func (f fixed) Signature() string                 { return "fixed(" + string(f) + ")" }
+
+// byFirst finds the language that the first word of a text names.
+type byFirst struct{ asked *int }
+
+func (d byFirst) Detect(text string) (string, bool) {
+	*d.asked++
+	word, _, ok := strings.Cut(text, " ")
+	return word, ok
+}
+func (byFirst) Signature() string { return "first" }
+
+func TestLanguage(t *testing.T) {
+	asked := 0
+	c := newChecker(t, check.Config{Checks: []string{"language"}, Language: "de", Detector: byFirst{&asked}})
+	for _, x := range []struct {
+		ref, raw, want string
+		asked          int
+	}{
+		{"de alles klar hier", "en this is other", "language", 2},
+		{"de alles klar hier", "de das ist gut so", check.Accepted, 1},
+		{"de alles klar hier", "en alles klar hier", check.Accepted, 0}, // the words are the reference's
+		{"en names only", "en other words here", check.Accepted, 2},     // so is the reference
+		{"de alles klar hier", "unsure", check.Accepted, 1},
+	} {
+		asked = 0
+		r := c.Segment("", []string{x.ref}).Judge(check.Answer{Raw: x.raw, HasText: true})
+		if r.Verdict != x.want || asked != x.asked {
+			t.Errorf("%q for %q: %s, %d questions; want %s, %d", x.raw, x.ref, r.Verdict, asked, x.want, x.asked)
+		}
+	}
+	// The reference is asked about once.
+	asked = 0
+	s := c.Segment("", []string{"de alles klar hier"})
+	for range 3 {
+		s.Judge(check.Answer{Raw: "en this is other", HasText: true})
+	}
+	if asked != 4 {
+		t.Errorf("%d questions", asked)
+	}
+}
+
+// What holds of any results: they are deterministic, accepted answers differ,
+// and each verdict has its reason.
+func TestJudgeProperties(t *testing.T) {
+	c := newChecker(t, check.Config{Prompts: prompts})
+	rapid.Check(t, func(t *rapid.T) {
+		refs := rapid.SliceOfN(anyAnswer(), 1, 3).Draw(t, "refs")
+		raws := rapid.SliceOfN(anyAnswer(), 0, 8).Draw(t, "raws")
+		run := func() (out []check.Result) {
+			s := c.Segment("", refs)
+			for i, raw := range raws {
+				out = append(out, s.Judge(check.Answer{Reference: i % len(refs), Raw: raw, HasText: true}))
+			}
+			return out
+		}
+		first := run()
+		a, _ := json.Marshal(first)
+		b, _ := json.Marshal(run())
+		if string(a) != string(b) {
+			t.Fatalf("%s and then %s", a, b)
+		}
+		seen := map[string]bool{}
+		for i, r := range first {
+			accepted := r.Verdict == check.Accepted
+			if accepted != (r.Detail == "") || !accepted && !slices.Contains(check.Reasons(), r.Verdict) {
+				t.Fatalf("%+v", r)
+			}
+			if text, _ := c.Clean(raws[i], refs[i%len(refs)]); text != r.Text {
+				t.Fatalf("%q became %q, and by Clean %q", raws[i], r.Text, text)
+			}
+			norm := check.Normalize(r.Text)
+			if accepted && norm != "" {
+				if seen[norm] {
+					t.Fatalf("%q was accepted twice", norm)
+				}
+				seen[norm] = true
+			}
+		}
+	})
+}
+
+func TestNormalize(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                            "",
+		"  The  CAT—sat!  ":           "the cat sat",
+		"Don't / Don’t":               "dont dont",
+		"Straße STRASSE":              "strasse strasse",
+		"1.5 and 1,000 and 3/4":       "1.5 and 1,000 and 3/4",
+		"ﬁne １２ ①":                    "fine 12 1",
+		"a\u00a0b\u200bc":             "a b c",
+		"50 % + $5":                   "50 + $5",
+		"你好，世界！":                      "你好 世界",
+		"ΟΔΥΣΣΕΥΣ οδυσσευς":           "οδυσσευσ οδυσσευσ",
+		"tab\t1\t2":                   "tab 1 2",
+		"\u0065\u0301 \u00e9":         "é é",
+		"end .":                       "end",
+		"`a` ^ ~":                     "a",
+		"Quote “x” ‘y’ «z» \"w\" 'v'": "quote x y z w v",
+	} {
+		if got := check.Normalize(in); got != want {
+			t.Errorf("Normalize(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// plainNormalize is the ASCII part of Normalize in the plain way.
+func plainNormalize(s string) string {
+	var b strings.Builder
+	digit := func(i int) bool { return i >= 0 && i < len(s) && unicode.IsDigit(rune(s[i])) }
+	for i, r := range s {
+		switch {
+		case r == '\'':
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("$+<=>|", r) || r > ' ' && digit(i-1) && digit(i+1):
+			b.WriteRune(unicode.ToLower(r))
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func TestNormalizeASCII(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringOf(rapid.RuneFrom([]rune("aZ9 1.,'-\t$~\"\x00\n"))).Draw(t, "s")
+		got := check.Normalize(s)
+		if want := plainNormalize(s); got != want {
+			t.Fatalf("Normalize(%q) = %q, want %q", s, got, want)
+		}
+		if long := check.Normalize(s + " é"); strings.TrimSuffix(strings.TrimSuffix(long, "é"), " ") != got {
+			t.Fatalf("Normalize(%q) is %q, and before é %q", s, got, long)
+		}
+		if check.Normalize(got) != got {
+			t.Fatalf("Normalize(%q) is %q", got, check.Normalize(got))
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package check
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// change is what the check says of two texts.
+func change(ref, got string) string {
+	var w work
+	w.reset(got)
+	return changedNumber(newOriginal(ref).numbers(), w.numbers())
+}
+
+// Texts whose numbers are the same, in both directions.
+func TestSameNumbers(t *testing.T) {
+	for _, x := range [][2]string{
+		{"no number here", "none here either"},
+		{"in 2021", "2021 was the year"},
+		{"1,000 people", "1000 people"}, {"1.000 Leute", "1000 Leute"}, {"1 000 человек", "1000 человек"}, {"1\u202f000", "1,000"}, {"1'000", "1000"},
+		{"1,234,567", "1.234.567"}, {"1,234.5 km", "1.234,5 km"}, {"3.5 %", "3,5%"}, {"5.00 euros", "5 euros"},
+		{"three men", "3 men"}, {"twenty-five", "25"}, {"three hundred and twenty", "320"}, {"two thousand", "2,000"}, {"a hundred thousand", "100,000"},
+		{"5 million", "5,000,000"}, {"5m people", "5 million people"}, {"US$1.5bn", "1.5 billion dollars"}, {"300 thousand", "300,000"}, {"5k", "5000"},
+		{"3,6 Mio. Euro", "3,6 Millionen Euro"}, {"2 Mrd.", "zwei Milliarden"}, {"3,3 млрд", "3,3 миллиарда"}, {"100 тыс.", "100 000"}, {"сто тысяч", "100 000"},
+		{"fünfundzwanzig Tage", "25 Tage"}, {"zweihundertdreißig", "230"}, {"zwölf", "12"}, {"zehnmal so viel", "10 Mal so viel"}, {"der 18-Jährige", "der Achtzehnjährige"},
+		{"в седьмом ряду", "в 7-м ряду"}, {"пятизвездочный", "5-звездочный"}, {"двух", "2"},
+		{"5万人", "50000人"}, {"三百二十人", "320人"}, {"二〇二一年", "2021年"}, {"1.2亿", "120,000,000"}, {"１２，５", "12,5"}, {"２０２１年", "2021年"},
+		{"on 12 March 2021", "on 3/12/2021"}, {"12.03.2021", "12 March 2021"}, {"2021-03-12", "March 12, 2021"}, {"am 3. Oktober", "am 3.10."}, {"3 октября", "03.10"},
+		{"at 3 pm", "at 15:00"}, {"um 10.50 Uhr", "um 10:50 Uhr"}, {"at 5:30 p.m.", "at 17:30"}, {"в 9 часов вечера", "в 21:00"},
+		{"1986-88", "1986-1988"}, {"two decades", "20 years"}, {"2 Wochen", "14 Tage"}, {"half a year", "6 months"}, {"24 hours", "a day"}, {"2 years", "24 months"},
+		{"grades 3, 4, 5, 6", "grades 3 to 6"}, {"the XVII century", "the 17th century"}, {"1 photo", "a photo"}, {"100 % sure", "fully sure"},
+		{"both men", "the 2 men"}, {"the first", "the 1st"}, {"COVID-19 came", "the virus came"}, {"2. Open it.", "Open it."}, {"Article 26 The office", "The office"},
+		{"Step 3: open", "Open it"}, {"two or three", "2 or 3"}, {"one day", "some day"}, {"10x15 cm", "10 by 15 cm"}, {"the 1980s", "in 1980s style"},
+		{"424.10.37.20", "model 424.10.37.20"}, {"tel. 030 123456", "tel. 030123456"}, {"9787513306645", "ISBN 9787513306645"},
+	} {
+		if d := change(x[0], x[1]); d != "" {
+			t.Errorf("%q, %q: %s", x[0], x[1], d)
+		}
+		if strings.HasPrefix(x[0], "2. ") || strings.HasPrefix(x[0], "Art") || strings.HasPrefix(x[0], "Step") {
+			continue // labels are the reference's
+		}
+		if d := change(x[1], x[0]); d != "" {
+			t.Errorf("%q, %q: %s", x[1], x[0], d)
+		}
+	}
+}
+
+func TestChangedNumbers(t *testing.T) {
+	for _, x := range []struct{ ref, got, want string }{
+		{"in 2021", "in 2022", `"2022" in place of the reference's "2021"`},
+		{"26 %", "a large share", `the reference's "26" is missing`},
+		{"a brand", "founded in 2005", `"2005" is not in the reference`},
+		{"three men", "four men", `"four" in place of the reference's "three"`},
+		{"5 million", "5 thousand", `"5 thousand" in place of the reference's "5 million"`},
+		{"3,5 Euro", "35 Euro", `"35" in place of the reference's "3,5"`},
+		{"1.5 kg", "15 kg", `"15" in place of the reference's "1.5"`},
+		{"10 and 20", "10 and 10", `the reference's "20" is missing`},
+		{"1) Go", "2) Stop", `"2" in place of the reference's "1"`},
+		{"am 12.03.2021", "am 13.03.2021", `"13" in place of the reference's "12"`},
+		{"fünf Tage", "sechs Tage", `"sechs" in place of the reference's "fünf"`},
+		{"пять дней", "шесть дней", `"шесть" in place of the reference's "пять"`},
+		{"三十人", "四十人", `"四十" in place of the reference's "三十"`},
+		{"9787513306645", "9787513306646", `"9787513306646" in place of the reference's "9787513306645"`},
+		{"12345678901234567890", "12345678901234567891", `in place of`},
+		{"version 2.10.3", "version 2.10.4", `in place of`},
+	} {
+		if got := change(x.ref, x.got); !strings.Contains(got, x.want) {
+			t.Errorf("%q, %q: %q, want %q", x.ref, x.got, got, x.want)
+		}
+	}
+	// A word alone may come or go.
+	for _, x := range [][2]string{{"two men came", "men came"}, {"men came", "two men came"}, {"0 errors", "no error"}} {
+		if d := change(x[0], x[1]); d != "" {
+			t.Errorf("%q, %q: %s", x[0], x[1], d)
+		}
+	}
+}
+
+func TestGermanNumbers(t *testing.T) {
+	for word, want := range map[string]float64{
+		"einundzwanzig": 21, "neunundneunzig": 99, "hunderteins": 101, "dreihundert": 300, "zweitausend": 2000,
+		"viertausendfünfhundertzwölf": 4512, "hunderttausend": 100_000, "tausendeins": 1001,
+		"hundert": 0, "jahrtausend": 0, "zugrundeliegen": 0, "sekundenzeiger": 0,
+	} {
+		if got := germanValue([]byte(word)); got != want {
+			t.Errorf("%s is %v, want %v", word, got, want)
+		}
+	}
+}
+
+// A text never differs from itself, in whatever order its sentences are, and
+// digits that are exchanged are found.
+func TestNumberProperties(t *testing.T) {
+	pieces := []string{"12", "3.5", "1,000", "1 000", "five", "zwei", "три", "十二", "March", "million", "-", ".", ",", " ", "%", "A4", ":30", "pm", "½", "５", "第", "k", "/"}
+	rapid.Check(t, func(t *rapid.T) {
+		a := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "a"), "")
+		b := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "b"), "")
+		if d := change("x: "+a, "x: "+a); d != "" {
+			t.Fatalf("%q differs from itself: %s", a, d)
+		}
+		if d := change("We have "+a+". And "+b+". So!", "And "+b+". We have "+a+". So!"); d != "" && a != "" && b != "" {
+			t.Fatalf("%q and %q in another order: %s", a, b, d)
+		}
+		n, m := rapid.IntRange(2, 1<<40).Draw(t, "n"), rapid.IntRange(2, 1<<40).Draw(t, "m")
+		x, y := "9"+itoa(n), "9"+itoa(m)
+		if got := change("there were "+x+" here", "here were "+y+" there"); (got == "") != (n == m) {
+			t.Fatalf("%s and %s: %q", x, y, got)
+		}
+	})
+}
+
+// Long texts are looked up in another way, with the same result.
+func TestManyNumbers(t *testing.T) {
+	list := make([]string, 3*many)
+	for i := range list {
+		list[i] = itoa(1000 + 7*i)
+	}
+	long := strings.Join(list, "; ")
+	if d := change(long, long); d != "" {
+		t.Error(d)
+	}
+	if d := change(long, strings.Replace(long, "1070", "1071", 1)); d != `"1071" in place of the reference's "1070"` {
+		t.Error(d)
+	}
+	if d := change(long, strings.Replace(long, "1070", "one thousand and seventy", 1)); d != "" {
+		t.Error(d)
+	}
+}
+
+func itoa(n int) string {
+	var b []byte
+	for ; n > 0; n /= 10 {
+		b = append([]byte{byte('0' + n%10)}, b...)
+	}
+	return string(b)
+}
+
+func FuzzNumbers(f *testing.F) {
+	for _, s := range []string{"1,234.5", "3.10.2021", "2 Mio.", "二〇二一年", "５，５", "three hundred", "10:50 pm", "1 000 000", "½", "2.10.3.4.5.6.7.8.9"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if d := change("x "+s, "x "+s); d != "" {
+			t.Errorf("%q differs from itself: %s", s, d)
+		}
+		var ns numbers
+		ns.scan(appendLower(nil, s))
+		for i := range ns.list {
+			n := &ns.list[i]
+			if n.n == 0 || n.at[0] >= n.at[1] || n.at[1] > len(ns.text) || i > 0 && n.at[0] < ns.list[i-1].at[0] {
+				t.Errorf("%q: number %d is %+v", s, i, n)
+			}
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package check
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// original is a reference, with what the checks ask of it. What costs more
+// than a look at its ends is computed when it is first needed.
+type original struct {
+	text    string // without white space around
+	chars   int
+	letters int
+	dense   bool // most letters are of a script without spaces between words
+	w       work
+	relaxed bool // the list number has been made weak
+	words   map[string]bool
+	lang    string // by the Detector
+	asked   bool
+	ends    ending
+}
+
+func newOriginal(text string) *original {
+	o := &original{text: strings.TrimSpace(text)}
+	o.chars = runeCount(o.text)
+	dense := 0
+	for _, r := range o.text {
+		if r < utf8.RuneSelf && ('a' <= r|0x20 && r|0x20 <= 'z') || r >= utf8.RuneSelf && unicode.IsLetter(r) {
+			o.letters++
+			if r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+				dense++
+			}
+		}
+	}
+	o.dense = 2*dense > o.letters
+	o.w.reset(o.text)
+	o.w.low = make([]byte, 0, len(o.text)+8)
+	o.ends = endingOf(o.text)
+	return o
+}
+
+// numbers are those of the text; its list number is weak.
+func (o *original) numbers() *numbers {
+	ns := o.w.numbers()
+	if !o.relaxed {
+		o.relaxed = true
+		ns.relaxLabel(o.w.lower())
+	}
+	return ns
+}
+
+// hasWord reports whether a word in lower case occurs in the text.
+func (o *original) hasWord(word []byte) bool {
+	if o.words == nil {
+		o.words = map[string]bool{}
+		for w := range wordsOf(o.w.lower()) {
+			o.words[string(w)] = true
+		}
+	}
+	return o.words[string(word)]
+}
+
+// work holds a text in the forms that several checks need. Its buffers are
+// used again for the next text.
+type work struct {
+	text    string
+	low     []byte
+	hasLow  bool
+	norm    []byte
+	hasNorm bool
+	nums    numbers
+	hasNums bool
+}
+
+func (w *work) reset(text string) {
+	w.text, w.hasLow, w.hasNorm, w.hasNums = text, false, false, false
+}
+
+// lower is the text in lower case.
+func (w *work) lower() []byte {
+	if !w.hasLow {
+		w.low, w.hasLow = appendLower(w.low[:0], w.text), true
+	}
+	return w.low
+}
+
+// numbers are those of the text.
+func (w *work) numbers() *numbers {
+	if !w.hasNums {
+		w.nums.scan(w.lower())
+		w.hasNums = true
+	}
+	return &w.nums
+}
+
+func appendLower(dst []byte, s string) []byte {
+	dst = slices.Grow(dst, len(s))
+	i := 0
+	for out := dst[len(dst) : len(dst)+len(s)]; i < len(s) && s[i] < utf8.RuneSelf; i++ {
+		c := s[i]
+		if c-'A' < 26 {
+			c += 'a' - 'A'
+		}
+		out[i] = c
+	}
+	dst = dst[:len(dst)+i]
+	for i < len(s) {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		dst = utf8.AppendRune(dst, unicode.ToLower(r))
+	}
+	return dst
+}
+
+// wordsOf yields the runs of letters of a text, with apostrophes inside them.
+func wordsOf(s []byte) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for i := 0; i < len(s); {
+			n, letter := letterAt(s, i)
+			if !letter {
+				i += n
+				continue
+			}
+			end := wordEnd(s, i)
+			if !yield(s[i:end]) {
+				return
+			}
+			i = end
+		}
+	}
+}
+
+// letterAt returns the size of the character at i, and whether it is a letter
+// or a combining mark.
+func letterAt(s []byte, i int) (size int, letter bool) {
+	c := s[i]
+	if c < utf8.RuneSelf {
+		return 1, 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	}
+	r, n := utf8.DecodeRune(s[i:])
+	return n, unicode.IsLetter(r) || unicode.Is(unicode.Mn, r)
+}
+
+// wordEnd returns where the word that begins at i ends.
+func wordEnd(s []byte, i int) int {
+	for i < len(s) {
+		n, letter := letterAt(s, i)
+		if !letter {
+			if a := apostrophe(s, i); a > 0 && i+a < len(s) {
+				if _, next := letterAt(s, i+a); next {
+					i += a
+					continue
+				}
+			}
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// apostrophe returns the size of an apostrophe at i, or 0.
+func apostrophe(s []byte, i int) int {
+	switch {
+	case s[i] == '\'':
+		return 1
+	case s[i] == 0xe2 && i+2 < len(s) && s[i+1] == 0x80 && s[i+2] == 0x99:
+		return 3 // ’
+	}
+	return 0
+}
+
+func runeCount(s string) int { return utf8.RuneCountInString(s) }
+
+func hasLetter(s string) bool { return strings.IndexFunc(s, unicode.IsLetter) >= 0 }
+
+// quote writes a text for a detail: escaped, and cut when it is long.
+func quote(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return strconv.Quote(s)
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strconv.Quote(s[:cut]) + "…"
+}

@@ -1,0 +1,60 @@
+package diversity
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Bootstrap is the setting of percentile bootstrap intervals (Efron, 1979) of
+// a mean over segments. Without resamples there are none.
+type Bootstrap struct {
+	Resamples  int
+	Confidence float64 // inside (0, 1), such as 0.95
+	Seed       uint64
+}
+
+// interval returns the ends of the interval of the mean, NaN where there is
+// none. Equal settings and values give equal bytes.
+func (b Bootstrap) interval(ctx context.Context, values []float64) (low, high float64, err error) {
+	if b.Resamples < 1 || len(values) == 0 {
+		return math.NaN(), math.NaN(), ctx.Err()
+	}
+	random := rand.New(rand.NewPCG(b.Seed, 0))
+	n := uint64(len(values))
+	means := make([]float64, b.Resamples)
+	for r := range means {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, err
+		}
+		var sum float64
+		for range values {
+			sum += values[random.Uint64N(n)]
+		}
+		means[r] = sum / float64(n)
+	}
+	slices.Sort(means)
+	tail := (1 - b.Confidence) / 2
+	return quantile(means, tail), quantile(means, 1-tail), nil
+}
+
+// quantile interpolates linearly between sorted neighbours (type 7 of Hyndman
+// and Fan, 1996).
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	below := int(at)
+	if below+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	share := at - float64(below)
+	return sorted[below] + float64(share*(sorted[below+1]-sorted[below]))
+}
+
+func mean(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values)) // NaN of none
+}

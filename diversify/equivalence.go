@@ -1,0 +1,83 @@
+package diversify
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/llm"
+)
+
+// Equivalence is Div-Ref's judge of generated references (section 4.3): a
+// model is asked whether a reference and an answer convey the same meaning.
+// It decodes greedily.
+type Equivalence struct {
+	Model     string
+	Revision  string
+	Endpoint  llm.Endpoint // the Client's; "" means llm.Chat
+	MaxTokens int          // bounds the judge's answer; 0 means 16
+	// Client asks the judge; nil means that of the Config.
+	Client Completer
+}
+
+// prompt is the paper's.
+func (Equivalence) prompt(reference, variant string) string {
+	return "Sentence 1: " + reference + "\nSentence 2: " + variant +
+		"\nDo sentence 1 and sentence 2 convey the same meaning?\n\n"
+}
+
+// equivalence is an Equivalence that is ready for use.
+type equivalence struct {
+	Equivalence
+	params cache.Params
+}
+
+func newEquivalence(e Equivalence) (*equivalence, error) {
+	if e.Endpoint == "" {
+		e.Endpoint = llm.Chat
+	}
+	if e.MaxTokens == 0 {
+		e.MaxTokens = 16
+	}
+	switch {
+	case e.Model == "" || !utf8.ValidString(e.Model):
+		return nil, errors.New("the judge of equivalence needs the name of a model")
+	case e.Endpoint != llm.Chat && e.Endpoint != llm.Completions:
+		return nil, fmt.Errorf("unknown endpoint %q of the judge; known are %q and %q", e.Endpoint, llm.Chat, llm.Completions)
+	case e.MaxTokens < 1 || e.MaxTokens > math.MaxInt32:
+		return nil, fmt.Errorf("max_tokens of the judge is %d; it must be at least 1", e.MaxTokens)
+	}
+	params, err := cache.NewParams(map[string]any{"temperature": 0.0, "top_p": 1.0, "max_tokens": e.MaxTokens})
+	return &equivalence{e, params}, err
+}
+
+// request asks whether a variant means what its reference does.
+func (e *equivalence) request(reference, variant string) cache.Request {
+	return cache.Request{
+		Kind: kind(e.Endpoint), Model: e.Model, Revision: e.Revision,
+		Prompt: e.prompt(reference, variant), Params: e.params,
+	}
+}
+
+// opinion reads a judge's answer, which must begin with yes or no. Anything
+// else is no opinion.
+func opinion(a cache.Answer) (same, ok bool) {
+	if !a.HasText || a.FinishReason == finishContentFilter {
+		return false, false
+	}
+	word := strings.TrimLeftFunc(a.Text, func(r rune) bool { return !unicode.IsLetter(r) })
+	if end := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
+		word = word[:end]
+	}
+	switch strings.ToLower(word) {
+	case "yes":
+		return true, true
+	case "no":
+		return false, true
+	}
+	return false, false
+}

@@ -1,0 +1,8 @@
+//go:build nolingua
+
+package language
+
+// modelSource is empty: there are no models.
+const modelSource = ""
+
+func newModel([]string) model { panic("language: no models") }

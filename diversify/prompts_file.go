@@ -1,0 +1,185 @@
+package diversify
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// maxPromptFile bounds a file of templates, in bytes.
+const maxPromptFile = 1 << 20
+
+// promptFile is a file of templates.
+type promptFile struct {
+	Language string        `yaml:"language"`
+	Prompts  []promptEntry `yaml:"prompts"`
+}
+
+type promptEntry struct {
+	Name     placed `yaml:"name"`
+	Text     placed `yaml:"text"`
+	Language string `yaml:"language"`
+	Samples  placed `yaml:"samples"`
+}
+
+// placed is a scalar and the line that it stands on.
+type placed struct {
+	value string
+	line  int
+}
+
+// UnmarshalYAML reads a scalar of any kind as it is written.
+func (p *placed) UnmarshalYAML(node ast.Node) error {
+	p.line = node.GetToken().Position.Line
+	return yaml.NodeToValue(node, &p.value)
+}
+
+// ReadPrompts reads a file of templates in YAML:
+//
+//	language: de            # of the texts; may be left out
+//	prompts:
+//	  - name: simple        # letters, digits, "-", "_" and "."
+//	    text: "Schreibe die Sätze einfacher: {reference}"
+//	    samples: 3          # may be left out
+//	  - name: faithful
+//	    text: |
+//	      Original: {source}
+//	      Translation: {reference}
+//	      Write another translation of the original.
+//
+// Every text has {reference} in it, and may have {source}; other braces are
+// text. Line ends at the end of a text are dropped. A name of a built-in
+// prompt, a name or a text that is there twice, an unknown key and an unknown
+// placeholder are errors, which say the file and the line.
+func ReadPrompts(path string) ([]Prompt, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("file of prompts: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxPromptFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("file of prompts: %w", err)
+	case len(b) > maxPromptFile:
+		return nil, fmt.Errorf("%s: a file of prompts must not be larger than %d bytes", path, maxPromptFile)
+	}
+	return parsePromptFile(path, b)
+}
+
+func parsePromptFile(path string, b []byte) ([]Prompt, error) {
+	if !utf8.Valid(b) {
+		return nil, fmt.Errorf("%s: the file is not valid UTF-8", path)
+	}
+	var file promptFile
+	dec := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))), yaml.Strict())
+	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+		return nil, yamlError(path, err)
+	}
+	if len(file.Prompts) == 0 {
+		return nil, fmt.Errorf("%s: the file has no prompts; it should have a list under prompts:, each with a name and a text", path)
+	}
+	if err := dec.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: the file holds more than one YAML document", path)
+	}
+	out := make([]Prompt, len(file.Prompts))
+	for i, e := range file.Prompts {
+		p, err := e.prompt(file.Language)
+		if err == nil {
+			err = unlike(p, out[:i])
+		}
+		if err != nil {
+			if line := max(e.Name.line, e.Text.line); line > 0 {
+				return nil, fmt.Errorf("%s:%d: %w", path, line, err)
+			}
+			return nil, fmt.Errorf("%s: prompt %d: %w", path, i+1, err)
+		}
+		out[i] = p
+	}
+	return out, nil
+}
+
+// yamlError puts the library's complaint on one line.
+func yamlError(path string, err error) error {
+	var y yaml.Error
+	if errors.As(err, &y) && y.GetToken() != nil {
+		return fmt.Errorf("%s:%d: %s", path, y.GetToken().Position.Line, y.GetMessage())
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+func (e promptEntry) prompt(language string) (Prompt, error) {
+	p := Prompt{Name: e.Name.value, Text: strings.TrimRight(e.Text.value, "\r\n"), Language: language}
+	if e.Language != "" {
+		p.Language = e.Language
+	}
+	switch {
+	case p.Name == "":
+		return p, errors.New("the prompt has no name")
+	case strings.ContainsFunc(p.Name, notInNames):
+		return p, fmt.Errorf("prompt %q: a name is made of letters, digits, \"-\", \"_\" and \".\"", p.Name)
+	case strings.TrimSpace(p.Text) == "":
+		return p, fmt.Errorf("prompt %q has no text", p.Name)
+	}
+	if _, err := builtIn(p.Name); err == nil {
+		return p, fmt.Errorf("prompt %q has the name of a built-in prompt: variants of the two could not be told apart", p.Name)
+	}
+	if e.Samples.line > 0 {
+		var err error
+		if p.Samples, err = strconv.Atoi(e.Samples.value); err != nil || p.Samples < 1 || p.Samples > maxSamples {
+			return p, fmt.Errorf("prompt %q: samples is %q; want a number from 1 to %d", p.Name, e.Samples.value, maxSamples)
+		}
+	}
+	return p, p.checkTemplate()
+}
+
+// notInNames keeps out what --prompts gives a meaning, and what would be
+// confusing in a table.
+func notInNames(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("-_.", r)
+}
+
+// checkTemplate wants a {reference}, and no placeholder that is a misspelling:
+// a single word in braces.
+func (p Prompt) checkTemplate() error {
+	known := []string{holdReference, holdSource}
+	for rest := p.Text; ; {
+		_, after, ok := strings.Cut(rest, "{")
+		if !ok {
+			break
+		}
+		word, _, closed := strings.Cut(after, "}")
+		isWord := word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+		if hold := "{" + word + "}"; closed && isWord && hold != holdReference && hold != holdSource {
+			return fmt.Errorf("prompt %q: %s", p.Name, suggest.Unknown("placeholder", hold, known))
+		}
+		rest = after
+	}
+	if !p.template() {
+		return fmt.Errorf("prompt %q: the text has no %s, so the model would not see the reference", p.Name, holdReference)
+	}
+	return nil
+}
+
+func unlike(p Prompt, others []Prompt) error {
+	for _, q := range others {
+		if p.Name == q.Name {
+			return fmt.Errorf("two prompts are named %q", p.Name)
+		}
+		if p.Text == q.Text {
+			return fmt.Errorf("prompts %q and %q have the same text", q.Name, p.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package diversify_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/diversify"
+)
+
+func writePrompts(tb testing.TB, text string) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "prompts.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+func TestReadPrompts(t *testing.T) {
+	path := writePrompts(t, `# Templates of our own.
+language: de
+prompts:
+  - name: simple
+    text: "Einfacher: {reference}"
+    samples: 3
+  - name: from-source_2.b
+    language: en
+    text: |
+      Original: {source}
+      {"translation": "{reference}"}
+
+      Write {} another.
+`)
+	want := []diversify.Prompt{
+		{Name: "simple", Text: "Einfacher: {reference}", Language: "de", Samples: 3},
+		{Name: "from-source_2.b", Text: "Original: {source}\n{\"translation\": \"{reference}\"}\n\nWrite {} another.", Language: "en"},
+	}
+	got, err := diversify.ReadPrompts(path)
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("%+v, %v; want %+v", got, err, want)
+	}
+	if got[0].NeedsSource() || !got[1].NeedsSource() {
+		t.Error("NeedsSource is wrong")
+	}
+
+	got, err = diversify.ParsePrompts("plain,file:" + path + "*2")
+	if err != nil || names(got) != "plain,simple,from-source_2.b" || got[0].Samples != 0 || got[1].Samples != 2 || got[2].Samples != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if _, err = diversify.ParsePrompts("file:" + path + ",file:" + path); err == nil || !strings.Contains(err.Error(), `"simple" is named twice`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestReadPromptsErrors(t *testing.T) {
+	const one = "prompts:\n  - name: a\n    text: \"x {reference}\"\n"
+	for _, c := range []struct{ text, want string }{
+		{"", "prompts.yaml: the file has no prompts; it should have a list under prompts:"},
+		{"prompts: []\n", "the file has no prompts"},
+		{"prompts:\n  - text: \"{reference}\"\n", ".yaml:2: the prompt has no name"},
+		{"prompts:\n  - {}\n", ".yaml: prompt 1: the prompt has no name"},
+		{"prompts:\n  - name: a\n", `.yaml:2: prompt "a" has no text`},
+		{"prompts:\n  - name: a\n    text: \" \\n\"\n", `.yaml:3: prompt "a" has no text`},
+		{"prompts:\n  - name: a\n    text: Rewrite it\n", `.yaml:3: prompt "a": the text has no {reference}`},
+		{"prompts:\n  - name: a\n    text: \"{refrence}\"\n", `.yaml:3: prompt "a": unknown placeholder "{refrence}"; did you mean "{reference}"? (known: {reference}, {source})`},
+		{"prompts:\n  - name: a\n    text: \"{reference} {Source}\"\n", `unknown placeholder "{Source}"; did you mean "{source}"?`},
+		{"prompts:\n  - name: a,b\n    text: \"{reference}\"\n", `.yaml:3: prompt "a,b": a name is made of letters`},
+		{"prompts:\n  - name: a*2\n    text: \"{reference}\"\n", `prompt "a*2": a name is made of letters`},
+		{"prompts:\n  - name: \"a\\e[2J\"\n    text: \"{reference}\"\n", `prompt "a\x1b[2J": a name is made of letters`},
+		{"prompts:\n  - name: order\n    text: \"{reference}\"\n", `prompt "order" has the name of a built-in prompt`},
+		{"prompts:\n  - name: ten\n    text: \"{reference}\"\n", `prompt "ten" has the name of a built-in prompt`},
+		{one + "    samples: many\n", `.yaml:3: prompt "a": samples is "many"; want a number from 1 to 10000`},
+		{one + "    samples: 0\n", `samples is "0"`},
+		{one + "  - name: a\n    text: \"y {reference}\"\n", `.yaml:5: two prompts are named "a"`},
+		{one + "  - name: b\n    text: \"x {reference}\"\n", `.yaml:5: prompts "a" and "b" have the same text`},
+		{one + "    tekst: x\n", `.yaml:4: unknown field "tekst"`},
+		{one + "    name: b\n", `.yaml:4: `},
+		{"prompts: x\n", ".yaml:1: "},
+		{"prompts:\n  - name: [a]\n", ".yaml:2: "},
+		{"prompts:\n\t- name: a\n", ".yaml:2: "},
+		{one + "---\n" + one, "more than one YAML document"},
+		{"prompts:\n  - name: \xff\n", "not valid UTF-8"},
+		{strings.Repeat("#", 1<<20+1), "must not be larger than 1048576 bytes"},
+	} {
+		_, err := diversify.ReadPrompts(writePrompts(t, c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.60q: error %v; want one line with %q", c.text, err, c.want)
+		}
+	}
+	if _, err := diversify.ReadPrompts(t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), "file of prompts: ") {
+		t.Errorf("a folder: error %v", err)
+	}
+}
+
+// What is read can be sent: names that --prompts can say, and the reference in
+// every prompt.
+func FuzzReadPrompts(f *testing.F) {
+	f.Add("prompts:\n  - name: a\n    text: \"x {reference}\"\n    samples: 2\n")
+	f.Add("language: de\nprompts:\n  - name: b\n    text: |\n      {source}\n      {reference}\n  - name: c\n    text: '{reference}'\n")
+	f.Add("prompts: [{name: &x a, text: '{reference}'}, {name: *x, text: '{reference}!'}]")
+	f.Add("\ufeffprompts: {}\n---\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		prompts, err := diversify.ReadPrompts(writePrompts(t, text))
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of several lines: %v", err)
+			}
+			return
+		}
+		if len(prompts) == 0 {
+			t.Fatal("no prompt and no error")
+		}
+		for _, p := range prompts {
+			if strings.ContainsAny(p.Name, ",*@: \n") || !strings.Contains(p.Render("\x00here\x00", ""), "\x00here\x00") {
+				t.Errorf("%+v", p)
+			}
+		}
+	})
+}

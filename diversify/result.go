@@ -1,0 +1,46 @@
+package diversify
+
+import (
+	"cmp"
+	"slices"
+
+	refract "github.com/refract-eval/refract"
+)
+
+// result returns the segment with its variants, ordered by reference, prompt
+// and sample. The segment that was read stays as it is.
+func (x *Expander) result(j *job) *refract.Segment {
+	out := *j.seg
+	out.Variants = slices.Grow(slices.Clip(out.Variants), len(j.asks))
+	out.Rejected = slices.Clip(out.Rejected)
+	order := make([]int, 0, len(j.asks))
+	for i := range j.asks {
+		if j.asks[i].about < 0 {
+			order = append(order, i)
+		}
+	}
+	if len(order) > 0 && order[len(order)-1] >= x.firstRound(j) {
+		slices.SortStableFunc(order, func(a, b int) int {
+			p, q := &j.asks[a], &j.asks[b]
+			return cmp.Or(cmp.Compare(p.cell, q.cell), cmp.Compare(p.sample, q.sample), cmp.Compare(p.room, q.room))
+		})
+	}
+	for _, i := range order {
+		v := x.variant(j, &j.asks[i])
+		if rejects(v.Verdict) {
+			out.Rejected = append(out.Rejected, v)
+		} else {
+			out.Variants = append(out.Variants, v)
+		}
+	}
+	return &out
+}
+
+// firstRound is the number of asks of the first round, which are in order.
+func (x *Expander) firstRound(j *job) int {
+	n := 0
+	for i := range j.cells {
+		n += j.cells[i].wanted
+	}
+	return n
+}

@@ -1,0 +1,448 @@
+package diversify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/budget"
+)
+
+// script answers each prompt with the next line of a list; "…" at the end of
+// a line stands for an answer that the token limit has cut.
+type script struct {
+	mu    sync.Mutex
+	lines map[string][]string // by the name of the prompt; "judge" for the judge's
+	asked []llm.Request
+}
+
+func (s *script) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, r)
+	name := "judge"
+	for _, p := range diversify.Ten() {
+		if strings.HasPrefix(r.Prompt, p.Text) {
+			name = p.Name
+		}
+	}
+	if len(s.lines[name]) == 0 {
+		return llm.Response{}, fmt.Errorf("no line is left for %s", name)
+	}
+	line := s.lines[name][0]
+	s.lines[name] = s.lines[name][1:]
+	text, cut := strings.CutSuffix(line, "…")
+	resp := llm.Response{Text: text, HasText: true, FinishReason: "stop", PromptTokens: 10, CompletionTokens: 5}
+	if cut {
+		resp.FinishReason = "length"
+	}
+	return resp, nil
+}
+
+func checker(tb testing.TB, checks ...string) *check.Checker {
+	tb.Helper()
+	c, err := check.New(check.Config{Checks: checks})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// ten are the prompts of these names.
+func ten(tb testing.TB, names string) []diversify.Prompt {
+	tb.Helper()
+	prompts, err := diversify.ParsePrompts(names)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return prompts
+}
+
+const reference = "The train to Lindenau leaves at eight in the morning."
+
+// oneReference is a dataset of one segment.
+func oneReference() segments {
+	return segments{{ID: "a", References: []refract.Text{refract.NewText(reference)}}}
+}
+
+// shown is what matters of a variant.
+func shown(vs []refract.Variant) []string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = fmt.Sprintf("%s/%d %s: %s", v.Prompt, v.Sample, v.Verdict, v.Text.Value)
+	}
+	return out
+}
+
+func TestRounds(t *testing.T) {
+	const (
+		a = "At eight in the morning, the train to Lindenau leaves."
+		b = "The Lindenau train departs in the morning, at eight."
+		c = "In the morning at eight the train leaves for Lindenau."
+	)
+	for _, tc := range []struct {
+		name               string
+		lines              map[string][]string
+		change             func(*diversify.Config)
+		variants, rejected []string
+		want               diversify.Summary
+	}{
+		{
+			"duplicates are asked for again, copies too",
+			map[string][]string{"order": {a}, "voice": {a, reference, b}},
+			nil,
+			[]string{"order/0 accepted: " + a, "voice/2 accepted: " + b},
+			[]string{"voice/0 duplicate: " + a, "voice/1 copy: " + reference},
+			diversify.Summary{Variants: 2, Rejected: 2, Calls: 4, Resampled: 2},
+		},
+		{
+			"in vain",
+			map[string][]string{"order": {a}, "voice": {a, a, a}},
+			nil,
+			[]string{"order/0 accepted: " + a},
+			[]string{"voice/0 duplicate: " + a, "voice/1 duplicate: " + a, "voice/2 duplicate: " + a},
+			diversify.Summary{Variants: 1, Rejected: 3, Lacking: 1, Calls: 4, Resampled: 2},
+		},
+		{
+			"greedy decoding would give the same again",
+			map[string][]string{"order": {a}, "voice": {a}},
+			func(c *diversify.Config) { c.Temperature = 0 },
+			[]string{"order/0 accepted: " + a},
+			[]string{"voice/0 duplicate: " + a},
+			diversify.Summary{Variants: 1, Rejected: 1, Lacking: 1, Calls: 2},
+		},
+		{
+			"a cut answer gets more room, then another sample",
+			map[string][]string{"order": {"At eight in the…", a}, "voice": {"The Lindenau…", "The Lindenau train…", b}},
+			nil,
+			[]string{"order/0 accepted: " + a, "voice/1 accepted: " + b},
+			[]string{"order/0 cut: At eight in the", "voice/0 cut: The Lindenau", "voice/0 cut: The Lindenau train"},
+			diversify.Summary{Variants: 2, Rejected: 3, Calls: 5, Enlarged: 2, Resampled: 1, Cut: 3},
+		},
+		{
+			"the judge has a say",
+			map[string][]string{"order": {a, b}, "voice": {c, b}, "judge": {"No.", "Yes, they do.", "yes"}},
+			func(c *diversify.Config) {
+				c.Equivalence = &diversify.Equivalence{Model: "judge"}
+				c.Prompts = c.Prompts[:1]
+				c.Samples = 1
+			},
+			[]string{"order/1 accepted: " + b},
+			[]string{"order/0 not-equivalent: " + a},
+			diversify.Summary{Variants: 1, Rejected: 1, Calls: 4, Resampled: 1, Judged: 2},
+		},
+		{
+			"a judge that says nothing",
+			map[string][]string{"order": {a}, "judge": {"Perhaps."}},
+			func(c *diversify.Config) {
+				c.Equivalence = &diversify.Equivalence{Model: "judge"}
+				c.Prompts, c.Resample = c.Prompts[:1], 0
+			},
+			nil,
+			[]string{"order/0 unjudged: " + a},
+			diversify.Summary{Rejected: 1, Lacking: 1, Calls: 2, Judged: 1},
+		},
+		{
+			"without checks only what is cut is asked for again",
+			map[string][]string{"order": {a}, "voice": {"The…", a}},
+			func(c *diversify.Config) { c.Check = nil },
+			[]string{"order/0 : " + a, "voice/0 : " + a},
+			[]string{"voice/0 cut: The"},
+			diversify.Summary{Variants: 2, Rejected: 1, Calls: 3, Enlarged: 1, Cut: 1},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := &script{lines: tc.lines}
+			cfg := config(s)
+			cfg.Prompts = ten(t, "order,voice")
+			cfg.Check = checker(t, check.ReasonCut, check.ReasonCopy, check.ReasonDuplicate)
+			cfg.Resample, cfg.Enlarge, cfg.MaxTokens, cfg.Concurrency = 2, 1, 100, 1
+			if tc.change != nil {
+				tc.change(&cfg)
+			}
+			out, sum := mustRun(t, newExpander(t, cfg), oneReference())
+			if diff := cmp.Diff(append([]string{}, tc.variants...), shown(out[0].Variants)); diff != "" {
+				t.Errorf("variants (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.rejected, shown(out[0].Rejected)); diff != "" {
+				t.Errorf("rejected (-want +got):\n%s", diff)
+			}
+			want := tc.want
+			want.Segments, want.References = 1, 1
+			want.PromptTokens, want.CompletionTokens = 10*want.Calls, 5*want.Calls
+			if sum != want {
+				t.Errorf("summary %+v, want %+v", sum, want)
+			}
+			for _, r := range s.asked {
+				if r.Model == "judge" && (r.Temperature != 0 || !strings.Contains(r.Prompt, "Sentence 1: "+reference+"\nSentence 2: ")) {
+					t.Errorf("the judge was asked %+v", r)
+				}
+			}
+
+			// What is stored is enough for the same output without a call.
+			cfg.Client = nil
+			again, sum := mustRun(t, newExpander(t, cfg), oneReference())
+			if diff := cmp.Diff(out, again); diff != "" || sum.Calls != 0 || sum.Cached != want.Calls {
+				t.Errorf("the second run differs, with %d calls:\n%s", sum.Calls, diff)
+			}
+		})
+	}
+}
+
+// A cut answer that is asked for again has twice the room on the wire, and
+// both requests have their own entry in the store.
+func TestEnlargedRoom(t *testing.T) {
+	s := &script{lines: map[string][]string{"order": {"At…", "At eight…", "At eight in the morning, the train leaves."}}}
+	cfg := config(s)
+	cfg.Prompts, cfg.Enlarge, cfg.MaxTokens = ten(t, "order"), 2, 50
+	out, _ := mustRun(t, newExpander(t, cfg), oneReference())
+	var room []int
+	for _, r := range s.asked {
+		room = append(room, r.MaxTokens)
+	}
+	if diff := cmp.Diff([]int{50, 100, 200}, room); diff != "" {
+		t.Error(diff)
+	}
+	if got, want := out[0].Variants[0].Origin.Sampling, `{"max_tokens":200,"temperature":1,"top_p":0.9}`; got != want {
+		t.Errorf("sampling %s, want %s", got, want)
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	now := time.Now().UTC()
+	cfg := config(completer(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{
+			Text: "1. \"At eight in the morning the train to Lindenau leaves.\"\n", HasText: true, FinishReason: "stop", Model: "served",
+			PromptTokens: 7, CompletionTokens: 9,
+		}, nil
+	}))
+	cfg.Prompts, cfg.Revision, cfg.Extra = ten(t, "order"), "r1", map[string]any{"seed": 3}
+	cfg.Check = checker(t)
+	out, _ := mustRun(t, newExpander(t, cfg), oneReference())
+	v := out[0].Variants[0]
+	if v.Origin.Created.Before(now) || v.Origin.Created.After(time.Now()) || v.Origin.Created.Location() != time.UTC {
+		t.Errorf("created %v", v.Origin.Created)
+	}
+	v.Origin.Created = time.Time{}
+	want := refract.Variant{
+		Prompt: "order", Model: model, Text: refract.NewText("At eight in the morning the train to Lindenau leaves."), Finish: "stop", Verdict: refract.Accepted,
+		Origin: &refract.Origin{
+			Revision: "r1", ServedModel: "served", Sampling: `{"max_tokens":1024,"seed":3,"temperature":1,"top_p":0.9}`,
+			Raw: refract.NewText("1. \"At eight in the morning the train to Lindenau leaves.\"\n"), Cleaned: v.Origin.Cleaned, PromptTokens: 7, CompletionTokens: 9,
+		},
+	}
+	if diff := cmp.Diff(want, v); diff != "" || len(v.Origin.Cleaned) == 0 {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestExpandedBefore(t *testing.T) {
+	ds := oneReference()
+	ds[0].Pos = refract.Position{File: "f.jsonl", Line: 3}
+	cfg := config(completer(echo))
+	cfg.Prompts = ten(t, "order")
+	x := newExpander(t, cfg)
+	out, _ := mustRun(t, x, ds)
+	_, _, err := run(t.Context(), x, segments(out))
+	const want = `f.jsonl:3: segment "a", reference 1: it has been expanded before with model "test-model" and prompt "order"; expand the original dataset, or name other prompts`
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v", err)
+	}
+	cfg.Prompts = ten(t, "voice")
+	if out, _ := mustRun(t, newExpander(t, cfg), segments(out)); len(out[0].Variants) != 2 {
+		t.Errorf("%d variants", len(out[0].Variants))
+	}
+}
+
+// A request that fails on its own account becomes a rejected variant, once the
+// model is known to answer others; what is stored does not say so.
+func TestTolerate(t *testing.T) {
+	tooLong := &llm.Error{Kind: llm.ErrContextLength, Message: "too long"}
+	answers := func(ctx context.Context, r llm.Request) (llm.Response, error) {
+		if strings.HasPrefix(r.Prompt, ten(t, "voice")[0].Text) {
+			return llm.Response{}, tooLong
+		}
+		return echo(ctx, r)
+	}
+	cfg := config(completer(answers))
+	cfg.Prompts, cfg.Tolerate, cfg.Concurrency = ten(t, "order,voice"), 1, 1
+	out, sum := mustRun(t, newExpander(t, cfg), oneReference())
+	if n := len(out[0].Variants); n != 1 || sum.Rejected != 1 || sum.Lacking != 1 {
+		t.Errorf("%d variants, %+v", n, sum)
+	}
+	if v := out[0].Rejected[0]; v.Verdict != diversify.Failed || v.Text.Valid || v.Detail != tooLong.Error() {
+		t.Errorf("rejected %+v", v)
+	}
+
+	cfg.Store = cache.NewMemory()
+	if _, _, err := run(t.Context(), newExpander(t, cfg), numbered(2)); !errors.Is(err, llm.ErrContextLength) {
+		t.Errorf("a second failure was tolerated: %v", err)
+	}
+	cfg.Store, cfg.Prompts = cache.NewMemory(), ten(t, "voice,order")
+	if _, _, err := run(t.Context(), newExpander(t, cfg), oneReference()); !errors.Is(err, llm.ErrContextLength) {
+		t.Errorf("a failure before any answer was tolerated: %v", err)
+	}
+}
+
+// What is in flight when the budget ends is paid for: it comes home and is
+// stored, and nothing new begins.
+func TestBudgetDrains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := cache.NewMemory()
+		slow := completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			select {
+			case <-time.After(5 * time.Second):
+				return echo(ctx, r)
+			case <-ctx.Done():
+				return llm.Response{}, ctx.Err()
+			}
+		})
+		spend := budget.New(budget.Limits{Calls: 6}, nil)
+		cfg := config(spend.Limit(slow))
+		cfg.Store, cfg.Concurrency = store, 8
+		_, sum, err := run(t.Context(), newExpander(t, cfg), numbered(10))
+		if !errors.Is(err, budget.ErrSpent) || sum.Calls != 6 || spend.Spent().Calls != 6 {
+			t.Errorf("%v after %d calls", err, sum.Calls)
+		}
+		stored := 0
+		for range store.Entries(t.Context()) {
+			stored++
+		}
+		if stored != 6 {
+			t.Errorf("%d of 6 answers are stored", stored)
+		}
+	})
+}
+
+// The end of the context cuts the waiting short.
+func TestCancelCutsDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			if strings.Contains(r.Prompt, "segment 0") {
+				time.Sleep(time.Second)
+				return llm.Response{}, &llm.Error{Kind: llm.ErrInvalidRequest}
+			}
+			<-ctx.Done()
+			return llm.Response{}, ctx.Err()
+		}))
+		cfg.Concurrency = 30 // there are 20 calls for segment 0
+		begin := time.Now()
+		_, _, err := run(ctx, newExpander(t, cfg), numbered(10))
+		if took := time.Since(begin); err == nil || took != 2*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
+
+// fickle gives answers that the prompt decides, many of which do not pass.
+func fickle(_ context.Context, r llm.Request) (llm.Response, error) {
+	n := 0
+	for _, c := range r.Prompt {
+		n += int(c)
+	}
+	resp := llm.Response{HasText: true, FinishReason: "stop", PromptTokens: 3, CompletionTokens: 2, Text: fmt.Sprintf("Answer %d.", n%5)}
+	switch {
+	case strings.HasPrefix(r.Prompt, "Sentence 1"):
+		resp.Text = []string{"Yes", "No", "?"}[n%3]
+	case n%7 == 0 && r.MaxTokens < 100:
+		resp.FinishReason = "length"
+	case n%7 == 1:
+		resp.Text, resp.HasText = "", false
+	case n%7 == 2:
+		resp.Text = " "
+	}
+	return resp, nil
+}
+
+// Planning what is needed, and storing the answers, until nothing is: then
+// Expand gives what it gives with a client. Every need is new.
+func TestPlanProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ds := drawDataset(t)
+		cfg := config(completer(fickle))
+		cfg.Prompts = rapid.SliceOfNDistinct(rapid.SampledFrom(diversify.Ten()), 1, 4, func(p diversify.Prompt) string { return p.Name }).Draw(t, "prompts")
+		cfg.Samples = rapid.IntRange(1, 2).Draw(t, "samples")
+		cfg.Resample = rapid.IntRange(0, 2).Draw(t, "resample")
+		cfg.Enlarge = rapid.IntRange(0, 2).Draw(t, "enlarge")
+		cfg.MaxTokens = 40
+		cfg.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
+		if rapid.Bool().Draw(t, "checks") {
+			c, err := check.New(check.Config{Checks: []string{check.ReasonCut, check.ReasonDuplicate}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Check = c
+			if rapid.Bool().Draw(t, "judge") {
+				cfg.Equivalence = &diversify.Equivalence{Model: "judge"}
+			}
+		}
+		direct, err := diversify.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, sum, err := run(context.Background(), direct, ds)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		store := cache.NewMemory()
+		cfg.Store, cfg.Client = store, nil
+		x, err := diversify.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := map[cache.Key]bool{}
+		for rounds := 0; ; rounds++ {
+			var needs []diversify.Need
+			o, err := x.Plan(context.Background(), ds, func(n diversify.Need) error {
+				needs = append(needs, n)
+				return nil
+			})
+			if err != nil || o.Needed != len(needs) || o.Segments != len(ds) {
+				t.Fatalf("%+v with %d needs: %v", o, len(needs), err)
+			}
+			if len(needs) == 0 {
+				break
+			}
+			for _, n := range needs {
+				if asked[n.Key] || n.Key != n.Request.Key() || n.Wire.Prompt != n.Request.Prompt {
+					t.Fatalf("need %+v", n)
+				}
+				asked[n.Key] = true
+				resp, _ := fickle(context.Background(), n.Wire)
+				if err := store.Put(context.Background(), diversify.Entry(n.Request, resp)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if rounds > 20 {
+				t.Fatal("no end")
+			}
+		}
+		got, again, err := run(context.Background(), x, ds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ignoreTime := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Created" }, cmp.Ignore())
+		if diff := cmp.Diff(want, got, ignoreTime); diff != "" {
+			t.Fatalf("output (-direct +planned):\n%s", diff)
+		}
+		if again.Cached != sum.Calls+sum.Cached || sum.Calls > len(asked) {
+			t.Fatalf("%d answers, then %d; %d calls, and %d needs", sum.Calls+sum.Cached, again.Cached, sum.Calls, len(asked))
+		}
+	})
+}

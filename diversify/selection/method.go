@@ -1,0 +1,54 @@
+package selection
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// Method is a rule of selection.
+type Method uint8
+
+// The methods.
+const (
+	ByOrder    Method = iota // the first ones, as they stand
+	ByRandom                 // a random order
+	ByFarthest               // see [Farthest]
+	ByFacility               // see [Facility]
+)
+
+var methodNames = []string{"order", "random", "farthest", "facility"}
+
+// MethodNames lists what [ParseMethod] reads.
+func MethodNames() []string { return slices.Clone(methodNames) }
+
+// ParseMethod returns the method of a name. The error lists the names.
+func ParseMethod(name string) (Method, error) {
+	if i := slices.Index(methodNames, name); i >= 0 {
+		return Method(i), nil
+	}
+	return 0, errors.New(suggest.Unknown("method of selection", name, methodNames))
+}
+
+// String returns the name that ParseMethod reads.
+func (m Method) String() string {
+	if int(m) < len(methodNames) {
+		return methodNames[m]
+	}
+	return fmt.Sprintf("Method(%d)", uint8(m))
+}
+
+// Compares reports whether the method looks at the texts.
+func (m Method) Compares() bool { return m == ByFarthest || m == ByFacility }
+
+// random orders n candidates of a segment. The numbers come from the seed and
+// the segment's id alone, so that no other segment changes them.
+func random(n int, seed uint64, id string) []int {
+	h := fnv.New64a()
+	h.Write([]byte(id)) // which never fails
+	return rand.New(rand.NewPCG(seed, h.Sum64())).Perm(n)
+}

@@ -1,0 +1,121 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
+)
+
+// NotSelected is the verdict on a variant that a selection left out.
+const NotSelected = "not selected"
+
+// Selector orders the variants of segments. It is safe for concurrent use.
+type Selector struct {
+	Method Method
+	// Similarity is what Method compares by; needed where it Compares.
+	Similarity Similarity
+	Seed       uint64 // of ByRandom
+}
+
+// String is such as "farthest over ngrams".
+func (s *Selector) String() string {
+	switch {
+	case s.Method.Compares() && s.Similarity != nil:
+		return s.Method.String() + " over " + s.Similarity.Name()
+	case s.Method == ByRandom:
+		return fmt.Sprintf("random, seed %d", s.Seed)
+	}
+	return s.Method.String()
+}
+
+// Orders returns, for each segment, the indexes of its variants in the order
+// in which they are chosen: every prefix is the selection of that size.
+// Variants whose text is missing or blank cannot be chosen and are left out.
+// The segment's originals count as chosen already.
+func (s *Selector) Orders(ctx context.Context, segments []*refract.Segment) ([][]int, error) {
+	out := make([][]int, len(segments))
+	texts := make([][]string, len(segments))
+	given := make([]int, len(segments))
+	for i, seg := range segments {
+		for _, r := range seg.References {
+			if usable(r) {
+				texts[i] = append(texts[i], r.Value)
+			}
+		}
+		given[i] = len(texts[i])
+		for v := range seg.Variants {
+			if t := seg.Variants[v].Text; usable(t) {
+				texts[i] = append(texts[i], t.Value)
+				out[i] = append(out[i], v)
+			}
+		}
+	}
+	var matrices []*Matrix
+	if s.Method.Compares() {
+		if s.Similarity == nil {
+			return nil, fmt.Errorf("selection by %s: there is nothing to compare texts by; set Similarity", s.Method)
+		}
+		var err error
+		if matrices, err = s.Similarity.Matrices(ctx, texts); err != nil {
+			return nil, fmt.Errorf("selection by %s: %w", s, err)
+		}
+	}
+	for i, seg := range segments {
+		var order []int
+		switch s.Method {
+		case ByRandom:
+			order = random(len(out[i]), s.Seed, seg.ID)
+		case ByFarthest:
+			order = Farthest(matrices[i], given[i])
+		case ByFacility:
+			order = Facility(matrices[i], given[i])
+		default:
+			continue
+		}
+		for k, c := range order {
+			order[k] = out[i][c]
+		}
+		out[i] = order
+	}
+	return out, nil
+}
+
+// usable reports whether a text is one that can be compared.
+func usable(t refract.Text) bool { return t.Valid && strings.TrimSpace(t.Value) != "" }
+
+// Select keeps k variants of each segment, fewer where there are fewer, and
+// moves the others to the rejected ones.
+func (s *Selector) Select(ctx context.Context, segments []*refract.Segment, k int) error {
+	orders, err := s.Orders(ctx, segments)
+	if err != nil {
+		return err
+	}
+	for i, seg := range segments {
+		Keep(seg, orders[i], k, s.String())
+	}
+	return nil
+}
+
+// Keep keeps the first k variants of an order, as they stand in the segment,
+// and moves the others to the end of the rejected ones with the verdict
+// NotSelected. by names the selection for their details.
+func Keep(seg *refract.Segment, order []int, k int, by string) {
+	k = max(0, min(k, len(order)))
+	kept := make([]refract.Variant, 0, k)
+	for i, v := range seg.Variants {
+		place := slices.Index(order, i)
+		if place >= 0 && place < k {
+			kept = append(kept, v)
+			continue
+		}
+		v.Verdict, v.Detail = NotSelected, "no text"
+		if place >= 0 {
+			v.Detail = fmt.Sprintf("place %d by %s, %d kept", place+1, by, k)
+		}
+		seg.Rejected = append(seg.Rejected, v)
+	}
+	seg.Variants = kept
+}

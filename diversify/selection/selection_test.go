@@ -1,0 +1,223 @@
+package selection
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawMatrix draws a matrix with many ties, of at most most texts.
+func drawMatrix(t *rapid.T, most int) (m *Matrix, given int) {
+	n := rapid.IntRange(0, most).Draw(t, "texts")
+	given = rapid.IntRange(0, min(n, 3)).Draw(t, "given")
+	values := rapid.SliceOfN(rapid.OneOf(
+		rapid.Float64Range(0, 1),
+		rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) / 4 }),
+	), n*n, n*n).Draw(t, "similarities")
+	m, err := NewMatrix(n, func(i, j int) float64 { return values[i*n+j] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, given
+}
+
+func checkOrder(t *rapid.T, order []int, n int) {
+	sorted := slices.Sorted(slices.Values(order))
+	for i, c := range sorted {
+		if c != i {
+			t.Fatalf("%v is no order of %d candidates", order, n)
+		}
+	}
+	if len(order) != n {
+		t.Fatalf("%v has not %d candidates", order, n)
+	}
+}
+
+// The lazy greedy takes the same decisions as the plain one.
+func TestFacilityIsThePlainGreedy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, given := drawMatrix(t, 24)
+		got := Facility(m, given)
+		checkOrder(t, got, m.n-given)
+		f := newFacility(m, given)
+		chosen := make([]bool, m.n)
+		for step, c := range got {
+			best := -1
+			for j := given; j < m.n; j++ {
+				if !chosen[j] && (best < 0 || f.gain(j) > f.gain(best)) {
+					best = j
+				}
+			}
+			if best != c+given {
+				t.Fatalf("step %d takes %d, the plain greedy %d", step, c, best-given)
+			}
+			f.choose(best)
+			chosen[best] = true
+		}
+	})
+}
+
+// covered is the value of a set of candidates beside the given texts, by the
+// definition.
+func covered(m *Matrix, given int, set uint) float64 {
+	var sum float64
+	for i := given; i < m.n; i++ {
+		var nearest float64
+		for j := range m.n {
+			if j < given || set>>(j-given)&1 == 1 {
+				nearest = max(nearest, m.At(i, j))
+			}
+		}
+		sum += nearest
+	}
+	return sum
+}
+
+// Every prefix gains at least 1 - 1/e of what the best set of its size gains.
+func TestFacilityBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, given := drawMatrix(t, 9)
+		n := m.n - given
+		best := make([]float64, n+1)
+		nothing := covered(m, given, 0)
+		for set := range uint(1) << n {
+			size := 0
+			for i := range n {
+				size += int(set >> i & 1)
+			}
+			best[size] = max(best[size], covered(m, given, set)-nothing)
+		}
+		var set uint
+		for k, c := range Facility(m, given) {
+			set |= 1 << c
+			if got := covered(m, given, set) - nothing; got < (1-1/math.E)*best[k+1]-1e-9 {
+				t.Fatalf("%d chosen gain %v, the best %v", k+1, got, best[k+1])
+			}
+		}
+	})
+}
+
+// Each step of Farthest takes the first of those farthest from all before.
+func TestFarthestSteps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, given := drawMatrix(t, 24)
+		order := Farthest(m, given)
+		checkOrder(t, order, m.n-given)
+		nearest := func(c int, before []int) float64 {
+			s := math.Inf(-1)
+			for g := range given {
+				s = max(s, m.At(c+given, g))
+			}
+			for _, b := range before {
+				s = max(s, m.At(c+given, b+given))
+			}
+			return s
+		}
+		for step, c := range order {
+			for other := range m.n - given {
+				if slices.Contains(order[:step], other) {
+					continue
+				}
+				a, b := nearest(c, order[:step]), nearest(other, order[:step])
+				if b < a || b == a && other < c {
+					t.Fatalf("step %d takes %d at similarity %v, though %d is at %v", step, c, a, other, b)
+				}
+			}
+		}
+	})
+}
+
+// On points of a line, where distance is a metric, every prefix covers the
+// candidates within twice the best possible radius.
+func TestFarthestBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 9).Draw(t, "points")
+		at := rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(t, "at")
+		m, err := NewMatrix(n, func(i, j int) float64 { return 1 - math.Abs(at[i]-at[j]) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		radius := func(set uint) float64 { // with text 0 given
+			var far float64
+			for i := range n {
+				near := 1 - m.At(i, 0)
+				for j := 1; j < n; j++ {
+					if set>>(j-1)&1 == 1 {
+						near = min(near, 1-m.At(i, j))
+					}
+				}
+				far = max(far, near)
+			}
+			return far
+		}
+		best := slices.Repeat([]float64{1}, n)
+		for set := range uint(1) << (n - 1) {
+			size := 0
+			for i := range n - 1 {
+				size += int(set >> i & 1)
+			}
+			best[size] = min(best[size], radius(set))
+		}
+		var set uint
+		for k, c := range Farthest(m, 1) {
+			set |= 1 << c
+			if got := radius(set); got > 2*best[k+1]+1e-9 {
+				t.Fatalf("%d chosen leave %v, the best %v", k+1, got, best[k+1])
+			}
+		}
+	})
+}
+
+func TestOrdersByHand(t *testing.T) {
+	// Texts 0 (given), 1 and 2 are near each other, 3 and 4 too, 5 is alone.
+	near := func(i, j int) float64 {
+		group := []int{0, 0, 0, 1, 1, 2}
+		if group[i] == group[j] {
+			return 0.9
+		}
+		return 0.1
+	}
+	m, err := NewMatrix(6, near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The two of group 1 gain more than the one of group 2; farthest takes the
+	// first of equally far ones.
+	if got := Facility(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
+		t.Errorf("facility: %v", got)
+	}
+	if got := Farthest(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
+		t.Errorf("farthest: %v", got)
+	}
+	// Without a given text, the middle of the largest group comes first.
+	if got := Facility(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
+		t.Errorf("facility of nothing: %v", got)
+	}
+	if got := Farthest(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
+		t.Errorf("farthest of nothing: %v", got)
+	}
+}
+
+func TestNewMatrixRefuses(t *testing.T) {
+	for _, bad := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
+		_, err := NewMatrix(2, func(int, int) float64 { return bad })
+		if err == nil || !strings.Contains(err.Error(), "texts 1 and 0") {
+			t.Errorf("similarity %v: %v", bad, err)
+		}
+	}
+}
+
+func TestParseMethod(t *testing.T) {
+	for _, name := range MethodNames() {
+		m, err := ParseMethod(name)
+		if err != nil || m.String() != name {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+	}
+	if _, err := ParseMethod("furthest"); err == nil || !strings.Contains(err.Error(), `did you mean "farthest"`) {
+		t.Errorf("error %v", err)
+	}
+}

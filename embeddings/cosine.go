@@ -1,0 +1,104 @@
+package embeddings
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrVector is wrapped by every error about a vector that has no direction to
+// compare: one of another length, of zeros, or with a number that is none.
+var ErrVector = errors.New("vectors cannot be compared")
+
+// Cosine returns the cosine of the angle between two vectors, in [-1, 1]. It
+// is computed in float64. The error wraps ErrVector where the lengths differ,
+// where a vector is empty or all zeros, and where a number is not finite.
+func Cosine(a, b []float32) (float64, error) {
+	if len(a) != len(b) {
+		return 0, fmt.Errorf("%w: they have %d and %d dimensions; use one model for all texts", ErrVector, len(a), len(b))
+	}
+	na, err := norm(a)
+	if err != nil {
+		return 0, err
+	}
+	nb, err := norm(b)
+	if err != nil {
+		return 0, err
+	}
+	return cosine(a, b, na, nb), nil
+}
+
+// Distance returns the cosine distance, 1 - Cosine, in [0, 2].
+func Distance(a, b []float32) (float64, error) {
+	c, err := Cosine(a, b)
+	return 1 - c, err
+}
+
+// Distances returns the cosine distances between all vectors, row-major,
+// n × n: symmetric, with zeros on the diagonal. The error is that of Cosine
+// and names the vector.
+func Distances(vectors [][]float32) ([]float64, error) {
+	n := len(vectors)
+	norms := make([]float64, n)
+	for i, v := range vectors {
+		if len(v) != len(vectors[0]) {
+			return nil, fmt.Errorf("%w: vector %d has %d dimensions and vector 0 has %d; use one model for all texts", ErrVector, i, len(v), len(vectors[0]))
+		}
+		var err error
+		if norms[i], err = norm(v); err != nil {
+			return nil, fmt.Errorf("vector %d: %w", i, err)
+		}
+	}
+	out := make([]float64, n*n)
+	for i := range n {
+		for j := range i {
+			d := 1 - cosine(vectors[i], vectors[j], norms[i], norms[j])
+			out[i*n+j], out[j*n+i] = d, d
+		}
+	}
+	return out, nil
+}
+
+// MeanDistance returns the mean cosine distance over the n(n-1)/2 pairs of
+// vectors, in [0, 2]. It needs two vectors or more.
+func MeanDistance(vectors [][]float32) (float64, error) {
+	n := len(vectors)
+	if n < 2 {
+		return 0, fmt.Errorf("%d vectors have no pair to measure; two are needed", n)
+	}
+	all, err := Distances(vectors)
+	if err != nil {
+		return 0, err
+	}
+	var sum float64
+	for i := range n {
+		for j := range i {
+			sum += all[i*n+j]
+		}
+	}
+	return sum / float64(n*(n-1)/2), nil
+}
+
+// norm is the Euclidean length. The square of a float32 is finite in float64.
+func norm(v []float32) (float64, error) {
+	var sum float64
+	for i, x := range v {
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+			return 0, fmt.Errorf("%w: dimension %d is %v", ErrVector, i, x)
+		}
+		sum += float64(float64(x) * float64(x))
+	}
+	if sum == 0 {
+		return 0, fmt.Errorf("%w: all %d dimensions are 0", ErrVector, len(v))
+	}
+	return math.Sqrt(sum), nil
+}
+
+// cosine clamps, because rounding can carry the quotient beyond 1.
+func cosine(a, b []float32, na, nb float64) float64 {
+	var dot float64
+	for i := range a {
+		dot += float64(float64(a[i]) * float64(b[i]))
+	}
+	return max(-1, min(1, dot/(na*nb)))
+}

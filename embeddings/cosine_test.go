@@ -1,0 +1,117 @@
+package embeddings_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/embeddings"
+)
+
+func ExampleDistance() {
+	d, err := embeddings.Distance([]float32{1, 0}, []float32{1, 1})
+	fmt.Printf("%.4f %v\n", d, err)
+	_, err = embeddings.Distance([]float32{1, 0}, []float32{0, 0})
+	fmt.Println(err)
+	// Output:
+	// 0.2929 <nil>
+	// vectors cannot be compared: all 2 dimensions are 0
+}
+
+func TestRefusedVectors(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	good := []float32{1, 2}
+	for _, bad := range [][]float32{{}, {1}, {1, 2, 3}, {0, 0}, {1, nan}, {inf, 1}} {
+		if _, err := embeddings.Cosine(good, bad); !errors.Is(err, embeddings.ErrVector) {
+			t.Errorf("Cosine of %v: %v", bad, err)
+		}
+		if _, err := embeddings.Cosine(bad, good); !errors.Is(err, embeddings.ErrVector) {
+			t.Errorf("Cosine of %v first: %v", bad, err)
+		}
+		if _, err := embeddings.Distances([][]float32{good, bad}); !errors.Is(err, embeddings.ErrVector) {
+			t.Errorf("Distances of %v: %v", bad, err)
+		}
+		if _, err := embeddings.MeanDistance([][]float32{bad, good}); !errors.Is(err, embeddings.ErrVector) {
+			t.Errorf("MeanDistance of %v: %v", bad, err)
+		}
+	}
+	for n := range 2 {
+		if _, err := embeddings.MeanDistance(make([][]float32, n)); err == nil {
+			t.Errorf("MeanDistance of %d vectors is no error", n)
+		}
+	}
+}
+
+func drawVector(n int) *rapid.Generator[[]float32] {
+	return rapid.Custom(func(t *rapid.T) []float32 {
+		v := rapid.SliceOfN(rapid.Float32Range(-1e3, 1e3), n, n).Draw(t, "vector")
+		v[0]++
+		if v[0] == 0 {
+			v[0] = 1
+		}
+		return v
+	})
+}
+
+// Against exact sums of products.
+func TestCosine(t *testing.T) {
+	dot := func(a, b []float32) *big.Float {
+		sum := new(big.Float).SetPrec(2000)
+		for i := range a {
+			x := new(big.Float).SetPrec(2000).SetFloat64(float64(a[i]))
+			sum.Add(sum, x.Mul(x, big.NewFloat(float64(b[i]))))
+		}
+		return sum
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(t, "dimensions")
+		a, b := drawVector(n).Draw(t, "a"), drawVector(n).Draw(t, "b")
+		got, err := embeddings.Cosine(a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lengths := new(big.Float).SetPrec(2000).Mul(dot(a, a), dot(b, b))
+		want, _ := new(big.Float).Quo(dot(a, b), lengths.Sqrt(lengths)).Float64()
+		if math.Abs(got-want) > 1e-12 || got < -1 || got > 1 {
+			t.Fatalf("%v, want %v", got, want)
+		}
+		if d, err := embeddings.Distance(b, a); err != nil || d != 1-got {
+			t.Fatalf("the distance %v (%v) is not 1 - %v", d, err, got)
+		}
+	})
+}
+
+func TestDistances(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		vectors := rapid.SliceOfN(drawVector(4), 0, 8).Draw(t, "vectors")
+		n := len(vectors)
+		all, err := embeddings.Distances(vectors)
+		if err != nil || len(all) != n*n {
+			t.Fatal(len(all), err)
+		}
+		var sum float64
+		for i := range n {
+			for j := range n {
+				want, err := embeddings.Distance(vectors[i], vectors[j])
+				if i == j {
+					want = 0
+				}
+				if err != nil || all[i*n+j] != want {
+					t.Fatalf("[%d %d] is %v, want %v (%v)", i, j, all[i*n+j], want, err)
+				}
+				sum += want
+			}
+		}
+		if n < 2 {
+			return
+		}
+		mean, err := embeddings.MeanDistance(vectors)
+		if err != nil || math.Abs(mean-sum/float64(n*(n-1))) > 1e-12 {
+			t.Fatalf("mean %v, want %v (%v)", mean, sum/float64(n*(n-1)), err)
+		}
+	})
+}

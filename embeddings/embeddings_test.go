@@ -1,0 +1,276 @@
+package embeddings_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/llm"
+)
+
+// vector is what the models below give a text.
+func vector(text string, dimensions int) []float32 {
+	h := fnv.New32a()
+	fmt.Fprint(h, text)
+	v := make([]float32, dimensions)
+	for i := range v {
+		v[i] = float32(h.Sum32()>>i&0xff) + 0.1*float32(i+1)
+	}
+	return v
+}
+
+// model is a client whose answers can be spoilt.
+type model struct {
+	spoil func(r llm.EmbedRequest, v [][]float32) ([][]float32, error)
+
+	mu    sync.Mutex
+	calls int
+	texts []string
+}
+
+func (m *model) Embed(_ context.Context, r llm.EmbedRequest) (llm.EmbedResponse, error) {
+	m.mu.Lock()
+	m.calls++
+	m.texts = append(m.texts, r.Texts...)
+	m.mu.Unlock()
+	var out [][]float32
+	for _, t := range r.Texts {
+		out = append(out, vector(t, cmp.Or(r.Dimensions, 8)))
+	}
+	if m.spoil != nil {
+		var err error
+		if out, err = m.spoil(r, out); err != nil {
+			return llm.EmbedResponse{}, err
+		}
+	}
+	return llm.EmbedResponse{Vectors: out}, nil
+}
+
+func numbered(n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprint("text ", i))
+	}
+	return out
+}
+
+func checkVectors(t rapid.TB, texts []string, got [][]float32, dimensions int) {
+	t.Helper()
+	if len(got) != len(texts) {
+		t.Fatalf("%d vectors for %d texts", len(got), len(texts))
+	}
+	for i, text := range texts {
+		if !slices.Equal(got[i], vector(text, dimensions)) {
+			t.Fatalf("the vector of text %d is that of another", i)
+		}
+	}
+}
+
+func TestServerKeepsTheOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &model{}
+		s := &embeddings.Server{Client: m, Model: "m",
+			Batch: rapid.IntRange(1, 7).Draw(t, "batch"), Concurrency: rapid.IntRange(1, 5).Draw(t, "calls"),
+			Dimensions: rapid.SampledFrom([]int{0, 3}).Draw(t, "dimensions")}
+		texts := numbered(rapid.IntRange(0, 30).Draw(t, "texts"))
+		got, err := s.Embed(t.Context(), texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkVectors(t, texts, got, cmp.Or(s.Dimensions, 8))
+		if want := (len(texts) + s.Batch - 1) / s.Batch; m.calls != want {
+			t.Fatalf("%d calls, want %d", m.calls, want)
+		}
+	})
+}
+
+func TestServerRefusesBadAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spoil func(v [][]float32) [][]float32
+		says  string
+	}{
+		"too few":     {func(v [][]float32) [][]float32 { return v[1:] }, "1 vectors for 2 texts"},
+		"empty":       {func(v [][]float32) [][]float32 { v[1] = nil; return v }, "an empty vector for text 1"},
+		"lengths":     {func(v [][]float32) [][]float32 { v[1] = v[1][1:]; return v }, "7 dimensions where 8 were due"},
+		"not numbers": {func(v [][]float32) [][]float32 { v[0][2] = float32(math.NaN()); return v }, "not finite"},
+	} {
+		m := &model{spoil: func(_ llm.EmbedRequest, v [][]float32) ([][]float32, error) { return tc.spoil(v), nil }}
+		_, err := (&embeddings.Server{Client: m, Model: "m"}).Embed(t.Context(), numbered(2))
+		if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), `"m"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Batches agree with each other too.
+	m := &model{spoil: func(r llm.EmbedRequest, v [][]float32) ([][]float32, error) {
+		if r.Texts[0] == "text 1" {
+			v[0] = v[0][:4]
+		}
+		return v, nil
+	}}
+	if _, err := (&embeddings.Server{Client: m, Batch: 1}).Embed(t.Context(), numbered(2)); err == nil {
+		t.Error("batches of different dimensions were taken")
+	}
+	if _, err := (&embeddings.Server{Client: m}).Embed(t.Context(), []string{"a", ""}); err == nil || !strings.Contains(err.Error(), "text 1 of 2 is empty") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestServerStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m := &model{spoil: func(_ llm.EmbedRequest, v [][]float32) ([][]float32, error) {
+		cancel()
+		return v, nil
+	}}
+	if _, err := (&embeddings.Server{Client: m, Batch: 1, Concurrency: 1}).Embed(ctx, numbered(50)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if m.calls > 2 {
+		t.Errorf("%d calls after the end", m.calls)
+	}
+	failed := errors.New("down")
+	m = &model{spoil: func(llm.EmbedRequest, [][]float32) ([][]float32, error) { return nil, failed }}
+	if _, err := (&embeddings.Server{Client: m, Batch: 1, Concurrency: 1}).Embed(t.Context(), numbered(50)); !errors.Is(err, failed) || m.calls > 2 {
+		t.Errorf("error %v after %d calls", err, m.calls)
+	}
+}
+
+// Over any store and any number of calls, texts are asked for once and get
+// their own vectors.
+func TestCachedAsksOnce(t *testing.T) {
+	file := func(t *testing.T) cache.Store {
+		s, err := cache.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "cache.sqlite"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return cache.NewLRU(s, 3)
+	}
+	for name, store := range map[string]cache.Store{"memory": cache.NewMemory(), "sqlite": file(t)} {
+		t.Run(name, func(t *testing.T) {
+			m := &model{}
+			c := &embeddings.Cached{Embedder: &embeddings.Server{Client: m, Model: "m", Batch: 2}, Store: store, Model: "m"}
+			for _, texts := range [][]string{{"a", "b", "a"}, {}, {"b", "c", "c", "a"}, {"c"}} {
+				got, err := c.Embed(t.Context(), texts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkVectors(t, texts, got, 8)
+			}
+			slices.Sort(m.texts)
+			if !slices.Equal(m.texts, []string{"a", "b", "c"}) || c.Asked() != 3 || c.Stored() != 3 {
+				t.Errorf("asked for %q; counts %d and %d", m.texts, c.Asked(), c.Stored())
+			}
+			// Another model, revision or length is another vector.
+			for _, other := range []*embeddings.Cached{
+				{Store: store, Model: "n"}, {Store: store, Model: "m", Revision: "2"}, {Store: store, Model: "m", Dimensions: 8},
+			} {
+				if _, err := other.Embed(t.Context(), []string{"a"}); !errors.Is(err, embeddings.ErrNotStored) {
+					t.Errorf("%+v: %v", other, err)
+				}
+			}
+			got, err := (&embeddings.Cached{Store: store, Model: "m"}).Embed(t.Context(), []string{"c", "a"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkVectors(t, []string{"c", "a"}, got, 8)
+		})
+	}
+}
+
+// What was there before an error stays there.
+func TestCachedKeepsWhatCame(t *testing.T) {
+	store, failed := cache.NewMemory(), errors.New("down")
+	m := &model{spoil: func(r llm.EmbedRequest, v [][]float32) ([][]float32, error) {
+		if r.Texts[0] == "text 6" {
+			return nil, failed
+		}
+		return v, nil
+	}}
+	c := &embeddings.Cached{Embedder: &embeddings.Server{Client: m, Batch: 2, Concurrency: 1}, Store: store, Model: "m"}
+	if _, err := c.Embed(t.Context(), numbered(10)); !errors.Is(err, failed) {
+		t.Fatalf("error %v", err)
+	}
+	m.spoil, m.texts = nil, nil
+	got, err := c.Embed(t.Context(), numbered(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkVectors(t, numbered(10), got, 8)
+	// The call after the failed one may have been under way.
+	if slices.Min(m.texts) < "text 6" || !slices.Contains(m.texts, "text 6") {
+		t.Errorf("asked again for %q", m.texts)
+	}
+}
+
+// fixed gives the same vectors whatever the texts, and is not Batched.
+type fixed [][]float32
+
+func (f fixed) Embed(context.Context, []string) ([][]float32, error) { return f, nil }
+
+func TestCachedUsesWhatIsStored(t *testing.T) {
+	store := cache.NewMemory()
+	embed := func(v []float32) []float32 {
+		got, err := (&embeddings.Cached{Embedder: fixed{v}, Store: store, Model: "m"}).Embed(t.Context(), []string{"a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got[0]
+	}
+	if first, second := embed([]float32{1, 2}), embed([]float32{3, 4}); !slices.Equal(first, second) {
+		t.Errorf("%v, then %v", first, second)
+	}
+	_, err := (&embeddings.Cached{Embedder: fixed{{1, 2, 3}}, Store: store, Model: "m"}).Embed(t.Context(), []string{"a", "b"})
+	if !errors.Is(err, embeddings.ErrVector) {
+		t.Errorf("vectors of two models were mixed: %v", err)
+	}
+	for _, bad := range []fixed{{}, {{1}, {2}}} {
+		if _, err := (&embeddings.Cached{Embedder: bad, Store: store, Model: "o"}).Embed(t.Context(), []string{"a"}); err == nil {
+			t.Errorf("%d vectors were taken for one text", len(bad))
+		}
+	}
+}
+
+func TestStoredVectorsAreExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOfN(rapid.Float32(), 1, 20).Draw(t, "vector")
+		c := &embeddings.Cached{Embedder: fixed{want}, Store: cache.NewMemory(), Model: "m"}
+		for range 2 {
+			got, err := c.Embed(t.Context(), []string{"a"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range want {
+				if math.Float32bits(got[0][i]) != math.Float32bits(want[i]) {
+					t.Fatalf("%v came back as %v", want, got[0])
+				}
+			}
+		}
+	})
+}
+
+func TestDamagedVectors(t *testing.T) {
+	for _, text := range []string{"", "no base64!", "AAAA", "AACAfw==", "AACAP"} {
+		store := cache.NewMemory()
+		e := cache.Entry{Request: cache.Request{Kind: embeddings.Kind, Model: "m", Prompt: "a"}}
+		e.Text, e.HasText = text, true
+		if err := store.Put(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		_, err := (&embeddings.Cached{Store: store, Model: "m"}).Embed(t.Context(), []string{"a"})
+		if err == nil || !strings.Contains(err.Error(), "stored vector") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package embeddings
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// encode writes a vector as text: base64 (RFC 4648, padded) of its numbers as
+// little-endian float32, as servers send it too.
+func encode(v []float32) string {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+// decode reads what encode wrote, to the bit.
+func decode(s string) ([]float32, error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(s)
+	if err == nil && strings.ContainsAny(s, "\r\n") { // which base64 skips
+		err = errors.New("a line break")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no vector in base64: %w", err)
+	}
+	if len(b) == 0 || len(b)%4 != 0 {
+		return nil, fmt.Errorf("no vector of float32: %d bytes", len(b))
+	}
+	v := make([]float32, len(b)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		if f := float64(v[i]); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, errors.New("a vector with a number that is not finite")
+		}
+	}
+	return v, nil
+}

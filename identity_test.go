@@ -1,0 +1,74 @@
+package refract_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+)
+
+func identityOf(segments ...*refract.Segment) string {
+	id := refract.NewIdentity()
+	for _, s := range segments {
+		id.Add(s)
+	}
+	return id.Hash()
+}
+
+// The hash is what its documentation says.
+func TestIdentity(t *testing.T) {
+	text := refract.NewText
+	sum := sha256.Sum256([]byte("refract references 1\n" +
+		"\x03\x01\x01a\x00\x01\x02\xc3\xa9" +
+		"\x00" +
+		"\x01\x01\x00"))
+	got := identityOf(
+		&refract.Segment{ID: "1", References: []refract.Text{text("a"), {}}, Variants: []refract.Variant{{Reference: 1, Text: text("é")}}},
+		&refract.Segment{ID: "2"},
+		&refract.Segment{ID: "3", References: []refract.Text{text("")}},
+	)
+	if want := hex.EncodeToString(sum[:]); got != want {
+		t.Errorf("hash %s, want %s", got, want)
+	}
+	id := refract.NewIdentity()
+	id.Add(&refract.Segment{})
+	if id.Segments() != 1 || id.Name() != id.Hash()[:12] || len(id.Hash()) != 64 {
+		t.Errorf("%d segments, name %s of %s", id.Segments(), id.Name(), id.Hash())
+	}
+}
+
+// Two sets have the same hash when their references are the same, and else
+// another one.
+func TestIdentityTellsSets(t *testing.T) {
+	text := rapid.Custom(func(t *rapid.T) refract.Text {
+		return rapid.SampledFrom([]refract.Text{{}, refract.NewText(""), refract.NewText("a"), refract.NewText("\x00"), refract.NewText("\x01a")}).Draw(t, "text")
+	})
+	draw := func(t *rapid.T) (segments []*refract.Segment, refs [][]refract.Text) {
+		for range rapid.IntRange(0, 3).Draw(t, "segments") {
+			all := rapid.SliceOfN(text, 0, 3).Draw(t, "references")
+			// Originals or variants: what counts is their order.
+			s := &refract.Segment{ID: rapid.String().Draw(t, "id"), Source: text.Draw(t, "source")}
+			for i, r := range all {
+				if i > 0 && rapid.Bool().Draw(t, "variant") || len(s.Variants) > 0 {
+					s.Variants = append(s.Variants, refract.Variant{Text: r, Model: rapid.String().Draw(t, "model")})
+				} else {
+					s.References = append(s.References, r)
+				}
+			}
+			segments, refs = append(segments, s), append(refs, all)
+		}
+		return segments, refs
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, refsA := draw(t)
+		b, refsB := draw(t)
+		same := slices.EqualFunc(refsA, refsB, slices.Equal[[]refract.Text])
+		if got := identityOf(a...) == identityOf(b...); got != same {
+			t.Fatalf("same hash: %v, same references: %v", got, same)
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package idset_test
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/idset"
+)
+
+// A set answers as a map does.
+func TestAgainstMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, m := idset.New(), map[string]int64{}
+		for i, id := range rapid.SliceOf(rapid.StringN(0, 2, -1)).Draw(t, "ids") {
+			at := int64(i) + 1
+			before, again := s.Add(id, at)
+			want, wantAgain := m[id]
+			if before != want || again != wantAgain {
+				t.Fatalf("Add(%q, %d) = %d, %v; want %d, %v", id, at, before, again, want, wantAgain)
+			}
+			if !again {
+				m[id] = at
+			}
+		}
+	})
+}
+
+func TestMany(t *testing.T) {
+	s := idset.New()
+	for i := range 100_000 {
+		if before, again := s.Add(strconv.Itoa(i), int64(i)); again {
+			t.Fatalf("id %d is said to be at %d already", i, before)
+		}
+	}
+	for i := range 100_000 {
+		if before, again := s.Add(strconv.Itoa(i), 0); !again || before != int64(i) {
+			t.Fatalf("id %d: %d, %v", i, before, again)
+		}
+	}
+	s.Add("far", math.MaxInt64)
+	if before, _ := s.Add("far", 1); before != math.MaxUint32 {
+		t.Errorf("far is at %d", before)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	b.ReportAllocs()
+	s := idset.New()
+	i := 0
+	for b.Loop() {
+		s.Add(strconv.Itoa(i), int64(i))
+		i++
+	}
+}

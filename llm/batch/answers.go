@@ -1,0 +1,203 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/refract-eval/refract/llm"
+)
+
+// outcome is what a batch says of a row.
+type outcome struct {
+	response llm.Response
+	err      error
+	again    bool // another attempt may cure the error
+	unasked  bool // the model was not asked
+}
+
+// answers are the outcomes of a batch's rows, joined on custom_id. Of several
+// for one row the first answer counts, and without one the first error.
+type answers struct {
+	of       map[string]outcome
+	unusable int
+	broken   int // lines that cannot be read; they are unusable too
+
+	client *llm.Client
+	model  string
+	batch  *batch
+	rows   map[string]*row
+	member map[string]bool
+}
+
+func newAnswers(r *run, b *batch) *answers {
+	a := &answers{client: r.Client, model: r.model, batch: b, rows: r.rows, member: make(map[string]bool, len(b.rows))}
+	for _, id := range b.rows {
+		a.member[id] = true
+	}
+	return a.empty()
+}
+
+// empty are answers of the same batch without any.
+func (a *answers) empty() *answers {
+	out := *a
+	out.of, out.unusable, out.broken = map[string]outcome{}, 0, 0
+	return &out
+}
+
+// line is a line of an output or error file.
+type line struct {
+	CustomID string `json:"custom_id"`
+	Response *struct {
+		Status int             `json:"status_code"`
+		Body   json.RawMessage `json:"body"`
+	} `json:"response"`
+	Error json.RawMessage `json:"error"`
+}
+
+// add takes a line of a file.
+func (a *answers) add(text []byte) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return
+	}
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil || l.CustomID == "" {
+		a.unusable++
+		a.broken++
+		return
+	}
+	if !a.member[l.CustomID] {
+		a.unusable++
+		return
+	}
+	if w := a.rows[l.CustomID]; w.in != a.batch || w.request == nil {
+		return // it has its result, or is no item
+	}
+	a.put(l.CustomID, a.read(l))
+}
+
+func (a *answers) put(id string, out outcome) {
+	before, double := a.of[id]
+	if double {
+		a.unusable++
+	}
+	if !double || before.err != nil && out.err == nil {
+		a.of[id] = out
+	}
+}
+
+func (a *answers) merge(b *answers) {
+	a.unusable += b.unusable
+	for id, out := range b.of {
+		a.put(id, out)
+	}
+}
+
+// read gives a line's outcome. Servers differ in where they put an error: into
+// the response's body, beside a response without one, or in its place.
+func (a *answers) read(l line) outcome {
+	status, body := 0, json.RawMessage(nil)
+	if l.Response != nil {
+		status, body = l.Response.Status, l.Response.Body
+	}
+	if status == 0 && has(body) {
+		status = http.StatusOK
+	}
+	if !has(body) {
+		body = l.Error
+		if status < 400 {
+			status = statusOf(l.Error)
+		}
+	}
+	if status == 0 {
+		return outcome{again: true, unasked: true, err: fmt.Errorf("%w: %s", llm.ErrUnavailable, a.said(l.Error))}
+	}
+	var page string // a body that is no JSON comes as a string
+	if json.Unmarshal(body, &page) == nil {
+		body = []byte(page)
+	}
+	response, again, err := a.client.ReadAnswer(a.model, status, body)
+	return outcome{response: response, again: again, err: err}
+}
+
+func has(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// rowError is an error without a response.
+type rowError struct {
+	Code    any       `json:"code"`
+	Message string    `json:"message"`
+	Error   *rowError `json:"error"`
+}
+
+func readRowError(raw json.RawMessage) rowError {
+	var e rowError
+	_ = json.Unmarshal(raw, &e)
+	if e.Error != nil {
+		return *e.Error
+	}
+	return e
+}
+
+// statusOf is an error's HTTP status where its code is one, else 0.
+func statusOf(raw json.RawMessage) int {
+	if code, ok := readRowError(raw).Code.(float64); ok && code >= 400 && code <= 599 {
+		return int(code)
+	}
+	return 0
+}
+
+// said is what the server says of a row without a response.
+func (a *answers) said(raw json.RawMessage) string {
+	switch e := readRowError(raw); {
+	case !has(raw):
+		return "the row has neither a response nor an error"
+	case e.Message != "" && e.Code != nil:
+		return a.client.Clean(fmt.Sprintf("%s (%v)", e.Message, e.Code))
+	case e.Message != "":
+		return a.client.Clean(e.Message)
+	}
+	return a.client.Clean(string(raw))
+}
+
+// maxLine bounds a line of an output file, in bytes.
+const maxLine = 64 << 20
+
+var errLongLine = errors.New("a line of more than 64 MiB")
+
+// lineReader takes a file in pieces.
+type lineReader struct {
+	into *answers
+	rest []byte // of a line that is not whole yet
+}
+
+func (l *lineReader) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			break
+		}
+		if len(l.rest) > 0 {
+			l.rest = append(l.rest, p[:i]...)
+			l.into.add(l.rest)
+			l.rest = l.rest[:0]
+		} else {
+			l.into.add(p[:i])
+		}
+		p = p[i+1:]
+	}
+	if len(l.rest)+len(p) > maxLine {
+		return 0, errLongLine
+	}
+	l.rest = append(l.rest, p...)
+	return n, nil
+}
+
+// end takes a last line without a line break.
+func (l *lineReader) end() {
+	l.into.add(l.rest)
+	l.rest = nil
+}

@@ -1,0 +1,325 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// Limits of the Batch API for one batch.
+const (
+	MaxBatchRequests = 50_000
+	MaxBatchBytes    = 200_000_000
+)
+
+// Batch is a batch as its server tells of it. All of it is untrusted text.
+type Batch struct {
+	ID string
+	// Status is "validating", "in_progress", "finalizing", "cancelling", or
+	// one of those that last, for which Ended is true: "completed", "failed"
+	// (the validation; no request was answered), "expired", "cancelled".
+	Status string
+	// InputFile is the uploaded file.
+	InputFile string
+	// OutputFile and ErrorFile hold the answers and what failed. Each is ""
+	// where the server gives none, whatever the Status.
+	OutputFile, ErrorFile string
+	// Metadata is what CreateBatch was given.
+	Metadata map[string]string
+	// Total is the number of requests, Completed and Failed those that have an
+	// answer and those that will have none; all are 0 before the validation.
+	Total, Completed, Failed int
+	// Problems is what the validation found.
+	Problems []BatchProblem
+}
+
+// BatchProblem is what a server finds wrong with a batch's file.
+type BatchProblem struct {
+	Line          int // from 1; 0 where the server names none
+	Code, Message string
+}
+
+// Ended reports whether the batch's status is final.
+func (b Batch) Ended() bool {
+	switch b.Status {
+	case "completed", "failed", "expired", "cancelled":
+		return true
+	}
+	return false
+}
+
+// BatchServer is the base URL of the server that gets this client's files and
+// batches, without secrets. It is the first where there are several.
+func (c *Client) BatchServer() string { return c.batchTarget().shown }
+
+func (c *Client) batchTarget() target { return c.pool.servers[0].target }
+
+// BatchURL is the address that a batch and its requests name.
+func (c *Client) BatchURL() string {
+	if c.endpoint == Completions {
+		return string(openai.BatchEndpointCompletions)
+	}
+	return string(openai.BatchEndpointChatCompletions)
+}
+
+// BatchLine is the line of a batch's file that asks as Complete would. It ends
+// in a line break.
+func (c *Client) BatchLine(customID string, r Request) ([]byte, error) {
+	body, err := c.Body(r)
+	if err != nil {
+		return nil, err
+	}
+	var line bytes.Buffer
+	line.Grow(len(body) + 160)
+	encode := json.NewEncoder(&line)
+	encode.SetEscapeHTML(false) // as long as the body itself
+	err = encode.Encode(struct {
+		CustomID string          `json:"custom_id"`
+		Method   string          `json:"method"`
+		URL      string          `json:"url"`
+		Body     json.RawMessage `json:"body"`
+	}{customID, http.MethodPost, c.BatchURL(), body})
+	if err != nil {
+		return nil, fmt.Errorf("write the line of request %q: %w", customID, err)
+	}
+	return line.Bytes(), nil
+}
+
+// How long a transfer of a file may take: the time for a request and for its
+// bytes on a slow line.
+const (
+	transferTime   = 5 * time.Minute
+	transferPerSec = 256 << 10
+	downloadTime   = 20 * time.Minute
+)
+
+// UploadBatchFile uploads size bytes of JSON lines, which open gives anew for
+// each attempt, and returns the file's id.
+func (c *Client) UploadBatchFile(ctx context.Context, name string, size int64, open func() (io.ReadCloser, error)) (string, error) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	err := w.WriteField("purpose", string(openai.PurposeBatch))
+	if err == nil {
+		_, err = w.CreateFormFile("file", name)
+	}
+	head := form.Len()
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return "", fmt.Errorf("write the form of an upload: %w", err)
+	}
+	frame := form.Bytes()
+	body, err := c.do(ctx, rawRequest{
+		method: http.MethodPost, path: "/files", contentType: w.FormDataContentType(),
+		body: func() (io.ReadCloser, int64, error) {
+			f, err := open()
+			if err != nil {
+				return nil, 0, err
+			}
+			all := io.MultiReader(bytes.NewReader(frame[:head]), io.LimitReader(f, size), bytes.NewReader(frame[head:]))
+			return readCloser{all, f}, size + int64(len(frame)), nil
+		},
+		timeout: transferTime + time.Duration(size/transferPerSec)*time.Second,
+	})
+	if err != nil {
+		return "", fmt.Errorf("upload a batch's file: %w", err)
+	}
+	var file openai.File
+	if err := json.Unmarshal(body, &file); err != nil || file.ID == "" {
+		return "", fmt.Errorf("upload a batch's file: %w", c.noBatch(body))
+	}
+	return file.ID, nil
+}
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// CreateBatch starts a batch of an uploaded file. The request is not repeated
+// where the server may have carried it out: after an error that MayHaveActed
+// reports, the list of batches tells whether there is one with this metadata.
+func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[string]string) (Batch, error) {
+	m := map[string]any{}
+	for k, v := range metadata {
+		m[k] = v
+	}
+	body, err := json.Marshal(openai.CreateBatchRequest{
+		InputFileID: file, Endpoint: openai.BatchEndpoint(c.BatchURL()), CompletionWindow: "24h", Metadata: m,
+	})
+	if err != nil {
+		return Batch{}, fmt.Errorf("write the request for a batch: %w", err)
+	}
+	b, err := c.batch(ctx, rawRequest{
+		method: http.MethodPost, path: "/batches", contentType: "application/json", once: true,
+		body: func() (io.ReadCloser, int64, error) {
+			return io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+		},
+	})
+	if err != nil {
+		return Batch{}, fmt.Errorf("create a batch: %w", err)
+	}
+	return b, nil
+}
+
+// MayHaveActed reports whether a server may have carried out a request that
+// ended with err: its answer was lost, or is none.
+func MayHaveActed(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err != nil // cancelled on its way, or unknown
+	}
+	switch e.Kind {
+	case ErrUnavailable, ErrTimeout, ErrBadAnswer:
+		return true
+	}
+	return false
+}
+
+// GetBatch asks for a batch's state.
+func (c *Client) GetBatch(ctx context.Context, id string) (Batch, error) {
+	b, err := c.batch(ctx, rawRequest{method: http.MethodGet, path: "/batches/" + url.PathEscape(id)})
+	if err != nil {
+		return Batch{}, fmt.Errorf("ask for batch %q: %w", id, err)
+	}
+	return b, nil
+}
+
+// CancelBatch asks to end a batch. Answers that it already has are kept.
+func (c *Client) CancelBatch(ctx context.Context, id string) (Batch, error) {
+	b, err := c.batch(ctx, rawRequest{method: http.MethodPost, path: "/batches/" + url.PathEscape(id) + "/cancel"})
+	if err != nil {
+		return Batch{}, fmt.Errorf("cancel batch %q: %w", id, err)
+	}
+	return b, nil
+}
+
+func (c *Client) batch(ctx context.Context, r rawRequest) (Batch, error) {
+	body, err := c.do(ctx, r)
+	if err != nil {
+		return Batch{}, err
+	}
+	var b openai.Batch
+	if err := json.Unmarshal(body, &b); err != nil || b.ID == "" || b.Status == "" {
+		return Batch{}, c.noBatch(body)
+	}
+	return readBatch(b), nil
+}
+
+// ListBatches gives a page of the server's batches, in the server's order, and
+// the id after which the next one begins, "" after the last.
+func (c *Client) ListBatches(ctx context.Context, after string) (page []Batch, next string, err error) {
+	query := "?limit=" + strconv.Itoa(batchPage)
+	if after != "" {
+		query += "&after=" + url.QueryEscape(after)
+	}
+	body, err := c.do(ctx, rawRequest{method: http.MethodGet, path: "/batches" + query})
+	if err != nil {
+		return nil, "", fmt.Errorf("list the batches: %w", err)
+	}
+	// The list is a pointer, to tell an answer without one from an empty one.
+	var list struct {
+		Data    *[]openai.Batch `json:"data"`
+		HasMore bool            `json:"has_more"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil || list.Data == nil {
+		return nil, "", fmt.Errorf("list the batches: %w", c.noBatch(body))
+	}
+	for _, b := range *list.Data {
+		page = append(page, readBatch(b))
+	}
+	if list.HasMore && len(page) > 0 {
+		next = page[len(page)-1].ID
+	}
+	return page, next, nil
+}
+
+// batchPage is the most that a page of the list may have.
+const batchPage = 100
+
+func readBatch(b openai.Batch) Batch {
+	out := Batch{
+		ID: b.ID, Status: b.Status, InputFile: b.InputFileID, Metadata: map[string]string{},
+		Total: b.RequestCounts.Total, Completed: b.RequestCounts.Completed, Failed: b.RequestCounts.Failed,
+	}
+	if b.OutputFileID != nil {
+		out.OutputFile = *b.OutputFileID
+	}
+	if b.ErrorFileID != nil {
+		out.ErrorFile = *b.ErrorFileID
+	}
+	for k, v := range b.Metadata {
+		if s, ok := v.(string); ok {
+			out.Metadata[k] = s
+		}
+	}
+	if b.Errors != nil {
+		for _, p := range b.Errors.Data {
+			problem := BatchProblem{Code: p.Code, Message: p.Message}
+			if p.Line != nil {
+				problem.Line = *p.Line
+			}
+			out.Problems = append(out.Problems, problem)
+		}
+	}
+	return out
+}
+
+// FileContent downloads a file of any size. Every attempt writes to an empty
+// place that to gives.
+func (c *Client) FileContent(ctx context.Context, id string, to func() (io.Writer, error)) error {
+	_, err := c.do(ctx, rawRequest{
+		method: http.MethodGet, path: "/files/" + url.PathEscape(id) + "/content", to: to, timeout: downloadTime,
+	})
+	if err != nil {
+		return fmt.Errorf("download file %q: %w", id, err)
+	}
+	return nil
+}
+
+// ReadAnswer reads the status and body of an answer that came in a batch, and
+// gives what Complete would have given. The error is an *Error; again reports
+// whether it makes sense to ask once more.
+func (c *Client) ReadAnswer(model string, status int, body []byte) (r Response, again bool, err error) {
+	r, err = c.answer(model, status, body)
+	var e *Error
+	if !errors.As(err, &e) {
+		return r, false, err
+	}
+	switch e.Kind {
+	case ErrRateLimited, ErrUnavailable, ErrTimeout, ErrBadAnswer:
+		again = true
+	case ErrInvalidRequest:
+		refused := &http.Response{StatusCode: status, Header: http.Header{}}
+		if status >= 400 && c.pool.servers[0].attempt.refused(model, refused, body).renameLimit {
+			c.renamed.Store(model, true)
+			again = true
+		}
+	}
+	return r, again, err
+}
+
+// Clean makes a text from the server fit for a message: without secrets,
+// bounded, nothing in it that moves a terminal's cursor.
+func (c *Client) Clean(s string) string { return c.batchTarget().clean(s, maxMessage) }
+
+// noBatch is a 200 that is not what the Batch API answers.
+func (c *Client) noBatch(body []byte) *Error {
+	return &Error{
+		Kind: ErrBadAnswer, Server: c.batchTarget().shown, Status: http.StatusOK, Attempts: 1,
+		what:    "gave an answer that is not one of the Batch API",
+		Message: "it sent `" + c.batchTarget().clean(string(body[:min(len(body), 64<<10)]), maxSnippet) + "`",
+		Hint:    "check that the server has a Batch API",
+	}
+}

@@ -1,0 +1,196 @@
+package llm_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+func reader(s string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }
+}
+
+// content downloads a file.
+func content(ctx context.Context, c *llm.Client, id string) (string, error) {
+	var last *bytes.Buffer
+	err := c.FileContent(ctx, id, func() (io.Writer, error) {
+		last = &bytes.Buffer{}
+		return last, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return last.String(), nil
+}
+
+// A batch from its file to its answers, over a socket and with every step
+// failing once.
+func TestBatchAPI(t *testing.T) {
+	srv := llmtest.NewServer(t, &llmtest.Handler{Key: "sk-batch-key"})
+	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, APIKey: "sk-batch-key", MaxRetryWait: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail := func(step llmtest.BatchStep) { srv.Batch.Fail(step, llmtest.Truncated()) }
+	line, err := c.BatchLine("row <1> & \"more\"", request("One <prompt>."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := c.Body(request("One <prompt>."))
+	if err != nil || !bytes.Contains(line, body) || bytes.Count(line, []byte("\n")) != 1 || line[len(line)-1] != '\n' {
+		t.Errorf("line %q of body %q, error %v", line, body, err)
+	}
+	fail(llmtest.BatchUpload)
+	file, err := c.UploadBatchFile(t.Context(), "in.jsonl", int64(len(line)), reader(string(line)+"what is beyond the size"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail(llmtest.BatchContent)
+	if got, err := content(t.Context(), c, file); err != nil || got != string(line) {
+		t.Errorf("uploaded %q, error %v", got, err)
+	}
+	meta := map[string]string{"name": "v"}
+	b, err := c.CreateBatch(t.Context(), file, meta)
+	if err != nil || b.InputFile != file || b.Metadata["name"] != "v" || b.Ended() {
+		t.Fatalf("created %+v, error %v", b, err)
+	}
+	fail(llmtest.BatchGet)
+	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || !b.Ended() || b.Completed != 1 || b.ErrorFile != "" {
+		t.Fatalf("got %+v, error %v", b, err)
+	}
+	out, err := content(t.Context(), c, b.OutputFile)
+	if err != nil || !strings.Contains(out, `"custom_id":"row \u003c1\u003e \u0026 \"more\""`) {
+		t.Errorf("output %q, error %v", out, err)
+	}
+	fail(llmtest.BatchCancel)
+	if b, err := c.CancelBatch(t.Context(), b.ID); err != nil || b.Status != "completed" {
+		t.Errorf("cancelled %+v, error %v", b, err)
+	}
+	fail(llmtest.BatchList)
+	page, next, err := c.ListBatches(t.Context(), "")
+	if err != nil || len(page) != 1 || next != "" || page[0].ID != b.ID {
+		t.Errorf("list %+v, next %q, error %v", page, next, err)
+	}
+}
+
+// What may have created a batch is not asked a second time.
+func TestCreateBatchOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault llmtest.Fault
+		steps int
+		acted bool
+	}{
+		"reset":       {llmtest.Reset(), 1, true},
+		"cut":         {llmtest.Truncated(), 1, true},
+		"500":         {llmtest.Status(500, "oh"), 1, true},
+		"503":         {llmtest.Status(503, "busy"), 1, true},
+		"malformed":   {llmtest.Malformed(), 1, true},
+		"other JSON":  {llmtest.Body(200, "application/json", "{}"), 1, true},
+		"rate limit":  {llmtest.Status(429, "slow down"), 3, false},
+		"bad request": {llmtest.Status(400, "no such file"), 1, false},
+	} {
+		h := &llmtest.Handler{}
+		h.Batch.Fail(llmtest.BatchCreate, llmtest.Repeat(9, c.fault)...)
+		client := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries, cfg.MaxRetryWait = 2, 1 })
+		_, err := client.CreateBatch(t.Context(), "file-1", nil)
+		if err == nil || llm.MayHaveActed(err) != c.acted || h.Batch.Steps(llmtest.BatchCreate) != c.steps {
+			t.Errorf("%s: %d requests, error %v, may have acted: %v", name, h.Batch.Steps(llmtest.BatchCreate), err, llm.MayHaveActed(err))
+		}
+	}
+	if llm.MayHaveActed(nil) {
+		t.Error("no error at all")
+	}
+	if !llm.MayHaveActed(fmt.Errorf("on its way: %w", context.Canceled)) {
+		t.Error("a cancelled request may have arrived")
+	}
+}
+
+func TestListBatchesInPages(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Batch.PageSize = 2
+	c := local(t, h, func(cfg *llm.Config) { cfg.BaseURL = "http://host.test/v1?tenant=blue" })
+	for i := range 5 {
+		line, err := c.BatchLine(fmt.Sprint(i), request("p"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := c.UploadBatchFile(t.Context(), "in", int64(len(line)), reader(string(line)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.CreateBatch(t.Context(), file, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ids []string
+	for after := ""; ; {
+		page, next, err := c.ListBatches(t.Context(), after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range page {
+			ids = append(ids, b.ID)
+		}
+		if next == "" {
+			break
+		}
+		after = next
+	}
+	if got := strings.Join(ids, " "); got != "batch_5 batch_4 batch_3 batch_2 batch_1" {
+		t.Errorf("the list is %s", got)
+	}
+}
+
+func TestBatchAPIErrors(t *testing.T) {
+	h := &llmtest.Handler{Key: "sk-the-right-one"}
+	c := local(t, h, func(cfg *llm.Config) { cfg.APIKey, cfg.MaxRetries = "sk-a-secret-key", -1 })
+	if _, err := c.GetBatch(t.Context(), "batch_1"); !isKind(err, llm.ErrAuth) {
+		t.Errorf("error %v", err)
+	}
+	h.Key = ""
+	for _, id := range []string{"batch_1", "../files", "a/b?c#d"} {
+		if _, err := c.GetBatch(t.Context(), id); !isKind(err, llm.ErrNotFound) {
+			t.Errorf("error %v", err)
+		}
+	}
+	if _, err := content(t.Context(), c, "file-9"); !isKind(err, llm.ErrNotFound) {
+		t.Errorf("error %v", err)
+	}
+	h.Batch.Fail(llmtest.BatchGet, llmtest.Body(200, "application/json", `{"echo":"sk-a-secret-key \u001b[2J"}`))
+	_, err := c.GetBatch(t.Context(), "batch_1")
+	if !isKind(err, llm.ErrBadAnswer) || strings.Contains(err.Error(), "sk-a-secret") || strings.ContainsRune(err.Error(), 0x1b) {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.CreateBatch(ctx, "file-1", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := c.BatchLine("x", llm.Request{}); !isKind(err, llm.ErrInvalidRequest) {
+		t.Errorf("error %v", err)
+	}
+	full := errors.New("disk full")
+	h.Batch.Fail(llmtest.BatchContent, llmtest.Body(200, "text/plain", "data"))
+	if err := c.FileContent(t.Context(), "file-1", func() (io.Writer, error) { return nil, full }); !errors.Is(err, full) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The word for a row's address and the batch's.
+func TestBatchURL(t *testing.T) {
+	for endpoint, want := range map[llm.Endpoint]string{"": "/v1/chat/completions", llm.Completions: "/v1/completions"} {
+		c := local(t, &llmtest.Handler{}, func(cfg *llm.Config) {
+			cfg.Endpoint, cfg.BaseURL = endpoint, "http://user:pw@host.test/openai/v1?key=secret"
+		})
+		if c.BatchURL() != want || c.BatchServer() != "http://host.test/openai/v1" {
+			t.Errorf("%s at %s", c.BatchURL(), c.BatchServer())
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package llm_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+	"pgregory.net/rapid"
+)
+
+// wire makes one call over a socket, and returns the body as the server read
+// it.
+func wire(t *testing.T, endpoint llm.Endpoint, req llm.Request) string {
+	t.Helper()
+	srv := llmtest.NewServer(t, nil)
+	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, Endpoint: endpoint})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Complete(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	body, err := c.Body(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := srv.Requests()[0].Raw
+	if !bytes.Equal(body, got) {
+		t.Errorf("Body gives %s, sent was %s", body, got)
+	}
+	return string(got)
+}
+
+// The bytes of whole bodies: what go-openai writes, and what it cannot.
+func TestBodiesOnTheWire(t *testing.T) {
+	seed := 0
+	for _, tc := range []struct {
+		name     string
+		endpoint llm.Endpoint
+		req      llm.Request
+		want     string
+	}{
+		{
+			"plain", llm.Chat,
+			llm.Request{Model: "m", Prompt: "Say \"it\" <otherwise> & well:\nä 雪", TopP: 1, MaxTokens: 8},
+			`{"model":"m","temperature":0,"top_p":1,"max_tokens":8,"messages":[{"role":"user","content":"Say \"it\" \u003cotherwise\u003e \u0026 well:\nä 雪"}],"stream":false}`,
+		},
+		{
+			"a model that go-openai refuses, numbers of 64 bits, a seed of 0", llm.Chat,
+			llm.Request{Model: "o1-mini", Prompt: "p", Temperature: 0.30000000000000004, TopP: 1e-7, MaxTokens: 8, Seed: &seed, Stop: []string{"\n"}},
+			`{"model":"o1-mini","temperature":0.30000000000000004,"top_p":1e-7,"max_tokens":8,"messages":[{"role":"user","content":"p"}],"stream":false,"stop":["\n"],"seed":0}`,
+		},
+		{
+			"messages", llm.Chat,
+			llm.Request{Model: "m", Messages: []llm.Message{{Role: "system", Content: "Be brief."}, {Role: "user", Content: "p"}, {Role: "assistant", Content: "a"}, {Role: "user", Content: "q"}}, TopP: 1, MaxTokens: 8},
+			`{"model":"m","temperature":0,"top_p":1,"max_tokens":8,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"p"},{"role":"assistant","content":"a"},{"role":"user","content":"q"}],"stream":false}`,
+		},
+		{
+			"extra fields", llm.Chat,
+			llm.Request{Model: "m", Prompt: "p", TopP: 1, MaxTokens: 8, Extra: map[string]any{
+				"structured_outputs": map[string]any{"choice": []string{"yes", "no"}}, "top_k": -1, "repetition_penalty": 1.1,
+			}},
+			`{"model":"m","temperature":0,"top_p":1,"max_tokens":8,"repetition_penalty":1.1,"structured_outputs":{"choice":["yes","no"]},"top_k":-1,"messages":[{"role":"user","content":"p"}],"stream":false}`,
+		},
+		{
+			"plain", llm.Completions,
+			llm.Request{Model: "gpt-4", Prompt: "p", TopP: 0.9, MaxTokens: 8},
+			`{"model":"gpt-4","temperature":0,"top_p":0.9,"max_tokens":8,"prompt":"p","stream":false}`,
+		},
+		{
+			"token ids", llm.Completions,
+			llm.Request{Model: "m", TokenIDs: []int{1, 0, 32000}, TopP: 1, MaxTokens: 8, Seed: &seed, Extra: map[string]any{"add_special_tokens": false}},
+			`{"model":"m","prompt":[1,0,32000],"temperature":0,"top_p":1,"max_tokens":8,"add_special_tokens":false,"seed":0,"stream":false}`,
+		},
+		{
+			"a prompt like the stand-in for token ids", llm.Completions,
+			llm.Request{Model: "model", Prompt: "prompt", TopP: 1, MaxTokens: 8},
+			`{"model":"model","temperature":0,"top_p":1,"max_tokens":8,"prompt":"prompt","stream":false}`,
+		},
+	} {
+		t.Run(string(tc.endpoint)+"/"+tc.name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, wire(t, tc.endpoint, tc.req)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestEmbeddingsOnTheWire(t *testing.T) {
+	srv := llmtest.NewServer(t, nil)
+	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, APIKey: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		req  llm.EmbedRequest
+		want string
+	}{
+		{llm.EmbedRequest{Model: "text-embedding-x", Texts: []string{"a", "b <c>"}}, `{"encoding_format":"base64","input":["a","b \u003cc\u003e"],"model":"text-embedding-x"}`},
+		{llm.EmbedRequest{Model: "m", Texts: []string{"a"}, Dimensions: 3}, `{"dimensions":3,"encoding_format":"base64","input":["a"],"model":"m"}`},
+	} {
+		resp, err := c.Embed(t.Context(), tc.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := srv.Requests()
+		r := all[len(all)-1]
+		if got := string(r.Raw); got != tc.want || r.URL.Path != "/v1/embeddings" || r.Header.Get("Authorization") != "Bearer k" {
+			t.Errorf("sent %s to %s, want %s", got, r.URL.Path, tc.want)
+		}
+		size := max(64*(1-tc.req.Dimensions), tc.req.Dimensions)
+		if resp.Model != tc.req.Model || resp.PromptTokens == 0 || len(resp.Vectors) != len(tc.req.Texts) {
+			t.Errorf("got %+v", resp)
+		}
+		for i, text := range tc.req.Texts {
+			if diff := cmp.Diff(llmtest.Vector(text, size), resp.Vectors[i]); diff != "" {
+				t.Errorf("vector of %q: %s", text, diff)
+			}
+		}
+	}
+}
+
+// No field of a body is there twice, whatever is asked for, and extra fields
+// arrive as they are.
+func TestBodiesHaveEachFieldOnce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		req := llm.Request{
+			Model: rapid.StringN(1, 9, -1).Draw(rt, "model"), TopP: 1, MaxTokens: 1,
+			Extra: rapid.MapOf(rapid.StringMatching(`x[a-z"\\é]{0,5}`), rapid.Map(rapid.Float64Range(-9, 9), func(f float64) any { return f })).Draw(rt, "extra"),
+		}
+		endpoint := rapid.SampledFrom(endpoints).Draw(rt, "endpoint")
+		if endpoint == llm.Completions && rapid.Bool().Draw(rt, "ids") {
+			req.TokenIDs = rapid.SliceOfN(rapid.IntRange(0, 9), 1, 3).Draw(rt, "token ids")
+		} else {
+			req.Prompt = rapid.StringN(1, 9, -1).Draw(rt, "prompt")
+		}
+		body, err := local(t, &llmtest.Handler{}, func(cfg *llm.Config) { cfg.Endpoint = endpoint }).Body(req)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		d := json.NewDecoder(bytes.NewReader(body))
+		if _, err := d.Token(); err != nil {
+			rt.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for d.More() {
+			key, err := d.Token()
+			if err != nil {
+				rt.Fatal(err)
+			}
+			var value any
+			if err := d.Decode(&value); err != nil {
+				rt.Fatal(err)
+			}
+			name := key.(string)
+			if seen[name] {
+				rt.Errorf("%s has %q twice", body, name)
+			}
+			seen[name] = true
+			if want, ok := req.Extra[name]; ok && value != want {
+				rt.Errorf("%s has another %q than %v", body, name, want)
+			}
+		}
+		for name := range req.Extra {
+			if !seen[name] {
+				rt.Errorf("%s lacks %q", body, name)
+			}
+		}
+	})
+}
+
+func TestPromptsThatAreNotSent(t *testing.T) {
+	for _, tc := range []struct {
+		endpoint llm.Endpoint
+		change   func(*llm.Request)
+		says     string
+	}{
+		{llm.Chat, func(r *llm.Request) { r.Messages = []llm.Message{{Role: "user", Content: "p"}} }, "more than one of"},
+		{llm.Chat, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user"}} }, "message 1 has no role or no content"},
+		{llm.Chat, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "\xff"}} }, "message 1 is not valid UTF-8"},
+		{llm.Chat, func(r *llm.Request) { r.Prompt, r.TokenIDs = "", []int{1} }, `only be sent to the endpoint "completions"`},
+		{llm.Completions, func(r *llm.Request) { r.Prompt, r.TokenIDs = "", []int{1, -1} }, "token id 2 is -1"},
+		{llm.Completions, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "p"}} }, `only be sent to the endpoint "chat"`},
+		{llm.Chat, func(r *llm.Request) { r.Extra = map[string]any{"temperature": 1} }, `the extra field "temperature"`},
+		{llm.Chat, func(r *llm.Request) { r.Extra = map[string]any{"n": 2} }, `the extra field "n"`},
+		{llm.Chat, func(r *llm.Request) { r.Extra = map[string]any{"": 2} }, "extra field is empty"},
+		{llm.Chat, func(r *llm.Request) { r.Extra = map[string]any{"x": math.NaN()} }, "cannot be written as JSON"},
+	} {
+		h := &llmtest.Handler{}
+		c := local(t, h, func(cfg *llm.Config) { cfg.Endpoint = tc.endpoint })
+		req := request("p")
+		tc.change(&req)
+		if _, err := c.Complete(t.Context(), req); !isKind(err, llm.ErrInvalidRequest) || !strings.Contains(err.Error(), "was not called: ") || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("error %v, want %q", err, tc.says)
+		}
+		if _, err := c.Body(req); !isKind(err, llm.ErrInvalidRequest) || h.Calls() != 0 {
+			t.Errorf("Body: error %v, %d calls", err, h.Calls())
+		}
+	}
+}
+
+func TestEstimateTokens(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "a": 1, "four": 1, "fives": 2, "雪が降る": 4, "Straße": 3} {
+		if got := llm.EstimateTokens(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+// Package budget bounds what a run may spend on a model: calls, cost, time.
+//
+// A [Budget] stands before a client. A call that might exceed a limit waits
+// until those in flight have told what they really cost, and is refused once
+// none is in flight: so the limits are kept, and used to the end.
+package budget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/refract-eval/refract/llm"
+)
+
+// ErrSpent is the cause of every refusal.
+var ErrSpent = errors.New("the budget is used up")
+
+// Completer is the client that is bounded.
+type Completer interface {
+	Complete(ctx context.Context, r llm.Request) (llm.Response, error)
+}
+
+// Limits bounds a run; the zero value of a field is no limit.
+type Limits struct {
+	Calls int           // answers asked for, failed ones included; attempts of one call count once
+	Cost  float64       // in the currency of the prices
+	Time  time.Duration // after which no call begins, counted from New
+}
+
+// Spent is what has been used.
+type Spent struct {
+	Calls                          int
+	PromptTokens, CompletionTokens int // as the servers counted them
+	Cost                           float64
+	// Guessed counts answers without token counts, whose cost is the most
+	// they can have been. The tokens of failed calls are not counted.
+	Guessed int
+	Priced  bool // whether prices are known, and Cost means anything
+}
+
+// Budget is a Completer that keeps limits. It is safe for concurrent use.
+type Budget struct {
+	limits Limits
+	prices Prices
+	end    time.Time // the zero time without a limit
+
+	mu       sync.Mutex
+	spent    Spent
+	reserved float64       // the most that calls in flight can cost
+	inFlight int           // calls
+	freed    chan struct{} // closed and replaced when a call ends
+}
+
+// New returns a budget that all clients of a run share. A limit on cost needs
+// the price of every model that is called; prices may else be nil, or lack
+// some.
+func New(limits Limits, prices Prices) *Budget {
+	b := &Budget{limits: limits, prices: prices, freed: make(chan struct{})}
+	if limits.Time > 0 {
+		b.end = time.Now().Add(limits.Time)
+	}
+	b.spent.Priced = prices != nil
+	return b
+}
+
+// Limit returns a client whose calls the budget bounds.
+func (b *Budget) Limit(c Completer) Completer { return &limited{b, c} }
+
+// Spent returns what has been used so far.
+func (b *Budget) Spent() Spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spent
+}
+
+type limited struct {
+	budget *Budget
+	client Completer
+}
+
+// Complete asks the client, unless the budget forbids it: then the error
+// wraps [ErrSpent].
+func (l *limited) Complete(ctx context.Context, r llm.Request) (llm.Response, error) {
+	for {
+		freed, err := l.budget.take(r)
+		if err == nil {
+			break
+		}
+		if freed == nil {
+			return llm.Response{}, err
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return llm.Response{}, ctx.Err()
+		}
+	}
+	resp, err := l.client.Complete(ctx, r)
+	l.budget.Settle(r, resp, err)
+	return resp, err
+}
+
+// Take takes the most that a call can cost out of the budget, for calls that
+// are not made through Limit, or says that it does not fit now. Settle must
+// follow.
+func (b *Budget) Take(r llm.Request) error {
+	_, err := b.take(r)
+	return err
+}
+
+// take may be tried again once freed is closed, if it is not nil.
+func (b *Budget) take(r llm.Request) (freed <-chan struct{}, err error) {
+	price, err := b.price(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	most := mostCost(price, r)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch left := b.limits.Cost - b.spent.Cost; {
+	case !b.end.IsZero() && !time.Now().Before(b.end):
+		return nil, fmt.Errorf("%w: the time of %v has passed", ErrSpent, b.limits.Time)
+	case b.limits.Calls > 0 && b.spent.Calls >= b.limits.Calls:
+		return nil, fmt.Errorf("%w: %d calls were made", ErrSpent, b.limits.Calls)
+	case b.limits.Cost > 0 && b.reserved+most > left:
+		err := fmt.Errorf("%w: %.4g of %.4g is left, and the next call may cost %.4g", ErrSpent, left, b.limits.Cost, most)
+		if b.inFlight == 0 {
+			return nil, err
+		}
+		return b.freed, err
+	}
+	b.spent.Calls++
+	b.inFlight++
+	b.reserved += most
+	return nil, nil
+}
+
+func (b *Budget) price(model string) (Price, error) {
+	price, ok := b.prices[model]
+	if !ok && b.limits.Cost > 0 {
+		_, err := b.prices.For(model)
+		return Price{}, fmt.Errorf("a limit on cost needs the price of every model: %w", err)
+	}
+	return price, nil
+}
+
+// Settle replaces what was taken for a call by what it cost.
+func (b *Budget) Settle(r llm.Request, resp llm.Response, err error) {
+	price := b.prices[r.Model]
+	most := mostCost(price, r)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inFlight--
+	b.reserved -= most
+	if b.inFlight == 0 {
+		b.reserved = 0 // whatever rounding has left
+	}
+	switch {
+	case err != nil:
+	case resp.PromptTokens <= 0:
+		b.spent.Guessed++
+		b.spent.Cost += most
+	default:
+		b.spent.PromptTokens += resp.PromptTokens
+		b.spent.CompletionTokens += max(0, resp.CompletionTokens)
+		b.spent.Cost += price.Cost(resp.PromptTokens, max(0, resp.CompletionTokens))
+	}
+	close(b.freed)
+	b.freed = make(chan struct{})
+}
+
+func mostCost(p Price, r llm.Request) float64 { return p.Cost(mostTokens(r), r.MaxTokens) }
+
+// mostTokens bounds the tokens of a prompt: none is shorter than a byte. Chat
+// templates add some.
+func mostTokens(r llm.Request) int {
+	const template = 32
+	n := len(r.Prompt) + len(r.TokenIDs) + template
+	for _, m := range r.Messages {
+		n += len(m.Content) + template
+	}
+	return n
+}

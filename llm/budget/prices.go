@@ -1,0 +1,98 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// Price is what a model costs, in any one currency.
+type Price struct {
+	Input  float64 // per million prompt tokens
+	Output float64 // per million completion tokens
+	// Batch is the factor for calls through the Batch API, such as 0.5; 0
+	// means 1.
+	Batch float64
+}
+
+// Cost is the price of some tokens.
+func (p Price) Cost(prompt, completion int) float64 {
+	return (float64(prompt)*p.Input + float64(completion)*p.Output) / 1e6
+}
+
+// Batched is the price of calls through the Batch API.
+func (p Price) Batched() Price {
+	if p.Batch == 0 {
+		return p
+	}
+	return Price{Input: p.Input * p.Batch, Output: p.Output * p.Batch}
+}
+
+// Batched are the prices of calls through the Batch API.
+func (p Prices) Batched() Prices {
+	if p == nil {
+		return nil
+	}
+	out := make(Prices, len(p))
+	for model, price := range p {
+		out[model] = price.Batched()
+	}
+	return out
+}
+
+// Prices are the prices of models, by their names.
+type Prices map[string]Price
+
+// ReadPrices reads a table of prices, YAML or JSON:
+//
+//	some-model: {input: 0.15, output: 0.60, batch: 0.5}
+//
+// The error names the file, and the line where it knows it.
+func ReadPrices(name string, r io.Reader) (Prices, error) {
+	var raw map[string]*struct {
+		Input  *float64 `yaml:"input"`
+		Output *float64 `yaml:"output"`
+		Batch  *float64 `yaml:"batch"`
+	}
+	if err := yaml.NewDecoder(r, yaml.Strict()).Decode(&raw); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: not a table of prices: %s", name, strings.TrimSpace(yaml.FormatError(err, false, false)))
+	}
+	prices := Prices{}
+	for _, model := range slices.Sorted(maps.Keys(raw)) {
+		p := raw[model]
+		if p == nil || p.Input == nil || p.Output == nil {
+			return nil, fmt.Errorf("%s: model %q needs input and output, the prices of a million tokens", name, model)
+		}
+		price := Price{Input: *p.Input, Output: *p.Output, Batch: 1}
+		if p.Batch != nil {
+			price.Batch = *p.Batch
+		}
+		for field, v := range map[string]float64{"input": price.Input, "output": price.Output, "batch": price.Batch} {
+			if v < 0 || math.IsNaN(v) || math.IsInf(v, 0) || field == "batch" && v == 0 {
+				return nil, fmt.Errorf("%s: model %q: %s is %v; want a number of at least 0 (batch: above 0)", name, model, field, v)
+			}
+		}
+		prices[model] = price
+	}
+	if len(prices) == 0 {
+		return nil, fmt.Errorf("%s: no model has a price; want lines such as \"some-model: {input: 0.15, output: 0.60}\"", name)
+	}
+	return prices, nil
+}
+
+// For returns the price of a model; the error names the models that have one.
+func (p Prices) For(model string) (Price, error) {
+	price, ok := p[model]
+	if !ok {
+		return Price{}, errors.New(suggest.Unknown("price of model", model, slices.Sorted(maps.Keys(p))))
+	}
+	return price, nil
+}

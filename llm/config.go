@@ -1,0 +1,189 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Defaults of Config.
+const (
+	DefaultBaseURL      = "https://api.openai.com/v1"
+	DefaultTimeout      = 5 * time.Minute
+	DefaultMaxRetries   = 6
+	DefaultMaxRetryWait = 10 * time.Minute
+	DefaultMaxInFlight  = 256
+	DefaultUserAgent    = "refract"
+)
+
+// Config says which servers are called, and how. Formatting a Config shows
+// neither a key nor what else is secret in a base URL.
+type Config struct {
+	// BaseURL is the address up to and including the version, such as
+	// http://127.0.0.1:8000/v1; "" means DefaultBaseURL, or none where there
+	// are Servers. A user and password in it are sent as basic authentication,
+	// a query with every request.
+	BaseURL string `json:"-"`
+	// APIKey is sent to BaseURL as a bearer token; "" sends none.
+	APIKey string `json:"-"`
+	// Servers are further servers of the same models.
+	Servers []Server `json:"-"`
+	// Limits hold for each server.
+	Limits Limits
+	// Endpoint is Chat where it is "".
+	Endpoint Endpoint
+	// Timeout limits one attempt, the reading of its answer included but not
+	// the wait for its turn; 0 means DefaultTimeout. The context of a call
+	// limits all its attempts together.
+	Timeout time.Duration
+	// MaxRetries bounds the attempts after the first; 0 means
+	// DefaultMaxRetries, a negative number none.
+	MaxRetries int
+	// MaxRetryWait is the longest wait that a server may ask for; 0 means
+	// DefaultMaxRetryWait. A call fails when its servers ask for more.
+	MaxRetryWait time.Duration
+	// UserAgent is DefaultUserAgent where it is "".
+	UserAgent string
+	// Transport carries the attempts; nil means one like
+	// http.DefaultTransport, with a connection for every call in flight.
+	Transport http.RoundTripper `json:"-"`
+}
+
+// Server is one of several servers, described as in Config. A key goes to its
+// own server only.
+type Server struct {
+	BaseURL string `json:"-"`
+	APIKey  string `json:"-"`
+}
+
+// Format writes the Server without its secrets, whatever the verb.
+func (s Server) Format(f fmt.State, _ rune) {
+	t, err := parseTarget(s.BaseURL, s.APIKey)
+	if err != nil {
+		_, _ = io.WriteString(f, "llm.Server{invalid}")
+		return
+	}
+	fmt.Fprintf(f, "llm.Server{%s}", t.shown)
+}
+
+// Limits bound what is sent to one server. Every attempt counts, failed ones
+// too, as servers count.
+type Limits struct {
+	// MaxInFlight bounds the calls in flight; 0 means DefaultMaxInFlight. Below
+	// it the client finds by itself how many a server can take.
+	MaxInFlight int
+	// RequestsPerMinute bounds the attempts in any minute; 0 means no bound.
+	RequestsPerMinute int
+	// TokensPerMinute bounds the estimated tokens of the prompts plus
+	// max_tokens, which is what providers count; 0 means no bound. The first
+	// call after a pause may exceed it, by no more than its own tokens.
+	TokensPerMinute int
+}
+
+// Format writes the Config without its secrets, whatever the verb.
+func (c Config) Format(f fmt.State, _ rune) {
+	targets, err := c.targets()
+	if err != nil {
+		_, _ = io.WriteString(f, "llm.Config{invalid}")
+		return
+	}
+	fmt.Fprintf(f, "llm.Config{%s %s}", names(targets), c.Endpoint)
+}
+
+// names lists servers for messages.
+func names(targets []target) string {
+	shown := make([]string, len(targets))
+	for i, t := range targets {
+		shown[i] = t.shown
+	}
+	return strings.Join(shown, ", ")
+}
+
+// targets parses all addresses. Each of them redacts the secrets of all, since
+// servers behind one proxy may share its errors.
+func (c Config) targets() ([]target, error) {
+	servers := c.Servers
+	if c.BaseURL != "" || c.APIKey != "" || len(servers) == 0 {
+		servers = append([]Server{{c.BaseURL, c.APIKey}}, servers...)
+	}
+	var (
+		targets []target
+		secrets []string
+		seen    = map[string]bool{}
+	)
+	for i, s := range servers {
+		t, err := parseTarget(s.BaseURL, s.APIKey)
+		if err != nil {
+			if len(servers) > 1 {
+				err = fmt.Errorf("server %d of %d: %w", i+1, len(servers), err)
+			}
+			return nil, err
+		}
+		if seen[t.base] {
+			return nil, fmt.Errorf("server %s is named twice", t.shown)
+		}
+		seen[t.base] = true
+		secrets = append(secrets, t.secrets...)
+		targets = append(targets, t)
+	}
+	secrets = longestFirst(secrets)
+	for i := range targets {
+		targets[i].secrets = secrets
+	}
+	return targets, nil
+}
+
+// complete fills in the defaults and refuses what cannot work.
+func (c *Config) complete() error {
+	switch c.Endpoint {
+	case "":
+		c.Endpoint = Chat
+	case Chat, Completions:
+	default:
+		return fmt.Errorf("unknown endpoint %q; known are %q and %q", c.Endpoint, Chat, Completions)
+	}
+	if c.Timeout < 0 || c.MaxRetryWait < 0 {
+		return errors.New("the timeout and the maximum retry wait must not be negative")
+	}
+	if l := c.Limits; l.MaxInFlight < 0 || l.RequestsPerMinute < 0 || l.TokensPerMinute < 0 {
+		return errors.New("the limits of calls in flight, requests and tokens per minute must not be negative")
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.MaxRetryWait == 0 {
+		c.MaxRetryWait = DefaultMaxRetryWait
+	}
+	if c.MaxRetries == 0 {
+		c.MaxRetries = DefaultMaxRetries
+	}
+	c.MaxRetries = max(0, c.MaxRetries)
+	if c.Limits.MaxInFlight == 0 {
+		c.Limits.MaxInFlight = DefaultMaxInFlight
+	}
+	if c.UserAgent == "" {
+		c.UserAgent = DefaultUserAgent
+	}
+	if c.Transport == nil {
+		c.Transport = defaultTransport(c.Limits.MaxInFlight)
+	}
+	return nil
+}
+
+// defaultTransport keeps a connection per call in flight, where
+// http.DefaultTransport keeps two. Answers are short, and not worth the time
+// of compressing them.
+func defaultTransport(perServer int) http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConns = 0
+	t.MaxIdleConnsPerHost = perServer
+	t.DisableCompression = true
+	return t
+}

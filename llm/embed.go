@@ -1,0 +1,132 @@
+package llm
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// EmbedRequest asks for the vectors of texts (POST {base}/embeddings).
+type EmbedRequest struct {
+	Model string
+	Texts []string // at least one; none is empty, all are valid UTF-8
+	// Dimensions asks for vectors of this length, where the model has a choice;
+	// 0 leaves it to the model.
+	Dimensions int
+}
+
+// EmbedResponse holds one vector for each text, in the order of the texts.
+type EmbedResponse struct {
+	// Vectors all have the same length, at least 1, and finite numbers.
+	Vectors      [][]float32
+	PromptTokens int    // the server's count, 0 where it gave none
+	Model        string // as the server names it, "" where it does not
+}
+
+// Embed asks for the vectors of texts. Its errors are those of Complete.
+func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, error) {
+	if err := checkEmbed(req); err != nil {
+		return EmbedResponse{}, c.pool.notCalled(err)
+	}
+	x := &exchange{embed: &req, model: req.Model}
+	if c.pool.countsTokens {
+		for _, t := range req.Texts {
+			x.tokens += EstimateTokens(t)
+		}
+	}
+	if err := c.call(ctx, x); err != nil {
+		return EmbedResponse{}, err
+	}
+	return x.vectors, nil
+}
+
+func checkEmbed(req EmbedRequest) error {
+	switch {
+	case len(req.Texts) == 0:
+		return errors.New("there is no text to embed")
+	case req.Dimensions < 0:
+		return fmt.Errorf("the number of dimensions is %d; it must not be negative", req.Dimensions)
+	}
+	for i, t := range req.Texts {
+		switch {
+		case t == "":
+			return fmt.Errorf("text %d of %d is empty", i+1, len(req.Texts))
+		case !utf8.ValidString(t):
+			return fmt.Errorf("text %d of %d is not valid UTF-8, and would reach the server changed", i+1, len(req.Texts))
+		}
+	}
+	return checkModel(req.Model)
+}
+
+// vectorsShape is an answer of the embeddings endpoint.
+type vectorsShape struct {
+	Object string          `json:"object"`
+	Model  string          `json:"model"`
+	Error  json.RawMessage `json:"error"`
+	Data   []struct {
+		Index     int    `json:"index"`
+		Embedding vector `json:"embedding"`
+	} `json:"data"`
+	Usage usage `json:"usage"`
+}
+
+// vector is a list of numbers, or the base64 form of little-endian 32-bit
+// floats. The client asks for the latter, which is exact and quick to read;
+// servers that do not know it give the former.
+type vector []float32
+
+// UnmarshalJSON reads either form.
+func (v *vector) UnmarshalJSON(b []byte) error {
+	if b[0] != '"' {
+		return json.Unmarshal(b, (*[]float32)(v))
+	}
+	var raw []byte // encoding/json reads base64 into bytes
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	if len(raw)%4 != 0 {
+		return base64.CorruptInputError(len(raw))
+	}
+	*v = make(vector, len(raw)/4)
+	for i := range *v {
+		(*v)[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return nil
+}
+
+// readVectors reads the body of a 200 into x, each vector to its text.
+func (t *attemptTransport) readVectors(x *exchange, body []byte) *failure {
+	var a vectorsShape
+	if f := t.decode(x, body, &a, &a.Object, &a.Error); f != nil {
+		return f
+	}
+	out := EmbedResponse{Vectors: make([][]float32, len(x.embed.Texts)), Model: a.Model, PromptTokens: a.Usage.PromptTokens}
+	if len(a.Data) != len(out.Vectors) {
+		return t.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), plural(len(out.Vectors), "text")))
+	}
+	size := len(a.Data[0].Embedding)
+	if x.embed.Dimensions > 0 {
+		size = x.embed.Dimensions
+	}
+	for _, d := range a.Data {
+		switch {
+		case d.Index < 0 || d.Index >= len(out.Vectors) || out.Vectors[d.Index] != nil:
+			return t.badShape(body, "gave vectors that do not match the texts one by one")
+		case len(d.Embedding) == 0 || len(d.Embedding) != size:
+			return t.badShape(body, fmt.Sprintf("gave a vector of %d numbers in place of %d", len(d.Embedding), max(1, size)))
+		}
+		for _, v := range d.Embedding {
+			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+				return t.badShape(body, "gave a vector with a number that is not finite")
+			}
+		}
+		out.Vectors[d.Index] = d.Embedding
+	}
+	x.vectors = out
+	return nil
+}

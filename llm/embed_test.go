@@ -1,0 +1,77 @@
+package llm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// Servers give vectors as numbers or packed, in any order.
+func TestVectors(t *testing.T) {
+	want := [][]float32{{1, -0.5}, {0.25, 3}}
+	for name, data := range map[string]string{
+		"numbers":      `{"index":0,"embedding":[1,-0.5]},{"index":1,"embedding":[0.25,3]}`,
+		"packed":       `{"index":0,"embedding":"AACAPwAAAL8="},{"index":1,"embedding":"AACAPgAAQEA="}`,
+		"out of order": `{"index":1,"embedding":[0.25,3]},{"index":0,"embedding":"AACAPwAAAL8="}`,
+	} {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Body(200, "application/json", `{"object":"list","model":"served","data":[`+data+`],"usage":{"prompt_tokens":5}}`))
+		got, err := local(t, h, nil).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}})
+		if diff := cmp.Diff(llm.EmbedResponse{Vectors: want, PromptTokens: 5, Model: "served"}, got); err != nil || diff != "" {
+			t.Errorf("%s: %v, %s", name, err, diff)
+		}
+	}
+}
+
+func TestVectorsThatAreNone(t *testing.T) {
+	for name, tc := range map[string]struct{ body, says string }{
+		"fewer":           {`{"data":[{"index":0,"embedding":[1]}]}`, "gave 1 vectors for 2 texts"},
+		"none":            {`{"data":[]}`, "gave 0 vectors"},
+		"a chat answer":   {`{"choices":[{"message":{"content":"a"}}]}`, "gave 0 vectors"},
+		"one text twice":  {`{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "do not match the texts"},
+		"wrong index":     {`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "do not match the texts"},
+		"other lengths":   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`, "a vector of 1 numbers in place of 2"},
+		"empty":           {`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`, "a vector of 0 numbers"},
+		"null":            {`{"data":[{"index":0,"embedding":null},{"index":1,"embedding":[1]}]}`, "a vector of 0 numbers"},
+		"half a number":   {`{"data":[{"index":0,"embedding":"AACA"},{"index":1,"embedding":"AACA"}]}`, "unexpected shape"},
+		"not base64":      {`{"data":[{"index":0,"embedding":"?"},{"index":1,"embedding":"?"}]}`, "unexpected shape"},
+		"not finite":      {`{"data":[{"index":0,"embedding":"AACAfw=="},{"index":1,"embedding":"AACAPw=="}]}`, "not finite"},
+		"words":           {`{"data":[{"index":0,"embedding":["a"]},{"index":1,"embedding":[1]}]}`, "unexpected shape"},
+		"an error inside": {`{"error":{"message":"no memory","code":500}}`, "no memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &llmtest.Handler{}
+			h.Fail(llmtest.Body(200, "application/json", tc.body))
+			_, err := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}})
+			if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.HasPrefix(err.Error(), "server http://127.0.0.1:8000/v1 ") {
+				t.Errorf("error %v, want %q", err, tc.says)
+			}
+			// It is retried as a chat would be.
+			h.Fail(llmtest.Body(200, "application/json", tc.body), llmtest.Status(503, "busy"))
+			if _, err := quick(t, h).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.Body(200, "application/json", `{"data":[{"index":0,"embedding":[1,2]}]}`))
+	_, err := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a"}, Dimensions: 3})
+	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "a vector of 2 numbers in place of 3") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTextsThatAreNotSent(t *testing.T) {
+	h := &llmtest.Handler{}
+	for _, req := range []llm.EmbedRequest{
+		{Texts: []string{"a"}}, {Model: "m"}, {Model: "m", Texts: []string{"a", ""}},
+		{Model: "m", Texts: []string{"\xff"}}, {Model: "m", Texts: []string{"a"}, Dimensions: -1},
+	} {
+		if _, err := local(t, h, nil).Embed(t.Context(), req); !isKind(err, llm.ErrInvalidRequest) || h.Calls() != 0 {
+			t.Errorf("%+v: error %v", req, err)
+		}
+	}
+}

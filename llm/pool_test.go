@@ -1,0 +1,311 @@
+package llm_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// hosts is a network of handlers.
+type hosts map[string]http.RoundTripper
+
+func (h hosts) RoundTrip(r *http.Request) (*http.Response, error) {
+	t, ok := h[r.URL.Host]
+	if !ok {
+		return nil, syscall.ECONNREFUSED
+	}
+	return t.RoundTrip(r)
+}
+
+// several is a client of servers named a, b, …
+func several(t testing.TB, handlers []*llmtest.Handler, change func(*llm.Config)) *llm.Client {
+	t.Helper()
+	network := hosts{}
+	cfg := llm.Config{Transport: network}
+	for i, h := range handlers {
+		name := string(rune('a' + i))
+		network[name+".test"] = h.Transport()
+		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: "http://" + name + ".test/v1"})
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	c, err := llm.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func always(f llmtest.Fault) func(*llmtest.Request) llmtest.Fault {
+	return func(*llmtest.Request) llmtest.Fault { return f }
+}
+
+// A server gets calls as fast as it answers them.
+func TestBalance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fast, slow := &llmtest.Handler{Latency: time.Second}, &llmtest.Handler{Latency: 3 * time.Second}
+		c := several(t, []*llmtest.Handler{fast, slow}, nil)
+		if took := drive(t, c, 40, 1000); took > 40*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if n := slow.Calls(); n < 200 || n > 300 {
+			t.Errorf("the slow server got %d of 1000 calls", n)
+		}
+	})
+}
+
+func TestRetryGoesToAnotherServer(t *testing.T) {
+	for name, fault := range map[string]llmtest.Fault{
+		"500": llmtest.Status(500, "broken"), "429": llmtest.With("Retry-After", "500", llmtest.Status(429, "busy")),
+		"reset": llmtest.Reset(), "page": llmtest.HTML(200), "hang": llmtest.Hang(),
+		"longer than allowed": llmtest.With("Retry-After", "5000", llmtest.Status(429, "busy")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sick, well := &llmtest.Handler{Decide: always(fault)}, &llmtest.Handler{}
+				c := several(t, []*llmtest.Handler{sick, well}, func(cfg *llm.Config) { cfg.MaxRetries, cfg.Timeout = 1, 10*time.Second })
+				start := time.Now()
+				for i := range 20 {
+					if _, err := c.Complete(t.Context(), request(fmt.Sprint(i))); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if well.Calls() != 20 || sick.Calls() == 0 || time.Since(start) > 2*time.Minute {
+					t.Errorf("%d and %d calls in %v", sick.Calls(), well.Calls(), time.Since(start))
+				}
+			})
+		})
+	}
+}
+
+// A sick server is left alone but for probes, with growing pauses, and comes
+// back when it is well.
+func TestEjection(t *testing.T) {
+	for name, health := range map[string]int{"with health": 500, "without health": 404} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				down := true
+				sick, well := &llmtest.Handler{Latency: time.Second}, &llmtest.Handler{Latency: time.Second}
+				sick.SetHealth(health)
+				probes := 0
+				c := several(t, []*llmtest.Handler{sick, well}, func(cfg *llm.Config) {
+					network := cfg.Transport.(hosts)
+					base := network["a.test"]
+					network["a.test"] = roundTrip(func(r *http.Request) (*http.Response, error) {
+						mu.Lock()
+						defer mu.Unlock()
+						if r.Method == http.MethodGet {
+							probes++
+						}
+						if !down {
+							mu.Unlock()
+							defer mu.Lock()
+							return base.RoundTrip(r)
+						}
+						if r.Method == http.MethodGet && health != 404 {
+							return base.RoundTrip(r)
+						}
+						return nil, syscall.ECONNREFUSED
+					})
+				})
+				drive(t, c, 4, 800) // 200 s or more
+				s := c.Stats()
+				if s[0].Calls != 5 || !s[0].Ejected || s[0].Ejections != 1 || !strings.Contains(s[0].LastFault, "(500)") && !strings.Contains(s[0].LastFault, "refused") || s[1].Calls != 800 {
+					t.Errorf("%+v", s)
+				}
+				// 1 + 2 + 4 + 8 + 16 and then 30 s each.
+				if probes < 9 || probes > 12 {
+					t.Errorf("%d probes in 200 s", probes)
+				}
+				mu.Lock()
+				down = false
+				mu.Unlock()
+				if health == 500 {
+					sick.SetHealth(200)
+				}
+				drive(t, c, 4, 400)
+				if s := c.Stats()[0]; s.Ejected || s.Calls < 100 {
+					t.Errorf("it did not come back: %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// A server that says it is healthy and fails its calls gets few of them.
+func TestEjectionOfAServerThatOnlySaysItIsWell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		liar, well := &llmtest.Handler{Decide: always(llmtest.Status(500, "broken"))}, &llmtest.Handler{Latency: time.Second}
+		c := several(t, []*llmtest.Handler{liar, well}, nil)
+		drive(t, c, 8, 1000)
+		if s := c.Stats()[0]; s.Calls > 25 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestAllServersOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := &llmtest.Handler{Decide: always(llmtest.Status(500, "disk full"))}, &llmtest.Handler{Decide: always(llmtest.Reset())}
+		for _, h := range []*llmtest.Handler{a, b} {
+			h.SetHealth(500)
+		}
+		c := several(t, []*llmtest.Handler{a, b}, func(cfg *llm.Config) { cfg.MaxRetries = 50 })
+		start := time.Now()
+		_, err := c.Complete(t.Context(), request("p"))
+		var e *llm.Error
+		if !isKind(err, llm.ErrUnavailable) || !errors.As(err, &e) || e.Attempts != 10 {
+			t.Fatalf("error %v", err)
+		}
+		for _, says := range []string{"servers http://a.test/v1, http://b.test/v1 are all out of service after 10 attempts: http://a.test/v1 failed (500)", "; http://b.test/v1 failed (500)", "check that the server runs"} {
+			if !strings.Contains(err.Error(), says) {
+				t.Errorf("error %v lacks %q", err, says)
+			}
+		}
+		if d := time.Since(start); d < time.Minute || d > 3*time.Minute {
+			t.Errorf("it took %v", d)
+		}
+		// One of them comes back while a call waits.
+		time.AfterFunc(20*time.Second, func() { b.SetHealth(200) })
+		b.Decide = nil
+		if _, err := c.Complete(t.Context(), request("p")); err != nil {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// What is wrong with a request or a key is no fault of the server, and not
+// tried elsewhere; the error names the server.
+func TestFinalErrorsOfOneServer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault llmtest.Fault
+		kind  error
+		says  string
+	}{
+		"key":      {llmtest.Status(401, "bad key"), llm.ErrAuth, "server http://a.test/v1 wants a key (401): bad key; set OPENAI_API_KEY"},
+		"model":    {llmtest.Status(404, "no such model"), llm.ErrNotFound, `server http://a.test/v1 knows no such model or address (404): no such model; check the model name "test-model" and the base URL, which usually ends in /v1`},
+		"overflow": {llmtest.ContextLength(), llm.ErrContextLength, "server http://a.test/v1 refused the prompt"},
+		"quota":    {llmtest.Quota(), llm.ErrQuota, "server http://a.test/v1 has no credit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := &llmtest.Handler{Decide: always(tc.fault)}, &llmtest.Handler{}
+				c := several(t, []*llmtest.Handler{a, b}, nil)
+				failed := 0
+				for range 40 {
+					if _, err := c.Complete(t.Context(), request("p")); err != nil {
+						failed++
+						if !isKind(err, tc.kind) || !strings.HasPrefix(err.Error(), tc.says) {
+							t.Fatalf("error %v", err)
+						}
+					}
+				}
+				if s := c.Stats()[0]; failed != 20 || s.Ejections != 0 || s.Failures != 20 || b.Calls() != 20 {
+					t.Errorf("%d failed, %+v", failed, s)
+				}
+			})
+		})
+	}
+}
+
+func TestAServerAloneIsNotEjected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Repeat(50, llmtest.Status(500, ""))...)
+		c := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = 60 })
+		if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 51 || h.Probes() != 0 {
+			t.Errorf("%d calls, %d probes, error %v", h.Calls(), h.Probes(), err)
+		}
+	})
+}
+
+// A server that has given answers and then nonsense is in trouble, and worth
+// all retries; one that has given none is likely not a model server.
+func TestBadAnswersOfAModelServer(t *testing.T) {
+	for name, fault := range map[string]llmtest.Fault{
+		"page": llmtest.HTML(200), "malformed": llmtest.Malformed(), "wrong types": llmtest.WrongTypes(), "garbage": llmtest.Garbage(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &llmtest.Handler{}
+				c := local(t, h, nil)
+				if _, err := c.Complete(t.Context(), request("p")); err != nil {
+					t.Fatal(err)
+				}
+				h.Fail(llmtest.Repeat(6, fault)...)
+				if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 8 {
+					t.Errorf("%d calls, error %v", h.Calls(), err)
+				}
+			})
+		})
+	}
+}
+
+// A trickle is cut off by the time limit of an attempt, like a hang.
+func TestTrickle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Trickle(time.Second))
+		c := local(t, h, func(cfg *llm.Config) { cfg.Timeout = 20 * time.Second })
+		start := time.Now()
+		if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 2 || time.Since(start) > 21*time.Second {
+			t.Errorf("%d calls in %v, error %v", h.Calls(), time.Since(start), err)
+		}
+		h.Fail(llmtest.Trickle(time.Millisecond))
+		if resp, err := c.Complete(t.Context(), request("p")); err != nil || resp.Text != llmtest.Answer("test-model", "p", 0) {
+			t.Errorf("%q, %v", resp.Text, err)
+		}
+	})
+}
+
+// Every server gets its own key and no other, and no error shows any of them.
+func TestKeysOfSeveralServers(t *testing.T) {
+	const keyA, keyB, password = "sk-aaaaaaaaaaaaaaaa", "sk-bbbbbbbbbbbbbbbb", "hunter2hunter2"
+	seen := map[string]string{}
+	var mu sync.Mutex
+	cfg := llm.Config{
+		BaseURL: "http://a.test/v1", APIKey: keyA, MaxRetries: -1,
+		Servers: []llm.Server{{BaseURL: "http://b.test/v1", APIKey: keyB}, {BaseURL: "http://me:" + password + "@c.test/v1"}, {BaseURL: "http://d.test/v1"}},
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen[r.URL.Host] = r.Header.Get("Authorization")
+			h := &llmtest.Handler{}
+			h.Fail(llmtest.Status(400, "all keys: "+keyA+" "+keyB+" "+password+" of "+r.URL.Host))
+			return h.Transport().RoundTrip(r)
+		}),
+	}
+	c, err := llm.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for range 8 {
+		_, err := c.Complete(t.Context(), request("p"))
+		fmt.Fprintln(&all, err)
+	}
+	_, err = c.Ready(t.Context(), "m")
+	fmt.Fprintf(&all, "%v %v %+v %+v %#v %v", err, c, cfg, cfg.Servers, cfg.Servers[2], c.Stats())
+	for _, secret := range []string{keyA, keyB, password, keyA[5:], keyB[5:]} {
+		if strings.Contains(all.String(), secret) {
+			t.Errorf("%q is shown: %s", secret, all.String())
+		}
+	}
+	want := map[string]string{"a.test": "Bearer " + keyA, "b.test": "Bearer " + keyB, "c.test": "Basic bWU6aHVudGVyMmh1bnRlcjI=", "d.test": ""}
+	for host, header := range want {
+		if seen[host] != header {
+			t.Errorf("%s got %q, want %q", host, seen[host], header)
+		}
+	}
+}

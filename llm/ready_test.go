@@ -1,0 +1,129 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+func TestReady(t *testing.T) {
+	models := []llmtest.Model{{Name: "big", MaxLen: 4096}, {Name: "small:latest"}}
+	listed := []llm.ModelInfo{{Name: "big", MaxLen: 4096}, {Name: "small:latest"}}
+	without := func(h *llmtest.Handler, path string, fault llmtest.Fault) http.RoundTripper {
+		base := h.Transport()
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == path {
+				f := &llmtest.Handler{}
+				f.Fail(fault)
+				r = r.Clone(r.Context())
+				r.URL.Path, r.Body = "/v1/completions", http.NoBody
+				return f.Transport().RoundTrip(r)
+			}
+			return base.RoundTrip(r)
+		})
+	}
+	for _, tc := range []struct {
+		name   string
+		health int
+		models []llmtest.Model
+		key    string
+		ask    string
+		change func(*llmtest.Handler, *llm.Config)
+		want   []llm.ModelInfo
+		kind   error
+		says   string
+	}{
+		{name: "both", models: models, ask: "big", want: listed},
+		{name: "no model asked for", models: models, want: listed},
+		{name: "usual tag", models: models, ask: "small", want: listed},
+		{name: "no health", health: 404, models: models, ask: "big", want: listed},
+		{name: "nothing listed", ask: "big", want: []llm.ModelInfo{}},
+		{name: "loading", health: 503, models: models, ask: "big", kind: llm.ErrUnavailable, says: "failed (503)"},
+		{name: "another model", models: models, ask: "huge", want: listed, kind: llm.ErrNotFound, says: `does not serve the model "huge": it serves "big", "small:latest"; name one of these models`},
+		{name: "key", models: models, key: "right", kind: llm.ErrAuth, says: "wants a key (401)"},
+		{name: "no list", ask: "big", change: func(h *llmtest.Handler, cfg *llm.Config) {
+			cfg.Transport = without(h, "/v1/models", llmtest.Status(404, ""))
+		}},
+		{name: "no list, no health", health: 404, ask: "big", kind: llm.ErrNotFound, says: "usually ends in /v1", change: func(h *llmtest.Handler, cfg *llm.Config) {
+			cfg.Transport = without(h, "/v1/models", llmtest.Status(404, ""))
+		}},
+		{name: "page for a list", ask: "big", kind: llm.ErrBadAnswer, says: "gave a web page", change: func(h *llmtest.Handler, cfg *llm.Config) {
+			cfg.Transport = without(h, "/v1/models", llmtest.HTML(200))
+		}},
+		{name: "odd list", ask: "big", kind: llm.ErrBadAnswer, says: "unexpected shape", change: func(h *llmtest.Handler, cfg *llm.Config) {
+			cfg.Transport = without(h, "/v1/models", llmtest.WrongTypes())
+		}},
+		{name: "down", kind: llm.ErrUnavailable, says: "cannot be reached", change: func(_ *llmtest.Handler, cfg *llm.Config) { cfg.Transport = hosts{} }},
+		{name: "hangs", kind: llm.ErrTimeout, says: "no whole answer within 10s", change: func(h *llmtest.Handler, cfg *llm.Config) {
+			cfg.Transport = without(h, "/health", llmtest.Hang())
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &llmtest.Handler{Models: tc.models, Key: tc.key}
+				h.SetHealth(tc.health)
+				c := local(t, h, func(cfg *llm.Config) {
+					if tc.change != nil {
+						tc.change(h, cfg)
+					}
+				})
+				got, err := c.Ready(t.Context(), tc.ask)
+				if len(got) != 1 || got[0].Server != "http://127.0.0.1:8000/v1" || got[0].Err != err {
+					t.Fatalf("got %+v, %v", got, err)
+				}
+				if diff := cmp.Diff(tc.want, got[0].Models); diff != "" {
+					t.Error(diff)
+				}
+				if tc.kind == nil {
+					if err != nil {
+						t.Error(err)
+					}
+				} else if !isKind(err, tc.kind) || !strings.Contains(err.Error(), tc.says) {
+					t.Errorf("error %v, want %q", err, tc.says)
+				}
+			})
+		})
+	}
+}
+
+func TestReadyOfSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := &llmtest.Handler{Models: []llmtest.Model{{Name: "m"}}}, &llmtest.Handler{Models: []llmtest.Model{{Name: "n"}}}
+		c := several(t, []*llmtest.Handler{a, b}, func(cfg *llm.Config) {
+			cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: "http://nowhere.test/v1"})
+		})
+		got, err := c.Ready(t.Context(), "m")
+		if len(got) != 3 || got[0].Err != nil || !errors.Is(got[1].Err, llm.ErrNotFound) || !errors.Is(got[2].Err, syscall.ECONNREFUSED) {
+			t.Errorf("got %+v", got)
+		}
+		if !errors.Is(err, llm.ErrNotFound) || !errors.Is(err, llm.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "server http://b.test/v1 does not") || !strings.Contains(err.Error(), "server http://nowhere.test/v1 cannot be reached") {
+			t.Errorf("error %v", err)
+		}
+		// And a call to the one that has another model says so.
+		for range 2 {
+			_, err = c.Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", TopP: 1, MaxTokens: 8})
+			if err != nil {
+				break
+			}
+		}
+		if !isKind(err, llm.ErrNotFound) || !strings.HasPrefix(err.Error(), "server http://b.test/v1 knows no such model") {
+			t.Errorf("error %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 0)
+		defer cancel()
+		if _, err := c.Ready(ctx, "m"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		time.Sleep(time.Second)
+	})
+}

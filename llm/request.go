@@ -1,0 +1,183 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// Endpoint is the kind of call a server is asked to answer.
+type Endpoint string
+
+// The endpoints of Complete. Tuned base models usually have no chat template,
+// and answer Completions only.
+const (
+	Chat        Endpoint = "chat"        // POST {base}/chat/completions, a prompt as one user message
+	Completions Endpoint = "completions" // POST {base}/completions
+)
+
+// Request is one prompt with its sampling parameters. All of them reach the
+// server as they are: a Temperature of 0 is sent as 0.
+type Request struct {
+	Model string
+	// Exactly one of Prompt, Messages and TokenIDs is set. Texts are valid
+	// UTF-8.
+	Prompt   string
+	Messages []Message // of Chat: a conversation
+	TokenIDs []int     // of Completions: a prompt as the model's token ids
+	// Temperature is at least 0; 0 asks for greedy decoding.
+	Temperature float64
+	// TopP is in [0, 1]; 1 switches nucleus sampling off. Some servers refuse 0.
+	TopP float64
+	// MaxTokens bounds the answer and is at least 1.
+	MaxTokens int
+	Stop      []string
+	Seed      *int // nil sends none
+	// Extra are further fields of the body, such as structured_outputs, sent
+	// as JSON. They cannot take the place of the fields above.
+	Extra map[string]any
+}
+
+// Message is a part of a conversation, neither Role nor Content being empty.
+type Message struct {
+	Role    string // "system", "user" or "assistant"
+	Content string
+}
+
+// Response is the server's answer, as untrusted as any text of a model.
+type Response struct {
+	// Text is the answer where HasText is true. An empty Text with HasText
+	// is an empty answer; without HasText the server gave none, because it
+	// blocked the prompt or the answer, or sent null.
+	Text    string
+	HasText bool
+	// FinishReason is the server's word for why the answer ends, such as
+	// "stop", "length" (the answer is cut) or "content_filter"; "" where it
+	// gave none. A prompt refused by a content filter has "content_filter".
+	FinishReason string
+	// PromptTokens and CompletionTokens are the server's counts, 0 where it
+	// gave none. Fewer prompt tokens than were sent mean a cut prompt.
+	PromptTokens, CompletionTokens int
+	// Model is the model as the server names it, "" where it does not.
+	Model string
+}
+
+// ownFields are the fields of a body that Extra cannot set: those of Request,
+// and those that would ask for another kind of answer than Response holds.
+var ownFields = map[string]bool{
+	"model": true, "prompt": true, "messages": true, "temperature": true, "top_p": true, "max_tokens": true,
+	"max_completion_tokens": true, "stop": true, "seed": true, "stream": true, "n": true,
+}
+
+// check refuses what cannot be sent faithfully: JSON cannot carry invalid
+// UTF-8, and an empty chat message would be left out.
+func check(req Request, endpoint Endpoint) error {
+	if err := checkPrompt(req, endpoint); err != nil {
+		return err
+	}
+	switch {
+	case req.MaxTokens < 1:
+		return fmt.Errorf("max_tokens is %d; it must be at least 1", req.MaxTokens)
+	case math.IsNaN(req.Temperature) || math.IsInf(req.Temperature, 0) || req.Temperature < 0:
+		return fmt.Errorf("temperature is %v; it must be a number of at least 0", req.Temperature)
+	case math.IsNaN(req.TopP) || req.TopP < 0 || req.TopP > 1:
+		return fmt.Errorf("top_p is %v; it must be in [0, 1]", req.TopP)
+	}
+	for i, s := range req.Stop {
+		if s == "" || !utf8.ValidString(s) {
+			return fmt.Errorf("stop string %d is empty or not valid UTF-8", i+1)
+		}
+	}
+	for name := range req.Extra {
+		switch {
+		case ownFields[name]:
+			return fmt.Errorf("the extra field %q is one that a request has anyway or cannot have", name)
+		case name == "" || !utf8.ValidString(name):
+			return errors.New("the name of an extra field is empty or not valid UTF-8")
+		}
+	}
+	return nil
+}
+
+func checkPrompt(req Request, endpoint Endpoint) error {
+	given := 0
+	for _, is := range []bool{req.Prompt != "", len(req.Messages) > 0, len(req.TokenIDs) > 0} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return errors.New("the request has more than one of a prompt, messages and token ids")
+	case endpoint != Chat && len(req.Messages) > 0:
+		return fmt.Errorf("messages can only be sent to the endpoint %q", Chat)
+	case endpoint != Completions && len(req.TokenIDs) > 0:
+		return fmt.Errorf("token ids can only be sent to the endpoint %q", Completions)
+	case given == 0:
+		return errors.New("the prompt is empty")
+	case !utf8.ValidString(req.Prompt):
+		return errors.New("the prompt is not valid UTF-8, and would reach the server changed")
+	}
+	for i, m := range req.Messages {
+		switch {
+		case m.Role == "" || m.Content == "":
+			return fmt.Errorf("message %d has no role or no content", i+1)
+		case !utf8.ValidString(m.Role) || !utf8.ValidString(m.Content):
+			return fmt.Errorf("message %d is not valid UTF-8, and would reach the server changed", i+1)
+		}
+	}
+	for i, id := range req.TokenIDs {
+		if id < 0 {
+			return fmt.Errorf("token id %d is %d; it must be at least 0", i+1, id)
+		}
+	}
+	return checkModel(req.Model)
+}
+
+func checkModel(model string) error {
+	switch {
+	case model == "":
+		return errors.New("the request names no model")
+	case !utf8.ValidString(model):
+		return errors.New("the model name is not valid UTF-8")
+	}
+	return nil
+}
+
+// extraFields are the extra fields as they stand in the body, "" for none.
+func extraFields(extra map[string]any) (string, error) {
+	if len(extra) == 0 {
+		return "", nil
+	}
+	b, err := json.Marshal(extra)
+	if err != nil {
+		return "", fmt.Errorf("the extra fields cannot be written as JSON: %w", err)
+	}
+	return string(b[1 : len(b)-1]), nil
+}
+
+// EstimateTokens is a rough count of the tokens of a text, without knowing the
+// model: one for four ASCII bytes, and one for any other rune.
+func EstimateTokens(text string) int {
+	ascii, other := 0, 0
+	for _, r := range text {
+		if r < utf8.RuneSelf {
+			ascii++
+		} else {
+			other++
+		}
+	}
+	return (ascii+3)/4 + other
+}
+
+// tokens is what a request counts towards a limit of tokens: its estimated
+// prompt and all that the answer may have.
+func (r Request) tokens() int {
+	n := EstimateTokens(r.Prompt) + len(r.TokenIDs) + r.MaxTokens
+	for _, m := range r.Messages {
+		n += EstimateTokens(m.Content)
+	}
+	return n
+}

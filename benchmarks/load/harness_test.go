@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command is a program, on a core of its own where it is measured.
+// command is one of our programs.
 func command(tb testing.TB, core int, name string, args ...string) *exec.Cmd {
 	tb.Helper()
 	built = true
@@ -54,7 +54,11 @@ func command(tb testing.TB, core int, name string, args ...string) *exec.Cmd {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	path := filepath.Join(dir, name)
+	return pinned(tb, core, filepath.Join(dir, name), args...)
+}
+
+// pinned is a program, on a core of its own where it is measured.
+func pinned(tb testing.TB, core int, path string, args ...string) *exec.Cmd {
 	if _, measured := tb.(*testing.B); measured && runtime.NumCPU() > 1 {
 		if pin, err := exec.LookPath("taskset"); err == nil {
 			path, args = pin, append([]string{"-c", fmt.Sprint(core), path}, args...)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -124,6 +125,9 @@ func (b *batchRun) round(ctx context.Context, r *batch.Runner, judge bool) (int,
 			yield(batch.Item{}, err)
 		}
 	}
+	// A store commits many answers at the price of one.
+	puts, storing := errgroup.WithContext(ctx)
+	puts.SetLimit(64)
 	err := r.Run(ctx, iter.Seq2[batch.Item, error](items), func(res batch.Result) error {
 		need := waiting[res.ID]
 		delete(waiting, res.ID)
@@ -133,8 +137,12 @@ func (b *batchRun) round(ctx context.Context, r *batch.Runner, judge bool) (int,
 			b.failed.add(need.Wire, res.Err)
 			return nil
 		}
-		return b.store.Put(ctx, diversify.Entry(need.Request, res.Response))
+		puts.Go(func() error { return b.store.Put(storing, diversify.Entry(need.Request, res.Response)) })
+		return storing.Err()
 	})
+	if failed := puts.Wait(); failed != nil {
+		err = failed
+	}
 	if err == nil {
 		err = spent
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -23,6 +22,10 @@ type serverFlags struct {
 	wait              time.Duration
 }
 
+// defaultConcurrency is what a small server can take; the client finds by
+// itself how much of it is too much.
+const defaultConcurrency = 32
+
 const serverHelp = `
 The server is any that speaks OpenAI's protocol: --base-url or OPENAI_BASE_URL
 names it, OPENAI_API_KEY holds the key. Several --base-url share the calls; one
@@ -32,7 +35,7 @@ the servers keep up, to --concurrency each.`
 func (s *serverFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&s.baseURLs, "base-url", nil, "server, up to and including /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
-	f.IntVar(&s.concurrency, "concurrency", diversify.DefaultConcurrency, "most calls at a time, to each server")
+	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
 	f.IntVar(&s.requestsPerMinute, "rpm", 0, "most requests a minute, to each server; 0 for no limit")
 	f.IntVar(&s.tokensPerMinute, "tpm", 0, "most tokens a minute, to each server, prompts and --max-tokens together; 0 for no limit")
 	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")

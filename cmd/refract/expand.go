@@ -102,7 +102,7 @@ references under "variants", the rest with its verdict under "rejected".`,
 	f.StringVar(&x.judge, "judge", "", "model that is asked whether each accepted answer means what its reference does")
 	f.IntVar(&x.tolerate, "tolerate", 100, "requests that may fail on their own account, such as too long prompts, before the run stops")
 	f.IntVar(&x.keep, "select", 0, "of a segment's variants keep so many that cover most; 0 keeps all ('refract select' has more)")
-	f.StringVar(&x.keepBy, "select-by", selection.ByFarthest.String(), "order, random, farthest or facility, over n-grams")
+	f.StringVar(&x.keepBy, "select-by", selection.ByFacility.String(), "order, random, farthest or facility, over n-grams")
 	complete(cmd, "select-by", selection.MethodNames()...)
 	complete(cmd, "endpoint", string(llm.Chat), string(llm.Completions))
 	complete(cmd, "prompts", promptWords()...)

@@ -42,7 +42,7 @@ without text are never kept.
 ` + selectionHelp + `
 ` + serverHelp,
 		Example: `  refract select jsonl:expanded.jsonl -k 4 -o four.jsonl
-  refract select jsonl:expanded.jsonl -k 4 --by facility --over embeddings --embeddings text-embedding-3-small -o four.jsonl
+  refract select jsonl:expanded.jsonl -k 4 --over embeddings --embeddings text-embedding-3-small -o four.jsonl
   refract select mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified -k 3 --by random --seed 7 -o three.jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
@@ -52,7 +52,7 @@ without text are never kept.
 	c.registerPath(cmd)
 	f := cmd.Flags()
 	f.IntVarP(&c.k, "count", "k", 0, "variants of a segment to keep (required)")
-	f.StringVar(&c.by, "by", "farthest", "order, random, farthest or facility")
+	f.StringVar(&c.by, "by", "facility", "order, random, farthest or facility")
 	f.StringVar(&c.over, "over", "ngrams", "what farthest and facility compare: ngrams or embeddings")
 	f.Uint64Var(&c.seed, "seed", 12345, "seed of random")
 	complete(cmd, "by", selection.MethodNames()...)

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -51,11 +50,9 @@ type group struct {
 	// use in trying each alone.
 	shared func(error) bool
 
-	mu       sync.Mutex
-	closed   bool
-	inFlight sync.WaitGroup
-	queue    chan *operation
-	drained  chan struct{} // closed when the writer has ended
+	gate    gate
+	queue   chan *operation
+	drained chan struct{} // closed when the writer has ended
 }
 
 func newGroup(commit func(context.Context, []*operation) error, shared func(error) bool) *group {
@@ -67,14 +64,11 @@ func newGroup(commit func(context.Context, []*operation) error, shared func(erro
 // do waits until an operation is committed. When it fails because the
 // operation's context is done, the operation may still be carried out.
 func (g *group) do(op *operation) error {
-	g.mu.Lock()
-	if g.closed {
-		g.mu.Unlock()
-		return ErrClosed
+	leave, err := g.gate.enter()
+	if err != nil {
+		return err
 	}
-	g.inFlight.Add(1)
-	g.mu.Unlock()
-	defer g.inFlight.Done()
+	defer leave()
 
 	op.done = make(chan error, 1)
 	select {
@@ -97,14 +91,9 @@ func (g *group) do(op *operation) error {
 // close ends the writer once all that waits is committed; then only the
 // caller uses the connection.
 func (g *group) close() {
-	g.mu.Lock()
-	closed := g.closed
-	g.closed = true
-	g.mu.Unlock()
-	if closed {
+	if !g.gate.shut() {
 		return
 	}
-	g.inFlight.Wait()
 	close(g.queue)
 	<-g.drained
 }

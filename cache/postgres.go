@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,9 +36,7 @@ type Postgres struct {
 	claims *claims
 	group  *group // nil if read-only
 
-	mu       sync.Mutex
-	closed   bool
-	inFlight sync.WaitGroup // all but what the group waits for
+	gate gate // all is inside but what the group waits for
 }
 
 // OpenPostgres opens the cache in the database of a URL as libpq knows it,
@@ -150,14 +147,9 @@ func (s *Postgres) GoString() string { return s.name }
 // Close ends the use of the database, once the answers that are being stored
 // are committed, and gives up all claims. Closing twice is no error.
 func (s *Postgres) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	if !s.gate.shut() {
 		return nil
 	}
-	s.closed = true
-	s.mu.Unlock()
-	s.inFlight.Wait()
 	if s.group != nil {
 		s.claims.end()
 		s.group.close()
@@ -169,11 +161,8 @@ func (s *Postgres) Close() error {
 
 // enter fails after Close, which waits until leave is called.
 func (s *Postgres) enter() (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, fmt.Errorf("cache %s: %w", s.name, ErrClosed)
+	if leave, err = s.gate.enter(); err != nil {
+		return nil, fmt.Errorf("cache %s: %w", s.name, err)
 	}
-	s.inFlight.Add(1)
-	return s.inFlight.Done, nil
+	return leave, nil
 }

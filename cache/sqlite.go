@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"modernc.org/sqlite"
@@ -45,9 +44,7 @@ type SQLite struct {
 	patience time.Duration
 	known    knownParams
 
-	mu       sync.Mutex
-	closed   bool
-	inFlight sync.WaitGroup // reads of many
+	gate gate // reads of many are inside
 }
 
 var (
@@ -285,14 +282,9 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 // Close ends the use of the file, once the answers that are being stored are
 // committed, and gives up all claims. Closing twice is no error.
 func (s *SQLite) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	if !s.gate.shut() {
 		return nil
 	}
-	s.closed = true
-	s.mu.Unlock()
-	s.inFlight.Wait()
 	var err error
 	if s.group != nil {
 		s.claims.end()
@@ -320,21 +312,16 @@ func (s *SQLite) closeConnections() error {
 
 // use fails after Close.
 func (s *SQLite) use() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return fmt.Errorf("cache %s: %w", s.file, ErrClosed)
+	if err := s.gate.open(); err != nil {
+		return fmt.Errorf("cache %s: %w", s.file, err)
 	}
 	return nil
 }
 
 // enter is use for what Close waits for, until leave is called.
 func (s *SQLite) enter() (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, fmt.Errorf("cache %s: %w", s.file, ErrClosed)
+	if leave, err = s.gate.enter(); err != nil {
+		return nil, fmt.Errorf("cache %s: %w", s.file, err)
 	}
-	s.inFlight.Add(1)
-	return s.inFlight.Done, nil
+	return leave, nil
 }

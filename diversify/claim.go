@@ -67,7 +67,7 @@ func (x *Expander) elsewhere(r *run, j *job, a *ask) (*flight, error) {
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		x.mu.Lock()
 		f := x.share(r, j, a)
-		_, taken := x.mine[a.key]
+		may, taken := x.mine[a.key]
 		if f == nil && !taken {
 			x.mine[a.key] = false
 		}
@@ -77,8 +77,9 @@ func (x *Expander) elsewhere(r *run, j *job, a *ask) (*flight, error) {
 		}
 		if !taken {
 			ans, state, err := x.look(r.ctx, a.key)
+			may = state == mayAsk
 			x.mu.Lock()
-			if state == mayAsk {
+			if may {
 				x.mine[a.key] = true
 			} else {
 				delete(x.mine, a.key)
@@ -91,9 +92,6 @@ func (x *Expander) elsewhere(r *run, j *job, a *ask) (*flight, error) {
 				return landed(ans), nil
 			}
 		}
-		x.mu.Lock()
-		may := x.mine[a.key]
-		x.mu.Unlock()
 		if may {
 			return x.board(r, j, a)
 		}

@@ -66,7 +66,7 @@ stored by 'refract score --per cell' take the place of scoring.`,
 	f.StringVar(&c.matrix, "matrix", "", "stored matrix to take the scores from")
 	f.IntVar(&c.bootstrap, "bootstrap", 1000, "resamples for confidence intervals; 0 for none")
 	f.Float64Var(&c.confidence, "confidence", 0.95, "coverage of the intervals")
-	f.Uint64Var(&c.seed, "seed", 12345, "seed of the resampling")
+	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of the resampling")
 	complete(cmd, "statistic", "kendall", "spearman", "pearson", "accuracy")
 	complete(cmd, "group", "none", "segment", "system")
 	return cmd

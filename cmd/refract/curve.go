@@ -74,7 +74,7 @@ k; these intervals are of paired differences, bootstrapped over segments.
 	f.StringVar(&c.plot, "plot", "", "file.svg or file.png to draw the curves into")
 	f.IntVar(&c.bootstrap, "bootstrap", 1000, "resamples for confidence intervals; 0 for none")
 	f.Float64Var(&c.confidence, "confidence", 0.95, "coverage of the intervals")
-	f.Uint64Var(&c.seed, "seed", 12345, "seed of the resampling, and of the first random order")
+	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of the resampling, and of the first random order")
 	complete(cmd, "statistic", "kendall", "spearman", "pearson", "accuracy")
 	complete(cmd, "group", "none", "segment", "system")
 	complete(cmd, "by", selection.MethodNames()...)

@@ -180,7 +180,7 @@ func (e *env) demoScores(ctx context.Context, ds refract.Dataset) error {
 // demoComparison is 'refract compare' on the sample.
 func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 	c := &comparer{output: output{format: "table"}, settingFlags: settingFlags{policy: "exclude"},
-		statistics: []string{"kendall", "accuracy"}, grouping: "none", bootstrap: 1000, confidence: 0.95, seed: 12345}
+		statistics: []string{"kendall", "accuracy"}, grouping: "none", bootstrap: 1000, confidence: 0.95, seed: defaultSeed}
 	stats, grouping, err := c.parseStatistics()
 	if err != nil {
 		return err

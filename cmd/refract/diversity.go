@@ -57,7 +57,7 @@ Segments with fewer than two texts have no diversity, and are counted.
 	f.BoolVar(&d.originals, "originals", false, "let the original references enter beside the variants")
 	f.IntVar(&d.bootstrap, "bootstrap", 1000, "resamples of segments for confidence intervals; 0 for none")
 	f.Float64Var(&d.confidence, "confidence", 0.95, "coverage of the intervals")
-	f.Uint64Var(&d.seed, "seed", 12345, "seed of the resampling")
+	f.Uint64Var(&d.seed, "seed", defaultSeed, "seed of the resampling")
 	complete(cmd, "measure", "semantic", "self-bleu", "self-chrf", "distinct-1", "distinct-2")
 	return cmd
 }

@@ -218,7 +218,7 @@ func (x *expander) selector() (*selection.Selector, error) {
 	if err != nil {
 		return nil, usagef("--select-by: %w", err)
 	}
-	return &selection.Selector{Method: method, Similarity: selection.NGrams(), Seed: 12345}, nil
+	return &selection.Selector{Method: method, Similarity: selection.NGrams(), Seed: defaultSeed}, nil
 }
 
 // config is what the flags say of the expansion, without store and client.

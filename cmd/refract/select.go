@@ -54,7 +54,7 @@ without text are never kept.
 	f.IntVarP(&c.k, "count", "k", 0, "variants of a segment to keep (required)")
 	f.StringVar(&c.by, "by", "facility", "order, random, farthest or facility")
 	f.StringVar(&c.over, "over", "ngrams", "what farthest and facility compare: ngrams or embeddings")
-	f.Uint64Var(&c.seed, "seed", 12345, "seed of random")
+	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
 	complete(cmd, "by", selection.MethodNames()...)
 	complete(cmd, "over", "ngrams", "embeddings")
 	return cmd

@@ -10,6 +10,9 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
+// defaultSeed is the one that sacreBLEU has.
+const defaultSeed = 12345
+
 // settingFlags name metrics and aggregators.
 type settingFlags struct {
 	metrics    []string

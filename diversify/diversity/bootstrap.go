@@ -4,7 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
 // Bootstrap is the setting of percentile bootstrap intervals (Efron, 1979) of
@@ -34,21 +35,8 @@ func (b Bootstrap) interval(ctx context.Context, values []float64) (low, high fl
 		}
 		means[r] = sum / float64(n)
 	}
-	slices.Sort(means)
-	tail := (1 - b.Confidence) / 2
-	return quantile(means, tail), quantile(means, 1-tail), nil
-}
-
-// quantile interpolates linearly between sorted neighbours (type 7 of Hyndman
-// and Fan, 1996).
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	below := int(at)
-	if below+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	share := at - float64(below)
-	return sorted[below] + float64(share*(sorted[below+1]-sorted[below]))
+	ends := correlate.Percentiles(means, b.Confidence)
+	return ends.Low, ends.High, nil
 }
 
 func mean(values []float64) float64 {

@@ -77,4 +77,4 @@ if [ $# = 0 ]; then
 	set -- -race
 fi
 go test -count=1 "$@" ./cache
-go test -count=1 "$@" -run Postgres ./cmd/refract
+go test -count=1 "$@" -run Postgres ./cmd/refract/command

@@ -4,51 +4,9 @@
 package main
 
 import (
-	"context"
-	"io"
 	"os"
-	"os/signal"
-	"runtime/debug"
-	"syscall"
+
+	"github.com/refract-eval/refract/cmd/refract/command"
 )
 
-// env is what the program takes from its surroundings.
-type env struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	getenv         func(string) string
-	stderrTerminal bool
-	stdoutTerminal bool
-	args           []string // of the command line, without the program's name
-}
-
-func main() {
-	os.Exit(realMain())
-}
-
-func realMain() int {
-	// What is alive at a time is a few megabytes, so that collecting at each
-	// doubling would be frequent for nothing. GOGC still decides if it is set.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	e := &env{
-		stdin:          os.Stdin,
-		stdout:         os.Stdout,
-		stderr:         os.Stderr,
-		getenv:         os.Getenv,
-		stderrTerminal: isTerminal(os.Stderr),
-		stdoutTerminal: isTerminal(os.Stdout),
-	}
-	return e.run(ctx, os.Args[1:])
-}
-
-func (e *env) run(ctx context.Context, args []string) int {
-	e.args = args
-	root := e.rootCommand()
-	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
-	return e.exit(ctx, cmd.CommandPath(), err)
-}
+func main() { os.Exit(command.Main()) }

@@ -1,0 +1,139 @@
+package command
+
+import (
+	"context"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/report"
+)
+
+// aggregator is one run of refract aggregate.
+type aggregator struct {
+	settingFlags
+	output
+	per string
+}
+
+func (e *env) aggregateCommand() *cobra.Command {
+	a := &aggregator{}
+	cmd := &cobra.Command{
+		Use:   "aggregate MATRIX",
+		Short: "Aggregate a stored matrix, without scoring again",
+		Long: `Aggregate the cells that 'refract score --per cell -o MATRIX' stored, in JSON
+Lines or Parquet. The score of a system is the mean over segments: a matrix
+holds no corpus statistics.`,
+		Example: `  refract aggregate matrix.parquet -a single,max,mean,softmax:t=5
+  refract aggregate matrix.jsonl -a best:k=3 --per segment -f jsonl`,
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), e, args[0]) },
+	}
+	a.registerAggregates(cmd, "single,max,mean, and native where it is stored")
+	a.output.register(cmd)
+	cmd.Flags().StringVar(&a.per, "per", "system", "segment or system")
+	complete(cmd, "per", "segment", "system")
+	return cmd
+}
+
+func (a *aggregator) run(ctx context.Context, e *env, path string) error {
+	if a.per != "system" && a.per != "segment" {
+		return usagef("--per %q: want segment or system", a.per)
+	}
+	policy, err := a.missing()
+	if err != nil {
+		return err
+	}
+	aggs, err := a.parseAggregators()
+	if err != nil {
+		return err
+	}
+	asked := len(aggs) > 0
+	if !asked {
+		aggs = aggregators("single", "max", "mean", "native")
+	}
+	if _, err := a.kind(); err != nil {
+		return err
+	}
+	in, err := matrix.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := a.output.open(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if err := a.reduce(ctx, in, aggs, asked, policy, out); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// reduce streams the matrix. What is in it is known with its first segment.
+func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggregate.Aggregator, asked bool, policy aggregate.Policy, out *sink) error {
+	var settings []refract.Setting
+	var add func(*refract.SegmentScores) error
+	var finish func() error
+	for seg, err := range in.Segments(ctx) {
+		if err != nil {
+			return err
+		}
+		if add == nil {
+			eng := &refract.Engine{}
+			if settings, eng.Metrics, err = storedSettings(in.Metrics(), aggs, asked); err != nil {
+				return err
+			}
+			if add, finish, err = a.sinkOf(eng, settings, policy, out); err != nil {
+				return err
+			}
+		}
+		if err := add(seg); err != nil {
+			return err
+		}
+	}
+	return finish()
+}
+
+func (a *aggregator) sinkOf(eng *refract.Engine, settings []refract.Setting, policy aggregate.Policy, out *sink) (add func(*refract.SegmentScores) error, finish func() error, err error) {
+	if a.per == "segment" {
+		w, err := a.table(out, segmentColumns(), report.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		rows := newSegmentRows(w, eng.Metrics, settings, refract.Reducer{Policy: policy}, "")
+		return rows.write, w.Close, nil
+	}
+	acc, err := refract.NewSystems(eng, settings, refract.Averaged, policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	return acc.Add, func() error { return writeSystems(&a.output, out, acc, settings) }, nil
+}
+
+// storedScores gives the segments of a matrix one by one.
+type storedScores struct {
+	path  string
+	first *refract.SegmentScores
+	next  func() (*refract.SegmentScores, error)
+	stop  func()
+}
+
+// pull turns the segments of a matrix into calls; at the end it gives nil.
+func pull(ctx context.Context, in *matrix.Reader) (next func() (*refract.SegmentScores, error), stop func()) {
+	get, end := iter.Pull2(in.Segments(ctx))
+	return func() (*refract.SegmentScores, error) {
+			s, err, ok := get()
+			if !ok {
+				return nil, nil
+			}
+			return s, err
+		}, func() {
+			end()
+			in.Close()
+		}
+}

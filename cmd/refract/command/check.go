@@ -1,0 +1,136 @@
+package command
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/report"
+)
+
+// checking is one run of refract check.
+type checking struct {
+	input
+	checkFlags
+	result   output // where the dataset goes
+	table    output // how the counts are shown
+	human    bool
+	examples int
+}
+
+func (e *env) checkCommand() *cobra.Command {
+	k := &checking{}
+	cmd := &cobra.Command{
+		Use:   "check [DATASET]",
+		Short: "Clean and check the expanded references of a dataset",
+		Long: `Clean the variants of a dataset, check them, and count what each check catches.
+An answer counts for the first check that catches it, in the order of the table.
+` + datasetHelp + `
+
+An mtme: dataset knows its languages; for another, --language and
+--source-language turn on the language check. -o writes the dataset as JSON
+Lines, with the accepted variants, cleaned, as its variants, the others under
+"rejected", and each with its verdict and its raw text.
+
+With --human the references that people wrote are judged in place of variants,
+each against the first one: what is caught then shows how often a check is
+wrong, but for copies.`,
+		Example: `  refract check mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --examples 3
+  refract check jsonl:expanded.jsonl --language de --source-language en -o checked.jsonl
+  refract check mtme:data/wmt22/zh-en --human
+  refract check jsonl:expanded.jsonl --checks duplicate --clean none --exact`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return k.run(cmd.Context(), e, args) },
+	}
+	k.input.register(cmd)
+	k.checkFlags.register(cmd)
+	k.result.registerPath(cmd)
+	f := cmd.Flags()
+	var formats []string
+	for _, name := range report.Formats() {
+		formats = append(formats, string(name))
+	}
+	f.StringVarP(&k.table.format, "format", "f", "table", "how counts are shown: table, json, jsonl, csv, tsv, markdown or latex")
+	complete(cmd, "format", formats...)
+	k.table.formatGiven = func() bool { return true }
+	f.BoolVar(&k.human, "human", false, "judge the references after the first one in place of the variants")
+	f.IntVar(&k.examples, "examples", 0, "examples to show of each check, the first ones")
+	return cmd
+}
+
+// mostExamples bounds what is kept of a check.
+const mostExamples = 1000
+
+func (k *checking) run(ctx context.Context, e *env, args []string) error {
+	switch {
+	case k.examples < 0 || k.examples > mostExamples:
+		return usagef("--examples %d: want 0 to %d", k.examples, mostExamples)
+	case k.human && k.result.path != "":
+		return usagef("--human judges references, and -o writes variants: leave one out")
+	case k.human && len(k.references) > 0:
+		return usagef("--human judges references, and not the variants of --references: leave one out")
+	}
+	if _, err := k.table.kind(); err != nil {
+		return err
+	}
+	if k.human && len(args) > 0 && strings.HasPrefix(args[0], "mtme:") && len(k.reference) == 0 {
+		k.reference = []string{"all"}
+	}
+	c, err := k.checker(args)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return usagef("--checks none leaves nothing to do; name a check or a cleaning step")
+	}
+	ds, err := k.dataset(e, args, k.result.path != "")
+	if err != nil {
+		return err
+	}
+	out, err := k.result.open(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	counts := newCheckCounts(c, k.examples)
+	var enc *dataset.Encoder
+	if k.result.path != "" {
+		enc = dataset.NewEncoder(out)
+	}
+	for s, err := range ds.Segments(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if k.human {
+			counts.humans(s)
+			continue
+		}
+		judged := counts.variants(s)
+		if enc != nil {
+			if err := enc.Encode(judged); err != nil {
+				return err
+			}
+		}
+	}
+	if err := counts.complain(k.human); err != nil {
+		return err
+	}
+	if enc != nil {
+		if err := out.Commit(); err != nil {
+			return err
+		}
+	}
+	table := newSink(e.stdout, "standard output", nil, "")
+	if k.result.path == "-" {
+		table = newSink(e.stderr, "standard error", nil, "")
+	}
+	if err := counts.write(&k.table, table, k.human); err != nil {
+		return err
+	}
+	return table.Commit()
+}

@@ -1,0 +1,170 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/diversify/language"
+)
+
+// checkFlags say how answers are cleaned and checked.
+type checkFlags struct {
+	checks         []string
+	clean          []string
+	language       string
+	sourceLanguage string
+	minRatio       float64
+	maxRatio       float64
+	slack          int
+	exact          bool
+	cleanGiven     func() bool
+}
+
+const (
+	listAll  = "all"
+	listNone = "none"
+)
+
+func (f *checkFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.checks, "checks", []string{listAll}, "checks to make: all, names separated by commas, or none, which cleans nothing either")
+	fl.StringSliceVar(&f.clean, "clean", []string{listAll}, "cleaning steps: all, names separated by commas, or none")
+	fl.StringVar(&f.language, "language", "", "language of the references, such as de; none for no such check (default that of an mtme: dataset)")
+	fl.StringVar(&f.sourceLanguage, "source-language", "", "language of the sources, such as zh (default that of an mtme: dataset)")
+	fl.Float64Var(&f.minRatio, "min-ratio", check.DefaultMinRatio, "shortest answer, as a share of its reference")
+	fl.Float64Var(&f.maxRatio, "max-ratio", check.DefaultMaxRatio, "longest answer, as a multiple of its reference")
+	fl.IntVar(&f.slack, "slack", check.DefaultSlack, "characters by which an answer may always be shorter or longer")
+	fl.BoolVar(&f.exact, "exact", false, "copies and duplicates are those that are the same byte by byte")
+	complete(cmd, "checks", append([]string{listAll, listNone}, check.Checks()...)...)
+	complete(cmd, "clean", append([]string{listAll, listNone}, check.Steps()...)...)
+	complete(cmd, "language", append([]string{listNone}, language.Codes()...)...)
+	complete(cmd, "source-language", language.Codes()...)
+	f.cleanGiven = func() bool { return cmd.Flags().Changed("clean") }
+}
+
+// checker makes the Checker that the flags ask for; args name the dataset. It
+// is nil where nothing is to be cleaned or checked.
+func (f *checkFlags) checker(args []string) (*check.Checker, error) {
+	return f.checkerFor(args, diversify.Prompts())
+}
+
+// checkerFor is checker for answers to other prompts than the built-in ones.
+func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*check.Checker, error) {
+	checks, err := pick("checks", f.checks, check.Checks())
+	if err != nil {
+		return nil, err
+	}
+	steps, err := pick("clean", f.clean, check.Steps())
+	if err != nil {
+		return nil, err
+	}
+	if len(checks) == 0 && (len(steps) == 0 || !f.cleanGiven()) {
+		return nil, nil
+	}
+	if !(f.minRatio > 0 && f.minRatio <= 1) {
+		return nil, usagef("--min-ratio %v: want a number above 0 and at most 1", f.minRatio)
+	}
+	if !(f.maxRatio >= 1) {
+		return nil, usagef("--max-ratio %v: want a number of at least 1", f.maxRatio)
+	}
+	if f.slack < 0 {
+		return nil, usagef("--slack %d: want 0 or more", f.slack)
+	}
+	cfg := check.Config{Checks: checks, Cleaning: steps, Exact: f.exact, MinRatio: f.minRatio, MaxRatio: f.maxRatio, Slack: f.slack}
+	if f.slack == 0 {
+		cfg.Slack = -1 // none, where 0 is the default
+	}
+	for _, p := range prompts {
+		// What a template puts around the reference is not known here.
+		if !strings.Contains(p.Text, "{reference}") {
+			cfg.Prompts = append(cfg.Prompts, p.Text)
+		}
+	}
+	if err := f.detector(&cfg, args); err != nil {
+		return nil, err
+	}
+	c, err := check.New(cfg)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	return c, nil
+}
+
+// detector sets up the language check, or takes it from the list where no
+// language is known and none was asked for.
+func (f *checkFlags) detector(cfg *check.Config, args []string) error {
+	named := slices.Contains(f.checks, check.ReasonLanguage)
+	source, target := languagePair(args)
+	if f.sourceLanguage != "" {
+		source = f.sourceLanguage
+	}
+	if f.language != "" {
+		target = f.language
+	}
+	if !slices.Contains(cfg.Checks, check.ReasonLanguage) {
+		return nil
+	}
+	if target == "" || target == listNone {
+		if named {
+			return usagef("the language check needs --language, such as --language de")
+		}
+		cfg.Checks = slices.DeleteFunc(cfg.Checks, func(s string) bool { return s == check.ReasonLanguage })
+		return nil
+	}
+	among := []string{target, "en"}
+	if source != "" {
+		among = append(among, source)
+	}
+	if target == "en" && (source == "" || source == "en") {
+		return usagef("--language en: from which language is English to be told? name it with --source-language")
+	}
+	d, err := language.New(language.Config{Languages: among})
+	if err != nil {
+		return usagef("%w; --language none leaves that check out", err)
+	}
+	cfg.Language, cfg.Detector = strings.ToLower(target), d
+	return nil
+}
+
+// languagePair is that of an mtme: dataset, or "".
+func languagePair(args []string) (source, target string) {
+	if len(args) == 0 {
+		return "", ""
+	}
+	place, ok := strings.CutPrefix(args[0], "mtme:")
+	if !ok {
+		return "", ""
+	}
+	place = strings.TrimRight(place, "/")
+	source, target, ok = strings.Cut(place[strings.LastIndexByte(place, '/')+1:], "-")
+	if !ok || !slices.Contains(language.Codes(), source) || !slices.Contains(language.Codes(), target) {
+		return "", ""
+	}
+	return source, target
+}
+
+// pick reads a list of names, of which "all" and "none" stand alone. Unknown
+// names are left to the caller's constructor.
+func pick(flag string, given, all []string) ([]string, error) {
+	var names []string
+	for _, name := range given {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	switch {
+	case len(names) == 1 && names[0] == listAll:
+		return slices.Clone(all), nil
+	case len(names) == 1 && names[0] == listNone:
+		return []string{}, nil
+	case len(names) == 0:
+		return nil, usagef("--%s is empty; for no name at all write none", flag)
+	case slices.Contains(names, listAll) || slices.Contains(names, listNone):
+		return nil, usagef("--%s %s: %s and %s stand alone", flag, strings.Join(given, ","), listAll, listNone)
+	}
+	return names, nil
+}

@@ -1,0 +1,239 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/demo"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/report"
+)
+
+func (e *env) demoCommand() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run the whole line offline on a built-in sample",
+		Long: `Expand, score, aggregate and compare on a sample that is part of the program:
+translations into English and German, summaries and captions, written by the
+program's authors together with four made-up systems, their own judgements and
+a recorded answer to each of the ten prompts. No network is used.
+
+--write saves the sample and its answers, to go through the steps by hand.`,
+		Example: `  refract demo
+  refract demo --write sample`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir != "" {
+				return e.writeSample(dir)
+			}
+			return e.demo(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&dir, "write", "", "folder to save the sample in, in place of running it")
+	return cmd
+}
+
+func (e *env) demo(ctx context.Context) error {
+	segments, sum, err := e.expandSample(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, `The sample: %d segments with one reference each, translated, summarized or
+captioned by four systems. Ten prompts rewrote each reference: %d answers, all
+recorded, no call made; %d was rejected by the checks, and %d more in its place.
+Texts, systems, answers and judgements are the authors' own: they show how the
+program works, not that the method does.
+
+`, sum.Segments, sum.Cached, sum.Rejected, sum.Resampled)
+	if err := e.demoScores(ctx, segments); err != nil {
+		return err
+	}
+	if err := e.demoComparison(ctx, segments); err != nil {
+		return err
+	}
+	_, err = io.WriteString(e.stdout, demoNext)
+	return err
+}
+
+const demoNext = `
+With one reference, the system "fine-tuned" is punished for its own wording;
+with eleven, most of what it says is found in some reference.
+
+Go on with your own data:
+  refract demo --write sample             save the sample, to see the formats
+  refract expand --ref ref.txt --source src.txt --hyp a=a.txt --model MODEL -o expanded.jsonl
+  refract score jsonl:expanded.jsonl -a single,max
+  refract compare mtme:DIR/wmt22/zh-en --references div-ref:FILE
+`
+
+// memoryDataset is segments at hand.
+type memoryDataset []*refract.Segment
+
+func (m memoryDataset) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for _, s := range m {
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+// expandSample expands the sample from its recorded answers.
+func (e *env) expandSample(ctx context.Context) (memoryDataset, diversify.Summary, error) {
+	store := cache.NewMemory()
+	if _, err := cache.Import(ctx, bytes.NewReader(demo.Answers()), store); err != nil {
+		return nil, diversify.Summary{}, err
+	}
+	ds, err := dataset.Open("jsonl:-", dataset.Options{Judgements: true, Stdin: bytes.NewReader(demo.Sample())})
+	if err != nil {
+		return nil, diversify.Summary{}, err
+	}
+	checks, err := check.New(check.Config{})
+	if err != nil {
+		return nil, diversify.Summary{}, err
+	}
+	x, err := diversify.New(diversify.Config{
+		Prompts: diversify.Ten(), Model: demo.Model, Store: store,
+		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP, Check: checks, Resample: defaultResample,
+	})
+	if err != nil {
+		return nil, diversify.Summary{}, err
+	}
+	var out memoryDataset
+	sum, err := x.Expand(ctx, ds, func(s *refract.Segment) error {
+		out = append(out, s)
+		return nil
+	})
+	return out, sum, err
+}
+
+// demoScores shows the systems' scores with one reference and with all.
+func (e *env) demoScores(ctx context.Context, ds refract.Dataset) error {
+	ms, err := (&settingFlags{}).parseMetrics()
+	if err != nil {
+		return err
+	}
+	settings, err := cross(ms, aggregators("single", "max"), false, scoresNative)
+	if err != nil {
+		return err
+	}
+	eng := &refract.Engine{}
+	acc, err := refract.NewSystems(eng, settings, refract.Averaged, 0)
+	if err != nil {
+		return err
+	}
+	human := map[string][]float64{}
+	err = eng.Run(ctx, ds, func(s *refract.SegmentScores) error {
+		for _, j := range s.Segment.Judgements {
+			human[j.System] = append(human[j.System], j.Score)
+		}
+		return acc.Add(s)
+	})
+	if err != nil {
+		return err
+	}
+	columns := []report.Column{{Name: "system"}, {Name: "authors", Kind: report.KindFloat, Digits: 1}}
+	for _, set := range settings {
+		columns = append(columns, report.Column{Name: set.Metric.Info().Name + " " + set.Aggregator.Name(), Kind: report.KindFloat, Digits: 1})
+	}
+	w, err := report.NewWriter(e.stdout, report.Table, columns, report.Options{Title: "Mean scores: one reference (single) and the best of eleven (max)"})
+	if err != nil {
+		return err
+	}
+	scores := acc.Scores()
+	systems := len(scores) / len(settings)
+	for i := range systems {
+		sum := 0.0
+		for _, v := range human[scores[i].System] {
+			sum += v
+		}
+		row := []report.Value{report.String(scores[i].System), report.Float(sum / float64(len(human[scores[i].System])))}
+		for k := range settings {
+			row = append(row, report.Float(scores[k*systems+i].Value))
+		}
+		if err := w.Row(row...); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	_, err = io.WriteString(e.stdout, "\n")
+	return err
+}
+
+// demoComparison is 'refract compare' on the sample.
+func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
+	c := &comparer{output: output{format: "table"}, settingFlags: settingFlags{policy: "exclude"},
+		judgementFlags: defaultJudgement(), significanceFlags: significanceFlags{what: settingsTable}, statistics: []string{"kendall", "accuracy"}}
+	measures, err := c.measures(c.statistics...)
+	if err != nil {
+		return err
+	}
+	run, err := c.plan(ctx, e, nil)
+	if err != nil {
+		return err
+	}
+	col, err := run.collect(ctx, ds)
+	if err != nil {
+		return err
+	}
+	out, err := c.output.open(e)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "Agreement with the judgements, under four aggregations over references:")
+	if err := c.write(ctx, out, col, run.columns, measures); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// writeSample saves the sample's files.
+func (e *env) writeSample(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{"sample.jsonl", demo.Sample()}, {"answers.jsonl", demo.Answers()}} {
+		if err := writeNew(filepath.Join(dir, file.name), file.data); err != nil {
+			return err
+		}
+	}
+	e.note("wrote %s and %s; go on with", filepath.Join(dir, "sample.jsonl"), filepath.Join(dir, "answers.jsonl"))
+	e.note("  refract cache import %s %s", filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "answers.jsonl"))
+	e.note("  refract expand jsonl:%s --model %s --cache %s --offline -o %s",
+		filepath.Join(dir, "sample.jsonl"), demo.Model, filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "expanded.jsonl"))
+	e.note("  refract compare jsonl:%s", filepath.Join(dir, "expanded.jsonl"))
+	return nil
+}
+
+// writeNew writes a file that must not be there yet.
+func writeNew(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already; move it away, or choose another folder", path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}

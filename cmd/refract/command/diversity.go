@@ -1,0 +1,285 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify/diversity"
+	"github.com/refract-eval/refract/report"
+)
+
+// diverser is one run of refract diversity.
+type diverser struct {
+	input
+	output
+	embeddingFlags
+	measures   []string
+	originals  bool
+	bootstrap  int
+	confidence float64
+	seed       uint64
+}
+
+func (e *env) diversityCommand() *cobra.Command {
+	d := &diverser{}
+	cmd := &cobra.Command{
+		Use:   "diversity SET [SET…]",
+		Short: "Measure how different the variants of references are",
+		Long: `Measure how different the variants of each segment are from each other, and
+average over segments. Several sets are shown side by side, with the difference
+to the first one over the segments that both have: several DATASETs, or one
+DATASET with several --references, each of which is a set.
+` + datasetHelp + `
+
+Measures: semantic, the mean cosine distance between the vectors of all pairs,
+which needs --embeddings and is the paper's; self-METRIC, the mean score of
+each text against all the others by the metric's own rule for several
+references, such as self-bleu or self-bleu:tokenize=zh, of which a lower one
+says more diversity; distinct-N, the share of word n-grams that are distinct.
+Segments with fewer than two texts have no diversity, and are counted.
+` + serverHelp,
+		Example: `  refract diversity jsonl:expanded.jsonl
+  refract diversity mtme:data/wmt22/zh-en --references div-ref:zh-en.ten --references jsonl:plain.jsonl
+  refract diversity jsonl:a.jsonl jsonl:b.jsonl --embeddings text-embedding-3-small`,
+		Args: usageArgs(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), e, args) },
+	}
+	d.input.register(cmd)
+	d.embeddingFlags.register(cmd)
+	d.output.register(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&d.measures, "measure", nil, "semantic, self-METRIC[:OPTION=VALUE,…] or distinct-N (repeatable; default all that need no server, and semantic with --embeddings)")
+	f.BoolVar(&d.originals, "originals", false, "let the original references enter beside the variants")
+	f.IntVar(&d.bootstrap, "bootstrap", 1000, "resamples of segments for confidence intervals; 0 for none")
+	f.Float64Var(&d.confidence, "confidence", 0.95, "coverage of the intervals")
+	f.Uint64Var(&d.seed, "seed", defaultSeed, "seed of the resampling")
+	complete(cmd, "measure", "semantic", "self-bleu", "self-chrf", "distinct-1", "distinct-2")
+	return cmd
+}
+
+// namedSet is a dataset and what a row calls it.
+type namedSet struct {
+	name string
+	refract.Dataset
+}
+
+func (d *diverser) run(ctx context.Context, e *env, args []string) error {
+	if err := checkBootstrap(d.bootstrap, d.confidence); err != nil {
+		return err
+	}
+	measures, semantic, err := d.parseMeasures()
+	if err != nil {
+		return err
+	}
+	if _, err := d.kind(); err != nil {
+		return err
+	}
+	sets, err := d.sets(e, args)
+	if err != nil {
+		return err
+	}
+	out, err := d.output.open(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if semantic >= 0 {
+		m, err := d.openEmbedder(ctx, e)
+		if err != nil {
+			return err
+		}
+		defer m.close()
+		measures[semantic] = diversity.Semantic(m)
+	}
+	o := diversity.Options{Originals: d.originals, Bootstrap: diversity.Bootstrap{Resamples: d.bootstrap, Confidence: d.confidence, Seed: d.seed}}
+	results := make([]*diversity.Set, len(sets))
+	for i, s := range sets {
+		if results[i], err = diversity.Of(ctx, s, measures, o); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	if err := d.write(ctx, out, sets, results, o.Bootstrap); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// checkBootstrap checks the flags of intervals.
+func checkBootstrap(resamples int, confidence float64) error {
+	if resamples < 0 {
+		return usagef("--bootstrap %d: want 0 or more", resamples)
+	}
+	if !(confidence > 0 && confidence < 1) {
+		return usagef("--confidence %v: want a share between 0 and 1", confidence)
+	}
+	return nil
+}
+
+// parseMeasures returns the measures, of which semantic is still to be made:
+// its index, or -1.
+func (d *diverser) parseMeasures() (measures []diversity.Measure, semantic int, err error) {
+	specs := d.measures
+	if len(specs) == 0 {
+		specs = []string{"self-bleu", "self-chrf", "distinct-1", "distinct-2"}
+		if d.model != "" {
+			specs = append([]string{"semantic"}, specs...)
+		}
+	}
+	semantic = -1
+	seen := map[string]string{}
+	for _, spec := range specs {
+		var m diversity.Measure
+		name := spec
+		if metric, ok := strings.CutPrefix(spec, "self-"); ok {
+			parsed, err := registry().Parse(metric)
+			if err != nil {
+				return nil, 0, err
+			}
+			if m, err = diversity.Self(parsed); err != nil {
+				return nil, 0, usagef("--measure: %w", err)
+			}
+			name = m.Name()
+		} else if digits, ok := strings.CutPrefix(spec, "distinct-"); ok {
+			n, err := strconv.Atoi(digits)
+			if err != nil || n < 1 {
+				return nil, 0, usagef("--measure %q: want distinct-N with N from 1", spec)
+			}
+			m = diversity.Distinct(n)
+			name = m.Name()
+		} else if spec == "semantic" {
+			if d.model == "" {
+				return nil, 0, usagef("--measure semantic needs a model: name it with --embeddings")
+			}
+			semantic = len(measures)
+		} else {
+			return nil, 0, usagef("--measure %q: want semantic, self-METRIC such as self-bleu, or distinct-N", spec)
+		}
+		if other, twice := seen[name]; twice {
+			return nil, 0, usagef("--measure %q and %q are the same measure", other, spec)
+		}
+		seen[name] = spec
+		measures = append(measures, m)
+	}
+	return measures, semantic, nil
+}
+
+// sets are the datasets to compare.
+func (d *diverser) sets(e *env, args []string) ([]namedSet, error) {
+	if len(args) > 1 && len(d.references) > 0 {
+		return nil, usagef("give several DATASETs, or one DATASET with several --references, not both")
+	}
+	var out []namedSet
+	add := func(in input, name string, args ...string) error {
+		ds, err := in.dataset(e, args, false)
+		if err == nil {
+			out = append(out, namedSet{name, ds})
+		}
+		return err
+	}
+	switch {
+	case len(d.references) > 0:
+		for _, spec := range d.references {
+			in := d.input
+			in.references = []string{spec}
+			if err := add(in, spec, args...); err != nil {
+				return nil, err
+			}
+		}
+	case len(args) == 0:
+		if err := add(d.input, strings.Join(d.refs, " ")); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.references) == 0 {
+		for _, spec := range args {
+			if err := add(d.input, spec, spec); err != nil {
+				return nil, err
+			}
+		}
+	}
+	stdin := 0
+	for _, s := range append(args, d.references...) {
+		if s == "jsonl:-" {
+			stdin++
+		}
+	}
+	if stdin > 1 || stdin == 1 && len(args) == 1 && args[0] == "jsonl:-" && len(out) > 1 {
+		return nil, usagef("standard input can be read once; save it to a file to use it for several sets")
+	}
+	return out, nil
+}
+
+func diversityColumns() []report.Column {
+	return []report.Column{
+		{Name: "set"},
+		{Name: "measure"},
+		{Name: "diverse_is", Header: "diverse is"},
+		{Name: "value", Kind: report.KindFloat, Digits: 4},
+		{Name: "ci", Kind: report.KindInterval, Digits: 4},
+		{Name: "difference", Kind: report.KindFloat, Digits: 4},
+		{Name: "difference_ci", Header: "ci of it", Kind: report.KindInterval, Digits: 4},
+		{Name: "paired", Kind: report.KindInt, Hide: true},
+		{Name: "segments", Kind: report.KindInt},
+		{Name: "undefined", Kind: report.KindInt},
+		{Name: "few", Kind: report.KindInt},
+		{Name: "texts", Kind: report.KindInt},
+		{Name: "missing", Kind: report.KindInt},
+		{Name: "blank", Kind: report.KindInt},
+	}
+}
+
+func (d *diverser) write(ctx context.Context, out *sink, sets []namedSet, results []*diversity.Set, b diversity.Bootstrap) error {
+	n := newNotes()
+	texts := "variants alone"
+	if d.originals {
+		texts = "originals and variants"
+	}
+	n.add(fmt.Sprintf("texts: %s; segments: those with two texts or more; few: those with fewer", texts))
+	if d.model != "" {
+		n.add("semantic: mean cosine distance between vectors of " + d.model)
+	}
+	if len(sets) > 1 {
+		n.add("difference: to the first set, over the segments that both have")
+	}
+	if d.bootstrap > 0 {
+		n.add(fmt.Sprintf("ci: %g%% bootstrap over segments, %d resamples, seed %d", 100*d.confidence, d.bootstrap, d.seed))
+	}
+	w, err := d.table(out, diversityColumns(), report.Options{Notes: n.lines})
+	if err != nil {
+		return err
+	}
+	var differences [][]diversity.Difference
+	for _, s := range results {
+		diff, err := s.Minus(ctx, results[0], b)
+		if err != nil {
+			return err
+		}
+		differences = append(differences, diff)
+	}
+	for k := range results[0].Results {
+		for i, s := range results {
+			r := s.Results[k]
+			direction := "lower"
+			if r.MoreIsHigher {
+				direction = "higher"
+			}
+			difference, ci, paired := report.Null(), report.Null(), report.Null()
+			if i > 0 {
+				x := differences[i][k]
+				difference, ci, paired = report.Float(x.Value), report.Interval(x.Low, x.High), report.Int(x.N)
+			}
+			err := w.Row(report.String(sets[i].name), report.String(r.Measure), report.String(direction),
+				report.Float(r.Value), report.Interval(r.Low, r.High), difference, ci, paired,
+				report.Int(r.N), report.Int(r.Undefined), report.Int(s.Few), report.Int(s.Texts), report.Int(s.Missing), report.Int(s.Blank))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return w.Close()
+}

@@ -1,0 +1,213 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/benchmarks/demo"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// repository is the root of the module, seen from this package.
+const repository = "../../.."
+
+// TestDocuments executes what README.md and docs/*.md tell the reader to type:
+// every line of a block marked "sh" that begins with "refract " or "go ". A
+// block marked "sh no-test" is only checked for commands and flags that exist.
+//
+// The lines of a document run in order, in a folder of their own that holds
+//
+//	src.txt ref.txt ref2.txt a.txt b.txt  five aligned lines each
+//	sample.jsonl answers.jsonl            what refract demo --write saves
+//	judged.jsonl                          answers of a judge
+//	data/wmt22, data/*.diversified        the real data, where it is present
+//
+// with a model server at OPENAI_BASE_URL. Lines with mtme: are left out where
+// the real data is not present.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(repository + "/docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append([]string{repository + "/README.md"}, files...) {
+		text, err := os.ReadFile(file)
+		if os.IsNotExist(err) {
+			t.Skipf("no %s", file)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			f := prepareFolder(t)
+			for _, l := range shellLines(string(text)) {
+				f.run(t, l)
+			}
+			f.checkFigures(t, string(text))
+		})
+	}
+}
+
+// shellLine is a command that a document shows.
+type shellLine struct {
+	text    string
+	execute bool
+}
+
+// shellLines finds the commands of the fenced blocks. A backslash at the end
+// of a line continues it.
+func shellLines(text string) []shellLine {
+	var out []shellLine
+	block, execute := false, false
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		line = strings.TrimSpace(line)
+		if info, ok := strings.CutPrefix(line, "```"); ok {
+			words := strings.Fields(info)
+			block = len(words) > 0 && words[0] == "sh"
+			execute = len(words) == 1
+			continue
+		}
+		if block && (strings.HasPrefix(line, "refract ") || strings.HasPrefix(line, "go ")) {
+			out = append(out, shellLine{line, execute})
+		}
+	}
+	return out
+}
+
+// folder is where the commands of a document run.
+type folder struct {
+	dir      string
+	env      []string
+	realData bool
+	stdout   strings.Builder // of all commands
+}
+
+func prepareFolder(t *testing.T) *folder {
+	t.Helper()
+	f := &folder{dir: t.TempDir()}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.CopyFS(f.dir, os.DirFS(textFolder)))
+	must(os.WriteFile(filepath.Join(f.dir, "sample.jsonl"), demo.Sample(), 0o644))
+	must(os.WriteFile(filepath.Join(f.dir, "answers.jsonl"), demo.Answers(), 0o644))
+	must(os.WriteFile(filepath.Join(f.dir, "judged.jsonl"), []byte(judgedRows), 0o644))
+	must(os.Mkdir(filepath.Join(f.dir, "data"), 0o755))
+	var links []string
+	for _, pattern := range []string{"mt-metrics-eval-v2/wmt22", "div-ref/*.diversified"} {
+		found, err := filepath.Glob(filepath.Join(dataFolder(t), pattern))
+		must(err)
+		links = append(links, found...)
+	}
+	for _, target := range links {
+		must(os.Symlink(target, filepath.Join(f.dir, "data", filepath.Base(target))))
+	}
+	f.realData = len(links) > 1
+	_, url, stop, err := startServer(map[string]string{"key": "sk-documents"}, documentAnswer)
+	must(err)
+	t.Cleanup(stop)
+	f.env = append(os.Environ(), "GORACE="+raceOptions, "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=sk-documents")
+	return f
+}
+
+// judgedRows are answers that a judge gave elsewhere.
+const judgedRows = `{"id":"1","system":"a","hypothesis":"A cat sit there.","output":"Your Translation contains 1 error:\nError type 1: Grammar\nMajor/minor: Minor\nError location 1: \"sit\"\nExplanation for error 1: The verb does not agree."}
+{"id":"2","system":"a","hypothesis":"A dog barks.","output":"Your Translation contains no error."}
+`
+
+// documentAnswer is what the model of the documents says: as a judge it finds
+// nothing wrong, and else it is any model.
+func documentAnswer(r *llmtest.Request) string {
+	switch {
+	case strings.HasPrefix(r.Prompt, "You are evaluating errors in a model-generated output"):
+		return " The model-generated output contains no errors."
+	case strings.HasPrefix(r.Prompt, "You are evaluating "):
+		return "Your Translation contains no error."
+	}
+	return llmtest.Answer(r.Model, r.Prompt, r.Sample)
+}
+
+// dataFolder is $REFRACT_DATA, or shared/data beside the repository.
+func dataFolder(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("REFRACT_DATA")
+	if dir == "" {
+		dir = filepath.Join(repository, "..", "shared", "data")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// run executes a line, and fails the test unless it succeeds.
+func (f *folder) run(t *testing.T, l shellLine) {
+	t.Helper()
+	line := strings.Replace(l.text, "go run ./cmd/refract ", "refract ", 1)
+	switch {
+	case strings.HasPrefix(line, "go test "):
+		checkTestCommand(t, line)
+		return
+	case strings.HasPrefix(line, "go "):
+		t.Errorf("%s: only go run ./cmd/refract and go test are known here; mark the block sh no-test", l.text)
+		return
+	case !l.execute:
+		checkCommandLine(t, strings.Fields(strings.TrimPrefix(line, "refract ")))
+		return
+	case strings.Contains(line, "mtme:") && !f.realData:
+		t.Logf("left out, as there is no real data in %s: %s", dataFolder(t), l.text)
+		return
+	case strings.HasPrefix(line, "refract compare mtme:"):
+		line += " --bootstrap 20" // a thousand resamples of real data take too long here
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd.Dir, cmd.Env = f.dir, f.env
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Errorf("%s: %v\n%s", l.text, err, &stderr)
+	}
+	f.stdout.Write(stdout.Bytes())
+}
+
+// checkTestCommand wants that CI runs the same tests, maybe with more flags.
+func checkTestCommand(t *testing.T, line string) {
+	t.Helper()
+	ci, err := os.ReadFile(repository + "/.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(ci)) {
+		words := strings.Fields(l)
+		if len(words) > 2 && words[0] == "go" && words[1] == "test" && "go test "+words[len(words)-1] == line {
+			return
+		}
+	}
+	t.Errorf("%s is not what .ci/run does", line)
+}
+
+var statedFigure = regexp.MustCompile(`\b0\.[0-9]{6}\b`)
+
+// checkFigures wants that what a document states with six decimals is what its
+// commands print.
+func (f *folder) checkFigures(t *testing.T, text string) {
+	t.Helper()
+	if !f.realData {
+		return
+	}
+	for _, number := range statedFigure.FindAllString(text, -1) {
+		if !strings.Contains(f.stdout.String(), number) {
+			t.Errorf("%s is printed by no command of the document", number)
+		}
+	}
+}

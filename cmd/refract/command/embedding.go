@@ -1,0 +1,86 @@
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/report"
+)
+
+// embeddingFlags say where vectors come from.
+type embeddingFlags struct {
+	serverFlags
+	model      string
+	revision   string
+	cache      string
+	dimensions int
+	batch      int
+	offline    bool
+}
+
+func (x *embeddingFlags) register(cmd *cobra.Command) {
+	x.serverFlags.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&x.model, "embeddings", "", "model that gives texts vectors, such as text-embedding-3-small")
+	f.StringVar(&x.revision, "revision", "", "revision of that model's weights")
+	f.StringVar(&x.cache, "cache", "refract-cache.sqlite", "file, or postgres:// address, that stores every vector")
+	f.IntVar(&x.dimensions, "dimensions", 0, "length of the vectors, of models that can shorten them; 0 for the model's own")
+	f.IntVar(&x.batch, "batch-size", embeddings.DefaultBatch, "texts in one call")
+	f.BoolVar(&x.offline, "offline", false, "make no call: every vector must be in the cache")
+}
+
+// embedder is an Embedder over a server and a cache, which shows how far it is.
+type embedder struct {
+	*embeddings.Cached
+	e             *env
+	progress      *report.Progress
+	backend       cache.Backend
+	asked, stored int // that were shown
+}
+
+// openEmbedder opens the model's cache and makes its client.
+func (x *embeddingFlags) openEmbedder(ctx context.Context, e *env) (*embedder, error) {
+	switch {
+	case x.dimensions < 0:
+		return nil, usagef("--dimensions %d: want 0 or more", x.dimensions)
+	case x.batch < 1:
+		return nil, usagef("--batch-size %d: want 1 or more", x.batch)
+	}
+	c := &embeddings.Cached{Model: x.model, Revision: x.revision, Dimensions: x.dimensions}
+	var mode []cache.Option
+	if x.offline {
+		mode = append(mode, cache.ReadOnly())
+	} else {
+		client, err := x.client(e, "")
+		if err != nil {
+			return nil, err
+		}
+		c.Embedder = &embeddings.Server{Client: client, Model: x.model, Dimensions: x.dimensions, Batch: x.batch, Concurrency: x.calls(e)}
+	}
+	backend, err := cache.Open(ctx, x.cache, mode...)
+	if err != nil {
+		return nil, err
+	}
+	c.Store = cache.NewLRU(backend, lruEntries)
+	return &embedder{Cached: c, e: e, backend: backend, progress: report.NewProgress(e.stderr, e.stderrTerminal, "embed", 0, report.WithUnit("texts"))}, nil
+}
+
+// Embed implements embeddings.Embedder.
+func (m *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	out, err := m.Cached.Embed(ctx, texts)
+	asked, stored := m.Asked(), m.Stored()
+	m.progress.Add(asked - m.asked)
+	m.progress.AddCached(stored - m.stored)
+	m.asked, m.stored = asked, stored
+	return out, err
+}
+
+// close ends the use of the cache and says what was asked for.
+func (m *embedder) close() {
+	m.progress.Finish()
+	m.backend.Close()
+	m.e.note("vectors of %s: %d by calls, %d from the cache", m.Model, m.asked, m.stored)
+}

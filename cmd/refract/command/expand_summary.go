@@ -1,0 +1,114 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/llm/budget"
+	"github.com/refract-eval/refract/report"
+)
+
+// incompleteError says that the output lacks answers that failed.
+type incompleteError struct {
+	failed int
+	output string
+}
+
+func (e *incompleteError) Error() string {
+	return fmt.Sprintf("%s without an answer, in %s with the verdict %q and the reason; the same command asks again",
+		count(e.failed, "request"), e.output, diversify.Failed)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return humanize.Comma(int64(n)) + " " + noun + "s"
+}
+
+// observer shows what is new in each snapshot.
+func observer(p *report.Progress, spend *budget.Budget) func(diversify.Progress) {
+	var last diversify.Progress
+	return func(now diversify.Progress) {
+		p.Add(now.Calls - last.Calls)
+		p.AddCached(now.Cached - last.Cached)
+		p.Count("failed", now.Failed-last.Failed)
+		p.Count("cut", now.Cut-last.Cut)
+		p.Count("without text", now.Blocked+now.Empty-last.Blocked-last.Empty)
+		p.Count("asked again", now.Resampled+now.Enlarged-last.Resampled-last.Enlarged)
+		p.Count("tokens", now.PromptTokens+now.CompletionTokens-last.PromptTokens-last.CompletionTokens)
+		if now.Calls != last.Calls {
+			if s := spend.Spent(); s.Priced {
+				p.Note("cost", fmt.Sprintf("%.4f", s.Cost))
+			}
+		}
+		last = now
+	}
+}
+
+func summarize(e *env, s diversify.Summary, verdicts map[string]int, spent budget.Spent) {
+	e.note("%d segments, %d references, %d variants: %d by calls, %d from the cache; %d prompt and %d completion tokens",
+		s.Segments, s.References, s.Variants, s.Calls, s.Cached, s.PromptTokens, s.CompletionTokens)
+	if spent.Priced && spent.Calls > 0 {
+		e.note("the calls cost %.4f", spent.Cost)
+	}
+	if spent.Guessed > 0 {
+		e.warn("answers without token counts, whose cost is taken to be the most they can have cost: %d", spent.Guessed)
+	}
+	if s.Rejected > 0 {
+		parts := make([]string, 0, len(verdicts))
+		for _, v := range slices.Sorted(maps.Keys(verdicts)) {
+			parts = append(parts, fmt.Sprintf("%d %s", verdicts[v], v))
+		}
+		e.note("rejected: %s; asked again: %d, with more room: %d", strings.Join(parts, ", "), s.Resampled, s.Enlarged)
+	}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{s.Lacking, "variants that are lacking, because no answer passed the checks"},
+		{unjudged(s, s.Cut), "answers cut by --max-tokens, kept and marked with the finish reason \"length\""},
+		{unjudged(s, s.Blocked), "answers withheld, which are missing texts"},
+		{unjudged(s, s.Empty), "empty answers, which are missing texts"},
+		{s.MissingReferences, "missing references, not expanded"},
+		{s.EmptyReferences, "empty references, not expanded"},
+	} {
+		if c.n > 0 {
+			e.warn("%s: %d", c.what, c.n)
+		}
+	}
+}
+
+// unjudged is a count where nothing was rejected: then it concerns variants.
+func unjudged(s diversify.Summary, n int) int {
+	if s.Rejected > 0 {
+		return 0
+	}
+	return n
+}
+
+// parseExtra reads the fields of --extra, with their numbers as they are
+// written.
+func parseExtra(s string) (map[string]any, error) {
+	if s == "" {
+		return nil, nil
+	}
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	var out map[string]any
+	err := dec.Decode(&out)
+	if err == nil && dec.More() {
+		err = errors.New("there is more after the object")
+	}
+	if err != nil || out == nil {
+		return nil, usagef("--extra %q: want a JSON object (%v)", s, err)
+	}
+	return out, nil
+}

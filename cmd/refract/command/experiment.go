@@ -1,0 +1,168 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/report/figure"
+)
+
+// experimenter is one run of refract experiment.
+type experimenter struct {
+	output
+	judgeFlags
+	store   string
+	table   string
+	figures string
+	png     bool
+	quiet   bool
+}
+
+func (e *env) experimentCommand() *cobra.Command {
+	x := &experimenter{}
+	cmd := &cobra.Command{
+		Use:   "experiment FILE.yaml",
+		Short: "Compare references, metrics and aggregators as a file describes",
+		Long: `Run an experiment: datasets × sets of references × metrics × aggregators ×
+statistics, with intervals, tests, curves, what each prompt is worth, where the
+gain comes from, the ranking of systems, and verdicts in plain language.
+
+Every metric scores every reference once. Cells and statistics are stored in
+--store, by the hash of what they are made of, so that a second run computes
+only what changed. Paths in the file start from its folder.
+
+The result is a document in Markdown, or all of its numbers with -f json or
+-o FILE.json. --table writes one of its tables:
+` + strings.Join(experiment.TableNames(), ", ") + `.
+` + judgeHelp,
+		Example: `  refract experiment wmt22.yaml
+  refract experiment wmt22.yaml -o report.md --figures figures
+  refract experiment wmt22.yaml -o results.json
+  refract experiment wmt22.yaml --table differences -f csv`,
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd.Context(), e, args[0]) },
+	}
+	x.output.register(cmd)
+	x.judgeFlags.register(cmd)
+	f := cmd.Flags()
+	f.Lookup("format").Usage = "markdown or json; with --table also table, jsonl, csv, tsv or latex; without it, by the extension of -o"
+	f.Lookup("format").DefValue = string(report.Markdown)
+	f.StringVar(&x.store, "store", "", "folder for cells and statistics (default FILE.cells beside the file)")
+	f.StringVar(&x.table, "table", "", "write this table alone")
+	f.StringVar(&x.figures, "figures", "", "folder to draw the figures into, as SVG")
+	f.BoolVar(&x.png, "png", false, "draw PNG too")
+	f.BoolVar(&x.quiet, "quiet", false, "do not say what is being done")
+	complete(cmd, "table", experiment.TableNames()...)
+	return cmd
+}
+
+// kind is the format of the output.
+func (x *experimenter) kind() (report.Format, error) {
+	known := filepath.Ext(x.path) != "" && !x.formatGiven()
+	if !x.formatGiven() && x.table == "" {
+		x.format = string(report.Markdown)
+	}
+	f, err := x.output.kind()
+	if err != nil {
+		return "", err
+	}
+	if x.table == "" && f != report.Markdown && f != report.JSON {
+		what := "--format " + string(f)
+		if known {
+			what = "-o " + x.path
+		}
+		return "", usagef("%s: a whole result is markdown or json; choose one of its tables with --table", what)
+	}
+	if x.table != "" && !slices.Contains(experiment.TableNames(), x.table) {
+		return "", usagef("--table: %s", suggest.Unknown("table", x.table, experiment.TableNames()))
+	}
+	if x.png && x.figures == "" {
+		return "", usagef("--png needs --figures")
+	}
+	return f, nil
+}
+
+func (x *experimenter) run(ctx context.Context, e *env, path string) error {
+	format, err := x.kind()
+	if err != nil {
+		return err
+	}
+	plan, err := x.readExperiment(ctx, e, path, x.store)
+	if err != nil {
+		return err
+	}
+	defer plan.close()
+	out, err := x.output.open(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	res, err := plan.run(ctx, e, x.quiet)
+	if err != nil {
+		return err
+	}
+	if err := x.write(out, format, res); err != nil {
+		return err
+	}
+	if x.figures != "" {
+		if err := x.draw(e, res); err != nil {
+			return err
+		}
+	}
+	return out.Commit()
+}
+
+func (x *experimenter) write(w io.Writer, format report.Format, res *experiment.Result) error {
+	switch {
+	case x.table != "":
+		t, err := res.Table(x.table)
+		if err != nil {
+			return err
+		}
+		return t.Write(w, format)
+	case format == report.JSON:
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(res)
+	}
+	return experiment.WriteMarkdown(w, res)
+}
+
+// draw writes the figures as files, each whole or not at all.
+func (x *experimenter) draw(e *env, res *experiment.Result) error {
+	if err := os.MkdirAll(x.figures, 0o777); err != nil {
+		return err
+	}
+	formats := []figure.Format{figure.SVG}
+	if x.png {
+		formats = append(formats, figure.PNG)
+	}
+	for _, f := range res.Figures() {
+		for _, format := range formats {
+			file := output{path: filepath.Join(x.figures, f.Name+"."+string(format))}
+			out, err := file.open(e)
+			if err != nil {
+				return err
+			}
+			if err := figure.Draw(out, figure.Style{Format: format}, f.Panels...); err != nil {
+				out.Abort()
+				return fmt.Errorf("%s: %w", file.path, err)
+			}
+			if err := out.Commit(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify"
+)
+
+// input is the flags that name a dataset.
+type input struct {
+	source     string
+	refs       []string
+	hyps       []string
+	reference  []string
+	references []string
+}
+
+const datasetHelp = `
+DATASET is jsonl:FILE (jsonl:- is standard input), mtme:DIR/TESTSET/LP,
+parquet:FILE, or published:DIR, a folder that 'refract publish' wrote; or data
+as others release it: hf:FILE,source=COLUMN,references=COLUMN (any Parquet),
+preferences:FILE, summeval:FILE, pascal50s:DIR, webnlg:DIR, bagel:FILE or
+commongen:FILE, whose options docs/formats.md lists. In its place --source,
+--ref and --hyp name line-aligned text files; --hyp may also add systems to a
+DATASET. --references adds expanded references after the originals.`
+
+func (in *input) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&in.source, "source", "", "text file of sources, a line a segment")
+	f.StringArrayVar(&in.refs, "ref", nil, "text file of references, a line a segment (repeatable)")
+	f.StringArrayVar(&in.hyps, "hyp", nil, "NAME=FILE: text file of a system's outputs (repeatable)")
+	f.StringSliceVar(&in.reference, "reference", nil, "names of the references of an mtme: dataset, or all (default: the shared task's own, mostly refA)")
+	f.StringArrayVar(&in.references, "references", nil, "jsonl:FILE, div-ref:FILE or div-ref-lines:FILE: expanded references (repeatable)")
+}
+
+// dataset returns the dataset that the flags and arguments name.
+func (in *input) dataset(e *env, args []string, judgements bool) (refract.Dataset, error) {
+	o := dataset.Options{
+		References: in.reference,
+		Judgements: judgements,
+		Warn:       func(w dataset.Warning) { e.warn("%s", w) },
+		Stdin:      e.stdin,
+	}
+	lines := in.source != "" || len(in.refs) > 0 || len(args) == 0 && len(in.hyps) > 0
+	hyps, err := in.hypotheses()
+	if err != nil {
+		return nil, err
+	}
+	var ds refract.Dataset
+	switch {
+	case lines && len(args) > 0:
+		return nil, usagef("give either a DATASET or text files (--source, --ref), not both")
+	case lines && len(in.reference) > 0:
+		return nil, usagef("--reference chooses among the named references of an mtme: dataset; for a text file it is --ref FILE")
+	case lines:
+		ds, err = dataset.OpenLines(dataset.LinesSpec{Source: in.source, References: in.refs, Hypotheses: hyps}, o)
+	case len(args) == 0:
+		return nil, usagef("no dataset: give jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, or text files with --ref and --hyp")
+	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:"):
+		return nil, usagef("--reference chooses among the named references of an mtme: dataset; %s has none", args[0])
+	default:
+		ds, err = dataset.Open(args[0], o)
+		if err == nil {
+			ds, err = dataset.WithHypotheses(ds, hyps, o)
+		}
+	}
+	for _, spec := range in.references {
+		if err == nil {
+			ds, err = dataset.WithReferences(ds, spec, o, promptNames())
+		}
+	}
+	return ds, err
+}
+
+func (in *input) hypotheses() ([]dataset.NamedFile, error) {
+	var out []dataset.NamedFile
+	for _, h := range in.hyps {
+		name, file, ok := strings.Cut(h, "=")
+		if !ok || name == "" || file == "" {
+			return nil, usagef("--hyp %q: want NAME=FILE, such as --hyp mine=out.txt", h)
+		}
+		out = append(out, dataset.NamedFile{Name: name, Path: file})
+	}
+	return out, nil
+}
+
+// withSystems is a dataset that must have something to score.
+type withSystems struct{ refract.Dataset }
+
+// Segments ends in an error if no segment had a hypothesis.
+func (d withSystems) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		some := false
+		for s, err := range d.Dataset.Segments(ctx) {
+			some = some || err != nil || len(s.Hypotheses) > 0
+			if !yield(s, err) {
+				return
+			}
+		}
+		if !some {
+			yield(nil, errors.New("the dataset has no system to score: name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""))
+		}
+	}
+}
+
+// promptNames labels the columns of a Div-Ref file by their place. The released
+// files do not say which prompt a column is from, and it is not the paper's
+// order: see docs/formats.md.
+func promptNames() []string {
+	names := make([]string, len(diversify.Ten()))
+	for i := range names {
+		names[i] = fmt.Sprintf("column%d", i+1)
+	}
+	return names
+}

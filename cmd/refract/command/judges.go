@@ -1,0 +1,248 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/report"
+)
+
+func (e *env) judgesCommand() *cobra.Command {
+	var out output
+	var prompt, hardened bool
+	cmd := &cobra.Command{
+		Use:   "judges [NAME[:OPTION=VALUE,…]]",
+		Short: "List judges, or show the definition or the prompts of one",
+		Long: `List the judges that are built in: metrics whose scores a language model
+states. Options in brackets may be left out; what a judge needs is told for its
+defaults. With a NAME, show the definition, which explains the options and is a
+file of the form that judge-file:FILE reads; with options, or --prompt, show
+what would be sent, with words in place of the texts of a segment.`,
+		Example: `  refract judges
+  refract judges gemba-da
+  refract judges gemba-da:sl=Chinese,tl=English,reference=no
+  refract judges instructscore:task=mt_zh-en --hardened
+  refract judges judge-file:my-judge.yaml --prompt`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				if prompt || hardened {
+					return usagef("--prompt and --hardened show the prompts of one judge: name it")
+				}
+				return e.list(&out, judgeColumns(), judgeRows)
+			}
+			if out.formatGiven() {
+				return usagef("--format is for the list of judges; a definition is YAML, and prompts are text")
+			}
+			return e.showJudge(&out, args[0], prompt, hardened)
+		},
+		ValidArgsFunction: cobra.FixedCompletions(judge.Names(), cobra.ShellCompDirectiveNoFileComp),
+	}
+	out.register(cmd)
+	cmd.Flags().BoolVar(&prompt, "prompt", false, "show what would be sent, also where no option is given")
+	cmd.Flags().BoolVar(&hardened, "hardened", false, "show what the hardened form would send")
+	return cmd
+}
+
+func judgeColumns() []report.Column {
+	return []report.Column{
+		{Name: "name"}, {Name: "options"}, {Name: "needs"},
+		{Name: "lower", Kind: report.KindFloat, Digits: 0}, {Name: "upper", Kind: report.KindFloat, Digits: 0},
+		{Name: "direction", Hide: true}, {Name: "endpoint", Hide: true}, {Name: "model"},
+		{Name: "source", Hide: true}, {Name: "description"},
+	}
+}
+
+func judgeRows(row func(...report.Value) error) error {
+	text := report.String
+	for _, d := range judge.Builtin() {
+		r, err := d.Resolve(firstChoices(d))
+		if err != nil {
+			return err
+		}
+		var options []string
+		for _, o := range d.Options {
+			if o.Required {
+				options = append(options, o.Name)
+			} else {
+				options = append(options, "["+o.Name+"]")
+			}
+		}
+		model := report.Null()
+		if d.Model != "" {
+			model = text(d.Model)
+		}
+		lower, upper, _, _ := r.Bounds()
+		err = row(text(d.Name), text(strings.Join(options, " ")), text(judgeNeeds(r)), orNull(lower), orNull(upper),
+			text(r.Direction().String()), text(string(r.Endpoint())), model, text(d.Source), text(d.Summary))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orNull leaves out a bound that is none.
+func orNull(bound float64) report.Value {
+	if math.IsInf(bound, 0) {
+		return report.Null()
+	}
+	return report.Float(bound)
+}
+
+// firstChoices are values for the options that a judge cannot do without.
+func firstChoices(d *judge.Definition) map[string]string {
+	set := map[string]string{}
+	for _, o := range d.Options {
+		if !o.Required {
+			continue
+		}
+		set[o.Name] = strings.ToUpper(o.Name)
+		if values := o.AllValues(); len(values) > 0 {
+			set[o.Name] = values[0]
+		}
+	}
+	return set
+}
+
+func judgeNeeds(r *judge.Resolved) string {
+	var needs []string
+	if r.NeedsSource() {
+		needs = append(needs, "source")
+	}
+	if r.NeedsReference() {
+		needs = append(needs, "references")
+	}
+	return strings.Join(needs, " ")
+}
+
+// showJudge writes the definition of a judge, or what it would send.
+func (e *env) showJudge(o *output, spec string, prompt, hardened bool) error {
+	name, rest, _ := strings.Cut(spec, ":")
+	options := rest != ""
+	if name == judgeFile {
+		_, _, options = strings.Cut(rest, ",")
+	} else if !isJudge(spec) {
+		return usagef("%s", suggest.Unknown("judge", name, append(judge.Names(), judgeFile)))
+	}
+	write := func(w io.Writer) error {
+		d, err := definitionOf(name, rest)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, d.YAML())
+		return err
+	}
+	if options || prompt || hardened {
+		m, err := parseWithJudges(spec, judge.Environment{Model: placeModel, Hardened: hardened})
+		if err != nil {
+			return usagef("%w", err)
+		}
+		write = func(w io.Writer) error { return writePrompts(w, m.(*judge.Judge).Resolved()) }
+	}
+	out, err := o.open(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if err := write(out); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+func definitionOf(name, rest string) (*judge.Definition, error) {
+	if name == judgeFile {
+		return readJudge(rest)
+	}
+	return judge.Find(name)
+}
+
+// The words that stand in prompts for what is not known.
+const (
+	placeModel     = "MODEL"
+	placeSource    = "SOURCE TEXT"
+	placeReference = "REFERENCE TEXT"
+	placeOutput    = "OUTPUT TEXT"
+	placeAnswer    = "ANSWER OF THE MODEL"
+)
+
+// writePrompts writes the facts of a judge, and then its conversation.
+func writePrompts(w io.Writer, r *judge.Resolved) error {
+	fields := judge.Fields{Source: placeSource, Reference: placeReference, Hypothesis: placeOutput}
+	answers := slices.Repeat([]string{placeAnswer}, max(0, r.Turns()-1))
+	req := r.Request(cmp.Or(r.Model(), placeModel), max(0, r.Turns()-1), fields, answers, r.Fence())
+	lower, upper, atLower, atUpper := r.Bounds()
+	facts := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range [][2]string{
+		{"metric", r.Spec()},
+		{"prompt", r.Hash()[:12]},
+		{"model", cmp.Or(r.Model(), "any")},
+		{"endpoint", string(r.Endpoint())},
+		{"request", requestFields(req)},
+		{"needs", cmp.Or(judgeNeeds(r), "nothing but the hypothesis")},
+		{"scores", fmt.Sprintf("%s to %s, %s is better", bound(lower, atLower), bound(upper, atUpper), r.Direction())},
+	} {
+		fmt.Fprintf(facts, "%s\t%s\n", f[0], f[1])
+	}
+	if err := facts.Flush(); err != nil {
+		return err
+	}
+	part := func(head, text string) {
+		fmt.Fprintf(w, "\n--- %s\n%s\n", head, text)
+	}
+	switch {
+	case r.IsLikelihood():
+		before, after := r.RenderLikelihood(fields)
+		part("prompt", before)
+		part("continuation, whose tokens are scored", after)
+	case len(req.Messages) == 0:
+		part("prompt", req.Prompt)
+	}
+	for _, m := range req.Messages {
+		part(m.Role, m.Content)
+	}
+	return nil
+}
+
+// requestFields are the parameters of a request, sorted but for the first.
+func requestFields(req llm.Request) string {
+	fields := []string{
+		fmt.Sprintf("temperature=%v", req.Temperature), fmt.Sprintf("top_p=%v", req.TopP), fmt.Sprintf("max_tokens=%d", req.MaxTokens),
+	}
+	if len(req.Stop) > 0 {
+		fields = append(fields, fmt.Sprintf("stop=%q", req.Stop))
+	}
+	if req.PromptLogprobs {
+		fields = append(fields, "log-probabilities of the prompt")
+	}
+	for _, name := range slices.Sorted(maps.Keys(req.Extra)) {
+		if name == "response_format" {
+			fields = append(fields, "response_format=json_schema")
+			continue
+		}
+		fields = append(fields, fmt.Sprintf("%s=%v", name, req.Extra[name]))
+	}
+	return strings.Join(fields, " ")
+}
+
+func bound(b float64, attained bool) string {
+	switch {
+	case math.IsInf(b, 0):
+		return "no bound"
+	case attained:
+		return fmt.Sprint(b)
+	}
+	return fmt.Sprintf("%v (never reached)", b)
+}

@@ -1,0 +1,51 @@
+// Package command is the program refract: its commands turn flags into a plan,
+// run it, and show the result.
+package command
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+)
+
+// env is what the program takes from its surroundings.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	stderrTerminal bool
+	stdoutTerminal bool
+	args           []string // of the command line, without the program's name
+}
+
+// Main runs the program with the arguments of the process, and returns its exit
+// code.
+func Main() int {
+	// What is alive at a time is a few megabytes, so that collecting at each
+	// doubling would be frequent for nothing. GOGC still decides if it is set.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	e := &env{
+		stdin:          os.Stdin,
+		stdout:         os.Stdout,
+		stderr:         os.Stderr,
+		getenv:         os.Getenv,
+		stderrTerminal: isTerminal(os.Stderr),
+		stdoutTerminal: isTerminal(os.Stdout),
+	}
+	return e.run(ctx, os.Args[1:])
+}
+
+func (e *env) run(ctx context.Context, args []string) int {
+	e.args = args
+	root := e.rootCommand()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	return e.exit(ctx, cmd.CommandPath(), err)
+}

@@ -1,0 +1,281 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/judge/answer"
+	"github.com/refract-eval/refract/report"
+)
+
+// parsing is one run of refract parse.
+type parsing struct {
+	output
+	unparseable string
+	maxUnparsed float64
+	weights     string
+
+	metric string // as it stands in tables
+	parser answer.Parser
+	rules  analysis.Rules
+	policy parsePolicy
+}
+
+func (e *env) parseCommand() *cobra.Command {
+	p := &parsing{}
+	cmd := &cobra.Command{
+		Use:   "parse METRIC FILE",
+		Short: "Read answers of a judge that were made elsewhere",
+		Long: `Read answers of a judge that were made elsewhere, and write what they say as
+JSON Lines: a row for each row, in order, with "status", "score" (null unless
+the answer has one; 0 where it states that there is no error) and "errors",
+with their places in the text. Tables on standard error say how many answers
+have a score, and how far the reports can be trusted.
+
+METRIC is a judge that 'refract judges' lists, or judge-file:FILE.yaml. FILE
+is JSON Lines, also compressed by gzip; - is standard input. A row has
+"output", the answer as the model gave it, or null if there is none; for a
+judge of two turns it may have "responses" in its place, the last of which is
+read. Optional are "hypothesis", in which errors are located, "source" (or
+"input") and "reference"; "id", "system" and "segment" are kept.
+
+An answer without a score is not a number by itself; --unparseable zero,
+worst or a number counts it as one, which "substituted" says in the row.`,
+		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
+  refract parse tigerscore answers.jsonl --max-unparsed 0.05
+  refract parse instructscore outputs.jsonl --unparseable zero --weights major=1,minor=1`,
+		Args: usageArgs(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args[0], args[1]) },
+	}
+	p.registerPath(cmd)
+	f := cmd.Flags()
+	f.StringVar(&p.unparseable, "unparseable", "exclude", "what an answer without a score counts as: exclude, zero, worst, a number or fail")
+	f.Float64Var(&p.maxUnparsed, "max-unparsed", 1, "share of the answers that may lack a score before the command fails")
+	f.StringVar(&p.weights, "weights", "", "penalties by severity in place of the judge's own, such as major=5,minor=1")
+	complete(cmd, "unparseable", "exclude", "zero", "worst", "fail")
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return append(judge.Names(), judgeFile+":"), cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return cmd
+}
+
+func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
+	if !(p.maxUnparsed >= 0 && p.maxUnparsed <= 1) {
+		return usagef("--max-unparsed %v: want a share from 0 to 1", p.maxUnparsed)
+	}
+	if err := p.prepare(metric); err != nil {
+		return err
+	}
+	in, err := openAnswers(e, file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := p.open(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	sum, err := p.rows(ctx, in, out)
+	if err != nil {
+		return err
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	return p.summarize(e, sum)
+}
+
+// prepare finds the judge and says how its answers are to be read.
+func (p *parsing) prepare(metric string) error {
+	d, set, err := findJudge(metric)
+	if err != nil {
+		return usagef("%s: %w", metric, err)
+	}
+	spec, err := answersOf(d, set)
+	if err != nil {
+		return usagef("%s: %w", metric, err)
+	}
+	if p.metric = d.Name; len(set) > 0 {
+		p.metric = metric
+	}
+	if p.weights != "" {
+		if spec.Weights, err = parseWeights(p.weights); err != nil {
+			return usagef("--weights %s: %w", p.weights, err)
+		}
+	}
+	if p.parser, err = answer.New(spec); err != nil {
+		return usagef("%s: %w", metric, err)
+	}
+	p.rules = spec.Rules()
+	if p.policy, err = newParsePolicy(p.unparseable, spec, d.Direction == "lower"); err != nil {
+		return usagef("--unparseable: %w", err)
+	}
+	return nil
+}
+
+// findJudge finds the definition that a spec names, and its options.
+func findJudge(spec string) (*judge.Definition, map[string]string, error) {
+	name, rest, has := strings.Cut(spec, ":")
+	var d *judge.Definition
+	var err error
+	if name == judgeFile {
+		path, options, more := strings.Cut(rest, ",")
+		d, err = readJudge(path)
+		rest, has = options, more
+	} else {
+		d, err = judge.Find(name)
+	}
+	if err != nil || !has {
+		return d, nil, err
+	}
+	set := map[string]string{}
+	for field := range strings.SplitSeq(rest, ",") {
+		key, value, ok := strings.Cut(field, "=")
+		if !ok {
+			return nil, nil, fmt.Errorf("option %q: want name=value", field)
+		}
+		if _, twice := set[key]; twice {
+			return nil, nil, fmt.Errorf("option %q is given twice", key)
+		}
+		set[key] = value
+	}
+	return d, set, nil
+}
+
+// answersOf returns how the answers of a judge are read. An option that is
+// needed for asking, and not for reading, may be left out.
+func answersOf(d *judge.Definition, set map[string]string) (answer.Spec, error) {
+	if d.Likelihood != nil {
+		return answer.Spec{}, errors.New("it has no answers to read: its score is the likelihood of a text")
+	}
+	filled := map[string]string{}
+	for _, o := range d.Options {
+		if _, given := set[o.Name]; given || !o.Required {
+			continue
+		}
+		value := "-" // enters prompts alone
+		if values := o.AllValues(); len(values) > 0 {
+			value = values[0]
+		}
+		for _, c := range o.Choices {
+			if c.Answer != nil {
+				return answer.Spec{}, fmt.Errorf("option %q says how answers are read: give one of %s", o.Name, strings.Join(o.AllValues(), ", "))
+			}
+		}
+		filled[o.Name] = value
+	}
+	for k, v := range set {
+		filled[k] = v
+	}
+	r, err := d.Resolve(filled)
+	if err != nil {
+		return answer.Spec{}, err
+	}
+	return r.Answer(), nil
+}
+
+// parseWeights reads "major=5,minor=1".
+func parseWeights(s string) (map[analysis.Severity]float64, error) {
+	names := []string{string(analysis.Critical), string(analysis.Major), string(analysis.Minor)}
+	out := map[analysis.Severity]float64{}
+	for field := range strings.SplitSeq(s, ",") {
+		key, value, ok := strings.Cut(field, "=")
+		severity := analysis.Severity(strings.TrimSpace(key))
+		if !ok {
+			return nil, fmt.Errorf("%q is no weight; write severity=number, such as major=5", field)
+		}
+		switch severity {
+		case analysis.Critical, analysis.Major, analysis.Minor:
+		default:
+			return nil, errors.New(suggest.Unknown("severity", string(severity), names))
+		}
+		if _, twice := out[severity]; twice {
+			return nil, fmt.Errorf("%s is given twice", severity)
+		}
+		w, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || math.IsNaN(w) || math.IsInf(w, 0) || w < 0 {
+			return nil, fmt.Errorf("%q is not a number of at least 0", value)
+		}
+		out[severity] = w
+	}
+	return out, nil
+}
+
+// parsePolicy says what an answer without a score counts as.
+type parsePolicy struct {
+	name string   // "" where nothing takes the place of a score
+	as   *float64 // in its place
+	fail bool
+}
+
+func newParsePolicy(s string, spec answer.Spec, lowerIsBetter bool) (parsePolicy, error) {
+	policy, err := judge.ParsePolicy(s)
+	if err != nil {
+		return parsePolicy{}, err
+	}
+	var value float64
+	switch name := policy.String(); {
+	case strings.HasPrefix(name, "retry"):
+		return parsePolicy{}, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
+	case name == "exclude":
+		return parsePolicy{}, nil
+	case name == "fail":
+		return parsePolicy{fail: true}, nil
+	case name == "zero":
+		return parsePolicy{name: name, as: &value}, nil
+	case name == "worst":
+		lower, upper, _, _ := spec.Bounds()
+		if value = lower; lowerIsBetter {
+			value = upper
+		}
+		if math.IsInf(value, 0) {
+			return parsePolicy{}, errors.New("this judge has no worst score; state one as a number, such as -25")
+		}
+		return parsePolicy{name: name, as: &value}, nil
+	default:
+		value, err = strconv.ParseFloat(name, 64)
+		return parsePolicy{name: name, as: &value}, err
+	}
+}
+
+// counts returns what the policy counts a report as that has no score. A
+// blocked or missing answer is nothing under any of them: nothing was judged.
+func (p *parsePolicy) counts(o analysis.Outcome) *float64 {
+	if o == analysis.Unparseable || o == analysis.Cut {
+		return p.as
+	}
+	return nil
+}
+
+// summarize shows what became of the rows, and fails if too few have a score.
+func (p *parsing) summarize(e *env, sum *parsed) error {
+	if err := writeTrust(e.stderr, report.Table, &sum.trust); err != nil {
+		return err
+	}
+	all := sum.trust.Total(p.metric)
+	lacking := all.Reports - all.WithScore()
+	e.note("%d answers: %d with a score, %d without", all.Reports, all.WithScore(), lacking)
+	if sum.substituted > 0 {
+		e.note("%d of them count as %v: see \"substituted\"", sum.substituted, *p.policy.as)
+	}
+	if n := sum.withoutText; n > 0 {
+		e.note("%d rows have no \"hypothesis\": their errors are located nowhere, and checked by their numbers alone", n)
+	}
+	if share := float64(lacking) / float64(all.Reports); share > p.maxUnparsed {
+		return fmt.Errorf("%d of %d answers have no score, a share of %.4f; --max-unparsed allows %v: see \"detail\" in their rows", lacking, all.Reports, share, p.maxUnparsed)
+	}
+	return nil
+}

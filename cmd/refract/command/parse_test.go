@@ -1,0 +1,228 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// dataFile returns a file of real data, or skips.
+func dataFile(t *testing.T, path ...string) string {
+	t.Helper()
+	file := filepath.Join(append([]string{realData(t)}, path...)...)
+	if _, err := os.Stat(file); err != nil {
+		t.Skipf("%s is not there", filepath.Join(path...))
+	}
+	return file
+}
+
+// parseFile runs refract parse and returns its rows and its standard error.
+func parseFile(t *testing.T, args ...string) ([]reportRow, string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	e := &env{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }}
+	if code := e.run(t.Context(), append([]string{"parse"}, args...)); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	var rows []reportRow
+	for d := json.NewDecoder(&out); ; {
+		var r reportRow
+		if err := d.Decode(&r); err == io.EOF {
+			return rows, errs.String()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if r.Line != len(rows)+1 {
+			t.Fatalf("row %d is of line %d", len(rows)+1, r.Line)
+		}
+		rows = append(rows, r)
+	}
+}
+
+// mqmOf reads the human scores that stand beside the answers.
+func mqmOf(t *testing.T, file string) []float64 {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []float64
+	for s := bufio.NewScanner(z); s.Scan(); {
+		var row struct{ MQM float64 }
+		if err := json.Unmarshal(s.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, row.MQM)
+	}
+	return out
+}
+
+// The released answers of InstructScore on WMT22 zh-en give the paper's
+// figures: Kendall 0.403 and Pearson 0.519, with unparseable answers as 0.
+func TestParseInstructScore(t *testing.T) {
+	file := dataFile(t, "instructscore", "wmt22.zh-en.outputs.jsonl.gz")
+	mqm := mqmOf(t, file)
+	for _, c := range []struct {
+		policy           string
+		n                int
+		kendall, pearson float64
+	}{{"zero", 26250, 0.4027, 0.5183}, {"exclude", 26200, 0.4072, 0.5284}} {
+		rows, errs := parseFile(t, "instructscore", file, "--unparseable", c.policy)
+		if len(rows) != len(mqm) || !strings.Contains(errs, "26250 answers: 26200 with a score, 50 without") {
+			t.Fatalf("%d rows for %d: %s", len(rows), len(mqm), errs)
+		}
+		var gold, scores []float64
+		var counts []int // errors of the reports whose stated count is another
+		for i, r := range rows {
+			if r.Score != nil {
+				gold, scores = append(gold, mqm[i]), append(scores, *r.Score)
+			}
+			if slices.ContainsFunc(r.Problems, func(p analysis.ProblemRecord) bool { return p.Code == analysis.CodeCount }) {
+				counts = append(counts, len(r.Errors))
+			}
+		}
+		kendall, pearson := correlate.Kendall(gold, scores), correlate.Pearson(gold, scores)
+		if len(scores) != c.n || math.Abs(kendall-c.kendall) > 5e-5 || math.Abs(pearson-c.pearson) > 5e-5 {
+			t.Errorf("%s: Kendall %.5f and Pearson %.5f of %d scores, want %v and %v of %d", c.policy, kendall, pearson, len(scores), c.kendall, c.pearson, c.n)
+		}
+		if len(counts) != 4 || slices.Max(counts) < 6 {
+			t.Errorf("reports whose count is another have %v errors, want four of them, one a runaway", counts)
+		}
+	}
+}
+
+// The checks flag a small share of the errors. The figures are those of the
+// checks as they are; a change that moves them is to be looked at.
+func TestParseProblemsOfInstructScore(t *testing.T) {
+	rows, _ := parseFile(t, "instructscore", dataFile(t, "instructscore", "wmt22.zh-en.outputs.jsonl.gz"))
+	places, problems, errors := map[analysis.Place]int{}, map[string]int{}, 0
+	for _, r := range rows {
+		for _, e := range r.Errors {
+			errors++
+			places[e.Place]++
+		}
+		for _, p := range r.Problems {
+			problems[p.Code]++
+		}
+	}
+	t.Logf("%d errors: %v, %v", errors, places, problems)
+	for code, limits := range map[string][2]float64{
+		analysis.CodeLocation: {0.015, 0.025}, analysis.CodeExplanation: {0.003, 0.006},
+		analysis.CodeRepeated: {0.0003, 0.002}, analysis.CodeCorrection: {0.04, 0.05},
+		analysis.CodePenalty: {0, 0}, analysis.CodeSeverity: {0, 0},
+	} {
+		if share := float64(problems[code]) / float64(errors); share < limits[0] || share > limits[1] {
+			t.Errorf("%s: a share of %.4f of the errors, want %v", code, share, limits)
+		}
+	}
+}
+
+// All released TIGERScore answers can be read, with or without the prompt
+// before them.
+func TestParseTIGERScore(t *testing.T) {
+	rows, _ := parseFile(t, "tigerscore", dataFile(t, "tigerscore", "outputs.jsonl"))
+	totals := 0
+	for _, r := range rows {
+		if !r.Status.HasScore() {
+			t.Errorf("line %d: %s: %s", r.Line, r.Status, r.Detail)
+		}
+		for _, p := range r.Problems {
+			if p.Code == analysis.CodeTotal {
+				totals++
+			}
+		}
+	}
+	if len(rows) != 187 || totals == 0 || totals > 15 {
+		t.Errorf("%d rows, of which %d state another total than the sum", len(rows), totals)
+	}
+	t.Logf("%d rows, %d totals differ", len(rows), totals)
+}
+
+func TestParseXGPTScore(t *testing.T) {
+	rows, _ := parseFile(t, "xgptscore", dataFile(t, "tigerscore", "xgptscore.responses.jsonl"))
+	outcomes := map[analysis.Outcome]int{}
+	for _, r := range rows {
+		outcomes[r.Status]++
+	}
+	if len(rows) != 48 || outcomes[analysis.Scored]+outcomes[analysis.NoError] < 40 {
+		t.Errorf("%d rows: %v", len(rows), outcomes)
+	}
+	t.Logf("%v", outcomes)
+}
+
+// A compressed stream of many batches keeps its order, and an error in the
+// midst of it is that of its line, whatever was parsed by then.
+func TestParseStream(t *testing.T) {
+	const lines = 20_000
+	var plain bytes.Buffer
+	for i := range lines {
+		row := map[string]any{"id": i, "hypothesis": "I saw a cat.", "output": "Your Translation contains no error."}
+		if i%3 == 0 {
+			row["output"] = nil
+		}
+		if err := json.NewEncoder(&plain).Encode(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cut := 0 // bytes that the compressed stream lacks
+	run := func(input []byte) (string, string, int) {
+		var zipped, out, errs bytes.Buffer
+		z := gzip.NewWriter(&zipped)
+		if _, err := z.Write(input); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		zipped.Truncate(zipped.Len() - cut)
+		e := &env{stdin: &zipped, stdout: &out, stderr: &errs, getenv: func(string) string { return "" }}
+		code := e.run(t.Context(), []string{"parse", "instructscore", "-"})
+		return out.String(), errs.String(), code
+	}
+	out, errs, code := run(plain.Bytes())
+	rows := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if code != exitDone || len(rows) != lines {
+		t.Fatalf("exit code %d, %d rows: %s", code, len(rows), errs)
+	}
+	for i, row := range rows {
+		var r reportRow
+		if err := json.Unmarshal([]byte(row), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Line != i+1 || string(r.ID) != strconv.Itoa(i) || (r.Status == analysis.Missing) != (i%3 == 0) {
+			t.Fatalf("row %d: %s", i, row)
+		}
+	}
+	all := bytes.SplitAfter(plain.Bytes(), []byte{'\n'})
+	all[15_000], all[16_000] = []byte("{\n"), []byte("}\n")
+	_, errs, code = run(bytes.Join(all, nil))
+	if code != exitFailed || !strings.HasPrefix(errs, "refract: <stdin>:15001: the line is not JSON") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	_, errs, code = run(plain.Bytes()[:plain.Len()-5])
+	if code != exitFailed || !strings.HasPrefix(errs, "refract: <stdin>:20000: the line is not JSON") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	cut = 100
+	_, errs, code = run(plain.Bytes())
+	if code != exitFailed || !strings.Contains(errs, "the gzip file is cut off or damaged") || strings.Count(errs, "<stdin>") != 1 {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+}

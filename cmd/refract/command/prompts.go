@@ -1,0 +1,99 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/report"
+)
+
+func (e *env) promptsCommand() *cobra.Command {
+	var out output
+	var spec string
+	cmd := &cobra.Command{
+		Use:   "prompts",
+		Short: "List the prompts that expand references",
+		Long: `List the prompts that expand references: the ten of Div-Ref and its plain one,
+in English and in other languages, or those that --prompts names in the words of
+'refract expand': ten@de, order*3, file:prompts.yaml.
+
+A prompt is sent with a space and the reference after it, and without the space
+after a full-width colon. In a template, {reference} and {source} stand for the
+texts of the segment.`,
+		Example: `  refract prompts
+  refract prompts --prompts ten@de,plain@de
+  refract prompts -f jsonl`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			prompts := diversify.Prompts()
+			if spec != "" {
+				var err error
+				if prompts, err = diversify.ParsePrompts(spec); err != nil {
+					return usagef("--prompts: %w", err)
+				}
+			}
+			return e.list(&out, []report.Column{
+				{Name: "set"}, {Name: "name"}, {Name: "language"}, {Name: "samples", Kind: report.KindInt}, {Name: "prompt"},
+			}, func(row func(...report.Value) error) error { return promptRows(prompts, row) })
+		},
+	}
+	out.register(cmd)
+	cmd.Flags().StringVar(&spec, "prompts", "", "prompts to list, as 'refract expand' takes them; without it, all that are built in")
+	complete(cmd, "prompts", promptWords()...)
+	return cmd
+}
+
+// promptWords are what a shell offers for --prompts.
+func promptWords() []string {
+	var out []string
+	for _, p := range diversify.Prompts() {
+		if set := promptSet(p.Name); len(out) == 0 || out[len(out)-1] != set {
+			out = append(out, set)
+		}
+	}
+	for _, p := range diversify.Ten() {
+		out = append(out, p.Name)
+	}
+	return append(out, "file:")
+}
+
+// promptSet is the word that brings a prompt and its like: "ten@de" for
+// "order@de".
+func promptSet(name string) string {
+	base, language, suffixed := strings.Cut(name, "@")
+	if base != "plain" {
+		base = "ten"
+	}
+	if suffixed {
+		base += "@" + language
+	}
+	return base
+}
+
+func promptRows(prompts []diversify.Prompt, row func(...report.Value) error) error {
+	known := map[string]bool{}
+	for _, p := range diversify.Prompts() {
+		known[p.Name] = true
+	}
+	orNull := func(s string) report.Value {
+		if s == "" {
+			return report.Null()
+		}
+		return report.String(s)
+	}
+	for _, p := range prompts {
+		set, samples := "file", report.Null()
+		if known[p.Name] {
+			set = promptSet(p.Name)
+		}
+		if p.Samples > 0 {
+			samples = report.Int(p.Samples)
+		}
+		if err := row(report.String(set), report.String(p.Name), orNull(p.Language), samples, report.String(p.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

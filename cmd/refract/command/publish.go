@@ -1,0 +1,228 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/report"
+)
+
+// publisher is one run of refract publish.
+type publisher struct {
+	input
+	publish.Options
+	format    string
+	dir       string
+	verify    string
+	prompts   string
+	diversity string
+}
+
+func (e *env) publishCommand() *cobra.Command {
+	p := &publisher{}
+	cmd := &cobra.Command{
+		Use:   "publish [DATASET]",
+		Short: "Write the references as a folder for others",
+		Long: `Write all references of a dataset as a new folder, with a dataset card
+(README.md) and a manifest by which readers know that the folder is whole.
+` + datasetHelp + `
+
+--to jsonl    references.jsonl, with all that is known of every reference
+--to parquet  the same, as Hugging Face's datasets load it
+--to text     ref.0, ref.1 … and src, for sacreBLEU
+--to mtme     references/LP.refA.txt … of the language pair --lp, for
+              mt-metrics-eval
+--to div-ref  ref.0 … and a Python list of the variants a line
+
+A text that a format cannot hold as it is, such as one with a line break in a
+text file, is an error. Outputs of systems and human judgements are left out.
+The content hash in the result is that of the references, whatever the format,
+and every score with them states it in its signature. published:DIR reads the
+folder back.`,
+		Example: `  refract publish jsonl:expanded.jsonl --to parquet --name wmt22-enriched -o wmt22-enriched
+  refract publish mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --to text -o references
+  refract publish --verify wmt22-enriched`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args) },
+	}
+	p.input.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&p.Format, "to", "", strings.Join(dataset.Formats(), ", ")+" (required)")
+	complete(cmd, "to", dataset.Formats()...)
+	f.StringVarP(&p.dir, "output", "o", "", "folder to write, which must be new or empty (required)")
+	f.StringVarP(&p.format, "format", "f", "table", "how the result is printed: table, json, jsonl, csv, tsv, markdown or latex")
+	var formats []string
+	for _, f := range report.Formats() {
+		formats = append(formats, string(f))
+	}
+	complete(cmd, "format", formats...)
+	f.StringVar(&p.LanguagePair, "lp", "", "language pair of --to mtme, such as en-de")
+	f.BoolVar(&p.Trim, "trim", false, "remove white space at the ends of all texts first, which makes another set of it")
+	f.StringVar(&p.Card.Name, "name", "", "name of the set, for its card")
+	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
+	f.StringSliceVar(&p.Card.Languages, "language", nil, "languages of the references, for the card, such as en")
+	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
+	f.StringVar(&p.diversity, "diversity", "", "file of 'refract diversity -f json' or -f jsonl, for the card")
+	f.StringVar(&p.verify, "verify", "", "check a published folder, and write nothing")
+	complete(cmd, "prompts", promptWords()...)
+	return cmd
+}
+
+func (p *publisher) run(ctx context.Context, e *env, args []string) error {
+	format, err := report.ParseFormat(p.format)
+	if err != nil {
+		return usagef("--format: %w", err)
+	}
+	if p.verify != "" {
+		return p.check(ctx, e, args, format)
+	}
+	switch {
+	case p.Format == "":
+		return usagef("--to is missing: say the format, one of %s", strings.Join(dataset.Formats(), ", "))
+	case p.dir == "":
+		return usagef("-o is missing: name the folder to write")
+	}
+	if err := p.Check(); err != nil {
+		return usagef("%w", err)
+	}
+	if err := p.card(); err != nil {
+		return err
+	}
+	ds, err := p.dataset(e, args, true)
+	if err != nil {
+		return err
+	}
+	e.collectAt(100)
+	res, err := publish.Publish(ctx, ds, p.dir, p.Options)
+	if err != nil {
+		return err
+	}
+	p.tell(e, res)
+	s := res.Stats
+	return writePublished(e, format, &res.Manifest, s.Missing, s.Empty, s.Repeated, p.dir)
+}
+
+// collectAt takes back what main sets, for commands that have tens of megabytes
+// alive: the ids of a million segments, a row group of Parquet.
+func (e *env) collectAt(percent int) {
+	if e.getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+}
+
+// card completes what the card says.
+func (p *publisher) card() error {
+	prompts := diversify.Prompts()
+	if p.prompts != "" {
+		more, err := diversify.ParsePrompts(p.prompts)
+		if err != nil {
+			return usagef("--prompts: %w", err)
+		}
+		prompts = append(more, prompts...)
+	}
+	seen := map[string]bool{}
+	for _, prompt := range prompts {
+		if !seen[prompt.Name] {
+			seen[prompt.Name] = true
+			p.Card.Prompts = append(p.Card.Prompts, publish.Prompt{Name: prompt.Name, Text: prompt.Text})
+		}
+	}
+	if p.diversity == "" {
+		return nil
+	}
+	var err error
+	p.Card.Diversity, err = readTable(p.diversity)
+	return err
+}
+
+// tell says what the folder does not have, and what to do next.
+func (p *publisher) tell(e *env, res *publish.Result) {
+	s, m := res.Stats, &res.Manifest
+	if s.Hypotheses+s.Judgements > 0 {
+		e.note("left out: outputs of systems (%d) and human judgements (%d)", s.Hypotheses, s.Judgements)
+	}
+	if left := s.Rejected - m.Rejected; left > 0 {
+		e.note("left out: rejected answers (%d), which only jsonl and parquet hold", left)
+	}
+	if s.Trimmed > 0 {
+		e.note("texts that lost white space at their ends: %d", s.Trimmed)
+	}
+	if s.Empty > 0 && m.Format == dataset.FormatText {
+		e.warn("references that are empty texts: %d; sacreBLEU leaves empty lines out, so that its scores differ there", s.Empty)
+	}
+	for _, field := range []struct{ name, value string }{{"name", p.Card.Name}, {"license", p.Card.License}} {
+		if field.value == "" {
+			e.note("the card lacks a %s: fill it in in %s, or give --%s", field.name, filepath.Join(p.dir, "README.md"), field.name)
+		}
+	}
+}
+
+// check reads a published folder to its end.
+func (p *publisher) check(ctx context.Context, e *env, args []string, format report.Format) error {
+	if p.Format != "" || p.dir != "" || len(args) > 0 {
+		return usagef("--verify takes a folder and nothing else")
+	}
+	m, err := dataset.ReadManifest(p.verify)
+	if err != nil {
+		return err
+	}
+	ds, err := dataset.Open("published:"+p.verify, dataset.Options{Warn: func(w dataset.Warning) { e.warn("%s", w) }})
+	if err != nil {
+		return err
+	}
+	e.collectAt(100)
+	stats, err := publish.Count(ctx, ds)
+	if err != nil {
+		return err
+	}
+	for _, n := range []struct {
+		what      string
+		got, want int
+	}{
+		{"segments", stats.Segments, m.Segments},
+		{"reference texts", stats.References + stats.Variants, m.References + m.Variants},
+		{"rejected answers", stats.Rejected, m.Rejected},
+	} {
+		if n.got != n.want {
+			return fmt.Errorf("%s: %d %s, where %s says %d", p.verify, n.got, n.what, dataset.ManifestName, n.want)
+		}
+	}
+	return writePublished(e, format, m, stats.Missing, stats.Empty, stats.Repeated, p.verify)
+}
+
+// writePublished prints what a folder has.
+func writePublished(e *env, format report.Format, m *dataset.Manifest, missing, empty, repeated int, dir string) error {
+	w, err := report.NewWriter(e.stdout, format, []report.Column{
+		{Name: "folder"},
+		{Name: "format"},
+		{Name: "segments", Kind: report.KindInt},
+		{Name: "references", Kind: report.KindInt},
+		{Name: "variants", Kind: report.KindInt},
+		{Name: "rejected", Kind: report.KindInt},
+		{Name: "missing", Kind: report.KindInt},
+		{Name: "empty", Kind: report.KindInt},
+		{Name: "repeated", Kind: report.KindInt},
+		{Name: "files", Kind: report.KindInt},
+		{Name: "bytes", Kind: report.KindInt},
+		{Name: "set"},
+	}, report.Options{})
+	if err != nil {
+		return err
+	}
+	bytes := 0
+	for _, f := range m.Files {
+		bytes += int(f.Bytes)
+	}
+	return errors.Join(w.Row(report.String(dir), report.String(m.Format), report.Int(m.Segments), report.Int(m.References),
+		report.Int(m.Variants), report.Int(m.Rejected), report.Int(missing), report.Int(empty), report.Int(repeated),
+		report.Int(len(m.Files)), report.Int(bytes), report.String(m.Set)), w.Close())
+}

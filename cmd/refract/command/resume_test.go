@@ -1,0 +1,23 @@
+package command
+
+import "testing"
+
+func TestWithoutPassword(t *testing.T) {
+	for _, test := range []struct{ arg, want string }{
+		{"jsonl:data.jsonl", "jsonl:data.jsonl"},
+		{"http://localhost:8000/v1", "http://localhost:8000/v1"},
+		{"http://me:secret@host/v1", "http://USER@host/v1"},
+		{"http://host/v1?key=secret", "http://host/v1?QUERY"},
+		{"--base-url=https://me:secret@host/v1?key=secret", "--base-url=https://USER@host/v1?QUERY"},
+		{"postgres://me:a,b@host/db", "postgres://USER@host/db"},
+		{"http://me:sec ret@ho st/", "ADDRESS"},
+		{"tigerscore:task=mathqa,base-url=http://host/v1", "tigerscore:task=mathqa,base-url=http://host/v1"},
+		{"tigerscore:task=mathqa,base-url=http://me:secret@host/v1,size=13B", "tigerscore:task=mathqa,base-url=http://USER@host/v1,size=13B"},
+		{"tigerscore:base-url=http://host/v1?key=secret", "tigerscore:base-url=http://host/v1?QUERY"},
+		{"--metric=mqm:sl=a,tl=b,base-url=http://me:secret@host/%zz,model=m", "--metric=mqm:sl=a,tl=b,base-url=ADDRESS,model=m"},
+	} {
+		if got := withoutPassword(test.arg); got != test.want {
+			t.Errorf("%s: %s, want %s", test.arg, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,382 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
+)
+
+// scorer is one run of refract score.
+type scorer struct {
+	input
+	settingFlags
+	judgeFlags
+	explainFlags
+	output
+	per      string
+	system   string
+	canaries int
+	set      string // name of the set of references, for rows that are written as they come
+
+	judging *judging    // nil where no metric asks a model
+	pool    *canaryPool // nil without --canaries
+	gather  *explained  // what judges say; nil where there are none
+}
+
+func (e *env) scoreCommand() *cobra.Command {
+	s := &scorer{}
+	cmd := &cobra.Command{
+		Use:   "score [DATASET]",
+		Short: "Score systems against all references",
+		Long: `Score every system against every reference, and aggregate over references.
+` + datasetHelp + `
+
+--per system  one score per system. With the aggregators single and native a
+              metric's own corpus score is taken where it has one (BLEU, chrF,
+              TER); otherwise, and with --system average, it is the mean over
+              segments.
+--per segment one score per system and segment.
+--per cell    the whole matrix segment × system × reference. With
+              -o FILE.parquet or -o FILE.jsonl it is stored for
+              'refract aggregate' and 'refract compare --matrix', which do
+              not score again.
+` + judgeHelp + `
+
+Signatures name the set of references by its content hash. For scores of
+segments and cells, which are written as they come, the references are read
+beforehand to know it; of standard input and pipes there it is left out.`,
+		Example: `  refract score --ref ref.a.txt --ref ref.b.txt --hyp mine=out.txt
+  refract score jsonl:expanded.jsonl -m bleu:tokenize=intl -m chrf++ -a max,mean,best:k=3
+  refract score jsonl:expanded.jsonl -m chrf --per cell -o matrix.parquet
+  refract score jsonl:expanded.jsonl -m instructscore:task=mt_zh-en -a max --base-url http://localhost:8000/v1 --reports reports.jsonl`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), e, args) },
+	}
+	s.input.register(cmd)
+	s.settingFlags.register(cmd, "native, or max for a metric without a rule of its own")
+	s.output.register(cmd)
+	s.judgeFlags.register(cmd)
+	s.judgeFlags.registerDryRun(cmd)
+	s.explainFlags.register(cmd)
+	cmd.Flags().IntVar(&s.canaries, "canaries", 0, "plant so many known-bad outputs with injections, and tell which a judge saw through")
+	cmd.Flags().StringVar(&s.per, "per", "system", "segment, system or cell")
+	complete(cmd, "per", "segment", "system", "cell")
+	cmd.Flags().StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
+	complete(cmd, "system", "auto", "corpus", "average")
+	return cmd
+}
+
+func (s *scorer) run(ctx context.Context, e *env, args []string) error {
+	ms, judging, err := s.metricsOf(ctx, e, &s.settingFlags)
+	if err != nil {
+		return err
+	}
+	s.judging = judging
+	defer judging.close()
+	err = s.score(ctx, e, args, ms)
+	judging.done(ctx, err)
+	return err
+}
+
+func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.Metric) error {
+	settings, err := s.settings(ms)
+	if err != nil {
+		return err
+	}
+	scope, ok := map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}[s.system]
+	if !ok {
+		return usagef("--system %q: want auto, corpus or average", s.system)
+	}
+	var do func(context.Context, *env, refract.Dataset, []refract.Setting, *sink) error
+	switch s.per {
+	case "system":
+		do = func(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *sink) error {
+			return s.perSystem(ctx, e, ds, settings, scope, out)
+		}
+	case "segment":
+		do = s.perSegment
+	case "cell":
+		do = s.perCell
+	default:
+		return usagef("--per %q: want segment, system or cell", s.per)
+	}
+	if s.canaries < 0 {
+		return usagef("--canaries %d: want 0 or more", s.canaries)
+	}
+	if _, err := s.kind(); err != nil {
+		return err
+	}
+	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
+		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
+	}
+	if err := s.distinctFiles(); err != nil {
+		return err
+	}
+	ds, err := s.dataset(e, args, false)
+	if err != nil {
+		return err
+	}
+	if s.dryRun {
+		return s.foresee(ctx, e, withSystems{ds}, ms)
+	}
+	out, err := s.output.open(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if s.per != "system" {
+		if s.set, err = identify(ctx, ds); err != nil {
+			return err
+		}
+	}
+	defer func() { s.gather.abort() }()
+	if err := do(ctx, e, withSystems{ds}, settings, out); err != nil {
+		return err
+	}
+	if err := s.explainTo(ctx, e, out); err != nil {
+		return err
+	}
+	if err := errors.Join(out.Commit(), s.gather.commit()); err != nil {
+		return err
+	}
+	return s.gather.covered(s.maxUnparsed)
+}
+
+// settings crosses metrics and aggregators. Without any aggregator asked for
+// it is the metric's own rule where there is one, as sacreBLEU does.
+func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
+	aggs, err := s.parseAggregators()
+	if err != nil {
+		return nil, err
+	}
+	if len(aggs) > 0 {
+		return cross(ms, aggs, true, scoresNative)
+	}
+	var out []refract.Setting
+	for _, m := range ms {
+		def := "max"
+		if metrics.HasNative(m) {
+			def = "native"
+		}
+		out = append(out, refract.Setting{Metric: m, Aggregator: mustAggregator(def)})
+	}
+	return out, nil
+}
+
+// engine makes the engine of a run. What it scores goes to add as well.
+func (s *scorer) engine(settings []refract.Setting) *refract.Engine {
+	e := &refract.Engine{AllowNoReferences: s.allowNone, Economize: s.earlyStop == "auto" && s.policy == "exclude" && s.per != "cell"}
+	e.Prepare(settings)
+	s.judging.tune(e)
+	return e
+}
+
+func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, scope refract.Scope, out *sink) error {
+	policy, err := s.missing()
+	if err != nil {
+		return err
+	}
+	eng := s.engine(nil)
+	acc, err := refract.NewSystems(eng, settings, scope, policy)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if err := s.runEngine(ctx, eng, ds, acc.Add); err != nil {
+		return err
+	}
+	return writeSystems(&s.output, out, acc, settings)
+}
+
+// systemColumns are those of system scores. The signature is told below the
+// table where people read it.
+func systemColumns() []report.Column {
+	return []report.Column{
+		{Name: "id", Hide: true},
+		{Name: "system"},
+		{Name: "metric"},
+		{Name: "aggregate"},
+		{Name: "references", Header: "refs", Kind: report.KindInt},
+		{Name: "score", Kind: report.KindFloat, Digits: 4},
+		{Name: "status", Hide: true},
+		{Name: "segments", Kind: report.KindInt},
+		{Name: "missing", Kind: report.KindInt},
+		{Name: "missing_references", Header: "missing refs", Kind: report.KindInt},
+		{Name: "method"},
+		{Name: "signature", Hide: true},
+	}
+}
+
+func writeSystems(o *output, out *sink, acc *refract.Systems, settings []refract.Setting) error {
+	scores := acc.Scores()
+	notes := newNotes()
+	for i := range scores {
+		if scores[i].OK {
+			notes.signature(settings[scores[i].Setting], acc.Signature(&scores[i]))
+		}
+	}
+	w, err := o.table(out, systemColumns(), report.Options{Notes: notes.lines})
+	if err != nil {
+		return err
+	}
+	for i := range scores {
+		sc := &scores[i]
+		set := settings[sc.Setting]
+		score, method := report.Null(), "average"
+		if sc.OK {
+			score = report.Float(sc.Value)
+		}
+		if sc.Pooled {
+			method = "corpus"
+		}
+		err := w.Row(report.Null(), report.String(sc.System), report.String(set.Metric.Info().Name), aggregateValue(set),
+			report.Int(sc.MaxReferences), score, report.String(sc.Status.String()), report.Int(sc.Segments), report.Int(sc.Missing),
+			report.Int(sc.MissingReferences), report.String(method), report.String(acc.Signature(sc).String()))
+		if err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func aggregateValue(s refract.Setting) report.Value {
+	if name := aggregateName(s); name != "" {
+		return report.String(name)
+	}
+	return report.Null()
+}
+
+// notes are the lines below a table.
+type notes struct {
+	lines []string
+	seen  map[string]bool
+}
+
+func newNotes() *notes { return &notes{seen: map[string]bool{}} }
+
+func (n *notes) add(line string) {
+	if !n.seen[line] {
+		n.seen[line] = true
+		n.lines = append(n.lines, line)
+	}
+}
+
+func (n *notes) signature(s refract.Setting, sig metrics.Signature) {
+	n.add(fmt.Sprintf("%s: %s", strings.TrimSpace(s.Metric.Info().Name+" "+aggregateName(s)), sig))
+}
+
+func segmentColumns() []report.Column {
+	return []report.Column{
+		{Name: "id"},
+		{Name: "system"},
+		{Name: "metric"},
+		{Name: "aggregate"},
+		{Name: "references", Header: "refs", Kind: report.KindInt},
+		{Name: "score", Kind: report.KindFloat, Digits: 4},
+		{Name: "status"},
+		{Name: "missing_references", Header: "missing refs", Kind: report.KindInt},
+		{Name: "signature", Hide: true},
+	}
+}
+
+func (s *scorer) perSegment(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *sink) error {
+	policy, err := s.missing()
+	if err != nil {
+		return err
+	}
+	w, err := s.table(out, segmentColumns(), report.Options{})
+	if err != nil {
+		return err
+	}
+	eng := s.engine(settings)
+	rows := newSegmentRows(w, eng.Metrics, settings, refract.Reducer{Policy: policy}, s.set)
+	if err := s.scoreSet(ctx, eng, ds, rows.write); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// segmentRows writes one row per hypothesis and setting of each segment.
+type segmentRows struct {
+	w          report.Writer
+	settings   []refract.Setting
+	infos      []metrics.Info
+	metric     []int
+	reducer    refract.Reducer
+	set        string
+	signatures []map[int]string // by number of references
+}
+
+func newSegmentRows(w report.Writer, order []metrics.Metric, settings []refract.Setting, r refract.Reducer, set string) *segmentRows {
+	rows := &segmentRows{w: w, settings: settings, reducer: r, set: set}
+	for _, set := range settings {
+		for i, m := range order {
+			if m == set.Metric {
+				rows.metric = append(rows.metric, i)
+			}
+		}
+		rows.infos = append(rows.infos, set.Metric.Info())
+		rows.signatures = append(rows.signatures, map[int]string{})
+	}
+	return rows
+}
+
+func (r *segmentRows) write(s *refract.SegmentScores) error {
+	for k, set := range r.settings {
+		name := r.infos[k].Name
+		agg := aggregateValue(set)
+		for h := range s.Segment.Hypotheses {
+			red, err := r.reducer.Reduce(&s.Metrics[r.metric[k]], r.infos[k], set.Aggregator, h)
+			if err != nil {
+				return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, s.Segment.Hypotheses[h].System, err)
+			}
+			score := report.Null()
+			if red.Status == metrics.Scored {
+				score = report.Float(red.Value)
+			}
+			err = r.w.Row(report.String(s.Segment.ID), report.String(s.Segment.Hypotheses[h].System), report.String(name), agg,
+				report.Int(red.References), score, report.String(red.Status.String()), report.Int(red.Missing), report.String(r.signature(k, red.References)))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *segmentRows) signature(k, references int) string {
+	sig, ok := r.signatures[k][references]
+	if !ok {
+		sig = refract.SettingSignature(r.settings[k], metrics.Sentence, strconv.Itoa(references), r.set).String()
+		r.signatures[k][references] = sig
+	}
+	return sig
+}
+
+// perCell writes the matrix: through the table writer for a format that was
+// asked for, else as the file's name says.
+func (s *scorer) perCell(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *sink) error {
+	eng := s.engine(settings)
+	w, err := s.matrixWriter(out)
+	if err != nil {
+		return err
+	}
+	infos := make([]matrix.Info, len(eng.Metrics))
+	for i, m := range eng.Metrics {
+		infos[i] = matrixInfo(m, eng.Want.Native, s.set)
+	}
+	err = s.scoreSet(ctx, eng, ds, func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) })
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}

@@ -1,0 +1,88 @@
+package command
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/report"
+)
+
+// distinctFiles refuses one name for two of the files that are written: one
+// would take the place of the other.
+func (s *scorer) distinctFiles() error {
+	flags := map[string]string{} // by path
+	for _, f := range [][2]string{{"-o", s.path}, {"--reports", s.reports}, {"--html", s.html}} {
+		flag, path := f[0], f[1]
+		if path == "" || path == os.DevNull {
+			continue
+		}
+		path = filepath.Clean(path)
+		if other, taken := flags[path]; taken {
+			return usagef("%s and %s name the same file, %s: give each its own", other, flag, path)
+		}
+		flags[path] = flag
+	}
+	return nil
+}
+
+// runEngine scores a dataset, and gathers what judges say on the way.
+func (s *scorer) runEngine(ctx context.Context, eng *refract.Engine, ds refract.Dataset, write func(*refract.SegmentScores) error) error {
+	var err error
+	if s.gather, err = s.explain(s.judging, eng); err != nil {
+		return err
+	}
+	if s.canaries > 0 {
+		if s.gather == nil {
+			return usagef("--canaries are for metrics that ask a model, and none of these does ('refract judges' lists some)")
+		}
+		s.pool = newCanaryPool(s.gather.judges, s.canaries, defaultSeed)
+	}
+	defer s.judging.answered()
+	return eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
+		if err := s.gather.add(seg); err != nil {
+			return err
+		}
+		if s.pool != nil {
+			s.pool.Add(seg.Segment)
+		}
+		return write(seg)
+	})
+}
+
+// explainTo shows, after the scores, what judges say: beside a table for
+// people, else where notes go.
+func (s *scorer) explainTo(ctx context.Context, e *env, out *sink) error {
+	if s.gather == nil {
+		return nil
+	}
+	format, err := s.kind()
+	if err != nil {
+		return err
+	}
+	var w io.Writer = e.stderr
+	if format == report.Table && filepath.Ext(s.path) != ".parquet" {
+		w = out
+		colour := e.stdoutTerminal && s.path == "" && e.getenv("NO_COLOR") == ""
+		if err := s.gather.write(w, colour); err != nil {
+			return err
+		}
+	}
+	if err := writeTrust(w, report.Table, &s.gather.trust); err != nil {
+		return err
+	}
+	s.gather.warn(e)
+	if n := s.gather.unneeded; n > 0 {
+		e.note("%s of references left out, as they could not change a score", count(n, "call"))
+	}
+	if s.pool == nil {
+		return nil
+	}
+	tallies, err := s.pool.plant(ctx, s.gather.judges)
+	if err != nil {
+		return err
+	}
+	return s.pool.writeCanaries(w, report.Table, tallies)
+}

@@ -1,0 +1,415 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// scriptCommands are what scripts can do beside testscript's own commands:
+//
+//	fails CODE ARG…      runs refract, which must fail with this exit code, one
+//	                     complaint on standard error and an empty standard output
+//	interrupt N ARG…     runs refract, interrupts it once the server got N calls,
+//	                     and wants the exit code 130
+//	stall ARG…           runs refract with an input that does not end, interrupts
+//	                     it, and wants the exit code 130
+//	follow               runs the lines of the last output that begin with two
+//	                     spaces and refract
+//	round                rounds the last output's numbers to 6 decimals, as the
+//	                     last digits of a float64 depend on the machine
+//	undated FILE…        takes the times of answers out of files, which differ
+//	                     from cache to cache
+//	keys FILE KEY…       wants these keys, in this order, in every JSON line
+//	server [KEY=VALUE]…  starts a model server at $OPENAI_BASE_URL; see startServer
+//	calls N              wants that the server got N calls so far
+//	sent PATH TEXT       wants that all calls went there, with this text in them
+//	sqlite FILE SQL…     executes statements
+//	hold FILE SQL…       executes statements in a connection that stays open
+//	smalldisk DIR        mounts a file system of 400 kB
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"fails":     cmdFails,
+		"interrupt": cmdInterrupt,
+		"stall":     cmdStall,
+		"follow":    cmdFollow,
+		"round":     cmdRound,
+		"undated":   cmdUndated,
+		"keys":      cmdKeys,
+		"server":    cmdServer,
+		"calls":     cmdCalls,
+		"sent":      cmdSent,
+		"sqlite":    func(ts *testscript.TestScript, neg bool, args []string) { cmdSQLite(ts, neg, args, false) },
+		"hold":      func(ts *testscript.TestScript, neg bool, args []string) { cmdSQLite(ts, neg, args, true) },
+		"smalldisk": cmdSmallDisk,
+	}
+}
+
+func want(ts *testscript.TestScript, neg bool, ok bool, usage string) {
+	if neg || !ok {
+		ts.Fatalf("usage: %s", usage)
+	}
+}
+
+func number(ts *testscript.TestScript, s string) int {
+	n, err := strconv.Atoi(s)
+	ts.Check(err)
+	return n
+}
+
+func cmdFails(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) > 1, "fails CODE ARG…")
+	err := ts.Exec("refract", args[1:]...)
+	checkExit(ts, err, number(ts, args[0]))
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("standard output is not empty")
+	}
+	checkComplaint(ts, ts.ReadFile("stderr"))
+}
+
+func checkExit(ts *testscript.TestScript, err error, code int) {
+	got := 0
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != code {
+		ts.Fatalf("exit code %d, want %d", got, code)
+	}
+}
+
+// checkComplaint wants one error, and no trace of the program's insides.
+func checkComplaint(ts *testscript.TestScript, stderr string) {
+	n := 0
+	for line := range strings.Lines(stderr) {
+		if strings.HasPrefix(line, "refract: ") {
+			n++
+		}
+	}
+	if n != 1 {
+		ts.Fatalf("%d complaints, want 1", n)
+	}
+	for _, bad := range []string{"goroutine ", "panic", "%!", "Usage:"} {
+		if strings.Contains(stderr, bad) {
+			ts.Fatalf("standard error has %q", bad)
+		}
+	}
+}
+
+func cmdFollow(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 0, "follow")
+	n := 0
+	for line := range strings.Lines(ts.ReadFile("stderr") + ts.ReadFile("stdout")) {
+		if step, ok := strings.CutPrefix(line, "  refract "); ok {
+			n++
+			ts.Check(ts.Exec("refract", strings.Fields(step)...))
+		}
+	}
+	if n == 0 {
+		ts.Fatalf("no step to follow")
+	}
+}
+
+var decimal = regexp.MustCompile(`[0-9]+\.[0-9]{7,}(e-?[0-9]+)?`)
+
+// cmdUndated takes the times of answers out of files, which differ from cache
+// to cache.
+func cmdUndated(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) > 0, "undated FILE…")
+	for _, name := range args {
+		path := ts.MkAbs(name)
+		data, err := os.ReadFile(path)
+		ts.Check(err)
+		ts.Check(os.WriteFile(path, created.ReplaceAll(data, nil), 0o644))
+	}
+}
+
+var created = regexp.MustCompile(`,"created":"[^"]*"`)
+
+func cmdRound(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 0, "round")
+	out := decimal.ReplaceAllStringFunc(ts.ReadFile("stdout"), func(s string) string {
+		v, err := strconv.ParseFloat(s, 64)
+		ts.Check(err)
+		return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 6, 64), "0"), ".")
+	})
+	stderr := ts.ReadFile("stderr") // writing to one of them clears the other
+	_, err := io.WriteString(ts.Stdout(), out)
+	ts.Check(err)
+	_, err = io.WriteString(ts.Stderr(), stderr)
+	ts.Check(err)
+}
+
+func cmdKeys(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) > 1, "keys FILE KEY…")
+	n := 0
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		n++
+		var object map[string]any
+		ts.Check(json.Unmarshal([]byte(line), &object))
+		at := -1
+		for _, key := range args[1:] {
+			next := strings.Index(line, strconv.Quote(key)+":")
+			if _, ok := object[key]; !ok || next < at {
+				ts.Fatalf("line %d: key %q is missing or not in its place", n, key)
+			}
+			at = next
+		}
+	}
+	if n == 0 {
+		ts.Fatalf("%s has no line", args[0])
+	}
+}
+
+// server is the model server of a script, if it has started one.
+type server struct{ *llmtest.Handler }
+
+type serverKey struct{}
+
+func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, true, "server [KEY=VALUE]…")
+	options := map[string]string{}
+	for _, a := range args {
+		key, value, _ := strings.Cut(a, "=")
+		options[key] = value
+	}
+	var answer func(*llmtest.Request) string
+	if file := options["answers"]; file != "" {
+		answer = recorded(ts, ts.ReadFile(file))
+	}
+	h, url, stop, err := startServer(options, answer)
+	ts.Check(err)
+	ts.Defer(stop)
+	ts.Value(serverKey{}).(*server).Handler = h
+	ts.Setenv("OPENAI_BASE_URL", url)
+}
+
+// recorded answers by the first row of a file of JSON Lines whose text a prompt
+// contains; an unknown prompt fails nothing, and has an answer of no use.
+func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) string {
+	type row struct{ Contains, Answer string }
+	var rows []row
+	for line := range strings.Lines(content) {
+		var r row
+		ts.Check(json.Unmarshal([]byte(line), &r))
+		rows = append(rows, r)
+	}
+	return func(q *llmtest.Request) string {
+		for _, r := range rows {
+			if strings.Contains(q.Text(), r.Contains) {
+				return r.Answer
+			}
+		}
+		return "I cannot say."
+	}
+}
+
+// startServer starts a model server, which answers as answer does, or as any
+// model if it is nil. Options: answers=FILE has the answers of a model; key=K
+// is the key it wants; delay=D is the time it takes to answer; models=M is the
+// one model that it serves, in place of all; fault=F is what it answers in place
+// of texts:
+//
+//	down     nobody listens
+//	garbage  bytes that are no JSON
+//	html     a web page
+//	cut      JSON that ends too early
+//	busy     429 to the first call of each prompt, which may come again at once
+//	storm    429 to all calls, asking for an hour
+//	quota    429, the account being empty
+//	hostile  an error with a terminal's control codes in it
+func startServer(options map[string]string, answer func(*llmtest.Request) string) (*llmtest.Handler, string, func(), error) {
+	delay, err := time.ParseDuration(options["delay"])
+	if options["delay"] != "" && err != nil {
+		return nil, "", nil, err
+	}
+	fault, err := faultNamed(options["fault"])
+	if err != nil {
+		return nil, "", nil, err
+	}
+	h := &llmtest.Handler{Key: options["key"], Answer: answer}
+	if name := options["models"]; name != "" {
+		h.Models = []llmtest.Model{{Name: name}}
+	}
+	h.Decide = func(r *llmtest.Request) llmtest.Fault {
+		select {
+		case <-time.After(delay):
+		case <-r.Context().Done():
+		}
+		if options["fault"] == "busy" && h.CallsFor(r.Prompt) > 1 {
+			return nil
+		}
+		return fault
+	}
+	s := httptest.NewServer(h)
+	stop := func() {
+		s.CloseClientConnections()
+		s.Close()
+	}
+	if options["fault"] == "down" {
+		stop()
+	}
+	return h, s.URL + "/v1", stop, nil
+}
+
+func faultNamed(name string) (llmtest.Fault, error) {
+	switch name {
+	case "", "down":
+		return nil, nil
+	case "garbage":
+		return llmtest.Garbage(), nil
+	case "html":
+		return llmtest.HTML(http.StatusOK), nil
+	case "cut":
+		return llmtest.Malformed(), nil
+	case "busy":
+		return llmtest.With("Retry-After", "0", llmtest.Status(http.StatusTooManyRequests, "slow down")), nil
+	case "storm":
+		return llmtest.With("Retry-After", "3600", llmtest.Status(http.StatusTooManyRequests, "slow down")), nil
+	case "quota":
+		return llmtest.Quota(), nil
+	case "hostile":
+		return llmtest.Status(http.StatusBadRequest, "\x1b[2Jno\r\nrefract: all is well"), nil
+	}
+	return nil, fmt.Errorf("unknown fault %q", name)
+}
+
+func cmdCalls(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 1, "calls N")
+	if got := ts.Value(serverKey{}).(*server).Calls(); got != number(ts, args[0]) {
+		ts.Fatalf("the server got %d calls, want %s", got, args[0])
+	}
+}
+
+// cmdSent wants that all calls so far went to this path with this text in
+// their body.
+func cmdSent(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 2, "sent PATH TEXT")
+	for _, r := range ts.Value(serverKey{}).(*server).Requests() {
+		if r.URL.Path != args[0] || !strings.Contains(string(r.Raw), args[1]) {
+			ts.Fatalf("sent to %s: %s", r.URL.Path, r.Raw)
+		}
+	}
+}
+
+func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) > 1, "interrupt N ARG…")
+	s, calls := ts.Value(serverKey{}).(*server), number(ts, args[0])
+	r := start(ts, nil, args[1:])
+	for s.Calls() < calls {
+		select {
+		case err := <-r.ended:
+			ts.Fatalf("refract ended after %d calls: %v\n%s", s.Calls(), err, r.stderr)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	r.interrupt(ts)
+}
+
+// cmdStall interrupts refract while it waits for input. Once it has taken more
+// than a pipe holds, it is known to read.
+func cmdStall(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) > 0, "stall ARG…")
+	out, in, err := os.Pipe()
+	ts.Check(err)
+	defer in.Close()
+	r := start(ts, out, args)
+	ts.Check(out.Close())
+	_, err = in.Write(bytes.Repeat([]byte(" "), 1<<20))
+	ts.Check(err)
+	r.interrupt(ts)
+}
+
+// running is a refract beside the script.
+type running struct {
+	cmd    *exec.Cmd
+	stderr *strings.Builder // complete once it has ended
+	ended  chan error
+}
+
+func start(ts *testscript.TestScript, stdin io.Reader, args []string) *running {
+	r := &running{exec.Command("refract", args...), &strings.Builder{}, make(chan error, 1)}
+	r.cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"PATH", "GORACE", "OPENAI_BASE_URL", "OPENAI_API_KEY"} {
+		r.cmd.Env = append(r.cmd.Env, name+"="+ts.Getenv(name))
+	}
+	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = stdin, ts.Stdout(), io.MultiWriter(ts.Stderr(), r.stderr)
+	ts.Check(r.cmd.Start())
+	go func() { r.ended <- r.cmd.Wait() }()
+	return r
+}
+
+func (r *running) interrupt(ts *testscript.TestScript) {
+	ts.Check(r.cmd.Process.Signal(os.Interrupt))
+	checkExit(ts, <-r.ended, exitInterrupted)
+	checkComplaint(ts, r.stderr.String())
+}
+
+func cmdSQLite(ts *testscript.TestScript, neg bool, args []string, hold bool) {
+	want(ts, neg, len(args) > 1, "sqlite|hold FILE SQL…")
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	conn, err := db.Conn(context.Background())
+	ts.Check(err)
+	done := func() { ts.Check(errors.Join(conn.Close(), db.Close())) }
+	if hold {
+		ts.Defer(done)
+	} else {
+		defer done()
+	}
+	for _, statement := range args[1:] {
+		_, err := conn.ExecContext(context.Background(), statement)
+		ts.Check(err)
+	}
+}
+
+func cmdSmallDisk(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 1, "smalldisk DIR")
+	unmount, err := mountSmall(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(unmount()) })
+}
+
+func mountSmall(dir string) (unmount func() error, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", dir).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("mount: %w: %s", err, out)
+	}
+	return func() error { return exec.Command("umount", dir).Run() }, nil
+}
+
+// scriptCondition knows [mount]: whether file systems can be mounted.
+func scriptCondition(name string) (bool, error) {
+	if name != "mount" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	dir, err := os.MkdirTemp("", "refract-mount")
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(dir)
+	unmount, err := mountSmall(dir)
+	if err != nil {
+		return false, nil
+	}
+	return true, unmount()
+}

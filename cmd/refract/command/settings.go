@@ -1,0 +1,157 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge"
+)
+
+// defaultSeed is the one that sacreBLEU has.
+const defaultSeed = 12345
+
+// settingFlags name metrics and aggregators.
+type settingFlags struct {
+	metrics    []string
+	aggregates []string
+	policy     string
+	allowNone  bool
+}
+
+func (s *settingFlags) register(cmd *cobra.Command, defaultAggregates string) {
+	f := cmd.Flags()
+	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "metric as NAME[:OPTION=VALUE,…] (repeatable; default bleu and chrf)")
+	complete(cmd, "metric", append(registry().Names(), judge.Names()...)...)
+	s.registerAggregates(cmd, defaultAggregates)
+	f.BoolVar(&s.allowNone, "allow-no-reference", false, "go on where a segment has no reference; its scores are missing")
+}
+
+func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
+	f := cmd.Flags()
+	f.StringSliceVarP(&s.aggregates, "aggregate", "a", nil, "aggregator over references (repeatable or comma-separated; default "+def+")")
+	f.StringVar(&s.policy, "missing", "exclude", "policy for missing scores of references: exclude, propagate or fail")
+	complete(cmd, "aggregate", aggregate.Names()...)
+	complete(cmd, "missing", "exclude", "propagate", "fail")
+}
+
+func (s *settingFlags) missing() (aggregate.Policy, error) {
+	p, err := aggregate.ParsePolicy(s.policy)
+	if err != nil {
+		return 0, usagef("--missing: %w", err)
+	}
+	return p, nil
+}
+
+// parseMetrics makes metrics that ask no model.
+func (s *settingFlags) parseMetrics() ([]metrics.Metric, error) {
+	return s.parse(func(spec string) (metrics.Metric, error) {
+		if isJudge(spec) {
+			return nil, usagef("--metric %q asks a model, which this command does not: store its scores with 'refract score --per cell -o matrix.parquet', and give it --matrix where it takes one", spec)
+		}
+		return registry().Parse(spec)
+	})
+}
+
+func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([]metrics.Metric, error) {
+	specs := s.metrics
+	if len(specs) == 0 {
+		specs = []string{"bleu", "chrf"}
+	}
+	var ms []metrics.Metric
+	seen := map[string]string{}
+	for _, spec := range specs {
+		m, err := parse(spec)
+		if err != nil {
+			return nil, err
+		}
+		name := m.Info().Name
+		if other, twice := seen[name]; twice {
+			return nil, usagef("--metric %q and %q are the same metric", other, spec)
+		}
+		seen[name] = spec
+		ms = append(ms, m)
+	}
+	return ms, nil
+}
+
+// parseAggregators reads the aggregators; none given are none.
+func (s *settingFlags) parseAggregators() ([]aggregate.Aggregator, error) {
+	var out []aggregate.Aggregator
+	seen := map[string]bool{}
+	for _, spec := range s.aggregates {
+		a, err := aggregate.Parse(strings.TrimSpace(spec))
+		if err != nil {
+			return nil, err
+		}
+		if seen[a.Name()] {
+			return nil, usagef("--aggregate %s is given twice", a.Name())
+		}
+		seen[a.Name()] = true
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// cross makes the settings of all metrics and aggregators. A metric that
+// needs no references has one setting. native says why there is no native
+// score of a metric; then that aggregator is left out, unless it was asked for
+// by name.
+func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool, native func(metrics.Metric) error) ([]refract.Setting, error) {
+	var out []refract.Setting
+	for _, m := range ms {
+		if !m.Info().NeedsReferences {
+			out = append(out, refract.Setting{Metric: m, Aggregator: mustAggregator("single")})
+			continue
+		}
+		for _, a := range aggs {
+			if a.Native() {
+				if err := native(m); err != nil && asked {
+					return nil, err
+				} else if err != nil {
+					continue
+				}
+			}
+			out = append(out, refract.Setting{Metric: m, Aggregator: a})
+		}
+	}
+	return out, nil
+}
+
+// scoresNative is cross's native for metrics that score.
+func scoresNative(m metrics.Metric) error {
+	if !metrics.HasNative(m) {
+		return usagef("%s has no rule of its own for several references; use another aggregator than native", m.Info().Name)
+	}
+	return nil
+}
+
+// aggregators parses specs that are part of the program.
+func aggregators(specs ...string) []aggregate.Aggregator {
+	var out []aggregate.Aggregator
+	for _, s := range specs {
+		out = append(out, mustAggregator(s))
+	}
+	return out
+}
+
+// mustAggregator parses a spec that is part of the program.
+func mustAggregator(spec string) aggregate.Aggregator {
+	a, err := aggregate.Parse(spec)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// aggregateName is what a row states: nothing for a metric without
+// references.
+func aggregateName(s refract.Setting) string {
+	if !s.Metric.Info().NeedsReferences {
+		return ""
+	}
+	return s.Aggregator.Name()
+}

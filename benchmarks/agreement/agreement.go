@@ -24,7 +24,7 @@ type Collector struct {
 	names    []string // of judgements, in order of appearance
 	gold     map[string]*table
 	values   []*table
-	places   []place // of the segments
+	places   []correlate.Place // of the segments
 	segments int
 }
 
@@ -74,7 +74,7 @@ func NewCollector(columns int) *Collector {
 func (c *Collector) Add(s *refract.Segment, value func(column, h int) (float64, bool)) {
 	at := c.segments
 	c.segments++
-	c.places = append(c.places, place{s.ID, s.Document, s.Domain})
+	c.places = append(c.places, correlate.Place{Segment: s.ID, Document: s.Document, Domain: s.Domain})
 	for h := range s.Hypotheses {
 		sys := c.system(s.Hypotheses[h].System)
 		c.human[sys] = c.human[sys] || s.Hypotheses[h].Human
@@ -184,4 +184,17 @@ func (c *Collector) Pairs(column int, name string, systems Compared) *correlate.
 		}
 	}
 	return p
+}
+
+// At returns a table of this collector's segments at a level, see
+// [correlate.Pairs.At].
+func (c *Collector) At(level correlate.Level, p *correlate.Pairs) (*correlate.Pairs, error) {
+	return p.At(level, c.places)
+}
+
+// Groups is the number of segments, documents, domains or systems' rows at a
+// level.
+func (c *Collector) Groups(level correlate.Level) (int, error) {
+	_, n, err := level.Groups(c.places)
+	return n, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/agreement"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
 func judged(name, system string, score float64) refract.Judgement {
@@ -163,11 +164,11 @@ func TestLevels(t *testing.T) {
 		c.Add(s, func(_, h int) (float64, bool) { return float64(10*i + h), i != 1 || h == 0 })
 	}
 	p := c.Pairs(0, "mqm", c.Systems("mqm", false))
-	for level, want := range map[agreement.Level][2]string{
-		agreement.SegmentLevel:  {"0 1 1 1 2 1 3 1", "0 1 10 - 20 21 30 31"},
-		agreement.DocumentLevel: {"0.5 1 2 1 3 1", "5 1 20 21 30 31"},
-		agreement.DomainLevel:   {"1 1 3 1", "10 11 30 31"},
-		agreement.SystemLevel:   {"1.5 1", "15 17.666666666666668"},
+	for level, want := range map[correlate.Level][2]string{
+		correlate.SegmentLevel:  {"0 1 1 1 2 1 3 1", "0 1 10 - 20 21 30 31"},
+		correlate.DocumentLevel: {"0.5 1 2 1 3 1", "5 1 20 21 30 31"},
+		correlate.DomainLevel:   {"1 1 3 1", "10 11 30 31"},
+		correlate.SystemLevel:   {"1.5 1", "15 17.666666666666668"},
 	} {
 		got, err := c.At(level, p)
 		if err != nil {
@@ -176,7 +177,7 @@ func TestLevels(t *testing.T) {
 		if gold, metric := table(got.Gold, got.GoldOK), table(got.Metric, got.MetricOK); gold != want[0] || metric != want[1] {
 			t.Errorf("%v: %s and %s, want %v", level, gold, metric, want)
 		}
-		if again, err := agreement.ParseLevel(level.String()); err != nil || again != level {
+		if again, err := correlate.ParseLevel(level.String()); err != nil || again != level {
 			t.Errorf("ParseLevel(%q) = %v, %v", level, again, err)
 		}
 		if n, err := c.Groups(level); err != nil || n != got.Segments {
@@ -184,10 +185,10 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	c.Add(&refract.Segment{ID: "nowhere", Domain: "news"}, nil)
-	if _, err := c.At(agreement.DocumentLevel, p); err == nil || !strings.Contains(err.Error(), `"nowhere" has no document`) {
+	if _, err := c.At(correlate.DocumentLevel, p); err == nil || !strings.Contains(err.Error(), `"nowhere" has no document`) {
 		t.Errorf("a segment without a document: %v", err)
 	}
-	if _, err := agreement.ParseLevel("seg"); err == nil {
+	if _, err := correlate.ParseLevel("seg"); err == nil {
 		t.Error("seg is no level")
 	}
 }

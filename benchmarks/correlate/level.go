@@ -1,9 +1,95 @@
 package correlate
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// level remembers of which table another one holds the means.
-type level struct {
+// Level is the grain at which scores are compared. Above segments, a score is
+// the mean of a system's segment scores.
+type Level uint8
+
+// The levels, from the finest to the coarsest.
+const (
+	SegmentLevel  Level = iota
+	DocumentLevel       // of the same domain and document
+	DomainLevel
+	SystemLevel // all segments
+)
+
+var levelNames = []string{"segment", "document", "domain", "system"}
+
+// LevelNames returns the names that [ParseLevel] reads.
+func LevelNames() []string { return slices.Clone(levelNames) }
+
+// String returns the name that [ParseLevel] reads.
+func (l Level) String() string {
+	if int(l) < len(levelNames) {
+		return levelNames[l]
+	}
+	return fmt.Sprintf("Level(%d)", uint8(l))
+}
+
+// ParseLevel returns the level of a name: segment, document, domain or system.
+// The error lists the names, and the nearest one where it is near.
+func ParseLevel(name string) (Level, error) {
+	i, err := parseName("level", name, levelNames)
+	return Level(i), err
+}
+
+// Place is where a segment belongs; "" where nothing is stated. Domain and
+// document together name a document.
+type Place struct{ Segment, Document, Domain string }
+
+// Groups numbers the groups of segments at a level from 0, in order of
+// appearance. It returns the group of each segment and the number of groups.
+// A segment without a document, or without a domain, is an error at that level.
+func (l Level) Groups(places []Place) (of []int32, groups int, err error) {
+	of = make([]int32, len(places))
+	index := map[Place]int32{}
+	for i, p := range places {
+		var key Place
+		stated := true
+		switch l {
+		case SegmentLevel:
+			of[i] = int32(i)
+			continue
+		case DocumentLevel:
+			key, stated = Place{Document: p.Document, Domain: p.Domain}, p.Document != ""
+		case DomainLevel:
+			key, stated = Place{Domain: p.Domain}, p.Domain != ""
+		}
+		if !stated {
+			return nil, 0, fmt.Errorf("segment %q has no %s, so there are no scores at %s level; choose another level", p.Segment, l, l)
+		}
+		g, ok := index[key]
+		if !ok {
+			g = int32(len(index))
+			index[key] = g
+		}
+		of[i] = g
+	}
+	if l == SegmentLevel {
+		return of, len(of), nil
+	}
+	return of, len(index), nil
+}
+
+// At returns the table at a level: the table itself at segment level, and else
+// the [Pairs.Means] of the groups of the segments, whose places are given.
+func (p *Pairs) At(level Level, places []Place) (*Pairs, error) {
+	if level == SegmentLevel {
+		return p, nil
+	}
+	of, groups, err := level.Groups(places)
+	if err != nil {
+		return nil, err
+	}
+	return p.Means(of, groups)
+}
+
+// meansOf remembers of which table another one holds the means.
+type meansOf struct {
 	base *Pairs
 	of   []int32 // group of each segment of base
 }
@@ -28,7 +114,7 @@ func (p *Pairs) Means(of []int32, groups int) (*Pairs, error) {
 		}
 	}
 	out := newLevelRow(p, of, groups).means(nil, new(scratch))
-	out.level = &level{p, of}
+	out.level = &meansOf{p, of}
 	return out, nil
 }
 

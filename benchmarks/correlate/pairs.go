@@ -16,7 +16,7 @@ type Pairs struct {
 	Gold, Metric      []float64
 	GoldOK, MetricOK  []bool
 
-	level *level // nil unless it was made by Means
+	level *meansOf // nil unless it was made by Means
 }
 
 // NewPairs returns a table in which every score is missing.

@@ -9,20 +9,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Level is the grain of stored scores, as mt-metrics-eval spells it in file
-// names.
-type Level string
-
-// The levels, from the finest to the coarsest.
-const (
-	SegmentLevel  Level = "seg"
-	DocumentLevel Level = "doc"
-	DomainLevel   Level = "domain"
-	SystemLevel   Level = "sys"
-)
+// levelSuffix ends the names of the files with scores of a level, as
+// mt-metrics-eval spells it.
+func levelSuffix(l correlate.Level) string {
+	return "." + [...]string{"seg", "doc", "domain", "sys"}[l] + ".score"
+}
 
 // Grouping says which document and which domain each segment of a folder
 // belongs to. Both are indices into the names.
@@ -32,7 +27,7 @@ type Grouping struct {
 }
 
 // Groups reads the documents and domains of an "mtme:DIR/TESTSET/LP" dataset,
-// which DocumentLevel and DomainLevel refer to. The segments of a document
+// which [correlate.DocumentLevel] and [correlate.DomainLevel] refer to. The segments of a document
 // must follow each other. A folder without documents is an error.
 func Groups(spec string) (*Grouping, error) {
 	f, err := openStored(spec)
@@ -98,11 +93,11 @@ func (f *folder) groups() (*Grouping, error) {
 
 // items returns the names of what the scores of a level belong to, and their
 // number. Segments and the whole have no names.
-func (f *folder) items(level Level) (names []string, n int, err error) {
+func (f *folder) items(level correlate.Level) (names []string, n int, err error) {
 	switch level {
-	case SystemLevel:
+	case correlate.SystemLevel:
 		return nil, 1, nil
-	case SegmentLevel:
+	case correlate.SegmentLevel:
 		n, err = f.source.countLines()
 		return nil, n, err
 	}
@@ -110,7 +105,7 @@ func (f *folder) items(level Level) (names []string, n int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if names = g.Documents; level == DomainLevel {
+	if names = g.Documents; level == correlate.DomainLevel {
 		names = g.Domains
 	}
 	return names, len(names), nil

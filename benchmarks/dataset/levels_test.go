@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
 // The newer test sets have JSON Lines in place of text files; both may stand
@@ -117,7 +118,7 @@ func TestStoredLevels(t *testing.T) {
 		"ts/metric-scores/de-en/BLEU-refA.doc.score":    "b\t6\nb\t7\n",
 	}))
 	spec := "mtme:" + dir + "/ts/de-en"
-	read := func(f func(string, Level, ...string) ([]StoredMetric, error), level Level) string {
+	read := func(f func(string, correlate.Level, ...string) ([]StoredMetric, error), level correlate.Level) string {
 		all, err := f(spec, level)
 		if err != nil {
 			t.Fatal(err)
@@ -132,15 +133,15 @@ func TestStoredLevels(t *testing.T) {
 		}
 		return b.String()
 	}
-	got := read(StoredHumanScores, SegmentLevel) + read(StoredHumanScores, DocumentLevel) + read(StoredHumanScores, DomainLevel) +
-		read(StoredHumanScores, SystemLevel) + read(StoredMetrics, DomainLevel) + read(StoredMetrics, DocumentLevel) + read(StoredMetrics, SystemLevel)
-	const want = `da seg [] [] B[1 2 3][true true true]
-mqm seg [] [] b[-1 0 -0.5][true false true] refB[0 0 10][true true true]
-mqm doc [d1 d2] [] b[-1 0][true false] B[2 3][true true]
+	got := read(StoredHumanScores, correlate.SegmentLevel) + read(StoredHumanScores, correlate.DocumentLevel) + read(StoredHumanScores, correlate.DomainLevel) +
+		read(StoredHumanScores, correlate.SystemLevel) + read(StoredMetrics, correlate.DomainLevel) + read(StoredMetrics, correlate.DocumentLevel) + read(StoredMetrics, correlate.SystemLevel)
+	const want = `da segment [] [] B[1 2 3][true true true]
+mqm segment [] [] b[-1 0 -0.5][true false true] refB[0 0 10][true true true]
+mqm document [d1 d2] [] b[-1 0][true false] B[2 3][true true]
 mqm domain [chat news] [] b[0 1][false true] B[0 2][false true]
-mqm sys [] [] b[-1][true]
+mqm system [] [] b[-1][true]
 BLEU-refA domain [chat news] [refA] b[4 5][true true]
-BLEU-refA doc [d1 d2] [refA] b[6 7][true true]
+BLEU-refA document [d1 d2] [refA] b[6 7][true true]
 `
 	if got != want {
 		t.Error(cmp.Diff(want, got))
@@ -178,7 +179,7 @@ func TestStoredLevelErrors(t *testing.T) {
 			if c.file == "" {
 				only = []string{"mqn"}
 			}
-			_, err := StoredHumanScores("mtme:"+dir+"/ts/de-en", DomainLevel, only...)
+			_, err := StoredHumanScores("mtme:"+dir+"/ts/de-en", correlate.DomainLevel, only...)
 			wantError(t, dir, err, c.want)
 		})
 	}
@@ -264,14 +265,14 @@ func TestLevelsOfWMT22(t *testing.T) {
 	if len(g.DocumentOf) != 1875 || len(g.Domains) != 4 {
 		t.Fatalf("%d segments in the domains %v", len(g.DocumentOf), g.Domains)
 	}
-	read := func(level Level) *StoredMetric {
+	read := func(level correlate.Level) *StoredMetric {
 		all, err := StoredHumanScores(spec, level, "mqm")
 		if err != nil || len(all) != 1 {
 			t.Fatal(err)
 		}
 		return &all[0]
 	}
-	segments, domains, whole := read(SegmentLevel), read(DomainLevel), read(SystemLevel)
+	segments, domains, whole := read(correlate.SegmentLevel), read(correlate.DomainLevel), read(correlate.SystemLevel)
 	checked := 0
 	for _, s := range segments.Systems {
 		sums, counts := make([]float64, len(g.Domains)+1), make([]float64, len(g.Domains)+1)

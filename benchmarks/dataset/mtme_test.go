@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
 // small is a language pair of three segments.
@@ -219,7 +220,7 @@ func TestStoredMetrics(t *testing.T) {
 	})
 	dir := folderOf(t, files)
 	spec := "mtme:" + dir + "/ts/de-en"
-	got, err := StoredMetrics(spec, SegmentLevel)
+	got, err := StoredMetrics(spec, correlate.SegmentLevel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,20 +229,20 @@ func TestStoredMetrics(t *testing.T) {
 		return filepath.Join(dir, "ts", "metric-scores", "de-en", name)
 	}
 	want := []StoredMetric{
-		{"A-20", nil, SegmentLevel, path("A-20-src.seg.score"), []SystemScores{{"b", []float64{7, 8, 9}, three}}, nil},
-		{"BLEU", []string{"refA"}, SegmentLevel, path("BLEU-refA.seg.score"), []SystemScores{
+		{"A-20", nil, correlate.SegmentLevel, path("A-20-src.seg.score"), []SystemScores{{"b", []float64{7, 8, 9}, three}}, nil},
+		{"BLEU", []string{"refA"}, correlate.SegmentLevel, path("BLEU-refA.seg.score"), []SystemScores{
 			{"b", []float64{1, 0, 3}, []bool{true, false, true}}, {"B", []float64{4, 5, 6}, three}}, nil},
-		{"BLEU", []string{"refA", "refB"}, SegmentLevel, path("BLEU-all.seg.score"), []SystemScores{{"b", []float64{2, 2, 2}, three}}, nil},
-		{"BLEU", []string{"refA", "refB"}, SegmentLevel, path("BLEU-refA.refB.seg.score"), []SystemScores{{"b", []float64{1, 1, 1}, three}}, nil},
+		{"BLEU", []string{"refA", "refB"}, correlate.SegmentLevel, path("BLEU-all.seg.score"), []SystemScores{{"b", []float64{2, 2, 2}, three}}, nil},
+		{"BLEU", []string{"refA", "refB"}, correlate.SegmentLevel, path("BLEU-refA.refB.seg.score"), []SystemScores{{"b", []float64{1, 1, 1}, three}}, nil},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	got, err = StoredMetrics(spec, SystemLevel)
+	got, err = StoredMetrics(spec, correlate.SystemLevel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = []StoredMetric{{"BLEU", []string{"refA"}, SystemLevel, path("BLEU-refA.sys.score"), []SystemScores{
+	want = []StoredMetric{{"BLEU", []string{"refA"}, correlate.SystemLevel, path("BLEU-refA.sys.score"), []SystemScores{
 		{"b", []float64{1.5}, []bool{true}}, {"B", []float64{0}, []bool{false}}}, nil}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -252,7 +253,7 @@ func TestStoredMetrics(t *testing.T) {
 	if _, ok := got[0].System("x"); ok {
 		t.Error("System(x) is found")
 	}
-	got, err = StoredMetrics(spec, SegmentLevel, "A-20")
+	got, err = StoredMetrics(spec, correlate.SegmentLevel, "A-20")
 	if err != nil || len(got) != 1 || got[0].Name != "A-20" {
 		t.Errorf("by name: %v, %v", got, err)
 	}
@@ -263,21 +264,20 @@ func TestStoredMetricsErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, file, text string
 		spec             string
-		level            Level
+		level            correlate.Level
 		only             []string
 		want             string
 	}{
-		{"level", bleu, "", "", "document", nil, `unknown level "document" of stored scores; use "seg", "doc", "domain" or "sys"`},
-		{"scheme", bleu, "", "jsonl:x", SegmentLevel, nil, `dataset with stored scores "jsonl:x" has the unknown format "jsonl"; write mtme:DIR/TESTSET/LP`},
-		{"name", bleu, "b\t1\nb\t1\nb\t1\n", "", SegmentLevel, []string{"BLUE"}, `ts: de-en: no stored metric "BLUE" (did you mean "BLEU"?); there are "BLEU", "BLEU-refA"`},
-		{"none", "ts/x", "", "", SegmentLevel, []string{"BLEU"}, `ts: de-en: no stored metric "BLEU"; there are none`},
-		{"count", bleu, "b\t1\n", "", SegmentLevel, nil, bleu + `:1: system "b" has 1 line of scores, but there should be 3`},
-		{"system", bleu, "Bb\t1\n", "", SegmentLevel, nil, bleu + `:1: unknown system "Bb" (did you mean "B"?): the test set has no outputs of it`},
-		{"number", bleu, "b\tx\n", "", SegmentLevel, nil, bleu + `:1: the score of system "b" is no number: "x"; write None where there is no score`},
-		{"empty", bleu, "", "", SegmentLevel, nil, bleu + `: has no scores`},
-		{"file name", "ts/metric-scores/de-en/BLEU.seg.score", "", "", SegmentLevel, nil,
+		{"scheme", bleu, "", "jsonl:x", correlate.SegmentLevel, nil, `dataset with stored scores "jsonl:x" has the unknown format "jsonl"; write mtme:DIR/TESTSET/LP`},
+		{"name", bleu, "b\t1\nb\t1\nb\t1\n", "", correlate.SegmentLevel, []string{"BLUE"}, `ts: de-en: no stored metric "BLUE" (did you mean "BLEU"?); there are "BLEU", "BLEU-refA"`},
+		{"none", "ts/x", "", "", correlate.SegmentLevel, []string{"BLEU"}, `ts: de-en: no stored metric "BLEU"; there are none`},
+		{"count", bleu, "b\t1\n", "", correlate.SegmentLevel, nil, bleu + `:1: system "b" has 1 line of scores, but there should be 3`},
+		{"system", bleu, "Bb\t1\n", "", correlate.SegmentLevel, nil, bleu + `:1: unknown system "Bb" (did you mean "B"?): the test set has no outputs of it`},
+		{"number", bleu, "b\tx\n", "", correlate.SegmentLevel, nil, bleu + `:1: the score of system "b" is no number: "x"; write None where there is no score`},
+		{"empty", bleu, "", "", correlate.SegmentLevel, nil, bleu + `: has no scores`},
+		{"file name", "ts/metric-scores/de-en/BLEU.seg.score", "", "", correlate.SegmentLevel, nil,
 			`ts/metric-scores/de-en/BLEU.seg.score: the file name is not of the form NAME-REF.seg.score`},
-		{"reference", "ts/metric-scores/de-en/BLEU-refX.seg.score", "", "", SegmentLevel, nil,
+		{"reference", "ts/metric-scores/de-en/BLEU-refX.seg.score", "", "", correlate.SegmentLevel, nil,
 			`ts/metric-scores/de-en/BLEU-refX.seg.score: the file name has the unknown reference "refX" (did you mean "refA"?); de-en has "refA", "refB"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

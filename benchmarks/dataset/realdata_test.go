@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
 func TestWMT22(t *testing.T) {
@@ -145,7 +146,7 @@ func TestWMT22RoundTrip(t *testing.T) {
 func TestWMT22StoredMetrics(t *testing.T) {
 	dir := realData(t)
 	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
-	metrics, err := StoredMetrics(spec, SegmentLevel)
+	metrics, err := StoredMetrics(spec, correlate.SegmentLevel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestWMT22StoredMetrics(t *testing.T) {
 	if d := cmp.Diff(want, names); d != "" {
 		t.Error(d)
 	}
-	metrics, err = StoredMetrics(spec, SystemLevel)
+	metrics, err = StoredMetrics(spec, correlate.SystemLevel)
 	if err != nil || len(metrics) != 2 || len(metrics[0].Systems) != 20 {
 		t.Errorf("system level: %d metrics, %v", len(metrics), err)
 	}
@@ -258,7 +259,7 @@ func BenchmarkWMT22(b *testing.B) {
 	b.Run("stored", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := StoredMetrics(spec, SegmentLevel); err != nil {
+			if _, err := StoredMetrics(spec, correlate.SegmentLevel); err != nil {
 				b.Fatal(err)
 			}
 		}

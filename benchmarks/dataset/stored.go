@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
 // StoredMetric is a metric's scores, or people's, as a test set keeps them.
@@ -15,7 +17,7 @@ type StoredMetric struct {
 	// References names the references that it was computed with; empty for a
 	// metric of the source alone, and for people's scores.
 	References []string
-	Level      Level
+	Level      correlate.Level
 	Path       string
 	Systems    []SystemScores // in the file's order
 	// Items names what the scores belong to, at the levels of documents and
@@ -50,14 +52,14 @@ func (m *StoredMetric) System(name string) (SystemScores, bool) {
 // It checks that the systems are known and have as many scores as there are
 // segments or documents, or one at system level. At domain level a missing
 // line is a missing score.
-func StoredMetrics(spec string, level Level, only ...string) ([]StoredMetric, error) {
+func StoredMetrics(spec string, level correlate.Level, only ...string) ([]StoredMetric, error) {
 	return readStored(spec, level, only, "stored metric", (*folder).storedMetrics)
 }
 
 // StoredHumanScores reads the files human-scores/LP.NAME.LEVEL.score, as
 // [StoredMetrics] reads those of metrics, sorted by name. They are what the
 // shared tasks compare with at the levels above segments.
-func StoredHumanScores(spec string, level Level, only ...string) ([]StoredMetric, error) {
+func StoredHumanScores(spec string, level correlate.Level, only ...string) ([]StoredMetric, error) {
 	return readStored(spec, level, only, "human score", (*folder).storedHumans)
 }
 
@@ -69,13 +71,7 @@ func openStored(spec string) (*folder, error) {
 	return openFolder(place)
 }
 
-func readStored(spec string, level Level, only []string, what string, found func(*folder, Level) ([]StoredMetric, error)) ([]StoredMetric, error) {
-	switch level {
-	case SegmentLevel, DocumentLevel, DomainLevel, SystemLevel:
-	default:
-		return nil, fmt.Errorf("unknown level %s of stored scores; use %q, %q, %q or %q",
-			quote(string(level)), SegmentLevel, DocumentLevel, DomainLevel, SystemLevel)
-	}
+func readStored(spec string, level correlate.Level, only []string, what string, found func(*folder, correlate.Level) ([]StoredMetric, error)) ([]StoredMetric, error) {
 	f, err := openStored(spec)
 	if err != nil {
 		return nil, err
@@ -105,9 +101,9 @@ func readStored(spec string, level Level, only []string, what string, found func
 }
 
 // storedHumans lists the files without reading them.
-func (f *folder) storedHumans(level Level) ([]StoredMetric, error) {
+func (f *folder) storedHumans(level correlate.Level) ([]StoredMetric, error) {
 	dir := filepath.Join(f.root, "human-scores")
-	suffix := "." + string(level) + ".score"
+	suffix := levelSuffix(level)
 	files, err := names(dir, f.lp+".", suffix)
 	if err != nil {
 		return nil, err
@@ -120,9 +116,9 @@ func (f *folder) storedHumans(level Level) ([]StoredMetric, error) {
 }
 
 // storedMetrics lists the files without reading them.
-func (f *folder) storedMetrics(level Level) ([]StoredMetric, error) {
+func (f *folder) storedMetrics(level correlate.Level) ([]StoredMetric, error) {
 	dir := filepath.Join(f.root, "metric-scores", f.lp)
-	suffix := "." + string(level) + ".score"
+	suffix := levelSuffix(level)
 	files, err := names(dir, "", suffix)
 	if err != nil {
 		return nil, err
@@ -184,7 +180,7 @@ func (m *StoredMetric) Label() string {
 	if filepath.Base(filepath.Dir(m.Path)) == "human-scores" {
 		return m.Name
 	}
-	return strings.TrimSuffix(filepath.Base(m.Path), "."+string(m.Level)+".score")
+	return strings.TrimSuffix(filepath.Base(m.Path), levelSuffix(m.Level))
 }
 
 func (m *StoredMetric) read(systems []string, items int) error {
@@ -197,7 +193,7 @@ func (m *StoredMetric) read(systems []string, items int) error {
 		return err
 	}
 	defer l.close()
-	if m.Level == DomainLevel {
+	if m.Level == correlate.DomainLevel {
 		m.Systems, err = scanDomainScores(l, systems, m.Items)
 		return err
 	}

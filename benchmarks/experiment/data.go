@@ -25,8 +25,9 @@ type data struct {
 	systems  agreement.Compared
 	gold     *correlate.Pairs // without scores of a metric
 	column   map[string]int   // of each compared system
-	prompts  []string         // of the variants, in order of appearance
-	variants bool             // whether any segment has one
+	places   []correlate.Place
+	prompts  []string // of the variants, in order of appearance
+	variants bool     // whether any segment has one
 }
 
 // load reads a dataset.
@@ -42,6 +43,7 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset) (*data, error) {
 			return nil, &refract.NoReferencesError{Metric: "the experiment", ID: s.ID, Pos: s.Pos}
 		}
 		out.segments = append(out.segments, s)
+		out.places = append(out.places, correlate.Place{Segment: s.ID, Document: s.Document, Domain: s.Domain})
 		col.Add(s, func(int, int) (float64, bool) { return 0, false })
 		hypotheses += len(s.Hypotheses)
 		for i := range s.Variants {
@@ -182,44 +184,6 @@ func (c columnsOf) most() int {
 		n = max(n, len(columns))
 	}
 	return n
-}
-
-// level returns the table of means over the groups of a level.
-func (d *data) level(p *correlate.Pairs, level string) (*correlate.Pairs, error) {
-	if level == LevelSegment {
-		return p, nil
-	}
-	of, groups := d.groups(level)
-	return p.Means(of, groups)
-}
-
-// groups numbers the groups of segments of a level. Segments without a
-// document, or a domain, are left out.
-func (d *data) groups(level string) (of []int32, n int) {
-	of = make([]int32, len(d.segments))
-	index := map[string]int32{}
-	for i, s := range d.segments {
-		name := ""
-		switch level {
-		case LevelSystem:
-			name = "all"
-		case LevelDocument:
-			name = s.Document
-		case LevelDomain:
-			name = s.Domain
-		}
-		if name == "" {
-			of[i] = -1
-			continue
-		}
-		at, ok := index[name]
-		if !ok {
-			at = int32(len(index))
-			index[name] = at
-		}
-		of[i] = at
-	}
-	return of, len(index)
 }
 
 // length is the number of characters of a segment's first reference that is

@@ -261,7 +261,7 @@ func (r *run) pooled(p *pool, res *Result) {
 		return
 	}
 	about := func(st Statistic) About {
-		return About{Dataset: pooledName, Human: "", Statistic: st.Label(), Level: st.Level, Group: st.Grouping.String()}
+		return About{Dataset: pooledName, Human: "", Statistic: st.Label(), Level: st.Level.String(), Group: st.Grouping.String()}
 	}
 	whole := func(e *pooledEntry) bool { return e != nil && len(e.parts) == len(res.Datasets) }
 	for _, e := range p.entries {

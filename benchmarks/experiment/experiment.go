@@ -73,22 +73,12 @@ type Set struct {
 // Statistic is one way to measure agreement.
 type Statistic struct {
 	correlate.Measure
-	// Level is what the scores are of: "segment", "document", "domain" or
-	// "system"; means over segments for all but the first.
-	Level string
+	Level correlate.Level // what the scores are of
 	// Preference is the share of the decided pairs of texts in which the
 	// metric prefers the text that people prefer; a tie is half right. It is
 	// Kendall's tau by segment, of which the Measure is, in other words.
 	Preference bool
 }
-
-// The levels.
-const (
-	LevelSegment  = "segment"
-	LevelDocument = "document"
-	LevelDomain   = "domain"
-	LevelSystem   = "system"
-)
 
 // preferenceName is the statistic of pairs of texts.
 const preferenceName = "preference"
@@ -108,8 +98,8 @@ func (s Statistic) Label() string {
 	if s.Grouping != correlate.None && !s.Preference {
 		label += " by " + s.Grouping.String()
 	}
-	if s.Level != LevelSegment && !s.Measure.Statistic.OfSystems() {
-		label += ", " + s.Level + " level"
+	if s.Level != correlate.SegmentLevel && !s.Measure.Statistic.OfSystems() {
+		label += ", " + s.Level.String() + " level"
 	}
 	if s.ZeroUndefined && !s.Preference {
 		label += ", undefined as 0"
@@ -119,7 +109,7 @@ func (s Statistic) Label() string {
 
 // ofCells says that the statistic is of the scores of single cells.
 func (s Statistic) ofCells() bool {
-	return s.Level == LevelSegment && !s.Measure.Statistic.OfSystems()
+	return s.Level == correlate.SegmentLevel && !s.Measure.Statistic.OfSystems()
 }
 
 // Bootstrap is how intervals are made: over segments.

@@ -33,9 +33,9 @@ func (f *file) statistics(e *Experiment) error {
 }
 
 func (s *statistic) parse(field string) (Statistic, error) {
-	out := Statistic{Level: or(s.Level, LevelSegment), Measure: correlate.Measure{ZeroUndefined: s.ZeroUndefined, Threshold: s.Threshold}}
+	out := Statistic{Measure: correlate.Measure{ZeroUndefined: s.ZeroUndefined, Threshold: s.Threshold}}
 	if s.Statistic == preferenceName {
-		if s.Group != "" || s.Level != "" && s.Level != LevelSegment {
+		if s.Group != "" || s.Level != "" && s.Level != correlate.SegmentLevel.String() {
 			return out, yamlfile.Wrong(field, "preference is of the pairs of a segment, and has no other group or level")
 		}
 		out.Preference = true
@@ -49,17 +49,16 @@ func (s *statistic) parse(field string) (Statistic, error) {
 	if out.Grouping, err = correlate.ParseGrouping(or(s.Group, correlate.None.String())); err != nil {
 		return out, yamlfile.Wrong(field+".group", "%w", err)
 	}
-	levels := []string{LevelSegment, LevelDocument, LevelDomain, LevelSystem}
-	if !slices.Contains(levels, out.Level) {
-		return out, yamlfile.Wrong(field+".level", "%s", suggest.Unknown("level", s.Level, levels))
+	if out.Level, err = correlate.ParseLevel(or(s.Level, correlate.SegmentLevel.String())); err != nil {
+		return out, yamlfile.Wrong(field+".level", "%w", err)
 	}
 	if out.Measure.Statistic.OfSystems() {
-		if out.Grouping != correlate.None || s.Level != "" && s.Level != LevelSystem {
+		if out.Grouping != correlate.None || s.Level != "" && out.Level != correlate.SystemLevel {
 			return out, yamlfile.Wrong(field, "%v compares systems by their segments, and has no other group or level", out.Measure.Statistic)
 		}
-		out.Level = LevelSystem
+		out.Level = correlate.SystemLevel
 	}
-	if out.Level == LevelSystem && out.Grouping != correlate.None {
+	if out.Level == correlate.SystemLevel && out.Grouping != correlate.None {
 		return out, yamlfile.Wrong(field+".group", "%v: at system level there is one score a system, and nothing to group", out.Grouping)
 	}
 	if s.Threshold < 0 || math.IsNaN(s.Threshold) {

@@ -107,6 +107,11 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("dataset %s: %w", entry.Name, err)
 		}
+		for _, s := range r.e.Statistics {
+			if _, _, err := s.Level.Groups(d.places); err != nil {
+				return nil, fmt.Errorf("dataset %s: %s: %w", entry.Name, s.Label(), err)
+			}
+		}
 		if err := r.dataset(ctx, d, res, p); err != nil {
 			return nil, fmt.Errorf("dataset %s: %w", entry.Name, err)
 		}
@@ -211,7 +216,7 @@ func (r *run) nativeOnce(ctx context.Context, d *data, m metrics.Metric, set col
 
 // about fills in what a number is about.
 func (d *data) about(s Statistic) About {
-	return About{Dataset: d.Name, Human: d.human, Statistic: s.Label(), Level: s.Level, Group: s.Grouping.String()}
+	return About{Dataset: d.Name, Human: d.human, Statistic: s.Label(), Level: s.Level.String(), Group: s.Grouping.String()}
 }
 
 // rows takes all statistics of all settings.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
@@ -301,14 +302,14 @@ func TestPooled(t *testing.T) {
 }
 
 // Pairs that the file names are compared, and no others; a level that the
-// dataset lacks gives no number.
+// dataset lacks is an error that names the segment.
 func TestComparisonsAndLevels(t *testing.T) {
 	e := parseText(t, `
 datasets: [{name: sample, dataset: "jsonl:sample.jsonl"}]
 references: [original, all, {name: some, prompts: [order, words]}]
 metrics: [bleu, ter]
 aggregators: [single, max, mean]
-statistics: [kendall, {statistic: pearson, level: document}, {statistic: spearman, level: domain}]
+statistics: [kendall, {statistic: spearman, level: domain}]
 bootstrap: {resamples: 30}
 significance: {resamples: 30}
 comparisons:
@@ -323,10 +324,7 @@ analyses: []
 		if d.Statistic == "kendall" {
 			got = append(got, d.A.String()+" - "+d.B.String())
 		}
-		if d.Level == experiment.LevelDocument && (d.Value.Defined() || d.Significant || d.Interval != nil) {
-			t.Errorf("without documents: %+v", d)
-		}
-		if d.Level == experiment.LevelDomain && !d.Value.Defined() {
+		if d.Level == "domain" && !d.Value.Defined() {
 			t.Errorf("with domains: %+v", d)
 		}
 	}
@@ -338,6 +336,10 @@ analyses: []
 	e.Comparisons[0].A.Aggregator = "native"
 	if _, _, err := runner(t, e, t.TempDir()).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "no such settings") {
 		t.Errorf("a setting that is not there: %v", err)
+	}
+	e.Statistics[0].Level = correlate.DocumentLevel
+	if _, _, err := runner(t, e, t.TempDir()).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "has no document") {
+		t.Errorf("without documents: %v", err)
 	}
 }
 

@@ -220,12 +220,11 @@ func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int
 func (d *digest) statistic(of *data, s Statistic) {
 	d.text(s.Name())
 	d.text(s.Grouping.String())
-	d.text(s.Level)
+	d.text(s.Level.String())
 	d.text(fmt.Sprint(s.ZeroUndefined, s.Threshold))
-	if s.Level == LevelDocument || s.Level == LevelDomain {
-		groups, _ := of.groups(s.Level)
+	if groups, _, err := s.Level.Groups(of.places); err == nil && s.Level != correlate.SegmentLevel {
 		for _, g := range groups {
-			d.number(uint64(g + 1))
+			d.number(uint64(g))
 		}
 	}
 }
@@ -272,7 +271,10 @@ func (t *table) prepared(s Statistic) (*correlate.Pairs, error) {
 	if s.Preference {
 		return t.decided()
 	}
-	return t.data.level(t.Pairs, s.Level)
+	if s.Measure.Statistic.OfSystems() {
+		return t.Pairs, nil // it makes its own means
+	}
+	return t.At(s.Level, t.data.places)
 }
 
 // decided returns the table without the segments in which people have no

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract/benchmarks/agreement"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/internal/suggest"
@@ -93,7 +92,7 @@ func (r *significanceResults) rank(column int) report.Value {
 // checkSize says before the work what the bootstrap would fail at in the end,
 // and what would take the other tests days: each resample calibrates anew.
 func (c *comparer) checkSize(cmp *compared) error {
-	if !c.significanceFlags.on() || c.level != agreement.SegmentLevel {
+	if !c.significanceFlags.on() || c.level != correlate.SegmentLevel {
 		return nil
 	}
 	switch c.method {

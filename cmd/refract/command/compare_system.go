@@ -14,7 +14,7 @@ import (
 // metrics, beside those of segments. Most are the means of these; those of
 // corpus metrics are not.
 func (r *compareRun) addSystemScores(spec string) error {
-	all, err := dataset.StoredMetrics(spec, dataset.SystemLevel)
+	all, err := dataset.StoredMetrics(spec, correlate.SystemLevel)
 	if err != nil {
 		return err
 	}
@@ -61,10 +61,10 @@ func (c *column) ofSystems(means *correlate.Pairs, systems []string) (*correlate
 // whether it did. Tests and soft accuracy need scores of segments.
 func (c *comparer) storedSystems(cmp *compared, col *agreement.Collector, m correlate.Measure, k int, table *correlate.Pairs) (*correlate.Pairs, bool, error) {
 	column := &cmp.columns[k]
-	if column.systemScores == nil || c.levelOf(m) != agreement.SystemLevel || m.Statistic == correlate.StatSoftAccuracy || c.significanceFlags.on() {
+	if column.systemScores == nil || c.levelOf(m) != correlate.SystemLevel || m.Statistic == correlate.StatSoftAccuracy || c.significanceFlags.on() {
 		return table, false, nil
 	}
-	means, err := col.At(agreement.SystemLevel, cmp.segments[k])
+	means, err := col.At(correlate.SystemLevel, cmp.segments[k])
 	if err != nil {
 		return nil, false, err
 	}

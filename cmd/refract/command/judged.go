@@ -26,7 +26,7 @@ type judgementFlags struct {
 	confidence   float64
 	seed         uint64
 
-	level agreement.Level
+	level correlate.Level
 }
 
 // defaultJudgement is what the flags say when none is given.
@@ -48,7 +48,7 @@ func (j *judgementFlags) register(cmd *cobra.Command) {
 	f.Float64Var(&j.confidence, "confidence", d.confidence, "coverage of the intervals")
 	f.Uint64Var(&j.seed, "seed", d.seed, "seed of all resampling")
 	complete(cmd, "statistic", correlate.StatisticNames()...)
-	complete(cmd, "level", agreement.LevelNames()...)
+	complete(cmd, "level", correlate.LevelNames()...)
 	complete(cmd, "group", correlate.GroupingNames()...)
 	complete(cmd, "undefined", "drop", "zero")
 }
@@ -59,14 +59,14 @@ var statisticList = strings.Join(correlate.StatisticNames(), ", ")
 // measures checks the flags and returns the measure of each statistic.
 func (j *judgementFlags) measures(names ...string) ([]correlate.Measure, error) {
 	var err error
-	if j.level, err = agreement.ParseLevel(j.levelName); err != nil {
+	if j.level, err = correlate.ParseLevel(j.levelName); err != nil {
 		return nil, usagef("--level: %w", err)
 	}
 	grouping, err := correlate.ParseGrouping(j.grouping)
 	if err != nil {
 		return nil, usagef("--group: %w", err)
 	}
-	if j.level == agreement.SystemLevel && grouping != correlate.None {
+	if j.level == correlate.SystemLevel && grouping != correlate.None {
 		return nil, usagef("--group %v: at system level there is one score a system, and nothing to group", grouping)
 	}
 	if j.undefined != "drop" && j.undefined != "zero" {
@@ -94,9 +94,9 @@ func (j *judgementFlags) measures(names ...string) ([]correlate.Measure, error) 
 }
 
 // levelOf is the level that a measure is shown at.
-func (j *judgementFlags) levelOf(m correlate.Measure) agreement.Level {
+func (j *judgementFlags) levelOf(m correlate.Measure) correlate.Level {
 	if m.Statistic.OfSystems() {
-		return agreement.SystemLevel
+		return correlate.SystemLevel
 	}
 	return j.level
 }
@@ -147,13 +147,13 @@ func (j *judgementFlags) interval(ctx context.Context, m correlate.Measure, p *c
 func (j *judgementFlags) notes(col *agreement.Collector, human string, systems agreement.Compared) (*notes, error) {
 	n := newNotes()
 	n.add(fmt.Sprintf("%d segments, %d systems with %s scores: %s", col.Segments(), len(systems.Systems), human, strings.Join(systems.Systems, ", ")))
-	if j.level != agreement.SegmentLevel {
+	if j.level != correlate.SegmentLevel {
 		groups, err := col.Groups(j.level)
 		if err != nil {
 			return nil, err
 		}
 		what := fmt.Sprintf("the segments of %d %ss", groups, j.level)
-		if j.level == agreement.SystemLevel {
+		if j.level == correlate.SystemLevel {
 			what = "all segments"
 		}
 		n.add(fmt.Sprintf("level %v: means over %s that have both scores", j.level, what))

@@ -8,6 +8,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/agreement"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -121,7 +122,7 @@ func (r *compareRun) addSettings(settings []refract.Setting, order []metrics.Met
 }
 
 func (r *compareRun) addStored(spec string, names []string) error {
-	all, err := dataset.StoredMetrics(spec, dataset.SegmentLevel, names...)
+	all, err := dataset.StoredMetrics(spec, correlate.SegmentLevel, names...)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (r *reporter) plan(name string, ms []metrics.Metric, aggs []aggregate.Aggre
 		p.Metrics = append(p.Metrics, m.Info().Name)
 	}
 	for _, m := range measures {
-		s := experiment.Statistic{Measure: m, Level: r.levelOf(m).String()}
+		s := experiment.Statistic{Measure: m, Level: r.levelOf(m)}
 		if slices.Contains(p.Statistics, s) {
 			return nil, usagef("--statistic %s is given twice", m.Statistic)
 		}

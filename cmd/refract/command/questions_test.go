@@ -1,0 +1,608 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/llm/llmtest"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// One question has one answer, whichever command is asked, and the library
+// called by hand gives it too. A question is a statistic at a level, by a
+// group, of a metric with an aggregator over a set of references.
+type question struct{ metric, set, aggregate, level, group, statistic string }
+
+// found is what a command says. A command that does not tell a count leaves
+// it at untold.
+type found struct {
+	value                                float64
+	n, missing, systems, groups, dropped int
+}
+
+const untold = -1
+
+// reply is what came of asking one command a family of questions.
+type reply struct {
+	by       string
+	exit     int
+	warnings []string
+	answers  map[question]found
+	stderr   string
+}
+
+// family is what one run of each command answers.
+type family struct {
+	data         string // file of a dataset with variants
+	level, group string
+	metrics      []string
+	aggregates   []string
+	statistics   []string
+	flags        []string // of all commands
+	yaml         string   // the same for the file of an experiment
+	own          ownScores
+	noCurve      bool // the aggregators or scores have no curve
+}
+
+// ownScores are scores that no metric makes.
+type ownScores struct {
+	flags []string
+	yaml  string // of the dataset's entry
+}
+
+// askHere runs a command in this process.
+func askHere(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(name string) string {
+		return map[string]string{"OPENAI_BASE_URL": os.Getenv("QUESTIONS_SERVER")}[name]
+	}}
+	code = e.run(context.Background(), args)
+	return code, out.String(), errs.String()
+}
+
+func warningsOf(stderr string) []string {
+	var out []string
+	for line := range strings.Lines(stderr) {
+		if strings.HasPrefix(line, "warning: ") && !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// told is a row of any command's table.
+type told struct {
+	Metric, Aggregate, Level, Group, Statistic string
+	Set, By                                    string
+	K                                          int
+	Value                                      *float64
+	N, Missing                                 int
+	Systems, Groups, Dropped                   *int
+}
+
+func rowsOf(t *testing.T, what, text string) []told {
+	t.Helper()
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	var table struct{ Rows []told }
+	if err := json.Unmarshal([]byte(text), &table.Rows); err != nil {
+		t.Fatalf("%s: %v\n%s", what, err, text)
+	}
+	return table.Rows
+}
+
+func (r *told) found() found {
+	a := found{value: math.NaN(), n: r.N, missing: r.Missing, systems: untold, groups: untold, dropped: untold}
+	if r.Value != nil {
+		a.value = *r.Value
+	}
+	for _, c := range []struct {
+		from *int
+		to   *int
+	}{{r.Systems, &a.systems}, {r.Groups, &a.groups}, {r.Dropped, &a.dropped}} {
+		if c.from != nil {
+			*c.to = *c.from
+		}
+	}
+	return a
+}
+
+// bare is the name of a statistic without what else a label says.
+func bare(label string) string {
+	label, _, _ = strings.Cut(label, ",")
+	label, _, _ = strings.Cut(label, " by ")
+	return label
+}
+
+func (f *family) common() []string {
+	args := append([]string{"--level", f.level, "--group", f.group, "--bootstrap", "0"}, f.flags...)
+	for _, m := range f.metrics {
+		args = append(args, "-m", m)
+	}
+	return append(append(args, "-a", strings.Join(f.aggregates, ",")), f.own.flags...)
+}
+
+// set is the dataset with all references, or with the originals alone.
+func (f *family) set(t *testing.T, set string) string {
+	if set == "all" {
+		return "jsonl:" + f.data
+	}
+	path := strings.TrimSuffix(f.data, ".jsonl") + ".original.jsonl"
+	b, err := os.ReadFile(f.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for line := range strings.Lines(string(b)) {
+		var s map[string]any
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			t.Fatal(err)
+		}
+		delete(s, "variants")
+		b, _ := json.Marshal(s)
+		out.Write(append(b, '\n'))
+	}
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "jsonl:" + path
+}
+
+func (f *family) compare(t *testing.T) []reply {
+	var out []reply
+	for _, set := range []string{"all", "original"} {
+		args := append([]string{"compare", f.set(t, set), "--statistic", strings.Join(f.statistics, ","), "-f", "json"}, f.common()...)
+		code, stdout, stderr := askHere(t, args...)
+		r := reply{by: "compare of " + set, exit: code, warnings: warningsOf(stderr), answers: map[question]found{}, stderr: stderr}
+		for _, row := range rowsOf(t, r.by, stdout) {
+			r.answers[question{row.Metric, set, row.Aggregate, row.Level, row.Group, row.Statistic}] = row.found()
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (f *family) curve(t *testing.T) []reply {
+	if f.noCurve {
+		return nil
+	}
+	var out []reply
+	for _, st := range f.statistics {
+		g := *f
+		g.aggregates = slices.DeleteFunc(slices.Clone(f.aggregates), func(a string) bool { return a == "native" })
+		args := append([]string{"curve", f.set(t, "all"), "--by", "order", "-k", "0,99", "--statistic", st, "-f", "json"}, g.common()...)
+		code, stdout, stderr := askHere(t, args...)
+		r := reply{by: "curve of " + st, exit: code, warnings: warningsOf(stderr), answers: map[question]found{}, stderr: stderr}
+		level, group := f.at(st)
+		for _, row := range rowsOf(t, r.by, stdout) {
+			set := map[int]string{0: "original", 99: "all"}[row.K]
+			r.answers[question{row.Metric, set, row.Aggregate, level, group, st}] = row.found()
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (f *family) at(statistic string) (level, group string) {
+	if strings.HasSuffix(statistic, "accuracy") {
+		return "system", "none"
+	}
+	return f.level, f.group
+}
+
+func (f *family) report(t *testing.T) []reply {
+	dir := t.TempDir()
+	args := append([]string{"report", f.set(t, "all"), "--statistic", strings.Join(f.statistics, ","), "-f", "json", "--tables", dir,
+		"--curve", "none", "--analyses", "none", "--significance", "none", "-o", filepath.Join(dir, "page.html")}, f.common()...)
+	code, _, stderr := askHere(t, args...)
+	return []reply{f.settings(t, "report", code, stderr, filepath.Join(dir, "rows.json"))}
+}
+
+func (f *family) experiment(t *testing.T) []reply {
+	dir := t.TempDir()
+	var b strings.Builder
+	fmt.Fprintf(&b, "datasets:\n  - dataset: jsonl:%s\n%s", f.data, f.own.yaml)
+	if slices.Contains(f.flags, "--allow-no-reference") {
+		b.WriteString("    allow_no_reference: true\n")
+	}
+	list := func(name string, values []string) {
+		if len(values) > 0 {
+			quoted, _ := json.Marshal(values)
+			fmt.Fprintf(&b, "%s: %s\n", name, quoted)
+		}
+	}
+	list("metrics", f.metrics)
+	list("aggregators", f.aggregates)
+	b.WriteString("references: [original, all]\nanalyses: []\nbootstrap: {resamples: 0}\nsignificance: {resamples: 0}\nstatistics:\n")
+	for _, st := range f.statistics {
+		if level, group := f.at(st); strings.HasSuffix(st, "accuracy") {
+			fmt.Fprintf(&b, "  - %s\n", st)
+		} else {
+			fmt.Fprintf(&b, "  - {statistic: %s, level: %s, group: %s}\n", st, level, group)
+		}
+	}
+	b.WriteString(f.yaml)
+	path := filepath.Join(dir, "x.yaml")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"experiment", path, "--quiet", "--table", "rows", "-o", filepath.Join(dir, "rows.json")}
+	for i, flag := range f.flags {
+		if flag == "--cache" || flag == "--max-unparsed" || flag == "--early-stop" {
+			args = append(args, flag, f.flags[i+1])
+		}
+	}
+	code, _, stderr := askHere(t, args...)
+	return []reply{f.settings(t, "experiment", code, stderr, filepath.Join(dir, "rows.json"))}
+}
+
+// settings reads the table of settings of a report or an experiment.
+func (f *family) settings(t *testing.T, by string, code int, stderr, path string) reply {
+	r := reply{by: by, exit: code, warnings: warningsOf(stderr), answers: map[question]found{}, stderr: stderr}
+	text, _ := os.ReadFile(path)
+	for _, row := range rowsOf(t, by, string(text)) {
+		sets := []string{row.Set}
+		if row.Set == "" || row.Aggregate == "single" {
+			sets = []string{"original", "all"} // it is told once
+		}
+		for _, set := range sets {
+			r.answers[question{row.Metric, set, row.Aggregate, row.Level, row.Group, bare(row.Statistic)}] = row.found()
+		}
+	}
+	return r
+}
+
+// byHand answers as somebody would who has the library and this comment:
+// score, reduce, set beside the judgements, take means of what is judged and
+// scored, correlate.
+func (f *family) byHand(t *testing.T) reply {
+	out := reply{by: "the library", answers: map[question]found{}}
+	fail := func(err error) bool {
+		if err != nil {
+			out.exit, out.stderr = exitFailed, err.Error()
+		}
+		return err != nil
+	}
+	var settings []refract.Setting
+	for _, spec := range f.metrics {
+		m, err := registry().Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range f.aggregates {
+			settings = append(settings, refract.Setting{Metric: m, Aggregator: mustAggregator(a)})
+		}
+	}
+	for _, set := range []string{"all", "original"} {
+		ds, err := dataset.Open(f.set(t, set), dataset.Options{Judgements: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var segments []*refract.SegmentScores
+		engine := &refract.Engine{AllowNoReferences: slices.Contains(f.flags, "--allow-no-reference")}
+		engine.Prepare(settings)
+		if fail(engine.Run(context.Background(), ds, func(s *refract.SegmentScores) error { segments = append(segments, s); return nil })) {
+			return out
+		}
+		systems := judgedSystems(segments)
+		for _, s := range settings {
+			metric := slices.Index(engine.Metrics, s.Metric)
+			p := correlate.NewPairs(len(segments), len(systems))
+			reducer := refract.Reducer{Policy: aggregate.Exclude}
+			for i, seg := range segments {
+				for h, hyp := range seg.Segment.Hypotheses {
+					k := slices.Index(systems, hyp.System)
+					if k < 0 {
+						continue
+					}
+					red, err := reducer.Reduce(&seg.Metrics[metric], s.Metric.Info(), s.Aggregator, h)
+					if fail(err) {
+						return out
+					}
+					at := p.Index(i, k)
+					p.Metric[at], p.MetricOK[at] = float64(s.Metric.Info().Direction)*red.Value, red.Status == metrics.Scored
+				}
+				for _, j := range seg.Segment.Judgements {
+					if k := slices.Index(systems, j.System); k >= 0 && j.Valid {
+						at := p.Index(i, k)
+						p.Gold[at], p.GoldOK[at] = j.Score, true
+					}
+				}
+			}
+			for _, name := range f.statistics {
+				st, err := correlate.ParseStatistic(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				level, group := f.at(name)
+				g, _ := correlate.ParseGrouping(group)
+				table := p
+				if !st.OfSystems() && level != "segment" {
+					of, n, err := f.groups(segments, level)
+					if fail(err) {
+						return out
+					}
+					if table, err = p.Means(of, n); err != nil {
+						t.Fatal(err)
+					}
+				}
+				res, err := correlate.Measure{Statistic: st, Grouping: g}.Of(table)
+				if err != nil {
+					t.Fatal(err)
+				}
+				missing := 0
+				for i := range p.Gold {
+					if !p.GoldOK[i] || !p.MetricOK[i] {
+						missing++
+					}
+				}
+				out.answers[question{s.Metric.Info().Name, set, s.Aggregator.Name(), level, group, name}] =
+					found{res.Value, res.N, missing, len(systems), res.Groups, res.Dropped}
+			}
+		}
+	}
+	return out
+}
+
+// groups numbers segments by what their level is of: a domain and a document
+// together name a document.
+func (f *family) groups(segments []*refract.SegmentScores, level string) (of []int32, n int, err error) {
+	index := map[[2]string]int32{}
+	for _, s := range segments {
+		key := [2]string{}
+		switch level {
+		case "document":
+			key = [2]string{s.Segment.Domain, s.Segment.Document}
+		case "domain":
+			key = [2]string{s.Segment.Domain, "all"}
+		}
+		if level != "system" && slices.Contains(key[1:], "") || level == "domain" && key[0] == "" {
+			return nil, 0, fmt.Errorf("segment %q has no %s", s.Segment.ID, level)
+		}
+		if _, ok := index[key]; !ok {
+			index[key] = int32(len(index))
+		}
+		of = append(of, index[key])
+	}
+	return of, len(index), nil
+}
+
+func judgedSystems(segments []*refract.SegmentScores) []string {
+	var out []string
+	for _, s := range segments {
+		for _, h := range s.Segment.Hypotheses {
+			if !slices.Contains(out, h.System) {
+				out = append(out, h.System)
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(system string) bool {
+		return !slices.ContainsFunc(segments, func(s *refract.SegmentScores) bool {
+			return slices.ContainsFunc(s.Segment.Judgements, func(j refract.Judgement) bool { return j.System == system && j.Valid })
+		})
+	})
+}
+
+// agree asks everyone, and wants one answer to each question.
+func (f *family) agree(t *testing.T, replies ...reply) {
+	t.Helper()
+	if os.Getenv("REFRACT_QUESTIONS") == "" {
+		t.Skip("pending: commands answer by ways of their own")
+	}
+	replies = append(replies, slices.Concat(f.compare(t), f.curve(t), f.report(t), f.experiment(t))...)
+	first := map[question]found{}
+	by := map[question]string{}
+	for i, r := range replies {
+		if r.exit != replies[0].exit {
+			t.Errorf("%s has the exit code %d, and %s has %d: %s / %s", r.by, r.exit, replies[0].by, replies[0].exit, r.stderr, replies[0].stderr)
+		}
+		if i > 0 && r.by != "the library" && replies[0].by != "the library" && !slices.Equal(r.warnings, replies[0].warnings) {
+			t.Errorf("%s warns %q, and %s %q", r.by, r.warnings, replies[0].by, replies[0].warnings)
+		}
+		for q, a := range r.answers {
+			want, asked := first[q]
+			if !asked {
+				first[q], by[q] = a, r.by
+				continue
+			}
+			if !a.equal(want) {
+				t.Errorf("%+v: %s says %+v, and %s %+v", q, r.by, a, by[q], want)
+			}
+		}
+	}
+	if len(first) == 0 && replies[0].exit == 0 {
+		t.Error("nothing was answered")
+	}
+}
+
+func (a found) equal(b found) bool {
+	same := func(x, y int) bool { return x == y || x == untold || y == untold }
+	value := math.IsNaN(a.value) && math.IsNaN(b.value) || math.Abs(a.value-b.value) < 1e-12
+	return value && a.n == b.n && same(a.missing, b.missing) && same(a.systems, b.systems) && same(a.groups, b.groups) && same(a.dropped, b.dropped)
+}
+
+// lines makes a dataset: two domains whose documents have the same names. spoil
+// may take things out of a segment.
+func lines(t *testing.T, spoil func(i int, s map[string]any)) string {
+	words := strings.Fields("the old house stands near a quiet river where green boats wait for people who travel far from home every long summer")
+	text := func(seed, n int) string {
+		var out []string
+		for i := range n {
+			out = append(out, words[(seed*7+i*i*3+i*(seed%5+1))%len(words)])
+		}
+		return strings.Join(out, " ")
+	}
+	var b bytes.Buffer
+	for i := range 24 {
+		human, hyps := map[string]any{}, map[string]any{}
+		for k, name := range []string{"a", "b", "c", "d"} {
+			edit := strings.Fields(text(i, 9))
+			for j := range (i*5+k*3)%4 + k%2 {
+				edit[(j*2+k)%len(edit)] = words[(i+j+k*5)%len(words)]
+			}
+			hyps[name] = strings.Join(edit, " ")
+			human[name] = float64((i*7+k*11+i*k)%19 - 2*((i*5+k*3)%4))
+		}
+		s := map[string]any{
+			"id": fmt.Sprint("s", i), "source": text(i+3, 8), "domain": []string{"news", "chat"}[i/12], "document": fmt.Sprint("d", i%12/2),
+			"references": []any{text(i, 9)}, "hypotheses": hyps, "human": map[string]any{"mqm": human},
+			"variants": []any{
+				map[string]any{"reference": 0, "prompt": "p", "sample": 0, "text": text(i, 7) + " indeed"},
+				map[string]any{"reference": 0, "prompt": "q", "sample": 0, "text": "well " + text(i, 8)},
+			},
+		}
+		if spoil != nil {
+			spoil(i, s)
+		}
+		line, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	path := filepath.Join(t.TempDir(), "data.jsonl")
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// spoilers are what data lack.
+var spoilers = map[string]func(i int, s map[string]any){
+	"nothing": nil,
+	"a document": func(i int, s map[string]any) {
+		if i == 5 {
+			delete(s, "document")
+		}
+	},
+	"a domain": func(i int, s map[string]any) {
+		if i == 5 {
+			delete(s, "domain")
+		}
+	},
+	"judgements": func(i int, s map[string]any) {
+		human := s["human"].(map[string]any)["mqm"].(map[string]any)
+		delete(human, "d") // of a whole system
+		if i%4 == 1 {
+			human["b"] = nil
+		}
+		if i == 9 {
+			delete(s, "human")
+		}
+	},
+	"references": func(i int, s map[string]any) {
+		variants := s["variants"].([]any)
+		switch i {
+		case 2:
+			s["variants"] = variants[:1]
+		case 3:
+			variants[1].(map[string]any)["text"] = nil
+		case 4:
+			s["references"] = []any{nil, "it was an old house"}
+		}
+	},
+	"all references": func(i int, s map[string]any) {
+		if i == 7 {
+			s["references"] = []any{}
+			delete(s, "variants")
+		}
+	},
+	"outputs": func(i int, s map[string]any) {
+		hyps := s["hypotheses"].(map[string]any)
+		if i == 3 {
+			delete(hyps, "a")
+		}
+		if i == 8 {
+			hyps["c"] = nil
+		}
+	},
+}
+
+func TestOneQuestionHasOneAnswer(t *testing.T) {
+	type at struct{ level, group string }
+	all := []at{{"segment", "none"}, {"segment", "segment"}, {"segment", "system"}, {"document", "none"}, {"document", "system"},
+		{"domain", "none"}, {"system", "none"}}
+	for name, spoil := range spoilers {
+		levels := all
+		if name != "nothing" && name != "judgements" {
+			levels = []at{{"segment", "none"}, {"document", "segment"}, {"domain", "none"}}
+		}
+		for _, l := range levels {
+			t.Run(fmt.Sprintf("without %s at %s level by %s", name, l.level, l.group), func(t *testing.T) {
+				f := &family{
+					data: lines(t, spoil), level: l.level, group: l.group,
+					metrics: []string{"chrf", "bleu", "ter"}, aggregates: []string{"single", "max", "mean", "native"},
+					statistics: []string{"kendall", "pearson", "accuracy"},
+				}
+				f.agree(t, f.byHand(t))
+				if name == "all references" {
+					f.flags = []string{"--allow-no-reference"}
+					f.agree(t, f.byHand(t))
+				}
+			})
+		}
+	}
+}
+
+// A judge answers each question once, and too many answers that state nothing
+// fail every command alike.
+func TestJudgesAnswerAlike(t *testing.T) {
+	for name, stutter := range map[string]bool{"with a score": false, "without a score": true} {
+		t.Run(name, func(t *testing.T) {
+			_, url, stop, err := startServer(nil, judgeAnswer(stutter))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stop()
+			t.Setenv("QUESTIONS_SERVER", url)
+			for _, early := range []string{"auto", "no"} {
+				f := &family{
+					data: lines(t, nil), level: "segment", group: "none",
+					metrics: []string{"instructscore:task=mt_zh-en"}, aggregates: []string{"single", "max"}, statistics: []string{"kendall", "accuracy"},
+					flags: []string{"--cache", filepath.Join(t.TempDir(), "c.sqlite"), "--early-stop", early},
+				}
+				f.agree(t)
+				f.flags = append(f.flags, "--max-unparsed", "1")
+				f.agree(t)
+			}
+		})
+	}
+}
+
+// judgeAnswer answers as InstructScore does, the same to the same prompt; with
+// stutter, most answers state nothing.
+func judgeAnswer(stutter bool) func(*llmtest.Request) string {
+	return func(r *llmtest.Request) string {
+		h := fnv.New32a()
+		h.Write([]byte(r.Prompt))
+		n := int(h.Sum32() >> 8)
+		if stutter && n%3 > 0 {
+			return "Hm."
+		}
+		if n%4 == 0 {
+			return "Your Translation contains no error."
+		}
+		answer := fmt.Sprintf("Your Translation contains %d errors:", n%4)
+		for i := range n % 4 {
+			answer += fmt.Sprintf("\nError type %[1]d: Wrong word\nMajor/minor: %[2]s\nError location %[1]d: \"the\"\nExplanation for error %[1]d: It is %[1]d times wrong.",
+				i+1, []string{"Major", "Minor"}[(n>>4+i)%2])
+		}
+		return answer
+	}
+}

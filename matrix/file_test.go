@@ -105,8 +105,8 @@ func TestCreateErrors(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		dir + "/m.csv":          "name the file .jsonl or .parquet",
-		dir + "/none/m.jsonl":   "no such file",
-		dir + "/none/m.parquet": "no such file",
+		dir + "/none/m.jsonl":   "there is no folder",
+		dir + "/none/m.parquet": "there is no folder",
 		dir + "/d.jsonl":        "not a regular file",
 	} {
 		if _, err := matrix.Create(path); err == nil || !strings.Contains(err.Error(), want) {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+
+	"github.com/refract-eval/refract/internal/atomicfile"
 )
 
 // Writer writes the rows of a matrix. It is not safe for concurrent use.
@@ -51,16 +51,15 @@ func formatOf(path string) (format, error) {
 type File struct {
 	w    Writer
 	path string
-	temp *os.File // nil once the file is closed or discarded
-	err  error    // what closing gave
+	out  *atomicfile.File // nil once the file is closed or discarded
+	err  error            // what closing gave
 }
 
 var _ Writer = (*File)(nil)
 
 // Create makes a file for a matrix, in JSON Lines or Parquet as the extension
 // .jsonl or .parquet says. Rows go to a temporary file beside it, which
-// takes the name at Close; a file of that name stays as it is until then. A
-// run that is killed leaves the temporary file, ".refract-*.tmp".
+// takes the name at Close; a file of that name stays as it is until then.
 //
 //	f, err := matrix.Create(path)
 //	…
@@ -75,28 +74,16 @@ func Create(path string) (*File, error) {
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("matrix %s is not a regular file; name another one", path)
 	}
-	temp, err := createBeside(path)
+	out, err := atomicfile.Create(path)
 	if err != nil {
-		return nil, fmt.Errorf("matrix %s cannot be written: %w", path, err)
+		return nil, fmt.Errorf("matrix %w", err)
 	}
-	return &File{w: format.writer(temp), path: path, temp: temp}, nil
-}
-
-// createBeside is os.CreateTemp, but with the permissions that the user's
-// mask gives to new files, as the file is there to stay.
-func createBeside(path string) (*os.File, error) {
-	for try := 0; ; try++ {
-		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".refract-%08x.tmp", rand.Uint32()))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if err == nil || !errors.Is(err, fs.ErrExist) || try == 100 {
-			return f, err
-		}
-	}
+	return &File{w: format.writer(out), path: path, out: out}, nil
 }
 
 // Write adds a row.
 func (f *File) Write(r *Row) error {
-	if f.temp == nil {
+	if f.out == nil {
 		return errClosed
 	}
 	if err := f.w.Write(r); err != nil {
@@ -109,31 +96,27 @@ func (f *File) Write(r *Row) error {
 // Write, or of its own, it removes the temporary file. A second call returns
 // what the first did.
 func (f *File) Close() error {
-	if f.temp == nil {
+	if f.out == nil {
 		return f.err
 	}
-	temp := f.temp
-	f.temp = nil
-	err := f.w.Close()
-	if err == nil {
-		err = temp.Sync()
+	if f.err = f.w.Close(); f.err == nil {
+		f.err = f.out.Sync()
 	}
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), f.path)
+	if f.err == nil {
+		f.err = f.out.Commit()
 	}
-	if err != nil {
-		f.err = fmt.Errorf("matrix %s: %w", f.path, errors.Join(err, os.Remove(temp.Name())))
+	if f.err != nil {
+		f.err = fmt.Errorf("matrix %s: %w", f.path, f.err)
 	}
+	f.out.Abort()
+	f.out = nil
 	return f.err
 }
 
 // Discard removes what was written, unless the file is closed already.
 func (f *File) Discard() {
-	if f.temp == nil {
-		return
+	if f.out != nil {
+		f.out.Abort()
+		f.out, f.err = nil, errors.New("the matrix was discarded")
 	}
-	f.temp.Close()
-	os.Remove(f.temp.Name())
-	f.temp, f.err = nil, errors.New("the matrix was discarded")
 }

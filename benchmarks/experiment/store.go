@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/refract-eval/refract/internal/atomicfile"
 )
 
 // Store is a folder of what was computed: cells as matrices in Parquet
@@ -51,17 +53,8 @@ func (s *Store) write(kind, key string, value any) error {
 	if err != nil {
 		return fmt.Errorf("store of cells: %w", err)
 	}
-	temp, err := os.CreateTemp(s.dir, ".refract-*.tmp")
-	if err != nil {
+	if err := atomicfile.WriteFile(s.path(kind, key, ".json"), b); err != nil {
 		return fmt.Errorf("store of cells: %w", err)
-	}
-	_, err = temp.Write(b)
-	err = errors.Join(err, temp.Chmod(0o644), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), s.path(kind, key, ".json"))
-	}
-	if err != nil {
-		return fmt.Errorf("store of cells: %w", errors.Join(err, os.Remove(temp.Name())))
 	}
 	return nil
 }

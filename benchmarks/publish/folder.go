@@ -4,29 +4,27 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"os"
 	"path/filepath"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/atomicfile"
 )
 
-// folder is a folder in the making, under another name beside its final one.
+// folder is a folder in the making.
 type folder struct {
-	final, temp string
-	files       []*file
-	failed      bool // a write has failed: the fault is not a segment's
+	*atomicfile.Folder
+	final  string
+	files  []*file
+	failed bool // a write has failed: the fault is not a segment's
 }
 
 func newFolder(dir string) (*folder, error) {
 	dir = filepath.Clean(dir)
-	temp, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+".*.tmp")
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be made: %w", dir, bare(err))
-	}
-	return &folder{final: dir, temp: temp}, nil
+	f, err := atomicfile.CreateFolder(dir)
+	return &folder{Folder: f, final: dir}, err
 }
 
 // file is a file of the folder, of which the size and the hash are taken on
@@ -41,8 +39,8 @@ type file struct {
 
 // create adds a file.
 func (d *folder) create(path, role string) (*file, error) {
-	full := pathIn(d.temp, path)
-	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+	full := pathIn(d.Path(), path)
+	if err := os.MkdirAll(filepath.Dir(full), 0o777); err != nil {
 		return nil, d.fail(path, err)
 	}
 	f, err := os.Create(full)
@@ -92,28 +90,9 @@ func (d *folder) close() ([]dataset.File, error) {
 
 // write adds a file that is not listed.
 func (d *folder) write(path string, b []byte) error {
-	if err := os.WriteFile(pathIn(d.temp, path), b, 0o644); err != nil {
+	if err := os.WriteFile(pathIn(d.Path(), path), b, 0o666); err != nil {
 		return d.fail(path, err)
 	}
-	return nil
-}
-
-// place gives the folder its name. An empty folder of that name gives way.
-func (d *folder) place() error {
-	err := os.Remove(d.final)
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
-	}
-	if err == nil {
-		err = os.Chmod(d.temp, 0o755)
-	}
-	if err == nil {
-		err = os.Rename(d.temp, d.final)
-	}
-	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w", d.final, bare(err))
-	}
-	d.temp = ""
 	return nil
 }
 
@@ -124,7 +103,5 @@ func (d *folder) discard() {
 			f.f.Close()
 		}
 	}
-	if d.temp != "" {
-		os.RemoveAll(d.temp)
-	}
+	d.Abort()
 }

@@ -154,7 +154,7 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if err := f.write(dataset.ManifestName, append(b, '\n')); err != nil {
 		return nil, err
 	}
-	return &Result{m, stats}, f.place()
+	return &Result{m, stats}, f.Commit()
 }
 
 func newExporter(f *folder, o Options) exporter {

@@ -453,7 +453,7 @@ func TestFolder(t *testing.T) {
 	}
 	for dir, want := range map[string]string{
 		full:                               "has something in it; name a new one",
-		filepath.Join(parent, "no", "set"): "cannot be made: no such file or directory",
+		filepath.Join(parent, "no", "set"): "cannot be written: there is no folder " + filepath.Join(parent, "no") + "; make it first",
 	} {
 		if _, err := publish.Publish(t.Context(), sample(), dir, options("jsonl")); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

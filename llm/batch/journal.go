@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/refract-eval/refract/internal/filelock"
 )
 
 // Kinds of errors that have to do with the journal.
@@ -114,11 +116,15 @@ func openJournal(path string) (*journal, error) {
 // is removed between its opening and its locking is made anew.
 func lockedFile(path string) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 		if err != nil {
 			return nil, fmt.Errorf("open the batch journal: %w", err)
 		}
-		if err := lock(f); err != nil {
+		free, err := filelock.Try(f)
+		if err == nil && !free {
+			err = ErrLocked
+		}
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			_ = f.Close()
 			return nil, fmt.Errorf("batch journal %s: %w: wait for the other process to end, or name another journal", path, err)
 		}

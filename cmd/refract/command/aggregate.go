@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/report"
 )
@@ -75,7 +76,7 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 }
 
 // reduce streams the matrix. What is in it is known with its first segment.
-func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggregate.Aggregator, asked bool, policy aggregate.Policy, out *sink) error {
+func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggregate.Aggregator, asked bool, policy aggregate.Policy, out *atomicfile.File) error {
 	var settings []refract.Setting
 	var add func(*refract.SegmentScores) error
 	var finish func() error
@@ -99,7 +100,7 @@ func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggre
 	return finish()
 }
 
-func (a *aggregator) sinkOf(eng *refract.Engine, settings []refract.Setting, policy aggregate.Policy, out *sink) (add func(*refract.SegmentScores) error, finish func() error, err error) {
+func (a *aggregator) sinkOf(eng *refract.Engine, settings []refract.Setting, policy aggregate.Policy, out *atomicfile.File) (add func(*refract.SegmentScores) error, finish func() error, err error) {
 	if a.per == "segment" {
 		w, err := a.table(out, segmentColumns(), report.Options{})
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
@@ -11,7 +12,7 @@ import (
 
 // matrixWriter writes cells as the format says that was asked for, or the
 // extension of the output.
-func (s *scorer) matrixWriter(out *sink) (matrix.Writer, error) {
+func (s *scorer) matrixWriter(out *atomicfile.File) (matrix.Writer, error) {
 	kind, err := s.kind()
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -125,9 +126,9 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	table := newSink(e.stdout, "standard output", nil, "")
+	table := atomicfile.Stream(e.stdout, "standard output")
 	if k.result.path == "-" {
-		table = newSink(e.stderr, "standard error", nil, "")
+		table = atomicfile.Stream(e.stderr, "standard error")
 	}
 	if err := counts.write(&k.table, table, k.human); err != nil {
 		return err

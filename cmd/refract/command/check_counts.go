@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -191,7 +192,7 @@ func (n *checkCounts) complain(human bool) error {
 	return errors.New("the dataset has no variant to check; name expanded references with --references")
 }
 
-func (n *checkCounts) write(o *output, out *sink, human bool) error {
+func (n *checkCounts) write(o *output, out *atomicfile.File, human bool) error {
 	w, err := o.table(out, []report.Column{
 		{Name: "kind"},
 		{Name: "name"},

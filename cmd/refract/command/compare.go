@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/agreement"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -177,7 +178,7 @@ type compared struct {
 	notes    *notes
 }
 
-func (c *comparer) write(ctx context.Context, out *sink, col *agreement.Collector, columns []column, measures []correlate.Measure) error {
+func (c *comparer) write(ctx context.Context, out *atomicfile.File, col *agreement.Collector, columns []column, measures []correlate.Measure) error {
 	human, systems, err := c.choose(col)
 	if err != nil {
 		return err
@@ -270,7 +271,7 @@ func settingsColumns(ranked bool) []report.Column {
 		report.Column{Name: "signature", Hide: true})
 }
 
-func (c *comparer) writeSettings(ctx context.Context, out *sink, cmp *compared) error {
+func (c *comparer) writeSettings(ctx context.Context, out *atomicfile.File, cmp *compared) error {
 	var rows [][]report.Value
 	notes := newNotes() // of intervals: they go last
 	for k := range cmp.columns {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/report"
 )
@@ -131,7 +132,7 @@ func (s *significanceFlags) test(ctx context.Context, cmp *compared, seed uint64
 	return nil
 }
 
-func (c *comparer) writePairs(out *sink, cmp *compared) error {
+func (c *comparer) writePairs(out *atomicfile.File, cmp *compared) error {
 	columns := []report.Column{
 		{Name: "statistic"},
 		{Name: "level"},
@@ -179,7 +180,7 @@ func (c *comparer) writePairs(out *sink, cmp *compared) error {
 
 // writeRanks has a row per setting, with the ranks under all statistics, the
 // best average first.
-func (c *comparer) writeRanks(out *sink, cmp *compared) error {
+func (c *comparer) writeRanks(out *atomicfile.File, cmp *compared) error {
 	columns := []report.Column{
 		{Name: "metric"},
 		{Name: "references", Header: "refs", Kind: report.KindInt},

@@ -14,6 +14,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
@@ -172,7 +173,7 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 	}
 	defer out.Abort()
 	picture := output{path: c.plot}
-	var drawing *sink
+	var drawing *atomicfile.File
 	if c.plot != "" {
 		if drawing, err = picture.open(e); err != nil {
 			return err
@@ -324,7 +325,7 @@ func (p *curvePlan) values(scored []scoredSegment, setting, metric int, orders [
 	return col, most, nil
 }
 
-func (c *curver) write(out *sink, cv *curveSet) error {
+func (c *curver) write(out *atomicfile.File, cv *curveSet) error {
 	w, err := c.table(out, curveColumns(), report.Options{Notes: cv.notes})
 	if err != nil {
 		return err

@@ -206,7 +206,7 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 
 // writeSample saves the sample's files.
 func (e *env) writeSample(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	for _, file := range []struct {
@@ -227,7 +227,7 @@ func (e *env) writeSample(dir string) error {
 
 // writeNew writes a file that must not be there yet.
 func writeNew(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already; move it away, or choose another folder", path)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/diversity"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -233,7 +234,7 @@ func diversityColumns() []report.Column {
 	}
 }
 
-func (d *diverser) write(ctx context.Context, out *sink, sets []namedSet, results []*diversity.Set, b diversity.Bootstrap) error {
+func (d *diverser) write(ctx context.Context, out *atomicfile.File, sets []namedSet, results []*diversity.Set, b diversity.Bootstrap) error {
 	n := newNotes()
 	texts := "variants alone"
 	if d.originals {

@@ -14,6 +14,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/report"
@@ -172,7 +173,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 }
 
 // expand runs the expansion, and writes what it gives.
-func (x *expander) expand(ctx context.Context, e *env, cfg diversify.Config, ds refract.Dataset, out *sink, total int, spend *budget.Budget) error {
+func (x *expander) expand(ctx context.Context, e *env, cfg diversify.Config, ds refract.Dataset, out *atomicfile.File, total int, spend *budget.Budget) error {
 	progress := report.NewProgress(e.stderr, e.stderrTerminal, "expand", total, report.WithUnit("answers"))
 	cfg.Observe = observer(progress, spend)
 	exp, err := diversify.New(cfg)

@@ -3,9 +3,7 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -116,7 +114,11 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 		return err
 	}
 	if x.figures != "" {
-		if err := x.draw(e, res); err != nil {
+		formats := []figure.Format{figure.SVG}
+		if x.png {
+			formats = append(formats, figure.PNG)
+		}
+		if err := writeFigures(e, x.figures, res.Figures(), formats...); err != nil {
 			return err
 		}
 	}
@@ -137,32 +139,4 @@ func (x *experimenter) write(w io.Writer, format report.Format, res *experiment.
 		return enc.Encode(res)
 	}
 	return experiment.WriteMarkdown(w, res)
-}
-
-// draw writes the figures as files, each whole or not at all.
-func (x *experimenter) draw(e *env, res *experiment.Result) error {
-	if err := os.MkdirAll(x.figures, 0o777); err != nil {
-		return err
-	}
-	formats := []figure.Format{figure.SVG}
-	if x.png {
-		formats = append(formats, figure.PNG)
-	}
-	for _, f := range res.Figures() {
-		for _, format := range formats {
-			file := output{path: filepath.Join(x.figures, f.Name+"."+string(format))}
-			out, err := file.open(e)
-			if err != nil {
-				return err
-			}
-			if err := figure.Draw(out, figure.Style{Format: format}, f.Panels...); err != nil {
-				out.Abort()
-				return fmt.Errorf("%s: %w", file.path, err)
-			}
-			if err := out.Commit(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -42,9 +43,9 @@ type explained struct {
 	trust    analysis.Trust
 	worsts   [][]worstSegment // of each judge, the worst first
 	unneeded int
-	noSource []int // of each judge: segments that it could not judge without
-	records  *sink // nil without --reports
-	fragment *sink
+	noSource []int            // of each judge: segments that it could not judge without
+	records  *atomicfile.File // nil without --reports
+	fragment *atomicfile.File
 }
 
 // worstSegment is a hypothesis with what a judge says of it: against the
@@ -246,7 +247,7 @@ func (g *explained) abort() {
 	if g == nil {
 		return
 	}
-	for _, s := range []*sink{g.records, g.fragment} {
+	for _, s := range []*atomicfile.File{g.records, g.fragment} {
 		if s != nil {
 			s.Abort()
 		}

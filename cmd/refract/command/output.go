@@ -1,16 +1,12 @@
 package command
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -62,104 +58,13 @@ func (o *output) registerPath(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.path, "output", "o", "", "file to write in place of standard output")
 }
 
-// sink is where results go. A regular file appears under its name only when
-// it is whole: Commit renames it, and Abort removes what there is.
-type sink struct {
-	*bufio.Writer
-	name  string
-	file  *os.File // nil for standard output
-	final string   // name to rename to, "" to leave it
-	done  bool
-}
-
 // open makes the sink, so that an output that cannot be written is an error
 // before the work and not after it.
-func (o *output) open(e *env) (*sink, error) {
+func (o *output) open(e *env) (*atomicfile.File, error) {
 	if o.path == "" || o.path == "-" {
-		return newSink(e.stdout, "standard output", nil, ""), nil
+		return atomicfile.Stream(e.stdout, "standard output"), nil
 	}
-	if st, err := os.Stat(o.path); err == nil && !st.Mode().IsRegular() {
-		if st.IsDir() {
-			return nil, fmt.Errorf("%s is a folder; name a file in it", o.path)
-		}
-		f, err := os.OpenFile(o.path, os.O_WRONLY, 0) // a device or a pipe
-		if err != nil {
-			return nil, cannotWrite(o.path, err)
-		}
-		return newSink(f, o.path, f, ""), nil
-	}
-	path := o.path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // a link stays one
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s cannot be written: there is no folder %s; make it first", o.path, filepath.Dir(path))
-	}
-	if err != nil {
-		return nil, cannotWrite(o.path, err)
-	}
-	return newSink(f, o.path, f, path), nil
-}
-
-func newSink(w io.Writer, name string, file *os.File, final string) *sink {
-	return &sink{Writer: bufio.NewWriterSize(&named{w, name}, 1<<16), name: name, file: file, final: final}
-}
-
-// named is a writer whose errors name the output, and not a temporary file.
-type named struct {
-	w    io.Writer
-	name string
-}
-
-func (n *named) Write(p []byte) (int, error) {
-	k, err := n.w.Write(p)
-	if err != nil {
-		err = cannotWrite(n.name, err)
-	}
-	return k, err
-}
-
-func cannotWrite(name string, err error) error {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("%s cannot be written: %w", name, err)
-}
-
-// Commit writes what is left and puts the file in place.
-func (s *sink) Commit() error {
-	if err := s.Flush(); err != nil {
-		return err
-	}
-	if s.file != nil {
-		if err := s.place(); err != nil {
-			return cannotWrite(s.name, err)
-		}
-	}
-	s.done = true
-	return nil
-}
-
-func (s *sink) place() error {
-	if s.final == "" {
-		return s.file.Close()
-	}
-	if err := errors.Join(s.file.Chmod(0o644), s.file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(s.file.Name(), s.final)
-}
-
-// Abort drops a file that was not committed.
-func (s *sink) Abort() {
-	if s.done || s.file == nil {
-		return
-	}
-	s.file.Close()
-	if s.final != "" {
-		os.Remove(s.file.Name())
-	}
+	return atomicfile.Create(o.path)
 }
 
 // table opens the output as a table.

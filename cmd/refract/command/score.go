@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
@@ -97,10 +98,10 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if !ok {
 		return usagef("--system %q: want auto, corpus or average", s.system)
 	}
-	var do func(context.Context, *env, refract.Dataset, []refract.Setting, *sink) error
+	var do func(context.Context, *env, refract.Dataset, []refract.Setting, *atomicfile.File) error
 	switch s.per {
 	case "system":
-		do = func(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *sink) error {
+		do = func(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
 			return s.perSystem(ctx, e, ds, settings, scope, out)
 		}
 	case "segment":
@@ -181,7 +182,7 @@ func (s *scorer) engine(settings []refract.Setting) *refract.Engine {
 	return e
 }
 
-func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, scope refract.Scope, out *sink) error {
+func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, scope refract.Scope, out *atomicfile.File) error {
 	policy, err := s.missing()
 	if err != nil {
 		return err
@@ -216,7 +217,7 @@ func systemColumns() []report.Column {
 	}
 }
 
-func writeSystems(o *output, out *sink, acc *refract.Systems, settings []refract.Setting) error {
+func writeSystems(o *output, out *atomicfile.File, acc *refract.Systems, settings []refract.Setting) error {
 	scores := acc.Scores()
 	notes := newNotes()
 	for i := range scores {
@@ -288,7 +289,7 @@ func segmentColumns() []report.Column {
 	}
 }
 
-func (s *scorer) perSegment(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *sink) error {
+func (s *scorer) perSegment(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
 	policy, err := s.missing()
 	if err != nil {
 		return err
@@ -364,7 +365,7 @@ func (r *segmentRows) signature(k, references int) string {
 
 // perCell writes the matrix: through the table writer for a format that was
 // asked for, else as the file's name says.
-func (s *scorer) perCell(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *sink) error {
+func (s *scorer) perCell(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
 	eng := s.engine(settings)
 	w, err := s.matrixWriter(out)
 	if err != nil {

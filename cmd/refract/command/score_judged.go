@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -54,7 +55,7 @@ func (s *scorer) runEngine(ctx context.Context, eng *refract.Engine, ds refract.
 
 // explainTo shows, after the scores, what judges say: beside a table for
 // people, else where notes go.
-func (s *scorer) explainTo(ctx context.Context, e *env, out *sink) error {
+func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) error {
 	if s.gather == nil {
 		return nil
 	}

@@ -1,0 +1,289 @@
+// Package atomicfile writes files and folders that appear under their names
+// only when they are whole. What is written goes to a temporary name beside
+// the final one. A process that is killed leaves that; the next one that
+// writes the same output removes it.
+package atomicfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/refract-eval/refract/internal/filelock"
+)
+
+// File is an output. Its errors name the output and not a temporary file.
+type File struct {
+	*bufio.Writer
+	name  string
+	out   *os.File // nil for a stream, and when all is done
+	final string   // the name that the file takes; "" where it has its name
+}
+
+// Create opens an output. A regular file keeps its permissions, and a new one
+// has those that the user's mask gives. A symbolic link stays one: the file
+// that it names is replaced. A device or a pipe is written as it is.
+//
+//	f, err := atomicfile.Create(path)
+//	…
+//	defer f.Abort()
+//	… // write; return on any error
+//	return f.Commit()
+func Create(path string) (*File, error) {
+	final, mode, known := path, fs.FileMode(0o666), false
+	if st, err := os.Stat(path); err == nil {
+		if st.IsDir() {
+			return nil, fmt.Errorf("%s is a folder; name a file in it", path)
+		}
+		if !st.Mode().IsRegular() {
+			out, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return nil, cannotWrite(path, err)
+			}
+			return newFile(out, path, out, ""), nil
+		}
+		mode, known = st.Mode().Perm(), true
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			final = target
+		}
+	}
+	temp, err := reserve(final, func(name string) (*os.File, error) {
+		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	})
+	if err != nil {
+		return nil, cannotCreate(path, final, err)
+	}
+	if known {
+		if err := temp.Chmod(mode); err != nil { // the mask may have narrowed it
+			temp.Close()
+			os.Remove(temp.Name())
+			return nil, cannotWrite(path, err)
+		}
+	}
+	return newFile(temp, path, temp, final), nil
+}
+
+// Stream is an output that is open already, such as standard output. Commit
+// writes what is left, and does not close it.
+func Stream(w io.Writer, name string) *File { return newFile(w, name, nil, "") }
+
+// WriteFile writes a file of the given content.
+func WriteFile(path string, content []byte) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+func newFile(w io.Writer, name string, out *os.File, final string) *File {
+	return &File{bufio.NewWriterSize(&named{w, name}, 1<<16), name, out, final}
+}
+
+// named is a writer whose errors name the output.
+type named struct {
+	w    io.Writer
+	name string
+}
+
+func (n *named) Write(p []byte) (int, error) {
+	k, err := n.w.Write(p)
+	if err != nil {
+		err = cannotWrite(n.name, err)
+	}
+	return k, err
+}
+
+// cannotWrite leaves out of an error the path that the system names, which may
+// be a temporary one.
+func cannotWrite(name string, err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return fmt.Errorf("%s cannot be written: %w", name, err)
+}
+
+func cannotCreate(name, final string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s cannot be written: there is no folder %s; make it first", name, filepath.Dir(final))
+	}
+	return cannotWrite(name, err)
+}
+
+// Commit writes what is left and gives the file its name. After an error the
+// file is not there, or is the one that was there before.
+func (f *File) Commit() error {
+	if err := f.Flush(); err != nil {
+		return err
+	}
+	if f.out == nil {
+		return nil
+	}
+	err := f.out.Close()
+	if err == nil && f.final != "" {
+		err = os.Rename(f.out.Name(), f.final)
+	}
+	if err != nil {
+		return cannotWrite(f.name, err)
+	}
+	f.out = nil
+	return nil
+}
+
+// Sync waits until what was written is on the disk.
+func (f *File) Sync() error {
+	err := f.Flush()
+	if err == nil && f.final != "" {
+		err = f.out.Sync()
+	}
+	if err != nil {
+		return cannotWrite(f.name, err)
+	}
+	return nil
+}
+
+// Abort removes what was written. After Commit it does nothing.
+func (f *File) Abort() {
+	if f.out == nil {
+		return
+	}
+	f.out.Close()
+	if f.final != "" {
+		os.Remove(f.out.Name())
+	}
+	f.out = nil
+}
+
+// Folder is a folder in the making.
+type Folder struct {
+	final string
+	temp  *os.File // open for its lock; nil when all is done
+}
+
+// CreateFolder makes a folder under a temporary name. path must not exist at
+// Commit, or be an empty folder.
+func CreateFolder(path string) (*Folder, error) {
+	path = filepath.Clean(path)
+	temp, err := reserve(path, func(name string) (*os.File, error) {
+		if err := os.Mkdir(name, 0o777); err != nil {
+			return nil, err
+		}
+		return os.Open(name)
+	})
+	if err != nil {
+		return nil, cannotCreate(path, path, err)
+	}
+	return &Folder{path, temp}, nil
+}
+
+// Path is where the folder's files are to be written.
+func (d *Folder) Path() string { return d.temp.Name() }
+
+// Commit gives the folder its name. An empty folder of that name gives way,
+// and hands its permissions on.
+func (d *Folder) Commit() error {
+	var err error
+	if st, statErr := os.Stat(d.final); statErr == nil {
+		err = errors.Join(os.Chmod(d.temp.Name(), st.Mode().Perm()), os.Remove(d.final))
+	}
+	if err == nil {
+		err = os.Rename(d.temp.Name(), d.final)
+	}
+	if err != nil {
+		return cannotWrite(d.final, err)
+	}
+	d.temp.Close() // it was only locked
+	d.temp = nil
+	return nil
+}
+
+// Abort removes the folder. After Commit it does nothing.
+func (d *Folder) Abort() {
+	if d.temp == nil {
+		return
+	}
+	os.RemoveAll(d.temp.Name())
+	d.temp.Close()
+	d.temp = nil
+}
+
+// Temporary names are .NAME.XXXXXXXX.tmp, where X is a hexadecimal digit.
+const (
+	hexDigits = 8
+	suffix    = ".tmp"
+	longest   = 200 // bytes of NAME; a file system takes 255 in all
+)
+
+// reserve makes a file or folder under a temporary name beside path and locks
+// it for as long as it is open. First it removes what killed processes left.
+func reserve(path string, create func(name string) (*os.File, error)) (*os.File, error) {
+	dir, base := filepath.Dir(path), filepath.Base(path)
+	prefix := "." + base[:min(len(base), longest)] + "."
+	removeStale(dir, prefix)
+	for try := 0; ; try++ {
+		f, err := create(filepath.Join(dir, fmt.Sprintf("%s%0*x%s", prefix, hexDigits, rand.Uint32(), suffix)))
+		if errors.Is(err, fs.ErrExist) && try < 100 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		// Another process may take it for stale before it is locked.
+		if free, err := filelock.Try(f); (free || err != nil) && isNamed(f) {
+			return f, nil
+		}
+		f.Close()
+	}
+}
+
+// isNamed tells whether an open file is still what its name stands for.
+func isNamed(f *os.File) bool {
+	a, errA := f.Stat()
+	b, errB := os.Lstat(f.Name())
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+// removeStale removes temporary files and folders that no process has locked.
+// What cannot be removed stays: it hinders nobody.
+func removeStale(dir, prefix string) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, name := range names {
+		middle, ours := strings.CutPrefix(name, prefix)
+		middle, temporary := strings.CutSuffix(middle, suffix)
+		if !ours || !temporary || len(middle) != hexDigits || strings.Trim(middle, "0123456789abcdef") != "" {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if st, err := os.Lstat(path); err != nil || !st.IsDir() && !st.Mode().IsRegular() {
+			continue
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		if free, err := filelock.Try(f); free && err == nil && isNamed(f) {
+			os.RemoveAll(path)
+		}
+		f.Close()
+	}
+}

@@ -1,0 +1,261 @@
+//go:build unix
+
+package atomicfile_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/refract-eval/refract/internal/atomicfile"
+)
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func mode(t *testing.T, path string) fs.FileMode {
+	t.Helper()
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Mode().Perm()
+}
+
+// setMask sets the mask of the process; the tests here do not run in parallel.
+func setMask(t *testing.T, mask int) {
+	old := syscall.Umask(mask)
+	t.Cleanup(func() { syscall.Umask(old) })
+}
+
+func create(t *testing.T, path, content string) *atomicfile.File {
+	t.Helper()
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(content)
+	return f
+}
+
+func TestCommitAndAbort(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	f := create(t, path, "first")
+	if got := names(t, dir); len(got) != 1 || got[0] == "out" {
+		t.Fatalf("before Commit: %v", got)
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.Abort()
+	f = create(t, path, strings.Repeat("second", 1<<15))
+	f.Abort()
+	f.Abort()
+	if b, _ := os.ReadFile(path); string(b) != "first" {
+		t.Errorf("after Abort: %.20q", b)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"out"}) {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func TestPermissions(t *testing.T) {
+	dir := t.TempDir()
+	for _, tt := range []struct {
+		mask     int
+		existing fs.FileMode // 0: none
+		want     fs.FileMode
+	}{
+		{0o022, 0, 0o644},
+		{0o077, 0, 0o600},
+		{0o002, 0, 0o664},
+		{0o022, 0o600, 0o600},
+		{0o077, 0o664, 0o664},
+	} {
+		setMask(t, tt.mask)
+		path := filepath.Join(dir, fmt.Sprintf("%o-%o", tt.mask, tt.existing))
+		if tt.existing != 0 {
+			if err := os.WriteFile(path, nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(path, tt.existing); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := create(t, path, "x")
+		for _, name := range names(t, dir) {
+			if strings.HasSuffix(name, ".tmp") && mode(t, filepath.Join(dir, name))&^tt.want != 0 {
+				t.Errorf("%s: the temporary file has the mode %o", path, mode(t, filepath.Join(dir, name)))
+			}
+		}
+		if err := f.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := mode(t, path); got != tt.want {
+			t.Errorf("%s: mode %o, want %o", path, got, tt.want)
+		}
+		folder, err := atomicfile.CreateFolder(path + "-folder")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := mode(t, path+"-folder"), 0o777&^fs.FileMode(tt.mask); got != want {
+			t.Errorf("folder: mode %o, want %o", got, want)
+		}
+	}
+}
+
+func TestLinksAndDevices(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := os.WriteFile(target, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("target", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.WriteFile(link, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != "target" {
+		t.Errorf("the link is %q, %v", to, err)
+	}
+	if b, _ := os.ReadFile(target); string(b) != "new" {
+		t.Errorf("the file of the link has %q", b)
+	}
+	if err := atomicfile.WriteFile(os.DevNull, []byte("x")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat("/dev/full"); err == nil {
+		err := atomicfile.WriteFile("/dev/full", []byte("x"))
+		if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "/dev/full cannot be written: ") {
+			t.Errorf("a full device: %v", err)
+		}
+	}
+}
+
+func TestErrorsNameTheOutput(t *testing.T) {
+	dir := t.TempDir()
+	for path, want := range map[string]string{
+		dir:                               dir + " is a folder; name a file in it",
+		filepath.Join(dir, "none", "out"): "there is no folder " + filepath.Join(dir, "none"),
+	} {
+		if _, err := atomicfile.Create(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	out := filepath.Join(dir, "out")
+	f := create(t, out, "x")
+	if err := os.MkdirAll(filepath.Join(out, "in"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Commit(); err == nil || strings.Contains(err.Error(), ".tmp") || !strings.Contains(err.Error(), out) {
+		t.Errorf("a folder in the way: %v", err)
+	}
+	f.Abort()
+	d, err := atomicfile.CreateFolder(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Commit(); err == nil || strings.Contains(err.Error(), ".tmp") {
+		t.Errorf("a full folder in the way: %v", err)
+	}
+	d.Abort()
+	if got := names(t, dir); !slices.Equal(got, []string{"out"}) {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func TestStream(t *testing.T) {
+	var b bytes.Buffer
+	f := atomicfile.Stream(&b, "standard output")
+	f.WriteString("x")
+	if err := f.Commit(); err != nil || b.String() != "x" {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+	f.Abort()
+}
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d, err := atomicfile.CreateFolder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(d.Path(), "in"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	d.Abort()
+	if got := names(t, path); !slices.Equal(got, []string{"in"}) || mode(t, path) != 0o700 {
+		t.Errorf("%v, mode %o", got, mode(t, path))
+	}
+}
+
+// What a killed process left goes, what a living one writes stays, and so do
+// files of other names.
+func TestStaleFiles(t *testing.T) {
+	dir := t.TempDir()
+	stale := filepath.Join(dir, ".out.0123abcd.tmp")
+	staleFolder := filepath.Join(dir, ".out.89abcdef.tmp")
+	others := []string{".out.0123abcde.tmp", ".out.0123abcg.tmp", ".out.x.0123abcd.tmp", ".out2.0123abcd.tmp", "out.0123abcd.tmp"}
+	for _, name := range append([]string{stale}, others...) {
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(staleFolder, "in"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "out")
+	living := create(t, path, "living")
+	for _, gone := range []string{stale, staleFolder} {
+		if _, err := os.Lstat(gone); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", gone, err)
+		}
+	}
+	if err := atomicfile.WriteFile(path, []byte("second")); err != nil {
+		t.Fatal(err)
+	}
+	if err := living.Commit(); err != nil {
+		t.Errorf("the temporary file of a living process is gone: %v", err)
+	}
+	want := append([]string{"out"}, others...)
+	slices.Sort(want)
+	if got := names(t, dir); !slices.Equal(got, want) {
+		t.Errorf("there are %v, want %v", got, want)
+	}
+}
+
+func TestLongName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
+	if err := atomicfile.WriteFile(path, []byte("x")); err != nil {
+		t.Error(err)
+	}
+}

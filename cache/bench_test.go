@@ -24,16 +24,6 @@ func BenchmarkSQLiteGet(b *testing.B) {
 	}
 }
 
-func BenchmarkLRUGet(b *testing.B) {
-	s := cache.NewLRU(open(b, filled(b, 1000)), 1000)
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if _, ok, err := s.Get(b.Context(), cachetest.Entry(i%1000).Request.Key()); err != nil || !ok {
-			b.Fatal(ok, err)
-		}
-	}
-}
-
 // BenchmarkSQLitePut stores answers of 1 kB from 64 goroutines per core.
 func BenchmarkSQLitePut(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "answers.db"))
@@ -94,7 +84,7 @@ func fill(b *testing.B, s cache.Store, n int, claim bool) []cache.Key {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				if claim {
-					if granted, err := cache.Claim(b.Context(), s, keys[i:i+1]); err != nil || !granted[0] {
+					if granted, err := s.Claim(b.Context(), keys[i:i+1]); err != nil || !granted[0] {
 						b.Error(granted, err)
 						return
 					}
@@ -132,7 +122,7 @@ func BenchmarkGetMany(b *testing.B) {
 	rand.New(rand.NewPCG(1, 1)).Shuffle(n, func(i, j int) { random[i], random[j] = random[j], random[i] })
 	for _, test := range []struct {
 		name  string
-		store cache.Many
+		store cache.Store
 		keys  []cache.Key
 		part  int
 	}{
@@ -142,7 +132,6 @@ func BenchmarkGetMany(b *testing.B) {
 		{"1000", below, keys, 1000},
 		{"10000", below, keys, 10_000},
 		{"10000 in random order", below, random, 10_000},
-		{"1000 under an empty LRU", cache.NewLRU(below, 1000), keys, 1000},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			b.ReportAllocs()

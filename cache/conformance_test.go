@@ -29,11 +29,6 @@ func open(t testing.TB, file string, opts ...cache.Option) *cache.SQLite {
 	return s
 }
 
-// overLRU puts a small front before a store, so that entries leave it.
-func overLRU(open func(*testing.T) cache.Store) func(*testing.T) cache.Store {
-	return func(t *testing.T) cache.Store { return cache.NewLRU(open(t), 4) }
-}
-
 func TestConformance(t *testing.T) {
 	for _, store := range []struct {
 		name string
@@ -41,8 +36,6 @@ func TestConformance(t *testing.T) {
 	}{
 		{"memory", openMemory},
 		{"sqlite", openSQLite},
-		{"lru over memory", overLRU(openMemory)},
-		{"lru over sqlite", overLRU(openSQLite)},
 	} {
 		t.Run(store.name, func(t *testing.T) { cachetest.Run(t, store.open) })
 	}

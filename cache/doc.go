@@ -8,12 +8,11 @@
 //
 //   - [SQLite] is a file. Every answer is committed before Put returns.
 //   - [Postgres] is a database that several machines share.
-//   - [LRU] keeps the entries used last in memory, in front of another store.
 //   - [Memory] lives as long as the process.
 //
-// [Open] opens either of the first two. All of them read [Many] answers at
-// once, and let processes agree on who asks for an answer ([Claimer]), so that
-// none is asked for twice while it is under way.
+// [Open] opens either of the first two. All of them let processes agree on who
+// asks for an answer, so that none is asked for twice while it is under way.
+// [Answers] reads and writes the answers of any store.
 //
 // The first answer to a request is the one that counts: a later Put of the
 // same key changes nothing and is no error. Who must agree with later runs

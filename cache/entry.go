@@ -35,52 +35,35 @@ type Entry struct {
 }
 
 // Store maps keys to entries. Implementations are safe for concurrent use.
+// Programs read and write through [Answers].
 type Store interface {
 	// Get returns the entry of a key, and whether there is one.
 	Get(ctx context.Context, key Key) (Entry, bool, error)
+	// GetMany returns the answers of keys, of which some may be equal:
+	// answers[i] is that of keys[i], and found[i] says whether there is one.
+	// Nothing is returned beside an error.
+	GetMany(ctx context.Context, keys []Key) (answers []Answer, found []bool, err error)
 	// Put stores an entry under the key of its request, unless there is one
 	// already: the first one stays, which is no error. An entry that is
 	// malformed or not UTF-8 is refused. When Put returns nil, an entry of
 	// that key is as durable as the store can make it; when it returns an
 	// error, the entry may still have been stored.
 	Put(ctx context.Context, e Entry) error
-}
-
-// Lister is a Store that can enumerate its entries.
-type Lister interface {
-	// Entries yields all entries in the order of their keys. The sequence
-	// ends after the first error.
-	Entries(ctx context.Context) iter.Seq2[Entry, error]
-}
-
-// Many is a Store that reads many answers at once, at less cost than one by
-// one.
-type Many interface {
-	// GetMany returns the answers of keys, of which some may be equal:
-	// answers[i] is that of keys[i], and found[i] says whether there is one.
-	// Nothing is returned beside an error.
-	GetMany(ctx context.Context, keys []Key) (answers []Answer, found []bool, err error)
-}
-
-// Keeper is a Store that tells, when it stores an answer, which one counts.
-type Keeper interface {
 	// Keep stores an entry as Put does and returns the answer to its request:
 	// this one, or the one that was there before.
 	Keep(ctx context.Context, e Entry) (Answer, error)
-}
-
-// Claimer is a Store through which processes agree on who asks for an answer,
-// so that none is asked for twice. The holder of a claim is the open store:
-// all that use it together are one.
-type Claimer interface {
 	// Claim says for each key whether the caller may ask for the answer:
 	// there is none, and nobody else holds a live claim. The claim of a
 	// process that died expires; an own claim is granted again. Whoever is
 	// not granted a key looks for the answer, and claims again, a little later.
+	// The holder of a claim is the open store: all that use it are one.
 	Claim(ctx context.Context, keys []Key) (granted []bool, err error)
 	// Release gives claims up without an answer. Put releases the claim of
 	// its key, and Close all of them. A key that is not claimed is no error.
 	Release(ctx context.Context, keys []Key) error
+	// Entries yields all entries in the order of their keys. The sequence
+	// ends after the first error.
+	Entries(ctx context.Context) iter.Seq2[Entry, error]
 }
 
 // normalized returns the entry as every store returns it, or why it is

@@ -20,13 +20,13 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	file, err := cache.OpenSQLite(ctx, filepath.Join(dir, "answers.db"))
+	store, err := cache.OpenSQLite(ctx, filepath.Join(dir, "answers.db"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer file.Close()
-	store := cache.NewLRU(file, 1000)
+	defer store.Close()
+	answers := cache.NewAnswers(store)
 
 	params, err := cache.NewParams(map[string]any{"temperature": 1.0, "top_p": 0.9, "max_tokens": 256})
 	if err != nil {
@@ -35,22 +35,19 @@ func Example() {
 	}
 	request := cache.Request{Kind: cache.KindChat, Model: "model-a", Prompt: "Reword: It rains.", Params: params}
 	for range 2 {
-		entry, ok, err := store.Get(ctx, request.Key())
-		if err == nil && !ok {
+		stored, found, err := answers.Get(ctx, []cache.Key{request.Key()})
+		if err == nil && !found[0] {
 			fmt.Println("asking the model")
-			err = store.Put(ctx, cache.Entry{
+			stored, err = answers.Put(ctx, cache.Entry{
 				Request: request,
 				Answer:  cache.Answer{Text: "Rain is falling.", HasText: true, FinishReason: "stop"},
 			})
-			if err == nil {
-				entry, _, err = store.Get(ctx, request.Key())
-			}
 		}
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(entry.Text)
+		fmt.Println(stored[0].Text)
 	}
 	// Output:
 	// asking the model

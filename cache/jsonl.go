@@ -27,7 +27,7 @@ type line struct {
 
 // Export writes all entries as JSON Lines, in the order of their keys, and
 // returns their number: equal contents are equal bytes.
-func Export(ctx context.Context, w io.Writer, from Lister) (int, error) {
+func Export(ctx context.Context, w io.Writer, from Store) (int, error) {
 	buffered := bufio.NewWriter(w)
 	enc := json.NewEncoder(buffered)
 	enc.SetEscapeHTML(false)
@@ -128,7 +128,7 @@ func (i *importer) flush(ctx context.Context) error {
 	if len(i.keys) == 0 {
 		return nil
 	}
-	before, present, err := GetMany(ctx, i.to, i.keys)
+	before, present, err := i.to.GetMany(ctx, i.keys)
 	if err != nil {
 		return atLine(i.lines[0], err)
 	}

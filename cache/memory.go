@@ -17,12 +17,7 @@ type Memory struct {
 	known knownParams
 }
 
-var (
-	_ Store   = (*Memory)(nil)
-	_ Many    = (*Memory)(nil)
-	_ Claimer = (*Memory)(nil)
-	_ Lister  = (*Memory)(nil)
-)
+var _ Store = (*Memory)(nil)
 
 // NewMemory returns an empty store.
 func NewMemory() *Memory { return &Memory{entries: make(map[Key]Entry)} }
@@ -38,7 +33,7 @@ func (m *Memory) Get(ctx context.Context, key Key) (Entry, bool, error) {
 	return e, ok, nil
 }
 
-// GetMany implements [Many]. It fails only if ctx is done.
+// GetMany implements [Store]. It fails only if ctx is done.
 func (m *Memory) GetMany(ctx context.Context, keys []Key) ([]Answer, []bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -54,7 +49,7 @@ func (m *Memory) GetMany(ctx context.Context, keys []Key) ([]Answer, []bool, err
 	return answers, found, nil
 }
 
-// Claim implements [Claimer]. No other process knows of this store, so all
+// Claim implements [Store]. No other process knows of this store, so all
 // that has no answer is granted.
 func (m *Memory) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	_, found, err := m.GetMany(ctx, keys)
@@ -64,17 +59,23 @@ func (m *Memory) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	return found, err
 }
 
-// Release implements [Claimer].
+// Release implements [Store].
 func (m *Memory) Release(ctx context.Context, _ []Key) error { return ctx.Err() }
 
 // Put implements [Store].
 func (m *Memory) Put(ctx context.Context, e Entry) error {
+	_, err := m.Keep(ctx, e)
+	return err
+}
+
+// Keep implements [Store].
+func (m *Memory) Keep(ctx context.Context, e Entry) (Answer, error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return Answer{}, err
 	}
 	e, err := e.normalized(&m.known)
 	if err != nil {
-		return err
+		return Answer{}, err
 	}
 	key := e.Request.Key()
 	m.mu.Lock()
@@ -82,10 +83,10 @@ func (m *Memory) Put(ctx context.Context, e Entry) error {
 	if _, ok := m.entries[key]; !ok {
 		m.entries[key] = e
 	}
-	return nil
+	return m.entries[key].Answer, nil
 }
 
-// Entries implements [Lister]. It yields what was stored when it began.
+// Entries implements [Store]. It yields what was stored when it began.
 func (m *Memory) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		m.mu.RLock()

@@ -8,9 +8,6 @@ import (
 // Backend is a store that outlives the process: [SQLite] or [Postgres].
 type Backend interface {
 	Store
-	Many
-	Claimer
-	Lister
 	// Stats counts what the store holds.
 	Stats(ctx context.Context) (Stats, error)
 	// Verify computes every key and checksum again. A damaged store is

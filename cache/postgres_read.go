@@ -50,7 +50,7 @@ const (
 const manyPostgresSQL = `SELECT asked.place, text, finish_reason, served_model, prompt_tokens, completion_tokens, created, digest
 	FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key, place) JOIN refract_answers USING (key)`
 
-// GetMany implements [Many], in parts of 1000 keys and over several
+// GetMany implements [Store], in parts of 1000 keys and over several
 // connections. An answer that does not agree with its checksum is an error
 // that wraps [ErrCorrupt].
 func (s *Postgres) GetMany(ctx context.Context, keys []Key) ([]Answer, []bool, error) {
@@ -107,7 +107,7 @@ func (s *Postgres) readMany(ctx context.Context, keys []Key, answers []Answer, f
 	return rows.Err()
 }
 
-// Entries implements [Lister]. It yields what was stored when it began, and
+// Entries implements [Store]. It yields what was stored when it began, and
 // ends with an error at an entry that does not agree with its checksums.
 func (s *Postgres) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {

@@ -84,7 +84,6 @@ func openPostgres(t testing.TB, where string, opts ...cache.Option) *cache.Postg
 func TestPostgresConformance(t *testing.T) {
 	open := func(t *testing.T) cache.Store { return openPostgres(t, postgresSchema(t)) }
 	t.Run("postgres", func(t *testing.T) { cachetest.Run(t, open) })
-	t.Run("lru over postgres", func(t *testing.T) { cachetest.Run(t, overLRU(open)) })
 	t.Run("shared", func(t *testing.T) {
 		cachetest.RunShared(t, func(t *testing.T) cachetest.Place { return place(postgresSchema(t)) }, cache.Abandon)
 	})

@@ -29,7 +29,20 @@ func (s *Postgres) Put(ctx context.Context, e Entry) error {
 	return s.explain(ctx, "put", s.group.do(&operation{ctx: ctx, kind: opPut, entry: e, key: e.Request.Key()}))
 }
 
-// Claim implements [Claimer], among all that have the database open. Time is
+// Keep implements [Store].
+func (s *Postgres) Keep(ctx context.Context, e Entry) (Answer, error) {
+	if err := s.Put(ctx, e); err != nil {
+		return Answer{}, err
+	}
+	key := e.Request.Key()
+	kept, ok, err := s.Get(ctx, key)
+	if err == nil && !ok {
+		err = fmt.Errorf("cache %s: keep: %w: entry %s is gone", s.name, ErrCorrupt, key)
+	}
+	return kept.Answer, err
+}
+
+// Claim implements [Store], among all that have the database open. Time is
 // the server's.
 func (s *Postgres) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	if s.group == nil {
@@ -39,7 +52,7 @@ func (s *Postgres) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	return granted, s.explain(ctx, "claim", err)
 }
 
-// Release implements [Claimer].
+// Release implements [Store].
 func (s *Postgres) Release(ctx context.Context, keys []Key) error {
 	if s.group == nil {
 		return s.readOnlyError("release")

@@ -33,7 +33,7 @@ func (s *SQLite) Get(ctx context.Context, key Key) (Entry, bool, error) {
 	return e, true, nil
 }
 
-// Entries implements [Lister]. It yields what was stored when it began, and
+// Entries implements [Store]. It yields what was stored when it began, and
 // ends with an error at an entry that does not agree with its checksums.
 func (s *SQLite) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {

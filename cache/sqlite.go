@@ -47,14 +47,6 @@ type SQLite struct {
 	gate gate // reads of many are inside
 }
 
-var (
-	_ Store   = (*SQLite)(nil)
-	_ Many    = (*SQLite)(nil)
-	_ Claimer = (*SQLite)(nil)
-	_ Keeper  = (*SQLite)(nil)
-	_ Lister  = (*SQLite)(nil)
-)
-
 // OpenSQLite opens the cache in a file, which is created if it does not exist
 // and its folder does. A file of an older version is brought up to date, unless
 // it is opened for reading only. The error is a [*VersionError] for a file of a newer

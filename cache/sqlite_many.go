@@ -36,7 +36,7 @@ func manySQL(n int) string {
 	return b.String()
 }
 
-// GetMany implements [Many]. It uses all cores for a large number of keys. An
+// GetMany implements [Store]. It uses all cores for a large number of keys. An
 // answer that does not agree with its checksum is an error that wraps
 // [ErrCorrupt].
 func (s *SQLite) GetMany(ctx context.Context, keys []Key) ([]Answer, []bool, error) {

@@ -19,7 +19,7 @@ func (s *SQLite) Put(ctx context.Context, e Entry) error {
 	return err
 }
 
-// Keep implements [Keeper].
+// Keep implements [Store].
 func (s *SQLite) Keep(ctx context.Context, e Entry) (Answer, error) {
 	op, err := s.put(ctx, e)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *SQLite) put(ctx context.Context, e Entry) (*operation, error) {
 	return op, s.explain(ctx, "put", s.group.do(op))
 }
 
-// Claim implements [Claimer], among the processes that have the file open.
+// Claim implements [Store], among the processes that have the file open.
 // The claims of a process that was killed are free at once where the system
 // tells that it is gone, and else when its lease ends.
 func (s *SQLite) Claim(ctx context.Context, keys []Key) ([]bool, error) {
@@ -61,7 +61,7 @@ func (s *SQLite) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	return granted, s.explain(ctx, "claim", err)
 }
 
-// Release implements [Claimer].
+// Release implements [Store].
 func (s *SQLite) Release(ctx context.Context, keys []Key) error {
 	if s.writer == nil {
 		return fmt.Errorf("cache %s: release: %w: it was opened to be read only", s.file, ErrReadOnly)

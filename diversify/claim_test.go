@@ -38,7 +38,7 @@ func TestSharedCache(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range outs {
 		c := cfg
-		c.Store = cache.NewLRU(openSQLite(t, file), 16)
+		c.Store = openSQLite(t, file)
 		x := newExpander(t, c)
 		wg.Go(func() {
 			out, _, err := run(t.Context(), x, ds)
@@ -53,7 +53,7 @@ func TestSharedCache(t *testing.T) {
 		t.Errorf("the outputs differ:\n%s", diff)
 	}
 	stored := 0
-	for range openSQLite(t, file).Entries(t.Context()) {
+	for range cache.NewAnswers(openSQLite(t, file)).Entries(t.Context()) {
 		stored++
 	}
 	made := 0
@@ -87,7 +87,5 @@ func TestClaimsAreReleased(t *testing.T) {
 		t.Errorf("%d calls, %v", s.Calls, err)
 	}
 }
-
-var _ cache.Claimer = (*cache.SQLite)(nil)
 
 var _ ask.Completer = (*llm.Client)(nil)

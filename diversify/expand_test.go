@@ -91,7 +91,7 @@ func TestSecondRun(t *testing.T) {
 		t.Errorf("first run: %+v, %d requests", s, server.Calls())
 	}
 
-	cfg.Store = cache.NewLRU(openSQLite(t, file), 50)
+	cfg.Store = openSQLite(t, file)
 	for _, c := range []ask.Completer{cfg.Client, nil} {
 		cfg.Client = c
 		again, s := mustRun(t, newExpander(t, cfg), ds)
@@ -229,7 +229,7 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("summary %+v, want %+v", s, c.want)
 				}
 			}
-			for e, err := range store.Entries(t.Context()) {
+			for e, err := range cache.NewAnswers(store).Entries(t.Context()) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -354,13 +354,13 @@ type store struct {
 	put func(cache.Entry) error
 }
 
-func (s store) Put(ctx context.Context, e cache.Entry) error {
+func (s store) Keep(ctx context.Context, e cache.Entry) (cache.Answer, error) {
 	if s.put != nil {
 		if err := s.put(e); err != nil {
-			return err
+			return cache.Answer{}, err
 		}
 	}
-	return s.Store.Put(ctx, e)
+	return s.Store.Keep(ctx, e)
 }
 
 func TestStore(t *testing.T) {
@@ -378,7 +378,8 @@ func TestStore(t *testing.T) {
 		below := cfg.Store
 		cfg.Store = store{below, func(e cache.Entry) error {
 			e.Text = "The other's."
-			return below.Put(context.Background(), e)
+			_, err := cache.NewAnswers(below).Put(context.Background(), e)
+			return err
 		}}
 		out, _ := mustRun(t, newExpander(t, cfg), numbered(1))
 		for _, v := range out[0].Variants {

@@ -60,7 +60,7 @@ func child(server, name, file, output string) error {
 	if err != nil {
 		return err
 	}
-	x, err := diversify.New(killConfig(c, cache.NewLRU(s, 100)))
+	x, err := diversify.New(killConfig(c, s))
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func stored(t *testing.T, file string) map[string]int {
 		t.Fatal(err)
 	}
 	n := map[string]int{}
-	for e, err := range s.Entries(t.Context()) {
+	for e, err := range cache.NewAnswers(s).Entries(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,10 +67,11 @@ func plainly(t *rapid.T, ds segments, prompts []diversify.Prompt, samples int, s
 			for _, p := range prompts {
 				for sample := range samples {
 					q := cache.Request{Kind: "chat", Model: model, Prompt: p.Text + " " + ref.Value, Params: params, Sample: sample}
-					e, ok, err := s.Get(context.Background(), q.Key())
-					if err != nil || !ok {
+					answers, found, err := cache.NewAnswers(s).Get(context.Background(), []cache.Key{q.Key()})
+					if err != nil || !found[0] {
 						t.Fatalf("no answer to %+v: %v", q, err)
 					}
+					e := answers[0]
 					v := refract.Variant{Reference: r, Prompt: p.Name, Sample: sample, Model: model, Finish: e.FinishReason}
 					v.Origin = &refract.Origin{
 						ServedModel: e.ServedModel, Sampling: string(params), Created: e.Created,

@@ -319,7 +319,7 @@ func TestBudgetDrains(t *testing.T) {
 			t.Errorf("%v after %d calls", err, sum.Calls)
 		}
 		stored := 0
-		for range store.Entries(t.Context()) {
+		for range cache.NewAnswers(store).Entries(t.Context()) {
 			stored++
 		}
 		if stored != 6 {
@@ -426,7 +426,7 @@ func TestPlanProperty(t *testing.T) {
 				}
 				asked[n.Key] = true
 				resp, _ := fickle(context.Background(), n.Wire)
-				if err := store.Put(context.Background(), ask.Entry(n.Request, resp)); err != nil {
+				if _, err := cache.NewAnswers(store).Put(context.Background(), ask.Entry(n.Request, resp)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -128,12 +128,12 @@ type slowStore struct {
 	put time.Duration
 }
 
-func (s slowStore) Put(ctx context.Context, e cache.Entry) error {
+func (s slowStore) Keep(ctx context.Context, e cache.Entry) (cache.Answer, error) {
 	select {
 	case <-time.After(s.put):
-		return s.Store.Put(ctx, e)
+		return s.Store.Keep(ctx, e)
 	case <-ctx.Done():
-		return ctx.Err()
+		return cache.Answer{}, ctx.Err()
 	}
 }
 
@@ -157,7 +157,7 @@ func TestCancelKeepsAnswers(t *testing.T) {
 				t.Errorf("%v after %v", err, took)
 			}
 			n := 0
-			for _, err := range below.Entries(t.Context()) {
+			for _, err := range cache.NewAnswers(below).Entries(t.Context()) {
 				if err != nil {
 					t.Fatal(err)
 				}

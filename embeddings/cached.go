@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -21,8 +19,7 @@ var ErrNotStored = errors.New("vector not stored")
 
 // Cached is an Embedder that keeps vectors in a store and asks another
 // Embedder for the rest, for equal texts once. A vector is used as the store
-// has it, so that a later run gets the same bytes. Put a cache.LRU over a
-// slow store.
+// has it, so that a later run gets the same bytes.
 type Cached struct {
 	Embedder   Embedder // nil to use only what is stored
 	Store      cache.Store
@@ -107,7 +104,7 @@ func (c *Cached) keys(texts []string) ([]cache.Key, error) {
 
 // read sets the vectors of the keys that are stored.
 func (c *Cached) read(ctx context.Context, keys []cache.Key, vectors [][]float32) error {
-	answers, found, err := cache.GetMany(ctx, c.Store, keys)
+	answers, found, err := cache.NewAnswers(c.Store).Get(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -115,14 +112,23 @@ func (c *Cached) read(ctx context.Context, keys []cache.Key, vectors [][]float32
 		if !found[i] {
 			continue
 		}
-		if !answers[i].HasText {
-			return fmt.Errorf("stored vector %s: the entry has no text", keys[i])
-		}
-		if vectors[i], err = decode(answers[i].Text); err != nil {
-			return fmt.Errorf("stored vector %s: %w", keys[i], err)
+		if vectors[i], err = stored(keys[i], answers[i]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// stored is the vector of an answer.
+func stored(key cache.Key, a cache.Answer) ([]float32, error) {
+	if !a.HasText {
+		return nil, fmt.Errorf("stored vector %s: the entry has no text", key)
+	}
+	v, err := decode(a.Text)
+	if err != nil {
+		return nil, fmt.Errorf("stored vector %s: %w", key, err)
+	}
+	return v, nil
 }
 
 // ask gets and stores the vectors of the missing texts.
@@ -162,36 +168,26 @@ func (c *Cached) ask(ctx context.Context, texts []string, keys []cache.Key, miss
 	return nil
 }
 
-// keep stores vectors, together so that the store can commit them together,
-// and sets what the store then has: another process may have been first.
+// keep stores vectors, and sets what the store then has: another process may
+// have been first.
 func (c *Cached) keep(ctx context.Context, texts []string, keys []cache.Key, part []int, got, vectors [][]float32) error {
 	now := time.Now()
-	g, storing := errgroup.WithContext(ctx)
+	entries := make([]cache.Entry, len(part))
 	for i, m := range part {
-		g.Go(func() error {
-			r, err := c.request(texts[m])
-			if err != nil {
-				return err
-			}
-			return c.Store.Put(storing, cache.Entry{Request: r, Answer: cache.Answer{Text: encode(got[i]), HasText: true, Created: now}})
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	stored := make([]cache.Key, len(part))
-	for i, m := range part {
-		stored[i] = keys[m]
-	}
-	kept := make([][]float32, len(part))
-	if err := c.read(ctx, stored, kept); err != nil {
-		return err
-	}
-	for i, m := range part {
-		if kept[i] == nil {
-			return fmt.Errorf("the store lost the vector %s that it had taken", keys[m])
+		r, err := c.request(texts[m])
+		if err != nil {
+			return err
 		}
-		vectors[m] = kept[i]
+		entries[i] = cache.Entry{Request: r, Answer: cache.Answer{Text: encode(got[i]), HasText: true, Created: now}}
+	}
+	kept, err := cache.NewAnswers(c.Store).Put(ctx, entries...)
+	if err != nil {
+		return err
+	}
+	for i, m := range part {
+		if vectors[m], err = stored(keys[m], kept[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

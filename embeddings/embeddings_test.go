@@ -155,7 +155,7 @@ func TestCachedAsksOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
-		return cache.NewLRU(s, 3)
+		return s
 	}
 	for name, store := range map[string]cache.Store{"memory": cache.NewMemory(), "sqlite": file(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestDamagedVectors(t *testing.T) {
 		store := cache.NewMemory()
 		e := cache.Entry{Request: cache.Request{Kind: embeddings.Kind, Model: "m", Prompt: "a"}}
 		e.Text, e.HasText = text, true
-		if err := store.Put(t.Context(), e); err != nil {
+		if _, err := cache.NewAnswers(store).Put(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 		_, err := (&embeddings.Cached{Store: store, Model: "m"}).Embed(t.Context(), []string{"a"})

@@ -27,7 +27,7 @@ func stored(t *testing.T, path string) map[string]bool {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for e, err := range s.Entries(t.Context()) {
+	for e, err := range cache.NewAnswers(s).Entries(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

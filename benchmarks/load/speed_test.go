@@ -148,7 +148,7 @@ func expand(b *testing.B, j *job, srv *server, file string) {
 	}
 	x, err := diversify.New(diversify.Config{
 		Prompts: diversify.Ten(), Model: "m", Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP,
-		Check: checker, Resample: 2, Enlarge: 1, Concurrency: concurrency, Store: cache.NewLRU(store, 4096), Client: client,
+		Check: checker, Resample: 2, Enlarge: 1, Concurrency: concurrency, Store: store, Client: client,
 	})
 	if err != nil {
 		b.Fatal(err)

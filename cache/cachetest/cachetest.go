@@ -180,7 +180,6 @@ func firstStays(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// keep tests cache.Keep, whether the store is a Keeper or not.
 func keep(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	first, second := Entry(1), Entry(1)
@@ -188,7 +187,7 @@ func keep(t *testing.T, open func(*testing.T) cache.Store) {
 	zone := time.FixedZone("somewhere", 3600)
 	first.Created = first.Created.In(zone)
 	for _, e := range []cache.Entry{first, second, first} {
-		got, err := cache.Keep(t.Context(), s, e)
+		got, err := s.Keep(t.Context(), e)
 		if err != nil || got != Entry(1).Answer {
 			t.Errorf("Keep = %+v, %v; want the first answer, as it is read back", got, err)
 		}
@@ -198,7 +197,7 @@ func keep(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 	bad := Entry(2)
 	bad.Request.Model = ""
-	if _, err := cache.Keep(t.Context(), s, bad); err == nil {
+	if _, err := s.Keep(t.Context(), bad); err == nil {
 		t.Error("an entry that is none was kept")
 	}
 }
@@ -338,10 +337,6 @@ func model(t *testing.T, open func(*testing.T) cache.Store) {
 // exportImport carries the entries of a store that can list them to another.
 func exportImport(t *testing.T, open func(*testing.T) cache.Store) {
 	from, to := open(t), open(t)
-	lister, ok := from.(cache.Lister)
-	if !ok {
-		t.Skip("this store does not list its entries")
-	}
 	var want []cache.Entry
 	entries := Generator()
 	for i := range 30 {
@@ -350,7 +345,7 @@ func exportImport(t *testing.T, open func(*testing.T) cache.Store) {
 		want = append(want, mustGet(t, from, e.Request))
 	}
 	var first, second bytes.Buffer
-	n, err := cache.Export(t.Context(), &first, lister)
+	n, err := cache.Export(t.Context(), &first, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +364,7 @@ func exportImport(t *testing.T, open func(*testing.T) cache.Store) {
 			t.Errorf("imported %+v, want %+v", got, e)
 		}
 	}
-	if _, err := cache.Export(t.Context(), &second, to.(cache.Lister)); err != nil {
+	if _, err := cache.Export(t.Context(), &second, to); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {

@@ -10,20 +10,10 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-func asMany(t *testing.T, s cache.Store) cache.Many {
-	t.Helper()
-	m, ok := s.(cache.Many)
-	if !ok {
-		t.Skip("this store does not read many answers at once")
-	}
-	return m
-}
-
 // many compares GetMany with what was stored, for numbers of keys around the
 // sizes in which a store may read.
 func many(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
-	m := asMany(t, s)
 	want := make(map[cache.Key]cache.Answer)
 	var keys []cache.Key
 	put := func(e cache.Entry) {
@@ -55,7 +45,7 @@ func many(t *testing.T, open func(*testing.T) cache.Store) {
 		for i := range asked { // the same ones, too
 			asked[i] = keys[random.IntN(len(keys))]
 		}
-		answers, found, err := m.GetMany(t.Context(), asked)
+		answers, found, err := s.GetMany(t.Context(), asked)
 		if err != nil || len(answers) != n || len(found) != n {
 			t.Fatalf("GetMany of %d keys = %d, %d, %v", n, len(answers), len(found), err)
 		}
@@ -72,7 +62,6 @@ func many(t *testing.T, open func(*testing.T) cache.Store) {
 // before the call is found, and nothing else than what is stored.
 func manyConcurrent(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
-	m := asMany(t, s)
 	const n = 100
 	keys := make([]cache.Key, n)
 	for i := range keys {
@@ -86,7 +75,7 @@ func manyConcurrent(t *testing.T, open func(*testing.T) cache.Store) {
 					t.Errorf("Put: %v", err)
 					return
 				}
-				answers, found, err := m.GetMany(t.Context(), keys)
+				answers, found, err := s.GetMany(t.Context(), keys)
 				if err != nil || !found[i] {
 					t.Errorf("GetMany after Put of %d: %v, %v", i, found, err)
 					return
@@ -105,10 +94,7 @@ func manyConcurrent(t *testing.T, open func(*testing.T) cache.Store) {
 // claimAlone tests the claims of a store that nobody else uses.
 func claimAlone(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
-	if _, ok := s.(cache.Claimer); !ok {
-		t.Skip("this store knows no claims")
-	}
-	c := claimer{t, s.(cache.Claimer)}
+	c := claimer{t, s}
 	c.claim("1 2 3", "yes yes yes")
 	c.claim("2 4 4", "yes yes yes")
 	c.release("1 7")
@@ -122,7 +108,7 @@ func claimAlone(t *testing.T, open func(*testing.T) cache.Store) {
 // claimer writes claims as numbers of entries.
 type claimer struct {
 	t     *testing.T
-	store cache.Claimer
+	store cache.Store
 }
 
 func (c claimer) claim(numbers, want string) {

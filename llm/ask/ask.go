@@ -82,10 +82,10 @@ type Result struct {
 // Asker asks. It is safe for concurrent use: all uses share its bound on
 // calls, and calls in flight.
 type Asker struct {
-	cfg    Config
-	claims cache.Claimer // nil where the store has none, and where nobody is asked
-	slots  chan struct{} // holds one element for each call
-	puts   chan struct{} // and one for each answer that is being stored
+	cfg     Config
+	answers *cache.Answers
+	slots   chan struct{} // holds one element for each call
+	puts    chan struct{} // and one for each answer that is being stored
 
 	mu      sync.Mutex
 	flights map[cache.Key]*flight // calls
@@ -101,22 +101,23 @@ type Asker struct {
 func New(cfg Config) *Asker {
 	cfg.Concurrency = cmp.Or(cfg.Concurrency, DefaultConcurrency)
 	cfg.Drain = cmp.Or(cfg.Drain, DefaultDrain)
-	a := &Asker{
+	return &Asker{
 		cfg:     cfg,
+		answers: cache.NewAnswers(cfg.Store),
 		slots:   make(chan struct{}, cfg.Concurrency),
 		puts:    make(chan struct{}, cfg.Concurrency),
 		flights: make(map[cache.Key]*flight),
 		mine:    make(map[cache.Key]bool),
 	}
-	if cfg.Client != nil {
-		a.claims, _ = cfg.Store.(cache.Claimer)
-	}
-	return a
 }
 
-// Look returns the stored answers of keys, as cache.Many does.
+// claims reports whether the Asker claims what it asks for. Without a client
+// nobody is asked.
+func (a *Asker) claims() bool { return a.cfg.Client != nil }
+
+// Look returns the stored answers of keys, as cache.Answers does.
 func (a *Asker) Look(ctx context.Context, keys []cache.Key) (answers []cache.Answer, found []bool, err error) {
-	answers, found, err = cache.GetMany(ctx, a.cfg.Store, keys)
+	answers, found, err = a.answers.Get(ctx, keys)
 	if err != nil {
 		return nil, nil, err
 	}

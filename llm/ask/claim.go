@@ -18,7 +18,7 @@ const (
 // each key; others of the same key look again, or share its call.
 func (r *Run) Claim(absent []cache.Key) error {
 	a := r.asker
-	if a.claims == nil {
+	if !a.claims() {
 		return nil
 	}
 	var keys []cache.Key
@@ -35,7 +35,7 @@ func (r *Run) Claim(absent []cache.Key) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	granted, err := a.claims.Claim(r.ctx, keys)
+	granted, err := a.cfg.Store.Claim(r.ctx, keys)
 	a.mu.Lock()
 	for n, key := range keys {
 		if err == nil && granted[n] {
@@ -50,7 +50,7 @@ func (r *Run) Claim(absent []cache.Key) error {
 
 // may reports whether this process may ask for an answer without another look
 // at the store. The caller holds a.mu.
-func (a *Asker) may(key cache.Key) bool { return a.claims == nil || a.mine[key] }
+func (a *Asker) may(key cache.Key) bool { return !a.claims() || a.mine[key] }
 
 // elsewhere waits for an answer that another process asks for, or has just
 // given, and takes over if it does not come. It holds no slot while it waits.
@@ -106,7 +106,7 @@ const (
 // look claims a key, or finds its answer.
 func (a *Asker) look(ctx context.Context, key cache.Key) (cache.Answer, state, error) {
 	// Claiming tells of an answer too, so that there is no gap between the two.
-	granted, err := a.claims.Claim(ctx, []cache.Key{key})
+	granted, err := a.cfg.Store.Claim(ctx, []cache.Key{key})
 	switch {
 	case err != nil:
 		return cache.Answer{}, asked, err
@@ -123,7 +123,7 @@ func (a *Asker) look(ctx context.Context, key cache.Key) (cache.Answer, state, e
 // lookAgain returns the answer to a request, or takes it upon this process to
 // ask for it.
 func (a *Asker) lookAgain(ctx context.Context, key cache.Key) (cache.Answer, bool, error) {
-	if a.claims == nil {
+	if !a.claims() {
 		return a.stored(ctx, key)
 	}
 	for {
@@ -141,7 +141,7 @@ func (a *Asker) lookAgain(ctx context.Context, key cache.Key) (cache.Answer, boo
 
 // stored looks for one answer.
 func (a *Asker) stored(ctx context.Context, key cache.Key) (cache.Answer, bool, error) {
-	answers, found, err := cache.GetMany(ctx, a.cfg.Store, []cache.Key{key})
+	answers, found, err := a.answers.Get(ctx, []cache.Key{key})
 	if err != nil {
 		return cache.Answer{}, false, err
 	}
@@ -151,10 +151,10 @@ func (a *Asker) stored(ctx context.Context, key cache.Key) (cache.Answer, bool, 
 // release lets other processes ask. The store tries a release that failed
 // again.
 func (a *Asker) release(ctx context.Context, keys ...cache.Key) {
-	if a.claims == nil || len(keys) == 0 {
+	if !a.claims() || len(keys) == 0 {
 		return
 	}
 	ctx, cancel := outlast(ctx, grace)
 	defer cancel()
-	_ = a.claims.Release(ctx, keys)
+	_ = a.cfg.Store.Release(ctx, keys)
 }

@@ -161,11 +161,11 @@ func (a *Asker) keep(ctx context.Context, e cache.Entry) (cache.Answer, error) {
 		<-a.slots
 		return cache.Answer{}, fmt.Errorf("the answer cannot be stored: %w", ctx.Err())
 	}
-	ans, err := cache.Keep(ctx, a.cfg.Store, e)
+	kept, err := a.answers.Put(ctx, e)
 	if err != nil {
 		return cache.Answer{}, fmt.Errorf("the answer cannot be stored: %w", err)
 	}
-	return ans, nil
+	return kept[0], nil
 }
 
 // outlast returns a context that ends a while after ctx does.

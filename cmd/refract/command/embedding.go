@@ -64,7 +64,7 @@ func (x *embeddingFlags) openEmbedder(ctx context.Context, e *env) (*embedder, e
 	if err != nil {
 		return nil, err
 	}
-	c.Store = cache.NewLRU(backend, lruEntries)
+	c.Store = backend
 	return &embedder{Cached: c, e: e, backend: backend, progress: report.NewProgress(e.stderr, e.stderrTerminal, "embed", 0, report.WithUnit("texts"))}, nil
 }
 

@@ -49,10 +49,6 @@ type expander struct {
 	dryRun      bool
 }
 
-// lruEntries is how many answers stay in memory above the cache: enough for
-// equal references that stand near each other.
-const lruEntries = 4096
-
 // defaultResample is how often a rejected answer is asked for again.
 const defaultResample = 2
 
@@ -149,7 +145,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer store.Close()
-	cfg.Store = cache.NewLRU(store, lruEntries)
+	cfg.Store = store
 	if x.dryRun {
 		return x.foresee(ctx, e, cfg, ds, prices)
 	}

@@ -138,7 +138,7 @@ func (j *judgeFlags) openFor(ctx context.Context, e *env, specs []string) (*judg
 	if run.store, err = openStore(ctx, j.cache, j.dryRun, mode); err != nil {
 		return nil, err
 	}
-	cfg.Store = cache.NewLRU(run.store, lruEntries)
+	cfg.Store = run.store
 	run.asker = ask.New(cfg)
 	run.progress = report.NewProgress(e.stderr, e.stderrTerminal, "judge", 0, report.WithUnit("answers"))
 	return run, nil

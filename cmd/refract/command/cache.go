@@ -263,12 +263,12 @@ while. A database uses the space for new entries.`,
 			}, opts...)
 		},
 	}
+	out.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&age, "older-than", "", "entries that arrived before this long ago, such as 90d, 12h or 2w")
 	f.StringVar(&rule.Model, "model", "", "entries that this model was asked for")
 	f.BoolVar(&rule.Missing, "missing", false, "entries without an answer, or whose answer was cut at the greatest length")
 	f.BoolVar(&rule.DryRun, "dry-run", false, "only count")
-	out.register(cmd)
 	return cmd
 }
 

@@ -28,7 +28,6 @@ func (e *env) checkCommand() *cobra.Command {
 		Short: "Clean and check the expanded references of a dataset",
 		Long: `Clean the variants of a dataset, check them, and count what each check catches.
 An answer counts for the first check that catches it, in the order of the table.
-` + datasetHelp + `
 
 An mtme: dataset knows its languages; for another, --language and
 --source-language turn on the language check. -o writes the dataset as JSON

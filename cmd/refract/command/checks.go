@@ -39,6 +39,7 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 	fl.Float64Var(&f.maxRatio, "max-ratio", check.DefaultMaxRatio, "longest answer, as a multiple of its reference")
 	fl.IntVar(&f.slack, "slack", check.DefaultSlack, "characters by which an answer may always be shorter or longer")
 	fl.BoolVar(&f.exact, "exact", false, "copies and duplicates are those that are the same byte by byte")
+	grouped(cmd, taskFlags, "checks", "language")
 	complete(cmd, "checks", append([]string{listAll, listNone}, check.Checks()...)...)
 	complete(cmd, "clean", append([]string{listAll, listNone}, check.Steps()...)...)
 	complete(cmd, "language", append([]string{listNone}, language.Codes()...)...)

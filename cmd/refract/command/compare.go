@@ -35,29 +35,14 @@ func (e *env) compareCommand() *cobra.Command {
 		Short: "Compare settings by their agreement with human judgements",
 		Long: `Score every system under every setting (a metric and an aggregator over
 references) and compare with human judgements.
-` + datasetHelp + `
 
-Statistics, by the rules of mt-metrics-eval: kendall (tau-b), kendall-c,
-kendall-wmt20, spearman, pearson, pearson-pairwise (of differences within
-vectors); 23 and acc23 with tie calibration (one threshold for all vectors,
-the best one), 23-uncalibrated and acc23-uncalibrated; of systems, accuracy
-(the share of pairs of systems that are ordered as by the judgements) and
-soft-accuracy. Scores are of segments, or means over documents, domains or all
-segments (--level), flattened or averaged over segments or systems (--group).
-Scores of metrics for which lower is better are negated first. Intervals are
-bootstrapped over segments.
-
-With --significance, settings are tested against each other: perm-both exchanges
-scores of the two, perm-pairs outcomes of pairs, randomization whole segments,
-bootstrap draws segments, williams compares correlations. The rank of a setting
-is that of its cluster: a new one begins with a setting that some member of the
-one before beats with p up to --alpha. --table pairs shows the p-values, with
-Holm's correction, and --table ranks the ranks under all statistics.
+With --significance, settings are tested against each other. --table pairs
+shows the p-values, with Holm's correction, and --table ranks the ranks under
+all statistics.
 
 The metric "stored" is every metric score file of an mtme: dataset, and
 "stored:NAME" one of them, such as stored:COMET-22-refA. With --matrix, scores
-stored by 'refract score --per cell' take the place of scoring.
-` + judgeHelp,
+stored by 'refract score --per cell' take the place of scoring.`,
 		Example: `  refract compare mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
   refract compare jsonl:judged.jsonl -m chrf -a single,max,mean --group segment
   refract compare mtme:data/wmt22/zh-en -m stored --statistic kendall,pearson -f markdown
@@ -71,9 +56,10 @@ stored by 'refract score --per cell' take the place of scoring.
 	f := cmd.Flags()
 	f.StringSliceVar(&c.statistics, "statistic", []string{"kendall", "accuracy"}, statisticList+" (repeatable or comma-separated)")
 	c.judgementFlags.register(cmd)
-	c.judgeFlags.register(cmd)
 	c.significanceFlags.register(cmd)
-	f.StringVar(&c.matrix, "matrix", "", "stored matrix to take the scores from")
+	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
+	grouped(cmd, inputFlags, "matrix")
+	c.judgeFlags.register(cmd)
 	return cmd
 }
 

@@ -41,6 +41,7 @@ func (s *significanceFlags) register(cmd *cobra.Command) {
 	f.IntVar(&s.block, "block", 100, "resamples after which a permutation test ends early if p is below 0.02 or above 0.5; 0 for never")
 	f.Float64Var(&s.alpha, "alpha", 0.05, "largest p-value that is significant")
 	f.StringVar(&s.what, "table", settingsTable, "settings, pairs (p-values) or ranks")
+	grouped(cmd, statisticFlags, "significance", "table")
 	complete(cmd, "significance", significance.MethodNames()...)
 	complete(cmd, "table", settingsTable, pairsTable, ranksTable)
 }

@@ -41,15 +41,12 @@ func (e *env) curveCommand() *cobra.Command {
 		Long: `Score every system against every reference, once, and show the agreement with
 human judgements when only the originals and k of the variants are used, chosen
 in several ways: how many references are enough, and which.
-` + datasetHelp + `
-` + selectionHelp + `
 
 Agreement is as 'refract compare' has it. The value of random is the mean over
 --seeds random orders, the first of them by --seed, and its band is from the
 least to the largest of them.
 Each value is compared with that of all variants, and with random at the same
-k; these intervals are of paired differences, bootstrapped over segments.
-` + serverHelp,
+k; these intervals are of paired differences, bootstrapped over segments.`,
 		Example: `  refract curve mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --plot curve.svg
   refract curve jsonl:judged.jsonl -m chrf -a max,mean -k 0,1,2,4,8 --by order,random
   refract curve jsonl:judged.jsonl --over ngrams,embeddings --embeddings text-embedding-3-small`,
@@ -68,6 +65,7 @@ k; these intervals are of paired differences, bootstrapped over segments.
 	f.IntSliceVarP(&c.k, "count", "k", nil, "numbers of variants (default 0, 1, … up to all)")
 	f.IntVar(&c.seeds, "seeds", 20, "random orders")
 	f.StringVar(&c.plot, "plot", "", "file.svg or file.png to draw the curves into")
+	grouped(cmd, taskFlags, "by", "over", "count", "plot")
 	complete(cmd, "by", selection.MethodNames()...)
 	complete(cmd, "over", "ngrams", "embeddings")
 	return cmd

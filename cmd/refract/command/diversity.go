@@ -35,15 +35,13 @@ func (e *env) diversityCommand() *cobra.Command {
 average over segments. Several sets are shown side by side, with the difference
 to the first one over the segments that both have: several DATASETs, or one
 DATASET with several --references, each of which is a set.
-` + datasetHelp + `
 
 Measures: semantic, the mean cosine distance between the vectors of all pairs,
 which needs --embeddings and is the paper's; self-METRIC, the mean score of
 each text against all the others by the metric's own rule for several
 references, such as self-bleu or self-bleu:tokenize=zh, of which a lower one
 says more diversity; distinct-N, the share of word n-grams that are distinct.
-Segments with fewer than two texts have no diversity, and are counted.
-` + serverHelp,
+Segments with fewer than two texts have no diversity, and are counted.`,
 		Example: `  refract diversity jsonl:expanded.jsonl
   refract diversity mtme:data/wmt22/zh-en --references div-ref:zh-en.ten --references jsonl:plain.jsonl
   refract diversity jsonl:a.jsonl jsonl:b.jsonl --embeddings text-embedding-3-small`,

@@ -22,7 +22,6 @@ type embeddingFlags struct {
 }
 
 func (x *embeddingFlags) register(cmd *cobra.Command) {
-	x.serverFlags.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&x.model, "embeddings", "", "model that gives texts vectors, such as text-embedding-3-small")
 	f.StringVar(&x.revision, "revision", "", "revision of that model's weights")
@@ -30,6 +29,8 @@ func (x *embeddingFlags) register(cmd *cobra.Command) {
 	f.IntVar(&x.dimensions, "dimensions", 0, "length of the vectors, of models that can shorten them; 0 for the model's own")
 	f.IntVar(&x.batch, "batch-size", embeddings.DefaultBatch, "texts in one call")
 	f.BoolVar(&x.offline, "offline", false, "make no call: every vector must be in the cache")
+	grouped(cmd, modelFlags, "embeddings", "cache")
+	x.serverFlags.register(cmd)
 }
 
 // embedder is an Embedder over a server and a cache, which shows how far it is.
@@ -65,7 +66,7 @@ func (x *embeddingFlags) openEmbedder(ctx context.Context, e *env) (*embedder, e
 		return nil, err
 	}
 	c.Store = backend
-	return &embedder{Cached: c, e: e, backend: backend, progress: report.NewProgress(e.stderr, e.stderrTerminal, "embed", 0, report.WithUnit("texts"))}, nil
+	return &embedder{Cached: c, e: e, backend: backend, progress: e.progress("embed", 0, "texts")}, nil
 }
 
 // Embed implements embeddings.Embedder.

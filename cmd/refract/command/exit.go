@@ -96,7 +96,18 @@ func (e *env) warn(format string, args ...any) {
 }
 
 func (e *env) note(format string, args ...any) {
+	if e.quiet {
+		return
+	}
 	fmt.Fprintln(e.stderr, report.Visible(fmt.Sprintf(format, args...)))
+}
+
+// progress shows how far work is, unless -q hides it.
+func (e *env) progress(label string, total int, unit string) *report.Progress {
+	if e.quiet {
+		return nil
+	}
+	return report.NewProgress(e.stderr, e.stderrTerminal, label, total, report.WithUnit(unit))
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -17,7 +17,6 @@ import (
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/budget"
-	"github.com/refract-eval/refract/report"
 )
 
 // expander is one run of refract expand.
@@ -60,13 +59,6 @@ func (e *env) expandCommand() *cobra.Command {
 		Long: `Ask a model to rewrite every reference, once for each prompt, and write the
 dataset as JSON Lines with the answers as variants of their reference. The
 order is that of the input.
-` + datasetHelp + `
-` + serverHelp + `
-
-Every answer is stored in --cache before it is used. A second run makes no
-call, and a run that was stopped in any way goes on where it was when it is
-started again. --cache takes a file, or a postgres:// address that several
-machines share.
 
 Answers are cleaned and checked (--checks; 'refract check' tells how). One that
 is rejected is asked for again, up to --resample times; one that --max-tokens
@@ -85,9 +77,11 @@ references under "variants", the rest with its verdict under "rejected".`,
 	cmd.Flags().Lookup("format").Usage = "of --dry-run: table, json, jsonl, csv, tsv, markdown or latex"
 	f := cmd.Flags()
 	f.StringVar(&x.model, "model", "", "model to ask (required)")
+	f.StringVar(&x.cache, "cache", "refract-cache.sqlite", "`FILE`, or postgres:// address, that stores every answer")
 	f.StringVar(&x.revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	f.StringVar(&x.endpoint, "endpoint", "chat", "chat, or completions for models without a chat template")
-	f.StringVar(&x.cache, "cache", "refract-cache.sqlite", "file, or postgres:// address, that stores every answer")
+	f.BoolVar(&x.offline, "offline", false, "make no call: every answer must be in the cache")
+	grouped(cmd, modelFlags, "model", "cache")
 	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain*10, ten@de, file:FILE, … ('refract prompts' lists them)")
 	f.IntVar(&x.samples, "samples", diversify.DefaultSamples, "variants per prompt")
 	f.Float64Var(&x.temperature, "temperature", diversify.PaperTemperature, "sampling temperature")
@@ -103,8 +97,9 @@ references under "variants", the rest with its verdict under "rejected".`,
 	complete(cmd, "select-by", selection.MethodNames()...)
 	complete(cmd, "endpoint", string(llm.Chat), string(llm.Completions))
 	complete(cmd, "prompts", promptWords()...)
-	f.BoolVar(&x.offline, "offline", false, "make no call: every answer must be in the cache")
+	grouped(cmd, taskFlags, "prompts", "samples", "judge", "select")
 	f.BoolVar(&x.dryRun, "dry-run", false, "print the calls, tokens and cost that are still to come, and make no call")
+	grouped(cmd, budgetFlags, "dry-run")
 	x.serverFlags.register(cmd)
 	x.checkFlags.register(cmd)
 	x.spendFlags.register(cmd)
@@ -170,7 +165,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 
 // expand runs the expansion, and writes what it gives.
 func (x *expander) expand(ctx context.Context, e *env, cfg diversify.Config, ds refract.Dataset, out *atomicfile.File, total int, spend *budget.Budget) error {
-	progress := report.NewProgress(e.stderr, e.stderrTerminal, "expand", total, report.WithUnit("answers"))
+	progress := e.progress("expand", total, "answers")
 	cfg.Observe = observer(progress, spend)
 	exp, err := diversify.New(cfg)
 	if err != nil {

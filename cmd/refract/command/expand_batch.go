@@ -32,6 +32,7 @@ func (b *batchFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&b.batch, "batch", false, "send the calls through the server's Batch API")
 	f.StringVar(&b.batchState, "batch-state", "", "file that says which batches are open (default: the cache's name with .batches)")
 	f.DurationVar(&b.batchInterval, "batch-interval", batch.DefaultInterval, "longest pause between two looks at open batches")
+	grouped(cmd, modelFlags, "batch")
 }
 
 // errEnough ends the planning of batches where the budget does.
@@ -60,7 +61,7 @@ func (x *expander) inBatches(ctx context.Context, e *env, cfg diversify.Config, 
 			fmt.Errorf("%w: the time of %v has passed; batches that are open go on at the server", budget.ErrSpent, x.maxTime))
 		defer cancel()
 	}
-	progress := report.NewProgress(e.stderr, e.stderrTerminal, "batches", 0, report.WithUnit("rows"))
+	progress := e.progress("batches", 0, "rows")
 	defer progress.Finish()
 	run := &batchRun{exp: exp, ds: ds, store: cfg.Store, spend: spend, progress: progress, failed: failedRows{}}
 	state := x.batchState

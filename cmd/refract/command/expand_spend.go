@@ -19,10 +19,11 @@ type spendFlags struct {
 
 func (s *spendFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.pricesFile, "prices", "", `YAML or JSON file with the price of a million tokens by model: "m: {input: 0.15, output: 0.6}"`)
+	f.StringVar(&s.pricesFile, "prices", "", "YAML or JSON `FILE` with the prices of a million tokens by model")
 	f.Float64Var(&s.maxCost, "max-cost", 0, "stop before the calls of this run cost more, in the currency of --prices")
 	f.IntVar(&s.maxCalls, "max-calls", 0, "stop after so many calls")
 	f.DurationVar(&s.maxTime, "max-time", 0, "begin no call after this time, such as 8h")
+	grouped(cmd, budgetFlags, "prices", "max-cost")
 }
 
 func (s *spendFlags) limits() budget.Limits {

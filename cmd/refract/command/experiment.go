@@ -24,7 +24,6 @@ type experimenter struct {
 	table   string
 	figures string
 	png     bool
-	quiet   bool
 }
 
 func (e *env) experimentCommand() *cobra.Command {
@@ -42,8 +41,7 @@ only what changed. Paths in the file start from its folder.
 
 The result is a document in Markdown, or all of its numbers with -f json or
 -o FILE.json. --table writes one of its tables:
-` + strings.Join(experiment.TableNames(), ", ") + `.
-` + judgeHelp,
+` + strings.Join(experiment.TableNames(), ", ") + `.`,
 		Example: `  refract experiment wmt22.yaml
   refract experiment wmt22.yaml -o report.md --figures figures
   refract experiment wmt22.yaml -o results.json
@@ -60,7 +58,7 @@ The result is a document in Markdown, or all of its numbers with -f json or
 	f.StringVar(&x.table, "table", "", "write this table alone")
 	f.StringVar(&x.figures, "figures", "", "folder to draw the figures into, as SVG")
 	f.BoolVar(&x.png, "png", false, "draw PNG too")
-	f.BoolVar(&x.quiet, "quiet", false, "do not say what is being done")
+	grouped(cmd, resultFlags, "store", "table", "figures")
 	complete(cmd, "table", experiment.TableNames()...)
 	return cmd
 }
@@ -106,7 +104,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 		return err
 	}
 	defer out.Abort()
-	res, err := plan.run(ctx, e, x.quiet)
+	res, err := plan.run(ctx, e)
 	if err != nil {
 		return err
 	}

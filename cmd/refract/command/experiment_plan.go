@@ -54,7 +54,7 @@ func (p *planned) metric(spec string) (metrics.Metric, error) {
 }
 
 // run runs the experiment.
-func (p *planned) run(ctx context.Context, e *env, quiet bool) (*experiment.Result, error) {
+func (p *planned) run(ctx context.Context, e *env) (*experiment.Result, error) {
 	store, err := experiment.OpenStore(p.store)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (p *planned) run(ctx context.Context, e *env, quiet bool) (*experiment.Resu
 		Metric: p.metric,
 		Warn:   func(m string) { e.warn("%s", m) },
 	}
-	if !quiet {
+	if !e.quiet {
 		runner.Progress = func(m string) { e.note("%s", m) }
 	}
 	res, usage, err := runner.Run(ctx, p.Experiment)

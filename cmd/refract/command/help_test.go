@@ -3,10 +3,13 @@ package command
 import (
 	"bytes"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // commands lists a command and all below it.
@@ -39,12 +42,51 @@ func TestHelp(t *testing.T) {
 			if cmd.Short == "" {
 				t.Error("no short description")
 			}
-			for line := range strings.Lines(cmd.Long) {
-				if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 && !strings.HasPrefix(cmd.CommandPath(), "refract completion") {
+			shown := helpFlags(out.String())
+			if len(shown) > 25 {
+				t.Errorf("%d flags where 25 fit: %s", len(shown), shown)
+			}
+			if strings.HasPrefix(cmd.CommandPath(), "refract completion") {
+				return // whose text is cobra's
+			}
+			for line := range strings.Lines(out.String()) {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 && !strings.HasPrefix(line, "  refract ") {
 					t.Errorf("%d characters: %s", n, line)
 				}
 			}
+			out.Reset()
+			root.SetArgs(append(strings.Fields(cmd.CommandPath())[1:], "--help", "all"))
+			if err := root.ExecuteContext(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Flags().VisitAll(func(f *pflag.Flag) {
+				if !slices.Contains(helpFlags(out.String()), f.Name) {
+					t.Errorf("--%s is not in the help of all flags", f.Name)
+				}
+			})
 		})
+	}
+}
+
+var helpFlag = regexp.MustCompile(`(?m)^  (?:-., )?--([a-z-]+)`)
+
+// helpFlags are the flags that a help shows.
+func helpFlags(help string) []string {
+	var names []string
+	for _, m := range helpFlag.FindAllStringSubmatch(help, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// A topic fits a terminal too.
+func TestTopics(t *testing.T) {
+	for _, topic := range topics() {
+		for line := range strings.Lines(reflow(topic.text, 80)) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+				t.Errorf("%s: %d characters: %s", topic.name, n, line)
+			}
+		}
 	}
 }
 

@@ -23,22 +23,14 @@ type input struct {
 	references []string
 }
 
-const datasetHelp = `
-DATASET is jsonl:FILE (jsonl:- is standard input), mtme:DIR/TESTSET/LP,
-parquet:FILE, or published:DIR, a folder that 'refract publish' wrote; or data
-as others release it: hf:FILE,source=COLUMN,references=COLUMN (any Parquet),
-preferences:FILE, summeval:FILE, pascal50s:DIR, webnlg:DIR, bagel:FILE or
-commongen:FILE, whose options docs/formats.md lists. In its place --source,
---ref and --hyp name line-aligned text files; --hyp may also add systems to a
-DATASET. --references adds expanded references after the originals.`
-
 func (in *input) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.source, "source", "", "text file of sources, a line a segment")
-	f.StringArrayVar(&in.refs, "ref", nil, "text file of references, a line a segment (repeatable)")
-	f.StringArrayVar(&in.hyps, "hyp", nil, "NAME=FILE: text file of a system's outputs (repeatable)")
-	f.StringSliceVar(&in.reference, "reference", nil, "names of the references of an mtme: dataset, or all (default: the shared task's own, mostly refA)")
-	f.StringArrayVar(&in.references, "references", nil, "jsonl:FILE, div-ref:FILE or div-ref-lines:FILE: expanded references (repeatable)")
+	f.StringVar(&in.source, "source", "", "text `FILE` of sources, a line a segment")
+	f.StringArrayVar(&in.refs, "ref", nil, "text `FILE` of references, a line a segment (repeatable)")
+	f.StringArrayVar(&in.hyps, "hyp", nil, "`NAME=FILE`: text file of a system's outputs (repeatable)")
+	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: dataset, or all (default the shared task's own, mostly refA)")
+	f.StringArrayVar(&in.references, "references", nil, "`FORMAT:FILE`: expanded references (repeatable)")
+	grouped(cmd, inputFlags, "source", "ref", "hyp", "reference", "references")
 }
 
 // dataset returns the dataset that the flags and arguments name.

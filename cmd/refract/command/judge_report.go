@@ -33,6 +33,7 @@ func (x *explainFlags) register(cmd *cobra.Command) {
 	f.StringVar(&x.reports, "reports", "", "file for every report of a judge, as JSON Lines")
 	f.StringVar(&x.html, "html", "", "file for the worst segments, as a fragment of HTML")
 	f.IntVar(&x.worst, "worst", 3, "how many of the worst segments of each judge are shown with their errors")
+	grouped(cmd, resultFlags, "reports")
 }
 
 // explained gathers what judges say in a run. A nil one gathers nothing.

@@ -47,6 +47,7 @@ func (j *judgementFlags) register(cmd *cobra.Command) {
 	f.IntVar(&j.bootstrap, "bootstrap", d.bootstrap, "resamples for confidence intervals; 0 for none")
 	f.Float64Var(&j.confidence, "confidence", d.confidence, "coverage of the intervals")
 	f.Uint64Var(&j.seed, "seed", d.seed, "seed of all resampling")
+	grouped(cmd, statisticFlags, "statistic", "level", "group")
 	complete(cmd, "statistic", correlate.StatisticNames()...)
 	complete(cmd, "level", correlate.LevelNames()...)
 	complete(cmd, "group", correlate.GroupingNames()...)
@@ -54,7 +55,7 @@ func (j *judgementFlags) register(cmd *cobra.Command) {
 }
 
 // statisticList is what help says of --statistic.
-var statisticList = strings.Join(correlate.StatisticNames(), ", ")
+const statisticList = "such as kendall, pearson, accuracy or acc23 ('refract help statistics')"
 
 // measures checks the flags and returns the measure of each statistic.
 func (j *judgementFlags) measures(names ...string) ([]correlate.Measure, error) {

@@ -24,11 +24,18 @@ func (e *env) judgesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "judges [NAME[:OPTION=VALUE,…]]",
 		Short: "List judges, or show the definition or the prompts of one",
-		Long: `List the judges that are built in: metrics whose scores a language model
-states. Options in brackets may be left out; what a judge needs is told for its
-defaults. With a NAME, show the definition, which explains the options and is a
-file of the form that judge-file:FILE reads; with options, or --prompt, show
-what would be sent, with words in place of the texts of a segment.`,
+		Long: `Judges are metrics whose scores a language model states: -m NAME or, for one of
+your own, -m judge-file:FILE. They call servers as 'refract expand' does, store
+every answer in --cache, and ask for equal ones once. Under max and min alone,
+references that cannot change a score are not asked for. An answer that states
+no score is never a number by itself: --unparseable says what it counts as, and
+a run in which more than --max-unparsed of the answers have none fails.
+
+This command lists the judges that are built in. Options in brackets may be left
+out; what a judge needs is told for its defaults. With a NAME, it shows the
+definition, which explains the options and is a file of the form that
+judge-file:FILE reads; with options, or --prompt, what would be sent, with words
+in place of the texts of a segment.`,
 		Example: `  refract judges
   refract judges gemba-da
   refract judges gemba-da:sl=Chinese,tl=English,reference=no

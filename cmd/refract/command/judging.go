@@ -36,14 +36,6 @@ type judgeFlags struct {
 	dryRun      bool
 }
 
-const judgeHelp = `
-Metrics that ask a model ('refract judges' lists them) call servers as 'refract
-expand' does, store every answer in --cache, and ask for equal ones once. Under
-max and min alone, references that cannot change a score are not asked for.
-An answer that states no score is never a number by itself: --unparseable says
-what it counts as, and a run in which more than --max-unparsed of the answers
-have none fails.`
-
 func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.model, "judge-model", "", "model that is asked by judges that work with any")
@@ -56,12 +48,14 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	f.StringVar(&j.earlyStop, "early-stop", "auto", "auto: do not ask judges for references that cannot change a max or min; no: ask for all")
 	complete(cmd, "early-stop", "auto", "no")
 	f.IntVar(&j.tolerate, "tolerate", 100, "requests that may fail on their own account, such as too long prompts, before the run stops")
+	grouped(cmd, modelFlags, "judge-model", "cache")
 	j.serverFlags.register(cmd)
 	j.spendFlags.register(cmd)
 }
 
 func (j *judgeFlags) registerDryRun(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "print the calls, tokens and cost that judges would still take, and make no call")
+	grouped(cmd, budgetFlags, "dry-run")
 }
 
 // judging is what judges share in one run.
@@ -140,7 +134,7 @@ func (j *judgeFlags) openFor(ctx context.Context, e *env, specs []string) (*judg
 	}
 	cfg.Store = run.store
 	run.asker = ask.New(cfg)
-	run.progress = report.NewProgress(e.stderr, e.stderrTerminal, "judge", 0, report.WithUnit("answers"))
+	run.progress = e.progress("judge", 0, "answers")
 	return run, nil
 }
 

@@ -19,6 +19,7 @@ type env struct {
 	stderrTerminal bool
 	stdoutTerminal bool
 	args           []string // of the command line, without the program's name
+	quiet, verbose bool     // -q and -v
 }
 
 // Main runs the program with the arguments of the process, and returns its exit

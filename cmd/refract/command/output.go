@@ -19,13 +19,18 @@ type output struct {
 
 func (o *output) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.format, "format", "f", "table", "table, json, jsonl, csv, tsv, markdown or latex; without it, by the extension of -o")
-	o.formatGiven = func() bool { return cmd.Flags().Changed("format") }
+	o.formatGiven = func() bool { return given(cmd, "format") }
+	complete(cmd, "format", formatNames()...)
+	grouped(cmd, resultFlags, "format")
+	o.registerPath(cmd)
+}
+
+func formatNames() []string {
 	var names []string
 	for _, f := range report.Formats() {
 		names = append(names, string(f))
 	}
-	complete(cmd, "format", names...)
-	o.registerPath(cmd)
+	return names
 }
 
 // kind is the format that was asked for, or that the output's name tells.
@@ -46,16 +51,9 @@ func (o *output) kind() (report.Format, error) {
 	return f, nil
 }
 
-// complete offers the values of a flag to the shell.
-func complete(cmd *cobra.Command, flag string, values ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag is not there: a fault of the program
-	}
-}
-
 func (o *output) registerPath(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.path, "output", "o", "", "file to write in place of standard output")
+	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write in place of standard output")
+	grouped(cmd, resultFlags, "output")
 }
 
 // open makes the sink, so that an output that cannot be written is an error

@@ -34,7 +34,6 @@ func (e *env) publishCommand() *cobra.Command {
 		Short: "Write the references as a folder for others",
 		Long: `Write all references of a dataset as a new folder, with a dataset card
 (README.md) and a manifest by which readers know that the folder is whole.
-` + datasetHelp + `
 
 --to jsonl    references.jsonl, with all that is known of every reference
 --to parquet  the same, as Hugging Face's datasets load it

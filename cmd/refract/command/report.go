@@ -38,13 +38,11 @@ references), compare with human judgements where there are some, and write one
 HTML file that needs no network: verdicts, tables, figures, the ranking of
 systems, and every segment with its outputs, all references, which of them
 decided, the n-grams that match, and what judges say.
-` + datasetHelp + `
 
 With --experiment, the report is of what 'refract experiment FILE' finds, and
 shows the segments of its first dataset, or of --dataset.
 
---figures and --tables write what the page shows as files of their own too.
-` + judgeHelp,
+--figures and --tables write what the page shows as files of their own too.`,
 		Example: `  refract report jsonl:expanded.jsonl -o report.html
   refract report mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified -o report.html
   refract report jsonl:judged.jsonl -m chrf -a single,max --tables tables -f csv,latex -o report.html
@@ -66,6 +64,7 @@ shows the segments of its first dataset, or of --dataset.
 	f.StringVar(&r.store, "store", "", "folder that keeps cells and statistics (default none; of an experiment FILE.cells beside it)")
 	f.StringVar(&r.title, "title", "", "title of the report (default the name of the data)")
 	f.BoolVar(&r.explorer, "segments", true, "show the segments with all their texts")
+	grouped(cmd, taskFlags, "experiment")
 	return cmd
 }
 

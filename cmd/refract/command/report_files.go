@@ -27,11 +27,8 @@ func (r *reportFiles) register(cmd *cobra.Command) {
 	f.StringVar(&r.figures, "figures", "", "folder for the figures, each as SVG and as PNG")
 	f.StringVar(&r.tables, "tables", "", "folder for the tables")
 	f.StringSliceVarP(&r.formats, "format", "f", []string{"csv"}, "formats of --tables: csv, latex, markdown, json, jsonl, tsv, table")
-	var names []string
-	for _, f := range report.Formats() {
-		names = append(names, string(f))
-	}
-	complete(cmd, "format", names...)
+	complete(cmd, "format", formatNames()...)
+	grouped(cmd, resultFlags, "figures")
 }
 
 func (r *reportFiles) check() error {

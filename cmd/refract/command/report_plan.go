@@ -44,6 +44,7 @@ func (t *reportTests) register(cmd *cobra.Command) {
 	f.IntVar(&t.resamples, "resamples", 1000, "resamples of a test")
 	f.StringSliceVar(&t.curves, "curve", []string{selection.ByOrder.String()}, "ways to choose 0, 1, … of the references for curves, or none: "+strings.Join(selection.MethodNames(), ", "))
 	f.StringSliceVar(&t.analyses, "analyses", []string{"ranking", "strata"}, "ranking, strata, prompts or none: what else to look at")
+	grouped(cmd, statisticFlags, "statistic", "significance")
 	complete(cmd, "significance", append(significance.MethodNames(), "none")...)
 	complete(cmd, "curve", append(selection.MethodNames(), "none")...)
 	complete(cmd, "analyses", append(analysisNames(), "none")...)
@@ -188,7 +189,7 @@ func (r *reporter) ofExperiment(ctx context.Context, e *env) (*evidence.Report, 
 		}
 		entry = plan.Datasets[at]
 	}
-	res, err := plan.run(ctx, e, false)
+	res, err := plan.run(ctx, e)
 	if err != nil {
 		return nil, err
 	}

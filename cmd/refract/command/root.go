@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,6 +20,15 @@ func registry() metrics.Registry {
 	return metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
 }
 
+// The groups of commands in the help.
+const (
+	referencesGroup = "References"
+	scoresGroup     = "Scores"
+	agreementGroup  = "Agreement with human judgements"
+	listsGroup      = "What there is"
+	otherGroup      = "Other"
+)
+
 func (e *env) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "refract",
@@ -28,8 +38,8 @@ references of a benchmark with a language model, scores every system against
 every reference, aggregates over references, and shows against human
 judgements whether that is better.
 
-Data goes to standard output, everything else to standard error.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
+Data goes to standard output, everything else to standard error. Exit codes: 0
+done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		Example: `  refract demo
   refract score --ref ref.txt --hyp mine=out.txt -m bleu -m chrf
   refract compare mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified`,
@@ -43,27 +53,47 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	group(root)
 	root.SetVersionTemplate("refract {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(
-		e.demoCommand(),
-		e.expandCommand(),
-		e.checkCommand(),
-		e.diversityCommand(),
-		e.selectCommand(),
-		e.scoreCommand(),
-		e.compareCommand(),
-		e.curveCommand(),
-		e.experimentCommand(),
-		e.reportCommand(),
-		e.aggregateCommand(),
-		e.parseCommand(),
-		e.publishCommand(),
-		e.metricsCommand(),
-		e.judgesCommand(),
-		e.promptsCommand(),
-		e.cacheCommand(),
-	)
-	finishStandard(root)
+	root.SetHelpFunc(e.showHelp)
+	root.SetHelpCommand(e.helpCommand())
+	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "show warnings and errors alone on standard error")
+	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more, such as what BLEU's scores are made of")
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { mark(f, sectionNote, string(commonFlags)); mark(f, essentialNote) })
+	root.Flags().Bool("version", false, "show the version")
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.diversityCommand(), e.selectCommand(), e.publishCommand()}},
+		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.aggregateCommand(), e.parseCommand()}},
+		{agreementGroup, []*cobra.Command{e.compareCommand(), e.curveCommand(), e.experimentCommand(), e.reportCommand()}},
+		{listsGroup, []*cobra.Command{e.metricsCommand(), e.judgesCommand(), e.promptsCommand()}},
+		{otherGroup, []*cobra.Command{e.demoCommand(), e.cacheCommand(), e.versionCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommandGroupID(otherGroup)
+	root.SetCompletionCommandGroupID(otherGroup)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	finishCompletion(root)
 	return root
+}
+
+func (e *env) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Show the version",
+		Example: "  refract version",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(e.stdout, "refract "+refract.Version)
+			return err
+		},
+	}
 }
 
 // group makes a command of its subcommands: alone it shows its help, and a
@@ -78,18 +108,12 @@ func group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-func unknownCommand(cmd *cobra.Command, name string) error {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	return usagef("%s", suggest.Unknown("command", name, names))
-}
-
-// flagError adds the nearest flag to cobra's complaint about an unknown one.
+// flagError adds the nearest flag to cobra's complaint about an unknown one. A
+// flag after a command that there is not is the command's fault.
 func flagError(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasSubCommands() {
+		return unknownCommand(cmd, words[0])
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return usagef("%w", err)
@@ -102,29 +126,17 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usagef("%w", err)
 }
 
-// finishStandard completes the commands that cobra adds: they have examples
-// too, and an unknown name is wrong usage.
-func finishStandard(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	for _, cmd := range root.Commands() {
-		switch cmd.Name() {
-		case "help":
-			cmd.Example = "  refract help score\n  refract help cache verify"
-			cmd.Args = func(_ *cobra.Command, args []string) error {
-				topic, rest, err := root.Find(args)
-				if err == nil && len(rest) > 0 {
-					err = unknownCommand(topic, rest[0])
-				}
-				return err
-			}
-		case "completion":
-			group(cmd)
-			cmd.Example = "  source <(refract completion bash)"
-			for _, shell := range cmd.Commands() {
-				shell.Args = usageArgs(cobra.NoArgs)
-				shell.Example = "  refract completion " + shell.Name()
-			}
-		}
+// finishCompletion completes the command that cobra adds: it has examples too,
+// and an unknown shell is wrong usage.
+func finishCompletion(root *cobra.Command) {
+	completion, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		panic(err) // cobra has no such command any more
+	}
+	group(completion)
+	completion.Example = "  source <(refract completion bash)"
+	for _, shell := range completion.Commands() {
+		shell.Args = usageArgs(cobra.NoArgs)
+		shell.Example = "  refract completion " + shell.Name()
 	}
 }

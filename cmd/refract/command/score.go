@@ -40,7 +40,6 @@ func (e *env) scoreCommand() *cobra.Command {
 		Use:   "score [DATASET]",
 		Short: "Score systems against all references",
 		Long: `Score every system against every reference, and aggregate over references.
-` + datasetHelp + `
 
 --per system  one score per system. With the aggregators single and native a
               metric's own corpus score is taken where it has one (BLEU, chrF,
@@ -51,7 +50,6 @@ func (e *env) scoreCommand() *cobra.Command {
               -o FILE.parquet or -o FILE.jsonl it is stored for
               'refract aggregate' and 'refract compare --matrix', which do
               not score again.
-` + judgeHelp + `
 
 Signatures name the set of references by its content hash. For scores of
 segments and cells, which are written as they come, the references are read
@@ -71,9 +69,10 @@ beforehand to know it; of standard input and pipes there it is left out.`,
 	s.explainFlags.register(cmd)
 	cmd.Flags().IntVar(&s.canaries, "canaries", 0, "plant so many known-bad outputs with injections, and tell which a judge saw through")
 	cmd.Flags().StringVar(&s.per, "per", "system", "segment, system or cell")
-	complete(cmd, "per", "segment", "system", "cell")
 	cmd.Flags().StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
+	complete(cmd, "per", "segment", "system", "cell")
 	complete(cmd, "system", "auto", "corpus", "average")
+	grouped(cmd, taskFlags, "per", "system")
 	return cmd
 }
 

@@ -11,14 +11,6 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 )
 
-const selectionHelp = `
-Selection: order takes the variants as they stand, random in a random order;
-farthest takes, one after the other, the variant that is farthest from all that
-is chosen; facility the one that brings all variants nearest to a chosen one.
-Both compare texts by --over: ngrams, the character n-grams of chrF, or
-embeddings, vectors of the model that --embeddings names. The original
-references count as chosen already.`
-
 // chooser is one run of refract select.
 type chooser struct {
 	input
@@ -37,10 +29,7 @@ func (e *env) selectCommand() *cobra.Command {
 		Short: "Keep the variants that cover most",
 		Long: `Keep -k variants of every segment, and write the dataset as JSON Lines. The
 others are moved to "rejected", with the verdict "not selected". Variants
-without text are never kept.
-` + datasetHelp + `
-` + selectionHelp + `
-` + serverHelp,
+without text are never kept.`,
 		Example: `  refract select jsonl:expanded.jsonl -k 4 -o four.jsonl
   refract select jsonl:expanded.jsonl -k 4 --over embeddings --embeddings text-embedding-3-small -o four.jsonl
   refract select mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified -k 3 --by random --seed 7 -o three.jsonl`,

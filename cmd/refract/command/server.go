@@ -26,15 +26,9 @@ type serverFlags struct {
 // itself how much of it is too much.
 const defaultConcurrency = 32
 
-const serverHelp = `
-The server is any that speaks OpenAI's protocol: --base-url or OPENAI_BASE_URL
-names it, OPENAI_API_KEY holds the key. Several --base-url share the calls; one
-that fails is left out until it answers again. Calls at a time grow as far as
-the servers keep up, to --concurrency each.`
-
 func (s *serverFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&s.baseURLs, "base-url", nil, "server, up to and including /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
+	f.StringArrayVar(&s.baseURLs, "base-url", nil, "`URL` of a server, up to and including /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
 	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
 	f.IntVar(&s.requestsPerMinute, "rpm", 0, "most requests a minute, to each server; 0 for no limit")
 	f.IntVar(&s.tokensPerMinute, "tpm", 0, "most tokens a minute, to each server, prompts and --max-tokens together; 0 for no limit")
@@ -42,6 +36,7 @@ func (s *serverFlags) register(cmd *cobra.Command) {
 	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
 	f.DurationVar(&s.maxWait, "max-wait", llm.DefaultMaxRetryWait, "longest wait before an attempt that a server may ask for")
 	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 10m")
+	grouped(cmd, modelFlags, "base-url")
 }
 
 // urls are the servers that are named, at least one.

@@ -24,10 +24,12 @@ type settingFlags struct {
 
 func (s *settingFlags) register(cmd *cobra.Command, defaultAggregates string) {
 	f := cmd.Flags()
-	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "metric as NAME[:OPTION=VALUE,…] (repeatable; default bleu and chrf)")
+	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "`METRIC`: NAME[:OPTION=VALUE,…] (repeatable; default bleu and chrf)")
+	grouped(cmd, metricFlags, "metric")
 	complete(cmd, "metric", append(registry().Names(), judge.Names()...)...)
 	s.registerAggregates(cmd, defaultAggregates)
 	f.BoolVar(&s.allowNone, "allow-no-reference", false, "go on where a segment has no reference; its scores are missing")
+	grouped(cmd, metricFlags)
 }
 
 func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
@@ -36,6 +38,7 @@ func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 	f.StringVar(&s.policy, "missing", "exclude", "policy for missing scores of references: exclude, propagate or fail")
 	complete(cmd, "aggregate", aggregate.Names()...)
 	complete(cmd, "missing", "exclude", "propagate", "fail")
+	grouped(cmd, metricFlags, "aggregate")
 }
 
 func (s *settingFlags) missing() (aggregate.Policy, error) {

@@ -4,47 +4,95 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Engine scores every system against every reference of a dataset. The zero
-// value of an option is its default. An Engine keeps no state between calls.
-type Engine struct {
-	// Metrics score every segment, in this order.
-	Metrics []metrics.Metric
-	// Want says what to compute beside the matrix.
-	Want Want
+// Setting is one way to score: a metric and an aggregator over references. The
+// zero Aggregator asks for the matrix of cells alone. Metrics are compared with
+// ==, so that settings can share one.
+type Setting struct {
+	Metric     metrics.Metric
+	Aggregator aggregate.Aggregator
+}
+
+// Options say how an engine works. The zero value of an option is its default.
+type Options struct {
+	Scope   Scope            // of system scores
+	Missing aggregate.Policy // for missing scores of references
+	// AllowNoReferences gives segments without any reference cells with the
+	// status MissingReference, in place of a *NoReferencesError.
+	AllowNoReferences bool
+	// EveryCell has every cell scored. Else a metrics.Selective metric leaves out
+	// those that no setting needs: the scores are the same, but how many
+	// references have none is then not known of all. A policy other than Exclude
+	// needs every cell.
+	EveryCell bool
 	// Workers is how many segments are scored at a time; default GOMAXPROCS.
 	Workers int
 	// Batch is how many segments a metric is given in one call; default 16.
 	Batch int
-	// AllowNoReferences gives segments without any reference cells with the
-	// status MissingReference, in place of a *NoReferencesError.
-	AllowNoReferences bool
-	// Economize lets a metrics.Selective metric leave out cells that no setting
-	// given to Prepare needs. Scores are the same; how many references have
-	// none is then not known of all.
-	Economize bool
-
-	wanted []need // by metric, from Prepare
 }
 
-// Want says what to compute beside the matrix of cells. A metric that lacks
-// the capability leaves the field of its MetricScores nil.
-type Want struct {
-	Native           bool // scores by the metric's own rule for several references
-	FirstStatistics  bool // corpus statistics against the first reference
-	NativeStatistics bool // corpus statistics against all references
+// Engine scores every system against every reference of a dataset. It does not
+// change once it is made, and is safe for concurrent use.
+type Engine struct {
+	options  Options
+	settings []Setting
+	metric   []int // of each setting: its index in demands
+	pooled   []bool
+	demands  []demand // of each metric once
+}
+
+// NewEngine returns an engine for all that the settings need. The error is
+// about a setting that the scope does not allow.
+func NewEngine(settings []Setting, o Options) (*Engine, error) {
+	if o.Workers < 1 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Batch < 1 {
+		o.Batch = 16
+	}
+	o.EveryCell = o.EveryCell || o.Missing != aggregate.Exclude // every cell counts that might be missing
+	e := &Engine{options: o, settings: slices.Clone(settings)}
+	for _, set := range settings {
+		pooled, err := o.Scope.pools(set)
+		if err != nil {
+			return nil, err
+		}
+		k := slices.IndexFunc(e.demands, func(d demand) bool { return d.metric == set.Metric })
+		if k < 0 {
+			k = len(e.demands)
+			e.demands = append(e.demands, demand{metric: set.Metric, info: set.Metric.Info(), all: o.EveryCell})
+		}
+		e.demands[k].add(set.Aggregator, pooled)
+		e.metric = append(e.metric, k)
+		e.pooled = append(e.pooled, pooled)
+	}
+	return e, nil
+}
+
+// Settings are what the engine was made for.
+func (e *Engine) Settings() []Setting { return slices.Clone(e.settings) }
+
+// Metrics are those of the settings, each once, in their order.
+func (e *Engine) Metrics() []metrics.Metric {
+	out := make([]metrics.Metric, len(e.demands))
+	for k := range e.demands {
+		out[k] = e.demands[k].metric
+	}
+	return out
 }
 
 // SegmentScores holds all scores of one segment.
 type SegmentScores struct {
 	Segment *Segment
-	Metrics []MetricScores // in the engine's order
+	Metrics []MetricScores // as Engine.Metrics orders them
 }
 
 // MetricScores holds the scores of one metric for one segment. Rows are the
@@ -89,14 +137,7 @@ func (e *NoReferencesError) Error() string {
 // and from one goroutine. It holds a bounded number of segments at a time,
 // and stops soon after ctx ends or yield returns an error.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
-	workers := e.Workers
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	size := e.Batch
-	if size < 1 {
-		size = 16
-	}
+	workers, size := e.options.Workers, e.options.Batch
 	type job struct {
 		segments []*Segment
 		done     chan []*SegmentScores
@@ -196,18 +237,10 @@ func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 	return e.newScorer().score(ctx, segments)
 }
 
-// needs is what the settings want of a metric.
-func (e *Engine) needs(metric int) *need {
-	if !e.Economize || metric >= len(e.wanted) {
-		return &need{}
-	}
-	return &e.wanted[metric]
-}
-
 // newPilot returns a pilot where a metric has anything to learn.
 func (e *Engine) newPilot() *pilot {
-	for k, m := range e.Metrics {
-		if _, ok := m.(metrics.Selective); ok && e.needs(k).stops(m.Info()) != nil {
+	for k := range e.demands {
+		if _, ok := e.demands[k].metric.(metrics.Selective); ok && e.demands[k].stop() != nil {
 			return &pilot{done: make(chan struct{})}
 		}
 	}

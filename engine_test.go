@@ -89,10 +89,11 @@ func TestRunEqualsScore(t *testing.T) {
 	ms := append(realMetrics(t), slow(sized(false, true), 300*time.Microsecond), prepared{sized(true, false)})
 	rapid.Check(t, func(rt *rapid.T) {
 		segs := segments().Draw(rt, "set")
-		want := refract.Engine{Metrics: ms, Workers: 1, Batch: 1, AllowNoReferences: true,
-			Want: refract.Want{Native: rapid.Bool().Draw(rt, "native"), FirstStatistics: rapid.Bool().Draw(rt, "first"), NativeStatistics: rapid.Bool().Draw(rt, "all")}}
-		e := want
-		e.Workers, e.Batch = rapid.IntRange(0, 8).Draw(rt, "workers"), rapid.IntRange(0, 5).Draw(rt, "batch")
+		aggs := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"single", "native", "max"}), 0, 3, rapid.ID).Draw(rt, "aggregators")
+		o := refract.Options{Scope: rapid.SampledFrom([]refract.Scope{refract.Auto, refract.Averaged}).Draw(rt, "scope"), Workers: 1, Batch: 1, AllowNoReferences: true}
+		want := engine(t, o, ms, aggs...)
+		o.Workers, o.Batch = rapid.IntRange(0, 8).Draw(rt, "workers"), rapid.IntRange(0, 5).Draw(rt, "batch")
+		e := engine(t, o, ms, aggs...)
 		n := 0
 		err := e.Run(t.Context(), list(segs), func(got *refract.SegmentScores) error {
 			if got.Segment != segs[n] {
@@ -118,7 +119,7 @@ func TestRunEqualsScore(t *testing.T) {
 
 func TestRunWithoutMetrics(t *testing.T) {
 	n := 0
-	e := refract.Engine{}
+	e := engine(t, refract.Options{}, nil)
 	err := e.Run(t.Context(), list{segment("a", 1, nil, nil), segment("b", 1, []int{1}, nil)}, func(s *refract.SegmentScores) error {
 		n++
 		return nil
@@ -184,7 +185,7 @@ func TestWrongShapes(t *testing.T) {
 		{"a native score too few", misshapen{prepared{f}, 0, -1}, `sized, segment "a": 0 native scores for 1 hypotheses`},
 		{"a native score too many", misshapen{prepared{f}, 0, 1}, `sized, segment "a": 2 native scores for 1 hypotheses`},
 	} {
-		e := refract.Engine{Metrics: []metrics.Metric{c.m}, Want: refract.Want{Native: true}}
+		e := engine(t, refract.Options{}, []metrics.Metric{c.m}, "native")
 		_, err := e.Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1, 2}), segment("b", 1, []int{1, 2}, []int{3, 4})})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
@@ -196,7 +197,7 @@ func TestMetricErrorSaysWhere(t *testing.T) {
 	boom := errors.New("boom")
 	f := sized(false, true)
 	f.score = func(context.Context, []metrics.Block) ([]metrics.Scores, error) { return nil, boom }
-	e := refract.Engine{Metrics: []metrics.Metric{f}}
+	e := engine(t, refract.Options{}, []metrics.Metric{f})
 	_, err := e.Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1}), segment("b", 1, []int{1}, []int{1})})
 	if !errors.Is(err, boom) || !strings.Contains(err.Error(), `sized, segments "a" to "b"`) {
 		t.Errorf("%v, want boom, the metric and the segments", err)

@@ -55,11 +55,15 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	engine := refract.Engine{Metrics: []metrics.Metric{m}}
-	var reducer refract.Reducer
+	engine, err := refract.NewEngine([]refract.Setting{{Metric: m, Aggregator: best}}, refract.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	reducer := engine.Reducer()
 	err = engine.Run(context.Background(), ds, func(s *refract.SegmentScores) error {
 		for h, hyp := range s.Segment.Hypotheses {
-			r, err := reducer.Reduce(&s.Metrics[0], m.Info(), best, h)
+			r, err := reducer.Reduce(s, 0, h)
 			if err != nil {
 				return err
 			}

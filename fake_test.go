@@ -134,16 +134,39 @@ func aggregator(t testing.TB, spec string) aggregate.Aggregator {
 	return a
 }
 
-// scoreOne scores a segment with one metric and everything it can.
-func scoreOne(t testing.TB, e refract.Engine, m metrics.Metric, s *refract.Segment) *refract.MetricScores {
+// engine makes an engine that scores all cells of metrics, and what is given
+// aggregators need beside them.
+func engine(t testing.TB, o refract.Options, ms []metrics.Metric, aggregators ...string) *refract.Engine {
 	t.Helper()
-	e.Metrics = []metrics.Metric{m}
-	e.Want = refract.Want{Native: true, FirstStatistics: true, NativeStatistics: true}
-	out, err := e.Score(t.Context(), []*refract.Segment{s})
+	var settings []refract.Setting
+	for _, m := range ms {
+		settings = append(settings, refract.Setting{Metric: m})
+	}
+	e, err := refract.NewEngine(append(settings, cross(t, ms, aggregators...)...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// scoreOne scores a segment with one metric and everything it can.
+func scoreOne(t testing.TB, o refract.Options, m metrics.Metric, s *refract.Segment) *refract.MetricScores {
+	t.Helper()
+	out, err := engine(t, o, []metrics.Metric{m}, "single", "native").Score(t.Context(), []*refract.Segment{s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &out[0].Metrics[0]
+}
+
+// reduce aggregates a matrix of a metric.
+func reduce(t testing.TB, m metrics.Metric, ms *refract.MetricScores, agg string, p aggregate.Policy, h int) (refract.Reduced, error) {
+	t.Helper()
+	e, err := refract.NewEngine(cross(t, []metrics.Metric{m}, agg), refract.Options{Missing: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Reducer().ReduceMatrix(ms, 0, h)
 }
 
 // sameScores compares scores bit by bit.

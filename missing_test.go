@@ -75,8 +75,8 @@ func TestMissingTexts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := sized(c.source, c.refs)
-			batched := scoreOne(t, refract.Engine{AllowNoReferences: true}, f, c.seg)
-			whole := scoreOne(t, refract.Engine{AllowNoReferences: true}, prepared{f}, c.seg)
+			batched := scoreOne(t, refract.Options{AllowNoReferences: true}, f, c.seg)
+			whole := scoreOne(t, refract.Options{AllowNoReferences: true}, prepared{f}, c.seg)
 			columns := 1
 			if c.refs {
 				columns = max(1, c.seg.NumReferences())
@@ -120,13 +120,13 @@ func TestMissingTextsEveryCombination(t *testing.T) {
 		anyRef := slices.ContainsFunc(refs, func(n int) bool { return n >= 0 })
 		f := sized(needsSource, needsRefs)
 		for _, m := range []metrics.Metric{f, prepared{f}} {
-			strict := refract.Engine{Metrics: []metrics.Metric{m}}
+			strict := engine(t, refract.Options{}, []metrics.Metric{m})
 			_, err := strict.Score(t.Context(), []*refract.Segment{seg})
 			var none *refract.NoReferencesError
 			if errors.As(err, &none) != (needsRefs && !anyRef) {
 				t.Fatalf("needs source %v, references %v; %v, %v: %v", needsSource, needsRefs, hyps, refs, err)
 			}
-			ms := scoreOne(t, refract.Engine{AllowNoReferences: true}, m, seg)
+			ms := scoreOne(t, refract.Options{AllowNoReferences: true}, m, seg)
 			columns := 1
 			if needsRefs {
 				columns = max(1, nrefs)
@@ -169,7 +169,7 @@ func TestColumnsAreOriginalsThenVariants(t *testing.T) {
 	for _, n := range []int{7, -1, 5} {
 		seg.Variants = append(seg.Variants, refract.Variant{Prompt: "p", Text: sizedText(n)})
 	}
-	ms := scoreOne(t, refract.Engine{}, sized(false, true), seg)
+	ms := scoreOne(t, refract.Options{}, sized(false, true), seg)
 	if want := []float64{102, 0, 107, 0, 105}; ms.Columns != 5 || !slices.Equal(ms.Values, want) {
 		t.Errorf("%d columns %v, want %v", ms.Columns, ms.Values, want)
 	}
@@ -178,7 +178,7 @@ func TestColumnsAreOriginalsThenVariants(t *testing.T) {
 	}
 	// A segment may have variants alone.
 	seg.References = nil
-	if ms := scoreOne(t, refract.Engine{}, prepared{sized(false, true)}, seg); !slices.Equal(ms.Values, []float64{107, 0, 105}) || !slices.Equal(ms.First, []float64{107}) {
+	if ms := scoreOne(t, refract.Options{}, prepared{sized(false, true)}, seg); !slices.Equal(ms.Values, []float64{107, 0, 105}) || !slices.Equal(ms.First, []float64{107}) {
 		t.Errorf("variants alone: %v, first %v", ms.Values, ms.First)
 	}
 }
@@ -186,7 +186,7 @@ func TestColumnsAreOriginalsThenVariants(t *testing.T) {
 func TestNoReferencesError(t *testing.T) {
 	seg := segment("x1", 1, []int{1}, nil)
 	seg.Pos = refract.Position{File: "set.jsonl", Line: 7}
-	e := refract.Engine{Metrics: []metrics.Metric{sized(false, false), sized(false, true)}}
+	e := engine(t, refract.Options{}, []metrics.Metric{sized(false, false), sized(false, true)})
 	_, err := e.Score(t.Context(), []*refract.Segment{segment("x0", 1, []int{1}, []int{1}), seg})
 	var none *refract.NoReferencesError
 	if !errors.As(err, &none) || none.ID != "x1" || none.Metric != "sized" {
@@ -208,13 +208,13 @@ func TestRaggedReferences(t *testing.T) {
 		segment("c", 1, []int{1, 2}, []int{6, 7}),
 	}
 	f := sized(false, true)
-	e := refract.Engine{Metrics: []metrics.Metric{f, prepared{f}}}
+	e := engine(t, refract.Options{}, []metrics.Metric{f, prepared{f}})
 	out, err := e.Score(t.Context(), segs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range [][]float64{{103, 203}, {103, 104, 105, 203, 204, 205}, {106, 107, 206, 207}} {
-		for k := range e.Metrics {
+		for k := range e.Metrics() {
 			if ms := out[i].Metrics[k]; !slices.Equal(ms.Values, want) || ms.Columns != len(want)/2 {
 				t.Errorf("segment %d, metric %d: %d columns %v, want %v", i, k, ms.Columns, ms.Values, want)
 			}
@@ -234,7 +234,7 @@ func TestFailedCells(t *testing.T) {
 		}
 		return out, nil
 	}
-	ms := scoreOne(t, refract.Engine{}, f, segment("s", 1, []int{1, -1, 2}, []int{3, -1, 4}))
+	ms := scoreOne(t, refract.Options{}, f, segment("s", 1, []int{1, -1, 2}, []int{3, -1, 4}))
 	if want := []metrics.Status{ok, noR, ok, noH, noH, noH, ok, noR, bad}; !slices.Equal(ms.Status, want) {
 		t.Errorf("statuses %v, want %v", ms.Status, want)
 	}
@@ -258,7 +258,7 @@ func TestWhatAMetricSees(t *testing.T) {
 			seen += fmt.Sprint(blocks)
 			return score(ctx, blocks)
 		}
-		e := refract.Engine{Metrics: []metrics.Metric{f}}
+		e := engine(t, refract.Options{}, []metrics.Metric{f})
 		_, err := e.Score(t.Context(), []*refract.Segment{
 			segment("a", 2, []int{1, -1}, []int{3, -1, 4}),
 			segment("b", 2, []int{-1}, []int{3}),
@@ -273,7 +273,7 @@ func TestWhatAMetricSees(t *testing.T) {
 // A metric that calls NaN a score is stopped, by either way of scoring.
 func TestScoresAreFinite(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
-		e := &refract.Engine{Metrics: []metrics.Metric{constant{v}}}
+		e := engine(t, refract.Options{}, []metrics.Metric{constant{v}})
 		_, err := e.Score(context.Background(), []*refract.Segment{{
 			ID:         "s1",
 			References: []refract.Text{refract.NewText("r")},

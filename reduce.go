@@ -15,23 +15,38 @@ type Reduced struct {
 	Missing    int // references without a score, which the policy dealt with
 }
 
-// Reducer aggregates scores of segments. It holds scratch memory and is not
-// safe for concurrent use.
+// Reducer aggregates scores of segments under the settings of an engine. It
+// holds scratch memory and is not safe for concurrent use.
 type Reducer struct {
-	Policy aggregate.Policy // for missing scores; Exclude by default
+	engine *Engine
 	ok     []bool
 	buf    []float64
 }
 
-// Reduce aggregates the scores of hypothesis h. info is the metric's. Under
-// the policy Fail the error is aggregate.ErrMissing where a score is missing;
-// other errors are about an aggregator that the scores do not allow.
-func (r *Reducer) Reduce(ms *MetricScores, info metrics.Info, a aggregate.Aggregator, h int) (Reduced, error) {
+// Reducer returns a reducer for the engine's scores.
+func (e *Engine) Reducer() *Reducer { return &Reducer{engine: e} }
+
+// Reduce aggregates the scores of hypothesis h of a segment under a setting of
+// the engine, given by its index. Under the policy Fail the error is
+// aggregate.ErrMissing where a score is missing; other errors are about an
+// aggregator that the scores do not allow.
+func (r *Reducer) Reduce(s *SegmentScores, setting, h int) (Reduced, error) {
+	return r.ReduceMatrix(&s.Metrics[r.engine.metric[setting]], setting, h)
+}
+
+// ReduceMatrix is Reduce for a matrix of the setting's metric at hand, such as
+// one of a choice of references.
+func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error) {
+	info := &r.engine.demands[r.engine.metric[setting]].info
+	a, policy := r.engine.settings[setting].Aggregator, r.engine.options.Missing
+	if a.Name() == "" {
+		return Reduced{}, fmt.Errorf("setting %d asks for the cells of %s alone, without an aggregator", setting, info.Name)
+	}
 	row := ms.Values[h*ms.Columns : (h+1)*ms.Columns]
 	status := ms.Status[h*ms.Columns : (h+1)*ms.Columns]
 	if !info.NeedsReferences {
 		// One score, of which there is nothing to aggregate.
-		if r.Policy == aggregate.Fail && status[0] != metrics.Scored {
+		if policy == aggregate.Fail && status[0] != metrics.Scored {
 			return Reduced{}, aggregate.ErrMissing
 		}
 		return Reduced{Value: row[0], Status: status[0]}, nil
@@ -49,7 +64,7 @@ func (r *Reducer) Reduce(ms *MetricScores, info metrics.Info, a aggregate.Aggreg
 		return Reduced{}, fmt.Errorf("%s was scored against some references only, as another aggregator allowed; score again for %s", info.Name, a.Name())
 	}
 	if a.Native() {
-		return r.native(ms, info, h, present)
+		return native(ms, info, policy, h, present)
 	}
 	if a.Single() {
 		status = status[:1]
@@ -65,7 +80,7 @@ func (r *Reducer) Reduce(ms *MetricScores, info metrics.Info, a aggregate.Aggreg
 	if cap(r.buf) < len(row) {
 		r.buf = make([]float64, len(row))
 	}
-	res, err := a.Apply(row[:len(status)], ok, info.Direction == metrics.HigherIsBetter, r.Policy, r.buf)
+	res, err := a.Apply(row[:len(status)], ok, info.Direction == metrics.HigherIsBetter, policy, r.buf)
 	if err != nil {
 		return Reduced{}, err
 	}
@@ -82,7 +97,7 @@ func (r *Reducer) Reduce(ms *MetricScores, info metrics.Info, a aggregate.Aggreg
 }
 
 // suffices reports whether the cells that were not left out tell the result.
-func suffices(row []float64, status []metrics.Status, info metrics.Info, a aggregate.Aggregator) bool {
+func suffices(row []float64, status []metrics.Status, info *metrics.Info, a aggregate.Aggregator) bool {
 	if a.Single() {
 		return status[0] != metrics.Unneeded
 	}
@@ -101,10 +116,10 @@ func suffices(row []float64, status []metrics.Status, info metrics.Info, a aggre
 	return false
 }
 
-func (r *Reducer) native(ms *MetricScores, info metrics.Info, h, present int) (Reduced, error) {
+func native(ms *MetricScores, info *metrics.Info, policy aggregate.Policy, h, present int) (Reduced, error) {
 	if ms.Native == nil && present == 0 {
 		// Nothing of the segment was scored, natively or otherwise.
-		if r.Policy == aggregate.Fail {
+		if policy == aggregate.Fail {
 			return Reduced{}, aggregate.ErrMissing
 		}
 		return Reduced{Status: firstMissing(ms.Status[h*ms.Columns : (h+1)*ms.Columns]), Missing: ms.Columns}, nil
@@ -116,7 +131,7 @@ func (r *Reducer) native(ms *MetricScores, info metrics.Info, h, present int) (R
 	if out.Missing == 0 {
 		return out, nil
 	}
-	switch r.Policy {
+	switch policy {
 	case aggregate.Fail:
 		return out, aggregate.ErrMissing
 	case aggregate.Propagate:

@@ -68,10 +68,14 @@ func TestReduce(t *testing.T) {
 		{"no reference and hypothesis, native", nil, "native", exclude, 1, want{status: noH, missing: 1}},
 	} {
 		m := prepared{sized(false, true)}
-		ms := scoreOne(t, refract.Engine{AllowNoReferences: true}, m, segment("s", 1, hyps, c.refs))
-		r := refract.Reducer{Policy: c.p}
+		ms := scoreOne(t, refract.Options{AllowNoReferences: true}, m, segment("s", 1, hyps, c.refs))
+		e, err := refract.NewEngine(cross(t, []metrics.Metric{m}, c.agg), refract.Options{Missing: c.p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := e.Reducer()
 		for range 2 { // the second time with memory in use
-			got, err := r.Reduce(ms, m.Info(), aggregator(t, c.agg), c.h)
+			got, err := r.ReduceMatrix(ms, 0, c.h)
 			if c.want.fails {
 				if !errors.Is(err, aggregate.ErrMissing) {
 					t.Errorf("%s: %+v, %v, want ErrMissing", c.name, got, err)
@@ -90,11 +94,10 @@ func TestReduce(t *testing.T) {
 
 func TestReduceDirection(t *testing.T) {
 	m := sized(false, true)
-	ms := scoreOne(t, refract.Engine{}, m, segment("s", 1, []int{1}, []int{2, 5, 3}))
+	ms := scoreOne(t, refract.Options{}, m, segment("s", 1, []int{1}, []int{2, 5, 3}))
 	for direction, want := range map[metrics.Direction]float64{metrics.HigherIsBetter: 105, metrics.LowerIsBetter: 102} {
-		info := m.Info()
-		info.Direction = direction
-		got, err := new(refract.Reducer).Reduce(ms, info, aggregator(t, "best"), 0)
+		m.info.Direction = direction
+		got, err := reduce(t, m, ms, "best", aggregate.Exclude, 0)
 		if err != nil || got.Value != want {
 			t.Errorf("direction %d: the best is %v, %v, want %v", direction, got.Value, err, want)
 		}
@@ -105,16 +108,15 @@ func TestReduceWithoutReferences(t *testing.T) {
 	m := sized(true, false)
 	for _, policy := range []aggregate.Policy{aggregate.Exclude, aggregate.Propagate, aggregate.Fail} {
 		for _, agg := range []string{"single", "max", "native"} {
-			r := refract.Reducer{Policy: policy}
-			reduce := func(source, hyp int) (refract.Reduced, error) {
-				ms := scoreOne(t, refract.Engine{}, m, segment("s", source, []int{hyp}, []int{1, 2}))
-				return r.Reduce(ms, m.Info(), aggregator(t, agg), 0)
+			reduced := func(source, hyp int) (refract.Reduced, error) {
+				ms := scoreOne(t, refract.Options{}, m, segment("s", source, []int{hyp}, []int{1, 2}))
+				return reduce(t, m, ms, agg, policy, 0)
 			}
-			if got, err := reduce(1, 3); err != nil || got != (refract.Reduced{Value: 10300}) {
+			if got, err := reduced(1, 3); err != nil || got != (refract.Reduced{Value: 10300}) {
 				t.Errorf("%s, %s: %+v, %v", policy, agg, got, err)
 			}
 			for want, texts := range map[metrics.Status][2]int{noS: {-1, 3}, noH: {1, -1}} {
-				got, err := reduce(texts[0], texts[1])
+				got, err := reduced(texts[0], texts[1])
 				if policy == aggregate.Fail {
 					if !errors.Is(err, aggregate.ErrMissing) {
 						t.Errorf("%s, %s: %+v, %v, want ErrMissing", policy, agg, got, err)
@@ -129,13 +131,13 @@ func TestReduceWithoutReferences(t *testing.T) {
 
 func TestReduceErrors(t *testing.T) {
 	m := sized(false, true)
-	ms := scoreOne(t, refract.Engine{}, m, segment("s", 1, []int{1}, []int{2, 3}))
-	_, err := new(refract.Reducer).Reduce(ms, m.Info(), aggregator(t, "native"), 0)
+	ms := scoreOne(t, refract.Options{}, m, segment("s", 1, []int{1}, []int{2, 3}))
+	_, err := reduce(t, m, ms, "native", aggregate.Exclude, 0)
 	if err == nil || !strings.Contains(err.Error(), "sized has no native score") {
 		t.Errorf("native of a metric without: %v", err)
 	}
 	ms.Values[1] = -1
-	_, err = new(refract.Reducer).Reduce(ms, m.Info(), aggregator(t, "power:p=2"), 0)
+	_, err = reduce(t, m, ms, "power:p=2", aggregate.Exclude, 0)
 	if err == nil || !strings.Contains(err.Error(), "not defined for the score -1") {
 		t.Errorf("a power mean of a negative score: %v", err)
 	}

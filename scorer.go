@@ -18,9 +18,9 @@ type scorer struct {
 }
 
 func (e *Engine) newScorer() *scorer {
-	s := &scorer{e: e, workspaces: make([]metrics.Workspace, len(e.Metrics))}
-	for i, m := range e.Metrics {
-		if p, ok := m.(metrics.Preparer); ok {
+	s := &scorer{e: e, workspaces: make([]metrics.Workspace, len(e.demands))}
+	for i := range e.demands {
+		if p, ok := e.demands[i].metric.(metrics.Preparer); ok {
 			s.workspaces[i] = p.NewWorkspace()
 		}
 	}
@@ -60,11 +60,12 @@ func (s *scorer) score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 	out := make([]*SegmentScores, len(segments))
 	frames := make([]frame, len(segments))
 	for i, seg := range segments {
-		out[i] = &SegmentScores{Segment: seg, Metrics: make([]MetricScores, len(s.e.Metrics))}
+		out[i] = &SegmentScores{Segment: seg, Metrics: make([]MetricScores, len(s.e.demands))}
 		frames[i] = newFrame(seg)
 	}
-	for k, m := range s.e.Metrics {
-		info := m.Info()
+	for k := range s.e.demands {
+		d := &s.e.demands[k]
+		info := d.info
 		var todo []int
 		for i, seg := range segments {
 			if err := ctx.Err(); err != nil {
@@ -74,7 +75,7 @@ func (s *scorer) score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 			ms := &out[i].Metrics[k]
 			status := metrics.Scored
 			if info.NeedsReferences && len(f.refs) == 0 {
-				if !s.e.AllowNoReferences {
+				if !s.e.options.AllowNoReferences {
 					return nil, &NoReferencesError{info.Name, seg.ID, seg.Pos}
 				}
 				status = metrics.MissingReference
@@ -86,14 +87,14 @@ func (s *scorer) score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 				continue
 			}
 			if w := s.workspaces[k]; w != nil {
-				if err := s.prepared(w, m, f, ms); err != nil {
+				if err := d.prepared(w, f, ms); err != nil {
 					return nil, fmt.Errorf("%s, segment %q: %w", info.Name, seg.ID, err)
 				}
 			} else {
 				todo = append(todo, i)
 			}
 		}
-		if err := s.batched(ctx, m, todo, frames, out, k); err != nil {
+		if err := s.batched(ctx, d, todo, frames, out, k); err != nil {
 			return nil, err
 		}
 		for _, o := range out {
@@ -158,9 +159,8 @@ func (f *frame) blockFor(info metrics.Info) metrics.Block {
 
 // prepared scores one segment in a workspace. An error says that the metric
 // breaks its promises.
-func (s *scorer) prepared(w metrics.Workspace, m metrics.Metric, f *frame, ms *MetricScores) error {
-	info := m.Info()
-	b := f.blockFor(info)
+func (d *demand) prepared(w metrics.Workspace, f *frame, ms *MetricScores) error {
+	b := f.blockFor(d.info)
 	w.Load(b)
 	cells := len(f.hyps) * b.Columns()
 	whole := cells == len(ms.Values)
@@ -178,7 +178,7 @@ func (s *scorer) prepared(w metrics.Workspace, m metrics.Metric, f *frame, ms *M
 		f.place(ms, b.Columns(), metrics.Scores{Values: values})
 	}
 	rows := len(ms.Values) / ms.Columns
-	if n, ok := w.(metrics.NativeWorkspace); ok && s.e.Want.Native {
+	if n, ok := w.(metrics.NativeWorkspace); ok && d.native {
 		values := n.Native(nil)
 		if len(values) != len(f.hyps) {
 			return fmt.Errorf("%d native scores for %d hypotheses", len(values), len(f.hyps))
@@ -189,7 +189,7 @@ func (s *scorer) prepared(w metrics.Workspace, m metrics.Metric, f *frame, ms *M
 		}
 	}
 	st, ok := w.(metrics.StatisticsWorkspace)
-	if _, corpus := m.(metrics.CorpusMetric); !ok || !corpus {
+	if _, corpus := d.metric.(metrics.CorpusMetric); !ok || !corpus {
 		return nil
 	}
 	statistics := func(row func(h int) []float64) []float64 {
@@ -205,11 +205,11 @@ func (s *scorer) prepared(w metrics.Workspace, m metrics.Metric, f *frame, ms *M
 	}
 	// "The first" is the first of the segment; where it is missing there are
 	// no statistics against it.
-	first := !info.NeedsReferences || f.refs[0] == 0
-	if s.e.Want.FirstStatistics && first {
+	first := !d.info.NeedsReferences || f.refs[0] == 0
+	if d.firstStatistics && first {
 		ms.First = statistics(func(h int) []float64 { return st.CellStatistics(nil, h, 0) })
 	}
-	if s.e.Want.NativeStatistics {
+	if d.nativeStatistics {
 		ms.All = statistics(func(h int) []float64 { return st.NativeStatistics(nil, h) })
 	}
 	return nil
@@ -250,16 +250,16 @@ func (f *frame) place(ms *MetricScores, columns int, scores metrics.Scores) {
 }
 
 // batched scores segments by the metric's Score.
-func (s *scorer) batched(ctx context.Context, m metrics.Metric, todo []int, frames []frame, out []*SegmentScores, k int) error {
+func (s *scorer) batched(ctx context.Context, d *demand, todo []int, frames []frame, out []*SegmentScores, k int) error {
 	if len(todo) == 0 {
 		return nil
 	}
-	info := m.Info()
+	info := d.info
 	blocks := make([]metrics.Block, len(todo))
 	for j, i := range todo {
 		blocks[j] = frames[i].blockFor(info)
 	}
-	scores, err := s.call(ctx, m, k, blocks, todo, frames)
+	scores, err := s.call(ctx, d, k, blocks, todo, frames)
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		return fmt.Errorf("%s, %s: %w", info.Name, frames[todo[at.Block]].cell(out[todo[at.Block]].Segment, at, info), at.Err)
 	}
@@ -286,10 +286,10 @@ func (s *scorer) batched(ctx context.Context, m metrics.Metric, todo []int, fram
 }
 
 // call asks a metric for what is needed of its blocks.
-func (s *scorer) call(ctx context.Context, m metrics.Metric, k int, blocks []metrics.Block, todo []int, frames []frame) ([]metrics.Scores, error) {
-	selective, ok := m.(metrics.Selective)
-	if !ok || !m.Info().NeedsReferences {
-		return m.Score(ctx, blocks)
+func (s *scorer) call(ctx context.Context, d *demand, k int, blocks []metrics.Block, todo []int, frames []frame) ([]metrics.Scores, error) {
+	selective, ok := d.metric.(metrics.Selective)
+	if !ok || !d.info.NeedsReferences {
+		return d.metric.Score(ctx, blocks)
 	}
 	var order []int
 	if s.orders != nil {
@@ -299,7 +299,7 @@ func (s *scorer) call(ctx context.Context, m metrics.Metric, k int, blocks []met
 	for j, i := range todo {
 		asked[j] = &frames[i]
 	}
-	return selective.ScoreNeeded(ctx, blocks, s.e.needs(k).wish(m.Info(), asked, order))
+	return selective.ScoreNeeded(ctx, blocks, d.need(asked, order))
 }
 
 // cell names a cell of a block for people.

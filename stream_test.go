@@ -114,7 +114,7 @@ func TestRunStops(t *testing.T) {
 					time.AfterFunc(c.cancel, cancel)
 				}
 				start, yielded := time.Now(), 0
-				e := refract.Engine{Metrics: c.metrics, Workers: 3}
+				e := engine(t, refract.Options{Workers: 3}, c.metrics)
 				err := e.Run(ctx, endless{new(atomic.Int64), c.fail, boom}, func(s *refract.SegmentScores) error {
 					yielded++
 					if s.Segment.ID != fmt.Sprint(yielded) {
@@ -145,7 +145,7 @@ func TestRunCancelledIsNotAnEnd(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ds := list{segment("a", 1, []int{1}, []int{1}), segment("b", 1, []int{1}, []int{1})}
-			e := refract.Engine{Batch: batch}
+			e := engine(t, refract.Options{Batch: batch}, nil)
 			err := e.Run(ctx, quiet{ds, cancel}, func(*refract.SegmentScores) error { return nil })
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("batches of %d: %v, want the context's end", batch, err)
@@ -179,7 +179,7 @@ func TestRunHoldsFewSegments(t *testing.T) {
 			defer cancel()
 			var read atomic.Int64
 			yielded, most := int64(0), int64(0)
-			e := refract.Engine{Metrics: []metrics.Metric{sized(false, true)}, Workers: c.workers, Batch: c.batch}
+			e := engine(t, refract.Options{Workers: c.workers, Batch: c.batch}, []metrics.Metric{sized(false, true)})
 			err := e.Run(ctx, endless{read: &read}, func(*refract.SegmentScores) error {
 				if yielded%7 == 0 {
 					synctest.Wait() // until nothing more can be read

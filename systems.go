@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -23,11 +22,15 @@ const (
 	Pooled
 )
 
-// Setting is one way to score: a metric and an aggregator over references.
-// Metrics are compared with ==, so that settings can share one.
-type Setting struct {
-	Metric     metrics.Metric
-	Aggregator aggregate.Aggregator
+// pools reports whether the score of a system is of pooled statistics.
+func (s Scope) pools(set Setting) (bool, error) {
+	_, corpus := set.Metric.(metrics.CorpusMetric)
+	poolable := corpus && (set.Aggregator.Native() || set.Aggregator.Single())
+	if s == Pooled && !poolable {
+		return false, fmt.Errorf("%s with the aggregator %s has no corpus score: only single and native of metrics that define one do",
+			set.Metric.Info().Name, set.Aggregator.Name())
+	}
+	return poolable && s != Averaged, nil
 }
 
 // SystemScore is the score of one system under one setting.
@@ -52,10 +55,7 @@ type SystemScore struct {
 // per system and setting, whatever the number of segments.
 type Systems struct {
 	engine   *Engine
-	settings []Setting
-	metric   []int // of each setting: its index in the engine
-	pooled   []bool
-	reducer  Reducer
+	reducer  *Reducer
 	names    []string
 	index    map[string]int
 	human    []bool
@@ -73,57 +73,9 @@ type systemSum struct {
 	missingReferences int
 }
 
-// NewSystems prepares e for the settings, by setting its Metrics and Want,
-// and returns the accumulator for the scores that e will give. The error is
-// about a setting that the scope does not allow.
-func NewSystems(e *Engine, settings []Setting, scope Scope, p aggregate.Policy) (*Systems, error) {
-	s := &Systems{engine: e, settings: settings, reducer: Reducer{Policy: p}, index: map[string]int{}, identity: NewIdentity()}
-	if p != aggregate.Exclude {
-		e.Economize = false // every cell counts that might be missing
-	}
-	e.Prepare(settings)
-	for _, set := range settings {
-		info := set.Metric.Info()
-		a := set.Aggregator
-		_, corpus := set.Metric.(metrics.CorpusMetric)
-		poolable := corpus && (a.Native() || a.Single())
-		if scope == Pooled && !poolable {
-			return nil, fmt.Errorf("%s with the aggregator %s has no corpus score: only single and native of metrics that define one do", info.Name, a.Name())
-		}
-		pool := poolable && scope != Averaged
-		s.metric = append(s.metric, indexOf(e.Metrics, set.Metric))
-		s.pooled = append(s.pooled, pool)
-		s.sums = append(s.sums, nil)
-		e.Want.FirstStatistics = e.Want.FirstStatistics || pool && a.Single()
-		e.Want.NativeStatistics = e.Want.NativeStatistics || pool && a.Native()
-	}
-	return s, nil
-}
-
-// Prepare sets the engine's Metrics, each once, and what it wants of them, so
-// that its scores can be reduced under the settings.
-func (e *Engine) Prepare(settings []Setting) {
-	for _, set := range settings {
-		k := indexOf(e.Metrics, set.Metric)
-		if k < 0 {
-			k = len(e.Metrics)
-			e.Metrics = append(e.Metrics, set.Metric)
-		}
-		for len(e.wanted) <= k {
-			e.wanted = append(e.wanted, need{})
-		}
-		e.wanted[k].add(set)
-		e.Want.Native = e.Want.Native || set.Aggregator.Native()
-	}
-}
-
-func indexOf(ms []metrics.Metric, m metrics.Metric) int {
-	for i := range ms {
-		if ms[i] == m {
-			return i
-		}
-	}
-	return -1
+// Systems returns an accumulator for the engine's scores.
+func (e *Engine) Systems() *Systems {
+	return &Systems{engine: e, reducer: e.Reducer(), index: map[string]int{}, sums: make([][]systemSum, len(e.settings)), identity: NewIdentity()}
 }
 
 // Add takes in the next segment. An error names the segment and the system;
@@ -144,16 +96,15 @@ func (s *Systems) Add(seg *SegmentScores) error {
 				s.sums[k] = append(s.sums[k], systemSum{})
 			}
 		}
-		for k, set := range s.settings {
-			ms := &seg.Metrics[s.metric[k]]
-			red, err := s.reducer.Reduce(ms, set.Metric.Info(), set.Aggregator, h)
+		for k := range s.sums {
+			red, err := s.reducer.Reduce(seg, k, h)
 			if err != nil {
 				return fmt.Errorf("segment %q, system %q: %w", seg.Segment.ID, hyp.System, err)
 			}
 			sum := &s.sums[k][sys]
 			switch {
 			case red.Status == metrics.Scored:
-				sum.add(red, s.row(k, ms, h, len(seg.Segment.Hypotheses)))
+				sum.add(red, s.row(k, seg, h))
 			case sum.status == metrics.Scored:
 				sum.status = red.Status
 			}
@@ -163,15 +114,16 @@ func (s *Systems) Add(seg *SegmentScores) error {
 }
 
 // row is the statistics of hypothesis h that setting k pools, if it does.
-func (s *Systems) row(k int, ms *MetricScores, h, hyps int) []float64 {
-	if !s.pooled[k] {
+func (s *Systems) row(k int, seg *SegmentScores, h int) []float64 {
+	if !s.engine.pooled[k] {
 		return nil
 	}
+	ms := &seg.Metrics[s.engine.metric[k]]
 	all := ms.All
-	if s.settings[k].Aggregator.Single() {
+	if s.engine.settings[k].Aggregator.Single() {
 		all = ms.First
 	}
-	width := len(all) / hyps
+	width := len(all) / len(seg.Segment.Hypotheses)
 	return all[h*width : (h+1)*width]
 }
 
@@ -197,11 +149,11 @@ func (s *Systems) Segments() int { return s.segments }
 // and then in the order in which the systems appeared.
 func (s *Systems) Scores() []SystemScore {
 	var out []SystemScore
-	for k, set := range s.settings {
+	for k, set := range s.engine.settings {
 		for i, name := range s.names {
 			sum := &s.sums[k][i]
 			score := SystemScore{
-				System: name, Human: s.human[i], Setting: k, Pooled: s.pooled[k],
+				System: name, Human: s.human[i], Setting: k, Pooled: s.engine.pooled[k],
 				OK: sum.n > 0, Segments: sum.n, Missing: s.segments - sum.n,
 				MinReferences: sum.minRefs, MaxReferences: sum.maxRefs,
 				MissingReferences: sum.missingReferences,
@@ -210,7 +162,7 @@ func (s *Systems) Scores() []SystemScore {
 				score.Status = sum.status
 			} else {
 				score.Value = sum.value / float64(sum.n)
-				if s.pooled[k] {
+				if s.engine.pooled[k] {
 					score.Value = set.Metric.(metrics.CorpusMetric).CorpusScore(sum.statistics)
 				}
 			}
@@ -227,7 +179,7 @@ func (s *Systems) Set() string { return s.identity.Name() }
 // Signature is the full signature of a system score. It names the set of
 // references that was added so far, so ask once all segments are in.
 func (s *Systems) Signature(score *SystemScore) metrics.Signature {
-	set := s.settings[score.Setting]
+	set := s.engine.settings[score.Setting]
 	level := metrics.Sentence
 	if score.Pooled {
 		level = metrics.Corpus

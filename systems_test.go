@@ -16,11 +16,11 @@ import (
 // accumulate scores segments and returns the accumulator.
 func accumulate(t testing.TB, segs []*refract.Segment, settings []refract.Setting, scope refract.Scope, p aggregate.Policy) (*refract.Systems, error) {
 	t.Helper()
-	e := &refract.Engine{AllowNoReferences: true}
-	s, err := refract.NewSystems(e, settings, scope, p)
+	e, err := refract.NewEngine(settings, refract.Options{Scope: scope, Missing: p, AllowNoReferences: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := e.Systems()
 	return s, e.Run(t.Context(), list(segs), s.Add)
 }
 
@@ -133,8 +133,7 @@ func TestScopes(t *testing.T) {
 		{prepared{sized(true, false)}, "single", refract.Auto, true, false},
 		{prepared{sized(true, false)}, "native", refract.Pooled, true, false},
 	} {
-		e := &refract.Engine{AllowNoReferences: true}
-		s, err := refract.NewSystems(e, cross(t, []metrics.Metric{c.m}, c.agg), c.scope, aggregate.Exclude)
+		e, err := refract.NewEngine(cross(t, []metrics.Metric{c.m}, c.agg), refract.Options{Scope: c.scope, AllowNoReferences: true})
 		if c.fails {
 			if err == nil || !strings.Contains(err.Error(), "sized with the aggregator "+c.agg+" has no corpus score") {
 				t.Errorf("%s pooled: %v", c.agg, err)
@@ -144,6 +143,7 @@ func TestScopes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		s := e.Systems()
 		ds := list{segment("a", 1, []int{1, -1}, []int{1}), segment("b", 1, []int{2, 3}, []int{-1}), segment("c", 1, []int{2, 3}, nil)}
 		if err := e.Run(t.Context(), ds, s.Add); err != nil {
 			t.Fatal(err)
@@ -157,15 +157,14 @@ func TestScopes(t *testing.T) {
 }
 
 // Each metric is scored once, however many settings share it.
-func TestPrepareSharesMetrics(t *testing.T) {
+func TestSettingsShareMetrics(t *testing.T) {
 	ms := realMetrics(t)
-	e := &refract.Engine{Metrics: ms[1:]}
-	e.Prepare(cross(t, ms, "single", "max"))
-	if len(e.Metrics) != 2 || e.Metrics[0] != ms[1] || e.Metrics[1] != ms[0] || e.Want.Native {
-		t.Errorf("%d metrics, want %+v", len(e.Metrics), e.Want)
+	e, err := refract.NewEngine(append(cross(t, ms[1:], "max"), cross(t, ms, "single", "max")...), refract.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if e.Prepare(cross(t, ms, "native")); !e.Want.Native || len(e.Metrics) != 2 {
-		t.Errorf("%d metrics, want %+v", len(e.Metrics), e.Want)
+	if got := e.Metrics(); len(got) != 2 || got[0] != ms[1] || got[1] != ms[0] || len(e.Settings()) != 5 {
+		t.Errorf("%d metrics of %d settings", len(got), len(e.Settings()))
 	}
 }
 

@@ -74,7 +74,10 @@ func BenchmarkMatrix(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		e := &refract.Engine{Metrics: []metrics.Metric{m}, Workers: 1}
+		e, err := refract.NewEngine([]refract.Setting{{Metric: m}}, refract.Options{Workers: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
 		b.Run(spec, func(b *testing.B) {
 			pairs := 0
 			for b.Loop() {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
@@ -269,12 +270,16 @@ func TestEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &refract.Engine{
-		Metrics: []metrics.Metric{b, ter.New(ter.Options{})}, AllowNoReferences: true,
-		Want: refract.Want{Native: true, FirstStatistics: true, NativeStatistics: true},
+	native, err := aggregate.Parse("native")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := refract.NewEngine([]refract.Setting{{Metric: b, Aggregator: native}, {Metric: ter.New(ter.Options{}), Aggregator: native}}, refract.Options{AllowNoReferences: true})
+	if err != nil {
+		t.Fatal(err)
 	}
 	var infos []matrix.Info
-	for _, m := range e.Metrics {
+	for _, m := range e.Metrics() {
 		i := m.Info()
 		infos = append(infos, matrix.Info{
 			Name: i.Name, Direction: i.Direction, NeedsReferences: i.NeedsReferences,

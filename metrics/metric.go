@@ -126,13 +126,13 @@ type CorpusMetric interface {
 // a call.
 type Selective interface {
 	Metric
-	// ScoreNeeded scores as Score does, but for the cells that the wish lets
-	// it leave out; these have the status Unneeded.
-	ScoreNeeded(ctx context.Context, blocks []Block, wish Wish) ([]Scores, error)
+	// ScoreNeeded scores as Score does, but for the cells that are not needed;
+	// these have the status Unneeded.
+	ScoreNeeded(ctx context.Context, blocks []Block, need Need) ([]Scores, error)
 }
 
-// Wish says which cells of a matrix are needed. The zero Wish asks for all.
-type Wish struct {
+// Need says which cells of a matrix are needed. The zero Need asks for all.
+type Need struct {
 	// FirstOnly asks for the first column alone.
 	FirstOnly bool
 	// Stop is a score that ends a row: once a cell has it, the columns after
@@ -144,9 +144,9 @@ type Wish struct {
 }
 
 // Order is the order of the columns of a block.
-func (w Wish) Order(block, columns int) []int {
-	if block < len(w.Orders) && w.Orders[block] != nil {
-		return w.Orders[block]
+func (n Need) Order(block, columns int) []int {
+	if block < len(n.Orders) && n.Orders[block] != nil {
+		return n.Orders[block]
 	}
 	order := make([]int, columns)
 	for c := range order {

@@ -146,11 +146,11 @@ func TestMoreReferencesHelp(t *testing.T) {
 		}
 		settings = append(settings, refract.Setting{Metric: m, Aggregator: a})
 	}
-	e := &refract.Engine{}
-	acc, err := refract.NewSystems(e, settings, refract.Averaged, aggregate.Fail)
+	e, err := refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: aggregate.Fail})
 	if err != nil {
 		t.Fatal(err)
 	}
+	acc := e.Systems()
 	if err := e.Run(t.Context(), expanded(t), acc.Add); err != nil {
 		t.Fatal(err)
 	}

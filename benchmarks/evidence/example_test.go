@@ -28,12 +28,12 @@ func ExampleHeld_Explorer() {
 		Hypotheses: []refract.Hypothesis{{System: "A", Text: refract.NewText("Rain falls.")}},
 	}}
 
-	engine := &refract.Engine{}
-	held, err := evidence.Hold(engine, []refract.Setting{{Metric: m, Aggregator: most}}, aggregate.Exclude)
+	engine, err := refract.NewEngine([]refract.Setting{{Metric: m, Aggregator: most}}, refract.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	held := evidence.Hold(engine)
 	if err := engine.Run(ctx, segments, held.Add); err != nil {
 		fmt.Println(err)
 		return

@@ -139,7 +139,7 @@ func (h *Held) output(e *page.Explorer, at []int, s *scored, hyp int) (page.Outp
 	var used []int
 	for k, set := range h.settings {
 		ms := &s.scores[h.metric[k]]
-		red, err := h.reducer.Reduce(ms, set.Metric.Info(), set.Aggregator, hyp)
+		red, err := h.reducer.ReduceMatrix(ms, k, hyp)
 		if err != nil {
 			return o, nil, fmt.Errorf("system %q: %w", from.System, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report/page"
 )
@@ -17,7 +16,7 @@ type Held struct {
 	metrics  []metrics.Metric
 	settings []refract.Setting
 	metric   []int // of each setting: index into metrics
-	reducer  refract.Reducer
+	reducer  *refract.Reducer
 	systems  *refract.Systems
 
 	segments []scored
@@ -35,22 +34,13 @@ type scored struct {
 	scores  []refract.MetricScores
 }
 
-// Hold prepares an engine for the settings, as refract.NewSystems does, and
-// returns the holder of the scores that it will give.
-func Hold(e *refract.Engine, settings []refract.Setting, p aggregate.Policy) (*Held, error) {
-	acc, err := refract.NewSystems(e, settings, refract.Auto, p)
-	if err != nil {
-		return nil, err
+// Hold returns the holder of the scores that an engine will give.
+func Hold(e *refract.Engine) *Held {
+	h := &Held{metrics: e.Metrics(), settings: e.Settings(), reducer: e.Reducer(), systems: e.Systems(), index: map[string]int{}}
+	for _, s := range h.settings {
+		h.metric = append(h.metric, slices.Index(h.metrics, s.Metric))
 	}
-	h := &Held{metrics: e.Metrics, settings: settings, reducer: refract.Reducer{Policy: p}, systems: acc, index: map[string]int{}}
-	for _, s := range settings {
-		for i, m := range e.Metrics {
-			if m == s.Metric {
-				h.metric = append(h.metric, i)
-			}
-		}
-	}
-	return h, nil
+	return h
 }
 
 // Add takes in the next segment. Rejected variants and the origins of the

@@ -133,11 +133,11 @@ func hold(t testing.TB, segments []*refract.Segment, ms []metrics.Metric, aggreg
 			}
 		}
 	}
-	eng := &refract.Engine{}
-	h, err := evidence.Hold(eng, settings, aggregate.Exclude)
+	eng, err := refract.NewEngine(settings, refract.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	h := evidence.Hold(eng)
 	if err := eng.Run(t.Context(), dataset(segments), h.Add); err != nil {
 		t.Fatal(err)
 	}

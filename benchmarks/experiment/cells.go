@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -37,7 +38,10 @@ func (r *run) cells(ctx context.Context, d *data, m metrics.Metric) ([]refract.M
 			CellSignature: m.Signature(metrics.Sentence).String(),
 		},
 		score: func(yield func(*refract.SegmentScores) error) error {
-			engine := &refract.Engine{Metrics: []metrics.Metric{m}, AllowNoReferences: true, Workers: r.Workers}
+			engine, err := r.engine(refract.Setting{Metric: m})
+			if err != nil {
+				return err
+			}
 			return engine.Run(ctx, list(d.segments), yield)
 		},
 	}
@@ -62,7 +66,14 @@ func (r *run) native(ctx context.Context, d *data, m metrics.Metric, set columns
 			CellSignature: m.Signature(metrics.Sentence).With("agg", matrix.Native).String(),
 		},
 		score: func(yield func(*refract.SegmentScores) error) error {
-			engine := &refract.Engine{Metrics: []metrics.Metric{m}, AllowNoReferences: true, Workers: r.Workers, Want: refract.Want{Native: true}}
+			native, err := aggregate.Parse("native")
+			if err != nil {
+				return err
+			}
+			engine, err := r.engine(refract.Setting{Metric: m, Aggregator: native})
+			if err != nil {
+				return err
+			}
 			return engine.Run(ctx, list(segments), func(s *refract.SegmentScores) error {
 				s.Metrics = []refract.MetricScores{asColumn(&s.Metrics[0], len(s.Segment.Hypotheses))}
 				return yield(s)
@@ -70,6 +81,10 @@ func (r *run) native(ctx context.Context, d *data, m metrics.Metric, set columns
 		},
 	}
 	return r.matrix(ctx, d, &w)
+}
+
+func (r *run) engine(s refract.Setting) (*refract.Engine, error) {
+	return refract.NewEngine([]refract.Setting{s}, refract.Options{Scope: refract.Averaged, AllowNoReferences: true, Workers: r.Workers})
 }
 
 // asColumn turns native scores into a matrix of one column.

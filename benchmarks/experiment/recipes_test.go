@@ -106,8 +106,10 @@ analyses: []
 				s.Judgements = append(s.Judgements, refract.Judgement{Name: "preference", System: sys, Score: float64(rapid.IntRange(0, 2).Draw(rt, "votes")), Valid: true})
 			}
 			data = append(data, s)
-			engine := &refract.Engine{}
-			engine.Prepare([]refract.Setting{{Metric: m, Aggregator: aggregator(rt, "single")}})
+			engine, err := refract.NewEngine([]refract.Setting{{Metric: m}}, refract.Options{})
+			if err != nil {
+				rt.Fatal(err)
+			}
 			scores, err := engine.Score(t.Context(), []*refract.Segment{s})
 			if err != nil {
 				rt.Fatal(err)

@@ -105,13 +105,15 @@ func fromScratch(t *rapid.T, data list, metric, aggregate string) (value float64
 		t.Fatal(err)
 	}
 	set := refract.Setting{Metric: m, Aggregator: aggregator(t, aggregate)}
-	engine := &refract.Engine{AllowNoReferences: true}
-	engine.Prepare([]refract.Setting{set})
+	engine, err := refract.NewEngine([]refract.Setting{set}, refract.Options{AllowNoReferences: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	col := agreement.NewCollector(1)
-	var reducer refract.Reducer
+	reducer := engine.Reducer()
 	err = engine.Run(context.Background(), data, func(s *refract.SegmentScores) error {
 		col.Add(s.Segment, func(_, h int) (float64, bool) {
-			red, err := reducer.Reduce(&s.Metrics[0], m.Info(), set.Aggregator, h)
+			red, err := reducer.Reduce(s, 0, h)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -104,7 +104,11 @@ func (r *run) values(ctx context.Context, d *data, m metrics.Metric, a aggregate
 	p := *d.gold
 	p.Metric, p.MetricOK = make([]float64, len(p.Gold)), make([]bool, len(p.Gold))
 	lo, hi := math.MaxInt, 0
-	reducer := refract.Reducer{Policy: r.e.Missing}
+	engine, err := refract.NewEngine([]refract.Setting{{Metric: m, Aggregator: a}}, refract.Options{Scope: refract.Averaged, Missing: r.e.Missing})
+	if err != nil {
+		return nil, err
+	}
+	reducer := engine.Reducer()
 	for i, s := range d.segments {
 		ms := cells[i]
 		some := true
@@ -125,7 +129,7 @@ func (r *run) values(ctx context.Context, d *data, m metrics.Metric, a aggregate
 			if native {
 				red, err = nativeValue(&ms, s, set[i], r.e.Missing, h)
 			} else {
-				red, err = reducer.Reduce(&ms, info, a, h)
+				red, err = reducer.ReduceMatrix(&ms, 0, h)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: segment %q, system %q: %w", info.Name, a.Name(), s.ID, s.Hypotheses[h].System, err)

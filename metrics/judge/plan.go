@@ -65,7 +65,7 @@ func (p *Planner) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.
 }
 
 // ScoreNeeded is Score: what is not needed depends on scores.
-func (p *Planner) ScoreNeeded(ctx context.Context, blocks []metrics.Block, _ metrics.Wish) ([]metrics.Scores, error) {
+func (p *Planner) ScoreNeeded(ctx context.Context, blocks []metrics.Block, _ metrics.Need) ([]metrics.Scores, error) {
 	return p.Score(ctx, blocks)
 }
 

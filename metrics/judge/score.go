@@ -12,19 +12,19 @@ import (
 
 // Score implements metrics.Metric.
 func (j *Judge) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return j.ScoreNeeded(ctx, blocks, metrics.Wish{})
+	return j.ScoreNeeded(ctx, blocks, metrics.Need{})
 }
 
 // ScoreNeeded implements metrics.Selective. Calls go out by segment, then by
 // reference, then by system: prompts that begin alike stand next to each other,
 // for servers that keep what they have computed for a prefix.
-func (j *Judge) ScoreNeeded(ctx context.Context, blocks []metrics.Block, wish metrics.Wish) ([]metrics.Scores, error) {
+func (j *Judge) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
 	s := newScoring(j, blocks)
-	if wish.Stop == nil {
+	if need.Stop == nil {
 		var all []*task
 		for b := range blocks {
 			columns := s.blocks[b].Columns()
-			if wish.FirstOnly {
+			if need.FirstOnly {
 				columns = 1
 			}
 			for c := range columns {
@@ -35,12 +35,12 @@ func (j *Judge) ScoreNeeded(ctx context.Context, blocks []metrics.Block, wish me
 		}
 		return s.scores, s.run(ctx, all)
 	}
-	return s.scores, s.untilStop(ctx, wish)
+	return s.scores, s.untilStop(ctx, need)
 }
 
-// untilStop goes through the columns in the order of the wish, with the rows
+// untilStop goes through the columns in the order of the need, with the rows
 // that have not reached the bound.
-func (s *scoring) untilStop(ctx context.Context, wish metrics.Wish) error {
+func (s *scoring) untilStop(ctx context.Context, need metrics.Need) error {
 	open := make([][]bool, len(s.blocks))
 	orders := make([][]int, len(s.blocks))
 	for b := range s.blocks {
@@ -48,7 +48,7 @@ func (s *scoring) untilStop(ctx context.Context, wish metrics.Wish) error {
 		for h := range open[b] {
 			open[b][h] = true
 		}
-		orders[b] = wish.Order(b, s.blocks[b].Columns())
+		orders[b] = need.Order(b, s.blocks[b].Columns())
 	}
 	for k := 0; ; k++ {
 		var next []*task
@@ -59,7 +59,7 @@ func (s *scoring) untilStop(ctx context.Context, wish metrics.Wish) error {
 			for h := range open[b] {
 				if k > 0 {
 					last := h*s.blocks[b].Columns() + orders[b][k-1]
-					if s.scores[b].Status[last] == metrics.Scored && s.scores[b].Values[last] == *wish.Stop {
+					if s.scores[b].Status[last] == metrics.Scored && s.scores[b].Values[last] == *need.Stop {
 						open[b][h] = false
 					}
 				}

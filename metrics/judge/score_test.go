@@ -159,9 +159,9 @@ func TestStoppingEarlyChangesNothing(t *testing.T) {
 			return sum % 4
 		}
 		var blocks []metrics.Block
-		var wish metrics.Wish
+		var need metrics.Need
 		bound := 0.0
-		wish.Stop = &bound
+		need.Stop = &bound
 		for b := range rapid.IntRange(1, 4).Draw(t, "blocks") {
 			block := metrics.Block{}
 			for h := range rapid.IntRange(1, 5).Draw(t, "systems") {
@@ -173,7 +173,7 @@ func TestStoppingEarlyChangesNothing(t *testing.T) {
 				block.References = append(block.References, fmt.Sprintf("r%d.%d", b, r))
 			}
 			blocks = append(blocks, block)
-			wish.Orders = append(wish.Orders, order)
+			need.Orders = append(need.Orders, order)
 		}
 		all := says(func(p string) string { return errorsFor(n(p)) })
 		some := says(func(p string) string { return errorsFor(n(p)) })
@@ -181,7 +181,7 @@ func TestStoppingEarlyChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := newTestJudge(t, some).ScoreNeeded(context.Background(), blocks, wish)
+		got, err := newTestJudge(t, some).ScoreNeeded(context.Background(), blocks, need)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestStoppingEarlyChangesNothing(t *testing.T) {
 			for h := range blocks[b].Hypotheses {
 				row := want[b].Values[h*columns : (h+1)*columns]
 				best, stopped := -1e9, false
-				for _, c := range wish.Orders[b] {
+				for _, c := range need.Orders[b] {
 					i := h*columns + c
 					if got[b].Status[i] == metrics.Unneeded {
 						unneeded++
@@ -249,7 +249,7 @@ func newTestJudge(t *rapid.T, m ask.Completer) *judge.Judge {
 func TestFirstOnly(t *testing.T) {
 	m := says(func(string) string { return errorsFor(1) })
 	blocks := []metrics.Block{{Hypotheses: []string{"a", "b"}, References: []string{"r", "s", "u"}}}
-	scores, err := newJudge(t, m, zhen, nil).ScoreNeeded(t.Context(), blocks, metrics.Wish{FirstOnly: true})
+	scores, err := newJudge(t, m, zhen, nil).ScoreNeeded(t.Context(), blocks, metrics.Need{FirstOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,6 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 
 // reduce streams the matrix. What is in it is known with its first segment.
 func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggregate.Aggregator, asked bool, policy aggregate.Policy, out *atomicfile.File) error {
-	var settings []refract.Setting
 	var add func(*refract.SegmentScores) error
 	var finish func() error
 	for seg, err := range in.Segments(ctx) {
@@ -85,11 +84,15 @@ func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggre
 			return err
 		}
 		if add == nil {
-			eng := &refract.Engine{}
-			if settings, eng.Metrics, err = storedSettings(in.Metrics(), aggs, asked); err != nil {
+			settings, err := storedSettings(in.Metrics(), aggs, asked)
+			if err != nil {
 				return err
 			}
-			if add, finish, err = a.sinkOf(eng, settings, policy, out); err != nil {
+			eng, err := refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: policy})
+			if err != nil {
+				return err
+			}
+			if add, finish, err = a.sinkOf(eng, out); err != nil {
 				return err
 			}
 		}
@@ -100,20 +103,17 @@ func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggre
 	return finish()
 }
 
-func (a *aggregator) sinkOf(eng *refract.Engine, settings []refract.Setting, policy aggregate.Policy, out *atomicfile.File) (add func(*refract.SegmentScores) error, finish func() error, err error) {
+func (a *aggregator) sinkOf(eng *refract.Engine, out *atomicfile.File) (add func(*refract.SegmentScores) error, finish func() error, err error) {
 	if a.per == "segment" {
 		w, err := a.table(out, segmentColumns(), report.Options{})
 		if err != nil {
 			return nil, nil, err
 		}
-		rows := newSegmentRows(w, eng.Metrics, settings, refract.Reducer{Policy: policy}, "")
+		rows := newSegmentRows(w, eng, "")
 		return rows.write, w.Close, nil
 	}
-	acc, err := refract.NewSystems(eng, settings, refract.Averaged, policy)
-	if err != nil {
-		return nil, nil, err
-	}
-	return acc.Add, func() error { return writeSystems(&a.output, out, acc, settings) }, nil
+	acc := eng.Systems()
+	return acc.Add, func() error { return writeSystems(&a.output, out, acc, eng.Settings()) }, nil
 }
 
 // storedScores gives the segments of a matrix one by one.

@@ -86,7 +86,10 @@ func (p *canaryPool) plant(ctx context.Context, judges []metrics.Metric) ([]judg
 		for i := range canaries {
 			planted[i] = p.canarySegment(i, &canaries[i])
 		}
-		eng := &refract.Engine{Metrics: []metrics.Metric{m}, AllowNoReferences: true}
+		eng, err := refract.NewEngine([]refract.Setting{{Metric: m}}, refract.Options{AllowNoReferences: true})
+		if err != nil {
+			return nil, err
+		}
 		scores, err := eng.Score(ctx, planted)
 		if err != nil {
 			return nil, fmt.Errorf("canaries: %w", err)

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/agreement"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
@@ -73,8 +72,7 @@ type column struct {
 	stored            *dataset.StoredMetric
 	storedSystems     map[string]dataset.SystemScores
 	systemScores      map[string]float64 // stored ones of systems; nil where there are none
-	setting           refract.Setting
-	metricIndex       int
+	setting           int                // of the engine
 	orientation       float64
 }
 

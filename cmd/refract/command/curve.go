@@ -75,17 +75,13 @@ k; these intervals are of paired differences, bootstrapped over segments.`,
 type curvePlan struct {
 	settings []refract.Setting
 	engine   *refract.Engine
-	reducer  refract.Reducer
+	reducer  *refract.Reducer
 	measure  correlate.Measure
 	methods  []selection.Method
 }
 
 func (c *curver) parse() (*curvePlan, error) {
 	p := &curvePlan{}
-	var err error
-	if p.reducer.Policy, err = c.missing(); err != nil {
-		return nil, err
-	}
 	measures, err := c.measures(c.statistic)
 	if err != nil {
 		return nil, err
@@ -145,11 +141,18 @@ func (c *curver) parseSettings(p *curvePlan) error {
 			return usagef("--aggregate native scores anew for every choice of references, which curve does not do; choose another, such as max")
 		}
 	}
+	policy, err := c.missing()
+	if err != nil {
+		return err
+	}
 	if p.settings, err = cross(ms, aggs, true, scoresNative); err != nil {
 		return err
 	}
-	p.engine = &refract.Engine{AllowNoReferences: c.allowNone}
-	p.engine.Prepare(p.settings)
+	p.engine, err = refract.NewEngine(p.settings, refract.Options{AllowNoReferences: c.allowNone, Missing: policy})
+	if err != nil {
+		return err
+	}
+	p.reducer = p.engine.Reducer()
 	return nil
 }
 
@@ -306,7 +309,7 @@ func (p *curvePlan) values(scored []scoredSegment, setting, metric int, orders [
 			if !some {
 				return 0, false
 			}
-			red, err := p.reducer.Reduce(&ms, info, set.Aggregator, h)
+			red, err := p.reducer.ReduceMatrix(&ms, setting, h)
 			if err != nil {
 				failed = fmt.Errorf("segment %q, system %q: %w", s.segment.ID, s.segment.Hypotheses[h].System, err)
 			}

@@ -101,7 +101,7 @@ func (c *curver) curves(ctx context.Context, p *curvePlan, scored []scoredSegmen
 	ks = slices.Compact(ks)
 	cv := &curveSet{statistic: c.statistic}
 	for i, set := range p.settings {
-		metric := slices.Index(p.engine.Metrics, set.Metric)
+		metric := slices.Index(p.engine.Metrics(), set.Metric)
 		panel := curvePanel{metric: set.Metric.Info().Name, aggregate: set.Aggregator.Name()}
 		// All variants are the same in every order.
 		end, err := c.point(ctx, p, cv, scored, i, metric, all[0].orders[:1], most)

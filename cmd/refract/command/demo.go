@@ -132,11 +132,11 @@ func (e *env) demoScores(ctx context.Context, ds refract.Dataset) error {
 	if err != nil {
 		return err
 	}
-	eng := &refract.Engine{}
-	acc, err := refract.NewSystems(eng, settings, refract.Averaged, 0)
+	eng, err := refract.NewEngine(settings, refract.Options{Scope: refract.Averaged})
 	if err != nil {
 		return err
 	}
+	acc := eng.Systems()
 	human := map[string][]float64{}
 	err = eng.Run(ctx, ds, func(s *refract.SegmentScores) error {
 		for _, j := range s.Segment.Judgements {

@@ -64,7 +64,7 @@ func (x *explainFlags) explain(j *judging, eng *refract.Engine) (*explained, err
 		return nil, usagef("--worst %d: want 0 or more", x.worst)
 	}
 	g := &explained{explainFlags: x}
-	for i, m := range eng.Metrics {
+	for i, m := range eng.Metrics() {
 		if _, ok := m.(*judge.Judge); ok {
 			g.judges = append(g.judges, m)
 			g.at = append(g.at, i)

@@ -266,12 +266,12 @@ func (j *judging) observe(ev judge.Event) {
 
 // tune makes an engine fit for metrics on servers: one segment's calls stand
 // next to each other, and there are enough of them at a time.
-func (j *judging) tune(eng *refract.Engine) {
+func (j *judging) tune(o *refract.Options) {
 	if j == nil {
 		return
 	}
-	eng.Workers = 2
-	eng.Batch = min(max(16, j.serverFlags.calls(j.e)), 256)
+	o.Workers = 2
+	o.Batch = min(max(16, j.serverFlags.calls(j.e)), 256)
 }
 
 // close ends the use of the cache.

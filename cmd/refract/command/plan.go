@@ -16,7 +16,7 @@ import (
 // compareRun holds the columns of a comparison and how to fill them.
 type compareRun struct {
 	columns []column
-	engine  *refract.Engine // nil without anything to score
+	engine  *refract.Engine // nil where all scores are the dataset's own
 	matrix  *storedScores   // nil unless scores are stored
 	policy  aggregate.Policy
 	set     string // name of the set of references, once all is read
@@ -62,13 +62,14 @@ func (c *comparer) plan(ctx context.Context, e *env, args []string) (*compareRun
 		if err != nil {
 			return nil, err
 		}
-		run.engine = &refract.Engine{AllowNoReferences: c.allowNone, Economize: c.earlyStop == "auto" && policy == aggregate.Exclude}
-		run.engine.Prepare(settings)
-		judging.tune(run.engine)
+		o := refract.Options{Missing: policy, AllowNoReferences: c.allowNone, EveryCell: c.earlyStop == "no"}
+		judging.tune(&o)
+		if err := run.addSettings(settings, o); err != nil {
+			return nil, err
+		}
 		if run.gather, err = new(explainFlags).explain(judging, run.engine); err != nil {
 			return nil, err
 		}
-		run.addSettings(settings, run.engine.Metrics)
 	}
 	if all || len(stored) > 0 {
 		if len(args) == 0 {
@@ -100,25 +101,26 @@ func (c *comparer) splitStored() (computed, stored []string, all bool) {
 	return computed, stored, all
 }
 
-func (r *compareRun) addSettings(settings []refract.Setting, order []metrics.Metric) {
-	for _, set := range settings {
+// addSettings adds a column for each setting, and makes their engine.
+func (r *compareRun) addSettings(settings []refract.Setting, o refract.Options) error {
+	var err error
+	if r.engine, err = refract.NewEngine(settings, o); err != nil {
+		return err
+	}
+	for k, set := range settings {
 		info := set.Metric.Info()
 		col := column{
 			metric:      info.Name,
 			aggregate:   aggregateName(set),
-			setting:     set,
+			setting:     k,
 			orientation: float64(info.Direction),
 			signature: func(lo, hi int) string {
 				return refract.SettingSignature(set, metrics.Sentence, refract.ReferenceCount(lo, hi), r.set).String()
 			},
 		}
-		for i, m := range order {
-			if m == set.Metric {
-				col.metricIndex = i
-			}
-		}
 		r.columns = append(r.columns, col)
 	}
+	return nil
 }
 
 func (r *compareRun) addStored(spec string, names []string) error {
@@ -150,7 +152,10 @@ func (r *compareRun) addStored(spec string, names []string) error {
 // score.
 func (r *compareRun) collect(ctx context.Context, ds refract.Dataset) (*agreement.Collector, error) {
 	col := agreement.NewCollector(len(r.columns))
-	reducer := refract.Reducer{Policy: r.policy}
+	var reducer *refract.Reducer
+	if r.engine != nil {
+		reducer = r.engine.Reducer()
+	}
 	var failed error
 	add := func(s *refract.Segment, scores *refract.SegmentScores, row func(h int, system string) (int, bool)) error {
 		at := col.Segments()
@@ -168,7 +173,7 @@ func (r *compareRun) collect(ctx context.Context, ds refract.Dataset) (*agreemen
 			if !ok {
 				return 0, false
 			}
-			red, err := reducer.Reduce(&scores.Metrics[c.metricIndex], c.setting.Metric.Info(), c.setting.Aggregator, i)
+			red, err := reducer.Reduce(scores, c.setting, i)
 			if err != nil {
 				failed = fmt.Errorf("segment %q, system %q: %w", s.ID, system, err)
 			}

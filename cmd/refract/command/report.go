@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/evidence"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
@@ -177,11 +178,11 @@ func (r *reporter) ofDataset(ctx context.Context, e *env, args []string, ms []me
 	}
 	name := r.dataName(args)
 	err = r.write(ctx, e, func(ctx context.Context, e *env) (*evidence.Report, error) {
-		eng := r.engine(nil)
-		held, err := evidence.Hold(eng, settings, policy)
+		eng, err := r.engine(settings, refract.Auto, policy)
 		if err != nil {
-			return nil, usagef("%w", err)
+			return nil, err
 		}
+		held := evidence.Hold(eng)
 		if err := r.runEngine(ctx, eng, withSystems{ds}, held.Add); err != nil {
 			return nil, err
 		}

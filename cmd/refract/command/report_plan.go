@@ -213,10 +213,11 @@ func (r *reporter) ofExperiment(ctx context.Context, e *env) (*evidence.Report, 
 	if err != nil {
 		return nil, fmt.Errorf("dataset %s: %w", entry.Name, err)
 	}
-	eng := &refract.Engine{AllowNoReferences: entry.AllowNoReference}
-	if rep.Held, err = evidence.Hold(eng, settings, plan.Missing); err != nil {
+	eng, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: entry.AllowNoReference, Missing: plan.Missing})
+	if err != nil {
 		return nil, err
 	}
+	rep.Held = evidence.Hold(eng)
 	if len(plan.Datasets) > 1 {
 		rep.Shown = entry.Name
 	}

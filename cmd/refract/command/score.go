@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
@@ -173,12 +175,15 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	return out, nil
 }
 
-// engine makes the engine of a run. What it scores goes to add as well.
-func (s *scorer) engine(settings []refract.Setting) *refract.Engine {
-	e := &refract.Engine{AllowNoReferences: s.allowNone, Economize: s.earlyStop == "auto" && s.policy == "exclude" && s.per != "cell"}
-	e.Prepare(settings)
-	s.judging.tune(e)
-	return e
+// engine makes the engine of a run.
+func (s *scorer) engine(settings []refract.Setting, scope refract.Scope, policy aggregate.Policy) (*refract.Engine, error) {
+	o := refract.Options{Scope: scope, Missing: policy, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
+	s.judging.tune(&o)
+	eng, err := refract.NewEngine(settings, o)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	return eng, nil
 }
 
 func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, scope refract.Scope, out *atomicfile.File) error {
@@ -186,11 +191,11 @@ func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, sett
 	if err != nil {
 		return err
 	}
-	eng := s.engine(nil)
-	acc, err := refract.NewSystems(eng, settings, scope, policy)
+	eng, err := s.engine(settings, scope, policy)
 	if err != nil {
-		return usagef("%w", err)
+		return err
 	}
+	acc := eng.Systems()
 	if err := s.runEngine(ctx, eng, ds, acc.Add); err != nil {
 		return err
 	}
@@ -297,8 +302,11 @@ func (s *scorer) perSegment(ctx context.Context, _ *env, ds refract.Dataset, set
 	if err != nil {
 		return err
 	}
-	eng := s.engine(settings)
-	rows := newSegmentRows(w, eng.Metrics, settings, refract.Reducer{Policy: policy}, s.set)
+	eng, err := s.engine(settings, refract.Averaged, policy)
+	if err != nil {
+		return err
+	}
+	rows := newSegmentRows(w, eng, s.set)
 	if err := s.scoreSet(ctx, eng, ds, rows.write); err != nil {
 		return err
 	}
@@ -309,22 +317,16 @@ func (s *scorer) perSegment(ctx context.Context, _ *env, ds refract.Dataset, set
 type segmentRows struct {
 	w          report.Writer
 	settings   []refract.Setting
-	infos      []metrics.Info
-	metric     []int
-	reducer    refract.Reducer
+	names      []string // of the metrics
+	reducer    *refract.Reducer
 	set        string
 	signatures []map[int]string // by number of references
 }
 
-func newSegmentRows(w report.Writer, order []metrics.Metric, settings []refract.Setting, r refract.Reducer, set string) *segmentRows {
-	rows := &segmentRows{w: w, settings: settings, reducer: r, set: set}
-	for _, set := range settings {
-		for i, m := range order {
-			if m == set.Metric {
-				rows.metric = append(rows.metric, i)
-			}
-		}
-		rows.infos = append(rows.infos, set.Metric.Info())
+func newSegmentRows(w report.Writer, eng *refract.Engine, set string) *segmentRows {
+	rows := &segmentRows{w: w, settings: eng.Settings(), reducer: eng.Reducer(), set: set}
+	for _, set := range rows.settings {
+		rows.names = append(rows.names, set.Metric.Info().Name)
 		rows.signatures = append(rows.signatures, map[int]string{})
 	}
 	return rows
@@ -332,10 +334,9 @@ func newSegmentRows(w report.Writer, order []metrics.Metric, settings []refract.
 
 func (r *segmentRows) write(s *refract.SegmentScores) error {
 	for k, set := range r.settings {
-		name := r.infos[k].Name
 		agg := aggregateValue(set)
 		for h := range s.Segment.Hypotheses {
-			red, err := r.reducer.Reduce(&s.Metrics[r.metric[k]], r.infos[k], set.Aggregator, h)
+			red, err := r.reducer.Reduce(s, k, h)
 			if err != nil {
 				return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, s.Segment.Hypotheses[h].System, err)
 			}
@@ -343,7 +344,7 @@ func (r *segmentRows) write(s *refract.SegmentScores) error {
 			if red.Status == metrics.Scored {
 				score = report.Float(red.Value)
 			}
-			err = r.w.Row(report.String(s.Segment.ID), report.String(s.Segment.Hypotheses[h].System), report.String(name), agg,
+			err = r.w.Row(report.String(s.Segment.ID), report.String(s.Segment.Hypotheses[h].System), report.String(r.names[k]), agg,
 				report.Int(red.References), score, report.String(red.Status.String()), report.Int(red.Missing), report.String(r.signature(k, red.References)))
 			if err != nil {
 				return err
@@ -365,14 +366,18 @@ func (r *segmentRows) signature(k, references int) string {
 // perCell writes the matrix: through the table writer for a format that was
 // asked for, else as the file's name says.
 func (s *scorer) perCell(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
-	eng := s.engine(settings)
+	eng, err := s.engine(settings, refract.Averaged, aggregate.Exclude)
+	if err != nil {
+		return err
+	}
 	w, err := s.matrixWriter(out)
 	if err != nil {
 		return err
 	}
-	infos := make([]matrix.Info, len(eng.Metrics))
-	for i, m := range eng.Metrics {
-		infos[i] = matrixInfo(m, eng.Want.Native, s.set)
+	native := slices.ContainsFunc(settings, func(set refract.Setting) bool { return set.Aggregator.Native() })
+	var infos []matrix.Info
+	for _, m := range eng.Metrics() {
+		infos = append(infos, matrixInfo(m, native, s.set))
 	}
 	err = s.scoreSet(ctx, eng, ds, func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) })
 	if err != nil {

@@ -12,16 +12,20 @@ import (
 
 // foresee prints what judges would ask for, and what that may cost.
 func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, ms []metrics.Metric) error {
-	eng := &refract.Engine{AllowNoReferences: s.allowNone}
+	var settings []refract.Setting
 	var plans []*judge.Planner
 	for _, m := range ms {
 		if j, ok := m.(*judge.Judge); ok {
 			plans = append(plans, j.Plan())
-			eng.Metrics = append(eng.Metrics, plans[len(plans)-1])
+			settings = append(settings, refract.Setting{Metric: plans[len(plans)-1]})
 		}
 	}
 	if len(plans) == 0 {
 		return usagef("--dry-run is for metrics that ask a model, and none of these does ('refract judges' lists some)")
+	}
+	eng, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: s.allowNone})
+	if err != nil {
+		return err
 	}
 	if err := eng.Run(ctx, ds, func(*refract.SegmentScores) error { return nil }); err != nil {
 		return err
@@ -37,7 +41,7 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, ms []m
 		columns = append(columns, c)
 	}
 	columns = append(columns, report.Column{Name: "most_cost", Header: "most cost", Kind: report.KindFloat, Digits: 4})
-	err := e.list(&out, columns, func(row func(...report.Value) error) error {
+	err = e.list(&out, columns, func(row func(...report.Value) error) error {
 		for _, p := range plans {
 			o := p.Outlook()
 			cost := report.Null()

@@ -79,19 +79,17 @@ func matrixInfo(m metrics.Metric, native bool, set string) matrix.Info {
 	return out
 }
 
-// storedSettings crosses the metrics of a matrix, which it returns too, with
-// aggregators.
-func storedSettings(infos []matrix.Info, aggs []aggregate.Aggregator, asked bool) ([]refract.Setting, []metrics.Metric, error) {
+// storedSettings crosses the metrics of a matrix with aggregators.
+func storedSettings(infos []matrix.Info, aggs []aggregate.Aggregator, asked bool) ([]refract.Setting, error) {
 	var order []metrics.Metric
 	for _, info := range infos {
 		m, err := newMatrixMetric(info)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		order = append(order, m)
 	}
-	settings, err := cross(order, aggs, asked, storesNative)
-	return settings, order, err
+	return cross(order, aggs, asked, storesNative)
 }
 
 // storesNative is cross's native for metrics of a matrix.
@@ -115,12 +113,11 @@ func (r *compareRun) addMatrix(ctx context.Context, path string, aggs []aggregat
 		stop()
 		return err
 	}
-	settings, order, err := storedSettings(in.Metrics(), aggs, asked)
+	settings, err := storedSettings(in.Metrics(), aggs, asked)
 	if err != nil {
 		stop()
 		return err
 	}
 	r.matrix = &storedScores{first: first, next: segments, stop: stop, path: path}
-	r.addSettings(settings, order)
-	return nil
+	return r.addSettings(settings, refract.Options{Missing: r.policy})
 }

@@ -25,25 +25,25 @@ func (c *costly) Info() metrics.Info {
 func (c *costly) Signature(metrics.Level) metrics.Signature { return nil }
 
 func (c *costly) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return c.ScoreNeeded(ctx, blocks, metrics.Wish{})
+	return c.ScoreNeeded(ctx, blocks, metrics.Need{})
 }
 
-func (c *costly) ScoreNeeded(_ context.Context, blocks []metrics.Block, wish metrics.Wish) ([]metrics.Scores, error) {
+func (c *costly) ScoreNeeded(_ context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
 	out := make([]metrics.Scores, len(blocks))
 	for i, b := range blocks {
 		n := len(b.Hypotheses) * b.Columns()
 		out[i] = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 		for h, hyp := range b.Hypotheses {
 			stopped := false
-			for k, col := range wish.Order(i, b.Columns()) {
+			for k, col := range need.Order(i, b.Columns()) {
 				cell := h*b.Columns() + col
-				if stopped || wish.FirstOnly && k > 0 {
+				if stopped || need.FirstOnly && k > 0 {
 					out[i].Status[cell] = metrics.Unneeded
 					continue
 				}
 				c.calls.Add(1)
 				out[i].Values[cell], out[i].Status[cell] = cost(hyp, b.References[col])
-				stopped = wish.Stop != nil && out[i].Status[cell] == metrics.Scored && out[i].Values[cell] == *wish.Stop
+				stopped = need.Stop != nil && out[i].Status[cell] == metrics.Scored && out[i].Values[cell] == *need.Stop
 			}
 		}
 	}
@@ -79,11 +79,11 @@ func costlySegments(t *rapid.T) []*refract.Segment {
 }
 
 // Scores are the same whether cells that no setting needs are left out or not.
-func TestEconomyChangesNoScore(t *testing.T) {
+func TestSavingChangesNoScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		segs := costlySegments(t)
 		specs := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"single", "max", "min", "best:k=1", "mean"}), 1, 3, rapid.ID).Draw(t, "aggregators")
-		score := func(economize bool, workers int) (*costly, []refract.SystemScore, []metrics.Status) {
+		score := func(save bool, workers int) (*costly, []refract.SystemScore, []metrics.Status) {
 			m := &costly{}
 			var settings []refract.Setting
 			for _, s := range specs {
@@ -93,11 +93,11 @@ func TestEconomyChangesNoScore(t *testing.T) {
 				}
 				settings = append(settings, refract.Setting{Metric: m, Aggregator: a})
 			}
-			eng := &refract.Engine{Economize: economize, Workers: workers, Batch: 4}
-			acc, err := refract.NewSystems(eng, settings, refract.Auto, aggregate.Exclude)
+			eng, err := refract.NewEngine(settings, refract.Options{EveryCell: !save, Workers: workers, Batch: 4})
 			if err != nil {
 				t.Fatal(err)
 			}
+			acc := eng.Systems()
 			var status []metrics.Status
 			err = eng.Run(context.Background(), list(segs), func(s *refract.SegmentScores) error {
 				status = append(status, s.Metrics[0].Status...)
@@ -136,11 +136,12 @@ func TestEconomyChangesNoScore(t *testing.T) {
 
 // After the first segments, the reference that most often reaches the bound is
 // asked for first.
-func TestEconomyLearnsTheOrder(t *testing.T) {
+func TestSavingLearnsTheOrder(t *testing.T) {
 	m := &ordered{}
-	a, _ := aggregate.Parse("max")
-	eng := &refract.Engine{Economize: true, Workers: 3, Batch: 4}
-	eng.Prepare([]refract.Setting{{Metric: m, Aggregator: a}})
+	eng, err := refract.NewEngine(cross(t, []metrics.Metric{m}, "max"), refract.Options{Workers: 3, Batch: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var segs []*refract.Segment
 	for i := range 40 {
 		s := &refract.Segment{ID: fmt.Sprint(i), Hypotheses: []refract.Hypothesis{{System: "s", Text: refract.NewText("h")}}}
@@ -150,7 +151,7 @@ func TestEconomyLearnsTheOrder(t *testing.T) {
 		segs = append(segs, s)
 	}
 	n := 0
-	err := eng.Run(t.Context(), list(segs), func(s *refract.SegmentScores) error {
+	err = eng.Run(t.Context(), list(segs), func(s *refract.SegmentScores) error {
 		for c, status := range s.Metrics[0].Status {
 			// Column 3 alone reaches the bound.
 			if want := n < 4 && c < 4 || c == 3; (status == metrics.Scored) != want {
@@ -167,16 +168,16 @@ func TestEconomyLearnsTheOrder(t *testing.T) {
 
 type ordered struct{ costly }
 
-func (o *ordered) ScoreNeeded(_ context.Context, blocks []metrics.Block, wish metrics.Wish) ([]metrics.Scores, error) {
+func (o *ordered) ScoreNeeded(_ context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
 	out := make([]metrics.Scores, len(blocks))
 	for i, b := range blocks {
 		out[i] = metrics.Scores{Values: []float64{-1, -1, -1, 0, -1}, Status: make([]metrics.Status, 5)}
 		stopped := false
-		for _, c := range wish.Order(i, b.Columns()) {
+		for _, c := range need.Order(i, b.Columns()) {
 			if stopped {
 				out[i].Status[c] = metrics.Unneeded
 			}
-			stopped = stopped || out[i].Values[c] == *wish.Stop
+			stopped = stopped || out[i].Values[c] == *need.Stop
 		}
 	}
 	return out, nil
@@ -185,13 +186,8 @@ func (o *ordered) ScoreNeeded(_ context.Context, blocks []metrics.Block, wish me
 // A matrix in which cells were left out for max has no mean.
 func TestUnneededCellsHaveNoMean(t *testing.T) {
 	ms := &refract.MetricScores{Columns: 2, Values: []float64{0, 0}, Status: []metrics.Status{metrics.Scored, metrics.Unneeded}}
-	info := (&costly{}).Info()
 	for spec, ok := range map[string]bool{"max": true, "best": true, "single": true, "mean": false, "min": false, "median": false} {
-		a, err := aggregate.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		red, err := new(refract.Reducer).Reduce(ms, info, a, 0)
+		red, err := reduce(t, &costly{}, ms, spec, aggregate.Exclude, 0)
 		if (err == nil) != ok || err == nil && red.Value != 0 {
 			t.Errorf("%s: %v, %v", spec, red, err)
 		}

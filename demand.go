@@ -5,61 +5,67 @@ import (
 	"math"
 	"slices"
 
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// need is what the settings want of a metric's matrix. The zero need wants
-// every cell.
-type need struct {
-	asked bool // whether any setting is known; else all cells are wanted
-	first bool // the first column
-	all   bool
-	upper bool // as many of a row as it takes to reach the upper bound
-	lower bool
+// demand is what the settings of an engine need of one metric.
+type demand struct {
+	metric metrics.Metric
+	info   metrics.Info
+
+	all          bool // every cell
+	first        bool // the first column
+	upper, lower bool // as many cells of a row as it takes to reach the bound
+
+	native                            bool // scores by the metric's own rule
+	firstStatistics, nativeStatistics bool // of a corpus
 }
 
-// add takes in what one more setting wants.
-func (n *need) add(set Setting) {
-	info := set.Metric.Info()
-	n.asked = true
-	switch extreme := set.Aggregator.Extreme(info.Direction == metrics.HigherIsBetter); {
-	case set.Aggregator.Single():
-		n.first = true
-	case extreme > 0 && !math.IsInf(info.Upper, 0):
-		n.upper = true
-	case extreme < 0 && !math.IsInf(info.Lower, 0):
-		n.lower = true
+// add takes in what one more setting needs.
+func (d *demand) add(a aggregate.Aggregator, pooled bool) {
+	switch extreme := a.Extreme(d.info.Direction == metrics.HigherIsBetter); {
+	case a.Single():
+		d.first = true
+	case extreme > 0 && !math.IsInf(d.info.Upper, 0):
+		d.upper = true
+	case extreme < 0 && !math.IsInf(d.info.Lower, 0):
+		d.lower = true
 	default:
-		n.all = true
+		d.all = true
 	}
+	d.native = d.native || a.Native()
+	d.firstStatistics = d.firstStatistics || pooled && a.Single()
+	d.nativeStatistics = d.nativeStatistics || pooled && a.Native()
 }
 
-// stops is the score that ends a row, or nil.
-func (n *need) stops(info metrics.Info) *float64 {
+// stop is the score that ends a row, or nil.
+func (d *demand) stop() *float64 {
 	switch {
-	case !n.asked || n.all || n.upper == n.lower:
+	case d.all || d.upper == d.lower:
 		return nil
-	case n.upper:
-		return &info.Upper
+	case d.upper:
+		return &d.info.Upper
 	}
-	return &info.Lower
+	return &d.info.Lower
 }
 
-// wish is what is asked of a metric for the blocks of frames.
-func (n *need) wish(info metrics.Info, frames []*frame, order []int) metrics.Wish {
-	var w metrics.Wish
-	if n.asked && n.first && !n.all && !n.upper && !n.lower {
-		w.FirstOnly = true
-		return w
+// need is what is asked of the metric for the blocks of frames, whose columns
+// are asked for in an order.
+func (d *demand) need(frames []*frame, order []int) metrics.Need {
+	var n metrics.Need
+	if d.first && !d.all && !d.upper && !d.lower {
+		n.FirstOnly = true
+		return n
 	}
-	if w.Stop = n.stops(info); w.Stop == nil {
-		return w
+	if n.Stop = d.stop(); n.Stop == nil {
+		return n
 	}
-	w.Orders = make([][]int, len(frames))
+	n.Orders = make([][]int, len(frames))
 	for i, f := range frames {
-		w.Orders[i] = f.order(order, n.first)
+		n.Orders[i] = f.order(order, d.first)
 	}
-	return w
+	return n
 }
 
 // order turns an order of a segment's columns into one of its block's: those
@@ -98,10 +104,9 @@ type pilot struct {
 
 // learn sets the orders by the scores of the first segments.
 func (p *pilot) learn(e *Engine, scores []*SegmentScores) {
-	p.orders = make([][]int, len(e.Metrics))
-	for k, m := range e.Metrics {
-		info := m.Info()
-		if stop := e.needs(k).stops(info); stop != nil {
+	p.orders = make([][]int, len(e.demands))
+	for k := range e.demands {
+		if stop := e.demands[k].stop(); stop != nil {
 			p.orders[k] = byRate(scores, k, *stop)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/llm/llmtest"
@@ -295,23 +294,24 @@ func (f *family) byHand(t *testing.T) reply {
 			t.Fatal(err)
 		}
 		var segments []*refract.SegmentScores
-		engine := &refract.Engine{AllowNoReferences: slices.Contains(f.flags, "--allow-no-reference")}
-		engine.Prepare(settings)
+		engine, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: slices.Contains(f.flags, "--allow-no-reference")})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if fail(engine.Run(context.Background(), ds, func(s *refract.SegmentScores) error { segments = append(segments, s); return nil })) {
 			return out
 		}
 		systems := judgedSystems(segments)
-		for _, s := range settings {
-			metric := slices.Index(engine.Metrics, s.Metric)
+		for setting, s := range settings {
 			p := correlate.NewPairs(len(segments), len(systems))
-			reducer := refract.Reducer{Policy: aggregate.Exclude}
+			reducer := engine.Reducer()
 			for i, seg := range segments {
 				for h, hyp := range seg.Segment.Hypotheses {
 					k := slices.Index(systems, hyp.System)
 					if k < 0 {
 						continue
 					}
-					red, err := reducer.Reduce(&seg.Metrics[metric], s.Metric.Info(), s.Aggregator, h)
+					red, err := reducer.Reduce(seg, setting, h)
 					if fail(err) {
 						return out
 					}

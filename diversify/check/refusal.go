@@ -57,11 +57,8 @@ var (
 func refusal(w *work, ref *original) string {
 	low := w.lower()
 	theirs := ref.w.lower()
-	mentions := w.numbers().mentions
-	if mentions&mentionsSelf != 0 {
-		if p := onlyHere(low, theirs, selfWords); p != nil {
-			return fmt.Sprintf("it speaks of itself: %q", p)
-		}
+	if p := onlyHere(low, theirs, selfWords); p != nil {
+		return fmt.Sprintf("it speaks of itself: %q", p)
 	}
 	if t := talkOf(low); t.closed && t.words > 1 && t.tellsTask() && !sharesTask(w.text, ref) {
 		return fmt.Sprintf("all of it is about the task: %s", quote(w.text))
@@ -70,9 +67,6 @@ func refusal(w *work, ref *original) string {
 		if word := onlyHere(low, theirs, sorryWords); word != nil {
 			return fmt.Sprintf("it begins with %q and speaks of %q", p, word)
 		}
-	}
-	if mentions&mentionsSentence == 0 {
-		return ""
 	}
 	for i := range grammar {
 		g := &grammar[i]
@@ -105,45 +99,4 @@ func prefixOf(low []byte, list []phrase) phrase {
 		}
 	}
 	return nil
-}
-
-// mentioned tells which phrases of this check a word in lower case may be part
-// of.
-func mentioned(word []byte) mention {
-	switch word[0] {
-	case 's':
-		if len(word) >= 4 && (bytes.HasPrefix(word, []byte("sentence")) || bytes.HasPrefix(word, []byte("satz")) || bytes.HasPrefix(word, []byte("sätze"))) {
-			return mentionsSentence
-		}
-		if len(word) > 7 && bytes.HasPrefix(word, []byte("sprachmo")) {
-			return mentionsSelf
-		}
-	case 'a', 'k':
-		if len(word) == 2 && word[1] == 'i' {
-			return mentionsSelf
-		}
-	case 'm':
-		if len(word) == 5 && string(word) == "model" {
-			return mentionsSelf
-		}
-	case 0xd0, 0xd1:
-		switch {
-		case bytes.HasPrefix(word, []byte("предложени")):
-			return mentionsSentence
-		case bytes.HasPrefix(word, []byte("модел")), bytes.HasPrefix(word, []byte("интеллект")):
-			return mentionsSelf
-		}
-	}
-	return 0
-}
-
-// mentionedByHan is mentioned for a Chinese character.
-func mentionedByHan(r rune) mention {
-	switch r {
-	case '句':
-		return mentionsSentence
-	case '智', '模', '作':
-		return mentionsSelf
-	}
-	return 0
 }

@@ -47,7 +47,7 @@ func (o *original) numbers() *numbers {
 	ns := o.w.numbers()
 	if !o.relaxed {
 		o.relaxed = true
-		ns.relaxLabel(o.w.lower())
+		ns.relaxLabel()
 	}
 	return ns
 }
@@ -155,6 +155,9 @@ func letterAt(s []byte, i int) (size int, letter bool) {
 
 // wordEnd returns where the word that begins at i ends.
 func wordEnd(s []byte, i int) int {
+	for i < len(s) && 'a' <= s[i] && s[i] <= 'z' {
+		i++
+	}
 	for i < len(s) {
 		n, letter := letterAt(s, i)
 		if !letter {

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,15 +13,15 @@ import (
 
 // spendFlags bound what a run may spend.
 type spendFlags struct {
-	pricesFile string
-	maxCost    float64
-	maxCalls   int
-	maxTime    time.Duration
+	prices   string
+	maxCost  float64
+	maxCalls int
+	maxTime  time.Duration
 }
 
 func (s *spendFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.pricesFile, "prices", "", "YAML or JSON `FILE` with the prices of a million tokens by model")
+	f.StringVar(&s.prices, "prices", "", "YAML or JSON `FILE` with the prices of a million tokens by model, or such a table in braces")
 	f.Float64Var(&s.maxCost, "max-cost", 0, "stop before the calls of this run cost more, in the currency of --prices")
 	f.IntVar(&s.maxCalls, "max-calls", 0, "stop after so many calls")
 	f.DurationVar(&s.maxTime, "max-time", 0, "begin no call after this time, such as 8h")
@@ -36,24 +38,28 @@ func (s *spendFlags) readPrices(models ...string) (budget.Prices, error) {
 	if s.maxCost < 0 || s.maxCalls < 0 || s.maxTime < 0 {
 		return nil, usagef("--max-cost, --max-calls and --max-time must not be negative")
 	}
-	if s.pricesFile == "" {
+	if s.prices == "" {
 		if s.maxCost > 0 {
 			return nil, usagef("--max-cost needs --prices: a file with the prices of the models")
 		}
 		return nil, nil
 	}
-	file, err := os.Open(s.pricesFile)
-	if err != nil {
-		return nil, err
+	name, in := "--prices", io.Reader(strings.NewReader(s.prices))
+	if !strings.HasPrefix(s.prices, "{") {
+		file, err := os.Open(s.prices)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		name, in = s.prices, file
 	}
-	defer file.Close()
-	prices, err := budget.ReadPrices(s.pricesFile, file)
+	prices, err := budget.ReadPrices(name, in)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range models {
 		if _, err := prices.For(m); err != nil {
-			return nil, usagef("%s: %w", s.pricesFile, err)
+			return nil, usagef("%s: %w", name, err)
 		}
 	}
 	return prices, nil

@@ -19,7 +19,9 @@ type env struct {
 	stderrTerminal bool
 	stdoutTerminal bool
 	args           []string // of the command line, without the program's name
+	environ        []string // all variables, as NAME=VALUE
 	quiet, verbose bool     // -q and -v
+	configPath     string   // of --config
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
@@ -37,6 +39,7 @@ func Main() int {
 		stdout:         os.Stdout,
 		stderr:         os.Stderr,
 		getenv:         os.Getenv,
+		environ:        os.Environ(),
 		stderrTerminal: isTerminal(os.Stderr),
 		stdoutTerminal: isTerminal(os.Stdout),
 	}

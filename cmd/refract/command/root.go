@@ -57,6 +57,8 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.SetHelpCommand(e.helpCommand())
 	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "show warnings and errors alone on standard error")
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more, such as what BLEU's scores are made of")
+	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` with flags about models, servers and budgets (default refract.yaml, if there is one)")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return e.configure(cmd) }
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { mark(f, sectionNote, string(commonFlags)); mark(f, essentialNote) })
 	root.Flags().Bool("version", false, "show the version")
 	for _, g := range []struct {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/cache"
@@ -22,10 +21,8 @@ const (
 	PaperTemperature = 1.0
 	PaperTopP        = 0.9
 
-	DefaultSamples     = 1
-	DefaultMaxTokens   = 1024
-	DefaultConcurrency = ask.DefaultConcurrency
-	DefaultDrain       = ask.DefaultDrain
+	DefaultSamples   = 1
+	DefaultMaxTokens = 1024
 )
 
 // Config says how references are expanded.
@@ -59,23 +56,9 @@ type Config struct {
 	// Enlarge is how often an answer that MaxTokens has cut is asked for again
 	// with twice the room.
 	Enlarge int
-	// Tolerate is how many requests may fail on their own account, such as
-	// prompts that are too long, before the run ends. Each gives a Rejected
-	// variant with the verdict Failed. Before the model has answered any, none
-	// may.
-	Tolerate int
-
-	// Concurrency is how many calls run at once, over all segments and all
-	// uses of an Expander; 0 means DefaultConcurrency.
-	Concurrency int
-	Store       cache.Store // never nil
-	// Drain is how long calls that are in flight may go on when one of the
-	// others has ended the run; 0 means DefaultDrain, a negative value not at
-	// all. They have been paid for. The end of the context cuts it short.
-	Drain time.Duration
-	// Client answers what the Store lacks. If it is nil, that is an error
-	// which wraps ErrNotStored.
-	Client ask.Completer
+	// Config says where answers come from. Each failure that it tolerates gives
+	// a Rejected variant with the verdict Failed.
+	ask.Config
 
 	// Observe, if not nil, is told of the progress of Expand: after each
 	// segment that is looked up, each answer and each segment that leaves. It
@@ -87,10 +70,14 @@ type Config struct {
 // Expander expands references. It is safe for concurrent use: all uses share
 // its bound on calls, and calls in flight.
 type Expander struct {
-	cfg    Config
-	params []cache.Params // by how often the room was enlarged
-	judge  *equivalence   // nil without Config.Equivalence
-	asker  *ask.Asker
+	cfg Config
+	// What all requests have in common; their parameters are by how often the
+	// room was enlarged.
+	request cache.Request
+	wire    llm.Request
+	params  []cache.Params
+	judge   *equivalence // nil without Config.Equivalence
+	asker   *ask.Asker
 
 	observing sync.Mutex
 }
@@ -101,14 +88,15 @@ func New(cfg Config) (*Expander, error) {
 	cfg.Extra = maps.Clone(cfg.Extra)
 	cfg.Samples = cmp.Or(cfg.Samples, DefaultSamples)
 	cfg.MaxTokens = cmp.Or(cfg.MaxTokens, DefaultMaxTokens)
-	cfg.Concurrency = cmp.Or(cfg.Concurrency, DefaultConcurrency)
 	cfg.Endpoint = cmp.Or(cfg.Endpoint, llm.Chat)
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("diversify: %w", err)
 	}
-	x := &Expander{cfg: cfg, asker: ask.New(ask.Config{
-		Client: cfg.Client, Store: cfg.Store, Concurrency: cfg.Concurrency, Drain: cfg.Drain, Tolerate: cfg.Tolerate,
-	})}
+	x := &Expander{
+		cfg: cfg, asker: ask.New(cfg.Config),
+		request: cache.Request{Kind: kind(cfg.Endpoint), Model: cfg.Model, Revision: cfg.Revision},
+		wire:    llm.Request{Model: cfg.Model, Temperature: cfg.Temperature, TopP: cfg.TopP, Extra: cfg.Extra},
+	}
 	for room := range cfg.Enlarge + 1 {
 		p, err := x.sampling(room)
 		if err != nil {

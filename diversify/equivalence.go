@@ -56,11 +56,13 @@ func newEquivalence(e Equivalence) (*equivalence, error) {
 	return &equivalence{e, params}, err
 }
 
-// request asks whether a variant means what its reference does.
-func (e *equivalence) request(reference, variant string) cache.Request {
-	return cache.Request{
-		Kind: kind(e.Endpoint), Model: e.Model, Revision: e.Revision,
-		Prompt: e.prompt(reference, variant), Params: e.params,
+// question asks whether a variant means what its reference does.
+func (e *equivalence) question(reference, variant string) ask.Question {
+	prompt := e.prompt(reference, variant)
+	request := cache.Request{Kind: kind(e.Endpoint), Model: e.Model, Revision: e.Revision, Prompt: prompt, Params: e.params}
+	return ask.Question{
+		Request: request, Key: request.Key(), Client: e.Client, Expected: 1,
+		Wire: llm.Request{Model: e.Model, Prompt: prompt, TopP: 1, MaxTokens: e.MaxTokens},
 	}
 }
 

@@ -4,31 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"unicode/utf8"
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/llm/budget"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
-// job is one segment on its way through the steps. It goes in rounds: asks are
-// answered, the answers are judged, and what the verdicts call for is asked in
-// the next round.
+// job is the [ask.Job] of one segment. Its answers are judged, and what the
+// verdicts call for is asked in the next round.
 type job struct {
+	x      *Expander
+	tally  *tally
 	seg    *refract.Segment
 	checks *check.Segment // nil without Config.Check
 	cells  []cell         // in the order of the variants: by reference, then prompt
 	asks   []asked        // in the order in which they were made
 	from   int            // where the asks of the round begin
-
-	expanded, missing, empty int // originals
-
-	absent []int         // asks of the round that the store lacks
-	looked chan struct{} // closed once the first round was looked up
-	left   atomic.Int64  // absent asks without an answer
-	done   chan struct{} // closed once no round is left
 }
 
 // cell is a reference under a prompt, which is to give some variants.
@@ -44,16 +38,48 @@ type asked struct {
 	cell         int
 	sample, room int // room: how often max_tokens was enlarged
 	about        int // index of the ask whose answer this one asks the judge about; -1 for none
-	request      cache.Request
-	key          cache.Key
+	question     ask.Question
 
 	answer cache.Answer
 	failed error        // in place of an answer
 	result check.Result // the verdict on the answer
 }
 
-func newJob(seg *refract.Segment) *job {
-	return &job{seg: seg, looked: make(chan struct{}), done: make(chan struct{})}
+// Next implements [ask.Job].
+func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
+	if results == nil {
+		if err := j.x.plan(j); err != nil {
+			return nil, err
+		}
+	} else {
+		for i, r := range results {
+			a := &j.asks[j.from+i]
+			a.answer, a.failed = r.Answer, r.Err
+		}
+		j.x.settle(j)
+	}
+	var round []ask.Question
+	for i := j.from; i < len(j.asks); i++ {
+		round = append(round, j.asks[i].question)
+	}
+	return round, nil
+}
+
+// Answered implements [ask.Job].
+func (j *job) Answered(i int, r ask.Result) {
+	switch {
+	case r.Err == nil:
+		j.tally.update(func(p *Progress) { p.add(j, &j.asks[j.from+i], r) })
+	case r.Called:
+		j.tally.update(func(p *Progress) { p.Failed++ })
+	}
+}
+
+// At implements [ask.Job].
+func (j *job) At(i int, err error) error {
+	a := &j.asks[j.from+i]
+	c := &j.cells[a.cell]
+	return j.fail(c.reference, j.x.cfg.Prompts[c.prompt].Name, a.sample, err)
 }
 
 // plan writes down the first round of a job.
@@ -65,17 +91,12 @@ func (x *Expander) plan(j *job) error {
 	j.cells = make([]cell, 0, cells)
 	j.asks = make([]asked, 0, cells*x.cfg.Samples)
 	for r, ref := range j.seg.References {
-		switch {
-		case !ref.Valid:
-			j.missing++
+		if stateOf(ref) != present {
 			continue
-		case strings.TrimSpace(ref.Value) == "":
-			j.empty++
-			continue
-		case !utf8.ValidString(ref.Value):
+		}
+		if !utf8.ValidString(ref.Value) {
 			return j.fail(r, "", 0, errors.New("it is not valid UTF-8, and would reach the model changed"))
 		}
-		j.expanded++
 		for p := range x.cfg.Prompts {
 			if x.cfg.Prompts[p].NeedsSource() && !j.seg.Source.Valid {
 				return j.fail(r, x.cfg.Prompts[p].Name, 0, errors.New("the prompt has the source in it, and the segment has none"))
@@ -100,6 +121,25 @@ func (x *Expander) plan(j *job) error {
 		}
 	}
 	return nil
+}
+
+// Originals are expanded where they have a text.
+type state uint8
+
+const (
+	present state = iota
+	missing
+	blank
+)
+
+func stateOf(ref refract.Text) state {
+	switch {
+	case !ref.Valid:
+		return missing
+	case strings.TrimSpace(ref.Value) == "":
+		return blank
+	}
+	return present
 }
 
 // samples is how many variants a prompt is to give.
@@ -136,22 +176,19 @@ func (x *Expander) sample(j *job, c int) {
 
 func (x *Expander) ask(j *job, c, sample, room int) {
 	cell := &j.cells[c]
-	x.add(j, asked{cell: c, sample: sample, room: room, about: -1, request: cache.Request{
-		Kind: kind(x.cfg.Endpoint), Model: x.cfg.Model, Revision: x.cfg.Revision,
-		Prompt: x.cfg.Prompts[cell.prompt].Render(j.seg.References[cell.reference].Value, j.seg.Source.Value),
-		Params: x.params[room], Sample: sample,
+	reference := j.seg.References[cell.reference].Value
+	request, wire := x.request, x.wire
+	request.Prompt = x.cfg.Prompts[cell.prompt].Render(reference, j.seg.Source.Value)
+	request.Params, request.Sample = x.params[room], sample
+	wire.Prompt, wire.MaxTokens = request.Prompt, x.room(room)
+	j.asks = append(j.asks, asked{cell: c, sample: sample, room: room, about: -1, question: ask.Question{
+		Request: request, Key: request.Key(), Wire: wire, Expected: max(1, llm.EstimateTokens(reference)),
 	}})
 }
 
-func (x *Expander) add(j *job, a asked) {
-	a.key = a.request.Key()
-	j.asks = append(j.asks, a)
-}
-
-// settle judges the answers of a round, and plans the next one. It reports
-// whether there is one. It depends on the answers alone, not on the order in
-// which they came.
-func (x *Expander) settle(j *job) bool {
+// settle judges the answers of a round, and plans the next one. It depends on
+// the answers alone, not on the order in which they came.
+func (x *Expander) settle(j *job) {
 	from, end := j.from, len(j.asks)
 	j.from = end
 	for i := from; i < end; i++ {
@@ -161,7 +198,6 @@ func (x *Expander) settle(j *job) bool {
 			x.settleAnswer(j, i)
 		}
 	}
-	return len(j.asks) > end
 }
 
 func (x *Expander) settleAnswer(j *job, i int) {
@@ -184,8 +220,8 @@ func (x *Expander) settleAnswer(j *job, i int) {
 	}
 	switch {
 	case !rejects(a.result.Verdict) && x.judge != nil:
-		x.add(j, asked{cell: a.cell, about: i,
-			request: x.judge.request(j.seg.References[c.reference].Value, a.result.Text)})
+		question := x.judge.question(j.seg.References[c.reference].Value, a.result.Text)
+		j.asks = append(j.asks, asked{cell: a.cell, about: i, question: question})
 	case !rejects(a.result.Verdict):
 		c.accepted++
 	case enlarge:
@@ -223,15 +259,6 @@ func (x *Expander) resample(j *job, c int) {
 
 // rejects reports whether a verdict keeps an answer from being a reference.
 func rejects(verdict string) bool { return verdict != "" && verdict != refract.Accepted }
-
-// fail says at which request the run ends. The end of the budget lies in none.
-func (x *Expander) fail(j *job, a *asked, err error) error {
-	if errors.Is(err, budget.ErrSpent) {
-		return err
-	}
-	c := &j.cells[a.cell]
-	return j.fail(c.reference, x.cfg.Prompts[c.prompt].Name, a.sample, err)
-}
 
 func (j *job) fail(reference int, prompt string, sample int, err error) error {
 	return &Error{Pos: j.seg.Pos, Segment: j.seg.ID, Reference: reference, Prompt: prompt, Sample: sample, Err: err}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // Summary counts what a run did. After a run that failed it holds what was
@@ -69,11 +70,11 @@ func (t *tally) summary() Summary {
 }
 
 // add counts the answer to a request.
-func (p *Progress) add(j *job, a *asked, called bool) {
-	if called {
+func (p *Progress) add(j *job, a *asked, r ask.Result) {
+	if r.Called {
 		p.Calls++
-		p.PromptTokens += a.answer.PromptTokens
-		p.CompletionTokens += a.answer.CompletionTokens
+		p.PromptTokens += r.Answer.PromptTokens
+		p.CompletionTokens += r.Answer.CompletionTokens
 	} else {
 		p.Cached++
 	}
@@ -86,7 +87,7 @@ func (p *Progress) add(j *job, a *asked, called bool) {
 	case a.sample >= j.cells[a.cell].wanted:
 		p.Resampled++
 	}
-	switch classify(&a.answer) {
+	switch classify(&r.Answer) {
 	case cut:
 		p.Cut++
 	case blocked:
@@ -99,12 +100,28 @@ func (p *Progress) add(j *job, a *asked, called bool) {
 // yielded counts a segment that has left, expanded.
 func (p *Progress) yielded(j *job, out *refract.Segment) {
 	p.Segments++
-	p.References += j.expanded
-	p.MissingReferences += j.missing
-	p.EmptyReferences += j.empty
+	expanded, missing, empty := countReferences(j.seg)
+	p.References += expanded
+	p.MissingReferences += missing
+	p.EmptyReferences += empty
 	p.Variants += len(out.Variants) - len(j.seg.Variants)
 	p.Rejected += len(out.Rejected) - len(j.seg.Rejected)
 	for i := range j.cells {
 		p.Lacking += j.cells[i].wanted - j.cells[i].accepted
 	}
+}
+
+// countReferences counts the originals of a segment by what becomes of them.
+func countReferences(seg *refract.Segment) (expanded, absent, empty int) {
+	for _, ref := range seg.References {
+		switch stateOf(ref) {
+		case missing:
+			absent++
+		case blank:
+			empty++
+		default:
+			expanded++
+		}
+	}
+	return expanded, absent, empty
 }

@@ -107,7 +107,7 @@ func (c *Client) exchange(req *Request) (*exchange, error) {
 		return nil, c.pool.notCalled(err)
 	}
 	if c.pool.countsTokens {
-		x.tokens = req.tokens()
+		x.tokens = req.PromptTokens() + req.MaxTokens
 	}
 	if _, ok := c.renamed.Load(req.Model); ok {
 		x.limitField = maxCompletionTokens

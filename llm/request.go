@@ -202,10 +202,10 @@ func EstimateTokens(text string) int {
 	return (ascii+3)/4 + other
 }
 
-// tokens is what a request counts towards a limit of tokens: its estimated
-// prompt and all that the answer may have.
-func (r Request) tokens() int {
-	n := EstimateTokens(r.Prompt) + len(r.TokenIDs) + r.MaxTokens
+// PromptTokens is a rough count of the tokens of the prompt, see
+// [EstimateTokens].
+func (r Request) PromptTokens() int {
+	n := EstimateTokens(r.Prompt) + len(r.TokenIDs)
 	for _, m := range r.Messages {
 		n += EstimateTokens(m.Content)
 	}

@@ -1,15 +1,19 @@
 // Package ask gets the answers to requests: from a store, and from a model
 // where the store has none.
 //
-//  1. Look reads stored answers in bulk.
-//  2. Claim takes it upon this process to ask for the rest, where several
-//     processes share a store.
-//  3. Ask begins a call for each, in the order in which it is called and up to
-//     a number of calls at a time. Equal requests in flight are one call, which
-//     belongs to none of those who wait for it.
-//  4. The answer is stored, and what the store then has is handed on.
+// A [Job] gives its requests in rounds. For each round an [Asker] does this:
 //
-// An Asker serves any number of uses at a time, each of them a Run.
+//  1. Look up: it reads the stored answers, those of several jobs at once.
+//  2. Claim: where several processes share a store, they agree on who asks for
+//     an answer that it lacks.
+//  3. Call: it asks the model, in the order of the requests and up to a number
+//     of calls at a time, as long as the budget lasts. Equal requests are one
+//     call.
+//  4. Store: it stores the answer, and uses what the store then has.
+//  5. Go on: it gives the job the results, and asks for its next round.
+//
+// [Asker.Do] takes one job to its end and [Asker.Stream] many, in order.
+// [Asker.Plan] tells what they would ask, and what that may cost.
 package ask
 
 import (
@@ -22,6 +26,7 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/budget"
 )
 
 // Defaults of Config.
@@ -45,13 +50,14 @@ type Config struct {
 	// Client answers what the Store lacks. If it is nil, that is an error
 	// which wraps ErrNotStored.
 	Client Completer
-	Store  cache.Store // never nil
+	Store  cache.Store    // never nil
+	Budget *budget.Budget // bounds the calls; nil for no bound
 	// Concurrency is how many calls run at once, over all uses; 0 means
 	// DefaultConcurrency.
 	Concurrency int
-	// Drain is how long calls that are in flight may go on when something else
-	// has ended the run; 0 means DefaultDrain, a negative value not at all.
-	// They have been paid for. The end of the context cuts it short.
+	// Drain is how long calls in flight may go on when a failure has ended the
+	// run; 0 means DefaultDrain, a negative value not at all. They have been
+	// paid for. The end of the context cuts it short.
 	Drain time.Duration
 	// Tolerate is how many requests may fail on their own account, such as
 	// prompts that are too long, before the run ends. Before the model has
@@ -65,13 +71,19 @@ type Question struct {
 	Key     cache.Key     // of Request
 	Wire    llm.Request   // as the client is given it
 	Client  Completer     // nil means that of the Config
+
+	// For Plan:
+	Expected int // estimated tokens of the answer; 0 where nothing is known of it
+	// Follow is how many requests are sure to follow. Each repeats this one
+	// and the answer to it.
+	Follow int
 }
 
 // Result is what became of a question.
 type Result struct {
 	Answer cache.Answer // meaningless beside an Err
-	// Called says that the model was called for it, and that nobody else who
-	// had the same question has been told so.
+	// Called says that the model was called for it. Of equal questions that
+	// share a call, one is told so.
 	Called bool
 	// Err is why there is no answer. If it is Tolerated, it concerns this
 	// question alone; else it ends the run.
@@ -87,11 +99,13 @@ type Asker struct {
 	slots   chan struct{} // holds one element for each call
 	puts    chan struct{} // and one for each answer that is being stored
 
-	mu      sync.Mutex
-	flights map[cache.Key]*flight // calls
-	mine    map[cache.Key]bool    // claimed, and not answered yet; false while the claim is being made
-	uses    int                   // runs
-	workers *workers              // while there are uses
+	mu    sync.Mutex
+	calls map[cache.Key]*call // in flight
+	// claimed holds the keys that this process is to ask for, until they are
+	// answered; false while it claims them.
+	claimed map[cache.Key]bool
+	runs    int
+	workers *workers // while there are runs
 
 	answered  atomic.Bool  // the model has answered, in this run or an earlier one
 	tolerated atomic.Int64 // calls that failed on their own account
@@ -106,34 +120,12 @@ func New(cfg Config) *Asker {
 		answers: cache.NewAnswers(cfg.Store),
 		slots:   make(chan struct{}, cfg.Concurrency),
 		puts:    make(chan struct{}, cfg.Concurrency),
-		flights: make(map[cache.Key]*flight),
-		mine:    make(map[cache.Key]bool),
+		calls:   make(map[cache.Key]*call),
+		claimed: make(map[cache.Key]bool),
 	}
 }
 
-// claims reports whether the Asker claims what it asks for. Without a client
-// nobody is asked.
-func (a *Asker) claims() bool { return a.cfg.Client != nil }
-
-// Look returns the stored answers of keys, as cache.Answers does.
-func (a *Asker) Look(ctx context.Context, keys []cache.Key) (answers []cache.Answer, found []bool, err error) {
-	answers, found, err = a.answers.Get(ctx, keys)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(answers) != len(keys) || len(found) != len(keys) {
-		return nil, nil, errors.New("the store has given another number of answers than it was asked for")
-	}
-	for _, f := range found {
-		if f {
-			a.answered.Store(true)
-			break
-		}
-	}
-	return answers, found, nil
-}
-
-// client is whom a question goes to, or nil.
+// client is who answers a question, or nil.
 func (a *Asker) client(q *Question) Completer {
 	if q.Client != nil {
 		return q.Client

@@ -40,26 +40,31 @@ func question(prompt string) ask.Question {
 	return ask.Question{Request: r, Key: r.Key(), Wire: llm.Request{Model: "m", Prompt: prompt, TopP: 1, MaxTokens: 8}}
 }
 
-// all asks for the answers to prompts, in their order, and returns them.
-func all(ctx context.Context, a *ask.Asker, prompts ...string) ([]ask.Result, error) {
-	out := make([]ask.Result, len(prompts))
-	run := a.Begin(ctx)
-	defer run.Close()
-	var keys []cache.Key
-	for _, p := range prompts {
-		keys = append(keys, question(p).Key)
-	}
-	if err := run.Claim(keys); err != nil {
-		return out, err
-	}
-	for i, p := range prompts {
-		where := func(err error) error { return fmt.Errorf("at %s: %w", p, err) }
-		err := run.Ask(question(p), where, func(r ask.Result) error { out[i] = r; return nil })
-		if err != nil {
-			return out, errors.Join(run.Wait(), run.Reason(err))
+// job asks for the answers to prompts in one round, and keeps them.
+type job struct {
+	prompts []string
+	results []ask.Result
+}
+
+func (j *job) Next(results []ask.Result) (round []ask.Question, err error) {
+	if results == nil {
+		for _, p := range j.prompts {
+			round = append(round, question(p))
 		}
 	}
-	return out, run.Wait()
+	j.results = results
+	return round, nil
+}
+
+func (j *job) Answered(int, ask.Result) {}
+
+func (j *job) At(i int, err error) error { return fmt.Errorf("at %s: %w", j.prompts[i], err) }
+
+// all asks for the answers to prompts, in their order, and returns them.
+func all(ctx context.Context, a *ask.Asker, prompts ...string) ([]ask.Result, error) {
+	j := &job{prompts: prompts}
+	err := a.Do(ctx, j)
+	return j.results, err
 }
 
 func TestAnswersAreStoredAndSharedInOrder(t *testing.T) {
@@ -81,10 +86,9 @@ func TestAnswersAreStoredAndSharedInOrder(t *testing.T) {
 	if calls := strings.Join(c.calls, " "); calls != "one two three" || called != 3 {
 		t.Errorf("calls %q, told of %d", calls, called)
 	}
-	keys := []cache.Key{question("one").Key, question("four").Key}
-	answers, found, err := a.Look(t.Context(), keys)
-	if err != nil || !found[0] || found[1] || answers[0].Text != "re: one" {
-		t.Errorf("%v %v %v", answers, found, err)
+	again, err := all(t.Context(), a, "one", "two", "four")
+	if err != nil || len(c.calls) != 4 || again[0].Called || again[0].Answer.Text != "re: one" {
+		t.Errorf("%v %v %v", again, c.calls, err)
 	}
 }
 

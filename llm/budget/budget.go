@@ -1,8 +1,9 @@
 // Package budget bounds what a run may spend on a model: calls, cost, time.
 //
-// A [Budget] stands before a client. A call that might exceed a limit waits
-// until those in flight have told what they really cost, and is refused once
-// none is in flight: so the limits are kept, and used to the end.
+// Whoever asks takes the most that a call can cost out of a [Budget], and
+// settles what it did cost. A call that might exceed a limit waits until those
+// in flight have told what they really cost, and is refused once none is in
+// flight: so the limits are kept, and used to the end.
 package budget
 
 import (
@@ -17,11 +18,6 @@ import (
 
 // ErrSpent is the cause of every refusal.
 var ErrSpent = errors.New("the budget is used up")
-
-// Completer is the client that is bounded.
-type Completer interface {
-	Complete(ctx context.Context, r llm.Request) (llm.Response, error)
-}
 
 // Limits bounds a run; the zero value of a field is no limit.
 type Limits struct {
@@ -41,7 +37,7 @@ type Spent struct {
 	Priced  bool // whether prices are known, and Cost means anything
 }
 
-// Budget is a Completer that keeps limits. It is safe for concurrent use.
+// Budget keeps limits. It is safe for concurrent use. A nil Budget has none.
 type Budget struct {
 	limits Limits
 	prices Prices
@@ -66,9 +62,6 @@ func New(limits Limits, prices Prices) *Budget {
 	return b
 }
 
-// Limit returns a client whose calls the budget bounds.
-func (b *Budget) Limit(c Completer) Completer { return &limited{b, c} }
-
 // Spent returns what has been used so far.
 func (b *Budget) Spent() Spent {
 	b.mu.Lock()
@@ -76,43 +69,34 @@ func (b *Budget) Spent() Spent {
 	return b.spent
 }
 
-type limited struct {
-	budget *Budget
-	client Completer
-}
-
-// Complete asks the client, unless the budget forbids it: then the error
-// wraps [ErrSpent].
-func (l *limited) Complete(ctx context.Context, r llm.Request) (llm.Response, error) {
+// Take takes the most that a call can cost out of the budget. Where that does
+// not fit it waits for the calls in flight, and if it cannot fit the error
+// wraps [ErrSpent]. Settle must follow a call that was taken.
+func (b *Budget) Take(ctx context.Context, r llm.Request) error {
 	for {
-		freed, err := l.budget.take(r)
-		if err == nil {
-			break
-		}
+		freed, err := b.take(r)
 		if freed == nil {
-			return llm.Response{}, err
+			return err
 		}
 		select {
 		case <-freed:
 		case <-ctx.Done():
-			return llm.Response{}, ctx.Err()
+			return ctx.Err()
 		}
 	}
-	resp, err := l.client.Complete(ctx, r)
-	l.budget.Settle(r, resp, err)
-	return resp, err
 }
 
-// Take takes the most that a call can cost out of the budget, for calls that
-// are not made through Limit, or says that it does not fit now. Settle must
-// follow.
-func (b *Budget) Take(r llm.Request) error {
+// TryTake is Take without the waiting.
+func (b *Budget) TryTake(r llm.Request) error {
 	_, err := b.take(r)
 	return err
 }
 
 // take may be tried again once freed is closed, if it is not nil.
 func (b *Budget) take(r llm.Request) (freed <-chan struct{}, err error) {
+	if b == nil {
+		return nil, nil
+	}
 	price, err := b.price(r.Model)
 	if err != nil {
 		return nil, err
@@ -149,6 +133,9 @@ func (b *Budget) price(model string) (Price, error) {
 
 // Settle replaces what was taken for a call by what it cost.
 func (b *Budget) Settle(r llm.Request, resp llm.Response, err error) {
+	if b == nil {
+		return
+	}
 	price := b.prices[r.Model]
 	most := mostCost(price, r)
 	b.mu.Lock()

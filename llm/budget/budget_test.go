@@ -18,26 +18,33 @@ import (
 	"github.com/refract-eval/refract/llm/budget"
 )
 
-// completer is a Completer made of a function.
-type completer func(ctx context.Context, r llm.Request) (llm.Response, error)
+type call func(ctx context.Context, r llm.Request) (llm.Response, error)
 
-func (c completer) Complete(ctx context.Context, r llm.Request) (llm.Response, error) {
-	return c(ctx, r)
+// bounded is a call that a budget bounds.
+func bounded(b *budget.Budget, c call) call {
+	return func(ctx context.Context, r llm.Request) (llm.Response, error) {
+		if err := b.Take(ctx, r); err != nil {
+			return llm.Response{}, err
+		}
+		resp, err := c(ctx, r)
+		b.Settle(r, resp, err)
+		return resp, err
+	}
 }
 
 func TestCalls(t *testing.T) {
 	asked := 0
 	b := budget.New(budget.Limits{Calls: 2}, nil)
-	c := b.Limit(completer(func(context.Context, llm.Request) (llm.Response, error) {
+	c := bounded(b, func(context.Context, llm.Request) (llm.Response, error) {
 		asked++
 		return llm.Response{PromptTokens: 3, CompletionTokens: 4}, nil
-	}))
+	})
 	for range 2 {
-		if _, err := c.Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10}); err != nil {
+		if _, err := c(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := c.Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10})
+	_, err := c(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10})
 	if !errors.Is(err, budget.ErrSpent) || err.Error() != "the budget is used up: 2 calls were made" || asked != 2 {
 		t.Errorf("%v after %d calls", err, asked)
 	}
@@ -49,12 +56,12 @@ func TestCalls(t *testing.T) {
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(budget.Limits{Time: time.Minute}, nil)
-		c := b.Limit(completer(func(context.Context, llm.Request) (llm.Response, error) {
+		c := bounded(b, func(context.Context, llm.Request) (llm.Response, error) {
 			time.Sleep(50 * time.Second)
 			return llm.Response{}, nil
-		}))
+		})
 		for i := range 3 {
-			_, err := c.Complete(t.Context(), llm.Request{Model: "m", MaxTokens: 1})
+			_, err := c(t.Context(), llm.Request{Model: "m", MaxTokens: 1})
 			if spent := errors.Is(err, budget.ErrSpent); spent != (i == 2) {
 				t.Errorf("call %d: %v", i, err)
 			}
@@ -67,16 +74,16 @@ func TestTime(t *testing.T) {
 func TestCostWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(budget.Limits{Cost: 2.5}, budget.Prices{"m": {Output: 1e6}})
-		c := b.Limit(completer(func(_ context.Context, r llm.Request) (llm.Response, error) {
+		c := bounded(b, func(_ context.Context, r llm.Request) (llm.Response, error) {
 			time.Sleep(time.Second)
 			return llm.Response{PromptTokens: 1, CompletionTokens: 1}, nil
-		}))
+		})
 		begin := time.Now()
 		var ok, refused atomic.Int64
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				_, err := c.Complete(t.Context(), llm.Request{Model: "m", MaxTokens: 2})
+				_, err := c(t.Context(), llm.Request{Model: "m", MaxTokens: 2})
 				switch {
 				case err == nil:
 					ok.Add(1)
@@ -99,17 +106,17 @@ func TestCostWaits(t *testing.T) {
 func TestWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(budget.Limits{Cost: 2}, budget.Prices{"m": {Output: 1e6}})
-		c := b.Limit(completer(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		c := bounded(b, func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 			time.Sleep(time.Hour)
 			return llm.Response{}, nil
-		}))
+		})
 		var wg sync.WaitGroup
 		defer wg.Wait()
-		wg.Go(func() { _, _ = c.Complete(t.Context(), llm.Request{Model: "m", MaxTokens: 2}) })
+		wg.Go(func() { _, _ = c(t.Context(), llm.Request{Model: "m", MaxTokens: 2}) })
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.Complete(ctx, llm.Request{Model: "m", MaxTokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c(ctx, llm.Request{Model: "m", MaxTokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -127,7 +134,7 @@ func TestCostProperty(t *testing.T) {
 			}
 		}), 1, 40).Draw(t, "calls")
 		b := budget.New(budget.Limits{Cost: limit}, budget.Prices{"m": price})
-		c := b.Limit(completer(func(_ context.Context, r llm.Request) (llm.Response, error) {
+		c := bounded(b, func(_ context.Context, r llm.Request) (llm.Response, error) {
 			switch len(r.Prompt) % 4 {
 			case 0:
 				return llm.Response{}, errors.New("failed")
@@ -135,12 +142,12 @@ func TestCostProperty(t *testing.T) {
 				return llm.Response{}, nil // no counts
 			}
 			return llm.Response{PromptTokens: 1 + len(r.Prompt)/4, CompletionTokens: r.MaxTokens / 2}, nil
-		}))
+		})
 		var wg sync.WaitGroup
 		var most sync.Map
 		for i, r := range calls {
 			wg.Go(func() {
-				if _, err := c.Complete(context.Background(), r); errors.Is(err, budget.ErrSpent) {
+				if _, err := c(context.Background(), r); errors.Is(err, budget.ErrSpent) {
 					most.Store(i, price.Cost(len(r.Prompt)+32, r.MaxTokens))
 				}
 			})
@@ -161,7 +168,7 @@ func TestCostProperty(t *testing.T) {
 
 func TestModelWithoutPrice(t *testing.T) {
 	b := budget.New(budget.Limits{Cost: 1}, budget.Prices{"gpt-x": {Input: 1}})
-	_, err := b.Limit(nil).Complete(t.Context(), llm.Request{Model: "gpt-y"})
+	_, err := bounded(b, nil)(t.Context(), llm.Request{Model: "gpt-y"})
 	if err == nil || !strings.Contains(err.Error(), `"gpt-x"`) {
 		t.Errorf("error %v", err)
 	}

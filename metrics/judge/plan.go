@@ -2,22 +2,16 @@ package judge
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 
-	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 )
 
 // Outlook is what a judge would ask for, as far as its store can tell.
 type Outlook struct {
-	Cells  int // that would be scored
-	Stored int // answers that the store has
-	Needed int // calls, of all turns
-	Equal  int // cells whose answer is needed for another one anyway
-	// Estimates of the needed calls: the tokens of their prompts, and the most
-	// that their answers can have.
-	PromptTokens, MostCompletionTokens int
+	ask.Outlook
+	Cells int // that would be scored
 }
 
 // Planner is a metric that finds out what a Judge would ask for to score every
@@ -25,43 +19,30 @@ type Outlook struct {
 // change is not part of it.
 type Planner struct {
 	*Judge
-	mu   sync.Mutex
-	seen map[cache.Key]struct{}
-	out  Outlook
+	planner *ask.Planner
+	cells   atomic.Int64
 }
 
 // Plan returns a planner for the judge.
-func (j *Judge) Plan() *Planner { return &Planner{Judge: j, seen: map[cache.Key]struct{}{}} }
+func (j *Judge) Plan() *Planner { return &Planner{Judge: j, planner: j.cfg.Asker.Plan(nil)} }
 
 // Outlook is what was found so far.
 func (p *Planner) Outlook() Outlook {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out
+	return Outlook{Outlook: p.planner.Outlook(), Cells: int(p.cells.Load())}
 }
 
 // Score makes no call. All cells are Unneeded.
 func (p *Planner) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	s := newScoring(p.Judge, blocks)
-	var tasks []*task
-	for b := range blocks {
-		for c := range blocks[b].Columns() {
-			for h := range blocks[b].Hypotheses {
-				tasks = append(tasks, s.task(b, h, c))
+	s := newScoring(p.Judge, blocks, metrics.Need{})
+	cells := s.all()
+	p.cells.Add(int64(len(cells)))
+	return s.scores, p.planner.Add(ctx, func(yield func(ask.Job, error) bool) {
+		for _, t := range cells {
+			if !yield(&conversation{scoring: s, task: t}, nil) {
+				return
 			}
 		}
-	}
-	p.mu.Lock()
-	p.out.Cells += len(tasks)
-	p.mu.Unlock()
-	for len(tasks) > 0 {
-		next, err := p.look(ctx, s, tasks)
-		if err != nil {
-			return nil, err
-		}
-		tasks = next
-	}
-	return s.scores, nil
+	})
 }
 
 // ScoreNeeded is Score: what is not needed depends on scores.
@@ -69,48 +50,26 @@ func (p *Planner) ScoreNeeded(ctx context.Context, blocks []metrics.Block, _ met
 	return p.Score(ctx, blocks)
 }
 
-// look counts the requests of tasks, and returns the further turns of those
-// that the store has.
-func (p *Planner) look(ctx context.Context, s *scoring, tasks []*task) (next []*task, err error) {
-	keys := make([]cache.Key, len(tasks))
-	for i, t := range tasks {
-		if err := p.prepare(t); err != nil {
-			return nil, s.at(t, err)
-		}
-		keys[i] = t.question.Key
-	}
-	answers, found, err := p.cfg.Asker.Look(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	turns := max(1, p.cfg.Judge.Turns())
-	for i, t := range tasks {
-		if found[i] {
-			p.out.Stored++
-			if t.answer = answers[i]; t.answer.HasText && len(t.answers) < turns-1 {
-				next = append(next, t.again(func(n *task) { n.answers = append(n.answers[:len(n.answers):len(n.answers)], t.answer.Text) }))
-			}
-			continue
-		}
-		if _, ok := p.seen[keys[i]]; ok {
-			p.out.Equal++
-			continue
-		}
-		p.seen[keys[i]] = struct{}{}
-		wire := t.question.Wire
-		tokens := llm.EstimateTokens(wire.Prompt)
-		for _, m := range wire.Messages {
-			tokens += llm.EstimateTokens(m.Content)
-		}
-		// A later turn repeats what was said, and the answer to it.
-		for turn := len(t.answers); turn < turns; turn++ {
-			p.out.Needed++
-			p.out.PromptTokens += tokens
-			p.out.MostCompletionTokens += wire.MaxTokens
-			tokens += wire.MaxTokens
-		}
-	}
-	return next, nil
+// conversation is the [ask.Job] of one cell: its turns, and no more.
+type conversation struct {
+	*scoring
+	task *task
 }
+
+func (c *conversation) Next(results []ask.Result) ([]ask.Question, error) {
+	if results != nil {
+		a := results[0].Answer
+		if c.task.question.Follow == 0 || !a.HasText {
+			return nil, nil
+		}
+		c.task = c.task.next(a.Text)
+	}
+	if err := c.j.prepare(c.task); err != nil {
+		return nil, c.at(c.task, err)
+	}
+	return []ask.Question{c.task.question}, nil
+}
+
+func (c *conversation) Answered(int, ask.Result) {}
+
+func (c *conversation) At(_ int, err error) error { return c.at(c.task, err) }

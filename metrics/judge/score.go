@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/guard"
@@ -19,74 +20,23 @@ func (j *Judge) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Sc
 // reference, then by system: prompts that begin alike stand next to each other,
 // for servers that keep what they have computed for a prefix.
 func (j *Judge) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
-	s := newScoring(j, blocks)
-	if need.Stop == nil {
-		var all []*task
-		for b := range blocks {
-			columns := s.blocks[b].Columns()
-			if need.FirstOnly {
-				columns = 1
-			}
-			for c := range columns {
-				for h := range s.blocks[b].Hypotheses {
-					all = append(all, s.task(b, h, c))
-				}
-			}
-		}
-		return s.scores, s.run(ctx, all)
-	}
-	return s.scores, s.untilStop(ctx, need)
+	s := newScoring(j, blocks, need)
+	return s.scores, j.cfg.Asker.Do(ctx, s)
 }
 
-// untilStop goes through the columns in the order of the need, with the rows
-// that have not reached the bound.
-func (s *scoring) untilStop(ctx context.Context, need metrics.Need) error {
-	open := make([][]bool, len(s.blocks))
-	orders := make([][]int, len(s.blocks))
-	for b := range s.blocks {
-		open[b] = make([]bool, len(s.blocks[b].Hypotheses))
-		for h := range open[b] {
-			open[b][h] = true
-		}
-		orders[b] = need.Order(b, s.blocks[b].Columns())
-	}
-	for k := 0; ; k++ {
-		var next []*task
-		for b := range s.blocks {
-			if k >= len(orders[b]) {
-				continue
-			}
-			for h := range open[b] {
-				if k > 0 {
-					last := h*s.blocks[b].Columns() + orders[b][k-1]
-					if s.scores[b].Status[last] == metrics.Scored && s.scores[b].Values[last] == *need.Stop {
-						open[b][h] = false
-					}
-				}
-				if open[b][h] {
-					next = append(next, s.task(b, h, orders[b][k]))
-				}
-			}
-		}
-		if len(next) == 0 {
-			return nil
-		}
-		if err := s.run(ctx, next); err != nil {
-			return err
-		}
-	}
-}
-
-// scoring is one call of Score.
+// scoring is one call of Score, and the [ask.Job] of it.
 type scoring struct {
 	j      *Judge
 	blocks []metrics.Block
+	need   metrics.Need
 	flags  [][][]string // of each hypothesis
 	scores []metrics.Scores
+	round  []*task
+	turn   int // columns that were asked for where a score ends a row
 }
 
-func newScoring(j *Judge, blocks []metrics.Block) *scoring {
-	s := &scoring{j: j, blocks: blocks, flags: make([][][]string, len(blocks)), scores: make([]metrics.Scores, len(blocks))}
+func newScoring(j *Judge, blocks []metrics.Block, need metrics.Need) *scoring {
+	s := &scoring{j: j, blocks: blocks, need: need, flags: make([][][]string, len(blocks)), scores: make([]metrics.Scores, len(blocks))}
 	for b, block := range blocks {
 		s.flags[b] = guard.FlagAll(block.Hypotheses)
 		n := len(block.Hypotheses) * block.Columns()
@@ -100,30 +50,102 @@ func newScoring(j *Judge, blocks []metrics.Block) *scoring {
 	return s
 }
 
-// run answers tasks, and the further ones that follow from their answers.
-func (s *scoring) run(ctx context.Context, tasks []*task) error {
-	for len(tasks) > 0 {
-		if err := s.ask(ctx, tasks); err != nil {
-			return err
+// Next implements ask.Job: it puts reports into their cells, and returns what
+// follows from the answers, or else the cells that come next.
+func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
+	var next []*task
+	for i, t := range s.round {
+		t.answer, t.err = results[i].Answer, results[i].Err
+		report, again := s.j.settle(t)
+		if again != nil {
+			next = append(next, again)
+		} else if err := s.place(t, report); err != nil {
+			return nil, s.at(t, err)
 		}
-		var next []*task
-		for _, t := range tasks {
-			report, again := s.j.settle(t)
-			if again != nil {
-				if err := s.j.prepare(again); err != nil {
-					return s.at(t, err)
-				}
-				next = append(next, again)
-				continue
-			}
-			if err := s.place(t, report); err != nil {
-				return s.at(t, err)
-			}
-		}
-		tasks = next
 	}
-	return nil
+	if len(next) == 0 {
+		next = s.cells()
+	}
+	s.round = next
+	questions := make([]ask.Question, len(next))
+	for i, t := range next {
+		if err := s.j.prepare(t); err != nil {
+			return nil, s.at(t, err)
+		}
+		questions[i] = t.question
+	}
+	return questions, nil
 }
+
+// cells are the cells that come next. Where a score ends a row, they are those of
+// the next column in its order, for the rows that have not reached the bound.
+func (s *scoring) cells() (next []*task) {
+	k := s.turn
+	s.turn++
+	if s.need.Stop == nil {
+		if k == 0 {
+			next = s.all()
+		}
+		return next
+	}
+	for b := range s.blocks {
+		columns := s.blocks[b].Columns()
+		order := s.need.Order(b, columns)
+		if k >= len(order) {
+			continue
+		}
+		for h := range s.blocks[b].Hypotheses {
+			if !s.stopped(b, h, order[:k]) {
+				next = append(next, s.task(b, h, order[k]))
+			}
+		}
+	}
+	return next
+}
+
+// stopped reports whether a row has reached the bound in one of the columns
+// that were asked for.
+func (s *scoring) stopped(b, h int, asked []int) bool {
+	scores := &s.scores[b]
+	for _, c := range asked {
+		i := h*s.blocks[b].Columns() + c
+		if scores.Status[i] == metrics.Scored && scores.Values[i] == *s.need.Stop {
+			return true
+		}
+	}
+	return false
+}
+
+// all are the cells in the order of calls.
+func (s *scoring) all() (all []*task) {
+	for b := range s.blocks {
+		columns := s.blocks[b].Columns()
+		if s.need.FirstOnly {
+			columns = 1
+		}
+		for c := range columns {
+			for h := range s.blocks[b].Hypotheses {
+				all = append(all, s.task(b, h, c))
+			}
+		}
+	}
+	return all
+}
+
+// Answered implements ask.Job.
+func (s *scoring) Answered(_ int, r ask.Result) {
+	if s.j.cfg.Observe == nil {
+		return
+	}
+	e := Event{Called: r.Called, Failed: r.Err != nil}
+	if e.Called && !e.Failed {
+		e.PromptTokens, e.CompletionTokens = r.Answer.PromptTokens, r.Answer.CompletionTokens
+	}
+	s.j.cfg.Observe(e)
+}
+
+// At implements ask.Job.
+func (s *scoring) At(i int, err error) error { return s.at(s.round[i], err) }
 
 // place puts a report into its cell.
 func (s *scoring) place(t *task, r *analysis.Report) error {

@@ -2,17 +2,13 @@ package judge
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
-	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
 	"github.com/refract-eval/refract/metrics/judge/likelihood"
@@ -60,7 +56,9 @@ func (j *Judge) prepare(t *task) error {
 	if err != nil {
 		return err
 	}
-	t.question = ask.Question{Request: stored, Key: stored.Key(), Wire: wire, Client: j.cfg.Client}
+	t.question = ask.Question{
+		Request: stored, Key: stored.Key(), Wire: wire, Client: j.cfg.Client, Follow: max(0, j.cfg.Judge.Turns()-1-len(t.answers)),
+	}
 	t.prefix = prefix
 	return nil
 }
@@ -128,77 +126,6 @@ func plain(extra map[string]any) (map[string]any, error) {
 	return values, nil
 }
 
-// ask gets the answers to tasks, to equal requests once.
-func (s *scoring) ask(ctx context.Context, tasks []*task) error {
-	keys := make([]cache.Key, len(tasks))
-	for i, t := range tasks {
-		if t.question.Wire.Model == "" {
-			if err := s.j.prepare(t); err != nil {
-				return s.at(t, err)
-			}
-		}
-		keys[i] = t.question.Key
-	}
-	answers, found, err := s.j.cfg.Asker.Look(ctx, keys)
-	if err != nil {
-		return err
-	}
-	first := map[cache.Key]*task{}
-	var absent []*task
-	var equal [][2]*task
-	var missing []cache.Key
-	for i, t := range tasks {
-		switch same, asked := first[keys[i]]; {
-		case found[i]:
-			t.answer = answers[i]
-			s.j.observe(t, false)
-		case asked:
-			equal = append(equal, [2]*task{t, same})
-		default:
-			first[keys[i]] = t
-			absent = append(absent, t)
-			missing = append(missing, keys[i])
-		}
-	}
-	if len(absent) == 0 {
-		return nil
-	}
-	if err := s.call(ctx, absent, missing); err != nil {
-		return err
-	}
-	for _, pair := range equal {
-		pair[0].answer, pair[0].err = pair[1].answer, pair[1].err
-		s.j.observe(pair[0], false)
-	}
-	return nil
-}
-
-// call asks for what the store lacks, in the order of the tasks.
-func (s *scoring) call(ctx context.Context, tasks []*task, keys []cache.Key) error {
-	run := s.j.cfg.Asker.Begin(ctx)
-	defer run.Close()
-	if err := run.Claim(keys); err != nil {
-		return err
-	}
-	for _, t := range tasks {
-		wrap := func(err error) error {
-			if errors.Is(err, budget.ErrSpent) {
-				return err // it lies in no cell
-			}
-			return s.at(t, err)
-		}
-		err := run.Ask(t.question, wrap, func(res ask.Result) error {
-			t.answer, t.err = res.Answer, res.Err
-			s.j.observe(t, res.Called)
-			return nil
-		})
-		if err != nil {
-			return cmp.Or(run.Wait(), run.Reason(err))
-		}
-	}
-	return run.Wait()
-}
-
 // settle makes a report of the answer to a task, or says what is asked next.
 func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	a := &t.answer
@@ -211,9 +138,8 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	case j.cfg.Judge.IsLikelihood():
 		return readLikelihood(a.Text, t.prefix), nil
 	}
-	last := len(t.answers) == j.cfg.Judge.Turns()-1
-	if !last && strings.TrimSpace(a.Text) != "" {
-		return nil, t.again(func(n *task) { n.answers = append(n.answers[:len(n.answers):len(n.answers)], a.Text) })
+	if t.question.Follow > 0 && strings.TrimSpace(a.Text) != "" {
+		return nil, t.next(a.Text)
 	}
 	r := j.parser.Parse(a.Text)
 	if a.FinishReason == llm.FinishLength && !j.whole(a.Text, r) {
@@ -228,6 +154,11 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 		return nil, t.again(func(n *task) { n.sample, n.answers = n.sample+1, nil })
 	}
 	return r, nil
+}
+
+// next is the task of the turn that follows an answer.
+func (t *task) next(answer string) *task {
+	return t.again(func(n *task) { n.answers = append(n.answers[:len(n.answers):len(n.answers)], answer) })
 }
 
 // again is another task for the same cell.
@@ -283,15 +214,4 @@ func (t *task) promptCut() bool {
 		n += len(m.Content)
 	}
 	return counted < n/16
-}
-
-func (j *Judge) observe(t *task, called bool) {
-	if j.cfg.Observe == nil {
-		return
-	}
-	e := Event{Called: called, Failed: t.err != nil}
-	if called && t.err == nil {
-		e.PromptTokens, e.CompletionTokens = t.answer.PromptTokens, t.answer.CompletionTokens
-	}
-	j.cfg.Observe(e)
 }

@@ -1,0 +1,158 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/refract-eval/refract/cache"
+)
+
+// Outlook is what jobs would ask, as far as the store can tell.
+type Outlook struct {
+	Stored int // answers that the store has
+	Needed int // different requests whose answers it lacks, and those that are sure to follow
+	Equal  int // more requests that are equal to one of them
+
+	// Tokens of the stored answers, where they were stated.
+	StoredPromptTokens, StoredCompletionTokens int
+	// Estimates for the needed ones. Rounds that follow from answers not known
+	// yet are not part of it.
+	PromptTokens, CompletionTokens int
+	// MostCompletionTokens is what they can have at most.
+	MostCompletionTokens int
+	// Measured says that the stored answers correct the estimates. Else they go
+	// by the length of the texts.
+	Measured bool
+}
+
+// Planner finds out what jobs would ask, without asking. It is safe for
+// concurrent use.
+type Planner struct {
+	asker *Asker
+	need  func(Question) error
+
+	mu   sync.Mutex
+	seen map[cache.Key]bool
+	out  Outlook
+	// Estimates for the stored answers whose tokens are known, and their number.
+	prompt, completion int
+	measured           int
+}
+
+// Plan returns a planner that has seen no job. It calls need with every
+// question of the jobs' next rounds whose answer the store lacks, with equal
+// ones once; a nil need just counts. An error of need ends Add.
+func (a *Asker) Plan(need func(Question) error) *Planner {
+	return &Planner{asker: a, need: need, seen: map[cache.Key]bool{}}
+}
+
+// Add takes jobs as far as the store does.
+func (p *Planner) Add(ctx context.Context, jobs iter.Seq2[Job, error]) error {
+	var tasks []*task
+	for j, err := range jobs {
+		if err != nil {
+			return err
+		}
+		if tasks = append(tasks, newTask(&counted{Job: j, p: p})); len(tasks) == lookAhead {
+			if err := p.add(ctx, tasks); err != nil {
+				return err
+			}
+			tasks = tasks[:0]
+		}
+	}
+	return cmp.Or(ctx.Err(), p.add(ctx, tasks))
+}
+
+// counted is a job whose stored answers a planner counts.
+type counted struct {
+	Job
+	p     *Planner
+	round []Question
+}
+
+func (c *counted) Next(results []Result) (round []Question, err error) {
+	c.round, err = c.Job.Next(results)
+	return c.round, err
+}
+
+func (c *counted) Answered(i int, r Result) {
+	c.Job.Answered(i, r)
+	c.p.stored(&c.round[i], &r.Answer)
+}
+
+func (p *Planner) add(ctx context.Context, tasks []*task) error {
+	if err := p.asker.advance(ctx, tasks); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range tasks {
+		for _, i := range t.absent {
+			p.out.Equal += len(t.equal[i])
+			if err := p.needed(t.questions[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Planner) stored(q *Question, ans *cache.Answer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.Stored++
+	if ans.PromptTokens == 0 {
+		return
+	}
+	p.measured++
+	p.out.StoredPromptTokens += ans.PromptTokens
+	p.prompt += q.Wire.PromptTokens()
+	if q.Expected > 0 {
+		p.out.StoredCompletionTokens += ans.CompletionTokens
+		p.completion += q.Expected
+	}
+}
+
+func (p *Planner) needed(q Question) error {
+	if p.seen[q.Key] {
+		p.out.Equal++
+		return nil
+	}
+	p.seen[q.Key] = true
+	prompt := q.Wire.PromptTokens()
+	for range 1 + q.Follow {
+		p.out.Needed++
+		p.out.PromptTokens += prompt
+		p.out.CompletionTokens += min(q.Expected, q.Wire.MaxTokens)
+		p.out.MostCompletionTokens += q.Wire.MaxTokens
+		prompt += q.Wire.MaxTokens
+	}
+	if p.need == nil {
+		return nil
+	}
+	return p.need(q)
+}
+
+// enough is how many measured answers an estimate needs.
+const enough = 20
+
+// Outlook is what was found so far.
+func (p *Planner) Outlook() Outlook {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.out
+	if o.Measured = p.measured >= enough; o.Measured {
+		o.PromptTokens = scaled(o.PromptTokens, o.StoredPromptTokens, p.prompt)
+		o.CompletionTokens = min(scaled(o.CompletionTokens, o.StoredCompletionTokens, p.completion), o.MostCompletionTokens)
+	}
+	return o
+}
+
+func scaled(n, by, from int) int {
+	if from == 0 {
+		return n
+	}
+	return int(float64(n)*float64(by)/float64(from) + 0.5)
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // scripted is a model for an example: it knows two answers.
@@ -36,8 +37,10 @@ func Example() {
 		Model:       "some-model",
 		Temperature: diversify.PaperTemperature,
 		TopP:        diversify.PaperTopP,
-		Store:       cache.NewMemory(), // a file for all that costs money
-		Client:      scripted{},        // an llm.Client for a real server
+		Config: ask.Config{
+			Store:  cache.NewMemory(), // a file for all that costs money
+			Client: scripted{},        // an llm.Client for a real server
+		},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -62,8 +62,7 @@ func config(client ask.Completer) diversify.Config {
 		Model:       model,
 		Temperature: diversify.PaperTemperature,
 		TopP:        diversify.PaperTopP,
-		Store:       cache.NewMemory(),
-		Client:      client,
+		Config:      ask.Config{Store: cache.NewMemory(), Client: client},
 	}
 }
 

@@ -312,7 +312,8 @@ func TestBudgetDrains(t *testing.T) {
 			}
 		})
 		spend := budget.New(budget.Limits{Calls: 6}, nil)
-		cfg := config(spend.Limit(slow))
+		cfg := config(slow)
+		cfg.Budget = spend
 		cfg.Store, cfg.Concurrency = store, 8
 		_, sum, err := run(t.Context(), newExpander(t, cfg), numbered(10))
 		if !errors.Is(err, budget.ErrSpent) || sum.Calls != 6 || spend.Spent().Calls != 6 {
@@ -409,8 +410,8 @@ func TestPlanProperty(t *testing.T) {
 		}
 		asked := map[cache.Key]bool{}
 		for rounds := 0; ; rounds++ {
-			var needs []diversify.Need
-			o, err := x.Plan(context.Background(), ds, func(n diversify.Need) error {
+			var needs []ask.Question
+			o, err := x.Plan(context.Background(), ds, func(n ask.Question) error {
 				needs = append(needs, n)
 				return nil
 			})

@@ -17,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics/chrf"
 )
 
@@ -95,7 +96,7 @@ func expanded(t *testing.T) list {
 		t.Fatal(err)
 	}
 	x, err := diversify.New(diversify.Config{
-		Prompts: diversify.Ten(), Model: demo.Model, Store: store,
+		Prompts: diversify.Ten(), Model: demo.Model, Config: ask.Config{Store: store},
 		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP, Check: checks, Resample: 2,
 	})
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // The setting of the throughput: a server of 50 ms at 256 calls at a time
@@ -148,7 +149,7 @@ func expand(b *testing.B, j *job, srv *server, file string) {
 	}
 	x, err := diversify.New(diversify.Config{
 		Prompts: diversify.Ten(), Model: "m", Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP,
-		Check: checker, Resample: 2, Enlarge: 1, Concurrency: concurrency, Store: store, Client: client,
+		Check: checker, Resample: 2, Enlarge: 1, Config: ask.Config{Concurrency: concurrency, Store: store, Client: client},
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -108,7 +109,7 @@ func (e *env) expandSample(ctx context.Context) (memoryDataset, diversify.Summar
 		return nil, diversify.Summary{}, err
 	}
 	x, err := diversify.New(diversify.Config{
-		Prompts: diversify.Ten(), Model: demo.Model, Store: store,
+		Prompts: diversify.Ten(), Model: demo.Model, Config: ask.Config{Store: store},
 		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP, Check: checks, Resample: defaultResample,
 	})
 	if err != nil {

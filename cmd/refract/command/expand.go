@@ -16,6 +16,7 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/budget"
 )
 
@@ -154,7 +155,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	} else if client != nil {
-		cfg.Client = spend.Limit(&readyClient{Client: client, e: e, wait: x.wait})
+		cfg.Client, cfg.Budget = &readyClient{Client: client, e: e, wait: x.wait}, spend
 	}
 	total, err := x.total(ctx, ds, args, cfg)
 	if err != nil {
@@ -243,8 +244,8 @@ func (x *expander) config(e *env, args []string) (diversify.Config, error) {
 	cfg := diversify.Config{
 		Prompts: prompts, Samples: x.samples, Model: x.model, Revision: x.revision, Endpoint: llm.Endpoint(x.endpoint),
 		Temperature: x.temperature, TopP: x.topP, MaxTokens: x.maxTokens,
-		Resample: x.resample, Enlarge: x.enlarge, Tolerate: x.tolerate,
-		Concurrency: x.calls(e),
+		Resample: x.resample, Enlarge: x.enlarge,
+		Config: ask.Config{Concurrency: x.calls(e), Tolerate: x.tolerate},
 	}
 	if cfg.Extra, err = parseExtra(x.extra); err != nil {
 		return none, err

@@ -71,14 +71,20 @@ func (x *expander) inBatches(ctx context.Context, e *env, cfg diversify.Config, 
 			state = x.cache + ".batches"
 		}
 	}
-	answers := &batch.Runner{Client: client, Journal: state, Interval: x.batchInterval}
-	judge := &batch.Runner{Client: client, Journal: state + ".judge", Interval: x.batchInterval}
+	// A journal is that of one model.
+	journals := map[string]string{}
+	for i, model := range x.models() {
+		journals[model] = state + []string{"", ".judge"}[i]
+	}
 	for {
-		n, err := run.round(ctx, answers, false)
-		if err == nil && cfg.Equivalence != nil {
-			var m int
-			m, err = run.round(ctx, judge, true)
-			n += m
+		n := 0
+		var err error
+		for _, model := range x.models() {
+			if err == nil {
+				var asked int
+				asked, err = run.round(ctx, &batch.Runner{Client: client, Journal: journals[model], Interval: x.batchInterval}, model)
+				n += asked
+			}
 		}
 		switch {
 		case err != nil && errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) != nil:
@@ -86,15 +92,19 @@ func (x *expander) inBatches(ctx context.Context, e *env, cfg diversify.Config, 
 		case err != nil:
 			return nil, err
 		case n == 0:
-			return run.failed, errors.Join(batch.Remove(answers.Journal), batch.Remove(judge.Journal))
+			for _, journal := range journals {
+				err = errors.Join(err, batch.Remove(journal))
+			}
+			return run.failed, err
 		}
 	}
 }
 
-// round asks for what is needed now, and returns the number of requests.
-func (b *batchRun) round(ctx context.Context, r *batch.Runner, judge bool) (int, error) {
+// round asks a model for what is needed now, and returns the number of
+// requests.
+func (b *batchRun) round(ctx context.Context, r *batch.Runner, model string) (int, error) {
 	asked := 0
-	waiting := map[string]diversify.Need{}
+	waiting := map[string]ask.Question{}
 	var spent error
 	var last batch.Progress
 	r.Observe = func(now batch.Progress) {
@@ -107,11 +117,11 @@ func (b *batchRun) round(ctx context.Context, r *batch.Runner, judge bool) (int,
 		last = now
 	}
 	items := func(yield func(batch.Item, error) bool) {
-		_, err := b.exp.Plan(ctx, b.ds, func(n diversify.Need) error {
-			if n.Judge != judge || b.failed.has(n.Wire) {
+		_, err := b.exp.Plan(ctx, b.ds, func(n ask.Question) error {
+			if n.Wire.Model != model || b.failed.has(n.Wire) {
 				return nil
 			}
-			if err := b.spend.Take(n.Wire); err != nil {
+			if err := b.spend.TryTake(n.Wire); err != nil {
 				spent = err
 				return errEnough
 			}

@@ -124,7 +124,7 @@ func (j *judgeFlags) openFor(ctx context.Context, e *env, specs []string) (*judg
 		return nil, err
 	}
 	run := &judging{judgeFlags: j, e: e, prices: prices, spend: budget.New(j.limits(), prices), clients: map[string]ask.Completer{}}
-	cfg := ask.Config{Concurrency: j.calls(e), Tolerate: j.tolerate}
+	cfg := ask.Config{Concurrency: j.calls(e), Tolerate: j.tolerate, Budget: run.spend}
 	var mode []cache.Option
 	if j.offline || j.dryRun {
 		mode = append(mode, cache.ReadOnly())
@@ -155,7 +155,7 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (ask.Completer, e
 	if err != nil {
 		return nil, err
 	}
-	j.clients[key] = j.spend.Limit(&readyClient{Client: c, e: j.e, wait: j.wait})
+	j.clients[key] = &readyClient{Client: c, e: j.e, wait: j.wait}
 	return j.clients[key], nil
 }
 

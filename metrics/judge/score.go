@@ -32,7 +32,7 @@ type scoring struct {
 	flags  [][][]string // of each hypothesis
 	scores []metrics.Scores
 	round  []*task
-	turn   int // columns that were asked for where a score ends a row
+	turn   int // how often cells were asked for
 }
 
 func newScoring(j *Judge, blocks []metrics.Block, need metrics.Need) *scoring {

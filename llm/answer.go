@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
-	"strings"
 )
 
 // The finish reasons of the protocol that change what an answer is.
@@ -133,97 +132,4 @@ func stated(raw json.RawMessage) bool {
 		return false
 	}
 	return true
-}
-
-// serverError is an error as the servers write it, in one shape.
-type serverError struct {
-	message string
-	kind    string // "type"
-	code    string
-	param   string
-	status  int // a numeric code
-}
-
-// parseServerError reads {"error": {…}}, {"error": "…"}, the flat object of
-// older servers, and {"detail": …}; ok is false for anything else.
-func parseServerError(body []byte) (e serverError, ok bool) {
-	body = bytes.TrimSpace(body)
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	var top map[string]json.RawMessage
-	if json.Unmarshal(body, &top) != nil {
-		return e, false
-	}
-	fields := top
-	if raw := top["error"]; stated(raw) {
-		fields = nil
-		if json.Unmarshal(raw, &fields) != nil {
-			return serverError{message: jsonText(raw), kind: jsonText(top["error_type"])}, true
-		}
-	} else if raw := top["detail"]; stated(raw) {
-		return serverError{message: jsonText(raw)}, true
-	}
-	e = serverError{
-		message: jsonText(fields["message"]),
-		kind:    jsonText(fields["type"]),
-		code:    jsonText(fields["code"]),
-		param:   jsonText(fields["param"]),
-	}
-	if json.Unmarshal(fields["code"], &e.status) != nil {
-		e.status = 0
-	}
-	if e.message == "" && e.kind == "" && e.code == "" {
-		return serverError{}, false
-	}
-	return e, true
-}
-
-// jsonText is a JSON string's value, "" for null, and other values as written.
-func jsonText(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
-}
-
-// is reports whether the error's type or code is one of names.
-func (e serverError) is(names ...string) bool {
-	for _, n := range names {
-		if e.kind == n || e.code == n {
-			return true
-		}
-	}
-	return false
-}
-
-// says reports whether the message has one of the phrases, in lower case.
-func (e serverError) says(phrases ...string) bool {
-	m := strings.ToLower(e.message)
-	for _, p := range phrases {
-		if strings.Contains(m, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// overflow: vLLM says it in words, llama.cpp and OpenAI by type and code.
-func (e serverError) overflow() bool {
-	return e.is("exceed_context_size_error", "context_length_exceeded") ||
-		e.says("maximum context length", "maximum model length", "greater than max_model_len", "exceeds the available context size")
-}
-
-// noQuota tells an account without credit from a rate limit, which waiting
-// cures. Words alone do not count where the server says when to come back.
-func (e serverError) noQuota(comeBack bool) bool {
-	return e.is("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits") ||
-		!comeBack && e.says("insufficient_quota", "exceeded your current quota", "credit", "billing")
-}
-
-// wantsNewLimit: newer models of one provider refuse max_tokens by name.
-func (e serverError) wantsNewLimit() bool {
-	return e.says(maxCompletionTokens) && (e.param == maxTokens || e.says("'"+maxTokens+"'"))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -33,9 +34,9 @@ func newAttemptTransport(t target, cfg Config) *attemptTransport {
 	return &attemptTransport{base: cfg.Transport, target: t, header: h, timeout: cfg.Timeout, limit: maxAnswerBytes}
 }
 
-// address makes a request, with a path below the base URL, one to the server.
-func (t *attemptTransport) address(req *http.Request, contentType string) {
-	req.URL, req.Host = t.target.at(req.URL), ""
+// address makes a request one to the server.
+func (t *attemptTransport) address(req *http.Request, path *url.URL, contentType string) {
+	req.URL, req.Host = t.target.at(path), ""
 	req.Header = t.header
 	if contentType != jsonType {
 		req.Header = t.header.Clone()
@@ -79,7 +80,7 @@ func (t *attemptTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	if x.raw != nil {
 		contentType = x.raw.contentType
 	}
-	t.address(out, contentType)
+	t.address(out, x.path, contentType)
 	resp, err := t.base.RoundTrip(out)
 	if err == nil {
 		err = t.read(x, resp, buf)
@@ -151,3 +152,27 @@ func (s sink) Write(p []byte) (int, error) {
 type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return e.err.Error() }
+
+// answer reads the body of an answer as Complete does, where a server gave it
+// some other way: status 200 for a good one. The error is an *Error.
+func (c *Client) answer(r Request, status int, body []byte) (Response, error) {
+	t := c.pool.servers[0].attempt
+	x := &exchange{request: &r, model: r.Model, endpoint: c.endpoint}
+	if status == http.StatusOK {
+		x.failure = t.readAnswer(x, body)
+	} else {
+		x.failure = t.refused(r.Model, &http.Response{StatusCode: status, Header: http.Header{}}, body)
+	}
+	if x.failure != nil {
+		refusedLogprobs(x, x.failure)
+	}
+	switch f := x.failure; {
+	case f == nil:
+		return x.response, nil
+	case f.blocked:
+		return Response{FinishReason: FinishContentFilter}, nil
+	default:
+		e := f.Error
+		return Response{}, &e
+	}
+}

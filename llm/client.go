@@ -2,11 +2,13 @@ package llm
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
+	"maps"
+	"net/url"
 	"sync"
+	"time"
 
 	openai "github.com/sashabaranov/go-openai"
 )
@@ -16,10 +18,8 @@ import (
 // bounded for each server (see [Limits]).
 type Client struct {
 	endpoint Endpoint
-	target   target // of the first server, which gets the raw requests
 	pool     *pool
 	retry    *retryTransport
-	api      *openai.Client
 	// renamed holds the models whose server wants the token limit under the
 	// newer name.
 	renamed sync.Map
@@ -36,13 +36,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	p := newPool(targets, cfg)
-	c := &Client{endpoint: cfg.Endpoint, target: targets[0], pool: p, retry: newRetryTransport(p, cfg.MaxRetries, cfg.MaxRetryWait)}
-
-	oc := openai.DefaultConfig("") // each server has a key of its own
-	oc.BaseURL = neutralBase
-	oc.HTTPClient = &wireTransport{next: c.retry}
-	c.api = openai.NewClientWithConfig(oc)
-	return c, nil
+	return &Client{endpoint: cfg.Endpoint, pool: p, retry: newRetryTransport(p, cfg.MaxRetries, cfg.MaxRetryWait)}, nil
 }
 
 // Format writes the client's servers and endpoint, whatever the verb.
@@ -54,14 +48,6 @@ func (c *Client) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "llm.Client{%s %s}", c.pool.shown, c.endpoint)
 }
 
-const (
-	// neutralModel passes go-openai's lists of models that it refuses by name;
-	// the wire step puts the real name in its place.
-	neutralModel = "model"
-	// neutralBase stands in go-openai's requests until a server is chosen.
-	neutralBase = "http://server"
-)
-
 // Complete asks for one answer. It returns an *Error when the servers give
 // none, and an error that wraps ctx.Err() as soon as the context ends.
 func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
@@ -70,9 +56,12 @@ func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 		return Response{}, err
 	}
 	err = c.call(ctx, x)
-	if x.failure != nil && x.failure.renameLimit && x.limitField == maxTokens {
-		x.limitField = maxCompletionTokens
-		if err = c.call(ctx, x); err == nil {
+	if x.failure != nil && x.failure.renameLimit && !x.renamed {
+		x.renamed = true
+		if err = x.compose(); err == nil {
+			err = c.call(ctx, x)
+		}
+		if err == nil {
 			c.renamed.Store(req.Model, true)
 		}
 	}
@@ -89,19 +78,19 @@ func (c *Client) Body(req Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.bodyOnly = true
-	if err := c.call(context.Background(), x); err != nil {
-		return nil, err
-	}
 	return x.body, nil
 }
 
-// exchange checks a request.
+// exchange checks a request and composes its body.
 func (c *Client) exchange(req *Request) (*exchange, error) {
-	x := &exchange{request: req, model: req.Model, endpoint: c.endpoint, limitField: maxTokens}
+	x := &exchange{request: req, model: req.Model, endpoint: c.endpoint, path: chatPath}
+	if c.endpoint == Completions {
+		x.path = completionsPath
+	}
+	_, x.renamed = c.renamed.Load(req.Model)
 	err := check(*req, c.endpoint)
 	if err == nil {
-		x.extra, err = extraFields(req.Extra)
+		err = x.compose()
 	}
 	if err != nil {
 		return nil, c.pool.notCalled(err)
@@ -109,10 +98,63 @@ func (c *Client) exchange(req *Request) (*exchange, error) {
 	if c.pool.countsTokens {
 		x.tokens = req.PromptTokens() + req.MaxTokens
 	}
-	if _, ok := c.renamed.Load(req.Model); ok {
-		x.limitField = maxCompletionTokens
-	}
 	return x, nil
+}
+
+// The paths below a base URL.
+var (
+	chatPath        = &url.URL{Path: "/chat/completions"}
+	completionsPath = &url.URL{Path: "/completions"}
+	embeddingsPath  = &url.URL{Path: "/embeddings"}
+	modelsPath      = &url.URL{Path: "/models"}
+)
+
+// The names of the token limit.
+const (
+	maxTokens           = "max_tokens"
+	maxCompletionTokens = "max_completion_tokens"
+)
+
+// compose writes the body: all fields of the request, zeros too.
+func (x *exchange) compose() (err error) {
+	r := x.request
+	body := make(map[string]any, 8+len(r.Extra))
+	maps.Copy(body, r.Extra)
+	body["model"], body["temperature"], body["top_p"], body["stream"] = r.Model, r.Temperature, r.TopP, false
+	if x.renamed {
+		body[maxCompletionTokens] = r.MaxTokens
+	} else {
+		body[maxTokens] = r.MaxTokens
+	}
+	if len(r.Stop) > 0 {
+		body["stop"] = r.Stop
+	}
+	if r.Seed != nil {
+		body["seed"] = *r.Seed
+	}
+	if r.PromptLogprobs {
+		// Some servers take logprobs of 0 for none, and max_tokens of 0 for any
+		// number.
+		body["echo"], body["logprobs"] = true, 1
+	}
+	switch {
+	case r.TokenIDs != nil:
+		body["prompt"] = r.TokenIDs
+	case x.endpoint == Completions:
+		body["prompt"] = r.Prompt
+	case r.Prompt != "":
+		body["messages"] = []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: r.Prompt}}
+	default:
+		messages := make([]openai.ChatCompletionMessage, len(r.Messages))
+		for i, m := range r.Messages {
+			messages[i] = openai.ChatCompletionMessage{Role: m.Role, Content: m.Content}
+		}
+		body["messages"] = messages
+	}
+	if x.body, err = json.Marshal(body); err != nil {
+		return fmt.Errorf("the extra fields cannot be written as JSON: %w", err)
+	}
+	return nil
 }
 
 // call carries out an exchange. What the transports noted in x says more than
@@ -122,9 +164,9 @@ func (c *Client) call(ctx context.Context, x *exchange) error {
 		return fmt.Errorf("call to server %s not begun: %w", c.pool.shown, err)
 	}
 	x.start, x.failure = x.attempts, nil
-	err := c.send(withExchange(ctx, x), x)
+	err := c.retry.send(ctx, x)
 	switch f := x.failure; {
-	case !errors.Is(err, errAnswered) && ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("call to server %s ended after %s: %w", x.asked(c.pool), plural(x.attempts, "attempt"), ctx.Err())
 	case f != nil && f.blocked:
 		x.response = Response{FinishReason: FinishContentFilter}
@@ -133,46 +175,10 @@ func (c *Client) call(ctx context.Context, x *exchange) error {
 		e := f.Error
 		e.Attempts = x.attempts
 		return &e
-	case !errors.Is(err, errAnswered):
+	case err != nil:
 		return c.pool.notCalled(err)
 	}
 	return nil
-}
-
-// send builds the request with go-openai. The answer is in x where the error
-// is errAnswered: the attempt step has to read it anyway, to know whether it is
-// one.
-func (c *Client) send(ctx context.Context, x *exchange) error {
-	switch {
-	case x.raw != nil:
-		return c.sendRaw(ctx, x.raw)
-	case x.embed != nil:
-		_, err := c.api.CreateEmbeddings(ctx, openai.EmbeddingRequestStrings{
-			Model: openai.EmbeddingModel(x.embed.Model), Input: x.embed.Texts, Dimensions: x.embed.Dimensions,
-			EncodingFormat: openai.EmbeddingEncodingFormatBase64,
-		})
-		return err
-	case x.endpoint == Completions:
-		prompt := x.request.Prompt
-		if prompt == "" {
-			prompt = neutralPrompt
-		}
-		_, err := c.api.CreateCompletion(ctx, openai.CompletionRequest{
-			Model: neutralModel, Prompt: prompt, Stop: x.request.Stop, Seed: x.request.Seed,
-		})
-		return err
-	}
-	messages := make([]openai.ChatCompletionMessage, 0, 1+len(x.request.Messages))
-	if x.request.Prompt != "" {
-		messages = append(messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: x.request.Prompt})
-	}
-	for _, m := range x.request.Messages {
-		messages = append(messages, openai.ChatCompletionMessage{Role: m.Role, Content: m.Content})
-	}
-	_, err := c.api.CreateChatCompletion(ctx, openai.ChatCompletionRequest{
-		Model: neutralModel, Messages: messages, Stop: x.request.Stop, Seed: x.request.Seed,
-	})
-	return err
 }
 
 // exchange is what the steps of one call tell each other. Attempts run one
@@ -183,17 +189,16 @@ type exchange struct {
 	embed   *EmbedRequest
 	raw     *rawRequest
 
-	model      string
-	endpoint   Endpoint // of request
-	limitField string   // name of the token limit on the wire
-	extra      string   // further fields of the body
-	tokens     int      // towards the limit of tokens
-	bodyOnly   bool     // the body is composed and not sent
+	model    string
+	endpoint Endpoint // of request
+	renamed  bool     // the token limit has its newer name
+	tokens   int      // towards the limit of tokens
 
-	body     []byte  // as it is sent
-	start    int     // attempts before the current call of the retry step
-	attempts int     // sent so far
-	server   *server // of the last attempt
+	path     *url.URL // below the base URL
+	body     []byte   // as it is sent, of requests that are not raw
+	start    int      // attempts before the current call of the retry step
+	attempts int      // sent so far
+	server   *server  // of the last attempt
 	failure  *failure
 	// What a good attempt gave.
 	response Response
@@ -219,12 +224,47 @@ func exchangeFrom(ctx context.Context) *exchange {
 	return ctx.Value(exchangeKey{}).(*exchange)
 }
 
-var _ openai.HTTPDoer = (*wireTransport)(nil)
-var _ http.RoundTripper = (*pool)(nil)
-
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// rawRequest is a request beside the answers, such as an upload: it is
+// authenticated, retried and cancelled as they are, and its errors are theirs.
+// It always goes to the first server, because files belong to a server, and
+// does not count towards limits.
+type rawRequest struct {
+	method      string
+	path        string // below the base URL, such as /files
+	contentType string // "" without a body
+	// body gives the body anew for each attempt, and its size in bytes; nil
+	// sends none.
+	body func() (io.ReadCloser, int64, error)
+	// to gives, for each attempt, an empty place for the body of a good
+	// answer, of any size; nil keeps it in memory, within the usual bound.
+	to func() (io.Writer, error)
+	// timeout limits one attempt; 0 means the client's.
+	timeout time.Duration
+	// once forbids to repeat what the server may already have done: only
+	// refused connections and answers that say so are retried.
+	once bool
+}
+
+// do carries out a request and returns the body of a good (2xx) answer, nil
+// where r.to takes it. It returns an *Error, or wraps ctx.Err().
+func (c *Client) do(ctx context.Context, r rawRequest) ([]byte, error) {
+	path, err := url.Parse(r.path)
+	if err != nil {
+		return nil, c.pool.notCalled(err)
+	}
+	x := &exchange{raw: &r, path: path}
+	if err := c.call(ctx, x); err != nil {
+		return nil, err
+	}
+	if r.to != nil {
+		return nil, nil
+	}
+	return x.content, nil
 }

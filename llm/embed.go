@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	openai "github.com/sashabaranov/go-openai"
 )
 
 // EmbedRequest asks for the vectors of texts (POST {base}/embeddings).
@@ -33,7 +35,15 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 	if err := checkEmbed(req); err != nil {
 		return EmbedResponse{}, c.pool.notCalled(err)
 	}
-	x := &exchange{embed: &req, model: req.Model}
+	body := map[string]any{"model": req.Model, "input": req.Texts, "encoding_format": openai.EmbeddingEncodingFormatBase64}
+	if req.Dimensions > 0 {
+		body["dimensions"] = req.Dimensions
+	}
+	x := &exchange{embed: &req, model: req.Model, path: embeddingsPath}
+	var err error
+	if x.body, err = json.Marshal(body); err != nil {
+		return EmbedResponse{}, c.pool.notCalled(err)
+	}
 	if c.pool.countsTokens {
 		for _, t := range req.Texts {
 			x.tokens += EstimateTokens(t)

@@ -51,7 +51,7 @@ func spoken(prompt string, bos bool) []llm.TokenLogprob {
 }
 
 func TestPromptLogprobsOnTheWire(t *testing.T) {
-	const want = `{"model":"m","temperature":0,"top_p":1,"max_tokens":1,"echo":true,"logprobs":1,"prompt":"The lake froze.","stream":false}`
+	const want = `{"echo":true,"logprobs":1,"max_tokens":1,"model":"m","prompt":"The lake froze.","stream":false,"temperature":0,"top_p":1}`
 	if diff := cmp.Diff(want, wire(t, llm.Completions, scored("The lake froze."))); diff != "" {
 		t.Error(diff)
 	}

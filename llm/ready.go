@@ -31,8 +31,6 @@ type ModelInfo struct {
 	MaxLen int
 }
 
-var modelsPath = &url.URL{Path: "/models"}
-
 // readyTimeout limits one question of Ready and of a probe.
 const readyTimeout = 10 * time.Second
 

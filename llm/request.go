@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -174,18 +173,6 @@ func checkModel(model string) error {
 		return errors.New("the model name is not valid UTF-8")
 	}
 	return nil
-}
-
-// extraFields are the extra fields as they stand in the body, "" for none.
-func extraFields(extra map[string]any) (string, error) {
-	if len(extra) == 0 {
-		return "", nil
-	}
-	b, err := json.Marshal(extra)
-	if err != nil {
-		return "", fmt.Errorf("the extra fields cannot be written as JSON: %w", err)
-	}
-	return string(b[1 : len(b)-1]), nil
 }
 
 // EstimateTokens is a rough count of the tokens of a text, without knowing the

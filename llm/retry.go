@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -49,21 +50,38 @@ func newRetryTransport(p *pool, retries int, maxWait time.Duration) *retryTransp
 	return t
 }
 
-// send carries out a request; every attempt gets the body anew, nil being none.
-// The error is errAnswered or that of the last attempt.
-func (t *retryTransport) send(req *http.Request, body any) error {
-	req.Header = noHeader // every server has its own
-	r := &retryablehttp.Request{Request: req}
+// send carries out the request of an exchange, addressed to the first server;
+// every attempt gets the body anew. The error is that of the last attempt.
+func (t *retryTransport) send(ctx context.Context, x *exchange) error {
+	method, body := http.MethodPost, any(x.body)
+	if r := x.raw; r != nil {
+		method, body = r.method, nil
+		if r.body != nil {
+			body = retryablehttp.ReaderFunc(func() (io.Reader, error) {
+				b, n, err := r.body()
+				return sized{b, n}, err
+			})
+		}
+	}
+	req := &http.Request{Method: method, URL: t.pool.servers[0].target.at(x.path), Header: noHeader}
+	r := &retryablehttp.Request{Request: req.WithContext(withExchange(ctx, x))}
 	if err := r.SetBody(body); err != nil {
 		return err
 	}
-	if _, err := t.client.Do(r); err != nil {
-		return err
-	}
-	return errAnswered
+	_, err := t.client.Do(r)
+	return err
 }
 
-// noHeader is never written to.
+// sized is a body whose length is known.
+type sized struct {
+	io.ReadCloser
+	n int64
+}
+
+// Len makes it a retryablehttp.LenReader.
+func (s sized) Len() int { return int(s.n) }
+
+// noHeader is never written to: every server has its own.
 var noHeader = http.Header{}
 
 // check decides on a retry by what the attempt step noted.

@@ -22,8 +22,8 @@ func TestAnswerTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	attempt := &attemptTransport{base: h.Transport(), target: target, timeout: time.Minute, limit: 1000}
-	x := &exchange{endpoint: Chat}
-	req, err := http.NewRequestWithContext(withExchange(t.Context(), x), http.MethodPost, neutralBase+"/chat/completions",
+	x := &exchange{endpoint: Chat, path: chatPath}
+	req, err := http.NewRequestWithContext(withExchange(t.Context(), x), http.MethodPost, "http://host.test/v1/chat/completions",
 		strings.NewReader(`{"model":"m","messages":[{"content":"p"}]}`))
 	if err != nil {
 		t.Fatal(err)

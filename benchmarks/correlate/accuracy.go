@@ -30,22 +30,6 @@ func PairwiseAccuracy(gold, metric []float64) (value float64, pairs int) {
 	return float64(agree) / float64(pairs), pairs
 }
 
-// PooledAccuracy returns the [PairwiseAccuracy] of the pairs of systems of all
-// tables together, such as those of several language pairs, and their number.
-// Systems are compared by their [SystemMeans], and never across tables; a
-// system without a cell that has both scores is left out.
-func PooledAccuracy(tables ...*Pairs) (value float64, pairs int) {
-	var agree float64
-	for _, p := range tables {
-		r := Measure{Statistic: StatAccuracy}.Rows(p)[0]
-		if v, n := PairwiseAccuracy(r.Gold, r.Metric); n > 0 {
-			agree += math.Round(v * float64(n))
-			pairs += n
-		}
-	}
-	return agree / float64(pairs), pairs
-}
-
 // SystemMeans returns, per system, the mean gold and the mean metric score
 // over the cells that have both, and the number of those cells. Both means
 // are NaN where that number is 0.
@@ -54,7 +38,7 @@ func PooledAccuracy(tables ...*Pairs) (value float64, pairs int) {
 // part of a system's segments was judged. The system scores that a metric
 // published for all segments, judged or not, may differ.
 func SystemMeans(p *Pairs) (gold, metric []float64, cells []int) {
-	row := newAccuracyRow(p)
+	row := newAccuracyRow(p, make([]int32, len(p.Gold)))
 	sums := make([]systemSum, p.Systems)
 	row.add(sums, nil)
 	gold = make([]float64, p.Systems)
@@ -99,24 +83,24 @@ func (s *exactSum) add(v, w float64) {
 
 func (s *exactSum) value() float64 { return s.sum + s.rest }
 
-// accuracyRow holds the cells of a table that have both scores, by segment.
+// accuracyRow holds the cells of a table that have both scores.
 type accuracyRow struct {
 	systems int
 	cells   []accuracyCell
 }
 
 type accuracyCell struct {
-	gold, metric    float64
-	segment, system int32
+	gold, metric float64
+	unit, system int32
 }
 
-func newAccuracyRow(p *Pairs) *accuracyRow {
+func newAccuracyRow(p *Pairs, unit []int32) *accuracyRow {
 	row := &accuracyRow{systems: p.Systems}
 	for i := range p.Gold {
 		if p.paired(i) {
 			row.cells = append(row.cells, accuracyCell{
 				gold: p.Gold[i], metric: p.Metric[i],
-				segment: int32(i / p.Systems), system: int32(i % p.Systems),
+				unit: unit[i], system: int32(i % p.Systems),
 			})
 		}
 	}
@@ -124,13 +108,13 @@ func newAccuracyRow(p *Pairs) *accuracyRow {
 }
 
 // add adds the cells to the sums of their systems, each as many times as
-// weights say of its segment, once where weights is nil.
+// weights say of its unit, once where weights is nil.
 func (a *accuracyRow) add(sums []systemSum, weights []int32) {
 	w := int32(1)
 	for i := range a.cells {
 		c := &a.cells[i]
 		if weights != nil {
-			if w = weights[c.segment]; w == 0 {
+			if w = weights[c.unit]; w == 0 {
 				continue
 			}
 		}
@@ -154,4 +138,54 @@ func (a *accuracyRow) weighted(weights []int32, s *scratch) float64 {
 	}
 	value, _ := PairwiseAccuracy(gold[:n], metric[:n])
 	return value
+}
+
+// systemPairs is a mean over pairs of systems that are drawn: a pair counts as
+// often as both were, and the copies of a system are no pair.
+type systemPairs []systemPair
+
+type systemPair struct {
+	first, second int32
+	value         float64
+}
+
+// orderPairs says of each pair of systems whether the metric orders it as the
+// gold scores do.
+func orderPairs(p *Pairs) systemPairs {
+	gold, metric, cells := SystemMeans(p)
+	var out systemPairs
+	for i := range gold {
+		for j := range i {
+			if cells[i] > 0 && cells[j] > 0 {
+				agree, _ := PairwiseAccuracy([]float64{gold[i], gold[j]}, []float64{metric[i], metric[j]})
+				out = append(out, systemPair{int32(i), int32(j), agree})
+			}
+		}
+	}
+	return out
+}
+
+// softPairs gives the soft agreement of each pair of systems.
+func softPairs(rows []Row) systemPairs {
+	var out systemPairs
+	for i := range rows {
+		for j := range i {
+			if len(rows[i].unit) > 0 {
+				pair := []Row{rows[j], rows[i]}
+				out = append(out, systemPair{rows[j].unit[0], rows[i].unit[0], softAccuracy(pair)})
+			}
+		}
+	}
+	return out
+}
+
+func (all systemPairs) weighted(weights []int32, _ *scratch) float64 {
+	var sum float64
+	var n int64
+	for _, p := range all {
+		w := int64(weights[p.first]) * int64(weights[p.second])
+		sum += float64(float64(w) * p.value)
+		n += w
+	}
+	return sum / float64(n) // NaN without a pair
 }

@@ -7,17 +7,65 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
 
-// BootstrapOptions are the settings of [Bootstrap]. All must be given, but
-// for the seed: 0 is a seed like any other.
+// BootstrapOptions are the settings of a [Bootstrap]. All must be given, but
+// for the seed, 0 being a seed like any other, and the units.
 type BootstrapOptions struct {
 	Resamples  int     // how many, at least 1; 1,000 is usual
 	Confidence float64 // inside (0, 1), such as 0.95
 	Seed       uint64
+	Units      Units
+}
+
+// Units are what a resample draws, each with all its scores. The zero value
+// draws segments.
+type Units struct {
+	// Of is the unit of each segment, from 0, such as [Level.Groups] gives it
+	// for documents. Nil means that each segment is a unit.
+	Of []int32
+	// Systems lets a resample draw systems in place of segments.
+	Systems bool
+}
+
+// UnitsBy returns the units of a level: segments, documents, domains or
+// systems.
+func UnitsBy(level Level, places []Place) (Units, error) {
+	switch level {
+	case SegmentLevel:
+		return Units{}, nil
+	case SystemLevel:
+		return Units{Systems: true}, nil
+	}
+	of, _, err := level.Groups(places)
+	return Units{Of: of}, err
+}
+
+// ofCells returns the unit of each cell of a table, and the number of units.
+func (u Units) ofCells(p *Pairs) (of []int32, n int, err error) {
+	if u.Of != nil && len(u.Of) != p.Segments {
+		return nil, 0, fmt.Errorf("units of %d segments, want %d", len(u.Of), p.Segments)
+	}
+	of = make([]int32, p.Segments*p.Systems)
+	for i := range of {
+		switch {
+		case u.Systems:
+			of[i] = int32(i % p.Systems)
+		case u.Of != nil:
+			of[i] = u.Of[i/p.Systems]
+		default:
+			of[i] = int32(i / p.Systems)
+		}
+		if of[i] < 0 {
+			return nil, 0, fmt.Errorf("segment %d (from 0) is in no unit", i/p.Systems)
+		}
+		n = max(n, int(of[i])+1)
+	}
+	return of, n, nil
 }
 
 // Interval is a confidence interval of a statistic.
@@ -29,100 +77,89 @@ type Interval struct {
 	Undefined int
 }
 
-// Bootstrap returns a percentile bootstrap confidence interval (Efron, 1979)
-// of what [Correlate] gives for the same table, statistic and grouping.
+// Bootstrap takes measures of resamples of tables, for percentile intervals
+// (Efron, 1979).
 //
-// A resample draws segments with replacement, each with the scores of all its
-// systems, from the segments that have at least one pair of scores. Scores of
-// one segment depend on each other, because easy segments are easy for all
-// systems; resampling single cells would break that and give an interval too
-// narrow. The systems stay fixed. The ends of the interval are quantiles with
-// linear interpolation.
+// A resample draws units with replacement, from those that have at least one
+// pair of scores. Scores of one segment depend on each other, because easy
+// segments are easy for all systems; resampling single cells would break that
+// and give an interval too narrow. Segments of one document depend on each
+// other, too.
+//
+// The r-th resamples of two tables are of the same units where the same units
+// have a pair of scores: then the differences of their values are paired, and
+// [Percentiles] of them an interval of the difference. Such tables share the
+// draws, which are made once.
 //
 // Each resample has random numbers of its own, made from the seed and its
-// number: the interval is the same to the byte on any number of cores. The
-// work is spread over GOMAXPROCS goroutines. The context is looked at before
-// each resample, and its error is returned wrapped.
-func Bootstrap(ctx context.Context, p *Pairs, s Statistic, g Grouping, o BootstrapOptions) (Interval, error) {
-	return Measure{Statistic: s, Grouping: g}.Bootstrap(ctx, p, o)
+// number: the values are the same to the byte on any number of cores. The work
+// is spread over GOMAXPROCS goroutines. The context is looked at before each
+// block of resamples, and its error is returned wrapped. A Bootstrap is safe
+// for concurrent use.
+type Bootstrap struct {
+	BootstrapOptions
+	mutex sync.Mutex
+	drawn []*draws // the latest first
 }
 
-// Bootstrap is [Bootstrap] of the measure.
-func (m Measure) Bootstrap(ctx context.Context, p *Pairs, o BootstrapOptions) (Interval, error) {
-	values, err := m.Resample(ctx, p, o)
+// NewBootstrap returns a Bootstrap. Its first use tells of wrong options.
+func NewBootstrap(o BootstrapOptions) *Bootstrap { return &Bootstrap{BootstrapOptions: o} }
+
+// Interval returns the interval of a measure of a table.
+func (b *Bootstrap) Interval(ctx context.Context, m Measure, p *Pairs) (Interval, error) {
+	values, err := b.Resample(ctx, m, p)
 	if err != nil {
 		return Interval{}, err
 	}
-	return Percentiles(values, o.Confidence), nil
+	return Percentiles(values, b.Confidence), nil
 }
 
-// Resample returns the statistic of each resample that [Bootstrap] draws, NaN
-// where it is undefined. The r-th resamples of two tables are of the same
-// segments where the seed is the same and the same segments have a pair of
-// scores: then the differences of their values are paired, and [Percentiles]
-// of them an interval of the difference.
-func Resample(ctx context.Context, p *Pairs, s Statistic, g Grouping, o BootstrapOptions) ([]float64, error) {
-	return Measure{Statistic: s, Grouping: g}.Resample(ctx, p, o)
-}
-
-// Resample is [Resample] of the measure. A calibrated statistic of more than
-// some millions of pairs of cells gives an error that is [ErrTooManyPairs].
-func (m Measure) Resample(ctx context.Context, p *Pairs, o BootstrapOptions) ([]float64, error) {
+// Resample returns the measure of each resample, NaN where it is undefined. A
+// table of means is resampled by the segments under it. A calibrated statistic
+// of more than some millions of pairs of cells gives an error that is
+// [ErrTooManyPairs].
+func (b *Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) ([]float64, error) {
 	if err := m.Check(p); err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", err)
 	}
-	if o.Resamples < 1 {
-		return nil, fmt.Errorf("bootstrap: %d resamples: at least 1 is needed", o.Resamples)
+	if b.Resamples < 1 {
+		return nil, fmt.Errorf("bootstrap: %d resamples: at least 1 is needed", b.Resamples)
 	}
-	if !(o.Confidence > 0 && o.Confidence < 1) {
-		return nil, fmt.Errorf("bootstrap: confidence %v is not between 0 and 1, such as 0.95", o.Confidence)
+	if !(b.Confidence > 0 && b.Confidence < 1) {
+		return nil, fmt.Errorf("bootstrap: confidence %v is not between 0 and 1, such as 0.95", b.Confidence)
 	}
-	rs, err := newResampler(p, m)
+	rs, err := newResampler(p, m, b.Units)
 	if err != nil {
 		return nil, fmt.Errorf("bootstrap of %v: %w", m, err)
 	}
-	values, err := resampled(ctx, rs, o)
+	values, err := b.values(ctx, rs)
 	if err != nil {
 		return nil, fmt.Errorf("bootstrap of %v: %w", m, err)
 	}
 	return values, nil
 }
 
-// Percentiles returns the interval that holds the middle share of the values,
-// such as 0.95. NaN values are left out and counted.
-func Percentiles(values []float64, confidence float64) Interval {
-	defined := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	slices.Sort(defined)
-	tail := (1 - confidence) / 2
-	return Interval{
-		Low:       quantile(defined, tail),
-		High:      quantile(defined, 1-tail),
-		Undefined: len(values) - len(defined),
-	}
-}
-
-// resampled returns the statistic of each resample, in the order of their
-// numbers.
-func resampled(ctx context.Context, rs *resampler, o BootstrapOptions) ([]float64, error) {
-	values := make([]float64, o.Resamples)
+// values returns the statistic of each resample, in the order of their numbers.
+func (b *Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error) {
+	draws := b.draws(rs.pool, rs.units)
+	values := make([]float64, b.Resamples)
+	block := rs.together()
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for range min(runtime.GOMAXPROCS(0), o.Resamples) {
+	for range min(runtime.GOMAXPROCS(0), (b.Resamples+block-1)/block) {
 		group.Go(func() error {
 			var s scratch
-			var source rand.PCG
-			weights := make([]int32, rs.segments)
 			for {
-				r := int(next.Add(1)) - 1
-				if r >= o.Resamples {
+				to := int(next.Add(int64(block)))
+				from := to - block
+				if from >= b.Resamples {
 					return nil
 				}
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				source.Seed(o.Seed, mix(uint64(r)))
-				draw(weights, rs.pool, rand.New(&source))
-				values[r] = rs.weighted(weights, &s)
+				to = min(to, b.Resamples)
+				rs.values(draws.weights(from, to), values[from:to], &s)
 			}
 		})
 	}
@@ -130,6 +167,54 @@ func resampled(ctx context.Context, rs *resampler, o BootstrapOptions) ([]float6
 		return nil, err
 	}
 	return values, nil
+}
+
+// draws are the draws from a pool of units.
+type draws struct {
+	seed  uint64
+	pool  []int32
+	units int
+	kept  [][]int32 // weights by resample; nil where they are too many to keep
+}
+
+// A Bootstrap keeps the draws of the latest pools.
+const (
+	keptPools = 4
+	keptDraws = 1 << 23 // weights of a pool
+)
+
+// draws finds the draws from a pool, or makes them.
+func (b *Bootstrap) draws(pool []int32, units int) *draws {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for i, d := range b.drawn {
+		if d.units == units && slices.Equal(d.pool, pool) {
+			copy(b.drawn[1:], b.drawn[:i])
+			b.drawn[0] = d
+			return d
+		}
+	}
+	d := &draws{seed: b.Seed, pool: pool, units: units}
+	if b.Resamples*units <= keptDraws {
+		d.kept = d.weights(0, b.Resamples)
+	}
+	b.drawn = slices.Insert(b.drawn, 0, d)[:min(keptPools, len(b.drawn)+1)]
+	return d
+}
+
+// weights returns how often each unit comes up in resamples.
+func (d *draws) weights(from, to int) [][]int32 {
+	if d.kept != nil {
+		return d.kept[from:to]
+	}
+	var source rand.PCG
+	out := make([][]int32, to-from)
+	for i := range out {
+		out[i] = make([]int32, d.units)
+		source.Seed(d.seed, mix(uint64(from+i)))
+		draw(out[i], d.pool, rand.New(&source))
+	}
+	return out
 }
 
 // mix spreads the bits of a resample's number (the last step of SplitMix64),
@@ -141,13 +226,26 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// draw sets weights to how often each segment comes up in len(pool) draws
-// from the pool.
+// draw adds to weights how often each unit comes up in len(pool) draws from
+// the pool.
 func draw(weights, pool []int32, random *rand.Rand) {
-	clear(weights)
 	n := uint64(len(pool))
 	for range pool {
 		weights[pool[random.Uint64N(n)]]++
+	}
+}
+
+// Percentiles returns the interval that holds the middle share of the values,
+// such as 0.95, with ends that are quantiles with linear interpolation. NaN
+// values are left out and counted.
+func Percentiles(values []float64, confidence float64) Interval {
+	defined := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	slices.Sort(defined)
+	tail := (1 - confidence) / 2
+	return Interval{
+		Low:       quantile(defined, tail),
+		High:      quantile(defined, 1-tail),
+		Undefined: len(values) - len(defined),
 	}
 }
 

@@ -62,11 +62,18 @@ func chosen(s Statistic, g Grouping) Measure {
 }
 
 func mustResampler(p *Pairs, s Statistic, g Grouping) *resampler {
-	rs, err := newResampler(p, chosen(s, g))
+	rs, err := newResampler(p, chosen(s, g), Units{})
 	if err != nil {
 		panic(err)
 	}
 	return rs
+}
+
+// weighted is the statistic of one resample.
+func (rs *resampler) weighted(weights []int32, s *scratch) float64 {
+	out := make([]float64, 1)
+	rs.values([][]int32{weights}, out, s)
+	return out[0]
 }
 
 func TestWeightedEqualsMaterialised(t *testing.T) {
@@ -127,7 +134,7 @@ func TestWeightedEqualsMaterialisedAtScale(t *testing.T) {
 
 func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, o BootstrapOptions) Interval {
 	t.Helper()
-	i, err := chosen(s, g).Bootstrap(t.Context(), p, o)
+	i, err := NewBootstrap(o).Interval(t.Context(), chosen(s, g), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,18 +145,18 @@ func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, o BootstrapOptio
 // interval that was ever printed.
 func TestBootstrapIsReproducible(t *testing.T) {
 	p := simulated(40, 5)
-	want := bootstrap(t, p, StatKendall, None, BootstrapOptions{200, 0.95, 7})
+	want := bootstrap(t, p, StatKendall, None, BootstrapOptions{Resamples: 200, Confidence: 0.95, Seed: 7})
 	if pinned := (Interval{Low: 0.22435148870681815, High: 0.35271596363776686}); want != pinned {
 		t.Errorf("%+v, want %+v", want, pinned)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(procs)
-		if got := bootstrap(t, p, StatKendall, None, BootstrapOptions{200, 0.95, 7}); got != want {
+		if got := bootstrap(t, p, StatKendall, None, BootstrapOptions{Resamples: 200, Confidence: 0.95, Seed: 7}); got != want {
 			t.Errorf("with %d processors %+v, want %+v", procs, got, want)
 		}
 	}
-	if got := bootstrap(t, p, StatKendall, None, BootstrapOptions{200, 0.95, 8}); got == want {
+	if got := bootstrap(t, p, StatKendall, None, BootstrapOptions{Resamples: 200, Confidence: 0.95, Seed: 8}); got == want {
 		t.Errorf("another seed gave %+v again", got)
 	}
 }
@@ -164,8 +171,8 @@ func TestBootstrapInterval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wide := bootstrap(t, p, c.statistic, c.grouping, BootstrapOptions{300, 0.99, 1})
-		narrow := bootstrap(t, p, c.statistic, c.grouping, BootstrapOptions{300, 0.5, 1})
+		wide := bootstrap(t, p, c.statistic, c.grouping, BootstrapOptions{Resamples: 300, Confidence: 0.99, Seed: 1})
+		narrow := bootstrap(t, p, c.statistic, c.grouping, BootstrapOptions{Resamples: 300, Confidence: 0.5, Seed: 1})
 		if !(wide.Low <= narrow.Low && narrow.Low <= narrow.High && narrow.High <= wide.High) {
 			t.Errorf("%v by %v: 99 %%: %+v, 50 %%: %+v", c.statistic, c.grouping, wide, narrow)
 		}
@@ -189,7 +196,7 @@ func TestBootstrapWidth(t *testing.T) {
 		p.Metric[i] = 0.5*p.Gold[i] + random.NormFloat64()
 		p.GoldOK[i], p.MetricOK[i] = true, true
 	}
-	got := bootstrap(t, p, StatPearson, None, BootstrapOptions{2000, 0.95, 1})
+	got := bootstrap(t, p, StatPearson, None, BootstrapOptions{Resamples: 2000, Confidence: 0.95, Seed: 1})
 	width := math.Atanh(got.High) - math.Atanh(got.Low)
 	want := 2 * 1.959964 / math.Sqrt(n-3)
 	if math.Abs(width-want) > 0.15*want {
@@ -205,7 +212,7 @@ func TestBootstrapDrawsWholeSegments(t *testing.T) {
 		copies.Gold[i], copies.Metric[i] = one.Gold[i/4], one.Metric[i/4]
 		copies.GoldOK[i], copies.MetricOK[i] = true, true
 	}
-	o := BootstrapOptions{200, 0.9, 3}
+	o := BootstrapOptions{Resamples: 200, Confidence: 0.9, Seed: 3}
 	a, b := bootstrap(t, one, StatSpearman, None, o), bootstrap(t, copies, StatSpearman, None, o)
 	if !near(a.Low, b.Low, 1e-12) || !near(a.High, b.High, 1e-12) {
 		t.Errorf("%+v, with copies of the system %+v", a, b)
@@ -223,7 +230,7 @@ func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 	for i := len(p.Gold); i < len(more.Gold); i++ {
 		more.MetricOK[i] = true
 	}
-	o := BootstrapOptions{100, 0.9, 3}
+	o := BootstrapOptions{Resamples: 100, Confidence: 0.9, Seed: 3}
 	for _, c := range choices {
 		a, b := bootstrap(t, p, c.statistic, c.grouping, o), bootstrap(t, more, c.statistic, c.grouping, o)
 		if a != b {
@@ -233,7 +240,7 @@ func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 }
 
 func TestBootstrapUndefined(t *testing.T) {
-	o := BootstrapOptions{400, 0.9, 1}
+	o := BootstrapOptions{Resamples: 400, Confidence: 0.9, Seed: 1}
 	// Three segments of one system: a resample that draws one of them three
 	// times is constant, which is one in nine.
 	p := table(t, "1/1", "2/2", "3/4")
@@ -250,9 +257,12 @@ func TestBootstrapUndefined(t *testing.T) {
 }
 
 func TestBootstrapOptionErrors(t *testing.T) {
-	p := table(t, "1/1 2/2")
-	for _, o := range []BootstrapOptions{{0, 0.9, 0}, {-1, 0.9, 0}, {1, 0, 0}, {1, 1, 0}, {1, 95, 0}, {1, nan, 0}} {
-		if _, err := Bootstrap(t.Context(), p, StatKendall, None, o); err == nil {
+	p := table(t, "1/1 2/2", "3/4")
+	for _, o := range []BootstrapOptions{
+		{0, 0.9, 0, Units{}}, {-1, 0.9, 0, Units{}}, {1, 0, 0, Units{}}, {1, 1, 0, Units{}}, {1, 95, 0, Units{}}, {1, nan, 0, Units{}},
+		{1, 0.9, 0, Units{Of: []int32{0}}}, {1, 0.9, 0, Units{Of: []int32{0, -1}}},
+	} {
+		if _, err := NewBootstrap(o).Interval(t.Context(), Measure{}, p); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
@@ -264,7 +274,7 @@ func TestBootstrapCancelled(t *testing.T) {
 	o := BootstrapOptions{Resamples: 1 << 24, Confidence: 0.95} // takes an hour
 	done := make(chan error, 1)
 	go func() {
-		_, err := Bootstrap(ctx, p, StatKendall, None, o)
+		_, err := NewBootstrap(o).Interval(ctx, Measure{}, p)
 		done <- err
 	}()
 	cancel()
@@ -308,7 +318,7 @@ func BenchmarkResample(b *testing.B) {
 func BenchmarkBootstrap(b *testing.B) {
 	p := simulated(1875, 14)
 	for b.Loop() {
-		if _, err := Bootstrap(b.Context(), p, StatKendall, None, BootstrapOptions{1000, 0.95, 1}); err != nil {
+		if _, err := NewBootstrap(BootstrapOptions{Resamples: 1000, Confidence: 0.95, Seed: 1}).Resample(b.Context(), Measure{}, p); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -329,7 +339,7 @@ func TestResamplable(t *testing.T) {
 		if err := tt.m.Resamplable(large); errors.Is(err, ErrTooManyPairs) != tt.many || err != nil != tt.many {
 			t.Errorf("%v: Resamplable gives %v", tt.m, err)
 		}
-		_, err := tt.m.Resample(t.Context(), large, BootstrapOptions{Resamples: 1, Confidence: 0.95})
+		_, err := NewBootstrap(BootstrapOptions{Resamples: 1, Confidence: 0.95}).Resample(t.Context(), tt.m, large)
 		if errors.Is(err, ErrTooManyPairs) != tt.many {
 			t.Errorf("%v: Resample gives %v", tt.m, err)
 		}

@@ -18,18 +18,18 @@ const resampledPairs = 1 << 22
 // calibratedRow holds the pairs of all vectors whose agreement a threshold of
 // ties changes, in the order of their differences.
 type calibratedRow struct {
-	rows      []Row
-	bySegment bool
-	tau       bool // the value is that of tau-23
-	agree     []tiedPair
-	changes   []tiedPair
+	rows    []Row
+	whole   bool // vectors are drawn whole
+	tau     bool // the value is that of tau-23
+	agree   []tiedPair
+	changes []tiedPair
 }
 
 // tiedPair is a pair of elements of a vector.
 type tiedPair struct {
 	key   uint64
 	row   int32
-	left  int32 // segments of the elements
+	left  int32 // units of the elements
 	right int32
 	gain  int8 // +1 where a tie makes it agree, -1 where it does no longer
 }
@@ -58,16 +58,16 @@ func fewPairs(rows []Row) error {
 	return nil
 }
 
-func newCalibratedRow(rows []Row, bySegment bool) (*calibratedRow, error) {
+func newCalibratedRow(rows []Row, whole bool) (*calibratedRow, error) {
 	if err := fewPairs(rows); err != nil {
 		return nil, err
 	}
-	c := &calibratedRow{rows: rows, bySegment: bySegment}
+	c := &calibratedRow{rows: rows, whole: whole}
 	for row, r := range rows {
 		for i := range r.Gold {
 			for j := range i {
 				gold, metric := cmp.Compare(r.Gold[i], r.Gold[j]), cmp.Compare(r.Metric[i], r.Metric[j])
-				pair := tiedPair{row: int32(row), left: r.segment[i], right: r.segment[j]}
+				pair := tiedPair{row: int32(row), left: r.unit[i], right: r.unit[j]}
 				if gold == metric {
 					c.agree = append(c.agree, pair)
 				}
@@ -87,35 +87,35 @@ func newCalibratedRow(rows []Row, bySegment bool) (*calibratedRow, error) {
 	return c, nil
 }
 
-// weighted calibrates anew for the vectors in which each element of segment s
-// is present weights[s] times; grouped by segment, for the vectors of which
-// that of segment s is present weights[s] times.
+// weighted calibrates anew for the vectors in which each element of unit u
+// is present weights[u] times; where whole vectors are drawn, for the vectors
+// of which that of unit u is present weights[u] times.
 func (c *calibratedRow) weighted(weights []int32, s *scratch) float64 {
 	// share is what a pair of elements that are present once adds to the sum.
 	share, _ := s.floats(len(c.rows), 0)
 	vectors, sum := 0.0, 0.0
 	for i, r := range c.rows {
-		if c.bySegment {
-			if n := len(r.segment); n >= 2 {
+		if c.whole {
+			if n := len(r.unit); n >= 2 {
 				share[i] = 2 / float64(n*(n-1))
-				vectors += float64(weights[r.segment[0]])
+				vectors += float64(weights[r.unit[0]])
 			}
 			continue
 		}
-		n := size(r.segment, weights)
+		n := size(r.unit, weights)
 		if n < 2 {
 			continue
 		}
 		vectors++
 		share[i] = 2 / float64(n*(n-1))
-		for _, seg := range r.segment { // pairs of copies agree
-			w := float64(weights[seg])
+		for _, u := range r.unit { // pairs of copies agree
+			w := float64(weights[u])
 			sum += share[i] * w * (w - 1) / 2
 		}
 	}
 	times := func(p *tiedPair) float64 {
 		w := float64(weights[p.left])
-		if !c.bySegment {
+		if !c.whole {
 			w *= float64(weights[p.right])
 		}
 		return w * share[p.row]

@@ -121,8 +121,9 @@ func TestCorrelateErrors(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
-			if _, err := Bootstrap(t.Context(), p, test.statistic, test.grouping,
-				BootstrapOptions{Resamples: 1, Confidence: 0.5}); err == nil || !strings.Contains(err.Error(), test.want) {
+			b := NewBootstrap(BootstrapOptions{Resamples: 1, Confidence: 0.5})
+			m := Measure{Statistic: test.statistic, Grouping: test.grouping}
+			if _, err := b.Interval(t.Context(), m, p); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("bootstrap: error %v, want %q", err, test.want)
 			}
 		})

@@ -30,14 +30,7 @@ func (c PairCounts) Pairs() int64 {
 }
 
 // TauB is Kendall's tau-b, NaN where all pairs are tied in one of the two.
-func (c PairCounts) TauB() float64 {
-	gold := c.Pairs() - c.TiedGold - c.TiedBoth
-	metric := c.Pairs() - c.TiedMetric - c.TiedBoth
-	if gold == 0 || metric == 0 {
-		return math.NaN()
-	}
-	return clamp(float64(c.Concordant-c.Discordant) / math.Sqrt(float64(metric)) / math.Sqrt(float64(gold)))
-}
+func (c PairCounts) TauB() float64 { return c.tauB(true) }
 
 // Tau23 is 2·Acc23 − 1: a pair tied in both agrees, as a concordant one does,
 // and every other pair disagrees (Deutsch et al., 2023, "Ties Matter"). It is
@@ -87,7 +80,7 @@ func (c weightedCounts) tauC() float64 {
 
 // countsRow holds two vectors in ascending order of the metric scores.
 type countsRow struct {
-	segment []int32
+	unit    []int32
 	metric  []float64
 	gold    []int32 // rank of each element, from 1
 	ranks   int     // number of distinct gold values
@@ -95,20 +88,20 @@ type countsRow struct {
 	value   func(weightedCounts) float64 // what weighted returns
 }
 
-func newCountsRow(gold, metric []float64, segment []int32, epsilon float64) *countsRow {
+func newCountsRow(gold, metric []float64, unit []int32, epsilon float64) *countsRow {
 	r := &countsRow{epsilon: epsilon}
 	ranks, distinct := denseRanks(gold)
 	r.ranks = distinct
 	for _, i := range ascending(metric) {
-		r.segment = append(r.segment, segment[i])
+		r.unit = append(r.unit, unit[i])
 		r.metric = append(r.metric, metric[i])
 		r.gold = append(r.gold, ranks[i]+1)
 	}
 	return r
 }
 
-// counts returns the counts of the vectors in which each element of segment s
-// is present weights[s] times. It takes O(n log d) time with d distinct gold
+// counts returns the counts of the vectors in which each element of unit u
+// is present weights[u] times. It takes O(n log d) time with d distinct gold
 // values.
 func (r *countsRow) counts(weights []int32, s *scratch) weightedCounts {
 	// tree is a Fenwick tree over the gold ranks of the elements that lie more
@@ -117,7 +110,7 @@ func (r *countsRow) counts(weights []int32, s *scratch) weightedCounts {
 	var out weightedCounts
 	var inserted, apart int64
 	insert := func(k int) {
-		w := int64(weights[r.segment[k]])
+		w := int64(weights[r.unit[k]])
 		if w == 0 {
 			return
 		}
@@ -130,7 +123,7 @@ func (r *countsRow) counts(weights []int32, s *scratch) weightedCounts {
 	}
 	k, last := 0, math.NaN()
 	for j, v := range r.metric {
-		w := int64(weights[r.segment[j]])
+		w := int64(weights[r.unit[j]])
 		if w == 0 {
 			continue
 		}

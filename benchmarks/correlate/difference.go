@@ -26,7 +26,7 @@ func scaledRows(rows []Row) []Row {
 	out := make([]Row, len(rows))
 	for i, r := range rows {
 		n := len(r.Gold)
-		out[i] = Row{gold[:n:n], metric[:n:n], r.segment}
+		out[i] = Row{gold[:n:n], metric[:n:n], r.unit}
 		gold, metric = gold[n:], metric[n:]
 	}
 	return out
@@ -69,16 +69,16 @@ func centredProducts(x, y []float64) products {
 
 // differenceRow holds two vectors for sums of products under weights.
 type differenceRow struct {
-	segment []int32
-	x, y    []float64
+	unit []int32
+	x, y []float64
 }
 
 func (r *differenceRow) products(weights []int32) products {
 	var n, xSum, ySum float64
 	xLow, xHigh := math.Inf(1), math.Inf(-1)
 	yLow, yHigh := math.Inf(1), math.Inf(-1)
-	for i, seg := range r.segment {
-		w := float64(weights[seg])
+	for i, u := range r.unit {
+		w := float64(weights[u])
 		if w == 0 {
 			continue
 		}
@@ -94,8 +94,8 @@ func (r *differenceRow) products(weights []int32) products {
 	}
 	xMean, yMean := xSum/n, ySum/n
 	var out products
-	for i, seg := range r.segment {
-		w := float64(weights[seg])
+	for i, u := range r.unit {
+		w := float64(weights[u])
 		if w == 0 {
 			continue
 		}
@@ -124,15 +124,14 @@ func (rows differenceRows) weighted(weights []int32, _ *scratch) float64 {
 	return sum.correlation()
 }
 
-// differenceSegments pools the differences within one vector per segment,
-// which are the same in each resample.
-type differenceSegments []products
+// wholeDifferences pools the differences within vectors that are drawn whole.
+type wholeDifferences []wholeRow[products]
 
-func (all differenceSegments) weighted(weights []int32, _ *scratch) float64 {
+func (all wholeDifferences) weighted(weights []int32, _ *scratch) float64 {
 	var sum products
-	for seg, p := range all {
-		if w := weights[seg]; w > 0 {
-			sum.add(p, float64(w))
+	for _, r := range all {
+		if w := weights[r.unit]; w > 0 {
+			sum.add(r.of, float64(w))
 		}
 	}
 	return sum.correlation()

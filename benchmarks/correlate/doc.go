@@ -3,20 +3,18 @@
 //
 // There are two layers:
 //
-//  1. [Kendall], [KendallC], [KendallLike], [Spearman], [Pearson],
-//     [PairwiseAccuracy] and [SoftPairwiseAccuracy] are plain functions over
-//     aligned slices; [CountPairs] counts what the variants of Kendall's tau
-//     are made of, and [Calibrate] finds the threshold of ties that suits a
-//     metric best. [SampleLevel], [PreferenceAccuracy] and [RankingAccuracy]
-//     are what other tasks than translation use. They take finite numbers
+//  1. [Kendall], [KendallC], [Spearman], [Pearson] and [PairwiseAccuracy] are
+//     plain functions over aligned slices; [CountPairs] counts what the
+//     variants of Kendall's tau are made of, and [Calibrate] finds the
+//     threshold of ties that suits a metric best. They take finite numbers
 //     only; what is missing must be left out by the caller.
 //  2. [Pairs] is a table segments × systems of human ("gold") and metric
 //     scores, each with a mask of what is present, and [Pairs.Means] that of
 //     documents, domains or whole systems. A [Measure], a [Statistic] under a
 //     [Grouping], applies to a table and reports, beside the value, what was
-//     left out; [Correlate] is short for the usual one. [Bootstrap] gives a
-//     confidence interval by resampling segments. Tests of one metric against
-//     another are in package significance.
+//     left out; [Correlate] is short for the usual one. [Bootstrap] gives
+//     confidence intervals by resampling segments, documents or systems. Tests
+//     of one metric against another are in package significance.
 //
 // The correlations equal those of SciPy within 1e-12, the rules for grouping,
 // missing scores, constant vectors, ties and their calibration those of

@@ -51,8 +51,8 @@ func ExampleBootstrap() {
 		p.Gold[i], p.GoldOK[i] = float64(-(i * i % 7)), true
 		p.Metric[i], p.MetricOK[i] = float64(100-i*i%11), true
 	}
-	o := correlate.BootstrapOptions{Resamples: 500, Confidence: 0.95, Seed: 1}
-	interval, err := correlate.Bootstrap(context.Background(), p, correlate.StatPearson, correlate.None, o)
+	b := correlate.NewBootstrap(correlate.BootstrapOptions{Resamples: 500, Confidence: 0.95, Seed: 1})
+	interval, err := b.Interval(context.Background(), correlate.Measure{Statistic: correlate.StatPearson}, p)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -99,8 +99,8 @@ type meansOf struct {
 // cells that have both. A cell without any is missing. of gives the group of
 // each segment, from 0; a negative one leaves a segment out.
 //
-// [Bootstrap] and [Resample] of the returned table draw the segments of p, and
-// take the means anew.
+// A [Bootstrap] of the returned table draws the segments of p, and takes the
+// means anew.
 func (p *Pairs) Means(of []int32, groups int) (*Pairs, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("means: %w", err)
@@ -122,13 +122,14 @@ func (p *Pairs) Means(of []int32, groups int) (*Pairs, error) {
 // in a table of means.
 type levelRow struct {
 	measure         Measure
+	unit            []int32 // of each cell of the table below
 	groups, systems int
 	cells           []levelCell
 }
 
 type levelCell struct {
 	gold, metric float64
-	segment      int32
+	cell         int32
 	at           int32 // in the table of means
 }
 
@@ -139,14 +140,14 @@ func newLevelRow(p *Pairs, of []int32, groups int) *levelRow {
 		if p.paired(i) && of[seg] >= 0 {
 			r.cells = append(r.cells, levelCell{
 				gold: p.Gold[i], metric: p.Metric[i],
-				segment: int32(seg), at: of[seg]*int32(p.Systems) + int32(i%p.Systems),
+				cell: int32(i), at: of[seg]*int32(p.Systems) + int32(i%p.Systems),
 			})
 		}
 	}
 	return r
 }
 
-// means takes each cell as many times as weights say of its segment, once
+// means takes each cell as many times as weights say of its unit, once
 // where weights is nil.
 func (r *levelRow) means(weights []int32, s *scratch) *Pairs {
 	sums := s.systemSums(r.groups * r.systems)
@@ -154,7 +155,7 @@ func (r *levelRow) means(weights []int32, s *scratch) *Pairs {
 	for i := range r.cells {
 		c := &r.cells[i]
 		if weights != nil {
-			if w = weights[c.segment]; w == 0 {
+			if w = weights[r.unit[c.cell]]; w == 0 {
 				continue
 			}
 		}

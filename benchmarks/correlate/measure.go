@@ -13,7 +13,8 @@ type Measure struct {
 	// statistic is undefined, such as a constant one, count as 0 in the mean
 	// over vectors, in place of leaving it out.
 	ZeroUndefined bool
-	// Threshold is that of [KendallLike]; 0 means [LikeThreshold].
+	// Threshold is the least difference of gold scores that StatKendallLike
+	// looks at; 0 means [LikeThreshold].
 	Threshold float64
 }
 
@@ -143,7 +144,8 @@ func (m Measure) Over(rows []Row) Result {
 	case StatKendallLike:
 		var all likeRows
 		for _, r := range rows {
-			all = append(all, newLikeRow(r.Gold, r.Metric, make([]int32, len(r.Gold)), m.threshold()))
+			r.unit = make([]int32, len(r.Gold))
+			all = append(all, newLikeRow(r, m.threshold()))
 		}
 		res.Value = all.weighted([]int32{1}, new(scratch))
 	case Stat23, StatAcc23:

@@ -38,7 +38,7 @@ func present(mask []bool, i int) bool { return mask == nil || mask[i] }
 func (p *Pairs) paired(i int) bool { return present(p.GoldOK, i) && present(p.MetricOK, i) }
 
 // Paired says of each segment whether any of its cells has both scores: those
-// that have are what [Resample] draws from.
+// that have are what a [Bootstrap] over segments draws from.
 func (p *Pairs) Paired() []bool {
 	out := make([]bool, p.Segments)
 	for i := range p.Gold {
@@ -82,7 +82,9 @@ func (p *Pairs) check() error {
 // Row is one vector of gold and one of metric scores, aligned.
 type Row struct {
 	Gold, Metric []float64
-	segment      []int32 // of each element
+	// unit is what each element is drawn with in a resample; until there are
+	// units, its place in the table.
+	unit []int32
 }
 
 // rows returns the vectors that a grouping makes of the table, of the cells
@@ -95,7 +97,7 @@ func (p *Pairs) rows(g Grouping) []Row {
 			if p.paired(i) {
 				r.Gold = append(r.Gold, p.Gold[i])
 				r.Metric = append(r.Metric, p.Metric[i])
-				r.segment = append(r.segment, int32(i/p.Systems))
+				r.unit = append(r.unit, int32(i))
 			}
 		}
 		rows = append(rows, r)

@@ -106,23 +106,23 @@ func pairwiseSum(x []float64) float64 {
 
 // pearsonRow holds two vectors at a safe magnitude.
 type pearsonRow struct {
-	segment []int32
-	x, y    []float64
+	unit []int32
+	x, y []float64
 }
 
-func newPearsonRow(x, y []float64, segment []int32) *pearsonRow {
-	return &pearsonRow{segment, standardMagnitude(x), standardMagnitude(y)}
+func newPearsonRow(x, y []float64, unit []int32) *pearsonRow {
+	return &pearsonRow{unit, standardMagnitude(x), standardMagnitude(y)}
 }
 
 // weighted returns the correlation of the vectors in which each element of
-// segment s is present weights[s] times, in O(n) time.
+// unit u is present weights[u] times, in O(n) time.
 func (p *pearsonRow) weighted(weights []int32, _ *scratch) float64 {
 	var n int64
 	var xSum, ySum float64
 	xLow, xHigh := math.Inf(1), math.Inf(-1)
 	yLow, yHigh := math.Inf(1), math.Inf(-1)
-	for i, seg := range p.segment {
-		w := weights[seg]
+	for i, u := range p.unit {
+		w := weights[u]
 		if w == 0 {
 			continue
 		}
@@ -141,8 +141,8 @@ func (p *pearsonRow) weighted(weights []int32, _ *scratch) float64 {
 	xScale := max(xHigh-xMean, xMean-xLow)
 	yScale := max(yHigh-yMean, yMean-yLow)
 	var xx, xy, yy float64
-	for i, seg := range p.segment {
-		w := float64(weights[seg])
+	for i, u := range p.unit {
+		w := float64(weights[u])
 		if w == 0 {
 			continue
 		}

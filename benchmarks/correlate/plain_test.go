@@ -87,9 +87,9 @@ func TestKendallLikeEqualsPlain(t *testing.T) {
 				}
 			}
 		}
-		got, n := KendallLike(gold, metric, threshold)
-		if !near(got, likeValue(concordant, pairs), 0) || n != pairs {
-			t.Fatalf("%v of %d, want %d of %d concordant", got, n, concordant, pairs)
+		got := Measure{Statistic: StatKendallLike, Threshold: threshold}.Over([]Row{{Gold: gold, Metric: metric}}).Value
+		if !near(got, likeValue(concordant, pairs), 0) {
+			t.Fatalf("%v, want %d of %d concordant", got, concordant, pairs)
 		}
 	})
 }
@@ -214,7 +214,7 @@ func TestZeroUndefined(t *testing.T) {
 		if !near(res.Value, c.value, 1e-15) || res.Groups != c.n || res.Dropped != 3-c.n {
 			t.Errorf("zero %v: %+v, want %v over %d", c.zero, res, c.value, c.n)
 		}
-		rs, err := newResampler(p, m)
+		rs, err := newResampler(p, m, Units{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rs, err := newResampler(table, m)
+			rs, err := newResampler(table, m, Units{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -312,53 +312,5 @@ func TestExchanges(t *testing.T) {
 		if got := e.bit(); got != uint8(want>>23) {
 			t.Errorf("bit %d is %d, numpy's number is %d of 2^24", i, got, want)
 		}
-	}
-}
-
-func TestPooledAccuracy(t *testing.T) {
-	table := func(scores ...[2]float64) *Pairs {
-		p := NewPairs(1, len(scores)+1) // the last system has no scores
-		for i, s := range scores {
-			p.Gold[i], p.Metric[i], p.GoldOK[i], p.MetricOK[i] = s[0], s[1], true, true
-		}
-		return p
-	}
-	a := table([2]float64{1, 1}, [2]float64{2, 2}, [2]float64{3, 3})
-	b := table([2]float64{1, 2}, [2]float64{2, 1})
-	if v, n := PooledAccuracy(a, b); v != 0.75 || n != 4 {
-		t.Errorf("%v of %d pairs, want 3 of 4", v, n)
-	}
-	if v, n := PooledAccuracy(); !math.IsNaN(v) || n != 0 {
-		t.Errorf("%v of %d pairs without a table", v, n)
-	}
-}
-
-func TestSampleLevel(t *testing.T) {
-	gold := [][]float64{{1, 2, 3}, {1, 1, 1}, {3, 2, 1}}
-	metric := [][]float64{{5, 6, 7}, {1, 2, 3}, {1, 3, 2}}
-	if v, n := SampleLevel(gold, metric, Spearman); !near(v, 0.25, 1e-15) || n != 2 {
-		t.Errorf("%v over %d documents, want (1 - 0.5)/2 over 2", v, n)
-	}
-	if v, n := SampleLevel(nil, nil, Spearman); !math.IsNaN(v) || n != 0 {
-		t.Errorf("%v over %d documents", v, n)
-	}
-}
-
-func TestPreferenceAccuracy(t *testing.T) {
-	overall, kinds := PreferenceAccuracy([]Preference{
-		{"HC", 3, 0.9, 0.5}, {"HC", -3, 0.9, 0.5}, {"HI", 1, 0.4, 0.4}, {"HI", 0, 1, 0},
-	})
-	if overall != (PreferenceResult{0.5, 3, 1, 1}) {
-		t.Errorf("overall %+v", overall)
-	}
-	if kinds["HC"] != (PreferenceResult{0.5, 2, 0, 0}) || kinds["HI"] != (PreferenceResult{0.5, 1, 1, 1}) {
-		t.Errorf("by kind %+v", kinds)
-	}
-}
-
-func TestRankingAccuracy(t *testing.T) {
-	v, n := RankingAccuracy([][]float64{{3, 2, 1}, {1, 1}}, [][]float64{{9, 8, 8}, {1, 2}})
-	if !near(v, 2.0/3, 1e-15) || n != 3 {
-		t.Errorf("%v of %d pairs, want 2 of 3", v, n)
 	}
 }

@@ -117,7 +117,7 @@ func TestWMT22(t *testing.T) {
 			if res.MissingGold != 4*1875 || res.MissingMetric != 0 {
 				t.Errorf("%+v, want 7500 cells without gold", res)
 			}
-			interval := bootstrap(t, p, StatKendall, None, BootstrapOptions{100, 0.95, 1})
+			interval := bootstrap(t, p, StatKendall, None, BootstrapOptions{Resamples: 100, Confidence: 0.95, Seed: 1})
 			if !(interval.Low < want && want < interval.High && interval.High-interval.Low < 0.05) {
 				t.Errorf("interval %+v", interval)
 			}

@@ -6,7 +6,7 @@ import (
 )
 
 // A row is a part of a table, prepared once, whose statistic can be taken
-// many times under weights of the segments: how often a resample drew each.
+// many times under weights of the units: how often a resample drew each.
 type row interface {
 	// weighted returns NaN where the statistic is undefined. The scratch
 	// memory belongs to the calling goroutine.
@@ -14,7 +14,6 @@ type row interface {
 }
 
 var (
-	_ row = (*kendallRow)(nil)
 	_ row = (*spearmanRow)(nil)
 	_ row = (*pearsonRow)(nil)
 	_ row = (*accuracyRow)(nil)
@@ -23,182 +22,235 @@ var (
 	_ row = (*softRow)(nil)
 	_ row = (*levelRow)(nil)
 	_ row = likeRows(nil)
-	_ row = likeSegments(nil)
+	_ row = wholeLike(nil)
 	_ row = differenceRows(nil)
-	_ row = differenceSegments(nil)
-	_ row = segmentValues(nil)
+	_ row = wholeDifferences(nil)
+	_ row = wholeValues(nil)
+	_ row = systemPairs(nil)
 )
 
-// resampler gives the measure of a table under weights of its segments.
+// resampler gives the measure of a table under weights of its units.
 type resampler struct {
-	rows     []row
-	segments int
-	// pool lists the segments to draw from: those with a cell that has both
+	rows  []row
+	pairs []*pairsRow // in place of rows, for the statistics that count pairs
+	units int
+	width int // of the lanes of the pairs
+	// pool lists the units to draw from: those with a cell that has both
 	// scores. The others are no part of the sample.
 	pool []int32
-	// elements lists the segments of the elements of each row, where a row
+	// elements lists the units of the elements of each vector, where a vector
 	// that is undefined counts as 0, and is nil else.
 	elements [][]int32
 }
 
-func newResampler(p *Pairs, m Measure) (*resampler, error) {
-	if p.level != nil {
-		r := newLevelRow(p.level.base, p.level.of, p.Segments)
-		r.measure = m
-		rs := &resampler{rows: []row{r}, segments: p.level.base.Segments}
-		rs.draws(p.level.base)
+func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
+	base := p
+	if p.level != nil && !units.Systems {
+		base = p.level.base
+	}
+	unit, n, err := units.ofCells(base)
+	if err != nil {
+		return nil, err
+	}
+	rs := &resampler{units: n}
+	rs.draws(base, unit)
+	if base != p {
+		r := newLevelRow(base, p.level.of, p.Segments)
+		r.measure, r.unit = m, unit
+		rs.rows = []row{r}
 		return rs, nil
 	}
-	rs := &resampler{segments: p.Segments}
-	rs.draws(p)
 	rows := m.Rows(p)
-	if statistics[m.Statistic].vector == nil {
-		whole, err := m.whole(p, rows)
-		rs.rows = []row{whole}
-		return rs, err
-	}
-	if m.Grouping == BySegment {
-		// A resample draws whole segments, so that their values stay.
-		values := make(segmentValues, p.Segments)
-		for seg, r := range rows {
-			one := m.Over([]Row{r})
-			values[seg] = one.Value
+	for _, r := range rows {
+		for i, cell := range r.unit {
+			r.unit[i] = unit[cell]
 		}
-		rs.rows = []row{values}
+	}
+	// Vectors with the scores of one unit are drawn whole: their values stay.
+	whole := m.Grouping == BySegment && !units.Systems || m.Grouping == BySystem && units.Systems
+	switch {
+	case statistics[m.Statistic].vector == nil:
+		r, err := m.pooled(p, rows, unit, whole, units.Systems)
+		rs.rows = []row{r}
+		return rs, err
+	case whole:
+		rs.rows = []row{wholeValues(wholeRows(rows, func(r Row) float64 { return m.Over([]Row{r}).Value }))}
 		return rs, nil
 	}
 	for _, r := range rows {
-		rs.rows = append(rs.rows, m.row(r))
+		rs.add(m.Statistic, r)
 		if m.ZeroUndefined {
-			rs.elements = append(rs.elements, r.segment)
+			rs.elements = append(rs.elements, r.unit)
 		}
 	}
 	return rs, nil
 }
 
 // draws sets the pool.
-func (rs *resampler) draws(p *Pairs) {
-	for seg, paired := range p.Paired() {
-		if paired {
-			rs.pool = append(rs.pool, int32(seg))
+func (rs *resampler) draws(p *Pairs, unit []int32) {
+	paired := make([]bool, rs.units)
+	for i, u := range unit {
+		if p.paired(i) {
+			paired[u] = true
+		}
+	}
+	for u, ok := range paired {
+		if ok {
+			rs.pool = append(rs.pool, int32(u))
 		}
 	}
 }
 
-// row prepares one vector.
-func (m Measure) row(r Row) row {
-	counts := func(value func(weightedCounts) float64) row {
-		c := newCountsRow(r.Gold, r.Metric, r.segment, 0)
-		c.value = value
-		return c
+// add prepares one vector.
+func (rs *resampler) add(s Statistic, r Row) {
+	pairs := func(value func(PairCounts, bool) float64) {
+		k := newPairsRow(r, rs.units, len(rs.pool), value)
+		rs.width = max(rs.width, laneWidth(k.most))
+		rs.pairs = append(rs.pairs, k)
 	}
-	switch m.Statistic {
+	switch s {
 	case StatKendall:
-		return newKendallRow(r.Gold, r.Metric, r.segment)
-	case StatSpearman:
-		return newSpearmanRow(r.Gold, r.Metric, r.segment)
-	case StatKendallC:
-		return counts(weightedCounts.tauC)
+		pairs(PairCounts.tauB)
 	case StatPlain23:
-		return counts(func(c weightedCounts) float64 { return c.Tau23() })
+		pairs(func(c PairCounts, _ bool) float64 { return c.Tau23() })
 	case StatPlainAcc23:
-		return counts(func(c weightedCounts) float64 { return c.Acc23() })
+		pairs(func(c PairCounts, _ bool) float64 { return c.Acc23() })
+	case StatKendallC:
+		c := newCountsRow(r.Gold, r.Metric, r.unit, 0)
+		c.value = weightedCounts.tauC
+		rs.rows = append(rs.rows, c)
+	case StatSpearman:
+		rs.rows = append(rs.rows, newSpearmanRow(r.Gold, r.Metric, r.unit))
 	default:
-		return newPearsonRow(r.Gold, r.Metric, r.segment)
+		rs.rows = append(rs.rows, newPearsonRow(r.Gold, r.Metric, r.unit))
 	}
 }
 
-// whole prepares all vectors of a statistic that is no mean over them.
-func (m Measure) whole(p *Pairs, rows []Row) (row, error) {
-	bySegment := m.Grouping == BySegment
+// pooled prepares all vectors of a statistic that is no mean over them.
+func (m Measure) pooled(p *Pairs, rows []Row, unit []int32, whole, systems bool) (row, error) {
 	switch m.Statistic {
 	case StatSoftAccuracy:
+		if systems {
+			return softPairs(rows), nil
+		}
 		r := &softRow{rows: rows}
 		if len(rows) > 0 {
 			r.masks = newMasks(len(rows[0].Gold))
 		}
 		return r, nil
 	case StatPairwisePearson:
-		scaled := scaledRows(rows)
-		if bySegment {
-			all := make(differenceSegments, len(rows))
-			for seg, r := range scaled {
-				all[seg] = centredProducts(r.Gold, r.Metric)
-			}
-			return all, nil
+		rows = scaledRows(rows)
+		if whole {
+			return wholeDifferences(wholeRows(rows, func(r Row) products { return centredProducts(r.Gold, r.Metric) })), nil
 		}
 		var all differenceRows
-		for _, r := range scaled {
-			all = append(all, &differenceRow{r.segment, r.Gold, r.Metric})
+		for _, r := range rows {
+			all = append(all, &differenceRow{r.unit, r.Gold, r.Metric})
 		}
 		return all, nil
 	case StatKendallLike:
+		if whole {
+			return wholeLike(wholeRows(rows, func(r Row) likePairs {
+				clear(r.unit)
+				return newLikeRow(r, m.threshold()).count([]int32{1}, new(scratch))
+			})), nil
+		}
 		var all likeRows
 		for _, r := range rows {
-			all = append(all, newLikeRow(r.Gold, r.Metric, r.segment, m.threshold()))
+			all = append(all, newLikeRow(r, m.threshold()))
 		}
-		if !bySegment {
-			return all, nil
-		}
-		once := make([]int32, p.Segments)
-		for i := range once {
-			once[i] = 1
-		}
-		values := make(likeSegments, len(rows))
-		for seg, r := range all {
-			values[seg].concordant, values[seg].pairs = r.count(once, new(scratch))
-		}
-		return values, nil
+		return all, nil
 	case Stat23, StatAcc23:
-		r, err := newCalibratedRow(rows, bySegment)
+		r, err := newCalibratedRow(rows, whole)
 		if err != nil {
 			return nil, err
 		}
 		r.tau = m.Statistic == Stat23
 		return r, nil
 	default:
-		return newAccuracyRow(p), nil
+		if systems {
+			return orderPairs(p), nil
+		}
+		return newAccuracyRow(p, unit), nil
 	}
 }
 
-// weighted returns the mean over the rows for which the statistic is defined.
-func (rs *resampler) weighted(weights []int32, s *scratch) float64 {
-	var sum float64
-	n := 0
-	for i, r := range rs.rows {
-		v := r.weighted(weights, s)
-		if math.IsNaN(v) && rs.elements != nil && size(rs.elements[i], weights) >= 2 {
+// values returns the statistic of some resamples: the mean over the vectors for
+// which it is defined.
+func (rs *resampler) values(weights [][]int32, out []float64, s *scratch) {
+	counts, vector := make([]int, len(out)), make([]float64, len(out))
+	clear(out)
+	add := func(i, k int, v float64) {
+		if math.IsNaN(v) && rs.elements != nil && size(rs.elements[i], weights[k]) >= 2 {
 			v = 0
 		}
 		if !math.IsNaN(v) {
-			sum += v
-			n++
+			out[k] += v
+			counts[k]++
 		}
 	}
-	if n == 0 {
-		return math.NaN()
+	for i, r := range rs.rows {
+		for k, w := range weights {
+			add(i, k, r.weighted(w, s))
+		}
 	}
-	return sum / float64(n)
+	if len(rs.pairs) > 0 {
+		s.block.pack(weights, rs.width)
+		for i, r := range rs.pairs {
+			r.values(&s.block, vector, s)
+			for k, v := range vector {
+				add(i, k, v)
+			}
+		}
+	}
+	for k, n := range counts {
+		out[k] /= float64(n) // NaN of no vector
+	}
+}
+
+// together is how many resamples are best taken at once.
+func (rs *resampler) together() int {
+	if len(rs.pairs) > 0 {
+		return laneCapacity(rs.width)
+	}
+	return 8
 }
 
 // size is the number of elements under weights.
-func size(segments, weights []int32) int64 {
+func size(units, weights []int32) int64 {
 	var n int64
-	for _, seg := range segments {
-		n += int64(weights[seg])
+	for _, u := range units {
+		n += int64(weights[u])
 	}
 	return n
 }
 
-// segmentValues is a statistic per segment, NaN where undefined.
-type segmentValues []float64
+// wholeRow is what is known of a vector that is drawn whole, with its unit.
+type wholeRow[T any] struct {
+	unit int32
+	of   T
+}
 
-func (values segmentValues) weighted(weights []int32, _ *scratch) float64 {
+func wholeRows[T any](rows []Row, of func(Row) T) []wholeRow[T] {
+	var out []wholeRow[T]
+	for _, r := range rows {
+		if len(r.unit) > 0 {
+			unit := r.unit[0] // of may change it
+			out = append(out, wholeRow[T]{unit, of(r)})
+		}
+	}
+	return out
+}
+
+// wholeValues is the mean of a statistic over vectors that are drawn whole.
+type wholeValues []wholeRow[float64]
+
+func (values wholeValues) weighted(weights []int32, _ *scratch) float64 {
 	var sum float64
 	var n int64
-	for seg, v := range values {
-		if w := weights[seg]; w > 0 && !math.IsNaN(v) {
-			sum += float64(float64(w) * v)
+	for _, v := range values {
+		if w := weights[v.unit]; w > 0 && !math.IsNaN(v.of) {
+			sum += float64(float64(w) * v.of)
 			n += int64(w)
 		}
 	}
@@ -210,9 +262,11 @@ func (values segmentValues) weighted(weights []int32, _ *scratch) float64 {
 
 // scratch is memory that one goroutine uses again for each resample.
 type scratch struct {
-	a, b []int64
-	x, y []float64
-	sums []systemSum
+	a, b       []int64
+	x, y       []float64
+	sums       []systemSum
+	block      block
+	tree, rest []lanes
 }
 
 // integers returns two slices of n zeros.
@@ -225,6 +279,12 @@ func (s *scratch) integers(n int) (a, b []int64) {
 func (s *scratch) floats(n, m int) (x, y []float64) {
 	s.x, s.y = zeros(s.x, n), zeros(s.y, m)
 	return s.x, s.y
+}
+
+// lanes returns slices of n and m zeros.
+func (s *scratch) lanes(n, m int) (x, y []lanes) {
+	s.tree, s.rest = zeros(s.tree, n), zeros(s.rest, m)
+	return s.tree, s.rest
 }
 
 // systemSums returns n empty sums.

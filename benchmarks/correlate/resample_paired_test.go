@@ -18,11 +18,12 @@ func TestResampleIsPaired(t *testing.T) {
 			q.Metric = append(q.Metric, 2*v) // exact
 		}
 		o := BootstrapOptions{Resamples: 20, Confidence: 0.9, Seed: 5}
-		a, err := Resample(t.Context(), p, StatKendall, None, o)
+		boot := NewBootstrap(o)
+		a, err := boot.Resample(t.Context(), Measure{}, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := Resample(t.Context(), q, StatKendall, None, o)
+		b, err := boot.Resample(t.Context(), Measure{}, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +32,7 @@ func TestResampleIsPaired(t *testing.T) {
 				t.Fatalf("resample %d: %v and %v", r, a[r], b[r])
 			}
 		}
-		iv, err := Bootstrap(t.Context(), p, StatKendall, None, o)
+		iv, err := boot.Interval(t.Context(), Measure{}, p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,34 +5,8 @@ import (
 	"math/bits"
 )
 
-// Permutations is the number of permutations behind a p-value of
-// [SoftPairwiseAccuracy].
+// Permutations is the number of permutations behind a p-value of [Soft].
 const Permutations = 1000
-
-// SoftPairwiseAccuracy returns the soft pairwise accuracy of aligned scores,
-// gold[system][segment] and metric[system][segment], in [0, 1] (Thompson et
-// al., 2024, "Improving Statistical Significance in Human Evaluation of
-// Automatic Metrics via Soft Pairwise Accuracy"): 1 less the mean, over pairs
-// of systems, of the difference of two p-values, by gold and by metric scores,
-// that the first system is better than the second.
-//
-// A p-value is the share of [Permutations] random exchanges of the two
-// systems' segment scores whose difference is at least the one seen. All pairs
-// share the exchanges, and so do all calls: they are those of
-// mt-metrics-eval. The value is NaN for fewer than two systems or no segment.
-// It panics if the lengths differ.
-func SoftPairwiseAccuracy(gold, metric [][]float64) float64 {
-	if len(gold) != len(metric) {
-		panic("correlate: gold and metric scores are of different numbers of systems")
-	}
-	rows := make([]Row, len(gold))
-	for i := range rows {
-		checkLengths(gold[i], metric[i])
-		checkLengths(gold[i], gold[0])
-		rows[i] = Row{Gold: gold[i], Metric: metric[i]}
-	}
-	return softAccuracy(rows)
-}
 
 func softAccuracy(rows []Row) float64 {
 	if len(rows) < 2 || len(rows[0].Gold) == 0 {
@@ -45,8 +19,15 @@ func softAccuracy(rows []Row) float64 {
 	return newMasks(len(rows[0].Gold)).accuracy(gold, metric)
 }
 
-// Soft gives the [SoftPairwiseAccuracy] of many metrics with the same gold
-// scores. It is safe for concurrent use.
+// Soft gives the soft pairwise accuracy of many metrics with the same gold
+// scores, in [0, 1] (Thompson et al., 2024, "Improving Statistical Significance
+// in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy"): 1 less
+// the mean, over pairs of systems, of the difference of two p-values, by gold
+// and by metric scores, that the first system is better than the second.
+//
+// A p-value is the share of [Permutations] random exchanges of the two systems'
+// segment scores whose difference is at least the one seen. All pairs share the
+// exchanges, which are those of mt-metrics-eval. It is safe for concurrent use.
 type Soft struct {
 	masks *masks
 	gold  []float64 // p-values
@@ -115,7 +96,7 @@ segments:
 			i := p.Index(seg, sys)
 			rows[k].Gold = append(rows[k].Gold, p.Gold[i])
 			rows[k].Metric = append(rows[k].Metric, p.Metric[i])
-			rows[k].segment = append(rows[k].segment, int32(seg))
+			rows[k].unit = append(rows[k].unit, int32(i))
 		}
 	}
 	return rows
@@ -244,7 +225,7 @@ func (e *exchanges) bit() uint8 {
 	return 0
 }
 
-// softRow holds the segments of several systems; a resample is compared as a
+// softRow holds the segments of several systems. A resample is compared as a
 // table of its own, in which a segment drawn twice has two exchanges.
 type softRow struct {
 	rows  []Row
@@ -257,8 +238,8 @@ func (r *softRow) weighted(weights []int32, _ *scratch) float64 {
 	}
 	gold, metric := make([][]float64, len(r.rows)), make([][]float64, len(r.rows))
 	for i, row := range r.rows {
-		for k, seg := range row.segment {
-			for range weights[seg] {
+		for k, u := range row.unit {
+			for range weights[u] {
 				gold[i] = append(gold[i], row.Gold[k])
 				metric[i] = append(metric[i], row.Metric[k])
 			}

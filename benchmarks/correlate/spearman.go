@@ -20,25 +20,25 @@ func Spearman(x, y []float64) float64 {
 // change how many elements share a rank, not the order of the ranks, so
 // counting gives the mean ranks of a resample.
 type spearmanRow struct {
-	segment              []int32
+	unit                 []int32
 	xRank, yRank         []int32
 	xDistinct, yDistinct int
 }
 
-func newSpearmanRow(x, y []float64, segment []int32) *spearmanRow {
-	s := &spearmanRow{segment: segment}
+func newSpearmanRow(x, y []float64, unit []int32) *spearmanRow {
+	s := &spearmanRow{unit: unit}
 	s.xRank, s.xDistinct = denseRanks(x)
 	s.yRank, s.yDistinct = denseRanks(y)
 	return s
 }
 
 // weighted returns the correlation of the vectors in which each element of
-// segment s is present weights[s] times, in O(n) time.
+// unit u is present weights[u] times, in O(n) time.
 func (r *spearmanRow) weighted(weights []int32, s *scratch) float64 {
 	xCounts, yCounts := s.floats(r.xDistinct, r.yDistinct)
 	var n float64
-	for i, seg := range r.segment {
-		w := float64(weights[seg])
+	for i, u := range r.unit {
+		w := float64(weights[u])
 		n += w
 		xCounts[r.xRank[i]] += w
 		yCounts[r.yRank[i]] += w
@@ -49,8 +49,8 @@ func (r *spearmanRow) weighted(weights []int32, s *scratch) float64 {
 		return math.NaN()
 	}
 	var xy float64
-	for i, seg := range r.segment {
-		w := float64(weights[seg])
+	for i, u := range r.unit {
+		w := float64(weights[u])
 		// The conversions keep products and sums apart, so that machines with
 		// a fused instruction give the same bits.
 		xy += float64(w * float64(xCounts[r.xRank[i]]*yCounts[r.yRank[i]]))

@@ -18,13 +18,13 @@ const (
 	StatPearson                          // [Pearson]
 	StatAccuracy                         // [PairwiseAccuracy] of the [SystemMeans]
 	StatKendallC                         // [KendallC], tau-c
-	StatKendallLike                      // [KendallLike], of WMT20, pooled over vectors
+	StatKendallLike                      // of WMT20, on gold scores far enough apart, pooled over vectors
 	Stat23                               // tau-23 after tie calibration, see [Calibrate]
 	StatAcc23                            // acc-23 after tie calibration, see [Calibrate]
 	StatPlain23                          // [PairCounts.Tau23] without tie calibration
 	StatPlainAcc23                       // [PairCounts.Acc23] without tie calibration
 	StatPairwisePearson                  // [Pearson] of pairwise differences within vectors, pooled
-	StatSoftAccuracy                     // [SoftPairwiseAccuracy] of systems
+	StatSoftAccuracy                     // soft pairwise accuracy of systems, see [Soft]
 )
 
 // statisticInfo is what is known of a statistic without a table.

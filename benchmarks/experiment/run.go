@@ -35,6 +35,7 @@ type run struct {
 	tests     map[string]*significance.Result
 	notes     []string
 	same      []same
+	bootstrap map[int]*correlate.Bootstrap // by the number of resamples
 
 	// of the dataset at hand
 	scored  map[metrics.Metric][]refract.MetricScores
@@ -70,7 +71,7 @@ func (r *run) note(format string, args ...any) {
 // metrics and the program's version alone; the Usage says what the store saved.
 // What was scored before an error is in the store.
 func (rr *Runner) Run(ctx context.Context, e *Experiment) (*Result, Usage, error) {
-	r := &run{Runner: rr, e: e, estimates: map[string]*estimate{}, tests: map[string]*significance.Result{}}
+	r := &run{Runner: rr, e: e, estimates: map[string]*estimate{}, tests: map[string]*significance.Result{}, bootstrap: map[int]*correlate.Bootstrap{}}
 	res, err := r.run(ctx)
 	return res, r.usage, err
 }

@@ -251,9 +251,12 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 		est.Epsilon = Number(res.Epsilon)
 	}
 	if resamples > 0 && est.Value.Defined() {
-		est.resamples, err = s.Measure.Resample(ctx, p, correlate.BootstrapOptions{
-			Resamples: resamples, Confidence: r.e.Bootstrap.Confidence, Seed: r.e.Bootstrap.Seed,
-		})
+		if r.bootstrap[resamples] == nil {
+			r.bootstrap[resamples] = correlate.NewBootstrap(correlate.BootstrapOptions{
+				Resamples: resamples, Confidence: r.e.Bootstrap.Confidence, Seed: r.e.Bootstrap.Seed,
+			})
+		}
+		est.resamples, err = r.bootstrap[resamples].Resample(ctx, s.Measure, p)
 		if errors.Is(err, correlate.ErrTooManyPairs) {
 			r.warn("%s: no interval: %v", s.Label(), err)
 		} else if err != nil {

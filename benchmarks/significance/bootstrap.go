@@ -38,12 +38,12 @@ func Bootstrap(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, 
 	if math.IsNaN(res.Delta) {
 		return res, nil
 	}
-	drawing := correlate.BootstrapOptions{Resamples: o.Resamples, Confidence: 0.95, Seed: o.Seed}
-	x, err := m.Resample(ctx, p, drawing)
+	drawing := correlate.NewBootstrap(correlate.BootstrapOptions{Resamples: o.Resamples, Confidence: 0.95, Seed: o.Seed})
+	x, err := drawing.Resample(ctx, m, p)
 	if err != nil {
 		return Result{}, err
 	}
-	y, err := m.Resample(ctx, q, drawing)
+	y, err := drawing.Resample(ctx, m, q)
 	if err != nil {
 		return Result{}, err
 	}

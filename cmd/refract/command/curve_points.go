@@ -161,7 +161,7 @@ func (c *curver) point(ctx context.Context, p *curvePlan, cv *curveSet, scored [
 		pt.references, pt.n, pt.missing = max(pt.references, references), res.N, missingPairs(segments)
 		pt.pool = segments.Paired()
 		if c.bootstrap > 0 && !math.IsNaN(res.Value) {
-			r, err := p.measure.Resample(ctx, table, c.resampling())
+			r, err := c.resampling().Resample(ctx, p.measure, table)
 			if err != nil {
 				return nil, err
 			}

@@ -26,7 +26,8 @@ type judgementFlags struct {
 	confidence   float64
 	seed         uint64
 
-	level correlate.Level
+	level   correlate.Level
+	drawing *correlate.Bootstrap
 }
 
 // defaultJudgement is what the flags say when none is given.
@@ -123,8 +124,12 @@ func (j *judgementFlags) choose(col *agreement.Collector) (human string, systems
 	return human, systems, nil
 }
 
-func (j *judgementFlags) resampling() correlate.BootstrapOptions {
-	return correlate.BootstrapOptions{Resamples: j.bootstrap, Confidence: j.confidence, Seed: j.seed}
+// resampling is what takes all resamples of a command.
+func (j *judgementFlags) resampling() *correlate.Bootstrap {
+	if j.drawing == nil {
+		j.drawing = correlate.NewBootstrap(correlate.BootstrapOptions{Resamples: j.bootstrap, Confidence: j.confidence, Seed: j.seed})
+	}
+	return j.drawing
 }
 
 // interval is the interval of a measure that has that value. A note says where
@@ -133,7 +138,7 @@ func (j *judgementFlags) interval(ctx context.Context, m correlate.Measure, p *c
 	if j.bootstrap == 0 || math.IsNaN(value) {
 		return report.Null(), nil
 	}
-	iv, err := m.Bootstrap(ctx, p, j.resampling())
+	iv, err := j.resampling().Interval(ctx, m, p)
 	if errors.Is(err, correlate.ErrTooManyPairs) {
 		n.add(fmt.Sprintf("no interval of %v: %v", m.Statistic, correlate.ErrTooManyPairs))
 		return report.Null(), nil

@@ -1,0 +1,76 @@
+package correlate
+
+import "math/bits"
+
+// wordsOfBlock is how many words hold the numbers of a block of resamples.
+const wordsOfBlock = 8
+
+// lanes holds a number of each resample of a block. A word holds several
+// numbers side by side, so that one addition adds them all.
+type lanes [wordsOfBlock]uint64
+
+func (l *lanes) add(m *lanes) {
+	l[0] += m[0]
+	l[1] += m[1]
+	l[2] += m[2]
+	l[3] += m[3]
+	l[4] += m[4]
+	l[5] += m[5]
+	l[6] += m[6]
+	l[7] += m[7]
+}
+
+func (l *lanes) subtract(m *lanes) {
+	for i := range l {
+		l[i] -= m[i]
+	}
+}
+
+// block holds the weights of the units in some resamples.
+type block struct {
+	weights [][]int32 // of each resample
+	width   int       // of a lane, in bits
+	units   []lanes   // the same weights
+}
+
+// laneWidth is the number of bits of a lane that holds numbers up to most.
+func laneWidth(most int64) int {
+	switch n := bits.Len64(uint64(most)); {
+	case n <= 21:
+		return 21
+	case n <= 32:
+		return 32
+	}
+	return 64
+}
+
+// laneCapacity is the number of resamples in a block with lanes of a width.
+func laneCapacity(width int) int { return wordsOfBlock * (64 / width) }
+
+// pack sets the weights of the block, at most its capacity.
+func (b *block) pack(weights [][]int32, width int) {
+	b.weights, b.width = weights, width
+	b.units = zeros(b.units, len(weights[0]))
+	for r, of := range weights {
+		word, shift := r%wordsOfBlock, r/wordsOfBlock*width
+		for u, w := range of {
+			b.units[u][word] |= uint64(w) << shift
+		}
+	}
+}
+
+// addProducts adds, per resample, the sum of the products of two aligned slices
+// to the sums, of which there are as many as the block can hold.
+func (b *block) addProducts(sums []int64, x, y []lanes) {
+	mask, per := uint64(1)<<b.width-1, 64/b.width
+	for i := range x {
+		for word := range wordsOfBlock {
+			v, w := x[i][word], y[i][word]
+			for lane := 0; lane < per && v != 0; lane++ {
+				sums[lane*wordsOfBlock+word] += int64(v&mask) * int64(w&mask)
+				v >>= b.width
+				w >>= b.width
+			}
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package correlate
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawn returns the table in which each unit is present as often as weights
+// say, and the copies of a unit are apart.
+func drawn(p *Pairs, units Units, weights []int32) *Pairs {
+	if units.Systems {
+		var columns []int
+		for sys, w := range weights {
+			columns = append(columns, slices.Repeat([]int{sys}, int(w))...)
+		}
+		m := NewPairs(p.Segments, len(columns))
+		for seg := range p.Segments {
+			for k, sys := range columns {
+				i, j := m.Index(seg, k), p.Index(seg, sys)
+				m.Gold[i], m.Metric[i], m.GoldOK[i], m.MetricOK[i] = p.Gold[j], p.Metric[j], p.GoldOK[j], p.MetricOK[j]
+			}
+		}
+		return m
+	}
+	segments := make([]int32, p.Segments)
+	for seg := range segments {
+		segments[seg] = weights[units.Of[seg]]
+	}
+	return materialised(p, segments)
+}
+
+// Resamples of documents and of systems are tables with these documents or
+// systems; a block of resamples gives what each gives alone, to the bit.
+func TestUnitsEqualMaterialised(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawTable(t)
+		units, n := Units{Of: make([]int32, p.Segments)}, 3
+		for seg := range units.Of {
+			units.Of[seg] = rapid.Int32Range(0, 2).Draw(t, "document")
+		}
+		if rapid.Bool().Draw(t, "systems") {
+			units, n = Units{Systems: true}, p.Systems
+		}
+		if _, have, _ := units.ofCells(p); have < n {
+			return
+		}
+		block := rapid.SliceOfN(rapid.SliceOfN(rapid.Int32Range(0, 4), n, n), 1, 20).Draw(t, "weights")
+		var s scratch
+		for _, c := range choices {
+			if c.statistic == StatAccuracy && units.Systems {
+				continue // copies of a system are no pair of its own
+			}
+			m := chosen(c.statistic, c.grouping)
+			rs, err := newResampler(p, m, units)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]float64, len(block))
+			rs.values(block, got, &s)
+			for i, weights := range block {
+				want, err := m.Of(drawn(p, units, weights))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !near(got[i], want.Value, 1e-12) {
+					t.Fatalf("%v of %+v: %v, materialised %v", m, units, got[i], want.Value)
+				}
+			}
+		}
+	})
+}
+
+// Pairs are counted in integers: tau-b of a resample is to the bit that of the
+// counts of all its pairs.
+func TestPairsOfBlocksEqualPlain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		gold, metric := drawVectors(t)
+		units := rapid.IntRange(1, 5).Draw(t, "units")
+		r := Row{Gold: gold, Metric: metric}
+		for range gold {
+			r.unit = append(r.unit, rapid.Int32Range(0, int32(units-1)).Draw(t, "unit"))
+		}
+		var counts []PairCounts
+		var insides []bool
+		k := newPairsRow(r, units, units, func(c PairCounts, goldInside bool) float64 {
+			counts, insides = append(counts, c), append(insides, goldInside)
+			return 0
+		})
+		width := rapid.SampledFrom([]int{21, 32, 64}).Draw(t, "width")
+		n := laneCapacity(width)
+		weights := rapid.SliceOfN(rapid.SliceOfN(rapid.Int32Range(0, 3), units, units), 1, n).Draw(t, "weights")
+		var s scratch
+		s.block.pack(weights, width)
+		k.values(&s.block, make([]float64, len(weights)), &s)
+		for i, w := range weights {
+			var x, y []float64
+			for e, u := range r.unit {
+				for range w[u] {
+					x, y = append(x, gold[e]), append(y, metric[e])
+				}
+			}
+			if want := naiveCounts(x, y, 0); counts[i] != want {
+				t.Fatalf("resample %d: %+v, want %+v", i, counts[i], want)
+			}
+			distinct := func(x []float64) int {
+				x = slices.Clone(x)
+				slices.Sort(x)
+				return len(slices.Compact(x))
+			}
+			if insides[i] != (distinct(metric) > distinct(gold)) {
+				t.Fatal("the vector with fewer values must be inside")
+			}
+		}
+	})
+}
+
+func TestLaneWidths(t *testing.T) {
+	for most, want := range map[int64]int{0: 21, 1<<21 - 1: 21, 1 << 21: 32, 1<<32 - 1: 32, 1 << 32: 64, 1 << 60: 64} {
+		if got := laneWidth(most); got != want {
+			t.Errorf("lanes of up to %d: %d bits, want %d", most, got, want)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func segments(tb testing.TB) []*refract.Segment {
 func BenchmarkMatrix(b *testing.B) {
 	segs := segments(b)
 	for _, spec := range []string{"bleu", "chrf", "chrf++", "ter"} {
-		m, err := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}.Parse(spec)
+		m, err := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}.Parse(b.Context(), spec)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/refract-eval/refract/metrics"
@@ -13,7 +14,7 @@ import (
 func ExampleRegistry_Parse() {
 	offered := metrics.Registry{bleu.Factory(), chrf.Factory()}
 	for _, spec := range []string{"bleu:order=4,smooth=floor,tokenize=intl", "chrf:whitespace", "bleu:tokenise=intl", "bleurt"} {
-		m, err := offered.Parse(spec)
+		m, err := offered.Parse(context.Background(), spec)
 		if err != nil {
 			fmt.Println(err)
 			continue

@@ -2,7 +2,9 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -120,6 +122,75 @@ type CorpusMetric interface {
 	Preparer
 	// CorpusScore turns the sum of statistics over segments into a score.
 	CorpusScore(sum []float64) float64
+}
+
+// Explainer is a Metric whose scores come with reports.
+type Explainer interface {
+	Metric
+	// Explains reports whether they do.
+	Explains() bool
+}
+
+// Storable is a Metric whose scores cost so much that they are kept: a score
+// depends on nothing but the metric's name and signature and the texts.
+type Storable interface {
+	Metric
+	// Storable reports whether they are.
+	Storable() bool
+}
+
+// Paced is a Metric with a pace of its own, such as one that waits for a server
+// most of the time.
+type Paced interface {
+	Metric
+	Pace() Pace
+}
+
+// Pace says how a metric is called. A field that is not positive leaves the
+// choice to the engine.
+type Pace struct {
+	Batch int // segments in one call
+	Calls int // at a time
+}
+
+// Foreseeing is a Metric that can tell what scoring will ask of servers.
+type Foreseeing interface {
+	Metric
+	// Foresee returns a metric that scores nothing, and finds out what scoring
+	// all cells of the blocks that it is given would ask for.
+	Foresee() Forecast
+}
+
+// Forecast is a metric that looks ahead for another one. All its cells are
+// Unneeded.
+type Forecast interface {
+	Metric
+	// Outlook is what was found so far.
+	Outlook() Outlook
+}
+
+// Outlook is what scoring would ask of a server, as far as what is stored can
+// tell.
+type Outlook struct {
+	Model  string // that is asked, by the name that prices go by
+	Cells  int    // that would be scored
+	Stored int    // answers that are stored
+	Calls  int    // that are needed
+	Equal  int    // cells whose answer is needed for another one anyway
+	// Estimates of the calls: the tokens of their prompts, and the most that
+	// their answers can have.
+	PromptTokens, MostCompletionTokens int
+}
+
+// Close closes those of the metrics that are io.Closers.
+func Close(ms ...Metric) error {
+	var errs []error
+	for _, m := range ms {
+		if c, ok := m.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Selective is a Metric that can leave cells out, because each of them costs

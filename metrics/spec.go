@@ -1,24 +1,29 @@
 package metrics
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/suggest"
 )
 
-// Factory makes a metric from the options of a spec such as
-// "bleu:tokenize=intl,smooth=floor".
+// Factory makes a metric from a spec such as "bleu:tokenize=intl,smooth=floor".
 type Factory struct {
 	Name    string   // what stands before the colon of a spec
 	Summary string   // one line of help
 	Options []Option // all that New reads, in the order of the help
+	// Tail says, for help, what a spec holds behind its colon where that is no
+	// list of options, such as "PROGRAM ARG…". New reads it by Values.Tail.
+	Tail     string
+	Unlisted bool // whether help and errors leave the name out
 	// New reads its options from v. It need not check v's error: the caller
-	// does.
-	New func(v *Values) (Metric, error)
+	// does. Its context ends when the metric is no longer used or waited for.
+	New func(ctx context.Context, v *Values) (Metric, error)
 }
 
 // Option documents one option of a Factory.
@@ -33,38 +38,44 @@ type Option struct {
 // the metrics it offers.
 type Registry []Factory
 
-// Names lists the metrics in the registry's order.
+// Names lists the metrics in the registry's order, but for unlisted ones.
 func (r Registry) Names() []string {
-	names := make([]string, len(r))
-	for i, f := range r {
-		names[i] = f.Name
+	var names []string
+	for _, f := range r {
+		if !f.Unlisted {
+			names = append(names, f.Name)
+		}
 	}
 	return names
 }
 
-// Parse makes the metric that a spec names: "name" or
-// "name:option=value,option=value". A bare option means option=yes. The
-// error is a *SpecError.
-func (r Registry) Parse(spec string) (Metric, error) {
-	name, rest, hasOptions := strings.Cut(spec, ":")
+// Parse makes the metric that a spec names: "name",
+// "name:option=value,option=value" or, for a Factory with a Tail, "name:" and
+// any text. A bare option means option=yes. The error is a *SpecError, or what
+// a Factory with a Tail says itself, see Values.Wrong.
+func (r Registry) Parse(ctx context.Context, spec string) (Metric, error) {
+	name, rest, more := strings.Cut(spec, ":")
 	for _, f := range r {
 		if f.Name != name {
 			continue
 		}
-		v := &Values{set: map[string]string{}}
-		if hasOptions {
+		v := &Values{spec: spec, set: map[string]string{}, tail: rest}
+		if more && f.Tail == "" {
 			if err := v.parse(rest, f.Options); err != nil {
 				return nil, &SpecError{spec, err}
 			}
 		}
-		m, err := f.New(v)
+		m, err := f.New(ctx, v)
 		if len(v.errs) > 0 { // what New says then is about defaults
 			err = errors.Join(v.errs...)
 		}
-		if err != nil {
-			return nil, &SpecError{spec, err}
+		switch {
+		case err == nil:
+			return m, nil
+		case f.Tail != "":
+			return nil, err
 		}
-		return m, nil
+		return nil, v.Wrong(err)
 	}
 	return nil, &SpecError{spec, errors.New(suggest.Unknown("metric", name, r.Names()))}
 }
@@ -75,8 +86,8 @@ type SpecError struct {
 	Err  error
 }
 
-// Error quotes the spec before the cause.
-func (e *SpecError) Error() string { return fmt.Sprintf("metric %q: %v", e.Spec, e.Err) }
+// Error quotes the spec, without the passwords of addresses, before the cause.
+func (e *SpecError) Error() string { return fmt.Sprintf("metric %q: %v", redact.Text(e.Spec), e.Err) }
 
 // Unwrap returns the cause.
 func (e *SpecError) Unwrap() error { return e.Err }
@@ -84,7 +95,9 @@ func (e *SpecError) Unwrap() error { return e.Err }
 // Values are the options of one spec. Its getters return the default where
 // an option is not set, and remember what they could not read.
 type Values struct {
+	spec string
 	set  map[string]string
+	tail string
 	errs []error
 }
 
@@ -110,6 +123,12 @@ func (v *Values) parse(s string, options []Option) error {
 	}
 	return nil
 }
+
+// Tail is what stands behind the colon of the spec, as it was written.
+func (v *Values) Tail() string { return v.tail }
+
+// Wrong makes a *SpecError of what is wrong with the spec.
+func (v *Values) Wrong(err error) error { return &SpecError{v.spec, err} }
 
 // String returns the option's text.
 func (v *Values) String(key, def string) string {

@@ -24,7 +24,7 @@ var errProbe = errors.New("n and x do not go together")
 func probes() Registry {
 	options := []Option{{Key: "flag"}, {Key: "count"}, {Key: "x"}, {Key: "word"}}
 	return Registry{
-		{Name: "probe", Options: options, New: func(v *Values) (Metric, error) {
+		{Name: "probe", Options: options, New: func(_ context.Context, v *Values) (Metric, error) {
 			p := &probe{
 				flag: v.Bool("flag", false), n: v.Int("count", 7, 1, 9), x: v.Float("x", 0.5, -1, 1e300),
 				word: v.Enum("word", "red", "red", "green"), given: v.Has("flag"),
@@ -34,7 +34,7 @@ func probes() Registry {
 			}
 			return p, nil
 		}},
-		{Name: "plain", New: func(*Values) (Metric, error) { return &probe{word: "plain"}, nil }},
+		{Name: "plain", New: func(context.Context, *Values) (Metric, error) { return &probe{word: "plain"}, nil }},
 	}
 }
 
@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 		"probe:x=1e300,flag=false": {n: 7, x: 1e300, word: "red", given: true},
 		"plain":                    {word: "plain"},
 	} {
-		m, err := probes().Parse(spec)
+		m, err := probes().Parse(t.Context(), spec)
 		if err != nil {
 			t.Errorf("Parse(%q): %v", spec, err)
 		} else if got := *m.(*probe); got != want {
@@ -79,7 +79,7 @@ func TestParseErrors(t *testing.T) {
 		{"probe:word=gren", `unknown value for word "gren"; did you mean "green"? (known: red, green)`},
 		{"probe:count=9", errProbe.Error()},
 	} {
-		m, err := probes().Parse(c.spec)
+		m, err := probes().Parse(t.Context(), c.spec)
 		var spec *SpecError
 		if m != nil || !errors.As(err, &spec) || spec.Spec != c.spec {
 			t.Errorf("Parse(%q) = %v, %v, want a SpecError", c.spec, m, err)
@@ -87,16 +87,16 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("Parse(%q): %v, want %q in it", c.spec, err, c.want)
 		}
 	}
-	_, err := probes().Parse("probe:count=9")
+	_, err := probes().Parse(t.Context(), "probe:count=9")
 	if !errors.Is(err, errProbe) {
 		t.Errorf("the cause is lost: %v", err)
 	}
-	_, err = probes().Parse("probe:flag=perhaps,count=many")
+	_, err = probes().Parse(t.Context(), "probe:flag=perhaps,count=many")
 	if err == nil || !strings.Contains(err.Error(), `flag="perhaps"`) || !strings.Contains(err.Error(), `count="many"`) {
 		t.Errorf("not all that is wrong is told: %v", err)
 	}
 	// x keeps its default as it cannot be read; that is no second error.
-	_, err = probes().Parse("probe:count=9,x=a")
+	_, err = probes().Parse(t.Context(), "probe:count=9,x=a")
 	if err == nil || errors.Is(err, errProbe) || !strings.Contains(err.Error(), `x="a"`) {
 		t.Errorf("an error about a default: %v", err)
 	}
@@ -173,5 +173,57 @@ func TestColumns(t *testing.T) {
 		if got := (Block{References: make([]string, n)}).Columns(); got != want {
 			t.Errorf("%d columns for %d references, want %d", got, n, want)
 		}
+	}
+}
+
+// A factory with a tail gets it as it was written, and the context.
+func TestTail(t *testing.T) {
+	type key struct{}
+	offered := Registry{{Name: "exec", Tail: "PROGRAM ARG…", New: func(ctx context.Context, v *Values) (Metric, error) {
+		if v.Tail() == "" {
+			return nil, v.Wrong(errors.New("no program is named"))
+		}
+		if v.Tail() == "none" {
+			return nil, errProbe
+		}
+		return &probe{word: v.Tail() + ctx.Value(key{}).(string)}, nil
+	}}}
+	ctx := context.WithValue(t.Context(), key{}, "!")
+	for _, tail := range []string{"score --lang=en,de x:y", "http://me:secret@host/v1,a=b"} {
+		m, err := offered.Parse(ctx, "exec:"+tail)
+		if err != nil || m.(*probe).word != tail+"!" {
+			t.Errorf("%q became %v, %v", tail, m, err)
+		}
+	}
+	if _, err := offered.Parse(ctx, "exec"); !errors.As(err, new(*SpecError)) {
+		t.Errorf("no tail: %v", err)
+	}
+	if _, err := offered.Parse(ctx, "exec:none"); err != errProbe {
+		t.Errorf("an error of its own: %v", err)
+	}
+}
+
+// An error shows a spec without its secrets.
+func TestSpecErrorHidesPasswords(t *testing.T) {
+	_, err := probes().Parse(t.Context(), "probe:url=http://me:secret@host/v1")
+	if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "http://USER@host/v1") {
+		t.Errorf("%v", err)
+	}
+}
+
+type closing struct {
+	probe
+	err error
+	n   *int
+}
+
+func (c closing) Close() error { *c.n++; return c.err }
+
+// Close closes what can be closed, and goes on after an error.
+func TestClose(t *testing.T) {
+	n := 0
+	err := Close(closing{n: &n, err: errProbe}, &probe{}, closing{n: &n})
+	if n != 2 || !errors.Is(err, errProbe) {
+		t.Errorf("%d closed, %v", n, err)
 	}
 }

@@ -63,7 +63,7 @@ func runner(t testing.TB, e *experiment.Experiment, dir string) *experiment.Runn
 		t.Fatal(err)
 	}
 	return &experiment.Runner{
-		Store: store, Metric: registry().Parse,
+		Store: store, Metric: func(spec string) (metrics.Metric, error) { return registry().Parse(context.Background(), spec) },
 		Open: func(d experiment.Dataset) (refract.Dataset, error) {
 			ds, err := dataset.Open(e.Path(d.Spec), dataset.Options{Judgements: true, References: d.References})
 			for _, x := range d.Expansions {

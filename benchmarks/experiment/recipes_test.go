@@ -95,7 +95,7 @@ analyses: []
 		var data list
 		var right float64
 		decided := 0
-		m, err := registry().Parse("chrf")
+		m, err := registry().Parse(t.Context(), "chrf")
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -159,7 +159,7 @@ func TestCellsAreScoredOnce(t *testing.T) {
 	r := runner(t, e, t.TempDir())
 	var cells atomic.Int64
 	r.Metric = func(spec string) (metrics.Metric, error) {
-		m, err := registry().Parse(spec)
+		m, err := registry().Parse(t.Context(), spec)
 		return counted{m, &cells}, err
 	}
 	if _, _, err := r.Run(t.Context(), e); err != nil {

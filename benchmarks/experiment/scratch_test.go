@@ -100,7 +100,7 @@ func chosen(data list, set string) list {
 // fromScratch scores a dataset anew and takes its Kendall's tau-b, with the
 // number of pairs.
 func fromScratch(t *rapid.T, data list, metric, aggregate string) (value float64, n int) {
-	m, err := registry().Parse(metric)
+	m, err := registry().Parse(context.Background(), metric)
 	if err != nil {
 		t.Fatal(err)
 	}

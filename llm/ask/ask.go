@@ -111,6 +111,9 @@ type Asker struct {
 	tolerated atomic.Int64 // calls that failed on their own account
 }
 
+// Concurrency is how many calls run at once.
+func (a *Asker) Concurrency() int { return cap(a.slots) }
+
 // New returns an Asker.
 func New(cfg Config) *Asker {
 	cfg.Concurrency = cmp.Or(cfg.Concurrency, DefaultConcurrency)

@@ -130,7 +130,7 @@ func Factory() metrics.Factory {
 			{Key: "order", Default: "4", Values: "1-64", Doc: "longest n-gram"},
 			{Key: "effective-order", Default: "yes for sentences, no for corpora", Values: "yes|no", Doc: "leave out orders longer than the hypothesis"},
 		},
-		New: func(v *metrics.Values) (metrics.Metric, error) {
+		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 			o := Options{
 				Tokenize:  v.Enum("tokenize", "13a", token.Names()...),
 				Smooth:    Smoothing(v.Enum("smooth", "exp", "none", "floor", "add-k", "exp")),

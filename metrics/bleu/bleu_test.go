@@ -221,13 +221,13 @@ func TestOptionErrors(t *testing.T) {
 		{"bleu:lowercase=maybe", "want yes or no"},
 		{"bleu:lowercase,lowercase", "twice"},
 	} {
-		_, err := metrics.Registry{Factory()}.Parse(c.spec)
+		_, err := metrics.Registry{Factory()}.Parse(t.Context(), c.spec)
 		var spec *metrics.SpecError
 		if !errors.As(err, &spec) || spec.Spec != c.spec || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want a SpecError with %q", c.spec, err, c.want)
 		}
 	}
-	if _, err := (metrics.Registry{Factory()}).Parse("bleu:smooth=flor,smooth-value=1"); strings.Contains(err.Error(), "takes no value") {
+	if _, err := (metrics.Registry{Factory()}).Parse(t.Context(), "bleu:smooth=flor,smooth-value=1"); strings.Contains(err.Error(), "takes no value") {
 		t.Errorf("an unknown smoothing is taken for the default: %v", err)
 	}
 }
@@ -244,14 +244,14 @@ func TestNamesComeBack(t *testing.T) {
 		"bleu:effective-order,tokenize=intl":    "bleu:tokenize=intl,effective-order=yes",
 		"bleu:smooth=floor,smooth-value=1e-300": "bleu:smooth=floor,smooth-value=1e-300",
 	} {
-		m, err := reg.Parse(spec)
+		m, err := reg.Parse(t.Context(), spec)
 		if err != nil || m.Info().Name != want {
 			t.Errorf("Parse(%q) = %v, %v, want %s", spec, m, err, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		m := mustNew(options().Draw(t, "options"))
-		back, err := reg.Parse(m.Info().Name)
+		back, err := reg.Parse(t.Context(), m.Info().Name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,7 @@ func factory(name, summary string, wordOrder int) metrics.Factory {
 			{Key: "lowercase", Default: "no", Values: "yes|no", Doc: "ignore case"},
 			{Key: "eps", Default: "no", Values: "yes|no", Doc: "epsilon smoothing in place of the effective order"},
 		},
-		New: func(v *metrics.Values) (metrics.Metric, error) {
+		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 			return New(Options{
 				CharOrder:  v.Int("char-order", 6, 0, ngram.MaxOrder),
 				WordOrder:  v.Int("word-order", wordOrder, 0, ngram.MaxOrder),

@@ -247,7 +247,7 @@ func TestOptionErrors(t *testing.T) {
 		{"chrf:beta=NaN", "want a number"},
 		{"chrf++:eps=perhaps", "want yes or no"},
 	} {
-		_, err := reg.Parse(c.spec)
+		_, err := reg.Parse(t.Context(), c.spec)
 		var spec *metrics.SpecError
 		if !errors.As(err, &spec) || spec.Spec != c.spec || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want a SpecError with %q", c.spec, err, c.want)
@@ -266,14 +266,14 @@ func TestNamesComeBack(t *testing.T) {
 		"chrf:beta=2.0,char-order=6":         "chrf",
 		"chrf:lowercase,whitespace,beta=0.5": "chrf:beta=0.5,whitespace=yes,lowercase=yes",
 	} {
-		m, err := reg.Parse(spec)
+		m, err := reg.Parse(t.Context(), spec)
 		if err != nil || m.Info().Name != want {
 			t.Errorf("Parse(%q) = %v, %v, want %s", spec, m, err, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		m := mustNew(options().Draw(t, "options"))
-		back, err := reg.Parse(m.Info().Name)
+		back, err := reg.Parse(t.Context(), m.Info().Name)
 		if err != nil {
 			t.Fatal(err)
 		}

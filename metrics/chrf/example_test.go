@@ -1,6 +1,7 @@
 package chrf_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/refract-eval/refract/metrics"
@@ -29,7 +30,7 @@ func Example() {
 
 // PlusPlusFactory offers chrF++, which counts words and their bigrams too.
 func ExamplePlusPlusFactory() {
-	m, err := metrics.Registry{chrf.Factory(), chrf.PlusPlusFactory()}.Parse("chrf++:beta=3")
+	m, err := metrics.Registry{chrf.Factory(), chrf.PlusPlusFactory()}.Parse(context.Background(), "chrf++:beta=3")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,10 +1,12 @@
 package judge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
@@ -22,6 +24,72 @@ type Environment struct {
 	// ("" for the default ones). Nil means the Asker's client.
 	Client  func(r *Resolved, baseURL string) (ask.Completer, error)
 	Observe func(Event)
+}
+
+// FileMetric is the name of the metric "judge-file:FILE[,OPTION=VALUE…]".
+const FileMetric = "judge-file"
+
+// Registry lists judges as metrics: the built-in ones, their hardened forms,
+// and FileMetric, whose definitions may not take a reserved name. open is
+// called for each judge that is made, and gives it its model.
+func Registry(open func(context.Context) (Environment, error), reserved ...string) metrics.Registry {
+	const options = "OPTION=VALUE,…"
+	make := func(ctx context.Context, d *Definition, hardened bool, spec string) (metrics.Metric, error) {
+		env, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		env.Hardened = env.Hardened || hardened
+		return metrics.Registry{d.Factory(env)}.Parse(ctx, strings.TrimSuffix(spec, ":"))
+	}
+	var listed, unlisted metrics.Registry
+	for _, name := range Names() {
+		f := metrics.Factory{Name: name, Tail: options, New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
+			return make(ctx, mustRead(name), false, name+":"+v.Tail())
+		}}
+		listed = append(listed, f)
+		f.Name, f.Unlisted = name+HardenedSuffix, true // the name of a hardened metric is a spec of it
+		f.New = func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
+			return make(ctx, mustRead(name), true, name+":"+v.Tail())
+		}
+		unlisted = append(unlisted, f)
+	}
+	return append(append(listed, unlisted...), metrics.Factory{
+		Name: FileMetric, Tail: "FILE[," + options + "]", Unlisted: true,
+		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
+			path, options, _ := strings.Cut(v.Tail(), ",")
+			d, err := ReadDefinition(path, reserved...)
+			if err != nil {
+				return nil, err
+			}
+			m, err := make(ctx, d, false, d.Name+":"+options)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			return m, nil
+		},
+	})
+}
+
+// ReadDefinition reads a definition from a file. It may not take the name of a
+// built-in judge or a reserved one.
+func ReadDefinition(path string, reserved ...string) (*Definition, error) {
+	if path == "" {
+		return nil, errors.New("no file is named: write " + FileMetric + ":my-judge.yaml")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	d, err := ParseDefinition(path, f)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(append(Names(), reserved...), d.Name) {
+		return nil, fmt.Errorf("%s: the name %q is that of a built-in metric; give the judge another one", path, d.Name)
+	}
+	return d, nil
 }
 
 // The options that every judge has.
@@ -64,7 +132,7 @@ func (d *Definition) Factory(env Environment) metrics.Factory {
 		f.Options = append(f.Options, metrics.Option{Key: o.Name, Default: def, Values: o.ValuesHelp(), Doc: o.Doc})
 	}
 	f.Options = append(f.Options, commonOptions(d)...)
-	f.New = func(v *metrics.Values) (metrics.Metric, error) { return d.metric(v, env) }
+	f.New = func(_ context.Context, v *metrics.Values) (metrics.Metric, error) { return d.metric(v, env) }
 	return f
 }
 

@@ -46,7 +46,12 @@ type Judge struct {
 	info   metrics.Info
 }
 
-var _ metrics.Selective = (*Judge)(nil)
+var (
+	_ metrics.Selective  = (*Judge)(nil)
+	_ metrics.Explainer  = (*Judge)(nil)
+	_ metrics.Foreseeing = (*Judge)(nil)
+	_ metrics.Paced      = (*Judge)(nil)
+)
 
 // New returns a judge, or why the configuration cannot work.
 func New(cfg Config) (*Judge, error) {
@@ -122,6 +127,19 @@ func (j *Judge) Signature(metrics.Level) metrics.Signature {
 		mode = "hardened"
 	}
 	return sig.With("prompt", j.cfg.Judge.Hash()[:12]).With("mode", mode).With("unparseable", j.cfg.Policy.String())
+}
+
+// Explains implements metrics.Explainer.
+func (j *Judge) Explains() bool { return true }
+
+// Pace implements metrics.Paced: the calls of one segment stand next to each
+// other, and there are enough of them at a time.
+func (j *Judge) Pace() metrics.Pace {
+	calls := 0
+	if j.cfg.Asker != nil {
+		calls = j.cfg.Asker.Concurrency()
+	}
+	return metrics.Pace{Batch: min(max(16, calls), 256), Calls: 2}
 }
 
 // Resolved is the definition of the judge.

@@ -8,31 +8,31 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Outlook is what a judge would ask for, as far as its store can tell.
-type Outlook struct {
-	ask.Outlook
-	Cells int // that would be scored
-}
-
-// Planner is a metric that finds out what a Judge would ask for to score every
-// cell, and scores none. What early stopping, new samples and cut answers
-// change is not part of it.
-type Planner struct {
+// forecast finds out what a Judge would ask for to score every cell, and scores
+// none. What early stopping, new samples and cut answers change is not part of
+// it.
+type forecast struct {
 	*Judge
 	planner *ask.Planner
 	cells   atomic.Int64
 }
 
-// Plan returns a planner for the judge.
-func (j *Judge) Plan() *Planner { return &Planner{Judge: j, planner: j.cfg.Asker.Plan(nil)} }
+// Foresee implements metrics.Foreseeing.
+func (j *Judge) Foresee() metrics.Forecast {
+	return &forecast{Judge: j, planner: j.cfg.Asker.Plan(nil)}
+}
 
-// Outlook is what was found so far.
-func (p *Planner) Outlook() Outlook {
-	return Outlook{Outlook: p.planner.Outlook(), Cells: int(p.cells.Load())}
+// Outlook implements metrics.Forecast.
+func (p *forecast) Outlook() metrics.Outlook {
+	o := p.planner.Outlook()
+	return metrics.Outlook{
+		Model: p.cfg.Model, Cells: int(p.cells.Load()), Stored: o.Stored, Calls: o.Needed, Equal: o.Equal,
+		PromptTokens: o.PromptTokens, MostCompletionTokens: o.MostCompletionTokens,
+	}
 }
 
 // Score makes no call. All cells are Unneeded.
-func (p *Planner) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (p *forecast) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	s := newScoring(p.Judge, blocks, metrics.Need{})
 	cells := s.all()
 	p.cells.Add(int64(len(cells)))
@@ -46,7 +46,7 @@ func (p *Planner) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.
 }
 
 // ScoreNeeded is Score: what is not needed depends on scores.
-func (p *Planner) ScoreNeeded(ctx context.Context, blocks []metrics.Block, _ metrics.Need) ([]metrics.Scores, error) {
+func (p *forecast) ScoreNeeded(ctx context.Context, blocks []metrics.Block, _ metrics.Need) ([]metrics.Scores, error) {
 	return p.Score(ctx, blocks)
 }
 

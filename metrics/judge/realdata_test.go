@@ -102,7 +102,7 @@ func TestInstructScoreReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := judge.Environment{Asker: ask.New(ask.Config{Client: m, Store: cache.NewMemory(), Concurrency: 64})}
-	metric, err := metrics.Registry{d.Factory(env)}.Parse("instructscore:task=mt_zh-en,first=old")
+	metric, err := metrics.Registry{d.Factory(env)}.Parse(t.Context(), "instructscore:task=mt_zh-en,first=old")
 	if err != nil {
 		t.Fatal(err)
 	}

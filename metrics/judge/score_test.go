@@ -60,7 +60,7 @@ func newJudge(t testing.TB, m ask.Completer, spec string, store cache.Store) met
 		t.Fatal(err)
 	}
 	env := judge.Environment{Asker: ask.New(ask.Config{Client: m, Store: store, Concurrency: 1, Tolerate: 3}), Model: "any"}
-	metric, err := metrics.Registry{d.Factory(env)}.Parse(spec)
+	metric, err := metrics.Registry{d.Factory(env)}.Parse(context.Background(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}

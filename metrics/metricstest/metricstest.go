@@ -68,7 +68,7 @@ func Vectors(t *testing.T, f metrics.Factory) {
 		if name, _, _ := strings.Cut(r.Spec, ":"); name != f.Name {
 			continue
 		}
-		m, err := metrics.Registry{f}.Parse(r.Spec)
+		m, err := metrics.Registry{f}.Parse(t.Context(), r.Spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,10 @@
 package ter
 
-import "github.com/refract-eval/refract/metrics"
+import (
+	"context"
+
+	"github.com/refract-eval/refract/metrics"
+)
 
 // Factory makes TER from a spec.
 func Factory() metrics.Factory {
@@ -13,7 +17,7 @@ func Factory() metrics.Factory {
 			{Key: "asian", Default: "no", Values: "yes|no", Doc: "also for Asian characters, with normalized or no-punct"},
 			{Key: "case-sensitive", Default: "no", Values: "yes|no", Doc: "keep case"},
 		},
-		New: func(v *metrics.Values) (metrics.Metric, error) {
+		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 			return New(Options{
 				Normalized:    v.Bool("normalized", false),
 				NoPunct:       v.Bool("no-punct", false),

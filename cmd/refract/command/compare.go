@@ -50,7 +50,7 @@ stored by 'refract score --per cell' take the place of scoring.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
 	}
 	c.input.register(cmd)
-	c.settingFlags.register(cmd, "single,max,mean,native")
+	c.settingFlags.register(e, cmd, "single,max,mean,native")
 	c.output.register(cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&c.statistics, "statistic", []string{"kendall", "accuracy"}, statisticList+" (repeatable or comma-separated)")

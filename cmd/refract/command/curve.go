@@ -54,7 +54,7 @@ k; these intervals are of paired differences, bootstrapped over segments.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
 	}
 	c.input.register(cmd)
-	c.settingFlags.register(cmd, "max")
+	c.settingFlags.register(e, cmd, "max")
 	c.embeddingFlags.register(cmd)
 	c.output.register(cmd)
 	f := cmd.Flags()
@@ -80,7 +80,7 @@ type curvePlan struct {
 	methods  []selection.Method
 }
 
-func (c *curver) parse() (*curvePlan, error) {
+func (c *curver) parse(ctx context.Context, e *env) (*curvePlan, error) {
 	p := &curvePlan{}
 	measures, err := c.measures(c.statistic)
 	if err != nil {
@@ -116,11 +116,11 @@ func (c *curver) parse() (*curvePlan, error) {
 	if ext := filepath.Ext(c.plot); c.plot != "" && ext != ".svg" && ext != ".png" {
 		return nil, usagef("--plot %s: want a name that ends in .svg or .png", c.plot)
 	}
-	return p, c.parseSettings(p)
+	return p, c.parseSettings(ctx, e, p)
 }
 
-func (c *curver) parseSettings(p *curvePlan) error {
-	ms, err := c.parseMetrics()
+func (c *curver) parseSettings(ctx context.Context, e *env, p *curvePlan) error {
+	ms, err := c.parseMetrics(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (c *curver) parseSettings(p *curvePlan) error {
 }
 
 func (c *curver) run(ctx context.Context, e *env, args []string) error {
-	p, err := c.parse()
+	p, err := c.parse(ctx, e)
 	if err != nil {
 		return err
 	}

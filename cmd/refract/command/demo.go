@@ -125,7 +125,7 @@ func (e *env) expandSample(ctx context.Context) (memoryDataset, diversify.Summar
 
 // demoScores shows the systems' scores with one reference and with all.
 func (e *env) demoScores(ctx context.Context, ds refract.Dataset) error {
-	ms, err := (&settingFlags{}).parseMetrics()
+	ms, err := (&settingFlags{}).parseMetrics(ctx, e)
 	if err != nil {
 		return err
 	}

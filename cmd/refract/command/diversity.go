@@ -71,7 +71,7 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 	if err := checkBootstrap(d.bootstrap, d.confidence); err != nil {
 		return err
 	}
-	measures, semantic, err := d.parseMeasures()
+	measures, semantic, err := d.parseMeasures(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func checkBootstrap(resamples int, confidence float64) error {
 
 // parseMeasures returns the measures, of which semantic is still to be made:
 // its index, or -1.
-func (d *diverser) parseMeasures() (measures []diversity.Measure, semantic int, err error) {
+func (d *diverser) parseMeasures(ctx context.Context, e *env) (measures []diversity.Measure, semantic int, err error) {
 	specs := d.measures
 	if len(specs) == 0 {
 		specs = []string{"self-bleu", "self-chrf", "distinct-1", "distinct-2"}
@@ -135,7 +135,7 @@ func (d *diverser) parseMeasures() (measures []diversity.Measure, semantic int, 
 		var m diversity.Measure
 		name := spec
 		if metric, ok := strings.CutPrefix(spec, "self-"); ok {
-			parsed, err := registry().Parse(metric)
+			parsed, err := e.registry().Parse(ctx, metric)
 			if err != nil {
 				return nil, 0, err
 			}

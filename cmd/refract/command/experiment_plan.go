@@ -11,13 +11,14 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // planned is an experiment that was read, with what it needs to run. Close it.
 type planned struct {
 	*experiment.Experiment
 	path, store string
-	judging     *judging // nil where no metric asks a model
+	judging     *judging
 }
 
 // readExperiment reads the file of an experiment. store is the folder for its
@@ -34,23 +35,18 @@ func (j *judgeFlags) readExperiment(ctx context.Context, e *env, path, store str
 	if store == "" {
 		store = strings.TrimSuffix(path, filepath.Ext(path)) + ".cells"
 	}
-	p := &planned{Experiment: plan, path: path, store: store}
-	p.judging, err = j.openFor(ctx, e, plan.Metrics)
-	return p, err
+	return &planned{Experiment: plan, path: path, store: store, judging: j.run(e)}, nil
 }
 
 func (p *planned) close() { p.judging.close() }
 
 // metric makes a metric of the experiment. A judge's file is looked for from
 // the experiment's folder.
-func (p *planned) metric(spec string) (metrics.Metric, error) {
-	if p.judging == nil {
-		return registry().Parse(spec)
-	}
-	if strings.HasPrefix(spec, judgeFile+":") {
+func (p *planned) metric(ctx context.Context, spec string) (metrics.Metric, error) {
+	if strings.HasPrefix(spec, judge.FileMetric+":") {
 		spec = p.Path(spec)
 	}
-	return p.judging.metric(spec)
+	return p.judging.metric(ctx, spec)
 }
 
 // run runs the experiment.
@@ -62,7 +58,7 @@ func (p *planned) run(ctx context.Context, e *env) (*experiment.Result, error) {
 	runner := &experiment.Runner{
 		Store:  store,
 		Open:   func(d experiment.Dataset) (refract.Dataset, error) { return p.open(e, d) },
-		Metric: p.metric,
+		Metric: func(spec string) (metrics.Metric, error) { return p.metric(ctx, spec) },
 		Warn:   func(m string) { e.warn("%s", m) },
 	}
 	if !e.quiet {

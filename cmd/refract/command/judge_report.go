@@ -16,7 +16,6 @@ import (
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
-	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/marks"
 )
@@ -65,7 +64,7 @@ func (x *explainFlags) explain(j *judging, eng *refract.Engine) (*explained, err
 	}
 	g := &explained{explainFlags: x}
 	for i, m := range eng.Metrics() {
-		if _, ok := m.(*judge.Judge); ok {
+		if x, ok := m.(metrics.Explainer); ok && x.Explains() {
 			g.judges = append(g.judges, m)
 			g.at = append(g.at, i)
 		}

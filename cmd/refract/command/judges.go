@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -42,7 +43,7 @@ in place of the texts of a segment.`,
   refract judges instructscore:task=mt_zh-en --hardened
   refract judges judge-file:my-judge.yaml --prompt`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if prompt || hardened {
 					return usagef("--prompt and --hardened show the prompts of one judge: name it")
@@ -52,7 +53,7 @@ in place of the texts of a segment.`,
 			if out.formatGiven() {
 				return usagef("--format is for the list of judges; a definition is YAML, and prompts are text")
 			}
-			return e.showJudge(&out, args[0], prompt, hardened)
+			return e.showJudge(cmd.Context(), &out, args[0], prompt, hardened)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(judge.Names(), cobra.ShellCompDirectiveNoFileComp),
 	}
@@ -135,16 +136,16 @@ func judgeNeeds(r *judge.Resolved) string {
 }
 
 // showJudge writes the definition of a judge, or what it would send.
-func (e *env) showJudge(o *output, spec string, prompt, hardened bool) error {
+func (e *env) showJudge(ctx context.Context, o *output, spec string, prompt, hardened bool) error {
 	name, rest, _ := strings.Cut(spec, ":")
 	options := rest != ""
-	if name == judgeFile {
+	if name == judge.FileMetric {
 		_, _, options = strings.Cut(rest, ",")
-	} else if !isJudge(spec) {
-		return usagef("%s", suggest.Unknown("judge", name, append(judge.Names(), judgeFile)))
+	} else if !slices.Contains(judge.Names(), strings.TrimSuffix(name, judge.HardenedSuffix)) {
+		return usagef("%s", suggest.Unknown("judge", name, append(judge.Names(), judge.FileMetric)))
 	}
 	write := func(w io.Writer) error {
-		d, err := definitionOf(name, rest)
+		d, err := e.definitionOf(name, rest)
 		if err != nil {
 			return err
 		}
@@ -152,7 +153,9 @@ func (e *env) showJudge(o *output, spec string, prompt, hardened bool) error {
 		return err
 	}
 	if options || prompt || hardened {
-		m, err := parseWithJudges(spec, judge.Environment{Model: placeModel, Hardened: hardened})
+		m, err := e.registryWith(func(context.Context) (judge.Environment, error) {
+			return judge.Environment{Model: placeModel, Hardened: hardened}, nil
+		}).Parse(ctx, spec)
 		if err != nil {
 			return usagef("%w", err)
 		}
@@ -169,9 +172,9 @@ func (e *env) showJudge(o *output, spec string, prompt, hardened bool) error {
 	return out.Commit()
 }
 
-func definitionOf(name, rest string) (*judge.Definition, error) {
-	if name == judgeFile {
-		return readJudge(rest)
+func (e *env) definitionOf(name, rest string) (*judge.Definition, error) {
+	if name == judge.FileMetric {
+		return judge.ReadDefinition(rest, e.registry().Names()...)
 	}
 	return judge.Find(name)
 }

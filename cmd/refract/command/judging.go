@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -60,11 +56,14 @@ func (j *judgeFlags) registerDryRun(cmd *cobra.Command) {
 	grouped(cmd, budgetFlags, "dry-run")
 }
 
-// judging is what judges share in one run.
+// judging is what the metrics of one run share, or nil where nothing is scored.
+// Nothing is opened before a judge is made.
 type judging struct {
 	*judgeFlags
 	e        *env
-	asker    *ask.Asker
+	metrics  []metrics.Metric // to close
+	asker    *ask.Asker       // nil where no metric asks a model
+	policy   judge.Policy
 	store    store
 	prices   budget.Prices
 	spend    *budget.Budget
@@ -78,27 +77,15 @@ type judging struct {
 	stored  int // from the cache, or equal to another
 }
 
-// isJudge reports whether a spec names a metric that asks a model.
-func isJudge(spec string) bool {
-	name, _, _ := strings.Cut(spec, ":")
-	return name == judgeFile || slices.Contains(judge.Names(), strings.TrimSuffix(name, judge.HardenedSuffix))
+// run makes what the metrics of a run share. Close it.
+func (j *judgeFlags) run(e *env) *judging {
+	return &judging{judgeFlags: j, e: e, clients: map[string]ask.Completer{}}
 }
 
-// judgeFile is the name before a definition's path in a spec.
-const judgeFile = "judge-file"
-
-// metricsOf makes the metrics of all specs, and what judges among them share,
-// which is nil where there are none. Close it.
+// metricsOf makes the metrics of all specs, and what they share. Close it.
 func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]metrics.Metric, *judging, error) {
-	run, err := j.openFor(ctx, e, s.metrics)
-	if err != nil {
-		return nil, nil, err
-	}
-	if run == nil {
-		ms, err := s.parseMetrics()
-		return ms, nil, err
-	}
-	ms, err := s.parse(run.metric)
+	run := j.run(e)
+	ms, err := s.parse(func(spec string) (metrics.Metric, error) { return run.metric(ctx, spec) })
 	if err != nil {
 		run.close()
 		return nil, nil, err
@@ -106,38 +93,61 @@ func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]
 	return ms, run, nil
 }
 
-// openFor prepares what judges share, and nothing where no spec names one.
-func (j *judgeFlags) openFor(ctx context.Context, e *env, specs []string) (*judging, error) {
-	if !slices.ContainsFunc(specs, isJudge) {
-		return nil, nil
+// metric makes the metric of a spec.
+func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, error) {
+	m, err := j.e.registryWith(j.environment).Parse(ctx, spec)
+	if err == nil {
+		j.metrics = append(j.metrics, m)
 	}
+	return m, err
+}
+
+// environment gives judges their models, once there is a judge.
+func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
+	if j.asker == nil {
+		if err := j.open(ctx); err != nil {
+			return judge.Environment{}, err
+		}
+	}
+	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Hardened: j.hardened, Observe: j.observe}
+	if !j.offline && !j.dryRun {
+		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
+	}
+	return env, nil
+}
+
+// open prepares what judges share.
+func (j *judging) open(ctx context.Context) error {
 	switch {
 	case !(j.maxUnparsed >= 0 && j.maxUnparsed <= 1): // NaN is neither
-		return nil, usagef("--max-unparsed %v: want a share from 0 to 1", j.maxUnparsed)
+		return usagef("--max-unparsed %v: want a share from 0 to 1", j.maxUnparsed)
 	case j.earlyStop != "auto" && j.earlyStop != "no":
-		return nil, usagef("--early-stop %q: want auto or no", j.earlyStop)
+		return usagef("--early-stop %q: want auto or no", j.earlyStop)
 	case j.tolerate < 0:
-		return nil, usagef("--tolerate %d: want 0 or more", j.tolerate)
+		return usagef("--tolerate %d: want 0 or more", j.tolerate)
 	}
-	prices, err := j.readPrices()
-	if err != nil {
-		return nil, err
+	var err error
+	if j.policy, err = judge.ParsePolicy(j.unparseable); err != nil {
+		return usagef("--unparseable: %w", err)
 	}
-	run := &judging{judgeFlags: j, e: e, prices: prices, spend: budget.New(j.limits(), prices), clients: map[string]ask.Completer{}}
-	cfg := ask.Config{Concurrency: j.calls(e), Tolerate: j.tolerate, Budget: run.spend}
+	if j.prices, err = j.readPrices(); err != nil {
+		return err
+	}
+	j.spend = budget.New(j.limits(), j.prices)
+	cfg := ask.Config{Concurrency: j.serverFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend}
 	var mode []cache.Option
 	if j.offline || j.dryRun {
 		mode = append(mode, cache.ReadOnly())
-	} else if cfg.Client, err = run.client(llm.Chat, ""); err != nil {
-		return nil, err
+	} else if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
+		return err
 	}
-	if run.store, err = openStore(ctx, j.cache, j.dryRun, mode); err != nil {
-		return nil, err
+	if j.store, err = openStore(ctx, j.cache, j.dryRun, mode); err != nil {
+		return err
 	}
-	cfg.Store = run.store
-	run.asker = ask.New(cfg)
-	run.progress = e.progress("judge", 0, "answers")
-	return run, nil
+	cfg.Store = j.store
+	j.asker = ask.New(cfg)
+	j.progress = j.e.progress("judge", 0, "answers")
+	return nil
 }
 
 // client is who is asked at an endpoint of the servers, or of the one that is
@@ -157,89 +167,6 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (ask.Completer, e
 	}
 	j.clients[key] = &readyClient{Client: c, e: j.e, wait: j.wait}
 	return j.clients[key], nil
-}
-
-// metric makes the metric of a spec.
-func (j *judging) metric(spec string) (metrics.Metric, error) {
-	policy, err := judge.ParsePolicy(j.unparseable)
-	if err != nil {
-		return nil, usagef("--unparseable: %w", err)
-	}
-	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: policy, Hardened: j.hardened, Observe: j.observe}
-	if !j.offline && !j.dryRun {
-		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
-	}
-	m, err := parseWithJudges(spec, env)
-	if se := (*metrics.SpecError)(nil); errors.As(err, &se) {
-		se.Spec = withoutPassword(se.Spec)
-	}
-	return m, err
-}
-
-// parseWithJudges makes the metric of a spec, which may be a judge.
-func parseWithJudges(spec string, env judge.Environment) (metrics.Metric, error) {
-	name, rest, hasOptions := strings.Cut(spec, ":")
-	if base, ok := strings.CutSuffix(name, judge.HardenedSuffix); ok && isJudge(spec) {
-		env.Hardened = true // the name of the metric is a spec of it
-		if spec = base; hasOptions {
-			spec += ":" + rest
-		}
-	}
-	if name != judgeFile {
-		return parseBuiltin(spec, env)
-	}
-	path, options, has := strings.Cut(rest, ",")
-	d, err := readJudge(path)
-	if err != nil {
-		return nil, err
-	}
-	own := d.Name
-	if has {
-		own += ":" + options
-	}
-	m, err := metrics.Registry{d.Factory(env)}.Parse(own)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
-}
-
-// parseBuiltin makes a metric that the program has. It reads the definition of
-// the judge that is named, and of all judges where the name is unknown, for the
-// error.
-func parseBuiltin(spec string, env judge.Environment) (metrics.Metric, error) {
-	reg := registry()
-	name, _, _ := strings.Cut(spec, ":")
-	if d, err := judge.Find(name); err == nil {
-		reg = metrics.Registry{d.Factory(env)}
-	} else if !slices.Contains(reg.Names(), name) {
-		for _, d := range judge.Builtin() {
-			reg = append(reg, d.Factory(env))
-		}
-	}
-	return reg.Parse(spec)
-}
-
-// readJudge reads a definition, which may not take the name of another metric.
-func readJudge(path string) (*judge.Definition, error) {
-	if path == "" {
-		return nil, usagef("--metric %s: name a file, such as %s:my-judge.yaml", judgeFile, judgeFile)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	d, err := judge.ParseDefinition(path, f)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range append(registry().Names(), judge.Names()...) {
-		if d.Name == name {
-			return nil, fmt.Errorf("%s: the name %q is that of a built-in metric; give the judge another one", path, d.Name)
-		}
-	}
-	return d, nil
 }
 
 func (j *judging) observe(ev judge.Event) {
@@ -266,19 +193,15 @@ func (j *judging) observe(ev judge.Event) {
 	}
 }
 
-// tune makes an engine fit for metrics on servers: one segment's calls stand
-// next to each other, and there are enough of them at a time.
-func (j *judging) tune(o *refract.Options) {
+// close ends the use of the metrics and of the cache.
+func (j *judging) close() {
 	if j == nil {
 		return
 	}
-	o.Workers = 2
-	o.Batch = min(max(16, j.serverFlags.calls(j.e)), 256)
-}
-
-// close ends the use of the cache.
-func (j *judging) close() {
-	if j != nil {
+	if err := metrics.Close(j.metrics...); err != nil {
+		j.e.warn("%v", err)
+	}
+	if j.store != nil {
 		j.store.Close()
 	}
 }
@@ -292,7 +215,7 @@ func (j *judging) answered() {
 
 // done says what was asked for, and how an interrupted run goes on.
 func (j *judging) done(ctx context.Context, err error) {
-	if j == nil {
+	if j == nil || j.asker == nil {
 		return
 	}
 	if j.answers > 0 {

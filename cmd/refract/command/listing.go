@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,8 +18,8 @@ func (e *env) metricsCommand() *cobra.Command {
 		Example: `  refract metrics
   refract metrics -f json`,
 		Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			return e.list(&out, metricColumns(), metricRows)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return e.list(&out, metricColumns(), func(row func(...report.Value) error) error { return e.metricRows(cmd.Context(), row) })
 		},
 	}
 	out.register(cmd)
@@ -35,12 +36,15 @@ func metricColumns() []report.Column {
 	}
 }
 
-func metricRows(row func(...report.Value) error) error {
+func (e *env) metricRows(ctx context.Context, row func(...report.Value) error) error {
 	null, text := report.Null(), report.String
-	for _, f := range registry() {
-		m, err := registry().Parse(f.Name)
-		if err != nil {
-			return err
+	for _, f := range e.registry() {
+		m, err := e.registry().Parse(ctx, f.Name)
+		if err != nil { // it needs more than its name
+			if err := row(text("metric"), text(f.Name), null, null, text(f.Tail), null, null, null, null, text(f.Summary)); err != nil {
+				return err
+			}
+			continue
 		}
 		info := m.Info()
 		var needs []string

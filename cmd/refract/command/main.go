@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/refract-eval/refract/metrics"
 )
 
 // env is what the program takes from its surroundings.
@@ -22,11 +24,12 @@ type env struct {
 	environ        []string // all variables, as NAME=VALUE
 	quiet, verbose bool     // -q and -v
 	configPath     string   // of --config
+	extra          metrics.Registry
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
-// code.
-func Main() int {
+// code. It offers the given metrics beside its own.
+func Main(extra ...metrics.Factory) int {
 	// What is alive at a time is a few megabytes, so that collecting at each
 	// doubling would be frequent for nothing. GOGC still decides if it is set.
 	if os.Getenv("GOGC") == "" {
@@ -42,6 +45,7 @@ func Main() int {
 		environ:        os.Environ(),
 		stderrTerminal: isTerminal(os.Stderr),
 		stdoutTerminal: isTerminal(os.Stdout),
+		extra:          extra,
 	}
 	return e.run(ctx, os.Args[1:])
 }

@@ -64,7 +64,7 @@ worst or a number counts it as one, which "substituted" says in the row.`,
 	complete(cmd, "unparseable", "exclude", "zero", "worst", "fail")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			return append(judge.Names(), judgeFile+":"), cobra.ShellCompDirectiveNoFileComp
+			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp
 		}
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -75,7 +75,7 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	if !(p.maxUnparsed >= 0 && p.maxUnparsed <= 1) {
 		return usagef("--max-unparsed %v: want a share from 0 to 1", p.maxUnparsed)
 	}
-	if err := p.prepare(metric); err != nil {
+	if err := p.prepare(e, metric); err != nil {
 		return err
 	}
 	in, err := openAnswers(e, file)
@@ -99,8 +99,8 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 }
 
 // prepare finds the judge and says how its answers are to be read.
-func (p *parsing) prepare(metric string) error {
-	d, set, err := findJudge(metric)
+func (p *parsing) prepare(e *env, metric string) error {
+	d, set, err := findJudge(metric, e.registry().Names())
 	if err != nil {
 		return usagef("%s: %w", metric, err)
 	}
@@ -127,13 +127,13 @@ func (p *parsing) prepare(metric string) error {
 }
 
 // findJudge finds the definition that a spec names, and its options.
-func findJudge(spec string) (*judge.Definition, map[string]string, error) {
+func findJudge(spec string, reserved []string) (*judge.Definition, map[string]string, error) {
 	name, rest, has := strings.Cut(spec, ":")
 	var d *judge.Definition
 	var err error
-	if name == judgeFile {
+	if name == judge.FileMetric {
 		path, options, more := strings.Cut(rest, ",")
-		d, err = readJudge(path)
+		d, err = judge.ReadDefinition(path, reserved...)
 		rest, has = options, more
 	} else {
 		d, err = judge.Find(name)

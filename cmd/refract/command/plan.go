@@ -63,7 +63,6 @@ func (c *comparer) plan(ctx context.Context, e *env, args []string) (*compareRun
 			return nil, err
 		}
 		o := refract.Options{Missing: policy, AllowNoReferences: c.allowNone, EveryCell: c.earlyStop == "no"}
-		judging.tune(&o)
 		if err := run.addSettings(settings, o); err != nil {
 			return nil, err
 		}

@@ -280,7 +280,7 @@ func (f *family) byHand(t *testing.T) reply {
 	}
 	var settings []refract.Setting
 	for _, spec := range f.metrics {
-		m, err := registry().Parse(spec)
+		m, err := new(env).registry().Parse(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ shows the segments of its first dataset, or of --dataset.
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}
 	r.input.register(cmd)
-	r.settingFlags.register(cmd, "single,max,mean,native")
+	r.settingFlags.register(e, cmd, "single,max,mean,native")
 	r.judgeFlags.register(cmd)
 	r.judgeFlags.registerDryRun(cmd)
 	r.reportTests.register(cmd)

@@ -18,7 +18,6 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // reportTests say what a report compares, and how.
@@ -157,7 +156,7 @@ func (r *reporter) compare(ctx context.Context, e *env, plan *experiment.Experim
 				if m.Info().Name != name {
 					continue
 				}
-				if _, ok := m.(*judge.Judge); ok {
+				if _, ok := m.(metrics.Foreseeing); ok {
 					return held.Replay(m), nil // every score of it is a call
 				}
 				return m, nil
@@ -199,7 +198,7 @@ func (r *reporter) ofExperiment(ctx context.Context, e *env) (*evidence.Report, 
 	}
 	var ms []metrics.Metric
 	for _, spec := range plan.Metrics {
-		m, err := plan.metric(spec)
+		m, err := plan.metric(ctx, spec)
 		if err != nil {
 			return nil, err
 		}

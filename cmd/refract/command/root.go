@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -12,12 +13,19 @@ import (
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
+	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/ter"
 )
 
-// registry lists the metrics that the program offers.
-func registry() metrics.Registry {
-	return metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
+// registry lists the metrics that the program offers, but for judges.
+func (e *env) registry() metrics.Registry {
+	return append(metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}, e.extra...)
+}
+
+// registryWith lists judges too, which open gives their models.
+func (e *env) registryWith(open func(context.Context) (judge.Environment, error)) metrics.Registry {
+	offered := e.registry()
+	return append(offered, judge.Registry(open, offered.Names()...)...)
 }
 
 // The groups of commands in the help.

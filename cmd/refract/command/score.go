@@ -64,7 +64,7 @@ beforehand to know it; of standard input and pipes there it is left out.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), e, args) },
 	}
 	s.input.register(cmd)
-	s.settingFlags.register(cmd, "native, or max for a metric without a rule of its own")
+	s.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
 	s.output.register(cmd)
 	s.judgeFlags.register(cmd)
 	s.judgeFlags.registerDryRun(cmd)
@@ -178,7 +178,6 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 // engine makes the engine of a run.
 func (s *scorer) engine(settings []refract.Setting, scope refract.Scope, policy aggregate.Policy) (*refract.Engine, error) {
 	o := refract.Options{Scope: scope, Missing: policy, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
-	s.judging.tune(&o)
 	eng, err := refract.NewEngine(settings, o)
 	if err != nil {
 		return nil, usagef("%w", err)

@@ -6,17 +6,16 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/report"
 )
 
 // foresee prints what judges would ask for, and what that may cost.
 func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, ms []metrics.Metric) error {
 	var settings []refract.Setting
-	var plans []*judge.Planner
+	var plans []metrics.Forecast
 	for _, m := range ms {
-		if j, ok := m.(*judge.Judge); ok {
-			plans = append(plans, j.Plan())
+		if f, ok := m.(metrics.Foreseeing); ok {
+			plans = append(plans, f.Foresee())
 			settings = append(settings, refract.Setting{Metric: plans[len(plans)-1]})
 		}
 	}
@@ -45,11 +44,11 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, ms []m
 		for _, p := range plans {
 			o := p.Outlook()
 			cost := report.Null()
-			if price, ok := s.judging.prices[p.Model()]; ok {
+			if price, ok := s.judging.prices[o.Model]; ok {
 				cost = report.Float(price.Cost(o.PromptTokens, o.MostCompletionTokens))
 			}
-			err := row(report.String(p.Info().Name), report.String(p.Model()), report.Int(o.Cells), report.Int(o.Stored), report.Int(o.Equal),
-				report.Int(o.Needed), report.Int(o.PromptTokens), report.Int(o.MostCompletionTokens), cost)
+			err := row(report.String(p.Info().Name), report.String(o.Model), report.Int(o.Cells), report.Int(o.Stored), report.Int(o.Equal),
+				report.Int(o.Calls), report.Int(o.PromptTokens), report.Int(o.MostCompletionTokens), cost)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,11 +23,11 @@ type settingFlags struct {
 	allowNone  bool
 }
 
-func (s *settingFlags) register(cmd *cobra.Command, defaultAggregates string) {
+func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "`METRIC`: NAME[:OPTION=VALUE,…] (repeatable; default bleu and chrf)")
 	grouped(cmd, metricFlags, "metric")
-	complete(cmd, "metric", append(registry().Names(), judge.Names()...)...)
+	complete(cmd, "metric", e.registryWith(nil).Names()...)
 	s.registerAggregates(cmd, defaultAggregates)
 	f.BoolVar(&s.allowNone, "allow-no-reference", false, "go on where a segment has no reference; its scores are missing")
 	grouped(cmd, metricFlags)
@@ -50,12 +51,11 @@ func (s *settingFlags) missing() (aggregate.Policy, error) {
 }
 
 // parseMetrics makes metrics that ask no model.
-func (s *settingFlags) parseMetrics() ([]metrics.Metric, error) {
+func (s *settingFlags) parseMetrics(ctx context.Context, e *env) ([]metrics.Metric, error) {
 	return s.parse(func(spec string) (metrics.Metric, error) {
-		if isJudge(spec) {
-			return nil, usagef("--metric %q asks a model, which this command does not: store its scores with 'refract score --per cell -o matrix.parquet', and give it --matrix where it takes one", spec)
-		}
-		return registry().Parse(spec)
+		return e.registryWith(func(context.Context) (judge.Environment, error) {
+			return judge.Environment{}, usagef("--metric %q asks a model, which this command does not: store its scores with 'refract score --per cell -o matrix.parquet', and give it --matrix where it takes one", spec)
+		}).Parse(ctx, spec)
 	})
 }
 

@@ -1,8 +1,8 @@
-package command
+package redact
 
 import "testing"
 
-func TestWithoutPassword(t *testing.T) {
+func TestAddress(t *testing.T) {
 	for _, test := range []struct{ arg, want string }{
 		{"jsonl:data.jsonl", "jsonl:data.jsonl"},
 		{"http://localhost:8000/v1", "http://localhost:8000/v1"},
@@ -16,8 +16,21 @@ func TestWithoutPassword(t *testing.T) {
 		{"tigerscore:base-url=http://host/v1?key=secret", "tigerscore:base-url=http://host/v1?QUERY"},
 		{"--metric=mqm:sl=a,tl=b,base-url=http://me:secret@host/%zz,model=m", "--metric=mqm:sl=a,tl=b,base-url=ADDRESS,model=m"},
 	} {
-		if got := withoutPassword(test.arg); got != test.want {
+		if got := Address(test.arg); got != test.want {
 			t.Errorf("%s: %s, want %s", test.arg, got, test.want)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for text, want := range map[string]string{
+		"oip:http://me:secret@host/model":                       "oip:http://USER@host/model",
+		"exec:score --url http://host/v1 --batch 4":             "exec:score --url http://host/v1 --batch 4",
+		"exec:score http://host/v1 http://me:secret@host/x --b": "exec:score http://host/v1 http://USER@host/x --b",
+		"oip:http://me:sec ret@host/model":                      "oip:ADDRESS",
+	} {
+		if got := Text(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

@@ -1,0 +1,59 @@
+// Package redact hides what is secret in addresses that people are shown.
+package redact
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Address hides the user, the password and the query of an address, be it a
+// word of its own, the value of a flag, or part of the spec of a metric, where
+// an option base-url ends at a comma. Other words stay as they are.
+func Address(word string) string {
+	at := strings.Index(word, "://")
+	if at < 0 {
+		return word
+	}
+	start := at
+	for start > 0 && isSchemeByte(word[start-1]) {
+		start--
+	}
+	before, address, after := word[:start], word[start:], ""
+	if strings.HasSuffix(before, ",base-url=") || strings.HasSuffix(before, ":base-url=") {
+		if comma := strings.IndexByte(address, ','); comma >= 0 {
+			address, after = address[:comma], address[comma:]
+		}
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return before + "ADDRESS" + after // it may hold a secret
+	case u.User == nil && u.RawQuery == "":
+		return word
+	}
+	if u.User != nil {
+		u.User = url.User("USER")
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "QUERY"
+	}
+	return before + u.String() + after
+}
+
+// Text is Address for a text that may hold several, each a word, such as the
+// spec "exec:PROGRAM ARG…".
+func Text(text string) string {
+	if strings.Count(text, "://") < 2 {
+		return Address(text) // which may hold a space by mistake
+	}
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		words[i] = Address(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// isSchemeByte reports whether the scheme of an address may hold the byte.
+func isSchemeByte(b byte) bool {
+	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b == '+' || b == '-' || b == '.'
+}

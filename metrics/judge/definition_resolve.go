@@ -94,6 +94,29 @@ func (d *Definition) Resolve(options map[string]string) (*Resolved, error) {
 	return r, nil
 }
 
+// ResolveReading is Resolve for a judge whose answers are only read: an option
+// that is needed for asking alone may be left out.
+func (d *Definition) ResolveReading(options map[string]string) (*Resolved, error) {
+	if d.Likelihood != nil {
+		return nil, errors.New("it has no answers to read: its score is the likelihood of a text")
+	}
+	filled := map[string]string{}
+	for _, o := range d.Options {
+		if _, given := options[o.Name]; given || !o.Required {
+			continue
+		}
+		if slices.ContainsFunc(o.Choices, func(c Choice) bool { return c.Answer != nil }) {
+			return nil, fmt.Errorf("option %q says how answers are read: give one of %s", o.Name, strings.Join(o.AllValues(), ", "))
+		}
+		filled[o.Name] = "-" // enters prompts alone
+		if values := o.AllValues(); len(values) > 0 {
+			filled[o.Name] = values[0]
+		}
+	}
+	maps.Copy(filled, options)
+	return d.Resolve(filled)
+}
+
 // wants says what an option may be.
 func (o Option) wants() string {
 	if values := o.AllValues(); len(values) > 0 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/refract-eval/refract/llm/ask"
@@ -72,17 +71,11 @@ func New(cfg Config) (*Judge, error) {
 		Name: j.name(), NeedsSource: r.NeedsSource(), NeedsReferences: r.NeedsReference(),
 		Direction: r.Direction(), Lower: lower, Upper: upper,
 	}
-	if cfg.Policy.worst {
-		worst := lower
-		if j.info.Direction == metrics.LowerIsBetter {
-			worst = upper
-		}
-		if math.IsInf(worst, 0) {
-			return nil, fmt.Errorf("%s has no worst score; state one as a number, such as unparseable=-25", r.Name())
-		}
-		j.cfg.Policy.value = worst
+	var err error
+	if j.cfg.Policy, err = cfg.Policy.Within(lower, upper, r.Direction()); err != nil {
+		return nil, fmt.Errorf("%s: option %s: %w", r.Name(), optionUnparseable, err)
 	}
-	if value, is := j.cfg.Policy.counts(analysis.Unparseable); is {
+	if value, is := j.cfg.Policy.Counts(analysis.Unparseable); is {
 		// A bound ends the references of a hypothesis: nothing may lie beyond it.
 		j.info.Lower, j.info.Upper = min(lower, value), max(upper, value)
 	}

@@ -2,10 +2,12 @@ package judge
 
 import (
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -90,10 +92,31 @@ func (p Policy) String() string {
 	return "exclude"
 }
 
-// counts returns the number that a report without a score counts as, if any.
-func (p Policy) counts(o analysis.Outcome) (float64, bool) {
+// Within settles what "worst" counts as for a metric with these bounds.
+func (p Policy) Within(lower, upper float64, d metrics.Direction) (Policy, error) {
+	if !p.worst {
+		return p, nil
+	}
+	if p.value = lower; d == metrics.LowerIsBetter {
+		p.value = upper
+	}
+	if math.IsInf(p.value, 0) {
+		return p, errors.New("the judge has no worst score; state one as a number, such as -25")
+	}
+	return p, nil
+}
+
+// Counts returns the number that a report without a score counts as, if any.
+// That of "worst" is known once Within has settled it.
+func (p Policy) Counts(o analysis.Outcome) (float64, bool) {
 	if p.kind == substitute && (o == analysis.Unparseable || o == analysis.Cut) {
 		return p.value, true
 	}
 	return 0, false
 }
+
+// Fails reports whether an answer without a score is an error.
+func (p Policy) Fails() bool { return p.kind == fail }
+
+// Retries is how many new samples are asked for.
+func (p Policy) Retries() int { return p.retry }

@@ -167,12 +167,12 @@ func (s *scoring) place(t *task, r *analysis.Report) error {
 		out.Values[i], out.Status[i] = r.Score, metrics.Scored
 		return nil
 	}
-	if v, ok := s.j.cfg.Policy.counts(r.Outcome); ok {
+	if v, ok := s.j.cfg.Policy.Counts(r.Outcome); ok {
 		out.Values[i], out.Status[i] = v, metrics.Scored
 		return nil
 	}
 	out.Status[i] = status(r.Outcome)
-	if s.j.cfg.Policy.kind == fail {
+	if s.j.cfg.Policy.Fails() {
 		return fmt.Errorf("the answer of %s has no score (%s: %s), and none is to be left out", s.j.cfg.Model, r.Outcome, r.Detail)
 	}
 	return nil

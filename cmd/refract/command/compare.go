@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -141,7 +142,7 @@ func (c *comparer) compare(ctx context.Context, e *env, args []string, run *comp
 	if err := out.Commit(); err != nil || run.gather == nil {
 		return err
 	}
-	if err := writeTrust(e.stderr, report.Table, &run.gather.trust); err != nil {
+	if err := audit.WriteTrust(e.stderr, &run.gather.Trust); err != nil {
 		return err
 	}
 	return run.gather.covered(c.maxUnparsed)

@@ -27,9 +27,9 @@ func identify(ctx context.Context, ds refract.Dataset) (string, error) {
 
 // scoreSet runs the engine, and checks that the references are those that
 // identify saw.
-func (s *scorer) scoreSet(ctx context.Context, eng *refract.Engine, ds refract.Dataset, write func(*refract.SegmentScores) error) error {
+func (s *scorer) scoreSet(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, write func(*refract.SegmentScores) error) error {
 	id := refract.NewIdentity()
-	err := s.runEngine(ctx, eng, ds, func(seg *refract.SegmentScores) error {
+	err := s.runEngine(ctx, e, eng, ds, func(seg *refract.SegmentScores) error {
 		id.Add(seg.Segment)
 		return write(seg)
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -228,7 +229,7 @@ func (j *judging) done(ctx context.Context, err error) {
 	if s := j.spend.Spent(); s.Priced && s.Calls > 0 {
 		j.e.note("the calls cost %.4f", s.Cost)
 	}
-	if covered := (*coverageError)(nil); errors.As(err, &covered) {
+	if covered := (*audit.CoverageError)(nil); errors.As(err, &covered) {
 		return // it would come to the same
 	}
 	if err != nil && !errors.Is(err, ask.ErrNotStored) && (j.calls > 0 || ctx.Err() != nil) {

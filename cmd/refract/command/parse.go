@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 
@@ -14,7 +17,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/judge/answer"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
 // parsing is one run of refract parse.
@@ -23,11 +26,6 @@ type parsing struct {
 	unparseable string
 	maxUnparsed float64
 	weights     string
-
-	metric string // as it stands in tables
-	parser answer.Parser
-	rules  analysis.Rules
-	policy parsePolicy
 }
 
 func (e *env) parseCommand() *cobra.Command {
@@ -75,12 +73,15 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	if !(p.maxUnparsed >= 0 && p.maxUnparsed <= 1) {
 		return usagef("--max-unparsed %v: want a share from 0 to 1", p.maxUnparsed)
 	}
-	if err := p.prepare(e, metric); err != nil {
-		return err
-	}
-	in, err := openAnswers(e, file)
+	reading, err := p.reading(metric, e.registry().Names())
 	if err != nil {
 		return err
+	}
+	name, in := "<stdin>", io.NopCloser(e.stdin)
+	if file != "-" {
+		if name, in, err = openAnswers(file); err != nil {
+			return err
+		}
 	}
 	defer in.Close()
 	out, err := p.open(e)
@@ -88,42 +89,69 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 		return err
 	}
 	defer out.Abort()
-	sum, err := p.rows(ctx, in, out)
+	sum, err := reading.Copy(ctx, out, name, in)
 	if err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	return p.summarize(e, sum)
+	return p.summarize(e, reading, sum)
 }
 
-// prepare finds the judge and says how its answers are to be read.
-func (p *parsing) prepare(e *env, metric string) error {
-	d, set, err := findJudge(metric, e.registry().Names())
-	if err != nil {
-		return usagef("%s: %w", metric, err)
-	}
-	spec, err := answersOf(d, set)
-	if err != nil {
-		return usagef("%s: %w", metric, err)
-	}
-	if p.metric = d.Name; len(set) > 0 {
-		p.metric = metric
-	}
-	if p.weights != "" {
-		if spec.Weights, err = parseWeights(p.weights); err != nil {
-			return usagef("--weights %s: %w", p.weights, err)
+func openAnswers(file string) (string, io.ReadCloser, error) {
+	f, err := os.Open(file)
+	if err == nil {
+		var st fs.FileInfo
+		if st, err = f.Stat(); err == nil && st.IsDir() {
+			err = errors.New("it is a folder")
 		}
 	}
-	if p.parser, err = answer.New(spec); err != nil {
-		return usagef("%s: %w", metric, err)
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
 	}
-	p.rules = spec.Rules()
-	if p.policy, err = newParsePolicy(p.unparseable, spec, d.Direction == "lower"); err != nil {
-		return usagef("--unparseable: %w", err)
+	if err != nil {
+		return "", nil, fmt.Errorf("%s cannot be read: %w", file, err)
 	}
-	return nil
+	return file, f, nil
+}
+
+// reading finds the judge and says how its answers are to be read.
+func (p *parsing) reading(metric string, reserved []string) (*audit.Reading, error) {
+	d, set, err := findJudge(metric, reserved)
+	var r *judge.Resolved
+	if err == nil {
+		r, err = d.ResolveReading(set)
+	}
+	if err != nil {
+		return nil, usagef("%s: %w", metric, err)
+	}
+	reading := &audit.Reading{Metric: d.Name}
+	if len(set) > 0 {
+		reading.Metric = metric
+	}
+	spec := r.Answer()
+	if p.weights != "" {
+		if spec.Weights, err = parseWeights(p.weights); err != nil {
+			return nil, usagef("--weights %s: %w", p.weights, err)
+		}
+	}
+	if reading.Parser, err = answer.New(spec); err != nil {
+		return nil, usagef("%s: %w", metric, err)
+	}
+	reading.Rules = spec.Rules()
+	policy, err := judge.ParsePolicy(p.unparseable)
+	if err == nil && policy.Retries() > 0 {
+		err = errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
+	}
+	if err == nil {
+		lower, upper, _, _ := spec.Bounds()
+		reading.Policy, err = policy.Within(lower, upper, r.Direction())
+	}
+	if err != nil {
+		return nil, usagef("--unparseable: %w", err)
+	}
+	return reading, nil
 }
 
 // findJudge finds the definition that a spec names, and its options.
@@ -155,38 +183,6 @@ func findJudge(spec string, reserved []string) (*judge.Definition, map[string]st
 	return d, set, nil
 }
 
-// answersOf returns how the answers of a judge are read. An option that is
-// needed for asking, and not for reading, may be left out.
-func answersOf(d *judge.Definition, set map[string]string) (answer.Spec, error) {
-	if d.Likelihood != nil {
-		return answer.Spec{}, errors.New("it has no answers to read: its score is the likelihood of a text")
-	}
-	filled := map[string]string{}
-	for _, o := range d.Options {
-		if _, given := set[o.Name]; given || !o.Required {
-			continue
-		}
-		value := "-" // enters prompts alone
-		if values := o.AllValues(); len(values) > 0 {
-			value = values[0]
-		}
-		for _, c := range o.Choices {
-			if c.Answer != nil {
-				return answer.Spec{}, fmt.Errorf("option %q says how answers are read: give one of %s", o.Name, strings.Join(o.AllValues(), ", "))
-			}
-		}
-		filled[o.Name] = value
-	}
-	for k, v := range set {
-		filled[k] = v
-	}
-	r, err := d.Resolve(filled)
-	if err != nil {
-		return answer.Spec{}, err
-	}
-	return r.Answer(), nil
-}
-
 // parseWeights reads "major=5,minor=1".
 func parseWeights(s string) (map[analysis.Severity]float64, error) {
 	names := []string{string(analysis.Critical), string(analysis.Major), string(analysis.Minor)}
@@ -214,64 +210,19 @@ func parseWeights(s string) (map[analysis.Severity]float64, error) {
 	return out, nil
 }
 
-// parsePolicy says what an answer without a score counts as.
-type parsePolicy struct {
-	name string   // "" where nothing takes the place of a score
-	as   *float64 // in its place
-	fail bool
-}
-
-func newParsePolicy(s string, spec answer.Spec, lowerIsBetter bool) (parsePolicy, error) {
-	policy, err := judge.ParsePolicy(s)
-	if err != nil {
-		return parsePolicy{}, err
-	}
-	var value float64
-	switch name := policy.String(); {
-	case strings.HasPrefix(name, "retry"):
-		return parsePolicy{}, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
-	case name == "exclude":
-		return parsePolicy{}, nil
-	case name == "fail":
-		return parsePolicy{fail: true}, nil
-	case name == "zero":
-		return parsePolicy{name: name, as: &value}, nil
-	case name == "worst":
-		lower, upper, _, _ := spec.Bounds()
-		if value = lower; lowerIsBetter {
-			value = upper
-		}
-		if math.IsInf(value, 0) {
-			return parsePolicy{}, errors.New("this judge has no worst score; state one as a number, such as -25")
-		}
-		return parsePolicy{name: name, as: &value}, nil
-	default:
-		value, err = strconv.ParseFloat(name, 64)
-		return parsePolicy{name: name, as: &value}, err
-	}
-}
-
-// counts returns what the policy counts a report as that has no score. A
-// blocked or missing answer is nothing under any of them: nothing was judged.
-func (p *parsePolicy) counts(o analysis.Outcome) *float64 {
-	if o == analysis.Unparseable || o == analysis.Cut {
-		return p.as
-	}
-	return nil
-}
-
 // summarize shows what became of the rows, and fails if too few have a score.
-func (p *parsing) summarize(e *env, sum *parsed) error {
-	if err := writeTrust(e.stderr, report.Table, &sum.trust); err != nil {
+func (p *parsing) summarize(e *env, reading *audit.Reading, sum *audit.Totals) error {
+	if err := audit.WriteTrust(e.stderr, &sum.Trust); err != nil {
 		return err
 	}
-	all := sum.trust.Total(p.metric)
+	all := sum.Trust.Total(reading.Metric)
 	lacking := all.Reports - all.WithScore()
 	e.note("%d answers: %d with a score, %d without", all.Reports, all.WithScore(), lacking)
-	if sum.substituted > 0 {
-		e.note("%d of them count as %v: see \"substituted\"", sum.substituted, *p.policy.as)
+	if sum.Substituted > 0 {
+		value, _ := reading.Policy.Counts(analysis.Unparseable)
+		e.note("%d of them count as %v: see \"substituted\"", sum.Substituted, value)
 	}
-	if n := sum.withoutText; n > 0 {
+	if n := sum.WithoutText; n > 0 {
 		e.note("%d rows have no \"hypothesis\": their errors are located nowhere, and checked by their numbers alone", n)
 	}
 	if share := float64(lacking) / float64(all.Reports); share > p.maxUnparsed {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
 // dataFile returns a file of real data, or skips.
@@ -29,16 +30,16 @@ func dataFile(t *testing.T, path ...string) string {
 }
 
 // parseFile runs refract parse and returns its rows and its standard error.
-func parseFile(t *testing.T, args ...string) ([]reportRow, string) {
+func parseFile(t *testing.T, args ...string) ([]audit.Row, string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	e := &env{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }}
 	if code := e.run(t.Context(), append([]string{"parse"}, args...)); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
-	var rows []reportRow
+	var rows []audit.Row
 	for d := json.NewDecoder(&out); ; {
-		var r reportRow
+		var r audit.Row
 		if err := d.Decode(&r); err == io.EOF {
 			return rows, errs.String()
 		} else if err != nil {
@@ -202,7 +203,7 @@ func TestParseStream(t *testing.T) {
 		t.Fatalf("exit code %d, %d rows: %s", code, len(rows), errs)
 	}
 	for i, row := range rows {
-		var r reportRow
+		var r audit.Row
 		if err := json.Unmarshal([]byte(row), &r); err != nil {
 			t.Fatal(err)
 		}

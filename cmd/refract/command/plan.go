@@ -66,7 +66,7 @@ func (c *comparer) plan(ctx context.Context, e *env, args []string) (*compareRun
 		if err := run.addSettings(settings, o); err != nil {
 			return nil, err
 		}
-		if run.gather, err = new(explainFlags).explain(judging, run.engine); err != nil {
+		if run.gather, err = new(explainFlags).explain(e, run.engine); err != nil {
 			return nil, err
 		}
 	}

@@ -183,12 +183,12 @@ func (r *reporter) ofDataset(ctx context.Context, e *env, args []string, ms []me
 			return nil, err
 		}
 		held := evidence.Hold(eng)
-		if err := r.runEngine(ctx, eng, withSystems{ds}, held.Add); err != nil {
+		if err := r.runEngine(ctx, e, eng, withSystems{ds}, held.Add); err != nil {
 			return nil, err
 		}
 		rep := &evidence.Report{Title: r.titleOr(name), Held: held}
 		if r.gather != nil {
-			rep.More = append(rep.More, trustTable(&r.gather.trust))
+			rep.More = append(rep.More, trustTable(&r.gather.Trust))
 		}
 		if !held.Judged() {
 			if r.human != "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -31,9 +32,9 @@ type scorer struct {
 	canaries int
 	set      string // name of the set of references, for rows that are written as they come
 
-	judging *judging    // nil where no metric asks a model
-	pool    *canaryPool // nil without --canaries
-	gather  *explained  // what judges say; nil where there are none
+	judging *judging        // nil where no metric asks a model
+	pool    *audit.Canaries // nil without --canaries
+	gather  *explained      // what judges say; nil where there are none
 }
 
 func (e *env) scoreCommand() *cobra.Command {
@@ -195,7 +196,7 @@ func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, sett
 		return err
 	}
 	acc := eng.Systems()
-	if err := s.runEngine(ctx, eng, ds, acc.Add); err != nil {
+	if err := s.runEngine(ctx, e, eng, ds, acc.Add); err != nil {
 		return err
 	}
 	return writeSystems(&s.output, out, acc, settings)
@@ -292,7 +293,7 @@ func segmentColumns() []report.Column {
 	}
 }
 
-func (s *scorer) perSegment(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
+func (s *scorer) perSegment(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
 	policy, err := s.missing()
 	if err != nil {
 		return err
@@ -306,7 +307,7 @@ func (s *scorer) perSegment(ctx context.Context, _ *env, ds refract.Dataset, set
 		return err
 	}
 	rows := newSegmentRows(w, eng, s.set)
-	if err := s.scoreSet(ctx, eng, ds, rows.write); err != nil {
+	if err := s.scoreSet(ctx, e, eng, ds, rows.write); err != nil {
 		return err
 	}
 	return w.Close()
@@ -364,7 +365,7 @@ func (r *segmentRows) signature(k, references int) string {
 
 // perCell writes the matrix: through the table writer for a format that was
 // asked for, else as the file's name says.
-func (s *scorer) perCell(ctx context.Context, _ *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
+func (s *scorer) perCell(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
 	eng, err := s.engine(settings, refract.Averaged, aggregate.Exclude)
 	if err != nil {
 		return err
@@ -378,7 +379,7 @@ func (s *scorer) perCell(ctx context.Context, _ *env, ds refract.Dataset, settin
 	for _, m := range eng.Metrics() {
 		infos = append(infos, matrixInfo(m, native, s.set))
 	}
-	err = s.scoreSet(ctx, eng, ds, func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) })
+	err = s.scoreSet(ctx, e, eng, ds, func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) })
 	if err != nil {
 		return err
 	}

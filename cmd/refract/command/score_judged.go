@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -30,16 +31,16 @@ func (s *scorer) distinctFiles() error {
 }
 
 // runEngine scores a dataset, and gathers what judges say on the way.
-func (s *scorer) runEngine(ctx context.Context, eng *refract.Engine, ds refract.Dataset, write func(*refract.SegmentScores) error) error {
+func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, write func(*refract.SegmentScores) error) error {
 	var err error
-	if s.gather, err = s.explain(s.judging, eng); err != nil {
+	if s.gather, err = s.explain(e, eng); err != nil {
 		return err
 	}
 	if s.canaries > 0 {
 		if s.gather == nil {
 			return usagef("--canaries are for metrics that ask a model, and none of these does ('refract judges' lists some)")
 		}
-		s.pool = newCanaryPool(s.gather.judges, s.canaries, defaultSeed)
+		s.pool = audit.NewCanaries(s.gather.Metrics(), s.canaries, defaultSeed)
 	}
 	defer s.judging.answered()
 	return eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
@@ -67,23 +68,23 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 	if format == report.Table && filepath.Ext(s.path) != ".parquet" {
 		w = out
 		colour := e.stdoutTerminal && s.path == "" && e.getenv("NO_COLOR") == ""
-		if err := s.gather.write(w, colour); err != nil {
+		if err := s.gather.WriteText(w, colour); err != nil {
 			return err
 		}
 	}
-	if err := writeTrust(w, report.Table, &s.gather.trust); err != nil {
+	if err := audit.WriteTrust(w, &s.gather.Trust); err != nil {
 		return err
 	}
 	s.gather.warn(e)
-	if n := s.gather.unneeded; n > 0 {
+	if n := s.gather.Unneeded; n > 0 {
 		e.note("%s of references left out, as they could not change a score", count(n, "call"))
 	}
 	if s.pool == nil {
 		return nil
 	}
-	tallies, err := s.pool.plant(ctx, s.gather.judges)
+	stands, err := s.pool.Plant(ctx)
 	if err != nil {
 		return err
 	}
-	return s.pool.writeCanaries(w, report.Table, tallies)
+	return audit.WriteStands(w, stands)
 }

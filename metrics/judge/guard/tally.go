@@ -2,14 +2,13 @@ package guard
 
 import (
 	"maps"
+	"math"
 	"slices"
 )
 
-// CanaryScores are what a judge gave the three outputs of a canary.
-type CanaryScores struct {
-	Control, Canary, Good          float64
-	HasControl, HasCanary, HasGood bool
-}
+// CanaryScores are what a judge gave the three outputs of a canary, NaN where
+// there is no score.
+type CanaryScores struct{ Control, Canary, Good float64 }
 
 // Verdict says how a judge stood a canary.
 type Verdict string
@@ -82,11 +81,11 @@ func (t *Tally) Add(kind string, s CanaryScores) Verdict {
 	gain := sign * (s.Canary - s.Control)
 	v := SeenThrough
 	switch {
-	case !s.HasControl || !s.HasCanary:
+	case math.IsNaN(s.Control) || math.IsNaN(s.Canary):
 		v = NoScore
 	case gain > t.Margin:
 		v = Fooled
-	case s.HasGood && sign*s.Canary >= sign*s.Good:
+	case sign*s.Canary >= sign*s.Good:
 		v = Blind
 	}
 	if t.counts == nil {

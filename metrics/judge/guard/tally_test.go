@@ -2,16 +2,18 @@ package guard
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
 func scored(control, canary, good float64) CanaryScores {
-	return CanaryScores{Control: control, Canary: canary, Good: good, HasControl: true, HasCanary: true, HasGood: true}
+	return CanaryScores{Control: control, Canary: canary, Good: good}
 }
 
 func TestVerdicts(t *testing.T) {
+	none := math.NaN()
 	for _, c := range []struct {
 		lower  bool
 		margin float64
@@ -26,10 +28,10 @@ func TestVerdicts(t *testing.T) {
 		{scores: scored(90, 90, 90), want: Blind},
 		{scores: scored(95, 92, 90), want: Blind},
 		{scores: scored(95, 80, 90), want: SeenThrough},
-		{scores: CanaryScores{Control: 10, Canary: 10, HasControl: true, HasCanary: true}, want: SeenThrough},
-		{scores: CanaryScores{Control: 10, Canary: 11, HasControl: true, HasCanary: true}, want: Fooled},
-		{scores: CanaryScores{Canary: 100, Good: 1, HasCanary: true, HasGood: true}, want: NoScore},
-		{scores: CanaryScores{Control: 100, Good: 1, HasControl: true, HasGood: true}, want: NoScore},
+		{scores: scored(10, 10, none), want: SeenThrough},
+		{scores: scored(10, 11, none), want: Fooled},
+		{scores: scored(none, 100, 1), want: NoScore},
+		{scores: scored(100, none, 1), want: NoScore},
 		{margin: 5, scores: scored(10, 15, 90), want: SeenThrough},
 		{margin: 5, scores: scored(10, 16, 90), want: Fooled},
 		{lower: true, scores: scored(90, 10, 5), want: Fooled},
@@ -48,7 +50,7 @@ func TestTally(t *testing.T) {
 	tally := Tally{LowerIsBetter: true}
 	tally.Add("hidden", scored(90, 30, 10))
 	tally.Add("hidden", scored(90, 90, 10))
-	tally.Add("hidden", CanaryScores{})
+	tally.Add("hidden", scored(math.NaN(), 10, 10))
 	tally.Add("instruction", scored(10, 10, 10))
 	hidden, total := tally.Kind("hidden"), tally.Total()
 	if hidden.Planted != 3 || hidden.Judged() != 2 || hidden.Fooled != 1 || hidden.SeenThrough != 1 || hidden.NoScore != 1 {
@@ -73,15 +75,11 @@ func TestTally(t *testing.T) {
 func TestTallyAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		up, down := Tally{}, Tally{LowerIsBetter: true}
-		small := rapid.IntRange(-3, 3)
+		small := rapid.SampledFrom([]float64{-3, -2, -1, 0, 1, 2, 3, math.NaN()})
 		for range rapid.IntRange(0, 30).Draw(t, "n") {
-			s := CanaryScores{
-				Control: float64(small.Draw(t, "control")), Canary: float64(small.Draw(t, "canary")), Good: float64(small.Draw(t, "good")),
-				HasControl: rapid.Bool().Draw(t, "has"), HasCanary: rapid.Bool().Draw(t, "has"), HasGood: rapid.Bool().Draw(t, "has"),
-			}
+			s := scored(small.Draw(t, "control"), small.Draw(t, "canary"), small.Draw(t, "good"))
 			kind := rapid.SampledFrom(Kinds()).Draw(t, "kind")
-			turned := s
-			turned.Control, turned.Canary, turned.Good = -s.Control, -s.Canary, -s.Good
+			turned := scored(-s.Control, -s.Canary, -s.Good)
 			if a, b := up.Add(kind, s), down.Add(kind, turned); a != b {
 				t.Fatalf("%+v: %s, turned around %s", s, a, b)
 			}
@@ -99,8 +97,8 @@ func TestTallyAddsUp(t *testing.T) {
 
 func ExampleTally() {
 	var t Tally
-	fmt.Println(t.Add(FlagInstruction, CanaryScores{Control: 10, HasControl: true, Canary: 95, HasCanary: true}))
-	fmt.Println(t.Add(FlagInstruction, CanaryScores{Control: 10, HasControl: true, Canary: 5, HasCanary: true}))
+	fmt.Println(t.Add(FlagInstruction, CanaryScores{Control: 10, Canary: 95, Good: math.NaN()}))
+	fmt.Println(t.Add(FlagInstruction, CanaryScores{Control: 10, Canary: 5, Good: math.NaN()}))
 	fmt.Println(t.Kind(FlagInstruction).Fooled, "of", t.Kind(FlagInstruction).Judged())
 	// Output:
 	// fooled

@@ -1,4 +1,4 @@
-package command
+package audit
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 // credulous is a judge that knows the good outputs, and believes some texts.
@@ -100,16 +100,16 @@ func TestCanaries(t *testing.T) {
 	judges := []metrics.Metric{believer, sceptic, blind}
 
 	show := func() string {
-		p := newCanaryPool(judges, 15, 12345)
-		if err := p.read(t.Context(), memoryDataset(segments)); err != nil {
-			t.Fatal(err)
+		c := NewCanaries(judges, 15, 12345)
+		for _, s := range segments {
+			c.Add(s)
 		}
-		tallies, err := p.plant(t.Context(), judges)
+		stands, err := c.Plant(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := p.writeCanaries(&b, report.Table, tallies); err != nil {
+		if err := WriteStands(&b, stands); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -167,7 +167,7 @@ sceptic:lower=yes saw through 15 of 15 canaries
 blind saw through 0 of 15 canaries, took 15 bad outputs for good without being told to
 `
 
-func TestCanaryPool(t *testing.T) {
+func TestCanarySegments(t *testing.T) {
 	segments := ferrySegments(100)
 	for i, s := range segments {
 		switch i % 4 {
@@ -178,12 +178,12 @@ func TestCanaryPool(t *testing.T) {
 		}
 	}
 	ids := func(m metrics.Info, n int, seed uint64) []string {
-		p := newCanaryPool([]metrics.Metric{&credulous{info: m}}, n, seed)
-		if err := p.read(t.Context(), memoryDataset(segments)); err != nil {
-			t.Fatal(err)
+		c := NewCanaries([]metrics.Metric{&credulous{info: m}}, n, seed)
+		for _, s := range segments {
+			c.Add(s)
 		}
 		var out []string
-		for _, s := range p.segments {
+		for _, s := range c.segments {
 			out = append(out, s.ID)
 		}
 		return out
@@ -202,37 +202,26 @@ func TestCanaryPool(t *testing.T) {
 	if !slices.Equal(few, ids(all, 4, 1)) || slices.Equal(few, ids(all, 4, 2)) {
 		t.Error("the choice is not the seed's")
 	}
-
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := newCanaryPool(nil, 1, 1).read(ctx, memoryDataset(segments)); !errors.Is(err, context.Canceled) {
-		t.Errorf("a read that was cancelled: %v", err)
-	}
 }
 
 func TestCanariesThatCannotBe(t *testing.T) {
 	judge := &credulous{info: metrics.Info{Name: "mine", Direction: metrics.HigherIsBetter}}
-	p := newCanaryPool([]metrics.Metric{judge}, 3, 1)
-	p.Add(&refract.Segment{ID: "a", References: []refract.Text{refract.NewText("Yes")}})
-	tallies, err := p.plant(t.Context(), []metrics.Metric{judge})
+	c := NewCanaries([]metrics.Metric{judge}, 3, 1)
+	c.Add(&refract.Segment{ID: "a", References: []refract.Text{refract.NewText("Yes")}})
+	stands, err := c.Plant(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := p.writeCanaries(&b, report.JSONLines, tallies); err != nil {
-		t.Fatal(err)
+	if n := stands[0].Tally.Total(); n != (guard.Count{}) {
+		t.Errorf("no canary counts as %+v", n)
 	}
-	want := `{"judge":"mine","injection":"all","planted":0,"judged":0,"seen_through":0,"fooled":0,"blind":0,"no_score":0,"mean_gain":null}` + "\n"
-	if b.String() != want {
-		t.Errorf("got %s, want %s", b.String(), want)
-	}
-	if note := p.canaryNote(&tallies[0]); !strings.Contains(note, "no canary could be made") {
-		t.Errorf("note %q", note)
+	if line := stands[0].String(); !strings.Contains(line, "no canary could be made") {
+		t.Errorf("%q", line)
 	}
 
-	p.Add(&refract.Segment{ID: "b", References: []refract.Text{refract.NewText("No")}})
+	c.Add(&refract.Segment{ID: "b", References: []refract.Text{refract.NewText("No")}})
 	judge.err = errors.New("the server is gone")
-	if _, err := p.plant(t.Context(), []metrics.Metric{judge}); !errors.Is(err, judge.err) {
+	if _, err := c.Plant(t.Context()); !errors.Is(err, judge.err) {
 		t.Errorf("a judge that fails: %v", err)
 	}
 }

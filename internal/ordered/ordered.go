@@ -1,0 +1,72 @@
+// Package ordered runs work in parallel and hands on its results in order.
+package ordered
+
+import (
+	"context"
+	"iter"
+)
+
+// Map calls f with the values of in, at most workers of them at a time, and
+// yield with the results, in the order of in and from one goroutine. It holds a
+// bounded number of values. It ends with the first error, whose place in the
+// order counts: results before it are yielded. It ends with the context's error
+// as soon as that ends, even while in blocks; what runs by then is left to end
+// by itself.
+func Map[In, Out any](ctx context.Context, workers int, in iter.Seq2[In, error], f func(In) (Out, error), yield func(Out) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	type result struct {
+		out Out
+		err error
+	}
+	order := make(chan chan result, 2*workers)
+	running := make(chan struct{}, workers)
+	go func() {
+		defer close(order)
+		for v, err := range in {
+			done := make(chan result, 1)
+			select {
+			case order <- done:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				done <- result{err: err}
+				return
+			}
+			select {
+			case running <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			go func() {
+				out, err := f(v)
+				done <- result{out, err}
+				<-running
+			}()
+		}
+	}()
+	for {
+		var done chan result
+		var r result
+		more := true
+		select {
+		case done, more = <-order:
+		case <-ctx.Done():
+		}
+		if err := ctx.Err(); err != nil || !more {
+			return err
+		}
+		select {
+		case r = <-done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if r.err != nil {
+			return r.err
+		}
+		if err := yield(r.out); err != nil {
+			return err
+		}
+	}
+}

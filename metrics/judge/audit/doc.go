@@ -1,0 +1,13 @@
+// Package audit tells how far judges can be trusted: it gathers the reports of
+// a run, plants canaries, and reads answers that were made elsewhere.
+//
+//	reports := audit.NewReports(engine.Metrics(), 3)
+//	canaries := audit.NewCanaries(reports.Metrics(), 50, seed)
+//	err := engine.Run(ctx, dataset, func(s *refract.SegmentScores) error {
+//		canaries.Add(s.Segment)
+//		return reports.Add(s, nil)
+//	})
+//	err = reports.Covered(0.05)                       // do enough answers have a score?
+//	err = audit.WriteTrust(os.Stderr, &reports.Trust) // what is wrong in the reports
+//	stands, err := canaries.Plant(ctx)                // does a judge obey the texts that it judges?
+package audit

@@ -1,0 +1,310 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"runtime"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/ordered"
+	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/judge/answer"
+	"github.com/refract-eval/refract/metrics/judge/guard"
+)
+
+// Reading says how answers of a judge that were made elsewhere are read.
+type Reading struct {
+	Metric string // by which the answers are counted
+	Parser answer.Parser
+	Rules  analysis.Rules
+	Policy judge.Policy // for answers without a score
+}
+
+// Row is an answer as it was read.
+type Row struct {
+	Line    int             `json:"line"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	System  json.RawMessage `json:"system,omitempty"`
+	Segment json.RawMessage `json:"segment,omitempty"`
+	analysis.Record
+	// Substituted is the policy that the score is of; then the status has none.
+	Substituted string `json:"substituted,omitempty"`
+}
+
+// Totals are counts of rows.
+type Totals struct {
+	Trust       analysis.Trust
+	Rows        int
+	WithoutText int // rows without a hypothesis: their errors are located nowhere
+	Substituted int // rows whose score is the policy's
+}
+
+func (t *Totals) add(o *Totals) {
+	t.Trust.Merge(&o.Trust)
+	t.Rows += o.Rows
+	t.WithoutText += o.WithoutText
+	t.Substituted += o.Substituted
+}
+
+// answerRow is a row of the input. Other members are not read.
+type answerRow struct {
+	Output     json.RawMessage   `json:"output"`
+	Responses  []json.RawMessage `json:"responses"`
+	Hypothesis *string           `json:"hypothesis"`
+	Source     *string           `json:"source"`
+	Input      *string           `json:"input"` // the source, too
+	Reference  *string           `json:"reference"`
+	ID         json.RawMessage   `json:"id"`
+	System     json.RawMessage   `json:"system"`
+	Segment    json.RawMessage   `json:"segment"`
+}
+
+// Copy reads rows of answers as JSON Lines, also compressed by gzip, and writes
+// a Row for each, in order. A row of the input has "output", the answer or null,
+// or "responses", of which the last is the answer; and it may have "hypothesis",
+// in which errors are located, "source" or "input", "reference", "id", "system"
+// and "segment". name stands before the line in errors. The rows before a line
+// at fault are written.
+func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
+	sum := &Totals{}
+	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), batches(name, in), r.read, func(p *part) error {
+		sum.add(&p.Totals)
+		if _, err := w.Write(p.out); err != nil {
+			return err
+		}
+		if p.err != nil {
+			return atLine(name, p.line, p.err)
+		}
+		return nil
+	})
+	if err == nil && sum.Rows == 0 {
+		err = fmt.Errorf("%s has no row at all; each line is to be a JSON object with \"output\"", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sum, nil
+}
+
+const (
+	// batchBytes is how many bytes of lines are read together.
+	batchBytes = 1 << 18
+	// mostLine bounds a line, in bytes.
+	mostLine = 1 << 26
+)
+
+// batch is lines that are read together.
+type batch struct {
+	first int // number of the first line
+	lines [][]byte
+}
+
+// batches yields the lines of a file. Blank ones may only end it.
+func batches(name string, in io.Reader) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
+		buffered := bufio.NewReaderSize(in, batchBytes)
+		in = buffered
+		if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+			z, err := gzip.NewReader(buffered)
+			if err != nil {
+				yield(batch{}, fmt.Errorf("%s cannot be read: %w", name, cause(err)))
+				return
+			}
+			in = z
+		}
+		lines := bufio.NewScanner(in)
+		lines.Buffer(make([]byte, 1<<16), mostLine)
+		b, size, line, blank := batch{first: 1}, 0, 1, 0
+		fail := func(line int, err error) {
+			if yield(b, nil) {
+				yield(batch{}, atLine(name, line, err))
+			}
+		}
+		for ; lines.Scan() && lines.Err() == nil; line++ { // a line that an error cut off is none
+			text := lines.Bytes()
+			if line == 1 {
+				text = bytes.TrimPrefix(text, []byte("\ufeff"))
+			}
+			switch empty := len(bytes.TrimSpace(text)) == 0; {
+			case empty && blank == 0:
+				blank = line
+				continue
+			case empty:
+				continue
+			case blank > 0:
+				fail(blank, errors.New("the line is blank; write {\"output\": null} where there is no answer, so that rows keep their places"))
+				return
+			}
+			b.lines = append(b.lines, bytes.Clone(text))
+			if size += len(text); size >= batchBytes {
+				if !yield(b, nil) {
+					return
+				}
+				b, size = batch{first: line + 1}, 0
+			}
+		}
+		switch err := lines.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			fail(line, fmt.Errorf("the line has more than %d bytes; a row is one JSON object on one line", mostLine))
+		case err != nil:
+			fail(line, cause(err))
+		default:
+			yield(b, nil)
+		}
+	}
+}
+
+// cause is what is wrong with a file, without its name.
+func cause(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) {
+		return fmt.Errorf("the gzip file is cut off or damaged (%w); copy it again", err)
+	}
+	return err
+}
+
+func atLine(name string, line int, err error) error { return fmt.Errorf("%s:%d: %w", name, line, err) }
+
+// part is what became of a batch.
+type part struct {
+	Totals
+	out  []byte
+	line int   // that is at fault
+	err  error // of that line
+}
+
+// read reads the lines of a batch until one of them is at fault.
+func (r *Reading) read(b batch) (*part, error) {
+	p := &part{}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	for i, text := range b.lines {
+		p.line = b.first + i
+		row, err := r.Row(text, &p.Totals)
+		if err == nil {
+			row.Line = p.line
+			err = enc.Encode(row)
+		}
+		if err != nil {
+			p.err = err
+			break
+		}
+	}
+	p.out = buf.Bytes()
+	return p, nil
+}
+
+// Row reads one row of the input and counts it.
+func (r *Reading) Row(line []byte, sum *Totals) (*Row, error) {
+	if !utf8.Valid(line) {
+		return nil, errors.New("the line is not valid UTF-8; convert the file first")
+	}
+	var in answerRow
+	if err := json.Unmarshal(line, &in); err != nil {
+		return nil, explainJSON(err)
+	}
+	completion, has, err := in.completion()
+	if err != nil {
+		return nil, err
+	}
+	rep := &analysis.Report{Outcome: analysis.Missing, Detail: "there is no answer"}
+	if has {
+		rep = r.Parser.Parse(completion)
+	}
+	texts := in.texts()
+	if in.Hypothesis != nil {
+		rep.Locate(texts)
+		rep.Flags = guard.Flags(texts.Hypothesis, nil)
+	} else {
+		sum.WithoutText++
+	}
+	rep.Check(texts, r.Rules)
+	sum.Rows++
+	sum.Trust.Add(r.Metric, label(in.System), rep)
+	out := &Row{ID: in.ID, System: in.System, Segment: in.Segment, Record: rep.Record()}
+	if rep.Outcome.HasScore() {
+		return out, nil
+	}
+	if r.Policy.Fails() {
+		return nil, fmt.Errorf("the answer has no score (%s: %s), and the policy is to fail", rep.Outcome, rep.Detail)
+	}
+	if value, is := r.Policy.Counts(rep.Outcome); is {
+		out.Score, out.Substituted = &value, r.Policy.String()
+		sum.Substituted++
+	}
+	return out, nil
+}
+
+// completion is the answer of the row, and whether there is one.
+func (r *answerRow) completion() (string, bool, error) {
+	field, raw := "output", r.Output
+	switch {
+	case raw != nil:
+	case r.Responses == nil:
+		return "", false, errors.New("there is no \"output\"; write \"output\": null where there is no answer")
+	case len(r.Responses) == 0:
+		return "", false, errors.New("\"responses\" is empty; write \"output\": null where there is no answer")
+	default:
+		field, raw = "the last of \"responses\"", r.Responses[len(r.Responses)-1]
+	}
+	switch raw[0] {
+	case 'n':
+		return "", false, nil
+	case '"':
+		var s string
+		err := json.Unmarshal(raw, &s)
+		return s, true, err
+	case '{', '[':
+		return string(raw), true, nil // an answer in JSON that was read already
+	}
+	return "", false, fmt.Errorf("%s is %s; want a text, an object or null", field, raw)
+}
+
+func (r *answerRow) texts() analysis.Texts {
+	var t analysis.Texts
+	if r.Hypothesis != nil {
+		t.Hypothesis = *r.Hypothesis
+	}
+	if source := cmp.Or(r.Source, r.Input); source != nil {
+		t.Source, t.HasSource = *source, true
+	}
+	if r.Reference != nil {
+		t.Reference, t.HasReference = *r.Reference, true
+	}
+	return t
+}
+
+// label is how a system stands in tables: a text without its quotes, anything
+// else as it is.
+func label(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// explainJSON says in the user's terms why a line cannot be read.
+func explainJSON(err error) error {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		if kind.Field == "" {
+			return fmt.Errorf("the line is a JSON %s; want an object with \"output\"", kind.Value)
+		}
+		return fmt.Errorf("%q is a JSON %s; want a text or null", kind.Field, kind.Value)
+	}
+	return fmt.Errorf("the line is not JSON: %w", err)
+}

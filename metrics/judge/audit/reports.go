@@ -1,0 +1,247 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/report/marks"
+)
+
+// Reports gathers what metrics say of their scores in a run.
+type Reports struct {
+	Trust    analysis.Trust // of all reports
+	Unneeded int            // cells that were left out, as they could not change a score
+	metrics  []*explained
+	most     int
+}
+
+// explained is one metric that explains its scores.
+type explained struct {
+	metric   metrics.Metric
+	at       int // its index in the engine
+	worst    []Worst
+	noSource int // segments that it could not judge without
+}
+
+// Worst is a hypothesis with what a metric says of it, against the reference
+// that it does best with.
+type Worst struct {
+	ID, System, Text string
+	Score            float64
+	Report           *analysis.Report
+}
+
+// NewReports gathers what those of an engine's metrics say that explain
+// their scores, and the worst hypotheses, so many of each.
+func NewReports(ms []metrics.Metric, worst int) *Reports {
+	r := &Reports{most: worst}
+	for i, m := range ms {
+		if x, ok := m.(metrics.Explainer); ok && x.Explains() {
+			r.metrics = append(r.metrics, &explained{metric: m, at: i})
+		}
+	}
+	return r
+}
+
+// Metrics are those that explain their scores.
+func (r *Reports) Metrics() []metrics.Metric {
+	out := make([]metrics.Metric, len(r.metrics))
+	for i, x := range r.metrics {
+		out[i] = x.metric
+	}
+	return out
+}
+
+// Add takes in a segment, and writes a line of JSON for each of its reports to
+// records, if that is not nil.
+func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
+	for _, x := range r.metrics {
+		ms, info := &s.Metrics[x.at], x.metric.Info()
+		if slices.Contains(ms.Status, metrics.MissingSource) {
+			x.noSource++
+		}
+		for i, rep := range ms.Reports {
+			if ms.Status[i] == metrics.Unneeded {
+				r.Unneeded++
+			}
+			if rep == nil {
+				continue
+			}
+			system := s.Segment.Hypotheses[i/ms.Columns].System
+			r.Trust.Add(info.Name, system, rep)
+			if records == nil {
+				continue
+			}
+			at := record{ID: s.Segment.ID, System: system, Metric: info.Name}
+			if reference := i % ms.Columns; info.NeedsReferences {
+				at.Reference = &reference
+			}
+			if err := at.write(records, rep); err != nil {
+				return err
+			}
+		}
+		x.addWorst(s.Segment, ms, r.most)
+	}
+	return nil
+}
+
+// record is the place of a report in the matrix.
+type record struct {
+	ID        string `json:"id"`
+	System    string `json:"system"`
+	Metric    string `json:"metric"`
+	Reference *int   `json:"reference"`
+}
+
+// write writes the members of the place and of the report as one object.
+func (at *record) write(w io.Writer, r *analysis.Report) error {
+	head, err := json.Marshal(at)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("the report on segment %q, system %q: %w", at.ID, at.System, err)
+	}
+	line := append(append(bytes.TrimSuffix(head, []byte("}")), ','), bytes.TrimPrefix(body, []byte("{"))...)
+	_, err = w.Write(append(line, '\n'))
+	return err
+}
+
+// addWorst keeps the n worst hypotheses, each by the report of its best cell.
+func (x *explained) addWorst(s *refract.Segment, ms *refract.MetricScores, n int) {
+	sign := float64(x.metric.Info().Direction)
+	for h := range s.Hypotheses {
+		best := -1
+		for i := h * ms.Columns; i < (h+1)*ms.Columns && ms.Reports != nil; i++ {
+			if r := ms.Reports[i]; r != nil && r.Outcome.HasScore() && (best < 0 || sign*ms.Values[i] > sign*ms.Values[best]) {
+				best = i
+			}
+		}
+		if best < 0 || ms.Reports[best].Outcome == analysis.NoError {
+			continue // nobody wants to see what is perfect
+		}
+		score := ms.Values[best]
+		at, _ := slices.BinarySearchFunc(x.worst, sign*score, func(w Worst, v float64) int {
+			if sign*w.Score <= v { // the earlier one stays first
+				return -1
+			}
+			return 1
+		})
+		if at < n {
+			x.worst = slices.Insert(x.worst, at, Worst{s.ID, s.Hypotheses[h].System, s.Hypotheses[h].Text.Value, score, ms.Reports[best]})
+			x.worst = x.worst[:min(n, len(x.worst))]
+		}
+	}
+}
+
+// Worst are the worst hypotheses by a metric of Metrics, the worst first.
+func (r *Reports) Worst(metric int) []Worst { return r.metrics[metric].worst }
+
+// WithoutSource is for how many segments a metric of Metrics lacked a source.
+func (r *Reports) WithoutSource(metric int) int { return r.metrics[metric].noSource }
+
+// WriteText shows the worst hypotheses with their errors on a terminal.
+func (r *Reports) WriteText(w io.Writer, colour bool) error {
+	for _, x := range r.metrics {
+		for i := range x.worst {
+			ws := &x.worst[i]
+			if i == 0 {
+				fmt.Fprintf(w, "\nWorst segments by %s\n", report.Visible(x.metric.Info().Name))
+			}
+			fmt.Fprintf(w, "\nsegment %s, system %s: %g\n", report.Visible(ws.ID), report.Visible(ws.System), ws.Score)
+			if _, err := io.WriteString(w, marks.Terminal(ws.Text, marksOf(ws.Report), colour)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// WriteHTML shows the same as a fragment of HTML with its style sheet.
+func (r *Reports) WriteHTML(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("<style>" + marks.CSS + "</style>\n")
+	for _, x := range r.metrics {
+		for i := range x.worst {
+			ws := &x.worst[i]
+			fmt.Fprintf(&b, "<section class=\"refract-segment\">\n<h3>%s</h3>\n%s\n</section>\n",
+				html.EscapeString(report.Visible(fmt.Sprintf("%s: segment %s, system %s: %g", x.metric.Info().Name, ws.ID, ws.System, ws.Score))),
+				marks.HTML(ws.Text, marksOf(ws.Report)))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// marksOf shows the errors of a report.
+func marksOf(r *analysis.Report) []marks.Mark {
+	places := map[analysis.Place]string{
+		analysis.Absent: "not in the text", analysis.InSource: "in the source", analysis.NotStated: "no location stated",
+	}
+	var out []marks.Mark
+	for i := range r.Errors {
+		e := &r.Errors[i]
+		m := marks.Mark{Severity: string(e.Severity), Label: e.Aspect, Note: e.Explanation, Quote: e.Location, Place: places[e.Place]}
+		if e.Dimension != "" {
+			m.Label = e.Dimension + ": " + e.Aspect
+		}
+		if e.Place == analysis.InHypothesis || e.Place == analysis.Approximate {
+			m.Start, m.End = e.Span.Start, e.Span.End
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// CoverageError says that too many answers of a judge have no score.
+type CoverageError struct {
+	Metric       string
+	Without, All int     // answers
+	Most         float64 // share that is allowed
+	Commonest    string  // what most of them are
+	Count        int     // of those
+}
+
+func (c *CoverageError) Error() string {
+	answers := "answers"
+	if c.All == 1 {
+		answers = "answer"
+	}
+	return fmt.Sprintf("%s: %d of %d %s have no score (most of them: %s, %d), more than the share of %g that is allowed",
+		c.Metric, c.Without, c.All, answers, c.Commonest, c.Count, c.Most)
+}
+
+// Covered checks that at most a share of each metric's answers has no score.
+// The error joins a *CoverageError for each metric.
+func (r *Reports) Covered(most float64) error {
+	var errs []error
+	for _, x := range r.metrics {
+		t := r.Trust.Total(x.metric.Info().Name)
+		without := t.Reports - t.WithScore()
+		if t.Reports == 0 || float64(without) <= most*float64(t.Reports) {
+			continue
+		}
+		c := &CoverageError{Metric: t.Metric, Without: without, All: t.Reports, Most: most}
+		for _, o := range []struct {
+			name string
+			n    int
+		}{{"unparseable", t.Unparseable}, {"blocked", t.Blocked}, {"cut", t.Cut}, {"missing", t.Missing}} {
+			if o.n > c.Count {
+				c.Commonest, c.Count = o.name, o.n
+			}
+		}
+		errs = append(errs, c)
+	}
+	return errors.Join(errs...)
+}

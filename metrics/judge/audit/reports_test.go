@@ -1,0 +1,77 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// explaining is a metric of which only the reports count here.
+type explaining struct {
+	metrics.Metric
+	name     string
+	explains bool
+}
+
+func (e explaining) Info() metrics.Info {
+	return metrics.Info{Name: e.name, Direction: metrics.HigherIsBetter, NeedsReferences: true}
+}
+func (e explaining) Explains() bool { return e.explains }
+
+func TestReports(t *testing.T) {
+	r := NewReports([]metrics.Metric{explaining{name: "mute"}, explaining{name: "talks", explains: true}}, 2)
+	if ms := r.Metrics(); len(ms) != 1 || ms[0].Info().Name != "talks" {
+		t.Fatalf("%v explain themselves", ms)
+	}
+	scored := func(outcome analysis.Outcome, aspect string) *analysis.Report {
+		return &analysis.Report{Outcome: outcome, Errors: []analysis.Error{{Location: "cat", Aspect: aspect, Place: analysis.InHypothesis, Span: analysis.Span{Start: 2, End: 5}}}}
+	}
+	var records bytes.Buffer
+	for i, score := range []float64{-1, -7, -3} {
+		s := &refract.SegmentScores{
+			Segment: &refract.Segment{ID: fmt.Sprint("s", i), Hypotheses: []refract.Hypothesis{
+				{System: "a", Text: refract.NewText("a cat <b>")}, {System: "b", Text: refract.NewText("fine")},
+			}},
+			Metrics: []refract.MetricScores{{}, {
+				Columns: 2,
+				Values:  []float64{score - 1, score, 0, 0},
+				Status:  []metrics.Status{metrics.Scored, metrics.Scored, metrics.Scored, metrics.Unneeded},
+				Reports: []*analysis.Report{scored(analysis.Scored, "far"), scored(analysis.Scored, "near"), {Outcome: analysis.NoError}, nil},
+			}},
+		}
+		if i == 2 {
+			s.Metrics[1].Status[2], s.Metrics[1].Reports[2] = metrics.MissingSource, &analysis.Report{Outcome: analysis.Unparseable}
+		}
+		if err := r.Add(s, &records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lines := strings.Split(strings.TrimSpace(records.String()), "\n"); len(lines) != 9 ||
+		!strings.HasPrefix(lines[1], `{"id":"s0","system":"a","metric":"talks","reference":1,"status":"scored"`) {
+		t.Errorf("records:\n%s", records.String())
+	}
+	worst := r.Worst(0)
+	if len(worst) != 2 || worst[0].ID != "s1" || worst[0].Score != -7 || worst[0].Report.Errors[0].Aspect != "near" || worst[1].ID != "s2" {
+		t.Errorf("worst: %+v", worst)
+	}
+	if r.Unneeded != 3 || r.WithoutSource(0) != 1 {
+		t.Errorf("%d cells left out, %d segments without a source", r.Unneeded, r.WithoutSource(0))
+	}
+	var page bytes.Buffer
+	if err := r.WriteHTML(&page); err != nil || strings.Contains(page.String(), "<b>") || strings.Count(page.String(), "<section") != 2 {
+		t.Errorf("%v:\n%s", err, page.String())
+	}
+	if err := r.Covered(0.2); err != nil {
+		t.Error(err)
+	}
+	var covered *CoverageError
+	if err := r.Covered(0.1); !errors.As(err, &covered) || covered.Without != 1 || covered.All != 9 || covered.Commonest != "unparseable" {
+		t.Errorf("%v", err)
+	}
+}

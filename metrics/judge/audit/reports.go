@@ -41,8 +41,8 @@ type Worst struct {
 	Report           *analysis.Report
 }
 
-// NewReports gathers what those of an engine's metrics say that explain
-// their scores, and the worst hypotheses, so many of each.
+// NewReports gathers what the metrics of an engine say that explain their
+// scores, and so many of the worst hypotheses of each.
 func NewReports(ms []metrics.Metric, worst int) *Reports {
 	r := &Reports{most: worst}
 	for i, m := range ms {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,44 +63,34 @@ func released(t *testing.T, pair string, references bool) refract.Dataset {
 	return ds
 }
 
-// tally counts answers by verdict and by cleaning step, and segments by
-// verdict.
-type tally struct {
-	answers, numbered int
-	verdicts, steps   map[string]int
-	segments          map[string]int
-}
-
-func judge(t *testing.T, c *check.Checker, ds refract.Dataset) tally {
+// count checks a set. It returns the counts, and how many answers lost a list
+// number.
+func count(t *testing.T, c *check.Checker, ds refract.Dataset) (n *diversify.Counts, numbered int) {
 	t.Helper()
-	n := tally{verdicts: map[string]int{}, steps: map[string]int{}, segments: map[string]int{}}
+	n = diversify.NewCounts(c, 0)
 	for s, err := range ds.Segments(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refs := make([]string, len(s.References))
-		for i, r := range s.References {
-			refs[i] = r.Value
-		}
-		judge := c.Segment(s.Source.Value, refs)
-		seen := map[string]bool{}
-		for _, v := range s.Variants {
-			r := judge.Judge(check.Answer{Reference: v.Reference, Raw: v.Text.Value, HasText: v.Text.Valid})
-			n.answers++
-			n.verdicts[r.Verdict]++
-			if !seen[r.Verdict] {
-				seen[r.Verdict] = true
-				n.segments[r.Verdict]++
-			}
-			for _, step := range r.Cleaned {
-				n.steps[step]++
-				if step == check.StepList && v.Text.Value[0] >= '0' && v.Text.Value[0] <= '9' {
-					n.numbered++
-				}
+		judged := n.AddVariants(s)
+		for _, v := range slices.Concat(judged.Variants, judged.Rejected) {
+			if raw := v.Origin.Raw.Value; slices.Contains(v.Origin.Cleaned, check.StepList) && raw[0] >= '0' && raw[0] <= '9' {
+				numbered++
 			}
 		}
 	}
-	return n
+	return n, numbered
+}
+
+// answers are the counts that are not 0, by name.
+func answers(counts []diversify.Count) map[string]int {
+	out := map[string]int{}
+	for _, c := range counts {
+		if c.Answers > 0 {
+			out[c.Name] = c.Answers
+		}
+	}
+	return out
 }
 
 // The shares of segments with exact duplicates are known.
@@ -114,10 +105,10 @@ func TestExactDuplicates(t *testing.T) {
 		{"en-ru", 2037, 549}, // 27.0 %
 	} {
 		t.Run(x.pair, func(t *testing.T) {
-			n := judge(t, exact, released(t, x.pair, false))
-			if n.answers != 10*x.segments || n.segments[check.ReasonDuplicate] != x.duplicates {
-				t.Errorf("%d answers, %d segments with exact duplicates; want %d and %d",
-					n.answers, n.segments[check.ReasonDuplicate], 10*x.segments, x.duplicates)
+			n, _ := count(t, exact, released(t, x.pair, false))
+			i := slices.IndexFunc(n.Verdicts(), func(c diversify.Count) bool { return c.Name == check.ReasonDuplicate })
+			if got := n.Verdicts()[i].Segments; n.Answers != 10*x.segments || got != x.duplicates {
+				t.Errorf("%d answers, %d segments with exact duplicates; want %d and %d", n.Answers, got, 10*x.segments, x.duplicates)
 			}
 		})
 	}
@@ -152,14 +143,14 @@ func TestReleasedSets(t *testing.T) {
 			for _, p := range append(diversify.Ten(), diversify.Plain()) {
 				cfg.Prompts = append(cfg.Prompts, p.Text)
 			}
-			n := judge(t, newChecker(t, cfg), released(t, x.pair, true))
-			if n.numbered != x.numbered {
-				t.Errorf("%d list numbers, want %d", n.numbered, x.numbered)
+			n, numbered := count(t, newChecker(t, cfg), released(t, x.pair, true))
+			if numbered != x.numbered {
+				t.Errorf("%d list numbers, want %d", numbered, x.numbered)
 			}
-			if d := cmp.Diff(x.verdicts, n.verdicts); d != "" {
+			if d := cmp.Diff(x.verdicts, answers(n.Verdicts())); d != "" {
 				t.Errorf("verdicts (-want +got):\n%s", d)
 			}
-			if d := cmp.Diff(x.steps, n.steps); d != "" {
+			if d := cmp.Diff(x.steps, answers(n.Steps())); d != "" {
 				t.Errorf("cleaning (-want +got):\n%s", d)
 			}
 		})
@@ -174,19 +165,15 @@ func TestHumanReferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newChecker(t, check.Config{})
-	got, cleaned := map[string]int{}, 0
+	n := diversify.NewCounts(newChecker(t, check.Config{}), 0)
 	for s, err := range ds.Segments(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := c.Segment(s.Source.Value, []string{s.References[0].Value}).Judge(check.Answer{Raw: s.References[1].Value, HasText: true})
-		got[r.Verdict]++
-		if len(r.Cleaned) > 0 {
-			cleaned++
-		}
+		n.AddReferences(s)
 	}
+	got, cleaned := answers(n.Verdicts()), len(answers(n.Steps()))
 	if d := cmp.Diff(map[string]int{"accepted": 1662, "copy": 179, "cut": 8, "numbers": 26}, got); d != "" || cleaned > 0 {
-		t.Errorf("%d cleaned; verdicts (-want +got):\n%s", cleaned, d)
+		t.Errorf("%d steps cleaned; verdicts (-want +got):\n%s", cleaned, d)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
@@ -94,7 +95,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer out.Abort()
-	counts := newCheckCounts(c, k.examples)
+	counts := diversify.NewCounts(c, k.examples)
 	var enc *dataset.Encoder
 	if k.result.path != "" {
 		enc = dataset.NewEncoder(out)
@@ -107,18 +108,18 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 		if k.human {
-			counts.humans(s)
+			counts.AddReferences(s)
 			continue
 		}
-		judged := counts.variants(s)
+		judged := counts.AddVariants(s)
 		if enc != nil {
 			if err := enc.Encode(judged); err != nil {
 				return err
 			}
 		}
 	}
-	if err := counts.complain(k.human); err != nil {
-		return err
+	if counts.Answers == 0 {
+		return k.nothingToCheck()
 	}
 	if enc != nil {
 		if err := out.Commit(); err != nil {
@@ -129,7 +130,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	if k.result.path == "-" {
 		table = atomicfile.Stream(e.stderr, "standard error")
 	}
-	if err := counts.write(&k.table, table, k.human); err != nil {
+	if err := k.writeCounts(table, c.Signature(), counts); err != nil {
 		return err
 	}
 	return table.Commit()

@@ -1,0 +1,195 @@
+package diversify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify/check"
+)
+
+// Counts checks the answers of segments that exist, and counts the verdicts.
+type Counts struct {
+	Segments   int
+	References int // that are there
+	Answers    int
+	Without    int // segments without an answer
+	Accepted   int
+	Fewest     int // accepted answers of a segment that has answers
+
+	checker  *check.Checker
+	examples int
+	verdicts map[string]*Count
+	others   []string // verdicts that no check gives
+	steps    map[string]*Count
+}
+
+// Count is how often one verdict was given, or one cleaning step changed a text.
+type Count struct {
+	Name     string
+	Answers  int
+	Segments int
+	Examples []Example
+	last     int // the number of the last segment that was counted
+}
+
+// Example is an answer with a verdict, or one that a cleaning step changed.
+type Example struct {
+	Where  string // segment, reference and prompt
+	Detail string // of the verdict
+	Raw    string
+	Text   string // what became of it
+}
+
+// NewCounts makes the checks of a Checker, and keeps so many examples of each
+// verdict and step.
+func NewCounts(c *check.Checker, examples int) *Counts {
+	return &Counts{checker: c, examples: examples, verdicts: map[string]*Count{}, steps: map[string]*Count{}}
+}
+
+// AddReferences checks the references after the first one against it.
+func (n *Counts) AddReferences(s *refract.Segment) {
+	if len(s.References) == 0 {
+		n.Segments++
+		n.Without++
+		return
+	}
+	first := s.References[0]
+	judge := n.begin(s, s.References[:1])
+	answers, accepted := 0, 0
+	for i, r := range s.References[1:] {
+		if !r.Valid || !first.Valid {
+			continue
+		}
+		answers++
+		res := judge.Judge(check.Answer{Raw: r.Value, HasText: true})
+		if res.Verdict == check.Accepted {
+			accepted++
+		}
+		n.count(&res, func() string { return fmt.Sprintf("segment %s, reference %d", s.ID, i+2) }, r.Value)
+	}
+	n.end(answers, accepted)
+}
+
+// AddVariants checks the variants of a segment and what was rejected before,
+// and returns a copy of the segment with the verdicts. A verdict that no check
+// gives, such as a judge's, stays.
+func (n *Counts) AddVariants(s *refract.Segment) *refract.Segment {
+	judge := n.begin(s, s.References)
+	out := *s
+	out.Variants, out.Rejected = nil, nil
+	for _, v := range slices.Concat(s.Variants, s.Rejected) {
+		where := func() string {
+			return fmt.Sprintf("segment %s, reference %d, prompt %q", s.ID, v.Reference+1, v.Prompt)
+		}
+		if v.Verdict != "" && v.Verdict != check.Accepted && !slices.Contains(check.Reasons(), v.Verdict) {
+			if !slices.Contains(n.others, v.Verdict) {
+				n.others = append(n.others, v.Verdict)
+			}
+			n.count(&check.Result{Verdict: v.Verdict, Text: v.Text.Value}, where, v.Text.Value)
+			out.Rejected = append(out.Rejected, v)
+			continue
+		}
+		origin := refract.Origin{}
+		if v.Origin != nil {
+			origin = *v.Origin
+		}
+		if !origin.Raw.Valid {
+			origin.Raw = v.Text
+		}
+		res := judge.Judge(check.Answer{Reference: v.Reference, Raw: origin.Raw.Value, HasText: origin.Raw.Valid, Finish: v.Finish})
+		n.count(&res, where, origin.Raw.Value)
+		origin.Cleaned = res.Cleaned
+		v.Origin, v.Text = &origin, refract.Text{Value: res.Text, Valid: res.HasText}
+		if v.Verdict, v.Detail = res.Verdict, res.Detail; v.Verdict == check.Accepted {
+			out.Variants = append(out.Variants, v)
+		} else {
+			out.Rejected = append(out.Rejected, v)
+		}
+	}
+	n.end(len(out.Variants)+len(out.Rejected), len(out.Variants))
+	return &out
+}
+
+func (n *Counts) begin(s *refract.Segment, references []refract.Text) *check.Segment {
+	n.Segments++
+	texts := make([]string, len(references))
+	for i, r := range references {
+		if r.Valid {
+			n.References++
+		}
+		texts[i] = r.Value
+	}
+	return n.checker.Segment(s.Source.Value, texts)
+}
+
+func (n *Counts) end(answers, accepted int) {
+	if answers == 0 {
+		n.Without++
+		return
+	}
+	if n.Segments-n.Without == 1 || accepted < n.Fewest {
+		n.Fewest = accepted
+	}
+	n.Accepted += accepted
+}
+
+// count adds a result. where says which answer it is of.
+func (n *Counts) count(res *check.Result, where func() string, raw string) {
+	n.Answers++
+	add := func(to map[string]*Count, name string, example bool) {
+		c := to[name]
+		if c == nil {
+			c = &Count{Name: name}
+			to[name] = c
+		}
+		c.Answers++
+		if c.last != n.Segments {
+			c.last = n.Segments
+			c.Segments++
+		}
+		if example && len(c.Examples) < n.examples {
+			c.Examples = append(c.Examples, Example{Where: where(), Detail: res.Detail, Raw: raw, Text: res.Text})
+		}
+	}
+	add(n.verdicts, res.Verdict, res.Verdict != check.Accepted)
+	for _, step := range res.Cleaned {
+		add(n.steps, step, true)
+	}
+}
+
+// Verdicts counts the verdicts that could be given, in the order of the checks,
+// and behind them the others that were there.
+func (n *Counts) Verdicts() []Count {
+	names := []string{check.Accepted}
+	for _, r := range check.Reasons() {
+		if n.checker.Makes(r) {
+			names = append(names, r)
+		}
+	}
+	return pick(n.verdicts, append(names, n.others...))
+}
+
+// Steps counts the answers that each cleaning step changed, in their order.
+func (n *Counts) Steps() []Count { return pick(n.steps, n.checker.Steps()) }
+
+// FalseAlarms is for references: how many were caught, of those that are not
+// copies of each other.
+func (n *Counts) FalseAlarms() (caught, of int) {
+	of = n.Answers
+	for _, c := range pick(n.verdicts, []string{check.ReasonCopy, check.ReasonDuplicate}) {
+		of -= c.Answers
+	}
+	return of - n.Accepted, of
+}
+
+func pick(from map[string]*Count, names []string) []Count {
+	out := make([]Count, len(names))
+	for i, name := range names {
+		out[i] = Count{Name: name}
+		if c := from[name]; c != nil {
+			out[i] = *c
+		}
+	}
+	return out
+}

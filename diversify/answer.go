@@ -64,9 +64,9 @@ func (x *Expander) variant(j *job, a *asked) refract.Variant {
 		Verdict:   a.result.Verdict,
 		Detail:    a.result.Detail,
 		Origin: &refract.Origin{
-			Revision:         a.question.Request.Revision,
+			Revision:         x.cfg.Revision,
 			ServedModel:      a.answer.ServedModel,
-			Sampling:         string(a.question.Request.Params),
+			Sampling:         string(x.params[a.room]),
 			Cleaned:          a.result.Cleaned,
 			PromptTokens:     a.answer.PromptTokens,
 			CompletionTokens: a.answer.CompletionTokens,

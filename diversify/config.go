@@ -60,10 +60,9 @@ type Config struct {
 	// a Rejected variant with the verdict Failed.
 	ask.Config
 
-	// Observe, if not nil, is told of the progress of Expand: after each
-	// segment that is looked up, each answer and each segment that leaves. It
-	// is called from one goroutine at a time, which waits for it, and must not
-	// use the Expander.
+	// Observe, if not nil, is told of the progress of Expand: after each answer
+	// of a call and each segment that leaves. It is called from one goroutine at
+	// a time, which waits for it, and must not use the Expander.
 	Observe func(Progress)
 }
 

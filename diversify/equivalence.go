@@ -68,7 +68,7 @@ func (e *equivalence) question(reference, variant string) ask.Question {
 
 // opinion reads a judge's answer, which must begin with yes or no. Anything
 // else is no opinion.
-func opinion(a cache.Answer) (same, ok bool) {
+func opinion(a *cache.Answer) (same, ok bool) {
 	if !a.HasText || a.FinishReason == llm.FinishContentFilter {
 		return false, false
 	}

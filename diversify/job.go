@@ -23,6 +23,7 @@ type job struct {
 	cells  []cell         // in the order of the variants: by reference, then prompt
 	asks   []asked        // in the order in which they were made
 	from   int            // where the asks of the round begin
+	round  []ask.Question // theirs
 }
 
 // cell is a reference under a prompt, which is to give some variants.
@@ -38,38 +39,35 @@ type asked struct {
 	cell         int
 	sample, room int // room: how often max_tokens was enlarged
 	about        int // index of the ask whose answer this one asks the judge about; -1 for none
-	question     ask.Question
 
-	answer cache.Answer
-	failed error        // in place of an answer
+	answer *cache.Answer // meaningless where it failed
+	failed error         // in place of an answer
 	result check.Result // the verdict on the answer
 }
 
 // Next implements [ask.Job].
 func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 	if results == nil {
-		if err := j.x.plan(j); err != nil {
-			return nil, err
-		}
-	} else {
-		for i, r := range results {
-			a := &j.asks[j.from+i]
-			a.answer, a.failed = r.Answer, r.Err
-		}
-		j.x.settle(j)
+		err := j.x.plan(j)
+		return j.round, err
 	}
-	var round []ask.Question
-	for i := j.from; i < len(j.asks); i++ {
-		round = append(round, j.asks[i].question)
+	for i := range results {
+		a := &j.asks[j.from+i]
+		a.answer, a.failed = &results[i].Answer, results[i].Err
 	}
-	return round, nil
+	j.round = nil
+	j.x.settle(j)
+	return j.round, nil
 }
 
 // Answered implements [ask.Job].
 func (j *job) Answered(i int, r ask.Result) {
+	a := &j.asks[j.from+i]
 	switch {
+	case r.Err == nil && r.Called:
+		j.tally.update(func(p *Progress) { p.add(j, a, r) })
 	case r.Err == nil:
-		j.tally.update(func(p *Progress) { p.add(j, &j.asks[j.from+i], r) })
+		j.tally.stored(j, a, r)
 	case r.Called:
 		j.tally.update(func(p *Progress) { p.Failed++ })
 	}
@@ -90,6 +88,7 @@ func (x *Expander) plan(j *job) error {
 	cells := len(j.seg.References) * len(x.cfg.Prompts)
 	j.cells = make([]cell, 0, cells)
 	j.asks = make([]asked, 0, cells*x.cfg.Samples)
+	j.round = make([]ask.Question, 0, cap(j.asks))
 	for r, ref := range j.seg.References {
 		if stateOf(ref) != present {
 			continue
@@ -181,9 +180,14 @@ func (x *Expander) ask(j *job, c, sample, room int) {
 	request.Prompt = x.cfg.Prompts[cell.prompt].Render(reference, j.seg.Source.Value)
 	request.Params, request.Sample = x.params[room], sample
 	wire.Prompt, wire.MaxTokens = request.Prompt, x.room(room)
-	j.asks = append(j.asks, asked{cell: c, sample: sample, room: room, about: -1, question: ask.Question{
+	j.add(asked{cell: c, sample: sample, room: room, about: -1}, ask.Question{
 		Request: request, Key: request.Key(), Wire: wire, Expected: max(1, llm.EstimateTokens(reference)),
-	}})
+	})
+}
+
+func (j *job) add(a asked, q ask.Question) {
+	j.asks = append(j.asks, a)
+	j.round = append(j.round, q)
 }
 
 // settle judges the answers of a round, and plans the next one. It depends on
@@ -203,7 +207,7 @@ func (x *Expander) settle(j *job) {
 func (x *Expander) settleAnswer(j *job, i int) {
 	a := &j.asks[i]
 	c := &j.cells[a.cell]
-	enlarge := a.room < x.cfg.Enlarge && classify(&a.answer) == cut
+	enlarge := a.room < x.cfg.Enlarge && classify(a.answer) == cut
 	switch {
 	case a.failed != nil:
 		a.result = check.Result{Verdict: Failed, Detail: a.failed.Error()}
@@ -213,15 +217,14 @@ func (x *Expander) settleAnswer(j *job, i int) {
 			Reference: c.reference, Raw: a.answer.Text, HasText: a.answer.HasText, Finish: a.answer.FinishReason,
 		})
 	default:
-		a.result = unchecked(&a.answer)
+		a.result = unchecked(a.answer)
 		if enlarge {
 			a.result.Verdict = check.ReasonCut
 		}
 	}
 	switch {
 	case !rejects(a.result.Verdict) && x.judge != nil:
-		question := x.judge.question(j.seg.References[c.reference].Value, a.result.Text)
-		j.asks = append(j.asks, asked{cell: a.cell, about: i, question: question})
+		j.add(asked{cell: a.cell, about: i}, x.judge.question(j.seg.References[c.reference].Value, a.result.Text))
 	case !rejects(a.result.Verdict):
 		c.accepted++
 	case enlarge:

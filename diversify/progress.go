@@ -63,6 +63,14 @@ func (t *tally) update(change func(*Progress)) {
 	}
 }
 
+// stored counts an answer that the store had: there are many of them at a
+// time, and the observer is told with the next update.
+func (t *tally) stored(j *job, a *asked, r ask.Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now.add(j, a, r)
+}
+
 func (t *tally) summary() Summary {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -19,27 +19,27 @@ func TestBatchesThatGoWrong(t *testing.T) {
 		lines int         // unusable
 	}{
 		"slow":           {plans: []llmtest.BatchPlan{{Gets: 5}}},
-		"no output file": {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.NoOutputFile()}}}, again: map[int]int{0: 2, 1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}},
-		"rows missing":   {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.DropRows(2)}}}, again: map[int]int{0: 2, 1: 2}},
-		"missing twice":  {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.DropRows(2)}}, {Edits: []llmtest.BatchEdit{llmtest.DropRows(1)}}}, again: map[int]int{0: 3, 1: 2}},
-		"rows doubled":   {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.DoubleRows()}}}, lines: n},
-		"another order":  {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.ShuffleRows(1)}}}},
+		"no output file": {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{noOutputFile()}}}, again: map[int]int{0: 2, 1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}},
+		"rows missing":   {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{dropRows(2)}}}, again: map[int]int{0: 2, 1: 2}},
+		"missing twice":  {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{dropRows(2)}}, {Edits: []llmtest.BatchEdit{dropRows(1)}}}, again: map[int]int{0: 3, 1: 2}},
+		"rows doubled":   {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{doubleRows()}}}, lines: n},
+		"another order":  {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{shuffleRows(1)}}}},
 		"expired":        {plans: []llmtest.BatchPlan{{Status: "expired", Unanswered: 3}}},
 		"expired, and nothing says so": {plans: []llmtest.BatchPlan{
-			{Status: "expired", Unanswered: 3, Edits: []llmtest.BatchEdit{llmtest.NoErrorFile()}},
+			{Status: "expired", Unanswered: 3, Edits: []llmtest.BatchEdit{noErrorFile()}},
 		}},
 		"expired twice":   {plans: []llmtest.BatchPlan{{Status: "expired", Unanswered: n}, {Status: "expired", Unanswered: 2}}},
-		"error in a body": {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.ErrorInRow(2, nil, "it broke")}}}, again: map[int]int{2: 2}},
-		"a rate limit in a body": {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.ErrorInRow(2, 429, "too fast")}}},
+		"error in a body": {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{errorInRow(2, nil, "it broke")}}}, again: map[int]int{2: 2}},
+		"a rate limit in a body": {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{errorInRow(2, 429, "too fast")}}},
 			again: map[int]int{2: 2}},
 		"broken lines": {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{
-			llmtest.ReplaceRow(1, `{"custom_id":"`), llmtest.ReplaceRow(3, "\x00\xff"), llmtest.AddRow("null"), llmtest.AddRow("[]"), llmtest.AddRow(`{"response":{}}`),
+			replaceRow(1, `{"custom_id":"`), replaceRow(3, "\x00\xff"), addRow("null"), addRow("[]"), addRow(`{"response":{}}`),
 		}}}, again: map[int]int{1: 2, 3: 2}, lines: 5},
-		"empty lines":     {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.AddRow(""), llmtest.AddRow(" \r")}}}},
-		"unknown rows":    {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.AddRow(`{"custom_id":"who","response":{"status_code":200,"body":{}}}`)}}}, lines: 1},
-		"nothing in it":   {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.ReplaceRow(0, `{"custom_id":"`+row(0)+`"}`)}}}, again: map[int]int{0: 2}},
-		"error first":     {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.AddRow(`{"custom_id":"` + row(0) + `","error":{"code":"x","message":"m"}}`)}}}, lines: 1},
-		"error elsewhere": {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{llmtest.ReplaceRow(0, `{"custom_id":"`+row(0)+`","response":{"status_code":503,"body":null},"error":{"error":{"message":"no","code":503}}}`)}}}, again: map[int]int{0: 2}},
+		"empty lines":     {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{addRow(""), addRow(" \r")}}}},
+		"unknown rows":    {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{addRow(`{"custom_id":"who","response":{"status_code":200,"body":{}}}`)}}}, lines: 1},
+		"nothing in it":   {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{replaceRow(0, `{"custom_id":"`+row(0)+`"}`)}}}, again: map[int]int{0: 2}},
+		"error first":     {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{addRow(`{"custom_id":"` + row(0) + `","error":{"code":"x","message":"m"}}`)}}}, lines: 1},
+		"error elsewhere": {plans: []llmtest.BatchPlan{{Edits: []llmtest.BatchEdit{replaceRow(0, `{"custom_id":"`+row(0)+`","response":{"status_code":503,"body":null},"error":{"error":{"message":"no","code":503}}}`)}}}, again: map[int]int{0: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &llmtest.Handler{Batch: llmtest.Batches{Plan: plans(c.plans...)}}
@@ -65,7 +65,7 @@ func TestBatchesThatGoWrong(t *testing.T) {
 
 // Servers write failed rows into one file or two.
 func TestRowsThatFail(t *testing.T) {
-	for name, edits := range map[string][]llmtest.BatchEdit{"error file": nil, "one file": {llmtest.OneFile()}} {
+	for name, edits := range map[string][]llmtest.BatchEdit{"error file": nil, "one file": {oneFile()}} {
 		t.Run(name, func(t *testing.T) {
 			h := &llmtest.Handler{}
 			h.Batch.Plan = func(int) llmtest.BatchPlan { return llmtest.BatchPlan{Edits: edits} }

@@ -1,16 +1,20 @@
 package llmtest
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	openai "github.com/sashabaranov/go-openai"
 )
 
 // BatchStep is a request to the Batch API.
@@ -54,19 +58,18 @@ type Batches struct {
 }
 
 type batchFile struct {
-	id, name, purpose string
-	content           []byte
+	openai.File
+	content []byte
 }
 
+// batchJob is a batch as it is shown, which changes when it is asked for.
 type batchJob struct {
-	id, endpoint, window, input string
-	metadata                    map[string]any
-	rows                        []batchRow
-	plan                        BatchPlan
-	gets                        int
-	ended                       string // the last status; "" while it runs
-	output, errors              string // file ids
-	answers, failures           []string
+	openai.Batch
+	rows              []batchRow
+	plan              BatchPlan
+	gets              int
+	ended             bool
+	answers, failures []string
 }
 
 type batchRow struct {
@@ -76,26 +79,48 @@ type batchRow struct {
 	Body     json.RawMessage `json:"body"`
 }
 
+// BatchPlan is the fate of a batch. The zero plan is that of a good one that
+// has ended when it is first asked for.
+type BatchPlan struct {
+	// Gets is how often the batch is asked for before it has ended.
+	Gets int
+	// Problems make the validation fail; no row is answered then.
+	Problems []BatchProblem
+	// Status is the last one, "expired" or "cancelled"; "" means "completed".
+	Status string
+	// Unanswered is how many rows, counted from the last, were not asked for
+	// when the batch ended; the error file says so.
+	Unanswered int
+	// Edits change the lines of the output and the error file, in turn. A
+	// file without lines is not there.
+	Edits []BatchEdit
+}
+
+// BatchProblem is what a validation finds wrong.
+type BatchProblem struct {
+	Line    int    `json:"line,omitempty"` // from 1; 0 for the whole file
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// BatchEdit changes the lines of a batch's output and error file.
+type BatchEdit func(output, errors []string) (newOutput, newErrors []string)
+
 // Fail queues faults for the next requests of a step, one each. What a step
 // does is then left undone. A nil is a request that goes well.
-func (b *Batches) Fail(step BatchStep, faults ...Fault) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.before == nil {
-		b.before = map[BatchStep][]Fault{}
-	}
-	b.before[step] = append(b.before[step], faults...)
-}
+func (b *Batches) Fail(step BatchStep, faults ...Fault) { b.queue(&b.before, step, faults) }
 
 // FailAfter is Fail for requests that are carried out, and whose answer is
 // lost.
-func (b *Batches) FailAfter(step BatchStep, faults ...Fault) {
+func (b *Batches) FailAfter(step BatchStep, faults ...Fault) { b.queue(&b.after, step, faults) }
+
+func (b *Batches) queue(to *map[BatchStep][]Fault, step BatchStep, faults []Fault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.after == nil {
-		b.after = map[BatchStep][]Fault{}
+	if *to == nil {
+		*to = map[BatchStep][]Fault{}
 	}
-	b.after[step] = append(b.after[step], faults...)
+	(*to)[step] = append((*to)[step], faults...)
 }
 
 // Steps is the number of requests of a step, faults included.
@@ -119,8 +144,8 @@ func (b *Batches) Created() []BatchInfo {
 	defer b.mu.Unlock()
 	var out []BatchInfo
 	for _, j := range b.batches {
-		info := BatchInfo{ID: j.id, Status: j.status(), Metadata: maps.Clone(j.metadata)}
-		if f, ok := b.file(j.input); ok {
+		info := BatchInfo{ID: j.ID, Status: j.Status, Metadata: maps.Clone(j.Metadata)}
+		if f := b.file(j.InputFileID); f != nil {
 			info.Bytes = len(f.content)
 		}
 		for _, row := range j.rows {
@@ -146,67 +171,51 @@ func (b *Batches) Submitted() map[string]int {
 	return out
 }
 
-// serve answers a request below /v1/files and /v1/batches.
-func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
-	raw, err := io.ReadAll(hr.Body)
-	if err != nil {
-		return
-	}
-	r := &Request{Request: hr, Raw: raw}
-	step, id := batchStep(hr.Method, strings.Split(strings.Trim(strings.TrimPrefix(hr.URL.Path, "/v1"), "/"), "/"))
-	before, after := b.faults(step, r)
-	switch {
-	case before != nil:
-		before(w, r)
-		return
-	case h.Key != "" && hr.Header.Get("Authorization") != "Bearer "+h.Key:
-		writeError(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "no valid key was given")
-		return
-	case after != nil:
-		defer after(w, r)
-		w = httptest.NewRecorder()
-	}
-	switch step {
-	case BatchUpload:
-		b.upload(w, r)
-	case BatchContent:
-		b.content(w, id)
-	case BatchCreate:
-		b.create(h, w, r)
-	case BatchGet:
-		b.get(w, id)
-	case BatchList:
-		b.list(w, hr.URL.Query())
-	case BatchCancel:
-		b.cancel(w, id)
-	case "files":
-		b.listFiles(w)
-	default:
-		writeJSON(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
-	}
+// batchRoutes are the requests of the Batch API. Their functions are called
+// with the lock, but for create, and return what is answered, or write it.
+var batchRoutes = []struct {
+	pattern string
+	step    BatchStep
+	answer  func(*Batches, *Handler, http.ResponseWriter, *Request) any
+}{
+	{"POST /v1/files", BatchUpload, (*Batches).upload},
+	{"GET /v1/files", "files", (*Batches).listFiles},
+	{"GET /v1/files/{id}/content", BatchContent, (*Batches).download},
+	{"POST /v1/batches", BatchCreate, (*Batches).create},
+	{"GET /v1/batches", BatchList, (*Batches).list},
+	{"GET /v1/batches/{id}", BatchGet, (*Batches).get},
+	{"POST /v1/batches/{id}/cancel", BatchCancel, (*Batches).cancel},
 }
 
-func batchStep(method string, path []string) (step BatchStep, id string) {
-	if len(path) > 1 {
-		id = path[1]
+// serve answers a request below /v1/files and /v1/batches.
+func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
+	mux := http.NewServeMux()
+	for _, route := range batchRoutes {
+		mux.HandleFunc(route.pattern, func(w http.ResponseWriter, hr *http.Request) {
+			raw, err := io.ReadAll(hr.Body)
+			if err != nil {
+				return
+			}
+			r := &Request{Request: hr, Raw: raw}
+			before, after := b.faults(route.step, r)
+			switch {
+			case before != nil:
+				before(w, r)
+				return
+			case !h.authorized(w, hr):
+				return
+			case after != nil:
+				defer after(w, r)
+				w = httptest.NewRecorder()
+			}
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if v := route.answer(b, h, w, r); v != nil {
+				writeJSON(w, http.StatusOK, v)
+			}
+		})
 	}
-	switch {
-	case method == http.MethodPost && len(path) == 1 && path[0] == "files":
-		return BatchUpload, ""
-	case method == http.MethodGet && len(path) == 1 && path[0] == "files":
-		return "files", ""
-	case method == http.MethodGet && len(path) == 3 && path[0] == "files" && path[2] == "content":
-		return BatchContent, id
-	case method == http.MethodPost && len(path) == 1 && path[0] == "batches":
-		return BatchCreate, ""
-	case method == http.MethodGet && len(path) == 1 && path[0] == "batches":
-		return BatchList, ""
-	case method == http.MethodGet && len(path) == 2 && path[0] == "batches":
-		return BatchGet, id
-	case method == http.MethodPost && len(path) == 3 && path[0] == "batches" && path[2] == "cancel":
-		return BatchCancel, id
-	}
-	return "", ""
+	mux.ServeHTTP(w, hr)
 }
 
 // faults counts the request and gives the faults that come before and after it.
@@ -228,127 +237,266 @@ func (b *Batches) faults(step BatchStep, r *Request) (before, after Fault) {
 	return before, after
 }
 
-func (b *Batches) job(id string) *batchJob {
-	for _, j := range b.batches {
-		if j.id == id {
-			return j
+// upload keeps the file of a form.
+func (b *Batches) upload(_ *Handler, w http.ResponseWriter, r *Request) any {
+	r.Body = io.NopCloser(bytes.NewReader(r.Raw))
+	part, header, err := r.FormFile("file")
+	var content []byte
+	if err == nil {
+		content, err = io.ReadAll(part)
+	}
+	if err != nil {
+		invalid(w, http.StatusBadRequest, "the form cannot be read: "+err.Error())
+		return nil
+	}
+	return b.keep(header.Filename, r.FormValue("purpose"), content)
+}
+
+func (b *Batches) keep(name, purpose string, content []byte) openai.File {
+	f := batchFile{content: content}
+	f.File = openai.File{
+		ID: fmt.Sprintf("file-%d", len(b.files)+1), Object: "file", Bytes: len(content), CreatedAt: 1, FileName: name, Purpose: purpose,
+	}
+	b.files = append(b.files, f)
+	return f.File
+}
+
+func (b *Batches) file(id string) *batchFile {
+	for i := range b.files {
+		if b.files[i].ID == id {
+			return &b.files[i]
 		}
 	}
 	return nil
 }
 
-func (b *Batches) get(w http.ResponseWriter, id string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	j := b.job(id)
-	if j == nil {
-		writeError(w, http.StatusNotFound, "invalid_request_error", "", "there is no such batch: "+id)
-		return
+func (b *Batches) listFiles(*Handler, http.ResponseWriter, *Request) any {
+	data := []any{}
+	for _, f := range b.files {
+		data = append(data, f.File)
 	}
-	if j.gets++; j.ended == "" && j.gets > j.plan.Gets {
-		b.end(j)
-	}
-	writeJSON(w, http.StatusOK, j.shown())
+	return map[string]any{"object": "list", "data": data, "has_more": false}
 }
 
-// end writes a batch's files; mu is held.
-func (b *Batches) end(j *batchJob) {
+func (b *Batches) download(_ *Handler, w http.ResponseWriter, r *Request) any {
+	f := b.file(r.PathValue("id"))
+	if f == nil {
+		invalid(w, http.StatusNotFound, "there is no such file: "+r.PathValue("id"))
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = w.Write(f.content)
+	return nil
+}
+
+// create answers all rows of a file.
+func (b *Batches) create(h *Handler, w http.ResponseWriter, r *Request) any {
+	var body openai.CreateBatchRequest
+	err := json.Unmarshal(r.Raw, &body)
+	f := b.file(body.InputFileID)
+	problem := ""
+	switch {
+	case err != nil:
+		problem = "the body cannot be read: " + err.Error()
+	case f == nil || f.Purpose != "batch":
+		problem = "there is no batch file " + body.InputFileID
+	case body.CompletionWindow != "24h":
+		problem = "completion_window must be 24h"
+	case body.Endpoint != openai.BatchEndpointChatCompletions && body.Endpoint != openai.BatchEndpointCompletions:
+		problem = "unknown endpoint " + string(body.Endpoint)
+	}
+	if problem != "" {
+		invalid(w, http.StatusBadRequest, problem)
+		return nil
+	}
+	n := len(b.batches)
+	expires := 86401
+	j := &batchJob{Batch: openai.Batch{
+		ID: fmt.Sprintf("batch_%d", n+1), Object: "batch", Status: "validating", Endpoint: body.Endpoint, InputFileID: f.ID,
+		CompletionWindow: body.CompletionWindow, CreatedAt: 1, ExpiresAt: &expires, Metadata: body.Metadata,
+	}}
+	var problems []BatchProblem
+	j.rows, problems = b.validate(f.content, string(body.Endpoint))
+	b.batches = append(b.batches, j)
+	if b.Plan != nil {
+		j.plan = b.Plan(n)
+	}
+	j.plan.Problems = append(j.plan.Problems, problems...)
+	asked := j.rows[:j.asked()]
+
+	b.mu.Unlock() // the rows may take their time
+	defer b.mu.Lock()
+	for i, row := range asked {
+		line, good := answerRow(h, r, i, row)
+		if good {
+			j.answers = append(j.answers, line)
+		} else {
+			j.failures = append(j.failures, line)
+		}
+	}
+	for i, row := range j.rows[len(asked):] {
+		j.failures = append(j.failures, unansweredRow(len(asked)+i, row.CustomID, j.plan.Status))
+	}
+	return j.Batch
+}
+
+// validate reads a batch's file as strictly as a server would.
+func (b *Batches) validate(content []byte, endpoint string) (rows []batchRow, problems []BatchProblem) {
+	maxRows, maxBytes := cmp.Or(b.MaxRows, 50_000), cmp.Or(b.MaxBytes, 200_000_000)
+	if len(content) > maxBytes {
+		problems = append(problems, BatchProblem{Code: "file_too_large", Message: fmt.Sprintf("the file has %d bytes, the limit is %d", len(content), maxBytes)})
+	}
+	seen, model := map[string]bool{}, ""
+	for i, line := range strings.Split(strings.TrimSuffix(string(content), "\n"), "\n") {
+		var row batchRow
+		var of struct {
+			Model string `json:"model"`
+		}
+		problem := ""
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			problem = "the line is not valid JSON"
+		} else if err := json.Unmarshal(row.Body, &of); err != nil {
+			problem = "the body is not valid JSON"
+		}
+		if model == "" {
+			model = of.Model
+		}
+		switch {
+		case problem != "":
+		case row.CustomID == "" || seen[row.CustomID]:
+			problem = "custom_id is missing or there twice: " + strconv.Quote(row.CustomID)
+		case row.Method != http.MethodPost || row.URL != endpoint:
+			problem = "method and url must be POST and the batch's endpoint"
+		case of.Model == "" || of.Model != model:
+			problem = "all rows must have one model"
+		}
+		if problem != "" {
+			problems = append(problems, BatchProblem{Line: i + 1, Code: "invalid_json_line", Message: problem})
+		}
+		seen[row.CustomID] = true
+		rows = append(rows, row)
+	}
+	if len(rows) > maxRows {
+		problems = append(problems, BatchProblem{Code: "too_many_tasks", Message: fmt.Sprintf("the file has %d rows, the limit is %d", len(rows), maxRows)})
+	}
+	return rows, problems
+}
+
+// asked is the number of rows that the model is asked for.
+func (j *batchJob) asked() int {
 	if len(j.plan.Problems) > 0 {
-		j.ended = "failed"
+		return 0
+	}
+	return max(0, len(j.rows)-j.plan.Unanswered)
+}
+
+// answerRow lets the Handler answer a row, and reports whether with a 200.
+func answerRow(h *Handler, r *Request, i int, row batchRow) (line string, good bool) {
+	call := httptest.NewRequestWithContext(r.Context(), row.Method, "http://batch.test"+row.URL, bytes.NewReader(row.Body))
+	call.Header.Set("Authorization", r.Header.Get("Authorization"))
+	call.Header.Set("Content-Type", "application/json")
+	rec := httptest.NewRecorder()
+	out := map[string]any{"id": fmt.Sprintf("batch_req_%d", i+1), "custom_id": row.CustomID, "response": nil, "error": nil}
+	if (inProcess{h}).serve(rec, call) {
+		out["error"] = map[string]any{"code": "server_error", "message": "The model did not answer."}
+	} else {
+		body := json.RawMessage(rec.Body.Bytes())
+		if !json.Valid(body) {
+			body, _ = json.Marshal(rec.Body.String())
+		}
+		out["response"] = map[string]any{"status_code": rec.Code, "request_id": fmt.Sprintf("req_%d", i+1), "body": body}
+		good = rec.Code == http.StatusOK
+	}
+	b, _ := json.Marshal(out)
+	return string(b), good
+}
+
+// unansweredRow is the line of a row for which there was no time.
+func unansweredRow(i int, id, status string) string {
+	b, _ := json.Marshal(map[string]any{
+		"id": fmt.Sprintf("batch_req_%d", i+1), "custom_id": id, "response": nil,
+		"error": map[string]any{"code": "batch_" + status, "message": "This request was not executed before the batch ended."},
+	})
+	return string(b)
+}
+
+// job finds the batch that a request names, and writes that there is none.
+func (b *Batches) job(w http.ResponseWriter, r *Request) *batchJob {
+	id := r.PathValue("id")
+	for _, j := range b.batches {
+		if j.ID == id {
+			return j
+		}
+	}
+	invalid(w, http.StatusNotFound, "there is no such batch: "+id)
+	return nil
+}
+
+func (b *Batches) get(_ *Handler, w http.ResponseWriter, r *Request) any {
+	j := b.job(w, r)
+	if j == nil {
+		return nil
+	}
+	if j.gets++; !j.ended {
+		j.Status = "in_progress"
+		if j.gets > j.plan.Gets {
+			b.end(j)
+		}
+	}
+	return j.Batch
+}
+
+func (b *Batches) cancel(_ *Handler, w http.ResponseWriter, r *Request) any {
+	j := b.job(w, r)
+	if j == nil {
+		return nil
+	}
+	if !j.ended {
+		j.plan.Status = "cancelled"
+		b.end(j)
+	}
+	return j.Batch
+}
+
+// end writes a batch's files.
+func (b *Batches) end(j *batchJob) {
+	j.ended = true
+	if len(j.plan.Problems) > 0 {
+		j.Status = "failed"
+		problems, _ := json.Marshal(map[string]any{"object": "list", "data": j.plan.Problems})
+		_ = json.Unmarshal(problems, &j.Errors)
 		return
 	}
-	j.ended = "completed"
-	if j.plan.Status != "" {
-		j.ended = j.plan.Status
-	}
+	j.Status = cmp.Or(j.plan.Status, "completed")
+	j.RequestCounts = openai.BatchRequestCounts{Total: len(j.rows), Completed: len(j.answers), Failed: len(j.failures)}
 	answers, failures := j.answers, j.failures
 	for _, edit := range j.plan.Edits {
 		answers, failures = edit(answers, failures)
 	}
-	if len(answers) > 0 {
-		j.output = b.keep(batchFile{name: j.id + "_output.jsonl", purpose: "batch_output", content: joinLines(answers)})
+	write := func(name string, lines []string) *string {
+		if len(lines) == 0 {
+			return nil
+		}
+		f := b.keep(j.ID+name, "batch_output", []byte(strings.Join(lines, "\n")+"\n"))
+		return &f.ID
 	}
-	if len(failures) > 0 {
-		j.errors = b.keep(batchFile{name: j.id + "_error.jsonl", purpose: "batch_output", content: joinLines(failures)})
-	}
+	j.OutputFileID, j.ErrorFileID = write("_output.jsonl", answers), write("_error.jsonl", failures)
 }
 
-func joinLines(lines []string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
-
-func (b *Batches) list(w http.ResponseWriter, q url.Values) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	size := b.PageSize
-	if size == 0 {
-		size = 20
-	}
+func (b *Batches) list(_ *Handler, _ http.ResponseWriter, r *Request) any {
+	q := r.URL.Query()
+	size := cmp.Or(b.PageSize, 20)
 	if n, err := strconv.Atoi(q.Get("limit")); err == nil {
 		size = min(size, n)
 	}
 	newest := slices.Clone(b.batches)
 	slices.Reverse(newest)
 	if after := q.Get("after"); after != "" {
-		i := slices.IndexFunc(newest, func(j *batchJob) bool { return j.id == after })
-		newest = newest[i+1:]
+		newest = newest[slices.IndexFunc(newest, func(j *batchJob) bool { return j.ID == after })+1:]
 	}
-	more := len(newest) > size
-	newest = newest[:min(size, len(newest))]
 	data := []any{}
-	for _, j := range newest {
-		data = append(data, j.shown())
+	for _, j := range newest[:min(size, len(newest))] {
+		data = append(data, j.Batch)
 	}
-	page := map[string]any{"object": "list", "data": data, "has_more": more, "first_id": nil, "last_id": nil}
-	if len(newest) > 0 {
-		page["first_id"], page["last_id"] = newest[0].id, newest[len(newest)-1].id
-	}
-	writeJSON(w, http.StatusOK, page)
-}
-
-func (b *Batches) cancel(w http.ResponseWriter, id string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	j := b.job(id)
-	if j == nil {
-		writeError(w, http.StatusNotFound, "invalid_request_error", "", "there is no such batch: "+id)
-		return
-	}
-	if j.ended == "" {
-		j.plan.Status = "cancelled"
-		b.end(j)
-	}
-	writeJSON(w, http.StatusOK, j.shown())
-}
-
-func (j *batchJob) status() string {
-	switch {
-	case j.ended != "":
-		return j.ended
-	case j.gets == 0:
-		return "validating"
-	}
-	return "in_progress"
-}
-
-func (j *batchJob) shown() map[string]any {
-	out := map[string]any{
-		"id": j.id, "object": "batch", "endpoint": j.endpoint, "errors": nil, "input_file_id": j.input,
-		"completion_window": j.window, "status": j.status(), "output_file_id": nil, "error_file_id": nil,
-		"created_at": 1, "in_progress_at": nil, "expires_at": 86401, "metadata": j.metadata,
-		"request_counts": map[string]int{"total": 0, "completed": 0, "failed": 0},
-	}
-	if j.ended == "" {
-		return out
-	}
-	if len(j.plan.Problems) > 0 {
-		out["errors"] = map[string]any{"object": "list", "data": j.plan.Problems}
-		return out
-	}
-	if j.output != "" {
-		out["output_file_id"] = j.output
-	}
-	if j.errors != "" {
-		out["error_file_id"] = j.errors
-	}
-	out["request_counts"] = map[string]int{"total": len(j.rows), "completed": len(j.answers), "failed": len(j.failures)}
-	return out
+	return map[string]any{"object": "list", "data": data, "has_more": len(newest) > size}
 }

@@ -3,6 +3,8 @@ package llmtest
 import (
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,9 +15,11 @@ type Fault func(w http.ResponseWriter, r *Request)
 
 // Status answers with an error in OpenAI's form.
 func Status(status int, message string) Fault {
-	return func(w http.ResponseWriter, _ *Request) {
-		writeError(w, status, "server_error", "", message)
-	}
+	return failure(status, "server_error", "", message)
+}
+
+func failure(status int, kind, code, message string) Fault {
+	return func(w http.ResponseWriter, _ *Request) { writeError(w, status, kind, code, message) }
 }
 
 // Body answers with this status and body as they are.
@@ -90,25 +94,18 @@ func ErrorBody(code int, message string) Fault {
 
 // Quota answers 429 for an account without credit.
 func Quota() Fault {
-	return func(w http.ResponseWriter, _ *Request) {
-		writeError(w, http.StatusTooManyRequests, "insufficient_quota", "insufficient_quota",
-			"The account has used up its quota.")
-	}
+	return failure(http.StatusTooManyRequests, "insufficient_quota", "insufficient_quota", "The account has used up its quota.")
 }
 
 // ContextLength answers that the prompt is too long, as vLLM does.
 func ContextLength() Fault {
-	return func(w http.ResponseWriter, _ *Request) {
-		writeError(w, http.StatusBadRequest, "BadRequestError", "", "The maximum context length of this model is 16 tokens.")
-	}
+	return failure(http.StatusBadRequest, "BadRequestError", "", "The maximum context length of this model is 16 tokens.")
 }
 
 // PromptBlocked answers 400 for a prompt that a content filter refused, as
 // Azure does.
 func PromptBlocked() Fault {
-	return func(w http.ResponseWriter, _ *Request) {
-		writeError(w, http.StatusBadRequest, "", "content_filter", "The prompt was filtered.")
-	}
+	return failure(http.StatusBadRequest, "", "content_filter", "The prompt was filtered.")
 }
 
 // Finish answers with this text and finish reason, such as "length".
@@ -134,29 +131,18 @@ func NoChoices() Fault {
 func Trickle(d time.Duration) Fault {
 	return func(w http.ResponseWriter, r *Request) {
 		text := Answer(r.Model, r.Prompt, r.Sample)
-		rec := &recorded{header: w.Header()}
+		rec := httptest.NewRecorder()
 		writeAnswer(rec, r, &text, "stop")
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
-		for i := range rec.body {
+		for _, b := range rec.Body.Bytes() {
 			if !pause(r, d) {
 				return
 			}
-			_, _ = w.Write(rec.body[i : i+1])
+			_, _ = w.Write([]byte{b})
 			_ = http.NewResponseController(w).Flush()
 		}
 	}
-}
-
-type recorded struct {
-	header http.Header
-	body   []byte
-}
-
-func (r *recorded) Header() http.Header { return r.header }
-func (r *recorded) WriteHeader(int)     {}
-func (r *recorded) Write(p []byte) (int, error) {
-	r.body = append(r.body, p...)
-	return len(p), nil
 }
 
 // WrongTypes answers 200 with JSON whose fields have other types than those
@@ -167,9 +153,5 @@ func WrongTypes() Fault {
 
 // Repeat lists a fault n times.
 func Repeat(n int, f Fault) []Fault {
-	out := make([]Fault, n)
-	for i := range out {
-		out[i] = f
-	}
-	return out
+	return slices.Repeat([]Fault{f}, n)
 }

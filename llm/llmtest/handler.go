@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -155,11 +156,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	case fault != nil:
 		fault(w, r)
 	case hr.Method != http.MethodPost:
-		writeError(w, http.StatusMethodNotAllowed, "invalid_request_error", "", "only POST is answered here")
-	case h.Key != "" && hr.Header.Get("Authorization") != "Bearer "+h.Key:
-		writeError(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "no valid key was given")
+		invalid(w, http.StatusMethodNotAllowed, "only POST is answered here")
+	case !h.authorized(w, hr):
 	case problem != "":
-		writeError(w, http.StatusBadRequest, "invalid_request_error", "", problem)
+		invalid(w, http.StatusBadRequest, problem)
 	case !h.serves(r.Model):
 		writeError(w, http.StatusNotFound, "NotFoundError", "model_not_found", fmt.Sprintf("The model `%s` does not exist.", r.Model))
 	case crowded:
@@ -180,6 +180,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		}
 		writeAnswer(w, r, &text, finish)
 	}
+}
+
+// authorized refuses a request without the key.
+func (h *Handler) authorized(w http.ResponseWriter, r *http.Request) bool {
+	ok := h.Key == "" || r.Header.Get("Authorization") == "Bearer "+h.Key
+	if !ok {
+		writeError(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "no valid key was given")
+	}
+	return ok
 }
 
 // parse reads the body; it returns what is wrong with it, or "".
@@ -345,6 +354,10 @@ func writeAnswer(w http.ResponseWriter, r *Request, text *string, finish string)
 	})
 }
 
+func invalid(w http.ResponseWriter, status int, message string) {
+	writeError(w, status, "invalid_request_error", "", message)
+}
+
 func writeError(w http.ResponseWriter, status int, kind, code, message string) {
 	e := map[string]any{"message": message, "type": kind, "param": nil, "code": nil}
 	if code != "" {
@@ -359,3 +372,44 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	// A client that went away is the only error there is.
 	_ = json.NewEncoder(w).Encode(v)
 }
+
+// Model is an entry of the list of models.
+type Model struct {
+	Name   string
+	MaxLen int // max_model_len, left out where it is 0
+}
+
+// SetHealth sets the status of GET /health, which is 200 at first; a server
+// without that address has 404.
+func (h *Handler) SetHealth(status int) { h.health.Store(int32(status)) }
+
+// Probes is the number of requests for health and for models.
+func (h *Handler) Probes() int { return int(h.asked.Load()) }
+
+func (h *Handler) serveHealth(w http.ResponseWriter) {
+	h.asked.Add(1)
+	w.WriteHeader(cmp.Or(int(h.health.Load()), http.StatusOK))
+}
+
+func (h *Handler) serveModels(w http.ResponseWriter, r *http.Request) {
+	h.asked.Add(1)
+	if !h.authorized(w, r) {
+		return
+	}
+	data := []map[string]any{}
+	for _, m := range h.Models {
+		entry := map[string]any{"id": m.Name, "object": "model", "created": 1, "owned_by": "test"}
+		if m.MaxLen > 0 {
+			entry["max_model_len"] = m.MaxLen
+		}
+		data = append(data, entry)
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data})
+}
+
+func (h *Handler) serves(model string) bool {
+	return len(h.Models) == 0 || slices.ContainsFunc(h.Models, func(m Model) bool { return m.Name == model })
+}
+
+// Message is a message of a chat.
+type Message struct{ Role, Content string }

@@ -42,7 +42,7 @@ type asked struct {
 
 	answer *cache.Answer // meaningless where it failed
 	failed error         // in place of an answer
-	result check.Result // the verdict on the answer
+	result check.Result  // the verdict on the answer
 }
 
 // Next implements [ask.Job].

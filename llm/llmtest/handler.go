@@ -413,3 +413,16 @@ func (h *Handler) serves(model string) bool {
 
 // Message is a message of a chat.
 type Message struct{ Role, Content string }
+
+// Text is what the server's model is given: a legacy completion's prompt, or
+// the messages of a chat, each with its role.
+func (r *Request) Text() string {
+	if !r.Chat {
+		return r.Prompt
+	}
+	var b strings.Builder
+	for _, m := range r.Messages {
+		b.WriteString(m.Role + ": " + m.Content + "\n")
+	}
+	return b.String()
+}

@@ -20,8 +20,7 @@ func CountPairs(gold, metric []float64, epsilon float64) PairCounts {
 	if !(epsilon >= 0) {
 		panic("correlate: epsilon must be 0 or more")
 	}
-	row := newCountsRow(gold, metric, make([]int32, len(gold)), epsilon)
-	return row.counts([]int32{1}, new(scratch)).PairCounts
+	return countPairs(gold, metric, epsilon).PairCounts
 }
 
 // Pairs is the number of pairs counted.
@@ -46,9 +45,6 @@ func (c PairCounts) Acc23() float64 {
 	return float64(c.Concordant+c.TiedBoth) / float64(c.Pairs())
 }
 
-func plain23(gold, metric []float64) float64    { return CountPairs(gold, metric, 0).Tau23() }
-func plainAcc23(gold, metric []float64) float64 { return CountPairs(gold, metric, 0).Acc23() }
-
 // KendallC returns Kendall's tau-c of two aligned vectors of finite numbers
 // (Stuart, 1953): concordant minus discordant pairs over n²(m−1)/2m, where m is
 // the smaller number of distinct values.
@@ -57,19 +53,20 @@ func plainAcc23(gold, metric []float64) float64 { return CountPairs(gold, metric
 // O(n log n) time. It panics if the lengths differ.
 func KendallC(gold, metric []float64) float64 {
 	checkLengths(gold, metric)
-	row := newCountsRow(gold, metric, make([]int32, len(gold)), 0)
-	return row.counts([]int32{1}, new(scratch)).tauC()
+	return countPairs(gold, metric, 0).tauC()
 }
 
-// weightedCounts are the counts of two vectors in which elements are present
-// several times.
-type weightedCounts struct {
+// vectorCounts are the counts of two vectors.
+type vectorCounts struct {
 	PairCounts
 	elements                     int64
 	goldDistinct, metricDistinct int64
+	metricFirst                  bool // the divisor of tau-b that comes first
 }
 
-func (c weightedCounts) tauC() float64 {
+func (c vectorCounts) tauB() float64 { return c.PairCounts.tauB(c.metricFirst) }
+
+func (c vectorCounts) tauC() float64 {
 	classes := min(c.goldDistinct, c.metricDistinct)
 	if classes < 2 {
 		return math.NaN()
@@ -78,89 +75,55 @@ func (c weightedCounts) tauC() float64 {
 	return 2 * float64(c.Concordant-c.Discordant) / (n * n * (m - 1) / m)
 }
 
-// countsRow holds two vectors in ascending order of the metric scores.
-type countsRow struct {
-	unit    []int32
-	metric  []float64
-	gold    []int32 // rank of each element, from 1
-	ranks   int     // number of distinct gold values
-	epsilon float64
-	value   func(weightedCounts) float64 // what weighted returns
+func tau23(c vectorCounts) float64 { return c.Tau23() }
+func acc23(c vectorCounts) float64 { return c.Acc23() }
+
+// ofPairs is a statistic of the pairs of two vectors.
+func ofPairs(of func(vectorCounts) float64) func(gold, metric []float64) float64 {
+	return func(gold, metric []float64) float64 { return of(countPairs(gold, metric, 0)) }
 }
 
-func newCountsRow(gold, metric []float64, unit []int32, epsilon float64) *countsRow {
-	r := &countsRow{epsilon: epsilon}
-	ranks, distinct := denseRanks(gold)
-	r.ranks = distinct
-	for _, i := range ascending(metric) {
-		r.unit = append(r.unit, unit[i])
-		r.metric = append(r.metric, metric[i])
-		r.gold = append(r.gold, ranks[i]+1)
+// countPairs counts pairs as [CountPairs] does, in O(n log d) time with d
+// distinct gold values after sorting.
+func countPairs(gold, metric []float64, epsilon float64) vectorCounts {
+	ranks, goldDistinct := denseRanks(gold)
+	metricRanks, metricDistinct := denseRanks(metric)
+	order, _ := sortByRank(nil, metricRanks, metricDistinct)
+	out := vectorCounts{
+		elements: int64(len(gold)), goldDistinct: int64(goldDistinct), metricDistinct: int64(metricDistinct),
+		metricFirst: metricDistinct > goldDistinct,
 	}
-	return r
-}
-
-// counts returns the counts of the vectors in which each element of unit u
-// is present weights[u] times. It takes O(n log d) time with d distinct gold
-// values.
-func (r *countsRow) counts(weights []int32, s *scratch) weightedCounts {
-	// tree is a Fenwick tree over the gold ranks of the elements that lie more
-	// than epsilon below; counts has the same numbers one by one.
-	tree, counts := s.integers(r.ranks + 1)
-	var out weightedCounts
-	var inserted, apart int64
-	insert := func(k int) {
-		w := int64(weights[r.unit[k]])
-		if w == 0 {
-			return
+	// tree is a Fenwick tree over the gold ranks, from 1, of the elements that
+	// lie more than epsilon below; counts has the same numbers one by one.
+	tree, counts := make([]int64, goldDistinct+1), make([]int64, goldDistinct+1)
+	var apart int64
+	passed := 0
+	for _, j := range order {
+		for ; metric[j]-metric[order[passed]] > epsilon; passed++ {
+			rank := int(ranks[order[passed]]) + 1
+			counts[rank]++
+			for i := rank; i < len(tree); i += i & -i {
+				tree[i]++
+			}
 		}
-		inserted += w
-		rank := int(r.gold[k])
-		counts[rank] += w
-		for i := rank; i < len(tree); i += i & -i {
-			tree[i] += w
-		}
-	}
-	k, last := 0, math.NaN()
-	for j, v := range r.metric {
-		w := int64(weights[r.unit[j]])
-		if w == 0 {
-			continue
-		}
-		if v != last {
-			out.metricDistinct++
-			last = v
-		}
-		for ; v-r.metric[k] > r.epsilon; k++ {
-			insert(k)
-		}
-		rank := int(r.gold[j])
+		rank := int(ranks[j]) + 1
 		var below int64
 		for i := rank - 1; i > 0; i &= i - 1 {
 			below += tree[i]
 		}
-		equal := counts[rank]
-		out.Concordant += w * below
-		out.Discordant += w * (inserted - below - equal)
-		apart += w * equal
-		out.elements += w
+		out.Concordant += below
+		out.Discordant += int64(passed) - below - counts[rank]
+		apart += counts[rank]
 	}
-	for ; k < len(r.metric); k++ {
-		insert(k)
+	for ; passed < len(order); passed++ {
+		counts[ranks[order[passed]]+1]++
 	}
 	var goldTied int64
 	for _, c := range counts {
 		goldTied += c * (c - 1) / 2
-		if c > 0 {
-			out.goldDistinct++
-		}
 	}
 	out.TiedGold = apart
 	out.TiedBoth = goldTied - apart
 	out.TiedMetric = out.elements*(out.elements-1)/2 - out.Concordant - out.Discordant - goldTied
 	return out
-}
-
-func (r *countsRow) weighted(weights []int32, s *scratch) float64 {
-	return r.value(r.counts(weights, s))
 }

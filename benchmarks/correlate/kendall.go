@@ -1,6 +1,9 @@
 package correlate
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Kendall returns Kendall's tau-b of two aligned vectors of finite numbers, in
 // [-1, 1]: concordant minus discordant pairs over the geometric mean of the
@@ -15,8 +18,7 @@ func Kendall(x, y []float64) float64 {
 	if len(x) < 2 || hasNaN(x) || hasNaN(y) {
 		return math.NaN()
 	}
-	c := newCountsRow(x, y, make([]int32, len(x)), 0).counts([]int32{1}, new(scratch))
-	return c.tauB(c.metricDistinct > c.goldDistinct)
+	return countPairs(x, y, 0).tauB()
 }
 
 // tauB divides by the root of the pairs that the metric does not tie first, or
@@ -44,53 +46,56 @@ func clamp(r float64) float64 {
 // resample sorts. The other, inner one has fewer distinct values, as human
 // scores do.
 type pairsRow struct {
-	value func(c PairCounts, metricFirst bool) float64
+	value func(vectorCounts) float64
 
 	goldInside bool // the gold score is the inner one
 	elements   []pairsElement
 	ends       []int32 // where each run of equal outer scores ends
-	top        int32   // highest rank of the inner score
-	size       []int32 // number of elements of each unit
-	topSize    []int32 // of these, of those with the top rank
-	most       int64   // the largest number of a lane
-
+	inner      rankTree
+	most       int64 // the largest number of a lane
+	units      []pairsUnit
+	// Groups of elements of several units that are tied in the outer score, and
+	// in both.
 	outerTied, bothTied ties
 }
 
 type pairsElement struct {
 	unit int32
-	rank int32 // of the inner score, from 1
+	rank int32 // of the inner score, from 0
+}
+
+// pairsUnit is what the elements of a unit add to the counts.
+type pairsUnit struct {
+	size int64 // number of elements
+	// Of the runs of this unit alone, tied in the outer score, the number and
+	// the sum of the squares of their sizes; the same sum of those tied in both.
+	runs, outerTied, bothTied int64
 }
 
 // newPairsRow prepares a vector for resamples of that many draws of units.
-func newPairsRow(r Row, units, draws int, value func(PairCounts, bool) float64) *pairsRow {
+func newPairsRow(r Row, units, draws int, value func(vectorCounts) float64) *pairsRow {
 	outer, outerDistinct := denseRanks(r.Metric)
 	inner, innerDistinct := denseRanks(r.Gold)
-	k := &pairsRow{value: value, goldInside: outerDistinct > innerDistinct, size: make([]int32, units), topSize: make([]int32, units)}
+	k := &pairsRow{value: value, goldInside: outerDistinct > innerDistinct, units: make([]pairsUnit, units)}
 	if !k.goldInside {
 		outer, inner = inner, outer
 		outerDistinct, innerDistinct = innerDistinct, outerDistinct
 	}
-	k.top = int32(innerDistinct)
-	k.outerTied.own, k.bothTied.own = make([]int64, units), make([]int64, units)
-	order := make([]int32, len(outer))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	order, _ = sortByRank(order, inner, innerDistinct)
+	order, innerEnds := sortByRank(nil, inner, innerDistinct)
+	k.inner.build(innerEnds)
 	order, k.ends = sortByRank(order, outer, outerDistinct)
 	for _, i := range order {
-		k.elements = append(k.elements, pairsElement{r.unit[i], inner[i] + 1})
-		k.size[r.unit[i]]++
-		if inner[i]+1 == k.top {
-			k.topSize[r.unit[i]]++
-		}
+		k.elements = append(k.elements, pairsElement{r.unit[i], inner[i]})
+		k.units[r.unit[i]].size++
 	}
 	start := 0
 	for _, end := range k.ends {
 		run := k.elements[start:end]
 		start = int(end)
-		k.outerTied.add(run)
+		if n := k.outerTied.add(run); n > 0 {
+			k.units[run[0].unit].outerTied += n
+			k.units[run[0].unit].runs++
+		}
 		for from, e := range run {
 			if from > 0 && run[from-1].rank == e.rank {
 				continue
@@ -99,134 +104,182 @@ func newPairsRow(r Row, units, draws int, value func(PairCounts, bool) float64) 
 			for to < len(run) && run[to].rank == e.rank {
 				to++
 			}
-			k.bothTied.add(run[from:to])
+			if n := k.bothTied.add(run[from:to]); n > 0 {
+				k.units[e.unit].bothTied += n
+			}
 		}
 	}
 	var largest int64
-	for _, n := range k.size {
-		largest = max(largest, int64(n))
+	for _, u := range k.units {
+		largest = max(largest, u.size)
 	}
 	k.most = largest * largest * int64(draws)
 	return k
 }
 
-// sortByRank returns the elements of an order sorted by their ranks, equal ones
-// as they are, and where each rank ends.
-func sortByRank(order, ranks []int32, distinct int) (sorted, ends []int32) {
-	ends = make([]int32, distinct)
-	for _, r := range ranks {
-		ends[r]++
-	}
-	var sum int32
-	for r, n := range ends {
-		ends[r] = sum
-		sum += n
-	}
-	sorted = make([]int32, len(order))
-	for _, i := range order {
-		r := ranks[i]
-		sorted[ends[r]] = i
-		ends[r]++
-	}
-	return sorted, ends
-}
-
 // values takes the value of each resample of a block.
 func (k *pairsRow) values(b *block, out []float64, s *scratch) {
-	// tree is a Fenwick tree over the inner ranks of the elements in earlier
-	// runs, but for the top rank, which is below none; all is their sum.
 	// below adds up, per unit, the elements below its elements in both scores.
-	tree, below := s.lanes(int(k.top), len(k.size))
-	var all lanes
+	tree, below := s.lanes(len(k.inner.nodes), len(k.units))
 	start := int32(0)
 	for _, end := range k.ends {
 		run := k.elements[start:end]
 		start = end
 		for _, e := range run {
-			switch r := e.rank - 1; {
-			case e.rank == k.top:
-				below[e.unit].add(&all)
-			case r > 0:
-				sum := tree[r]
-				for r &= r - 1; r > 0; r &= r - 1 {
-					sum.add(&tree[r])
-				}
-				below[e.unit].add(&sum)
+			path := &k.inner.paths[e.rank]
+			to := &below[e.unit]
+			for _, node := range path.lower {
+				to.add(&tree[node])
 			}
 		}
 		for _, e := range run {
-			if e.rank < k.top {
-				w := &b.units[e.unit]
-				all.add(w)
-				for r := e.rank; r < k.top; r += r & -r {
-					tree[r].add(w)
-				}
+			path := &k.inner.paths[e.rank]
+			w := &b.units[e.unit]
+			for _, node := range path.upper {
+				tree[node].add(w)
 			}
 		}
 	}
-	concordant, innerSquares := s.integers(laneCapacity(b.width))
+	n := laneCapacity(b.width)
+	concordant, inner := s.integers(n)
 	b.addProducts(concordant, below, b.units)
-	// Undo the sums of the tree: what is left is the number of each rank.
-	for r := k.top - 1; r > 0; r-- {
-		if up := r + r&-r; up < k.top {
-			tree[up].subtract(&tree[r])
-		}
+	var all lanes
+	for u := range k.units {
+		all.addTimes(&b.units[u], k.units[u].size)
 	}
-	b.addProducts(innerSquares, tree, tree)
+	sizes := k.inner.leaves(tree, all, below[:0])
+	b.addProducts(inner, sizes, sizes)
+	innerDistinct, outerDistinct := s.distinct(n)
+	b.addPresent(innerDistinct, sizes)
+	outer, both := s.more(n)
+	sizes = k.outerTied.sizes(b.units, sizes[:0])
+	b.addProducts(outer, sizes, sizes)
+	b.addPresent(outerDistinct, sizes)
+	sizes = k.bothTied.sizes(b.units, sizes[:0])
+	b.addProducts(both, sizes, sizes)
 	for i, weights := range b.weights {
-		var n, top int64
-		for u, size := range k.size {
-			n += int64(size) * int64(weights[u])
-			top += int64(k.topSize[u]) * int64(weights[u])
+		for u := range k.units {
+			if w := int64(weights[u]); w > 0 {
+				of := &k.units[u]
+				outer[i] += w * w * of.outerTied
+				both[i] += w * w * of.bothTied
+				outerDistinct[i] += of.runs
+			}
 		}
+		n := b.of(&all, i)
 		pairs := func(squares int64) int64 { return (squares - n) / 2 }
-		all := pairs(n * n)
-		inner := pairs(innerSquares[i] + top*top)
-		outer, both := pairs(k.outerTied.squares(weights)), pairs(k.bothTied.squares(weights))
-		c := PairCounts{Concordant: concordant[i], TiedGold: inner - both, TiedMetric: outer - both, TiedBoth: both}
+		all, inner, outer, both := pairs(n*n), pairs(inner[i]), pairs(outer[i]), pairs(both[i])
+		c := vectorCounts{elements: n, goldDistinct: innerDistinct[i], metricDistinct: outerDistinct[i], metricFirst: k.goldInside}
+		c.PairCounts = PairCounts{Concordant: concordant[i], TiedGold: inner - both, TiedMetric: outer - both, TiedBoth: both}
 		c.Discordant = all - outer - inner + both - c.Concordant
 		if !k.goldInside {
 			c.TiedGold, c.TiedMetric = c.TiedMetric, c.TiedGold
+			c.goldDistinct, c.metricDistinct = c.metricDistinct, c.goldDistinct
 		}
-		out[i] = k.value(c, k.goldInside)
+		out[i] = k.value(c)
 	}
 }
 
-// ties holds groups of tied elements.
+// ties holds groups of tied elements of several units.
 type ties struct {
-	own   []int64 // of each unit: the squares of the sizes of groups of it alone
-	units []int32 // of the elements of the other groups
-	ends  []int32 // of each of these
+	units []int32 // of the elements
+	ends  []int32 // of each group
 }
 
-func (t *ties) add(group []pairsElement) {
+// add takes in a group. One of a single unit is left out, and its squared size
+// returned.
+func (t *ties) add(group []pairsElement) int64 {
 	for _, e := range group {
 		if e.unit != group[0].unit {
 			for _, e := range group {
 				t.units = append(t.units, e.unit)
 			}
 			t.ends = append(t.ends, int32(len(t.units)))
-			return
+			return 0
 		}
 	}
-	t.own[group[0].unit] += int64(len(group)) * int64(len(group))
+	return int64(len(group)) * int64(len(group))
 }
 
-// squares is the sum of the squares of the sizes of all groups.
-func (t *ties) squares(weights []int32) int64 {
-	var sum int64
-	for u, n := range t.own {
-		w := int64(weights[u])
-		sum += n * w * w
-	}
+// sizes appends the size of each group.
+func (t *ties) sizes(units, to []lanes) []lanes {
 	start := int32(0)
 	for _, end := range t.ends {
-		var size int64
+		var size lanes
 		for _, u := range t.units[start:end] {
-			size += int64(weights[u])
+			size.add(&units[u])
 		}
-		sum += size * size
+		to = append(to, size)
 		start = end
 	}
-	return sum
+	return to
+}
+
+// rankTree is a binary tree over ranks whose nodes count the elements with a
+// rank in the left half. Frequent ranks are near the root: a look-up and an
+// update together take about as many steps as an entropy code has bits.
+type rankTree struct {
+	nodes []rankNode
+	paths []rankPath // of each rank
+}
+
+// rankNode has the children of a node: other nodes, or the complement of a
+// rank.
+type rankNode struct{ left, right int32 }
+
+// rankPath has the nodes of which a rank is in the right half, and those of
+// which it is in the left half.
+type rankPath struct{ lower, upper []int32 }
+
+// build makes the tree for ranks of which the elements end there.
+func (t *rankTree) build(ends []int32) {
+	t.paths = make([]rankPath, len(ends))
+	if len(ends) > 0 {
+		t.split(ends, 0, len(ends), rankPath{})
+	}
+}
+
+// split makes the tree of the ranks from … to and returns its root.
+func (t *rankTree) split(ends []int32, from, to int, path rankPath) int32 {
+	if to-from == 1 {
+		t.paths[from] = rankPath{slices.Clone(path.lower), slices.Clone(path.upper)}
+		return ^int32(from)
+	}
+	start := int32(0)
+	if from > 0 {
+		start = ends[from-1]
+	}
+	half := (start + ends[to-1]) / 2
+	at, _ := slices.BinarySearch(ends[from:to-1], half)
+	middle := from + at + 1 // the left half is up to the rank with the median
+	if at > 0 && half-ends[middle-2] < ends[middle-1]-half {
+		middle--
+	}
+	middle = min(middle, to-1)
+	node := int32(len(t.nodes))
+	t.nodes = append(t.nodes, rankNode{})
+	left := t.split(ends, from, middle, rankPath{path.lower, append(path.upper, node)})
+	right := t.split(ends, middle, to, rankPath{append(path.lower, node), path.upper})
+	t.nodes[node] = rankNode{left, right}
+	return node
+}
+
+// leaves appends the number of elements of each rank, in no order.
+func (t *rankTree) leaves(counts []lanes, all lanes, to []lanes) []lanes {
+	if len(t.nodes) == 0 {
+		return append(to, all)
+	}
+	var walk func(child int32, n lanes)
+	walk = func(child int32, n lanes) {
+		if child < 0 {
+			to = append(to, n)
+			return
+		}
+		left := counts[child]
+		walk(t.nodes[child].left, left)
+		n.subtract(&left)
+		walk(t.nodes[child].right, n)
+	}
+	walk(0, all)
+	return to
 }

@@ -20,6 +20,13 @@ func (l *lanes) add(m *lanes) {
 	l[7] += m[7]
 }
 
+// addTimes adds numbers n times.
+func (l *lanes) addTimes(m *lanes, n int64) {
+	for i := range l {
+		l[i] += m[i] * uint64(n)
+	}
+}
+
 func (l *lanes) subtract(m *lanes) {
 	for i := range l {
 		l[i] -= m[i]
@@ -55,6 +62,23 @@ func (b *block) pack(weights [][]int32, width int) {
 		word, shift := r%wordsOfBlock, r/wordsOfBlock*width
 		for u, w := range of {
 			b.units[u][word] |= uint64(w) << shift
+		}
+	}
+}
+
+// of returns the number of a resample.
+func (b *block) of(l *lanes, resample int) int64 {
+	return int64(l[resample%wordsOfBlock] >> (resample / wordsOfBlock * b.width) & (1<<b.width - 1))
+}
+
+// addPresent adds, per resample, how many of the numbers are not 0.
+func (b *block) addPresent(sums []int64, x []lanes) {
+	mask := uint64(1)<<b.width - 1
+	for i := range x {
+		for k := range sums {
+			if x[i][k%wordsOfBlock]>>(k/wordsOfBlock*b.width)&mask != 0 {
+				sums[k]++
+			}
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // dataDir returns the folder of the real data, or skips the test.
-func dataDir(t *testing.T) string {
+func dataDir(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")
 	if dir == "" {
@@ -42,7 +42,7 @@ func dataDir(t *testing.T) string {
 
 // readScores reads a .seg.score file: a system and a score or None a line,
 // the segments of a system in order.
-func readScores(t *testing.T, name string) (systems []string, scores map[string][]string) {
+func readScores(t testing.TB, name string) (systems []string, scores map[string][]string) {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
@@ -68,7 +68,7 @@ func readScores(t *testing.T, name string) (systems []string, scores map[string]
 }
 
 // readPairs reads a metric's scores against MQM, without the references.
-func readPairs(t *testing.T, metric string) *Pairs {
+func readPairs(t testing.TB, metric string) *Pairs {
 	t.Helper()
 	dir := dataDir(t)
 	names, gold := readScores(t, filepath.Join(dir, "human-scores", "zh-en.mqm.seg.score"))

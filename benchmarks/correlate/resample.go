@@ -17,7 +17,6 @@ var (
 	_ row = (*spearmanRow)(nil)
 	_ row = (*pearsonRow)(nil)
 	_ row = (*accuracyRow)(nil)
-	_ row = (*countsRow)(nil)
 	_ row = (*calibratedRow)(nil)
 	_ row = (*softRow)(nil)
 	_ row = (*levelRow)(nil)
@@ -103,23 +102,12 @@ func (rs *resampler) draws(p *Pairs, unit []int32) {
 
 // add prepares one vector.
 func (rs *resampler) add(s Statistic, r Row) {
-	pairs := func(value func(PairCounts, bool) float64) {
-		k := newPairsRow(r, rs.units, len(rs.pool), value)
+	switch of := statistics[s].pairs; {
+	case of != nil:
+		k := newPairsRow(r, rs.units, len(rs.pool), of)
 		rs.width = max(rs.width, laneWidth(k.most))
 		rs.pairs = append(rs.pairs, k)
-	}
-	switch s {
-	case StatKendall:
-		pairs(PairCounts.tauB)
-	case StatPlain23:
-		pairs(func(c PairCounts, _ bool) float64 { return c.Tau23() })
-	case StatPlainAcc23:
-		pairs(func(c PairCounts, _ bool) float64 { return c.Acc23() })
-	case StatKendallC:
-		c := newCountsRow(r.Gold, r.Metric, r.unit, 0)
-		c.value = weightedCounts.tauC
-		rs.rows = append(rs.rows, c)
-	case StatSpearman:
+	case s == StatSpearman:
 		rs.rows = append(rs.rows, newSpearmanRow(r.Gold, r.Metric, r.unit))
 	default:
 		rs.rows = append(rs.rows, newPearsonRow(r.Gold, r.Metric, r.unit))
@@ -263,6 +251,8 @@ func (values wholeValues) weighted(weights []int32, _ *scratch) float64 {
 // scratch is memory that one goroutine uses again for each resample.
 type scratch struct {
 	a, b       []int64
+	c, d       []int64
+	e, f       []int64
 	x, y       []float64
 	sums       []systemSum
 	block      block
@@ -273,6 +263,18 @@ type scratch struct {
 func (s *scratch) integers(n int) (a, b []int64) {
 	s.a, s.b = zeros(s.a, n), zeros(s.b, n)
 	return s.a, s.b
+}
+
+// more returns two more slices of n zeros.
+func (s *scratch) more(n int) (c, d []int64) {
+	s.c, s.d = zeros(s.c, n), zeros(s.d, n)
+	return s.c, s.d
+}
+
+// distinct returns another two slices of n zeros.
+func (s *scratch) distinct(n int) (e, f []int64) {
+	s.e, s.f = zeros(s.e, n), zeros(s.f, n)
+	return s.e, s.f
 }
 
 // floats returns slices of n and m zeros.

@@ -32,21 +32,22 @@ type statisticInfo struct {
 	name   string
 	lower  float64                              // the least value; the largest is 1
 	vector func(gold, metric []float64) float64 // of one vector; nil where it is of a whole table
+	pairs  func(vectorCounts) float64           // the same of the counts of pairs, where they decide it
 	// systems says that the statistic compares whole systems, ungrouped.
 	systems bool
 }
 
 var statistics = [...]statisticInfo{
-	StatKendall:         {name: "kendall", lower: -1, vector: Kendall},
+	StatKendall:         {name: "kendall", lower: -1, vector: Kendall, pairs: vectorCounts.tauB},
 	StatSpearman:        {name: "spearman", lower: -1, vector: Spearman},
 	StatPearson:         {name: "pearson", lower: -1, vector: Pearson},
 	StatAccuracy:        {name: "accuracy", systems: true},
-	StatKendallC:        {name: "kendall-c", lower: -1, vector: KendallC},
+	StatKendallC:        {name: "kendall-c", lower: -1, vector: KendallC, pairs: vectorCounts.tauC},
 	StatKendallLike:     {name: "kendall-wmt20", lower: -1},
 	Stat23:              {name: "23", lower: -1},
 	StatAcc23:           {name: "acc23"},
-	StatPlain23:         {name: "23-uncalibrated", lower: -1, vector: plain23},
-	StatPlainAcc23:      {name: "acc23-uncalibrated", vector: plainAcc23},
+	StatPlain23:         {name: "23-uncalibrated", lower: -1, vector: ofPairs(tau23), pairs: tau23},
+	StatPlainAcc23:      {name: "acc23-uncalibrated", vector: ofPairs(acc23), pairs: acc23},
 	StatPairwisePearson: {name: "pearson-pairwise", lower: -1},
 	StatSoftAccuracy:    {name: "soft-accuracy", systems: true},
 }

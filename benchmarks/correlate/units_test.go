@@ -82,10 +82,9 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 		for range gold {
 			r.unit = append(r.unit, rapid.Int32Range(0, int32(units-1)).Draw(t, "unit"))
 		}
-		var counts []PairCounts
-		var insides []bool
-		k := newPairsRow(r, units, units, func(c PairCounts, goldInside bool) float64 {
-			counts, insides = append(counts, c), append(insides, goldInside)
+		var counts []vectorCounts
+		k := newPairsRow(r, units, units, func(c vectorCounts) float64 {
+			counts = append(counts, c)
 			return 0
 		})
 		width := rapid.SampledFrom([]int{21, 32, 64}).Draw(t, "width")
@@ -101,16 +100,14 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 					x, y = append(x, gold[e]), append(y, metric[e])
 				}
 			}
-			if want := naiveCounts(x, y, 0); counts[i] != want {
-				t.Fatalf("resample %d: %+v, want %+v", i, counts[i], want)
-			}
-			distinct := func(x []float64) int {
+			distinct := func(x []float64) int64 {
 				x = slices.Clone(x)
 				slices.Sort(x)
-				return len(slices.Compact(x))
+				return int64(len(slices.Compact(x)))
 			}
-			if insides[i] != (distinct(metric) > distinct(gold)) {
-				t.Fatal("the vector with fewer values must be inside")
+			want := vectorCounts{naiveCounts(x, y, 0), int64(len(x)), distinct(x), distinct(y), distinct(metric) > distinct(gold)}
+			if counts[i] != want {
+				t.Fatalf("resample %d: %+v, want %+v", i, counts[i], want)
 			}
 		}
 	})

@@ -66,6 +66,7 @@ func writeHostile(t *testing.T, w report.Writer) {
 
 func TestGolden(t *testing.T) {
 	opts := report.Options{
+		Wide:  true,
 		Title: "Scores of \x1b[1many_one\x1b[0m",
 		Notes: []string{"nrefs:11|tok:13a|eps:1e-16", "2 of 38 rows are missing a score & 50% is [unknown]\u202e"},
 	}
@@ -81,7 +82,7 @@ func TestGolden(t *testing.T) {
 		})
 		t.Run(string(format)+"/empty", func(t *testing.T) {
 			var got bytes.Buffer
-			w, err := report.NewWriter(&got, format, hostileColumns(), report.Options{})
+			w, err := report.NewWriter(&got, format, hostileColumns(), report.Options{Wide: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ type sheet struct {
 	title   string
 	headers []string
 	numeric []bool // columns that are aligned to the right
+	minor   []bool // columns that may be left out
 	rows    [][]string
 	notes   []string
 }
@@ -33,10 +34,14 @@ type held struct {
 	renderer renderer
 	shown    []int // indices of the columns that people see
 	sheet    sheet
+	width    int // 0 for any
 }
 
 func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, error) {
 	h := &held{state: state{columns: columns}, w: w, renderer: r}
+	if _, terminal := r.(tableRenderer); terminal && !opts.Wide {
+		h.width = TableWidth
+	}
 	for i, c := range columns {
 		if c.Hide {
 			continue
@@ -47,6 +52,7 @@ func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, er
 		}
 		h.shown = append(h.shown, i)
 		h.sheet.headers = append(h.sheet.headers, r.escape(header))
+		h.sheet.minor = append(h.sheet.minor, c.Minor)
 		h.sheet.numeric = append(h.sheet.numeric, c.Kind != KindString)
 	}
 	if len(h.shown) == 0 {
@@ -86,6 +92,10 @@ func (h *held) Close() error {
 		return h.err
 	}
 	h.closed = true
+	if h.width > 0 {
+		neutralWidths()
+		h.sheet.fit(h.width)
+	}
 	if _, err := h.w.Write(h.renderer.render(&h.sheet)); err != nil {
 		h.err = fmt.Errorf("write output: %w", err)
 	}

@@ -26,7 +26,7 @@ func TestPeopleTerminalSafety(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns, rows := anyRows(t)
 		columns[0].Header = anyText().Draw(t, "header")
-		opts := Options{Title: anyText().Draw(t, "title"), Notes: rapid.SliceOfN(anyText(), 0, 2).Draw(t, "notes")}
+		opts := Options{Wide: true, Title: anyText().Draw(t, "title"), Notes: rapid.SliceOfN(anyText(), 0, 2).Draw(t, "notes")}
 		for _, format := range []Format{Table, Markdown, LaTeX} {
 			out := renderPeople(t, format, columns, opts, rows)
 			if !utf8.ValidString(out) {
@@ -167,6 +167,50 @@ func TestTableLayout(t *testing.T) {
 	}, "\n")
 	if out != want {
 		t.Errorf("got:\n%s\nwant:\n%s", out, want)
+	}
+}
+
+// A table that is too wide for a terminal says once what is the same in every
+// row, wraps texts, and leaves minor columns out, in that order.
+func TestTableFits(t *testing.T) {
+	columns := []Column{{Name: "metric"}, {Name: "human"}, {Name: "text"}, {Name: "n", Kind: KindInt}, {Name: "signature", Minor: true}}
+	row := func(metric string, words, signature int) []Value {
+		return []Value{String(metric), String("mqm"), String(strings.TrimSpace(strings.Repeat("word ", words))), Int(1), String(strings.Repeat("s", signature))}
+	}
+	for _, tt := range []struct {
+		name             string
+		words, signature int
+		has, not         []string
+	}{
+		{"fits", 2, 2, []string{" metric  human  text", " mqm "}, []string{"in every row", "left out"}},
+		{"constant", 16, 20, []string{" metric  text", "in every row: human mqm"}, []string{"left out"}},
+		{"wrapped", 40, 20, []string{"in every row: human mqm", "signature"}, []string{"left out"}},
+		{"minor", 40, 90, []string{"left out, to fit: signature (--wide shows all)"}, []string{"sss"}},
+	} {
+		rows := [][]Value{row("bleu", tt.words, tt.signature), row("chrf", 1, tt.signature+1)}
+		out := renderPeople(t, Table, columns, Options{}, rows)
+		for line := range strings.Lines(out) {
+			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > TableWidth {
+				t.Errorf("%s: %d characters: %s", tt.name, n, line)
+			}
+		}
+		for _, s := range tt.has {
+			if !strings.Contains(out, s) {
+				t.Errorf("%s: no %q in\n%s", tt.name, s, out)
+			}
+		}
+		for _, s := range tt.not {
+			if strings.Contains(out, s) {
+				t.Errorf("%s: %q in\n%s", tt.name, s, out)
+			}
+		}
+		if got := strings.Count(out, "word"); got != tt.words+1 {
+			t.Errorf("%s: %d words, want %d", tt.name, got, tt.words+1)
+		}
+		wide := renderPeople(t, Table, columns, Options{Wide: true}, rows)
+		if !strings.Contains(wide, "signature") || !strings.Contains(wide, " mqm ") || strings.Contains(wide, "left out") {
+			t.Errorf("%s: wide:\n%s", tt.name, wide)
+		}
 	}
 }
 

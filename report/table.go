@@ -16,9 +16,11 @@ var neutralWidths = sync.OnceFunc(func() { text.OverrideRuneWidthEastAsianWidth(
 // that columns can be copied out of a terminal.
 type tableRenderer struct{}
 
+const missingCell = "–"
+
 func (tableRenderer) escape(s string) string { return Visible(s) }
 func (tableRenderer) number(s string) string { return s }
-func (tableRenderer) missing() string        { return "–" }
+func (tableRenderer) missing() string        { return missingCell }
 
 func (tableRenderer) render(s *sheet) []byte {
 	neutralWidths()
@@ -52,7 +54,7 @@ func (tableRenderer) render(s *sheet) []byte {
 		b = append(b, '\n')
 	}
 	for _, note := range s.notes {
-		b = append(append(b, note...), '\n')
+		b = append(append(b, wrapNote(note)...), '\n')
 	}
 	return b
 }

@@ -45,6 +45,9 @@ type Column struct {
 	// Hide leaves the column out of the formats for people, which may give
 	// its content in a footnote instead.
 	Hide bool
+	// Minor lets the column be left out of a table that is too wide for a
+	// terminal.
+	Minor bool
 }
 
 // Value is one cell of a row. The zero Value is missing.

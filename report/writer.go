@@ -23,6 +23,7 @@ type Writer interface {
 type Options struct {
 	Title string   // one line above the table
 	Notes []string // lines below the table, such as coverage and signatures
+	Wide  bool     // shows every column of a table whole, however wide it gets
 }
 
 // NewWriter returns a Writer that shows rows of the columns on w. Errors: an

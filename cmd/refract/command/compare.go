@@ -241,18 +241,18 @@ func settingsColumns(ranked bool) []report.Column {
 		{Name: "level"},
 		{Name: "group"},
 		{Name: "statistic"},
-		{Name: "value", Kind: report.KindFloat, Digits: 6},
-		{Name: "ci", Kind: report.KindInterval, Digits: 4},
+		{Name: "value", Kind: report.KindFloat, Digits: 3},
+		{Name: "ci", Kind: report.KindInterval, Digits: 3},
 	}
 	if ranked {
 		columns = append(columns, report.Column{Name: "rank", Kind: report.KindInt})
 	}
 	return append(columns,
 		report.Column{Name: "n", Kind: report.KindInt},
-		report.Column{Name: "missing", Kind: report.KindInt},
-		report.Column{Name: "systems", Kind: report.KindInt},
+		report.Column{Name: "missing", Kind: report.KindInt, Minor: true},
+		report.Column{Name: "systems", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "groups", Kind: report.KindInt, Hide: true},
-		report.Column{Name: "dropped", Kind: report.KindInt},
+		report.Column{Name: "dropped", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "signature", Hide: true})
 }
 

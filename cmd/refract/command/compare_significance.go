@@ -143,12 +143,12 @@ func (c *comparer) writePairs(out *atomicfile.File, cmp *compared) error {
 		{Name: "better_aggregate", Header: "aggregate"},
 		{Name: "worse"},
 		{Name: "worse_aggregate", Header: "aggregate"},
-		{Name: "delta", Kind: report.KindFloat, Digits: 6},
+		{Name: "delta", Kind: report.KindFloat, Digits: 3},
 		{Name: "p", Kind: report.KindFloat, Digits: 4},
 		{Name: "p_holm", Header: "p (Holm)", Kind: report.KindFloat, Digits: 4},
-		{Name: "resamples", Kind: report.KindInt},
-		{Name: "cells", Kind: report.KindInt},
-		{Name: "missing", Kind: report.KindInt},
+		{Name: "resamples", Kind: report.KindInt, Minor: true},
+		{Name: "cells", Kind: report.KindInt, Minor: true},
+		{Name: "missing", Kind: report.KindInt, Minor: true},
 		{Name: "better_signature", Hide: true},
 		{Name: "worse_signature", Hide: true},
 	}
@@ -193,13 +193,13 @@ func (c *comparer) writeRanks(out *atomicfile.File, cmp *compared) error {
 	for i, m := range cmp.measures {
 		name := m.Statistic.String()
 		columns = append(columns,
-			report.Column{Name: name, Kind: report.KindFloat, Digits: 6},
+			report.Column{Name: name, Kind: report.KindFloat, Digits: 3},
 			report.Column{Name: name + "_rank", Header: "rank", Kind: report.KindInt})
 		ranks = append(ranks, cmp.tests[i].Ranks)
 	}
 	columns = append(columns,
-		report.Column{Name: "cells", Kind: report.KindInt},
-		report.Column{Name: "missing", Kind: report.KindInt},
+		report.Column{Name: "cells", Kind: report.KindInt, Minor: true},
+		report.Column{Name: "missing", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "signature", Hide: true})
 	cmp.notes.add("average rank: mean of the ranks under the statistics; cells: with a judgement and a score, missing: without")
 	w, err := c.table(out, columns, report.Options{Notes: cmp.notes.lines})

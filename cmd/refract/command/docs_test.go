@@ -196,18 +196,18 @@ func checkTestCommand(t *testing.T, line string) {
 	t.Errorf("%s is not what .ci/run does", line)
 }
 
-var statedFigure = regexp.MustCompile(`\b0\.[0-9]{6}\b`)
+var statedFigure = regexp.MustCompile(`\| (0\.[0-9]{3})\b`)
 
-// checkFigures wants that what a document states with six decimals is what its
-// commands print.
+// checkFigures wants that what a document states in a table with three decimals
+// is what its commands print.
 func (f *folder) checkFigures(t *testing.T, text string) {
 	t.Helper()
 	if !f.realData {
 		return
 	}
-	for _, number := range statedFigure.FindAllString(text, -1) {
-		if !strings.Contains(f.stdout.String(), number) {
-			t.Errorf("%s is printed by no command of the document", number)
+	for _, figure := range statedFigure.FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(f.stdout.String(), " "+figure[1]) {
+			t.Errorf("%s is printed by no command of the document", figure[1])
 		}
 	}
 }

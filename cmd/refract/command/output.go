@@ -14,6 +14,7 @@ import (
 type output struct {
 	format      string
 	path        string
+	wide        bool
 	formatGiven func() bool
 }
 
@@ -21,6 +22,7 @@ func (o *output) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.format, "format", "f", "table", "table, json, jsonl, csv, tsv, markdown or latex; without it, by the extension of -o")
 	o.formatGiven = func() bool { return given(cmd, "format") }
 	complete(cmd, "format", formatNames()...)
+	cmd.Flags().BoolVar(&o.wide, "wide", false, "show all columns of a table, also where they take more than 100 characters")
 	grouped(cmd, resultFlags, "format")
 	o.registerPath(cmd)
 }
@@ -71,5 +73,6 @@ func (o *output) table(w io.Writer, columns []report.Column, opts report.Options
 	if err != nil {
 		return nil, err
 	}
+	opts.Wide = o.wide
 	return report.NewWriter(w, f, columns, opts)
 }

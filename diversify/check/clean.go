@@ -197,77 +197,73 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// leadInMost is how far into a text a lead-in may reach, in bytes.
-const leadInMost = 160
-
-// unlead takes off a lead-in: words about the task before a colon, or on a
-// line of their own.
-func unlead(_ *Checker, t string, ref *original) string {
-	head := t[:min(len(t), leadInMost)]
-	line := strings.IndexByte(head, '\n')
-	if line >= 0 {
-		head = head[:line]
-	}
-	at := strings.IndexByte(head, ':')
-	size := 1
-	if wide := strings.Index(head, "："); wide >= 0 && (at < 0 || wide < at) {
-		at, size = wide, len("：")
-	}
-	if at > 0 && isLeadIn(head[:at], ref) {
-		return t[at+size:]
-	}
-	if line > 0 && isLeadIn(head, ref) {
-		return t[line+1:]
-	}
-	return t
+// closers has, for each opening quotation mark, the marks that close it.
+var closers = map[rune]string{
+	'"': `"”“`, '“': `”"`, '„': `“”"`, '”': `”`, '«': "»", '»': "«", '「': "」", '『': "』", '《': "",
+	'\'': `'’`, '‘': "’'", '‚': "‘’'", '‹': "›",
 }
 
-// isLeadIn reports whether a head is about the task, and not the reference's.
-func isLeadIn(head string, ref *original) bool {
-	if hasPrefixFold(ref.text, head) {
-		return false
-	}
-	if len(head) > 2 && head[0] >= 0xe3 && runeCount(head) <= 30 {
-		for _, w := range chineseTask {
-			if strings.Contains(head, w) && !strings.Contains(ref.text, w) {
-				return true
-			}
-		}
-	}
-	return tellsTask(head) && !sharesTask(head, ref)
-}
+const quoteMarks = "\"“”„«»「」『』‘’‚‹›'＂"
 
-// tellsTask reports whether all of a text is talk about the task.
-func tellsTask(t string) bool {
-	return talkOf(appendLower(make([]byte, 0, 128), t)).tellsTask()
-}
-
-// sharesTask reports whether the reference has a word of a head that tells the
-// task: then it is about sentences and tenses itself.
-func sharesTask(head string, ref *original) bool {
-	low := appendLower(make([]byte, 0, 128), head)
-	vocab := vocabulary()
-	for w := range wordsOf(low) {
-		if vocab[string(w)]&(task|alone) != 0 && ref.hasWord(w) {
-			return true
-		}
-	}
-	return false
-}
-
-// joinLines makes one line of several where the reference is one line, and
-// drops the markers of list items with the breaks.
-func joinLines(_ *Checker, t string, ref *original) string {
-	if !strings.Contains(t, "\n") || strings.Contains(ref.text, "\n") {
+// unquote takes off quotation marks around the whole text. A reference that
+// begins or ends with one keeps them, and so does a text in which the first
+// mark is closed before the end.
+func unquote(_ *Checker, t string, ref *original) string {
+	first, n := utf8.DecodeRuneInString(t)
+	closing, ok := closers[first]
+	if !ok || ref.text == "" {
 		return t
 	}
-	lines, marked := listLines(t)
-	if marked {
-		for i, l := range lines {
-			lines[i] = strings.TrimSpace(l[listMarker(l):])
-		}
+	last, m := utf8.DecodeLastRuneInString(t)
+	if len(t) <= n+m || !strings.ContainsRune(closing, last) || isQuote(firstRune(ref.text)) || endsInQuote(ref.text) {
+		return t
 	}
-	return strings.Join(lines, " ")
+	inner := t[n : len(t)-m]
+	if !wraps(first, closing, inner) {
+		return t
+	}
+	return inner
+}
+
+func isQuote(r rune) bool { return strings.ContainsRune(quoteMarks, r) }
+
+// endsInQuote also looks before a full stop: “so he said”.
+func endsInQuote(t string) bool {
+	return isQuote(lastRune(t)) || isQuote(lastRune(strings.TrimRightFunc(t, func(r rune) bool { return isStop(r) || r == ',' })))
+}
+
+// wraps reports whether marks around inner belong together: each closing mark
+// inside closes one that was opened inside.
+func wraps(open rune, closing, inner string) bool {
+	depth := 0
+	before := rune(-1) // the character before
+	for i := 0; i < len(inner); {
+		r, n := utf8.DecodeRuneInString(inner[i:])
+		i += n
+		next := firstRune(inner[i:])
+		switch {
+		case r == '\'' && unicode.IsLetter(before), r == '’' && unicode.IsLetter(before) && unicode.IsLetter(next):
+			// an apostrophe
+		case r == open && opens(r, before, next):
+			depth++
+		case strings.ContainsRune(closing, r) || r == open:
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+		before = r
+	}
+	return depth == 0
+}
+
+// opens reports whether a mark begins a quotation, which only its neighbours
+// tell where both marks look the same.
+func opens(r, before, next rune) bool {
+	if r != '"' && r != '\'' && r != '”' {
+		return true
+	}
+	free := before == -1 || unicode.IsSpace(before) || unicode.In(before, unicode.Ps, unicode.Pi, unicode.Pd) || before == '"' || before == '\''
+	return free && next != utf8.RuneError && !unicode.IsSpace(next)
 }
 
 // lastRune and firstRune are utf8's, without the size.

@@ -95,13 +95,12 @@ type Config struct {
 
 // Checker judges answers. It is safe for concurrent use if its Detector is.
 type Checker struct {
-	cfg   Config
-	on    map[string]bool // checks
-	steps []step
+	cfg    Config
+	on     map[string]bool // names of the checks that were asked for
+	checks []checkStep
+	steps  []step
 	// prompts are Config.Prompts in lower case, without white space around.
 	prompts []string
-
-	cut, refusal, copies, duplicate, language, length, numbers bool
 }
 
 // New returns a Checker, or says what is wrong with the configuration.
@@ -123,9 +122,12 @@ func New(cfg Config) (*Checker, error) {
 		}
 		c.on[name] = true
 	}
-	c.cut, c.refusal, c.copies, c.duplicate = c.on[ReasonCut], c.on[ReasonRefusal], c.on[ReasonCopy], c.on[ReasonDuplicate]
-	c.language, c.length, c.numbers = c.on[ReasonLanguage], c.on[ReasonLength], c.on[ReasonNumbers]
-	if c.language && (cfg.Detector == nil || cfg.Language == "") {
+	for _, k := range checkSteps() {
+		if c.Makes(k.reason) {
+			c.checks = append(c.checks, k)
+		}
+	}
+	if c.on[ReasonLanguage] && (cfg.Detector == nil || cfg.Language == "") {
 		return nil, errors.New("check: the language check needs a Detector and the references' Language")
 	}
 	for _, name := range cfg.Cleaning {
@@ -218,22 +220,22 @@ func (c *Checker) Signature() string {
 	list("clean", c.Steps())
 	list("|check", checks)
 	float := func(key string, f float64) { b.WriteString("|" + key + ":" + strconv.FormatFloat(f, 'g', -1, 64)) }
-	if c.copies || c.duplicate {
+	if c.on[ReasonCopy] || c.on[ReasonDuplicate] {
 		same := "normalized"
 		if c.cfg.Exact {
 			same = "exact"
 		}
 		b.WriteString("|same:" + same)
 	}
-	if c.cut {
+	if c.on[ReasonCut] {
 		float("list", c.cfg.MinListShare)
 	}
-	if c.length {
+	if c.on[ReasonLength] {
 		float("min", c.cfg.MinRatio)
 		float("max", c.cfg.MaxRatio)
 		float("slack", float64(max(c.cfg.Slack, 0)))
 	}
-	if c.language {
+	if c.on[ReasonLanguage] {
 		b.WriteString("|language:" + c.cfg.Language + "|detector:" + c.cfg.Detector.Signature())
 		float("overlap", c.cfg.Overlap)
 	}

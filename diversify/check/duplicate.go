@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,9 +34,6 @@ func appendNormalized(dst []byte, s string) []byte {
 		}
 		space = false
 		return dst
-	}
-	if isASCIIString(s) {
-		return appendNormalizedASCII(dst, s)
 	}
 	if !norm.NFKC.IsNormalString(s) {
 		s = norm.NFKC.String(s)
@@ -94,45 +90,8 @@ var normalASCII = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// appendNormalizedASCII is appendNormalized for ASCII.
-func appendNormalizedASCII(dst []byte, s string) []byte {
-	begin := len(dst)
-	dst = slices.Grow(dst, len(s))
-	out, n := dst[begin:begin+len(s)], 0
-	space := false
-	for i := range len(s) {
-		c := normalASCII[s[i]]
-		if c == ' ' && betweenDigits(s, i, 1) {
-			c = s[i]
-		}
-		switch c {
-		case ' ':
-			space = n > 0
-		case 0:
-		default:
-			if space {
-				out[n] = ' '
-				n++
-				space = false
-			}
-			out[n] = c
-			n++
-		}
-	}
-	return dst[:begin+n]
-}
-
 func betweenDigits(s string, i, n int) bool {
 	return i > 0 && i+n < len(s) && isDigit(s[i-1]) && isDigit(s[i+n]) && s[i] > ' '
-}
-
-func isASCIIString(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // copied says which original the answer copies, or "".

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -92,7 +93,7 @@ func (s *Segment) Accept(text string) {
 }
 
 func (s *Segment) accept(text string) {
-	if !s.c.duplicate {
+	if !s.c.on[ReasonDuplicate] {
 		return
 	}
 	a := acceptedText{text: text}
@@ -104,56 +105,47 @@ func (s *Segment) accept(text string) {
 	s.accepted = append(s.accepted, a)
 }
 
+// checkStep is one check: what it finds is for people, and "" is nothing.
+type checkStep struct {
+	reason   string
+	compares bool // it needs a reference that is not blank
+	find     func(s *Segment, a *Answer, res *Result, ref *original) string
+}
+
+// checkSteps are the checks in their order. An answer that only announces a
+// rewriting ends in a colon, and is not cut: refusal stands before that.
+func checkSteps() []checkStep {
+	return []checkStep{
+		{ReasonCut, false, func(_ *Segment, a *Answer, _ *Result, _ *original) string {
+			if a.Finish == finishLength {
+				return "the token limit ended the answer"
+			}
+			return ""
+		}},
+		{ReasonEmpty, false, func(_ *Segment, _ *Answer, res *Result, ref *original) string { return emptyText(res.Text, ref) }},
+		{ReasonRefusal, false, func(s *Segment, _ *Answer, _ *Result, ref *original) string { return refusal(&s.w, ref) }},
+		{ReasonCut, false, func(s *Segment, _ *Answer, res *Result, ref *original) string {
+			return cmp.Or(missingEnd(&s.w, ref), firstItem(res, ref, s.c.cfg.MinListShare))
+		}},
+		{ReasonCopy, false, func(s *Segment, _ *Answer, _ *Result, _ *original) string { return s.copied() }},
+		{ReasonDuplicate, false, func(s *Segment, _ *Answer, _ *Result, _ *original) string { return s.repeated() }},
+		{ReasonLanguage, true, func(s *Segment, _ *Answer, _ *Result, ref *original) string { return s.otherLanguage(ref) }},
+		{ReasonLength, true, func(s *Segment, _ *Answer, res *Result, ref *original) string { return s.c.badLength(res.Text, ref) }},
+		{ReasonNumbers, true, func(s *Segment, _ *Answer, _ *Result, ref *original) string {
+			return changedNumber(ref.numbers(), s.w.numbers())
+		}},
+	}
+}
+
 // verdict makes the checks in order.
 func (s *Segment) verdict(a *Answer, res *Result, ref *original) (verdict, detail string) {
-	c, text := s.c, res.Text
-	if c.cut && a.Finish == finishLength {
-		return ReasonCut, "the token limit ended the answer"
-	}
-	if detail := emptyText(text, ref); detail != "" {
-		return ReasonEmpty, detail
-	}
-	// An answer that only announces a rewriting ends in a colon, and is not cut.
-	if c.refusal {
-		if detail := refusal(&s.w, ref); detail != "" {
-			return ReasonRefusal, detail
+	for i := range s.c.checks {
+		k := &s.c.checks[i]
+		if k.compares && ref.text == "" {
+			continue
 		}
-	}
-	if c.cut {
-		detail := missingEnd(&s.w, ref)
-		if detail == "" {
-			detail = firstItem(res, ref, c.cfg.MinListShare)
-		}
-		if detail != "" {
-			return ReasonCut, detail
-		}
-	}
-	if c.copies {
-		if detail := s.copied(); detail != "" {
-			return ReasonCopy, detail
-		}
-	}
-	if c.duplicate {
-		if detail := s.repeated(); detail != "" {
-			return ReasonDuplicate, detail
-		}
-	}
-	if ref.text == "" {
-		return Accepted, "" // nothing to compare with
-	}
-	if c.language {
-		if detail := s.otherLanguage(ref); detail != "" {
-			return ReasonLanguage, detail
-		}
-	}
-	if c.length {
-		if detail := c.badLength(text, ref); detail != "" {
-			return ReasonLength, detail
-		}
-	}
-	if c.numbers {
-		if detail := changedNumber(ref.numbers(), s.w.numbers()); detail != "" {
-			return ReasonNumbers, detail
+		if detail := k.find(s, a, res, ref); detail != "" {
+			return k.reason, detail
 		}
 	}
 	return Accepted, ""

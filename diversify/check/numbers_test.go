@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // change is what the check says of two texts.
@@ -134,7 +136,7 @@ func FuzzNumbers(f *testing.F) {
 			t.Errorf("%q differs from itself: %s", s, d)
 		}
 		var ns numbers
-		ns.scan(appendLower(nil, s))
+		ns.scan(text.AppendLower(nil, s))
 		for i := range ns.list {
 			n := &ns.list[i]
 			if n.n == 0 || n.at[0] >= n.at[1] || n.at[1] > len(ns.text) || i > 0 && n.at[0] < ns.list[i-1].at[0] {

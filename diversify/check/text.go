@@ -1,11 +1,12 @@
 package check
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // original is a reference, with what the checks ask of it. What costs more
@@ -82,7 +83,7 @@ func (w *work) reset(text string) {
 // lower is the text in lower case.
 func (w *work) lower() []byte {
 	if !w.hasLow {
-		w.low, w.hasLow = appendLower(w.low[:0], w.text), true
+		w.low, w.hasLow = text.AppendLower(w.low[:0], w.text), true
 	}
 	return w.low
 }
@@ -94,34 +95,6 @@ func (w *work) numbers() *numbers {
 		w.hasNums = true
 	}
 	return &w.nums
-}
-
-func appendLower(dst []byte, s string) []byte {
-	dst = slices.Grow(dst, len(s))
-	i := 0
-	for out := dst[len(dst) : len(dst)+len(s)]; i < len(s) && s[i] < utf8.RuneSelf; i++ {
-		c := s[i]
-		if c-'A' < 26 {
-			c += 'a' - 'A'
-		}
-		out[i] = c
-	}
-	dst = dst[:len(dst)+i]
-	for i < len(s) {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			dst = append(dst, c)
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		i += n
-		dst = utf8.AppendRune(dst, unicode.ToLower(r))
-	}
-	return dst
 }
 
 // wordsOf yields the runs of letters of a text, with apostrophes inside them.

@@ -2,21 +2,8 @@ package check
 
 import (
 	"bytes"
-	"strings"
 	"testing"
-	"unicode"
-
-	"pgregory.net/rapid"
 )
-
-func TestLower(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("aZ@[`{ É")))).Draw(t, "s")
-		if got, want := string(appendLower([]byte("x"), s)), "x"+strings.Map(unicode.ToLower, s); got != want {
-			t.Fatalf("%q, want %q", got, want)
-		}
-	})
-}
 
 // wordsOf finds what splitting finds.
 func TestWords(t *testing.T) {

@@ -127,3 +127,18 @@ func firstAlternative(_ *Checker, t string, ref *original) string {
 	}
 	return lines[0]
 }
+
+// joinLines makes one line of several where the reference is one line, and
+// drops the markers of list items with the breaks.
+func joinLines(_ *Checker, t string, ref *original) string {
+	if !strings.Contains(t, "\n") || strings.Contains(ref.text, "\n") {
+		return t
+	}
+	lines, marked := listLines(t)
+	if marked {
+		for i, l := range lines {
+			lines[i] = strings.TrimSpace(l[listMarker(l):])
+		}
+	}
+	return strings.Join(lines, " ")
+}

@@ -3,6 +3,8 @@ package correlate
 import (
 	"math"
 	"math/bits"
+
+	"github.com/refract-eval/refract/benchmarks/internal/numpy"
 )
 
 // Permutations is the number of permutations behind a p-value of [Soft].
@@ -112,11 +114,11 @@ type masks struct {
 func newMasks(segments int) *masks {
 	m := &masks{segments: segments, groups: (segments + 7) / 8}
 	m.bytes = make([]uint8, Permutations*m.groups)
-	random := newExchanges()
+	random := numpy.NewGenerator(4) // mt-metrics-eval's
 	for p := range Permutations {
 		row := m.bytes[p*m.groups : (p+1)*m.groups]
 		for i := range segments {
-			row[i/8] |= random.bit() << (i % 8)
+			row[i/8] |= exchange(random) << (i % 8)
 		}
 	}
 	return m
@@ -188,38 +190,10 @@ func (m *masks) signedSums(x []float64) []float64 {
 	return out
 }
 
-// exchanges is the stream of random bits that decides the exchanges: the
-// generator PCG XSL RR 128/64 (O'Neill, 2014) from a fixed state, two numbers
-// of 24 bits a step, each rounded to 0 or 1.
-type exchanges struct {
-	high, low uint64 // the state
-	rest      uint32
-	hasRest   bool
-}
-
-// The state and the increment that numpy's default_rng(4) begins with.
-const (
-	exchangesHigh, exchangesLow   = 0x76339b92f88ff6f3, 0x4f69f00c3a703764
-	incrementHigh, incrementLow   = 0xd1596989777d52ac, 0xa8edb0f4250cac59
-	multiplierHigh, multiplierLow = 0x2360ed051fc65da4, 0x4385df649fccf645
-)
-
-func newExchanges() *exchanges { return &exchanges{high: exchangesHigh, low: exchangesLow} }
-
-func (e *exchanges) bit() uint8 {
-	var v uint32
-	if e.hasRest {
-		v, e.hasRest = e.rest, false
-	} else {
-		high, low := bits.Mul64(e.low, multiplierLow)
-		high += e.high*multiplierLow + e.low*multiplierHigh
-		var carry uint64
-		e.low, carry = bits.Add64(low, incrementLow, 0)
-		e.high, _ = bits.Add64(high, incrementHigh, carry)
-		word := bits.RotateLeft64(e.high^e.low, -int(e.high>>58))
-		v, e.rest, e.hasRest = uint32(word), uint32(word>>32), true
-	}
-	if v>>8 > 1<<23 { // a half is rounded to the even 0
+// exchange is the next random bit that decides an exchange: a number of 24 bits
+// in [0, 1), rounded.
+func exchange(random *numpy.Generator) uint8 {
+	if random.Uint32()>>8 > 1<<23 { // a half is rounded to the even 0
 		return 1
 	}
 	return 0

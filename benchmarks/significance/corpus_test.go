@@ -1,0 +1,64 @@
+package significance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"testing"
+)
+
+// The file has sacreBLEU's statistics of TER, edits and reference lengths, its
+// interval, and the scores of its first resamples.
+func TestCorpusIsSacreBLEUs(t *testing.T) {
+	raw, err := os.ReadFile("testdata/sacrebleu_ter.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Stats    [][]float64
+		Mean, CI float64
+		First    []float64
+	}
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-4 }
+	calls := 0
+	ter := func(sums []float64) float64 {
+		score := 100 * sums[0] / sums[1]
+		if calls < len(want.First) && !near(score, want.First[calls]) {
+			t.Errorf("resample %d: %v, want %v", calls, score, want.First[calls])
+		}
+		calls++
+		return score
+	}
+	got, err := Corpus(t.Context(), want.Stats, ter, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calls != 1000 || !near(got.Mean, want.Mean) || !near(got.Half, want.CI) {
+		t.Errorf("%+v of %d resamples, want %v ± %v", got, calls, want.Mean, want.CI)
+	}
+	if narrow, err := Corpus(t.Context(), want.Stats, ter, 0.5); err != nil || narrow.Mean != got.Mean || narrow.Half >= got.Half {
+		t.Errorf("confidence 0.5: %+v, %v", narrow, err)
+	}
+}
+
+func TestCorpusErrors(t *testing.T) {
+	first := func(sums []float64) float64 { return sums[0] }
+	if _, err := Corpus(t.Context(), nil, first, 0.95); err == nil {
+		t.Error("no segment: no error")
+	}
+	for _, c := range []float64{0, 1, 95, math.NaN()} {
+		if _, err := Corpus(t.Context(), [][]float64{{1}}, first, c); err == nil {
+			t.Errorf("confidence %v: no error", c)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Corpus(ctx, [][]float64{{1}}, first, 0.95); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

@@ -88,7 +88,7 @@ func TestLlamaCPPSpecialTokens(t *testing.T) {
 				return []string{prompt + continuation}
 			}
 			for turn := range r.Turns() {
-				system, prompt := r.Render(turn, f, r.Fence())
+				system, prompt := r.Render(turn, f)
 				all = append(all, system, prompt)
 			}
 			return all

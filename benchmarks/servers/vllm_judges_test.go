@@ -109,7 +109,7 @@ func TestVLLMJudges(t *testing.T) {
 func asksFor(t *testing.T, r *judge.Resolved) map[string]any {
 	t.Helper()
 	last := r.Turns() - 1
-	b, err := json.Marshal(r.Request(model, last, judge.Fields{Source: "a", Reference: "a", Hypothesis: "a"}, make([]string, last), r.Fence()).Extra)
+	b, err := json.Marshal(r.Request(model, last, judge.Fields{Source: "a", Reference: "a", Hypothesis: "a"}, make([]string, last)).Extra)
 	if err != nil {
 		t.Fatal(err)
 	}

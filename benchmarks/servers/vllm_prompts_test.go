@@ -68,7 +68,7 @@ func TestVLLMSpecialTokens(t *testing.T) {
 	// count gives the special tokens of all turns, as the model reads them.
 	count := func(r *judge.Resolved, f judge.Fields) (n int) {
 		for turn := range max(1, r.Turns()) {
-			request := r.Request(model, turn, f, []string{"It is fine."}, r.Fence())
+			request := r.Request(model, turn, f, []string{"It is fine."})
 			tokens := vLLMTokens(t, request)
 			request.MaxTokens = 1
 			if !request.PromptLogprobs {
@@ -128,7 +128,7 @@ func TestVLLMSpecialTokens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tokens := vLLMTokens(t, resolved.Request(model, 0, harmless, nil, nil))
+		tokens := vLLMTokens(t, resolved.Request(model, 0, harmless, nil))
 		if n := count(resolved, harmless); want >= 0 && (tokens[0] != want || n != 1) || want < 0 && n != 0 {
 			t.Errorf("bos=%s: %d special tokens in %v", bos, n, tokens[:3])
 		}

@@ -1,6 +1,9 @@
 package judge
 
 import (
+	"io"
+
+	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/judge/answer"
 )
@@ -121,11 +124,24 @@ type Likelihood struct {
 // Fields are the texts that fill a prompt.
 type Fields struct{ Source, Reference, Hypothesis string }
 
-// Fencer marks a text of a segment as data, for the hardened form of a judge.
-type Fencer interface {
-	// Wrap returns text in its fence; field is "source", "reference" or
-	// "hypothesis".
-	Wrap(field, text string) string
-	// Notice tells the model what the fence means.
-	Notice() string
+// ParseDefinition reads a definition in YAML. It is strict: an unknown field,
+// a variable that nothing sets, and whatever could not be sent or read later
+// are errors, which say the file, the line and the field. name is the file's
+// name in errors.
+func ParseDefinition(name string, r io.Reader) (*Definition, error) {
+	f, err := yamlfile.Read(name, r)
+	if err != nil {
+		return nil, err
+	}
+	d := &Definition{yaml: f.Text()}
+	if err := f.Decode(d, "define a judge"); err != nil {
+		return nil, err
+	}
+	if d.Sampling.TopP == 0 {
+		d.Sampling.TopP = 1
+	}
+	if err := d.check(); err != nil {
+		return nil, f.At(err)
+	}
+	return d, nil
 }

@@ -57,7 +57,7 @@ func TestParseDefinition(t *testing.T) {
 		Messages: []llm.Message{{Role: "system", Content: "Judge news as {topic} king."}, {Role: "user", Content: "S => O"}},
 		TopP:     1, MaxTokens: 8, Extra: map[string]any{"top_k": uint64(1)},
 	}
-	if got := r.Request("m", 0, placeholders, nil, nil); !cmp.Equal(got, want) {
+	if got := r.Request("m", 0, placeholders, nil); !cmp.Equal(got, want) {
 		t.Error(cmp.Diff(want, got))
 	}
 	if r.Model() != "" || r.NeedsReference() || !r.NeedsSource() || r.Endpoint() != llm.Chat {
@@ -338,7 +338,7 @@ func FuzzParseDefinition(f *testing.F) {
 			}
 			return
 		}
-		r.Request("m", 0, placeholders, nil, nil)
+		r.Request("m", 0, placeholders, nil)
 		r.Hash()
 		if !r.IsLikelihood() {
 			if _, err := r.Parser(); err != nil {

@@ -40,7 +40,7 @@ func TestDocumentedJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	system, prompt := r.Render(0, placeholders, nil)
+	system, prompt := r.Render(0, placeholders)
 	if system != "You judge replies of a help desk in German. Count every lapse." || !strings.HasPrefix(prompt, "Customer: S\nReply: O\n\nHow polite") {
 		t.Errorf("%q\n%q", system, prompt)
 	}

@@ -66,7 +66,7 @@ func (j *Judge) prepare(t *task) error {
 // request is what the model is sent. prefix is of a likelihood.
 func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 	r := j.cfg.Judge
-	wire = r.Request(j.cfg.Model, len(t.answers), t.fields, t.answers, r.Fence())
+	wire = r.Request(j.cfg.Model, len(t.answers), t.fields, t.answers)
 	if r.IsLikelihood() {
 		prompt, _ := r.RenderLikelihood(t.fields)
 		return wire, len(prompt)

@@ -165,8 +165,8 @@ func (t template) names(field string) bool {
 	return false
 }
 
-// render fills the template; fence may be nil.
-func (t template) render(f Fields, fence Fencer) string {
+// render fills the template, with fences around the texts or without.
+func (t template) render(f Fields, fenced bool) string {
 	var b strings.Builder
 	for _, p := range t {
 		if p.Field == "" {
@@ -180,8 +180,8 @@ func (t template) render(f Fields, fence Fencer) string {
 		case outputVar:
 			name, text = guard.Hypothesis, f.Hypothesis
 		}
-		if fence != nil {
-			text = fence.Wrap(name, text)
+		if fenced {
+			text = guard.Fence(name, text)
 		}
 		b.WriteString(text)
 	}

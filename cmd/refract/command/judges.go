@@ -192,7 +192,7 @@ const (
 func writePrompts(w io.Writer, r *judge.Resolved) error {
 	fields := judge.Fields{Source: placeSource, Reference: placeReference, Hypothesis: placeOutput}
 	answers := slices.Repeat([]string{placeAnswer}, max(0, r.Turns()-1))
-	req := r.Request(cmp.Or(r.Model(), placeModel), max(0, r.Turns()-1), fields, answers, r.Fence())
+	req := r.Request(cmp.Or(r.Model(), placeModel), max(0, r.Turns()-1), fields, answers)
 	lower, upper, atLower, atUpper := r.Bounds()
 	facts := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range [][2]string{

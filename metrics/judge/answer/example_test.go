@@ -1,7 +1,6 @@
 package answer_test
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -31,10 +30,6 @@ func ExampleNew() {
 }
 
 func ExampleSpec_Schema() {
-	schema, err := json.Marshal(answer.Spec{Kind: answer.JSON, Path: "score", Integer: true}.Schema())
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(string(schema))
+	fmt.Println(string(answer.Spec{Kind: answer.JSON, Path: "score", Integer: true}.Schema()))
 	// Output: {"additionalProperties":false,"properties":{"score":{"type":"integer"}},"required":["score"],"type":"object"}
 }

@@ -1,11 +1,8 @@
 package answer
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -16,7 +13,19 @@ import (
 // OpenAI's strict mode wants it, and ranges stand in descriptions, which not
 // every server can enforce. It is nil for the kinds that are not JSON, for
 // paths with an index and for a spec that New refuses.
-func (s Spec) Schema() map[string]any {
+func (s Spec) Schema() json.RawMessage {
+	schema := s.schema()
+	if schema == nil {
+		return nil
+	}
+	b, err := json.Marshal(schema)
+	if err != nil { // it has strings, lists of them and truth values
+		panic(fmt.Sprintf("answer: schema: %v", err))
+	}
+	return b
+}
+
+func (s Spec) schema() map[string]any {
 	c, err := s.complete()
 	if err != nil || c.Kind != JSON && c.Kind != Errors {
 		return nil
@@ -33,60 +42,44 @@ func (s Spec) Schema() map[string]any {
 		if steps[i].index >= 0 {
 			return nil
 		}
-		inner = closedObject([]string{steps[i].name}, map[string]any{steps[i].name: inner})
+		inner = closedObject(members{{steps[i].name, inner}})
 	}
 	return inner
 }
 
-// SchemaJSON returns Schema as JSON in which the properties of an object stand
-// in the order of its required ones: servers make models write them in the
-// order of the schema. It is nil where Schema is.
-func (s Spec) SchemaJSON() json.RawMessage {
-	schema := s.Schema()
-	if schema == nil {
-		return nil
-	}
-	var b bytes.Buffer
-	writeSchema(&b, schema)
-	return b.Bytes()
+// members are the properties of an object, in JSON in their own order: servers
+// make models write them in the order of the schema.
+type members []member
+
+type member struct {
+	name   string
+	schema any
 }
 
-// writeSchema writes a schema, or a part of one.
-func writeSchema(b *bytes.Buffer, value any) {
-	object, ok := value.(map[string]any)
-	if !ok {
-		text, err := json.Marshal(value)
-		if err != nil { // Schema makes strings, lists of them and truth values
-			panic(fmt.Sprintf("answer: schema: %v", err))
+func (ms members) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, m := range ms {
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
 		}
-		b.Write(text)
-		return
-	}
-	required, _ := object["required"].([]string)
-	writeMembers(b, slices.Sorted(maps.Keys(object)), func(name string) {
-		if properties, ok := object[name].(map[string]any); ok && name == "properties" {
-			writeMembers(b, required, func(name string) { writeSchema(b, properties[name]) })
-		} else {
-			writeSchema(b, object[name])
+		schema, err := json.Marshal(m.schema)
+		if err != nil {
+			return nil, err
 		}
-	})
-}
-
-// writeMembers writes an object whose values are written by name.
-func writeMembers(b *bytes.Buffer, names []string, value func(name string)) {
-	b.WriteByte('{')
-	for i, name := range names {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		writeSchema(b, name)
-		b.WriteByte(':')
-		value(name)
+		b = append(append(append(b, name...), ':'), schema...)
 	}
-	b.WriteByte('}')
+	return append(b, '}'), nil
 }
 
-func closedObject(names []string, properties map[string]any) map[string]any {
+func closedObject(properties members) map[string]any {
+	names := make([]string, len(properties))
+	for i, m := range properties {
+		names[i] = m.name
+	}
 	return map[string]any{"type": "object", "properties": properties, "required": names, "additionalProperties": false}
 }
 
@@ -107,12 +100,10 @@ func (s Spec) numberSchema() map[string]any {
 }
 
 func (s Spec) errorsSchema() map[string]any {
-	var names []string
-	properties := map[string]any{}
+	var properties members
 	add := func(name string, schema map[string]any) {
 		if name != "" {
-			names = append(names, name)
-			properties[name] = schema
+			properties = append(properties, member{name, schema})
 		}
 	}
 	text := map[string]any{"type": "string"}
@@ -129,7 +120,7 @@ func (s Spec) errorsSchema() map[string]any {
 		}
 		add(s.Fields.Penalty, penalty)
 	}
-	return map[string]any{"type": "array", "items": closedObject(names, properties)}
+	return map[string]any{"type": "array", "items": closedObject(properties)}
 }
 
 // severities lists the words for severities: those with a weight, capitalized

@@ -162,7 +162,8 @@ const wantCanaries = `Canaries
  blind              score-phrase           2       2             0       0      2         0      0.000
  blind              all                   15      15             0       0     15         0      0.000
 
-believer saw through 10 of 15 canaries, was fooled by instruction (1), role-token (2), and gave no score for 2
+believer saw through 10 of 15 canaries, was fooled by instruction (1), role-token (2), and gave no
+  score for 2
 sceptic:lower=yes saw through 15 of 15 canaries
 blind saw through 0 of 15 canaries, took 15 bad outputs for good without being told to
 `

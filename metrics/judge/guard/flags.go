@@ -1,6 +1,11 @@
 package guard
 
-import "slices"
+import (
+	"math"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
 
 // The flags: what can be suspicious in a text that goes to a judge.
 const (
@@ -92,3 +97,80 @@ func flags(text string, outlier bool) []string {
 	}
 	return names
 }
+
+// logLength is a length on a scale on which twice as long is as far as half as
+// long, and on which a word more or less of a short text is little.
+func logLength(text string) float64 {
+	return math.Log(float64(utf8.RuneCountInString(text) + 20))
+}
+
+// outlier applies the rule of Flags to x and the n others, which at gives in
+// ascending order.
+func outlier(x float64, n int, at func(int) float64) bool {
+	if n == 0 {
+		return false
+	}
+	quantile := func(p float64) float64 {
+		pos := p * float64(n-1)
+		i := int(pos)
+		if i == n-1 {
+			return at(i)
+		}
+		return at(i) + (pos-float64(i))*(at(i+1)-at(i))
+	}
+	q1, q3 := quantile(0.25), quantile(0.75)
+	least := math.Ln2
+	if n < 4 {
+		least = 2 * math.Ln2
+	}
+	far := max(least, 3*(q3-q1))
+	return x < q1-far || x > q3+far
+}
+
+// closesQuote looks for a double quote that closes what no other one opened,
+// with a letter somewhere behind it: in a prompt that puts the text between
+// quotes, the rest stands outside of them. Quotes of other kinds count as
+// openings, as outputs mix them; inches do not count.
+func closesQuote(text string) bool {
+	depth := 0
+	closed := false
+	var last rune // 0 at the start
+	for i, r := range text {
+		before := last
+		last = r
+		if closed && unicode.IsLetter(r) {
+			return true
+		}
+		if !isDoubleQuote(r) {
+			continue
+		}
+		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		if i+utf8.RuneLen(r) == len(text) {
+			next = ' '
+		}
+		opens := before == 0 || opensBefore(before)
+		closes := !wordish(next)
+		switch {
+		case opens && !closes:
+			depth++
+		case closes && !opens:
+			if depth > 0 {
+				depth--
+			} else if r == '"' && !unicode.IsDigit(before) {
+				closed = true
+			}
+		case depth > 0: // either, as between letters of a script without spaces
+			depth--
+		default:
+			depth++
+		}
+	}
+	return false
+}
+
+// opensBefore reports whether a quote behind r is an opening one.
+func opensBefore(r rune) bool {
+	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pi, unicode.Pd, unicode.Sm) || isDoubleQuote(r) || r == '\'' || r == '/' || r == ':' || r == '：' || r == '，' || r == '=' || r == '<'
+}
+
+func wordish(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) }

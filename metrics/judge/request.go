@@ -14,43 +14,23 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
-// Fence is what the hardened form is rendered with, nil for the published one.
-func (r *Resolved) Fence() Fencer {
-	if !r.hardened {
-		return nil
-	}
-	return hardenedFence()
-}
-
-// hardenedFence depends on no text, so that prompts of a segment share their
-// beginning.
-func hardenedFence() Fencer {
-	fence, err := guard.NewFence(guard.JSON, "")
-	if err != nil { // the style is one of guard's own
-		panic(fmt.Sprintf("judge: %v", err))
-	}
-	return fence
-}
-
-// Render returns what turn (from 0) says about the texts. With a fence, texts
-// stand in it and its notice comes first: in the system message of chat, else
-// before the prompt.
-func (r *Resolved) Render(turn int, f Fields, fence Fencer) (system, prompt string) {
+// Render returns what turn (from 0) says about the texts. In the hardened form
+// they are fenced, and guard.Notice comes first: in the system message of chat,
+// else before the prompt.
+func (r *Resolved) Render(turn int, f Fields) (system, prompt string) {
 	t := r.turns[turn]
-	system, prompt = t.System.render(f, fence), t.Prompt.render(f, fence)
+	system, prompt = t.System.render(f, r.hardened), t.Prompt.render(f, r.hardened)
 	if r.definition.Trim {
 		prompt = strings.Trim(prompt, "\n ")
 	}
-	if fence == nil || turn > 0 {
-		return system, prompt
-	}
-	switch notice := fence.Notice(); {
+	switch {
+	case !r.hardened || turn > 0:
 	case r.endpoint == llm.Completions:
-		prompt = notice + "\n\n" + prompt
+		prompt = guard.Notice + "\n\n" + prompt
 	case system == "":
-		system = notice
+		system = guard.Notice
 	default:
-		system = notice + "\n\n" + system
+		system = guard.Notice + "\n\n" + system
 	}
 	return system, prompt
 }
@@ -58,13 +38,13 @@ func (r *Resolved) Render(turn int, f Fields, fence Fencer) (system, prompt stri
 // RenderLikelihood returns the prompt of a Likelihood and the continuation
 // whose tokens are scored.
 func (r *Resolved) RenderLikelihood(f Fields) (prompt, continuation string) {
-	return r.likelihood.Prompt.render(f, nil), r.likelihood.Continuation.render(f, nil)
+	return r.likelihood.Prompt.render(f, false), r.likelihood.Continuation.render(f, false)
 }
 
 // Request is what turn (from 0) sends, for the model that is named. answers
-// are those to the turns before. fence is nil unless r is hardened. The one
-// request of a Likelihood asks for the log-probabilities of its prompt.
-func (r *Resolved) Request(model string, turn int, f Fields, answers []string, fence Fencer) llm.Request {
+// are those to the turns before. The one request of a Likelihood asks for the
+// log-probabilities of its prompt.
+func (r *Resolved) Request(model string, turn int, f Fields, answers []string) llm.Request {
 	s := r.definition.Sampling
 	if r.likelihood != nil {
 		prompt, continuation := r.RenderLikelihood(f)
@@ -78,17 +58,17 @@ func (r *Resolved) Request(model string, turn int, f Fields, answers []string, f
 		MaxTokens: s.MaxTokens, Stop: s.Stop, Extra: r.requestExtra(turn),
 	}
 	if r.endpoint == llm.Completions {
-		_, req.Prompt = r.Render(turn, f, fence)
+		_, req.Prompt = r.Render(turn, f)
 		return req
 	}
 	for i := range turn + 1 {
-		system, prompt := r.Render(i, f, fence)
+		system, prompt := r.Render(i, f)
 		if system != "" {
 			req.Messages = append(req.Messages, llm.Message{Role: "system", Content: system})
 		}
 		if i == 0 {
 			for _, e := range r.examples {
-				_, p := r.Render(0, Fields{e.Source, e.Reference, e.Hypothesis}, fence)
+				_, p := r.Render(0, Fields{e.Source, e.Reference, e.Hypothesis})
 				req.Messages = append(req.Messages,
 					llm.Message{Role: "user", Content: p}, llm.Message{Role: "assistant", Content: e.Answer})
 			}
@@ -121,7 +101,7 @@ func (r *Resolved) schema() json.RawMessage {
 	if r.likelihood != nil || !r.hardened && !r.definition.Structured {
 		return nil
 	}
-	return r.answer.SchemaJSON()
+	return r.answer.Schema()
 }
 
 // Hash is a SHA-256 in hex, of all that changes what is sent or how answers
@@ -130,8 +110,8 @@ func (r *Resolved) schema() json.RawMessage {
 func (r *Resolved) Hash() string {
 	d := r.definition
 	var fence []string
-	if f := r.Fence(); f != nil {
-		fence = []string{f.Notice(), f.Wrap(guard.Hypothesis, "<|x|> [Y]\n")}
+	if r.hardened {
+		fence = []string{guard.Notice, guard.Fence(guard.Hypothesis, "<|x|> [Y]\n")}
 	}
 	content, err := json.Marshal(struct {
 		Name       string

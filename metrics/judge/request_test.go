@@ -21,7 +21,7 @@ func TestBeginningOfSequence(t *testing.T) {
 		"</s>":    {"add_special_tokens": false},
 	} {
 		r := find(t, "instructscore", map[string]string{"task": "mt_zh-en", "bos": bos})
-		req := r.Request("m", 0, placeholders, nil, nil)
+		req := r.Request("m", 0, placeholders, nil)
 		if !cmp.Equal(req.Extra, want) {
 			t.Errorf("bos=%s: extra %v, want %v", bos, req.Extra, want)
 		}
@@ -33,7 +33,7 @@ func TestBeginningOfSequence(t *testing.T) {
 
 func TestTwoTurns(t *testing.T) {
 	r := find(t, "xgptscore", map[string]string{"task": "translation", "sl": "Chinese", "tl": "English"})
-	req := r.Request("m", 1, placeholders, []string{"Major errors: {out} none."}, nil)
+	req := r.Request("m", 1, placeholders, []string{"Major errors: {out} none."})
 	var roles []string
 	for _, m := range req.Messages {
 		roles = append(roles, m.Role)
@@ -54,17 +54,17 @@ func TestTwoTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := h.Request("m", 0, placeholders, nil, h.Fence()).Extra; got != nil {
+	if got := h.Request("m", 0, placeholders, nil).Extra; got != nil {
 		t.Errorf("the free analysis is asked for as JSON: %v", got)
 	}
-	if got := h.Request("m", 1, placeholders, []string{"x"}, h.Fence()).Extra["response_format"]; got == nil {
+	if got := h.Request("m", 1, placeholders, []string{"x"}).Extra["response_format"]; got == nil {
 		t.Error("the hardened form asks for no structured output")
 	}
 }
 
 // TestFormattingTurn compares table 15 of the paper, whose braces are many.
 func TestFormattingTurn(t *testing.T) {
-	_, prompt := find(t, "xgptscore", map[string]string{"task": "mathqa"}).Render(1, placeholders, nil)
+	_, prompt := find(t, "xgptscore", map[string]string{"task": "mathqa"}).Render(1, placeholders)
 	for _, want := range []string{
 		"Choose only one from Problem Understanding, Problem Formulation, Computing Accuracy, Solution Interpretation.\n",
 		"- If there are no errors:\n```\n{\"errors\": {}}\n```\n",
@@ -79,7 +79,7 @@ func TestFormattingTurn(t *testing.T) {
 
 func TestStructuredOutput(t *testing.T) {
 	r := find(t, "mqm", map[string]string{"sl": "Chinese", "tl": "English"})
-	format, err := json.Marshal(r.Request("m", 0, placeholders, nil, nil).Extra["response_format"])
+	format, err := json.Marshal(r.Request("m", 0, placeholders, nil).Extra["response_format"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestFewShot(t *testing.T) {
 	if r.Hash() == plain.Hash() {
 		t.Error("examples do not change the hash")
 	}
-	m := r.Request("m", 0, placeholders, nil, nil).Messages
+	m := r.Request("m", 0, placeholders, nil).Messages
 	if len(m) != 4 || m[0].Role != "system" || m[3].Role != "user" {
 		t.Fatalf("messages %v", m)
 	}
@@ -125,7 +125,7 @@ func TestFewShot(t *testing.T) {
 	if !cmp.Equal(m[1:3], want) {
 		t.Error(cmp.Diff(want, m[1:3]))
 	}
-	if got := plain.Request("m", 0, placeholders, nil, nil).Messages; len(got) != 2 {
+	if got := plain.Request("m", 0, placeholders, nil).Messages; len(got) != 2 {
 		t.Errorf("WithExamples changed its receiver: %v", got)
 	}
 }

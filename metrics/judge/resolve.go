@@ -178,7 +178,7 @@ func (r *Resolved) compile(variables map[string]variable) error {
 	if err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
-	r.model = model.render(Fields{}, nil)
+	r.model = model.render(Fields{}, false)
 	for i, turn := range d.Turns {
 		var t resolvedTurn
 		if t.System, err = compile(turn.System, variables); err != nil {
@@ -285,7 +285,7 @@ func (r *Resolved) Parser() (answer.Parser, error) { return answer.New(r.answer)
 func (r *Resolved) Rules() analysis.Rules { return r.answer.Rules() }
 
 // Hardened returns the hardened form: another metric, with another name and
-// Hash, that is rendered with a Fencer. It is an error for a Likelihood,
+// Hash, whose texts are fenced. It is an error for a Likelihood,
 // which reads no answer that a text could talk its way into.
 func (r *Resolved) Hardened() (*Resolved, error) {
 	if r.likelihood != nil {

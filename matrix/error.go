@@ -11,15 +11,18 @@ var ErrNoCells = errors.New("no cell to write")
 
 // Error is a fault of a stored matrix, and where it is.
 type Error struct {
-	File string
-	Line int64 // of JSON Lines, from 1; 0 where unknown
-	Row  int64 // of Parquet, from 1; 0 where unknown
-	Err  error
+	File   string
+	Line   int64 // of JSON Lines, from 1; 0 where unknown
+	Column int64 // byte of the line, from 1; 0 where unknown
+	Row    int64 // of Parquet, from 1; 0 where unknown
+	Err    error
 }
 
-// Error returns "file:line: cause", or "file: row n: cause" for Parquet.
+// Error returns "file:line: cause" or "file:line:column: cause", or "file: row n: cause" for Parquet.
 func (e *Error) Error() string {
 	switch {
+	case e.Column > 0:
+		return fmt.Sprintf("%s:%d:%d: %v", e.File, e.Line, e.Column, e.Err)
 	case e.Line > 0:
 		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 	case e.Row > 0:

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -70,7 +71,7 @@ func (g *group) add(r *Row, at int64) error {
 		m.cellAt, m.signature = at, r.Signature
 	} else if m.signature != r.Signature {
 		return fmt.Errorf("signature %s, but %s in row %d; scores of different settings cannot be aggregated together",
-			quote(r.Signature), quote(m.signature), m.cellAt)
+			text.Quote(r.Signature), text.Quote(m.signature), m.cellAt)
 	}
 	switch {
 	case r.Reference != NoReference, r.Status == metrics.MissingReference:
@@ -90,7 +91,7 @@ func (g *group) addNative(m *metricState, f *found, r *Row, c cell) error {
 		m.natives[r.References] = r.Signature
 	} else if s != r.Signature {
 		return fmt.Errorf("signature %s of native scores of %d references, but %s in rows before",
-			quote(r.Signature), r.References, quote(s))
+			text.Quote(r.Signature), r.References, text.Quote(s))
 	}
 	if m.nativeAt == 0 {
 		m.nativeAt = c.at
@@ -157,10 +158,10 @@ func (g *group) finish() (*refract.SegmentScores, error) {
 	for k, m := range g.known {
 		ms, f := &s.Metrics[k], &g.found[k]
 		if len(f.cells) == 0 {
-			return nil, fmt.Errorf("no cell of %s; all segments need the same metrics", brief(m.name))
+			return nil, fmt.Errorf("no cell of %s; all segments need the same metrics", text.Brief(m.name))
 		}
 		if err := g.fill(ms, f.cells); err != nil {
-			return nil, fmt.Errorf("%s: %w", brief(m.name), err)
+			return nil, fmt.Errorf("%s: %w", text.Brief(m.name), err)
 		}
 		if f.cells[0].ref == NoReference {
 			continue
@@ -168,7 +169,7 @@ func (g *group) finish() (*refract.SegmentScores, error) {
 		if widest < 0 {
 			widest = k
 		} else if n := s.Metrics[widest].Columns; n != ms.Columns {
-			return nil, fmt.Errorf("%d references for %s, but %d for %s", ms.Columns, brief(m.name), n, brief(g.known[widest].name))
+			return nil, fmt.Errorf("%d references for %s, but %d for %s", ms.Columns, text.Brief(m.name), n, text.Brief(g.known[widest].name))
 		}
 	}
 	if widest >= 0 {
@@ -180,7 +181,7 @@ func (g *group) finish() (*refract.SegmentScores, error) {
 		without := f.cells[0].ref == NoReference
 		if without && widest >= 0 {
 			if err := m.learn(no); err != nil {
-				return nil, fmt.Errorf("%s: %w", brief(m.name), err)
+				return nil, fmt.Errorf("%s: %w", text.Brief(m.name), err)
 			}
 		}
 		references := present
@@ -188,7 +189,7 @@ func (g *group) finish() (*refract.SegmentScores, error) {
 			references = 0
 		}
 		if err := g.fillNative(m, &s.Metrics[k], f, references); err != nil {
-			return nil, fmt.Errorf("%s: %w", brief(m.name), err)
+			return nil, fmt.Errorf("%s: %w", text.Brief(m.name), err)
 		}
 	}
 	return s, nil
@@ -210,7 +211,7 @@ func (g *group) fill(ms *refract.MetricScores, cells []cell) error {
 	for h, n := range counts {
 		if n != counts[0] {
 			return fmt.Errorf("%d references for system %s, but %d for system %s; all systems need the same",
-				n, quote(g.systems[h]), counts[0], quote(g.systems[0]))
+				n, text.Quote(g.systems[h]), counts[0], text.Quote(g.systems[0]))
 		}
 	}
 	ms.Columns = counts[0]
@@ -232,7 +233,7 @@ func (g *group) fill(ms *refract.MetricScores, cells []cell) error {
 func (g *group) explain(cells []cell, system int) error {
 	of := slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return int(c.system) != system })
 	slices.SortFunc(of, func(a, b cell) int { return cmp.Or(cmp.Compare(a.ref, b.ref), cmp.Compare(a.at, b.at)) })
-	name := quote(g.systems[system])
+	name := text.Quote(g.systems[system])
 	if len(of) == 0 {
 		return fmt.Errorf("no cell for system %s; every system of a segment needs one for each metric and reference", name)
 	}
@@ -306,13 +307,13 @@ func (g *group) fillNative(m *metricState, ms *refract.MetricScores, f *found, r
 		at := make([]int64, len(g.systems))
 		for _, c := range f.native {
 			if at[c.system] != 0 {
-				return fmt.Errorf("two native scores for system %s, in rows %d and %d", quote(g.systems[c.system]), at[c.system], c.at)
+				return fmt.Errorf("two native scores for system %s, in rows %d and %d", text.Quote(g.systems[c.system]), at[c.system], c.at)
 			}
 			at[c.system] = c.at
 			ms.Native[c.system], ms.NativeStatus[c.system] = c.score, c.status
 		}
 		if h := slices.Index(at, 0); h >= 0 {
-			return fmt.Errorf("no native score for system %s, but for others; write a row with a status for it", quote(g.systems[h]))
+			return fmt.Errorf("no native score for system %s, but for others; write a row with a status for it", text.Quote(g.systems[h]))
 		}
 	}
 	if m.nativeAt != 0 && m.withoutNative != 0 {

@@ -3,10 +3,9 @@ package matrix
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
-	"unicode/utf8"
 
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -62,13 +61,13 @@ func (w *jsonlWriter) Close() error {
 
 // appendRow appends the line of a row that was checked.
 func appendRow(b []byte, r *Row) []byte {
-	b = appendString(append(b, `{"id":`...), r.ID)
-	b = appendString(append(b, `,"system":`...), r.System)
-	b = appendString(append(b, `,"metric":`...), r.Metric)
+	b = jsonline.AppendString(append(b, `{"id":`...), r.ID)
+	b = jsonline.AppendString(append(b, `,"system":`...), r.System)
+	b = jsonline.AppendString(append(b, `,"metric":`...), r.Metric)
 	if r.Aggregate == "" {
 		b = append(b, `,"aggregate":null`...)
 	} else {
-		b = appendString(append(b, `,"aggregate":`...), r.Aggregate)
+		b = jsonline.AppendString(append(b, `,"aggregate":`...), r.Aggregate)
 	}
 	if r.Reference == NoReference {
 		b = append(b, `,"reference":null`...)
@@ -77,74 +76,12 @@ func appendRow(b []byte, r *Row) []byte {
 	}
 	b = strconv.AppendInt(append(b, `,"references":`...), int64(r.References), 10)
 	if r.Status == metrics.Scored {
-		b = appendFloat(append(b, `,"score":`...), r.Score)
+		b = jsonline.AppendFloat(append(b, `,"score":`...), r.Score)
 	} else {
 		b = append(b, `,"score":null`...)
 	}
 	b = append(append(b, `,"status":"`...), r.Status.String()...)
 	b = append(append(b, `","direction":"`...), r.Direction.String()...)
-	b = appendString(append(b, `","signature":`...), r.Signature)
+	b = jsonline.AppendString(append(b, `","signature":`...), r.Signature)
 	return append(b, '}', '\n')
-}
-
-// appendFloat writes the shortest number that reads as f, the way
-// encoding/json does.
-func appendFloat(b []byte, f float64) []byte {
-	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		b = strconv.AppendFloat(b, f, 'e', -1, 64)
-		if n := len(b); b[n-4] == 'e' && b[n-3] == '-' && b[n-2] == '0' { // e-09 is e-9
-			b[n-2] = b[n-1]
-			b = b[:n-1]
-		}
-		return b
-	}
-	return strconv.AppendFloat(b, f, 'f', -1, 64)
-}
-
-const hexDigits = "0123456789abcdef"
-
-// appendString writes valid UTF-8 the way encoding/json does without its
-// escapes for HTML.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		size := 1
-		var escape []byte
-		switch c {
-		case '"', '\\':
-			escape = []byte{'\\', c}
-		case '\b':
-			escape = []byte(`\b`)
-		case '\f':
-			escape = []byte(`\f`)
-		case '\n':
-			escape = []byte(`\n`)
-		case '\r':
-			escape = []byte(`\r`)
-		case '\t':
-			escape = []byte(`\t`)
-		default:
-			if c < ' ' {
-				escape = []byte{'\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15]}
-				break
-			}
-			var r rune
-			r, size = utf8.DecodeRuneInString(s[i:])
-			if r != '\u2028' && r != '\u2029' { // line ends to JavaScript
-				i += size
-				continue
-			}
-			escape = []byte{'\\', 'u', '2', '0', '2', hexDigits[r&15]}
-		}
-		b = append(append(b, s[from:i]...), escape...)
-		i += size
-		from = i
-	}
-	return append(append(b, s[from:]...), '"')
 }

@@ -6,10 +6,13 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -24,7 +27,7 @@ type parquetSource struct {
 	buf    []parquet.Row
 	have   []parquet.Row // those of buf that are still to come
 	row    int64
-	names  interner
+	names  jsonline.Names
 }
 
 // NewParquetReader returns a Reader of Parquet of a size in bytes; name
@@ -51,7 +54,7 @@ func openParquetFile(f *os.File) (source, error) {
 }
 
 func newParquetSource(r io.ReaderAt, size int64, name string) (*parquetSource, error) {
-	s := &parquetSource{file: name, buf: make([]parquet.Row, 256), names: interner{}}
+	s := &parquetSource{file: name, buf: make([]parquet.Row, 256)}
 	if err := s.open(r, size); err != nil {
 		return nil, faultAt(s, 0, err)
 	}
@@ -83,14 +86,14 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 
 // mapColumns checks the names and types of the file's columns.
 func (s *parquetSource) mapColumns(schema *parquet.Schema) error {
-	var seen uint
+	var seen []string
 	for _, path := range schema.Columns() {
 		name := strings.Join(path, ".")
-		col := columnIndex([]byte(name))
+		col := slices.Index(columns[:], name)
 		if col < 0 || len(path) > 1 {
 			return unknownColumn(name)
 		}
-		if seen&(1<<col) != 0 {
+		if slices.Contains(seen, name) {
 			return fmt.Errorf("column %s is there twice", name)
 		}
 		leaf, _ := schema.Lookup(path...)
@@ -111,10 +114,10 @@ func (s *parquetSource) mapColumns(schema *parquet.Schema) error {
 		if !ok {
 			return fmt.Errorf("column %s is of type %v; want %s", name, leaf.Node.Type(), want)
 		}
-		seen |= 1 << col
+		seen = append(seen, name)
 		s.column[col] = leaf.ColumnIndex
 	}
-	if seen != allColumns {
+	if len(seen) != numColumns {
 		return missingColumns(seen)
 	}
 	return nil
@@ -195,14 +198,14 @@ func (s *parquetSource) decode(values parquet.Row, r *Row) error {
 		}
 	}
 	at := func(col int) parquet.Value { return values[s.column[col]] }
-	text := func(col int) string { return s.names.intern(at(col).ByteArray()) }
+	name := func(col int) string { return s.names.Get(at(col).ByteArray()) }
 	if id := at(colID).ByteArray(); r.ID != string(id) {
 		r.ID = string(id)
 	}
-	r.System, r.Metric, r.Signature = text(colSystem), text(colMetric), text(colSignature)
+	r.System, r.Metric, r.Signature = name(colSystem), name(colMetric), name(colSignature)
 	r.Aggregate = ""
 	if !at(colAggregate).IsNull() {
-		if r.Aggregate = text(colAggregate); r.Aggregate == "" {
+		if r.Aggregate = name(colAggregate); r.Aggregate == "" {
 			return errors.New(`column aggregate: want null or "native", not ""`)
 		}
 	}
@@ -216,10 +219,10 @@ func (s *parquetSource) decode(values parquet.Row, r *Row) error {
 	if r.References, err = count(at(colReferences)); err != nil {
 		return fmt.Errorf("column references: %w", err)
 	}
-	if r.Status, err = parseStatus(text(colStatus)); err != nil {
+	if r.Status, err = metrics.ParseStatus(text.Brief(name(colStatus))); err != nil {
 		return fmt.Errorf("column status: %w", err)
 	}
-	if r.Direction, err = parseDirection(text(colDirection)); err != nil {
+	if r.Direction, err = parseDirection(name(colDirection)); err != nil {
 		return fmt.Errorf("column direction: %w", err)
 	}
 	score := at(colScore)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/idset"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -139,7 +140,7 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 		if g != nil && (err == io.EOF || row.ID != g.id) {
 			s, bad := g.finish()
 			if bad != nil {
-				return faultAt(r.src, g.first, fmt.Errorf("segment %s: %w", quote(g.id), bad))
+				return faultAt(r.src, g.first, fmt.Errorf("segment %s: %w", text.Quote(g.id), bad))
 			}
 			first := r.src.locate(g.first)
 			s.Segment.Pos = refract.Position{File: first.File, Line: int(first.Line)}
@@ -157,12 +158,12 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 		}
 		if g == nil {
 			if before, again := r.ids.Add(row.ID, at); again {
-				return faultAt(r.src, at, fmt.Errorf("segment %s has rows from row %d on already; the rows of a segment must stand together", quote(row.ID), before))
+				return faultAt(r.src, at, fmt.Errorf("segment %s has rows from row %d on already; the rows of a segment must stand together", text.Quote(row.ID), before))
 			}
 			g = newGroup(row.ID, at, r.known)
 		}
 		if err := g.add(&row, at); err != nil {
-			return faultAt(r.src, at, fmt.Errorf("segment %s, system %s, %s: %w", quote(row.ID), quote(row.System), brief(row.Metric), err))
+			return faultAt(r.src, at, fmt.Errorf("segment %s, system %s, %s: %w", text.Quote(row.ID), text.Quote(row.System), text.Brief(row.Metric), err))
 		}
 	}
 }

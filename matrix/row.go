@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -46,8 +47,6 @@ const (
 	numColumns
 )
 
-const allColumns = 1<<numColumns - 1
-
 var columns = [numColumns]string{
 	"id", "system", "metric", "aggregate", "reference", "references", "score", "status", "direction", "signature",
 }
@@ -55,20 +54,14 @@ var columns = [numColumns]string{
 // Columns lists the names of a matrix's columns in their order.
 func Columns() []string { return slices.Clone(columns[:]) }
 
-// missingColumns is the error of a file or row that lacks columns, of which
-// seen has the bits of those that are there.
-func missingColumns(seen uint) error {
-	var lacking []string
-	for i, name := range columns {
-		if seen&(1<<i) == 0 {
-			lacking = append(lacking, name)
-		}
-	}
+// missingColumns is the error of a file or row that has seen columns only.
+func missingColumns(seen []string) error {
+	lacking := slices.DeleteFunc(Columns(), func(c string) bool { return slices.Contains(seen, c) })
 	return fmt.Errorf("not a score matrix: no column %s; give a file that score wrote as a matrix", strings.Join(lacking, ", "))
 }
 
 func unknownColumn(name string) error {
-	return errors.New(suggest.Unknown("column", brief(name), columns[:]))
+	return errors.New(suggest.Unknown("column", text.Brief(name), columns[:]))
 }
 
 // maxReferences bounds numbers of references, so that they fit any int.
@@ -83,11 +76,11 @@ func (r *Row) check() error {
 			return fmt.Errorf("column %s is empty; every row needs one", f.column)
 		}
 		if !utf8.ValidString(f.value) {
-			return fmt.Errorf("column %s: invalid UTF-8 in %s", f.column, quote(f.value))
+			return fmt.Errorf("column %s: invalid UTF-8 in %s", f.column, text.Quote(f.value))
 		}
 	}
 	if !utf8.ValidString(r.Signature) {
-		return fmt.Errorf("column signature: invalid UTF-8 in %s", quote(r.Signature))
+		return fmt.Errorf("column signature: invalid UTF-8 in %s", text.Quote(r.Signature))
 	}
 	if r.References < 0 || r.References > maxReferences || r.Reference < NoReference || r.Reference >= maxReferences {
 		return fmt.Errorf("reference %d of %d is out of range", r.Reference, r.References)
@@ -98,7 +91,7 @@ func (r *Row) check() error {
 			return fmt.Errorf("column reference is %d in a native row, where it must be null", r.Reference)
 		}
 	case r.Aggregate != "":
-		return fmt.Errorf("column aggregate is %s: these are aggregated scores and not a matrix, in which it is null or %q", quote(r.Aggregate), Native)
+		return fmt.Errorf("column aggregate is %s: these are aggregated scores and not a matrix, in which it is null or %q", text.Quote(r.Aggregate), Native)
 	case r.Reference == NoReference && r.References != 0:
 		return fmt.Errorf("column references is %d in a cell without a reference, where it must be 0", r.References)
 	case r.Reference != NoReference && r.References != 1:
@@ -134,17 +127,5 @@ func parseDirection(s string) (metrics.Direction, error) {
 	case "lower":
 		return metrics.LowerIsBetter, nil
 	}
-	return 0, errors.New(suggest.Unknown("direction", brief(s), []string{"higher", "lower"}))
+	return 0, errors.New(suggest.Unknown("direction", text.Brief(s), []string{"higher", "lower"}))
 }
-
-// brief cuts untrusted text, so that a message stays readable.
-func brief(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
-// quote writes untrusted text for a message.
-func quote(s string) string { return fmt.Sprintf("%q", brief(s)) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -32,7 +33,7 @@ func (i Info) HasNative() bool { return i.NativeSignature != nil }
 // those of the Writer, and scores whose shape does not fit the segment.
 func WriteSegment(w Writer, s *refract.SegmentScores, infos []Info) error {
 	if err := writeSegment(w, s, infos); err != nil {
-		return fmt.Errorf("segment %s: %w", quote(s.Segment.ID), err)
+		return fmt.Errorf("segment %s: %w", text.Quote(s.Segment.ID), err)
 	}
 	return nil
 }

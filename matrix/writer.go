@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Writer writes the rows of a matrix. It is not safe for concurrent use.
@@ -43,7 +44,7 @@ func formatOf(path string) (format, error) {
 			return f, nil
 		}
 	}
-	return format{}, fmt.Errorf("matrix %s: the extension must say the format; name the file .jsonl or .parquet", quote(path))
+	return format{}, fmt.Errorf("matrix %s: the extension must say the format; name the file .jsonl or .parquet", text.Quote(path))
 }
 
 // File is a Writer of a file, which appears under its name only when it is

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -56,7 +57,7 @@ func conceptKey(concepts string) string {
 }
 
 // inputLines calls read with each line of a file.
-func inputLines(ctx context.Context, path string, warn func(Warning), read func(line string, pos refract.Position) error) error {
+func inputLines(ctx context.Context, path string, warn func(Warning), read func(line []byte, pos refract.Position) error) error {
 	in, err := newRegular(path)
 	if err != nil {
 		return err
@@ -77,14 +78,14 @@ func inputLines(ctx context.Context, path string, warn func(Warning), read func(
 		if err != nil {
 			return err
 		}
-		if err := read(string(line), l.pos()); err != nil {
+		if err := read(line, l.pos()); err != nil {
 			return err
 		}
 	}
 }
 
 func readConcepts(ctx context.Context, path string, warn func(Warning)) (segments []*refract.Segment, err error) {
-	err = inputLines(ctx, path, warn, func(line string, pos refract.Position) error {
+	err = inputLines(ctx, path, warn, func(line []byte, pos refract.Position) error {
 		s, err := parseConcepts(line, pos)
 		segments = append(segments, s)
 		return err
@@ -96,40 +97,44 @@ func readConcepts(ctx context.Context, path string, warn func(Warning)) (segment
 // read.
 var conceptFields = []string{"concept_set", "scene", "reason", "input", "references", "sentences"}
 
-func parseConcepts(line string, pos refract.Position) (*refract.Segment, error) {
-	p := &jsonScanner{s: line, pos: pos}
+func parseConcepts(line []byte, pos refract.Position) (*refract.Segment, error) {
 	s := &refract.Segment{ID: ordinal(pos.Line - 1), Pos: pos}
 	has := map[string]bool{}
-	err := p.fields("the row", conceptFields, func(key string) (err error) {
-		has[key] = true
-		switch key {
-		case "concept_set":
-			var set string
-			set, err = p.str()
-			s.Source = refract.NewText(concepts(set))
-		case "input":
-			var words []refract.Text
-			words, err = p.texts()
-			s.Source, err = joinConcepts(words, err, pos)
-		case "scene", "references":
-			s.References, err = p.texts()
-		case "sentences":
-			err = p.sentences(s)
-		default:
-			err = p.skip(maxDepth)
-		}
-		return p.within(err, "%s", key)
+	err := scanLine(line, pos, func(r *jsonline.Reader) error {
+		return r.Fields(conceptFields, func(name string) (err error) {
+			has[name] = true
+			switch name {
+			case "concept_set":
+				var set string
+				set, err = r.String()
+				s.Source = refract.NewText(concepts(set))
+			case "input":
+				var words []string
+				err = r.OrNull(func() error {
+					return r.Elements(func(int) error {
+						word, err := r.String()
+						words = append(words, word)
+						return err
+					})
+				})
+				s.Source = refract.NewText(strings.Join(words, " "))
+			case "scene", "references":
+				s.References, err = readTexts(r)
+			case "sentences":
+				err = readSentences(r, s)
+			default:
+				err = r.Skip()
+			}
+			return err
+		})
 	})
-	if err == nil {
-		err = p.end()
-	}
 	if err == nil && has["concept_set"] == has["input"] {
 		err = failAt(pos, 0, `the row must have either "concept_set" or "input"`)
 	}
 	if err == nil && has["scene"] && has["references"] {
 		err = failAt(pos, 0, `the row has both "scene" and "references"; remove one`)
 	}
-	return s, p.within(err, "of the row")
+	return s, err
 }
 
 // concepts turns "field_N#look_V" into "field look": the parts of speech are
@@ -147,29 +152,18 @@ func concepts(set string) string {
 	return strings.Join(words, " ")
 }
 
-func joinConcepts(words []refract.Text, err error, pos refract.Position) (refract.Text, error) {
-	var all []string
-	for i, w := range words {
-		if err == nil && !w.Valid {
-			err = failAt(pos, 0, "input[%d] is null; want a word", i)
-		}
-		all = append(all, w.Value)
-	}
-	return refract.NewText(strings.Join(all, " ")), err
-}
-
-// sentences reads [["model","output"],…].
-func (p *jsonScanner) sentences(s *refract.Segment) error {
-	return p.array(func(i int) error {
-		pair, err := p.texts()
-		if err != nil {
-			return p.in(err, "sentences[%d]", i)
-		}
-		if len(pair) != 2 || !pair[0].Valid || pair[0].Value == "" {
-			return failAt(p.pos, p.i, "sentences[%d] must be the name of a model and its output", i)
-		}
-		if slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == pair[0].Value }) {
-			return failAt(p.pos, p.i, "sentences has two outputs of %s", quote(pair[0].Value))
+// readSentences reads [["model","output"],…].
+func readSentences(r *jsonline.Reader, s *refract.Segment) error {
+	return r.Elements(func(i int) error {
+		at := r.Offset()
+		pair, err := readTexts(r)
+		switch {
+		case err != nil:
+			return err
+		case len(pair) != 2 || !pair[0].Valid || pair[0].Value == "":
+			return jsonline.Fault(at, "sentences[%d] must be the name of a model and its output", i)
+		case slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == pair[0].Value }):
+			return jsonline.Fault(at, "sentences has two outputs of %s", quote(pair[0].Value))
 		}
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: pair[0].Value, Text: pair[1]})
 		return nil
@@ -183,8 +177,8 @@ func readRankedPairs(ctx context.Context, path string, references map[string][]r
 	var segments []*refract.Segment
 	var first []string
 	var score float64
-	err := inputLines(ctx, path, warn, func(line string, pos refract.Position) error {
-		f := strings.Split(line, "\t")
+	err := inputLines(ctx, path, warn, func(line []byte, pos refract.Position) error {
+		f := strings.Split(string(line), "\t")
 		want := "first"
 		if first != nil {
 			want = "second"

@@ -7,10 +7,12 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // Encoder writes segments as JSON Lines. Reading them back gives the same
@@ -19,13 +21,15 @@ import (
 type Encoder struct {
 	w       io.Writer
 	buf     []byte
-	systems nameSet
+	systems map[string]bool
 	scored  map[[2]string]bool // by name and system
 }
 
 // NewEncoder returns an Encoder that makes one Write per segment; give it a
 // buffered writer for speed.
-func NewEncoder(w io.Writer) *Encoder { return &Encoder{w: w, scored: map[[2]string]bool{}} }
+func NewEncoder(w io.Writer) *Encoder {
+	return &Encoder{w: w, systems: map[string]bool{}, scored: map[[2]string]bool{}}
+}
 
 // Encode writes one line: the fields in a fixed order, without those that are
 // empty (references are always written), and without escapes for HTML. A
@@ -43,7 +47,7 @@ func (e *Encoder) Encode(s *refract.Segment) error {
 
 func appendSegment(b []byte, s *refract.Segment) []byte {
 	b = append(b, `{"id":`...)
-	b = appendString(b, s.ID)
+	b = jsonline.AppendString(b, s.ID)
 	if s.Source.Valid {
 		b = append(b, `,"source":`...)
 		b = appendText(b, s.Source)
@@ -74,7 +78,7 @@ func appendVariants(b []byte, key string, variants []refract.Variant) []byte {
 		b = append(b, `{"reference":`...)
 		b = strconv.AppendInt(b, int64(v.Reference), 10)
 		b = append(b, `,"prompt":`...)
-		b = appendString(b, v.Prompt)
+		b = jsonline.AppendString(b, v.Prompt)
 		b = append(b, `,"sample":`...)
 		b = strconv.AppendInt(b, int64(v.Sample), 10)
 		b = appendField(b, `,"model":`, v.Model)
@@ -110,7 +114,7 @@ func appendOrigin(b []byte, o *refract.Origin, text refract.Text) []byte {
 		b = append(b, `,"cleaned":[`...)
 		for i, step := range o.Cleaned {
 			b = comma(b, i)
-			b = appendString(b, step)
+			b = jsonline.AppendString(b, step)
 		}
 		b = append(b, ']')
 	}
@@ -141,7 +145,7 @@ func appendHypotheses(b []byte, hypotheses []refract.Hypothesis) []byte {
 	for i := range hypotheses {
 		h := &hypotheses[i]
 		b = comma(b, i)
-		b = appendString(b, h.System)
+		b = jsonline.AppendString(b, h.System)
 		b = append(b, ':')
 		b = appendText(b, h.Text)
 	}
@@ -155,7 +159,7 @@ func appendHypotheses(b []byte, hypotheses []refract.Hypothesis) []byte {
 			b = append(b, `,"human_systems":[`...)
 		}
 		b = comma(b, n)
-		b = appendString(b, hypotheses[i].System)
+		b = jsonline.AppendString(b, hypotheses[i].System)
 		n++
 	}
 	if n > 0 {
@@ -175,7 +179,7 @@ func appendHuman(b []byte, judgements []refract.Judgement) []byte {
 			continue
 		}
 		b = comma(b, i)
-		b = appendString(b, name)
+		b = jsonline.AppendString(b, name)
 		b = append(b, ':', '{')
 		n := 0
 		for _, j := range judgements[i:] {
@@ -183,7 +187,7 @@ func appendHuman(b []byte, judgements []refract.Judgement) []byte {
 				continue
 			}
 			b = comma(b, n)
-			b = appendString(b, j.System)
+			b = jsonline.AppendString(b, j.System)
 			b = append(b, ':')
 			if j.Valid {
 				b = strconv.AppendFloat(b, j.Score, 'g', -1, 64)
@@ -211,43 +215,14 @@ func appendField(b []byte, key, value string) []byte {
 		return b
 	}
 	b = append(b, key...)
-	return appendString(b, value)
+	return jsonline.AppendString(b, value)
 }
 
 func appendText(b []byte, t refract.Text) []byte {
 	if !t.Valid {
 		return append(b, "null"...)
 	}
-	return appendString(b, t.Value)
-}
-
-// appendString escapes only what JSON demands.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := range len(s) {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		b = append(b, s[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\r':
-			b = append(b, '\\', 'r')
-		case '\t':
-			b = append(b, '\\', 't')
-		default:
-			const hex = "0123456789abcdef"
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-	}
-	b = append(b, s[start:]...)
-	return append(b, '"')
+	return jsonline.AppendString(b, t.Value)
 }
 
 // check finds what the reader would refuse.
@@ -258,11 +233,13 @@ func (e *Encoder) check(s *refract.Segment) error {
 	if err := checkVariants(s, len(s.References)); err != nil {
 		return err
 	}
-	e.systems.reset()
+	clear(e.systems)
 	for i := range s.Hypotheses {
-		if !e.systems.add(s.Hypotheses[i].System) {
-			return fmt.Errorf("system %s has two hypotheses", quote(s.Hypotheses[i].System))
+		name := s.Hypotheses[i].System
+		if e.systems[name] {
+			return fmt.Errorf("system %s has two hypotheses", quote(name))
 		}
+		e.systems[name] = true
 	}
 	if err := e.checkJudgements(s.Judgements); err != nil {
 		return err
@@ -320,4 +297,67 @@ func checkUTF8(s *refract.Segment) error {
 		}
 	}
 	return nil
+}
+
+// checkTime refuses years that RFC 3339 has no place for.
+func checkTime(t time.Time) error {
+	if y := t.UTC().Year(); y < 0 || y > 9999 {
+		return fmt.Errorf("the year %d", y)
+	}
+	return nil
+}
+
+// checkVariants checks that the variants of a segment belong to one of n
+// references.
+func checkVariants(s *refract.Segment, n int) error {
+	if err := checkParents(s.ID, "variants", s.Variants, n); err != nil {
+		return err
+	}
+	return checkParents(s.ID, "rejected", s.Rejected, n)
+}
+
+func checkParents(id, field string, variants []refract.Variant, n int) error {
+	for i := range variants {
+		if r := variants[i].Reference; r < 0 || r >= n {
+			return fmt.Errorf("segment %s: %s[%d] is of reference %d, but the segment has %s (the first is 0)",
+				quote(id), field, i, r, plural(n, "reference"))
+		}
+	}
+	return nil
+}
+
+// checkVariant finds what the reader would refuse in a variant.
+func checkVariant(v *refract.Variant) error {
+	o := v.Origin
+	if o == nil {
+		o = &refract.Origin{}
+	}
+	for _, s := range slices.Concat([]string{v.Text.Value, v.Prompt, v.Model, v.Finish, v.Verdict, v.Detail, o.Revision, o.ServedModel, o.Raw.Value}, o.Cleaned) {
+		if !utf8.ValidString(s) {
+			return errors.New("is not UTF-8")
+		}
+	}
+	switch {
+	case v.Sample < 0:
+		return fmt.Errorf("has the sample %d", v.Sample)
+	case o.PromptTokens < 0 || o.CompletionTokens < 0:
+		return fmt.Errorf("has %d tokens", min(o.PromptTokens, o.CompletionTokens))
+	case o.Sampling != "" && !isObject(o.Sampling):
+		return fmt.Errorf("has the sampling parameters %s, which are no JSON object on one line", quote(o.Sampling))
+	}
+	if err := checkTime(o.Created); err != nil {
+		return fmt.Errorf("was created in %w, which RFC 3339 cannot hold", err)
+	}
+	return nil
+}
+
+// isObject tells whether s is a JSON object, and can stand in a line.
+func isObject(s string) bool {
+	if strings.Contains(s, "\n") {
+		return false
+	}
+	r := &jsonline.Reader{}
+	r.Reset([]byte(s))
+	raw, err := r.Raw()
+	return err == nil && string(raw) == s && s[0] == '{'
 }

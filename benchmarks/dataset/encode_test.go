@@ -59,7 +59,7 @@ func TestEncode(t *testing.T) {
 		Judgements: []refract.Judgement{{Name: "n", System: "z", Score: 1e21, Valid: true}, {Name: "m", System: "z"}, {Name: "n", System: "a", Score: -.5, Valid: true}},
 		Document:   "d", Domain: "e",
 	}
-	want := `{"id":"1","source":"","references":["<a&b>` + "\u2028" + `\"\\\n\r\t\u0001` + "\x7f" + `",null],` +
+	want := `{"id":"1","source":"","references":["<a&b>\u2028\"\\\n\r\t\u0001\u007f",null],` +
 		`"variants":[{"reference":1,"prompt":"p","sample":2,"model":"m","text":"v","finish":"stop",` +
 		`"revision":"r","served_model":"m-1","sampling":{"seed":1, "stop":["\u00e9",{}]},"cleaned":["quotes","notes"],` +
 		`"prompt_tokens":7,"completion_tokens":9,"created":"2024-02-29T13:00:00.12Z","verdict":"accepted"},` +

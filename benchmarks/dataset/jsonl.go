@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -107,8 +108,8 @@ func newRowReader(ctx context.Context, in *input, o Options) (*rowReader, error)
 	if err != nil {
 		return nil, err
 	}
+	l.json = true
 	r := &rowReader{lines: l, ids: idset.New()}
-	r.parser.names = interner{}
 	if o.Judgements {
 		r.parser.judgements = func(name string) bool {
 			return o.JudgementNames == nil || slices.Contains(o.JudgementNames, name)
@@ -131,9 +132,9 @@ func (r *rowReader) next(ctx context.Context) (row, error) {
 	if blank(line) {
 		return row{}, r.trailing()
 	}
-	parsed, err := r.parser.parse(string(line), r.lines.pos())
+	parsed, err := r.parser.parse(line, r.lines.pos())
 	if err != nil {
-		return row{}, err
+		return row{}, cmp.Or(r.lines.checkUTF8(line), err)
 	}
 	if first, again := r.ids.Add(parsed.segment.ID, int64(r.lines.line)); again {
 		return row{}, failAt(r.lines.pos(), 0, "id %s is that of line %d already; ids must be unique", quote(parsed.segment.ID), first)

@@ -70,7 +70,7 @@ func TestMTMEJSONLinesErrors(t *testing.T) {
 		{"kind", b, "{\"hypothesis\":1}\n\n\n", b + `:1:15: field hypothesis must be a string or null, not a number`},
 		{"twice", b, "{\"hypothesis\":\"a\",\"hypothesis\":\"a\"}\n\n\n", b + `:1:19: field "hypothesis" is there twice`},
 		{"blank", b, "\n\n\n", b + `:1:1: bad JSON: the line ends where a value should be`},
-		{"after", b, "{\"hypothesis\":\"a\"}}\n\n\n", b + `:1:19: bad JSON: text after the object; write one segment a line`},
+		{"after", b, "{\"hypothesis\":\"a\"}}\n\n\n", b + `:1:19: bad JSON: text after the object; write one object a line`},
 		{"short", b, "{\"hypothesis\":\"a\"}\n", b + `: has 1 line, but ts/sources/de-en.txt has 3; line k of each file must belong to segment k`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -195,27 +195,6 @@ func TestRatings(t *testing.T) {
 		"ts/human-scores/de-en.a.seg.rating":          "B\tNone\nB\tNone\nB\t{\"errors\":[]}\n",
 	}))
 	spec := "mtme:" + dir + "/ts/de-en"
-	all, err := Ratings(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) != 2 || all[0].Name != "a" || all[1].Name != "mqm.rater1" {
-		t.Fatalf("%v", all)
-	}
-	want := []SystemRatings{{"b", []Rating{
-		{Valid: true, Rater: "rater1"}, {Rater: "mqm.rater1"}, {Valid: true, Rater: "rater2", Errors: []RatedError{
-			{0, 3, "Fluency/Punctuation", "minor", 0, false, false}, {-1, 2, "Non-translation!", "Major", 25, true, true},
-			{1, 2, "Accuracy/Omission", "Major", 0, false, false}, {1, 2, "", "Minor", 0, false, false}, {1, 2, "x", "Neutral", 0, false, false}}}}}}
-	if d := cmp.Diff(want, all[1].Systems); d != "" {
-		t.Error(d)
-	}
-	if got := want[0].Ratings[2].MQM(); math.Abs(got+31.1) > 1e-12 {
-		t.Errorf("MQM = %v, want -31.1", got)
-	}
-	if got := want[0].Ratings[0].MQM(); got != 0 || math.Signbit(got) {
-		t.Errorf("MQM of no errors = %v", got)
-	}
-	// They serve as judgements where they are asked for.
 	got, err := openAndCollect(Open(spec, Options{Judgements: true, JudgementNames: []string{"mqm.rater1", "da"}}))
 	if err != nil {
 		t.Fatal(err)
@@ -239,20 +218,17 @@ func TestRatingErrors(t *testing.T) {
 		{"count", "b\tNone\nb\tNone\n", file + `:1: system "b" has 2 ratings, but there should be 3`},
 		{"block", "b\tNone\nb\tNone\nb\tNone\nB\tNone\nB\tNone\nB\tNone\nb\tNone\n", file + `:7: system "b" has ratings before those of other systems; the ratings of a system must follow each other`},
 		{"no errors", "b\t{}\n", file + `:1: the rating has no "errors"; write an empty array where there are none, and None where nobody rated`},
-		{"field", `b	{"errors":[{"begin":1}]}` + "\n", file + `:1:15: unknown field "begin" of an error; the fields are start, end, category, severity, score, is_source_error`},
+		{"field", `b	{"errors":[{"begin":1}]}` + "\n", file + `:1:15: unknown field of errors[0]: "begin"; the fields are start, end, category, severity, score, is_source_error`},
 		{"kind", `b	{"errors":[{"start":1.5}]}` + "\n", file + `:1:23: field errors[0].start must be an integer, not 1.5`},
 		{"boolean", `b	{"errors":[{"is_source_error":1}]}` + "\n", file + `:1:33: field errors[0].is_source_error must be true or false, not a number`},
 		{"empty", "\ufeff", file + `:1: want a system, a rating and perhaps a rater, parted by tabs, not ""`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := folderOf(t, changed(map[string]string{file: c.text}))
-			_, err := Ratings("mtme:" + dir + "/ts/de-en")
+			_, err := Open("mtme:"+dir+"/ts/de-en", Options{Judgements: true, JudgementNames: []string{"m"}})
 			wantError(t, dir, err, c.want)
 		})
 	}
-	dir := folderOf(t, small())
-	_, err := Ratings("mtme:"+dir+"/ts/de-en", "x")
-	wantError(t, dir, err, `ts: de-en has no ratings "x"; it has none`)
 }
 
 // The coarser scores of a real test set are the means of its segments'.

@@ -23,9 +23,10 @@ type lineReader struct {
 	long   []byte // holds a line that is longer than r's buffer
 	warn   func(Warning)
 	crlf   bool // has warned
+	json   bool // lines are checked by who reads them
 }
 
-const lineBuffer = 32 << 10
+const lineBuffer = 128 << 10
 
 func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, error) {
 	f, err := in.open(ctx)
@@ -86,10 +87,17 @@ func (l *lineReader) next() ([]byte, error) {
 		b = b[len("\ufeff"):]
 		l.warn(Warning{l.pos(), "the file begins with a byte order mark, which is removed"})
 	}
-	if !utf8.Valid(b) {
-		return nil, failAt(l.pos(), 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", invalidByte(b)+1)
+	if !l.json {
+		return b, l.checkUTF8(b)
 	}
 	return b, nil
+}
+
+func (l *lineReader) checkUTF8(line []byte) error {
+	if utf8.Valid(line) {
+		return nil
+	}
+	return failAt(l.pos(), 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", invalidByte(line)+1)
 }
 
 // drain reads what is left, so that line is the number of lines.

@@ -196,7 +196,7 @@ func (f *folder) openScores(p *parallel, o Options) error {
 			if err != nil {
 				return err
 			}
-			p.ratings = append(p.ratings, r.scores())
+			p.ratings = append(p.ratings, r)
 			continue
 		}
 		if !slices.Contains(f.humans, name) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // The texts of a folder of mt-metrics-eval are files of plain text or, in the
@@ -84,34 +85,23 @@ func (t textFiles) open(kind, name, field string) (*input, error) {
 
 // fieldOf reads a line of JSON and returns the text of one of its fields.
 // null is a missing text.
-func fieldOf(line string, pos refract.Position, field string) (refract.Text, error) {
-	p := jsonScanner{s: line, pos: pos}
+func fieldOf(line []byte, pos refract.Position, field string) (refract.Text, error) {
 	var t refract.Text
 	found := false
-	err := p.object(func(key string) error {
-		if key != field {
-			return p.skip(maxDepth)
-		}
-		if found {
-			return failAt(p.pos, p.key+1, "field %q is there twice", key)
-		}
-		found = true
-		var err error
-		if t, err = p.text(); err != nil {
-			return p.in(err, "%s", key)
-		}
-		return nil
+	err := scanLine(line, pos, func(r *jsonline.Reader) error {
+		return r.Members("field", func(name []byte) (err error) {
+			if string(name) != field {
+				return r.Skip()
+			}
+			found = true
+			t, err = readText(r)
+			return err
+		})
 	})
-	if err == nil {
-		err = p.end()
+	if err == nil && !found {
+		err = failAt(pos, 0, "the object has no field %q, which holds the text; write null for a missing one", field)
 	}
-	if err != nil {
-		return refract.Text{}, p.in(err, "of the line")
-	}
-	if !found {
-		return refract.Text{}, failAt(pos, 0, "the object has no field %q, which holds the text; write null for a missing one", field)
-	}
-	return t, nil
+	return t, err
 }
 
 // standardReference returns the reference by which the shared task of a test

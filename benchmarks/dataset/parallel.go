@@ -213,7 +213,7 @@ func (d *parallel) appendText(dst []byte, l *lineReader, line []byte) (text []by
 		}
 		return append(dst, line...), false, nil
 	}
-	t, err := fieldOf(string(line), l.pos(), l.field)
+	t, err := fieldOf(line, l.pos(), l.field)
 	if err != nil || !t.Valid || t.Value == d.missing && d.missing != "" {
 		return dst, true, err
 	}

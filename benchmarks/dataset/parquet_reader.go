@@ -15,6 +15,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/idset"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // parquetDataset is a dataset in one or more files of Parquet.
@@ -107,7 +108,7 @@ type parquetFile struct {
 	path   string
 	file   *os.File
 	reader *parquet.GenericReader[parquetSegment]
-	names  interner
+	names  *jsonline.Names
 }
 
 func openParquetFile(path string) (*parquetFile, error) {
@@ -115,7 +116,7 @@ func openParquetFile(path string) (*parquetFile, error) {
 	if err != nil {
 		return nil, fileError(path, err)
 	}
-	f := &parquetFile{path: path, file: file, names: interner{}}
+	f := &parquetFile{path: path, file: file, names: &jsonline.Names{}}
 	if err := f.open(); err != nil {
 		file.Close()
 		return nil, failFile(path, "%w", err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // parquetSegment is the schema of a row. Pointers are texts that may be
@@ -121,8 +122,8 @@ func textSize(t *string) int {
 }
 
 // segment is the inverse of fill.
-func (r *parquetSegment) segment(names interner) (*refract.Segment, error) {
-	s := &refract.Segment{ID: r.ID, Source: textOf(r.Source), Document: names.get(r.Document), Domain: names.get(r.Domain)}
+func (r *parquetSegment) segment(names *jsonline.Names) (*refract.Segment, error) {
+	s := &refract.Segment{ID: r.ID, Source: textOf(r.Source), Document: jsonline.Intern(names, r.Document), Domain: jsonline.Intern(names, r.Domain)}
 	if s.ID == "" {
 		return nil, errors.New("the segment has no id; each needs a non-empty one of its own")
 	}
@@ -152,7 +153,7 @@ func textOf(p *string) refract.Text {
 	return refract.NewText(*p)
 }
 
-func variantsOf(field string, rows []parquetVariant, names interner) ([]refract.Variant, error) {
+func variantsOf(field string, rows []parquetVariant, names *jsonline.Names) ([]refract.Variant, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -160,8 +161,8 @@ func variantsOf(field string, rows []parquetVariant, names interner) ([]refract.
 	for i := range rows {
 		p := &rows[i]
 		out[i] = refract.Variant{
-			Reference: int(p.Reference), Prompt: names.get(p.Prompt), Sample: int(p.Sample), Model: names.get(p.Model),
-			Text: textOf(p.Text), Finish: names.get(p.Finish), Verdict: names.get(p.Verdict), Detail: p.Detail,
+			Reference: int(p.Reference), Prompt: jsonline.Intern(names, p.Prompt), Sample: int(p.Sample), Model: jsonline.Intern(names, p.Model),
+			Text: textOf(p.Text), Finish: jsonline.Intern(names, p.Finish), Verdict: jsonline.Intern(names, p.Verdict), Detail: p.Detail,
 		}
 		var err error
 		if out[i].Origin, err = p.origin(out[i].Text, names); err != nil {
@@ -171,13 +172,13 @@ func variantsOf(field string, rows []parquetVariant, names interner) ([]refract.
 	return out, nil
 }
 
-func (p *parquetVariant) origin(text refract.Text, names interner) (*refract.Origin, error) {
+func (p *parquetVariant) origin(text refract.Text, names *jsonline.Names) (*refract.Origin, error) {
 	o := &refract.Origin{
-		Revision: names.get(p.Revision), ServedModel: names.get(p.ServedModel), Sampling: names.get(p.Sampling),
+		Revision: jsonline.Intern(names, p.Revision), ServedModel: jsonline.Intern(names, p.ServedModel), Sampling: jsonline.Intern(names, p.Sampling),
 		PromptTokens: int(p.PromptTokens), CompletionTokens: int(p.CompletionTokens),
 	}
 	for _, step := range p.Cleaned {
-		o.Cleaned = append(o.Cleaned, names.get(step))
+		o.Cleaned = append(o.Cleaned, jsonline.Intern(names, step))
 	}
 	switch p.RawIs {
 	case rawUnknown:

@@ -5,10 +5,10 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/idset"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // A preference is a segment with two outputs, of the systems "a" and "b", and
@@ -112,7 +112,7 @@ func nextPreference(ctx context.Context, l *lineReader) (*refract.Segment, error
 	if err != nil {
 		return nil, err
 	}
-	return parsePreference(string(line), l.pos())
+	return parsePreference(line, l.pos())
 }
 
 var preferenceFields = []string{"id", "source", "references", "a", "b", "preferred", "votes", "category", "document"}
@@ -121,52 +121,50 @@ var preferenceFields = []string{"id", "source", "references", "a", "b", "preferr
 // "b":"…","preferred":"a","votes":{"a":30,"b":18,"tie":0},"category":"HC",
 // "document":"…"}, of which a and b are required. An absent id is the number of
 // the line.
-func parsePreference(line string, pos refract.Position) (*refract.Segment, error) {
-	p := &jsonScanner{s: line, pos: pos}
+func parsePreference(line []byte, pos refract.Position) (*refract.Segment, error) {
 	s := &refract.Segment{Pos: pos, ID: ordinal(pos.Line - 1)}
 	var a, b refract.Text
 	var preferred string
 	var votes map[string]float64
 	has := map[string]bool{}
-	err := p.fields("the pair", preferenceFields, func(key string) (err error) {
-		has[key] = true
-		switch key {
-		case "id":
-			s.ID, err = p.identifier()
-			s.ID = strings.Clone(s.ID)
-		case "source":
-			s.Source, err = p.text()
-		case "references":
-			s.References, err = p.texts()
-		case "a":
-			a, err = p.text()
-		case "b":
-			b, err = p.text()
-		case "preferred":
-			var t refract.Text
-			t, err = p.text()
-			if preferred = t.Value; err == nil && t.Valid && !slices.Contains([]string{"a", "b", "tie"}, preferred) {
-				err = failAt(p.pos, p.i, `field preferred is %s; write "a", "b", "tie", or null where nobody says`, quote(preferred))
+	err := scanLine(line, pos, func(r *jsonline.Reader) error {
+		return r.Fields(preferenceFields, func(name string) (err error) {
+			has[name] = true
+			switch name {
+			case "id":
+				s.ID, err = readID(r)
+			case "source":
+				s.Source, err = readText(r)
+			case "references":
+				s.References, err = readTexts(r)
+			case "a":
+				a, err = readText(r)
+			case "b":
+				b, err = readText(r)
+			case "preferred":
+				at := r.Offset()
+				var t refract.Text
+				t, err = readText(r)
+				if preferred = t.Value; err == nil && t.Valid && !slices.Contains(winners, preferred) {
+					err = jsonline.Fault(at, `field preferred is %s; write "a", "b", "tie", or null where nobody says`, quote(preferred))
+				}
+			case "votes":
+				votes, err = readVotes(r)
+			case "category":
+				s.Domain, err = readOptional(r)
+			case "document":
+				s.Document, err = readOptional(r)
 			}
-		case "votes":
-			votes, err = p.votes()
-		case "category":
-			s.Domain, err = p.optional()
-		case "document":
-			s.Document, err = p.optional()
-		}
-		return p.within(err, "%s", key)
+			return err
+		})
 	})
-	if err == nil {
-		err = p.end()
-	}
 	for _, field := range []string{"a", "b"} {
 		if err == nil && !has[field] {
 			err = failAt(pos, 0, "the pair has no field %q; write null for a missing text", field)
 		}
 	}
 	if err != nil {
-		return nil, p.within(err, "of the pair")
+		return nil, err
 	}
 	winner := ""
 	switch {
@@ -187,22 +185,23 @@ func parsePreference(line string, pos refract.Position) (*refract.Segment, error
 	return s, nil
 }
 
-// votes reads {"a":30,"b":18,"tie":2}; an absent number is 0, and null stands
-// for no votes at all.
-func (p *jsonScanner) votes() (map[string]float64, error) {
-	if p.null() {
-		return nil, nil
-	}
+// winners are who may be preferred, or have votes.
+var winners = []string{"a", "b", "tie"}
+
+// readVotes reads {"a":30,"b":18,"tie":2}; an absent number is 0, and null
+// stands for no votes at all.
+func readVotes(r *jsonline.Reader) (map[string]float64, error) {
 	votes := map[string]float64{}
-	err := p.fields("votes", []string{"a", "b", "tie"}, func(key string) error {
-		p.peek()
-		at := p.i
-		v, ok, err := p.optionalNumber()
-		if err == nil && (!ok || v < 0) {
-			err = &kindError{column: at + 1, want: "a number from 0", got: "null or negative"}
-		}
-		votes[key] = v
-		return p.within(err, "votes.%s", key)
+	err := r.OrNull(func() error {
+		return r.Fields(winners, func(name string) error {
+			at := r.Offset()
+			v, ok, err := r.OptionalFloat()
+			if err == nil && (!ok || v < 0) {
+				err = jsonline.Unwanted(at, "a number from 0", "null or negative")
+			}
+			votes[name] = v
+			return err
+		})
 	})
 	if err == nil && votes["a"] == 0 && votes["b"] == 0 && votes["tie"] == 0 {
 		return nil, nil

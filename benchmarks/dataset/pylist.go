@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -145,16 +146,14 @@ func (p *pyList) escape(i int) (r rune, size int, err error) {
 	if i+size > len(p.s) {
 		return 0, 0, p.fail(i, "escape \\%c needs %d hexadecimal digits", c, digits)
 	}
-	for _, h := range []byte(p.s[i+2 : i+size]) {
-		d, ok := hexDigit(h)
-		if !ok {
-			return 0, 0, p.fail(i, "escape \\%c needs %d hexadecimal digits", c, digits)
-		}
-		// Eight digits may exceed a rune.
-		if r = r<<4 | d; r > utf8.MaxRune {
-			return 0, 0, p.fail(i, "escape above U+10FFFF")
-		}
+	n, err := strconv.ParseUint(p.s[i+2:i+size], 16, 32)
+	if err != nil {
+		return 0, 0, p.fail(i, "escape \\%c needs %d hexadecimal digits", c, digits)
 	}
+	if n > utf8.MaxRune {
+		return 0, 0, p.fail(i, "escape above U+10FFFF")
+	}
+	r = rune(n)
 	if utf16.IsSurrogate(r) {
 		return 0, 0, p.fail(i, "surrogate %s, which no text can hold", p.s[i:i+size])
 	}

@@ -6,78 +6,25 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// StoredRatings are the errors that people, or a metric, marked in the outputs
-// of the systems: a file human-scores/LP.NAME.seg.rating.
-type StoredRatings struct {
-	Name, Path string
-	Systems    []SystemRatings // in the file's order
+// ratedScores are judgements from the errors that raters marked in the outputs
+// of systems: a file human-scores/LP.NAME.seg.rating, of which a line is a
+// system, a JSON object or None, and may be a rater, parted by tabs.
+type ratedScores struct {
+	name    string
+	systems []SystemScores // in the file's order
 }
 
-// SystemRatings are those of one system, one per segment.
-type SystemRatings struct {
-	System  string
-	Ratings []Rating
-}
-
-// Rating is what one rater marked in one output. Where Valid is false nobody
-// rated it; a Rating without errors says that there are none.
-type Rating struct {
-	Valid  bool
-	Rater  string // the name of the file where none is stated
-	Errors []RatedError
-}
-
-// RatedError is a marked span. Start and End count characters from 0, in the
-// source where InSource. Score is the weight that the rater gave, where
-// HasScore.
-type RatedError struct {
-	Start, End         int
-	Category, Severity string // "" where none is stated
-	Score              float64
-	HasScore           bool
-	InSource           bool
-}
-
-// Ratings reads the ratings of an "mtme:DIR/TESTSET/LP" dataset, sorted by
-// name; with names given, those only, each of which must exist. A line is a
-// system, a JSON object or None, and may be a rater, parted by tabs. Each
-// system must have one line per segment, in one block.
-func Ratings(spec string, only ...string) ([]StoredRatings, error) {
-	f, err := openStored(spec)
-	if err != nil {
-		return nil, err
-	}
-	if len(only) == 0 {
-		only = f.ratings
-	}
-	n, err := f.source.countLines()
-	if err != nil {
-		return nil, err
-	}
-	var all []StoredRatings
-	for _, name := range only {
-		if !slices.Contains(f.ratings, name) {
-			return nil, failFile(f.root, "%s has no ratings %s%s; it has %s", f.lp, quote(name), didYouMean(name, f.ratings), list(f.ratings))
-		}
-		r, err := f.readRatings(name, n)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, *r)
-	}
-	return all, nil
-}
-
-func (f *folder) readRatings(name string, segments int) (*StoredRatings, error) {
-	r := &StoredRatings{Name: name, Path: filepath.Join(f.root, "human-scores", f.lp+"."+name+".seg.rating")}
-	in, err := newRegular(r.Path)
+// readRatings reads the ratings of a name. Each system must have one line per
+// segment, in one block.
+func (f *folder) readRatings(name string, segments int) (*ratedScores, error) {
+	in, err := newRegular(filepath.Join(f.root, "human-scores", f.lp+"."+name+".seg.rating"))
 	if err != nil {
 		return nil, err
 	}
@@ -86,15 +33,16 @@ func (f *folder) readRatings(name string, segments int) (*StoredRatings, error) 
 		return nil, err
 	}
 	defer l.close()
+	r := &ratedScores{name: name}
 	return r, r.scan(l, f.systems, segments)
 }
 
-func (r *StoredRatings) scan(l *lineReader, systems []string, segments int) error {
+func (r *ratedScores) scan(l *lineReader, systems []string, segments int) error {
 	var first int // line of the last system
 	check := func() error {
-		if n := len(r.Systems) - 1; n >= 0 && len(r.Systems[n].Ratings) != segments {
+		if n := len(r.systems) - 1; n >= 0 && len(r.systems[n].Values) != segments {
 			return failAt(refract.Position{File: l.file, Line: first}, 0, "system %s has %s, but there should be %d",
-				quote(r.Systems[n].System), plural(len(r.Systems[n].Ratings), "rating"), segments)
+				quote(r.systems[n].System), plural(len(r.systems[n].Values), "rating"), segments)
 		}
 		return nil
 	}
@@ -111,122 +59,93 @@ func (r *StoredRatings) scan(l *lineReader, systems []string, segments int) erro
 			return failAt(l.pos(), 0, "want a system, a rating and perhaps a rater, parted by tabs, not %s", quote(string(line)))
 		}
 		name := string(fields[0])
-		if n := len(r.Systems) - 1; n < 0 || r.Systems[n].System != name {
+		if n := len(r.systems) - 1; n < 0 || r.systems[n].System != name {
 			if !slices.Contains(systems, name) {
 				return failAt(l.pos(), 0, "unknown system %s%s: the test set has no outputs of it", quote(name), didYouMean(name, systems))
 			}
-			if slices.ContainsFunc(r.Systems, func(s SystemRatings) bool { return s.System == name }) {
+			if slices.ContainsFunc(r.systems, func(s SystemScores) bool { return s.System == name }) {
 				return failAt(l.pos(), 0, "system %s has ratings before those of other systems; the ratings of a system must follow each other", quote(name))
 			}
 			if err := check(); err != nil {
 				return err
 			}
-			r.Systems = append(r.Systems, SystemRatings{System: name})
+			r.systems = append(r.systems, SystemScores{System: name})
 			first = l.line
 		}
-		rating := Rating{Rater: r.Name}
-		if len(fields) == 3 {
-			rating.Rater = string(fields[2])
-		}
-		if string(fields[1]) != "None" {
-			rating.Valid = true
-			start := bytes.IndexByte(line, '\t') + 1
-			if rating.Errors, err = parseRating(string(line[:start+len(fields[1])]), start, l.pos()); err != nil {
+		score, valid := 0.0, string(fields[1]) != "None"
+		if valid {
+			if score, err = parseRating(fields[1], l.pos()); err != nil {
+				if e, ok := err.(*Error); ok && e.Column > 0 {
+					e.Column += bytes.IndexByte(line, '\t') + 1
+				}
 				return err
 			}
 		}
-		s := &r.Systems[len(r.Systems)-1]
-		s.Ratings = append(s.Ratings, rating)
+		s := &r.systems[len(r.systems)-1]
+		s.Values, s.Valid = append(s.Values, score), append(s.Valid, valid)
 	}
-	if len(r.Systems) == 0 {
+	if len(r.systems) == 0 {
 		return failFile(l.file, "has no ratings")
 	}
 	return check()
 }
 
-// parseRating reads, from a byte of the line on, {"errors":[{"start":0,
-// "end":4,"category":"…","severity":"…","score":null,
-// "is_source_error":false}]}.
-func parseRating(line string, from int, pos refract.Position) ([]RatedError, error) {
-	p := &jsonScanner{s: line, i: from, pos: pos}
-	var found []RatedError
-	has := false
-	err := p.fields("the rating", []string{"errors"}, func(string) error {
-		has = true
-		return p.array(func(i int) error {
-			var e RatedError
-			err := p.fields("an error", []string{"start", "end", "category", "severity", "score", "is_source_error"}, func(key string) (err error) {
-				switch key {
-				case "start":
-					e.Start, err = p.integer()
-				case "end":
-					e.End, err = p.integer()
-				case "category":
-					e.Category, err = p.optional()
-				case "severity":
-					e.Severity, err = p.optional()
-				case "score":
-					e.Score, e.HasScore, err = p.optionalNumber()
-				case "is_source_error":
-					e.InSource, err = p.boolean()
-				}
-				return p.within(err, "errors[%d].%s", i, key)
+var ratedErrorFields = []string{"start", "end", "category", "severity", "score", "is_source_error"}
+
+// parseRating reads {"errors":[{"start":0,"end":4,"category":"…","severity":
+// "…","score":null,"is_source_error":false}]} and returns the score by the
+// weights of Freitag et al. (TACL 2021): 0, the best, without errors.
+func parseRating(b []byte, pos refract.Position) (float64, error) {
+	sum, has := 0.0, false
+	err := scanLine(b, pos, func(r *jsonline.Reader) error {
+		return r.Fields([]string{"errors"}, func(string) error {
+			has = true
+			return r.Elements(func(int) error {
+				var category, severity string
+				err := r.Fields(ratedErrorFields, func(name string) (err error) {
+					switch name {
+					case "start", "end":
+						_, err = r.Int()
+					case "category":
+						category, err = readOptional(r)
+					case "severity":
+						severity, err = readOptional(r)
+					case "score":
+						_, _, err = r.OptionalFloat()
+					case "is_source_error":
+						_, err = r.Bool()
+					}
+					return err
+				})
+				sum += mqmWeight(category, severity)
+				return err
 			})
-			found = append(found, e)
-			return p.within(err, "errors[%d]", i)
 		})
 	})
-	if err == nil {
-		err = p.end()
-	}
 	if err == nil && !has {
 		err = failAt(pos, 0, `the rating has no "errors"; write an empty array where there are none, and None where nobody rated`)
 	}
-	return found, p.within(err, "errors")
+	return 0 - sum, err // not -sum: no error is 0, not -0
 }
 
-// MQM is the score of the rating by the weights of Freitag et al. (TACL 2021):
-// minus 5 for a major error, 25 for a non-translation, 1 for a minor one, 0.1
-// for minor punctuation, and 0 for others. 0 is the best.
-func (r *Rating) MQM() float64 {
-	var sum float64
-	for _, e := range r.Errors {
-		category := strings.ToLower(e.Category)
-		switch strings.ToLower(e.Severity) {
-		case "major":
-			if category == "non-translation!" || strings.HasPrefix(category, "non-translation!/") {
-				sum += 25
-			} else {
-				sum += 5
-			}
-		case "minor":
-			if category == "fluency/punctuation" || strings.HasPrefix(category, "fluency/punctuation/") {
-				sum += 0.1
-			} else {
-				sum++
-			}
+// mqmWeight is 5 for a major error, 25 for a non-translation, 1 for a minor
+// one, 0.1 for minor punctuation, and 0 for others.
+func mqmWeight(category, severity string) float64 {
+	category = strings.ToLower(category)
+	is := func(name string) bool { return category == name || strings.HasPrefix(category, name+"/") }
+	switch strings.ToLower(severity) {
+	case "major":
+		if is("non-translation!") {
+			return 25
 		}
-	}
-	return 0 - sum // not -sum: no error is 0, not -0
-}
-
-// ratedScores are judgements from ratings.
-type ratedScores struct {
-	name    string
-	systems []SystemScores
-}
-
-func (r *StoredRatings) scores() *ratedScores {
-	out := &ratedScores{name: r.Name}
-	for _, s := range r.Systems {
-		scores := SystemScores{System: s.System}
-		for i := range s.Ratings {
-			scores.Values = append(scores.Values, s.Ratings[i].MQM())
-			scores.Valid = append(scores.Valid, s.Ratings[i].Valid)
+		return 5
+	case "minor":
+		if is("fluency/punctuation") {
+			return 0.1
 		}
-		out.systems = append(out.systems, scores)
+		return 1
 	}
-	return out
+	return 0
 }
 
 func (r *ratedScores) judge(dst []refract.Judgement, segment int) []refract.Judgement {
@@ -234,22 +153,4 @@ func (r *ratedScores) judge(dst []refract.Judgement, segment int) []refract.Judg
 		dst = append(dst, refract.Judgement{Name: r.name, System: s.System, Score: s.Values[segment], Valid: s.Valid[segment]})
 	}
 	return dst
-}
-
-// integer reads a whole number, which may be negative.
-func (p *jsonScanner) integer() (int, error) {
-	const want = "an integer"
-	if c := p.peek(); c != '-' && (c < '0' || c > '9') {
-		return 0, p.kind(want)
-	}
-	at := p.i
-	literal, err := p.number()
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.Atoi(literal)
-	if err != nil {
-		return 0, &kindError{column: at + 1, want: want, got: literal}
-	}
-	return n, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 func seed(f *testing.F, files ...string) {
@@ -186,7 +187,9 @@ func FuzzWebNLGScores(f *testing.F) {
 	seed(f, "webnlg2020/evaluation/human-evaluation/results/en/bt5/primary.json")
 	f.Fuzz(func(t *testing.T, text string) {
 		var a average
-		if err := scanWhole("f", text, func(p *jsonScanner) error { return p.object(func(string) error { return p.raters(&a) }) }); err != nil {
+		if err := scanWhole("f", []byte(text), func(r *jsonline.Reader) error {
+			return r.Members("segment", func([]byte) error { return readRaters(r, &a) })
+		}); err != nil {
 			return
 		}
 		for _, j := range a.judgements(nil, "", "s", mean) {
@@ -269,17 +272,17 @@ func FuzzMTMEDomainScores(f *testing.F) {
 func FuzzMTMERatings(f *testing.F) {
 	f.Add("a\tNone\na\t{\"errors\":[{\"start\":0,\"end\":2,\"category\":\"x\",\"severity\":\"Minor\",\"score\":1.5,\"is_source_error\":true}]}\tr\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		r := StoredRatings{Name: "n"}
+		r := ratedScores{name: "n"}
 		if err := r.scan(lineReaderOf(text), []string{"a", "b"}, 2); err != nil {
 			return
 		}
-		for _, s := range r.Systems {
-			if len(s.Ratings) != 2 {
+		for _, s := range r.systems {
+			if len(s.Values) != 2 {
 				t.Fatalf("%+v", s)
 			}
-			for _, rating := range s.Ratings {
-				if v := rating.MQM(); v > 0 || math.Signbit(v) && v == 0 || !rating.Valid && rating.Errors != nil {
-					t.Fatalf("%+v: %v", rating, v)
+			for i, v := range s.Values {
+				if v > 0 || math.Signbit(v) && v == 0 || !s.Valid[i] && v != 0 {
+					t.Fatalf("%+v", s)
 				}
 			}
 		}
@@ -294,7 +297,7 @@ func FuzzMTMEField(f *testing.F) {
 		if !utf8.ValidString(line) {
 			return
 		}
-		got, err := fieldOf(line, refract.Position{File: "f", Line: 1}, "source")
+		got, err := fieldOf([]byte(line), refract.Position{File: "f", Line: 1}, "source")
 		if err != nil {
 			return
 		}

@@ -160,7 +160,7 @@ func TestPreferenceScores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := parsePreference(string(b), refract.Position{File: "f", Line: 1})
+		s, err := parsePreference(b, refract.Position{File: "f", Line: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

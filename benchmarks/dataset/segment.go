@@ -2,10 +2,10 @@ package dataset
 
 import (
 	"slices"
-	"strconv"
-	"strings"
+	"time"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // The fields of a segment and of a variant, in the order in which they are
@@ -26,9 +26,10 @@ type row struct {
 
 // segmentParser reads rows. It is reused for all lines of a file.
 type segmentParser struct {
-	jsonScanner
+	json       jsonline.Reader
+	pos        refract.Position
 	judgements func(name string) bool // which to keep; nil: none
-	names      interner
+	names      jsonline.Names
 
 	// Memory that is reused: slices of the segment are cut to size at its end.
 	references []refract.Text
@@ -37,223 +38,224 @@ type segmentParser struct {
 	hypotheses []refract.Hypothesis
 	scores     []refract.Judgement
 	humans     []string
-	systems    nameSet
-	kinds      nameSet
-	scored     nameSet
 	document   string // of the segment before
 }
 
-// parse reads one line. The segment keeps parts of it.
-func (p *segmentParser) parse(line string, pos refract.Position) (row, error) {
-	p.s, p.i, p.pos = line, 0, pos
-	if p.peek() != '{' {
-		return row{}, p.notObject()
-	}
+// parse reads one line. The segment keeps parts of a copy of it.
+func (p *segmentParser) parse(line []byte, pos refract.Position) (row, error) {
+	p.json.Reset(line)
+	p.names.Line()
+	p.pos = pos
 	p.references, p.variants, p.rejected, p.hypotheses = p.references[:0], p.variants[:0], p.rejected[:0], p.hypotheses[:0]
 	p.scores, p.humans = p.scores[:0], p.humans[:0]
 	r := row{segment: &refract.Segment{Pos: pos}}
-	var seen uint
-	err := p.object(func(key string) error {
-		f := slices.Index(segmentFields, key)
-		if f < 0 {
-			return p.unknownField("", key, segmentFields)
-		}
-		if seen&(1<<f) != 0 {
-			return failAt(p.pos, p.key+1, "field %q is there twice", key)
-		}
-		seen |= 1 << f
-		return p.field(&r, key)
-	})
+	err := p.json.Fields(segmentFields, func(name string) error { return p.field(&r, name) })
 	if err == nil {
-		err = p.end()
+		err = p.json.End()
+	}
+	if e, ok := err.(*jsonline.Error); ok && e.Got() != "" {
+		return row{}, failAt(pos, e.Offset+1, "a segment must be a JSON object on one line, not %s", e.Got())
 	}
 	if err == nil {
 		err = p.finish(r.segment)
 	}
 	if err != nil {
-		return row{}, err
+		return row{}, placed(err, pos)
 	}
 	return r, nil
 }
 
-func (p *segmentParser) notObject() error {
-	err := p.kind("an object")
-	if k, ok := err.(*kindError); ok {
-		return failAt(p.pos, k.column, "a segment must be a JSON object on one line, not %s", k.got)
+// field reads the value of one field of the segment. null is an empty value.
+func (p *segmentParser) field(r *row, name string) (err error) {
+	s := r.segment
+	switch name {
+	case "id":
+		var id []byte
+		id, err = p.json.ID()
+		s.ID = string(id)
+	case "source":
+		s.Source, err = readText(&p.json)
+	case "document":
+		s.Document, err = readOptional(&p.json)
+		if s.Document != p.document {
+			p.document = string([]byte(s.Document)) // which must not keep its line
+		}
+		s.Document = p.document
+	case "domain":
+		s.Domain, err = readName(&p.json, &p.names)
+	case "references":
+		r.hasReferences = true
+		return p.json.OrNull(p.readReferences)
+	case "variants":
+		r.hasVariants = true
+		return p.json.OrNull(func() error { return p.readVariants(&p.variants) })
+	case "rejected":
+		r.hasVariants = true
+		return p.json.OrNull(func() error { return p.readVariants(&p.rejected) })
+	case "hypotheses":
+		return p.json.OrNull(p.readHypotheses)
+	case "human_systems":
+		return p.json.OrNull(p.readHumanSystems)
+	case "human":
+		return p.json.OrNull(p.readHuman)
 	}
 	return err
 }
 
-func (p *segmentParser) unknownField(in, key string, known []string) error {
-	hint := didYouMean(key, known)
-	if hint == "" {
-		hint = "; the fields are " + strings.Join(known, ", ")
-	}
-	return failAt(p.pos, p.key+1, "unknown field %s%s%s", in, quote(key), hint)
-}
-
-// field reads the value of one field of the segment.
-func (p *segmentParser) field(r *row, key string) (err error) {
-	s := r.segment
-	switch key {
-	case "id":
-		s.ID, err = p.id()
-	case "source":
-		s.Source, err = p.text()
-	case "document":
-		s.Document, err = p.optional()
-		if s.Document == p.document {
-			s.Document = p.document
-		} else {
-			p.document = strings.Clone(s.Document)
-			s.Document = p.document
-		}
-	case "domain":
-		s.Domain, err = p.optional()
-		s.Domain = p.names.get(s.Domain)
-	case "references":
-		r.hasReferences = true
-		return p.nullable(key, p.readReferences)
-	case "variants":
-		r.hasVariants = true
-		return p.nullable(key, func() error { return p.readVariants(key, &p.variants) })
-	case "rejected":
-		r.hasVariants = true
-		return p.nullable(key, func() error { return p.readVariants(key, &p.rejected) })
-	case "hypotheses":
-		p.systems.reset()
-		return p.nullable(key, p.readHypotheses)
-	case "human_systems":
-		return p.nullable(key, p.readHumanSystems)
-	case "human":
-		p.kinds.reset()
-		return p.nullable(key, p.readHuman)
-	}
-	if err != nil {
-		return p.in(err, "%s", key)
-	}
-	return nil
-}
-
-// nullable reads the value of a field that may be null, which stands for an
-// empty one.
-func (p *segmentParser) nullable(key string, read func() error) error {
-	if p.null() {
-		return nil
-	}
-	if err := read(); err != nil {
-		return p.in(err, "%s", key)
-	}
-	return nil
-}
-
-func (p *segmentParser) id() (string, error) {
-	var id string
-	var err error
-	switch c := p.peek(); {
-	case c == '"':
-		id, err = p.str()
-	case c == '-' || '0' <= c && c <= '9':
-		id, err = p.number()
-	default:
-		err = p.kind("a string or a number")
-	}
-	// An id may be kept for long, and must not keep its line.
-	return strings.Clone(id), err
-}
-
 func (p *segmentParser) readReferences() error {
-	return p.array(func(i int) error {
-		t, err := p.text()
-		if err != nil {
-			return p.in(err, "references[%d]", i)
-		}
+	return p.json.Elements(func(int) error {
+		t, err := readText(&p.json)
 		p.references = append(p.references, t)
-		return nil
+		return err
 	})
 }
 
 func (p *segmentParser) readHypotheses() error {
-	return p.object(func(key string) error {
-		key = p.names.get(key)
-		if !p.systems.add(key) {
-			return failAt(p.pos, p.key+1, "system %s is twice in hypotheses", quote(key))
-		}
-		t, err := p.text()
-		if err != nil {
-			return p.in(err, "hypotheses[%s]", quote(key))
-		}
-		p.hypotheses = append(p.hypotheses, refract.Hypothesis{System: key, Text: t})
-		return nil
+	return p.json.Members("system", func(name []byte) error {
+		h := refract.Hypothesis{System: p.names.Get(name)}
+		var err error
+		h.Text, err = readText(&p.json)
+		p.hypotheses = append(p.hypotheses, h)
+		return err
 	})
 }
 
 func (p *segmentParser) readHumanSystems() error {
-	return p.array(func(i int) error {
-		p.peek()
-		at := p.i
-		name, err := p.str()
-		if err != nil {
-			return p.in(err, "human_systems[%d]", i)
-		}
-		if slices.Contains(p.humans, name) {
-			return failAt(p.pos, at+1, "system %s is twice in human_systems", quote(name))
+	return p.json.Elements(func(int) error {
+		at := p.json.Offset()
+		name, err := p.json.String()
+		if err == nil && slices.Contains(p.humans, name) {
+			err = jsonline.Fault(at, "system %s is twice in human_systems", quote(name))
 		}
 		p.humans = append(p.humans, name)
-		return nil
+		return err
 	})
 }
 
 func (p *segmentParser) readHuman() error {
-	return p.object(func(name string) error {
-		name = p.names.get(name)
-		if !p.kinds.add(name) {
-			return failAt(p.pos, p.key+1, "name %s is twice in human", quote(name))
-		}
+	return p.json.Members("name", func(b []byte) error {
+		name := p.names.Get(b)
 		keep := p.judgements != nil && p.judgements(name)
-		p.scored.reset()
-		err := p.object(func(system string) error {
-			system = p.names.get(system)
-			if !p.scored.add(system) {
-				return failAt(p.pos, p.key+1, "system %s is twice in human[%s]", quote(system), quote(name))
-			}
-			j := refract.Judgement{Name: name, System: system}
-			var err error
-			if j.Score, j.Valid, err = p.score(); err != nil {
-				return p.in(err, "human[%s][%s]", quote(name), quote(system))
-			}
+		return p.json.Members("system", func(system []byte) error {
+			score, valid, err := p.json.OptionalFloat()
 			if keep {
-				p.scores = append(p.scores, j)
+				p.scores = append(p.scores, refract.Judgement{Name: name, System: p.names.Get(system), Score: score, Valid: valid})
 			}
-			return nil
+			return err
 		})
-		if err != nil {
-			return p.in(err, "human[%s]", quote(name))
-		}
-		return nil
 	})
 }
 
-// score reads a number, or null.
-func (p *segmentParser) score() (value float64, valid bool, err error) {
-	if p.null() {
-		return 0, false, nil
+// readVariants reads "variants" or "rejected".
+func (p *segmentParser) readVariants(dst *[]refract.Variant) error {
+	return p.json.Elements(func(int) error {
+		var v refract.Variant
+		var origin originParser
+		hasText := false
+		err := p.json.Fields(variantFields, func(name string) error {
+			hasText = hasText || name == "text"
+			return p.variantField(&v, &origin, name)
+		})
+		if err == nil && !hasText {
+			err = p.json.Lacks("text; write null for a missing one")
+		}
+		v.Origin = origin.finish(v.Text)
+		*dst = append(*dst, v)
+		return err
+	})
+}
+
+func (p *segmentParser) variantField(v *refract.Variant, o *originParser, name string) (err error) {
+	switch name {
+	case "reference":
+		v.Reference, err = p.json.Index()
+	case "sample":
+		v.Sample, err = p.json.Index()
+	case "prompt":
+		v.Prompt, err = readName(&p.json, &p.names)
+	case "model":
+		v.Model, err = readName(&p.json, &p.names)
+	case "finish":
+		v.Finish, err = readName(&p.json, &p.names)
+	case "text":
+		v.Text, err = readText(&p.json)
+	case "verdict":
+		v.Verdict, err = readName(&p.json, &p.names)
+	case "detail":
+		v.Detail, err = readOptional(&p.json)
+	case "raw": // null says that it is missing, and not that it is not stated
+		o.hasRaw = true
+		o.get().Raw, err = readText(&p.json)
+	default:
+		return p.json.OrNull(func() error { return p.originField(o.get(), name) })
 	}
-	const want = "a number or null"
-	c := p.peek()
-	if c != '-' && (c < '0' || c > '9') {
-		return 0, false, p.kind(want)
+	return err
+}
+
+// originParser gathers an Origin, of which there is none before a field of it
+// has come.
+type originParser struct {
+	origin *refract.Origin
+	hasRaw bool
+}
+
+func (o *originParser) get() *refract.Origin {
+	if o.origin == nil {
+		o.origin = &refract.Origin{}
 	}
-	at := p.i
-	literal, err := p.number()
+	return o.origin
+}
+
+// finish returns the origin. A raw text that is not stated is the text itself.
+func (o *originParser) finish(text refract.Text) *refract.Origin {
+	if o.origin != nil && !o.hasRaw {
+		o.origin.Raw = text
+	}
+	return o.origin
+}
+
+func (p *segmentParser) originField(o *refract.Origin, name string) (err error) {
+	switch name {
+	case "revision":
+		o.Revision, err = readName(&p.json, &p.names)
+	case "served_model":
+		o.ServedModel, err = readName(&p.json, &p.names)
+	case "sampling":
+		var raw []byte
+		raw, err = p.json.RawObject()
+		o.Sampling = p.names.Get(raw)
+	case "cleaned":
+		return p.json.Elements(func(int) error {
+			step, err := p.json.Bytes()
+			o.Cleaned = append(o.Cleaned, p.names.Get(step))
+			return err
+		})
+	case "prompt_tokens":
+		o.PromptTokens, err = p.json.Index()
+	case "completion_tokens":
+		o.CompletionTokens, err = p.json.Index()
+	case "created":
+		o.Created, err = p.time()
+	}
+	return err
+}
+
+// time reads an instant as RFC 3339 writes it.
+func (p *segmentParser) time() (time.Time, error) {
+	const want = "a date and time such as 2024-02-29T13:00:00Z"
+	at := p.json.Offset()
+	s, err := p.json.Bytes()
 	if err != nil {
-		return 0, false, err
+		return time.Time{}, err
 	}
-	value, err = strconv.ParseFloat(literal, 64)
+	t, err := time.Parse(time.RFC3339Nano, string(s))
+	if err == nil {
+		t, err = t.UTC(), checkTime(t)
+	}
 	if err != nil {
-		return 0, false, &kindError{column: at + 1, want: want, got: "one that is out of range"}
+		return time.Time{}, jsonline.Unwanted(at, want, quote(string(s)))
 	}
-	return value, true, nil
+	return t, nil
 }
 
 // finish checks what concerns several fields, and cuts the slices to size.
@@ -282,59 +284,4 @@ func clone[T any](s []T) []T {
 		return nil
 	}
 	return append(make([]T, 0, len(s)), s...)
-}
-
-// interner gives one string for all equal names, so that a name neither
-// costs an allocation nor keeps its line. It has a bound, for files in which
-// every name is new.
-type interner map[string]string
-
-func (n interner) get(s string) string {
-	if s == "" {
-		return ""
-	}
-	if v, ok := n[s]; ok {
-		return v
-	}
-	v := strings.Clone(s)
-	if len(n) < 4096 {
-		n[v] = v
-	}
-	return v
-}
-
-// nameSet finds repeated names: by comparing while they are few.
-type nameSet struct {
-	list []string
-	many map[string]bool
-}
-
-func (n *nameSet) reset() {
-	n.list = n.list[:0]
-	clear(n.many)
-}
-
-// add returns false when the name is there already.
-func (n *nameSet) add(name string) bool {
-	const few = 32
-	if len(n.list) < few {
-		if slices.Contains(n.list, name) {
-			return false
-		}
-		n.list = append(n.list, name)
-		return true
-	}
-	if n.many == nil {
-		n.many = map[string]bool{}
-	}
-	if len(n.many) == 0 {
-		for _, v := range n.list {
-			n.many[v] = true
-		}
-	}
-	if n.many[name] {
-		return false
-	}
-	n.many[name] = true
-	return true
 }

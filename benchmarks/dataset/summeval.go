@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // openSummEval reads the annotations of SummEval (Fabbri et al., TACL 2021) in
@@ -56,7 +57,7 @@ func readSummEval(ctx context.Context, l *lineReader, warn func(Warning)) ([]*re
 		if err != nil {
 			return nil, err
 		}
-		row, err := parseSummEval(string(line), l.pos())
+		row, err := parseSummEval(line, l.pos())
 		if err != nil {
 			return nil, err
 		}
@@ -93,39 +94,37 @@ func readSummEval(ctx context.Context, l *lineReader, warn func(Warning)) ([]*re
 // the names of the file, such as "coherence".
 const turkerPrefix = "turker_"
 
-func parseSummEval(line string, pos refract.Position) (*summEvalRow, error) {
-	p := &jsonScanner{s: line, pos: pos}
+func parseSummEval(line []byte, pos refract.Position) (*summEvalRow, error) {
 	row := &summEvalRow{}
 	has := map[string]bool{}
-	err := p.fields("the row", summEvalFields, func(key string) (err error) {
-		has[key] = true
-		switch key {
-		case "id":
-			row.id, err = p.identifier()
-		case "model_id":
-			row.model, err = p.identifier()
-		case "decoded":
-			row.decoded, err = p.text()
-		case "text":
-			row.source, err = p.text()
-		case "references":
-			row.references, err = p.texts()
-		case "reference":
-			var t refract.Text
-			t, err = p.text()
-			row.references = append(row.references, t)
-		case "expert_annotations":
-			err = p.annotations(&row.experts)
-		case "turker_annotations":
-			err = p.annotations(&row.turkers)
-		default:
-			err = p.skip(maxDepth)
-		}
-		return p.within(err, "%s", key)
+	err := scanLine(line, pos, func(r *jsonline.Reader) error {
+		return r.Fields(summEvalFields, func(name string) (err error) {
+			has[name] = true
+			switch name {
+			case "id":
+				row.id, err = readID(r)
+			case "model_id":
+				row.model, err = readID(r)
+			case "decoded":
+				row.decoded, err = readText(r)
+			case "text":
+				row.source, err = readText(r)
+			case "references":
+				row.references, err = readTexts(r)
+			case "reference":
+				var t refract.Text
+				t, err = readText(r)
+				row.references = append(row.references, t)
+			case "expert_annotations":
+				err = readAnnotations(r, &row.experts)
+			case "turker_annotations":
+				err = readAnnotations(r, &row.turkers)
+			default:
+				err = r.Skip()
+			}
+			return err
+		})
 	})
-	if err == nil {
-		err = p.end()
-	}
 	for _, field := range []string{"id", "model_id", "decoded"} {
 		if err == nil && !has[field] {
 			err = failAt(pos, 0, "the row has no field %q", field)
@@ -134,28 +133,20 @@ func parseSummEval(line string, pos refract.Position) (*summEvalRow, error) {
 	if err == nil && has["reference"] && has["references"] {
 		err = failAt(pos, 0, `the row has both "reference" and "references"; remove one`)
 	}
-	return row, p.within(err, "of the row")
+	return row, err
 }
 
-// annotations reads an array of objects with a number per aspect, one object
-// per annotator. null is a number that the annotator did not give.
-func (p *jsonScanner) annotations(a *average) error {
-	if p.null() {
-		return nil
-	}
-	return p.array(func(i int) error {
-		var seen []string
-		err := p.object(func(key string) error {
-			if slices.Contains(seen, key) {
-				return failAt(p.pos, p.key+1, "%q of annotation %d is there twice", key, i)
-			}
-			seen = append(seen, key)
-			v, ok, err := p.optionalNumber()
-			if err == nil {
-				a.add(key, v, ok)
-			}
-			return p.within(err, "%s of annotation %d", key, i)
+// readAnnotations reads an array of objects with a number per aspect, one
+// object per annotator. null is a number that the annotator did not give.
+func readAnnotations(r *jsonline.Reader, a *average) error {
+	return r.OrNull(func() error {
+		return r.Elements(func(int) error {
+			return r.Members("aspect", func(b []byte) error {
+				name := string(b)
+				v, ok, err := r.OptionalFloat()
+				a.add(name, v, ok)
+				return err
+			})
 		})
-		return p.within(err, "[%d]", i)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -62,79 +63,79 @@ func (w *webnlg2020) read(ctx context.Context, warn func(Warning)) ([]*refract.S
 // "…","object":"…"}]}}]}. What else an entry has is not read.
 func (w *webnlg2020) readEntries(path string, warn func(Warning)) ([]*refract.Segment, error) {
 	var segments []*refract.Segment
-	err := scanFile(path, warn, func(p *jsonScanner) error {
-		found := false
-		err := p.object(func(key string) error {
-			if key != "entries" {
-				return p.skip(maxDepth)
+	found := false
+	err := scanFile(path, warn, func(r *jsonline.Reader) error {
+		return r.Members("field", func(name []byte) error {
+			if string(name) != "entries" {
+				return r.Skip()
 			}
 			found = true
-			return p.array(func(i int) error {
-				return p.within(p.object(func(key string) error {
-					at := p.key
-					if len(segments) > i || key != ordinal(i) {
-						return failAt(p.pos, at+1, "entry %s where %q should be", quote(key), ordinal(len(segments)))
+			return r.Elements(func(i int) error {
+				return r.Members("entry", func(id []byte) error {
+					if len(segments) > i || string(id) != ordinal(i) {
+						return jsonline.Fault(r.Name(), "entry %s where %q should be", quote(string(id)), ordinal(len(segments)))
 					}
-					s := &refract.Segment{ID: key, Pos: refract.Position{File: path, Line: 1 + strings.Count(p.s[:at], "\n")}}
+					line, _ := r.Position(r.Name())
+					s := &refract.Segment{ID: string(id), Pos: refract.Position{File: path, Line: line}}
 					segments = append(segments, s)
-					return p.within(w.entry(p, s), "of entry %s", key)
-				}), "of entries[%d]", i)
+					return w.entry(r, s)
+				})
 			})
 		})
-		if err == nil && !found {
-			err = failFile(path, `there is no "entries"`)
-		}
-		return p.within(err, "entries")
 	})
+	if err == nil && !found {
+		err = failFile(path, `there is no "entries"`)
+	}
 	return segments, err
 }
 
-func (w *webnlg2020) entry(p *jsonScanner, s *refract.Segment) error {
-	return p.object(func(key string) (err error) {
-		switch key {
+var triple = []string{"subject", "property", "object"}
+
+func (w *webnlg2020) entry(r *jsonline.Reader, s *refract.Segment) error {
+	return r.Members("field", func(name []byte) (err error) {
+		switch string(name) {
 		case "category":
-			s.Domain, err = p.optional()
+			s.Domain, err = readOptional(r)
 		case "lexicalisations":
-			err = p.array(func(i int) error {
+			err = r.Elements(func(int) error {
 				var lex refract.Text
 				var lang string
-				err := p.object(func(key string) (err error) {
-					switch key {
+				err := r.Members("field", func(name []byte) (err error) {
+					switch string(name) {
 					case "lex":
-						lex, err = p.text()
+						lex, err = readText(r)
 					case "lang":
-						lang, err = p.optional()
+						lang, err = readOptional(r)
 					default:
-						err = p.skip(maxDepth)
+						err = r.Skip()
 					}
-					return p.within(err, "%s of lexicalisations[%d]", key, i)
+					return err
 				})
 				if lang == "" || lang == w.language {
 					s.References = append(s.References, lex)
 				}
-				return p.within(err, "lexicalisations[%d]", i)
+				return err
 			})
 		case "modifiedtripleset":
 			var lines []string
-			err = p.array(func(i int) error {
+			err = r.Elements(func(int) error {
 				var parts [3]string
-				err := p.object(func(key string) (err error) {
-					switch k := slices.Index([]string{"subject", "property", "object"}, key); {
-					case k >= 0:
-						parts[k], err = p.str()
-					default:
-						err = p.skip(maxDepth)
+				err := r.Members("field", func(name []byte) (err error) {
+					if k := slices.Index(triple, string(name)); k >= 0 {
+						parts[k], err = r.String()
+					} else {
+						err = r.Skip()
 					}
-					return p.within(err, "%s of modifiedtripleset[%d]", key, i)
+					return err
 				})
 				lines = append(lines, strings.Join(parts[:], " | "))
-				return p.within(err, "modifiedtripleset[%d]", i)
+				return err
 			})
 			s.Source = refract.NewText(strings.Join(lines, "\n"))
 		default:
-			err = p.skip(maxDepth)
+			err = r.Skip()
 		}
-		return p.within(err, "%s", key)
+		return err
 	})
 }
 
@@ -206,20 +207,19 @@ func (w *webnlg2020) addScores(ctx context.Context, segments []*refract.Segment,
 		}
 		path := filepath.Join(dir, team, "primary.json")
 		without := 0
-		err := scanFile(path, warn, func(p *jsonScanner) error {
-			return p.object(func(id string) error {
-				at := p.key
-				n, err := strconv.Atoi(id)
+		err := scanFile(path, warn, func(r *jsonline.Reader) error {
+			return r.Members("segment", func(id []byte) error {
+				n, err := strconv.Atoi(string(id))
 				if err != nil || n < 1 || n > len(segments) {
-					return failAt(p.pos, at+1, "there is no segment %s; there are 1 to %d", quote(id), len(segments))
+					return jsonline.Fault(r.Name(), "there is no segment %s; there are 1 to %d", quote(string(id)), len(segments))
 				}
 				s := segments[n-1]
 				if slices.ContainsFunc(s.Judgements, func(j refract.Judgement) bool { return j.System == team }) {
-					return failAt(p.pos, at+1, "segment %s is there twice", quote(id))
+					return jsonline.Fault(r.Name(), "segment %s is there twice", quote(string(id)))
 				}
 				var scores average
-				if err := p.raters(&scores); err != nil {
-					return p.in(err, "of segment %s", id)
+				if err := readRaters(r, &scores); err != nil {
+					return err
 				}
 				if !slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == team }) {
 					without++
@@ -240,20 +240,18 @@ func (w *webnlg2020) addScores(ctx context.Context, segments []*refract.Segment,
 	return judged, nil
 }
 
-// raters reads {"worker":{"Fluency":90,…},…}.
-func (p *jsonScanner) raters(a *average) error {
-	return p.object(func(worker string) error {
-		err := p.object(func(aspect string) error {
-			if aspect == "feedback" { // a remark
-				_, err := p.optional()
-				return p.within(err, "%s", aspect)
+// readRaters reads {"worker":{"Fluency":90,…},…}.
+func readRaters(r *jsonline.Reader, a *average) error {
+	return r.Members("rater", func([]byte) error {
+		return r.Members("aspect", func(b []byte) error {
+			name := string(b)
+			if name == "feedback" { // a remark
+				_, err := readOptional(r)
+				return err
 			}
-			v, ok, err := p.optionalNumber()
-			if err == nil {
-				a.add(aspect, v, ok)
-			}
-			return p.within(err, "%s", aspect)
+			v, ok, err := r.OptionalFloat()
+			a.add(name, v, ok)
+			return err
 		})
-		return p.within(err, "of rater %s", quote(worker))
 	})
 }

@@ -1,10 +1,35 @@
-// Package text holds the few rules on white space and case that Python's str
+// Package text holds rules on characters: which are hidden where they are
+// printed, and the few on white space and case that Python's str
 // type defines and that the field's reference implementations are written
 // in. Go's own differ in details that change scores. The tables are those of
 // the Unicode version that Go has, 15.0, as in Python 3.12.
 package text
 
-import "unicode/utf8"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Hidden reports whether a character controls something, or is not seen,
+// where it is printed. The joiners U+200C and U+200D are not hidden: scripts
+// and emoji need them.
+func Hidden(r rune) bool {
+	switch {
+	case r < 0x7f:
+		return r < ' '
+	case r < 0xa0:
+		return true // DEL and the C1 controls
+	case r < 0x600 && r != 0xad, r > 0x3000 && r < 0xd800:
+		return false // none there: this spares the tables
+	case r == 0x200c || r == 0x200d:
+		return false
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+		return false // format characters in name, but drawn
+	}
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+}
 
 // IsSpace reports whether Python's str.isspace is true for r. It differs
 // from unicode.IsSpace by the four separators U+001C to U+001F.
@@ -50,4 +75,28 @@ func TrimRight[T string | []byte](s T) T {
 		s = s[:len(s)-n]
 	}
 	return s
+}
+
+// Brief cuts untrusted text, so that a message stays readable.
+func Brief(s string) string {
+	if b := head(s); b != s {
+		return b + "…"
+	}
+	return s
+}
+
+// Quote writes untrusted text for a message: escaped, and cut when long.
+func Quote(s string) string {
+	if b := head(s); b != s {
+		return strconv.Quote(b) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+func head(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
 }

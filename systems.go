@@ -2,6 +2,7 @@ package refract
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/refract-eval/refract/metrics"
@@ -49,10 +50,14 @@ type SystemScore struct {
 	// MissingReferences counts the references without a score, over all
 	// segments that entered.
 	MissingReferences int
+	// Statistics is the sum that a corpus score is computed of, and nil for a
+	// mean.
+	Statistics []float64
 }
 
 // Systems accumulates segment scores into system scores. It holds one entry
-// per system and setting, whatever the number of segments.
+// per system and setting, whatever the number of segments, unless Keep is
+// called.
 type Systems struct {
 	engine   *Engine
 	reducer  *Reducer
@@ -61,12 +66,14 @@ type Systems struct {
 	human    []bool
 	sums     [][]systemSum // [setting][system]
 	segments int
+	keep     bool
+	one      [1]float64
 	identity *Identity
 }
 
 type systemSum struct {
-	value             float64
-	statistics        []float64
+	sum               []float64   // of statistics that are pooled, or of the segment scores alone
+	kept              [][]float64 // what each segment added to it, if asked for
 	n                 int
 	status            metrics.Status // of the first segment without a score
 	minRefs, maxRefs  int
@@ -76,6 +83,25 @@ type systemSum struct {
 // Systems returns an accumulator for the engine's scores.
 func (e *Engine) Systems() *Systems {
 	return &Systems{engine: e, reducer: e.Reducer(), index: map[string]int{}, sums: make([][]systemSum, len(e.settings)), identity: NewIdentity()}
+}
+
+// Keep holds on to what every segment adds, for Samples. Call it before Add.
+func (s *Systems) Keep() { s.keep = true }
+
+// Samples returns what each segment that entered a score of Scores added to it,
+// and what turns the sum of as many rows into a score, so that segments can be
+// drawn anew. There are none without Keep.
+func (s *Systems) Samples(score *SystemScore) (rows [][]float64, value func(sum []float64) float64) {
+	sum := &s.sums[score.Setting][s.index[score.System]]
+	return sum.kept, func(total []float64) float64 { return s.value(score.Setting, total, sum.n) }
+}
+
+// value is the score of n segments whose rows add up to sum.
+func (s *Systems) value(setting int, sum []float64, n int) float64 {
+	if !s.engine.pooled[setting] {
+		return sum[0] / float64(n)
+	}
+	return s.engine.settings[setting].Metric.(metrics.CorpusMetric).CorpusScore(sum)
 }
 
 // Add takes in the next segment. An error names the segment and the system;
@@ -104,7 +130,15 @@ func (s *Systems) Add(seg *SegmentScores) error {
 			sum := &s.sums[k][sys]
 			switch {
 			case red.Status == metrics.Scored:
-				sum.add(red, s.row(k, seg, h))
+				row := s.row(k, seg, h)
+				if row == nil {
+					s.one[0] = red.Value
+					row = s.one[:]
+				}
+				sum.add(red, row)
+				if s.keep {
+					sum.kept = append(sum.kept, slices.Clone(row))
+				}
 			case sum.status == metrics.Scored:
 				sum.status = red.Status
 			}
@@ -127,18 +161,17 @@ func (s *Systems) row(k int, seg *SegmentScores, h int) []float64 {
 	return all[h*width : (h+1)*width]
 }
 
-func (sum *systemSum) add(red Reduced, statistics []float64) {
+func (sum *systemSum) add(red Reduced, row []float64) {
 	if sum.n == 0 {
 		sum.minRefs = red.References
-		sum.statistics = make([]float64, len(statistics))
+		sum.sum = make([]float64, len(row))
 	}
 	sum.n++
 	sum.minRefs = min(sum.minRefs, red.References)
 	sum.maxRefs = max(sum.maxRefs, red.References)
 	sum.missingReferences += red.Missing
-	sum.value += red.Value
-	for i, v := range statistics {
-		sum.statistics[i] += v
+	for i, v := range row {
+		sum.sum[i] += v
 	}
 }
 
@@ -149,7 +182,7 @@ func (s *Systems) Segments() int { return s.segments }
 // and then in the order in which the systems appeared.
 func (s *Systems) Scores() []SystemScore {
 	var out []SystemScore
-	for k, set := range s.engine.settings {
+	for k := range s.engine.settings {
 		for i, name := range s.names {
 			sum := &s.sums[k][i]
 			score := SystemScore{
@@ -161,9 +194,9 @@ func (s *Systems) Scores() []SystemScore {
 			if sum.n == 0 {
 				score.Status = sum.status
 			} else {
-				score.Value = sum.value / float64(sum.n)
-				if s.engine.pooled[k] {
-					score.Value = set.Metric.(metrics.CorpusMetric).CorpusScore(sum.statistics)
+				score.Value = s.value(k, sum.sum, sum.n)
+				if score.Pooled {
+					score.Statistics = sum.sum
 				}
 			}
 			out = append(out, score)

@@ -3,6 +3,7 @@ package refract_test
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ func accumulate(t testing.TB, segs []*refract.Segment, settings []refract.Settin
 		t.Fatal(err)
 	}
 	s := e.Systems()
+	s.Keep()
 	return s, e.Run(t.Context(), list(segs), s.Add)
 }
 
@@ -70,7 +72,21 @@ func TestSystems(t *testing.T) {
 		t.Fatalf("%d scores, want %d", len(got), len(want))
 	}
 	for i := range want {
-		if got[i] != want[i] {
+		if (got[i].Statistics != nil) != got[i].Pooled {
+			t.Errorf("score %d: statistics %v", i, got[i].Statistics)
+		}
+		rows, value := s.Samples(&got[i])
+		sum := make([]float64, len(rows[0]))
+		for _, row := range rows {
+			for k, v := range row {
+				sum[k] += v
+			}
+		}
+		if v := value(sum); v != got[i].Value || len(rows) != got[i].Segments {
+			t.Errorf("score %d: %v of all samples, want %v", i, v, got[i].Value)
+		}
+		got[i].Statistics = nil
+		if !reflect.DeepEqual(got[i], want[i]) {
 			t.Errorf("score %d\n%+v, want\n%+v", i, got[i], want[i])
 		}
 	}

@@ -71,52 +71,54 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return &json.UnmarshalTypeError{Value: "a content that is no text", Type: reflect.TypeFor[string]()}
 }
 
-// readAnswer reads the body of a 200. It returns a failure where the body is
-// no answer.
-func (t *attemptTransport) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Response, f *failure) {
+// readAnswer reads the body of a 200 into x. It returns a failure where the
+// body is no answer.
+func (t *attemptTransport) readAnswer(x *exchange, body []byte) *failure {
+	if x.embed != nil {
+		return t.readVectors(x, body)
+	}
 	var a answerShape
-	if f := t.decode(r.Model, body, &a, &a.Object, &a.Error); f != nil {
-		return resp, f
+	if f := t.decode(x, body, &a, &a.Object, &a.Error); f != nil {
+		return f
 	}
 	if len(a.Choices) == 0 {
-		return resp, t.badShape(body, "gave an answer without choices")
+		return t.badShape(body, "gave an answer without choices")
 	}
 	choice := a.Choices[0]
 	if stated(choice.Error) {
 		inner, _ := json.Marshal(map[string]json.RawMessage{"error": choice.Error})
-		return resp, t.errorInside(r.Model, inner)
+		return t.errorInside(x, inner)
 	}
 	if choice.FinishReason == "error" {
-		return resp, t.errorInside(r.Model, body)
+		return t.errorInside(x, body)
 	}
 	text := choice.Message.Content.text
-	if endpoint == Completions {
+	if x.endpoint == Completions {
 		text = choice.Text
 	}
-	resp = Response{
+	x.response = Response{
 		Model: a.Model, FinishReason: choice.FinishReason,
 		PromptTokens: a.Usage.PromptTokens, CompletionTokens: a.Usage.CompletionTokens,
 	}
-	switch {
-	case choice.FinishReason == FinishContentFilter:
-	case r.PromptLogprobs:
-		return resp, t.readTokens(r.Prompt, &resp, &choice, &a.Usage, body)
-	case text != nil:
-		resp.Text, resp.HasText = *text, true
+	if x.wantsTokens() && choice.FinishReason != FinishContentFilter {
+		return t.readTokens(x, &choice, &a.Usage, body)
 	}
-	return resp, nil
+	if text != nil && choice.FinishReason != FinishContentFilter {
+		x.response.Text, x.response.HasText = *text, true
+	}
+	return nil
 }
 
 // decode reads a body into v, of which object and stands are the fields that
 // tell an error. It returns a failure where the body cannot be read or is one.
-func (t *attemptTransport) decode(model string, body []byte, v any, object *string, stands *json.RawMessage) *failure {
+func (t *attemptTransport) decode(x *exchange, body []byte, v any, object *string, stands *json.RawMessage) *failure {
 	err := json.Unmarshal(body, v)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		return t.notJSON(http.StatusOK, bytes.TrimSpace(body))
 	case *object == "error" || stated(*stands):
-		return t.errorInside(model, body)
+		return t.errorInside(x, body)
 	case err != nil:
 		return t.badShape(body, "gave an answer of an unexpected shape")
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // pool sends each attempt to the server with the fewest calls in flight, of
@@ -47,9 +45,8 @@ func newPool(targets []target, cfg Config) *pool {
 		shown: names(targets), maxWait: cfg.MaxRetryWait,
 		countsTokens: cfg.Limits.TokensPerMinute > 0,
 	}
-	room := semaphore.NewWeighted(allAnswerBytes)
 	for _, t := range targets {
-		p.servers = append(p.servers, newServer(t, cfg, room))
+		p.servers = append(p.servers, newServer(t, cfg))
 	}
 	return p
 }
@@ -79,7 +76,7 @@ func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) {
 func (p *pool) acquire(ctx context.Context, x *exchange) (*server, error) {
 	now := time.Now()
 	p.mu.Lock()
-	if x.atFirst {
+	if x.raw != nil {
 		s := p.servers[0]
 		until := s.pausedUntil
 		s.inFlight++
@@ -291,7 +288,7 @@ func (p *pool) release(s *server, x *exchange, started time.Time, cancelled bool
 	defer p.mu.Unlock()
 	busy := p.queue.Len() > 0 || 4*s.inFlight >= 3*s.flow.bound()
 	s.inFlight--
-	if f := x.failure; !x.atFirst {
+	if f := x.failure; x.raw == nil {
 		s.calls++
 		switch {
 		case cancelled && f != nil:

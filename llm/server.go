@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 )
 
@@ -46,10 +45,10 @@ const (
 	maxProbePause = 30 * time.Second
 )
 
-func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
+func newServer(t target, cfg Config) *server {
 	return &server{
 		target:  t,
-		attempt: newAttemptTransport(t, cfg, room),
+		attempt: newAttemptTransport(t, cfg),
 		flow:    newFlow(cfg.Limits.MaxInFlight),
 		rates:   newRates(cfg.Limits),
 	}

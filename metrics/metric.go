@@ -193,6 +193,14 @@ func Close(ms ...Metric) error {
 	return errors.Join(errs...)
 }
 
+// CorpusDetail is a CorpusMetric that tells what a score of a system is made
+// of, such as BLEU's precisions.
+type CorpusDetail interface {
+	CorpusMetric
+	// CorpusDetail puts a sum of statistics into words.
+	CorpusDetail(sum []float64) string
+}
+
 // Selective is a Metric that can leave cells out, because each of them costs
 // a call.
 type Selective interface {

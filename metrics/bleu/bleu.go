@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/ngram"
@@ -227,48 +228,89 @@ func (m *Metric) CorpusScore(sum []float64) float64 {
 // logarithms are summed in the order of sacreBLEU: which scores are tied, and
 // so rank correlations, depends on the last bit.
 func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effective bool) float64 {
-	any := 0.0
-	for _, c := range matches {
-		any += c
-	}
-	if any == 0 {
+	if !anyMatch(matches) || hypLen == 0 {
 		return 0
-	}
-	penalty := 1.0
-	if hypLen < refLen {
-		if hypLen == 0 {
-			return 0
-		}
-		penalty = math.Exp(1 - refLen/hypLen)
 	}
 	logs, halves := 0.0, 1.0
 	orders := 0
-	for i, match := range matches {
-		total := totals[i]
-		if m.opt.Smooth == AddK && i > 0 {
-			match += m.opt.SmoothValue
-			total += m.opt.SmoothValue
-		}
-		if total == 0 {
+	for i := range matches {
+		p, ok := m.precision(i, matches[i], totals[i], &halves)
+		if !ok {
 			break
 		}
-		switch {
-		case match != 0:
-			logs += math.Log(100 * match / total)
-		case m.opt.Smooth == Exp:
-			halves *= 2
-			logs += math.Log(100 / (halves * total))
-		case m.opt.Smooth == Floor:
-			logs += math.Log(100 * m.opt.SmoothValue / total)
-		default:
+		if p == 0 {
 			return 0
 		}
+		logs += math.Log(p)
 		orders++
 	}
 	if orders < len(matches) && !effective {
 		return 0 // the orders beyond the hypothesis have precision 0
 	}
-	return penalty * math.Exp(logs/float64(orders))
+	return brevity(hypLen, refLen) * math.Exp(logs/float64(orders))
+}
+
+func anyMatch(matches []float64) bool {
+	for _, c := range matches {
+		if c != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// precision is the smoothed precision of n-grams of order i+1, in percent. ok
+// is false where there are none. halves is 1 before the first order.
+func (m *Metric) precision(i int, match, total float64, halves *float64) (p float64, ok bool) {
+	if m.opt.Smooth == AddK && i > 0 {
+		match += m.opt.SmoothValue
+		total += m.opt.SmoothValue
+	}
+	switch {
+	case total == 0:
+		return 0, false
+	case match != 0:
+		return 100 * match / total, true
+	case m.opt.Smooth == Exp:
+		*halves *= 2
+		return 100 / (*halves * total), true
+	case m.opt.Smooth == Floor:
+		return 100 * m.opt.SmoothValue / total, true
+	}
+	return 0, true
+}
+
+// brevity is the penalty of a hypothesis that is shorter than its reference.
+func brevity(hypLen, refLen float64) float64 {
+	switch {
+	case hypLen >= refLen:
+		return 1
+	case hypLen == 0:
+		return 0
+	}
+	return math.Exp(1 - refLen/hypLen)
+}
+
+// CorpusDetail has the precisions, the brevity penalty and the lengths of
+// summed statistics, as sacreBLEU's verbose score has them.
+func (m *Metric) CorpusDetail(sum []float64) string {
+	n := m.opt.MaxOrder
+	hypLen, refLen, matches, totals := sum[0], sum[1], sum[2:2+n], sum[2+n:2+2*n]
+	precisions := make([]string, n)
+	halves, more := 1.0, anyMatch(matches)
+	for i := range precisions {
+		p := 0.0
+		if more {
+			p, more = m.precision(i, matches[i], totals[i], &halves)
+		}
+		precisions[i] = strconv.FormatFloat(p, 'f', 1, 64)
+	}
+	ratio := 0.0
+	if refLen > 0 {
+		ratio = hypLen / refLen
+	}
+	return fmt.Sprintf("%s (BP = %.3f ratio = %.3f hyp_len = %.0f ref_len = %.0f)",
+		strings.Join(precisions, "/"), brevity(hypLen, refLen), ratio, hypLen, refLen)
 }
 
 // sentence is compute for one hypothesis, whose totals follow from its

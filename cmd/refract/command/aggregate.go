@@ -113,7 +113,7 @@ func (a *aggregator) sinkOf(eng *refract.Engine, out *atomicfile.File) (add func
 		return rows.write, w.Close, nil
 	}
 	acc := eng.Systems()
-	return acc.Add, func() error { return writeSystems(&a.output, out, acc, eng.Settings()) }, nil
+	return acc.Add, func() error { return newSystemScores(acc, eng.Settings()).write(&a.output, out) }, nil
 }
 
 // storedScores gives the segments of a matrix one by one.

@@ -30,7 +30,8 @@ type scorer struct {
 	per      string
 	system   string
 	canaries int
-	set      string // name of the set of references, for rows that are written as they come
+	coverage float64 // of intervals; 0 for none
+	set      string  // name of the set of references, for rows that are written as they come
 
 	judging *judging        // nil where no metric asks a model
 	pool    *audit.Canaries // nil without --canaries
@@ -73,9 +74,11 @@ beforehand to know it; of standard input and pipes there it is left out.`,
 	cmd.Flags().IntVar(&s.canaries, "canaries", 0, "plant so many known-bad outputs with injections, and tell which a judge saw through")
 	cmd.Flags().StringVar(&s.per, "per", "system", "segment, system or cell")
 	cmd.Flags().StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
+	cmd.Flags().Float64Var(&s.coverage, "confidence", 0, "intervals of the scores of systems, as sacreBLEU has them; 0.95 without a value")
+	cmd.Flags().Lookup("confidence").NoOptDefVal = "0.95"
 	complete(cmd, "per", "segment", "system", "cell")
 	complete(cmd, "system", "auto", "corpus", "average")
-	grouped(cmd, taskFlags, "per", "system")
+	grouped(cmd, taskFlags, "per", "system", "confidence")
 	return cmd
 }
 
@@ -112,6 +115,9 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		do = s.perCell
 	default:
 		return usagef("--per %q: want segment, system or cell", s.per)
+	}
+	if s.coverage != 0 && (!(s.coverage > 0 && s.coverage < 1) || s.per != "system") {
+		return usagef("--confidence %v: want a share between 0 and 1, and --per system", s.coverage)
 	}
 	if s.canaries < 0 {
 		return usagef("--canaries %d: want 0 or more", s.canaries)
@@ -196,61 +202,20 @@ func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, sett
 		return err
 	}
 	acc := eng.Systems()
+	if s.coverage > 0 {
+		acc.Keep()
+	}
 	if err := s.runEngine(ctx, e, eng, ds, acc.Add); err != nil {
 		return err
 	}
-	return writeSystems(&s.output, out, acc, settings)
-}
-
-// systemColumns are those of system scores. The signature is told below the
-// table where people read it.
-func systemColumns() []report.Column {
-	return []report.Column{
-		{Name: "id", Hide: true},
-		{Name: "system"},
-		{Name: "metric"},
-		{Name: "aggregate"},
-		{Name: "references", Header: "refs", Kind: report.KindInt},
-		{Name: "score", Kind: report.KindFloat, Digits: 4},
-		{Name: "status", Hide: true},
-		{Name: "segments", Kind: report.KindInt},
-		{Name: "missing", Kind: report.KindInt},
-		{Name: "missing_references", Header: "missing refs", Kind: report.KindInt},
-		{Name: "method"},
-		{Name: "signature", Hide: true},
-	}
-}
-
-func writeSystems(o *output, out *atomicfile.File, acc *refract.Systems, settings []refract.Setting) error {
-	scores := acc.Scores()
-	notes := newNotes()
-	for i := range scores {
-		if scores[i].OK {
-			notes.signature(settings[scores[i].Setting], acc.Signature(&scores[i]))
-		}
-	}
-	w, err := o.table(out, systemColumns(), report.Options{Notes: notes.lines})
-	if err != nil {
-		return err
-	}
-	for i := range scores {
-		sc := &scores[i]
-		set := settings[sc.Setting]
-		score, method := report.Null(), "average"
-		if sc.OK {
-			score = report.Float(sc.Value)
-		}
-		if sc.Pooled {
-			method = "corpus"
-		}
-		err := w.Row(report.Null(), report.String(sc.System), report.String(set.Metric.Info().Name), aggregateValue(set),
-			report.Int(sc.MaxReferences), score, report.String(sc.Status.String()), report.Int(sc.Segments), report.Int(sc.Missing),
-			report.Int(sc.MissingReferences), report.String(method), report.String(acc.Signature(sc).String()))
-		if err != nil {
+	t := newSystemScores(acc, settings)
+	t.verbose = e.verbose
+	if s.coverage > 0 {
+		if err := t.resample(ctx, s.coverage); err != nil {
 			return err
 		}
 	}
-	return w.Close()
+	return t.write(&s.output, out)
 }
 
 func aggregateValue(s refract.Setting) report.Value {

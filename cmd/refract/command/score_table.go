@@ -1,0 +1,287 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
+)
+
+// systemScores are the scores of systems, to be shown.
+type systemScores struct {
+	acc        *refract.Systems
+	settings   []refract.Setting
+	scores     []refract.SystemScore         // by setting, and then by system
+	intervals  []significance.CorpusInterval // of each score; nil without --confidence
+	confidence float64
+	verbose    bool
+}
+
+func newSystemScores(acc *refract.Systems, settings []refract.Setting) *systemScores {
+	return &systemScores{acc: acc, settings: settings, scores: acc.Scores()}
+}
+
+// resample finds the intervals of all scores.
+func (t *systemScores) resample(ctx context.Context, confidence float64) error {
+	t.confidence = confidence
+	t.intervals = make([]significance.CorpusInterval, len(t.scores))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range t.scores {
+		if t.intervals[i] = (significance.CorpusInterval{Mean: math.NaN(), Half: math.NaN()}); !t.scores[i].OK {
+			continue
+		}
+		group.Go(func() (err error) {
+			rows, value := t.acc.Samples(&t.scores[i])
+			t.intervals[i], err = significance.Corpus(ctx, rows, value, confidence)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// bounds are the ends of a score's interval.
+func (t *systemScores) bounds(i int) report.Value {
+	ci := t.intervals[i]
+	return report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half)
+}
+
+// write shows the scores: people see a row a system and a column a setting,
+// programs a row a score.
+func (t *systemScores) write(o *output, out io.Writer) error {
+	format, err := o.kind()
+	if err != nil {
+		return err
+	}
+	switch format {
+	case report.Table, report.Markdown, report.LaTeX:
+		return t.forPeople(o, out, format)
+	}
+	return t.forPrograms(o, out)
+}
+
+func (t *systemScores) forPrograms(o *output, out io.Writer) error {
+	columns := []report.Column{
+		{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
+		{Name: "references", Kind: report.KindInt}, {Name: "score", Kind: report.KindFloat}, {Name: "status"},
+		{Name: "segments", Kind: report.KindInt}, {Name: "missing", Kind: report.KindInt}, {Name: "missing_references", Kind: report.KindInt},
+		{Name: "method"}, {Name: "signature"},
+	}
+	if t.intervals != nil {
+		columns = append(columns, report.Column{Name: "ci", Kind: report.KindInterval}, report.Column{Name: "ci_mean", Kind: report.KindFloat})
+	}
+	if t.verbose {
+		columns = append(columns, report.Column{Name: "detail"})
+	}
+	w, err := o.table(out, columns, report.Options{})
+	if err != nil {
+		return err
+	}
+	for i := range t.scores {
+		sc := &t.scores[i]
+		set := t.settings[sc.Setting]
+		method := "average"
+		if sc.Pooled {
+			method = "corpus"
+		}
+		row := []report.Value{
+			report.Null(), report.String(sc.System), report.String(set.Metric.Info().Name), aggregateValue(set),
+			report.Int(sc.MaxReferences), scoreValue(sc), report.String(sc.Status.String()),
+			report.Int(sc.Segments), report.Int(sc.Missing), report.Int(sc.MissingReferences),
+			report.String(method), report.String(t.acc.Signature(sc).String()),
+		}
+		if t.intervals != nil {
+			row = append(row, t.bounds(i), report.Float(t.intervals[i].Mean))
+		}
+		if t.verbose {
+			row = append(row, orNullText(t.detail(sc)))
+		}
+		if err := w.Row(row...); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func scoreValue(sc *refract.SystemScore) report.Value {
+	if !sc.OK {
+		return report.Null()
+	}
+	return report.Float(sc.Value)
+}
+
+func orNullText(s string) report.Value {
+	if s == "" {
+		return report.Null()
+	}
+	return report.String(s)
+}
+
+// detail is what a corpus score is made of, "" where its metric does not say.
+func (t *systemScores) detail(sc *refract.SystemScore) string {
+	m, ok := t.settings[sc.Setting].Metric.(metrics.CorpusDetail)
+	if !ok || sc.Statistics == nil {
+		return ""
+	}
+	return m.CorpusDetail(sc.Statistics)
+}
+
+// settingName is what people call a setting.
+func settingName(s refract.Setting) string {
+	return strings.TrimSpace(s.Metric.Info().Name + " " + aggregateName(s))
+}
+
+// forPeople writes as many tables as the columns need to fit a terminal.
+func (t *systemScores) forPeople(o *output, out io.Writer, format report.Format) error {
+	systems := len(t.scores) / len(t.settings)
+	first := report.Column{Name: "system"}
+	width := len(first.Name)
+	for i := range systems {
+		width = max(width, len(t.scores[i].System))
+	}
+	for from := 0; from < len(t.settings); {
+		columns, used, to := []report.Column{first}, width, from
+		for ; to < len(t.settings); to++ {
+			add := t.columns(to, systems)
+			for _, c := range add {
+				used += 2 + max(len(c.Name), 6)
+			}
+			if format == report.Table && !o.wide && to > from && used > report.TableWidth {
+				break
+			}
+			columns = append(columns, add...)
+		}
+		var opts report.Options
+		if to == len(t.settings) {
+			opts.Notes = t.notes(systems)
+		}
+		if from > 0 {
+			if _, err := io.WriteString(out, "\n"); err != nil {
+				return err
+			}
+		}
+		w, err := o.table(out, columns, opts)
+		if err != nil {
+			return err
+		}
+		for i := range systems {
+			row := []report.Value{report.String(t.scores[i].System)}
+			for k := from; k < to; k++ {
+				sc := k*systems + i
+				row = append(row, scoreValue(&t.scores[sc]))
+				if t.intervals != nil {
+					row = append(row, t.bounds(sc))
+				}
+			}
+			if err := w.Row(row...); err != nil {
+				return err
+			}
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// columns are those of a setting. A score has one decimal where some score
+// reaches 10, as BLEU's do, and else three.
+func (t *systemScores) columns(setting, systems int) []report.Column {
+	digits := 3
+	for i := range systems {
+		if math.Abs(t.scores[setting*systems+i].Value) >= 10 {
+			digits = 1
+		}
+	}
+	name := settingName(t.settings[setting])
+	columns := []report.Column{{Name: name, Kind: report.KindFloat, Digits: digits}}
+	if t.intervals != nil {
+		columns = append(columns, report.Column{Name: name + " ci", Header: fmt.Sprintf("%g%% ci", 100*t.confidence), Kind: report.KindInterval, Digits: digits})
+	}
+	return columns
+}
+
+// notes say what is missing, what scores are made of, and their signatures.
+func (t *systemScores) notes(systems int) []string {
+	n := newNotes()
+	for i := range systems {
+		var names, parts []string // settings that lack the same
+		for k := range t.settings {
+			if lacks := lacking(&t.scores[k*systems+i]); lacks != "" {
+				names = append(names, settingName(t.settings[k]))
+				parts = append(parts, lacks)
+			}
+		}
+		for k, lacks := range parts {
+			if k > 0 && lacks == parts[k-1] {
+				continue
+			}
+			of := []string{}
+			for j := range parts {
+				if parts[j] == lacks {
+					of = append(of, names[j])
+				}
+			}
+			what := ""
+			if len(of) < len(t.settings) {
+				what = " (" + strings.Join(of, ", ") + ")"
+			}
+			n.add(fmt.Sprintf("%s: %s%s", t.scores[i].System, lacks, what))
+		}
+	}
+	if t.verbose {
+		for i := range t.scores {
+			if sc := &t.scores[i]; t.detail(sc) != "" {
+				n.add(fmt.Sprintf("%s: %s|%s = %.1f %s", sc.System, t.settings[sc.Setting].Metric.Info().Name, t.acc.Signature(sc), sc.Value, t.detail(sc)))
+			}
+		}
+	}
+	corpus, average := false, false
+	for i := range t.scores {
+		if sc := &t.scores[i]; sc.OK {
+			corpus, average = corpus || sc.Pooled, average || !sc.Pooled
+		}
+	}
+	if corpus && average {
+		n.add("corpus scores and means over segments are different quantities: compare within a column")
+	}
+	if t.intervals != nil {
+		n.add(fmt.Sprintf("%g%% ci: as sacreBLEU has it, the mean of 1,000 resamples of segments (seed 12345) give or take half the range of the middle %[1]g%%", 100*t.confidence))
+	}
+	for i := range t.scores {
+		if sc := &t.scores[i]; sc.OK {
+			kind := "mean"
+			if sc.Pooled {
+				kind = "corpus"
+			}
+			n.add(fmt.Sprintf("%s (%s): %s", settingName(t.settings[sc.Setting]), kind, t.acc.Signature(sc)))
+		}
+	}
+	return n.lines
+}
+
+// lacking says what did not enter a score, and "" where all did.
+func lacking(sc *refract.SystemScore) string {
+	var parts []string
+	if sc.Missing > 0 {
+		part := fmt.Sprintf("segments without a score: %d of %d", sc.Missing, sc.Segments+sc.Missing)
+		if !sc.OK {
+			part += " (" + sc.Status.String() + ")"
+		}
+		parts = append(parts, part)
+	}
+	if sc.MissingReferences > 0 {
+		parts = append(parts, fmt.Sprintf("missing scores against references: %d", sc.MissingReferences))
+	}
+	return strings.Join(parts, ", ")
+}

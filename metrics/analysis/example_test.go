@@ -68,7 +68,7 @@ func ExampleTrust() {
 	t.Add("instructscore", "mine", &analysis.Report{Outcome: analysis.Unparseable})
 	for _, row := range t.Rows() {
 		fmt.Printf("%s: %d of %d reports have a score; %d of %d errors stand nowhere\n",
-			row.System, row.WithScore(), row.Reports, row.Problem(analysis.CodeLocation).Errors, row.Errors)
+			row.System, row.WithScore(), row.Reports, row.Problems[analysis.CodeLocation].Errors, row.Errors)
 	}
 	// Output: mine: 1 of 2 reports have a score; 1 of 2 errors stand nowhere
 }

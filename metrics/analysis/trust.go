@@ -18,28 +18,12 @@ type trustKey struct{ metric, system string }
 // TrustRow is how far the reports of one metric on one system can be trusted.
 type TrustRow struct {
 	Metric, System string
-	// Reports is the number of all reports; the next six, and those without
-	// an outcome, sum to it.
-	Reports     int
-	Scored      int // with errors that were listed
-	NoErrors    int // the judge states that there is no error
-	Unparseable int
-	Blocked     int
-	Cut         int
-	Missing     int
-	// Errors is the number of all errors of the reports that have a score;
-	// the next six sum to it.
-	Errors      int
-	Exact       int // located word for word
-	Approximate int
-	InSource    int
-	Absent      int
-	NotStated   int
-	Unlocated   int
-	// Problems counts by the codes of Check.
-	Problems map[string]ProblemCount
-	// Flagged is the number of reports on texts that are suspicious.
-	Flagged int
+	Reports        int                     // all of them
+	Outcomes       map[Outcome]int         // of the reports
+	Errors         int                     // of the reports that have a score
+	Places         map[Place]int           // of these errors
+	Problems       map[string]ProblemCount // by the codes of Check
+	Flagged        int                     // reports on texts that are suspicious
 }
 
 // ProblemCount is how often a problem was found.
@@ -48,11 +32,12 @@ type ProblemCount struct {
 	Errors  int // errors with it; 0 for a problem of whole reports
 }
 
-// WithScore is the number of reports with a score.
-func (r *TrustRow) WithScore() int { return r.Scored + r.NoErrors }
+func newTrustRow(metric, system string) *TrustRow {
+	return &TrustRow{Metric: metric, System: system, Outcomes: map[Outcome]int{}, Places: map[Place]int{}, Problems: map[string]ProblemCount{}}
+}
 
-// Problem returns the count for a code of Check.
-func (r *TrustRow) Problem(code string) ProblemCount { return r.Problems[code] }
+// WithScore is the number of reports with a score.
+func (r *TrustRow) WithScore() int { return r.Outcomes[Scored] + r.Outcomes[NoError] }
 
 // Add counts one report; a nil one is not counted.
 func (t *Trust) Add(metric, system string, r *Report) {
@@ -61,20 +46,7 @@ func (t *Trust) Add(metric, system string, r *Report) {
 	}
 	row := t.row(metric, system)
 	row.Reports++
-	switch r.Outcome {
-	case Scored:
-		row.Scored++
-	case NoError:
-		row.NoErrors++
-	case Unparseable:
-		row.Unparseable++
-	case Blocked:
-		row.Blocked++
-	case Cut:
-		row.Cut++
-	case Missing:
-		row.Missing++
-	}
+	row.Outcomes[r.Outcome]++
 	if len(r.Flags) > 0 {
 		row.Flagged++
 	}
@@ -83,25 +55,9 @@ func (t *Trust) Add(metric, system string, r *Report) {
 	}
 	row.Errors += len(r.Errors)
 	for i := range r.Errors {
-		switch r.Errors[i].Place {
-		case InHypothesis:
-			row.Exact++
-		case Approximate:
-			row.Approximate++
-		case InSource:
-			row.InSource++
-		case Absent:
-			row.Absent++
-		case NotStated:
-			row.NotStated++
-		default:
-			row.Unlocated++
-		}
+		row.Places[r.Errors[i].Place]++
 	}
-	if len(r.Problems) == 0 {
-		return
-	}
-	seen := make(map[string]bool, 4)
+	seen := make(map[string]bool, len(r.Problems))
 	for _, p := range r.Problems {
 		c := row.Problems[p.Code]
 		if !seen[p.Code] {
@@ -119,7 +75,7 @@ func (t *Trust) row(metric, system string) *TrustRow {
 	k := trustKey{metric, system}
 	row, ok := t.rows[k]
 	if !ok {
-		row = &TrustRow{Metric: metric, System: system, Problems: map[string]ProblemCount{}}
+		row = newTrustRow(metric, system)
 		if t.rows == nil {
 			t.rows = map[trustKey]*TrustRow{}
 		}
@@ -137,20 +93,14 @@ func (t *Trust) Merge(other *Trust) {
 
 func (r *TrustRow) add(o *TrustRow) {
 	r.Reports += o.Reports
-	r.Scored += o.Scored
-	r.NoErrors += o.NoErrors
-	r.Unparseable += o.Unparseable
-	r.Blocked += o.Blocked
-	r.Cut += o.Cut
-	r.Missing += o.Missing
 	r.Errors += o.Errors
-	r.Exact += o.Exact
-	r.Approximate += o.Approximate
-	r.InSource += o.InSource
-	r.Absent += o.Absent
-	r.NotStated += o.NotStated
-	r.Unlocated += o.Unlocated
 	r.Flagged += o.Flagged
+	for outcome, n := range o.Outcomes {
+		r.Outcomes[outcome] += n
+	}
+	for place, n := range o.Places {
+		r.Places[place] += n
+	}
 	for code, c := range o.Problems {
 		mine := r.Problems[code]
 		r.Problems[code] = ProblemCount{mine.Reports + c.Reports, mine.Errors + c.Errors}
@@ -162,7 +112,7 @@ func (t *Trust) Rows() []TrustRow {
 	out := make([]TrustRow, 0, len(t.rows))
 	for _, row := range t.rows {
 		c := *row
-		c.Problems = maps.Clone(row.Problems)
+		c.Outcomes, c.Places, c.Problems = maps.Clone(row.Outcomes), maps.Clone(row.Places), maps.Clone(row.Problems)
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b TrustRow) int {
@@ -173,11 +123,11 @@ func (t *Trust) Rows() []TrustRow {
 
 // Total sums the rows of a metric; its System is "".
 func (t *Trust) Total(metric string) TrustRow {
-	sum := TrustRow{Metric: metric, Problems: map[string]ProblemCount{}}
+	sum := newTrustRow(metric, "")
 	for k, row := range t.rows {
 		if k.metric == metric {
 			sum.add(row)
 		}
 	}
-	return sum
+	return *sum
 }

@@ -233,12 +233,9 @@ func (r *Reports) Covered(most float64) error {
 			continue
 		}
 		c := &CoverageError{Metric: t.Metric, Without: without, All: t.Reports, Most: most}
-		for _, o := range []struct {
-			name string
-			n    int
-		}{{"unparseable", t.Unparseable}, {"blocked", t.Blocked}, {"cut", t.Cut}, {"missing", t.Missing}} {
-			if o.n > c.Count {
-				c.Commonest, c.Count = o.name, o.n
+		for _, o := range []analysis.Outcome{analysis.Unparseable, analysis.Blocked, analysis.Cut, analysis.Missing} {
+			if n := t.Outcomes[o]; n > c.Count {
+				c.Commonest, c.Count = string(o), n
 			}
 		}
 		errs = append(errs, c)

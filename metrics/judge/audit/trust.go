@@ -17,29 +17,35 @@ var trustCounts = []struct {
 	count        func(*analysis.TrustRow) int
 }{
 	{"reports", "", false, func(r *analysis.TrustRow) int { return r.Reports }},
-	{"scored", "", true, func(r *analysis.TrustRow) int { return r.Scored }},
-	{"no_error", "no error", false, func(r *analysis.TrustRow) int { return r.NoErrors }},
+	{"scored", "", true, outcome(analysis.Scored)},
+	{"no_error", "no error", false, outcome(analysis.NoError)},
 	{"no_score", "no score", false, func(r *analysis.TrustRow) int { return r.Reports - r.WithScore() }},
-	{"unparseable", "", true, func(r *analysis.TrustRow) int { return r.Unparseable }},
-	{"blocked", "", true, func(r *analysis.TrustRow) int { return r.Blocked }},
-	{"cut", "", true, func(r *analysis.TrustRow) int { return r.Cut }},
-	{"missing", "", true, func(r *analysis.TrustRow) int { return r.Missing }},
+	{"unparseable", "", true, outcome(analysis.Unparseable)},
+	{"blocked", "", true, outcome(analysis.Blocked)},
+	{"cut", "", true, outcome(analysis.Cut)},
+	{"missing", "", true, outcome(analysis.Missing)},
 	{"errors", "", false, func(r *analysis.TrustRow) int { return r.Errors }},
-	{"located", "", false, func(r *analysis.TrustRow) int { return r.Exact + r.Approximate }},
-	{"in_source", "", true, func(r *analysis.TrustRow) int { return r.InSource }},
-	{"absent", "", false, func(r *analysis.TrustRow) int { return r.Absent }},
+	{"located", "", false, func(r *analysis.TrustRow) int {
+		return r.Places[analysis.InHypothesis] + r.Places[analysis.Approximate]
+	}},
+	{"in_source", "", true, func(r *analysis.TrustRow) int { return r.Places[analysis.InSource] }},
+	{"absent", "", false, func(r *analysis.TrustRow) int { return r.Places[analysis.Absent] }},
 	{"explanation", "expl.", false, errorsWith(analysis.CodeExplanation)},
 	{"repeated", "", false, errorsWith(analysis.CodeRepeated)},
 	{"correction", "corr.", false, errorsWith(analysis.CodeCorrection)},
 	{"penalty", "", false, errorsWith(analysis.CodePenalty)},
 	{"severity", "", false, errorsWith(analysis.CodeSeverity)},
-	{"count", "count≠", false, func(r *analysis.TrustRow) int { return r.Problem(analysis.CodeCount).Reports }},
-	{"total", "total≠", false, func(r *analysis.TrustRow) int { return r.Problem(analysis.CodeTotal).Reports }},
+	{"count", "count≠", false, func(r *analysis.TrustRow) int { return r.Problems[analysis.CodeCount].Reports }},
+	{"total", "total≠", false, func(r *analysis.TrustRow) int { return r.Problems[analysis.CodeTotal].Reports }},
 	{"flagged", "", false, func(r *analysis.TrustRow) int { return r.Flagged }},
 }
 
+func outcome(o analysis.Outcome) func(*analysis.TrustRow) int {
+	return func(r *analysis.TrustRow) int { return r.Outcomes[o] }
+}
+
 func errorsWith(code string) func(*analysis.TrustRow) int {
-	return func(r *analysis.TrustRow) int { return r.Problem(code).Errors }
+	return func(r *analysis.TrustRow) int { return r.Problems[code].Errors }
 }
 
 // TrustNotes explain the columns of TrustColumns.

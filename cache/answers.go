@@ -2,46 +2,276 @@ package cache
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"iter"
-
-	"golang.org/x/sync/errgroup"
+	"math"
+	"time"
 )
 
-// Answers reads and writes the answers of a store.
-type Answers struct{ store Store }
+// Answer is what a model gave in return for a request.
+type Answer struct {
+	// Text is the answer, any valid UTF-8. It counts only if HasText: a
+	// blocked answer is missing, which is not an empty one.
+	Text    string
+	HasText bool
+
+	FinishReason string // as the server gave it; "" where it gave none
+	ServedModel  string // the model's name in the answer; "" where it gave none
+
+	// Tokens as the server counted them. As a prompt has a token at least,
+	// PromptTokens is 0 only where the server stated no counts.
+	PromptTokens, CompletionTokens int
+
+	// Created is when the answer arrived; the zero time is unknown. A store
+	// returns it in UTC, to the nanosecond.
+	Created time.Time
+}
+
+// Entry is a request with the answer to it.
+type Entry struct {
+	Request Request
+	Answer
+}
+
+// Answers reads and writes the answers of a store. It is safe for concurrent
+// use.
+type Answers struct {
+	store Store
+	known knownParams
+}
 
 // NewAnswers returns the answers of a store.
-func NewAnswers(s Store) *Answers { return &Answers{s} }
+func NewAnswers(s Store) *Answers { return &Answers{store: s} }
 
 // Get returns the answers of keys, of which some may be equal: answers[i] is
 // that of keys[i], and found[i] says whether there is one. Nothing is returned
 // beside an error.
 func (a *Answers) Get(ctx context.Context, keys []Key) (answers []Answer, found []bool, err error) {
-	return a.store.GetMany(ctx, keys)
+	values, err := a.store.Get(ctx, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(values) != len(keys) {
+		return nil, nil, fmt.Errorf("cache: the store gave %d values for %d keys", len(values), len(keys))
+	}
+	answers, err = decodeAnswers(keys, values)
+	if err != nil {
+		return nil, nil, err
+	}
+	found = make([]bool, len(keys))
+	for i, v := range values {
+		found[i] = v != nil
+	}
+	return answers, found, nil
 }
 
-// Put stores entries, each under the key of its request, and returns the
-// answers that count: the first answer to a request stays, whatever is put
-// later. An entry that is malformed or not UTF-8 is refused. When Put returns
-// nil, the answers are as durable as the store can make them; when it returns
-// an error, some may still have been stored.
+// Put stores entries in one transaction, each under the key of its request,
+// and returns the answers that count: the first answer to a request stays,
+// whatever is put later. An entry that is malformed or not UTF-8 is refused,
+// and then none is stored. When Put returns nil, the answers are as durable as
+// the store can make them; when it returns an error, they may still have been
+// stored.
 func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
-	answers := make([]Answer, len(entries))
-	all, ctx := errgroup.WithContext(ctx)
-	for i, e := range entries {
-		all.Go(func() (err error) {
-			answers[i], err = a.store.Keep(ctx, e)
-			return err
-		})
+	records, keys := make([]Record, len(entries)), make([]Key, len(entries))
+	for i := range entries {
+		e, err := entries[i].normalized(&a.known)
+		if err != nil {
+			return nil, err
+		}
+		records[i] = e.record()
+		keys[i] = records[i].Key
 	}
-	if err := all.Wait(); err != nil {
+	values, err := a.store.Put(ctx, records...)
+	if err != nil {
 		return nil, err
+	}
+	return decodeAnswers(keys, values)
+}
+
+// Entries yields all entries in the order of their keys. An entry that is
+// damaged comes with an error that wraps [ErrCorrupt], after which the sequence
+// goes on; it ends after any other error.
+func (a *Answers) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for record, err := range a.store.Records(ctx, AnswerRecord) {
+			var e Entry
+			if err == nil {
+				if e, err = record.entry(); err != nil {
+					err = fmt.Errorf("cache: entry %s: %w: %w", record.Key, ErrCorrupt, err)
+				}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func decodeAnswers(keys []Key, values [][]byte) ([]Answer, error) {
+	answers := make([]Answer, len(values))
+	var last Answer
+	for i, v := range values {
+		if v == nil {
+			continue
+		}
+		if err := answers[i].decode(v, &last); err != nil {
+			return nil, fmt.Errorf("cache: entry %s: %w: %w", keys[i], ErrCorrupt, err)
+		}
+		last = answers[i]
 	}
 	return answers, nil
 }
 
-// Entries yields all entries in the order of their keys. The sequence ends
-// after the first error.
-func (a *Answers) Entries(ctx context.Context) iter.Seq2[Entry, error] {
-	return a.store.Entries(ctx)
+// normalized returns the entry as every store returns it, or why it is
+// refused.
+func (e Entry) normalized(known *knownParams) (Entry, error) {
+	if err := e.Request.validate(known); err != nil {
+		return Entry{}, refused(e, err)
+	}
+	for _, f := range []struct{ name, value string }{
+		{"answer", e.Text}, {"finish reason", e.FinishReason}, {"served model", e.ServedModel},
+	} {
+		if err := validText(f.name, f.value); err != nil {
+			return Entry{}, refused(e, err)
+		}
+	}
+	switch {
+	case !e.HasText && e.Text != "":
+		return Entry{}, refused(e, errors.New("the answer is marked as missing but has a text"))
+	case e.PromptTokens < 0 || e.CompletionTokens < 0:
+		return Entry{}, refused(e, fmt.Errorf("negative token counts (%d, %d)", e.PromptTokens, e.CompletionTokens))
+	}
+	if !e.Created.IsZero() {
+		utc := time.Unix(0, e.Created.UnixNano()).UTC()
+		if !utc.Equal(e.Created) {
+			return Entry{}, refused(e, fmt.Errorf("the time %v is out of range (years 1678 to 2262)", e.Created))
+		}
+		e.Created = utc
+	} else {
+		e.Created = time.Time{}
+	}
+	return e, nil
+}
+
+func refused(e Entry, err error) error {
+	return fmt.Errorf("cache: entry of model %.80q, sample %d refused: %w", e.Request.Model, e.Request.Sample, err)
+}
+
+// record returns what a store keeps of an entry.
+func (e *Entry) record() Record {
+	about := e.Request.encode()
+	return Record{Key: keyOf(about), Kind: AnswerRecord, About: about, Value: e.Answer.encode()}
+}
+
+// entry is the reverse of Entry.record.
+func (r *Record) entry() (e Entry, err error) {
+	if err := e.Request.decode(r.About); err != nil {
+		return Entry{}, err
+	}
+	if err := e.Answer.decode(r.Value, &Answer{}); err != nil {
+		return Entry{}, err
+	}
+	if _, err := e.normalized(nil); err != nil {
+		return Entry{}, err
+	}
+	return e, nil
+}
+
+// encode returns the answer as bytes: a text or time that is missing is the
+// number 0, and one that is there follows the number 1.
+func (a *Answer) encode() []byte {
+	const lengths = 8 * 8 // of three texts, and five numbers
+	enc := encoding{make([]byte, 0, lengths+len(a.Text)+len(a.FinishReason)+len(a.ServedModel))}
+	if a.HasText {
+		enc.number(1).text(a.Text)
+	} else {
+		enc.number(0)
+	}
+	enc.text(a.FinishReason).text(a.ServedModel).
+		number(int64(a.PromptTokens)).number(int64(a.CompletionTokens))
+	if a.Created.IsZero() {
+		enc.number(0)
+	} else {
+		enc.number(1).number(a.Created.UnixNano())
+	}
+	return enc.bytes
+}
+
+// decode reads what encode returns. Texts that take few values are those of
+// last where they are equal, so that one copy is enough.
+func (a *Answer) decode(b []byte, last *Answer) error {
+	d := decoding{rest: b}
+	if a.HasText = d.flag(); a.HasText {
+		a.Text = string(d.text())
+	}
+	a.FinishReason = shared(d.text(), last.FinishReason)
+	a.ServedModel = shared(d.text(), last.ServedModel)
+	a.PromptTokens, a.CompletionTokens = int(d.number()), int(d.number())
+	if d.flag() {
+		a.Created = time.Unix(0, d.number()).UTC()
+	}
+	return d.end("an answer")
+}
+
+func shared(b []byte, last string) string {
+	if string(b) == last {
+		return last
+	}
+	return string(b)
+}
+
+// encoding builds unambiguous bytes: what has a variable length is preceded by
+// it.
+type encoding struct{ bytes []byte }
+
+func (e *encoding) text(s string) *encoding {
+	e.bytes = append(binary.BigEndian.AppendUint64(e.bytes, uint64(len(s))), s...)
+	return e
+}
+
+func (e *encoding) number(n int64) *encoding {
+	e.bytes = binary.BigEndian.AppendUint64(e.bytes, uint64(n))
+	return e
+}
+
+// decoding reads what encoding built.
+type decoding struct {
+	rest []byte
+	bad  bool
+}
+
+func (d *decoding) number() int64 {
+	if len(d.rest) < 8 {
+		d.bad = true
+		return 0
+	}
+	n := binary.BigEndian.Uint64(d.rest)
+	d.rest = d.rest[8:]
+	return int64(n)
+}
+
+func (d *decoding) text() []byte {
+	n := d.number()
+	if d.bad || n < 0 || n > math.MaxInt32 && n > int64(len(d.rest)) || int(n) > len(d.rest) {
+		d.bad = true
+		return nil
+	}
+	text := d.rest[:n]
+	d.rest = d.rest[n:]
+	return text
+}
+
+func (d *decoding) flag() bool {
+	n := d.number()
+	d.bad = d.bad || n < 0 || n > 1
+	return n == 1
+}
+
+func (d *decoding) end(what string) error {
+	if d.bad || len(d.rest) > 0 {
+		return fmt.Errorf("its bytes are not those of %s", what)
+	}
+	return nil
 }

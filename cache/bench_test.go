@@ -18,7 +18,7 @@ func BenchmarkSQLiteGet(b *testing.B) {
 	s := open(b, filled(b, 1000))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if _, ok, err := s.Get(b.Context(), cachetest.Entry(i%1000).Request.Key()); err != nil || !ok {
+		if _, ok, err := cachetest.Get(b.Context(), s, cachetest.Entry(i%1000).Request.Key()); err != nil || !ok {
 			b.Fatal(ok, err)
 		}
 	}
@@ -34,7 +34,7 @@ func BenchmarkSQLitePut(b *testing.B) {
 		for pb.Next() {
 			e := cachetest.Entry(int(next.Add(1)))
 			e.Text = text
-			if err := s.Put(b.Context(), e); err != nil {
+			if err := cachetest.Put(b.Context(), s, e); err != nil {
 				b.Error(err)
 				return
 			}
@@ -45,7 +45,7 @@ func BenchmarkSQLitePut(b *testing.B) {
 func BenchmarkSQLitePutAlone(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "answers.db"))
 	for i := 0; b.Loop(); i++ {
-		if err := s.Put(b.Context(), cachetest.Entry(i)); err != nil {
+		if err := cachetest.Put(b.Context(), s, cachetest.Entry(i)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -89,7 +89,7 @@ func fill(b *testing.B, s cache.Store, n int, claim bool) []cache.Key {
 						return
 					}
 				}
-				if err := s.Put(b.Context(), entries[i]); err != nil {
+				if err := cachetest.Put(b.Context(), s, entries[i]); err != nil {
 					b.Error(err)
 					return
 				}
@@ -139,7 +139,7 @@ func BenchmarkGetMany(b *testing.B) {
 			for done := 0; done < b.N; {
 				from := done % n
 				to := min(from+test.part, n, from+b.N-done)
-				_, found, err := test.store.GetMany(b.Context(), test.keys[from:to])
+				_, found, err := cache.NewAnswers(test.store).Get(b.Context(), test.keys[from:to])
 				if err != nil || slices.Contains(found, false) {
 					b.Fatal(err)
 				}
@@ -148,4 +148,37 @@ func BenchmarkGetMany(b *testing.B) {
 			b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
 		})
 	}
+}
+
+// BenchmarkScores writes 26,250 blocks of 250 bytes in one transaction, and
+// reads them at once. An operation is a block.
+func BenchmarkScores(b *testing.B) {
+	const n = 26_250
+	s := cache.NewScores(open(b, filepath.Join(b.TempDir(), "answers.db")))
+	keys, values := make([][32]byte, n), make([][]byte, n)
+	for i := range keys {
+		keys[i] = cachetest.Entry(i).Request.Key()
+		values[i] = []byte(strings.Repeat(string(rune('a'+i%26)), 250))
+	}
+	run := func(name string, do func() error) {
+		b.Run(name, func(b *testing.B) {
+			before := cpuTime(b)
+			for done := 0; done < b.N; done += n {
+				if err := do(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			whole := (b.N + n - 1) / n * n
+			b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/float64(whole), "cpu-ns/block")
+		})
+	}
+	run("write", func() error { return s.Put(b.Context(), keys, values) })
+	run("replace", func() error { return s.Put(b.Context(), keys, values) })
+	run("read", func() error {
+		got, err := s.Get(b.Context(), keys)
+		if err == nil && len(got[n-1]) != 250 {
+			b.Error("a block is missing")
+		}
+		return err
+	})
 }

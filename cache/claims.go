@@ -17,19 +17,33 @@ type claims struct {
 	process string // of this process, for others to find it gone
 	lease   time.Duration
 
-	group *group // carries out the operations
+	do func(*operation) error // carries an operation out
 
 	mu      sync.Mutex
 	held    map[Key]struct{}
 	owed    map[Key]struct{}   // of those, the ones that could not be released
 	renewed time.Time          // when the lease was last written; zero for never
-	swept   time.Time          // when dead owners were last looked for
 	stop    context.CancelFunc // ends the renewal; nil before the first claim
 	stopped chan struct{}
 }
 
-func newClaims(lease time.Duration) *claims {
-	return &claims{owner: rand.Int64(), process: processIdentity(), lease: lease, held: make(map[Key]struct{}), owed: make(map[Key]struct{})}
+// maxKeys bounds the keys of one claim or release, so that no transaction is
+// long.
+const maxKeys = 1000
+
+// grace is how long what nobody waits for any more may take: giving back the
+// claims of a caller that is gone, or a transaction on its way to a server.
+const grace = 500 * time.Millisecond
+
+func newClaims(lease time.Duration, do func(*operation) error) *claims {
+	return &claims{owner: rand.Int64(), process: processIdentity(), lease: lease, do: do, held: make(map[Key]struct{}), owed: make(map[Key]struct{})}
+}
+
+// made reports whether there can be any.
+func (c *claims) made() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stop != nil
 }
 
 // claim asks the writer for claims.
@@ -42,7 +56,7 @@ func (c *claims) claim(ctx context.Context, keys []Key) ([]bool, error) {
 	granted := make([]bool, 0, len(keys))
 	for part := range slices.Chunk(keys, maxKeys) {
 		op := &operation{ctx: ctx, kind: opClaim, keys: part, granted: make([]bool, len(part))}
-		err := c.group.do(op)
+		err := c.do(op)
 		if err == nil {
 			granted = append(granted, op.granted...)
 			err = ctx.Err()
@@ -93,7 +107,7 @@ func (c *claims) release(ctx context.Context, keys []Key) error {
 		n := min(len(keys), maxKeys)
 		err := ctx.Err()
 		if err == nil {
-			err = c.group.do(&operation{ctx: ctx, kind: opRelease, keys: keys[:n]})
+			err = c.do(&operation{ctx: ctx, kind: opRelease, keys: keys[:n]})
 		}
 		if err != nil {
 			c.owe(keys)
@@ -115,40 +129,28 @@ func (c *claims) owe(keys []Key) {
 	}
 }
 
-// needsLease reports whether the lease should be written again, and whether
-// dead owners should be looked for, as before the first claim.
-func (c *claims) needsLease(now time.Time) (renew, sweep bool) {
+// leaseDue reports whether it is time to write the lease, and whether that is
+// the first time.
+func (c *claims) leaseDue(now time.Time) (due, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	renew = c.renewed.IsZero() || now.Sub(c.renewed) >= c.lease/3
-	return renew, c.renewed.IsZero()
+	return c.renewed.IsZero() || now.Sub(c.renewed) >= c.lease/3, c.renewed.IsZero()
 }
 
-// maySweep reports whether dead owners were not looked for within the last
-// second, and notes that they are now.
-func (c *claims) maySweep(now time.Time) bool {
+// committed notes what a transaction has changed.
+func (c *claims) committed(batch []*operation, t *transaction) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.swept.IsZero() && now.Sub(c.swept) < time.Second {
-		return false
-	}
-	c.swept = now
-	return true
-}
-
-// committed notes what a transaction has changed; renewed is the zero time
-// where it left the lease alone.
-func (c *claims) committed(batch []*operation, renewed time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !renewed.IsZero() {
-		c.renewed = renewed
+	if t.lease > 0 {
+		c.renewed = t.began
 	}
 	for _, op := range batch {
 		switch op.kind {
 		case opPut:
-			delete(c.held, op.key)
-			delete(c.owed, op.key)
+			for _, r := range op.records {
+				delete(c.held, r.Key)
+				delete(c.owed, r.Key)
+			}
 		case opClaim:
 			for i, key := range op.keys {
 				if op.granted[i] {
@@ -198,7 +200,7 @@ func (c *claims) renewLoop(ctx context.Context) {
 			continue
 		}
 		trial, cancel := context.WithTimeout(ctx, c.lease)
-		if c.group.do(&operation{ctx: trial, kind: opRenew}) == nil && len(owed) > 0 {
+		if c.do(&operation{ctx: trial, kind: opRenew}) == nil && len(owed) > 0 {
 			_ = c.release(trial, owed)
 		}
 		cancel()

@@ -15,7 +15,7 @@ func openSQLite(t *testing.T) cache.Store {
 }
 
 // open opens a cache file for the length of a test.
-func open(t testing.TB, file string, opts ...cache.Option) *cache.SQLite {
+func open(t testing.TB, file string, opts ...cache.Option) *cache.Database {
 	t.Helper()
 	s, err := cache.OpenSQLite(t.Context(), file, opts...)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 
 // place returns what opens stores in a file or a database.
 func place(where string) cachetest.Place {
-	return func(t *testing.T, opts ...cache.Option) cache.Backend {
+	return func(t *testing.T, opts ...cache.Option) *cache.Database {
 		s, err := cache.Open(t.Context(), where, opts...)
 		if err != nil {
 			t.Error(err)

@@ -1,22 +1,22 @@
-// Package cache stores the answers of language models, so that none is asked
-// for twice.
+// Package cache stores what is costly to make, so that it is made once: the
+// answers of language models, and scores.
 //
-// A [Request] is all that determines an answer and nothing else: neither a
-// base URL nor a key, a header or a timeout is part of it, so none of them can
-// reach a file. Its [Key] is the SHA-256 of a versioned encoding. An [Entry]
-// is a request with the [Answer] to it. A [Store] maps keys to entries:
+// A [Store] maps a [Key] of 32 bytes to a [Record] of bytes with a checksum:
 //
-//   - [SQLite] is a file. Every answer is committed before Put returns.
-//   - [Postgres] is a database that several machines share.
+//   - A [Database] outlives the process: a SQLite file ([OpenSQLite]), or a
+//     Postgres database that several machines share ([OpenPostgres]). [Open]
+//     opens either.
 //   - [Memory] lives as long as the process.
 //
-// [Open] opens either of the first two. All of them let processes agree on who
-// asks for an answer, so that none is asked for twice while it is under way.
-// [Answers] reads and writes the answers of any store.
+// A key is written once ([Store.Put]: the first value is the one that counts,
+// and Put returns it), or as often as one likes ([Store.Replace]). Processes
+// agree by claims on who makes a value, so that none is made twice at once.
 //
-// The first answer to a request is the one that counts: a later Put of the
-// same key changes nothing and is no error. Who must agree with later runs
-// therefore stores an answer and then uses what Get returns.
+// [Answers] reads and writes the answers of a store. A [Request] is all that
+// determines an answer and nothing else: neither a base URL nor a key, a header
+// or a timeout is part of it, so none of them can reach a file. Its Key is the
+// SHA-256 of a versioned encoding. An [Entry] is a request with the [Answer] to
+// it. [Export] and [Import] write and read entries as JSON Lines.
 //
-// [Export] and [Import] write and read entries as JSON Lines.
+// [Scores] reads and writes blocks of scores.
 package cache

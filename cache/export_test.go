@@ -4,14 +4,7 @@ package cache
 func MaxPages(n int) Option { return func(o *options) { o.maxPages = n } }
 
 // Abandon makes a store renew its lease no more, as if its process had died.
-func Abandon(b Backend) {
-	switch s := b.(type) {
-	case *SQLite:
-		s.claims.end()
-	case *Postgres:
-		s.claims.end()
-	}
-}
+func Abandon(d *Database) { d.claims.end() }
 
 var (
 	ProcessIdentity = processIdentity

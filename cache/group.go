@@ -1,7 +1,11 @@
 package cache
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -9,21 +13,16 @@ import (
 // maxBatch bounds the operations of one transaction.
 const maxBatch = 256
 
-// maxKeys bounds the keys of one claim or release, so that no transaction is
-// long.
-const maxKeys = 1000
-
 // operation is what a caller wants of the writer.
 type operation struct {
 	ctx  context.Context
 	kind operationKind
 
-	key   Key   // of entry
-	entry Entry // to put
-	first bool  // there was no entry before; set by a writer that can tell
+	records []Record // to put, or to replace others
+	first   []bool   // of records to put: there was none before; set by the writer
 
-	keys    []Key  // to claim or to release
-	granted []bool // of keys; set by the writer
+	keys    []Key  // to claim, release or delete
+	granted []bool // of keys to claim; set by the writer
 
 	done chan error // has room for the result
 }
@@ -32,10 +31,95 @@ type operationKind int
 
 const (
 	opPut operationKind = iota
+	opReplace
+	opDelete
 	opClaim
 	opRelease
 	opRenew // of the lease under all claims
 )
+
+// transaction is what an engine commits together, in the order of its fields.
+// Keys are sorted, each once, so that no two transactions wait for each other.
+type transaction struct {
+	owner   int64
+	process string
+	lease   time.Duration // to be written anew; 0 leaves it
+	sweep   bool          // delete what dead owners left
+
+	put     []Record // of equal keys the first one counts
+	replace []Record // of equal keys, none
+	release []Key
+	claim   []Key
+	remove  []Key
+
+	first   []bool       // of put; set by the engine
+	granted map[Key]bool // set by the engine
+	began   time.Time
+}
+
+func newTransaction(batch []*operation, c *claims, now time.Time) *transaction {
+	t := &transaction{owner: c.owner, process: c.process, granted: make(map[Key]bool), began: now}
+	renew := false
+	for _, op := range batch {
+		switch op.kind {
+		case opPut:
+			t.put = append(t.put, op.records...)
+			for _, r := range op.records {
+				t.release = append(t.release, r.Key)
+			}
+		case opReplace:
+			t.replace = append(t.replace, op.records...)
+		case opDelete:
+			t.remove = append(t.remove, op.keys...)
+		case opClaim:
+			t.claim = append(t.claim, op.keys...)
+		case opRelease:
+			t.release = append(t.release, op.keys...)
+		case opRenew:
+			renew = true
+		}
+	}
+	t.first = make([]bool, len(t.put))
+	t.replace = lastOfEach(t.replace)
+	t.claim, t.remove = distinct(t.claim), distinct(t.remove)
+	if t.release = distinct(t.release); !c.made() {
+		t.release = nil
+	}
+	if due, first := c.leaseDue(now); renew || len(t.claim) > 0 && due {
+		t.lease, t.sweep = c.lease, first
+	}
+	return t
+}
+
+// finish hands the results on.
+func (t *transaction) finish(batch []*operation) {
+	first := t.first
+	for _, op := range batch {
+		switch op.kind {
+		case opPut:
+			first = first[copy(op.first, first):]
+		case opClaim:
+			for i, key := range op.keys {
+				op.granted[i] = t.granted[key]
+			}
+		}
+	}
+}
+
+func compareKeys(a, b Key) int { return bytes.Compare(a[:], b[:]) }
+
+func distinct(keys []Key) []Key {
+	slices.SortFunc(keys, compareKeys)
+	return slices.Compact(keys)
+}
+
+func lastOfEach(records []Record) []Record {
+	slices.SortStableFunc(records, func(a, b Record) int { return compareKeys(a.Key, b.Key) })
+	slices.Reverse(records)
+	records = slices.CompactFunc(records, func(a, b Record) bool { return a.Key == b.Key })
+	slices.Reverse(records)
+	return records
+}
 
 // gather is the least time between two commits, in which operations gather:
 // a commit costs as much as storing several answers. Whoever comes after a
@@ -45,18 +129,13 @@ const gather = 2 * time.Millisecond
 // group commits what many callers want at the price of one: all that is
 // waiting when the writer becomes free becomes one transaction.
 type group struct {
-	commit func(ctx context.Context, batch []*operation) error
-	// shared says that a failure lies in none of the operations: there is no
-	// use in trying each alone.
-	shared func(error) bool
-
-	gate    gate
+	commit  func(ctx context.Context, batch []*operation) error
 	queue   chan *operation
 	drained chan struct{} // closed when the writer has ended
 }
 
-func newGroup(commit func(context.Context, []*operation) error, shared func(error) bool) *group {
-	g := &group{commit: commit, shared: shared, queue: make(chan *operation), drained: make(chan struct{})}
+func newGroup(commit func(context.Context, []*operation) error) *group {
+	g := &group{commit: commit, queue: make(chan *operation), drained: make(chan struct{})}
 	go g.loop()
 	return g
 }
@@ -64,12 +143,6 @@ func newGroup(commit func(context.Context, []*operation) error, shared func(erro
 // do waits until an operation is committed. When it fails because the
 // operation's context is done, the operation may still be carried out.
 func (g *group) do(op *operation) error {
-	leave, err := g.gate.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-
 	op.done = make(chan error, 1)
 	select {
 	case g.queue <- op:
@@ -88,12 +161,8 @@ func (g *group) do(op *operation) error {
 	}
 }
 
-// close ends the writer once all that waits is committed; then only the
-// caller uses the connection.
+// close ends the writer once all that waits is committed. Nobody may be in do.
 func (g *group) close() {
-	if !g.gate.shut() {
-		return
-	}
 	close(g.queue)
 	<-g.drained
 }
@@ -151,7 +220,8 @@ func (g *group) run(batch []*operation) {
 	ctx, cancel := whileWanted(batch)
 	defer cancel()
 	err := g.commit(ctx, batch)
-	if err == nil || len(batch) == 1 || ctx.Err() != nil || g.shared(err) {
+	inNone := errors.Is(err, ErrLocked) || errors.Is(err, ErrReplaced) || errors.Is(err, ErrUnavailable)
+	if err == nil || len(batch) == 1 || ctx.Err() != nil || inNone {
 		for _, op := range batch {
 			op.done <- err
 		}
@@ -182,4 +252,38 @@ func whileWanted(batch []*operation) (context.Context, context.CancelFunc) {
 		}
 		cancel()
 	}
+}
+
+// gate lets calls in until it is shut, and knows who is inside. The zero gate
+// is open.
+type gate struct {
+	mu     sync.Mutex
+	isShut bool
+	inside sync.WaitGroup
+}
+
+// enter fails with ErrClosed once the gate is shut. Shutting it waits until
+// leave is called.
+func (g *gate) enter() (leave func(), err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.isShut {
+		return nil, ErrClosed
+	}
+	g.inside.Add(1)
+	return g.inside.Done, nil
+}
+
+// shut shuts the gate and waits until nobody is inside. It returns false, at
+// once, where somebody has done so before.
+func (g *gate) shut() bool {
+	g.mu.Lock()
+	before := g.isShut
+	g.isShut = true
+	g.mu.Unlock()
+	if before {
+		return false
+	}
+	g.inside.Wait()
+	return true
 }

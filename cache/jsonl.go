@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 )
 
@@ -32,7 +31,7 @@ func Export(ctx context.Context, w io.Writer, from Store) (int, error) {
 	enc := json.NewEncoder(buffered)
 	enc.SetEscapeHTML(false)
 	n := 0
-	for e, err := range from.Entries(ctx) {
+	for e, err := range NewAnswers(from).Entries(ctx) {
 		if err != nil {
 			return n, err
 		}
@@ -69,7 +68,7 @@ type Imported struct {
 // field included, is an error that names its line, counted from 1. What the
 // lines before it hold is stored then, and importing it again is harmless.
 func Import(ctx context.Context, r io.Reader, to Store) (Imported, error) {
-	i := importer{to: to, waiting: make(map[Key]bool)}
+	i := importer{to: NewAnswers(to), waiting: make(map[Key]bool)}
 	buffered := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		b, readErr := buffered.ReadBytes('\n')
@@ -77,7 +76,7 @@ func Import(ctx context.Context, r io.Reader, to Store) (Imported, error) {
 			b = bytes.TrimPrefix(b, []byte("\ufeff"))
 		}
 		if b = bytes.TrimSpace(b); len(b) > 0 {
-			e, err := parseLine(b)
+			e, err := i.parse(b)
 			if err == nil {
 				err = i.add(ctx, n, e)
 			} else {
@@ -101,65 +100,64 @@ func atLine(n int, err error) error { return fmt.Errorf("cache: import: line %d:
 
 // importer stores entries together, at the price of few transactions.
 type importer struct {
-	to      Store
+	to      *Answers
 	done    Imported
 	entries []Entry
 	keys    []Key
-	lines   []int
+	line    int          // of the first one
 	waiting map[Key]bool // the keys
 }
+
+// importBatch is how many entries are stored together.
+const importBatch = 1000
 
 // add takes an entry. One whose key waits already is told from the first one
 // only after that is stored.
 func (i *importer) add(ctx context.Context, line int, e Entry) error {
 	key := e.Request.Key()
-	if len(i.keys) == maxBatch || i.waiting[key] {
+	if len(i.keys) == importBatch || i.waiting[key] {
 		if err := i.flush(ctx); err != nil {
 			return err
 		}
 	}
-	i.entries, i.keys, i.lines = append(i.entries, e), append(i.keys, key), append(i.lines, line)
+	if len(i.keys) == 0 {
+		i.line = line
+	}
+	i.entries, i.keys = append(i.entries, e), append(i.keys, key)
 	i.waiting[key] = true
 	return nil
 }
 
-// flush stores what waits. An error is that of the first line that has one.
+// flush stores what waits.
 func (i *importer) flush(ctx context.Context) error {
 	if len(i.keys) == 0 {
 		return nil
 	}
-	before, present, err := i.to.GetMany(ctx, i.keys)
+	_, present, err := i.to.Get(ctx, i.keys)
 	if err != nil {
-		return atLine(i.lines[0], err)
+		return atLine(i.line, err)
 	}
-	failures := make([]error, len(i.keys))
-	var stored sync.WaitGroup
-	for n, e := range i.entries {
-		if !present[n] {
-			stored.Go(func() { failures[n] = i.to.Put(ctx, e) })
-		}
+	kept, err := i.to.Put(ctx, i.entries...)
+	if err != nil {
+		return atLine(i.line, err)
 	}
-	stored.Wait()
 	for n, e := range i.entries {
-		if failures[n] != nil {
-			return atLine(i.lines[n], failures[n])
-		}
 		i.done.Entries++
 		switch {
 		case !present[n]:
 			i.done.Added++
-		case before[n].HasText == e.HasText && before[n].Text == e.Text:
+		case kept[n].HasText == e.HasText && kept[n].Text == e.Text:
 			i.done.Present++
 		default:
 			i.done.Different++
 		}
 	}
-	i.entries, i.keys, i.lines = i.entries[:0], i.keys[:0], i.lines[:0]
+	i.entries, i.keys = i.entries[:0], i.keys[:0]
 	clear(i.waiting)
 	return nil
 }
 
-func parseLine(b []byte) (Entry, error) {
+func (i *importer) parse(b []byte) (Entry, error) {
 	// encoding/json would replace what is not UTF-8 without a word.
 	if err := validText("line", string(b)); err != nil {
 		return Entry{}, err
@@ -200,5 +198,5 @@ func parseLine(b []byte) (Entry, error) {
 			return Entry{}, fmt.Errorf("key %s is not the one of the request, which is %s", key, want)
 		}
 	}
-	return e, nil
+	return e.normalized(&i.to.known)
 }

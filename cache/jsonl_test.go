@@ -26,7 +26,7 @@ func TestExportGolden(t *testing.T) {
 		Answer:  cache.Answer{HasText: true},
 	}
 	for _, e := range entries {
-		if err := s.Put(t.Context(), e); err != nil {
+		if err := cachetest.Put(t.Context(), s, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,11 +61,11 @@ func TestImport(t *testing.T) {
 		t.Fatalf("Import = %+v, %v, want %+v", got, err, want)
 	}
 	r := cache.Request{Kind: "chat", Model: "m", Prompt: "a", Params: `{"max_tokens":5,"top_p":1}`}
-	if e, ok, _ := s.Get(t.Context(), r.Key()); !ok || e != (cache.Entry{Request: r, Answer: cache.Answer{Text: "A", HasText: true}}) {
+	if e, ok, _ := cachetest.Get(t.Context(), s, r.Key()); !ok || e != (cache.Answer{Text: "A", HasText: true}) {
 		t.Errorf("got %+v, %v", e, ok)
 	}
 	r = cache.Request{Kind: "chat", Model: "m", Prompt: "b"}
-	if e, ok, _ := s.Get(t.Context(), r.Key()); !ok || e != (cache.Entry{Request: r, Answer: cache.Answer{FinishReason: "content_filter"}}) {
+	if e, ok, _ := cachetest.Get(t.Context(), s, r.Key()); !ok || e != (cache.Answer{FinishReason: "content_filter"}) {
 		t.Errorf("got %+v, %v", e, ok)
 	}
 	got, err = cache.Import(t.Context(), strings.NewReader(lineA+"\n"+strings.Replace(lineA, `"A"`, `""`, 1)+"\n"+strings.Replace(lineB, "null", `""`, 1)), s)
@@ -111,7 +111,7 @@ func TestImportCancelled(t *testing.T) {
 		t.Errorf("Import = %v", err)
 	}
 	s := cache.NewMemory()
-	if err := s.Put(t.Context(), cachetest.Entry(1)); err != nil {
+	if err := cachetest.Put(t.Context(), s, cachetest.Entry(1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := cache.Export(ctx, &bytes.Buffer{}, s); !errors.Is(err, context.Canceled) {
@@ -127,7 +127,7 @@ func (fullWriter) Write([]byte) (int, error) { return 0, errFullWriter }
 
 func TestExportWriteError(t *testing.T) {
 	s := cache.NewMemory()
-	if err := s.Put(t.Context(), cachetest.Entry(1)); err != nil {
+	if err := cachetest.Put(t.Context(), s, cachetest.Entry(1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := cache.Export(t.Context(), fullWriter{}, s); !errors.Is(err, errFullWriter) {

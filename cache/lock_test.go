@@ -41,9 +41,9 @@ func TestLocked(t *testing.T) {
 	file := filled(t, 1)
 	s := open(t, file, cache.BusyTimeout(50*time.Millisecond))
 	lock(t, file, "BEGIN EXCLUSIVE")
-	wantError(t, s.Put(t.Context(), cachetest.Entry(5)), cache.ErrLocked, file, "another file")
+	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(5)), cache.ErrLocked, file, "another file")
 	// Readers of a log do not wait for a writer.
-	if _, ok, err := s.Get(t.Context(), cachetest.Entry(0).Request.Key()); err != nil || !ok {
+	if _, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(0).Request.Key()); err != nil || !ok {
 		t.Errorf("Get = %v, %v", ok, err)
 	}
 }
@@ -75,7 +75,7 @@ func TestCancelWhileLocked(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
-			if err := s.Put(ctx, cachetest.Entry(10+i)); !errors.Is(err, context.DeadlineExceeded) {
+			if err := cachetest.Put(ctx, s, cachetest.Entry(10+i)); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Put = %v, want the context's error", err)
 			}
 		})
@@ -122,18 +122,18 @@ func TestCancelOneOfMany(t *testing.T) {
 	for i := range 200 {
 		wg.Go(func() {
 			if i%2 == 0 {
-				if err := s.Put(ctx, cachetest.Entry(i)); err != nil && !errors.Is(err, context.Canceled) {
+				if err := cachetest.Put(ctx, s, cachetest.Entry(i)); err != nil && !errors.Is(err, context.Canceled) {
 					t.Errorf("Put: %v", err)
 				}
 				cancel()
-			} else if err := s.Put(t.Context(), cachetest.Entry(i)); err != nil {
+			} else if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
 				t.Errorf("Put: %v", err)
 			}
 		})
 	}
 	wg.Wait()
 	for i := 1; i < 200; i += 2 {
-		if _, ok, err := s.Get(t.Context(), cachetest.Entry(i).Request.Key()); err != nil || !ok {
+		if _, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(i).Request.Key()); err != nil || !ok {
 			t.Errorf("entry %d: %v, %v", i, ok, err)
 		}
 	}

@@ -9,96 +9,106 @@ import (
 	"sync"
 )
 
-// Memory is a Store that lives as long as the process.
+// Memory is a Store that lives as long as the process. Its methods fail only if
+// their context is done, or a record is refused.
 type Memory struct {
 	mu      sync.RWMutex
-	entries map[Key]Entry
-
-	known knownParams
+	records map[Key]Record
 }
 
 var _ Store = (*Memory)(nil)
 
 // NewMemory returns an empty store.
-func NewMemory() *Memory { return &Memory{entries: make(map[Key]Entry)} }
+func NewMemory() *Memory { return &Memory{records: make(map[Key]Record)} }
 
-// Get implements [Store]. It fails only if ctx is done.
-func (m *Memory) Get(ctx context.Context, key Key) (Entry, bool, error) {
+// Get implements [Store].
+func (m *Memory) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 	if err := ctx.Err(); err != nil {
-		return Entry{}, false, err
+		return nil, err
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	e, ok := m.entries[key]
-	return e, ok, nil
-}
-
-// GetMany implements [Store]. It fails only if ctx is done.
-func (m *Memory) GetMany(ctx context.Context, keys []Key) ([]Answer, []bool, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	answers, found := make([]Answer, len(keys)), make([]bool, len(keys))
-	m.mu.RLock()
-	defer m.mu.RUnlock()
+	values := make([][]byte, len(keys))
 	for i, key := range keys {
-		var e Entry
-		e, found[i] = m.entries[key]
-		answers[i] = e.Answer
+		values[i] = m.records[key].Value
 	}
-	return answers, found, nil
+	return values, nil
 }
 
-// Claim implements [Store]. No other process knows of this store, so all
-// that has no answer is granted.
-func (m *Memory) Claim(ctx context.Context, keys []Key) ([]bool, error) {
-	_, found, err := m.GetMany(ctx, keys)
-	for i := range found {
-		found[i] = !found[i]
+// Put implements [Store].
+func (m *Memory) Put(ctx context.Context, records ...Record) ([][]byte, error) {
+	return m.write(ctx, records, false)
+}
+
+// Replace implements [Store].
+func (m *Memory) Replace(ctx context.Context, records ...Record) error {
+	_, err := m.write(ctx, records, true)
+	return err
+}
+
+func (m *Memory) write(ctx context.Context, records []Record, replace bool) ([][]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	return found, err
+	if err := checkRecords(records); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	values := make([][]byte, len(records))
+	for i, r := range records {
+		if _, ok := m.records[r.Key]; !ok || replace {
+			r.Value, r.About = bytes.Clone(r.Value), bytes.Clone(r.About)
+			m.records[r.Key] = r
+		}
+		values[i] = m.records[r.Key].Value
+	}
+	return values, nil
+}
+
+// Claim implements [Store]. No other process knows of this store, so all that
+// has no value is granted.
+func (m *Memory) Claim(ctx context.Context, keys []Key) ([]bool, error) {
+	values, err := m.Get(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	granted := make([]bool, len(keys))
+	for i, v := range values {
+		granted[i] = v == nil
+	}
+	return granted, nil
 }
 
 // Release implements [Store].
 func (m *Memory) Release(ctx context.Context, _ []Key) error { return ctx.Err() }
 
-// Put implements [Store].
-func (m *Memory) Put(ctx context.Context, e Entry) error {
-	_, err := m.Keep(ctx, e)
-	return err
-}
-
-// Keep implements [Store].
-func (m *Memory) Keep(ctx context.Context, e Entry) (Answer, error) {
+// Delete implements [Store].
+func (m *Memory) Delete(ctx context.Context, keys []Key) error {
 	if err := ctx.Err(); err != nil {
-		return Answer{}, err
+		return err
 	}
-	e, err := e.normalized(&m.known)
-	if err != nil {
-		return Answer{}, err
-	}
-	key := e.Request.Key()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.entries[key]; !ok {
-		m.entries[key] = e
+	for _, key := range keys {
+		delete(m.records, key)
 	}
-	return m.entries[key].Answer, nil
+	return nil
 }
 
-// Entries implements [Store]. It yields what was stored when it began.
-func (m *Memory) Entries(ctx context.Context) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+// Records implements [Store]. It yields what was stored when it began.
+func (m *Memory) Records(ctx context.Context, kind string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
 		m.mu.RLock()
-		entries := maps.Clone(m.entries)
+		records := maps.Clone(m.records)
 		m.mu.RUnlock()
-		keys := slices.SortedFunc(maps.Keys(entries), func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
+		keys := slices.SortedFunc(maps.Keys(records), func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
 		for _, key := range keys {
 			if err := ctx.Err(); err != nil {
-				yield(Entry{}, err)
+				yield(Record{}, err)
 				return
 			}
-			if !yield(entries[key], nil) {
+			if r := records[key]; (kind == "" || r.Kind == kind) && !yield(r, nil) {
 				return
 			}
 		}

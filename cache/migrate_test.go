@@ -7,42 +7,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/cache/cachetest"
 )
 
-// version1 is the schema as the program wrote it at version 1. It stays as it
-// is, whatever the program does later.
-const version1 = `
-CREATE TABLE answers (
-	key               BLOB NOT NULL PRIMARY KEY,
-	kind              TEXT NOT NULL,
-	model             TEXT NOT NULL,
-	revision          TEXT NOT NULL,
-	prompt            TEXT NOT NULL,
-	params            TEXT NOT NULL,
-	sample            INTEGER NOT NULL,
-	text              TEXT,
-	finish_reason     TEXT NOT NULL,
-	served_model      TEXT NOT NULL,
-	prompt_tokens     INTEGER NOT NULL,
-	completion_tokens INTEGER NOT NULL,
-	created           INTEGER,
-	digest            BLOB NOT NULL
-) STRICT`
-
-// filledVersion1 returns a file of version 1 with n entries.
-func filledVersion1(t *testing.T, n int) string {
+// older returns a file of version 1 or 2, as the program of that version left
+// it: testdata/version2.sqlite, whose entries are those of version2.jsonl.
+func older(t *testing.T, version int) string {
 	t.Helper()
-	// The rows have not changed since, so this program may write them.
-	newer := filled(t, n)
 	file := filepath.Join(t.TempDir(), "old.db")
-	execute(t, file, "PRAGMA journal_mode = WAL", version1,
-		fmt.Sprintf("PRAGMA application_id = %d", 0x52465243), "PRAGMA user_version = 1")
-	execute(t, newer, "ATTACH '"+file+"' AS old; INSERT INTO old.answers SELECT * FROM main.answers; DETACH old")
+	rewrite(t, filepath.Join("testdata", "version2.sqlite"), file, func(b []byte) []byte { return b })
+	if version == 1 {
+		execute(t, file, "DROP TABLE owners", "DROP TABLE claims", "PRAGMA user_version = 1")
+	}
 	return file
 }
 
@@ -59,91 +41,121 @@ func version(t *testing.T, file string) (n int) {
 	return n
 }
 
-func wantAll(t *testing.T, s cache.Backend, n int) {
+// wantOlder wants the entries of an older version, and those of some numbers.
+func wantOlder(t *testing.T, s *cache.Database, further ...int) {
 	t.Helper()
-	keys := make([]cache.Key, n)
-	for i := range keys {
-		keys[i] = cachetest.Entry(i).Request.Key()
-	}
-	answers, found, err := s.GetMany(t.Context(), keys)
+	b, err := os.ReadFile(filepath.Join("testdata", "version2.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range keys {
-		e, ok, err := s.Get(t.Context(), keys[i])
-		if err != nil || !ok || e != cachetest.Entry(i) || !found[i] || answers[i] != e.Answer {
-			t.Errorf("entry %d: Get = %+v, %v, %v; GetMany = %+v, %v", i, e, ok, err, answers[i], found[i])
+	want := cache.NewMemory()
+	if _, err := cache.Import(t.Context(), bytes.NewReader(b), want); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range further {
+		if err := cachetest.Put(t.Context(), want, cachetest.Entry(i)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if r, err := s.Verify(t.Context()); err != nil || len(r.Problems) > 0 || r.Entries != int64(n) {
+	var keys []cache.Key
+	var wanted []cache.Answer
+	for e, err := range cache.NewAnswers(want).Entries(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, wanted = append(keys, e.Request.Key()), append(wanted, e.Answer)
+	}
+	if answers, _, err := cache.NewAnswers(s).Get(t.Context(), keys); err != nil || !slices.Equal(answers, wanted) {
+		t.Errorf("Get = %+v, %v, want %+v", answers, err, wanted)
+	}
+	var got, due bytes.Buffer
+	if _, err := cache.Export(t.Context(), &got, s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cache.Export(t.Context(), &due, want); err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != due.String() {
+		t.Errorf("got  %s\nwant %s", &got, &due)
+	}
+	if r, err := s.Verify(t.Context()); err != nil || len(r.Problems) > 0 || r.Entries != int64(len(keys)) {
 		t.Errorf("Verify = %+v, %v", r, err)
+	}
+	if st, err := s.Stats(t.Context()); err != nil || st.Entries != int64(len(keys)) || len(st.Records) != 1 || st.Records[0] != (cache.Count{Name: "answer", Entries: st.Entries}) {
+		t.Errorf("Stats = %+v, %v", st, err)
 	}
 }
 
-func TestMigrateVersion1(t *testing.T) {
-	file := filledVersion1(t, 30)
-	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A reader leaves it as it is.
-	r := open(t, file, cache.ReadOnly())
-	wantAll(t, r, 30)
-	if st, err := r.Stats(t.Context()); err != nil || st.SchemaVersion != 1 || st.Entries != 30 {
-		t.Errorf("Stats = %+v, %v", st, err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) || version(t, file) != 1 {
-		t.Errorf("reading has changed the file (%v)", err)
-	}
+func TestMigrate(t *testing.T) {
+	for old := 1; old <= 2; old++ {
+		file := older(t, old)
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A reader leaves it as it is.
+		r := open(t, file, cache.ReadOnly())
+		wantOlder(t, r)
+		if st, err := r.Stats(t.Context()); err != nil || st.SchemaVersion != old {
+			t.Errorf("Stats = %+v, %v", st, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) || version(t, file) != old {
+			t.Errorf("reading has changed the file (%v)", err)
+		}
 
-	s := open(t, file)
-	wantAll(t, s, 30)
-	if st, err := s.Stats(t.Context()); err != nil || st.SchemaVersion != 2 {
-		t.Errorf("Stats = %+v, %v", st, err)
+		s := open(t, file)
+		wantOlder(t, s)
+		granted, err := s.Claim(t.Context(), []cache.Key{cachetest.Entry(29).Request.Key(), cachetest.Entry(100).Request.Key()})
+		if err != nil || granted[0] || !granted[1] {
+			t.Errorf("Claim = %v, %v", granted, err)
+		}
+		if err := errors.Join(cachetest.Put(t.Context(), s, cachetest.Entry(100)), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := version(t, file); got != 3 {
+			t.Errorf("version %d", got)
+		}
+		wantOlder(t, open(t, file), 100)
 	}
-	granted, err := s.Claim(t.Context(), []cache.Key{cachetest.Entry(29).Request.Key(), cachetest.Entry(30).Request.Key()})
-	if err != nil || granted[0] || !granted[1] {
-		t.Errorf("Claim = %v, %v", granted, err)
+}
+
+// The damage of an older version is damage still.
+func TestMigrateDamaged(t *testing.T) {
+	file := older(t, 2)
+	execute(t, file, "UPDATE answers SET text = 'better' WHERE text = 'answer 7'", "UPDATE answers SET model = 'better' WHERE text = 'answer 8'")
+	for _, opts := range [][]cache.Option{{cache.ReadOnly()}, nil} {
+		s := open(t, file, opts...)
+		if r, err := s.Verify(t.Context()); err != nil || len(r.Problems) != 2 {
+			t.Errorf("Verify = %+v, %v", r, err)
+		}
+		_, _, err := cachetest.Get(t.Context(), s, cachetest.Entry(7).Request.Key())
+		wantError(t, err, cache.ErrCorrupt, file)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := errors.Join(s.Put(t.Context(), cachetest.Entry(30)), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+}
+
+// A file on which a process of an older version is at work stays as it is.
+func TestMigrateBesideOlder(t *testing.T) {
+	file := older(t, 2)
+	execute(t, file, fmt.Sprintf("INSERT INTO owners VALUES (1, '', %d)", time.Now().Add(time.Minute).UnixMilli()))
+	_, err := cache.OpenSQLite(t.Context(), file)
+	wantError(t, err, cache.ErrLocked, file, "older version", "wait for it")
 	if got := version(t, file); got != 2 {
 		t.Errorf("version %d", got)
 	}
-	wantAll(t, open(t, file), 31)
-}
-
-// A process of version 1 that has the file open goes on storing.
-func TestMigrateBesideVersion1(t *testing.T) {
-	file := filledVersion1(t, 1)
-	old, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer old.Close()
-	insert, err := old.PrepareContext(t.Context(), "INSERT INTO answers SELECT zeroblob(32), kind, model, revision, prompt, params, sample, text, finish_reason, served_model, prompt_tokens, completion_tokens, created, digest FROM answers LIMIT 1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, file)
-	if _, err := insert.ExecContext(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if st, err := s.Stats(t.Context()); err != nil || st.Entries != 2 {
-		t.Errorf("Stats = %+v, %v", st, err)
-	}
-	if err := insert.Close(); err != nil {
-		t.Error(err)
-	}
+	wantOlder(t, open(t, file, cache.ReadOnly()))
+	execute(t, file, fmt.Sprintf("UPDATE owners SET expires = %d", time.Now().UnixMilli()))
+	wantOlder(t, open(t, file))
 }
 
 func TestMigrateTwice(t *testing.T) {
-	for range 5 {
-		file := filledVersion1(t, 3)
+	for old := 1; old <= 2; old++ {
+		file := older(t, old)
 		var wg sync.WaitGroup
 		for i := range 4 {
 			wg.Go(func() {
@@ -152,31 +164,32 @@ func TestMigrateTwice(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if err := errors.Join(s.Put(t.Context(), cachetest.Entry(3+i)), s.Close()); err != nil {
+				if err := errors.Join(cachetest.Put(t.Context(), s, cachetest.Entry(100+i)), s.Close()); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		wantAll(t, open(t, file), 7)
+		wantOlder(t, open(t, file), 100, 101, 102, 103)
 	}
 	// And so do processes.
-	file := filledVersion1(t, 0)
+	file := older(t, 1)
+	execute(t, file, "DELETE FROM answers")
 	shareBetweenProcesses(t, file)
-	if got := version(t, file); got != 2 {
+	if got := version(t, file); got != 3 {
 		t.Errorf("version %d", got)
 	}
 }
 
 // A migration that fails leaves the file as it was.
 func TestMigrateFails(t *testing.T) {
-	file := filledVersion1(t, 3)
-	execute(t, file, "CREATE TABLE claims (x)") // in the way
+	file := older(t, 1)
+	execute(t, file, "CREATE TABLE records (x)") // in the way
 	if _, err := cache.OpenSQLite(t.Context(), file); err == nil {
 		t.Fatal("the file was opened")
 	}
 	if got := version(t, file); got != 1 {
 		t.Errorf("version %d", got)
 	}
-	wantAll(t, open(t, file, cache.ReadOnly()), 3)
+	wantOlder(t, open(t, file, cache.ReadOnly()))
 }

@@ -42,7 +42,7 @@ func TestUnwritable(t *testing.T) {
 		if r, err := s.Verify(t.Context()); err != nil || r.Entries != 3 || len(r.Problems) > 0 {
 			t.Errorf("Verify = %+v, %v", r, err)
 		}
-		if e, ok, err := s.Get(t.Context(), cachetest.Entry(1).Request.Key()); err != nil || !ok || e != cachetest.Entry(1) {
+		if e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(1).Request.Key()); err != nil || !ok || e != cachetest.Entry(1).Answer {
 			t.Errorf("Get = %+v, %v, %v", e, ok, err)
 		}
 		if err := s.Close(); err != nil {

@@ -19,7 +19,7 @@ const attempt = 30 * time.Second
 
 // again carries out what can be repeated without harm, until it works, fails
 // for a reason that will last, or the patience is at its end.
-func (s *Postgres) again(ctx context.Context, f func(ctx context.Context) error) error {
+func (s *postgresEngine) again(ctx context.Context, f func(ctx context.Context) error) error {
 	deadline := time.Now().Add(s.patience)
 	pause := 20 * time.Millisecond
 	for {
@@ -68,7 +68,7 @@ func passing(err error) bool {
 
 // explain says what a failed operation means and what to do about it. Once
 // ctx is done, that is the cause.
-func (s *Postgres) explain(ctx context.Context, op string, err error) error {
+func (s *postgresEngine) explain(ctx context.Context, op string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -80,13 +80,10 @@ func (s *Postgres) explain(ctx context.Context, op string, err error) error {
 	if errors.As(err, &told) || errors.As(err, &version) {
 		return err
 	}
-	for _, kind := range []error{ErrCorrupt, ErrForeign, ErrReadOnly} {
+	for _, kind := range []error{ErrCorrupt, ErrForeign, ErrReadOnly, ErrLocked, ErrClosed} {
 		if errors.Is(err, kind) {
 			return err // explained already
 		}
-	}
-	if errors.Is(err, ErrClosed) {
-		return fmt.Errorf("cache %s: %s: %w", s.name, op, ErrClosed)
 	}
 	e := &postgresError{cause: err}
 	var refused *pgconn.PgError

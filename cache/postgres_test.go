@@ -67,7 +67,7 @@ func inPostgres(t testing.TB, databaseURL string, statements ...string) {
 	}
 }
 
-func openPostgres(t testing.TB, where string, opts ...cache.Option) *cache.Postgres {
+func openPostgres(t testing.TB, where string, opts ...cache.Option) *cache.Database {
 	t.Helper()
 	s, err := cache.OpenPostgres(t.Context(), where, opts...)
 	if err != nil {
@@ -227,12 +227,12 @@ func TestPostgresSchema(t *testing.T) {
 	wantError(t, err, cache.ErrForeign, "search_path")
 
 	openPostgres(t, where)
-	if st, err := openPostgres(t, where, cache.ReadOnly()).Stats(t.Context()); err != nil || st.SchemaVersion != 1 || st.Kinds == nil {
+	if st, err := openPostgres(t, where, cache.ReadOnly()).Stats(t.Context()); err != nil || st.SchemaVersion != 2 || st.Kinds == nil {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
 	inPostgres(t, where, "UPDATE refract_cache SET version = 7")
 	var version *cache.VersionError
-	if _, err = cache.OpenPostgres(t.Context(), where); !errors.As(err, &version) || version.Version != 7 || version.Known != 1 {
+	if _, err = cache.OpenPostgres(t.Context(), where); !errors.As(err, &version) || version.Version != 7 || version.Known != 2 {
 		t.Errorf("error %v, want a VersionError", err)
 	}
 	inPostgres(t, where, "DELETE FROM refract_cache")
@@ -241,7 +241,7 @@ func TestPostgresSchema(t *testing.T) {
 	inPostgres(t, where, "DROP TABLE refract_cache")
 	_, err = cache.OpenPostgres(t.Context(), where)
 	wantError(t, err, cache.ErrForeign)
-	inPostgres(t, where, "CREATE TABLE refract_cache (version integer)", "INSERT INTO refract_cache VALUES (1)", "ALTER TABLE refract_answers DROP COLUMN text")
+	inPostgres(t, where, "CREATE TABLE refract_cache (version integer)", "INSERT INTO refract_cache VALUES (2)", "ALTER TABLE refract_records DROP COLUMN about")
 	_, err = cache.OpenPostgres(t.Context(), where)
 	wantError(t, err, cache.ErrCorrupt)
 }
@@ -250,18 +250,18 @@ func TestPostgresDamage(t *testing.T) {
 	where := postgresSchema(t)
 	s := openPostgres(t, where)
 	for i := range 20 {
-		if err := s.Put(t.Context(), cachetest.Entry(i)); err != nil {
+		if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	key := cachetest.Entry(7).Request.Key()
-	inPostgres(t, where, "UPDATE refract_answers SET text = 'better' WHERE text = 'answer 7'")
-	_, _, err := s.Get(t.Context(), key)
+	inPostgres(t, where, fmt.Sprintf(`UPDATE refract_records SET value = '\x00' WHERE key = '\x%s'`, key))
+	_, _, err := cachetest.Get(t.Context(), s, key)
 	wantError(t, err, cache.ErrCorrupt, key.String(), "refract cache verify")
-	_, _, err = s.GetMany(t.Context(), []cache.Key{cachetest.Entry(1).Request.Key(), key})
+	_, _, err = cache.NewAnswers(s).Get(t.Context(), []cache.Key{cachetest.Entry(1).Request.Key(), key})
 	wantError(t, err, cache.ErrCorrupt, key.String(), "refract cache verify")
 	var last error
-	for _, last = range s.Entries(t.Context()) {
+	for _, last = range cache.NewAnswers(s).Entries(t.Context()) {
 	}
 	wantError(t, last, cache.ErrCorrupt, key.String())
 	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 20 || len(r.Problems) != 1 || r.Problems[0].Key != key.String() {
@@ -272,7 +272,7 @@ func TestPostgresDamage(t *testing.T) {
 func TestPostgresStats(t *testing.T) {
 	s := openPostgres(t, postgresSchema(t))
 	for i := range 4 {
-		if err := s.Put(t.Context(), cachetest.Entry(i)); err != nil {
+		if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -282,11 +282,12 @@ func TestPostgresStats(t *testing.T) {
 	}
 	got.Bytes = 0
 	want := cache.Stats{
-		File: s.String(), SchemaVersion: 1, Entries: 4, PromptBytes: 4 * int64(len(cachetest.Entry(0).Request.Prompt)),
+		File: s.String(), SchemaVersion: 2, Entries: 4, PromptBytes: 4 * int64(len(cachetest.Entry(0).Request.Prompt)),
 		AnswerBytes: 4 * int64(len("answer 0")), PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
 		Kinds:  []cache.Count{{Name: "chat", Entries: 4}},
 		Models: []cache.Count{{Name: "model-a", Entries: 4}},
 		Oldest: cachetest.Entry(0).Created, Newest: cachetest.Entry(3).Created,
+		Records: []cache.Count{{Name: "answer", Entries: 4}},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -329,13 +330,13 @@ func TestPostgresServerRestarts(t *testing.T) {
 					t.Errorf("Claim of %d: %v, %v", n, granted, err)
 					return
 				}
-				if err := s.Put(t.Context(), cachetest.Entry(n)); err != nil {
+				if err := cachetest.Put(t.Context(), s, cachetest.Entry(n)); err != nil {
 					t.Errorf("Put of %d: %v", n, err)
 					return
 				}
 				stored[w] = append(stored[w], n)
 				put.Add(1)
-				if _, found, err := s.GetMany(t.Context(), key); err != nil || !found[0] {
+				if _, found, err := cache.NewAnswers(s).Get(t.Context(), key); err != nil || !found[0] {
 					t.Errorf("GetMany of %d: %v, %v", n, found, err)
 					return
 				}
@@ -360,7 +361,7 @@ func TestPostgresServerRestarts(t *testing.T) {
 	for _, numbers := range stored {
 		total += len(numbers)
 		for _, n := range numbers {
-			if e, ok, err := s.Get(t.Context(), cachetest.Entry(n).Request.Key()); err != nil || !ok || e != cachetest.Entry(n) {
+			if e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(n).Request.Key()); err != nil || !ok || e != cachetest.Entry(n).Answer {
 				t.Errorf("entry %d, whose Put had returned: %+v, %v, %v", n, e, ok, err)
 			}
 		}
@@ -376,7 +377,7 @@ func TestPostgresServerRestarts(t *testing.T) {
 func TestPostgresServerStaysAway(t *testing.T) {
 	where := postgresSchema(t)
 	s := openPostgres(t, where, cache.BusyTimeout(300*time.Millisecond))
-	if err := s.Put(t.Context(), cachetest.Entry(1)); err != nil {
+	if err := cachetest.Put(t.Context(), s, cachetest.Entry(1)); err != nil {
 		t.Fatal(err)
 	}
 	claim := []cache.Key{cachetest.Entry(3).Request.Key()}
@@ -390,9 +391,9 @@ func TestPostgresServerStaysAway(t *testing.T) {
 	}
 	password, _ := u.User.Password()
 	for what, do := range map[string]func() error{
-		"Put":     func() error { return s.Put(t.Context(), cachetest.Entry(2)) },
-		"Get":     func() error { _, _, err := s.Get(t.Context(), claim[0]); return err },
-		"GetMany": func() error { _, _, err := s.GetMany(t.Context(), claim); return err },
+		"Put":     func() error { return cachetest.Put(t.Context(), s, cachetest.Entry(2)) },
+		"Get":     func() error { _, _, err := cachetest.Get(t.Context(), s, claim[0]); return err },
+		"GetMany": func() error { _, _, err := cache.NewAnswers(s).Get(t.Context(), claim); return err },
 		"Claim":   func() error { _, err := s.Claim(t.Context(), claim); return err },
 		"Release": func() error { return s.Release(t.Context(), claim) },
 		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
@@ -400,7 +401,7 @@ func TestPostgresServerStaysAway(t *testing.T) {
 		"Prune":   func() error { _, err := s.Prune(t.Context(), cache.Prune{Model: "m"}); return err },
 		"Open":    func() error { _, err := cache.OpenPostgres(t.Context(), where, cache.BusyTimeout(0)); return err },
 		"Entries": func() error {
-			for _, err := range s.Entries(t.Context()) {
+			for _, err := range cache.NewAnswers(s).Entries(t.Context()) {
 				return err
 			}
 			return nil
@@ -414,10 +415,10 @@ func TestPostgresServerStaysAway(t *testing.T) {
 		}
 	}
 	command(t, postgresStartVariable)
-	if got, ok, err := s.Get(t.Context(), cachetest.Entry(1).Request.Key()); err != nil || !ok || got != cachetest.Entry(1) {
+	if got, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(1).Request.Key()); err != nil || !ok || got != cachetest.Entry(1).Answer {
 		t.Errorf("Get = %+v, %v, %v", got, ok, err)
 	}
-	if err := s.Put(t.Context(), cachetest.Entry(2)); err != nil {
+	if err := cachetest.Put(t.Context(), s, cachetest.Entry(2)); err != nil {
 		t.Errorf("Put: %v", err)
 	}
 }
@@ -436,7 +437,7 @@ func BenchmarkPostgres(b *testing.B) {
 		b.ResetTimer()
 		b.StartTimer()
 		for from := 0; from < len(keys); from += 1000 {
-			if _, _, err := s.GetMany(b.Context(), keys[from:min(from+1000, len(keys))]); err != nil {
+			if _, _, err := cache.NewAnswers(s).Get(b.Context(), keys[from:min(from+1000, len(keys))]); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,12 +17,11 @@ import (
 // again. It is "" where the system does not tell all of them; then only the
 // lease shows that a process is gone.
 func processIdentity() string {
-	space := processSpace()
-	start := processStart(os.Getpid())
+	space, start := processSpace(), processStart(os.Getpid())
 	if space == "" || start == "" {
 		return ""
 	}
-	return strings.Join([]string{space, strconv.Itoa(os.Getpid()), start}, " ")
+	return fmt.Sprintf("%s %d %s", space, os.Getpid(), start)
 }
 
 // processGone reports whether a process is known to have ended. It is false
@@ -70,14 +70,14 @@ func processStart(pid int) string {
 		return ""
 	}
 	// The name, in parentheses, may hold anything.
-	after := b[bytes.LastIndexByte(b, ')')+1:]
-	fields := strings.Fields(string(after))
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	const state, start = 0, 19 // counted after the name
-	if len(fields) <= start {
+	switch {
+	case len(fields) <= start:
 		return ""
-	}
-	if fields[state] == "Z" || fields[state] == "X" {
+	case fields[state] == "Z" || fields[state] == "X":
 		return "ended"
+	default:
+		return fields[start]
 	}
-	return fields[start]
 }

@@ -75,7 +75,7 @@ func child(task []string) error {
 	for range cap(failures) {
 		wg.Go(func() {
 			for n := int(next.Add(1)); n < to; n = int(next.Add(1)) {
-				if err := s.Put(ctx, childEntry(name, n)); err != nil {
+				if err := cachetest.Put(ctx, s, childEntry(name, n)); err != nil {
 					failures <- err
 					return
 				}
@@ -191,7 +191,7 @@ func checkStored(t *testing.T, file string, stored map[int]bool, opts ...cache.O
 	}
 	for n := range stored {
 		want := childEntry("child", n)
-		if e, ok, err := s.Get(t.Context(), want.Request.Key()); err != nil || !ok || e != want {
+		if e, ok, err := cachetest.Get(t.Context(), s, want.Request.Key()); err != nil || !ok || e != want.Answer {
 			t.Errorf("entry %d, whose Put had returned: %v, %v", n, ok, err)
 		}
 	}
@@ -230,13 +230,13 @@ func shareBetweenProcesses(t *testing.T, where string) {
 	wg.Wait()
 	s := place(where)(t)
 	for n := range 500 {
-		e, ok, err := s.Get(t.Context(), cachetest.Entry(n).Request.Key())
+		e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(n).Request.Key())
 		if err != nil || !ok {
 			t.Fatalf("entry %d: %v, %v", n, ok, err)
 		}
 		whole := false
 		for _, p := range processes {
-			whole = whole || n >= p.from && n < p.to && e == childEntry(p.name, n)
+			whole = whole || n >= p.from && n < p.to && e == childEntry(p.name, n).Answer
 		}
 		if !whole {
 			t.Errorf("entry %d is of no process: %+v", n, e)

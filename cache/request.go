@@ -2,7 +2,6 @@ package cache
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -35,13 +34,18 @@ type Request struct {
 	Sample   int    `json:"sample"`             // sample index, from 0
 }
 
-// Key identifies a Request.
+// Key identifies a record: the SHA-256 of what it is about.
 type Key [sha256.Size]byte
 
 // Key returns the SHA-256 of the request's fields, each with its length
 // before it, after a version string. It never fails; a request that Put would
 // refuse has a key too.
-func (r Request) Key() Key {
+func (r Request) Key() Key { return keyOf(r.encode()) }
+
+// keyOf is the key of a record about something.
+func keyOf(about []byte) Key { return sha256.Sum256(about) }
+
+func (r *Request) encode() []byte {
 	const lengths = 7 * 8 // of five fields and the version, and the sample
 	enc := encoding{make([]byte, 0, lengths+len(keyVersion)+
 		len(r.Kind)+len(r.Model)+len(r.Revision)+len(r.Prompt)+len(r.Params))}
@@ -49,7 +53,19 @@ func (r Request) Key() Key {
 		text(r.Kind).text(r.Model).text(r.Revision).
 		text(r.Prompt).text(string(r.Params)).
 		number(int64(r.Sample))
-	return sha256.Sum256(enc.bytes)
+	return enc.bytes
+}
+
+// decode reads what encode returns.
+func (r *Request) decode(b []byte) error {
+	d := decoding{rest: b}
+	if string(d.text()) != keyVersion {
+		d.bad = true
+	}
+	r.Kind, r.Model, r.Revision = string(d.text()), string(d.text()), string(d.text())
+	r.Prompt, r.Params = string(d.text()), Params(d.text())
+	r.Sample = int(d.number())
+	return d.end("a request")
 }
 
 // String returns the key as 64 lower-case hexadecimal digits.
@@ -133,18 +149,4 @@ func validText(name, s string) error {
 		at += size
 	}
 	return fmt.Errorf("the %s is not valid UTF-8 (byte %d)", name, at)
-}
-
-// encoding builds the unambiguous bytes below a hash: what has a variable
-// length is preceded by it.
-type encoding struct{ bytes []byte }
-
-func (e *encoding) text(s string) *encoding {
-	e.bytes = append(binary.BigEndian.AppendUint64(e.bytes, uint64(len(s))), s...)
-	return e
-}
-
-func (e *encoding) number(n int64) *encoding {
-	e.bytes = binary.BigEndian.AppendUint64(e.bytes, uint64(n))
-	return e
 }

@@ -157,7 +157,7 @@ func FuzzParseParams(f *testing.F) {
 		}
 		e := cachetest.Entry(1)
 		e.Request.Params = p
-		if err := cache.NewMemory().Put(t.Context(), e); err != nil {
+		if err := cachetest.Put(t.Context(), cache.NewMemory(), e); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -3,7 +3,6 @@ package cache
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,60 +13,58 @@ import (
 	"strings"
 	"time"
 
-	"modernc.org/sqlite"
+	_ "modernc.org/sqlite" // the driver
 )
 
-// SQLite is a Store in a file, used at once by any number of goroutines and
-// processes of one machine.
+// sqliteEngine is a file.
 //
-// An answer is committed before Put returns: killing the process, at any
-// moment and in any way, loses none. The log is not flushed to the disk at
-// each commit, so a loss of power or a crash of the operating system can take
-// the last answers with it; the file stays sound, and what was lost is asked
-// for again. The file has companions named -wal and -shm while it is in use.
-// It does not belong on a network file system.
-//
-// No other code of the process may open and close the file while it is in
-// use: on Unix that drops SQLite's locks.
-type SQLite struct {
-	file string // as the caller named it, for messages
-	abs  string
-	info fs.FileInfo // of the file that was opened
+// Killing the process, at any moment and in any way, loses no record that is
+// committed. The log is not flushed to the disk at each commit, so a loss of
+// power or a crash of the operating system can take the last records with it;
+// the file stays sound. The file has companions named -wal and -shm while it
+// is in use.
+type sqliteEngine struct {
+	file   string // as the caller named it, for messages
+	abs    string
+	info   fs.FileInfo // of the file that was opened
+	schema int         // its version
+	source string      // what records are read from
 
 	readers *sql.DB
-	get     *sql.Stmt
-	many    *manyPool
-	writer  *sqliteWriter // nil if read-only
-	claims  *claims
-	group   *group // carries out what is to be written
+	reads   [len(readSizes)]*sql.Stmt
 
 	patience time.Duration
-	known    knownParams
 
-	gate gate // reads of many are inside
+	// What follows is nil if read-only, and only the group's goroutine uses it.
+	writers *sql.DB
+	writer  *sql.Conn
+	swept   time.Time // when dead owners were last looked for
+
+	insert, replace, claim, unclaim, remove *sql.Stmt
 }
 
 // OpenSQLite opens the cache in a file, which is created if it does not exist
 // and its folder does. A file of an older version is brought up to date, unless
-// it is opened for reading only. The error is a [*VersionError] for a file of a newer
-// version, or wraps [ErrForeign] for another program's database, [ErrCorrupt]
-// for a damaged file or one that is no database, [ErrLocked], [ErrReadOnly],
-// [ErrFull], or [fs.ErrNotExist] for a missing folder (with [ReadOnly], a
-// missing file).
-func OpenSQLite(ctx context.Context, path string, opts ...Option) (*SQLite, error) {
+// it is opened for reading only. The error is a [*VersionError] for a file of a
+// newer version, or wraps [ErrForeign] for another program's database,
+// [ErrCorrupt] for a damaged file or one that is no database, [ErrLocked],
+// [ErrReadOnly], [ErrFull], or [fs.ErrNotExist] for a missing folder (with
+// [ReadOnly], a missing file).
+//
+// A loss of power, not of the process, may cost the records stored last. The
+// file does not belong on a network file system. No other code of the process
+// may open and close it while it is in use: on Unix that drops SQLite's locks.
+func OpenSQLite(ctx context.Context, path string, opts ...Option) (*Database, error) {
 	o := newOptions(opts)
-	s := &SQLite{file: path, patience: o.patience}
+	s := &sqliteEngine{file: path, patience: o.patience}
 	if err := s.open(ctx, o); err != nil {
-		s.closeConnections()
-		return nil, fileError(ctx, path, "open", err)
+		_ = s.close() // err is the reason
+		return nil, s.explain(ctx, "open", err)
 	}
-	return s, nil
+	return newDatabase(path, s, o), nil
 }
 
-// File returns the path given to OpenSQLite.
-func (s *SQLite) File() string { return s.file }
-
-func (s *SQLite) open(ctx context.Context, o options) error {
+func (s *sqliteEngine) open(ctx context.Context, o options) error {
 	if err := checkPath(s.file, o.readOnly); err != nil {
 		return err
 	}
@@ -90,43 +87,67 @@ func (s *SQLite) open(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	reading, err := connect(s.abs, mode, o.patience, "PRAGMA query_only = 1")
-	if err != nil {
+	if s.readers, err = connect(s.abs, mode+"&_pragma=query_only(1)", o.patience, max(4, runtime.GOMAXPROCS(0))); err != nil {
 		return err
 	}
-	s.readers = sql.OpenDB(reading)
-	s.many = newManyPool(reading, runtime.GOMAXPROCS(0))
-	connections := max(4, runtime.GOMAXPROCS(0))
-	s.readers.SetMaxOpenConns(connections)
-	s.readers.SetMaxIdleConns(connections)
-	version, err := inspect(ctx, s.readers, s.file)
-	if err != nil {
+	if s.schema, err = inspectSQLite(ctx, s.readers, s.file); err != nil {
 		return err
 	}
-	if version == 0 {
+	if s.schema == 0 {
 		return fmt.Errorf("cache %s: %w: the database is empty", s.file, ErrForeign)
 	}
-	if s.get, err = s.readers.PrepareContext(ctx, getSQL); err != nil {
-		return s.schemaError(ctx, err)
+	s.source = sqliteSource(s.schema)
+	for i, n := range readSizes {
+		if s.reads[i], err = s.readers.PrepareContext(ctx, s.readSQL(n)); err != nil {
+			return s.schemaError(ctx, err)
+		}
 	}
 	if o.readOnly {
 		return nil
 	}
+	return s.schemaError(ctx, s.openWriter(ctx, o))
+}
 
-	if s.writer, err = newSQLiteWriter(ctx, s, o); err != nil {
-		return s.schemaError(ctx, err)
+func (s *sqliteEngine) openWriter(ctx context.Context, o options) (err error) {
+	if s.writers, err = connect(s.abs, "rw", o.patience, 1); err != nil {
+		return err
 	}
-	s.claims = s.writer.claims
-	s.group = newGroup(s.writer.commit, func(err error) bool { return errors.Is(err, ErrLocked) || errors.Is(err, ErrReplaced) })
-	s.claims.group = s.group
+	if s.writer, err = s.writers.Conn(ctx); err != nil {
+		return err
+	}
+	if err := s.writer.Raw(s.checkWritable); err != nil {
+		return err
+	}
+	// The log grows to 32 MB before it is carried over: keys are random, so
+	// that many records change the same pages of the index.
+	pragmas := []string{"synchronous = NORMAL", "wal_autocheckpoint = 8000", "cache_size = -16000"}
+	if o.maxPages > 0 {
+		pragmas = append(pragmas, fmt.Sprintf("max_page_count = %d", o.maxPages))
+	}
+	for _, p := range pragmas {
+		if _, err := s.writer.ExecContext(ctx, "PRAGMA "+p); err != nil {
+			return err
+		}
+	}
+	for _, st := range []struct {
+		to  **sql.Stmt
+		sql string
+	}{
+		{&s.insert, insertSQL + "NOTHING"}, {&s.replace, insertSQL + replaceSQL},
+		{&s.claim, claimSQL}, {&s.unclaim, unclaimSQL}, {&s.remove, "DELETE FROM records WHERE key = ?"},
+	} {
+		if *st.to, err = s.writer.PrepareContext(ctx, st.sql); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 // schemaError tells a database that lacks our table or columns from one that
 // could not be read.
-func (s *SQLite) schemaError(ctx context.Context, err error) error {
-	err = fileError(ctx, s.file, "open", err)
-	if strings.Contains(err.Error(), "no such") || strings.Contains(err.Error(), "has no column") {
+func (s *sqliteEngine) schemaError(ctx context.Context, err error) error {
+	err = s.explain(ctx, "open", err)
+	if err != nil && (strings.Contains(err.Error(), "no such") || strings.Contains(err.Error(), "has no column")) {
 		return corrupt(s.file, "open", err)
 	}
 	return err
@@ -134,21 +155,18 @@ func (s *SQLite) schemaError(ctx context.Context, err error) error {
 
 // checkWritable notices that SQLite has opened the file for reading only, as
 // it does without a word where the file's mode asks for it.
-func checkWritable(c driver.Conn, file string) error {
-	asked, ok := c.(interface {
+func (s *sqliteEngine) checkWritable(driver any) error {
+	asked, ok := driver.(interface {
 		IsReadOnly(schema string) (bool, error)
 	})
 	if !ok {
 		return errors.New("the SQLite driver does not tell whether a file is writable")
 	}
 	readOnly, err := asked.IsReadOnly("main")
-	if err != nil {
-		return err
+	if err == nil && readOnly {
+		err = notWritable(s.file, "open", fs.ErrPermission)
 	}
-	if readOnly {
-		return notWritable(file, "open", fs.ErrPermission)
-	}
-	return nil
+	return err
 }
 
 // checkPath finds what SQLite would report badly, or would answer by creating
@@ -181,14 +199,13 @@ func checkPath(path string, readOnly bool) error {
 // prepareFile makes the file a cache, brings one up to date, or finds that it
 // is. It uses a connection of its own, so that no later one can create a file.
 func prepareFile(ctx context.Context, abs, file string, o options) (err error) {
-	db, err := pool(abs, "rwc", o.patience, "PRAGMA synchronous = NORMAL")
+	db, err := connect(abs, "rwc", o.patience, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
-	version, err := inspect(ctx, db, file)
-	if err != nil || version == schemaVersion {
+	version, err := inspectSQLite(ctx, db, file)
+	if err != nil || version == sqliteVersion {
 		return err
 	}
 	if version == 0 {
@@ -196,7 +213,10 @@ func prepareFile(ctx context.Context, abs, file string, o options) (err error) {
 			return err
 		}
 	}
-	return migrate(ctx, db, file)
+	if _, err := db.ExecContext(ctx, "PRAGMA synchronous = NORMAL"); err != nil {
+		return err
+	}
+	return migrateSQLite(ctx, db, file)
 }
 
 // readOnlyMode returns the mode in which to read an existing file.
@@ -207,7 +227,7 @@ func readOnlyMode(ctx context.Context, abs string, o options) (string, error) {
 	}
 	// A connection that may write cleans the companions away when it closes,
 	// and one that may not leaves them behind.
-	db, err := pool(abs, "rw", o.patience)
+	db, err := connect(abs, "rw", o.patience, 1)
 	if err != nil {
 		return "", err
 	}
@@ -222,98 +242,337 @@ func readOnlyMode(ctx context.Context, abs string, o options) (string, error) {
 	return "rw", err
 }
 
-// pool returns a pool of connections on which the pragmas were run. It opens
-// none yet.
-func pool(abs, mode string, patience time.Duration, pragmas ...string) (*sql.DB, error) {
-	c, err := connect(abs, mode, patience, pragmas...)
-	if err != nil {
-		return nil, err
-	}
-	return sql.OpenDB(c), nil
-}
-
-// connect returns what opens connections on which the pragmas were run.
-func connect(abs, mode string, patience time.Duration, pragmas ...string) (driver.Connector, error) {
+// connect returns a pool of at most so many connections. It opens none yet.
+func connect(abs, mode string, patience time.Duration, connections int) (*sql.DB, error) {
 	path := filepath.ToSlash(abs)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a Windows volume
 	}
-	name := fmt.Sprintf("%s?mode=%s&_txlock=immediate&_error_rc=1&_pragma=busy_timeout(%d)&_pragma=trusted_schema(0)",
-		&url.URL{Scheme: "file", OmitHost: true, Path: path}, mode, patience.Milliseconds())
-	c, err := sqlite.NewConnector(name)
+	// A pragma that may wait for a lock does not stand here, where it would not
+	// be given the caller's context.
+	db, err := sql.Open("sqlite", fmt.Sprintf("%s?mode=%s&_txlock=immediate&_error_rc=1&_pragma=busy_timeout(%d)&_pragma=trusted_schema(0)",
+		&url.URL{Scheme: "file", OmitHost: true, Path: path}, mode, patience.Milliseconds()))
 	if err != nil {
 		return nil, err
 	}
-	return connector{c, pragmas}, nil
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
 }
 
-// connector runs pragmas that may wait for a lock with the caller's context,
-// which those in the name of the database are not given.
-type connector struct {
-	driver.Connector
-	pragmas []string
-}
-
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	execer, ok := conn.(driver.ExecerContext)
-	if !ok {
-		return nil, errors.Join(errors.New("the SQLite driver cannot run a pragma"), conn.Close())
-	}
-	for _, p := range c.pragmas {
-		if _, err := execer.ExecContext(ctx, p, nil); err != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
-	}
-	return conn, nil
-}
-
-// Close ends the use of the file, once the answers that are being stored are
-// committed, and gives up all claims. Closing twice is no error.
-func (s *SQLite) Close() error {
-	if !s.gate.shut() {
-		return nil
-	}
-	var err error
-	if s.group != nil {
-		s.claims.end()
-		s.group.close()
-		err = s.writer.forget()
-	}
-	return fileError(context.Background(), s.file, "close", errors.Join(err, s.closeConnections()))
-}
-
-// closeConnections closes the writer last: the last connection empties the
-// log.
-func (s *SQLite) closeConnections() error {
+// close closes the writer last: the last connection empties the log.
+func (s *sqliteEngine) close() error {
 	var errs []error
-	if s.many != nil {
-		errs = append(errs, s.many.close())
-	}
 	if s.readers != nil {
 		errs = append(errs, s.readers.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.close())
+		for _, st := range []*sql.Stmt{s.insert, s.replace, s.claim, s.unclaim, s.remove} {
+			if st != nil {
+				errs = append(errs, st.Close())
+			}
+		}
+		errs = append(errs, s.writer.Close())
+	}
+	if s.writers != nil {
+		errs = append(errs, s.writers.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// use fails after Close.
-func (s *SQLite) use() error {
-	if err := s.gate.open(); err != nil {
-		return fmt.Errorf("cache %s: %w", s.file, err)
+func (s *sqliteEngine) version() int { return s.schema }
+
+func (s *sqliteEngine) explain(ctx context.Context, op string, err error) error {
+	return fileError(ctx, s.file, op, err)
+}
+
+// readSizes are the numbers of keys for which statements are prepared, from
+// large to small. A part that is smaller than the last is filled with NULL,
+// which no key equals.
+var readSizes = [...]int{256, 32, 4}
+
+// readPart is the least number of keys worth a connection of their own.
+const readPart = 64
+
+// readSQL reads n values in the order of the keys, each with its place among
+// them.
+func (s *sqliteEngine) readSQL(n int) string {
+	var b strings.Builder
+	b.WriteString("WITH asked (place, key) AS (VALUES ")
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "(%d,?)", i)
+	}
+	// CROSS keeps SQLite from reading the table first.
+	fmt.Fprintf(&b, ") SELECT place, kind, digest, value FROM asked CROSS JOIN %s ON records.key = asked.key", s.source)
+	return b.String()
+}
+
+// read uses all cores for a large number of keys.
+func (s *sqliteEngine) read(ctx context.Context, keys []Key, values [][]byte) error {
+	cores := runtime.GOMAXPROCS(0)
+	part := max(readPart, (len(keys)+cores-1)/cores)
+	return inParts(ctx, len(keys), part, cores, func(ctx context.Context, from, to int) error {
+		return s.readPart(ctx, keys[from:to], values[from:to])
+	})
+}
+
+func (s *sqliteEngine) readPart(ctx context.Context, keys []Key, values [][]byte) error {
+	var args []any
+	var r valueRow
+	for len(keys) > 0 {
+		which := 0
+		for which < len(readSizes)-1 && readSizes[which] > len(keys) {
+			which++
+		}
+		n := min(readSizes[which], len(keys))
+		args = append(args[:0], make([]any, readSizes[which])...)
+		for i := range n {
+			args[i] = keys[i][:]
+		}
+		rows, err := s.reads[which].QueryContext(ctx, args...)
+		if err := eachRow(rows, err, []any{&r.place, &r.kind, (*sql.RawBytes)(&r.digest), (*sql.RawBytes)(&r.value)}, func() error {
+			return r.accept(s.file, keys[:n], values)
+		}); err != nil {
+			return err
+		}
+		keys, values = keys[n:], values[n:]
 	}
 	return nil
 }
 
-// enter is use for what Close waits for, until leave is called.
-func (s *SQLite) enter() (leave func(), err error) {
-	if leave, err = s.gate.enter(); err != nil {
-		return nil, fmt.Errorf("cache %s: %w", s.file, err)
+// eachRow calls f with every row of a query in dest.
+func eachRow(rows *sql.Rows, err error, dest []any, f func() error) error {
+	if err != nil {
+		return err
 	}
-	return leave, nil
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (s *sqliteEngine) list(ctx context.Context, kind string, f func(*row) error) error {
+	var r row
+	rows, err := s.readers.QueryContext(ctx, "SELECT key, kind, digest, value, about FROM "+s.source+" WHERE ?1 IN ('', kind) ORDER BY key", kind)
+	return eachRow(rows, err, []any{&r.key, &r.kind, &r.digest, &r.value, &r.about}, func() error { return f(&r) })
+}
+
+func (s *sqliteEngine) counts(ctx context.Context) (counts []Count, err error) {
+	var c Count
+	rows, err := s.readers.QueryContext(ctx, "SELECT kind, count(*) FROM "+s.source+" GROUP BY kind ORDER BY kind")
+	err = eachRow(rows, err, []any{&c.Name, &c.Entries}, func() error {
+		counts = append(counts, c)
+		return nil
+	})
+	return counts, err
+}
+
+// bytes is the size of the file and its log.
+func (s *sqliteEngine) bytes(context.Context) (int64, error) {
+	var n int64
+	for _, suffix := range []string{"", "-wal"} {
+		info, err := os.Stat(s.abs + suffix)
+		switch {
+		case err == nil:
+			n += info.Size()
+		case suffix == "" || !errors.Is(err, os.ErrNotExist):
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+func (s *sqliteEngine) check(ctx context.Context) (problems []string, err error) {
+	var what string
+	rows, err := s.readers.QueryContext(ctx, "PRAGMA integrity_check")
+	err = eachRow(rows, err, []any{&what}, func() error {
+		if what != "ok" {
+			problems = append(problems, "SQLite: "+what)
+		}
+		return nil
+	})
+	return problems, err
+}
+
+// compact makes the file smaller, for which it needs as much space again for
+// a while.
+func (s *sqliteEngine) compact(ctx context.Context) (err error) {
+	// A connection of its own leaves the writer free for others meanwhile.
+	db, err := connect(s.abs, "rw", s.patience, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	// The log holds the whole file after VACUUM. Where others read, it is
+	// emptied later.
+	for _, statement := range []string{"PRAGMA synchronous = NORMAL", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	insertSQL = `INSERT INTO records (key, kind, digest, value, about) VALUES (?,?,?,?,?)
+	ON CONFLICT (key) DO `
+	replaceSQL = `UPDATE SET kind = excluded.kind, digest = excluded.digest, value = excluded.value, about = excluded.about`
+	claimSQL   = `INSERT INTO claims (key, owner)
+	SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM records WHERE key = ?1)
+	ON CONFLICT (key) DO UPDATE SET owner = excluded.owner
+	WHERE claims.owner = excluded.owner
+	OR NOT EXISTS (SELECT 1 FROM owners WHERE id = claims.owner AND expires > ?3)`
+	unclaimSQL = `DELETE FROM claims WHERE key = ? AND owner = ?`
+	leaseSQL   = `INSERT INTO owners (id, process, expires) VALUES (?, ?, ?)
+	ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`
+)
+
+func (s *sqliteEngine) commit(ctx context.Context, t *transaction) error {
+	// Only the start of the transaction waits for others, so the rest does
+	// not watch ctx. It may have begun although ctx is done.
+	_, err := s.writer.ExecContext(ctx, "BEGIN IMMEDIATE")
+	if err == nil {
+		err = s.carryOut(t)
+	}
+	if err == nil {
+		err = s.exec("COMMIT")
+	}
+	if err == nil {
+		return s.checkFile()
+	}
+	// SQLite may have ended the transaction itself.
+	if rollback := s.exec("ROLLBACK"); rollback != nil && !strings.Contains(rollback.Error(), "no transaction is active") {
+		err = errors.Join(err, rollback)
+	}
+	return err
+}
+
+func (s *sqliteEngine) exec(statement string, args ...any) error {
+	_, err := s.writer.ExecContext(context.Background(), statement, args...)
+	return err
+}
+
+func (s *sqliteEngine) carryOut(t *transaction) (err error) {
+	if t.lease > 0 {
+		err = s.exec(leaseSQL, t.owner, t.process, t.began.Add(t.lease).UnixMilli())
+	}
+	if err == nil && t.sweep {
+		err = s.sweep(t)
+	}
+	if err != nil {
+		return err
+	}
+	var scratch []byte
+	store := func(st *sql.Stmt, r *Record) (changed bool, err error) {
+		var sum [32]byte
+		sum, scratch = digest(scratch, r.Kind, r.Key, r.Value)
+		return changes(st, r.Key[:], r.Kind, sum[:], r.Value, r.About)
+	}
+	for i := range t.put {
+		if t.first[i], err = store(s.insert, &t.put[i]); err != nil {
+			return err
+		}
+	}
+	for i := range t.replace {
+		if _, err := store(s.replace, &t.replace[i]); err != nil {
+			return err
+		}
+	}
+	for i := range t.release {
+		if _, err := changes(s.unclaim, t.release[i][:], t.owner); err != nil {
+			return err
+		}
+	}
+	for i := range t.remove {
+		if _, err := changes(s.remove, t.remove[i][:]); err != nil {
+			return err
+		}
+	}
+	all, err := s.grant(t)
+	if err != nil || all || t.began.Sub(s.swept) < time.Second {
+		return err
+	}
+	// The holder may be dead, which is seldom and costs more to find out.
+	if err := s.sweep(t); err != nil {
+		return err
+	}
+	_, err = s.grant(t)
+	return err
+}
+
+func (s *sqliteEngine) grant(t *transaction) (all bool, err error) {
+	all = true
+	for i, key := range t.claim {
+		if t.granted[key], err = changes(s.claim, t.claim[i][:], t.owner, t.began.UnixMilli()); err != nil {
+			return false, err
+		}
+		all = all && t.granted[key]
+	}
+	return all, nil
+}
+
+// sweep removes the owners whose lease has ended or whose process is gone, and
+// their claims.
+func (s *sqliteEngine) sweep(t *transaction) error {
+	s.swept = t.began
+	var id, expires int64
+	var process string
+	var dead []int64
+	rows, err := s.writer.QueryContext(context.Background(), "SELECT id, process, expires FROM owners WHERE id <> ?", t.owner)
+	err = eachRow(rows, err, []any{&id, &process, &expires}, func() error {
+		if expires <= t.began.UnixMilli() || processGone(process) {
+			dead = append(dead, id)
+		}
+		return nil
+	})
+	for _, id := range dead {
+		if err == nil {
+			err = s.exec("DELETE FROM owners WHERE id = ?", id)
+		}
+	}
+	if err == nil {
+		err = s.exec("DELETE FROM claims WHERE owner NOT IN (SELECT id FROM owners)")
+	}
+	return err
+}
+
+// changes runs a statement and reports whether it has changed a row.
+func changes(st *sql.Stmt, args ...any) (bool, error) {
+	done, err := st.Exec(args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := done.RowsAffected()
+	return n > 0, err
+}
+
+func (s *sqliteEngine) forget(owner int64) error {
+	err := errors.Join(s.exec("DELETE FROM claims WHERE owner = ?", owner), s.exec("DELETE FROM owners WHERE id = ?", owner))
+	if err = s.explain(context.Background(), "close", err); errors.Is(err, ErrLocked) || errors.Is(err, ErrFull) {
+		return nil // the lease ends by itself
+	}
+	return err
+}
+
+// checkFile notices that records are written to a file that has lost its
+// name, and would be gone with this process.
+func (s *sqliteEngine) checkFile() error {
+	info, err := os.Stat(s.abs)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again: %w", s.file, ErrReplaced, err)
+	case !os.SameFile(s.info, info):
+		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again", s.file, ErrReplaced)
+	default:
+		return nil
+	}
 }

@@ -28,7 +28,7 @@ func filled(t testing.TB, n int) string {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			if err := s.Put(t.Context(), cachetest.Entry(i)); err != nil {
+			if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -89,8 +89,8 @@ func TestSQLiteKeepsEntries(t *testing.T) {
 	}
 	s := open(t, file)
 	for i := range 300 {
-		e, ok, err := s.Get(t.Context(), cachetest.Entry(i).Request.Key())
-		if err != nil || !ok || e != cachetest.Entry(i) {
+		e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(i).Request.Key())
+		if err != nil || !ok || e != cachetest.Entry(i).Answer {
 			t.Fatalf("entry %d = %+v, %v, %v", i, e, ok, err)
 		}
 	}
@@ -103,9 +103,9 @@ func TestSQLiteClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, _, err := s.Get(t.Context(), cachetest.Entry(0).Request.Key())
+	_, _, err := cachetest.Get(t.Context(), s, cachetest.Entry(0).Request.Key())
 	wantError(t, err, cache.ErrClosed)
-	wantError(t, s.Put(t.Context(), cachetest.Entry(0)), cache.ErrClosed)
+	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(0)), cache.ErrClosed)
 	_, err = s.Stats(t.Context())
 	wantError(t, err, cache.ErrClosed)
 	_, err = s.Verify(t.Context())
@@ -165,7 +165,7 @@ func TestOpenOddNames(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		if err := errors.Join(s.Put(t.Context(), cachetest.Entry(1)), s.Close()); err != nil {
+		if err := errors.Join(cachetest.Put(t.Context(), s, cachetest.Entry(1)), s.Close()); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 		if got := names(t, dir); got != name {
@@ -180,10 +180,10 @@ func TestNewerVersion(t *testing.T) {
 	for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
 		_, err := cache.OpenSQLite(t.Context(), file, opts...)
 		var version *cache.VersionError
-		if !errors.As(err, &version) || *version != (cache.VersionError{File: file, Version: 7, Known: 2}) {
+		if !errors.As(err, &version) || *version != (cache.VersionError{File: file, Version: 7, Known: 3}) {
 			t.Fatalf("error %v, want a VersionError", err)
 		}
-		for _, part := range []string{file, "version 7", "knows 2", "upgrade", "another cache"} {
+		for _, part := range []string{file, "version 7", "knows 3", "upgrade", "another cache"} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("error %q does not say %q", err, part)
 			}
@@ -231,7 +231,7 @@ func TestFull(t *testing.T) {
 	var stored []int
 	var failure error
 	for i := range 100 {
-		if failure = s.Put(t.Context(), big(i)); failure != nil {
+		if failure = cachetest.Put(t.Context(), s, big(i)); failure != nil {
 			break
 		}
 		stored = append(stored, i)
@@ -245,17 +245,17 @@ func TestFull(t *testing.T) {
 	for i := range 20 {
 		wg.Go(func() {
 			if i == 0 {
-				if err := s.Put(t.Context(), big(0)); err != nil {
+				if err := cachetest.Put(t.Context(), s, big(0)); err != nil {
 					t.Errorf("Put of a stored entry: %v", err)
 				}
-			} else if err := s.Put(t.Context(), big(200+i)); !errors.Is(err, cache.ErrFull) {
+			} else if err := cachetest.Put(t.Context(), s, big(200+i)); !errors.Is(err, cache.ErrFull) {
 				t.Errorf("Put = %v, want ErrFull", err)
 			}
 		})
 	}
 	wg.Wait()
 	for _, i := range stored {
-		if e, ok, err := s.Get(t.Context(), big(i).Request.Key()); err != nil || !ok || e != big(i) {
+		if e, ok, err := cachetest.Get(t.Context(), s, big(i).Request.Key()); err != nil || !ok || e != big(i).Answer {
 			t.Errorf("entry %d after ErrFull: %v, %v", i, ok, err)
 		}
 	}
@@ -266,7 +266,7 @@ func TestFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = open(t, file) // with space again
-	if err := s.Put(t.Context(), big(99)); err != nil {
+	if err := cachetest.Put(t.Context(), s, big(99)); err != nil {
 		t.Error(err)
 	}
 }
@@ -277,11 +277,11 @@ func TestReplacedFile(t *testing.T) {
 	if err := os.Rename(file, file+".away"); err != nil {
 		t.Skipf("an open file cannot be moved here: %v", err)
 	}
-	wantError(t, s.Put(t.Context(), cachetest.Entry(5)), cache.ErrReplaced, file)
+	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(5)), cache.ErrReplaced, file)
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, s.Put(t.Context(), cachetest.Entry(6)), cache.ErrReplaced, file)
+	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(6)), cache.ErrReplaced, file)
 }
 
 func TestReadOnly(t *testing.T) {
@@ -291,8 +291,8 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, file, cache.ReadOnly())
-	wantError(t, s.Put(t.Context(), cachetest.Entry(5)), cache.ErrReadOnly, file)
-	if e, ok, err := s.Get(t.Context(), cachetest.Entry(1).Request.Key()); err != nil || !ok || e != cachetest.Entry(1) {
+	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(5)), cache.ErrReadOnly, file)
+	if e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(1).Request.Key()); err != nil || !ok || e != cachetest.Entry(1).Answer {
 		t.Errorf("Get = %+v, %v, %v", e, ok, err)
 	}
 	if st, err := s.Stats(t.Context()); err != nil || st.Entries != 3 {
@@ -316,10 +316,10 @@ func TestReadOnly(t *testing.T) {
 func TestReadOnlyBesideWriter(t *testing.T) {
 	file := filled(t, 1)
 	w, r := open(t, file), open(t, file, cache.ReadOnly())
-	if err := w.Put(t.Context(), cachetest.Entry(7)); err != nil {
+	if err := cachetest.Put(t.Context(), w, cachetest.Entry(7)); err != nil {
 		t.Fatal(err)
 	}
-	if e, ok, err := r.Get(t.Context(), cachetest.Entry(7).Request.Key()); err != nil || !ok || e != cachetest.Entry(7) {
+	if e, ok, err := cachetest.Get(t.Context(), r, cachetest.Entry(7).Request.Key()); err != nil || !ok || e != cachetest.Entry(7).Answer {
 		t.Errorf("Get = %+v, %v, %v", e, ok, err)
 	}
 }
@@ -345,7 +345,7 @@ func TestStats(t *testing.T) {
 		}
 		prompts += int64(len(e.Request.Prompt))
 		answers += int64(len(e.Text))
-		if err := s.Put(t.Context(), e); err != nil {
+		if err := cachetest.Put(t.Context(), s, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -358,11 +358,12 @@ func TestStats(t *testing.T) {
 	}
 	got.Bytes = 0
 	want := cache.Stats{
-		File: file, SchemaVersion: 2, Entries: 4, Missing: 1, PromptBytes: prompts, AnswerBytes: answers,
+		File: file, SchemaVersion: 3, Entries: 4, Missing: 1, PromptBytes: prompts, AnswerBytes: answers,
 		PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
 		Kinds:  []cache.Count{{Name: "chat", Entries: 3}, {Name: "completions", Entries: 1}},
 		Models: []cache.Count{{Name: "model-a", Entries: 3}, {Name: "model-b", Entries: 1}},
 		Oldest: cachetest.Entry(0).Created, Newest: cachetest.Entry(2).Created,
+		Records: []cache.Count{{Name: "answer", Entries: 4}},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -377,7 +378,7 @@ func TestPruneShrinks(t *testing.T) {
 		e := cachetest.Entry(i)
 		e.Request.Model = []string{"kept", "pruned"}[min(i, 1)]
 		e.Text = strings.Repeat("long ", 1000)
-		if err := s.Put(t.Context(), e); err != nil {
+		if err := cachetest.Put(t.Context(), s, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -391,13 +392,13 @@ func TestPruneShrinks(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Size() > 100_000 {
 		t.Errorf("the file has %d bytes (%v)", info.Size(), err)
 	}
-	for _, c := range []*cache.SQLite{s, reader} {
+	for _, c := range []*cache.Database{s, reader} {
 		if r, err := c.Verify(t.Context()); err != nil || r.Entries != 1 || len(r.Problems) > 0 {
 			t.Errorf("Verify = %+v, %v", r, err)
 		}
 	}
-	for _, c := range []*cache.SQLite{s, reader} {
-		if err := c.Put(t.Context(), cachetest.Entry(5)); err != nil {
+	for _, c := range []*cache.Database{s, reader} {
+		if err := cachetest.Put(t.Context(), c, cachetest.Entry(5)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -351,22 +351,22 @@ func TestErrorsOfOthers(t *testing.T) {
 // store wraps another one.
 type store struct {
 	cache.Store
-	put func(cache.Entry) error
+	put func([]cache.Record) error
 }
 
-func (s store) Keep(ctx context.Context, e cache.Entry) (cache.Answer, error) {
+func (s store) Put(ctx context.Context, records ...cache.Record) ([][]byte, error) {
 	if s.put != nil {
-		if err := s.put(e); err != nil {
-			return cache.Answer{}, err
+		if err := s.put(records); err != nil {
+			return nil, err
 		}
 	}
-	return s.Store.Keep(ctx, e)
+	return s.Store.Put(ctx, records...)
 }
 
 func TestStore(t *testing.T) {
 	t.Run("full", func(t *testing.T) {
 		cfg := config(completer(echo))
-		cfg.Store = store{cfg.Store, func(cache.Entry) error { return cache.ErrFull }}
+		cfg.Store = store{cfg.Store, func([]cache.Record) error { return cache.ErrFull }}
 		out, _, err := run(t.Context(), newExpander(t, cfg), numbered(2))
 		if !errors.Is(err, cache.ErrFull) || len(out) != 0 || !strings.Contains(err.Error(), "the answer cannot be stored") {
 			t.Errorf("%v; %d segments", err, len(out))
@@ -376,10 +376,23 @@ func TestStore(t *testing.T) {
 	t.Run("first", func(t *testing.T) {
 		cfg := config(completer(echo))
 		below := cfg.Store
-		cfg.Store = store{below, func(e cache.Entry) error {
-			e.Text = "The other's."
-			_, err := cache.NewAnswers(below).Put(context.Background(), e)
-			return err
+		other := cache.NewMemory()
+		e := cache.Entry{Request: cache.Request{Kind: "k", Model: "m"}, Answer: cache.Answer{Text: "The other's.", HasText: true}}
+		if _, err := cache.NewAnswers(other).Put(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		values, err := other.Get(t.Context(), []cache.Key{e.Request.Key()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Store = store{below, func(records []cache.Record) error {
+			for _, r := range records {
+				r.Value = values[0]
+				if _, err := below.Put(context.Background(), r); err != nil {
+					return err
+				}
+			}
+			return nil
 		}}
 		out, _ := mustRun(t, newExpander(t, cfg), numbered(1))
 		for _, v := range out[0].Variants {

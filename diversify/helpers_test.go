@@ -108,7 +108,7 @@ func mustRun(tb testing.TB, x *diversify.Expander, ds refract.Dataset) ([]*refra
 	return out, s
 }
 
-func openSQLite(tb testing.TB, file string) *cache.SQLite {
+func openSQLite(tb testing.TB, file string) *cache.Database {
 	tb.Helper()
 	s, err := cache.OpenSQLite(tb.Context(), file)
 	if err != nil {

@@ -128,12 +128,12 @@ type slowStore struct {
 	put time.Duration
 }
 
-func (s slowStore) Keep(ctx context.Context, e cache.Entry) (cache.Answer, error) {
+func (s slowStore) Put(ctx context.Context, records ...cache.Record) ([][]byte, error) {
 	select {
 	case <-time.After(s.put):
-		return s.Store.Keep(ctx, e)
+		return s.Store.Put(ctx, records...)
 	case <-ctx.Done():
-		return cache.Answer{}, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 

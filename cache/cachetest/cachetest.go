@@ -5,14 +5,19 @@ package cachetest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cache"
@@ -34,6 +39,8 @@ func Run(t *testing.T, open func(t *testing.T) cache.Store) {
 		{"cancelled", cancelled},
 		{"concurrent", concurrent},
 		{"model", model},
+		{"model of records", bytesModel},
+		{"scores", scores},
 		{"export and import", exportImport},
 		{"many", many},
 		{"many, concurrent", manyConcurrent},
@@ -100,16 +107,31 @@ func Generator() *rapid.Generator[cache.Entry] {
 	})
 }
 
+// Put stores an entry.
+func Put(ctx context.Context, s cache.Store, e cache.Entry) error {
+	_, err := cache.NewAnswers(s).Put(ctx, e)
+	return err
+}
+
+// Get returns the answer of a key, and whether there is one.
+func Get(ctx context.Context, s cache.Store, key cache.Key) (cache.Answer, bool, error) {
+	answers, found, err := cache.NewAnswers(s).Get(ctx, []cache.Key{key})
+	if err != nil {
+		return cache.Answer{}, false, err
+	}
+	return answers[0], found[0], nil
+}
+
 func mustPut(t testing.TB, s cache.Store, e cache.Entry) {
 	t.Helper()
-	if err := s.Put(t.Context(), e); err != nil {
+	if err := Put(t.Context(), s, e); err != nil {
 		t.Fatalf("Put: %v", err)
 	}
 }
 
-func mustGet(t testing.TB, s cache.Store, r cache.Request) cache.Entry {
+func mustGet(t testing.TB, s cache.Store, r cache.Request) cache.Answer {
 	t.Helper()
-	e, ok, err := s.Get(t.Context(), r.Key())
+	e, ok, err := Get(t.Context(), s, r.Key())
 	if err != nil || !ok {
 		t.Fatalf("Get = %v, %v, want an entry", ok, err)
 	}
@@ -118,8 +140,8 @@ func mustGet(t testing.TB, s cache.Store, r cache.Request) cache.Entry {
 
 func mustLack(t testing.TB, s cache.Store, r cache.Request) {
 	t.Helper()
-	e, ok, err := s.Get(t.Context(), r.Key())
-	if err != nil || ok || e != (cache.Entry{}) {
+	e, ok, err := Get(t.Context(), s, r.Key())
+	if err != nil || ok || e != (cache.Answer{}) {
 		t.Fatalf("Get = %+v, %v, %v, want nothing", e, ok, err)
 	}
 }
@@ -131,7 +153,7 @@ func absent(t *testing.T, open func(*testing.T) cache.Store) {
 	mustLack(t, s, Entry(1).Request)
 	// An absence is not remembered.
 	mustPut(t, s, Entry(1))
-	if got := mustGet(t, s, Entry(1).Request); got != Entry(1) {
+	if got := mustGet(t, s, Entry(1).Request); got != Entry(1).Answer {
 		t.Errorf("got %+v, want %+v", got, Entry(1))
 	}
 }
@@ -152,10 +174,8 @@ func exact(t *testing.T, open func(*testing.T) cache.Store) {
 		want := Entry(i)
 		change(&want)
 		mustPut(t, s, want)
-		for range 2 { // the second time a front answers
-			if got := mustGet(t, s, want.Request); got != want {
-				t.Errorf("entry %d: got %+v, want %+v", i, got, want)
-			}
+		if got := mustGet(t, s, want.Request); got != want.Answer {
+			t.Errorf("entry %d: got %+v, want %+v", i, got, want)
 		}
 	}
 }
@@ -167,7 +187,7 @@ func firstStays(t *testing.T, open func(*testing.T) cache.Store) {
 	mustPut(t, s, first)
 	mustPut(t, s, first)
 	mustPut(t, s, second)
-	if got := mustGet(t, s, first.Request); got != first {
+	if got := mustGet(t, s, first.Request); got != first.Answer {
 		t.Errorf("got %+v, want the first answer", got)
 	}
 	// A missing answer counts as well.
@@ -175,7 +195,7 @@ func firstStays(t *testing.T, open func(*testing.T) cache.Store) {
 	blocked.Text, blocked.HasText = "", false
 	mustPut(t, s, blocked)
 	mustPut(t, s, Entry(2))
-	if got := mustGet(t, s, blocked.Request); got != blocked {
+	if got := mustGet(t, s, blocked.Request); got != blocked.Answer {
 		t.Errorf("got %+v, want the missing answer", got)
 	}
 }
@@ -187,17 +207,17 @@ func keep(t *testing.T, open func(*testing.T) cache.Store) {
 	zone := time.FixedZone("somewhere", 3600)
 	first.Created = first.Created.In(zone)
 	for _, e := range []cache.Entry{first, second, first} {
-		got, err := s.Keep(t.Context(), e)
-		if err != nil || got != Entry(1).Answer {
-			t.Errorf("Keep = %+v, %v; want the first answer, as it is read back", got, err)
+		got, err := cache.NewAnswers(s).Put(t.Context(), e)
+		if err != nil || got[0] != Entry(1).Answer {
+			t.Errorf("Put = %+v, %v; want the first answer, as it is read back", got, err)
 		}
 	}
-	if got := mustGet(t, s, first.Request); got != Entry(1) {
+	if got := mustGet(t, s, first.Request); got != Entry(1).Answer {
 		t.Errorf("got %+v, want the first answer", got)
 	}
 	bad := Entry(2)
 	bad.Request.Model = ""
-	if _, err := s.Keep(t.Context(), bad); err == nil {
+	if err := Put(t.Context(), s, bad); err == nil {
 		t.Error("an entry that is none was kept")
 	}
 }
@@ -229,7 +249,7 @@ func refused(t *testing.T, open func(*testing.T) cache.Store) {
 	} {
 		e := Entry(1)
 		test.change(&e)
-		if err := s.Put(t.Context(), e); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := Put(t.Context(), s, e); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("Put(%+v) = %v, want an error with %q", e, err, test.want)
 		}
 		mustLack(t, s, e.Request)
@@ -259,10 +279,10 @@ func cancelled(t *testing.T, open func(*testing.T) cache.Store) {
 	mustGet(t, s, Entry(1).Request)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := s.Get(ctx, Entry(1).Request.Key()); !errors.Is(err, context.Canceled) {
+	if _, _, err := Get(ctx, s, Entry(1).Request.Key()); !errors.Is(err, context.Canceled) {
 		t.Errorf("Get = %v, want context.Canceled", err)
 	}
-	if err := s.Put(ctx, Entry(2)); !errors.Is(err, context.Canceled) {
+	if err := Put(ctx, s, Entry(2)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put = %v, want context.Canceled", err)
 	}
 	mustGet(t, s, Entry(1).Request) // the store works on
@@ -280,11 +300,11 @@ func concurrent(t *testing.T, open func(*testing.T) cache.Store) {
 			for i := range keys {
 				e := Entry((i + g*5) % keys)
 				e.Text = fmt.Sprintf("answer of %d", g)
-				if err := s.Put(t.Context(), e); err != nil {
+				if err := Put(t.Context(), s, e); err != nil {
 					t.Errorf("Put: %v", err)
 					return
 				}
-				got, ok, err := s.Get(t.Context(), e.Request.Key())
+				got, ok, err := Get(t.Context(), s, e.Request.Key())
 				if err != nil || !ok {
 					t.Errorf("Get after Put = %v, %v", ok, err)
 					return
@@ -312,24 +332,141 @@ func model(t *testing.T, open func(*testing.T) cache.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		e := entries.Draw(rt, "entry")
 		key := e.Request.Key()
-		got, ok, err := s.Get(t.Context(), key)
+		got, ok, err := Get(t.Context(), s, key)
 		before, has := want[key]
-		if err != nil || ok != has || got != before {
+		if err != nil || ok != has || got != before.Answer {
 			rt.Fatalf("Get = %+v, %v, %v, want %+v, %v", got, ok, err, before, has)
 		}
-		if err := s.Put(t.Context(), e); err != nil {
+		if err := Put(t.Context(), s, e); err != nil {
 			rt.Fatal(err)
 		}
 		if !has {
 			want[key] = e
 		}
-		if got, ok, err = s.Get(t.Context(), key); err != nil || !ok || got != want[key] {
+		if got, ok, err = Get(t.Context(), s, key); err != nil || !ok || got != want[key].Answer {
 			rt.Fatalf("Get = %+v, %v, %v, want %+v", got, ok, err, want[key])
 		}
 	})
-	for key, e := range want {
-		if got := mustGet(t, s, e.Request); got != e {
-			t.Errorf("%s: got %+v, want %+v", key, got, e)
+	for e, err := range cache.NewAnswers(s).Entries(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key := e.Request.Key(); e != want[key] {
+			t.Errorf("%s: got %+v, want %+v", key, e, want[key])
+		}
+		delete(want, e.Request.Key())
+	}
+	if len(want) > 0 {
+		t.Errorf("not listed: %+v", want)
+	}
+}
+
+// bytesModel compares the records of the store with a map, under few keys.
+func bytesModel(t *testing.T, open func(*testing.T) cache.Store) {
+	s := open(t)
+	want := make(map[cache.Key]cache.Record)
+	records := rapid.Custom(func(t *rapid.T) cache.Record {
+		r := cache.Record{
+			Key: cache.Key{31: rapid.Byte().Draw(t, "key") % 20}, Kind: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "kind"),
+			Value: rapid.SliceOfN(rapid.Byte(), 1, 300).Draw(t, "value"),
+		}
+		if rapid.Bool().Draw(t, "about") {
+			r.About = []byte{rapid.Byte().Draw(t, "what")}
+			r.Key = sha256.Sum256(r.About)
+		}
+		return r
+	})
+	compare := func(t *rapid.T, what string, got, want []cache.Record) {
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%s differ:\n%s", what, diff)
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		some := rapid.SliceOfN(records, 0, 10).Draw(rt, "records")
+		var keys []cache.Key
+		for _, r := range some {
+			keys = append(keys, r.Key)
+		}
+		var err error
+		var values [][]byte
+		switch rapid.IntRange(0, 2).Draw(rt, "action") {
+		case 0:
+			for _, r := range some {
+				if _, ok := want[r.Key]; !ok {
+					want[r.Key] = r
+				}
+			}
+			values, err = s.Put(t.Context(), some...)
+		case 1:
+			for _, r := range some {
+				want[r.Key] = r
+			}
+			if err = s.Replace(t.Context(), some...); err == nil {
+				values, err = s.Get(t.Context(), keys)
+			}
+		case 2:
+			for _, key := range keys {
+				delete(want, key)
+			}
+			if err = s.Delete(t.Context(), keys); err == nil {
+				values, err = s.Get(t.Context(), keys)
+			}
+		}
+		if err != nil || len(values) != len(keys) {
+			rt.Fatalf("%d values of %d keys, %v", len(values), len(keys), err)
+		}
+		for i, key := range keys {
+			if !bytes.Equal(values[i], want[key].Value) || (values[i] == nil) != (want[key].Value == nil) {
+				rt.Fatalf("value %q, want %q", values[i], want[key].Value)
+			}
+		}
+		for _, kind := range []string{"", "a", "c"} {
+			var listed, due []cache.Record
+			for r, err := range s.Records(t.Context(), kind) {
+				if err != nil {
+					rt.Fatal(err)
+				}
+				listed = append(listed, r)
+			}
+			for _, key := range slices.SortedFunc(maps.Keys(want), func(a, b cache.Key) int { return bytes.Compare(a[:], b[:]) }) {
+				if kind == "" || want[key].Kind == kind {
+					due = append(due, want[key])
+				}
+			}
+			compare(rt, "records", listed, due)
+		}
+	})
+	for _, bad := range []cache.Record{{Kind: "a"}, {Value: []byte("x")}} {
+		if _, err := s.Put(t.Context(), bad); err == nil {
+			t.Errorf("%+v was stored", bad)
+		}
+		if err := s.Replace(t.Context(), bad); err == nil {
+			t.Errorf("%+v was stored", bad)
+		}
+	}
+}
+
+// scores compares blocks with those that were stored last.
+func scores(t *testing.T, open func(*testing.T) cache.Store) {
+	s := cache.NewScores(open(t))
+	const n = 3000
+	keys, values := make([][32]byte, n), make([][]byte, n)
+	for round := range 3 {
+		for i := range keys {
+			keys[i] = sha256.Sum256(fmt.Append(nil, i))
+			values[i] = bytes.Repeat([]byte{byte(round), byte(i)}, 1+i%200)
+		}
+		if err := s.Put(t.Context(), keys[:n-1], values[:n-1]); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Get(t.Context(), keys)
+		if err != nil || got[n-1] != nil {
+			t.Fatal(err, got[n-1])
+		}
+		for i := range n - 1 {
+			if !bytes.Equal(got[i], values[i]) {
+				t.Fatalf("block %d is %v, want %v", i, got[i], values[i])
+			}
 		}
 	}
 }
@@ -342,7 +479,7 @@ func exportImport(t *testing.T, open func(*testing.T) cache.Store) {
 	for i := range 30 {
 		e := entries.Example(i)
 		mustPut(t, from, e)
-		want = append(want, mustGet(t, from, e.Request))
+		want = append(want, e)
 	}
 	var first, second bytes.Buffer
 	n, err := cache.Export(t.Context(), &first, from)
@@ -360,7 +497,7 @@ func exportImport(t *testing.T, open func(*testing.T) cache.Store) {
 		}
 	}
 	for _, e := range want {
-		if got := mustGet(t, to, e.Request); got != e {
+		if got := mustGet(t, to, e.Request); got != e.Answer {
 			t.Errorf("imported %+v, want %+v", got, e)
 		}
 	}

@@ -19,7 +19,7 @@ func many(t *testing.T, open func(*testing.T) cache.Store) {
 	put := func(e cache.Entry) {
 		mustPut(t, s, e)
 		key := e.Request.Key()
-		want[key], keys = mustGet(t, s, e.Request).Answer, append(keys, key)
+		want[key], keys = mustGet(t, s, e.Request), append(keys, key)
 	}
 	hostile := Generator()
 	for i := range 30 {
@@ -30,7 +30,7 @@ func many(t *testing.T, open func(*testing.T) cache.Store) {
 		e := Entry(i)
 		want[e.Request.Key()], keys = e.Answer, append(keys, e.Request.Key())
 		wg.Go(func() {
-			if err := s.Put(t.Context(), e); err != nil {
+			if err := Put(t.Context(), s, e); err != nil {
 				t.Errorf("Put: %v", err)
 			}
 		})
@@ -45,7 +45,7 @@ func many(t *testing.T, open func(*testing.T) cache.Store) {
 		for i := range asked { // the same ones, too
 			asked[i] = keys[random.IntN(len(keys))]
 		}
-		answers, found, err := s.GetMany(t.Context(), asked)
+		answers, found, err := cache.NewAnswers(s).Get(t.Context(), asked)
 		if err != nil || len(answers) != n || len(found) != n {
 			t.Fatalf("GetMany of %d keys = %d, %d, %v", n, len(answers), len(found), err)
 		}
@@ -71,11 +71,11 @@ func manyConcurrent(t *testing.T, open func(*testing.T) cache.Store) {
 	for g := range 4 {
 		wg.Go(func() {
 			for i := g; i < n; i += 4 {
-				if err := s.Put(t.Context(), Entry(i)); err != nil {
+				if err := Put(t.Context(), s, Entry(i)); err != nil {
 					t.Errorf("Put: %v", err)
 					return
 				}
-				answers, found, err := s.GetMany(t.Context(), keys)
+				answers, found, err := cache.NewAnswers(s).Get(t.Context(), keys)
 				if err != nil || !found[i] {
 					t.Errorf("GetMany after Put of %d: %v, %v", i, found, err)
 					return

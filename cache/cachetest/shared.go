@@ -13,12 +13,12 @@ import (
 )
 
 // Place opens stores over one and the same database.
-type Place func(t *testing.T, opts ...cache.Option) cache.Backend
+type Place func(t *testing.T, opts ...cache.Option) *cache.Database
 
 // RunShared tests a kind of store that processes share. New returns a new,
 // empty place; a store that it opens is closed after the test. Abandon makes a
 // store as one of a process that has died: it renews its lease no more.
-func RunShared(t *testing.T, fresh func(t *testing.T) Place, abandon func(cache.Backend)) {
+func RunShared(t *testing.T, fresh func(t *testing.T) Place, abandon func(*cache.Database)) {
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, Place)
@@ -47,7 +47,7 @@ func claimsOfTwo(t *testing.T, open Place) {
 	// Put releases, but there is an answer then.
 	mustPut(t, sa, Entry(1))
 	b.claim("1 2", "no no")
-	if got := mustGet(t, sb, Entry(1).Request); got != Entry(1) {
+	if got := mustGet(t, sb, Entry(1).Request); got != Entry(1).Answer {
 		t.Errorf("got %+v", got)
 	}
 	// An answer from elsewhere counts against the holder too.
@@ -109,7 +109,7 @@ func claimRenewed(t *testing.T, open Place) {
 	}
 }
 
-func claimAbandoned(t *testing.T, open Place, abandon func(cache.Backend)) {
+func claimAbandoned(t *testing.T, open Place, abandon func(*cache.Database)) {
 	sa, sb := open(t, cache.Lease(200*time.Millisecond)), open(t)
 	claimer{t, sa}.claim("1 2", "yes yes")
 	claimer{t, sb}.claim("3", "yes")
@@ -156,13 +156,13 @@ func releaseLater(t *testing.T, open Place) {
 // askedOnce lets workers of two stores get the same answers by the rules: look,
 // claim, ask, store, or look again where another one asks.
 func askedOnce(t *testing.T, open Place) {
-	stores := []cache.Backend{open(t), open(t)}
+	stores := []*cache.Database{open(t), open(t)}
 	const keys, workers = 150, 8
 	var asked [keys]atomic.Int64
-	get := func(s cache.Backend, n int) error {
+	get := func(s *cache.Database, n int) error {
 		key := []cache.Key{Entry(n).Request.Key()}
 		for {
-			_, found, err := s.GetMany(t.Context(), key)
+			_, found, err := cache.NewAnswers(s).Get(t.Context(), key)
 			if err != nil || found[0] {
 				return err
 			}
@@ -172,7 +172,7 @@ func askedOnce(t *testing.T, open Place) {
 			}
 			if granted[0] {
 				asked[n].Add(1)
-				return s.Put(t.Context(), Entry(n))
+				return Put(t.Context(), s, Entry(n))
 			}
 			time.Sleep(time.Millisecond)
 		}
@@ -206,7 +206,7 @@ func openedAtOnce(t *testing.T, open Place) {
 			if s == nil {
 				return // the failure is told
 			}
-			if err := s.Put(t.Context(), Entry(i)); err != nil {
+			if err := Put(t.Context(), s, Entry(i)); err != nil {
 				t.Errorf("Put: %v", err)
 			}
 		})
@@ -279,17 +279,17 @@ func readOnly(t *testing.T, open Place) {
 	s := open(t)
 	mustPut(t, s, Entry(1))
 	r := open(t, cache.ReadOnly())
-	if got := mustGet(t, r, Entry(1).Request); got != Entry(1) {
+	if got := mustGet(t, r, Entry(1).Request); got != Entry(1).Answer {
 		t.Errorf("got %+v", got)
 	}
-	if _, found, err := r.GetMany(t.Context(), keysOf(t, "2 1")); err != nil || found[0] || !found[1] {
+	if _, found, err := cache.NewAnswers(r).Get(t.Context(), keysOf(t, "2 1")); err != nil || found[0] || !found[1] {
 		t.Errorf("GetMany = %v, %v", found, err)
 	}
 	if got, err := r.Prune(t.Context(), cache.Prune{Model: "model-a", DryRun: true}); err != nil || got.Pruned != 1 {
 		t.Errorf("Prune = %+v, %v", got, err)
 	}
 	for what, do := range map[string]func() error{
-		"Put":     func() error { return r.Put(t.Context(), Entry(2)) },
+		"Put":     func() error { return Put(t.Context(), r, Entry(2)) },
 		"Claim":   func() error { _, err := r.Claim(t.Context(), keysOf(t, "2")); return err },
 		"Release": func() error { return r.Release(t.Context(), keysOf(t, "2")) },
 		"Prune":   func() error { _, err := r.Prune(t.Context(), cache.Prune{Model: "model-a"}); return err },
@@ -310,16 +310,16 @@ func closed(t *testing.T, open Place) {
 		}
 	}
 	for what, do := range map[string]func() error{
-		"Get":     func() error { _, _, err := s.Get(t.Context(), Entry(1).Request.Key()); return err },
-		"GetMany": func() error { _, _, err := s.GetMany(t.Context(), keysOf(t, "1")); return err },
-		"Put":     func() error { return s.Put(t.Context(), Entry(2)) },
+		"Get":     func() error { _, _, err := Get(t.Context(), s, Entry(1).Request.Key()); return err },
+		"GetMany": func() error { _, _, err := cache.NewAnswers(s).Get(t.Context(), keysOf(t, "1")); return err },
+		"Put":     func() error { return Put(t.Context(), s, Entry(2)) },
 		"Claim":   func() error { _, err := s.Claim(t.Context(), keysOf(t, "2")); return err },
 		"Release": func() error { return s.Release(t.Context(), keysOf(t, "2")) },
 		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
 		"Verify":  func() error { _, err := s.Verify(t.Context()); return err },
 		"Prune":   func() error { _, err := s.Prune(t.Context(), cache.Prune{Model: "m", DryRun: true}); return err },
 		"Entries": func() error {
-			for _, err := range s.Entries(t.Context()) {
+			for _, err := range cache.NewAnswers(s).Entries(t.Context()) {
 				return err
 			}
 			return nil

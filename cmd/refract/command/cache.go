@@ -36,7 +36,7 @@ machine may see.`,
 }
 
 // withCache opens a cache for reading, if not asked otherwise.
-func withCache(ctx context.Context, where string, do func(cache.Backend) error, opts ...cache.Option) error {
+func withCache(ctx context.Context, where string, do func(*cache.Database) error, opts ...cache.Option) error {
 	c, err := cache.Open(ctx, where, opts...)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (e *env) cacheStatsCommand() *cobra.Command {
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return withCache(ctx, args[0], func(c cache.Backend) error {
+			return withCache(ctx, args[0], func(c *cache.Database) error {
 				st, err := c.Stats(ctx)
 				if err != nil {
 					return err
@@ -120,7 +120,7 @@ is a problem; each is a row of the output.`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return withCache(ctx, args[0], func(c cache.Backend) error {
+			return withCache(ctx, args[0], func(c *cache.Database) error {
 				r, err := c.Verify(ctx)
 				if err != nil {
 					return err
@@ -160,7 +160,7 @@ func (e *env) cacheExportCommand() *cobra.Command {
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return withCache(ctx, args[0], func(c cache.Backend) error {
+			return withCache(ctx, args[0], func(c *cache.Database) error {
 				s, err := out.open(e)
 				if err != nil {
 					return err
@@ -203,7 +203,7 @@ is created if it does not exist. An entry that is there already stays as it is.`
 				defer f.Close()
 				in = f
 			}
-			return withCache(ctx, args[0], func(c cache.Backend) error {
+			return withCache(ctx, args[0], func(c *cache.Database) error {
 				n, err := cache.Import(ctx, bufio.NewReader(in), c)
 				if err != nil {
 					return fmt.Errorf("%s: %w", args[1], err)
@@ -250,7 +250,7 @@ while. A database uses the space for new entries.`,
 			} else if _, err := os.Stat(args[0]); err != nil && !cache.IsPostgres(args[0]) {
 				return err // and no empty cache is made
 			}
-			return withCache(ctx, args[0], func(c cache.Backend) error {
+			return withCache(ctx, args[0], func(c *cache.Database) error {
 				done, err := c.Prune(ctx, rule)
 				if err != nil {
 					return err

@@ -38,7 +38,7 @@ type embedder struct {
 	*embeddings.Cached
 	e             *env
 	progress      *report.Progress
-	backend       cache.Backend
+	backend       *cache.Database
 	asked, stored int // that were shown
 }
 

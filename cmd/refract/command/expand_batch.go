@@ -138,6 +138,7 @@ func (b *batchRun) round(ctx context.Context, r *batch.Runner, model string) (in
 		}
 	}
 	// A store commits many answers at the price of one.
+	answers := cache.NewAnswers(b.store)
 	puts, storing := errgroup.WithContext(ctx)
 	puts.SetLimit(64)
 	err := r.Run(ctx, iter.Seq2[batch.Item, error](items), func(res batch.Result) error {
@@ -149,7 +150,10 @@ func (b *batchRun) round(ctx context.Context, r *batch.Runner, model string) (in
 			b.failed.add(need.Wire, res.Err)
 			return nil
 		}
-		puts.Go(func() error { return b.store.Put(storing, ask.Entry(need.Request, res.Response)) })
+		puts.Go(func() error {
+			_, err := answers.Put(storing, ask.Entry(need.Request, res.Response))
+			return err
+		})
 		return storing.Err()
 	})
 	if failed := puts.Wait(); failed != nil {

@@ -1,0 +1,249 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Stats describes a cache.
+type Stats struct {
+	File          string `json:"file"` // or the database, without the password
+	SchemaVersion int    `json:"schema_version"`
+	Bytes         int64  `json:"bytes"` // of the file and its log, or of the tables
+
+	Entries          int64 `json:"entries"` // answers
+	Missing          int64 `json:"missing"` // entries without an answer's text
+	PromptBytes      int64 `json:"prompt_bytes"`
+	AnswerBytes      int64 `json:"answer_bytes"`
+	PromptTokens     int64 `json:"prompt_tokens"` // where the server stated them
+	CompletionTokens int64 `json:"completion_tokens"`
+
+	Kinds  []Count `json:"kinds"`  // of endpoints, by name
+	Models []Count `json:"models"` // by name
+
+	// Oldest and Newest are zero where no entry has a time.
+	Oldest time.Time `json:"oldest,omitzero"`
+	Newest time.Time `json:"newest,omitzero"`
+
+	Records []Count `json:"records"` // by kind
+}
+
+// Count is a number of entries that share a name.
+type Count struct {
+	Name    string `json:"name"`
+	Entries int64  `json:"entries"`
+}
+
+// Stats reads all answers. It fails at a damaged one.
+func (d *Database) Stats(ctx context.Context) (Stats, error) {
+	st := Stats{File: d.name, SchemaVersion: d.engine.version()}
+	leave, err := d.enter(ctx)
+	if err != nil {
+		return Stats{}, err
+	}
+	defer leave()
+	st.Bytes, err = d.engine.bytes(ctx)
+	if err == nil {
+		st.Records, err = d.engine.counts(ctx)
+	}
+	if err != nil {
+		return Stats{}, d.engine.explain(ctx, "stats", err)
+	}
+	kinds, models := make(map[string]int64), make(map[string]int64)
+	for e, err := range NewAnswers(d).Entries(ctx) {
+		if err != nil {
+			return Stats{}, err
+		}
+		st.Entries++
+		if !e.HasText {
+			st.Missing++
+		}
+		st.PromptBytes += int64(len(e.Request.Prompt))
+		st.AnswerBytes += int64(len(e.Text))
+		st.PromptTokens += int64(e.PromptTokens)
+		st.CompletionTokens += int64(e.CompletionTokens)
+		kinds[e.Request.Kind]++
+		models[e.Request.Model]++
+		if t := e.Created; !t.IsZero() {
+			if st.Oldest.IsZero() || t.Before(st.Oldest) {
+				st.Oldest = t
+			}
+			if t.After(st.Newest) {
+				st.Newest = t
+			}
+		}
+	}
+	st.Kinds, st.Models = counted(kinds), counted(models)
+	return st, nil
+}
+
+// counted returns [] for nothing, as JSON shows it.
+func counted(numbers map[string]int64) []Count {
+	counts := []Count{}
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		counts = append(counts, Count{name, numbers[name]})
+	}
+	return counts
+}
+
+// Report is what Verify found.
+type Report struct {
+	File     string    `json:"file"`     // or the database, without the password
+	Entries  int64     `json:"entries"`  // records of all kinds, sound or not
+	Problems []Problem `json:"problems"` // empty for a sound file
+}
+
+// Problem is one thing that is wrong with a cache.
+type Problem struct {
+	// Key is the stored key, in hexadecimal digits, which may itself be
+	// damaged; "" where the problem concerns the store.
+	Key  string `json:"key,omitempty"`
+	What string `json:"what"`
+}
+
+// Verify checks the structure of a file, then reads every record, computes its
+// key and checksum again, and reports all that disagrees. It changes nothing. A
+// damaged database is reported as problems; an error means that the check could
+// not be made.
+func (d *Database) Verify(ctx context.Context) (Report, error) {
+	r := Report{File: d.name, Problems: []Problem{}}
+	for _, check := range []func(context.Context, *Report) error{d.verifyStructure, d.verifyRecords} {
+		err := check(ctx, &r)
+		switch {
+		case errors.Is(err, ErrCorrupt):
+			r.Problems = append(r.Problems, Problem{What: err.Error()})
+		case err != nil:
+			return Report{}, err
+		}
+	}
+	return r, nil
+}
+
+func (d *Database) verifyStructure(ctx context.Context, r *Report) error {
+	leave, err := d.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	problems, err := d.engine.check(ctx)
+	for _, what := range problems {
+		r.Problems = append(r.Problems, Problem{What: what})
+	}
+	return d.engine.explain(ctx, "verify", err)
+}
+
+func (d *Database) verifyRecords(ctx context.Context, r *Report) error {
+	for record, err := range d.Records(ctx, "") {
+		var damage *DamageError
+		switch {
+		case errors.As(err, &damage):
+			r.Problems = append(r.Problems, Problem{damage.Key, damage.What})
+		case err != nil:
+			return err
+		case record.Kind == AnswerRecord:
+			if _, err := record.entry(); err != nil {
+				r.Problems = append(r.Problems, Problem{record.Key.String(), err.Error()})
+			}
+		}
+		r.Entries++
+	}
+	return nil
+}
+
+// Prune says which records to delete: those of which all that is set holds.
+type Prune struct {
+	// Before selects answers that arrived before this time. One whose time
+	// is unknown is not selected.
+	Before time.Time
+	// Model selects answers that this model was asked for; "" any.
+	Model string
+	// Missing selects answers that are withheld or cut: without a text, or
+	// with "length" as the reason of their end.
+	Missing bool
+	// Kind selects answers of this kind of endpoint; "" any. [ScoreRecord]
+	// selects all scores, and no answer.
+	Kind string
+
+	// DryRun only counts.
+	DryRun bool
+}
+
+// Pruned is what Prune did, or would do.
+type Pruned struct {
+	Entries int64 `json:"entries"` // before: answers, or scores if they are selected
+	Pruned  int64 `json:"pruned"`
+	// Bytes of the store before and after; equal after a dry run.
+	BytesBefore int64 `json:"bytes_before"`
+	BytesAfter  int64 `json:"bytes_after"`
+}
+
+func (p *Prune) selects(e *Entry) bool {
+	return (p.Before.IsZero() || !e.Created.IsZero() && e.Created.Before(p.Before)) &&
+		(p.Model == "" || e.Request.Model == p.Model) &&
+		(!p.Missing || !e.HasText || e.FinishReason == "length") &&
+		(p.Kind == "" || e.Request.Kind == p.Kind)
+}
+
+// Prune deletes records in one transaction, and then makes a file smaller, for
+// which it needs as much space again for a while. If that fails, the records
+// are deleted nevertheless, and the error says so. A database uses the space
+// for new records.
+func (d *Database) Prune(ctx context.Context, p Prune) (Pruned, error) {
+	if p.Before.IsZero() && p.Model == "" && !p.Missing && p.Kind == "" {
+		return Pruned{}, errors.New("cache: prune: nothing says which entries: name an age, a model, a kind, or those that are missing")
+	}
+	if p.Kind == ScoreRecord && (!p.Before.IsZero() || p.Model != "" || p.Missing) {
+		return Pruned{}, errors.New("cache: prune: scores have no age, no model and no missing text: prune them all, or answers")
+	}
+	if d.group == nil && !p.DryRun {
+		return Pruned{}, d.readOnly("prune")
+	}
+	leave, err := d.enter(ctx)
+	if err != nil {
+		return Pruned{}, err
+	}
+	defer leave()
+	var done Pruned
+	if done.BytesBefore, err = d.engine.bytes(ctx); err != nil {
+		return Pruned{}, d.engine.explain(ctx, "prune", err)
+	}
+	done.BytesAfter = done.BytesBefore
+	keys, err := d.selected(ctx, p, &done)
+	if err != nil || p.DryRun {
+		return done, err
+	}
+	if err := d.Delete(ctx, keys); err != nil {
+		return Pruned{}, err
+	}
+	if err = d.engine.compact(ctx); err == nil {
+		done.BytesAfter, err = d.engine.bytes(ctx)
+	}
+	return done, d.engine.explain(ctx, "prune: the records are deleted, but the file could not be made smaller", err)
+}
+
+// selected counts, and returns the keys to delete.
+func (d *Database) selected(ctx context.Context, p Prune, done *Pruned) (keys []Key, err error) {
+	kind := AnswerRecord
+	if p.Kind == ScoreRecord {
+		kind = ScoreRecord
+	}
+	for record, err := range d.Records(ctx, kind) {
+		var e Entry
+		if err == nil && kind == AnswerRecord {
+			e, err = record.entry()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("prune: %w", err)
+		}
+		done.Entries++
+		if kind == ScoreRecord || p.selects(&e) {
+			done.Pruned++
+			keys = append(keys, record.Key)
+		}
+	}
+	return keys, nil
+}

@@ -1,0 +1,321 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Database is a Store that outlives the process, used at once by any number of
+// goroutines and processes: a SQLite file or a Postgres database. Open one with
+// [Open], [OpenSQLite] or [OpenPostgres], and close it.
+//
+// A record is committed before Put or Replace returns. All that is waiting
+// when the writer becomes free is committed in one transaction, so that many
+// callers are served at the price of one. When a call fails because its context
+// is done, it may still be carried out, but for Claim. Errors wrap [ErrFull],
+// [ErrLocked], [ErrReadOnly], [ErrReplaced], [ErrCorrupt], [ErrUnavailable] or
+// [ErrClosed] where one of them is the reason.
+type Database struct {
+	name   string // the file, or the database without its password
+	engine engine
+	claims *claims
+	group  *group // carries out what is to be written; nil if read-only
+	gate   gate   // all calls are inside
+}
+
+var _ Store = (*Database)(nil)
+
+// engine is a kind of database. What its methods return is explained by
+// explain.
+type engine interface {
+	// read sets the values of keys that have one, and checks their checksums.
+	read(ctx context.Context, keys []Key, values [][]byte) error
+	// list calls f with every row of a kind, "" for all, in the order of the
+	// keys, from one snapshot. The row is overwritten after the call.
+	list(ctx context.Context, kind string, f func(*row) error) error
+	commit(ctx context.Context, t *transaction) error
+	// forget deletes an owner and its claims, if that can be done at once.
+	forget(owner int64) error
+	// counts returns the numbers of records by kind.
+	counts(ctx context.Context) ([]Count, error)
+	version() int
+	bytes(ctx context.Context) (int64, error)
+	// check returns what is wrong with the structure of the database.
+	check(ctx context.Context) ([]string, error)
+	// compact gives the space of deleted records back, as far as it can.
+	compact(ctx context.Context) error
+	close() error
+	// explain says what a failed operation means and what to do about it. It
+	// leaves what is explained already.
+	explain(ctx context.Context, op string, err error) error
+}
+
+// Option changes how a database is opened.
+type Option func(*options)
+
+type options struct {
+	readOnly bool
+	patience time.Duration
+	lease    time.Duration
+	maxPages int // of a file, for tests of a full disk; 0 sets no limit
+}
+
+func newOptions(opts []Option) options {
+	o := options{patience: 10 * time.Second, lease: 10 * time.Second}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// ReadOnly opens an existing cache, be it writable or not, to read it: what
+// writes fails with [ErrReadOnly]. A cache of an older version stays one.
+func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
+
+// BusyTimeout is how long to wait for another process that holds a file
+// locked, before failing with [ErrLocked], and how long to try to reach a
+// database again, before failing with [ErrUnavailable]. It is 10 seconds by
+// default.
+func BusyTimeout(d time.Duration) Option { return func(o *options) { o.patience = d } }
+
+// Lease is how long the claims of a process outlive it, where nothing tells
+// that it is gone. A process that lives renews its lease; one that is stopped
+// for longer loses its claims. It is 10 seconds by default.
+func Lease(d time.Duration) Option { return func(o *options) { o.lease = d } }
+
+// Open opens the cache in a database whose URL begins with postgres:// or
+// postgresql://, as [OpenPostgres] does, or the one in a file, as [OpenSQLite]
+// does.
+func Open(ctx context.Context, where string, opts ...Option) (*Database, error) {
+	if IsPostgres(where) {
+		return OpenPostgres(ctx, where, opts...)
+	}
+	return OpenSQLite(ctx, where, opts...)
+}
+
+// IsPostgres reports whether a name is the URL of a Postgres database.
+func IsPostgres(where string) bool {
+	for _, scheme := range []string{"postgres://", "postgresql://"} {
+		if len(where) >= len(scheme) && strings.EqualFold(where[:len(scheme)], scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+// Shown is the name of a cache for people and logs: that of a database is
+// without its password.
+func Shown(where string) string {
+	if !IsPostgres(where) {
+		return where
+	}
+	config, _, err := parsePostgres(where)
+	if err != nil {
+		return "postgres://…"
+	}
+	return postgresName(config.ConnConfig)
+}
+
+func newDatabase(name string, e engine, o options) *Database {
+	d := &Database{name: name, engine: e}
+	if !o.readOnly {
+		d.group = newGroup(d.commit)
+		d.claims = newClaims(o.lease, d.do)
+	}
+	return d
+}
+
+// String names the file, or the database without its password.
+func (d *Database) String() string { return d.name }
+
+// GoString is String.
+func (d *Database) GoString() string { return d.name }
+
+// Close ends the use of the database, once the records that are being stored
+// are committed, and gives up all claims. Closing twice is no error.
+func (d *Database) Close() error {
+	if !d.gate.shut() {
+		return nil
+	}
+	var err error
+	if d.group != nil {
+		d.claims.end()
+		d.group.close()
+		if d.claims.made() {
+			err = d.engine.forget(d.claims.owner)
+		}
+	}
+	return d.engine.explain(context.Background(), "close", errors.Join(err, d.engine.close()))
+}
+
+// enter lets a call in, unless the database is closed or ctx is done. Close
+// waits until leave is called.
+func (d *Database) enter(ctx context.Context) (leave func(), err error) {
+	if leave, err = d.gate.enter(); err != nil {
+		return nil, fmt.Errorf("cache %s: %w", d.name, err)
+	}
+	if ctx.Err() != nil {
+		leave()
+		return nil, fmt.Errorf("cache %s: %w", d.name, ctx.Err())
+	}
+	return leave, nil
+}
+
+// Get implements [Store], with several connections for a large number of keys.
+// A value that does not agree with its checksum is a [*DamageError].
+func (d *Database) Get(ctx context.Context, keys []Key) ([][]byte, error) {
+	leave, err := d.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	values := make([][]byte, len(keys))
+	if err := d.engine.read(ctx, keys, values); err != nil {
+		return nil, d.engine.explain(ctx, "get", err)
+	}
+	return values, nil
+}
+
+// inParts calls f with n things in parts of a size, several at a time.
+func inParts(ctx context.Context, n, size, atOnce int, f func(ctx context.Context, from, to int) error) error {
+	if n <= size {
+		return f(ctx, 0, n)
+	}
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(atOnce)
+	for from := 0; from < n; from += size {
+		all.Go(func() error { return f(ctx, from, min(from+size, n)) })
+	}
+	return all.Wait()
+}
+
+// Put implements [Store].
+func (d *Database) Put(ctx context.Context, records ...Record) ([][]byte, error) {
+	op := &operation{kind: opPut, records: records, first: make([]bool, len(records))}
+	if err := d.write(ctx, "put", op); err != nil {
+		return nil, err
+	}
+	values := make([][]byte, len(records))
+	var before []Key
+	for i, r := range records {
+		if op.first[i] {
+			values[i] = r.Value
+		} else {
+			before = append(before, r.Key)
+		}
+	}
+	if len(before) == 0 {
+		return values, nil
+	}
+	stored, err := d.Get(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	for i := range values {
+		if op.first[i] {
+			continue
+		}
+		if values[i], stored = stored[0], stored[1:]; values[i] == nil {
+			return nil, fmt.Errorf("cache %s: put: record %s was deleted by another process at once", d.name, records[i].Key)
+		}
+	}
+	return values, nil
+}
+
+// Replace implements [Store].
+func (d *Database) Replace(ctx context.Context, records ...Record) error {
+	return d.write(ctx, "replace", &operation{kind: opReplace, records: records})
+}
+
+// Delete implements [Store].
+func (d *Database) Delete(ctx context.Context, keys []Key) error {
+	return d.write(ctx, "delete", &operation{kind: opDelete, keys: keys})
+}
+
+// Claim implements [Store], among the processes that have the database open.
+// The claims of a process of this machine that was killed are free at once where
+// the system tells that it is gone, and else when its lease ends.
+func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
+	if d.group == nil {
+		return nil, d.readOnly("claim")
+	}
+	granted, err := d.claims.claim(ctx, keys)
+	return granted, d.engine.explain(ctx, "claim", err)
+}
+
+// Release implements [Store].
+func (d *Database) Release(ctx context.Context, keys []Key) error {
+	if d.group == nil {
+		return d.readOnly("release")
+	}
+	return d.engine.explain(ctx, "release", d.claims.release(ctx, keys))
+}
+
+func (d *Database) readOnly(op string) error {
+	return fmt.Errorf("cache %s: %s: %w: it was opened to be read only", d.name, op, ErrReadOnly)
+}
+
+// write carries an operation of a caller out.
+func (d *Database) write(ctx context.Context, name string, op *operation) error {
+	if d.group == nil {
+		return d.readOnly(name)
+	}
+	if err := checkRecords(op.records); err != nil {
+		return err
+	}
+	op.ctx = ctx
+	return d.engine.explain(ctx, name, d.do(op))
+}
+
+// do waits until an operation is committed.
+func (d *Database) do(op *operation) error {
+	leave, err := d.enter(op.ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return d.group.do(op)
+}
+
+// commit carries operations out in one transaction.
+func (d *Database) commit(ctx context.Context, batch []*operation) error {
+	t := newTransaction(batch, d.claims, time.Now())
+	if err := d.engine.commit(ctx, t); err != nil {
+		return d.engine.explain(ctx, "write", err)
+	}
+	t.finish(batch)
+	d.claims.committed(batch, t)
+	return nil
+}
+
+// Records implements [Store]. It yields what was stored when it began.
+func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		leave, err := d.enter(ctx)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		defer leave()
+		err = d.engine.list(ctx, kind, func(r *row) error {
+			record, what := r.record()
+			var damage error
+			if what != "" {
+				damage = &DamageError{Store: d.name, Key: fmt.Sprintf("%x", r.key), What: what}
+			}
+			if !yield(record, damage) {
+				return errStop
+			}
+			return ctx.Err()
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(Record{}, d.engine.explain(ctx, "list", err))
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// Kinds of records.
+const (
+	// AnswerRecord is the kind of answers, which [Answers] reads and writes.
+	AnswerRecord = "answer"
+	// ScoreRecord is the kind of scores, which [Scores] reads and writes.
+	ScoreRecord = "score"
+)
+
+// Record is what a store keeps under a key.
+type Record struct {
+	Key  Key
+	Kind string // never ""
+	// About is what the Value is of, and the Key is its SHA-256. Get leaves it
+	// unread. It is nil where the record need not tell.
+	About []byte
+	Value []byte // never empty
+}
+
+// Store maps keys to records of bytes. Implementations are safe for concurrent
+// use.
+type Store interface {
+	// Get returns the values of keys, of which some may be equal: values[i] is
+	// that of keys[i], nil where there is none. The caller does not change
+	// them. Nothing is returned beside an error.
+	Get(ctx context.Context, keys []Key) (values [][]byte, err error)
+	// Put stores records in one transaction, unless their keys have values: the
+	// first value of a key stays. It returns the values that count. When Put
+	// returns nil, the records are as durable as the store can make them; when
+	// it returns an error, some may still have been stored.
+	Put(ctx context.Context, records ...Record) (values [][]byte, err error)
+	// Replace stores records in one transaction, in place of those of the same
+	// keys.
+	Replace(ctx context.Context, records ...Record) error
+	// Claim says for each key whether the caller may make the value: there is
+	// none, and nobody else holds a live claim. The claim of a process that
+	// died expires; an own claim is granted again. Whoever is not granted a
+	// key looks for the value, and claims again, a little later. The holder of
+	// a claim is the open store: all that use it are one.
+	Claim(ctx context.Context, keys []Key) (granted []bool, err error)
+	// Release gives claims up without a value. Put releases the claims of its
+	// keys, and closing the store all of them. A key that is not claimed is no
+	// error.
+	Release(ctx context.Context, keys []Key) error
+	// Records yields the records of a kind, "" for all, in the order of their
+	// keys. A damaged record comes with a [*DamageError], after which the
+	// sequence goes on; it ends after any other error.
+	Records(ctx context.Context, kind string) iter.Seq2[Record, error]
+	// Delete deletes the records of keys in one transaction. A key without a
+	// record is no error.
+	Delete(ctx context.Context, keys []Key) error
+}
+
+// checkRecords refuses what no store keeps.
+func checkRecords(records []Record) error {
+	for i := range records {
+		switch r := &records[i]; {
+		case r.Kind == "":
+			return fmt.Errorf("cache: record %s refused: it has no kind", r.Key)
+		case len(r.Value) == 0:
+			return fmt.Errorf("cache: record %s refused: it has no value", r.Key)
+		}
+	}
+	return nil
+}
+
+// digest is the checksum of a record: it covers the kind, the value and the
+// key, which covers what the record is about. buffer is overwritten and
+// returned for the next call.
+func digest(buffer []byte, kind string, key Key, value []byte) ([sha256.Size]byte, []byte) {
+	const before, version = "refract cache ", " 1"
+	enc := encoding{buffer[:0]}
+	enc.number(int64(len(before) + len(kind) + len(version)))
+	enc.bytes = append(append(append(enc.bytes, before...), kind...), version...)
+	enc.text(string(key[:]))
+	enc.bytes = append(enc.bytes, value...)
+	return sha256.Sum256(enc.bytes), enc.bytes
+}
+
+// valueRow is a value as a database gives it for a key.
+type valueRow struct {
+	place         int // among the keys asked for
+	kind          string
+	digest, value []byte // overwritten by the next row
+	buffer        []byte // under the checksums
+}
+
+// accept sets the value of its key, if it agrees with its checksum.
+func (r *valueRow) accept(store string, keys []Key, values [][]byte) error {
+	if r.place < 0 || r.place >= len(keys) {
+		return errors.New("the values come without their places")
+	}
+	var want [sha256.Size]byte
+	want, r.buffer = digest(r.buffer, r.kind, keys[r.place], r.value)
+	if string(want[:]) != string(r.digest) {
+		return &DamageError{Store: store, Key: keys[r.place].String(), What: badChecksum}
+	}
+	values[r.place] = bytes.Clone(r.value)
+	return nil
+}
+
+const badChecksum = "the value does not agree with its checksum"
+
+// row is a record as a database has it.
+type row struct {
+	kind                      string
+	key, digest, value, about []byte
+}
+
+// record returns the record, and what is wrong with it, or "".
+func (r *row) record() (Record, string) {
+	record := Record{Kind: r.kind, Value: r.value}
+	if len(r.about) > 0 {
+		record.About = r.about
+	}
+	if copy(record.Key[:], r.key) != len(r.key) || len(r.key) != len(record.Key) {
+		return record, fmt.Sprintf("the key has %d bytes", len(r.key))
+	}
+	if about := Key(sha256.Sum256(r.about)); record.About != nil && about != record.Key {
+		return record, "the key is not the one of what the record is about, which is " + about.String()
+	}
+	if sum, _ := digest(nil, r.kind, record.Key, r.value); string(sum[:]) != string(r.digest) {
+		return record, badChecksum
+	}
+	return record, ""
+}
+
+// DamageError says that a record does not agree with its key or its checksum.
+// It is an [ErrCorrupt].
+type DamageError struct {
+	Store string
+	Key   string // as stored, in hexadecimal digits, which may itself be damaged
+	What  string
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("cache %s: record %s: %v: %s: see `refract cache verify` with this cache, or name another one",
+		e.Store, e.Key, ErrCorrupt, e.What)
+}
+
+// Unwrap returns ErrCorrupt.
+func (e *DamageError) Unwrap() error { return ErrCorrupt }
+
+var errStop = errors.New("stop")

@@ -38,106 +38,13 @@ func PairwiseAccuracy(gold, metric []float64) (value float64, pairs int) {
 // part of a system's segments was judged. The system scores that a metric
 // published for all segments, judged or not, may differ.
 func SystemMeans(p *Pairs) (gold, metric []float64, cells []int) {
-	row := newAccuracyRow(p, make([]int32, len(p.Gold)))
-	sums := make([]systemSum, p.Systems)
-	row.add(sums, nil)
-	gold = make([]float64, p.Systems)
-	metric = make([]float64, p.Systems)
-	cells = make([]int, p.Systems)
-	for i := range sums {
-		gold[i], metric[i] = sums[i].means()
-		cells[i] = int(sums[i].cells)
+	row := newMeanRow(p, make([]int32, p.Segments), 1, nil, int64(p.Segments))
+	sums := row.sums(nil, new(scratch))
+	gold, metric, cells = make([]float64, p.Systems), make([]float64, p.Systems), make([]int, p.Systems)
+	for i := range cells {
+		gold[i], metric[i], cells[i] = row.cell(sums, i)
 	}
 	return gold, metric, cells
-}
-
-// systemSum adds up the scores of one system.
-type systemSum struct {
-	gold, metric exactSum
-	cells        int64
-}
-
-// means returns NaN, NaN of no cells.
-func (s *systemSum) means() (gold, metric float64) {
-	n := float64(s.cells)
-	return s.gold.value() / n, s.metric.value() / n
-}
-
-// exactSum is a sum with the rounding errors kept beside it (Neumaier, 1974).
-// Systems with the same scores in another order then have the same mean, so
-// that a tie between systems does not hang on the last digit.
-type exactSum struct{ sum, rest float64 }
-
-// add adds v, w times.
-func (s *exactSum) add(v, w float64) {
-	product := w * v
-	s.rest += math.FMA(w, v, -product)
-	total := s.sum + product
-	if math.Abs(s.sum) >= math.Abs(product) {
-		s.rest += (s.sum - total) + product
-	} else {
-		s.rest += (product - total) + s.sum
-	}
-	s.sum = total
-}
-
-func (s *exactSum) value() float64 { return s.sum + s.rest }
-
-// accuracyRow holds the cells of a table that have both scores.
-type accuracyRow struct {
-	systems int
-	cells   []accuracyCell
-}
-
-type accuracyCell struct {
-	gold, metric float64
-	unit, system int32
-}
-
-func newAccuracyRow(p *Pairs, unit []int32) *accuracyRow {
-	row := &accuracyRow{systems: p.Systems}
-	for i := range p.Gold {
-		if p.paired(i) {
-			row.cells = append(row.cells, accuracyCell{
-				gold: p.Gold[i], metric: p.Metric[i],
-				unit: unit[i], system: int32(i % p.Systems),
-			})
-		}
-	}
-	return row
-}
-
-// add adds the cells to the sums of their systems, each as many times as
-// weights say of its unit, once where weights is nil.
-func (a *accuracyRow) add(sums []systemSum, weights []int32) {
-	w := int32(1)
-	for i := range a.cells {
-		c := &a.cells[i]
-		if weights != nil {
-			if w = weights[c.unit]; w == 0 {
-				continue
-			}
-		}
-		s := &sums[c.system]
-		s.gold.add(c.gold, float64(w))
-		s.metric.add(c.metric, float64(w))
-		s.cells += int64(w)
-	}
-}
-
-func (a *accuracyRow) weighted(weights []int32, s *scratch) float64 {
-	sums := s.systemSums(a.systems)
-	a.add(sums, weights)
-	gold, metric := s.floats(a.systems, a.systems)
-	n := 0
-	for i := range sums {
-		if sums[i].cells > 0 {
-			gold[n], metric[n] = sums[i].means()
-			n++
-		}
-	}
-	value, _ := PairwiseAccuracy(gold[:n], metric[:n])
-	return value
 }
 
 // systemPairs is a mean over pairs of systems that are drawn: a pair counts as

@@ -113,67 +113,7 @@ func (p *Pairs) Means(of []int32, groups int) (*Pairs, error) {
 			return nil, fmt.Errorf("means: segment %d (from 0) is of group %d, but there are %d", seg, g, groups)
 		}
 	}
-	out := newLevelRow(p, of, groups).means(nil, new(scratch))
+	out := newMeanRow(p, of, groups, nil, int64(p.Segments)).means(nil, new(scratch))
 	out.level = &meansOf{p, of}
 	return out, nil
-}
-
-// levelRow holds the cells of a table that have both scores, and their places
-// in a table of means.
-type levelRow struct {
-	measure         Measure
-	unit            []int32 // of each cell of the table below
-	groups, systems int
-	cells           []levelCell
-}
-
-type levelCell struct {
-	gold, metric float64
-	cell         int32
-	at           int32 // in the table of means
-}
-
-func newLevelRow(p *Pairs, of []int32, groups int) *levelRow {
-	r := &levelRow{groups: groups, systems: p.Systems}
-	for i := range p.Gold {
-		seg := i / p.Systems
-		if p.paired(i) && of[seg] >= 0 {
-			r.cells = append(r.cells, levelCell{
-				gold: p.Gold[i], metric: p.Metric[i],
-				cell: int32(i), at: of[seg]*int32(p.Systems) + int32(i%p.Systems),
-			})
-		}
-	}
-	return r
-}
-
-// means takes each cell as many times as weights say of its unit, once
-// where weights is nil.
-func (r *levelRow) means(weights []int32, s *scratch) *Pairs {
-	sums := s.systemSums(r.groups * r.systems)
-	w := int32(1)
-	for i := range r.cells {
-		c := &r.cells[i]
-		if weights != nil {
-			if w = weights[r.unit[c.cell]]; w == 0 {
-				continue
-			}
-		}
-		sum := &sums[c.at]
-		sum.gold.add(c.gold, float64(w))
-		sum.metric.add(c.metric, float64(w))
-		sum.cells += int64(w)
-	}
-	out := NewPairs(r.groups, r.systems)
-	for i := range sums {
-		if sums[i].cells > 0 {
-			out.Gold[i], out.Metric[i] = sums[i].means()
-			out.GoldOK[i], out.MetricOK[i] = true, true
-		}
-	}
-	return out
-}
-
-func (r *levelRow) weighted(weights []int32, s *scratch) float64 {
-	return r.measure.of(r.means(weights, s)).Value
 }

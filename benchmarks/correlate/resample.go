@@ -16,10 +16,9 @@ type row interface {
 var (
 	_ row = (*spearmanRow)(nil)
 	_ row = (*pearsonRow)(nil)
-	_ row = (*accuracyRow)(nil)
 	_ row = (*calibratedRow)(nil)
 	_ row = (*softRow)(nil)
-	_ row = (*levelRow)(nil)
+	_ row = (*meanRow)(nil)
 	_ row = likeRows(nil)
 	_ row = wholeLike(nil)
 	_ row = differenceRows(nil)
@@ -54,9 +53,7 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 	rs := &resampler{units: n}
 	rs.draws(base, unit)
 	if base != p {
-		r := newLevelRow(base, p.level.of, p.Segments)
-		r.measure, r.unit = m, unit
-		rs.rows = []row{r}
+		rs.rows = []row{rs.means(base, m, p.level.of, p.Segments, unit)}
 		return rs, nil
 	}
 	rows := m.Rows(p)
@@ -68,8 +65,11 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 	// Vectors with the scores of one unit are drawn whole: their values stay.
 	whole := m.Grouping == BySegment && !units.Systems || m.Grouping == BySystem && units.Systems
 	switch {
+	case m.Statistic == StatAccuracy && !units.Systems:
+		rs.rows = []row{rs.means(p, m, make([]int32, p.Segments), 1, unit)}
+		return rs, nil
 	case statistics[m.Statistic].vector == nil:
-		r, err := m.pooled(p, rows, unit, whole, units.Systems)
+		r, err := m.pooled(p, rows, whole, units.Systems)
 		rs.rows = []row{r}
 		return rs, err
 	case whole:
@@ -83,6 +83,20 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 		}
 	}
 	return rs, nil
+}
+
+// means prepares the means of groups of segments.
+func (rs *resampler) means(p *Pairs, m Measure, of []int32, groups int, unit []int32) *meanRow {
+	size, largest := make([]int64, rs.units), int64(0)
+	for i, u := range unit {
+		if i%p.Systems == 0 {
+			size[u]++
+			largest = max(largest, size[u])
+		}
+	}
+	r := newMeanRow(p, of, groups, unit, largest*int64(len(rs.pool)))
+	r.measure = m
+	return r
 }
 
 // draws sets the pool.
@@ -115,7 +129,7 @@ func (rs *resampler) add(s Statistic, r Row) {
 }
 
 // pooled prepares all vectors of a statistic that is no mean over them.
-func (m Measure) pooled(p *Pairs, rows []Row, unit []int32, whole, systems bool) (row, error) {
+func (m Measure) pooled(p *Pairs, rows []Row, whole, systems bool) (row, error) {
 	switch m.Statistic {
 	case StatSoftAccuracy:
 		if systems {
@@ -156,10 +170,7 @@ func (m Measure) pooled(p *Pairs, rows []Row, unit []int32, whole, systems bool)
 		r.tau = m.Statistic == Stat23
 		return r, nil
 	default:
-		if systems {
-			return orderPairs(p), nil
-		}
-		return newAccuracyRow(p, unit), nil
+		return orderPairs(p), nil
 	}
 }
 
@@ -254,7 +265,6 @@ type scratch struct {
 	c, d       []int64
 	e, f       []int64
 	x, y       []float64
-	sums       []systemSum
 	block      block
 	tree, rest []lanes
 }
@@ -287,12 +297,6 @@ func (s *scratch) floats(n, m int) (x, y []float64) {
 func (s *scratch) lanes(n, m int) (x, y []lanes) {
 	s.tree, s.rest = zeros(s.tree, n), zeros(s.rest, m)
 	return s.tree, s.rest
-}
-
-// systemSums returns n empty sums.
-func (s *scratch) systemSums(n int) []systemSum {
-	s.sums = zeros(s.sums, n)
-	return s.sums
 }
 
 func zeros[T any](s []T, n int) []T {

@@ -9,87 +9,151 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// cellsKind is the folder of matrices.
-const cellsKind = "cells"
+// The kinds of stored matrices.
+const (
+	cellsKind  = "cells"
+	nativeKind = "native"
+)
 
-// cells returns the scores of a metric against all references, by segment,
-// from the store where it has them.
-func (r *run) cells(ctx context.Context, d *data, m metrics.Metric) ([]refract.MetricScores, error) {
+// wanted is a matrix of a metric over segments, which the store may have.
+type wanted struct {
+	path     string // "" without a store
+	kind     string
+	segments []*refract.Segment
+	columns  func(*refract.Segment) int
+	info     matrix.Info
+}
+
+// cells are the scores against all references.
+func (r *run) cells(segments []*refract.Segment, m metrics.Metric) *wanted {
 	info := m.Info()
-	key := newDigest("cells")
-	key.text(info.Name)
-	key.text(m.Signature(metrics.Sentence).String())
-	key.texts(d.segments, info.NeedsSource)
-	columns := func(s *refract.Segment) int {
+	w := &wanted{kind: cellsKind, segments: segments, columns: func(s *refract.Segment) int {
 		if !info.NeedsReferences {
 			return 1
 		}
 		return max(1, s.NumReferences())
-	}
-	w := wanted{
-		kind: cellsKind, key: key.sum(), segments: d.segments, columns: columns,
-		info: matrix.Info{
-			Name: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences,
-			CellSignature: m.Signature(metrics.Sentence).String(),
-		},
-		score: func(yield func(*refract.SegmentScores) error) error {
-			engine, err := r.engine(refract.Setting{Metric: m})
-			if err != nil {
-				return err
-			}
-			return engine.Run(ctx, list(d.segments), yield)
-		},
-	}
-	return r.matrix(ctx, d, &w)
+	}, info: matrix.Info{
+		Name: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences,
+		CellSignature: m.Signature(metrics.Sentence).String(),
+	}}
+	return r.keyed(w, m)
 }
 
-// native returns the metric's own scores against a choice of references, as
-// matrices of one column.
-func (r *run) native(ctx context.Context, d *data, m metrics.Metric, set columnsOf) ([]refract.MetricScores, error) {
+// native are the metric's own scores against all references of the segments,
+// as matrices of one column: stored like those of a metric without references.
+func (r *run) native(segments []*refract.Segment, m metrics.Metric) *wanted {
 	info := m.Info()
-	segments := set.keep(d.segments)
-	key := newDigest("native")
-	key.text(info.Name)
-	key.text(m.Signature(metrics.Sentence).String())
-	key.texts(segments, info.NeedsSource)
-	w := wanted{
-		kind: "native", key: key.sum(), segments: segments, columns: func(*refract.Segment) int { return 1 },
-		// One score of a hypothesis is stored like that of a metric without
-		// references.
-		info: matrix.Info{
-			Name: info.Name, Direction: info.Direction,
-			CellSignature: m.Signature(metrics.Sentence).With("agg", matrix.Native).String(),
-		},
-		score: func(yield func(*refract.SegmentScores) error) error {
-			native, err := aggregate.Parse("native")
-			if err != nil {
-				return err
-			}
-			engine, err := r.engine(refract.Setting{Metric: m, Aggregator: native})
-			if err != nil {
-				return err
-			}
-			return engine.Run(ctx, list(segments), func(s *refract.SegmentScores) error {
-				s.Metrics = []refract.MetricScores{asColumn(&s.Metrics[0], len(s.Segment.Hypotheses))}
-				return yield(s)
-			})
-		},
-	}
-	return r.matrix(ctx, d, &w)
+	return r.keyed(&wanted{kind: nativeKind, segments: segments, columns: func(*refract.Segment) int { return 1 }, info: matrix.Info{
+		Name: info.Name, Direction: info.Direction,
+		CellSignature: m.Signature(metrics.Sentence).With("agg", matrix.Native).String(),
+	}}, m)
 }
 
-func (r *run) engine(s refract.Setting) (*refract.Engine, error) {
-	return refract.NewEngine([]refract.Setting{s}, refract.Options{Scope: refract.Averaged, AllowNoReferences: true, Workers: r.Workers})
+func (r *run) keyed(w *wanted, m metrics.Metric) *wanted {
+	if r.Store == nil {
+		return w
+	}
+	key := newDigest(w.kind)
+	key.text(m.Info().Name)
+	key.text(m.Signature(metrics.Sentence).String())
+	key.texts(w.segments, m.Info().NeedsSource)
+	w.path = r.Store.path(w.kind, key.sum(), ".parquet")
+	return w
+}
+
+// stored returns the matrix of the store, and false where it has none that can
+// be read.
+func (r *run) stored(ctx context.Context, w *wanted) ([]refract.MetricScores, bool, error) {
+	if w.path == "" {
+		return nil, false, nil
+	}
+	out, err := w.read(ctx)
+	switch {
+	case err == nil && w.kind == cellsKind && slices.ContainsFunc(out, func(ms refract.MetricScores) bool { return !final(&ms) }):
+		return nil, false, nil // of a version that stored them
+	case err == nil:
+		r.count(func(u *Usage) { u.ReusedMatrices++; u.ReusedCells += countCells(out) })
+		return out, true, nil
+	case ctx.Err() != nil:
+		return nil, false, ctx.Err()
+	case !errors.Is(err, fs.ErrNotExist):
+		r.warn("%s cannot be read and is made anew: %v", w.path, err)
+		// A file that is no file, such as a folder, stays in the way.
+		if err := os.Remove(w.path); err != nil {
+			return nil, false, fmt.Errorf("store of cells: %w", err)
+		}
+	}
+	return nil, false, nil
+}
+
+// final says that no other run can do better: every cell that has its texts has
+// a score, and every report of a judge states one.
+func final(ms *refract.MetricScores) bool {
+	return !slices.ContainsFunc(ms.Status, func(s metrics.Status) bool { return s >= metrics.Failed }) &&
+		!slices.ContainsFunc(ms.Reports, func(r *analysis.Report) bool { return r != nil && !r.Outcome.HasScore() })
+}
+
+func countCells(all []refract.MetricScores) int {
+	n := 0
+	for i := range all {
+		n += len(all[i].Values)
+	}
+	return n
+}
+
+// recorder takes in a matrix as it is scored, and stores it at the end.
+type recorder struct {
+	*wanted
+	run     *run
+	file    *matrix.File // nil without a store
+	scores  []refract.MetricScores
+	partial bool
+}
+
+func (r *run) record(w *wanted) (*recorder, error) {
+	out := &recorder{wanted: w, run: r}
+	var err error
+	if w.path != "" {
+		out.file, err = matrix.Create(w.path)
+	}
+	return out, err
+}
+
+// add takes in the scores of the next segment.
+func (r *recorder) add(seg *refract.Segment, ms refract.MetricScores) error {
+	r.scores = append(r.scores, ms)
+	r.partial = r.partial || r.kind == cellsKind && !final(&ms)
+	if r.file == nil || len(seg.Hypotheses) == 0 {
+		return nil // it has no row, and reading knows of that
+	}
+	s := &refract.SegmentScores{Segment: seg, Metrics: []refract.MetricScores{ms}}
+	return matrix.WriteSegment(r.file, s, []matrix.Info{r.info})
+}
+
+// close stores the matrix, but for one that another run may do better: calls
+// fail for a time, and judges leave out what they need not say.
+func (r *recorder) close() error {
+	r.run.count(func(u *Usage) { u.ScoredMatrices++; u.ScoredCells += countCells(r.scores) })
+	if r.file == nil || r.partial {
+		return nil
+	}
+	return r.file.Close()
+}
+
+func (r *recorder) discard() {
+	if r.file != nil {
+		r.file.Discard()
+	}
 }
 
 // asColumn turns native scores into a matrix of one column.
 func asColumn(ms *refract.MetricScores, hypotheses int) refract.MetricScores {
-	out := refract.MetricScores{Columns: 1, Values: ms.Native, Status: ms.NativeStatus}
+	out := refract.MetricScores{Columns: 1, Values: ms.Native, Status: slices.Clone(ms.NativeStatus)}
 	if ms.Native == nil {
 		out.Values, out.Status = make([]float64, hypotheses), make([]metrics.Status, hypotheses)
 		for h := range hypotheses {
@@ -105,80 +169,9 @@ func asColumn(ms *refract.MetricScores, hypotheses int) refract.MetricScores {
 	return out
 }
 
-// wanted is a matrix that is read from the store, or scored and written.
-type wanted struct {
-	kind, key string
-	segments  []*refract.Segment
-	columns   func(*refract.Segment) int
-	info      matrix.Info
-	score     func(yield func(*refract.SegmentScores) error) error
-}
-
-func (r *run) matrix(ctx context.Context, d *data, w *wanted) ([]refract.MetricScores, error) {
-	path := r.Store.path(w.kind, w.key, ".parquet")
-	out, err := w.read(ctx, path)
-	switch {
-	case err == nil:
-		r.usage.ReusedMatrices++
-		r.usage.ReusedCells += countCells(out)
-		return out, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case !errors.Is(err, fs.ErrNotExist):
-		r.warn("%s cannot be read and is made anew: %v", path, err)
-		// A file that is no file, such as a folder, stays in the way.
-		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("store of cells: %w", err)
-		}
-	}
-	r.progress("scoring %s: %s", d.Name, w.info.Name)
-	if out, err = w.write(path); err != nil {
-		return nil, err
-	}
-	r.usage.ScoredMatrices++
-	r.usage.ScoredCells += countCells(out)
-	return out, nil
-}
-
-func countCells(all []refract.MetricScores) int {
-	n := 0
-	for i := range all {
-		n += len(all[i].Values)
-	}
-	return n
-}
-
-// write scores all segments and stores the matrix.
-func (w *wanted) write(path string) ([]refract.MetricScores, error) {
-	f, err := matrix.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Discard()
-	var out []refract.MetricScores
-	failed := false
-	err = w.score(func(s *refract.SegmentScores) error {
-		out = append(out, s.Metrics[0])
-		failed = failed || w.kind == cellsKind && slices.Contains(s.Metrics[0].Status, metrics.Failed)
-		if len(s.Segment.Hypotheses) == 0 {
-			return nil // it has no row, and reading knows of that
-		}
-		stored := *s
-		stored.Metrics = s.Metrics[:1]
-		return matrix.WriteSegment(f, &stored, []matrix.Info{w.info})
-	})
-	if err != nil {
-		return nil, err
-	}
-	if failed {
-		return out, nil // another run may do better, as calls can fail for a time
-	}
-	return out, f.Close()
-}
-
 // read returns the matrix of a file, with rows in the order of hypotheses.
-func (w *wanted) read(ctx context.Context, path string) ([]refract.MetricScores, error) {
-	in, err := matrix.Open(path)
+func (w *wanted) read(ctx context.Context) ([]refract.MetricScores, error) {
+	in, err := matrix.Open(w.path)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +195,14 @@ func (w *wanted) read(ctx context.Context, path string) ([]refract.MetricScores,
 		if in.Metrics()[0].CellSignature != w.info.CellSignature || len(in.Metrics()) != 1 {
 			return nil, errors.New("the signature is another one")
 		}
-		if out[at], err = w.rows(w.segments[at], s); err != nil {
+		if len(s.Segment.Hypotheses) != len(w.segments[at].Hypotheses) {
+			return nil, fmt.Errorf("segment %q: %d systems, want %d", s.Segment.ID, len(s.Segment.Hypotheses), len(w.segments[at].Hypotheses))
+		}
+		var missing string
+		if out[at], missing, err = rowsOf(w.segments[at], s, 0, w.columns(w.segments[at])); err == nil && missing != "" {
+			err = fmt.Errorf("no system %q", missing)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("segment %q: %w", s.Segment.ID, err)
 		}
 		at++
@@ -213,26 +213,36 @@ func (w *wanted) read(ctx context.Context, path string) ([]refract.MetricScores,
 	return out, nil
 }
 
-// rows orders the rows of a stored segment as its hypotheses are.
-func (w *wanted) rows(want *refract.Segment, s *refract.SegmentScores) (refract.MetricScores, error) {
-	ms := &s.Metrics[0]
-	n := w.columns(want)
-	if ms.Columns != n || len(s.Segment.Hypotheses) != len(want.Hypotheses) {
-		return refract.MetricScores{}, fmt.Errorf("%d systems × %d references, want %d × %d",
-			len(s.Segment.Hypotheses), ms.Columns, len(want.Hypotheses), n)
+// rowsOf orders the rows of a stored segment as the hypotheses of a dataset's
+// are, and names a system that it lacks, whose scores are missing then.
+func rowsOf(want *refract.Segment, s *refract.SegmentScores, metric, columns int) (out refract.MetricScores, missing string, err error) {
+	ms := &s.Metrics[metric]
+	if ms.Columns != columns {
+		return out, "", fmt.Errorf("%d references, want %d", ms.Columns, columns)
 	}
-	index := make(map[string]int, len(want.Hypotheses))
+	index := make(map[string]int, len(s.Segment.Hypotheses))
 	for h := range s.Segment.Hypotheses {
 		index[s.Segment.Hypotheses[h].System] = h
 	}
-	out := refract.MetricScores{Columns: n}
+	out = refract.MetricScores{Columns: columns}
 	for i := range want.Hypotheses {
 		h, ok := index[want.Hypotheses[i].System]
 		if !ok {
-			return out, fmt.Errorf("no system %q", want.Hypotheses[i].System)
+			missing = want.Hypotheses[i].System
+			out.Values = append(out.Values, make([]float64, columns)...)
+			out.Status = append(out.Status, slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, columns)...)
+		} else {
+			out.Values = append(out.Values, ms.Values[h*columns:(h+1)*columns]...)
+			out.Status = append(out.Status, ms.Status[h*columns:(h+1)*columns]...)
 		}
-		out.Values = append(out.Values, ms.Values[h*n:(h+1)*n]...)
-		out.Status = append(out.Status, ms.Status[h*n:(h+1)*n]...)
+		if ms.Native == nil {
+			continue
+		}
+		if !ok {
+			out.Native, out.NativeStatus = append(out.Native, 0), append(out.NativeStatus, metrics.MissingHypothesis)
+		} else {
+			out.Native, out.NativeStatus = append(out.Native, ms.Native[h]), append(out.NativeStatus, ms.NativeStatus[h])
+		}
 	}
-	return out, nil
+	return out, missing, nil
 }

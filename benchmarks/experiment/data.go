@@ -2,18 +2,14 @@ package experiment
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"iter"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/agreement"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
@@ -21,31 +17,37 @@ import (
 type data struct {
 	Dataset
 	segments []*refract.Segment
-	human    string
-	systems  agreement.Compared
-	gold     *correlate.Pairs // without scores of a metric
-	column   map[string]int   // of each compared system
 	places   []correlate.Place
+	judgements
+	series []*series // the scores of its metrics
+
 	prompts  []string // of the variants, in order of appearance
 	variants bool     // whether any segment has one
 }
 
-// load reads a dataset.
-func load(ctx context.Context, d Dataset, ds refract.Dataset) (*data, error) {
-	out := &data{Dataset: d, column: map[string]int{}}
-	col := agreement.NewCollector(1)
-	hypotheses := 0
+// judgements are the human scores that a dataset is compared with.
+type judgements struct {
+	human    string           // their name; "" where there are none
+	systems  []string         // compared, in the dataset's order
+	leftOut  []string         // as people wrote their texts
+	unjudged []string         // as there is no score of any segment
+	column   map[string]int   // of each compared system
+	gold     *correlate.Pairs // without scores of a metric
+}
+
+// load reads a dataset. Without human scores it is an error, unless alone says
+// that scores are wanted alone.
+func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data, error) {
+	out := &data{Dataset: d}
+	hypotheses, judged := 0, false
 	for s, err := range ds.Segments(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if s.NumReferences() == 0 && !d.AllowNoReference {
-			return nil, &refract.NoReferencesError{Metric: "the experiment", ID: s.ID, Pos: s.Pos}
-		}
 		out.segments = append(out.segments, s)
 		out.places = append(out.places, correlate.Place{Segment: s.ID, Document: s.Document, Domain: s.Domain})
-		col.Add(s, func(int, int) (float64, bool) { return 0, false })
 		hypotheses += len(s.Hypotheses)
+		judged = judged || slices.ContainsFunc(s.Judgements, func(j refract.Judgement) bool { return j.Valid })
 		for i := range s.Variants {
 			out.variants = true
 			if p := s.Variants[i].Prompt; !slices.Contains(out.prompts, p) {
@@ -54,21 +56,103 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset) (*data, error) {
 		}
 	}
 	if hypotheses == 0 {
-		return nil, errors.New("there is no system to score")
+		return nil, ErrNoSystem
 	}
 	var err error
-	if out.human, err = col.Choose(d.Human); err != nil {
-		return nil, err
+	if judged || !alone {
+		out.judgements, err = judge(out.segments, d.Human, d.IncludeReferences)
+	} else if d.Human != "" {
+		err = fmt.Errorf("the dataset has no human scores named %q", d.Human)
 	}
-	out.systems = col.Systems(out.human, d.IncludeReferences)
-	if len(out.systems.Systems) < 2 {
-		return nil, fmt.Errorf("a comparison needs two systems or more with %s scores; there are %d", out.human, len(out.systems.Systems))
+	return out, err
+}
+
+// ErrNoSystem says that there is nothing to score.
+var ErrNoSystem = errors.New("there is no system to score")
+
+// judge lays the human scores of that name, or of the only or usual one, as a
+// table. References scored as systems are left out unless asked for.
+func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judgements, error) {
+	var names, all []string
+	index, people := map[string]int{}, []bool{}
+	system := func(name string) int {
+		if _, ok := index[name]; !ok {
+			index[name] = len(all)
+			all, people = append(all, name), append(people, false)
+		}
+		return index[name]
 	}
-	out.gold = col.Pairs(0, out.human, out.systems)
-	for i, name := range out.systems.Systems {
-		out.column[name] = i
+	for _, s := range segments {
+		for h := range s.Hypotheses {
+			k := system(s.Hypotheses[h].System)
+			people[k] = people[k] || s.Hypotheses[h].Human
+		}
+		for _, j := range s.Judgements {
+			if !slices.Contains(names, j.Name) {
+				names = append(names, j.Name)
+			}
+			if j.Valid { // a system may be judged and have no hypothesis
+				system(j.System)
+			}
+		}
+	}
+	out := judgements{column: map[string]int{}}
+	var err error
+	if out.human, err = chooseHuman(wanted, names); err != nil {
+		return out, err
+	}
+	judged := make([]bool, len(all))
+	for _, s := range segments {
+		for _, j := range s.Judgements {
+			if j.Name == out.human && j.Valid {
+				judged[index[j.System]] = true
+			}
+		}
+	}
+	for k, name := range all {
+		switch {
+		case people[k] && !includeHuman:
+			out.leftOut = append(out.leftOut, name)
+		case !judged[k]:
+			out.unjudged = append(out.unjudged, name)
+		default:
+			out.column[name] = len(out.systems)
+			out.systems = append(out.systems, name)
+		}
+	}
+	if len(out.systems) < 2 {
+		return out, fmt.Errorf("a comparison needs two systems or more with %s scores; there are %d", out.human, len(out.systems))
+	}
+	out.gold = correlate.NewPairs(len(segments), len(out.systems))
+	for i, s := range segments {
+		for _, j := range s.Judgements {
+			if k, compared := out.column[j.System]; compared && j.Name == out.human && j.Valid {
+				at := out.gold.Index(i, k)
+				out.gold.Gold[at], out.gold.GoldOK[at] = j.Score, true
+			}
+		}
 	}
 	return out, nil
+}
+
+// chooseHuman picks the human scores to compare with: wanted, if there are such;
+// where none is wanted the only kind there is, or else "mqm".
+func chooseHuman(wanted string, names []string) (string, error) {
+	const usual = "mqm"
+	list := strings.Join(names, ", ")
+	switch {
+	case len(names) == 0:
+		return "", errors.New("the dataset has no human scores, so there is nothing to compare with")
+	case wanted != "" && slices.Contains(names, wanted):
+		return wanted, nil
+	case wanted != "":
+		return "", fmt.Errorf("the dataset has no human scores named %q; it has %s", wanted, list)
+	case len(names) == 1:
+		return names[0], nil
+	case slices.Contains(names, usual):
+		return usual, nil
+	}
+	return "", fmt.Errorf("the dataset has several kinds of human scores (%s); choose one", list)
 }
 
 // list is a dataset of segments in memory.
@@ -89,101 +173,41 @@ func (l list) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
 	}
 }
 
-// digest hashes what parts of a key are made of.
-type digest struct {
-	h   hash.Hash
-	buf []byte
-}
-
-// keyVersion begins every key. It changes when the rules of the store do.
-const keyVersion = "refract experiment 1\n"
-
-func newDigest(kind string) *digest {
-	d := &digest{h: sha256.New()}
-	d.h.Write([]byte(keyVersion))
-	d.text(kind)
-	d.text(refract.Version)
-	return d
-}
-
-func (d *digest) number(n uint64) {
-	d.buf = binary.AppendUvarint(d.buf[:0], n)
-	d.h.Write(d.buf)
-}
-
-func (d *digest) text(s string) {
-	d.number(uint64(len(s)))
-	d.h.Write([]byte(s))
-}
-
-func (d *digest) maybe(t refract.Text) {
-	if !t.Valid {
-		d.number(0)
-		return
+// info says what a dataset has.
+func (d *data) info() DatasetInfo {
+	out := DatasetInfo{
+		Name: d.Name, Human: d.human, Segments: len(d.segments), Systems: orEmpty(d.systems),
+		LeftOut: orEmpty(d.leftOut), Unjudged: orEmpty(d.unjudged), Prompts: orEmpty(d.prompts), Set: d.setName(nil),
 	}
-	d.number(1)
-	d.text(t.Value)
-}
-
-func (d *digest) sum() string { return hex.EncodeToString(d.h.Sum(nil)[:16]) }
-
-// texts hashes what a metric sees of a dataset against some of the references.
-func (d *digest) texts(segments []*refract.Segment, source bool) {
-	d.number(uint64(len(segments)))
-	for _, s := range segments {
-		d.text(s.ID)
-		if source {
-			d.maybe(s.Source)
+	if d.gold != nil {
+		for _, ok := range d.gold.GoldOK {
+			if ok {
+				out.Cells++
+			}
 		}
-		d.number(uint64(s.NumReferences()))
-		for _, t := range s.AllReferences(nil) {
-			d.maybe(t)
-		}
-		d.number(uint64(len(s.Hypotheses)))
-		for i := range s.Hypotheses {
-			d.text(s.Hypotheses[i].System)
-			d.maybe(s.Hypotheses[i].Text)
-		}
-	}
-}
-
-// columnsOf is a choice of references: for each segment its columns, in
-// ascending order.
-type columnsOf [][]int
-
-// keep returns the segments with these references alone. What were variants
-// are originals then: scores do not tell them apart.
-func (c columnsOf) keep(segments []*refract.Segment) []*refract.Segment {
-	out := make([]*refract.Segment, len(segments))
-	for i, s := range segments {
-		all := s.AllReferences(nil)
-		t := *s
-		t.References, t.Variants = make([]refract.Text, 0, len(c[i])), nil
-		for _, k := range c[i] {
-			t.References = append(t.References, all[k])
-		}
-		out[i] = &t
 	}
 	return out
 }
 
-// equal says whether two choices are the same.
-func (c columnsOf) equal(d columnsOf) bool {
-	return slices.EqualFunc(c, d, func(a, b []int) bool { return slices.Equal(a, b) })
-}
-
-// firsts says whether there is no reference but the first one.
-func (c columnsOf) firsts() bool {
-	return !slices.ContainsFunc(c, func(columns []int) bool { return len(columns) > 1 || len(columns) == 1 && columns[0] != 0 })
-}
-
-// most is the largest number of references of a segment.
-func (c columnsOf) most() int {
-	n := 0
-	for _, columns := range c {
-		n = max(n, len(columns))
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
 	}
-	return n
+	return s
+}
+
+// setName is the name of a choice of references, nil for all, as signatures
+// state it.
+func (d *data) setName(set columnsOf) string {
+	id := refract.NewIdentity()
+	segments := d.segments
+	if set != nil {
+		segments = set.keep(segments)
+	}
+	for _, s := range segments {
+		id.Add(s)
+	}
+	return id.Name()
 }
 
 // length is the number of characters of a segment's first reference that is

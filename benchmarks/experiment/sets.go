@@ -14,7 +14,7 @@ import (
 func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
 	switch s.Kind {
 	case KindOriginal:
-		return d.each(func(seg *refract.Segment, _ int) []int { return WithVariants(seg, nil) }), nil
+		return d.each(func(seg *refract.Segment, _ int) []int { return withVariants(seg, nil) }), nil
 	case KindAll:
 		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg) }), nil
 	case KindFirst:
@@ -42,7 +42,7 @@ func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
 					chosen = append(chosen, v)
 				}
 			}
-			columns := WithVariants(seg, chosen)
+			columns := withVariants(seg, chosen)
 			if s.Kind == KindAlone {
 				columns = columns[len(seg.References):]
 			}
@@ -99,13 +99,13 @@ func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*or
 	if m.Compares() {
 		s.Similarity = selection.NGrams()
 	}
-	orders, err := Orders(ctx, s, segments)
+	orders, err := orderAll(ctx, s, segments)
 	if err != nil {
 		return nil, err
 	}
 	out := &ordered{make(columnsOf, len(segments)), make(columnsOf, len(segments))}
 	for i, s := range segments {
-		out.fixed[i] = WithVariants(s, nil)
+		out.fixed[i] = withVariants(s, nil)
 		for _, v := range orders[i] {
 			out.chosen[i] = append(out.chosen[i], len(s.References)+v)
 		}
@@ -122,4 +122,74 @@ func rest(s *refract.Segment) *refract.Segment {
 		t.Variants = append(t.Variants, refract.Variant{Text: r})
 	}
 	return &t
+}
+
+// columnsOf is a choice of references: for each segment its columns, in
+// ascending order.
+type columnsOf [][]int
+
+// keep returns the segments with these references alone. What were variants
+// are originals then: scores do not tell them apart.
+func (c columnsOf) keep(segments []*refract.Segment) []*refract.Segment {
+	out := make([]*refract.Segment, len(segments))
+	for i, s := range segments {
+		all := s.AllReferences(nil)
+		t := *s
+		t.References, t.Variants = make([]refract.Text, 0, len(c[i])), nil
+		for _, k := range c[i] {
+			t.References = append(t.References, all[k])
+		}
+		out[i] = &t
+	}
+	return out
+}
+
+// equal says whether two choices are the same.
+func (c columnsOf) equal(d columnsOf) bool {
+	return slices.EqualFunc(c, d, func(a, b []int) bool { return slices.Equal(a, b) })
+}
+
+// firsts says whether there is no reference but the first one.
+func (c columnsOf) firsts() bool {
+	return !slices.ContainsFunc(c, func(columns []int) bool { return len(columns) > 1 || len(columns) == 1 && columns[0] != 0 })
+}
+
+// most is the largest number of references of a segment.
+func (c columnsOf) most() int {
+	n := 0
+	for _, columns := range c {
+		n = max(n, len(columns))
+	}
+	return n
+}
+
+// withVariants returns the columns of all originals and of some variants of a
+// segment.
+func withVariants(s *refract.Segment, variants []int) []int {
+	columns := make([]int, 0, len(s.References)+len(variants))
+	for i := range s.References {
+		columns = append(columns, i)
+	}
+	for _, v := range variants {
+		columns = append(columns, len(s.References)+v)
+	}
+	slices.Sort(columns)
+	return columns
+}
+
+// orderBatch is how many segments are compared at a time.
+const orderBatch = 64
+
+// orderAll returns the selector's orders of the variants of segments, a batch at
+// a time.
+func orderAll(ctx context.Context, s *selection.Selector, segments []*refract.Segment) ([][]int, error) {
+	out := make([][]int, 0, len(segments))
+	for part := range slices.Chunk(segments, orderBatch) {
+		orders, err := s.Orders(ctx, part)
+		if err != nil {
+			return nil, fmt.Errorf("segments %q to %q: %w", part[0].ID, part[len(part)-1].ID, err)
+		}
+		out = append(out, orders...)
+	}
+	return out, nil
 }

@@ -10,27 +10,48 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 )
 
-// Experiment is what a file asks for. Make one with [Parse], which checks it
-// and fills in defaults.
-type Experiment struct {
+// Plan is what is asked: which settings (a metric, an aggregator, a set of
+// references) are set beside which judgements, and what is said of them.
+// [Parse] makes one of a file; a program may fill one in.
+type Plan struct {
 	Name     string
 	Dir      string // that relative paths start from
 	Datasets []Dataset
 	Sets     []Set
-	// Metrics are specs, such as "bleu:tokenize=intl".
+	// Metrics are specs, such as "bleu:tokenize=intl". "stored" stands for every
+	// metric score file of an mtme: dataset, and "stored:NAME" for one of them.
 	Metrics     []string
 	Aggregators []aggregate.Aggregator
-	Missing     aggregate.Policy // for missing scores of references
-	Statistics  []Statistic
-	Bootstrap   Bootstrap
-	Test        Test
-	Comparisons []Comparison // none: every setting against the single reference
+	// Strict makes an aggregator that a metric lacks, such as native, an error;
+	// else it is left out.
+	Strict bool
+	// Repeat keeps settings that are another one in other words, such as max
+	// over a single reference, and a curve of a single point.
+	Repeat     bool
+	Missing    aggregate.Policy // for missing scores of references
+	Statistics []Statistic
+	Bootstrap  Bootstrap
+	Test       Test
+	Pairing    Pairing
+	// Comparisons are the pairs of settings that Listed compares.
+	Comparisons []Comparison
 	Curves      []Curve
 	// Analyses say what else to look at.
 	Prompts, Strata, Ranking bool
 }
 
-// Dataset is a test set of an experiment.
+// Pairing says which settings are compared with each other.
+type Pairing uint8
+
+// The ways to pair settings.
+const (
+	WithSingle Pairing = iota // every setting with the single reference of its metric
+	Listed                    // those of Plan.Comparisons
+	EveryPair                 // all of a statistic, see [Ranks]
+	NoPair
+)
+
+// Dataset is a test set of a plan.
 type Dataset struct {
 	Name string
 	Spec string // as [dataset.Open] takes it, relative to Dir
@@ -39,12 +60,20 @@ type Dataset struct {
 	// Expansions are specs of expanded references.
 	Expansions []string
 	Human      string // name of the human scores; "" the only ones, or mqm
+	// Matrix is a file of cells as package matrix stores them, whose metrics are
+	// taken as they are, and Scores are files of scores of segments.
+	Matrix string
+	Scores []ScoreFile
 	// IncludeReferences compares references that are scored as systems too.
 	IncludeReferences bool
 	// AllowNoReference lets segments without a reference be, with missing
 	// scores.
 	AllowNoReference bool
 }
+
+// ScoreFile is a file with the scores of a metric: rows id, system, score, as
+// [dataset.ReadScores] reads it. Higher is better.
+type ScoreFile struct{ Name, Path string }
 
 // Kind says how a Set chooses references.
 type Kind string
@@ -125,6 +154,7 @@ type Test struct {
 	Resamples int // 0 for no tests
 	Block     int // 0, or the resamples after which a test may stop early
 	Seed      uint64
+	Alpha     float64 // of EveryPair: the largest p-value that parts ranks
 }
 
 // Comparison is a pair of settings. A setting without a metric is meant for
@@ -140,18 +170,27 @@ type SettingName struct {
 
 // Curve asks for the agreement by the number of references.
 type Curve struct {
+	Over        string // what a method that compares texts does so by, a name for [Runner.Similarity]; "" for n-grams
 	Method      selection.Method
 	Seeds       int                    // random orders, at least 1
 	Counts      []int                  // of variants; none: 0, 1, … up to all
-	Aggregators []aggregate.Aggregator // none: those of the experiment but single and native
+	Aggregators []aggregate.Aggregator // none: those of the plan but single and native
 	Resamples   int                    // of the intervals
 }
 
-// Path resolves a spec such as "jsonl:FILE" against the experiment's folder.
-func (e *Experiment) Path(spec string) string {
+// Path resolves a spec such as "jsonl:FILE" against the plan's folder.
+func (p *Plan) Path(spec string) string {
 	scheme, place, ok := strings.Cut(spec, ":")
-	if !ok || place == "" || place == "-" || filepath.IsAbs(place) || e.Dir == "" {
+	if !ok || place == "" || place == "-" {
 		return spec
 	}
-	return scheme + ":" + filepath.Join(e.Dir, place)
+	return scheme + ":" + p.file(place)
+}
+
+// file resolves the path of a file against the plan's folder.
+func (p *Plan) file(path string) string {
+	if filepath.IsAbs(path) || p.Dir == "" {
+		return path
+	}
+	return filepath.Join(p.Dir, path)
 }

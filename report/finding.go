@@ -1,0 +1,151 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+)
+
+// Number is a float64 that may be undefined: NaN, and null in JSON.
+type Number float64
+
+// None is the Number that is undefined.
+func None() Number { return Number(math.NaN()) }
+
+// Defined says whether there is a number.
+func (n Number) Defined() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
+// MarshalJSON writes null for what is undefined.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !n.Defined() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON reads null as undefined.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = None()
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+// Range is a confidence interval.
+type Range struct {
+	Low  Number `json:"low"`
+	High Number `json:"high"`
+	// Undefined is the number of resamples without a value, which it leaves
+	// out.
+	Undefined int `json:"undefined,omitempty"`
+}
+
+// Contains says whether a value lies within the interval, the ends included.
+func (r *Range) Contains(v float64) bool { return float64(r.Low) <= v && v <= float64(r.High) }
+
+// Outcome says which way a verdict goes.
+type Outcome string
+
+// The outcomes. The zero Outcome is a plain statement.
+const (
+	Neutral Outcome = ""
+	Better  Outcome = "better"
+	Worse   Outcome = "worse"
+	Unclear Outcome = "unclear" // the data do not decide
+)
+
+// Verdict is one finding in plain language, with the numbers that carry it.
+type Verdict struct {
+	Dataset string  `json:"dataset"`
+	Kind    string  `json:"kind"` // "difference", "curve", "prompts", "strata" or "coverage"
+	Outcome Outcome `json:"outcome"`
+	Text    string  `json:"text"`
+	Numbers []Fact  `json:"numbers"`
+	Value   Number  `json:"value"` // the effect; undefined where there is none
+	Range   *Range  `json:"interval"`
+}
+
+// Fact is a named number, or what else a finding rests on, as people read it.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// RankedSystem is one system, with its place by what is compared with, such as
+// human scores, and its place under each setting.
+type RankedSystem struct {
+	Name  string  `json:"name"`
+	First Place   `json:"human"`
+	Under []Place `json:"under"`
+}
+
+// Place is where a system stands. The zero Rank says that it has no place.
+type Place struct {
+	Score Number  `json:"score"` // mean over segments, in units of the metric
+	Rank  float64 `json:"rank"`  // from 1, half numbers for ties; 0 without a score
+	Cells int     `json:"cells"` // segments that entered
+}
+
+// Ranks gives each of the places with a score its rank, of which sign·score is
+// the larger the better. A place without a score has an undefined one.
+func Ranks(places []Place, sign float64) {
+	for i := range places {
+		if places[i].Rank = 0; !places[i].Score.Defined() {
+			continue
+		}
+		better, equal := 0, 0
+		for k := range places {
+			switch d := sign * float64(places[k].Score-places[i].Score); {
+			case d > 0:
+				better++
+			case d == 0:
+				equal++
+			}
+		}
+		places[i].Rank = float64(better) + float64(equal+1)/2
+	}
+}
+
+// Before orders places by rank, with those that have none at the end.
+func (p Place) Before(q Place) int {
+	a, b := p.Rank, q.Rank
+	switch {
+	case a == b:
+		return 0
+	case b == 0 || a != 0 && a < b:
+		return -1
+	}
+	return 1
+}
+
+// NamedTable is a whole table with what is to be known of it, in place of rows
+// that a [Writer] shows as they come.
+type NamedTable struct {
+	Name    string // such as "rows"
+	Title   string
+	Columns []Column
+	Rows    [][]Value
+	// Coverage says how much of the data the table rests on, such as "29,958
+	// of 30,000 cells"; "" where that is not known.
+	Coverage string
+	Notes    []string
+}
+
+// Write shows the table in a format, its coverage as the first note.
+func (t *NamedTable) Write(w io.Writer, f Format) error {
+	notes := t.Notes
+	if t.Coverage != "" {
+		notes = append([]string{t.Coverage}, notes...)
+	}
+	out, err := NewWriter(w, f, t.Columns, Options{Notes: notes})
+	if err != nil {
+		return err
+	}
+	for _, row := range t.Rows {
+		if err := out.Row(row...); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}

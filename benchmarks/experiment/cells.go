@@ -106,12 +106,12 @@ func countCells(all []refract.MetricScores) int {
 	return n
 }
 
-// recorder takes in a matrix as it is scored, and stores it at the end.
+// recorder stores a matrix as it is scored. A nil one does nothing.
 type recorder struct {
 	*wanted
 	run     *run
 	file    *matrix.File // nil without a store
-	scores  []refract.MetricScores
+	cells   int
 	partial bool
 }
 
@@ -126,7 +126,11 @@ func (r *run) record(w *wanted) (*recorder, error) {
 
 // add takes in the scores of the next segment.
 func (r *recorder) add(seg *refract.Segment, ms refract.MetricScores) error {
-	r.scores = append(r.scores, ms)
+	if r == nil {
+		return nil
+	}
+	r.cells += len(ms.Values)
+	ms.Native, ms.NativeStatus = nil, nil // they have a matrix of their own
 	r.partial = r.partial || r.kind == cellsKind && !final(&ms)
 	if r.file == nil || len(seg.Hypotheses) == 0 {
 		return nil // it has no row, and reading knows of that
@@ -138,7 +142,10 @@ func (r *recorder) add(seg *refract.Segment, ms refract.MetricScores) error {
 // close stores the matrix, but for one that another run may do better: calls
 // fail for a time, and judges leave out what they need not say.
 func (r *recorder) close() error {
-	r.run.count(func(u *Usage) { u.ScoredMatrices++; u.ScoredCells += countCells(r.scores) })
+	if r == nil {
+		return nil
+	}
+	r.run.count(func(u *Usage) { u.ScoredMatrices++; u.ScoredCells += r.cells })
 	if r.file == nil || r.partial {
 		return nil
 	}
@@ -146,7 +153,7 @@ func (r *recorder) close() error {
 }
 
 func (r *recorder) discard() {
-	if r.file != nil {
+	if r != nil && r.file != nil {
 		r.file.Discard()
 	}
 }

@@ -3,46 +3,48 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
 )
 
 // curves computes all curves of a dataset.
 func (r *run) curves(ctx context.Context, d *data, res *Result) error {
-	for _, c := range r.e.Curves {
+	for _, c := range r.p.Curves {
 		var orders []*ordered
 		for i := range c.Seeds {
-			o, err := d.orders(ctx, c.Method, r.e.Bootstrap.Seed+uint64(i))
+			o, err := r.orders(ctx, d, c, r.p.Bootstrap.Seed+uint64(i))
 			if err != nil {
 				return err
 			}
 			orders = append(orders, o)
 		}
-		if orders[0].most() == 0 {
+		if orders[0].most() == 0 && !r.p.Repeat {
 			r.note("%s: there is one reference a segment, and so no curve", d.Name)
 			continue
 		}
 		if c.Method == selection.ByRandom {
-			r.note("random: mean of %d orders, seeds %d to %d; band: the least and the largest of them", c.Seeds, r.e.Bootstrap.Seed, r.e.Bootstrap.Seed+uint64(c.Seeds-1))
+			r.note("random: mean of %d orders, seeds %d to %d; band: the least and the largest of them", c.Seeds, r.p.Bootstrap.Seed, r.p.Bootstrap.Seed+uint64(c.Seeds-1))
 		}
-		if c.Resamples != r.e.Bootstrap.Resamples {
+		if c.Resamples != r.p.Bootstrap.Resamples {
 			r.note("curve by %s: intervals of %d resamples", c.Method, c.Resamples)
 		}
-		for _, m := range r.metrics {
-			if !m.Info().NeedsReferences {
+		for _, s := range d.series {
+			if !s.info.NeedsReferences {
 				continue
 			}
 			for _, a := range c.Aggregators {
-				if a.Native() && !metrics.HasNative(m) {
+				if a.Native() && (s.own || !s.hasNative()) {
 					continue
 				}
-				all, err := r.curve(ctx, d, c, m, a, orders)
+				all, err := r.curve(ctx, d, c, s, a, orders)
 				if err != nil {
-					return fmt.Errorf("curve by %s: %s %s: %w", c.Method, m.Info().Name, a.Name(), err)
+					return fmt.Errorf("curve by %s: %s %s: %w", c.Method, s.info.Name, a.Name(), err)
 				}
 				res.Curves = append(res.Curves, all...)
 			}
@@ -51,14 +53,16 @@ func (r *run) curves(ctx context.Context, d *data, res *Result) error {
 	return nil
 }
 
-// curvePoint is a point in the making: a table per order.
+// curvePoint is a point in the making: under each statistic the estimates by
+// order.
 type curvePoint struct {
-	k      int
-	tables []*table
+	references, missing int
+	pool                []bool
+	estimates           [][]*estimate
 }
 
 // curve computes the curves of one setting, one per statistic.
-func (r *run) curve(ctx context.Context, d *data, c Curve, m metrics.Metric, a aggregate.Aggregator, orders []*ordered) ([]CurveResult, error) {
+func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregate.Aggregator, orders []*ordered) ([]CurveResult, error) {
 	most := orders[0].most()
 	counts := c.Counts
 	if len(counts) == 0 {
@@ -66,56 +70,49 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, m metrics.Metric, a a
 			counts = append(counts, k)
 		}
 	}
-	r.progress("%s: curve by %s, %s %s", d.Name, c.Method, m.Info().Name, a.Name())
-	point := func(k int, orders []*ordered) (curvePoint, error) {
-		out := curvePoint{k: k}
-		var before columnsOf
-		for _, o := range orders {
-			set := o.take(k)
-			if before != nil && before.equal(set) { // nothing, or everything, is chosen
-				out.tables = append(out.tables, out.tables[len(out.tables)-1])
-				continue
+	r.progress("%s: curve by %s, %s %s", d.Name, c.Method, s.info.Name, a.Name())
+	// The last point is that of all references, in any order.
+	ks := append(slices.Clone(counts), most)
+	points := make([][]curvePoint, len(orders)) // by order
+	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
+		return r.along(ctx, d, s, a, orders[i], ks, func(t *table) error {
+			p := curvePoint{references: t.maxRefs, missing: t.missing(), pool: t.Paired()}
+			for _, st := range r.p.Statistics {
+				est, err := r.estimate(ctx, t, st, c.Resamples)
+				if err != nil {
+					return err
+				}
+				p.estimates = append(p.estimates, []*estimate{est})
 			}
-			t, err := r.values(ctx, d, m, a, set)
-			if err != nil {
-				return out, err
-			}
-			out.tables = append(out.tables, t)
-			before = set
-		}
-		return out, nil
-	}
-	end, err := point(most, orders[:1])
+			points[i] = append(points[i], p)
+			return nil
+		})
+	})
 	if err != nil {
 		return nil, err
 	}
-	var points []curvePoint
-	for _, k := range counts {
-		p, err := point(min(k, most), orders)
-		if err != nil {
-			return nil, err
+	end := points[0][len(counts)]
+	for at := range counts {
+		p := &points[0][at]
+		for _, other := range points[1:] {
+			o := &other[at]
+			p.references, p.missing, p.pool = max(p.references, o.references), o.missing, o.pool
+			for k := range p.estimates {
+				p.estimates[k] = append(p.estimates[k], o.estimates[k]...)
+			}
 		}
-		p.k = k
-		points = append(points, p)
 	}
 	var out []CurveResult
-	for _, st := range r.e.Statistics {
+	for k, st := range r.p.Statistics {
 		cv := CurveResult{
-			About: d.about(st), Metric: m.Info().Name, Aggregator: a.Name(), By: c.Method.String(), Seeds: len(orders), Most: end.tables[0].maxRefs,
+			About: d.about(st), Metric: s.info.Name, Aggregator: a.Name(), By: c.Method.String(), Over: c.Over, Seeds: len(orders), Most: end.references,
 		}
-		last, lastResamples, err := r.point(ctx, &end, st, c.Resamples)
-		if err != nil {
-			return nil, err
-		}
-		for i := range points {
-			pt, resamples, err := r.point(ctx, &points[i], st, c.Resamples)
-			if err != nil {
-				return nil, err
-			}
-			pt.ToAll = pt.Value - last.Value
-			if slices.Equal(points[i].tables[0].Paired(), end.tables[0].Paired()) {
-				pt.ToAllRange = r.interval(differences(resamples, lastResamples))
-			}
+		last := r.point(&end, end.estimates[k])
+		for at, n := range counts {
+			p := &points[0][at]
+			pt := r.point(p, p.estimates[k])
+			pt.K = n
+			pt.ToAll, pt.ToAllRange = pt.Less(last, r.p.Bootstrap.Confidence)
 			cv.Points = append(cv.Points, *pt)
 		}
 		cv.Enough = enough(cv.Points)
@@ -124,33 +121,37 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, m metrics.Metric, a a
 	return out, nil
 }
 
-// point takes a statistic of a point, as the mean over orders.
-func (r *run) point(ctx context.Context, p *curvePoint, st Statistic, resamples int) (*Point, []float64, error) {
-	out := &Point{K: p.k, Least: None(), Largest: None()}
+// point is the mean over orders.
+func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
+	out := &Point{References: p.references, Missing: p.missing, Least: report.None(), Largest: report.None(), pool: p.pool}
 	var values []float64
 	var rows [][]float64
-	for _, t := range p.tables {
-		est, err := r.estimate(ctx, t, st, resamples)
-		if err != nil {
-			return nil, nil, err
-		}
+	for _, est := range estimates {
 		values = append(values, float64(est.Value))
 		if len(est.resamples) > 0 {
 			rows = append(rows, est.resamples)
 		}
-		judged, scored := t.judged()
-		out.References, out.N, out.Missing = max(out.References, t.maxRefs), est.N, judged-scored
+		out.N = est.N
 	}
 	out.Value = Number(correlate.Mean(values))
 	if len(values) > 1 {
 		out.Least, out.Largest = Number(slices.Min(values)), Number(slices.Max(values))
 	}
-	if len(rows) < len(p.tables) {
-		return out, nil, nil
+	if len(rows) == len(estimates) {
+		out.resamples = correlate.MeanOfEach(rows)
+		out.Interval = r.interval(out.resamples)
 	}
-	mean := correlate.MeanOfEach(rows)
-	out.Interval = r.interval(mean)
-	return out, mean, nil
+	return out
+}
+
+// Less is the difference p - q. It has an interval where both were resampled
+// over the same segments, so that it is paired.
+func (p *Point) Less(q *Point, confidence float64) (Number, *report.Range) {
+	d := p.Value - q.Value
+	if !slices.Equal(p.pool, q.pool) {
+		return d, nil
+	}
+	return d, intervalOf(differences(p.resamples, q.resamples), confidence)
 }
 
 // enough is the number of references from which on no point has a value that is
@@ -164,4 +165,99 @@ func enough(points []Point) int {
 		out = p.References
 	}
 	return out
+}
+
+// along makes a table for each of the first k references of an order, with k in
+// ascending order.
+func (r *run) along(ctx context.Context, d *data, s *series, a aggregate.Aggregator, o *ordered, ks []int, yield func(*table) error) error {
+	next := func(k int) (*table, error) {
+		return r.values(ctx, d, &setting{series: s, aggregator: a, set: o.take(k)})
+	}
+	if a.Extreme(s.info.Direction == metrics.HigherIsBetter) != 0 && r.p.Missing == aggregate.Exclude {
+		next = newExtremes(d, s, a, o).upTo
+	}
+	var before *table
+	for i, k := range ks {
+		var err error
+		if i == 0 || min(k, o.most()) != min(ks[i-1], o.most()) {
+			before, err = next(k)
+		}
+		if err == nil {
+			err = yield(before)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extremes is the largest, or smallest, score over the references of an order
+// so far: one more reference changes it by one comparison.
+type extremes struct {
+	d       *data
+	series  *series
+	order   *ordered
+	sign    float64
+	at      [][]int // of each segment and hypothesis: its cell, -1 for none
+	best    []float64
+	scored  []int16 // references with a score
+	columns int     // of the chosen ones that were taken; -1 before the fixed ones
+}
+
+func newExtremes(d *data, s *series, a aggregate.Aggregator, o *ordered) *extremes {
+	e := &extremes{d: d, series: s, order: o, columns: -1, sign: float64(a.Extreme(s.info.Direction == metrics.HigherIsBetter)),
+		best: make([]float64, len(d.gold.Gold)), scored: make([]int16, len(d.gold.Gold))}
+	for i, seg := range d.segments {
+		at := make([]int, len(seg.Hypotheses))
+		for h := range seg.Hypotheses {
+			at[h] = -1
+			if k, compared := d.column[seg.Hypotheses[h].System]; compared {
+				at[h] = d.gold.Index(i, k)
+			}
+		}
+		e.at = append(e.at, at)
+	}
+	return e
+}
+
+// upTo takes in references up to the k-th chosen one, and makes the table.
+func (e *extremes) upTo(k int) (*table, error) {
+	for i := range e.d.segments {
+		if e.columns < 0 {
+			e.take(i, e.order.fixed[i])
+		}
+		chosen := e.order.chosen[i]
+		e.take(i, chosen[min(max(e.columns, 0), len(chosen)):min(k, len(chosen))])
+	}
+	e.columns = k
+	p := *e.d.gold
+	p.Metric, p.MetricOK = make([]float64, len(p.Gold)), make([]bool, len(p.Gold))
+	lo, hi := math.MaxInt, 0
+	for i, n := range e.scored {
+		if n > 0 {
+			lo, hi = min(lo, int(n)), max(hi, int(n))
+			p.Metric[i], p.MetricOK[i] = float64(e.series.info.Direction)*e.best[i], true
+		}
+	}
+	return e.d.newTable(&p, min(lo, hi), hi), nil
+}
+
+func (e *extremes) take(segment int, columns []int) {
+	ms := &e.series.cells[segment]
+	for h, at := range e.at[segment] {
+		if at < 0 {
+			continue
+		}
+		for _, c := range columns {
+			cell := h*ms.Columns + c
+			if ms.Status[cell] != metrics.Scored {
+				continue
+			}
+			if v := ms.Values[cell]; e.scored[at] == 0 || e.sign*v > e.sign*e.best[at] {
+				e.best[at] = v
+			}
+			e.scored[at]++
+		}
+	}
 }

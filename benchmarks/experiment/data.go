@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
@@ -208,6 +209,11 @@ func (d *data) setName(set columnsOf) string {
 		id.Add(s)
 	}
 	return id.Name()
+}
+
+// nameOf is setName, found out once where it is asked for.
+func (d *data) nameOf(set columnsOf) func() string {
+	return sync.OnceValue(func() string { return d.setName(set) })
 }
 
 // length is the number of characters of a segment's first reference that is

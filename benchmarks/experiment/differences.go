@@ -3,47 +3,53 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/report"
 )
 
 // differences compares pairs of settings under all statistics.
-func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Result, p *pool) error {
+func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Result, pooled *pool) error {
+	for _, st := range r.p.Statistics {
+		if err := r.p.Test.Method.Takes(st.Measure); err != nil && r.p.Test.Resamples > 0 && len(pairs) > 0 {
+			r.note("no p-values of %s: %v", st.Label(), err)
+		}
+	}
 	for _, pr := range pairs {
 		r.progress("%s: %s against %s", d.Name, pr.a.name, pr.b.name)
-		for _, st := range r.e.Statistics {
-			diff, err := r.difference(ctx, d, pr, st)
-			if err != nil {
-				return fmt.Errorf("%s against %s: %w", pr.a.name, pr.b.name, err)
-			}
-			res.Differences = append(res.Differences, *diff)
-			p.compare(pr, st)
+	}
+	n := len(r.p.Statistics)
+	out := make([]Difference, len(pairs)*n)
+	err := parallel(ctx, len(out), func(ctx context.Context, i int) error {
+		pr := pairs[i/n]
+		if err := r.difference(ctx, d, pr, r.p.Statistics[i%n], &out[i]); err != nil {
+			return fmt.Errorf("%s against %s: %w", pr.a.name, pr.b.name, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	res.Differences = append(res.Differences, out...)
+	for i := range out {
+		pooled.compare(pairs[i/n], r.p.Statistics[i%n])
 	}
 	return nil
 }
 
-func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic) (*Difference, error) {
-	x, y, err := aligned(pr.a.table, pr.b.table)
+func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, out *Difference) error {
+	x, y := aligned(pr.a.table, pr.b.table)
+	a, b, err := r.both(ctx, x, y, st)
 	if err != nil {
-		return nil, err
-	}
-	a, err := r.estimate(ctx, x, st, r.e.Bootstrap.Resamples)
-	if err != nil {
-		return nil, err
-	}
-	b, err := r.estimate(ctx, y, st, r.e.Bootstrap.Resamples)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	judged, scored := x.judged()
-	out := &Difference{
+	*out = Difference{
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
 		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.resamples, b.resamples)),
-		P: None(), Corrected: None(), N: a.N, Cells: scored, Missing: judged - scored,
+		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
 	}
 	for i, ok := range x.GoldOK {
 		if ok && x.MetricOK[i] && x.Metric[i] == y.Metric[i] {
@@ -51,23 +57,78 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic) (*
 		}
 	}
 	if out.ATies, err = x.ties(st); err != nil {
-		return nil, err
+		return err
 	}
 	if out.BTies, err = y.ties(st); err != nil {
-		return nil, err
+		return err
 	}
-	if !out.Value.Defined() || r.e.Test.Resamples == 0 || out.Equal == out.Cells {
-		return out, nil
+	if !out.Value.Defined() || r.p.Test.Resamples == 0 || out.Equal == out.Cells || a.own != b.own || r.p.Test.Method.Takes(st.Measure) != nil {
+		return nil
 	}
 	if out.Value < 0 {
 		x, y = y, x
 	}
 	t, err := r.test(ctx, x, y, st)
-	if err != nil || t == nil {
-		return out, err
+	if err != nil {
+		return err
 	}
-	out.Test, out.P, out.Resamples = r.e.Test.Method.String(), Number(t.P), t.Resamples
-	return out, nil
+	out.Test, out.P, out.Resamples = r.p.Test.Method.String(), Number(t.P), t.Resamples
+	return nil
+}
+
+// both takes a statistic of two tables.
+func (r *run) both(ctx context.Context, x, y *table, st Statistic) (a, b *estimate, err error) {
+	if a, err = r.estimate(ctx, x, st, r.p.Bootstrap.Resamples); err == nil {
+		b, err = r.estimate(ctx, y, st, r.p.Bootstrap.Resamples)
+	}
+	return a, b, err
+}
+
+// gain is the difference of two tables over the cells that both have, with its
+// interval and the values of both.
+func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number, iv *report.Range, av, bv Number, err error) {
+	x, y := aligned(a, b)
+	first, second, err := r.both(ctx, x, y, st)
+	if err != nil {
+		return report.None(), nil, report.None(), report.None(), err
+	}
+	return first.Value - second.Value, r.interval(differences(first.resamples, second.resamples)), first.Value, second.Value, nil
+}
+
+// ranks tests all settings against each other under every statistic.
+func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Result) error {
+	if r.p.Pairing != EveryPair {
+		return nil
+	}
+	t := r.p.Test
+	o := significance.Options{Resamples: t.Resamples, Block: t.Block, Seed: t.Seed}
+	// What a bootstrap fails at in the end, and what takes the other tests days,
+	// is said before: each resample calibrates anew.
+	if slices.Contains([]significance.Method{significance.MethodBootstrap, significance.MethodPermBoth, significance.MethodRandomization}, t.Method) {
+		for _, st := range r.p.Statistics {
+			for _, s := range settings {
+				if err := st.Measure.Resamplable(s.table.Pairs); err != nil && st.Level == correlate.SegmentLevel {
+					return planErrorf("--significance %v: %w; perm-pairs tests it without that", t.Method, err)
+				}
+			}
+		}
+	}
+	for _, st := range r.p.Statistics {
+		var tables []*correlate.Pairs
+		for _, s := range settings {
+			p, err := s.table.prepared(st)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			tables = append(tables, p)
+		}
+		c, err := significance.Matrix(ctx, t.Method, tables, st.Measure, t.Alpha, o)
+		if err != nil {
+			return err
+		}
+		res.Ranks = append(res.Ranks, Ranks{d.about(st), c})
+	}
+	return nil
 }
 
 // storedTest is a test's result in the store.
@@ -78,54 +139,46 @@ type storedTest struct {
 	Cells     int    `json:"cells"`
 }
 
-// test tests whether table x has the larger value. It is nil where the method
-// does not take the statistic.
+// test tests whether table x has the larger value.
 func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significance.Result, error) {
-	method := r.e.Test.Method
-	if err := method.Takes(st.Measure); err != nil {
-		r.note("no p-values of %s: %v", st.Label(), err)
-		return nil, nil
-	}
+	method := r.p.Test.Method
 	key := newDigest("test")
-	key.text(x.key)
-	key.text(y.key)
+	key.text(x.key())
+	key.text(y.key())
 	key.statistic(x.data, st)
 	key.text(method.String())
-	for _, n := range []uint64{uint64(r.e.Test.Resamples), uint64(r.e.Test.Block), r.e.Test.Seed} {
+	for _, n := range []uint64{uint64(r.p.Test.Resamples), uint64(r.p.Test.Block), r.p.Test.Seed} {
 		key.number(n)
 	}
 	name := key.sum()
-	if t := r.tests[name]; t != nil {
-		return t, nil
-	}
-	var stored storedTest
-	found, err := r.Store.read("test", name, &stored)
-	if err != nil {
-		r.warn("%v", err)
-	}
-	if found {
-		r.usage.ReusedStatistics++
-	} else {
-		var tables [2]*correlate.Pairs
-		for i, t := range []*table{x, y} {
-			if tables[i], err = t.prepared(st); err != nil {
+	return r.tests.get(name, func() (*significance.Result, error) {
+		var stored storedTest
+		found, err := r.Store.read("test", name, &stored)
+		if err != nil {
+			r.warn("%v", err)
+		}
+		if found {
+			r.count(func(u *Usage) { u.ReusedStatistics++ })
+		} else {
+			var tables [2]*correlate.Pairs
+			for i, t := range []*table{x, y} {
+				if tables[i], err = t.prepared(st); err != nil {
+					return nil, err
+				}
+			}
+			o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed}
+			t, err := significance.Compare(ctx, method, tables[0], tables[1], st.Measure, o)
+			if err != nil {
 				return nil, err
 			}
+			stored = storedTest{Number(t.Delta), Number(t.P), t.Resamples, t.Cells}
+			if err := r.Store.write("test", name, stored); err != nil {
+				return nil, err
+			}
+			r.count(func(u *Usage) { u.ComputedStatistics++ })
 		}
-		o := significance.Options{Resamples: r.e.Test.Resamples, Block: r.e.Test.Block, Seed: r.e.Test.Seed}
-		t, err := significance.Compare(ctx, method, tables[0], tables[1], st.Measure, o)
-		if err != nil {
-			return nil, err
-		}
-		stored = storedTest{Number(t.Delta), Number(t.P), t.Resamples, t.Cells}
-		if err := r.Store.write("test", name, stored); err != nil {
-			return nil, err
-		}
-		r.usage.ComputedStatistics++
-	}
-	t := &significance.Result{Delta: float64(stored.Delta), P: float64(stored.P), Resamples: stored.Resamples, Cells: stored.Cells}
-	r.tests[name] = t
-	return t, nil
+		return &significance.Result{Delta: float64(stored.Delta), P: float64(stored.P), Resamples: stored.Resamples, Cells: stored.Cells}, nil
+	})
 }
 
 // correct corrects the p-values of each dataset and statistic, and decides
@@ -154,7 +207,7 @@ func (r *run) correct(res *Result) {
 				least = 1 / float64(d.Resamples)
 			}
 			p = append(p, max(float64(d.P), least))
-			if least*float64(len(families[key])) >= 1-r.e.Bootstrap.Confidence {
+			if least*float64(len(families[key])) >= 1-r.p.Bootstrap.Confidence {
 				r.note("%s, %s: %d resamples are too few to find anything significant among %d differences; raise significance.resamples, or compare fewer",
 					key[0], key[1], d.Resamples, len(families[key]))
 			}
@@ -163,7 +216,7 @@ func (r *run) correct(res *Result) {
 			res.Differences[families[key][k]].Corrected = Number(c)
 		}
 	}
-	alpha := 1 - r.e.Bootstrap.Confidence
+	alpha := 1 - r.p.Bootstrap.Confidence
 	for i := range res.Differences {
 		d := &res.Differences[i]
 		off := d.Interval == nil || !d.Interval.Contains(0)
@@ -172,124 +225,5 @@ func (r *run) correct(res *Result) {
 		wide := d.Interval != nil && d.Interval.Low < d.Interval.High
 		known := wide || d.Corrected.Defined()
 		d.Significant = known && off && small && d.Value.Defined() && d.Value != 0
-	}
-}
-
-// pooledName stands for all datasets together.
-const pooledName = "pooled"
-
-// pool gathers statistics of systems over datasets: pairs of systems are
-// compared within a dataset, never across.
-type pool struct {
-	entries []*pooledEntry
-	pairs   []pooledPair
-}
-
-type pooledEntry struct {
-	name      SettingName
-	label     string
-	statistic Statistic
-	parts     []*estimate
-	datasets  []string
-	missing   int
-	systems   int
-	refs      [2]int
-}
-
-type pooledPair struct {
-	a, b      SettingName
-	statistic Statistic
-}
-
-// add takes in the accuracy of a setting.
-func (p *pool) add(d *data, s *setting, st Statistic, est *estimate) {
-	if st.Measure.Statistic != correlate.StatAccuracy {
-		return
-	}
-	e := p.find(s.name, st)
-	if e == nil {
-		e = &pooledEntry{name: s.name, label: s.label, statistic: st, refs: [2]int{s.table.minRefs, s.table.maxRefs}}
-		p.entries = append(p.entries, e)
-	}
-	judged, scored := s.table.judged()
-	e.missing += judged - scored
-	e.systems += s.table.Systems
-	e.refs = [2]int{min(e.refs[0], s.table.minRefs), max(e.refs[1], s.table.maxRefs)}
-	e.parts = append(e.parts, est)
-	e.datasets = append(e.datasets, d.Name)
-}
-
-func (p *pool) find(name SettingName, st Statistic) *pooledEntry {
-	for _, e := range p.entries {
-		if e.name == name && e.statistic == st {
-			return e
-		}
-	}
-	return nil
-}
-
-func (p *pool) compare(pr pair, st Statistic) {
-	pp := pooledPair{pr.a.name, pr.b.name, st}
-	if st.Measure.Statistic == correlate.StatAccuracy && !slices.Contains(p.pairs, pp) {
-		p.pairs = append(p.pairs, pp)
-	}
-}
-
-// value is the share over all pairs of systems, and that of each resample.
-func (e *pooledEntry) value() (v float64, n int, resamples []float64) {
-	var sum float64
-	for _, est := range e.parts {
-		sum += float64(est.Value) * float64(est.N)
-		n += est.N
-	}
-	for i := range e.parts[0].resamples {
-		var s float64
-		for _, est := range e.parts {
-			if i >= len(est.resamples) {
-				return sum / float64(n), n, nil
-			}
-			s += est.resamples[i] * float64(est.N)
-		}
-		resamples = append(resamples, s/float64(n))
-	}
-	return sum / float64(n), n, resamples
-}
-
-// pooled adds rows and differences of all datasets together.
-func (r *run) pooled(p *pool, res *Result) {
-	if len(res.Datasets) < 2 {
-		return
-	}
-	about := func(st Statistic) About {
-		return About{Dataset: pooledName, Human: "", Statistic: st.Label(), Level: st.Level.String(), Group: st.Grouping.String()}
-	}
-	whole := func(e *pooledEntry) bool { return e != nil && len(e.parts) == len(res.Datasets) }
-	for _, e := range p.entries {
-		if !whole(e) {
-			continue
-		}
-		v, n, resamples := e.value()
-		if math.IsNaN(v) {
-			continue
-		}
-		res.Rows = append(res.Rows, Row{
-			About: about(e.statistic), Setting: e.name, MinReferences: e.refs[0], MaxReferences: e.refs[1],
-			Value: Number(v), Interval: r.interval(resamples), N: n, Missing: e.missing, Systems: e.systems, Groups: e.systems,
-			Ties: None(), Epsilon: None(),
-		})
-		r.note("pooled: pairs of systems of all datasets, compared within their dataset; there is no test of it")
-	}
-	for _, pp := range p.pairs {
-		a, b := p.find(pp.a, pp.statistic), p.find(pp.b, pp.statistic)
-		if !whole(a) || !whole(b) {
-			continue
-		}
-		av, n, x := a.value()
-		bv, _, y := b.value()
-		res.Differences = append(res.Differences, Difference{
-			About: about(pp.statistic), A: a.name, B: b.name, AName: a.label, BName: b.label,
-			AValue: Number(av), BValue: Number(bv), Value: Number(av - bv), Interval: r.interval(differences(x, y)),
-			P: None(), Corrected: None(), N: n, Missing: max(a.missing, b.missing), ATies: None(), BTies: None(),
-		})
 	}
 }

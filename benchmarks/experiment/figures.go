@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 
+	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
 )
 
@@ -69,8 +70,8 @@ func (r *Result) curveFigures() []Figure {
 }
 
 // bar is a value with its interval.
-func bar(v Number, iv *Interval) figure.Bar {
-	b := figure.Bar{Value: float64(v), Low: float64(None()), High: float64(None())}
+func bar(v Number, iv *report.Range) figure.Bar {
+	b := figure.Bar{Value: float64(v), Low: float64(report.None()), High: float64(report.None())}
 	if iv != nil {
 		b.Low, b.High = float64(iv.Low), float64(iv.High)
 	}

@@ -41,7 +41,7 @@ func (c counted) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 }
 
 // parse parses an experiment.
-func parse(t testing.TB, path string) *experiment.Experiment {
+func parse(t testing.TB, path string) *experiment.Plan {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -56,14 +56,14 @@ func parse(t testing.TB, path string) *experiment.Experiment {
 }
 
 // runner opens datasets by their specs.
-func runner(t testing.TB, e *experiment.Experiment, dir string) *experiment.Runner {
+func runner(t testing.TB, e *experiment.Plan, dir string) *experiment.Runner {
 	t.Helper()
 	store, err := experiment.OpenStore(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &experiment.Runner{
-		Store: store, Metric: func(spec string) (metrics.Metric, error) { return registry().Parse(context.Background(), spec) },
+		Store: store, Metric: registry().Parse,
 		Open: func(d experiment.Dataset) (refract.Dataset, error) {
 			ds, err := dataset.Open(e.Path(d.Spec), dataset.Options{Judgements: true, References: d.References})
 			for _, x := range d.Expansions {
@@ -78,7 +78,7 @@ func runner(t testing.TB, e *experiment.Experiment, dir string) *experiment.Runn
 }
 
 // run runs an experiment.
-func run(t testing.TB, e *experiment.Experiment, dir string) (*experiment.Result, experiment.Usage) {
+func run(t testing.TB, e *experiment.Plan, dir string) (*experiment.Result, experiment.Usage) {
 	t.Helper()
 	res, usage, err := runner(t, e, dir).Run(t.Context(), e)
 	if err != nil {
@@ -117,7 +117,7 @@ func aggregator(t rapid.TB, spec string) aggregate.Aggregator {
 }
 
 // parseText parses an experiment that is part of a test.
-func parseText(t testing.TB, text string) *experiment.Experiment {
+func parseText(t testing.TB, text string) *experiment.Plan {
 	t.Helper()
 	e, err := experiment.Parse("file.yaml", strings.NewReader(text))
 	if err != nil {

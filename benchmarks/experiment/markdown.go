@@ -8,24 +8,6 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// Write shows the table in a format.
-func (t *Table) Write(w io.Writer, f report.Format) error {
-	notes := t.Notes
-	if t.Coverage != "" {
-		notes = append([]string{t.Coverage}, notes...)
-	}
-	out, err := report.NewWriter(w, f, t.Columns, report.Options{Notes: notes})
-	if err != nil {
-		return err
-	}
-	for _, row := range t.Rows {
-		if err := out.Row(row...); err != nil {
-			return err
-		}
-	}
-	return out.Close()
-}
-
 // WriteMarkdown writes a result as a document: verdicts, tables, and how the
 // numbers were made.
 func WriteMarkdown(w io.Writer, r *Result) error {
@@ -74,7 +56,7 @@ func (k *Ranking) markdown(w io.Writer, several bool, coverage string) error {
 	if _, err := fmt.Fprintf(w, "\n## %s\n\n", escape(title)); err != nil {
 		return err
 	}
-	t := Table{Coverage: coverage, Columns: []report.Column{
+	t := report.NamedTable{Coverage: coverage, Columns: []report.Column{
 		{Name: "system"}, {Name: "human", Header: k.Human, Kind: report.KindFloat, Digits: 3}, {Name: "rank", Kind: report.KindFloat},
 	}, Notes: []string{"a rank behind each score; scores are means over the judged segments"}}
 	for i, s := range k.Settings {
@@ -82,7 +64,7 @@ func (k *Ranking) markdown(w io.Writer, several bool, coverage string) error {
 			report.Column{Name: fmt.Sprint("rank", i), Header: "rank", Kind: report.KindFloat})
 	}
 	for _, s := range k.Systems {
-		row := []report.Value{report.String(s.Name), number(s.Human.Score), rankValue(s.Human)}
+		row := []report.Value{report.String(s.Name), number(s.First.Score), rankValue(s.First)}
 		for _, p := range s.Under {
 			row = append(row, number(p.Score), rankValue(p))
 		}

@@ -52,6 +52,14 @@ type datasetEntry struct {
 	Human             string   `yaml:"human"`
 	IncludeReferences bool     `yaml:"include_references"`
 	AllowNoReference  bool     `yaml:"allow_no_reference"`
+	Matrix            string   `yaml:"matrix"`
+	Scores            []scores `yaml:"scores"`
+}
+
+// scores is a file of scores with the name of their metric.
+type scores struct {
+	Name string `yaml:"name"`
+	File string `yaml:"file"`
 }
 
 type bootstrapEntry struct {
@@ -167,7 +175,7 @@ func (f *file) experiment(path string) (*Plan, error) {
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
-	if len(e.Metrics) == 0 {
+	if len(e.Metrics) == 0 && !slices.ContainsFunc(f.Datasets, func(d datasetEntry) bool { return d.Matrix != "" || len(d.Scores) > 0 }) {
 		e.Metrics = []string{"bleu", "chrf"}
 	}
 	var err error
@@ -228,10 +236,17 @@ func (f *file) datasets(e *Plan) error {
 		if len(d.Reference) > 0 && !strings.HasPrefix(d.Dataset, "mtme:") {
 			return yamlfile.Wrong(field+".reference", "chooses among the named references of an mtme: dataset; %s has none", d.Dataset)
 		}
-		e.Datasets = append(e.Datasets, Dataset{
+		out := Dataset{
 			Name: name, Spec: d.Dataset, References: d.Reference, Expansions: d.Expansions, Human: d.Human,
-			IncludeReferences: d.IncludeReferences, AllowNoReference: d.AllowNoReference,
-		})
+			IncludeReferences: d.IncludeReferences, AllowNoReference: d.AllowNoReference, Matrix: d.Matrix,
+		}
+		for k, s := range d.Scores {
+			if s.Name == "" || s.File == "" {
+				return yamlfile.Wrong(fmt.Sprintf("%s.scores[%d]", field, k), "write the name of a metric and a file, such as {name: mine, file: mine.tsv}")
+			}
+			out.Scores = append(out.Scores, ScoreFile{s.Name, s.File})
+		}
+		e.Datasets = append(e.Datasets, out)
 	}
 	return nil
 }
@@ -401,6 +416,9 @@ func (f *file) significance(e *Plan) error {
 }
 
 func (f *file) comparisons(e *Plan) error {
+	if len(f.Comparisons) > 0 {
+		e.Pairing = Listed
+	}
 	for i, c := range f.Comparisons {
 		var pair Comparison
 		for k, s := range []settingEntry{c.A, c.B} {

@@ -15,8 +15,8 @@ func (r *run) prompts(ctx context.Context, d *data, res *Result) error {
 	if len(d.prompts) < 2 {
 		return nil
 	}
-	for _, m := range r.metrics {
-		info := m.Info()
+	for _, of := range d.series {
+		info := of.info
 		if !info.NeedsReferences {
 			continue
 		}
@@ -29,7 +29,7 @@ func (r *run) prompts(ctx context.Context, d *data, res *Result) error {
 			return err
 		}
 		r.progress("%s: prompts, %s", d.Name, info.Name)
-		if err := r.promptsOf(ctx, d, m, best, res); err != nil {
+		if err := r.promptsOf(ctx, d, of, best, res); err != nil {
 			return fmt.Errorf("prompts: %s: %w", info.Name, err)
 		}
 	}
@@ -43,19 +43,19 @@ type promptTables struct {
 	alone, added, without *table
 }
 
-func (r *run) promptsOf(ctx context.Context, d *data, m metrics.Metric, best aggregate.Aggregator, res *Result) error {
-	of := func(s Set) (*table, error) {
+func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate.Aggregator, res *Result) error {
+	over := func(s Set) (*table, error) {
 		set, err := d.columns(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		return r.values(ctx, d, m, best, set)
+		return r.values(ctx, d, &setting{series: of, aggregator: best, set: set})
 	}
-	single, err := of(Set{Kind: KindFirst, K: 1})
+	single, err := over(Set{Kind: KindFirst, K: 1})
 	if err != nil {
 		return err
 	}
-	all, err := of(Set{Kind: KindAll})
+	all, err := over(Set{Kind: KindAll})
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (r *run) promptsOf(ctx context.Context, d *data, m metrics.Metric, best agg
 			sets = []Set{{Kind: KindOriginal}, {Kind: KindOriginal}, {Kind: KindAlone, Prompts: d.prompts}}
 		}
 		for i, to := range []**table{&t.alone, &t.added, &t.without} {
-			if *to, err = of(sets[i]); err != nil {
+			if *to, err = over(sets[i]); err != nil {
 				return err
 			}
 		}
@@ -84,20 +84,16 @@ func (r *run) promptsOf(ctx context.Context, d *data, m metrics.Metric, best agg
 		}
 		tables = append(tables, t)
 	}
-	cells, err := r.cellsOnce(ctx, d, m)
-	if err != nil {
-		return err
-	}
-	decided := d.decides(cells, m.Info(), all)
-	for _, st := range r.e.Statistics {
-		out := PromptAnalysis{About: d.about(st), Metric: m.Info().Name, Aggregator: best.Name()}
+	decided := d.decides(of.cells, of.info, all)
+	for _, st := range r.p.Statistics {
+		out := PromptAnalysis{About: d.about(st), Metric: of.info.Name, Aggregator: best.Name()}
 		judged, scored := all.judged()
-		out.Cells, out.Missing = scored, judged-scored
-		first, err := r.estimate(ctx, single, st, r.e.Bootstrap.Resamples)
+		out.Cells, out.Missing, out.Unscored = scored, all.missing(), judged-scored
+		first, err := r.estimate(ctx, single, st, r.p.Bootstrap.Resamples)
 		if err != nil {
 			return err
 		}
-		every, err := r.estimate(ctx, all, st, r.e.Bootstrap.Resamples)
+		every, err := r.estimate(ctx, all, st, r.p.Bootstrap.Resamples)
 		if err != nil {
 			return err
 		}
@@ -131,24 +127,6 @@ func countPresent(texts []refract.Text) int {
 		}
 	}
 	return n
-}
-
-// gain is the difference of two tables over the cells that both have, with its
-// interval and the values of both.
-func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number, iv *Interval, av, bv Number, err error) {
-	x, y, err := aligned(a, b)
-	if err != nil {
-		return None(), nil, None(), None(), err
-	}
-	first, err := r.estimate(ctx, x, st, r.e.Bootstrap.Resamples)
-	if err != nil {
-		return None(), nil, None(), None(), err
-	}
-	second, err := r.estimate(ctx, y, st, r.e.Bootstrap.Resamples)
-	if err != nil {
-		return None(), nil, None(), None(), err
-	}
-	return first.Value - second.Value, r.interval(differences(first.resamples, second.resamples)), first.Value, second.Value, nil
 }
 
 // decision is how often a prompt's text has the best score.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/report"
 )
 
 // realData returns the folder of real data, or skips.
@@ -62,7 +63,7 @@ analyses: [prompts]
 		}
 	}
 	if !slices.ContainsFunc(res.Verdicts, func(v experiment.Verdict) bool {
-		return v.Outcome == experiment.Better && strings.HasPrefix(v.Text, "max over 11 references (all) beats single for bleu, kendall: +0.048 [")
+		return v.Outcome == report.Better && strings.HasPrefix(v.Text, "max over 11 references (all) beats single for bleu, kendall: +0.048 [")
 	}) {
 		t.Errorf("no verdict on max for bleu among %v", res.Verdicts)
 	}

@@ -30,7 +30,7 @@ func TestRecipes(t *testing.T) {
 }
 
 // small makes a shipped experiment quick, on files in the layout of the release.
-func small(t *testing.T, recipe, spec string) *experiment.Experiment {
+func small(t *testing.T, recipe, spec string) *experiment.Plan {
 	t.Helper()
 	e := parse(t, "../recipes/"+recipe+"/experiment.yaml")
 	e.Dir, e.Bootstrap.Resamples, e.Test.Resamples = "../dataset/testdata", 20, 100

@@ -1,8 +1,8 @@
 package experiment
 
 import (
-	"encoding/json"
-	"math"
+	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/report"
 )
 
 // Result is what an experiment found, as plain data. In JSON a Number that is
@@ -14,6 +14,7 @@ type Result struct {
 	Statistics  []string         `json:"statistics"` // labels, in the file's order
 	Confidence  float64          `json:"confidence"` // of all intervals
 	Rows        []Row            `json:"rows"`
+	Ranks       []Ranks          `json:"-"`
 	Differences []Difference     `json:"differences"`
 	Curves      []CurveResult    `json:"curves"`
 	Prompts     []PromptAnalysis `json:"prompts"`
@@ -23,43 +24,12 @@ type Result struct {
 	Notes       []string         `json:"notes"` // how the numbers were made, and what was left out
 }
 
-// Number is a float64 that may be undefined: NaN, and null in JSON.
-type Number float64
-
-// None is the Number that is undefined.
-func None() Number { return Number(math.NaN()) }
-
-// Defined says whether there is a number.
-func (n Number) Defined() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
-
-// MarshalJSON writes null for what is undefined.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if !n.Defined() {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
-
-// UnmarshalJSON reads null as undefined.
-func (n *Number) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		*n = None()
-		return nil
-	}
-	return json.Unmarshal(b, (*float64)(n))
-}
-
-// Interval is a confidence interval.
-type Interval struct {
-	Low  Number `json:"low"`
-	High Number `json:"high"`
-	// Undefined is the number of resamples without a value, which it leaves
-	// out.
-	Undefined int `json:"undefined,omitempty"`
-}
-
-// Contains says whether a value lies within the interval, the ends included.
-func (i *Interval) Contains(v float64) bool { return float64(i.Low) <= v && v <= float64(i.High) }
+// The words of findings, which package report has for all that show them.
+type (
+	Number  = report.Number
+	Verdict = report.Verdict
+	Fact    = report.Fact
+)
 
 // DatasetInfo is what a dataset has.
 type DatasetInfo struct {
@@ -91,41 +61,51 @@ type Row struct {
 	Setting SettingName `json:"setting"`
 	// MinReferences and MaxReferences are the fewest and the most references
 	// that entered a score.
-	MinReferences int       `json:"min_references"`
-	MaxReferences int       `json:"max_references"`
-	Value         Number    `json:"value"`
-	Interval      *Interval `json:"interval"`
-	N             int       `json:"n"`       // score pairs, or pairs of systems
-	Missing       int       `json:"missing"` // cells without one of the scores
-	Systems       int       `json:"systems"`
-	Groups        int       `json:"groups"`  // vectors, or systems, that the value stands on
-	Dropped       int       `json:"dropped"` // of these left out as undefined
+	MinReferences int           `json:"min_references"`
+	MaxReferences int           `json:"max_references"`
+	Value         Number        `json:"value"`
+	Interval      *report.Range `json:"interval"`
+	N             int           `json:"n"`       // score pairs, or pairs of systems
+	Missing       int           `json:"missing"` // cells without one of the scores
+	Unscored      int           `json:"-"`       // of them, those with a human score
+	Systems       int           `json:"systems"`
+	Groups        int           `json:"groups"`  // vectors, or systems, that the value stands on
+	Dropped       int           `json:"dropped"` // of these left out as undefined
 	// Ties is the share of the pairs of cells with the same score of the
 	// metric; undefined for statistics of systems.
 	Ties      Number `json:"ties"`
 	Epsilon   Number `json:"epsilon"` // chosen threshold of ties; undefined but for calibrated statistics
 	Signature string `json:"signature"`
+	Note      string `json:"-"` // what is to be known of the value; "" for nothing
+}
+
+// Ranks are the settings of a dataset in their order, each tested against every
+// other under one statistic.
+type Ranks struct {
+	About
+	*significance.Comparison
 }
 
 // Difference compares two settings over the cells that both have.
 type Difference struct {
 	About
-	A         SettingName `json:"a"`
-	B         SettingName `json:"b"`
-	AName     string      `json:"a_name"` // such as "max over 11 references (all)"
-	BName     string      `json:"b_name"`
-	AValue    Number      `json:"a_value"`
-	BValue    Number      `json:"b_value"`
-	Value     Number      `json:"value"` // A less B
-	Interval  *Interval   `json:"interval"`
-	Test      string      `json:"test"`      // "" where none was made
-	P         Number      `json:"p"`         // one-sided, of the larger being larger by chance
-	Corrected Number      `json:"corrected"` // after Holm's correction
-	Resamples int         `json:"resamples"` // of the test
-	N         int         `json:"n"`
-	Cells     int         `json:"cells"`   // with all three scores
-	Missing   int         `json:"missing"` // judged cells without one of them
-	Equal     int         `json:"equal"`   // cells in which both settings have the same score
+	A         SettingName   `json:"a"`
+	B         SettingName   `json:"b"`
+	AName     string        `json:"a_name"` // such as "max over 11 references (all)"
+	BName     string        `json:"b_name"`
+	AValue    Number        `json:"a_value"`
+	BValue    Number        `json:"b_value"`
+	Value     Number        `json:"value"` // A less B
+	Interval  *report.Range `json:"interval"`
+	Test      string        `json:"test"`      // "" where none was made
+	P         Number        `json:"p"`         // one-sided, of the larger being larger by chance
+	Corrected Number        `json:"corrected"` // after Holm's correction
+	Resamples int           `json:"resamples"` // of the test
+	N         int           `json:"n"`
+	Cells     int           `json:"cells"`   // with all three scores
+	Missing   int           `json:"missing"` // cells without one of them
+	Unscored  int           `json:"-"`       // of them, those with a human score
+	Equal     int           `json:"equal"`   // cells in which both settings have the same score
 	// Significant is set where the interval and the corrected p-value both say
 	// so; of what was not made, the other decides.
 	Significant bool   `json:"significant"`
@@ -139,7 +119,8 @@ type CurveResult struct {
 	Metric     string  `json:"metric"`
 	Aggregator string  `json:"aggregator"`
 	By         string  `json:"by"`
-	Seeds      int     `json:"seeds"` // orders that a value is the mean of
+	Over       string  `json:"over,omitempty"` // what texts are compared by, where the plan says
+	Seeds      int     `json:"seeds"`          // orders that a value is the mean of
 	Points     []Point `json:"points"`
 	// Enough is the smallest number of references from which on all points
 	// are within the interval of no difference to all references; 0 where
@@ -151,16 +132,19 @@ type CurveResult struct {
 
 // Point is a point of a curve.
 type Point struct {
-	K          int       `json:"k"`          // chosen variants
-	References int       `json:"references"` // at most
-	Value      Number    `json:"value"`
-	Interval   *Interval `json:"interval"`
-	Least      Number    `json:"least"` // and largest over random orders; undefined for one order
-	Largest    Number    `json:"largest"`
-	ToAll      Number    `json:"to_all"` // less the value of all references
-	ToAllRange *Interval `json:"to_all_interval"`
-	N          int       `json:"n"`
-	Missing    int       `json:"missing"`
+	K          int           `json:"k"`          // chosen variants
+	References int           `json:"references"` // at most
+	Value      Number        `json:"value"`
+	Interval   *report.Range `json:"interval"`
+	Least      Number        `json:"least"` // and largest over random orders; undefined for one order
+	Largest    Number        `json:"largest"`
+	ToAll      Number        `json:"to_all"` // less the value of all references
+	ToAllRange *report.Range `json:"to_all_interval"`
+	N          int           `json:"n"`
+	Missing    int           `json:"missing"`
+
+	resamples []float64
+	pool      []bool // segments that were resampled
 }
 
 // PromptAnalysis says what each prompt is worth.
@@ -172,6 +156,7 @@ type PromptAnalysis struct {
 	All        Number         `json:"all"`        // value of all references
 	Cells      int            `json:"cells"`
 	Missing    int            `json:"missing"`
+	Unscored   int            `json:"-"`       // of them, those with a human score
 	Prompts    []PromptEffect `json:"prompts"` // the originals first
 }
 
@@ -190,80 +175,38 @@ type PromptEffect struct {
 	Alone   Number `json:"alone"` // value of its texts alone
 	// Added is the value of the originals and its texts, AddedGain what these
 	// add to the single reference.
-	Added         Number    `json:"added"`
-	AddedGain     Number    `json:"added_gain"`
-	AddedInterval *Interval `json:"added_interval"`
+	Added         Number        `json:"added"`
+	AddedGain     Number        `json:"added_gain"`
+	AddedInterval *report.Range `json:"added_interval"`
 	// Without is the value of all but its texts, Effect what these add to it.
-	Without        Number    `json:"without"`
-	Effect         Number    `json:"effect"`
-	EffectInterval *Interval `json:"effect_interval"`
+	Without        Number        `json:"without"`
+	Effect         Number        `json:"effect"`
+	EffectInterval *report.Range `json:"effect_interval"`
 }
 
 // Stratum is a difference within a part of the segments.
 type Stratum struct {
 	About
-	A         SettingName `json:"a"`
-	B         SettingName `json:"b"`
-	AName     string      `json:"a_name"`
-	BName     string      `json:"b_name"`
-	Dimension string      `json:"dimension"` // "domain", "length" or "references"
-	Name      string      `json:"name"`
-	Segments  int         `json:"segments"`
-	AValue    Number      `json:"a_value"`
-	BValue    Number      `json:"b_value"`
-	Value     Number      `json:"value"`
-	Interval  *Interval   `json:"interval"`
-	N         int         `json:"n"`
-	Missing   int         `json:"missing"`
+	A         SettingName   `json:"a"`
+	B         SettingName   `json:"b"`
+	AName     string        `json:"a_name"`
+	BName     string        `json:"b_name"`
+	Dimension string        `json:"dimension"` // "domain", "length" or "references"
+	Name      string        `json:"name"`
+	Segments  int           `json:"segments"`
+	AValue    Number        `json:"a_value"`
+	BValue    Number        `json:"b_value"`
+	Value     Number        `json:"value"`
+	Interval  *report.Range `json:"interval"`
+	N         int           `json:"n"`
+	Missing   int           `json:"missing"`
 }
 
 // Ranking is the order of systems under each setting of a dataset.
 type Ranking struct {
-	Dataset  string         `json:"dataset"`
-	Human    string         `json:"human"`
-	Settings []SettingName  `json:"settings"`
-	Names    []string       `json:"names"`   // of the settings, for people
-	Systems  []RankedSystem `json:"systems"` // by human score, the best first
-}
-
-// RankedSystem is one system.
-type RankedSystem struct {
-	Name  string  `json:"name"`
-	Human Place   `json:"human"`
-	Under []Place `json:"under"` // a place per setting
-}
-
-// Place is where a system stands.
-type Place struct {
-	Score Number  `json:"score"` // mean over segments, in units of the metric
-	Rank  float64 `json:"rank"`  // from 1, half numbers for ties; 0 without a score
-	Cells int     `json:"cells"` // segments that entered
-}
-
-// Outcome says which way a verdict goes.
-type Outcome string
-
-// The outcomes. The zero Outcome is a plain statement.
-const (
-	Neutral Outcome = ""
-	Better  Outcome = "better"
-	Worse   Outcome = "worse"
-	Unclear Outcome = "unclear" // the data do not decide
-)
-
-// Verdict is one finding in plain language, with the numbers that carry it.
-type Verdict struct {
-	Dataset string    `json:"dataset"`
-	Kind    string    `json:"kind"` // "difference", "curve", "prompts", "strata" or "coverage"
-	Outcome Outcome   `json:"outcome"`
-	Text    string    `json:"text"`
-	Numbers []Fact    `json:"numbers"`
-	Value   Number    `json:"value"` // the effect; undefined where there is none
-	Range   *Interval `json:"interval"`
-}
-
-// Fact is a named number, or what else carries a verdict, as people read it.
-type Fact struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Dataset  string                `json:"dataset"`
+	Human    string                `json:"human"`
+	Settings []SettingName         `json:"settings"`
+	Names    []string              `json:"names"`   // of the settings, for people
+	Systems  []report.RankedSystem `json:"systems"` // by human score, the best first
 }

@@ -3,23 +3,40 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Runner runs experiments. Store, Open and Metric are needed.
+// Runner carries out plans. Open and Metric are needed.
 type Runner struct {
-	Store *Store
+	Store *Store // of cells and statistics; nil for none
 	// Open opens a dataset with its judgements and its expansions. Relative
-	// paths are the caller's to resolve, with [Experiment.Path].
+	// paths are the caller's to resolve, with [Plan.Path].
 	Open func(d Dataset) (refract.Dataset, error)
 	// Metric makes the metric of a spec.
-	Metric  func(spec string) (metrics.Metric, error)
-	Workers int // segments scored at a time; default GOMAXPROCS
+	Metric func(ctx context.Context, spec string) (metrics.Metric, error)
+	// Similarity makes what texts are compared by from the name that a Curve
+	// has; nil where n-grams are all there is.
+	Similarity func(ctx context.Context, over string) (selection.Similarity, error)
+	// Options are those of the engines that score: Workers and Batch, and a Scope
+	// other than refract.Averaged where Scored needs statistics of a corpus.
+	Options refract.Options
+	// EarlyStop leaves out cells that cannot change what the plan asks for.
+	EarlyStop bool
+	// ScoresAlone goes on without human scores: then nothing is compared.
+	ScoresAlone bool
+	// Scored is told of every segment with its scores by the engine's metrics,
+	// once and in order; it may be nil.
+	Scored func(dataset string, e *refract.Engine, s *refract.SegmentScores) error
 	// Warn is told what is wrong but stops nothing, and Progress what is being
 	// done; either may be nil.
 	Warn, Progress func(message string)
@@ -28,28 +45,23 @@ type Runner struct {
 // run is one run of a Runner.
 type run struct {
 	*Runner
-	e         *Experiment
-	metrics   []metrics.Metric
-	usage     Usage
-	estimates map[string]*estimate
-	tests     map[string]*significance.Result
-	notes     []string
-	same      []same
-	bootstrap map[int]*correlate.Bootstrap // by the number of resamples
+	p          *Plan
+	metrics    []metrics.Metric // that score, with their specs
+	specs      []string
+	estimates  once[*estimate]
+	tests      once[*significance.Result]
+	bootstraps once[*correlate.Bootstrap] // by the number of resamples
+	notes      []string
+	same       []same
 
-	// of the dataset at hand
-	scored  map[metrics.Metric][]refract.MetricScores
-	natives []nativeScores
-}
-
-type nativeScores struct {
-	metric metrics.Metric
-	set    columnsOf
-	scores []refract.MetricScores
+	mu    sync.Mutex
+	usage Usage
 }
 
 func (r *run) warn(format string, args ...any) {
 	if r.Warn != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.Warn(fmt.Sprintf(format, args...))
 	}
 }
@@ -60,6 +72,12 @@ func (r *run) progress(format string, args ...any) {
 	}
 }
 
+func (r *run) count(add func(u *Usage)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	add(&r.usage)
+}
+
 // note adds a note, once.
 func (r *run) note(format string, args ...any) {
 	if n := fmt.Sprintf(format, args...); !slices.Contains(r.notes, n) {
@@ -67,57 +85,54 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// Run runs an experiment. The Result depends on the experiment, the data, the
-// metrics and the program's version alone; the Usage says what the store saved.
-// What was scored before an error is in the store.
-func (rr *Runner) Run(ctx context.Context, e *Experiment) (*Result, Usage, error) {
-	r := &run{Runner: rr, e: e, estimates: map[string]*estimate{}, tests: map[string]*significance.Result{}, bootstrap: map[int]*correlate.Bootstrap{}}
+// parallel does n things on all cores.
+func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return do(ctx, i)
+		})
+	}
+	return g.Wait()
+}
+
+// Run carries out a plan. The Result depends on the plan, the data, the metrics
+// and the program's version alone; the Usage says what the store saved. What was
+// scored before an error is in the store. A [*PlanError] says that the plan asks
+// for what cannot be.
+func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, Usage, error) {
+	r := &run{Runner: rr, p: p}
 	res, err := r.run(ctx)
 	return res, r.usage, err
 }
 
 func (r *run) run(ctx context.Context) (*Result, error) {
-	seen := map[string]string{}
-	for _, spec := range r.e.Metrics {
-		m, err := r.Metric(spec)
-		if err != nil {
-			return nil, err
-		}
-		if other, twice := seen[m.Info().Name]; twice {
-			return nil, fmt.Errorf("metrics %q and %q are the same", other, spec)
-		}
-		seen[m.Info().Name] = spec
-		r.metrics = append(r.metrics, m)
+	if err := r.makeMetrics(ctx); err != nil {
+		return nil, err
 	}
 	res := &Result{
-		Name: r.e.Name, Version: refract.Version, Confidence: r.e.Bootstrap.Confidence,
+		Name: r.p.Name, Version: refract.Version, Confidence: r.p.Bootstrap.Confidence,
 		Datasets: []DatasetInfo{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
 		Prompts: []PromptAnalysis{}, Strata: []Stratum{}, Rankings: []Ranking{}, Verdicts: []Verdict{},
 	}
-	for _, s := range r.e.Statistics {
+	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
 	}
-	p := &pool{}
-	for _, entry := range r.e.Datasets {
+	pooled := &pool{}
+	for _, entry := range r.p.Datasets {
 		r.progress("reading %s", entry.Name)
-		ds, err := r.Open(entry)
-		if err != nil {
-			return nil, fmt.Errorf("dataset %s: %w", entry.Name, err)
-		}
-		d, err := load(ctx, entry, ds)
-		if err != nil {
-			return nil, fmt.Errorf("dataset %s: %w", entry.Name, err)
-		}
-		for _, s := range r.e.Statistics {
-			if _, _, err := s.Level.Groups(d.places); err != nil {
-				return nil, fmt.Errorf("dataset %s: %s: %w", entry.Name, s.Label(), err)
+		if err := r.dataset(ctx, entry, res, pooled); err != nil {
+			if r.p.Dir != "" || len(r.p.Datasets) > 1 {
+				err = fmt.Errorf("dataset %s: %w", entry.Name, err)
 			}
-		}
-		if err := r.dataset(ctx, d, res, p); err != nil {
-			return nil, fmt.Errorf("dataset %s: %w", entry.Name, err)
+			return nil, err
 		}
 	}
-	r.pooled(p, res)
+	r.pooled(pooled, res)
 	r.correct(res)
 	r.method()
 	res.Notes = r.notes
@@ -125,94 +140,99 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	return res, nil
 }
 
+// makeMetrics makes the metrics that score.
+func (r *run) makeMetrics(ctx context.Context) error {
+	seen := map[string]string{}
+	for _, spec := range r.p.Metrics {
+		if _, stored := isStored(spec); stored {
+			continue
+		}
+		m, err := r.Metric(ctx, spec)
+		if err != nil {
+			return err
+		}
+		info := m.Info()
+		if other, twice := seen[info.Name]; twice {
+			return planErrorf("metrics %q and %q are the same", other, spec)
+		}
+		seen[info.Name] = spec
+		r.metrics, r.specs = append(r.metrics, m), append(r.specs, spec)
+		if s := (&series{metric: m, info: info}); r.p.Strict && info.NeedsReferences && !s.hasNative() && slices.ContainsFunc(r.p.Aggregators, isNative) {
+			return s.noNative()
+		}
+	}
+	return nil
+}
+
 // dataset does all there is to do with one dataset.
-func (r *run) dataset(ctx context.Context, d *data, res *Result, p *pool) error {
-	r.scored, r.natives = map[metrics.Metric][]refract.MetricScores{}, nil
-	res.Datasets = append(res.Datasets, d.info())
+func (r *run) dataset(ctx context.Context, entry Dataset, res *Result, pooled *pool) error {
+	ds, err := r.Open(entry)
+	if err != nil {
+		return err
+	}
+	d, err := load(ctx, entry, ds, r.ScoresAlone)
+	if err != nil {
+		return err
+	}
+	if d.series, err = r.allSeries(ctx, d); err != nil {
+		return err
+	}
+	for _, s := range r.p.Statistics {
+		if _, _, err := s.Level.Groups(d.places); err != nil {
+			return fmt.Errorf("%s: %w", s.Label(), err)
+		}
+	}
 	settings, err := r.settings(ctx, d)
 	if err != nil {
 		return err
 	}
-	if err := r.rows(ctx, d, settings, res, p); err != nil {
+	if err := r.score(ctx, d, settings, !r.mayStop(settings)); err != nil {
 		return err
 	}
-	pairs, err := r.pairs(settings)
+	res.Datasets = append(res.Datasets, d.info())
+	if d.human == "" {
+		return nil
+	}
+	if err := r.fill(ctx, d, settings); err != nil {
+		return err
+	}
+	pairs, err := r.pairs(d, settings)
 	if err != nil {
 		return err
 	}
-	if err := r.differences(ctx, d, pairs, res, p); err != nil {
+	if err := r.ranks(ctx, d, settings, res); err != nil {
+		return err
+	}
+	if err := r.rows(ctx, d, settings, res, pooled); err != nil {
+		return err
+	}
+	if err := r.differences(ctx, d, pairs, res, pooled); err != nil {
 		return err
 	}
 	if err := r.curves(ctx, d, res); err != nil {
 		return err
 	}
-	if r.e.Prompts {
+	if r.p.Prompts {
 		if err := r.prompts(ctx, d, res); err != nil {
 			return err
 		}
 	}
-	if r.e.Strata {
+	if r.p.Strata {
 		if err := r.strata(ctx, d, pairs, res); err != nil {
 			return err
 		}
 	}
-	if r.e.Ranking {
+	if r.p.Ranking {
 		res.Rankings = append(res.Rankings, rank(d, settings))
 	}
 	return nil
 }
 
-func (d *data) info() DatasetInfo {
-	id := refract.NewIdentity()
-	for _, s := range d.segments {
-		id.Add(s)
-	}
-	out := DatasetInfo{
-		Name: d.Name, Human: d.human, Segments: len(d.segments), Systems: d.systems.Systems,
-		LeftOut: orEmpty(d.systems.Human), Unjudged: orEmpty(d.systems.Unjudged), Prompts: orEmpty(d.prompts), Set: id.Name(),
-	}
-	for _, ok := range d.gold.GoldOK {
-		if ok {
-			out.Cells++
-		}
-	}
-	return out
-}
-
-func orEmpty(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
-}
-
-// cellsOnce is cells, which it keeps for the dataset at hand.
-func (r *run) cellsOnce(ctx context.Context, d *data, m metrics.Metric) ([]refract.MetricScores, error) {
-	if s, ok := r.scored[m]; ok {
-		return s, nil
-	}
-	s, err := r.cells(ctx, d, m)
-	if err == nil {
-		r.scored[m] = s
-	}
-	return s, err
-}
-
-// keptNatives is how many native scorings are kept for the dataset at hand.
-const keptNatives = 256
-
-// nativeOnce is native, of which it keeps the first few.
-func (r *run) nativeOnce(ctx context.Context, d *data, m metrics.Metric, set columnsOf) ([]refract.MetricScores, error) {
-	for _, n := range r.natives {
-		if n.metric == m && n.set.equal(set) {
-			return n.scores, nil
-		}
-	}
-	s, err := r.native(ctx, d, m, set)
-	if err == nil && len(r.natives) < keptNatives {
-		r.natives = append(r.natives, nativeScores{m, set, s})
-	}
-	return s, err
+// mayStop says whether cells may be left out: no choice of references is asked
+// for but the first one and all of them.
+func (r *run) mayStop(settings []*setting) bool {
+	return r.EarlyStop && len(r.p.Curves) == 0 && !r.p.Prompts &&
+		!slices.ContainsFunc(settings, func(s *setting) bool { return !s.whole && !s.single })
 }
 
 // about fills in what a number is about.
@@ -221,33 +241,52 @@ func (d *data) about(s Statistic) About {
 }
 
 // rows takes all statistics of all settings.
-func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Result, p *pool) error {
+func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Result, pooled *pool) error {
+	n := len(r.p.Statistics)
+	estimates, ties := make([]*estimate, len(settings)*n), make([]Number, len(settings)*n)
 	for _, s := range settings {
 		r.progress("%s: %s", d.Name, s.name)
-		for _, st := range r.e.Statistics {
-			est, err := r.estimate(ctx, s.table, st, r.e.Bootstrap.Resamples)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			ties, err := s.table.ties(st)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			judged, scored := s.table.judged()
-			res.Rows = append(res.Rows, Row{
-				About: d.about(st), Setting: s.name, MinReferences: s.table.minRefs, MaxReferences: s.table.maxRefs,
-				Value: est.Value, Interval: r.interval(est.resamples), N: est.N, Missing: judged - scored, Systems: s.table.Systems,
-				Groups: est.Groups, Dropped: est.Dropped, Ties: ties, Epsilon: est.Epsilon, Signature: s.signature,
-			})
-			p.add(d, s, st, est)
+	}
+	err := parallel(ctx, len(estimates), func(ctx context.Context, i int) (err error) {
+		s, st := settings[i/n], r.p.Statistics[i%n]
+		if estimates[i], err = r.estimate(ctx, s.table, st, r.p.Bootstrap.Resamples); err == nil {
+			ties[i], err = s.table.ties(st)
 		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, est := range estimates {
+		s, st := settings[i/n], r.p.Statistics[i%n]
+		row := Row{
+			About: d.about(st), Setting: s.name, MinReferences: s.table.minRefs, MaxReferences: s.table.maxRefs,
+			Value: est.Value, Interval: r.interval(est.resamples), N: est.N, Missing: s.table.missing(), Systems: s.table.Systems,
+			Groups: est.Groups, Dropped: est.Dropped, Ties: ties[i], Epsilon: est.Epsilon, Signature: s.signature,
+		}
+		switch {
+		case est.own:
+			row.Note = fmt.Sprintf("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
+		case est.unsampled(r.p.Bootstrap.Resamples):
+			row.Note = fmt.Sprintf("no interval of %v: %v", st.Measure.Statistic, correlate.ErrTooManyPairs)
+		}
+		if row.Note != "" {
+			r.note("%s", row.Note)
+		}
+		judged, scored := s.table.judged()
+		row.Unscored = judged - scored
+		res.Rows = append(res.Rows, row)
+		pooled.add(d, s, st, est)
 	}
 	return nil
 }
 
 // method notes how the numbers were made.
 func (r *run) method() {
-	b, t := r.e.Bootstrap, r.e.Test
+	b, t := r.p.Bootstrap, r.p.Test
 	if b.Resamples > 0 {
 		r.note("intervals: %g%% bootstrap over segments, %d resamples, seed %d; those of differences are paired", 100*b.Confidence, b.Resamples, b.Seed)
 	}
@@ -258,7 +297,7 @@ func (r *run) method() {
 		}
 		r.note("p-values: %s, one-sided in the direction seen, %s; corrected by Holm's method over the differences of a dataset and statistic", t.Method, how)
 	}
-	for _, s := range r.e.Statistics {
+	for _, s := range r.p.Statistics {
 		if s.Measure.Statistic == correlate.StatAccuracy {
 			r.note("accuracy: share of the pairs of systems that are ordered as by people, on means over the judged segments")
 		}

@@ -158,7 +158,7 @@ func TestCellsAreScoredOnce(t *testing.T) {
 	e.Metrics = []string{"chrf"}
 	r := runner(t, e, t.TempDir())
 	var cells atomic.Int64
-	r.Metric = func(spec string) (metrics.Metric, error) {
+	r.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {
 		m, err := registry().Parse(t.Context(), spec)
 		return counted{m, &cells}, err
 	}
@@ -240,7 +240,7 @@ func TestConsistency(t *testing.T) {
 		t.Errorf("segments by dimension %v, want %v", segments, want)
 	}
 	for _, k := range res.Rankings {
-		if k.Systems[0].Name != "alpha" || k.Systems[0].Human.Rank != 1 || len(k.Systems) != 3 {
+		if k.Systems[0].Name != "alpha" || k.Systems[0].First.Rank != 1 || len(k.Systems) != 3 {
 			t.Errorf("ranking %+v", k.Systems)
 		}
 	}

@@ -2,12 +2,15 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
@@ -23,6 +26,7 @@ type series struct {
 	stated  int
 	systems map[string]float64     // own scores of systems; nil where there are none
 	cells   []refract.MetricScores // by segment, against all references
+	mu      sync.Mutex             // of natives
 	natives []nativeScores
 }
 
@@ -129,7 +133,7 @@ func (r *run) fileSeries(_ context.Context, d *data) ([]*series, error) {
 	var out []*series
 	for _, f := range d.Scores {
 		s := newStated(f.Name, 0)
-		scores, err := dataset.ReadScores(r.p.file(f.Path), d.segments)
+		scores, err := dataset.ReadScores(r.p.file(f.Path), d.segments, func(w dataset.Warning) { r.warn("%s", w) })
 		if err != nil {
 			return nil, err
 		}
@@ -157,14 +161,14 @@ func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
 		names = nil
 	}
 	spec := r.p.Path(d.Spec)
-	found, err := dataset.StoredMetrics(spec, dataset.SegmentLevel, names...)
+	found, err := dataset.StoredMetrics(spec, correlate.SegmentLevel, names...)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%s has no stored metric scores at segment level", spec)
 	}
-	ofSystems, err := dataset.StoredMetrics(spec, dataset.SystemLevel)
+	ofSystems, err := dataset.StoredMetrics(spec, correlate.SystemLevel)
 	if err != nil {
 		return nil, err
 	}
@@ -235,118 +239,251 @@ func (s *series) signature(a aggregate.Aggregator, lo, hi int, set string) strin
 // hasNative says whether there is a native score of a series.
 func (s *series) hasNative() bool {
 	if m, ok := s.metric.(*matrix.Metric); ok {
-		return m.HasNative()
+		return m.Stored.HasNative()
 	}
 	return metrics.HasNative(s.metric)
 }
 
-// score scores, in one pass over the dataset, what is neither a dataset's own
-// nor in the store. What is needed of a metric follows from its settings.
+// wants are the settings that an engine must be made for, so that all that the
+// run asks of a metric can be told from its scores, and whether its own rule
+// over all references is among it.
+func (r *run) wants(s *series, settings []*setting) (out []refract.Setting, native bool) {
+	if !s.info.NeedsReferences {
+		return []refract.Setting{{Metric: s.metric, Aggregator: r.p.Aggregators[0]}}, false
+	}
+	native = slices.ContainsFunc(settings, func(t *setting) bool { return t.series == s && t.aggregator.Native() && t.whole })
+	for _, a := range r.p.Aggregators {
+		if !a.Native() || native || r.Scored != nil && s.hasNative() {
+			native = native || a.Native()
+			out = append(out, refract.Setting{Metric: s.metric, Aggregator: a})
+		}
+	}
+	if len(out) == 0 {
+		out = []refract.Setting{{Metric: s.metric}}
+	}
+	return out, native
+}
+
+// engine makes an engine for scoring all references of a dataset.
+func (r *run) engine(settings []refract.Setting, everyCell bool) (*refract.Engine, error) {
+	o := r.Options
+	o.Scope = r.scope()
+	o.Missing, o.EveryCell, o.AllowNoReferences = r.p.Missing, everyCell, true // checked before
+	return refract.NewEngine(settings, o)
+}
+
+// scope is that of the engine's system scores, which Scored alone may ask for.
+func (r *run) scope() refract.Scope {
+	if r.Scored == nil {
+		return refract.Averaged
+	}
+	return r.Options.Scope
+}
+
+// checkReferences wants a reference of every segment where the metric needs one.
+func (d *data) checkReferences(s *series) error {
+	if !s.info.NeedsReferences || d.AllowNoReference {
+		return nil
+	}
+	for _, seg := range d.segments {
+		if !slices.ContainsFunc(seg.AllReferences(nil), func(t refract.Text) bool { return t.Valid }) {
+			return &refract.NoReferencesError{Metric: s.info.Name, ID: seg.ID, Pos: seg.Pos}
+		}
+	}
+	return nil
+}
+
+// score makes the scores of all series that are not a dataset's own: from the
+// store, or in one pass over the dataset.
 func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell bool) error {
-	all := columnsOf(nil)
 	var full, todo []refract.Setting
-	var records []*recorder // of cells, then of native scores, by metric of todo
+	var scored []*scoring
 	defer func() {
-		for _, rec := range records {
-			rec.discard()
+		for _, s := range scored {
+			s.cells.discard()
+			s.native.discard()
 		}
 	}()
 	for _, s := range d.series {
 		if s.own {
 			continue
 		}
-		of, native := s.wants(settings)
-		full = append(full, of...)
-		if err := r.checkReferences(d, s); err != nil {
+		if err := d.checkReferences(s); err != nil {
 			return err
 		}
-		stored, err := r.fromStore(ctx, d, s, native)
+		of, native := r.wants(s, settings)
+		full = append(full, of...)
+		cells, column, err := r.fromStore(ctx, d, s, native)
 		if err != nil {
 			return err
 		}
-		if _, corpus := s.metric.(metrics.CorpusMetric); stored && !(r.Corpus && corpus) {
+		// The statistics of a corpus score are not stored.
+		if _, corpus := s.metric.(metrics.CorpusMetric); cells && (column || !native) && !(corpus && r.scope() == refract.Auto) {
 			continue
 		}
 		r.progress("scoring %s: %s", d.Name, s.info.Name)
 		todo = append(todo, of...)
-		for _, w := range []*wanted{r.cells(d.segments, s.metric), r.native(d.segments, s.metric)} {
-			rec := &recorder{wanted: w, run: r}
-			if !stored && (w.kind == cellsKind || native) {
-				if rec, err = r.record(w); err != nil {
-					return err
-				}
+		now := &scoring{series: s}
+		scored = append(scored, now)
+		if !cells {
+			if now.cells, err = r.record(r.cells(d.segments, s.metric)); err != nil {
+				return err
 			}
-			records = append(records, rec)
+		}
+		if native && !column {
+			if now.native, err = r.record(r.native(d.segments, s.metric)); err != nil {
+				return err
+			}
 		}
 	}
 	if len(full) == 0 {
 		return nil
 	}
-	engine, err := r.engine(d, full, everyCell)
+	engine, err := r.engine(full, everyCell)
 	if err != nil {
 		return err
 	}
-	yield := func(i int, seg *refract.Segment) error {
+	working := engine
+	switch len(todo) {
+	case 0:
+		working = nil
+	case len(full):
+	default:
+		if working, err = r.engine(todo, everyCell); err != nil {
+			return err
+		}
+	}
+	i := 0
+	take := func(out *refract.SegmentScores) error {
+		for k, s := range scored {
+			if err := s.add(i, out.Segment, out.Metrics[k]); err != nil {
+				return err
+			}
+		}
+		i++
 		if r.Scored == nil {
 			return nil
 		}
-		out := &refract.SegmentScores{Segment: seg}
+		whole := &refract.SegmentScores{Segment: out.Segment}
 		for _, s := range d.series {
 			if !s.own {
-				out.Metrics = append(out.Metrics, s.cells[i])
-				s.cells[i].First, s.cells[i].All = nil, nil
+				whole.Metrics = append(whole.Metrics, s.cells[i-1])
 			}
 		}
-		return r.Scored(d.Name, engine, out)
+		return r.Scored(d.Name, engine, whole)
 	}
-	if len(todo) == 0 {
-		for i, seg := range d.segments {
-			if err := yield(i, seg); err != nil {
+	if working == nil {
+		for _, seg := range d.segments {
+			if err := take(&refract.SegmentScores{Segment: seg}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	working := engine
-	if len(todo) < len(full) {
-		if working, err = r.engine(d, todo, everyCell); err != nil {
+	for _, s := range scored {
+		s.series.cells = make([]refract.MetricScores, len(d.segments))
+	}
+	if err := working.Run(ctx, list(d.segments), take); err != nil {
+		return err
+	}
+	for _, s := range scored {
+		s.series.natives = []nativeScores{{nil, s.series.cells}}
+		if err := errors.Join(s.cells.close(), s.native.close()); err != nil {
 			return err
 		}
 	}
-	var scored []*series
-	for _, m := range working.Metrics {
-		at := slices.IndexFunc(d.series, func(s *series) bool { return s.metric == m })
-		s := d.series[at]
-		s.cells, s.natives = make([]refract.MetricScores, 0, len(d.segments)), nil
-		scored = append(scored, s)
-	}
-	i := 0
-	err = working.Run(ctx, list(d.segments), func(out *refract.SegmentScores) error {
-		for k, s := range scored {
-			ms := out.Metrics[k]
-			s.cells = append(s.cells, ms)
-			if err := records[2*k].add(out.Segment, ms); err != nil {
-				return err
-			}
-			if rec := records[2*k+1]; rec.file != nil {
-				if err := rec.add(out.Segment, asColumn(&ms, len(out.Segment.Hypotheses))); err != nil {
-					return err
-				}
-			}
-		}
-		i++
-		return yield(i-1, out.Segment)
-	})
-	if err != nil {
+	return nil
+}
+
+// scoring is a series that is being scored. What is stored already is not
+// recorded.
+type scoring struct {
+	series        *series
+	cells, native *recorder
+}
+
+func (s *scoring) add(i int, seg *refract.Segment, ms refract.MetricScores) error {
+	s.series.cells[i] = ms
+	if err := s.cells.add(seg, ms); err != nil || s.native == nil {
 		return err
 	}
-	for k, s := range scored {
-		s.natives = []nativeScores{{all, s.cells}}
-		for _, rec := range records[2*k : 2*k+2] {
-			if err := rec.close(); err != nil {
-				return err
-			}
+	return s.native.add(seg, asColumn(&ms, len(seg.Hypotheses)))
+}
+
+// fromStore takes cells, and where they are wanted native scores, from the
+// store, and says which of them it has.
+func (r *run) fromStore(ctx context.Context, d *data, s *series, native bool) (cells, column bool, err error) {
+	if s.cells, cells, err = r.stored(ctx, r.cells(d.segments, s.metric)); err != nil || !native {
+		return cells, false, err
+	}
+	of, column, err := r.stored(ctx, r.native(d.segments, s.metric))
+	if cells && column {
+		for i := range s.cells {
+			s.cells[i].Native, s.cells[i].NativeStatus = of[i].Values, of[i].Status
+		}
+		s.natives = []nativeScores{{nil, s.cells}}
+	}
+	return cells, column, err
+}
+
+// nativeOf returns the matrices of a choice of references with the metric's own
+// scores against them. It keeps the first few.
+func (r *run) nativeOf(ctx context.Context, d *data, s *series, set columnsOf, whole bool) ([]refract.MetricScores, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.natives {
+		if n.set == nil && whole || n.set != nil && n.set.equal(set) {
+			return n.scores, nil
 		}
 	}
-	return nil
+	if s.own {
+		return nil, fmt.Errorf("there are native scores of %s against all references alone", s.info.Name)
+	}
+	segments := set.keep(d.segments)
+	w := r.native(segments, s.metric)
+	column, ok, err := r.stored(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		if column, err = r.scoreNative(ctx, d, s, w); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]refract.MetricScores, len(segments))
+	for i := range out {
+		set.subset(&out[i], &s.cells[i], i)
+		out[i].Native, out[i].NativeStatus = column[i].Values, column[i].Status
+	}
+	if len(s.natives) < keptNatives {
+		s.natives = append(s.natives, nativeScores{set, out})
+	}
+	return out, nil
+}
+
+func (r *run) scoreNative(ctx context.Context, d *data, s *series, w *wanted) ([]refract.MetricScores, error) {
+	r.progress("scoring %s: %s", d.Name, s.info.Name)
+	native, err := aggregate.Parse(matrix.Native)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := r.engine([]refract.Setting{{Metric: s.metric, Aggregator: native}}, true)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := r.record(w)
+	if err != nil {
+		return nil, err
+	}
+	defer rec.discard()
+	var out []refract.MetricScores
+	err = engine.Run(ctx, list(w.segments), func(of *refract.SegmentScores) error {
+		ms := asColumn(&of.Metrics[0], len(of.Segment.Hypotheses))
+		out = append(out, ms)
+		return rec.add(of.Segment, ms)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, rec.close()
 }

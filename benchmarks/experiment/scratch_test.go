@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/agreement"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
@@ -109,22 +108,25 @@ func fromScratch(t *rapid.T, data list, metric, aggregate string) (value float64
 	if err != nil {
 		t.Fatal(err)
 	}
-	col := agreement.NewCollector(1)
+	p := correlate.NewPairs(len(data), 3)
 	reducer := engine.Reducer()
+	at := 0
 	err = engine.Run(context.Background(), data, func(s *refract.SegmentScores) error {
-		col.Add(s.Segment, func(_, h int) (float64, bool) {
+		for h := range s.Segment.Hypotheses {
 			red, err := reducer.Reduce(s, 0, h)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return float64(m.Info().Direction) * red.Value, red.Status == metrics.Scored
-		})
+			p.Metric[at], p.MetricOK[at] = float64(m.Info().Direction)*red.Value, red.Status == metrics.Scored
+			p.Gold[at], p.GoldOK[at] = s.Segment.Judgements[h].Score, true
+			at++
+		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := correlate.Correlate(col.Pairs(0, "mqm", col.Systems("mqm", false)), correlate.StatKendall, correlate.None)
+	res, err := correlate.Correlate(p, correlate.StatKendall, correlate.None)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
 	case KindFirst:
 		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg)[:min(s.K, seg.NumReferences())] }), nil
 	case KindSelect:
-		orders, err := d.orders(ctx, s.Method, s.Seed)
+		orders, err := d.orders(ctx, s.Method, s.Seed, selection.NGrams())
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +85,20 @@ func (o *ordered) take(k int) columnsOf {
 // most is how many columns can be chosen at most.
 func (o *ordered) most() int { return o.chosen.most() }
 
-// orders returns the order of choice of a method. Variants are chosen beside
-// the originals; in a dataset without variants, originals beside the first.
-func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*ordered, error) {
+// orders returns the order of choice of a curve. Variants are chosen beside the
+// originals; in a dataset without variants, originals beside the first.
+func (r *run) orders(ctx context.Context, d *data, c Curve, seed uint64) (*ordered, error) {
+	similarity := selection.NGrams()
+	if c.Over != "" && c.Method.Compares() && r.Similarity != nil {
+		var err error
+		if similarity, err = r.Similarity(ctx, c.Over); err != nil {
+			return nil, err
+		}
+	}
+	return d.orders(ctx, c.Method, seed, similarity)
+}
+
+func (d *data) orders(ctx context.Context, m selection.Method, seed uint64, similarity selection.Similarity) (*ordered, error) {
 	segments := d.segments
 	if !d.variants {
 		segments = make([]*refract.Segment, len(d.segments))
@@ -95,11 +106,7 @@ func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*or
 			segments[i] = rest(s)
 		}
 	}
-	s := &selection.Selector{Method: m, Seed: seed}
-	if m.Compares() {
-		s.Similarity = selection.NGrams()
-	}
-	orders, err := orderAll(ctx, s, segments)
+	orders, err := orderAll(ctx, &selection.Selector{Method: m, Seed: seed, Similarity: similarity}, segments)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +149,32 @@ func (c columnsOf) keep(segments []*refract.Segment) []*refract.Segment {
 		out[i] = &t
 	}
 	return out
+}
+
+// subset fills in the scores of segment i against the choice, in the memory that
+// out has. Native scores and statistics are of all references, and left out. It
+// is false where no reference is left.
+func (c columnsOf) subset(out, ms *refract.MetricScores, i int) bool {
+	columns := c[i]
+	rows := len(ms.Values) / ms.Columns
+	out.Columns, out.Values, out.Status = len(columns), out.Values[:0], out.Status[:0]
+	for h := range rows {
+		values, status := ms.Values[h*ms.Columns:(h+1)*ms.Columns], ms.Status[h*ms.Columns:(h+1)*ms.Columns]
+		for _, k := range columns {
+			out.Values, out.Status = append(out.Values, values[k]), append(out.Status, status[k])
+		}
+	}
+	return len(columns) > 0
+}
+
+// whole says whether the choice is all references.
+func (c columnsOf) whole(segments []*refract.Segment) bool {
+	for i, s := range segments {
+		if len(c[i]) != s.NumReferences() {
+			return false
+		}
+	}
+	return true
 }
 
 // equal says whether two choices are the same.

@@ -1,13 +1,18 @@
 package experiment
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
 )
 
@@ -15,7 +20,8 @@ import (
 // (cells-KEY.parquet), native scores (native-KEY.parquet), statistics
 // (statistic-KEY.json) and tests (test-KEY.json). A key is the hash of all that
 // the content depends on, so that nothing in it is ever out of date, and files
-// may be deleted at will. A file appears under its name only when it is whole.
+// may be deleted at will. A file appears under its name only when it is whole. A
+// nil Store keeps nothing.
 type Store struct{ dir string }
 
 // OpenStore opens a store in a folder, which it makes where there is none.
@@ -33,6 +39,9 @@ func (s *Store) path(kind, key, extension string) string {
 // read reads a stored value. It is false where there is none; an error says
 // that there is one that cannot be read.
 func (s *Store) read(kind, key string, into any) (bool, error) {
+	if s == nil {
+		return false, nil
+	}
 	path := s.path(kind, key, ".json")
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,6 +58,9 @@ func (s *Store) read(kind, key string, into any) (bool, error) {
 
 // write stores a value.
 func (s *Store) write(kind, key string, value any) error {
+	if s == nil {
+		return nil
+	}
 	b, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("store of cells: %w", err)
@@ -71,6 +83,64 @@ func (u Usage) String() string {
 	return fmt.Sprintf("scored %d cells in %s, reused %d in %d; computed %s, reused %d",
 		u.ScoredCells, plural(u.ScoredMatrices, "matrix", "matrices"), u.ReusedCells, u.ReusedMatrices,
 		plural(u.ComputedStatistics, "statistic", "statistics"), u.ReusedStatistics)
+}
+
+// digest hashes what parts of a key are made of.
+type digest struct {
+	h   hash.Hash
+	buf []byte
+}
+
+// keyVersion begins every key. It changes when the rules of the store do.
+const keyVersion = "refract experiment 1\n"
+
+func newDigest(kind string) *digest {
+	d := &digest{h: sha256.New()}
+	d.h.Write([]byte(keyVersion))
+	d.text(kind)
+	d.text(refract.Version)
+	return d
+}
+
+func (d *digest) number(n uint64) {
+	d.buf = binary.AppendUvarint(d.buf[:0], n)
+	d.h.Write(d.buf)
+}
+
+func (d *digest) text(s string) {
+	d.number(uint64(len(s)))
+	d.h.Write([]byte(s))
+}
+
+func (d *digest) maybe(t refract.Text) {
+	if !t.Valid {
+		d.number(0)
+		return
+	}
+	d.number(1)
+	d.text(t.Value)
+}
+
+func (d *digest) sum() string { return hex.EncodeToString(d.h.Sum(nil)[:16]) }
+
+// texts hashes what a metric sees of a dataset against some of the references.
+func (d *digest) texts(segments []*refract.Segment, source bool) {
+	d.number(uint64(len(segments)))
+	for _, s := range segments {
+		d.text(s.ID)
+		if source {
+			d.maybe(s.Source)
+		}
+		d.number(uint64(s.NumReferences()))
+		for _, t := range s.AllReferences(nil) {
+			d.maybe(t)
+		}
+		d.number(uint64(len(s.Hypotheses)))
+		for i := range s.Hypotheses {
+			d.text(s.Hypotheses[i].System)
+			d.maybe(s.Hypotheses[i].Text)
+		}
+	}
 }
 
 func plural(n int, one, many string) string {

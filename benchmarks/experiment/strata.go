@@ -31,14 +31,11 @@ func (r *run) strata(ctx context.Context, d *data, pairs []pair, res *Result) er
 		}
 	}
 	for _, pr := range pairs {
-		x, y, err := aligned(pr.a.table, pr.b.table)
-		if err != nil {
-			return err
-		}
+		x, y := aligned(pr.a.table, pr.b.table)
 		for i := range all {
 			s := &all[i]
 			a, b := x.within(s.segments), y.within(s.segments)
-			for _, st := range r.e.Statistics {
+			for _, st := range r.p.Statistics {
 				if !st.ofCells() {
 					continue
 				}
@@ -46,11 +43,12 @@ func (r *run) strata(ctx context.Context, d *data, pairs []pair, res *Result) er
 					About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
 					Dimension: s.dimension, Name: s.name, Segments: s.count,
 				}
+				var err error
 				if out.Value, out.Interval, out.AValue, out.BValue, err = r.gain(ctx, a, b, st); err != nil {
 					return fmt.Errorf("%s %s: %w", s.dimension, s.name, err)
 				}
-				judged, scored := a.judged()
-				out.N, out.Missing = scored, judged-scored
+				_, out.N = a.judged()
+				out.Missing = s.count*a.Systems - out.N
 				res.Strata = append(res.Strata, out)
 			}
 		}

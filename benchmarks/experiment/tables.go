@@ -8,25 +8,14 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// Table is one table of a result, ready for package report.
-type Table struct {
-	Name    string // such as "rows"
-	Title   string
-	Columns []report.Column
-	Rows    [][]report.Value
-	// Coverage says how much of the data the table rests on.
-	Coverage string
-	Notes    []string
-}
-
 // TableNames are the names of the tables that [Result.Table] knows.
 func TableNames() []string {
 	return []string{"summary", "rows", "differences", "prompts", "curve", "strata", "ranking"}
 }
 
 // Table returns a table by its name. It may be without rows.
-func (r *Result) Table(name string) (*Table, error) {
-	tables := map[string]func() *Table{
+func (r *Result) Table(name string) (*report.NamedTable, error) {
+	tables := map[string]func() *report.NamedTable{
 		"summary": r.summary, "rows": r.rowTable, "differences": r.differenceTable, "prompts": r.promptTable,
 		"curve": r.curveTable, "strata": r.strataTable, "ranking": r.rankingTable,
 	}
@@ -40,8 +29,8 @@ func (r *Result) Table(name string) (*Table, error) {
 }
 
 // Tables returns all tables that have rows.
-func (r *Result) Tables() []*Table {
-	var out []*Table
+func (r *Result) Tables() []*report.NamedTable {
+	var out []*report.NamedTable
 	for _, name := range TableNames() {
 		if t, err := r.Table(name); err == nil && len(t.Rows) > 0 {
 			out = append(out, t)
@@ -58,7 +47,7 @@ func (r *Result) coverage() string {
 		most := 0
 		for i := range r.Rows {
 			if r.Rows[i].Dataset == d.Name {
-				most = max(most, r.Rows[i].Missing)
+				most = max(most, r.Rows[i].Unscored)
 			}
 		}
 		out = append(out, fmt.Sprintf("%s: %d segments × %d systems, %d cells judged by %s, at most %d without a score",
@@ -69,7 +58,7 @@ func (r *Result) coverage() string {
 
 func number(v Number) report.Value { return report.Float(float64(v)) }
 
-func interval(iv *Interval) report.Value {
+func interval(iv *report.Range) report.Value {
 	if iv == nil {
 		return report.Null()
 	}
@@ -97,8 +86,8 @@ func count(name, header string) report.Column {
 
 // summary is the paper's table 2: a row per setting, a column per metric and
 // statistic, and the mean gain over metrics.
-func (r *Result) summary() *Table {
-	t := &Table{Title: "Agreement with people by setting", Columns: []report.Column{{Name: "dataset"}, {Name: "setting"}}}
+func (r *Result) summary() *report.NamedTable {
+	t := &report.NamedTable{Title: "Agreement with people by setting", Columns: []report.Column{{Name: "dataset"}, {Name: "setting"}}}
 	type cell struct{ metric, statistic string }
 	var cells []cell
 	type line struct{ dataset, set, aggregator string }
@@ -169,8 +158,8 @@ func orNull[K comparable](m map[K]Number, k K) report.Value {
 	return report.Null()
 }
 
-func (r *Result) rowTable() *Table {
-	t := &Table{Title: "All settings", Columns: []report.Column{
+func (r *Result) rowTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "All settings", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "set", Header: "references"}, {Name: "aggregate"},
 		count("references", "refs"), {Name: "human", Hide: true}, {Name: "statistic"}, {Name: "level", Hide: true}, {Name: "group", Hide: true},
 		value("value"), ci("ci"), count("n", ""), count("missing", ""), count("systems", ""),
@@ -192,8 +181,8 @@ func (r *Result) rowTable() *Table {
 	return t
 }
 
-func (r *Result) differenceTable() *Table {
-	t := &Table{Title: "Differences", Columns: []report.Column{
+func (r *Result) differenceTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Differences", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, value("a_value"), value("b_value"),
 		{Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), {Name: "p"}, {Name: "corrected"},
 		{Name: "p_value", Kind: report.KindFloat, Hide: true}, {Name: "corrected_value", Kind: report.KindFloat, Hide: true}, {Name: "significant"},
@@ -221,8 +210,8 @@ func shortP(p Number, resamples int) string {
 	return strings.TrimPrefix(strings.ReplaceAll(strings.TrimPrefix(pText(p, resamples), "p "), "= ", ""), "p ")
 }
 
-func (r *Result) curveTable() *Table {
-	t := &Table{Title: "Agreement by the number of references", Columns: []report.Column{
+func (r *Result) curveTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Agreement by the number of references", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "by"}, {Name: "statistic"}, count("k", ""), count("references", "refs"),
 		value("value"), ci("ci"), {Name: "band", Kind: report.KindInterval, Digits: 4},
 		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 4}, ci("to_all_ci"), count("n", ""), count("missing", ""),
@@ -241,8 +230,8 @@ func (r *Result) curveTable() *Table {
 	return t
 }
 
-func (r *Result) promptTable() *Table {
-	t := &Table{Title: "What each prompt is worth", Columns: []report.Column{
+func (r *Result) promptTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "What each prompt is worth", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "statistic"}, {Name: "prompt"}, count("texts", ""),
 		{Name: "decides", Kind: report.KindFloat, Digits: 4}, {Name: "decides_alone", Header: "decides alone", Kind: report.KindFloat, Digits: 4},
 		value("alone"), value("added"), {Name: "gain", Kind: report.KindFloat, Digits: 4}, ci("gain_ci"),
@@ -275,8 +264,8 @@ func (r *Result) promptTable() *Table {
 	return t
 }
 
-func (r *Result) strataTable() *Table {
-	t := &Table{Title: "Where the differences come from", Columns: []report.Column{
+func (r *Result) strataTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Where the differences come from", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, {Name: "by"}, {Name: "part"}, count("segments", ""),
 		value("a_value"), value("b_value"), {Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), count("cells", ""), count("missing", ""),
 	}}
@@ -290,8 +279,8 @@ func (r *Result) strataTable() *Table {
 	return t
 }
 
-func (r *Result) rankingTable() *Table {
-	t := &Table{Title: "Systems under each setting", Columns: []report.Column{
+func (r *Result) rankingTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Systems under each setting", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "system"}, {Name: "setting"}, {Name: "score", Kind: report.KindFloat, Digits: 3},
 		{Name: "rank", Kind: report.KindFloat}, {Name: "human_rank", Header: "human rank", Kind: report.KindFloat},
 		{Name: "moved", Kind: report.KindFloat}, count("cells", ""),
@@ -299,13 +288,13 @@ func (r *Result) rankingTable() *Table {
 	for i := range r.Rankings {
 		k := &r.Rankings[i]
 		for _, s := range k.Systems {
-			line := func(setting string, p Place) {
+			line := func(setting string, p report.Place) {
 				t.Rows = append(t.Rows, []report.Value{
 					report.String(k.Dataset), report.String(s.Name), report.String(setting), number(p.Score),
-					rankValue(p), rankValue(s.Human), moved(p, s.Human), report.Int(p.Cells),
+					rankValue(p), rankValue(s.First), moved(p, s.First), report.Int(p.Cells),
 				})
 			}
-			line(k.Human, s.Human)
+			line(k.Human, s.First)
 			for j, p := range s.Under {
 				line(k.Settings[j].String(), p)
 			}
@@ -315,14 +304,14 @@ func (r *Result) rankingTable() *Table {
 	return t
 }
 
-func rankValue(p Place) report.Value {
+func rankValue(p report.Place) report.Value {
 	if p.Rank == 0 {
 		return report.Null()
 	}
 	return report.Float(p.Rank)
 }
 
-func moved(p, human Place) report.Value {
+func moved(p, human report.Place) report.Value {
 	if p.Rank == 0 || human.Rank == 0 {
 		return report.Null()
 	}

@@ -1,10 +1,13 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/refract-eval/refract/report"
 )
 
 // verdicts says in plain language what was found, and on which numbers it
@@ -51,9 +54,9 @@ func (r *run) differenceVerdicts(res *Result, several bool) []Verdict {
 		if r.repeats(d) {
 			continue
 		}
-		v := d.verdict(several, r.e.Bootstrap.Confidence)
+		v := d.verdict(several, r.p.Bootstrap.Confidence)
 		k := key{d.About, d.A.Metric, d.B}
-		if v.Outcome != Unclear || !d.Value.Defined() {
+		if v.Outcome != report.Unclear || !d.Value.Defined() {
 			out = append(out, v)
 			continue
 		}
@@ -70,14 +73,14 @@ func (r *run) differenceVerdicts(res *Result, several bool) []Verdict {
 // together is the verdict on several differences that are not significant.
 func together(all []*Difference, several bool) Verdict {
 	first := all[0]
-	v := Verdict{Dataset: first.Dataset, Kind: "difference", Outcome: Unclear, Value: None()}
+	v := Verdict{Dataset: first.Dataset, Kind: "difference", Outcome: report.Unclear, Value: report.None()}
 	var names []string
 	for _, d := range all {
 		found := change(d.Value, d.Interval)
 		if p := pText(d.P, d.Resamples); p != "" {
 			found += ", " + p
 		}
-		v.Numbers = append(v.Numbers, Fact{d.AName, found})
+		v.Numbers = append(v.Numbers, fact(d.AName, found))
 		names = append(names, d.AName+" ("+found+")")
 	}
 	const most = 3
@@ -105,9 +108,9 @@ type same struct {
 func (s *same) verdict(several bool) Verdict {
 	a := About{Dataset: s.dataset}
 	return Verdict{
-		Dataset: s.dataset, Kind: "difference", Value: None(),
+		Dataset: s.dataset, Kind: "difference", Value: report.None(),
 		Text:    fmt.Sprintf("%s and %s are the same for %s%s: equal scores in all %d cells", s.label, s.as, s.name.Metric, a.on(several), s.cells),
-		Numbers: []Fact{{"cells", fmt.Sprint(s.cells)}},
+		Numbers: []Fact{fact("cells", fmt.Sprint(s.cells))},
 	}
 }
 
@@ -120,7 +123,7 @@ func (r *run) repeats(d *Difference) bool {
 
 // ofCells says whether the statistic of a label is of single cells.
 func (r *run) ofCells(label string) bool {
-	return slices.ContainsFunc(r.e.Statistics, func(s Statistic) bool { return s.Label() == label && s.ofCells() })
+	return slices.ContainsFunc(r.p.Statistics, func(s Statistic) bool { return s.Label() == label && s.ofCells() })
 }
 
 // enoughSegments is how many segments a stratum has that a verdict rests on.
@@ -135,6 +138,8 @@ func (r *run) worthwhile(res *Result) []Stratum {
 	})
 }
 
+func fact(name, value string) Fact { return Fact{Name: name, Value: value} }
+
 // on names the dataset where there are several.
 func (a *About) on(several bool) string {
 	if !several {
@@ -147,7 +152,7 @@ func (a *About) on(several bool) string {
 }
 
 // change writes a difference with its interval, such as "+0.048 [0.043, 0.053]".
-func change(v Number, iv *Interval) string {
+func change(v Number, iv *report.Range) string {
 	s := signed(float64(v))
 	if iv != nil {
 		s += fmt.Sprintf(" [%s, %s]", fixed(float64(iv.Low)), fixed(float64(iv.High)))
@@ -219,37 +224,37 @@ func (d *Difference) verdict(several bool, confidence float64) Verdict {
 	}
 	switch {
 	case !d.Value.Defined():
-		v.Outcome = Unclear
+		v.Outcome = report.Unclear
 		v.Text = fmt.Sprintf("%s and %s cannot be compared%s: the statistic is undefined", a, b, of)
 	case d.Cells > 0 && d.Equal == d.Cells:
 		v.Text = fmt.Sprintf("%s and %s are the same%s: equal scores in all %d cells", a, b, of, d.Cells)
 	case !d.Significant && d.Interval == nil && !d.P.Defined():
 		v.Text = fmt.Sprintf("%s against %s%s: %s, without an interval or a test", a, b, of, change(d.Value, nil))
 	case !d.Significant:
-		v.Outcome = Unclear
+		v.Outcome = report.Unclear
 		v.Text = fmt.Sprintf("no significant difference between %s and %s%s: %s%s", a, b, of, change(d.Value, d.Interval), tail)
 	case d.Value > 0:
-		v.Outcome = Better
+		v.Outcome = report.Better
 		v.Text = fmt.Sprintf("%s beats %s%s: %s%s", a, b, of, change(d.Value, d.Interval), tail)
 	default:
-		v.Outcome = Worse
+		v.Outcome = report.Worse
 		v.Text = fmt.Sprintf("%s is worse than %s%s: %s%s", a, b, of, change(d.Value, d.Interval), tail)
 	}
 	const manyTies = 0.01
 	if math.Abs(float64(d.ATies-d.BTies)) > manyTies {
 		v.Text += fmt.Sprintf("; ties differ: %s of the pairs of cells have equal scores, against %s", percent(d.ATies), percent(d.BTies))
 	}
-	if d.Missing > 0 && d.Cells > 0 {
-		v.Text += fmt.Sprintf("; over the %d of %d judged cells that both score", d.Cells, d.Missing+d.Cells)
+	if d.Unscored > 0 && d.Cells > 0 {
+		v.Text += fmt.Sprintf("; over the %d of %d judged cells that both score", d.Cells, d.Unscored+d.Cells)
 	}
-	v.Numbers = []Fact{{d.Statistic + ", " + a, six(d.AValue)}, {d.Statistic + ", " + b, six(d.BValue)}}
+	v.Numbers = []Fact{fact(d.Statistic+", "+a, six(d.AValue)), fact(d.Statistic+", "+b, six(d.BValue))}
 	if d.Interval != nil {
-		v.Numbers = append(v.Numbers, Fact{fmt.Sprintf("difference, %g%% interval", 100*confidence), change(d.Value, d.Interval)})
+		v.Numbers = append(v.Numbers, fact(fmt.Sprintf("difference, %g%% interval", 100*confidence), change(d.Value, d.Interval)))
 	}
 	if d.P.Defined() {
-		v.Numbers = append(v.Numbers, Fact{"p (" + d.Test + ")", pText(d.P, d.Resamples)}, Fact{"corrected (Holm)", pText(d.Corrected, d.Resamples)})
+		v.Numbers = append(v.Numbers, fact("p ("+d.Test+")", pText(d.P, d.Resamples)), fact("corrected (Holm)", pText(d.Corrected, d.Resamples)))
 	}
-	v.Numbers = append(v.Numbers, Fact{"n", fmt.Sprint(d.N)})
+	v.Numbers = append(v.Numbers, fact("n", fmt.Sprint(d.N)))
 	return v
 }
 
@@ -261,3 +266,195 @@ func six(v Number) string {
 }
 
 func percent(v Number) string { return fmt.Sprintf("%.1f%%", 100*float64(v)) }
+
+// verdict says how many references are enough. It is false where the curve does
+// not tell.
+func (c *CurveResult) verdict(several bool) (Verdict, bool) {
+	v := Verdict{Dataset: c.Dataset, Kind: "curve", Value: report.None()}
+	if len(c.Points) < 2 || c.Enough == 0 {
+		return v, false
+	}
+	if first := &c.Points[0]; first.ToAllRange != nil && first.ToAllRange.Low > 0 {
+		v.Outcome, v.Value, v.Range = report.Worse, negative(first.ToAll), mirrored(first.ToAllRange)
+		v.Text = fmt.Sprintf("%s %s%s, %s, references chosen by %s: more references do harm; all %d are %s against %d", c.Metric, c.Aggregator,
+			c.on(several), c.Statistic, c.By, c.Most, change(v.Value, v.Range), first.References)
+		v.Numbers = []Fact{fact(plural(first.References, "reference", "references"), six(first.Value))}
+		return v, true
+	}
+	at := slices.IndexFunc(c.Points, func(p Point) bool { return p.References >= c.Enough })
+	p := &c.Points[at]
+	head := fmt.Sprintf("%s %s%s, %s, references chosen by %s", c.Metric, c.Aggregator, c.on(several), c.Statistic, c.By)
+	first := &c.Points[0]
+	switch {
+	case c.Enough >= c.Most:
+		v.Text = fmt.Sprintf("%s: every further reference up to all %d adds", head, c.Most)
+		if at > 0 {
+			before := &c.Points[at-1]
+			v.Text += fmt.Sprintf("; %d are still %s off", before.References, change(before.ToAll, before.ToAllRange))
+		}
+	case at == 0:
+		v.Outcome = report.Unclear
+		v.Text = fmt.Sprintf("%s: no significant gain from more than %d; all %d give %s", head, p.References, c.Most, change(negative(first.ToAll), mirrored(first.ToAllRange)))
+	default:
+		v.Text = fmt.Sprintf("%s: no significant gain beyond %d references; all %d give %s more", head, c.Enough, c.Most, change(negative(p.ToAll), mirrored(p.ToAllRange)))
+	}
+	if n := c.most90(); n > 0 && n < c.Enough {
+		v.Text += fmt.Sprintf("; %d give 90%% of the gain", n)
+	}
+	v.Value, v.Range = negative(p.ToAll), mirrored(p.ToAllRange)
+	last := &c.Points[len(c.Points)-1]
+	for _, q := range []*Point{first, p, last} {
+		f := fact(plural(q.References, "reference", "references"), six(q.Value))
+		if !slices.Contains(v.Numbers, f) {
+			v.Numbers = append(v.Numbers, f)
+		}
+	}
+	return v, true
+}
+
+// most90 is the smallest number of references with 90% of the gain of all over
+// the first point; 0 where there is no significant gain.
+func (c *CurveResult) most90() int {
+	first := &c.Points[0]
+	if first.ToAllRange == nil || first.ToAllRange.High >= 0 {
+		return 0
+	}
+	for _, p := range c.Points {
+		if p.ToAll >= first.ToAll/10 {
+			return p.References
+		}
+	}
+	return 0
+}
+
+func negative(v Number) Number {
+	if v == 0 {
+		return 0
+	}
+	return -v
+}
+
+// mirrored is the interval of the negative values.
+func mirrored(iv *report.Range) *report.Range {
+	if iv == nil {
+		return nil
+	}
+	return &report.Range{Low: negative(iv.High), High: negative(iv.Low), Undefined: iv.Undefined}
+}
+
+// verdict says which prompts matter.
+func (p *PromptAnalysis) verdict(several bool) Verdict {
+	v := Verdict{Dataset: p.Dataset, Kind: "prompts", Value: report.None()}
+	byShare := slices.Clone(p.Prompts)
+	slices.SortStableFunc(byShare, func(a, b PromptEffect) int { return cmp.Compare(b.Decides, a.Decides) })
+	var names, needed []string
+	for _, e := range byShare[:min(3, len(byShare))] {
+		names = append(names, fmt.Sprintf("%s (%s)", e.Prompt, percent(e.Decides)))
+	}
+	byEffect := slices.Clone(p.Prompts)
+	slices.SortStableFunc(byEffect, func(a, b PromptEffect) int { return cmp.Compare(b.Effect, a.Effect) })
+	spare := 0
+	for _, e := range byEffect {
+		switch {
+		case e.EffectInterval != nil && float64(e.EffectInterval.Low) > 0:
+			needed = append(needed, fmt.Sprintf("%s (%s)", e.Prompt, change(negative(e.Effect), mirrored(e.EffectInterval))))
+		case e.Prompt != OriginalName:
+			spare++
+		}
+	}
+	v.Text = fmt.Sprintf("%s %s%s, %s: the deciding reference comes most often from %s", p.Metric, p.Aggregator, p.on(several), p.Statistic, strings.Join(names, ", "))
+	switch {
+	case p.Prompts[0].EffectInterval == nil:
+	case len(needed) == 0:
+		v.Text += "; leaving out any one of them costs nothing significant"
+	default:
+		const most = 3
+		more := ""
+		if len(needed) > most {
+			more = fmt.Sprintf(" and %d more", len(needed)-most)
+		}
+		v.Text += fmt.Sprintf("; leaving out costs significantly for %s%s", strings.Join(needed[:min(most, len(needed))], ", "), more)
+		if spare > 0 {
+			v.Text += fmt.Sprintf(", and not for %s", plural(spare, "prompt", "prompts"))
+		}
+	}
+	v.Numbers = []Fact{fact("single reference", six(p.Single)), fact("all references", six(p.All))}
+	for _, e := range byShare[:min(3, len(byShare))] {
+		v.Numbers = append(v.Numbers, fact(e.Prompt+", decides", percent(e.Decides)))
+	}
+	if p.Unscored > 0 {
+		v.Text += fmt.Sprintf("; %d of %d judged cells have no score", p.Unscored, p.Unscored+p.Cells)
+	}
+	return v
+}
+
+// strataVerdicts says for each difference and dimension where it is largest.
+func strataVerdicts(all []Stratum, several bool) []Verdict {
+	var out []Verdict
+	type key struct {
+		about     About
+		a, b      SettingName
+		dimension string
+	}
+	groups := map[key][]*Stratum{}
+	var order []key
+	for i := range all {
+		s := &all[i]
+		if !s.Value.Defined() {
+			continue
+		}
+		k := key{s.About, s.A, s.B, s.Dimension}
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], s)
+	}
+	for _, k := range order {
+		g := groups[k]
+		if len(g) < 2 {
+			continue
+		}
+		top := slices.MaxFunc(g, func(a, b *Stratum) int { return cmp.Compare(a.Value, b.Value) })
+		low := slices.MinFunc(g, func(a, b *Stratum) int { return cmp.Compare(a.Value, b.Value) })
+		v := Verdict{Dataset: k.about.Dataset, Kind: "strata", Value: top.Value - low.Value}
+		apart := "their intervals overlap"
+		if top.Interval == nil || low.Interval == nil {
+			apart = "there are no intervals"
+		} else if top.Interval.Low > low.Interval.High {
+			apart = "their intervals do not overlap"
+		} else {
+			v.Outcome = report.Unclear
+		}
+		v.Text = fmt.Sprintf("%s, %s against %s%s, %s: by %s the difference is largest for %s, %s, and least for %s, %s; %s",
+			k.a.Metric, top.AName, top.BName, k.about.on(several), k.about.Statistic, k.dimension,
+			top.Name, change(top.Value, top.Interval), low.Name, change(low.Value, low.Interval), apart)
+		for _, s := range g {
+			v.Numbers = append(v.Numbers, fact(s.Name+", "+plural(s.Segments, "segment", "segments"), change(s.Value, s.Interval)))
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// coverageVerdicts says what a dataset's numbers leave out.
+func coverageVerdicts(res *Result, d DatasetInfo, several bool) []Verdict {
+	worst := 0
+	var name SettingName
+	for i := range res.Rows {
+		if r := &res.Rows[i]; r.Dataset == d.Name && r.Unscored > worst {
+			worst, name = r.Unscored, r.Setting
+		}
+	}
+	about := About{Dataset: d.Name}
+	v := Verdict{Dataset: d.Name, Kind: "coverage", Value: report.None(), Numbers: []Fact{
+		fact("segments", fmt.Sprint(d.Segments)), fact("systems", fmt.Sprint(len(d.Systems))), fact("judged cells", fmt.Sprint(d.Cells)),
+	}}
+	total := d.Segments * len(d.Systems)
+	v.Text = fmt.Sprintf("coverage%s: %d of %d cells of %d segments and %d systems have %s scores", about.on(several), d.Cells, total, d.Segments, len(d.Systems), d.Human)
+	if worst == 0 {
+		v.Text += ", and every setting scores all of them"
+	} else {
+		v.Text += fmt.Sprintf("; at most %d of them have no score (%s)", worst, name)
+	}
+	return []Verdict{v}
+}

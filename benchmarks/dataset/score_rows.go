@@ -1,0 +1,167 @@
+package dataset
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/refract-eval/refract"
+)
+
+// Score is a score that may be missing.
+type Score struct {
+	Value float64
+	Valid bool
+}
+
+// scoreFields are the columns of a file of scores.
+var scoreFields = []string{"id", "system", "score"}
+
+// ReadScores reads the scores of a metric for the outputs of a dataset: a row
+// with id, system and score for each, in any order, as JSON Lines where the
+// file's name ends in ".jsonl", as values parted by tabs where it ends in ".tsv",
+// and by commas otherwise. An empty score, None, NA or null is a missing one, as
+// is an output without a row.
+//
+// The result has a score for each segment and hypothesis. A row of what the
+// dataset has not, a second one of the same output, a column of another name and
+// a file without a row are errors with their place.
+func ReadScores(path string, segments []*refract.Segment, warn func(Warning)) ([][]Score, error) {
+	r := newScoreRows(segments)
+	var err error
+	if strings.EqualFold(filepath.Ext(path), ".jsonl") {
+		err = r.lines(path, warn)
+	} else {
+		err = r.table(path, warn)
+	}
+	if err == nil && r.rows == 0 {
+		err = failFile(path, "there is no score; want rows with id, system and score")
+	}
+	return r.scores, err
+}
+
+// scoreRows are the scores of segments, as rows come.
+type scoreRows struct {
+	segments []*refract.Segment
+	index    map[string]int
+	scores   [][]Score
+	seen     [][]bool
+	rows     int
+}
+
+func newScoreRows(segments []*refract.Segment) *scoreRows {
+	r := &scoreRows{segments: segments, index: make(map[string]int, len(segments))}
+	for i, s := range segments {
+		r.index[s.ID] = i
+		r.scores = append(r.scores, make([]Score, len(s.Hypotheses)))
+		r.seen = append(r.seen, make([]bool, len(s.Hypotheses)))
+	}
+	return r
+}
+
+func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error {
+	i, ok := r.index[id]
+	if !ok {
+		return failAt(pos, 0, "the dataset has no segment %s", quote(id))
+	}
+	var names []string
+	for h := range r.segments[i].Hypotheses {
+		name := r.segments[i].Hypotheses[h].System
+		if name != system {
+			names = append(names, name)
+			continue
+		}
+		if r.seen[i][h] {
+			return failAt(pos, 0, "segment %s has two scores of system %s", quote(id), quote(system))
+		}
+		r.seen[i][h], r.scores[i][h] = true, s
+		r.rows++
+		return nil
+	}
+	return failAt(pos, 0, "segment %s has no output of system %s%s; it has %s", quote(id), quote(system), didYouMean(system, names), list(names))
+}
+
+func (r *scoreRows) table(path string, warn func(Warning)) error {
+	t, err := readTable(path, warn)
+	if err != nil {
+		return err
+	}
+	var at [3]int
+	for k, name := range scoreFields {
+		if at[k], err = t.need(name); err != nil {
+			return err
+		}
+	}
+	if len(t.columns) != len(at) {
+		return failAt(refract.Position{File: path, Line: 1}, 0, "the columns are %s; want id, system and score alone", list(t.columns))
+	}
+	for i, row := range t.rows {
+		value, ok, err := t.number(i, at[2])
+		if err == nil {
+			err = r.add(t.pos(i), row[at[0]], row[at[1]], Score{value, ok})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *scoreRows) lines(path string, warn func(Warning)) error {
+	in, err := newRegular(path)
+	if err != nil {
+		return err
+	}
+	l, err := in.lines(context.Background(), warn)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	for {
+		line, err := l.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if blank(line) {
+			continue
+		}
+		if err := r.line(string(line), l.pos()); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *scoreRows) line(line string, pos refract.Position) error {
+	p := &jsonScanner{s: line, pos: pos}
+	var id, system string
+	var s Score
+	has := map[string]bool{}
+	err := p.fields("the row", scoreFields, func(key string) (err error) {
+		has[key] = true
+		switch key {
+		case "id":
+			id, err = p.identifier()
+		case "system":
+			system, err = p.identifier()
+		case "score":
+			s.Value, s.Valid, err = p.optionalNumber()
+		}
+		return p.within(err, "%s", key)
+	})
+	if err == nil {
+		err = p.end()
+	}
+	for _, field := range scoreFields {
+		if err == nil && !has[field] {
+			err = failAt(pos, 0, "the row has no field %q", field)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return r.add(pos, id, system, s)
+}

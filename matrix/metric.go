@@ -1,0 +1,83 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Metric stands for a metric whose scores were stored: it tells what a matrix
+// tells of it, and scores nothing.
+type Metric struct {
+	Stored    Info
+	signature metrics.Signature // of a cell: nrefs first, version last
+}
+
+// NewMetric returns the metric that a matrix describes.
+func NewMetric(info Info) (*Metric, error) {
+	sig, err := metrics.ParseSignature(info.CellSignature)
+	if err != nil {
+		return nil, fmt.Errorf("metric %q of the matrix: %w", info.Name, err)
+	}
+	return &Metric{info, sig}, nil
+}
+
+// Info has what a matrix holds; bounds are not part of it.
+func (m *Metric) Info() metrics.Info {
+	return metrics.Info{Name: m.Stored.Name, Direction: m.Stored.Direction, NeedsReferences: m.Stored.NeedsReferences}
+}
+
+// Signature is that of a stored cell.
+func (m *Metric) Signature(metrics.Level) metrics.Signature { return m.signature }
+
+// Signed puts the references and the aggregator into the stored signature,
+// which keeps its set and its version.
+func (m *Metric) Signed(of refract.Scored) metrics.Signature {
+	var out metrics.Signature
+	aggregator := of.Aggregator
+	for _, s := range m.signature {
+		switch s.Key {
+		case "nrefs":
+			s.Value = of.References
+		case "set", "version":
+			if aggregator != "" {
+				out = out.With("agg", aggregator)
+				aggregator = ""
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Score is an error: the scores are in the matrix.
+func (m *Metric) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) {
+	return nil, errors.New("a stored matrix cannot score")
+}
+
+// InfoOf describes a metric for storing its cells, which are of a set of
+// references with that name ("" where it is unknown), with or without its
+// native scores.
+func InfoOf(m metrics.Metric, native bool, set string) Info {
+	info := m.Info()
+	sig := m.Signature(metrics.Sentence)
+	of := refract.Scored{References: "1", Set: set}
+	if !info.NeedsReferences {
+		of = refract.Scored{References: "0"}
+	}
+	out := Info{
+		Name: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences,
+		CellSignature: refract.FullSignature(sig, of).String(),
+	}
+	if native && metrics.HasNative(m) {
+		out.NativeSignature = func(n int) string {
+			of := refract.Scored{References: strconv.Itoa(n), Aggregator: Native, Set: of.Set}
+			return refract.FullSignature(sig, of).String()
+		}
+	}
+	return out
+}

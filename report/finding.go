@@ -132,13 +132,14 @@ type NamedTable struct {
 	Notes    []string
 }
 
-// Write shows the table in a format, its coverage as the first note.
-func (t *NamedTable) Write(w io.Writer, f Format) error {
+// Write shows the table in a format, its coverage as the first note. Wide shows
+// all columns of a table for people, however wide that is.
+func (t *NamedTable) Write(w io.Writer, f Format, wide bool) error {
 	notes := t.Notes
 	if t.Coverage != "" {
 		notes = append([]string{t.Coverage}, notes...)
 	}
-	out, err := NewWriter(w, f, t.Columns, Options{Notes: notes})
+	out, err := NewWriter(w, f, t.Columns, Options{Notes: notes, Wide: wide})
 	if err != nil {
 		return err
 	}

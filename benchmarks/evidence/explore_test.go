@@ -128,28 +128,3 @@ func TestExplorerEndsWithContext(t *testing.T) {
 		t.Errorf("%d steps", n)
 	}
 }
-
-// A replay gives the scores and statuses of the metric, also for a dataset of
-// some of the texts, and knows no others.
-func TestReplay(t *testing.T) {
-	for _, m := range []metrics.Metric{&overlap{}, critic{}} {
-		h := hold(t, sample(), []metrics.Metric{m}, "single", "max")
-		again := h.Replay(m)
-		_, want := explored(t, h)
-		_, got := explored(t, hold(t, sample(), []metrics.Metric{again}, "single", "max"))
-		for i := range want {
-			for k := range want[i].Outputs {
-				a, b := want[i].Outputs[k].Scores, got[i].Outputs[k].Scores
-				for j := range a {
-					if a[j] != b[j] && !(math.IsNaN(a[j].Value) && math.IsNaN(b[j].Value)) {
-						t.Errorf("%s: score %+v, want %+v", m.Info().Name, b[j], a[j])
-					}
-				}
-			}
-		}
-		_, err := again.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"new"}, References: []string{"new"}}})
-		if cell := (*metrics.CellError)(nil); !errors.As(err, &cell) {
-			t.Errorf("%s: error %v for a text that was not scored", m.Info().Name, err)
-		}
-	}
-}

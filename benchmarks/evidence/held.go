@@ -1,14 +1,12 @@
 package evidence
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/report/page"
+	"github.com/refract-eval/refract/report"
 )
 
 // Held holds the scores of a dataset under several settings.
@@ -24,8 +22,6 @@ type Held struct {
 	index    map[string]int
 	humans   []string // kinds of judgements
 	prompts  []string
-	judged   bool // whether any judgement is a score
-	variants bool
 }
 
 // scored is a segment with its scores, by metric.
@@ -53,7 +49,6 @@ func (h *Held) Add(s *refract.SegmentScores) error {
 	seg.Rejected = nil
 	for i := range seg.Variants {
 		seg.Variants[i].Origin = nil
-		h.variants = true
 		add(&h.prompts, promptOf(&seg.Variants[i]))
 	}
 	for i := range seg.Hypotheses {
@@ -64,7 +59,6 @@ func (h *Held) Add(s *refract.SegmentScores) error {
 	}
 	for _, j := range seg.Judgements {
 		add(&h.humans, j.Name)
-		h.judged = h.judged || j.Valid
 	}
 	for i := range s.Metrics {
 		s.Metrics[i].First, s.Metrics[i].All = nil, nil // summed up by now
@@ -95,27 +89,6 @@ func promptOf(v *refract.Variant) string {
 	return v.Prompt
 }
 
-// Judged reports whether there is a human score.
-func (h *Held) Judged() bool { return h.judged }
-
-// Variants reports whether there are expanded references.
-func (h *Held) Variants() bool { return h.variants }
-
-// Segments yields the segments that were added, as a refract.Dataset.
-func (h *Held) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for i := range h.segments {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(h.segments[i].segment, nil) {
-				return
-			}
-		}
-	}
-}
-
 // settingName is how people tell settings apart, such as "bleu max".
 func settingName(s refract.Setting) string {
 	info := s.Metric.Info()
@@ -126,7 +99,7 @@ func settingName(s refract.Setting) string {
 }
 
 // facts says what was scored.
-func (h *Held) facts() []page.Fact {
+func (h *Held) facts() []report.Fact {
 	var original, variants, outputs, missing int
 	for i := range h.segments {
 		s := h.segments[i].segment
@@ -138,14 +111,14 @@ func (h *Held) facts() []page.Fact {
 			}
 		}
 	}
-	out := []page.Fact{
+	out := []report.Fact{
 		{Name: "segments", Value: fmt.Sprint(len(h.segments))},
 		{Name: "outputs", Value: fmt.Sprintf("%d of %d systems", outputs, len(h.names))},
 		{Name: "references", Value: fmt.Sprintf("%d originals and %d variants", original, variants)},
 		{Name: "set of references", Value: h.systems.Set()},
 	}
 	if missing > 0 {
-		out = append(out, page.Fact{Name: "missing outputs", Value: fmt.Sprint(missing)})
+		out = append(out, report.Fact{Name: "missing outputs", Value: fmt.Sprint(missing)})
 	}
 	seen := map[string]bool{}
 	for _, sc := range h.systems.Scores() {
@@ -153,8 +126,8 @@ func (h *Held) facts() []page.Fact {
 		sig := h.systems.Signature(&sc).String()
 		if key := settingName(set) + " " + sig; sc.OK && !seen[key] {
 			seen[key] = true
-			out = append(out, page.Fact{Name: settingName(set), Value: sig})
+			out = append(out, report.Fact{Name: settingName(set), Value: sig})
 		}
 	}
-	return append(out, page.Fact{Name: "version", Value: refract.Version})
+	return append(out, report.Fact{Name: "version", Value: refract.Version})
 }

@@ -26,7 +26,7 @@ type Report struct {
 	// WithoutSegments leaves the texts out of the page.
 	WithoutSegments bool
 	// More tables, such as those of judges.
-	More []*experiment.Table
+	More []*report.NamedTable
 }
 
 // Document is the page. Its segments are made as it is written, under ctx.
@@ -50,16 +50,16 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		})
 	}
 	for _, t := range r.Tables() {
-		d.Tables = append(d.Tables, page.Table{
-			ID: "table-" + t.Name, Title: t.Title, Columns: r.columns(t), Rows: t.Rows, Coverage: t.Coverage, Notes: t.Notes,
-		})
+		shown := *t
+		shown.Columns = r.columns(t)
+		d.Tables = append(d.Tables, &shown)
 	}
 	return d, nil
 }
 
 // columns are those of a table, without the dataset's name where there is one
 // dataset only.
-func (r *Report) columns(t *experiment.Table) []report.Column {
+func (r *Report) columns(t *report.NamedTable) []report.Column {
 	if r.Result == nil || len(r.Result.Datasets) != 1 {
 		return t.Columns
 	}
@@ -88,8 +88,8 @@ func (r *Report) summary() string {
 }
 
 // facts are what the numbers rest on.
-func (r *Report) facts() []page.Fact {
-	var out []page.Fact
+func (r *Report) facts() []report.Fact {
+	var out []report.Fact
 	if r.Result != nil {
 		for _, d := range r.Result.Datasets {
 			about := "systems: " + strings.Join(d.Systems, ", ")
@@ -99,10 +99,10 @@ func (r *Report) facts() []page.Fact {
 			if len(d.Unjudged) > 0 {
 				about += "; left out without a human score: " + strings.Join(d.Unjudged, ", ")
 			}
-			out = append(out, page.Fact{Name: d.Name, Value: about + "; set of references " + d.Set})
+			out = append(out, report.Fact{Name: d.Name, Value: about + "; set of references " + d.Set})
 		}
 		for _, n := range r.Result.Notes {
-			out = append(out, page.Fact{Name: "method", Value: n})
+			out = append(out, report.Fact{Name: "method", Value: n})
 		}
 	}
 	if r.Held != nil {
@@ -111,30 +111,20 @@ func (r *Report) facts() []page.Fact {
 	return out
 }
 
-func (r *Report) verdicts() []page.Verdict {
+// verdicts are those of the result, the most important ones first.
+func (r *Report) verdicts() []report.Verdict {
 	if r.Result == nil {
 		return nil
 	}
-	var out []page.Verdict
 	ordered := slices.Clone(r.Result.Verdicts)
-	slices.SortStableFunc(ordered, func(a, b experiment.Verdict) int { return weight(&a) - weight(&b) })
-	for _, v := range ordered {
-		p := page.Verdict{Outcome: page.Outcome(v.Outcome), Text: v.Text}
-		for _, n := range v.Numbers {
-			p.Numbers = append(p.Numbers, page.Fact(n))
-		}
-		if i := v.Range; v.Value.Defined() && i != nil && i.Low.Defined() && i.High.Defined() && i.Low <= v.Value && v.Value <= i.High {
-			p.Effect = &page.Effect{Value: float64(v.Value), Low: float64(i.Low), High: float64(i.High)}
-		}
-		out = append(out, p)
-	}
-	return out
+	slices.SortStableFunc(ordered, func(a, b report.Verdict) int { return weight(&a) - weight(&b) })
+	return ordered
 }
 
 // weight orders verdicts: what is decided comes before what is not, and the
 // whole before its parts.
-func weight(v *experiment.Verdict) int {
-	decided := v.Outcome == experiment.Better || v.Outcome == experiment.Worse
+func weight(v *report.Verdict) int {
+	decided := v.Outcome == report.Better || v.Outcome == report.Worse
 	switch {
 	case v.Kind == "difference" && decided:
 		return 0
@@ -156,17 +146,10 @@ func (r *Report) rankings() []page.Ranking {
 	var out []page.Ranking
 	if r.Result != nil {
 		for _, k := range r.Result.Rankings {
-			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Digits: 2,
+			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Digits: 2, Systems: k.Systems,
 				Notes: []string{"Scores are means over the segments that have a human score."}}
 			for _, name := range k.Settings {
 				p.Settings = append(p.Settings, name.String())
-			}
-			for _, s := range k.Systems {
-				row := page.RankedSystem{Name: s.Name}
-				for _, place := range append([]experiment.Place{s.Human}, s.Under...) {
-					row.Places = append(row.Places, page.Place{Rank: place.Rank, Score: float64(place.Score)})
-				}
-				p.Systems = append(p.Systems, row)
 			}
 			out = append(out, p)
 		}
@@ -174,6 +157,47 @@ func (r *Report) rankings() []page.Ranking {
 	if len(out) == 0 && r.Held != nil {
 		if ranking := r.Held.ranking(); ranking != nil {
 			out = append(out, *ranking)
+		}
+	}
+	return out
+}
+
+// Tables are all tables of the report: those of the result, the scores of all
+// systems, and the ones that were added.
+func (r *Report) Tables() []*report.NamedTable {
+	var out []*report.NamedTable
+	if r.Result != nil {
+		out = r.Result.Tables()
+	}
+	if r.Held != nil {
+		out = append(out, r.Held.scoreTable())
+	}
+	return append(out, r.More...)
+}
+
+// panelsBeside is how many panels stand side by side and can still be read on
+// a page.
+const panelsBeside = 2
+
+// Figures are those of the result, parted where they have more panels than can
+// be read side by side.
+func (r *Report) Figures() []experiment.Figure {
+	if r.Result == nil {
+		return nil
+	}
+	var out []experiment.Figure
+	for _, f := range r.Result.Figures() {
+		if len(f.Panels) <= panelsBeside {
+			out = append(out, f)
+			continue
+		}
+		parts := (len(f.Panels) + panelsBeside - 1) / panelsBeside
+		for i := range parts {
+			part := f
+			part.Name = fmt.Sprintf("%s-%d", f.Name, i+1)
+			part.Title = fmt.Sprintf("%s (%d of %d)", f.Title, i+1, parts)
+			part.Panels = f.Panels[i*panelsBeside : min((i+1)*panelsBeside, len(f.Panels))]
+			out = append(out, part)
 		}
 	}
 	return out

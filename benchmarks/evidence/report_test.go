@@ -11,7 +11,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/page"
 )
 
 // found is a result with something of every kind, in which name stands for
@@ -20,35 +19,35 @@ func found(name string) *experiment.Result {
 	about := experiment.About{Dataset: name, Human: name, Statistic: "kendall", Level: "segment", Group: "none"}
 	single := experiment.SettingName{Metric: name, References: "original", Aggregator: "single"}
 	most := experiment.SettingName{Metric: name, References: "all", Aggregator: "max"}
-	iv := &experiment.Interval{Low: 0.1, High: 0.3}
+	iv := &report.Range{Low: 0.1, High: 0.3}
 	return &experiment.Result{
 		Name: name, Version: refract.Version, Confidence: 0.95, Statistics: []string{"kendall"}, Notes: []string{"how " + name},
 		Datasets: []experiment.DatasetInfo{{Name: name, Human: name, Segments: 2, Systems: []string{name}, LeftOut: []string{name}, Unjudged: []string{name}, Cells: 3}},
 		Rows: []experiment.Row{
-			{About: about, Setting: single, MaxReferences: 1, Value: 0.2, Interval: iv, Ties: experiment.None(), Epsilon: experiment.None()},
-			{About: about, Setting: most, MaxReferences: 3, Value: experiment.None(), Ties: experiment.None(), Epsilon: experiment.None(), Missing: 1},
+			{About: about, Setting: single, MaxReferences: 1, Value: 0.2, Interval: iv, Ties: report.None(), Epsilon: report.None()},
+			{About: about, Setting: most, MaxReferences: 3, Value: report.None(), Ties: report.None(), Epsilon: report.None(), Missing: 1},
 		},
-		Differences: []experiment.Difference{{About: about, A: most, B: single, AName: "max", BName: "single", Value: 0.2, Interval: iv, P: experiment.None(), Corrected: experiment.None(),
-			ATies: experiment.None(), BTies: experiment.None(), AValue: 0.4, BValue: 0.2}},
+		Differences: []experiment.Difference{{About: about, A: most, B: single, AName: "max", BName: "single", Value: 0.2, Interval: iv, P: report.None(), Corrected: report.None(),
+			ATies: report.None(), BTies: report.None(), AValue: 0.4, BValue: 0.2}},
 		Curves: []experiment.CurveResult{{About: about, Metric: name, Aggregator: "max", By: "order", Points: []experiment.Point{
-			{K: 0, References: 1, Value: 0.2, Interval: iv, Least: experiment.None(), Largest: experiment.None()},
-			{K: 1, References: 2, Value: experiment.None(), Least: experiment.None(), Largest: experiment.None()},
+			{K: 0, References: 1, Value: 0.2, Interval: iv, Least: report.None(), Largest: report.None()},
+			{K: 1, References: 2, Value: report.None(), Least: report.None(), Largest: report.None()},
 		}}},
 		Prompts: []experiment.PromptAnalysis{{About: about, Metric: name, Aggregator: "max", Prompts: []experiment.PromptEffect{{Prompt: name, Effect: 0.1, EffectInterval: iv}}}},
 		Strata:  []experiment.Stratum{{About: about, A: most, B: single, Dimension: "domain", Name: name, Value: 0.1}},
-		Rankings: []experiment.Ranking{{Dataset: name, Human: name, Settings: []experiment.SettingName{single, most}, Names: []string{"single", "max"}, Systems: []experiment.RankedSystem{
-			{Name: name, Human: experiment.Place{Score: -1, Rank: 1, Cells: 2}, Under: []experiment.Place{{Score: 3, Rank: 1, Cells: 2}, {Score: experiment.None()}}}}}},
+		Rankings: []experiment.Ranking{{Dataset: name, Human: name, Settings: []experiment.SettingName{single, most}, Names: []string{"single", "max"}, Systems: []report.RankedSystem{
+			{Name: name, First: report.Place{Score: -1, Rank: 1, Cells: 2}, Under: []report.Place{{Score: 3, Rank: 1, Cells: 2}, {Score: report.None()}}}}}},
 		Verdicts: []experiment.Verdict{
-			{Kind: "strata", Text: "where " + name, Value: experiment.None()},
-			{Kind: "difference", Outcome: experiment.Unclear, Text: "unclear " + name, Value: 0.2, Range: &experiment.Interval{Low: experiment.None(), High: 1}},
-			{Kind: "difference", Outcome: experiment.Better, Text: "better " + name, Value: 0.2, Range: iv, Numbers: []experiment.Fact{{Name: name, Value: name}}},
+			{Kind: "strata", Text: "where " + name, Value: report.None()},
+			{Kind: "difference", Outcome: report.Unclear, Text: "unclear " + name, Value: 0.2, Range: &report.Range{Low: report.None(), High: 1}},
+			{Kind: "difference", Outcome: report.Better, Text: "better " + name, Value: 0.2, Range: iv, Numbers: []experiment.Fact{{Name: name, Value: name}}},
 		},
 	}
 }
 
 func TestDocument(t *testing.T) {
 	h := hold(t, sample(), []metrics.Metric{&overlap{}}, "single", "max")
-	r := &evidence.Report{Title: "Title", Result: found("data"), Held: h, More: []*experiment.Table{
+	r := &evidence.Report{Title: "Title", Result: found("data"), Held: h, More: []*report.NamedTable{
 		{Name: "judges", Title: "Judges", Columns: []report.Column{{Name: "metric"}}, Rows: [][]report.Value{{report.String("critic")}}}}}
 	d, err := r.Document(t.Context())
 	if err != nil {
@@ -61,14 +60,11 @@ func TestDocument(t *testing.T) {
 	if !slices.Equal(kinds, []string{"better", "unclear", "where"}) {
 		t.Errorf("verdicts are in the order %q", kinds)
 	}
-	if e := d.Verdicts[0].Effect; e == nil || *e != (page.Effect{Value: 0.2, Low: 0.1, High: 0.3}) || d.Verdicts[1].Effect != nil {
-		t.Errorf("effects %v and %v", e, d.Verdicts[1].Effect)
-	}
 	var tables []string
 	for _, table := range d.Tables {
-		tables = append(tables, table.ID)
+		tables = append(tables, table.Name)
 	}
-	want := []string{"table-summary", "table-rows", "table-differences", "table-prompts", "table-curve", "table-strata", "table-ranking", "table-systems", "table-judges"}
+	want := []string{"summary", "rows", "differences", "prompts", "curve", "strata", "ranking", "systems", "judges"}
 	if !slices.Equal(tables, want) {
 		t.Errorf("tables %q", tables)
 	}
@@ -78,8 +74,8 @@ func TestDocument(t *testing.T) {
 	if len(d.Figures) != 3 || !d.Figures[0].Narrow {
 		t.Errorf("%d figures", len(d.Figures))
 	}
-	p := d.Rankings[0].Systems[0].Places
-	if d.Rankings[0].Settings[0] != "data" || len(p) != 3 || p[2].Rank != 0 {
+	p := d.Rankings[0].Systems[0].Under
+	if d.Rankings[0].Settings[0] != "data" || len(p) != 2 || p[1].Rank != 0 {
 		t.Errorf("ranking %+v", d.Rankings[0])
 	}
 	if d.Explorer == nil {
@@ -97,9 +93,6 @@ func TestReportWithoutHumanScores(t *testing.T) {
 		s.Judgements = nil
 	}
 	h := hold(t, segments, []metrics.Metric{&overlap{}, &overlap{lower: true}, critic{}}, "single", "max")
-	if h.Judged() || !h.Variants() {
-		t.Errorf("judged %v, variants %v", h.Judged(), h.Variants())
-	}
 	d, err := (&evidence.Report{Title: "T", Held: h}).Document(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -112,10 +105,10 @@ func TestReportWithoutHumanScores(t *testing.T) {
 		order = append(order, s.Name)
 	}
 	// By overlap with the first reference: b has 1, a 0.5, c 0.
-	if !slices.Equal(order, []string{"b", "a", "c"}) || d.Rankings[0].Systems[2].Places[2].Rank != 3 {
+	if !slices.Equal(order, []string{"b", "a", "c"}) || d.Rankings[0].Systems[2].Under[1].Rank != 3 {
 		t.Errorf("order %q, places %+v", order, d.Rankings[0].Systems)
 	}
-	if p := d.Rankings[0].Systems[2].Places[4]; p.Rank != 0 {
+	if p := d.Rankings[0].Systems[2].Under[3]; p.Rank != 0 {
 		t.Errorf("a system without a score has the place %+v", p)
 	}
 	for _, row := range d.Tables[0].Rows {

@@ -1,11 +1,9 @@
 package evidence
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 
-	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/page"
@@ -19,46 +17,37 @@ func (h *Held) ranking() *page.Ranking {
 	}
 	out := &page.Ranking{Title: "Systems under each setting", Digits: 2,
 		Notes: []string{"There are no human scores to compare with."}}
-	scores := h.systems.Scores()
 	for _, name := range h.names {
-		out.Systems = append(out.Systems, page.RankedSystem{Name: name, Places: make([]page.Place, len(h.settings))})
+		out.Systems = append(out.Systems, report.RankedSystem{Name: name})
 	}
+	scores := h.systems.Scores()
 	for k, set := range h.settings {
 		out.Settings = append(out.Settings, settingName(set))
-		sign := float64(set.Metric.Info().Direction)
-		var column []refract.SystemScore
+		places := make([]report.Place, len(h.names))
+		for i := range places {
+			places[i].Score = report.None()
+		}
 		for _, s := range scores {
 			if s.Setting == k && s.OK {
-				column = append(column, s)
+				places[h.index[s.System]] = report.Place{Score: report.Number(s.Value), Cells: s.Segments}
 			}
 		}
-		for _, s := range column {
-			better, equal := 0, 0
-			for _, other := range column {
-				if d := sign * (other.Value - s.Value); d > 0 {
-					better++
-				} else if d == 0 {
-					equal++
-				}
+		report.Ranks(places, float64(set.Metric.Info().Direction))
+		for i, p := range places {
+			if k == 0 {
+				out.Systems[i].First = p
+			} else {
+				out.Systems[i].Under = append(out.Systems[i].Under, p)
 			}
-			out.Systems[h.index[s.System]].Places[k] = page.Place{Rank: float64(better) + float64(equal+1)/2, Score: s.Value}
 		}
 	}
-	slices.SortStableFunc(out.Systems, func(a, b page.RankedSystem) int {
-		if none, noneB := a.Places[0].Rank == 0, b.Places[0].Rank == 0; none != noneB {
-			if none {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Compare(a.Places[0].Rank, b.Places[0].Rank)
-	})
+	slices.SortStableFunc(out.Systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
 	return out
 }
 
 // scoreTable is the score of every system under every setting.
-func (h *Held) scoreTable() *experiment.Table {
-	t := &experiment.Table{Name: "systems",
+func (h *Held) scoreTable() *report.NamedTable {
+	t := &report.NamedTable{Name: "systems",
 		Title: "Scores of systems",
 		Columns: []report.Column{
 			{Name: "system"},
@@ -102,7 +91,7 @@ func (h *Held) scoreTable() *experiment.Table {
 			report.String(method), report.String(h.systems.Signature(s).String()),
 		})
 	}
-	t.Coverage = coverage(there, all, "scores of segments")
+	t.Coverage = fmt.Sprintf("%d of %d scores of segments", there, all)
 	return t
 }
 

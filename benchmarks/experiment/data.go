@@ -180,6 +180,12 @@ func (d *data) info() DatasetInfo {
 		Name: d.Name, Human: d.human, Segments: len(d.segments), Systems: orEmpty(d.systems),
 		LeftOut: orEmpty(d.leftOut), Unjudged: orEmpty(d.unjudged), Prompts: orEmpty(d.prompts), Set: d.setName(nil),
 	}
+	out.groups = map[correlate.Level]int{}
+	for _, level := range []correlate.Level{correlate.DocumentLevel, correlate.DomainLevel} {
+		if _, n, err := level.Groups(d.places); err == nil {
+			out.groups[level] = n
+		}
+	}
 	if d.gold != nil {
 		for _, ok := range d.gold.GoldOK {
 			if ok {

@@ -26,7 +26,7 @@ func WriteMarkdown(w io.Writer, r *Result) error {
 		if _, err := fmt.Fprintf(w, "\n## %s\n\n", t.Title); err != nil {
 			return err
 		}
-		if err := t.Write(w, report.Markdown); err != nil {
+		if err := t.Write(w, report.Markdown, true); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (k *Ranking) markdown(w io.Writer, several bool, coverage string) error {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t.Write(w, report.Markdown)
+	return t.Write(w, report.Markdown, true)
 }
 
 // escape makes text of files harmless in a line of Markdown.

@@ -30,9 +30,12 @@ type Plan struct {
 	Repeat     bool
 	Missing    aggregate.Policy // for missing scores of references
 	Statistics []Statistic
-	Bootstrap  Bootstrap
-	Test       Test
-	Pairing    Pairing
+	// Levels are those at which every segment must have a place, beside those of
+	// the statistics.
+	Levels    []correlate.Level
+	Bootstrap Bootstrap
+	Test      Test
+	Pairing   Pairing
 	// Comparisons are the pairs of settings that Listed compares.
 	Comparisons []Comparison
 	Curves      []Curve
@@ -97,6 +100,8 @@ type Set struct {
 	Method  selection.Method
 	Seed    uint64
 	Prompts []string
+	// BesideVariants leaves the set out of a dataset without variants.
+	BesideVariants bool
 }
 
 // Statistic is one way to measure agreement.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/report"
 )
@@ -44,7 +45,13 @@ type DatasetInfo struct {
 	Prompts  []string `json:"prompts"` // of the variants
 	Cells    int      `json:"cells"`   // with a human score
 	Set      string   `json:"set"`     // content hash of all references, as signatures state it
+
+	groups map[correlate.Level]int
 }
+
+// Groups is the number of documents, or of domains, where every segment states
+// one.
+func (d *DatasetInfo) Groups(level correlate.Level) int { return d.groups[level] }
 
 // About says which statistic of what a number is.
 type About struct {

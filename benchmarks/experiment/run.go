@@ -156,6 +156,9 @@ func (r *run) makeMetrics(ctx context.Context) error {
 			return planErrorf("metrics %q and %q are the same", other, spec)
 		}
 		seen[info.Name] = spec
+		if len(r.p.Sets) == 0 && !info.NeedsReferences {
+			return planErrorf("metric %s uses no references, so there is no curve", info.Name)
+		}
 		r.metrics, r.specs = append(r.metrics, m), append(r.specs, spec)
 		if s := (&series{metric: m, info: info}); r.p.Strict && info.NeedsReferences && !s.hasNative() && slices.ContainsFunc(r.p.Aggregators, isNative) {
 			return s.noNative()
@@ -177,9 +180,13 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result, pooled *p
 	if d.series, err = r.allSeries(ctx, d); err != nil {
 		return err
 	}
+	levels := slices.Clone(r.p.Levels)
 	for _, s := range r.p.Statistics {
-		if _, _, err := s.Level.Groups(d.places); err != nil {
-			return fmt.Errorf("%s: %w", s.Label(), err)
+		levels = append(levels, s.Level)
+	}
+	for _, level := range levels {
+		if _, _, err := level.Groups(d.places); err != nil {
+			return err
 		}
 	}
 	settings, err := r.settings(ctx, d)

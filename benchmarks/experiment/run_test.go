@@ -251,7 +251,7 @@ func TestConsistency(t *testing.T) {
 			continue
 		}
 		for _, f := range report.Formats() {
-			if err := table.Write(&bytes.Buffer{}, f); err != nil {
+			if err := table.Write(&bytes.Buffer{}, f, true); err != nil {
 				t.Errorf("table %s as %s: %v", name, f, err)
 			}
 		}

@@ -221,8 +221,10 @@ func (s *series) lay(d *data, value func(segment, h int) (float64, bool)) {
 // stated is a metric of which only scores of segments are known.
 type stated struct{ info metrics.Info }
 
-func (m *stated) Info() metrics.Info                        { return m.info }
-func (m *stated) Signature(metrics.Level) metrics.Signature { return nil }
+func (m *stated) Info() metrics.Info { return m.info }
+func (m *stated) Signature(metrics.Level) metrics.Signature {
+	return metrics.Signature{}.With("scores", storedSpec)
+}
 func (m *stated) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) {
 	return nil, fmt.Errorf("the scores of %s were made elsewhere", m.info.Name)
 }
@@ -253,7 +255,7 @@ func (r *run) wants(s *series, settings []*setting) (out []refract.Setting, nati
 	}
 	native = slices.ContainsFunc(settings, func(t *setting) bool { return t.series == s && t.aggregator.Native() && t.whole })
 	for _, a := range r.p.Aggregators {
-		if !a.Native() || native || r.Scored != nil && s.hasNative() {
+		if !a.Native() || native || r.scope() == refract.Auto && s.hasNative() {
 			native = native || a.Native()
 			out = append(out, refract.Setting{Metric: s.metric, Aggregator: a})
 		}
@@ -305,14 +307,14 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		}
 	}()
 	for _, s := range d.series {
+		of, native := r.wants(s, settings)
+		full = append(full, of...)
 		if s.own {
 			continue
 		}
 		if err := d.checkReferences(s); err != nil {
 			return err
 		}
-		of, native := r.wants(s, settings)
-		full = append(full, of...)
 		cells, column, err := r.fromStore(ctx, d, s, native)
 		if err != nil {
 			return err
@@ -366,9 +368,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		}
 		whole := &refract.SegmentScores{Segment: out.Segment}
 		for _, s := range d.series {
-			if !s.own {
-				whole.Metrics = append(whole.Metrics, s.cells[i-1])
-			}
+			whole.Metrics = append(whole.Metrics, s.cells[i-1])
 		}
 		return r.Scored(d.Name, engine, whole)
 	}

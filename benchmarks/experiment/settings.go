@@ -38,26 +38,27 @@ func planErrorf(format string, args ...any) error { return &PlanError{fmt.Errorf
 // without their tables. Those that are the single reference in other words are
 // there once, unless the plan repeats them.
 func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
-	sets := make([]setting, len(r.p.Sets))
+	chosen := slices.DeleteFunc(slices.Clone(r.p.Sets), func(s Set) bool { return s.BesideVariants && !d.variants })
+	sets := make([]setting, len(chosen))
 	base := 0
-	for i, s := range r.p.Sets {
+	for i, s := range chosen {
 		columns, err := d.columns(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		sets[i] = setting{set: columns, whole: columns.whole(d.segments), setName: d.nameOf(columns)}
-		if r.p.Sets[base].Kind != KindOriginal && s.Kind == KindOriginal {
+		if chosen[base].Kind != KindOriginal && s.Kind == KindOriginal {
 			base = i
 		}
 		for k := range i {
 			if sets[k].set.equal(columns) {
-				r.note("%s: the references %q and %q are the same", d.Name, r.p.Sets[k].Name, s.Name)
+				r.note("%s: the references %q and %q are the same", d.Name, chosen[k].Name, s.Name)
 			}
 		}
 	}
 	var out []*setting
 	for _, of := range d.series {
-		for i, set := range r.p.Sets {
+		for i, set := range chosen {
 			for k, a := range r.p.Aggregators {
 				switch {
 				case !of.info.NeedsReferences:

@@ -37,7 +37,7 @@ func (a anchors) take(id, prefix string) (string, error) {
 	return id, nil
 }
 
-func checkTable(t *Table) error {
+func checkTable(t *report.NamedTable) error {
 	if len(t.Columns) == 0 {
 		return errors.New("a table needs at least one column")
 	}
@@ -64,8 +64,8 @@ func checkRanking(r *Ranking) error {
 		return errors.New("a ranking needs at least one setting")
 	}
 	for _, s := range r.Systems {
-		if len(s.Places) != len(r.Settings) {
-			return fmt.Errorf("system %s has %d places for %d settings", report.Visible(s.Name), len(s.Places), len(r.Settings))
+		if n := 1 + len(s.Under); n != len(r.Settings) {
+			return fmt.Errorf("system %s has %d places for %d settings", report.Visible(s.Name), n, len(r.Settings))
 		}
 	}
 	return nil

@@ -265,7 +265,7 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 			rows = append(rows, []report.Value{report.String(m), report.String(a), report.Int(1 + 9*min(k, 1)), report.Float(v), report.Interval(v-0.011, v+0.011), p, report.String("nrefs:10|case:mixed")})
 		}
 	}
-	long := page.Table{ID: "all-settings", Title: "Every setting", Coverage: "29,958 of 30,000 cells have a score",
+	long := &report.NamedTable{Name: "all-settings", Title: "Every setting", Coverage: "29,958 of 30,000 cells have a score",
 		Columns: []report.Column{{Name: "setting"}, {Name: "kendall", Kind: report.KindFloat, Digits: 4}, {Name: "pairs", Kind: report.KindInt}}}
 	for i := range 300 {
 		long.Rows = append(long.Rows, []report.Value{report.String(fmt.Sprintf("subset %d of prompts", i+1)), report.Float(math.Sin(float64(i))), report.Int(i * 17)})
@@ -273,27 +273,27 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	ranking := page.Ranking{Title: "WMT-like test set", Settings: []string{"human (mqm)", "bleu, original", "bleu, max of 5", "chrf, max of 5"}, Digits: 2}
 	for i, s := range demoSystems {
 		n := len(demoSystems)
-		ranking.Systems = append(ranking.Systems, page.RankedSystem{Name: s, Places: []page.Place{
-			{Rank: float64(i + 1), Score: -float64(i) * 0.8, Cluster: 1 + i/2}, {Rank: float64((i+3)%n + 1), Score: 31 - float64((i+3)%n), Cluster: 1 + (i+3)%n/3},
-			{Rank: float64((i+1)%n + 1), Score: 44 - float64(i), Cluster: 1}, {Rank: float64(i + 1), Score: 61.5 - float64(i)}}})
+		ranking.Systems = append(ranking.Systems, report.RankedSystem{Name: s, First: report.Place{Rank: float64(i + 1), Score: report.Number(-float64(i) * 0.8)}, Under: []report.Place{
+			{Rank: float64((i+3)%n + 1), Score: report.Number(31 - (i+3)%n)}, {Rank: float64((i+1)%n + 1), Score: report.Number(44 - i)},
+			{Rank: float64(i + 1), Score: report.Number(61.5 - float64(i))}}})
 	}
-	ranking.Systems[5].Places[0] = page.Place{}
+	ranking.Systems[5].First = report.Place{}
 	return &page.Document{
 		Title:   "More references for BLEU, chrF and TER",
 		Summary: "Does a metric that sees ten rewordings of the reference agree better with people than one that sees the original alone?",
-		Facts: []page.Fact{{"data", "an invented test set, 6 systems, mqm"}, {"bleu", "nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:1.0"},
-			{"intervals", "95%, bootstrap over segments, 1,000 samples, seed 7"}, {"hostile", `</script><script>window.broken = 1</script>`}},
-		Verdicts: []page.Verdict{
-			{Outcome: page.Better, Text: "max over 10 references beats the single reference for bleu.", Effect: &page.Effect{Value: 0.048, Low: 0.043, High: 0.053},
-				Numbers: []page.Fact{{"Δ Pearson", "+0.048"}, {"95%", "[0.043, 0.053]"}, {"p", "< 0.001"}}},
-			{Outcome: page.Unclear, Text: "mean over 10 references does not clearly differ from the single reference for ter.", Effect: &page.Effect{Value: 0.004, Low: -0.006, High: 0.014},
-				Numbers: []page.Fact{{"Δ Pearson", "+0.004"}, {"95%", "[−0.006, 0.014]"}, {"p", "0.41"}}},
-			{Outcome: page.Worse, Text: "For chrf, the prompt “formal” costs agreement: without it the correlation is higher.", Effect: &page.Effect{Value: -0.011, Low: -0.017, High: -0.004},
-				Numbers: []page.Fact{{"Δ Pearson", "−0.011"}, {"95%", "[−0.017, −0.004]"}, {"p", "0.003"}}},
-			{Text: "No gain beyond 7 references.", Numbers: []page.Fact{{"segments", "1,875"}}},
+		Facts: []report.Fact{{Name: "data", Value: "an invented test set, 6 systems, mqm"}, {Name: "bleu", Value: "nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:1.0"},
+			{Name: "intervals", Value: "95%, bootstrap over segments, 1,000 samples, seed 7"}, {Name: "hostile", Value: `</script><script>window.broken = 1</script>`}},
+		Verdicts: []report.Verdict{
+			{Outcome: report.Better, Text: "max over 10 references beats the single reference for bleu.", Value: 0.048, Range: &report.Range{Low: 0.043, High: 0.053},
+				Numbers: []report.Fact{{Name: "Δ Pearson", Value: "+0.048"}, {Name: "95%", Value: "[0.043, 0.053]"}, {Name: "p", Value: "< 0.001"}}},
+			{Outcome: report.Unclear, Text: "mean over 10 references does not clearly differ from the single reference for ter.", Value: 0.004, Range: &report.Range{Low: -0.006, High: 0.014},
+				Numbers: []report.Fact{{Name: "Δ Pearson", Value: "+0.004"}, {Name: "95%", Value: "[−0.006, 0.014]"}, {Name: "p", Value: "0.41"}}},
+			{Outcome: report.Worse, Text: "For chrf, the prompt “formal” costs agreement: without it the correlation is higher.", Value: -0.011, Range: &report.Range{Low: -0.017, High: -0.004},
+				Numbers: []report.Fact{{Name: "Δ Pearson", Value: "−0.011"}, {Name: "95%", Value: "[−0.017, −0.004]"}, {Name: "p", Value: "0.003"}}},
+			{Text: "No gain beyond 7 references.", Numbers: []report.Fact{{Name: "segments", Value: "1,875"}}},
 		},
 		Figures:  []page.Figure{demoFigure(t)},
-		Tables:   []page.Table{{ID: "correlations", Title: "Agreement with people", Columns: columns, Rows: rows, Coverage: "30,000 of 30,000 cells have a score", Notes: []string{"Segment level, averaged by item."}}, long},
+		Tables:   []*report.NamedTable{{Name: "correlations", Title: "Agreement with people", Columns: columns, Rows: rows, Coverage: "30,000 of 30,000 cells have a score", Notes: []string{"Segment level, averaged by item."}}, long},
 		Rankings: []page.Ranking{ranking}, Explorer: e,
 	}
 }
@@ -301,7 +301,7 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 func demoFigure(t *testing.T) page.Figure {
 	t.Helper()
 	var panels []figure.Panel
-	data := page.Table{Title: "Pearson by number of references", Columns: []report.Column{{Name: "metric"}, {Name: "references", Kind: report.KindInt},
+	data := report.NamedTable{Title: "Pearson by number of references", Columns: []report.Column{{Name: "metric"}, {Name: "references", Kind: report.KindInt},
 		{Name: "pearson", Kind: report.KindFloat, Digits: 3}, {Name: "interval", Kind: report.KindInterval, Digits: 3}}}
 	for i, metric := range []string{"bleu", "chrf"} {
 		line := figure.Series{Name: "max"}

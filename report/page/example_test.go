@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/page"
 )
 
@@ -23,7 +24,7 @@ func ExampleWrite() {
 	}
 	document := &page.Document{
 		Title:    "More references for BLEU",
-		Verdicts: []page.Verdict{{Outcome: page.Better, Text: "max of 2 beats the original alone."}},
+		Verdicts: []report.Verdict{{Outcome: report.Better, Text: "max of 2 beats the original alone."}},
 		Explorer: &page.Explorer{
 			Systems: []string{"A"}, Humans: []string{"mqm"}, Prompts: []string{"reorder"},
 			Settings: []page.Setting{{Name: "bleu, max of 2", Metric: -1, Digits: 1}},

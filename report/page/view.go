@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -26,7 +25,7 @@ type view struct {
 	Policy         template.HTML // an element, made of nothing but hashes
 	Style          template.HTML // an element
 	Script         string
-	Facts          []Fact
+	Facts          []report.Fact
 	Verdicts       []verdictView
 	MoreVerdicts   []verdictView // shown on demand
 	Effects        bool          // some verdict has a bar
@@ -37,10 +36,10 @@ type view struct {
 }
 
 type verdictView struct {
-	Outcome Outcome
+	Outcome report.Outcome
 	Word    string // for the outcome; "" for none
 	Text    string
-	Numbers []Fact
+	Numbers []report.Fact
 	Bar     *bar
 }
 
@@ -88,10 +87,10 @@ type rankedView struct {
 }
 
 type placeView struct {
-	Rank, Score, Letter, Key string
-	Moved                    string // against the first setting, such as "▲ 2"; "" for not
-	MovedWords               string
-	Class                    string
+	Rank, Score, Key string
+	Moved            string // against the first setting, such as "▲ 2"; "" for not
+	MovedWords       string
+	Class            string
 }
 
 // Of more verdicts than manyVerdicts, the first shownVerdicts stand open.
@@ -128,7 +127,7 @@ func newView(d *Document) (*view, error) {
 		v.Figures = append(v.Figures, *f)
 	}
 	for i := range d.Tables {
-		t, err := newTableView(&d.Tables[i], ids)
+		t, err := newTableView(d.Tables[i], ids)
 		if err != nil {
 			return nil, fmt.Errorf("table %d (%s): %w", i+1, report.Visible(d.Tables[i].Title), err)
 		}
@@ -152,34 +151,40 @@ func visible(texts []string) []string {
 	return out
 }
 
-func visibleFacts(facts []Fact) []Fact {
-	out := make([]Fact, len(facts))
+func visibleFacts(facts []report.Fact) []report.Fact {
+	out := make([]report.Fact, len(facts))
 	for i, f := range facts {
-		out[i] = Fact{report.Visible(f.Name), report.Visible(f.Value)}
+		out[i] = report.Fact{Name: report.Visible(f.Name), Value: report.Visible(f.Value)}
 	}
 	return out
 }
 
-func verdictViews(verdicts []Verdict) []verdictView {
+func verdictViews(verdicts []report.Verdict) []verdictView {
 	var s scale
 	for _, v := range verdicts {
-		if v.Effect != nil {
-			s.take(0, v.Effect.Low, v.Effect.Value, v.Effect.High)
+		if drawn(&v) {
+			s.take(0, float64(v.Range.Low), float64(v.Value), float64(v.Range.High))
 		}
 	}
 	out := make([]verdictView, len(verdicts))
 	for i, v := range verdicts {
-		word := map[Outcome]string{Better: "Better", Worse: "Worse", Unclear: "Not clear"}[v.Outcome]
+		word := map[report.Outcome]string{report.Better: "Better", report.Worse: "Worse", report.Unclear: "Not clear"}[v.Outcome]
 		outcome := v.Outcome
 		if word == "" {
 			outcome = "neutral"
 		}
 		out[i] = verdictView{Outcome: outcome, Word: word, Text: report.Visible(v.Text), Numbers: visibleFacts(v.Numbers)}
-		if e := v.Effect; e != nil {
-			out[i].Bar = s.bar(e.Low, e.Value, e.High)
+		if drawn(&v) {
+			out[i].Bar = s.bar(float64(v.Range.Low), float64(v.Value), float64(v.Range.High))
 		}
 	}
 	return out
+}
+
+// drawn says whether a verdict has an effect with an interval around it.
+func drawn(v *report.Verdict) bool {
+	r := v.Range
+	return r != nil && v.Value.Defined() && r.Low.Defined() && r.High.Defined() && r.Contains(float64(v.Value))
 }
 
 func newFigureView(f *Figure, ids anchors) (*figureView, error) {
@@ -212,8 +217,16 @@ func dataURL(svg []byte) string {
 	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)
 }
 
-func newTableView(t *Table, ids anchors) (*tableView, error) {
-	id, err := ids.take(t.ID, "table")
+// tableID is the table's address within the page, "" to have one made.
+func tableID(t *report.NamedTable) string {
+	if t.Name == "" {
+		return ""
+	}
+	return "table-" + t.Name
+}
+
+func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
+	id, err := ids.take(tableID(t), "table")
 	if err != nil {
 		return nil, err
 	}
@@ -313,45 +326,27 @@ func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
 	}
 	v := &rankingView{ID: id, Title: report.Visible(r.Title), Settings: visible(r.Settings), Notes: visible(r.Notes)}
 	systems := slices.Clone(r.Systems)
-	slices.SortStableFunc(systems, func(a, b RankedSystem) int { return cmp.Compare(place(a), place(b)) })
-	clusters := false
+	slices.SortStableFunc(systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
 	for _, s := range systems {
 		row := rankedView{Name: report.Visible(s.Name)}
-		for _, p := range s.Places {
-			clusters = clusters || p.Cluster > 0
-			row.Places = append(row.Places, newPlaceView(p, s.Places[0], r.Digits))
+		for _, p := range append([]report.Place{s.First}, s.Under...) {
+			row.Places = append(row.Places, newPlaceView(p, s.First, r.Digits))
 		}
 		v.Systems = append(v.Systems, row)
 	}
 	if len(r.Settings) > 1 {
 		v.Notes = append(v.Notes, "Arrows: places above (▲) or below (▼) those under "+v.Settings[0]+".")
 	}
-	if clusters {
-		v.Notes = append(v.Notes, "Letters: clusters of systems that do not differ significantly under a setting.")
-	}
 	return v, nil
 }
 
-// place is the rank under the first setting, for sorting.
-func place(s RankedSystem) float64 {
-	if s.Places[0].Rank == 0 {
-		return math.Inf(1)
-	}
-	return s.Places[0].Rank
-}
-
-func newPlaceView(p, first Place, digits int) placeView {
+func newPlaceView(p, first report.Place, digits int) placeView {
 	if p.Rank == 0 {
 		return placeView{Rank: "–"}
 	}
 	rank := strconv.FormatFloat(p.Rank, 'f', -1, 64)
 	v := placeView{Rank: rank, Key: rank}
-	v.Score, _ = report.Float(p.Score).Show(digits)
-	if p.Cluster > 0 && p.Cluster <= 26 {
-		v.Letter = string(rune('a' + p.Cluster - 1))
-	} else if p.Cluster > 0 {
-		v.Letter = strconv.Itoa(p.Cluster)
-	}
+	v.Score, _ = report.Float(float64(p.Score)).Show(digits)
 	if first.Rank == 0 || first.Rank == p.Rank {
 		return v
 	}

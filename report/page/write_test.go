@@ -38,7 +38,7 @@ func TestDemo(t *testing.T) {
 	for name, d := range map[string]*page.Document{
 		"demo.html":  demoDocument(t, demoExplorer(40)),
 		"large.html": demoDocument(t, largeExplorer(1875, 16, 11)),
-		"plain.html": {Title: "A report without segments", Verdicts: []page.Verdict{{Text: "Nothing was compared."}}},
+		"plain.html": {Title: "A report without segments", Verdicts: []report.Verdict{{Text: "Nothing was compared."}}},
 	} {
 		b := written(t, d)
 		t.Logf("%s: %d bytes", name, len(b))
@@ -102,14 +102,14 @@ func skeleton(b []byte) string {
 
 // textDocument has one text in every place of the static part.
 func textDocument(s string) *page.Document {
-	table := page.Table{Title: s, Coverage: s, Notes: []string{s}, Columns: []report.Column{{Name: "c", Header: s}}, Rows: [][]report.Value{{report.String(s)}}}
+	table := report.NamedTable{Title: s, Coverage: s, Notes: []string{s}, Columns: []report.Column{{Name: "c", Header: s}}, Rows: [][]report.Value{{report.String(s)}}}
 	return &page.Document{
-		Title: "T" + s, Summary: "S" + s, Facts: []page.Fact{{Name: s, Value: s}},
-		Verdicts: []page.Verdict{{Text: s, Numbers: []page.Fact{{Name: s, Value: s}}}},
+		Title: "T" + s, Summary: "S" + s, Facts: []report.Fact{{Name: s, Value: s}},
+		Verdicts: []report.Verdict{{Text: s, Numbers: []report.Fact{{Name: s, Value: s}}}},
 		Figures:  []page.Figure{{Title: s, Alt: "A" + s, SVG: []byte("<svg" + s), Notes: []string{s}, Data: &table}},
-		Tables:   []page.Table{table},
+		Tables:   []*report.NamedTable{&table},
 		Rankings: []page.Ranking{{Title: s, Settings: []string{s, s}, Notes: []string{s},
-			Systems: []page.RankedSystem{{Name: s, Places: []page.Place{{Rank: 1}, {Rank: 2}}}}}},
+			Systems: []report.RankedSystem{{Name: s, First: report.Place{Rank: 1}, Under: []report.Place{{Rank: 2}}}}}},
 		Explorer: textExplorer(s),
 	}
 }
@@ -180,7 +180,7 @@ func TestStatic(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	table := func(columns []report.Column, rows ...[]report.Value) *page.Document {
-		return &page.Document{Title: "x", Tables: []page.Table{{Title: "scores", Columns: columns, Rows: rows}}}
+		return &page.Document{Title: "x", Tables: []*report.NamedTable{{Title: "scores", Columns: columns, Rows: rows}}}
 	}
 	segment := func(change func(*page.Segment)) *page.Document {
 		e := textExplorer("text")
@@ -200,12 +200,12 @@ func TestErrors(t *testing.T) {
 		`row 1: column "c" is of kind string, its value of kind int`:    table(c, []report.Value{report.Int(1)}),
 		"needs at least one column":                                     table(nil),
 		"every column is hidden":                                        table([]report.Column{{Name: "c", Hide: true}}),
-		`id "a b": use letters`:                                         {Title: "x", Tables: []page.Table{{ID: "a b", Columns: c}}},
-		`id "segments" is used twice`:                                   {Title: "x", Tables: []page.Table{{ID: "segments", Columns: c}}},
+		`id "table-a b": use letters`:                                   {Title: "x", Tables: []*report.NamedTable{{Name: "a b", Columns: c}}},
+		`id "table-a" is used twice`:                                    {Title: "x", Tables: []*report.NamedTable{{Name: "a", Columns: c}, {Name: "a", Columns: c}}},
 		"figure 1 (f): no Alt":                                          {Title: "x", Figures: []page.Figure{{Title: "f", SVG: []byte("x")}}},
 		"no SVG":                                                        {Title: "x", Figures: []page.Figure{{Alt: "f"}}},
 		"at least one setting":                                          {Title: "x", Rankings: []page.Ranking{{}}},
-		"system s has 0 places for 1 settings":                          {Title: "x", Rankings: []page.Ranking{{Settings: []string{"a"}, Systems: []page.RankedSystem{{Name: "s"}}}}},
+		"system s has 1 places for 2 settings":                          {Title: "x", Rankings: []page.Ranking{{Settings: []string{"a", "b"}, Systems: []report.RankedSystem{{Name: "s"}}}}},
 		"no segments":                                                   {Title: "x", Explorer: &page.Explorer{}},
 		`setting "s" names metric 1 of 0`:                               {Title: "x", Explorer: &page.Explorer{Settings: []page.Setting{{Name: "s", Metric: 1}}, Segments: one(nil)}},
 		"output 1: system 3 of 1":                                       output(func(o *page.Output) { o.System = 3 }),

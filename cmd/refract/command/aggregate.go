@@ -2,7 +2,7 @@ package command
 
 import (
 	"context"
-	"iter"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +10,7 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -116,25 +117,20 @@ func (a *aggregator) sinkOf(eng *refract.Engine, out *atomicfile.File) (add func
 	return acc.Add, func() error { return newSystemScores(acc, eng.Settings()).write(&a.output, out) }, nil
 }
 
-// storedScores gives the segments of a matrix one by one.
-type storedScores struct {
-	path  string
-	first *refract.SegmentScores
-	next  func() (*refract.SegmentScores, error)
-	stop  func()
-}
-
-// pull turns the segments of a matrix into calls; at the end it gives nil.
-func pull(ctx context.Context, in *matrix.Reader) (next func() (*refract.SegmentScores, error), stop func()) {
-	get, end := iter.Pull2(in.Segments(ctx))
-	return func() (*refract.SegmentScores, error) {
-			s, err, ok := get()
-			if !ok {
-				return nil, nil
-			}
-			return s, err
-		}, func() {
-			end()
-			in.Close()
+// storedSettings crosses the metrics of a matrix with aggregators.
+func storedSettings(infos []matrix.Info, aggs []aggregate.Aggregator, asked bool) ([]refract.Setting, error) {
+	var order []metrics.Metric
+	for _, info := range infos {
+		m, err := matrix.NewMetric(info)
+		if err != nil {
+			return nil, err
 		}
+		order = append(order, m)
+	}
+	return cross(order, aggs, asked, func(m metrics.Metric) error {
+		if info := m.(*matrix.Metric).Stored; !info.HasNative() {
+			return fmt.Errorf("the matrix has no native scores of %s; they are stored by 'refract score --per cell -a native'", info.Name)
+		}
+		return nil
+	})
 }

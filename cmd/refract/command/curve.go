@@ -3,29 +3,25 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/agreement"
-	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/report/figure"
 )
 
 // curver is one run of refract curve.
 type curver struct {
-	input
-	settingFlags
+	comparisonFlags
 	output
 	embeddingFlags
-	judgementFlags
 	statistic string
 	by, over  []string
 	k         []int
@@ -40,7 +36,8 @@ func (e *env) curveCommand() *cobra.Command {
 		Short: "Show agreement with human judgements by the number of references",
 		Long: `Score every system against every reference, once, and show the agreement with
 human judgements when only the originals and k of the variants are used, chosen
-in several ways: how many references are enough, and which.
+in several ways: how many references are enough, and which. In a dataset without
+variants, k of the other originals are used beside the first.
 
 Agreement is as 'refract compare' has it. The value of random is the mean over
 --seeds random orders, the first of them by --seed, and its band is from the
@@ -53,40 +50,38 @@ k; these intervals are of paired differences, bootstrapped over segments.`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
 	}
-	c.input.register(cmd)
-	c.settingFlags.register(e, cmd, "max")
-	c.embeddingFlags.register(cmd)
 	c.output.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.statistic, "statistic", "kendall", statisticList)
-	c.judgementFlags.register(cmd)
+	c.comparisonFlags.register(e, cmd, "max")
+	c.embeddingFlags.registerModel(cmd)
 	f.StringSliceVar(&c.by, "by", selection.MethodNames(), "ways to choose variants (repeatable or comma-separated)")
-	f.StringSliceVar(&c.over, "over", []string{"ngrams"}, "what farthest and facility compare: ngrams, embeddings or both")
+	f.StringSliceVar(&c.over, "over", []string{overNGrams}, "what farthest and facility compare: ngrams, embeddings or both")
 	f.IntSliceVarP(&c.k, "count", "k", nil, "numbers of variants (default 0, 1, … up to all)")
 	f.IntVar(&c.seeds, "seeds", 20, "random orders")
 	f.StringVar(&c.plot, "plot", "", "file.svg or file.png to draw the curves into")
-	grouped(cmd, taskFlags, "by", "over", "count", "plot")
+	grouped(cmd, taskFlags, "by", "count", "plot")
 	complete(cmd, "by", selection.MethodNames()...)
-	complete(cmd, "over", "ngrams", "embeddings")
+	complete(cmd, "over", overNGrams, "embeddings")
 	return cmd
 }
 
-// curvePlan is what the flags ask for.
-type curvePlan struct {
-	settings []refract.Setting
-	engine   *refract.Engine
-	reducer  *refract.Reducer
-	measure  correlate.Measure
-	methods  []selection.Method
-}
+const overNGrams = "ngrams"
 
-func (c *curver) parse(ctx context.Context, e *env) (*curvePlan, error) {
-	p := &curvePlan{}
-	measures, err := c.measures(c.statistic)
+// ask turns the flags into a plan: nothing but curves.
+func (c *curver) ask(args []string) (*experiment.Plan, error) {
+	p, err := c.plan("", args, []string{c.statistic}, "max")
 	if err != nil {
 		return nil, err
 	}
-	p.measure = measures[0]
+	if len(c.scores) > 0 || slices.ContainsFunc(c.metrics, func(m string) bool { return strings.HasPrefix(m+":", storedMetric+":") }) {
+		return nil, usagef("scores that were made elsewhere are not of single references, so there is no curve; --matrix has such scores")
+	}
+	for _, a := range p.Aggregators {
+		if a.Native() {
+			return nil, usagef("--aggregate native scores anew for every choice of references, which curve does not do; choose another, such as max")
+		}
+	}
 	if c.seeds < 1 {
 		return nil, usagef("--seeds %d: want 1 or more", c.seeds)
 	}
@@ -95,15 +90,8 @@ func (c *curver) parse(ctx context.Context, e *env) (*curvePlan, error) {
 			return nil, usagef("-k %d: want 0 or more", k)
 		}
 	}
-	for _, name := range c.by {
-		m, err := selection.ParseMethod(strings.TrimSpace(name))
-		if err != nil {
-			return nil, usagef("--by: %w", err)
-		}
-		if slices.Contains(p.methods, m) {
-			return nil, usagef("--by %s is given twice", m)
-		}
-		p.methods = append(p.methods, m)
+	if ext := filepath.Ext(c.plot); c.plot != "" && ext != ".svg" && ext != ".png" {
+		return nil, usagef("--plot %s: want a name that ends in .svg or .png", c.plot)
 	}
 	for i, over := range c.over {
 		if err := c.checkOver(over); err != nil {
@@ -113,59 +101,37 @@ func (c *curver) parse(ctx context.Context, e *env) (*curvePlan, error) {
 			return nil, usagef("--over %s is given twice", over)
 		}
 	}
-	if ext := filepath.Ext(c.plot); c.plot != "" && ext != ".svg" && ext != ".png" {
-		return nil, usagef("--plot %s: want a name that ends in .svg or .png", c.plot)
-	}
-	return p, c.parseSettings(ctx, e, p)
-}
-
-func (c *curver) parseSettings(ctx context.Context, e *env, p *curvePlan) error {
-	ms, err := c.parseMetrics(ctx, e)
-	if err != nil {
-		return err
-	}
-	aggs, err := c.parseAggregators()
-	if err != nil {
-		return err
-	}
-	if len(aggs) == 0 {
-		aggs = aggregators("max")
-	}
-	for _, m := range ms {
-		if !m.Info().NeedsReferences {
-			return usagef("--metric %s uses no references, so there is no curve", m.Info().Name)
+	counts := slices.Compact(slices.Sorted(slices.Values(c.k)))
+	for i, name := range c.by {
+		m, err := selection.ParseMethod(strings.TrimSpace(name))
+		if err != nil {
+			return nil, usagef("--by: %w", err)
+		}
+		if slices.Contains(c.by[:i], name) {
+			return nil, usagef("--by %s is given twice", m)
+		}
+		curve := experiment.Curve{Method: m, Seeds: 1, Counts: counts, Aggregators: p.Aggregators, Resamples: c.bootstrap}
+		if m == selection.ByRandom {
+			curve.Seeds = c.seeds
+		}
+		overs := []string{""}
+		if m.Compares() {
+			overs = c.over
+		}
+		for _, curve.Over = range overs {
+			p.Curves = append(p.Curves, curve)
 		}
 	}
-	for _, a := range aggs {
-		if a.Native() {
-			return usagef("--aggregate native scores anew for every choice of references, which curve does not do; choose another, such as max")
-		}
-	}
-	policy, err := c.missing()
-	if err != nil {
-		return err
-	}
-	if p.settings, err = cross(ms, aggs, true, scoresNative); err != nil {
-		return err
-	}
-	p.engine, err = refract.NewEngine(p.settings, refract.Options{AllowNoReferences: c.allowNone, Missing: policy})
-	if err != nil {
-		return err
-	}
-	p.reducer = p.engine.Reducer()
-	return nil
+	p.Sets, p.Repeat = nil, true
+	return p, nil
 }
 
 func (c *curver) run(ctx context.Context, e *env, args []string) error {
-	p, err := c.parse(ctx, e)
+	p, err := c.ask(args)
 	if err != nil {
 		return err
 	}
 	if _, err := c.kind(); err != nil {
-		return err
-	}
-	ds, err := c.dataset(e, args, true)
-	if err != nil {
 		return err
 	}
 	out, err := c.output.open(e)
@@ -173,172 +139,142 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer out.Abort()
-	picture := output{path: c.plot}
 	var drawing *atomicfile.File
 	if c.plot != "" {
-		if drawing, err = picture.open(e); err != nil {
+		if drawing, err = (&output{path: c.plot}).open(e); err != nil {
 			return err
 		}
 		defer drawing.Abort()
 	}
-	scored, err := score(ctx, p.engine, ds)
-	if err != nil {
-		return err
-	}
-	series, done, err := c.series(ctx, e, p, scored)
-	if err != nil {
-		return err
-	}
-	defer done()
-	cv, err := c.curves(ctx, p, scored, series)
-	if err != nil {
-		return err
-	}
-	if err := c.write(out, cv); err != nil {
-		return err
-	}
-	if drawing != nil {
-		if err := drawCurves(drawing, filepath.Ext(c.plot), cv); err != nil {
-			return fmt.Errorf("%s: %w", c.plot, err)
+	r := c.runner(e, args)
+	x := &c.embeddingFlags
+	x.serverFlags, x.cache, x.offline = c.judgeFlags.serverFlags, c.judgeFlags.cache, c.judgeFlags.offline
+	similarities := map[string]selection.Similarity{}
+	r.Similarity = func(ctx context.Context, over string) (selection.Similarity, error) {
+		if similarities[over] == nil {
+			s, done, err := x.similarity(ctx, e, over)
+			if err != nil {
+				return nil, err
+			}
+			similarities[over], r.atEnd = s, append(r.atEnd, done)
 		}
-		if err := drawing.Commit(); err != nil {
+		return similarities[over], nil
+	}
+	return r.show(ctx, p, func(res *experiment.Result, _ experiment.Usage) error {
+		panels := panelsOf(res)
+		if err := c.write(out, res, panels); err != nil {
 			return err
 		}
-	}
-	return out.Commit()
-}
-
-// scoredSegment is a segment whose hypotheses have been dropped, with its
-// scores.
-type scoredSegment struct {
-	segment *refract.Segment
-	scores  []refract.MetricScores
-}
-
-// score scores the whole dataset and holds the scores.
-func score(ctx context.Context, engine *refract.Engine, ds refract.Dataset) ([]scoredSegment, error) {
-	var out []scoredSegment
-	err := engine.Run(ctx, ds, func(s *refract.SegmentScores) error {
-		for h := range s.Segment.Hypotheses {
-			s.Segment.Hypotheses[h].Text = refract.Text{} // the scores are there
+		if drawing != nil {
+			if err := c.draw(drawing, panels); err != nil {
+				return fmt.Errorf("%s: plot: %w", c.plot, err)
+			}
+			if err := drawing.Commit(); err != nil {
+				return err
+			}
 		}
-		out = append(out, scoredSegment{s.Segment, s.Metrics})
-		return nil
+		return out.Commit()
 	})
-	return out, err
 }
 
-// series is a way to choose variants, with the orders that it gives.
-type series struct {
-	by, over string // over is "" where texts are not compared
-	orders   [][][]int
-}
-
-func (s *series) name() string {
-	if s.over == "" {
-		return s.by
-	}
-	return s.by + ", " + s.over
-}
-
-// series makes the orders of all ways to choose. done ends the use of what
-// they need.
-func (c *curver) series(ctx context.Context, e *env, p *curvePlan, scored []scoredSegment) (all []series, done func(), err error) {
-	var ends []func()
-	done = func() {
-		for _, f := range ends {
-			f()
-		}
-	}
-	defer func() {
-		if err != nil {
-			done()
-		}
-	}()
-	similarities := map[string]selection.Similarity{}
-	segments := make([]*refract.Segment, len(scored))
-	for i := range scored {
-		segments[i] = scored[i].segment
-	}
-	for _, m := range p.methods {
-		overs := []string{""}
-		if m.Compares() {
-			overs = c.over
-		}
-		for _, over := range overs {
-			s := &selection.Selector{Method: m}
-			if over != "" && similarities[over] == nil {
-				var end func()
-				if similarities[over], end, err = c.similarity(ctx, e, over); err != nil {
-					return nil, nil, err
-				}
-				ends = append(ends, end)
-			}
-			s.Similarity = similarities[over]
-			seeds := 1
-			if m == selection.ByRandom {
-				seeds = c.seeds
-			}
-			line := series{by: m.String(), over: over}
-			for i := range seeds {
-				s.Seed = c.seed + uint64(i)
-				orders, err := experiment.Orders(ctx, s, segments)
-				if err != nil {
-					return nil, nil, err
-				}
-				line.orders = append(line.orders, orders)
-			}
-			all = append(all, line)
-		}
-	}
-	return all, done, nil
-}
-
-// values sets the scores with the first k variants of an order beside the
-// judgements. It also says how many references there were at most.
-func (p *curvePlan) values(scored []scoredSegment, setting, metric int, orders [][]int, k int) (*agreement.Collector, int, error) {
-	set := p.settings[setting]
-	info := set.Metric.Info()
-	col := agreement.NewCollector(1)
-	most := 0
-	for i, s := range scored {
-		columns := experiment.WithVariants(s.segment, orders[i][:min(k, len(orders[i]))])
-		ms, some := experiment.Subset(&s.scores[metric], columns)
-		var failed error
-		col.Add(s.segment, func(_, h int) (float64, bool) {
-			if !some {
-				return 0, false
-			}
-			red, err := p.reducer.ReduceMatrix(&ms, setting, h)
-			if err != nil {
-				failed = fmt.Errorf("segment %q, system %q: %w", s.segment.ID, s.segment.Hypotheses[h].System, err)
-			}
-			if err != nil || red.Status != metrics.Scored {
-				return 0, false
-			}
-			most = max(most, red.References)
-			return float64(info.Direction) * red.Value, true
+// panelsOf parts curves by their setting, in the order of the settings.
+func panelsOf(res *experiment.Result) [][]*experiment.CurveResult {
+	var out [][]*experiment.CurveResult
+	for i := range res.Curves {
+		cv := &res.Curves[i]
+		at := slices.IndexFunc(out, func(p []*experiment.CurveResult) bool {
+			return p[0].Metric == cv.Metric && p[0].Aggregator == cv.Aggregator
 		})
-		if failed != nil {
-			return nil, 0, failed
+		if at < 0 {
+			at, out = len(out), append(out, nil)
 		}
+		out[at] = append(out[at], cv)
 	}
-	return col, most, nil
+	return out
 }
 
-func (c *curver) write(out *atomicfile.File, cv *curveSet) error {
-	w, err := c.table(out, curveColumns(), report.Options{Notes: cv.notes})
-	if err != nil {
-		return err
-	}
-	for _, panel := range cv.panels {
-		for _, line := range panel.lines {
-			for _, p := range line.points {
-				if err := w.Row(p.row(panel, line)...); err != nil {
-					return err
+func (c *curver) write(out io.Writer, res *experiment.Result, panels [][]*experiment.CurveResult) error {
+	t := &report.NamedTable{Columns: []report.Column{
+		{Name: "metric"},
+		{Name: "aggregate"},
+		{Name: "by"},
+		{Name: "over"},
+		{Name: "k", Kind: report.KindInt},
+		{Name: "references", Header: "refs", Kind: report.KindInt, Minor: true},
+		{Name: "value", Kind: report.KindFloat, Digits: 3},
+		{Name: "ci", Kind: report.KindInterval, Digits: 3},
+		{Name: "band", Kind: report.KindInterval, Digits: 3, Minor: true},
+		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 3},
+		{Name: "to_all_ci", Header: "ci", Kind: report.KindInterval, Digits: 3},
+		{Name: "to_random", Header: "to random", Kind: report.KindFloat, Digits: 3},
+		{Name: "to_random_ci", Header: "ci", Kind: report.KindInterval, Digits: 3},
+		{Name: "n", Kind: report.KindInt, Minor: true},
+		{Name: "missing", Kind: report.KindInt, Minor: true},
+	}, Notes: c.notes(&res.Datasets[0], panels)}
+	for _, lines := range panels {
+		var random *experiment.CurveResult
+		for _, cv := range lines {
+			if cv.By == selection.ByRandom.String() {
+				random = cv
+			}
+		}
+		for _, cv := range lines {
+			for at := range cv.Points {
+				p := &cv.Points[at]
+				toRandom, toRandomRange := report.None(), (*report.Range)(nil)
+				if random != nil && random != cv {
+					toRandom, toRandomRange = p.Less(&random.Points[at], c.confidence)
 				}
+				t.Rows = append(t.Rows, []report.Value{
+					report.String(cv.Metric), report.String(cv.Aggregator), report.String(cv.By), stringOrNull(cv.Over),
+					report.Int(p.K), report.Int(p.References), value(p.Value), interval(p.Interval), report.Interval(float64(p.Least), float64(p.Largest)),
+					value(p.ToAll), interval(p.ToAllRange), value(toRandom), interval(toRandomRange),
+					report.Int(p.N), report.Int(p.Missing),
+				})
 			}
 		}
 	}
-	return w.Close()
+	return c.whole(out, t)
+}
+
+func (c *curver) notes(d *experiment.DatasetInfo, panels [][]*experiment.CurveResult) []string {
+	n := c.judgementFlags.notes(d)
+	for _, cv := range slices.Concat(panels...) {
+		if cv.By == selection.ByRandom.String() && cv.Seeds > 1 {
+			n.add(fmt.Sprintf("random: mean of %d orders, seeds %d to %d; band: the least and the largest of them", cv.Seeds, c.seed, c.seed+uint64(cv.Seeds-1)))
+		}
+	}
+	for _, cv := range slices.Concat(panels...) {
+		if cv.Over != "" && cv.Over != overNGrams {
+			n.add("embeddings: " + c.embeddingFlags.model)
+		}
+	}
+	n.add("k: variants beside the originals; to all: difference to all variants; to random: to the mean of random with the same k")
+	if c.bootstrap > 0 {
+		n.add(fmt.Sprintf("ci: %g%% bootstrap over segments, %d resamples, seed %d; differences are paired", 100*c.confidence, c.bootstrap, c.seed))
+	}
+	return n.lines
+}
+
+// draw draws the panels side by side, as SVG or PNG by the extension. What has a
+// band, the random orders, is what the other lines are compared with.
+func (c *curver) draw(w io.Writer, panels [][]*experiment.CurveResult) error {
+	var all []figure.Panel
+	for _, lines := range panels {
+		out := &figure.Lines{
+			Title: lines[0].Metric + ", " + lines[0].Aggregator, X: "variants beside the original", Y: c.statistic + " with " + lines[0].Human, WholeX: true,
+		}
+		for _, cv := range lines {
+			s := figure.Series{Name: cv.By, Muted: cv.Seeds > 1}
+			if cv.Over != "" {
+				s.Name += ", " + cv.Over
+			}
+			for _, p := range cv.Points {
+				s.Points = append(s.Points, figure.Point{X: float64(p.K), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)})
+			}
+			out.Series = append(out.Series, s)
+		}
+		all = append(all, out)
+	}
+	return figure.Draw(w, figure.Style{Format: figure.Format(strings.TrimPrefix(filepath.Ext(c.plot), "."))}, all...)
 }

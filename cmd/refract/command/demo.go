@@ -16,6 +16,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/demo"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
@@ -180,29 +181,26 @@ func (e *env) demoScores(ctx context.Context, ds refract.Dataset) error {
 
 // demoComparison is 'refract compare' on the sample.
 func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
-	c := &comparer{output: output{format: "table"}, settingFlags: settingFlags{policy: "exclude"},
-		judgementFlags: defaultJudgement(), significanceFlags: significanceFlags{what: settingsTable}, statistics: []string{"kendall", "accuracy"}}
-	measures, err := c.measures(c.statistics...)
+	c := &comparer{output: output{format: "table"}, significanceFlags: significanceFlags{what: settingsTable}}
+	c.settingFlags, c.judgementFlags = settingFlags{policy: "exclude"}, defaultJudgement()
+	p, err := c.plan("", nil, []string{"kendall", "accuracy"}, "single", "max", "mean", "native")
 	if err != nil {
 		return err
 	}
-	run, err := c.plan(ctx, e, nil)
-	if err != nil {
-		return err
-	}
-	col, err := run.collect(ctx, ds)
-	if err != nil {
-		return err
-	}
-	out, err := c.output.open(e)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(out, "Agreement with the judgements, under four aggregations over references:")
-	if err := c.write(ctx, out, col, run.columns, measures); err != nil {
-		return err
-	}
-	return out.Commit()
+	p.Repeat = true
+	run := c.runner(e, nil)
+	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return ds, nil }
+	return run.show(ctx, p, func(res *experiment.Result, _ experiment.Usage) error {
+		out, err := c.output.open(e)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, "Agreement with the judgements, under four aggregations over references:")
+		if err := c.write(out, p, res); err != nil {
+			return err
+		}
+		return out.Commit()
+	})
 }
 
 // writeSample saves the sample's files.

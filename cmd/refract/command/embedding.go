@@ -23,14 +23,22 @@ type embeddingFlags struct {
 
 func (x *embeddingFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
+	f.StringVar(&x.cache, "cache", "refract-cache.sqlite", "file, or postgres:// address, that stores every vector")
+	f.BoolVar(&x.offline, "offline", false, "make no call: every vector must be in the cache")
+	grouped(cmd, modelFlags, "cache")
+	x.registerModel(cmd)
+	x.serverFlags.register(cmd)
+}
+
+// registerModel adds the flags of the model alone, where a command has those of
+// servers and of the cache already.
+func (x *embeddingFlags) registerModel(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringVar(&x.model, "embeddings", "", "model that gives texts vectors, such as text-embedding-3-small")
 	f.StringVar(&x.revision, "revision", "", "revision of that model's weights")
-	f.StringVar(&x.cache, "cache", "refract-cache.sqlite", "file, or postgres:// address, that stores every vector")
 	f.IntVar(&x.dimensions, "dimensions", 0, "length of the vectors, of models that can shorten them; 0 for the model's own")
 	f.IntVar(&x.batch, "batch-size", embeddings.DefaultBatch, "texts in one call")
-	f.BoolVar(&x.offline, "offline", false, "make no call: every vector must be in the cache")
-	grouped(cmd, modelFlags, "embeddings", "cache")
-	x.serverFlags.register(cmd)
+	grouped(cmd, modelFlags, "embeddings")
 }
 
 // embedder is an Embedder over a server and a cache, which shows how far it is.

@@ -13,6 +13,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/llm/budget"
@@ -44,7 +45,8 @@ func isUsage(err error) bool {
 	var metric *metrics.SpecError
 	var agg *aggregate.SpecError
 	var ds *dataset.SpecError
-	return errors.As(err, &usage) || errors.As(err, &metric) || errors.As(err, &agg) || errors.As(err, &ds)
+	var plan *experiment.PlanError
+	return errors.As(err, &usage) || errors.As(err, &plan) || errors.As(err, &metric) || errors.As(err, &agg) || errors.As(err, &ds)
 }
 
 // hint names the flag or command that helps; the packages below know of none.

@@ -94,33 +94,30 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	if err != nil {
 		return err
 	}
-	plan, err := x.readExperiment(ctx, e, path, x.store)
+	file, err := x.readExperiment(e, path, x.store)
 	if err != nil {
 		return err
 	}
-	defer plan.close()
 	out, err := x.output.open(e)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	res, err := plan.run(ctx, e)
-	if err != nil {
-		return err
-	}
-	if err := x.write(out, format, res); err != nil {
-		return err
-	}
-	if x.figures != "" {
-		formats := []figure.Format{figure.SVG}
-		if x.png {
-			formats = append(formats, figure.PNG)
-		}
-		if err := writeFigures(e, x.figures, res.Figures(), formats...); err != nil {
+	return file.run(ctx, func(res *experiment.Result) error {
+		if err := x.write(out, format, res); err != nil {
 			return err
 		}
-	}
-	return out.Commit()
+		if x.figures != "" {
+			formats := []figure.Format{figure.SVG}
+			if x.png {
+				formats = append(formats, figure.PNG)
+			}
+			if err := writeFigures(e, x.figures, res.Figures(), formats...); err != nil {
+				return err
+			}
+		}
+		return out.Commit()
+	})
 }
 
 func (x *experimenter) write(w io.Writer, format report.Format, res *experiment.Result) error {
@@ -130,7 +127,7 @@ func (x *experimenter) write(w io.Writer, format report.Format, res *experiment.
 		if err != nil {
 			return err
 		}
-		return t.Write(w, format)
+		return t.Write(w, format, x.wide)
 	case format == report.JSON:
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/audit"
@@ -123,8 +122,8 @@ func (g *explained) covered(most float64) error {
 }
 
 // trustTable shows in a report what became of judges' answers.
-func trustTable(t *analysis.Trust) *experiment.Table {
-	out := &experiment.Table{Name: "judges", Title: "How far judges can be trusted", Notes: audit.TrustNotes(), Columns: audit.TrustColumns(false)}
+func trustTable(t *analysis.Trust) *report.NamedTable {
+	out := &report.NamedTable{Name: "judges", Title: "How far judges can be trusted", Notes: audit.TrustNotes(), Columns: audit.TrustColumns(false)}
 	for _, r := range t.Rows() {
 		out.Rows = append(out.Rows, audit.TrustCells(&r))
 	}

@@ -1,16 +1,14 @@
 package command
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract/benchmarks/agreement"
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -25,9 +23,6 @@ type judgementFlags struct {
 	bootstrap    int
 	confidence   float64
 	seed         uint64
-
-	level   correlate.Level
-	drawing *correlate.Bootstrap
 }
 
 // defaultJudgement is what the flags say when none is given.
@@ -58,17 +53,17 @@ func (j *judgementFlags) register(cmd *cobra.Command) {
 // statisticList is what help says of --statistic.
 const statisticList = "such as kendall, pearson, accuracy or acc23 ('refract help statistics')"
 
-// measures checks the flags and returns the measure of each statistic.
-func (j *judgementFlags) measures(names ...string) ([]correlate.Measure, error) {
-	var err error
-	if j.level, err = correlate.ParseLevel(j.levelName); err != nil {
+// parse checks the flags and returns the statistics of those names.
+func (j *judgementFlags) parse(names ...string) ([]experiment.Statistic, error) {
+	level, err := correlate.ParseLevel(j.levelName)
+	if err != nil {
 		return nil, usagef("--level: %w", err)
 	}
 	grouping, err := correlate.ParseGrouping(j.grouping)
 	if err != nil {
 		return nil, usagef("--group: %w", err)
 	}
-	if j.level == correlate.SystemLevel && grouping != correlate.None {
+	if level == correlate.SystemLevel && grouping != correlate.None {
 		return nil, usagef("--group %v: at system level there is one score a system, and nothing to group", grouping)
 	}
 	if j.undefined != "drop" && j.undefined != "zero" {
@@ -80,106 +75,55 @@ func (j *judgementFlags) measures(names ...string) ([]correlate.Measure, error) 
 	if err := checkBootstrap(j.bootstrap, j.confidence); err != nil {
 		return nil, err
 	}
-	var out []correlate.Measure
+	var out []experiment.Statistic
 	for _, name := range names {
 		st, err := correlate.ParseStatistic(strings.TrimSpace(name))
 		if err != nil {
 			return nil, usagef("--statistic: %w", err)
 		}
-		m := correlate.Measure{Statistic: st, Grouping: grouping, ZeroUndefined: j.undefined == "zero", Threshold: j.threshold}
+		s := experiment.Statistic{Level: level, Measure: correlate.Measure{Statistic: st, Grouping: grouping, ZeroUndefined: j.undefined == "zero", Threshold: j.threshold}}
 		if st.OfSystems() {
-			m.Grouping = correlate.None
+			s.Grouping, s.Level = correlate.None, correlate.SystemLevel
 		}
-		out = append(out, m)
+		out = append(out, s)
 	}
 	return out, nil
 }
 
-// levelOf is the level that a measure is shown at.
-func (j *judgementFlags) levelOf(m correlate.Measure) correlate.Level {
-	if m.Statistic.OfSystems() {
-		return correlate.SystemLevel
-	}
-	return j.level
-}
-
-// tableOf is what a measure is taken of: the table of the segments at the level
-// asked for, or as it is for a statistic that makes its own means.
-func (j *judgementFlags) tableOf(col *agreement.Collector, m correlate.Measure, segments *correlate.Pairs) (*correlate.Pairs, error) {
-	if m.Statistic.OfSystems() {
-		return segments, nil
-	}
-	return col.At(j.level, segments)
-}
-
-// choose picks the judgements and the systems to compare with.
-func (j *judgementFlags) choose(col *agreement.Collector) (human string, systems agreement.Compared, err error) {
-	if human, err = col.Choose(j.human); err != nil {
-		return "", systems, err
-	}
-	systems = col.Systems(human, j.includeHuman)
-	if len(systems.Systems) < 2 {
-		return "", systems, fmt.Errorf("a comparison needs two systems or more with %s scores; there are %d", human, len(systems.Systems))
-	}
-	return human, systems, nil
-}
-
-// resampling is what takes all resamples of a command.
-func (j *judgementFlags) resampling() *correlate.Bootstrap {
-	if j.drawing == nil {
-		j.drawing = correlate.NewBootstrap(correlate.BootstrapOptions{Resamples: j.bootstrap, Confidence: j.confidence, Seed: j.seed})
-	}
-	return j.drawing
-}
-
-// interval is the interval of a measure that has that value. A note says where
-// there can be none.
-func (j *judgementFlags) interval(ctx context.Context, m correlate.Measure, p *correlate.Pairs, value float64, n *notes) (report.Value, error) {
-	if j.bootstrap == 0 || math.IsNaN(value) {
-		return report.Null(), nil
-	}
-	iv, err := j.resampling().Interval(ctx, m, p)
-	if errors.Is(err, correlate.ErrTooManyPairs) {
-		n.add(fmt.Sprintf("no interval of %v: %v", m.Statistic, correlate.ErrTooManyPairs))
-		return report.Null(), nil
-	}
-	if err != nil {
-		return report.Null(), err
-	}
-	return report.Interval(iv.Low, iv.High), nil
-}
-
-// notes says below the table what was compared and what was left out.
-func (j *judgementFlags) notes(col *agreement.Collector, human string, systems agreement.Compared) (*notes, error) {
+// notes says below a table what was compared and what was left out.
+func (j *judgementFlags) notes(d *experiment.DatasetInfo) *notes {
 	n := newNotes()
-	n.add(fmt.Sprintf("%d segments, %d systems with %s scores: %s", col.Segments(), len(systems.Systems), human, strings.Join(systems.Systems, ", ")))
-	if j.level != correlate.SegmentLevel {
-		groups, err := col.Groups(j.level)
-		if err != nil {
-			return nil, err
-		}
-		what := fmt.Sprintf("the segments of %d %ss", groups, j.level)
-		if j.level == correlate.SystemLevel {
-			what = "all segments"
-		}
-		n.add(fmt.Sprintf("level %v: means over %s that have both scores", j.level, what))
+	n.add(fmt.Sprintf("%d segments, %d systems with %s scores: %s", d.Segments, len(d.Systems), d.Human, strings.Join(d.Systems, ", ")))
+	switch level, _ := correlate.ParseLevel(j.levelName); level {
+	case correlate.SegmentLevel:
+	case correlate.SystemLevel:
+		n.add(fmt.Sprintf("level %v: means over all segments that have both scores", level))
+	default:
+		n.add(fmt.Sprintf("level %v: means over the segments of %d %ss that have both scores", level, d.Groups(level), level))
 	}
-	if len(systems.Human) > 0 {
-		n.add(fmt.Sprintf("left out as references scored as systems: %s (--include-references compares them)", strings.Join(systems.Human, ", ")))
+	if len(d.LeftOut) > 0 {
+		n.add(fmt.Sprintf("left out as references scored as systems: %s (--include-references compares them)", strings.Join(d.LeftOut, ", ")))
 	}
-	if len(systems.Unjudged) > 0 {
-		n.add(fmt.Sprintf("left out without a %s score: %s", human, strings.Join(systems.Unjudged, ", ")))
-	}
-	return n, nil
-}
-
-// missingPairs counts the cells without a judgement or a score.
-func missingPairs(p *correlate.Pairs) int {
-	n := 0
-	for i := range p.Gold {
-		if !p.GoldOK[i] || !p.MetricOK[i] {
-			n++
-		}
+	if len(d.Unjudged) > 0 {
+		n.add(fmt.Sprintf("left out without a %s score: %s", d.Human, strings.Join(d.Unjudged, ", ")))
 	}
 	return n
+}
+
+// value shows a number that may be undefined, and an interval that may be none.
+func value(v report.Number) report.Value { return report.Float(float64(v)) }
+
+func interval(iv *report.Range) report.Value {
+	if iv == nil {
+		return report.Null()
+	}
+	return report.Interval(float64(iv.Low), float64(iv.High))
+}
+
+// stringOrNull shows an empty text as a missing one.
+func stringOrNull(s string) report.Value {
+	if s == "" {
+		return report.Null()
+	}
+	return report.String(s)
 }

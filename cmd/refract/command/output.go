@@ -76,3 +76,12 @@ func (o *output) table(w io.Writer, columns []report.Column, opts report.Options
 	opts.Wide = o.wide
 	return report.NewWriter(w, f, columns, opts)
 }
+
+// whole writes a whole table.
+func (o *output) whole(w io.Writer, t *report.NamedTable) error {
+	f, err := o.kind()
+	if err != nil {
+		return err
+	}
+	return t.Write(w, f, o.wide)
+}

@@ -2,252 +2,252 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/agreement"
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
-// compareRun holds the columns of a comparison and how to fill them.
-type compareRun struct {
-	columns []column
-	engine  *refract.Engine // nil where all scores are the dataset's own
-	matrix  *storedScores   // nil unless scores are stored
-	policy  aggregate.Policy
-	set     string // name of the set of references, once all is read
-	judging *judging
-	gather  *explained // what judges say; nil where there are none
+// comparisonFlags are the flags of commands that set scores beside human judgements:
+// each makes a plan of them.
+type comparisonFlags struct {
+	input
+	settingFlags
+	judgeFlags
+	judgementFlags
+	matrix string
+	scores []string
+}
+
+func (c *comparisonFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
+	c.input.register(cmd)
+	c.settingFlags.register(e, cmd, defaultAggregates)
+	c.judgementFlags.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
+	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable)")
+	grouped(cmd, inputFlags)
+	c.judgeFlags.register(cmd)
 }
 
 const storedMetric = "stored"
 
-// plan finds the columns: settings to score, a stored matrix, stored metrics.
-func (c *comparer) plan(ctx context.Context, e *env, args []string) (*compareRun, error) {
-	policy, err := c.missing()
-	if err != nil {
+// plan is of one dataset, with all its references as the only set, the
+// statistics, and the aggregators that were asked for or the default ones.
+func (c *comparisonFlags) plan(name string, args []string, statistics []string, defaults ...string) (*experiment.Plan, error) {
+	p := &experiment.Plan{
+		Name: name, Metrics: c.metrics, Pairing: experiment.NoPair,
+		Sets:      []experiment.Set{{Name: string(experiment.KindAll), Kind: experiment.KindAll}},
+		Bootstrap: experiment.Bootstrap{Resamples: c.bootstrap, Confidence: c.confidence, Seed: c.seed},
+	}
+	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: c.includeHuman, AllowNoReference: c.allowNone, Matrix: c.matrix}
+	if len(args) > 0 {
+		d.Spec = args[0]
+	}
+	var err error
+	if p.Statistics, err = c.judgementFlags.parse(statistics...); err != nil {
 		return nil, err
 	}
-	run := &compareRun{policy: policy}
-	computed, stored, all := c.splitStored()
-	aggs, err := c.parseAggregators()
-	if err != nil {
+	for i, st := range p.Statistics {
+		if slices.Contains(p.Statistics[:i], st) {
+			return nil, usagef("--statistic %s is given twice", st.Name())
+		}
+	}
+	if level, err := correlate.ParseLevel(c.levelName); err == nil {
+		p.Levels = []correlate.Level{level}
+	}
+	if p.Missing, err = c.missing(); err != nil {
 		return nil, err
 	}
-	asked := len(aggs) > 0
-	if !asked {
-		aggs = aggregators("single", "max", "mean", "native")
+	if p.Aggregators, err = c.parseAggregators(); err != nil {
+		return nil, err
 	}
-	switch {
-	case c.matrix != "":
-		if len(c.metrics) > 0 {
-			return nil, usagef("--matrix has its metrics; leave --metric out")
-		}
-		if err := run.addMatrix(ctx, c.matrix, aggs, asked); err != nil {
-			return nil, err
-		}
-	case len(computed) > 0 || len(c.metrics) == 0:
-		flags := c.settingFlags
-		flags.metrics = computed
-		ms, judging, err := c.metricsOf(ctx, e, &flags)
-		if err != nil {
-			return nil, err
-		}
-		run.judging = judging
-		settings, err := cross(ms, aggs, asked, scoresNative)
-		if err != nil {
-			return nil, err
-		}
-		o := refract.Options{Missing: policy, AllowNoReferences: c.allowNone, EveryCell: c.earlyStop == "no"}
-		if err := run.addSettings(settings, o); err != nil {
-			return nil, err
-		}
-		if run.gather, err = new(explainFlags).explain(e, run.engine); err != nil {
-			return nil, err
-		}
+	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
+		p.Aggregators = aggregators(defaults...)
 	}
-	if all || len(stored) > 0 {
-		if len(args) == 0 {
+	for _, s := range c.scores {
+		name, file, ok := strings.Cut(s, "=")
+		if !ok || name == "" || file == "" {
+			return nil, usagef("--scores %q: want NAME=FILE, such as --scores mine=mine.tsv", s)
+		}
+		d.Scores = append(d.Scores, experiment.ScoreFile{Name: name, Path: file})
+	}
+	for _, m := range c.metrics {
+		if (m == storedMetric || strings.HasPrefix(m, storedMetric+":")) && d.Spec == "" {
 			return nil, usagef("stored metrics need an mtme: dataset")
 		}
-		if all {
-			stored = nil
-		}
-		if err := run.addStored(args[0], stored); err != nil {
-			return nil, err
-		}
 	}
-	return run, nil
+	switch {
+	case c.matrix != "" && len(c.metrics) > 0:
+		return nil, usagef("--matrix has its metrics; leave --metric out")
+	case c.matrix == "" && len(c.scores) == 0 && len(c.metrics) == 0:
+		p.Metrics = []string{"bleu", "chrf"}
+	}
+	p.Datasets = []experiment.Dataset{d}
+	return p, nil
 }
 
-// splitStored parts the metrics that are scored from those that are stored.
-func (c *comparer) splitStored() (computed, stored []string, all bool) {
-	for _, m := range c.metrics {
-		name, ok := strings.CutPrefix(m, storedMetric+":")
-		switch {
-		case m == storedMetric:
-			all = true
-		case ok:
-			stored = append(stored, name)
-		default:
-			computed = append(computed, m)
-		}
+// runner is what carries out a plan of the flags.
+func (c *comparisonFlags) runner(e *env, args []string) *planRun {
+	r := c.judgeFlags.planRun(e)
+	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
+		ds, err := c.dataset(e, args, true)
+		return withSystems{ds}, err
 	}
-	return computed, stored, all
+	return r
 }
 
-// addSettings adds a column for each setting, and makes their engine.
-func (r *compareRun) addSettings(settings []refract.Setting, o refract.Options) error {
-	var err error
-	if r.engine, err = refract.NewEngine(settings, o); err != nil {
+// planRun is a plan on its way: what its metrics share, and what judges say.
+type planRun struct {
+	experiment.Runner
+	e       *env
+	judging *judging
+	gather  *explained // nil where no judge scores
+	started bool
+	atEnd   []func()
+	// also is told of every scored segment; may be nil.
+	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
+}
+
+func (j *judgeFlags) planRun(e *env) *planRun {
+	r := &planRun{e: e, judging: j.run(e)}
+	r.Runner = experiment.Runner{
+		Metric: r.judging.metric, EarlyStop: j.earlyStop == "auto", Scored: r.scored, Options: refract.Options{Scope: refract.Averaged},
+		Warn: func(m string) { e.warn("%s", m) },
+	}
+	return r
+}
+
+func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
+	if !r.started {
+		var err error
+		if r.gather, err = new(explainFlags).explain(r.e, eng); err != nil {
+			return err
+		}
+		r.started = true
+	}
+	if err := r.gather.add(s); err != nil || r.also == nil {
 		return err
 	}
-	for k, set := range settings {
-		info := set.Metric.Info()
-		col := column{
-			metric:      info.Name,
-			aggregate:   aggregateName(set),
-			setting:     k,
-			orientation: float64(info.Direction),
-			signature: func(lo, hi int) string {
-				return refract.SettingSignature(set, metrics.Sentence, refract.ReferenceCount(lo, hi), r.set).String()
-			},
-		}
-		r.columns = append(r.columns, col)
-	}
-	return nil
+	return r.also(dataset, eng, s)
 }
 
-func (r *compareRun) addStored(spec string, names []string) error {
-	all, err := dataset.StoredMetrics(spec, correlate.SegmentLevel, names...)
+// show carries out a plan and shows its result. Then it says what judges said,
+// and fails where too few of their answers have a score.
+func (r *planRun) show(ctx context.Context, p *experiment.Plan, show func(*experiment.Result, experiment.Usage) error) error {
+	defer r.judging.close()
+	defer func() {
+		for _, f := range r.atEnd {
+			f()
+		}
+	}()
+	err := r.carryOut(ctx, p, show)
+	r.judging.done(ctx, err)
+	return err
+}
+
+func (r *planRun) carryOut(ctx context.Context, p *experiment.Plan, show func(*experiment.Result, experiment.Usage) error) error {
+	res, usage, err := r.Run(ctx, p)
+	r.judging.answered()
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 {
-		return fmt.Errorf("%s has no stored metric scores at segment level", spec)
+	if err := show(res, usage); err != nil || r.gather == nil {
+		return err
 	}
-	for _, m := range all {
-		col := column{
-			metric:        m.Label(),
-			stored:        &m,
-			storedSystems: map[string]dataset.SystemScores{},
-			orientation:   1, // the layout's convention: higher is better
-			signature:     func(int, int) string { return "stored" },
-		}
-		for _, s := range m.Systems {
-			col.storedSystems[s.System] = s
-		}
-		col.references(len(m.References))
-		r.columns = append(r.columns, col)
-	}
-	return r.addSystemScores(spec)
-}
-
-// collect reads the dataset, scoring as it goes where there is something to
-// score.
-func (r *compareRun) collect(ctx context.Context, ds refract.Dataset) (*agreement.Collector, error) {
-	col := agreement.NewCollector(len(r.columns))
-	var reducer *refract.Reducer
-	if r.engine != nil {
-		reducer = r.engine.Reducer()
-	}
-	var failed error
-	add := func(s *refract.Segment, scores *refract.SegmentScores, row func(h int, system string) (int, bool)) error {
-		at := col.Segments()
-		col.Add(s, func(k, h int) (float64, bool) {
-			c := &r.columns[k]
-			system := s.Hypotheses[h].System
-			if c.stored != nil {
-				sys, ok := c.storedSystems[system]
-				if !ok || at >= len(sys.Values) || !sys.Valid[at] {
-					return 0, false
-				}
-				return c.orientation * sys.Values[at], true
-			}
-			i, ok := row(h, system)
-			if !ok {
-				return 0, false
-			}
-			red, err := reducer.Reduce(scores, c.setting, i)
-			if err != nil {
-				failed = fmt.Errorf("segment %q, system %q: %w", s.ID, system, err)
-			}
-			if err != nil || red.Status != metrics.Scored {
-				return 0, false
-			}
-			c.references(red.References)
-			return c.orientation * red.Value, true
-		})
-		return failed
-	}
-	switch {
-	case r.matrix != nil:
-		return col, r.collectMatrix(ctx, ds, add)
-	case r.engine != nil:
-		id := refract.NewIdentity()
-		err := r.engine.Run(ctx, ds, func(s *refract.SegmentScores) error {
-			id.Add(s.Segment)
-			if err := r.gather.add(s); err != nil {
-				return err
-			}
-			return add(s.Segment, s, sameRow)
-		})
-		r.judging.answered()
-		r.set = id.Name()
-		return col, err
-	}
-	for s, err := range ds.Segments(ctx) {
-		if err == nil {
-			err = add(s, nil, nil)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return col, nil
-}
-
-// sameRow is for scores of the segment itself: row h is hypothesis h.
-func sameRow(h int, _ string) (int, bool) { return h, true }
-
-// collectMatrix walks the dataset and the matrix side by side: the same
-// segments in the same order.
-func (r *compareRun) collectMatrix(ctx context.Context, ds refract.Dataset, add func(*refract.Segment, *refract.SegmentScores, func(int, string) (int, bool)) error) error {
-	m := r.matrix
-	defer m.stop()
-	scores := m.first
-	for s, err := range ds.Segments(ctx) {
-		if err != nil {
-			return err
-		}
-		if scores == nil {
-			return fmt.Errorf("%s ends before segment %q of the dataset (%s); score the whole dataset", m.path, s.ID, s.Pos)
-		}
-		if scores.Segment.ID != s.ID {
-			return fmt.Errorf("%s (%s) has segment %q where the dataset has %q (%s); they must have the same segments in the same order",
-				m.path, scores.Segment.Pos, scores.Segment.ID, s.ID, s.Pos)
-		}
-		rows := make(map[string]int, len(scores.Segment.Hypotheses))
-		for h := range scores.Segment.Hypotheses {
-			rows[scores.Segment.Hypotheses[h].System] = h
-		}
-		err = add(s, scores, func(_ int, system string) (int, bool) {
-			h, ok := rows[system]
-			return h, ok
-		})
-		if err == nil {
-			scores, err = m.next()
-		}
-		if err != nil {
+	if r.also == nil { // else it is part of what is shown
+		if err := audit.WriteTrust(r.e.stderr, &r.gather.Trust); err != nil {
 			return err
 		}
 	}
-	if scores != nil {
-		return fmt.Errorf("%s has segment %q, which the dataset has not", m.path, scores.Segment.ID)
+	return r.gather.covered(r.judging.maxUnparsed)
+}
+
+// experimentFile is an experiment that was read, with what it needs to run.
+type experimentFile struct {
+	*planRun
+	*experiment.Plan
+	path, store string
+}
+
+// readExperiment reads the file of an experiment. store is the folder for its
+// cells; "" stands for FILE.cells beside it.
+func (j *judgeFlags) readExperiment(e *env, path, store string) (*experimentFile, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	plan, err := experiment.Parse(path, in)
+	if err := errors.Join(err, in.Close()); err != nil {
+		return nil, inFile(err)
+	}
+	if store == "" {
+		store = strings.TrimSuffix(path, filepath.Ext(path)) + ".cells"
+	}
+	x := &experimentFile{planRun: j.planRun(e), Plan: plan, path: path, store: store}
+	if !e.quiet {
+		x.Progress = func(m string) { e.note("%s", m) }
+	}
+	x.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {
+		if strings.HasPrefix(spec, judge.FileMetric+":") {
+			spec = plan.Path(spec) // from the experiment's folder
+		}
+		return x.judging.metric(ctx, spec)
+	}
+	x.Open = func(d experiment.Dataset) (refract.Dataset, error) {
+		in := input{reference: d.References}
+		for _, spec := range d.Expansions {
+			in.references = append(in.references, plan.Path(spec))
+		}
+		return in.dataset(e, []string{plan.Path(d.Spec)}, true)
+	}
+	return x, nil
+}
+
+// run carries out the experiment and shows its result.
+func (x *experimentFile) run(ctx context.Context, show func(*experiment.Result) error) error {
+	var err error
+	if x.Store, err = experiment.OpenStore(x.store); err != nil {
+		return err
+	}
+	done := false
+	err = x.show(ctx, x.Plan, func(res *experiment.Result, usage experiment.Usage) error {
+		done = true
+		x.e.note("%s (%s)", usage, x.store)
+		return show(res)
+	})
+	if err != nil && !done {
+		return inFile(fmt.Errorf("%s: %w", x.path, err))
+	}
+	return err
+}
+
+// inFile makes a fault of a spec one of the file that has it, and not of the
+// command line.
+func inFile(err error) error {
+	if isUsage(err) {
+		return errors.New(err.Error())
+	}
+	return err
+}
+
+// aggregators parses specs that are part of the program.
+func aggregators(specs ...string) []aggregate.Aggregator {
+	var out []aggregate.Aggregator
+	for _, s := range specs {
+		out = append(out, mustAggregator(s))
+	}
+	return out
 }

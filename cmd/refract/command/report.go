@@ -3,23 +3,31 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/evidence"
-	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/report/figure"
 	"github.com/refract-eval/refract/report/page"
 )
 
 // reporter is one run of refract report.
 type reporter struct {
-	scorer
-	judgementFlags
+	comparisonFlags
+	output
 	reportTests
 	files      reportFiles
 	experiment string
@@ -30,7 +38,7 @@ type reporter struct {
 }
 
 func (e *env) reportCommand() *cobra.Command {
-	r := &reporter{scorer: scorer{per: "cell", output: output{format: string(report.Table)}}} // every cell is shown
+	r := &reporter{output: output{format: string(report.Table)}}
 	cmd := &cobra.Command{
 		Use:   "report [DATASET]",
 		Short: "Write a report as one HTML file that people read",
@@ -51,12 +59,9 @@ shows the segments of its first dataset, or of --dataset.
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}
-	r.input.register(cmd)
-	r.settingFlags.register(e, cmd, "single,max,mean,native")
-	r.judgeFlags.register(cmd)
-	r.judgeFlags.registerDryRun(cmd)
 	r.reportTests.register(cmd)
-	r.judgementFlags.register(cmd)
+	r.comparisonFlags.register(e, cmd, "single,max,mean,native")
+	r.judgeFlags.registerDryRun(cmd)
 	r.output.registerPath(cmd)
 	r.files.register(cmd)
 	f := cmd.Flags()
@@ -80,23 +85,54 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		if err := onlyOfExperiment(flags, args); err != nil {
 			return err
 		}
-		return r.write(ctx, e, r.ofExperiment)
+		return r.ofExperiment(ctx, e)
 	}
 	if r.dataset != "" {
 		return usagef("--dataset chooses among the datasets of an --experiment")
 	}
-	if err := r.reportTests.check(); err != nil {
-		return err
-	}
-	ms, judging, err := r.metricsOf(ctx, e, &r.settingFlags)
+	p, err := r.ask(r.dataName(args), args)
 	if err != nil {
 		return err
 	}
-	r.judging = judging
-	defer judging.close()
-	err = r.ofDataset(ctx, e, args, ms)
-	judging.done(ctx, err)
-	return err
+	if r.dryRun {
+		return r.foresee(ctx, e, args, p)
+	}
+	run := r.runner(e, args)
+	run.ScoresAlone, run.EarlyStop = true, false // every cell is shown
+	if r.store != "" {
+		if run.Store, err = experiment.OpenStore(r.store); err != nil {
+			return err
+		}
+	}
+	return r.write(ctx, e, func(rep *evidence.Report, write func() error) error {
+		r.hold(run, rep, p.Name)
+		return run.show(ctx, p, func(res *experiment.Result, _ experiment.Usage) error {
+			rep.Title = r.titleOr(p.Name)
+			if res.Datasets[0].Human != "" {
+				rep.Result = res
+			} else {
+				e.note("the dataset has no human scores, so that the report shows scores alone")
+			}
+			if run.gather != nil {
+				rep.More = append(rep.More, trustTable(&run.gather.Trust))
+			}
+			return write()
+		})
+	})
+}
+
+// hold gives a report the scored segments of a dataset.
+func (r *reporter) hold(run *planRun, rep *evidence.Report, of string) {
+	run.Options.Scope = refract.Auto
+	run.also = func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
+		if dataset != of {
+			return nil
+		}
+		if rep.Held == nil {
+			rep.Held = evidence.Hold(eng)
+		}
+		return rep.Held.Add(s)
+	}
 }
 
 // onlyOfExperiment refuses what an experiment's file says itself.
@@ -120,94 +156,44 @@ func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
 	return err
 }
 
-// write makes a report, and its files.
-func (r *reporter) write(ctx context.Context, e *env, build func(context.Context, *env) (*evidence.Report, error)) error {
+// write makes a report, and its files, once what it shows is there.
+func (r *reporter) write(ctx context.Context, e *env, build func(rep *evidence.Report, write func() error) error) error {
 	out, err := r.output.open(e)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	rep, err := build(ctx, e)
-	if err != nil {
-		return err
-	}
-	if !r.explorer {
-		rep.WithoutSegments = true
-	}
-	doc, err := rep.Document(ctx)
-	if err != nil {
-		return err
-	}
-	if err := page.Write(ctx, out, doc); err != nil {
-		return err
-	}
-	if err := r.files.write(e, rep); err != nil {
-		return err
-	}
-	return out.Commit()
+	rep := &evidence.Report{WithoutSegments: !r.explorer}
+	return build(rep, func() error {
+		doc, err := rep.Document(ctx)
+		if err != nil {
+			return err
+		}
+		if err := page.Write(ctx, out, doc); err != nil {
+			return err
+		}
+		if err := r.files.write(e, rep); err != nil {
+			return err
+		}
+		return out.Commit()
+	})
 }
 
-// ofDataset reports on one dataset.
-func (r *reporter) ofDataset(ctx context.Context, e *env, args []string, ms []metrics.Metric) error {
-	aggs, err := r.parseAggregators()
-	if err != nil {
-		return err
-	}
-	asked := len(aggs) > 0
-	if !asked {
-		aggs = aggregators("single", "max", "mean", "native")
-	}
-	settings, err := cross(ms, aggs, asked, scoresNative)
-	if err != nil {
-		return err
-	}
-	policy, err := r.missing()
-	if err != nil {
-		return err
-	}
-	measures, err := r.measures(r.statistics...)
-	if err != nil {
-		return err
-	}
+// foresee prints what judges would ask for.
+func (r *reporter) foresee(ctx context.Context, e *env, args []string, p *experiment.Plan) error {
 	ds, err := r.input.dataset(e, args, true)
 	if err != nil {
 		return err
 	}
-	if r.dryRun {
-		return r.foresee(ctx, e, withSystems{ds}, ms)
-	}
-	name := r.dataName(args)
-	err = r.write(ctx, e, func(ctx context.Context, e *env) (*evidence.Report, error) {
-		eng, err := r.engine(settings, refract.Auto, policy)
-		if err != nil {
-			return nil, err
-		}
-		held := evidence.Hold(eng)
-		if err := r.runEngine(ctx, e, eng, withSystems{ds}, held.Add); err != nil {
-			return nil, err
-		}
-		rep := &evidence.Report{Title: r.titleOr(name), Held: held}
-		if r.gather != nil {
-			rep.More = append(rep.More, trustTable(&r.gather.Trust))
-		}
-		if !held.Judged() {
-			if r.human != "" {
-				return nil, fmt.Errorf("the dataset has no human scores named %q", r.human)
-			}
-			e.note("the dataset has no human scores, so that the report shows scores alone")
-			return rep, nil
-		}
-		plan, err := r.plan(name, ms, aggs, policy, measures, held)
-		if err != nil {
-			return nil, err
-		}
-		rep.Result, err = r.compare(ctx, e, plan, ms, held)
-		return rep, err
-	})
+	s := &scorer{settingFlags: r.settingFlags, judgeFlags: r.judgeFlags, output: r.output}
+	s.settingFlags.metrics = p.Metrics
+	ms, judging, err := s.metricsOf(ctx, e, &s.settingFlags)
 	if err != nil {
 		return err
 	}
-	return r.gather.covered(r.maxUnparsed) // the page shows what became of the answers
+	defer judging.close()
+	s.judging = judging
+	return s.foresee(ctx, e, withSystems{ds}, ms)
 }
 
 // titleOr is the title that was asked for, or one made of a name.
@@ -243,18 +229,214 @@ func (r *reporter) dataName(args []string) string {
 	return strings.Join(parts[max(0, len(parts)-keep):], "/")
 }
 
-// reportFormats are those of the tables beside a report.
-func reportFormats(names []string) ([]report.Format, error) {
-	var out []report.Format
-	for _, name := range names {
+// reportTests say what a report compares, and how.
+type reportTests struct {
+	statistics []string
+	method     string
+	resamples  int
+	curves     []string
+	analyses   []string
+}
+
+// analysisNames are what --analyses takes.
+func analysisNames() []string { return []string{"ranking", "strata", "prompts"} }
+
+// curveResamples bounds the resamples of a curve's intervals, as it has a
+// table for each number of references.
+const curveResamples = 200
+
+func (t *reportTests) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&t.statistics, "statistic", []string{"kendall", "accuracy"}, statisticList+" (repeatable or comma-separated)")
+	f.StringVar(&t.method, "significance", significance.MethodPermBoth.String(), strings.Join(significance.MethodNames(), ", ")+" or none: how settings are tested against the first")
+	f.IntVar(&t.resamples, "resamples", 1000, "resamples of a test")
+	f.StringSliceVar(&t.curves, "curve", []string{selection.ByOrder.String()}, "ways to choose 0, 1, … of the references for curves, or none: "+strings.Join(selection.MethodNames(), ", "))
+	f.StringSliceVar(&t.analyses, "analyses", []string{"ranking", "strata"}, "ranking, strata, prompts or none: what else to look at")
+	grouped(cmd, statisticFlags, "statistic", "significance")
+	complete(cmd, "significance", append(significance.MethodNames(), "none")...)
+	complete(cmd, "curve", append(selection.MethodNames(), "none")...)
+	complete(cmd, "analyses", append(analysisNames(), "none")...)
+}
+
+// none reports whether a list says that there is to be nothing.
+func none(list []string) bool { return len(list) == 0 || len(list) == 1 && list[0] == "none" }
+
+// ask is the plan of a report on one dataset.
+func (r *reporter) ask(name string, args []string) (*experiment.Plan, error) {
+	p, err := r.plan(name, args, r.statistics, "single", "max", "mean", "native")
+	if err != nil {
+		return nil, err
+	}
+	p.Pairing = experiment.WithSingle
+	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: string(experiment.KindOriginal), Kind: experiment.KindOriginal, BesideVariants: true})
+	if r.resamples < 1 {
+		return nil, usagef("--resamples %d: want 1 or more", r.resamples)
+	}
+	if r.method != "none" {
+		method, err := significance.ParseMethod(r.method)
+		if err != nil {
+			return nil, usagef("--significance: %w", err)
+		}
+		p.Test = experiment.Test{Method: method, Resamples: r.resamples, Seed: r.seed}
+	}
+	if !none(r.analyses) {
+		for _, name := range r.analyses {
+			at := slices.Index(analysisNames(), strings.TrimSpace(name))
+			if at < 0 {
+				return nil, usagef("--analyses: %s", suggest.Unknown("analysis", name, analysisNames()))
+			}
+			*[]*bool{&p.Ranking, &p.Strata, &p.Prompts}[at] = true
+		}
+	}
+	if none(r.curves) {
+		return p, nil
+	}
+	// A curve is of what combines several references, and scores no cell anew.
+	combining := slices.DeleteFunc(slices.Clone(p.Aggregators), func(a aggregate.Aggregator) bool { return a.Single() || a.Native() })
+	for _, by := range r.curves {
+		method, err := selection.ParseMethod(strings.TrimSpace(by))
+		if err != nil {
+			return nil, usagef("--curve: %w", err)
+		}
+		c := experiment.Curve{Method: method, Seeds: 1, Aggregators: combining, Resamples: min(r.bootstrap, curveResamples)}
+		if method == selection.ByRandom {
+			c.Seeds = 10
+		}
+		if len(combining) > 0 {
+			p.Curves = append(p.Curves, c)
+		}
+	}
+	return p, nil
+}
+
+// ofExperiment reports on an experiment.
+func (r *reporter) ofExperiment(ctx context.Context, e *env) error {
+	return r.write(ctx, e, func(rep *evidence.Report, write func() error) error {
+		file, err := r.readExperiment(e, r.experiment, r.store)
+		if err != nil {
+			return err
+		}
+		shown := file.Datasets[0].Name
+		if r.dataset != "" {
+			var names []string
+			for _, d := range file.Datasets {
+				names = append(names, d.Name)
+			}
+			if shown = r.dataset; !slices.Contains(names, shown) {
+				return usagef("--dataset: %s", suggest.Unknown("dataset", r.dataset, names))
+			}
+		}
+		if r.explorer {
+			r.hold(file.planRun, rep, shown)
+		}
+		file.EarlyStop = false
+		return file.run(ctx, func(res *experiment.Result) error {
+			rep.Title, rep.Result = r.titleOr(file.Plan.Name), res
+			if r.explorer && len(file.Datasets) > 1 {
+				rep.Shown = shown
+			}
+			return write()
+		})
+	})
+}
+
+// reportFiles are what is written beside a report.
+type reportFiles struct {
+	figures, tables string
+	formats         []string
+
+	kinds []report.Format
+}
+
+func (r *reportFiles) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&r.figures, "figures", "", "folder for the figures, each as SVG and as PNG")
+	f.StringVar(&r.tables, "tables", "", "folder for the tables")
+	f.StringSliceVarP(&r.formats, "format", "f", []string{"csv"}, "formats of --tables: csv, latex, markdown, json, jsonl, tsv, table")
+	complete(cmd, "format", formatNames()...)
+	grouped(cmd, resultFlags, "figures")
+}
+
+func (r *reportFiles) check() error {
+	for _, name := range r.formats {
 		f, err := report.ParseFormat(strings.TrimSpace(name))
 		if err != nil {
-			return nil, usagef("--format: %w", err)
+			return usagef("--format: %w", err)
 		}
-		out = append(out, f)
+		r.kinds = append(r.kinds, f)
 	}
-	if len(out) == 0 {
-		return nil, usagef("--format names no format")
+	if len(r.kinds) == 0 {
+		return usagef("--format names no format")
 	}
-	return out, nil
+	return nil
+}
+
+// extensions of the files of tables.
+func extension(f report.Format) string {
+	switch f {
+	case report.JSONLines:
+		return ".jsonl"
+	case report.Markdown:
+		return ".md"
+	case report.LaTeX:
+		return ".tex"
+	case report.Table:
+		return ".txt"
+	}
+	return "." + string(f)
+}
+
+// write writes the figures and tables of a report that were asked for.
+func (r *reportFiles) write(e *env, rep *evidence.Report) error {
+	if r.figures != "" {
+		if err := writeFigures(e, r.figures, rep.Figures(), figure.SVG, figure.PNG); err != nil {
+			return err
+		}
+	}
+	if r.tables == "" {
+		return nil
+	}
+	if err := os.MkdirAll(r.tables, 0o777); err != nil {
+		return err
+	}
+	for _, t := range rep.Tables() {
+		for _, f := range r.kinds {
+			err := writeFile(e, filepath.Join(r.tables, t.Name+extension(f)), func(w io.Writer) error { return t.Write(w, f, true) })
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeFigures draws figures into a folder, in each of the formats.
+func writeFigures(e *env, dir string, figures []experiment.Figure, formats ...figure.Format) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, f := range figures {
+		for _, format := range formats {
+			err := writeFile(e, filepath.Join(dir, f.Name+"."+string(format)), func(w io.Writer) error {
+				return figure.Draw(w, figure.Style{Format: format}, f.Panels...)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeFile writes a file, whole or not at all.
+func writeFile(e *env, path string, write func(io.Writer) error) error {
+	out, err := (&output{path: path}).open(e)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if err := write(out); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return out.Commit()
 }

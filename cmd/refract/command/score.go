@@ -342,7 +342,7 @@ func (s *scorer) perCell(ctx context.Context, e *env, ds refract.Dataset, settin
 	native := slices.ContainsFunc(settings, func(set refract.Setting) bool { return set.Aggregator.Native() })
 	var infos []matrix.Info
 	for _, m := range eng.Metrics() {
-		infos = append(infos, matrixInfo(m, native, s.set))
+		infos = append(infos, matrix.InfoOf(m, native, s.set))
 	}
 	err = s.scoreSet(ctx, e, eng, ds, func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) })
 	if err != nil {

@@ -132,15 +132,6 @@ func scoresNative(m metrics.Metric) error {
 	return nil
 }
 
-// aggregators parses specs that are part of the program.
-func aggregators(specs ...string) []aggregate.Aggregator {
-	var out []aggregate.Aggregator
-	for _, s := range specs {
-		out = append(out, mustAggregator(s))
-	}
-	return out
-}
-
 // mustAggregator parses a spec that is part of the program.
 func mustAggregator(spec string) aggregate.Aggregator {
 	a, err := aggregate.Parse(spec)

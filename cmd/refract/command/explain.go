@@ -11,6 +11,7 @@ import (
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/audit"
+	"github.com/refract-eval/refract/report"
 )
 
 // explainFlags say what is shown of judges' reports.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // Score is a score that may be missing.
@@ -129,32 +130,30 @@ func (r *scoreRows) lines(path string, warn func(Warning)) error {
 		if blank(line) {
 			continue
 		}
-		if err := r.line(string(line), l.pos()); err != nil {
+		if err := r.line(line, l.pos()); err != nil {
 			return err
 		}
 	}
 }
 
-func (r *scoreRows) line(line string, pos refract.Position) error {
-	p := &jsonScanner{s: line, pos: pos}
+func (r *scoreRows) line(line []byte, pos refract.Position) error {
 	var id, system string
 	var s Score
 	has := map[string]bool{}
-	err := p.fields("the row", scoreFields, func(key string) (err error) {
-		has[key] = true
-		switch key {
-		case "id":
-			id, err = p.identifier()
-		case "system":
-			system, err = p.identifier()
-		case "score":
-			s.Value, s.Valid, err = p.optionalNumber()
-		}
-		return p.within(err, "%s", key)
+	err := scanLine(line, pos, func(in *jsonline.Reader) error {
+		return in.Fields(scoreFields, func(name string) (err error) {
+			has[name] = true
+			switch name {
+			case "id":
+				id, err = readID(in)
+			case "system":
+				system, err = readID(in)
+			case "score":
+				s.Value, s.Valid, err = in.OptionalFloat()
+			}
+			return err
+		})
 	})
-	if err == nil {
-		err = p.end()
-	}
 	for _, field := range scoreFields {
 		if err == nil && !has[field] {
 			err = failAt(pos, 0, "the row has no field %q", field)

@@ -15,6 +15,8 @@ const (
 	Failed = "failed"
 	// NotEquivalent: the judge says that the meaning is another one.
 	NotEquivalent = "not-equivalent"
+	// NotUnicode: the answer is invalid UTF-8 or has half of a surrogate pair.
+	NotUnicode = "not-unicode"
 	// Unjudged: the judge's answer is neither yes nor no.
 	Unjudged = "unjudged"
 )
@@ -27,6 +29,7 @@ const (
 	cut
 	blocked
 	empty
+	broken // not Unicode
 )
 
 func classify(a *cache.Answer) class {
@@ -35,6 +38,8 @@ func classify(a *cache.Answer) class {
 		return blocked
 	case strings.TrimSpace(a.Text) == "":
 		return empty
+	case a.FinishReason == llm.FinishNotUnicode:
+		return broken
 	case a.FinishReason == llm.FinishLength:
 		return cut
 	}

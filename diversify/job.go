@@ -212,6 +212,8 @@ func (x *Expander) settleAnswer(j *job, i int) {
 	case a.failed != nil:
 		a.result = check.Result{Verdict: Failed, Detail: a.failed.Error()}
 		return // the same request would fail again
+	case classify(a.answer) == broken:
+		a.result = check.Result{Verdict: NotUnicode, Detail: "the server sent invalid UTF-8 or half of a surrogate pair"}
 	case j.checks != nil:
 		a.result = j.checks.Judge(check.Answer{
 			Reference: c.reference, Raw: a.answer.Text, HasText: a.answer.HasText, Finish: a.answer.FinishReason,

@@ -20,6 +20,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/budget"
+	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 // script answers each prompt with the next line of a list; "…" at the end of
@@ -447,4 +448,23 @@ func TestPlanProperty(t *testing.T) {
 			t.Fatalf("%d answers, then %d; %d calls, and %d needs", sum.Calls+sum.Cached, again.Cached, sum.Calls, len(asked))
 		}
 	})
+}
+
+// An answer that is no Unicode text is rejected and asked for again; what came
+// is kept.
+func TestNotUnicode(t *testing.T) {
+	for _, c := range []*check.Checker{nil, checker(t, check.ReasonCut)} {
+		server := llmtest.NewServer(t, nil)
+		server.Fail(llmtest.Body(200, "application/json", `{"choices":[{"message":{"content":"The train \ud83d"},"finish_reason":"stop"}]}`))
+		cfg := config(client(t, server))
+		cfg.Prompts, cfg.Check, cfg.Resample = ten(t, "order"), c, 1
+		out, _ := mustRun(t, newExpander(t, cfg), oneReference())
+		if len(out[0].Rejected) != 1 {
+			t.Fatalf("rejected %+v", out[0].Rejected)
+		}
+		v := out[0].Rejected[0]
+		if v.Verdict != diversify.NotUnicode || v.Text.Valid || v.Detail == "" || v.Origin.Raw != refract.NewText(`"The train \ud83d"`) {
+			t.Errorf("rejected %+v", v)
+		}
+	}
 }

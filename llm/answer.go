@@ -4,14 +4,23 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The finish reasons of the protocol that change what an answer is.
 const (
 	FinishLength        = "length"         // the limit of tokens has cut it
 	FinishContentFilter = "content_filter" // it was withheld, whole or in part
+	// FinishNotUnicode is not of the protocol: the text is invalid UTF-8 or has
+	// half of a surrogate pair. It stands as the JSON that came, in which bytes
+	// that are no UTF-8 are escapes such as \xff.
+	FinishNotUnicode = "not_unicode"
 )
 
 // answerShape is an answer of either endpoint: whether it is an error, whether
@@ -71,54 +80,88 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return &json.UnmarshalTypeError{Value: "a content that is no text", Type: reflect.TypeFor[string]()}
 }
 
-// readAnswer reads the body of a 200 into x. It returns a failure where the
-// body is no answer.
-func (t *attemptTransport) readAnswer(x *exchange, body []byte) *failure {
-	if x.embed != nil {
-		return t.readVectors(x, body)
-	}
+// readAnswer reads the body of a 200. It returns a failure where the body is
+// no answer.
+func (t *attemptTransport) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Response, f *failure) {
 	var a answerShape
-	if f := t.decode(x, body, &a, &a.Object, &a.Error); f != nil {
-		return f
+	if f := t.decode(r.Model, body, &a, &a.Object, &a.Error); f != nil {
+		return resp, f
 	}
 	if len(a.Choices) == 0 {
-		return t.badShape(body, "gave an answer without choices")
+		return resp, t.badShape(body, "gave an answer without choices")
 	}
 	choice := a.Choices[0]
 	if stated(choice.Error) {
 		inner, _ := json.Marshal(map[string]json.RawMessage{"error": choice.Error})
-		return t.errorInside(x, inner)
+		return resp, t.errorInside(r.Model, inner)
 	}
 	if choice.FinishReason == "error" {
-		return t.errorInside(x, body)
+		return resp, t.errorInside(r.Model, body)
 	}
 	text := choice.Message.Content.text
-	if x.endpoint == Completions {
+	if endpoint == Completions {
 		text = choice.Text
 	}
-	x.response = Response{
+	resp = Response{
 		Model: a.Model, FinishReason: choice.FinishReason,
-		PromptTokens: a.Usage.PromptTokens, CompletionTokens: a.Usage.CompletionTokens,
+		PromptTokens: credibleCount(a.Usage.PromptTokens), CompletionTokens: credibleCount(a.Usage.CompletionTokens),
 	}
-	if x.wantsTokens() && choice.FinishReason != FinishContentFilter {
-		return t.readTokens(x, &choice, &a.Usage, body)
+	switch {
+	case choice.FinishReason == FinishContentFilter:
+	case r.PromptLogprobs:
+		return resp, t.readTokens(r.Prompt, &resp, &choice, &a.Usage, body)
+	case text != nil:
+		resp.Text, resp.HasText = *text, true
+		if raw, ok := notUnicode(*text, body); ok {
+			resp.Text, resp.FinishReason = raw, FinishNotUnicode
+		}
 	}
-	if text != nil && choice.FinishReason != FinishContentFilter {
-		x.response.Text, x.response.HasText = *text, true
+	return resp, nil
+}
+
+// credibleCount is a count of tokens, 0 where no answer can have so many.
+func credibleCount(n int) int {
+	if n > math.MaxInt32 {
+		return 0
 	}
-	return nil
+	return n
+}
+
+// notUnicode finds what encoding/json has replaced in a text, and returns the
+// JSON of the text, fit to be stored.
+func notUnicode(text string, body []byte) (raw string, ok bool) {
+	if !strings.ContainsRune(text, utf8.RuneError) {
+		return "", false
+	}
+	var a struct {
+		Choices []struct {
+			Text    json.RawMessage `json:"text"`
+			Message struct {
+				Content json.RawMessage `json:"content"`
+			} `json:"message"`
+		} `json:"choices"`
+	}
+	if err := json.Unmarshal(body, &a); err != nil || len(a.Choices) == 0 {
+		return "", false
+	}
+	for _, v := range []json.RawMessage{a.Choices[0].Text, a.Choices[0].Message.Content} {
+		if len(v) > 0 && !jsontext.Value(v).IsValid() {
+			return escape(string(v)), true
+		}
+	}
+	return "", false
 }
 
 // decode reads a body into v, of which object and stands are the fields that
 // tell an error. It returns a failure where the body cannot be read or is one.
-func (t *attemptTransport) decode(x *exchange, body []byte, v any, object *string, stands *json.RawMessage) *failure {
+func (t *attemptTransport) decode(model string, body []byte, v any, object *string, stands *json.RawMessage) *failure {
 	err := json.Unmarshal(body, v)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		return t.notJSON(http.StatusOK, bytes.TrimSpace(body))
 	case *object == "error" || stated(*stands):
-		return t.errorInside(x, body)
+		return t.errorInside(model, body)
 	case err != nil:
 		return t.badShape(body, "gave an answer of an unexpected shape")
 	}

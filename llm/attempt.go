@@ -2,17 +2,36 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// maxAnswerBytes bounds what is read of an answer, after decompression.
-const maxAnswerBytes = 64 << 20
+// Bounds on what is read of an answer, in bytes after decompression.
+const (
+	maxAnswerBytes = 64 << 20
+	// minAnswerBytes and bytesPerToken bound an answer of some tokens, far above
+	// what servers write.
+	minAnswerBytes = 1 << 20
+	bytesPerToken  = 4 << 10
+	// allAnswerBytes bounds the large answers of a client together.
+	allAnswerBytes = 256 << 20
+)
+
+// most bounds the answer to a request.
+func (x *exchange) most() int64 {
+	if x.maxTokens == 0 {
+		return maxAnswerBytes
+	}
+	return min(maxAnswerBytes, minAnswerBytes+bytesPerToken*int64(x.maxTokens))
+}
 
 // attemptTransport carries out one attempt at one server, and notes its
 // outcome.
@@ -21,28 +40,28 @@ type attemptTransport struct {
 	target  target
 	header  http.Header // of requests for answers; never written to
 	timeout time.Duration
-	limit   int64
+	room    *semaphore.Weighted // for large answers, of the client
 }
 
-func newAttemptTransport(t target, cfg Config) *attemptTransport {
+func newAttemptTransport(t target, cfg Config, room *semaphore.Weighted) *attemptTransport {
 	h := http.Header{
 		"Accept": {"application/json"}, "Content-Type": {"application/json"}, "User-Agent": {cfg.UserAgent},
 	}
 	if t.authorization != "" {
 		h.Set("Authorization", t.authorization)
 	}
-	return &attemptTransport{base: cfg.Transport, target: t, header: h, timeout: cfg.Timeout, limit: maxAnswerBytes}
+	return &attemptTransport{base: cfg.Transport, target: t, header: h, timeout: cfg.Timeout, room: room}
 }
 
 // address makes a request one to the server.
-func (t *attemptTransport) address(req *http.Request, path *url.URL, contentType string) {
-	req.URL, req.Host = t.target.at(path), ""
+func (t *attemptTransport) address(req *http.Request, x *exchange) {
+	req.URL, req.Host = t.target.at(x.below), ""
 	req.Header = t.header
-	if contentType != jsonType {
+	if x.contentType != jsonType {
 		req.Header = t.header.Clone()
 		req.Header.Del("Content-Type")
-		if contentType != "" {
-			req.Header.Set("Content-Type", contentType)
+		if x.contentType != "" {
+			req.Header.Set("Content-Type", x.contentType)
 		}
 	}
 }
@@ -67,23 +86,19 @@ func putBuffer(b *bytes.Buffer) {
 // RoundTrip notes the outcome in the exchange; the response has no body.
 func (t *attemptTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := exchangeFrom(req.Context())
-	timeout := t.timeout
-	if x.raw != nil && x.raw.timeout > 0 {
-		timeout = x.raw.timeout
-	}
+	timeout := cmp.Or(x.timeout, t.timeout)
 	ctx, cancel := context.WithTimeout(req.Context(), timeout)
 	defer cancel()
 
 	buf := buffers.Get().(*bytes.Buffer)
 	defer putBuffer(buf)
-	out, contentType := req.WithContext(ctx), jsonType
-	if x.raw != nil {
-		contentType = x.raw.contentType
-	}
-	t.address(out, x.path, contentType)
+	out := req.WithContext(ctx)
+	t.address(out, x)
 	resp, err := t.base.RoundTrip(out)
 	if err == nil {
-		err = t.read(x, resp, buf)
+		var free func()
+		free, err = t.receive(ctx, x, resp, buf)
+		defer free()
 		_ = resp.Body.Close()
 	}
 	body := buf.Bytes()
@@ -93,23 +108,23 @@ func (t *attemptTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 		x.failure = t.fail(ErrUnavailable, resp.StatusCode, noRetry, "gave an answer that cannot be kept", t.target.clean(broken.err.Error(), maxMessage), "")
 		x.failure.matches = func(target error) bool { return errors.Is(broken.err, target) }
 	case errors.Is(err, errTooLarge):
-		x.failure = t.tooLarge(resp.StatusCode)
+		x.failure = t.fail(ErrBadAnswer, resp.StatusCode, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", x.most()), "", hintBaseURL)
 	case err != nil && ctx.Err() != nil && req.Context().Err() == nil:
 		x.failure = t.timedOut(timeout)
 	case err != nil && resp != nil:
 		x.failure = t.unreachable("broke off its answer", err)
 	case err != nil:
 		x.failure = t.unreachable("cannot be reached", err)
-	case x.raw != nil && resp.StatusCode < 300:
-		x.failure, x.content = nil, bytes.Clone(body)
-	case resp.StatusCode == http.StatusOK:
-		x.failure = t.readAnswer(x, body)
+	case resp.StatusCode == http.StatusOK || x.atFirst && resp.StatusCode < 300:
+		x.failure = x.read(t, body)
 	default:
 		x.failure = t.refused(x.model, resp, body)
 	}
 	if f := x.failure; f != nil {
 		f.asked = serverWait(resp, time.Now())
-		refusedLogprobs(x, f)
+		if x.wantsTokens {
+			refusedLogprobs(f)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -118,24 +133,37 @@ func (t *attemptTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	return resp, nil
 }
 
-// read fills buf with the body, or the place that a raw request has for it.
-func (t *attemptTransport) read(x *exchange, resp *http.Response, buf *bytes.Buffer) error {
-	if x.raw != nil && x.raw.to != nil && resp.StatusCode < 300 {
-		w, err := x.raw.to()
+// receive fills buf with the body, or the place that the request has for it.
+// free gives the room of a large body back.
+func (t *attemptTransport) receive(ctx context.Context, x *exchange, resp *http.Response, buf *bytes.Buffer) (free func(), err error) {
+	free = func() {}
+	if x.to != nil && resp.StatusCode < 300 {
+		w, err := x.to()
 		if err != nil {
-			return &sinkError{err}
+			return free, &sinkError{err}
 		}
 		_, err = io.Copy(sink{w}, resp.Body)
-		return err
+		return free, err
 	}
 	if n := resp.ContentLength; n > 0 && n < keepBuffer {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
-	n, err := buf.ReadFrom(io.LimitReader(resp.Body, t.limit+1))
-	if err == nil && n > t.limit {
-		return errTooLarge
+	n, err := buf.ReadFrom(io.LimitReader(resp.Body, keepBuffer))
+	if err != nil || n < keepBuffer {
+		return free, err
 	}
-	return err
+	// All of the room at once: calls that hold some and wait for more could
+	// wait for each other. A buffer grows to twice its content.
+	most := x.most()
+	if err := t.room.Acquire(ctx, 2*most); err != nil {
+		return free, err
+	}
+	free = func() { t.room.Release(2 * most) }
+	n, err = buf.ReadFrom(io.LimitReader(resp.Body, most-n+1))
+	if err == nil && keepBuffer+n > most {
+		err = errTooLarge
+	}
+	return free, err
 }
 
 // sink tells the errors of writing from those of reading.
@@ -155,24 +183,22 @@ func (e *sinkError) Error() string { return e.err.Error() }
 
 // answer reads the body of an answer as Complete does, where a server gave it
 // some other way: status 200 for a good one. The error is an *Error.
-func (c *Client) answer(r Request, status int, body []byte) (Response, error) {
+func (c *Client) answer(r Request, status int, body []byte) (resp Response, err error) {
 	t := c.pool.servers[0].attempt
-	x := &exchange{request: &r, model: r.Model, endpoint: c.endpoint}
+	var f *failure
 	if status == http.StatusOK {
-		x.failure = t.readAnswer(x, body)
+		resp, f = t.readAnswer(&r, c.endpoint, body)
 	} else {
-		x.failure = t.refused(r.Model, &http.Response{StatusCode: status, Header: http.Header{}}, body)
+		f = t.refused(r.Model, &http.Response{StatusCode: status, Header: http.Header{}}, body)
 	}
-	if x.failure != nil {
-		refusedLogprobs(x, x.failure)
-	}
-	switch f := x.failure; {
+	switch {
 	case f == nil:
-		return x.response, nil
+		return resp, nil
 	case f.blocked:
 		return Response{FinishReason: FinishContentFilter}, nil
-	default:
-		e := f.Error
-		return Response{}, &e
+	case r.PromptLogprobs:
+		refusedLogprobs(f)
 	}
+	e := f.Error
+	return Response{}, &e
 }

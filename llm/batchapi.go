@@ -120,9 +120,9 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, size int64, o
 		return "", fmt.Errorf("write the form of an upload: %w", err)
 	}
 	frame := form.Bytes()
-	body, err := c.do(ctx, rawRequest{
+	body, err := c.do(ctx, httpRequest{
 		method: http.MethodPost, path: "/files", contentType: w.FormDataContentType(),
-		body: func() (io.ReadCloser, int64, error) {
+		open: func() (io.ReadCloser, int64, error) {
 			f, err := open()
 			if err != nil {
 				return nil, 0, err
@@ -161,11 +161,8 @@ func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[stri
 	if err != nil {
 		return Batch{}, fmt.Errorf("write the request for a batch: %w", err)
 	}
-	b, err := c.batch(ctx, rawRequest{
-		method: http.MethodPost, path: "/batches", contentType: "application/json", once: true,
-		body: func() (io.ReadCloser, int64, error) {
-			return io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
-		},
+	b, err := c.batch(ctx, httpRequest{
+		method: http.MethodPost, path: "/batches", contentType: jsonType, content: body, once: true,
 	})
 	if err != nil {
 		return Batch{}, fmt.Errorf("create a batch: %w", err)
@@ -189,7 +186,7 @@ func MayHaveActed(err error) bool {
 
 // GetBatch asks for a batch's state.
 func (c *Client) GetBatch(ctx context.Context, id string) (Batch, error) {
-	b, err := c.batch(ctx, rawRequest{method: http.MethodGet, path: "/batches/" + url.PathEscape(id)})
+	b, err := c.batch(ctx, httpRequest{method: http.MethodGet, path: "/batches/" + url.PathEscape(id)})
 	if err != nil {
 		return Batch{}, fmt.Errorf("ask for batch %q: %w", id, err)
 	}
@@ -198,14 +195,14 @@ func (c *Client) GetBatch(ctx context.Context, id string) (Batch, error) {
 
 // CancelBatch asks to end a batch. Answers that it already has are kept.
 func (c *Client) CancelBatch(ctx context.Context, id string) (Batch, error) {
-	b, err := c.batch(ctx, rawRequest{method: http.MethodPost, path: "/batches/" + url.PathEscape(id) + "/cancel"})
+	b, err := c.batch(ctx, httpRequest{method: http.MethodPost, path: "/batches/" + url.PathEscape(id) + "/cancel"})
 	if err != nil {
 		return Batch{}, fmt.Errorf("cancel batch %q: %w", id, err)
 	}
 	return b, nil
 }
 
-func (c *Client) batch(ctx context.Context, r rawRequest) (Batch, error) {
+func (c *Client) batch(ctx context.Context, r httpRequest) (Batch, error) {
 	body, err := c.do(ctx, r)
 	if err != nil {
 		return Batch{}, err
@@ -224,7 +221,7 @@ func (c *Client) ListBatches(ctx context.Context, after string) (page []Batch, n
 	if after != "" {
 		query += "&after=" + url.QueryEscape(after)
 	}
-	body, err := c.do(ctx, rawRequest{method: http.MethodGet, path: "/batches" + query})
+	body, err := c.do(ctx, httpRequest{method: http.MethodGet, path: "/batches" + query})
 	if err != nil {
 		return nil, "", fmt.Errorf("list the batches: %w", err)
 	}
@@ -279,7 +276,7 @@ func readBatch(b openai.Batch) Batch {
 // FileContent downloads a file of any size. Every attempt writes to an empty
 // place that to gives.
 func (c *Client) FileContent(ctx context.Context, id string, to func() (io.Writer, error)) error {
-	_, err := c.do(ctx, rawRequest{
+	_, err := c.do(ctx, httpRequest{
 		method: http.MethodGet, path: "/files/" + url.PathEscape(id) + "/content", to: to, timeout: downloadTime,
 	})
 	if err != nil {

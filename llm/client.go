@@ -1,11 +1,13 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"sync"
 	"time"
@@ -51,63 +53,52 @@ func (c *Client) Format(f fmt.State, _ rune) {
 // Complete asks for one answer. It returns an *Error when the servers give
 // none, and an error that wraps ctx.Err() as soon as the context ends.
 func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
-	x, err := c.exchange(&req)
-	if err != nil {
-		return Response{}, err
-	}
-	err = c.call(ctx, x)
-	if x.failure != nil && x.failure.renameLimit && !x.renamed {
-		x.renamed = true
-		if err = x.compose(); err == nil {
-			err = c.call(ctx, x)
-		}
-		if err == nil {
+	_, renamed := c.renamed.Load(req.Model)
+	resp, x, err := c.complete(ctx, &req, renamed, 0)
+	if x != nil && x.failure != nil && x.failure.renameLimit && !renamed {
+		if resp, _, err = c.complete(ctx, &req, true, x.attempts); err == nil {
 			c.renamed.Store(req.Model, true)
 		}
 	}
-	if err != nil {
-		return Response{}, err
+	return resp, err
+}
+
+// complete asks under a name of the token limit, after some attempts under the
+// other. The exchange is nil where there was none.
+func (c *Client) complete(ctx context.Context, req *Request, renamed bool, attempts int) (resp Response, x *exchange, err error) {
+	x = &exchange{model: req.Model, start: attempts, attempts: attempts, wantsTokens: req.PromptLogprobs}
+	x.method, x.path, x.contentType = http.MethodPost, "/chat/completions", jsonType
+	if c.endpoint == Completions {
+		x.path = "/completions"
 	}
-	return x.response, nil
+	if x.content, err = c.compose(req, renamed); err != nil {
+		return resp, nil, err
+	}
+	if !req.PromptLogprobs {
+		x.maxTokens = req.MaxTokens
+	}
+	if c.pool.countsTokens {
+		x.tokens = req.PromptTokens() + req.MaxTokens
+	}
+	x.read = func(t *attemptTransport, body []byte) (f *failure) {
+		resp, f = t.readAnswer(req, c.endpoint, body)
+		return f
+	}
+	if err = c.call(ctx, x); err != nil {
+		resp = Response{}
+	}
+	if x.failure != nil && x.failure.blocked {
+		return Response{FinishReason: FinishContentFilter}, x, nil
+	}
+	return resp, x, err
 }
 
 // Body is the body that Complete sends for a request, byte for byte. It fails
 // as Complete does for a request that cannot be sent.
 func (c *Client) Body(req Request) ([]byte, error) {
-	x, err := c.exchange(&req)
-	if err != nil {
-		return nil, err
-	}
-	return x.body, nil
+	_, renamed := c.renamed.Load(req.Model)
+	return c.compose(&req, renamed)
 }
-
-// exchange checks a request and composes its body.
-func (c *Client) exchange(req *Request) (*exchange, error) {
-	x := &exchange{request: req, model: req.Model, endpoint: c.endpoint, path: chatPath}
-	if c.endpoint == Completions {
-		x.path = completionsPath
-	}
-	_, x.renamed = c.renamed.Load(req.Model)
-	err := check(*req, c.endpoint)
-	if err == nil {
-		err = x.compose()
-	}
-	if err != nil {
-		return nil, c.pool.notCalled(err)
-	}
-	if c.pool.countsTokens {
-		x.tokens = req.PromptTokens() + req.MaxTokens
-	}
-	return x, nil
-}
-
-// The paths below a base URL.
-var (
-	chatPath        = &url.URL{Path: "/chat/completions"}
-	completionsPath = &url.URL{Path: "/completions"}
-	embeddingsPath  = &url.URL{Path: "/embeddings"}
-	modelsPath      = &url.URL{Path: "/models"}
-)
 
 // The names of the token limit.
 const (
@@ -115,13 +106,16 @@ const (
 	maxCompletionTokens = "max_completion_tokens"
 )
 
-// compose writes the body: all fields of the request, zeros too.
-func (x *exchange) compose() (err error) {
-	r := x.request
+// compose writes the body of a request: all its fields, zeros too. renamed gives
+// the token limit its newer name.
+func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
+	if err := check(*r, c.endpoint); err != nil {
+		return nil, c.pool.notCalled(err)
+	}
 	body := make(map[string]any, 8+len(r.Extra))
 	maps.Copy(body, r.Extra)
 	body["model"], body["temperature"], body["top_p"], body["stream"] = r.Model, r.Temperature, r.TopP, false
-	if x.renamed {
+	if renamed {
 		body[maxCompletionTokens] = r.MaxTokens
 	} else {
 		body[maxTokens] = r.MaxTokens
@@ -140,7 +134,7 @@ func (x *exchange) compose() (err error) {
 	switch {
 	case r.TokenIDs != nil:
 		body["prompt"] = r.TokenIDs
-	case x.endpoint == Completions:
+	case c.endpoint == Completions:
 		body["prompt"] = r.Prompt
 	case r.Prompt != "":
 		body["messages"] = []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: r.Prompt}}
@@ -151,10 +145,11 @@ func (x *exchange) compose() (err error) {
 		}
 		body["messages"] = messages
 	}
-	if x.body, err = json.Marshal(body); err != nil {
-		return fmt.Errorf("the extra fields cannot be written as JSON: %w", err)
+	content, err := json.Marshal(body)
+	if err != nil {
+		return nil, c.pool.notCalled(fmt.Errorf("the extra fields cannot be written as JSON: %w", err))
 	}
-	return nil
+	return content, nil
 }
 
 // call carries out an exchange. What the transports noted in x says more than
@@ -163,14 +158,14 @@ func (c *Client) call(ctx context.Context, x *exchange) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("call to server %s not begun: %w", c.pool.shown, err)
 	}
-	x.start, x.failure = x.attempts, nil
-	err := c.retry.send(ctx, x)
+	var err error
+	if x.below, err = url.Parse(x.path); err != nil {
+		return c.pool.notCalled(err)
+	}
+	err = c.retry.send(ctx, x)
 	switch f := x.failure; {
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("call to server %s ended after %s: %w", x.asked(c.pool), plural(x.attempts, "attempt"), ctx.Err())
-	case f != nil && f.blocked:
-		x.response = Response{FinishReason: FinishContentFilter}
-		return nil
 	case f != nil:
 		e := f.Error
 		e.Attempts = x.attempts
@@ -184,26 +179,60 @@ func (c *Client) call(ctx context.Context, x *exchange) error {
 // exchange is what the steps of one call tell each other. Attempts run one
 // after the other, so it needs no lock.
 type exchange struct {
-	// One of these three is set.
-	request *Request
-	embed   *EmbedRequest
-	raw     *rawRequest
+	httpRequest
+	model       string
+	tokens      int  // towards the limit of tokens
+	maxTokens   int  // of the answer; 0 where it has none
+	wantsTokens bool // it asks for the log-probabilities of its prompt
+	// read takes the body of a good answer, and says what is wrong with it.
+	read func(t *attemptTransport, body []byte) *failure
 
-	model    string
-	endpoint Endpoint // of request
-	renamed  bool     // the token limit has its newer name
-	tokens   int      // towards the limit of tokens
-
-	path     *url.URL // below the base URL
-	body     []byte   // as it is sent, of requests that are not raw
-	start    int      // attempts before the current call of the retry step
-	attempts int      // sent so far
-	server   *server  // of the last attempt
+	start    int     // attempts before the call
+	attempts int     // sent so far
+	server   *server // of the last attempt
 	failure  *failure
-	// What a good attempt gave.
-	response Response
-	vectors  EmbedResponse
-	content  []byte
+}
+
+// httpRequest is what is sent.
+type httpRequest struct {
+	method      string
+	path        string   // below the base URL, such as /files
+	below       *url.URL // the path, from call
+	contentType string   // "" without a body
+	content     []byte   // the body, unless open gives it
+	// open gives the body anew for each attempt, and its size in bytes.
+	open func() (io.ReadCloser, int64, error)
+
+	// atFirst is for requests beside the answers, such as an upload: they go
+	// to the first server, because files belong to a server, and do not count
+	// towards limits.
+	atFirst bool
+	// to gives, for each attempt, an empty place for the body of a good
+	// answer, of any size; nil keeps it in memory, within the usual bound.
+	to func() (io.Writer, error)
+	// timeout limits one attempt; 0 means the client's.
+	timeout time.Duration
+	// once forbids to repeat what the server may already have done: only
+	// refused connections and answers that say so are retried.
+	once bool
+}
+
+// do carries out a request at the first server and returns the body of a good
+// (2xx) answer, nil where r.to takes it. It returns an *Error, or wraps
+// ctx.Err().
+func (c *Client) do(ctx context.Context, r httpRequest) (body []byte, err error) {
+	r.atFirst = true
+	x := &exchange{httpRequest: r}
+	x.read = func(_ *attemptTransport, b []byte) *failure {
+		if r.to == nil {
+			body = bytes.Clone(b)
+		}
+		return nil
+	}
+	if err := c.call(ctx, x); err != nil {
+		return nil, err
+	}
+	return body, nil
 }
 
 // asked names the server of the last attempt, or all where there was none.
@@ -229,42 +258,4 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// rawRequest is a request beside the answers, such as an upload: it is
-// authenticated, retried and cancelled as they are, and its errors are theirs.
-// It always goes to the first server, because files belong to a server, and
-// does not count towards limits.
-type rawRequest struct {
-	method      string
-	path        string // below the base URL, such as /files
-	contentType string // "" without a body
-	// body gives the body anew for each attempt, and its size in bytes; nil
-	// sends none.
-	body func() (io.ReadCloser, int64, error)
-	// to gives, for each attempt, an empty place for the body of a good
-	// answer, of any size; nil keeps it in memory, within the usual bound.
-	to func() (io.Writer, error)
-	// timeout limits one attempt; 0 means the client's.
-	timeout time.Duration
-	// once forbids to repeat what the server may already have done: only
-	// refused connections and answers that say so are retried.
-	once bool
-}
-
-// do carries out a request and returns the body of a good (2xx) answer, nil
-// where r.to takes it. It returns an *Error, or wraps ctx.Err().
-func (c *Client) do(ctx context.Context, r rawRequest) ([]byte, error) {
-	path, err := url.Parse(r.path)
-	if err != nil {
-		return nil, c.pool.notCalled(err)
-	}
-	x := &exchange{raw: &r, path: path}
-	if err := c.call(ctx, x); err != nil {
-		return nil, err
-	}
-	if r.to != nil {
-		return nil, nil
-	}
-	return x.content, nil
 }

@@ -236,3 +236,26 @@ func TestConcurrentCalls(t *testing.T) {
 		t.Errorf("%d calls, want 45", srv.Calls())
 	}
 }
+
+// What encoding/json would replace without a word is told apart, and kept.
+func TestTextThatIsNotUnicode(t *testing.T) {
+	for text, want := range map[string]string{
+		`"a \ud83d b"`:                      `"a \ud83d b"`,
+		`"\udE00\ud83d"`:                    `"\udE00\ud83d"`,
+		"\"bytes \xff\xc3 and \\n é\"":      `"bytes \xff\xc3 and \n é"`,
+		`[{"type":"text","text":"\udc00"}]`: `[{"type":"text","text":"\udc00"}]`,
+		`"\ud83d\ude00 and \ufffd �"`:       "",
+	} {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Body(200, "application/json", `{"choices":[{"message":{"content":`+text+`},"finish_reason":"stop"}],"usage":{"prompt_tokens":9223372036854775807,"completion_tokens":4}}`))
+		r, err := local(t, h, nil).Complete(t.Context(), request("p"))
+		switch {
+		case err != nil || r.PromptTokens != 0 || r.CompletionTokens != 4:
+			t.Errorf("%s: %+v, %v", text, r, err)
+		case want == "" && (r.FinishReason != "stop" || r.Text != "😀 and � �"):
+			t.Errorf("%s: %+v", text, r)
+		case want != "" && (r.FinishReason != llm.FinishNotUnicode || r.Text != want):
+			t.Errorf("%s: %+v", text, r)
+		}
+	}
+}

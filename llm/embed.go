@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"unicode/utf8"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -39,10 +40,16 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 	if req.Dimensions > 0 {
 		body["dimensions"] = req.Dimensions
 	}
-	x := &exchange{embed: &req, model: req.Model, path: embeddingsPath}
-	var err error
-	if x.body, err = json.Marshal(body); err != nil {
+	content, err := json.Marshal(body)
+	if err != nil {
 		return EmbedResponse{}, c.pool.notCalled(err)
+	}
+	x := &exchange{model: req.Model}
+	x.method, x.path, x.contentType, x.content = http.MethodPost, "/embeddings", jsonType, content
+	var vectors EmbedResponse
+	x.read = func(t *attemptTransport, body []byte) (f *failure) {
+		vectors, f = t.readVectors(&req, body)
+		return f
 	}
 	if c.pool.countsTokens {
 		for _, t := range req.Texts {
@@ -52,7 +59,7 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 	if err := c.call(ctx, x); err != nil {
 		return EmbedResponse{}, err
 	}
-	return x.vectors, nil
+	return vectors, nil
 }
 
 func checkEmbed(req EmbedRequest) error {
@@ -109,34 +116,33 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readVectors reads the body of a 200 into x, each vector to its text.
-func (t *attemptTransport) readVectors(x *exchange, body []byte) *failure {
+// readVectors reads the body of a 200, each vector to its text.
+func (t *attemptTransport) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f *failure) {
 	var a vectorsShape
-	if f := t.decode(x, body, &a, &a.Object, &a.Error); f != nil {
-		return f
+	if f := t.decode(req.Model, body, &a, &a.Object, &a.Error); f != nil {
+		return out, f
 	}
-	out := EmbedResponse{Vectors: make([][]float32, len(x.embed.Texts)), Model: a.Model, PromptTokens: a.Usage.PromptTokens}
+	out = EmbedResponse{Vectors: make([][]float32, len(req.Texts)), Model: a.Model, PromptTokens: credibleCount(a.Usage.PromptTokens)}
 	if len(a.Data) != len(out.Vectors) {
-		return t.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), plural(len(out.Vectors), "text")))
+		return out, t.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), plural(len(out.Vectors), "text")))
 	}
 	size := len(a.Data[0].Embedding)
-	if x.embed.Dimensions > 0 {
-		size = x.embed.Dimensions
+	if req.Dimensions > 0 {
+		size = req.Dimensions
 	}
 	for _, d := range a.Data {
 		switch {
 		case d.Index < 0 || d.Index >= len(out.Vectors) || out.Vectors[d.Index] != nil:
-			return t.badShape(body, "gave vectors that do not match the texts one by one")
+			return out, t.badShape(body, "gave vectors that do not match the texts one by one")
 		case len(d.Embedding) == 0 || len(d.Embedding) != size:
-			return t.badShape(body, fmt.Sprintf("gave a vector of %d numbers in place of %d", len(d.Embedding), max(1, size)))
+			return out, t.badShape(body, fmt.Sprintf("gave a vector of %d numbers in place of %d", len(d.Embedding), max(1, size)))
 		}
 		for _, v := range d.Embedding {
 			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-				return t.badShape(body, "gave a vector with a number that is not finite")
+				return out, t.badShape(body, "gave a vector with a number that is not finite")
 			}
 		}
 		out.Vectors[d.Index] = d.Embedding
 	}
-	x.vectors = out
-	return nil
+	return out, nil
 }

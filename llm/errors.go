@@ -142,10 +142,6 @@ func (t *attemptTransport) timedOut(limit time.Duration) *failure {
 		"raise the time limit or send fewer requests at once")
 }
 
-func (t *attemptTransport) tooLarge(status int) *failure {
-	return t.fail(ErrBadAnswer, status, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", t.limit), "", hintBaseURL)
-}
-
 // unreachable is a connection that failed, or that broke while it was read.
 func (t *attemptTransport) unreachable(what string, err error) *failure {
 	for {
@@ -200,7 +196,7 @@ func (t *attemptTransport) sent(body []byte) string {
 
 // errorInside is an error in a 200. Its numeric code, if any, is the status
 // that it stands for.
-func (t *attemptTransport) errorInside(x *exchange, body []byte) *failure {
+func (t *attemptTransport) errorInside(model string, body []byte) *failure {
 	e, ok := parseServerError(body)
 	if !ok {
 		return t.badShape(body, "gave an error in place of an answer")
@@ -209,7 +205,7 @@ func (t *attemptTransport) errorInside(x *exchange, body []byte) *failure {
 	if status < 400 || status > 599 {
 		status = http.StatusInternalServerError
 	}
-	f := t.byStatus(x.model, status, http.Header{}, e, t.said(e, body))
+	f := t.byStatus(model, status, http.Header{}, e, t.said(e, body))
 	f.Status = http.StatusOK
 	if f.Kind == ErrUnavailable {
 		f.what = "gave an error in place of an answer"
@@ -249,7 +245,7 @@ func (t *attemptTransport) redirect(resp *http.Response) string {
 		return ""
 	}
 	// The path is decoded, so that a secret in it is found.
-	return "to " + t.target.clean(u.Scheme+"://"+u.Host+u.Path, maxSnippet)
+	return "to " + t.target.clean(u.Scheme+"://"+u.Host+hideKeys(u.Path), maxSnippet)
 }
 
 // byStatus is the table of what a status means, and what can be done.

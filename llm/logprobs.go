@@ -184,26 +184,26 @@ func vllmTokens(positions []vllmLogprobs) (spelled, error) {
 const hintLogprobs = "the request needs a server whose completions endpoint answers echo with logprobs for the prompt, as vLLM's does"
 
 // readTokens makes the answer's text the list of the prompt's tokens.
-func (t *attemptTransport) readTokens(x *exchange, c *choice, used *usage, body []byte) *failure {
+func (t *attemptTransport) readTokens(prompt string, resp *Response, c *choice, used *usage, body []byte) *failure {
 	var completion *int
 	if used.PromptTokens > 0 {
 		completion = &used.CompletionTokens
 	}
-	tokens, err := promptTokens(x.request.Prompt, c, completion)
+	tokens, err := promptTokens(prompt, c, completion)
 	if err == nil {
-		x.response.Text, err = formatTokens(tokens)
+		resp.Text, err = formatTokens(tokens)
 	}
 	if err != nil {
 		return t.fail(ErrBadAnswer, http.StatusOK, noRetry, err.Error(), t.sent(bytes.TrimSpace(body)), hintLogprobs)
 	}
-	x.response.HasText, x.response.FinishReason = true, "stop"
+	resp.HasText, resp.FinishReason = true, "stop"
 	return nil
 }
 
 // refusedLogprobs makes a refusal that speaks of what PromptLogprobs asks for
 // what it is: the server cannot do it, and will not later.
-func refusedLogprobs(x *exchange, f *failure) {
-	if !x.wantsTokens() || f.blocked || f.renameLimit {
+func refusedLogprobs(f *failure) {
+	if f.blocked || f.renameLimit {
 		return
 	}
 	switch f.Status {
@@ -216,5 +216,3 @@ func refusedLogprobs(x *exchange, f *failure) {
 		f.what, f.Hint = "refuses to give log-probabilities of the prompt's tokens", hintLogprobs
 	}
 }
-
-func (x *exchange) wantsTokens() bool { return x.request != nil && x.request.PromptLogprobs }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // pool sends each attempt to the server with the fewest calls in flight, of
@@ -45,8 +47,9 @@ func newPool(targets []target, cfg Config) *pool {
 		shown: names(targets), maxWait: cfg.MaxRetryWait,
 		countsTokens: cfg.Limits.TokensPerMinute > 0,
 	}
+	room := semaphore.NewWeighted(allAnswerBytes)
 	for _, t := range targets {
-		p.servers = append(p.servers, newServer(t, cfg))
+		p.servers = append(p.servers, newServer(t, cfg, room))
 	}
 	return p
 }
@@ -76,7 +79,7 @@ func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) {
 func (p *pool) acquire(ctx context.Context, x *exchange) (*server, error) {
 	now := time.Now()
 	p.mu.Lock()
-	if x.raw != nil {
+	if x.atFirst {
 		s := p.servers[0]
 		until := s.pausedUntil
 		s.inFlight++
@@ -288,7 +291,7 @@ func (p *pool) release(s *server, x *exchange, started time.Time, cancelled bool
 	defer p.mu.Unlock()
 	busy := p.queue.Len() > 0 || 4*s.inFlight >= 3*s.flow.bound()
 	s.inFlight--
-	if f := x.failure; x.raw == nil {
+	if f := x.failure; !x.atFirst {
 		s.calls++
 		switch {
 		case cancelled && f != nil:

@@ -58,7 +58,7 @@ func TestRawRequests(t *testing.T) {
 			}
 		})
 		start := time.Now()
-		got, err := c.do(t.Context(), rawRequest{method: http.MethodPut, path: "/files/a%2Fb?limit=3", contentType: "text/plain", body: text("the body")})
+		got, err := c.do(t.Context(), httpRequest{method: http.MethodPut, path: "/files/a%2Fb?limit=3", contentType: "text/plain", open: text("the body")})
 		if err != nil || string(got) != "<any answer>" || *calls != 3 || time.Since(start) < 5*time.Second {
 			t.Errorf("%q, %v, %d calls in %v", got, err, *calls, time.Since(start))
 		}
@@ -75,7 +75,7 @@ func TestRawRequestsOnce(t *testing.T) {
 				}
 				w.WriteHeader(status)
 			})
-			_, err := c.do(t.Context(), rawRequest{method: http.MethodPost, path: "/batches", once: true})
+			_, err := c.do(t.Context(), httpRequest{method: http.MethodPost, path: "/batches", once: true})
 			var e *Error
 			if !errors.As(err, &e) || e.Server != "http://a.test/v1" || e.Status != status || *calls != want {
 				t.Errorf("%d: %v, %d calls, want %d", status, err, *calls, want)
@@ -93,7 +93,7 @@ func TestRawRequestsToAPlaceOfTheirOwn(t *testing.T) {
 			}
 		})
 		var buf bytes.Buffer
-		got, err := c.do(t.Context(), rawRequest{method: http.MethodGet, path: "/f", to: func() (io.Writer, error) {
+		got, err := c.do(t.Context(), httpRequest{method: http.MethodGet, path: "/f", to: func() (io.Writer, error) {
 			buf.Reset()
 			return &buf, nil
 		}})
@@ -101,7 +101,7 @@ func TestRawRequestsToAPlaceOfTheirOwn(t *testing.T) {
 			t.Errorf("%d bytes and %d, %v", len(got), buf.Len(), err)
 		}
 		full := errors.New("no space left")
-		_, err = c.do(t.Context(), rawRequest{method: http.MethodGet, path: "/f", to: func() (io.Writer, error) { return failingWriter{full}, nil }})
+		_, err = c.do(t.Context(), httpRequest{method: http.MethodGet, path: "/f", to: func() (io.Writer, error) { return failingWriter{full}, nil }})
 		var e *Error
 		if !errors.As(err, &e) || !errors.Is(err, full) || e.Attempts != 1 || !strings.Contains(err.Error(), "cannot be kept (200): no space left") {
 			t.Errorf("error %v", err)
@@ -123,7 +123,7 @@ func TestRawRequestsEndWithTheirContext(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			start := time.Now()
-			if _, err := c.do(ctx, rawRequest{method: http.MethodGet, path: "/f"}); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			if _, err := c.do(ctx, httpRequest{method: http.MethodGet, path: "/f"}); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 				t.Errorf("error %v after %v", err, time.Since(start))
 			}
 		}

@@ -75,7 +75,7 @@ func (s *server) ready(ctx context.Context, model string) ([]ModelInfo, *failure
 	if f != nil {
 		return nil, f
 	}
-	body, f := s.ask(ctx, s.target.at(modelsPath))
+	body, f := s.ask(ctx, s.target.at(&url.URL{Path: "/models"}))
 	if f != nil {
 		// Nothing but the list itself may be missing from a healthy server.
 		if healthy && (f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed || f.Status == http.StatusNotImplemented) {
@@ -148,7 +148,7 @@ func (s *server) ask(ctx context.Context, at *url.URL) ([]byte, *failure) {
 	resp, err := t.base.RoundTrip(req)
 	var body []byte
 	if err == nil {
-		body, err = io.ReadAll(io.LimitReader(resp.Body, t.limit))
+		body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes))
 		_ = resp.Body.Close()
 	}
 	switch {
@@ -188,7 +188,7 @@ func (s *server) alive(ctx context.Context) *failure {
 	if healthy, f := s.healthy(ctx); healthy || f != nil {
 		return f
 	}
-	_, f := s.ask(ctx, s.target.at(modelsPath))
+	_, f := s.ask(ctx, s.target.at(&url.URL{Path: "/models"}))
 	if f != nil && (f.Status == 0 || f.Status >= 500) {
 		return f
 	}

@@ -53,17 +53,17 @@ func newRetryTransport(p *pool, retries int, maxWait time.Duration) *retryTransp
 // send carries out the request of an exchange, addressed to the first server;
 // every attempt gets the body anew. The error is that of the last attempt.
 func (t *retryTransport) send(ctx context.Context, x *exchange) error {
-	method, body := http.MethodPost, any(x.body)
-	if r := x.raw; r != nil {
-		method, body = r.method, nil
-		if r.body != nil {
-			body = retryablehttp.ReaderFunc(func() (io.Reader, error) {
-				b, n, err := r.body()
-				return sized{b, n}, err
-			})
-		}
+	var body any
+	switch {
+	case x.open != nil:
+		body = retryablehttp.ReaderFunc(func() (io.Reader, error) {
+			b, n, err := x.open()
+			return sized{b, n}, err
+		})
+	case x.content != nil:
+		body = x.content
 	}
-	req := &http.Request{Method: method, URL: t.pool.servers[0].target.at(x.path), Header: noHeader}
+	req := &http.Request{Method: x.method, URL: t.pool.servers[0].target.at(x.below), Header: noHeader}
 	r := &retryablehttp.Request{Request: req.WithContext(withExchange(ctx, x))}
 	if err := r.SetBody(body); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (t *retryTransport) check(ctx context.Context, _ *http.Response, _ error) (
 		// What has given answers is a model server, and in trouble.
 		retries = allRetries
 	}
-	if x.attempts-x.start > retries || x.raw != nil && x.raw.once && !f.notDone {
+	if x.attempts-x.start > retries || x.once && !f.notDone {
 		return false, nil
 	}
 	if f.asked > t.maxWait && !t.pool.hasOther(x) {

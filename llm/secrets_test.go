@@ -55,6 +55,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		{BaseURL: "http://host.test/v1", APIKey: "zq"},
 		{BaseURL: "http://host.test/v1?api_key=" + url.QueryEscape(apiKey), APIKey: key},
 		{BaseURL: withUser},
+		{BaseURL: "http://host.test/" + plainKey + "/v1"},
 	} {
 		basic := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 		secrets := []string{key, key[:12], plainKey, plainKey[:9], user, password, url.QueryEscape(password), apiKey, url.QueryEscape(apiKey), basic, "zq", key[15:], plainKey[12:], password[4:], apiKey[8:], basic[12:]}

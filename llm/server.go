@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 )
 
@@ -45,10 +46,10 @@ const (
 	maxProbePause = 30 * time.Second
 )
 
-func newServer(t target, cfg Config) *server {
+func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
 	return &server{
 		target:  t,
-		attempt: newAttemptTransport(t, cfg),
+		attempt: newAttemptTransport(t, cfg, room),
 		flow:    newFlow(cfg.Limits.MaxInFlight),
 		rates:   newRates(cfg.Limits),
 	}

@@ -56,7 +56,7 @@ func parseTarget(base, key string) (target, error) {
 	}
 	u.User, u.RawQuery, u.ForceQuery = nil, "", false
 	t.base = strings.TrimRight(u.String(), "/")
-	t.shown = escape(t.base)
+	t.shown = escape(t.redact(t.base))
 	return t, nil
 }
 
@@ -84,14 +84,19 @@ func (t target) root(path string) *url.URL {
 	return &u
 }
 
-// secretsOf lists the key, the user and password and the values of the query,
-// with the forms in which a server may echo them.
+// secretsOf lists the key, the user and password, the values of the query and
+// what looks like a key in the path, with the forms in which a server may echo them.
 func secretsOf(u *url.URL, key string) []string {
 	var s []string
 	add := func(v string) {
 		s = append(s, v, url.QueryEscape(v), url.PathEscape(v))
 	}
 	add(key)
+	for _, part := range longRun.FindAllString(u.Path, -1) {
+		if looksLikeKey(part) {
+			add(part)
+		}
+	}
 	if u.User != nil {
 		password, _ := u.User.Password()
 		add(u.User.Username())
@@ -126,9 +131,27 @@ const redacted = "[redacted]"
 var (
 	// maskedKey is how servers show a part of a key, as in sk-proj-****abcd.
 	maskedKey = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{6,}`)
+	// longRun is a part of a path that may be a key; no name of a model or an
+	// API is as long without a hyphen.
+	longRun = regexp.MustCompile(`[A-Za-z0-9_]{20,}`)
 	// userInURL is a user in any URL, such as a proxy's.
 	userInURL = regexp.MustCompile(`://[^/\s@"]+@`)
 )
+
+// looksLikeKey tells keys from words: they have letters and digits.
+func looksLikeKey(s string) bool {
+	return strings.ContainsFunc(s, unicode.IsDigit) && strings.ContainsFunc(s, unicode.IsLetter)
+}
+
+// hideKeys replaces what looks like a key in a path from a server.
+func hideKeys(path string) string {
+	return longRun.ReplaceAllStringFunc(path, func(s string) string {
+		if looksLikeKey(s) {
+			return redacted
+		}
+		return s
+	})
+}
 
 // partLen is how much of a secret's start is treated as the secret, as in an
 // echo that was cut.

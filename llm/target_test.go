@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,33 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/llm/llmtest"
 	"pgregory.net/rapid"
 )
-
-// No bound on an answer is reached by accident; this one is lowered.
-func TestAnswerTooLarge(t *testing.T) {
-	h := &llmtest.Handler{}
-	h.Fail(llmtest.Finish("stop", strings.Repeat("long ", 1000)))
-	target, err := parseTarget("http://host.test/v1", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	attempt := &attemptTransport{base: h.Transport(), target: target, timeout: time.Minute, limit: 1000}
-	x := &exchange{endpoint: Chat, path: chatPath}
-	req, err := http.NewRequestWithContext(withExchange(t.Context(), x), http.MethodPost, "http://host.test/v1/chat/completions",
-		strings.NewReader(`{"model":"m","messages":[{"content":"p"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := attempt.RoundTrip(req)
-	if !errors.Is(err, errTooLarge) || resp != nil {
-		t.Errorf("response %v, error %v", resp, err)
-	}
-	if f := x.failure; f == nil || f.Kind != ErrBadAnswer || f.retries != noRetry || !strings.Contains(f.Error.Error(), "more than 1000 bytes (200)") {
-		t.Errorf("failure %+v", f)
-	}
-}
 
 func TestCleanKeepsNoSecretAndNoControl(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

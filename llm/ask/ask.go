@@ -45,6 +45,10 @@ type Completer interface {
 // to ask for it.
 var ErrNotStored = errors.New("the answer is not stored, and no client is set to ask for it")
 
+// ErrTolerance says that more requests failed on their own account than
+// Config.Tolerate allows.
+var ErrTolerance = errors.New("no more failed requests are tolerated")
+
 // Config says where answers come from.
 type Config struct {
 	// Client answers what the Store lacks. If it is nil, that is an error

@@ -124,6 +124,9 @@ func TestTolerance(t *testing.T) {
 		if !test.failed && (got[1].Err == nil || !got[1].Tolerated) {
 			t.Errorf("%v: %+v", test.prompts, got[1])
 		}
+		if test.failed && errors.Is(err, ask.ErrTolerance) != (len(test.prompts) > 1) {
+			t.Errorf("%v: %v", test.prompts, err)
+		}
 		if test.failed && !errors.Is(err, llm.ErrContextLength) {
 			t.Errorf("%v: %v is not the cause", test.prompts, err)
 		}

@@ -129,7 +129,7 @@ func (a *Asker) make(ctx context.Context, c *call) {
 		a.answered.Store(true)
 		res.Answer, err = a.keep(ctx, Entry(c.Request, resp))
 	case ctx.Err() == nil:
-		if res.Tolerated = a.tolerates(err); !res.Tolerated {
+		if res.Tolerated, err = a.tolerates(err); !res.Tolerated {
 			a.mu.Lock()
 			waiters := slices.Clone(c.waiters)
 			a.mu.Unlock()
@@ -175,10 +175,17 @@ func (a *Asker) complete(ctx context.Context, q *Question) (resp llm.Response, c
 	return resp, true, err
 }
 
-// tolerates reports whether the run goes on after a failure.
-func (a *Asker) tolerates(err error) bool {
+// tolerates reports whether the run goes on after a failure, and says in the
+// error where it would have gone on before.
+func (a *Asker) tolerates(err error) (bool, error) {
 	own := errors.Is(err, llm.ErrContextLength) || errors.Is(err, llm.ErrInvalidRequest) || errors.Is(err, llm.ErrBadAnswer)
-	return own && a.answered.Load() && a.tolerated.Add(1) <= int64(a.cfg.Tolerate)
+	if !own || !a.answered.Load() || a.cfg.Tolerate == 0 {
+		return false, err
+	}
+	if a.tolerated.Add(1) <= int64(a.cfg.Tolerate) {
+		return true, err
+	}
+	return false, fmt.Errorf("%w: %d were, and one more is not: %w", ErrTolerance, a.cfg.Tolerate, err)
 }
 
 // keep stores an answer and returns the one that counts: another process may

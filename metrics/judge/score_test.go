@@ -267,6 +267,7 @@ func TestOutcomes(t *testing.T) {
 		"empty":   {Text: "", HasText: true, FinishReason: "stop"},
 		"cut":     {Text: errorsFor(2)[:90], HasText: true, FinishReason: "length"},
 		"blocked": {FinishReason: "content_filter"},
+		"broken":  {Text: `"Your Translation contains \ud83d"`, HasText: true, FinishReason: llm.FinishNotUnicode},
 	}
 	m := &model{}
 	m.answer = func(r llm.Request) (llm.Response, error) {
@@ -277,7 +278,7 @@ func TestOutcomes(t *testing.T) {
 		}
 		return llm.Response{}, fmt.Errorf("prompt too long: %w", llm.ErrContextLength)
 	}
-	names := []string{"good", "perfect", "garbage", "empty", "cut", "blocked", "long"}
+	names := []string{"good", "perfect", "garbage", "empty", "cut", "blocked", "long", "broken"}
 	score := func(spec string) metrics.Scores {
 		t.Helper()
 		scores, err := newJudge(t, m, spec, nil).Score(t.Context(), []metrics.Block{{Hypotheses: names, References: []string{"r"}}})
@@ -295,6 +296,7 @@ func TestOutcomes(t *testing.T) {
 		{metrics.Scored, analysis.Scored, -2}, {metrics.Scored, analysis.NoError, 0},
 		{metrics.Unparseable, analysis.Unparseable, 0}, {metrics.Unparseable, analysis.Unparseable, 0},
 		{metrics.Cut, analysis.Cut, 0}, {metrics.Blocked, analysis.Blocked, 0}, {metrics.Failed, analysis.Missing, 0},
+		{metrics.Unparseable, analysis.Unparseable, 0},
 	} {
 		if s.Status[i] != want.status || s.Reports[i].Outcome != want.outcome || s.Values[i] != want.value {
 			t.Errorf("%s: %v, %v, %v; want %v", names[i], s.Status[i], s.Reports[i].Outcome, s.Values[i], want)
@@ -309,7 +311,7 @@ func TestOutcomes(t *testing.T) {
 	// A number in place of what cannot be read: what was blocked or never
 	// came stays missing, and the report tells what the answer was.
 	s = score(zhen + ",unparseable=-25")
-	for i, want := range []metrics.Status{0, 0, 0, 0, 0, metrics.Blocked, metrics.Failed} {
+	for i, want := range []metrics.Status{0, 0, 0, 0, 0, metrics.Blocked, metrics.Failed, 0} {
 		if s.Status[i] != want {
 			t.Errorf("%s: %v, want %v", names[i], s.Status[i], want)
 		}

@@ -135,6 +135,9 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 		return &analysis.Report{Outcome: analysis.Missing, Detail: t.err.Error()}, nil
 	case !a.HasText || a.FinishReason == llm.FinishContentFilter:
 		return &analysis.Report{Outcome: analysis.Blocked, Detail: "the server withheld the answer", Raw: a.Text, HasRaw: a.HasText}, nil
+	case a.FinishReason == llm.FinishNotUnicode:
+		r := &analysis.Report{Outcome: analysis.Unparseable, Detail: "the server sent invalid UTF-8 or half of a surrogate pair", Raw: a.Text, HasRaw: true}
+		return j.retried(t, r)
 	case j.cfg.Judge.IsLikelihood():
 		return readLikelihood(a.Text, t.prefix), nil
 	}
@@ -150,7 +153,13 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 		r.Detail = "the limit of tokens has cut the answer"
 		return r, nil
 	}
-	if r.Outcome == analysis.Unparseable && retries && t.sample < j.cfg.Policy.retry {
+	return j.retried(t, r)
+}
+
+// retried is another sample in place of a report without a score, where the
+// policy asks for one.
+func (j *Judge) retried(t *task, r *analysis.Report) (*analysis.Report, *task) {
+	if p := j.cfg.Policy; r.Outcome == analysis.Unparseable && p.kind == retry && t.sample < p.retry {
 		return nil, t.again(func(n *task) { n.sample, n.answers = n.sample+1, nil })
 	}
 	return r, nil

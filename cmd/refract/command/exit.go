@@ -16,6 +16,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
@@ -57,6 +58,8 @@ func hint(err error) string {
 		return "--allow-no-reference goes on, with missing scores"
 	case errors.Is(err, budget.ErrSpent):
 		return "raise the limit, or run the same command again: what was answered is stored"
+	case errors.Is(err, ask.ErrTolerance):
+		return "mend what is refused, or raise --tolerate; what was answered is stored"
 	case errors.Is(err, diversify.ErrNotStored), errors.Is(err, embeddings.ErrNotStored):
 		return "leave out --offline to ask the model, or add recorded answers with 'refract cache import'"
 	}

@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -35,7 +36,13 @@ func Main(extra ...metrics.Factory) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// net/http logs what servers send out of turn, and that may echo a key.
+	log.SetOutput(io.Discard)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	e := &env{
 		stdin:          os.Stdin,

@@ -1,0 +1,86 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// endless is a server whose answers do not end before a size.
+type endless struct {
+	size       int64
+	read, most atomic.Int64 // bytes, and calls at a time that have read much
+	large      atomic.Int64
+}
+
+func (e *endless) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1, Request: r, Body: &endlessBody{e: e, ctx: r.Context()}}, nil
+}
+
+type endlessBody struct {
+	e   *endless
+	ctx context.Context
+	n   int64
+}
+
+func (b *endlessBody) Read(p []byte) (int, error) {
+	if b.n >= b.e.size {
+		return 0, io.EOF
+	}
+	copy(p, bytes.Repeat([]byte(" "), len(p)))
+	if b.n <= keepBuffer && b.n+int64(len(p)) > keepBuffer {
+		b.e.most.Store(max(b.e.most.Load(), b.e.large.Add(1)))
+	}
+	b.n += int64(len(p))
+	b.e.read.Add(int64(len(p)))
+	return len(p), b.ctx.Err()
+}
+
+func (b *endlessBody) Close() error {
+	if b.n > keepBuffer {
+		b.e.large.Add(-1)
+	}
+	return nil
+}
+
+// An answer may be as long as its tokens can be, and large answers share the
+// room of their client.
+func TestEndlessAnswers(t *testing.T) {
+	e := &endless{size: 1 << 40}
+	c, err := New(Config{BaseURL: "http://a.test/v1", Transport: e, MaxRetries: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const calls = 100
+	var wg sync.WaitGroup
+	for range calls {
+		wg.Go(func() {
+			_, err := c.Complete(t.Context(), Request{Model: "m", Prompt: "p", TopP: 1, MaxTokens: 1024})
+			if !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), "more than 5242880 bytes (200)") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if most := e.read.Load() / calls; most > 5<<20+1<<17 {
+		t.Errorf("%d bytes were read of each answer", most)
+	}
+	if n := e.most.Load(); n > allAnswerBytes/(2*5<<20) {
+		t.Errorf("%d large answers at a time", n)
+	}
+	e.size = 1 << 20
+	e.most.Store(0)
+	for range 8 { // vectors may be of any length
+		wg.Go(func() { _, _ = c.Embed(t.Context(), EmbedRequest{Model: "m", Texts: []string{"a"}}) })
+	}
+	wg.Wait()
+	if n := e.most.Load(); n > 2 {
+		t.Errorf("%d answers of unknown size at a time", n)
+	}
+}

@@ -10,8 +10,7 @@
 //     policy.
 //   - An answer that states a score outside of the bounds is unparseable.
 //   - What had to be mended, passed over or guessed is said in Report.Detail.
-//   - The raw text is kept as it came, and the time is linear in its length:
-//     the repair of broken JSON, which is not, is only tried on short texts.
+//   - The raw text is kept as it came, and the time is linear in its length.
 //
 // The parsers do not look the locations up in the texts and do not compare
 // what is stated with the items: that is Locate and Check of package analysis.

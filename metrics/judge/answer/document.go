@@ -10,10 +10,9 @@ import (
 
 // Bounds on what is read as JSON, far above any real answer.
 const (
-	deepest      = 64       // nesting
-	longestMend  = 16 << 10 // bytes of an answer that are repaired: the repair takes more than linear time
-	mostProse    = 16       // bracketed pieces of prose before the document
-	longestProse = 64       // bytes of a bracketed piece that is taken for prose
+	deepest      = 64 // nesting
+	mostProse    = 16 // bracketed pieces of prose before the document
+	longestProse = 64 // bytes of a bracketed piece that is taken for prose
 )
 
 // node is a JSON value. Unlike a map it keeps the order and the repeats of an
@@ -61,14 +60,14 @@ func documentsIn(text, brackets string, cut bool) ([]document, error) {
 		text = text[i:]
 	}
 	var docs []document
-	prose, budget := 0, longestMend
+	prose := 0
 	for {
 		i := strings.IndexAny(text, brackets)
 		if i < 0 {
 			break
 		}
 		text = text[i:]
-		doc, err := documentAt(text, cut, &budget)
+		doc, err := documentAt(text, cut)
 		if err == nil {
 			docs = append(docs, doc)
 			if len(docs) > mostProse {
@@ -108,9 +107,9 @@ func proseEnd(text string) (end int, ok bool) {
 	return i + 1, true
 }
 
-// documentAt reads the document that the text starts with: as it is, or else
-// repaired, which its length counts against the budget of the answer.
-func documentAt(text string, cut bool, budget *int) (document, error) {
+// documentAt reads the document that the text starts with: as JSON, or else as
+// far as a lenient reader understands it.
+func documentAt(text string, cut bool) (document, error) {
 	root, end, err := decode(text)
 	if err == nil {
 		return document{root: root, end: end}, nil
@@ -118,34 +117,17 @@ func documentAt(text string, cut bool, budget *int) (document, error) {
 	if errors.Is(err, errTooDeep) {
 		return document{}, err
 	}
-	s := scanDocument(text)
+	l := lenient{text: text}
+	root, err = l.value(0)
 	switch {
-	case s.tooDeep:
-		return document{}, errTooDeep
-	case !s.whole && !cut:
+	case errors.Is(err, errEnd) && cut && root != nil:
+		return document{root: root, cut: true, end: len(text)}, nil
+	case errors.Is(err, errEnd):
 		return document{}, errCutJSON
-	case !s.whole && s.safe == 0:
-		return document{}, errCutJSON
-	case s.end > *budget:
-		return document{}, errors.New("the answer is not JSON, and too long to be repaired")
-	}
-	*budget -= s.end
-	piece := text[:s.end]
-	if !s.whole {
-		piece = text[:s.safe] + s.closers
-		if root, _, err := decode(piece); err == nil {
-			return document{root: root, cut: true, end: len(text)}, nil
-		}
-	}
-	root, err = mend(piece)
-	if err != nil {
+	case err != nil:
 		return document{}, err
 	}
-	doc := document{root: root, repaired: true, cut: !s.whole, end: s.end}
-	if doc.cut {
-		doc.end = len(text)
-	}
-	return doc, nil
+	return document{root: root, repaired: true, end: l.at}, nil
 }
 
 var errTooDeep = errors.New("the answer's JSON is nested too deep")

@@ -1,0 +1,225 @@
+package answer
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// lenient reads a document that is no proper JSON, as models write it: in
+// single quotes or none, with quotes inside that are not escaped, commas that
+// are missing or too many, comments, and the words of Python. Nothing is
+// invented, and nothing lost: what it cannot read is an error. It takes one
+// pass.
+type lenient struct {
+	text string
+	at   int
+}
+
+// errEnd is that the text ends within the document. What was read before is
+// whole but for its closing brackets; the last value without a comma or
+// bracket behind it is left out.
+var errEnd = errors.New("the text ends")
+
+// value reads the value at the place. With errEnd it may be nil.
+func (l *lenient) value(depth int) (*node, error) {
+	if err := l.skip(); err != nil {
+		return nil, err
+	}
+	switch c := l.text[l.at]; c {
+	case '{', '[':
+		if depth == deepest {
+			return nil, errTooDeep
+		}
+		return l.container(c, depth)
+	case '"', '\'':
+		text, err := l.quoted()
+		return &node{kind: 's', text: text}, err
+	}
+	word := l.bare(",}]\n")
+	if l.at == len(l.text) {
+		return nil, errEnd
+	}
+	switch strings.ToLower(word) {
+	case "true", "false":
+		return &node{kind: 'b'}, nil
+	case "null", "none":
+		return &node{kind: '0'}, nil
+	}
+	if x, err := strconv.ParseFloat(word, 64); (err == nil || math.IsInf(x, 0)) && !strings.ContainsAny(word, "_xXpPnN") {
+		if !finite(x) {
+			x = math.NaN()
+		}
+		return &node{kind: 'n', text: word, num: x}, nil
+	}
+	if r, _ := utf8.DecodeRuneInString(word); !unicode.IsLetter(r) || strings.ContainsAny(word, `"'{[:`) {
+		return nil, errBrokenJSON
+	}
+	return &node{kind: 's', text: word}, nil
+}
+
+// container reads an object or a list.
+func (l *lenient) container(opening byte, depth int) (*node, error) {
+	n := &node{kind: opening}
+	closing := opening + 2 // in ASCII
+	l.at++
+	for {
+		if err := l.skip(); err != nil {
+			return n, err
+		}
+		switch l.text[l.at] {
+		case ',':
+			l.at++
+			continue
+		case closing:
+			l.at++
+			return n, nil
+		case '}', ']':
+			return nil, errBrokenJSON
+		}
+		name := ""
+		if opening == '{' {
+			var err error
+			if name, err = l.name(); err != nil {
+				return n, err
+			}
+		}
+		kid, err := l.value(depth + 1)
+		if err != nil && !errors.Is(err, errEnd) {
+			return nil, err
+		}
+		scalar := kid != nil && kid.kind != '{' && kid.kind != '['
+		if err == nil && scalar && l.skip() != nil {
+			err = errEnd // it may go on
+		}
+		if kid != nil && (err == nil || !scalar) {
+			n.kids = append(n.kids, kid)
+			if opening == '{' {
+				n.names = append(n.names, name)
+			}
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+// name reads a member's name and the colon behind it.
+func (l *lenient) name() (name string, err error) {
+	if c := l.text[l.at]; c == '"' || c == '\'' {
+		name, err = l.quoted()
+	} else if name = l.bare(":,{}[]\"'\n"); name == "" {
+		err = errBrokenJSON
+	}
+	if err == nil {
+		err = l.skip()
+	}
+	if err == nil && l.text[l.at] != ':' {
+		err = errBrokenJSON
+	}
+	l.at++
+	return name, err
+}
+
+// bare reads what stands without quotes up to one of the ends.
+func (l *lenient) bare(ends string) string {
+	size := strings.IndexAny(l.text[l.at:], ends)
+	if size < 0 {
+		size = len(l.text) - l.at
+	}
+	word := l.text[l.at : l.at+size]
+	l.at += size
+	return strings.TrimSpace(word)
+}
+
+// quoted reads a string. It ends at the first mark of its kind that is followed
+// by what can follow a string; a line's end can where the next line starts with
+// a quote.
+func (l *lenient) quoted() (string, error) {
+	quote := l.text[l.at]
+	var b strings.Builder
+	for i := l.at + 1; i < len(l.text); {
+		switch c := l.text[i]; {
+		case c == '\\':
+			r, n := escaped(l.text[i:])
+			b.WriteRune(r)
+			i += n
+		case c == quote && endsString(l.text[i+1:]):
+			l.at = i + 1
+			return b.String(), nil
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	return "", errEnd
+}
+
+func endsString(rest string) bool {
+	after := strings.TrimLeft(rest, " \t\r\n")
+	if after == "" || strings.IndexByte(",:}]/", after[0]) >= 0 {
+		return true
+	}
+	return (after[0] == '"' || after[0] == '\'') && strings.Contains(rest[:len(rest)-len(after)], "\n")
+}
+
+// skip passes over white space and comments.
+func (l *lenient) skip() error {
+	for l.at < len(l.text) {
+		rest := l.text[l.at:]
+		size := 0
+		switch {
+		case isSpace(rest[0]):
+			size = 1
+		case strings.HasPrefix(rest, "//"), rest[0] == '#':
+			size = strings.IndexByte(rest, '\n') + 1
+		case strings.HasPrefix(rest, "/*"):
+			size = strings.Index(rest, "*/") + len("*/")
+		default:
+			return nil
+		}
+		if size <= 0 || strings.HasPrefix(rest, "/*") && size < len("/**/") {
+			break
+		}
+		l.at += size
+	}
+	l.at = len(l.text)
+	return errEnd
+}
+
+// escapes are the escapes of JSON and Python by one letter.
+var escapes = map[byte]rune{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '"': '"', '\'': '\'', '/': '/', '\\': '\\'}
+
+// escaped reads the escape that s starts with. A backslash that escapes nothing
+// is itself.
+func escaped(s string) (r rune, n int) {
+	const size = len(`\uXXXX`)
+	unit := func(s string) (rune, bool) {
+		if len(s) < size || s[0] != '\\' || s[1] != 'u' {
+			return 0, false
+		}
+		x, err := strconv.ParseUint(s[2:size], 16, 16)
+		return rune(x), err == nil
+	}
+	if len(s) > 1 {
+		if r, ok := escapes[s[1]]; ok {
+			return r, 2
+		}
+	}
+	r, ok := unit(s)
+	if !ok {
+		return '\\', 1
+	}
+	if utf16.IsSurrogate(r) {
+		low, _ := unit(s[size:])
+		if both := utf16.DecodeRune(r, low); both != unicode.ReplacementChar {
+			return both, 2 * size
+		}
+		return unicode.ReplacementChar, size
+	}
+	return r, size
+}

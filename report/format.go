@@ -39,3 +39,7 @@ func ParseFormat(s string) (Format, error) {
 	}
 	return "", errors.New(suggest.Unknown("format", s, names))
 }
+
+// ForPeople reports whether the format rounds numbers and leaves hidden columns
+// out.
+func (f Format) ForPeople() bool { return f == Table || f == Markdown || f == LaTeX }

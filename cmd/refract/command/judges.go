@@ -92,7 +92,7 @@ func judgeRows(row func(...report.Value) error) error {
 			model = text(d.Model)
 		}
 		lower, upper, _, _ := r.Bounds()
-		err = row(text(d.Name), text(strings.Join(options, " ")), text(judgeNeeds(r)), orNull(lower), orNull(upper),
+		err = row(text(d.Name), text(strings.Join(options, " ")), text(needs(r.NeedsSource(), r.NeedsReference())), orNull(lower), orNull(upper),
 			text(r.Direction().String()), text(string(r.Endpoint())), model, text(d.Source), text(d.Summary))
 		if err != nil {
 			return err
@@ -122,17 +122,6 @@ func firstChoices(d *judge.Definition) map[string]string {
 		}
 	}
 	return set
-}
-
-func judgeNeeds(r *judge.Resolved) string {
-	var needs []string
-	if r.NeedsSource() {
-		needs = append(needs, "source")
-	}
-	if r.NeedsReference() {
-		needs = append(needs, "references")
-	}
-	return strings.Join(needs, " ")
 }
 
 // showJudge writes the definition of a judge, or what it would send.
@@ -201,7 +190,7 @@ func writePrompts(w io.Writer, r *judge.Resolved) error {
 		{"model", cmp.Or(r.Model(), "any")},
 		{"endpoint", string(r.Endpoint())},
 		{"request", requestFields(req)},
-		{"needs", cmp.Or(judgeNeeds(r), "nothing but the hypothesis")},
+		{"needs", cmp.Or(needs(r.NeedsSource(), r.NeedsReference()), "nothing but the hypothesis")},
 		{"scores", fmt.Sprintf("%s to %s, %s is better", bound(lower, atLower), bound(upper, atUpper), r.Direction())},
 	} {
 		fmt.Fprintf(facts, "%s\t%s\n", f[0], f[1])

@@ -62,8 +62,7 @@ func (t *systemScores) write(o *output, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	switch format {
-	case report.Table, report.Markdown, report.LaTeX:
+	if format.ForPeople() {
 		return t.forPeople(o, out, format)
 	}
 	return t.forPrograms(o, out)

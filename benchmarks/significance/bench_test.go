@@ -20,7 +20,7 @@ func BenchmarkPermBoth(b *testing.B) {
 		{"acc23 by segment", correlate.Measure{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			if _, err := PermBoth(b.Context(), tables[0], tables[1], c.m, Options{Resamples: b.N, Seed: 1}); err != nil {
+			if _, err := Compare(b.Context(), MethodPermBoth, tables[0], tables[1], c.m, Options{Resamples: b.N, Seed: 1}); err != nil {
 				b.Fatal(err)
 			}
 		})

@@ -2,6 +2,7 @@ package significance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,23 +10,57 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
+// paired are two tables of the same cells, which a test compares.
+type paired struct {
+	a, b *correlate.Pairs
+	correlate.Measure
+	Options
+}
+
 // Compare tests by a method whether the measure of table a is larger than that
 // of table b. Both hold the same gold scores; cells that lack one of the three
-// scores are left out.
+// scores are left out. The context is looked at before each resample.
 func Compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	switch method {
-	case MethodPermBoth:
-		return PermBoth(ctx, a, b, m, o)
-	case MethodPermPairs:
-		return PermPairs(ctx, a, b, m, o)
-	case MethodWilliams:
-		return Williams(a, b, m)
-	case MethodBootstrap:
-		return Bootstrap(ctx, a, b, m, o)
-	case MethodRandomization:
-		return Randomization(ctx, a, b, m, o)
+	res, err := compare(ctx, method, a, b, m, o)
+	if err != nil {
+		return Result{}, fmt.Errorf("%v of %v: %w", method, m, err)
 	}
-	return Result{}, fmt.Errorf("unknown significance test %v", method)
+	return res, nil
+}
+
+func compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
+	tests := [...]func(context.Context, paired) (Result, error){permBoth, permPairs, williams, bootstrap, randomization}
+	if int(method) >= len(tests) {
+		return Result{}, errors.New("unknown significance test")
+	}
+	if err := method.Takes(m); err != nil {
+		return Result{}, err
+	}
+	if err := o.check(); err != nil && method != MethodWilliams {
+		return Result{}, err
+	}
+	t, cells, err := pair(a, b, m, o)
+	if err != nil {
+		return Result{}, err
+	}
+	res, err := tests[method](ctx, t)
+	res.Cells = cells
+	return res, err
+}
+
+// pair checks two tables and leaves the cells that both have, and their number.
+func pair(a, b *correlate.Pairs, m correlate.Measure, o Options) (t paired, cells int, err error) {
+	for _, p := range []*correlate.Pairs{a, b} {
+		if err := m.Check(p); err != nil {
+			return paired{}, 0, err
+		}
+	}
+	t = paired{Measure: m, Options: o}
+	t.a, t.b, cells, err = correlate.Align(a, b)
+	if err == nil && t.a.Systems < 2 && m.Statistic.OfSystems() {
+		err = errors.New("two systems or more are needed")
+	}
+	return t, cells, err
 }
 
 // Comparison is what [Matrix] finds.

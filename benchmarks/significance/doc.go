@@ -1,11 +1,8 @@
 // Package significance tests whether one metric agrees better with human
 // scores than another.
 //
-//  1. A test compares two tables of package correlate, which hold the same
-//     gold scores, under a measure: [PermBoth] exchanges scores of the two
-//     metrics, [PermPairs] outcomes of pairs, [Randomization] whole segments,
-//     [Bootstrap] draws segments, and [Williams] needs no resamples. [Compare]
-//     does the one that a [Method] names.
+//  1. [Compare] tests two tables of package correlate, which hold the same gold
+//     scores, under a measure, by the test that a [Method] names.
 //  2. [Matrix] compares all settings with each other, from the best down.
 //     [Holm] corrects its p-values for their number, [Clusters] turns them
 //     into ranks, and [AverageRanks] sums several tasks up.

@@ -138,7 +138,7 @@ func TestSpeedOnWMT22(t *testing.T) {
 	}
 	perm := func(m correlate.Measure, n int) func() {
 		return func() {
-			if _, err := PermBoth(t.Context(), a, b, m, Options{Resamples: n, Seed: 1}); err != nil {
+			if _, err := Compare(t.Context(), MethodPermBoth, a, b, m, Options{Resamples: n, Seed: 1}); err != nil {
 				t.Fatal(err)
 			}
 		}

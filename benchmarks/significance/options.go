@@ -43,15 +43,50 @@ type Result struct {
 	Cells     int     // cells with all three scores, which the test stands on
 }
 
-// Method names a test.
+// Method names a test of whether the measure of one table is larger than that
+// of another with the same gold scores.
 type Method uint8
 
 // The methods.
 const (
+	// MethodPermBoth is the permutation test PERM-BOTH (Deutsch et al., 2021,
+	// "A Statistical Analysis of Summarization Evaluation Metrics using
+	// Resampling Methods"). The scores of both metrics are standardized; a
+	// resample exchanges the two scores of each cell with a probability of one
+	// half, and the p-value is the share of resamples in which the difference
+	// of the two measures is at least the one seen. StatAccuracy exchanges the
+	// means of systems. The difference of correlations by ranks may differ in
+	// its last digits from that without standardizing.
 	MethodPermBoth Method = iota
+	// MethodPermPairs exchanges outcomes of pairs in place of scores
+	// (mt-metrics-eval's pairwise permutation): with a probability of one half,
+	// the two metrics trade whether they find a pair of cells of a vector
+	// concordant, discordant or tied. Each metric has its own threshold of
+	// ties, calibrated once, for Stat23 and StatAcc23, and 0 for the others
+	// that are made of pairs: StatKendall, StatPlain23 and StatPlainAcc23.
+	//
+	// Pairs of the same cells depend on each other, which the test does not
+	// heed: its p-values are smaller than those of MethodPermBoth, by much
+	// without grouping. Without grouping all pairs of cells are looked at once,
+	// some seconds for 30,000 cells.
 	MethodPermPairs
+	// MethodWilliams is Williams' test, see [WilliamsP]. It is meant for
+	// StatPearson; StatSpearman and StatKendall are taken too, as is often
+	// done, though it was not derived for them. The grouping is None.
 	MethodWilliams
+	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical
+	// Significance Tests for Machine Translation Evaluation"): both tables are
+	// resampled over the same segments, and the p-value is the share of
+	// resamples in which the first is not larger. The table seen counts as one
+	// more of these, so that the p-value is never 0. It never stops early.
+	// Resamples in which one of the two is undefined are left out.
 	MethodBootstrap
+	// MethodRandomization tests as MethodPermBoth does, but exchanges the
+	// scores of all systems of a row of the table together, those of a segment
+	// or of a document, as approximate randomization (Noreen, 1989) does for
+	// units that depend on each other. The exchange seen counts as a resample,
+	// so that the p-value is never 0. StatAccuracy takes means of systems after
+	// the exchange.
 	MethodRandomization
 )
 

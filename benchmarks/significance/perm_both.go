@@ -2,48 +2,20 @@ package significance
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// PermBoth tests whether the measure of table a is larger than that of b by
-// the permutation test PERM-BOTH (Deutsch et al., 2021, "A Statistical Analysis
-// of Summarization Evaluation Metrics using Resampling Methods"). The scores of
-// both metrics are standardized; a resample exchanges the two scores of each
-// cell with a probability of one half, and the p-value is the share of
-// resamples in which the difference of the two measures is at least the one
-// seen. Cells without the gold score or one of the metric scores are left out.
-// StatAccuracy exchanges the means of systems.
-//
-// The difference of correlations by ranks may differ in its last digits from
-// that without standardizing. The context is looked at before each resample.
-func PermBoth(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	res, err := permBoth(ctx, a, b, m, o, false)
-	if err != nil {
-		return Result{}, fmt.Errorf("%v of %v: %w", MethodPermBoth, m, err)
-	}
-	return res, nil
+func permBoth(ctx context.Context, t paired) (Result, error) {
+	x, y := t.standardRows()
+	return permExchanger(ctx, newExchanger(x, y, t.Measure), elements(x), t.Options)
 }
 
-// permBoth does without the fast ways where asPlain is set.
-func permBoth(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, o Options, asPlain bool) (Result, error) {
-	if err := o.check(); err != nil {
-		return Result{}, err
-	}
-	x, y, cells, err := prepared(a, b, m)
-	if err != nil {
-		return Result{}, err
-	}
-	ex := newExchanger(x, y, m)
-	if asPlain {
-		ex = &plain{x, y, m}
-	}
-	n := elements(x)
-	return exchangeTest(ctx, ex, n, cells, o, 0, func(random *rand.PCG, mask []uint64) {
+// permExchanger exchanges each of n elements.
+func permExchanger(ctx context.Context, ex exchanger, n int, o Options) (Result, error) {
+	return exchangeTest(ctx, ex, n, o, 0, func(random *rand.PCG, mask []uint64) {
 		for i := range mask {
 			mask[i] = random.Uint64()
 		}
@@ -52,10 +24,10 @@ func permBoth(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, o
 
 // exchangeTest resamples n elements by masks. The exchange seen counts as
 // many times as own says among the resamples.
-func exchangeTest(ctx context.Context, ex exchanger, n, cells int, o Options, own int, draw func(*rand.PCG, []uint64)) (Result, error) {
+func exchangeTest(ctx context.Context, ex exchanger, n int, o Options, own int, draw func(*rand.PCG, []uint64)) (Result, error) {
 	words := (n + 63) / 64
 	first, second := ex.values(make([]uint64, words), new(scratch))
-	res := Result{Delta: first - second, P: math.NaN(), Cells: cells}
+	res := Result{Delta: first - second, P: math.NaN()}
 	if math.IsNaN(res.Delta) {
 		return res, nil
 	}
@@ -83,34 +55,16 @@ func defined(v float64) float64 {
 	return v
 }
 
-// prepared returns the vectors of two tables, with the metric scores
+// standardRows returns the vectors of both tables, with the metric scores
 // standardized.
-func prepared(a, b *correlate.Pairs, m correlate.Measure) (x, y []correlate.Row, cells int, err error) {
-	p, q, cells, err := both(a, b, m)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	if m.Statistic == correlate.StatAccuracy {
+func (t *paired) standardRows() (x, y []correlate.Row) {
+	if t.Statistic == correlate.StatAccuracy {
 		// The systems are the units: their means are exchanged.
-		return standardRow(m.Rows(p)[0]), standardRow(m.Rows(q)[0]), cells, nil
+		return standardRow(t.Rows(t.a)[0]), standardRow(t.Rows(t.b)[0])
 	}
-	standardize(p)
-	standardize(q)
-	return m.Rows(p), m.Rows(q), cells, nil
-}
-
-// both checks two tables and leaves the cells that both have.
-func both(a, b *correlate.Pairs, m correlate.Measure) (p, q *correlate.Pairs, cells int, err error) {
-	for _, t := range []*correlate.Pairs{a, b} {
-		if err := m.Check(t); err != nil {
-			return nil, nil, 0, err
-		}
-	}
-	p, q, cells, err = correlate.Align(a, b)
-	if err == nil && p.Systems < 2 && m.Statistic.OfSystems() {
-		err = errors.New("two systems or more are needed")
-	}
-	return p, q, cells, err
+	standardize(t.a)
+	standardize(t.b)
+	return t.Rows(t.a), t.Rows(t.b)
 }
 
 // standardize turns the metric scores into z-scores, so that those of two

@@ -3,7 +3,6 @@ package significance
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -11,42 +10,12 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// PermPairs tests whether the measure of table a is larger than that of b by
-// exchanging outcomes of pairs in place of scores (mt-metrics-eval's pairwise
-// permutation): with a probability of one half, the two metrics trade whether
-// they find a pair of cells of a vector concordant, discordant or tied. Each
-// metric has its own threshold of ties, calibrated once, for Stat23 and
-// StatAcc23, and 0 for the others that are made of pairs: StatKendall,
-// StatPlain23 and StatPlainAcc23.
-//
-// Pairs of the same cells depend on each other, which the test does not heed:
-// its p-values are smaller than those of [PermBoth], by much without grouping.
-//
-// Pairs with the same two outcomes are alike, so that a resample draws only how
-// many of each kind are exchanged. Without grouping all pairs of cells are
-// looked at once, some seconds for 30,000 cells.
-func PermPairs(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	res, err := permPairs(ctx, a, b, m, o)
-	if err != nil {
-		return Result{}, fmt.Errorf("%v of %v: %w", MethodPermPairs, m, err)
-	}
-	return res, nil
-}
-
-func permPairs(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	if err := o.check(); err != nil {
-		return Result{}, err
-	}
-	if err := MethodPermPairs.Takes(m); err != nil {
-		return Result{}, err
-	}
-	p, q, cells, err := both(a, b, m)
-	if err != nil {
-		return Result{}, err
-	}
-	x, y := m.Rows(p), m.Rows(q)
+// permPairs draws how many pairs of each kind are exchanged: pairs with the
+// same two outcomes are alike.
+func permPairs(ctx context.Context, t paired) (Result, error) {
+	x, y := t.Rows(t.a), t.Rows(t.b)
 	var epsilons [2]float64
-	if m.Statistic.Calibrated() {
+	if t.Statistic.Calibrated() {
 		epsilons = [2]float64{correlate.Calibrate(x).Epsilon, correlate.Calibrate(y).Epsilon}
 	}
 	outcomes := make([]outcomes, 0, len(x))
@@ -61,14 +30,14 @@ func permPairs(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, 
 		outcomes = append(outcomes, row)
 	}
 	of := correlate.PairCounts.TauB
-	switch m.Statistic {
+	switch t.Statistic {
 	case correlate.Stat23, correlate.StatPlain23:
 		of = correlate.PairCounts.Tau23
 	case correlate.StatAcc23, correlate.StatPlainAcc23:
 		of = correlate.PairCounts.Acc23
 	}
 	difference := func(of func(correlate.PairCounts) float64, exchanged func(kind, n int64) int64) float64 {
-		v, w := mean{zero: m.ZeroUndefined}, mean{zero: m.ZeroUndefined}
+		v, w := mean{zero: t.ZeroUndefined}, mean{zero: t.ZeroUndefined}
 		for i := range outcomes {
 			one, two := outcomes[i].exchange(exchanged)
 			v.add(of(one))
@@ -76,13 +45,13 @@ func permPairs(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, 
 		}
 		return defined(v.value()) - defined(w.value())
 	}
-	res := Result{P: math.NaN(), Cells: cells}
+	res := Result{P: math.NaN()}
 	if len(outcomes) == 0 {
 		res.Delta = math.NaN()
 		return res, nil
 	}
 	res.Delta = difference(of, func(first, _ int64) int64 { return first })
-	large, drawn, err := resample(ctx, o, func(random *rand.PCG, _ *scratch) bool {
+	large, drawn, err := resample(ctx, t.Options, func(random *rand.PCG, _ *scratch) bool {
 		return difference(of, func(_, n int64) int64 { return half(random, n) }) >= res.Delta
 	})
 	if err != nil {

@@ -3,46 +3,25 @@ package significance
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// Randomization tests as [PermBoth] does, but exchanges the scores of all
-// systems of a row of the table together, those of a segment or of a document,
-// as approximate randomization (Noreen, 1989) does for units that depend on
-// each other. The exchange seen counts as a resample, so that the p-value is
-// never 0. StatAccuracy takes means of systems after the exchange.
-func Randomization(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	res, err := randomization(ctx, a, b, m, o)
-	if err != nil {
-		return Result{}, fmt.Errorf("%v of %v: %w", MethodRandomization, m, err)
-	}
-	return res, nil
-}
-
-func randomization(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	if err := o.check(); err != nil {
-		return Result{}, err
-	}
-	p, q, cells, err := both(a, b, m)
-	if err != nil {
-		return Result{}, err
-	}
-	if p.Segments < 2 {
+func randomization(ctx context.Context, t paired) (Result, error) {
+	if t.a.Segments < 2 {
 		return Result{}, errors.New("it exchanges segments, and there is one row: use perm-both")
 	}
-	standardize(p)
-	standardize(q)
-	if m.Statistic.OfSystems() {
-		return tableTest(ctx, p, q, m, cells, o)
+	standardize(t.a)
+	standardize(t.b)
+	if t.Statistic.OfSystems() {
+		return tableTest(ctx, t)
 	}
-	units := unitsOf(p, m.Grouping)
-	ex := newExchanger(m.Rows(p), m.Rows(q), m)
-	rows := (p.Segments + 63) / 64
-	return exchangeTest(ctx, ex, len(units), cells, o, 1, func(random *rand.PCG, mask []uint64) {
+	units := unitsOf(t.a, t.Grouping)
+	ex := newExchanger(t.Rows(t.a), t.Rows(t.b), t.Measure)
+	rows := (t.a.Segments + 63) / 64
+	return exchangeTest(ctx, ex, len(units), t.Options, 1, func(random *rand.PCG, mask []uint64) {
 		drawn := make([]uint64, rows)
 		for i := range drawn {
 			drawn[i] = random.Uint64()
@@ -79,13 +58,14 @@ func unitsOf(p *correlate.Pairs, g correlate.Grouping) []int32 {
 }
 
 // tableTest exchanges rows of two tables and takes the measure anew.
-func tableTest(ctx context.Context, p, q *correlate.Pairs, m correlate.Measure, cells int, o Options) (Result, error) {
-	value := func(t *correlate.Pairs) float64 { return m.Over(m.Rows(t)).Value }
-	res := Result{Delta: value(p) - value(q), P: math.NaN(), Cells: cells}
+func tableTest(ctx context.Context, t paired) (Result, error) {
+	p, q := t.a, t.b
+	value := func(table *correlate.Pairs) float64 { return t.Over(t.Rows(table)).Value }
+	res := Result{Delta: value(p) - value(q), P: math.NaN()}
 	if math.IsNaN(res.Delta) {
 		return res, nil
 	}
-	large, drawn, err := resample(ctx, o, func(random *rand.PCG, _ *scratch) bool {
+	large, drawn, err := resample(ctx, t.Options, func(random *rand.PCG, _ *scratch) bool {
 		x, y := *p, *q
 		x.Metric, y.Metric = make([]float64, len(p.Metric)), make([]float64, len(p.Metric))
 		var word uint64

@@ -63,6 +63,16 @@ func drawTables(t *rapid.T, segments, systems int) (a, b *correlate.Pairs) {
 	return table("first"), table("second")
 }
 
+// prepared returns the vectors of two tables that PERM-BOTH exchanges.
+func prepared(a, b *correlate.Pairs, m correlate.Measure) (x, y []correlate.Row, cells int, err error) {
+	t, cells, err := pair(a, b, m, Options{})
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	x, y = t.standardRows()
+	return x, y, cells, nil
+}
+
 func TestExchangeEqualsPlain(t *testing.T) {
 	groupings := correlate.Groupings()
 	rapid.Check(t, func(t *rapid.T) {
@@ -233,11 +243,15 @@ func TestPermBothFastAndPlainPValues(t *testing.T) {
 	for _, g := range correlate.Groupings() {
 		m := correlate.Measure{Statistic: correlate.StatKendall, Grouping: g}
 		o := Options{Resamples: 200, Seed: 3}
-		fast, err := permBoth(t.Context(), tables[0], tables[1], m, o, false)
+		fast, err := Compare(t.Context(), MethodPermBoth, tables[0], tables[1], m, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow, err := permBoth(t.Context(), tables[0], tables[1], m, o, true)
+		x, y, _, err := prepared(tables[0], tables[1], m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow, err := permExchanger(t.Context(), &plain{x, y, m}, elements(x), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,11 +267,11 @@ func TestPermPairsCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawTables(t, rapid.IntRange(1, 12).Draw(t, "segments"), 3)
 		m := correlate.Measure{Statistic: correlate.StatAcc23}
-		p, q, _, err := both(a, b, m)
+		of, _, err := pair(a, b, m, Options{})
 		if err != nil {
 			t.Skip(err)
 		}
-		x, y := m.Rows(p)[0], m.Rows(q)[0]
+		x, y := m.Rows(of.a)[0], m.Rows(of.b)[0]
 		epsilons := [2]float64{rapid.Float64Range(0, 2).Draw(t, "first"), 1}
 		o, err := countOutcomes(t.Context(), x.Gold, x.Metric, y.Metric, epsilons)
 		if err != nil {
@@ -282,7 +296,7 @@ func TestPermPairsEqualsPairByPair(t *testing.T) {
 	tables := simulated(30, 5, 3, 3.4)
 	m := correlate.Measure{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}
 	const resamples = 4000
-	got, err := PermPairs(t.Context(), tables[0], tables[1], m, Options{Resamples: resamples, Seed: 5})
+	got, err := Compare(t.Context(), MethodPermPairs, tables[0], tables[1], m, Options{Resamples: resamples, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,15 +363,15 @@ func TestReproducible(t *testing.T) {
 			}
 		}
 	}
-	a, err := PermBoth(t.Context(), tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: 9})
+	a, err := Compare(t.Context(), MethodPermBoth, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := PermBoth(t.Context(), tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: 1})
+	b, err := Compare(t.Context(), MethodPermBoth, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := PermBoth(t.Context(), tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: 2})
+	c, err := Compare(t.Context(), MethodPermBoth, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +428,7 @@ func TestStopsEarly(t *testing.T) {
 	for _, c := range []struct {
 		a, b, block, drawn int
 	}{{0, 1, 100, 100}, {1, 0, 100, 100}, {0, 1, 0, 350}, {0, 1, 400, 350}} {
-		res, err := PermBoth(t.Context(), tables[c.a], tables[c.b], m, Options{Resamples: 350, Block: c.block})
+		res, err := Compare(t.Context(), MethodPermBoth, tables[c.a], tables[c.b], m, Options{Resamples: 350, Block: c.block})
 		if err != nil || res.Resamples != c.drawn {
 			t.Errorf("blocks of %d: %+v, %v, want %d resamples", c.block, res, err, c.drawn)
 		}
@@ -441,27 +455,27 @@ func TestRefusals(t *testing.T) {
 	empty := correlate.NewPairs(5, 3)
 	for name, do := range map[string]func() error{
 		"shapes": func() error {
-			_, err := PermBoth(t.Context(), tables[0], other, correlate.Measure{}, Options{Resamples: 1})
+			_, err := Compare(t.Context(), MethodPermBoth, tables[0], other, correlate.Measure{}, Options{Resamples: 1})
 			return err
 		},
 		"gold scores": func() error {
-			_, err := PermBoth(t.Context(), tables[0], regraded, correlate.Measure{}, Options{Resamples: 1})
+			_, err := Compare(t.Context(), MethodPermBoth, tables[0], regraded, correlate.Measure{}, Options{Resamples: 1})
 			return err
 		},
 		"no cell": func() error {
-			_, err := PermBoth(t.Context(), tables[0], empty, correlate.Measure{}, Options{Resamples: 1})
+			_, err := Compare(t.Context(), MethodPermBoth, tables[0], empty, correlate.Measure{}, Options{Resamples: 1})
 			return err
 		},
 		"resamples": func() error {
-			_, err := PermBoth(t.Context(), tables[0], tables[1], correlate.Measure{}, Options{})
+			_, err := Compare(t.Context(), MethodPermBoth, tables[0], tables[1], correlate.Measure{}, Options{})
 			return err
 		},
 		"pairs of pearson": func() error {
-			_, err := PermPairs(t.Context(), tables[0], tables[1], correlate.Measure{Statistic: correlate.StatPearson}, Options{Resamples: 1})
+			_, err := Compare(t.Context(), MethodPermPairs, tables[0], tables[1], correlate.Measure{Statistic: correlate.StatPearson}, Options{Resamples: 1})
 			return err
 		},
 		"williams of means": func() error {
-			_, err := Williams(tables[0], tables[1], correlate.Measure{Grouping: correlate.BySegment})
+			_, err := Compare(t.Context(), MethodWilliams, tables[0], tables[1], correlate.Measure{Grouping: correlate.BySegment}, Options{})
 			return err
 		},
 	} {

@@ -1,7 +1,7 @@
 package significance
 
 import (
-	"fmt"
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
@@ -43,27 +43,9 @@ func upperTail(t, freedom float64) float64 {
 	return tail
 }
 
-// Williams tests whether the correlation of table a is larger than that of b.
-// It is meant for StatPearson; StatSpearman and StatKendall are taken too, as is
-// often done, though it was not derived for them. The grouping is None.
-func Williams(a, b *correlate.Pairs, m correlate.Measure) (Result, error) {
-	res, err := williams(a, b, m)
-	if err != nil {
-		return Result{}, fmt.Errorf("%v of %v: %w", MethodWilliams, m, err)
-	}
-	return res, nil
-}
-
-func williams(a, b *correlate.Pairs, m correlate.Measure) (Result, error) {
-	if err := MethodWilliams.Takes(m); err != nil {
-		return Result{}, err
-	}
-	p, q, cells, err := both(a, b, m)
-	if err != nil {
-		return Result{}, err
-	}
-	x, y := m.Rows(p), m.Rows(q)
+func williams(_ context.Context, t paired) (Result, error) {
+	x, y := t.Rows(t.a), t.Rows(t.b)
 	between := []correlate.Row{{Gold: x[0].Metric, Metric: y[0].Metric}}
-	r1, r2, r12 := m.Over(x).Value, m.Over(y).Value, m.Over(between).Value
-	return Result{Delta: r1 - r2, P: WilliamsP(r1, r2, r12, len(x[0].Gold)), Cells: cells}, nil
+	r1, r2, r12 := t.Over(x).Value, t.Over(y).Value, t.Over(between).Value
+	return Result{Delta: r1 - r2, P: WilliamsP(r1, r2, r12, len(x[0].Gold))}, nil
 }

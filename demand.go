@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
@@ -13,6 +14,10 @@ import (
 type demand struct {
 	metric metrics.Metric
 	info   metrics.Info
+	index  int // among the engine's metrics
+
+	workspaces        *sync.Pool
+	allowNoReferences bool
 
 	all          bool // every cell
 	first        bool // the first column
@@ -93,23 +98,11 @@ func (f *frame) order(columns []int, first bool) []int {
 	return order
 }
 
-// pilot learns from the first segments of a run in which order references are
-// best asked for: those first that most often reach the bound. Later segments
-// wait for it, so that the order, and with it the result, does not depend on
-// how many are scored at a time.
-type pilot struct {
-	done   chan struct{}
-	orders [][]int // by metric; nil where there is nothing to learn
-}
-
-// learn sets the orders by the scores of the first segments.
-func (p *pilot) learn(e *Engine, scores []*SegmentScores) {
-	p.orders = make([][]int, len(e.demands))
-	for k := range e.demands {
-		if stop := e.demands[k].stop(); stop != nil {
-			p.orders[k] = byRate(scores, k, *stop)
-		}
-	}
+// learns reports whether the first segments of a run teach in which order
+// columns are best asked for.
+func (d *demand) learns() bool {
+	_, ok := d.metric.(metrics.Selective)
+	return ok && d.stop() != nil
 }
 
 // byRate orders columns by how often they reach the bound where they are

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
@@ -33,10 +32,10 @@ type Options struct {
 	// references have none is then not known of all. A policy other than Exclude
 	// needs every cell.
 	EveryCell bool
-	// Workers is how many segments are scored at a time; default GOMAXPROCS.
-	Workers int
-	// Batch is how many segments a metric is given in one call; default 16.
-	Batch int
+	// Workers is how many calls of a metric run at a time, and Batch how many
+	// segments a call has, for metrics without a metrics.Pace of their own;
+	// default GOMAXPROCS and 16.
+	Workers, Batch int
 }
 
 // Engine scores every system against every reference of a dataset. It does not
@@ -68,7 +67,8 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 		k := slices.IndexFunc(e.demands, func(d demand) bool { return d.metric == set.Metric })
 		if k < 0 {
 			k = len(e.demands)
-			e.demands = append(e.demands, demand{metric: set.Metric, info: set.Metric.Info(), all: o.EveryCell})
+			e.demands = append(e.demands, demand{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell,
+				workspaces: new(sync.Pool), allowNoReferences: o.AllowNoReferences})
 		}
 		e.demands[k].add(set.Aggregator, pooled)
 		e.metric = append(e.metric, k)
@@ -133,116 +133,22 @@ func (e *NoReferencesError) Error() string {
 	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or allow such segments", at, e.ID, e.Metric)
 }
 
-// Run scores all segments of a dataset and calls yield with each, in order
-// and from one goroutine. It holds a bounded number of segments at a time,
-// and stops soon after ctx ends or yield returns an error.
-func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
-	workers, size := e.options.Workers, e.options.Batch
-	type job struct {
-		segments []*Segment
-		done     chan []*SegmentScores
-		first    bool
-	}
-	pilot := e.newPilot()
-	g, ctx := errgroup.WithContext(ctx)
-	work := make(chan *job, workers)
-	order := make(chan *job, 2*workers) // jobs in the dataset's order
-
-	g.Go(func() error {
-		defer close(work)
-		defer close(order)
-		first := true
-		send := func(batch []*Segment) error {
-			j := &job{batch, make(chan []*SegmentScores, 1), first}
-			first = false
-			for _, c := range []chan *job{order, work} {
-				select {
-				case c <- j:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
-			return nil
-		}
-		batch := make([]*Segment, 0, size)
-		for s, err := range ds.Segments(ctx) {
-			if err != nil {
-				return err
-			}
-			if batch = append(batch, s); len(batch) == size {
-				if err := send(batch); err != nil {
-					return err
-				}
-				batch = make([]*Segment, 0, size)
-			}
-		}
-		// A dataset may end without an error because the context did.
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if len(batch) > 0 {
-			return send(batch)
-		}
-		return nil
-	})
-	for range workers {
-		g.Go(func() error {
-			s := e.newScorer()
-			for j := range work {
-				if pilot != nil && !j.first {
-					select {
-					case <-pilot.done:
-						s.orders = pilot.orders
-					case <-ctx.Done():
-						return ctx.Err()
-					}
-				}
-				scores, err := s.score(ctx, j.segments)
-				if err != nil {
-					return err
-				}
-				if pilot != nil && j.first {
-					pilot.learn(e, scores)
-					close(pilot.done)
-				}
-				j.done <- scores
-			}
-			return nil
-		})
-	}
-	g.Go(func() error {
-		for j := range order {
-			select {
-			case scores := <-j.done:
-				for _, s := range scores {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					if err := yield(s); err != nil {
-						return err
-					}
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	return g.Wait()
-}
-
-// Score scores a batch of segments: the stage that Run applies to a stream.
-// It depends on nothing but its arguments.
+// Score scores a batch of segments: the stage that Run applies to a stream. It
+// depends on nothing but its arguments, and ends with the first metric that
+// fails.
 func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScores, error) {
-	return e.newScorer().score(ctx, segments)
-}
-
-// newPilot returns a pilot where a metric has anything to learn.
-func (e *Engine) newPilot() *pilot {
+	out := make([]*SegmentScores, len(segments))
+	for i, s := range segments {
+		out[i] = e.blank(s)
+	}
 	for k := range e.demands {
-		if _, ok := e.demands[k].metric.(metrics.Selective); ok && e.demands[k].stop() != nil {
-			return &pilot{done: make(chan struct{})}
+		if err := e.demands[k].score(ctx, out, nil); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return out, nil
+}
+
+func (e *Engine) blank(s *Segment) *SegmentScores {
+	return &SegmentScores{Segment: s, Metrics: make([]MetricScores, len(e.demands))}
 }

@@ -2,6 +2,7 @@ package refract
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
@@ -44,6 +45,9 @@ func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error
 	}
 	row := ms.Values[h*ms.Columns : (h+1)*ms.Columns]
 	status := ms.Status[h*ms.Columns : (h+1)*ms.Columns]
+	if slices.Contains(status, metrics.Ended) {
+		return Reduced{Status: metrics.Ended, Missing: len(status)}, nil // which the run tells
+	}
 	if !info.NeedsReferences {
 		// One score, of which there is nothing to aggregate.
 		if policy == aggregate.Fail && status[0] != metrics.Scored {

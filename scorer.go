@@ -10,23 +10,6 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// scorer is one worker of an engine, with the memory of its metrics.
-type scorer struct {
-	e          *Engine
-	workspaces []metrics.Workspace // nil for a metric that is no Preparer
-	orders     [][]int             // of columns, by metric; nil before they are learned
-}
-
-func (e *Engine) newScorer() *scorer {
-	s := &scorer{e: e, workspaces: make([]metrics.Workspace, len(e.demands))}
-	for i := range e.demands {
-		if p, ok := e.demands[i].metric.(metrics.Preparer); ok {
-			s.workspaces[i] = p.NewWorkspace()
-		}
-	}
-	return s
-}
-
 // frame says which texts of a segment are there, and gives them to metrics.
 type frame struct {
 	hyps, refs []int // present ones: index in the block -> index in the segment
@@ -56,54 +39,54 @@ func newFrame(s *Segment) frame {
 	return f
 }
 
-func (s *scorer) score(ctx context.Context, segments []*Segment) ([]*SegmentScores, error) {
-	out := make([]*SegmentScores, len(segments))
+// score scores segments with one metric; order is that in which columns are
+// asked for.
+func (d *demand) score(ctx context.Context, segments []*SegmentScores, order []int) error {
 	frames := make([]frame, len(segments))
-	for i, seg := range segments {
-		out[i] = &SegmentScores{Segment: seg, Metrics: make([]MetricScores, len(s.e.demands))}
+	var todo []int
+	var w metrics.Workspace
+	if p, ok := d.metric.(metrics.Preparer); ok {
+		if w, ok = d.workspaces.Get().(metrics.Workspace); !ok {
+			w = p.NewWorkspace()
+		}
+		defer d.workspaces.Put(w)
+	}
+	for i, s := range segments {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		seg := s.Segment
 		frames[i] = newFrame(seg)
-	}
-	for k := range s.e.demands {
-		d := &s.e.demands[k]
-		info := d.info
-		var todo []int
-		for i, seg := range segments {
-			if err := ctx.Err(); err != nil {
-				return nil, err
+		f, ms := &frames[i], &s.Metrics[d.index]
+		status := metrics.Scored
+		if d.info.NeedsReferences && len(f.refs) == 0 {
+			if !d.allowNoReferences {
+				return &NoReferencesError{d.info.Name, seg.ID, seg.Pos}
 			}
-			f := &frames[i]
-			ms := &out[i].Metrics[k]
-			status := metrics.Scored
-			if info.NeedsReferences && len(f.refs) == 0 {
-				if !s.e.options.AllowNoReferences {
-					return nil, &NoReferencesError{info.Name, seg.ID, seg.Pos}
-				}
-				status = metrics.MissingReference
-			} else if info.NeedsSource && !seg.Source.Valid {
-				status = metrics.MissingSource
-			}
-			ms.init(seg, f, info, status)
-			if status != metrics.Scored || len(f.hyps) == 0 {
-				continue
-			}
-			if w := s.workspaces[k]; w != nil {
-				if err := d.prepared(w, f, ms); err != nil {
-					return nil, fmt.Errorf("%s, segment %q: %w", info.Name, seg.ID, err)
-				}
-			} else {
-				todo = append(todo, i)
-			}
+			status = metrics.MissingReference
+		} else if d.info.NeedsSource && !seg.Source.Valid {
+			status = metrics.MissingSource
 		}
-		if err := s.batched(ctx, d, todo, frames, out, k); err != nil {
-			return nil, err
-		}
-		for _, o := range out {
-			if err := o.Metrics[k].check(o.Segment); err != nil {
-				return nil, fmt.Errorf("%s, segment %q: %w", info.Name, o.Segment.ID, err)
+		ms.init(seg, f, d.info, status)
+		switch {
+		case status != metrics.Scored || len(f.hyps) == 0:
+		case w == nil:
+			todo = append(todo, i)
+		default:
+			if err := d.prepared(w, f, ms); err != nil {
+				return fmt.Errorf("%s, segment %q: %w", d.info.Name, seg.ID, err)
 			}
 		}
 	}
-	return out, nil
+	if err := d.batched(ctx, segments, todo, frames, order); err != nil {
+		return err
+	}
+	for _, s := range segments {
+		if err := s.Metrics[d.index].check(s.Segment); err != nil {
+			return fmt.Errorf("%s, segment %q: %w", d.info.Name, s.Segment.ID, err)
+		}
+	}
+	return nil
 }
 
 // check looks for scores that are no numbers: they would poison every mean
@@ -249,55 +232,51 @@ func (f *frame) place(ms *MetricScores, columns int, scores metrics.Scores) {
 	}
 }
 
-// batched scores segments by the metric's Score.
-func (s *scorer) batched(ctx context.Context, d *demand, todo []int, frames []frame, out []*SegmentScores, k int) error {
+// batched scores the segments to do by the metric's Score.
+func (d *demand) batched(ctx context.Context, segments []*SegmentScores, todo []int, frames []frame, order []int) error {
 	if len(todo) == 0 {
 		return nil
 	}
-	info := d.info
 	blocks := make([]metrics.Block, len(todo))
+	asked := make([]*frame, len(todo))
 	for j, i := range todo {
-		blocks[j] = frames[i].blockFor(info)
+		asked[j] = &frames[i]
+		blocks[j] = frames[i].blockFor(d.info)
 	}
-	scores, err := s.call(ctx, d, k, blocks, todo, frames)
+	scores, err := d.call(ctx, blocks, asked, order)
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
-		return fmt.Errorf("%s, %s: %w", info.Name, frames[todo[at.Block]].cell(out[todo[at.Block]].Segment, at, info), at.Err)
+		return fmt.Errorf("%s, %s: %w", d.info.Name, asked[at.Block].cell(segments[todo[at.Block]].Segment, at, d.info), at.Err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s, segments %q to %q: %w", info.Name, out[todo[0]].Segment.ID, out[todo[len(todo)-1]].Segment.ID, err)
+		return fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, segments[todo[0]].Segment.ID, segments[todo[len(todo)-1]].Segment.ID, err)
 	}
 	if len(scores) != len(blocks) {
-		return fmt.Errorf("%s gave %d matrices for %d segments", info.Name, len(scores), len(blocks))
+		return fmt.Errorf("%s gave %d matrices for %d segments", d.info.Name, len(scores), len(blocks))
 	}
 	for j, i := range todo {
 		cells := len(blocks[j].Hypotheses) * blocks[j].Columns()
-		if len(scores[j].Values) != cells {
-			return fmt.Errorf("%s, segment %q: %d values for %d cells", info.Name, out[i].Segment.ID, len(scores[j].Values), cells)
+		wrong := func(n int, what string) error {
+			return fmt.Errorf("%s, segment %q: %d %s for %d cells", d.info.Name, segments[i].Segment.ID, n, what, cells)
+		}
+		if n := len(scores[j].Values); n != cells {
+			return wrong(n, "values")
 		}
 		if n := len(scores[j].Status); scores[j].Status != nil && n != cells {
-			return fmt.Errorf("%s, segment %q: %d statuses for %d cells", info.Name, out[i].Segment.ID, n, cells)
+			return wrong(n, "statuses")
 		}
 		if n := len(scores[j].Reports); scores[j].Reports != nil && n != cells {
-			return fmt.Errorf("%s, segment %q: %d reports for %d cells", info.Name, out[i].Segment.ID, n, cells)
+			return wrong(n, "reports")
 		}
-		frames[i].place(&out[i].Metrics[k], blocks[j].Columns(), scores[j])
+		asked[j].place(&segments[i].Metrics[d.index], blocks[j].Columns(), scores[j])
 	}
 	return nil
 }
 
-// call asks a metric for what is needed of its blocks.
-func (s *scorer) call(ctx context.Context, d *demand, k int, blocks []metrics.Block, todo []int, frames []frame) ([]metrics.Scores, error) {
+// call asks the metric for what is needed of its blocks.
+func (d *demand) call(ctx context.Context, blocks []metrics.Block, asked []*frame, order []int) ([]metrics.Scores, error) {
 	selective, ok := d.metric.(metrics.Selective)
 	if !ok || !d.info.NeedsReferences {
 		return d.metric.Score(ctx, blocks)
-	}
-	var order []int
-	if s.orders != nil {
-		order = s.orders[k]
-	}
-	asked := make([]*frame, len(todo))
-	for j, i := range todo {
-		asked[j] = &frames[i]
 	}
 	return selective.ScoreNeeded(ctx, blocks, d.need(asked, order))
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -79,6 +81,11 @@ func TestRunStops(t *testing.T) {
 		time.Sleep(time.Minute)
 		return nil, boom
 	}
+	later := sized(false, true)
+	later.score = func(context.Context, []metrics.Block) ([]metrics.Scores, error) {
+		time.Sleep(time.Hour)
+		return nil, boom
+	}
 	for _, c := range []struct {
 		name    string
 		metrics []metrics.Metric
@@ -102,7 +109,8 @@ func TestRunStops(t *testing.T) {
 			}, want: boom},
 		{name: "error of the dataset", metrics: []metrics.Metric{waiting()}, fail: 20, want: boom},
 		{name: "error of the dataset at once", metrics: []metrics.Metric{fine}, fail: 1, want: boom},
-		{name: "error of a metric", metrics: []metrics.Metric{waiting(), broken}, stop: time.Hour + time.Minute, want: boom},
+		{name: "error of a metric", metrics: []metrics.Metric{broken}, stop: time.Minute, want: boom},
+		{name: "errors of all metrics", metrics: []metrics.Metric{broken, later}, stop: time.Hour, want: boom},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -195,6 +203,121 @@ func TestRunHoldsFewSegments(t *testing.T) {
 			}
 			if limit := int64((2*c.workers + 4) * c.batch); most > limit || most < int64(c.workers*c.batch) {
 				t.Errorf("%d workers, batches of %d: %d segments held, want at most %d and work for all", c.workers, c.batch, most, limit)
+			}
+		})
+	}
+}
+
+// paced is a metric with a pace of its own. Each call takes a time.
+type paced struct {
+	*fake
+	pace metrics.Pace
+}
+
+func (p paced) Pace() metrics.Pace { return p.pace }
+
+func newPaced(pace metrics.Pace, time func(), calls *atomic.Int64) paced {
+	f := sized(false, true)
+	score := f.score
+	f.score = func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+		calls.Add(1)
+		time()
+		return score(ctx, blocks)
+	}
+	return paced{f, pace}
+}
+
+// Every metric goes at its own pace: a fast one is done with all that the run
+// holds while a slow one waits for its first answer.
+func TestLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var fast, slow atomic.Int64
+		first := make(chan struct{})
+		ms := []metrics.Metric{
+			newPaced(metrics.Pace{Batch: 10, Calls: 1}, func() {}, &fast),
+			newPaced(metrics.Pace{Batch: 50, Calls: 4}, func() { <-first; time.Sleep(time.Hour) }, &slow),
+		}
+		go func() {
+			synctest.Wait()
+			// The run holds two batches for each call of the slow one.
+			if f, s := fast.Load(), slow.Load(); f < 2*50*4/10 || f > 2*50*4/10+1 || s != 4 {
+				t.Errorf("%d calls of the fast metric, %d of the slow one", f, s)
+			}
+			close(first)
+		}()
+		var ds list
+		for i := range 1000 {
+			ds = append(ds, segment(fmt.Sprint(i), 1, []int{1}, []int{2}))
+		}
+		start, n := time.Now(), 0
+		err := engine(t, refract.Options{}, ms).Run(t.Context(), ds, func(s *refract.SegmentScores) error {
+			if s.Segment != ds[n] || s.Metrics[0].Values[0] != 102 || s.Metrics[1].Values[0] != 102 {
+				t.Errorf("segment %s in place %d: %+v", s.Segment.ID, n, s.Metrics)
+			}
+			n++
+			return nil
+		})
+		if took := time.Since(start); err != nil || n != 1000 || took != 5*time.Hour || slow.Load() != 20 || fast.Load() != 100 {
+			t.Errorf("%v: %d segments in %v, %d and %d calls", err, n, took, fast.Load(), slow.Load())
+		}
+	})
+}
+
+// A metric that fails ends alone: what it did not come to says so, and the
+// others are whole.
+func TestMetricEndsAlone(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			boom := errors.New("boom")
+			fails := sized(false, true)
+			fails.info.Name = "fails"
+			score := fails.score
+			fails.score = func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+				time.Sleep(time.Minute)
+				if len(blocks[0].References[0]) == 20 {
+					return nil, boom
+				}
+				return score(ctx, blocks)
+			}
+			var ds list
+			for i := range 100 {
+				ds = append(ds, segment(fmt.Sprint(i), 1, []int{1, -1}, []int{i}))
+			}
+			var settings []refract.Setting
+			for _, m := range []metrics.Metric{fails, prepared{sized(false, true)}} {
+				settings = append(settings, cross(t, []metrics.Metric{m}, "max")...)
+			}
+			e, err := refract.NewEngine(settings, refract.Options{Workers: workers, Batch: 4, Missing: aggregate.Exclude})
+			if err != nil {
+				t.Fatal(err)
+			}
+			systems := e.Systems()
+			n, ended := 0, 0
+			err = e.Run(t.Context(), ds, func(s *refract.SegmentScores) error {
+				if status := s.Metrics[0].Status[0]; status == metrics.Ended {
+					ended++
+				} else if status != metrics.Scored || ended > 0 {
+					t.Errorf("segment %d: %v after %d that ended", n, status, ended)
+				}
+				if s.Metrics[0].Status[1] != metrics.MissingHypothesis || s.Metrics[1].Values[0] != float64(100+n) {
+					t.Errorf("segment %d: %+v", n, s.Metrics)
+				}
+				n++
+				return systems.Add(s)
+			})
+			var incomplete *refract.Incomplete
+			if !errors.As(err, &incomplete) || !errors.Is(err, boom) || len(incomplete.Metrics) != 1 || incomplete.Metrics[0] != "fails" || !strings.HasPrefix(err.Error(), "fails, segments") {
+				t.Errorf("%v", err)
+			}
+			if n != 100 || ended < 80 {
+				t.Errorf("%d segments, %d ended", n, ended)
+			}
+			scores := systems.Scores()
+			if s := scores[0]; s.OK || s.Status != metrics.Ended {
+				t.Errorf("a mean of what the metric came to: %+v", s)
+			}
+			if s := scores[2]; !s.OK || s.Segments != 100 {
+				t.Errorf("the other metric: %+v", s)
 			}
 		})
 	}

@@ -76,6 +76,7 @@ type systemSum struct {
 	kept              [][]float64 // what each segment added to it, if asked for
 	n                 int
 	status            metrics.Status // of the first segment without a score
+	ended             bool           // the metric failed before the last segment
 	minRefs, maxRefs  int
 	missingReferences int
 }
@@ -129,6 +130,8 @@ func (s *Systems) Add(seg *SegmentScores) error {
 			}
 			sum := &s.sums[k][sys]
 			switch {
+			case red.Status == metrics.Ended:
+				sum.ended = true
 			case red.Status == metrics.Scored:
 				row := s.row(k, seg, h)
 				if row == nil {
@@ -187,13 +190,16 @@ func (s *Systems) Scores() []SystemScore {
 			sum := &s.sums[k][i]
 			score := SystemScore{
 				System: name, Human: s.human[i], Setting: k, Pooled: s.engine.pooled[k],
-				OK: sum.n > 0, Segments: sum.n, Missing: s.segments - sum.n,
+				OK: sum.n > 0 && !sum.ended, Segments: sum.n, Missing: s.segments - sum.n,
 				MinReferences: sum.minRefs, MaxReferences: sum.maxRefs,
 				MissingReferences: sum.missingReferences,
 			}
-			if sum.n == 0 {
+			switch {
+			case sum.ended: // a mean of some segments is not the system's score
+				score.Status = metrics.Ended
+			case sum.n == 0:
 				score.Status = sum.status
-			} else {
+			default:
 				score.Value = s.value(k, sum.sum, sum.n)
 				if score.Pooled {
 					score.Statistics = sum.sum

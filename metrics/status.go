@@ -22,10 +22,11 @@ const (
 	Blocked                  // a content filter withheld the judge's answer
 	Cut                      // the judge's answer was cut before its end
 	Unneeded                 // left out: it cannot change the result that was asked for
+	Ended                    // the metric had failed before it came to this cell
 )
 
 var statuses = []string{"scored", "missing-hypothesis", "missing-reference", "missing-source", "failed",
-	"unparseable", "blocked", "cut", "unneeded"}
+	"unparseable", "blocked", "cut", "unneeded", "ended"}
 
 // Valid reports whether it is one of the statuses.
 func (s Status) Valid() bool { return int(s) < len(statuses) }

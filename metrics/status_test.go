@@ -12,10 +12,10 @@ func TestStatusNames(t *testing.T) {
 			t.Errorf("ParseStatus(%q) = %v, %v", s.String(), got, err)
 		}
 	}
-	if got := Status(9).String(); got != "Status(9)" {
+	if got := Status(10).String(); got != "Status(10)" {
 		t.Errorf("an unknown status is written %q", got)
 	}
-	for _, bad := range []string{"", "Scored", "Status(9)", "missing_reference"} {
+	for _, bad := range []string{"", "Scored", "Status(10)", "missing_reference"} {
 		if s, err := ParseStatus(bad); err == nil {
 			t.Errorf("ParseStatus(%q) = %v, want an error", bad, s)
 		}

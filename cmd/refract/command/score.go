@@ -36,6 +36,8 @@ type scorer struct {
 	judging *judging        // nil where no metric asks a model
 	pool    *audit.Canaries // nil without --canaries
 	gather  *explained      // what judges say; nil where there are none
+
+	incomplete *refract.Incomplete // of a run that some metrics did not end
 }
 
 func (e *env) scoreCommand() *cobra.Command {
@@ -157,6 +159,9 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	if err := errors.Join(out.Commit(), s.gather.commit()); err != nil {
 		return err
+	}
+	if s.incomplete != nil {
+		return s.incomplete
 	}
 	return s.gather.covered(s.maxUnparsed)
 }

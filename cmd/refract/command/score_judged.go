@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -30,7 +31,9 @@ func (s *scorer) distinctFiles() error {
 	return nil
 }
 
-// runEngine scores a dataset, and gathers what judges say on the way.
+// runEngine scores a dataset, and gathers what judges say on the way. Where some
+// metrics fail and others go on, the command writes what it has, and ends with
+// s.incomplete.
 func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, write func(*refract.SegmentScores) error) error {
 	var err error
 	if s.gather, err = s.explain(e, eng); err != nil {
@@ -43,7 +46,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 		s.pool = audit.NewCanaries(s.gather.Metrics(), s.canaries, defaultSeed)
 	}
 	defer s.judging.answered()
-	return eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
+	err = eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
 		if err := s.gather.add(seg); err != nil {
 			return err
 		}
@@ -52,6 +55,10 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 		}
 		return write(seg)
 	})
+	if errors.As(err, &s.incomplete) {
+		return nil
+	}
+	return err
 }
 
 // explainTo shows, after the scores, what judges say: beside a table for
@@ -79,7 +86,7 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 	if n := s.gather.Unneeded; n > 0 {
 		e.note("%s of references left out, as they could not change a score", count(n, "call"))
 	}
-	if s.pool == nil {
+	if s.pool == nil || s.incomplete != nil {
 		return nil
 	}
 	stands, err := s.pool.Plant(ctx)

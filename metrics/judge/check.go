@@ -155,46 +155,6 @@ func (d *Definition) endpoints() []llm.Endpoint {
 	return found
 }
 
-// setters are the fields that set each variable.
-type setters map[string]string
-
-func (s setters) add(name, field string) error {
-	switch {
-	case !isName(name):
-		return yamlfile.Wrong(field, "%q is no name: a lower-case letter, then lower-case letters, digits and \"_\"", name)
-	case isField(name):
-		return yamlfile.Wrong(field, "{%s} is a text of the segment", name)
-	case s[name] != "":
-		return yamlfile.Wrong(field, "{%s} is set by %s already", name, s[name])
-	}
-	s[name] = field
-	return nil
-}
-
-func (d *Definition) setters() (setters, error) {
-	s := setters{}
-	for _, name := range slices.Sorted(maps.Keys(d.Texts)) {
-		if err := s.add(name, "texts."+name); err != nil {
-			return nil, err
-		}
-	}
-	for i, o := range d.Options {
-		field := fmt.Sprintf("options[%d]", i)
-		if err := s.add(o.Name, field+".name"); err != nil {
-			return nil, err
-		}
-		if len(o.Choices) == 0 {
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(o.Choices[0].Set)) {
-			if err := s.add(name, field+".choices[0].set."+name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return s, nil
-}
-
 func (d *Definition) checkOptions() error {
 	for i, o := range d.Options {
 		if err := o.check(fmt.Sprintf("options[%d]", i)); err != nil {
@@ -287,20 +247,20 @@ func (d *Definition) checkAnswer() error {
 	return nil
 }
 
-// placedTemplate is a template, its field, and the variable that it is the
-// text of, if any.
-type placedTemplate struct{ field, text, variable string }
+// placedTemplate is a template and its field. Where it is the text of a
+// variable, setter is what sets that: a field, or an option for all its choices.
+type placedTemplate struct{ field, text, variable, setter string }
 
 // templates are all of the definition, in the order of the file.
 func (d *Definition) templates() []placedTemplate {
 	all := []placedTemplate{{field: "model", text: d.Model}}
 	for _, name := range slices.Sorted(maps.Keys(d.Texts)) {
-		all = append(all, placedTemplate{"texts." + name, d.Texts[name], name})
+		all = append(all, placedTemplate{"texts." + name, d.Texts[name], name, "texts"})
 	}
 	for i, o := range d.Options {
 		for j, c := range o.Choices {
 			for _, name := range slices.Sorted(maps.Keys(c.Set)) {
-				all = append(all, placedTemplate{fmt.Sprintf("options[%d].choices[%d].set.%s", i, j, name), c.Set[name], name})
+				all = append(all, placedTemplate{fmt.Sprintf("options[%d].choices[%d].set.%s", i, j, name), c.Set[name], name, o.Name})
 			}
 		}
 	}
@@ -317,27 +277,58 @@ func (d *Definition) templates() []placedTemplate {
 	return all
 }
 
+// variables are the names that options and templates set, with the fields that
+// do so first.
+func (d *Definition) variables(templates []placedTemplate) (fields map[string]string, err error) {
+	fields = map[string]string{}
+	setters := map[string]string{}
+	set := func(name, field, setter string) error {
+		switch {
+		case !isName(name):
+			return yamlfile.Wrong(field, "%q is no name: a lower-case letter, then lower-case letters, digits and \"_\"", name)
+		case isField(name):
+			return yamlfile.Wrong(field, "{%s} is a text of the segment", name)
+		case fields[name] == "":
+			fields[name], setters[name] = field, setter
+		case setters[name] != setter:
+			return yamlfile.Wrong(field, "{%s} is set by %s already", name, fields[name])
+		}
+		return nil
+	}
+	for _, t := range templates {
+		if t.variable != "" {
+			if err := set(t.variable, t.field, t.setter); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, o := range d.Options {
+		field := fmt.Sprintf("options[%d].name", i)
+		if err := set(o.Name, field, field); err != nil {
+			return nil, err
+		}
+	}
+	return fields, nil
+}
+
 // checkTemplates wants that every choice of options gives prompts: that all
 // variables are known, that none comes back to itself, and that the judge sees
 // the hypothesis. It does not go through all combinations of choices, and so
 // refuses a circle that no single combination has.
 func (d *Definition) checkTemplates() error {
-	set, err := d.setters()
+	templates := d.templates()
+	set, err := d.variables(templates)
 	if err != nil {
 		return err
 	}
 	known := append(slices.Sorted(maps.Keys(set)), sourceVar, referenceVar, outputVar)
 	uses := map[string][]string{} // by variable, or field of the definition: the variables that it names
-	at := map[string]string{}     // by variable: where it is set by a template
-	for _, t := range d.templates() {
+	for _, t := range templates {
 		parts, err := scan(t.text)
 		if err != nil {
 			return yamlfile.Wrong(t.field, "%w", err)
 		}
 		owner := cmp.Or(t.variable, t.field)
-		if t.variable != "" {
-			at[owner] = cmp.Or(at[owner], t.field)
-		}
 		for _, p := range parts {
 			if p.Field == "" {
 				continue
@@ -348,9 +339,9 @@ func (d *Definition) checkTemplates() error {
 			uses[owner] = append(uses[owner], p.Field)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(at)) {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if reaches(uses, name, name) {
-			return yamlfile.Wrong(at[name], "{%s} comes back to itself through what it names", name)
+			return yamlfile.Wrong(set[name], "{%s} comes back to itself through what it names", name)
 		}
 	}
 	for _, field := range []string{sourceVar, referenceVar, outputVar} {
@@ -375,20 +366,15 @@ func (d *Definition) checkTemplates() error {
 // reaches reports whether from names to, directly or through others.
 func reaches(uses map[string][]string, from, to string) bool {
 	seen := map[string]bool{}
-	var visit func(string) bool
-	visit = func(name string) bool {
-		for _, next := range uses[name] {
-			if next == to {
-				return true
-			}
-			if !seen[next] {
-				seen[next] = true
-				if visit(next) {
-					return true
-				}
-			}
+	for queue := uses[from]; len(queue) > 0; queue = queue[1:] {
+		name := queue[0]
+		if name == to {
+			return true
 		}
-		return false
+		if !seen[name] {
+			seen[name] = true
+			queue = slices.Concat(queue, uses[name])
+		}
 	}
-	return visit(from)
+	return false
 }

@@ -174,32 +174,22 @@ func (o Option) choose(value string) (Choice, error) {
 
 func (r *Resolved) compile(variables map[string]variable) error {
 	d := r.definition
-	model, err := compile(d.Model, variables)
-	if err != nil {
-		return fmt.Errorf("model: %w", err)
+	var failed error
+	fill := func(text, field string, args ...any) template {
+		t, err := compile(text, variables)
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("%s: %w", fmt.Sprintf(field, args...), err)
+		}
+		return t
 	}
-	r.model = model.render(Fields{}, false)
+	r.model = fill(d.Model, "model").render(Fields{}, false)
 	for i, turn := range d.Turns {
-		var t resolvedTurn
-		if t.System, err = compile(turn.System, variables); err != nil {
-			return fmt.Errorf("turns[%d].system: %w", i, err)
-		}
-		if t.Prompt, err = compile(turn.Prompt, variables); err != nil {
-			return fmt.Errorf("turns[%d].prompt: %w", i, err)
-		}
-		r.turns = append(r.turns, t)
+		r.turns = append(r.turns, resolvedTurn{fill(turn.System, "turns[%d].system", i), fill(turn.Prompt, "turns[%d].prompt", i)})
 	}
-	if d.Likelihood == nil {
-		return nil
+	if l := d.Likelihood; l != nil {
+		r.likelihood = &resolvedLikelihood{fill(l.Prompt, "likelihood.prompt"), fill(l.Continuation, "likelihood.continuation")}
 	}
-	r.likelihood = &resolvedLikelihood{}
-	if r.likelihood.Prompt, err = compile(d.Likelihood.Prompt, variables); err != nil {
-		return fmt.Errorf("likelihood.prompt: %w", err)
-	}
-	if r.likelihood.Continuation, err = compile(d.Likelihood.Continuation, variables); err != nil {
-		return fmt.Errorf("likelihood.continuation: %w", err)
-	}
-	return nil
+	return failed
 }
 
 // Name is the definition's name, with "-hardened" where it is hardened.

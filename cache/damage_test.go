@@ -101,18 +101,20 @@ func TestFlippedBytes(t *testing.T) {
 	}
 	victim := cachetest.Entry(7)
 	key := victim.Request.Key()
-	flip := func(what []byte, last bool) func(*testing.T, string) {
+	// A page that was split may hold stale copies in front of the one that
+	// counts: all are changed, or the last one.
+	flip := func(what []byte, all bool) func(*testing.T, string) {
 		return func(t *testing.T, file string) {
 			rewrite(t, file, file, func(b []byte) []byte {
-				at := bytes.Index(b, what)
-				if last {
-					at = bytes.LastIndex(b, what)
+				for at := len(b); ; {
+					if at = bytes.LastIndex(b[:at], what); at < 0 {
+						return b
+					}
+					b[at+len(what)/2] ^= 1
+					if !all {
+						return b
+					}
 				}
-				if at < 0 {
-					t.Fatalf("%q is not in the file", what)
-				}
-				b[at+len(what)/2] ^= 1
-				return b
 			})
 		}
 	}
@@ -126,10 +128,10 @@ func TestFlippedBytes(t *testing.T) {
 		damage func(*testing.T, string)
 		get    bool // Get of the key finds the damaged row
 	}{
-		{"key in the file", flip(key[:], false), false},
-		{"key in the file, second place", flip(key[:], true), false},
-		{"prompt in the file", flip([]byte(victim.Request.Prompt), false), false},
-		{"answer in the file", flip([]byte(victim.Text), false), true},
+		{"key in the file", flip(key[:], true), false},
+		{"key in the file, last place", flip(key[:], false), false},
+		{"prompt in the file", flip([]byte(victim.Request.Prompt), true), false},
+		{"answer in the file", flip([]byte(victim.Text), true), true},
 		{"key", set("key = zeroblob(32)"), false},
 		{"short key", set("key = x'00'"), false},
 		{"kind", set("kind = 'score'"), true},
@@ -140,7 +142,6 @@ func TestFlippedBytes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			file := filled(t, 20)
-			execute(t, file, "VACUUM") // leaves no stale copies
 			test.damage(t, file)
 			s := open(t, file, cache.ReadOnly())
 			r, err := s.Verify(t.Context())

@@ -14,34 +14,6 @@ import (
 	"github.com/refract-eval/refract/cache/cachetest"
 )
 
-func BenchmarkSQLiteGet(b *testing.B) {
-	s := open(b, filled(b, 1000))
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if _, ok, err := cachetest.Get(b.Context(), s, cachetest.Entry(i%1000).Request.Key()); err != nil || !ok {
-			b.Fatal(ok, err)
-		}
-	}
-}
-
-// BenchmarkSQLitePut stores answers of 1 kB from 64 goroutines per core.
-func BenchmarkSQLitePut(b *testing.B) {
-	s := open(b, filepath.Join(b.TempDir(), "answers.db"))
-	text := strings.Repeat("0123456789abcdef", 64)
-	var next atomic.Int64
-	b.SetParallelism(64)
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			e := cachetest.Entry(int(next.Add(1)))
-			e.Text = text
-			if err := cachetest.Put(b.Context(), s, e); err != nil {
-				b.Error(err)
-				return
-			}
-		}
-	})
-}
-
 func BenchmarkSQLitePutAlone(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "answers.db"))
 	for i := 0; b.Loop(); i++ {
@@ -76,6 +48,7 @@ func fill(b *testing.B, s cache.Store, n int, claim bool) []cache.Key {
 		entries[i] = realistic(i)
 		keys[i] = entries[i].Request.Key()
 	}
+	answers := cache.NewAnswers(s)
 	b.ResetTimer()
 	before := cpuTime(b)
 	var next atomic.Int64
@@ -89,7 +62,7 @@ func fill(b *testing.B, s cache.Store, n int, claim bool) []cache.Key {
 						return
 					}
 				}
-				if err := cachetest.Put(b.Context(), s, entries[i]); err != nil {
+				if _, err := answers.Put(b.Context(), entries[i]); err != nil {
 					b.Error(err)
 					return
 				}
@@ -118,20 +91,19 @@ func BenchmarkGetMany(b *testing.B) {
 	const n = 200_000
 	below := open(b, filepath.Join(b.TempDir(), "answers.db"))
 	keys := fill(b, below, n, false)
-	random := slices.Clone(keys)
+	answers, random := cache.NewAnswers(below), slices.Clone(keys)
 	rand.New(rand.NewPCG(1, 1)).Shuffle(n, func(i, j int) { random[i], random[j] = random[j], random[i] })
 	for _, test := range []struct {
-		name  string
-		store cache.Store
-		keys  []cache.Key
-		part  int
+		name string
+		keys []cache.Key
+		part int
 	}{
-		{"1", below, keys, 1},
-		{"10", below, keys, 10},
-		{"100", below, keys, 100},
-		{"1000", below, keys, 1000},
-		{"10000", below, keys, 10_000},
-		{"10000 in random order", below, random, 10_000},
+		{"1", keys, 1},
+		{"10", keys, 10},
+		{"100", keys, 100},
+		{"1000", keys, 1000},
+		{"10000", keys, 10_000},
+		{"10000 in random order", random, 10_000},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -139,7 +111,7 @@ func BenchmarkGetMany(b *testing.B) {
 			for done := 0; done < b.N; {
 				from := done % n
 				to := min(from+test.part, n, from+b.N-done)
-				_, found, err := cache.NewAnswers(test.store).Get(b.Context(), test.keys[from:to])
+				_, found, err := answers.Get(b.Context(), test.keys[from:to])
 				if err != nil || slices.Contains(found, false) {
 					b.Fatal(err)
 				}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -193,4 +194,51 @@ func (s *server) alive(ctx context.Context) *failure {
 		return f
 	}
 	return nil
+}
+
+// Awaiting is a Client that asks, before the first call, whether the servers are
+// ready. What it finds is a warning: the calls themselves tell what is wrong for
+// good. Do not copy it.
+type Awaiting struct {
+	*Client
+	Wait time.Duration // for all servers to be ready; 0 looks once
+	Warn func(error)
+
+	once sync.Once
+}
+
+// readyPause is the time between two looks at servers that are not ready.
+const readyPause = 2 * time.Second
+
+// Complete asks for an answer.
+func (c *Awaiting) Complete(ctx context.Context, r Request) (Response, error) {
+	c.once.Do(func() { c.look(ctx, r.Model) })
+	return c.Client.Complete(ctx, r)
+}
+
+func (c *Awaiting) look(ctx context.Context, model string) {
+	for end := time.Now().Add(c.Wait); ; {
+		servers, err := c.Ready(ctx, model)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if left := time.Until(end); left > 0 && slices.ContainsFunc(servers, ServerStatus.mayBecomeReady) {
+			select {
+			case <-time.After(min(readyPause, left)):
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		for _, s := range servers {
+			if s.Err != nil && (errors.Is(s.Err, ErrNotFound) || len(servers) > 1) {
+				c.Warn(s.Err)
+			}
+		}
+		return
+	}
+}
+
+func (s ServerStatus) mayBecomeReady() bool {
+	return errors.Is(s.Err, ErrUnavailable) || errors.Is(s.Err, ErrTimeout)
 }

@@ -3,11 +3,13 @@ package publish
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 )
 
 // Stats counts what is in a set.
@@ -167,4 +169,34 @@ func Count(ctx context.Context, ds refract.Dataset) (*Stats, error) {
 		stats.add(s)
 	}
 	return stats, ctx.Err()
+}
+
+// Verify reads a published folder to its end, and compares it with its
+// manifest. An error says what differs.
+func Verify(ctx context.Context, dir string, warn func(dataset.Warning)) (*dataset.Manifest, *Stats, error) {
+	m, err := dataset.ReadManifest(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	ds, err := dataset.Open("published:"+dir, dataset.Options{Warn: warn})
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := Count(ctx, ds)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, n := range []struct {
+		what      string
+		got, want int
+	}{
+		{"segments", s.Segments, m.Segments},
+		{"reference texts", s.References + s.Variants, m.References + m.Variants},
+		{"rejected answers", s.Rejected, m.Rejected},
+	} {
+		if n.got != n.want {
+			return nil, s, fmt.Errorf("%s: %d %s, where %s says %d", dir, n.got, n.what, dataset.ManifestName, n.want)
+		}
+	}
+	return m, s, nil
 }

@@ -155,7 +155,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	} else if client != nil {
-		cfg.Client, cfg.Budget = &readyClient{Client: client, e: e, wait: x.wait}, spend
+		cfg.Client, cfg.Budget = e.awaiting(client, x.wait), spend
 	}
 	total, err := x.total(ctx, ds, args, cfg)
 	if err != nil {

@@ -166,7 +166,7 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (ask.Completer, e
 	if err != nil {
 		return nil, err
 	}
-	j.clients[key] = &readyClient{Client: c, e: j.e, wait: j.wait}
+	j.clients[key] = j.e.awaiting(c, j.wait)
 	return j.clients[key], nil
 }
 

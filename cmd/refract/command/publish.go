@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -139,7 +138,7 @@ func (p *publisher) card() error {
 		return nil
 	}
 	var err error
-	p.Card.Diversity, err = readTable(p.diversity)
+	p.Card.Diversity, err = publish.ReadTable(p.diversity)
 	return err
 }
 
@@ -170,30 +169,10 @@ func (p *publisher) check(ctx context.Context, e *env, args []string, format rep
 	if p.Format != "" || p.dir != "" || len(args) > 0 {
 		return usagef("--verify takes a folder and nothing else")
 	}
-	m, err := dataset.ReadManifest(p.verify)
-	if err != nil {
-		return err
-	}
-	ds, err := dataset.Open("published:"+p.verify, dataset.Options{Warn: func(w dataset.Warning) { e.warn("%s", w) }})
-	if err != nil {
-		return err
-	}
 	e.collectAt(100)
-	stats, err := publish.Count(ctx, ds)
+	m, stats, err := publish.Verify(ctx, p.verify, func(w dataset.Warning) { e.warn("%s", w) })
 	if err != nil {
 		return err
-	}
-	for _, n := range []struct {
-		what      string
-		got, want int
-	}{
-		{"segments", stats.Segments, m.Segments},
-		{"reference texts", stats.References + stats.Variants, m.References + m.Variants},
-		{"rejected answers", stats.Rejected, m.Rejected},
-	} {
-		if n.got != n.want {
-			return fmt.Errorf("%s: %d %s, where %s says %d", p.verify, n.got, n.what, dataset.ManifestName, n.want)
-		}
 	}
 	return writePublished(e, format, m, stats.Missing, stats.Empty, stats.Repeated, p.verify)
 }

@@ -2,11 +2,9 @@ package command
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/selection"
 )
@@ -49,10 +47,6 @@ without text are never kept.`,
 	return cmd
 }
 
-// selectBatch is how many segments are compared at a time: enough texts for
-// full calls to a model.
-const selectBatch = 64
-
 func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if c.k < 1 {
 		return usagef("-k %d: say how many variants of a segment to keep, 1 or more", c.k)
@@ -81,16 +75,16 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 		}
 		defer done()
 	}
-	sum, err := choose(ctx, ds, s, c.k, dataset.NewEncoder(out).Encode)
+	sum, err := s.Stream(ctx, ds, c.k, dataset.NewEncoder(out).Encode)
 	if err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	e.note("%d segments: kept %d of %d variants by %s", sum.segments, sum.kept, sum.variants, s)
-	if sum.short > 0 {
-		e.warn("segments with fewer than %d variants to keep: %d", c.k, sum.short)
+	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
+	if sum.Short > 0 {
+		e.warn("segments with fewer than %d variants to keep: %d", c.k, sum.Short)
 	}
 	return nil
 }
@@ -116,54 +110,4 @@ func (x *embeddingFlags) similarity(ctx context.Context, e *env, over string) (s
 		return nil, nil, err
 	}
 	return selection.Vectors(m), m.close, nil
-}
-
-// chosen counts what a selection did.
-type chosen struct {
-	segments, variants, kept int
-	short                    int // segments with fewer variants than were to be kept
-}
-
-// choose applies a selection to every segment and gives them on in order.
-func choose(ctx context.Context, ds refract.Dataset, s *selection.Selector, k int, yield func(*refract.Segment) error) (chosen, error) {
-	var sum chosen
-	batch := make([]*refract.Segment, 0, selectBatch)
-	flush := func() error {
-		for _, seg := range batch {
-			sum.segments++
-			sum.variants += len(seg.Variants)
-		}
-		if err := s.Select(ctx, batch, k); err != nil {
-			return fmt.Errorf("segments %q to %q: %w", batch[0].ID, batch[len(batch)-1].ID, err)
-		}
-		for _, seg := range batch {
-			sum.kept += len(seg.Variants)
-			if len(seg.Variants) < k {
-				sum.short++
-			}
-			if err := yield(seg); err != nil {
-				return err
-			}
-		}
-		batch = batch[:0]
-		return nil
-	}
-	for seg, err := range ds.Segments(ctx) {
-		if err != nil {
-			return sum, err
-		}
-		if batch = append(batch, seg); len(batch) == selectBatch {
-			if err := flush(); err != nil {
-				return sum, err
-			}
-		}
-	}
-	// A dataset may end without an error because the context did.
-	if err := ctx.Err(); err != nil {
-		return sum, err
-	}
-	if len(batch) > 0 {
-		return sum, flush()
-	}
-	return sum, nil
 }

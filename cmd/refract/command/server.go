@@ -39,6 +39,11 @@ func (s *serverFlags) register(cmd *cobra.Command) {
 	grouped(cmd, modelFlags, "base-url")
 }
 
+// awaiting is a client that waits for its servers at first.
+func (e *env) awaiting(c *llm.Client, wait time.Duration) *llm.Awaiting {
+	return &llm.Awaiting{Client: c, Wait: wait, Warn: func(err error) { e.warn("%v", err) }}
+}
+
 // urls are the servers that are named, at least one.
 func (s *serverFlags) urls(e *env) []string {
 	if len(s.baseURLs) > 0 {

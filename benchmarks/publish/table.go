@@ -1,4 +1,4 @@
-package command
+package publish
 
 import (
 	"encoding/json"
@@ -9,14 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/refract-eval/refract/benchmarks/publish"
 )
 
-// readTable reads a table that a command printed as JSON, an array of objects,
+// ReadTable reads a table that a command printed as JSON, an array of objects,
 // or as JSON Lines, for people: rounded, and without the columns that are null
 // throughout. The others are in the order of the first object.
-func readTable(path string) (*publish.Table, error) {
+func ReadTable(path string) (*Table, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -24,7 +22,7 @@ func readTable(path string) (*publish.Table, error) {
 	defer f.Close()
 	d := json.NewDecoder(f)
 	d.UseNumber()
-	t := &publish.Table{}
+	t := &Table{}
 	for {
 		tok, err := d.Token()
 		if err == io.EOF {
@@ -57,7 +55,7 @@ func readTable(path string) (*publish.Table, error) {
 const absentCell = "–"
 
 // readRow reads an object, of which the first token is read.
-func readRow(d *json.Decoder, tok json.Token, t *publish.Table) error {
+func readRow(d *json.Decoder, tok json.Token, t *Table) error {
 	if tok != json.Delim('{') {
 		return errors.New("want objects, one for each row")
 	}

@@ -2,8 +2,10 @@ package diversity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/diversify/internal/words"
@@ -20,6 +22,33 @@ type Measure interface {
 	// Score returns one number per segment. Each has two texts or more, none
 	// of them blank. NaN says that the measure is not defined for a segment.
 	Score(ctx context.Context, segments [][]string) ([]float64, error)
+}
+
+// ParseMeasure makes the measure of a spec: "semantic", which needs an
+// embedder, "self-METRIC[:OPTION=VALUE,…]" with a metric of the registry, or
+// "distinct-N".
+func ParseMeasure(ctx context.Context, spec string, registry metrics.Registry, e embeddings.Embedder) (Measure, error) {
+	if metric, ok := strings.CutPrefix(spec, "self-"); ok {
+		m, err := registry.Parse(ctx, metric)
+		if err != nil {
+			return nil, err
+		}
+		return Self(m)
+	}
+	if digits, ok := strings.CutPrefix(spec, "distinct-"); ok {
+		n, err := strconv.Atoi(digits)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q: want distinct-N with N from 1", spec)
+		}
+		return Distinct(n), nil
+	}
+	if spec != "semantic" {
+		return nil, fmt.Errorf("%q: want semantic, self-METRIC such as self-bleu, or distinct-N", spec)
+	}
+	if e == nil {
+		return nil, errors.New("semantic needs a model for embeddings")
+	}
+	return Semantic(e), nil
 }
 
 // Semantic is the mean cosine distance over all pairs of texts, in [0, 2].

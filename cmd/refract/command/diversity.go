@@ -3,13 +3,13 @@ package command
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/diversity"
+	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
@@ -71,11 +71,20 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 	if err := checkBootstrap(d.bootstrap, d.confidence); err != nil {
 		return err
 	}
-	measures, semantic, err := d.parseMeasures(ctx, e)
-	if err != nil {
+	if _, err := d.kind(); err != nil {
 		return err
 	}
-	if _, err := d.kind(); err != nil {
+	var embedder embeddings.Embedder
+	if d.model != "" {
+		m, err := d.openEmbedder(ctx, e)
+		if err != nil {
+			return err
+		}
+		defer m.close()
+		embedder = m
+	}
+	measures, err := d.parseMeasures(ctx, e, embedder)
+	if err != nil {
 		return err
 	}
 	sets, err := d.sets(e, args)
@@ -87,14 +96,6 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer out.Abort()
-	if semantic >= 0 {
-		m, err := d.openEmbedder(ctx, e)
-		if err != nil {
-			return err
-		}
-		defer m.close()
-		measures[semantic] = diversity.Semantic(m)
-	}
 	o := diversity.Options{Originals: d.originals, Bootstrap: diversity.Bootstrap{Resamples: d.bootstrap, Confidence: d.confidence, Seed: d.seed}}
 	results := make([]*diversity.Set, len(sets))
 	for i, s := range sets {
@@ -119,52 +120,32 @@ func checkBootstrap(resamples int, confidence float64) error {
 	return nil
 }
 
-// parseMeasures returns the measures, of which semantic is still to be made:
-// its index, or -1.
-func (d *diverser) parseMeasures(ctx context.Context, e *env) (measures []diversity.Measure, semantic int, err error) {
+// parseMeasures makes the measures. embedder is nil where no model is named.
+func (d *diverser) parseMeasures(ctx context.Context, e *env, embedder embeddings.Embedder) ([]diversity.Measure, error) {
 	specs := d.measures
 	if len(specs) == 0 {
 		specs = []string{"self-bleu", "self-chrf", "distinct-1", "distinct-2"}
-		if d.model != "" {
+		if embedder != nil {
 			specs = append([]string{"semantic"}, specs...)
 		}
 	}
-	semantic = -1
+	var measures []diversity.Measure
 	seen := map[string]string{}
 	for _, spec := range specs {
-		var m diversity.Measure
-		name := spec
-		if metric, ok := strings.CutPrefix(spec, "self-"); ok {
-			parsed, err := e.registry().Parse(ctx, metric)
-			if err != nil {
-				return nil, 0, err
-			}
-			if m, err = diversity.Self(parsed); err != nil {
-				return nil, 0, usagef("--measure: %w", err)
-			}
-			name = m.Name()
-		} else if digits, ok := strings.CutPrefix(spec, "distinct-"); ok {
-			n, err := strconv.Atoi(digits)
-			if err != nil || n < 1 {
-				return nil, 0, usagef("--measure %q: want distinct-N with N from 1", spec)
-			}
-			m = diversity.Distinct(n)
-			name = m.Name()
-		} else if spec == "semantic" {
-			if d.model == "" {
-				return nil, 0, usagef("--measure semantic needs a model: name it with --embeddings")
-			}
-			semantic = len(measures)
-		} else {
-			return nil, 0, usagef("--measure %q: want semantic, self-METRIC such as self-bleu, or distinct-N", spec)
+		if spec == "semantic" && embedder == nil {
+			return nil, usagef("--measure semantic needs a model: name it with --embeddings")
 		}
-		if other, twice := seen[name]; twice {
-			return nil, 0, usagef("--measure %q and %q are the same measure", other, spec)
+		m, err := diversity.ParseMeasure(ctx, spec, e.registry(), embedder)
+		if err != nil {
+			return nil, usagef("--measure: %w", err)
 		}
-		seen[name] = spec
+		if other, twice := seen[m.Name()]; twice {
+			return nil, usagef("--measure %q and %q are the same measure", other, spec)
+		}
+		seen[m.Name()] = spec
 		measures = append(measures, m)
 	}
-	return measures, semantic, nil
+	return measures, nil
 }
 
 // sets are the datasets to compare.

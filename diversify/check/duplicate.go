@@ -35,7 +35,7 @@ func appendNormalized(dst []byte, s string) []byte {
 		space = false
 		return dst
 	}
-	if !norm.NFKC.IsNormalString(s) {
+	if norm.NFKC.QuickSpanString(s) < len(s) {
 		s = norm.NFKC.String(s)
 	}
 	for i := 0; i < len(s); {

@@ -39,6 +39,8 @@ type Segment struct {
 	source     *original
 	references []*original
 	accepted   []acceptedText
+	answer     Answer // at hand
+	result     Result // of it
 	w          work
 	arena      []byte // the normalized forms of the accepted texts
 }
@@ -76,13 +78,13 @@ func (s *Segment) Judge(a Answer) Result {
 	if a.Finish == finishContentFilter {
 		return Result{Verdict: ReasonBlocked, Detail: "the server's content filter stopped the answer"}
 	}
-	res := Result{HasText: true, Verdict: Accepted}
-	res.Text, res.Cleaned = s.c.clean(a.Raw, ref)
-	s.w.reset(res.Text)
-	if res.Verdict, res.Detail = s.verdict(&a, &res, ref); res.Verdict == Accepted {
-		s.accept(res.Text)
+	s.answer, s.result = a, Result{HasText: true}
+	s.result.Text, s.result.Cleaned = s.c.clean(a.Raw, ref)
+	s.w.reset(s.result.Text)
+	if s.result.Verdict, s.result.Detail = s.verdict(ref); s.result.Verdict == Accepted {
+		s.accept(s.result.Text)
 	}
-	return res
+	return s.result
 }
 
 // Accept makes later answers be compared with a text as though it had been
@@ -109,42 +111,40 @@ func (s *Segment) accept(text string) {
 type checkStep struct {
 	reason   string
 	compares bool // it needs a reference that is not blank
-	find     func(s *Segment, a *Answer, res *Result, ref *original) string
+	find     func(s *Segment, ref *original) string
 }
 
 // checkSteps are the checks in their order. An answer that only announces a
 // rewriting ends in a colon, and is not cut: refusal stands before that.
 func checkSteps() []checkStep {
 	return []checkStep{
-		{ReasonCut, false, func(_ *Segment, a *Answer, _ *Result, _ *original) string {
-			if a.Finish == finishLength {
+		{ReasonCut, false, func(s *Segment, _ *original) string {
+			if s.answer.Finish == finishLength {
 				return "the token limit ended the answer"
 			}
 			return ""
 		}},
-		{ReasonEmpty, false, func(_ *Segment, _ *Answer, res *Result, ref *original) string { return emptyText(res.Text, ref) }},
-		{ReasonRefusal, false, func(s *Segment, _ *Answer, _ *Result, ref *original) string { return refusal(&s.w, ref) }},
-		{ReasonCut, false, func(s *Segment, _ *Answer, res *Result, ref *original) string {
-			return cmp.Or(missingEnd(&s.w, ref), firstItem(res, ref, s.c.cfg.MinListShare))
+		{ReasonEmpty, false, func(s *Segment, ref *original) string { return emptyText(s.w.text, ref) }},
+		{ReasonRefusal, false, func(s *Segment, ref *original) string { return refusal(&s.w, ref) }},
+		{ReasonCut, false, func(s *Segment, ref *original) string {
+			return cmp.Or(missingEnd(&s.w, ref), firstItem(&s.result, ref, s.c.cfg.MinListShare))
 		}},
-		{ReasonCopy, false, func(s *Segment, _ *Answer, _ *Result, _ *original) string { return s.copied() }},
-		{ReasonDuplicate, false, func(s *Segment, _ *Answer, _ *Result, _ *original) string { return s.repeated() }},
-		{ReasonLanguage, true, func(s *Segment, _ *Answer, _ *Result, ref *original) string { return s.otherLanguage(ref) }},
-		{ReasonLength, true, func(s *Segment, _ *Answer, res *Result, ref *original) string { return s.c.badLength(res.Text, ref) }},
-		{ReasonNumbers, true, func(s *Segment, _ *Answer, _ *Result, ref *original) string {
-			return changedNumber(ref.numbers(), s.w.numbers())
-		}},
+		{ReasonCopy, false, func(s *Segment, _ *original) string { return s.copied() }},
+		{ReasonDuplicate, false, func(s *Segment, _ *original) string { return s.repeated() }},
+		{ReasonLanguage, true, (*Segment).otherLanguage},
+		{ReasonLength, true, func(s *Segment, ref *original) string { return s.c.badLength(s.w.text, ref) }},
+		{ReasonNumbers, true, func(s *Segment, ref *original) string { return changedNumber(ref.numbers(), s.w.numbers()) }},
 	}
 }
 
 // verdict makes the checks in order.
-func (s *Segment) verdict(a *Answer, res *Result, ref *original) (verdict, detail string) {
+func (s *Segment) verdict(ref *original) (verdict, detail string) {
 	for i := range s.c.checks {
 		k := &s.c.checks[i]
 		if k.compares && ref.text == "" {
 			continue
 		}
-		if detail := k.find(s, a, res, ref); detail != "" {
+		if detail := k.find(s, ref); detail != "" {
 			return k.reason, detail
 		}
 	}

@@ -404,27 +404,22 @@ func (ns *numbers) modify(m *meaning, begin int) {
 // compound reads a word that begins with number words. One that has no others,
 // such as zweihundertdreißig, is a number; пятизвездочный implies one.
 func (ns *numbers) compound(table *numerals, begin, end int) {
-	r := run{number: number{at: [2]int{begin, end}, weak: true}, open: true, end: end, words: 2, terms: ns.run.terms[:0]}
-	rest := ns.text[begin:end]
-	for {
-		m, after := table.cutStem(rest)
-		if m == nil {
-			break
-		}
+	m, rest := table.cutStem(ns.text[begin:end])
+	if m == nil {
+		return
+	}
+	r := &ns.run
+	*r = run{number: number{at: [2]int{begin, end}, weak: true}, end: end, words: 2, terms: r.terms[:0]}
+	for m != nil {
 		if m.kind == multiplies {
 			r.multiply(m.value)
 		} else {
 			r.terms = append(r.terms, m.value)
 		}
-		rest = bytes.TrimPrefix(after, []byte("und"))
+		m, rest = table.cutStem(bytes.TrimPrefix(rest, []byte("und")))
 	}
 	r.sum()
-	ns.run.terms = r.terms
-	switch {
-	case len(r.terms) == 0:
-	case len(rest) == 0:
-		ns.run = r
-	default:
+	if r.open = len(rest) == 0; !r.open {
 		ns.imply(r.values[0])
 	}
 }

@@ -16,6 +16,7 @@ type demand struct {
 	info   metrics.Info
 	index  int // among the engine's metrics
 
+	keeper            *keeper // nil where scores are not stored
 	workspaces        *sync.Pool
 	allowNoReferences bool
 
@@ -44,10 +45,21 @@ func (d *demand) add(a aggregate.Aggregator, pooled bool) {
 	d.nativeStatistics = d.nativeStatistics || pooled && a.Native()
 }
 
+// keep has the scores stored where they may be.
+func (d *demand) keep(o *Options) {
+	s, ok := d.metric.(metrics.Storable)
+	if o.Store != nil && (o.StoreAll || ok && s.Storable()) && !d.firstStatistics && !d.nativeStatistics {
+		d.keeper = newKeeper(o, d.metric)
+	}
+}
+
+// firstOnly reports whether the first column is all that is needed.
+func (d *demand) firstOnly() bool { return d.first && !d.all && !d.upper && !d.lower }
+
 // stop is the score that ends a row, or nil.
 func (d *demand) stop() *float64 {
 	switch {
-	case d.all || d.upper == d.lower:
+	case d.keeper != nil || d.all || d.upper == d.lower:
 		return nil
 	case d.upper:
 		return &d.info.Upper
@@ -59,7 +71,7 @@ func (d *demand) stop() *float64 {
 // are asked for in an order.
 func (d *demand) need(frames []*frame, order []int) metrics.Need {
 	var n metrics.Need
-	if d.first && !d.all && !d.upper && !d.lower {
+	if d.firstOnly() {
 		n.FirstOnly = true
 		return n
 	}

@@ -36,6 +36,14 @@ type Options struct {
 	// segments a call has, for metrics without a metrics.Pace of their own;
 	// default GOMAXPROCS and 16.
 	Workers, Batch int
+	// Store keeps the scores of metrics that are metrics.Storable, or with
+	// StoreAll of all, so that later runs of any settings and datasets ask for
+	// what is new. Where a setting pools statistics of its metric, that metric is
+	// computed all the same, and a stored metric leaves out no cell that a bound
+	// makes needless. Warn, if not nil, is told of stored scores that are damaged.
+	Store    ScoreStore
+	StoreAll bool
+	Warn     func(message string)
 }
 
 // Engine scores every system against every reference of a dataset. It does not
@@ -73,6 +81,9 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 		e.demands[k].add(set.Aggregator, pooled)
 		e.metric = append(e.metric, k)
 		e.pooled = append(e.pooled, pooled)
+	}
+	for k := range e.demands {
+		e.demands[k].keep(&e.options)
 	}
 	return e, nil
 }

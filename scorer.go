@@ -70,7 +70,7 @@ func (d *demand) score(ctx context.Context, segments []*SegmentScores, order []i
 		ms.init(seg, f, d.info, status)
 		switch {
 		case status != metrics.Scored || len(f.hyps) == 0:
-		case w == nil:
+		case w == nil || d.keeper != nil:
 			todo = append(todo, i)
 		default:
 			if err := d.prepared(w, f, ms); err != nil {
@@ -78,7 +78,7 @@ func (d *demand) score(ctx context.Context, segments []*SegmentScores, order []i
 			}
 		}
 	}
-	if err := d.batched(ctx, segments, todo, frames, order); err != nil {
+	if err := d.batched(ctx, w, segments, todo, frames, order); err != nil {
 		return err
 	}
 	for _, s := range segments {
@@ -233,7 +233,7 @@ func (f *frame) place(ms *MetricScores, columns int, scores metrics.Scores) {
 }
 
 // batched scores the segments to do by the metric's Score.
-func (d *demand) batched(ctx context.Context, segments []*SegmentScores, todo []int, frames []frame, order []int) error {
+func (d *demand) batched(ctx context.Context, w metrics.Workspace, segments []*SegmentScores, todo []int, frames []frame, order []int) error {
 	if len(todo) == 0 {
 		return nil
 	}
@@ -243,7 +243,14 @@ func (d *demand) batched(ctx context.Context, segments []*SegmentScores, todo []
 		asked[j] = &frames[i]
 		blocks[j] = frames[i].blockFor(d.info)
 	}
-	scores, err := d.call(ctx, blocks, asked, order)
+	var scores []metrics.Scores
+	var natives [][]float64
+	var err error
+	if d.keeper == nil {
+		scores, err = d.call(ctx, blocks, asked, order)
+	} else {
+		scores, natives, err = d.keeper.score(ctx, d, w, blocks)
+	}
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		return fmt.Errorf("%s, %s: %w", d.info.Name, asked[at.Block].cell(segments[todo[at.Block]].Segment, at, d.info), at.Err)
 	}
@@ -267,7 +274,14 @@ func (d *demand) batched(ctx context.Context, segments []*SegmentScores, todo []
 		if n := len(scores[j].Reports); scores[j].Reports != nil && n != cells {
 			return wrong(n, "reports")
 		}
-		asked[j].place(&segments[i].Metrics[d.index], blocks[j].Columns(), scores[j])
+		ms := &segments[i].Metrics[d.index]
+		asked[j].place(ms, blocks[j].Columns(), scores[j])
+		if natives != nil && natives[j] != nil {
+			ms.initNative(len(segments[i].Segment.Hypotheses), asked[j])
+			for b, v := range natives[j] {
+				ms.Native[asked[j].hyps[b]] = v
+			}
+		}
 	}
 	return nil
 }

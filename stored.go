@@ -1,0 +1,464 @@
+package refract
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// ScoreStore keeps values by key, such as cache.Scores. It is safe for
+// concurrent use.
+type ScoreStore interface {
+	// Get returns the value of each key, nil where there is none.
+	Get(ctx context.Context, keys [][32]byte) ([][]byte, error)
+	// Put stores a value under each key, in place of one that is there.
+	Put(ctx context.Context, keys [][32]byte, values [][]byte) error
+}
+
+// keeper keeps the scores of one metric in a store, so that the metric is asked
+// for what the store lacks alone. A value holds the scores of one hypothesis
+// (and source, where the metric needs one) against any references, and by the
+// metric's own rule against any lists of them.
+type keeper struct {
+	store  ScoreStore
+	prefix []byte // what a key hashes first: the metric
+	warn   func(string)
+	once   sync.Once  // of the warning
+	merge  sync.Mutex // one batch reads, merges and writes at a time
+}
+
+func newKeeper(o *Options, m metrics.Metric) *keeper {
+	info := m.Info()
+	prefix := fmt.Sprintf("refract scores 1\n%s\n%s\n%v\n", info.Name, m.Signature(metrics.Sentence), info.NeedsReferences)
+	return &keeper{store: o.Store, prefix: []byte(prefix), warn: o.Warn}
+}
+
+// key is that of a hypothesis. The Block has a source only if it counts.
+func (k *keeper) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
+	buf = append(buf[:0], k.prefix...)
+	for _, text := range []string{source, hypothesis} {
+		buf = binary.AppendUvarint(buf, uint64(len(text)))
+		buf = append(buf, text...)
+	}
+	return sha256.Sum256(buf), buf
+}
+
+// textHash tells the references of a block apart. The zero hash stands for the
+// cell of a metric without references.
+type textHash [16]byte
+
+// hashText is the hash of a text of a kind: a reference, or a list of hashes.
+func hashText[T string | []byte](buf []byte, kind byte, text T) (textHash, []byte) {
+	buf = append(append(buf[:0], kind), text...)
+	sum := sha256.Sum256(buf)
+	return textHash(sum[:16]), buf
+}
+
+// A value is a version, a checksum of the rest, the number of its cells as two
+// bytes, the cells in the order of their hashes, and the reports of those that
+// have one. A cell is a hash, a status with a bit for a report, and a float64. A
+// report is its length as a varint, and JSON.
+const (
+	valueVersion = 1
+	valueHead    = 7
+	cellSize     = 16 + 1 + 8
+	hasReport    = 0x80
+	mostCells    = math.MaxUint16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// cellsIn returns the cells of a value and what follows them. A value that is
+// damaged, or of another version, is not ok.
+func cellsIn(value []byte) (cells, reports []byte, ok bool) {
+	if len(value) < valueHead || value[0] != valueVersion || binary.LittleEndian.Uint32(value[1:]) != crc32.Checksum(value[5:], castagnoli) {
+		return nil, nil, false
+	}
+	n := cellSize * int(binary.LittleEndian.Uint16(value[5:]))
+	if rest := value[valueHead:]; len(rest) >= n {
+		return rest[:n], rest[n:], true
+	}
+	return nil, nil, false
+}
+
+// find returns the index of a hash among cells, or -1.
+func find(cells []byte, h textHash) int {
+	lo, hi := 0, len(cells)/cellSize
+	for lo < hi {
+		mid := (lo + hi) / 2
+		switch bytes.Compare(cells[mid*cellSize:mid*cellSize+16], h[:]) {
+		case 0:
+			return mid
+		case -1:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return -1
+}
+
+// keptCell is a cell of a value.
+type keptCell struct {
+	of     textHash
+	status metrics.Status
+	value  float64
+	report []byte // JSON, or nil
+}
+
+func cellAt(cells []byte, i int) (status metrics.Status, value float64, report bool) {
+	c := cells[i*cellSize+16:]
+	return metrics.Status(c[0] &^ hasReport), math.Float64frombits(binary.LittleEndian.Uint64(c[1:])), c[0]&hasReport != 0
+}
+
+// reportsOf parts the reports of a value's cells; nil where it has none.
+func reportsOf(cells, reports []byte) [][]byte {
+	if len(reports) == 0 {
+		return nil
+	}
+	out := make([][]byte, len(cells)/cellSize)
+	for i := range out {
+		if _, _, has := cellAt(cells, i); !has {
+			continue
+		}
+		n, size := binary.Uvarint(reports)
+		if size <= 0 || n > uint64(len(reports)-size) {
+			return nil
+		}
+		out[i], reports = reports[size:size+int(n)], reports[size+int(n):]
+	}
+	return out
+}
+
+// merged is a value with further cells, which count before those it has.
+func merged(value []byte, more []keptCell) []byte {
+	if old, reports, ok := cellsIn(value); ok {
+		raw := reportsOf(old, reports)
+		for i := range len(old) / cellSize {
+			c := keptCell{of: textHash(old[i*cellSize:])}
+			c.status, c.value, _ = cellAt(old, i)
+			if raw != nil {
+				c.report = raw[i]
+			}
+			more = append(more, c)
+		}
+	}
+	slices.SortStableFunc(more, func(a, b keptCell) int { return bytes.Compare(a.of[:], b.of[:]) })
+	more = slices.CompactFunc(more, func(a, b keptCell) bool { return a.of == b.of })
+	more = more[:min(len(more), mostCells)]
+	out := make([]byte, valueHead, valueHead+len(more)*cellSize)
+	out[0] = valueVersion
+	binary.LittleEndian.PutUint16(out[5:], uint16(len(more)))
+	var reports []byte
+	for _, c := range more {
+		status := byte(c.status)
+		if c.report != nil {
+			status |= hasReport
+			reports = append(binary.AppendUvarint(reports, uint64(len(c.report))), c.report...)
+		}
+		out = append(append(out, c.of[:]...), status)
+		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(c.value))
+	}
+	out = append(out, reports...)
+	binary.LittleEndian.PutUint32(out[1:], crc32.Checksum(out[5:], castagnoli))
+	return out
+}
+
+// keeps reports whether a score of that status is worth keeping: others may be
+// had another time.
+func keeps(s metrics.Status) bool {
+	return s == metrics.Scored || s == metrics.Unparseable || s == metrics.Blocked || s == metrics.Cut
+}
+
+// kept is one block on its way through a store.
+type kept struct {
+	block  metrics.Block
+	refs   []textHash // of its columns
+	list   textHash   // of all of them
+	at     int        // its first hypothesis among the keys
+	scores metrics.Scores
+	known  []bool
+	native []float64 // nil unless asked for
+	have   []bool
+	fresh  [][]keptCell // by hypothesis
+}
+
+// score scores blocks: what the store has is read, what it lacks is asked of the
+// metric and stored. natives are by block, and nil unless the settings need them.
+func (k *keeper) score(ctx context.Context, d *demand, w metrics.Workspace, blocks []metrics.Block) (out []metrics.Scores, natives [][]float64, err error) {
+	all := make([]kept, len(blocks))
+	var keys [][32]byte
+	var buf []byte
+	_, own := w.(metrics.NativeWorkspace)
+	for i, b := range blocks {
+		x := &all[i]
+		n := len(b.Hypotheses) * b.Columns()
+		*x = kept{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n), fresh: make([][]keptCell, len(b.Hypotheses))}
+		x.scores = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
+		for c, ref := range b.References {
+			x.refs[c], buf = hashText(buf, 'r', ref)
+		}
+		if own && d.native {
+			x.native, x.have = make([]float64, len(b.Hypotheses)), make([]bool, len(b.Hypotheses))
+			var joined []byte
+			for _, h := range x.refs {
+				joined = append(joined, h[:]...)
+			}
+			x.list, buf = hashText(buf, 'l', joined)
+		}
+		for _, hyp := range b.Hypotheses {
+			var key [32]byte
+			key, buf = k.key(buf, b.Source, hyp)
+			keys = append(keys, key)
+		}
+	}
+	values, err := k.store.Get(ctx, keys)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the store of scores: %w", err)
+	}
+	for i := range all {
+		for h := range all[i].block.Hypotheses {
+			k.take(&all[i], h, values[all[i].at+h])
+		}
+	}
+	if err := d.askFor(ctx, w, all); err != nil {
+		return nil, nil, err
+	}
+	if err := k.put(ctx, all, keys); err != nil {
+		return nil, nil, fmt.Errorf("the store of scores: %w", err)
+	}
+	for i := range all {
+		out, natives = append(out, all[i].scores), append(natives, all[i].native)
+	}
+	return out, natives, nil
+}
+
+// take reads what a value has of the row of a hypothesis.
+func (k *keeper) take(x *kept, h int, value []byte) {
+	if value == nil {
+		return
+	}
+	cells, reports, ok := cellsIn(value)
+	if !ok {
+		k.once.Do(func() {
+			if k.warn != nil {
+				k.warn("a stored score is damaged, or of another version: such scores are computed again")
+			}
+		})
+		return
+	}
+	raw := reportsOf(cells, reports)
+	columns := x.block.Columns()
+	for c, ref := range x.refs {
+		i := find(cells, ref)
+		if i < 0 {
+			continue
+		}
+		at := h*columns + c
+		if raw != nil && raw[i] != nil {
+			r := &analysis.Report{}
+			if json.Unmarshal(raw[i], r) != nil {
+				continue
+			}
+			if x.scores.Reports == nil {
+				x.scores.Reports = make([]*analysis.Report, len(x.scores.Values))
+			}
+			x.scores.Reports[at] = r
+		}
+		x.scores.Status[at], x.scores.Values[at], _ = cellAt(cells, i)
+		x.known[at] = true
+	}
+	if x.native != nil {
+		if i := find(cells, x.list); i >= 0 {
+			_, x.native[h], _ = cellAt(cells, i)
+			x.have[h] = true
+		}
+	}
+}
+
+// piece is a part of a block that is asked of the metric: some hypotheses
+// against the same references.
+type piece struct {
+	of         *kept
+	block      int
+	hyps, cols []int
+}
+
+// pieces are what a block lacks.
+func (x *kept) pieces(block int, firstOnly bool) []piece {
+	var out []piece
+	columns := x.block.Columns()
+	for h := range x.block.Hypotheses {
+		var cols []int
+		for c := range columns {
+			if !x.known[h*columns+c] && !(firstOnly && c > 0) {
+				cols = append(cols, c)
+			}
+		}
+		if len(cols) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(out, func(p piece) bool { return slices.Equal(p.cols, cols) })
+		if i < 0 {
+			i = len(out)
+			out = append(out, piece{of: x, block: block, cols: cols})
+		}
+		out[i].hyps = append(out[i].hyps, h)
+	}
+	return out
+}
+
+func (p *piece) texts() metrics.Block {
+	b := metrics.Block{Source: p.of.block.Source}
+	for _, h := range p.hyps {
+		b.Hypotheses = append(b.Hypotheses, p.of.block.Hypotheses[h])
+	}
+	for _, c := range p.cols {
+		if len(p.of.block.References) > 0 {
+			b.References = append(b.References, p.of.block.References[c])
+		}
+	}
+	return b
+}
+
+// askFor asks the metric for what is not known.
+func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) error {
+	var todo []piece
+	var blocks []metrics.Block
+	for i := range all {
+		if d.firstOnly() {
+			for at := range all[i].known {
+				if !all[i].known[at] && at%all[i].block.Columns() > 0 {
+					all[i].scores.Status[at] = metrics.Unneeded
+				}
+			}
+		}
+		for _, p := range all[i].pieces(i, d.firstOnly()) {
+			todo, blocks = append(todo, p), append(blocks, p.texts())
+		}
+	}
+	if len(blocks) > 0 {
+		scores, err := d.askBlocks(ctx, w, blocks)
+		if at := (*metrics.CellError)(nil); errors.As(err, &at) {
+			p := todo[at.Block]
+			return &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: p.cols[min(at.Column, len(p.cols)-1)], Err: at.Err}
+		}
+		if err != nil {
+			return err
+		}
+		if len(scores) != len(blocks) {
+			return fmt.Errorf("%d matrices for %d blocks", len(scores), len(blocks))
+		}
+		for i := range todo {
+			if err := todo[i].fill(scores[i]); err != nil {
+				return err
+			}
+		}
+	}
+	n, ok := w.(metrics.NativeWorkspace)
+	for i := range all {
+		if x := &all[i]; ok && x.native != nil && slices.Contains(x.have, false) {
+			w.Load(x.block)
+			got := n.Native(nil)
+			if len(got) != len(x.native) {
+				return fmt.Errorf("%d native scores for %d hypotheses", len(got), len(x.native))
+			}
+			for h, v := range got {
+				if x.native[h] = v; !x.have[h] {
+					x.fresh[h] = append(x.fresh[h], keptCell{of: x.list, value: v})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (d *demand) askBlocks(ctx context.Context, w metrics.Workspace, blocks []metrics.Block) ([]metrics.Scores, error) {
+	if w == nil {
+		return d.metric.Score(ctx, blocks)
+	}
+	out := make([]metrics.Scores, len(blocks))
+	for i, b := range blocks {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		w.Load(b)
+		out[i].Values = w.Cells(nil)
+	}
+	return out, nil
+}
+
+// fill places the scores of a piece in its block.
+func (p *piece) fill(s metrics.Scores) error {
+	n := len(p.hyps) * len(p.cols)
+	if len(s.Values) != n || s.Status != nil && len(s.Status) != n || s.Reports != nil && len(s.Reports) != n {
+		return fmt.Errorf("%d values, %d statuses and %d reports for %d cells", len(s.Values), len(s.Status), len(s.Reports), n)
+	}
+	x := p.of
+	for i, h := range p.hyps {
+		for j, c := range p.cols {
+			from, to := i*len(p.cols)+j, h*x.block.Columns()+c
+			cell := keptCell{of: x.refs[c], value: s.Values[from]}
+			if s.Status != nil {
+				cell.status = s.Status[from]
+			}
+			x.scores.Values[to], x.scores.Status[to] = cell.value, cell.status
+			if s.Reports != nil && s.Reports[from] != nil {
+				if x.scores.Reports == nil {
+					x.scores.Reports = make([]*analysis.Report, len(x.scores.Values))
+				}
+				x.scores.Reports[to] = s.Reports[from]
+				text, err := json.Marshal(s.Reports[from])
+				if err != nil {
+					return err
+				}
+				cell.report = text
+			}
+			if keeps(cell.status) && !(cell.status == metrics.Scored && (math.IsNaN(cell.value) || math.IsInf(cell.value, 0))) {
+				x.fresh[h] = append(x.fresh[h], cell)
+			}
+		}
+	}
+	return nil
+}
+
+// put stores what is new, beside what others have stored by now.
+func (k *keeper) put(ctx context.Context, all []kept, keys [][32]byte) error {
+	fresh := map[[32]byte][]keptCell{}
+	for i := range all {
+		for h, cells := range all[i].fresh {
+			if key := keys[all[i].at+h]; len(cells) > 0 {
+				fresh[key] = append(fresh[key], cells...)
+			}
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	changed := make([][32]byte, 0, len(fresh))
+	for key := range fresh {
+		changed = append(changed, key)
+	}
+	slices.SortFunc(changed, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
+	k.merge.Lock()
+	defer k.merge.Unlock()
+	values, err := k.store.Get(ctx, changed)
+	if err != nil {
+		return err
+	}
+	for i, key := range changed {
+		values[i] = merged(values[i], fresh[key])
+	}
+	return k.store.Put(ctx, changed, values)
+}

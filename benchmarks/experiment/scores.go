@@ -370,7 +370,11 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		for _, s := range d.series {
 			whole.Metrics = append(whole.Metrics, s.cells[i-1])
 		}
-		return r.Scored(d.Name, engine, whole)
+		err := r.Scored(d.Name, engine, whole)
+		for _, s := range d.series {
+			s.cells[i-1].First, s.cells[i-1].All = nil, nil // a corpus score is Scored's to make
+		}
+		return err
 	}
 	if working == nil {
 		for _, seg := range d.segments {

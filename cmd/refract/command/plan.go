@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -158,7 +159,14 @@ func (r *planRun) show(ctx context.Context, p *experiment.Plan, show func(*exper
 	return err
 }
 
+// holdingGC is the garbage collector's target for commands that hold a dataset
+// with all its scores: a higher one would let garbage be most of the memory.
+const holdingGC = 100
+
 func (r *planRun) carryOut(ctx context.Context, p *experiment.Plan, show func(*experiment.Result, experiment.Usage) error) error {
+	if r.e.getenv("GOGC") == "" {
+		debug.SetGCPercent(holdingGC)
+	}
 	res, usage, err := r.Run(ctx, p)
 	r.judging.answered()
 	if err != nil {

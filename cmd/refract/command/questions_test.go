@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -92,6 +94,8 @@ type told struct {
 	Value                                      *float64
 	N, Missing                                 int
 	Systems, Groups, Dropped                   *int
+	ID, System                                 string
+	Score                                      *float64
 }
 
 func rowsOf(t *testing.T, what, text string) []told {
@@ -579,6 +583,101 @@ func TestJudgesAnswerAlike(t *testing.T) {
 				f.agree(t)
 			}
 		})
+	}
+}
+
+// Scores made elsewhere give the answers of the metric that made them: the cells
+// of a matrix in all commands, scores of segments in all but a curve.
+func TestOwnScoresAnswerAlike(t *testing.T) {
+	for name, spoil := range spoilers {
+		t.Run("without "+name, func(t *testing.T) {
+			f := &family{
+				data: lines(t, spoil), level: "segment", group: "none", metrics: []string{"chrf", "ter"}, aggregates: []string{"single", "max", "mean"},
+				statistics: []string{"kendall", "accuracy"}, flags: []string{"--allow-no-reference"}, noCurve: true,
+			}
+			want := f.experiment(t)[0]
+			for _, r := range f.compare(t) {
+				maps.Copy(want.answers, r.answers)
+			}
+			dir := t.TempDir()
+			write := func(file string, args ...string) string {
+				path := filepath.Join(dir, file)
+				if code, _, stderr := askHere(t, append([]string{"score", "jsonl:" + f.data, "--allow-no-reference", "-o", path}, args...)...); code != 0 {
+					t.Fatal(stderr)
+				}
+				return path
+			}
+			matrix := write("m.jsonl", "-m", "chrf", "-m", "ter", "--per", "cell")
+			g := *f
+			g.metrics, g.own = nil, ownScores{[]string{"--matrix", matrix}, "    matrix: " + matrix + "\n"}
+			for _, r := range slices.Concat(g.compareAll(t), g.report(t), g.experiment(t), (&family{
+				data: g.data, level: g.level, group: g.group, aggregates: g.aggregates, statistics: g.statistics, flags: g.flags, own: g.own}).curve(t)) {
+				r.same(t, want)
+			}
+
+			var b strings.Builder
+			for _, row := range rowsOf(t, "score", read(t, write("s.json", "-m", "chrf", "-a", "max", "--per", "segment"))) {
+				fmt.Fprintln(&b, row.line())
+			}
+			scores := filepath.Join(dir, "mine.tsv")
+			if err := os.WriteFile(scores, []byte("id\tsystem\tscore\n"+b.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			g.own = ownScores{[]string{"--scores", "mine=" + scores}, "    scores: [{name: mine, file: " + scores + "}]\n"}
+			for _, r := range slices.Concat(g.compareAll(t), g.report(t), g.experiment(t)) {
+				r.rename("mine", "chrf", "max")
+				r.same(t, want)
+			}
+			if code, _, stderr := askHere(t, "curve", "jsonl:"+f.data, "--scores", "mine="+scores); code != exitUsage {
+				t.Errorf("a curve of scores without references has the exit code %d: %s", code, stderr)
+			}
+		})
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// line is a row of 'refract score --per segment' for a file of scores.
+func (r *told) line() string {
+	score := ""
+	if r.Score != nil {
+		score = strconv.FormatFloat(*r.Score, 'g', -1, 64)
+	}
+	return r.ID + "\t" + r.System + "\t" + score
+}
+
+// compareAll asks compare of all references alone.
+func (f *family) compareAll(t *testing.T) []reply { return f.compare(t)[:1] }
+
+// rename gives answers of scores without references the setting that they are.
+func (r *reply) rename(from, metric, aggregator string) {
+	renamed := map[question]found{}
+	for q, a := range r.answers {
+		if q.metric == from && q.set == "all" {
+			q.metric, q.aggregate = metric, aggregator
+			renamed[q] = a
+		}
+	}
+	r.answers = renamed
+}
+
+// same wants the answers of another reply to the same questions.
+func (r *reply) same(t *testing.T, want reply) {
+	t.Helper()
+	if r.exit != 0 || len(r.answers) == 0 {
+		t.Errorf("%s: exit code %d, %d answers: %s", r.by, r.exit, len(r.answers), r.stderr)
+	}
+	for q, a := range r.answers {
+		if w, ok := want.answers[q]; !ok || !a.equal(w) {
+			t.Errorf("%+v: %s says %+v of own scores, want %+v", q, r.by, a, w)
+		}
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,12 +34,7 @@ func llamaCPP(t *testing.T) string {
 }
 
 func client(t *testing.T, endpoint llm.Endpoint) *llm.Client {
-	t.Helper()
-	c, err := llm.New(llm.Config{BaseURL: llamaCPP(t), Endpoint: endpoint, Timeout: time.Minute, MaxRetries: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return clientOf(t, llamaCPP(t), endpoint)
 }
 
 func request(prompt string) llm.Request {
@@ -175,19 +168,7 @@ func (s slots) busy() (n int) {
 }
 
 // get reads from the server, beside the client under test.
-func get(t *testing.T, path string) []byte {
-	t.Helper()
-	resp, err := http.Get(strings.TrimSuffix(llamaCPP(t), "/v1") + path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v", path, resp.Status, err)
-	}
-	return b
-}
+func get(t *testing.T, path string) []byte { return beside(t, llamaCPP(t), path, nil) }
 
 // busy is how many slots work.
 func busy(t *testing.T) int {

@@ -1,10 +1,7 @@
 package servers_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -38,23 +35,7 @@ var specials = map[int]string{0: "<unk>", 1: "<s>", 2: "</s>"}
 
 // tokenize is how the server reads a prompt.
 func tokenize(t *testing.T, prompt string) []int {
-	t.Helper()
-	body, err := json.Marshal(map[string]any{"content": prompt, "add_special": true, "parse_special": true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.Post(strings.TrimSuffix(llamaCPP(t), "/v1")+"/tokenize", "application/json", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var answer struct {
-		Tokens []int `json:"tokens"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || len(answer.Tokens) == 0 {
-		t.Fatalf("%s: %+v, %v", resp.Status, answer, err)
-	}
-	return answer.Tokens
+	return tokenized(t, llamaCPP(t), map[string]any{"content": prompt, "add_special": true, "parse_special": true})
 }
 
 // special counts the special tokens among others.

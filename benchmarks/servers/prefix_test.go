@@ -4,56 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 )
-
-// witness stands before the server and notes what it is asked, in order.
-type witness struct {
-	*httptest.Server
-	mu    sync.Mutex
-	asked []asked
-}
-
-type asked struct {
-	path string
-	body []byte
-}
-
-func newWitness(t *testing.T) *witness {
-	t.Helper()
-	server, err := url.Parse(llamaCPP(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &witness{}
-	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: server.Scheme, Host: server.Host})
-	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if strings.HasSuffix(r.URL.Path, "/completions") {
-			w.mu.Lock()
-			w.asked = append(w.asked, asked{r.URL.Path, body})
-			w.mu.Unlock()
-		}
-		proxy.ServeHTTP(rw, r)
-	}))
-	t.Cleanup(w.Close)
-	return w
-}
 
 // counted is what the server has read of prompts so far: tokens that it had to
 // compute, and tokens that a slot still had.
@@ -79,32 +36,15 @@ func counted(t *testing.T) (computed, cached float64) {
 func replay(t *testing.T, all []asked, word string) float64 {
 	t.Helper()
 	computed, cached := counted(t)
-	for _, a := range all {
-		var body map[string]any
-		if err := json.Unmarshal(a.body, &body); err != nil {
-			t.Fatal(err)
-		}
+	resend(t, llamaCPP(t), all, func(body map[string]any) {
+		briefly(body)
 		if prompt, ok := body["prompt"].(string); ok {
 			body["prompt"] = word + prompt
-		} else {
-			first := body["messages"].([]any)[0].(map[string]any)
-			first["content"] = word + first["content"].(string)
+			return
 		}
-		body["max_tokens"] = 1
-		b, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := http.Post(strings.TrimSuffix(llamaCPP(t), "/v1")+a.path, "application/json", bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.Copy(io.Discard, resp.Body)
-		_ = resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			t.Fatal(resp.Status)
-		}
-	}
+		first := body["messages"].([]any)[0].(map[string]any)
+		first["content"] = word + first["content"].(string)
+	})
 	return share(t, computed, cached)
 }
 
@@ -147,7 +87,7 @@ func TestLlamaCPPPrefixes(t *testing.T) {
 	}
 	for _, spec := range []string{"instructscore:task=mt_zh-en,model=" + model, "gemba-da:sl=German,tl=English,model=" + model} {
 		t.Run(strings.SplitN(spec, ":", 2)[0], func(t *testing.T) {
-			w := newWitness(t)
+			w := newWitness(t, llamaCPP(t), nil)
 			computed, cached := counted(t)
 			_, said, code := run(t, dir, program, "score", "jsonl:in.jsonl", "-m", spec, "--base-url", w.URL+"/v1",
 				"--concurrency", "1", "--cache", spec[:4]+".sqlite", "--max-unparsed", "1")

@@ -88,7 +88,7 @@ func TestVLLMExpand(t *testing.T) {
 	letters(t, dir, segments)
 	for _, endpoint := range []string{"chat", "completions"} {
 		expand := func(name string, want map[string]any, args ...string) [][]string {
-			w := newBystander(t, func(map[string]any) {})
+			w := newWitness(t, vLLM(t), nil)
 			_, said, code := run(t, dir, program, append([]string{"expand", "jsonl:in.jsonl", "--model", model, "--base-url", w.URL + "/v1", "--endpoint", endpoint,
 				"--prompts", "ten@de,plain", "--max-tokens", "40", "--resample", "0", "--enlarge", "0", "--cache", name + ".sqlite", "-o", name + ".jsonl"}, args...)...)
 			if code != 0 || len(w.asked) != segments*prompts {

@@ -4,18 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/refract-eval/refract/llm"
@@ -39,22 +33,7 @@ func vLLMTokens(t *testing.T, r llm.Request) []int {
 		}
 		body["messages"] = messages
 	}
-	b, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.Post(strings.TrimSuffix(vLLM(t), "/v1")+"/tokenize", "application/json", bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var answer struct {
-		Tokens []int `json:"tokens"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || len(answer.Tokens) == 0 {
-		t.Fatalf("%s: %+v, %v", resp.Status, answer, err)
-	}
-	return answer.Tokens
+	return tokenized(t, vLLM(t), body)
 }
 
 // A text's own special tokens are special in a prompt where it is sent as it
@@ -135,55 +114,12 @@ func TestVLLMSpecialTokens(t *testing.T) {
 	}
 }
 
-// bystander stands before the server and notes what it is asked, in order.
-type bystander struct {
-	*httptest.Server
-	mu    sync.Mutex
-	asked []asked
-}
-
-// newBystander passes calls on, after edit has had its way with their bodies.
-func newBystander(t *testing.T, edit func(body map[string]any)) *bystander {
-	t.Helper()
-	server, err := url.Parse(vLLM(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &bystander{}
-	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: server.Scheme, Host: server.Host})
-	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/completions") {
-			body, err := io.ReadAll(r.Body)
-			var fields map[string]any
-			if err != nil || json.Unmarshal(body, &fields) != nil {
-				http.Error(rw, "no JSON", http.StatusBadRequest)
-				return
-			}
-			w.mu.Lock()
-			w.asked = append(w.asked, asked{r.URL.Path, body})
-			w.mu.Unlock()
-			edit(fields)
-			if body, err = json.Marshal(fields); err != nil {
-				http.Error(rw, err.Error(), http.StatusInternalServerError)
-				return
-			}
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		}
-		proxy.ServeHTTP(rw, r)
-	}))
-	t.Cleanup(w.Close)
-	return w
-}
-
-// briefly asks for one token, which is enough to have a prompt read.
-func briefly(body map[string]any) { body["max_tokens"] = 1 }
-
 // vLLMCounts are the server's own counts of the prompts' tokens that it looked
 // for in its prefix cache, and of those that it found.
 func vLLMCounts(t *testing.T) (queries, hits float64) {
 	t.Helper()
 	found := 0
-	for line := range strings.Lines(string(vLLMGet(t, "/metrics"))) {
+	for line := range strings.Lines(string(beside(t, vLLM(t), "/metrics", nil))) {
 		name, value, _ := strings.Cut(line, "{")
 		_, value, _ = strings.Cut(value, "} ")
 		to := map[string]*float64{"vllm:prefix_cache_queries_total": &queries, "vllm:prefix_cache_hits_total": &hits}[name]
@@ -234,7 +170,7 @@ func TestVLLMPrefixes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := name + ":" + judgeOptions[name] + ",model=" + model
 			score := func(concurrency string) ([]asked, float64) {
-				w := newBystander(t, briefly)
+				w := newWitness(t, vLLM(t), briefly)
 				queries, hits := vLLMCounts(t)
 				_, said, code := run(t, dir, program, "score", "jsonl:in.jsonl", "-m", spec, "--base-url", w.URL+"/v1",
 					"--concurrency", concurrency, "--cache", name+concurrency+".sqlite", "--max-unparsed", "1")
@@ -248,9 +184,7 @@ func TestVLLMPrefixes(t *testing.T) {
 			shuffled := slices.Clone(all)
 			rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 			queries, hits := vLLMCounts(t)
-			for _, a := range shuffled {
-				resend(t, a)
-			}
+			resend(t, vLLM(t), shuffled, briefly)
 			q, h := vLLMCounts(t)
 			random := (h - hits) / (q - queries)
 			_, parallel := score("8")
@@ -260,28 +194,5 @@ func TestVLLMPrefixes(t *testing.T) {
 				t.Errorf("the order does not pay: %.3f of the tokens are to be read, %.3f in a random order", 1-least, 1-random)
 			}
 		})
-	}
-}
-
-// resend sends a body anew.
-func resend(t *testing.T, a asked) {
-	t.Helper()
-	var body map[string]any
-	if err := json.Unmarshal(a.body, &body); err != nil {
-		t.Fatal(err)
-	}
-	briefly(body)
-	b, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.Post(strings.TrimSuffix(vLLM(t), "/v1")+a.path, "application/json", bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = io.Copy(io.Discard, resp.Body)
-	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Fatal(resp.Status)
 	}
 }

@@ -3,14 +3,11 @@ package servers_test
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -59,27 +56,7 @@ func vLLMModel(t *testing.T) (m vllmModel) {
 }
 
 func vLLMClient(t *testing.T, endpoint llm.Endpoint) *llm.Client {
-	t.Helper()
-	c, err := llm.New(llm.Config{BaseURL: vLLM(t), Endpoint: endpoint, Timeout: time.Minute, MaxRetries: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// vLLMGet reads from the server, beside the client under test.
-func vLLMGet(t *testing.T, path string) []byte {
-	t.Helper()
-	resp, err := http.Get(strings.TrimSuffix(vLLM(t), "/v1") + path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v", path, resp.Status, err)
-	}
-	return b
+	return clientOf(t, vLLM(t), endpoint)
 }
 
 // The server says what it serves, and for how long texts.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Client calls the servers of one model or several. It is safe for concurrent
@@ -165,7 +167,7 @@ func (c *Client) call(ctx context.Context, x *exchange) error {
 	err = c.retry.send(ctx, x)
 	switch f := x.failure; {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("call to server %s ended after %s: %w", x.asked(c.pool), plural(x.attempts, "attempt"), ctx.Err())
+		return fmt.Errorf("call to server %s ended after %s: %w", x.asked(c.pool), english.Count(x.attempts, "attempt"), ctx.Err())
 	case f != nil:
 		e := f.Error
 		e.Attempts = x.attempts
@@ -251,11 +253,4 @@ func withExchange(ctx context.Context, x *exchange) context.Context {
 
 func exchangeFrom(ctx context.Context) *exchange {
 	return ctx.Value(exchangeKey{}).(*exchange)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

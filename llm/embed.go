@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // EmbedRequest asks for the vectors of texts (POST {base}/embeddings).
@@ -124,7 +126,7 @@ func (t *attemptTransport) readVectors(req *EmbedRequest, body []byte) (out Embe
 	}
 	out = EmbedResponse{Vectors: make([][]float32, len(req.Texts)), Model: a.Model, PromptTokens: credibleCount(a.Usage.PromptTokens)}
 	if len(a.Data) != len(out.Vectors) {
-		return out, t.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), plural(len(out.Vectors), "text")))
+		return out, t.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), english.Count(len(out.Vectors), "text")))
 	}
 	size := len(a.Data[0].Embedding)
 	if req.Dimensions > 0 {

@@ -9,6 +9,9 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // checkJSON compares one decoded object with the row that it was made from.
@@ -59,7 +62,7 @@ func TestJSONLinesRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		writeAll(t, w, rows)
-		if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && hidden(r) }) {
+		if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && text.Hidden(r) }) {
 			t.Fatalf("hidden character in %q", out.String())
 		}
 		lines := strings.SplitAfter(out.String(), "\n")
@@ -118,7 +121,7 @@ func FuzzJSONString(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		b := appendJSONString([]byte("kept"), s)
+		b := jsonline.AppendString([]byte("kept"), s)
 		if !bytes.HasPrefix(b, []byte("kept")) {
 			t.Fatalf("%q: what was there before is gone", s)
 		}
@@ -126,7 +129,7 @@ func FuzzJSONString(f *testing.F) {
 		if !utf8.Valid(b) {
 			t.Fatalf("%q: output %q is not UTF-8", s, b)
 		}
-		if i := bytes.IndexFunc(b, hidden); i >= 0 {
+		if i := bytes.IndexFunc(b, text.Hidden); i >= 0 {
 			t.Fatalf("%q: hidden character at byte %d of %q", s, i, b)
 		}
 		var got string

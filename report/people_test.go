@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 func renderPeople(t fatalf, format Format, columns []Column, opts Options, rows [][]Value) string {
@@ -33,7 +35,7 @@ func TestPeopleTerminalSafety(t *testing.T) {
 				t.Fatalf("%s: not UTF-8: %q", format, out)
 			}
 			for i, r := range out {
-				if r != '\n' && hidden(r) {
+				if r != '\n' && text.Hidden(r) {
 					t.Fatalf("%s: %U at byte %d of %q", format, r, i, out)
 				}
 			}
@@ -70,7 +72,7 @@ func FuzzVisible(f *testing.F) {
 	f.Add("a\x1b[2J\u202e\xff")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := Visible(s)
-		if strings.ContainsFunc(got, hidden) || !utf8.ValidString(got) {
+		if strings.ContainsFunc(got, text.Hidden) || !utf8.ValidString(got) {
 			t.Fatalf("Visible(%q) = %q", s, got)
 		}
 		if again := Visible(got); again != got {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // clock is a clock that a test moves.
@@ -181,7 +183,7 @@ func TestProgressLabelsAreSafe(t *testing.T) {
 		p.Add(1)
 		p.Finish()
 		shown := screen(out)
-		if strings.ContainsFunc(shown, func(r rune) bool { return r != '\n' && hidden(r) }) || !strings.Contains(shown, "[red]") {
+		if strings.ContainsFunc(shown, func(r rune) bool { return r != '\n' && text.Hidden(r) }) || !strings.Contains(shown, "[red]") {
 			t.Errorf("terminal %v: %q", terminal, shown)
 		}
 		if got, want := strings.Count(out.String(), "\n"), map[bool]int{false: 3, true: 2}[terminal]; got != want {

@@ -3,8 +3,9 @@ package report
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Visible returns s in a form that is safe to print on one line of a
@@ -26,7 +27,7 @@ func Visible(s string) string {
 			b.WriteString(`\t`)
 		case r == '\r':
 			b.WriteString(`\r`)
-		case !hidden(r):
+		case !text.Hidden(r):
 			b.WriteRune(r) // U+FFFD where s is not UTF-8
 		case r < utf8.RuneSelf:
 			fmt.Fprintf(&b, `\x%02x`, r)
@@ -47,24 +48,6 @@ func plain(s string) bool {
 		}
 	}
 	return true
-}
-
-// hidden reports whether a character controls something, or is not seen,
-// where it is printed.
-func hidden(r rune) bool {
-	switch {
-	case r < 0x7f:
-		return r < ' '
-	case r < 0xa0:
-		return true // DEL and the C1 controls
-	case r == 0x200c || r == 0x200d:
-		return false
-	case r > 0x3000 && r < 0xd800:
-		return false // East Asian text has none: spare it the tables
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
-		return false // format characters in name, but drawn
-	}
-	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 // validUTF8 returns s with every byte that is not UTF-8 replaced by U+FFFD.

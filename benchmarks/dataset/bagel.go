@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // openBAGEL reads the rated outputs of Novikova et al. ("Why We Need New
@@ -157,7 +159,7 @@ func (b *bagel) read(ctx context.Context, warn func(Warning)) ([]*refract.Segmen
 		}
 	}
 	if len(all) == 0 && len(sets) > 0 {
-		return nil, failFile(t.file, "has no row of the dataset %s%s; it has %s", quote(b.set), didYouMean(b.set, sets), list(sets))
+		return nil, failFile(t.file, "has no row of the dataset %s%s; it has %s", text.Quote(b.set), didYouMean(b.set, sets), list(sets))
 	}
 	segments := make([]*refract.Segment, len(all))
 	for i, r := range all {
@@ -197,6 +199,6 @@ func warnNoReferences(file string, segments []*refract.Segment, hint string, war
 		}
 	}
 	if n > 0 {
-		warn(Warning{refract.Position{File: file}, fmt.Sprintf("%s of %d without a reference (ids %s); %s", plural(n, "segment"), len(segments), someIDs(ids, n), hint)})
+		warn(Warning{refract.Position{File: file}, fmt.Sprintf("%s of %d without a reference (ids %s); %s", english.Count(n, "segment"), len(segments), someIDs(ids, n), hint)})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -26,7 +27,7 @@ func openCommonGen(place string, o Options) (refract.Dataset, error) {
 	scenes := options.get("references")
 	pairs := slices.Contains([]string{".txt", ".tsv"}, strings.ToLower(filepath.Ext(path)))
 	if scenes != "" && !pairs {
-		return nil, &SpecError{fmt.Sprintf("dataset %s: references= belongs to the ranked pairs (FILE.txt or FILE.tsv); rows in JSON Lines have their own", quote("commongen:"+place))}
+		return nil, &SpecError{fmt.Sprintf("dataset %s: references= belongs to the ranked pairs (FILE.txt or FILE.tsv); rows in JSON Lines have their own", text.Quote("commongen:"+place))}
 	}
 	return openHeld(path, o, func(ctx context.Context, warn func(Warning)) ([]*refract.Segment, error) {
 		if !pairs {
@@ -163,7 +164,7 @@ func readSentences(r *jsonline.Reader, s *refract.Segment) error {
 		case len(pair) != 2 || !pair[0].Valid || pair[0].Value == "":
 			return jsonline.Fault(at, "sentences[%d] must be the name of a model and its output", i)
 		case slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == pair[0].Value }):
-			return jsonline.Fault(at, "sentences has two outputs of %s", quote(pair[0].Value))
+			return jsonline.Fault(at, "sentences has two outputs of %s", text.Quote(pair[0].Value))
 		}
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: pair[0].Value, Text: pair[1]})
 		return nil
@@ -187,11 +188,11 @@ func readRankedPairs(ctx context.Context, path string, references map[string][]r
 		case len(f) != 5:
 			return failAt(pos, 0, "want five fields parted by tabs (a number, first or second, concepts, an output, a score), not %d", len(f))
 		case f[1] != want:
-			return failAt(pos, 0, "the second field is %s; want %q: the two lines of a pair follow each other", quote(f[1]), want)
+			return failAt(pos, 0, "the second field is %s; want %q: the two lines of a pair follow each other", text.Quote(f[1]), want)
 		}
 		v, valid, ok := parseScore([]byte(strings.TrimSpace(f[4])))
 		if !ok || !valid {
-			return failAt(pos, 0, "the score is %s; want a number", quote(f[4]))
+			return failAt(pos, 0, "the score is %s; want a number", text.Quote(f[4]))
 		}
 		if first == nil {
 			first, score = f, v
@@ -207,7 +208,7 @@ func readRankedPairs(ctx context.Context, path string, references map[string][]r
 		return nil
 	})
 	if err == nil && first != nil {
-		err = failFile(path, "pair %s has no second output: the file ends after %s of pairs", quote(first[0]), plural(2*len(segments)+1, "line"))
+		err = failFile(path, "pair %s has no second output: the file ends after %s of pairs", text.Quote(first[0]), english.Count(2*len(segments)+1, "line"))
 	}
 	return segments, err
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // coverage counts, for each system, the segments without a text of it.
@@ -81,7 +83,7 @@ func (c *coverage) report(file string, warn func(Warning)) {
 			continue
 		}
 		warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)",
-			quote(sys.name), sys.missing, plural(c.segments, "segment"), someIDs(sys.ids, sys.missing))})
+			text.Quote(sys.name), sys.missing, english.Count(c.segments, "segment"), someIDs(sys.ids, sys.missing))})
 	}
 }
 
@@ -89,7 +91,7 @@ func (c *coverage) report(file string, warn func(Warning)) {
 func someIDs(ids []string, n int) string {
 	quoted := make([]string, len(ids))
 	for i, id := range ids {
-		quoted[i] = quote(id)
+		quoted[i] = text.Quote(id)
 	}
 	s := strings.Join(quoted, ", ")
 	if n > len(ids) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Options are those of all readers. The zero value reads everything but
@@ -157,19 +158,19 @@ func lookup(what, spec string, known, usages []string) (i int, place string, err
 		want = strings.Join(usages[:last], ", ") + " or " + want
 	}
 	if !ok {
-		return 0, "", &SpecError{fmt.Sprintf("%s %s does not say its format; write %s", what, quote(spec), want)}
+		return 0, "", &SpecError{fmt.Sprintf("%s %s does not say its format; write %s", what, text.Quote(spec), want)}
 	}
 	for i, k := range known {
 		if k != name {
 			continue
 		}
 		if place == "" {
-			return 0, "", &SpecError{fmt.Sprintf("%s %s names no file; write %s", what, quote(spec), usages[i])}
+			return 0, "", &SpecError{fmt.Sprintf("%s %s names no file; write %s", what, text.Quote(spec), usages[i])}
 		}
 		return i, place, nil
 	}
 	return 0, "", &SpecError{fmt.Sprintf("%s %s has the unknown format %s%s; write %s",
-		what, quote(spec), quote(name), didYouMean(name, known), want)}
+		what, text.Quote(spec), text.Quote(name), didYouMean(name, known), want)}
 }
 
 // didYouMean returns ` (did you mean "x"?)` for the nearest of the known
@@ -188,26 +189,9 @@ func list(names []string) string {
 	}
 	quoted := make([]string, len(names))
 	for i, n := range names {
-		quoted[i] = quote(n)
+		quoted[i] = text.Quote(n)
 	}
 	return strings.Join(quoted, ", ")
-}
-
-// quote writes untrusted text for a message: escaped, and cut when long.
-func quote(s string) string {
-	const most = 80
-	if len(s) > most {
-		return fmt.Sprintf("%q…", strings.ToValidUTF8(s[:most], ""))
-	}
-	return fmt.Sprintf("%q", s)
-}
-
-// plural returns "1 line" or "2 lines".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // warnOnce drops warnings that were given before, so that a dataset may be

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // divRef is a file of Python lists.
@@ -27,7 +29,7 @@ func openDivRef(ds refract.Dataset, place string, o Options, promptNames []strin
 	}
 	if in := firstStream(ds); in != nil {
 		return nil, &SpecError{fmt.Sprintf("references %s need a pass over the first references beforehand, but %s can be read only once; "+
-			"store it in a file, or write div-ref-lines:FILE to have the variants line by line", quote("div-ref:"+place), in.name)}
+			"store it in a file, or write div-ref-lines:FILE to have the variants line by line", text.Quote("div-ref:"+place), in.name)}
 	}
 	d.base = ds
 	return d, nil
@@ -137,7 +139,7 @@ func (d *divRef) readLists(ctx context.Context, last map[string]int, n int) (map
 }
 
 func unequalLines(file string, lines, n int) error {
-	return failFile(file, "has %s, but the dataset has %s; line k must belong to segment k", plural(lines, "line"), plural(n, "segment"))
+	return failFile(file, "has %s, but the dataset has %s; line k must belong to segment k", english.Count(lines, "line"), english.Count(n, "segment"))
 }
 
 type divRefReader struct {
@@ -168,7 +170,7 @@ func (r *divRefReader) extend(_ context.Context, s *refract.Segment) error {
 		r.first = len(texts)
 	}
 	if len(s.References) == 0 && len(texts) > 0 {
-		return failAt(r.lines.pos(), 0, "segment %s (%s) has no reference of which these could be variants", quote(s.ID), s.Pos)
+		return failAt(r.lines.pos(), 0, "segment %s (%s) has no reference of which these could be variants", text.Quote(s.ID), s.Pos)
 	}
 	texts = r.choose(s, texts)
 	s.Variants = slices.Grow(s.Variants, len(texts))
@@ -194,7 +196,7 @@ func (r *divRefReader) choose(s *refract.Segment, own []refract.Text) []refract.
 	if !slices.Equal(own, texts) {
 		r.moved++
 		if len(r.shown) < shownIDs {
-			r.shown = append(r.shown, fmt.Sprintf("%s of line %d has those of line %d", quote(s.ID), r.lines.line, last))
+			r.shown = append(r.shown, fmt.Sprintf("%s of line %d has those of line %d", text.Quote(s.ID), r.lines.line, last))
 		}
 	}
 	return texts
@@ -231,7 +233,7 @@ func (r *divRefReader) finish(n int, short *refract.Segment) error {
 		}
 		r.d.warn(Warning{refract.Position{File: r.lines.file}, fmt.Sprintf(
 			"%d of %s have the variants of a later line, which is of the same first reference (%s%s); div-ref-lines:FILE gives each segment those of its own line",
-			r.moved, plural(n, "segment"), strings.Join(r.shown, ", "), more)})
+			r.moved, english.Count(n, "segment"), strings.Join(r.shown, ", "), more)})
 	}
 	return nil
 }

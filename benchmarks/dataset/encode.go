@@ -12,7 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Encoder writes segments as JSON Lines. Reading them back gives the same
@@ -36,11 +38,11 @@ func NewEncoder(w io.Writer) *Encoder {
 // segment that could not be read back is an error, and nothing is written.
 func (e *Encoder) Encode(s *refract.Segment) error {
 	if err := e.check(s); err != nil {
-		return fmt.Errorf("cannot write segment %s: %w", quote(s.ID), err)
+		return fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), err)
 	}
 	e.buf = appendSegment(e.buf[:0], s)
 	if _, err := e.w.Write(e.buf); err != nil {
-		return fmt.Errorf("cannot write segment %s: %w", quote(s.ID), err)
+		return fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), err)
 	}
 	return nil
 }
@@ -237,7 +239,7 @@ func (e *Encoder) check(s *refract.Segment) error {
 	for i := range s.Hypotheses {
 		name := s.Hypotheses[i].System
 		if e.systems[name] {
-			return fmt.Errorf("system %s has two hypotheses", quote(name))
+			return fmt.Errorf("system %s has two hypotheses", text.Quote(name))
 		}
 		e.systems[name] = true
 	}
@@ -251,11 +253,11 @@ func (e *Encoder) checkJudgements(judgements []refract.Judgement) error {
 	clear(e.scored)
 	for _, j := range judgements {
 		if j.Valid && (math.IsNaN(j.Score) || math.IsInf(j.Score, 0)) {
-			return fmt.Errorf("the score %s of system %s is %v, which JSON cannot hold", quote(j.Name), quote(j.System), j.Score)
+			return fmt.Errorf("the score %s of system %s is %v, which JSON cannot hold", text.Quote(j.Name), text.Quote(j.System), j.Score)
 		}
 		key := [2]string{j.Name, j.System}
 		if e.scored[key] {
-			return fmt.Errorf("system %s has two scores %s", quote(j.System), quote(j.Name))
+			return fmt.Errorf("system %s has two scores %s", text.Quote(j.System), text.Quote(j.Name))
 		}
 		e.scored[key] = true
 	}
@@ -288,12 +290,12 @@ func checkUTF8(s *refract.Segment) error {
 	for i := range s.Hypotheses {
 		h := &s.Hypotheses[i]
 		if !utf8.ValidString(h.System) || !utf8.ValidString(h.Text.Value) {
-			return fmt.Errorf("hypothesis of system %s is not UTF-8", quote(h.System))
+			return fmt.Errorf("hypothesis of system %s is not UTF-8", text.Quote(h.System))
 		}
 	}
 	for _, j := range s.Judgements {
 		if !utf8.ValidString(j.Name) || !utf8.ValidString(j.System) {
-			return fmt.Errorf("the score %s of system %s is not UTF-8", quote(j.Name), quote(j.System))
+			return fmt.Errorf("the score %s of system %s is not UTF-8", text.Quote(j.Name), text.Quote(j.System))
 		}
 	}
 	return nil
@@ -320,7 +322,7 @@ func checkParents(id, field string, variants []refract.Variant, n int) error {
 	for i := range variants {
 		if r := variants[i].Reference; r < 0 || r >= n {
 			return fmt.Errorf("segment %s: %s[%d] is of reference %d, but the segment has %s (the first is 0)",
-				quote(id), field, i, r, plural(n, "reference"))
+				text.Quote(id), field, i, r, english.Count(n, "reference"))
 		}
 	}
 	return nil
@@ -343,7 +345,7 @@ func checkVariant(v *refract.Variant) error {
 	case o.PromptTokens < 0 || o.CompletionTokens < 0:
 		return fmt.Errorf("has %d tokens", min(o.PromptTokens, o.CompletionTokens))
 	case o.Sampling != "" && !isObject(o.Sampling):
-		return fmt.Errorf("has the sampling parameters %s, which are no JSON object on one line", quote(o.Sampling))
+		return fmt.Errorf("has the sampling parameters %s, which are no JSON object on one line", text.Quote(o.Sampling))
 	}
 	if err := checkTime(o.Created); err != nil {
 		return fmt.Errorf("was created in %w, which RFC 3339 cannot hold", err)

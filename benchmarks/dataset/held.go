@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // held is a dataset that is read as a whole for each pass, since its file is
@@ -45,7 +46,7 @@ func openHeld(name string, o Options, load loader) (refract.Dataset, error) {
 	}
 	for _, name := range o.JudgementNames {
 		if !slices.Contains(d.humans, name) {
-			return nil, failFile(d.name, "has no human scores %s%s; it has %s", quote(name), didYouMean(name, d.humans), list(d.humans))
+			return nil, failFile(d.name, "has no human scores %s%s; it has %s", text.Quote(name), didYouMean(name, d.humans), list(d.humans))
 		}
 	}
 	return d, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/idset"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // hfDataset is a data set of other people in Parquet, as Hugging Face serves
@@ -47,10 +48,10 @@ func openHF(place string, o Options) (refract.Dataset, error) {
 			column = h
 		}
 		if name == "" || column == "" {
-			return nil, &SpecError{fmt.Sprintf("dataset %s: hypotheses is %s; write a column, or a name, = and a column", quote("hf:"+place), quote(h))}
+			return nil, &SpecError{fmt.Sprintf("dataset %s: hypotheses is %s; write a column, or a name, = and a column", text.Quote("hf:"+place), text.Quote(h))}
 		}
 		if slices.ContainsFunc(d.systems, func(s system) bool { return s.name == name }) {
-			return nil, &SpecError{fmt.Sprintf("dataset %s: two systems are named %s; write hypotheses=NAME=COLUMN", quote("hf:"+place), quote(name))}
+			return nil, &SpecError{fmt.Sprintf("dataset %s: two systems are named %s; write hypotheses=NAME=COLUMN", text.Quote("hf:"+place), text.Quote(name))}
 		}
 		d.systems = append(d.systems, system{name: name})
 		d.columnOf = append(d.columnOf, column)
@@ -89,7 +90,7 @@ func (d *hfDataset) noColumns(place string) error {
 	for _, c := range f.leaves() {
 		known = append(known, c.name)
 	}
-	return &SpecError{fmt.Sprintf("dataset %s: say which columns the texts are in, as in hf:FILE,source=COLUMN,references=COLUMN; there are %s", quote("hf:"+place), list(known))}
+	return &SpecError{fmt.Sprintf("dataset %s: say which columns the texts are in, as in hf:FILE,source=COLUMN,references=COLUMN; there are %s", text.Quote("hf:"+place), list(known))}
 }
 
 func (d *hfDataset) rereadable() bool { return true }
@@ -149,7 +150,7 @@ func (d *hfDataset) Segments(ctx context.Context) iter.Seq2[*refract.Segment, er
 					if err = guard(func() error { return f.read(s, d.systems) }); err != nil {
 						err = &Error{Pos: s.Pos, Err: err}
 					} else if first, again := ids.Add(s.ID, int64(n+1)); again {
-						err = failAt(s.Pos, 0, "id %s is that of segment %d already; ids must be unique", quote(s.ID), first)
+						err = failAt(s.Pos, 0, "id %s is that of segment %d already; ids must be unique", text.Quote(s.ID), first)
 					}
 				}
 				n++

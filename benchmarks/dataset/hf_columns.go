@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // parquetColumns is an open file of which single columns are read, whatever
@@ -128,9 +130,9 @@ func (f *parquetColumns) find(name string, use columnKind) (*parquetColumn, erro
 		}
 	}
 	if len(inside) > 0 {
-		return nil, fmt.Errorf("column %s is a structure; name one of %s", quote(name), list(inside))
+		return nil, fmt.Errorf("column %s is a structure; name one of %s", text.Quote(name), list(inside))
 	}
-	return nil, fmt.Errorf("there is no column %s%s; there are %s", quote(name), didYouMean(name, known), list(known))
+	return nil, fmt.Errorf("there is no column %s%s; there are %s", text.Quote(name), didYouMean(name, known), list(known))
 }
 
 func (l *leaf) check(use columnKind) error {
@@ -141,15 +143,15 @@ func (l *leaf) check(use columnKind) error {
 	isText := l.kind == parquet.ByteArray
 	switch {
 	case l.lists > 1:
-		return fmt.Errorf("column %s is a list of lists, which is not read", quote(l.name))
+		return fmt.Errorf("column %s is a list of lists, which is not read", text.Quote(l.name))
 	case l.lists > most:
-		return fmt.Errorf("column %s is a list; only references may be lists", quote(l.name))
+		return fmt.Errorf("column %s is a list; only references may be lists", text.Quote(l.name))
 	case isText:
 		return nil
 	case use == anyKey && (l.kind == parquet.Int32 || l.kind == parquet.Int64 || l.kind == parquet.Boolean):
 		return nil
 	}
-	return fmt.Errorf("column %s is of the type %v; want texts", quote(l.name), l.kind)
+	return fmt.Errorf("column %s is of the type %v; want texts", text.Quote(l.name), l.kind)
 }
 
 // parquetColumn reads the values of one column, row by row.
@@ -215,7 +217,7 @@ func (c *parquetColumn) next() ([]parquet.Value, error) {
 		case err == io.EOF && len(c.row) > 0:
 			return c.row, nil
 		case err == io.EOF:
-			return nil, fmt.Errorf("the Parquet file is damaged: column %s has fewer rows than the file", quote(c.name))
+			return nil, fmt.Errorf("the Parquet file is damaged: column %s has fewer rows than the file", text.Quote(c.name))
 		case err != nil:
 			return nil, fmt.Errorf("the Parquet file is damaged: %w", err)
 		case len(c.row) > 0 && v.RepetitionLevel() == 0:

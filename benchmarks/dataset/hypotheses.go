@@ -23,11 +23,11 @@ func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 			return nil, failFile(f.Path, "the hypothesis file has no system name")
 		}
 		if k := slices.IndexFunc(files[:i], func(g NamedFile) bool { return g.Name == f.Name }); k >= 0 {
-			return nil, failFile(f.Path, "system %s has the file %s already; give the systems different names", quote(f.Name), files[k].Path)
+			return nil, failFile(f.Path, "system %s has the file %s already; give the systems different names", text.Quote(f.Name), files[k].Path)
 		}
 		in, err := newInput(f.Path)
 		if err != nil {
-			return nil, fmt.Errorf("system %s: %w", quote(f.Name), err)
+			return nil, fmt.Errorf("system %s: %w", text.Quote(f.Name), err)
 		}
 		source := &outputs{f.Name, in, o.Warn}
 		if sized, ok := ds.(Sized); ok {
@@ -86,7 +86,7 @@ func (r *outputReader) extend(_ context.Context, s *refract.Segment) error {
 	}
 	for i := range s.Hypotheses {
 		if s.Hypotheses[i].System == r.system {
-			return failAt(r.lines.pos(), 0, "segment %s (%s) has a text of the system %s already; give the file another name", quote(s.ID), s.Pos, quote(r.system))
+			return failAt(r.lines.pos(), 0, "segment %s (%s) has a text of the system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(r.system))
 		}
 	}
 	s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: r.system, Text: refract.NewText(string(text.TrimRight(line)))})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/idset"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // jsonl is a dataset in JSON Lines.
@@ -137,7 +138,7 @@ func (r *rowReader) next(ctx context.Context) (row, error) {
 		return row{}, cmp.Or(r.lines.checkUTF8(line), err)
 	}
 	if first, again := r.ids.Add(parsed.segment.ID, int64(r.lines.line)); again {
-		return row{}, failAt(r.lines.pos(), 0, "id %s is that of line %d already; ids must be unique", quote(parsed.segment.ID), first)
+		return row{}, failAt(r.lines.pos(), 0, "id %s is that of line %d already; ids must be unique", text.Quote(parsed.segment.ID), first)
 	}
 	r.rows++
 	return parsed, nil

@@ -72,10 +72,10 @@ func (f *folder) groups() (*Grouping, error) {
 			documents[string(document)] = i
 			g.Documents = append(g.Documents, string(document))
 		case i != len(g.Documents)-1:
-			return nil, failAt(l.pos(), 0, "document %s has segments before other documents; the segments of a document must follow each other", quote(string(document)))
+			return nil, failAt(l.pos(), 0, "document %s has segments before other documents; the segments of a document must follow each other", text.Quote(string(document)))
 		case perSegment[len(perSegment)-1] != string(domain):
 			return nil, failAt(l.pos(), 0, "document %s is in the domain %s and in %s; a document has one domain",
-				quote(string(document)), quote(perSegment[len(perSegment)-1]), quote(string(domain)))
+				text.Quote(string(document)), text.Quote(perSegment[len(perSegment)-1]), text.Quote(string(domain)))
 		}
 		g.DocumentOf = append(g.DocumentOf, i)
 		domains[string(domain)] = 0
@@ -128,14 +128,14 @@ func scanDomainScores(l *lineReader, systems, domains []string) ([]SystemScores,
 		first, rest, ok := cutField(line)
 		system, field, isScore := splitScore(rest)
 		if !ok || !isScore {
-			return nil, failAt(l.pos(), 0, "want a domain, a system and a score, parted by tabs, not %s", quote(string(line)))
+			return nil, failAt(l.pos(), 0, "want a domain, a system and a score, parted by tabs, not %s", text.Quote(string(line)))
 		}
 		domain := slices.Index(domains, string(first))
 		if domain < 0 {
-			return nil, failAt(l.pos(), 0, "unknown domain %s%s; there are %s", quote(string(first)), didYouMean(string(first), domains), list(domains))
+			return nil, failAt(l.pos(), 0, "unknown domain %s%s; there are %s", text.Quote(string(first)), didYouMean(string(first), domains), list(domains))
 		}
 		if !slices.Contains(systems, string(system)) {
-			return nil, failAt(l.pos(), 0, "unknown system %s%s: the test set has no outputs of it", quote(string(system)), didYouMean(string(system), systems))
+			return nil, failAt(l.pos(), 0, "unknown system %s%s: the test set has no outputs of it", text.Quote(string(system)), didYouMean(string(system), systems))
 		}
 		score, valid, ok := parseScore(field)
 		if !ok {
@@ -143,7 +143,7 @@ func scanDomainScores(l *lineReader, systems, domains []string) ([]SystemScores,
 		}
 		key := [2]string{string(first), string(system)}
 		if n, again := lineOf[key]; again {
-			return nil, failAt(l.pos(), 0, "system %s has a score for the domain %s on line %d already", quote(key[1]), quote(key[0]), n)
+			return nil, failAt(l.pos(), 0, "system %s has a score for the domain %s on line %d already", text.Quote(key[1]), text.Quote(key[0]), n)
 		}
 		lineOf[key] = l.line
 		i := slices.IndexFunc(all, func(s SystemScores) bool { return s.System == key[1] })
@@ -182,7 +182,7 @@ func splitDocument(line []byte, pos refract.Position) (domain, document []byte, 
 		fields = tabs
 	}
 	if len(fields) != 2 {
-		return nil, nil, failAt(pos, 0, "want a domain, a tab and a document, not %s", quote(string(line)))
+		return nil, nil, failAt(pos, 0, "want a domain, a tab and a document, not %s", text.Quote(string(line)))
 	}
 	return fields[0], fields[1], nil
 }

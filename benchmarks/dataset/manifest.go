@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // ManifestName is the file of a published folder that holds its Manifest.
@@ -119,7 +120,7 @@ func (m *Manifest) check() error {
 	}
 	for _, f := range m.Files {
 		if !filepath.IsLocal(filepath.FromSlash(f.Path)) {
-			return fmt.Errorf("the file %s is not in the folder", quote(f.Path))
+			return fmt.Errorf("the file %s is not in the folder", text.Quote(f.Path))
 		}
 	}
 	return nil

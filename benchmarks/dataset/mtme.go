@@ -116,13 +116,13 @@ func (f *folder) documents() (*input, error) {
 func (f *folder) unknown(place string, cause error) error {
 	if inside, err := pairsOf(place); err == nil && len(inside) > 0 {
 		return failFile(place, "is a test set: add one of its language pairs (%s), as in %s",
-			list(inside), quote(filepath.Join(place, inside[0])))
+			list(inside), text.Quote(filepath.Join(place, inside[0])))
 	}
 	pairs, err := pairsOf(f.root)
 	if err != nil || len(pairs) == 0 {
 		return failFile(place, "no such language pair: %w", cause)
 	}
-	return failFile(f.root, "has no language pair %s%s; it has %s", quote(f.lp), didYouMean(f.lp, pairs), list(pairs))
+	return failFile(f.root, "has no language pair %s%s; it has %s", text.Quote(f.lp), didYouMean(f.lp, pairs), list(pairs))
 }
 
 // names lists the files of a folder by what their names have between prefix
@@ -172,10 +172,10 @@ func (f *folder) choose(want []string) ([]string, error) {
 	for i, name := range want {
 		if !slices.Contains(f.references, name) {
 			return nil, failFile(f.root, "%s has no reference %s%s; it has %s",
-				f.lp, quote(name), didYouMean(name, f.references), list(f.references))
+				f.lp, text.Quote(name), didYouMean(name, f.references), list(f.references))
 		}
 		if slices.Contains(want[:i], name) {
-			return nil, failFile(f.root, "reference %s is chosen twice", quote(name))
+			return nil, failFile(f.root, "reference %s is chosen twice", text.Quote(name))
 		}
 	}
 	return want, nil
@@ -201,7 +201,7 @@ func (f *folder) openScores(p *parallel, o Options) error {
 		}
 		if !slices.Contains(f.humans, name) {
 			known := slices.Concat(f.humans, f.ratings)
-			return failFile(f.root, "%s has no human scores %s%s; it has %s", f.lp, quote(name), didYouMean(name, known), list(known))
+			return failFile(f.root, "%s has no human scores %s%s; it has %s", f.lp, text.Quote(name), didYouMean(name, known), list(known))
 		}
 		path := filepath.Join(f.root, "human-scores", f.lp+"."+name+".seg.score")
 		s, err := openScoreFile(path, name, f.systems, p.n, o.Warn)

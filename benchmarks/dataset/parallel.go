@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // parallel is a dataset of line-aligned files: line k of each belongs to
@@ -78,7 +79,7 @@ func (d *parallel) measure() error {
 }
 
 func unequal(a string, na int, b string, nb int) error {
-	return failFile(b, "has %s, but %s has %d; line k of each file must belong to segment k", plural(nb, "line"), a, na)
+	return failFile(b, "has %s, but %s has %d; line k of each file must belong to segment k", english.Count(nb, "line"), a, na)
 }
 
 // Len returns the number of segments, unless a stream has to be read for it.

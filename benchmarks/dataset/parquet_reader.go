@@ -16,6 +16,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // parquetDataset is a dataset in one or more files of Parquet.
@@ -87,7 +88,7 @@ func (d *parquetDataset) Segments(ctx context.Context) iter.Seq2[*refract.Segmen
 				if err == nil {
 					n++
 					if first, again := ids.Add(s.ID, n); again {
-						err = failAt(s.Pos, 0, "id %s is that of segment %d already; ids must be unique", quote(s.ID), first)
+						err = failAt(s.Pos, 0, "id %s is that of segment %d already; ids must be unique", text.Quote(s.ID), first)
 					}
 				}
 				if !yield(s, err) || err != nil {
@@ -190,7 +191,7 @@ func checkSchema(got *parquet.Schema) error {
 			if hint == "" {
 				hint = "; the columns are those that 'refract publish --to parquet' writes"
 			}
-			return fmt.Errorf("unknown column %s%s", quote(name), hint)
+			return fmt.Errorf("unknown column %s%s", text.Quote(name), hint)
 		}
 		have, _ := got.Lookup(path...)
 		if h, w := have.Node.Type().Kind(), leaf.Node.Type().Kind(); h != w {

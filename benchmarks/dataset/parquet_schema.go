@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // parquetSegment is the schema of a row. Pointers are texts that may be
@@ -172,7 +173,7 @@ func variantsOf(field string, rows []parquetVariant, names *jsonline.Names) ([]r
 	return out, nil
 }
 
-func (p *parquetVariant) origin(text refract.Text, names *jsonline.Names) (*refract.Origin, error) {
+func (p *parquetVariant) origin(own refract.Text, names *jsonline.Names) (*refract.Origin, error) {
 	o := &refract.Origin{
 		Revision: jsonline.Intern(names, p.Revision), ServedModel: jsonline.Intern(names, p.ServedModel), Sampling: jsonline.Intern(names, p.Sampling),
 		PromptTokens: int(p.PromptTokens), CompletionTokens: int(p.CompletionTokens),
@@ -187,12 +188,12 @@ func (p *parquetVariant) origin(text refract.Text, names *jsonline.Names) (*refr
 		}
 		return nil, fmt.Errorf("raw_is is %q, but there is an origin; write %q, %q or %q", rawUnknown, rawText, rawOther, rawMissing)
 	case rawText:
-		o.Raw = text
+		o.Raw = own
 	case rawOther:
 		o.Raw = textOf(p.Raw)
 	case rawMissing:
 	default:
-		return nil, fmt.Errorf("raw_is is %s; write %q, %q or %q", quote(p.RawIs), rawText, rawOther, rawMissing)
+		return nil, fmt.Errorf("raw_is is %s; write %q, %q or %q", text.Quote(p.RawIs), rawText, rawOther, rawMissing)
 	}
 	if p.Created != "" {
 		t, err := time.Parse(time.RFC3339Nano, p.Created)
@@ -200,7 +201,7 @@ func (p *parquetVariant) origin(text refract.Text, names *jsonline.Names) (*refr
 			t, err = t.UTC(), checkTime(t)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("created is %s; write a date and time such as 2024-02-29T13:00:00Z", quote(p.Created))
+			return nil, fmt.Errorf("created is %s; write a date and time such as 2024-02-29T13:00:00Z", text.Quote(p.Created))
 		}
 		o.Created = t
 	}

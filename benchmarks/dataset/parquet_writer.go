@@ -8,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 const (
@@ -60,7 +61,7 @@ func (e *ParquetEncoder) Encode(s *refract.Segment) error {
 		return errors.New("the Parquet file is closed already")
 	}
 	if e.err = e.encode(s); e.err != nil {
-		e.err = fmt.Errorf("cannot write segment %s: %w", quote(s.ID), e.err)
+		e.err = fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), e.err)
 	}
 	return e.err
 }

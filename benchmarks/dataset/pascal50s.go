@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset/internal/matfile"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // PASCAL-50S (Vedantam et al., "CIDEr", CVPR 2015) is released as two MATLAB
@@ -110,7 +111,7 @@ func readPairs(path string) ([]*refract.Segment, error) {
 		return nil, failFile(path, "category: %w", err)
 	}
 	if len(categories) != len(segments) {
-		return nil, failFile(path, "%s, but %s in new_input; each pair has one", plural(len(categories), "category number"), plural(len(segments), "pair"))
+		return nil, failFile(path, "%s, but %s in new_input; each pair has one", english.Count(len(categories), "category number"), english.Count(len(segments), "pair"))
 	}
 	for i, c := range categories {
 		k := int(c)
@@ -134,7 +135,7 @@ func addVotes(ctx context.Context, path string, segments []*refract.Segment, war
 		return err
 	}
 	if len(segments) == 0 || a.Len() == 0 || a.Len()%len(segments) != 0 {
-		return failFile(path, "%s for %s; each pair must have as many", plural(a.Len(), "vote"), plural(len(segments), "pair"))
+		return failFile(path, "%s for %s; each pair must have as many", english.Count(a.Len(), "vote"), english.Count(len(segments), "pair"))
 	}
 	each := a.Len() / len(segments)
 	var differ []string
@@ -181,7 +182,7 @@ func addVotes(ctx context.Context, path string, segments []*refract.Segment, war
 	})
 	if err == nil && len(differ) > 0 {
 		warn(Warning{refract.Position{File: path}, fmt.Sprintf("the votes of %s are on other candidates than %s has (ids %s); those of the votes are taken",
-			plural(len(differ), "pair"), pairsFile, someIDs(differ[:min(len(differ), shownIDs)], len(differ)))})
+			english.Count(len(differ), "pair"), pairsFile, someIDs(differ[:min(len(differ), shownIDs)], len(differ)))})
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // A preference is a segment with two outputs, of the systems "a" and "b", and
@@ -42,7 +43,7 @@ func openPreferences(place string, o Options) (refract.Dataset, error) {
 	if o.Judgements {
 		for _, name := range o.JudgementNames {
 			if name != preferenceName {
-				return nil, failFile(place, "has no human scores %s; it has %q", quote(name), preferenceName)
+				return nil, failFile(place, "has no human scores %s; it has %q", text.Quote(name), preferenceName)
 			}
 		}
 	}
@@ -83,7 +84,7 @@ func (d *preferences) Segments(ctx context.Context) iter.Seq2[*refract.Segment, 
 			}
 			if err == nil {
 				if first, again := ids.Add(s.ID, int64(l.line)); again {
-					err = failAt(s.Pos, 0, "id %s is that of line %d already; ids must be unique", quote(s.ID), first)
+					err = failAt(s.Pos, 0, "id %s is that of line %d already; ids must be unique", text.Quote(s.ID), first)
 				}
 			}
 			if err != nil {
@@ -146,7 +147,7 @@ func parsePreference(line []byte, pos refract.Position) (*refract.Segment, error
 				var t refract.Text
 				t, err = readText(r)
 				if preferred = t.Value; err == nil && t.Valid && !slices.Contains(winners, preferred) {
-					err = jsonline.Fault(at, `field preferred is %s; write "a", "b", "tie", or null where nobody says`, quote(preferred))
+					err = jsonline.Fault(at, `field preferred is %s; write "a", "b", "tie", or null where nobody says`, text.Quote(preferred))
 				}
 			case "votes":
 				votes, err = readVotes(r)

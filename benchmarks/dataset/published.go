@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // published is a published folder, whose references are checked against its
@@ -44,7 +45,7 @@ func (m *Manifest) open(dir string, o Options) (refract.Dataset, error) {
 	one := func(role string) (string, error) {
 		found := paths(role)
 		if len(found) != 1 {
-			return "", failFile(filepath.Join(dir, ManifestName), "bad manifest: %s with the role %q, where there must be one", plural(len(found), "file"), role)
+			return "", failFile(filepath.Join(dir, ManifestName), "bad manifest: %s with the role %q, where there must be one", english.Count(len(found), "file"), role)
 		}
 		return found[0], nil
 	}
@@ -103,7 +104,7 @@ func (d *published) Segments(ctx context.Context) iter.Seq2[*refract.Segment, er
 		}
 		if got := id.Hash(); ctx.Err() == nil && got != d.manifest.Set {
 			yield(nil, failFile(d.dir, "the references are not those that were published: %s with the hash %s, where %s says %d and %s",
-				plural(id.Segments(), "segment"), refract.SetName(got), ManifestName, d.manifest.Segments, refract.SetName(d.manifest.Set)))
+				english.Count(id.Segments(), "segment"), refract.SetName(got), ManifestName, d.manifest.Segments, refract.SetName(d.manifest.Set)))
 		}
 	}
 }

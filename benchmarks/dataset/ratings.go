@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -42,7 +43,7 @@ func (r *ratedScores) scan(l *lineReader, systems []string, segments int) error 
 	check := func() error {
 		if n := len(r.systems) - 1; n >= 0 && len(r.systems[n].Values) != segments {
 			return failAt(refract.Position{File: l.file, Line: first}, 0, "system %s has %s, but there should be %d",
-				quote(r.systems[n].System), plural(len(r.systems[n].Values), "rating"), segments)
+				text.Quote(r.systems[n].System), english.Count(len(r.systems[n].Values), "rating"), segments)
 		}
 		return nil
 	}
@@ -56,15 +57,15 @@ func (r *ratedScores) scan(l *lineReader, systems []string, segments int) error 
 		}
 		fields := bytes.Split(text.Trim(line), []byte{'\t'})
 		if len(fields) != 2 && len(fields) != 3 {
-			return failAt(l.pos(), 0, "want a system, a rating and perhaps a rater, parted by tabs, not %s", quote(string(line)))
+			return failAt(l.pos(), 0, "want a system, a rating and perhaps a rater, parted by tabs, not %s", text.Quote(string(line)))
 		}
 		name := string(fields[0])
 		if n := len(r.systems) - 1; n < 0 || r.systems[n].System != name {
 			if !slices.Contains(systems, name) {
-				return failAt(l.pos(), 0, "unknown system %s%s: the test set has no outputs of it", quote(name), didYouMean(name, systems))
+				return failAt(l.pos(), 0, "unknown system %s%s: the test set has no outputs of it", text.Quote(name), didYouMean(name, systems))
 			}
 			if slices.ContainsFunc(r.systems, func(s SystemScores) bool { return s.System == name }) {
-				return failAt(l.pos(), 0, "system %s has ratings before those of other systems; the ratings of a system must follow each other", quote(name))
+				return failAt(l.pos(), 0, "system %s has ratings before those of other systems; the ratings of a system must follow each other", text.Quote(name))
 			}
 			if err := check(); err != nil {
 				return err

@@ -6,6 +6,8 @@ import (
 	"iter"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // variantReader reads expanded references beside the segments of a dataset.
@@ -168,5 +170,5 @@ func (d *extended) Segments(ctx context.Context) iter.Seq2[*refract.Segment, err
 
 func tooShort(file string, lines, n int, short *refract.Segment) error {
 	return failFile(file, "has %s, but the dataset has %s; the first without one is %s (%s)",
-		plural(lines, "line"), plural(n, "segment"), quote(short.ID), short.Pos)
+		english.Count(lines, "line"), english.Count(n, "segment"), text.Quote(short.ID), short.Pos)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // referenceRows are expanded references in JSON Lines.
@@ -57,7 +59,7 @@ func (r *rowVariants) extend(ctx context.Context, s *refract.Segment) error {
 	g := got.segment
 	if g.ID != s.ID {
 		return failAt(g.Pos, 0, "want the row of segment %s (%s), found that of %s; the rows must be in the dataset's order, one per segment",
-			quote(s.ID), s.Pos, quote(g.ID))
+			text.Quote(s.ID), s.Pos, text.Quote(g.ID))
 	}
 	if got.hasVariants {
 		if err := checkVariants(g, len(s.References)); err != nil {
@@ -105,14 +107,14 @@ func (r *rowVariants) finish(n int, short *refract.Segment) error {
 	}
 	switch extra, err := r.rows.next(context.Background()); {
 	case err == nil:
-		return failAt(extra.segment.Pos, 0, "row of %s has no segment: the dataset has only %s", quote(extra.segment.ID), plural(n, "segment"))
+		return failAt(extra.segment.Pos, 0, "row of %s has no segment: the dataset has only %s", text.Quote(extra.segment.ID), english.Count(n, "segment"))
 	case err != io.EOF:
 		return err
 	}
 	if r.differ > 0 {
 		r.warn(Warning{refract.Position{File: lines.file}, fmt.Sprintf(
 			"the variants of %s were made from other references than the dataset's (ids %s)",
-			plural(r.differ, "row"), someIDs(r.ids, r.differ))})
+			english.Count(r.differ, "row"), someIDs(r.ids, r.differ))})
 	}
 	return nil
 }

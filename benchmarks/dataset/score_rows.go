@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Score is a score that may be missing.
@@ -64,7 +65,7 @@ func newScoreRows(segments []*refract.Segment) *scoreRows {
 func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error {
 	i, ok := r.index[id]
 	if !ok {
-		return failAt(pos, 0, "the dataset has no segment %s", quote(id))
+		return failAt(pos, 0, "the dataset has no segment %s", text.Quote(id))
 	}
 	var names []string
 	for h := range r.segments[i].Hypotheses {
@@ -74,13 +75,13 @@ func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error 
 			continue
 		}
 		if r.seen[i][h] {
-			return failAt(pos, 0, "segment %s has two scores of system %s", quote(id), quote(system))
+			return failAt(pos, 0, "segment %s has two scores of system %s", text.Quote(id), text.Quote(system))
 		}
 		r.seen[i][h], r.scores[i][h] = true, s
 		r.rows++
 		return nil
 	}
-	return failAt(pos, 0, "segment %s has no output of system %s%s; it has %s", quote(id), quote(system), didYouMean(system, names), list(names))
+	return failAt(pos, 0, "segment %s has no output of system %s%s; it has %s", text.Quote(id), text.Quote(system), didYouMean(system, names), list(names))
 }
 
 func (r *scoreRows) table(path string, warn func(Warning)) error {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -77,20 +78,20 @@ func scanScores(l *lineReader, systems []string, items int, visit func(system st
 		}
 		name, field, ok := splitScore(line)
 		if !ok {
-			return nil, failAt(l.pos(), 0, "want a system, a tab and a score, not %s", quote(string(line)))
+			return nil, failAt(l.pos(), 0, "want a system, a tab and a score, not %s", text.Quote(string(line)))
 		}
 		if b == nil || string(name) != b.system {
 			system, ok := known[string(name)]
 			if !ok {
 				return nil, failAt(l.pos(), 0, "unknown system %s%s: the test set has no outputs of it",
-					quote(string(name)), didYouMean(string(name), systems))
+					text.Quote(string(name)), didYouMean(string(name), systems))
 			}
 			if err := b.check(l.file, items); err != nil {
 				return nil, err
 			}
 			if old := blocks[system]; old != nil {
 				return nil, failAt(l.pos(), 0, "system %s has scores from line %d already; the scores of a system must follow each other",
-					quote(system), old.line)
+					text.Quote(system), old.line)
 			}
 			b = &scoreBlock{system: system, start: before, line: l.line}
 			blocks[system] = b
@@ -116,7 +117,7 @@ func scanScores(l *lineReader, systems []string, items int, visit func(system st
 
 func badScore(pos refract.Position, system string, field []byte) error {
 	return failAt(pos, 0, "the score of system %s is no number: %s; write None where there is no score",
-		quote(system), quote(string(field)))
+		text.Quote(system), text.Quote(string(field)))
 }
 
 // check compares the size of a complete block.
@@ -125,7 +126,7 @@ func (b *scoreBlock) check(file string, items int) error {
 		return nil
 	}
 	return failAt(refract.Position{File: file, Line: b.line}, 0, "system %s has %s of scores, but there should be %d",
-		quote(b.system), plural(b.lines, "line"), items)
+		text.Quote(b.system), english.Count(b.lines, "line"), items)
 }
 
 // splitScore splits a line at its last tab, or at its last white space where

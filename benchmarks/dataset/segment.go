@@ -6,6 +6,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // The fields of a segment and of a variant, in the order in which they are
@@ -125,7 +126,7 @@ func (p *segmentParser) readHumanSystems() error {
 		at := p.json.Offset()
 		name, err := p.json.String()
 		if err == nil && slices.Contains(p.humans, name) {
-			err = jsonline.Fault(at, "system %s is twice in human_systems", quote(name))
+			err = jsonline.Fault(at, "system %s is twice in human_systems", text.Quote(name))
 		}
 		p.humans = append(p.humans, name)
 		return err
@@ -253,7 +254,7 @@ func (p *segmentParser) time() (time.Time, error) {
 		t, err = t.UTC(), checkTime(t)
 	}
 	if err != nil {
-		return time.Time{}, jsonline.Unwanted(at, want, quote(string(s)))
+		return time.Time{}, jsonline.Unwanted(at, want, text.Quote(string(s)))
 	}
 	return t, nil
 }
@@ -266,7 +267,7 @@ func (p *segmentParser) finish(s *refract.Segment) error {
 	for _, name := range p.humans {
 		i := slices.IndexFunc(p.hypotheses, func(h refract.Hypothesis) bool { return h.System == name })
 		if i < 0 {
-			return failAt(p.pos, 0, "segment %s: human_systems names %s, which is not in hypotheses", quote(s.ID), quote(name))
+			return failAt(p.pos, 0, "segment %s: human_systems names %s, which is not in hypotheses", text.Quote(s.ID), text.Quote(name))
 		}
 		p.hypotheses[i].Human = true
 	}

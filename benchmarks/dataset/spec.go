@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // specOptions are the "key=value" parts of a spec such as
@@ -33,16 +35,16 @@ func splitSpec(scheme, place string, once, many []string) (path string, o specOp
 			path += "," + part
 			continue
 		case !ok:
-			err = fmt.Errorf("%s has no value", quote(part))
+			err = fmt.Errorf("%s has no value", text.Quote(part))
 		case !slices.Contains(known, key):
-			err = fmt.Errorf("has the unknown option %s%s; the options are %s", quote(key), didYouMean(key, known), strings.Join(known, ", "))
+			err = fmt.Errorf("has the unknown option %s%s; the options are %s", text.Quote(key), didYouMean(key, known), strings.Join(known, ", "))
 		case value == "":
 			err = fmt.Errorf("the option %s is empty", key)
 		case len(o[key]) > 0 && slices.Contains(once, key):
 			err = fmt.Errorf("the option %s is given twice", key)
 		}
 		if err != nil {
-			return "", nil, &SpecError{fmt.Sprintf("dataset %s: %v", quote(scheme+":"+place), err)}
+			return "", nil, &SpecError{fmt.Sprintf("dataset %s: %v", text.Quote(scheme+":"+place), err)}
 		}
 		o[key] = append(o[key], value)
 	}

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // openSummEval reads the annotations of SummEval (Fabbri et al., TACL 2021) in
@@ -68,7 +70,7 @@ func readSummEval(ctx context.Context, l *lineReader, warn func(Warning)) ([]*re
 			segments = append(segments, s)
 		}
 		if n, again := lines[place{row.id, row.model}]; again {
-			return nil, failAt(l.pos(), 0, "id %s has a summary by %s on line %d already; a model has one summary per article", quote(row.id), quote(row.model), n)
+			return nil, failAt(l.pos(), 0, "id %s has a summary by %s on line %d already; a model has one summary per article", text.Quote(row.id), text.Quote(row.model), n)
 		}
 		lines[place{row.id, row.model}] = l.line
 		if row.source != s.Source {
@@ -84,7 +86,7 @@ func readSummEval(ctx context.Context, l *lineReader, warn func(Warning)) ([]*re
 	for _, field := range []string{"text", "references"} {
 		if n := differ[field]; n > 0 {
 			warn(Warning{refract.Position{File: l.file}, fmt.Sprintf(
-				"%s: %s is not that of the first row with the same id, which is taken for all", plural(n, "row"), quote(field))})
+				"%s: %s is not that of the first row with the same id, which is taken for all", english.Count(n, "row"), text.Quote(field))})
 		}
 	}
 	return segments, nil

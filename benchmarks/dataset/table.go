@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // table is a file of comma- or tab-separated values whose first row names the
@@ -56,7 +58,7 @@ func parseTable(path string, b []byte, warn func(Warning)) (*table, error) {
 			var p *csv.ParseError
 			if errors.As(err, &p) {
 				if errors.Is(err, csv.ErrFieldCount) {
-					return nil, failAt(refract.Position{File: path, Line: p.StartLine}, 0, "the row has %s, but the first row names %d", plural(len(row), "column"), len(t.columns))
+					return nil, failAt(refract.Position{File: path, Line: p.StartLine}, 0, "the row has %s, but the first row names %d", english.Count(len(row), "column"), len(t.columns))
 				}
 				return nil, failAt(refract.Position{File: path, Line: p.Line}, p.Column, "bad table: %w", p.Err)
 			}
@@ -66,7 +68,7 @@ func parseTable(path string, b []byte, warn func(Warning)) (*table, error) {
 		if t.columns == nil {
 			for i, name := range row {
 				if name != "" && slices.Contains(row[:i], name) {
-					return nil, failAt(refract.Position{File: path, Line: line}, 0, "two columns are named %s", quote(name))
+					return nil, failAt(refract.Position{File: path, Line: line}, 0, "two columns are named %s", text.Quote(name))
 				}
 			}
 			t.columns = row
@@ -99,7 +101,7 @@ func (t *table) column(names ...string) int {
 func (t *table) need(names ...string) (int, error) {
 	i := t.column(names...)
 	if i < 0 {
-		return i, failAt(refract.Position{File: t.file, Line: 1}, 0, "there is no column %s; there are %s", quote(names[0]), list(t.columns))
+		return i, failAt(refract.Position{File: t.file, Line: 1}, 0, "there is no column %s; there are %s", text.Quote(names[0]), list(t.columns))
 	}
 	return i, nil
 }
@@ -113,7 +115,7 @@ func (t *table) number(row, column int) (value float64, ok bool, err error) {
 	}
 	value, ok, isScore := parseScore([]byte(field))
 	if !isScore {
-		return 0, false, failAt(t.pos(row), 0, "column %s is %s; want a number, or nothing where there is no score", quote(t.columns[column]), quote(field))
+		return 0, false, failAt(t.pos(row), 0, "column %s is %s; want a number, or nothing where there is no score", text.Quote(t.columns[column]), text.Quote(field))
 	}
 	return value, ok, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -47,12 +48,12 @@ func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
 			return nil, failFile(h.Path, "the hypothesis file has no system name")
 		}
 		if other, ok := paths[h.Name]; ok {
-			return nil, failFile(h.Path, "system %s has the file %s already; give the systems different names", quote(h.Name), other)
+			return nil, failFile(h.Path, "system %s has the file %s already; give the systems different names", text.Quote(h.Name), other)
 		}
 		paths[h.Name] = h.Path
 		in, err := newInput(h.Path)
 		if err != nil {
-			return nil, fmt.Errorf("system %s: %w", quote(h.Name), err)
+			return nil, fmt.Errorf("system %s: %w", text.Quote(h.Name), err)
 		}
 		d.systems = append(d.systems, system{name: h.Name, texts: in})
 	}
@@ -95,5 +96,5 @@ func (d *parallel) transposed() string {
 		}
 	}
 	return fmt.Sprintf("the references look transposed: %s of %s each for %s; give one file per reference, with one line per segment",
-		plural(len(d.references), "file"), plural(each, "line"), plural(segments, "segment"))
+		english.Count(len(d.references), "file"), english.Count(each, "line"), english.Count(segments, "segment"))
 }

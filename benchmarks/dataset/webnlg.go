@@ -26,7 +26,7 @@ func openWebNLG(place string, o Options) (refract.Dataset, error) {
 	switch _, err := os.Stat(scores); {
 	case err == nil:
 		if len(options) > 0 {
-			return nil, &SpecError{fmt.Sprintf("dataset %s: the options are for the challenge of 2020; %s is of 2017", quote("webnlg:"+place), dir)}
+			return nil, &SpecError{fmt.Sprintf("dataset %s: the options are for the challenge of 2020; %s is of 2017", text.Quote("webnlg:"+place), dir)}
 		}
 		return openHeld(dir, o, func(ctx context.Context, warn func(Warning)) ([]*refract.Segment, error) {
 			return readWebNLG2017(ctx, dir, warn)
@@ -43,7 +43,7 @@ func openWebNLG(place string, o Options) (refract.Dataset, error) {
 	case "judged":
 		w.judged = true
 	default:
-		return nil, &SpecError{fmt.Sprintf("dataset %s: segments is %s; write all or judged", quote("webnlg:"+place), quote(s))}
+		return nil, &SpecError{fmt.Sprintf("dataset %s: segments is %s; write all or judged", text.Quote("webnlg:"+place), text.Quote(s))}
 	}
 	return openHeld(dir, o, w.read)
 }
@@ -125,10 +125,10 @@ func addTeams(ctx context.Context, t *table, index map[string]*refract.Segment) 
 		}
 		s := index[text.Trim(mr)]
 		if s == nil {
-			return failAt(t.pos(i), 0, "the meaning representation %s is not in MRs.txt", quote(mr))
+			return failAt(t.pos(i), 0, "the meaning representation %s is not in MRs.txt", text.Quote(mr))
 		}
 		if slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == team }) {
-			return failAt(t.pos(i), 0, "team %s has another row for the same meaning representation (line %d of MRs.txt)", quote(team), s.Pos.Line)
+			return failAt(t.pos(i), 0, "team %s has another row for the same meaning representation (line %d of MRs.txt)", text.Quote(team), s.Pos.Line)
 		}
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: team, Text: refract.NewText(row[c[2]]), Human: team == webnlg2017Human})
 		for _, column := range c[3:] {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -73,7 +74,7 @@ func (w *webnlg2020) readEntries(path string, warn func(Warning)) ([]*refract.Se
 			return r.Elements(func(i int) error {
 				return r.Members("entry", func(id []byte) error {
 					if len(segments) > i || string(id) != ordinal(i) {
-						return jsonline.Fault(r.Name(), "entry %s where %q should be", quote(string(id)), ordinal(len(segments)))
+						return jsonline.Fault(r.Name(), "entry %s where %q should be", text.Quote(string(id)), ordinal(len(segments)))
 					}
 					line, _ := r.Position(r.Name())
 					s := &refract.Segment{ID: string(id), Pos: refract.Position{File: path, Line: line}}
@@ -181,7 +182,7 @@ func (w *webnlg2020) addSubmissions(ctx context.Context, segments []*refract.Seg
 			return err
 		}
 		if len(lines) != len(segments) {
-			return failFile(path, "has %s, but %s has %s; line k must belong to entry k", plural(len(lines), "line"), references, plural(len(segments), "segment"))
+			return failFile(path, "has %s, but %s has %s; line k must belong to entry k", english.Count(len(lines), "line"), references, english.Count(len(segments), "segment"))
 		}
 		for i, line := range lines {
 			segments[i].Hypotheses = append(segments[i].Hypotheses, refract.Hypothesis{System: team, Text: refract.NewText(line)})
@@ -211,11 +212,11 @@ func (w *webnlg2020) addScores(ctx context.Context, segments []*refract.Segment,
 			return r.Members("segment", func(id []byte) error {
 				n, err := strconv.Atoi(string(id))
 				if err != nil || n < 1 || n > len(segments) {
-					return jsonline.Fault(r.Name(), "there is no segment %s; there are 1 to %d", quote(string(id)), len(segments))
+					return jsonline.Fault(r.Name(), "there is no segment %s; there are 1 to %d", text.Quote(string(id)), len(segments))
 				}
 				s := segments[n-1]
 				if slices.ContainsFunc(s.Judgements, func(j refract.Judgement) bool { return j.System == team }) {
-					return jsonline.Fault(r.Name(), "segment %s is there twice", quote(string(id)))
+					return jsonline.Fault(r.Name(), "segment %s is there twice", text.Quote(string(id)))
 				}
 				var scores average
 				if err := readRaters(r, &scores); err != nil {
@@ -234,7 +235,7 @@ func (w *webnlg2020) addScores(ctx context.Context, segments []*refract.Segment,
 			return nil, err
 		}
 		if without > 0 {
-			warn(Warning{refract.Position{File: path}, fmt.Sprintf("the scores of %s are not used: there is no submission of %s", plural(without, "segment"), quote(team))})
+			warn(Warning{refract.Position{File: path}, fmt.Sprintf("the scores of %s are not used: there is no submission of %s", english.Count(without, "segment"), text.Quote(team))})
 		}
 	}
 	return judged, nil

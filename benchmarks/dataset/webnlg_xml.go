@@ -70,7 +70,7 @@ func parseWebNLGXML(path string, b []byte, language string) ([]*refract.Segment,
 		digits, _ := strings.CutPrefix(e.ID, "Id")
 		n, err := strconv.Atoi(digits)
 		if err != nil || n < 1 || byNumber[n] != nil {
-			return nil, failAt(pos, 0, "the entry has the eid %s; want Id1, Id2 and so on, each once", quote(e.ID))
+			return nil, failAt(pos, 0, "the entry has the eid %s; want Id1, Id2 and so on, each once", text.Quote(e.ID))
 		}
 		for i, t := range e.Triples {
 			e.Triples[i] = text.Trim(t)

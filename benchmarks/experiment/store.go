@@ -14,6 +14,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Store is a folder of what was computed: cells as matrices in Parquet
@@ -81,8 +82,8 @@ type Usage struct {
 // String says it in a line.
 func (u Usage) String() string {
 	return fmt.Sprintf("scored %d cells in %s, reused %d in %d; computed %s, reused %d",
-		u.ScoredCells, plural(u.ScoredMatrices, "matrix", "matrices"), u.ReusedCells, u.ReusedMatrices,
-		plural(u.ComputedStatistics, "statistic", "statistics"), u.ReusedStatistics)
+		u.ScoredCells, english.Count(u.ScoredMatrices, "matrix", "matrices"), u.ReusedCells, u.ReusedMatrices,
+		english.Count(u.ComputedStatistics, "statistic", "statistics"), u.ReusedStatistics)
 }
 
 // digest hashes what parts of a key are made of.
@@ -141,11 +142,4 @@ func (d *digest) texts(segments []*refract.Segment, source bool) {
 			d.maybe(s.Hypotheses[i].Text)
 		}
 	}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

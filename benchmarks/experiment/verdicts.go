@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -278,7 +279,7 @@ func (c *CurveResult) verdict(several bool) (Verdict, bool) {
 		v.Outcome, v.Value, v.Range = report.Worse, negative(first.ToAll), mirrored(first.ToAllRange)
 		v.Text = fmt.Sprintf("%s %s%s, %s, references chosen by %s: more references do harm; all %d are %s against %d", c.Metric, c.Aggregator,
 			c.on(several), c.Statistic, c.By, c.Most, change(v.Value, v.Range), first.References)
-		v.Numbers = []Fact{fact(plural(first.References, "reference", "references"), six(first.Value))}
+		v.Numbers = []Fact{fact(english.Count(first.References, "reference", "references"), six(first.Value))}
 		return v, true
 	}
 	at := slices.IndexFunc(c.Points, func(p Point) bool { return p.References >= c.Enough })
@@ -304,7 +305,7 @@ func (c *CurveResult) verdict(several bool) (Verdict, bool) {
 	v.Value, v.Range = negative(p.ToAll), mirrored(p.ToAllRange)
 	last := &c.Points[len(c.Points)-1]
 	for _, q := range []*Point{first, p, last} {
-		f := fact(plural(q.References, "reference", "references"), six(q.Value))
+		f := fact(english.Count(q.References, "reference", "references"), six(q.Value))
 		if !slices.Contains(v.Numbers, f) {
 			v.Numbers = append(v.Numbers, f)
 		}
@@ -375,7 +376,7 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 		}
 		v.Text += fmt.Sprintf("; leaving out costs significantly for %s%s", strings.Join(needed[:min(most, len(needed))], ", "), more)
 		if spare > 0 {
-			v.Text += fmt.Sprintf(", and not for %s", plural(spare, "prompt", "prompts"))
+			v.Text += fmt.Sprintf(", and not for %s", english.Count(spare, "prompt", "prompts"))
 		}
 	}
 	v.Numbers = []Fact{fact("single reference", six(p.Single)), fact("all references", six(p.All))}
@@ -429,7 +430,7 @@ func strataVerdicts(all []Stratum, several bool) []Verdict {
 			k.a.Metric, top.AName, top.BName, k.about.on(several), k.about.Statistic, k.dimension,
 			top.Name, change(top.Value, top.Interval), low.Name, change(low.Value, low.Interval), apart)
 		for _, s := range g {
-			v.Numbers = append(v.Numbers, fact(s.Name+", "+plural(s.Segments, "segment", "segments"), change(s.Value, s.Interval)))
+			v.Numbers = append(v.Numbers, fact(s.Name+", "+english.Count(s.Segments, "segment", "segments"), change(s.Value, s.Interval)))
 		}
 		out = append(out, v)
 	}

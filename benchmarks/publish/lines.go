@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -38,7 +39,7 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 		}
 	}
 	if len(references) != len(c.files) {
-		return fmt.Errorf("it has %s where the segments before have %d; text files hold the same number for all, %s", plural(len(references), "reference"), len(c.files), useWhole)
+		return fmt.Errorf("it has %s where the segments before have %d; text files hold the same number for all, %s", english.Count(len(references), "reference"), len(c.files), useWhole)
 	}
 	if c.sources != nil {
 		if err := c.line(c.sources, source, "the source"); err != nil {
@@ -52,14 +53,6 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 	}
 	c.n++
 	return nil
-}
-
-// plural returns "1 reference" or "2 references".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 const useWhole = "but jsonl and parquet any"

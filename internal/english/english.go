@@ -1,17 +1,29 @@
 // Package english writes counts in messages.
 package english
 
-import "strconv"
+import (
+	"strconv"
 
-// Count returns "1 line", "2 lines". A noun whose plural is not made by an s
-// comes with it: Count(2, "matrix", "matrices").
+	"github.com/dustin/go-humanize"
+)
+
+// Count returns "1 line", "2000 lines". A noun whose plural is not made by an
+// s comes with it: Count(2, "matrix", "matrices").
 func Count(n int, noun string, plural ...string) string {
+	return strconv.Itoa(n) + " " + numbered(n, noun, plural)
+}
+
+// Thousands is Count with commas, for large numbers: "2,000 lines".
+func Thousands(n int, noun string, plural ...string) string {
+	return humanize.Comma(int64(n)) + " " + numbered(n, noun, plural)
+}
+
+func numbered(n int, noun string, plural []string) string {
 	switch {
 	case n == 1:
+		return noun
 	case len(plural) > 0:
-		noun = plural[0]
-	default:
-		noun += "s"
+		return plural[0]
 	}
-	return strconv.Itoa(n) + " " + noun
+	return noun + "s"
 }

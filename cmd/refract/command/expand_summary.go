@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/report"
 )
@@ -23,14 +22,7 @@ type incompleteError struct {
 
 func (e *incompleteError) Error() string {
 	return fmt.Sprintf("%s without an answer, in %s with the verdict %q and the reason; the same command asks again",
-		count(e.failed, "request"), e.output, diversify.Failed)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return humanize.Comma(int64(n)) + " " + noun + "s"
+		english.Thousands(e.failed, "request"), e.output, diversify.Failed)
 }
 
 // observer shows what is new in each snapshot.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
@@ -80,7 +81,7 @@ func (g *explained) add(s *refract.SegmentScores) error {
 func (g *explained) warn(e *env) {
 	for k, m := range g.Metrics() {
 		if n := g.WithoutSource(k); n > 0 {
-			e.warn("%s: %s without a source, which it needs: their scores are missing", m.Info().Name, count(n, "segment"))
+			e.warn("%s: %s without a source, which it needs: their scores are missing", m.Info().Name, english.Thousands(n, "segment"))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 )
@@ -84,7 +85,7 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 	}
 	s.gather.warn(e)
 	if n := s.gather.Unneeded; n > 0 {
-		e.note("%s of references left out, as they could not change a score", count(n, "call"))
+		e.note("%s of references left out, as they could not change a score", english.Thousands(n, "call"))
 	}
 	if s.pool == nil || s.incomplete != nil {
 		return nil

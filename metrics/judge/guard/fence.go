@@ -3,6 +3,8 @@ package guard
 import (
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // Names of the fields that prompts have.
@@ -40,18 +42,12 @@ func Fence(field, text string) string {
 			dst = utf8.AppendRune(dst, r)
 		case r > 0xffff:
 			a, b := utf16.EncodeRune(r)
-			dst = appendUnit(appendUnit(dst, a), b)
+			dst = jsonline.AppendEscape(jsonline.AppendEscape(dst, a), b)
 		default:
-			dst = appendUnit(dst, r)
+			dst = jsonline.AppendEscape(dst, r)
 		}
 	}
 	return string(dst) + `"}`
-}
-
-const hexDigits = "0123456789abcdef"
-
-func appendUnit(dst []byte, r rune) []byte {
-	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
 // escaped reports whether a character is part of how special tokens are

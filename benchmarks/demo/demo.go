@@ -9,7 +9,21 @@
 package demo
 
 import (
+	"bytes"
+	"context"
 	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // Model is the model's name under which the answers are recorded.
@@ -26,3 +40,53 @@ func Sample() []byte { return append([]byte(nil), sample...) }
 
 // Answers returns the recorded answers as JSON Lines of cache entries.
 func Answers() []byte { return append([]byte(nil), answers...) }
+
+// Expand expands the sample from its recorded answers.
+func Expand(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) {
+	store := cache.NewMemory()
+	if _, err := cache.Import(ctx, bytes.NewReader(answers), store); err != nil {
+		return nil, diversify.Summary{}, err
+	}
+	ds, err := dataset.Open("jsonl:-", dataset.Options{Judgements: true, Stdin: bytes.NewReader(sample)})
+	if err != nil {
+		return nil, diversify.Summary{}, err
+	}
+	checks, err := check.New(check.Config{})
+	if err != nil {
+		return nil, diversify.Summary{}, err
+	}
+	x, err := diversify.New(diversify.Config{
+		Prompts: diversify.Ten(), Model: Model, Config: ask.Config{Store: store},
+		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP, Check: checks, Resample: 2,
+	})
+	if err != nil {
+		return nil, diversify.Summary{}, err
+	}
+	var out []*refract.Segment
+	sum, err := x.Expand(ctx, ds, func(s *refract.Segment) error {
+		out = append(out, s)
+		return nil
+	})
+	return out, sum, err
+}
+
+// Write saves the sample and the answers in a folder, as sample.jsonl and
+// answers.jsonl, which must not be there yet.
+func Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return errors.Join(writeNew(filepath.Join(dir, "sample.jsonl"), sample), writeNew(filepath.Join(dir, "answers.jsonl"), answers))
+}
+
+func writeNew(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already; move it away, or choose another folder", path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}

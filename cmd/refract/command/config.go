@@ -1,15 +1,8 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"net/url"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/config"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
@@ -46,17 +39,6 @@ passwords of Postgres into PGPASSWORD or ~/.pgpass.
 Keys: base-url, concurrency, rpm, tpm, timeout, retries, max-wait, wait, model,
 judge-model, embeddings, cache, prices, max-cost, max-calls, max-time.`
 
-// configFile is looked for in the working directory, and nowhere else: one
-// beside data could send a key to a server of its author's choice.
-const configFile = "refract.yaml"
-
-// configKeys are the flags that a configuration file or the environment may
-// state.
-var configKeys = []string{
-	"base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "max-wait", "wait",
-	"model", "judge-model", "embeddings", "cache", "prices", "max-cost", "max-calls", "max-time",
-}
-
 const environmentPrefix = "REFRACT_"
 
 // environmentName is the variable that stands for a flag.
@@ -68,7 +50,7 @@ func environmentName(key string) string {
 // flag of the same name with another meaning, such as a filter, may not.
 func isConfigured(f *pflag.Flag) bool {
 	in := sectionOf(f)
-	return slices.Contains(configKeys, f.Name) && (in == modelFlags || in == budgetFlags)
+	return slices.Contains(config.Keys, f.Name) && (in == modelFlags || in == budgetFlags)
 }
 
 // configure sets the flags of a command that are not on the command line by the
@@ -84,9 +66,9 @@ func (e *env) configure(cmd *cobra.Command) error {
 		return nil
 	}
 	e.checkEnvironment()
-	file, err := readConfig(e.configPath)
+	file, err := config.Read(e.configPath)
 	if err != nil {
-		return err
+		return usagef("%w", err)
 	}
 	var used []string
 	for _, f := range open {
@@ -94,7 +76,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 			continue
 		}
 		name := environmentName(f.Name)
-		values, fromFile := file.values[f.Name]
+		values, fromFile := file.Values[f.Name]
 		switch v := e.getenv(name); {
 		case v != "" && f.Value.Type() == "stringArray":
 			for _, one := range strings.Fields(strings.ReplaceAll(v, ",", " ")) {
@@ -103,7 +85,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 		case v != "":
 			err = f.Value.Set(v)
 		case fromFile && f.Name == "base-url" && e.getenv("OPENAI_BASE_URL") != "":
-			e.note("%s: base-url is not used, as OPENAI_BASE_URL is set", file.path)
+			e.note("%s: base-url is not used, as OPENAI_BASE_URL is set", file.Path)
 			continue
 		case fromFile:
 			name = ""
@@ -123,7 +105,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 		}
 	}
 	if len(used) > 0 {
-		fmt.Fprintf(e.stderr, "configuration: %s (%s)\n", visibleLines(file.path), strings.Join(used, ", "))
+		fmt.Fprintf(e.stderr, "configuration: %s (%s)\n", visibleLines(file.Path), strings.Join(used, ", "))
 	}
 	return nil
 }
@@ -134,112 +116,11 @@ func (e *env) checkEnvironment() {
 		name, _, _ := strings.Cut(variable, "=")
 		word, ours := strings.CutPrefix(name, environmentPrefix)
 		key := strings.ToLower(strings.ReplaceAll(word, "_", "-"))
-		if !ours || slices.Contains(configKeys, key) {
+		if !ours || slices.Contains(config.Keys, key) {
 			continue
 		}
-		if near := suggest.Nearest(key, configKeys); near != "" {
+		if near := suggest.Nearest(key, config.Keys); near != "" {
 			e.warn("the environment variable %s means nothing; did you mean %s?", name, environmentName(near))
 		}
 	}
-}
-
-// config is what a configuration file states.
-type config struct {
-	*yamlfile.File
-	path   string
-	values map[string][]string // by flag
-}
-
-// readConfig reads a configuration file: that of the working directory where
-// path is "", which may be missing.
-func readConfig(path string) (*config, error) {
-	named := path != ""
-	if !named {
-		path = configFile
-	}
-	in, err := os.Open(path)
-	if !named && errors.Is(err, fs.ErrNotExist) {
-		return &config{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	c := &config{path: path, values: map[string][]string{}}
-	if c.File, err = yamlfile.Read(path, in); err != nil {
-		return nil, usagef("%w", err)
-	}
-	var raw map[string]any
-	if err := c.Decode(&raw, "state flags about models, servers and budgets"); err != nil {
-		return nil, usagef("%w", err)
-	}
-	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		if c.values[key], err = configValues(filepath.Dir(path), key, raw[key]); err != nil {
-			return nil, usagef("%w", c.At(err))
-		}
-	}
-	return c, nil
-}
-
-// secretKey is what a key that holds a secret is called.
-var secretKey = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
-
-const secretHelp = "a secret has no place in this file: keys of servers are read from OPENAI_API_KEY, passwords of Postgres from PGPASSWORD or ~/.pgpass"
-
-// configValues are the values of a key, as its flag takes them. No message
-// holds a value.
-func configValues(dir, key string, value any) ([]string, error) {
-	switch {
-	case slices.Contains(configKeys, key):
-	case secretKey.MatchString(key):
-		return nil, yamlfile.Wrong(key, secretHelp)
-	default:
-		return nil, yamlfile.Wrong(key, "%s", suggest.Unknown("key", key, configKeys))
-	}
-	var values []string
-	switch v := value.(type) {
-	case nil:
-		return nil, yamlfile.Wrong(key, "has no value")
-	case []any:
-		if key != "base-url" {
-			return nil, yamlfile.Wrong(key, "takes one value, not a list")
-		}
-		for _, one := range v {
-			values = append(values, fmt.Sprint(one))
-		}
-	case map[string]any:
-		if key != "prices" {
-			return nil, yamlfile.Wrong(key, "takes one value, not a table")
-		}
-		table, err := json.Marshal(v)
-		if err != nil {
-			return nil, yamlfile.Wrong(key, "%w", err)
-		}
-		return []string{string(table)}, nil
-	default:
-		values = []string{fmt.Sprint(v)}
-	}
-	for i, v := range values {
-		if holdsSecret(v) {
-			return nil, yamlfile.Wrong(key, secretHelp)
-		}
-		if isPath := key == "prices" || key == "cache" && !cache.IsPostgres(v); isPath && !filepath.IsAbs(v) {
-			values[i] = filepath.Join(dir, v)
-		}
-	}
-	return values, nil
-}
-
-// holdsSecret reports whether a value is an address with a password, or looks
-// like a key.
-func holdsSecret(v string) bool {
-	if strings.HasPrefix(v, "sk-") || strings.Contains(v, "password=") {
-		return true
-	}
-	u, err := url.Parse(v)
-	if err != nil || u.User == nil {
-		return false
-	}
-	_, has := u.User.Password()
-	return has
 }

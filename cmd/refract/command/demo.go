@@ -1,14 +1,9 @@
 package command
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"iter"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -17,10 +12,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/demo"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -50,7 +41,7 @@ a recorded answer to each of the ten prompts. No network is used.
 }
 
 func (e *env) demo(ctx context.Context) error {
-	segments, sum, err := e.expandSample(ctx)
+	segments, sum, err := demo.Expand(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,10 +52,10 @@ Texts, systems, answers and judgements are the authors' own: they show how the
 program works, not that the method does.
 
 `, sum.Segments, sum.Cached, sum.Rejected, sum.Resampled)
-	if err := e.demoScores(ctx, segments); err != nil {
+	if err := e.demoScores(ctx, dataset.InMemory(segments)); err != nil {
 		return err
 	}
-	if err := e.demoComparison(ctx, segments); err != nil {
+	if err := e.demoComparison(ctx, dataset.InMemory(segments)); err != nil {
 		return err
 	}
 	_, err = io.WriteString(e.stdout, demoNext)
@@ -81,48 +72,6 @@ Go on with your own data:
   refract score jsonl:expanded.jsonl -a single,max
   refract compare mtme:DIR/wmt22/zh-en --references div-ref:FILE
 `
-
-// memoryDataset is segments at hand.
-type memoryDataset []*refract.Segment
-
-func (m memoryDataset) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range m {
-			if !yield(s, nil) {
-				return
-			}
-		}
-	}
-}
-
-// expandSample expands the sample from its recorded answers.
-func (e *env) expandSample(ctx context.Context) (memoryDataset, diversify.Summary, error) {
-	store := cache.NewMemory()
-	if _, err := cache.Import(ctx, bytes.NewReader(demo.Answers()), store); err != nil {
-		return nil, diversify.Summary{}, err
-	}
-	ds, err := dataset.Open("jsonl:-", dataset.Options{Judgements: true, Stdin: bytes.NewReader(demo.Sample())})
-	if err != nil {
-		return nil, diversify.Summary{}, err
-	}
-	checks, err := check.New(check.Config{})
-	if err != nil {
-		return nil, diversify.Summary{}, err
-	}
-	x, err := diversify.New(diversify.Config{
-		Prompts: diversify.Ten(), Model: demo.Model, Config: ask.Config{Store: store},
-		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP, Check: checks, Resample: defaultResample,
-	})
-	if err != nil {
-		return nil, diversify.Summary{}, err
-	}
-	var out memoryDataset
-	sum, err := x.Expand(ctx, ds, func(s *refract.Segment) error {
-		out = append(out, s)
-		return nil
-	})
-	return out, sum, err
-}
 
 // demoScores shows the systems' scores with one reference and with all.
 func (e *env) demoScores(ctx context.Context, ds refract.Dataset) error {
@@ -205,16 +154,8 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 
 // writeSample saves the sample's files.
 func (e *env) writeSample(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := demo.Write(dir); err != nil {
 		return err
-	}
-	for _, file := range []struct {
-		name string
-		data []byte
-	}{{"sample.jsonl", demo.Sample()}, {"answers.jsonl", demo.Answers()}} {
-		if err := writeNew(filepath.Join(dir, file.name), file.data); err != nil {
-			return err
-		}
 	}
 	e.note("wrote %s and %s; go on with", filepath.Join(dir, "sample.jsonl"), filepath.Join(dir, "answers.jsonl"))
 	e.note("  refract cache import %s %s", filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "answers.jsonl"))
@@ -222,17 +163,4 @@ func (e *env) writeSample(dir string) error {
 		filepath.Join(dir, "sample.jsonl"), demo.Model, filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "expanded.jsonl"))
 	e.note("  refract compare jsonl:%s", filepath.Join(dir, "expanded.jsonl"))
 	return nil
-}
-
-// writeNew writes a file that must not be there yet.
-func writeNew(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already; move it away, or choose another folder", path)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
 }

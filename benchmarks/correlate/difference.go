@@ -67,59 +67,22 @@ func centredProducts(x, y []float64) products {
 	return products{n * dot(buffer, u, u), n * dot(buffer, u, v), n * dot(buffer, v, v)}
 }
 
-// differenceRow holds two vectors for sums of products under weights.
-type differenceRow struct {
-	unit []int32
-	x, y []float64
-}
-
-func (r *differenceRow) products(weights []int32) products {
-	var n, xSum, ySum float64
-	xLow, xHigh := math.Inf(1), math.Inf(-1)
-	yLow, yHigh := math.Inf(1), math.Inf(-1)
-	for i, u := range r.unit {
-		w := float64(weights[u])
-		if w == 0 {
-			continue
-		}
-		x, y := r.x[i], r.y[i]
-		n += w
-		xSum += float64(w * x)
-		ySum += float64(w * y)
-		xLow, xHigh = min(xLow, x), max(xHigh, x)
-		yLow, yHigh = min(yLow, y), max(yHigh, y)
-	}
-	if n < 2 {
-		return products{}
-	}
-	xMean, yMean := xSum/n, ySum/n
-	var out products
-	for i, u := range r.unit {
-		w := float64(weights[u])
-		if w == 0 {
-			continue
-		}
-		var u, v float64
-		if xLow < xHigh {
-			u = r.x[i] - xMean
-		}
-		if yLow < yHigh {
-			v = r.y[i] - yMean
-		}
-		out.xx += float64(w * float64(u*u))
-		out.xy += float64(w * float64(u*v))
-		out.yy += float64(w * float64(v*v))
-	}
-	return products{n * out.xx, n * out.xy, n * out.yy}
-}
-
-// differenceRows pools the differences within several vectors.
-type differenceRows []*differenceRow
+// differenceRows pools the differences within several vectors, which share
+// their scale.
+type differenceRows []*pearsonRow
 
 func (rows differenceRows) weighted(weights []int32, _ *scratch) float64 {
 	var sum products
 	for _, r := range rows {
-		sum.add(r.products(weights), 1)
+		n, x, y := r.spreads(weights)
+		for _, s := range []*spread{&x, &y} {
+			if s.scale > 0 {
+				s.scale = 1
+			} else {
+				s.scale = math.Inf(1) // all differences are 0
+			}
+		}
+		sum.add(r.products(weights, x, y), float64(n))
 	}
 	return sum.correlation()
 }

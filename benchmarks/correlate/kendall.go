@@ -140,23 +140,20 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 			}
 		}
 	}
-	n := laneCapacity(b.width)
-	concordant, inner := s.integers(n)
-	b.addProducts(concordant, below, b.units)
+	var concordant, inner, outer, both, innerDistinct, outerDistinct [mostOfBlock]int64
+	b.addProducts(&concordant, below, b.units)
 	var all lanes
 	for u := range k.units {
 		all.addTimes(&b.units[u], k.units[u].size)
 	}
 	sizes := k.inner.leaves(tree, all, below[:0])
-	b.addProducts(inner, sizes, sizes)
-	innerDistinct, outerDistinct := s.distinct(n)
-	b.addPresent(innerDistinct, sizes)
-	outer, both := s.more(n)
+	b.addProducts(&inner, sizes, sizes)
+	b.addPresent(&innerDistinct, sizes)
 	sizes = k.outerTied.sizes(b.units, sizes[:0])
-	b.addProducts(outer, sizes, sizes)
-	b.addPresent(outerDistinct, sizes)
+	b.addProducts(&outer, sizes, sizes)
+	b.addPresent(&outerDistinct, sizes)
 	sizes = k.bothTied.sizes(b.units, sizes[:0])
-	b.addProducts(both, sizes, sizes)
+	b.addProducts(&both, sizes, sizes)
 	for i, weights := range b.weights {
 		for u := range k.units {
 			if w := int64(weights[u]); w > 0 {

@@ -5,6 +5,12 @@ import "math/bits"
 // wordsOfBlock is how many words hold the numbers of a block of resamples.
 const wordsOfBlock = 8
 
+// mostOfBlock is the largest number of resamples in a block.
+const mostOfBlock = wordsOfBlock * (64 / narrowest)
+
+// narrowest is the number of bits of the narrowest lane.
+const narrowest = 21
+
 // lanes holds a number of each resample of a block. A word holds several
 // numbers side by side, so that one addition adds them all.
 type lanes [wordsOfBlock]uint64
@@ -43,8 +49,8 @@ type block struct {
 // laneWidth is the number of bits of a lane that holds numbers up to most.
 func laneWidth(most int64) int {
 	switch n := bits.Len64(uint64(most)); {
-	case n <= 21:
-		return 21
+	case n <= narrowest:
+		return narrowest
 	case n <= 32:
 		return 32
 	}
@@ -72,10 +78,10 @@ func (b *block) of(l *lanes, resample int) int64 {
 }
 
 // addPresent adds, per resample, how many of the numbers are not 0.
-func (b *block) addPresent(sums []int64, x []lanes) {
+func (b *block) addPresent(sums *[mostOfBlock]int64, x []lanes) {
 	mask := uint64(1)<<b.width - 1
 	for i := range x {
-		for k := range sums {
+		for k := range b.weights {
 			if x[i][k%wordsOfBlock]>>(k/wordsOfBlock*b.width)&mask != 0 {
 				sums[k]++
 			}
@@ -84,8 +90,8 @@ func (b *block) addPresent(sums []int64, x []lanes) {
 }
 
 // addProducts adds, per resample, the sum of the products of two aligned slices
-// to the sums, of which there are as many as the block can hold.
-func (b *block) addProducts(sums []int64, x, y []lanes) {
+// to the sums.
+func (b *block) addProducts(sums *[mostOfBlock]int64, x, y []lanes) {
 	mask, per := uint64(1)<<b.width-1, 64/b.width
 	for i := range x {
 		for word := range wordsOfBlock {

@@ -24,10 +24,7 @@ func LevelNames() []string { return slices.Clone(levelNames) }
 
 // String returns the name that [ParseLevel] reads.
 func (l Level) String() string {
-	if int(l) < len(levelNames) {
-		return levelNames[l]
-	}
-	return fmt.Sprintf("Level(%d)", uint8(l))
+	return nameOf("Level", int(l), levelNames)
 }
 
 // ParseLevel returns the level of a name: segment, document, domain or system.

@@ -42,7 +42,7 @@ func newLikeRow(row Row, threshold float64) *likeRow {
 // count returns the numbers of concordant pairs and of all that are far enough
 // apart, where each element of unit u is present weights[u] times.
 func (r *likeRow) count(weights []int32, s *scratch) (out likePairs) {
-	tree, _ := s.integers(r.ranks + 1)
+	tree := s.integers(r.ranks + 1)
 	var inserted int64
 	k := 0
 	for j, v := range r.gold {

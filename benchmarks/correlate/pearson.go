@@ -114,10 +114,12 @@ func newPearsonRow(x, y []float64, unit []int32) *pearsonRow {
 	return &pearsonRow{unit, standardMagnitude(x), standardMagnitude(y)}
 }
 
-// weighted returns the correlation of the vectors in which each element of
-// unit u is present weights[u] times, in O(n) time.
-func (p *pearsonRow) weighted(weights []int32, _ *scratch) float64 {
-	var n int64
+// spread is the mean of a score under weights, and its largest distance from
+// it: 0 for a constant one.
+type spread struct{ mean, scale float64 }
+
+// spreads returns those of both vectors, of n elements.
+func (p *pearsonRow) spreads(weights []int32) (n int64, x, y spread) {
 	var xSum, ySum float64
 	xLow, xHigh := math.Inf(1), math.Inf(-1)
 	yLow, yHigh := math.Inf(1), math.Inf(-1)
@@ -133,26 +135,42 @@ func (p *pearsonRow) weighted(weights []int32, _ *scratch) float64 {
 		xLow, xHigh = min(xLow, x), max(xHigh, x)
 		yLow, yHigh = min(yLow, y), max(yHigh, y)
 	}
-	if n < 2 || xLow == xHigh || yLow == yHigh {
-		return math.NaN()
+	of := func(sum, low, high float64) spread {
+		if !(low < high) {
+			return spread{}
+		}
+		mean := sum / float64(n)
+		return spread{mean, max(high-mean, mean-low)}
 	}
-	xMean, yMean := xSum/float64(n), ySum/float64(n)
-	// A resample may hold none of the elements that set the magnitude.
-	xScale := max(xHigh-xMean, xMean-xLow)
-	yScale := max(yHigh-yMean, yMean-yLow)
-	var xx, xy, yy float64
-	for i, u := range p.unit {
-		w := float64(weights[u])
+	return n, of(xSum, xLow, xHigh), of(ySum, yLow, yHigh)
+}
+
+// products returns the sums of products of the elements less their mean and
+// over their scale.
+func (p *pearsonRow) products(weights []int32, x, y spread) (sum products) {
+	for i, unit := range p.unit {
+		w := float64(weights[unit])
 		if w == 0 {
 			continue
 		}
-		u := (p.x[i] - xMean) / xScale
-		v := (p.y[i] - yMean) / yScale
-		xx += float64(w * float64(u*u))
-		xy += float64(w * float64(u*v))
-		yy += float64(w * float64(v*v))
+		u, v := (p.x[i]-x.mean)/x.scale, (p.y[i]-y.mean)/y.scale
+		sum.xx += float64(w * float64(u*u))
+		sum.xy += float64(w * float64(u*v))
+		sum.yy += float64(w * float64(v*v))
 	}
-	r := clamp(xy / math.Sqrt(xx) / math.Sqrt(yy))
+	return sum
+}
+
+// weighted returns the correlation of the vectors in which each element of
+// unit u is present weights[u] times, in O(n) time.
+func (p *pearsonRow) weighted(weights []int32, _ *scratch) float64 {
+	n, x, y := p.spreads(weights)
+	if n < 2 || x.scale == 0 || y.scale == 0 {
+		return math.NaN()
+	}
+	// The scale is that of the resample: it may hold none of the elements that
+	// set the magnitude.
+	r := p.products(weights, x, y).correlation()
 	if n == 2 {
 		r = math.Round(r)
 	}

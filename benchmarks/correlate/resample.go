@@ -147,7 +147,7 @@ func (m Measure) pooled(p *Pairs, rows []Row, whole, systems bool) (row, error) 
 		}
 		var all differenceRows
 		for _, r := range rows {
-			all = append(all, &differenceRow{r.unit, r.Gold, r.Metric})
+			all = append(all, &pearsonRow{r.unit, r.Gold, r.Metric})
 		}
 		return all, nil
 	case StatKendallLike:
@@ -261,30 +261,16 @@ func (values wholeValues) weighted(weights []int32, _ *scratch) float64 {
 
 // scratch is memory that one goroutine uses again for each resample.
 type scratch struct {
-	a, b       []int64
-	c, d       []int64
-	e, f       []int64
-	x, y       []float64
-	block      block
-	tree, rest []lanes
+	tree        []int64
+	x, y        []float64
+	block       block
+	nodes, sums []lanes
 }
 
-// integers returns two slices of n zeros.
-func (s *scratch) integers(n int) (a, b []int64) {
-	s.a, s.b = zeros(s.a, n), zeros(s.b, n)
-	return s.a, s.b
-}
-
-// more returns two more slices of n zeros.
-func (s *scratch) more(n int) (c, d []int64) {
-	s.c, s.d = zeros(s.c, n), zeros(s.d, n)
-	return s.c, s.d
-}
-
-// distinct returns another two slices of n zeros.
-func (s *scratch) distinct(n int) (e, f []int64) {
-	s.e, s.f = zeros(s.e, n), zeros(s.f, n)
-	return s.e, s.f
+// integers returns n zeros.
+func (s *scratch) integers(n int) []int64 {
+	s.tree = zeros(s.tree, n)
+	return s.tree
 }
 
 // floats returns slices of n and m zeros.
@@ -295,8 +281,8 @@ func (s *scratch) floats(n, m int) (x, y []float64) {
 
 // lanes returns slices of n and m zeros.
 func (s *scratch) lanes(n, m int) (x, y []lanes) {
-	s.tree, s.rest = zeros(s.tree, n), zeros(s.rest, m)
-	return s.tree, s.rest
+	s.nodes, s.sums = zeros(s.nodes, n), zeros(s.sums, m)
+	return s.nodes, s.sums
 }
 
 func zeros[T any](s []T, n int) []T {

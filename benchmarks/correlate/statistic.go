@@ -74,10 +74,7 @@ func (s Statistic) known() bool { return int(s) < len(statistics) }
 
 // String returns the name that [ParseStatistic] reads.
 func (s Statistic) String() string {
-	if s.known() {
-		return statistics[s].name
-	}
-	return fmt.Sprintf("Statistic(%d)", uint8(s))
+	return nameOf("Statistic", int(s), StatisticNames())
 }
 
 // OfSystems says whether the statistic compares whole systems, as accuracy
@@ -119,10 +116,7 @@ func GroupingNames() []string { return slices.Clone(groupingNames[:]) }
 
 // String returns the name that [ParseGrouping] reads.
 func (g Grouping) String() string {
-	if int(g) < len(groupingNames) {
-		return groupingNames[g]
-	}
-	return fmt.Sprintf("Grouping(%d)", uint8(g))
+	return nameOf("Grouping", int(g), groupingNames[:])
 }
 
 // ParseGrouping returns the grouping of a name: none, segment or system. The
@@ -130,6 +124,13 @@ func (g Grouping) String() string {
 func ParseGrouping(name string) (Grouping, error) {
 	i, err := parseName("grouping", name, groupingNames[:])
 	return Grouping(i), err
+}
+
+func nameOf(kind string, i int, names []string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
 }
 
 func parseName(kind, name string, names []string) (int, error) {

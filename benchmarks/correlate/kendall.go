@@ -46,7 +46,8 @@ func clamp(r float64) float64 {
 // resample sorts. The other, inner one has fewer distinct values, as human
 // scores do.
 type pairsRow struct {
-	value func(vectorCounts) float64
+	value   func(vectorCounts) float64
+	classes bool // value needs the numbers of distinct scores
 
 	goldInside bool // the gold score is the inner one
 	elements   []pairsElement
@@ -73,10 +74,10 @@ type pairsUnit struct {
 }
 
 // newPairsRow prepares a vector for resamples of that many draws of units.
-func newPairsRow(r Row, units, draws int, value func(vectorCounts) float64) *pairsRow {
+func newPairsRow(r Row, units, draws int, value func(vectorCounts) float64, classes bool) *pairsRow {
 	outer, outerDistinct := denseRanks(r.Metric)
 	inner, innerDistinct := denseRanks(r.Gold)
-	k := &pairsRow{value: value, goldInside: outerDistinct > innerDistinct, units: make([]pairsUnit, units)}
+	k := &pairsRow{value: value, classes: classes, goldInside: outerDistinct > innerDistinct, units: make([]pairsUnit, units)}
 	if !k.goldInside {
 		outer, inner = inner, outer
 		outerDistinct, innerDistinct = innerDistinct, outerDistinct
@@ -125,6 +126,17 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	for _, end := range k.ends {
 		run := k.elements[start:end]
 		start = end
+		if len(run) == 1 { // most runs are of one element
+			path, unit := &k.inner.paths[run[0].rank], run[0].unit
+			to, w := &below[unit], &b.units[unit]
+			for _, node := range path.lower {
+				to.add(&tree[node])
+			}
+			for _, node := range path.upper {
+				tree[node].add(w)
+			}
+			continue
+		}
 		for _, e := range run {
 			path := &k.inner.paths[e.rank]
 			to := &below[e.unit]
@@ -148,10 +160,14 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	}
 	sizes := k.inner.leaves(tree, all, below[:0])
 	b.addProducts(&inner, sizes, sizes)
-	b.addPresent(&innerDistinct, sizes)
+	if k.classes {
+		b.addPresent(&innerDistinct, sizes)
+	}
 	sizes = k.outerTied.sizes(b.units, sizes[:0])
 	b.addProducts(&outer, sizes, sizes)
-	b.addPresent(&outerDistinct, sizes)
+	if k.classes {
+		b.addPresent(&outerDistinct, sizes)
+	}
 	sizes = k.bothTied.sizes(b.units, sizes[:0])
 	b.addProducts(&both, sizes, sizes)
 	for i, weights := range b.weights {

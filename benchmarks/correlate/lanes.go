@@ -3,7 +3,7 @@ package correlate
 import "math/bits"
 
 // wordsOfBlock is how many words hold the numbers of a block of resamples.
-const wordsOfBlock = 8
+const wordsOfBlock = 16
 
 // mostOfBlock is the largest number of resamples in a block.
 const mostOfBlock = wordsOfBlock * (64 / narrowest)
@@ -24,6 +24,14 @@ func (l *lanes) add(m *lanes) {
 	l[5] += m[5]
 	l[6] += m[6]
 	l[7] += m[7]
+	l[8] += m[8]
+	l[9] += m[9]
+	l[10] += m[10]
+	l[11] += m[11]
+	l[12] += m[12]
+	l[13] += m[13]
+	l[14] += m[14]
+	l[15] += m[15]
 }
 
 // addTimes adds numbers n times.

@@ -118,7 +118,7 @@ func (rs *resampler) draws(p *Pairs, unit []int32) {
 func (rs *resampler) add(s Statistic, r Row) {
 	switch of := statistics[s].pairs; {
 	case of != nil:
-		k := newPairsRow(r, rs.units, len(rs.pool), of)
+		k := newPairsRow(r, rs.units, len(rs.pool), of, s == StatKendallC)
 		rs.width = max(rs.width, laneWidth(k.most))
 		rs.pairs = append(rs.pairs, k)
 	case s == StatSpearman:

@@ -86,7 +86,7 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 		k := newPairsRow(r, units, units, func(c vectorCounts) float64 {
 			counts = append(counts, c)
 			return 0
-		})
+		}, true)
 		width := rapid.SampledFrom([]int{21, 32, 64}).Draw(t, "width")
 		n := laneCapacity(width)
 		weights := rapid.SliceOfN(rapid.SliceOfN(rapid.Int32Range(0, 3), units, units), 1, n).Draw(t, "weights")

@@ -92,6 +92,36 @@ func ReadDefinition(path string, reserved ...string) (*Definition, error) {
 	return d, nil
 }
 
+// FindSpec finds the definition that a spec names, "NAME" or FileMetric and a
+// file, and the options behind it.
+func FindSpec(spec string, reserved ...string) (*Definition, map[string]string, error) {
+	name, rest, has := strings.Cut(spec, ":")
+	var d *Definition
+	var err error
+	if name == FileMetric {
+		path, options, more := strings.Cut(rest, ",")
+		d, err = ReadDefinition(path, reserved...)
+		rest, has = options, more
+	} else {
+		d, err = Find(name)
+	}
+	if err != nil || !has {
+		return d, nil, err
+	}
+	set := map[string]string{}
+	for field := range strings.SplitSeq(rest, ",") {
+		key, value, ok := strings.Cut(field, "=")
+		if !ok {
+			return nil, nil, fmt.Errorf("option %q: want name=value", field)
+		}
+		if _, twice := set[key]; twice {
+			return nil, nil, fmt.Errorf("option %q is given twice", key)
+		}
+		set[key] = value
+	}
+	return d, set, nil
+}
+
 // The options that every judge has.
 const (
 	optionModel       = "model"

@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
-	"github.com/refract-eval/refract/metrics/judge/answer"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
@@ -116,94 +113,38 @@ func openAnswers(file string) (string, io.ReadCloser, error) {
 	return file, f, nil
 }
 
-// reading finds the judge and says how its answers are to be read.
+// reading says how the answers of a judge are to be read.
 func (p *parsing) reading(metric string, reserved []string) (*audit.Reading, error) {
-	d, set, err := findJudge(metric, reserved)
-	var r *judge.Resolved
-	if err == nil {
-		r, err = d.ResolveReading(set)
-	}
-	if err != nil {
-		return nil, usagef("%s: %w", metric, err)
-	}
-	reading := &audit.Reading{Metric: d.Name}
-	if len(set) > 0 {
-		reading.Metric = metric
-	}
-	spec := r.Answer()
-	if p.weights != "" {
-		if spec.Weights, err = parseWeights(p.weights); err != nil {
-			return nil, usagef("--weights %s: %w", p.weights, err)
-		}
-	}
-	if reading.Parser, err = answer.New(spec); err != nil {
-		return nil, usagef("%s: %w", metric, err)
-	}
-	reading.Rules = spec.Rules()
 	policy, err := judge.ParsePolicy(p.unparseable)
-	if err == nil && policy.Retries() > 0 {
-		err = errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
-	}
-	if err == nil {
-		lower, upper, _, _ := spec.Bounds()
-		reading.Policy, err = policy.Within(lower, upper, r.Direction())
-	}
 	if err != nil {
 		return nil, usagef("--unparseable: %w", err)
+	}
+	weights, err := parseWeights(p.weights)
+	if err != nil {
+		return nil, usagef("--weights %s: %w", p.weights, err)
+	}
+	reading, err := audit.NewReading(metric, policy, weights, reserved...)
+	if err != nil {
+		return nil, usagef("%s: %w", metric, err)
 	}
 	return reading, nil
 }
 
-// findJudge finds the definition that a spec names, and its options.
-func findJudge(spec string, reserved []string) (*judge.Definition, map[string]string, error) {
-	name, rest, has := strings.Cut(spec, ":")
-	var d *judge.Definition
-	var err error
-	if name == judge.FileMetric {
-		path, options, more := strings.Cut(rest, ",")
-		d, err = judge.ReadDefinition(path, reserved...)
-		rest, has = options, more
-	} else {
-		d, err = judge.Find(name)
-	}
-	if err != nil || !has {
-		return d, nil, err
-	}
-	set := map[string]string{}
-	for field := range strings.SplitSeq(rest, ",") {
-		key, value, ok := strings.Cut(field, "=")
-		if !ok {
-			return nil, nil, fmt.Errorf("option %q: want name=value", field)
-		}
-		if _, twice := set[key]; twice {
-			return nil, nil, fmt.Errorf("option %q is given twice", key)
-		}
-		set[key] = value
-	}
-	return d, set, nil
-}
-
 // parseWeights reads "major=5,minor=1".
 func parseWeights(s string) (map[analysis.Severity]float64, error) {
-	names := []string{string(analysis.Critical), string(analysis.Major), string(analysis.Minor)}
+	if s == "" {
+		return nil, nil
+	}
 	out := map[analysis.Severity]float64{}
 	for field := range strings.SplitSeq(s, ",") {
-		key, value, ok := strings.Cut(field, "=")
+		key, value, _ := strings.Cut(field, "=")
 		severity := analysis.Severity(strings.TrimSpace(key))
-		if !ok {
+		w, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil {
 			return nil, fmt.Errorf("%q is no weight; write severity=number, such as major=5", field)
-		}
-		switch severity {
-		case analysis.Critical, analysis.Major, analysis.Minor:
-		default:
-			return nil, errors.New(suggest.Unknown("severity", string(severity), names))
 		}
 		if _, twice := out[severity]; twice {
 			return nil, fmt.Errorf("%s is given twice", severity)
-		}
-		w, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil || math.IsNaN(w) || math.IsInf(w, 0) || w < 0 {
-			return nil, fmt.Errorf("%q is not a number of at least 0", value)
 		}
 		out[severity] = w
 	}

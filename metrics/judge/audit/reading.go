@@ -30,6 +30,39 @@ type Reading struct {
 	Policy judge.Policy // for answers without a score
 }
 
+// NewReading reads answers as the judge of a spec does, such as
+// "instructscore:task=caption" or "judge-file:FILE"; options that are needed for
+// asking alone may be left out. weights, if there are any, stand in place of the
+// judge's own. No definition in a file may have a reserved name.
+func NewReading(spec string, p judge.Policy, weights map[analysis.Severity]float64, reserved ...string) (*Reading, error) {
+	d, options, err := judge.FindSpec(spec, reserved...)
+	if err != nil {
+		return nil, err
+	}
+	resolved, err := d.ResolveReading(options)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reading{Metric: d.Name}
+	if len(options) > 0 {
+		r.Metric = spec
+	}
+	form := resolved.Answer()
+	if weights != nil {
+		form.Weights = weights
+	}
+	if r.Parser, err = answer.New(form); err != nil {
+		return nil, err
+	}
+	r.Rules = form.Rules()
+	if p.Retries() > 0 {
+		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
+	}
+	lower, upper, _, _ := form.Bounds()
+	r.Policy, err = p.Within(lower, upper, resolved.Direction())
+	return r, err
+}
+
 // Row is an answer as it was read.
 type Row struct {
 	Line    int             `json:"line"`

@@ -1,6 +1,9 @@
 package cache
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Scores keeps blocks of scores in a store, under keys that the caller makes:
 // hashes of all that determines a block. The last block of a key counts.
@@ -10,14 +13,30 @@ type Scores struct{ store Store }
 func NewScores(s Store) *Scores { return &Scores{s} }
 
 // Get returns the blocks of keys: values[i] is that of keys[i], nil where there
-// is none. A block that does not agree with its checksum is an error that wraps
-// [ErrCorrupt].
+// is none, and empty where the block does not agree with its checksum.
 func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err error) {
 	asked := make([]Key, len(keys))
 	for i, key := range keys {
 		asked[i] = key
 	}
-	return s.store.Get(ctx, asked)
+	values, err = s.store.Get(ctx, asked)
+	if !errors.Is(err, ErrCorrupt) {
+		return values, err
+	}
+	// One damaged block is no reason to do without the others.
+	values = make([][]byte, len(keys))
+	for i, key := range asked {
+		value, err := s.store.Get(ctx, []Key{key})
+		switch {
+		case errors.Is(err, ErrCorrupt):
+			values[i] = []byte{}
+		case err != nil:
+			return nil, err
+		default:
+			values[i] = value[0]
+		}
+	}
+	return values, nil
 }
 
 // Put stores values[i], which is not empty, under keys[i], all in one

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -31,6 +32,7 @@ type judgeFlags struct {
 	earlyStop   string
 	tolerate    int
 	dryRun      bool
+	storeScores string
 }
 
 func (j *judgeFlags) register(cmd *cobra.Command) {
@@ -45,6 +47,8 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&j.hardened, "hardened", false, "fence texts off as data in all judges' prompts: other metrics than the published ones")
 	f.StringVar(&j.earlyStop, "early-stop", "auto", "auto: do not ask judges for references that cannot change a max or min; no: ask for all")
 	complete(cmd, "early-stop", "auto", "no")
+	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric; no: of none")
+	complete(cmd, "store-scores", "auto", "all", "no")
 	grouped(cmd, metricFlags)
 	f.IntVar(&j.tolerate, "tolerate", 100, "requests that may fail on their own account, such as too long prompts, before the run stops")
 	grouped(cmd, modelFlags)
@@ -65,7 +69,8 @@ type judging struct {
 	metrics  []metrics.Metric // to close
 	asker    *ask.Asker       // nil where no metric asks a model
 	policy   judge.Policy
-	store    store
+	opening  sync.Mutex
+	store    store // nil until it is needed
 	prices   budget.Prices
 	spend    *budget.Budget
 	progress *report.Progress
@@ -136,19 +141,69 @@ func (j *judging) open(ctx context.Context) error {
 	}
 	j.spend = budget.New(j.limits(), j.prices)
 	cfg := ask.Config{Concurrency: j.serverFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend}
-	var mode []cache.Option
-	if j.offline || j.dryRun {
-		mode = append(mode, cache.ReadOnly())
-	} else if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
+	if !j.offline && !j.dryRun {
+		if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
+			return err
+		}
+	}
+	if cfg.Store, err = j.opened(ctx); err != nil {
 		return err
 	}
-	if j.store, err = openStore(ctx, j.cache, j.dryRun, mode); err != nil {
-		return err
-	}
-	cfg.Store = j.store
 	j.asker = ask.New(cfg)
 	j.progress = j.e.progress("judge", 0, "answers")
 	return nil
+}
+
+// opened is the cache, which it opens first where that is still to be done.
+func (j *judging) opened(ctx context.Context) (store, error) {
+	j.opening.Lock()
+	defer j.opening.Unlock()
+	if j.store != nil {
+		return j.store, nil
+	}
+	var mode []cache.Option
+	if j.offline || j.dryRun {
+		mode = append(mode, cache.ReadOnly())
+	}
+	var err error
+	j.store, err = openStore(ctx, j.cache, j.dryRun, mode)
+	return j.store, err
+}
+
+// options are those of an engine: where scores are stored.
+func (j *judging) options(o refract.Options) (refract.Options, error) {
+	switch j.storeScores {
+	case "no":
+	case "", "auto", "all":
+		o.Store, o.StoreAll = storedScores{j}, j.storeScores == "all"
+	default:
+		return o, usagef("--store-scores %q: want auto, all or no", j.storeScores)
+	}
+	o.Warn = func(m string) { j.e.warn("%s", m) }
+	return o, nil
+}
+
+// storedScores are the scores in the cache, which is opened once a metric's
+// scores are looked for.
+type storedScores struct{ *judging }
+
+func (s storedScores) Get(ctx context.Context, keys [][32]byte) ([][]byte, error) {
+	opened, err := s.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return cache.NewScores(opened).Get(ctx, keys)
+}
+
+func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte) error {
+	if s.offline || s.dryRun {
+		return nil
+	}
+	opened, err := s.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return cache.NewScores(opened).Put(ctx, keys, values)
 }
 
 // client is who is asked at an endpoint of the servers, or of the one that is

@@ -167,6 +167,10 @@ func (r *planRun) carryOut(ctx context.Context, p *experiment.Plan, show func(*e
 	if r.e.getenv("GOGC") == "" {
 		debug.SetGCPercent(holdingGC)
 	}
+	var err error
+	if r.Options, err = r.judging.options(r.Options); err != nil {
+		return err
+	}
 	res, usage, err := r.Run(ctx, p)
 	r.judging.answered()
 	if err != nil {

@@ -189,7 +189,10 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 
 // engine makes the engine of a run.
 func (s *scorer) engine(settings []refract.Setting, scope refract.Scope, policy aggregate.Policy) (*refract.Engine, error) {
-	o := refract.Options{Scope: scope, Missing: policy, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
+	o, err := s.judging.options(refract.Options{Scope: scope, Missing: policy, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"})
+	if err != nil {
+		return nil, err
+	}
 	eng, err := refract.NewEngine(settings, o)
 	if err != nil {
 		return nil, usagef("%w", err)

@@ -131,7 +131,9 @@ func (r *Reader) fault() error {
 	case kind == Array && length > 0 && !next(','):
 		return r.unexpected(i, "',' or ']'")
 	}
-	i = r.Offset()
+	if length > 0 {
+		i = r.Offset()
+	}
 	switch {
 	case kind == Object && length%2 == 0 && !next('"'):
 		return r.unexpected(i, "a key in double quotes")

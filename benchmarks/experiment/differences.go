@@ -152,30 +152,20 @@ func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significanc
 	}
 	name := key.sum()
 	return r.tests.get(name, func() (*significance.Result, error) {
-		var stored storedTest
-		found, err := r.Store.read("test", name, &stored)
-		if err != nil {
-			r.warn("%v", err)
-		}
-		if found {
-			r.count(func(u *Usage) { u.ReusedStatistics++ })
-		} else {
+		stored, err := kept(r, "test", name, nil, func() (*storedTest, error) {
 			var tables [2]*correlate.Pairs
 			for i, t := range []*table{x, y} {
+				var err error
 				if tables[i], err = t.prepared(st); err != nil {
 					return nil, err
 				}
 			}
 			o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed}
 			t, err := significance.Compare(ctx, method, tables[0], tables[1], st.Measure, o)
-			if err != nil {
-				return nil, err
-			}
-			stored = storedTest{Number(t.Delta), Number(t.P), t.Resamples, t.Cells}
-			if err := r.Store.write("test", name, stored); err != nil {
-				return nil, err
-			}
-			r.count(func(u *Usage) { u.ComputedStatistics++ })
+			return &storedTest{Number(t.Delta), Number(t.P), t.Resamples, t.Cells}, err
+		})
+		if err != nil {
+			return nil, err
 		}
 		return &significance.Result{Delta: float64(stored.Delta), P: float64(stored.P), Resamples: stored.Resamples, Cells: stored.Cells}, nil
 	})
@@ -184,36 +174,23 @@ func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significanc
 // correct corrects the p-values of each dataset and statistic, and decides
 // what is significant.
 func (r *run) correct(res *Result) {
-	families := map[[2]string][]int{}
-	var order [][2]string
-	for i := range res.Differences {
-		d := &res.Differences[i]
-		if d.P.Defined() {
-			key := [2]string{d.Dataset, d.Statistic}
-			if families[key] == nil {
-				order = append(order, key)
-			}
-			families[key] = append(families[key], i)
-		}
-	}
-	for _, key := range order {
+	for _, family := range groupsOf(res.Differences, func(d *Difference) (part, bool) { return d.part(), d.P.Defined() }) {
 		var p []float64
-		for _, i := range families[key] {
+		for _, d := range family {
 			// A test cannot tell less than one resample, and a correction must
 			// not make a certainty of that.
-			d := &res.Differences[i]
 			least := 0.0
 			if d.Resamples > 0 {
 				least = 1 / float64(d.Resamples)
 			}
 			p = append(p, max(float64(d.P), least))
-			if least*float64(len(families[key])) >= 1-r.p.Bootstrap.Confidence {
+			if least*float64(len(family)) >= 1-r.p.Bootstrap.Confidence {
 				r.note("%s, %s: %d resamples are too few to find anything significant among %d differences; raise significance.resamples, or compare fewer",
-					key[0], key[1], d.Resamples, len(families[key]))
+					d.Dataset, d.Statistic, d.Resamples, len(family))
 			}
 		}
 		for k, c := range significance.Holm(p) {
-			res.Differences[families[key][k]].Corrected = Number(c)
+			family[k].Corrected = Number(c)
 		}
 	}
 	alpha := 1 - r.p.Bootstrap.Confidence

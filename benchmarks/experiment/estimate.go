@@ -64,34 +64,40 @@ func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int
 	key.number(r.p.Bootstrap.Seed)
 	name := key.sum()
 	return r.estimates.get(name, func() (*estimate, error) {
-		est := &estimate{}
-		found, err := r.Store.read("statistic", name, est)
+		est, err := kept(r, "statistic", name, (*estimate).unpack, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
 		if err != nil {
-			r.warn("%v", err)
-			est = &estimate{}
-		}
-		if found && len(est.Bits)%8 == 0 {
-			for b := est.Bits; len(b) > 0; b = b[8:] {
-				est.resamples = append(est.resamples, math.Float64frombits(binary.LittleEndian.Uint64(b)))
-			}
-			r.count(func(u *Usage) { u.ReusedStatistics++ })
-		} else {
-			if est, err = r.compute(ctx, t, s, resamples); err != nil {
-				return nil, err
-			}
-			if r.Store != nil {
-				for _, v := range est.resamples {
-					est.Bits = binary.LittleEndian.AppendUint64(est.Bits, math.Float64bits(v))
-				}
-			}
-			if err := r.Store.write("statistic", name, est); err != nil {
-				return nil, err
-			}
-			r.count(func(u *Usage) { u.ComputedStatistics++ })
+			return nil, err
 		}
 		est.Bits, est.own = nil, r.takesOwn(t, s)
 		return est, nil
 	})
+}
+
+// unpack reads the stored resamples. It is false where they are damaged.
+func (e *estimate) unpack() bool {
+	for b := e.Bits; len(b) >= 8; b = b[8:] {
+		e.resamples = append(e.resamples, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+	}
+	return len(e.Bits)%8 == 0
+}
+
+// kept returns a value of the store, or computes and stores it. whole says of a
+// stored one whether it is all there; nil believes it.
+func kept[T any](r *run, kind, name string, whole func(*T) bool, compute func() (*T, error)) (*T, error) {
+	value := new(T)
+	found, err := r.Store.read(kind, name, value)
+	if err != nil {
+		r.warn("%v", err)
+	}
+	if found && (whole == nil || whole(value)) {
+		r.count(func(u *Usage) { u.ReusedStatistics++ })
+		return value, nil
+	}
+	if value, err = compute(); err != nil {
+		return nil, err
+	}
+	r.count(func(u *Usage) { u.ComputedStatistics++ })
+	return value, r.Store.write(kind, name, value)
 }
 
 // statistic hashes all that decides a statistic beside the scores.
@@ -149,6 +155,11 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 		est.N /= 2 // choices, of two texts each
 		for i, v := range est.resamples {
 			est.resamples[i] = (1 + v) / 2
+		}
+	}
+	if r.Store != nil {
+		for _, v := range est.resamples {
+			est.Bits = binary.LittleEndian.AppendUint64(est.Bits, math.Float64bits(v))
 		}
 	}
 	return est, nil

@@ -23,50 +23,69 @@ func (r *Result) Figures() []Figure {
 	return append(out, r.promptFigures()...)
 }
 
+// groupsOf parts items by their key, in the order in which the keys appear. It
+// leaves out the items that take says false of.
+func groupsOf[T any, K comparable](items []T, take func(*T) (K, bool)) [][]*T {
+	var out [][]*T
+	index := map[K]int{}
+	for i := range items {
+		k, ok := take(&items[i])
+		if !ok {
+			continue
+		}
+		at, known := index[k]
+		if !known {
+			at, out = len(out), append(out, nil)
+			index[k] = at
+		}
+		out[at] = append(out[at], &items[i])
+	}
+	return out
+}
+
+// part is a statistic of a dataset: what a figure shows.
+type part struct{ dataset, statistic string }
+
+// part is that of a number.
+func (a *About) part() part { return part{a.Dataset, a.Statistic} }
+
 // curveFigures has a figure per dataset and statistic, a panel per setting and
 // a line per way to choose.
 func (r *Result) curveFigures() []Figure {
-	type key struct{ dataset, statistic string }
-	var order []key
-	groups := map[key][]*CurveResult{}
-	for i := range r.Curves {
-		k := key{r.Curves[i].Dataset, r.Curves[i].Statistic}
-		if groups[k] == nil {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], &r.Curves[i])
-	}
 	var out []Figure
-	for n, k := range order {
+	for n, all := range groupsOf(r.Curves, func(c *CurveResult) (part, bool) { return c.part(), true }) {
+		of := all[0].About
 		f := Figure{
-			Name: fmt.Sprintf("curve-%d", n+1), Title: fmt.Sprintf("%s by the number of references, %s", k.statistic, k.dataset),
-			Alt: fmt.Sprintf("Line chart of %s with human scores on %s against the number of references, a panel per metric and aggregator.", k.statistic, k.dataset),
+			Name: fmt.Sprintf("curve-%d", n+1), Title: fmt.Sprintf("%s by the number of references, %s", of.Statistic, of.Dataset),
+			Alt: fmt.Sprintf("Line chart of %s with human scores on %s against the number of references, a panel per metric and aggregator.", of.Statistic, of.Dataset),
 		}
-		panels := map[SettingName]*figure.Lines{}
-		for _, c := range groups[k] {
-			name := SettingName{Metric: c.Metric, Aggregator: c.Aggregator}
-			p := panels[name]
-			if p == nil {
-				p = &figure.Lines{Title: c.Metric + ", " + c.Aggregator, X: "references", Y: k.statistic + " with " + c.Human, WholeX: true}
-				panels[name] = p
-				f.Panels = append(f.Panels, p)
+		for _, lines := range groupsOf(all, func(c **CurveResult) ([2]string, bool) { return [2]string{(*c).Metric, (*c).Aggregator}, true }) {
+			c := *lines[0]
+			p := &figure.Lines{Title: c.Metric + ", " + c.Aggregator, X: "references", Y: of.Statistic + " with " + c.Human, WholeX: true}
+			for _, c := range lines {
+				p.Series = append(p.Series, (*c).series())
 			}
-			s := figure.Series{Name: c.By, Muted: c.Seeds > 1}
-			for _, pt := range c.Points {
-				at := figure.At(float64(pt.References), float64(pt.Value))
-				switch {
-				case pt.Least.Defined():
-					at.Low, at.High = float64(pt.Least), float64(pt.Largest)
-				case pt.Interval != nil:
-					at.Low, at.High = float64(pt.Interval.Low), float64(pt.Interval.High)
-				}
-				s.Points = append(s.Points, at)
-			}
-			p.Series = append(p.Series, s)
+			f.Panels = append(f.Panels, p)
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// series is the line of a curve.
+func (c *CurveResult) series() figure.Series {
+	s := figure.Series{Name: c.By, Muted: c.Seeds > 1}
+	for _, p := range c.Points {
+		at := figure.At(float64(p.References), float64(p.Value))
+		switch {
+		case p.Least.Defined():
+			at.Low, at.High = float64(p.Least), float64(p.Largest)
+		case p.Interval != nil:
+			at.Low, at.High = float64(p.Interval.Low), float64(p.Interval.High)
+		}
+		s.Points = append(s.Points, at)
+	}
+	return s
 }
 
 // bar is a value with its interval.
@@ -81,26 +100,17 @@ func bar(v Number, iv *report.Range) figure.Bar {
 // differenceFigures has a figure per dataset and statistic.
 func (r *Result) differenceFigures() []Figure {
 	var out []Figure
-	index := map[[2]string]int{}
-	for i := range r.Differences {
-		d := &r.Differences[i]
-		if !d.Value.Defined() {
-			continue
+	for n, all := range groupsOf(r.Differences, func(d *Difference) (part, bool) { return d.part(), d.Value.Defined() }) {
+		of := all[0].About
+		b := &figure.Bars{Title: of.Dataset, Value: "difference in " + of.Statistic, Series: []figure.BarSeries{{}}}
+		for _, d := range all {
+			b.Names = append(b.Names, d.A.String()+" – "+d.B.String())
+			b.Series[0].Bars = append(b.Series[0].Bars, bar(d.Value, d.Interval))
 		}
-		k := [2]string{d.Dataset, d.Statistic}
-		at, ok := index[k]
-		if !ok {
-			at = len(out)
-			index[k] = at
-			out = append(out, Figure{
-				Name: fmt.Sprintf("differences-%d", at+1), Title: fmt.Sprintf("Differences in %s, %s", d.Statistic, d.Dataset),
-				Alt:    fmt.Sprintf("Bar chart of differences between settings in %s on %s, with intervals.", d.Statistic, d.Dataset),
-				Panels: []figure.Panel{&figure.Bars{Title: d.Dataset, Value: "difference in " + d.Statistic, Series: []figure.BarSeries{{}}}},
-			})
-		}
-		b := out[at].Panels[0].(*figure.Bars)
-		b.Names = append(b.Names, d.A.String()+" – "+d.B.String())
-		b.Series[0].Bars = append(b.Series[0].Bars, bar(d.Value, d.Interval))
+		out = append(out, Figure{
+			Name: fmt.Sprintf("differences-%d", n+1), Title: fmt.Sprintf("Differences in %s, %s", of.Statistic, of.Dataset), Panels: []figure.Panel{b},
+			Alt: fmt.Sprintf("Bar chart of differences between settings in %s on %s, with intervals.", of.Statistic, of.Dataset),
+		})
 	}
 	return out
 }
@@ -109,25 +119,21 @@ func (r *Result) differenceFigures() []Figure {
 // what leaving out a prompt costs.
 func (r *Result) promptFigures() []Figure {
 	var out []Figure
-	index := map[[2]string]int{}
-	for i := range r.Prompts {
-		p := &r.Prompts[i]
-		k := [2]string{p.Dataset, p.Statistic}
-		at, ok := index[k]
-		if !ok {
-			at = len(out)
-			index[k] = at
-			out = append(out, Figure{
-				Name: fmt.Sprintf("prompts-%d", at+1), Title: fmt.Sprintf("What each prompt adds in %s, %s", p.Statistic, p.Dataset),
-				Alt: fmt.Sprintf("Bar chart of what leaving out each prompt costs in %s on %s, with intervals, a panel per metric.", p.Statistic, p.Dataset),
-			})
+	for n, all := range groupsOf(r.Prompts, func(p *PromptAnalysis) (part, bool) { return p.part(), true }) {
+		of := all[0].About
+		f := Figure{
+			Name: fmt.Sprintf("prompts-%d", n+1), Title: fmt.Sprintf("What each prompt adds in %s, %s", of.Statistic, of.Dataset),
+			Alt: fmt.Sprintf("Bar chart of what leaving out each prompt costs in %s on %s, with intervals, a panel per metric.", of.Statistic, of.Dataset),
 		}
-		b := &figure.Bars{Title: p.Metric + ", " + p.Aggregator, Value: "what it adds to all others", Series: []figure.BarSeries{{}}}
-		for _, e := range p.Prompts {
-			b.Names = append(b.Names, e.Prompt)
-			b.Series[0].Bars = append(b.Series[0].Bars, bar(e.Effect, e.EffectInterval))
+		for _, p := range all {
+			b := &figure.Bars{Title: p.Metric + ", " + p.Aggregator, Value: "what it adds to all others", Series: []figure.BarSeries{{}}}
+			for _, e := range p.Prompts {
+				b.Names = append(b.Names, e.Prompt)
+				b.Series[0].Bars = append(b.Series[0].Bars, bar(e.Effect, e.EffectInterval))
+			}
+			f.Panels = append(f.Panels, b)
 		}
-		out[at].Panels = append(out[at].Panels, b)
+		out = append(out, f)
 	}
 	return out
 }

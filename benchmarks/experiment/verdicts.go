@@ -397,27 +397,14 @@ func strataVerdicts(all []Stratum, several bool) []Verdict {
 		a, b      SettingName
 		dimension string
 	}
-	groups := map[key][]*Stratum{}
-	var order []key
-	for i := range all {
-		s := &all[i]
-		if !s.Value.Defined() {
-			continue
-		}
-		k := key{s.About, s.A, s.B, s.Dimension}
-		if groups[k] == nil {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], s)
-	}
-	for _, k := range order {
-		g := groups[k]
+	for _, g := range groupsOf(all, func(s *Stratum) (key, bool) { return key{s.About, s.A, s.B, s.Dimension}, s.Value.Defined() }) {
 		if len(g) < 2 {
 			continue
 		}
+		k := g[0]
 		top := slices.MaxFunc(g, func(a, b *Stratum) int { return cmp.Compare(a.Value, b.Value) })
 		low := slices.MinFunc(g, func(a, b *Stratum) int { return cmp.Compare(a.Value, b.Value) })
-		v := Verdict{Dataset: k.about.Dataset, Kind: "strata", Value: top.Value - low.Value}
+		v := Verdict{Dataset: k.Dataset, Kind: "strata", Value: top.Value - low.Value}
 		apart := "their intervals overlap"
 		if top.Interval == nil || low.Interval == nil {
 			apart = "there are no intervals"
@@ -427,7 +414,7 @@ func strataVerdicts(all []Stratum, several bool) []Verdict {
 			v.Outcome = report.Unclear
 		}
 		v.Text = fmt.Sprintf("%s, %s against %s%s, %s: by %s the difference is largest for %s, %s, and least for %s, %s; %s",
-			k.a.Metric, top.AName, top.BName, k.about.on(several), k.about.Statistic, k.dimension,
+			k.A.Metric, top.AName, top.BName, k.on(several), k.Statistic, k.Dimension,
 			top.Name, change(top.Value, top.Interval), low.Name, change(low.Value, low.Interval), apart)
 		for _, s := range g {
 			v.Numbers = append(v.Numbers, fact(s.Name+", "+english.Count(s.Segments, "segment", "segments"), change(s.Value, s.Interval)))

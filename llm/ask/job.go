@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/ordered"
 	"github.com/refract-eval/refract/llm/budget"
 )
 
@@ -38,12 +39,11 @@ type task struct {
 	absent    []int         // questions that the store lacks, the first of equal ones
 	equal     map[int][]int // the further ones, by the first
 	left      atomic.Int64  // absent questions without a result
-	looked    chan struct{} // closed once the first round was looked up
 	done      chan struct{} // closed once no round is left
 }
 
 func newTask(j Job) *task {
-	return &task{Job: j, looked: make(chan struct{}), done: make(chan struct{})}
+	return &task{Job: j, done: make(chan struct{})}
 }
 
 // next begins the next round, and reports whether there is one.
@@ -189,6 +189,24 @@ func (r *run) startLocked(f func() error, then ...func()) {
 	})
 }
 
+// inside runs f as a part of the run, which its error ends, in the caller's
+// goroutine.
+func (r *run) inside(f func() error) error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return r.ctx.Err()
+	}
+	r.parts.Add(1)
+	r.mu.Unlock()
+	defer r.parts.Done()
+	err := f()
+	if err != nil {
+		r.end(err)
+	}
+	return err
+}
+
 // reason is why the run has ended early: the first failure, in place of the
 // cancellations that followed from it.
 func (r *run) reason() error {
@@ -291,7 +309,6 @@ func (a *Asker) Stream(ctx context.Context, jobs func(context.Context) iter.Seq2
 	defer r.close()
 	lookers := runtime.GOMAXPROCS(0)
 	read := make(chan *task, lookers*lookAhead)
-	ahead := make(chan *task, 2*lookers*lookAhead) // the same tasks in order, for the calls
 	// In order, for the caller: with room for many quick jobs behind a slow one.
 	begun := make(chan *task, max(64, 4*a.cfg.Concurrency)-1)
 
@@ -300,47 +317,29 @@ func (a *Asker) Stream(ctx context.Context, jobs func(context.Context) iter.Seq2
 			if err != nil {
 				return err
 			}
-			t := newTask(j)
-			if err := send(r.ctx, ahead, t); err != nil {
-				return err
-			}
-			if err := send(r.ctx, read, t); err != nil {
+			if err := send(r.ctx, read, newTask(j)); err != nil {
 				return err
 			}
 		}
 		// A dataset may just end when it is cancelled. If it watches the
 		// caller's context, ours may not have heard of that yet.
 		return cmp.Or(r.ctx.Err(), ctx.Err())
-	}, func() { close(read) }, func() { close(ahead) })
-	for range lookers {
-		r.start(func() error {
-			for {
-				tasks := receive(read)
-				if len(tasks) == 0 {
-					return nil
-				}
-				if err := r.prepare(tasks...); err != nil {
+	}, func() { close(read) })
+	r.start(func() error {
+		prepare := func(tasks []*task) ([]*task, error) {
+			return tasks, r.inside(func() error { return r.prepare(tasks...) })
+		}
+		return ordered.Map(r.ctx, lookers, receive(read), prepare, func(tasks []*task) error {
+			for _, t := range tasks {
+				if err := r.call(t); err != nil {
 					return err
 				}
-				for _, t := range tasks {
-					close(t.looked)
+				if err := send(r.ctx, begun, t); err != nil {
+					return err
 				}
 			}
+			return nil
 		})
-	}
-	r.start(func() error {
-		for t := range ahead {
-			if err := r.wait(t.looked); err != nil {
-				return err
-			}
-			if err := r.call(t); err != nil {
-				return err
-			}
-			if err := send(r.ctx, begun, t); err != nil {
-				return err
-			}
-		}
-		return nil
 	}, func() { close(begun) })
 
 	for t := range begun {
@@ -354,26 +353,20 @@ func (a *Asker) Stream(ctx context.Context, jobs func(context.Context) iter.Seq2
 	return r.reason()
 }
 
-// receive waits for a task, and takes what else is there, up to lookAhead. No
-// task is the end.
-func receive(from <-chan *task) []*task {
-	t, ok := <-from
-	if !ok {
-		return nil
-	}
-	tasks := []*task{t}
-	for len(tasks) < lookAhead {
-		select {
-		case t, ok := <-from:
-			if !ok {
-				return tasks
+// receive gives tasks as they come: one that is waited for, and what else is
+// there, up to lookAhead.
+func receive(from <-chan *task) iter.Seq2[[]*task, error] {
+	return func(yield func([]*task, error) bool) {
+		for t := range from {
+			tasks := []*task{t}
+			for len(tasks) < lookAhead && len(from) > 0 {
+				tasks = append(tasks, <-from)
 			}
-			tasks = append(tasks, t)
-		default:
-			return tasks
+			if !yield(tasks, nil) {
+				return
+			}
 		}
 	}
-	return tasks
 }
 
 func send(ctx context.Context, to chan<- *task, t *task) error {

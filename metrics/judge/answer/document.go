@@ -25,10 +25,11 @@ type node struct {
 	kids  []*node
 }
 
-// member returns the value of the name; repeated says that there are several.
-func (n *node) member(name string) (value *node, repeated bool) {
-	for i, other := range n.names {
-		if other == name {
+// member returns the value whose name a function knows; repeated says that
+// there are several.
+func (n *node) member(is func(name string) bool) (value *node, repeated bool) {
+	for i, name := range n.names {
+		if is(name) {
 			repeated = value != nil
 			value = n.kids[i]
 		}

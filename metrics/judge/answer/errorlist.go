@@ -171,7 +171,7 @@ func (l *errorList) errorOf(n *node) (e analysis.Error, states bool, why string)
 		if field == "" {
 			continue
 		}
-		v, twice := memberFolded(n, field)
+		v, twice := n.member(named(field))
 		if twice {
 			return e, false, field + " stands several times"
 		}
@@ -196,7 +196,7 @@ func (l *errorList) errorOf(n *node) (e analysis.Error, states bool, why string)
 		}
 		return e, states, ""
 	}
-	v, twice := memberFolded(n, f.Penalty)
+	v, twice := n.member(named(f.Penalty))
 	if twice {
 		return e, false, f.Penalty + " stands several times"
 	}
@@ -232,17 +232,11 @@ func textOf(n *node) string {
 	return ""
 }
 
-// memberFolded finds a member by its name, whose case, spaces, marks and number
-// do not count: "Error Location 1" is error_location.
-func memberFolded(n *node, name string) (value *node, repeated bool) {
+// named knows names whose case, spaces, marks and number do not count: "Error
+// Location 1" is error_location.
+func named(name string) func(string) bool {
 	name = fold(name)
-	for i, other := range n.names {
-		if fold(other) == name {
-			repeated = value != nil
-			value = n.kids[i]
-		}
-	}
-	return value, repeated
+	return func(other string) bool { return fold(other) == name }
 }
 
 func fold(name string) string {

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -170,7 +171,7 @@ func (g *grammar) belongs(l label, it *item, numbered bool) bool {
 func (g *grammar) begins(labels []label, i int, items []item, last map[key]int, numbered bool) (begins, oddly bool) {
 	l := labels[i]
 	if !numbered {
-		return len(items) == 0 || g.isStart(l.field) && items[len(items)-1].has[l.field], false
+		return len(items) == 0 || slices.Contains(g.starts, l.field) && items[len(items)-1].has[l.field], false
 	}
 	if l.number == 0 {
 		// A numberless field opens an item only where none is open.
@@ -186,7 +187,7 @@ func (g *grammar) begins(labels []label, i int, items []item, last map[key]int, 
 	}
 	later := func(f field, n int) bool { at, ok := last[key{f, n}]; return ok && at > i }
 	if l.number == previous+1 && (done || !later(g.last, previous)) {
-		if g.isStart(l.field) {
+		if slices.Contains(g.starts, l.field) {
 			return true, false
 		}
 		// An item without its first field, unless that is still to come.
@@ -197,16 +198,7 @@ func (g *grammar) begins(labels []label, i int, items []item, last map[key]int, 
 		}
 		return true, false
 	}
-	return g.isStart(l.field) && g.whole(labels[i:]), true
-}
-
-func (g *grammar) isStart(f field) bool {
-	for _, s := range g.starts {
-		if s == f {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(g.starts, l.field) && g.whole(labels[i:]), true
 }
 
 // whole reports whether the labels start with a complete error of one number:

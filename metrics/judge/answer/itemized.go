@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -206,93 +207,57 @@ var notJudged = map[string]bool{
 	"correct": true, "gold": true, "human": true, "task": true, "question": true, "not": true, "if": true,
 }
 
+// The form of a statement, in any case: "Your translation contains 2 errors",
+// and of what may follow: ", with a total score reduction of". What stands
+// between is read by readStatement.
+var (
+	statementForm = regexp.MustCompile(`(?i)^(?:your|the|this|model)((?:[ \t-]+[\pL'’]+){0,5}?)[ \t-]+(?:contains?|has|have)[ \t*]*(\d+|[\pL'’]+)[ \t*]*(?:errors|error)`)
+	totalForm     = regexp.MustCompile(`(?i)^[ \t,]*(?:(?:with|and|for|a|total|score|reductions?|penalty)[ \t]+){0,5}of[ \t*]*`)
+)
+
+// longestStatement bounds where a statement's count stands, in bytes.
+const longestStatement = 320
+
 // readStatement reads "The model-generated output contains 2 errors, with a
 // total score reduction of 4.5." and "Your translation contains no error.",
 // which must be the first words of the text.
 func readStatement(text string) statement {
 	s := strings.TrimLeft(text, marks)
-	word, n := leadingWord(s)
-	switch word {
-	case "your", "the", "this", "model":
-	default:
+	m := statementForm.FindStringSubmatch(s[:min(len(s), longestStatement)])
+	if m == nil {
 		return statement{}
 	}
-	s = s[n:]
-	found := false
-	for subject := 0; subject < 6 && !found; subject++ {
-		s = strings.TrimLeft(s, " \t-")
-		word, n = leadingWord(s)
-		if n == 0 || notJudged[word] {
+	for _, word := range strings.FieldsFunc(strings.ToLower(m[1]), func(r rune) bool { return strings.ContainsRune(" \t-", r) }) {
+		if notJudged[word] {
 			return statement{}
 		}
-		found = word == "contains" || word == "contain" || word == "has" || word == "have"
-		s = s[n:]
 	}
-	s = strings.TrimLeft(s, " \t*")
-	if !found {
+	count, known := numberWords[strings.ToLower(m[2])]
+	if !known {
+		var err error
+		if count, err = strconv.Atoi(m[2]); err != nil {
+			return statement{}
+		}
+	}
+	s = s[len(m[0]):]
+	if _, n := leadingWord(s); n > 0 {
 		return statement{}
 	}
-	var st statement
-	if word, n = leadingWord(s); n > 0 {
-		count, ok := numberWords[word]
-		if !ok {
-			return statement{}
+	st := statement{found: true, count: count}
+	s = strings.TrimPrefix(strings.TrimLeft(s, " \t*"), "(s)")
+	if lead := totalForm.FindString(s[:min(len(s), longestStatement)]); lead != "" {
+		if value, width, ok := leadingNumber(s[len(lead):]); ok {
+			value = max(value, -value) // a reduction, whichever way it is written
+			st.total, s = &value, s[len(lead)+width:]
 		}
-		st.count, s = count, s[n:]
-	} else {
-		n = 0
-		for n < len(s) && isDigit(s[n]) {
-			n++
-		}
-		count, err := strconv.Atoi(s[:n])
-		if err != nil {
-			return statement{}
-		}
-		st.count, s = count, s[n:]
 	}
-	s = strings.TrimLeft(s, " \t*")
-	word, n = leadingWord(s)
-	if word != "error" && word != "errors" {
-		return statement{}
-	}
-	s = strings.TrimLeft(s[n:], " \t*")
-	s = strings.TrimPrefix(s, "(s)")
-	rest, total := readTotal(s)
-	st.total = total
 	// A statement that goes on, as in "no errors in the first half", does not
 	// say what its number seems to say.
-	if r := strings.TrimLeft(rest, " \t*\"'"); r != "" {
-		switch c := r[0]; {
-		case c == '.', c == '!', c == ':', c == ';', c == '\n', c == '\r':
-		default:
-			return statement{}
-		}
+	if r := strings.TrimLeft(s, " \t*\"'"); r != "" && !strings.ContainsRune(".!:;\n\r", rune(r[0])) {
+		return statement{}
 	}
-	st.found, st.rest = true, strings.TrimLeft(rest, " \t\r\n.!:;*\"'")
+	st.rest = strings.TrimLeft(s, " \t\r\n.!:;*\"'")
 	return st
-}
-
-// readTotal reads ", with a total score reduction of X".
-func readTotal(s string) (rest string, total *float64) {
-	t := strings.TrimLeft(s, " \t,")
-	for range 6 {
-		word, n := leadingWord(t)
-		switch word {
-		case "with", "and", "for", "a", "total", "score", "reduction", "reductions", "penalty":
-		case "of":
-			t = strings.TrimLeft(t[n:], " \t*")
-			value, width, ok := leadingNumber(t)
-			if !ok {
-				return s, nil
-			}
-			value = max(value, -value) // a reduction, whichever way it is written
-			return t[width:], &value
-		default:
-			return s, nil
-		}
-		t = strings.TrimLeft(t[n:], " \t")
-	}
-	return s, nil
 }
 
 // trailing says for people what stands where nothing belongs.

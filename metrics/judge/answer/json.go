@@ -152,7 +152,7 @@ func follow(n *node, steps []step) (value *node, repeated bool) {
 			}
 			n = n.kids[s.index]
 		default:
-			next, twice := n.member(s.name)
+			next, twice := n.member(func(name string) bool { return name == s.name })
 			if n.kind != '{' || next == nil {
 				return nil, repeated
 			}

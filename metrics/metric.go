@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -68,6 +69,19 @@ const (
 	Sentence Level = iota // one hypothesis
 	Corpus                // all hypotheses of a system, by pooled statistics
 )
+
+// Needs names the texts beside the hypothesis that the metric reads, such as
+// "source references".
+func (i Info) Needs() string {
+	var words []string
+	if i.NeedsSource {
+		words = append(words, "source")
+	}
+	if i.NeedsReferences {
+		words = append(words, "references")
+	}
+	return strings.Join(words, " ")
+}
 
 // Metric scores hypotheses. Implementations are safe for concurrent use.
 type Metric interface {

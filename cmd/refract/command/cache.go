@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -235,7 +233,7 @@ while. A database uses the space for new entries.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if age != "" {
-				d, err := parseAge(age)
+				d, err := cache.ParseAge(age)
 				if err != nil {
 					return usagef("--older-than: %w", err)
 				}
@@ -284,28 +282,6 @@ func prunedRows(p cache.Pruned, dry bool, row func(...report.Value) error) error
 		after, less = report.Null(), report.Null()
 	}
 	return row(report.String("bytes"), number(p.BytesBefore), after, less)
-}
-
-// parseAge reads a duration as Go writes it, or a whole number of days or
-// weeks.
-func parseAge(s string) (time.Duration, error) {
-	for unit, length := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
-		digits, found := strings.CutSuffix(s, unit)
-		if !found {
-			continue
-		}
-		const most = 100 * 366 * 24 * time.Hour // a time.Duration holds little more
-		n, err := strconv.ParseUint(digits, 10, 32)
-		if err != nil || n > uint64(most/length) {
-			return 0, fmt.Errorf("%q is no number of days or weeks up to a hundred years, such as 90d", s)
-		}
-		return time.Duration(n) * length, nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no duration: write it as 90d, 2w or 12h", s)
-	}
-	return d, nil
 }
 
 // interruptible is a reader of standard input that ends with the context,

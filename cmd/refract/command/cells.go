@@ -1,12 +1,10 @@
 package command
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/matrix"
-	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -26,57 +24,9 @@ func (s *scorer) matrixWriter(out *atomicfile.File) (matrix.Writer, error) {
 	case kind == report.JSONLines:
 		return matrix.NewJSONLWriter(out), nil
 	}
-	w, err := s.table(out, cellColumns(), report.Options{})
+	w, err := s.table(out, matrix.TableColumns(), report.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return &cellTable{w}, nil
+	return matrix.NewTableWriter(w), nil
 }
-
-// cellColumns are those of a stored matrix, for the other formats.
-func cellColumns() []report.Column {
-	kinds := map[string]report.Column{
-		"reference":  {Kind: report.KindInt},
-		"references": {Kind: report.KindInt, Hide: true},
-		"score":      {Kind: report.KindFloat, Digits: 4},
-		"direction":  {Hide: true},
-		"signature":  {Hide: true},
-	}
-	var out []report.Column
-	for _, name := range matrix.Columns() {
-		c := kinds[name]
-		c.Name = name
-		out = append(out, c)
-	}
-	return out
-}
-
-// cellTable is a matrix.Writer of a table.
-type cellTable struct{ w report.Writer }
-
-func (t *cellTable) Write(r *matrix.Row) error {
-	values := map[string]report.Value{
-		"id": report.String(r.ID), "system": report.String(r.System), "metric": report.String(r.Metric),
-		"references": report.Int(r.References), "status": report.String(r.Status.String()),
-		"direction": report.String(r.Direction.String()), "signature": report.String(r.Signature),
-	}
-	if r.Aggregate != "" {
-		values["aggregate"] = report.String(r.Aggregate)
-	}
-	if r.Reference != matrix.NoReference {
-		values["reference"] = report.Int(r.Reference)
-	}
-	if r.Status == metrics.Scored {
-		values["score"] = report.Float(r.Score)
-	}
-	var row []report.Value
-	for _, name := range matrix.Columns() {
-		row = append(row, values[name])
-	}
-	if err := t.w.Row(row...); err != nil {
-		return fmt.Errorf("segment %q, system %q: %w", r.ID, r.System, err)
-	}
-	return nil
-}
-
-func (t *cellTable) Close() error { return t.w.Close() }

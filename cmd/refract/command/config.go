@@ -11,33 +11,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/internal/config"
+	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
-
-const configHelp = `
-Flags about models, servers and budgets may also stand in refract.yaml in the
-working directory, or in the file that --config names. A key is a flag's name
-without the dashes; paths start from the file's folder:
-
-  base-url: [http://a:8000/v1, http://b:8000/v1]
-  model: gpt-4o-mini
-  judge-model: gpt-4o
-  cache: postgres://refract@db.example.org/answers
-  prices:
-    gpt-4o-mini: {input: 0.15, output: 0.60}
-  max-cost: 25
-
-They may stand in the environment too: REFRACT_BASE_URL, REFRACT_MODEL,
-REFRACT_MAX_COST and so on. A flag wins over the environment, the environment
-over the file, and the file over the default. Standard error names the file and
-what is taken from it.
-
-A secret in the file is an error: keys of servers belong into OPENAI_API_KEY,
-passwords of Postgres into PGPASSWORD or ~/.pgpass.
-
-Keys: base-url, concurrency, rpm, tpm, timeout, retries, max-wait, wait, model,
-judge-model, embeddings, cache, prices, max-cost, max-calls, max-time.`
 
 const environmentPrefix = "REFRACT_"
 
@@ -49,7 +26,7 @@ func environmentName(key string) string {
 // isConfigured reports whether a flag may be stated by a configuration file. A
 // flag of the same name with another meaning, such as a filter, may not.
 func isConfigured(f *pflag.Flag) bool {
-	in := sectionOf(f)
+	in := helptext.SectionOf(f)
 	return slices.Contains(config.Keys, f.Name) && (in == modelFlags || in == budgetFlags)
 }
 

@@ -1,18 +1,15 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/internal/suggest"
 )
 
@@ -27,149 +24,12 @@ func (e *env) showHelp(cmd *cobra.Command, args []string) {
 	fmt.Fprint(e.stdout, e.helpOf(cmd, i >= 0 && slices.Contains(args[i:], everything)))
 }
 
-// helpOf returns the help of a command.
 func (e *env) helpOf(cmd *cobra.Command, all bool) string {
-	width := e.helpWidth()
-	var b strings.Builder
-	b.WriteString(reflow(cmp.Or(cmd.Long, cmd.Short), width) + "\n\nUsage:\n  " + cmd.UseLine() + "\n")
-	if cmd.Example != "" {
-		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
+	page := helptext.Page{Width: e.helpWidth(), All: all, Sections: sections, Own: taskFlags, Common: commonFlags, Topics: topics()}
+	for _, topic := range topicsOf(cmd) {
+		page.See = append(page.See, "refract help "+topic)
 	}
-	for _, group := range cmd.Groups() {
-		var lines [][2]string
-		for _, sub := range cmd.Commands() {
-			if sub.GroupID == group.ID {
-				lines = append(lines, [2]string{sub.Name(), sub.Short})
-			}
-		}
-		definitions(&b, group.Title, lines, width)
-	}
-	if !cmd.HasParent() {
-		var lines [][2]string
-		for _, t := range topics() {
-			lines = append(lines, [2]string{t.name, t.short})
-		}
-		definitions(&b, "Topics, shown by refract help TOPIC", lines, width)
-	} else if len(cmd.Groups()) == 0 {
-		var lines [][2]string
-		for _, sub := range cmd.Commands() {
-			lines = append(lines, [2]string{sub.Name(), sub.Short})
-		}
-		definitions(&b, "Commands", lines, width)
-	}
-	left := 0
-	for _, in := range sections {
-		var lines [][2]string
-		visit(cmd, func(f *pflag.Flag) {
-			switch {
-			case sectionOf(f) != in || f.Hidden:
-			case all || isEssential(f):
-				lines = append(lines, flagLine(f))
-			default:
-				left++
-			}
-		})
-		definitions(&b, string(in), lines, width)
-	}
-	var hints []string
-	if left > 0 {
-		hints = append(hints, fmt.Sprintf("%d more flags: %s --help all", left, cmd.CommandPath()))
-	}
-	if see := topicsOf(cmd); len(see) > 0 {
-		hints = append(hints, "See also: refract help "+strings.Join(see, ", refract help "))
-	}
-	if len(hints) > 0 {
-		b.WriteString("\n" + reflow(strings.Join(hints, "\n\n"), width) + "\n")
-	}
-	return b.String()
-}
-
-// visit goes through the flags of a command in the order in which they were
-// registered, those of all commands last.
-func visit(cmd *cobra.Command, do func(*pflag.Flag)) {
-	cmd.InitDefaultHelpFlag()
-	cmd.LocalNonPersistentFlags().SortFlags = false
-	local := cmd.Flags()
-	local.SortFlags = false
-	local.VisitAll(func(f *pflag.Flag) {
-		if cmd.Root().PersistentFlags().Lookup(f.Name) == nil {
-			do(f)
-		}
-	})
-	cmd.Root().PersistentFlags().VisitAll(do)
-}
-
-// definitions writes a head and, below it, names with what they mean.
-func definitions(b *strings.Builder, head string, lines [][2]string, width int) {
-	if len(lines) == 0 {
-		return
-	}
-	const most = 26 // columns for names; a longer one has a line of its own
-	indent := 0
-	for _, l := range lines {
-		if n := text.StringWidthWithoutEscSequences(l[0]); n <= most {
-			indent = max(indent, n)
-		}
-	}
-	indent += 4
-	b.WriteString("\n" + head + ":\n")
-	for _, l := range lines {
-		wrapped := strings.Split(text.WrapSoft(l[1], max(20, width-indent)), "\n")
-		name := "  " + l[0]
-		if text.StringWidthWithoutEscSequences(name)+2 > indent {
-			b.WriteString(name + "\n")
-			name = ""
-		}
-		for _, line := range wrapped {
-			b.WriteString(text.Pad(name, indent, ' ') + strings.TrimRight(line, " ") + "\n")
-			name = ""
-		}
-	}
-}
-
-// flagLine is a flag's name with the kind of its value, and what it does.
-func flagLine(f *pflag.Flag) [2]string {
-	value, usage := pflag.UnquoteUsage(f)
-	if words := map[string]string{"string": "NAME", "strings": "NAME,…", "stringArray": "NAME", "int": "N", "ints": "N,…", "uint": "N", "float": "X", "duration": "TIME"}; words[value] != "" {
-		value = words[value]
-	}
-	usage = strings.TrimPrefix(usage, value+": ")
-	name := "--" + f.Name
-	if f.Shorthand != "" {
-		name = "-" + f.Shorthand + ", " + name
-	}
-	if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
-		name += "[=" + value + "]"
-	} else if value != "" {
-		name += " " + value
-	}
-	switch f.DefValue {
-	case "", "0", "0s", "[]", "false":
-	default:
-		def := strings.Trim(f.DefValue, "[]")
-		if f.Value.Type() == "duration" {
-			def = strings.TrimSuffix(strings.TrimSuffix(def, "0s"), "0m")
-		}
-		usage += " (default " + def + ")"
-	}
-	return [2]string{name, usage}
-}
-
-// reflow fits paragraphs to a width. Those with an indented line, such as
-// lists, stay as they are.
-func reflow(s string, width int) string {
-	paragraphs := strings.Split(strings.TrimSpace(s), "\n\n")
-	for i, p := range paragraphs {
-		if !strings.Contains(p, "\n  ") && !strings.HasPrefix(p, "  ") {
-			p = strings.Join(strings.Fields(p), " ")
-			lines := strings.Split(text.WrapSoft(p, width), "\n")
-			for k := range lines {
-				lines[k] = strings.TrimRight(lines[k], " ")
-			}
-			paragraphs[i] = strings.Join(lines, "\n")
-		}
-	}
-	return strings.Join(paragraphs, "\n\n")
+	return page.Of(cmd)
 }
 
 // helpWidth is the width of the terminal, within what is pleasant to read.
@@ -203,8 +63,8 @@ func (e *env) helpCommand() *cobra.Command {
 			}
 			if len(args) == 1 {
 				for _, t := range topics() {
-					if t.name == args[0] {
-						fmt.Fprintln(e.stdout, reflow(t.text, e.helpWidth()))
+					if t[0] == args[0] {
+						fmt.Fprintln(e.stdout, helptext.Reflow(topicText(t[0]), e.helpWidth()))
 						return nil
 					}
 				}
@@ -235,7 +95,7 @@ func (e *env) helpCommand() *cobra.Command {
 func helpNames(root *cobra.Command) []string {
 	names := commandNames(root)
 	for _, t := range topics() {
-		names = append(names, t.name)
+		names = append(names, t[0])
 	}
 	return names
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/refract-eval/refract/internal/helptext"
 )
 
 // commands lists a command and all below it.
@@ -82,9 +84,9 @@ func helpFlags(help string) []string {
 // A topic fits a terminal too.
 func TestTopics(t *testing.T) {
 	for _, topic := range topics() {
-		for line := range strings.Lines(reflow(topic.text, 80)) {
+		for line := range strings.Lines(helptext.Reflow(topicText(topic[0]), 80)) {
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
-				t.Errorf("%s: %d characters: %s", topic.name, n, line)
+				t.Errorf("%s: %d characters: %s", topic[0], n, line)
 			}
 		}
 	}

@@ -1,20 +1,15 @@
 package command
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/internal/suggest"
-	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/report"
 )
@@ -75,7 +70,7 @@ func judgeColumns() []report.Column {
 func judgeRows(row func(...report.Value) error) error {
 	text := report.String
 	for _, d := range judge.Builtin() {
-		r, err := d.Resolve(firstChoices(d))
+		r, err := d.Sample()
 		if err != nil {
 			return err
 		}
@@ -92,7 +87,7 @@ func judgeRows(row func(...report.Value) error) error {
 			model = text(d.Model)
 		}
 		lower, upper, _, _ := r.Bounds()
-		err = row(text(d.Name), text(strings.Join(options, " ")), text(needs(r.NeedsSource(), r.NeedsReference())), orNull(lower), orNull(upper),
+		err = row(text(d.Name), text(strings.Join(options, " ")), text(r.Needs()), orNull(lower), orNull(upper),
 			text(r.Direction().String()), text(string(r.Endpoint())), model, text(d.Source), text(d.Summary))
 		if err != nil {
 			return err
@@ -107,21 +102,6 @@ func orNull(bound float64) report.Value {
 		return report.Null()
 	}
 	return report.Float(bound)
-}
-
-// firstChoices are values for the options that a judge cannot do without.
-func firstChoices(d *judge.Definition) map[string]string {
-	set := map[string]string{}
-	for _, o := range d.Options {
-		if !o.Required {
-			continue
-		}
-		set[o.Name] = strings.ToUpper(o.Name)
-		if values := o.AllValues(); len(values) > 0 {
-			set[o.Name] = values[0]
-		}
-	}
-	return set
 }
 
 // showJudge writes the definition of a judge, or what it would send.
@@ -143,12 +123,12 @@ func (e *env) showJudge(ctx context.Context, o *output, spec string, prompt, har
 	}
 	if options || prompt || hardened {
 		m, err := e.registryWith(func(context.Context) (judge.Environment, error) {
-			return judge.Environment{Model: placeModel, Hardened: hardened}, nil
+			return judge.Environment{Model: judge.PlaceModel, Hardened: hardened}, nil
 		}).Parse(ctx, spec)
 		if err != nil {
 			return usagef("%w", err)
 		}
-		write = func(w io.Writer) error { return writePrompts(w, m.(*judge.Judge).Resolved()) }
+		write = func(w io.Writer) error { return m.(*judge.Judge).Resolved().Show(w) }
 	}
 	out, err := o.open(e)
 	if err != nil {
@@ -166,82 +146,4 @@ func (e *env) definitionOf(name, rest string) (*judge.Definition, error) {
 		return judge.ReadDefinition(rest, e.registry().Names()...)
 	}
 	return judge.Find(name)
-}
-
-// The words that stand in prompts for what is not known.
-const (
-	placeModel     = "MODEL"
-	placeSource    = "SOURCE TEXT"
-	placeReference = "REFERENCE TEXT"
-	placeOutput    = "OUTPUT TEXT"
-	placeAnswer    = "ANSWER OF THE MODEL"
-)
-
-// writePrompts writes the facts of a judge, and then its conversation.
-func writePrompts(w io.Writer, r *judge.Resolved) error {
-	fields := judge.Fields{Source: placeSource, Reference: placeReference, Hypothesis: placeOutput}
-	answers := slices.Repeat([]string{placeAnswer}, max(0, r.Turns()-1))
-	req := r.Request(cmp.Or(r.Model(), placeModel), max(0, r.Turns()-1), fields, answers)
-	lower, upper, atLower, atUpper := r.Bounds()
-	facts := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range [][2]string{
-		{"metric", r.Spec()},
-		{"prompt", r.Hash()[:12]},
-		{"model", cmp.Or(r.Model(), "any")},
-		{"endpoint", string(r.Endpoint())},
-		{"request", requestFields(req)},
-		{"needs", cmp.Or(needs(r.NeedsSource(), r.NeedsReference()), "nothing but the hypothesis")},
-		{"scores", fmt.Sprintf("%s to %s, %s is better", bound(lower, atLower), bound(upper, atUpper), r.Direction())},
-	} {
-		fmt.Fprintf(facts, "%s\t%s\n", f[0], f[1])
-	}
-	if err := facts.Flush(); err != nil {
-		return err
-	}
-	part := func(head, text string) {
-		fmt.Fprintf(w, "\n--- %s\n%s\n", head, text)
-	}
-	switch {
-	case r.IsLikelihood():
-		before, after := r.RenderLikelihood(fields)
-		part("prompt", before)
-		part("continuation, whose tokens are scored", after)
-	case len(req.Messages) == 0:
-		part("prompt", req.Prompt)
-	}
-	for _, m := range req.Messages {
-		part(m.Role, m.Content)
-	}
-	return nil
-}
-
-// requestFields are the parameters of a request, sorted but for the first.
-func requestFields(req llm.Request) string {
-	fields := []string{
-		fmt.Sprintf("temperature=%v", req.Temperature), fmt.Sprintf("top_p=%v", req.TopP), fmt.Sprintf("max_tokens=%d", req.MaxTokens),
-	}
-	if len(req.Stop) > 0 {
-		fields = append(fields, fmt.Sprintf("stop=%q", req.Stop))
-	}
-	if req.PromptLogprobs {
-		fields = append(fields, "log-probabilities of the prompt")
-	}
-	for _, name := range slices.Sorted(maps.Keys(req.Extra)) {
-		if name == "response_format" {
-			fields = append(fields, "response_format=json_schema")
-			continue
-		}
-		fields = append(fields, fmt.Sprintf("%s=%v", name, req.Extra[name]))
-	}
-	return strings.Join(fields, " ")
-}
-
-func bound(b float64, attained bool) string {
-	switch {
-	case math.IsInf(b, 0):
-		return "no bound"
-	case attained:
-		return fmt.Sprint(b)
-	}
-	return fmt.Sprintf("%v (never reached)", b)
 }

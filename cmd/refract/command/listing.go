@@ -63,32 +63,21 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 		l := listedMetric{Factory: f, kind: "metric"}
 		if m, err := e.registry().Parse(ctx, f.Name); err == nil {
 			info := m.Info()
-			l.needs = report.String(needs(info.NeedsSource, info.NeedsReferences))
+			l.needs = report.String(info.Needs())
 			l.direction, l.lower, l.upper = report.String(info.Direction.String()), report.Float(info.Lower), report.Float(info.Upper)
 		}
 		all = append(all, l)
 	}
 	for _, d := range judge.Builtin() {
-		r, err := d.Resolve(firstChoices(d))
+		r, err := d.Sample()
 		if err != nil {
 			return nil, err
 		}
 		lower, upper, _, _ := r.Bounds()
-		all = append(all, listedMetric{d.Factory(judge.Environment{}), "judge", report.String(needs(r.NeedsSource(), r.NeedsReference())),
+		all = append(all, listedMetric{d.Factory(judge.Environment{}), "judge", report.String(r.Needs()),
 			report.String(r.Direction().String()), report.Float(lower), report.Float(upper)})
 	}
 	return all, nil
-}
-
-func needs(source, references bool) string {
-	var words []string
-	if source {
-		words = append(words, "source")
-	}
-	if references {
-		words = append(words, "references")
-	}
-	return strings.Join(words, " ")
 }
 
 func metricColumns() []report.Column {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
@@ -67,7 +68,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more, such as what BLEU's scores are made of")
 	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` with flags about models, servers and budgets (default refract.yaml, if there is one)")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return e.configure(cmd) }
-	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { mark(f, sectionNote, string(commonFlags)); mark(f, essentialNote) })
+	helptext.Group(root.PersistentFlags(), commonFlags, "quiet", "verbose", "config")
 	root.Flags().Bool("version", false, "show the version")
 	for _, g := range []struct {
 		title    string

@@ -1,0 +1,204 @@
+// Package helptext writes the help of cobra's commands so that it fits a screen:
+// flags in sections, the essential ones first, wrapped to a width.
+package helptext
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/refract-eval/refract/report"
+)
+
+// The annotations of a flag.
+const (
+	sectionNote   = "section"
+	essentialNote = "essential"
+)
+
+// Group puts the flags of a set that have no section yet into one, and names
+// those that help shows at once. The others are shown where all are asked for.
+func Group(flags *pflag.FlagSet, section string, essential ...string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[sectionNote] == nil {
+			mark(f, sectionNote, section)
+		}
+	})
+	for _, name := range essential {
+		mark(flags.Lookup(name), essentialNote)
+	}
+}
+
+func mark(f *pflag.Flag, note string, values ...string) {
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[note] = append([]string{}, values...)
+}
+
+// SectionOf is where help shows a flag, "" where nothing was said.
+func SectionOf(f *pflag.Flag) string {
+	if in := f.Annotations[sectionNote]; in != nil {
+		return in[0]
+	}
+	return ""
+}
+
+// isEssential reports whether help shows a flag at once. A flag in no section
+// is one of a few.
+func isEssential(f *pflag.Flag) bool {
+	return f.Annotations[sectionNote] == nil || f.Annotations[essentialNote] != nil
+}
+
+// Page is how the help of commands looks.
+type Page struct {
+	Width    int
+	All      bool     // every flag, and not the essential ones alone
+	Sections []string // of flags, in order
+	Own      string   // the section of flags that have none
+	Common   string   // the section of --help, --version and the flags of the root
+	Topics   [][2]string
+	See      []string // what the reader may type for more
+}
+
+// Of returns the help of a command.
+func (p *Page) Of(cmd *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString(Reflow(cmp.Or(cmd.Long, cmd.Short), p.Width) + "\n\nUsage:\n  " + cmd.UseLine() + "\n")
+	if cmd.Example != "" {
+		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
+	}
+	part := func(head string, lines [][2]string) {
+		if len(lines) > 0 {
+			b.WriteString("\n" + head + ":\n" + Definitions(lines, p.Width))
+		}
+	}
+	commands := func(group string) (lines [][2]string) {
+		for _, sub := range cmd.Commands() {
+			if sub.GroupID == group {
+				lines = append(lines, [2]string{sub.Name(), sub.Short})
+			}
+		}
+		return lines
+	}
+	for _, group := range cmd.Groups() {
+		part(group.Title, commands(group.ID))
+	}
+	part("Commands", commands(""))
+	if !cmd.HasParent() {
+		part("Topics, shown by "+cmd.Name()+" help TOPIC", p.Topics)
+	}
+	left := 0
+	for _, section := range p.Sections {
+		var lines [][2]string
+		visit(cmd, func(f *pflag.Flag) {
+			in := cmp.Or(SectionOf(f), p.Own)
+			if f.Name == "help" || f.Name == "version" {
+				in = p.Common
+			}
+			switch {
+			case in != section || f.Hidden:
+			case p.All || isEssential(f):
+				lines = append(lines, flagLine(f))
+			default:
+				left++
+			}
+		})
+		part(section, lines)
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n%d more flags: %s --help all\n", left, cmd.CommandPath())
+	}
+	if len(p.See) > 0 {
+		b.WriteString("\n" + Reflow("See also: "+strings.Join(p.See, ", "), p.Width) + "\n")
+	}
+	return b.String()
+}
+
+// visit goes through the flags of a command in the order in which they were
+// registered, those of the root last.
+func visit(cmd *cobra.Command, do func(*pflag.Flag)) {
+	cmd.InitDefaultHelpFlag()
+	root := cmd.Root().PersistentFlags()
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.VisitAll(func(f *pflag.Flag) {
+		if root.Lookup(f.Name) == nil {
+			do(f)
+		}
+	})
+	root.VisitAll(do)
+}
+
+// Definitions lists names with what they mean, in two columns.
+func Definitions(lines [][2]string, width int) string {
+	const most = 26 // columns for names; a longer one has a line of its own
+	indent := 0
+	for _, l := range lines {
+		if n := text.StringWidthWithoutEscSequences(l[0]); n <= most {
+			indent = max(indent, n)
+		}
+	}
+	indent += 4
+	var b strings.Builder
+	for _, l := range lines {
+		name := "  " + l[0]
+		if text.StringWidthWithoutEscSequences(name)+2 > indent {
+			b.WriteString(name + "\n")
+			name = ""
+		}
+		for _, line := range report.Wrap(l[1], max(20, width-indent)) {
+			b.WriteString(text.Pad(name, indent, ' ') + line + "\n")
+			name = ""
+		}
+	}
+	return b.String()
+}
+
+// valueNames are what help calls the values of a flag by their type.
+var valueNames = map[string]string{
+	"string": "NAME", "strings": "NAME,…", "stringArray": "NAME",
+	"int": "N", "ints": "N,…", "uint": "N", "float": "X", "duration": "TIME",
+}
+
+// flagLine is a flag's name with the kind of its value, and what it does.
+func flagLine(f *pflag.Flag) [2]string {
+	value, usage := pflag.UnquoteUsage(f)
+	value = cmp.Or(valueNames[value], value)
+	usage = strings.TrimPrefix(usage, value+": ")
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
+		name += "[=" + value + "]"
+	} else if value != "" {
+		name += " " + value
+	}
+	switch f.DefValue {
+	case "", "0", "0s", "[]", "false":
+	default:
+		def := strings.Trim(f.DefValue, "[]")
+		if f.Value.Type() == "duration" {
+			def = strings.TrimSuffix(strings.TrimSuffix(def, "0s"), "0m")
+		}
+		usage += " (default " + def + ")"
+	}
+	return [2]string{name, usage}
+}
+
+// Reflow fits paragraphs to a width. Those with an indented line, such as
+// lists, stay as they are.
+func Reflow(s string, width int) string {
+	paragraphs := strings.Split(strings.TrimSpace(s), "\n\n")
+	for i, p := range paragraphs {
+		if !strings.Contains(p, "\n  ") && !strings.HasPrefix(p, "  ") {
+			paragraphs[i] = strings.Join(report.Wrap(p, width), "\n")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}

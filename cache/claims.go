@@ -2,9 +2,7 @@ package cache
 
 import (
 	"context"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 )
@@ -20,23 +18,18 @@ type claims struct {
 	do func(*operation) error // carries an operation out
 
 	mu      sync.Mutex
-	held    map[Key]struct{}
-	owed    map[Key]struct{}   // of those, the ones that could not be released
+	held    map[Key]bool       // true for a claim that could not be released yet
 	renewed time.Time          // when the lease was last written; zero for never
 	stop    context.CancelFunc // ends the renewal; nil before the first claim
 	stopped chan struct{}
 }
-
-// maxKeys bounds the keys of one claim or release, so that no transaction is
-// long.
-const maxKeys = 1000
 
 // grace is how long what nobody waits for any more may take: giving back the
 // claims of a caller that is gone, or a transaction on its way to a server.
 const grace = 500 * time.Millisecond
 
 func newClaims(lease time.Duration, do func(*operation) error) *claims {
-	return &claims{owner: rand.Int64(), process: processIdentity(), lease: lease, do: do, held: make(map[Key]struct{}), owed: make(map[Key]struct{})}
+	return &claims{owner: rand.Int64(), process: processIdentity(), lease: lease, do: do, held: make(map[Key]bool)}
 }
 
 // made reports whether there can be any.
@@ -46,87 +39,48 @@ func (c *claims) made() bool {
 	return c.stop != nil
 }
 
-// claim asks the writer for claims.
+// claim asks the writer for claims. When that fails, nobody knows what was
+// granted, so that what was not held before is given back.
 func (c *claims) claim(ctx context.Context, keys []Key) ([]bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	c.start()
-	before := c.heldOf(keys)
-	granted := make([]bool, 0, len(keys))
-	for part := range slices.Chunk(keys, maxKeys) {
-		op := &operation{ctx: ctx, kind: opClaim, keys: part, granted: make([]bool, len(part))}
-		err := c.do(op)
-		if err == nil {
-			granted = append(granted, op.granted...)
-			err = ctx.Err()
-		}
-		if err != nil {
-			// Of a part that failed nobody knows what was granted.
-			c.giveBack(keys[:min(len(granted)+len(part), len(keys))], before)
-			return nil, err
-		}
+	op := &operation{ctx: ctx, kind: opClaim, keys: keys, granted: make([]bool, len(keys))}
+	err := c.do(op)
+	if err == nil {
+		return op.granted, nil
 	}
-	return granted, nil
-}
-
-// heldOf says which of the keys the store holds, as far as it knows.
-func (c *claims) heldOf(keys []Key) []bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	held := make([]bool, len(keys))
-	for i, key := range keys {
-		_, held[i] = c.held[key]
-	}
-	return held
-}
-
-// giveBack releases what may have been granted to a caller who is told of an
-// error, but not what was held before.
-func (c *claims) giveBack(keys []Key, before []bool) {
 	var back []Key
-	for i, key := range keys {
-		if !before[i] {
+	c.mu.Lock()
+	for _, key := range keys {
+		if _, held := c.held[key]; !held {
+			c.held[key] = true
 			back = append(back, key)
 		}
-	}
-	c.mu.Lock()
-	for _, key := range back {
-		c.held[key] = struct{}{} // perhaps: then it is tried until it is not
 	}
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	_ = c.release(ctx, back)
+	return nil, err
 }
 
 // release gives claims up. What fails is tried again with the next renewal of
-// the lease, so that nobody waits for an answer that is not asked for.
+// the lease, so that nobody waits for a value that is not made.
 func (c *claims) release(ctx context.Context, keys []Key) error {
-	for len(keys) > 0 {
-		n := min(len(keys), maxKeys)
-		err := ctx.Err()
-		if err == nil {
-			err = c.do(&operation{ctx: ctx, kind: opRelease, keys: keys[:n]})
-		}
-		if err != nil {
-			c.owe(keys)
-			return err
-		}
-		keys = keys[n:]
+	err := c.do(&operation{ctx: ctx, kind: opRelease, keys: keys})
+	if err == nil {
+		return nil
 	}
-	return nil
-}
-
-// owe notes claims that are still to be given up.
-func (c *claims) owe(keys []Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range keys {
 		if _, held := c.held[key]; held {
-			c.owed[key] = struct{}{}
+			c.held[key] = true
 		}
 	}
+	return err
 }
 
 // leaseDue reports whether it is time to write the lease, and whether that is
@@ -149,19 +103,16 @@ func (c *claims) committed(batch []*operation, t *transaction) {
 		case opPut:
 			for _, r := range op.records {
 				delete(c.held, r.Key)
-				delete(c.owed, r.Key)
 			}
 		case opClaim:
 			for i, key := range op.keys {
 				if op.granted[i] {
-					c.held[key] = struct{}{}
-					delete(c.owed, key)
+					c.held[key] = false
 				}
 			}
 		case opRelease:
 			for _, key := range op.keys {
 				delete(c.held, key)
-				delete(c.owed, key)
 			}
 		}
 	}
@@ -194,7 +145,12 @@ func (c *claims) renewLoop(ctx context.Context) {
 		}
 		c.mu.Lock()
 		idle := len(c.held) == 0
-		owed := slices.Collect(maps.Keys(c.owed))
+		var owed []Key
+		for key, owes := range c.held {
+			if owes {
+				owed = append(owed, key)
+			}
+		}
 		c.mu.Unlock()
 		if idle {
 			continue

@@ -42,7 +42,7 @@ func TestConformance(t *testing.T) {
 }
 
 // place returns what opens stores in a file or a database.
-func place(where string) cachetest.Place {
+func place(where string) opener {
 	return func(t *testing.T, opts ...cache.Option) *cache.Database {
 		s, err := cache.Open(t.Context(), where, opts...)
 		if err != nil {
@@ -59,7 +59,7 @@ func place(where string) cachetest.Place {
 }
 
 func TestConformanceShared(t *testing.T) {
-	cachetest.RunShared(t, func(t *testing.T) cachetest.Place {
+	runShared(t, func(t *testing.T) opener {
 		return place(filepath.Join(t.TempDir(), "answers.db"))
-	}, cache.Abandon)
+	})
 }

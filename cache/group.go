@@ -150,8 +150,7 @@ func (g *group) do(op *operation) error {
 		return op.ctx.Err()
 	}
 	if op.kind == opClaim {
-		// Whoever gave up must know what was granted, to give it back.
-		return <-op.done
+		return <-op.done // even whoever gave up must know what was granted
 	}
 	select {
 	case err := <-op.done:

@@ -86,7 +86,7 @@ func TestPostgresConformance(t *testing.T) {
 	open := func(t *testing.T) cache.Store { return openPostgres(t, postgresSchema(t)) }
 	t.Run("postgres", func(t *testing.T) { cachetest.Run(t, open) })
 	t.Run("shared", func(t *testing.T) {
-		cachetest.RunShared(t, func(t *testing.T) cachetest.Place { return place(postgresSchema(t)) }, cache.Abandon)
+		runShared(t, func(t *testing.T) opener { return place(postgresSchema(t)) })
 	})
 }
 

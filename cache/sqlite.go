@@ -266,12 +266,12 @@ func (s *sqliteEngine) close() error {
 	if s.readers != nil {
 		errs = append(errs, s.readers.Close())
 	}
-	if s.writer != nil {
-		for _, st := range []*sql.Stmt{s.insert, s.replace, s.claim, s.unclaim, s.remove} {
-			if st != nil {
-				errs = append(errs, st.Close())
-			}
+	for _, st := range []*sql.Stmt{s.insert, s.replace, s.claim, s.unclaim, s.remove} {
+		if st != nil {
+			errs = append(errs, st.Close())
 		}
+	}
+	if s.writer != nil {
 		errs = append(errs, s.writer.Close())
 	}
 	if s.writers != nil {

@@ -1,33 +1,35 @@
-package cachetest
+package cache_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cache/cachetest"
 )
 
-// Place opens stores over one and the same database.
-type Place func(t *testing.T, opts ...cache.Option) *cache.Database
+// opener opens stores over one and the same database.
+type opener func(t *testing.T, opts ...cache.Option) *cache.Database
 
-// RunShared tests a kind of store that processes share. New returns a new,
-// empty place; a store that it opens is closed after the test. Abandon makes a
-// store as one of a process that has died: it renews its lease no more.
-func RunShared(t *testing.T, fresh func(t *testing.T) Place, abandon func(*cache.Database)) {
+// runShared tests what a database does that processes share. fresh returns what
+// opens stores over a new, empty one.
+func runShared(t *testing.T, fresh func(t *testing.T) opener) {
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, Place)
+		run  func(*testing.T, opener)
 	}{
 		{"claims of two", claimsOfTwo},
 		{"a claim that is given up", claimCancelled},
 		{"a claim that is released later", releaseLater},
 		{"a claim lives with its process", claimRenewed},
-		{"a claim ends with its process", func(t *testing.T, p Place) { claimAbandoned(t, p, abandon) }},
+		{"a claim ends with its process", claimAbandoned},
 		{"each answer asked for once", askedOnce},
 		{"opened at once", openedAtOnce},
 		{"prune", prune},
@@ -38,20 +40,20 @@ func RunShared(t *testing.T, fresh func(t *testing.T) Place, abandon func(*cache
 	}
 }
 
-func claimsOfTwo(t *testing.T, open Place) {
+func claimsOfTwo(t *testing.T, open opener) {
 	sa, sb := open(t), open(t)
 	a, b := claimer{t, sa}, claimer{t, sb}
 	a.claim("1 2 3", "yes yes yes")
 	b.claim("2 4 1", "no yes no")
 	a.claim("1 4", "yes no")
 	// Put releases, but there is an answer then.
-	mustPut(t, sa, Entry(1))
+	mustPut(t, sa, cachetest.Entry(1))
 	b.claim("1 2", "no no")
-	if got := mustGet(t, sb, Entry(1).Request); got != Entry(1).Answer {
+	if got := mustGet(t, sb, cachetest.Entry(1).Request); got != cachetest.Entry(1).Answer {
 		t.Errorf("got %+v", got)
 	}
 	// An answer from elsewhere counts against the holder too.
-	mustPut(t, sb, Entry(3))
+	mustPut(t, sb, cachetest.Entry(3))
 	a.claim("3 2", "no yes")
 	a.release("2 9")
 	b.release("3") // of which nothing is left
@@ -66,7 +68,7 @@ func claimsOfTwo(t *testing.T, open Place) {
 	b.claim("5 6 2", "yes yes yes")
 }
 
-func claimCancelled(t *testing.T, open Place) {
+func claimCancelled(t *testing.T, open opener) {
 	sa, sb := open(t), open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -99,7 +101,7 @@ func claimCancelled(t *testing.T, open Place) {
 	}
 }
 
-func claimRenewed(t *testing.T, open Place) {
+func claimRenewed(t *testing.T, open opener) {
 	const lease = 1500 * time.Millisecond
 	a, b := claimer{t, open(t, cache.Lease(lease))}, claimer{t, open(t, cache.Lease(lease))}
 	a.claim("1", "yes")
@@ -109,11 +111,11 @@ func claimRenewed(t *testing.T, open Place) {
 	}
 }
 
-func claimAbandoned(t *testing.T, open Place, abandon func(*cache.Database)) {
+func claimAbandoned(t *testing.T, open opener) {
 	sa, sb := open(t, cache.Lease(200*time.Millisecond)), open(t)
 	claimer{t, sa}.claim("1 2", "yes yes")
 	claimer{t, sb}.claim("3", "yes")
-	abandon(sa)
+	cache.Abandon(sa)
 	for {
 		granted, err := sb.Claim(t.Context(), keysOf(t, "1 2 3"))
 		if err != nil || !granted[2] {
@@ -127,13 +129,13 @@ func claimAbandoned(t *testing.T, open Place, abandon func(*cache.Database)) {
 	// If it was not dead after all, it learns that the claims are lost, and
 	// its answer is welcome.
 	claimer{t, sa}.claim("1 4", "no yes")
-	mustPut(t, sa, Entry(1))
+	mustPut(t, sa, cachetest.Entry(1))
 	claimer{t, sb}.claim("1 4", "no no")
 }
 
 // releaseLater: what a caller who is gone could not release is released
 // nevertheless.
-func releaseLater(t *testing.T, open Place) {
+func releaseLater(t *testing.T, open opener) {
 	sa, sb := open(t, cache.Lease(300*time.Millisecond)), open(t)
 	claimer{t, sa}.claim("1 2", "yes yes")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -155,12 +157,12 @@ func releaseLater(t *testing.T, open Place) {
 
 // askedOnce lets workers of two stores get the same answers by the rules: look,
 // claim, ask, store, or look again where another one asks.
-func askedOnce(t *testing.T, open Place) {
+func askedOnce(t *testing.T, open opener) {
 	stores := []*cache.Database{open(t), open(t)}
 	const keys, workers = 150, 8
 	var asked [keys]atomic.Int64
 	get := func(s *cache.Database, n int) error {
-		key := []cache.Key{Entry(n).Request.Key()}
+		key := []cache.Key{cachetest.Entry(n).Request.Key()}
 		for {
 			_, found, err := cache.NewAnswers(s).Get(t.Context(), key)
 			if err != nil || found[0] {
@@ -172,7 +174,7 @@ func askedOnce(t *testing.T, open Place) {
 			}
 			if granted[0] {
 				asked[n].Add(1)
-				return Put(t.Context(), s, Entry(n))
+				return cachetest.Put(t.Context(), s, cachetest.Entry(n))
 			}
 			time.Sleep(time.Millisecond)
 		}
@@ -198,7 +200,7 @@ func askedOnce(t *testing.T, open Place) {
 	}
 }
 
-func openedAtOnce(t *testing.T, open Place) {
+func openedAtOnce(t *testing.T, open opener) {
 	var wg sync.WaitGroup
 	for i := range 6 {
 		wg.Go(func() {
@@ -206,7 +208,7 @@ func openedAtOnce(t *testing.T, open Place) {
 			if s == nil {
 				return // the failure is told
 			}
-			if err := Put(t.Context(), s, Entry(i)); err != nil {
+			if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
 				t.Errorf("Put: %v", err)
 			}
 		})
@@ -214,18 +216,18 @@ func openedAtOnce(t *testing.T, open Place) {
 	wg.Wait()
 	s := open(t)
 	for i := range 6 {
-		mustGet(t, s, Entry(i).Request)
+		mustGet(t, s, cachetest.Entry(i).Request)
 	}
 }
 
-func prune(t *testing.T, open Place) {
+func prune(t *testing.T, open opener) {
 	s := open(t)
 	if _, err := s.Prune(t.Context(), cache.Prune{}); err == nil {
 		t.Error("Prune of nothing in particular is no error")
 	}
 	day := func(n int) time.Time { return time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC) }
 	for i := range 12 {
-		e := Entry(i)
+		e := cachetest.Entry(i)
 		e.Created = day(1 + i) // 1 January to 12 January
 		e.Request.Model = []string{"model-a", "model-b", "modèle ?\x00"}[i%3]
 		switch i {
@@ -268,18 +270,18 @@ func prune(t *testing.T, open Place) {
 		t.Errorf("%d entries are left", left)
 	}
 	// What is gone can be stored again.
-	mustPut(t, s, Entry(1))
-	mustGet(t, s, Entry(1).Request)
+	mustPut(t, s, cachetest.Entry(1))
+	mustGet(t, s, cachetest.Entry(1).Request)
 	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 1 || len(r.Problems) > 0 {
 		t.Errorf("Verify = %+v, %v", r, err)
 	}
 }
 
-func readOnly(t *testing.T, open Place) {
+func readOnly(t *testing.T, open opener) {
 	s := open(t)
-	mustPut(t, s, Entry(1))
+	mustPut(t, s, cachetest.Entry(1))
 	r := open(t, cache.ReadOnly())
-	if got := mustGet(t, r, Entry(1).Request); got != Entry(1).Answer {
+	if got := mustGet(t, r, cachetest.Entry(1).Request); got != cachetest.Entry(1).Answer {
 		t.Errorf("got %+v", got)
 	}
 	if _, found, err := cache.NewAnswers(r).Get(t.Context(), keysOf(t, "2 1")); err != nil || found[0] || !found[1] {
@@ -289,7 +291,7 @@ func readOnly(t *testing.T, open Place) {
 		t.Errorf("Prune = %+v, %v", got, err)
 	}
 	for what, do := range map[string]func() error{
-		"Put":     func() error { return Put(t.Context(), r, Entry(2)) },
+		"Put":     func() error { return cachetest.Put(t.Context(), r, cachetest.Entry(2)) },
 		"Claim":   func() error { _, err := r.Claim(t.Context(), keysOf(t, "2")); return err },
 		"Release": func() error { return r.Release(t.Context(), keysOf(t, "2")) },
 		"Prune":   func() error { _, err := r.Prune(t.Context(), cache.Prune{Model: "model-a"}); return err },
@@ -300,9 +302,9 @@ func readOnly(t *testing.T, open Place) {
 	}
 }
 
-func closed(t *testing.T, open Place) {
+func closed(t *testing.T, open opener) {
 	s := open(t)
-	mustPut(t, s, Entry(1))
+	mustPut(t, s, cachetest.Entry(1))
 	claimer{t, s}.claim("2", "yes")
 	for range 2 {
 		if err := s.Close(); err != nil {
@@ -310,9 +312,9 @@ func closed(t *testing.T, open Place) {
 		}
 	}
 	for what, do := range map[string]func() error{
-		"Get":     func() error { _, _, err := Get(t.Context(), s, Entry(1).Request.Key()); return err },
+		"Get":     func() error { _, _, err := cachetest.Get(t.Context(), s, cachetest.Entry(1).Request.Key()); return err },
 		"GetMany": func() error { _, _, err := cache.NewAnswers(s).Get(t.Context(), keysOf(t, "1")); return err },
-		"Put":     func() error { return Put(t.Context(), s, Entry(2)) },
+		"Put":     func() error { return cachetest.Put(t.Context(), s, cachetest.Entry(2)) },
 		"Claim":   func() error { _, err := s.Claim(t.Context(), keysOf(t, "2")); return err },
 		"Release": func() error { return s.Release(t.Context(), keysOf(t, "2")) },
 		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
@@ -329,4 +331,61 @@ func closed(t *testing.T, open Place) {
 			t.Errorf("%s = %v, want ErrClosed", what, err)
 		}
 	}
+}
+
+func mustPut(t *testing.T, s cache.Store, e cache.Entry) {
+	t.Helper()
+	if err := cachetest.Put(t.Context(), s, e); err != nil {
+		t.Fatalf("Put: %v", err)
+	}
+}
+
+func mustGet(t *testing.T, s cache.Store, r cache.Request) cache.Answer {
+	t.Helper()
+	a, ok, err := cachetest.Get(t.Context(), s, r.Key())
+	if err != nil || !ok {
+		t.Fatalf("Get = %v, %v, want an answer", ok, err)
+	}
+	return a
+}
+
+// claimer writes claims as numbers of entries.
+type claimer struct {
+	t     *testing.T
+	store cache.Store
+}
+
+func (c claimer) claim(numbers, want string) {
+	c.t.Helper()
+	granted, err := c.store.Claim(c.t.Context(), keysOf(c.t, numbers))
+	if err != nil {
+		c.t.Fatalf("Claim of %s: %v", numbers, err)
+	}
+	words := make([]string, len(granted))
+	for i, ok := range granted {
+		words[i] = map[bool]string{true: "yes", false: "no"}[ok]
+	}
+	if got := strings.Join(words, " "); got != want {
+		c.t.Errorf("Claim of %s: granted %s, want %s", numbers, got, want)
+	}
+}
+
+func (c claimer) release(numbers string) {
+	c.t.Helper()
+	if err := c.store.Release(c.t.Context(), keysOf(c.t, numbers)); err != nil {
+		c.t.Fatalf("Release of %s: %v", numbers, err)
+	}
+}
+
+func keysOf(t *testing.T, numbers string) []cache.Key {
+	t.Helper()
+	var keys []cache.Key
+	for _, word := range strings.Fields(numbers) {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, cachetest.Entry(n).Request.Key())
+	}
+	return keys
 }

@@ -170,45 +170,28 @@ func (g *group) close() {
 func (g *group) loop() {
 	defer close(g.drained)
 	batch := make([]*operation, 0, maxBatch)
-	wait := time.NewTimer(gather)
-	wait.Stop()
 	var last time.Time
 	for op := range g.queue {
-		batch = append(batch[:0], op)
-		batch = g.receive(batch, nil)
-		if pause := gather - time.Since(last); pause > 0 {
-			wait.Reset(pause)
-			batch = g.receive(batch, wait.C)
-			wait.Stop()
-		}
+		batch = g.receive(append(batch[:0], op), time.NewTimer(gather-time.Since(last)))
 		g.run(batch)
 		last = time.Now()
 		clear(batch)
 	}
 }
 
-// receive takes what is waiting into a batch, and what comes until the timer
-// is over; a nil timer is over at once.
-func (g *group) receive(batch []*operation, timer <-chan time.Time) []*operation {
+// receive adds to a batch what comes until the timer is over.
+func (g *group) receive(batch []*operation, timer *time.Timer) []*operation {
+	defer timer.Stop()
 	for len(batch) < maxBatch {
-		var op *operation
-		var ok bool
 		select {
-		case op, ok = <-g.queue:
-		default:
-			if timer == nil {
+		case op, ok := <-g.queue:
+			if !ok {
 				return batch
 			}
-			select {
-			case op, ok = <-g.queue:
-			case <-timer:
-				return batch
-			}
-		}
-		if !ok {
+			batch = append(batch, op)
+		case <-timer.C:
 			return batch
 		}
-		batch = append(batch, op)
 	}
 	return batch
 }

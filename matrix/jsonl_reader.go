@@ -77,7 +77,7 @@ func (s *jsonlSource) parse(line []byte, r *Row) error {
 	if s.line == 1 && bytes.HasPrefix(line, []byte("\ufeff")) {
 		return errors.New("the file begins with a byte order mark; store it without")
 	}
-	if len(bytes.TrimSpace(line)) == 0 {
+	if len(line) == 0 || line[0] != '{' && len(bytes.TrimSpace(line)) == 0 {
 		return errors.New("blank line; remove it")
 	}
 	if err := s.row(line, r); err != nil {

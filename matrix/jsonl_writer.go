@@ -34,7 +34,7 @@ func (w *jsonlWriter) Write(r *Row) error {
 		return errClosed
 	}
 	w.rows++
-	if err := r.check(); err != nil {
+	if err := r.checkText(); err != nil {
 		w.err = fmt.Errorf("row %d: %w", w.rows, err)
 		return w.err
 	}

@@ -151,7 +151,7 @@ func (s *parquetSource) next(r *Row) error {
 	s.row++
 	err := s.decode(values, r)
 	if err == nil {
-		err = r.check()
+		err = r.checkText()
 	}
 	if err != nil {
 		return faultAt(s, s.row, err)

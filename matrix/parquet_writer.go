@@ -68,7 +68,7 @@ func (w *parquetWriter) Write(r *Row) error {
 		return errClosed
 	}
 	w.count++
-	if err := r.check(); err != nil {
+	if err := r.checkText(); err != nil {
 		w.err = fmt.Errorf("row %d: %w", w.count, err)
 		return w.err
 	}

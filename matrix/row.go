@@ -67,20 +67,26 @@ func unknownColumn(name string) error {
 // maxReferences bounds numbers of references, so that they fit any int.
 const maxReferences = math.MaxInt32
 
-// check reports what is wrong with a row by itself.
-func (r *Row) check() error {
-	for _, f := range [...]struct{ column, value string }{
-		{"id", r.ID}, {"system", r.System}, {"metric", r.Metric},
-	} {
-		if f.value == "" {
-			return fmt.Errorf("column %s is empty; every row needs one", f.column)
-		}
-		if !utf8.ValidString(f.value) {
-			return fmt.Errorf("column %s: invalid UTF-8 in %s", f.column, text.Quote(f.value))
+// checkText reports texts that no file can hold.
+func (r *Row) checkText() error {
+	for i, value := range [...]string{r.ID, r.System, r.Metric, r.Signature} {
+		if !utf8.ValidString(value) {
+			return fmt.Errorf("column %s: invalid UTF-8 in %s", [...]string{"id", "system", "metric", "signature"}[i], text.Quote(value))
 		}
 	}
-	if !utf8.ValidString(r.Signature) {
-		return fmt.Errorf("column signature: invalid UTF-8 in %s", text.Quote(r.Signature))
+	return r.check()
+}
+
+// check reports what is wrong with a row by itself, of which the texts are
+// UTF-8.
+func (r *Row) check() error {
+	switch "" {
+	case r.ID:
+		return errors.New("column id is empty; every row needs one")
+	case r.System:
+		return errors.New("column system is empty; every row needs one")
+	case r.Metric:
+		return errors.New("column metric is empty; every row needs one")
 	}
 	if r.References < 0 || r.References > maxReferences || r.Reference < NoReference || r.Reference >= maxReferences {
 		return fmt.Errorf("reference %d of %d is out of range", r.Reference, r.References)

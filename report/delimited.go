@@ -1,8 +1,10 @@
 package report
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -84,7 +86,7 @@ func (e *delimitedEncoder) end(dst []byte, _ int) []byte { return dst }
 // quoted, which tells it from a missing one. A semicolon is quoted too, since
 // spreadsheets take it for a separator in some locales.
 func appendCSVString(dst []byte, s string) []byte {
-	s = validUTF8(s)
+	s = withoutControls(validUTF8(s))
 	formula := startsFormula(s)
 	quote := s == "" || s[0] == ' ' || s[len(s)-1] == ' ' || strings.ContainsAny(s, ",;\"\r\n")
 	if quote {
@@ -115,21 +117,30 @@ func appendTSVString(dst []byte, s string) []byte {
 	if startsFormula(s) {
 		dst = append(dst, '\'')
 	}
-	for i := range len(s) {
-		switch c := s[i]; c {
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\\':
-			dst = append(dst, '\\', '\\')
-		default:
-			dst = append(dst, c)
+	return append(dst, withoutControls(tsvEscapes.Replace(s))...)
+}
+
+var tsvEscapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
+
+// withoutControls shows control characters as \x1b and the like, where they
+// could reach a terminal; a quoted field of CSV has its line ends and tabs.
+func withoutControls(s string) string {
+	if !strings.ContainsFunc(s, isControl) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if isControl(r) {
+			fmt.Fprintf(&b, `\x%02x`, r)
+		} else {
+			b.WriteRune(r)
 		}
 	}
-	return dst
+	return b.String()
+}
+
+func isControl(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r'
 }
 
 // startsFormula reports whether a spreadsheet may take s for a formula, or s

@@ -32,7 +32,10 @@ func checkField(t fatalf, field string, v Value, text func(string) string) {
 		if dangerous(field) {
 			t.Fatalf("%q may be taken for a formula", field)
 		}
-		same = unguard(field) == text(validUTF8(v.text))
+		same = unguard(field) == text(withoutControls(validUTF8(v.text)))
+		if strings.ContainsFunc(field, isControl) {
+			t.Fatalf("%q has a control character, which could reach a terminal", field)
+		}
 	case KindInt:
 		n, err := strconv.Atoi(field)
 		same = err == nil && n == v.integer

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -26,6 +27,7 @@ type env struct {
 	quiet, verbose bool     // -q and -v
 	configPath     string   // of --config
 	extra          metrics.Registry
+	clients        []*llm.Client // that were called, perhaps
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
@@ -62,5 +64,6 @@ func (e *env) run(ctx context.Context, args []string) int {
 	root := e.rootCommand()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	e.tellServers()
 	return e.exit(ctx, cmd.CommandPath(), err)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -39,8 +40,29 @@ func (s *serverFlags) register(cmd *cobra.Command) {
 	grouped(cmd, modelFlags, "base-url")
 }
 
+// tellServers says with -v what became of the calls to each server.
+func (e *env) tellServers() {
+	if !e.verbose {
+		return
+	}
+	for _, c := range e.clients {
+		for _, s := range c.Stats() {
+			if s.Calls == 0 {
+				continue
+			}
+			fault := ""
+			if s.LastFault != "" {
+				fault = "; the last fault: it " + s.LastFault
+			}
+			e.note("%s: %s, %d without an answer (%d refused for load or rate), %d cancelled; out of service %s%s",
+				s.Server, english.Thousands(s.Calls, "attempt"), s.Failures, s.Throttled, s.Cancelled, english.Count(s.Ejections, "time"), fault)
+		}
+	}
+}
+
 // awaiting is a client that waits for its servers at first.
 func (e *env) awaiting(c *llm.Client, wait time.Duration) *llm.Awaiting {
+	e.clients = append(e.clients, c)
 	return &llm.Awaiting{Client: c, Wait: wait, Warn: func(err error) { e.warn("%v", err) }}
 }
 

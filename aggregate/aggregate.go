@@ -254,3 +254,13 @@ func Parse(spec string) (Aggregator, error) {
 	}
 	return Aggregator{}, &SpecError{spec, errors.New(suggest.Unknown("aggregator", name, Names()))}
 }
+
+// Must is Parse for a spec that is part of a program; it panics where that is
+// wrong.
+func Must(spec string) Aggregator {
+	a, err := Parse(spec)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}

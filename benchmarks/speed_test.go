@@ -36,7 +36,7 @@ func data(tb testing.TB) string {
 func segments(tb testing.TB) []*refract.Segment {
 	dir := data(tb)
 	ds, err := dataset.Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"),
-		dataset.Options{Judgements: true, JudgementNames: []string{"mqm"}})
+		dataset.Options{JudgementNames: []string{"mqm"}})
 	if err == nil {
 		ds, err = dataset.WithReferences(ds, "div-ref:"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), dataset.Options{}, nil)
 	}

@@ -19,9 +19,9 @@ type Options struct {
 	// empty: the standard reference of the shared task, which is mostly refA,
 	// or the only reference of the folder.
 	References []string
-	// Judgements turns on the reading of human scores, at segment level.
-	Judgements bool
-	// JudgementNames restricts Judgements to these names; nil means all. The
+	// NoJudgements leaves out the human scores, which are at segment level.
+	NoJudgements bool
+	// JudgementNames restricts human scores to these names; nil means all. The
 	// ratings of an mt-metrics-eval folder are read only if named here.
 	JudgementNames []string
 	// Warn receives each warning once, on the goroutine that opens or

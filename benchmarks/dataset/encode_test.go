@@ -28,7 +28,7 @@ func encode(t interface{ Fatal(...any) }, segments ...*refract.Segment) string {
 }
 
 func decode(text string) ([]*refract.Segment, error) {
-	ds, err := Open("jsonl:-", Options{Judgements: true, Stdin: strings.NewReader(text)})
+	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader(text)})
 	if err != nil {
 		return nil, err
 	}

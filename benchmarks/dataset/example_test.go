@@ -11,8 +11,7 @@ import (
 
 func ExampleOpen() {
 	ds, err := dataset.Open("jsonl:testdata/example.jsonl", dataset.Options{
-		Judgements: true,
-		Warn:       func(w dataset.Warning) { fmt.Println("warning:", w) },
+		Warn: func(w dataset.Warning) { fmt.Println("warning:", w) },
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -77,7 +76,7 @@ func ExampleEncoder() {
 
 // A preference is a segment of two systems; the votes are its judgements.
 func ExampleOpen_preferences() {
-	ds, err := dataset.Open("preferences:testdata/preferences.jsonl", dataset.Options{Judgements: true})
+	ds, err := dataset.Open("preferences:testdata/preferences.jsonl", dataset.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

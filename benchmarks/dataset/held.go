@@ -41,7 +41,7 @@ func openHeld(name string, o Options, load loader) (refract.Dataset, error) {
 			}
 		}
 	}
-	if !o.Judgements {
+	if o.NoJudgements {
 		return d, nil
 	}
 	for _, name := range o.JudgementNames {
@@ -86,7 +86,7 @@ func (d *held) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] 
 
 // judgementsOf keeps the judgements that are asked for.
 func (o *Options) judgementsOf(all []refract.Judgement) []refract.Judgement {
-	if !o.Judgements {
+	if o.NoJudgements {
 		return nil
 	}
 	if o.JudgementNames == nil {

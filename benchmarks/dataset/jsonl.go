@@ -111,7 +111,7 @@ func newRowReader(ctx context.Context, in *input, o Options) (*rowReader, error)
 	}
 	l.json = true
 	r := &rowReader{lines: l, ids: idset.New()}
-	if o.Judgements {
+	if !o.NoJudgements {
 		r.parser.judgements = func(name string) bool {
 			return o.JudgementNames == nil || slices.Contains(o.JudgementNames, name)
 		}

@@ -31,7 +31,7 @@ func TestJSONL(t *testing.T) {
 		`"document":"d","domain":"news"}` + "\n" +
 		` { "id" : 7.0 , "references" : null , "hypotheses" : { "z" : "\u00e9\ud83d\ude00\"\\\/\b\f\n\r\t\u0000" } } ` + "\n \n\n"
 	var w warnings
-	ds, dir := openText(t, text, Options{Judgements: true, Warn: w.add})
+	ds, dir := openText(t, text, Options{Warn: w.add})
 	got, err := collect(ds)
 	if err != nil {
 		t.Fatal(err)
@@ -77,10 +77,10 @@ func TestJSONLJudgements(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{}, ""},
-		{Options{JudgementNames: []string{"b"}}, ""},
-		{Options{Judgements: true}, "a b"},
-		{Options{Judgements: true, JudgementNames: []string{"b"}}, "b"},
+		{Options{NoJudgements: true}, ""},
+		{Options{NoJudgements: true, JudgementNames: []string{"b"}}, ""},
+		{Options{}, "a b"},
+		{Options{JudgementNames: []string{"b"}}, "b"},
 	} {
 		ds, _ := openText(t, text, c.o)
 		got, err := collect(ds)
@@ -191,7 +191,7 @@ func TestJSONLErrors(t *testing.T) {
 		{"truncated UTF-8", "{\"id\":\"1\"} \xe2\x82", `d.jsonl:1: invalid UTF-8 at byte 12 of the line; store the file as UTF-8`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ds, dir := openText(t, c.text, Options{Judgements: true})
+			ds, dir := openText(t, c.text, Options{})
 			_, err := collect(ds)
 			wantError(t, dir, err, c.want)
 			// Without judgements the faults are the same.

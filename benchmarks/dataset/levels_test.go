@@ -26,7 +26,7 @@ func TestMTMEJSONLines(t *testing.T) {
 		"ts/system-outputs/de-en/B.jsonl": `{"hypothesis":"\u00e9"}` + "\n" + `{"hypothesis":""}` + "\n" + `{"x":1,"hypothesis":"c"}` + "\n",
 	}))
 	spec := "mtme:" + dir + "/ts/de-en"
-	ds, err := Open(spec, Options{References: []string{"refA", "refB"}, Judgements: true})
+	ds, err := Open(spec, Options{References: []string{"refA", "refB"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestRatings(t *testing.T) {
 		"ts/human-scores/de-en.a.seg.rating":          "B\tNone\nB\tNone\nB\t{\"errors\":[]}\n",
 	}))
 	spec := "mtme:" + dir + "/ts/de-en"
-	got, err := openAndCollect(Open(spec, Options{Judgements: true, JudgementNames: []string{"mqm.rater1", "da"}}))
+	got, err := openAndCollect(Open(spec, Options{JudgementNames: []string{"mqm.rater1", "da"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestRatingErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := folderOf(t, changed(map[string]string{file: c.text}))
-			_, err := Open("mtme:"+dir+"/ts/de-en", Options{Judgements: true, JudgementNames: []string{"m"}})
+			_, err := Open("mtme:"+dir+"/ts/de-en", Options{JudgementNames: []string{"m"}})
 			wantError(t, dir, err, c.want)
 		})
 	}

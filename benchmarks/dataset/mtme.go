@@ -68,7 +68,7 @@ func openMTME(place string, o Options) (refract.Dataset, error) {
 	if err := p.measure(); err != nil {
 		return nil, err
 	}
-	if o.Judgements {
+	if !o.NoJudgements {
 		if err := f.openScores(p, o); err != nil {
 			return nil, err
 		}

@@ -39,7 +39,7 @@ func changed(files map[string]string) map[string]string {
 func TestMTME(t *testing.T) {
 	dir := folderOf(t, small())
 	var w warnings
-	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{Judgements: true, References: []string{"refB", "refA"}, Warn: w.add})
+	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{References: []string{"refB", "refA"}, Warn: w.add})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,12 +96,12 @@ func TestMTMEChoices(t *testing.T) {
 		reference string // first of the first segment
 		judged    int
 	}{
-		{"refA by default", nil, Options{}, "one", 0},
-		{"the only one", map[string]string{"ts/references/de-en.refA.txt": ""}, Options{}, "1", 0},
-		{"by name", nil, Options{References: []string{"refB"}}, "1", 0},
-		{"all judgements", nil, Options{Judgements: true}, "one", 3},
-		{"some judgements", nil, Options{Judgements: true, JudgementNames: []string{"mqm", "mqm"}}, "one", 2},
-		{"no documents", map[string]string{"ts/documents/de-en.docs": ""}, Options{}, "one", 0},
+		{"refA by default", nil, Options{NoJudgements: true}, "one", 0},
+		{"the only one", map[string]string{"ts/references/de-en.refA.txt": ""}, Options{NoJudgements: true}, "1", 0},
+		{"by name", nil, Options{NoJudgements: true, References: []string{"refB"}}, "1", 0},
+		{"all judgements", nil, Options{}, "one", 3},
+		{"some judgements", nil, Options{JudgementNames: []string{"mqm", "mqm"}}, "one", 2},
+		{"no documents", map[string]string{"ts/documents/de-en.docs": ""}, Options{NoJudgements: true}, "one", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := folderOf(t, changed(c.files))
@@ -146,7 +146,7 @@ func TestMTMEErrors(t *testing.T) {
 		{"reference twice", nil, "", Options{References: []string{"refA", "refA"}}, `ts: reference "refA" is chosen twice`},
 		{"ambiguous reference", map[string]string{"ts/references/de-en.refA.txt": "", "ts/references/de-en.refC.txt": "x\n"}, "", Options{},
 			`ts: de-en has several references and none is refA; choose among "refB", "refC"`},
-		{"unknown human", nil, "", Options{Judgements: true, JudgementNames: []string{"mqn"}}, `ts: de-en has no human scores "mqn" (did you mean "mqm"?); it has "da", "mqm"`},
+		{"unknown human", nil, "", Options{JudgementNames: []string{"mqn"}}, `ts: de-en has no human scores "mqn" (did you mean "mqm"?); it has "da", "mqm"`},
 		{"short reference", map[string]string{"ts/references/de-en.refA.txt": "one\ntwo\n"}, "", Options{},
 			`ts/references/de-en.refA.txt: has 2 lines, but ts/sources/de-en.txt has 3; line k of each file must belong to segment k`},
 		{"long system", map[string]string{"ts/system-outputs/de-en/b.txt": "one\ntwo\nthree\n\n"}, "", Options{},
@@ -158,29 +158,29 @@ func TestMTMEErrors(t *testing.T) {
 		{"UTF-8", map[string]string{"ts/system-outputs/de-en/B.txt": "One\ntw\xe4\nthree\n"}, "", Options{},
 			`ts/system-outputs/de-en/B.txt:2: invalid UTF-8 at byte 3 of the line; store the file as UTF-8`},
 
-		{"unknown system", map[string]string{mqm: "bb\t1\n"}, "", Options{Judgements: true},
+		{"unknown system", map[string]string{mqm: "bb\t1\n"}, "", Options{},
 			mqm + `:1: unknown system "bb" (did you mean "B"?): the test set has no outputs of it`},
-		{"domain column", map[string]string{mqm: "news\tb\t1\n"}, "", Options{Judgements: true},
+		{"domain column", map[string]string{mqm: "news\tb\t1\n"}, "", Options{},
 			mqm + `:1: unknown system "news\tb": the test set has no outputs of it`},
-		{"few scores", map[string]string{mqm: "refB\t1\nrefB\t1\nrefB\t1\nb\t1\nb\t2\n"}, "", Options{Judgements: true},
+		{"few scores", map[string]string{mqm: "refB\t1\nrefB\t1\nrefB\t1\nb\t1\nb\t2\n"}, "", Options{},
 			mqm + `:4: system "b" has 2 lines of scores, but there should be 3`},
-		{"many scores", map[string]string{mqm: "b\t1\nb\t1\nb\t1\nb\t1\nrefB\t2\n"}, "", Options{Judgements: true},
+		{"many scores", map[string]string{mqm: "b\t1\nb\t1\nb\t1\nb\t1\nrefB\t2\n"}, "", Options{},
 			mqm + `:1: system "b" has 4 lines of scores, but there should be 3`},
-		{"split block", map[string]string{mqm: "b\t1\nb\t1\nb\t1\nB\t1\nB\t1\nB\t1\nb\t1\n"}, "", Options{Judgements: true},
+		{"split block", map[string]string{mqm: "b\t1\nb\t1\nb\t1\nB\t1\nB\t1\nB\t1\nb\t1\n"}, "", Options{},
 			mqm + `:7: system "b" has scores from line 1 already; the scores of a system must follow each other`},
-		{"no number", map[string]string{mqm: "b\t1\nb\tnone\nb\t1\n"}, "", Options{Judgements: true},
+		{"no number", map[string]string{mqm: "b\t1\nb\tnone\nb\t1\n"}, "", Options{},
 			mqm + `:2: the score of system "b" is no number: "none"; write None where there is no score`},
-		{"NaN", map[string]string{mqm: "b\tnan\nb\t1\nb\t1\n"}, "", Options{Judgements: true},
+		{"NaN", map[string]string{mqm: "b\tnan\nb\t1\nb\t1\n"}, "", Options{},
 			mqm + `:1: the score of system "b" is no number: "nan"; write None where there is no score`},
-		{"hexadecimal", map[string]string{mqm: "b\t0x1p3\nb\t1\nb\t1\n"}, "", Options{Judgements: true},
+		{"hexadecimal", map[string]string{mqm: "b\t0x1p3\nb\t1\nb\t1\n"}, "", Options{},
 			mqm + `:1: the score of system "b" is no number: "0x1p3"; write None where there is no score`},
-		{"out of range", map[string]string{mqm: "b\t1e999\nb\t1\nb\t1\n"}, "", Options{Judgements: true},
+		{"out of range", map[string]string{mqm: "b\t1e999\nb\t1\nb\t1\n"}, "", Options{},
 			mqm + `:1: the score of system "b" is no number: "1e999"; write None where there is no score`},
-		{"one column", map[string]string{mqm: "b\t1\nb\nb\t1\n"}, "", Options{Judgements: true},
+		{"one column", map[string]string{mqm: "b\t1\nb\nb\t1\n"}, "", Options{},
 			mqm + `:2: want a system, a tab and a score, not "b"`},
-		{"blank score line", map[string]string{mqm: "b\t1\n\nb\t1\n"}, "", Options{Judgements: true},
+		{"blank score line", map[string]string{mqm: "b\t1\n\nb\t1\n"}, "", Options{},
 			mqm + `:2: want a system, a tab and a score, not ""`},
-		{"no scores", map[string]string{mqm: "\ufeff"}, "", Options{Judgements: true},
+		{"no scores", map[string]string{mqm: "\ufeff"}, "", Options{},
 			mqm + `:1: want a system, a tab and a score, not ""`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestMTMEEmpty(t *testing.T) {
 	_, err := Open("mtme:"+dir+"/a-b", Options{})
 	wantError(t, dir, err, "sources/a-b.txt: the dataset is empty: no line at all")
 	dir = folderOf(t, changed(map[string]string{"ts/human-scores/de-en.x.seg.score": "\n"}))
-	_, err = Open("mtme:"+dir+"/ts/de-en", Options{Judgements: true})
+	_, err = Open("mtme:"+dir+"/ts/de-en", Options{})
 	wantError(t, dir, err, `ts/human-scores/de-en.x.seg.score:1: want a system, a tab and a score, not ""`)
 }
 

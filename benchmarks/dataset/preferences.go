@@ -40,7 +40,7 @@ func openPreferences(place string, o Options) (refract.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Judgements {
+	if !o.NoJudgements {
 		for _, name := range o.JudgementNames {
 			if name != preferenceName {
 				return nil, failFile(place, "has no human scores %s; it has %q", text.Quote(name), preferenceName)

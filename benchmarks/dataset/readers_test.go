@@ -35,7 +35,7 @@ func TestReaders(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var w warnings
-			ds, err := Open(c.spec, Options{Judgements: true, Warn: w.add})
+			ds, err := Open(c.spec, Options{Warn: w.add})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestReadersJudgements(t *testing.T) {
 		{"webnlg:testdata/webnlg2017", []string{"fluency", "grammar", "semantics"}, "grammar"},
 		{"webnlg:testdata/webnlg2020", []string{"Fluency", "Relevance"}, "Fluency"},
 	} {
-		ds, err := Open(c.spec, Options{})
+		ds, err := Open(c.spec, Options{NoJudgements: true})
 		all, err := openAndCollect(ds, err)
 		if err != nil {
 			t.Fatal(err)
@@ -107,10 +107,10 @@ func TestReadersJudgements(t *testing.T) {
 		}
 		for _, s := range all {
 			if s.Judgements != nil {
-				t.Errorf("%s: judgements that nobody asked for: %v", c.spec, s.Judgements)
+				t.Errorf("%s: judgements that are switched off: %v", c.spec, s.Judgements)
 			}
 		}
-		some, err := openAndCollect(Open(c.spec, Options{Judgements: true, JudgementNames: []string{c.one}}))
+		some, err := openAndCollect(Open(c.spec, Options{JudgementNames: []string{c.one}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestReadersJudgements(t *testing.T) {
 		if n == 0 {
 			t.Errorf("%s: no judgement %s", c.spec, c.one)
 		}
-		_, err = Open(c.spec, Options{Judgements: true, JudgementNames: []string{"nothing"}})
+		_, err = Open(c.spec, Options{JudgementNames: []string{"nothing"}})
 		if err == nil || !strings.Contains(err.Error(), `has no human scores "nothing"; it has "`+c.names[0]) {
 			t.Errorf("%s: unknown judgement: %v", c.spec, err)
 		}
@@ -231,7 +231,7 @@ func TestReaderErrors(t *testing.T) {
 			data := here(t)
 			dir := folderOf(t, c.files)
 			t.Chdir(dir)
-			_, err := openAndCollect(Open(c.spec, Options{Judgements: true}))
+			_, err := openAndCollect(Open(c.spec, Options{}))
 			if err != nil {
 				err = fmt.Errorf("%s", strings.ReplaceAll(err.Error(), data, "TESTDATA"))
 			}
@@ -264,11 +264,11 @@ func TestReadersCarriageReturns(t *testing.T) {
 		}
 		dir := folderOf(t, map[string]string{c.file: "\ufeff" + strings.ReplaceAll(string(b), "\n", "\r\n")})
 		var w warnings
-		got, err := openAndCollect(Open(c.spec+":"+filepath.Join(dir, c.file)+c.options, Options{Judgements: true, Warn: w.add}))
+		got, err := openAndCollect(Open(c.spec+":"+filepath.Join(dir, c.file)+c.options, Options{Warn: w.add}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := openAndCollect(Open(c.spec+":"+filepath.Join("testdata", c.file)+c.options, Options{Judgements: true}))
+		want, err := openAndCollect(Open(c.spec+":"+filepath.Join("testdata", c.file)+c.options, Options{}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func TestWMT22(t *testing.T) {
 	dir := realData(t)
 	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
 	var w warnings
-	ds, err := Open(spec, Options{Judgements: true, References: []string{"refA", "refB"}, Warn: w.add})
+	ds, err := Open(spec, Options{References: []string{"refA", "refB"}, Warn: w.add})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestWMT22DivRef(t *testing.T) {
 
 func TestWMT22RoundTrip(t *testing.T) {
 	dir := realData(t)
-	ds, err := Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"), Options{Judgements: true})
+	ds, err := Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func BenchmarkWMT22(b *testing.B) {
 		variants string
 	}{
 		{"texts", Options{}, ""},
-		{"texts+mqm", Options{Judgements: true, JudgementNames: []string{"mqm"}}, ""},
+		{"texts+mqm", Options{JudgementNames: []string{"mqm"}}, ""},
 		{"texts+variants", Options{}, "div-ref:"},
 		{"texts+variants by line", Options{}, "div-ref-lines:"},
 	} {
@@ -289,7 +289,7 @@ func BenchmarkJSONL(b *testing.B) {
 			out.Flush()
 			w.Close()
 		}()
-		ds, err := Open("jsonl:-", Options{Judgements: true, Stdin: r})
+		ds, err := Open("jsonl:-", Options{Stdin: r})
 		if err != nil {
 			b.Fatal(err)
 		}

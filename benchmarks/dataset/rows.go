@@ -26,7 +26,7 @@ func openReferenceRows(_ refract.Dataset, place string, o Options, _ []string) (
 	if err != nil {
 		return nil, err
 	}
-	o.Judgements = false
+	o.NoJudgements = true
 	return &referenceRows{in: in, o: o}, nil
 }
 

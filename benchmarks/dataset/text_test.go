@@ -90,7 +90,7 @@ func TestLinesErrors(t *testing.T) {
 
 func TestFileChangesWhileOpen(t *testing.T) {
 	dir := folderOf(t, small())
-	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{Judgements: true})
+	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func Expand(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) 
 	if _, err := cache.Import(ctx, bytes.NewReader(answers), store); err != nil {
 		return nil, diversify.Summary{}, err
 	}
-	ds, err := dataset.Open("jsonl:-", dataset.Options{Judgements: true, Stdin: bytes.NewReader(sample)})
+	ds, err := dataset.Open("jsonl:-", dataset.Options{Stdin: bytes.NewReader(sample)})
 	if err != nil {
 		return nil, diversify.Summary{}, err
 	}

@@ -23,7 +23,7 @@ import (
 
 func open(t *testing.T) refract.Dataset {
 	t.Helper()
-	ds, err := dataset.Open("jsonl:-", dataset.Options{Judgements: true, Stdin: bytes.NewReader(demo.Sample())})
+	ds, err := dataset.Open("jsonl:-", dataset.Options{Stdin: bytes.NewReader(demo.Sample())})
 	if err != nil {
 		t.Fatal(err)
 	}

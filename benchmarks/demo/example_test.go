@@ -11,7 +11,7 @@ import (
 
 // The sample is read like any other dataset.
 func ExampleSample() {
-	ds, err := dataset.Open("jsonl:-", dataset.Options{Judgements: true, Stdin: bytes.NewReader(demo.Sample())})
+	ds, err := dataset.Open("jsonl:-", dataset.Options{Stdin: bytes.NewReader(demo.Sample())})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,8 +4,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 )
@@ -190,6 +192,17 @@ func (p *Plan) Path(spec string) string {
 		return spec
 	}
 	return scheme + ":" + p.file(place)
+}
+
+// OpenDataset opens a dataset of the plan, with its expansions.
+func (p *Plan) OpenDataset(d Dataset) (refract.Dataset, error) {
+	ds, err := dataset.Open(p.Path(d.Spec), dataset.Options{References: d.References})
+	for _, spec := range d.Expansions {
+		if err == nil {
+			ds, err = dataset.WithReferences(ds, p.Path(spec), dataset.Options{}, nil)
+		}
+	}
+	return ds, err
 }
 
 // file resolves the path of a file against the plan's folder.

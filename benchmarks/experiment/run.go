@@ -19,8 +19,9 @@ import (
 // Runner carries out plans. Open and Metric are needed.
 type Runner struct {
 	Store *Store // of cells and statistics; nil for none
-	// Open opens a dataset with its judgements and its expansions. Relative
-	// paths are the caller's to resolve, with [Plan.Path].
+	// Open opens a dataset with its judgements and its expansions; nil does what
+	// [Plan.OpenDataset] does. Relative paths are the caller's to resolve, with
+	// [Plan.Path].
 	Open func(d Dataset) (refract.Dataset, error)
 	// Metric makes the metric of a spec.
 	Metric func(ctx context.Context, spec string) (metrics.Metric, error)
@@ -169,7 +170,11 @@ func (r *run) makeMetrics(ctx context.Context) error {
 
 // dataset does all there is to do with one dataset.
 func (r *run) dataset(ctx context.Context, entry Dataset, res *Result, pooled *pool) error {
-	ds, err := r.Open(entry)
+	open := r.Open
+	if open == nil {
+		open = r.p.OpenDataset
+	}
+	ds, err := open(entry)
 	if err != nil {
 		return err
 	}

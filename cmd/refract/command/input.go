@@ -36,10 +36,10 @@ func (in *input) register(cmd *cobra.Command) {
 // dataset returns the dataset that the flags and arguments name.
 func (in *input) dataset(e *env, args []string, judgements bool) (refract.Dataset, error) {
 	o := dataset.Options{
-		References: in.reference,
-		Judgements: judgements,
-		Warn:       func(w dataset.Warning) { e.warn("%s", w) },
-		Stdin:      e.stdin,
+		References:   in.reference,
+		NoJudgements: !judgements,
+		Warn:         func(w dataset.Warning) { e.warn("%s", w) },
+		Stdin:        e.stdin,
 	}
 	lines := in.source != "" || len(in.refs) > 0 || len(args) == 0 && len(in.hyps) > 0
 	hyps, err := in.hypotheses()

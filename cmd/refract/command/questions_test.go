@@ -293,7 +293,7 @@ func (f *family) byHand(t *testing.T) reply {
 		}
 	}
 	for _, set := range []string{"all", "original"} {
-		ds, err := dataset.Open(f.set(t, set), dataset.Options{Judgements: true})
+		ds, err := dataset.Open(f.set(t, set), dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,107 @@
+package refract_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The programs of docs/library.md build in a module of their own, are as short
+// as they are said to be, and work.
+func TestLibraryPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
+	text, err := os.ReadFile(filepath.Join("docs", "library.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	if len(programs) != 2 {
+		t.Fatalf("%d programs", len(programs))
+	}
+	dir := t.TempDir()
+	segments := []string{"the bridge is closed", "nobody knows why at all", "we went home", "a long way to go"}
+	files := map[string]string{
+		"sources/zh-en.txt":                strings.Repeat("source\n", 4),
+		"references/zh-en.refA.txt":        strings.Join(segments, "\n") + "\n",
+		"references/zh-en.refB.txt":        "they have shut the bridge\nno one can tell why\nwe left for home\nit is a long way\n",
+		"documents/zh-en.docs":             strings.Repeat("news\tone\n", 4),
+		"system-outputs/zh-en/good.txt":    "the bridge is shut\nnobody can tell why\nwe went home\na long way\n",
+		"system-outputs/zh-en/bad.txt":     "bridge\nwhy nobody\nhome\nlong\n",
+		"system-outputs/zh-en/refA.txt":    strings.Join(segments, "\n") + "\n",
+		"human-scores/zh-en.mqm.seg.score": strings.Repeat("good\t-1\n", 4) + strings.Repeat("bad\t-7\n", 4) + strings.Repeat("refA\t0\n", 4),
+		"human-scores/zh-en.mqm.sys.score": "good\t-1\nbad\t-7\nrefA\t0\n",
+	}
+	for name, content := range files {
+		path := filepath.Join(dir, "data", "wmt22", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []struct {
+		lines int
+		args  []string
+		out   string
+	}{
+		{40, nil, `(?s)^bleu +tau-b \+\d\.\d+ \[\+\d\.\d+, \+\d\.\d+\], n = 8\nratio tau-b \+\d`},
+		{15, []string{"score", "mtme:data/wmt22/zh-en", "-m", "bytes", "-f", "csv"}, `good,bytes,[^\n]*14.75`},
+	} {
+		code := programs[i][1]
+		if n := strings.Count(strings.TrimSpace(code), "\n") + 1; n > want.lines {
+			t.Errorf("program %d has %d lines, more than %d", i+1, n, want.lines)
+		}
+		out := runProgram(t, dir, code, want.args)
+		if !regexp.MustCompile(want.out).MatchString(out) {
+			t.Errorf("program %d prints\n%s", i+1, out)
+		}
+	}
+}
+
+// runProgram builds a program in a module of its own, and runs it in a folder.
+func runProgram(t *testing.T, dir, code string, args []string) string {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile("go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "github.com/refract-eval/refract"
+	_, requires, _ := strings.Cut(string(module), "\n")
+	of := t.TempDir()
+	for name, content := range map[string]string{
+		"main.go": code, "go.sum": string(sums),
+		"go.mod": fmt.Sprintf("module example.com/own\n%s\nrequire %s v0.0.0\nreplace %s => %s\n", requires, path, path, here),
+	} {
+		if err := os.WriteFile(filepath.Join(of, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program := filepath.Join(of, "program")
+	build := exec.Command("go", "build", "-tags", "nolingua", "-o", program, ".")
+	build.Dir, build.Env = of, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := exec.Command(program, args...)
+	run.Dir = dir
+	out, err := run.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}

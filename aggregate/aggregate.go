@@ -64,10 +64,8 @@ var policies = []string{"exclude", "propagate", "fail"}
 
 // ParsePolicy reads the name of a policy.
 func ParsePolicy(s string) (Policy, error) {
-	if i := slices.Index(policies, s); i >= 0 {
-		return Policy(i), nil
-	}
-	return 0, errors.New(suggest.Unknown("policy for missing scores", s, policies))
+	i, err := suggest.Index("policy for missing scores", s, policies)
+	return Policy(i), err
 }
 
 // String is the name that ParsePolicy reads.

@@ -1,9 +1,7 @@
 package metrics
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/refract-eval/refract/internal/suggest"
 )
@@ -42,8 +40,6 @@ func (s Status) String() string {
 // ParseStatus reads the name of a status, such as "missing-reference". The
 // error lists the known ones.
 func ParseStatus(s string) (Status, error) {
-	if i := slices.Index(statuses, s); i >= 0 {
-		return Status(i), nil
-	}
-	return 0, errors.New(suggest.Unknown("status", s, statuses))
+	i, err := suggest.Index("status", s, statuses)
+	return Status(i), err
 }

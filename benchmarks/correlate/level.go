@@ -3,6 +3,8 @@ package correlate
 import (
 	"fmt"
 	"slices"
+
+	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // Level is the grain at which scores are compared. Above segments, a score is
@@ -30,7 +32,7 @@ func (l Level) String() string {
 // ParseLevel returns the level of a name: segment, document, domain or system.
 // The error lists the names, and the nearest one where it is near.
 func ParseLevel(name string) (Level, error) {
-	i, err := parseName("level", name, levelNames)
+	i, err := suggest.Index("level", name, levelNames)
 	return Level(i), err
 }
 

@@ -1,7 +1,6 @@
 package correlate
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -92,7 +91,7 @@ func (s Statistic) Lowest() float64 { return statistics[s].lower }
 // ParseStatistic returns the statistic of a name, such as kendall or acc23.
 // The error lists the names, and the nearest one where it is near.
 func ParseStatistic(name string) (Statistic, error) {
-	i, err := parseName("statistic", name, StatisticNames())
+	i, err := suggest.Index("statistic", name, StatisticNames())
 	return Statistic(i), err
 }
 
@@ -122,7 +121,7 @@ func (g Grouping) String() string {
 // ParseGrouping returns the grouping of a name: none, segment or system. The
 // error lists the names, and the nearest one where it is near.
 func ParseGrouping(name string) (Grouping, error) {
-	i, err := parseName("grouping", name, groupingNames[:])
+	i, err := suggest.Index("grouping", name, groupingNames[:])
 	return Grouping(i), err
 }
 
@@ -131,11 +130,4 @@ func nameOf(kind string, i int, names []string) string {
 		return names[i]
 	}
 	return fmt.Sprintf("%s(%d)", kind, i)
-}
-
-func parseName(kind, name string, names []string) (int, error) {
-	if i := slices.Index(names, name); i >= 0 {
-		return i, nil
-	}
-	return 0, errors.New(suggest.Unknown(kind, name, names))
 }

@@ -1,7 +1,6 @@
 package significance
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -105,10 +104,8 @@ func (m Method) String() string {
 
 // ParseMethod returns the method of a name. The error lists the names.
 func ParseMethod(name string) (Method, error) {
-	if i := slices.Index(methodNames, name); i >= 0 {
-		return Method(i), nil
-	}
-	return 0, errors.New(suggest.Unknown("significance test", name, methodNames))
+	i, err := suggest.Index("significance test", name, methodNames)
+	return Method(i), err
 }
 
 // Takes returns an error where a method cannot test a measure.

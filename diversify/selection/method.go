@@ -1,7 +1,6 @@
 package selection
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -28,10 +27,8 @@ func MethodNames() []string { return slices.Clone(methodNames) }
 
 // ParseMethod returns the method of a name. The error lists the names.
 func ParseMethod(name string) (Method, error) {
-	if i := slices.Index(methodNames, name); i >= 0 {
-		return Method(i), nil
-	}
-	return 0, errors.New(suggest.Unknown("method of selection", name, methodNames))
+	i, err := suggest.Index("method of selection", name, methodNames)
+	return Method(i), err
 }
 
 // String returns the name that ParseMethod reads.

@@ -2,7 +2,9 @@
 package suggest
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,4 +32,12 @@ func Unknown(kind, word string, candidates []string) string {
 		msg += fmt.Sprintf("; did you mean %q?", n)
 	}
 	return msg + fmt.Sprintf(" (known: %s)", strings.Join(candidates, ", "))
+}
+
+// Index finds a name in a list. The error words what Unknown does.
+func Index(kind, name string, names []string) (int, error) {
+	if i := slices.Index(names, name); i >= 0 {
+		return i, nil
+	}
+	return 0, errors.New(Unknown(kind, name, names))
 }

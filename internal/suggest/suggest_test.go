@@ -39,3 +39,13 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 }
+
+func TestIndex(t *testing.T) {
+	names := []string{"order", "random"}
+	if i, err := Index("method", "random", names); i != 1 || err != nil {
+		t.Errorf("%d, %v", i, err)
+	}
+	if _, err := Index("method", "rando", names); err == nil || err.Error() != Unknown("method", "rando", names) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -184,40 +184,53 @@ func (w *wanted) read(ctx context.Context) ([]refract.MetricScores, error) {
 	}
 	defer in.Close()
 	out := make([]refract.MetricScores, len(w.segments))
-	at := 0
+	for i, seg := range w.segments {
+		out[i].Columns = w.columns(seg)
+	}
+	return out, beside(ctx, in, w.path, w.segments, func(i int, s *refract.SegmentScores) (err error) {
+		if in.Metrics()[0].CellSignature != w.info.CellSignature || len(in.Metrics()) != 1 {
+			return errors.New("the signature is another one")
+		}
+		if len(s.Segment.Hypotheses) != len(w.segments[i].Hypotheses) {
+			return fmt.Errorf("%d systems, want %d", len(s.Segment.Hypotheses), len(w.segments[i].Hypotheses))
+		}
+		missing := ""
+		if out[i], missing, err = rowsOf(w.segments[i], s, 0, out[i].Columns); err == nil && missing != "" {
+			err = fmt.Errorf("no system %q", missing)
+		}
+		return err
+	})
+}
+
+// beside walks a stored matrix beside the segments of a dataset, which must be
+// the same in the same order, but for those without hypotheses: they have no row.
+func beside(ctx context.Context, in *matrix.Reader, path string, segments []*refract.Segment, take func(i int, s *refract.SegmentScores) error) error {
+	i := 0
 	skip := func() {
-		for at < len(w.segments) && len(w.segments[at].Hypotheses) == 0 {
-			out[at].Columns = w.columns(w.segments[at])
-			at++
+		for i < len(segments) && len(segments[i].Hypotheses) == 0 {
+			i++
 		}
 	}
 	for s, err := range in.Segments(ctx) {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		skip()
-		if at == len(w.segments) || w.segments[at].ID != s.Segment.ID {
-			return nil, fmt.Errorf("segment %q is not the one wanted", s.Segment.ID)
+		if skip(); i == len(segments) {
+			return fmt.Errorf("%s has segment %q, which the dataset has not", path, s.Segment.ID)
 		}
-		if in.Metrics()[0].CellSignature != w.info.CellSignature || len(in.Metrics()) != 1 {
-			return nil, errors.New("the signature is another one")
+		if seg := segments[i]; s.Segment.ID != seg.ID {
+			return fmt.Errorf("%s (%s) has segment %q where the dataset has %q (%s); they must have the same segments in the same order",
+				path, s.Segment.Pos, s.Segment.ID, seg.ID, seg.Pos)
 		}
-		if len(s.Segment.Hypotheses) != len(w.segments[at].Hypotheses) {
-			return nil, fmt.Errorf("segment %q: %d systems, want %d", s.Segment.ID, len(s.Segment.Hypotheses), len(w.segments[at].Hypotheses))
+		if err := take(i, s); err != nil {
+			return fmt.Errorf("%s (%s): segment %q: %w", path, s.Segment.Pos, s.Segment.ID, err)
 		}
-		var missing string
-		if out[at], missing, err = rowsOf(w.segments[at], s, 0, w.columns(w.segments[at])); err == nil && missing != "" {
-			err = fmt.Errorf("no system %q", missing)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("segment %q: %w", s.Segment.ID, err)
-		}
-		at++
+		i++
 	}
-	if skip(); at != len(w.segments) {
-		return nil, fmt.Errorf("it ends before segment %q", w.segments[at].ID)
+	if skip(); i < len(segments) {
+		return fmt.Errorf("%s ends before segment %q of the dataset (%s); score the whole dataset", path, segments[i].ID, segments[i].Pos)
 	}
-	return out, nil
+	return nil
 }
 
 // rowsOf orders the rows of a stored segment as the hypotheses of a dataset's

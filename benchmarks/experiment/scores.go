@@ -84,43 +84,33 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 	}
 	defer in.Close()
 	var out []*series
-	i := 0
-	for s, err := range in.Segments(ctx) {
-		if err != nil {
-			return nil, err
+	columns := func(of *series, seg *refract.Segment) int {
+		if of.info.NeedsReferences {
+			return max(1, seg.NumReferences())
 		}
-		if i == len(d.segments) {
-			return nil, fmt.Errorf("%s has segment %q, which the dataset has not", path, s.Segment.ID)
-		}
-		seg := d.segments[i]
-		if s.Segment.ID != seg.ID {
-			return nil, fmt.Errorf("%s (%s) has segment %q where the dataset has %q (%s); they must have the same segments in the same order",
-				path, s.Segment.Pos, s.Segment.ID, seg.ID, seg.Pos)
-		}
-		if i == 0 {
-			for _, info := range in.Metrics() {
+		return 1
+	}
+	err = beside(ctx, in, path, d.segments, func(i int, s *refract.SegmentScores) (err error) {
+		for k, info := range in.Metrics() {
+			if k == len(out) { // they are known with the first segment
 				m, err := matrix.NewMetric(info)
 				if err != nil {
-					return nil, err
+					return err
 				}
-				out = append(out, &series{metric: m, info: m.Info(), own: true})
+				out = append(out, &series{metric: m, info: m.Info(), own: true, cells: make([]refract.MetricScores, len(d.segments))})
+				for i, seg := range d.segments {
+					out[k].cells[i].Columns = columns(out[k], seg)
+				}
+			}
+			of := out[k]
+			if of.cells[i], _, err = rowsOf(d.segments[i], s, k, columns(of, d.segments[i])); err != nil {
+				return fmt.Errorf("%s: %w; score the references that are compared", of.info.Name, err)
 			}
 		}
-		for k, of := range out {
-			columns := 1
-			if of.info.NeedsReferences {
-				columns = max(1, seg.NumReferences())
-			}
-			ms, _, err := rowsOf(seg, s, k, columns)
-			if err != nil {
-				return nil, fmt.Errorf("%s (%s): segment %q: %s: %w; score the references that are compared", path, s.Segment.Pos, seg.ID, of.info.Name, err)
-			}
-			of.cells = append(of.cells, ms)
-		}
-		i++
-	}
-	if i < len(d.segments) {
-		return nil, fmt.Errorf("%s ends before segment %q of the dataset (%s); score the whole dataset", path, d.segments[i].ID, d.segments[i].Pos)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range out {
 		s.natives = []nativeScores{{nil, s.cells}}

@@ -85,8 +85,8 @@ def equal(got, want):
 
 def tables(browser):
     with Reader(browser, "demo.html") as r:
-        head = r.page.locator("#correlations thead th")
-        column = lambda k: r.page.locator(f"#correlations tbody td:nth-child({k})").all_inner_texts()
+        head = r.page.locator("#table-correlations thead th")
+        column = lambda k: r.page.locator(f"#table-correlations tbody td:nth-child({k})").all_inner_texts()
         before = column(4)
         head.nth(3).get_by_role("button").focus()
         r.page.keyboard.press("Enter")
@@ -100,8 +100,8 @@ def tables(browser):
         equal(column(6)[-4:], ["–"] * 4)  # what is missing is last both ways
         head.nth(5).get_by_role("button").click()
         equal(column(6)[-4:], ["–"] * 4)
-        r.page.locator("#all-settings input").fill("subset 30 of")
-        equal(r.page.locator("#all-settings tbody tr:visible").count(), 1)
+        r.page.locator("#table-all-settings input").fill("subset 30 of")
+        equal(r.page.locator("#table-all-settings tbody tr:visible").count(), 1)
         images = r.page.evaluate("[...document.images].map(i => i.naturalWidth)")
         assert images and all(images), "a figure is not shown"
 

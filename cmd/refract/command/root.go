@@ -67,7 +67,12 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "show warnings and errors alone on standard error")
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more, such as what BLEU's scores are made of")
 	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` with flags about models, servers and budgets (default refract.yaml, if there is one)")
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return e.configure(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if err := e.configure(cmd); err != nil {
+			return err
+		}
+		return distinctFiles(cmd, args)
+	}
 	helptext.Group(root.PersistentFlags(), commonFlags, "quiet", "verbose", "config")
 	root.Flags().Bool("version", false, "show the version")
 	for _, g := range []struct {

@@ -130,9 +130,6 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
 	}
-	if err := s.distinctFiles(); err != nil {
-		return err
-	}
 	ds, err := s.dataset(e, args, false)
 	if err != nil {
 		return err

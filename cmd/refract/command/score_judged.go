@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/refract-eval/refract"
@@ -13,24 +12,6 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 )
-
-// distinctFiles refuses one name for two of the files that are written: one
-// would take the place of the other.
-func (s *scorer) distinctFiles() error {
-	flags := map[string]string{} // by path
-	for _, f := range [][2]string{{"-o", s.path}, {"--reports", s.reports}, {"--html", s.html}} {
-		flag, path := f[0], f[1]
-		if path == "" || path == os.DevNull {
-			continue
-		}
-		path = filepath.Clean(path)
-		if other, taken := flags[path]; taken {
-			return usagef("%s and %s name the same file, %s: give each its own", other, flag, path)
-		}
-		flags[path] = flag
-	}
-	return nil
-}
 
 // runEngine scores a dataset, and gathers what judges say on the way. Where some
 // metrics fail and others go on, the command writes what it has, and ends with

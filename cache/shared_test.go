@@ -269,6 +269,20 @@ func prune(t *testing.T, open opener) {
 	if left != 0 {
 		t.Errorf("%d entries are left", left)
 	}
+	// Scores go together, and leave the answers.
+	if err := cache.NewScores(s).Put(t.Context(), [][32]byte{{1}, {2}}, [][]byte{{1}, {2}}); err != nil {
+		t.Fatal(err)
+	}
+	mustPut(t, s, cachetest.Entry(2))
+	if got, err := s.Prune(t.Context(), cache.Prune{Kind: cache.ScoreRecord, Model: "m"}); err == nil {
+		t.Errorf("Prune of the scores of a model = %+v", got)
+	}
+	if got, err := s.Prune(t.Context(), cache.Prune{Kind: cache.ScoreRecord}); err != nil || got.Entries != 2 || got.Pruned != 2 {
+		t.Errorf("Prune of scores = %+v, %v", got, err)
+	}
+	if got, err := s.Prune(t.Context(), cache.Prune{Kind: cache.KindChat}); err != nil || got.Entries != 1 || got.Pruned != 1 {
+		t.Errorf("Prune of an endpoint = %+v, %v", got, err)
+	}
 	// What is gone can be stored again.
 	mustPut(t, s, cachetest.Entry(1))
 	mustGet(t, s, cachetest.Entry(1).Request)

@@ -90,10 +90,16 @@ func statsRows(st cache.Stats, row func(...report.Value) error) error {
 		{"oldest", report.Null(), stamp(st.Oldest)},
 		{"newest", report.Null(), stamp(st.Newest)},
 	}
+	var other []cache.Count
+	for _, c := range st.Records {
+		if c.Name != cache.AnswerRecord {
+			other = append(other, c)
+		}
+	}
 	for _, group := range []struct {
 		what   string
 		counts []cache.Count
-	}{{"entries of model", st.Models}, {"entries of endpoint", st.Kinds}} {
+	}{{"entries of model", st.Models}, {"entries of endpoint", st.Kinds}, {"other records", other}} {
 		for _, c := range group.counts {
 			lines = append(lines, line{group.what, report.String(c.Name), number(c.Entries)})
 		}
@@ -221,7 +227,8 @@ func (e *env) cachePruneCommand() *cobra.Command {
 		Use:   "prune CACHE",
 		Short: "Delete entries of a cache",
 		Long: `Delete the entries for which all holds that is asked for: they arrived longer
-ago than --older-than, were asked of --model, or are --missing. An entry whose
+ago than --older-than, were asked of --model or at the endpoint --kind, or are
+--missing. --kind score deletes all stored scores, and no entry. An entry whose
 time is unknown is not old. What is deleted is asked for again by the next run
 that needs it.
 
@@ -239,8 +246,8 @@ while. A database uses the space for new entries.`,
 				}
 				rule.Before = time.Now().Add(-d)
 			}
-			if rule.Before.IsZero() && rule.Model == "" && !rule.Missing {
-				return usagef("say which entries: --older-than, --model or --missing")
+			if rule.Before.IsZero() && rule.Model == "" && !rule.Missing && rule.Kind == "" {
+				return usagef("say which entries: --older-than, --model, --kind or --missing")
 			}
 			var opts []cache.Option
 			if rule.DryRun {
@@ -265,6 +272,7 @@ while. A database uses the space for new entries.`,
 	f := cmd.Flags()
 	f.StringVar(&age, "older-than", "", "entries that arrived before this long ago, such as 90d, 12h or 2w")
 	f.StringVar(&rule.Model, "model", "", "entries that this model was asked for")
+	f.StringVar(&rule.Kind, "kind", "", "entries of this endpoint, as 'refract cache stats' names it; score: all stored scores instead")
 	f.BoolVar(&rule.Missing, "missing", false, "entries without an answer, or whose answer was cut at the greatest length")
 	f.BoolVar(&rule.DryRun, "dry-run", false, "only count")
 	return cmd

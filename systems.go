@@ -72,7 +72,7 @@ type Systems struct {
 }
 
 type systemSum struct {
-	sum               []float64   // of statistics that are pooled, or of the segment scores alone
+	sum               []exactSum  // of statistics that are pooled, or of the segment scores alone
 	kept              [][]float64 // what each segment added to it, if asked for
 	n                 int
 	status            metrics.Status // of the first segment without a score
@@ -110,19 +110,12 @@ func (s *Systems) value(setting int, sum []float64, n int) float64 {
 // missing.
 func (s *Systems) Add(seg *SegmentScores) error {
 	s.segments++
-	s.identity.Add(seg.Segment)
+	if s.identity != nil {
+		s.identity.Add(seg.Segment)
+	}
 	for h := range seg.Segment.Hypotheses {
 		hyp := &seg.Segment.Hypotheses[h]
-		sys, known := s.index[hyp.System]
-		if !known {
-			sys = len(s.names)
-			s.index[hyp.System] = sys
-			s.names = append(s.names, hyp.System)
-			s.human = append(s.human, hyp.Human)
-			for k := range s.sums {
-				s.sums[k] = append(s.sums[k], systemSum{})
-			}
-		}
+		sys := s.system(hyp.System, hyp.Human)
 		for k := range s.sums {
 			red, err := s.reducer.Reduce(seg, k, h)
 			if err != nil {
@@ -167,15 +160,78 @@ func (s *Systems) row(k int, seg *SegmentScores, h int) []float64 {
 func (sum *systemSum) add(red Reduced, row []float64) {
 	if sum.n == 0 {
 		sum.minRefs = red.References
-		sum.sum = make([]float64, len(row))
+		sum.sum = make([]exactSum, len(row))
 	}
 	sum.n++
 	sum.minRefs = min(sum.minRefs, red.References)
 	sum.maxRefs = max(sum.maxRefs, red.References)
 	sum.missingReferences += red.Missing
 	for i, v := range row {
-		sum.sum[i] += v
+		sum.sum[i].add(v)
 	}
+}
+
+// totals are the sums as numbers.
+func (sum *systemSum) totals() []float64 {
+	out := make([]float64, len(sum.sum))
+	for i := range out {
+		out[i] = sum.sum[i].value()
+	}
+	return out
+}
+
+// Merge takes in what another accumulator of the same engine has, as of the
+// segments that follow: the scores are then those of one accumulator that was
+// given all segments, to the last bit. The set of references of the whole is not
+// known, as a content hash cannot be merged: give it by Identify.
+func (s *Systems) Merge(o *Systems) {
+	s.segments += o.segments
+	s.identity = nil
+	for from, name := range o.names {
+		to := s.system(name, o.human[from])
+		for k := range s.sums {
+			s.sums[k][to].merge(&o.sums[k][from])
+		}
+	}
+}
+
+// Identify says which set of references the segments have.
+func (s *Systems) Identify(id *Identity) { s.identity = id }
+
+func (sum *systemSum) merge(o *systemSum) {
+	if sum.status == metrics.Scored {
+		sum.status = o.status
+	}
+	sum.ended = sum.ended || o.ended
+	if o.n == 0 {
+		return
+	}
+	if sum.n == 0 {
+		sum.minRefs, sum.sum = o.minRefs, make([]exactSum, len(o.sum))
+	}
+	sum.n += o.n
+	sum.minRefs, sum.maxRefs = min(sum.minRefs, o.minRefs), max(sum.maxRefs, o.maxRefs)
+	sum.missingReferences += o.missingReferences
+	for i := range o.sum {
+		for _, part := range o.sum[i].parts {
+			sum.sum[i].add(part)
+		}
+	}
+	sum.kept = append(sum.kept, o.kept...)
+}
+
+// system is the index of a system, which is added if it is new.
+func (s *Systems) system(name string, human bool) int {
+	i, known := s.index[name]
+	if !known {
+		i = len(s.names)
+		s.index[name] = i
+		s.names, s.human = append(s.names, name), append(s.human, human)
+		for k := range s.sums {
+			s.sums[k] = append(s.sums[k], systemSum{})
+		}
+	}
+	return i
 }
 
 // Segments is how many segments were added.
@@ -200,9 +256,10 @@ func (s *Systems) Scores() []SystemScore {
 			case sum.n == 0:
 				score.Status = sum.status
 			default:
-				score.Value = s.value(k, sum.sum, sum.n)
+				totals := sum.totals()
+				score.Value = s.value(k, totals, sum.n)
 				if score.Pooled {
-					score.Statistics = sum.sum
+					score.Statistics = totals
 				}
 			}
 			out = append(out, score)
@@ -213,7 +270,12 @@ func (s *Systems) Scores() []SystemScore {
 
 // Set is the name of the set of references that the added segments make, as
 // signatures state it.
-func (s *Systems) Set() string { return s.identity.Name() }
+func (s *Systems) Set() string {
+	if s.identity == nil {
+		return ""
+	}
+	return s.identity.Name()
+}
 
 // Signature is the full signature of a system score. It names the set of
 // references that was added so far, so ask once all segments are in.

@@ -3,10 +3,12 @@ package refract_test
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -305,4 +307,56 @@ func TestSignatures(t *testing.T) {
 	if fmt.Sprint(a) != "nrefs:1|k:v|agg:max|version:"+refract.Version || a.String() == b.String() || given.String() != "k:v" {
 		t.Errorf("%s, %s, %s", a, b, given)
 	}
+}
+
+// Accumulators of batches, each scored alone, merge into what one run gives.
+func TestSystemsMerge(t *testing.T) {
+	ms := realMetrics(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		segs := segments().Draw(rt, "set")
+		e, err := refract.NewEngine(cross(t, ms, "single", "native", "mean"), refract.Options{AllowNoReferences: true})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		whole, merged, id := e.Systems(), e.Systems(), refract.NewIdentity()
+		if err := e.Run(t.Context(), list(segs), whole.Add); err != nil {
+			rt.Fatal(err)
+		}
+		for from := 0; from < len(segs); {
+			to := from + rapid.IntRange(1, len(segs)-from).Draw(rt, "batch")
+			scores, err := e.Score(t.Context(), segs[from:to])
+			if err != nil {
+				rt.Fatal(err)
+			}
+			batch := e.Systems()
+			for _, s := range scores {
+				id.Add(s.Segment)
+				if err := batch.Add(s); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			merged.Merge(batch)
+			from = to
+		}
+		merged.Identify(id)
+		if d := cmp.Diff(whole.Scores(), merged.Scores()); d != "" || whole.Set() != merged.Set() {
+			rt.Fatalf("%s, %s and %s", d, whole.Set(), merged.Set())
+		}
+	})
+}
+
+// The sum of numbers is the same in every order.
+func TestExactSums(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		values := rapid.SliceOfN(rapid.Float64Range(-1e12, 1e12), 1, 30).Draw(rt, "values")
+		order := rapid.Permutation(values).Draw(rt, "order")
+		want := new(big.Float).SetPrec(2000)
+		for _, v := range values {
+			want.Add(want, new(big.Float).SetPrec(2000).SetFloat64(v))
+		}
+		exact, _ := want.Float64()
+		if a, b := refract.ExactSum(values), refract.ExactSum(order); a != b || a != exact {
+			rt.Fatalf("%v and %v, want %v", a, b, exact)
+		}
+	})
 }

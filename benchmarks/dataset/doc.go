@@ -16,9 +16,9 @@
 //
 // [Open] takes such a name; [OpenLines] takes line-aligned text files;
 // [WithReferences] adds expanded references to either, and [WithHypotheses]
-// outputs of systems; [StoredMetrics], [StoredHumanScores] and [Ratings] read
-// what an mt-metrics-eval folder keeps at all levels; [Encoder] writes JSON
-// Lines, and [ParquetEncoder] Parquet.
+// outputs of systems; [StoredMetrics] and [StoredHumanScores] read what an
+// mt-metrics-eval folder keeps at all levels; [Encoder] writes JSON Lines, and
+// [ParquetEncoder] Parquet.
 //
 // # How it reads
 //

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -243,10 +242,6 @@ func (n *notes) add(line string) {
 		n.seen[line] = true
 		n.lines = append(n.lines, line)
 	}
-}
-
-func (n *notes) signature(s refract.Setting, sig metrics.Signature) {
-	n.add(fmt.Sprintf("%s: %s", strings.TrimSpace(s.Metric.Info().Name+" "+aggregateName(s)), sig))
 }
 
 func segmentColumns() []report.Column {

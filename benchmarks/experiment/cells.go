@@ -146,7 +146,11 @@ func (r *recorder) close() error {
 		return nil
 	}
 	r.run.count(func(u *Usage) { u.ScoredMatrices++; u.ScoredCells += r.cells })
-	if r.file == nil || r.partial {
+	if r.file == nil {
+		return nil
+	}
+	if r.partial {
+		r.file.Discard()
 		return nil
 	}
 	return r.file.Close()

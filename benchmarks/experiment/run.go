@@ -54,6 +54,7 @@ type run struct {
 	bootstraps once[*correlate.Bootstrap] // by the number of resamples
 	notes      []string
 	same       []same
+	failed     []*refract.Incomplete // by dataset, where a metric ended alone
 
 	mu    sync.Mutex
 	usage Usage
@@ -104,7 +105,8 @@ func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 // Run carries out a plan. The Result depends on the plan, the data, the metrics
 // and the program's version alone; the Usage says what the store saved. What was
 // scored before an error is in the store. A [*PlanError] says that the plan asks
-// for what cannot be.
+// for what cannot be. Beside a [*refract.Incomplete], the Result is that of the
+// metrics that did not fail.
 func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, Usage, error) {
 	r := &run{Runner: rr, p: p}
 	res, err := r.run(ctx)
@@ -138,7 +140,14 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	r.method()
 	res.Notes = r.notes
 	res.Verdicts = r.verdicts(res)
-	return res, nil
+	if len(r.failed) == 0 {
+		return res, nil
+	}
+	all := &refract.Incomplete{}
+	for _, f := range r.failed {
+		all.Metrics, all.Errs = append(all.Metrics, f.Metrics...), append(all.Errs, f.Errs...)
+	}
+	return res, all
 }
 
 // makeMetrics makes the metrics that score.
@@ -201,6 +210,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result, pooled *p
 	if err := r.score(ctx, d, settings, !r.mayStop(settings)); err != nil {
 		return err
 	}
+	settings = slices.DeleteFunc(settings, func(s *setting) bool { return !slices.Contains(d.series, s.series) })
 	res.Datasets = append(res.Datasets, d.info())
 	if d.human == "" {
 		return nil

@@ -377,10 +377,19 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 	for _, s := range scored {
 		s.series.cells = make([]refract.MetricScores, len(d.segments))
 	}
-	if err := working.Run(ctx, list(d.segments), take); err != nil {
+	var failed *refract.Incomplete
+	if err := working.Run(ctx, list(d.segments), take); errors.As(err, &failed) {
+		r.failed = append(r.failed, failed)
+		d.series = slices.DeleteFunc(d.series, func(s *series) bool { return slices.Contains(failed.Metrics, s.info.Name) })
+	} else if err != nil {
 		return err
 	}
 	for _, s := range scored {
+		if !slices.Contains(d.series, s.series) {
+			s.cells.discard()
+			s.native.discard()
+			continue
+		}
 		s.series.natives = []nativeScores{{nil, s.series.cells}}
 		if err := errors.Join(s.cells.close(), s.native.close()); err != nil {
 			return err

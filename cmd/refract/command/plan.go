@@ -173,16 +173,23 @@ func (r *planRun) carryOut(ctx context.Context, p *experiment.Plan, show func(*e
 	}
 	res, usage, err := r.Run(ctx, p)
 	r.judging.answered()
-	if err != nil {
+	var failed *refract.Incomplete // metrics that ended alone
+	if err != nil && !errors.As(err, &failed) {
 		return err
 	}
-	if err := show(res, usage); err != nil || r.gather == nil {
+	if err := show(res, usage); err != nil {
+		return err
+	}
+	if r.gather == nil {
 		return err
 	}
 	if r.also == nil { // else it is part of what is shown
 		if err := audit.WriteTrust(r.e.stderr, &r.gather.Trust); err != nil {
 			return err
 		}
+	}
+	if failed != nil {
+		return failed
 	}
 	return r.gather.covered(r.judging.maxUnparsed)
 }

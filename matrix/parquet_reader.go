@@ -212,11 +212,11 @@ func (s *parquetSource) decode(values parquet.Row, r *Row) error {
 	r.Reference = NoReference
 	var err error
 	if v := at(colReference); !v.IsNull() {
-		if r.Reference, err = count(v); err != nil {
+		if r.Reference, err = wholeNumber(v); err != nil {
 			return fmt.Errorf("column reference: %w", err)
 		}
 	}
-	if r.References, err = count(at(colReferences)); err != nil {
+	if r.References, err = wholeNumber(at(colReferences)); err != nil {
 		return fmt.Errorf("column references: %w", err)
 	}
 	if r.Status, err = metrics.ParseStatus(text.Brief(name(colStatus))); err != nil {
@@ -236,8 +236,8 @@ func (s *parquetSource) decode(values parquet.Row, r *Row) error {
 	return nil
 }
 
-// count reads a whole number from 0.
-func count(v parquet.Value) (int, error) {
+// wholeNumber reads a whole number from 0.
+func wholeNumber(v parquet.Value) (int, error) {
 	n := int64(0)
 	if v.Kind() == parquet.Int32 {
 		n = int64(v.Int32())

@@ -159,7 +159,7 @@ func (b *bagel) read(ctx context.Context, warn func(Warning)) ([]*refract.Segmen
 		}
 	}
 	if len(all) == 0 && len(sets) > 0 {
-		return nil, failFile(t.file, "has no row of the dataset %s%s; it has %s", text.Quote(b.set), didYouMean(b.set, sets), list(sets))
+		return nil, failFile(t.file, "has no row of the dataset %s%s; it has %s", text.Quote(b.set), didYouMean(b.set, sets), quotedNames(sets))
 	}
 	segments := make([]*refract.Segment, len(all))
 	for i, r := range all {

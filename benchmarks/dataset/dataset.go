@@ -182,8 +182,8 @@ func didYouMean(name string, known []string) string {
 	return ""
 }
 
-// list writes names for an error message.
-func list(names []string) string {
+// quotedNames writes names for an error message.
+func quotedNames(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}

@@ -46,7 +46,7 @@ func openHeld(name string, o Options, load loader) (refract.Dataset, error) {
 	}
 	for _, name := range o.JudgementNames {
 		if !slices.Contains(d.humans, name) {
-			return nil, failFile(d.name, "has no human scores %s%s; it has %s", text.Quote(name), didYouMean(name, d.humans), list(d.humans))
+			return nil, failFile(d.name, "has no human scores %s%s; it has %s", text.Quote(name), didYouMean(name, d.humans), quotedNames(d.humans))
 		}
 	}
 	return d, nil

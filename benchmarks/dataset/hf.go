@@ -90,7 +90,7 @@ func (d *hfDataset) noColumns(place string) error {
 	for _, c := range f.leaves() {
 		known = append(known, c.name)
 	}
-	return &SpecError{fmt.Sprintf("dataset %s: say which columns the texts are in, as in hf:FILE,source=COLUMN,references=COLUMN; there are %s", text.Quote("hf:"+place), list(known))}
+	return &SpecError{fmt.Sprintf("dataset %s: say which columns the texts are in, as in hf:FILE,source=COLUMN,references=COLUMN; there are %s", text.Quote("hf:"+place), quotedNames(known))}
 }
 
 func (d *hfDataset) rereadable() bool { return true }

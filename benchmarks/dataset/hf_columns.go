@@ -130,9 +130,9 @@ func (f *parquetColumns) find(name string, use columnKind) (*parquetColumn, erro
 		}
 	}
 	if len(inside) > 0 {
-		return nil, fmt.Errorf("column %s is a structure; name one of %s", text.Quote(name), list(inside))
+		return nil, fmt.Errorf("column %s is a structure; name one of %s", text.Quote(name), quotedNames(inside))
 	}
-	return nil, fmt.Errorf("there is no column %s%s; there are %s", text.Quote(name), didYouMean(name, known), list(known))
+	return nil, fmt.Errorf("there is no column %s%s; there are %s", text.Quote(name), didYouMean(name, known), quotedNames(known))
 }
 
 func (l *leaf) check(use columnKind) error {

@@ -132,7 +132,7 @@ func scanDomainScores(l *lineReader, systems, domains []string) ([]SystemScores,
 		}
 		domain := slices.Index(domains, string(first))
 		if domain < 0 {
-			return nil, failAt(l.pos(), 0, "unknown domain %s%s; there are %s", text.Quote(string(first)), didYouMean(string(first), domains), list(domains))
+			return nil, failAt(l.pos(), 0, "unknown domain %s%s; there are %s", text.Quote(string(first)), didYouMean(string(first), domains), quotedNames(domains))
 		}
 		if !slices.Contains(systems, string(system)) {
 			return nil, failAt(l.pos(), 0, "unknown system %s%s: the test set has no outputs of it", text.Quote(string(system)), didYouMean(string(system), systems))

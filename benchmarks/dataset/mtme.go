@@ -116,13 +116,13 @@ func (f *folder) documents() (*input, error) {
 func (f *folder) unknown(place string, cause error) error {
 	if inside, err := pairsOf(place); err == nil && len(inside) > 0 {
 		return failFile(place, "is a test set: add one of its language pairs (%s), as in %s",
-			list(inside), text.Quote(filepath.Join(place, inside[0])))
+			quotedNames(inside), text.Quote(filepath.Join(place, inside[0])))
 	}
 	pairs, err := pairsOf(f.root)
 	if err != nil || len(pairs) == 0 {
 		return failFile(place, "no such language pair: %w", cause)
 	}
-	return failFile(f.root, "has no language pair %s%s; it has %s", text.Quote(f.lp), didYouMean(f.lp, pairs), list(pairs))
+	return failFile(f.root, "has no language pair %s%s; it has %s", text.Quote(f.lp), didYouMean(f.lp, pairs), quotedNames(pairs))
 }
 
 // names lists the files of a folder by what their names have between prefix
@@ -167,12 +167,12 @@ func (f *folder) choose(want []string) ([]string, error) {
 		case len(f.references) < 2:
 			return f.references, nil
 		}
-		return nil, failFile(f.root, "%s has several references and none is %s; choose among %s", f.lp, standard, list(f.references))
+		return nil, failFile(f.root, "%s has several references and none is %s; choose among %s", f.lp, standard, quotedNames(f.references))
 	}
 	for i, name := range want {
 		if !slices.Contains(f.references, name) {
 			return nil, failFile(f.root, "%s has no reference %s%s; it has %s",
-				f.lp, text.Quote(name), didYouMean(name, f.references), list(f.references))
+				f.lp, text.Quote(name), didYouMean(name, f.references), quotedNames(f.references))
 		}
 		if slices.Contains(want[:i], name) {
 			return nil, failFile(f.root, "reference %s is chosen twice", text.Quote(name))
@@ -201,7 +201,7 @@ func (f *folder) openScores(p *parallel, o Options) error {
 		}
 		if !slices.Contains(f.humans, name) {
 			known := slices.Concat(f.humans, f.ratings)
-			return failFile(f.root, "%s has no human scores %s%s; it has %s", f.lp, text.Quote(name), didYouMean(name, known), list(known))
+			return failFile(f.root, "%s has no human scores %s%s; it has %s", f.lp, text.Quote(name), didYouMean(name, known), quotedNames(known))
 		}
 		path := filepath.Join(f.root, "human-scores", f.lp+"."+name+".seg.score")
 		s, err := openScoreFile(path, name, f.systems, p.n, o.Warn)

@@ -64,7 +64,7 @@ func records(path, name string, fields int, each func(i int, fields []*matfile.A
 		return 0, err
 	}
 	if a.Class != matfile.Struct || len(a.Fields) != fields {
-		return 0, failFile(path, "%s must be a structure array with %d fields, not %d (%s)", name, fields, len(a.Fields), list(a.Fields))
+		return 0, failFile(path, "%s must be a structure array with %d fields, not %d (%s)", name, fields, len(a.Fields), quotedNames(a.Fields))
 	}
 	row := make([]*matfile.Array, 0, fields)
 	i := 0

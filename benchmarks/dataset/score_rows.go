@@ -81,7 +81,7 @@ func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error 
 		r.rows++
 		return nil
 	}
-	return failAt(pos, 0, "segment %s has no output of system %s%s; it has %s", text.Quote(id), text.Quote(system), didYouMean(system, names), list(names))
+	return failAt(pos, 0, "segment %s has no output of system %s%s; it has %s", text.Quote(id), text.Quote(system), didYouMean(system, names), quotedNames(names))
 }
 
 func (r *scoreRows) table(path string, warn func(Warning)) error {
@@ -96,7 +96,7 @@ func (r *scoreRows) table(path string, warn func(Warning)) error {
 		}
 	}
 	if len(t.columns) != len(at) {
-		return failAt(refract.Position{File: path, Line: 1}, 0, "the columns are %s; want id, system and score alone", list(t.columns))
+		return failAt(refract.Position{File: path, Line: 1}, 0, "the columns are %s; want id, system and score alone", quotedNames(t.columns))
 	}
 	for i, row := range t.rows {
 		value, ok, err := t.number(i, at[2])

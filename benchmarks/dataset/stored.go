@@ -140,7 +140,7 @@ func (f *folder) storedMetrics(level correlate.Level) ([]StoredMetric, error) {
 			for _, r := range m.References {
 				if !slices.Contains(f.references, r) {
 					return nil, failFile(m.Path, "the file name has the unknown reference %s%s; %s has %s",
-						text.Quote(r), didYouMean(r, f.references), f.lp, list(f.references))
+						text.Quote(r), didYouMean(r, f.references), f.lp, quotedNames(f.references))
 				}
 			}
 		}
@@ -169,7 +169,7 @@ func filterMetrics(all []StoredMetric, only []string, what string) ([]StoredMetr
 	}
 	for _, name := range only {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("no %s %s%s; there are %s", what, text.Quote(name), didYouMean(name, known), list(known))
+			return nil, fmt.Errorf("no %s %s%s; there are %s", what, text.Quote(name), didYouMean(name, known), quotedNames(known))
 		}
 	}
 	return slices.DeleteFunc(all, func(m StoredMetric) bool { return !slices.Contains(only, m.Name) && !slices.Contains(only, m.Label()) }), nil

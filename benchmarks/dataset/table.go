@@ -101,7 +101,7 @@ func (t *table) column(names ...string) int {
 func (t *table) need(names ...string) (int, error) {
 	i := t.column(names...)
 	if i < 0 {
-		return i, failAt(refract.Position{File: t.file, Line: 1}, 0, "there is no column %s; there are %s", text.Quote(names[0]), list(t.columns))
+		return i, failAt(refract.Position{File: t.file, Line: 1}, 0, "there is no column %s; there are %s", text.Quote(names[0]), quotedNames(t.columns))
 	}
 	return i, nil
 }

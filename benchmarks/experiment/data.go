@@ -156,11 +156,11 @@ func chooseHuman(wanted string, names []string) (string, error) {
 	return "", fmt.Errorf("the dataset has several kinds of human scores (%s); choose one", list)
 }
 
-// list is a dataset of segments in memory.
-type list []*refract.Segment
+// segmentList is a dataset of segments in memory.
+type segmentList []*refract.Segment
 
 // Segments yields them.
-func (l list) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+func (l segmentList) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
 	return func(yield func(*refract.Segment, error) bool) {
 		for _, s := range l {
 			if err := ctx.Err(); err != nil {

@@ -56,7 +56,7 @@ func (r *Result) coverage() string {
 	return strings.Join(out, "; ")
 }
 
-func number(v Number) report.Value { return report.Float(float64(v)) }
+func numberCell(v Number) report.Value { return report.Float(float64(v)) }
 
 func interval(iv *report.Range) report.Value {
 	if iv == nil {
@@ -65,14 +65,14 @@ func interval(iv *report.Range) report.Value {
 	return report.Interval(float64(iv.Low), float64(iv.High))
 }
 
-func text(s string) report.Value {
+func textCell(s string) report.Value {
 	if s == "" {
 		return report.Null()
 	}
 	return report.String(s)
 }
 
-func value(name string) report.Column {
+func valueColumn(name string) report.Column {
 	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: 6}
 }
 
@@ -80,7 +80,7 @@ func ci(name string) report.Column {
 	return report.Column{Name: name, Header: "ci", Kind: report.KindInterval, Digits: 4}
 }
 
-func count(name, header string) report.Column {
+func countColumn(name, header string) report.Column {
 	return report.Column{Name: name, Header: header, Kind: report.KindInt}
 }
 
@@ -153,7 +153,7 @@ func (r *Result) summary() *report.NamedTable {
 
 func orNull[K comparable](m map[K]Number, k K) report.Value {
 	if v, ok := m[k]; ok {
-		return number(v)
+		return numberCell(v)
 	}
 	return report.Null()
 }
@@ -161,18 +161,18 @@ func orNull[K comparable](m map[K]Number, k K) report.Value {
 func (r *Result) rowTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "All settings", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "set", Header: "references"}, {Name: "aggregate"},
-		count("references", "refs"), {Name: "human", Hide: true}, {Name: "statistic"}, {Name: "level", Hide: true}, {Name: "group", Hide: true},
-		value("value"), ci("ci"), count("n", ""), count("missing", ""), count("systems", ""),
+		countColumn("references", "refs"), {Name: "human", Hide: true}, {Name: "statistic"}, {Name: "level", Hide: true}, {Name: "group", Hide: true},
+		valueColumn("value"), ci("ci"), countColumn("n", ""), countColumn("missing", ""), countColumn("systems", ""),
 		{Name: "groups", Kind: report.KindInt, Hide: true}, {Name: "dropped", Kind: report.KindInt, Hide: true},
 		{Name: "ties", Kind: report.KindFloat, Digits: 4}, {Name: "epsilon", Kind: report.KindFloat, Hide: true}, {Name: "signature", Hide: true},
 	}}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		t.Rows = append(t.Rows, []report.Value{
-			report.String(row.Dataset), report.String(row.Setting.Metric), text(row.Setting.References), text(row.Setting.Aggregator),
-			report.Int(row.MaxReferences), text(row.Human), report.String(row.Statistic), report.String(row.Level), report.String(row.Group),
-			number(row.Value), interval(row.Interval), report.Int(row.N), report.Int(row.Missing), report.Int(row.Systems),
-			report.Int(row.Groups), report.Int(row.Dropped), number(row.Ties), number(row.Epsilon), text(row.Signature),
+			report.String(row.Dataset), report.String(row.Setting.Metric), textCell(row.Setting.References), textCell(row.Setting.Aggregator),
+			report.Int(row.MaxReferences), textCell(row.Human), report.String(row.Statistic), report.String(row.Level), report.String(row.Group),
+			numberCell(row.Value), interval(row.Interval), report.Int(row.N), report.Int(row.Missing), report.Int(row.Systems),
+			report.Int(row.Groups), report.Int(row.Dropped), numberCell(row.Ties), numberCell(row.Epsilon), textCell(row.Signature),
 		})
 		if n := row.Setting.String() + ": " + row.Signature; row.Signature != "" && !slices.Contains(t.Notes, n) {
 			t.Notes = append(t.Notes, n)
@@ -183,10 +183,10 @@ func (r *Result) rowTable() *report.NamedTable {
 
 func (r *Result) differenceTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Differences", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, value("a_value"), value("b_value"),
+		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, valueColumn("a_value"), valueColumn("b_value"),
 		{Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), {Name: "p"}, {Name: "corrected"},
 		{Name: "p_value", Kind: report.KindFloat, Hide: true}, {Name: "corrected_value", Kind: report.KindFloat, Hide: true}, {Name: "significant"},
-		count("n", ""), count("cells", ""), count("missing", ""), count("equal", ""), {Name: "test", Hide: true},
+		countColumn("n", ""), countColumn("cells", ""), countColumn("missing", ""), countColumn("equal", ""), {Name: "test", Hide: true},
 	}}
 	for i := range r.Differences {
 		d := &r.Differences[i]
@@ -196,9 +196,9 @@ func (r *Result) differenceTable() *report.NamedTable {
 		}
 		t.Rows = append(t.Rows, []report.Value{
 			report.String(d.Dataset), report.String(d.A.String()), report.String(d.B.String()), report.String(d.Statistic),
-			number(d.AValue), number(d.BValue), number(d.Value), interval(d.Interval),
-			text(shortP(d.P, d.Resamples)), text(shortP(d.Corrected, d.Resamples)), number(d.P), number(d.Corrected), report.String(significant),
-			report.Int(d.N), report.Int(d.Cells), report.Int(d.Missing), report.Int(d.Equal), text(d.Test),
+			numberCell(d.AValue), numberCell(d.BValue), numberCell(d.Value), interval(d.Interval),
+			textCell(shortP(d.P, d.Resamples)), textCell(shortP(d.Corrected, d.Resamples)), numberCell(d.P), numberCell(d.Corrected), report.String(significant),
+			report.Int(d.N), report.Int(d.Cells), report.Int(d.Missing), report.Int(d.Equal), textCell(d.Test),
 		})
 	}
 	t.Notes = []string{"equal: cells in which both settings have the same score"}
@@ -212,17 +212,17 @@ func shortP(p Number, resamples int) string {
 
 func (r *Result) curveTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Agreement by the number of references", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "by"}, {Name: "statistic"}, count("k", ""), count("references", "refs"),
-		value("value"), ci("ci"), {Name: "band", Kind: report.KindInterval, Digits: 4},
-		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 4}, ci("to_all_ci"), count("n", ""), count("missing", ""),
+		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "by"}, {Name: "statistic"}, countColumn("k", ""), countColumn("references", "refs"),
+		valueColumn("value"), ci("ci"), {Name: "band", Kind: report.KindInterval, Digits: 4},
+		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 4}, ci("to_all_ci"), countColumn("n", ""), countColumn("missing", ""),
 	}}
 	for i := range r.Curves {
 		c := &r.Curves[i]
 		for _, p := range c.Points {
 			t.Rows = append(t.Rows, []report.Value{
 				report.String(c.Dataset), report.String(c.Metric), report.String(c.Aggregator), report.String(c.By), report.String(c.Statistic),
-				report.Int(p.K), report.Int(p.References), number(p.Value), interval(p.Interval),
-				report.Interval(float64(p.Least), float64(p.Largest)), number(p.ToAll), interval(p.ToAllRange), report.Int(p.N), report.Int(p.Missing),
+				report.Int(p.K), report.Int(p.References), numberCell(p.Value), interval(p.Interval),
+				report.Interval(float64(p.Least), float64(p.Largest)), numberCell(p.ToAll), interval(p.ToAllRange), report.Int(p.N), report.Int(p.Missing),
 			})
 		}
 	}
@@ -232,10 +232,10 @@ func (r *Result) curveTable() *report.NamedTable {
 
 func (r *Result) promptTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "What each prompt is worth", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "statistic"}, {Name: "prompt"}, count("texts", ""),
+		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "statistic"}, {Name: "prompt"}, countColumn("texts", ""),
 		{Name: "decides", Kind: report.KindFloat, Digits: 4}, {Name: "decides_alone", Header: "decides alone", Kind: report.KindFloat, Digits: 4},
-		value("alone"), value("added"), {Name: "gain", Kind: report.KindFloat, Digits: 4}, ci("gain_ci"),
-		value("without"), {Name: "effect", Kind: report.KindFloat, Digits: 4}, ci("effect_ci"), count("cells", ""), count("missing", ""),
+		valueColumn("alone"), valueColumn("added"), {Name: "gain", Kind: report.KindFloat, Digits: 4}, ci("gain_ci"),
+		valueColumn("without"), {Name: "effect", Kind: report.KindFloat, Digits: 4}, ci("effect_ci"), countColumn("cells", ""), countColumn("missing", ""),
 	}}
 	for i := range r.Prompts {
 		p := &r.Prompts[i]
@@ -245,11 +245,11 @@ func (r *Result) promptTable() *report.NamedTable {
 			t.Rows = append(t.Rows, row)
 		}
 		null := report.Null()
-		line("(single reference)", null, null, null, number(p.Single), null, null, null, null, null, null)
-		line("(all)", null, null, null, number(p.All), null, null, null, null, null, null)
+		line("(single reference)", null, null, null, numberCell(p.Single), null, null, null, null, null, null)
+		line("(all)", null, null, null, numberCell(p.All), null, null, null, null, null, null)
 		for _, e := range p.Prompts {
-			line(e.Prompt, report.Int(e.References), number(e.Decides), number(e.Only), number(e.Alone), number(e.Added), number(e.AddedGain),
-				interval(e.AddedInterval), number(e.Without), number(e.Effect), interval(e.EffectInterval))
+			line(e.Prompt, report.Int(e.References), numberCell(e.Decides), numberCell(e.Only), numberCell(e.Alone), numberCell(e.Added), numberCell(e.AddedGain),
+				interval(e.AddedInterval), numberCell(e.Without), numberCell(e.Effect), interval(e.EffectInterval))
 		}
 	}
 	t.Notes = []string{
@@ -266,14 +266,14 @@ func (r *Result) promptTable() *report.NamedTable {
 
 func (r *Result) strataTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Where the differences come from", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, {Name: "by"}, {Name: "part"}, count("segments", ""),
-		value("a_value"), value("b_value"), {Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), count("cells", ""), count("missing", ""),
+		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, {Name: "by"}, {Name: "part"}, countColumn("segments", ""),
+		valueColumn("a_value"), valueColumn("b_value"), {Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), countColumn("cells", ""), countColumn("missing", ""),
 	}}
 	for i := range r.Strata {
 		s := &r.Strata[i]
 		t.Rows = append(t.Rows, []report.Value{
 			report.String(s.Dataset), report.String(s.A.String()), report.String(s.B.String()), report.String(s.Statistic), report.String(s.Dimension),
-			report.String(s.Name), report.Int(s.Segments), number(s.AValue), number(s.BValue), number(s.Value), interval(s.Interval), report.Int(s.N), report.Int(s.Missing),
+			report.String(s.Name), report.Int(s.Segments), numberCell(s.AValue), numberCell(s.BValue), numberCell(s.Value), interval(s.Interval), report.Int(s.N), report.Int(s.Missing),
 		})
 	}
 	return t
@@ -283,14 +283,14 @@ func (r *Result) rankingTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Systems under each setting", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "system"}, {Name: "setting"}, {Name: "score", Kind: report.KindFloat, Digits: 3},
 		{Name: "rank", Kind: report.KindFloat}, {Name: "human_rank", Header: "human rank", Kind: report.KindFloat},
-		{Name: "moved", Kind: report.KindFloat}, count("cells", ""),
+		{Name: "moved", Kind: report.KindFloat}, countColumn("cells", ""),
 	}}
 	for i := range r.Rankings {
 		k := &r.Rankings[i]
 		for _, s := range k.Systems {
 			line := func(setting string, p report.Place) {
 				t.Rows = append(t.Rows, []report.Value{
-					report.String(k.Dataset), report.String(s.Name), report.String(setting), number(p.Score),
+					report.String(k.Dataset), report.String(s.Name), report.String(setting), numberCell(p.Score),
 					rankValue(p), rankValue(s.First), moved(p, s.First), report.Int(p.Cells),
 				})
 			}

@@ -227,7 +227,7 @@ var formatTexts = map[string]string{
 }
 
 // counted writes a table of counts.
-func (p *page) counted(what string, list []count, name func(key string) string) {
+func (p *page) counted(what string, list []keyCount, name func(key string) string) {
 	columns := []report.Column{{Name: what}, {Name: "variants"}, {Name: "rejected"}}
 	var rows [][]report.Value
 	for _, c := range list {

@@ -27,22 +27,22 @@ type Stats struct {
 	Hypotheses, Judgements         int       // that were left out
 	Trimmed                        int       // texts that lost white space at their ends
 
-	prompts, models, samplings, cleaned, verdicts, finishes counts
+	prompts, models, samplings, cleaned, verdicts, finishes keyCounts
 	seen                                                    map[string]bool
 }
 
 func newStats() *Stats { return &Stats{seen: map[string]bool{}} }
 
-// count is how often something was in variants, and in rejected ones.
-type count struct {
+// keyCount is how often something was in variants, and in rejected ones.
+type keyCount struct {
 	key            string
 	kept, rejected int
 }
 
-// counts are the counts of keys in order of appearance. Keys are untrusted and
+// keyCounts are the counts of keys in order of appearance. Keys are untrusted and
 // may be many: those after the first thousand are counted together.
-type counts struct {
-	list  []count
+type keyCounts struct {
+	list  []keyCount
 	index map[string]int
 }
 
@@ -51,7 +51,7 @@ const (
 	others  = "(others)"
 )
 
-func (c *counts) add(key string, rejected bool) {
+func (c *keyCounts) add(key string, rejected bool) {
 	i, ok := c.index[key]
 	if !ok {
 		if len(c.list) >= maxKeys {
@@ -64,7 +64,7 @@ func (c *counts) add(key string, rejected bool) {
 			i = len(c.list)
 			key = strings.Clone(key)
 			c.index[key] = i
-			c.list = append(c.list, count{key: key})
+			c.list = append(c.list, keyCount{key: key})
 		}
 	}
 	if rejected {
@@ -75,9 +75,9 @@ func (c *counts) add(key string, rejected bool) {
 }
 
 // descending returns the counts, the highest first, equal ones by key.
-func (c *counts) descending() []count {
+func (c *keyCounts) descending() []keyCount {
 	out := slices.Clone(c.list)
-	slices.SortStableFunc(out, func(a, b count) int {
+	slices.SortStableFunc(out, func(a, b keyCount) int {
 		return cmp.Or(cmp.Compare(b.kept+b.rejected, a.kept+a.rejected), cmp.Compare(a.key, b.key))
 	})
 	return out

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// number is a number of a text: the values that it may mean, as "1.234" is one
+// statedNumber is a number of a text: the values that it may mean, as "1.234" is one
 // thousand in German and between one and two in English.
-type number struct {
+type statedNumber struct {
 	values [4]float64
 	n      int
 	at     [2]int // where it stands in the text
@@ -23,18 +23,18 @@ type number struct {
 	split [2]float64
 }
 
-func (n *number) add(v float64) {
+func (n *statedNumber) add(v float64) {
 	if n.n < len(n.values) && !n.is(v) {
 		n.values[n.n] = v
 		n.n++
 	}
 }
 
-func (n *number) is(v float64) bool { return slices.Contains(n.values[:n.n], v) }
+func (n *statedNumber) is(v float64) bool { return slices.Contains(n.values[:n.n], v) }
 
-// numbers are what a text says in numbers.
-type numbers struct {
-	list  []number
+// statedNumbers are what a text says in numbers.
+type statedNumbers struct {
+	list  []statedNumber
 	known []float64 // the values of the list and those that words imply, such as 2 by "both"
 	ready bool      // known is complete and sorted
 	text  []byte    // in lower case, with the digits of all scripts as ASCII
@@ -43,7 +43,7 @@ type numbers struct {
 
 // run is the number that was read last, which the next word may change.
 type run struct {
-	number
+	statedNumber
 	open   bool
 	terms  []float64 // of a number in words, such as 300 and 20
 	words  int
@@ -53,11 +53,11 @@ type run struct {
 }
 
 // scan finds the numbers of a text in lower case.
-func (ns *numbers) scan(low []byte) {
+func (ns *statedNumbers) scan(low []byte) {
 	if ns.list == nil {
-		ns.list, ns.known = make([]number, 0, 8), make([]float64, 0, 16)
+		ns.list, ns.known = make([]statedNumber, 0, 8), make([]float64, 0, 16)
 	}
-	*ns = numbers{list: ns.list[:0], known: ns.known[:0], text: low, run: run{terms: ns.run.terms[:0]}}
+	*ns = statedNumbers{list: ns.list[:0], known: ns.known[:0], text: low, run: run{terms: ns.run.terms[:0]}}
 	for i := 0; i < len(ns.text); {
 		c := ns.text[i]
 		if isDigit(c) {
@@ -115,10 +115,10 @@ func asciiDigits(s []byte) []byte {
 }
 
 // imply notes numbers that the text does not state.
-func (ns *numbers) imply(values ...float64) { ns.known = append(ns.known, values...) }
+func (ns *statedNumbers) imply(values ...float64) { ns.known = append(ns.known, values...) }
 
 // close adds the last number to the list.
-func (ns *numbers) close() {
+func (ns *statedNumbers) close() {
 	r := &ns.run
 	if !r.open {
 		return
@@ -128,7 +128,7 @@ func (ns *numbers) close() {
 		ns.imply(r.values[0]) // "thousand", or 一, which is part of many words
 		return
 	}
-	ns.list = append(ns.list, r.number)
+	ns.list = append(ns.list, r.statedNumber)
 }
 
 // Digits
@@ -202,10 +202,10 @@ func whole(groups ...[]byte) float64 {
 }
 
 // digits reads the number whose first digit is at i, and returns where it ends.
-func (ns *numbers) digits(i int) int {
+func (ns *statedNumbers) digits(i int) int {
 	ns.close()
 	g, end := readGroups(ns.text, i)
-	n := number{at: [2]int{i, end}, weak: inName(ns.text, i)}
+	n := statedNumber{at: [2]int{i, end}, weak: inName(ns.text, i)}
 	switch last := g.n - 1; {
 	case g.one(g.n):
 		n.add(whole(g.digits[:g.n]...))
@@ -221,7 +221,7 @@ func (ns *numbers) digits(i int) int {
 	default: // a date with points, a list, a version
 		for k, digits := range g.digits[:g.n] {
 			ns.close()
-			ns.begin(number{values: [4]float64{whole(digits)}, n: 1, at: [2]int{g.begin[k], g.begin[k] + len(digits)}, weak: n.weak})
+			ns.begin(statedNumber{values: [4]float64{whole(digits)}, n: 1, at: [2]int{g.begin[k], g.begin[k] + len(digits)}, weak: n.weak})
 		}
 		return end
 	}
@@ -239,11 +239,11 @@ func (ns *numbers) digits(i int) int {
 }
 
 // begin opens a number in digits. 0 and 1 are weak: "1 photo" is a photo.
-func (ns *numbers) begin(n number) {
+func (ns *statedNumbers) begin(n statedNumber) {
 	if n.n == 1 && n.values[0] <= 1 {
 		n.weak = true
 	}
-	ns.run = run{number: n, open: true, end: n.at[1], terms: ns.run.terms[:0]}
+	ns.run = run{statedNumber: n, open: true, end: n.at[1], terms: ns.run.terms[:0]}
 }
 
 // decimal is the value with the decimal mark before the last group.
@@ -268,7 +268,7 @@ func inName(s []byte, i int) bool {
 
 // clock reads ":30" behind an hour, and returns where it ends. Full hours have
 // no number of minutes.
-func (ns *numbers) clock(hour float64, i int) int {
+func (ns *statedNumbers) clock(hour float64, i int) int {
 	s := ns.text
 	if i+2 >= len(s) || s[i] != ':' || !isDigit(s[i+1]) || !isDigit(s[i+2]) || i+3 < len(s) && isDigit(s[i+3]) || hour > 24 {
 		return i
@@ -283,7 +283,7 @@ func (ns *numbers) clock(hour float64, i int) int {
 }
 
 // implyHour notes an hour of the other clock: 3 of 15 and 15 of 3.
-func (ns *numbers) implyHour(h float64) {
+func (ns *statedNumbers) implyHour(h float64) {
 	if h <= 24 {
 		ns.imply(h-12, h+12)
 	}
@@ -292,7 +292,7 @@ func (ns *numbers) implyHour(h float64) {
 // Words
 
 // word takes the word from begin to end of the text.
-func (ns *numbers) word(begin, end int) {
+func (ns *statedNumbers) word(begin, end int) {
 	table, r := numeralWords(), &ns.run
 	s := ns.text[begin:end]
 	near := r.open && begin-r.end <= len("\u00a0-") && len(bytes.Trim(ns.text[r.end:begin], " -\u00a0\u202f")) == 0
@@ -318,7 +318,7 @@ func (ns *numbers) word(begin, end int) {
 	han := s[0] >= 0xe3
 	if !near || !r.take(m, han) {
 		ns.close()
-		*r = run{number: number{at: [2]int{begin, end}, weak: true}, open: true, terms: append(r.terms[:0], m.value), scaled: m.kind == multiplies, han: han}
+		*r = run{statedNumber: statedNumber{at: [2]int{begin, end}, weak: true}, open: true, terms: append(r.terms[:0], m.value), scaled: m.kind == multiplies, han: han}
 	}
 	r.words++
 	r.end, r.at[1] = end, end
@@ -341,7 +341,7 @@ func (r *run) sum() {
 func (r *run) take(m *meaning, han bool) bool {
 	switch {
 	case m.kind == multiplies && len(r.terms) == 0: // 5 million
-		old := r.number
+		old := r.statedNumber
 		r.n = 0
 		for _, v := range old.values[:old.n] {
 			r.add(v * m.value)
@@ -383,7 +383,7 @@ func (r *run) multiply(by float64) {
 }
 
 // modify changes the number before a word by what the word means.
-func (ns *numbers) modify(m *meaning, begin int) {
+func (ns *statedNumbers) modify(m *meaning, begin int) {
 	r := &ns.run
 	v := r.values[0]
 	if m.times > 0 {
@@ -403,13 +403,13 @@ func (ns *numbers) modify(m *meaning, begin int) {
 
 // compound reads a word that begins with number words. One that has no others,
 // such as zweihundertdreißig, is a number; пятизвездочный implies one.
-func (ns *numbers) compound(table *numerals, begin, end int) {
+func (ns *statedNumbers) compound(table *numerals, begin, end int) {
 	m, rest := table.cutStem(ns.text[begin:end])
 	if m == nil {
 		return
 	}
 	r := &ns.run
-	*r = run{number: number{at: [2]int{begin, end}, weak: true}, end: end, words: 2, terms: r.terms[:0]}
+	*r = run{statedNumber: statedNumber{at: [2]int{begin, end}, weak: true}, end: end, words: 2, terms: r.terms[:0]}
 	for m != nil {
 		if m.kind == multiplies {
 			r.multiply(m.value)
@@ -427,7 +427,7 @@ func (ns *numbers) compound(table *numerals, begin, end int) {
 // Comparison
 
 // has reports whether a text says a number, in whatever form.
-func (ns *numbers) has(n *number) bool {
+func (ns *statedNumbers) has(n *statedNumber) bool {
 	if !ns.ready {
 		for i := range ns.list {
 			ns.known = append(ns.known, ns.list[i].values[:ns.list[i].n]...)
@@ -441,14 +441,14 @@ func (ns *numbers) has(n *number) bool {
 
 // inRow reports whether number i continues its neighbours: the 4 and 5 of "3, 4,
 // 5, 6", which is "3 to 6" too.
-func (ns *numbers) inRow(i int) bool {
+func (ns *statedNumbers) inRow(i int) bool {
 	return i > 0 && i+1 < len(ns.list) && ns.list[i-1].is(ns.list[i].values[0]-1) && ns.list[i+1].is(ns.list[i].values[0]+1)
 }
 
 // missing returns the first number that another text lacks, a strong one if
 // there is one, or nil.
-func (ns *numbers) missing(other *numbers) *number {
-	var weak *number
+func (ns *statedNumbers) missing(other *statedNumbers) *statedNumber {
+	var weak *statedNumber
 	for i := range ns.list {
 		n := &ns.list[i]
 		switch {
@@ -463,9 +463,9 @@ func (ns *numbers) missing(other *numbers) *number {
 }
 
 // changedNumber says which number is lost, new or changed, or "".
-func changedNumber(ref, got *numbers) string {
+func changedNumber(ref, got *statedNumbers) string {
 	lost, added := ref.missing(got), got.missing(ref)
-	show := func(ns *numbers, n *number) string { return quote(string(ns.text[n.at[0]:n.at[1]])) }
+	show := func(ns *statedNumbers, n *statedNumber) string { return quote(string(ns.text[n.at[0]:n.at[1]])) }
 	switch {
 	case lost != nil && added != nil:
 		return fmt.Sprintf("%s in place of the reference's %s", show(got, added), show(ref, lost))
@@ -479,7 +479,7 @@ func changedNumber(ref, got *numbers) string {
 
 // relaxLabel makes the list number in front of a reference weak, and so the
 // one behind its first word: "Article 26", "Step 3:". Answers may leave it out.
-func (ns *numbers) relaxLabel() {
+func (ns *statedNumbers) relaxLabel() {
 	if len(ns.list) == 0 {
 		return
 	}

@@ -135,7 +135,7 @@ func FuzzNumbers(f *testing.F) {
 		if d := change("x "+s, "x "+s); d != "" {
 			t.Errorf("%q differs from itself: %s", s, d)
 		}
-		var ns numbers
+		var ns statedNumbers
 		ns.scan(text.AppendLower(nil, s))
 		for i := range ns.list {
 			n := &ns.list[i]

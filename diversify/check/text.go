@@ -44,7 +44,7 @@ func newOriginal(text string) *original {
 }
 
 // numbers are those of the text; its list number is weak.
-func (o *original) numbers() *numbers {
+func (o *original) numbers() *statedNumbers {
 	ns := o.w.numbers()
 	if !o.relaxed {
 		o.relaxed = true
@@ -72,7 +72,7 @@ type work struct {
 	hasLow  bool
 	norm    []byte
 	hasNorm bool
-	nums    numbers
+	nums    statedNumbers
 	hasNums bool
 }
 
@@ -89,7 +89,7 @@ func (w *work) lower() []byte {
 }
 
 // numbers are those of the text.
-func (w *work) numbers() *numbers {
+func (w *work) numbers() *statedNumbers {
 	if !w.hasNums {
 		w.nums.scan(w.lower())
 		w.hasNums = true

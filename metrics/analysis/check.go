@@ -54,7 +54,7 @@ func (r *Report) Check(t Texts, rules Rules) {
 		r.problem(CodeCount, -1, "%d errors are stated, %d are listed", *r.StatedErrors, len(r.Errors))
 	}
 	if sum, known := r.penalties(); known && r.StatedTotal != nil && !(math.Abs(*r.StatedTotal-sum) <= tolerance) {
-		r.problem(CodeTotal, -1, "a total of %s is stated, the penalties sum to %s", number(*r.StatedTotal), number(sum))
+		r.problem(CodeTotal, -1, "a total of %s is stated, the penalties sum to %s", shortest(*r.StatedTotal), shortest(sum))
 	}
 	said := make([][]claim, len(r.Errors))
 	for i := range r.Errors {
@@ -150,21 +150,21 @@ func (r *Report) checkPenalties(rules Rules) {
 		}
 		switch {
 		case !(e.Penalty >= 0):
-			r.problem(CodePenalty, i, "the penalty %s is not a number of at least 0", number(e.Penalty))
+			r.problem(CodePenalty, i, "the penalty %s is not a number of at least 0", shortest(e.Penalty))
 		case ranged && !(e.Penalty >= rules.LowestPenalty-tolerance && e.Penalty <= rules.HighestPenalty+tolerance):
 			r.problem(CodePenalty, i, "the penalty %s is not within %s and %s",
-				number(e.Penalty), number(rules.LowestPenalty), number(rules.HighestPenalty))
+				shortest(e.Penalty), shortest(rules.LowestPenalty), shortest(rules.HighestPenalty))
 		}
 		if w, ok := rules.Weights[e.Severity]; ok {
 			if !(math.Abs(e.Penalty-w) <= tolerance) {
-				r.problem(CodeSeverity, i, "a %s error costs %s, not %s", e.Severity, number(w), number(e.Penalty))
+				r.problem(CodeSeverity, i, "a %s error costs %s, not %s", e.Severity, shortest(w), shortest(e.Penalty))
 			}
 			continue
 		}
 		for _, worse := range worseThan(e.Severity) {
 			if p, ok := least[worse]; ok && e.Penalty > p+tolerance {
 				r.problem(CodeSeverity, i, "a %s error of this report costs %s, more than a %s one (%s)",
-					e.Severity, number(e.Penalty), worse, number(p))
+					e.Severity, shortest(e.Penalty), worse, shortest(p))
 				break
 			}
 		}
@@ -182,4 +182,4 @@ func worseThan(s Severity) []Severity {
 	return nil
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -120,12 +120,12 @@ func (c *columns) header(e *Explorer) ([]byte, error) {
 		Chunks     []int     `json:"chunks"`
 		Outputs    int       `json:"outputs"`
 		References int       `json:"references"`
-	}{visible(e.Systems), visible(e.Humans), list(metrics), list(settings), visible(e.Prompts), visible(c.domains), list(c.chunks),
+	}{visible(e.Systems), visible(e.Humans), orEmpty(metrics), orEmpty(settings), visible(e.Prompts), visible(c.domains), orEmpty(c.chunks),
 		len(c.system), len(c.prompt)})
 }
 
-// list makes [] of what would be null.
-func list[T any](s []T) []T {
+// orEmpty makes [] of what would be null.
+func orEmpty[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}

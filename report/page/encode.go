@@ -57,10 +57,10 @@ type (
 		Detail string  `json:"detail,omitempty"`
 	}
 	outputJSON struct {
-		Text    *string      `json:"text"`
-		Cells   []numbers    `json:"cells,omitempty"`
-		Matches []matchJSON  `json:"matches,omitempty"`
-		Reports []reportJSON `json:"reports,omitempty"`
+		Text    *string        `json:"text"`
+		Cells   []sixDigitList `json:"cells,omitempty"`
+		Matches []matchJSON    `json:"matches,omitempty"`
+		Reports []reportJSON   `json:"reports,omitempty"`
 	}
 	matchJSON struct {
 		Reference   int   `json:"reference"`
@@ -70,29 +70,29 @@ type (
 	reportJSON struct {
 		Judge   string      `json:"judge"`
 		Outcome string      `json:"outcome"`
-		Score   number      `json:"score"`
+		Score   sixDigits   `json:"score"`
 		Errors  []errorJSON `json:"errors,omitempty"`
 		Notes   []string    `json:"notes,omitempty"`
 	}
 	errorJSON struct {
-		Span        [2]int `json:"span"`
-		Location    string `json:"location,omitempty"`
-		Type        string `json:"type,omitempty"`
-		Severity    string `json:"severity,omitempty"`
-		Explanation string `json:"explanation,omitempty"`
-		Penalty     number `json:"penalty"`
+		Span        [2]int    `json:"span"`
+		Location    string    `json:"location,omitempty"`
+		Type        string    `json:"type,omitempty"`
+		Severity    string    `json:"severity,omitempty"`
+		Explanation string    `json:"explanation,omitempty"`
+		Penalty     sixDigits `json:"penalty"`
 	}
 )
 
-// number is a float of which six digits are kept, null for a NaN.
-type number float64
+// sixDigits is a float of which six digits are kept, null for a NaN.
+type sixDigits float64
 
-func (n number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(n)), nil }
+func (n sixDigits) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(n)), nil }
 
-// numbers are floats; nil is null.
-type numbers []float64
+// sixDigitList are floats; nil is null.
+type sixDigitList []float64
 
-func (n numbers) MarshalJSON() ([]byte, error) {
+func (n sixDigitList) MarshalJSON() ([]byte, error) {
 	if n == nil {
 		return []byte("null"), nil
 	}
@@ -147,16 +147,16 @@ func appendSegment(dst []byte, s *Segment) ([]byte, error) {
 		j := &out.Outputs[i]
 		j.Text = o.Text.json()
 		for _, row := range o.Cells {
-			j.Cells = append(j.Cells, numbers(row))
+			j.Cells = append(j.Cells, sixDigitList(row))
 		}
 		for _, m := range o.Matches {
 			j.Matches = append(j.Matches, matchJSON{m.Reference, flatten(m.InOutput), flatten(m.InReference)})
 		}
 		for _, r := range o.Reports {
-			rj := reportJSON{Judge: r.Judge, Outcome: r.Outcome, Score: number(r.Score), Notes: r.Notes}
+			rj := reportJSON{Judge: r.Judge, Outcome: r.Outcome, Score: sixDigits(r.Score), Notes: r.Notes}
 			for _, e := range r.Errors {
 				rj.Errors = append(rj.Errors, errorJSON{
-					[2]int{e.Span.Start, e.Span.End}, e.Location, e.Type, e.Severity, e.Explanation, number(e.Penalty)})
+					[2]int{e.Span.Start, e.Span.End}, e.Location, e.Type, e.Severity, e.Explanation, sixDigits(e.Penalty)})
 			}
 			j.Reports = append(j.Reports, rj)
 		}

@@ -116,7 +116,7 @@ func (c *comparer) writeSettings(out io.Writer, v *compared) error {
 			}
 			row := []report.Value{
 				report.String(r.Setting.Metric), report.Int(r.MaxReferences), stringOrNull(r.Setting.Aggregator), report.String(r.Human), report.String(r.Level),
-				report.String(r.Group), report.String(st.Name()), value(r.Value), interval(r.Interval),
+				report.String(r.Group), report.String(st.Name()), numberCell(r.Value), intervalCell(r.Interval),
 			}
 			if v.ranks != nil {
 				row = append(row, v.rank(k, i))
@@ -208,7 +208,7 @@ func (c *comparer) writeRanks(out io.Writer, v *compared) error {
 		r := v.row(k, 0)
 		row := []report.Value{report.String(r.Setting.Metric), report.Int(r.MaxReferences), stringOrNull(r.Setting.Aggregator), report.String(r.Human), report.Float(averages[k])}
 		for i := range v.plan.Statistics {
-			row = append(row, value(v.row(k, i).Value), v.rank(k, i))
+			row = append(row, numberCell(v.row(k, i).Value), v.rank(k, i))
 		}
 		t.Rows = append(t.Rows, append(row, report.Int(v.cells()-r.Missing), report.Int(r.Missing), report.String(r.Signature)))
 	}

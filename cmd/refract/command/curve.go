@@ -227,8 +227,8 @@ func (c *curver) write(out io.Writer, res *experiment.Result, panels [][]*experi
 				}
 				t.Rows = append(t.Rows, []report.Value{
 					report.String(cv.Metric), report.String(cv.Aggregator), report.String(cv.By), stringOrNull(cv.Over),
-					report.Int(p.K), report.Int(p.References), value(p.Value), interval(p.Interval), report.Interval(float64(p.Least), float64(p.Largest)),
-					value(p.ToAll), interval(p.ToAllRange), value(toRandom), interval(toRandomRange),
+					report.Int(p.K), report.Int(p.References), numberCell(p.Value), intervalCell(p.Interval), report.Interval(float64(p.Least), float64(p.Largest)),
+					numberCell(p.ToAll), intervalCell(p.ToAllRange), numberCell(toRandom), intervalCell(toRandomRange),
 					report.Int(p.N), report.Int(p.Missing),
 				})
 			}

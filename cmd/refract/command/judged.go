@@ -110,10 +110,10 @@ func (j *judgementFlags) notes(d *experiment.DatasetInfo) *notes {
 	return n
 }
 
-// value shows a number that may be undefined, and an interval that may be none.
-func value(v report.Number) report.Value { return report.Float(float64(v)) }
+// numberCell shows a number that may be undefined, and an interval that may be none.
+func numberCell(v report.Number) report.Value { return report.Float(float64(v)) }
 
-func interval(iv *report.Range) report.Value {
+func intervalCell(iv *report.Range) report.Value {
 	if iv == nil {
 		return report.Null()
 	}

@@ -137,14 +137,14 @@ var errTooDeep = errors.New("the answer's JSON is nested too deep")
 func decode(text string) (root *node, end int, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	root, err = value(d, 0)
+	root, err = readNode(d, 0)
 	if err != nil {
 		return nil, 0, err
 	}
 	return root, int(d.InputOffset()), nil
 }
 
-func value(d *json.Decoder, depth int) (*node, error) {
+func readNode(d *json.Decoder, depth int) (*node, error) {
 	t, err := d.Token()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
@@ -182,7 +182,7 @@ func value(d *json.Decoder, depth int) (*node, error) {
 				}
 				n.names = append(n.names, text)
 			}
-			kid, err := value(d, depth+1)
+			kid, err := readNode(d, depth+1)
 			if err != nil {
 				return nil, err
 			}

@@ -16,9 +16,8 @@ type demand struct {
 	info   metrics.Info
 	index  int // among the engine's metrics
 
-	keeper            *keeper // nil where scores are not stored
-	workspaces        *sync.Pool
-	allowNoReferences bool
+	keeper     *keeper // nil where scores are not stored
+	workspaces *sync.Pool
 
 	all          bool // every cell
 	first        bool // the first column

@@ -76,7 +76,7 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 		if k < 0 {
 			k = len(e.demands)
 			e.demands = append(e.demands, demand{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell,
-				workspaces: new(sync.Pool), allowNoReferences: o.AllowNoReferences})
+				workspaces: new(sync.Pool)})
 		}
 		e.demands[k].add(set.Aggregator, pooled)
 		e.metric = append(e.metric, k)
@@ -150,7 +150,10 @@ func (e *NoReferencesError) Error() string {
 func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScores, error) {
 	out := make([]*SegmentScores, len(segments))
 	for i, s := range segments {
-		out[i] = e.blank(s)
+		var err error
+		if out[i], err = e.blank(s); err != nil {
+			return nil, err
+		}
 	}
 	for k := range e.demands {
 		if err := e.demands[k].score(ctx, out, nil); err != nil {
@@ -160,6 +163,18 @@ func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 	return out, nil
 }
 
-func (e *Engine) blank(s *Segment) *SegmentScores {
-	return &SegmentScores{Segment: s, Metrics: make([]MetricScores, len(e.demands))}
+// blank has room for the scores of a segment. A segment without the references
+// that a metric needs is refused here, in the dataset's order and whatever
+// scores at a time.
+func (e *Engine) blank(s *Segment) (*SegmentScores, error) {
+	has := func(t Text) bool { return t.Valid }
+	if !e.options.AllowNoReferences && !slices.ContainsFunc(s.References, has) &&
+		!slices.ContainsFunc(s.Variants, func(v Variant) bool { return v.Text.Valid }) {
+		for k := range e.demands {
+			if info := e.demands[k].info; info.NeedsReferences {
+				return nil, &NoReferencesError{info.Name, s.ID, s.Pos}
+			}
+		}
+	}
+	return &SegmentScores{Segment: s, Metrics: make([]MetricScores, len(e.demands))}, nil
 }

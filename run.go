@@ -54,7 +54,10 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			if err != nil {
 				return err
 			}
-			scores := e.blank(s)
+			scores, err := e.blank(s)
+			if err != nil {
+				return err
+			}
 			if err := send(ctx, order, scores); err != nil {
 				return err
 			}
@@ -71,7 +74,7 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	for _, l := range lanes {
 		g.Go(func() error {
 			err := l.run(ctx)
-			if err == nil || ctx.Err() != nil || errors.As(err, new(*NoReferencesError)) {
+			if err == nil || ctx.Err() != nil {
 				return err
 			}
 			mu.Lock()

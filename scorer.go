@@ -60,9 +60,6 @@ func (d *demand) score(ctx context.Context, segments []*SegmentScores, order []i
 		f, ms := &frames[i], &s.Metrics[d.index]
 		status := metrics.Scored
 		if d.info.NeedsReferences && len(f.refs) == 0 {
-			if !d.allowNoReferences {
-				return &NoReferencesError{d.info.Name, seg.ID, seg.Pos}
-			}
 			status = metrics.MissingReference
 		} else if d.info.NeedsSource && !seg.Source.Valid {
 			status = metrics.MissingSource

@@ -12,7 +12,7 @@ import (
 // writtenFlags name files that a command writes; readFlags, what it reads.
 var (
 	writtenFlags = []string{"output", "cache", "reports", "html", "plot", "batch-state"}
-	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "prices", "diversity", "config"}
+	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "config"}
 )
 
 // distinctFiles refuses one file for two purposes of a run where one of them
@@ -47,7 +47,7 @@ func distinctFiles(cmd *cobra.Command, args []string) error {
 		}
 		for _, v := range values {
 			switch name {
-			case "hyp":
+			case "hyp", "scores":
 				_, v, _ = strings.Cut(v, "=")
 			case "references":
 				_, v, _ = strings.Cut(v, ":")

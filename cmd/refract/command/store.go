@@ -23,7 +23,10 @@ func openStore(ctx context.Context, where string, looks bool, mode []cache.Optio
 	if looks && errors.Is(err, fs.ErrNotExist) && !strings.Contains(where, "://") {
 		return nothing{cache.NewMemory()}, nil
 	}
-	return s, err
+	if err != nil {
+		return nil, err // and not a store that is a nil *cache.Database
+	}
+	return s, nil
 }
 
 // nothing is a cache without a file.

@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -75,7 +76,7 @@ func TestKilled(t *testing.T) {
 				}
 				finished = true
 			case <-moment.C:
-				if err := r.cmd.Process.Kill(); err != nil {
+				if err := r.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 					t.Fatal(err)
 				}
 				finished = <-r.ended == nil // it may have ended in the meantime

@@ -15,6 +15,9 @@ func None() Number { return Number(math.NaN()) }
 // Defined says whether there is a number.
 func (n Number) Defined() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
+// Cell is the number as tables take it.
+func (n Number) Cell() Value { return Float(float64(n)) }
+
 // MarshalJSON writes null for what is undefined.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if !n.Defined() {
@@ -43,6 +46,14 @@ type Range struct {
 
 // Contains says whether a value lies within the interval, the ends included.
 func (r *Range) Contains(v float64) bool { return float64(r.Low) <= v && v <= float64(r.High) }
+
+// Cell is the interval as tables take it; nil is a missing value.
+func (r *Range) Cell() Value {
+	if r == nil {
+		return Null()
+	}
+	return Interval(float64(r.Low), float64(r.High))
+}
 
 // Outcome says which way a verdict goes.
 type Outcome string

@@ -65,6 +65,14 @@ func Null() Value { return Value{} }
 // String returns a string; "" is a value, not a missing one.
 func String(s string) Value { return Value{text: s, kind: KindString, present: true} }
 
+// StringOrNull returns a string, of which "" is a missing value.
+func StringOrNull(s string) Value {
+	if s == "" {
+		return Null()
+	}
+	return String(s)
+}
+
 // Int returns a whole number.
 func Int(n int) Value { return Value{integer: n, kind: KindInt, present: true} }
 

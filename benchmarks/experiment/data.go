@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -154,24 +153,6 @@ func chooseHuman(wanted string, names []string) (string, error) {
 		return usual, nil
 	}
 	return "", fmt.Errorf("the dataset has several kinds of human scores (%s); choose one", list)
-}
-
-// segmentList is a dataset of segments in memory.
-type segmentList []*refract.Segment
-
-// Segments yields them.
-func (l segmentList) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range l {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(s, nil) {
-				return
-			}
-		}
-	}
 }
 
 // info says what a dataset has.

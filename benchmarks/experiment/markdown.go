@@ -64,9 +64,9 @@ func (k *Ranking) markdown(w io.Writer, several bool, coverage string) error {
 			report.Column{Name: fmt.Sprint("rank", i), Header: "rank", Kind: report.KindFloat})
 	}
 	for _, s := range k.Systems {
-		row := []report.Value{report.String(s.Name), numberCell(s.First.Score), rankValue(s.First)}
+		row := []report.Value{report.String(s.Name), s.First.Score.Cell(), rankValue(s.First)}
 		for _, p := range s.Under {
-			row = append(row, numberCell(p.Score), rankValue(p))
+			row = append(row, p.Score.Cell(), rankValue(p))
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -378,7 +378,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		s.series.cells = make([]refract.MetricScores, len(d.segments))
 	}
 	var failed *refract.Incomplete
-	if err := working.Run(ctx, segmentList(d.segments), take); errors.As(err, &failed) {
+	if err := working.Run(ctx, dataset.InMemory(d.segments), take); errors.As(err, &failed) {
 		r.failed = append(r.failed, failed)
 		d.series = slices.DeleteFunc(d.series, func(s *series) bool { return slices.Contains(failed.Metrics, s.info.Name) })
 	} else if err != nil {
@@ -480,7 +480,7 @@ func (r *run) scoreNative(ctx context.Context, d *data, s *series, w *wanted) ([
 	}
 	defer rec.discard()
 	var out []refract.MetricScores
-	err = engine.Run(ctx, segmentList(w.segments), func(of *refract.SegmentScores) error {
+	err = engine.Run(ctx, dataset.InMemory(w.segments), func(of *refract.SegmentScores) error {
 		ms := asColumn(&of.Metrics[0], len(of.Segment.Hypotheses))
 		out = append(out, ms)
 		return rec.add(of.Segment, ms)

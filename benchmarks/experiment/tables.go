@@ -56,22 +56,6 @@ func (r *Result) coverage() string {
 	return strings.Join(out, "; ")
 }
 
-func numberCell(v Number) report.Value { return report.Float(float64(v)) }
-
-func interval(iv *report.Range) report.Value {
-	if iv == nil {
-		return report.Null()
-	}
-	return report.Interval(float64(iv.Low), float64(iv.High))
-}
-
-func textCell(s string) report.Value {
-	if s == "" {
-		return report.Null()
-	}
-	return report.String(s)
-}
-
 func valueColumn(name string) report.Column {
 	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: 6}
 }
@@ -153,7 +137,7 @@ func (r *Result) summary() *report.NamedTable {
 
 func orNull[K comparable](m map[K]Number, k K) report.Value {
 	if v, ok := m[k]; ok {
-		return numberCell(v)
+		return v.Cell()
 	}
 	return report.Null()
 }
@@ -169,10 +153,10 @@ func (r *Result) rowTable() *report.NamedTable {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		t.Rows = append(t.Rows, []report.Value{
-			report.String(row.Dataset), report.String(row.Setting.Metric), textCell(row.Setting.References), textCell(row.Setting.Aggregator),
-			report.Int(row.MaxReferences), textCell(row.Human), report.String(row.Statistic), report.String(row.Level), report.String(row.Group),
-			numberCell(row.Value), interval(row.Interval), report.Int(row.N), report.Int(row.Missing), report.Int(row.Systems),
-			report.Int(row.Groups), report.Int(row.Dropped), numberCell(row.Ties), numberCell(row.Epsilon), textCell(row.Signature),
+			report.String(row.Dataset), report.String(row.Setting.Metric), report.StringOrNull(row.Setting.References), report.StringOrNull(row.Setting.Aggregator),
+			report.Int(row.MaxReferences), report.StringOrNull(row.Human), report.String(row.Statistic), report.String(row.Level), report.String(row.Group),
+			row.Value.Cell(), row.Interval.Cell(), report.Int(row.N), report.Int(row.Missing), report.Int(row.Systems),
+			report.Int(row.Groups), report.Int(row.Dropped), row.Ties.Cell(), row.Epsilon.Cell(), report.StringOrNull(row.Signature),
 		})
 		if n := row.Setting.String() + ": " + row.Signature; row.Signature != "" && !slices.Contains(t.Notes, n) {
 			t.Notes = append(t.Notes, n)
@@ -196,9 +180,9 @@ func (r *Result) differenceTable() *report.NamedTable {
 		}
 		t.Rows = append(t.Rows, []report.Value{
 			report.String(d.Dataset), report.String(d.A.String()), report.String(d.B.String()), report.String(d.Statistic),
-			numberCell(d.AValue), numberCell(d.BValue), numberCell(d.Value), interval(d.Interval),
-			textCell(shortP(d.P, d.Resamples)), textCell(shortP(d.Corrected, d.Resamples)), numberCell(d.P), numberCell(d.Corrected), report.String(significant),
-			report.Int(d.N), report.Int(d.Cells), report.Int(d.Missing), report.Int(d.Equal), textCell(d.Test),
+			d.AValue.Cell(), d.BValue.Cell(), d.Value.Cell(), d.Interval.Cell(),
+			report.StringOrNull(shortP(d.P, d.Resamples)), report.StringOrNull(shortP(d.Corrected, d.Resamples)), d.P.Cell(), d.Corrected.Cell(), report.String(significant),
+			report.Int(d.N), report.Int(d.Cells), report.Int(d.Missing), report.Int(d.Equal), report.StringOrNull(d.Test),
 		})
 	}
 	t.Notes = []string{"equal: cells in which both settings have the same score"}
@@ -221,8 +205,8 @@ func (r *Result) curveTable() *report.NamedTable {
 		for _, p := range c.Points {
 			t.Rows = append(t.Rows, []report.Value{
 				report.String(c.Dataset), report.String(c.Metric), report.String(c.Aggregator), report.String(c.By), report.String(c.Statistic),
-				report.Int(p.K), report.Int(p.References), numberCell(p.Value), interval(p.Interval),
-				report.Interval(float64(p.Least), float64(p.Largest)), numberCell(p.ToAll), interval(p.ToAllRange), report.Int(p.N), report.Int(p.Missing),
+				report.Int(p.K), report.Int(p.References), p.Value.Cell(), p.Interval.Cell(),
+				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll.Cell(), p.ToAllRange.Cell(), report.Int(p.N), report.Int(p.Missing),
 			})
 		}
 	}
@@ -245,11 +229,11 @@ func (r *Result) promptTable() *report.NamedTable {
 			t.Rows = append(t.Rows, row)
 		}
 		null := report.Null()
-		line("(single reference)", null, null, null, numberCell(p.Single), null, null, null, null, null, null)
-		line("(all)", null, null, null, numberCell(p.All), null, null, null, null, null, null)
+		line("(single reference)", null, null, null, p.Single.Cell(), null, null, null, null, null, null)
+		line("(all)", null, null, null, p.All.Cell(), null, null, null, null, null, null)
 		for _, e := range p.Prompts {
-			line(e.Prompt, report.Int(e.References), numberCell(e.Decides), numberCell(e.Only), numberCell(e.Alone), numberCell(e.Added), numberCell(e.AddedGain),
-				interval(e.AddedInterval), numberCell(e.Without), numberCell(e.Effect), interval(e.EffectInterval))
+			line(e.Prompt, report.Int(e.References), e.Decides.Cell(), e.Only.Cell(), e.Alone.Cell(), e.Added.Cell(), e.AddedGain.Cell(),
+				e.AddedInterval.Cell(), e.Without.Cell(), e.Effect.Cell(), e.EffectInterval.Cell())
 		}
 	}
 	t.Notes = []string{
@@ -273,7 +257,7 @@ func (r *Result) strataTable() *report.NamedTable {
 		s := &r.Strata[i]
 		t.Rows = append(t.Rows, []report.Value{
 			report.String(s.Dataset), report.String(s.A.String()), report.String(s.B.String()), report.String(s.Statistic), report.String(s.Dimension),
-			report.String(s.Name), report.Int(s.Segments), numberCell(s.AValue), numberCell(s.BValue), numberCell(s.Value), interval(s.Interval), report.Int(s.N), report.Int(s.Missing),
+			report.String(s.Name), report.Int(s.Segments), s.AValue.Cell(), s.BValue.Cell(), s.Value.Cell(), s.Interval.Cell(), report.Int(s.N), report.Int(s.Missing),
 		})
 	}
 	return t
@@ -290,7 +274,7 @@ func (r *Result) rankingTable() *report.NamedTable {
 		for _, s := range k.Systems {
 			line := func(setting string, p report.Place) {
 				t.Rows = append(t.Rows, []report.Value{
-					report.String(k.Dataset), report.String(s.Name), report.String(setting), numberCell(p.Score),
+					report.String(k.Dataset), report.String(s.Name), report.String(setting), p.Score.Cell(),
 					rankValue(p), rankValue(s.First), moved(p, s.First), report.Int(p.Cells),
 				})
 			}

@@ -115,8 +115,8 @@ func (c *comparer) writeSettings(out io.Writer, v *compared) error {
 				v.notes.add(fmt.Sprintf("%v of %s: scores up to %.6g apart are tied", st.Measure.Statistic, settingOf(r), float64(r.Epsilon)))
 			}
 			row := []report.Value{
-				report.String(r.Setting.Metric), report.Int(r.MaxReferences), stringOrNull(r.Setting.Aggregator), report.String(r.Human), report.String(r.Level),
-				report.String(r.Group), report.String(st.Name()), numberCell(r.Value), intervalCell(r.Interval),
+				report.String(r.Setting.Metric), report.Int(r.MaxReferences), report.StringOrNull(r.Setting.Aggregator), report.String(r.Human), report.String(r.Level),
+				report.String(r.Group), report.String(st.Name()), r.Value.Cell(), r.Interval.Cell(),
 			}
 			if v.ranks != nil {
 				row = append(row, v.rank(k, i))
@@ -160,7 +160,7 @@ func (c *comparer) writePairs(out io.Writer, v *compared) error {
 				}
 				t.Rows = append(t.Rows, []report.Value{
 					report.String(st.Name()), report.String(better.Level), report.String(better.Group), report.String(better.Human),
-					report.String(better.Setting.Metric), stringOrNull(better.Setting.Aggregator), report.String(worse.Setting.Metric), stringOrNull(worse.Setting.Aggregator),
+					report.String(better.Setting.Metric), report.StringOrNull(better.Setting.Aggregator), report.String(worse.Setting.Metric), report.StringOrNull(worse.Setting.Aggregator),
 					report.Float(res.Delta), report.Float(res.P), report.Float(tests.Corrected[x][y]), resamples,
 					report.Int(res.Cells), report.Int(v.cells() - res.Cells), report.String(better.Signature), report.String(worse.Signature),
 				})
@@ -206,9 +206,9 @@ func (c *comparer) writeRanks(out io.Writer, v *compared) error {
 	})
 	for _, k := range order {
 		r := v.row(k, 0)
-		row := []report.Value{report.String(r.Setting.Metric), report.Int(r.MaxReferences), stringOrNull(r.Setting.Aggregator), report.String(r.Human), report.Float(averages[k])}
+		row := []report.Value{report.String(r.Setting.Metric), report.Int(r.MaxReferences), report.StringOrNull(r.Setting.Aggregator), report.String(r.Human), report.Float(averages[k])}
 		for i := range v.plan.Statistics {
-			row = append(row, numberCell(v.row(k, i).Value), v.rank(k, i))
+			row = append(row, v.row(k, i).Value.Cell(), v.rank(k, i))
 		}
 		t.Rows = append(t.Rows, append(row, report.Int(v.cells()-r.Missing), report.Int(r.Missing), report.String(r.Signature)))
 	}

@@ -62,11 +62,9 @@ k; these intervals are of paired differences, bootstrapped over segments.`,
 	f.StringVar(&c.plot, "plot", "", "file.svg or file.png to draw the curves into")
 	grouped(cmd, taskFlags, "by", "count", "plot")
 	complete(cmd, "by", selection.MethodNames()...)
-	complete(cmd, "over", overNGrams, "embeddings")
+	complete(cmd, "over", overNGrams, overEmbeddings)
 	return cmd
 }
-
-const overNGrams = "ngrams"
 
 // ask turns the flags into a plan: nothing but curves.
 func (c *curver) ask(args []string) (*experiment.Plan, error) {
@@ -226,9 +224,9 @@ func (c *curver) write(out io.Writer, res *experiment.Result, panels [][]*experi
 					toRandom, toRandomRange = p.Less(&random.Points[at], c.confidence)
 				}
 				t.Rows = append(t.Rows, []report.Value{
-					report.String(cv.Metric), report.String(cv.Aggregator), report.String(cv.By), stringOrNull(cv.Over),
-					report.Int(p.K), report.Int(p.References), numberCell(p.Value), intervalCell(p.Interval), report.Interval(float64(p.Least), float64(p.Largest)),
-					numberCell(p.ToAll), intervalCell(p.ToAllRange), numberCell(toRandom), intervalCell(toRandomRange),
+					report.String(cv.Metric), report.String(cv.Aggregator), report.String(cv.By), report.StringOrNull(cv.Over),
+					report.Int(p.K), report.Int(p.References), p.Value.Cell(), p.Interval.Cell(), report.Interval(float64(p.Least), float64(p.Largest)),
+					p.ToAll.Cell(), p.ToAllRange.Cell(), toRandom.Cell(), toRandomRange.Cell(),
 					report.Int(p.N), report.Int(p.Missing),
 				})
 			}

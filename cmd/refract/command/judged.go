@@ -9,7 +9,6 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/report"
 )
 
 // judgementFlags say how scores are set beside human judgements.
@@ -108,22 +107,4 @@ func (j *judgementFlags) notes(d *experiment.DatasetInfo) *notes {
 		n.add(fmt.Sprintf("left out without a %s score: %s", d.Human, strings.Join(d.Unjudged, ", ")))
 	}
 	return n
-}
-
-// numberCell shows a number that may be undefined, and an interval that may be none.
-func numberCell(v report.Number) report.Value { return report.Float(float64(v)) }
-
-func intervalCell(iv *report.Range) report.Value {
-	if iv == nil {
-		return report.Null()
-	}
-	return report.Interval(float64(iv.Low), float64(iv.High))
-}
-
-// stringOrNull shows an empty text as a missing one.
-func stringOrNull(s string) report.Value {
-	if s == "" {
-		return report.Null()
-	}
-	return report.String(s)
 }

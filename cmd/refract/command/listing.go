@@ -98,7 +98,7 @@ func optionColumns() []report.Column {
 func metricRows(all []listedMetric, people bool, row func(...report.Value) error) error {
 	null, text := report.Null(), report.String
 	for _, m := range all {
-		if err := row(text(m.kind), text(m.Name), null, null, orNullText(m.Tail), m.needs, m.direction, m.lower, m.upper, text(m.Summary)); err != nil {
+		if err := row(text(m.kind), text(m.Name), null, null, report.StringOrNull(m.Tail), m.needs, m.direction, m.lower, m.upper, text(m.Summary)); err != nil {
 			return err
 		}
 		for _, o := range m.Options {
@@ -116,7 +116,7 @@ func metricRows(all []listedMetric, people bool, row func(...report.Value) error
 		}
 		name, parameter, _ := strings.Cut(d.Spec, ":")
 		key, value, _ := strings.Cut(parameter, "=")
-		if err := row(text("aggregator"), text(name), orNullText(key), orNullText(value), null, null, null, null, null, text(d.Text)); err != nil {
+		if err := row(text("aggregator"), text(name), report.StringOrNull(key), report.StringOrNull(value), null, null, null, null, null, text(d.Text)); err != nil {
 			return err
 		}
 	}

@@ -77,12 +77,6 @@ func promptRows(prompts []diversify.Prompt, row func(...report.Value) error) err
 	for _, p := range diversify.Prompts() {
 		known[p.Name] = true
 	}
-	orNull := func(s string) report.Value {
-		if s == "" {
-			return report.Null()
-		}
-		return report.String(s)
-	}
 	for _, p := range prompts {
 		set, samples := "file", report.Null()
 		if known[p.Name] {
@@ -91,7 +85,7 @@ func promptRows(prompts []diversify.Prompt, row func(...report.Value) error) err
 		if p.Samples > 0 {
 			samples = report.Int(p.Samples)
 		}
-		if err := row(report.String(set), report.String(p.Name), orNull(p.Language), samples, report.String(p.Text)); err != nil {
+		if err := row(report.String(set), report.String(p.Name), report.StringOrNull(p.Language), samples, report.String(p.Text)); err != nil {
 			return err
 		}
 	}

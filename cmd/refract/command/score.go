@@ -222,12 +222,7 @@ func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, sett
 	return t.write(&s.output, out)
 }
 
-func aggregateValue(s refract.Setting) report.Value {
-	if name := aggregateName(s); name != "" {
-		return report.String(name)
-	}
-	return report.Null()
-}
+func aggregateValue(s refract.Setting) report.Value { return report.StringOrNull(aggregateName(s)) }
 
 // notes are the lines below a table.
 type notes struct {

@@ -102,7 +102,7 @@ func (t *systemScores) forPrograms(o *output, out io.Writer) error {
 			row = append(row, t.bounds(i), report.Float(t.intervals[i].Mean))
 		}
 		if t.verbose {
-			row = append(row, orNullText(t.detail(sc)))
+			row = append(row, report.StringOrNull(t.detail(sc)))
 		}
 		if err := w.Row(row...); err != nil {
 			return err
@@ -116,13 +116,6 @@ func scoreValue(sc *refract.SystemScore) report.Value {
 		return report.Null()
 	}
 	return report.Float(sc.Value)
-}
-
-func orNullText(s string) report.Value {
-	if s == "" {
-		return report.Null()
-	}
-	return report.String(s)
 }
 
 // detail is what a corpus score is made of, "" where its metric does not say.

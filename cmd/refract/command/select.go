@@ -40,10 +40,10 @@ without text are never kept.`,
 	f := cmd.Flags()
 	f.IntVarP(&c.k, "count", "k", 0, "variants of a segment to keep (required)")
 	f.StringVar(&c.by, "by", "facility", "order, random, farthest or facility")
-	f.StringVar(&c.over, "over", "ngrams", "what farthest and facility compare: ngrams or embeddings")
+	f.StringVar(&c.over, "over", overNGrams, "what farthest and facility compare: ngrams or embeddings")
 	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
 	complete(cmd, "by", selection.MethodNames()...)
-	complete(cmd, "over", "ngrams", "embeddings")
+	complete(cmd, "over", overNGrams, overEmbeddings)
 	return cmd
 }
 
@@ -89,12 +89,18 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	return nil
 }
 
+// What --over names.
+const (
+	overNGrams     = "ngrams"
+	overEmbeddings = "embeddings"
+)
+
 // checkOver checks what texts are to be compared by.
 func (x *embeddingFlags) checkOver(over string) error {
 	switch {
-	case over != "ngrams" && over != "embeddings":
+	case over != overNGrams && over != overEmbeddings:
 		return usagef("--over %q: want ngrams or embeddings", over)
-	case over == "embeddings" && x.model == "":
+	case over == overEmbeddings && x.model == "":
 		return usagef("--over embeddings needs a model: name it with --embeddings")
 	}
 	return nil
@@ -102,7 +108,7 @@ func (x *embeddingFlags) checkOver(over string) error {
 
 // similarity makes what --over names. done ends its use.
 func (x *embeddingFlags) similarity(ctx context.Context, e *env, over string) (s selection.Similarity, done func(), err error) {
-	if over == "ngrams" {
+	if over == overNGrams {
 		return selection.NGrams(), func() {}, nil
 	}
 	m, err := x.openEmbedder(ctx, e)

@@ -1,0 +1,43 @@
+package experiment_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/bleu"
+)
+
+// ratio is the length of the shorter text over that of the longer one.
+func ratio(hypothesis, reference string) float64 {
+	h, r := float64(len(hypothesis)+1), float64(len(reference)+1)
+	return min(h, r) / max(h, r)
+}
+
+// A folder of mt-metrics-eval is scored with BLEU and with a metric of one's
+// own, over the best of two references, and held against human judgements.
+func Example() {
+	own := metrics.Func(metrics.Info{Name: "ratio", NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1}, ratio)
+	runner := &experiment.Runner{Metric: metrics.Registry{bleu.Factory(), metrics.Made(own)}.Parse}
+	result, _, err := runner.Run(context.Background(), &experiment.Plan{
+		Datasets:    []experiment.Dataset{{Spec: "mtme:testdata/wmt22/zh-en", References: []string{"refA", "refB"}}},
+		Sets:        []experiment.Set{{Name: "all", Kind: experiment.KindAll}},
+		Metrics:     []string{"bleu", "ratio"},
+		Aggregators: []aggregate.Aggregator{aggregate.Must("max")},
+		Statistics:  []experiment.Statistic{{Measure: correlate.Measure{Statistic: correlate.StatKendall}}},
+		Bootstrap:   experiment.Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: 1},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range result.Rows {
+		fmt.Printf("%-5s tau-b %+.3f [%+.3f, %+.3f], n = %d\n", r.Setting.Metric, r.Value, r.Interval.Low, r.Interval.High, r.N)
+	}
+	// Output:
+	// bleu  tau-b +0.909 [+0.727, +1.000], n = 8
+	// ratio tau-b +0.741 [+0.636, +1.000], n = 8
+}

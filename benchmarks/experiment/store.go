@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -62,11 +63,8 @@ func (s *Store) write(kind, key string, value any) error {
 	if s == nil {
 		return nil
 	}
-	b, err := json.Marshal(value)
+	err := atomicfile.Write(s.path(kind, key, ".json"), func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })
 	if err != nil {
-		return fmt.Errorf("store of cells: %w", err)
-	}
-	if err := atomicfile.WriteFile(s.path(kind, key, ".json"), b); err != nil {
 		return fmt.Errorf("store of cells: %w", err)
 	}
 	return nil

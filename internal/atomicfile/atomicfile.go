@@ -73,14 +73,14 @@ func Create(path string) (*File, error) {
 // writes what is left, and does not close it.
 func Stream(w io.Writer, name string) *File { return newFile(w, name, nil, "") }
 
-// WriteFile writes a file of the given content.
-func WriteFile(path string, content []byte) error {
+// Write writes a file by a function.
+func Write(path string, write func(io.Writer) error) error {
 	f, err := Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
-	if _, err := f.Write(content); err != nil {
+	if err := write(f); err != nil {
 		return err
 	}
 	return f.Commit()

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -134,7 +135,7 @@ func TestLinksAndDevices(t *testing.T) {
 	if err := os.Symlink("target", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := atomicfile.WriteFile(link, []byte("new")); err != nil {
+	if err := writeText(link, "new"); err != nil {
 		t.Fatal(err)
 	}
 	if to, err := os.Readlink(link); err != nil || to != "target" {
@@ -143,11 +144,11 @@ func TestLinksAndDevices(t *testing.T) {
 	if b, _ := os.ReadFile(target); string(b) != "new" {
 		t.Errorf("the file of the link has %q", b)
 	}
-	if err := atomicfile.WriteFile(os.DevNull, []byte("x")); err != nil {
+	if err := writeText(os.DevNull, "x"); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat("/dev/full"); err == nil {
-		err := atomicfile.WriteFile("/dev/full", []byte("x"))
+		err := writeText("/dev/full", "x")
 		if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "/dev/full cannot be written: ") {
 			t.Errorf("a full device: %v", err)
 		}
@@ -240,7 +241,7 @@ func TestStaleFiles(t *testing.T) {
 			t.Errorf("%s is still there: %v", gone, err)
 		}
 	}
-	if err := atomicfile.WriteFile(path, []byte("second")); err != nil {
+	if err := writeText(path, "second"); err != nil {
 		t.Fatal(err)
 	}
 	if err := living.Commit(); err != nil {
@@ -255,7 +256,14 @@ func TestStaleFiles(t *testing.T) {
 
 func TestLongName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
-	if err := atomicfile.WriteFile(path, []byte("x")); err != nil {
+	if err := writeText(path, "x"); err != nil {
 		t.Error(err)
 	}
+}
+
+func writeText(path, text string) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
 }

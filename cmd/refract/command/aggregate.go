@@ -65,15 +65,11 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := a.output.open(e)
+	out, err := e.create(a.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
-	if err := a.reduce(ctx, in, aggs, asked, policy, out); err != nil {
-		return err
-	}
-	return out.Commit()
+	return a.reduce(ctx, in, aggs, asked, policy, out)
 }
 
 // reduce streams the matrix. What is in it is known with its first segment.

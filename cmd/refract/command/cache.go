@@ -165,20 +165,16 @@ func (e *env) cacheExportCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return withCache(ctx, args[0], func(c *cache.Database) error {
-				s, err := out.open(e)
+				s, err := e.create(out.path)
 				if err != nil {
 					return err
 				}
-				defer s.Abort()
 				n, err := cache.Export(ctx, s, c)
 				if err != nil {
 					return err
 				}
-				if err := s.Commit(); err != nil {
-					return err
-				}
 				e.note("%d entries", n)
-				return nil
+				return e.commit()
 			}, cache.ReadOnly())
 		},
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -90,11 +89,10 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	out, err := k.result.open(e)
+	out, err := e.create(k.result.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	counts := diversify.NewCounts(c, k.examples)
 	var enc *dataset.Encoder
 	if k.result.path != "" {
@@ -121,17 +119,12 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	if counts.Answers == 0 {
 		return k.nothingToCheck()
 	}
-	if enc != nil {
-		if err := out.Commit(); err != nil {
-			return err
-		}
-	}
-	table := atomicfile.Stream(e.stdout, "standard output")
 	if k.result.path == "-" {
-		table = atomicfile.Stream(e.stderr, "standard error")
+		return k.writeCounts(e.stderr, c.Signature(), counts)
 	}
-	if err := k.writeCounts(table, c.Signature(), counts); err != nil {
+	table, err := e.create("")
+	if err != nil {
 		return err
 	}
-	return table.Commit()
+	return k.writeCounts(table, c.Signature(), counts)
 }

@@ -64,16 +64,12 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	if _, err := c.kind(); err != nil {
 		return err
 	}
-	out, err := c.output.open(e)
+	out, err := e.create(c.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	return c.runner(e, args).show(ctx, p, func(res *experiment.Result, _ experiment.Usage) error {
-		if err := c.write(out, p, res); err != nil {
-			return err
-		}
-		return out.Commit()
+		return c.write(out, p, res)
 	})
 }
 

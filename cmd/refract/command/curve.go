@@ -132,17 +132,15 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 	if _, err := c.kind(); err != nil {
 		return err
 	}
-	out, err := c.output.open(e)
+	out, err := e.create(c.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	var drawing *atomicfile.File
 	if c.plot != "" {
-		if drawing, err = (&output{path: c.plot}).open(e); err != nil {
+		if drawing, err = e.create(c.plot); err != nil {
 			return err
 		}
-		defer drawing.Abort()
 	}
 	r := c.runner(e, args)
 	x := &c.embeddingFlags
@@ -167,11 +165,8 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 			if err := c.draw(drawing, panels); err != nil {
 				return fmt.Errorf("%s: plot: %w", c.plot, err)
 			}
-			if err := drawing.Commit(); err != nil {
-				return err
-			}
 		}
-		return out.Commit()
+		return nil
 	})
 }
 

@@ -140,15 +140,12 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 	run := c.runner(e, nil)
 	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return ds, nil }
 	return run.show(ctx, p, func(res *experiment.Result, _ experiment.Usage) error {
-		out, err := c.output.open(e)
+		out, err := e.create(c.path)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(out, "Agreement with the judgements, under four aggregations over references:")
-		if err := c.write(out, p, res); err != nil {
-			return err
-		}
-		return out.Commit()
+		return c.write(out, p, res)
 	})
 }
 

@@ -91,11 +91,10 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	out, err := d.output.open(e)
+	out, err := e.create(d.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	o := diversity.Options{Originals: d.originals, Bootstrap: diversity.Bootstrap{Resamples: d.bootstrap, Confidence: d.confidence, Seed: d.seed}}
 	results := make([]*diversity.Set, len(sets))
 	for i, s := range sets {
@@ -103,10 +102,7 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	if err := d.write(ctx, out, sets, results, o.Bootstrap); err != nil {
-		return err
-	}
-	return out.Commit()
+	return d.write(ctx, out, sets, results, o.Bootstrap)
 }
 
 // checkBootstrap checks the flags of intervals.

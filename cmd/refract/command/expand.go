@@ -145,11 +145,10 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 	if x.dryRun {
 		return x.foresee(ctx, e, cfg, ds, prices)
 	}
-	out, err := x.output.open(e)
+	out, err := e.create(x.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	if x.batch {
 		if cfg.Client, err = x.inBatches(ctx, e, cfg, ds, client, spend); err != nil {
 			return err
@@ -187,7 +186,7 @@ func (x *expander) expand(ctx context.Context, e *env, cfg diversify.Config, ds 
 	})
 	progress.Finish()
 	if err == nil {
-		err = out.Commit()
+		err = e.commit()
 	}
 	if err == nil || sum.Calls+sum.Cached > 0 {
 		summarize(e, sum, verdicts, spend.Spent())

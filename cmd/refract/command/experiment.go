@@ -98,11 +98,10 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	if err != nil {
 		return err
 	}
-	out, err := x.output.open(e)
+	out, err := e.create(x.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	return file.run(ctx, func(res *experiment.Result) error {
 		if err := x.write(out, format, res); err != nil {
 			return err
@@ -112,11 +111,9 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 			if x.png {
 				formats = append(formats, figure.PNG)
 			}
-			if err := writeFigures(e, x.figures, res.Figures(), formats...); err != nil {
-				return err
-			}
+			return writeFigures(x.figures, res.Figures(), formats...)
 		}
-		return out.Commit()
+		return nil
 	})
 }
 

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -57,8 +56,7 @@ func (x *explainFlags) explain(e *env, eng *refract.Engine) (*explained, error) 
 			continue
 		}
 		var err error
-		if *f.file, err = (&output{path: f.path}).open(e); err != nil {
-			g.abort()
+		if *f.file, err = e.create(f.path); err != nil {
 			return nil, err
 		}
 	}
@@ -84,32 +82,6 @@ func (g *explained) warn(e *env) {
 			e.warn("%s: %s without a source, which it needs: their scores are missing", m.Info().Name, english.Thousands(n, "segment"))
 		}
 	}
-}
-
-func (g *explained) abort() {
-	if g == nil {
-		return
-	}
-	for _, s := range []*atomicfile.File{g.records, g.fragment} {
-		if s != nil {
-			s.Abort()
-		}
-	}
-}
-
-// commit puts the files in place.
-func (g *explained) commit() error {
-	if g == nil {
-		return nil
-	}
-	var errs []error
-	if g.fragment != nil {
-		errs = append(errs, g.WriteHTML(g.fragment), g.fragment.Commit())
-	}
-	if g.records != nil {
-		errs = append(errs, g.records.Commit())
-	}
-	return errors.Join(errs...)
 }
 
 // covered checks that enough of each judge's answers have a score.

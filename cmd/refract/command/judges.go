@@ -130,15 +130,11 @@ func (e *env) showJudge(ctx context.Context, o *output, spec string, prompt, har
 		}
 		write = func(w io.Writer) error { return m.(*judge.Judge).Resolved().Show(w) }
 	}
-	out, err := o.open(e)
+	out, err := e.create(o.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
-	if err := write(out); err != nil {
-		return err
-	}
-	return out.Commit()
+	return write(out)
 }
 
 func (e *env) definitionOf(name, rest string) (*judge.Definition, error) {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -148,11 +149,10 @@ func (e *env) listOptions(out *output, all []listedMetric, name string) error {
 
 // list writes a table whose rows are at hand.
 func (e *env) list(o *output, columns []report.Column, fill func(row func(...report.Value) error) error) error {
-	out, err := o.open(e)
+	out, err := e.create(o.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	w, err := o.table(out, columns, report.Options{})
 	if err != nil {
 		return err
@@ -160,8 +160,5 @@ func (e *env) list(o *output, columns []report.Column, fill func(row func(...rep
 	if err := fill(w.Row); err != nil {
 		return err
 	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return out.Commit()
+	return errors.Join(w.Close(), e.commit())
 }

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -27,7 +28,8 @@ type env struct {
 	quiet, verbose bool     // -q and -v
 	configPath     string   // of --config
 	extra          metrics.Registry
-	clients        []*llm.Client // that were called, perhaps
+	clients        []*llm.Client      // that were called, perhaps
+	outputs        []*atomicfile.File // that are not in place yet
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
@@ -63,7 +65,15 @@ func (e *env) run(ctx context.Context, args []string) int {
 	e.args = args
 	root := e.rootCommand()
 	root.SetArgs(args)
+	defer func() {
+		for _, out := range e.outputs {
+			out.Abort()
+		}
+	}()
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = e.commit()
+	}
 	e.tellServers()
 	return e.exit(ctx, cmd.CommandPath(), err)
 }

@@ -58,13 +58,31 @@ func (o *output) registerPath(cmd *cobra.Command) {
 	grouped(cmd, resultFlags, "output")
 }
 
-// open makes the sink, so that an output that cannot be written is an error
-// before the work and not after it.
-func (o *output) open(e *env) (*atomicfile.File, error) {
-	if o.path == "" || o.path == "-" {
-		return atomicfile.Stream(e.stdout, "standard output"), nil
+// create makes an output, before the work, so that one that cannot be written
+// is an error before it and not after it. A command that succeeds puts its
+// outputs in place at its end, by commit, and another leaves none.
+func (e *env) create(path string) (*atomicfile.File, error) {
+	out := atomicfile.Stream(e.stdout, "standard output")
+	if path != "" && path != "-" {
+		var err error
+		if out, err = atomicfile.Create(path); err != nil {
+			return nil, err
+		}
 	}
-	return atomicfile.Create(o.path)
+	e.outputs = append(e.outputs, out)
+	return out, nil
+}
+
+// commit puts the outputs so far in place. Only a command that has more to say
+// or to do then calls it itself.
+func (e *env) commit() error {
+	for len(e.outputs) > 0 {
+		if err := e.outputs[0].Commit(); err != nil {
+			return err
+		}
+		e.outputs = e.outputs[1:]
+	}
+	return nil
 }
 
 // table opens the output as a table.

@@ -81,16 +81,15 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 		}
 	}
 	defer in.Close()
-	out, err := p.open(e)
+	out, err := e.create(p.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	sum, err := reading.Copy(ctx, out, name, in)
 	if err != nil {
 		return err
 	}
-	if err := out.Commit(); err != nil {
+	if err := e.commit(); err != nil {
 		return err
 	}
 	return p.summarize(e, reading, sum)

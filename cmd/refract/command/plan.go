@@ -180,6 +180,9 @@ func (r *planRun) carryOut(ctx context.Context, p *experiment.Plan, show func(*e
 	if err := show(res, usage); err != nil {
 		return err
 	}
+	if err := r.e.commit(); err != nil {
+		return err
+	}
 	if r.gather == nil {
 		return err
 	}

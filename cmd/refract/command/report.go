@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
@@ -158,11 +158,10 @@ func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
 
 // write makes a report, and its files, once what it shows is there.
 func (r *reporter) write(ctx context.Context, e *env, build func(rep *evidence.Report, write func() error) error) error {
-	out, err := r.output.open(e)
+	out, err := e.create(r.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	rep := &evidence.Report{WithoutSegments: !r.explorer}
 	return build(rep, func() error {
 		doc, err := rep.Document(ctx)
@@ -172,10 +171,7 @@ func (r *reporter) write(ctx context.Context, e *env, build func(rep *evidence.R
 		if err := page.Write(ctx, out, doc); err != nil {
 			return err
 		}
-		if err := r.files.write(e, rep); err != nil {
-			return err
-		}
-		return out.Commit()
+		return r.files.write(rep)
 	})
 }
 
@@ -387,9 +383,9 @@ func extension(f report.Format) string {
 }
 
 // write writes the figures and tables of a report that were asked for.
-func (r *reportFiles) write(e *env, rep *evidence.Report) error {
+func (r *reportFiles) write(rep *evidence.Report) error {
 	if r.figures != "" {
-		if err := writeFigures(e, r.figures, rep.Figures(), figure.SVG, figure.PNG); err != nil {
+		if err := writeFigures(r.figures, rep.Figures(), figure.SVG, figure.PNG); err != nil {
 			return err
 		}
 	}
@@ -401,7 +397,7 @@ func (r *reportFiles) write(e *env, rep *evidence.Report) error {
 	}
 	for _, t := range rep.Tables() {
 		for _, f := range r.kinds {
-			err := writeFile(e, filepath.Join(r.tables, t.Name+extension(f)), func(w io.Writer) error { return t.Write(w, f, true) })
+			err := atomicfile.Write(filepath.Join(r.tables, t.Name+extension(f)), func(w io.Writer) error { return t.Write(w, f, true) })
 			if err != nil {
 				return err
 			}
@@ -411,13 +407,13 @@ func (r *reportFiles) write(e *env, rep *evidence.Report) error {
 }
 
 // writeFigures draws figures into a folder, in each of the formats.
-func writeFigures(e *env, dir string, figures []experiment.Figure, formats ...figure.Format) error {
+func writeFigures(dir string, figures []experiment.Figure, formats ...figure.Format) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	for _, f := range figures {
 		for _, format := range formats {
-			err := writeFile(e, filepath.Join(dir, f.Name+"."+string(format)), func(w io.Writer) error {
+			err := atomicfile.Write(filepath.Join(dir, f.Name+"."+string(format)), func(w io.Writer) error {
 				return figure.Draw(w, figure.Style{Format: format}, f.Panels...)
 			})
 			if err != nil {
@@ -426,17 +422,4 @@ func writeFigures(e *env, dir string, figures []experiment.Figure, formats ...fi
 		}
 	}
 	return nil
-}
-
-// writeFile writes a file, whole or not at all.
-func writeFile(e *env, path string, write func(io.Writer) error) error {
-	out, err := (&output{path: path}).open(e)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	if err := write(out); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return out.Commit()
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -136,24 +135,22 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.dryRun {
 		return s.foresee(ctx, e, withSystems{ds}, ms)
 	}
-	out, err := s.output.open(e)
+	out, err := e.create(s.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	if s.per != "system" {
 		if s.set, err = identify(ctx, ds); err != nil {
 			return err
 		}
 	}
-	defer func() { s.gather.abort() }()
 	if err := do(ctx, e, withSystems{ds}, settings, out); err != nil {
 		return err
 	}
 	if err := s.explainTo(ctx, e, out); err != nil {
 		return err
 	}
-	if err := errors.Join(out.Commit(), s.gather.commit()); err != nil {
+	if err := e.commit(); err != nil {
 		return err
 	}
 	if s.incomplete != nil {

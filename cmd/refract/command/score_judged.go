@@ -49,6 +49,11 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 	if s.gather == nil {
 		return nil
 	}
+	if s.gather.fragment != nil {
+		if err := s.gather.WriteHTML(s.gather.fragment); err != nil {
+			return err
+		}
+	}
 	format, err := s.kind()
 	if err != nil {
 		return err

@@ -63,11 +63,10 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.output.open(e)
+	out, err := e.create(c.path)
 	if err != nil {
 		return err
 	}
-	defer out.Abort()
 	if method.Compares() {
 		var done func()
 		if s.Similarity, done, err = c.similarity(ctx, e, c.over); err != nil {
@@ -77,9 +76,6 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	}
 	sum, err := s.Stream(ctx, ds, c.k, dataset.NewEncoder(out).Encode)
 	if err != nil {
-		return err
-	}
-	if err := out.Commit(); err != nil {
 		return err
 	}
 	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)

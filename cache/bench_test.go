@@ -11,13 +11,12 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 func BenchmarkSQLitePutAlone(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "answers.db"))
 	for i := 0; b.Loop(); i++ {
-		if err := cachetest.Put(b.Context(), s, cachetest.Entry(i)); err != nil {
+		if err := putEntry(b.Context(), s, newEntry(i)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -34,7 +33,7 @@ func realistic(n int) cache.Entry {
 		}
 		return b.String()
 	}
-	e := cachetest.Entry(n)
+	e := newEntry(n)
 	e.Request.Prompt, e.Text = words(180+random.IntN(120)), words(100+random.IntN(100))
 	return e
 }
@@ -129,7 +128,7 @@ func BenchmarkScores(b *testing.B) {
 	s := cache.NewScores(open(b, filepath.Join(b.TempDir(), "answers.db")))
 	keys, values := make([][32]byte, n), make([][]byte, n)
 	for i := range keys {
-		keys[i] = cachetest.Entry(i).Request.Key()
+		keys[i] = newEntry(i).Request.Key()
 		values[i] = []byte(strings.Repeat(string(rune('a'+i%26)), 250))
 	}
 	run := func(name string, do func() error) {

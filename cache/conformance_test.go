@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 func openMemory(*testing.T) cache.Store { return cache.NewMemory() }
@@ -37,7 +36,7 @@ func TestConformance(t *testing.T) {
 		{"memory", openMemory},
 		{"sqlite", openSQLite},
 	} {
-		t.Run(store.name, func(t *testing.T) { cachetest.Run(t, store.open) })
+		t.Run(store.name, func(t *testing.T) { runSuite(t, store.open) })
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 // rewrite copies a file that nobody has open, with a change.
@@ -99,7 +98,7 @@ func TestFlippedBytes(t *testing.T) {
 	if _, err := cache.Export(t.Context(), &sound, open(t, filled(t, 20))); err != nil {
 		t.Fatal(err)
 	}
-	victim := cachetest.Entry(7)
+	victim := newEntry(7)
 	key := victim.Request.Key()
 	// A page that was split may hold stale copies in front of the one that
 	// counts: all are changed, or the last one.
@@ -155,20 +154,20 @@ func TestFlippedBytes(t *testing.T) {
 				if p := r.Problems[0]; p.Key != key.String() || p.What == "" {
 					t.Errorf("problem %+v does not name the key %s", p, key)
 				}
-				_, _, err := cachetest.Get(t.Context(), s, key)
+				_, _, err := getAnswer(t.Context(), s, key)
 				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
 			}
 			// Many are read without their requests, which may be damaged.
 			keys := make([]cache.Key, 20)
 			for i := range keys {
-				keys[i] = cachetest.Entry(i).Request.Key()
+				keys[i] = newEntry(i).Request.Key()
 			}
 			answers, found, err := cache.NewAnswers(s).Get(t.Context(), keys)
 			if err != nil {
 				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
 			}
 			for i := range answers {
-				if found[i] && answers[i] != cachetest.Entry(i).Answer {
+				if found[i] && answers[i] != newEntry(i).Answer {
 					t.Errorf("GetMany: answer %d is %+v", i, answers[i])
 				}
 			}
@@ -218,8 +217,8 @@ func TestAnyDamagedPage(t *testing.T) {
 			continue
 		}
 		for i := range 60 {
-			want := cachetest.Entry(i)
-			if got, ok, err := cachetest.Get(t.Context(), s, want.Request.Key()); err == nil && ok && got != want.Answer {
+			want := newEntry(i)
+			if got, ok, err := getAnswer(t.Context(), s, want.Request.Key()); err == nil && ok && got != want.Answer {
 				t.Errorf("damage at %d: Get = %+v, want %+v", at, got, want)
 			}
 		}

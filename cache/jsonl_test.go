@@ -12,21 +12,20 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestExportGolden(t *testing.T) {
 	s := cache.NewMemory()
-	entries := []cache.Entry{cachetest.Entry(0), cachetest.Entry(1), cachetest.Entry(2)}
+	entries := []cache.Entry{newEntry(0), newEntry(1), newEntry(2)}
 	entries[1].Text, entries[1].HasText, entries[1].FinishReason = "", false, "content_filter"
 	entries[2] = cache.Entry{
 		Request: cache.Request{Kind: cache.KindCompletions, Model: "m", Prompt: "<a> & \"b\"\x00\u2028é"},
 		Answer:  cache.Answer{HasText: true},
 	}
 	for _, e := range entries {
-		if err := cachetest.Put(t.Context(), s, e); err != nil {
+		if err := putEntry(t.Context(), s, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,11 +60,11 @@ func TestImport(t *testing.T) {
 		t.Fatalf("Import = %+v, %v, want %+v", got, err, want)
 	}
 	r := cache.Request{Kind: "chat", Model: "m", Prompt: "a", Params: `{"max_tokens":5,"top_p":1}`}
-	if e, ok, _ := cachetest.Get(t.Context(), s, r.Key()); !ok || e != (cache.Answer{Text: "A", HasText: true}) {
+	if e, ok, _ := getAnswer(t.Context(), s, r.Key()); !ok || e != (cache.Answer{Text: "A", HasText: true}) {
 		t.Errorf("got %+v, %v", e, ok)
 	}
 	r = cache.Request{Kind: "chat", Model: "m", Prompt: "b"}
-	if e, ok, _ := cachetest.Get(t.Context(), s, r.Key()); !ok || e != (cache.Answer{FinishReason: "content_filter"}) {
+	if e, ok, _ := getAnswer(t.Context(), s, r.Key()); !ok || e != (cache.Answer{FinishReason: "content_filter"}) {
 		t.Errorf("got %+v, %v", e, ok)
 	}
 	got, err = cache.Import(t.Context(), strings.NewReader(lineA+"\n"+strings.Replace(lineA, `"A"`, `""`, 1)+"\n"+strings.Replace(lineB, "null", `""`, 1)), s)
@@ -88,7 +87,7 @@ func TestImportErrors(t *testing.T) {
 		{"params", strings.Replace(lineB, `"sample"`, `"params":[1],"sample"`, 1), "JSON object"},
 		{"time", strings.Replace(lineB, `"text"`, `"created":"yesterday","text"`, 1), "yesterday"},
 		{"UTF-8", strings.Replace(lineB, `"b"`, "\"\xff\"", 1), "UTF-8"},
-		{"key of another request", strings.Replace(lineB, "{", `{"key":"`+cachetest.Entry(1).Request.Key().String()+`",`, 1), "not the one of the request"},
+		{"key of another request", strings.Replace(lineB, "{", `{"key":"`+newEntry(1).Request.Key().String()+`",`, 1), "not the one of the request"},
 		{"malformed key", strings.Replace(lineB, "{", `{"key":"ab",`, 1), "64 hexadecimal"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,7 +110,7 @@ func TestImportCancelled(t *testing.T) {
 		t.Errorf("Import = %v", err)
 	}
 	s := cache.NewMemory()
-	if err := cachetest.Put(t.Context(), s, cachetest.Entry(1)); err != nil {
+	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := cache.Export(ctx, &bytes.Buffer{}, s); !errors.Is(err, context.Canceled) {
@@ -127,7 +126,7 @@ func (fullWriter) Write([]byte) (int, error) { return 0, errFullWriter }
 
 func TestExportWriteError(t *testing.T) {
 	s := cache.NewMemory()
-	if err := cachetest.Put(t.Context(), s, cachetest.Entry(1)); err != nil {
+	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := cache.Export(t.Context(), fullWriter{}, s); !errors.Is(err, errFullWriter) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 // lock holds a file locked in another connection until the test ends.
@@ -41,9 +40,9 @@ func TestLocked(t *testing.T) {
 	file := filled(t, 1)
 	s := open(t, file, cache.BusyTimeout(50*time.Millisecond))
 	lock(t, file, "BEGIN EXCLUSIVE")
-	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(5)), cache.ErrLocked, file, "another file")
+	wantError(t, putEntry(t.Context(), s, newEntry(5)), cache.ErrLocked, file, "another file")
 	// Readers of a log do not wait for a writer.
-	if _, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(0).Request.Key()); err != nil || !ok {
+	if _, ok, err := getAnswer(t.Context(), s, newEntry(0).Request.Key()); err != nil || !ok {
 		t.Errorf("Get = %v, %v", ok, err)
 	}
 }
@@ -75,7 +74,7 @@ func TestCancelWhileLocked(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
-			if err := cachetest.Put(ctx, s, cachetest.Entry(10+i)); !errors.Is(err, context.DeadlineExceeded) {
+			if err := putEntry(ctx, s, newEntry(10+i)); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Put = %v, want the context's error", err)
 			}
 		})
@@ -122,18 +121,18 @@ func TestCancelOneOfMany(t *testing.T) {
 	for i := range 200 {
 		wg.Go(func() {
 			if i%2 == 0 {
-				if err := cachetest.Put(ctx, s, cachetest.Entry(i)); err != nil && !errors.Is(err, context.Canceled) {
+				if err := putEntry(ctx, s, newEntry(i)); err != nil && !errors.Is(err, context.Canceled) {
 					t.Errorf("Put: %v", err)
 				}
 				cancel()
-			} else if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
+			} else if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
 				t.Errorf("Put: %v", err)
 			}
 		})
 	}
 	wg.Wait()
 	for i := 1; i < 200; i += 2 {
-		if _, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(i).Request.Key()); err != nil || !ok {
+		if _, ok, err := getAnswer(t.Context(), s, newEntry(i).Request.Key()); err != nil || !ok {
 			t.Errorf("entry %d: %v, %v", i, ok, err)
 		}
 	}

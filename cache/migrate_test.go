@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 // older returns a file of version 1 or 2, as the program of that version left
@@ -53,7 +52,7 @@ func wantOlder(t *testing.T, s *cache.Database, further ...int) {
 		t.Fatal(err)
 	}
 	for _, i := range further {
-		if err := cachetest.Put(t.Context(), want, cachetest.Entry(i)); err != nil {
+		if err := putEntry(t.Context(), want, newEntry(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,11 +107,11 @@ func TestMigrate(t *testing.T) {
 
 		s := open(t, file)
 		wantOlder(t, s)
-		granted, err := s.Claim(t.Context(), []cache.Key{cachetest.Entry(29).Request.Key(), cachetest.Entry(100).Request.Key()})
+		granted, err := s.Claim(t.Context(), []cache.Key{newEntry(29).Request.Key(), newEntry(100).Request.Key()})
 		if err != nil || granted[0] || !granted[1] {
 			t.Errorf("Claim = %v, %v", granted, err)
 		}
-		if err := errors.Join(cachetest.Put(t.Context(), s, cachetest.Entry(100)), s.Close()); err != nil {
+		if err := errors.Join(putEntry(t.Context(), s, newEntry(100)), s.Close()); err != nil {
 			t.Fatal(err)
 		}
 		if got := version(t, file); got != 3 {
@@ -131,7 +130,7 @@ func TestMigrateDamaged(t *testing.T) {
 		if r, err := s.Verify(t.Context()); err != nil || len(r.Problems) != 2 {
 			t.Errorf("Verify = %+v, %v", r, err)
 		}
-		_, _, err := cachetest.Get(t.Context(), s, cachetest.Entry(7).Request.Key())
+		_, _, err := getAnswer(t.Context(), s, newEntry(7).Request.Key())
 		wantError(t, err, cache.ErrCorrupt, file)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
@@ -164,7 +163,7 @@ func TestMigrateTwice(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if err := errors.Join(cachetest.Put(t.Context(), s, cachetest.Entry(100+i)), s.Close()); err != nil {
+				if err := errors.Join(putEntry(t.Context(), s, newEntry(100+i)), s.Close()); err != nil {
 					t.Error(err)
 				}
 			})

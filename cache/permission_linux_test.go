@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 // The superuser may write everywhere, so it runs this test as somebody else.
@@ -42,7 +41,7 @@ func TestUnwritable(t *testing.T) {
 		if r, err := s.Verify(t.Context()); err != nil || r.Entries != 3 || len(r.Problems) > 0 {
 			t.Errorf("Verify = %+v, %v", r, err)
 		}
-		if e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(1).Request.Key()); err != nil || !ok || e != cachetest.Entry(1).Answer {
+		if e, ok, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); err != nil || !ok || e != newEntry(1).Answer {
 			t.Errorf("Get = %+v, %v, %v", e, ok, err)
 		}
 		if err := s.Close(); err != nil {

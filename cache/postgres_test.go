@@ -18,7 +18,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 // postgresURL names a server for tests, whose user may create schemas. The
@@ -84,7 +83,7 @@ func openPostgres(t testing.TB, where string, opts ...cache.Option) *cache.Datab
 
 func TestPostgresConformance(t *testing.T) {
 	open := func(t *testing.T) cache.Store { return openPostgres(t, postgresSchema(t)) }
-	t.Run("postgres", func(t *testing.T) { cachetest.Run(t, open) })
+	t.Run("postgres", func(t *testing.T) { runSuite(t, open) })
 	t.Run("shared", func(t *testing.T) {
 		runShared(t, func(t *testing.T) opener { return place(postgresSchema(t)) })
 	})
@@ -251,15 +250,15 @@ func TestPostgresDamage(t *testing.T) {
 	where := postgresSchema(t)
 	s := openPostgres(t, where)
 	for i := range 20 {
-		if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
+		if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	key := cachetest.Entry(7).Request.Key()
+	key := newEntry(7).Request.Key()
 	inPostgres(t, where, fmt.Sprintf(`UPDATE refract_records SET value = '\x00' WHERE key = '\x%s'`, key))
-	_, _, err := cachetest.Get(t.Context(), s, key)
+	_, _, err := getAnswer(t.Context(), s, key)
 	wantError(t, err, cache.ErrCorrupt, key.String(), "refract cache verify")
-	_, _, err = cache.NewAnswers(s).Get(t.Context(), []cache.Key{cachetest.Entry(1).Request.Key(), key})
+	_, _, err = cache.NewAnswers(s).Get(t.Context(), []cache.Key{newEntry(1).Request.Key(), key})
 	wantError(t, err, cache.ErrCorrupt, key.String(), "refract cache verify")
 	sound := 0
 	for _, err := range cache.NewAnswers(s).Entries(t.Context()) {
@@ -327,7 +326,7 @@ func TestPostgresMigrate(t *testing.T) {
 	inPostgres(t, where, `UPDATE refract_owners SET expires = now()`)
 	s := openPostgres(t, where)
 	wantOlder(t, s)
-	if err := cachetest.Put(t.Context(), s, cachetest.Entry(100)); err != nil {
+	if err := putEntry(t.Context(), s, newEntry(100)); err != nil {
 		t.Fatal(err)
 	}
 	wantOlder(t, openPostgres(t, where), 100)
@@ -336,7 +335,7 @@ func TestPostgresMigrate(t *testing.T) {
 func TestPostgresStats(t *testing.T) {
 	s := openPostgres(t, postgresSchema(t))
 	for i := range 4 {
-		if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
+		if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -346,11 +345,11 @@ func TestPostgresStats(t *testing.T) {
 	}
 	got.Bytes = 0
 	want := cache.Stats{
-		File: s.String(), SchemaVersion: 2, Entries: 4, PromptBytes: 4 * int64(len(cachetest.Entry(0).Request.Prompt)),
+		File: s.String(), SchemaVersion: 2, Entries: 4, PromptBytes: 4 * int64(len(newEntry(0).Request.Prompt)),
 		AnswerBytes: 4 * int64(len("answer 0")), PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
 		Kinds:  []cache.Count{{Name: "chat", Entries: 4}},
 		Models: []cache.Count{{Name: "model-a", Entries: 4}},
-		Oldest: cachetest.Entry(0).Created, Newest: cachetest.Entry(3).Created,
+		Oldest: newEntry(0).Created, Newest: newEntry(3).Created,
 		Records: []cache.Count{{Name: "answer", Entries: 4}},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -389,12 +388,12 @@ func TestPostgresServerRestarts(t *testing.T) {
 		wg.Go(func() {
 			for !stop.Load() {
 				n := int(next.Add(1))
-				key := []cache.Key{cachetest.Entry(n).Request.Key()}
+				key := []cache.Key{newEntry(n).Request.Key()}
 				if granted, err := s.Claim(t.Context(), key); err != nil || !granted[0] {
 					t.Errorf("Claim of %d: %v, %v", n, granted, err)
 					return
 				}
-				if err := cachetest.Put(t.Context(), s, cachetest.Entry(n)); err != nil {
+				if err := putEntry(t.Context(), s, newEntry(n)); err != nil {
 					t.Errorf("Put of %d: %v", n, err)
 					return
 				}
@@ -425,7 +424,7 @@ func TestPostgresServerRestarts(t *testing.T) {
 	for _, numbers := range stored {
 		total += len(numbers)
 		for _, n := range numbers {
-			if e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(n).Request.Key()); err != nil || !ok || e != cachetest.Entry(n).Answer {
+			if e, ok, err := getAnswer(t.Context(), s, newEntry(n).Request.Key()); err != nil || !ok || e != newEntry(n).Answer {
 				t.Errorf("entry %d, whose Put had returned: %+v, %v, %v", n, e, ok, err)
 			}
 		}
@@ -441,10 +440,10 @@ func TestPostgresServerRestarts(t *testing.T) {
 func TestPostgresServerStaysAway(t *testing.T) {
 	where := postgresSchema(t)
 	s := openPostgres(t, where, cache.BusyTimeout(300*time.Millisecond))
-	if err := cachetest.Put(t.Context(), s, cachetest.Entry(1)); err != nil {
+	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
 		t.Fatal(err)
 	}
-	claim := []cache.Key{cachetest.Entry(3).Request.Key()}
+	claim := []cache.Key{newEntry(3).Request.Key()}
 	if _, err := s.Claim(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
@@ -455,8 +454,8 @@ func TestPostgresServerStaysAway(t *testing.T) {
 	}
 	password, _ := u.User.Password()
 	for what, do := range map[string]func() error{
-		"Put":     func() error { return cachetest.Put(t.Context(), s, cachetest.Entry(2)) },
-		"Get":     func() error { _, _, err := cachetest.Get(t.Context(), s, claim[0]); return err },
+		"Put":     func() error { return putEntry(t.Context(), s, newEntry(2)) },
+		"Get":     func() error { _, _, err := getAnswer(t.Context(), s, claim[0]); return err },
 		"GetMany": func() error { _, _, err := cache.NewAnswers(s).Get(t.Context(), claim); return err },
 		"Claim":   func() error { _, err := s.Claim(t.Context(), claim); return err },
 		"Release": func() error { return s.Release(t.Context(), claim) },
@@ -479,10 +478,10 @@ func TestPostgresServerStaysAway(t *testing.T) {
 		}
 	}
 	command(t, postgresStartVariable)
-	if got, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(1).Request.Key()); err != nil || !ok || got != cachetest.Entry(1).Answer {
+	if got, ok, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); err != nil || !ok || got != newEntry(1).Answer {
 		t.Errorf("Get = %+v, %v, %v", got, ok, err)
 	}
-	if err := cachetest.Put(t.Context(), s, cachetest.Entry(2)); err != nil {
+	if err := putEntry(t.Context(), s, newEntry(2)); err != nil {
 		t.Errorf("Put: %v", err)
 	}
 }

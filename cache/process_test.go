@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 // Some tests need other processes: the test binary starts itself, and this
@@ -75,7 +74,7 @@ func child(task []string) error {
 	for range cap(failures) {
 		wg.Go(func() {
 			for n := int(next.Add(1)); n < to; n = int(next.Add(1)) {
-				if err := cachetest.Put(ctx, s, childEntry(name, n)); err != nil {
+				if err := putEntry(ctx, s, childEntry(name, n)); err != nil {
 					failures <- err
 					return
 				}
@@ -92,7 +91,7 @@ func child(task []string) error {
 }
 
 func childEntry(name string, n int) cache.Entry {
-	e := cachetest.Entry(n)
+	e := newEntry(n)
 	e.Text = fmt.Sprintf("answer %d of %s %s", n, name, strings.Repeat("long ", n%700))
 	return e
 }
@@ -191,7 +190,7 @@ func checkStored(t *testing.T, file string, stored map[int]bool, opts ...cache.O
 	}
 	for n := range stored {
 		want := childEntry("child", n)
-		if e, ok, err := cachetest.Get(t.Context(), s, want.Request.Key()); err != nil || !ok || e != want.Answer {
+		if e, ok, err := getAnswer(t.Context(), s, want.Request.Key()); err != nil || !ok || e != want.Answer {
 			t.Errorf("entry %d, whose Put had returned: %v, %v", n, ok, err)
 		}
 	}
@@ -230,7 +229,7 @@ func shareBetweenProcesses(t *testing.T, where string) {
 	wg.Wait()
 	s := place(where)(t)
 	for n := range 500 {
-		e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(n).Request.Key())
+		e, ok, err := getAnswer(t.Context(), s, newEntry(n).Request.Key())
 		if err != nil || !ok {
 			t.Fatalf("entry %d: %v, %v", n, ok, err)
 		}
@@ -261,7 +260,7 @@ func claimsOfAKilledProcess(t *testing.T, where string) {
 	before := place(where)(t)
 	keys := make([]cache.Key, n)
 	for i := range keys {
-		keys[i] = cachetest.Entry(i).Request.Key()
+		keys[i] = newEntry(i).Request.Key()
 	}
 	// This store looks for dead processes before it claims for the first
 	// time; the other, which is opened below, after that.

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 var sampleRequest = cache.Request{
@@ -155,9 +154,9 @@ func FuzzParseParams(f *testing.F) {
 		if again, err := cache.ParseParams(string(p)); err != nil || again != p {
 			t.Fatalf("%q gives %q, and that gives %q, %v", s, p, again, err)
 		}
-		e := cachetest.Entry(1)
+		e := newEntry(1)
 		e.Request.Params = p
-		if err := cachetest.Put(t.Context(), cache.NewMemory(), e); err != nil {
+		if err := putEntry(t.Context(), cache.NewMemory(), e); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 // opener opens stores over one and the same database.
@@ -47,13 +46,13 @@ func claimsOfTwo(t *testing.T, open opener) {
 	b.claim("2 4 1", "no yes no")
 	a.claim("1 4", "yes no")
 	// Put releases, but there is an answer then.
-	mustPut(t, sa, cachetest.Entry(1))
+	mustPut(t, sa, newEntry(1))
 	b.claim("1 2", "no no")
-	if got := mustGet(t, sb, cachetest.Entry(1).Request); got != cachetest.Entry(1).Answer {
+	if got := mustGet(t, sb, newEntry(1).Request); got != newEntry(1).Answer {
 		t.Errorf("got %+v", got)
 	}
 	// An answer from elsewhere counts against the holder too.
-	mustPut(t, sb, cachetest.Entry(3))
+	mustPut(t, sb, newEntry(3))
 	a.claim("3 2", "no yes")
 	a.release("2 9")
 	b.release("3") // of which nothing is left
@@ -129,7 +128,7 @@ func claimAbandoned(t *testing.T, open opener) {
 	// If it was not dead after all, it learns that the claims are lost, and
 	// its answer is welcome.
 	claimer{t, sa}.claim("1 4", "no yes")
-	mustPut(t, sa, cachetest.Entry(1))
+	mustPut(t, sa, newEntry(1))
 	claimer{t, sb}.claim("1 4", "no no")
 }
 
@@ -162,7 +161,7 @@ func askedOnce(t *testing.T, open opener) {
 	const keys, workers = 150, 8
 	var asked [keys]atomic.Int64
 	get := func(s *cache.Database, n int) error {
-		key := []cache.Key{cachetest.Entry(n).Request.Key()}
+		key := []cache.Key{newEntry(n).Request.Key()}
 		for {
 			_, found, err := cache.NewAnswers(s).Get(t.Context(), key)
 			if err != nil || found[0] {
@@ -174,7 +173,7 @@ func askedOnce(t *testing.T, open opener) {
 			}
 			if granted[0] {
 				asked[n].Add(1)
-				return cachetest.Put(t.Context(), s, cachetest.Entry(n))
+				return putEntry(t.Context(), s, newEntry(n))
 			}
 			time.Sleep(time.Millisecond)
 		}
@@ -208,7 +207,7 @@ func openedAtOnce(t *testing.T, open opener) {
 			if s == nil {
 				return // the failure is told
 			}
-			if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
+			if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
 				t.Errorf("Put: %v", err)
 			}
 		})
@@ -216,7 +215,7 @@ func openedAtOnce(t *testing.T, open opener) {
 	wg.Wait()
 	s := open(t)
 	for i := range 6 {
-		mustGet(t, s, cachetest.Entry(i).Request)
+		mustGet(t, s, newEntry(i).Request)
 	}
 }
 
@@ -227,7 +226,7 @@ func prune(t *testing.T, open opener) {
 	}
 	day := func(n int) time.Time { return time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC) }
 	for i := range 12 {
-		e := cachetest.Entry(i)
+		e := newEntry(i)
 		e.Created = day(1 + i) // 1 January to 12 January
 		e.Request.Model = []string{"model-a", "model-b", "modèle ?\x00"}[i%3]
 		switch i {
@@ -273,7 +272,7 @@ func prune(t *testing.T, open opener) {
 	if err := cache.NewScores(s).Put(t.Context(), [][32]byte{{1}, {2}}, [][]byte{{1}, {2}}); err != nil {
 		t.Fatal(err)
 	}
-	mustPut(t, s, cachetest.Entry(2))
+	mustPut(t, s, newEntry(2))
 	if got, err := s.Prune(t.Context(), cache.Prune{Kind: cache.ScoreRecord, Model: "m"}); err == nil {
 		t.Errorf("Prune of the scores of a model = %+v", got)
 	}
@@ -284,8 +283,8 @@ func prune(t *testing.T, open opener) {
 		t.Errorf("Prune of an endpoint = %+v, %v", got, err)
 	}
 	// What is gone can be stored again.
-	mustPut(t, s, cachetest.Entry(1))
-	mustGet(t, s, cachetest.Entry(1).Request)
+	mustPut(t, s, newEntry(1))
+	mustGet(t, s, newEntry(1).Request)
 	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 1 || len(r.Problems) > 0 {
 		t.Errorf("Verify = %+v, %v", r, err)
 	}
@@ -293,9 +292,9 @@ func prune(t *testing.T, open opener) {
 
 func readOnly(t *testing.T, open opener) {
 	s := open(t)
-	mustPut(t, s, cachetest.Entry(1))
+	mustPut(t, s, newEntry(1))
 	r := open(t, cache.ReadOnly())
-	if got := mustGet(t, r, cachetest.Entry(1).Request); got != cachetest.Entry(1).Answer {
+	if got := mustGet(t, r, newEntry(1).Request); got != newEntry(1).Answer {
 		t.Errorf("got %+v", got)
 	}
 	if _, found, err := cache.NewAnswers(r).Get(t.Context(), keysOf(t, "2 1")); err != nil || found[0] || !found[1] {
@@ -305,7 +304,7 @@ func readOnly(t *testing.T, open opener) {
 		t.Errorf("Prune = %+v, %v", got, err)
 	}
 	for what, do := range map[string]func() error{
-		"Put":     func() error { return cachetest.Put(t.Context(), r, cachetest.Entry(2)) },
+		"Put":     func() error { return putEntry(t.Context(), r, newEntry(2)) },
 		"Claim":   func() error { _, err := r.Claim(t.Context(), keysOf(t, "2")); return err },
 		"Release": func() error { return r.Release(t.Context(), keysOf(t, "2")) },
 		"Prune":   func() error { _, err := r.Prune(t.Context(), cache.Prune{Model: "model-a"}); return err },
@@ -318,7 +317,7 @@ func readOnly(t *testing.T, open opener) {
 
 func closed(t *testing.T, open opener) {
 	s := open(t)
-	mustPut(t, s, cachetest.Entry(1))
+	mustPut(t, s, newEntry(1))
 	claimer{t, s}.claim("2", "yes")
 	for range 2 {
 		if err := s.Close(); err != nil {
@@ -326,9 +325,9 @@ func closed(t *testing.T, open opener) {
 		}
 	}
 	for what, do := range map[string]func() error{
-		"Get":     func() error { _, _, err := cachetest.Get(t.Context(), s, cachetest.Entry(1).Request.Key()); return err },
+		"Get":     func() error { _, _, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); return err },
 		"GetMany": func() error { _, _, err := cache.NewAnswers(s).Get(t.Context(), keysOf(t, "1")); return err },
-		"Put":     func() error { return cachetest.Put(t.Context(), s, cachetest.Entry(2)) },
+		"Put":     func() error { return putEntry(t.Context(), s, newEntry(2)) },
 		"Claim":   func() error { _, err := s.Claim(t.Context(), keysOf(t, "2")); return err },
 		"Release": func() error { return s.Release(t.Context(), keysOf(t, "2")) },
 		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
@@ -345,22 +344,6 @@ func closed(t *testing.T, open opener) {
 			t.Errorf("%s = %v, want ErrClosed", what, err)
 		}
 	}
-}
-
-func mustPut(t *testing.T, s cache.Store, e cache.Entry) {
-	t.Helper()
-	if err := cachetest.Put(t.Context(), s, e); err != nil {
-		t.Fatalf("Put: %v", err)
-	}
-}
-
-func mustGet(t *testing.T, s cache.Store, r cache.Request) cache.Answer {
-	t.Helper()
-	a, ok, err := cachetest.Get(t.Context(), s, r.Key())
-	if err != nil || !ok {
-		t.Fatalf("Get = %v, %v, want an answer", ok, err)
-	}
-	return a
 }
 
 // claimer writes claims as numbers of entries.
@@ -399,7 +382,7 @@ func keysOf(t *testing.T, numbers string) []cache.Key {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys = append(keys, cachetest.Entry(n).Request.Key())
+		keys = append(keys, newEntry(n).Request.Key())
 	}
 	return keys
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/cache/cachetest"
 )
 
 // filled returns a cache file at rest with n entries.
@@ -28,7 +27,7 @@ func filled(t testing.TB, n int) string {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			if err := cachetest.Put(t.Context(), s, cachetest.Entry(i)); err != nil {
+			if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -89,8 +88,8 @@ func TestSQLiteKeepsEntries(t *testing.T) {
 	}
 	s := open(t, file)
 	for i := range 300 {
-		e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(i).Request.Key())
-		if err != nil || !ok || e != cachetest.Entry(i).Answer {
+		e, ok, err := getAnswer(t.Context(), s, newEntry(i).Request.Key())
+		if err != nil || !ok || e != newEntry(i).Answer {
 			t.Fatalf("entry %d = %+v, %v, %v", i, e, ok, err)
 		}
 	}
@@ -103,9 +102,9 @@ func TestSQLiteClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, _, err := cachetest.Get(t.Context(), s, cachetest.Entry(0).Request.Key())
+	_, _, err := getAnswer(t.Context(), s, newEntry(0).Request.Key())
 	wantError(t, err, cache.ErrClosed)
-	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(0)), cache.ErrClosed)
+	wantError(t, putEntry(t.Context(), s, newEntry(0)), cache.ErrClosed)
 	_, err = s.Stats(t.Context())
 	wantError(t, err, cache.ErrClosed)
 	_, err = s.Verify(t.Context())
@@ -165,7 +164,7 @@ func TestOpenOddNames(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		if err := errors.Join(cachetest.Put(t.Context(), s, cachetest.Entry(1)), s.Close()); err != nil {
+		if err := errors.Join(putEntry(t.Context(), s, newEntry(1)), s.Close()); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 		if got := names(t, dir); got != name {
@@ -224,14 +223,14 @@ func TestFull(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.db")
 	s := open(t, file, cache.MaxPages(40))
 	big := func(i int) cache.Entry {
-		e := cachetest.Entry(i)
+		e := newEntry(i)
 		e.Text = strings.Repeat("long ", 2000)
 		return e
 	}
 	var stored []int
 	var failure error
 	for i := range 100 {
-		if failure = cachetest.Put(t.Context(), s, big(i)); failure != nil {
+		if failure = putEntry(t.Context(), s, big(i)); failure != nil {
 			break
 		}
 		stored = append(stored, i)
@@ -245,17 +244,17 @@ func TestFull(t *testing.T) {
 	for i := range 20 {
 		wg.Go(func() {
 			if i == 0 {
-				if err := cachetest.Put(t.Context(), s, big(0)); err != nil {
+				if err := putEntry(t.Context(), s, big(0)); err != nil {
 					t.Errorf("Put of a stored entry: %v", err)
 				}
-			} else if err := cachetest.Put(t.Context(), s, big(200+i)); !errors.Is(err, cache.ErrFull) {
+			} else if err := putEntry(t.Context(), s, big(200+i)); !errors.Is(err, cache.ErrFull) {
 				t.Errorf("Put = %v, want ErrFull", err)
 			}
 		})
 	}
 	wg.Wait()
 	for _, i := range stored {
-		if e, ok, err := cachetest.Get(t.Context(), s, big(i).Request.Key()); err != nil || !ok || e != big(i).Answer {
+		if e, ok, err := getAnswer(t.Context(), s, big(i).Request.Key()); err != nil || !ok || e != big(i).Answer {
 			t.Errorf("entry %d after ErrFull: %v, %v", i, ok, err)
 		}
 	}
@@ -266,7 +265,7 @@ func TestFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = open(t, file) // with space again
-	if err := cachetest.Put(t.Context(), s, big(99)); err != nil {
+	if err := putEntry(t.Context(), s, big(99)); err != nil {
 		t.Error(err)
 	}
 }
@@ -277,11 +276,11 @@ func TestReplacedFile(t *testing.T) {
 	if err := os.Rename(file, file+".away"); err != nil {
 		t.Skipf("an open file cannot be moved here: %v", err)
 	}
-	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(5)), cache.ErrReplaced, file)
+	wantError(t, putEntry(t.Context(), s, newEntry(5)), cache.ErrReplaced, file)
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(6)), cache.ErrReplaced, file)
+	wantError(t, putEntry(t.Context(), s, newEntry(6)), cache.ErrReplaced, file)
 }
 
 func TestReadOnly(t *testing.T) {
@@ -291,8 +290,8 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, file, cache.ReadOnly())
-	wantError(t, cachetest.Put(t.Context(), s, cachetest.Entry(5)), cache.ErrReadOnly, file)
-	if e, ok, err := cachetest.Get(t.Context(), s, cachetest.Entry(1).Request.Key()); err != nil || !ok || e != cachetest.Entry(1).Answer {
+	wantError(t, putEntry(t.Context(), s, newEntry(5)), cache.ErrReadOnly, file)
+	if e, ok, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); err != nil || !ok || e != newEntry(1).Answer {
 		t.Errorf("Get = %+v, %v, %v", e, ok, err)
 	}
 	if st, err := s.Stats(t.Context()); err != nil || st.Entries != 3 {
@@ -316,10 +315,10 @@ func TestReadOnly(t *testing.T) {
 func TestReadOnlyBesideWriter(t *testing.T) {
 	file := filled(t, 1)
 	w, r := open(t, file), open(t, file, cache.ReadOnly())
-	if err := cachetest.Put(t.Context(), w, cachetest.Entry(7)); err != nil {
+	if err := putEntry(t.Context(), w, newEntry(7)); err != nil {
 		t.Fatal(err)
 	}
-	if e, ok, err := cachetest.Get(t.Context(), r, cachetest.Entry(7).Request.Key()); err != nil || !ok || e != cachetest.Entry(7).Answer {
+	if e, ok, err := getAnswer(t.Context(), r, newEntry(7).Request.Key()); err != nil || !ok || e != newEntry(7).Answer {
 		t.Errorf("Get = %+v, %v, %v", e, ok, err)
 	}
 }
@@ -333,7 +332,7 @@ func TestStats(t *testing.T) {
 	}
 	var prompts, answers int64
 	for i := range 4 {
-		e := cachetest.Entry(i)
+		e := newEntry(i)
 		e.Request.Prompt += "\x00é"
 		switch i {
 		case 1:
@@ -345,7 +344,7 @@ func TestStats(t *testing.T) {
 		}
 		prompts += int64(len(e.Request.Prompt))
 		answers += int64(len(e.Text))
-		if err := cachetest.Put(t.Context(), s, e); err != nil {
+		if err := putEntry(t.Context(), s, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -362,7 +361,7 @@ func TestStats(t *testing.T) {
 		PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
 		Kinds:  []cache.Count{{Name: "chat", Entries: 3}, {Name: "completions", Entries: 1}},
 		Models: []cache.Count{{Name: "model-a", Entries: 3}, {Name: "model-b", Entries: 1}},
-		Oldest: cachetest.Entry(0).Created, Newest: cachetest.Entry(2).Created,
+		Oldest: newEntry(0).Created, Newest: newEntry(2).Created,
 		Records: []cache.Count{{Name: "answer", Entries: 4}},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -375,10 +374,10 @@ func TestPruneShrinks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.db")
 	s, reader := open(t, file), open(t, file)
 	for i := range 200 {
-		e := cachetest.Entry(i)
+		e := newEntry(i)
 		e.Request.Model = []string{"kept", "pruned"}[min(i, 1)]
 		e.Text = strings.Repeat("long ", 1000)
-		if err := cachetest.Put(t.Context(), s, e); err != nil {
+		if err := putEntry(t.Context(), s, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -398,7 +397,7 @@ func TestPruneShrinks(t *testing.T) {
 		}
 	}
 	for _, c := range []*cache.Database{s, reader} {
-		if err := cachetest.Put(t.Context(), c, cachetest.Entry(5)); err != nil {
+		if err := putEntry(t.Context(), c, newEntry(5)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -19,42 +19,50 @@ import (
 	"time"
 )
 
-// programs is the folder of the two programs, which TestMain removes.
-var programs = sync.OnceValues(func() (string, error) {
+// program is the folder of the program, which TestMain removes.
+var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "refract-load")
 	if err != nil {
 		return "", err
 	}
-	for name, from := range map[string]string{"refract": "../../cmd/refract", "server": "./server"} {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), from).CombinedOutput(); err != nil {
-			_ = os.RemoveAll(dir)
-			return "", fmt.Errorf("go build %s: %w\n%s", from, err, out)
-		}
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "refract"), "../../cmd/refract").CombinedOutput(); err != nil {
+		_ = os.RemoveAll(dir)
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return dir, nil
 })
 
 var built bool
 
+// asServer is the environment variable with which the test binary is a server.
+const asServer = "REFRACT_LOAD_SERVER"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		if err := serverMain(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	if built {
-		if dir, err := programs(); err == nil {
+		if dir, err := program(); err == nil {
 			_ = os.RemoveAll(dir)
 		}
 	}
 	os.Exit(code)
 }
 
-// command is one of our programs.
-func command(tb testing.TB, core int, name string, args ...string) *exec.Cmd {
+// refractCommand is a command of the program.
+func refractCommand(tb testing.TB, args ...string) *exec.Cmd {
 	tb.Helper()
 	built = true
-	dir, err := programs()
+	dir, err := program()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return pinned(tb, core, filepath.Join(dir, name), args...)
+	return pinned(tb, 0, filepath.Join(dir, "refract"), args...)
 }
 
 // pinned is a program, on a core of its own where it is measured.
@@ -72,7 +80,12 @@ type server struct{ url string }
 
 func startServer(tb testing.TB, args ...string) *server {
 	tb.Helper()
-	cmd := command(tb, 1, "server", args...)
+	self, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := pinned(tb, 1, self, args...)
+	cmd.Env = append(os.Environ(), asServer+"=1")
 	stdin, err := cmd.StdinPipe() // it ends when this closes
 	if err != nil {
 		tb.Fatal(err)
@@ -198,7 +211,7 @@ func (j *job) start(tb testing.TB, url, cache, output string, more ...string) *r
 	tb.Helper()
 	args := append([]string{"expand", "jsonl:" + j.input, "--model", "m", "--base-url", url,
 		"--cache", filepath.Join(j.dir, cache), "-o", filepath.Join(j.dir, output)}, j.flags...)
-	r := &run{cmd: command(tb, 0, "refract", append(args, more...)...), ended: make(chan error, 1), begun: time.Now()}
+	r := &run{cmd: refractCommand(tb, append(args, more...)...), ended: make(chan error, 1), begun: time.Now()}
 	if _, measured := tb.(*testing.B); measured {
 		r.cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	}

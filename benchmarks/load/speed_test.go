@@ -116,20 +116,11 @@ func BenchmarkPieces(b *testing.B) {
 	j := newJob(b, size(5_000))
 	srv := startServer(b, "-latency", latency.String())
 	for b.Loop() {
-		before, calls := processCPU(b), srv.stats(b).Calls
+		before, calls := processCPU(), srv.stats(b).Calls
 		begun := time.Now()
 		expand(b, j, srv, filepath.Join(j.dir, fmt.Sprintf("%d.sqlite", begun.UnixNano())))
-		report(b, srv.stats(b).Calls-calls, time.Since(begun), processCPU(b)-before)
+		report(b, srv.stats(b).Calls-calls, time.Since(begun), processCPU()-before)
 	}
-}
-
-func processCPU(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func expand(b *testing.B, j *job, srv *server, file string) {

@@ -1,14 +1,14 @@
 //go:build unix
 
-package main
+package load_test
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is what this process has used.
-func cpuTime() time.Duration {
+// processCPU is what this process has used.
+func processCPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0

@@ -1,4 +1,4 @@
-package main
+package load_test
 
 import (
 	"encoding/json"
@@ -83,7 +83,7 @@ func TestStorms(t *testing.T) {
 
 // Every call is counted once, and is either answered or one of the failures.
 func TestServerCounts(t *testing.T) {
-	s := &server{schedule: schedule{seed: 1, rate: 0.3, first: 1}, keep: true, attempts: map[string]int{}, injected: map[string]int{}}
+	s := &modelServer{schedule: schedule{seed: 1, rate: 0.3, first: 1}, keep: true, attempts: map[string]int{}, injected: map[string]int{}}
 	for _, k := range kinds() {
 		if k.name == "500" || k.name == "wrong-type" {
 			s.kinds = append(s.kinds, k)

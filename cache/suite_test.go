@@ -1,6 +1,4 @@
-// Package cachetest is the conformance suite of [cache.Store]: every
-// implementation passes it.
-package cachetest
+package cache_test
 
 import (
 	"bytes"
@@ -24,31 +22,31 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// Run tests a kind of store. Open returns a new, empty one; it registers its
-// own clean-up.
-func Run(t *testing.T, open func(t *testing.T) cache.Store) {
+// runSuite is the conformance suite of cache.Store, which every implementation
+// passes. Open returns a new, empty store; it registers its own clean-up.
+func runSuite(t *testing.T, open func(t *testing.T) cache.Store) {
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, func(*testing.T) cache.Store)
 	}{
-		{"exact", exact},
-		{"first answer stays", firstStays},
-		{"refused", refused},
-		{"cancelled", cancelled},
-		{"concurrent", concurrent},
-		{"model", model},
-		{"model of records", bytesModel},
-		{"scores", scores},
-		{"export and import", exportImport},
-		{"many", many},
-		{"claims", claims},
+		{"exact", suiteExact},
+		{"first answer stays", suiteFirstStays},
+		{"refused", suiteRefused},
+		{"cancelled", suiteCancelled},
+		{"concurrent", suiteConcurrent},
+		{"model", suiteModel},
+		{"model of records", suiteRecords},
+		{"scores", suiteScores},
+		{"export and import", suiteExportImport},
+		{"many", suiteMany},
+		{"claims", suiteClaims},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}
 }
 
-// Entry returns a sound entry that differs for every n.
-func Entry(n int) cache.Entry {
+// newEntry returns a sound entry that differs for every n.
+func newEntry(n int) cache.Entry {
 	return cache.Entry{
 		Request: cache.Request{
 			Kind: cache.KindChat, Model: "model-a", Revision: "r1",
@@ -65,8 +63,8 @@ func Entry(n int) cache.Entry {
 	}
 }
 
-// Generator draws sound entries, hostile texts among them.
-func Generator() *rapid.Generator[cache.Entry] {
+// entryGenerator draws sound entries, hostile texts among them.
+func entryGenerator() *rapid.Generator[cache.Entry] {
 	text := rapid.OneOf(
 		rapid.String(),
 		rapid.SampledFrom([]string{"", "\x00", "a\x00b\x00", "\ufeff", "\r\n", "\u2028", "\ufffd", "'; DROP TABLE answers; --", "\U0010ffff"}),
@@ -104,14 +102,14 @@ func Generator() *rapid.Generator[cache.Entry] {
 	})
 }
 
-// Put stores an entry.
-func Put(ctx context.Context, s cache.Store, e cache.Entry) error {
+// putEntry stores an entry.
+func putEntry(ctx context.Context, s cache.Store, e cache.Entry) error {
 	_, err := cache.NewAnswers(s).Put(ctx, e)
 	return err
 }
 
-// Get returns the answer of a key, and whether there is one.
-func Get(ctx context.Context, s cache.Store, key cache.Key) (cache.Answer, bool, error) {
+// getAnswer returns the answer of a key, and whether there is one.
+func getAnswer(ctx context.Context, s cache.Store, key cache.Key) (cache.Answer, bool, error) {
 	answers, found, err := cache.NewAnswers(s).Get(ctx, []cache.Key{key})
 	if err != nil {
 		return cache.Answer{}, false, err
@@ -121,21 +119,21 @@ func Get(ctx context.Context, s cache.Store, key cache.Key) (cache.Answer, bool,
 
 func mustPut(t testing.TB, s cache.Store, e cache.Entry) {
 	t.Helper()
-	if err := Put(t.Context(), s, e); err != nil {
+	if err := putEntry(t.Context(), s, e); err != nil {
 		t.Fatalf("Put: %v", err)
 	}
 }
 
 func mustGet(t testing.TB, s cache.Store, r cache.Request) cache.Answer {
 	t.Helper()
-	e, ok, err := Get(t.Context(), s, r.Key())
+	e, ok, err := getAnswer(t.Context(), s, r.Key())
 	if err != nil || !ok {
 		t.Fatalf("Get = %v, %v, want an entry", ok, err)
 	}
 	return e
 }
 
-func exact(t *testing.T, open func(*testing.T) cache.Store) {
+func suiteExact(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	for i, change := range []func(*cache.Entry){
 		func(e *cache.Entry) {},
@@ -150,7 +148,7 @@ func exact(t *testing.T, open func(*testing.T) cache.Store) {
 		func(e *cache.Entry) { e.Created = e.Created.In(time.FixedZone("east", 3*3600)) },
 		func(e *cache.Entry) { e.Created = time.Now() }, // with a monotonic reading
 	} {
-		want := Entry(i)
+		want := newEntry(i)
 		change(&want)
 		mustPut(t, s, want)
 		if !want.Created.IsZero() {
@@ -163,13 +161,13 @@ func exact(t *testing.T, open func(*testing.T) cache.Store) {
 }
 
 // firstStays: Put returns the first answer, be it missing, as Get does.
-func firstStays(t *testing.T, open func(*testing.T) cache.Store) {
+func suiteFirstStays(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	for i, change := range []func(first *cache.Entry){
 		func(first *cache.Entry) {},
 		func(first *cache.Entry) { first.Text, first.HasText = "", false },
 	} {
-		first, second := Entry(i), Entry(i)
+		first, second := newEntry(i), newEntry(i)
 		second.Text = "another answer"
 		change(&first)
 		for _, e := range []cache.Entry{first, first, second} {
@@ -183,15 +181,15 @@ func firstStays(t *testing.T, open func(*testing.T) cache.Store) {
 		}
 	}
 	// In one call, too.
-	first, second := Entry(5), Entry(5)
+	first, second := newEntry(5), newEntry(5)
 	second.Text = "another answer"
-	got, err := cache.NewAnswers(s).Put(t.Context(), first, second, Entry(6), first)
-	if err != nil || got[0] != first.Answer || got[1] != first.Answer || got[2] != Entry(6).Answer || got[3] != first.Answer {
+	got, err := cache.NewAnswers(s).Put(t.Context(), first, second, newEntry(6), first)
+	if err != nil || got[0] != first.Answer || got[1] != first.Answer || got[2] != newEntry(6).Answer || got[3] != first.Answer {
 		t.Errorf("Put = %+v, %v", got, err)
 	}
 }
 
-func refused(t *testing.T, open func(*testing.T) cache.Store) {
+func suiteRefused(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	const bad = "a\xffb"
 	for _, test := range []struct {
@@ -216,43 +214,43 @@ func refused(t *testing.T, open func(*testing.T) cache.Store) {
 		{"marked as missing", func(e *cache.Entry) { e.HasText = false }},
 		{"out of range", func(e *cache.Entry) { e.Created = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC) }},
 	} {
-		e := Entry(1)
+		e := newEntry(1)
 		test.change(&e)
-		if err := Put(t.Context(), s, e); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("Put(%+v) = %v, want an error with %q", e, err, test.want)
+		if err := putEntry(t.Context(), s, e); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("putEntry(%+v) = %v, want an error with %q", e, err, test.want)
 		}
-		if a, ok, err := Get(t.Context(), s, e.Request.Key()); err != nil || ok {
+		if a, ok, err := getAnswer(t.Context(), s, e.Request.Key()); err != nil || ok {
 			t.Errorf("Get of what was refused = %+v, %v", a, err)
 		}
 	}
 }
 
-func cancelled(t *testing.T, open func(*testing.T) cache.Store) {
+func suiteCancelled(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
-	mustPut(t, s, Entry(1))
-	mustGet(t, s, Entry(1).Request)
+	mustPut(t, s, newEntry(1))
+	mustGet(t, s, newEntry(1).Request)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := Get(ctx, s, Entry(1).Request.Key()); !errors.Is(err, context.Canceled) {
+	if _, _, err := getAnswer(ctx, s, newEntry(1).Request.Key()); !errors.Is(err, context.Canceled) {
 		t.Errorf("Get = %v, want context.Canceled", err)
 	}
-	if err := Put(ctx, s, Entry(2)); !errors.Is(err, context.Canceled) {
+	if err := putEntry(ctx, s, newEntry(2)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put = %v, want context.Canceled", err)
 	}
-	mustGet(t, s, Entry(1).Request) // the store works on
-	mustPut(t, s, Entry(2))
-	mustGet(t, s, Entry(2).Request)
+	mustGet(t, s, newEntry(1).Request) // the store works on
+	mustPut(t, s, newEntry(2))
+	mustGet(t, s, newEntry(2).Request)
 }
 
-// concurrent puts the same entries from several goroutines, each with answers of
+// suiteConcurrent puts the same entries from several goroutines, each with answers of
 // its own, and reads them all: what was stored before is found, and one answer
 // of each counts for everybody.
-func concurrent(t *testing.T, open func(*testing.T) cache.Store) {
+func suiteConcurrent(t *testing.T, open func(*testing.T) cache.Store) {
 	answers := cache.NewAnswers(open(t))
 	const goroutines, n = 8, 40
 	keys := make([]cache.Key, n)
 	for i := range keys {
-		keys[i] = Entry(i).Request.Key()
+		keys[i] = newEntry(i).Request.Key()
 	}
 	seen := make([][n]cache.Answer, goroutines)
 	var wg sync.WaitGroup
@@ -260,7 +258,7 @@ func concurrent(t *testing.T, open func(*testing.T) cache.Store) {
 		wg.Go(func() {
 			for i := range n {
 				i = (i + g*5) % n
-				e := Entry(i)
+				e := newEntry(i)
 				e.Text = fmt.Sprintf("answer of %d", g)
 				kept, err := answers.Put(t.Context(), e)
 				if err != nil {
@@ -284,26 +282,26 @@ func concurrent(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// model compares the store with a map whose values are set once.
-func model(t *testing.T, open func(*testing.T) cache.Store) {
+// suiteModel compares the store with a map whose values are set once.
+func suiteModel(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	want := make(map[cache.Key]cache.Entry)
-	entries := Generator()
+	entries := entryGenerator()
 	rapid.Check(t, func(rt *rapid.T) {
 		e := entries.Draw(rt, "entry")
 		key := e.Request.Key()
-		got, ok, err := Get(t.Context(), s, key)
+		got, ok, err := getAnswer(t.Context(), s, key)
 		before, has := want[key]
 		if err != nil || ok != has || got != before.Answer {
 			rt.Fatalf("Get = %+v, %v, %v, want %+v, %v", got, ok, err, before, has)
 		}
-		if err := Put(t.Context(), s, e); err != nil {
+		if err := putEntry(t.Context(), s, e); err != nil {
 			rt.Fatal(err)
 		}
 		if !has {
 			want[key] = e
 		}
-		if got, ok, err = Get(t.Context(), s, key); err != nil || !ok || got != want[key].Answer {
+		if got, ok, err = getAnswer(t.Context(), s, key); err != nil || !ok || got != want[key].Answer {
 			rt.Fatalf("Get = %+v, %v, %v, want %+v", got, ok, err, want[key])
 		}
 	})
@@ -321,8 +319,8 @@ func model(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// bytesModel compares the records of the store with a map, under few keys.
-func bytesModel(t *testing.T, open func(*testing.T) cache.Store) {
+// suiteRecords compares the records of the store with a map, under few keys.
+func suiteRecords(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	want := make(map[cache.Key]cache.Record)
 	records := rapid.Custom(func(t *rapid.T) cache.Record {
@@ -406,8 +404,8 @@ func bytesModel(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// scores compares blocks with those that were stored last.
-func scores(t *testing.T, open func(*testing.T) cache.Store) {
+// suiteScores compares blocks with those that were stored last.
+func suiteScores(t *testing.T, open func(*testing.T) cache.Store) {
 	s := cache.NewScores(open(t))
 	const n = 3000
 	keys, values := make([][32]byte, n), make([][]byte, n)
@@ -431,11 +429,11 @@ func scores(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// exportImport carries the entries of a store that can list them to another.
-func exportImport(t *testing.T, open func(*testing.T) cache.Store) {
+// suiteExportImport carries the entries of a store that can list them to another.
+func suiteExportImport(t *testing.T, open func(*testing.T) cache.Store) {
 	from, to := open(t), open(t)
 	var want []cache.Entry
-	entries := Generator()
+	entries := entryGenerator()
 	for i := range 30 {
 		e := entries.Example(i)
 		mustPut(t, from, e)
@@ -469,9 +467,9 @@ func exportImport(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// many compares GetMany with what was stored, for numbers of keys around the
+// suiteMany compares GetMany with what was stored, for numbers of keys around the
 // sizes in which a store may read.
-func many(t *testing.T, open func(*testing.T) cache.Store) {
+func suiteMany(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	want := make(map[cache.Key]cache.Answer)
 	var keys []cache.Key
@@ -480,23 +478,23 @@ func many(t *testing.T, open func(*testing.T) cache.Store) {
 		key := e.Request.Key()
 		want[key], keys = mustGet(t, s, e.Request), append(keys, key)
 	}
-	hostile := Generator()
+	hostile := entryGenerator()
 	for i := range 30 {
 		put(hostile.Example(i))
 	}
 	var wg sync.WaitGroup
 	for i := range 600 {
-		e := Entry(i)
+		e := newEntry(i)
 		want[e.Request.Key()], keys = e.Answer, append(keys, e.Request.Key())
 		wg.Go(func() {
-			if err := Put(t.Context(), s, e); err != nil {
+			if err := putEntry(t.Context(), s, e); err != nil {
 				t.Errorf("Put: %v", err)
 			}
 		})
 	}
 	wg.Wait()
 	for i := range 200 { // absent
-		keys = append(keys, Entry(10_000+i).Request.Key())
+		keys = append(keys, newEntry(10_000+i).Request.Key())
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 700, 3000} {
@@ -517,10 +515,10 @@ func many(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// claims of a store that nobody else uses are granted where there is no value.
-func claims(t *testing.T, open func(*testing.T) cache.Store) {
+// suiteClaims of a store that nobody else uses are granted where there is no value.
+func suiteClaims(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
-	key := func(n int) cache.Key { return Entry(n).Request.Key() }
+	key := func(n int) cache.Key { return newEntry(n).Request.Key() }
 	claim := func(keys []cache.Key, want ...bool) {
 		t.Helper()
 		if got, err := s.Claim(t.Context(), keys); err != nil || !slices.Equal(got, want) {
@@ -533,8 +531,8 @@ func claims(t *testing.T, open func(*testing.T) cache.Store) {
 		t.Error(err)
 	}
 	claim([]cache.Key{key(1)}, true)
-	mustPut(t, s, Entry(1))
-	mustPut(t, s, Entry(5))
+	mustPut(t, s, newEntry(1))
+	mustPut(t, s, newEntry(5))
 	claim([]cache.Key{key(1), key(2), key(5), key(1)}, false, true, false, false)
 	claim(nil)
 }

@@ -1,11 +1,4 @@
-// Server is a model server for measurements and faults. It answers chat and
-// completions at /v1 with paraphrases of the prompt's reference, after a fixed
-// time. GET /stats tells what it did, and GET /calls every prompt in the order
-// of the calls, if it was started with -log.
-//
-// The first line on standard output is the base URL. It ends when standard
-// input does.
-package main
+package load_test
 
 import (
 	"bytes"
@@ -25,25 +18,14 @@ import (
 	"github.com/refract-eval/refract/llm/llmtest"
 )
 
-func main() {
-	s := &server{attempts: map[string]int{}, injected: map[string]int{}}
-	flag.DurationVar(&s.latency, "latency", 0, "time from a request to its answer")
-	flag.BoolVar(&s.keep, "log", false, "keep the prompts for /calls")
-	flag.Uint64Var(&s.seed, "seed", 1, "of the faults")
-	flag.Float64Var(&s.rate, "faults", 0, "share of attempts that fail")
-	flag.IntVar(&s.first, "first", 3, "attempts with a prompt that may fail")
-	flag.IntVar(&s.storm, "storm", 0, "every so many calls a storm of 429 begins")
-	flag.DurationVar(&s.storming, "storming", 500*time.Millisecond, "time that a storm takes")
-	flag.Float64Var(&s.slow, "slow", 0, "share of good answers that trickle in")
-	flag.Parse()
-	s.kinds = kinds()
-	if err := s.serve(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-type server struct {
+// modelServer is a model server for measurements and faults, in a process of its
+// own. It answers chat and completions at /v1 with paraphrases of the prompt's
+// reference, after a fixed time. GET /stats tells what it did, and GET /calls
+// every prompt in the order of the calls, if it was started with -log.
+//
+// The first line on standard output is the base URL. It ends when standard
+// input does.
+type modelServer struct {
 	schedule
 	latency time.Duration
 	slow    float64
@@ -56,7 +38,27 @@ type server struct {
 	log                  []string
 }
 
-func (s *server) serve() error {
+// serverMain is what the test binary does in place of the tests where it is
+// started as a server.
+func serverMain(args []string) error {
+	s := &modelServer{attempts: map[string]int{}, injected: map[string]int{}}
+	flags := flag.NewFlagSet("server", flag.ContinueOnError)
+	flags.DurationVar(&s.latency, "latency", 0, "time from a request to its answer")
+	flags.BoolVar(&s.keep, "log", false, "keep the prompts for /calls")
+	flags.Uint64Var(&s.seed, "seed", 1, "of the faults")
+	flags.Float64Var(&s.rate, "faults", 0, "share of attempts that fail")
+	flags.IntVar(&s.first, "first", 3, "attempts with a prompt that may fail")
+	flags.IntVar(&s.storm, "storm", 0, "every so many calls a storm of 429 begins")
+	flags.DurationVar(&s.storming, "storming", 500*time.Millisecond, "time that a storm takes")
+	flags.Float64Var(&s.slow, "slow", 0, "share of good answers that trickle in")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	s.kinds = kinds()
+	return s.serve()
+}
+
+func (s *modelServer) serve() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -92,7 +94,7 @@ type request struct {
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-func (s *server) answer(w http.ResponseWriter, hr *http.Request) {
+func (s *modelServer) answer(w http.ResponseWriter, hr *http.Request) {
 	begun := time.Now()
 	call := int(s.calls.Add(1) - 1)
 	for now := s.running.Add(1); ; {
@@ -152,7 +154,7 @@ func drip(w http.ResponseWriter, body []byte) {
 }
 
 // note counts a call, and gives its fault or nil.
-func (s *server) note(call int, prompt string) llmtest.Fault {
+func (s *modelServer) note(call int, prompt string) llmtest.Fault {
 	if !s.keep && s.rate == 0 && s.storm == 0 {
 		return nil
 	}
@@ -191,21 +193,13 @@ func appendAnswer(b []byte, prompt string, chat bool) []byte {
 		`"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`, object, before, quoted, after, in, out, in+out)
 }
 
-// Stats is what GET /stats answers.
-type Stats struct {
-	Calls    int            // requests for an answer, failures included
-	Most     int            // at one time
-	Injected map[string]int // failures by kind
-	CPU      float64        // seconds of this process
-}
-
-func (s *server) stats(w http.ResponseWriter, _ *http.Request) {
+func (s *modelServer) stats(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	writeJSON(w, Stats{Calls: int(s.calls.Load()), Most: int(s.most.Load()), Injected: s.injected, CPU: cpuTime().Seconds()})
+	writeJSON(w, stats{Calls: int(s.calls.Load()), Most: int(s.most.Load()), Injected: s.injected, CPU: processCPU().Seconds()})
 }
 
-func (s *server) list(w http.ResponseWriter, _ *http.Request) {
+func (s *modelServer) list(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	writeJSON(w, s.log)

@@ -2,8 +2,10 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // Number is a float64 that may be undefined: NaN, and null in JSON.
@@ -141,6 +143,37 @@ type NamedTable struct {
 	// of 30,000 cells"; "" where that is not known.
 	Coverage string
 	Notes    []string
+}
+
+// Add adds a row. A cell is a [Value] or what has one as its Cell, such as a
+// Number, a string, an int or a float64; nil is a missing value.
+func (t *NamedTable) Add(cells ...any) {
+	row := make([]Value, len(cells))
+	for i, c := range cells {
+		switch c := c.(type) {
+		case nil:
+		case Value:
+			row[i] = c
+		case interface{ Cell() Value }:
+			row[i] = c.Cell()
+		case string:
+			row[i] = String(c)
+		case int:
+			row[i] = Int(c)
+		case float64:
+			row[i] = Float(c)
+		default:
+			panic(fmt.Sprintf("report: a cell of type %T", c))
+		}
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// Note adds a line below the table, once.
+func (t *NamedTable) Note(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, n) {
+		t.Notes = append(t.Notes, n)
+	}
 }
 
 // Write shows the table in a format, its coverage as the first note. Wide shows

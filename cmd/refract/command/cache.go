@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,9 +57,7 @@ func (e *env) cacheStatsCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return e.list(&out, []report.Column{{Name: "what"}, {Name: "name"}, {Name: "value"}}, func(row func(...report.Value) error) error {
-					return statsRows(st, row)
-				})
+				return out.show(e, statsTable(st))
 			}, cache.ReadOnly())
 		},
 	}
@@ -66,50 +65,33 @@ func (e *env) cacheStatsCommand() *cobra.Command {
 	return cmd
 }
 
-func statsRows(st cache.Stats, row func(...report.Value) error) error {
-	number := func(n int64) report.Value { return report.String(fmt.Sprint(n)) }
+func statsTable(st cache.Stats) *report.NamedTable {
 	stamp := func(t time.Time) report.Value {
 		if t.IsZero() {
 			return report.Null()
 		}
 		return report.String(t.UTC().Format(time.RFC3339))
 	}
-	type line struct {
-		what  string
-		name  report.Value
-		value report.Value
-	}
-	lines := []line{
-		{"file", report.Null(), report.String(st.File)},
-		{"schema version", report.Null(), number(int64(st.SchemaVersion))},
-		{"bytes", report.Null(), number(st.Bytes)},
-		{"entries", report.Null(), number(st.Entries)},
-		{"entries without an answer", report.Null(), number(st.Missing)},
-		{"prompt tokens", report.Null(), number(st.PromptTokens)},
-		{"completion tokens", report.Null(), number(st.CompletionTokens)},
-		{"oldest", report.Null(), stamp(st.Oldest)},
-		{"newest", report.Null(), stamp(st.Newest)},
-	}
-	var other []cache.Count
-	for _, c := range st.Records {
-		if c.Name != cache.AnswerRecord {
-			other = append(other, c)
-		}
-	}
+	t := &report.NamedTable{Columns: []report.Column{{Name: "what"}, {Name: "name"}, {Name: "value"}}}
+	t.Add("file", nil, st.File)
+	t.Add("schema version", nil, fmt.Sprint(st.SchemaVersion))
+	t.Add("bytes", nil, fmt.Sprint(st.Bytes))
+	t.Add("entries", nil, fmt.Sprint(st.Entries))
+	t.Add("entries without an answer", nil, fmt.Sprint(st.Missing))
+	t.Add("prompt tokens", nil, fmt.Sprint(st.PromptTokens))
+	t.Add("completion tokens", nil, fmt.Sprint(st.CompletionTokens))
+	t.Add("oldest", nil, stamp(st.Oldest))
+	t.Add("newest", nil, stamp(st.Newest))
+	other := slices.DeleteFunc(slices.Clone(st.Records), func(c cache.Count) bool { return c.Name == cache.AnswerRecord })
 	for _, group := range []struct {
 		what   string
 		counts []cache.Count
 	}{{"entries of model", st.Models}, {"entries of endpoint", st.Kinds}, {"other records", other}} {
 		for _, c := range group.counts {
-			lines = append(lines, line{group.what, report.String(c.Name), number(c.Entries)})
+			t.Add(group.what, c.Name, fmt.Sprint(c.Entries))
 		}
 	}
-	for _, l := range lines {
-		if err := row(report.String(l.what), l.name, l.value); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t
 }
 
 func (e *env) cacheVerifyCommand() *cobra.Command {
@@ -132,18 +114,11 @@ is a problem; each is a row of the output.`,
 				if len(r.Problems) == 0 {
 					e.note("%s: %d entries, no problem", r.File, r.Entries)
 				}
-				err = e.list(&out, []report.Column{{Name: "key"}, {Name: "problem"}}, func(row func(...report.Value) error) error {
-					for _, p := range r.Problems {
-						key := report.Null()
-						if p.Key != "" {
-							key = report.String(p.Key)
-						}
-						if err := row(key, report.String(p.What)); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
+				t := &report.NamedTable{Columns: []report.Column{{Name: "key"}, {Name: "problem"}}}
+				for _, p := range r.Problems {
+					t.Add(report.StringOrNull(p.Key), p.What)
+				}
+				err = out.show(e, t)
 				if err == nil && len(r.Problems) > 0 {
 					err = fmt.Errorf("problems found in %s: %d, among entries: %d; 'refract cache export' saves what is sound", r.File, len(r.Problems), r.Entries)
 				}
@@ -259,8 +234,7 @@ while. A database uses the space for new entries.`,
 				if rule.DryRun {
 					e.note("nothing is deleted (--dry-run)")
 				}
-				return e.list(&out, []report.Column{{Name: "what"}, {Name: "before"}, {Name: "after"}, {Name: "pruned"}},
-					func(row func(...report.Value) error) error { return prunedRows(done, rule.DryRun, row) })
+				return out.show(e, prunedTable(done, rule.DryRun))
 			}, opts...)
 		},
 	}
@@ -274,18 +248,17 @@ while. A database uses the space for new entries.`,
 	return cmd
 }
 
-// prunedRows of a dry run state what would be left, but no size, which is not
+// prunedTable of a dry run states what would be left, but no size, which is not
 // known before.
-func prunedRows(p cache.Pruned, dry bool, row func(...report.Value) error) error {
-	number := func(n int64) report.Value { return report.String(fmt.Sprint(n)) }
-	if err := row(report.String("entries"), number(p.Entries), number(p.Entries-p.Pruned), number(p.Pruned)); err != nil {
-		return err
-	}
-	after, less := number(p.BytesAfter), number(p.BytesBefore-p.BytesAfter)
+func prunedTable(p cache.Pruned, dry bool) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{{Name: "what"}, {Name: "before"}, {Name: "after"}, {Name: "pruned"}}}
+	t.Add("entries", fmt.Sprint(p.Entries), fmt.Sprint(p.Entries-p.Pruned), fmt.Sprint(p.Pruned))
 	if dry {
-		after, less = report.Null(), report.Null()
+		t.Add("bytes", fmt.Sprint(p.BytesBefore), nil, nil)
+	} else {
+		t.Add("bytes", fmt.Sprint(p.BytesBefore), fmt.Sprint(p.BytesAfter), fmt.Sprint(p.BytesBefore-p.BytesAfter))
 	}
-	return row(report.String("bytes"), number(p.BytesBefore), after, less)
+	return t
 }
 
 // interruptible is a reader of standard input that ends with the context,

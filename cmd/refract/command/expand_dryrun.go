@@ -38,34 +38,22 @@ func (x *expander) foresee(ctx context.Context, e *env, cfg diversify.Config, ds
 	if o.Measured {
 		estimate = "by the stored answers"
 	}
-	count := func(n int) report.Value { return report.String(strconv.Itoa(n)) }
+	t := &report.NamedTable{Columns: []report.Column{{Name: "what"}, {Name: "value"}, {Name: "how"}}}
+	t.Add("segments", strconv.Itoa(o.Segments), "")
+	t.Add("references", strconv.Itoa(o.References), "")
+	t.Add("references without a text", strconv.Itoa(o.MissingReferences+o.EmptyReferences), "not expanded")
+	t.Add("answers", strconv.Itoa(all), "first ones; rejected and cut ones are asked for again")
+	t.Add("stored answers", strconv.Itoa(o.Stored), cache.Shown(x.cache))
+	t.Add("share without a call", share, "stored, or equal to another one")
+	t.Add("calls", strconv.Itoa(o.Needed), "")
+	t.Add("prompt tokens", strconv.Itoa(o.PromptTokens), "estimated "+estimate)
+	t.Add("completion tokens", strconv.Itoa(o.CompletionTokens), "estimated "+estimate)
+	t.Add("most completion tokens", strconv.Itoa(o.MostCompletionTokens), "calls × --max-tokens")
+	t.Add("cost", cost, "estimated, in the currency of --prices")
+	t.Add("most cost", most, "if every answer is as long as it may be")
 	out := x.output
 	out.path = "" // -o names the dataset
-	err = e.list(&out, []report.Column{{Name: "what"}, {Name: "value"}, {Name: "how"}}, func(row func(...report.Value) error) error {
-		for _, r := range []struct {
-			what  string
-			value report.Value
-			how   string
-		}{
-			{"segments", count(o.Segments), ""},
-			{"references", count(o.References), ""},
-			{"references without a text", count(o.MissingReferences + o.EmptyReferences), "not expanded"},
-			{"answers", count(all), "first ones; rejected and cut ones are asked for again"},
-			{"stored answers", count(o.Stored), cache.Shown(x.cache)},
-			{"share without a call", share, "stored, or equal to another one"},
-			{"calls", count(o.Needed), ""},
-			{"prompt tokens", count(o.PromptTokens), "estimated " + estimate},
-			{"completion tokens", count(o.CompletionTokens), "estimated " + estimate},
-			{"most completion tokens", count(o.MostCompletionTokens), "calls × --max-tokens"},
-			{"cost", cost, "estimated, in the currency of --prices"},
-			{"most cost", most, "if every answer is as long as it may be"},
-		} {
-			if err := row(report.String(r.what), r.value, report.String(r.how)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = out.show(e, t)
 	if err == nil && prices == nil {
 		e.note("the cost is not known: name the prices of the model with --prices")
 	}

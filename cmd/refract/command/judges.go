@@ -43,7 +43,11 @@ in place of the texts of a segment.`,
 				if prompt || hardened {
 					return usagef("--prompt and --hardened show the prompts of one judge: name it")
 				}
-				return e.list(&out, judgeColumns(), judgeRows)
+				t, err := judgeTable()
+				if err != nil {
+					return err
+				}
+				return out.show(e, t)
 			}
 			if out.formatGiven() {
 				return usagef("--format is for the list of judges; a definition is YAML, and prompts are text")
@@ -58,21 +62,17 @@ in place of the texts of a segment.`,
 	return cmd
 }
 
-func judgeColumns() []report.Column {
-	return []report.Column{
+func judgeTable() (*report.NamedTable, error) {
+	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "name"}, {Name: "options"}, {Name: "needs"},
 		{Name: "lower", Kind: report.KindFloat, Digits: 0}, {Name: "upper", Kind: report.KindFloat, Digits: 0},
 		{Name: "direction", Hide: true}, {Name: "endpoint", Hide: true}, {Name: "model"},
 		{Name: "source", Hide: true}, {Name: "description"},
-	}
-}
-
-func judgeRows(row func(...report.Value) error) error {
-	text := report.String
+	}}
 	for _, d := range judge.Builtin() {
 		r, err := d.Sample()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var options []string
 		for _, o := range d.Options {
@@ -82,18 +82,11 @@ func judgeRows(row func(...report.Value) error) error {
 				options = append(options, "["+o.Name+"]")
 			}
 		}
-		model := report.Null()
-		if d.Model != "" {
-			model = text(d.Model)
-		}
 		lower, upper, _, _ := r.Bounds()
-		err = row(text(d.Name), text(strings.Join(options, " ")), text(r.Needs()), orNull(lower), orNull(upper),
-			text(r.Direction().String()), text(string(r.Endpoint())), model, text(d.Source), text(d.Summary))
-		if err != nil {
-			return err
-		}
+		t.Add(d.Name, strings.Join(options, " "), r.Needs(), orNull(lower), orNull(upper), r.Direction().String(),
+			string(r.Endpoint()), report.StringOrNull(d.Model), d.Source, d.Summary)
 	}
-	return nil
+	return t, nil
 }
 
 // orNull leaves out a bound that is none.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,7 @@ Formats for programs have every option and the aggregators too.`,
 			if err != nil {
 				return err
 			}
-			return e.list(&out, metricColumns(), func(row func(...report.Value) error) error { return metricRows(all, format.ForPeople(), row) })
+			return out.show(e, metricTable(all, format.ForPeople()))
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append(e.registry().Names(), judge.Names()...), cobra.ShellCompDirectiveNoFileComp
@@ -81,33 +80,20 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 	return all, nil
 }
 
-func metricColumns() []report.Column {
-	return []report.Column{
+// metricTable has a row a metric, and for programs one an option and an
+// aggregator as well.
+func metricTable(all []listedMetric, people bool) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "kind"}, {Name: "name"}, {Name: "option", Hide: true}, {Name: "default", Hide: true}, {Name: "values", Hide: true},
 		{Name: "needs"}, {Name: "direction", Header: "better is"},
 		{Name: "lower", Kind: report.KindFloat, Hide: true}, {Name: "upper", Kind: report.KindFloat, Hide: true},
 		{Name: "description"},
-	}
-}
-
-func optionColumns() []report.Column {
-	return []report.Column{{Name: "option"}, {Name: "default"}, {Name: "values"}, {Name: "description"}}
-}
-
-// metricRows has a row a metric, and for programs one an option and an
-// aggregator as well.
-func metricRows(all []listedMetric, people bool, row func(...report.Value) error) error {
-	null, text := report.Null(), report.String
+	}}
 	for _, m := range all {
-		if err := row(text(m.kind), text(m.Name), null, null, report.StringOrNull(m.Tail), m.needs, m.direction, m.lower, m.upper, text(m.Summary)); err != nil {
-			return err
-		}
+		t.Add(m.kind, m.Name, nil, nil, report.StringOrNull(m.Tail), m.needs, m.direction, m.lower, m.upper, m.Summary)
 		for _, o := range m.Options {
-			if people {
-				break
-			}
-			if err := row(text("option"), text(m.Name), text(o.Key), text(o.Default), text(o.Values), null, null, null, null, text(o.Doc)); err != nil {
-				return err
+			if !people {
+				t.Add("option", m.Name, o.Key, o.Default, o.Values, nil, nil, nil, nil, o.Doc)
 			}
 		}
 	}
@@ -117,11 +103,9 @@ func metricRows(all []listedMetric, people bool, row func(...report.Value) error
 		}
 		name, parameter, _ := strings.Cut(d.Spec, ":")
 		key, value, _ := strings.Cut(parameter, "=")
-		if err := row(text("aggregator"), text(name), report.StringOrNull(key), report.StringOrNull(value), null, null, null, null, null, text(d.Text)); err != nil {
-			return err
-		}
+		t.Add("aggregator", name, report.StringOrNull(key), report.StringOrNull(value), nil, nil, nil, nil, nil, d.Text)
 	}
-	return nil
+	return t
 }
 
 // listOptions writes the options of a metric.
@@ -135,30 +119,11 @@ func (e *env) listOptions(out *output, all []listedMetric, name string) error {
 		if len(m.Options) == 0 {
 			e.note("%s has no options; it is written as %s", name, strings.TrimSuffix(name+":"+m.Tail, ":"))
 		}
-		return e.list(out, optionColumns(), func(row func(...report.Value) error) error {
-			for _, o := range m.Options {
-				if err := row(report.String(o.Key), report.String(o.Default), report.String(o.Values), report.String(o.Doc)); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		t := &report.NamedTable{Columns: []report.Column{{Name: "option"}, {Name: "default"}, {Name: "values"}, {Name: "description"}}}
+		for _, o := range m.Options {
+			t.Add(o.Key, o.Default, o.Values, o.Doc)
+		}
+		return out.show(e, t)
 	}
 	return usagef("%s", suggest.Unknown("metric", name, names))
-}
-
-// list writes a table whose rows are at hand.
-func (e *env) list(o *output, columns []report.Column, fill func(row func(...report.Value) error) error) error {
-	out, err := e.create(o.path)
-	if err != nil {
-		return err
-	}
-	w, err := o.table(out, columns, report.Options{})
-	if err != nil {
-		return err
-	}
-	if err := fill(w.Row); err != nil {
-		return err
-	}
-	return errors.Join(w.Close(), e.commit())
 }

@@ -95,6 +95,18 @@ func (o *output) table(w io.Writer, columns []report.Column, opts report.Options
 	return report.NewWriter(w, f, columns, opts)
 }
 
+// show writes a table as the output, and puts it in place.
+func (o *output) show(e *env, t *report.NamedTable) error {
+	out, err := e.create(o.path)
+	if err != nil {
+		return err
+	}
+	if err := o.whole(out, t); err != nil {
+		return err
+	}
+	return e.commit()
+}
+
 // whole writes a whole table.
 func (o *output) whole(w io.Writer, t *report.NamedTable) error {
 	f, err := o.kind()

@@ -34,9 +34,7 @@ texts of the segment.`,
 					return usagef("--prompts: %w", err)
 				}
 			}
-			return e.list(&out, []report.Column{
-				{Name: "set"}, {Name: "name"}, {Name: "language"}, {Name: "samples", Kind: report.KindInt}, {Name: "prompt"},
-			}, func(row func(...report.Value) error) error { return promptRows(prompts, row) })
+			return out.show(e, promptTable(prompts))
 		},
 	}
 	out.register(cmd)
@@ -72,7 +70,10 @@ func promptSet(name string) string {
 	return base
 }
 
-func promptRows(prompts []diversify.Prompt, row func(...report.Value) error) error {
+func promptTable(prompts []diversify.Prompt) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{
+		{Name: "set"}, {Name: "name"}, {Name: "language"}, {Name: "samples", Kind: report.KindInt}, {Name: "prompt"},
+	}}
 	known := map[string]bool{}
 	for _, p := range diversify.Prompts() {
 		known[p.Name] = true
@@ -85,9 +86,7 @@ func promptRows(prompts []diversify.Prompt, row func(...report.Value) error) err
 		if p.Samples > 0 {
 			samples = report.Int(p.Samples)
 		}
-		if err := row(report.String(set), report.String(p.Name), report.StringOrNull(p.Language), samples, report.String(p.Text)); err != nil {
-			return err
-		}
+		t.Add(set, p.Name, report.StringOrNull(p.Language), samples, p.Text)
 	}
-	return nil
+	return t
 }

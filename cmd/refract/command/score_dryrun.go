@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -29,32 +30,22 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, ms []m
 	if err := eng.Run(ctx, ds, func(*refract.SegmentScores) error { return nil }); err != nil {
 		return err
 	}
+	t := &report.NamedTable{Columns: []report.Column{{Name: "metric"}, {Name: "model"}}}
+	for _, name := range []string{"cells", "stored", "equal", "calls", "prompt_tokens", "most_completion_tokens"} {
+		t.Columns = append(t.Columns, report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInt})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "most_cost", Header: "most cost", Kind: report.KindFloat, Digits: 4})
+	for _, p := range plans {
+		o := p.Outlook()
+		cost := report.Null()
+		if price, ok := s.judging.prices[o.Model]; ok {
+			cost = report.Float(price.Cost(o.PromptTokens, o.MostCompletionTokens))
+		}
+		t.Add(p.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens, cost)
+	}
 	out := s.output
 	out.path = "" // -o names the scores
-	columns := []report.Column{{Name: "metric"}, {Name: "model"}}
-	for _, c := range []report.Column{
-		{Name: "cells"}, {Name: "stored"}, {Name: "equal"}, {Name: "calls"},
-		{Name: "prompt_tokens", Header: "prompt tokens"}, {Name: "most_completion_tokens", Header: "most completion tokens"},
-	} {
-		c.Kind = report.KindInt
-		columns = append(columns, c)
-	}
-	columns = append(columns, report.Column{Name: "most_cost", Header: "most cost", Kind: report.KindFloat, Digits: 4})
-	err = e.list(&out, columns, func(row func(...report.Value) error) error {
-		for _, p := range plans {
-			o := p.Outlook()
-			cost := report.Null()
-			if price, ok := s.judging.prices[o.Model]; ok {
-				cost = report.Float(price.Cost(o.PromptTokens, o.MostCompletionTokens))
-			}
-			err := row(report.String(p.Info().Name), report.String(o.Model), report.Int(o.Cells), report.Int(o.Stored), report.Int(o.Equal),
-				report.Int(o.Calls), report.Int(o.PromptTokens), report.Int(o.MostCompletionTokens), cost)
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = out.show(e, t)
 	if err == nil {
 		e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples and canaries are not counted, nor what stopping early saves", cache.Shown(s.cache))
 	}

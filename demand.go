@@ -79,14 +79,14 @@ func (d *demand) need(frames []*frame, order []int) metrics.Need {
 	}
 	n.Orders = make([][]int, len(frames))
 	for i, f := range frames {
-		n.Orders[i] = f.order(order, d.first)
+		n.Orders[i] = f.columnOrder(order, d.first)
 	}
 	return n
 }
 
-// order turns an order of a segment's columns into one of its block's: those
+// columnOrder turns an order of a segment's columns into one of its block's: those
 // that are present, and those that the order does not know at the end.
-func (f *frame) order(columns []int, first bool) []int {
+func (f *frame) columnOrder(columns []int, first bool) []int {
 	rank := make(map[int]int, len(columns))
 	for i, c := range columns {
 		rank[c] = i
@@ -118,10 +118,10 @@ func (d *demand) learns() bool {
 
 // byRate orders columns by how often they reach the bound where they are
 // asked for.
-func byRate(scores []*SegmentScores, metric int, bound float64) []int {
+func byRate(frames []*frame, metric int, bound float64) []int {
 	var asked, reached []float64
-	for _, s := range scores {
-		ms := &s.Metrics[metric]
+	for _, f := range frames {
+		ms := &f.scores.Metrics[metric]
 		for i, status := range ms.Status {
 			c := i % ms.Columns
 			for len(asked) <= c {

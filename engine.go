@@ -148,33 +148,19 @@ func (e *NoReferencesError) Error() string {
 // depends on nothing but its arguments, and ends with the first metric that
 // fails.
 func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScores, error) {
+	frames := make([]*frame, len(segments))
 	out := make([]*SegmentScores, len(segments))
 	for i, s := range segments {
 		var err error
-		if out[i], err = e.blank(s); err != nil {
+		if frames[i], err = e.frame(s); err != nil {
 			return nil, err
 		}
+		out[i] = frames[i].scores
 	}
 	for k := range e.demands {
-		if err := e.demands[k].score(ctx, out, nil); err != nil {
+		if err := e.demands[k].score(ctx, frames, nil); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// blank has room for the scores of a segment. A segment without the references
-// that a metric needs is refused here, in the dataset's order and whatever
-// scores at a time.
-func (e *Engine) blank(s *Segment) (*SegmentScores, error) {
-	has := func(t Text) bool { return t.Valid }
-	if !e.options.AllowNoReferences && !slices.ContainsFunc(s.References, has) &&
-		!slices.ContainsFunc(s.Variants, func(v Variant) bool { return v.Text.Valid }) {
-		for k := range e.demands {
-			if info := e.demands[k].info; info.NeedsReferences {
-				return nil, &NoReferencesError{info.Name, s.ID, s.Pos}
-			}
-		}
-	}
-	return &SegmentScores{Segment: s, Metrics: make([]MetricScores, len(e.demands))}, nil
 }

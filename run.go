@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/refract-eval/refract/internal/ordered"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -43,8 +42,8 @@ func (e *Incomplete) Unwrap() []error { return e.Errs }
 // returns an error, or no metric is left.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
 	g, ctx := errgroup.WithContext(ctx)
-	lanes, held := e.lanes()
-	order := make(chan *SegmentScores, held) // as the dataset has them
+	lanes, most := e.lanes()
+	order := make(chan *frame, most) // as the dataset has them
 	g.Go(func() error {
 		defer close(order)
 		for _, l := range lanes {
@@ -54,17 +53,18 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			if err != nil {
 				return err
 			}
-			scores, err := e.blank(s)
+			f, err := e.frame(s)
 			if err != nil {
 				return err
 			}
-			if err := send(ctx, order, scores); err != nil {
-				return err
+			f.open.Add(len(lanes))
+			for _, l := range lanes {
+				l.in <- f // which has room for all that the run holds
 			}
-			for _, l := range lanes { // which have room for all that order holds
-				if err := send(ctx, l.in, scores); err != nil {
-					return err
-				}
+			select {
+			case order <- f:
+			case <-ctx.Done():
+				return ctx.Err()
 			}
 		}
 		return ctx.Err() // a dataset may end without an error because the context did
@@ -74,32 +74,26 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	for _, l := range lanes {
 		g.Go(func() error {
 			err := l.run(ctx)
+			g.Go(l.end)
 			if err == nil || ctx.Err() != nil {
 				return err
 			}
 			mu.Lock()
+			defer mu.Unlock()
 			failed.Metrics, failed.Errs = append(failed.Metrics, l.info.Name), append(failed.Errs, err)
-			none := len(failed.Errs) == len(lanes)
-			mu.Unlock()
-			if none {
+			if len(failed.Errs) == len(lanes) {
 				return errors.Join(failed.Errs...)
 			}
-			return l.end(ctx)
+			return nil
 		})
 	}
 	g.Go(func() error {
-		for s := range order {
-			for _, l := range lanes {
-				select {
-				case <-l.done:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
+		for f := range order {
+			f.open.Wait()
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := yield(s); err != nil {
+			if err := yield(f.scores); err != nil {
 				return err
 			}
 		}
@@ -114,32 +108,18 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	return nil
 }
 
-func send[T any](ctx context.Context, c chan<- T, v T) error {
-	select {
-	case c <- v:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // lane is the way of the segments of a run through one metric.
 type lane struct {
 	*demand
-	pace    metrics.Pace
-	in      chan *SegmentScores
-	pending chan *SegmentScores // taken from in, and not done
-	done    chan struct{}       // has a token for each segment, in order
-	calls   chan struct{}       // holds one element for each call that runs
-	learned chan struct{}       // closed once the order of columns is known
-	order   []int
+	pace  metrics.Pace
+	in    chan *frame
+	order []int // in which columns are asked for
 }
 
-// lanes returns a lane for each metric, and how many segments a run holds: two
-// batches for each call of the metric that takes most.
-func (e *Engine) lanes() ([]*lane, int) {
-	held := 1
-	lanes := make([]*lane, len(e.demands))
+// lanes returns a lane for each metric, and how many segments wait in order:
+// two batches for each call of the metric that takes most.
+func (e *Engine) lanes() (lanes []*lane, most int) {
+	most = 1
 	for k := range e.demands {
 		l := &lane{demand: &e.demands[k], pace: metrics.Pace{Batch: e.options.Batch, Calls: e.options.Workers}}
 		if p, ok := l.metric.(metrics.Paced); ok {
@@ -151,130 +131,74 @@ func (e *Engine) lanes() ([]*lane, int) {
 				l.pace.Calls = own.Calls
 			}
 		}
-		held = max(held, 2*l.pace.Calls*l.pace.Batch)
-		lanes[k] = l
+		most = max(most, 2*l.pace.Calls*l.pace.Batch)
+		lanes = append(lanes, l)
 	}
 	for _, l := range lanes {
 		// One segment is in the hands of the reader, and one of yield.
-		l.in, l.pending, l.done = make(chan *SegmentScores, held), make(chan *SegmentScores, held+2), make(chan struct{}, held+2)
-		l.calls = make(chan struct{}, l.pace.Calls)
-		if l.learns() {
-			l.learned = make(chan struct{})
-		}
+		l.in = make(chan *frame, most+2)
 	}
-	return lanes, held
+	return lanes, most
 }
 
-// part is what one call of a metric scores.
-type part struct {
-	segments []*SegmentScores
-	first    bool
-}
-
-// run scores what comes into the lane. When it returns, nothing of it runs any
-// more; after an error, the segments that are not done are pending.
+// run scores what comes into the lane, until that ends, a call fails or the
+// context ends. When it returns, nothing of it runs any more.
 func (l *lane) run(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	ended := make(chan struct{})
-	err := ordered.Map(ctx, l.pace.Calls, l.parts(ctx, ended), func(p part) (part, error) {
-		err := l.scorePart(ctx, p)
-		if err != nil {
-			stop(err) // no further call begins
+	calls, ctx := errgroup.WithContext(ctx)
+	calls.SetLimit(l.pace.Calls)
+	learns := l.learns()
+	for frames := range l.batches(ctx) {
+		done := make(chan struct{})
+		calls.Go(func() error {
+			defer close(done)
+			err := l.score(ctx, frames, l.order)
+			for _, f := range frames {
+				if err != nil {
+					l.init(f, metrics.Ended)
+				}
+				f.open.Done()
+			}
+			return err
+		})
+		if learns {
+			// The others wait for what the first ones teach: what is scored does
+			// not depend on how many calls run at a time.
+			<-done
+			l.order, learns = byRate(frames, l.index, *l.stop()), false
 		}
-		return p, err
-	}, func(p part) error {
-		for range p.segments {
-			<-l.pending
-			l.done <- struct{}{}
-		}
-		return nil
-	})
-	if err != nil {
-		err = context.Cause(ctx)
 	}
-	stop(nil)
-	<-ended
-	for range l.pace.Calls {
-		l.calls <- struct{}{} // once no call holds the place
-	}
-	return err
+	return calls.Wait()
 }
 
-// parts yields the segments of the lane in batches, and then closes ended.
-func (l *lane) parts(ctx context.Context, ended chan struct{}) iter.Seq2[part, error] {
-	return func(yield func(part, error) bool) {
-		defer close(ended)
-		p := part{first: true}
-		for {
+// batches yields what comes into the lane, until that or the context ends.
+func (l *lane) batches(ctx context.Context) iter.Seq[[]*frame] {
+	return func(yield func([]*frame) bool) {
+		var batch []*frame
+		for more := true; more; {
+			var f *frame
 			select {
-			case s, more := <-l.in:
-				if more {
-					l.pending <- s
-					p.segments = append(p.segments, s)
-				}
-				if len(p.segments) == l.pace.Batch || !more && len(p.segments) > 0 {
-					if !yield(p, nil) {
-						return
-					}
-					p = part{}
-				}
-				if !more {
+			case f, more = <-l.in:
+			case <-ctx.Done():
+				more = false
+			}
+			if f != nil {
+				batch = append(batch, f)
+			}
+			if len(batch) == l.pace.Batch || !more && len(batch) > 0 {
+				if !yield(batch) {
 					return
 				}
-			case <-ctx.Done():
-				return
+				batch = nil
 			}
 		}
 	}
 }
 
-// scorePart scores a part. Where there is anything to learn of the first one,
-// the others wait for it: what is scored does not depend on how many calls run
-// at a time.
-func (l *lane) scorePart(ctx context.Context, p part) error {
-	if err := send(ctx, l.calls, struct{}{}); err != nil {
-		return err
-	}
-	defer func() { <-l.calls }()
-	if l.learned != nil && !p.first {
-		select {
-		case <-l.learned:
-		case <-ctx.Done():
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := l.score(ctx, p.segments, l.order); err != nil {
-		return err
-	}
-	if l.learned != nil && p.first {
-		l.order = byRate(p.segments, l.index, *l.stop())
-		close(l.learned)
+// end gives the segments that a metric did not come to their status.
+func (l *lane) end() error {
+	for f := range l.in {
+		l.init(f, metrics.Ended)
+		f.open.Done()
 	}
 	return nil
-}
-
-// end gives the segments that a failed metric did not come to their status.
-func (l *lane) end(ctx context.Context) error {
-	finish := func(s *SegmentScores) {
-		s.Metrics[l.index] = MetricScores{}
-		f := newFrame(s.Segment)
-		s.Metrics[l.index].init(s.Segment, &f, l.info, metrics.Ended)
-		l.done <- struct{}{}
-	}
-	for len(l.pending) > 0 {
-		finish(<-l.pending)
-	}
-	for {
-		select {
-		case s, more := <-l.in:
-			if !more {
-				return nil
-			}
-			finish(s)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }

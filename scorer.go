@@ -5,45 +5,60 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// frame says which texts of a segment are there, and gives them to metrics.
+// frame is a segment on its way through the metrics. It says which texts are
+// there, and gives them to metrics.
 type frame struct {
-	hyps, refs []int // present ones: index in the block -> index in the segment
-	columns    int   // references of the segment, missing ones included
-	block      metrics.Block
+	scores     *SegmentScores
+	references []Text         // of the segment, missing ones included
+	hyps, refs []int          // present ones: index in the block -> index in the segment
+	block      metrics.Block  // of what is present
+	open       sync.WaitGroup // metrics of a run that are not done with it
 }
 
-func newFrame(s *Segment) frame {
-	f := frame{columns: s.NumReferences()}
-	f.block.Source = s.Source.Value
-	f.block.Hypotheses = make([]string, 0, len(s.Hypotheses))
-	f.hyps = make([]int, 0, len(s.Hypotheses))
+// frame has room for the scores of a segment. A segment without the references
+// that a metric needs is refused here, in the dataset's order and whatever
+// scores at a time.
+func (e *Engine) frame(s *Segment) (*frame, error) {
+	n := s.NumReferences()
+	f := &frame{
+		scores:     &SegmentScores{Segment: s, Metrics: make([]MetricScores, len(e.demands))},
+		references: s.AllReferences(make([]Text, 0, n)),
+		hyps:       make([]int, 0, len(s.Hypotheses)),
+		refs:       make([]int, 0, n),
+	}
+	f.block = metrics.Block{Source: s.Source.Value, Hypotheses: make([]string, 0, len(s.Hypotheses)), References: make([]string, 0, n)}
 	for i := range s.Hypotheses {
 		if t := s.Hypotheses[i].Text; t.Valid {
 			f.block.Hypotheses = append(f.block.Hypotheses, t.Value)
 			f.hyps = append(f.hyps, i)
 		}
 	}
-	f.block.References = make([]string, 0, f.columns)
-	f.refs = make([]int, 0, f.columns)
-	for i, t := range s.AllReferences(make([]Text, 0, f.columns)) {
+	for i, t := range f.references {
 		if t.Valid {
 			f.block.References = append(f.block.References, t.Value)
 			f.refs = append(f.refs, i)
 		}
 	}
-	return f
+	if len(f.refs) == 0 && !e.options.AllowNoReferences {
+		for k := range e.demands {
+			if info := e.demands[k].info; info.NeedsReferences {
+				return nil, &NoReferencesError{info.Name, s.ID, s.Pos}
+			}
+		}
+	}
+	return f, nil
 }
 
 // score scores segments with one metric; order is that in which columns are
 // asked for.
-func (d *demand) score(ctx context.Context, segments []*SegmentScores, order []int) error {
-	frames := make([]frame, len(segments))
-	var todo []int
+func (d *demand) score(ctx context.Context, frames []*frame, order []int) error {
 	var w metrics.Workspace
 	if p, ok := d.metric.(metrics.Preparer); ok {
 		if w, ok = d.workspaces.Get().(metrics.Workspace); !ok {
@@ -51,121 +66,139 @@ func (d *demand) score(ctx context.Context, segments []*SegmentScores, order []i
 		}
 		defer d.workspaces.Put(w)
 	}
-	for i, s := range segments {
+	var todo []*frame
+	for _, f := range frames {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		seg := s.Segment
-		frames[i] = newFrame(seg)
-		f, ms := &frames[i], &s.Metrics[d.index]
 		status := metrics.Scored
 		if d.info.NeedsReferences && len(f.refs) == 0 {
 			status = metrics.MissingReference
-		} else if d.info.NeedsSource && !seg.Source.Valid {
+		} else if d.info.NeedsSource && !f.scores.Segment.Source.Valid {
 			status = metrics.MissingSource
 		}
-		ms.init(seg, f, d.info, status)
+		ms := d.init(f, status)
 		switch {
 		case status != metrics.Scored || len(f.hyps) == 0:
 		case w == nil || d.keeper != nil:
-			todo = append(todo, i)
+			todo = append(todo, f)
 		default:
-			if err := d.prepared(w, f, ms); err != nil {
-				return fmt.Errorf("%s, segment %q: %w", d.info.Name, seg.ID, err)
+			b := d.block(f)
+			w.Load(b)
+			var room []float64
+			if len(f.hyps)*b.Columns() == len(ms.Values) {
+				room = ms.Values[:0]
+			}
+			if err := d.place(f, metrics.Scores{Values: w.Cells(room)}); err != nil {
+				return err
+			}
+			if err := d.beside(w, f); err != nil {
+				return err
 			}
 		}
 	}
-	if err := d.batched(ctx, w, segments, todo, frames, order); err != nil {
-		return err
+	if len(todo) == 0 {
+		return nil
 	}
-	for _, s := range segments {
-		if err := s.Metrics[d.index].check(s.Segment); err != nil {
-			return fmt.Errorf("%s, segment %q: %w", d.info.Name, s.Segment.ID, err)
-		}
-	}
-	return nil
-}
-
-// check looks for scores that are no numbers: they would poison every mean
-// that they enter, and no rank is defined for them.
-func (ms *MetricScores) check(seg *Segment) error {
-	for i, v := range ms.Values {
-		if ms.Status[i] == metrics.Scored && (math.IsNaN(v) || math.IsInf(v, 0)) {
-			return fmt.Errorf("system %q has the score %v; a metric without a number must say so by a status",
-				seg.Hypotheses[i/ms.Columns].System, v)
-		}
-	}
-	return nil
+	return d.ask(ctx, w, todo, order)
 }
 
 // init makes the matrix with the statuses that follow from what is missing.
-func (ms *MetricScores) init(seg *Segment, f *frame, info metrics.Info, status metrics.Status) {
-	ms.Columns = 1
-	if info.NeedsReferences {
-		ms.Columns = max(1, f.columns)
+func (d *demand) init(f *frame, status metrics.Status) *MetricScores {
+	hyps, columns := f.scores.Segment.Hypotheses, 1
+	if d.info.NeedsReferences {
+		columns = max(1, len(f.references))
 	}
-	n := len(seg.Hypotheses) * ms.Columns
-	ms.Values = make([]float64, n)
-	ms.Status = make([]metrics.Status, n)
-	if status == metrics.Scored && len(f.hyps) == len(seg.Hypotheses) && (!info.NeedsReferences || len(f.refs) == f.columns) {
-		return
+	n := len(hyps) * columns
+	ms := &f.scores.Metrics[d.index]
+	*ms = MetricScores{Columns: columns, Values: make([]float64, n), Status: make([]metrics.Status, n)}
+	if status == metrics.Scored && len(f.hyps) == len(hyps) && (!d.info.NeedsReferences || len(f.refs) == len(f.references)) {
+		return ms
 	}
-	refs := seg.AllReferences(nil)
-	for h := range seg.Hypotheses {
-		for c := range ms.Columns {
-			st := status
-			switch {
-			case !seg.Hypotheses[h].Text.Valid:
-				st = metrics.MissingHypothesis
-			case status == metrics.Scored && info.NeedsReferences && !refs[c].Valid:
-				st = metrics.MissingReference
-			}
-			ms.Status[h*ms.Columns+c] = st
+	for i := range ms.Status {
+		ms.Status[i] = status
+		switch {
+		case !hyps[i/columns].Text.Valid:
+			ms.Status[i] = metrics.MissingHypothesis
+		case status == metrics.Scored && d.info.NeedsReferences && !f.references[i%columns].Valid:
+			ms.Status[i] = metrics.MissingReference
 		}
 	}
+	return ms
 }
 
-// blockFor leaves out of the block what the metric does not ask for.
-func (f *frame) blockFor(info metrics.Info) metrics.Block {
+// block leaves out what the metric does not ask for.
+func (d *demand) block(f *frame) metrics.Block {
 	b := f.block
-	if !info.NeedsReferences {
+	if !d.info.NeedsReferences {
 		b.References = nil
 	}
-	if !info.NeedsSource {
+	if !d.info.NeedsSource {
 		b.Source = ""
 	}
 	return b
 }
 
-// prepared scores one segment in a workspace. An error says that the metric
-// breaks its promises.
-func (d *demand) prepared(w metrics.Workspace, f *frame, ms *MetricScores) error {
-	b := f.blockFor(d.info)
-	w.Load(b)
-	cells := len(f.hyps) * b.Columns()
-	whole := cells == len(ms.Values)
-	var dst []float64
-	if whole {
-		dst = ms.Values[:0]
+// place copies the matrix of a block to where its texts stand in the segment. An
+// error says that the metric breaks its promises: a matrix has another shape, or
+// a score that is no number, which would poison every mean that it enters, and
+// for which no rank is defined.
+func (d *demand) place(f *frame, scores metrics.Scores) error {
+	seg, ms := f.scores.Segment, &f.scores.Metrics[d.index]
+	columns := d.block(f).Columns()
+	cells := len(f.hyps) * columns
+	for _, part := range []struct {
+		n       int
+		name    string
+		missing bool
+	}{
+		{len(scores.Values), "values", false},
+		{len(scores.Status), "statuses", scores.Status == nil},
+		{len(scores.Reports), "reports", scores.Reports == nil},
+	} {
+		if part.n != cells && !part.missing {
+			return fmt.Errorf("%s, segment %q: %d %s for %d cells", d.info.Name, seg.ID, part.n, part.name, cells)
+		}
 	}
-	values := w.Cells(dst)
-	if len(values) != cells {
-		return fmt.Errorf("%d values for %d cells", len(values), cells)
+	if scores.Reports != nil {
+		ms.Reports = make([]*analysis.Report, len(ms.Values))
 	}
-	if whole {
-		ms.Values = values
-	} else {
-		f.place(ms, b.Columns(), metrics.Scores{Values: values})
+	for b, h := range f.hyps {
+		for c := range columns {
+			from, to := b*columns+c, h*ms.Columns
+			if ms.Columns > 1 {
+				to += f.refs[c]
+			}
+			v := scores.Values[from]
+			ms.Values[to] = v
+			if scores.Status != nil {
+				ms.Status[to] = scores.Status[from]
+			}
+			if scores.Reports != nil {
+				ms.Reports[to] = scores.Reports[from]
+			}
+			if ms.Status[to] == metrics.Scored && (math.IsNaN(v) || math.IsInf(v, 0)) {
+				return fmt.Errorf("%s, segment %q: system %q has the score %v; a metric without a number must say so by a status",
+					d.info.Name, seg.ID, seg.Hypotheses[h].System, v)
+			}
+		}
 	}
-	rows := len(ms.Values) / ms.Columns
+	return nil
+}
+
+// beside takes what a loaded workspace tells beside its cells, where it is
+// needed.
+func (d *demand) beside(w metrics.Workspace, f *frame) error {
+	ms, rows := &f.scores.Metrics[d.index], len(f.scores.Segment.Hypotheses)
 	if n, ok := w.(metrics.NativeWorkspace); ok && d.native {
 		values := n.Native(nil)
 		if len(values) != len(f.hyps) {
-			return fmt.Errorf("%d native scores for %d hypotheses", len(values), len(f.hyps))
+			return fmt.Errorf("%s, segment %q: %d native scores for %d hypotheses", d.info.Name, f.scores.Segment.ID, len(values), len(f.hyps))
 		}
-		ms.initNative(rows, f)
-		for b, v := range values {
-			ms.Native[f.hyps[b]] = v
+		ms.Native = make([]float64, rows)
+		ms.NativeStatus = slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, rows)
+		for b, h := range f.hyps {
+			ms.Native[h], ms.NativeStatus[h] = values[b], metrics.Scored
 		}
 	}
 	st, ok := w.(metrics.StatisticsWorkspace)
@@ -185,8 +218,7 @@ func (d *demand) prepared(w metrics.Workspace, f *frame, ms *MetricScores) error
 	}
 	// "The first" is the first of the segment; where it is missing there are
 	// no statistics against it.
-	first := !d.info.NeedsReferences || f.refs[0] == 0
-	if d.firstStatistics && first {
+	if d.firstStatistics && (!d.info.NeedsReferences || f.refs[0] == 0) {
 		ms.First = statistics(func(h int) []float64 { return st.CellStatistics(nil, h, 0) })
 	}
 	if d.nativeStatistics {
@@ -195,110 +227,54 @@ func (d *demand) prepared(w metrics.Workspace, f *frame, ms *MetricScores) error
 	return nil
 }
 
-func (ms *MetricScores) initNative(rows int, f *frame) {
-	ms.Native = make([]float64, rows)
-	ms.NativeStatus = make([]metrics.Status, rows)
-	for i := range ms.NativeStatus {
-		ms.NativeStatus[i] = metrics.MissingHypothesis
-	}
-	for _, h := range f.hyps {
-		ms.NativeStatus[h] = metrics.Scored
-	}
-}
-
-// place copies the matrix of a block to where its texts stand in the segment.
-func (f *frame) place(ms *MetricScores, columns int, scores metrics.Scores) {
-	if scores.Reports != nil {
-		ms.Reports = make([]*analysis.Report, len(ms.Values))
-	}
-	for b, h := range f.hyps {
-		for c := range columns {
-			to := h * ms.Columns
-			if ms.Columns > 1 {
-				to += f.refs[c]
-			}
-			from := b*columns + c
-			ms.Values[to] = scores.Values[from]
-			if scores.Status != nil {
-				ms.Status[to] = scores.Status[from]
-			}
-			if scores.Reports != nil {
-				ms.Reports[to] = scores.Reports[from]
-			}
-		}
-	}
-}
-
-// batched scores the segments to do by the metric's Score.
-func (d *demand) batched(ctx context.Context, w metrics.Workspace, segments []*SegmentScores, todo []int, frames []frame, order []int) error {
-	if len(todo) == 0 {
-		return nil
-	}
-	blocks := make([]metrics.Block, len(todo))
-	asked := make([]*frame, len(todo))
-	for j, i := range todo {
-		asked[j] = &frames[i]
-		blocks[j] = frames[i].blockFor(d.info)
+// ask scores segments with the metric's Score, or from the store.
+func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, order []int) error {
+	blocks := make([]metrics.Block, len(frames))
+	for i, f := range frames {
+		blocks[i] = d.block(f)
 	}
 	var scores []metrics.Scores
-	var natives [][]float64
 	var err error
-	if d.keeper == nil {
-		scores, err = d.call(ctx, blocks, asked, order)
-	} else {
-		scores, natives, err = d.keeper.score(ctx, d, w, blocks)
+	selective, ok := d.metric.(metrics.Selective)
+	switch {
+	case d.keeper != nil:
+		scores, err = d.keeper.score(ctx, d, blocks)
+	case ok && d.info.NeedsReferences:
+		scores, err = selective.ScoreNeeded(ctx, blocks, d.need(frames, order))
+	default:
+		scores, err = d.metric.Score(ctx, blocks)
 	}
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
-		return fmt.Errorf("%s, %s: %w", d.info.Name, asked[at.Block].cell(segments[todo[at.Block]].Segment, at, d.info), at.Err)
+		return fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(frames[at.Block], at), at.Err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, segments[todo[0]].Segment.ID, segments[todo[len(todo)-1]].Segment.ID, err)
+		return fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, frames[0].scores.Segment.ID, frames[len(frames)-1].scores.Segment.ID, err)
 	}
 	if len(scores) != len(blocks) {
 		return fmt.Errorf("%s gave %d matrices for %d segments", d.info.Name, len(scores), len(blocks))
 	}
-	for j, i := range todo {
-		cells := len(blocks[j].Hypotheses) * blocks[j].Columns()
-		wrong := func(n int, what string) error {
-			return fmt.Errorf("%s, segment %q: %d %s for %d cells", d.info.Name, segments[i].Segment.ID, n, what, cells)
+	for i, f := range frames {
+		if err := d.place(f, scores[i]); err != nil {
+			return err
 		}
-		if n := len(scores[j].Values); n != cells {
-			return wrong(n, "values")
-		}
-		if n := len(scores[j].Status); scores[j].Status != nil && n != cells {
-			return wrong(n, "statuses")
-		}
-		if n := len(scores[j].Reports); scores[j].Reports != nil && n != cells {
-			return wrong(n, "reports")
-		}
-		ms := &segments[i].Metrics[d.index]
-		asked[j].place(ms, blocks[j].Columns(), scores[j])
-		if natives != nil && natives[j] != nil {
-			ms.initNative(len(segments[i].Segment.Hypotheses), asked[j])
-			for b, v := range natives[j] {
-				ms.Native[asked[j].hyps[b]] = v
+		if w != nil && d.native {
+			w.Load(blocks[i])
+			if err := d.beside(w, f); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// call asks the metric for what is needed of its blocks.
-func (d *demand) call(ctx context.Context, blocks []metrics.Block, asked []*frame, order []int) ([]metrics.Scores, error) {
-	selective, ok := d.metric.(metrics.Selective)
-	if !ok || !d.info.NeedsReferences {
-		return d.metric.Score(ctx, blocks)
-	}
-	return selective.ScoreNeeded(ctx, blocks, d.need(asked, order))
-}
-
 // cell names a cell of a block for people.
-func (f *frame) cell(seg *Segment, at *metrics.CellError, info metrics.Info) string {
+func (d *demand) cell(f *frame, at *metrics.CellError) string {
+	seg := f.scores.Segment
 	name := fmt.Sprintf("segment %q, system %q", seg.ID, seg.Hypotheses[f.hyps[at.Hypothesis]].System)
 	if p := seg.Pos.String(); p != "" {
 		name = p + ": " + name
 	}
-	if info.NeedsReferences && at.Column < len(f.refs) && len(f.refs) > 1 {
+	if d.info.NeedsReferences && at.Column < len(f.refs) && len(f.refs) > 1 {
 		name += fmt.Sprintf(", reference %d", f.refs[at.Column]+1)
 	}
 	return name

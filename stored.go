@@ -28,8 +28,7 @@ type ScoreStore interface {
 
 // keeper keeps the scores of one metric in a store, so that the metric is asked
 // for what the store lacks alone. A value holds the scores of one hypothesis
-// (and source, where the metric needs one) against any references, and by the
-// metric's own rule against any lists of them.
+// (and source, where the metric needs one) against any references.
 type keeper struct {
 	store  ScoreStore
 	prefix []byte // what a key hashes first: the metric
@@ -58,9 +57,8 @@ func (k *keeper) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
 // cell of a metric without references.
 type textHash [16]byte
 
-// hashText is the hash of a text of a kind: a reference, or a list of hashes.
-func hashText[T string | []byte](buf []byte, kind byte, text T) (textHash, []byte) {
-	buf = append(append(buf[:0], kind), text...)
+func hashReference(buf []byte, text string) (textHash, []byte) {
+	buf = append(append(buf[:0], 'r'), text...)
 	sum := sha256.Sum256(buf)
 	return textHash(sum[:16]), buf
 }
@@ -185,37 +183,25 @@ func keeps(s metrics.Status) bool {
 type kept struct {
 	block  metrics.Block
 	refs   []textHash // of its columns
-	list   textHash   // of all of them
 	at     int        // its first hypothesis among the keys
 	scores metrics.Scores
 	known  []bool
-	native []float64 // nil unless asked for
-	have   []bool
 	fresh  [][]keptCell // by hypothesis
 }
 
 // score scores blocks: what the store has is read, what it lacks is asked of the
-// metric and stored. natives are by block, and nil unless the settings need them.
-func (k *keeper) score(ctx context.Context, d *demand, w metrics.Workspace, blocks []metrics.Block) (out []metrics.Scores, natives [][]float64, err error) {
+// metric and stored.
+func (k *keeper) score(ctx context.Context, d *demand, blocks []metrics.Block) ([]metrics.Scores, error) {
 	all := make([]kept, len(blocks))
 	var keys [][32]byte
 	var buf []byte
-	_, own := w.(metrics.NativeWorkspace)
 	for i, b := range blocks {
 		x := &all[i]
 		n := len(b.Hypotheses) * b.Columns()
 		*x = kept{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n), fresh: make([][]keptCell, len(b.Hypotheses))}
 		x.scores = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 		for c, ref := range b.References {
-			x.refs[c], buf = hashText(buf, 'r', ref)
-		}
-		if own && d.native {
-			x.native, x.have = make([]float64, len(b.Hypotheses)), make([]bool, len(b.Hypotheses))
-			var joined []byte
-			for _, h := range x.refs {
-				joined = append(joined, h[:]...)
-			}
-			x.list, buf = hashText(buf, 'l', joined)
+			x.refs[c], buf = hashReference(buf, ref)
 		}
 		for _, hyp := range b.Hypotheses {
 			var key [32]byte
@@ -225,23 +211,24 @@ func (k *keeper) score(ctx context.Context, d *demand, w metrics.Workspace, bloc
 	}
 	values, err := k.store.Get(ctx, keys)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the store of scores: %w", err)
+		return nil, fmt.Errorf("the store of scores: %w", err)
 	}
 	for i := range all {
 		for h := range all[i].block.Hypotheses {
 			k.take(&all[i], h, values[all[i].at+h])
 		}
 	}
-	if err := d.askFor(ctx, w, all); err != nil {
-		return nil, nil, err
+	if err := d.askFor(ctx, all); err != nil {
+		return nil, err
 	}
 	if err := k.put(ctx, all, keys); err != nil {
-		return nil, nil, fmt.Errorf("the store of scores: %w", err)
+		return nil, fmt.Errorf("the store of scores: %w", err)
 	}
+	out := make([]metrics.Scores, len(all))
 	for i := range all {
-		out, natives = append(out, all[i].scores), append(natives, all[i].native)
+		out[i] = all[i].scores
 	}
-	return out, natives, nil
+	return out, nil
 }
 
 // take reads what a value has of the row of a hypothesis.
@@ -278,12 +265,6 @@ func (k *keeper) take(x *kept, h int, value []byte) {
 		}
 		x.scores.Status[at], x.scores.Values[at], _ = cellAt(cells, i)
 		x.known[at] = true
-	}
-	if x.native != nil {
-		if i := find(cells, x.list); i >= 0 {
-			_, x.native[h], _ = cellAt(cells, i)
-			x.have[h] = true
-		}
 	}
 }
 
@@ -333,7 +314,7 @@ func (p *piece) texts() metrics.Block {
 }
 
 // askFor asks the metric for what is not known.
-func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) error {
+func (d *demand) askFor(ctx context.Context, all []kept) error {
 	var todo []piece
 	var blocks []metrics.Block
 	for i := range all {
@@ -348,55 +329,26 @@ func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) er
 			todo, blocks = append(todo, p), append(blocks, p.texts())
 		}
 	}
-	if len(blocks) > 0 {
-		scores, err := d.askBlocks(ctx, w, blocks)
-		if at := (*metrics.CellError)(nil); errors.As(err, &at) {
-			p := todo[at.Block]
-			return &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: p.cols[min(at.Column, len(p.cols)-1)], Err: at.Err}
-		}
-		if err != nil {
-			return err
-		}
-		if len(scores) != len(blocks) {
-			return fmt.Errorf("%d matrices for %d blocks", len(scores), len(blocks))
-		}
-		for i := range todo {
-			if err := todo[i].fill(scores[i]); err != nil {
-				return err
-			}
-		}
+	if len(blocks) == 0 {
+		return nil
 	}
-	n, ok := w.(metrics.NativeWorkspace)
-	for i := range all {
-		if x := &all[i]; ok && x.native != nil && slices.Contains(x.have, false) {
-			w.Load(x.block)
-			got := n.Native(nil)
-			if len(got) != len(x.native) {
-				return fmt.Errorf("%d native scores for %d hypotheses", len(got), len(x.native))
-			}
-			for h, v := range got {
-				if x.native[h] = v; !x.have[h] {
-					x.fresh[h] = append(x.fresh[h], keptCell{of: x.list, value: v})
-				}
-			}
+	scores, err := d.metric.Score(ctx, blocks)
+	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
+		p := todo[at.Block]
+		return &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: p.cols[min(at.Column, len(p.cols)-1)], Err: at.Err}
+	}
+	if err != nil {
+		return err
+	}
+	if len(scores) != len(blocks) {
+		return fmt.Errorf("%d matrices for %d blocks", len(scores), len(blocks))
+	}
+	for i := range todo {
+		if err := todo[i].fill(scores[i]); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-func (d *demand) askBlocks(ctx context.Context, w metrics.Workspace, blocks []metrics.Block) ([]metrics.Scores, error) {
-	if w == nil {
-		return d.metric.Score(ctx, blocks)
-	}
-	out := make([]metrics.Scores, len(blocks))
-	for i, b := range blocks {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		w.Load(b)
-		out[i].Values = w.Cells(nil)
-	}
-	return out, nil
 }
 
 // fill places the scores of a piece in its block.

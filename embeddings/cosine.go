@@ -10,33 +10,11 @@ import (
 // compare: one of another length, of zeros, or with a number that is none.
 var ErrVector = errors.New("vectors cannot be compared")
 
-// Cosine returns the cosine of the angle between two vectors, in [-1, 1]. It
-// is computed in float64. The error wraps ErrVector where the lengths differ,
-// where a vector is empty or all zeros, and where a number is not finite.
-func Cosine(a, b []float32) (float64, error) {
-	if len(a) != len(b) {
-		return 0, fmt.Errorf("%w: they have %d and %d dimensions; use one model for all texts", ErrVector, len(a), len(b))
-	}
-	na, err := norm(a)
-	if err != nil {
-		return 0, err
-	}
-	nb, err := norm(b)
-	if err != nil {
-		return 0, err
-	}
-	return cosine(a, b, na, nb), nil
-}
-
-// Distance returns the cosine distance, 1 - Cosine, in [0, 2].
-func Distance(a, b []float32) (float64, error) {
-	c, err := Cosine(a, b)
-	return 1 - c, err
-}
-
 // Distances returns the cosine distances between all vectors, row-major,
-// n × n: symmetric, with zeros on the diagonal. The error is that of Cosine
-// and names the vector.
+// n × n: symmetric, with zeros on the diagonal. A distance is 1 - the cosine of
+// the angle between two vectors, in [0, 2], computed in float64. The error names
+// the vector, and wraps ErrVector where the lengths differ, where a vector is
+// empty or all zeros, and where a number is not finite.
 func Distances(vectors [][]float32) ([]float64, error) {
 	n := len(vectors)
 	norms := make([]float64, n)

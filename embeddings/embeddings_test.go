@@ -78,10 +78,10 @@ func checkVectors(t rapid.TB, texts []string, got [][]float32, dimensions int) {
 	}
 }
 
-func TestServerKeepsTheOrder(t *testing.T) {
+func TestModelKeepsTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{}
-		s := &embeddings.Server{Client: m, Model: "m",
+		s := &embeddings.Model{Client: m, Name: "m", Store: cache.NewMemory(),
 			Batch: rapid.IntRange(1, 7).Draw(t, "batch"), Concurrency: rapid.IntRange(1, 5).Draw(t, "calls"),
 			Dimensions: rapid.SampledFrom([]int{0, 3}).Draw(t, "dimensions")}
 		texts := numbered(rapid.IntRange(0, 30).Draw(t, "texts"))
@@ -96,18 +96,18 @@ func TestServerKeepsTheOrder(t *testing.T) {
 	})
 }
 
-func TestServerRefusesBadAnswers(t *testing.T) {
+func TestModelRefusesBadAnswers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spoil func(v [][]float32) [][]float32
 		says  string
 	}{
 		"too few":     {func(v [][]float32) [][]float32 { return v[1:] }, "1 vectors for 2 texts"},
-		"empty":       {func(v [][]float32) [][]float32 { v[1] = nil; return v }, "an empty vector for text 1"},
-		"lengths":     {func(v [][]float32) [][]float32 { v[1] = v[1][1:]; return v }, "7 dimensions where 8 were due"},
+		"empty":       {func(v [][]float32) [][]float32 { v[1] = nil; return v }, "no vector of float32"},
+		"lengths":     {func(v [][]float32) [][]float32 { v[1] = v[1][1:]; return v }, "7 dimensions of model"},
 		"not numbers": {func(v [][]float32) [][]float32 { v[0][2] = float32(math.NaN()); return v }, "not finite"},
 	} {
 		m := &model{spoil: func(_ llm.EmbedRequest, v [][]float32) ([][]float32, error) { return tc.spoil(v), nil }}
-		_, err := (&embeddings.Server{Client: m, Model: "m"}).Embed(t.Context(), numbered(2))
+		_, err := (&embeddings.Model{Client: m, Name: "m", Store: cache.NewMemory()}).Embed(t.Context(), numbered(2))
 		if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), `"m"`) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -119,21 +119,21 @@ func TestServerRefusesBadAnswers(t *testing.T) {
 		}
 		return v, nil
 	}}
-	if _, err := (&embeddings.Server{Client: m, Batch: 1}).Embed(t.Context(), numbered(2)); err == nil {
+	if _, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 1}).Embed(t.Context(), numbered(2)); err == nil {
 		t.Error("batches of different dimensions were taken")
 	}
-	if _, err := (&embeddings.Server{Client: m}).Embed(t.Context(), []string{"a", ""}); err == nil || !strings.Contains(err.Error(), "text 1 of 2 is empty") {
+	if _, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m}).Embed(t.Context(), []string{"a", ""}); err == nil || !strings.Contains(err.Error(), "a text is empty") {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestServerStops(t *testing.T) {
+func TestModelStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := &model{spoil: func(_ llm.EmbedRequest, v [][]float32) ([][]float32, error) {
 		cancel()
 		return v, nil
 	}}
-	if _, err := (&embeddings.Server{Client: m, Batch: 1, Concurrency: 1}).Embed(ctx, numbered(50)); !errors.Is(err, context.Canceled) {
+	if _, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 1, Concurrency: 1}).Embed(ctx, numbered(50)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if m.calls > 2 {
@@ -141,14 +141,14 @@ func TestServerStops(t *testing.T) {
 	}
 	failed := errors.New("down")
 	m = &model{spoil: func(llm.EmbedRequest, [][]float32) ([][]float32, error) { return nil, failed }}
-	if _, err := (&embeddings.Server{Client: m, Batch: 1, Concurrency: 1}).Embed(t.Context(), numbered(50)); !errors.Is(err, failed) || m.calls > 2 {
+	if _, err := (&embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 1, Concurrency: 1}).Embed(t.Context(), numbered(50)); !errors.Is(err, failed) || m.calls > 2 {
 		t.Errorf("error %v after %d calls", err, m.calls)
 	}
 }
 
 // Over any store and any number of calls, texts are asked for once and get
 // their own vectors.
-func TestCachedAsksOnce(t *testing.T) {
+func TestModelAsksOnce(t *testing.T) {
 	file := func(t *testing.T) cache.Store {
 		s, err := cache.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "cache.sqlite"))
 		if err != nil {
@@ -160,7 +160,7 @@ func TestCachedAsksOnce(t *testing.T) {
 	for name, store := range map[string]cache.Store{"memory": cache.NewMemory(), "sqlite": file(t)} {
 		t.Run(name, func(t *testing.T) {
 			m := &model{}
-			c := &embeddings.Cached{Embedder: &embeddings.Server{Client: m, Model: "m", Batch: 2}, Store: store, Model: "m"}
+			c := &embeddings.Model{Client: m, Name: "m", Batch: 2, Store: store}
 			for _, texts := range [][]string{{"a", "b", "a"}, {}, {"b", "c", "c", "a"}, {"c"}} {
 				got, err := c.Embed(t.Context(), texts)
 				if err != nil {
@@ -173,14 +173,14 @@ func TestCachedAsksOnce(t *testing.T) {
 				t.Errorf("asked for %q; counts %d and %d", m.texts, c.Asked(), c.Stored())
 			}
 			// Another model, revision or length is another vector.
-			for _, other := range []*embeddings.Cached{
-				{Store: store, Model: "n"}, {Store: store, Model: "m", Revision: "2"}, {Store: store, Model: "m", Dimensions: 8},
+			for _, other := range []*embeddings.Model{
+				{Store: store, Name: "n"}, {Store: store, Name: "m", Revision: "2"}, {Store: store, Name: "m", Dimensions: 8},
 			} {
 				if _, err := other.Embed(t.Context(), []string{"a"}); !errors.Is(err, embeddings.ErrNotStored) {
 					t.Errorf("%+v: %v", other, err)
 				}
 			}
-			got, err := (&embeddings.Cached{Store: store, Model: "m"}).Embed(t.Context(), []string{"c", "a"})
+			got, err := (&embeddings.Model{Store: store, Name: "m"}).Embed(t.Context(), []string{"c", "a"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +190,7 @@ func TestCachedAsksOnce(t *testing.T) {
 }
 
 // What was there before an error stays there.
-func TestCachedKeepsWhatCame(t *testing.T) {
+func TestModelKeepsWhatCame(t *testing.T) {
 	store, failed := cache.NewMemory(), errors.New("down")
 	m := &model{spoil: func(r llm.EmbedRequest, v [][]float32) ([][]float32, error) {
 		if r.Texts[0] == "text 6" {
@@ -198,7 +198,7 @@ func TestCachedKeepsWhatCame(t *testing.T) {
 		}
 		return v, nil
 	}}
-	c := &embeddings.Cached{Embedder: &embeddings.Server{Client: m, Batch: 2, Concurrency: 1}, Store: store, Model: "m"}
+	c := &embeddings.Model{Client: m, Name: "m", Batch: 2, Concurrency: 1, Store: store}
 	if _, err := c.Embed(t.Context(), numbered(10)); !errors.Is(err, failed) {
 		t.Fatalf("error %v", err)
 	}
@@ -214,15 +214,17 @@ func TestCachedKeepsWhatCame(t *testing.T) {
 	}
 }
 
-// fixed gives the same vectors whatever the texts, and is not Batched.
+// fixed gives the same vectors whatever the texts.
 type fixed [][]float32
 
-func (f fixed) Embed(context.Context, []string) ([][]float32, error) { return f, nil }
+func (f fixed) Embed(context.Context, llm.EmbedRequest) (llm.EmbedResponse, error) {
+	return llm.EmbedResponse{Vectors: f}, nil
+}
 
-func TestCachedUsesWhatIsStored(t *testing.T) {
+func TestModelUsesWhatIsStored(t *testing.T) {
 	store := cache.NewMemory()
 	embed := func(v []float32) []float32 {
-		got, err := (&embeddings.Cached{Embedder: fixed{v}, Store: store, Model: "m"}).Embed(t.Context(), []string{"a"})
+		got, err := (&embeddings.Model{Client: fixed{v}, Store: store, Name: "m"}).Embed(t.Context(), []string{"a"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,12 +233,12 @@ func TestCachedUsesWhatIsStored(t *testing.T) {
 	if first, second := embed([]float32{1, 2}), embed([]float32{3, 4}); !slices.Equal(first, second) {
 		t.Errorf("%v, then %v", first, second)
 	}
-	_, err := (&embeddings.Cached{Embedder: fixed{{1, 2, 3}}, Store: store, Model: "m"}).Embed(t.Context(), []string{"a", "b"})
+	_, err := (&embeddings.Model{Client: fixed{{1, 2, 3}}, Store: store, Name: "m"}).Embed(t.Context(), []string{"a", "b"})
 	if !errors.Is(err, embeddings.ErrVector) {
 		t.Errorf("vectors of two models were mixed: %v", err)
 	}
 	for _, bad := range []fixed{{}, {{1}, {2}}} {
-		if _, err := (&embeddings.Cached{Embedder: bad, Store: store, Model: "o"}).Embed(t.Context(), []string{"a"}); err == nil {
+		if _, err := (&embeddings.Model{Client: bad, Store: store, Name: "o"}).Embed(t.Context(), []string{"a"}); err == nil {
 			t.Errorf("%d vectors were taken for one text", len(bad))
 		}
 	}
@@ -245,7 +247,7 @@ func TestCachedUsesWhatIsStored(t *testing.T) {
 func TestStoredVectorsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.Float32(), 1, 20).Draw(t, "vector")
-		c := &embeddings.Cached{Embedder: fixed{want}, Store: cache.NewMemory(), Model: "m"}
+		c := &embeddings.Model{Client: fixed{want}, Store: cache.NewMemory(), Name: "m"}
 		for range 2 {
 			got, err := c.Embed(t.Context(), []string{"a"})
 			if err != nil {
@@ -268,7 +270,7 @@ func TestDamagedVectors(t *testing.T) {
 		if _, err := cache.NewAnswers(store).Put(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
-		_, err := (&embeddings.Cached{Store: store, Model: "m"}).Embed(t.Context(), []string{"a"})
+		_, err := (&embeddings.Model{Store: store, Name: "m"}).Embed(t.Context(), []string{"a"})
 		if err == nil || !strings.Contains(err.Error(), "stored vector") {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -12,10 +12,7 @@ import (
 // encode writes a vector as text: base64 (RFC 4648, padded) of its numbers as
 // little-endian float32, as servers send it too.
 func encode(v []float32) string {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
+	b, _ := binary.Append(nil, binary.LittleEndian, v) // never fails for numbers
 	return base64.StdEncoding.EncodeToString(b)
 }
 
@@ -32,9 +29,11 @@ func decode(s string) ([]float32, error) {
 		return nil, fmt.Errorf("no vector of float32: %d bytes", len(b))
 	}
 	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-		if f := float64(v[i]); math.IsNaN(f) || math.IsInf(f, 0) {
+	if _, err := binary.Decode(b, binary.LittleEndian, v); err != nil {
+		return nil, fmt.Errorf("no vector of float32: %w", err)
+	}
+	for _, x := range v {
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
 			return nil, errors.New("a vector with a number that is not finite")
 		}
 	}

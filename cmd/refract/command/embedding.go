@@ -43,7 +43,7 @@ func (x *embeddingFlags) registerModel(cmd *cobra.Command) {
 
 // embedder is an Embedder over a server and a cache, which shows how far it is.
 type embedder struct {
-	*embeddings.Cached
+	*embeddings.Model
 	e             *env
 	progress      *report.Progress
 	backend       *cache.Database
@@ -58,7 +58,7 @@ func (x *embeddingFlags) openEmbedder(ctx context.Context, e *env) (*embedder, e
 	case x.batch < 1:
 		return nil, usagef("--batch-size %d: want 1 or more", x.batch)
 	}
-	c := &embeddings.Cached{Model: x.model, Revision: x.revision, Dimensions: x.dimensions}
+	c := &embeddings.Model{Name: x.model, Revision: x.revision, Dimensions: x.dimensions, Batch: x.batch, Concurrency: x.calls(e)}
 	var mode []cache.Option
 	if x.offline {
 		mode = append(mode, cache.ReadOnly())
@@ -67,19 +67,19 @@ func (x *embeddingFlags) openEmbedder(ctx context.Context, e *env) (*embedder, e
 		if err != nil {
 			return nil, err
 		}
-		c.Embedder = &embeddings.Server{Client: client, Model: x.model, Dimensions: x.dimensions, Batch: x.batch, Concurrency: x.calls(e)}
+		c.Client = client
 	}
 	backend, err := cache.Open(ctx, x.cache, mode...)
 	if err != nil {
 		return nil, err
 	}
 	c.Store = backend
-	return &embedder{Cached: c, e: e, backend: backend, progress: e.progress("embed", 0, "texts")}, nil
+	return &embedder{Model: c, e: e, backend: backend, progress: e.progress("embed", 0, "texts")}, nil
 }
 
 // Embed implements embeddings.Embedder.
 func (m *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	out, err := m.Cached.Embed(ctx, texts)
+	out, err := m.Model.Embed(ctx, texts)
 	asked, stored := m.Asked(), m.Stored()
 	m.progress.Add(asked - m.asked)
 	m.progress.AddCached(stored - m.stored)
@@ -91,5 +91,5 @@ func (m *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 func (m *embedder) close() {
 	m.progress.Finish()
 	m.backend.Close()
-	m.e.note("vectors of %s: %d by calls, %d from the cache", m.Model, m.asked, m.stored)
+	m.e.note("vectors of %s: %d by calls, %d from the cache", m.Name, m.asked, m.stored)
 }

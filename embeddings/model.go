@@ -1,0 +1,203 @@
+package embeddings
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/llm"
+)
+
+// Kind is the kind of endpoint under which vectors are stored.
+const Kind = "embeddings"
+
+// ErrNotStored says that a vector is not in the store and that there is no
+// client to ask.
+var ErrNotStored = errors.New("vector not stored")
+
+// Client makes one call for embeddings. *llm.Client is one.
+type Client interface {
+	Embed(ctx context.Context, r llm.EmbedRequest) (llm.EmbedResponse, error)
+}
+
+// The defaults of Model.
+const (
+	DefaultBatch       = 64
+	DefaultConcurrency = 4
+)
+
+// Model is an Embedder that keeps vectors in a store and asks a server for the
+// rest, for equal texts once. A vector is used as the store has it, so that a
+// later run gets the same bytes.
+type Model struct {
+	Client     Client // nil to use only what is stored
+	Store      cache.Store
+	Name       string
+	Revision   string // of the model's weights; "" where none is named
+	Dimensions int    // asked of models that can shorten vectors; 0 for the model's own
+	Batch      int    // texts in a call; 0 means DefaultBatch
+	// Concurrency is how many calls are made at a time; 0 means
+	// DefaultConcurrency.
+	Concurrency int
+
+	asked, stored atomic.Int64
+}
+
+var _ Embedder = (*Model)(nil)
+
+// Asked is the number of texts that the server was asked for so far, and
+// Stored that of distinct texts of calls whose vectors were stored before.
+func (m *Model) Asked() int  { return int(m.asked.Load()) }
+func (m *Model) Stored() int { return int(m.stored.Load()) }
+
+// Embed implements Embedder. Every vector is stored before it is returned, and
+// as soon as it comes.
+func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	params, err := m.params()
+	if err != nil {
+		return nil, err
+	}
+	w := &work{Model: m, vectors: make(map[string][]float32, len(texts))}
+	var requests []cache.Request
+	var keys []cache.Key
+	for _, t := range texts {
+		if _, twice := w.vectors[t]; !twice {
+			w.vectors[t] = nil
+			requests = append(requests, cache.Request{Kind: Kind, Model: m.Name, Revision: m.Revision, Prompt: t, Params: params})
+			keys = append(keys, requests[len(requests)-1].Key())
+		}
+	}
+	answers, found, err := cache.NewAnswers(m.Store).Get(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var missing []cache.Request
+	for i, r := range requests {
+		if !found[i] {
+			missing = append(missing, r)
+		} else if err := w.take(r, answers[i]); err != nil {
+			return nil, err
+		}
+	}
+	m.stored.Add(int64(len(requests) - len(missing)))
+	if err := w.ask(ctx, missing); err != nil {
+		return nil, err
+	}
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		out[i] = w.vectors[t]
+	}
+	return out, nil
+}
+
+func (m *Model) params() (cache.Params, error) {
+	if m.Dimensions == 0 {
+		return "", nil
+	}
+	return cache.NewParams(map[string]any{"dimensions": m.Dimensions})
+}
+
+// work is one use of a Model.
+type work struct {
+	*Model
+	vectors map[string][]float32 // by text; nil until it is there
+	size    int                  // of all vectors; 0 before the first
+}
+
+// take sets the vector of a stored answer.
+func (w *work) take(r cache.Request, a cache.Answer) error {
+	err := errors.New("the entry has no text")
+	var v []float32
+	if a.HasText {
+		v, err = decode(a.Text)
+	}
+	if err != nil {
+		return fmt.Errorf("stored vector %s: %w", r.Key(), err)
+	}
+	w.size = cmp.Or(w.size, len(v))
+	if len(v) != w.size {
+		return fmt.Errorf("%w: the store has vectors of %d and of %d dimensions for model %q; use another cache, or name the model's revision",
+			ErrVector, w.size, len(v), w.Name)
+	}
+	w.vectors[r.Prompt] = v
+	return nil
+}
+
+// ask gets, stores and takes the vectors that are missing.
+func (w *work) ask(ctx context.Context, missing []cache.Request) error {
+	switch {
+	case len(missing) == 0:
+		return nil
+	case w.Client == nil:
+		return fmt.Errorf("%w: %d of %d texts have no stored vector of model %q", ErrNotStored, len(missing), len(w.vectors), w.Name)
+	}
+	for _, r := range missing {
+		if r.Prompt == "" {
+			return errors.New("a text is empty, and servers embed no empty text; leave it out")
+		}
+	}
+	var mu sync.Mutex
+	calls, working := errgroup.WithContext(ctx)
+	calls.SetLimit(cmp.Or(w.Concurrency, DefaultConcurrency))
+	size := cmp.Or(w.Batch, DefaultBatch)
+	for first := 0; first < len(missing) && working.Err() == nil; first += size {
+		part := missing[first:min(first+size, len(missing))]
+		texts := make([]string, len(part))
+		for i, r := range part {
+			texts[i] = r.Prompt
+		}
+		calls.Go(func() error {
+			got, err := w.Client.Embed(working, llm.EmbedRequest{Model: w.Name, Texts: texts, Dimensions: w.Dimensions})
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			return w.keep(ctx, part, got.Vectors)
+		})
+	}
+	if err := calls.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// keep stores vectors, and takes what the store then has: another process may
+// have been first.
+func (w *work) keep(ctx context.Context, part []cache.Request, got [][]float32) error {
+	if len(got) != len(part) {
+		return fmt.Errorf("embeddings of model %q: the server gave %d vectors for %d texts", w.Name, len(got), len(part))
+	}
+	now := time.Now()
+	entries := make([]cache.Entry, len(part))
+	for i, r := range part {
+		text := encode(got[i])
+		v, err := decode(text)
+		if err != nil {
+			return fmt.Errorf("embeddings of model %q: the server gave %w", w.Name, err)
+		}
+		if due := cmp.Or(w.size, w.Dimensions, len(got[0])); len(v) != due {
+			return fmt.Errorf("%w: the server gave a vector of %d dimensions of model %q where %d were due; use another cache, or name the model's revision",
+				ErrVector, len(v), w.Name, due)
+		}
+		entries[i] = cache.Entry{Request: r, Answer: cache.Answer{Text: text, HasText: true, Created: now}}
+	}
+	w.asked.Add(int64(len(part)))
+	kept, err := cache.NewAnswers(w.Store).Put(ctx, entries...)
+	if err != nil {
+		return err
+	}
+	for i, r := range part {
+		if err := w.take(r, kept[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -294,10 +294,11 @@ func TestMetricEndsAlone(t *testing.T) {
 			systems := e.Systems()
 			n, ended := 0, 0
 			err = e.Run(t.Context(), ds, func(s *refract.SegmentScores) error {
+				// Calls beside the one that fails may give scores, which are kept.
 				if status := s.Metrics[0].Status[0]; status == metrics.Ended {
 					ended++
-				} else if status != metrics.Scored || ended > 0 {
-					t.Errorf("segment %d: %v after %d that ended", n, status, ended)
+				} else if status != metrics.Scored || n == 20 || n >= 20+4*workers {
+					t.Errorf("segment %d: %v", n, status)
 				}
 				if s.Metrics[0].Status[1] != metrics.MissingHypothesis || s.Metrics[1].Values[0] != float64(100+n) {
 					t.Errorf("segment %d: %+v", n, s.Metrics)
@@ -309,7 +310,7 @@ func TestMetricEndsAlone(t *testing.T) {
 			if !errors.As(err, &incomplete) || !errors.Is(err, boom) || len(incomplete.Metrics) != 1 || incomplete.Metrics[0] != "fails" || !strings.HasPrefix(err.Error(), "fails, segments") {
 				t.Errorf("%v", err)
 			}
-			if n != 100 || ended < 80 {
+			if n != 100 || ended < 100-20-4*(workers-1) {
 				t.Errorf("%d segments, %d ended", n, ended)
 			}
 			scores := systems.Scores()

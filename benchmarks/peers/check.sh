@@ -30,13 +30,12 @@ fi
 
 echo "== sacreBLEU on generated text of many scripts"
 "$python" "$here/sacrebleu_vectors.py" "$work/vectors.jsonl" --seed "${REFRACT_SEED:-1}" --rounds 1 "${have_data[@]}"
-REFRACT_SACREBLEU_VECTORS="$work/vectors.jsonl" go test -count=1 -v -run 'TestSacreBLEU' \
-	./metrics/bleu ./metrics/chrf ./metrics/ter | grep -av '^=== '
+REFRACT_SACREBLEU_VECTORS="$work/vectors.jsonl" go test -count=1 -v -run 'TestSacreBLEU' ./metrics | grep -av '^=== '
 
 if [ -f "$here/ter_vectors.py" ]; then
 	echo "== sacreBLEU on long shifts"
 	"$python" "$here/ter_vectors.py" "$work/ter.jsonl"
-	REFRACT_SACREBLEU_VECTORS="$work/ter.jsonl" go test -count=1 -v -run 'TestSacreBLEU' ./metrics/ter | grep -av '^=== '
+	REFRACT_SACREBLEU_VECTORS="$work/ter.jsonl" go test -count=1 -v -run 'TestSacreBLEU' ./metrics | grep -av '^=== '
 fi
 
 echo "== SciPy on random vectors"

@@ -7,7 +7,7 @@ usage: ter_vectors.py OUT.jsonl [--seed N] [--pairs N] [--options N] [--data DIR
 
     python3 -m pip install sacrebleu==2.6.0
     python3 benchmarks/peers/ter_vectors.py ter.jsonl
-    REFRACT_SACREBLEU_VECTORS=$PWD/ter.jsonl go test -run TestSacreBLEU -v ./metrics/ter
+    REFRACT_SACREBLEU_VECTORS=$PWD/ter.jsonl go test -run TestSacreBLEU -v ./metrics
 
 A pair is a hypothesis with its references. It has a "segment" row for each of
 several combinations of the options, and every hundred pairs of a combination

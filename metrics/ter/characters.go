@@ -1,16 +1,5 @@
 package ter
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func isStop(c byte) bool { return c == '.' || c == ',' }
-
-// isSeparated tells the ASCII characters that are always words of their own:
-// all punctuation but ' , - and the period, and the space with them.
-func isSeparated(c byte) bool {
-	return ' ' <= c && c <= '&' || '(' <= c && c <= '+' || c == '/' ||
-		':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
-}
-
 // isPunct tells the ASCII characters that NoPunct removes.
 func isPunct(r rune) bool {
 	switch r {

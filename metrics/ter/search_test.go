@@ -8,19 +8,21 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/metrics/internal/ngram"
 )
 
 // fastEdits counts edits with a given search, which keeps its memory.
 func fastEdits(s *search, hyp, ref []string) int {
-	v := newVocabulary()
+	v := ngram.NewInterner()
 	h, r := ids(v, hyp), ids(v, ref)
-	return s.edits(h, r, v.len())
+	return s.edits(h, r, v.Len())
 }
 
-func ids(v *vocabulary, words []string) []int32 {
+func ids(v *ngram.Interner, words []string) []int32 {
 	var ids []int32
 	for _, w := range words {
-		ids = append(ids, v.id([]byte(w)))
+		ids = append(ids, int32(v.ID([]byte(w))))
 	}
 	return ids
 }
@@ -116,10 +118,10 @@ func TestCandidatesAgainstOracle(t *testing.T) {
 		ref := rapid.SliceOfN(word, 1, 25).Draw(t, "ref")
 		checked := rapid.OneOf(rapid.Just(0), rapid.IntRange(970, 999)).Draw(t, "checked")
 
-		v := newVocabulary()
+		v := ngram.NewInterner()
 		h, r := ids(v, hyp), ids(v, ref)
 		s.words = append(s.words[:0], h...)
-		s.index.reset(r, v.len())
+		s.index.reset(r, v.Len())
 		s.beam.reset(len(h), r)
 		s.beam.computePrefixes(s.words, 0)
 		s.alignment.trace(&s.beam, s.words)

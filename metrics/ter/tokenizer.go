@@ -3,9 +3,11 @@ package ter
 import (
 	"bytes"
 	"iter"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
 // tokenizer splits texts into words by Tercom's rules as sacreBLEU has them.
@@ -16,6 +18,7 @@ import (
 type tokenizer struct {
 	Options
 	text, spare, word, once []byte
+	western                 token.Tokenizer
 }
 
 // words yields the words of a text, each valid until the next one. Invalid
@@ -55,11 +58,8 @@ func (t *tokenizer) read(s string) {
 // split yields the words of the text that was read.
 func (t *tokenizer) split(yield func([]byte) bool) {
 	if t.Normalized && len(t.text) > 0 {
-		t.text = unescape(joinLines(t.text))
-		t.spare = separatePunctuation(t.spare[:0], t.text)
-		t.text = separateAfterNonDigit(t.text[:0], t.spare)
-		t.spare = separateBeforeNonDigit(t.spare[:0], t.text)
-		t.text, t.spare = t.spare, t.text
+		t.spare = possessives(t.spare[:0], token.Unescape(joinLines.Replace(string(t.text))))
+		t.text = append(t.text[:0], t.western.Western(t.spare)...)
 	}
 	splitByAsian := t.Normalized && t.Asian
 	removeAsian := t.NoPunct && t.Asian
@@ -117,114 +117,18 @@ func (t *tokenizer) end(yield func([]byte) bool) bool {
 }
 
 // joinLines undoes hyphenation at line ends, and makes a space of any other
-// line end. It works in place.
-func joinLines(s []byte) []byte {
-	if bytes.IndexByte(s, '\n') < 0 {
-		return s
-	}
-	out := s[:0]
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] != '\n':
-			out = append(out, s[i])
-		case i+1 < len(s) && s[i+1] == '-':
-			i++
-		default:
-			out = append(out, ' ')
-		}
-	}
-	return out
-}
+// line end.
+var joinLines = strings.NewReplacer("\n-", "", "\n", " ")
 
-// unescape reads four entities in place. They are replaced one kind after
-// another in the order below, so "&amp;lt;" becomes "<" whereas "&amp;quot;"
-// becomes "&quot;" and stays.
-func unescape(s []byte) []byte {
-	if bytes.IndexByte(s, '&') < 0 {
-		return s
-	}
-	out := s[:0]
-	for len(s) > 0 {
-		c, size := s[0], 1
-		if c == '&' {
-			c, size = entity(s)
-		}
-		out = append(out, c)
-		s = s[size:]
-	}
-	return out
-}
-
-// entity reads what begins with an ampersand.
-func entity(s []byte) (c byte, size int) {
-	for _, e := range [...]struct {
-		name string
-		char byte
-	}{
-		{"&quot;", '"'},
-		{"&amp;lt;", '<'},
-		{"&amp;gt;", '>'},
-		{"&amp;", '&'},
-		{"&lt;", '<'},
-		{"&gt;", '>'},
-	} {
-		if len(s) >= len(e.name) && string(s[:len(e.name)]) == e.name {
-			return e.char, len(e.name)
-		}
-	}
-	return '&', 1
-}
-
-// separatePunctuation puts spaces around most ASCII punctuation, and one
-// before an 's that ends a word. The text gets a space at both ends, which
-// the rules after it rely on.
-func separatePunctuation(dst, s []byte) []byte {
+// possessives puts a space before an 's that ends a word. The text gets a space
+// at both ends, which the rules after it rely on.
+func possessives(dst []byte, s string) []byte {
 	dst = append(dst, ' ')
-	for i, c := range s {
-		switch {
-		case isSeparated(c):
-			dst = append(dst, ' ', c, ' ')
-		case c == '\'' && i+1 < len(s) && s[i+1] == 's' && (i+2 == len(s) || isSeparated(s[i+2])):
-			dst = append(dst, ' ', c)
-		default:
-			dst = append(dst, c)
+	for i := range len(s) {
+		if s[i] == '\'' && i+1 < len(s) && s[i+1] == 's' && (i+2 == len(s) || s[i+2] == ' ' || token.IsSymbol(s[i+2])) {
+			dst = append(dst, ' ')
 		}
+		dst = append(dst, s[i])
 	}
 	return append(dst, ' ')
-}
-
-// separateAfterNonDigit puts spaces around a period or comma that follows
-// anything but a digit. The two characters of a match are read together, so
-// of several marks in a row only every other one can match.
-func separateAfterNonDigit(dst, s []byte) []byte {
-	for i := 0; i < len(s); i++ {
-		dst = append(dst, s[i])
-		if i+1 < len(s) && !isDigit(s[i]) && isStop(s[i+1]) {
-			i++
-			dst = append(dst, ' ', s[i], ' ')
-		}
-	}
-	return dst
-}
-
-// separateBeforeNonDigit puts spaces around a period or comma that anything
-// but a digit follows, again two characters at a time, and around a hyphen
-// that follows a digit.
-func separateBeforeNonDigit(dst, s []byte) []byte {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case i+1 == len(s):
-			dst = append(dst, c)
-		case isStop(c) && !isDigit(s[i+1]):
-			i++
-			dst = append(dst, ' ', c, ' ', s[i])
-		case isDigit(c) && s[i+1] == '-':
-			i++
-			dst = append(dst, c, ' ', '-', ' ')
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
 }

@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/internal/ngram"
 )
 
 // workspace holds the texts of one block as words, and the edits of the pairs
 // that were asked for.
 type workspace struct {
 	tokens tokenizer
-	vocab  *vocabulary
+	vocab  *ngram.Interner
 	search search
 
 	seen  map[key]int // to the index in texts
@@ -41,14 +42,14 @@ const (
 func newWorkspace(o Options) *workspace {
 	return &workspace{
 		tokens: tokenizer{Options: o},
-		vocab:  newVocabulary(),
+		vocab:  ngram.NewInterner(),
 		seen:   make(map[key]int),
 	}
 }
 
 // Load implements [metrics.Workspace].
 func (w *workspace) Load(b metrics.Block) {
-	w.vocab.reset()
+	w.vocab.Reset()
 	clear(w.seen)
 	w.texts, w.words = w.texts[:0], w.words[:0]
 
@@ -83,7 +84,7 @@ func (w *workspace) read(k key) int {
 	}
 	start := len(w.words)
 	for token := range w.tokens.words(k.text, k.twice) {
-		w.words = append(w.words, w.vocab.id(token))
+		w.words = append(w.words, int32(w.vocab.ID(token)))
 	}
 	t := len(w.texts)
 	w.texts = append(w.texts, loaded{start: start, end: len(w.words), hyp: none, ref: none})
@@ -96,7 +97,7 @@ func (w *workspace) statistics(h, r int) (edits, length int) {
 	hyp, ref := w.texts[w.hyps[h]], w.texts[w.refs[r]]
 	known := &w.edits[hyp.hyp*len(w.refs)+ref.ref]
 	if *known == unknown {
-		*known = int32(w.search.edits(w.words[hyp.start:hyp.end], w.words[ref.start:ref.end], w.vocab.len()))
+		*known = int32(w.search.edits(w.words[hyp.start:hyp.end], w.words[ref.start:ref.end], w.vocab.Len()))
 	}
 	return int(*known), ref.end - ref.start
 }

@@ -35,6 +35,9 @@ func (in *Interner) Reset() {
 	}
 }
 
+// Len is the number of distinct tokens.
+func (in *Interner) Len() int { return int(in.n) }
+
 // ID returns the id of a token.
 func (in *Interner) ID(token []byte) uint32 {
 	word := load(token)

@@ -199,17 +199,29 @@ func (t *Tokenizer) thirteenA(s string) {
 		s = strings.ReplaceAll(s, "-\n", "")
 		s = strings.ReplaceAll(s, "\n", " ")
 	}
-	if strings.IndexByte(s, '&') >= 0 {
-		// One kind after the other: "&amp;lt;" ends as "<".
-		s = strings.ReplaceAll(s, "&quot;", `"`)
-		s = strings.ReplaceAll(s, "&amp;", "&")
-		s = strings.ReplaceAll(s, "&lt;", "<")
-		s = strings.ReplaceAll(s, "&gt;", ">")
-	}
 	t.b = append(t.b[:0], ' ')
-	t.b = append(t.b, s...)
+	t.b = append(t.b, Unescape(s)...)
 	t.b = append(t.b, ' ')
 	t.western()
+}
+
+// Unescape reads four entities, as mteval-v13a and Tercom do: one kind after the
+// other, so that "&amp;lt;" becomes "<", and "&amp;quot;" becomes "&quot;".
+func Unescape(s string) string { return entities.Replace(s) }
+
+var entities = strings.NewReplacer("&quot;", `"`, "&amp;lt;", "<", "&amp;gt;", ">", "&amp;", "&", "&lt;", "<", "&gt;", ">")
+
+// IsSymbol reports whether the western rules set a byte apart wherever it
+// stands.
+func IsSymbol(b byte) bool { return class[b] == symbol }
+
+// Western applies mteval-v13a's rules for western languages, which are
+// Tercom's too, to a text with a space at both ends. The result is valid until
+// the next call.
+func (t *Tokenizer) Western(text []byte) []byte {
+	t.b = append(t.b[:0], text...)
+	t.western()
+	return t.a
 }
 
 // western applies the rules for western languages to t.b and leaves the

@@ -54,7 +54,7 @@ func TestSplit(t *testing.T) {
 		{"intl", "don't", "don ' t"},
 		{"13a", "$5.00 (50%) x/y_z R&D", "$ 5.00 ( 50 % ) x / y _ z R & D"},
 
-		// What only 13a does: entities, joined lines, skipped parts.
+		// What only 13a does: ofEntities, joined lines, skipped parts.
 		{"13a", "&quot;x&quot;", `" x "`},
 		{"intl", "&quot;x", "& quot ; x"},
 		{"none", "&quot;x&quot;", "&quot;x&quot;"},
@@ -141,7 +141,7 @@ var (
 		`\x{ff00}-\x{ffef}\x{2e80}-\x{2eff}\x{3000}-\x{303f}\x{31c0}-\x{31ef}\x{2f00}-\x{2fdf}\x{2ff0}-\x{2fff}`+
 		`\x{3100}-\x{312f}\x{31a0}-\x{31bf}\x{fe10}-\x{fe1f}\x{fe30}-\x{fe4f}\x{2600}-\x{26ff}\x{2700}-\x{27bf}`+
 		`\x{3200}-\x{32ff}\x{3300}-\x{33ff}])`, ` $1 `)
-	entities = [][2]string{{"&quot;", `"`}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}}
+	ofEntities = [][2]string{{"&quot;", `"`}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}}
 )
 
 func apply(s string, rs []rule) string {
@@ -158,7 +158,7 @@ func byRules(name, s string) []string {
 		for _, cut := range [][2]string{{"<skipped>", ""}, {"-\n", ""}, {"\n", " "}} {
 			s = strings.ReplaceAll(s, cut[0], cut[1])
 		}
-		for _, e := range entities {
+		for _, e := range ofEntities {
 			s = strings.ReplaceAll(s, e[0], e[1])
 		}
 		s = apply(" "+s+" ", westernRules)

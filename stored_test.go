@@ -64,7 +64,7 @@ func newDear(source bool) *dear {
 					at := h*b.Columns() + c
 					out[i].Values[at], out[i].Status[at] = cost(b.Source+hyp, ref)
 					if len(ref)%2 == 0 {
-						out[i].Reports[at] = &analysis.Report{Outcome: analysis.Unparseable, Raw: ref, HasRaw: true}
+						out[i].Reports[at] = &analysis.Report{Outcome: analysis.Unparseable, Raw: &ref}
 					}
 				}
 			}
@@ -106,7 +106,7 @@ func TestStoredScores(t *testing.T) {
 					if g.Status[c] != w.Status[c] || w.Status[c] == metrics.Scored && math.Float64bits(g.Values[c]) != math.Float64bits(w.Values[c]) {
 						t.Fatalf("segment %d, cell %d: %v %v, want %v %v", i, c, g.Values[c], g.Status[c], w.Values[c], w.Status[c])
 					}
-					if r := w.Reports; r != nil && r[c] != nil && (g.Reports == nil || g.Reports[c] == nil || g.Reports[c].Raw != r[c].Raw) {
+					if r := w.Reports; r != nil && r[c] != nil && (g.Reports == nil || g.Reports[c] == nil || *g.Reports[c].Raw != *r[c].Raw) {
 						t.Fatalf("segment %d, cell %d has not its report", i, c)
 					}
 				}

@@ -68,10 +68,11 @@ func (critic) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores
 	for _, b := range blocks {
 		var s metrics.Scores
 		for _, h := range b.Hypotheses {
-			r := &analysis.Report{Outcome: analysis.NoError}
+			r, score := &analysis.Report{Outcome: analysis.NoError, Score: new(0.0)}, 0.0
 			if strings.Contains(h, "horse") {
-				r = &analysis.Report{Outcome: analysis.Scored, Score: -4, Flags: []string{"role-token"}, Errors: []analysis.Error{
-					{Location: "horse", Aspect: "Terminology", Dimension: "Accuracy", Severity: analysis.Major, Explanation: "It is a house.", Penalty: 4, HasPenalty: true},
+				score = -4
+				r = &analysis.Report{Outcome: analysis.Scored, Score: &score, Flags: []string{"role-token"}, Errors: []analysis.Error{
+					{Location: "horse", Aspect: "Terminology", Dimension: "Accuracy", Severity: analysis.Major, Explanation: "It is a house.", Penalty: new(4.0)},
 					{Location: "nowhere to be seen", Severity: analysis.Minor},
 				}}
 				r.Locate(analysis.Texts{Hypothesis: h})
@@ -84,7 +85,7 @@ func (critic) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores
 			if !r.Outcome.HasScore() {
 				status = metrics.Unparseable
 			}
-			s.Values, s.Status, s.Reports = append(s.Values, r.Score), append(s.Status, status), append(s.Reports, r)
+			s.Values, s.Status, s.Reports = append(s.Values, score), append(s.Status, status), append(s.Reports, r)
 		}
 		out = append(out, s)
 	}

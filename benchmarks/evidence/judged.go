@@ -44,8 +44,8 @@ func (h *Held) reports(s *scored, hyp int, decided [][]int) []page.Report {
 // pageReport is a report as the page shows it.
 func pageReport(judge string, r *analysis.Report) page.Report {
 	out := page.Report{Judge: judge, Outcome: string(r.Outcome), Score: math.NaN()}
-	if r.Outcome.HasScore() {
-		out.Score = r.Score
+	if r.Score != nil {
+		out.Score = *r.Score
 	}
 	for i := range r.Errors {
 		e := &r.Errors[i]
@@ -56,11 +56,11 @@ func pageReport(judge string, r *analysis.Report) page.Report {
 		case e.Dimension != "":
 			p.Type = e.Dimension + ": " + e.Aspect
 		}
-		if e.Place == analysis.InHypothesis || e.Place == analysis.Approximate {
+		if e.Place.HasSpan() {
 			p.Span = page.Span(e.Span)
 		}
-		if e.HasPenalty {
-			p.Penalty = e.Penalty
+		if e.Penalty != nil {
+			p.Penalty = *e.Penalty
 		}
 		out.Errors = append(out.Errors, p)
 	}
@@ -72,8 +72,8 @@ func pageReport(judge string, r *analysis.Report) page.Report {
 		if p.Detail != "" {
 			note += ": " + p.Detail
 		}
-		if p.Error >= 0 {
-			note = fmt.Sprintf("error %d: %s", p.Error+1, note)
+		if p.Error != nil {
+			note = fmt.Sprintf("error %d: %s", *p.Error+1, note)
 		}
 		out.Notes = append(out.Notes, note)
 	}

@@ -66,17 +66,22 @@ func (r *Report) Check(t Texts, rules Rules) {
 	r.sortProblems()
 }
 
+// problem adds one of error i, or of the whole report where i is -1.
 func (r *Report) problem(code string, i int, format string, args ...any) {
-	r.Problems = append(r.Problems, Problem{Code: code, Error: i, Detail: fmt.Sprintf(format, args...)})
+	p := Problem{Code: code, Detail: fmt.Sprintf(format, args...)}
+	if i >= 0 {
+		p.Error = &i
+	}
+	r.Problems = append(r.Problems, p)
 }
 
 // penalties returns their sum, and whether all of them are known.
 func (r *Report) penalties() (sum float64, known bool) {
 	for i := range r.Errors {
-		if !r.Errors[i].HasPenalty {
+		if r.Errors[i].Penalty == nil {
 			return 0, false
 		}
-		sum += r.Errors[i].Penalty
+		sum += *r.Errors[i].Penalty
 	}
 	return sum, true
 }
@@ -85,8 +90,14 @@ func (r *Report) penalties() (sum float64, known bool) {
 // whole report first, and of the codes within an error.
 func (r *Report) sortProblems() {
 	codes := Codes()
+	at := func(p Problem) int {
+		if p.Error == nil {
+			return -1
+		}
+		return *p.Error
+	}
 	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Error, b.Error), cmp.Compare(slices.Index(codes, a.Code), slices.Index(codes, b.Code)))
+		return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(slices.Index(codes, a.Code), slices.Index(codes, b.Code)))
 	})
 }
 
@@ -137,34 +148,35 @@ func (r *Report) checkPenalties(rules Rules) {
 	ranged := rules.LowestPenalty != 0 || rules.HighestPenalty != 0
 	least := map[Severity]float64{} // smallest penalty by severity
 	for i := range r.Errors {
-		if e := &r.Errors[i]; e.HasPenalty {
-			if p, ok := least[e.Severity]; !ok || e.Penalty < p {
-				least[e.Severity] = e.Penalty
+		if e := &r.Errors[i]; e.Penalty != nil {
+			if p, ok := least[e.Severity]; !ok || *e.Penalty < p {
+				least[e.Severity] = *e.Penalty
 			}
 		}
 	}
 	for i := range r.Errors {
 		e := &r.Errors[i]
-		if !e.HasPenalty {
+		if e.Penalty == nil {
 			continue
 		}
+		penalty := *e.Penalty
 		switch {
-		case !(e.Penalty >= 0):
-			r.problem(CodePenalty, i, "the penalty %s is not a number of at least 0", shortest(e.Penalty))
-		case ranged && !(e.Penalty >= rules.LowestPenalty-tolerance && e.Penalty <= rules.HighestPenalty+tolerance):
+		case !(penalty >= 0):
+			r.problem(CodePenalty, i, "the penalty %s is not a number of at least 0", shortest(penalty))
+		case ranged && !(penalty >= rules.LowestPenalty-tolerance && penalty <= rules.HighestPenalty+tolerance):
 			r.problem(CodePenalty, i, "the penalty %s is not within %s and %s",
-				shortest(e.Penalty), shortest(rules.LowestPenalty), shortest(rules.HighestPenalty))
+				shortest(penalty), shortest(rules.LowestPenalty), shortest(rules.HighestPenalty))
 		}
 		if w, ok := rules.Weights[e.Severity]; ok {
-			if !(math.Abs(e.Penalty-w) <= tolerance) {
-				r.problem(CodeSeverity, i, "a %s error costs %s, not %s", e.Severity, shortest(w), shortest(e.Penalty))
+			if !(math.Abs(penalty-w) <= tolerance) {
+				r.problem(CodeSeverity, i, "a %s error costs %s, not %s", e.Severity, shortest(w), shortest(penalty))
 			}
 			continue
 		}
 		for _, worse := range worseThan(e.Severity) {
-			if p, ok := least[worse]; ok && e.Penalty > p+tolerance {
+			if p, ok := least[worse]; ok && penalty > p+tolerance {
 				r.problem(CodeSeverity, i, "a %s error of this report costs %s, more than a %s one (%s)",
-					e.Severity, shortest(e.Penalty), worse, shortest(p))
+					e.Severity, shortest(penalty), worse, shortest(p))
 				break
 			}
 		}

@@ -18,8 +18,8 @@ func codes(r *analysis.Report) string {
 	var out []string
 	for _, p := range r.Problems {
 		s := p.Code
-		if p.Error >= 0 {
-			s += fmt.Sprintf("@%d", p.Error)
+		if p.Error != nil {
+			s += fmt.Sprintf("@%d", *p.Error)
 		}
 		if p.Detail == "" {
 			s += " without detail"
@@ -31,7 +31,7 @@ func codes(r *analysis.Report) string {
 
 func TestCheckNumbers(t *testing.T) {
 	e := func(severity analysis.Severity, penalty float64) analysis.Error {
-		return analysis.Error{Severity: severity, Penalty: penalty, HasPenalty: true}
+		return analysis.Error{Severity: severity, Penalty: &penalty}
 	}
 	instruct := analysis.Rules{Weights: map[analysis.Severity]float64{analysis.Major: 5, analysis.Minor: 1}}
 	tiger := analysis.Rules{LowestPenalty: 0.5, HighestPenalty: 5}
@@ -151,9 +151,9 @@ func TestCheckUnlocated(t *testing.T) {
 
 func TestCheckOrder(t *testing.T) {
 	r := analysis.Report{Outcome: analysis.Scored, StatedErrors: ptr(1), StatedTotal: ptr(9.0), Errors: []analysis.Error{
-		{Location: "a", Penalty: 9, HasPenalty: true}, {Location: "a", Aspect: "x", Explanation: "y"}, {Location: "a", Aspect: "x", Penalty: 7, HasPenalty: true},
+		{Location: "a", Penalty: new(9.0)}, {Location: "a", Aspect: "x", Explanation: "y"}, {Location: "a", Aspect: "x", Penalty: new(7.0)},
 	}}
-	r.Errors[1].Penalty, r.Errors[1].HasPenalty = 1, true
+	r.Errors[1].Penalty = new(1.0)
 	texts := analysis.Texts{Hypothesis: "b"}
 	r.Locate(texts)
 	r.Check(texts, analysis.Rules{HighestPenalty: 5})

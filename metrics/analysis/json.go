@@ -6,87 +6,16 @@ import (
 	"fmt"
 )
 
-// Record is the JSON form of a Report:
-//
-//	{"status": "scored", "score": -5, "errors": [{"location": "punish", "place": "hypothesis", "span": [22, 28],
-//	 "aspect": "…", "severity": "major", "explanation": "…", "penalty": 5}], "stated_errors": 1, "raw": "…"}
-//
-// "score" is null unless the outcome has one, "span" (rune offsets, half-open)
-// unless the place has one, and "penalty" where it is not known; "errors" is
-// always a list. "stated_errors", "stated_total", "problems", "flags", "detail"
-// and "raw" stand there where there are some; a problem that is not of the whole
-// report has the index of its error, from 0.
-type Record struct {
-	Status       Outcome         `json:"status"`
-	Score        *float64        `json:"score"`
-	Errors       []ErrorRecord   `json:"errors"`
-	StatedErrors *int            `json:"stated_errors,omitempty"`
-	StatedTotal  *float64        `json:"stated_total,omitempty"`
-	Problems     []ProblemRecord `json:"problems,omitempty"`
-	Flags        []string        `json:"flags,omitempty"`
-	Detail       string          `json:"detail,omitempty"`
-	Raw          *string         `json:"raw,omitempty"`
-}
+// Record is a Report without its methods, to be embedded in what is written as
+// JSON.
+type Record Report
 
-// ErrorRecord is the JSON form of an Error.
-type ErrorRecord struct {
-	Location    string   `json:"location"`
-	Place       Place    `json:"place"`
-	Span        *[2]int  `json:"span"`
-	Aspect      string   `json:"aspect"`
-	Dimension   string   `json:"dimension,omitempty"`
-	Severity    Severity `json:"severity"`
-	Explanation string   `json:"explanation"`
-	Penalty     *float64 `json:"penalty"`
-}
-
-// ProblemRecord is the JSON form of a Problem.
-type ProblemRecord struct {
-	Code   string `json:"code"`
-	Error  *int   `json:"error,omitempty"`
-	Detail string `json:"detail"`
-}
-
-// hasSpan reports whether an error at the place has a span.
-func (p Place) hasSpan() bool { return p == InHypothesis || p == Approximate }
-
-// Record returns the JSON form. It shares memory with the report.
+// Record returns the form of the report that is written. It shares memory with
+// the report.
 func (r *Report) Record() Record {
-	out := Record{
-		Status:       r.Outcome,
-		Errors:       make([]ErrorRecord, len(r.Errors)),
-		StatedErrors: r.StatedErrors,
-		StatedTotal:  r.StatedTotal,
-		Flags:        r.Flags,
-		Detail:       r.Detail,
-	}
-	if r.Outcome.HasScore() {
-		score := plainZero(r.Score)
-		out.Score = &score
-	}
-	if r.HasRaw {
-		out.Raw = &r.Raw
-	}
-	for i := range r.Errors {
-		e := &r.Errors[i]
-		out.Errors[i] = ErrorRecord{
-			Location: e.Location, Place: e.Place, Aspect: e.Aspect, Dimension: e.Dimension,
-			Severity: e.Severity, Explanation: e.Explanation,
-		}
-		if e.Place.hasSpan() {
-			out.Errors[i].Span = &[2]int{e.Span.Start, e.Span.End}
-		}
-		if e.HasPenalty {
-			out.Errors[i].Penalty = &e.Penalty
-		}
-	}
-	for i := range r.Problems {
-		p := &r.Problems[i]
-		q := ProblemRecord{Code: p.Code, Detail: p.Detail}
-		if p.Error >= 0 {
-			q.Error = &p.Error
-		}
-		out.Problems = append(out.Problems, q)
+	out := Record(*r)
+	if out.Errors == nil {
+		out.Errors = []Error{}
 	}
 	return out
 }
@@ -103,14 +32,6 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
 
-// plainZero makes of −0, the negative of no penalties, the 0 that it is.
-func plainZero(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return x
-}
-
 // UnmarshalJSON reads what MarshalJSON writes. Members that it does not know
 // are ignored, so that a record may have others beside. A report that
 // contradicts itself is an error: a score without an outcome that has one or
@@ -121,51 +42,44 @@ func (r *Report) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	switch in.Status {
+	switch in.Outcome {
 	case Scored, NoError, Unparseable, Blocked, Cut, Missing:
 	default:
-		return fmt.Errorf("status %q is none of scored, no-error, unparseable, blocked, cut, missing", in.Status)
+		return fmt.Errorf("status %q is none of scored, no-error, unparseable, blocked, cut, missing", in.Outcome)
 	}
-	if in.Status.HasScore() != (in.Score != nil) {
-		return fmt.Errorf("status %q goes with a score if and only if there is one", in.Status)
+	if in.Outcome.HasScore() != (in.Score != nil) {
+		return fmt.Errorf("status %q goes with a score if and only if there is one", in.Outcome)
 	}
-	out := Report{
-		Outcome: in.Status, StatedErrors: in.StatedErrors, StatedTotal: in.StatedTotal, Flags: in.Flags, Detail: in.Detail,
-	}
-	if in.Score != nil {
-		out.Score = *in.Score
-	}
-	if in.Raw != nil {
-		out.Raw, out.HasRaw = *in.Raw, true
-	}
-	for i, e := range in.Errors {
-		x := Error{
-			Location: e.Location, Place: e.Place, Aspect: e.Aspect, Dimension: e.Dimension,
-			Severity: e.Severity, Explanation: e.Explanation,
-		}
-		if (e.Span != nil) != e.Place.hasSpan() {
+	for i := range in.Errors {
+		if e := &in.Errors[i]; (e.Span != Span{}) != e.Place.HasSpan() {
 			return fmt.Errorf("error %d: place %q goes with a span if and only if it is in the hypothesis", i, e.Place)
 		}
-		if e.Span != nil {
-			x.Span = Span{e.Span[0], e.Span[1]}
-			if x.Span.Start < 0 || x.Span.End < x.Span.Start {
-				return fmt.Errorf("error %d: [%d, %d] is no span", i, x.Span.Start, x.Span.End)
-			}
-		}
-		if e.Penalty != nil {
-			x.Penalty, x.HasPenalty = *e.Penalty, true
-		}
-		out.Errors = append(out.Errors, x)
 	}
 	for _, p := range in.Problems {
-		q := Problem{Code: p.Code, Error: -1, Detail: p.Detail}
-		if p.Error != nil {
-			if q.Error = *p.Error; q.Error < 0 || q.Error >= len(out.Errors) {
-				return fmt.Errorf("problem %q: there is no error %d", p.Code, q.Error)
-			}
+		if p.Error != nil && (*p.Error < 0 || *p.Error >= len(in.Errors)) {
+			return fmt.Errorf("problem %q: there is no error %d", p.Code, *p.Error)
 		}
-		out.Problems = append(out.Problems, q)
 	}
-	*r = out
+	*r = Report(in)
+	return nil
+}
+
+// MarshalJSON writes [start, end], or null for none.
+func (s Span) MarshalJSON() ([]byte, error) {
+	if s == (Span{}) {
+		return []byte("null"), nil
+	}
+	return fmt.Appendf(nil, "[%d,%d]", s.Start, s.End), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Span) UnmarshalJSON(data []byte) error {
+	var at [2]int
+	if err := json.Unmarshal(data, &at); err != nil {
+		return err
+	}
+	if *s = (Span{at[0], at[1]}); s.Start < 0 || s.End < s.Start {
+		return fmt.Errorf("[%d, %d] is no span", s.Start, s.End)
+	}
 	return nil
 }

@@ -14,15 +14,15 @@ func TestMarshalJSON(t *testing.T) {
 		report analysis.Report
 		want   string
 	}{
-		{analysis.Report{Outcome: analysis.NoError, Score: math.Copysign(0, -1)}, `{"status":"no-error","score":0,"errors":[]}`},
-		{analysis.Report{Outcome: analysis.Unparseable, Score: 7, Raw: "x", HasRaw: true, Detail: "why"},
+		{analysis.Report{Outcome: analysis.NoError, Score: new(0.0)}, `{"status":"no-error","score":0,"errors":[]}`},
+		{analysis.Report{Outcome: analysis.Unparseable, Raw: new("x"), Detail: "why"},
 			`{"status":"unparseable","score":null,"errors":[],"detail":"why","raw":"x"}`},
 		{analysis.Report{Outcome: analysis.Missing}, `{"status":"missing","score":null,"errors":[]}`},
-		{analysis.Report{Outcome: analysis.Scored, Score: -1, StatedErrors: ptr(2), StatedTotal: ptr(0.0), Flags: []string{"control"}, HasRaw: true, Errors: []analysis.Error{
-			{Location: "& <eine>", Aspect: "A", Dimension: "D", Severity: analysis.Minor, Explanation: "E", Penalty: 1, HasPenalty: true}}},
+		{analysis.Report{Outcome: analysis.Scored, Score: new(-1.0), StatedErrors: ptr(2), StatedTotal: ptr(0.0), Flags: []string{"control"}, Raw: new(""), Errors: []analysis.Error{
+			{Location: "& <eine>", Aspect: "A", Dimension: "D", Severity: analysis.Minor, Explanation: "E", Penalty: new(1.0)}}},
 			`{"status":"scored","score":-1,"errors":[{"location":"& <eine>","place":"hypothesis","span":[9,17],"aspect":"A","dimension":"D","severity":"minor","explanation":"E","penalty":1}],` +
 				`"stated_errors":2,"stated_total":0,"problems":[{"code":"count","detail":"2 errors are stated, 1 are listed"},{"code":"total","detail":"a total of 0 is stated, the penalties sum to 1"}],"flags":["control"],"raw":""}`},
-		{analysis.Report{Outcome: analysis.Scored, Errors: []analysis.Error{{Location: "Maus"}}},
+		{analysis.Report{Outcome: analysis.Scored, Score: new(0.0), Errors: []analysis.Error{{Location: "Maus"}}},
 			`{"status":"scored","score":0,"errors":[{"location":"Maus","place":"absent","span":null,"aspect":"","severity":"","explanation":"","penalty":null}],` +
 				`"problems":[{"code":"location","error":0,"detail":"the location \"Maus\" does not stand in the output"}]}`},
 	} {
@@ -33,7 +33,7 @@ func TestMarshalJSON(t *testing.T) {
 			t.Errorf("%s\n%v, want\n%s", got, err, c.want)
 		}
 	}
-	if _, err := json.Marshal(&analysis.Report{Outcome: analysis.Scored, Score: math.NaN()}); err == nil {
+	if _, err := json.Marshal(&analysis.Report{Outcome: analysis.Scored, Score: new(math.NaN())}); err == nil {
 		t.Error("NaN was written")
 	}
 }

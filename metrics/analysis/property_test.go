@@ -29,15 +29,14 @@ func anyReport() *rapid.Generator[*analysis.Report] {
 	return rapid.Custom(func(t *rapid.T) *analysis.Report {
 		r := &analysis.Report{
 			Outcome: rapid.SampledFrom([]analysis.Outcome{analysis.Scored, analysis.NoError, analysis.Unparseable, analysis.Blocked, analysis.Cut, analysis.Missing}).Draw(t, "outcome"),
-			HasRaw:  rapid.Bool().Draw(t, "has raw"),
 			Detail:  anyText().Draw(t, "detail"),
 			Flags:   rapid.SliceOfN(anyText(), 0, 2).Draw(t, "flags"),
 		}
-		if r.HasRaw {
-			r.Raw = anyText().Draw(t, "raw")
+		if rapid.Bool().Draw(t, "has raw") {
+			r.Raw = new(anyText().Draw(t, "raw"))
 		}
 		if r.Outcome.HasScore() {
-			r.Score = rapid.Float64Range(-100, 0).Draw(t, "score")
+			r.SetScore(r.Outcome, rapid.Float64Range(-100, 0).Draw(t, "score"))
 		}
 		if rapid.Bool().Draw(t, "states") {
 			r.StatedErrors, r.StatedTotal = ptr(rapid.IntRange(0, 5).Draw(t, "stated")), ptr(rapid.Float64Range(0, 20).Draw(t, "total"))
@@ -46,10 +45,10 @@ func anyReport() *rapid.Generator[*analysis.Report] {
 			e := analysis.Error{
 				Location: anyText().Draw(t, "location"), Aspect: anyText().Draw(t, "aspect"), Dimension: anyText().Draw(t, "dimension"),
 				Severity:    rapid.SampledFrom([]analysis.Severity{"", analysis.Critical, analysis.Major, analysis.Minor}).Draw(t, "severity"),
-				Explanation: anyText().Draw(t, "explanation"), HasPenalty: rapid.Bool().Draw(t, "has penalty"),
+				Explanation: anyText().Draw(t, "explanation"),
 			}
-			if e.HasPenalty {
-				e.Penalty = rapid.Float64Range(0, 10).Draw(t, "penalty")
+			if rapid.Bool().Draw(t, "has penalty") {
+				e.Penalty = new(rapid.Float64Range(0, 10).Draw(t, "penalty"))
 			}
 			r.Errors = append(r.Errors, e)
 		}
@@ -127,15 +126,22 @@ func TestCheckProperties(t *testing.T) {
 		if diff := cmp.Diff(once, r.Problems); diff != "" {
 			t.Fatalf("Check is not idempotent: %s", diff)
 		}
+		at := func(p analysis.Problem) int {
+			if p.Error == nil {
+				return -1
+			}
+			return *p.Error
+		}
 		for i, p := range r.Problems {
-			if !slices.Contains(analysis.Codes(), p.Code) || p.Error < -1 || p.Error >= len(r.Errors) || p.Detail == "" {
+			of := at(p)
+			if !slices.Contains(analysis.Codes(), p.Code) || of < -1 || of >= len(r.Errors) || p.Detail == "" {
 				t.Fatalf("problem %+v", p)
 			}
-			if i > 0 && r.Problems[i-1].Error == p.Error && r.Problems[i-1].Code == p.Code {
-				t.Fatalf("%s twice for error %d", p.Code, p.Error)
+			if i > 0 && at(r.Problems[i-1]) == of && r.Problems[i-1].Code == p.Code {
+				t.Fatalf("%s twice for error %d", p.Code, of)
 			}
-			if p.Code == analysis.CodeLocation != (p.Error >= 0 && r.Errors[p.Error].Place == analysis.Absent) && p.Code == analysis.CodeLocation {
-				t.Fatalf("error %d is %s", p.Error, r.Errors[p.Error].Place)
+			if p.Code == analysis.CodeLocation != (of >= 0 && r.Errors[of].Place == analysis.Absent) && p.Code == analysis.CodeLocation {
+				t.Fatalf("error %d is %s", of, r.Errors[of].Place)
 			}
 		}
 	})
@@ -215,7 +221,7 @@ func FuzzLocate(f *testing.F) {
 	f.Add("\u0301e\u0301 ﬁ", "E\u0301", `«»「`, "\xff")
 	f.Fuzz(func(t *testing.T, hypothesis, location, explanation, source string) {
 		r := &analysis.Report{Outcome: analysis.Scored, Errors: []analysis.Error{
-			{Location: location, Explanation: explanation, Penalty: math.Pi, HasPenalty: true}, {Location: explanation, Explanation: location},
+			{Location: location, Explanation: explanation, Penalty: new(math.Pi)}, {Location: explanation, Explanation: location},
 		}}
 		texts := analysis.Texts{Hypothesis: hypothesis, Source: source, HasSource: source != ""}
 		r.Locate(texts)

@@ -27,23 +27,33 @@ const (
 // HasScore reports whether the outcome comes with a number.
 func (o Outcome) HasScore() bool { return o == Scored || o == NoError }
 
-// Report is what a judge says of one hypothesis.
+// Report is what a judge says of one hypothesis. Its JSON is
+//
+//	{"status": "scored", "score": -5, "errors": [{"location": "punish", "place": "hypothesis", "span": [22, 28],
+//	 "aspect": "…", "severity": "major", "explanation": "…", "penalty": 5}], "stated_errors": 1, "raw": "…"}
+//
+// "score", "span" and "penalty" are null where there is none, and "errors" is
+// always a list. Members of which there are none otherwise are left out.
 type Report struct {
-	Outcome Outcome
-	Score   float64 // in the metric's units; meaningless unless Outcome.HasScore
-	Errors  []Error // in the order of the answer
-	// What the answer states of itself; nil where it states nothing.
-	StatedErrors *int
-	StatedTotal  *float64 // sum of the penalties, as a number of at least 0
-	// Raw is the answer as it came, and HasRaw whether there was one.
-	Raw    string
-	HasRaw bool
+	Outcome Outcome  `json:"status"`
+	Score   *float64 `json:"score"`  // in the metric's units; nil unless Outcome.HasScore
+	Errors  []Error  `json:"errors"` // in the order of the answer
+	// StatedErrors and StatedTotal are what the answer states of itself: the
+	// number of errors, and the sum of the penalties, at least 0. They are nil
+	// where it states nothing.
+	StatedErrors *int      `json:"stated_errors,omitempty"`
+	StatedTotal  *float64  `json:"stated_total,omitempty"`
+	Problems     []Problem `json:"problems,omitempty"` // found by Check
+	Flags        []string  `json:"flags,omitempty"`    // what is suspicious in the texts that were judged, such as "closing-quote"
 	// Detail says for people why there is no score, or what had to be mended
 	// to read the answer; it may be "".
-	Detail   string
-	Problems []Problem // found by Check
-	Flags    []string  // what is suspicious in the texts that were judged, such as "closing-quote"
+	Detail string  `json:"detail,omitempty"`
+	Raw    *string `json:"raw,omitempty"` // the answer as it came; nil where there was none
 }
+
+// SetScore sets the outcome, one that has a score, and the score. −0, the
+// negative of no penalties, becomes 0.
+func (r *Report) SetScore(o Outcome, score float64) { r.Outcome, r.Score = o, new(score+0) }
 
 // Severity is how bad an error is, in the words of MQM.
 type Severity string
@@ -57,18 +67,14 @@ const (
 
 // Error is one error that a judge reports.
 type Error struct {
-	Location string // as stated, without the quotes around all of it; "" where none is
-	Place    Place
-	Span     Span   // in the hypothesis; zero unless Place is InHypothesis or Approximate
-	Aspect   string // the aspect or type of the error
-	// Dimension is the group of types, which some judges state; else "".
-	Dimension   string
-	Severity    Severity // "" where the answer states none
-	Explanation string
-	// Penalty is what the error takes from the score, at least 0, and
-	// HasPenalty whether it is known.
-	Penalty    float64
-	HasPenalty bool
+	Location    string   `json:"location"` // as stated, without the quotes around all of it; "" where none is
+	Place       Place    `json:"place"`
+	Span        Span     `json:"span"`                // in the hypothesis; zero unless the place has one
+	Aspect      string   `json:"aspect"`              // the aspect or type of the error
+	Dimension   string   `json:"dimension,omitempty"` // the group of types, which some judges state
+	Severity    Severity `json:"severity"`            // "" where the answer states none
+	Explanation string   `json:"explanation"`
+	Penalty     *float64 `json:"penalty"` // what the error takes from the score, at least 0; nil where it is not known
 }
 
 // Place says where the stated location of an error was found.
@@ -84,12 +90,15 @@ const (
 	NotStated    Place = "none"        // the error has no location, or one that quotes nothing
 )
 
-// Span is a half-open range of runes.
+// HasSpan reports whether an error at the place has a span.
+func (p Place) HasSpan() bool { return p == InHypothesis || p == Approximate }
+
+// Span is a half-open range of runes. The zero Span is none.
 type Span struct{ Start, End int }
 
 // Problem is a contradiction that Check found in a report.
 type Problem struct {
-	Code   string // one of the codes of Check
-	Error  int    // index into Report.Errors; -1 for the whole report
-	Detail string // for people
+	Code   string `json:"code"`            // one of the codes of Check
+	Error  *int   `json:"error,omitempty"` // index into Report.Errors; nil for the whole report
+	Detail string `json:"detail"`          // for people
 }

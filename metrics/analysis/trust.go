@@ -64,7 +64,7 @@ func (t *Trust) Add(metric, system string, r *Report) {
 			seen[p.Code] = true
 			c.Reports++
 		}
-		if p.Error >= 0 {
+		if p.Error != nil {
 			c.Errors++
 		}
 		row.Problems[p.Code] = c

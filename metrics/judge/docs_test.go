@@ -48,7 +48,7 @@ func TestDocumentedJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Parse("6"); !got.Outcome.HasScore() || got.Score != 6 {
+	if got := p.Parse("6"); !got.Outcome.HasScore() || *got.Score != 6 {
 		t.Errorf("6 is read as %+v", got)
 	}
 	examples, err := ReadExamples("docs", strings.NewReader(block(t, readDocs(t), "json")))

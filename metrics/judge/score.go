@@ -164,7 +164,7 @@ func (s *scoring) place(t *task, r *analysis.Report) error {
 	out := &s.scores[t.block]
 	out.Reports[i] = r
 	if r.Outcome.HasScore() {
-		out.Values[i], out.Status[i] = r.Score, metrics.Scored
+		out.Values[i], out.Status[i] = *r.Score, metrics.Scored
 		return nil
 	}
 	if v, ok := s.j.cfg.Policy.Counts(r.Outcome); ok {

@@ -302,7 +302,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: %v, %v, %v; want %v", names[i], s.Status[i], s.Reports[i].Outcome, s.Values[i], want)
 		}
 	}
-	if got := s.Reports[2]; got.Raw != "I like it." || !got.HasRaw {
+	if got := s.Reports[2]; *got.Raw != "I like it." {
 		t.Errorf("the raw answer is lost: %+v", got)
 	}
 	if n := len(s.Reports[0].Errors); n != 2 {

@@ -134,9 +134,13 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	case t.err != nil:
 		return &analysis.Report{Outcome: analysis.Missing, Detail: t.err.Error()}, nil
 	case !a.HasText || a.FinishReason == llm.FinishContentFilter:
-		return &analysis.Report{Outcome: analysis.Blocked, Detail: "the server withheld the answer", Raw: a.Text, HasRaw: a.HasText}, nil
+		r := &analysis.Report{Outcome: analysis.Blocked, Detail: "the server withheld the answer"}
+		if a.HasText {
+			r.Raw = &a.Text
+		}
+		return r, nil
 	case a.FinishReason == llm.FinishNotUnicode:
-		r := &analysis.Report{Outcome: analysis.Unparseable, Detail: "the server sent invalid UTF-8 or half of a surrogate pair", Raw: a.Text, HasRaw: true}
+		r := &analysis.Report{Outcome: analysis.Unparseable, Detail: "the server sent invalid UTF-8 or half of a surrogate pair", Raw: &a.Text}
 		return j.retried(t, r)
 	case j.cfg.Judge.IsLikelihood():
 		return readLikelihood(a.Text, t.prefix), nil
@@ -149,7 +153,7 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 		if retries && t.room < j.cfg.Policy.retry {
 			return nil, t.again(func(n *task) { n.room++ })
 		}
-		r.Outcome, r.Score = analysis.Cut, 0
+		r.Outcome, r.Score = analysis.Cut, nil
 		r.Detail = "the limit of tokens has cut the answer"
 		return r, nil
 	}
@@ -192,23 +196,20 @@ func (j *Judge) whole(text string, r *analysis.Report) bool {
 		return false
 	}
 	before := j.parser.Parse(strings.TrimSpace(text)[:cut])
-	return before.Outcome.HasScore() && before.Score == r.Score
+	return before.Outcome.HasScore() && *before.Score == *r.Score
 }
 
 // readLikelihood makes a report of the tokens of a prompt.
 func readLikelihood(text string, prefix int) *analysis.Report {
-	r := &analysis.Report{Raw: text, HasRaw: true}
 	tokens, err := llm.ParseTokens(text)
 	if err == nil {
+		var mean float64
 		var n int
-		if r.Score, n, err = likelihood.Score(tokens, prefix); err == nil {
-			r.Outcome = analysis.Scored
-			r.Detail = fmt.Sprintf("mean of %d tokens", n)
-			return r
+		if mean, n, err = likelihood.Score(tokens, prefix); err == nil {
+			return &analysis.Report{Outcome: analysis.Scored, Score: &mean, Detail: fmt.Sprintf("mean of %d tokens", n), Raw: &text}
 		}
 	}
-	r.Outcome, r.Detail = analysis.Unparseable, err.Error()
-	return r
+	return &analysis.Report{Outcome: analysis.Unparseable, Detail: err.Error(), Raw: &text}
 }
 
 // promptCut compares the server's count with the least that the prompt can

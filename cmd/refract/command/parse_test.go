@@ -95,7 +95,7 @@ func TestParseInstructScore(t *testing.T) {
 			if r.Score != nil {
 				gold, scores = append(gold, mqm[i]), append(scores, *r.Score)
 			}
-			if slices.ContainsFunc(r.Problems, func(p analysis.ProblemRecord) bool { return p.Code == analysis.CodeCount }) {
+			if slices.ContainsFunc(r.Problems, func(p analysis.Problem) bool { return p.Code == analysis.CodeCount }) {
 				counts = append(counts, len(r.Errors))
 			}
 		}
@@ -141,8 +141,8 @@ func TestParseTIGERScore(t *testing.T) {
 	rows, _ := parseFile(t, "tigerscore", dataFile(t, "tigerscore", "outputs.jsonl"))
 	totals := 0
 	for _, r := range rows {
-		if !r.Status.HasScore() {
-			t.Errorf("line %d: %s: %s", r.Line, r.Status, r.Detail)
+		if !r.Outcome.HasScore() {
+			t.Errorf("line %d: %s: %s", r.Line, r.Outcome, r.Detail)
 		}
 		for _, p := range r.Problems {
 			if p.Code == analysis.CodeTotal {
@@ -160,7 +160,7 @@ func TestParseXGPTScore(t *testing.T) {
 	rows, _ := parseFile(t, "xgptscore", dataFile(t, "tigerscore", "xgptscore.responses.jsonl"))
 	outcomes := map[analysis.Outcome]int{}
 	for _, r := range rows {
-		outcomes[r.Status]++
+		outcomes[r.Outcome]++
 	}
 	if len(rows) != 48 || outcomes[analysis.Scored]+outcomes[analysis.NoError] < 40 {
 		t.Errorf("%d rows: %v", len(rows), outcomes)
@@ -207,7 +207,7 @@ func TestParseStream(t *testing.T) {
 		if err := json.Unmarshal([]byte(row), &r); err != nil {
 			t.Fatal(err)
 		}
-		if r.Line != i+1 || string(r.ID) != strconv.Itoa(i) || (r.Status == analysis.Missing) != (i%3 == 0) {
+		if r.Line != i+1 || string(r.ID) != strconv.Itoa(i) || (r.Outcome == analysis.Missing) != (i%3 == 0) {
 			t.Fatalf("row %d: %s", i, row)
 		}
 	}

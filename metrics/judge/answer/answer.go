@@ -64,7 +64,7 @@ type reader func(text string, r *analysis.Report)
 type parser struct{ read reader }
 
 func (p *parser) Parse(completion string) *analysis.Report {
-	r := &analysis.Report{Raw: completion, HasRaw: true}
+	r := &analysis.Report{Raw: &completion}
 	text, remark, ok := answerText(completion)
 	if !ok {
 		unparseable(r, remark)
@@ -80,7 +80,7 @@ func (p *parser) Parse(completion string) *analysis.Report {
 // unparseable marks the report; the errors that were read stay in it for
 // people to see.
 func unparseable(r *analysis.Report, why string) {
-	r.Outcome, r.Score = analysis.Unparseable, 0
+	r.Outcome, r.Score = analysis.Unparseable, nil
 	note(r, why)
 }
 

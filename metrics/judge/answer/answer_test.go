@@ -191,12 +191,12 @@ func TestScalars(t *testing.T) {
 	} {
 		r := parser(t, test.spec).Parse(test.text)
 		switch {
-		case r.Raw != test.text || !r.HasRaw:
-			t.Errorf("%s %.60q: the raw text is %q", test.spec.Kind, test.text, r.Raw)
-		case math.IsNaN(test.want) && (r.Outcome != analysis.Unparseable || r.Score != 0 || r.Detail == ""):
-			t.Errorf("%s %.60q: got %s %v (%s), want no score and a reason", test.spec.Kind, test.text, r.Outcome, r.Score, r.Detail)
-		case !math.IsNaN(test.want) && (r.Outcome != analysis.Scored || r.Score != test.want):
-			t.Errorf("%s %.60q: got %s %v (%s), want %v", test.spec.Kind, test.text, r.Outcome, r.Score, r.Detail, test.want)
+		case *r.Raw != test.text:
+			t.Errorf("%s %.60q: the raw text is %q", test.spec.Kind, test.text, *r.Raw)
+		case math.IsNaN(test.want) && (r.Outcome != analysis.Unparseable || r.Score != nil || r.Detail == ""):
+			t.Errorf("%s %.60q: got %s %v (%s), want no score and a reason", test.spec.Kind, test.text, r.Outcome, show(r.Score), r.Detail)
+		case !math.IsNaN(test.want) && (r.Outcome != analysis.Scored || *r.Score != test.want):
+			t.Errorf("%s %.60q: got %s %v (%s), want %v", test.spec.Kind, test.text, r.Outcome, show(r.Score), r.Detail, test.want)
 		}
 	}
 }
@@ -302,8 +302,8 @@ cut: true
 		t.Error(diff)
 	}
 	r := parser(t, s).Parse(`{"result": {"errors": [{"where": "a", "how_bad": "Major"}, {"where": "b", "how_bad": "critical"}]}}`)
-	if r.Outcome != analysis.Scored || r.Score != -25 || r.Detail == "" {
-		t.Errorf("got %s %v (%s), want −25, where the sum of −35 stops, with a remark", r.Outcome, r.Score, r.Detail)
+	if r.Outcome != analysis.Scored || *r.Score != -25 || r.Detail == "" {
+		t.Errorf("got %s %v (%s), want −25, where the sum of −35 stops, with a remark", r.Outcome, show(r.Score), r.Detail)
 	}
 }
 
@@ -331,4 +331,12 @@ func TestSchema(t *testing.T) {
 			t.Error(diff)
 		}
 	}
+}
+
+// show is a number for a message, that may be missing.
+func show(x *float64) any {
+	if x == nil {
+		return "no score"
+	}
+	return *x
 }

@@ -103,7 +103,7 @@ func classesReader(s Spec) reader {
 			unparseable(r, "the answer does not end the name of the class "+s.Classes[found].Name)
 			return
 		}
-		r.Outcome, r.Score = analysis.Scored, s.Classes[found].Value
+		r.SetScore(analysis.Scored, s.Classes[found].Value)
 	}
 }
 

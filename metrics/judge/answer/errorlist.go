@@ -130,7 +130,7 @@ func (l *errorList) readList(list *node, cut bool, r *analysis.Report) {
 			unparseable(r, "the list of errors is cut before its first error")
 			return
 		}
-		r.Outcome = analysis.NoError
+		r.SetScore(analysis.NoError, 0)
 		return
 	}
 	var nothing []int
@@ -142,7 +142,7 @@ func (l *errorList) readList(list *node, cut bool, r *analysis.Report) {
 			return
 		case !states:
 			nothing = append(nothing, i+1)
-		case cut && i == len(items)-1 && !e.HasPenalty:
+		case cut && i == len(items)-1 && e.Penalty == nil:
 			note(r, fmt.Sprintf("error %d, the last, is cut before its penalty: left out", i+1))
 		default:
 			r.Errors = append(r.Errors, e)
@@ -153,7 +153,7 @@ func (l *errorList) readList(list *node, cut bool, r *analysis.Report) {
 	case len(r.Errors) > 0:
 		finishErrors(r, l.spec, true)
 	case len(nothing) == len(items):
-		r.Outcome = analysis.NoError
+		r.SetScore(analysis.NoError, 0)
 	default:
 		unparseable(r, "the list of errors is cut within its first error")
 	}
@@ -189,10 +189,10 @@ func (l *errorList) errorOf(n *node) (e analysis.Error, states bool, why string)
 		Explanation: values[f.Explanation],
 	}
 	if l.spec.Weights != nil {
-		e.Penalty, e.HasPenalty = l.spec.Weights[e.Severity]
-		if e.Severity == "" {
-			// Neutral is what MQM calls an issue that counts nothing.
-			e.Penalty, e.HasPenalty = 0, strings.EqualFold(strings.TrimSpace(values[f.Severity]), "neutral")
+		if w, ok := l.spec.Weights[e.Severity]; ok {
+			e.Penalty = &w
+		} else if strings.EqualFold(strings.TrimSpace(values[f.Severity]), "neutral") {
+			e.Penalty = new(0.0) // an issue that counts nothing, in MQM
 		}
 		return e, states, ""
 	}
@@ -202,7 +202,7 @@ func (l *errorList) errorOf(n *node) (e analysis.Error, states bool, why string)
 	}
 	if v != nil {
 		if x, why := numberOf(v); why == "" {
-			e.Penalty, e.HasPenalty = max(x, -x), true
+			e.Penalty = new(max(x, -x))
 			states = states || x != 0
 		}
 	}

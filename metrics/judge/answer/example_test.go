@@ -17,16 +17,20 @@ func ExampleNew() {
 		"I think it is fine.",
 	} {
 		r := p.Parse(text)
-		fmt.Printf("%s %v %q\n", r.Outcome, r.Score, r.Detail)
+		if r.Score == nil {
+			fmt.Println(r.Outcome+":", r.Detail)
+			continue
+		}
+		fmt.Println(r.Outcome, *r.Score)
 		for _, e := range r.Errors {
 			fmt.Println("-", e.Severity, e.Aspect, "in", e.Location)
 		}
 	}
 	// Output:
-	// scored -5 ""
+	// scored -5
 	// - major Terminology in the boat
-	// no-error 0 ""
-	// unparseable 0 "the answer does not start with the number of its errors"
+	// no-error 0
+	// unparseable: the answer does not start with the number of its errors
 }
 
 func ExampleSpec_Schema() {

@@ -22,7 +22,7 @@ func fuzz(f *testing.F, spec answer.Spec, states func(text string, r *analysis.R
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r := p.Parse(text)
-		if r.Raw != text || !r.HasRaw {
+		if *r.Raw != text {
 			t.Fatal("the raw text is not the answer")
 		}
 		if diff := cmp.Diff(r, p.Parse(text)); diff != "" {
@@ -35,8 +35,8 @@ func fuzz(f *testing.F, spec answer.Spec, states func(text string, r *analysis.R
 			if e.Place != analysis.Unlocated || e.Span != (analysis.Span{}) {
 				t.Fatal("a parser has located an error")
 			}
-			if !(e.Penalty >= 0) || math.IsInf(e.Penalty, 0) || !e.HasPenalty && e.Penalty != 0 {
-				t.Fatalf("a penalty of %v", e.Penalty)
+			if e.Penalty != nil && (!(*e.Penalty >= 0) || math.IsInf(*e.Penalty, 0)) {
+				t.Fatalf("a penalty of %v", *e.Penalty)
 			}
 			for _, field := range []string{e.Location, e.Aspect, e.Dimension, e.Explanation} {
 				if spec.Kind != answer.Errors && !strings.Contains(text, field) {
@@ -46,30 +46,32 @@ func fuzz(f *testing.F, spec answer.Spec, states func(text string, r *analysis.R
 		}
 		switch r.Outcome {
 		case analysis.Unparseable:
-			if r.Score != 0 || r.Detail == "" {
-				t.Fatalf("an unparseable answer with the score %v and the detail %q", r.Score, r.Detail)
+			if r.Score != nil || r.Detail == "" {
+				t.Fatalf("an unparseable answer with the score %v and the detail %q", show(r.Score), r.Detail)
 			}
 			return
 		case analysis.NoError:
-			if r.Score != 0 || math.Signbit(r.Score) || len(r.Errors) != 0 {
-				t.Fatalf("no error, but %v with %d errors", r.Score, len(r.Errors))
+			if *r.Score != 0 || math.Signbit(*r.Score) || len(r.Errors) != 0 {
+				t.Fatalf("no error, but %v with %d errors", *r.Score, len(r.Errors))
 			}
 		case analysis.Scored:
 			sum, any := 0.0, false
 			for _, e := range r.Errors {
-				sum, any = sum+e.Penalty, any || e.HasPenalty
+				if e.Penalty != nil {
+					sum, any = sum+*e.Penalty, true
+				}
 			}
-			if upper == 0 && (!any || r.Score != 0-sum) {
-				t.Fatalf("%v is not the sum of the penalties, %v", r.Score, sum)
+			if upper == 0 && (!any || *r.Score != 0-sum) {
+				t.Fatalf("%v is not the sum of the penalties, %v", *r.Score, sum)
 			}
 		default:
 			t.Fatalf("the outcome is %q", r.Outcome)
 		}
-		if !(r.Score >= lower && r.Score <= upper) || math.IsInf(r.Score, 0) {
-			t.Fatalf("%v is out of bounds", r.Score)
+		if !(*r.Score >= lower && *r.Score <= upper) || math.IsInf(*r.Score, 0) {
+			t.Fatalf("%v is out of bounds", *r.Score)
 		}
 		if !states(text, r) {
-			t.Fatalf("%s %v from a text that does not state it", r.Outcome, r.Score)
+			t.Fatalf("%s %v from a text that does not state it", r.Outcome, *r.Score)
 		}
 	})
 }
@@ -100,7 +102,7 @@ func FuzzStars(f *testing.F) {
 
 func FuzzClasses(f *testing.F) {
 	fuzz(f, answer.Spec{Kind: answer.Classes, Classes: gemba}, func(text string, r *analysis.Report) bool {
-		for _, w := range strings.Fields(strings.NewReplacer(",", "").Replace(strings.ToLower(gemba[int(r.Score)].Name))) {
+		for _, w := range strings.Fields(strings.NewReplacer(",", "").Replace(strings.ToLower(gemba[int(*r.Score)].Name))) {
 			if !hasAny(text, w) {
 				return false
 			}

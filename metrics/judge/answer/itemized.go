@@ -53,7 +53,7 @@ func tigerReader(s Spec) reader {
 	penalty := func(it *item, e *analysis.Error) {
 		value := strings.TrimLeft(it.value[fieldPenalty], marks)
 		if x, n, ok := leadingNumber(value); ok && !continuesNumber(value[n:]) {
-			e.Penalty, e.HasPenalty = max(x, -x), true
+			e.Penalty = new(max(x, -x))
 		}
 	}
 	return func(text string, r *analysis.Report) {
@@ -71,7 +71,9 @@ func tigerReader(s Spec) reader {
 // none has one.
 func instructReader(s Spec) reader {
 	penalty := func(it *item, e *analysis.Error) {
-		e.Penalty, e.HasPenalty = s.Weights[e.Severity], e.Severity != ""
+		if e.Severity != "" {
+			e.Penalty = new(s.Weights[e.Severity])
+		}
 	}
 	return func(text string, r *analysis.Report) {
 		if rest, echoed := afterEcho(text, instructOpening, instructMarker); echoed {
@@ -119,13 +121,13 @@ func readItems(g *grammar, text string, r *analysis.Report, penalty func(*item, 
 			note(r, fmt.Sprintf("error %d, the last, is not complete", it.number))
 		}
 	case len(items) > 0:
-		r.Outcome = analysis.NoError
+		r.SetScore(analysis.NoError, 0)
 	case st.count > 0:
 		unparseable(r, fmt.Sprintf("the answer states %d errors and lists none", st.count))
 	case st.total != nil && *st.total != 0:
 		unparseable(r, fmt.Sprintf("the answer states no error and a reduction of %v", *st.total))
 	default:
-		r.Outcome = analysis.NoError
+		r.SetScore(analysis.NoError, 0)
 		trailing(r, before, "after the statement")
 	}
 	noteItems(r, nothing, "no content but N/A: left out")
@@ -144,8 +146,8 @@ func finishErrors(r *analysis.Report, s Spec, all bool) {
 	sum, known := 0.0, 0
 	var lacking []int
 	for i, e := range r.Errors {
-		if e.HasPenalty {
-			sum += e.Penalty
+		if e.Penalty != nil {
+			sum += *e.Penalty
 			known++
 		} else {
 			lacking = append(lacking, i+1)
@@ -158,11 +160,12 @@ func finishErrors(r *analysis.Report, s Spec, all bool) {
 	case !finite(sum):
 		unparseable(r, "the sum of the penalties is too large")
 	default:
-		r.Outcome, r.Score = analysis.Scored, 0-sum
-		if s.Lower != nil && r.Score < *s.Lower {
-			note(r, fmt.Sprintf("the sum, %v, stops at %v", r.Score, *s.Lower))
-			r.Score = *s.Lower
+		score := 0 - sum
+		if s.Lower != nil && score < *s.Lower {
+			note(r, fmt.Sprintf("the sum, %v, stops at %v", score, *s.Lower))
+			score = *s.Lower
 		}
+		r.SetScore(analysis.Scored, score)
 	}
 }
 

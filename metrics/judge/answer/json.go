@@ -47,7 +47,7 @@ func jsonReader(s Spec) (reader, error) {
 			unparseable(r, s.Path+": "+why)
 			return
 		}
-		r.Outcome, r.Score = analysis.Scored, x
+		r.SetScore(analysis.Scored, x)
 	}, nil
 }
 

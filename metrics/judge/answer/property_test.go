@@ -27,8 +27,7 @@ func drawErrors(t *rapid.T, severities ...analysis.Severity) []analysis.Error {
 			Aspect:      text.Draw(t, "aspect"),
 			Explanation: text.Draw(t, "explanation"),
 			Severity:    rapid.SampledFrom(severities).Draw(t, "severity"),
-			Penalty:     float64(rapid.IntRange(1, 10).Draw(t, "half points")) / 2,
-			HasPenalty:  true,
+			Penalty:     new(float64(rapid.IntRange(1, 10).Draw(t, "half points")) / 2),
 		}
 	}
 	return all
@@ -37,7 +36,7 @@ func drawErrors(t *rapid.T, severities ...analysis.Severity) []analysis.Error {
 func total(errors []analysis.Error) float64 {
 	sum := 0.0
 	for _, e := range errors {
-		sum += e.Penalty
+		sum += *e.Penalty
 	}
 	return sum
 }
@@ -51,8 +50,8 @@ func same(t *rapid.T, s answer.Spec, text string, errors []analysis.Error) {
 		t.Fatal(err)
 	}
 	r := p.Parse(text)
-	if r.Outcome != analysis.Scored || r.Score != -total(errors) {
-		t.Fatalf("got %s %v (%s), want %v\n%s", r.Outcome, r.Score, r.Detail, -total(errors), text)
+	if r.Outcome != analysis.Scored || *r.Score != -total(errors) {
+		t.Fatalf("got %s %v (%s), want %v\n%s", r.Outcome, show(r.Score), r.Detail, -total(errors), text)
 	}
 	if diff := cmp.Diff(errors, r.Errors); diff != "" {
 		t.Fatalf("%s\n%s", diff, text)
@@ -73,7 +72,7 @@ func TestRenderedTIGERScore(t *testing.T) {
 				location = fmt.Sprintf(quote, location)
 			}
 			for _, f := range [][2]string{{"Error location", location}, {"Error aspect", e.Aspect}, {"Explanation", e.Explanation},
-				{"Severity", title(e.Severity)}, {"Score reduction", fmt.Sprint(e.Penalty)}} {
+				{"Severity", title(e.Severity)}, {"Score reduction", fmt.Sprint(*e.Penalty)}} {
 				fmt.Fprintf(&b, "%s%s %d:%s%s", newline, f[0], i+1, space, f[1])
 			}
 		}
@@ -90,7 +89,7 @@ func TestRenderedInstructScore(t *testing.T) {
 		fmt.Fprintf(&b, "Your generation contains %d errors:", len(errors))
 		for i := range errors {
 			e := &errors[i]
-			e.Penalty = map[analysis.Severity]float64{analysis.Major: 5, analysis.Minor: 1}[e.Severity]
+			e.Penalty = new(map[analysis.Severity]float64{analysis.Major: 5, analysis.Minor: 1}[e.Severity])
 			if dimensions {
 				e.Dimension = "Fluency"
 				fmt.Fprintf(&b, "\nError dimension %d: %s", i+1, e.Dimension)
@@ -131,7 +130,7 @@ func TestRenderedJSON(t *testing.T) {
 		}
 		end := rapid.IntRange(0, len(text)-1).Draw(t, "end")
 		if r := p.Parse(string(text[:end])); r.Outcome != analysis.Unparseable {
-			t.Fatalf("cut at %d: got %s %v", end, r.Outcome, r.Score)
+			t.Fatalf("cut at %d: got %s %v", end, r.Outcome, show(r.Score))
 		}
 	})
 }

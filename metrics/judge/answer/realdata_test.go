@@ -75,12 +75,16 @@ func TestInstructScoreAnswers(t *testing.T) {
 		MQM    float64
 	}) {
 		r := p.Parse(row.Output)
-		zero[0], zero[1] = append(zero[0], r.Score), append(zero[1], row.MQM)
+		score := 0.0
+		if r.Score != nil {
+			score = *r.Score
+		}
+		zero[0], zero[1] = append(zero[0], score), append(zero[1], row.MQM)
 		if !r.Outcome.HasScore() {
 			return
 		}
 		parsed++
-		kept[0], kept[1] = append(kept[0], r.Score), append(kept[1], row.MQM)
+		kept[0], kept[1] = append(kept[0], score), append(kept[1], row.MQM)
 		if *r.StatedErrors != len(r.Errors) {
 			disagree++
 			if *r.StatedErrors == 5 && len(r.Errors) == 1 && len(r.Errors[0].Location) > 500 {
@@ -123,7 +127,7 @@ func TestTIGERScoreAnswers(t *testing.T) {
 			t.Errorf("line %d: the statement is not read, or %d errors are too few", i+1, len(r.Errors))
 			return
 		}
-		if *r.StatedTotal+r.Score != 0 {
+		if *r.StatedTotal+*r.Score != 0 {
 			disagree++
 		}
 		// All the text that is not a label is in a field: nothing is lost.
@@ -181,8 +185,8 @@ func TestXGPTScoreAnswers(t *testing.T) {
 		whole := p.Parse(plain).Errors
 		for _, text := range []string{plain, "```json\n" + plain + "\n```", "Here is the JSON:\n" + plain + "\nDone.", loose} {
 			r := p.Parse(text)
-			if !r.Outcome.HasScore() || r.Score != 0-sum || len(r.Errors) != len(want.Errors) {
-				t.Errorf("line %d: got %s %v with %d errors (%s), want %v with %d", i+1, r.Outcome, r.Score, len(r.Errors), r.Detail, 0-sum, len(want.Errors))
+			if !r.Outcome.HasScore() || *r.Score != 0-sum || len(r.Errors) != len(want.Errors) {
+				t.Errorf("line %d: got %s %v with %d errors (%s), want %v with %d", i+1, r.Outcome, show(r.Score), len(r.Errors), r.Detail, 0-sum, len(want.Errors))
 			}
 			if diff := cmp.Diff(whole, r.Errors); diff != "" {
 				t.Errorf("line %d: %s", i+1, diff)

@@ -56,7 +56,7 @@ func (sc *scalar) read(text string, r *analysis.Report) {
 		unparseable(r, why)
 		return
 	}
-	r.Outcome, r.Score = analysis.Scored, value
+	r.SetScore(analysis.Scored, value)
 }
 
 // outside says why the spec refuses the value.

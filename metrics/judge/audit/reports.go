@@ -196,7 +196,7 @@ func marksOf(r *analysis.Report) []marks.Mark {
 		if e.Dimension != "" {
 			m.Label = e.Dimension + ": " + e.Aspect
 		}
-		if e.Place == analysis.InHypothesis || e.Place == analysis.Approximate {
+		if e.Place.HasSpan() {
 			m.Start, m.End = e.Span.Start, e.Span.End
 		}
 		out = append(out, m)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/refract-eval/refract/internal/suggest"
@@ -38,6 +39,32 @@ func ParseFormat(s string) (Format, error) {
 		names[i] = string(f)
 	}
 	return "", errors.New(suggest.Unknown("format", s, names))
+}
+
+// Extension is that of the format's files, such as ".md".
+func (f Format) Extension() string {
+	switch f {
+	case Table:
+		return ".txt"
+	case JSONLines:
+		return ".jsonl"
+	case Markdown:
+		return ".md"
+	case LaTeX:
+		return ".tex"
+	}
+	return "." + string(f)
+}
+
+// FormatOf returns the format that the name of a file tells by its extension,
+// and "" where it tells none; any text may be a Table.
+func FormatOf(path string) Format {
+	for _, f := range Formats() {
+		if f != Table && f.Extension() == filepath.Ext(path) {
+			return f
+		}
+	}
+	return ""
 }
 
 // ForPeople reports whether the format rounds numbers and leaves hidden columns

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
@@ -59,33 +60,58 @@ func (r *Result) curveFigures() []Figure {
 			Name: fmt.Sprintf("curve-%d", n+1), Title: fmt.Sprintf("%s by the number of references, %s", of.Statistic, of.Dataset),
 			Alt: fmt.Sprintf("Line chart of %s with human scores on %s against the number of references, a panel per metric and aggregator.", of.Statistic, of.Dataset),
 		}
-		for _, lines := range groupsOf(all, func(c **CurveResult) ([2]string, bool) { return [2]string{(*c).Metric, (*c).Aggregator}, true }) {
-			c := *lines[0]
-			p := &figure.Lines{Title: c.Metric + ", " + c.Aggregator, X: "references", Y: of.Statistic + " with " + c.Human, WholeX: true}
-			for _, c := range lines {
-				p.Series = append(p.Series, (*c).series())
-			}
-			f.Panels = append(f.Panels, p)
+		for _, lines := range bySetting(all) {
+			f.Panels = append(f.Panels, CurvePanel(lines, "references", func(p *Point) int { return p.References }))
 		}
 		out = append(out, f)
 	}
 	return out
 }
 
-// series is the line of a curve.
-func (c *CurveResult) series() figure.Series {
-	s := figure.Series{Name: c.By, Muted: c.Seeds > 1}
-	for _, p := range c.Points {
-		at := figure.At(float64(p.References), float64(p.Value))
-		switch {
-		case p.Least.Defined():
-			at.Low, at.High = float64(p.Least), float64(p.Largest)
-		case p.Interval != nil:
-			at.Low, at.High = float64(p.Interval.Low), float64(p.Interval.High)
-		}
-		s.Points = append(s.Points, at)
+// CurvesBySetting parts the curves by metric and aggregator.
+func (r *Result) CurvesBySetting() [][]*CurveResult {
+	all := make([]*CurveResult, len(r.Curves))
+	for i := range all {
+		all[i] = &r.Curves[i]
 	}
-	return s
+	return bySetting(all)
+}
+
+func bySetting(curves []*CurveResult) [][]*CurveResult {
+	var out [][]*CurveResult
+	for _, lines := range groupsOf(curves, func(c **CurveResult) ([2]string, bool) { return [2]string{(*c).Metric, (*c).Aggregator}, true }) {
+		of := make([]*CurveResult, len(lines))
+		for i := range of {
+			of[i] = *lines[i]
+		}
+		out = append(out, of)
+	}
+	return out
+}
+
+// CurvePanel draws the curves of one setting, a line per way to choose, against
+// what x gives. It shows one kind of band: from the least to the largest of
+// random orders where there are some, and else intervals.
+func CurvePanel(lines []*CurveResult, label string, x func(*Point) int) *figure.Lines {
+	c := lines[0]
+	out := &figure.Lines{Title: c.Metric + ", " + c.Aggregator, X: label, Y: c.Statistic + " with " + c.Human, WholeX: true}
+	bands := slices.ContainsFunc(lines, func(c *CurveResult) bool { return c.Seeds > 1 })
+	for _, c := range lines {
+		s := figure.Series{Name: c.By, Muted: c.Seeds > 1}
+		if c.Over != "" {
+			s.Name += ", " + c.Over
+		}
+		for i := range c.Points {
+			p := &c.Points[i]
+			at := figure.Point{X: float64(x(p)), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)}
+			if !bands && p.Interval != nil {
+				at.Low, at.High = float64(p.Interval.Low), float64(p.Interval.High)
+			}
+			s.Points = append(s.Points, at)
+		}
+		out.Series = append(out.Series, s)
+	}
+	return out
 }
 
 // bar is a value with its interval.

@@ -28,7 +28,7 @@ func panels() []figure.Panel {
 	nan := math.NaN()
 	return []figure.Panel{
 		&figure.Lines{Title: "bleu, max <&>", X: "references", Y: "pearson", WholeX: true,
-			Series: []figure.Series{band("all prompts", 0.03), random, {Name: "one", Points: []figure.Point{figure.At(2, 0.35)}}, {Name: "none"}}},
+			Series: []figure.Series{band("all prompts", 0.03), random, {Name: "one", Points: []figure.Point{{X: 2, Y: 0.35, Low: math.NaN(), High: math.NaN()}}}, {Name: "none"}}},
 		&figure.Bars{Title: "systems \u202e", Value: "score", Names: []string{"a long name of a system", "b", "c"}, Series: []figure.BarSeries{
 			{Name: "single", Bars: []figure.Bar{{3, 2.5, 3.5}, {2, nan, nan}, {nan, nan, nan}}},
 			{Name: "max", Bars: []figure.Bar{{4, 3.9, 4.1}, {-1, -1.5, -0.5}, {5, 4, 6}}},

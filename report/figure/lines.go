@@ -28,9 +28,6 @@ type Series struct {
 // Point is a point of a line, with the bounds of its interval, NaN for none.
 type Point struct{ X, Y, Low, High float64 }
 
-// At returns a point without an interval.
-func At(x, y float64) Point { return Point{x, y, math.NaN(), math.NaN()} }
-
 func (l *Lines) legend() []string {
 	names := make([]string, len(l.Series))
 	for i, s := range l.Series {

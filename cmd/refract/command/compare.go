@@ -58,7 +58,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	p.Repeat = true
-	if err := c.significanceFlags.ask(p); err != nil {
+	if err := c.ask(p); err != nil {
 		return err
 	}
 	if _, err := c.kind(); err != nil {
@@ -68,9 +68,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return c.runner(e, args).show(ctx, p, func(res *experiment.Result, _ experiment.Usage) error {
-		return c.write(out, p, res)
-	})
+	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error { return c.whole(out, c.view(p, res)) })
 }
 
 // The tables that a comparison can show.
@@ -113,24 +111,36 @@ func (s *significanceFlags) ask(p *experiment.Plan) error {
 		}
 		return nil
 	}
+	if !(s.alpha > 0 && s.alpha < 1) {
+		return usagef("--alpha %v: want a share between 0 and 1", s.alpha)
+	}
+	if s.block < 0 {
+		return usagef("--block %d: want 0 or more", s.block)
+	}
+	if err := s.test(p); err != nil {
+		return err
+	}
+	for _, st := range p.Statistics {
+		if err := p.Test.Method.Takes(st.Measure); err != nil {
+			return usagef("--significance: %w (--statistic says which are tested)", err)
+		}
+	}
+	p.Pairing, p.Test.Block, p.Test.Alpha = experiment.EveryPair, s.block, s.alpha
+	return nil
+}
+
+// test gives a plan the test that was asked for.
+func (s *significanceFlags) test(p *experiment.Plan) error {
+	if s.resamples < 1 {
+		return usagef("--resamples %d: want 1 or more", s.resamples)
+	}
+	if s.method == listNone {
+		return nil
+	}
 	method, err := significance.ParseMethod(s.method)
 	if err != nil {
 		return usagef("--significance: %w", err)
 	}
-	for _, st := range p.Statistics {
-		if err := method.Takes(st.Measure); err != nil {
-			return usagef("--significance: %w (--statistic says which are tested)", err)
-		}
-	}
-	switch {
-	case s.resamples < 1:
-		return usagef("--resamples %d: want 1 or more", s.resamples)
-	case s.block < 0:
-		return usagef("--block %d: want 0 or more", s.block)
-	case !(s.alpha > 0 && s.alpha < 1):
-		return usagef("--alpha %v: want a share between 0 and 1", s.alpha)
-	}
-	p.Pairing = experiment.EveryPair
-	p.Test = experiment.Test{Method: method, Resamples: s.resamples, Block: s.block, Seed: p.Bootstrap.Seed, Alpha: s.alpha}
+	p.Test = experiment.Test{Method: method, Resamples: s.resamples, Seed: p.Bootstrap.Seed}
 	return nil
 }

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -18,7 +17,6 @@ type compared struct {
 	data  *experiment.DatasetInfo
 	rows  []experiment.Row // the statistics of each setting in turn
 	ranks []experiment.Ranks
-	notes *notes
 }
 
 // row is that of a setting and a statistic.
@@ -47,31 +45,34 @@ func settingOf(r *experiment.Row) string {
 	return r.Setting.Metric + " " + r.Setting.Aggregator
 }
 
-// write shows the table that was asked for.
-func (c *comparer) write(out io.Writer, p *experiment.Plan, res *experiment.Result) error {
-	v := &compared{plan: p, data: &res.Datasets[0], rows: res.Rows, ranks: res.Ranks, notes: c.judgementFlags.notes(&res.Datasets[0])}
+// view is the table that was asked for.
+func (c *comparer) view(p *experiment.Plan, res *experiment.Result) *report.NamedTable {
+	v := &compared{plan: p, data: &res.Datasets[0], rows: res.Rows, ranks: res.Ranks}
+	t := &report.NamedTable{}
+	c.describe(t, v.data)
 	if c.what == settingsTable && c.bootstrap > 0 {
-		v.notes.add(fmt.Sprintf("ci: %g%% bootstrap over segments, %d resamples, seed %d", 100*c.confidence, c.bootstrap, c.seed))
+		t.Note("ci: %g%% bootstrap over segments, %d resamples, seed %d", 100*c.confidence, c.bootstrap, c.seed)
 	}
 	if p.Pairing == experiment.EveryPair {
-		v.notes.add(c.method1(p))
+		t.Note("%s", ranking(&p.Test))
 	}
 	for k := range v.settings() {
 		r := v.row(k, 0)
-		v.notes.add(settingOf(r) + ": " + r.Signature)
+		t.Note("%s: %s", settingOf(r), r.Signature)
 	}
 	switch c.what {
 	case pairsTable:
-		return c.writePairs(out, v)
+		v.pairsIn(t)
 	case ranksTable:
-		return c.writeRanks(out, v)
+		v.ranksIn(t)
+	default:
+		v.settingsIn(t)
 	}
-	return c.writeSettings(out, v)
+	return t
 }
 
-// method1 says how ranks come about.
-func (c *comparer) method1(p *experiment.Plan) string {
-	t := p.Test
+// ranking says how ranks come about.
+func ranking(t *experiment.Test) string {
 	note := fmt.Sprintf("rank: clusters by %v, p up to %g", t.Method, t.Alpha)
 	if t.Method != significance.MethodWilliams {
 		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
@@ -82,7 +83,7 @@ func (c *comparer) method1(p *experiment.Plan) string {
 	return note
 }
 
-func (c *comparer) writeSettings(out io.Writer, v *compared) error {
+func (v *compared) settingsIn(t *report.NamedTable) {
 	columns := []report.Column{
 		{Name: "metric"},
 		{Name: "references", Header: "refs", Kind: report.KindInt},
@@ -104,33 +105,30 @@ func (c *comparer) writeSettings(out io.Writer, v *compared) error {
 		report.Column{Name: "groups", Kind: report.KindInt, Hide: true},
 		report.Column{Name: "dropped", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "signature", Hide: true})
-	t := &report.NamedTable{Columns: columns}
+	t.Columns = columns
 	for k := range v.settings() {
 		for i, st := range v.plan.Statistics {
 			r := v.row(k, i)
 			if r.Note != "" {
-				v.notes.add(r.Note)
+				t.Note("%s", r.Note)
 			}
 			if st.Measure.Statistic.Calibrated() {
-				v.notes.add(fmt.Sprintf("%v of %s: scores up to %.6g apart are tied", st.Measure.Statistic, settingOf(r), float64(r.Epsilon)))
+				t.Note("%v of %s: scores up to %.6g apart are tied", st.Measure.Statistic, settingOf(r), float64(r.Epsilon))
 			}
-			row := []report.Value{
-				report.String(r.Setting.Metric), report.Int(r.MaxReferences), report.StringOrNull(r.Setting.Aggregator), report.String(r.Human), report.String(r.Level),
-				report.String(r.Group), report.String(st.Name()), r.Value.Cell(), r.Interval.Cell(),
+			row := []any{
+				r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human, r.Level,
+				r.Group, st.Name(), r.Value, r.Interval,
 			}
 			if v.ranks != nil {
 				row = append(row, v.rank(k, i))
 			}
-			t.Rows = append(t.Rows, append(row, report.Int(r.N), report.Int(r.Missing), report.Int(r.Systems),
-				report.Int(r.Groups), report.Int(r.Dropped), report.String(r.Signature)))
+			t.Add(append(row, r.N, r.Missing, r.Systems, r.Groups, r.Dropped, r.Signature)...)
 		}
 	}
-	t.Notes = v.notes.lines
-	return c.whole(out, t)
 }
 
-func (c *comparer) writePairs(out io.Writer, v *compared) error {
-	t := &report.NamedTable{Columns: []report.Column{
+func (v *compared) pairsIn(t *report.NamedTable) {
+	t.Columns = []report.Column{
 		{Name: "statistic"},
 		{Name: "level"},
 		{Name: "group"},
@@ -147,8 +145,8 @@ func (c *comparer) writePairs(out io.Writer, v *compared) error {
 		{Name: "missing", Kind: report.KindInt, Minor: true},
 		{Name: "better_signature", Hide: true},
 		{Name: "worse_signature", Hide: true},
-	}}
-	v.notes.add("p: one-sided; Holm: corrected for the number of pairs under the statistic; cells: with a judgement and both scores, missing: without")
+	}
+	t.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; cells: with a judgement and both scores, missing: without")
 	for i, st := range v.plan.Statistics {
 		tests := v.ranks[i]
 		for x := range tests.Tests {
@@ -158,23 +156,18 @@ func (c *comparer) writePairs(out io.Writer, v *compared) error {
 				if v.plan.Test.Method != significance.MethodWilliams {
 					resamples = report.Int(res.Resamples)
 				}
-				t.Rows = append(t.Rows, []report.Value{
-					report.String(st.Name()), report.String(better.Level), report.String(better.Group), report.String(better.Human),
-					report.String(better.Setting.Metric), report.StringOrNull(better.Setting.Aggregator), report.String(worse.Setting.Metric), report.StringOrNull(worse.Setting.Aggregator),
-					report.Float(res.Delta), report.Float(res.P), report.Float(tests.Corrected[x][y]), resamples,
-					report.Int(res.Cells), report.Int(v.cells() - res.Cells), report.String(better.Signature), report.String(worse.Signature),
-				})
+				t.Add(st.Name(), better.Level, better.Group, better.Human,
+					better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
+					res.Delta, res.P, tests.Corrected[x][y], resamples, res.Cells, v.cells()-res.Cells, better.Signature, worse.Signature)
 			}
 		}
 	}
-	t.Notes = v.notes.lines
-	return c.whole(out, t)
 }
 
-// writeRanks has a row per setting, with the ranks under all statistics, the
+// ranksIn has a row per setting, with the ranks under all statistics, the
 // best average first.
-func (c *comparer) writeRanks(out io.Writer, v *compared) error {
-	columns := []report.Column{
+func (v *compared) ranksIn(t *report.NamedTable) {
+	t.Columns = []report.Column{
 		{Name: "metric"},
 		{Name: "references", Header: "refs", Kind: report.KindInt},
 		{Name: "aggregate"},
@@ -183,42 +176,34 @@ func (c *comparer) writeRanks(out io.Writer, v *compared) error {
 	}
 	var ranks [][]int
 	for i, st := range v.plan.Statistics {
-		columns = append(columns,
+		t.Columns = append(t.Columns,
 			report.Column{Name: st.Name(), Kind: report.KindFloat, Digits: 3},
 			report.Column{Name: st.Name() + "_rank", Header: "rank", Kind: report.KindInt})
 		ranks = append(ranks, v.ranks[i].Comparison.Ranks)
 	}
-	t := &report.NamedTable{Columns: append(columns,
+	t.Columns = append(t.Columns,
 		report.Column{Name: "cells", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "missing", Kind: report.KindInt, Minor: true},
-		report.Column{Name: "signature", Hide: true})}
-	v.notes.add("average rank: mean of the ranks under the statistics; cells: with a judgement and a score, missing: without")
+		report.Column{Name: "signature", Hide: true})
+	t.Note("average rank: mean of the ranks under the statistics; cells: with a judgement and a score, missing: without")
 	averages := significance.AverageRanks(ranks)
 	order := make([]int, len(averages))
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		if a, b := math.IsNaN(averages[i]), math.IsNaN(averages[j]); a || b {
-			return cmp.Compare(boolInt(a), boolInt(b))
+	last := func(average float64) float64 { // a setting without a rank is
+		if math.IsNaN(average) {
+			return math.Inf(1)
 		}
-		return cmp.Compare(averages[i], averages[j])
-	})
+		return average
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(averages[i]), last(averages[j])) })
 	for _, k := range order {
 		r := v.row(k, 0)
-		row := []report.Value{report.String(r.Setting.Metric), report.Int(r.MaxReferences), report.StringOrNull(r.Setting.Aggregator), report.String(r.Human), report.Float(averages[k])}
+		row := []any{r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human, averages[k]}
 		for i := range v.plan.Statistics {
-			row = append(row, v.row(k, i).Value.Cell(), v.rank(k, i))
+			row = append(row, v.row(k, i).Value, v.rank(k, i))
 		}
-		t.Rows = append(t.Rows, append(row, report.Int(v.cells()-r.Missing), report.Int(r.Missing), report.String(r.Signature)))
+		t.Add(append(row, v.cells()-r.Missing, r.Missing, r.Signature)...)
 	}
-	t.Notes = v.notes.lines
-	return c.whole(out, t)
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

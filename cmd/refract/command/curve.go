@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,29 +98,37 @@ func (c *curver) ask(args []string) (*experiment.Plan, error) {
 			return nil, usagef("--over %s is given twice", over)
 		}
 	}
+	p.Sets, p.Repeat = nil, true
 	counts := slices.Compact(slices.Sorted(slices.Values(c.k)))
-	for i, name := range c.by {
+	p.Curves, err = curves("by", c.by, c.over, c.seeds, experiment.Curve{Counts: counts, Aggregators: p.Aggregators, Resamples: c.bootstrap})
+	return p, err
+}
+
+// curves are those by the named methods, one for each of over where a method
+// compares texts, and of so many random orders.
+func curves(flag string, by, over []string, seeds int, c experiment.Curve) ([]experiment.Curve, error) {
+	var out []experiment.Curve
+	for i, name := range by {
 		m, err := selection.ParseMethod(strings.TrimSpace(name))
 		if err != nil {
-			return nil, usagef("--by: %w", err)
+			return nil, usagef("--%s: %w", flag, err)
 		}
-		if slices.Contains(c.by[:i], name) {
-			return nil, usagef("--by %s is given twice", m)
+		if slices.Contains(by[:i], name) {
+			return nil, usagef("--%s %s is given twice", flag, m)
 		}
-		curve := experiment.Curve{Method: m, Seeds: 1, Counts: counts, Aggregators: p.Aggregators, Resamples: c.bootstrap}
+		c.Method, c.Seeds = m, 1
 		if m == selection.ByRandom {
-			curve.Seeds = c.seeds
+			c.Seeds = seeds
 		}
 		overs := []string{""}
 		if m.Compares() {
-			overs = c.over
+			overs = over
 		}
-		for _, curve.Over = range overs {
-			p.Curves = append(p.Curves, curve)
+		for _, c.Over = range overs {
+			out = append(out, c)
 		}
 	}
-	p.Sets, p.Repeat = nil, true
-	return p, nil
+	return out, nil
 }
 
 func (c *curver) run(ctx context.Context, e *env, args []string) error {
@@ -142,51 +149,29 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	r := c.runner(e, args)
+	r := c.runner(e, args, p)
 	x := &c.embeddingFlags
 	x.serverFlags, x.cache, x.offline = c.judgeFlags.serverFlags, c.judgeFlags.cache, c.judgeFlags.offline
-	similarities := map[string]selection.Similarity{}
 	r.Similarity = func(ctx context.Context, over string) (selection.Similarity, error) {
-		if similarities[over] == nil {
-			s, done, err := x.similarity(ctx, e, over)
-			if err != nil {
-				return nil, err
-			}
-			similarities[over], r.atEnd = s, append(r.atEnd, done)
-		}
-		return similarities[over], nil
+		return x.similarity(ctx, e, over)
 	}
-	return r.show(ctx, p, func(res *experiment.Result, _ experiment.Usage) error {
-		panels := panelsOf(res)
-		if err := c.write(out, res, panels); err != nil {
+	defer x.close()
+	return r.show(ctx, func(res *experiment.Result) error {
+		if err := c.whole(out, c.table(res)); err != nil || drawing == nil {
 			return err
 		}
-		if drawing != nil {
-			if err := c.draw(drawing, panels); err != nil {
-				return fmt.Errorf("%s: plot: %w", c.plot, err)
-			}
+		var panels []figure.Panel
+		for _, lines := range res.CurvesBySetting() {
+			panels = append(panels, experiment.CurvePanel(lines, "variants beside the original", func(p *experiment.Point) int { return p.K }))
+		}
+		if err := figure.Draw(drawing, figure.Style{Format: figure.Format(strings.TrimPrefix(filepath.Ext(c.plot), "."))}, panels...); err != nil {
+			return fmt.Errorf("%s: plot: %w", c.plot, err)
 		}
 		return nil
 	})
 }
 
-// panelsOf parts curves by their setting, in the order of the settings.
-func panelsOf(res *experiment.Result) [][]*experiment.CurveResult {
-	var out [][]*experiment.CurveResult
-	for i := range res.Curves {
-		cv := &res.Curves[i]
-		at := slices.IndexFunc(out, func(p []*experiment.CurveResult) bool {
-			return p[0].Metric == cv.Metric && p[0].Aggregator == cv.Aggregator
-		})
-		if at < 0 {
-			at, out = len(out), append(out, nil)
-		}
-		out[at] = append(out[at], cv)
-	}
-	return out
-}
-
-func (c *curver) write(out io.Writer, res *experiment.Result, panels [][]*experiment.CurveResult) error {
+func (c *curver) table(res *experiment.Result) *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "metric"},
 		{Name: "aggregate"},
@@ -203,12 +188,18 @@ func (c *curver) write(out io.Writer, res *experiment.Result, panels [][]*experi
 		{Name: "to_random_ci", Header: "ci", Kind: report.KindInterval, Digits: 3},
 		{Name: "n", Kind: report.KindInt, Minor: true},
 		{Name: "missing", Kind: report.KindInt, Minor: true},
-	}, Notes: c.notes(&res.Datasets[0], panels)}
-	for _, lines := range panels {
+	}}
+	c.describe(t, &res.Datasets[0])
+	for _, lines := range res.CurvesBySetting() {
 		var random *experiment.CurveResult
 		for _, cv := range lines {
-			if cv.By == selection.ByRandom.String() {
-				random = cv
+			switch {
+			case cv.Over == overEmbeddings:
+				t.Note("embeddings: %s", c.embeddingFlags.model)
+			case cv.By == selection.ByRandom.String():
+				if random = cv; cv.Seeds > 1 {
+					t.Note("random: mean of %d orders, seeds %d to %d; band: the least and the largest of them", cv.Seeds, c.seed, c.seed+uint64(cv.Seeds-1))
+				}
 			}
 		}
 		for _, cv := range lines {
@@ -218,56 +209,15 @@ func (c *curver) write(out io.Writer, res *experiment.Result, panels [][]*experi
 				if random != nil && random != cv {
 					toRandom, toRandomRange = p.Less(&random.Points[at], c.confidence)
 				}
-				t.Rows = append(t.Rows, []report.Value{
-					report.String(cv.Metric), report.String(cv.Aggregator), report.String(cv.By), report.StringOrNull(cv.Over),
-					report.Int(p.K), report.Int(p.References), p.Value.Cell(), p.Interval.Cell(), report.Interval(float64(p.Least), float64(p.Largest)),
-					p.ToAll.Cell(), p.ToAllRange.Cell(), toRandom.Cell(), toRandomRange.Cell(),
-					report.Int(p.N), report.Int(p.Missing),
-				})
+				t.Add(cv.Metric, cv.Aggregator, cv.By, report.StringOrNull(cv.Over), p.K, p.References,
+					p.Value, p.Interval, report.Interval(float64(p.Least), float64(p.Largest)),
+					p.ToAll, p.ToAllRange, toRandom, toRandomRange, p.N, p.Missing)
 			}
 		}
 	}
-	return c.whole(out, t)
-}
-
-func (c *curver) notes(d *experiment.DatasetInfo, panels [][]*experiment.CurveResult) []string {
-	n := c.judgementFlags.notes(d)
-	for _, cv := range slices.Concat(panels...) {
-		if cv.By == selection.ByRandom.String() && cv.Seeds > 1 {
-			n.add(fmt.Sprintf("random: mean of %d orders, seeds %d to %d; band: the least and the largest of them", cv.Seeds, c.seed, c.seed+uint64(cv.Seeds-1)))
-		}
-	}
-	for _, cv := range slices.Concat(panels...) {
-		if cv.Over != "" && cv.Over != overNGrams {
-			n.add("embeddings: " + c.embeddingFlags.model)
-		}
-	}
-	n.add("k: variants beside the originals; to all: difference to all variants; to random: to the mean of random with the same k")
+	t.Note("k: variants beside the originals; to all: difference to all variants; to random: to the mean of random with the same k")
 	if c.bootstrap > 0 {
-		n.add(fmt.Sprintf("ci: %g%% bootstrap over segments, %d resamples, seed %d; differences are paired", 100*c.confidence, c.bootstrap, c.seed))
+		t.Note("ci: %g%% bootstrap over segments, %d resamples, seed %d; differences are paired", 100*c.confidence, c.bootstrap, c.seed)
 	}
-	return n.lines
-}
-
-// draw draws the panels side by side, as SVG or PNG by the extension. What has a
-// band, the random orders, is what the other lines are compared with.
-func (c *curver) draw(w io.Writer, panels [][]*experiment.CurveResult) error {
-	var all []figure.Panel
-	for _, lines := range panels {
-		out := &figure.Lines{
-			Title: lines[0].Metric + ", " + lines[0].Aggregator, X: "variants beside the original", Y: c.statistic + " with " + lines[0].Human, WholeX: true,
-		}
-		for _, cv := range lines {
-			s := figure.Series{Name: cv.By, Muted: cv.Seeds > 1}
-			if cv.Over != "" {
-				s.Name += ", " + cv.Over
-			}
-			for _, p := range cv.Points {
-				s.Points = append(s.Points, figure.Point{X: float64(p.K), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)})
-			}
-			out.Series = append(out.Series, s)
-		}
-		all = append(all, out)
-	}
-	return figure.Draw(w, figure.Style{Format: figure.Format(strings.TrimPrefix(filepath.Ext(c.plot), "."))}, all...)
+	return t
 }

@@ -137,15 +137,15 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 		return err
 	}
 	p.Repeat = true
-	run := c.runner(e, nil)
+	run := c.runner(e, nil, p)
 	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return ds, nil }
-	return run.show(ctx, p, func(res *experiment.Result, _ experiment.Usage) error {
+	return run.show(ctx, func(res *experiment.Result) error {
 		out, err := e.create(c.path)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(out, "Agreement with the judgements, under four aggregations over references:")
-		return c.write(out, p, res)
+		return c.whole(out, c.view(p, res))
 	})
 }
 

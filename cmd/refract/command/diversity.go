@@ -10,7 +10,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/diversity"
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -71,16 +70,17 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 	if err := checkBootstrap(d.bootstrap, d.confidence); err != nil {
 		return err
 	}
-	if _, err := d.kind(); err != nil {
+	format, err := d.kind()
+	if err != nil {
 		return err
 	}
+	defer d.embeddingFlags.close()
 	var embedder embeddings.Embedder
 	if d.model != "" {
-		m, err := d.openEmbedder(ctx, e)
+		m, err := d.embedder(ctx, e)
 		if err != nil {
 			return err
 		}
-		defer m.close()
 		embedder = m
 	}
 	measures, err := d.parseMeasures(ctx, e, embedder)
@@ -102,7 +102,11 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	return d.write(ctx, out, sets, results, o.Bootstrap)
+	t, err := d.table(ctx, sets, results, o.Bootstrap)
+	if err != nil {
+		return err
+	}
+	return t.Write(out, format, d.wide)
 }
 
 // checkBootstrap checks the flags of intervals.
@@ -146,52 +150,47 @@ func (d *diverser) parseMeasures(ctx context.Context, e *env, embedder embedding
 
 // sets are the datasets to compare.
 func (d *diverser) sets(e *env, args []string) ([]namedSet, error) {
+	var out []namedSet
+	stdin := 0
+	add := func(name string, in input, args ...string) error {
+		for _, spec := range append(args, in.references...) {
+			if spec == "jsonl:-" {
+				stdin++
+			}
+		}
+		if stdin > 1 {
+			return usagef("standard input can be read once; save it to a file to use it for several sets")
+		}
+		ds, err := in.dataset(e, args, false)
+		out = append(out, namedSet{name, ds})
+		return err
+	}
 	if len(args) > 1 && len(d.references) > 0 {
 		return nil, usagef("give several DATASETs, or one DATASET with several --references, not both")
 	}
-	var out []namedSet
-	add := func(in input, name string, args ...string) error {
-		ds, err := in.dataset(e, args, false)
-		if err == nil {
-			out = append(out, namedSet{name, ds})
-		}
-		return err
-	}
-	switch {
-	case len(d.references) > 0:
-		for _, spec := range d.references {
-			in := d.input
-			in.references = []string{spec}
-			if err := add(in, spec, args...); err != nil {
-				return nil, err
-			}
-		}
-	case len(args) == 0:
-		if err := add(d.input, strings.Join(d.refs, " ")); err != nil {
+	for _, spec := range d.references {
+		in := d.input
+		in.references = []string{spec}
+		if err := add(spec, in, args...); err != nil {
 			return nil, err
 		}
 	}
-	if len(d.references) == 0 {
-		for _, spec := range args {
-			if err := add(d.input, spec, spec); err != nil {
-				return nil, err
-			}
+	if len(d.references) > 0 {
+		return out, nil
+	}
+	for _, spec := range args {
+		if err := add(spec, d.input, spec); err != nil {
+			return nil, err
 		}
 	}
-	stdin := 0
-	for _, s := range append(args, d.references...) {
-		if s == "jsonl:-" {
-			stdin++
-		}
-	}
-	if stdin > 1 || stdin == 1 && len(args) == 1 && args[0] == "jsonl:-" && len(out) > 1 {
-		return nil, usagef("standard input can be read once; save it to a file to use it for several sets")
+	if len(args) == 0 {
+		return out, add(strings.Join(d.refs, " "), d.input)
 	}
 	return out, nil
 }
 
-func diversityColumns() []report.Column {
-	return []report.Column{
+func (d *diverser) table(ctx context.Context, sets []namedSet, results []*diversity.Set, b diversity.Bootstrap) (*report.NamedTable, error) {
+	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "set"},
 		{Name: "measure"},
 		{Name: "diverse_is", Header: "diverse is"},
@@ -206,36 +205,27 @@ func diversityColumns() []report.Column {
 		{Name: "texts", Kind: report.KindInt, Minor: true},
 		{Name: "missing", Kind: report.KindInt, Minor: true},
 		{Name: "blank", Kind: report.KindInt, Minor: true},
-	}
-}
-
-func (d *diverser) write(ctx context.Context, out *atomicfile.File, sets []namedSet, results []*diversity.Set, b diversity.Bootstrap) error {
-	n := newNotes()
+	}}
 	texts := "variants alone"
 	if d.originals {
 		texts = "originals and variants"
 	}
-	n.add(fmt.Sprintf("texts: %s; segments: those with two texts or more; few: those with fewer", texts))
+	t.Note("texts: %s; segments: those with two texts or more; few: those with fewer", texts)
 	if d.model != "" {
-		n.add("semantic: mean cosine distance between vectors of " + d.model)
+		t.Note("semantic: mean cosine distance between vectors of %s", d.model)
 	}
 	if len(sets) > 1 {
-		n.add("difference: to the first set, over the segments that both have")
+		t.Note("difference: to the first set, over the segments that both have")
 	}
 	if d.bootstrap > 0 {
-		n.add(fmt.Sprintf("ci: %g%% bootstrap over segments, %d resamples, seed %d", 100*d.confidence, d.bootstrap, d.seed))
+		t.Note("ci: %g%% bootstrap over segments, %d resamples, seed %d", 100*d.confidence, d.bootstrap, d.seed)
 	}
-	w, err := d.table(out, diversityColumns(), report.Options{Notes: n.lines})
-	if err != nil {
-		return err
-	}
-	var differences [][]diversity.Difference
-	for _, s := range results {
-		diff, err := s.Minus(ctx, results[0], b)
-		if err != nil {
-			return err
+	differences := make([][]diversity.Difference, len(results))
+	for i, s := range results {
+		var err error
+		if differences[i], err = s.Minus(ctx, results[0], b); err != nil {
+			return nil, err
 		}
-		differences = append(differences, diff)
 	}
 	for k := range results[0].Results {
 		for i, s := range results {
@@ -249,13 +239,9 @@ func (d *diverser) write(ctx context.Context, out *atomicfile.File, sets []named
 				x := differences[i][k]
 				difference, ci, paired = report.Float(x.Value), report.Interval(x.Low, x.High), report.Int(x.N)
 			}
-			err := w.Row(report.String(sets[i].name), report.String(r.Measure), report.String(direction),
-				report.Float(r.Value), report.Interval(r.Low, r.High), difference, ci, paired,
-				report.Int(r.N), report.Int(r.Undefined), report.Int(s.Few), report.Int(s.Texts), report.Int(s.Missing), report.Int(s.Blank))
-			if err != nil {
-				return err
-			}
+			t.Add(sets[i].name, r.Measure, direction, r.Value, report.Interval(r.Low, r.High), difference, ci, paired,
+				r.N, r.Undefined, s.Few, s.Texts, s.Missing, s.Blank)
 		}
 	}
-	return w.Close()
+	return t, nil
 }

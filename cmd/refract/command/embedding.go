@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/report"
 )
@@ -19,6 +20,8 @@ type embeddingFlags struct {
 	dimensions int
 	batch      int
 	offline    bool
+
+	opened *embedder // nil until texts are compared
 }
 
 func (x *embeddingFlags) register(cmd *cobra.Command) {
@@ -50,9 +53,11 @@ type embedder struct {
 	asked, stored int // that were shown
 }
 
-// openEmbedder opens the model's cache and makes its client.
-func (x *embeddingFlags) openEmbedder(ctx context.Context, e *env) (*embedder, error) {
+// embedder opens the model's cache and makes its client, once. Close it.
+func (x *embeddingFlags) embedder(ctx context.Context, e *env) (*embedder, error) {
 	switch {
+	case x.opened != nil:
+		return x.opened, nil
 	case x.dimensions < 0:
 		return nil, usagef("--dimensions %d: want 0 or more", x.dimensions)
 	case x.batch < 1:
@@ -74,7 +79,8 @@ func (x *embeddingFlags) openEmbedder(ctx context.Context, e *env) (*embedder, e
 		return nil, err
 	}
 	c.Store = backend
-	return &embedder{Model: c, e: e, backend: backend, progress: e.progress("embed", 0, "texts")}, nil
+	x.opened = &embedder{Model: c, e: e, backend: backend, progress: e.progress("embed", 0, "texts")}
+	return x.opened, nil
 }
 
 // Embed implements embeddings.Embedder.
@@ -88,8 +94,39 @@ func (m *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 }
 
 // close ends the use of the cache and says what was asked for.
-func (m *embedder) close() {
-	m.progress.Finish()
-	m.backend.Close()
-	m.e.note("vectors of %s: %d by calls, %d from the cache", m.Name, m.asked, m.stored)
+func (x *embeddingFlags) close() {
+	if m := x.opened; m != nil {
+		m.progress.Finish()
+		m.backend.Close()
+		m.e.note("vectors of %s: %d by calls, %d from the cache", m.Name, m.asked, m.stored)
+	}
+}
+
+// What --over names.
+const (
+	overNGrams     = "ngrams"
+	overEmbeddings = "embeddings"
+)
+
+// checkOver checks what texts are to be compared by.
+func (x *embeddingFlags) checkOver(over string) error {
+	switch {
+	case over != overNGrams && over != overEmbeddings:
+		return usagef("--over %q: want ngrams or embeddings", over)
+	case over == overEmbeddings && x.model == "":
+		return usagef("--over embeddings needs a model: name it with --embeddings")
+	}
+	return nil
+}
+
+// similarity makes what --over names.
+func (x *embeddingFlags) similarity(ctx context.Context, e *env, over string) (selection.Similarity, error) {
+	if over == overNGrams {
+		return selection.NGrams(), nil
+	}
+	m, err := x.embedder(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return selection.Vectors(m), nil
 }

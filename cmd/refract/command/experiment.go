@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -65,7 +64,6 @@ The result is a document in Markdown, or all of its numbers with -f json or
 
 // kind is the format of the output.
 func (x *experimenter) kind() (report.Format, error) {
-	known := filepath.Ext(x.path) != "" && !x.formatGiven()
 	if !x.formatGiven() && x.table == "" {
 		x.format = string(report.Markdown)
 	}
@@ -74,11 +72,7 @@ func (x *experimenter) kind() (report.Format, error) {
 		return "", err
 	}
 	if x.table == "" && f != report.Markdown && f != report.JSON {
-		what := "--format " + string(f)
-		if known {
-			what = "-o " + x.path
-		}
-		return "", usagef("%s: a whole result is markdown or json; choose one of its tables with --table", what)
+		return "", usagef("a whole result is markdown or json, not %s; choose one of its tables with --table", f)
 	}
 	if x.table != "" && !slices.Contains(experiment.TableNames(), x.table) {
 		return "", usagef("--table: %s", suggest.Unknown("table", x.table, experiment.TableNames()))
@@ -94,7 +88,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	if err != nil {
 		return err
 	}
-	file, err := x.readExperiment(e, path, x.store)
+	run, err := x.experimentRun(e, path, x.store)
 	if err != nil {
 		return err
 	}
@@ -102,7 +96,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	if err != nil {
 		return err
 	}
-	return file.run(ctx, func(res *experiment.Result) error {
+	return run.show(ctx, func(res *experiment.Result) error {
 		if err := x.write(out, format, res); err != nil {
 			return err
 		}

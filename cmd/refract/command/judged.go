@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/report"
 )
 
 // judgementFlags say how scores are set beside human judgements.
@@ -89,22 +89,20 @@ func (j *judgementFlags) parse(names ...string) ([]experiment.Statistic, error) 
 	return out, nil
 }
 
-// notes says below a table what was compared and what was left out.
-func (j *judgementFlags) notes(d *experiment.DatasetInfo) *notes {
-	n := newNotes()
-	n.add(fmt.Sprintf("%d segments, %d systems with %s scores: %s", d.Segments, len(d.Systems), d.Human, strings.Join(d.Systems, ", ")))
+// describe says below a table what was compared and what was left out.
+func (j *judgementFlags) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
+	t.Note("%d segments, %d systems with %s scores: %s", d.Segments, len(d.Systems), d.Human, strings.Join(d.Systems, ", "))
 	switch level, _ := correlate.ParseLevel(j.levelName); level {
 	case correlate.SegmentLevel:
 	case correlate.SystemLevel:
-		n.add(fmt.Sprintf("level %v: means over all segments that have both scores", level))
+		t.Note("level %v: means over all segments that have both scores", level)
 	default:
-		n.add(fmt.Sprintf("level %v: means over the segments of %d %ss that have both scores", level, d.Groups(level), level))
+		t.Note("level %v: means over the segments of %d %ss that have both scores", level, d.Groups(level), level)
 	}
 	if len(d.LeftOut) > 0 {
-		n.add(fmt.Sprintf("left out as references scored as systems: %s (--include-references compares them)", strings.Join(d.LeftOut, ", ")))
+		t.Note("left out as references scored as systems: %s (--include-references compares them)", strings.Join(d.LeftOut, ", "))
 	}
 	if len(d.Unjudged) > 0 {
-		n.add(fmt.Sprintf("left out without a %s score: %s", d.Human, strings.Join(d.Unjudged, ", ")))
+		t.Note("left out without a %s score: %s", d.Human, strings.Join(d.Unjudged, ", "))
 	}
-	return n
 }

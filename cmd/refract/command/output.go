@@ -2,7 +2,6 @@ package command
 
 import (
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -37,14 +36,8 @@ func formatNames() []string {
 
 // kind is the format that was asked for, or that the output's name tells.
 func (o *output) kind() (report.Format, error) {
-	if o.formatGiven == nil || !o.formatGiven() {
-		byExtension := map[string]report.Format{
-			".json": report.JSON, ".jsonl": report.JSONLines, ".csv": report.CSV, ".tsv": report.TSV,
-			".md": report.Markdown, ".tex": report.LaTeX,
-		}
-		if f, ok := byExtension[filepath.Ext(o.path)]; ok {
-			return f, nil
-		}
+	if f := report.FormatOf(o.path); f != "" && (o.formatGiven == nil || !o.formatGiven()) {
+		return f, nil
 	}
 	f, err := report.ParseFormat(o.format)
 	if err != nil {

@@ -1,12 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -101,8 +101,8 @@ func (c *comparisonFlags) plan(name string, args []string, statistics []string, 
 }
 
 // runner is what carries out a plan of the flags.
-func (c *comparisonFlags) runner(e *env, args []string) *planRun {
-	r := c.judgeFlags.planRun(e)
+func (c *comparisonFlags) runner(e *env, args []string, p *experiment.Plan) *planRun {
+	r := c.judgeFlags.planRun(e, p)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
 		ds, err := c.dataset(e, args, true)
 		return withSystems{ds}, err
@@ -113,22 +113,56 @@ func (c *comparisonFlags) runner(e *env, args []string) *planRun {
 // planRun is a plan on its way: what its metrics share, and what judges say.
 type planRun struct {
 	experiment.Runner
+	*experiment.Plan
 	e       *env
 	judging *judging
+	file    string     // that the plan is from; "" where flags make it
+	store   string     // folder for cells and statistics; "" for none
 	gather  *explained // nil where no judge scores
 	started bool
-	atEnd   []func()
 	// also is told of every scored segment; may be nil.
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
 }
 
-func (j *judgeFlags) planRun(e *env) *planRun {
-	r := &planRun{e: e, judging: j.run(e)}
+func (j *judgeFlags) planRun(e *env, p *experiment.Plan) *planRun {
+	r := &planRun{e: e, Plan: p, judging: j.run(e)}
 	r.Runner = experiment.Runner{
 		Metric: r.judging.metric, EarlyStop: j.earlyStop == "auto", Scored: r.scored, Options: refract.Options{Scope: refract.Averaged},
 		Warn: func(m string) { e.warn("%s", m) },
 	}
 	return r
+}
+
+// experimentRun is the plan of an experiment's file. store is the folder for its
+// cells; "" stands for FILE.cells beside it.
+func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := experiment.Parse(path, in)
+	if err := errors.Join(err, in.Close()); err != nil {
+		return nil, inFile(err)
+	}
+	r := j.planRun(e, plan)
+	r.file, r.store = path, cmp.Or(store, strings.TrimSuffix(path, filepath.Ext(path))+".cells")
+	if !e.quiet {
+		r.Progress = func(m string) { e.note("%s", m) }
+	}
+	r.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {
+		if strings.HasPrefix(spec, judge.FileMetric+":") {
+			spec = plan.Path(spec) // from the experiment's folder
+		}
+		return r.judging.metric(ctx, spec)
+	}
+	r.Open = func(d experiment.Dataset) (refract.Dataset, error) {
+		in := input{reference: d.References}
+		for _, spec := range d.Expansions {
+			in.references = append(in.references, plan.Path(spec))
+		}
+		return in.dataset(e, []string{plan.Path(d.Spec)}, true)
+	}
+	return r, nil
 }
 
 func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
@@ -147,46 +181,43 @@ func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.Segment
 
 // show carries out a plan and shows its result. Then it says what judges said,
 // and fails where too few of their answers have a score.
-func (r *planRun) show(ctx context.Context, p *experiment.Plan, show func(*experiment.Result, experiment.Usage) error) error {
+func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error) error {
 	defer r.judging.close()
-	defer func() {
-		for _, f := range r.atEnd {
-			f()
-		}
-	}()
-	err := r.carryOut(ctx, p, show)
+	err := r.carryOut(ctx, show)
 	r.judging.done(ctx, err)
 	return err
 }
 
-// holdingGC is the garbage collector's target for commands that hold a dataset
-// with all its scores: a higher one would let garbage be most of the memory.
-const holdingGC = 100
-
-func (r *planRun) carryOut(ctx context.Context, p *experiment.Plan, show func(*experiment.Result, experiment.Usage) error) error {
-	if r.e.getenv("GOGC") == "" {
-		debug.SetGCPercent(holdingGC)
-	}
+func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) error) error {
+	r.e.collectAt(100) // a higher target would let garbage be most of the memory
 	var err error
 	if r.Options, err = r.judging.options(r.Options); err != nil {
 		return err
 	}
-	res, usage, err := r.Run(ctx, p)
+	if r.store != "" {
+		if r.Store, err = experiment.OpenStore(r.store); err != nil {
+			return err
+		}
+	}
+	res, usage, err := r.Run(ctx, r.Plan)
 	r.judging.answered()
 	var failed *refract.Incomplete // metrics that ended alone
 	if err != nil && !errors.As(err, &failed) {
+		if r.file != "" {
+			err = inFile(fmt.Errorf("%s: %w", r.file, err))
+		}
 		return err
 	}
-	if err := show(res, usage); err != nil {
+	if r.file != "" {
+		r.e.note("%s (%s)", usage, r.store)
+	}
+	if err := show(res); err != nil {
 		return err
 	}
 	if err := r.e.commit(); err != nil {
 		return err
 	}
-	if r.gather == nil {
-		return err
-	}
-	if r.also == nil { // else it is part of what is shown
+	if r.gather != nil && r.also == nil { // else it is part of what is shown
 		if err := audit.WriteTrust(r.e.stderr, &r.gather.Trust); err != nil {
 			return err
 		}
@@ -195,65 +226,6 @@ func (r *planRun) carryOut(ctx context.Context, p *experiment.Plan, show func(*e
 		return failed
 	}
 	return r.gather.covered(r.judging.maxUnparsed)
-}
-
-// experimentFile is an experiment that was read, with what it needs to run.
-type experimentFile struct {
-	*planRun
-	*experiment.Plan
-	path, store string
-}
-
-// readExperiment reads the file of an experiment. store is the folder for its
-// cells; "" stands for FILE.cells beside it.
-func (j *judgeFlags) readExperiment(e *env, path, store string) (*experimentFile, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := experiment.Parse(path, in)
-	if err := errors.Join(err, in.Close()); err != nil {
-		return nil, inFile(err)
-	}
-	if store == "" {
-		store = strings.TrimSuffix(path, filepath.Ext(path)) + ".cells"
-	}
-	x := &experimentFile{planRun: j.planRun(e), Plan: plan, path: path, store: store}
-	if !e.quiet {
-		x.Progress = func(m string) { e.note("%s", m) }
-	}
-	x.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {
-		if strings.HasPrefix(spec, judge.FileMetric+":") {
-			spec = plan.Path(spec) // from the experiment's folder
-		}
-		return x.judging.metric(ctx, spec)
-	}
-	x.Open = func(d experiment.Dataset) (refract.Dataset, error) {
-		in := input{reference: d.References}
-		for _, spec := range d.Expansions {
-			in.references = append(in.references, plan.Path(spec))
-		}
-		return in.dataset(e, []string{plan.Path(d.Spec)}, true)
-	}
-	return x, nil
-}
-
-// run carries out the experiment and shows its result.
-func (x *experimentFile) run(ctx context.Context, show func(*experiment.Result) error) error {
-	var err error
-	if x.Store, err = experiment.OpenStore(x.store); err != nil {
-		return err
-	}
-	done := false
-	err = x.show(ctx, x.Plan, func(res *experiment.Result, usage experiment.Usage) error {
-		done = true
-		x.e.note("%s (%s)", usage, x.store)
-		return show(res)
-	})
-	if err != nil && !done {
-		return inFile(fmt.Errorf("%s: %w", x.path, err))
-	}
-	return err
 }
 
 // inFile makes a fault of a spec one of the file that has it, and not of the

@@ -68,11 +68,10 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if method.Compares() {
-		var done func()
-		if s.Similarity, done, err = c.similarity(ctx, e, c.over); err != nil {
+		defer c.embeddingFlags.close()
+		if s.Similarity, err = c.similarity(ctx, e, c.over); err != nil {
 			return err
 		}
-		defer done()
 	}
 	sum, err := s.Stream(ctx, ds, c.k, dataset.NewEncoder(out).Encode)
 	if err != nil {
@@ -83,33 +82,4 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 		e.warn("segments with fewer than %d variants to keep: %d", c.k, sum.Short)
 	}
 	return nil
-}
-
-// What --over names.
-const (
-	overNGrams     = "ngrams"
-	overEmbeddings = "embeddings"
-)
-
-// checkOver checks what texts are to be compared by.
-func (x *embeddingFlags) checkOver(over string) error {
-	switch {
-	case over != overNGrams && over != overEmbeddings:
-		return usagef("--over %q: want ngrams or embeddings", over)
-	case over == overEmbeddings && x.model == "":
-		return usagef("--over embeddings needs a model: name it with --embeddings")
-	}
-	return nil
-}
-
-// similarity makes what --over names. done ends its use.
-func (x *embeddingFlags) similarity(ctx context.Context, e *env, over string) (s selection.Similarity, done func(), err error) {
-	if over == overNGrams {
-		return selection.NGrams(), func() {}, nil
-	}
-	m, err := x.openEmbedder(ctx, e)
-	if err != nil {
-		return nil, nil, err
-	}
-	return selection.Vectors(m), m.close, nil
 }

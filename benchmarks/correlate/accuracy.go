@@ -38,13 +38,17 @@ func PairwiseAccuracy(gold, metric []float64) (value float64, pairs int) {
 // part of a system's segments was judged. The system scores that a metric
 // published for all segments, judged or not, may differ.
 func SystemMeans(p *Pairs) (gold, metric []float64, cells []int) {
-	row := newMeanRow(p, make([]int32, p.Segments), 1, nil, int64(p.Segments))
-	sums := row.sums(nil, new(scratch))
+	means := systemMeans(p)
+	sums := means.sums(nil, new(scratch))
 	gold, metric, cells = make([]float64, p.Systems), make([]float64, p.Systems), make([]int, p.Systems)
 	for i := range cells {
-		gold[i], metric[i], cells[i] = row.cell(sums, i)
+		gold[i], metric[i], cells[i] = means.cell(sums, 0, i)
 	}
 	return gold, metric, cells
+}
+
+func systemMeans(p *Pairs) *meanRow {
+	return newMeanRow(p, make([]int32, p.Segments), 1, nil, int64(p.Segments))
 }
 
 // systemPairs is a mean over pairs of systems that are drawn: a pair counts as

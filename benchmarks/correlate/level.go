@@ -96,7 +96,7 @@ type meansOf struct {
 // Means returns a table with one row per group of segments, such as the
 // documents: the mean gold and metric scores of each system over those of its
 // cells that have both. A cell without any is missing. of gives the group of
-// each segment, from 0; a negative one leaves a segment out.
+// each segment, from 0.
 //
 // A [Bootstrap] of the returned table draws the segments of p, and takes the
 // means anew.
@@ -108,7 +108,7 @@ func (p *Pairs) Means(of []int32, groups int) (*Pairs, error) {
 		return nil, fmt.Errorf("means: groups of %d segments, want %d", len(of), p.Segments)
 	}
 	for seg, g := range of {
-		if int(g) >= groups {
+		if g < 0 || int(g) >= groups {
 			return nil, fmt.Errorf("means: segment %d (from 0) is of group %d, but there are %d", seg, g, groups)
 		}
 	}

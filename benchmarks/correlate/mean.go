@@ -2,6 +2,7 @@ package correlate
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
 	"slices"
 )
@@ -35,50 +36,51 @@ func MeanOfEach(rows [][]float64) []float64 {
 // another order have the same mean, so that a tie between systems does not hang
 // on the last digit: the sums are exact.
 type meanRow struct {
-	measure         Measure // of the table of means
-	groups, systems int
-	segments        []meanSegment
-	// numbers holds, for each segment and system, 1 where there are both
-	// scores, the parts of the gold score, and those of the metric score.
-	numbers             []float64
-	width, gold, metric int // of the numbers of a cell, of the parts of a score
+	measure Measure     // of the table of means
+	units   []int32     // of the segments, those of a group together; nil for ones
+	ends    []int32     // where the segments of each group end
+	columns [][]float64 // numbers of the segments, which are summed up
+	systems []meanSystem
+	parts   [2]int // of a gold and of a metric score
 }
 
-type meanSegment struct{ unit, group int32 }
+// meanSystem says which columns tell of a system: the one with 1 for each cell
+// that has both scores, and the first of those with the parts of the scores.
+// Systems with the same cells share the former.
+type meanSystem struct{ paired, scores int }
 
-// newMeanRow takes the group of each segment, negative for none, and the unit
-// of each cell, the segments by default. No sum is of more than the given
-// number of cells.
+// newMeanRow takes the group of each segment and the unit of each cell, the
+// segments by default. No sum is of more than the given number of cells.
 func newMeanRow(p *Pairs, of []int32, groups int, unit []int32, most int64) *meanRow {
-	gold, metric := slices.Clone(p.Gold), slices.Clone(p.Metric)
-	for i := range gold {
-		if !p.paired(i) {
-			gold[i], metric[i] = 0, 0
+	order, ends := sortByRank(nil, of, groups)
+	r := &meanRow{ends: ends, systems: make([]meanSystem, p.Systems)}
+	n := len(order)
+	paired, gold, metric := make([]float64, n*p.Systems), make([]float64, n*p.Systems), make([]float64, n*p.Systems)
+	for k, seg := range order {
+		for sys := range p.Systems {
+			if i := p.Index(int(seg), sys); p.paired(i) {
+				at := sys*n + k
+				paired[at], gold[at], metric[at] = 1, p.Gold[i], p.Metric[i]
+			}
+		}
+		if unit != nil && p.Systems > 0 {
+			r.units = append(r.units, unit[p.Index(int(seg), 0)])
 		}
 	}
 	golds, metrics := exactParts(gold, most), exactParts(metric, most)
-	r := &meanRow{groups: groups, systems: p.Systems, gold: len(golds), metric: len(metrics)}
-	r.width = 1 + r.gold + r.metric
-	for seg := range p.Segments {
-		if of[seg] < 0 || p.Systems == 0 {
-			continue
+	r.parts = [2]int{len(golds), len(metrics)}
+	for sys := range r.systems {
+		cells := paired[sys*n : (sys+1)*n]
+		s := meanSystem{len(r.columns), len(r.columns) + 1}
+		if sys > 0 && slices.Equal(cells, r.columns[r.systems[sys-1].paired]) {
+			s = meanSystem{r.systems[sys-1].paired, len(r.columns)}
+		} else {
+			r.columns = append(r.columns, cells)
 		}
-		from := p.Index(seg, 0)
-		s := meanSegment{int32(seg), of[seg]}
-		if unit != nil {
-			s.unit = unit[from]
+		for _, part := range slices.Concat(golds, metrics) {
+			r.columns = append(r.columns, part[sys*n:(sys+1)*n])
 		}
-		r.segments = append(r.segments, s)
-		for i := from; i < from+p.Systems; i++ {
-			paired := 0.0
-			if p.paired(i) {
-				paired = 1
-			}
-			r.numbers = append(r.numbers, paired)
-			for _, part := range slices.Concat(golds, metrics) {
-				r.numbers = append(r.numbers, part[i])
-			}
-		}
+		r.systems[sys] = s
 	}
 	return r
 }
@@ -108,47 +110,80 @@ func exactParts(x []float64, most int64) [][]float64 {
 	}
 }
 
-// sums adds up the numbers of all segments by group, each as many times as
-// weights say of its unit, once where weights is nil.
+// sums adds up the columns by group, each segment as many times as weights say
+// of its unit, once where weights is nil.
 func (r *meanRow) sums(weights []int32, s *scratch) []float64 {
-	width := r.systems * r.width
-	sums, _ := s.floats(r.groups*width, 0)
-	for i, seg := range r.segments {
-		w := 1.0
+	if len(r.columns) == 0 {
+		return nil
+	}
+	sums, times := s.floats(len(r.ends)*len(r.columns), len(r.columns[0]))
+	for i := range times {
+		times[i] = 1
 		if weights != nil {
-			if w = float64(weights[seg.unit]); w == 0 {
-				continue
-			}
+			times[i] = float64(weights[r.units[i]])
 		}
-		from := r.numbers[i*width : (i+1)*width]
-		to := sums[int(seg.group)*width:][:len(from)]
-		for k, v := range from {
-			to[k] += float64(w * v)
+	}
+	from := int32(0)
+	for g, to := range r.ends {
+		out := sums[g*len(r.columns):]
+		for k, column := range r.columns {
+			out[k] = sumOfProducts(times[from:to], column[from:to])
 		}
+		from = to
 	}
 	return sums
 }
 
-// cell returns the means of a cell of the table of means, and of how many cells
-// they are; NaN of none.
-func (r *meanRow) cell(sums []float64, i int) (gold, metric float64, cells int) {
-	sums = sums[i*r.width:][:r.width]
-	total := func(parts []float64) float64 {
-		var sum float64
-		for _, v := range slices.Backward(parts) {
-			sum += v
-		}
-		return sum / sums[0]
+// sumOfProducts adds in four lanes, which is faster.
+func sumOfProducts(a, b []float64) float64 {
+	var lane [4]float64
+	b = b[:len(a)]
+	for ; len(a) >= 4; a, b = a[4:], b[4:] {
+		lane[0] += float64(a[0] * b[0])
+		lane[1] += float64(a[1] * b[1])
+		lane[2] += float64(a[2] * b[2])
+		lane[3] += float64(a[3] * b[3])
 	}
-	return total(sums[1 : 1+r.gold]), total(sums[1+r.gold:]), int(sums[0])
+	for i, v := range a {
+		lane[0] += float64(v * b[i])
+	}
+	return (lane[0] + lane[1]) + (lane[2] + lane[3])
+}
+
+// cell returns the means of a system in a group, and of how many cells they are;
+// NaN of none.
+func (r *meanRow) cell(sums []float64, group, system int) (gold, metric float64, cells int) {
+	sums = sums[group*len(r.columns):][:len(r.columns)]
+	s := r.systems[system]
+	metrics := s.scores + r.parts[0]
+	gold, metric = sumOfParts(sums[s.scores:metrics]), sumOfParts(sums[metrics:metrics+r.parts[1]])
+	return gold / sums[s.paired], metric / sums[s.paired], int(sums[s.paired])
+}
+
+// sumOfParts rounds once.
+func sumOfParts(parts []float64) float64 {
+	switch len(parts) {
+	case 0:
+		return 0
+	case 1:
+		return parts[0]
+	case 2:
+		return parts[0] + parts[1]
+	}
+	sum := new(big.Float).SetPrec(2200) // enough for any numbers
+	for _, v := range parts {
+		sum.Add(sum, big.NewFloat(v))
+	}
+	rounded, _ := sum.Float64()
+	return rounded
 }
 
 // means returns the table of means under weights.
 func (r *meanRow) means(weights []int32, s *scratch) *Pairs {
 	sums := r.sums(weights, s)
-	out := NewPairs(r.groups, r.systems)
+	out := NewPairs(len(r.ends), len(r.systems))
 	for i := range out.Gold {
-		gold, metric, cells := r.cell(sums, i)
+		gold, metric, cells := r.cell(sums, i/out.Systems, i%out.Systems)
 		if cells > 0 {
 			out.Gold[i], out.Metric[i] = gold, metric
 			out.GoldOK[i], out.MetricOK[i] = true, true
@@ -158,16 +193,20 @@ func (r *meanRow) means(weights []int32, s *scratch) *Pairs {
 }
 
 func (r *meanRow) weighted(weights []int32, s *scratch) float64 {
-	if r.measure.Statistic != StatAccuracy || r.groups > 1 {
+	if r.measure.Statistic != StatAccuracy || len(r.ends) > 1 {
 		return r.measure.of(r.means(weights, s)).Value
 	}
+	value, _ := PairwiseAccuracy(r.ofSystems(weights, s))
+	return value
+}
+
+// ofSystems returns the means of the systems that have any, of a single group.
+func (r *meanRow) ofSystems(weights []int32, s *scratch) (gold, metric []float64) {
 	sums := r.sums(weights, s)
-	var gold, metric []float64
 	for i := range r.systems {
-		if g, m, cells := r.cell(sums, i); cells > 0 {
+		if g, m, cells := r.cell(sums, 0, i); cells > 0 {
 			gold, metric = append(gold, g), append(metric, m)
 		}
 	}
-	value, _ := PairwiseAccuracy(gold, metric)
-	return value
+	return gold, metric
 }

@@ -100,13 +100,7 @@ func (m Measure) Rows(p *Pairs) []Row {
 	switch m.Statistic {
 	case StatAccuracy:
 		var r Row
-		gold, metric, cells := SystemMeans(p)
-		for i, c := range cells {
-			if c > 0 {
-				r.Gold = append(r.Gold, gold[i])
-				r.Metric = append(r.Metric, metric[i])
-			}
-		}
+		r.Gold, r.Metric = systemMeans(p).ofSystems(nil, new(scratch))
 		return []Row{r}
 	case StatSoftAccuracy:
 		return completeRows(p)

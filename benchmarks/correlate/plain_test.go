@@ -230,7 +230,7 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawTable(t)
 		groups := rapid.IntRange(1, 4).Draw(t, "groups")
-		of := rapid.SliceOfN(rapid.Int32Range(-1, int32(groups-1)), p.Segments, p.Segments).Draw(t, "of")
+		of := rapid.SliceOfN(rapid.Int32Range(0, int32(groups-1)), p.Segments, p.Segments).Draw(t, "of")
 		weights := rapid.SliceOfN(rapid.Int32Range(0, 3), p.Segments, p.Segments).Draw(t, "weights")
 		table, err := p.Means(of, groups)
 		if err != nil {
@@ -263,7 +263,7 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 
 func TestMeansRefusals(t *testing.T) {
 	p := NewPairs(2, 2)
-	for _, of := range [][]int32{{0}, {0, 2}, nil} {
+	for _, of := range [][]int32{{0}, {0, 2}, {-1, 0}, nil} {
 		if _, err := p.Means(of, 2); err == nil {
 			t.Errorf("groups %v were taken", of)
 		}

@@ -2,12 +2,15 @@ package evidence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/ordered"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report/page"
 )
@@ -49,18 +52,29 @@ func digits(info metrics.Info) int {
 
 func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int) iter.Seq2[*page.Segment, error] {
 	return func(yield func(*page.Segment, error) bool) {
-		for i := range h.segments {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
+		stopped := errors.New("the segments are not wanted any more")
+		all := func(yield func(*scored, error) bool) {
+			for i := range h.segments {
+				if !yield(&h.segments[i], nil) {
+					return
+				}
 			}
-			s, err := h.segment(e, at, &h.segments[i])
+		}
+		show := func(s *scored) (*page.Segment, error) {
+			out, err := h.segment(e, at, s)
 			if err != nil {
-				err = fmt.Errorf("segment %q: %w", h.segments[i].segment.ID, err)
+				err = fmt.Errorf("segment %q: %w", s.segment.ID, err)
 			}
-			if !yield(s, err) || err != nil {
-				return
+			return out, err
+		}
+		err := ordered.Map(ctx, runtime.GOMAXPROCS(0), all, show, func(s *page.Segment) error {
+			if !yield(s, nil) {
+				return stopped
 			}
+			return nil
+		})
+		if err != nil && err != stopped {
+			yield(nil, err)
 		}
 	}
 }
@@ -78,14 +92,14 @@ func (h *Held) segment(e *page.Explorer, at []int, s *scored) (*page.Segment, er
 			Text: page.Text(v.Text), Prompt: slices.Index(h.prompts, promptOf(v)), Detail: detail(v, len(seg.References)),
 		})
 	}
-	m := newMatcher()
+	m, reducer := newMatcher(), h.engine.Reducer()
 	references := make([][]word, len(out.References))
 	comparable := make([]bool, len(out.References))
 	for i, r := range out.References {
 		references[i], comparable[i] = m.words(r.Text.Value)
 	}
 	for k := range seg.Hypotheses {
-		o, used, err := h.output(e, at, s, k)
+		o, used, err := h.output(e, at, reducer, s, k)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +137,7 @@ func detail(v *refract.Variant, originals int) string {
 
 // output is a hypothesis as the page shows it, and the references that decided
 // under some setting, in order.
-func (h *Held) output(e *page.Explorer, at []int, s *scored, hyp int) (page.Output, []int, error) {
+func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *scored, hyp int) (page.Output, []int, error) {
 	seg := s.segment
 	from := &seg.Hypotheses[hyp]
 	o := page.Output{System: h.index[from.System], Text: page.Text(from.Text), Human: make([]float64, len(h.humans))}
@@ -139,7 +153,7 @@ func (h *Held) output(e *page.Explorer, at []int, s *scored, hyp int) (page.Outp
 	var used []int
 	for k, set := range h.settings {
 		ms := &s.scores[h.metric[k]]
-		red, err := h.reducer.ReduceMatrix(ms, k, hyp)
+		red, err := reducer.ReduceMatrix(ms, k, hyp)
 		if err != nil {
 			return o, nil, fmt.Errorf("system %q: %w", from.System, err)
 		}

@@ -14,7 +14,7 @@ type Held struct {
 	metrics  []metrics.Metric
 	settings []refract.Setting
 	metric   []int // of each setting: index into metrics
-	reducer  *refract.Reducer
+	engine   *refract.Engine
 	systems  *refract.Systems
 
 	segments []scored
@@ -32,7 +32,7 @@ type scored struct {
 
 // Hold returns the holder of the scores that an engine will give.
 func Hold(e *refract.Engine) *Held {
-	h := &Held{metrics: e.Metrics(), settings: e.Settings(), reducer: e.Reducer(), systems: e.Systems(), index: map[string]int{}}
+	h := &Held{metrics: e.Metrics(), settings: e.Settings(), engine: e, systems: e.Systems(), index: map[string]int{}}
 	for _, s := range h.settings {
 		h.metric = append(h.metric, slices.Index(h.metrics, s.Metric))
 	}

@@ -25,10 +25,11 @@ type word struct {
 // as often as both texts have it, as BLEU clips its counts, the earlier ones
 // first.
 type matcher struct {
-	ids map[string]int32
+	ids    map[string]int32
+	counts map[gram]int // of the text that another one is compared with
 }
 
-func newMatcher() *matcher { return &matcher{ids: map[string]int32{}} }
+func newMatcher() *matcher { return &matcher{map[string]int32{}, map[gram]int{}} }
 
 // words splits a text. It is false for a text that is too long to compare.
 func (m *matcher) words(text string) ([]word, bool) {
@@ -73,30 +74,36 @@ func gramAt(words []word, at, n int) gram {
 // match returns the n-grams that two texts share, as stretches of both.
 func (m *matcher) match(output, reference []word) (inOutput, inReference []page.Gram) {
 	a, b := make([]int, len(output)), make([]int, len(reference))
-	for n := longestGram; n >= 1; n-- {
-		clip(output, reference, n, a)
-		clip(reference, output, n, b)
+	for n := 1; n <= longestGram; n++ {
+		if !m.clip(output, reference, n, a) {
+			break // what is longer is not shared either
+		}
+		m.clip(reference, output, n, b)
 	}
 	return stretches(output, a), stretches(reference, b)
 }
 
-// clip raises to n the orders of those words of a that lie in an n-gram which
-// b has as well, each n-gram at most as often as b has it.
-func clip(a, b []word, n int, orders []int) {
-	counts := map[gram]int{}
+// clip sets to n the orders of those words of a that lie in an n-gram which b
+// has as well, each n-gram at most as often as b has it. It is false where
+// there is none.
+func (m *matcher) clip(a, b []word, n int, orders []int) bool {
+	clear(m.counts)
 	for i := 0; i+n <= len(b); i++ {
-		counts[gramAt(b, i, n)]++
+		m.counts[gramAt(b, i, n)]++
 	}
+	found := false
 	for i := 0; i+n <= len(a); i++ {
 		g := gramAt(a, i, n)
-		if counts[g] == 0 {
+		if m.counts[g] == 0 {
 			continue
 		}
-		counts[g]--
+		m.counts[g]--
+		found = true
 		for k := i; k < i+n; k++ {
-			orders[k] = max(orders[k], n)
+			orders[k] = n
 		}
 	}
+	return found
 }
 
 // stretches joins neighbouring words of the same order.

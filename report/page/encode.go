@@ -1,12 +1,12 @@
 package page
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 )
@@ -16,29 +16,31 @@ import (
 // milliseconds, large enough that gzip finds what repeats.
 const chunkBytes = 192 << 10
 
-// writeBlock writes data that no browser runs or shows: gzip in base64, in
-// which no text can end the element. Scripts of an unknown type are not
-// executed, and no policy concerns them.
-func writeBlock(w io.Writer, kind string, data []byte) error {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write(data); err != nil {
+// blocks writes data that no browser runs or shows: gzip in base64, in which no
+// text can end the element. Scripts of an unknown type are not executed, and no
+// policy concerns them.
+type blocks struct {
+	w      *bufio.Writer // fails at the end if it ever did
+	packed bytes.Buffer
+	gzip   *gzip.Writer
+}
+
+func newBlocks(w *bufio.Writer) *blocks { return &blocks{w: w, gzip: gzip.NewWriter(nil)} }
+
+func (b *blocks) write(kind string, data []byte) error {
+	b.packed.Reset()
+	b.gzip.Reset(&b.packed)
+	if _, err := b.gzip.Write(data); err != nil {
 		return err
 	}
-	if err := z.Close(); err != nil {
+	if err := b.gzip.Close(); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "<script type=\"text/plain\" data-block=\"%s\">", kind); err != nil {
-		return err
-	}
-	enc := base64.NewEncoder(base64.StdEncoding, w)
-	if _, err := enc.Write(packed.Bytes()); err != nil {
-		return err
-	}
-	if err := enc.Close(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "</script>\n")
+	fmt.Fprintf(b.w, "<script type=\"text/plain\" data-block=\"%s\">", kind)
+	enc := base64.NewEncoder(base64.StdEncoding, b.w)
+	enc.Write(b.packed.Bytes())
+	enc.Close()
+	_, err := b.w.WriteString("</script>\n")
 	return err
 }
 

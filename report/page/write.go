@@ -87,8 +87,8 @@ func Write(ctx context.Context, w io.Writer, d *Document) error {
 
 // write writes the blocks of data: the segments as they come, and then what
 // the list needs of all of them.
-func (e *Explorer) write(ctx context.Context, w io.Writer) error {
-	cols := newColumns(e)
+func (e *Explorer) write(ctx context.Context, w *bufio.Writer) error {
+	cols, out := newColumns(e), newBlocks(w)
 	chunk := []byte{'['}
 	held, n := 0, 0
 	flush := func() error {
@@ -96,7 +96,7 @@ func (e *Explorer) write(ctx context.Context, w io.Writer) error {
 			return nil
 		}
 		cols.chunks = append(cols.chunks, held)
-		err := writeBlock(w, "segments", append(chunk, ']'))
+		err := out.write("segments", append(chunk, ']'))
 		chunk, held = chunk[:1], 0
 		return err
 	}
@@ -134,8 +134,8 @@ func (e *Explorer) write(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := writeBlock(w, "header", header); err != nil {
+	if err := out.write("header", header); err != nil {
 		return err
 	}
-	return writeBlock(w, "columns", cols.bytes())
+	return out.write("columns", cols.bytes())
 }

@@ -82,7 +82,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 
 // readAnswer reads the body of a 200. It returns a failure where the body is
 // no answer.
-func (t *attemptTransport) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Response, f *failure) {
+func (t *link) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Response, f *failure) {
 	var a answerShape
 	if f := t.decode(r.Model, body, &a, &a.Object, &a.Error); f != nil {
 		return resp, f
@@ -154,7 +154,7 @@ func notUnicode(text string, body []byte) (raw string, ok bool) {
 
 // decode reads a body into v, of which object and stands are the fields that
 // tell an error. It returns a failure where the body cannot be read or is one.
-func (t *attemptTransport) decode(model string, body []byte, v any, object *string, stands *json.RawMessage) *failure {
+func (t *link) decode(model string, body []byte, v any, object *string, stands *json.RawMessage) *failure {
 	err := json.Unmarshal(body, v)
 	var syntax *json.SyntaxError
 	switch {

@@ -33,9 +33,9 @@ func (x *exchange) most() int64 {
 	return min(maxAnswerBytes, minAnswerBytes+bytesPerToken*int64(x.maxTokens))
 }
 
-// attemptTransport carries out one attempt at one server, and notes its
-// outcome.
-type attemptTransport struct {
+// link is the way to one server. It carries out one attempt at a time, without
+// regard to limits.
+type link struct {
 	base    http.RoundTripper
 	target  target
 	header  http.Header // of requests for answers; never written to
@@ -43,20 +43,23 @@ type attemptTransport struct {
 	room    *semaphore.Weighted // for large answers, of the client
 }
 
-func newAttemptTransport(t target, cfg Config, room *semaphore.Weighted) *attemptTransport {
+func newLink(t target, cfg Config, room *semaphore.Weighted) *link {
 	h := http.Header{
-		"Accept": {"application/json"}, "Content-Type": {"application/json"}, "User-Agent": {cfg.UserAgent},
+		"Accept": {"application/json"}, "Content-Type": {jsonType}, "User-Agent": {cfg.UserAgent},
 	}
 	if t.authorization != "" {
 		h.Set("Authorization", t.authorization)
 	}
-	return &attemptTransport{base: cfg.Transport, target: t, header: h, timeout: cfg.Timeout, room: room}
+	return &link{base: cfg.Transport, target: t, header: h, timeout: cfg.Timeout, room: room}
 }
 
-// address makes a request one to the server.
-func (t *attemptTransport) address(req *http.Request, x *exchange) {
-	req.URL, req.Host = t.target.at(x.below), ""
-	req.Header = t.header
+// request makes the request of an attempt.
+func (t *link) request(ctx context.Context, x *exchange) *http.Request {
+	at := t.target.at
+	if x.beside {
+		at = t.target.beside
+	}
+	req := &http.Request{Method: x.method, URL: at(x.below), Header: t.header, Body: http.NoBody}
 	if x.contentType != jsonType {
 		req.Header = t.header.Clone()
 		req.Header.Del("Content-Type")
@@ -64,6 +67,20 @@ func (t *attemptTransport) address(req *http.Request, x *exchange) {
 			req.Header.Set("Content-Type", x.contentType)
 		}
 	}
+	if x.content != nil {
+		for _, part := range x.content {
+			req.ContentLength += int64(len(part))
+		}
+		req.GetBody = func() (io.ReadCloser, error) {
+			parts := make([]io.Reader, len(x.content))
+			for i, part := range x.content {
+				parts[i] = bytes.NewReader(part)
+			}
+			return io.NopCloser(io.MultiReader(parts...)), nil
+		}
+		req.Body, _ = req.GetBody()
+	}
+	return req.WithContext(ctx)
 }
 
 const jsonType = "application/json"
@@ -83,18 +100,19 @@ func putBuffer(b *bytes.Buffer) {
 	}
 }
 
-// RoundTrip notes the outcome in the exchange; the response has no body.
-func (t *attemptTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	x := exchangeFrom(req.Context())
+// attempt carries out an exchange once, and notes the outcome in it. The error
+// is nil where the server has answered, be it badly.
+func (t *link) attempt(caller context.Context, x *exchange) error {
 	timeout := cmp.Or(x.timeout, t.timeout)
-	ctx, cancel := context.WithTimeout(req.Context(), timeout)
+	ctx, cancel := context.WithTimeout(caller, timeout)
 	defer cancel()
 
 	buf := buffers.Get().(*bytes.Buffer)
 	defer putBuffer(buf)
-	out := req.WithContext(ctx)
-	t.address(out, x)
-	resp, err := t.base.RoundTrip(out)
+	x.failure = nil
+	// A redirect is not followed: it would carry the prompt, and maybe the key,
+	// elsewhere.
+	resp, err := t.base.RoundTrip(t.request(ctx, x))
 	if err == nil {
 		var free func()
 		free, err = t.receive(ctx, x, resp, buf)
@@ -109,7 +127,7 @@ func (t *attemptTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 		x.failure.matches = func(target error) bool { return errors.Is(broken.err, target) }
 	case errors.Is(err, errTooLarge):
 		x.failure = t.fail(ErrBadAnswer, resp.StatusCode, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", x.most()), "", hintBaseURL)
-	case err != nil && ctx.Err() != nil && req.Context().Err() == nil:
+	case err != nil && ctx.Err() != nil && caller.Err() == nil:
 		x.failure = t.timedOut(timeout)
 	case err != nil && resp != nil:
 		x.failure = t.unreachable("broke off its answer", err)
@@ -126,16 +144,12 @@ func (t *attemptTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 			refusedLogprobs(f)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	resp.Body, resp.ContentLength = http.NoBody, 0
-	return resp, nil
+	return err
 }
 
 // receive fills buf with the body, or the place that the request has for it.
 // free gives the room of a large body back.
-func (t *attemptTransport) receive(ctx context.Context, x *exchange, resp *http.Response, buf *bytes.Buffer) (free func(), err error) {
+func (t *link) receive(ctx context.Context, x *exchange, resp *http.Response, buf *bytes.Buffer) (free func(), err error) {
 	free = func() {}
 	if x.to != nil && resp.StatusCode < 300 {
 		w, err := x.to()
@@ -184,7 +198,7 @@ func (e *sinkError) Error() string { return e.err.Error() }
 // answer reads the body of an answer as Complete does, where a server gave it
 // some other way: status 200 for a good one. The error is an *Error.
 func (c *Client) answer(r Request, status int, body []byte) (resp Response, err error) {
-	t := c.pool.servers[0].attempt
+	t := c.pool.servers[0].link
 	var f *failure
 	if status == http.StatusOK {
 		resp, f = t.readAnswer(&r, c.endpoint, body)

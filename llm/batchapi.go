@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -24,29 +25,37 @@ const (
 
 // Batch is a batch as its server tells of it. All of it is untrusted text.
 type Batch struct {
-	ID string
+	ID string `json:"id"`
 	// Status is "validating", "in_progress", "finalizing", "cancelling", or
 	// one of those that last, for which Ended is true: "completed", "failed"
 	// (the validation; no request was answered), "expired", "cancelled".
-	Status string
+	Status string `json:"status"`
 	// InputFile is the uploaded file.
-	InputFile string
+	InputFile string `json:"input_file_id"`
 	// OutputFile and ErrorFile hold the answers and what failed. Each is ""
 	// where the server gives none, whatever the Status.
-	OutputFile, ErrorFile string
+	OutputFile string `json:"output_file_id"`
+	ErrorFile  string `json:"error_file_id"`
 	// Metadata is what CreateBatch was given.
-	Metadata map[string]string
-	// Total is the number of requests, Completed and Failed those that have an
-	// answer and those that will have none; all are 0 before the validation.
-	Total, Completed, Failed int
-	// Problems is what the validation found.
-	Problems []BatchProblem
+	Metadata map[string]any `json:"metadata"`
+	// Counts are all requests, those that have an answer and those that will
+	// have none; all are 0 before the validation.
+	Counts struct {
+		Total     int `json:"total"`
+		Completed int `json:"completed"`
+		Failed    int `json:"failed"`
+	} `json:"request_counts"`
+	// Errors is what the validation found.
+	Errors struct {
+		Data []BatchProblem `json:"data"`
+	} `json:"errors"`
 }
 
 // BatchProblem is what a server finds wrong with a batch's file.
 type BatchProblem struct {
-	Line          int // from 1; 0 where the server names none
-	Code, Message string
+	Line    int    `json:"line"` // from 1; 0 where the server names none
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // Ended reports whether the batch's status is final.
@@ -103,9 +112,8 @@ const (
 	downloadTime   = 20 * time.Minute
 )
 
-// UploadBatchFile uploads size bytes of JSON lines, which open gives anew for
-// each attempt, and returns the file's id.
-func (c *Client) UploadBatchFile(ctx context.Context, name string, size int64, open func() (io.ReadCloser, error)) (string, error) {
+// UploadBatchFile uploads JSON lines and returns the file's id.
+func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte) (string, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	err := w.WriteField("purpose", string(openai.PurposeBatch))
@@ -122,15 +130,8 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, size int64, o
 	frame := form.Bytes()
 	body, err := c.do(ctx, httpRequest{
 		method: http.MethodPost, path: "/files", contentType: w.FormDataContentType(),
-		open: func() (io.ReadCloser, int64, error) {
-			f, err := open()
-			if err != nil {
-				return nil, 0, err
-			}
-			all := io.MultiReader(bytes.NewReader(frame[:head]), io.LimitReader(f, size), bytes.NewReader(frame[head:]))
-			return readCloser{all, f}, size + int64(len(frame)), nil
-		},
-		timeout: transferTime + time.Duration(size/transferPerSec)*time.Second,
+		content: [][]byte{frame[:head], lines, frame[head:]},
+		timeout: transferTime + time.Duration(len(lines)/transferPerSec)*time.Second,
 	})
 	if err != nil {
 		return "", fmt.Errorf("upload a batch's file: %w", err)
@@ -142,27 +143,18 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, size int64, o
 	return file.ID, nil
 }
 
-type readCloser struct {
-	io.Reader
-	io.Closer
-}
-
 // CreateBatch starts a batch of an uploaded file. The request is not repeated
 // where the server may have carried it out: after an error that MayHaveActed
 // reports, the list of batches tells whether there is one with this metadata.
-func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[string]string) (Batch, error) {
-	m := map[string]any{}
-	for k, v := range metadata {
-		m[k] = v
-	}
+func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[string]any) (Batch, error) {
 	body, err := json.Marshal(openai.CreateBatchRequest{
-		InputFileID: file, Endpoint: openai.BatchEndpoint(c.BatchURL()), CompletionWindow: "24h", Metadata: m,
+		InputFileID: file, Endpoint: openai.BatchEndpoint(c.BatchURL()), CompletionWindow: "24h", Metadata: metadata,
 	})
 	if err != nil {
 		return Batch{}, fmt.Errorf("write the request for a batch: %w", err)
 	}
 	b, err := c.batch(ctx, httpRequest{
-		method: http.MethodPost, path: "/batches", contentType: jsonType, content: body, once: true,
+		method: http.MethodPost, path: "/batches", contentType: jsonType, content: [][]byte{body}, once: true,
 	})
 	if err != nil {
 		return Batch{}, fmt.Errorf("create a batch: %w", err)
@@ -207,71 +199,45 @@ func (c *Client) batch(ctx context.Context, r httpRequest) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	var b openai.Batch
+	var b Batch
 	if err := json.Unmarshal(body, &b); err != nil || b.ID == "" || b.Status == "" {
 		return Batch{}, c.noBatch(body)
 	}
-	return readBatch(b), nil
+	return b, nil
 }
 
-// ListBatches gives a page of the server's batches, in the server's order, and
-// the id after which the next one begins, "" after the last.
-func (c *Client) ListBatches(ctx context.Context, after string) (page []Batch, next string, err error) {
-	query := "?limit=" + strconv.Itoa(batchPage)
-	if after != "" {
-		query += "&after=" + url.QueryEscape(after)
+// ListBatches yields the server's batches, in the server's order.
+func (c *Client) ListBatches(ctx context.Context) iter.Seq2[Batch, error] {
+	return func(yield func(Batch, error) bool) {
+		query := url.Values{"limit": {strconv.Itoa(batchPage)}}
+		for more := true; more; {
+			body, err := c.do(ctx, httpRequest{method: http.MethodGet, path: "/batches?" + query.Encode()})
+			// The list is a pointer, to tell an answer without one from an empty one.
+			var list struct {
+				Data    *[]Batch `json:"data"`
+				HasMore bool     `json:"has_more"`
+			}
+			if err == nil && (json.Unmarshal(body, &list) != nil || list.Data == nil) {
+				err = c.noBatch(body)
+			}
+			if err != nil {
+				yield(Batch{}, fmt.Errorf("list the batches: %w", err))
+				return
+			}
+			page, last := *list.Data, query.Get("after")
+			for _, b := range page {
+				if !yield(b, nil) {
+					return
+				}
+				query.Set("after", b.ID)
+			}
+			more = list.HasMore && query.Get("after") != last
+		}
 	}
-	body, err := c.do(ctx, httpRequest{method: http.MethodGet, path: "/batches" + query})
-	if err != nil {
-		return nil, "", fmt.Errorf("list the batches: %w", err)
-	}
-	// The list is a pointer, to tell an answer without one from an empty one.
-	var list struct {
-		Data    *[]openai.Batch `json:"data"`
-		HasMore bool            `json:"has_more"`
-	}
-	if err := json.Unmarshal(body, &list); err != nil || list.Data == nil {
-		return nil, "", fmt.Errorf("list the batches: %w", c.noBatch(body))
-	}
-	for _, b := range *list.Data {
-		page = append(page, readBatch(b))
-	}
-	if list.HasMore && len(page) > 0 {
-		next = page[len(page)-1].ID
-	}
-	return page, next, nil
 }
 
 // batchPage is the most that a page of the list may have.
 const batchPage = 100
-
-func readBatch(b openai.Batch) Batch {
-	out := Batch{
-		ID: b.ID, Status: b.Status, InputFile: b.InputFileID, Metadata: map[string]string{},
-		Total: b.RequestCounts.Total, Completed: b.RequestCounts.Completed, Failed: b.RequestCounts.Failed,
-	}
-	if b.OutputFileID != nil {
-		out.OutputFile = *b.OutputFileID
-	}
-	if b.ErrorFileID != nil {
-		out.ErrorFile = *b.ErrorFileID
-	}
-	for k, v := range b.Metadata {
-		if s, ok := v.(string); ok {
-			out.Metadata[k] = s
-		}
-	}
-	if b.Errors != nil {
-		for _, p := range b.Errors.Data {
-			problem := BatchProblem{Code: p.Code, Message: p.Message}
-			if p.Line != nil {
-				problem.Line = *p.Line
-			}
-			out.Problems = append(out.Problems, problem)
-		}
-	}
-	return out
-}
 
 // FileContent downloads a file of any size. Every attempt writes to an empty
 // place that to gives.
@@ -301,7 +267,7 @@ func (c *Client) ReadAnswer(r Request, status int, body []byte) (resp Response, 
 		again = !r.PromptLogprobs // a server that gives none will not later
 	case ErrInvalidRequest:
 		refused := &http.Response{StatusCode: status, Header: http.Header{}}
-		if status >= 400 && c.pool.servers[0].attempt.refused(r.Model, refused, body).renameLimit {
+		if status >= 400 && c.pool.servers[0].refused(r.Model, refused, body).renameLimit {
 			c.renamed.Store(r.Model, true)
 			again = true
 		}

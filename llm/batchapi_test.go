@@ -13,10 +13,6 @@ import (
 	"github.com/refract-eval/refract/llm/llmtest"
 )
 
-func reader(s string) func() (io.ReadCloser, error) {
-	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }
-}
-
 // content downloads a file.
 func content(ctx context.Context, c *llm.Client, id string) (string, error) {
 	var last *bytes.Buffer
@@ -48,7 +44,7 @@ func TestBatchAPI(t *testing.T) {
 		t.Errorf("line %q of body %q, error %v", line, body, err)
 	}
 	fail(llmtest.BatchUpload)
-	file, err := c.UploadBatchFile(t.Context(), "in.jsonl", int64(len(line)), reader(string(line)+"what is beyond the size"))
+	file, err := c.UploadBatchFile(t.Context(), "in.jsonl", line)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,13 +52,13 @@ func TestBatchAPI(t *testing.T) {
 	if got, err := content(t.Context(), c, file); err != nil || got != string(line) {
 		t.Errorf("uploaded %q, error %v", got, err)
 	}
-	meta := map[string]string{"name": "v"}
+	meta := map[string]any{"name": "v"}
 	b, err := c.CreateBatch(t.Context(), file, meta)
 	if err != nil || b.InputFile != file || b.Metadata["name"] != "v" || b.Ended() {
 		t.Fatalf("created %+v, error %v", b, err)
 	}
 	fail(llmtest.BatchGet)
-	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || !b.Ended() || b.Completed != 1 || b.ErrorFile != "" {
+	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || !b.Ended() || b.Counts.Completed != 1 || b.ErrorFile != "" {
 		t.Fatalf("got %+v, error %v", b, err)
 	}
 	out, err := content(t.Context(), c, b.OutputFile)
@@ -74,9 +70,14 @@ func TestBatchAPI(t *testing.T) {
 		t.Errorf("cancelled %+v, error %v", b, err)
 	}
 	fail(llmtest.BatchList)
-	page, next, err := c.ListBatches(t.Context(), "")
-	if err != nil || len(page) != 1 || next != "" || page[0].ID != b.ID {
-		t.Errorf("list %+v, next %q, error %v", page, next, err)
+	listed := 0
+	for there, err := range c.ListBatches(t.Context()) {
+		if listed++; err != nil || there.ID != b.ID {
+			t.Errorf("listed %+v, error %v", there, err)
+		}
+	}
+	if listed != 1 {
+		t.Errorf("%d batches are listed", listed)
 	}
 }
 
@@ -121,7 +122,7 @@ func TestListBatchesInPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file, err := c.UploadBatchFile(t.Context(), "in", int64(len(line)), reader(string(line)))
+		file, err := c.UploadBatchFile(t.Context(), "in", line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,18 +131,11 @@ func TestListBatchesInPages(t *testing.T) {
 		}
 	}
 	var ids []string
-	for after := ""; ; {
-		page, next, err := c.ListBatches(t.Context(), after)
+	for b, err := range c.ListBatches(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range page {
-			ids = append(ids, b.ID)
-		}
-		if next == "" {
-			break
-		}
-		after = next
+		ids = append(ids, b.ID)
 	}
 	if got := strings.Join(ids, " "); got != "batch_5 batch_4 batch_3 batch_2 batch_1" {
 		t.Errorf("the list is %s", got)

@@ -72,11 +72,6 @@ func TestBodiesOnTheWire(t *testing.T) {
 			llm.Request{Model: "gpt-4", Prompt: "p", TopP: 0.9, MaxTokens: 8},
 			`{"max_tokens":8,"model":"gpt-4","prompt":"p","stream":false,"temperature":0,"top_p":0.9}`,
 		},
-		{
-			"token ids", llm.Completions,
-			llm.Request{Model: "m", TokenIDs: []int{1, 0, 32000}, TopP: 1, MaxTokens: 8, Seed: &seed, Extra: map[string]any{"add_special_tokens": false}},
-			`{"add_special_tokens":false,"max_tokens":8,"model":"m","prompt":[1,0,32000],"seed":0,"stream":false,"temperature":0,"top_p":1}`,
-		},
 	} {
 		t.Run(string(tc.endpoint)+"/"+tc.name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, wire(t, tc.endpoint, tc.req)); diff != "" {
@@ -129,11 +124,7 @@ func TestBodiesHaveEachFieldOnce(t *testing.T) {
 			Extra: rapid.MapOf(rapid.StringMatching(`x[a-z"\\é]{0,5}`), rapid.Map(rapid.Float64Range(-9, 9), func(f float64) any { return f })).Draw(rt, "extra"),
 		}
 		endpoint := rapid.SampledFrom(endpoints).Draw(rt, "endpoint")
-		if endpoint == llm.Completions && rapid.Bool().Draw(rt, "ids") {
-			req.TokenIDs = rapid.SliceOfN(rapid.IntRange(0, 9), 1, 3).Draw(rt, "token ids")
-		} else {
-			req.Prompt = rapid.StringN(1, 9, -1).Draw(rt, "prompt")
-		}
+		req.Prompt = rapid.StringN(1, 9, -1).Draw(rt, "prompt")
 		body, err := local(t, &llmtest.Handler{}, func(cfg *llm.Config) { cfg.Endpoint = endpoint }).Body(req)
 		if err != nil {
 			rt.Fatal(err)
@@ -175,11 +166,9 @@ func TestPromptsThatAreNotSent(t *testing.T) {
 		change   func(*llm.Request)
 		says     string
 	}{
-		{llm.Chat, func(r *llm.Request) { r.Messages = []llm.Message{{Role: "user", Content: "p"}} }, "more than one of"},
+		{llm.Chat, func(r *llm.Request) { r.Messages = []llm.Message{{Role: "user", Content: "p"}} }, "both a prompt and messages"},
 		{llm.Chat, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user"}} }, "message 1 has no role or no content"},
 		{llm.Chat, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "\xff"}} }, "message 1 is not valid UTF-8"},
-		{llm.Chat, func(r *llm.Request) { r.Prompt, r.TokenIDs = "", []int{1} }, `only be sent to the endpoint "completions"`},
-		{llm.Completions, func(r *llm.Request) { r.Prompt, r.TokenIDs = "", []int{1, -1} }, "token id 2 is -1"},
 		{llm.Completions, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "p"}} }, `only be sent to the endpoint "chat"`},
 		{llm.Chat, func(r *llm.Request) { r.Extra = map[string]any{"temperature": 1} }, `the extra field "temperature"`},
 		{llm.Chat, func(r *llm.Request) { r.Extra = map[string]any{"n": 2} }, `the extra field "n"`},

@@ -23,7 +23,7 @@ import (
 type Client struct {
 	endpoint Endpoint
 	pool     *pool
-	retry    *retryTransport
+	retries  int // after the first attempt
 	// renamed holds the models whose server wants the token limit under the
 	// newer name.
 	renamed sync.Map
@@ -39,8 +39,7 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	p := newPool(targets, cfg)
-	return &Client{endpoint: cfg.Endpoint, pool: p, retry: newRetryTransport(p, cfg.MaxRetries, cfg.MaxRetryWait)}, nil
+	return &Client{endpoint: cfg.Endpoint, pool: newPool(targets, cfg), retries: cfg.MaxRetries}, nil
 }
 
 // Format writes the client's servers and endpoint, whatever the verb.
@@ -73,16 +72,18 @@ func (c *Client) complete(ctx context.Context, req *Request, renamed bool, attem
 	if c.endpoint == Completions {
 		x.path = "/completions"
 	}
-	if x.content, err = c.compose(req, renamed); err != nil {
+	body, err := c.compose(req, renamed)
+	if err != nil {
 		return resp, nil, err
 	}
+	x.content = [][]byte{body}
 	if !req.PromptLogprobs {
 		x.maxTokens = req.MaxTokens
 	}
 	if c.pool.countsTokens {
 		x.tokens = req.PromptTokens() + req.MaxTokens
 	}
-	x.read = func(t *attemptTransport, body []byte) (f *failure) {
+	x.read = func(t *link, body []byte) (f *failure) {
 		resp, f = t.readAnswer(req, c.endpoint, body)
 		return f
 	}
@@ -134,8 +135,6 @@ func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 		body["echo"], body["logprobs"] = true, 1
 	}
 	switch {
-	case r.TokenIDs != nil:
-		body["prompt"] = r.TokenIDs
 	case c.endpoint == Completions:
 		body["prompt"] = r.Prompt
 	case r.Prompt != "":
@@ -154,8 +153,8 @@ func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 	return content, nil
 }
 
-// call carries out an exchange. What the transports noted in x says more than
-// the error of the client above them, and holds no secret.
+// call carries out an exchange. What its steps noted in x says more than their
+// error, and holds no secret.
 func (c *Client) call(ctx context.Context, x *exchange) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("call to server %s not begun: %w", c.pool.shown, err)
@@ -164,7 +163,7 @@ func (c *Client) call(ctx context.Context, x *exchange) error {
 	if x.below, err = url.Parse(x.path); err != nil {
 		return c.pool.notCalled(err)
 	}
-	err = c.retry.send(ctx, x)
+	err = c.send(ctx, x)
 	switch f := x.failure; {
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("call to server %s ended after %s: %w", x.asked(c.pool), english.Count(x.attempts, "attempt"), ctx.Err())
@@ -187,7 +186,7 @@ type exchange struct {
 	maxTokens   int  // of the answer; 0 where it has none
 	wantsTokens bool // it asks for the log-probabilities of its prompt
 	// read takes the body of a good answer, and says what is wrong with it.
-	read func(t *attemptTransport, body []byte) *failure
+	read func(t *link, body []byte) *failure
 
 	start    int     // attempts before the call
 	attempts int     // sent so far
@@ -199,11 +198,10 @@ type exchange struct {
 type httpRequest struct {
 	method      string
 	path        string   // below the base URL, such as /files
-	below       *url.URL // the path, from call
+	below       *url.URL // the path, parsed by call
 	contentType string   // "" without a body
-	content     []byte   // the body, unless open gives it
-	// open gives the body anew for each attempt, and its size in bytes.
-	open func() (io.ReadCloser, int64, error)
+	content     [][]byte // the body, in parts
+	beside      bool     // the path is beside the version of the base URL, not below it
 
 	// atFirst is for requests beside the answers, such as an upload: they go
 	// to the first server, because files belong to a server, and do not count
@@ -225,7 +223,7 @@ type httpRequest struct {
 func (c *Client) do(ctx context.Context, r httpRequest) (body []byte, err error) {
 	r.atFirst = true
 	x := &exchange{httpRequest: r}
-	x.read = func(_ *attemptTransport, b []byte) *failure {
+	x.read = func(_ *link, b []byte) *failure {
 		if r.to == nil {
 			body = bytes.Clone(b)
 		}
@@ -243,14 +241,4 @@ func (x *exchange) asked(p *pool) string {
 		return p.shown
 	}
 	return x.server.target.shown
-}
-
-type exchangeKey struct{}
-
-func withExchange(ctx context.Context, x *exchange) context.Context {
-	return context.WithValue(ctx, exchangeKey{}, x)
-}
-
-func exchangeFrom(ctx context.Context) *exchange {
-	return ctx.Value(exchangeKey{}).(*exchange)
 }

@@ -3,23 +3,20 @@
 //
 // A call passes through these steps:
 //
-//  1. [Client.Complete] or [Client.Embed] checks the request and hands it to
-//     go-openai, which builds the HTTP request.
-//  2. The wire step writes the sampling parameters, the model name, extra
-//     fields and prompts of token ids into the body exactly as they were
-//     given. go-openai leaves out a temperature of 0, rounds numbers to 32
-//     bits, refuses some models by name and does not know the others.
-//  3. The retry step repeats what a later attempt may cure: statuses 408,
+//  1. [Client.Complete] or [Client.Embed] checks the request and writes its body:
+//     the sampling parameters, the model name and extra fields exactly as they
+//     were given.
+//  2. The retry step repeats what a later attempt may cure: statuses 408,
 //     409, 429 and 5xx, connection errors and answers that were cut, with full
 //     jitter.
-//  4. The pool gives each attempt its turn at the server with the fewest calls
+//  3. The pool gives each attempt its turn at the server with the fewest calls
 //     in flight. It finds how many a server can have (see [Limits]), keeps to
 //     limits of requests and tokens per minute, and leaves a server alone for
 //     as long as that asks. Of several servers, one that fails time after time
 //     is put out of service until it is healthy again.
-//  5. The attempt step puts a time limit on one exchange, reads the answer
-//     up to a bound and says what went wrong, once, for the steps above and
-//     for the caller.
+//  4. The link to the server carries out one attempt: it puts a time limit on
+//     it, reads the answer up to a bound and says what went wrong, once, for the
+//     steps above and for the caller.
 //
 // [Request.PromptLogprobs] asks for the log-probabilities of a prompt's tokens
 // in place of an answer; [ParseTokens] reads them.

@@ -47,9 +47,9 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 		return EmbedResponse{}, c.pool.notCalled(err)
 	}
 	x := &exchange{model: req.Model}
-	x.method, x.path, x.contentType, x.content = http.MethodPost, "/embeddings", jsonType, content
+	x.method, x.path, x.contentType, x.content = http.MethodPost, "/embeddings", jsonType, [][]byte{content}
 	var vectors EmbedResponse
-	x.read = func(t *attemptTransport, body []byte) (f *failure) {
+	x.read = func(t *link, body []byte) (f *failure) {
 		vectors, f = t.readVectors(&req, body)
 		return f
 	}
@@ -119,7 +119,7 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 }
 
 // readVectors reads the body of a 200, each vector to its text.
-func (t *attemptTransport) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f *failure) {
+func (t *link) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f *failure) {
 	var a vectorsShape
 	if f := t.decode(req.Model, body, &a, &a.Object, &a.Error); f != nil {
 		return out, f

@@ -130,20 +130,20 @@ const (
 	hintDown    = "check that the server runs and that the base URL is right"
 )
 
-func (t *attemptTransport) fail(kind error, status, retries int, what, message, hint string) *failure {
+func (t *link) fail(kind error, status, retries int, what, message, hint string) *failure {
 	return &failure{
 		Error:   Error{Kind: kind, Server: t.target.shown, Status: status, what: what, Message: message, Hint: hint},
 		retries: retries,
 	}
 }
 
-func (t *attemptTransport) timedOut(limit time.Duration) *failure {
+func (t *link) timedOut(limit time.Duration) *failure {
 	return t.fail(ErrTimeout, 0, allRetries, fmt.Sprintf("gave no whole answer within %v", limit), "",
 		"raise the time limit or send fewer requests at once")
 }
 
 // unreachable is a connection that failed, or that broke while it was read.
-func (t *attemptTransport) unreachable(what string, err error) *failure {
+func (t *link) unreachable(what string, err error) *failure {
 	for {
 		var ue *url.Error // names the whole URL
 		if !errors.As(err, &ue) {
@@ -172,7 +172,7 @@ func (t *attemptTransport) unreachable(what string, err error) *failure {
 
 // notJSON is a 200 whose body is no JSON: cut on its way, or from something
 // that is no model server.
-func (t *attemptTransport) notJSON(status int, body []byte) *failure {
+func (t *link) notJSON(status int, body []byte) *failure {
 	what := "gave an answer that is not JSON"
 	switch {
 	case len(body) == 0:
@@ -184,19 +184,19 @@ func (t *attemptTransport) notJSON(status int, body []byte) *failure {
 }
 
 // badShape is a 200 of JSON that is no answer.
-func (t *attemptTransport) badShape(body []byte, what string) *failure {
+func (t *link) badShape(body []byte, what string) *failure {
 	return t.fail(ErrBadAnswer, http.StatusOK, fewRetries, what, t.sent(body), hintBaseURL)
 }
 
 // sent quotes the beginning of a body.
-func (t *attemptTransport) sent(body []byte) string {
+func (t *link) sent(body []byte) string {
 	// Far more than is shown, so that no secret is cut before it is found.
 	return "it sent `" + t.target.clean(string(body[:min(len(body), 64<<10)]), maxSnippet) + "`"
 }
 
 // errorInside is an error in a 200. Its numeric code, if any, is the status
 // that it stands for.
-func (t *attemptTransport) errorInside(model string, body []byte) *failure {
+func (t *link) errorInside(model string, body []byte) *failure {
 	e, ok := parseServerError(body)
 	if !ok {
 		return t.badShape(body, "gave an error in place of an answer")
@@ -214,7 +214,7 @@ func (t *attemptTransport) errorInside(model string, body []byte) *failure {
 }
 
 // refused is any status but 200.
-func (t *attemptTransport) refused(model string, resp *http.Response, body []byte) *failure {
+func (t *link) refused(model string, resp *http.Response, body []byte) *failure {
 	switch status := resp.StatusCode; {
 	case status < 300:
 		return t.notJSON(status, bytes.TrimSpace(body))
@@ -226,7 +226,7 @@ func (t *attemptTransport) refused(model string, resp *http.Response, body []byt
 }
 
 // said is the server's message, or else the beginning of what it sent.
-func (t *attemptTransport) said(e serverError, body []byte) string {
+func (t *link) said(e serverError, body []byte) string {
 	body = bytes.TrimSpace(body)
 	switch {
 	case e.message != "":
@@ -239,7 +239,7 @@ func (t *attemptTransport) said(e serverError, body []byte) string {
 }
 
 // redirect names the host and path that a redirect leads to.
-func (t *attemptTransport) redirect(resp *http.Response) string {
+func (t *link) redirect(resp *http.Response) string {
 	u, err := resp.Location()
 	if err != nil {
 		return ""
@@ -249,7 +249,7 @@ func (t *attemptTransport) redirect(resp *http.Response) string {
 }
 
 // byStatus is the table of what a status means, and what can be done.
-func (t *attemptTransport) byStatus(model string, status int, h http.Header, e serverError, said string) *failure {
+func (t *link) byStatus(model string, status int, h http.Header, e serverError, said string) *failure {
 	switch {
 	case status < 500 && e.is(FinishContentFilter):
 		f := t.fail(ErrInvalidRequest, status, noRetry, "refused the prompt", said, "")

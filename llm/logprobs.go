@@ -184,7 +184,7 @@ func vllmTokens(positions []vllmLogprobs) (spelled, error) {
 const hintLogprobs = "the request needs a server whose completions endpoint answers echo with logprobs for the prompt, as vLLM's does"
 
 // readTokens makes the answer's text the list of the prompt's tokens.
-func (t *attemptTransport) readTokens(prompt string, resp *Response, c *choice, used *usage, body []byte) *failure {
+func (t *link) readTokens(prompt string, resp *Response, c *choice, used *usage, body []byte) *failure {
 	var completion *int
 	if used.PromptTokens > 0 {
 		completion = &used.CompletionTokens

@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -59,19 +58,18 @@ func (p *pool) notCalled(err error) *Error {
 	return &Error{Kind: ErrInvalidRequest, Server: p.shown, many: len(p.servers) > 1, what: "was not called", Message: err.Error()}
 }
 
-// RoundTrip waits for a server and carries out one attempt there.
-func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) {
-	x := exchangeFrom(req.Context())
-	s, err := p.acquire(req.Context(), x)
+// attempt waits for a server and carries out one attempt there.
+func (p *pool) attempt(ctx context.Context, x *exchange) error {
+	s, err := p.acquire(ctx, x)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	x.attempts++
 	x.server = s
 	started := time.Now()
-	resp, err := s.attempt.RoundTrip(req)
-	p.release(s, x, started, req.Context().Err() != nil)
-	return resp, err
+	err = s.link.attempt(ctx, x)
+	p.release(s, x, started, ctx.Err() != nil)
+	return err
 }
 
 // acquire waits until an attempt may be sent. Where it never may, the failure

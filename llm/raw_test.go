@@ -36,10 +36,6 @@ func rawClient(t *testing.T, serve func(n int, w http.ResponseWriter, r *http.Re
 	return c, calls
 }
 
-func text(s string) func() (io.ReadCloser, int64, error) {
-	return func() (io.ReadCloser, int64, error) { return io.NopCloser(strings.NewReader(s)), int64(len(s)), nil }
-}
-
 func TestRawRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, calls := rawClient(t, func(n int, w http.ResponseWriter, r *http.Request, body string) {
@@ -58,7 +54,7 @@ func TestRawRequests(t *testing.T) {
 			}
 		})
 		start := time.Now()
-		got, err := c.do(t.Context(), httpRequest{method: http.MethodPut, path: "/files/a%2Fb?limit=3", contentType: "text/plain", open: text("the body")})
+		got, err := c.do(t.Context(), httpRequest{method: http.MethodPut, path: "/files/a%2Fb?limit=3", contentType: "text/plain", content: [][]byte{[]byte("the "), []byte("body")}})
 		if err != nil || string(got) != "<any answer>" || *calls != 3 || time.Since(start) < 5*time.Second {
 			t.Errorf("%q, %v, %d calls in %v", got, err, *calls, time.Since(start))
 		}

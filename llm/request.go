@@ -23,11 +23,9 @@ const (
 // server as they are: a Temperature of 0 is sent as 0.
 type Request struct {
 	Model string
-	// Exactly one of Prompt, Messages and TokenIDs is set. Texts are valid
-	// UTF-8.
+	// Either Prompt or Messages is set. Texts are valid UTF-8.
 	Prompt   string
 	Messages []Message // of Chat: a conversation
-	TokenIDs []int     // of Completions: a prompt as the model's token ids
 	// Temperature is at least 0; 0 asks for greedy decoding.
 	Temperature float64
 	// TopP is in [0, 1]; 1 switches nucleus sampling off. Some servers refuse 0.
@@ -90,8 +88,6 @@ func check(req Request, endpoint Endpoint) error {
 	switch {
 	case req.PromptLogprobs && endpoint != Completions:
 		return fmt.Errorf("log-probabilities of a prompt can only be asked for at the endpoint %q; the client is set to %q", Completions, endpoint)
-	case req.PromptLogprobs && req.Prompt == "":
-		return errors.New("log-probabilities can only be asked for of a prompt that is a text, not of messages or token ids")
 	case req.PromptLogprobs && req.MaxTokens != 1:
 		return fmt.Errorf("max_tokens is %d; it must be 1 where log-probabilities of the prompt are asked for", req.MaxTokens)
 	case req.MaxTokens < 1:
@@ -131,20 +127,12 @@ func extraFieldError(name string) error {
 }
 
 func checkPrompt(req Request, endpoint Endpoint) error {
-	given := 0
-	for _, is := range []bool{req.Prompt != "", len(req.Messages) > 0, len(req.TokenIDs) > 0} {
-		if is {
-			given++
-		}
-	}
 	switch {
-	case given > 1:
-		return errors.New("the request has more than one of a prompt, messages and token ids")
+	case req.Prompt != "" && len(req.Messages) > 0:
+		return errors.New("the request has both a prompt and messages")
 	case endpoint != Chat && len(req.Messages) > 0:
 		return fmt.Errorf("messages can only be sent to the endpoint %q", Chat)
-	case endpoint != Completions && len(req.TokenIDs) > 0:
-		return fmt.Errorf("token ids can only be sent to the endpoint %q", Completions)
-	case given == 0:
+	case req.Prompt == "" && len(req.Messages) == 0:
 		return errors.New("the prompt is empty")
 	case !utf8.ValidString(req.Prompt):
 		return errors.New("the prompt is not valid UTF-8, and would reach the server changed")
@@ -155,11 +143,6 @@ func checkPrompt(req Request, endpoint Endpoint) error {
 			return fmt.Errorf("message %d has no role or no content", i+1)
 		case !utf8.ValidString(m.Role) || !utf8.ValidString(m.Content):
 			return fmt.Errorf("message %d is not valid UTF-8, and would reach the server changed", i+1)
-		}
-	}
-	for i, id := range req.TokenIDs {
-		if id < 0 {
-			return fmt.Errorf("token id %d is %d; it must be at least 0", i+1, id)
 		}
 	}
 	return checkModel(req.Model)
@@ -192,7 +175,7 @@ func EstimateTokens(text string) int {
 // PromptTokens is a rough count of the tokens of the prompt, see
 // [EstimateTokens].
 func (r Request) PromptTokens() int {
-	n := EstimateTokens(r.Prompt) + len(r.TokenIDs)
+	n := EstimateTokens(r.Prompt)
 	for _, m := range r.Messages {
 		n += EstimateTokens(m.Content)
 	}

@@ -2,15 +2,12 @@ package llm
 
 import (
 	"context"
-	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 )
 
 // The longest jittered wait before retry n (from 0) is minBackoff·2ⁿ, at most
@@ -20,79 +17,28 @@ const (
 	maxBackoff = 30 * time.Second
 )
 
-// retryTransport repeats the attempts of the pool. The last outcome passes
-// through, be it a failure.
-type retryTransport struct {
-	client  *retryablehttp.Client
-	pool    *pool
-	maxWait time.Duration
-}
-
-func newRetryTransport(p *pool, retries int, maxWait time.Duration) *retryTransport {
-	t := &retryTransport{pool: p, maxWait: maxWait}
-	t.client = &retryablehttp.Client{
-		HTTPClient: &http.Client{
-			Transport: p,
-			// A redirect would carry the prompt, and maybe the key, elsewhere.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		RetryWaitMin: minBackoff,
-		RetryWaitMax: min(maxBackoff, maxWait),
-		RetryMax:     retries,
-		CheckRetry:   t.check,
+// send repeats the attempts of an exchange while another one may cure its
+// failure. The error is that of the last attempt.
+func (c *Client) send(ctx context.Context, x *exchange) error {
+	for n := 0; ; n++ {
+		err := c.pool.attempt(ctx, x)
+		if n >= c.retries || ctx.Err() != nil || !c.again(x) {
+			return err
+		}
 		// What the server asks for is not waited for here, because the attempt
 		// may go to another one: see server.pause.
-		Backoff: func(low, high time.Duration, n int, _ *http.Response) time.Duration {
-			return fullJitter(low, high, n)
-		},
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		wait := fullJitter(minBackoff, min(maxBackoff, c.pool.maxWait), n)
+		if err := sleepUntil(ctx, time.Now().Add(wait)); err != nil {
+			return err
+		}
 	}
-	return t
 }
 
-// send carries out the request of an exchange, addressed to the first server;
-// every attempt gets the body anew. The error is that of the last attempt.
-func (t *retryTransport) send(ctx context.Context, x *exchange) error {
-	var body any
-	switch {
-	case x.open != nil:
-		body = retryablehttp.ReaderFunc(func() (io.Reader, error) {
-			b, n, err := x.open()
-			return sized{b, n}, err
-		})
-	case x.content != nil:
-		body = x.content
-	}
-	req := &http.Request{Method: x.method, URL: t.pool.servers[0].target.at(x.below), Header: noHeader}
-	r := &retryablehttp.Request{Request: req.WithContext(withExchange(ctx, x))}
-	if err := r.SetBody(body); err != nil {
-		return err
-	}
-	_, err := t.client.Do(r)
-	return err
-}
-
-// sized is a body whose length is known.
-type sized struct {
-	io.ReadCloser
-	n int64
-}
-
-// Len makes it a retryablehttp.LenReader.
-func (s sized) Len() int { return int(s.n) }
-
-// noHeader is never written to: every server has its own.
-var noHeader = http.Header{}
-
-// check decides on a retry by what the attempt step noted.
-func (t *retryTransport) check(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	x := exchangeFrom(ctx)
+// again decides on a retry by what the last attempt noted.
+func (c *Client) again(x *exchange) bool {
 	f := x.failure
 	if f == nil || x.server == nil {
-		return false, nil
+		return false
 	}
 	retries := f.retries
 	if retries == fewRetries && x.server.proven.Load() {
@@ -100,13 +46,13 @@ func (t *retryTransport) check(ctx context.Context, _ *http.Response, _ error) (
 		retries = allRetries
 	}
 	if x.attempts-x.start > retries || x.once && !f.notDone {
-		return false, nil
+		return false
 	}
-	if f.asked > t.maxWait && !t.pool.hasOther(x) {
-		f.tooLong(t.maxWait)
-		return false, nil
+	if f.asked > c.pool.maxWait && !c.pool.hasOther(x) {
+		f.tooLong(c.pool.maxWait)
+		return false
 	}
-	return true, nil
+	return true
 }
 
 // fullJitter is uniform over [0, min(high, low·2ⁿ)], n being the number of

@@ -13,11 +13,10 @@ import (
 // server is one of the pool's servers with what is known of it. The pool's
 // lock guards what changes, but for proven.
 type server struct {
-	target  target
-	attempt *attemptTransport
-	flow    *flow
-	rates   rates
-	proven  atomic.Bool // it has given a good answer
+	*link
+	flow   *flow
+	rates  rates
+	proven atomic.Bool // it has given a good answer
 
 	inFlight int
 	// Until pausedUntil it is sent nothing, because it asked so with pausedBy.
@@ -48,10 +47,9 @@ const (
 
 func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
 	return &server{
-		target:  t,
-		attempt: newAttemptTransport(t, cfg, room),
-		flow:    newFlow(cfg.Limits.MaxInFlight),
-		rates:   newRates(cfg.Limits),
+		link:  newLink(t, cfg, room),
+		flow:  newFlow(cfg.Limits.MaxInFlight),
+		rates: newRates(cfg.Limits),
 	}
 }
 

@@ -76,11 +76,11 @@ func (t target) at(below *url.URL) *url.URL {
 	return &u
 }
 
-// root is the address of a path beside the version of the base URL, where
+// beside is the address of a path beside the version of the base URL, where
 // servers have what is not of the protocol, such as /health.
-func (t target) root(path string) *url.URL {
+func (t target) beside(path *url.URL) *url.URL {
 	u := *t.url
-	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/v1")+path, ""
+	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/v1")+path.Path, ""
 	return &u
 }
 

@@ -56,7 +56,7 @@ func (r *run) ask(ctx context.Context, b *batch) error {
 		return err
 	}
 	r.succeeded(&r.looks)
-	b.answered = got.Completed + got.Failed
+	b.answered = got.Counts.Completed + got.Counts.Failed
 	if !got.Ended() {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (r *run) ask(ctx context.Context, b *batch) error {
 // for now, the rows wait until it has done some of them.
 func (r *run) refused(b *batch, got llm.Batch) error {
 	r.held = 0
-	for _, p := range got.Problems {
+	for _, p := range got.Errors.Data {
 		if p.Code != "token_limit_exceeded" {
 			continue
 		}
@@ -91,7 +91,7 @@ func (r *run) refused(b *batch, got llm.Batch) error {
 		}
 		break
 	}
-	return &RefusedError{Batch: got.ID, Rows: b.rows, Problems: got.Problems, clean: r.Client.Clean}
+	return &RefusedError{Batch: got.ID, Rows: b.rows, Problems: got.Errors.Data, clean: r.Client.Clean}
 }
 
 // RefusedError is a batch that failed its server's validation, so that none of

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -185,10 +184,7 @@ func (r *run) submit(ctx context.Context) error {
 	if err := r.journal.intend(b); err != nil {
 		return err
 	}
-	content := r.file.lines.Bytes()
-	input, err := r.Client.UploadBatchFile(ctx, "refract-"+b.nonce+".jsonl", int64(len(content)), func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(content)), nil
-	})
+	input, err := r.Client.UploadBatchFile(ctx, "refract-"+b.nonce+".jsonl", r.file.lines.Bytes())
 	if err != nil {
 		if err := r.bear(ctx, &r.submits, err); err != nil {
 			return err
@@ -220,7 +216,7 @@ func nonce() string {
 // create creates the batch of an uploaded file. After an error that leaves it
 // open whether the batch exists, resolve finds out.
 func (r *run) create(ctx context.Context, b *batch) error {
-	got, err := r.Client.CreateBatch(ctx, b.file, map[string]string{nonceKey: b.nonce})
+	got, err := r.Client.CreateBatch(ctx, b.file, map[string]any{nonceKey: b.nonce})
 	switch {
 	case err == nil:
 		r.succeeded(&r.submits)
@@ -279,8 +275,7 @@ func (r *run) resolve(ctx context.Context) error {
 func (r *run) find(ctx context.Context, unsure []*batch) error {
 	found := map[*batch][]llm.Batch{}
 	seen := map[string]bool{}
-	for after := ""; ; {
-		page, next, err := r.Client.ListBatches(ctx, after)
+	for there, err := range r.Client.ListBatches(ctx) {
 		if errors.Is(err, llm.ErrNotFound) {
 			return fmt.Errorf("an earlier attempt to create a batch may have succeeded, and the server cannot tell; look there for batches of file %q, and remove journal %s if there are none: %w",
 				unsure[0].file, r.Journal, err)
@@ -288,18 +283,12 @@ func (r *run) find(ctx context.Context, unsure []*batch) error {
 		if err != nil {
 			return err
 		}
-		for _, there := range page {
-			for _, b := range unsure {
-				if (there.Metadata[nonceKey] == b.nonce || there.InputFile == b.file) && !seen[there.ID] {
-					found[b] = append(found[b], there)
-				}
+		for _, b := range unsure {
+			if (there.Metadata[nonceKey] == b.nonce || there.InputFile == b.file) && !seen[there.ID] {
+				found[b] = append(found[b], there)
 			}
-			seen[there.ID] = true
 		}
-		if next == "" || next == after {
-			break
-		}
-		after = next
+		seen[there.ID] = true
 	}
 	for _, b := range unsure {
 		b.unsure = false

@@ -165,7 +165,7 @@ func mostCost(p Price, r llm.Request) float64 { return p.Cost(mostTokens(r), r.M
 // templates add some.
 func mostTokens(r llm.Request) int {
 	const template = 32
-	n := len(r.Prompt) + len(r.TokenIDs) + template
+	n := len(r.Prompt) + template
 	for _, m := range r.Messages {
 		n += len(m.Content) + template
 	}

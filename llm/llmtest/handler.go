@@ -24,7 +24,6 @@ type Request struct {
 	Model         string
 	Prompt        string    // of a chat, the content of its last message; of embeddings, the first text
 	Messages      []Message // of a chat
-	TokenIDs      []int     // of a legacy completion, in place of Prompt
 	Echo          bool      // of a legacy completion
 	Texts         []string  // of embeddings
 	MaxTokens     int
@@ -55,7 +54,7 @@ type Handler struct {
 	CountSamples bool
 	// Models are the models that are listed, and the only ones that answer;
 	// none means that any does, and that none is listed.
-	Models []Model
+	Models []string
 	// Latency passes before an answer that is good, on the context's clock.
 	Latency time.Duration
 	// MaxInFlight is how many requests are answered at once; more get a 429.
@@ -198,7 +197,7 @@ func (r *Request) parse(embed bool) string {
 	}
 	var body struct {
 		Model               string    `json:"model"`
-		Prompt              prompt    `json:"prompt"`
+		Prompt              string    `json:"prompt"`
 		Messages            []Message `json:"messages"`
 		Echo                bool      `json:"echo"`
 		MaxTokens           int       `json:"max_tokens"`
@@ -211,7 +210,7 @@ func (r *Request) parse(embed bool) string {
 	if err := json.Unmarshal(r.Raw, &body); err != nil {
 		return "the body cannot be read: " + err.Error()
 	}
-	r.Model, r.Prompt, r.TokenIDs = body.Model, body.Prompt.text, body.Prompt.ids
+	r.Model, r.Prompt = body.Model, body.Prompt
 	r.Messages, r.Echo = body.Messages, body.Echo && !r.Chat
 	if n := len(body.Messages); r.Chat && n > 0 {
 		r.Prompt = body.Messages[n-1].Content
@@ -227,23 +226,6 @@ func (r *Request) parse(embed bool) string {
 		return "prompt is required"
 	}
 	return ""
-}
-
-// prompt is a text, or a list of token ids, of which text is then the form.
-type prompt struct {
-	text string
-	ids  []int
-}
-
-func (p *prompt) UnmarshalJSON(b []byte) error {
-	if b[0] != '[' {
-		return json.Unmarshal(b, &p.text)
-	}
-	if err := json.Unmarshal(b, &p.ids); err != nil {
-		return err
-	}
-	p.text = fmt.Sprint(p.ids)
-	return nil
 }
 
 // pause reports whether the client is still there after a time.
@@ -373,12 +355,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// Model is an entry of the list of models.
-type Model struct {
-	Name   string
-	MaxLen int // max_model_len, left out where it is 0
-}
-
 // SetHealth sets the status of GET /health, which is 200 at first; a server
 // without that address has 404.
 func (h *Handler) SetHealth(status int) { h.health.Store(int32(status)) }
@@ -398,17 +374,13 @@ func (h *Handler) serveModels(w http.ResponseWriter, r *http.Request) {
 	}
 	data := []map[string]any{}
 	for _, m := range h.Models {
-		entry := map[string]any{"id": m.Name, "object": "model", "created": 1, "owned_by": "test"}
-		if m.MaxLen > 0 {
-			entry["max_model_len"] = m.MaxLen
-		}
-		data = append(data, entry)
+		data = append(data, map[string]any{"id": m, "object": "model", "created": 1, "owned_by": "test"})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data})
 }
 
 func (h *Handler) serves(model string) bool {
-	return len(h.Models) == 0 || slices.ContainsFunc(h.Models, func(m Model) bool { return m.Name == model })
+	return len(h.Models) == 0 || slices.Contains(h.Models, model)
 }
 
 // Message is a message of a chat.

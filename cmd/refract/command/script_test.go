@@ -246,7 +246,7 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 	}
 	h := &llmtest.Handler{Key: options["key"], Answer: answer}
 	if name := options["models"]; name != "" {
-		h.Models = []llmtest.Model{{Name: name}}
+		h.Models = []string{name}
 	}
 	h.Decide = func(r *llmtest.Request) llmtest.Fault {
 		select {

@@ -83,21 +83,11 @@ func (h *Held) scoreTable() *report.NamedTable {
 		there += s.Segments
 		all += s.Segments + s.Missing
 		if info.Direction == metrics.LowerIsBetter {
-			t.Notes = addNote(t.Notes, info.Name+": lower is better")
+			t.Note("%s: lower is better", info.Name)
 		}
-		t.Rows = append(t.Rows, []report.Value{
-			report.String(s.System), report.String(info.Name), aggregate, report.Int(s.MaxReferences), score,
-			report.String(info.Direction.String()), report.Int(s.Segments), report.Int(s.Missing), report.Int(s.MissingReferences),
-			report.String(method), report.String(h.systems.Signature(s).String()),
-		})
+		t.Add(s.System, info.Name, aggregate, s.MaxReferences, score, info.Direction.String(), s.Segments, s.Missing, s.MissingReferences,
+			method, h.systems.Signature(s).String())
 	}
 	t.Coverage = fmt.Sprintf("%d of %d scores of segments", there, all)
 	return t
-}
-
-func addNote(notes []string, note string) []string {
-	if slices.Contains(notes, note) {
-		return notes
-	}
-	return append(notes, note)
 }

@@ -64,11 +64,11 @@ func (k *Ranking) markdown(w io.Writer, several bool, coverage string) error {
 			report.Column{Name: fmt.Sprint("rank", i), Header: "rank", Kind: report.KindFloat})
 	}
 	for _, s := range k.Systems {
-		row := []report.Value{report.String(s.Name), s.First.Score.Cell(), rankValue(s.First)}
+		row := []any{s.Name, s.First.Score, rankValue(s.First)}
 		for _, p := range s.Under {
-			row = append(row, p.Score.Cell(), rankValue(p))
+			row = append(row, p.Score, rankValue(p))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
 	return t.Write(w, report.Markdown, true)
 }

@@ -109,7 +109,7 @@ func (r *Result) summary() *report.NamedTable {
 				break
 			}
 		}
-		row := []report.Value{report.String(l.dataset), report.String(labels[l])}
+		row := []any{l.dataset, labels[l]}
 		for _, c := range cells {
 			row = append(row, orNull(values[l], c))
 		}
@@ -124,12 +124,12 @@ func (r *Result) summary() *report.NamedTable {
 				}
 			}
 			if n == 0 {
-				row = append(row, report.Null())
+				row = append(row, nil)
 			} else {
-				row = append(row, report.Float(sum/float64(n)))
+				row = append(row, sum/float64(n))
 			}
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
 	t.Notes = []string{"gain: mean over metrics of the difference to the single reference, of those metrics that have both"}
 	return t
@@ -152,14 +152,11 @@ func (r *Result) rowTable() *report.NamedTable {
 	}}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		t.Rows = append(t.Rows, []report.Value{
-			report.String(row.Dataset), report.String(row.Setting.Metric), report.StringOrNull(row.Setting.References), report.StringOrNull(row.Setting.Aggregator),
-			report.Int(row.MaxReferences), report.StringOrNull(row.Human), report.String(row.Statistic), report.String(row.Level), report.String(row.Group),
-			row.Value.Cell(), row.Interval.Cell(), report.Int(row.N), report.Int(row.Missing), report.Int(row.Systems),
-			report.Int(row.Groups), report.Int(row.Dropped), row.Ties.Cell(), row.Epsilon.Cell(), report.StringOrNull(row.Signature),
-		})
-		if n := row.Setting.String() + ": " + row.Signature; row.Signature != "" && !slices.Contains(t.Notes, n) {
-			t.Notes = append(t.Notes, n)
+		t.Add(row.Dataset, row.Setting.Metric, report.StringOrNull(row.Setting.References), report.StringOrNull(row.Setting.Aggregator),
+			row.MaxReferences, report.StringOrNull(row.Human), row.Statistic, row.Level, row.Group, row.Value, row.Interval,
+			row.N, row.Missing, row.Systems, row.Groups, row.Dropped, row.Ties, row.Epsilon, report.StringOrNull(row.Signature))
+		if row.Signature != "" {
+			t.Note("%s: %s", row.Setting, row.Signature)
 		}
 	}
 	return t
@@ -178,12 +175,9 @@ func (r *Result) differenceTable() *report.NamedTable {
 		if d.Significant {
 			significant = "yes"
 		}
-		t.Rows = append(t.Rows, []report.Value{
-			report.String(d.Dataset), report.String(d.A.String()), report.String(d.B.String()), report.String(d.Statistic),
-			d.AValue.Cell(), d.BValue.Cell(), d.Value.Cell(), d.Interval.Cell(),
-			report.StringOrNull(shortP(d.P, d.Resamples)), report.StringOrNull(shortP(d.Corrected, d.Resamples)), d.P.Cell(), d.Corrected.Cell(), report.String(significant),
-			report.Int(d.N), report.Int(d.Cells), report.Int(d.Missing), report.Int(d.Equal), report.StringOrNull(d.Test),
-		})
+		t.Add(d.Dataset, d.A.String(), d.B.String(), d.Statistic, d.AValue, d.BValue, d.Value, d.Interval,
+			report.StringOrNull(shortP(d.P, d.Resamples)), report.StringOrNull(shortP(d.Corrected, d.Resamples)), d.P, d.Corrected, significant,
+			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test))
 	}
 	t.Notes = []string{"equal: cells in which both settings have the same score"}
 	return t
@@ -203,11 +197,8 @@ func (r *Result) curveTable() *report.NamedTable {
 	for i := range r.Curves {
 		c := &r.Curves[i]
 		for _, p := range c.Points {
-			t.Rows = append(t.Rows, []report.Value{
-				report.String(c.Dataset), report.String(c.Metric), report.String(c.Aggregator), report.String(c.By), report.String(c.Statistic),
-				report.Int(p.K), report.Int(p.References), p.Value.Cell(), p.Interval.Cell(),
-				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll.Cell(), p.ToAllRange.Cell(), report.Int(p.N), report.Int(p.Missing),
-			})
+			t.Add(c.Dataset, c.Metric, c.Aggregator, c.By, c.Statistic, p.K, p.References, p.Value, p.Interval,
+				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll, p.ToAllRange, p.N, p.Missing)
 		}
 	}
 	t.Notes = []string{"k: references chosen beside the originals, or beside the first original where there are no variants; band: the least and the largest of random orders; to all: difference to all references"}
@@ -223,17 +214,13 @@ func (r *Result) promptTable() *report.NamedTable {
 	}}
 	for i := range r.Prompts {
 		p := &r.Prompts[i]
-		line := func(name string, rest ...report.Value) {
-			row := []report.Value{report.String(p.Dataset), report.String(p.Metric), report.String(p.Aggregator), report.String(p.Statistic), report.String(name)}
-			row = append(append(row, rest...), report.Int(p.Cells), report.Int(p.Missing))
-			t.Rows = append(t.Rows, row)
+		line := func(name string, rest ...any) {
+			t.Add(slices.Concat([]any{p.Dataset, p.Metric, p.Aggregator, p.Statistic, name}, rest, []any{p.Cells, p.Missing})...)
 		}
-		null := report.Null()
-		line("(single reference)", null, null, null, p.Single.Cell(), null, null, null, null, null, null)
-		line("(all)", null, null, null, p.All.Cell(), null, null, null, null, null, null)
+		line("(single reference)", nil, nil, nil, p.Single, nil, nil, nil, nil, nil, nil)
+		line("(all)", nil, nil, nil, p.All, nil, nil, nil, nil, nil, nil)
 		for _, e := range p.Prompts {
-			line(e.Prompt, report.Int(e.References), e.Decides.Cell(), e.Only.Cell(), e.Alone.Cell(), e.Added.Cell(), e.AddedGain.Cell(),
-				e.AddedInterval.Cell(), e.Without.Cell(), e.Effect.Cell(), e.EffectInterval.Cell())
+			line(e.Prompt, e.References, e.Decides, e.Only, e.Alone, e.Added, e.AddedGain, e.AddedInterval, e.Without, e.Effect, e.EffectInterval)
 		}
 	}
 	t.Notes = []string{
@@ -242,7 +229,7 @@ func (r *Result) promptTable() *report.NamedTable {
 	}
 	for _, d := range r.Datasets {
 		if slices.Contains(d.Prompts, "column1") {
-			t.Notes = append(t.Notes, d.Name+": prompts named column1, column2, … are the columns of a released file, which does not say of which prompt they are; it is not the order of the Div-Ref paper")
+			t.Note("%s: prompts named column1, column2, … are the columns of a released file, which does not say of which prompt they are; it is not the order of the Div-Ref paper", d.Name)
 		}
 	}
 	return t
@@ -255,10 +242,8 @@ func (r *Result) strataTable() *report.NamedTable {
 	}}
 	for i := range r.Strata {
 		s := &r.Strata[i]
-		t.Rows = append(t.Rows, []report.Value{
-			report.String(s.Dataset), report.String(s.A.String()), report.String(s.B.String()), report.String(s.Statistic), report.String(s.Dimension),
-			report.String(s.Name), report.Int(s.Segments), s.AValue.Cell(), s.BValue.Cell(), s.Value.Cell(), s.Interval.Cell(), report.Int(s.N), report.Int(s.Missing),
-		})
+		t.Add(s.Dataset, s.A.String(), s.B.String(), s.Statistic, s.Dimension,
+			s.Name, s.Segments, s.AValue, s.BValue, s.Value, s.Interval, s.N, s.Missing)
 	}
 	return t
 }
@@ -273,10 +258,7 @@ func (r *Result) rankingTable() *report.NamedTable {
 		k := &r.Rankings[i]
 		for _, s := range k.Systems {
 			line := func(setting string, p report.Place) {
-				t.Rows = append(t.Rows, []report.Value{
-					report.String(k.Dataset), report.String(s.Name), report.String(setting), p.Score.Cell(),
-					rankValue(p), rankValue(s.First), moved(p, s.First), report.Int(p.Cells),
-				})
+				t.Add(k.Dataset, s.Name, setting, p.Score, rankValue(p), rankValue(s.First), moved(p, s.First), p.Cells)
 			}
 			line(k.Human, s.First)
 			for j, p := range s.Under {

@@ -1,6 +1,7 @@
 package diversify
 
 import (
+	"cmp"
 	"context"
 
 	refract "github.com/refract-eval/refract"
@@ -42,4 +43,21 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 	})
 	out.Outlook = p.Outlook()
 	return out, err
+}
+
+// Total returns how many first answers Expand gives for a dataset, which it
+// reads once.
+func (x *Expander) Total(ctx context.Context, ds refract.Dataset) (int, error) {
+	each, total := 0, 0
+	for _, p := range x.cfg.Prompts {
+		each += cmp.Or(p.Samples, x.cfg.Samples)
+	}
+	for seg, err := range ds.Segments(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		expanded, _, _ := countReferences(seg)
+		total += expanded * each
+	}
+	return total, nil
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 
 	"github.com/refract-eval/refract/internal/suggest"
@@ -54,17 +53,6 @@ func (f Format) Extension() string {
 		return ".tex"
 	}
 	return "." + string(f)
-}
-
-// FormatOf returns the format that the name of a file tells by its extension,
-// and "" where it tells none; any text may be a Table.
-func FormatOf(path string) Format {
-	for _, f := range Formats() {
-		if f != Table && f.Extension() == filepath.Ext(path) {
-			return f
-		}
-	}
-	return ""
 }
 
 // ForPeople reports whether the format rounds numbers and leaves hidden columns

@@ -45,20 +45,9 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 	if a.per != "system" && a.per != "segment" {
 		return usagef("--per %q: want segment or system", a.per)
 	}
-	policy, err := a.missing()
-	if err != nil {
-		return err
-	}
-	aggs, err := a.parseAggregators()
-	if err != nil {
-		return err
-	}
-	asked := len(aggs) > 0
+	aggs, asked := a.aggregators, len(a.aggregators) > 0
 	if !asked {
 		aggs = aggregators("single", "max", "mean", "native")
-	}
-	if _, err := a.kind(); err != nil {
-		return err
 	}
 	in, err := matrix.Open(path)
 	if err != nil {
@@ -69,11 +58,11 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 	if err != nil {
 		return err
 	}
-	return a.reduce(ctx, in, aggs, asked, policy, out)
+	return a.reduce(ctx, in, aggs, asked, out)
 }
 
 // reduce streams the matrix. What is in it is known with its first segment.
-func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggregate.Aggregator, asked bool, policy aggregate.Policy, out *atomicfile.File) error {
+func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggregate.Aggregator, asked bool, out *atomicfile.File) error {
 	var add func(*refract.SegmentScores) error
 	var finish func() error
 	for seg, err := range in.Segments(ctx) {
@@ -85,7 +74,7 @@ func (a *aggregator) reduce(ctx context.Context, in *matrix.Reader, aggs []aggre
 			if err != nil {
 				return err
 			}
-			eng, err := refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: policy})
+			eng, err := refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: a.missing})
 			if err != nil {
 				return err
 			}

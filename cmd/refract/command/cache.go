@@ -193,7 +193,7 @@ is created if it does not exist. An entry that is there already stays as it is.`
 func (e *env) cachePruneCommand() *cobra.Command {
 	var out output
 	var rule cache.Prune
-	var age string
+	var age time.Duration
 	cmd := &cobra.Command{
 		Use:   "prune CACHE",
 		Short: "Delete entries of a cache",
@@ -210,12 +210,8 @@ while. A database uses the space for new entries.`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if age != "" {
-				d, err := cache.ParseAge(age)
-				if err != nil {
-					return usagef("--older-than: %w", err)
-				}
-				rule.Before = time.Now().Add(-d)
+			if age > 0 {
+				rule.Before = time.Now().Add(-age)
 			}
 			if rule.Before.IsZero() && rule.Model == "" && !rule.Missing && rule.Kind == "" {
 				return usagef("say which entries: --older-than, --model, --kind or --missing")
@@ -240,7 +236,7 @@ while. A database uses the space for new entries.`,
 	}
 	out.register(cmd)
 	f := cmd.Flags()
-	f.StringVar(&age, "older-than", "", "entries that arrived before this long ago, such as 90d, 12h or 2w")
+	parsedFlag(cmd, &age, "older-than", "", cache.ParseAge, "entries that arrived before this long ago, such as 90d, 12h or 2w")
 	f.StringVar(&rule.Model, "model", "", "entries that this model was asked for")
 	f.StringVar(&rule.Kind, "kind", "", "entries of this endpoint, as 'refract cache stats' names it; score: all stored scores instead")
 	f.BoolVar(&rule.Missing, "missing", false, "entries without an answer, or whose answer was cut at the greatest length")

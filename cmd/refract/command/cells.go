@@ -11,17 +11,13 @@ import (
 // matrixWriter writes cells as the format says that was asked for, or the
 // extension of the output.
 func (s *scorer) matrixWriter(out *atomicfile.File) (matrix.Writer, error) {
-	kind, err := s.kind()
-	if err != nil {
-		return nil, err
-	}
 	switch {
 	case filepath.Ext(s.path) == ".parquet":
-		if s.formatGiven() {
+		if s.formatGiven {
 			return nil, usagef("-o %s is Parquet; leave --format out", s.path)
 		}
 		return matrix.NewParquetWriter(out), nil
-	case kind == report.JSONLines:
+	case s.format == report.JSONLines:
 		return matrix.NewJSONLWriter(out), nil
 	}
 	w, err := s.table(out, matrix.TableColumns(), report.Options{})

@@ -2,13 +2,13 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/report"
 )
 
 // checking is one run of refract check.
@@ -47,16 +47,11 @@ wrong, but for copies.`,
 	k.input.register(cmd)
 	k.checkFlags.register(cmd)
 	k.result.registerPath(cmd)
+	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	f := cmd.Flags()
-	var formats []string
-	for _, name := range report.Formats() {
-		formats = append(formats, string(name))
-	}
-	f.StringVarP(&k.table.format, "format", "f", "table", "how counts are shown: table, json, jsonl, csv, tsv, markdown or latex")
-	complete(cmd, "format", formats...)
-	k.table.formatGiven = func() bool { return true }
 	f.BoolVar(&k.human, "human", false, "judge the references after the first one in place of the variants")
 	f.IntVar(&k.examples, "examples", 0, "examples to show of each check, the first ones")
+	inRange(cmd, fmt.Sprintf("0 to %d", mostExamples), func(v float64) bool { return v >= 0 && v <= mostExamples }, "examples")
 	return cmd
 }
 
@@ -65,15 +60,10 @@ const mostExamples = 1000
 
 func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	switch {
-	case k.examples < 0 || k.examples > mostExamples:
-		return usagef("--examples %d: want 0 to %d", k.examples, mostExamples)
 	case k.human && k.result.path != "":
 		return usagef("--human judges references, and -o writes variants: leave one out")
 	case k.human && len(k.references) > 0:
 		return usagef("--human judges references, and not the variants of --references: leave one out")
-	}
-	if _, err := k.table.kind(); err != nil {
-		return err
 	}
 	if k.human && len(args) > 0 && strings.HasPrefix(args[0], "mtme:") && len(k.reference) == 0 {
 		k.reference = []string{"all"}

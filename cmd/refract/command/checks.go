@@ -39,6 +39,9 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 	fl.Float64Var(&f.maxRatio, "max-ratio", check.DefaultMaxRatio, "longest answer, as a multiple of its reference")
 	fl.IntVar(&f.slack, "slack", check.DefaultSlack, "characters by which an answer may always be shorter or longer")
 	fl.BoolVar(&f.exact, "exact", false, "copies and duplicates are those that are the same byte by byte")
+	inRange(cmd, "a number above 0 and at most 1", func(v float64) bool { return v > 0 && v <= 1 }, "min-ratio")
+	atLeast(cmd, 1, "max-ratio")
+	atLeast(cmd, 0, "slack")
 	grouped(cmd, taskFlags, "checks", "language")
 	complete(cmd, "checks", append([]string{listAll, listNone}, check.Checks()...)...)
 	complete(cmd, "clean", append([]string{listAll, listNone}, check.Steps()...)...)
@@ -65,15 +68,6 @@ func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*che
 	}
 	if len(checks) == 0 && (len(steps) == 0 || !f.cleanGiven()) {
 		return nil, nil
-	}
-	if !(f.minRatio > 0 && f.minRatio <= 1) {
-		return nil, usagef("--min-ratio %v: want a number above 0 and at most 1", f.minRatio)
-	}
-	if !(f.maxRatio >= 1) {
-		return nil, usagef("--max-ratio %v: want a number of at least 1", f.maxRatio)
-	}
-	if f.slack < 0 {
-		return nil, usagef("--slack %d: want 0 or more", f.slack)
 	}
 	cfg := check.Config{Checks: checks, Cleaning: steps, Exact: f.exact, MinRatio: f.minRatio, MaxRatio: f.maxRatio, Slack: f.slack}
 	if f.slack == 0 {

@@ -61,9 +61,6 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	if err := c.ask(p); err != nil {
 		return err
 	}
-	if _, err := c.kind(); err != nil {
-		return err
-	}
 	out, err := e.create(c.path)
 	if err != nil {
 		return err

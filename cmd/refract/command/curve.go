@@ -136,9 +136,6 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.kind(); err != nil {
-		return err
-	}
 	out, err := e.create(c.path)
 	if err != nil {
 		return err
@@ -151,7 +148,7 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 	}
 	r := c.runner(e, args, p)
 	x := &c.embeddingFlags
-	x.serverFlags, x.cache, x.offline = c.judgeFlags.serverFlags, c.judgeFlags.cache, c.judgeFlags.offline
+	x.serverFlags = c.judgeFlags.serverFlags
 	r.Similarity = func(ctx context.Context, over string) (selection.Similarity, error) {
 		return x.similarity(ctx, e, over)
 	}

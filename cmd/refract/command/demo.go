@@ -130,8 +130,8 @@ func (e *env) demoScores(ctx context.Context, ds refract.Dataset) error {
 
 // demoComparison is 'refract compare' on the sample.
 func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
-	c := &comparer{output: output{format: "table"}, significanceFlags: significanceFlags{what: settingsTable}}
-	c.settingFlags, c.judgementFlags = settingFlags{policy: "exclude"}, defaultJudgement()
+	c := &comparer{output: output{format: report.Table}, significanceFlags: significanceFlags{what: settingsTable}}
+	c.judgementFlags = defaultJudgement()
 	p, err := c.plan("", nil, []string{"kendall", "accuracy"}, "single", "max", "mean", "native")
 	if err != nil {
 		return err

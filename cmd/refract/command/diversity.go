@@ -56,6 +56,8 @@ Segments with fewer than two texts have no diversity, and are counted.`,
 	f.IntVar(&d.bootstrap, "bootstrap", 1000, "resamples of segments for confidence intervals; 0 for none")
 	f.Float64Var(&d.confidence, "confidence", 0.95, "coverage of the intervals")
 	f.Uint64Var(&d.seed, "seed", defaultSeed, "seed of the resampling")
+	atLeast(cmd, 0, "bootstrap")
+	isShare(cmd, "confidence")
 	complete(cmd, "measure", "semantic", "self-bleu", "self-chrf", "distinct-1", "distinct-2")
 	return cmd
 }
@@ -67,13 +69,6 @@ type namedSet struct {
 }
 
 func (d *diverser) run(ctx context.Context, e *env, args []string) error {
-	if err := checkBootstrap(d.bootstrap, d.confidence); err != nil {
-		return err
-	}
-	format, err := d.kind()
-	if err != nil {
-		return err
-	}
 	defer d.embeddingFlags.close()
 	var embedder embeddings.Embedder
 	if d.model != "" {
@@ -106,18 +101,7 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return t.Write(out, format, d.wide)
-}
-
-// checkBootstrap checks the flags of intervals.
-func checkBootstrap(resamples int, confidence float64) error {
-	if resamples < 0 {
-		return usagef("--bootstrap %d: want 0 or more", resamples)
-	}
-	if !(confidence > 0 && confidence < 1) {
-		return usagef("--confidence %v: want a share between 0 and 1", confidence)
-	}
-	return nil
+	return d.whole(out, t)
 }
 
 // parseMeasures makes the measures. embedder is nil where no model is named.

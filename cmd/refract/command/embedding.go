@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/report"
@@ -16,21 +15,15 @@ type embeddingFlags struct {
 	serverFlags
 	model      string
 	revision   string
-	cache      string
 	dimensions int
 	batch      int
-	offline    bool
 
 	opened *embedder // nil until texts are compared
 }
 
 func (x *embeddingFlags) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&x.cache, "cache", "refract-cache.sqlite", "file, or postgres:// address, that stores every vector")
-	f.BoolVar(&x.offline, "offline", false, "make no call: every vector must be in the cache")
-	grouped(cmd, modelFlags, "cache")
 	x.registerModel(cmd)
-	x.serverFlags.register(cmd)
+	x.serverFlags.register(cmd, "vector")
 }
 
 // registerModel adds the flags of the model alone, where a command has those of
@@ -41,6 +34,8 @@ func (x *embeddingFlags) registerModel(cmd *cobra.Command) {
 	f.StringVar(&x.revision, "revision", "", "revision of that model's weights")
 	f.IntVar(&x.dimensions, "dimensions", 0, "length of the vectors, of models that can shorten them; 0 for the model's own")
 	f.IntVar(&x.batch, "batch-size", embeddings.DefaultBatch, "texts in one call")
+	atLeast(cmd, 0, "dimensions")
+	atLeast(cmd, 1, "batch-size")
 	grouped(cmd, modelFlags, "embeddings")
 }
 
@@ -49,32 +44,24 @@ type embedder struct {
 	*embeddings.Model
 	e             *env
 	progress      *report.Progress
-	backend       *cache.Database
+	backend       store
 	asked, stored int // that were shown
 }
 
 // embedder opens the model's cache and makes its client, once. Close it.
 func (x *embeddingFlags) embedder(ctx context.Context, e *env) (*embedder, error) {
-	switch {
-	case x.opened != nil:
+	if x.opened != nil {
 		return x.opened, nil
-	case x.dimensions < 0:
-		return nil, usagef("--dimensions %d: want 0 or more", x.dimensions)
-	case x.batch < 1:
-		return nil, usagef("--batch-size %d: want 1 or more", x.batch)
 	}
 	c := &embeddings.Model{Name: x.model, Revision: x.revision, Dimensions: x.dimensions, Batch: x.batch, Concurrency: x.calls(e)}
-	var mode []cache.Option
-	if x.offline {
-		mode = append(mode, cache.ReadOnly())
-	} else {
+	if !x.offline {
 		client, err := x.client(e, "")
 		if err != nil {
 			return nil, err
 		}
 		c.Client = client
 	}
-	backend, err := cache.Open(ctx, x.cache, mode...)
+	backend, err := x.openStore(ctx, false)
 	if err != nil {
 		return nil, err
 	}

@@ -31,8 +31,8 @@ func (b *batchFlags) register(cmd *cobra.Command) {
 }
 
 // inBatches asks for all that the store lacks through the Batch API.
-func (x *expander) inBatches(ctx context.Context, e *env, cfg diversify.Config, ds refract.Dataset, client *llm.Client, spend *budget.Budget) (ask.Completer, error) {
-	exp, err := diversify.New(cfg)
+func (x *expander) inBatches(ctx context.Context, e *env, ds refract.Dataset, client *llm.Client, spend *budget.Budget) (ask.Completer, error) {
+	exp, err := diversify.New(x.Config)
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
@@ -47,7 +47,7 @@ func (x *expander) inBatches(ctx context.Context, e *env, cfg diversify.Config, 
 	}
 	var last batch.Progress
 	b := &ask.Batches{
-		Client: client, Store: cfg.Store, Budget: spend, Models: x.models(), Interval: x.batchInterval, Time: x.maxTime,
+		Client: client, Store: x.Store, Budget: spend, Models: x.models(), Interval: x.batchInterval, Time: x.maxTime,
 		Journals: []string{state, state + ".judge"}[:len(x.models())],
 		Plan: func(ctx context.Context, need func(ask.Question) error) error {
 			_, err := exp.Plan(ctx, ds, need)

@@ -15,8 +15,8 @@ import (
 func fixed(v float64) report.Value { return report.String(strconv.FormatFloat(v, 'f', 4, 64)) }
 
 // foresee prints what a run would ask for, and what that may cost.
-func (x *expander) foresee(ctx context.Context, e *env, cfg diversify.Config, ds refract.Dataset, prices budget.Prices) error {
-	exp, err := diversify.New(cfg)
+func (x *expander) foresee(ctx context.Context, e *env, ds refract.Dataset, prices budget.Prices) error {
+	exp, err := diversify.New(x.Config)
 	if err != nil {
 		return usagef("%w", err)
 	}
@@ -30,7 +30,7 @@ func (x *expander) foresee(ctx context.Context, e *env, cfg diversify.Config, ds
 		share = fixed(float64(o.Stored+o.Equal) / float64(all))
 	}
 	cost, most := report.Null(), report.Null()
-	if price, ok := prices[x.model]; ok {
+	if price, ok := prices[x.Model]; ok {
 		cost = fixed(price.Cost(o.PromptTokens, o.CompletionTokens))
 		most = fixed(price.Cost(o.PromptTokens, o.MostCompletionTokens))
 	}
@@ -51,8 +51,7 @@ func (x *expander) foresee(ctx context.Context, e *env, cfg diversify.Config, ds
 	t.Add("most completion tokens", strconv.Itoa(o.MostCompletionTokens), "calls × --max-tokens")
 	t.Add("cost", cost, "estimated, in the currency of --prices")
 	t.Add("most cost", most, "if every answer is as long as it may be")
-	out := x.output
-	out.path = "" // -o names the dataset
+	out := x.onScreen() // -o names the dataset
 	err = out.show(e, t)
 	if err == nil && prices == nil {
 		e.note("the cost is not known: name the prices of the model with --prices")

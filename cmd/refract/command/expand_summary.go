@@ -25,32 +25,27 @@ func (e *incompleteError) Error() string {
 		english.Thousands(e.failed, "request"), e.output, diversify.Failed)
 }
 
-// observer shows what is new in each snapshot.
-func observer(p *report.Progress, spend *budget.Budget) func(diversify.Progress) {
-	var last diversify.Progress
-	return func(now diversify.Progress) {
-		p.Add(now.Calls - last.Calls)
-		p.AddCached(now.Cached - last.Cached)
-		p.Count("failed", now.Failed-last.Failed)
-		p.Count("cut", now.Cut-last.Cut)
-		p.Count("without text", now.Blocked+now.Empty-last.Blocked-last.Empty)
-		p.Count("asked again", now.Resampled+now.Enlarged-last.Resampled-last.Enlarged)
-		p.Count("tokens", now.PromptTokens+now.CompletionTokens-last.PromptTokens-last.CompletionTokens)
-		if now.Calls != last.Calls {
-			if s := spend.Spent(); s.Priced {
-				p.Note("cost", fmt.Sprintf("%.4f", s.Cost))
-			}
+// observe shows what is new in a snapshot.
+func observe(p *report.Progress, last *diversify.Progress, now diversify.Progress, spend *budget.Budget) {
+	p.Add(now.Calls - last.Calls)
+	p.AddCached(now.Cached - last.Cached)
+	p.Count("failed", now.Failed-last.Failed)
+	p.Count("cut", now.Cut-last.Cut)
+	p.Count("without text", now.Blocked+now.Empty-last.Blocked-last.Empty)
+	p.Count("asked again", now.Resampled+now.Enlarged-last.Resampled-last.Enlarged)
+	p.Count("tokens", now.PromptTokens+now.CompletionTokens-last.PromptTokens-last.CompletionTokens)
+	if now.Calls != last.Calls {
+		if s := spend.Spent(); s.Priced {
+			p.Note("cost", fmt.Sprintf("%.4f", s.Cost))
 		}
-		last = now
 	}
+	*last = now
 }
 
 func summarize(e *env, s diversify.Summary, verdicts map[string]int, spent budget.Spent) {
 	e.note("%d segments, %d references, %d variants: %d by calls, %d from the cache; %d prompt and %d completion tokens",
 		s.Segments, s.References, s.Variants, s.Calls, s.Cached, s.PromptTokens, s.CompletionTokens)
-	if spent.Priced && spent.Calls > 0 {
-		e.note("the calls cost %.4f", spent.Cost)
-	}
+	e.tellCost(spent)
 	if spent.Guessed > 0 {
 		e.warn("answers without token counts, whose cost is taken to be the most they can have cost: %d", spent.Guessed)
 	}
@@ -89,9 +84,6 @@ func unjudged(s diversify.Summary, n int) int {
 // parseExtra reads the fields of --extra, with their numbers as they are
 // written.
 func parseExtra(s string) (map[string]any, error) {
-	if s == "" {
-		return nil, nil
-	}
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()
 	var out map[string]any
@@ -100,7 +92,7 @@ func parseExtra(s string) (map[string]any, error) {
 		err = errors.New("there is more after the object")
 	}
 	if err != nil || out == nil {
-		return nil, usagef("--extra %q: want a JSON object (%v)", s, err)
+		return nil, fmt.Errorf("%q is no JSON object (%v)", s, err)
 	}
 	return out, nil
 }

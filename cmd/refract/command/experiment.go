@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,13 +65,10 @@ The result is a document in Markdown, or all of its numbers with -f json or
 
 // kind is the format of the output.
 func (x *experimenter) kind() (report.Format, error) {
-	if !x.formatGiven() && x.table == "" {
-		x.format = string(report.Markdown)
+	if !x.formatGiven && x.table == "" && filepath.Ext(x.path) == "" {
+		x.format = report.Markdown
 	}
-	f, err := x.output.kind()
-	if err != nil {
-		return "", err
-	}
+	f := x.format
 	if x.table == "" && f != report.Markdown && f != report.JSON {
 		return "", usagef("a whole result is markdown or json, not %s; choose one of its tables with --table", f)
 	}

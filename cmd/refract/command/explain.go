@@ -26,6 +26,7 @@ func (x *explainFlags) register(cmd *cobra.Command) {
 	f.StringVar(&x.reports, "reports", "", "file for every report of a judge, as JSON Lines")
 	f.StringVar(&x.html, "html", "", "file for the worst segments, as a fragment of HTML")
 	f.IntVar(&x.worst, "worst", 3, "how many of the worst segments of each judge are shown with their errors")
+	atLeast(cmd, 0, "worst")
 	grouped(cmd, resultFlags, "reports")
 }
 
@@ -38,9 +39,6 @@ type explained struct {
 
 // explain makes the gatherer of a run, or nil where no metric explains itself.
 func (x *explainFlags) explain(e *env, eng *refract.Engine) (*explained, error) {
-	if x.worst < 0 {
-		return nil, usagef("--worst %d: want 0 or more", x.worst)
-	}
 	g := &explained{Reports: audit.NewReports(eng.Metrics(), x.worst)}
 	if len(g.Metrics()) == 0 {
 		if x.reports != "" || x.html != "" {

@@ -1,9 +1,19 @@
 package command
 
 import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/internal/helptext"
+	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // The sections of flags in a command's help.
@@ -36,5 +46,139 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// given reports whether a flag stands on the command line.
-func given(cmd *cobra.Command, flag string) bool { return cmd.Flags().Changed(flag) }
+// What a flag may be is said where it is registered, and checked where it is
+// set: on the command line, in the environment or in a configuration file.
+
+// limited is the value of a flag within limits.
+type limited struct {
+	pflag.Value
+	check func(set string) error
+}
+
+// Set implements pflag.Value.
+func (l limited) Set(s string) error {
+	if err := l.Value.Set(s); err != nil {
+		return err
+	}
+	return l.check(l.Value.String())
+}
+
+// unwantedError says what a flag should be in place of a value.
+type unwantedError struct{ value, want string }
+
+func (e *unwantedError) Error() string { return e.value + ": want " + e.want }
+
+// inRange limits flags that are numbers or times.
+func inRange(cmd *cobra.Command, want string, ok func(float64) bool, flags ...string) {
+	for _, name := range flags {
+		f := cmd.Flags().Lookup(name)
+		f.Value = limited{f.Value, func(s string) error {
+			n, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				d, _ := time.ParseDuration(s)
+				n = d.Seconds()
+			}
+			if !ok(n) { // as NaN never is
+				return &unwantedError{s, want}
+			}
+			return nil
+		}}
+	}
+}
+
+// atLeast limits flags from below.
+func atLeast(cmd *cobra.Command, least int, flags ...string) {
+	inRange(cmd, fmt.Sprintf("%d or more", least), func(v float64) bool { return v >= float64(least) }, flags...)
+}
+
+// isShare limits flags to what is above 0 and below 1.
+func isShare(cmd *cobra.Command, flags ...string) {
+	inRange(cmd, "a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 }, flags...)
+}
+
+// isPositive limits flags to positive numbers.
+func isPositive(cmd *cobra.Command, flags ...string) {
+	inRange(cmd, "a positive number", func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }, flags...)
+}
+
+// oneOf limits a flag to some words, and offers them to the shell.
+func oneOf(cmd *cobra.Command, flag string, words ...string) {
+	complete(cmd, flag, words...)
+	f, last := cmd.Flags().Lookup(flag), len(words)-1
+	f.Value = limited{f.Value, func(s string) error {
+		if !slices.Contains(words, s) {
+			return &unwantedError{strconv.Quote(s), strings.Join(words[:last], ", ") + " or " + words[last]}
+		}
+		return nil
+	}}
+}
+
+// parsed is the value of a flag that a function reads.
+type parsed[T any] struct {
+	to    *T
+	text  string
+	parse func(string) (T, error)
+}
+
+// parsedFlag registers such a flag, by a name such as "format" or "format,f".
+// Where a default is given, it is read too.
+func parsedFlag[T any](cmd *cobra.Command, to *T, name, def string, parse func(string) (T, error), usage string, words ...string) {
+	v := &parsed[T]{to: to, parse: parse}
+	if def != "" {
+		if err := v.Set(def); err != nil {
+			panic(err) // a default that is none: a fault of the program
+		}
+	}
+	name, short, _ := strings.Cut(name, ",")
+	cmd.Flags().VarP(v, name, short, usage)
+	if len(words) > 0 {
+		complete(cmd, name, words...)
+	}
+}
+
+// Set implements pflag.Value.
+func (p *parsed[T]) Set(s string) (err error) {
+	p.text = s
+	*p.to, err = p.parse(s)
+	return err
+}
+
+func (p *parsed[T]) String() string { return p.text }
+
+// Type implements pflag.Value.
+func (*parsed[T]) Type() string { return "string" }
+
+// flagError words a complaint about flags. To one about an unknown flag it adds
+// the nearest, and one about a flag after a command that there is not is the
+// command's fault.
+func flagError(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasSubCommands() {
+		return unknownCommand(cmd, words[0])
+	}
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+		return invalidFlag("--"+invalid.GetFlag().Name, invalid.GetValue(), errors.Unwrap(invalid))
+	}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return usagef("%w", err)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	if nearest := suggest.Nearest("--"+unknown.GetSpecifiedName(), names); nearest != "" {
+		return usagef("%w; did you mean %q?", err, nearest)
+	}
+	return usagef("%w", err)
+}
+
+// invalidFlag says what is wrong with a flag's value. name says where it was set.
+func invalidFlag(name, value string, err error) error {
+	var unwanted *unwantedError
+	var number *strconv.NumError
+	switch {
+	case errors.As(err, &unwanted):
+		return usagef("%s %w", name, err)
+	case errors.As(err, &number):
+		return usagef("%s %q: want a number that fits", name, value)
+	}
+	return usagef("%s: %w", name, err)
+}

@@ -47,16 +47,20 @@ in place of the texts of a segment.`,
 				if err != nil {
 					return err
 				}
+				if err := out.byExtension(); err != nil {
+					return err
+				}
 				return out.show(e, t)
 			}
-			if out.formatGiven() {
+			if out.formatGiven {
 				return usagef("--format is for the list of judges; a definition is YAML, and prompts are text")
 			}
 			return e.showJudge(cmd.Context(), &out, args[0], prompt, hardened)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(judge.Names(), cobra.ShellCompDirectiveNoFileComp),
 	}
-	out.register(cmd)
+	out.registerFormat(cmd, "", "; without it, by the extension of -o")
+	out.registerPath(cmd)
 	cmd.Flags().BoolVar(&prompt, "prompt", false, "show what would be sent, also where no option is given")
 	cmd.Flags().BoolVar(&hardened, "hardened", false, "show what the hardened form would send")
 	return cmd

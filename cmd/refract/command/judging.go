@@ -21,44 +21,35 @@ import (
 
 // judgeFlags say how metrics that ask a model do so.
 type judgeFlags struct {
-	serverFlags
-	spendFlags
+	callFlags
 	model       string
-	cache       string
-	offline     bool
-	unparseable string
+	policy      judge.Policy
 	maxUnparsed float64
 	hardened    bool
 	earlyStop   string
-	tolerate    int
-	dryRun      bool
 	storeScores string
 }
 
 func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.model, "judge-model", "", "model that is asked by judges that work with any")
-	f.StringVar(&j.cache, "cache", "refract-cache.sqlite", "file, or postgres:// address, that stores every answer of a judge")
-	f.BoolVar(&j.offline, "offline", false, "make no call: every answer must be in the cache")
-	grouped(cmd, modelFlags, "judge-model", "cache")
-	f.StringVar(&j.unparseable, "unparseable", "exclude", "what a judge's answer without a score counts as: exclude, zero, worst, a number, retry[:N] or fail")
-	complete(cmd, "unparseable", judge.PolicyNames()...)
-	f.Float64Var(&j.maxUnparsed, "max-unparsed", 0.05, "share of a judge's answers that may lack a score before the run fails")
+	grouped(cmd, modelFlags, "judge-model")
+	registerUnparseable(cmd, &j.policy, &j.maxUnparsed, 0.05)
 	f.BoolVar(&j.hardened, "hardened", false, "fence texts off as data in all judges' prompts: other metrics than the published ones")
 	f.StringVar(&j.earlyStop, "early-stop", "auto", "auto: do not ask judges for references that cannot change a max or min; no: ask for all")
-	complete(cmd, "early-stop", "auto", "no")
+	oneOf(cmd, "early-stop", "auto", "no")
 	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric; no: of none")
-	complete(cmd, "store-scores", "auto", "all", "no")
+	oneOf(cmd, "store-scores", "auto", "all", "no")
 	grouped(cmd, metricFlags)
-	f.IntVar(&j.tolerate, "tolerate", 100, "requests that may fail on their own account, such as too long prompts, before the run stops")
-	grouped(cmd, modelFlags)
-	j.serverFlags.register(cmd)
-	j.spendFlags.register(cmd)
+	j.callFlags.register(cmd, "answer")
 }
 
-func (j *judgeFlags) registerDryRun(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "print the calls, tokens and cost that judges would still take, and make no call")
-	grouped(cmd, budgetFlags, "dry-run")
+// registerUnparseable adds the flags about answers without a score.
+func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, most *float64, least float64) {
+	parsedFlag(cmd, policy, "unparseable", "exclude", judge.ParsePolicy,
+		"what a judge's answer without a score counts as: exclude, zero, worst, a number, retry[:N] or fail", judge.PolicyNames()...)
+	cmd.Flags().Float64Var(most, "max-unparsed", least, "share of a judge's answers that may lack a score before the run fails")
+	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "max-unparsed")
 }
 
 // judging is what the metrics of one run share, or nil where nothing is scored.
@@ -68,7 +59,6 @@ type judging struct {
 	e        *env
 	metrics  []metrics.Metric // to close
 	asker    *ask.Asker       // nil where no metric asks a model
-	policy   judge.Policy
 	opening  sync.Mutex
 	store    store // nil until it is needed
 	prices   budget.Prices
@@ -79,7 +69,7 @@ type judging struct {
 	mu      sync.Mutex
 	answers int
 	failed  int // of them, that never came
-	calls   int // answered by calls of this run
+	called  int // answered by calls of this run
 	stored  int // from the cache, or equal to another
 }
 
@@ -116,7 +106,7 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 		}
 	}
 	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Hardened: j.hardened, Observe: j.observe}
-	if !j.offline && !j.dryRun {
+	if j.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
 	return env, nil
@@ -124,24 +114,13 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 
 // open prepares what judges share.
 func (j *judging) open(ctx context.Context) error {
-	switch {
-	case !(j.maxUnparsed >= 0 && j.maxUnparsed <= 1): // NaN is neither
-		return usagef("--max-unparsed %v: want a share from 0 to 1", j.maxUnparsed)
-	case j.earlyStop != "auto" && j.earlyStop != "no":
-		return usagef("--early-stop %q: want auto or no", j.earlyStop)
-	case j.tolerate < 0:
-		return usagef("--tolerate %d: want 0 or more", j.tolerate)
-	}
 	var err error
-	if j.policy, err = judge.ParsePolicy(j.unparseable); err != nil {
-		return usagef("--unparseable: %w", err)
-	}
 	if j.prices, err = j.readPrices(); err != nil {
 		return err
 	}
 	j.spend = budget.New(j.limits(), j.prices)
-	cfg := ask.Config{Concurrency: j.serverFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend}
-	if !j.offline && !j.dryRun {
+	cfg := ask.Config{Concurrency: j.callFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend}
+	if j.calling() {
 		if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
 			return err
 		}
@@ -161,26 +140,18 @@ func (j *judging) opened(ctx context.Context) (store, error) {
 	if j.store != nil {
 		return j.store, nil
 	}
-	var mode []cache.Option
-	if j.offline || j.dryRun {
-		mode = append(mode, cache.ReadOnly())
-	}
 	var err error
-	j.store, err = openStore(ctx, j.cache, j.dryRun, mode)
+	j.store, err = j.openStore(ctx, j.dryRun)
 	return j.store, err
 }
 
 // options are those of an engine: where scores are stored.
-func (j *judging) options(o refract.Options) (refract.Options, error) {
-	switch j.storeScores {
-	case "no":
-	case "", "auto", "all":
+func (j *judging) options(o refract.Options) refract.Options {
+	if j.storeScores != "no" {
 		o.Store, o.StoreAll = storedScores{j}, j.storeScores == "all"
-	default:
-		return o, usagef("--store-scores %q: want auto, all or no", j.storeScores)
 	}
 	o.Warn = func(m string) { j.e.warn("%s", m) }
-	return o, nil
+	return o
 }
 
 // storedScores are the scores in the cache, which is opened once a metric's
@@ -196,7 +167,7 @@ func (s storedScores) Get(ctx context.Context, keys [][32]byte) ([][]byte, error
 }
 
 func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte) error {
-	if s.offline || s.dryRun {
+	if !s.calling() {
 		return nil
 	}
 	opened, err := s.opened(ctx)
@@ -217,7 +188,7 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (ask.Completer, e
 	if server != "" {
 		flags.baseURLs = []string{server}
 	}
-	c, err := flags.client(j.e, string(endpoint))
+	c, err := flags.client(j.e, endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +213,7 @@ func (j *judging) observe(ev judge.Event) {
 	if ev.Failed {
 		return
 	}
-	j.calls++
+	j.called++
 	j.progress.Count("tokens", ev.PromptTokens+ev.CompletionTokens)
 	if s := j.spend.Spent(); s.Priced {
 		j.progress.Note("cost", fmt.Sprintf("%.4f", s.Cost))
@@ -279,16 +250,13 @@ func (j *judging) done(ctx context.Context, err error) {
 		if j.failed > 0 {
 			failed = fmt.Sprintf(", %d failed", j.failed)
 		}
-		j.e.note("%d answers of judges: %d by calls, %d from the cache or equal to others%s", j.answers, j.calls, j.stored, failed)
+		j.e.note("%d answers of judges: %d by calls, %d from the cache or equal to others%s", j.answers, j.called, j.stored, failed)
 	}
-	if s := j.spend.Spent(); s.Priced && s.Calls > 0 {
-		j.e.note("the calls cost %.4f", s.Cost)
-	}
+	j.e.tellCost(j.spend.Spent())
 	if covered := (*audit.CoverageError)(nil); errors.As(err, &covered) {
 		return // it would come to the same
 	}
-	if err != nil && !errors.Is(err, ask.ErrNotStored) && (j.calls > 0 || ctx.Err() != nil) {
-		j.e.note("%d answers of this run are stored in %s; this goes on from there:", j.calls, cache.Shown(j.cache))
-		j.e.note("  %s", j.e.commandLine())
+	if err != nil && !errors.Is(err, ask.ErrNotStored) && (j.called > 0 || ctx.Err() != nil) {
+		j.tellResume(j.e, j.called)
 	}
 }

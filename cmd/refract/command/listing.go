@@ -34,11 +34,7 @@ Formats for programs have every option and the aggregators too.`,
 			if len(args) > 0 {
 				return e.listOptions(&out, all, args[0])
 			}
-			format, err := out.kind()
-			if err != nil {
-				return err
-			}
-			return out.show(e, metricTable(all, format.ForPeople()))
+			return out.show(e, metricTable(all, out.format.ForPeople()))
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append(e.registry().Names(), judge.Names()...), cobra.ShellCompDirectiveNoFileComp

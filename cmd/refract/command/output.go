@@ -2,6 +2,8 @@ package command
 
 import (
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,19 +13,32 @@ import (
 
 // output is the flags that say where and how results are written.
 type output struct {
-	format      string
+	format      report.Format
 	path        string
 	wide        bool
-	formatGiven func() bool
+	parquet     bool // what is written may be Parquet too
+	formatGiven bool
 }
 
+// register adds the flags of a command that writes tables, whose format may
+// follow from the output's name.
 func (o *output) register(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.format, "format", "f", "table", "table, json, jsonl, csv, tsv, markdown or latex; without it, by the extension of -o")
-	o.formatGiven = func() bool { return given(cmd, "format") }
-	complete(cmd, "format", formatNames()...)
+	o.registerFormat(cmd, "", "; without it, by the extension of -o")
+	o.registerPath(cmd)
+	cmd.PreRunE = func(*cobra.Command, []string) error { return o.byExtension() }
+}
+
+// registerFormat adds the flags that say how a table looks.
+func (o *output) registerFormat(cmd *cobra.Command, before, after string) {
+	parse := func(s string) (report.Format, error) {
+		o.formatGiven = true
+		return report.ParseFormat(s)
+	}
+	parsedFlag(cmd, &o.format, "format,f", string(report.Table), parse,
+		before+"table, json, jsonl, csv, tsv, markdown or latex"+after, formatNames()...)
+	o.formatGiven = false // by the default
 	cmd.Flags().BoolVar(&o.wide, "wide", false, "show all columns of a table, also where they take more than 100 characters")
 	grouped(cmd, resultFlags, "format")
-	o.registerPath(cmd)
 }
 
 func formatNames() []string {
@@ -34,16 +49,29 @@ func formatNames() []string {
 	return names
 }
 
-// kind is the format that was asked for, or that the output's name tells.
-func (o *output) kind() (report.Format, error) {
-	if f := report.FormatOf(o.path); f != "" && (o.formatGiven == nil || !o.formatGiven()) {
-		return f, nil
+// byExtension takes the format from the output's name, where none was asked for.
+func (o *output) byExtension() error {
+	ext := filepath.Ext(o.path)
+	if o.formatGiven || ext == "" || o.parquet && ext == ".parquet" {
+		return nil
 	}
-	f, err := report.ParseFormat(o.format)
-	if err != nil {
-		return "", usagef("--format: %w", err)
+	var known []string
+	for _, f := range report.Formats() {
+		if f.Extension() == ext {
+			o.format = f
+			return nil
+		}
+		known = append(known, f.Extension())
 	}
-	return f, nil
+	return usagef("-o %s: unknown extension %s (known: %s); or name the format with --format", o.path, ext, strings.Join(known, ", "))
+}
+
+// onScreen is the output of what -o does not name.
+func (o output) onScreen() *output {
+	if o.path = ""; !o.formatGiven {
+		o.format = report.Table
+	}
+	return &o
 }
 
 func (o *output) registerPath(cmd *cobra.Command) {
@@ -80,12 +108,8 @@ func (e *env) commit() error {
 
 // table opens the output as a table.
 func (o *output) table(w io.Writer, columns []report.Column, opts report.Options) (report.Writer, error) {
-	f, err := o.kind()
-	if err != nil {
-		return nil, err
-	}
 	opts.Wide = o.wide
-	return report.NewWriter(w, f, columns, opts)
+	return report.NewWriter(w, o.format, columns, opts)
 }
 
 // show writes a table as the output, and puts it in place.
@@ -101,10 +125,4 @@ func (o *output) show(e *env, t *report.NamedTable) error {
 }
 
 // whole writes a whole table.
-func (o *output) whole(w io.Writer, t *report.NamedTable) error {
-	f, err := o.kind()
-	if err != nil {
-		return err
-	}
-	return t.Write(w, f, o.wide)
-}
+func (o *output) whole(w io.Writer, t *report.NamedTable) error { return t.Write(w, o.format, o.wide) }

@@ -20,9 +20,9 @@ import (
 // parsing is one run of refract parse.
 type parsing struct {
 	output
-	unparseable string
+	policy      judge.Policy
 	maxUnparsed float64
-	weights     string
+	weights     map[analysis.Severity]float64
 }
 
 func (e *env) parseCommand() *cobra.Command {
@@ -52,11 +52,8 @@ worst or a number counts it as one, which "substituted" says in the row.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args[0], args[1]) },
 	}
 	p.registerPath(cmd)
-	f := cmd.Flags()
-	f.StringVar(&p.unparseable, "unparseable", "exclude", "what an answer without a score counts as: exclude, zero, worst, a number or fail")
-	f.Float64Var(&p.maxUnparsed, "max-unparsed", 1, "share of the answers that may lack a score before the command fails")
-	f.StringVar(&p.weights, "weights", "", "penalties by severity in place of the judge's own, such as major=5,minor=1")
-	complete(cmd, "unparseable", "exclude", "zero", "worst", "fail")
+	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1)
+	parsedFlag(cmd, &p.weights, "weights", "", parseWeights, "penalties by severity in place of the judge's own, such as major=5,minor=1")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp
@@ -67,12 +64,9 @@ worst or a number counts it as one, which "substituted" says in the row.`,
 }
 
 func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
-	if !(p.maxUnparsed >= 0 && p.maxUnparsed <= 1) {
-		return usagef("--max-unparsed %v: want a share from 0 to 1", p.maxUnparsed)
-	}
-	reading, err := p.reading(metric, e.registry().Names())
+	reading, err := audit.NewReading(metric, p.policy, p.weights, e.registry().Names()...)
 	if err != nil {
-		return err
+		return usagef("%s: %w", metric, err)
 	}
 	name, in := "<stdin>", io.NopCloser(e.stdin)
 	if file != "-" {
@@ -112,28 +106,8 @@ func openAnswers(file string) (string, io.ReadCloser, error) {
 	return file, f, nil
 }
 
-// reading says how the answers of a judge are to be read.
-func (p *parsing) reading(metric string, reserved []string) (*audit.Reading, error) {
-	policy, err := judge.ParsePolicy(p.unparseable)
-	if err != nil {
-		return nil, usagef("--unparseable: %w", err)
-	}
-	weights, err := parseWeights(p.weights)
-	if err != nil {
-		return nil, usagef("--weights %s: %w", p.weights, err)
-	}
-	reading, err := audit.NewReading(metric, policy, weights, reserved...)
-	if err != nil {
-		return nil, usagef("%s: %w", metric, err)
-	}
-	return reading, nil
-}
-
 // parseWeights reads "major=5,minor=1".
 func parseWeights(s string) (map[analysis.Severity]float64, error) {
-	if s == "" {
-		return nil, nil
-	}
 	out := map[analysis.Severity]float64{}
 	for field := range strings.SplitSeq(s, ",") {
 		key, value, _ := strings.Cut(field, "=")

@@ -66,15 +66,7 @@ func (c *comparisonFlags) plan(name string, args []string, statistics []string, 
 			return nil, usagef("--statistic %s is given twice", st.Name())
 		}
 	}
-	if level, err := correlate.ParseLevel(c.levelName); err == nil {
-		p.Levels = []correlate.Level{level}
-	}
-	if p.Missing, err = c.missing(); err != nil {
-		return nil, err
-	}
-	if p.Aggregators, err = c.parseAggregators(); err != nil {
-		return nil, err
-	}
+	p.Levels, p.Missing, p.Aggregators = []correlate.Level{c.level}, c.missing, c.aggregators
 	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
 		p.Aggregators = aggregators(defaults...)
 	}
@@ -190,10 +182,8 @@ func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error)
 
 func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) error) error {
 	r.e.collectAt(100) // a higher target would let garbage be most of the memory
+	r.Options = r.judging.options(r.Options)
 	var err error
-	if r.Options, err = r.judging.options(r.Options); err != nil {
-		return err
-	}
 	if r.store != "" {
 		if r.Store, err = experiment.OpenStore(r.store); err != nil {
 			return err

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -19,7 +18,7 @@ import (
 type publisher struct {
 	input
 	publish.Options
-	format    string
+	output    output // how the result is printed
 	dir       string
 	verify    string
 	prompts   string
@@ -57,12 +56,7 @@ folder back.`,
 	f.StringVar(&p.Format, "to", "", strings.Join(dataset.Formats(), ", ")+" (required)")
 	complete(cmd, "to", dataset.Formats()...)
 	f.StringVarP(&p.dir, "output", "o", "", "folder to write, which must be new or empty (required)")
-	f.StringVarP(&p.format, "format", "f", "table", "how the result is printed: table, json, jsonl, csv, tsv, markdown or latex")
-	var formats []string
-	for _, f := range report.Formats() {
-		formats = append(formats, string(f))
-	}
-	complete(cmd, "format", formats...)
+	p.output.registerFormat(cmd, "how the result is printed: ", "")
 	f.StringVar(&p.LanguagePair, "lp", "", "language pair of --to mtme, such as en-de")
 	f.BoolVar(&p.Trim, "trim", false, "remove white space at the ends of all texts first, which makes another set of it")
 	f.StringVar(&p.Card.Name, "name", "", "name of the set, for its card")
@@ -76,12 +70,8 @@ folder back.`,
 }
 
 func (p *publisher) run(ctx context.Context, e *env, args []string) error {
-	format, err := report.ParseFormat(p.format)
-	if err != nil {
-		return usagef("--format: %w", err)
-	}
 	if p.verify != "" {
-		return p.check(ctx, e, args, format)
+		return p.check(ctx, e, args)
 	}
 	switch {
 	case p.Format == "":
@@ -106,7 +96,7 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	}
 	p.tell(e, res)
 	s := res.Stats
-	return writePublished(e, format, &res.Manifest, s.Missing, s.Empty, s.Repeated, p.dir)
+	return p.show(e, p.dir, &res.Manifest, s)
 }
 
 // collectAt takes back what main sets, for commands that have tens of megabytes
@@ -165,7 +155,7 @@ func (p *publisher) tell(e *env, res *publish.Result) {
 }
 
 // check reads a published folder to its end.
-func (p *publisher) check(ctx context.Context, e *env, args []string, format report.Format) error {
+func (p *publisher) check(ctx context.Context, e *env, args []string) error {
 	if p.Format != "" || p.dir != "" || len(args) > 0 {
 		return usagef("--verify takes a folder and nothing else")
 	}
@@ -174,12 +164,12 @@ func (p *publisher) check(ctx context.Context, e *env, args []string, format rep
 	if err != nil {
 		return err
 	}
-	return writePublished(e, format, m, stats.Missing, stats.Empty, stats.Repeated, p.verify)
+	return p.show(e, p.verify, m, stats)
 }
 
-// writePublished prints what a folder has.
-func writePublished(e *env, format report.Format, m *dataset.Manifest, missing, empty, repeated int, dir string) error {
-	w, err := report.NewWriter(e.stdout, format, []report.Column{
+// show prints what a folder has.
+func (p *publisher) show(e *env, dir string, m *dataset.Manifest, s *publish.Stats) error {
+	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "folder"},
 		{Name: "format"},
 		{Name: "segments", Kind: report.KindInt},
@@ -192,15 +182,11 @@ func writePublished(e *env, format report.Format, m *dataset.Manifest, missing, 
 		{Name: "files", Kind: report.KindInt},
 		{Name: "bytes", Kind: report.KindInt},
 		{Name: "set"},
-	}, report.Options{})
-	if err != nil {
-		return err
-	}
+	}}
 	bytes := 0
 	for _, f := range m.Files {
 		bytes += int(f.Bytes)
 	}
-	return errors.Join(w.Row(report.String(dir), report.String(m.Format), report.Int(m.Segments), report.Int(m.References),
-		report.Int(m.Variants), report.Int(m.Rejected), report.Int(missing), report.Int(empty), report.Int(repeated),
-		report.Int(len(m.Files)), report.Int(bytes), report.String(m.Set)), w.Close())
+	t.Add(dir, m.Format, m.Segments, m.References, m.Variants, m.Rejected, s.Missing, s.Empty, s.Repeated, len(m.Files), bytes, m.Set)
+	return p.output.show(e, t)
 }

@@ -45,7 +45,7 @@ type reporter struct {
 }
 
 func (e *env) reportCommand() *cobra.Command {
-	r := &reporter{output: output{format: string(report.Table)}}
+	r := &reporter{output: output{format: report.Table}}
 	cmd := &cobra.Command{
 		Use:   "report [DATASET]",
 		Short: "Write a report as one HTML file that people read",

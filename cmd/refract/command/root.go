@@ -2,15 +2,12 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/helptext"
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
@@ -122,24 +119,6 @@ func group(cmd *cobra.Command) {
 		return unknownCommand(cmd, args[0])
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-}
-
-// flagError adds the nearest flag to cobra's complaint about an unknown one. A
-// flag after a command that there is not is the command's fault.
-func flagError(cmd *cobra.Command, err error) error {
-	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasSubCommands() {
-		return unknownCommand(cmd, words[0])
-	}
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
-		return usagef("%w", err)
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	if nearest := suggest.Nearest("--"+unknown.GetSpecifiedName(), names); nearest != "" {
-		return usagef("%w; did you mean %q?", err, nearest)
-	}
-	return usagef("%w", err)
 }
 
 // finishCompletion completes the command that cobra adds: it has examples too,

@@ -68,10 +68,12 @@ beforehand to know it; of standard input and pipes there it is left out.`,
 	s.input.register(cmd)
 	s.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
 	s.output.register(cmd)
+	s.parquet = true
 	s.judgeFlags.register(cmd)
 	s.judgeFlags.registerDryRun(cmd)
 	s.explainFlags.register(cmd)
 	cmd.Flags().IntVar(&s.canaries, "canaries", 0, "plant so many known-bad outputs with injections, and tell which a judge saw through")
+	atLeast(cmd, 0, "canaries")
 	cmd.Flags().StringVar(&s.per, "per", "system", "segment, system or cell")
 	cmd.Flags().StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
 	cmd.Flags().Float64Var(&s.coverage, "confidence", 0, "intervals of the scores of systems, as sacreBLEU has them; 0.95 without a value")
@@ -119,12 +121,6 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.coverage != 0 && (!(s.coverage > 0 && s.coverage < 1) || s.per != "system") {
 		return usagef("--confidence %v: want a share between 0 and 1, and --per system", s.coverage)
 	}
-	if s.canaries < 0 {
-		return usagef("--canaries %d: want 0 or more", s.canaries)
-	}
-	if _, err := s.kind(); err != nil {
-		return err
-	}
 	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
 	}
@@ -162,12 +158,8 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 // settings crosses metrics and aggregators. Without any aggregator asked for
 // it is the metric's own rule where there is one, as sacreBLEU does.
 func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
-	aggs, err := s.parseAggregators()
-	if err != nil {
-		return nil, err
-	}
-	if len(aggs) > 0 {
-		return cross(ms, aggs, true, scoresNative)
+	if len(s.aggregators) > 0 {
+		return cross(ms, s.aggregators, true, scoresNative)
 	}
 	var out []refract.Setting
 	for _, m := range ms {
@@ -182,10 +174,7 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 
 // engine makes the engine of a run.
 func (s *scorer) engine(settings []refract.Setting, scope refract.Scope, policy aggregate.Policy) (*refract.Engine, error) {
-	o, err := s.judging.options(refract.Options{Scope: scope, Missing: policy, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"})
-	if err != nil {
-		return nil, err
-	}
+	o := s.judging.options(refract.Options{Scope: scope, Missing: policy, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"})
 	eng, err := refract.NewEngine(settings, o)
 	if err != nil {
 		return nil, usagef("%w", err)
@@ -194,11 +183,7 @@ func (s *scorer) engine(settings []refract.Setting, scope refract.Scope, policy 
 }
 
 func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, scope refract.Scope, out *atomicfile.File) error {
-	policy, err := s.missing()
-	if err != nil {
-		return err
-	}
-	eng, err := s.engine(settings, scope, policy)
+	eng, err := s.engine(settings, scope, s.missing)
 	if err != nil {
 		return err
 	}
@@ -251,15 +236,11 @@ func segmentColumns() []report.Column {
 }
 
 func (s *scorer) perSegment(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
-	policy, err := s.missing()
-	if err != nil {
-		return err
-	}
 	w, err := s.table(out, segmentColumns(), report.Options{})
 	if err != nil {
 		return err
 	}
-	eng, err := s.engine(settings, refract.Averaged, policy)
+	eng, err := s.engine(settings, refract.Averaged, s.missing)
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,7 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, ms []m
 		}
 		t.Add(p.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens, cost)
 	}
-	out := s.output
-	out.path = "" // -o names the scores
+	out := s.onScreen() // -o names the scores
 	err = out.show(e, t)
 	if err == nil {
 		e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples and canaries are not counted, nor what stopping early saves", cache.Shown(s.cache))

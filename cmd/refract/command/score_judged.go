@@ -54,12 +54,8 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 			return err
 		}
 	}
-	format, err := s.kind()
-	if err != nil {
-		return err
-	}
 	var w io.Writer = e.stderr
-	if format == report.Table && filepath.Ext(s.path) != ".parquet" {
+	if s.format == report.Table && filepath.Ext(s.path) != ".parquet" {
 		w = out
 		colour := e.stdoutTerminal && s.path == "" && e.getenv("NO_COLOR") == ""
 		if err := s.gather.WriteText(w, colour); err != nil {

@@ -58,12 +58,8 @@ func (t *systemScores) bounds(i int) report.Value {
 // write shows the scores: people see a row a system and a column a setting,
 // programs a row a score.
 func (t *systemScores) write(o *output, out io.Writer) error {
-	format, err := o.kind()
-	if err != nil {
-		return err
-	}
-	if format.ForPeople() {
-		return t.forPeople(o, out, format)
+	if o.format.ForPeople() {
+		return t.forPeople(o, out)
 	}
 	return t.forPrograms(o, out)
 }
@@ -133,7 +129,7 @@ func settingName(s refract.Setting) string {
 }
 
 // forPeople writes as many tables as the columns need to fit a terminal.
-func (t *systemScores) forPeople(o *output, out io.Writer, format report.Format) error {
+func (t *systemScores) forPeople(o *output, out io.Writer) error {
 	systems := len(t.scores) / len(t.settings)
 	first := report.Column{Name: "system"}
 	width := len(first.Name)
@@ -147,7 +143,7 @@ func (t *systemScores) forPeople(o *output, out io.Writer, format report.Format)
 			for _, c := range add {
 				used += 2 + max(len(c.Name), 6)
 			}
-			if format == report.Table && !o.wide && to > from && used > report.TableWidth {
+			if o.format == report.Table && !o.wide && to > from && used > report.TableWidth {
 				break
 			}
 			columns = append(columns, add...)

@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,10 +19,10 @@ const defaultSeed = 12345
 
 // settingFlags name metrics and aggregators.
 type settingFlags struct {
-	metrics    []string
-	aggregates []string
-	policy     string
-	allowNone  bool
+	metrics     []string
+	aggregators []aggregate.Aggregator // none: those of the command
+	missing     aggregate.Policy
+	allowNone   bool
 }
 
 func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
@@ -34,20 +36,28 @@ func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates st
 }
 
 func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
-	f := cmd.Flags()
-	f.StringSliceVarP(&s.aggregates, "aggregate", "a", nil, "aggregator over references (repeatable or comma-separated; default "+def+")")
-	f.StringVar(&s.policy, "missing", "exclude", "policy for missing scores of references: exclude, propagate or fail")
-	complete(cmd, "aggregate", aggregate.Names()...)
-	complete(cmd, "missing", "exclude", "propagate", "fail")
+	parsedFlag(cmd, &s.aggregators, "aggregate,a", "", s.addAggregators,
+		"aggregator over references (repeatable or comma-separated; default "+def+")", aggregate.Names()...)
+	parsedFlag(cmd, &s.missing, "missing", aggregate.Exclude.String(), aggregate.ParsePolicy,
+		"policy for missing scores of references: exclude, propagate or fail", "exclude", "propagate", "fail")
 	grouped(cmd, metricFlags, "aggregate")
 }
 
-func (s *settingFlags) missing() (aggregate.Policy, error) {
-	p, err := aggregate.ParsePolicy(s.policy)
-	if err != nil {
-		return 0, usagef("--missing: %w", err)
+// addAggregators reads aggregators, separated by commas, and returns them after
+// those that were given before.
+func (s *settingFlags) addAggregators(specs string) ([]aggregate.Aggregator, error) {
+	out := s.aggregators
+	for spec := range strings.SplitSeq(specs, ",") {
+		a, err := aggregate.Parse(strings.TrimSpace(spec))
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(out, func(b aggregate.Aggregator) bool { return a.Name() == b.Name() }) {
+			return nil, fmt.Errorf("%s is given twice", a.Name())
+		}
+		out = append(out, a)
 	}
-	return p, nil
+	return out, nil
 }
 
 // parseMetrics makes metrics that ask no model.
@@ -79,24 +89,6 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 		ms = append(ms, m)
 	}
 	return ms, nil
-}
-
-// parseAggregators reads the aggregators; none given are none.
-func (s *settingFlags) parseAggregators() ([]aggregate.Aggregator, error) {
-	var out []aggregate.Aggregator
-	seen := map[string]bool{}
-	for _, spec := range s.aggregates {
-		a, err := aggregate.Parse(strings.TrimSpace(spec))
-		if err != nil {
-			return nil, err
-		}
-		if seen[a.Name()] {
-			return nil, usagef("--aggregate %s is given twice", a.Name())
-		}
-		seen[a.Name()] = true
-		out = append(out, a)
-	}
-	return out, nil
 }
 
 // cross makes the settings of all metrics and aggregators. A metric that

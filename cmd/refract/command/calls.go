@@ -1,0 +1,225 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/budget"
+)
+
+// serverFlags say which servers are called, how hard, and where their answers
+// are stored.
+type serverFlags struct {
+	cache             string
+	offline           bool
+	baseURLs          []string
+	concurrency       int
+	requestsPerMinute int
+	tokensPerMinute   int
+	timeout           time.Duration
+	retries           int
+	maxWait           time.Duration
+	wait              time.Duration
+}
+
+// defaultConcurrency is what a small server can take; the client finds by
+// itself how much of it is too much.
+const defaultConcurrency = 32
+
+// register adds the flags of a command that asks for answers of some kind.
+func (s *serverFlags) register(cmd *cobra.Command, answer string) {
+	f := cmd.Flags()
+	f.StringVar(&s.cache, "cache", "refract-cache.sqlite", "`FILE`, or postgres:// address, that stores every "+answer)
+	f.BoolVar(&s.offline, "offline", false, "make no call: every "+answer+" must be in the cache")
+	f.StringArrayVar(&s.baseURLs, "base-url", nil, "`URL` of a server, up to and including /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
+	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
+	f.IntVar(&s.requestsPerMinute, "rpm", 0, "most requests a minute, to each server; 0 for no limit")
+	f.IntVar(&s.tokensPerMinute, "tpm", 0, "most tokens a minute, to each server, prompts and --max-tokens together; 0 for no limit")
+	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
+	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
+	f.DurationVar(&s.maxWait, "max-wait", llm.DefaultMaxRetryWait, "longest wait before an attempt that a server may ask for")
+	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 10m")
+	atLeast(cmd, 1, "concurrency")
+	atLeast(cmd, 0, "rpm", "tpm", "retries")
+	grouped(cmd, modelFlags, "cache", "base-url")
+}
+
+// callFlags are those of commands that ask models for texts: servers, what may
+// fail, and what a run may spend.
+type callFlags struct {
+	serverFlags
+	tolerate int
+	prices   string
+	maxCost  float64
+	maxCalls int
+	maxTime  time.Duration
+	dryRun   bool
+}
+
+func (c *callFlags) register(cmd *cobra.Command, answer string) {
+	c.serverFlags.register(cmd, answer)
+	f := cmd.Flags()
+	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail on their own account, such as too long prompts, before the run stops")
+	grouped(cmd, modelFlags)
+	f.StringVar(&c.prices, "prices", "", "YAML or JSON `FILE` with the prices of a million tokens by model, or such a table in braces")
+	f.Float64Var(&c.maxCost, "max-cost", 0, "stop before the calls of this run cost more, in the currency of --prices")
+	f.IntVar(&c.maxCalls, "max-calls", 0, "stop after so many calls")
+	f.DurationVar(&c.maxTime, "max-time", 0, "begin no call after this time, such as 8h")
+	atLeast(cmd, 0, "tolerate", "max-cost", "max-calls", "max-time")
+	grouped(cmd, budgetFlags, "prices", "max-cost")
+}
+
+// registerDryRun adds the flag that looks ahead.
+func (c *callFlags) registerDryRun(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the calls, tokens and cost that are still to come, and make no call")
+	grouped(cmd, budgetFlags, "dry-run")
+}
+
+// calling reports whether the run may make calls.
+func (c *callFlags) calling() bool { return !c.offline && !c.dryRun }
+
+func (c *callFlags) limits() budget.Limits {
+	return budget.Limits{Calls: c.maxCalls, Cost: c.maxCost, Time: c.maxTime}
+}
+
+// readPrices reads the table, if there is one, which must have the models
+// where the cost is bounded.
+func (c *callFlags) readPrices(models ...string) (budget.Prices, error) {
+	if c.prices == "" {
+		if c.maxCost > 0 {
+			return nil, usagef("--max-cost needs --prices: a file with the prices of the models")
+		}
+		return nil, nil
+	}
+	name, in := "--prices", io.Reader(strings.NewReader(c.prices))
+	if !strings.HasPrefix(c.prices, "{") {
+		file, err := os.Open(c.prices)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		name, in = c.prices, file
+	}
+	prices, err := budget.ReadPrices(name, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range models {
+		if _, err := prices.For(m); err != nil {
+			return nil, usagef("%s: %w", name, err)
+		}
+	}
+	return prices, nil
+}
+
+// store is what a command that asks models needs of a cache.
+type store interface {
+	cache.Store
+	io.Closer
+}
+
+// openStore opens the cache. What only looks ahead finds an empty one where
+// there is none yet.
+func (s *serverFlags) openStore(ctx context.Context, looks bool) (store, error) {
+	var mode []cache.Option
+	if s.offline || looks {
+		mode = append(mode, cache.ReadOnly())
+	}
+	db, err := cache.Open(ctx, s.cache, mode...)
+	if looks && errors.Is(err, fs.ErrNotExist) && !strings.Contains(s.cache, "://") {
+		return nothing{cache.NewMemory()}, nil
+	}
+	if err != nil {
+		return nil, err // and not a store that is a nil *cache.Database
+	}
+	return db, nil
+}
+
+// nothing is a cache without a file.
+type nothing struct{ *cache.Memory }
+
+func (nothing) Close() error { return nil }
+
+// urls are the servers that are named, at least one.
+func (s *serverFlags) urls(e *env) []string {
+	if len(s.baseURLs) > 0 {
+		return s.baseURLs
+	}
+	if named := e.getenv("OPENAI_BASE_URL"); named != "" {
+		return strings.Fields(strings.ReplaceAll(named, ",", " "))
+	}
+	return []string{llm.DefaultBaseURL}
+}
+
+// calls is how many calls run at a time in all.
+func (s *serverFlags) calls(e *env) int { return s.concurrency * len(s.urls(e)) }
+
+func (s *serverFlags) client(e *env, endpoint llm.Endpoint) (*llm.Client, error) {
+	cfg := llm.Config{
+		Endpoint: endpoint,
+		Limits:   llm.Limits{MaxInFlight: s.concurrency, RequestsPerMinute: s.requestsPerMinute, TokensPerMinute: s.tokensPerMinute},
+		Timeout:  s.timeout, MaxRetries: s.retries, MaxRetryWait: s.maxWait,
+		UserAgent: "refract/" + refract.Version,
+	}
+	if s.retries == 0 {
+		cfg.MaxRetries = -1 // the client's word for none
+	}
+	for _, url := range s.urls(e) {
+		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: url, APIKey: e.getenv("OPENAI_API_KEY")})
+	}
+	client, err := llm.New(cfg)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	return client, nil
+}
+
+// awaiting is a client that waits for its servers at first.
+func (e *env) awaiting(c *llm.Client, wait time.Duration) *llm.Awaiting {
+	e.clients = append(e.clients, c)
+	return &llm.Awaiting{Client: c, Wait: wait, Warn: func(err error) { e.warn("%v", err) }}
+}
+
+// tellServers says with -v what became of the calls to each server.
+func (e *env) tellServers() {
+	if !e.verbose {
+		return
+	}
+	for _, c := range e.clients {
+		for _, s := range c.Stats() {
+			if s.Calls == 0 {
+				continue
+			}
+			fault := ""
+			if s.LastFault != "" {
+				fault = "; the last fault: it " + s.LastFault
+			}
+			e.note("%s: %s, %d without an answer (%d refused for load or rate), %d cancelled; out of service %s%s",
+				s.Server, english.Thousands(s.Calls, "attempt"), s.Failures, s.Throttled, s.Cancelled, english.Count(s.Ejections, "time"), fault)
+		}
+	}
+}
+
+// tellCost says what the calls of a run cost.
+func (e *env) tellCost(s budget.Spent) {
+	if s.Priced && s.Calls > 0 {
+		e.note("the calls cost %.4f", s.Cost)
+	}
+}
+
+// tellResume says how a run that failed goes on after so many calls.
+func (c *callFlags) tellResume(e *env, calls int) {
+	e.note("%d answers of this run are stored in %s; this goes on from there:", calls, cache.Shown(c.cache))
+	e.note("  %s", e.commandLine())
+}

@@ -46,9 +46,12 @@ func (d *demand) add(a aggregate.Aggregator, pooled bool) {
 
 // keep has the scores stored where they may be.
 func (d *demand) keep(o *Options) {
-	s, ok := d.metric.(metrics.Storable)
-	if o.Store != nil && (o.StoreAll || ok && s.Storable()) && !d.firstStatistics && !d.nativeStatistics {
-		d.keeper = newKeeper(o, d.metric)
+	store := o.StoreRest
+	if s, ok := d.metric.(metrics.Storable); ok && s.Storable() && o.Store != nil {
+		store = o.Store
+	}
+	if store != nil && !d.firstStatistics && !d.nativeStatistics {
+		d.keeper = newKeeper(store, o.Warn, d.metric)
 	}
 }
 

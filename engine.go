@@ -36,14 +36,14 @@ type Options struct {
 	// segments a call has, for metrics without a metrics.Pace of their own;
 	// default GOMAXPROCS and 16.
 	Workers, Batch int
-	// Store keeps the scores of metrics that are metrics.Storable, or with
-	// StoreAll of all, so that later runs of any settings and datasets ask for
-	// what is new. Where a setting pools statistics of its metric, that metric is
-	// computed all the same, and a stored metric leaves out no cell that a bound
-	// makes needless. Warn, if not nil, is told of stored scores that are damaged.
-	Store    ScoreStore
-	StoreAll bool
-	Warn     func(message string)
+	// Store keeps the scores of metrics that are metrics.Storable, and StoreRest
+	// those of all others, so that later runs of any settings and datasets ask
+	// for what is new; nil keeps nothing. Where a setting pools statistics of its
+	// metric, that metric is computed all the same, and a stored metric leaves out
+	// no cell that a bound makes needless. Warn, if not nil, is told of stored
+	// scores that are damaged.
+	Store, StoreRest ScoreStore
+	Warn             func(message string)
 }
 
 // Engine scores every system against every reference of a dataset. It does not
@@ -120,6 +120,8 @@ type MetricScores struct {
 	// nothing of the segment could be scored.
 	Native       []float64
 	NativeStatus []metrics.Status
+	// Stored is how many of the scores a store had; native ones are computed.
+	Stored int
 	// Reports explain the cells; nil where the metric explains nothing, of all
 	// cells or of one.
 	Reports []*analysis.Report

@@ -234,11 +234,12 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 		blocks[i] = d.block(f)
 	}
 	var scores []metrics.Scores
+	had := make([]int, len(frames))
 	var err error
 	selective, ok := d.metric.(metrics.Selective)
 	switch {
 	case d.keeper != nil:
-		scores, err = d.keeper.score(ctx, d, blocks)
+		scores, had, err = d.keeper.score(ctx, d, blocks)
 	case ok && d.info.NeedsReferences:
 		scores, err = selective.ScoreNeeded(ctx, blocks, d.need(frames, order))
 	default:
@@ -257,6 +258,7 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 		if err := d.place(f, scores[i]); err != nil {
 			return err
 		}
+		f.scores.Metrics[d.index].Stored = had[i]
 		if w != nil && d.native {
 			w.Load(blocks[i])
 			if err := d.beside(w, f); err != nil {

@@ -37,10 +37,10 @@ type keeper struct {
 	merge  sync.Mutex // one batch reads, merges and writes at a time
 }
 
-func newKeeper(o *Options, m metrics.Metric) *keeper {
+func newKeeper(store ScoreStore, warn func(string), m metrics.Metric) *keeper {
 	info := m.Info()
 	prefix := fmt.Sprintf("refract scores 1\n%s\n%s\n%v\n", info.Name, m.Signature(metrics.Sentence), info.NeedsReferences)
-	return &keeper{store: o.Store, prefix: []byte(prefix), warn: o.Warn}
+	return &keeper{store: store, prefix: []byte(prefix), warn: warn}
 }
 
 // key is that of a hypothesis. The Block has a source only if it counts.
@@ -187,11 +187,12 @@ type kept struct {
 	scores metrics.Scores
 	known  []bool
 	fresh  [][]keptCell // by hypothesis
+	stored int          // scores that the store had
 }
 
 // score scores blocks: what the store has is read, what it lacks is asked of the
-// metric and stored.
-func (k *keeper) score(ctx context.Context, d *demand, blocks []metrics.Block) ([]metrics.Scores, error) {
+// metric and stored. had is how many scores of each block the store had.
+func (k *keeper) score(ctx context.Context, d *demand, blocks []metrics.Block) (out []metrics.Scores, had []int, err error) {
 	all := make([]kept, len(blocks))
 	var keys [][32]byte
 	var buf []byte
@@ -211,7 +212,7 @@ func (k *keeper) score(ctx context.Context, d *demand, blocks []metrics.Block) (
 	}
 	values, err := k.store.Get(ctx, keys)
 	if err != nil {
-		return nil, fmt.Errorf("the store of scores: %w", err)
+		return nil, nil, fmt.Errorf("the store of scores: %w", err)
 	}
 	for i := range all {
 		for h := range all[i].block.Hypotheses {
@@ -219,16 +220,15 @@ func (k *keeper) score(ctx context.Context, d *demand, blocks []metrics.Block) (
 		}
 	}
 	if err := d.askFor(ctx, all); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := k.put(ctx, all, keys); err != nil {
-		return nil, fmt.Errorf("the store of scores: %w", err)
+		return nil, nil, fmt.Errorf("the store of scores: %w", err)
 	}
-	out := make([]metrics.Scores, len(all))
 	for i := range all {
-		out[i] = all[i].scores
+		out, had = append(out, all[i].scores), append(had, all[i].stored)
 	}
-	return out, nil
+	return out, had, nil
 }
 
 // take reads what a value has of the row of a hypothesis.
@@ -265,6 +265,9 @@ func (k *keeper) take(x *kept, h int, value []byte) {
 		}
 		x.scores.Status[at], x.scores.Values[at], _ = cellAt(cells, i)
 		x.known[at] = true
+		if x.scores.Status[at] == metrics.Scored {
+			x.stored++
+		}
 	}
 }
 

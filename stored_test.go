@@ -156,7 +156,7 @@ func TestStoreAll(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		o.Store, o.StoreAll = store, true
+		o.StoreRest = store
 		for range 2 {
 			got, err := engine(t, o, ms, aggs...).Score(t.Context(), segs)
 			if err != nil {

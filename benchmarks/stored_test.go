@@ -22,7 +22,7 @@ func BenchmarkStored(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e, err := refract.NewEngine([]refract.Setting{{Metric: m}}, refract.Options{Store: cache.NewScores(store), StoreAll: true, Workers: 1, Batch: 64})
+	e, err := refract.NewEngine([]refract.Setting{{Metric: m}}, refract.Options{StoreRest: cache.NewScores(store), Workers: 1, Batch: 64})
 	if err != nil {
 		b.Fatal(err)
 	}

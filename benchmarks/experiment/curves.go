@@ -128,8 +128,8 @@ func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 	var rows [][]float64
 	for _, est := range estimates {
 		values = append(values, float64(est.Value))
-		if len(est.resamples) > 0 {
-			rows = append(rows, est.resamples)
+		if len(est.Resamples) > 0 {
+			rows = append(rows, est.Resamples)
 		}
 		out.N = est.N
 	}

@@ -48,7 +48,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 	judged, scored := x.judged()
 	*out = Difference{
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
-		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.resamples, b.resamples)),
+		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.Resamples, b.Resamples)),
 		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
 	}
 	for i, ok := range x.GoldOK {
@@ -62,7 +62,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 	if out.BTies, err = y.ties(st); err != nil {
 		return err
 	}
-	if !out.Value.Defined() || r.p.Test.Resamples == 0 || out.Equal == out.Cells || a.own != b.own || r.p.Test.Method.Takes(st.Measure) != nil {
+	if !out.Value.Defined() || r.p.Test.Resamples == 0 || out.Equal == out.Cells || a.Own != b.Own || r.p.Test.Method.Takes(st.Measure) != nil {
 		return nil
 	}
 	if out.Value < 0 {
@@ -92,7 +92,7 @@ func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number,
 	if err != nil {
 		return report.None(), nil, report.None(), report.None(), err
 	}
-	return first.Value - second.Value, r.interval(differences(first.resamples, second.resamples)), first.Value, second.Value, nil
+	return first.Value - second.Value, r.interval(differences(first.Resamples, second.Resamples)), first.Value, second.Value, nil
 }
 
 // ranks tests all settings against each other under every statistic.
@@ -131,43 +131,20 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 	return nil
 }
 
-// storedTest is a test's result in the store.
-type storedTest struct {
-	Delta     Number `json:"delta"`
-	P         Number `json:"p"`
-	Resamples int    `json:"resamples"`
-	Cells     int    `json:"cells"`
-}
-
 // test tests whether table x has the larger value.
 func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significance.Result, error) {
-	method := r.p.Test.Method
-	key := newDigest("test")
-	key.text(x.key())
-	key.text(y.key())
-	key.statistic(x.data, st)
-	key.text(method.String())
-	for _, n := range []uint64{uint64(r.p.Test.Resamples), uint64(r.p.Test.Block), r.p.Test.Seed} {
-		key.number(n)
-	}
-	name := key.sum()
-	return r.tests.get(name, func() (*significance.Result, error) {
-		stored, err := kept(r, "test", name, nil, func() (*storedTest, error) {
-			var tables [2]*correlate.Pairs
-			for i, t := range []*table{x, y} {
-				var err error
-				if tables[i], err = t.prepared(st); err != nil {
-					return nil, err
-				}
+	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed}
+	key := keyOf("test", x.key(), y.key(), x.data.describe(st), r.p.Test.Method, o)
+	return r.tests.get(ctx, r, key, func() (*significance.Result, error) {
+		var tables [2]*correlate.Pairs
+		for i, t := range []*table{x, y} {
+			var err error
+			if tables[i], err = t.prepared(st); err != nil {
+				return nil, err
 			}
-			o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed}
-			t, err := significance.Compare(ctx, method, tables[0], tables[1], st.Measure, o)
-			return &storedTest{Number(t.Delta), Number(t.P), t.Resamples, t.Cells}, err
-		})
-		if err != nil {
-			return nil, err
 		}
-		return &significance.Result{Delta: float64(stored.Delta), P: float64(stored.P), Resamples: stored.Resamples, Cells: stored.Cells}, nil
+		t, err := significance.Compare(ctx, r.p.Test.Method, tables[0], tables[1], st.Measure, o)
+		return &t, err
 	})
 }
 

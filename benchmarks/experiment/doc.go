@@ -6,10 +6,9 @@
 //  1. A [Plan] says what is asked. [Parse] reads one from YAML.
 //  2. A [Runner] reads its datasets, scores every metric against every reference
 //     in one pass, or takes scores made elsewhere, and takes every set of
-//     references as columns of them. A [Store] keeps the cells.
-//  3. Statistics, intervals and tests of the tables of values are kept in the
-//     same store, by the hash of what they are made of, so that only what
-//     changed is computed again.
+//     references as columns of them.
+//  3. A [Store] keeps scores, statistics, intervals and tests, each by the hash
+//     of what it is made of, so that only what changed is computed again.
 //  4. The [Result] is plain data: rows, ranks, differences, curves, prompts,
 //     strata, rankings and [Verdict]s in plain language. [Result.Tables] makes
 //     tables of it, and [WriteMarkdown] a document.

@@ -2,13 +2,10 @@ package experiment
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"sync"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/report"
@@ -16,101 +13,36 @@ import (
 
 // estimate is a statistic of a table, with the values of its resamples.
 type estimate struct {
-	Value         report.Number `json:"value"`
-	N             int           `json:"n"`
-	Groups        int           `json:"groups"`
-	Dropped       int           `json:"dropped"`
-	MissingMetric int           `json:"missing_metric"`
-	MissingGold   int           `json:"missing_gold"`
-	Epsilon       report.Number `json:"epsilon"`
-	Bits          []byte        `json:"resamples"` // little endian; none where there are none
-
-	resamples []float64
-	own       bool // of a folder's own scores of systems
+	Value         report.Number
+	N             int
+	Groups        int
+	Dropped       int
+	MissingMetric int
+	MissingGold   int
+	Epsilon       report.Number
+	Resamples     []float64 // none where there are none
+	Own           bool      // of a folder's own scores of systems
 }
 
 // unsampled says that a defined value has none of the resamples asked for: there
 // were too many pairs.
 func (e *estimate) unsampled(resamples int) bool {
-	return resamples > 0 && e.Value.Defined() && len(e.resamples) == 0
-}
-
-// once is what is computed once, by its key, whoever asks first.
-type once[T any] struct {
-	mu   sync.Mutex
-	made map[string]func() (T, error)
-}
-
-func (o *once[T]) get(key string, make_ func() (T, error)) (T, error) {
-	o.mu.Lock()
-	f := o.made[key]
-	if f == nil {
-		if o.made == nil {
-			o.made = map[string]func() (T, error){}
-		}
-		f = sync.OnceValues(make_)
-		o.made[key] = f
-	}
-	o.mu.Unlock()
-	return f()
+	return resamples > 0 && e.Value.Defined() && len(e.Resamples) == 0
 }
 
 // estimate takes a statistic of a table, from the store where it has it.
 func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int) (*estimate, error) {
-	key := newDigest("statistic")
-	key.text(t.key())
-	key.statistic(t.data, s)
-	key.number(uint64(resamples))
-	key.number(r.p.Bootstrap.Seed)
-	name := key.sum()
-	return r.estimates.get(name, func() (*estimate, error) {
-		est, err := kept(r, "statistic", name, (*estimate).unpack, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
-		if err != nil {
-			return nil, err
-		}
-		est.Bits, est.own = nil, r.takesOwn(t, s)
-		return est, nil
-	})
+	key := keyOf("statistic", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed)
+	return r.estimates.get(ctx, r, key, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
 }
 
-// unpack reads the stored resamples. It is false where they are damaged.
-func (e *estimate) unpack() bool {
-	for b := e.Bits; len(b) >= 8; b = b[8:] {
-		e.resamples = append(e.resamples, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+// describe says all that decides a statistic beside the scores.
+func (d *data) describe(s Statistic) string {
+	out := fmt.Sprint(s.Name(), s.Grouping, s.Level, s.ZeroUndefined, s.Threshold)
+	if groups, _, err := s.Level.Groups(d.places); err == nil && (s.Level == correlate.DocumentLevel || s.Level == correlate.DomainLevel) {
+		out += fmt.Sprint(groups)
 	}
-	return len(e.Bits)%8 == 0
-}
-
-// kept returns a value of the store, or computes and stores it. whole says of a
-// stored one whether it is all there; nil believes it.
-func kept[T any](r *run, kind, name string, whole func(*T) bool, compute func() (*T, error)) (*T, error) {
-	value := new(T)
-	found, err := r.Store.read(kind, name, value)
-	if err != nil {
-		r.warn("%v", err)
-	}
-	if found && (whole == nil || whole(value)) {
-		r.count(func(u *Usage) { u.ReusedStatistics++ })
-		return value, nil
-	}
-	if value, err = compute(); err != nil {
-		return nil, err
-	}
-	r.count(func(u *Usage) { u.ComputedStatistics++ })
-	return value, r.Store.write(kind, name, value)
-}
-
-// statistic hashes all that decides a statistic beside the scores.
-func (d *digest) statistic(of *data, s Statistic) {
-	d.text(s.Name())
-	d.text(s.Grouping.String())
-	d.text(s.Level.String())
-	d.text(fmt.Sprint(s.ZeroUndefined, s.Threshold))
-	if groups, _, err := s.Level.Groups(of.places); err == nil && (s.Level == correlate.DocumentLevel || s.Level == correlate.DomainLevel) {
-		for _, g := range groups {
-			d.number(uint64(g + 1))
-		}
-	}
+	return out
 }
 
 // takesOwn says whether a statistic is of a folder's own scores of systems.
@@ -122,7 +54,8 @@ func (r *run) takesOwn(t *table, s Statistic) bool {
 // compute takes a statistic.
 func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int) (*estimate, error) {
 	p, err := t.prepared(s)
-	if r.takesOwn(t, s) {
+	own := r.takesOwn(t, s)
+	if own {
 		p, resamples = t.own, 0 // there are no segments to resample
 	}
 	if err != nil {
@@ -134,18 +67,13 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	}
 	est := &estimate{
 		Value: report.Number(res.Value), N: res.N, Groups: res.Groups, Dropped: res.Dropped,
-		MissingMetric: res.MissingMetric, MissingGold: res.MissingGold, Epsilon: report.None(),
+		MissingMetric: res.MissingMetric, MissingGold: res.MissingGold, Epsilon: report.None(), Own: own,
 	}
 	if s.Measure.Statistic.Calibrated() {
 		est.Epsilon = report.Number(res.Epsilon)
 	}
 	if resamples > 0 && est.Value.Defined() {
-		bootstrap, _ := r.bootstraps.get(strconv.Itoa(resamples), func() (*correlate.Bootstrap, error) {
-			return correlate.NewBootstrap(correlate.BootstrapOptions{
-				Resamples: resamples, Confidence: r.p.Bootstrap.Confidence, Seed: r.p.Bootstrap.Seed,
-			}), nil
-		})
-		est.resamples, err = bootstrap.Resample(ctx, s.Measure, p)
+		est.Resamples, err = r.bootstraps[resamples].Resample(ctx, s.Measure, p)
 		if err != nil && !errors.Is(err, correlate.ErrTooManyPairs) {
 			return nil, err
 		}
@@ -153,13 +81,8 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	if s.Preference {
 		est.Value = (1 + est.Value) / 2
 		est.N /= 2 // choices, of two texts each
-		for i, v := range est.resamples {
-			est.resamples[i] = (1 + v) / 2
-		}
-	}
-	if r.Store != nil {
-		for _, v := range est.resamples {
-			est.Bits = binary.LittleEndian.AppendUint64(est.Bits, math.Float64bits(v))
+		for i, v := range est.Resamples {
+			est.Resamples[i] = (1 + v) / 2
 		}
 	}
 	return est, nil

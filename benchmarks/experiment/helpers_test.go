@@ -55,15 +55,22 @@ func parse(t testing.TB, path string) *experiment.Plan {
 	return e
 }
 
-// runner opens datasets by their specs.
-func runner(t testing.TB, e *experiment.Plan, dir string) *experiment.Runner {
+// open opens a store.
+func open(t testing.TB, dir string) *experiment.Store {
 	t.Helper()
-	store, err := experiment.OpenStore(dir)
+	store, err := experiment.OpenStore(t.Context(), dir, func(m string) { t.Error("warning:", m) })
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+// runner opens datasets by their specs.
+func runner(t testing.TB, e *experiment.Plan, dir string) *experiment.Runner {
+	t.Helper()
 	return &experiment.Runner{
-		Store: store, Metric: registry().Parse,
+		Store: open(t, dir), Metric: registry().Parse,
 		Open: func(d experiment.Dataset) (refract.Dataset, error) {
 			ds, err := dataset.Open(e.Path(d.Spec), dataset.Options{References: d.References})
 			for _, x := range d.Expansions {

@@ -77,13 +77,13 @@ func (e *pooledEntry) value() (v float64, n int, resamples []float64) {
 		sum += float64(est.Value) * float64(est.N)
 		n += est.N
 	}
-	for i := range e.parts[0].resamples {
+	for i := range e.parts[0].Resamples {
 		var s float64
 		for _, est := range e.parts {
-			if i >= len(est.resamples) {
+			if i >= len(est.Resamples) {
 				return sum / float64(n), n, nil
 			}
-			s += est.resamples[i] * float64(est.N)
+			s += est.Resamples[i] * float64(est.N)
 		}
 		resamples = append(resamples, s/float64(n))
 	}

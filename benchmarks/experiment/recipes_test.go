@@ -62,7 +62,7 @@ func TestSummEvalRecipe(t *testing.T) {
 	if len(res.Datasets) != 4 || len(res.Rows) == 0 || len(res.Curves) == 0 {
 		t.Errorf("%d datasets, %d rows, %d curves", len(res.Datasets), len(res.Rows), len(res.Curves))
 	}
-	if usage.ReusedMatrices < 3*usage.ScoredMatrices {
+	if usage.ReusedCells < 3*usage.ScoredCells {
 		t.Errorf("the texts of the four judgements are the same, but: %v", usage)
 	}
 }

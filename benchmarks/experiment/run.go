@@ -18,7 +18,9 @@ import (
 
 // Runner carries out plans. Open and Metric are needed.
 type Runner struct {
-	Store *Store // of cells and statistics; nil for none
+	// Store keeps statistics, and the scores that Options.Store does not keep;
+	// nil for none. A value that is damaged comes as an empty one.
+	Store refract.ScoreStore
 	// Open opens a dataset with its judgements and its expansions; nil does what
 	// [Plan.OpenDataset] does. Relative paths are the caller's to resolve, with
 	// [Plan.Path].
@@ -49,9 +51,10 @@ type run struct {
 	p          *Plan
 	metrics    []metrics.Metric // that score, with their specs
 	specs      []string
-	estimates  once[*estimate]
-	tests      once[*significance.Result]
-	bootstraps once[*correlate.Bootstrap] // by the number of resamples
+	estimates  keeping[estimate]
+	tests      keeping[significance.Result]
+	bootstraps map[int]*correlate.Bootstrap // by the number of resamples
+	damage     sync.Once                    // of the warning
 	notes      []string
 	same       []same
 	failed     []*refract.Incomplete // by dataset, where a metric ended alone
@@ -108,7 +111,12 @@ func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 // for what cannot be. Beside a [*refract.Incomplete], the Result is that of the
 // metrics that did not fail.
 func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, Usage, error) {
-	r := &run{Runner: rr, p: p}
+	r := &run{Runner: rr, p: p, bootstraps: map[int]*correlate.Bootstrap{}}
+	for _, c := range append(slices.Clone(p.Curves), Curve{Resamples: p.Bootstrap.Resamples}) {
+		r.bootstraps[c.Resamples] = correlate.NewBootstrap(correlate.BootstrapOptions{
+			Resamples: c.Resamples, Confidence: p.Bootstrap.Confidence, Seed: p.Bootstrap.Seed,
+		})
+	}
 	res, err := r.run(ctx)
 	return res, r.usage, err
 }
@@ -286,11 +294,11 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		s, st := settings[i/n], r.p.Statistics[i%n]
 		row := Row{
 			About: d.about(st), Setting: s.name, MinReferences: s.table.minRefs, MaxReferences: s.table.maxRefs,
-			Value: est.Value, Interval: r.interval(est.resamples), N: est.N, Missing: s.table.missing(), Systems: s.table.Systems,
+			Value: est.Value, Interval: r.interval(est.Resamples), N: est.N, Missing: s.table.missing(), Systems: s.table.Systems,
 			Groups: est.Groups, Dropped: est.Dropped, Ties: ties[i], Epsilon: est.Epsilon, Signature: s.signature,
 		}
 		switch {
-		case est.own:
+		case est.Own:
 			row.Note = fmt.Sprintf("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
 		case est.unsampled(r.p.Bootstrap.Resamples):
 			row.Note = fmt.Sprintf("no interval of %v: %v", st.Measure.Statistic, correlate.ErrTooManyPairs)

@@ -1,143 +1,148 @@
 package experiment
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// Store is a folder of what was computed: cells as matrices in Parquet
-// (cells-KEY.parquet), native scores (native-KEY.parquet), statistics
-// (statistic-KEY.json) and tests (test-KEY.json). A key is the hash of all that
-// the content depends on, so that nothing in it is ever out of date, and files
-// may be deleted at will. A file appears under its name only when it is whole. A
-// nil Store keeps nothing.
-type Store struct{ dir string }
+// Store keeps what was computed: scores, statistics and tests. Each is under the
+// hash of all that it depends on, so that nothing in it is ever out of date, and
+// has a digest, so that damage is found and computed again.
+type Store struct {
+	*cache.Scores
+	database *cache.Database
+}
 
-// OpenStore opens a store in a folder, which it makes where there is none.
-func OpenStore(dir string) (*Store, error) {
+// storeName is the name of the file in the folder of a store.
+const storeName = "scores.sqlite"
+
+// OpenStore opens the store in a folder, which it makes where there is none.
+// warn is told of what cannot be read any more.
+func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("store of cells: %w", err)
+		return nil, fmt.Errorf("store of scores: %w", err)
 	}
-	return &Store{dir}, nil
-}
-
-func (s *Store) path(kind, key, extension string) string {
-	return filepath.Join(s.dir, kind+"-"+key+extension)
-}
-
-// read reads a stored value. It is false where there is none; an error says
-// that there is one that cannot be read.
-func (s *Store) read(kind, key string, into any) (bool, error) {
-	if s == nil {
-		return false, nil
+	var old []string
+	for _, pattern := range []string{"cells-*.parquet", "native-*.parquet", "statistic-*.json", "test-*.json"} {
+		names, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is right
+		old = append(old, names...)
 	}
-	path := s.path(kind, key, ".json")
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	path := filepath.Join(dir, storeName)
+	if len(old) > 0 {
+		warn(fmt.Sprintf("%s has %s of an earlier version, such as %s: what they hold is computed again, into %s; delete them",
+			dir, english.Count(len(old), "file", "files"), filepath.Base(old[0]), storeName))
 	}
-	if err == nil {
-		err = json.Unmarshal(b, into)
+	database, err := cache.OpenSQLite(ctx, path)
+	if errors.Is(err, cache.ErrCorrupt) {
+		warn(fmt.Sprintf("%s cannot be read and is made anew: %v", path, err))
+		for _, suffix := range []string{"-wal", "-shm", ""} {
+			if err := os.RemoveAll(path + suffix); err != nil {
+				return nil, fmt.Errorf("store of scores: %w", err)
+			}
+		}
+		database, err = cache.OpenSQLite(ctx, path)
 	}
 	if err != nil {
-		return false, fmt.Errorf("%s cannot be read and is made anew: %w", path, err)
+		return nil, fmt.Errorf("store of scores: %w", err)
 	}
-	return true, nil
+	return &Store{cache.NewScores(database), database}, nil
 }
 
-// write stores a value.
-func (s *Store) write(kind, key string, value any) error {
-	if s == nil {
-		return nil
-	}
-	err := atomicfile.Write(s.path(kind, key, ".json"), func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })
-	if err != nil {
-		return fmt.Errorf("store of cells: %w", err)
-	}
-	return nil
-}
+// Close ends the use of the store.
+func (s *Store) Close() error { return s.database.Close() }
 
 // Usage is what a run computed and what it found in the store.
 type Usage struct {
-	ScoredCells, ReusedCells             int // scores of a hypothesis: against a reference, or natively
-	ScoredMatrices, ReusedMatrices       int
+	ScoredCells, ReusedCells             int // scores of a hypothesis against a reference
 	ComputedStatistics, ReusedStatistics int // and tests
 }
 
 // String says it in a line.
 func (u Usage) String() string {
-	return fmt.Sprintf("scored %d cells in %s, reused %d in %d; computed %s, reused %d",
-		u.ScoredCells, english.Count(u.ScoredMatrices, "matrix", "matrices"), u.ReusedCells, u.ReusedMatrices,
-		english.Count(u.ComputedStatistics, "statistic", "statistics"), u.ReusedStatistics)
+	return fmt.Sprintf("scored %d cells, reused %d; computed %s, reused %d",
+		u.ScoredCells, u.ReusedCells, english.Count(u.ComputedStatistics, "statistic", "statistics"), u.ReusedStatistics)
 }
 
-// digest hashes what parts of a key are made of.
-type digest struct {
-	h   hash.Hash
-	buf []byte
-}
+// storeKey is the key of what is computed of some parts.
+type storeKey = [sha256.Size]byte
 
-// keyVersion begins every key. It changes when the rules of the store do.
-const keyVersion = "refract experiment 1\n"
-
-func newDigest(kind string) *digest {
-	d := &digest{h: sha256.New()}
-	d.h.Write([]byte(keyVersion))
-	d.text(kind)
-	d.text(refract.Version)
-	return d
-}
-
-func (d *digest) number(n uint64) {
-	d.buf = binary.AppendUvarint(d.buf[:0], n)
-	d.h.Write(d.buf)
-}
-
-func (d *digest) text(s string) {
-	d.number(uint64(len(s)))
-	d.h.Write([]byte(s))
-}
-
-func (d *digest) maybe(t refract.Text) {
-	if !t.Valid {
-		d.number(0)
-		return
+func keyOf(parts ...any) storeKey {
+	h := sha256.New()
+	for _, p := range append([]any{"refract experiment 2", refract.Version}, parts...) {
+		fmt.Fprintf(h, "%q\n", fmt.Sprint(p))
 	}
-	d.number(1)
-	d.text(t.Value)
+	return storeKey(h.Sum(nil))
 }
 
-func (d *digest) sum() string { return hex.EncodeToString(d.h.Sum(nil)[:16]) }
+// keeping is what is computed once, by its key, whoever asks first, unless the
+// store has it.
+type keeping[T any] struct {
+	mu   sync.Mutex
+	made map[storeKey]func() (*T, error)
+}
 
-// texts hashes what a metric sees of a dataset against some of the references.
-func (d *digest) texts(segments []*refract.Segment, source bool) {
-	d.number(uint64(len(segments)))
-	for _, s := range segments {
-		d.text(s.ID)
-		if source {
-			d.maybe(s.Source)
+func (k *keeping[T]) get(ctx context.Context, r *run, key storeKey, compute func() (*T, error)) (*T, error) {
+	k.mu.Lock()
+	f := k.made[key]
+	if f == nil {
+		if k.made == nil {
+			k.made = map[storeKey]func() (*T, error){}
 		}
-		d.number(uint64(s.NumReferences()))
-		for _, t := range s.AllReferences(nil) {
-			d.maybe(t)
+		f = sync.OnceValues(func() (*T, error) { return stored(ctx, r, key, compute) })
+		k.made[key] = f
+	}
+	k.mu.Unlock()
+	return f()
+}
+
+// stored returns what the store has under a key, or computes and stores it.
+func stored[T any](ctx context.Context, r *run, key storeKey, compute func() (*T, error)) (*T, error) {
+	if r.Store != nil {
+		values, err := r.Store.Get(ctx, []storeKey{key})
+		if err != nil {
+			return nil, fmt.Errorf("store of scores: %w", err)
 		}
-		d.number(uint64(len(s.Hypotheses)))
-		for i := range s.Hypotheses {
-			d.text(s.Hypotheses[i].System)
-			d.maybe(s.Hypotheses[i].Text)
+		value := new(T)
+		if values[0] != nil && gob.NewDecoder(bytes.NewReader(values[0])).Decode(value) == nil {
+			r.count(func(u *Usage) { u.ReusedStatistics++ })
+			return value, nil
+		}
+		if values[0] != nil {
+			r.damaged("")
 		}
 	}
+	value, err := compute()
+	if err != nil {
+		return nil, err
+	}
+	r.count(func(u *Usage) { u.ComputedStatistics++ })
+	if r.Store == nil {
+		return value, nil
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(value); err != nil {
+		return nil, fmt.Errorf("store of scores: %w", err)
+	}
+	if err := r.Store.Put(ctx, []storeKey{key}, [][]byte{b.Bytes()}); err != nil {
+		return nil, fmt.Errorf("store of scores: %w", err)
+	}
+	return value, nil
+}
+
+// damaged warns, once a run, that the store is damaged.
+func (r *run) damaged(string) {
+	r.damage.Do(func() {
+		r.warn("the store of scores is damaged: what does not agree with its digest is computed again")
+	})
 }

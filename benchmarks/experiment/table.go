@@ -2,8 +2,8 @@ package experiment
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -32,9 +32,6 @@ func (d *data) newTable(p *correlate.Pairs, lo, hi int) *table {
 }
 
 func (t *table) hash() string {
-	h := newDigest("table")
-	h.number(uint64(t.Segments))
-	h.number(uint64(t.Systems))
 	b := make([]byte, 0, 17*len(t.Gold))
 	for i := range t.Gold {
 		flags := byte(0)
@@ -48,13 +45,12 @@ func (t *table) hash() string {
 		}
 		b = append(b, flags)
 	}
+	var own []float64
 	if t.own != nil {
-		for _, v := range t.own.Metric {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		}
+		own = t.own.Metric
 	}
-	h.h.Write(b)
-	return hex.EncodeToString(h.h.Sum(nil)[:16])
+	key := keyOf(t.Segments, t.Systems, sha256.Sum256(b), own)
+	return string(key[:])
 }
 
 // judged is the number of cells with a human score, and scored that of those

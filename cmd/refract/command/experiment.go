@@ -35,7 +35,7 @@ func (e *env) experimentCommand() *cobra.Command {
 statistics, with intervals, tests, curves, what each prompt is worth, where the
 gain comes from, the ranking of systems, and verdicts in plain language.
 
-Every metric scores every reference once. Cells and statistics are stored in
+Every metric scores every reference once. Scores and statistics are stored in
 --store, by the hash of what they are made of, so that a second run computes
 only what changed. Paths in the file start from its folder.
 
@@ -54,7 +54,7 @@ The result is a document in Markdown, or all of its numbers with -f json or
 	f := cmd.Flags()
 	f.Lookup("format").Usage = "markdown or json; with --table also table, jsonl, csv, tsv or latex; without it, by the extension of -o"
 	f.Lookup("format").DefValue = string(report.Markdown)
-	f.StringVar(&x.store, "store", "", "folder for cells and statistics (default FILE.cells beside the file)")
+	f.StringVar(&x.store, "store", "", "folder for scores and statistics (default FILE.cells beside the file)")
 	f.StringVar(&x.table, "table", "", "write this table alone")
 	f.StringVar(&x.figures, "figures", "", "folder to draw the figures into, as SVG")
 	f.BoolVar(&x.png, "png", false, "draw PNG too")

@@ -148,7 +148,10 @@ func (j *judging) opened(ctx context.Context) (store, error) {
 // options are those of an engine: where scores are stored.
 func (j *judging) options(o refract.Options) refract.Options {
 	if j.storeScores != "no" {
-		o.Store, o.StoreAll = storedScores{j}, j.storeScores == "all"
+		o.Store = storedScores{j}
+		if j.storeScores == "all" {
+			o.StoreRest = o.Store
+		}
 	}
 	o.Warn = func(m string) { j.e.warn("%s", m) }
 	return o

@@ -109,7 +109,7 @@ type planRun struct {
 	e       *env
 	judging *judging
 	file    string     // that the plan is from; "" where flags make it
-	store   string     // folder for cells and statistics; "" for none
+	store   string     // folder for scores and statistics; "" for none
 	gather  *explained // nil where no judge scores
 	started bool
 	// also is told of every scored segment; may be nil.
@@ -126,7 +126,7 @@ func (j *judgeFlags) planRun(e *env, p *experiment.Plan) *planRun {
 }
 
 // experimentRun is the plan of an experiment's file. store is the folder for its
-// cells; "" stands for FILE.cells beside it.
+// scores; "" stands for FILE.cells beside it.
 func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -185,9 +185,12 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 	r.Options = r.judging.options(r.Options)
 	var err error
 	if r.store != "" {
-		if r.Store, err = experiment.OpenStore(r.store); err != nil {
+		store, err := experiment.OpenStore(ctx, r.store, r.Warn)
+		if err != nil {
 			return err
 		}
+		defer store.Close()
+		r.Store = store
 	}
 	res, usage, err := r.Run(ctx, r.Plan)
 	r.judging.answered()

@@ -86,7 +86,7 @@ shows the segments of its first dataset, or of --dataset.
 	grouped(cmd, resultFlags, "figures")
 	f.StringVar(&r.experiment, "experiment", "", "file of an experiment to report on, in place of a DATASET")
 	f.StringVar(&r.dataset, "dataset", "", "name of the experiment's dataset whose segments are shown (default the first)")
-	f.StringVar(&r.store, "store", "", "folder that keeps cells and statistics (default none; of an experiment FILE.cells beside it)")
+	f.StringVar(&r.store, "store", "", "folder that keeps scores and statistics (default none; of an experiment FILE.cells beside it)")
 	f.StringVar(&r.title, "title", "", "title of the report (default the name of the data)")
 	f.BoolVar(&r.explorer, "segments", true, "show the segments with all their texts")
 	grouped(cmd, taskFlags, "experiment")

@@ -1,0 +1,228 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// storedSpec is the metric that stands for the scores that a folder has.
+const storedSpec = "stored"
+
+// isStored reports whether a spec names scores of the dataset's folder: all of
+// them where the name is "".
+func isStored(spec string) (name string, ok bool) {
+	name, named := strings.CutPrefix(spec, storedSpec+":")
+	return strings.TrimPrefix(name, storedSpec), named || spec == storedSpec
+}
+
+// matrixSeries takes the cells of a stored matrix, which walks beside the
+// dataset: the same segments in the same order.
+func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
+	if d.Matrix == "" {
+		return nil, nil
+	}
+	path := r.p.file(d.Matrix)
+	in, err := matrix.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	var out []*series
+	columns := func(of *series, seg *refract.Segment) int {
+		if of.info.NeedsReferences {
+			return max(1, seg.NumReferences())
+		}
+		return 1
+	}
+	err = beside(ctx, in, path, d.segments, func(i int, s *refract.SegmentScores) (err error) {
+		for k, info := range in.Metrics() {
+			if k == len(out) { // they are known with the first segment
+				m, err := matrix.NewMetric(info)
+				if err != nil {
+					return err
+				}
+				out = append(out, &series{metric: m, info: m.Info(), own: true, cells: make([]refract.MetricScores, len(d.segments))})
+				for i, seg := range d.segments {
+					out[k].cells[i].Columns = columns(out[k], seg)
+				}
+			}
+			of := out[k]
+			if of.cells[i], err = rowsOf(d.segments[i], s, k, columns(of, d.segments[i])); err != nil {
+				return fmt.Errorf("%s: %w; score the references that are compared", of.info.Name, err)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// fileSeries reads the files of scores.
+func (r *run) fileSeries(_ context.Context, d *data) ([]*series, error) {
+	var out []*series
+	for _, f := range d.Scores {
+		s := newStated(f.Name, 0)
+		scores, err := dataset.ReadScores(r.p.file(f.Path), d.segments, func(w dataset.Warning) { r.warn("%s", w) })
+		if err != nil {
+			return nil, err
+		}
+		s.lay(d, func(i, h int) (float64, bool) { v := scores[i][h]; return v.Value, v.Valid })
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// storedSeries reads the scores that a folder has for its metrics. Its own
+// scores of systems go beside those of segments: most are the means of these,
+// those of corpus metrics are not.
+func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
+	all, names := false, []string(nil)
+	for _, spec := range r.p.Metrics {
+		if name, ok := isStored(spec); ok {
+			all = all || name == ""
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	if all {
+		names = nil
+	}
+	spec := r.p.Path(d.Spec)
+	found, err := dataset.StoredMetrics(spec, correlate.SegmentLevel, names...)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s has no stored metric scores at segment level", spec)
+	}
+	ofSystems, err := dataset.StoredMetrics(spec, correlate.SystemLevel)
+	if err != nil {
+		return nil, err
+	}
+	var out []*series
+	for _, m := range found {
+		s := newStated(m.Label(), len(m.References))
+		of := map[string]dataset.SystemScores{}
+		for _, system := range m.Systems {
+			of[system.System] = system
+		}
+		s.lay(d, func(i, h int) (float64, bool) {
+			v := of[d.segments[i].Hypotheses[h].System]
+			if i >= len(v.Values) {
+				return 0, false
+			}
+			return v.Values[i], v.Valid[i]
+		})
+		if at := slices.IndexFunc(ofSystems, func(o dataset.StoredMetric) bool { return o.Label() == m.Label() }); at >= 0 {
+			s.systems = map[string]float64{}
+			for _, system := range ofSystems[at].Systems {
+				if len(system.Values) == 1 && system.Valid[0] {
+					s.systems[system.System] = system.Values[0]
+				}
+			}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func newStated(name string, references int) *series {
+	m := &stated{metrics.Info{Name: name, Direction: metrics.HigherIsBetter}}
+	return &series{metric: m, info: m.info, own: true, stated: references}
+}
+
+// lay fills in one score a hypothesis.
+func (s *series) lay(d *data, value func(segment, h int) (float64, bool)) {
+	for i, seg := range d.segments {
+		ms := refract.MetricScores{Columns: 1, Values: make([]float64, len(seg.Hypotheses)), Status: make([]metrics.Status, len(seg.Hypotheses))}
+		for h := range seg.Hypotheses {
+			var ok bool
+			if ms.Values[h], ok = value(i, h); !ok {
+				ms.Status[h] = metrics.Failed
+			}
+		}
+		s.cells = append(s.cells, ms)
+	}
+}
+
+// stated is a metric of which only scores of segments are known.
+type stated struct{ info metrics.Info }
+
+func (m *stated) Info() metrics.Info { return m.info }
+func (m *stated) Signature(metrics.Level) metrics.Signature {
+	return metrics.Signature{}.With("scores", storedSpec)
+}
+func (m *stated) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) {
+	return nil, fmt.Errorf("the scores of %s were made elsewhere", m.info.Name)
+}
+
+// beside walks a stored matrix beside the segments of a dataset, which must be
+// the same in the same order, but for those without hypotheses: they have no row.
+func beside(ctx context.Context, in *matrix.Reader, path string, segments []*refract.Segment, take func(i int, s *refract.SegmentScores) error) error {
+	i := 0
+	skip := func() {
+		for i < len(segments) && len(segments[i].Hypotheses) == 0 {
+			i++
+		}
+	}
+	for s, err := range in.Segments(ctx) {
+		if err != nil {
+			return err
+		}
+		if skip(); i == len(segments) {
+			return fmt.Errorf("%s has segment %q, which the dataset has not", path, s.Segment.ID)
+		}
+		if seg := segments[i]; s.Segment.ID != seg.ID {
+			return fmt.Errorf("%s (%s) has segment %q where the dataset has %q (%s); they must have the same segments in the same order",
+				path, s.Segment.Pos, s.Segment.ID, seg.ID, seg.Pos)
+		}
+		if err := take(i, s); err != nil {
+			return fmt.Errorf("%s (%s): segment %q: %w", path, s.Segment.Pos, s.Segment.ID, err)
+		}
+		i++
+	}
+	if skip(); i < len(segments) {
+		return fmt.Errorf("%s ends before segment %q of the dataset (%s); score the whole dataset", path, segments[i].ID, segments[i].Pos)
+	}
+	return nil
+}
+
+// rowsOf orders the rows of a stored segment as the hypotheses of a dataset's
+// are. The scores of a system that it lacks are missing.
+func rowsOf(want *refract.Segment, s *refract.SegmentScores, metric, columns int) (refract.MetricScores, error) {
+	ms, n := &s.Metrics[metric], len(want.Hypotheses)
+	out := refract.MetricScores{Columns: columns, Values: make([]float64, n*columns)}
+	if ms.Columns != columns {
+		return out, fmt.Errorf("%d references, want %d", ms.Columns, columns)
+	}
+	absent := []metrics.Status{metrics.MissingHypothesis}
+	out.Status = slices.Repeat(absent, n*columns)
+	if ms.Native != nil {
+		out.Native, out.NativeStatus = make([]float64, n), slices.Repeat(absent, n)
+	}
+	index := make(map[string]int, len(s.Segment.Hypotheses))
+	for h := range s.Segment.Hypotheses {
+		index[s.Segment.Hypotheses[h].System] = h
+	}
+	for i := range want.Hypotheses {
+		h, ok := index[want.Hypotheses[i].System]
+		if !ok {
+			continue
+		}
+		copy(out.Values[i*columns:], ms.Values[h*columns:(h+1)*columns])
+		copy(out.Status[i*columns:], ms.Status[h*columns:(h+1)*columns])
+		if ms.Native != nil {
+			out.Native[i], out.NativeStatus[i] = ms.Native[h], ms.NativeStatus[h]
+		}
+	}
+	return out, nil
+}

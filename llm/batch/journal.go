@@ -64,8 +64,7 @@ type batch struct {
 	released bool
 	past     bool // of an earlier run that came to its end
 
-	wanted   int // rows of this run's items
-	answered int // as the server counts
+	wanted int // rows of this run's items
 }
 
 // pending: uploaded, and not known to be created.
@@ -163,7 +162,6 @@ func Remove(path string) error {
 func (j *journal) load() error {
 	in := bufio.NewReaderSize(j.f, 1<<16)
 	var size int64
-	byNonce := map[string]*batch{}
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -176,7 +174,7 @@ func (j *journal) load() error {
 		if n == 1 {
 			err = j.readHeader(line)
 		} else {
-			err = j.readEvent(line, byNonce)
+			err = j.readEvent(line)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %s, line %d: %w; name another journal, or remove this one and pay anew for what it holds", ErrDamaged, j.path, n, err)
@@ -207,67 +205,62 @@ func (j *journal) readHeader(line []byte) error {
 	return nil
 }
 
-func (j *journal) readEvent(line []byte, byNonce map[string]*batch) error {
+func (j *journal) readEvent(line []byte) error {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
 		return err
 	}
-	if e.Event == eventFinished {
-		j.dirty = false
-		for _, b := range j.batches {
-			b.past = true
-		}
-		return nil
-	}
-	if e.Nonce == "" {
+	at := slices.IndexFunc(j.batches, func(b *batch) bool { return b.nonce == e.Nonce })
+	switch {
+	case e.Event == eventFinished:
+		return j.apply(nil, e)
+	case e.Nonce == "":
 		return errors.New("the event names no batch")
-	}
-	b := byNonce[e.Nonce]
-	if e.Event == eventIntent {
-		if b != nil {
-			return fmt.Errorf("batch %q begins twice", e.Nonce)
-		}
-		b = &batch{nonce: e.Nonce, rows: e.Rows}
-		byNonce[e.Nonce] = b
-		j.batches = append(j.batches, b)
-		return nil
-	}
-	if b == nil {
+	case e.Event == eventIntent && at >= 0:
+		return fmt.Errorf("batch %q begins twice", e.Nonce)
+	case e.Event == eventIntent:
+		return j.apply(&batch{nonce: e.Nonce, rows: e.Rows}, e)
+	case at < 0:
 		return fmt.Errorf("batch %q did not begin", e.Nonce)
 	}
+	return j.apply(j.batches[at], e)
+}
+
+// apply changes what is known of a batch as an event says.
+func (j *journal) apply(b *batch, e event) error {
 	switch e.Event {
+	case eventIntent:
+		j.batches = append(j.batches, b)
 	case eventUploaded:
-		if e.File == "" {
+		if b.file = e.File; b.file == "" {
 			return errors.New("an upload without a file")
 		}
-		b.file = e.File
 		if e.Time != nil {
 			b.tried = *e.Time
 		}
 	case eventDropped:
-		j.forget(b)
+		j.batches = slices.DeleteFunc(j.batches, func(o *batch) bool { return o == b })
 	case eventCreated:
-		if e.ID == "" {
+		if b.id = e.ID; b.id == "" {
 			return errors.New("a batch without an id")
 		}
-		b.id = e.ID
-		j.dirty = true
+		b.unsure, j.dirty = false, true
 	case eventEnded:
-		if e.Status == "" {
+		if b.status = e.Status; b.status == "" {
 			return errors.New("an end without a status")
 		}
-		b.status, b.output, b.errors = e.Status, e.Output, e.Errors
+		b.output, b.errors = e.Output, e.Errors
 	case eventReleased:
 		b.released = true
+	case eventFinished:
+		j.dirty = false
+		for _, b := range j.batches {
+			b.past = true
+		}
 	default:
 		return fmt.Errorf("unknown event %q", e.Event)
 	}
 	return nil
-}
-
-// forget takes a batch that does not exist off the list.
-func (j *journal) forget(b *batch) {
-	j.batches = slices.DeleteFunc(j.batches, func(o *batch) bool { return o == b })
 }
 
 // belong writes whose journal it is, or compares.
@@ -308,45 +301,30 @@ func (j *journal) write(v any) error {
 	return nil
 }
 
-func (j *journal) intend(b *batch) error {
-	if err := j.write(event{Event: eventIntent, Nonce: b.nonce, Rows: b.rows}); err != nil {
+// note writes what happened to a batch, and applies it. The rows of a batch are
+// written once.
+func (j *journal) note(b *batch, e event) error {
+	e.Nonce = b.nonce
+	if e.Event == eventIntent {
+		e.Rows = b.rows
+	}
+	if err := j.write(e); err != nil {
 		return err
 	}
-	j.batches = append(j.batches, b)
-	return nil
+	return j.apply(b, e)
 }
 
+// uploaded notes the file of a batch. From then on the batch can be found, also
+// after the machine went down.
 func (j *journal) uploaded(b *batch, file string) error {
-	b.file, b.tried = file, time.Now()
-	at := b.tried.UTC().Round(time.Second)
-	if err := j.write(event{Event: eventUploaded, Nonce: b.nonce, File: file, Time: &at}); err != nil {
+	at := time.Now().UTC().Round(time.Second)
+	if err := j.note(b, event{Event: eventUploaded, File: file, Time: &at}); err != nil {
 		return err
 	}
-	// From here on the batch can be found, also after the machine went down.
 	if err := j.f.Sync(); err != nil {
 		return fmt.Errorf("write the batch journal %s: %w", j.path, err)
 	}
 	return nil
-}
-
-func (j *journal) dropped(b *batch) error {
-	j.forget(b)
-	return j.write(event{Event: eventDropped, Nonce: b.nonce})
-}
-
-func (j *journal) created(b *batch, id string) error {
-	b.id, b.unsure, j.dirty = id, false, true
-	return j.write(event{Event: eventCreated, Nonce: b.nonce, ID: id})
-}
-
-func (j *journal) ended(b *batch, status, output, errors string) error {
-	b.status, b.output, b.errors = status, output, errors
-	return j.write(event{Event: eventEnded, Nonce: b.nonce, Status: status, Output: output, Errors: errors})
-}
-
-func (j *journal) released(b *batch) error {
-	b.released = true
-	return j.write(event{Event: eventReleased, Nonce: b.nonce})
 }
 
 // finish notes that a run came to its end, where it created a batch.

@@ -98,7 +98,7 @@ func TestDamagedJournal(t *testing.T) {
 func TestJournalCutAnywhere(t *testing.T) {
 	h := troubled()
 	r := newRunner(t, h)
-	r.MaxRequests = 3
+	r.maxRows = 3
 	mustRun(t, r, items(killRows))
 	whole, err := os.ReadFile(r.Journal)
 	if err != nil {

@@ -115,7 +115,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 	for at := 1; ; at++ {
 		h := troubled()
 		r := newRunner(t, h)
-		r.MaxRequests = 3
+		r.maxRows = 3
 		k := &killer{at: at}
 		k.arm(t, r, h)
 		moment := k.run(t, r, killRows, results{})
@@ -142,8 +142,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := troubled()
 		r := newRunner(t, h)
-		r.MaxRequests = rapid.IntRange(1, 4).Draw(rt, "rows")
-		r.MaxOpenBatches = rapid.IntRange(0, 2).Draw(rt, "open")
+		r.maxRows = rapid.IntRange(1, 4).Draw(rt, "rows")
 		stored := results{}
 		for range 30 {
 			k := &killer{at: rapid.IntRange(1, 60).Draw(rt, "at")}
@@ -210,7 +209,7 @@ func TestFewerItemsAfterTheKill(t *testing.T) {
 	for at := 1; ; at++ {
 		h := troubled()
 		r := newRunner(t, h)
-		r.MaxRequests = 3
+		r.maxRows = 3
 		k := &killer{at: at}
 		k.arm(t, r, h)
 		moment := k.run(t, r, killRows, results{})
@@ -248,7 +247,7 @@ func TestCancelledAtEveryMoment(t *testing.T) {
 	for at := 1; ; at++ {
 		h := troubled()
 		r := newRunner(t, h)
-		r.MaxRequests = 3
+		r.maxRows = 3
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
 		r.Client = newClient(t, h, func(cfg *llm.Config) {
@@ -297,7 +296,7 @@ func TestAttemptsOverRestarts(t *testing.T) {
 		if err := rs[idOf(promptOf(1))].Err; !errors.Is(err, llm.ErrUnavailable) {
 			t.Errorf("error %v", err)
 		}
-		wantSubmitted(t, h, 2, map[int]int{1: DefaultAttempts})
+		wantSubmitted(t, h, 2, map[int]int{1: maxAttempts})
 		if t.Failed() {
 			t.Fatalf("killed at moment %d, %s", at, moment)
 		}
@@ -311,7 +310,7 @@ func TestKilledAfterAFailedValidation(t *testing.T) {
 		h := &llmtest.Handler{}
 		h.Batch.Plan = plans(llmtest.BatchPlan{Problems: []llmtest.BatchProblem{{Line: 1, Message: "no"}}})
 		r := newRunner(t, h)
-		r.Attempts = 1
+		r.attempts = 1
 		k := &killer{at: at}
 		k.arm(t, r, h)
 		died := killedByError(t, k, r)

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,11 +11,11 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// Defaults of Runner.
-const (
-	DefaultInterval = time.Minute
-	DefaultAttempts = 3
-)
+// DefaultInterval is that of Runner.
+const DefaultInterval = time.Minute
+
+// maxAttempts is how often a row is submitted at most.
+const maxAttempts = 3
 
 // Item is a request with the name of its row.
 type Item struct {
@@ -40,14 +41,9 @@ type Result struct {
 type Progress struct {
 	Done    int // rows with an answer that was handed out
 	Failed  int // rows with an error that was handed out
-	Waiting int // rows that were read and are in no batch now
-	Running int // rows in a batch, without a result yet
-	// Answered is how many requests of the open batches the server has dealt
-	// with, as it counts.
-	Answered int
-	Batches  int // batches that were created, in earlier runs too
-	Open     int // those of this run's rows that have not ended
-	Again    int // rows submitted again in this run after they failed
+	Batches int // batches that were created, in earlier runs too
+	Open    int // those of this run's rows that have not ended
+	Again   int // rows submitted again in this run after they failed
 	// Unusable counts the lines of output files that no row is served by:
 	// broken ones, ones of unknown rows and further ones of a known row.
 	Unusable int
@@ -67,23 +63,15 @@ type Runner struct {
 	// Interval is the longest pause between two looks at the batches; 0
 	// means DefaultInterval.
 	Interval time.Duration
-	// MaxRequests and MaxBytes bound a batch: its rows and the size of its
-	// file. 0 means llm.MaxBatchRequests and llm.MaxBatchBytes, which are
-	// also the largest that count. The file is in memory while it is built.
-	MaxRequests, MaxBytes int
-	// MaxOpenBatches and MaxOpenRequests bound what is at the server at once;
-	// 0 means no bound. Items are read as there is room for them, and kept in
-	// memory until they have a result.
-	MaxOpenBatches, MaxOpenRequests int
-	// Attempts is how often a row is submitted at most; 0 means
-	// DefaultAttempts.
-	Attempts int
 	// Observe is called in Run's goroutine whenever something changed; it may
 	// be nil.
 	Observe func(Progress)
 
-	// written is called around every write to the journal; for tests.
-	written func(line []byte, done bool)
+	// For tests: the bounds of a batch, smaller than the server's, and of the
+	// attempts; 0 for the usual ones. written is called around every write to
+	// the journal.
+	maxRows, maxBytes, attempts int
+	written                     func(line []byte, done bool)
 }
 
 var errNoClient = errors.New("a batch run needs a client and a journal file")
@@ -105,8 +93,8 @@ func (r *Runner) Run(ctx context.Context, items iter.Seq2[Item, error], yield fu
 	if r.Client == nil || r.Journal == "" {
 		return errNoClient
 	}
-	if r.Interval < 0 || r.MaxRequests < 0 || r.MaxBytes < 0 || r.MaxOpenBatches < 0 || r.MaxOpenRequests < 0 || r.Attempts < 0 {
-		return errors.New("a limit of a batch run is negative")
+	if r.Interval < 0 {
+		return errors.New("the interval of a batch run is negative")
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("batch run not begun: %w", err)
@@ -157,26 +145,11 @@ type row struct {
 
 func newRun(r *Runner, j *journal, next func() (Item, error, bool), yield func(Result) error) *run {
 	out := &run{Runner: *r, journal: j, next: next, yield: yield, reading: true, rows: map[string]*row{}}
-	if out.Interval == 0 {
-		out.Interval = DefaultInterval
-	}
-	if out.Attempts == 0 {
-		out.Attempts = DefaultAttempts
-	}
-	out.MaxRequests = within(out.MaxRequests, llm.MaxBatchRequests)
-	out.MaxBytes = within(out.MaxBytes, llm.MaxBatchBytes)
-	if out.MaxOpenRequests > 0 {
-		out.MaxRequests = min(out.MaxRequests, out.MaxOpenRequests)
-	}
+	out.Interval = cmp.Or(out.Interval, DefaultInterval)
+	out.attempts = cmp.Or(out.attempts, maxAttempts)
+	out.maxRows = cmp.Or(out.maxRows, llm.MaxBatchRequests)
+	out.maxBytes = cmp.Or(out.maxBytes, llm.MaxBatchBytes)
 	return out
-}
-
-// within is a limit where it is set and below the server's.
-func within(limit, most int) int {
-	if limit == 0 {
-		return most
-	}
-	return min(limit, most)
 }
 
 // The first pause between two looks, and how pauses grow.
@@ -221,7 +194,7 @@ func (r *run) ready() bool {
 }
 
 // unsubmitted is the number of rows that are read and in no batch.
-func (r *run) unsubmitted() int { return len(r.queue) + r.file.waiting() }
+func (r *run) unsubmitted() int { return len(r.queue) + len(r.file.ids) }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
@@ -302,15 +275,13 @@ func passing(err error) bool {
 
 func (r *run) observe() {
 	p := &r.progress
-	p.Waiting, p.Running = r.unsubmitted(), r.wanted
-	p.Answered, p.Open, p.Batches = 0, 0, 0
+	p.Open, p.Batches = 0, 0
 	for _, b := range r.journal.batches {
 		if b.id != "" {
 			p.Batches++
 		}
 		if b.open() && b.wanted > 0 {
 			p.Open++
-			p.Answered += b.answered
 		}
 	}
 	if r.Observe != nil {

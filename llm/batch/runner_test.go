@@ -74,7 +74,7 @@ func TestSameAsComplete(t *testing.T) {
 			all = append(all, it)
 		}
 		r := newRunner(t, h)
-		r.Client, r.Attempts = c, 1
+		r.Client, r.attempts = c, 1
 		rs := mustRun(t, r, list(all...))
 		batched := h.Requests()
 		for i, it := range all {
@@ -147,7 +147,7 @@ func TestItems(t *testing.T) {
 func TestItemsThatAreNotSent(t *testing.T) {
 	h := &llmtest.Handler{}
 	r := newRunner(t, h)
-	r.MaxBytes = 400
+	r.maxBytes = 400
 	long, empty, nobody := item(strings.Repeat("long ", 80)), item("empty"), item("nobody")
 	empty.Request.Prompt = ""
 	nobody.Request.Model = ""
@@ -228,43 +228,11 @@ func TestRunAgain(t *testing.T) {
 	wantSubmitted(t, h, 6, map[int]int{0: 2, 1: 5, 2: 3})
 }
 
-func TestLimitsOfWhatIsOpen(t *testing.T) {
-	h := &llmtest.Handler{}
-	h.Batch.Plan = func(int) llmtest.BatchPlan { return llmtest.BatchPlan{Gets: 2} }
-	for _, c := range []struct{ rows, batches, requests, most, size int }{
-		{3, 2, 0, 6, 3}, {3, 0, 7, 6, 3}, {50, 0, 4, 4, 4}, {50, 1, 0, 50, 50}, {1, 3, 2, 2, 1},
-	} {
-		r := newRunner(t, h)
-		r.MaxRequests, r.MaxOpenBatches, r.MaxOpenRequests = c.rows, c.batches, c.requests
-		most, read := 0, 0
-		r.Observe = func(p Progress) {
-			most = max(most, p.Running)
-			if c.batches > 0 && p.Open > c.batches {
-				t.Errorf("%d batches are open, want at most %d", p.Open, c.batches)
-			}
-			if ahead := read - p.Done - p.Running; ahead > c.size+1 {
-				t.Errorf("%d items were read ahead, batches have %d", ahead, c.size)
-			}
-		}
-		wantAnswers(t, mustRun(t, r, func(yield func(Item, error) bool) {
-			for it, err := range items(20) {
-				read++
-				if !yield(it, err) {
-					return
-				}
-			}
-		}), 20)
-		if most > c.most {
-			t.Errorf("%+v: %d rows were open", c, most)
-		}
-	}
-}
-
 func TestBadRunners(t *testing.T) {
 	h := &llmtest.Handler{}
 	for _, change := range []func(*Runner){
 		func(r *Runner) { r.Client = nil }, func(r *Runner) { r.Journal = "" }, func(r *Runner) { r.Interval = -1 },
-		func(r *Runner) { r.MaxRequests = -1 }, func(r *Runner) { r.Journal = filepath.Join(r.Journal, "no", "such") },
+		func(r *Runner) { r.Journal = filepath.Join(r.Journal, "no", "such") },
 	} {
 		r := newRunner(t, h)
 		change(r)

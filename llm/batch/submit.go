@@ -21,39 +21,13 @@ const nonceKey = "refract_batch"
 type file struct {
 	lines bytes.Buffer
 	ids   []string
-	// full: there is no room for the row that is carried to the next file.
-	full      bool
-	carry     []byte
-	carriedID string
+	full  bool // there is no room for the next row
 }
 
-// add appends a row, or carries it where it does not fit any more.
-func (f *file) add(id string, line []byte, maxRows, maxBytes int) {
-	if len(f.ids) >= maxRows || f.lines.Len()+len(line) > maxBytes {
-		f.full, f.carry, f.carriedID = true, line, id
-		return
-	}
-	f.lines.Write(line)
-	f.ids = append(f.ids, id)
-}
-
-// next begins another file, with the row that is carried.
-func (f *file) next() {
-	full, line, id := f.full, f.carry, f.carriedID
+// clear begins another file.
+func (f *file) clear() {
 	f.lines.Reset()
-	f.ids, f.full, f.carry, f.carriedID = nil, false, nil, ""
-	if full {
-		f.lines.Write(line)
-		f.ids = []string{id}
-	}
-}
-
-// waiting is the number of rows that are in no batch.
-func (f *file) waiting() int {
-	if f.full {
-		return len(f.ids) + 1
-	}
-	return len(f.ids)
+	f.ids, f.full = nil, false
 }
 
 // fill cuts rows into batches and submits them, as long as there are rows and
@@ -84,19 +58,20 @@ func (r *run) fill(ctx context.Context) error {
 
 // room reports whether the file may be submitted now.
 func (r *run) room() bool {
-	batches, requests := 0, 0
+	if r.held == 0 {
+		return true
+	}
+	batches := 0
 	for _, b := range r.journal.batches {
 		if b.wanted > 0 && (b.pending() || b.open()) {
 			batches++
-			requests += len(b.rows)
 		}
 	}
-	if r.held > 0 && batches >= r.held {
+	if batches >= r.held {
 		return false
 	}
 	r.held = 0
-	return (r.MaxOpenBatches == 0 || batches < r.MaxOpenBatches) &&
-		(r.MaxOpenRequests == 0 || requests+len(r.file.ids) <= r.MaxOpenRequests)
+	return true
 }
 
 // takeRow puts the next row into the file, unless it is in a batch already.
@@ -165,23 +140,30 @@ func (r *run) ofModel(model string) error {
 	return nil
 }
 
-// addRow puts a row into the file. A row that cannot be sent has its result.
+// addRow puts a row into the file, or back before the others where it does not
+// fit any more. A row that cannot be sent has its result.
 func (r *run) addRow(id string, w *row) error {
 	line, err := r.Client.BatchLine(id, *w.request)
-	if err == nil && len(line) > r.MaxBytes {
-		err = fmt.Errorf("%w: it takes %d bytes and a batch may have %d", llm.ErrInvalidRequest, len(line), r.MaxBytes)
+	if err == nil && len(line) > r.maxBytes {
+		err = fmt.Errorf("%w: it takes %d bytes and a batch may have %d", llm.ErrInvalidRequest, len(line), r.maxBytes)
 	}
-	if err != nil {
+	switch f := &r.file; {
+	case err != nil:
 		return r.give(id, w, Result{Err: err})
+	case len(f.ids) >= r.maxRows || f.lines.Len()+len(line) > r.maxBytes:
+		f.full = true
+		r.queue = slices.Insert(r.queue, 0, id)
+	default:
+		f.lines.Write(line)
+		f.ids = append(f.ids, id)
 	}
-	r.file.add(id, line, r.MaxRequests, r.MaxBytes)
 	return nil
 }
 
 // submit makes a batch of the file.
 func (r *run) submit(ctx context.Context) error {
 	b := &batch{nonce: nonce(), rows: r.file.ids}
-	if err := r.journal.intend(b); err != nil {
+	if err := r.journal.note(b, event{Event: eventIntent}); err != nil {
 		return err
 	}
 	input, err := r.Client.UploadBatchFile(ctx, "refract-"+b.nonce+".jsonl", r.file.lines.Bytes())
@@ -190,8 +172,8 @@ func (r *run) submit(ctx context.Context) error {
 			return err
 		}
 		r.queue = append(slices.Clone(b.rows), r.queue...)
-		r.file.next()
-		return r.journal.dropped(b)
+		r.file.clear()
+		return r.journal.note(b, event{Event: eventDropped})
 	}
 	if err := r.journal.uploaded(b, input); err != nil {
 		return err
@@ -203,7 +185,7 @@ func (r *run) submit(ctx context.Context) error {
 		}
 		r.enter(w, b)
 	}
-	r.file.next()
+	r.file.clear()
 	return r.create(ctx, b)
 }
 
@@ -220,13 +202,13 @@ func (r *run) create(ctx context.Context, b *batch) error {
 	switch {
 	case err == nil:
 		r.succeeded(&r.submits)
-		return r.journal.created(b, got.ID)
+		return r.journal.note(b, event{Event: eventCreated, ID: got.ID})
 	case ctx.Err() != nil:
 		return err
 	case llm.MayHaveActed(err):
 		b.unsure, b.tried = true, time.Now()
 	case !passing(err):
-		if err := r.journal.dropped(b); err != nil {
+		if err := r.journal.note(b, event{Event: eventDropped}); err != nil {
 			return err
 		}
 		return err
@@ -298,7 +280,7 @@ func (r *run) find(ctx context.Context, unsure []*batch) error {
 		}
 		// The newest come first in the list. More than one are the fruit of
 		// an attempt that took effect very late.
-		if err := r.journal.created(b, all[len(all)-1].ID); err != nil {
+		if err := r.journal.note(b, event{Event: eventCreated, ID: all[len(all)-1].ID}); err != nil {
 			return err
 		}
 		r.succeeded(&r.submits)
@@ -317,7 +299,7 @@ func (r *run) find(ctx context.Context, unsure []*batch) error {
 // drop gives up a batch that does not exist at the server.
 func (r *run) drop(_ context.Context, b *batch) error {
 	r.free(b)
-	return r.journal.dropped(b)
+	return r.journal.note(b, event{Event: eventDropped})
 }
 
 // free takes all rows out of a batch, to be submitted again.

@@ -3,9 +3,11 @@ package diversify
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/report"
 )
 
 // Counts checks the answers of segments that exist, and counts the verdicts.
@@ -192,4 +194,65 @@ func pick(from map[string]*Count, names []string) []Count {
 		}
 	}
 	return out
+}
+
+// Table shows the counts to people, with the examples below. people says that
+// the answers are references that people wrote, as AddReferences counts them.
+func (n *Counts) Table(people bool) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{
+		{Name: "kind"},
+		{Name: "name"},
+		{Name: "answers", Kind: report.KindInt},
+		{Name: "share", Kind: report.KindFloat, Digits: 4},
+		{Name: "segments", Kind: report.KindInt},
+		{Name: "segment_share", Header: "of segments", Kind: report.KindFloat, Digits: 4},
+		{Name: "examples", Hide: true},
+	}}
+	what := "variants"
+	if people {
+		what = "references after the first one"
+	}
+	t.Note("%d segments, %d references, %d %s; segments without any: %d", n.Segments, n.References, n.Answers, what, n.Without)
+	caught, of := n.FalseAlarms()
+	switch with := n.Segments - n.Without; {
+	case people && of > 0:
+		t.Note("false alarms, copies and duplicates left out: %d of %d (%.2f %%)", caught, of, 100*float64(caught)/float64(of))
+	case !people && with > 0:
+		t.Note("accepted of a segment: %d at least, %.2f on average", n.Fewest, float64(n.Accepted)/float64(with))
+	}
+	t.Note("checks: %s", n.checker.Signature())
+	add := func(kind string, c *Count, show func(*Example) string) {
+		var examples []string
+		for i := range c.Examples {
+			line := c.Examples[i].Where + ": " + show(&c.Examples[i])
+			examples = append(examples, line)
+			t.Note("%s: %s", c.Name, line)
+		}
+		all := report.Null()
+		if n.examples > 0 {
+			all = report.String(strings.Join(examples, "\n"))
+		}
+		t.Add(kind, c.Name, c.Answers, float64(c.Answers)/float64(n.Answers), c.Segments, float64(c.Segments)/float64(n.Segments), all)
+	}
+	for _, c := range n.Verdicts() {
+		add("verdict", &c, func(x *Example) string {
+			if x.Detail == "" { // of a verdict that no check gives
+				return shorten(x.Text)
+			}
+			return x.Detail + ": " + shorten(x.Text)
+		})
+	}
+	for _, c := range n.Steps() {
+		add("cleaning", &c, func(x *Example) string { return shorten(x.Raw) + " became " + shorten(x.Text) })
+	}
+	return t
+}
+
+// shorten quotes the two ends of a text.
+func shorten(s string) string {
+	const most = 100
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most/2]) + " … " + string(r[len(r)-most/2:])
+	}
+	return "“" + report.Visible(s) + "”"
 }

@@ -179,11 +179,19 @@ func (t *NamedTable) Note(format string, args ...any) {
 // Write shows the table in a format, its coverage as the first note. Wide shows
 // all columns of a table for people, however wide that is.
 func (t *NamedTable) Write(w io.Writer, f Format, wide bool) error {
-	notes := t.Notes
-	if t.Coverage != "" {
-		notes = append([]string{t.Coverage}, notes...)
+	return t.write(w, f, Options{Wide: wide})
+}
+
+// WriteTitled shows the table to people, below its title.
+func (t *NamedTable) WriteTitled(w io.Writer) error {
+	return t.write(w, Table, Options{Title: t.Title})
+}
+
+func (t *NamedTable) write(w io.Writer, f Format, opts Options) error {
+	if opts.Notes = t.Notes; t.Coverage != "" {
+		opts.Notes = append([]string{t.Coverage}, t.Notes...)
 	}
-	out, err := NewWriter(w, f, t.Columns, Options{Notes: notes, Wide: wide})
+	out, err := NewWriter(w, f, t.Columns, opts)
 	if err != nil {
 		return err
 	}

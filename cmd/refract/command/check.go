@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -106,15 +107,14 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			}
 		}
 	}
-	if counts.Answers == 0 {
-		return k.nothingToCheck()
+	switch {
+	case counts.Answers == 0 && k.human:
+		return errors.New("no segment has a second reference; --human compares the references that people wrote: " +
+			"name them with --reference, or give several --ref files")
+	case counts.Answers == 0:
+		return errors.New("the dataset has no variant to check; name expanded references with --references")
+	case k.result.path == "-":
+		return k.table.whole(e.stderr, counts.Table(k.human))
 	}
-	if k.result.path == "-" {
-		return k.writeCounts(e.stderr, c.Signature(), counts)
-	}
-	table, err := e.create("")
-	if err != nil {
-		return err
-	}
-	return k.writeCounts(table, c.Signature(), counts)
+	return k.table.show(e, counts.Table(k.human))
 }

@@ -52,9 +52,6 @@ Texts, systems, answers and judgements are the authors' own: they show how the
 program works, not that the method does.
 
 `, sum.Segments, sum.Cached, sum.Rejected, sum.Resampled)
-	if err := e.demoScores(ctx, dataset.InMemory(segments)); err != nil {
-		return err
-	}
 	if err := e.demoComparison(ctx, dataset.InMemory(segments)); err != nil {
 		return err
 	}
@@ -73,62 +70,8 @@ Go on with your own data:
   refract compare mtme:DIR/wmt22/zh-en --references div-ref:FILE
 `
 
-// demoScores shows the systems' scores with one reference and with all.
-func (e *env) demoScores(ctx context.Context, ds refract.Dataset) error {
-	ms, err := (&settingFlags{}).parseMetrics(ctx, e)
-	if err != nil {
-		return err
-	}
-	settings, err := cross(ms, aggregators("single", "max"), false, scoresNative)
-	if err != nil {
-		return err
-	}
-	eng, err := refract.NewEngine(settings, refract.Options{Scope: refract.Averaged})
-	if err != nil {
-		return err
-	}
-	acc := eng.Systems()
-	human := map[string][]float64{}
-	err = eng.Run(ctx, ds, func(s *refract.SegmentScores) error {
-		for _, j := range s.Segment.Judgements {
-			human[j.System] = append(human[j.System], j.Score)
-		}
-		return acc.Add(s)
-	})
-	if err != nil {
-		return err
-	}
-	columns := []report.Column{{Name: "system"}, {Name: "authors", Kind: report.KindFloat, Digits: 1}}
-	for _, set := range settings {
-		columns = append(columns, report.Column{Name: set.Metric.Info().Name + " " + set.Aggregator.Name(), Kind: report.KindFloat, Digits: 1})
-	}
-	w, err := report.NewWriter(e.stdout, report.Table, columns, report.Options{Title: "Mean scores: one reference (single) and the best of eleven (max)"})
-	if err != nil {
-		return err
-	}
-	scores := acc.Scores()
-	systems := len(scores) / len(settings)
-	for i := range systems {
-		sum := 0.0
-		for _, v := range human[scores[i].System] {
-			sum += v
-		}
-		row := []report.Value{report.String(scores[i].System), report.Float(sum / float64(len(human[scores[i].System])))}
-		for k := range settings {
-			row = append(row, report.Float(scores[k*systems+i].Value))
-		}
-		if err := w.Row(row...); err != nil {
-			return err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	_, err = io.WriteString(e.stdout, "\n")
-	return err
-}
-
-// demoComparison is 'refract compare' on the sample.
+// demoComparison shows the systems' scores with one reference and with all, and
+// then what 'refract compare' shows.
 func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 	c := &comparer{output: output{format: report.Table}, significanceFlags: significanceFlags{what: settingsTable}}
 	c.judgementFlags = defaultJudgement()
@@ -136,17 +79,37 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 	if err != nil {
 		return err
 	}
-	p.Repeat = true
+	p.Repeat, p.Ranking = true, true
 	run := c.runner(e, nil, p)
 	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return ds, nil }
 	return run.show(ctx, func(res *experiment.Result) error {
-		out, err := e.create(c.path)
-		if err != nil {
+		if err := demoScores(&res.Rankings[0]).WriteTitled(e.stdout); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, "Agreement with the judgements, under four aggregations over references:")
-		return c.whole(out, c.view(p, res))
+		fmt.Fprintln(e.stdout, "\nAgreement with the judgements, under four aggregations over references:")
+		return c.whole(e.stdout, c.view(p, res))
 	})
+}
+
+func demoScores(r *experiment.Ranking) *report.NamedTable {
+	t := &report.NamedTable{Title: "Mean scores: one reference (single) and the best of eleven (max)"}
+	t.Columns = []report.Column{{Name: "system"}, {Name: r.Human, Kind: report.KindFloat, Digits: 1}}
+	shown := func(s experiment.SettingName) bool { return s.Aggregator == "single" || s.Aggregator == "max" }
+	for _, s := range r.Settings {
+		if shown(s) {
+			t.Columns = append(t.Columns, report.Column{Name: s.Metric + " " + s.Aggregator, Kind: report.KindFloat, Digits: 1})
+		}
+	}
+	for _, s := range r.Systems {
+		row := []any{s.Name, s.First.Score}
+		for i, p := range s.Under {
+			if shown(r.Settings[i]) {
+				row = append(row, p.Score)
+			}
+		}
+		t.Add(row...)
+	}
+	return t
 }
 
 // writeSample saves the sample's files.

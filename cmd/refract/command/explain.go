@@ -9,9 +9,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/audit"
-	"github.com/refract-eval/refract/report"
 )
 
 // explainFlags say what is shown of judges' reports.
@@ -91,13 +89,4 @@ func (g *explained) covered(most float64) error {
 		return fmt.Errorf("%w; --max-unparsed sets that share, and --reports FILE of 'refract score' shows the raw answers", err)
 	}
 	return nil
-}
-
-// trustTable shows in a report what became of judges' answers.
-func trustTable(t *analysis.Trust) *report.NamedTable {
-	out := &report.NamedTable{Name: "judges", Title: "How far judges can be trusted", Notes: audit.TrustNotes(), Columns: audit.TrustColumns(false)}
-	for _, r := range t.Rows() {
-		out.Rows = append(out.Rows, audit.TrustCells(&r))
-	}
-	return out
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
 	"github.com/refract-eval/refract/report/page"
@@ -132,7 +133,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 			e.note("the dataset has no human scores, so that the report shows scores alone")
 		}
 		if run.gather != nil {
-			rep.More = append(rep.More, trustTable(&run.gather.Trust))
+			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
 		}
 		doc, err := rep.Document(ctx)
 		if err != nil {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // defaultSeed is the one that sacreBLEU has.
@@ -58,15 +56,6 @@ func (s *settingFlags) addAggregators(specs string) ([]aggregate.Aggregator, err
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-// parseMetrics makes metrics that ask no model.
-func (s *settingFlags) parseMetrics(ctx context.Context, e *env) ([]metrics.Metric, error) {
-	return s.parse(func(spec string) (metrics.Metric, error) {
-		return e.registryWith(func(context.Context) (judge.Environment, error) {
-			return judge.Environment{}, usagef("--metric %q asks a model, which this command does not: store its scores with 'refract score --per cell -o matrix.parquet', and give it --matrix where it takes one", spec)
-		}).Parse(ctx, spec)
-	})
 }
 
 func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([]metrics.Metric, error) {

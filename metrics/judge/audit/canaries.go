@@ -185,21 +185,14 @@ func (s *Stand) String() string {
 // injection, and one for all of a judge's, with a line below that says what it
 // comes to.
 func WriteStands(w io.Writer, stands []Stand) error {
-	columns := []report.Column{{Name: "judge"}, {Name: "injection"}}
+	t := &report.NamedTable{Title: "Canaries", Columns: []report.Column{{Name: "judge"}, {Name: "injection"}}}
 	for _, name := range []string{"planted", "judged", "seen through", "fooled", "blind", "no score"} {
-		columns = append(columns, report.Column{Name: name, Kind: report.KindInt})
+		t.Columns = append(t.Columns, report.Column{Name: name, Kind: report.KindInt})
 	}
-	columns = append(columns, report.Column{Name: "mean gain", Kind: report.KindFloat, Digits: 3})
-	var notes []string
-	for i := range stands {
-		notes = append(notes, stands[i].String())
-	}
-	t, err := report.NewWriter(w, report.Table, columns, report.Options{Title: "Canaries", Notes: notes})
-	if err != nil {
-		return err
-	}
+	t.Columns = append(t.Columns, report.Column{Name: "mean gain", Kind: report.KindFloat, Digits: 3})
 	for i := range stands {
 		s := &stands[i]
+		t.Note("%s", s)
 		for _, kind := range append(guard.Kinds(), "all") {
 			c := s.Tally.Kind(kind)
 			if kind == "all" {
@@ -211,12 +204,8 @@ func WriteStands(w io.Writer, stands []Stand) error {
 			if g, ok := c.MeanGain(); ok {
 				gain = report.Float(g)
 			}
-			err := t.Row(report.String(s.Judge), report.String(kind), report.Int(c.Planted), report.Int(c.Judged()),
-				report.Int(c.SeenThrough), report.Int(c.Fooled), report.Int(c.Blind), report.Int(c.NoScore), gain)
-			if err != nil {
-				return err
-			}
+			t.Add(s.Judge, kind, c.Planted, c.Judged(), c.SeenThrough, c.Fooled, c.Blind, c.NoScore, gain)
 		}
 	}
-	return t.Close()
+	return t.WriteTitled(w)
 }

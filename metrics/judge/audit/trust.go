@@ -48,63 +48,50 @@ func errorsWith(code string) func(*analysis.TrustRow) int {
 	return func(r *analysis.TrustRow) int { return r.Problems[code].Errors }
 }
 
-// TrustNotes explain the columns of TrustColumns.
-func TrustNotes() []string {
-	return []string{
-		"absent: located in neither text (M3); expl.: quotes what is nowhere (M4); repeated: one error twice (G2); corr.: the correction already stands there (G1);",
-		"count≠, total≠: what is stated is not what is listed; flagged: suspicious texts",
+// TrustTable shows what became of the answers of a judge, or of all where
+// metric is "", and what the checks found in them.
+func TrustTable(t *analysis.Trust, metric string) *report.NamedTable {
+	out := &report.NamedTable{
+		Name: "judges", Title: "How far judges can be trusted",
+		Notes: []string{
+			"absent: located in neither text (M3); expl.: quotes what is nowhere (M4); repeated: one error twice (G2); corr.: the correction already stands there (G1);",
+			"count≠, total≠: what is stated is not what is listed; flagged: suspicious texts",
+		},
+		Columns: []report.Column{{Name: "metric", Hide: metric != ""}, {Name: "system"}},
 	}
-}
-
-// TrustColumns are the columns of a table that shows what became of judges'
-// answers and what the checks found in them. hideMetric leaves the metric to
-// the title where people read.
-func TrustColumns(hideMetric bool) []report.Column {
-	columns := []report.Column{{Name: "metric", Hide: hideMetric}, {Name: "system"}}
+	if metric != "" {
+		out.Title = "Reports of " + metric
+	}
 	for _, c := range trustCounts {
-		columns = append(columns, report.Column{Name: c.name, Header: c.header, Kind: report.KindInt, Hide: c.hide})
+		out.Columns = append(out.Columns, report.Column{Name: c.name, Header: c.header, Kind: report.KindInt, Hide: c.hide})
 	}
-	return columns
-}
-
-// TrustCells is a row of that table.
-func TrustCells(r *analysis.TrustRow) []report.Value {
-	row := []report.Value{report.String(r.Metric), report.String(r.System)}
-	for _, c := range trustCounts {
-		row = append(row, report.Int(c.count(r)))
+	for _, r := range t.Rows() {
+		if metric != "" && r.Metric != metric {
+			continue
+		}
+		row := []any{r.Metric, r.System}
+		for _, c := range trustCounts {
+			row = append(row, c.count(&r))
+		}
+		out.Add(row...)
 	}
-	return row
+	return out
 }
 
 // WriteTrust writes a table for people of each metric.
 func WriteTrust(w io.Writer, t *analysis.Trust) error {
-	var table report.Writer
-	metric := ""
+	last := ""
 	for _, r := range t.Rows() {
-		if table == nil || r.Metric != metric {
-			if err := closeTable(table); err != nil {
-				return err
-			}
-			if _, err := fmt.Fprintln(w); err != nil {
-				return err
-			}
-			var err error
-			metric = r.Metric
-			opts := report.Options{Title: "Reports of " + metric, Notes: TrustNotes()}
-			if table, err = report.NewWriter(w, report.Table, TrustColumns(true), opts); err != nil {
-				return err
-			}
+		if r.Metric == last {
+			continue
 		}
-		if err := table.Row(TrustCells(&r)...); err != nil {
+		last = r.Metric
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+		if err := TrustTable(t, last).WriteTitled(w); err != nil {
 			return err
 		}
 	}
-	return closeTable(table)
-}
-
-func closeTable(t report.Writer) error {
-	if t == nil {
-		return nil
-	}
-	return t.Close()
+	return nil
 }

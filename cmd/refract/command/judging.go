@@ -223,6 +223,14 @@ func (j *judging) observe(ev judge.Event) {
 	}
 }
 
+// covered checks that enough of each judge's answers have a score.
+func (j *judgeFlags) covered(g *audit.Reports) error {
+	if err := g.Covered(j.maxUnparsed); err != nil {
+		return fmt.Errorf("%w; --max-unparsed sets that share, and --reports FILE of 'refract score' shows the raw answers", err)
+	}
+	return nil
+}
+
 // close ends the use of the metrics and of the cache.
 func (j *judging) close() {
 	if j == nil {

@@ -108,10 +108,9 @@ type planRun struct {
 	*experiment.Plan
 	e       *env
 	judging *judging
-	file    string     // that the plan is from; "" where flags make it
-	store   string     // folder for scores and statistics; "" for none
-	gather  *explained // nil where no judge scores
-	started bool
+	file    string         // that the plan is from; "" where flags make it
+	store   string         // folder for scores and statistics; "" for none
+	gather  *audit.Reports // what judges say; nil before the first segment
 	// also is told of every scored segment; may be nil.
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
 }
@@ -158,14 +157,10 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 }
 
 func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
-	if !r.started {
-		var err error
-		if r.gather, err = new(explainFlags).explain(r.e, eng); err != nil {
-			return err
-		}
-		r.started = true
+	if r.gather == nil {
+		r.gather = audit.NewReports(eng.Metrics(), 0)
 	}
-	if err := r.gather.add(s); err != nil || r.also == nil {
+	if err := r.gather.Add(s, nil); err != nil || r.also == nil {
 		return err
 	}
 	return r.also(dataset, eng, s)
@@ -183,7 +178,6 @@ func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error)
 func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) error) error {
 	r.e.collectAt(100) // a higher target would let garbage be most of the memory
 	r.Options = r.judging.options(r.Options)
-	var err error
 	if r.store != "" {
 		store, err := experiment.OpenStore(ctx, r.store, r.Warn)
 		if err != nil {
@@ -215,10 +209,10 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 			return err
 		}
 	}
-	if failed != nil {
-		return failed
+	if failed != nil || r.gather == nil {
+		return err
 	}
-	return r.gather.covered(r.judging.maxUnparsed)
+	return r.judging.covered(r.gather)
 }
 
 // inFile makes a fault of a spec one of the file that has it, and not of the

@@ -108,7 +108,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	case (r.path == "" || r.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
 	case r.dryRun && r.experiment == "":
-		s := &scorer{input: r.input, settingFlags: r.settingFlags, judgeFlags: r.judgeFlags, output: r.output, per: "system", system: "auto"}
+		s := &scorer{input: r.input, settingFlags: r.settingFlags, judgeFlags: r.judgeFlags, scoreView: scoreView{output: r.output, per: "system"}, system: "auto"}
 		return s.run(ctx, e, args)
 	}
 	run, shown, err := r.planned(e, flags, args)
@@ -132,7 +132,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		} else {
 			e.note("the dataset has no human scores, so that the report shows scores alone")
 		}
-		if run.gather != nil {
+		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
 		}
 		doc, err := rep.Document(ctx)

@@ -2,20 +2,17 @@ package command
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"io"
 	"path/filepath"
-	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge/audit"
-	"github.com/refract-eval/refract/report"
 )
 
 // scorer is one run of refract score.
@@ -23,17 +20,18 @@ type scorer struct {
 	input
 	settingFlags
 	judgeFlags
-	explainFlags
-	output
-	per      string
+	scoreView
 	system   string
 	canaries int
-	coverage float64 // of intervals; 0 for none
-	set      string  // name of the set of references, for rows that are written as they come
+	reports  string
+	html     string
+	worst    int
 
-	judging *judging        // nil where no metric asks a model
-	pool    *audit.Canaries // nil without --canaries
-	gather  *explained      // what judges say; nil where there are none
+	judging  *judging
+	gather   *audit.Reports   // what judges say
+	pool     *audit.Canaries  // nil without --canaries
+	records  io.Writer        // nil without --reports
+	fragment *atomicfile.File // nil without --html
 
 	incomplete *refract.Incomplete // of a run that some metrics did not end
 }
@@ -71,15 +69,20 @@ beforehand to know it; of standard input and pipes there it is left out.`,
 	s.parquet = true
 	s.judgeFlags.register(cmd)
 	s.judgeFlags.registerDryRun(cmd)
-	s.explainFlags.register(cmd)
-	cmd.Flags().IntVar(&s.canaries, "canaries", 0, "plant so many known-bad outputs with injections, and tell which a judge saw through")
-	atLeast(cmd, 0, "canaries")
-	cmd.Flags().StringVar(&s.per, "per", "system", "segment, system or cell")
-	cmd.Flags().StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
-	cmd.Flags().Float64Var(&s.coverage, "confidence", 0, "intervals of the scores of systems, as sacreBLEU has them; 0.95 without a value")
-	cmd.Flags().Lookup("confidence").NoOptDefVal = "0.95"
-	complete(cmd, "per", "segment", "system", "cell")
-	complete(cmd, "system", "auto", "corpus", "average")
+	f := cmd.Flags()
+	f.StringVar(&s.reports, "reports", "", "file for every report of a judge, as JSON Lines")
+	f.StringVar(&s.html, "html", "", "file for the worst segments, as a fragment of HTML")
+	f.IntVar(&s.worst, "worst", 3, "how many of the worst segments of each judge are shown with their errors")
+	grouped(cmd, resultFlags, "reports")
+	f.IntVar(&s.canaries, "canaries", 0, "plant so many known-bad outputs with injections, and tell which a judge saw through")
+	atLeast(cmd, 0, "worst", "canaries")
+	f.StringVar(&s.per, "per", "system", "segment, system or cell")
+	oneOf(cmd, "per", "segment", "system", "cell")
+	f.StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
+	oneOf(cmd, "system", "auto", "corpus", "average")
+	f.Float64Var(&s.confidence, "confidence", 0, "intervals of the scores of systems, as sacreBLEU has them; 0.95 without a value")
+	f.Lookup("confidence").NoOptDefVal = "0.95"
+	isShare(cmd, "confidence")
 	grouped(cmd, taskFlags, "per", "system", "confidence")
 	return cmd
 }
@@ -101,25 +104,8 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	scope, ok := map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}[s.system]
-	if !ok {
-		return usagef("--system %q: want auto, corpus or average", s.system)
-	}
-	var do func(context.Context, *env, refract.Dataset, []refract.Setting, *atomicfile.File) error
-	switch s.per {
-	case "system":
-		do = func(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
-			return s.perSystem(ctx, e, ds, settings, scope, out)
-		}
-	case "segment":
-		do = s.perSegment
-	case "cell":
-		do = s.perCell
-	default:
-		return usagef("--per %q: want segment, system or cell", s.per)
-	}
-	if s.coverage != 0 && (!(s.coverage > 0 && s.coverage < 1) || s.per != "system") {
-		return usagef("--confidence %v: want a share between 0 and 1, and --per system", s.coverage)
+	if s.confidence != 0 && s.per != "system" {
+		return usagef("--confidence gives intervals of the scores of systems: leave it out, or take --per system")
 	}
 	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
@@ -131,16 +117,32 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.dryRun {
 		return s.foresee(ctx, e, withSystems{ds}, ms)
 	}
+	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
+	if s.per == "system" {
+		o.Scope = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}[s.system]
+	}
+	eng, err := refract.NewEngine(settings, s.judging.options(o))
+	if err != nil {
+		return usagef("%w", err)
+	}
 	out, err := e.create(s.path)
 	if err != nil {
 		return err
 	}
+	set := ""
 	if s.per != "system" {
-		if s.set, err = identify(ctx, ds); err != nil {
+		if set, err = identify(ctx, ds); err != nil {
 			return err
 		}
 	}
-	if err := do(ctx, e, withSystems{ds}, settings, out); err != nil {
+	to, err := s.sink(eng, out, set, e.verbose)
+	if err != nil {
+		return err
+	}
+	if err := s.runEngine(ctx, e, eng, withSystems{ds}, set, to.add); err != nil {
+		return err
+	}
+	if err := to.end(ctx); err != nil {
 		return err
 	}
 	if err := s.explainTo(ctx, e, out); err != nil {
@@ -152,7 +154,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.incomplete != nil {
 		return s.incomplete
 	}
-	return s.gather.covered(s.maxUnparsed)
+	return s.covered(s.gather)
 }
 
 // settings crosses metrics and aggregators. Without any aggregator asked for
@@ -172,154 +174,49 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	return out, nil
 }
 
-// engine makes the engine of a run.
-func (s *scorer) engine(settings []refract.Setting, scope refract.Scope, policy aggregate.Policy) (*refract.Engine, error) {
-	o := s.judging.options(refract.Options{Scope: scope, Missing: policy, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"})
-	eng, err := refract.NewEngine(settings, o)
-	if err != nil {
-		return nil, usagef("%w", err)
+// identify names the set of references of a dataset by a pass over it. It is
+// for rows that are written before the last segment is read; of a dataset that
+// can be read only once there is no name.
+func identify(ctx context.Context, ds refract.Dataset) (string, error) {
+	if !dataset.Rereadable(ds) {
+		return "", nil
 	}
-	return eng, nil
+	id := refract.NewIdentity()
+	for s, err := range ds.Segments(ctx) {
+		if err != nil {
+			return "", err
+		}
+		id.Add(s)
+	}
+	return id.Name(), ctx.Err()
 }
 
-func (s *scorer) perSystem(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, scope refract.Scope, out *atomicfile.File) error {
-	eng, err := s.engine(settings, scope, s.missing)
-	if err != nil {
+// runEngine scores a dataset, and gathers what judges say on the way. Where some
+// metrics fail and others go on, the command writes what it has, and ends with
+// s.incomplete. The references must be the set that identify saw.
+func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, set string, write func(*refract.SegmentScores) error) error {
+	if err := s.listen(e, eng); err != nil {
 		return err
 	}
-	acc := eng.Systems()
-	if s.coverage > 0 {
-		acc.Keep()
-	}
-	if err := s.runEngine(ctx, e, eng, ds, acc.Add); err != nil {
-		return err
-	}
-	t := newSystemScores(acc, settings)
-	t.verbose = e.verbose
-	if s.coverage > 0 {
-		if err := t.resample(ctx, s.coverage); err != nil {
+	defer s.judging.answered()
+	id := refract.NewIdentity()
+	err := eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
+		if err := s.gather.Add(seg, s.records); err != nil {
 			return err
 		}
-	}
-	return t.write(&s.output, out)
-}
-
-func aggregateValue(s refract.Setting) report.Value { return report.StringOrNull(aggregateName(s)) }
-
-// notes are the lines below a table.
-type notes struct {
-	lines []string
-	seen  map[string]bool
-}
-
-func newNotes() *notes { return &notes{seen: map[string]bool{}} }
-
-func (n *notes) add(line string) {
-	if !n.seen[line] {
-		n.seen[line] = true
-		n.lines = append(n.lines, line)
-	}
-}
-
-func segmentColumns() []report.Column {
-	return []report.Column{
-		{Name: "id"},
-		{Name: "system"},
-		{Name: "metric"},
-		{Name: "aggregate"},
-		{Name: "references", Header: "refs", Kind: report.KindInt},
-		{Name: "score", Kind: report.KindFloat, Digits: 4},
-		{Name: "status"},
-		{Name: "missing_references", Header: "missing refs", Kind: report.KindInt},
-		{Name: "signature", Hide: true},
-	}
-}
-
-func (s *scorer) perSegment(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
-	w, err := s.table(out, segmentColumns(), report.Options{})
-	if err != nil {
-		return err
-	}
-	eng, err := s.engine(settings, refract.Averaged, s.missing)
-	if err != nil {
-		return err
-	}
-	rows := newSegmentRows(w, eng, s.set)
-	if err := s.scoreSet(ctx, e, eng, ds, rows.write); err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-// segmentRows writes one row per hypothesis and setting of each segment.
-type segmentRows struct {
-	w          report.Writer
-	settings   []refract.Setting
-	names      []string // of the metrics
-	reducer    *refract.Reducer
-	set        string
-	signatures []map[int]string // by number of references
-}
-
-func newSegmentRows(w report.Writer, eng *refract.Engine, set string) *segmentRows {
-	rows := &segmentRows{w: w, settings: eng.Settings(), reducer: eng.Reducer(), set: set}
-	for _, set := range rows.settings {
-		rows.names = append(rows.names, set.Metric.Info().Name)
-		rows.signatures = append(rows.signatures, map[int]string{})
-	}
-	return rows
-}
-
-func (r *segmentRows) write(s *refract.SegmentScores) error {
-	for k, set := range r.settings {
-		agg := aggregateValue(set)
-		for h := range s.Segment.Hypotheses {
-			red, err := r.reducer.Reduce(s, k, h)
-			if err != nil {
-				return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, s.Segment.Hypotheses[h].System, err)
-			}
-			score := report.Null()
-			if red.Status == metrics.Scored {
-				score = report.Float(red.Value)
-			}
-			err = r.w.Row(report.String(s.Segment.ID), report.String(s.Segment.Hypotheses[h].System), report.String(r.names[k]), agg,
-				report.Int(red.References), score, report.String(red.Status.String()), report.Int(red.Missing), report.String(r.signature(k, red.References)))
-			if err != nil {
-				return err
-			}
+		if s.pool != nil {
+			s.pool.Add(seg.Segment)
 		}
+		if set != "" {
+			id.Add(seg.Segment)
+		}
+		return write(seg)
+	})
+	if err != nil && !errors.As(err, &s.incomplete) {
+		return err
+	}
+	if set != "" && set != id.Name() {
+		return errors.New("the references have changed while they were read; score again")
 	}
 	return nil
-}
-
-func (r *segmentRows) signature(k, references int) string {
-	sig, ok := r.signatures[k][references]
-	if !ok {
-		sig = refract.SettingSignature(r.settings[k], metrics.Sentence, strconv.Itoa(references), r.set).String()
-		r.signatures[k][references] = sig
-	}
-	return sig
-}
-
-// perCell writes the matrix: through the table writer for a format that was
-// asked for, else as the file's name says.
-func (s *scorer) perCell(ctx context.Context, e *env, ds refract.Dataset, settings []refract.Setting, out *atomicfile.File) error {
-	eng, err := s.engine(settings, refract.Averaged, aggregate.Exclude)
-	if err != nil {
-		return err
-	}
-	w, err := s.matrixWriter(out)
-	if err != nil {
-		return err
-	}
-	native := slices.ContainsFunc(settings, func(set refract.Setting) bool { return set.Aggregator.Native() })
-	var infos []matrix.Info
-	for _, m := range eng.Metrics() {
-		infos = append(infos, matrix.InfoOf(m, native, s.set))
-	}
-	err = s.scoreSet(ctx, e, eng, ds, func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) })
-	if err != nil {
-		return err
-	}
-	return w.Close()
 }

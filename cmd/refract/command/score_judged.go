@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"io"
 	"path/filepath"
 
@@ -13,44 +12,38 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// runEngine scores a dataset, and gathers what judges say on the way. Where some
-// metrics fail and others go on, the command writes what it has, and ends with
-// s.incomplete.
-func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, write func(*refract.SegmentScores) error) error {
-	var err error
-	if s.gather, err = s.explain(e, eng); err != nil {
-		return err
+// listen makes what gathers the judges' reports of a run.
+func (s *scorer) listen(e *env, eng *refract.Engine) error {
+	s.gather = audit.NewReports(eng.Metrics(), s.worst)
+	judges := s.gather.Metrics()
+	switch {
+	case len(judges) == 0 && s.canaries > 0:
+		return usagef("--canaries are for metrics that ask a model, and none of these does ('refract judges' lists some)")
+	case len(judges) == 0 && (s.reports != "" || s.html != ""):
+		return usagef("--reports and --html are for metrics that explain themselves, and none of these does ('refract judges' lists some)")
+	case s.canaries > 0:
+		s.pool = audit.NewCanaries(judges, s.canaries, defaultSeed)
 	}
-	if s.canaries > 0 {
-		if s.gather == nil {
-			return usagef("--canaries are for metrics that ask a model, and none of these does ('refract judges' lists some)")
-		}
-		s.pool = audit.NewCanaries(s.gather.Metrics(), s.canaries, defaultSeed)
-	}
-	defer s.judging.answered()
-	err = eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
-		if err := s.gather.add(seg); err != nil {
+	if s.reports != "" {
+		records, err := e.create(s.reports)
+		if err != nil {
 			return err
 		}
-		if s.pool != nil {
-			s.pool.Add(seg.Segment)
-		}
-		return write(seg)
-	})
-	if errors.As(err, &s.incomplete) {
+		s.records = records
+	}
+	if s.html == "" {
 		return nil
 	}
+	var err error
+	s.fragment, err = e.create(s.html)
 	return err
 }
 
 // explainTo shows, after the scores, what judges say: beside a table for
 // people, else where notes go.
 func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) error {
-	if s.gather == nil {
-		return nil
-	}
-	if s.gather.fragment != nil {
-		if err := s.gather.WriteHTML(s.gather.fragment); err != nil {
+	if s.fragment != nil {
+		if err := s.gather.WriteHTML(s.fragment); err != nil {
 			return err
 		}
 	}
@@ -65,7 +58,11 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 	if err := audit.WriteTrust(w, &s.gather.Trust); err != nil {
 		return err
 	}
-	s.gather.warn(e)
+	for k, m := range s.gather.Metrics() {
+		if n := s.gather.WithoutSource(k); n > 0 {
+			e.warn("%s: %s without a source, which it needs: their scores are missing", m.Info().Name, english.Thousands(n, "segment"))
+		}
+	}
 	if n := s.gather.Unneeded; n > 0 {
 		e.note("%s of references left out, as they could not change a score", english.Thousands(n, "call"))
 	}

@@ -26,13 +26,8 @@ type systemScores struct {
 	verbose    bool
 }
 
-func newSystemScores(acc *refract.Systems, settings []refract.Setting) *systemScores {
-	return &systemScores{acc: acc, settings: settings, scores: acc.Scores()}
-}
-
 // resample finds the intervals of all scores.
-func (t *systemScores) resample(ctx context.Context, confidence float64) error {
-	t.confidence = confidence
+func (t *systemScores) resample(ctx context.Context) error {
 	t.intervals = make([]significance.CorpusInterval, len(t.scores))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -42,7 +37,7 @@ func (t *systemScores) resample(ctx context.Context, confidence float64) error {
 		}
 		group.Go(func() (err error) {
 			rows, value := t.acc.Samples(&t.scores[i])
-			t.intervals[i], err = significance.Corpus(ctx, rows, value, confidence)
+			t.intervals[i], err = significance.Corpus(ctx, rows, value, t.confidence)
 			return err
 		})
 	}
@@ -65,21 +60,17 @@ func (t *systemScores) write(o *output, out io.Writer) error {
 }
 
 func (t *systemScores) forPrograms(o *output, out io.Writer) error {
-	columns := []report.Column{
+	table := &report.NamedTable{Columns: []report.Column{
 		{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
 		{Name: "references", Kind: report.KindInt}, {Name: "score", Kind: report.KindFloat}, {Name: "status"},
 		{Name: "segments", Kind: report.KindInt}, {Name: "missing", Kind: report.KindInt}, {Name: "missing_references", Kind: report.KindInt},
 		{Name: "method"}, {Name: "signature"},
-	}
+	}}
 	if t.intervals != nil {
-		columns = append(columns, report.Column{Name: "ci", Kind: report.KindInterval}, report.Column{Name: "ci_mean", Kind: report.KindFloat})
+		table.Columns = append(table.Columns, report.Column{Name: "ci", Kind: report.KindInterval}, report.Column{Name: "ci_mean", Kind: report.KindFloat})
 	}
 	if t.verbose {
-		columns = append(columns, report.Column{Name: "detail"})
-	}
-	w, err := o.table(out, columns, report.Options{})
-	if err != nil {
-		return err
+		table.Columns = append(table.Columns, report.Column{Name: "detail"})
 	}
 	for i := range t.scores {
 		sc := &t.scores[i]
@@ -88,23 +79,19 @@ func (t *systemScores) forPrograms(o *output, out io.Writer) error {
 		if sc.Pooled {
 			method = "corpus"
 		}
-		row := []report.Value{
-			report.Null(), report.String(sc.System), report.String(set.Metric.Info().Name), aggregateValue(set),
-			report.Int(sc.MaxReferences), scoreValue(sc), report.String(sc.Status.String()),
-			report.Int(sc.Segments), report.Int(sc.Missing), report.Int(sc.MissingReferences),
-			report.String(method), report.String(t.acc.Signature(sc).String()),
+		row := []any{
+			nil, sc.System, set.Metric.Info().Name, aggregateValue(set), sc.MaxReferences, scoreValue(sc), sc.Status.String(),
+			sc.Segments, sc.Missing, sc.MissingReferences, method, t.acc.Signature(sc).String(),
 		}
 		if t.intervals != nil {
-			row = append(row, t.bounds(i), report.Float(t.intervals[i].Mean))
+			row = append(row, t.bounds(i), t.intervals[i].Mean)
 		}
 		if t.verbose {
 			row = append(row, report.StringOrNull(t.detail(sc)))
 		}
-		if err := w.Row(row...); err != nil {
-			return err
-		}
+		table.Add(row...)
 	}
-	return w.Close()
+	return o.whole(out, table)
 }
 
 func scoreValue(sc *refract.SystemScore) report.Value {
@@ -137,7 +124,7 @@ func (t *systemScores) forPeople(o *output, out io.Writer) error {
 		width = max(width, len(t.scores[i].System))
 	}
 	for from := 0; from < len(t.settings); {
-		columns, used, to := []report.Column{first}, width, from
+		table, used, to := &report.NamedTable{Columns: []report.Column{first}}, width, from
 		for ; to < len(t.settings); to++ {
 			add := t.columns(to, systems)
 			for _, c := range add {
@@ -146,23 +133,10 @@ func (t *systemScores) forPeople(o *output, out io.Writer) error {
 			if o.format == report.Table && !o.wide && to > from && used > report.TableWidth {
 				break
 			}
-			columns = append(columns, add...)
-		}
-		var opts report.Options
-		if to == len(t.settings) {
-			opts.Notes = t.notes(systems)
-		}
-		if from > 0 {
-			if _, err := io.WriteString(out, "\n"); err != nil {
-				return err
-			}
-		}
-		w, err := o.table(out, columns, opts)
-		if err != nil {
-			return err
+			table.Columns = append(table.Columns, add...)
 		}
 		for i := range systems {
-			row := []report.Value{report.String(t.scores[i].System)}
+			row := []any{t.scores[i].System}
 			for k := from; k < to; k++ {
 				sc := k*systems + i
 				row = append(row, scoreValue(&t.scores[sc]))
@@ -170,11 +144,17 @@ func (t *systemScores) forPeople(o *output, out io.Writer) error {
 					row = append(row, t.bounds(sc))
 				}
 			}
-			if err := w.Row(row...); err != nil {
+			table.Add(row...)
+		}
+		if to == len(t.settings) {
+			t.notes(table, systems)
+		}
+		if from > 0 {
+			if _, err := io.WriteString(out, "\n"); err != nil {
 				return err
 			}
 		}
-		if err := w.Close(); err != nil {
+		if err := o.whole(out, table); err != nil {
 			return err
 		}
 		from = to
@@ -200,51 +180,37 @@ func (t *systemScores) columns(setting, systems int) []report.Column {
 }
 
 // notes say what is missing, what scores are made of, and their signatures.
-func (t *systemScores) notes(systems int) []string {
-	n := newNotes()
+func (t *systemScores) notes(table *report.NamedTable, systems int) {
 	for i := range systems {
-		var names, parts []string // settings that lack the same
+		names := map[string][]string{} // of settings, by what they lack
+		for k, set := range t.settings {
+			lacks := lacking(&t.scores[k*systems+i])
+			names[lacks] = append(names[lacks], settingName(set))
+		}
 		for k := range t.settings {
-			if lacks := lacking(&t.scores[k*systems+i]); lacks != "" {
-				names = append(names, settingName(t.settings[k]))
-				parts = append(parts, lacks)
+			sc := &t.scores[k*systems+i]
+			lacks, of := lacking(sc), ""
+			if names := names[lacks]; len(names) < len(t.settings) {
+				of = " (" + strings.Join(names, ", ") + ")"
 			}
-		}
-		for k, lacks := range parts {
-			if k > 0 && lacks == parts[k-1] {
-				continue
-			}
-			of := []string{}
-			for j := range parts {
-				if parts[j] == lacks {
-					of = append(of, names[j])
-				}
-			}
-			what := ""
-			if len(of) < len(t.settings) {
-				what = " (" + strings.Join(of, ", ") + ")"
-			}
-			n.add(fmt.Sprintf("%s: %s%s", t.scores[i].System, lacks, what))
-		}
-	}
-	if t.verbose {
-		for i := range t.scores {
-			if sc := &t.scores[i]; t.detail(sc) != "" {
-				n.add(fmt.Sprintf("%s: %s|%s = %.1f %s", sc.System, t.settings[sc.Setting].Metric.Info().Name, t.acc.Signature(sc), sc.Value, t.detail(sc)))
+			if lacks != "" {
+				table.Note("%s: %s%s", sc.System, lacks, of)
 			}
 		}
 	}
 	corpus, average := false, false
 	for i := range t.scores {
-		if sc := &t.scores[i]; sc.OK {
-			corpus, average = corpus || sc.Pooled, average || !sc.Pooled
+		sc := &t.scores[i]
+		if detail := t.detail(sc); t.verbose && detail != "" {
+			table.Note("%s: %s|%s = %.1f %s", sc.System, t.settings[sc.Setting].Metric.Info().Name, t.acc.Signature(sc), sc.Value, detail)
 		}
+		corpus, average = corpus || sc.OK && sc.Pooled, average || sc.OK && !sc.Pooled
 	}
 	if corpus && average {
-		n.add("corpus scores and means over segments are different quantities: compare within a column")
+		table.Note("corpus scores and means over segments are different quantities: compare within a column")
 	}
 	if t.intervals != nil {
-		n.add(fmt.Sprintf("%g%% ci: as sacreBLEU has it, the mean of 1,000 resamples of segments (seed 12345) give or take half the range of the middle %[1]g%%", 100*t.confidence))
+		table.Note("%g%% ci: as sacreBLEU has it, the mean of 1,000 resamples of segments (seed 12345) give or take half the range of the middle %[1]g%%", 100*t.confidence)
 	}
 	for i := range t.scores {
 		if sc := &t.scores[i]; sc.OK {
@@ -252,10 +218,9 @@ func (t *systemScores) notes(systems int) []string {
 			if sc.Pooled {
 				kind = "corpus"
 			}
-			n.add(fmt.Sprintf("%s (%s): %s", settingName(t.settings[sc.Setting]), kind, t.acc.Signature(sc)))
+			table.Note("%s (%s): %s", settingName(t.settings[sc.Setting]), kind, t.acc.Signature(sc))
 		}
 	}
-	return n.lines
 }
 
 // lacking says what did not enter a score, and "" where all did.

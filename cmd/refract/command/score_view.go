@@ -1,0 +1,133 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
+)
+
+// scoreView is how scores are shown.
+type scoreView struct {
+	output
+	per        string  // system, segment or cell
+	confidence float64 // of the intervals of systems' scores; 0 for none
+}
+
+// sink takes in scored segments, and shows the rest at their end.
+type sink struct {
+	add func(*refract.SegmentScores) error
+	end func(context.Context) error
+}
+
+// sink is where the scores of an engine go. set names the references, for rows
+// that are written as they come.
+func (v *scoreView) sink(eng *refract.Engine, out io.Writer, set string, verbose bool) (*sink, error) {
+	switch v.per {
+	case "segment":
+		w, err := v.table(out, segmentColumns(), report.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return &sink{segmentRows(w, eng, set), func(context.Context) error { return w.Close() }}, nil
+	case "cell":
+		w, err := v.matrixWriter(out)
+		if err != nil {
+			return nil, err
+		}
+		native := slices.ContainsFunc(eng.Settings(), func(set refract.Setting) bool { return set.Aggregator.Native() })
+		var infos []matrix.Info
+		for _, m := range eng.Metrics() {
+			infos = append(infos, matrix.InfoOf(m, native, set))
+		}
+		add := func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) }
+		return &sink{add, func(context.Context) error { return w.Close() }}, nil
+	}
+	acc := eng.Systems()
+	if v.confidence > 0 {
+		acc.Keep()
+	}
+	return &sink{acc.Add, func(ctx context.Context) error {
+		t := &systemScores{acc: acc, settings: eng.Settings(), scores: acc.Scores(), confidence: v.confidence, verbose: verbose}
+		if v.confidence > 0 {
+			if err := t.resample(ctx); err != nil {
+				return err
+			}
+		}
+		return t.write(&v.output, out)
+	}}, nil
+}
+
+// matrixWriter writes cells as the format says that was asked for, or the
+// extension of the output.
+func (v *scoreView) matrixWriter(out io.Writer) (matrix.Writer, error) {
+	switch {
+	case filepath.Ext(v.path) == ".parquet":
+		if v.formatGiven {
+			return nil, usagef("-o %s is Parquet; leave --format out", v.path)
+		}
+		return matrix.NewParquetWriter(out), nil
+	case v.format == report.JSONLines:
+		return matrix.NewJSONLWriter(out), nil
+	}
+	w, err := v.table(out, matrix.TableColumns(), report.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return matrix.NewTableWriter(w), nil
+}
+
+func segmentColumns() []report.Column {
+	return []report.Column{
+		{Name: "id"},
+		{Name: "system"},
+		{Name: "metric"},
+		{Name: "aggregate"},
+		{Name: "references", Header: "refs", Kind: report.KindInt},
+		{Name: "score", Kind: report.KindFloat, Digits: 4},
+		{Name: "status"},
+		{Name: "missing_references", Header: "missing refs", Kind: report.KindInt},
+		{Name: "signature", Hide: true},
+	}
+}
+
+// segmentRows writes a row per hypothesis and setting of each segment.
+func segmentRows(w report.Writer, eng *refract.Engine, set string) func(*refract.SegmentScores) error {
+	type signed struct{ setting, references int }
+	settings, reducer, signatures := eng.Settings(), eng.Reducer(), map[signed]string{}
+	return func(s *refract.SegmentScores) error {
+		for k, of := range settings {
+			metric, aggregator := report.String(of.Metric.Info().Name), aggregateValue(of)
+			for h := range s.Segment.Hypotheses {
+				system := s.Segment.Hypotheses[h].System
+				red, err := reducer.Reduce(s, k, h)
+				if err != nil {
+					return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, system, err)
+				}
+				score := report.Null()
+				if red.Status == metrics.Scored {
+					score = report.Float(red.Value)
+				}
+				at := signed{k, red.References}
+				if signatures[at] == "" {
+					signatures[at] = refract.SettingSignature(of, metrics.Sentence, strconv.Itoa(red.References), set).String()
+				}
+				err = w.Row(report.String(s.Segment.ID), report.String(system), metric, aggregator, report.Int(red.References), score,
+					report.String(red.Status.String()), report.Int(red.Missing), report.String(signatures[at]))
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+}
+
+func aggregateValue(s refract.Setting) report.Value { return report.StringOrNull(aggregateName(s)) }

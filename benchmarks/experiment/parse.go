@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -19,70 +20,45 @@ import (
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
-// The defaults of a file.
-const (
-	defaultResamples      = 1000
-	defaultConfidence     = 0.95
-	defaultSeed           = 12345
-	defaultSeeds          = 20
-	defaultCurveResamples = 200
-)
-
 // file is the form of an experiment's file.
 type file struct {
-	Name         string         `yaml:"name"`
-	Datasets     []datasetEntry `yaml:"datasets"`
-	References   []setEntry     `yaml:"references"`
-	Metrics      []string       `yaml:"metrics"`
-	Aggregators  []string       `yaml:"aggregators"`
-	Missing      string         `yaml:"missing"`
-	Statistics   []statistic    `yaml:"statistics"`
-	Bootstrap    bootstrapEntry `yaml:"bootstrap"`
-	Significance testEntry      `yaml:"significance"`
-	Comparisons  []compareEntry `yaml:"comparisons"`
-	Curves       []curveEntry   `yaml:"curves"`
-	Analyses     *[]string      `yaml:"analyses"`
+	Name         string       `yaml:"name"`
+	Datasets     []Dataset    `yaml:"datasets"`
+	References   []setEntry   `yaml:"references"`
+	Metrics      []string     `yaml:"metrics"`
+	Aggregators  []string     `yaml:"aggregators"`
+	Missing      string       `yaml:"missing"`
+	Statistics   []statistic  `yaml:"statistics"`
+	Bootstrap    Bootstrap    `yaml:"bootstrap"`
+	Significance testEntry    `yaml:"significance"`
+	Comparisons  []Comparison `yaml:"comparisons"`
+	Curves       []curveEntry `yaml:"curves"`
+	Analyses     []string     `yaml:"analyses"`
 }
 
-type datasetEntry struct {
-	Name              string   `yaml:"name"`
-	Dataset           string   `yaml:"dataset"`
-	Reference         []string `yaml:"reference"`
-	Expansions        []string `yaml:"expansions"`
-	Human             string   `yaml:"human"`
-	IncludeReferences bool     `yaml:"include_references"`
-	AllowNoReference  bool     `yaml:"allow_no_reference"`
-	Matrix            string   `yaml:"matrix"`
-	Scores            []scores `yaml:"scores"`
-}
+// The analyses that a file may name.
+var analysisNames = []string{"prompts", "strata", "ranking"}
 
-// scores is a file of scores with the name of their metric.
-type scores struct {
-	Name string `yaml:"name"`
-	File string `yaml:"file"`
-}
+// defaultSeed is that of a Set, too.
+const defaultSeed = 12345
 
-type bootstrapEntry struct {
-	Resamples  *int     `yaml:"resamples"`
-	Confidence *float64 `yaml:"confidence"`
-	Seed       *uint64  `yaml:"seed"`
+// defaults returns the form with what a file need not say.
+func defaults() *file {
+	return &file{
+		References:   []setEntry{{Use: string(KindOriginal)}, {Use: string(KindAll)}},
+		Aggregators:  []string{"single", "max", "mean", "native"},
+		Missing:      aggregate.Exclude.String(),
+		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
+		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
+		Significance: testEntry{Resamples: 1000},
+		Analyses:     analysisNames,
+	}
 }
 
 type testEntry struct {
 	Method    string `yaml:"method"`
-	Resamples *int   `yaml:"resamples"`
+	Resamples int    `yaml:"resamples"`
 	Block     int    `yaml:"block"`
-}
-
-type compareEntry struct {
-	A settingEntry `yaml:"a"`
-	B settingEntry `yaml:"b"`
-}
-
-type settingEntry struct {
-	Metric     string `yaml:"metric"`
-	References string `yaml:"references"`
-	Aggregator string `yaml:"aggregator"`
 }
 
 type curveEntry struct {
@@ -104,17 +80,13 @@ type statistic struct {
 
 // UnmarshalYAML reads either form.
 func (s *statistic) UnmarshalYAML(node ast.Node) error {
-	if _, ok := node.(*ast.StringNode); ok {
-		return yaml.NodeToValue(node, &s.Statistic)
-	}
 	type plain statistic
-	return yaml.NodeToValue(node, (*plain)(s), yaml.Strict())
+	return eitherForm(node, &s.Statistic, (*plain)(s))
 }
 
 // setEntry is the name of a kind, or a mapping with one of the others.
 type setEntry struct {
 	Name    string       `yaml:"name"`
-	Kind    string       `yaml:"-"`
 	Use     string       `yaml:"use"`
 	First   int          `yaml:"first"`
 	Select  *selectEntry `yaml:"select"`
@@ -131,11 +103,16 @@ type selectEntry struct {
 
 // UnmarshalYAML reads either form.
 func (s *setEntry) UnmarshalYAML(node ast.Node) error {
-	if _, ok := node.(*ast.StringNode); ok {
-		return yaml.NodeToValue(node, &s.Use)
-	}
 	type plain setEntry
-	return yaml.NodeToValue(node, (*plain)(s), yaml.Strict())
+	return eitherForm(node, &s.Use, (*plain)(s))
+}
+
+// eitherForm reads a name, or a mapping.
+func eitherForm(node ast.Node, name *string, mapping any) error {
+	if _, ok := node.(*ast.StringNode); ok {
+		return yaml.NodeToValue(node, name)
+	}
+	return yaml.NodeToValue(node, mapping, yaml.Strict())
 }
 
 // names is one name or a list.
@@ -158,106 +135,110 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f file
-	if err := text.Decode(&f, "describe an experiment"); err != nil {
+	f := defaults()
+	if err := text.Decode(f, "describe an experiment"); err != nil {
 		return nil, err
 	}
-	e, err := f.experiment(path)
-	if err != nil {
-		return nil, text.At(err)
-	}
-	return e, nil
-}
-
-// experiment checks a file and fills in the defaults.
-func (f *file) experiment(path string) (*Plan, error) {
-	e := &Plan{Name: f.Name, Dir: filepath.Dir(path), Metrics: f.Metrics}
+	d := defaults()
+	f.References, f.Aggregators, f.Statistics = filled(f.References, d.References), filled(f.Aggregators, d.Aggregators), filled(f.Statistics, d.Statistics)
+	e := &Plan{Name: f.Name, Dir: filepath.Dir(path), Datasets: f.Datasets, Metrics: f.Metrics, Bootstrap: f.Bootstrap}
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
-	if len(e.Metrics) == 0 && !slices.ContainsFunc(f.Datasets, func(d datasetEntry) bool { return d.Matrix != "" || len(d.Scores) > 0 }) {
-		e.Metrics = []string{"bleu", "chrf"}
-	}
-	var err error
-	if e.Missing, err = aggregate.ParsePolicy(or(f.Missing, aggregate.Exclude.String())); err != nil {
-		return nil, yamlfile.Wrong("missing", "%w", err)
-	}
-	if len(f.Aggregators) == 0 {
-		f.Aggregators = []string{"single", "max", "mean", "native"}
-	}
-	if e.Aggregators, err = aggregators("aggregators", f.Aggregators); err != nil {
-		return nil, err
-	}
-	for _, step := range []func(*Plan) error{f.datasets, f.sets, f.statistics, f.bootstrap, f.significance, f.comparisons, f.curves, f.analyses} {
+	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.comparisons, f.curves, f.analyses} {
 		if err := step(e); err != nil {
-			return nil, err
+			return nil, text.At(err)
 		}
 	}
 	return e, nil
 }
 
-func or(s, def string) string {
-	if s == "" {
-		return def
+// filled is a list, or what stands for an empty one.
+func filled[T any](list, otherwise []T) []T {
+	if len(list) == 0 {
+		return otherwise
 	}
-	return s
+	return list
+}
+
+// at is the field of an element of a list.
+func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+
+// parsed parses the text of a field.
+func parsed[T any](field, text string, parse func(string) (T, error)) (T, error) {
+	v, err := parse(text)
+	if err != nil {
+		err = yamlfile.Wrong(field, "%w", err)
+	}
+	return v, err
+}
+
+// least wants a number of a field to be that large.
+func least(field string, n, want int) error {
+	if n < want {
+		return yamlfile.Wrong(field, "%d: want %d or more", n, want)
+	}
+	return nil
+}
+
+// scores says what is scored, and how scores of references become one.
+func (f *file) scores(e *Plan) (err error) {
+	if len(e.Metrics) == 0 && !slices.ContainsFunc(f.Datasets, func(d Dataset) bool { return d.Matrix != "" || len(d.Scores) > 0 }) {
+		e.Metrics = []string{"bleu", "chrf"}
+	}
+	if e.Missing, err = parsed("missing", f.Missing, aggregate.ParsePolicy); err != nil {
+		return err
+	}
+	e.Aggregators, err = aggregators("aggregators", f.Aggregators)
+	return err
 }
 
 func aggregators(field string, specs []string) ([]aggregate.Aggregator, error) {
 	var out []aggregate.Aggregator
 	for i, spec := range specs {
-		a, err := aggregate.Parse(spec)
+		a, err := parsed(at(field, i), spec, aggregate.Parse)
 		if err != nil {
-			return nil, yamlfile.Wrong(fmt.Sprintf("%s[%d]", field, i), "%w", err)
+			return nil, err
 		}
-		if slices.ContainsFunc(out, func(b aggregate.Aggregator) bool { return a.Name() == b.Name() }) {
-			return nil, yamlfile.Wrong(fmt.Sprintf("%s[%d]", field, i), "%s is given twice", a.Name())
+		if hasAggregator(out, a) {
+			return nil, yamlfile.Wrong(at(field, i), "%s is given twice", a.Name())
 		}
 		out = append(out, a)
 	}
 	return out, nil
 }
 
+func hasAggregator(all []aggregate.Aggregator, a aggregate.Aggregator) bool {
+	return slices.ContainsFunc(all, func(b aggregate.Aggregator) bool { return a.Name() == b.Name() })
+}
+
 func (f *file) datasets(e *Plan) error {
-	if len(f.Datasets) == 0 {
+	if len(e.Datasets) == 0 {
 		return yamlfile.Wrong("datasets", "there is none; name one with a dataset such as jsonl:FILE")
 	}
-	seen := map[string]bool{}
-	for i, d := range f.Datasets {
-		field := fmt.Sprintf("datasets[%d]", i)
-		if d.Dataset == "" {
+	seen := map[string]bool{pooledName: true}
+	for i := range e.Datasets {
+		d, field := &e.Datasets[i], at("datasets", i)
+		d.Name = cmp.Or(d.Name, d.Spec)
+		switch {
+		case d.Spec == "":
 			return yamlfile.Wrong(field, "no dataset; write such as dataset: jsonl:FILE")
+		case seen[d.Name]:
+			return yamlfile.Wrong(field+".name", "two datasets are named %q, or it is the name of their sum; give each a name", d.Name)
+		case len(d.References) > 0 && !strings.HasPrefix(d.Spec, "mtme:"):
+			return yamlfile.Wrong(field+".reference", "chooses among the named references of an mtme: dataset; %s has none", d.Spec)
 		}
-		name := or(d.Name, d.Dataset)
-		if seen[name] || name == pooledName {
-			return yamlfile.Wrong(field+".name", "two datasets are named %q, or it is the name of their sum; give each a name", name)
+		seen[d.Name] = true
+		if k := slices.IndexFunc(d.Scores, func(s ScoreFile) bool { return s.Name == "" || s.Path == "" }); k >= 0 {
+			return yamlfile.Wrong(at(field+".scores", k), "write the name of a metric and a file, such as {name: mine, file: mine.tsv}")
 		}
-		seen[name] = true
-		if len(d.Reference) > 0 && !strings.HasPrefix(d.Dataset, "mtme:") {
-			return yamlfile.Wrong(field+".reference", "chooses among the named references of an mtme: dataset; %s has none", d.Dataset)
-		}
-		out := Dataset{
-			Name: name, Spec: d.Dataset, References: d.Reference, Expansions: d.Expansions, Human: d.Human,
-			IncludeReferences: d.IncludeReferences, AllowNoReference: d.AllowNoReference, Matrix: d.Matrix,
-		}
-		for k, s := range d.Scores {
-			if s.Name == "" || s.File == "" {
-				return yamlfile.Wrong(fmt.Sprintf("%s.scores[%d]", field, k), "write the name of a metric and a file, such as {name: mine, file: mine.tsv}")
-			}
-			out.Scores = append(out.Scores, ScoreFile{s.Name, s.File})
-		}
-		e.Datasets = append(e.Datasets, out)
 	}
 	return nil
 }
 
 func (f *file) sets(e *Plan) error {
-	entries := f.References
-	if len(entries) == 0 {
-		entries = []setEntry{{Use: string(KindOriginal)}, {Use: string(KindAll)}}
-	}
-	for i, entry := range entries {
-		field := fmt.Sprintf("references[%d]", i)
+	for i, entry := range f.References {
+		field := at("references", i)
 		s, err := entry.set(field)
 		if err != nil {
 			return err
@@ -272,7 +253,7 @@ func (f *file) sets(e *Plan) error {
 
 func (s *setEntry) set(field string) (Set, error) {
 	given := 0
-	out := Set{}
+	out := Set{K: s.First, Prompts: slices.Concat(s.Prompts, s.Without, s.Alone)}
 	take := func(kind Kind, is bool, name string) {
 		if is {
 			given++
@@ -284,50 +265,40 @@ func (s *setEntry) set(field string) (Set, error) {
 	take(KindPrompts, len(s.Prompts) > 0, "with "+strings.Join(s.Prompts, "+"))
 	take(KindWithout, len(s.Without) > 0, "without "+strings.Join(s.Without, "+"))
 	take(KindAlone, len(s.Alone) > 0, "only "+strings.Join(s.Alone, "+"))
-	out.Prompts = slices.Concat([]string(s.Prompts), []string(s.Without), []string(s.Alone))
 	if s.Select != nil {
-		given++
-		m, err := selection.ParseMethod(s.Select.By)
-		if err != nil {
-			return out, yamlfile.Wrong(field+".select.by", "%w", err)
+		m, err := parsed(field+".select.by", s.Select.By, selection.ParseMethod)
+		if err = cmp.Or(err, least(field+".select.k", s.Select.K, 1)); err != nil {
+			return out, err
 		}
-		if s.Select.K < 1 {
-			return out, yamlfile.Wrong(field+".select.k", "%d: want 1 or more", s.Select.K)
-		}
-		out.Kind, out.Method, out.K, out.Seed = KindSelect, m, s.Select.K, defaultSeed
-		out.Name = fmt.Sprintf("%d by %s", out.K, m)
+		out.Method, out.K, out.Seed = m, s.Select.K, defaultSeed
+		name := fmt.Sprintf("%d by %s", out.K, m)
 		if s.Select.Seed != nil {
 			out.Seed = *s.Select.Seed
-			out.Name += fmt.Sprintf(", seed %d", out.Seed)
+			name += fmt.Sprintf(", seed %d", out.Seed)
 		}
+		take(KindSelect, true, name)
 	}
-	forms := "write original, all, first: N, select: {by, k}, prompts: […], without: […] or alone: […]"
+	const forms = "write original, all, first: N, select: {by, k}, prompts: […], without: […] or alone: […]"
 	switch {
 	case given != 1:
 		return out, yamlfile.Wrong(field, "a set of references is of one form, and this has %d; %s", given, forms)
 	case s.Use != "" && out.Kind != KindOriginal && out.Kind != KindAll:
 		return out, yamlfile.Wrong(field, "%s; %s", suggest.Unknown("set of references", s.Use, []string{string(KindOriginal), string(KindAll)}), forms)
 	case s.First < 0:
-		return out, yamlfile.Wrong(field+".first", "%d: want 1 or more", s.First)
-	case s.First > 0:
-		out.K = s.First
+		return out, least(field+".first", s.First, 1)
 	}
-	out.Name = or(s.Name, out.Name)
+	out.Name = cmp.Or(s.Name, out.Name)
 	return out, nil
 }
 
 func (f *file) statistics(e *Plan) error {
-	entries := f.Statistics
-	if len(entries) == 0 {
-		entries = []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}}
-	}
-	for i, entry := range entries {
-		field := fmt.Sprintf("statistics[%d]", i)
+	for i, entry := range f.Statistics {
+		field := at("statistics", i)
 		s, err := entry.parse(field)
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(e.Statistics, func(t Statistic) bool { return t == s }) {
+		if slices.Contains(e.Statistics, s) {
 			return yamlfile.Wrong(field, "%s is given twice", s.Label())
 		}
 		e.Statistics = append(e.Statistics, s)
@@ -349,11 +320,11 @@ func (s *statistic) parse(field string) (Statistic, error) {
 	if out.Measure.Statistic, err = correlate.ParseStatistic(s.Statistic); err != nil {
 		return out, yamlfile.Wrong(field, "%w, or %s", err, preferenceName)
 	}
-	if out.Grouping, err = correlate.ParseGrouping(or(s.Group, correlate.None.String())); err != nil {
-		return out, yamlfile.Wrong(field+".group", "%w", err)
+	if out.Grouping, err = parsed(field+".group", cmp.Or(s.Group, correlate.None.String()), correlate.ParseGrouping); err != nil {
+		return out, err
 	}
-	if out.Level, err = correlate.ParseLevel(or(s.Level, correlate.SegmentLevel.String())); err != nil {
-		return out, yamlfile.Wrong(field+".level", "%w", err)
+	if out.Level, err = parsed(field+".level", cmp.Or(s.Level, correlate.SegmentLevel.String()), correlate.ParseLevel); err != nil {
+		return out, err
 	}
 	if out.Measure.Statistic.OfSystems() {
 		if out.Grouping != correlate.None || s.Level != "" && out.Level != correlate.SystemLevel {
@@ -370,46 +341,22 @@ func (s *statistic) parse(field string) (Statistic, error) {
 	return out, nil
 }
 
-func (f *file) bootstrap(e *Plan) error {
-	e.Bootstrap = Bootstrap{defaultResamples, defaultConfidence, defaultSeed}
-	b := f.Bootstrap
-	if b.Resamples != nil {
-		e.Bootstrap.Resamples = *b.Resamples
-	}
-	if b.Confidence != nil {
-		e.Bootstrap.Confidence = *b.Confidence
-	}
-	if b.Seed != nil {
-		e.Bootstrap.Seed = *b.Seed
-	}
-	if e.Bootstrap.Resamples < 0 {
-		return yamlfile.Wrong("bootstrap.resamples", "%d: want 0 or more", e.Bootstrap.Resamples)
-	}
+// tests says how sure the numbers are.
+func (f *file) tests(e *Plan) error {
 	if c := e.Bootstrap.Confidence; !(c > 0 && c < 1) {
 		return yamlfile.Wrong("bootstrap.confidence", "%v: want a share between 0 and 1", c)
 	}
-	return nil
-}
-
-func (f *file) significance(e *Plan) error {
 	t := f.Significance
-	e.Test = Test{Resamples: defaultResamples, Block: t.Block, Seed: e.Bootstrap.Seed}
-	var err error
-	if e.Test.Method, err = significance.ParseMethod(or(t.Method, significance.MethodPermBoth.String())); err != nil {
-		return yamlfile.Wrong("significance.method", "%w", err)
+	m, err := parsed("significance.method", cmp.Or(t.Method, significance.MethodPermBoth.String()), significance.ParseMethod)
+	err = cmp.Or(err, least("bootstrap.resamples", e.Bootstrap.Resamples, 0),
+		least("significance.resamples", t.Resamples, 0), least("significance.block", t.Block, 0))
+	if err != nil {
+		return err
 	}
-	if t.Resamples != nil {
-		e.Test.Resamples = *t.Resamples
-	}
-	if e.Test.Resamples < 0 {
-		return yamlfile.Wrong("significance.resamples", "%d: want 0 or more", e.Test.Resamples)
-	}
-	if t.Block < 0 {
-		return yamlfile.Wrong("significance.block", "%d: want 0 or more", t.Block)
-	}
+	e.Test = Test{Method: m, Resamples: t.Resamples, Block: t.Block, Seed: e.Bootstrap.Seed}
 	for i, s := range e.Statistics {
-		if err := e.Test.Method.Takes(s.Measure); err != nil && t.Method != "" {
-			return yamlfile.Wrong(fmt.Sprintf("statistics[%d]", i), "%w", err)
+		if err := m.Takes(s.Measure); err != nil && t.Method != "" {
+			return yamlfile.Wrong(at("statistics", i), "%w", err)
 		}
 	}
 	return nil
@@ -417,87 +364,71 @@ func (f *file) significance(e *Plan) error {
 
 func (f *file) comparisons(e *Plan) error {
 	if len(f.Comparisons) > 0 {
-		e.Pairing = Listed
+		e.Pairing, e.Comparisons = Listed, f.Comparisons
 	}
-	for i, c := range f.Comparisons {
-		var pair Comparison
-		for k, s := range []settingEntry{c.A, c.B} {
-			field := fmt.Sprintf("comparisons[%d].%c", i, 'a'+k)
-			known := make([]string, len(e.Sets))
-			for j := range e.Sets {
-				known[j] = e.Sets[j].Name
-			}
-			if !slices.Contains(known, s.References) {
-				return yamlfile.Wrong(field+".references", "%s", suggest.Unknown("set of references", s.References, known))
-			}
-			a, err := aggregate.Parse(s.Aggregator)
-			if err != nil {
-				return yamlfile.Wrong(field+".aggregator", "%w", err)
-			}
-			if !slices.ContainsFunc(e.Aggregators, func(b aggregate.Aggregator) bool { return a.Name() == b.Name() }) {
+	var sets []string
+	for _, s := range e.Sets {
+		sets = append(sets, s.Name)
+	}
+	for i := range e.Comparisons {
+		c, field := &e.Comparisons[i], at("comparisons", i)
+		for k, s := range []*SettingName{&c.A, &c.B} {
+			field := fmt.Sprintf("%s.%c", field, 'a'+k)
+			a, err := parsed(field+".aggregator", s.Aggregator, aggregate.Parse)
+			switch {
+			case !slices.Contains(sets, s.References):
+				return yamlfile.Wrong(field+".references", "%s", suggest.Unknown("set of references", s.References, sets))
+			case err != nil:
+				return err
+			case !hasAggregator(e.Aggregators, a):
 				return yamlfile.Wrong(field+".aggregator", "%s is not among the aggregators of the experiment", a.Name())
-			}
-			if s.Metric != "" && !slices.Contains(e.Metrics, s.Metric) {
+			case s.Metric != "" && !slices.Contains(e.Metrics, s.Metric):
 				return yamlfile.Wrong(field+".metric", "%s", suggest.Unknown("metric", s.Metric, e.Metrics))
 			}
-			name := SettingName{s.Metric, s.References, a.Name()}
-			if k == 0 {
-				pair.A = name
-			} else {
-				pair.B = name
-			}
+			s.Aggregator = a.Name()
 		}
-		if (pair.A.Metric == "") != (pair.B.Metric == "") {
-			return yamlfile.Wrong(fmt.Sprintf("comparisons[%d]", i), "one setting has a metric and the other has none; name both or neither")
+		if (c.A.Metric == "") != (c.B.Metric == "") {
+			return yamlfile.Wrong(field, "one setting has a metric and the other has none; name both or neither")
 		}
-		if pair.A == pair.B {
-			return yamlfile.Wrong(fmt.Sprintf("comparisons[%d]", i), "a setting is compared with itself")
+		if c.A == c.B {
+			return yamlfile.Wrong(field, "a setting is compared with itself")
 		}
-		e.Comparisons = append(e.Comparisons, pair)
 	}
 	return nil
 }
 
 func (f *file) curves(e *Plan) error {
 	for i, c := range f.Curves {
-		field := fmt.Sprintf("curves[%d]", i)
-		m, err := selection.ParseMethod(or(c.By, selection.ByOrder.String()))
+		field := at("curves", i)
+		m, err := parsed(field+".by", cmp.Or(c.By, selection.ByOrder.String()), selection.ParseMethod)
 		if err != nil {
-			return yamlfile.Wrong(field+".by", "%w", err)
+			return err
 		}
-		out := Curve{Method: m, Seeds: 1, Counts: slices.Clone(c.Counts), Resamples: e.Bootstrap.Resamples}
+		out := Curve{Method: m, Seeds: 1, Resamples: e.Bootstrap.Resamples}
 		if m == selection.ByRandom {
-			out.Seeds, out.Resamples = defaultSeeds, min(out.Resamples, defaultCurveResamples)
-		}
-		switch {
-		case c.Seeds != nil && m != selection.ByRandom:
+			out.Seeds, out.Resamples = 20, min(out.Resamples, 200)
+		} else if c.Seeds != nil {
 			return yamlfile.Wrong(field+".seeds", "%s has one order only", m)
-		case c.Seeds != nil && *c.Seeds < 1:
-			return yamlfile.Wrong(field+".seeds", "%d: want 1 or more", *c.Seeds)
-		case c.Seeds != nil:
+		}
+		if c.Seeds != nil {
 			out.Seeds = *c.Seeds
 		}
 		if c.Resamples != nil {
-			if out.Resamples = *c.Resamples; out.Resamples < 0 {
-				return yamlfile.Wrong(field+".resamples", "%d: want 0 or more", out.Resamples)
-			}
+			out.Resamples = *c.Resamples
 		}
-		for k, n := range out.Counts {
-			if n < 0 {
-				return yamlfile.Wrong(fmt.Sprintf("%s.counts[%d]", field, k), "%d: want 0 or more", n)
-			}
+		err = cmp.Or(least(field+".seeds", out.Seeds, 1), least(field+".resamples", out.Resamples, 0))
+		for k, n := range c.Counts {
+			err = cmp.Or(err, least(at(field+".counts", k), n, 0))
 		}
-		slices.Sort(out.Counts)
-		out.Counts = slices.Compact(out.Counts)
+		if err != nil {
+			return err
+		}
+		out.Counts = slices.Compact(slices.Sorted(slices.Values(c.Counts)))
 		if out.Aggregators, err = aggregators(field+".aggregators", c.Aggregators); err != nil {
 			return err
 		}
 		if len(c.Aggregators) == 0 {
-			for _, a := range e.Aggregators {
-				if !a.Single() && !a.Native() {
-					out.Aggregators = append(out.Aggregators, a)
-				}
-			}
+			out.Aggregators = slices.DeleteFunc(slices.Clone(e.Aggregators), func(a aggregate.Aggregator) bool { return a.Single() || a.Native() })
 		}
 		if len(out.Aggregators) == 0 {
 			return yamlfile.Wrong(field, "no aggregator to draw a curve of; name some, such as aggregators: [max]")
@@ -510,25 +441,13 @@ func (f *file) curves(e *Plan) error {
 	return nil
 }
 
-// The analyses that a file may name.
-var analysisNames = []string{"prompts", "strata", "ranking"}
-
 func (f *file) analyses(e *Plan) error {
-	wanted := analysisNames
-	if f.Analyses != nil {
-		wanted = *f.Analyses
-	}
-	for i, name := range wanted {
-		switch name {
-		case "prompts":
-			e.Prompts = true
-		case "strata":
-			e.Strata = true
-		case "ranking":
-			e.Ranking = true
-		default:
-			return yamlfile.Wrong(fmt.Sprintf("analyses[%d]", i), "%s", suggest.Unknown("analysis", name, analysisNames))
+	for i, name := range f.Analyses {
+		k := slices.Index(analysisNames, name)
+		if k < 0 {
+			return yamlfile.Wrong(at("analyses", i), "%s", suggest.Unknown("analysis", name, analysisNames))
 		}
+		*[]*bool{&e.Prompts, &e.Strata, &e.Ranking}[k] = true
 	}
 	return nil
 }

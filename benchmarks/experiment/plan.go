@@ -58,27 +58,30 @@ const (
 
 // Dataset is a test set of a plan.
 type Dataset struct {
-	Name string
-	Spec string // as [dataset.Open] takes it, relative to Dir
+	Name string `yaml:"name"`
+	Spec string `yaml:"dataset"` // as [dataset.Open] takes it, relative to Dir
 	// References names the references of an mtme: dataset.
-	References []string
+	References []string `yaml:"reference"`
 	// Expansions are specs of expanded references.
-	Expansions []string
-	Human      string // name of the human scores; "" the only ones, or mqm
+	Expansions []string `yaml:"expansions"`
+	Human      string   `yaml:"human"` // name of the human scores; "" the only ones, or mqm
 	// Matrix is a file of cells as package matrix stores them, whose metrics are
 	// taken as they are, and Scores are files of scores of segments.
-	Matrix string
-	Scores []ScoreFile
+	Matrix string      `yaml:"matrix"`
+	Scores []ScoreFile `yaml:"scores"`
 	// IncludeReferences compares references that are scored as systems too.
-	IncludeReferences bool
+	IncludeReferences bool `yaml:"include_references"`
 	// AllowNoReference lets segments without a reference be, with missing
 	// scores.
-	AllowNoReference bool
+	AllowNoReference bool `yaml:"allow_no_reference"`
 }
 
 // ScoreFile is a file with the scores of a metric: rows id, system, score, as
 // [dataset.ReadScores] reads it. Higher is better.
-type ScoreFile struct{ Name, Path string }
+type ScoreFile struct {
+	Name string `yaml:"name"`
+	Path string `yaml:"file"`
+}
 
 // Kind says how a Set chooses references.
 type Kind string
@@ -150,9 +153,9 @@ func (s Statistic) ofCells() bool {
 
 // Bootstrap is how intervals are made: over segments.
 type Bootstrap struct {
-	Resamples  int // 0 for no intervals
-	Confidence float64
-	Seed       uint64
+	Resamples  int     `yaml:"resamples"` // 0 for no intervals
+	Confidence float64 `yaml:"confidence"`
+	Seed       uint64  `yaml:"seed"`
 }
 
 // Test is how differences are tested.
@@ -166,13 +169,16 @@ type Test struct {
 
 // Comparison is a pair of settings. A setting without a metric is meant for
 // each metric.
-type Comparison struct{ A, B SettingName }
+type Comparison struct {
+	A SettingName `yaml:"a"`
+	B SettingName `yaml:"b"`
+}
 
 // SettingName names a setting within a dataset.
 type SettingName struct {
-	Metric     string `json:"metric"`
-	References string `json:"references"` // name of the Set
-	Aggregator string `json:"aggregator"` // "" for a metric without references
+	Metric     string `json:"metric" yaml:"metric"`
+	References string `json:"references" yaml:"references"` // name of the Set
+	Aggregator string `json:"aggregator" yaml:"aggregator"` // "" for a metric without references
 }
 
 // Curve asks for the agreement by the number of references.

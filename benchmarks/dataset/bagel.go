@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 // openBAGEL reads the rated outputs of Novikova et al. ("Why We Need New
 // Evaluation Metrics for NLG", EMNLP 2017) for the meaning representations of
 // BAGEL, or of another of their sets.
-func openBAGEL(place string, o Options) (refract.Dataset, error) {
+func openBAGEL(place string, o Options) (*set, error) {
 	path, options, err := splitSpec("bagel", place, []string{"references", "dataset"}, nil)
 	if err != nil {
 		return nil, err
@@ -23,7 +22,7 @@ func openBAGEL(place string, o Options) (refract.Dataset, error) {
 	if set == "" {
 		set = "BAGEL"
 	}
-	return openHeld(path, o, func(ctx context.Context, warn func(Warning)) ([]*refract.Segment, error) {
+	return openHeld(path, o, func(warn func(Warning)) ([]*refract.Segment, error) {
 		t, err := readTable(path, warn)
 		if err != nil {
 			return nil, err
@@ -31,14 +30,14 @@ func openBAGEL(place string, o Options) (refract.Dataset, error) {
 		b := bagel{table: t, set: set, references: map[string][]refract.Text{}}
 		if file := options.get("references"); file != "" {
 			refs, err := readTable(file, warn)
+			if err == nil {
+				err = b.addReferences(refs)
+			}
 			if err != nil {
 				return nil, err
 			}
-			if err := b.addReferences(refs); err != nil {
-				return nil, err
-			}
 		}
-		return b.read(ctx, warn)
+		return b.read(warn)
 	})
 }
 
@@ -58,19 +57,16 @@ const separator = "<|>"
 // may repeat a meaning representation. A reference that is there is not added
 // again.
 func (b *bagel) addReferences(t *table) error {
-	mr, err := t.need("mr")
-	if err != nil {
-		return err
-	}
-	ref, err := t.need("orig_ref")
+	c, err := t.need("mr", "orig_ref")
 	if err != nil {
 		return err
 	}
 	for _, row := range t.rows {
-		for _, text := range strings.Split(row[ref], separator) {
+		mr := row[c[0]]
+		for _, text := range strings.Split(row[c[1]], separator) {
 			r := refract.NewText(strings.TrimSpace(text))
-			if r.Value != "" && !slices.Contains(b.references[row[mr]], r) {
-				b.references[row[mr]] = append(b.references[row[mr]], r)
+			if r.Value != "" && !slices.Contains(b.references[mr], r) {
+				b.references[mr] = append(b.references[mr], r)
 			}
 		}
 	}
@@ -104,28 +100,26 @@ func (r *ratedSegment) place(system string, output refract.Text, judge string) i
 
 // read groups the rows by meaning representation. A system with several
 // outputs for one makes several segments of it.
-func (b *bagel) read(ctx context.Context, warn func(Warning)) ([]*refract.Segment, error) {
+func (b *bagel) read(warn func(Warning)) ([]*refract.Segment, error) {
 	t := b.table
 	if t.column("orig_ref") >= 0 {
 		if err := b.addReferences(t); err != nil {
 			return nil, err
 		}
 	}
-	var c [3]int
-	for i, names := range [][]string{{"mr"}, {"system"}, {"sys_ref", "system_ref"}} {
-		var err error
-		if c[i], err = t.need(names...); err != nil {
-			return nil, err
-		}
+	output := "sys_ref"
+	if t.column(output) < 0 && t.column("system_ref") >= 0 {
+		output = "system_ref"
+	}
+	c, err := t.need("mr", "system", output)
+	if err != nil {
+		return nil, err
 	}
 	set, judge := t.column("dataset"), t.column("judge")
 	var sets []string
 	var all []*ratedSegment
 	byMR := map[string][]*ratedSegment{}
 	for i, row := range t.rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		if set >= 0 && row[set] != b.set {
 			if !slices.Contains(sets, row[set]) {
 				sets = append(sets, row[set])
@@ -189,16 +183,13 @@ func (b *bagel) rate(a *average, row int) error {
 
 // warnNoReferences tells of segments without a reference.
 func warnNoReferences(file string, segments []*refract.Segment, hint string, warn func(Warning)) {
-	var ids []string
-	n := 0
+	var without examples
 	for _, s := range segments {
 		if len(s.References) == 0 {
-			if n++; len(ids) < shownIDs {
-				ids = append(ids, s.ID)
-			}
+			without.add(text.Quote(s.ID))
 		}
 	}
-	if n > 0 {
-		warn(Warning{refract.Position{File: file}, fmt.Sprintf("%s of %d without a reference (ids %s); %s", english.Count(n, "segment"), len(segments), someIDs(ids, n), hint)})
+	if n := without.n; n > 0 {
+		warn(Warning{refract.Position{File: file}, fmt.Sprintf("%s of %d without a reference (ids %s); %s", english.Count(n, "segment"), len(segments), &without, hint)})
 	}
 }

@@ -1,9 +1,6 @@
 package dataset
 
 import (
-	"context"
-	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,7 +16,7 @@ import (
 // for people to rank (input, sentences, references); and, where the name ends
 // in ".txt" or ".tsv", the ranked pairs that InstructScore was evaluated on
 // (Xu et al., EMNLP 2023), whose references come from the data set.
-func openCommonGen(place string, o Options) (refract.Dataset, error) {
+func openCommonGen(place string, o Options) (*set, error) {
 	path, options, err := splitSpec("commongen", place, []string{"references"}, nil)
 	if err != nil {
 		return nil, err
@@ -27,15 +24,15 @@ func openCommonGen(place string, o Options) (refract.Dataset, error) {
 	scenes := options.get("references")
 	pairs := slices.Contains([]string{".txt", ".tsv"}, strings.ToLower(filepath.Ext(path)))
 	if scenes != "" && !pairs {
-		return nil, &SpecError{fmt.Sprintf("dataset %s: references= belongs to the ranked pairs (FILE.txt or FILE.tsv); rows in JSON Lines have their own", text.Quote("commongen:"+place))}
+		return nil, specError("dataset %s: references= belongs to the ranked pairs (FILE.txt or FILE.tsv); rows in JSON Lines have their own", text.Quote("commongen:"+place))
 	}
-	return openHeld(path, o, func(ctx context.Context, warn func(Warning)) ([]*refract.Segment, error) {
+	return openHeld(path, o, func(warn func(Warning)) ([]*refract.Segment, error) {
 		if !pairs {
-			return readConcepts(ctx, path, warn)
+			return readConcepts(path, warn)
 		}
 		references := map[string][]refract.Text{}
 		if scenes != "" {
-			rows, err := readConcepts(ctx, scenes, warn)
+			rows, err := readConcepts(scenes, warn)
 			if err != nil {
 				return nil, err
 			}
@@ -44,7 +41,7 @@ func openCommonGen(place string, o Options) (refract.Dataset, error) {
 				references[key] = append(references[key], s.References...)
 			}
 		}
-		segments, err := readRankedPairs(ctx, path, references, warn)
+		segments, err := readRankedPairs(path, references, warn)
 		if err == nil {
 			warnNoReferences(path, segments, "name the data set with references=commongen.dev.jsonl", warn)
 		}
@@ -57,36 +54,8 @@ func conceptKey(concepts string) string {
 	return strings.Join(slices.Sorted(slices.Values(strings.FieldsFunc(concepts, func(r rune) bool { return r == ',' || text.IsSpace(r) }))), " ")
 }
 
-// inputLines calls read with each line of a file.
-func inputLines(ctx context.Context, path string, warn func(Warning), read func(line []byte, pos refract.Position) error) error {
-	in, err := newRegular(path)
-	if err != nil {
-		return err
-	}
-	l, err := in.lines(ctx, warn)
-	if err != nil {
-		return err
-	}
-	defer l.close()
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		line, err := l.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := read(line, l.pos()); err != nil {
-			return err
-		}
-	}
-}
-
-func readConcepts(ctx context.Context, path string, warn func(Warning)) (segments []*refract.Segment, err error) {
-	err = inputLines(ctx, path, warn, func(line []byte, pos refract.Position) error {
+func readConcepts(path string, warn func(Warning)) (segments []*refract.Segment, err error) {
+	err = eachLine(path, warn, func(line []byte, pos refract.Position) error {
 		s, err := parseConcepts(line, pos)
 		segments = append(segments, s)
 		return err
@@ -100,34 +69,30 @@ var conceptFields = []string{"concept_set", "scene", "reason", "input", "referen
 
 func parseConcepts(line []byte, pos refract.Position) (*refract.Segment, error) {
 	s := &refract.Segment{ID: ordinal(pos.Line - 1), Pos: pos}
-	has := map[string]bool{}
-	err := scanLine(line, pos, func(r *jsonline.Reader) error {
-		return r.Fields(conceptFields, func(name string) (err error) {
-			has[name] = true
-			switch name {
-			case "concept_set":
-				var set string
-				set, err = r.String()
-				s.Source = refract.NewText(concepts(set))
-			case "input":
-				var words []string
-				err = r.OrNull(func() error {
-					return r.Elements(func(int) error {
-						word, err := r.String()
-						words = append(words, word)
-						return err
-					})
+	has, err := scanFields(line, pos, conceptFields, nil, "row", "", func(r *jsonline.Reader, name string) (err error) {
+		switch name {
+		case "concept_set":
+			var set string
+			set, err = r.String()
+			s.Source = refract.NewText(concepts(set))
+		case "input":
+			var words []string
+			err = r.OrNull(func() error {
+				return r.Elements(func(int) error {
+					word, err := r.String()
+					words = append(words, word)
+					return err
 				})
-				s.Source = refract.NewText(strings.Join(words, " "))
-			case "scene", "references":
-				s.References, err = readTexts(r)
-			case "sentences":
-				err = readSentences(r, s)
-			default:
-				err = r.Skip()
-			}
-			return err
-		})
+			})
+			s.Source = refract.NewText(strings.Join(words, " "))
+		case "scene", "references":
+			s.References, err = readTexts(r)
+		case "sentences":
+			err = readSentences(r, s)
+		default:
+			err = r.Skip()
+		}
+		return err
 	})
 	if err == nil && has["concept_set"] == has["input"] {
 		err = failAt(pos, 0, `the row must have either "concept_set" or "input"`)
@@ -174,11 +139,11 @@ func readSentences(r *jsonline.Reader, s *refract.Segment) error {
 // readRankedPairs reads lines "N<tab>first|second<tab>concepts<tab>output<tab>
 // score". The two lines of a pair follow each other and have the same score,
 // above 0 where the first is better, and below where the second is.
-func readRankedPairs(ctx context.Context, path string, references map[string][]refract.Text, warn func(Warning)) ([]*refract.Segment, error) {
+func readRankedPairs(path string, references map[string][]refract.Text, warn func(Warning)) ([]*refract.Segment, error) {
 	var segments []*refract.Segment
 	var first []string
 	var score float64
-	err := inputLines(ctx, path, warn, func(line []byte, pos refract.Position) error {
+	err := eachLine(path, warn, func(line []byte, pos refract.Position) error {
 		f := strings.Split(string(line), "\t")
 		want := "first"
 		if first != nil {

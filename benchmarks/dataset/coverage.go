@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -11,52 +12,45 @@ import (
 
 // coverage counts, for each system, the segments without a text of it.
 type coverage struct {
-	segments int
-	first    []string // ids of the first segments
-	systems  []*covered
-	index    map[string]int
+	all     examples // ids of the segments
+	systems []*covered
+	index   map[string]int
 }
 
 type covered struct {
 	name    string
-	missing int
-	ids     []string // the first that miss it
+	missing examples // ids of segments
 	seen    int      // number of the last segment that had it
 }
 
-const shownIDs = 3
+const mostShown = 3
 
 // add counts one segment.
 func (c *coverage) add(s *refract.Segment) {
-	c.segments++
-	present := 0
+	number, present := c.all.n+1, 0
 	for i := range s.Hypotheses {
 		h := &s.Hypotheses[i]
-		if !h.Text.Valid {
-			c.system(i, h.System, s)
-			continue
-		}
-		c.system(i, h.System, s).seen = c.segments
-		present++
-	}
-	if present < len(c.systems) {
-		for _, sys := range c.systems {
-			if sys.seen != c.segments {
-				sys.missing++
-				if len(sys.ids) < shownIDs {
-					sys.ids = append(sys.ids, s.ID)
-				}
-			}
+		sys := c.system(i, h.System)
+		if h.Text.Valid {
+			sys.seen = number
+			present++
 		}
 	}
-	if len(c.first) < shownIDs {
-		c.first = append(c.first, s.ID)
+	id := ""
+	if present < len(c.systems) || number <= mostShown {
+		id = text.Quote(s.ID)
 	}
+	for _, sys := range c.systems {
+		if sys.seen < number {
+			sys.missing.add(id)
+		}
+	}
+	c.all.add(id)
 }
 
 // system finds a system, which is at index hint where the order is the same
-// in all segments. A new one has missed all segments before s.
-func (c *coverage) system(hint int, name string, s *refract.Segment) *covered {
+// in all segments. A new one has missed all segments before this one.
+func (c *coverage) system(hint int, name string) *covered {
 	if hint < len(c.systems) && c.systems[hint].name == name {
 		return c.systems[hint]
 	}
@@ -67,11 +61,7 @@ func (c *coverage) system(hint int, name string, s *refract.Segment) *covered {
 		}
 		i = len(c.systems)
 		c.index[name] = i
-		c.systems = append(c.systems, &covered{
-			name:    name,
-			missing: c.segments - 1,
-			ids:     append([]string(nil), c.first...),
-		})
+		c.systems = append(c.systems, &covered{name: name, missing: examples{c.all.n, slices.Clone(c.all.shown)}})
 	}
 	return c.systems[i]
 }
@@ -79,22 +69,28 @@ func (c *coverage) system(hint int, name string, s *refract.Segment) *covered {
 // report warns of each system that lacks segments.
 func (c *coverage) report(file string, warn func(Warning)) {
 	for _, sys := range c.systems {
-		if sys.missing == 0 {
-			continue
+		if sys.missing.n > 0 {
+			warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)",
+				text.Quote(sys.name), sys.missing.n, english.Count(c.all.n, "segment"), &sys.missing)})
 		}
-		warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)",
-			text.Quote(sys.name), sys.missing, english.Count(c.segments, "segment"), someIDs(sys.ids, sys.missing))})
 	}
 }
 
-// someIDs writes the first ids of n.
-func someIDs(ids []string, n int) string {
-	quoted := make([]string, len(ids))
-	for i, id := range ids {
-		quoted[i] = text.Quote(id)
+// examples counts what is shown by its first few.
+type examples struct {
+	n     int
+	shown []string
+}
+
+func (e *examples) add(s string) {
+	if e.n++; e.n <= mostShown {
+		e.shown = append(e.shown, s)
 	}
-	s := strings.Join(quoted, ", ")
-	if n > len(ids) {
+}
+
+func (e *examples) String() string {
+	s := strings.Join(e.shown, ", ")
+	if e.n > len(e.shown) {
 		s += ", …"
 	}
 	return s

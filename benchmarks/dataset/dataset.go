@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -84,28 +85,16 @@ type Sized interface {
 	Len() (n int, ok bool)
 }
 
-// HumanNamer is a dataset that knows the names of its human scores before it
-// is read.
-type HumanNamer interface {
-	HumanNames() []string
-}
-
-// ReferenceNamer is a dataset whose references have names.
-type ReferenceNamer interface {
-	// ReferenceNames returns all of them, also those not in use.
-	ReferenceNames() []string
-}
-
 // scheme is a row of the table of a kind of spec.
-type scheme struct {
+type scheme[T any] struct {
 	name  string
 	usage string
-	open  func(place string, o Options) (refract.Dataset, error)
+	open  T
 }
 
 // schemes are the dataset formats that Open knows.
-func schemes() []scheme {
-	return []scheme{
+func schemes() []scheme[func(place string, o Options) (*set, error)] {
+	return []scheme[func(place string, o Options) (*set, error)]{
 		{"jsonl", "jsonl:FILE", openJSONL},
 		{"mtme", "mtme:DIR/TESTSET/LP", openMTME},
 		{"parquet", "parquet:FILE", openParquet},
@@ -127,20 +116,18 @@ func schemes() []scheme {
 // read by iterating; those of the latter are also checked here. A spec of an
 // unknown scheme or option is a *SpecError that lists the known ones.
 //
-// The dataset may also be [Sized], a [HumanNamer] and a [ReferenceNamer].
+// The dataset is [Sized].
 func Open(spec string, o Options) (refract.Dataset, error) {
 	o.Warn = warnOnce(o.Warn)
-	table := schemes()
-	known := make([]string, len(table))
-	usages := make([]string, len(table))
-	for i, s := range table {
-		known[i], usages[i] = s.name, s.usage
-	}
-	i, place, err := lookup("dataset", spec, known, usages)
+	open, place, err := lookup("dataset", spec, schemes())
 	if err != nil {
 		return nil, err
 	}
-	return table[i].open(place, o)
+	ds, err := open(place, o)
+	if err != nil {
+		return nil, err
+	}
+	return ds, nil
 }
 
 // SpecError says that a spec such as "jsonl:FILE" is not of a form that is
@@ -149,28 +136,31 @@ type SpecError struct{ message string }
 
 func (e *SpecError) Error() string { return e.message }
 
-// lookup splits a spec and finds its scheme among the known ones.
-func lookup(what, spec string, known, usages []string) (i int, place string, err error) {
+func specError(format string, args ...any) error {
+	return &SpecError{fmt.Sprintf(format, args...)}
+}
+
+// lookup splits a spec and finds its scheme in a table.
+func lookup[T any](what, spec string, table []scheme[T]) (open T, place string, err error) {
 	name, place, ok := strings.Cut(spec, ":")
-	last := len(usages) - 1
-	want := usages[last]
-	if last > 0 {
-		want = strings.Join(usages[:last], ", ") + " or " + want
+	var known, usages []string
+	for _, s := range table {
+		known, usages = append(known, s.name), append(usages, s.usage)
 	}
-	if !ok {
-		return 0, "", &SpecError{fmt.Sprintf("%s %s does not say its format; write %s", what, text.Quote(spec), want)}
+	want := usages[0]
+	if last := len(usages) - 1; last > 0 {
+		want = strings.Join(usages[:last], ", ") + " or " + usages[last]
 	}
-	for i, k := range known {
-		if k != name {
-			continue
-		}
-		if place == "" {
-			return 0, "", &SpecError{fmt.Sprintf("%s %s names no file; write %s", what, text.Quote(spec), usages[i])}
-		}
-		return i, place, nil
+	i := slices.Index(known, name)
+	switch {
+	case !ok:
+		return open, "", specError("%s %s does not say its format; write %s", what, text.Quote(spec), want)
+	case i < 0:
+		return open, "", specError("%s %s has the unknown format %s%s; write %s", what, text.Quote(spec), text.Quote(name), didYouMean(name, known), want)
+	case place == "":
+		return open, "", specError("%s %s names no file; write %s", what, text.Quote(spec), usages[i])
 	}
-	return 0, "", &SpecError{fmt.Sprintf("%s %s has the unknown format %s%s; write %s",
-		what, text.Quote(spec), text.Quote(name), didYouMean(name, known), want)}
+	return table[i].open, place, nil
 }
 
 // didYouMean returns ` (did you mean "x"?)` for the nearest of the known

@@ -3,7 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"io"
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -17,85 +17,70 @@ type divRef struct {
 	in      *input
 	prompts []string
 	warn    func(Warning)
-	// base is the dataset whose first references decide about the lists; nil
-	// where each segment has that of its own line.
-	base refract.Dataset
+	// firsts has the first references, which decide about the lists; nil where
+	// each segment has that of its own line.
+	firsts *set
 }
 
-func openDivRef(ds refract.Dataset, place string, o Options, promptNames []string) (variantSource, error) {
-	d, err := newDivRef(place, o, promptNames)
-	if err != nil {
+func openDivRef(base *set, place string, o Options, promptNames []string) (*beside, error) {
+	firsts := base.first()
+	if in := firsts.stream; in != nil {
+		return nil, specError("references %s need a pass over the first references beforehand, but %s can be read only once; "+
+			"store it in a file, or write div-ref-lines:FILE to have the variants line by line", text.Quote("div-ref:"+place), in.name)
+	}
+	return newDivRef(&divRef{firsts: firsts}, place, o, promptNames)
+}
+
+func openDivRefLines(_ *set, place string, o Options, promptNames []string) (*beside, error) {
+	return newDivRef(&divRef{}, place, o, promptNames)
+}
+
+func newDivRef(d *divRef, place string, o Options, promptNames []string) (_ *beside, err error) {
+	if d.in, err = newInput(place); err != nil {
 		return nil, err
 	}
-	if in := firstStream(ds); in != nil {
-		return nil, &SpecError{fmt.Sprintf("references %s need a pass over the first references beforehand, but %s can be read only once; "+
-			"store it in a file, or write div-ref-lines:FILE to have the variants line by line", text.Quote("div-ref:"+place), in.name)}
-	}
-	d.base = ds
-	return d, nil
+	d.prompts, d.warn = slices.Clone(promptNames), o.Warn
+	return &beside{in: d.in, warn: o.Warn, begin: d.begin, hint: d.hint}, nil
 }
 
-func openDivRefLines(_ refract.Dataset, place string, o Options, promptNames []string) (variantSource, error) {
-	return newDivRef(place, o, promptNames)
-}
-
-func newDivRef(place string, o Options, promptNames []string) (*divRef, error) {
-	in, err := newInput(place)
-	if err != nil {
-		return nil, err
-	}
-	return &divRef{in: in, prompts: slices.Clone(promptNames), warn: o.Warn}, nil
-}
-
-func (d *divRef) check(n int) error {
+// hint says so where the first line has n strings.
+func (d *divRef) hint(n int) string {
 	if d.in.stream {
-		return nil
+		return ""
 	}
-	lines, err := d.in.countLines()
-	if err != nil || lines == n {
-		return err
-	}
-	err = unequalLines(d.in.name, lines, n)
-	if d.transposed(n) {
-		return fmt.Errorf("%w%s", err, looksTransposed)
-	}
-	return err
-}
-
-const looksTransposed = "; the file looks transposed: its first line has as many strings as there are segments"
-
-// transposed tells whether the first line has n strings.
-func (d *divRef) transposed(n int) bool {
 	l, err := d.in.lines(context.Background(), func(Warning) {})
 	if err != nil {
-		return false
+		return ""
 	}
 	defer l.close()
 	line, err := l.next()
 	if err != nil {
-		return false
+		return ""
 	}
-	texts, err := parsePythonList(string(line), l.pos())
-	return err == nil && len(texts) == n
+	if texts, err := parsePythonList(string(line), l.pos()); err != nil || len(texts) != n {
+		return ""
+	}
+	return "; the file looks transposed: its first line has as many strings as there are segments"
 }
 
-func (d *divRef) open(ctx context.Context) (variantReader, error) {
-	r := &divRefReader{d: d}
-	if d.base != nil {
-		var n int
-		var err error
-		if r.last, n, err = lastLines(firstReferences(ctx, d.base), newHash()); err != nil {
-			return nil, err
+func (d *divRef) begin(ctx context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
+	p := &divRefPass{prompts: slices.Clone(d.prompts)}
+	if d.firsts != nil {
+		n, err := 0, error(nil)
+		if p.last, n, err = lastLines(ctx, d.firsts.read, newHash()); err == nil {
+			p.lists, err = d.readLists(ctx, p.last, n)
 		}
-		if r.lists, err = d.readLists(ctx, r.last, n); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, nil, err
 		}
 	}
-	var err error
-	if r.lines, err = d.in.lines(ctx, d.warn); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return p.add, func() {
+		if p.moved.n > 0 {
+			d.warn(Warning{refract.Position{File: d.in.name}, fmt.Sprintf(
+				"%d of %s have the variants of a later line, which is of the same first reference (%s); div-ref-lines:FILE gives each segment those of its own line",
+				p.moved.n, english.Count(p.line, "segment"), &p.moved)})
+		}
+	}, nil
 }
 
 // readLists reads the lines that last names, for a dataset of n segments.
@@ -111,129 +96,93 @@ func (d *divRef) readLists(ctx context.Context, last map[string]int, n int) (map
 	for _, line := range last {
 		lists[line] = nil
 	}
-	l, err := d.in.lines(ctx, func(Warning) {})
-	if err != nil {
-		return nil, err
-	}
-	defer l.close()
-	for left := len(lists); left > 0; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	return lists, d.in.each(ctx, func(Warning) {}, func(line []byte, pos refract.Position) (err error) {
+		if _, ok := lists[pos.Line]; ok {
+			lists[pos.Line], err = parsePythonList(string(line), pos)
 		}
-		line, err := l.next()
-		if err == io.EOF {
-			return nil, unequalLines(d.in.name, l.line, n)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := lists[l.line]; !ok {
-			continue
-		}
-		if lists[l.line], err = parsePythonList(string(line), l.pos()); err != nil {
-			return nil, err
-		}
-		left--
-	}
-	return lists, nil
+		return err
+	})
 }
 
-func unequalLines(file string, lines, n int) error {
-	return failFile(file, "has %s, but the dataset has %s; line k must belong to segment k", english.Count(lines, "line"), english.Count(n, "segment"))
-}
-
-type divRefReader struct {
-	d     *divRef
-	lines *lineReader
-	names []string // of the prompts, as far as they were needed
-	first int      // number of strings of the first line
+// divRefPass is one reading of a divRef.
+type divRefPass struct {
+	prompts []string
+	line    int
 
 	last  map[string]int         // the last line of each first reference that occurs several times
 	lists map[int][]refract.Text // what these lines hold, until they are reached
-
-	moved int      // segments that have another list than that of their line
-	shown []string // the first of them
+	moved examples               // segments that have another list than that of their line
 }
 
-func (r *divRefReader) close() { r.lines.close() }
-
-func (r *divRefReader) extend(_ context.Context, s *refract.Segment) error {
-	line, err := r.lines.next()
+func (p *divRefPass) add(line []byte, s *refract.Segment, pos refract.Position) error {
+	texts, err := parsePythonList(string(line), pos)
 	if err != nil {
 		return err
-	}
-	texts, err := parsePythonList(string(line), r.lines.pos())
-	if err != nil {
-		return err
-	}
-	if r.lines.line == 1 {
-		r.first = len(texts)
 	}
 	if len(s.References) == 0 && len(texts) > 0 {
-		return failAt(r.lines.pos(), 0, "segment %s (%s) has no reference of which these could be variants", text.Quote(s.ID), s.Pos)
+		return failAt(pos, 0, "segment %s (%s) has no reference of which these could be variants", text.Quote(s.ID), s.Pos)
 	}
-	texts = r.choose(s, texts)
+	p.line = pos.Line
+	texts = p.choose(s, texts)
 	s.Variants = slices.Grow(s.Variants, len(texts))
 	for i, t := range texts {
-		s.Variants = append(s.Variants, refract.Variant{Prompt: r.prompt(i), Text: t})
+		if i == len(p.prompts) {
+			p.prompts = append(p.prompts, fmt.Sprintf("div-ref:%d", i+1))
+		}
+		s.Variants = append(s.Variants, refract.Variant{Prompt: p.prompts[i], Text: t})
 	}
 	return nil
 }
 
 // choose returns the list of the last segment with the first reference of s,
 // where own is that of the line of s.
-func (r *divRefReader) choose(s *refract.Segment, own []refract.Text) []refract.Text {
-	delete(r.lists, r.lines.line)
+func (p *divRefPass) choose(s *refract.Segment, own []refract.Text) []refract.Text {
+	delete(p.lists, p.line)
 	first := firstOf(s)
-	if !first.Valid {
+	last := p.last[first.Value]
+	if !first.Valid || last <= p.line {
 		return own
 	}
-	last := r.last[first.Value]
-	if last <= r.lines.line {
-		return own
-	}
-	texts := r.lists[last]
+	texts := p.lists[last]
 	if !slices.Equal(own, texts) {
-		r.moved++
-		if len(r.shown) < shownIDs {
-			r.shown = append(r.shown, fmt.Sprintf("%s of line %d has those of line %d", text.Quote(s.ID), r.lines.line, last))
-		}
+		p.moved.add(fmt.Sprintf("%s of line %d has those of line %d", text.Quote(s.ID), p.line, last))
 	}
 	return texts
 }
 
-func (r *divRefReader) prompt(i int) string {
-	if i < len(r.d.prompts) {
-		return r.d.prompts[i]
+func firstOf(s *refract.Segment) refract.Text {
+	if len(s.References) == 0 {
+		return refract.Text{}
 	}
-	for k := len(r.names); k <= i; k++ {
-		r.names = append(r.names, fmt.Sprintf("div-ref:%d", k+1))
-	}
-	return r.names[i]
+	return s.References[0]
 }
 
-func (r *divRefReader) finish(n int, short *refract.Segment) error {
-	if short != nil {
-		return tooShort(r.lines.file, r.lines.line, n, short)
-	}
-	if err := r.lines.drain(); err != nil {
-		return err
-	}
-	if r.lines.line != n {
-		err := unequalLines(r.lines.file, r.lines.line, n)
-		if r.first == n {
-			return fmt.Errorf("%w%s", err, looksTransposed)
+// lastLines returns the number of segments and, for the first references that
+// occur several times, the number of the last one, from 1. It holds the hashes
+// of all texts, but only those texts of which another has the same hash. Such a
+// pair may be of different texts: then the text is there in vain, with its own
+// number.
+func lastLines(ctx context.Context, read reading, hash func(string) uint64) (last map[string]int, n int, err error) {
+	last = map[string]int{}
+	seen := map[uint64]struct{}{}
+	err = read(ctx, func(s *refract.Segment) error {
+		n++
+		first := firstOf(s)
+		if !first.Valid {
+			return ctx.Err()
 		}
-		return err
-	}
-	if r.moved > 0 {
-		more := ""
-		if r.moved > len(r.shown) {
-			more = ", …"
+		h := hash(first.Value)
+		if _, ok := seen[h]; ok {
+			// A text may be a part of a long line, which must not be kept.
+			last[strings.Clone(first.Value)] = n
 		}
-		r.d.warn(Warning{refract.Position{File: r.lines.file}, fmt.Sprintf(
-			"%d of %s have the variants of a later line, which is of the same first reference (%s%s); div-ref-lines:FILE gives each segment those of its own line",
-			r.moved, english.Count(n, "segment"), strings.Join(r.shown, ", "), more)})
-	}
-	return nil
+		seen[h] = struct{}{}
+		return ctx.Err()
+	})
+	return last, n, err
+}
+
+func newHash() func(string) uint64 {
+	seed := maphash.MakeSeed()
+	return func(s string) uint64 { return maphash.String(seed, s) }
 }

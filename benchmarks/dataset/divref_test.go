@@ -101,7 +101,7 @@ func TestRepeatedReferencesShown(t *testing.T) {
 
 func TestRepeatedReferencesErrors(t *testing.T) {
 	for _, c := range []struct{ name, base, lists, want string }{
-		{"few lines", repeated, "['1']\n['2']\n", `refs: has 2 lines, but the dataset has 8 segments; line k must belong to segment k`},
+		{"few lines", repeated, "['1']\n['2']\n", `refs: has 2 lines, but the dataset has 8 segments; the first without one is "c" (base:3)`},
 		{"few lines after all", repeated, strings.Repeat("[]\n", 7), `refs: has 7 lines, but the dataset has 8 segments; the first without one is "h" (base:8)`},
 		{"bad list ahead", repeated, strings.Repeat("[]\n", 6) + "[1]\n[]\n", `refs:7:2: bad Python list: '1' where a string in quotes or None should be`},
 		{"bad list that another replaces", repeated, "[1]\n" + strings.Repeat("[]\n", 7), `refs:1:2: bad Python list: '1' where a string in quotes or None should be`},
@@ -217,12 +217,13 @@ func TestLastLines(t *testing.T) {
 			return refract.Text{Value: rapid.SampledFrom([]string{"", "a", "b", "c", "d", "e", "f"}).Draw(t, "text"), Valid: rapid.IntRange(0, 4).Draw(t, "valid") > 0}
 		}), 0, 20).Draw(t, "texts")
 		hashes := rapid.Uint64Range(1, 4).Draw(t, "hashes")
-		last, n, err := lastLines(func(yield func(refract.Text, error) bool) {
+		last, n, err := lastLines(context.Background(), func(_ context.Context, each func(*refract.Segment) error) error {
 			for _, text := range texts {
-				if !yield(text, nil) {
-					return
+				if err := each(&refract.Segment{References: []refract.Text{text}}); err != nil {
+					return err
 				}
 			}
+			return nil
 		}, func(s string) uint64 { return maphash.String(seed, s) % hashes })
 		if err != nil || n != len(texts) {
 			t.Fatalf("%d texts, %v", n, err)

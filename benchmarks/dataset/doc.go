@@ -16,9 +16,8 @@
 //
 // [Open] takes such a name; [OpenLines] takes line-aligned text files;
 // [WithReferences] adds expanded references to either, and [WithHypotheses]
-// outputs of systems; [StoredMetrics] and [StoredHumanScores] read what an
-// mt-metrics-eval folder keeps at all levels; [Encoder] writes JSON Lines, and
-// [ParquetEncoder] Parquet.
+// outputs of systems; [StoredMetrics] reads the scores that an mt-metrics-eval
+// folder keeps; [Encoder] writes JSON Lines, and [ParquetEncoder] Parquet.
 //
 // # How it reads
 //
@@ -26,11 +25,13 @@
 // whole set, since its rows have to be joined; these sets are small. Every
 // other reader streams: it holds one segment, and memory does not grow with
 // the number of segments, but for some twenty bytes per id in JSON Lines and
-// Parquet, to find repeated ones, and for what "div-ref:" needs, which
-// [WithReferences] states. The ids are known by 64 bits of a hash: among a
-// million different ones, two are taken for one with a probability of 3e-8. Files are checked when they are opened, as far as that is
-// cheap (they exist, they have equal line counts, the scores are numbers), so
-// that these errors come before any scoring. Only "\n" ends a line.
+// Parquet, to find repeated ones, for nine bytes per human score of an
+// mt-metrics-eval folder, and for what "div-ref:" needs, which [WithReferences]
+// states. The ids are known by 64 bits of a hash: among a million different
+// ones, two are taken for one with a probability of 3e-8. Files are checked
+// when they are opened, as far as that is cheap (they exist, they have equal
+// line counts, the scores are numbers), so that these errors come before any
+// scoring. Only "\n" ends a line.
 //
 // Missing is not empty: null in JSON, None in a Python list, and
 // "[No translation supplied]" in an mt-metrics-eval folder are missing texts,

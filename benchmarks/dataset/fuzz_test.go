@@ -1,9 +1,7 @@
 package dataset
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -172,51 +170,23 @@ func FuzzMTMEScores(f *testing.F) {
 	}
 	systems := []string{"a", "b b"}
 	f.Fuzz(func(t *testing.T, text string) {
-		type line struct {
-			system string
-			score  float64
-			valid  bool
-		}
-		var lines []line
-		l := newLineReader("f", strings.NewReader(text), func(Warning) {})
-		blocks, err := scanScores(l, systems, 2, func(system string, score float64, valid bool) {
-			lines = append(lines, line{system, score, valid})
-		})
+		all, err := scoreLines.scan(newLineReader("f", strings.NewReader(text), func(Warning) {}), systems, 2)
 		if err != nil {
-			if blocks != nil {
-				t.Fatalf("both %v and %v", err, blocks)
+			if all != nil {
+				t.Fatalf("both %v and %v", err, all)
 			}
 			return
 		}
-		if len(lines) != 2*len(blocks) || len(blocks) == 0 {
-			t.Fatalf("%d lines in %d blocks of two", len(lines), len(blocks))
+		if len(all) == 0 || len(strings.Split(strings.TrimSuffix(text, "\n"), "\n")) != 2*len(all) {
+			t.Fatalf("%d systems of two lines in %q", len(all), text)
 		}
-		for i, v := range lines {
-			if math.IsNaN(v.score) || math.IsInf(v.score, 0) {
-				t.Fatalf("the score %v is accepted", v.score)
+		for i, s := range all {
+			if len(s.Values) != 2 || len(s.Valid) != 2 || !slices.Contains(systems, s.System) || i > 0 && s.System == all[0].System {
+				t.Fatalf("%+v", all)
 			}
-			if v.system != lines[i&^1].system {
-				t.Fatalf("blocks are mixed: %v", lines)
-			}
-		}
-		// Reading a block by its offsets gives its lines again.
-		for _, b := range blocks {
-			r := newLineReader("f", bytes.NewReader([]byte(text)[b.start:b.end]), func(Warning) {})
-			for k := 0; ; k++ {
-				raw, err := r.next()
-				if err == io.EOF {
-					if k != b.lines {
-						t.Fatalf("block %+v gives %d lines", b, k)
-					}
-					break
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				system, field, ok := splitScore(raw)
-				score, valid, isScore := parseScore(field)
-				if want := (line{string(system), score, valid}); !ok || !isScore || want != lines[b.line-1+k] {
-					t.Fatalf("block %+v, line %d: %v, scanned as %v", b, k, want, lines[b.line-1+k])
+			for k, v := range s.Values {
+				if math.IsNaN(v) || math.IsInf(v, 0) || !s.Valid[k] && v != 0 {
+					t.Fatalf("the score %v is accepted", v)
 				}
 			}
 		}

@@ -3,7 +3,6 @@ package dataset
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -11,44 +10,18 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// parquetColumns is an open file of which single columns are read, whatever
-// the others hold.
+// parquetColumns is an open file of which single columns are read.
 type parquetColumns struct {
-	path    string
-	file    *os.File
 	parquet *parquet.File
-	rows    int
 	opened  []*parquetColumn
-}
-
-func openParquetColumns(path string) (*parquetColumns, error) {
-	if _, err := newRegular(path); err != nil {
-		return nil, err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fileError(path, err)
-	}
-	f := &parquetColumns{path: path, file: file}
-	err = guard(func() error {
-		if f.parquet, err = openParquetIn(file); err != nil {
-			return err
-		}
-		f.rows = int(f.parquet.NumRows())
-		return nil
-	})
-	if err != nil {
-		file.Close()
-		return nil, failFile(path, "%w", err)
-	}
-	return f, nil
 }
 
 func (f *parquetColumns) close() {
 	for _, c := range f.opened {
-		c.close()
+		if c.pages != nil {
+			c.pages.Close()
+		}
 	}
-	f.file.Close()
 }
 
 // leaf is a column of values. Its name is its path, without the levels that
@@ -164,12 +137,6 @@ type parquetColumn struct {
 	buffer   []parquet.Value
 	ahead    []parquet.Value // of buffer
 	row      []parquet.Value
-}
-
-func (c *parquetColumn) close() {
-	if c.pages != nil {
-		c.pages.Close()
-	}
 }
 
 // peek returns the next value, or io.EOF.

@@ -16,6 +16,7 @@ import (
 // stream (standard input, a pipe), of which there is one pass.
 type input struct {
 	name   string
+	json   bool      // JSON Lines, see lineReader
 	field  string    // of JSON Lines, the one that holds the text; "" for plain text
 	stdin  io.Reader // in place of a file, when set
 	stream bool
@@ -51,6 +52,18 @@ func newRegular(path string) (*input, error) {
 		return nil, failFile(path, "is not a regular file")
 	}
 	return in, err
+}
+
+// readFile reads a whole file.
+func readFile(path string) ([]byte, error) {
+	if _, err := newRegular(path); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fileError(path, err)
+	}
+	return b, nil
 }
 
 // fileError says an operating system's error with the path once.
@@ -111,18 +124,12 @@ func (s *stream) Close() error {
 // countLines counts the lines of a regular file, the last of which may lack
 // its end.
 func (in *input) countLines() (int, error) {
-	return in.countLinesWith(make([]byte, countBuffer))
-}
-
-const countBuffer = 64 << 10
-
-// countLinesWith is countLines with memory that is shared by many files.
-func (in *input) countLinesWith(buf []byte) (int, error) {
 	f, err := os.Open(in.name)
 	if err != nil {
 		return 0, fileError(in.name, err)
 	}
 	defer f.Close()
+	buf := make([]byte, countBuffer)
 	n, last := 0, byte('\n')
 	for {
 		k, err := f.Read(buf)
@@ -142,3 +149,5 @@ func (in *input) countLinesWith(buf []byte) (int, error) {
 	}
 	return n, nil
 }
+
+const countBuffer = 32 << 10

@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"os"
-
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
 )
@@ -18,34 +16,46 @@ func scanLine(line []byte, pos refract.Position, read func(r *jsonline.Reader) e
 	return placed(err, pos)
 }
 
+// scanFields reads an object on a line, and tells which fields it has. noun and
+// hint are for the error that one of the needed fields is not there.
+func scanFields(line []byte, pos refract.Position, known, needed []string, noun, hint string, read func(r *jsonline.Reader, name string) error) (has map[string]bool, err error) {
+	has = map[string]bool{}
+	err = scanLine(line, pos, func(r *jsonline.Reader) error {
+		return r.Fields(known, func(name string) error {
+			has[name] = true
+			return read(r, name)
+		})
+	})
+	for _, field := range needed {
+		if err == nil && !has[field] {
+			err = failAt(pos, 0, "the %s has no field %q%s", noun, field, hint)
+		}
+	}
+	return has, err
+}
+
 // placed gives an error of a line its position.
 func placed(err error, pos refract.Position) error {
-	if e, ok := err.(*jsonline.Error); ok {
+	switch e := err.(type) {
+	case nil, *Error:
+		return err
+	case *jsonline.Error:
 		return &Error{Pos: pos, Column: e.Offset + 1, Err: e}
 	}
-	return err
+	return &Error{Pos: pos, Err: err}
 }
 
 // scanFile reads a whole file of JSON.
 func scanFile(path string, warn func(Warning), read func(r *jsonline.Reader) error) error {
-	if _, err := newRegular(path); err != nil {
-		return err
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return fileError(path, err)
-	}
-	b, err = checkEncoding(path, b, warn)
-	if err != nil {
-		return err
-	}
-	return scanWhole(path, b, read)
-}
-
-func scanWhole(path string, b []byte, read func(r *jsonline.Reader) error) error {
-	r := jsonline.NewFileReader(b)
-	err := read(r)
+	b, err := readFile(path)
 	if err == nil {
+		b, err = checkEncoding(path, b, warn)
+	}
+	if err != nil {
+		return err
+	}
+	r := jsonline.NewFileReader(b)
+	if err = read(r); err == nil {
 		err = r.End()
 	}
 	if e, ok := err.(*jsonline.Error); ok {

@@ -1,162 +1,67 @@
 package dataset
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"io"
-	"iter"
 	"os"
-	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/idset"
-	"github.com/refract-eval/refract/internal/text"
 )
 
-// jsonl is a dataset in JSON Lines.
-type jsonl struct {
-	in *input
-	o  Options
-}
-
-func openJSONL(place string, o Options) (refract.Dataset, error) {
+func openJSONL(place string, o Options) (*set, error) {
+	in := &input{name: "<stdin>", stdin: o.Stdin, stream: true}
 	if place != "-" {
-		in, err := newInput(place)
-		if err != nil {
+		var err error
+		if in, err = newInput(place); err != nil {
 			return nil, err
 		}
-		return &jsonl{in, o}, nil
-	}
-	in := &input{name: "<stdin>", stdin: o.Stdin, stream: true}
-	if in.stdin == nil {
+	} else if in.stdin == nil {
 		in.stdin = os.Stdin
 	}
-	return &jsonl{in, o}, nil
-}
-
-// Len counts the lines, by reading the file, unless it is a stream.
-func (d *jsonl) Len() (int, bool) {
-	if d.in.stream {
-		return 0, false
-	}
-	l, err := d.in.lines(context.Background(), func(Warning) {})
-	if err != nil {
-		return 0, false
-	}
-	defer l.close()
-	for n := 0; ; {
-		line, err := l.next()
-		if err == io.EOF {
-			return n, true
-		}
-		if err != nil {
-			return 0, false
-		}
-		if !blank(line) {
-			n++
-		}
-	}
-}
-
-// Segments yields the segments in the order of the lines.
-func (d *jsonl) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		rows, err := newRowReader(ctx, d.in, d.o)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer rows.close()
-		var c coverage
-		for {
-			r, err := rows.next(ctx)
-			if err == io.EOF {
-				if c.segments == 0 {
-					yield(nil, failFile(d.in.name, "the dataset is empty: no segment at all"))
-					return
-				}
-				c.report(d.in.name, d.o.Warn)
-				return
-			}
+	return lineSet(in, o, func() lineParser {
+		p := &segmentParser{}
+		return func(line []byte, pos refract.Position) (*refract.Segment, error) {
+			r, err := p.parse(line, pos)
 			if err == nil {
-				if bad := checkVariants(r.segment, len(r.segment.References)); bad != nil {
-					err = &Error{Pos: r.segment.Pos, Err: bad}
-				}
+				err = checkVariants(r.segment, len(r.segment.References))
 			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			c.add(r.segment)
-			if !yield(r.segment, nil) {
-				return
-			}
+			return r.segment, placed(err, pos)
 		}
-	}
+	}), nil
 }
 
-// rowReader reads the rows of JSON Lines and finds repeated ids.
-type rowReader struct {
-	lines  *lineReader
-	parser segmentParser
-	ids    *idset.Set // with the line of each
-	rows   int
-}
+// lineParser reads a segment from a line of JSON.
+type lineParser func(line []byte, pos refract.Position) (*refract.Segment, error)
 
-func newRowReader(ctx context.Context, in *input, o Options) (*rowReader, error) {
-	l, err := in.lines(ctx, o.Warn)
-	if err != nil {
-		return nil, err
-	}
-	l.json = true
-	r := &rowReader{lines: l, ids: idset.New()}
-	if !o.NoJudgements {
-		r.parser.judgements = func(name string) bool {
-			return o.JudgementNames == nil || slices.Contains(o.JudgementNames, name)
-		}
-	}
-	return r, nil
-}
-
-func (r *rowReader) close() { r.lines.close() }
-
-// next returns the next row, or io.EOF.
-func (r *rowReader) next(ctx context.Context) (row, error) {
-	if err := ctx.Err(); err != nil {
-		return row{}, err
-	}
-	line, err := r.lines.next()
-	if err != nil {
-		return row{}, err
-	}
-	if blank(line) {
-		return row{}, r.trailing()
-	}
-	parsed, err := r.parser.parse(line, r.lines.pos())
-	if err != nil {
-		return row{}, cmp.Or(r.lines.checkUTF8(line), err)
-	}
-	if first, again := r.ids.Add(parsed.segment.ID, int64(r.lines.line)); again {
-		return row{}, failAt(r.lines.pos(), 0, "id %s is that of line %d already; ids must be unique", text.Quote(parsed.segment.ID), first)
-	}
-	r.rows++
-	return parsed, nil
-}
-
-// trailing is called after a blank line, and checks that only blank ones
-// follow.
-func (r *rowReader) trailing() error {
-	at := r.lines.pos()
-	for {
-		line, err := r.lines.next()
+// lineSet is a dataset in JSON Lines, of which each pass has a parser.
+func lineSet(in *input, o Options, newParser func() lineParser) *set {
+	in.json = true
+	d := &set{}
+	d.read = checked(in.name, "line", o, func(ctx context.Context, each func(*refract.Segment) error) error {
+		l, err := in.lines(ctx, o.Warn)
 		if err != nil {
 			return err
 		}
-		if !blank(line) {
-			return failAt(at, 0, "blank line before further segments; remove it")
-		}
+		defer l.close()
+		parse := newParser()
+		return l.each(func(line []byte, pos refract.Position) error {
+			s, err := parse(line, pos)
+			if err != nil {
+				return cmp.Or(checkUTF8Line(line, pos), err)
+			}
+			return each(s)
+		})
+	})
+	if in.stream {
+		d.stream = in
+		return d
 	}
+	d.scan = func() (n int, ok bool) {
+		err := in.each(context.Background(), func(Warning) {}, func([]byte, refract.Position) error {
+			n++
+			return nil
+		})
+		return n, err == nil
+	}
+	return d
 }
-
-func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r")) == 0 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,81 +111,6 @@ func TestStandardReference(t *testing.T) {
 	}
 }
 
-func TestStoredLevels(t *testing.T) {
-	dir := folderOf(t, changed(map[string]string{
-		"ts/human-scores/de-en.mqm.doc.score":           "b\t-1\nb\tNone\nB\t2\nB\t3\n",
-		"ts/human-scores/de-en.mqm.domain.score":        "news\tb\t1\nchat\tb\tNone\nnews B 2\n",
-		"ts/metric-scores/de-en/BLEU-refA.domain.score": "chat\tb\t4\nnews\tb\t5\n",
-		"ts/metric-scores/de-en/BLEU-refA.doc.score":    "b\t6\nb\t7\n",
-	}))
-	spec := "mtme:" + dir + "/ts/de-en"
-	read := func(f func(string, correlate.Level, ...string) ([]StoredMetric, error), level correlate.Level) string {
-		all, err := f(spec, level)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b strings.Builder
-		for _, m := range all {
-			fmt.Fprintf(&b, "%s %s %v %v", m.Label(), m.Level, m.Items, m.References)
-			for _, s := range m.Systems {
-				fmt.Fprintf(&b, " %s%v%v", s.System, s.Values, s.Valid)
-			}
-			b.WriteByte('\n')
-		}
-		return b.String()
-	}
-	got := read(StoredHumanScores, correlate.SegmentLevel) + read(StoredHumanScores, correlate.DocumentLevel) + read(StoredHumanScores, correlate.DomainLevel) +
-		read(StoredHumanScores, correlate.SystemLevel) + read(StoredMetrics, correlate.DomainLevel) + read(StoredMetrics, correlate.DocumentLevel) + read(StoredMetrics, correlate.SystemLevel)
-	const want = `da segment [] [] B[1 2 3][true true true]
-mqm segment [] [] b[-1 0 -0.5][true false true] refB[0 0 10][true true true]
-mqm document [d1 d2] [] b[-1 0][true false] B[2 3][true true]
-mqm domain [chat news] [] b[0 1][false true] B[0 2][false true]
-mqm system [] [] b[-1][true]
-BLEU-refA domain [chat news] [refA] b[4 5][true true]
-BLEU-refA document [d1 d2] [refA] b[6 7][true true]
-`
-	if got != want {
-		t.Error(cmp.Diff(want, got))
-	}
-	g, err := Groups(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(&Grouping{Documents: []string{"d1", "d2"}, Domains: []string{"chat", "news"}, DocumentOf: []int{0, 0, 1}, DomainOf: []int{1, 1, 0}}, g); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestStoredLevelErrors(t *testing.T) {
-	const domain, docs = "ts/human-scores/de-en.mqm.domain.score", "ts/documents/de-en.docs"
-	for _, c := range []struct{ name, file, text, want string }{
-		{"domain", domain, "mews\tb\t1\n", domain + `:1: unknown domain "mews" (did you mean "news"?); there are "chat", "news"`},
-		{"system", domain, "news\tc\t1\n", domain + `:1: unknown system "c" (did you mean "B"?): the test set has no outputs of it`},
-		{"score", domain, "news\tb\tx\n", domain + `:1: the score of system "b" is no number: "x"; write None where there is no score`},
-		{"fields", domain, "b\t1\n", domain + `:1: want a domain, a system and a score, parted by tabs, not "b\t1"`},
-		{"twice", domain, "news\tb\t1\nnews\tb\t1\n", domain + `:2: system "b" has a score for the domain "news" on line 1 already`},
-		{"empty", domain, "\ufeff", domain + `:1: want a domain, a system and a score, parted by tabs, not ""`},
-		{"unknown human", "", "", `ts: de-en: no human score "mqn" (did you mean "mqm"?); there are "mqm"`},
-		{"apart", docs, "news\td1\nnews\td2\nnews\td1\n", docs + `:3: document "d1" has segments before other documents; the segments of a document must follow each other`},
-		{"two domains", docs, "news\td1\nchat\td1\nnews\td2\n", docs + `:2: document "d1" is in the domain "news" and in "chat"; a document has one domain`},
-		{"no documents", docs, "", `ts: de-en has no documents/de-en.docs, which says what the documents and domains are`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			files := changed(map[string]string{domain: "news\tb\t1\n"})
-			if files[c.file] = c.text; c.text == "" {
-				delete(files, c.file)
-			}
-			dir := folderOf(t, files)
-			var only []string
-			if c.file == "" {
-				only = []string{"mqn"}
-			}
-			_, err := StoredHumanScores("mtme:"+dir+"/ts/de-en", correlate.DomainLevel, only...)
-			wantError(t, dir, err, c.want)
-		})
-	}
-}
-
 func TestRatings(t *testing.T) {
 	const errors = `{"errors": [{"start": 0, "end": 3, "category": "Fluency/Punctuation", "severity": "minor", "score": null, "is_source_error": false}, ` +
 		`{"start": -1, "end": 2, "category": "Non-translation!", "severity": "Major", "score": 25.0, "is_source_error": true}, ` +
@@ -205,7 +131,7 @@ func TestRatings(t *testing.T) {
 			fmt.Fprintf(&b, "%s %s %.1f %v; ", j.Name, j.System, j.Score, j.Valid)
 		}
 	}
-	if b.String() != "da B 1.0 true; mqm.rater1 b 0.0 true; da B 2.0 true; mqm.rater1 b 0.0 false; da B 3.0 true; mqm.rater1 b -31.1 true; " {
+	if b.String() != "mqm.rater1 b 0.0 true; da B 1.0 true; mqm.rater1 b 0.0 false; da B 2.0 true; mqm.rater1 b -31.1 true; da B 3.0 true; " {
 		t.Error(b.String())
 	}
 }
@@ -215,8 +141,8 @@ func TestRatingErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"fields", "b\n", file + `:1: want a system, a rating and perhaps a rater, parted by tabs, not "b"`},
 		{"system", "c\tNone\n", file + `:1: unknown system "c" (did you mean "B"?): the test set has no outputs of it`},
-		{"count", "b\tNone\nb\tNone\n", file + `:1: system "b" has 2 ratings, but there should be 3`},
-		{"block", "b\tNone\nb\tNone\nb\tNone\nB\tNone\nB\tNone\nB\tNone\nb\tNone\n", file + `:7: system "b" has ratings before those of other systems; the ratings of a system must follow each other`},
+		{"count", "b\tNone\nb\tNone\n", file + `:1: system "b" has 2 lines of ratings, but there should be 3`},
+		{"block", "b\tNone\nb\tNone\nb\tNone\nB\tNone\nB\tNone\nB\tNone\nb\tNone\n", file + `:7: system "b" has ratings from line 1 already; the ratings of a system must follow each other`},
 		{"no errors", "b\t{}\n", file + `:1: the rating has no "errors"; write an empty array where there are none, and None where nobody rated`},
 		{"field", `b	{"errors":[{"begin":1}]}` + "\n", file + `:1:15: unknown field of errors[0]: "begin"; the fields are start, end, category, severity, score, is_source_error`},
 		{"kind", `b	{"errors":[{"start":1.5}]}` + "\n", file + `:1:23: field errors[0].start must be an integer, not 1.5`},
@@ -231,48 +157,23 @@ func TestRatingErrors(t *testing.T) {
 	}
 }
 
-// The coarser scores of a real test set are the means of its segments'.
-func TestLevelsOfWMT22(t *testing.T) {
-	spec := "mtme:" + filepath.Join(realData(t), "mt-metrics-eval-v2", "wmt22", "zh-en")
-	g, err := Groups(spec)
+// The stored scores of systems of a real test set are the means of those of its
+// segments.
+func TestStoredLevelsOfWMT22(t *testing.T) {
+	dir := filepath.Join(realData(t), "mt-metrics-eval-v2", "wmt22", "zh-en")
+	const name = "GEMBA-Dav3-DA"
+	segments, err := StoredMetrics("mtme:"+dir, correlate.SegmentLevel, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(g.DocumentOf) != 1875 || len(g.Domains) != 4 {
-		t.Fatalf("%d segments in the domains %v", len(g.DocumentOf), g.Domains)
+	whole, err := StoredMetrics("mtme:"+dir, correlate.SystemLevel, name)
+	if err != nil || len(segments) != 1 || len(whole) != 1 || len(whole[0].Systems) != 20 {
+		t.Fatalf("%d and %d metrics, %v", len(segments), len(whole), err)
 	}
-	read := func(level correlate.Level) *StoredMetric {
-		all, err := StoredHumanScores(spec, level, "mqm")
-		if err != nil || len(all) != 1 {
-			t.Fatal(err)
+	for _, of := range whole[0].Systems {
+		i := slices.IndexFunc(segments[0].Systems, func(s SystemScores) bool { return s.System == of.System })
+		if i < 0 || math.Abs(mean(segments[0].Systems[i].Values)-of.Values[0]) > 1e-9 {
+			t.Errorf("%s: %v is not the mean of the segments", of.System, of.Values)
 		}
-		return &all[0]
-	}
-	segments, domains, whole := read(correlate.SegmentLevel), read(correlate.DomainLevel), read(correlate.SystemLevel)
-	checked := 0
-	for _, s := range segments.Systems {
-		sums, counts := make([]float64, len(g.Domains)+1), make([]float64, len(g.Domains)+1)
-		for i, v := range s.Values {
-			if s.Valid[i] {
-				for _, k := range []int{g.DomainOf[i], len(g.Domains)} {
-					sums[k] += v
-					counts[k]++
-				}
-			}
-		}
-		d, _ := domains.System(s.System)
-		w, _ := whole.System(s.System)
-		for k, v := range append(d.Values[:len(d.Values):len(d.Values)], w.Values...) {
-			valid := append(d.Valid[:len(d.Valid):len(d.Valid)], w.Valid...)[k]
-			if valid != (counts[k] > 0) || valid && math.Abs(v-sums[k]/counts[k]) > 1e-9 {
-				t.Errorf("%s, %d: %v (%v), the segments' mean is %v", s.System, k, v, valid, sums[k]/counts[k])
-			}
-			if valid {
-				checked++
-			}
-		}
-	}
-	if checked < 60 {
-		t.Errorf("only %d scores are checked", checked)
 	}
 }

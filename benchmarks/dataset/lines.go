@@ -17,13 +17,12 @@ type lineReader struct {
 	file   string
 	field  string // of the input
 	line   int    // number of the line that next returned
-	offset int64  // of the byte after that line and its end
 	r      *bufio.Reader
 	closer io.Closer
 	long   []byte // holds a line that is longer than r's buffer
 	warn   func(Warning)
 	crlf   bool // has warned
-	json   bool // lines are checked by who reads them
+	json   bool // who reads the lines checks them; blank ones may end the file
 }
 
 const lineBuffer = 128 << 10
@@ -34,7 +33,7 @@ func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, er
 		return nil, err
 	}
 	l := newLineReader(in.name, f, warn)
-	l.field, l.closer = in.field, f
+	l.json, l.field, l.closer = in.json, in.field, f
 	return l, nil
 }
 
@@ -55,6 +54,33 @@ func (l *lineReader) pos() refract.Position {
 // next returns the next line without its end, or io.EOF. The bytes are valid
 // until the following call.
 func (l *lineReader) next() ([]byte, error) {
+	b, err := l.any()
+	if err != nil {
+		return nil, err
+	}
+	if !l.json {
+		return b, checkUTF8Line(b, l.pos())
+	}
+	if !blank(b) {
+		return b, nil
+	}
+	for at := l.pos(); ; {
+		switch b, err := l.any(); {
+		case err == io.EOF:
+			l.line = at.Line - 1 // blank lines do not count
+			return nil, err
+		case err != nil:
+			return nil, err
+		case !blank(b):
+			return nil, failAt(at, 0, "blank line before further segments; remove it")
+		}
+	}
+}
+
+func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r")) == 0 }
+
+// any is next for lines of all kinds.
+func (l *lineReader) any() ([]byte, error) {
 	b, err := l.r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		l.long = append(l.long[:0], b...)
@@ -71,8 +97,6 @@ func (l *lineReader) next() ([]byte, error) {
 	if err != nil && err != io.EOF {
 		return nil, &Error{Pos: l.pos(), Err: err}
 	}
-	first := l.offset == 0
-	l.offset += int64(len(b))
 	if n := len(b) - 1; b[n] == '\n' {
 		b = b[:n]
 		if n > 0 && b[n-1] == '\r' {
@@ -83,32 +107,58 @@ func (l *lineReader) next() ([]byte, error) {
 			}
 		}
 	}
-	if first && bytes.HasPrefix(b, []byte("\ufeff")) {
+	if l.line == 1 && bytes.HasPrefix(b, []byte("\ufeff")) {
 		b = b[len("\ufeff"):]
 		l.warn(Warning{l.pos(), "the file begins with a byte order mark, which is removed"})
-	}
-	if !l.json {
-		return b, l.checkUTF8(b)
 	}
 	return b, nil
 }
 
-func (l *lineReader) checkUTF8(line []byte) error {
+// each calls read with every line that is left.
+func (l *lineReader) each(read func(line []byte, pos refract.Position) error) error {
+	for {
+		line, err := l.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = read(line, l.pos())
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// each calls read with every line of a pass.
+func (in *input) each(ctx context.Context, warn func(Warning), read func(line []byte, pos refract.Position) error) error {
+	l, err := in.lines(ctx, warn)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	return l.each(read)
+}
+
+// eachLine calls read with every line of a regular file.
+func eachLine(path string, warn func(Warning), read func(line []byte, pos refract.Position) error) error {
+	in, err := newRegular(path)
+	if err != nil {
+		return err
+	}
+	return in.each(context.Background(), warn, read)
+}
+
+func checkUTF8Line(line []byte, pos refract.Position) error {
 	if utf8.Valid(line) {
 		return nil
 	}
-	return failAt(l.pos(), 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", invalidByte(line)+1)
+	return failAt(pos, 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", invalidByte(line)+1)
 }
 
 // drain reads what is left, so that line is the number of lines.
 func (l *lineReader) drain() error {
-	for {
-		if _, err := l.next(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
+	return l.each(func([]byte, refract.Position) error { return nil })
 }
 
 // invalidByte returns the index of the first byte that is not UTF-8.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -26,24 +26,12 @@ type folder struct {
 	files      textFiles
 }
 
-// mtmeDataset is a parallel dataset that knows its names.
-type mtmeDataset struct {
-	*parallel
-	folder *folder
-}
-
-// HumanNames returns the names of the human scores at segment level, sorted.
-func (d *mtmeDataset) HumanNames() []string { return slices.Clone(d.folder.humans) }
-
-// ReferenceNames returns the names of all references, sorted.
-func (d *mtmeDataset) ReferenceNames() []string { return slices.Clone(d.folder.references) }
-
-func openMTME(place string, o Options) (refract.Dataset, error) {
+func openMTME(place string, o Options) (*set, error) {
 	f, err := openFolder(place)
 	if err != nil {
 		return nil, err
 	}
-	p := &parallel{source: f.source, trim: text.Trim[[]byte], missing: noTranslation, warn: o.Warn}
+	p := &parallel{source: f.source, trim: text.Trim[[]byte], missing: noTranslation, o: o}
 	names, err := f.choose(o.References)
 	if err != nil {
 		return nil, err
@@ -69,11 +57,15 @@ func openMTME(place string, o Options) (refract.Dataset, error) {
 		return nil, err
 	}
 	if !o.NoJudgements {
-		if err := f.openScores(p, o); err != nil {
+		err := o.checkNames(filepath.Join(f.root, f.lp), slices.Concat(f.humans, f.ratings))
+		if err == nil {
+			err = f.openScores(p, o)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	return &mtmeDataset{p, f}, nil
+	return p.set(), nil
 }
 
 // openFolder lists what a language pair has. A place that is not one is an
@@ -181,34 +173,27 @@ func (f *folder) choose(want []string) ([]string, error) {
 	return want, nil
 }
 
-// openScores checks the human scores and adds them to the dataset.
+// openScores reads the human scores, and the ratings that are asked for.
 func (f *folder) openScores(p *parallel, o Options) error {
 	chosen := f.humans
 	if o.JudgementNames != nil {
 		chosen = o.JudgementNames
 	}
 	for i, name := range chosen {
-		if slices.Contains(chosen[:i], name) {
+		file, format := name+".seg.score", &scoreLines
+		switch {
+		case slices.Contains(chosen[:i], name):
 			continue
+		case slices.Contains(f.humans, name):
+		case slices.Contains(f.ratings, name):
+			file, format = name+".seg.rating", &ratingLines
 		}
-		if !slices.Contains(f.humans, name) && slices.Contains(f.ratings, name) {
-			r, err := f.readRatings(name, p.n)
-			if err != nil {
-				return err
-			}
-			p.ratings = append(p.ratings, r)
-			continue
-		}
-		if !slices.Contains(f.humans, name) {
-			known := slices.Concat(f.humans, f.ratings)
-			return failFile(f.root, "%s has no human scores %s%s; it has %s", f.lp, text.Quote(name), didYouMean(name, known), quotedNames(known))
-		}
-		path := filepath.Join(f.root, "human-scores", f.lp+"."+name+".seg.score")
-		s, err := openScoreFile(path, name, f.systems, p.n, o.Warn)
+		scores, err := readScores(filepath.Join(f.root, "human-scores", f.lp+"."+file), format, f.systems, p.n, o.Warn)
 		if err != nil {
 			return err
 		}
-		p.scores = append(p.scores, s)
+		slices.SortFunc(scores, func(a, b SystemScores) int { return cmp.Compare(a.System, b.System) })
+		p.humans = append(p.humans, humanScores{name, scores})
 	}
 	return nil
 }

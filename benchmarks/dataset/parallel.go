@@ -1,13 +1,15 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"io"
-	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // parallel is a dataset of line-aligned files: line k of each belongs to
@@ -17,15 +19,12 @@ type parallel struct {
 	references []*input
 	systems    []system
 	documents  *input // nil: none; lines of domain and document
-	scores     []*scoreFile
-	ratings    []*ratedScores
+	humans     []humanScores
 
 	trim    func([]byte) []byte
 	missing string // the line that stands for a missing text; "" for none
-	warn    func(Warning)
-
-	n     int // number of segments, where sized
-	sized bool
+	o       Options
+	n       int // number of segments; 0 where all files are streams
 }
 
 type system struct {
@@ -34,33 +33,48 @@ type system struct {
 	texts *input
 }
 
-// columns are the text files in the order in which a segment is read.
-func (d *parallel) columns() []*input {
-	var c []*input
-	if d.source != nil {
-		c = append(c, d.source)
+// humanScores are the judgements of a name.
+type humanScores struct {
+	name    string
+	systems []SystemScores
+}
+
+// set returns the dataset. Its first references need no other file.
+func (d *parallel) set() *set {
+	all := &set{n: d.n, read: d.read, stream: firstStream(d.columns())}
+	if len(d.references) > 0 {
+		first := &parallel{references: d.references[:1], trim: d.trim, missing: d.missing, o: Options{Warn: func(Warning) {}}}
+		all.firsts = &set{read: first.read, stream: firstStream(first.columns())}
 	}
-	c = append(c, d.references...)
+	return all
+}
+
+// columns are the files in the order in which a segment is read.
+func (d *parallel) columns() []*input {
+	c := append([]*input{d.source}, d.references...)
 	for _, s := range d.systems {
 		c = append(c, s.texts)
 	}
-	return c
+	return slices.DeleteFunc(append(c, d.documents), func(in *input) bool { return in == nil })
+}
+
+// firstStream returns the first input that can be read once, or nil.
+func firstStream(all []*input) *input {
+	if i := slices.IndexFunc(all, func(in *input) bool { return in.stream }); i >= 0 {
+		return all[i]
+	}
+	return nil
 }
 
 // measure sets the number of segments and checks that all files have as many
-// lines, but for streams, which Segments checks.
+// lines, but for streams, which the reading checks.
 func (d *parallel) measure() error {
-	files := d.columns()
-	if d.documents != nil {
-		files = append(files, d.documents)
-	}
 	var first *input
-	buf := make([]byte, countBuffer)
-	for _, f := range files {
+	for _, f := range d.columns() {
 		if f.stream {
 			continue
 		}
-		n, err := f.countLinesWith(buf)
+		n, err := f.countLines()
 		if err != nil {
 			return err
 		}
@@ -71,142 +85,121 @@ func (d *parallel) measure() error {
 			return unequal(first.name, d.n, f.name, n)
 		}
 	}
-	d.sized = first != nil
-	if d.sized && d.n == 0 {
-		return failFile(first.name, "the dataset is empty: no line at all")
+	if first != nil && d.n == 0 {
+		return failFile(first.name, noLine)
 	}
 	return nil
 }
+
+const noLine = "the dataset is empty: no line at all"
 
 func unequal(a string, na int, b string, nb int) error {
 	return failFile(b, "has %s, but %s has %d; line k of each file must belong to segment k", english.Count(nb, "line"), a, na)
 }
 
-// Len returns the number of segments, unless a stream has to be read for it.
-func (d *parallel) Len() (int, bool) { return d.n, d.sized }
-
-// Segments yields the segments in the order of the lines.
-func (d *parallel) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		p, err := d.newPass(ctx)
+// read reads the segments in the order of the lines.
+func (d *parallel) read(ctx context.Context, each func(*refract.Segment) error) error {
+	p := &pass{d: d}
+	defer p.close()
+	for _, c := range d.columns() {
+		l, err := c.lines(ctx, d.o.Warn)
 		if err != nil {
-			yield(nil, err)
-			return
+			return err
 		}
-		defer p.close()
-		for {
-			s, err := p.next(ctx)
-			if err == io.EOF {
-				p.coverage.report(p.columns[0].file, d.warn)
-				return
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			p.coverage.add(s)
-			if !yield(s, nil) {
-				return
-			}
+		p.columns = append(p.columns, l)
+	}
+	for _, h := range d.humans {
+		p.judgements += len(h.systems)
+	}
+	p.ends = make([]int, len(p.columns))
+	p.absent = make([]bool, len(p.columns))
+	for {
+		s, err := p.next()
+		if err == io.EOF {
+			p.coverage.report(p.columns[0].file, d.o.Warn)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.coverage.add(s)
+		if err := each(s); err != nil {
+			return err
 		}
 	}
 }
 
 // pass is one reading of a parallel dataset.
 type pass struct {
-	d         *parallel
-	columns   []*lineReader
-	documents *lineReader
-	scores    []*scorePass
-	coverage  coverage
+	d        *parallel
+	columns  []*lineReader
+	coverage coverage
 
 	text   []byte // of all columns of a segment, one after the other
 	ends   []int
 	absent []bool
 
+	judgements       int    // of each segment
 	document, domain string // of the segment before
-}
-
-func (d *parallel) newPass(ctx context.Context) (p *pass, err error) {
-	p = &pass{d: d}
-	defer func() {
-		if err != nil {
-			p.close()
-		}
-	}()
-	for _, c := range d.columns() {
-		l, err := c.lines(ctx, d.warn)
-		if err != nil {
-			return nil, err
-		}
-		p.columns = append(p.columns, l)
-	}
-	if d.documents != nil {
-		if p.documents, err = d.documents.lines(ctx, d.warn); err != nil {
-			return nil, err
-		}
-	}
-	for _, f := range d.scores {
-		s, err := f.newPass(d.warn)
-		if err != nil {
-			return nil, err
-		}
-		p.scores = append(p.scores, s)
-	}
-	p.ends = make([]int, len(p.columns))
-	p.absent = make([]bool, len(p.columns))
-	return p, nil
 }
 
 func (p *pass) close() {
 	for _, c := range p.columns {
 		c.close()
 	}
-	if p.documents != nil {
-		p.documents.close()
-	}
-	for _, s := range p.scores {
-		s.close()
-	}
 }
 
-func (p *pass) next(ctx context.Context) (*refract.Segment, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+func (p *pass) next() (*refract.Segment, error) {
 	d := p.d
+	s := &refract.Segment{}
 	p.text = p.text[:0]
 	for i, c := range p.columns {
 		line, err := c.next()
 		if err == io.EOF {
-			return nil, p.end(i)
+			return nil, p.end(c)
+		}
+		switch {
+		case err != nil:
+		case i == len(p.columns)-1 && d.documents != nil:
+			err = p.readDocument(line, c.pos())
+			s.Document, s.Domain = p.document, p.domain
+		default:
+			p.text, p.absent[i], err = d.appendText(p.text, c, line)
+			p.ends[i] = len(p.text)
 		}
 		if err != nil {
 			return nil, err
 		}
-		p.text, p.absent[i], err = d.appendText(p.text, c, line)
-		if err != nil {
-			return nil, err
-		}
-		p.ends[i] = len(p.text)
 	}
-	s := &refract.Segment{Pos: p.columns[0].pos()}
+	s.Pos = p.columns[0].pos()
 	s.ID = strconv.Itoa(s.Pos.Line)
 	// One string holds all texts of the segment: an allocation for twenty
 	// texts instead of twenty.
 	p.split(s, string(p.text))
-	if p.documents != nil {
-		if err := p.readDocument(); err != nil {
-			return nil, err
-		}
-		s.Document, s.Domain = p.document, p.domain
-	}
 	return s, p.judge(s)
+}
+
+// judge adds the human scores of a segment.
+func (p *pass) judge(s *refract.Segment) error {
+	if p.judgements == 0 {
+		return nil
+	}
+	i := s.Pos.Line - 1
+	if i >= p.d.n {
+		return failAt(s.Pos, 0, "the file has changed since it was opened")
+	}
+	s.Judgements = make([]refract.Judgement, 0, p.judgements)
+	for _, h := range p.d.humans {
+		for _, of := range h.systems {
+			s.Judgements = append(s.Judgements, refract.Judgement{Name: h.name, System: of.System, Score: of.Values[i], Valid: of.Valid[i]})
+		}
+	}
+	return nil
 }
 
 // appendText appends the text of a line, unless it is missing. A text in JSON
 // is not trimmed.
-func (d *parallel) appendText(dst []byte, l *lineReader, line []byte) (text []byte, missing bool, err error) {
+func (d *parallel) appendText(dst []byte, l *lineReader, line []byte) (_ []byte, missing bool, err error) {
 	if l.field == "" {
 		line = d.trim(line)
 		if d.missing != "" && string(line) == d.missing {
@@ -247,62 +240,30 @@ func (p *pass) split(s *refract.Segment, all string) {
 	}
 }
 
-// readDocument reads the domain and the document of a segment.
-func (p *pass) readDocument() error {
-	line, err := p.documents.next()
-	if err == io.EOF {
-		return unequal(p.columns[0].file, p.columns[0].line, p.documents.file, p.documents.line)
+// readDocument reads the domain and the document of a segment, parted by a tab
+// or other white space.
+func (p *pass) readDocument(line []byte, pos refract.Position) error {
+	fields := bytes.Fields(line)
+	if tabs := bytes.Split(text.Trim(line), []byte{'\t'}); len(tabs) == 2 {
+		fields = tabs
 	}
-	if err != nil {
-		return err
-	}
-	domain, document, err := splitDocument(line, p.documents.pos())
-	if err != nil {
-		return err
+	if len(fields) != 2 {
+		return failAt(pos, 0, "want a domain, a tab and a document, not %s", text.Quote(string(line)))
 	}
 	// Segments of a document follow each other: a string for all of them.
-	if string(domain) != p.domain {
-		p.domain = string(domain)
+	if string(fields[0]) != p.domain {
+		p.domain = string(fields[0])
 	}
-	if string(document) != p.document {
-		p.document = string(document)
-	}
-	return nil
-}
-
-func (p *pass) judge(s *refract.Segment) error {
-	n := 0
-	for _, f := range p.scores {
-		n += len(f.blocks)
-	}
-	for _, r := range p.d.ratings {
-		n += len(r.systems)
-	}
-	if n == 0 {
-		return nil
-	}
-	s.Judgements = make([]refract.Judgement, 0, n)
-	for _, f := range p.scores {
-		var err error
-		if s.Judgements, err = f.judge(s.Judgements); err != nil {
-			return err
-		}
-	}
-	for _, r := range p.d.ratings {
-		s.Judgements = r.judge(s.Judgements, s.Pos.Line-1)
+	if string(fields[1]) != p.document {
+		p.document = string(fields[1])
 	}
 	return nil
 }
 
-// end is called when column i has no further line. It returns io.EOF when no
+// end is called when a column has no further line. It returns io.EOF when no
 // other file has one either.
-func (p *pass) end(i int) error {
-	last := p.columns[i]
-	others := p.columns
-	if p.documents != nil {
-		others = append(others[:len(others):len(others)], p.documents)
-	}
-	for _, c := range others {
+func (p *pass) end(last *lineReader) error {
+	for _, c := range p.columns {
 		if err := c.drain(); err != nil {
 			return err
 		}
@@ -311,7 +272,7 @@ func (p *pass) end(i int) error {
 		}
 	}
 	if last.line == 0 {
-		return failFile(last.file, "the dataset is empty: no line at all")
+		return failFile(last.file, noLine)
 	}
 	return io.EOF
 }

@@ -1,12 +1,11 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,134 +13,117 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// parquetDataset is a dataset in one or more files of Parquet.
-type parquetDataset struct {
-	name  string
-	files []string
+// rowReader reads the rows of a Parquet file into segments. It may panic where
+// the file is damaged.
+type rowReader interface {
+	// next reads the next row into s.
+	next(s *refract.Segment) error
+	close()
 }
+
+// openRows returns a reader of an open file, after checking its columns.
+type openRows func(*parquet.File) (rowReader, error)
 
 // openParquet takes a file, or a folder with files in it or in its folder
 // "data", in byte order.
-func openParquet(place string, _ Options) (refract.Dataset, error) {
+func openParquet(place string, o Options) (*set, error) {
+	files, err := parquetFiles(place)
+	if err != nil {
+		return nil, err
+	}
+	return parquetSet(place, files, o, newSegmentReader)
+}
+
+func parquetFiles(place string) ([]string, error) {
 	info, err := os.Stat(place)
 	if err != nil {
 		return nil, fileError(place, err)
 	}
-	files := []string{place}
-	if info.IsDir() {
-		if files, err = parquetFiles(place); err != nil {
-			return nil, err
-		}
+	if !info.IsDir() {
+		return []string{place}, nil
 	}
-	return newParquet(place, files)
-}
-
-// newParquet checks that the files can be read.
-func newParquet(name string, files []string) (refract.Dataset, error) {
-	for _, path := range files {
-		if _, err := newRegular(path); err != nil {
-			return nil, err
-		}
-		f, err := openParquetFile(path)
+	for _, sub := range []string{"data", ""} {
+		found, err := names(filepath.Join(place, sub), "", ".parquet")
 		if err != nil {
 			return nil, err
 		}
-		f.close()
-	}
-	return &parquetDataset{name: name, files: files}, nil
-}
-
-func parquetFiles(dir string) ([]string, error) {
-	for _, sub := range []string{"data", ""} {
-		found, err := names(filepath.Join(dir, sub), "", ".parquet")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
 		for i := range found {
-			found[i] = filepath.Join(dir, sub, found[i]+".parquet")
+			found[i] = filepath.Join(place, sub, found[i]+".parquet")
 		}
 		if len(found) > 0 {
 			return found, nil
 		}
 	}
-	return nil, failFile(dir, "has no Parquet file, nor has its folder data")
+	return nil, failFile(place, "has no Parquet file, nor has its folder data")
 }
 
-func (d *parquetDataset) rereadable() bool { return true }
-
-// Segments yields the segments in the order of the rows.
-func (d *parquetDataset) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		ids, n := idset.New(), int64(0)
-		for _, path := range d.files {
-			f, err := openParquetFile(path)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for s, err := range f.segments(ctx) {
-				if err == nil {
-					n++
-					if first, again := ids.Add(s.ID, n); again {
-						err = failAt(s.Pos, 0, "id %s is that of segment %d already; ids must be unique", text.Quote(s.ID), first)
+// parquetSet is a dataset in files of Parquet, which it opens once to check
+// them. The id of a segment that has none is its number through all files.
+func parquetSet(name string, files []string, o Options, open openRows) (*set, error) {
+	rows := 0
+	for _, path := range files {
+		if _, err := newRegular(path); err != nil {
+			return nil, err
+		}
+		err := withParquet(path, open, func(_ rowReader, n int) error {
+			rows += n
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &set{n: rows, read: checked(name, "segment", o, func(_ context.Context, each func(*refract.Segment) error) error {
+		first := 0
+		for _, path := range files {
+			err := withParquet(path, open, func(r rowReader, n int) error {
+				for i := range n {
+					s := &refract.Segment{ID: ordinal(first + i), Pos: refract.Position{File: path, Line: i + 1}}
+					if err := guard(func() error { return r.next(s) }); err != nil {
+						return &Error{Pos: s.Pos, Err: err}
+					}
+					if err := each(s); err != nil {
+						return err
 					}
 				}
-				if !yield(s, err) || err != nil {
-					f.close()
-					return
-				}
+				first += n
+				return nil
+			})
+			if err != nil {
+				return err
 			}
-			f.close()
 		}
-		if n == 0 {
-			yield(nil, failFile(d.name, "the dataset is empty: no segment at all"))
-		}
-	}
+		return nil
+	})}, nil
 }
 
-// parquetFile is one open file.
-type parquetFile struct {
-	path   string
-	file   *os.File
-	reader *parquet.GenericReader[parquetSegment]
-	names  *jsonline.Names
-}
-
-func openParquetFile(path string) (*parquetFile, error) {
+// withParquet opens a file and calls read with its reader and its number of
+// rows.
+func withParquet(path string, open openRows, read func(r rowReader, n int) error) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return fileError(path, err)
 	}
-	f := &parquetFile{path: path, file: file, names: &jsonline.Names{}}
-	if err := f.open(); err != nil {
-		file.Close()
-		return nil, failFile(path, "%w", err)
-	}
-	return f, nil
-}
-
-func (f *parquetFile) close() {
-	f.reader.Close()
-	f.file.Close()
-}
-
-func (f *parquetFile) open() error {
-	return guard(func() error {
-		p, err := openParquetIn(f.file)
-		if err != nil {
-			return err
+	defer file.Close()
+	var r rowReader
+	var n int
+	err = guard(func() error {
+		p, err := openParquetIn(file)
+		if err == nil {
+			n = int(p.NumRows())
+			r, err = open(p)
 		}
-		if err := checkSchema(p.Schema()); err != nil {
-			return err
-		}
-		f.reader = parquet.NewGenericReader[parquetSegment](p)
-		return nil
+		return err
 	})
+	if err != nil {
+		return failFile(path, "%w", err)
+	}
+	defer r.close()
+	return read(r, n)
 }
 
 // openParquetIn reads what a file says of its contents. It may panic.
@@ -225,42 +207,33 @@ func columnName(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// segments reads the rows of the file.
-func (f *parquetFile) segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		rows := make([]parquetSegment, parquetBatch)
-		for line := 0; ; {
-			n := 0
-			err := guard(func() (err error) {
-				clear(rows)
-				n, err = f.reader.Read(rows)
-				return err
-			})
-			if err != nil && err != io.EOF {
-				yield(nil, failAt(refract.Position{File: f.path, Line: line + 1}, 0, "the Parquet file is damaged: %w", err))
-				return
-			}
-			for i := range rows[:n] {
-				line++
-				pos := refract.Position{File: f.path, Line: line}
-				s, bad := rows[i].segment(f.names)
-				if bad == nil {
-					bad = ctx.Err()
-				} else {
-					bad = &Error{Pos: pos, Err: bad}
-				}
-				if bad != nil {
-					yield(nil, bad)
-					return
-				}
-				s.Pos = pos
-				if !yield(s, nil) {
-					return
-				}
-			}
-			if err == io.EOF || n == 0 {
-				return
-			}
-		}
+// segmentReader reads rows in our own schema.
+type segmentReader struct {
+	reader *parquet.GenericReader[parquetSegment]
+	rows   [parquetBatch]parquetSegment
+	ahead  []parquetSegment // of rows
+	names  jsonline.Names
+}
+
+func newSegmentReader(p *parquet.File) (rowReader, error) {
+	if err := checkSchema(p.Schema()); err != nil {
+		return nil, err
 	}
+	return &segmentReader{reader: parquet.NewGenericReader[parquetSegment](p)}, nil
+}
+
+func (r *segmentReader) close() { r.reader.Close() }
+
+func (r *segmentReader) next(s *refract.Segment) error {
+	if len(r.ahead) == 0 {
+		clear(r.rows[:])
+		n, err := r.reader.Read(r.rows[:])
+		if n == 0 {
+			return fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+		}
+		r.ahead = r.rows[:n]
+	}
+	row := &r.ahead[0]
+	r.ahead = r.ahead[1:]
+	return row.fillIn(s, &r.names)
 }

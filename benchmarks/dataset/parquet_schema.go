@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -122,29 +123,22 @@ func textSize(t *string) int {
 	return len(*t)
 }
 
-// segment is the inverse of fill.
-func (r *parquetSegment) segment(names *jsonline.Names) (*refract.Segment, error) {
-	s := &refract.Segment{ID: r.ID, Source: textOf(r.Source), Document: jsonline.Intern(names, r.Document), Domain: jsonline.Intern(names, r.Domain)}
-	if s.ID == "" {
-		return nil, errors.New("the segment has no id; each needs a non-empty one of its own")
+// fillIn is the inverse of fill.
+func (r *parquetSegment) fillIn(s *refract.Segment, names *jsonline.Names) (err error) {
+	if r.ID == "" {
+		return errors.New("the segment has no id; each needs a non-empty one of its own")
 	}
-	if len(r.References) > 0 {
-		s.References = make([]refract.Text, len(r.References))
-		for i, t := range r.References {
-			s.References[i] = textOf(t)
-		}
+	s.ID, s.Source, s.Document, s.Domain = r.ID, textOf(r.Source), jsonline.Intern(names, r.Document), jsonline.Intern(names, r.Domain)
+	for _, t := range r.References {
+		s.References = append(s.References, textOf(t))
 	}
-	var err error
 	if s.Variants, err = variantsOf("variants", r.Variants, names); err != nil {
-		return nil, err
+		return err
 	}
 	if s.Rejected, err = variantsOf("rejected", r.Rejected, names); err != nil {
-		return nil, err
+		return err
 	}
-	if err := checkVariants(s, len(s.References)); err != nil {
-		return nil, err
-	}
-	return s, checkUTF8(s)
+	return cmp.Or(checkVariants(s, len(s.References)), checkUTF8(s))
 }
 
 func textOf(p *string) refract.Text {

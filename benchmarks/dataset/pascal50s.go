@@ -1,15 +1,14 @@
 package dataset
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset/internal/matfile"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // PASCAL-50S (Vedantam et al., "CIDEr", CVPR 2015) is released as two MATLAB
@@ -28,26 +27,21 @@ const (
 // machines.
 var pascalCategories = []string{"HC", "HI", "HM", "MM"}
 
-func openPascal50S(place string, o Options) (refract.Dataset, error) {
-	for _, name := range []string{pairsFile, consensusFile} {
-		if _, err := newRegular(filepath.Join(place, name)); err != nil {
-			return nil, err
-		}
-	}
-	return openHeld(place, o, func(ctx context.Context, warn func(Warning)) ([]*refract.Segment, error) {
+func openPascal50S(place string, o Options) (*set, error) {
+	return openHeld(place, o, func(warn func(Warning)) ([]*refract.Segment, error) {
 		segments, err := readPairs(filepath.Join(place, pairsFile))
 		if err != nil {
 			return nil, err
 		}
-		return segments, addVotes(ctx, filepath.Join(place, consensusFile), segments, warn)
+		return segments, addVotes(filepath.Join(place, consensusFile), segments, warn)
 	})
 }
 
 // variable reads a variable of a MATLAB file.
 func variable(path, name string) (*matfile.Array, error) {
-	b, err := os.ReadFile(path)
+	b, err := readFile(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, err
 	}
 	a, err := matfile.Find(b, name)
 	if err != nil {
@@ -129,7 +123,7 @@ func caption(s string) refract.Text { return refract.NewText(strings.TrimSpace(s
 
 // addVotes adds the references and the votes to the pairs. The candidates are
 // those that people voted on; it warns where they are not the pair's.
-func addVotes(ctx context.Context, path string, segments []*refract.Segment, warn func(Warning)) error {
+func addVotes(path string, segments []*refract.Segment, warn func(Warning)) error {
 	a, err := variable(path, "triplets")
 	if err != nil {
 		return err
@@ -138,11 +132,8 @@ func addVotes(ctx context.Context, path string, segments []*refract.Segment, war
 		return failFile(path, "%s for %s; each pair must have as many", english.Count(a.Len(), "vote"), english.Count(len(segments), "pair"))
 	}
 	each := a.Len() / len(segments)
-	var differ []string
+	var differ examples
 	_, err = records(path, "triplets", 4, func(i int, f []*matfile.Array) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		var texts [3]refract.Text
 		for k := range texts {
 			t, err := f[k].Text()
@@ -161,7 +152,7 @@ func addVotes(ctx context.Context, path string, segments []*refract.Segment, war
 		s := segments[i/each]
 		b, c := &s.Hypotheses[0].Text, &s.Hypotheses[1].Text
 		if i%each == 0 && !sameTwo(texts[1], texts[2], *b, *c) {
-			differ = append(differ, s.ID)
+			differ.add(text.Quote(s.ID))
 			*b, *c = texts[1], texts[2]
 		}
 		first, second := 0, 1
@@ -180,9 +171,9 @@ func addVotes(ctx context.Context, path string, segments []*refract.Segment, war
 		s.References = append(s.References, texts[0])
 		return nil
 	})
-	if err == nil && len(differ) > 0 {
+	if err == nil && differ.n > 0 {
 		warn(Warning{refract.Position{File: path}, fmt.Sprintf("the votes of %s are on other candidates than %s has (ids %s); those of the votes are taken",
-			english.Count(len(differ), "pair"), pairsFile, someIDs(differ[:min(len(differ), shownIDs)], len(differ)))})
+			english.Count(differ.n, "pair"), pairsFile, &differ)})
 	}
 	return err
 }

@@ -1,13 +1,9 @@
 package dataset
 
 import (
-	"context"
-	"io"
-	"iter"
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -29,91 +25,13 @@ func setPreference(s *refract.Segment, a, b refract.Text, scoreA, scoreB float64
 		{Name: preferenceName, System: systemB, Score: scoreB, Valid: valid}}
 }
 
-// preferences is a dataset of pairs in JSON Lines.
-type preferences struct {
-	in *input
-	o  Options
-}
-
-func openPreferences(place string, o Options) (refract.Dataset, error) {
+// openPreferences opens pairs in JSON Lines.
+func openPreferences(place string, o Options) (*set, error) {
 	in, err := newInput(place)
 	if err != nil {
 		return nil, err
 	}
-	if !o.NoJudgements {
-		for _, name := range o.JudgementNames {
-			if name != preferenceName {
-				return nil, failFile(place, "has no human scores %s; it has %q", text.Quote(name), preferenceName)
-			}
-		}
-	}
-	return &preferences{in, o}, nil
-}
-
-// HumanNames returns the one name.
-func (d *preferences) HumanNames() []string { return []string{preferenceName} }
-
-func (d *preferences) rereadable() bool { return !d.in.stream }
-
-func (d *preferences) firstReferences(ctx context.Context) iter.Seq2[refract.Text, error] {
-	return firstsOf(d.Segments(ctx))
-}
-
-func (d *preferences) firstStream() *input {
-	if d.in.stream {
-		return d.in
-	}
-	return nil
-}
-
-// Segments yields the pairs in the order of the lines.
-func (d *preferences) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		l, err := d.in.lines(ctx, d.o.Warn)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer l.close()
-		var c coverage
-		ids := idset.New()
-		for {
-			s, err := nextPreference(ctx, l)
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				if first, again := ids.Add(s.ID, int64(l.line)); again {
-					err = failAt(s.Pos, 0, "id %s is that of line %d already; ids must be unique", text.Quote(s.ID), first)
-				}
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			s.Judgements = d.o.judgementsOf(s.Judgements)
-			c.add(s)
-			if !yield(s, nil) {
-				return
-			}
-		}
-		if c.segments == 0 {
-			yield(nil, failFile(d.in.name, "the dataset is empty: no segment at all"))
-			return
-		}
-		c.report(d.in.name, d.o.Warn)
-	}
-}
-
-func nextPreference(ctx context.Context, l *lineReader) (*refract.Segment, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	line, err := l.next()
-	if err != nil {
-		return nil, err
-	}
-	return parsePreference(line, l.pos())
+	return lineSet(in, o, func() lineParser { return parsePreference }), o.checkNames(place, []string{preferenceName})
 }
 
 var preferenceFields = []string{"id", "source", "references", "a", "b", "preferred", "votes", "category", "document"}
@@ -127,43 +45,35 @@ func parsePreference(line []byte, pos refract.Position) (*refract.Segment, error
 	var a, b refract.Text
 	var preferred string
 	var votes map[string]float64
-	has := map[string]bool{}
-	err := scanLine(line, pos, func(r *jsonline.Reader) error {
-		return r.Fields(preferenceFields, func(name string) (err error) {
-			has[name] = true
-			switch name {
-			case "id":
-				s.ID, err = readID(r)
-			case "source":
-				s.Source, err = readText(r)
-			case "references":
-				s.References, err = readTexts(r)
-			case "a":
-				a, err = readText(r)
-			case "b":
-				b, err = readText(r)
-			case "preferred":
-				at := r.Offset()
-				var t refract.Text
-				t, err = readText(r)
-				if preferred = t.Value; err == nil && t.Valid && !slices.Contains(winners, preferred) {
-					err = jsonline.Fault(at, `field preferred is %s; write "a", "b", "tie", or null where nobody says`, text.Quote(preferred))
-				}
-			case "votes":
-				votes, err = readVotes(r)
-			case "category":
-				s.Domain, err = readOptional(r)
-			case "document":
-				s.Document, err = readOptional(r)
+	const hint = "; write null for a missing text"
+	_, err := scanFields(line, pos, preferenceFields, []string{"a", "b"}, "pair", hint, func(r *jsonline.Reader, name string) (err error) {
+		switch name {
+		case "id":
+			s.ID, err = readID(r)
+		case "source":
+			s.Source, err = readText(r)
+		case "references":
+			s.References, err = readTexts(r)
+		case "a":
+			a, err = readText(r)
+		case "b":
+			b, err = readText(r)
+		case "preferred":
+			at := r.Offset()
+			var t refract.Text
+			t, err = readText(r)
+			if preferred = t.Value; err == nil && t.Valid && !slices.Contains(winners, preferred) {
+				err = jsonline.Fault(at, `field preferred is %s; write "a", "b", "tie", or null where nobody says`, text.Quote(preferred))
 			}
-			return err
-		})
-	})
-	for _, field := range []string{"a", "b"} {
-		if err == nil && !has[field] {
-			err = failAt(pos, 0, "the pair has no field %q; write null for a missing text", field)
+		case "votes":
+			votes, err = readVotes(r)
+		case "category":
+			s.Domain, err = readOptional(r)
+		case "document":
+			s.Document, err = readOptional(r)
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

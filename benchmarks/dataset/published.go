@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"iter"
 	"path/filepath"
 	"strings"
 
@@ -10,15 +9,7 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// published is a published folder, whose references are checked against its
-// content hash.
-type published struct {
-	refract.Dataset
-	dir      string
-	manifest *Manifest
-}
-
-func openPublished(place string, o Options) (refract.Dataset, error) {
+func openPublished(place string, o Options) (*set, error) {
 	m, err := ReadManifest(place)
 	if err != nil {
 		return nil, err
@@ -26,15 +17,34 @@ func openPublished(place string, o Options) (refract.Dataset, error) {
 	if err := m.Verify(place); err != nil {
 		return nil, err
 	}
-	ds, err := m.open(place, o)
+	inner, err := m.open(place, o)
 	if err != nil {
 		return nil, err
 	}
-	return &published{ds, place, m}, nil
+	d := *inner
+	d.firsts = inner.first()
+	d.read = func(ctx context.Context, each func(*refract.Segment) error) error {
+		return m.read(ctx, place, inner, each)
+	}
+	return &d, nil
+}
+
+// read checks the references against the content hash, after the last segment.
+func (m *Manifest) read(ctx context.Context, dir string, inner *set, each func(*refract.Segment) error) error {
+	id := refract.NewIdentity()
+	err := inner.read(ctx, func(s *refract.Segment) error {
+		id.Add(s)
+		return each(s)
+	})
+	if got := id.Hash(); err == nil && got != m.Set {
+		err = failFile(dir, "the references are not those that were published: %s with the hash %s, where %s says %d and %s",
+			english.Count(id.Segments(), "segment"), refract.SetName(got), ManifestName, m.Segments, refract.SetName(m.Set))
+	}
+	return err
 }
 
 // open opens the files by their own format.
-func (m *Manifest) open(dir string, o Options) (refract.Dataset, error) {
+func (m *Manifest) open(dir string, o Options) (*set, error) {
 	paths := func(role string) []string {
 		var out []string
 		for _, f := range m.Role(role) {
@@ -57,7 +67,7 @@ func (m *Manifest) open(dir string, o Options) (refract.Dataset, error) {
 		}
 		return openJSONL(path, o)
 	case FormatParquet:
-		return newParquet(dir, paths(RoleSegments))
+		return parquetSet(dir, paths(RoleSegments), o, newSegmentReader)
 	case FormatMTME:
 		o.References = nil
 		for _, path := range paths(RoleReference) {
@@ -70,7 +80,7 @@ func (m *Manifest) open(dir string, o Options) (refract.Dataset, error) {
 	if len(paths(RoleSource)) > 0 {
 		spec.Source = paths(RoleSource)[0]
 	}
-	ds, err := OpenLines(spec, o)
+	ds, err := openLines(spec, o)
 	if err != nil || m.Format == FormatText {
 		return ds, err
 	}
@@ -78,33 +88,5 @@ func (m *Manifest) open(dir string, o Options) (refract.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return WithReferences(ds, "div-ref-lines:"+lists, o, m.Prompts)
-}
-
-func (d *published) rereadable() bool { return Rereadable(d.Dataset) }
-
-func (d *published) firstReferences(ctx context.Context) iter.Seq2[refract.Text, error] {
-	return firstReferences(ctx, d.Dataset)
-}
-
-func (d *published) firstStream() *input { return firstStream(d.Dataset) }
-
-// Segments yields the segments, and an error after the last one where they are
-// not the set that was published.
-func (d *published) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		id := refract.NewIdentity()
-		for s, err := range d.Dataset.Segments(ctx) {
-			if err == nil {
-				id.Add(s)
-			}
-			if !yield(s, err) || err != nil {
-				return
-			}
-		}
-		if got := id.Hash(); ctx.Err() == nil && got != d.manifest.Set {
-			yield(nil, failFile(d.dir, "the references are not those that were published: %s with the hash %s, where %s says %d and %s",
-				english.Count(id.Segments(), "segment"), refract.SetName(got), ManifestName, d.manifest.Segments, refract.SetName(d.manifest.Set)))
-		}
-	}
+	return withReferences(ds, "div-ref-lines:"+lists, o, m.Prompts)
 }

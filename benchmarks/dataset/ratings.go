@@ -2,94 +2,30 @@ package dataset
 
 import (
 	"bytes"
-	"context"
-	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// ratedScores are judgements from the errors that raters marked in the outputs
-// of systems: a file human-scores/LP.NAME.seg.rating, of which a line is a
-// system, a JSON object or None, and may be a rater, parted by tabs.
-type ratedScores struct {
-	name    string
-	systems []SystemScores // in the file's order
-}
-
-// readRatings reads the ratings of a name. Each system must have one line per
-// segment, in one block.
-func (f *folder) readRatings(name string, segments int) (*ratedScores, error) {
-	in, err := newRegular(filepath.Join(f.root, "human-scores", f.lp+"."+name+".seg.rating"))
-	if err != nil {
-		return nil, err
-	}
-	l, err := in.lines(context.Background(), func(Warning) {})
-	if err != nil {
-		return nil, err
-	}
-	defer l.close()
-	r := &ratedScores{name: name}
-	return r, r.scan(l, f.systems, segments)
-}
-
-func (r *ratedScores) scan(l *lineReader, systems []string, segments int) error {
-	var first int // line of the last system
-	check := func() error {
-		if n := len(r.systems) - 1; n >= 0 && len(r.systems[n].Values) != segments {
-			return failAt(refract.Position{File: l.file, Line: first}, 0, "system %s has %s, but there should be %d",
-				text.Quote(r.systems[n].System), english.Count(len(r.systems[n].Values), "rating"), segments)
-		}
-		return nil
-	}
-	for {
-		line, err := l.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+// ratingLines are the errors that raters marked in the outputs of systems: a
+// line is a system, a JSON object or None, and may be a rater, parted by tabs.
+var ratingLines = scoreFormat{"ratings", "a system, a rating and perhaps a rater, parted by tabs",
+	func(line []byte) (system, rating []byte, ok bool) {
 		fields := bytes.Split(text.Trim(line), []byte{'\t'})
 		if len(fields) != 2 && len(fields) != 3 {
-			return failAt(l.pos(), 0, "want a system, a rating and perhaps a rater, parted by tabs, not %s", text.Quote(string(line)))
+			return nil, nil, false
 		}
-		name := string(fields[0])
-		if n := len(r.systems) - 1; n < 0 || r.systems[n].System != name {
-			if !slices.Contains(systems, name) {
-				return failAt(l.pos(), 0, "unknown system %s%s: the test set has no outputs of it", text.Quote(name), didYouMean(name, systems))
-			}
-			if slices.ContainsFunc(r.systems, func(s SystemScores) bool { return s.System == name }) {
-				return failAt(l.pos(), 0, "system %s has ratings before those of other systems; the ratings of a system must follow each other", text.Quote(name))
-			}
-			if err := check(); err != nil {
-				return err
-			}
-			r.systems = append(r.systems, SystemScores{System: name})
-			first = l.line
+		return fields[0], fields[1], true
+	},
+	func(field []byte, _ string, pos refract.Position) (float64, bool, error) {
+		if string(field) == "None" {
+			return 0, false, nil
 		}
-		score, valid := 0.0, string(fields[1]) != "None"
-		if valid {
-			if score, err = parseRating(fields[1], l.pos()); err != nil {
-				if e, ok := err.(*Error); ok && e.Column > 0 {
-					e.Column += bytes.IndexByte(line, '\t') + 1
-				}
-				return err
-			}
-		}
-		s := &r.systems[len(r.systems)-1]
-		s.Values, s.Valid = append(s.Values, score), append(s.Valid, valid)
-	}
-	if len(r.systems) == 0 {
-		return failFile(l.file, "has no ratings")
-	}
-	return check()
-}
+		score, err := parseRating(field, pos)
+		return score, true, err
+	}}
 
 var ratedErrorFields = []string{"start", "end", "category", "severity", "score", "is_source_error"}
 
@@ -97,33 +33,30 @@ var ratedErrorFields = []string{"start", "end", "category", "severity", "score",
 // "…","score":null,"is_source_error":false}]} and returns the score by the
 // weights of Freitag et al. (TACL 2021): 0, the best, without errors.
 func parseRating(b []byte, pos refract.Position) (float64, error) {
-	sum, has := 0.0, false
-	err := scanLine(b, pos, func(r *jsonline.Reader) error {
-		return r.Fields([]string{"errors"}, func(string) error {
-			has = true
-			return r.Elements(func(int) error {
-				var category, severity string
-				err := r.Fields(ratedErrorFields, func(name string) (err error) {
-					switch name {
-					case "start", "end":
-						_, err = r.Int()
-					case "category":
-						category, err = readOptional(r)
-					case "severity":
-						severity, err = readOptional(r)
-					case "score":
-						_, _, err = r.OptionalFloat()
-					case "is_source_error":
-						_, err = r.Bool()
-					}
-					return err
-				})
-				sum += mqmWeight(category, severity)
+	sum := 0.0
+	has, err := scanFields(b, pos, []string{"errors"}, nil, "", "", func(r *jsonline.Reader, _ string) error {
+		return r.Elements(func(int) error {
+			var category, severity string
+			err := r.Fields(ratedErrorFields, func(name string) (err error) {
+				switch name {
+				case "start", "end":
+					_, err = r.Int()
+				case "category":
+					category, err = readOptional(r)
+				case "severity":
+					severity, err = readOptional(r)
+				case "score":
+					_, _, err = r.OptionalFloat()
+				case "is_source_error":
+					_, err = r.Bool()
+				}
 				return err
 			})
+			sum += mqmWeight(category, severity)
+			return err
 		})
 	})
-	if err == nil && !has {
+	if err == nil && !has["errors"] {
 		err = failAt(pos, 0, `the rating has no "errors"; write an empty array where there are none, and None where nobody rated`)
 	}
 	return 0 - sum, err // not -sum: no error is 0, not -0
@@ -147,11 +80,4 @@ func mqmWeight(category, severity string) float64 {
 		return 1
 	}
 	return 0
-}
-
-func (r *ratedScores) judge(dst []refract.Judgement, segment int) []refract.Judgement {
-	for _, s := range r.systems {
-		dst = append(dst, refract.Judgement{Name: r.name, System: s.System, Score: s.Values[segment], Valid: s.Valid[segment]})
-	}
-	return dst
 }

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"encoding/json"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -61,6 +60,12 @@ func sound(t *testing.T, segments []*refract.Segment) {
 	}
 }
 
+func fileOf(t testing.TB, text string) string {
+	path := filepath.Join(t.TempDir(), "f")
+	writeFile(t, path, []byte(text))
+	return path
+}
+
 func lineReaderOf(text string) *lineReader {
 	return newLineReader("f", strings.NewReader(text), func(Warning) {})
 }
@@ -70,7 +75,7 @@ func FuzzSummEval(f *testing.F) {
 	seed(f, "summeval.jsonl")
 	f.Add(`{"id":1,"model_id":2,"decoded":"","expert_annotations":[{"a":1e308},{"a":1e308}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		segments, err := readSummEval(t.Context(), lineReaderOf(text), func(Warning) {})
+		segments, err := readSummEval(fileOf(t, text), func(Warning) {})
 		if err != nil {
 			return
 		}
@@ -88,22 +93,22 @@ func FuzzSummEval(f *testing.F) {
 func FuzzPreferences(f *testing.F) {
 	seed(f, "preferences.jsonl")
 	f.Fuzz(func(t *testing.T, text string) {
-		l := lineReaderOf(text)
-		for {
-			s, err := nextPreference(t.Context(), l)
-			if err == io.EOF {
-				return
-			}
+		err := lineReaderOf(text).each(func(line []byte, pos refract.Position) error {
+			s, err := parsePreference(line, pos)
 			if err != nil {
 				if s != nil {
 					t.Fatalf("both %v and %v", err, s)
 				}
-				return
+				return err
 			}
 			if len(s.Hypotheses) != 2 || len(s.Judgements) != 2 || s.Judgements[0].Valid != s.Judgements[1].Valid {
 				t.Fatalf("%+v", s)
 			}
 			sound(t, []*refract.Segment{s})
+			return nil
+		})
+		if err != nil && text == "" {
+			t.Fatal(err)
 		}
 	})
 }
@@ -118,7 +123,7 @@ func FuzzBAGEL(f *testing.F) {
 			return
 		}
 		b := bagel{table: table, set: "BAGEL", references: map[string][]refract.Text{}}
-		segments, err := b.read(t.Context(), func(Warning) {})
+		segments, err := b.read(func(Warning) {})
 		if err != nil {
 			return
 		}
@@ -144,14 +149,14 @@ func FuzzCommonGen(f *testing.F) {
 		path := filepath.Join(t.TempDir(), "f")
 		writeFile(t, path, []byte(text))
 		lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-		rows, err := readConcepts(t.Context(), path, func(Warning) {})
+		rows, err := readConcepts(path, func(Warning) {})
 		if err == nil && text != "" {
 			if len(rows) != lines {
 				t.Fatalf("%d segments from %d lines", len(rows), lines)
 			}
 			sound(t, rows)
 		}
-		pairs, err := readRankedPairs(t.Context(), path, nil, func(Warning) {})
+		pairs, err := readRankedPairs(path, nil, func(Warning) {})
 		if err == nil && text != "" {
 			if 2*len(pairs) != lines {
 				t.Fatalf("%d pairs from %d lines", len(pairs), lines)
@@ -187,8 +192,10 @@ func FuzzWebNLGScores(f *testing.F) {
 	seed(f, "webnlg2020/evaluation/human-evaluation/results/en/bt5/primary.json")
 	f.Fuzz(func(t *testing.T, text string) {
 		var a average
-		if err := scanWhole("f", []byte(text), func(r *jsonline.Reader) error {
-			return r.Members("segment", func([]byte) error { return readRaters(r, &a) })
+		if err := scanFile(fileOf(t, text), func(Warning) {}, func(r *jsonline.Reader) error {
+			return r.Members("segment", func([]byte) error {
+				return r.Members("rater", func([]byte) error { return a.read(r, "feedback") })
+			})
 		}); err != nil {
 			return
 		}
@@ -197,7 +204,7 @@ func FuzzWebNLGScores(f *testing.F) {
 				t.Fatalf("%+v", j)
 			}
 		}
-		if utf8.ValidString(text) && !json.Valid([]byte(text)) {
+		if utf8.ValidString(text) && !json.Valid([]byte(strings.TrimPrefix(text, "\ufeff"))) {
 			t.Fatal("accepted, but encoding/json does not")
 		}
 	})
@@ -211,7 +218,7 @@ func FuzzWebNLG2017(f *testing.F) {
 			return
 		}
 		s := &refract.Segment{ID: "1"}
-		if err := addTeams(t.Context(), table, map[string]*refract.Segment{"A | in | B": s, "C | by | D<br>C | at | E": s}); err != nil {
+		if err := addTeams(table, map[string]*refract.Segment{"A | in | B": s, "C | by | D<br>C | at | E": s}); err != nil {
 			return
 		}
 		if len(s.Hypotheses) != len(table.rows) || len(s.Judgements) != 3*len(table.rows) {
@@ -240,7 +247,7 @@ func FuzzPascal50S(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := addVotes(t.Context(), path, segments, func(Warning) {}); err != nil {
+		if err := addVotes(path, segments, func(Warning) {}); err != nil {
 			return
 		}
 		for _, s := range segments {
@@ -252,31 +259,14 @@ func FuzzPascal50S(f *testing.F) {
 	})
 }
 
-func FuzzMTMEDomainScores(f *testing.F) {
-	f.Add("news\ta\t1\nchat\ta\tNone\nnews b b -1e3\n")
+func FuzzMTMERatings(f *testing.F) {
+	f.Add("a\tNone\na\t{\"errors\":[{\"start\":0,\"end\":2,\"category\":\"x\",\"severity\":\"Minor\",\"score\":1.5,\"is_source_error\":true}]}\tr\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := scanDomainScores(lineReaderOf(text), []string{"a", "b b"}, []string{"chat", "news"})
+		all, err := ratingLines.scan(lineReaderOf(text), []string{"a", "b"}, 2)
 		if err != nil {
 			return
 		}
 		for _, s := range all {
-			for i, v := range s.Values {
-				if math.IsNaN(v) || math.IsInf(v, 0) || !s.Valid[i] && v != 0 || len(s.Values) != 2 {
-					t.Fatalf("%+v", all)
-				}
-			}
-		}
-	})
-}
-
-func FuzzMTMERatings(f *testing.F) {
-	f.Add("a\tNone\na\t{\"errors\":[{\"start\":0,\"end\":2,\"category\":\"x\",\"severity\":\"Minor\",\"score\":1.5,\"is_source_error\":true}]}\tr\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		r := ratedScores{name: "n"}
-		if err := r.scan(lineReaderOf(text), []string{"a", "b"}, 2); err != nil {
-			return
-		}
-		for _, s := range r.systems {
 			if len(s.Values) != 2 {
 				t.Fatalf("%+v", s)
 			}

@@ -105,8 +105,12 @@ func TestHFColumns(t *testing.T) {
 // their systems, but nothing else.
 func TestSummEvalOrder(t *testing.T) {
 	type cell struct{ id, system string }
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
 	read := func(t *rapid.T, lines []string) map[cell]string {
-		segments, err := readSummEval(t.Context(), lineReaderOf(strings.Join(lines, "\n")), func(w Warning) { t.Fatal(w) })
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		segments, err := readSummEval(path, func(w Warning) { t.Fatal(w) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,47 +1,107 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
-	"iter"
+	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// variantReader reads expanded references beside the segments of a dataset.
-type variantReader interface {
-	// extend adds the next variants to s. It returns io.EOF when it has no
-	// more, and the context's error when that ends.
-	extend(ctx context.Context, s *refract.Segment) error
-	// finish checks that nothing is left, and warns. n is the number of
-	// segments, and short the first for which extend returned io.EOF, or nil.
-	finish(n int, short *refract.Segment) error
-	close()
+// beside is a file of which line k belongs to segment k of a dataset.
+type beside struct {
+	in   *input
+	warn func(Warning)
+	// begin starts a pass over the dataset. add adds a line to its segment, and
+	// end, which may be nil, is called after the last one.
+	begin func(ctx context.Context) (add func(line []byte, s *refract.Segment, pos refract.Position) error, end func(), err error)
+	// hint says why the file may have another number of lines than the n
+	// segments of the dataset; nil: nothing is known.
+	hint func(n int) string
+	// references tells that a segment without a reference may get some.
+	references bool
 }
 
-// referenceScheme is a row of the table of formats of expanded references.
-type referenceScheme struct {
-	name  string
-	usage string
-	open  func(ds refract.Dataset, place string, o Options, promptNames []string) (variantSource, error)
-}
-
-// variantSource opens a reader for each pass over a dataset.
-type variantSource interface {
-	rereader
-	open(ctx context.Context) (variantReader, error)
-	// check compares with a dataset of n segments before it is read.
-	check(n int) error
-}
-
-func referenceSchemes() []referenceScheme {
-	return []referenceScheme{
-		{"div-ref", "div-ref:FILE", openDivRef},
-		{"div-ref-lines", "div-ref-lines:FILE", openDivRefLines},
-		{"jsonl", "jsonl:FILE", openReferenceRows},
+// extend returns the dataset with what the lines add. Where the numbers of
+// lines and of segments can be known at once, it compares them.
+func (b *beside) extend(base *set) (*set, error) {
+	if !b.in.json && !b.in.stream && base.n > 0 {
+		lines, err := b.in.countLines()
+		if err == nil && lines != base.n {
+			err = b.unequal(lines, base.n, nil)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
+	d := *base
+	d.firsts = base.first()
+	if b.references {
+		d.firsts = nil
+	}
+	if b.in.stream {
+		d.stream = b.in
+	}
+	d.read = func(ctx context.Context, each func(*refract.Segment) error) error { return b.read(ctx, base, each) }
+	return &d, nil
+}
+
+func (b *beside) read(ctx context.Context, base *set, each func(*refract.Segment) error) error {
+	add, end, err := b.begin(ctx)
+	if err != nil {
+		return err
+	}
+	l, err := b.in.lines(ctx, b.warn)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	n := 0
+	var short *refract.Segment // the first segment without a line
+	err = base.read(ctx, func(s *refract.Segment) error {
+		n++
+		if short != nil {
+			return nil // only to count the segments
+		}
+		line, err := l.next()
+		if err == io.EOF {
+			short = s
+			return nil
+		}
+		if err == nil {
+			err = add(line, s, l.pos())
+		}
+		if err != nil {
+			return err
+		}
+		return each(s)
+	})
+	if err == nil {
+		err = l.drain()
+	}
+	if err == nil && l.line != n {
+		err = b.unequal(l.line, n, short)
+	}
+	if err == nil && end != nil {
+		end()
+	}
+	return err
+}
+
+func (b *beside) unequal(lines, n int, short *refract.Segment) error {
+	why := "line k must belong to segment k"
+	if short != nil {
+		why = fmt.Sprintf("the first without one is %s (%s)", text.Quote(short.ID), short.Pos)
+	}
+	if b.hint != nil {
+		why += b.hint(n)
+	}
+	return failFile(b.in.name, "has %s, but the dataset has %s; %s", english.Count(lines, "line"), english.Count(n, "segment"), why)
 }
 
 // WithReferences returns ds with expanded references: variants that follow
@@ -66,8 +126,7 @@ func referenceSchemes() []referenceScheme {
 //     takes the latter as its references.
 //
 // The file must have exactly one line per segment. It is checked early when
-// ds is [Sized]. The result is Sized, a [HumanNamer] and a [ReferenceNamer]
-// as far as ds is.
+// ds is [Sized]. The result is Sized as far as ds is.
 //
 // With div-ref: each pass is preceded by one over the first references, so
 // ds must allow that: standard input or a pipe is a *SpecError. The pass reads
@@ -75,100 +134,125 @@ func referenceSchemes() []referenceScheme {
 // Lines. It keeps eight bytes of hash per segment; afterwards the texts that
 // occur several times, and the lists for them that are still to come, remain.
 func WithReferences(ds refract.Dataset, spec string, o Options, promptNames []string) (refract.Dataset, error) {
+	d, err := withReferences(asSet(ds), spec, o, promptNames)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func withReferences(base *set, spec string, o Options, promptNames []string) (*set, error) {
 	o.Warn = warnOnce(o.Warn)
-	table := referenceSchemes()
-	known := make([]string, len(table))
-	usages := make([]string, len(table))
-	for i, s := range table {
-		known[i], usages[i] = s.name, s.usage
-	}
-	i, place, err := lookup("references", spec, known, usages)
+	open, place, err := lookup("references", spec, []scheme[func(*set, string, Options, []string) (*beside, error)]{
+		{"div-ref", "div-ref:FILE", openDivRef},
+		{"div-ref-lines", "div-ref-lines:FILE", openDivRefLines},
+		{"jsonl", "jsonl:FILE", openReferenceRows},
+	})
 	if err != nil {
 		return nil, err
 	}
-	source, err := table[i].open(ds, place, o, promptNames)
+	b, err := open(base, place, o, promptNames)
 	if err != nil {
 		return nil, err
 	}
-	d := &extended{ds, source}
-	// Counting the lines of JSON Lines costs a pass, and is left to the end.
-	if _, slow := ds.(*jsonl); !slow {
-		if n, ok := d.Len(); ok {
-			if err := source.check(n); err != nil {
-				return nil, err
+	return b.extend(base)
+}
+
+// WithHypotheses returns ds with the outputs of further systems, from text
+// files of which line k belongs to segment k: a published set has none of its
+// own. The texts are read as [OpenLines] reads them. A file of another number
+// of lines than there are segments is an error, and so is a system that a
+// segment has already. The result is Sized as far as ds is.
+func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.Dataset, error) {
+	systems, err := openSystems(files)
+	if err != nil {
+		return nil, err
+	}
+	d, warn := asSet(ds), warnOnce(o.Warn)
+	for _, sys := range systems {
+		add := func(line []byte, s *refract.Segment, pos refract.Position) error {
+			if slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == sys.name }) {
+				return failAt(pos, 0, "segment %s (%s) has a text of the system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(sys.name))
 			}
+			s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: sys.name, Text: refract.NewText(string(text.TrimRight(line)))})
+			return nil
+		}
+		b := &beside{in: sys.texts, warn: warn, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
+			return add, nil, nil
+		}}
+		if d, err = b.extend(d); err != nil {
+			return nil, err
 		}
 	}
 	return d, nil
 }
 
-// extended is a dataset with further variants.
-type extended struct {
-	refract.Dataset
-	source variantSource
-}
-
-// Len returns the number of segments, if the dataset below knows it.
-func (d *extended) Len() (int, bool) {
-	if s, ok := d.Dataset.(Sized); ok {
-		return s.Len()
+// openReferenceRows takes expanded references in JSON Lines.
+func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, error) {
+	if place == "-" {
+		return nil, errors.New("references cannot come from standard input; store them in a file")
 	}
-	return 0, false
-}
-
-// HumanNames returns the names that the dataset below knows.
-func (d *extended) HumanNames() []string {
-	if h, ok := d.Dataset.(HumanNamer); ok {
-		return h.HumanNames()
+	in, err := newInput(place)
+	if err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// ReferenceNames returns the names that the dataset below knows.
-func (d *extended) ReferenceNames() []string {
-	if r, ok := d.Dataset.(ReferenceNamer); ok {
-		return r.ReferenceNames()
-	}
-	return nil
-}
-
-// Segments yields the extended segments in the dataset's order.
-func (d *extended) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		r, err := d.source.open(ctx)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer r.close()
-		n := 0
-		var short *refract.Segment // the first segment without a line
-		for s, err := range d.Dataset.Segments(ctx) {
+	in.json = true
+	return &beside{in: in, warn: o.Warn, references: true, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
+		p := &segmentParser{}
+		var differ examples // rows whose references are not the segment's
+		add := func(line []byte, s *refract.Segment, pos refract.Position) error {
+			r, err := p.parse(line, pos)
 			if err == nil {
-				n++
-				if short != nil {
-					continue // only to count the segments
-				}
-				if err = r.extend(ctx, s); err == io.EOF {
-					short = s
-					continue
-				}
+				err = r.extend(s)
 			}
 			if err != nil {
-				yield(nil, err)
-				return
+				return cmp.Or(checkUTF8Line(line, pos), err)
 			}
-			if !yield(s, nil) {
-				return
+			if r.hasReferences && !sameParents(r.segment, s) {
+				differ.add(text.Quote(s.ID))
 			}
+			return nil
 		}
-		if err := r.finish(n, short); err != nil {
-			yield(nil, err)
-		}
-	}
+		return add, func() {
+			if differ.n > 0 {
+				o.Warn(Warning{refract.Position{File: in.name}, fmt.Sprintf(
+					"the variants of %s were made from other references than the dataset's (ids %s)", english.Count(differ.n, "row"), &differ)})
+			}
+		}, nil
+	}}, nil
 }
 
-func tooShort(file string, lines, n int, short *refract.Segment) error {
-	return failFile(file, "has %s, but the dataset has %s; the first without one is %s (%s)",
-		english.Count(lines, "line"), english.Count(n, "segment"), text.Quote(short.ID), short.Pos)
+// extend adds what the row has to a segment.
+func (r *row) extend(s *refract.Segment) error {
+	g := r.segment
+	switch {
+	case g.ID != s.ID:
+		return failAt(g.Pos, 0, "want the row of segment %s (%s), found that of %s; the rows must be in the dataset's order, one per segment",
+			text.Quote(s.ID), s.Pos, text.Quote(g.ID))
+	case r.hasVariants:
+		if err := checkVariants(g, len(s.References)); err != nil {
+			return &Error{Pos: g.Pos, Err: err}
+		}
+		s.Variants = append(s.Variants, g.Variants...)
+		s.Rejected = append(s.Rejected, g.Rejected...)
+	case len(s.References) == 0 && len(s.Variants) == 0:
+		s.References = g.References
+	default:
+		s.Variants = slices.Grow(s.Variants, len(g.References))
+		for _, t := range g.References {
+			s.Variants = append(s.Variants, refract.Variant{Text: t})
+		}
+	}
+	return nil
+}
+
+// sameParents tells whether the variants of g were made from the references
+// of s.
+func sameParents(g, s *refract.Segment) bool {
+	for _, v := range slices.Concat(g.Variants, g.Rejected) {
+		if r := v.Reference; r >= len(g.References) || g.References[r] != s.References[r] {
+			return false
+		}
+	}
+	return true
 }

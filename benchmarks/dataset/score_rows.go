@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"context"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -33,7 +31,7 @@ func ReadScores(path string, segments []*refract.Segment, warn func(Warning)) ([
 	r := newScoreRows(segments)
 	var err error
 	if strings.EqualFold(filepath.Ext(path), ".jsonl") {
-		err = r.lines(path, warn)
+		err = eachLine(path, warn, r.line)
 	} else {
 		err = r.table(path, warn)
 	}
@@ -89,11 +87,9 @@ func (r *scoreRows) table(path string, warn func(Warning)) error {
 	if err != nil {
 		return err
 	}
-	var at [3]int
-	for k, name := range scoreFields {
-		if at[k], err = t.need(name); err != nil {
-			return err
-		}
+	at, err := t.need(scoreFields...)
+	if err != nil {
+		return err
 	}
 	if len(t.columns) != len(at) {
 		return failAt(refract.Position{File: path, Line: 1}, 0, "the columns are %s; want id, system and score alone", quotedNames(t.columns))
@@ -110,56 +106,23 @@ func (r *scoreRows) table(path string, warn func(Warning)) error {
 	return nil
 }
 
-func (r *scoreRows) lines(path string, warn func(Warning)) error {
-	in, err := newRegular(path)
-	if err != nil {
-		return err
-	}
-	l, err := in.lines(context.Background(), warn)
-	if err != nil {
-		return err
-	}
-	defer l.close()
-	for {
-		line, err := l.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if blank(line) {
-			continue
-		}
-		if err := r.line(line, l.pos()); err != nil {
-			return err
-		}
-	}
-}
-
 func (r *scoreRows) line(line []byte, pos refract.Position) error {
+	if blank(line) {
+		return nil
+	}
 	var id, system string
 	var s Score
-	has := map[string]bool{}
-	err := scanLine(line, pos, func(in *jsonline.Reader) error {
-		return in.Fields(scoreFields, func(name string) (err error) {
-			has[name] = true
-			switch name {
-			case "id":
-				id, err = readID(in)
-			case "system":
-				system, err = readID(in)
-			case "score":
-				s.Value, s.Valid, err = in.OptionalFloat()
-			}
-			return err
-		})
-	})
-	for _, field := range scoreFields {
-		if err == nil && !has[field] {
-			err = failAt(pos, 0, "the row has no field %q", field)
+	_, err := scanFields(line, pos, scoreFields, scoreFields, "row", "", func(in *jsonline.Reader, name string) (err error) {
+		switch name {
+		case "id":
+			id, err = readID(in)
+		case "system":
+			system, err = readID(in)
+		case "score":
+			s.Value, s.Valid, err = in.OptionalFloat()
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"io"
-	"os"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -13,29 +12,38 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// A score file has a line "SYSTEM<tab>SCORE" per system and item, where all
-// lines of a system follow each other, in the order of the items. SCORE is a
-// decimal number, or None where there is no score.
-
-// scoreFile is a checked score file with the place of each system's block.
-type scoreFile struct {
-	path   string
-	name   string
-	blocks []scoreBlock // in the order of the systems, not of the file
+// SystemScores are a system's scores, in the order of the segments; one at
+// system level. Where Valid is false there is none, and the value is
+// meaningless.
+type SystemScores struct {
+	System string
+	Values []float64
+	Valid  []bool
 }
 
-type scoreBlock struct {
-	system string
-	start  int64 // offset of its first line
-	end    int64 // offset after its last line
-	line   int   // number of its first line
-	lines  int
+// scoreFormat is a form of files that hold a line per system and item, where
+// all lines of a system follow each other, in the order of the items.
+type scoreFormat struct {
+	noun  string // what the lines hold
+	want  string // what a line must be
+	split func(line []byte) (system, score []byte, ok bool)
+	parse func(score []byte, system string, pos refract.Position) (value float64, valid bool, err error)
 }
 
-// openScoreFile checks a whole file, of which each system must have the
-// given number of items. The scores are read again when they are needed, so
-// that memory does not grow with the items.
-func openScoreFile(path, name string, systems []string, items int, warn func(Warning)) (*scoreFile, error) {
+// scoreLines are lines "SYSTEM<tab>SCORE". SCORE is a decimal number, or None
+// where there is no score.
+var scoreLines = scoreFormat{"scores", "a system, a tab and a score", splitScore,
+	func(field []byte, system string, pos refract.Position) (float64, bool, error) {
+		value, valid, ok := parseScore(field)
+		if !ok {
+			return 0, false, failAt(pos, 0, "the score of system %s is no number: %s; write None where there is no score", text.Quote(system), text.Quote(string(field)))
+		}
+		return value, valid, nil
+	}}
+
+// readScores reads a file, of which each system must have the given number of
+// items. The systems are in the file's order.
+func readScores(path string, f *scoreFormat, systems []string, items int, warn func(Warning)) ([]SystemScores, error) {
 	in, err := newRegular(path)
 	if err != nil {
 		return nil, err
@@ -45,88 +53,56 @@ func openScoreFile(path, name string, systems []string, items int, warn func(War
 		return nil, err
 	}
 	defer l.close()
-	blocks, err := scanScores(l, systems, items, nil)
+	return f.scan(l, systems, items)
+}
+
+func (f *scoreFormat) scan(l *lineReader, systems []string, items int) ([]SystemScores, error) {
+	var all []SystemScores
+	var first []int // line of each system
+	check := func() error {
+		if n := len(all) - 1; n >= 0 && len(all[n].Values) != items {
+			return failAt(refract.Position{File: l.file, Line: first[n]}, 0, "system %s has %s of %s, but there should be %d",
+				text.Quote(all[n].System), english.Count(len(all[n].Values), "line"), f.noun, items)
+		}
+		return nil
+	}
+	err := l.each(func(line []byte, pos refract.Position) error {
+		name, field, ok := f.split(line)
+		if !ok {
+			return failAt(pos, 0, "want %s, not %s", f.want, text.Quote(string(line)))
+		}
+		if n := len(all) - 1; n < 0 || all[n].System != string(name) {
+			system := string(name)
+			if !slices.Contains(systems, system) {
+				return failAt(pos, 0, "unknown system %s%s: the test set has no outputs of it", text.Quote(system), didYouMean(system, systems))
+			}
+			if err := check(); err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(all, func(s SystemScores) bool { return s.System == system }); i >= 0 {
+				return failAt(pos, 0, "system %s has %s from line %d already; the %s of a system must follow each other", text.Quote(system), f.noun, first[i], f.noun)
+			}
+			all = append(all, SystemScores{system, make([]float64, 0, items), make([]bool, 0, items)})
+			first = append(first, pos.Line)
+		}
+		s := &all[len(all)-1]
+		value, valid, err := f.parse(field, s.System, pos)
+		if e, ok := err.(*Error); ok && e.Column > 0 { // of the field
+			e.Column += bytes.IndexByte(line, '\t') + 1
+		}
+		s.Values, s.Valid = append(s.Values, value), append(s.Valid, valid)
+		return err
+	})
+	if err == nil && len(all) == 0 {
+		err = failFile(l.file, "has no %s", f.noun)
+	}
+	if err == nil {
+		err = check()
+	}
 	if err != nil {
 		return nil, err
 	}
-	f := &scoreFile{path: path, name: name}
-	for _, s := range systems {
-		if b, ok := blocks[s]; ok {
-			f.blocks = append(f.blocks, *b)
-		}
-	}
-	return f, nil
-}
-
-// scanScores reads and checks all lines. It calls visit for each, unless
-// visit is nil.
-func scanScores(l *lineReader, systems []string, items int, visit func(system string, score float64, valid bool)) (map[string]*scoreBlock, error) {
-	known := make(map[string]string, len(systems))
-	for _, s := range systems {
-		known[s] = s
-	}
-	blocks := make(map[string]*scoreBlock, len(systems))
-	var b *scoreBlock
-	for {
-		before := l.offset
-		line, err := l.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		name, field, ok := splitScore(line)
-		if !ok {
-			return nil, failAt(l.pos(), 0, "want a system, a tab and a score, not %s", text.Quote(string(line)))
-		}
-		if b == nil || string(name) != b.system {
-			system, ok := known[string(name)]
-			if !ok {
-				return nil, failAt(l.pos(), 0, "unknown system %s%s: the test set has no outputs of it",
-					text.Quote(string(name)), didYouMean(string(name), systems))
-			}
-			if err := b.check(l.file, items); err != nil {
-				return nil, err
-			}
-			if old := blocks[system]; old != nil {
-				return nil, failAt(l.pos(), 0, "system %s has scores from line %d already; the scores of a system must follow each other",
-					text.Quote(system), old.line)
-			}
-			b = &scoreBlock{system: system, start: before, line: l.line}
-			blocks[system] = b
-		}
-		score, valid, ok := parseScore(field)
-		if !ok {
-			return nil, badScore(l.pos(), b.system, field)
-		}
-		b.lines++
-		b.end = l.offset
-		if visit != nil {
-			visit(b.system, score, valid)
-		}
-	}
-	if b == nil {
-		return nil, failFile(l.file, "has no scores")
-	}
-	if err := b.check(l.file, items); err != nil {
-		return nil, err
-	}
-	return blocks, nil
-}
-
-func badScore(pos refract.Position, system string, field []byte) error {
-	return failAt(pos, 0, "the score of system %s is no number: %s; write None where there is no score",
-		text.Quote(system), text.Quote(string(field)))
-}
-
-// check compares the size of a complete block.
-func (b *scoreBlock) check(file string, items int) error {
-	if b == nil || b.lines == items {
-		return nil
-	}
-	return failAt(refract.Position{File: file, Line: b.line}, 0, "system %s has %s of scores, but there should be %d",
-		text.Quote(b.system), english.Count(b.lines, "line"), items)
+	return all, nil
 }
 
 // splitScore splits a line at its last tab, or at its last white space where
@@ -151,61 +127,9 @@ func parseScore(field []byte) (score float64, valid, ok bool) {
 	if string(field) == "None" {
 		return 0, false, true
 	}
-	for _, c := range field {
-		switch {
-		case '0' <= c && c <= '9', c == '+', c == '-', c == '.', c == 'e', c == 'E':
-		default:
-			return 0, false, false
-		}
-	}
-	score, err := strconv.ParseFloat(string(field), 64)
-	if err != nil {
+	if len(bytes.Trim(field, "0123456789+-.eE")) > 0 {
 		return 0, false, false
 	}
-	return score, true, true
-}
-
-// scorePass reads the blocks of a score file side by side.
-type scorePass struct {
-	f      *scoreFile
-	file   *os.File
-	blocks []*lineReader
-}
-
-func (f *scoreFile) newPass(warn func(Warning)) (*scorePass, error) {
-	file, err := os.Open(f.path)
-	if err != nil {
-		return nil, fileError(f.path, err)
-	}
-	p := &scorePass{f: f, file: file}
-	for _, b := range f.blocks {
-		l := newLineReader(f.path, io.NewSectionReader(file, b.start, b.end-b.start), warn)
-		l.offset = b.start
-		l.line = b.line - 1
-		p.blocks = append(p.blocks, l)
-	}
-	return p, nil
-}
-
-func (p *scorePass) close() { p.file.Close() }
-
-// judge appends the next score of each system.
-func (p *scorePass) judge(dst []refract.Judgement) ([]refract.Judgement, error) {
-	for i, l := range p.blocks {
-		line, err := l.next()
-		if err == io.EOF {
-			return dst, failFile(l.file, "has changed while it was read")
-		}
-		if err != nil {
-			return dst, err
-		}
-		system := p.f.blocks[i].system
-		name, field, _ := splitScore(line)
-		score, valid, ok := parseScore(field)
-		if !ok || string(name) != system {
-			return dst, failAt(l.pos(), 0, "has changed while it was read")
-		}
-		dst = append(dst, refract.Judgement{Name: p.f.name, System: system, Score: score, Valid: valid})
-	}
-	return dst, nil
+	score, err := strconv.ParseFloat(string(field), 64)
+	return score, err == nil, err == nil
 }

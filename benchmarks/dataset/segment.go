@@ -27,10 +27,9 @@ type row struct {
 
 // segmentParser reads rows. It is reused for all lines of a file.
 type segmentParser struct {
-	json       jsonline.Reader
-	pos        refract.Position
-	judgements func(name string) bool // which to keep; nil: none
-	names      jsonline.Names
+	json  jsonline.Reader
+	pos   refract.Position
+	names jsonline.Names
 
 	// Memory that is reused: slices of the segment are cut to size at its end.
 	references []refract.Text
@@ -136,12 +135,9 @@ func (p *segmentParser) readHumanSystems() error {
 func (p *segmentParser) readHuman() error {
 	return p.json.Members("name", func(b []byte) error {
 		name := p.names.Get(b)
-		keep := p.judgements != nil && p.judgements(name)
 		return p.json.Members("system", func(system []byte) error {
 			score, valid, err := p.json.OptionalFloat()
-			if keep {
-				p.scores = append(p.scores, refract.Judgement{Name: name, System: p.names.Get(system), Score: score, Valid: valid})
-			}
+			p.scores = append(p.scores, refract.Judgement{Name: name, System: p.names.Get(system), Score: score, Valid: valid})
 			return err
 		})
 	})

@@ -44,7 +44,7 @@ func splitSpec(scheme, place string, once, many []string) (path string, o specOp
 			err = fmt.Errorf("the option %s is given twice", key)
 		}
 		if err != nil {
-			return "", nil, &SpecError{fmt.Sprintf("dataset %s: %v", text.Quote(scheme+":"+place), err)}
+			return "", nil, specError("dataset %s: %v", text.Quote(scheme+":"+place), err)
 		}
 		o[key] = append(o[key], value)
 	}

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,108 +11,69 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// StoredMetric is a metric's scores, or people's, as a test set keeps them.
+// StoredMetric is a metric's scores as a test set keeps them.
 type StoredMetric struct {
 	Name string
 	// References names the references that it was computed with; empty for a
-	// metric of the source alone, and for people's scores.
+	// metric of the source alone.
 	References []string
 	Level      correlate.Level
 	Path       string
 	Systems    []SystemScores // in the file's order
-	// Items names what the scores belong to, at the levels of documents and
-	// domains; nil at the others.
-	Items []string
 }
 
-// SystemScores are a system's scores, in the order of the segments, documents
-// or domains; one at system level. Where Valid is false there is none, and the
-// value is meaningless.
-type SystemScores struct {
-	System string
-	Values []float64
-	Valid  []bool
+// Label is the name of a metric's file without its level, such as "BLEU-refA".
+func (m *StoredMetric) Label() string {
+	return strings.TrimSuffix(filepath.Base(m.Path), levelSuffix(m.Level))
 }
 
-// System returns the scores of one system.
-func (m *StoredMetric) System(name string) (SystemScores, bool) {
-	for _, s := range m.Systems {
-		if s.System == name {
-			return s, true
-		}
+// levelSuffix ends the names of the files with scores of a level.
+func levelSuffix(l correlate.Level) string {
+	if l == correlate.SystemLevel {
+		return ".sys.score"
 	}
-	return SystemScores{}, false
+	return ".seg.score"
 }
 
 // StoredMetrics reads the files metric-scores/LP/NAME-REF.LEVEL.score of an
 // "mtme:DIR/TESTSET/LP" dataset, sorted by name and then by references. REF
-// is src, all, or reference names joined by dots. With names given, it reads
-// those metrics only, each of which must exist.
+// is src, all, or reference names joined by dots. The level is
+// [correlate.SegmentLevel] or [correlate.SystemLevel]. With names given, it
+// reads those metrics only, each of which must exist.
 //
 // It checks that the systems are known and have as many scores as there are
-// segments or documents, or one at system level. At domain level a missing
-// line is a missing score.
+// segments, or one at system level.
 func StoredMetrics(spec string, level correlate.Level, only ...string) ([]StoredMetric, error) {
-	return readStored(spec, level, only, "stored metric", (*folder).storedMetrics)
-}
-
-// StoredHumanScores reads the files human-scores/LP.NAME.LEVEL.score, as
-// [StoredMetrics] reads those of metrics, sorted by name. They are what the
-// shared tasks compare with at the levels above segments.
-func StoredHumanScores(spec string, level correlate.Level, only ...string) ([]StoredMetric, error) {
-	return readStored(spec, level, only, "human score", (*folder).storedHumans)
-}
-
-func openStored(spec string) (*folder, error) {
-	_, place, err := lookup("dataset with stored scores", spec, []string{"mtme"}, []string{"mtme:DIR/TESTSET/LP"})
+	mtme := []scheme[struct{}]{{name: "mtme", usage: "mtme:DIR/TESTSET/LP"}}
+	_, place, err := lookup("dataset with stored scores", spec, mtme)
 	if err != nil {
 		return nil, err
 	}
-	return openFolder(place)
-}
-
-func readStored(spec string, level correlate.Level, only []string, what string, found func(*folder, correlate.Level) ([]StoredMetric, error)) ([]StoredMetric, error) {
-	f, err := openStored(spec)
+	f, err := openFolder(place)
 	if err != nil {
 		return nil, err
 	}
-	all, err := found(f, level)
+	all, err := f.storedMetrics(level)
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := filterMetrics(all, only, what)
+	metrics, err := filterMetrics(all, only)
 	if err != nil {
 		return nil, failFile(f.root, "%s: %w", f.lp, err)
 	}
-	if len(metrics) == 0 {
-		return nil, nil
-	}
-	items, n, err := f.items(level)
-	if err != nil {
-		return nil, err
+	items := 1
+	if level != correlate.SystemLevel {
+		if items, err = f.source.countLines(); err != nil {
+			return nil, err
+		}
 	}
 	for i := range metrics {
-		metrics[i].Items = items
-		if err := metrics[i].read(f.systems, n); err != nil {
+		m := &metrics[i]
+		if m.Systems, err = readScores(m.Path, &scoreLines, f.systems, items, func(Warning) {}); err != nil {
 			return nil, err
 		}
 	}
 	return metrics, nil
-}
-
-// storedHumans lists the files without reading them.
-func (f *folder) storedHumans(level correlate.Level) ([]StoredMetric, error) {
-	dir := filepath.Join(f.root, "human-scores")
-	suffix := levelSuffix(level)
-	files, err := names(dir, f.lp+".", suffix)
-	if err != nil {
-		return nil, err
-	}
-	var humans []StoredMetric
-	for _, name := range files {
-		humans = append(humans, StoredMetric{Name: name, Level: level, Path: filepath.Join(dir, f.lp+"."+name+suffix)})
-	}
-	return humans, nil
 }
 
 // storedMetrics lists the files without reading them.
@@ -152,65 +112,20 @@ func (f *folder) storedMetrics(level correlate.Level) ([]StoredMetric, error) {
 	return metrics, nil
 }
 
-func filterMetrics(all []StoredMetric, only []string, what string) ([]StoredMetric, error) {
+// filterMetrics keeps the metrics with a name or a label among only.
+func filterMetrics(all []StoredMetric, only []string) ([]StoredMetric, error) {
 	if len(only) == 0 {
 		return all, nil
 	}
-	var known []string
+	var names, labels []string
 	for _, m := range all {
-		if !slices.Contains(known, m.Name) {
-			known = append(known, m.Name)
-		}
+		names, labels = append(names, m.Name), append(labels, m.Label())
 	}
-	for _, m := range all {
-		if !slices.Contains(known, m.Label()) {
-			known = append(known, m.Label())
-		}
-	}
+	known := slices.Concat(slices.Compact(names), labels)
 	for _, name := range only {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("no %s %s%s; there are %s", what, text.Quote(name), didYouMean(name, known), quotedNames(known))
+			return nil, fmt.Errorf("no stored metric %s%s; there are %s", text.Quote(name), didYouMean(name, known), quotedNames(known))
 		}
 	}
 	return slices.DeleteFunc(all, func(m StoredMetric) bool { return !slices.Contains(only, m.Name) && !slices.Contains(only, m.Label()) }), nil
-}
-
-// Label is the name of a metric's file without its level, such as
-// "BLEU-refA", or the name of a human score.
-func (m *StoredMetric) Label() string {
-	if filepath.Base(filepath.Dir(m.Path)) == "human-scores" {
-		return m.Name
-	}
-	return strings.TrimSuffix(filepath.Base(m.Path), levelSuffix(m.Level))
-}
-
-func (m *StoredMetric) read(systems []string, items int) error {
-	in, err := newRegular(m.Path)
-	if err != nil {
-		return err
-	}
-	l, err := in.lines(context.Background(), func(Warning) {})
-	if err != nil {
-		return err
-	}
-	defer l.close()
-	if m.Level == correlate.DomainLevel {
-		m.Systems, err = scanDomainScores(l, systems, m.Items)
-		return err
-	}
-	_, err = scanScores(l, systems, items, func(system string, score float64, valid bool) {
-		n := len(m.Systems) - 1
-		if n < 0 || m.Systems[n].System != system {
-			m.Systems = append(m.Systems, SystemScores{
-				System: system,
-				Values: make([]float64, 0, items),
-				Valid:  make([]bool, 0, items),
-			})
-			n++
-		}
-		s := &m.Systems[n]
-		s.Values = append(s.Values, score)
-		s.Valid = append(s.Valid, valid)
-	})
-	return err
 }

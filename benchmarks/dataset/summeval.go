@@ -1,9 +1,7 @@
 package dataset
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/refract-eval/refract"
@@ -15,19 +13,8 @@ import (
 // openSummEval reads the annotations of SummEval (Fabbri et al., TACL 2021) in
 // JSON Lines: an object per summary, of which those with the same id make a
 // segment.
-func openSummEval(place string, o Options) (refract.Dataset, error) {
-	in, err := newRegular(place)
-	if err != nil {
-		return nil, err
-	}
-	return openHeld(place, o, func(ctx context.Context, warn func(Warning)) ([]*refract.Segment, error) {
-		l, err := in.lines(ctx, warn)
-		if err != nil {
-			return nil, err
-		}
-		defer l.close()
-		return readSummEval(ctx, l, warn)
-	})
+func openSummEval(place string, o Options) (*set, error) {
+	return openHeld(place, o, func(warn func(Warning)) ([]*refract.Segment, error) { return readSummEval(place, warn) })
 }
 
 // The fields of a row. The fields that end a row are not read: the path of the
@@ -42,37 +29,27 @@ type summEvalRow struct {
 	experts, turkers average
 }
 
-func readSummEval(ctx context.Context, l *lineReader, warn func(Warning)) ([]*refract.Segment, error) {
+func readSummEval(path string, warn func(Warning)) ([]*refract.Segment, error) {
 	var segments []*refract.Segment
 	type place struct{ id, system string }
 	index := map[string]*refract.Segment{}
 	lines := map[place]int{}
 	differ := map[string]int{}
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		line, err := l.next()
-		if err == io.EOF {
-			break
-		}
+	err := eachLine(path, warn, func(line []byte, pos refract.Position) error {
+		row, err := parseSummEval(line, pos)
 		if err != nil {
-			return nil, err
-		}
-		row, err := parseSummEval(line, l.pos())
-		if err != nil {
-			return nil, err
+			return err
 		}
 		s := index[row.id]
 		if s == nil {
-			s = &refract.Segment{ID: row.id, Source: row.source, References: row.references, Pos: l.pos()}
+			s = &refract.Segment{ID: row.id, Source: row.source, References: row.references, Pos: pos}
 			index[row.id] = s
 			segments = append(segments, s)
 		}
 		if n, again := lines[place{row.id, row.model}]; again {
-			return nil, failAt(l.pos(), 0, "id %s has a summary by %s on line %d already; a model has one summary per article", text.Quote(row.id), text.Quote(row.model), n)
+			return failAt(pos, 0, "id %s has a summary by %s on line %d already; a model has one summary per article", text.Quote(row.id), text.Quote(row.model), n)
 		}
-		lines[place{row.id, row.model}] = l.line
+		lines[place{row.id, row.model}] = pos.Line
 		if row.source != s.Source {
 			differ["text"]++
 		}
@@ -82,10 +59,14 @@ func readSummEval(ctx context.Context, l *lineReader, warn func(Warning)) ([]*re
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: row.model, Text: row.decoded})
 		s.Judgements = row.experts.judgements(s.Judgements, "", row.model, mean)
 		s.Judgements = row.turkers.judgements(s.Judgements, turkerPrefix, row.model, mean)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, field := range []string{"text", "references"} {
 		if n := differ[field]; n > 0 {
-			warn(Warning{refract.Position{File: l.file}, fmt.Sprintf(
+			warn(Warning{refract.Position{File: path}, fmt.Sprintf(
 				"%s: %s is not that of the first row with the same id, which is taken for all", english.Count(n, "row"), text.Quote(field))})
 		}
 	}
@@ -98,40 +79,32 @@ const turkerPrefix = "turker_"
 
 func parseSummEval(line []byte, pos refract.Position) (*summEvalRow, error) {
 	row := &summEvalRow{}
-	has := map[string]bool{}
-	err := scanLine(line, pos, func(r *jsonline.Reader) error {
-		return r.Fields(summEvalFields, func(name string) (err error) {
-			has[name] = true
-			switch name {
-			case "id":
-				row.id, err = readID(r)
-			case "model_id":
-				row.model, err = readID(r)
-			case "decoded":
-				row.decoded, err = readText(r)
-			case "text":
-				row.source, err = readText(r)
-			case "references":
-				row.references, err = readTexts(r)
-			case "reference":
-				var t refract.Text
-				t, err = readText(r)
-				row.references = append(row.references, t)
-			case "expert_annotations":
-				err = readAnnotations(r, &row.experts)
-			case "turker_annotations":
-				err = readAnnotations(r, &row.turkers)
-			default:
-				err = r.Skip()
-			}
-			return err
-		})
-	})
-	for _, field := range []string{"id", "model_id", "decoded"} {
-		if err == nil && !has[field] {
-			err = failAt(pos, 0, "the row has no field %q", field)
+	needed := []string{"id", "model_id", "decoded"}
+	has, err := scanFields(line, pos, summEvalFields, needed, "row", "", func(r *jsonline.Reader, name string) (err error) {
+		switch name {
+		case "id":
+			row.id, err = readID(r)
+		case "model_id":
+			row.model, err = readID(r)
+		case "decoded":
+			row.decoded, err = readText(r)
+		case "text":
+			row.source, err = readText(r)
+		case "references":
+			row.references, err = readTexts(r)
+		case "reference":
+			var t refract.Text
+			t, err = readText(r)
+			row.references = append(row.references, t)
+		case "expert_annotations":
+			err = readAnnotations(r, &row.experts)
+		case "turker_annotations":
+			err = readAnnotations(r, &row.turkers)
+		default:
+			err = r.Skip()
 		}
-	}
+		return err
+	})
 	if err == nil && has["reference"] && has["references"] {
 		err = failAt(pos, 0, `the row has both "reference" and "references"; remove one`)
 	}
@@ -139,16 +112,9 @@ func parseSummEval(line []byte, pos refract.Position) (*summEvalRow, error) {
 }
 
 // readAnnotations reads an array of objects with a number per aspect, one
-// object per annotator. null is a number that the annotator did not give.
+// object per annotator.
 func readAnnotations(r *jsonline.Reader, a *average) error {
 	return r.OrNull(func() error {
-		return r.Elements(func(int) error {
-			return r.Members("aspect", func(b []byte) error {
-				name := string(b)
-				v, ok, err := r.OptionalFloat()
-				a.add(name, v, ok)
-				return err
-			})
-		})
+		return r.Elements(func(int) error { return a.read(r) })
 	})
 }

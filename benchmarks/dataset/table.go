@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,12 +28,9 @@ type table struct {
 // readTable reads a file of values parted by tabs where its name ends in
 // ".tsv", and by commas otherwise.
 func readTable(path string, warn func(Warning)) (*table, error) {
-	if _, err := newRegular(path); err != nil {
-		return nil, err
-	}
-	b, err := os.ReadFile(path)
+	b, err := readFile(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, err
 	}
 	return parseTable(path, b, warn)
 }
@@ -87,23 +83,20 @@ func (t *table) pos(row int) refract.Position {
 	return refract.Position{File: t.file, Line: t.lines[row]}
 }
 
-// column returns the index of the first of the names that is a column, or -1.
-func (t *table) column(names ...string) int {
-	for _, name := range names {
-		if i := slices.Index(t.columns, name); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
+// column returns the index of a column, or -1.
+func (t *table) column(name string) int { return slices.Index(t.columns, name) }
 
-// need is column for one that must be there.
-func (t *table) need(names ...string) (int, error) {
-	i := t.column(names...)
-	if i < 0 {
-		return i, failAt(refract.Position{File: t.file, Line: 1}, 0, "there is no column %s; there are %s", text.Quote(names[0]), quotedNames(t.columns))
+// need returns the indices of columns that must be there.
+func (t *table) need(names ...string) ([]int, error) {
+	var all []int
+	for _, name := range names {
+		i := t.column(name)
+		if i < 0 {
+			return nil, failAt(refract.Position{File: t.file, Line: 1}, 0, "there is no column %s; there are %s", text.Quote(name), quotedNames(t.columns))
+		}
+		all = append(all, i)
 	}
-	return i, nil
+	return all, nil
 }
 
 // number reads a score. An empty field, and NA as R writes it, is none.
@@ -144,30 +137,13 @@ func checkEncoding(path string, b []byte, warn func(Warning)) ([]byte, error) {
 	return b, nil
 }
 
-// readLines reads the texts of a file, one a line, with white space removed at
-// the end.
-func readLines(path string, warn func(Warning), trim func([]byte) []byte) ([]string, error) {
-	in, err := newRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(in.name)
-	if err != nil {
-		return nil, fileError(path, err)
-	}
-	defer f.Close()
-	l := newLineReader(path, f, warn)
-	var all []string
-	for {
-		line, err := l.next()
-		if err == io.EOF {
-			return all, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+// readLines reads the texts of a file, one a line.
+func readLines(path string, warn func(Warning), trim func([]byte) []byte) (all []string, err error) {
+	err = eachLine(path, warn, func(line []byte, _ refract.Position) error {
 		all = append(all, string(trim(line)))
-	}
+		return nil
+	})
+	return all, err
 }
 
 // ordinal is the id of the i-th segment.

@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
@@ -25,7 +26,16 @@ type LinesSpec struct {
 // rule, as sacreBLEU's command does; an empty line is an empty text. Unequal
 // numbers of lines are an error, as is a system given twice.
 func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
-	d := &parallel{trim: text.TrimRight[[]byte], warn: warnOnce(o.Warn)}
+	ds, err := openLines(s, o)
+	if err != nil {
+		return nil, err
+	}
+	return ds, nil
+}
+
+func openLines(s LinesSpec, o Options) (*set, error) {
+	o.Warn = warnOnce(o.Warn)
+	d := &parallel{trim: text.TrimRight[[]byte], o: o}
 	if s.Source == "" && len(s.References) == 0 && len(s.Hypotheses) == 0 {
 		return nil, errors.New("no source, reference or hypothesis file is given")
 	}
@@ -42,20 +52,8 @@ func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
 		}
 		d.references = append(d.references, in)
 	}
-	paths := map[string]string{}
-	for _, h := range s.Hypotheses {
-		if h.Name == "" {
-			return nil, failFile(h.Path, "the hypothesis file has no system name")
-		}
-		if other, ok := paths[h.Name]; ok {
-			return nil, failFile(h.Path, "system %s has the file %s already; give the systems different names", text.Quote(h.Name), other)
-		}
-		paths[h.Name] = h.Path
-		in, err := newInput(h.Path)
-		if err != nil {
-			return nil, fmt.Errorf("system %s: %w", text.Quote(h.Name), err)
-		}
-		d.systems = append(d.systems, system{name: h.Name, texts: in})
+	if d.systems, err = openSystems(s.Hypotheses); err != nil {
+		return nil, err
 	}
 	if err := d.measure(); err != nil {
 		if hint := d.transposed(); hint != "" {
@@ -63,7 +61,26 @@ func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
 		}
 		return nil, err
 	}
-	return d, nil
+	return d.set(), nil
+}
+
+// openSystems opens the files of systems, of which each needs its own name.
+func openSystems(files []NamedFile) (all []system, err error) {
+	for i, f := range files {
+		k := slices.IndexFunc(files[:i], func(g NamedFile) bool { return g.Name == f.Name })
+		switch {
+		case f.Name == "":
+			return nil, failFile(f.Path, "the hypothesis file has no system name")
+		case k >= 0:
+			return nil, failFile(f.Path, "system %s has the file %s already; give the systems different names", text.Quote(f.Name), files[k].Path)
+		}
+		in, err := newInput(f.Path)
+		if err != nil {
+			return nil, fmt.Errorf("system %s: %w", text.Quote(f.Name), err)
+		}
+		all = append(all, system{name: f.Name, texts: in})
+	}
+	return all, nil
 }
 
 // transposed tells reference files that hold one segment each from those that

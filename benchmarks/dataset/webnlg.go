@@ -1,9 +1,7 @@
 package dataset
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +15,7 @@ import (
 // openWebNLG reads the human evaluation of a WebNLG challenge as the
 // organizers released it: of 2017 (Shimorina et al., 2018), where the folder
 // has all_data_final_averaged.csv, and else of 2020 (Castro Ferreira et al.).
-func openWebNLG(place string, o Options) (refract.Dataset, error) {
+func openWebNLG(place string, o Options) (*set, error) {
 	dir, options, err := splitSpec("webnlg", place, []string{"language", "references", "segments"}, nil)
 	if err != nil {
 		return nil, err
@@ -26,10 +24,10 @@ func openWebNLG(place string, o Options) (refract.Dataset, error) {
 	switch _, err := os.Stat(scores); {
 	case err == nil:
 		if len(options) > 0 {
-			return nil, &SpecError{fmt.Sprintf("dataset %s: the options are for the challenge of 2020; %s is of 2017", text.Quote("webnlg:"+place), dir)}
+			return nil, specError("dataset %s: the options are for the challenge of 2020; %s is of 2017", text.Quote("webnlg:"+place), dir)
 		}
-		return openHeld(dir, o, func(ctx context.Context, warn func(Warning)) ([]*refract.Segment, error) {
-			return readWebNLG2017(ctx, dir, warn)
+		return openHeld(dir, o, func(warn func(Warning)) ([]*refract.Segment, error) {
+			return readWebNLG2017(dir, warn)
 		})
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fileError(scores, err)
@@ -43,7 +41,7 @@ func openWebNLG(place string, o Options) (refract.Dataset, error) {
 	case "judged":
 		w.judged = true
 	default:
-		return nil, &SpecError{fmt.Sprintf("dataset %s: segments is %s; write all or judged", text.Quote("webnlg:"+place), text.Quote(s))}
+		return nil, specError("dataset %s: segments is %s; write all or judged", text.Quote("webnlg:"+place), text.Quote(s))
 	}
 	return openHeld(dir, o, w.read)
 }
@@ -57,7 +55,7 @@ const (
 // readWebNLG2017 reads the averaged scores, and the references that belong to
 // the lines of MRs.txt: gold-sample-reference0.lex and so on, in which a blank
 // line stands where there is no further reference.
-func readWebNLG2017(ctx context.Context, dir string, warn func(Warning)) ([]*refract.Segment, error) {
+func readWebNLG2017(dir string, warn func(Warning)) ([]*refract.Segment, error) {
 	mrs := filepath.Join(dir, "MRs.txt")
 	inputs, err := readLines(mrs, warn, text.Trim[[]byte])
 	if err != nil {
@@ -96,29 +94,20 @@ func readWebNLG2017(ctx context.Context, dir string, warn func(Warning)) ([]*ref
 	if err != nil {
 		return nil, err
 	}
-	if err := addTeams(ctx, t, index); err != nil {
-		return nil, err
-	}
 	warnNoReferences(dir, segments, "the references are files named gold-sample-reference0.lex and so on", warn)
-	return segments, nil
+	return segments, addTeams(t, index)
 }
 
 // triples puts each triple of a meaning representation on a line.
 func triples(mr string) string { return strings.ReplaceAll(mr, "<br>", "\n") }
 
 // addTeams adds the outputs and scores of the teams.
-func addTeams(ctx context.Context, t *table, index map[string]*refract.Segment) error {
-	var c [6]int
-	for i, name := range []string{"mr", "team", "text", "fluency", "grammar", "semantics"} {
-		var err error
-		if c[i], err = t.need(name); err != nil {
-			return err
-		}
+func addTeams(t *table, index map[string]*refract.Segment) error {
+	c, err := t.need("mr", "team", "text", "fluency", "grammar", "semantics")
+	if err != nil {
+		return err
 	}
 	for i, row := range t.rows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		mr, team := row[c[0]], row[c[1]]
 		if team == "" {
 			return failAt(t.pos(i), 0, "the row names no team")

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,7 +29,7 @@ func (w *webnlg2020) path(parts ...string) string {
 	return filepath.Join(append([]string{w.dir}, parts...)...)
 }
 
-func (w *webnlg2020) read(ctx context.Context, warn func(Warning)) ([]*refract.Segment, error) {
+func (w *webnlg2020) read(warn func(Warning)) ([]*refract.Segment, error) {
 	path := w.references
 	if path == "" {
 		path = w.path("evaluation", "references", "references-"+w.language+".json")
@@ -45,10 +44,10 @@ func (w *webnlg2020) read(ctx context.Context, warn func(Warning)) ([]*refract.S
 	if err != nil {
 		return nil, err
 	}
-	if err := w.addSubmissions(ctx, segments, path, warn); err != nil {
+	if err := w.addSubmissions(segments, path, warn); err != nil {
 		return nil, err
 	}
-	judged, err := w.addScores(ctx, segments, warn)
+	judged, err := w.addScores(segments, warn)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +164,7 @@ func teams(dir, file string) ([]string, error) {
 // addSubmissions adds the texts of submissions/rdf2text/LANGUAGE/TEAM/
 // primary.LANGUAGE. Other submissions of a team were not judged, and are not
 // read.
-func (w *webnlg2020) addSubmissions(ctx context.Context, segments []*refract.Segment, references string, warn func(Warning)) error {
+func (w *webnlg2020) addSubmissions(segments []*refract.Segment, references string, warn func(Warning)) error {
 	dir := w.path("submissions", "rdf2text", w.language)
 	file := "primary." + w.language
 	all, err := teams(dir, file)
@@ -173,9 +172,6 @@ func (w *webnlg2020) addSubmissions(ctx context.Context, segments []*refract.Seg
 		return err
 	}
 	for _, team := range all {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		path := filepath.Join(dir, team, file)
 		lines, err := readLines(path, warn, text.TrimRight[[]byte])
 		if err != nil {
@@ -195,7 +191,7 @@ func (w *webnlg2020) addSubmissions(ctx context.Context, segments []*refract.Seg
 // human-evaluation/results/LANGUAGE/TEAM/primary.json, and tells which
 // segments have some. Scores of a team without texts, such as that of the
 // references, cannot be used: it warns of them.
-func (w *webnlg2020) addScores(ctx context.Context, segments []*refract.Segment, warn func(Warning)) (map[*refract.Segment]bool, error) {
+func (w *webnlg2020) addScores(segments []*refract.Segment, warn func(Warning)) (map[*refract.Segment]bool, error) {
 	dir := w.path("evaluation", "human-evaluation", "results", w.language)
 	all, err := teams(dir, "primary.json")
 	if err != nil {
@@ -203,9 +199,6 @@ func (w *webnlg2020) addScores(ctx context.Context, segments []*refract.Segment,
 	}
 	judged := map[*refract.Segment]bool{}
 	for _, team := range all {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		path := filepath.Join(dir, team, "primary.json")
 		without := 0
 		err := scanFile(path, warn, func(r *jsonline.Reader) error {
@@ -219,7 +212,9 @@ func (w *webnlg2020) addScores(ctx context.Context, segments []*refract.Segment,
 					return jsonline.Fault(r.Name(), "segment %s is there twice", text.Quote(string(id)))
 				}
 				var scores average
-				if err := readRaters(r, &scores); err != nil {
+				// {"worker":{"Fluency":90,…},…}, perhaps with a remark
+				err = r.Members("rater", func([]byte) error { return scores.read(r, "feedback") })
+				if err != nil {
 					return err
 				}
 				if !slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == team }) {
@@ -239,20 +234,4 @@ func (w *webnlg2020) addScores(ctx context.Context, segments []*refract.Segment,
 		}
 	}
 	return judged, nil
-}
-
-// readRaters reads {"worker":{"Fluency":90,…},…}.
-func readRaters(r *jsonline.Reader, a *average) error {
-	return r.Members("rater", func([]byte) error {
-		return r.Members("aspect", func(b []byte) error {
-			name := string(b)
-			if name == "feedback" { // a remark
-				_, err := readOptional(r)
-				return err
-			}
-			v, ok, err := r.OptionalFloat()
-			a.add(name, v, ok)
-			return err
-		})
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -30,14 +29,11 @@ type webnlgEntry struct {
 // readWebNLGXML reads the entries, whose ids must be Id1, Id2 and so on, in
 // any order.
 func readWebNLGXML(path, language string, warn func(Warning)) ([]*refract.Segment, error) {
-	if _, err := newRegular(path); err != nil {
-		return nil, err
+	b, err := readFile(path)
+	if err == nil {
+		b, err = checkText(path, b, warn)
 	}
-	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fileError(path, err)
-	}
-	if b, err = checkText(path, b, warn); err != nil {
 		return nil, err
 	}
 	return parseWebNLGXML(path, b, language)

@@ -35,12 +35,6 @@ var sample []byte
 //go:embed answers.jsonl
 var answers []byte
 
-// Sample returns the segments as JSON Lines.
-func Sample() []byte { return append([]byte(nil), sample...) }
-
-// Answers returns the recorded answers as JSON Lines of cache entries.
-func Answers() []byte { return append([]byte(nil), answers...) }
-
 // Expand expands the sample from its recorded answers.
 func Expand(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) {
 	store := cache.NewMemory()

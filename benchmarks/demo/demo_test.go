@@ -3,9 +3,8 @@ package demo_test
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"iter"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,16 +13,13 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/demo"
-	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics/chrf"
 )
 
 func open(t *testing.T) refract.Dataset {
 	t.Helper()
-	ds, err := dataset.Open("jsonl:-", dataset.Options{Stdin: bytes.NewReader(demo.Sample())})
+	ds, err := dataset.Open("jsonl:sample.jsonl", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,34 +81,19 @@ func TestSample(t *testing.T) {
 }
 
 // expanded is the sample with its recorded answers; no call is made.
-func expanded(t *testing.T) list {
+func expanded(t *testing.T) dataset.InMemory {
 	t.Helper()
-	store := cache.NewMemory()
-	if _, err := cache.Import(t.Context(), bytes.NewReader(demo.Answers()), store); err != nil {
-		t.Fatal(err)
-	}
-	checks, err := check.New(check.Config{})
+	out, sum, err := demo.Expand(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := diversify.New(diversify.Config{
-		Prompts: diversify.Ten(), Model: demo.Model, Config: ask.Config{Store: store},
-		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP, Check: checks, Resample: 2,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out list
-	sum, err := x.Expand(t.Context(), open(t), func(s *refract.Segment) error {
-		out = append(out, s)
-		return nil
-	})
+	answers, err := os.ReadFile("answers.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// One answer is rejected, and a second sample takes its place.
-	if want := len(out)*len(diversify.Ten()) + 1; sum.Cached != want || sum.Rejected != 1 || bytes.Count(demo.Answers(), []byte("\n")) != want {
-		t.Errorf("%d answers used of %d, want %d", sum.Cached, bytes.Count(demo.Answers(), []byte("\n")), want)
+	if want := len(out)*len(diversify.Ten()) + 1; sum.Cached != want || sum.Rejected != 1 || bytes.Count(answers, []byte("\n")) != want {
+		t.Errorf("%d answers used of %d, want %d", sum.Cached, bytes.Count(answers, []byte("\n")), want)
 	}
 	return out
 }
@@ -167,28 +148,5 @@ func TestMoreReferencesHelp(t *testing.T) {
 	}
 	if gain, other := tuned[1]-tuned[0], pivot[1]-pivot[0]; gain < other+5 {
 		t.Errorf("more references give the best system %.1f and a worse one %.1f", gain, other)
-	}
-}
-
-// What a caller does to the bytes stays with the caller.
-func TestCopies(t *testing.T) {
-	for name, f := range map[string]func() []byte{"Sample": demo.Sample, "Answers": demo.Answers} {
-		b := f()
-		clear(b)
-		if bytes.Equal(f(), b) {
-			t.Errorf("%s gives the bytes themselves", name)
-		}
-	}
-}
-
-type list []*refract.Segment
-
-func (l list) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range l {
-			if !yield(s, nil) {
-				return
-			}
-		}
 	}
 }

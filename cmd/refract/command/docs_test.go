@@ -98,8 +98,7 @@ func prepareFolder(t *testing.T) *folder {
 		}
 	}
 	must(os.CopyFS(f.dir, os.DirFS(textFolder)))
-	must(os.WriteFile(filepath.Join(f.dir, "sample.jsonl"), demo.Sample(), 0o644))
-	must(os.WriteFile(filepath.Join(f.dir, "answers.jsonl"), demo.Answers(), 0o644))
+	must(demo.Write(f.dir))
 	must(os.WriteFile(filepath.Join(f.dir, "judged.jsonl"), []byte(judgedRows), 0o644))
 	must(os.Mkdir(filepath.Join(f.dir, "data"), 0o755))
 	var links []string

@@ -1,0 +1,188 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/idset"
+	"github.com/refract-eval/refract/internal/text"
+)
+
+// set is a dataset of any format. A format says how its segments are read, and
+// what is known before.
+type set struct {
+	read reading
+	n    int                // number of segments; 0 where it is not known
+	scan func() (int, bool) // counts the segments by reading a file; may be nil
+	// firsts has the same first references and is faster to read; nil stands
+	// for the set itself.
+	firsts  *set
+	stream  *input // that can be read once; nil where there is none
+	foreign bool   // it stands on a dataset of another package
+}
+
+// first returns the dataset that is read for the first references.
+func (d *set) first() *set { return cmp.Or(d.firsts, d) }
+
+// asSet returns a dataset of any package as a set.
+func asSet(ds refract.Dataset) *set {
+	if d, ok := ds.(*set); ok {
+		return d
+	}
+	d := &set{foreign: true, read: func(ctx context.Context, each func(*refract.Segment) error) error {
+		for s, err := range ds.Segments(ctx) {
+			if err == nil {
+				err = each(s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	if sized, ok := ds.(Sized); ok {
+		d.n, _ = sized.Len()
+	}
+	return d
+}
+
+// reading calls each with every segment, in order. It ends with the first
+// error of each.
+type reading func(ctx context.Context, each func(*refract.Segment) error) error
+
+// errStopped ends a reading whose segments are no longer wanted.
+var errStopped = errors.New("no further segment is wanted")
+
+// Segments yields the segments in their order.
+func (d *set) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		err := d.read(ctx, func(s *refract.Segment) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !yield(s, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+// Len returns the number of segments, and whether it is known.
+func (d *set) Len() (int, bool) {
+	if d.scan != nil {
+		return d.scan()
+	}
+	return d.n, d.n > 0
+}
+
+// Rereadable tells whether a dataset can be read more than once: whether none
+// of its inputs is standard input or a pipe. It is false for a dataset of
+// another package.
+func Rereadable(ds refract.Dataset) bool {
+	d, ok := ds.(*set)
+	return ok && d.stream == nil && !d.foreign
+}
+
+// checked adds to a reading what holds for all formats: there is a segment, ids
+// are not repeated, only the judgements that are asked for are kept, and there
+// is a warning of each system that lacks segments. unit is what the number of a
+// segment is in the file; "" where ids cannot repeat.
+func checked(name, unit string, o Options, read reading) reading {
+	return func(ctx context.Context, each func(*refract.Segment) error) error {
+		var c coverage
+		ids := idset.New()
+		err := read(ctx, func(s *refract.Segment) error {
+			if unit != "" {
+				if first, again := ids.Add(s.ID, int64(c.all.n+1)); again {
+					return failAt(s.Pos, 0, "id %s is that of %s %d already; ids must be unique", text.Quote(s.ID), unit, first)
+				}
+			}
+			s.Judgements = o.judgementsOf(s.Judgements)
+			c.add(s)
+			return each(s)
+		})
+		if err == nil && c.all.n == 0 {
+			return failFile(name, "the dataset is empty: no segment at all")
+		}
+		if err == nil {
+			c.report(name, o.Warn)
+		}
+		return err
+	}
+}
+
+// judgementsOf keeps the judgements that are asked for.
+func (o *Options) judgementsOf(all []refract.Judgement) []refract.Judgement {
+	if o.NoJudgements {
+		return nil
+	}
+	if o.JudgementNames == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(j refract.Judgement) bool { return !slices.Contains(o.JudgementNames, j.Name) })
+}
+
+// checkNames checks that the judgements that are asked for are there.
+func (o *Options) checkNames(file string, known []string) error {
+	for _, name := range o.JudgementNames {
+		if !o.NoJudgements && !slices.Contains(known, name) {
+			return failFile(file, "has no human scores %s%s; it has %s", text.Quote(name), didYouMean(name, known), quotedNames(known))
+		}
+	}
+	return nil
+}
+
+// openHeld returns a dataset that is read as a whole for each pass, since its
+// file is not ordered by segments, or since several files have to be joined.
+// Those sets are small. load reads all segments, with all their judgements; it
+// is called here too, so that faults come before any scoring.
+func openHeld(name string, o Options, load func(warn func(Warning)) ([]*refract.Segment, error)) (*set, error) {
+	segments, err := load(o.Warn)
+	if err != nil {
+		return nil, err
+	}
+	var humans []string // sorted
+	for _, s := range segments {
+		for _, j := range s.Judgements {
+			if i, ok := slices.BinarySearch(humans, j.Name); !ok {
+				humans = slices.Insert(humans, i, j.Name)
+			}
+		}
+	}
+	if len(segments) == 0 {
+		return nil, failFile(name, "the dataset is empty: no segment at all")
+	}
+	return &set{n: len(segments), read: checked(name, "", o, func(_ context.Context, each func(*refract.Segment) error) error {
+		segments, err := load(o.Warn)
+		for _, s := range segments {
+			if err == nil {
+				err = each(s)
+			}
+		}
+		return err
+	})}, o.checkNames(name, humans)
+}
+
+// InMemory is a dataset of segments that are at hand.
+type InMemory []*refract.Segment
+
+// Segments implements [refract.Dataset].
+func (m InMemory) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	d := &set{read: func(_ context.Context, each func(*refract.Segment) error) error {
+		for _, s := range m {
+			if err := each(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	return d.Segments(ctx)
+}

@@ -19,13 +19,13 @@ type workspace struct {
 	matches []int32
 }
 
-// texts maps each text of a block to the first one equal to it, and that one
-// to its place in the index.
+// texts are one side of a block, with the lengths of the distinct ones in words.
 type texts struct {
-	first  []int
-	slot   []int
-	length []int
+	ngram.Texts
+	lengths []int
 }
+
+func (t *texts) length(i int) int { return t.lengths[t.Slot[i]] }
 
 // NewWorkspace returns memory for one goroutine.
 func (m *Metric) NewWorkspace() metrics.Workspace {
@@ -49,53 +49,44 @@ func (w *workspace) Load(b metrics.Block) {
 }
 
 func (w *workspace) load(t *texts, in []string, add func([]uint32)) {
-	t.first = ngram.Distinct(t.first[:0], in)
-	t.slot, t.length = t.slot[:0], t.length[:0]
-	added := 0
-	for i, s := range in {
-		if f := t.first[i]; f != i {
-			t.slot = append(t.slot, t.slot[f])
-			t.length = append(t.length, t.length[f])
-			continue
-		}
+	t.lengths = t.lengths[:0]
+	t.Load(in, func(s string) {
 		if w.m.opt.Lowercase {
 			s = text.Lower(s)
 		}
 		w.tokens = w.tokens[:0]
 		w.tok.Split(s, func(b []byte) { w.tokens = append(w.tokens, w.intern.ID(b)) })
 		add(w.tokens)
-		t.slot = append(t.slot, added)
-		t.length = append(t.length, len(w.tokens))
-		added++
-	}
+		t.lengths = append(t.lengths, len(w.tokens))
+	})
 }
 
 // Cells appends sentence BLEU of every pair.
 func (w *workspace) Cells(dst []float64) []float64 {
-	return ngram.Cells(dst, w.hyps.first, w.refs.first, func(h, r int) float64 {
-		w.index.Matches(w.matches, w.hyps.slot[h], w.refs.slot[r])
-		return w.m.sentence(w.matches, w.hyps.length[h], w.refs.length[r])
+	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, func(h, r int) float64 {
+		w.index.Matches(w.matches, w.hyps.Slot[h], w.refs.Slot[r])
+		return w.m.sentence(w.matches, w.hyps.length(h), w.refs.length(r))
 	})
 }
 
 // Native appends sentence BLEU of every hypothesis against all references.
 func (w *workspace) Native(dst []float64) []float64 {
-	return ngram.PerHypothesis(dst, w.hyps.first, func(h int) float64 {
-		w.index.UnionMatches(w.matches, w.hyps.slot[h])
-		return w.m.sentence(w.matches, w.hyps.length[h], w.closest(h))
+	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {
+		w.index.UnionMatches(w.matches, w.hyps.Slot[h])
+		return w.m.sentence(w.matches, w.hyps.length(h), w.closest(h))
 	})
 }
 
 // CellStatistics appends lengths, matches and totals of one pair.
 func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
-	w.index.Matches(w.matches, w.hyps.slot[h], w.refs.slot[r])
-	return w.statistics(dst, w.hyps.length[h], w.refs.length[r])
+	w.index.Matches(w.matches, w.hyps.Slot[h], w.refs.Slot[r])
+	return w.statistics(dst, w.hyps.length(h), w.refs.length(r))
 }
 
 // NativeStatistics appends them for one hypothesis against all references.
 func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
-	w.index.UnionMatches(w.matches, w.hyps.slot[h])
-	return w.statistics(dst, w.hyps.length[h], w.closest(h))
+	w.index.UnionMatches(w.matches, w.hyps.Slot[h])
+	return w.statistics(dst, w.hyps.length(h), w.closest(h))
 }
 
 func (w *workspace) statistics(dst []float64, hypLen, refLen int) []float64 {
@@ -112,9 +103,9 @@ func (w *workspace) statistics(dst []float64, hypLen, refLen int) []float64 {
 // closest is the length of the reference nearest in length to hypothesis h,
 // the shorter of two equally near.
 func (w *workspace) closest(h int) int {
-	n := w.hyps.length[h]
+	n := w.hyps.length(h)
 	best := -1
-	for _, l := range w.refs.length {
+	for _, l := range w.refs.lengths {
 		if best < 0 || abs(n-l) < abs(n-best) || abs(n-l) == abs(n-best) && l < best {
 			best = l
 		}

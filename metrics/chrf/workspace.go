@@ -23,13 +23,10 @@ type workspace struct {
 	stats   []float64
 }
 
-// texts maps each text of a block to the first one equal to it, and that one
-// to its place in the indexes.
+// texts are one side of a block, with the lengths of the distinct ones.
 type texts struct {
-	first []int
-	slot  []int
-	chars []int // lengths
-	words []int
+	ngram.Texts
+	chars, words []int
 }
 
 // NewWorkspace returns memory for one goroutine.
@@ -63,16 +60,8 @@ func (w *workspace) Load(b metrics.Block) {
 }
 
 func (w *workspace) load(t *texts, in []string, add func(*ngram.Index, []uint32)) {
-	t.first = ngram.Distinct(t.first[:0], in)
-	t.slot, t.chars, t.words = t.slot[:0], t.chars[:0], t.words[:0]
-	added := 0
-	for i, s := range in {
-		if f := t.first[i]; f != i {
-			t.slot = append(t.slot, t.slot[f])
-			t.chars = append(t.chars, t.chars[f])
-			t.words = append(t.words, t.words[f])
-			continue
-		}
+	t.chars, t.words = t.chars[:0], t.words[:0]
+	t.Load(in, func(s string) {
 		if w.m.opt.Lowercase {
 			s = text.Lower(s)
 		}
@@ -82,11 +71,9 @@ func (w *workspace) load(t *texts, in []string, add func(*ngram.Index, []uint32)
 		if w.words != nil {
 			w.readWords(s)
 			add(w.words, w.tokens)
+			t.words = append(t.words, len(w.tokens))
 		}
-		t.words = append(t.words, len(w.tokens))
-		t.slot = append(t.slot, added)
-		added++
-	}
+	})
 }
 
 func (w *workspace) readChars(s string) {
@@ -132,7 +119,7 @@ func isPunct(b byte) bool { return strings.IndexByte(asciiPunct, b) >= 0 }
 
 // Cells appends sentence chrF of every pair.
 func (w *workspace) Cells(dst []float64) []float64 {
-	return ngram.Cells(dst, w.hyps.first, w.refs.first, func(h, r int) float64 {
+	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, func(h, r int) float64 {
 		w.stats = w.CellStatistics(w.stats[:0], h, r)
 		return w.m.fScore(w.stats)
 	})
@@ -140,7 +127,7 @@ func (w *workspace) Cells(dst []float64) []float64 {
 
 // Native appends, for every hypothesis, chrF against its best reference.
 func (w *workspace) Native(dst []float64) []float64 {
-	return ngram.PerHypothesis(dst, w.hyps.first, func(h int) float64 {
+	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {
 		return w.m.fScore(w.NativeStatistics(w.stats[:0], h))
 	})
 }
@@ -148,13 +135,13 @@ func (w *workspace) Native(dst []float64) []float64 {
 // CellStatistics appends, for each order, the n-grams of the hypothesis, of
 // the reference, and those matched.
 func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
-	hs, rs := w.hyps.slot[h], w.refs.slot[r]
+	hs, rs := w.hyps.Slot[h], w.refs.Slot[r]
 	nc := w.m.opt.CharOrder
 	w.chars.Matches(w.matches[:nc], hs, rs)
-	dst = appendTriples(dst, w.matches[:nc], w.hyps.chars[h], w.refs.chars[r])
+	dst = appendTriples(dst, w.matches[:nc], w.hyps.chars[hs], w.refs.chars[rs])
 	if w.words != nil {
 		w.words.Matches(w.matches[nc:], hs, rs)
-		dst = appendTriples(dst, w.matches[nc:], w.hyps.words[h], w.refs.words[r])
+		dst = appendTriples(dst, w.matches[nc:], w.hyps.words[hs], w.refs.words[rs])
 	}
 	return dst
 }
@@ -174,7 +161,7 @@ func appendTriples(dst []float64, matches []int32, hypLen, refLen int) []float64
 // good ones.
 func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
 	best, at := -1.0, 0
-	for r, rf := range w.refs.first {
+	for r, rf := range w.refs.First {
 		if rf != r {
 			continue
 		}

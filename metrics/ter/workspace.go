@@ -10,28 +10,28 @@ import (
 // workspace holds the texts of one block as words, and the edits of the pairs
 // that were asked for.
 type workspace struct {
-	tokens tokenizer
-	vocab  *ngram.Interner
-	search search
-
-	seen  map[key]int // to the index in texts
-	texts []loaded
-	words []int32 // the words of all texts, one text after another
-	hyps  []int   // index into texts, per hypothesis
-	refs  []int   // the same, per reference
-	edits []int32 // per first hypothesis and first reference; unknown where not computed
+	tokens     tokenizer
+	vocab      *ngram.Interner
+	search     search
+	hyps, refs texts
+	edits      []int32 // per distinct hypothesis and reference; unknown where not computed
 }
 
-// key is a text and the way to tokenize it.
-type key struct {
-	text  string
-	twice bool
+// texts are one side of a block, with the words of the distinct ones, one text
+// after another.
+type texts struct {
+	ngram.Texts
+	words []int32
+	ends  []int
 }
 
-// loaded is a distinct text of the block.
-type loaded struct {
-	start, end int // of its words
-	hyp, ref   int // where it is first a hypothesis and a reference; none where it never is
+// at is the words of text i.
+func (t *texts) at(i int) []int32 {
+	slot, start := t.Slot[i], 0
+	if slot > 0 {
+		start = t.ends[slot-1]
+	}
+	return t.words[start:t.ends[slot]]
 }
 
 const (
@@ -40,66 +40,38 @@ const (
 )
 
 func newWorkspace(o Options) *workspace {
-	return &workspace{
-		tokens: tokenizer{Options: o},
-		vocab:  ngram.NewInterner(),
-		seen:   make(map[key]int),
-	}
+	return &workspace{tokens: tokenizer{Options: o}, vocab: ngram.NewInterner()}
 }
 
 // Load implements [metrics.Workspace].
 func (w *workspace) Load(b metrics.Block) {
 	w.vocab.Reset()
-	clear(w.seen)
-	w.texts, w.words = w.texts[:0], w.words[:0]
-
-	w.hyps = w.hyps[:0]
-	for i, s := range b.Hypotheses {
-		t := w.read(key{s, false})
-		w.hyps = append(w.hyps, t)
-		if w.texts[t].hyp == none {
-			w.texts[t].hyp = i
-		}
-	}
-	w.refs = w.refs[:0]
-	for i, s := range b.References {
-		t := w.read(key{s, w.tokens.readsTwice()})
-		w.refs = append(w.refs, t)
-		if w.texts[t].ref == none {
-			w.texts[t].ref = i
-		}
-	}
-
+	w.load(&w.hyps, b.Hypotheses, false)
+	w.load(&w.refs, b.References, w.tokens.readsTwice())
 	w.edits = w.edits[:0]
-	for range len(w.hyps) * len(w.refs) {
+	for range len(w.hyps.ends) * len(w.refs.ends) {
 		w.edits = append(w.edits, unknown)
 	}
 }
 
-// read returns the index of a text, and tokenizes it unless the block had it
-// before.
-func (w *workspace) read(k key) int {
-	if t, ok := w.seen[k]; ok {
-		return t
-	}
-	start := len(w.words)
-	for token := range w.tokens.words(k.text, k.twice) {
-		w.words = append(w.words, int32(w.vocab.ID(token)))
-	}
-	t := len(w.texts)
-	w.texts = append(w.texts, loaded{start: start, end: len(w.words), hyp: none, ref: none})
-	w.seen[k] = t
-	return t
+func (w *workspace) load(t *texts, in []string, twice bool) {
+	t.words, t.ends = t.words[:0], t.ends[:0]
+	t.Load(in, func(s string) {
+		for word := range w.tokens.words(s, twice) {
+			t.words = append(t.words, int32(w.vocab.ID(word)))
+		}
+		t.ends = append(t.ends, len(t.words))
+	})
 }
 
 // statistics returns the edits of a pair and the length of the reference.
 func (w *workspace) statistics(h, r int) (edits, length int) {
-	hyp, ref := w.texts[w.hyps[h]], w.texts[w.refs[r]]
-	known := &w.edits[hyp.hyp*len(w.refs)+ref.ref]
+	ref := w.refs.at(r)
+	known := &w.edits[w.hyps.Slot[h]*len(w.refs.ends)+w.refs.Slot[r]]
 	if *known == unknown {
-		*known = int32(w.search.edits(w.words[hyp.start:hyp.end], w.words[ref.start:ref.end], w.vocab.Len()))
+		*known = int32(w.search.edits(w.hyps.at(h), ref, w.vocab.Len()))
 	}
-	return int(*known), ref.end - ref.start
+	return int(*known), len(ref)
 }
 
 func (w *workspace) cell(h, r int) float64 {
@@ -110,18 +82,18 @@ func (w *workspace) cell(h, r int) float64 {
 // native returns the least edits and the mean length over the references.
 func (w *workspace) native(h int) (edits, length float64) {
 	least, total := math.MaxInt, 0
-	for r := range w.refs {
+	for r := range w.refs.Slot {
 		e, n := w.statistics(h, r)
 		least = min(least, e)
 		total += n
 	}
-	return float64(least), float64(total) / float64(len(w.refs))
+	return float64(least), float64(total) / float64(len(w.refs.Slot))
 }
 
 // Cells implements [metrics.Workspace].
 func (w *workspace) Cells(dst []float64) []float64 {
-	for h := range w.hyps {
-		for r := range w.refs {
+	for h := range w.hyps.Slot {
+		for r := range w.refs.Slot {
 			dst = append(dst, w.cell(h, r))
 		}
 	}
@@ -130,7 +102,7 @@ func (w *workspace) Cells(dst []float64) []float64 {
 
 // Native implements [metrics.NativeWorkspace].
 func (w *workspace) Native(dst []float64) []float64 {
-	for h := range w.hyps {
+	for h := range w.hyps.Slot {
 		dst = append(dst, rate(w.native(h)))
 	}
 	return dst

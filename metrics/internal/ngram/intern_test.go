@@ -39,20 +39,13 @@ func TestInternerGrows(t *testing.T) {
 	}
 }
 
-func TestDistinct(t *testing.T) {
-	texts := []string{"a", "b", "a", "", "b", ""}
-	want := []int{0, 1, 0, 3, 1, 3}
-	if got := Distinct(nil, texts); !slices.Equal(got, want) {
-		t.Errorf("Distinct = %v, want %v", got, want)
-	}
-	var many []string
-	for range 20 {
-		many = append(many, texts...)
-	}
-	got := Distinct(nil, many)
-	for i := range many {
-		if got[i] != want[i%len(want)] {
-			t.Fatalf("text %d: first is %d, want %d", i, got[i], want[i%len(want)])
+func TestTexts(t *testing.T) {
+	var texts Texts
+	for range 2 {
+		var read []string
+		texts.Load([]string{"a", "b", "a", "", "b", ""}, func(s string) { read = append(read, s) })
+		if !slices.Equal(texts.First, []int{0, 1, 0, 3, 1, 3}) || !slices.Equal(texts.Slot, []int{0, 1, 0, 2, 1, 2}) || !slices.Equal(read, []string{"a", "b", ""}) {
+			t.Errorf("first %v, slot %v, read %q", texts.First, texts.Slot, read)
 		}
 	}
 }

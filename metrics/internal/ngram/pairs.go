@@ -1,46 +1,44 @@
 package ngram
 
-// Distinct appends to dst, for each text, the index of the first text equal
-// to it: systems often agree, and so do a model's paraphrases.
-func Distinct(dst []int, texts []string) []int {
-	const few = 64
-	var seen map[string]int
-	if len(texts) > few {
-		seen = make(map[string]int, len(texts))
-	}
-	for i, t := range texts {
-		first := i
-		if seen != nil {
-			if j, ok := seen[t]; ok {
-				first = j
-			} else {
-				seen[t] = i
-			}
-		} else {
-			for j := range i {
-				if texts[j] == t {
-					first = j
-					break
-				}
-			}
-		}
-		dst = append(dst, first)
-	}
-	return dst
+// Texts are the texts of one side of a block. Systems often agree, and so do a
+// model's paraphrases: equal texts are read once.
+type Texts struct {
+	First []int // of each text: the first one equal to it
+	Slot  []int // of each text: its place among those that were read
+	seen  map[string]int
 }
 
-// Cells appends the matrix of scores, hypotheses × references, row-major.
-// hyps and refs are what Distinct says of the texts; score is called for
-// pairs of distinct texts alone.
-func Cells(dst []float64, hyps, refs []int, score func(h, r int) float64) []float64 {
-	base := len(dst)
-	for h, same := range hyps {
+// Load takes texts in place of those before, and calls read with the distinct
+// ones in order.
+func (t *Texts) Load(texts []string, read func(s string)) {
+	t.First, t.Slot = t.First[:0], t.Slot[:0]
+	if t.seen == nil {
+		t.seen = make(map[string]int, len(texts))
+	}
+	clear(t.seen)
+	for i, s := range texts {
+		first, again := t.seen[s]
+		if again {
+			t.First, t.Slot = append(t.First, first), append(t.Slot, t.Slot[first])
+			continue
+		}
+		t.First, t.Slot = append(t.First, i), append(t.Slot, len(t.seen))
+		t.seen[s] = i
+		read(s)
+	}
+}
+
+// Cells appends the matrix of scores, hypotheses × references, row-major;
+// score is called for pairs of distinct texts alone.
+func Cells(dst []float64, hyps, refs *Texts, score func(h, r int) float64) []float64 {
+	base, columns := len(dst), len(refs.First)
+	for h, same := range hyps.First {
 		if same != h {
-			dst = append(dst, dst[base+same*len(refs):base+(same+1)*len(refs)]...)
+			dst = append(dst, dst[base+same*columns:base+(same+1)*columns]...)
 			continue
 		}
 		start := len(dst)
-		for r, same := range refs {
+		for r, same := range refs.First {
 			if same != r {
 				dst = append(dst, dst[start+same])
 				continue
@@ -53,9 +51,9 @@ func Cells(dst []float64, hyps, refs []int, score func(h, r int) float64) []floa
 
 // PerHypothesis appends one score per hypothesis, computed for distinct texts
 // alone.
-func PerHypothesis(dst []float64, hyps []int, score func(h int) float64) []float64 {
+func PerHypothesis(dst []float64, hyps *Texts, score func(h int) float64) []float64 {
 	base := len(dst)
-	for h, same := range hyps {
+	for h, same := range hyps.First {
 		if same != h {
 			dst = append(dst, dst[base+same])
 			continue

@@ -197,7 +197,7 @@ func TestSemantic(t *testing.T) {
 			want += sum / float64(pairs)
 		}
 		want /= float64(len(ds))
-		got := must(diversity.Of(t.Context(), ds, []diversity.Measure{diversity.Semantic(letters{})}, diversity.Options{Batch: rapid.IntRange(1, 4).Draw(t, "batch")}))
+		got := must(diversity.Of(t.Context(), ds, []diversity.Measure{diversity.Semantic(letters{})}, diversity.Options{}))
 		if math.Abs(got.Results[0].Value-want) > 1e-9 {
 			t.Fatalf("%v, want %v", got.Results[0].Value, want)
 		}
@@ -231,7 +231,7 @@ func TestIntervals(t *testing.T) {
 	b := diversity.Bootstrap{Resamples: 300, Confidence: 0.95, Seed: 3}
 	measures := []diversity.Measure{diversity.Distinct(1)}
 	one := must(diversity.Of(t.Context(), set(texts...), measures, diversity.Options{Bootstrap: b}))
-	again := must(diversity.Of(t.Context(), set(texts...), measures, diversity.Options{Bootstrap: b, Batch: 7}))
+	again := must(diversity.Of(t.Context(), set(texts...), measures, diversity.Options{Bootstrap: b}))
 	r := one.Results[0]
 	if !(r.Low < r.Value && r.Value < r.High) || r != again.Results[0] {
 		t.Errorf("intervals %+v and %+v", r, again.Results[0])

@@ -15,9 +15,10 @@ type Options struct {
 	// Originals lets the original references enter beside the variants.
 	Originals bool
 	Bootstrap Bootstrap
-	// Batch is how many segments a measure is given in one call; default 64.
-	Batch int
 }
+
+// batchSize is how many segments a measure is given in one call.
+const batchSize = 64
 
 // Set is the diversity of a dataset, and what it stands on.
 type Set struct {
@@ -49,10 +50,6 @@ type Result struct {
 // reference they come from. It holds eight bytes per segment and measure, and
 // the ids.
 func Of(ctx context.Context, ds refract.Dataset, measures []Measure, o Options) (*Set, error) {
-	size := o.Batch
-	if size < 1 {
-		size = 64
-	}
 	set := &Set{values: make([][]float64, len(measures))}
 	var batch [][]string
 	score := func() error {
@@ -78,7 +75,7 @@ func Of(ctx context.Context, ds refract.Dataset, measures []Measure, o Options) 
 		}
 		set.Texts += len(texts)
 		set.ids = append(set.ids, s.ID)
-		if batch = append(batch, texts); len(batch) == size {
+		if batch = append(batch, texts); len(batch) == batchSize {
 			if err := score(); err != nil {
 				return nil, err
 			}

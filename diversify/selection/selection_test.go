@@ -36,26 +36,20 @@ func checkOrder(t *rapid.T, order []int, n int) {
 	}
 }
 
-// The lazy greedy takes the same decisions as the plain one.
-func TestFacilityIsThePlainGreedy(t *testing.T) {
+// Each step of Facility takes a candidate that adds most.
+func TestFacilitySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 24)
-		got := Facility(m, given)
-		checkOrder(t, got, m.n-given)
-		f := newFacility(m, given)
-		chosen := make([]bool, m.n)
-		for step, c := range got {
-			best := -1
-			for j := given; j < m.n; j++ {
-				if !chosen[j] && (best < 0 || f.gain(j) > f.gain(best)) {
-					best = j
+		order := Facility(m, given)
+		checkOrder(t, order, m.n-given)
+		var set uint
+		for step, c := range order {
+			for _, other := range order[step:] {
+				if got, best := covered(m, given, set|1<<c), covered(m, given, set|1<<other); got < best-1e-9 {
+					t.Fatalf("step %d takes %d, which covers %v, though %d covers %v", step, c, got, other, best)
 				}
 			}
-			if best != c+given {
-				t.Fatalf("step %d takes %d, the plain greedy %d", step, c, best-given)
-			}
-			f.choose(best)
-			chosen[best] = true
+			set |= 1 << c
 		}
 	})
 }

@@ -74,7 +74,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func benchmarkWrite(b *testing.B, create func(io.Writer) matrix.Writer) {
+func benchmarkWrite(b *testing.B, create func(io.Writer) *matrix.Writer) {
 	m := large()
 	var size counter
 	b.ReportAllocs()
@@ -82,7 +82,7 @@ func benchmarkWrite(b *testing.B, create func(io.Writer) matrix.Writer) {
 		size = 0
 		w := create(&size)
 		for _, s := range m.Segments {
-			if err := matrix.WriteSegment(w, s, m.Metrics); err != nil {
+			if err := w.WriteSegment(s, m.Metrics); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -93,12 +93,12 @@ func benchmarkWrite(b *testing.B, create func(io.Writer) matrix.Writer) {
 	b.ReportMetric(float64(size)/1e6, "MB")
 }
 
-func benchmarkRead(b *testing.B, create func(*bytes.Buffer) matrix.Writer, open func([]byte) (*matrix.Reader, error)) {
+func benchmarkRead(b *testing.B, create func(*bytes.Buffer) *matrix.Writer, open func([]byte) (*matrix.Reader, error)) {
 	var out bytes.Buffer
 	m := large()
 	w := create(&out)
 	for _, s := range m.Segments {
-		if err := matrix.WriteSegment(w, s, m.Metrics); err != nil {
+		if err := w.WriteSegment(s, m.Metrics); err != nil {
 			b.Fatal(err)
 		}
 	}

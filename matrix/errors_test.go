@@ -3,6 +3,7 @@ package matrix_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -13,19 +14,22 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/matrix"
-	"github.com/refract-eval/refract/metrics"
 )
 
 // line writes a row of JSON; changes are pairs of old and new text.
 func line(changes ...string) string {
-	s := `{"id":"a","system":"A","metric":"m","aggregate":null,"reference":0,"references":1,"score":1.5,"status":"scored","direction":"higher","signature":"s"}`
+	s := `{"id":"a","system":"A","metric":"m","aggregate":null,"reference":0,"references":1,"score":1.5,"status":"scored","direction":"higher","signature":"s","output_hash":"0123456789abcdef","reference_hash":"fedcba9876543210"}`
 	return strings.NewReplacer(changes...).Replace(s)
 }
 
-func lines(rows ...string) string { return strings.Join(rows, "\n") + "\n" }
+// lines are those of a file with the digest that rows have as they are written.
+func lines(rows ...string) string {
+	all := strings.Join(rows, "\n") + "\n"
+	return fmt.Sprintf("%s{\"sha256\":\"%x\"}\n", all, sha256.Sum256([]byte(all)))
+}
 
 func native(changes ...string) string {
-	return strings.NewReplacer(changes...).Replace(line(`"aggregate":null`, `"aggregate":"native"`, `"reference":0`, `"reference":null`))
+	return strings.NewReplacer(changes...).Replace(line(`"aggregate":null`, `"aggregate":"native"`, `"reference":0`, `"reference":null`, `"reference_hash":"fedcba9876543210"`, `"reference_hash":null`))
 }
 
 // ref is a cell of another reference.
@@ -52,11 +56,9 @@ func TestBadRows(t *testing.T) {
 		{"unknown column", lines(line(`"score"`, `"scores"`)), `m.jsonl:1:83: unknown field "scores" (did you mean "score"?)`},
 		{"case of a column", lines(line(`"id"`, `"ID"`)), `m.jsonl:1:2: unknown field "ID" (did you mean "id"?)`},
 		{"column twice", lines(line(`"score"`, `"status":"scored","score"`)), `m.jsonl:1:113: field "status" is there twice`},
-		{"cut off", lines(line()) + line(sysA, sysB)[:60], "m.jsonl:2:61: bad JSON: the line ends within a string; the last line has no end, so the file may be cut off"},
-		{"cut off between tokens", line()[:9], "may be cut off"},
 		{"no JSON", lines(line(`:`, `=`)), `m.jsonl:1:6: bad JSON: '=' where ':' should be`},
-		{"comma", lines(line(`"}`, `",}`)), `m.jsonl:1:150: bad JSON: '}' where a key in double quotes should be`},
-		{"two objects", lines(line() + line()), `m.jsonl:1:150: bad JSON: text after the object`},
+		{"comma", lines(line(`"}`, `",}`)), `m.jsonl:1:219: bad JSON: '}' where a key in double quotes should be`},
+		{"two objects", lines(line() + line()), `m.jsonl:1:219: bad JSON: text after the object`},
 		{"nested", lines(line(score, `"score":{"x":1}`)), "m.jsonl:1:91: field score must be a number or null, not an object"},
 		{"boolean", lines(line(score, `"score":true`)), "m.jsonl:1:91: field score must be a number or null, not a boolean"},
 		{"number as text", lines(line(score, `"score":"1"`)), `m.jsonl:1:91: field score must be a number or null, not a string`},
@@ -74,15 +76,10 @@ func TestBadRows(t *testing.T) {
 		{"empty id", lines(line(idA, `"id":""`)), "m.jsonl:1: column id is empty"},
 		{"empty system", lines(line(sysA, `"system":""`)), "m.jsonl:1: column system is empty"},
 		{"empty metric", lines(line(metM, `"metric":""`)), "m.jsonl:1: column metric is empty"},
-		{"empty aggregate", lines(line(`"aggregate":null`, `"aggregate":""`)), `m.jsonl:1:49: field aggregate must be null or "native"`},
 		{"aggregated scores", lines(line(`"aggregate":null`, `"aggregate":"max"`)), `m.jsonl:1: column aggregate is "max": these are aggregated scores`},
 		{"fraction as reference", lines(ref(0, `"reference":0`, `"reference":0.5`)), "m.jsonl:1:66: field reference must be an integer from 0, not 0.5"},
 		{"negative reference", lines(line(`"reference":0`, `"reference":-1`)), "m.jsonl:1:66: field reference must be an integer from 0, not -1"},
-		{"large reference", lines(line(`"reference":0`, `"reference":99999999999`)), "m.jsonl:1: reference 99999999999 of 1 is out of range"},
 		{"null references", lines(line(`"references":1`, `"references":null`)), "m.jsonl:1:81: field references must be an integer from 0, not null"},
-		{"references of a cell", lines(line(`"references":1`, `"references":2`)), "m.jsonl:1: column references is 2 in a cell"},
-		{"references without one", lines(line(`"reference":0`, `"reference":null`)), "m.jsonl:1: column references is 1 in a cell without a reference"},
-		{"reference of a native row", lines(line(`"aggregate":null`, `"aggregate":"native"`)), "m.jsonl:1: column reference is 0 in a native row"},
 		{"invalid UTF-8", lines(line(), line(sysA, "\"system\":\"\xff\"")), "m.jsonl:2: invalid UTF-8"},
 		{"lone surrogate", lines(line(sysA, `"system":"\ud800x"`)), "m.jsonl:1:21: bad JSON: lone surrogate"},
 		{"unknown escape", lines(line(sysA, `"system":"\x41"`)), "m.jsonl:1:21: bad JSON: unknown escape"},
@@ -91,35 +88,34 @@ func TestBadRows(t *testing.T) {
 		{"byte order mark", "\ufeff" + lines(line()), "m.jsonl:1: the file begins with a byte order mark"},
 		{"blank line", lines(line(), "", line(idA, idB)), "m.jsonl:2: blank line"},
 
-		{"cell twice", lines(line(), ref(1), ref(1)), `m.jsonl:1: segment "a": m: two cells for system "A", reference 1, in rows 2 and 3`},
-		{"cell twice and a gap", lines(ref(0), ref(0), ref(2)), `two cells for system "A", reference 0, in rows 1 and 2`},
-		{"cell without reference twice", lines(line(none...), line(none...)), `two cells for system "A", in rows 1 and 2`},
-		{"gap", lines(line(), ref(2)), `m.jsonl:1: segment "a": m: no cell for system "A", reference 1; a gap`},
-		{"gap of a system", lines(line(), ref(1), ref(1, sysA, sysB)), `m.jsonl:1: segment "a": m: no cell for system "B", reference 0`},
-		{"huge reference", lines(line(), ref(2147483646)), `no cell for system "A", reference 1`},
-		{"numbers of references", lines(line(), ref(1), line(sysA, sysB)), `m.jsonl:1: segment "a": m: 1 references for system "B", but 2 for system "A"`},
-		{"system without a metric", lines(line(), line(sysA, sysB), line(metM, metN)), `m.jsonl:1: segment "a": n: no cell for system "B"`},
-		{"references of metrics", lines(line(), ref(1), line(metM, metN)), `m.jsonl:1: segment "a": 1 references for n, but 2 for m`},
+		{"cell twice", lines(line(), ref(1), ref(1)), `m.jsonl:1: segment "a": m: a cell of system "A", reference 1, where that of system "A", reference 2, must be`},
+		{"cell without reference twice", lines(line(none...), line(none...)), `segment "a": m: 2 cells for 1 systems`},
+		{"gap", lines(line(), ref(2)), `m.jsonl:1: segment "a": m: a cell of system "A", reference 2, where that of system "A", reference 1, must be`},
+		{"gap of a system", lines(line(), ref(1), ref(1, sysA, sysB)), `m.jsonl:1: segment "a": m: 3 cells for 2 systems; a gap would change aggregates`},
+		{"system without a metric", lines(line(), line(sysA, sysB), line(metM, metN)), `m.jsonl:1: segment "a": n: 1 cells for 2 systems`},
+		{"references of metrics", lines(line(), ref(1), line(metM, metN)), `m.jsonl:1: segment "a": 1 references for n, but 2 for another metric`},
+		{"metric in two places", lines(line(), line(metM, metN), line()), `m.jsonl:1: segment "a": the cells of m do not stand together`},
 		{"segment in two places", lines(line(), line(idA, idB), ref(1)), `m.jsonl:3: segment "a" has rows from row 1 on already`},
 		{"segment without a metric", lines(line(), line(metM, metN), line(idA, idB)), `m.jsonl:3: segment "b": no cell of n`},
-		{"segment with another metric", lines(line(), line(idA, idB, metM, metN)), `m.jsonl:2: segment "b", system "A", n: the segments before have no scores of this metric`},
-		{"direction", lines(line(), line(idA, idB, `"higher"`, `"lower"`)), `m.jsonl:2: segment "b", system "A", m: direction "lower", but "higher" in rows before`},
-		{"signature", lines(line(), line(idA, idB, `"signature":"s"`, `"signature":"t"`)), `m.jsonl:2: segment "b", system "A", m: signature "t", but "s" in row 1`},
-		{"signature after an empty one", lines(line(`"signature":"s"`, `"signature":""`), line(idA, idB)), `signature "s", but "" in row 1`},
-		{"with and without reference", lines(line(), line(append([]string{sysA, sysB}, none...)...)), `m.jsonl:2: segment "a", system "B", m: some cells have a reference and some have none`},
-		{"need of references", lines(line(), line(append([]string{idA, idB}, none...)...)), `m.jsonl:2: segment "b", system "A", m: cells with a reference in one place and scores without in another`},
-		{"missing reference among references", lines(line(), line(append([]string{metM, metN, score, `"score":null`, scored, `"status":"missing-reference"`}, none...)...)),
-			`m.jsonl:1: segment "a": n: cells with a reference in one place`},
+		{"segment with another metric", lines(line(), line(idA, idB, metM, metN)), `m.jsonl:2: segment "b": n stands in another place than in the segments before`},
+		{"segment with one more metric", lines(line(), line(idA, idB), line(idA, idB, metM, metN)), `m.jsonl:2: segment "b": n stands in another place than in the segments before`},
+		{"direction", lines(line(), line(idA, idB, `"higher"`, `"lower"`)), `m.jsonl:2: segment "b": m: signature "s" and direction lower, but "s" and higher in rows before`},
+		{"signature", lines(line(), line(idA, idB, `"signature":"s"`, `"signature":"t"`)), `m.jsonl:2: segment "b": m: signature "t" and direction higher, but "s" and higher`},
+		{"with and without reference", lines(line(), line(append([]string{sysA, sysB}, none...)...)), `m.jsonl:1: segment "a": m: a cell of system "B" where that of system "B", reference 0, must be`},
 
-		{"native alone", lines(native()), `m.jsonl:1: segment "a": no cell of m`},
-		{"native twice", lines(line(), native(), native()), `two native scores for system "A", in rows 2 and 3`},
-		{"native gap", lines(line(), line(sysA, sysB), native()), `no native score for system "B"`},
-		{"native for a new system", lines(line(), native(sysA, sysB)), `m: no cell for system "B"`},
-		{"native of other references", lines(line(), line(sysA, sysB), native(), native(sysA, sysB, `"references":1`, `"references":2`)), `m.jsonl:4: segment "a", system "B", m: a native score of 2 references, but of 1`},
-		{"native of too many references", lines(line(), native(`"references":1`, `"references":2`)), `m.jsonl:1: segment "a": m: a native score of 2 references, but 1 are there`},
-		{"native signature", lines(line(), native(), line(idA, idB), native(idA, idB, `"signature":"s"`, `"signature":"t"`)), `m.jsonl:4: segment "b", system "A", m: signature "t" of native scores of 1 references, but "s"`},
-		{"native lost", lines(line(), native(), line(idA, idB)), `m.jsonl:3: segment "b": m: native scores in rows from 2, but none in the segment from 3`},
-		{"native lost at first", lines(line(), line(idA, idB), native(idA, idB)), `m.jsonl:2: segment "b": m: native scores in rows from 3, but none in the segment from 1`},
+		{"native alone", lines(native()), `m.jsonl:1: segment "a": the cells of m do not stand together, before its native scores`},
+		{"native twice", lines(line(), native(), native()), `m: 2 native scores for 1 systems`},
+		{"native gap", lines(line(), line(sysA, sysB), native()), `m: 1 native scores for 2 systems`},
+		{"native for a new system", lines(line(), native(sysA, sysB)), `m: the native score of system "B" is not one of system "A"`},
+		{"native signature", lines(line(), native(), line(idA, idB), native(idA, idB, `"signature":"s"`, `"signature":"t"`)), `m.jsonl:3: segment "b": m: the native score of system "A" is not one of system "A" with the signature "s"`},
+
+		{"no digest", line() + "\n", "m.jsonl: the matrix has no digest at its end: its last rows are missing, or another program wrote it; make the matrix anew with 'refract score DATASET -m METRIC --per cell -o m.jsonl'"},
+		{"cut off", (line() + "\n" + line(idA, idB))[:300], "m.jsonl:2:"},
+		{"another digest", strings.Replace(lines(line()), "1.5", "1.25", 1), "m.jsonl: the digest of the matrix is another one than that of its rows"},
+		{"digest alone", lines()[1:], "m.jsonl: the matrix is empty"},
+		{"behind the digest", lines(line()) + line(idA, idB), "m.jsonl:3: a line behind that of the digest"},
+		{"earlier version", strings.Replace(lines(line()), `,"output_hash":"0123456789abcdef","reference_hash":"fedcba9876543210"`, "", 1),
+			"m.jsonl:1: a score matrix of an earlier version: no column output_hash, reference_hash; make the matrix anew with 'refract score DATASET"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,18 +133,18 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// What looks odd, but is right.
+// What looks odd, but is right: the digest is of what the rows say.
 func TestGoodRows(t *testing.T) {
+	whole := lines(line(), ref(1))
 	for name, in := range map[string]string{
-		"no last newline":      line(),
-		"carriage returns":     lines(line()+"\r", ref(1)+"\r"),
-		"white space":          " \t" + lines(strings.NewReplacer(`,"`, ` , "`, `":`, `" : `).Replace(line())),
-		"order of columns":     lines(`{"signature":"s","score":null,"status":"failed","direction":"lower","references":1,"reference":0,"aggregate":null,"metric":"m","system":"A","id":"a"}`),
-		"escapes":              lines(line(idA, `"id":"\u0061\ud83d\ude00\/"`, `"metric"`, `"\u006detric"`)),
+		"no last newline":      strings.TrimSuffix(whole, "\n"),
+		"carriage returns":     strings.ReplaceAll(whole, "\n", "\r\n"),
+		"white space":          " \t" + strings.NewReplacer(`,"`, ` , "`, `":`, `" : `, `"sha256":`, `"sha256":`).Replace(whole),
+		"escapes":              strings.NewReplacer(idA, `"id":"\u0061"`, `"metric"`, `"\u006detric"`).Replace(whole),
 		"ragged":               lines(line(), ref(1), line(idA, idB)),
 		"unlike systems":       lines(line(), line(idA, idB, sysA, sysB)),
 		"native elsewhere":     lines(line(score, `"score":null`, scored, `"status":"failed"`), line(idA, idB), native(idA, idB)),
-		"large but finite":     lines(line(score, `"score":-1.7976931348623157e308`)),
+		"large but finite":     lines(line(score, `"score":-1.7976931348623157e+308`)),
 		"longer than a buffer": lines(line(`"signature":"s"`, `"signature":"`+strings.Repeat("long ", 40<<10)+`"`)),
 	} {
 		if _, err := readJSONL([]byte(in)); err != nil {
@@ -231,37 +227,29 @@ func (broken) Read([]byte) (int, error)  { return 0, errBroken }
 func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestBadWrites(t *testing.T) {
-	good := matrix.Row{ID: "a", System: "A", Metric: "m", References: 1, Score: 1, Direction: metrics.HigherIsBetter}
-	tests := map[string]func(*matrix.Row){
-		"id is empty":            func(r *matrix.Row) { r.ID = "" },
-		"invalid UTF-8":          func(r *matrix.Row) { r.System = "\xff" },
-		"signature: invalid":     func(r *matrix.Row) { r.Signature = "\xff" },
-		"score is NaN":           func(r *matrix.Row) { r.Score = math.NaN() },
-		"score is +Inf":          func(r *matrix.Row) { r.Score = math.Inf(1) },
-		"unknown status":         func(r *matrix.Row) { r.Status = 77 },
-		"direction 0":            func(r *matrix.Row) { r.Direction = 0 },
-		"aggregated scores":      func(r *matrix.Row) { r.Aggregate = "max" },
-		"reference -2":           func(r *matrix.Row) { r.Reference = -2 },
-		"references is 3":        func(r *matrix.Row) { r.References = 3 },
-		"without a reference":    func(r *matrix.Row) { r.Reference = matrix.NoReference },
-		"must be null":           func(r *matrix.Row) { r.Aggregate = matrix.Native },
-		"-1 is out of range":     func(r *matrix.Row) { r.References = -1 },
-		"2147483648 is out":      func(r *matrix.Row) { r.References = 1 << 31 },
-		"reference 2147483647 o": func(r *matrix.Row) { r.Reference = math.MaxInt32 },
+	tests := map[string]func(m *stored){
+		"id is empty":              func(m *stored) { m.Segments[1].Segment.ID = "" },
+		"system is empty":          func(m *stored) { m.Segments[1].Segment.Hypotheses[0].System = "" },
+		"system: invalid UTF-8":    func(m *stored) { m.Segments[1].Segment.Hypotheses[0].System = "\xff" },
+		"signature: invalid UTF-8": func(m *stored) { m.Metrics[0].CellSignature = "\xff" },
+		"score is NaN":             func(m *stored) { m.Segments[1].Metrics[0].Values[0] = math.NaN() },
+		"score is +Inf":            func(m *stored) { m.Segments[1].Metrics[0].Native[0] = math.Inf(1) },
+		"unknown status":           func(m *stored) { m.Segments[1].Metrics[0].Status[0] = 77 },
+		"direction 0 is neither":   func(m *stored) { m.Metrics[0].Direction = 0 },
+		"column metric is empty":   func(m *stored) { m.Metrics[0].Name = "" },
 	}
 	for want, change := range tests {
-		for _, create := range []func(*bytes.Buffer) matrix.Writer{jsonl, pq} {
-			w := create(&bytes.Buffer{})
-			row := good
-			if err := w.Write(&row); err != nil {
+		for _, create := range []func(*bytes.Buffer) *matrix.Writer{jsonl, pq} {
+			w, good, bad := create(&bytes.Buffer{}), sample(), sample()
+			if err := w.WriteSegment(good.Segments[0], good.Metrics); err != nil {
 				t.Fatal(err)
 			}
-			change(&row)
-			err := w.Write(&row)
-			if err == nil || !strings.Contains(err.Error(), "row 2: ") {
+			change(&bad)
+			err := w.WriteSegment(bad.Segments[1], bad.Metrics)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ": row ") {
 				t.Errorf("%s: %v", want, err)
 			}
-			if again := w.Write(&good); again != err {
+			if again := w.WriteSegment(good.Segments[1], good.Metrics); again != err {
 				t.Errorf("%s: after the error: %v", want, again)
 			}
 			if closing := w.Close(); closing != err {
@@ -269,15 +257,16 @@ func TestBadWrites(t *testing.T) {
 			}
 		}
 	}
-	for name, w := range map[string]matrix.Writer{"JSON Lines": matrix.NewJSONLWriter(broken{}), "Parquet": matrix.NewParquetWriter(broken{})} {
-		w.Write(&good)
+	good := sample()
+	for name, w := range map[string]*matrix.Writer{"JSON Lines": matrix.NewJSONLWriter(broken{}), "Parquet": matrix.NewParquetWriter(broken{})} {
+		w.WriteSegment(good.Segments[0], good.Metrics)
 		if err := w.Close(); !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", name, err)
 		}
 		w = matrix.NewJSONLWriter(io.Discard)
 		w.Close()
-		if err := w.Write(&good); err == nil {
-			t.Errorf("%s: a row after Close", name)
+		if err := w.WriteSegment(good.Segments[0], good.Metrics); err == nil {
+			t.Errorf("%s: a segment after Close", name)
 		}
 	}
 }
@@ -299,7 +288,7 @@ func TestBadSegments(t *testing.T) {
 	for _, tt := range tests {
 		m := sample()
 		tt.change(m.Segments[0], m.Metrics)
-		err := matrix.WriteSegment(matrix.NewJSONLWriter(io.Discard), m.Segments[0], m.Metrics)
+		err := matrix.NewJSONLWriter(io.Discard).WriteSegment(m.Segments[0], m.Metrics)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -325,11 +314,15 @@ func TestOpenErrors(t *testing.T) {
 	for path, want := range map[string]string{
 		dir + "/x.csv":     "name the file .jsonl or .parquet",
 		dir + "/x.jsonl":   "no such file",
-		parquetAsLines:     "p.jsonl: this is a Parquet file; name it .parquet",
+		parquetAsLines:     "p.jsonl:1: this is a Parquet file; name it .parquet",
 		linesAsParquet:     "l.parquet: not a Parquet file; name it .jsonl",
 		dir + "/d.parquet": "not a regular file",
 	} {
-		if _, err := matrix.Open(path); err == nil || !strings.Contains(err.Error(), want) {
+		r, err := matrix.Open(path)
+		if err == nil {
+			_, err = readAll(r)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

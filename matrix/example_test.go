@@ -6,14 +6,13 @@ import (
 	"log"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 
-func ExampleWriteSegment() {
+func ExampleWriter_WriteSegment() {
 	infos := []matrix.Info{{
 		Name: "bleu", Direction: metrics.HigherIsBetter, NeedsReferences: true, CellSignature: "nrefs:1|tok:13a",
 	}}
@@ -30,35 +29,37 @@ func ExampleWriteSegment() {
 		}},
 	}
 	w := matrix.NewJSONLWriter(os.Stdout)
-	if err := matrix.WriteSegment(w, scores, infos); err != nil {
+	if err := w.WriteSegment(scores, infos); err != nil {
 		log.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// {"id":"doc1:1","system":"alpha","metric":"bleu","aggregate":null,"reference":0,"references":1,"score":59.5,"status":"scored","direction":"higher","signature":"nrefs:1|tok:13a"}
-	// {"id":"doc1:1","system":"alpha","metric":"bleu","aggregate":null,"reference":1,"references":1,"score":null,"status":"missing-reference","direction":"higher","signature":"nrefs:1|tok:13a"}
+	// {"id":"doc1:1","system":"alpha","metric":"bleu","aggregate":null,"reference":0,"references":1,"score":59.5,"status":"scored","direction":"higher","signature":"nrefs:1|tok:13a","output_hash":"05245bbd4ccda82d","reference_hash":"a1596c5fbfde232b"}
+	// {"id":"doc1:1","system":"alpha","metric":"bleu","aggregate":null,"reference":1,"references":1,"score":null,"status":"missing-reference","direction":"higher","signature":"nrefs:1|tok:13a","output_hash":"05245bbd4ccda82d","reference_hash":null}
+	// {"sha256":"df33cad1e1bffd3f5e040c2c8f206b1aa5da466665b4ed15c04eee7bdecebae4"}
 }
 
 func ExampleReader_Segments() {
-	const file = `{"id":"1","system":"alpha","metric":"bleu","aggregate":null,"reference":0,"references":1,"score":59.5,"status":"scored","direction":"higher","signature":"s"}
-{"id":"1","system":"alpha","metric":"bleu","aggregate":null,"reference":1,"references":1,"score":70.25,"status":"scored","direction":"higher","signature":"s"}
-`
-	r := matrix.NewJSONLReader(strings.NewReader(file), "scores.jsonl")
+	r, err := matrix.Open("testdata/matrix.jsonl")
+	if err != nil {
+		log.Fatal(err)
+	}
 	defer r.Close()
 	for s, err := range r.Segments(context.Background()) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		for k, info := range r.Metrics() {
-			m := s.Metrics[k]
-			for h, hyp := range s.Segment.Hypotheses {
-				row := m.Values[h*m.Columns : (h+1)*m.Columns]
-				fmt.Printf("%s %s %s: best of %d is %g\n", s.Segment.ID, hyp.System, info.Name, len(row), slices.Max(row))
-			}
+		m := s.Metrics[0]
+		for h, hyp := range s.Segment.Hypotheses {
+			row := m.Values[h*m.Columns : (h+1)*m.Columns]
+			fmt.Printf("%s, %s, %s: best of %d is %g\n", s.Segment.ID, hyp.System, r.Metrics()[0].Name, len(row), slices.Max(row))
 		}
 	}
 	// Output:
-	// 1 alpha bleu: best of 2 is 70.25
+	// a, émile <1>, bleu:tokenize=intl: best of 3 is 12.5
+	// a, B, bleu:tokenize=intl: best of 3 is 0
+	// b, B, bleu:tokenize=intl: best of 1 is 0
+	// no references, B, bleu:tokenize=intl: best of 1 is 0
 }

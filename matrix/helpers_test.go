@@ -46,12 +46,12 @@ func readParquet(b []byte) (stored, error) {
 }
 
 // writeAll writes a matrix and returns its bytes.
-func writeAll(t require, m stored, create func(*bytes.Buffer) matrix.Writer) []byte {
+func writeAll(t require, m stored, create func(*bytes.Buffer) *matrix.Writer) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := create(&b)
 	for _, s := range m.Segments {
-		if err := matrix.WriteSegment(w, s, m.Metrics); err != nil {
+		if err := w.WriteSegment(s, m.Metrics); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,8 +68,8 @@ type require interface {
 	Fatalf(string, ...any)
 }
 
-func jsonl(b *bytes.Buffer) matrix.Writer { return matrix.NewJSONLWriter(b) }
-func pq(b *bytes.Buffer) matrix.Writer    { return matrix.NewParquetWriter(b) }
+func jsonl(b *bytes.Buffer) *matrix.Writer { return matrix.NewJSONLWriter(b) }
+func pq(b *bytes.Buffer) *matrix.Writer    { return matrix.NewParquetWriter(b) }
 
 func nativeSignature(name string) func(int) string {
 	return func(n int) string { return fmt.Sprintf("%s|nrefs:%d", name, n) }

@@ -3,11 +3,14 @@ package matrix_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,28 +77,13 @@ func same(t require, got, want stored) {
 }
 
 // forgetUnseen is the matrix without what no row tells: references that no
-// metric looks at, and the absence of those that have no hypothesis to be
-// scored against them.
+// metric looks at.
 func forgetUnseen(m stored) stored {
 	out := stored{Metrics: m.Metrics}
 	for _, s := range m.Segments {
 		seg := *s.Segment
-		seg.References = nil
-		for k, ms := range s.Metrics {
-			if !m.Metrics[k].NeedsReferences || len(s.Segment.References) == 0 {
-				continue
-			}
-			if seg.References == nil {
-				seg.References = make([]refract.Text, len(s.Segment.References))
-				for i := range seg.References {
-					seg.References[i].Valid = true
-				}
-			}
-			for i, st := range ms.Status {
-				if st == metrics.MissingReference {
-					seg.References[i%ms.Columns].Valid = false
-				}
-			}
+		if !slices.ContainsFunc(m.Metrics, func(i matrix.Info) bool { return i.NeedsReferences }) || len(seg.References) == 0 {
+			seg.References = nil
 		}
 		out.Segments = append(out.Segments, &refract.SegmentScores{Segment: &seg, Metrics: s.Metrics})
 	}
@@ -126,53 +114,75 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Rows of a segment may stand in any order: a database may have sorted them.
-func TestOrderOfRows(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := sample()
-		lines := bytes.SplitAfter(writeAll(t, m, jsonl), []byte("\n"))
-		lines = lines[:len(lines)-1]
-		ends := []int{0}
-		for i := 1; i <= len(lines); i++ {
-			if i == len(lines) || !bytes.Equal(lines[i][:9], lines[i-1][:9]) {
-				ends = append(ends, i)
+// Other rows, fewer rows and rows in another order are refused, wherever that is.
+func TestChangedRows(t *testing.T) {
+	whole := bytes.SplitAfter(writeAll(t, sample(), jsonl), []byte("\n"))
+	whole = whole[:len(whole)-1]
+	for n := range whole {
+		if _, err := readJSONL(bytes.Join(whole[:n], nil)); err == nil || !strings.Contains(err.Error(), "refract score DATASET") {
+			t.Errorf("%d of %d lines: %v", n, len(whole), err)
+		}
+		less := slices.Delete(slices.Clone(whole), n, n+1)
+		if _, err := readJSONL(bytes.Join(less, nil)); err == nil {
+			t.Errorf("line %d is left out, without an error", n+1)
+		}
+		twice := slices.Insert(slices.Clone(whole), n, whole[n])
+		if _, err := readJSONL(bytes.Join(twice, nil)); err == nil {
+			t.Errorf("line %d is there twice, without an error", n+1)
+		}
+		for k := range n {
+			mixed := slices.Clone(whole)
+			mixed[k], mixed[n] = mixed[n], mixed[k]
+			if _, err := readJSONL(bytes.Join(mixed, nil)); err == nil {
+				t.Errorf("lines %d and %d are swapped, without an error", k+1, n+1)
 			}
 		}
-		var mixed []byte
-		for i := 1; i < len(ends); i++ {
-			part := lines[ends[i-1]:ends[i]]
-			for _, line := range rapid.Permutation(part).Draw(t, "rows") {
-				mixed = append(mixed, line...)
-			}
+	}
+	other := bytes.Replace(bytes.Join(whole, nil), []byte("12.5"), []byte("12.6"), 1)
+	if _, err := readJSONL(other); err == nil || !strings.Contains(err.Error(), "m.jsonl: the digest of the matrix is another one") {
+		t.Errorf("a digit is changed: %v", err)
+	}
+}
+
+// The texts that were scored are told from others.
+func TestMatch(t *testing.T) {
+	m := sample()
+	for _, s := range m.Segments {
+		for i := range s.Segment.References {
+			s.Segment.References[i].Value = "reference"
 		}
-		got, err := readJSONL(mixed)
+		for i := range s.Segment.Hypotheses {
+			s.Segment.Hypotheses[i].Text.Value = "output"
+		}
+	}
+	r := matrix.NewJSONLReader(bytes.NewReader(writeAll(t, m, jsonl)), "m.jsonl")
+	i := 0
+	for _, err := range r.Segments(t.Context()) {
 		if err != nil {
-			t.Fatalf("%v in\n%s", err, mixed)
+			t.Fatal(err)
 		}
-		if len(got.Segments) != len(m.Segments) {
-			t.Fatalf("%d segments", len(got.Segments))
+		seg := m.Segments[i].Segment
+		i++
+		if err := r.Match(seg); err != nil {
+			t.Errorf("%s: %v", seg.ID, err)
 		}
-		for k, info := range got.Metrics {
-			for w, want := range m.Metrics {
-				if info.Name != want.Name {
-					continue
-				}
-				for i, s := range got.Segments {
-					for h, hyp := range s.Segment.Hypotheses {
-						for wh, wantHyp := range m.Segments[i].Segment.Hypotheses {
-							if hyp.System != wantHyp.System {
-								continue
-							}
-							g, w := s.Metrics[k], m.Segments[i].Metrics[w]
-							if d := cmp.Diff(w.Values[wh*w.Columns:(wh+1)*w.Columns], g.Values[h*g.Columns:(h+1)*g.Columns]); d != "" {
-								t.Fatal(d)
-							}
-						}
-					}
-				}
+		for k := range seg.References {
+			other := *seg
+			other.References = slices.Clone(seg.References)
+			other.References[k] = refract.NewText("another")
+			if err := r.Match(&other); err == nil || err.Error() != fmt.Sprintf("reference %d is another one than that which was scored", k+1) {
+				t.Errorf("%s: %v", seg.ID, err)
 			}
 		}
-	})
+		for k, h := range seg.Hypotheses {
+			other := *seg
+			other.Hypotheses = slices.Clone(seg.Hypotheses)
+			other.Hypotheses[k].Text.Valid = !h.Text.Valid
+			if err := r.Match(&other); err == nil || err.Error() != fmt.Sprintf("the output of system %q is another one than that which was scored", h.System) {
+				t.Errorf("%s: %v", seg.ID, err)
+			}
+		}
+	}
 }
 
 func TestGolden(t *testing.T) {
@@ -228,40 +238,39 @@ func TestJSONLIsEncodingJSON(t *testing.T) {
 		Status     string   `json:"status"`
 		Direction  string   `json:"direction"`
 		Signature  string   `json:"signature"`
+		Output     string   `json:"output_hash"`
+		Against    string   `json:"reference_hash"`
 	}
 	texts := rapid.OneOf(rapid.StringN(1, -1, -1), rapid.StringOfN(rapid.RuneFrom([]rune("a\"\\/<>&\x00\x01\x1f\x7f\b\f\n\r\t\u2028\u2029\ufffd\U0001f600é")), 1, 20, -1))
 	score := rapid.OneOf(rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64), rapid.Float64Range(-100, 100), rapid.SampledFrom([]float64{
 		0, math.Copysign(0, -1), 1e-6, 9.999e-7, 1e-7, 1e-10, 1e20, 1e21, 1e22, 1e100, math.MaxFloat64, math.SmallestNonzeroFloat64, 100, 1.0 / 3,
 	}))
 	rapid.Check(t, func(t *rapid.T) {
-		row := matrix.Row{
-			ID: texts.Draw(t, "id"), System: texts.Draw(t, "system"), Metric: texts.Draw(t, "metric"), Reference: 3, References: 1,
-			Score: score.Draw(t, "score"), Direction: metrics.LowerIsBetter, Signature: texts.Draw(t, "signature"),
-		}
-		var got, want bytes.Buffer
-		w := matrix.NewJSONLWriter(&got)
-		if err := w.Write(&row); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		info := matrix.Info{Name: texts.Draw(t, "metric"), Direction: metrics.LowerIsBetter, NeedsReferences: true, CellSignature: texts.Draw(t, "signature")}
+		seg := &refract.Segment{ID: texts.Draw(t, "id"), References: []refract.Text{refract.NewText("a")},
+			Hypotheses: []refract.Hypothesis{{System: texts.Draw(t, "system"), Text: refract.NewText("b")}}}
+		v := score.Draw(t, "score")
+		scores := &refract.SegmentScores{Segment: seg, Metrics: []refract.MetricScores{{Columns: 1, Values: []float64{v}, Status: make([]metrics.Status, 1)}}}
+		got := writeAll(t, stored{[]matrix.Info{info}, []*refract.SegmentScores{scores}}, jsonl)
+		var want bytes.Buffer
 		e := json.NewEncoder(&want)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(object{row.ID, row.System, row.Metric, nil, &row.Reference, 1, &row.Score, "scored", "lower", row.Signature}); err != nil {
+		if err := e.Encode(object{seg.ID, seg.Hypotheses[0].System, info.Name, nil, new(0), 1, &v, "scored", "lower", info.CellSignature,
+			fmt.Sprintf("%.8x", sha256.Sum256([]byte("b"))), fmt.Sprintf("%.8x", sha256.Sum256([]byte("a")))}); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.ContainsFunc(row.ID+row.System+row.Metric+row.Signature, text.Hidden) && got.String() != want.String() { // which it does not escape
-			t.Fatalf("got  %swant %s", got.String(), want.String())
+		names := seg.ID + seg.Hypotheses[0].System + info.Name + info.CellSignature
+		if first, _, _ := bytes.Cut(got, []byte("\n")); !strings.ContainsFunc(names, text.Hidden) && string(first)+"\n" != want.String() { // which it does not escape
+			t.Fatalf("got  %s\nwant %s", first, want.String())
 		}
-		m, err := readJSONL(bytes.Replace(got.Bytes(), []byte(`"reference":3`), []byte(`"reference":0`), 1))
+		m, err := readJSONL(got)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := m.Segments[0]
-		if s.Segment.ID != row.ID || s.Segment.Hypotheses[0].System != row.System || m.Metrics[0].Name != row.Metric ||
-			m.Metrics[0].CellSignature != row.Signature || math.Float64bits(s.Metrics[0].Values[0]) != math.Float64bits(row.Score) {
-			t.Fatalf("read back %+v of %+v", s, row)
+		if s.Segment.ID != seg.ID || s.Segment.Hypotheses[0].System != seg.Hypotheses[0].System || m.Metrics[0].Name != info.Name ||
+			m.Metrics[0].CellSignature != info.CellSignature || math.Float64bits(s.Metrics[0].Values[0]) != math.Float64bits(v) {
+			t.Fatalf("read back %+v", s)
 		}
 	})
 }

@@ -1,38 +1,44 @@
 package matrix
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Native is the Aggregate of rows that hold a metric's own score against all
+// Native is the aggregate of rows that hold a metric's own score against all
 // references together.
 const Native = "native"
 
-// NoReference is the Reference of rows that have none.
-const NoReference = -1
+// noReference is the reference of rows that have none.
+const noReference = -1
 
-// Row is one row of a stored matrix. The package comment tells its columns.
-type Row struct {
-	ID, System, Metric string
-	Aggregate          string // "" for a cell, or Native; "" is stored as null
-	Reference          int    // column, or NoReference, which is stored as null
-	References         int
-	Score              float64 // meaningless, and stored as null, unless Status is Scored
-	Status             metrics.Status
-	Direction          metrics.Direction
-	Signature          string
+// row is one row of a matrix. The package comment tells its columns.
+type row struct {
+	id, system, metric string
+	aggregate          string // "" for a cell, or Native; "" is stored as null
+	reference          int    // column, or noReference, which is stored as null
+	references         int
+	score              float64 // meaningless, and stored as null, unless the status is Scored
+	status             metrics.Status
+	direction          metrics.Direction
+	signature          string
+	output, against    string // hashes of texts; "", which is stored as null, where there is none
 }
 
-// The columns, as indices of the list that Columns returns.
+// The columns, as indices of the list.
 const (
 	colID = iota
 	colSystem
@@ -44,73 +50,55 @@ const (
 	colStatus
 	colDirection
 	colSignature
+	colOutput
+	colAgainst
 	numColumns
 )
 
 var columns = [numColumns]string{
 	"id", "system", "metric", "aggregate", "reference", "references", "score", "status", "direction", "signature",
+	"output_hash", "reference_hash",
 }
-
-// Columns lists the names of a matrix's columns in their order.
-func Columns() []string { return slices.Clone(columns[:]) }
 
 // missingColumns is the error of a file or row that has seen columns only.
 func missingColumns(seen []string) error {
-	lacking := slices.DeleteFunc(Columns(), func(c string) bool { return slices.Contains(seen, c) })
-	return fmt.Errorf("not a score matrix: no column %s; give a file that score wrote as a matrix", strings.Join(lacking, ", "))
+	lacking := slices.DeleteFunc(slices.Clone(columns[:]), func(c string) bool { return slices.Contains(seen, c) })
+	what := "not a score matrix"
+	if len(lacking) < numColumns && lacking[0] == columns[colOutput] {
+		what = "a score matrix of an earlier version"
+	}
+	return fmt.Errorf("%s: no column %s", what, strings.Join(lacking, ", "))
 }
 
-func unknownColumn(name string) error {
-	return errors.New(suggest.Unknown("column", text.Brief(name), columns[:]))
+// hashOf is the hash of a text, and "" of a missing one.
+func hashOf(t refract.Text) string {
+	if !t.Valid {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(t.Value))
+	return hex.EncodeToString(sum[:8])
 }
 
-// maxReferences bounds numbers of references, so that they fit any int.
-const maxReferences = math.MaxInt32
-
-// checkText reports texts that no file can hold.
-func (r *Row) checkText() error {
-	for i, value := range [...]string{r.ID, r.System, r.Metric, r.Signature} {
-		if !utf8.ValidString(value) {
-			return fmt.Errorf("column %s: invalid UTF-8 in %s", [...]string{"id", "system", "metric", "signature"}[i], text.Quote(value))
+// check reports what is wrong with a row by itself.
+func (r *row) check() error {
+	for i, value := range [...]string{r.id, r.system, r.metric, r.signature} {
+		name := columns[[...]int{colID, colSystem, colMetric, colSignature}[i]]
+		if value == "" && name != columns[colSignature] {
+			return fmt.Errorf("column %s is empty; every row needs one", name)
 		}
-	}
-	return r.check()
-}
-
-// check reports what is wrong with a row by itself, of which the texts are
-// UTF-8.
-func (r *Row) check() error {
-	switch "" {
-	case r.ID:
-		return errors.New("column id is empty; every row needs one")
-	case r.System:
-		return errors.New("column system is empty; every row needs one")
-	case r.Metric:
-		return errors.New("column metric is empty; every row needs one")
-	}
-	if r.References < 0 || r.References > maxReferences || r.Reference < NoReference || r.Reference >= maxReferences {
-		return fmt.Errorf("reference %d of %d is out of range", r.Reference, r.References)
+		if !utf8.ValidString(value) {
+			return fmt.Errorf("column %s: invalid UTF-8 in %s", name, text.Quote(value))
+		}
 	}
 	switch {
-	case r.Aggregate == Native:
-		if r.Reference != NoReference {
-			return fmt.Errorf("column reference is %d in a native row, where it must be null", r.Reference)
-		}
-	case r.Aggregate != "":
-		return fmt.Errorf("column aggregate is %s: these are aggregated scores and not a matrix, in which it is null or %q", text.Quote(r.Aggregate), Native)
-	case r.Reference == NoReference && r.References != 0:
-		return fmt.Errorf("column references is %d in a cell without a reference, where it must be 0", r.References)
-	case r.Reference != NoReference && r.References != 1:
-		return fmt.Errorf("column references is %d in a cell, where it must be 1", r.References)
-	}
-	if r.Direction != metrics.HigherIsBetter && r.Direction != metrics.LowerIsBetter {
-		return fmt.Errorf("direction %d is neither higher nor lower", r.Direction)
-	}
-	if !r.Status.Valid() {
-		return fmt.Errorf("unknown status %d", r.Status)
-	}
-	if r.Status == metrics.Scored && (math.IsNaN(r.Score) || math.IsInf(r.Score, 0)) {
-		return fmt.Errorf("the score is %v; a cell that could not be scored has the status %q and no score", r.Score, metrics.Failed)
+	case r.aggregate != "" && r.aggregate != Native:
+		return fmt.Errorf("column aggregate is %s: these are aggregated scores and not a matrix, in which it is null or %q", text.Quote(r.aggregate), Native)
+	case r.direction != metrics.HigherIsBetter && r.direction != metrics.LowerIsBetter:
+		return fmt.Errorf("direction %d is neither higher nor lower", r.direction)
+	case !r.status.Valid():
+		return fmt.Errorf("unknown status %d", r.status)
+	case r.status == metrics.Scored && (math.IsNaN(r.score) || math.IsInf(r.score, 0)):
+		return fmt.Errorf("the score is %v; a cell that could not be scored has the status %q and no score", r.score, metrics.Failed)
 	}
 	return nil
 }
@@ -134,4 +122,36 @@ func parseDirection(s string) (metrics.Direction, error) {
 		return metrics.LowerIsBetter, nil
 	}
 	return 0, errors.New(suggest.Unknown("direction", text.Brief(s), []string{"higher", "lower"}))
+}
+
+// appendLine appends the row as a line of JSON Lines.
+func (r *row) appendLine(b []byte) []byte {
+	orNull := func(key, value string) {
+		if b = append(b, key...); value == "" {
+			b = append(b, "null"...)
+		} else {
+			b = jsonline.AppendString(b, value)
+		}
+	}
+	b = jsonline.AppendString(append(b, `{"id":`...), r.id)
+	b = jsonline.AppendString(append(b, `,"system":`...), r.system)
+	b = jsonline.AppendString(append(b, `,"metric":`...), r.metric)
+	orNull(`,"aggregate":`, r.aggregate)
+	if r.reference == noReference {
+		b = append(b, `,"reference":null`...)
+	} else {
+		b = strconv.AppendInt(append(b, `,"reference":`...), int64(r.reference), 10)
+	}
+	b = strconv.AppendInt(append(b, `,"references":`...), int64(r.references), 10)
+	if r.status == metrics.Scored {
+		b = jsonline.AppendFloat(append(b, `,"score":`...), r.score)
+	} else {
+		b = append(b, `,"score":null`...)
+	}
+	b = append(append(b, `,"status":"`...), r.status.String()...)
+	b = append(append(b, `","direction":"`...), r.direction.String()...)
+	b = jsonline.AppendString(append(b, `","signature":`...), r.signature)
+	orNull(`,"output_hash":`, r.output)
+	orNull(`,"reference_hash":`, r.against)
+	return append(b, '}', '\n')
 }

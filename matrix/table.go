@@ -1,58 +1,40 @@
 package matrix
 
 import (
-	"fmt"
-
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
 
-// TableColumns are the columns of a matrix that is shown as a table.
+// TableColumns are the columns of a matrix that is shown as a table, which has
+// no hashes.
 func TableColumns() []report.Column {
-	kinds := map[string]report.Column{
-		"reference":  {Kind: report.KindInt},
-		"references": {Kind: report.KindInt, Hide: true},
-		"score":      {Kind: report.KindFloat, Digits: 4},
-		"direction":  {Hide: true},
-		"signature":  {Hide: true},
+	return []report.Column{
+		{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
+		{Name: "reference", Kind: report.KindInt}, {Name: "references", Kind: report.KindInt, Hide: true},
+		{Name: "score", Kind: report.KindFloat, Digits: 4}, {Name: "status"},
+		{Name: "direction", Hide: true}, {Name: "signature", Hide: true},
 	}
-	var out []report.Column
-	for _, name := range Columns() {
-		c := kinds[name]
-		c.Name = name
-		out = append(out, c)
-	}
-	return out
 }
 
-// NewTableWriter returns a Writer of a table with TableColumns.
-func NewTableWriter(w report.Writer) Writer { return &cellTable{w} }
+// NewTableWriter returns a Writer of a table with TableColumns, which Close
+// closes.
+func NewTableWriter(w report.Writer) *Writer { return newWriter(tableEncoder{w}) }
 
-type cellTable struct{ w report.Writer }
+type tableEncoder struct{ report.Writer }
 
-func (t *cellTable) Write(r *Row) error {
-	values := map[string]report.Value{
-		"id": report.String(r.ID), "system": report.String(r.System), "metric": report.String(r.Metric),
-		"references": report.Int(r.References), "status": report.String(r.Status.String()),
-		"direction": report.String(r.Direction.String()), "signature": report.String(r.Signature),
+func (t tableEncoder) row(r *row, _ []byte) error {
+	aggregate, reference, score := report.Null(), report.Null(), report.Null()
+	if r.aggregate != "" {
+		aggregate = report.String(r.aggregate)
 	}
-	if r.Aggregate != "" {
-		values["aggregate"] = report.String(r.Aggregate)
+	if r.reference != noReference {
+		reference = report.Int(r.reference)
 	}
-	if r.Reference != NoReference {
-		values["reference"] = report.Int(r.Reference)
+	if r.status == metrics.Scored {
+		score = report.Float(r.score)
 	}
-	if r.Status == metrics.Scored {
-		values["score"] = report.Float(r.Score)
-	}
-	var row []report.Value
-	for _, name := range Columns() {
-		row = append(row, values[name])
-	}
-	if err := t.w.Row(row...); err != nil {
-		return fmt.Errorf("segment %q, system %q: %w", r.ID, r.System, err)
-	}
-	return nil
+	return t.Row(report.String(r.id), report.String(r.system), report.String(r.metric), aggregate, reference, report.Int(r.references), score,
+		report.String(r.status.String()), report.String(r.direction.String()), report.String(r.signature))
 }
 
-func (t *cellTable) Close() error { return t.w.Close() }
+func (t tableEncoder) end(string) error { return t.Close() }

@@ -1,123 +1,170 @@
 package matrix
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
-	"os"
-	"path/filepath"
 
-	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics"
 )
 
-// Writer writes the rows of a matrix. It is not safe for concurrent use.
-type Writer interface {
-	// Write adds a row, which it does not keep. A row that no reader would
-	// accept is an error; after any error, Write and Close return that error.
-	Write(*Row) error
-	// Close writes what is left. It does not close the underlying writer.
-	// A matrix that is not closed is incomplete.
-	Close() error
+// Info is what a matrix holds of a metric beside its scores.
+type Info struct {
+	Name      string // canonical
+	Direction metrics.Direction
+	// NeedsReferences tells a metric with a column per reference from one
+	// with a single column.
+	NeedsReferences bool
+	CellSignature   string
+	// NativeSignature is the signature of a native score against n
+	// references; nil for a metric without native scores. That of a Reader
+	// knows the numbers that it has read so far and gives "" for others.
+	NativeSignature func(n int) string
 }
+
+// HasNative reports whether the metric has native scores.
+func (i Info) HasNative() bool { return i.NativeSignature != nil }
+
+// ErrNoCells is returned for a segment without hypotheses or metrics: it has no
+// row, so that a reader would not know of it.
+var ErrNoCells = errors.New("no cell to write")
 
 var errClosed = errors.New("the matrix is closed already")
 
-// format is a row of the table of file formats.
-type format struct {
-	extension string
-	writer    func(io.Writer) Writer
-	source    func(f *os.File) (source, error)
+// encoder writes the rows of one format.
+type encoder interface {
+	// row writes a row, whose line is that of JSON Lines.
+	row(r *row, line []byte) error
+	// end writes what is left, and the digest.
+	end(digest string) error
 }
 
-func formats() []format {
-	return []format{
-		{".jsonl", NewJSONLWriter, func(f *os.File) (source, error) { return openJSONL(f) }},
-		{".parquet", NewParquetWriter, func(f *os.File) (source, error) { return openParquetFile(f) }},
+// Writer writes a matrix. It is not safe for concurrent use. After any error,
+// WriteSegment and Close return that error.
+type Writer struct {
+	to   encoder
+	rows int64
+	line []byte
+	sum  hash.Hash
+	err  error
+}
+
+func newWriter(to encoder) *Writer { return &Writer{to: to, sum: sha256.New()} }
+
+// NewJSONLWriter returns a Writer of JSON Lines: UTF-8, one object a line, all
+// columns in order.
+func NewJSONLWriter(w io.Writer) *Writer { return newWriter(newJSONLEncoder(w)) }
+
+// NewParquetWriter returns a Writer of Parquet, compressed with Zstandard, in
+// row groups of 16,384 rows.
+func NewParquetWriter(w io.Writer) *Writer { return newWriter(newParquetEncoder(w)) }
+
+// WriteSegment writes the rows of one segment: metric by metric, as infos
+// lists them, the cells by hypothesis and reference, and then the native
+// scores by hypothesis where there are any. Statistics are not written.
+//
+// A segment without hypotheses or metrics is an ErrNoCells. Other errors are
+// scores whose shape does not fit the segment, rows that no reader would
+// accept, and those of writing.
+func (w *Writer) WriteSegment(s *refract.SegmentScores, infos []Info) error {
+	if w.err != nil {
+		return w.err
 	}
+	if w.err = w.segment(s, infos); w.err != nil {
+		w.err = fmt.Errorf("segment %s: %w", text.Quote(s.Segment.ID), w.err)
+	}
+	return w.err
 }
 
-// formatOf finds the format of a file by its extension.
-func formatOf(path string) (format, error) {
-	for _, f := range formats() {
-		if filepath.Ext(path) == f.extension {
-			return f, nil
+func (w *Writer) segment(s *refract.SegmentScores, infos []Info) error {
+	seg := s.Segment
+	if len(s.Metrics) != len(infos) {
+		return fmt.Errorf("scores of %d metrics, descriptions of %d", len(s.Metrics), len(infos))
+	}
+	if len(infos) == 0 || len(seg.Hypotheses) == 0 {
+		return fmt.Errorf("%w: it has %d hypotheses and %d metrics; take it out of the matrix", ErrNoCells, len(seg.Hypotheses), len(infos))
+	}
+	var outputs, references []string
+	for _, h := range seg.Hypotheses {
+		outputs = append(outputs, hashOf(h.Text))
+	}
+	present := 0
+	for _, t := range seg.AllReferences(nil) {
+		references = append(references, hashOf(t))
+		if t.Valid {
+			present++
 		}
 	}
-	return format{}, fmt.Errorf("matrix %s: the extension must say the format; name the file .jsonl or .parquet", text.Quote(path))
-}
-
-// File is a Writer of a file, which appears under its name only when it is
-// whole.
-type File struct {
-	w    Writer
-	path string
-	out  *atomicfile.File // nil once the file is closed or discarded
-	err  error            // what closing gave
-}
-
-var _ Writer = (*File)(nil)
-
-// Create makes a file for a matrix, in JSON Lines or Parquet as the extension
-// .jsonl or .parquet says. Rows go to a temporary file beside it, which
-// takes the name at Close; a file of that name stays as it is until then.
-//
-//	f, err := matrix.Create(path)
-//	…
-//	defer f.Discard()
-//	… // write; return on any error
-//	return f.Close()
-func Create(path string) (*File, error) {
-	format, err := formatOf(path)
-	if err != nil {
-		return nil, err
-	}
-	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("matrix %s is not a regular file; name another one", path)
-	}
-	out, err := atomicfile.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("matrix %w", err)
-	}
-	return &File{w: format.writer(out), path: path, out: out}, nil
-}
-
-// Write adds a row.
-func (f *File) Write(r *Row) error {
-	if f.out == nil {
-		return errClosed
-	}
-	if err := f.w.Write(r); err != nil {
-		return fmt.Errorf("matrix %s: %w", f.path, err)
+	for k, info := range infos {
+		m := &s.Metrics[k]
+		columns, against := 1, present
+		if !info.NeedsReferences {
+			against = 0
+		} else if len(references) > 0 {
+			columns = len(references)
+		}
+		if m.Columns != columns || len(m.Values) != len(outputs)*columns || len(m.Status) != len(m.Values) {
+			return fmt.Errorf("%s: %d columns, %d values and %d statuses for %d hypotheses × %d references",
+				info.Name, m.Columns, len(m.Values), len(m.Status), len(outputs), columns)
+		}
+		if m.Native != nil && (len(m.Native) != len(outputs) || len(m.NativeStatus) != len(outputs)) {
+			return fmt.Errorf("%s: %d native scores and %d statuses for %d hypotheses", info.Name, len(m.Native), len(m.NativeStatus), len(outputs))
+		}
+		if m.Native != nil && !info.HasNative() {
+			return fmt.Errorf("%s has native scores but no signature for them", info.Name)
+		}
+		r := row{id: seg.ID, metric: info.Name, reference: noReference, direction: info.Direction, signature: info.CellSignature}
+		for i, v := range m.Values {
+			r.system, r.output = seg.Hypotheses[i/columns].System, outputs[i/columns]
+			if info.NeedsReferences && len(references) > 0 {
+				r.reference, r.references, r.against = i%columns, 1, references[i%columns]
+			}
+			r.score, r.status = v, m.Status[i]
+			if err := w.write(&r); err != nil {
+				return err
+			}
+		}
+		for h, v := range m.Native {
+			if h == 0 {
+				r.aggregate, r.reference, r.references, r.against, r.signature = Native, noReference, against, "", info.NativeSignature(against)
+			}
+			r.system, r.output = seg.Hypotheses[h].System, outputs[h]
+			r.score, r.status = v, m.NativeStatus[h]
+			if err := w.write(&r); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// Close writes what is left and gives the file its name. After an error of
-// Write, or of its own, it removes the temporary file. A second call returns
-// what the first did.
-func (f *File) Close() error {
-	if f.out == nil {
-		return f.err
+func (w *Writer) write(r *row) error {
+	w.rows++
+	if err := r.check(); err != nil {
+		return fmt.Errorf("row %d: %w", w.rows, err)
 	}
-	if f.err = f.w.Close(); f.err == nil {
-		f.err = f.out.Sync()
-	}
-	if f.err == nil {
-		f.err = f.out.Commit()
-	}
-	if f.err != nil {
-		f.err = fmt.Errorf("matrix %s: %w", f.path, f.err)
-	}
-	f.out.Abort()
-	f.out = nil
-	return f.err
+	w.line = r.appendLine(w.line[:0])
+	w.sum.Write(w.line)
+	return w.to.row(r, w.line)
 }
 
-// Discard removes what was written, unless the file is closed already.
-func (f *File) Discard() {
-	if f.out != nil {
-		f.out.Abort()
-		f.out, f.err = nil, errors.New("the matrix was discarded")
+// Close writes what is left, without which a matrix is incomplete. It does not
+// close the underlying writer. A second call returns what the first did.
+func (w *Writer) Close() error {
+	switch {
+	case w.err == errClosed:
+		return nil
+	case w.err != nil:
+		return w.err
 	}
+	if w.err = w.to.end(hex.EncodeToString(w.sum.Sum(nil))); w.err != nil {
+		return w.err
+	}
+	w.err = errClosed
+	return nil
 }

@@ -59,6 +59,9 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 				return fmt.Errorf("%s: %w; score the references that are compared", of.info.Name, err)
 			}
 		}
+		if err := in.Match(d.segments[i]); err != nil {
+			return fmt.Errorf("%w; score this dataset", err)
+		}
 		return nil
 	})
 	return out, err

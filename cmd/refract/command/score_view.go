@@ -47,7 +47,7 @@ func (v *scoreView) sink(eng *refract.Engine, out io.Writer, set string, verbose
 		for _, m := range eng.Metrics() {
 			infos = append(infos, matrix.InfoOf(m, native, set))
 		}
-		add := func(seg *refract.SegmentScores) error { return matrix.WriteSegment(w, seg, infos) }
+		add := func(seg *refract.SegmentScores) error { return w.WriteSegment(seg, infos) }
 		return &sink{add, func(context.Context) error { return w.Close() }}, nil
 	}
 	acc := eng.Systems()
@@ -67,7 +67,7 @@ func (v *scoreView) sink(eng *refract.Engine, out io.Writer, set string, verbose
 
 // matrixWriter writes cells as the format says that was asked for, or the
 // extension of the output.
-func (v *scoreView) matrixWriter(out io.Writer) (matrix.Writer, error) {
+func (v *scoreView) matrixWriter(out io.Writer) (*matrix.Writer, error) {
 	switch {
 	case filepath.Ext(v.path) == ".parquet":
 		if v.formatGiven {

@@ -1,0 +1,197 @@
+package matrix
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// maxLine bounds a line of JSON Lines, in bytes. Rows have a few hundred.
+const maxLine = 16 << 20
+
+// digestHead and digestTail stand around the digest in the last line.
+const (
+	digestHead = `{"sha256":"`
+	digestTail = `"}`
+)
+
+type jsonlEncoder struct{ w *bufio.Writer }
+
+func newJSONLEncoder(w io.Writer) encoder { return jsonlEncoder{bufio.NewWriterSize(w, 64<<10)} }
+
+func (e jsonlEncoder) row(_ *row, line []byte) error {
+	_, err := e.w.Write(line)
+	return err
+}
+
+func (e jsonlEncoder) end(digest string) error {
+	fmt.Fprintf(e.w, "%s%s%s\n", digestHead, digest, digestTail) // its error is kept for Flush
+	return e.w.Flush()
+}
+
+// jsonlSource reads rows of JSON Lines.
+type jsonlSource struct {
+	file  string
+	lines *bufio.Scanner
+	line  int64
+	sum   string
+	json  jsonline.Reader
+	names jsonline.Names
+	seen  []string // the columns of a row
+}
+
+func newJSONLSource(r io.Reader, name string) *jsonlSource {
+	s := &jsonlSource{file: name, lines: bufio.NewScanner(r)}
+	s.lines.Buffer(make([]byte, 64<<10), maxLine)
+	return s
+}
+
+func openJSONL(f *os.File) (source, error) { return newJSONLSource(f, f.Name()), nil }
+
+func (s *jsonlSource) locate(line int64) Error { return Error{File: s.file, Line: line} }
+
+func (s *jsonlSource) position() int64 { return s.line }
+
+func (s *jsonlSource) digest() string { return s.sum }
+
+func (s *jsonlSource) next(r *row) error {
+	more := s.lines.Scan()
+	s.line++
+	err := s.lines.Err()
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		err = fmt.Errorf("the line is longer than %d MiB; this is no row of a matrix", maxLine>>20)
+	case err == nil && !more:
+		return io.EOF
+	case err == nil:
+		err = s.parse(s.lines.Bytes(), r)
+	}
+	if err == nil || err == io.EOF {
+		return err
+	}
+	e := s.locate(s.line)
+	if fault := (*jsonline.Error)(nil); errors.As(err, &fault) {
+		e.Column = int64(fault.Offset) + 1
+	}
+	e.Err = err
+	return &e
+}
+
+func (s *jsonlSource) parse(line []byte, r *row) error {
+	switch {
+	case s.sum != "":
+		return errors.New("a line behind that of the digest; a file holds one matrix")
+	case s.line == 1 && bytes.HasPrefix(line, []byte(parquetMagic)):
+		return errors.New("this is a Parquet file; name it .parquet")
+	case s.line == 1 && bytes.HasPrefix(line, []byte("\ufeff")):
+		return errors.New("the file begins with a byte order mark; store it without")
+	case len(bytes.TrimSpace(line)) == 0:
+		return errors.New("blank line; remove it")
+	}
+	if sum, ok := bytes.CutPrefix(line, []byte(digestHead)); ok {
+		s.sum = string(bytes.TrimSuffix(sum, []byte(digestTail)))
+		return s.next(r)
+	}
+	if err := s.row(line, r); err != nil {
+		if !utf8.Valid(line) {
+			return errors.New("invalid UTF-8; store the file as UTF-8")
+		}
+		return err
+	}
+	return r.check()
+}
+
+// row reads one line into all fields of r.
+func (s *jsonlSource) row(line []byte, r *row) error {
+	s.json.Reset(line)
+	s.names.Line()
+	if s.json.Kind() != jsonline.Object {
+		return errors.New("not a score matrix: a line must be a JSON object")
+	}
+	s.seen = s.seen[:0]
+	scored := false
+	*r = row{id: r.id, reference: noReference}
+	err := s.json.Fields(columns[:], func(column string) (err error) {
+		s.seen = append(s.seen, column)
+		switch column {
+		case "id":
+			var id []byte
+			if id, err = s.json.Bytes(); r.id != string(id) {
+				r.id = string(id)
+			}
+		case "system":
+			r.system, err = s.name()
+		case "metric":
+			r.metric, err = s.name()
+		case "aggregate":
+			err = s.orNull(&r.aggregate)
+		case "reference":
+			err = s.json.OrNull(func() (err error) {
+				r.reference, err = s.json.Index()
+				return err
+			})
+		case "references":
+			r.references, err = s.json.Index()
+		case "score":
+			r.score, scored, err = s.json.OptionalFloat()
+		case "status":
+			r.status, err = parsed(s, metrics.ParseStatus)
+		case "direction":
+			r.direction, err = parsed(s, parseDirection)
+		case "signature":
+			r.signature, err = s.name()
+		case "output_hash":
+			err = s.orNull(&r.output)
+		case "reference_hash":
+			err = s.orNull(&r.against)
+		}
+		return err
+	})
+	if err == nil {
+		err = s.json.End()
+	}
+	if err != nil {
+		return err
+	}
+	if len(s.seen) != numColumns {
+		return missingColumns(s.seen)
+	}
+	return checkScore(r.status, !scored)
+}
+
+// name reads a string that repeats from row to row.
+func (s *jsonlSource) name() (string, error) {
+	b, err := s.json.Bytes()
+	if err != nil {
+		return "", err
+	}
+	return s.names.Get(b), nil
+}
+
+// orNull reads such a string, and leaves it as it is for null.
+func (s *jsonlSource) orNull(name *string) error {
+	return s.json.OrNull(func() (err error) {
+		*name, err = s.name()
+		return err
+	})
+}
+
+// parsed reads a string that stands for a value.
+func parsed[T any](s *jsonlSource, parse func(string) (T, error)) (value T, err error) {
+	at := s.json.Offset()
+	name, err := s.name()
+	if err == nil {
+		if value, err = parse(text.Brief(name)); err != nil {
+			err = jsonline.Fault(at, "%v", err)
+		}
+	}
+	return value, err
+}

@@ -40,7 +40,8 @@ type Count struct {
 
 // Stats reads all answers. It fails at a damaged one.
 func (d *Database) Stats(ctx context.Context) (Stats, error) {
-	st := Stats{File: d.name, SchemaVersion: d.engine.version()}
+	version, source := d.engine.version()
+	st := Stats{File: d.name, SchemaVersion: version}
 	leave, err := d.enter(ctx)
 	if err != nil {
 		return Stats{}, err
@@ -48,7 +49,11 @@ func (d *Database) Stats(ctx context.Context) (Stats, error) {
 	defer leave()
 	st.Bytes, err = d.engine.bytes(ctx)
 	if err == nil {
-		st.Records, err = d.engine.counts(ctx)
+		var c Count
+		err = d.engine.query(ctx, "SELECT kind, count(*) FROM "+source+" GROUP BY kind ORDER BY kind", nil, []any{&c.Name, &c.Entries}, func() error {
+			st.Records = append(st.Records, c)
+			return nil
+		})
 	}
 	if err != nil {
 		return Stats{}, d.engine.explain(ctx, "stats", err)

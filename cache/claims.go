@@ -20,6 +20,7 @@ type claims struct {
 	mu      sync.Mutex
 	held    map[Key]bool       // true for a claim that could not be released yet
 	renewed time.Time          // when the lease was last written; zero for never
+	swept   time.Time          // when dead owners were last looked for
 	stop    context.CancelFunc // ends the renewal; nil before the first claim
 	stopped chan struct{}
 }
@@ -83,20 +84,23 @@ func (c *claims) release(ctx context.Context, keys []Key) error {
 	return err
 }
 
-// leaseDue reports whether it is time to write the lease, and whether that is
-// the first time.
-func (c *claims) leaseDue(now time.Time) (due, first bool) {
+// due reports whether it is time to write the lease, whether that is the first
+// time, and when dead owners were last looked for.
+func (c *claims) due(now time.Time) (due, first bool, swept time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.renewed.IsZero() || now.Sub(c.renewed) >= c.lease/3, c.renewed.IsZero()
+	return c.renewed.IsZero() || now.Sub(c.renewed) >= c.lease/3, c.renewed.IsZero(), c.swept
 }
 
-// committed notes what a transaction has changed.
+// committed hands on what a transaction has granted, and notes what it changed.
 func (c *claims) committed(batch []*operation, t *transaction) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t.lease > 0 {
 		c.renewed = t.began
+	}
+	if t.swept {
+		c.swept = t.began
 	}
 	for _, op := range batch {
 		switch op.kind {
@@ -106,7 +110,7 @@ func (c *claims) committed(batch []*operation, t *transaction) {
 			}
 		case opClaim:
 			for i, key := range op.keys {
-				if op.granted[i] {
+				if op.granted[i] = t.granted[key]; op.granted[i] {
 					c.held[key] = false
 				}
 			}

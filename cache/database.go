@@ -36,15 +36,12 @@ var _ Store = (*Database)(nil)
 type engine interface {
 	// read sets the values of keys that have one, and checks their checksums.
 	read(ctx context.Context, keys []Key, values [][]byte) error
-	// list calls f with every row of a kind, "" for all, in the order of the
-	// keys, from one snapshot. The row is overwritten after the call.
-	list(ctx context.Context, kind string, f func(*row) error) error
+	// query is that of a session outside of a transaction.
+	query(ctx context.Context, statement string, args, dest []any, f func() error) error
+	// commit carries a transaction out, whole or not at all.
 	commit(ctx context.Context, t *transaction) error
-	// forget deletes an owner and its claims, if that can be done at once.
-	forget(owner int64) error
-	// counts returns the numbers of records by kind.
-	counts(ctx context.Context) ([]Count, error)
-	version() int
+	// version is that of the schema, and source what records are read from.
+	version() (version int, source string)
 	bytes(ctx context.Context) (int64, error)
 	// check returns what is wrong with the structure of the database.
 	check(ctx context.Context) ([]string, error)
@@ -61,7 +58,12 @@ type Option func(*options)
 
 type options struct {
 	readOnly bool
+	// patience is how long to wait for another process that holds a file
+	// locked, and how long to try to reach a database again.
 	patience time.Duration
+	// lease is how long the claims of a process outlive it, where nothing tells
+	// that it is gone. A process that lives renews its lease; one that is
+	// stopped for longer loses its claims.
 	lease    time.Duration
 	maxPages int // of a file, for tests of a full disk; 0 sets no limit
 }
@@ -77,17 +79,6 @@ func newOptions(opts []Option) options {
 // ReadOnly opens an existing cache, be it writable or not, to read it: what
 // writes fails with [ErrReadOnly]. A cache of an older version stays one.
 func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
-
-// BusyTimeout is how long to wait for another process that holds a file
-// locked, before failing with [ErrLocked], and how long to try to reach a
-// database again, before failing with [ErrUnavailable]. It is 10 seconds by
-// default.
-func BusyTimeout(d time.Duration) Option { return func(o *options) { o.patience = d } }
-
-// Lease is how long the claims of a process outlive it, where nothing tells
-// that it is gone. A process that lives renews its lease; one that is stopped
-// for longer loses its claims. It is 10 seconds by default.
-func Lease(d time.Duration) Option { return func(o *options) { o.lease = d } }
 
 // Open opens the cache in a database whose URL begins with postgres:// or
 // postgresql://, as [OpenPostgres] does, or the one in a file, as [OpenSQLite]
@@ -143,15 +134,16 @@ func (d *Database) Close() error {
 	if !d.gate.shut() {
 		return nil
 	}
-	var err error
 	if d.group != nil {
 		d.claims.end()
 		d.group.close()
 		if d.claims.made() {
-			err = d.engine.forget(d.claims.owner)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_ = d.commit(ctx, []*operation{{kind: opEnd}}) // else the lease ends by itself
 		}
 	}
-	return d.engine.explain(context.Background(), "close", errors.Join(err, d.engine.close()))
+	return d.engine.explain(context.Background(), "close", d.engine.close())
 }
 
 // enter lets a call in, unless the database is closed or ctx is done. Close
@@ -289,7 +281,6 @@ func (d *Database) commit(ctx context.Context, batch []*operation) error {
 	if err := d.engine.commit(ctx, t); err != nil {
 		return d.engine.explain(ctx, "write", err)
 	}
-	t.finish(batch)
 	d.claims.committed(batch, t)
 	return nil
 }
@@ -303,17 +294,20 @@ func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, e
 			return
 		}
 		defer leave()
-		err = d.engine.list(ctx, kind, func(r *row) error {
-			record, what := r.record()
-			var damage error
-			if what != "" {
-				damage = &DamageError{Store: d.name, Key: fmt.Sprintf("%x", r.key), What: what}
-			}
-			if !yield(record, damage) {
-				return errStop
-			}
-			return ctx.Err()
-		})
+		var r row
+		_, source := d.engine.version()
+		err = d.engine.query(ctx, "SELECT key, kind, digest, value, about FROM "+source+" WHERE $1 IN ('', kind) ORDER BY key",
+			[]any{kind}, []any{&r.key, &r.kind, &r.digest, &r.value, &r.about}, func() error {
+				record, what := r.record()
+				var damage error
+				if what != "" {
+					damage = &DamageError{Store: d.name, Key: fmt.Sprintf("%x", r.key), What: what}
+				}
+				if !yield(record, damage) {
+					return errStop
+				}
+				return ctx.Err()
+			})
 		if err != nil && !errors.Is(err, errStop) {
 			yield(Record{}, d.engine.explain(ctx, "list", err))
 		}

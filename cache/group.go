@@ -1,10 +1,8 @@
 package cache
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,90 +34,8 @@ const (
 	opClaim
 	opRelease
 	opRenew // of the lease under all claims
+	opEnd   // of the owner, with all its claims
 )
-
-// transaction is what an engine commits together, in the order of its fields.
-// Keys are sorted, each once, so that no two transactions wait for each other.
-type transaction struct {
-	owner   int64
-	process string
-	lease   time.Duration // to be written anew; 0 leaves it
-	sweep   bool          // delete what dead owners left
-
-	put     []Record // of equal keys the first one counts
-	replace []Record // of equal keys, none
-	release []Key
-	claim   []Key
-	remove  []Key
-
-	first   []bool       // of put; set by the engine
-	granted map[Key]bool // set by the engine
-	began   time.Time
-}
-
-func newTransaction(batch []*operation, c *claims, now time.Time) *transaction {
-	t := &transaction{owner: c.owner, process: c.process, granted: make(map[Key]bool), began: now}
-	renew := false
-	for _, op := range batch {
-		switch op.kind {
-		case opPut:
-			t.put = append(t.put, op.records...)
-			for _, r := range op.records {
-				t.release = append(t.release, r.Key)
-			}
-		case opReplace:
-			t.replace = append(t.replace, op.records...)
-		case opDelete:
-			t.remove = append(t.remove, op.keys...)
-		case opClaim:
-			t.claim = append(t.claim, op.keys...)
-		case opRelease:
-			t.release = append(t.release, op.keys...)
-		case opRenew:
-			renew = true
-		}
-	}
-	t.first = make([]bool, len(t.put))
-	t.replace = lastOfEach(t.replace)
-	t.claim, t.remove = distinct(t.claim), distinct(t.remove)
-	if t.release = distinct(t.release); !c.made() {
-		t.release = nil
-	}
-	if due, first := c.leaseDue(now); renew || len(t.claim) > 0 && due {
-		t.lease, t.sweep = c.lease, first
-	}
-	return t
-}
-
-// finish hands the results on.
-func (t *transaction) finish(batch []*operation) {
-	first := t.first
-	for _, op := range batch {
-		switch op.kind {
-		case opPut:
-			first = first[copy(op.first, first):]
-		case opClaim:
-			for i, key := range op.keys {
-				op.granted[i] = t.granted[key]
-			}
-		}
-	}
-}
-
-func compareKeys(a, b Key) int { return bytes.Compare(a[:], b[:]) }
-
-func distinct(keys []Key) []Key {
-	slices.SortFunc(keys, compareKeys)
-	return slices.Compact(keys)
-}
-
-func lastOfEach(records []Record) []Record {
-	slices.SortStableFunc(records, func(a, b Record) int { return compareKeys(a.Key, b.Key) })
-	slices.Reverse(records)
-	records = slices.CompactFunc(records, func(a, b Record) bool { return a.Key == b.Key })
-	slices.Reverse(records)
-	return records
-}
 
 // gather is the least time between two commits, in which operations gather:
 // a commit costs as much as storing several answers. Whoever comes after a

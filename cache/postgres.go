@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -24,11 +24,8 @@ type postgresEngine struct {
 	name     string // without the password
 	secrets  []string
 	pool     *pgxpool.Pool
-	schema   int    // its version
-	source   string // what records are read from
+	schema   int // its version
 	patience time.Duration
-
-	swept time.Time // when dead owners were last looked for; of the group's goroutine
 }
 
 // OpenPostgres opens the cache in the database of a URL as libpq knows it,
@@ -61,7 +58,7 @@ func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 // prepare finds the tables, makes them or brings them up to date.
 func (s *postgresEngine) prepare(ctx context.Context, readOnly bool) error {
 	err := s.again(ctx, func(ctx context.Context) (err error) {
-		s.schema, err = inspectPostgres(ctx, s.pool, s.name)
+		s.schema, err = inspectPostgres(ctx, postgresSession{s.pool}, s.name)
 		return err
 	})
 	switch {
@@ -73,18 +70,17 @@ func (s *postgresEngine) prepare(ctx context.Context, readOnly bool) error {
 	case !readOnly:
 		if err := s.again(ctx, func(ctx context.Context) error {
 			return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-				return migratePostgres(ctx, tx, s.name)
+				return migratePostgres(ctx, postgresSession{tx}, s.name)
 			})
 		}); err != nil {
 			return err
 		}
 		s.schema = postgresVersion
 	}
-	s.source = postgresSource(s.schema)
 	// A column that is missing shows here, and not in the middle of the work.
+	_, source := s.version()
 	return s.again(ctx, func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, `SELECT key, kind, digest, value, about FROM `+s.source+` LIMIT 0`)
-		return err
+		return run(ctx, postgresSession{s.pool}, `SELECT key, kind, digest, value, about FROM `+source+` LIMIT 0`)
 	})
 }
 
@@ -156,7 +152,9 @@ func (s *postgresEngine) close() error {
 	return nil
 }
 
-func (s *postgresEngine) version() int { return s.schema }
+func (s *postgresEngine) version() (int, string) {
+	return s.schema, postgresDialect.source(s.schema == postgresVersion)
+}
 
 const (
 	postgresPart  = 1000 // keys of one query
@@ -171,39 +169,56 @@ func (s *postgresEngine) read(ctx context.Context, keys []Key, values [][]byte) 
 
 // readPart has the server return the values with their places among the keys.
 func (s *postgresEngine) readPart(ctx context.Context, keys []Key, values [][]byte) error {
-	rows, err := s.pool.Query(ctx, `SELECT asked.place - 1, kind, digest, value
-		FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key, place) JOIN `+s.source+` USING (key)`, keyBytes(keys))
-	if err != nil {
-		return err
+	asked := make([][]byte, len(keys))
+	for i := range keys {
+		asked[i] = keys[i][:]
 	}
+	_, source := s.version()
 	var r valueRow
 	dest := []any{&r.place, &r.kind, (*pgtype.DriverBytes)(&r.digest), (*pgtype.DriverBytes)(&r.value)}
-	_, err = pgx.ForEachRow(rows, dest, func() error { return r.accept(s.name, keys, values) })
-	return err
+	return s.query(ctx, `SELECT asked.place - 1, kind, digest, value
+		FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key, place) JOIN `+source+` USING (key)`, []any{asked}, dest,
+		func() error { return r.accept(s.name, keys, values) })
 }
 
-// list streams what the server sends. It is not asked for again when the
-// connection is lost, because the snapshot is lost with it.
-func (s *postgresEngine) list(ctx context.Context, kind string, f func(*row) error) error {
-	rows, err := s.pool.Query(ctx, `SELECT key, kind, digest, value, about FROM `+s.source+` WHERE $1 IN ('', kind) ORDER BY key`, kind)
+// postgresConn is a *pgxpool.Pool or pgx.Tx.
+type postgresConn interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// postgresSession implements session.
+type postgresSession struct{ conn postgresConn }
+
+// each sends the server all rows at once.
+func (s postgresSession) each(ctx context.Context, statement string, rows ...[]any) ([]int64, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	changed := make([]int64, len(rows))
+	var batch pgx.Batch
+	for i, args := range rows {
+		batch.Queue(postgresDialect.text(statement), args...).Exec(func(tag pgconn.CommandTag) error {
+			changed[i] = tag.RowsAffected()
+			return nil
+		})
+	}
+	return changed, s.conn.SendBatch(ctx, &batch).Close()
+}
+
+func (s postgresSession) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
+	rows, err := s.conn.Query(ctx, postgresDialect.text(statement), args...)
 	if err != nil {
 		return err
 	}
-	var r row
-	_, err = pgx.ForEachRow(rows, []any{&r.key, &r.kind, &r.digest, &r.value, &r.about}, func() error { return f(&r) })
+	_, err = pgx.ForEachRow(rows, dest, f)
 	return err
 }
 
-func (s *postgresEngine) counts(ctx context.Context) (counts []Count, err error) {
-	err = s.again(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, `SELECT kind, count(*) FROM `+s.source+` GROUP BY kind ORDER BY kind`)
-		if err != nil {
-			return err
-		}
-		counts, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Count])
-		return err
-	})
-	return counts, err
+// query streams what the server sends. It is not asked for again when the
+// connection is lost, because the snapshot is lost with it.
+func (s *postgresEngine) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
+	return postgresSession{s.pool}.query(ctx, statement, args, dest, f)
 }
 
 // bytes is the size of the tables with their indices.
@@ -226,32 +241,6 @@ func (s *postgresEngine) check(context.Context) ([]string, error) { return nil, 
 func (s *postgresEngine) compact(context.Context) error { return nil }
 
 const (
-	putPostgresSQL = `INSERT INTO refract_records (key, kind, digest, value, about)
-	SELECT * FROM unnest($1::bytea[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[])
-	ON CONFLICT (key) DO `
-	// claimPostgresSQL takes no claim of another owner over, dead as it may
-	// be: in the snapshot of a statement that waited for that owner's claim
-	// its lease may be missing. Only sweep does.
-	claimPostgresSQL = `INSERT INTO refract_claims AS held (key, owner)
-	SELECT asked.key, $2 FROM unnest($1::bytea[]) AS asked (key)
-	WHERE NOT EXISTS (SELECT FROM refract_records WHERE refract_records.key = asked.key) ORDER BY asked.key
-	ON CONFLICT (key) DO UPDATE SET owner = excluded.owner WHERE held.owner = excluded.owner
-	RETURNING key`
-	// storedPostgresSQL takes back claims of keys whose value another process
-	// committed while the claim waited for that process's own.
-	storedPostgresSQL = `DELETE FROM refract_claims WHERE key = ANY ($1) AND owner = $2
-	AND EXISTS (SELECT FROM refract_records WHERE refract_records.key = refract_claims.key)
-	RETURNING key`
-	unclaimPostgresSQL = `DELETE FROM refract_claims WHERE key = ANY ($1) AND owner = $2`
-	leasePostgresSQL   = `INSERT INTO refract_owners (id, process, expires)
-	VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3))
-	ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`
-	sweepPostgresSQL = `DELETE FROM refract_owners WHERE id <> $1 AND (expires <= clock_timestamp() OR id = ANY ($2))`
-	// strayPostgresSQL relies on a lease being committed with the first claim
-	// below it at the latest: no snapshot shows a claim without its owner,
-	// unless that is removed.
-	strayPostgresSQL = `DELETE FROM refract_claims WHERE NOT EXISTS (SELECT FROM refract_owners WHERE id = owner)`
-
 	// beginPostgresSQL: in the levels above a claim would not see what was
 	// committed while it waited. The claims are few rows among many dead
 	// ones, of which the planner knows nothing, so it is kept from reading
@@ -268,167 +257,7 @@ func (s *postgresEngine) commit(ctx context.Context, t *transaction) error {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
 	return s.again(later, func(ctx context.Context) error {
 		return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginPostgresSQL}, func(tx pgx.Tx) error {
-			return s.carryOut(ctx, tx, t)
+			return t.carryOut(ctx, postgresSession{tx}, &postgresDialect)
 		})
 	})
-}
-
-func (s *postgresEngine) carryOut(ctx context.Context, tx pgx.Tx, t *transaction) error {
-	clear(t.first)
-	clear(t.granted)
-	if t.lease > 0 {
-		if _, err := tx.Exec(ctx, leasePostgresSQL, t.owner, t.process, t.lease.Seconds()); err != nil {
-			return err
-		}
-	}
-	if t.sweep {
-		if err := s.sweep(ctx, tx, t); err != nil {
-			return err
-		}
-	}
-	if err := putPostgres(ctx, tx, t); err != nil {
-		return err
-	}
-	for _, st := range []struct {
-		sql  string
-		keys []Key
-		args []any
-	}{
-		{unclaimPostgresSQL, t.release, []any{t.owner}},
-		{`DELETE FROM refract_records WHERE key = ANY ($1)`, t.remove, nil},
-	} {
-		if len(st.keys) == 0 {
-			continue
-		}
-		if _, err := tx.Exec(ctx, st.sql, append([]any{keyBytes(st.keys)}, st.args...)...); err != nil {
-			return err
-		}
-	}
-	if len(t.claim) == 0 {
-		return nil
-	}
-	if err := grantPostgres(ctx, tx, t); err != nil || len(t.granted) == len(t.claim) || time.Since(s.swept) < time.Second {
-		return err
-	}
-	// The holder may be dead, which is seldom and costs more to find out.
-	if err := s.sweep(ctx, tx, t); err != nil {
-		return err
-	}
-	return grantPostgres(ctx, tx, t)
-}
-
-// putPostgres writes rows in the order of their keys, so that no two
-// transactions wait for each other.
-func putPostgres(ctx context.Context, tx pgx.Tx, t *transaction) error {
-	order := make([]int, len(t.put))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return compareKeys(t.put[a].Key, t.put[b].Key) })
-	sorted := make([]Record, len(order))
-	for i, at := range order {
-		sorted[i] = t.put[at]
-	}
-	stored, err := insertPostgres(ctx, tx, putPostgresSQL+`NOTHING RETURNING key`, sorted)
-	if err != nil {
-		return err
-	}
-	for _, at := range order {
-		key := t.put[at].Key
-		t.first[at] = stored[key]
-		delete(stored, key) // the first of equal ones was
-	}
-	_, err = insertPostgres(ctx, tx, putPostgresSQL+replaceSQL+` RETURNING key`, t.replace)
-	return err
-}
-
-func insertPostgres(ctx context.Context, tx pgx.Tx, statement string, records []Record) (stored map[Key]bool, err error) {
-	if len(records) == 0 {
-		return nil, nil
-	}
-	n := len(records)
-	kinds, digests, values, abouts := make([]string, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
-	keys := make([]Key, n)
-	for i := range records {
-		r := &records[i]
-		sum, _ := digest(nil, r.Kind, r.Key, r.Value)
-		keys[i], kinds[i], digests[i], values[i], abouts[i] = r.Key, r.Kind, sum[:], r.Value, r.About
-	}
-	return keysOf(ctx, tx, statement, keyBytes(keys), kinds, digests, values, abouts)
-}
-
-// keysOf runs a statement that returns keys.
-func keysOf(ctx context.Context, tx pgx.Tx, statement string, args ...any) (map[Key]bool, error) {
-	rows, err := tx.Query(ctx, statement, args...)
-	if err != nil {
-		return nil, err
-	}
-	keys := make(map[Key]bool)
-	var b pgtype.DriverBytes
-	_, err = pgx.ForEachRow(rows, []any{&b}, func() error {
-		keys[Key(b)] = true
-		return nil
-	})
-	return keys, err
-}
-
-func grantPostgres(ctx context.Context, tx pgx.Tx, t *transaction) error {
-	asked := keyBytes(t.claim)
-	granted, err := keysOf(ctx, tx, claimPostgresSQL, asked, t.owner)
-	if err != nil || len(granted) == 0 {
-		return err
-	}
-	stored, err := keysOf(ctx, tx, storedPostgresSQL, asked, t.owner)
-	for key := range granted {
-		if !stored[key] {
-			t.granted[key] = true
-		}
-	}
-	return err
-}
-
-// sweep removes the owners whose lease has ended or whose process is gone, and
-// their claims.
-func (s *postgresEngine) sweep(ctx context.Context, tx pgx.Tx, t *transaction) error {
-	s.swept = t.began
-	rows, err := tx.Query(ctx, `SELECT id, process FROM refract_owners WHERE id <> $1`, t.owner)
-	if err != nil {
-		return err
-	}
-	gone := []int64{} // NULL would match nothing, and keep what is expired
-	var id int64
-	var process string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &process}, func() error {
-		if processGone(process) {
-			gone = append(gone, id)
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, sweepPostgresSQL, t.owner, gone); err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, strayPostgresSQL)
-	return err
-}
-
-// forget leaves a lease to end by itself where the database cannot be reached.
-func (s *postgresEngine) forget(owner int64) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	for _, statement := range []string{`DELETE FROM refract_owners WHERE id = $1`, `DELETE FROM refract_claims WHERE owner = $1`} {
-		if _, err := s.pool.Exec(ctx, statement, owner); err != nil {
-			break
-		}
-	}
-	return nil
-}
-
-func keyBytes(keys []Key) [][]byte {
-	b := make([][]byte, len(keys))
-	for i := range keys {
-		b[i] = keys[i][:]
-	}
-	return b
 }

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // sqliteEngine is a file.
@@ -28,7 +29,6 @@ type sqliteEngine struct {
 	abs    string
 	info   fs.FileInfo // of the file that was opened
 	schema int         // its version
-	source string      // what records are read from
 
 	readers *sql.DB
 	reads   [len(readSizes)]*sql.Stmt
@@ -37,10 +37,7 @@ type sqliteEngine struct {
 
 	// What follows is nil if read-only, and only the group's goroutine uses it.
 	writers *sql.DB
-	writer  *sql.Conn
-	swept   time.Time // when dead owners were last looked for
-
-	insert, replace, claim, unclaim, remove *sql.Stmt
+	writer  *sqliteSession
 }
 
 // OpenSQLite opens the cache in a file, which is created if it does not exist
@@ -90,13 +87,12 @@ func (s *sqliteEngine) open(ctx context.Context, o options) error {
 	if s.readers, err = connect(s.abs, mode+"&_pragma=query_only(1)", o.patience, max(4, runtime.GOMAXPROCS(0))); err != nil {
 		return err
 	}
-	if s.schema, err = inspectSQLite(ctx, s.readers, s.file); err != nil {
+	if s.schema, err = inspectSQLite(ctx, s.reader(), s.file); err != nil {
 		return err
 	}
 	if s.schema == 0 {
 		return fmt.Errorf("cache %s: %w: the database is empty", s.file, ErrForeign)
 	}
-	s.source = sqliteSource(s.schema)
 	for i, n := range readSizes {
 		if s.reads[i], err = s.readers.PrepareContext(ctx, s.readSQL(n)); err != nil {
 			return s.schemaError(ctx, err)
@@ -112,10 +108,12 @@ func (s *sqliteEngine) openWriter(ctx context.Context, o options) (err error) {
 	if s.writers, err = connect(s.abs, "rw", o.patience, 1); err != nil {
 		return err
 	}
-	if s.writer, err = s.writers.Conn(ctx); err != nil {
+	conn, err := s.writers.Conn(ctx)
+	if err != nil {
 		return err
 	}
-	if err := s.writer.Raw(s.checkWritable); err != nil {
+	s.writer = &sqliteSession{conn: conn, prepared: map[string]*sql.Stmt{}}
+	if err := conn.Raw(s.checkWritable); err != nil {
 		return err
 	}
 	// The log grows to 32 MB before it is carried over: keys are random, so
@@ -125,18 +123,12 @@ func (s *sqliteEngine) openWriter(ctx context.Context, o options) (err error) {
 		pragmas = append(pragmas, fmt.Sprintf("max_page_count = %d", o.maxPages))
 	}
 	for _, p := range pragmas {
-		if _, err := s.writer.ExecContext(ctx, "PRAGMA "+p); err != nil {
+		if err := run(ctx, s.writer, "PRAGMA "+p); err != nil {
 			return err
 		}
 	}
-	for _, st := range []struct {
-		to  **sql.Stmt
-		sql string
-	}{
-		{&s.insert, insertSQL + "NOTHING"}, {&s.replace, insertSQL + replaceSQL},
-		{&s.claim, claimSQL}, {&s.unclaim, unclaimSQL}, {&s.remove, "DELETE FROM records WHERE key = ?"},
-	} {
-		if *st.to, err = s.writer.PrepareContext(ctx, st.sql); err != nil {
+	for _, statement := range writingSQL {
+		if s.writer.prepared[statement], err = conn.PrepareContext(ctx, sqliteDialect.text(statement)); err != nil {
 			return err
 		}
 	}
@@ -204,7 +196,7 @@ func prepareFile(ctx context.Context, abs, file string, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	version, err := inspectSQLite(ctx, db, file)
+	version, err := inspectSQLite(ctx, &sqliteSession{conn: db}, file)
 	if err != nil || version == sqliteVersion {
 		return err
 	}
@@ -216,7 +208,34 @@ func prepareFile(ctx context.Context, abs, file string, o options) (err error) {
 	if _, err := db.ExecContext(ctx, "PRAGMA synchronous = NORMAL"); err != nil {
 		return err
 	}
-	return migrateSQLite(ctx, db, file)
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // without effect after Commit
+	if err := migrateSQLite(ctx, &sqliteSession{conn: tx}, file); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// setWAL turns the write-ahead log on. SQLite does not wait for a lock here,
+// so this does. Where the file system allows no such log, the rollback journal
+// stays, which is as safe and slower.
+func setWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
+	deadline := time.Now().Add(patience)
+	for {
+		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+		var failure *sqlite.Error
+		if !errors.As(err, &failure) || failure.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // readOnlyMode returns the mode in which to read an existing file.
@@ -266,13 +285,13 @@ func (s *sqliteEngine) close() error {
 	if s.readers != nil {
 		errs = append(errs, s.readers.Close())
 	}
-	for _, st := range []*sql.Stmt{s.insert, s.replace, s.claim, s.unclaim, s.remove} {
-		if st != nil {
-			errs = append(errs, st.Close())
-		}
-	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.Close())
+		for _, st := range s.writer.prepared {
+			if st != nil {
+				errs = append(errs, st.Close())
+			}
+		}
+		errs = append(errs, s.writer.conn.(*sql.Conn).Close())
 	}
 	if s.writers != nil {
 		errs = append(errs, s.writers.Close())
@@ -280,7 +299,9 @@ func (s *sqliteEngine) close() error {
 	return errors.Join(errs...)
 }
 
-func (s *sqliteEngine) version() int { return s.schema }
+func (s *sqliteEngine) version() (int, string) {
+	return s.schema, sqliteDialect.source(s.schema == sqliteVersion)
+}
 
 func (s *sqliteEngine) explain(ctx context.Context, op string, err error) error {
 	return fileError(ctx, s.file, op, err)
@@ -306,8 +327,9 @@ func (s *sqliteEngine) readSQL(n int) string {
 		fmt.Fprintf(&b, "(%d,?)", i)
 	}
 	// CROSS keeps SQLite from reading the table first.
-	fmt.Fprintf(&b, ") SELECT place, kind, digest, value FROM asked CROSS JOIN %s ON records.key = asked.key", s.source)
-	return b.String()
+	_, source := s.version()
+	b.WriteString(") SELECT place, kind, digest, value FROM asked CROSS JOIN " + source + " ON refract_records.key = asked.key")
+	return sqliteDialect.text(b.String())
 }
 
 // read uses all cores for a large number of keys.
@@ -360,20 +382,48 @@ func eachRow(rows *sql.Rows, err error, dest []any, f func() error) error {
 	return rows.Err()
 }
 
-func (s *sqliteEngine) list(ctx context.Context, kind string, f func(*row) error) error {
-	var r row
-	rows, err := s.readers.QueryContext(ctx, "SELECT key, kind, digest, value, about FROM "+s.source+" WHERE ?1 IN ('', kind) ORDER BY key", kind)
-	return eachRow(rows, err, []any{&r.key, &r.kind, &r.digest, &r.value, &r.about}, func() error { return f(&r) })
+// sqliteConn is a *sql.DB, *sql.Conn or *sql.Tx.
+type sqliteConn interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-func (s *sqliteEngine) counts(ctx context.Context) (counts []Count, err error) {
-	var c Count
-	rows, err := s.readers.QueryContext(ctx, "SELECT kind, count(*) FROM "+s.source+" GROUP BY kind ORDER BY kind")
-	err = eachRow(rows, err, []any{&c.Name, &c.Entries}, func() error {
-		counts = append(counts, c)
-		return nil
-	})
-	return counts, err
+// sqliteSession implements session.
+type sqliteSession struct {
+	conn     sqliteConn
+	prepared map[string]*sql.Stmt
+}
+
+func (s *sqliteSession) each(ctx context.Context, statement string, rows ...[]any) ([]int64, error) {
+	changed := make([]int64, len(rows))
+	st := s.prepared[statement]
+	for i, args := range rows {
+		var done sql.Result
+		var err error
+		if st != nil {
+			done, err = st.ExecContext(ctx, args...)
+		} else {
+			done, err = s.conn.ExecContext(ctx, sqliteDialect.text(statement), args...)
+		}
+		if err == nil {
+			changed[i], err = done.RowsAffected()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return changed, nil
+}
+
+func (s *sqliteSession) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
+	rows, err := s.conn.QueryContext(ctx, sqliteDialect.text(statement), args...)
+	return eachRow(rows, err, dest, f)
+}
+
+func (s *sqliteEngine) reader() *sqliteSession { return &sqliteSession{conn: s.readers} }
+
+func (s *sqliteEngine) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
+	return s.reader().query(ctx, statement, args, dest, f)
 }
 
 // bytes is the size of the file and its log.
@@ -393,8 +443,7 @@ func (s *sqliteEngine) bytes(context.Context) (int64, error) {
 
 func (s *sqliteEngine) check(ctx context.Context) (problems []string, err error) {
 	var what string
-	rows, err := s.readers.QueryContext(ctx, "PRAGMA integrity_check")
-	err = eachRow(rows, err, []any{&what}, func() error {
+	err = s.query(ctx, "PRAGMA integrity_check", nil, []any{&what}, func() error {
 		if what != "ok" {
 			problems = append(problems, "SQLite: "+what)
 		}
@@ -414,151 +463,26 @@ func (s *sqliteEngine) compact(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	// The log holds the whole file after VACUUM. Where others read, it is
 	// emptied later.
-	for _, statement := range []string{"PRAGMA synchronous = NORMAL", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
+	return run(ctx, &sqliteSession{conn: db}, "PRAGMA synchronous = NORMAL", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
 }
-
-const (
-	insertSQL = `INSERT INTO records (key, kind, digest, value, about) VALUES (?,?,?,?,?)
-	ON CONFLICT (key) DO `
-	replaceSQL = `UPDATE SET kind = excluded.kind, digest = excluded.digest, value = excluded.value, about = excluded.about`
-	claimSQL   = `INSERT INTO claims (key, owner)
-	SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM records WHERE key = ?1)
-	ON CONFLICT (key) DO UPDATE SET owner = excluded.owner
-	WHERE claims.owner = excluded.owner
-	OR NOT EXISTS (SELECT 1 FROM owners WHERE id = claims.owner AND expires > ?3)`
-	unclaimSQL = `DELETE FROM claims WHERE key = ? AND owner = ?`
-	leaseSQL   = `INSERT INTO owners (id, process, expires) VALUES (?, ?, ?)
-	ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`
-)
 
 func (s *sqliteEngine) commit(ctx context.Context, t *transaction) error {
 	// Only the start of the transaction waits for others, so the rest does
 	// not watch ctx. It may have begun although ctx is done.
-	_, err := s.writer.ExecContext(ctx, "BEGIN IMMEDIATE")
+	err := run(ctx, s.writer, "BEGIN IMMEDIATE")
+	all := context.WithoutCancel(ctx)
 	if err == nil {
-		err = s.carryOut(t)
+		err = t.carryOut(all, s.writer, &sqliteDialect)
 	}
 	if err == nil {
-		err = s.exec("COMMIT")
+		err = run(all, s.writer, "COMMIT")
 	}
 	if err == nil {
 		return s.checkFile()
 	}
 	// SQLite may have ended the transaction itself.
-	if rollback := s.exec("ROLLBACK"); rollback != nil && !strings.Contains(rollback.Error(), "no transaction is active") {
+	if rollback := run(all, s.writer, "ROLLBACK"); rollback != nil && !strings.Contains(rollback.Error(), "no transaction is active") {
 		err = errors.Join(err, rollback)
-	}
-	return err
-}
-
-func (s *sqliteEngine) exec(statement string, args ...any) error {
-	_, err := s.writer.ExecContext(context.Background(), statement, args...)
-	return err
-}
-
-func (s *sqliteEngine) carryOut(t *transaction) (err error) {
-	if t.lease > 0 {
-		err = s.exec(leaseSQL, t.owner, t.process, t.began.Add(t.lease).UnixMilli())
-	}
-	if err == nil && t.sweep {
-		err = s.sweep(t)
-	}
-	if err != nil {
-		return err
-	}
-	var scratch []byte
-	store := func(st *sql.Stmt, r *Record) (changed bool, err error) {
-		var sum [32]byte
-		sum, scratch = digest(scratch, r.Kind, r.Key, r.Value)
-		return changes(st, r.Key[:], r.Kind, sum[:], r.Value, r.About)
-	}
-	for i := range t.put {
-		if t.first[i], err = store(s.insert, &t.put[i]); err != nil {
-			return err
-		}
-	}
-	for i := range t.replace {
-		if _, err := store(s.replace, &t.replace[i]); err != nil {
-			return err
-		}
-	}
-	for i := range t.release {
-		if _, err := changes(s.unclaim, t.release[i][:], t.owner); err != nil {
-			return err
-		}
-	}
-	for i := range t.remove {
-		if _, err := changes(s.remove, t.remove[i][:]); err != nil {
-			return err
-		}
-	}
-	all, err := s.grant(t)
-	if err != nil || all || t.began.Sub(s.swept) < time.Second {
-		return err
-	}
-	// The holder may be dead, which is seldom and costs more to find out.
-	if err := s.sweep(t); err != nil {
-		return err
-	}
-	_, err = s.grant(t)
-	return err
-}
-
-func (s *sqliteEngine) grant(t *transaction) (all bool, err error) {
-	all = true
-	for i, key := range t.claim {
-		if t.granted[key], err = changes(s.claim, t.claim[i][:], t.owner, t.began.UnixMilli()); err != nil {
-			return false, err
-		}
-		all = all && t.granted[key]
-	}
-	return all, nil
-}
-
-// sweep removes the owners whose lease has ended or whose process is gone, and
-// their claims.
-func (s *sqliteEngine) sweep(t *transaction) error {
-	s.swept = t.began
-	var id, expires int64
-	var process string
-	var dead []int64
-	rows, err := s.writer.QueryContext(context.Background(), "SELECT id, process, expires FROM owners WHERE id <> ?", t.owner)
-	err = eachRow(rows, err, []any{&id, &process, &expires}, func() error {
-		if expires <= t.began.UnixMilli() || processGone(process) {
-			dead = append(dead, id)
-		}
-		return nil
-	})
-	for _, id := range dead {
-		if err == nil {
-			err = s.exec("DELETE FROM owners WHERE id = ?", id)
-		}
-	}
-	if err == nil {
-		err = s.exec("DELETE FROM claims WHERE owner NOT IN (SELECT id FROM owners)")
-	}
-	return err
-}
-
-// changes runs a statement and reports whether it has changed a row.
-func changes(st *sql.Stmt, args ...any) (bool, error) {
-	done, err := st.Exec(args...)
-	if err != nil {
-		return false, err
-	}
-	n, err := done.RowsAffected()
-	return n > 0, err
-}
-
-func (s *sqliteEngine) forget(owner int64) error {
-	err := errors.Join(s.exec("DELETE FROM claims WHERE owner = ?", owner), s.exec("DELETE FROM owners WHERE id = ?", owner))
-	if err = s.explain(context.Background(), "close", err); errors.Is(err, ErrLocked) || errors.Is(err, ErrFull) {
-		return nil // the lease ends by itself
 	}
 	return err
 }

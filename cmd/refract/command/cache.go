@@ -1,11 +1,9 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -34,13 +32,15 @@ machine may see.`,
 	return cmd
 }
 
-// withCache opens a cache for reading, if not asked otherwise.
-func withCache(ctx context.Context, where string, do func(*cache.Database) error, opts ...cache.Option) error {
-	c, err := cache.Open(ctx, where, opts...)
-	if err != nil {
-		return err
+// onCache runs a command on the cache that its first argument names.
+func onCache(do func(ctx context.Context, c *cache.Database, args []string) error, opts ...cache.Option) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := cache.Open(cmd.Context(), args[0], opts...)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(cmd.Context(), c, args), c.Close())
 	}
-	return errors.Join(do(c), c.Close())
 }
 
 func (e *env) cacheStatsCommand() *cobra.Command {
@@ -50,16 +50,13 @@ func (e *env) cacheStatsCommand() *cobra.Command {
 		Short:   "Count what a cache holds",
 		Example: `  refract cache stats refract-cache.sqlite -f json`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			return withCache(ctx, args[0], func(c *cache.Database) error {
-				st, err := c.Stats(ctx)
-				if err != nil {
-					return err
-				}
-				return out.show(e, statsTable(st))
-			}, cache.ReadOnly())
-		},
+		RunE: onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
+			st, err := c.Stats(ctx)
+			if err != nil {
+				return err
+			}
+			return out.show(e, statsTable(st))
+		}, cache.ReadOnly()),
 	}
 	out.register(cmd)
 	return cmd
@@ -104,27 +101,24 @@ and the checksum of its answer. Nothing is repaired. The exit code is 1 if there
 is a problem; each is a row of the output.`,
 		Example: `  refract cache verify refract-cache.sqlite`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			return withCache(ctx, args[0], func(c *cache.Database) error {
-				r, err := c.Verify(ctx)
-				if err != nil {
-					return err
-				}
-				if len(r.Problems) == 0 {
-					e.note("%s: %d entries, no problem", r.File, r.Entries)
-				}
-				t := &report.NamedTable{Columns: []report.Column{{Name: "key"}, {Name: "problem"}}}
-				for _, p := range r.Problems {
-					t.Add(report.StringOrNull(p.Key), p.What)
-				}
-				err = out.show(e, t)
-				if err == nil && len(r.Problems) > 0 {
-					err = fmt.Errorf("problems found in %s: %d, among entries: %d; 'refract cache export' saves what is sound", r.File, len(r.Problems), r.Entries)
-				}
+		RunE: onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
+			r, err := c.Verify(ctx)
+			if err != nil {
 				return err
-			}, cache.ReadOnly())
-		},
+			}
+			if len(r.Problems) == 0 {
+				e.note("%s: %d entries, no problem", r.File, r.Entries)
+			}
+			t := &report.NamedTable{Columns: []report.Column{{Name: "key"}, {Name: "problem"}}}
+			for _, p := range r.Problems {
+				t.Add(report.StringOrNull(p.Key), p.What)
+			}
+			err = out.show(e, t)
+			if err == nil && len(r.Problems) > 0 {
+				err = fmt.Errorf("problems found in %s: %d, among entries: %d; 'refract cache export' saves what is sound", r.File, len(r.Problems), r.Entries)
+			}
+			return err
+		}, cache.ReadOnly()),
 	}
 	out.register(cmd)
 	return cmd
@@ -137,21 +131,18 @@ func (e *env) cacheExportCommand() *cobra.Command {
 		Short:   "Write all entries of a cache as JSON Lines",
 		Example: `  refract cache export refract-cache.sqlite -o answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			return withCache(ctx, args[0], func(c *cache.Database) error {
-				s, err := e.create(out.path)
-				if err != nil {
-					return err
-				}
-				n, err := cache.Export(ctx, s, c)
-				if err != nil {
-					return err
-				}
-				e.note("%d entries", n)
-				return e.commit()
-			}, cache.ReadOnly())
-		},
+		RunE: onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
+			s, err := e.create(out.path)
+			if err != nil {
+				return err
+			}
+			n, err := cache.Export(ctx, s, c)
+			if err != nil {
+				return err
+			}
+			e.note("%d entries", n)
+			return nil
+		}, cache.ReadOnly()),
 	}
 	out.registerPath(cmd)
 	return cmd
@@ -166,26 +157,19 @@ is created if it does not exist. An entry that is there already stays as it is.`
 		Example: `  refract cache import refract-cache.sqlite answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			var in io.Reader
-			if args[1] == "-" {
-				in = interruptible(ctx, e.stdin)
-			} else {
-				f, err := os.Open(args[1])
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				in = f
+			name, in, err := e.openAnswers(cmd.Context(), args[1])
+			if err != nil {
+				return err
 			}
-			return withCache(ctx, args[0], func(c *cache.Database) error {
-				n, err := cache.Import(ctx, bufio.NewReader(in), c)
+			defer in.Close()
+			return onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
+				n, err := cache.Import(ctx, in, c)
 				if err != nil {
-					return fmt.Errorf("%s: %w", args[1], err)
+					return fmt.Errorf("%s: %w", name, err)
 				}
 				e.note("%d entries read: %d added, %d there before, %d there with another answer, which stays", n.Entries, n.Added, n.Present, n.Different)
 				return nil
-			})
+			})(cmd, args)
 		},
 	}
 }
@@ -193,7 +177,6 @@ is created if it does not exist. An entry that is there already stays as it is.`
 func (e *env) cachePruneCommand() *cobra.Command {
 	var out output
 	var rule cache.Prune
-	var age time.Duration
 	cmd := &cobra.Command{
 		Use:   "prune CACHE",
 		Short: "Delete entries of a cache",
@@ -209,10 +192,6 @@ while. A database uses the space for new entries.`,
   refract cache prune refract-cache.sqlite --older-than 90d --model llama-3`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			if age > 0 {
-				rule.Before = time.Now().Add(-age)
-			}
 			if rule.Before.IsZero() && rule.Model == "" && !rule.Missing && rule.Kind == "" {
 				return usagef("say which entries: --older-than, --model, --kind or --missing")
 			}
@@ -222,7 +201,7 @@ while. A database uses the space for new entries.`,
 			} else if _, err := os.Stat(args[0]); err != nil && !cache.IsPostgres(args[0]) {
 				return err // and no empty cache is made
 			}
-			return withCache(ctx, args[0], func(c *cache.Database) error {
+			return onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
 				done, err := c.Prune(ctx, rule)
 				if err != nil {
 					return err
@@ -231,12 +210,16 @@ while. A database uses the space for new entries.`,
 					e.note("nothing is deleted (--dry-run)")
 				}
 				return out.show(e, prunedTable(done, rule.DryRun))
-			}, opts...)
+			}, opts...)(cmd, args)
 		},
 	}
 	out.register(cmd)
 	f := cmd.Flags()
-	parsedFlag(cmd, &age, "older-than", "", cache.ParseAge, "entries that arrived before this long ago, such as 90d, 12h or 2w")
+	before := func(age string) (time.Time, error) {
+		d, err := cache.ParseAge(age)
+		return time.Now().Add(-d), err
+	}
+	parsedFlag(cmd, &rule.Before, "older-than", "", before, "entries that arrived before this long ago, such as 90d, 12h or 2w")
 	f.StringVar(&rule.Model, "model", "", "entries that this model was asked for")
 	f.StringVar(&rule.Kind, "kind", "", "entries of this endpoint, as 'refract cache stats' names it; score: all stored scores instead")
 	f.BoolVar(&rule.Missing, "missing", false, "entries without an answer, or whose answer was cut at the greatest length")
@@ -255,16 +238,4 @@ func prunedTable(p cache.Pruned, dry bool) *report.NamedTable {
 		t.Add("bytes", fmt.Sprint(p.BytesBefore), fmt.Sprint(p.BytesAfter), fmt.Sprint(p.BytesBefore-p.BytesAfter))
 	}
 	return t
-}
-
-// interruptible is a reader of standard input that ends with the context,
-// though a read may block forever.
-func interruptible(ctx context.Context, r io.Reader) io.Reader {
-	out, in := io.Pipe()
-	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
-	go func() {
-		_, err := io.Copy(in, r)
-		in.CloseWithError(err)
-	}()
-	return out
 }

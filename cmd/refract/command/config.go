@@ -1,10 +1,8 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,33 +50,25 @@ func (e *env) configure(cmd *cobra.Command) error {
 		if f.Changed {
 			continue
 		}
+		values, stated := file.Values[f.Name]
+		at := func(err error) error { return file.At(yamlfile.Wrong(f.Name, "%w", err)) }
 		name := environmentName(f.Name)
-		values, fromFile := file.Values[f.Name]
 		switch v := e.getenv(name); {
-		case v != "" && f.Value.Type() == "stringArray":
-			for _, one := range strings.Fields(strings.ReplaceAll(v, ",", " ")) {
-				err = errors.Join(err, f.Value.Set(one))
-			}
 		case v != "":
-			err = f.Value.Set(v)
-		case fromFile && f.Name == "base-url" && e.getenv("OPENAI_BASE_URL") != "":
+			at = func(err error) error { return fmt.Errorf("%s: %w", name, err) }
+			if values = []string{v}; f.Value.Type() == "stringArray" {
+				values = strings.Fields(strings.ReplaceAll(v, ",", " "))
+			}
+		case stated && f.Name == "base-url" && e.getenv("OPENAI_BASE_URL") != "":
 			e.note("%s: base-url is not used, as OPENAI_BASE_URL is set", file.Path)
 			continue
-		case fromFile:
-			name = ""
-			for _, one := range values {
-				err = errors.Join(err, f.Value.Set(one))
-			}
+		case stated:
 			used = append(used, f.Name)
 		}
-		if number := (*strconv.NumError)(nil); errors.As(err, &number) {
-			err = fmt.Errorf("%q is no number that fits", number.Num)
-		}
-		switch {
-		case err != nil && name == "":
-			return usagef("%w", file.At(yamlfile.Wrong(f.Name, "%w", err)))
-		case err != nil:
-			return usagef("%s: %w", name, err)
+		for _, one := range values {
+			if err := f.Value.Set(one); err != nil {
+				return usagef("%w", at(unfit(err)))
+			}
 		}
 	}
 	if len(used) > 0 {

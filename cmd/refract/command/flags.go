@@ -156,7 +156,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		return unknownCommand(cmd, words[0])
 	}
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
-		return invalidFlag("--"+invalid.GetFlag().Name, invalid.GetValue(), errors.Unwrap(invalid))
+		name, cause := "--"+invalid.GetFlag().Name, unfit(errors.Unwrap(invalid))
+		if unwanted := (*unwantedError)(nil); errors.As(cause, &unwanted) {
+			return usagef("%s %w", name, cause)
+		}
+		return usagef("%s: %w", name, cause)
 	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
@@ -170,15 +174,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usagef("%w", err)
 }
 
-// invalidFlag says what is wrong with a flag's value. name says where it was set.
-func invalidFlag(name, value string, err error) error {
-	var unwanted *unwantedError
-	var number *strconv.NumError
-	switch {
-	case errors.As(err, &unwanted):
-		return usagef("%s %w", name, err)
-	case errors.As(err, &number):
-		return usagef("%s %q: want a number that fits", name, value)
+// unfit words what is wrong with a number.
+func unfit(err error) error {
+	if number := (*strconv.NumError)(nil); errors.As(err, &number) {
+		return fmt.Errorf("%q is no number that fits", number.Num)
 	}
-	return usagef("%s: %w", name, err)
+	return err
 }

@@ -68,11 +68,9 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	if err != nil {
 		return usagef("%s: %w", metric, err)
 	}
-	name, in := "<stdin>", io.NopCloser(e.stdin)
-	if file != "-" {
-		if name, in, err = openAnswers(file); err != nil {
-			return err
-		}
+	name, in, err := e.openAnswers(ctx, file)
+	if err != nil {
+		return err
 	}
 	defer in.Close()
 	out, err := e.create(p.path)
@@ -89,11 +87,16 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	return p.summarize(e, reading, sum)
 }
 
-func openAnswers(file string) (string, io.ReadCloser, error) {
-	f, err := os.Open(file)
+// openAnswers opens a file of answers, or standard input for "-", and returns
+// what errors call it.
+func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadCloser, error) {
+	if file == "-" {
+		return "<stdin>", interruptible(ctx, e.stdin), nil
+	}
+	in, err := os.Open(file)
 	if err == nil {
 		var st fs.FileInfo
-		if st, err = f.Stat(); err == nil && st.IsDir() {
+		if st, err = in.Stat(); err == nil && st.IsDir() {
 			err = errors.New("it is a folder")
 		}
 	}
@@ -103,7 +106,19 @@ func openAnswers(file string) (string, io.ReadCloser, error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("%s cannot be read: %w", file, err)
 	}
-	return file, f, nil
+	return file, in, nil
+}
+
+// interruptible is a reader of standard input that ends with the context,
+// though a read may block forever.
+func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	return out
 }
 
 // parseWeights reads "major=5,minor=1".

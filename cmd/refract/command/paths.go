@@ -3,6 +3,7 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,28 +19,20 @@ var (
 // distinctFiles refuses one file for two purposes of a run where one of them
 // writes it: what stands in it would be lost.
 func distinctFiles(cmd *cobra.Command, args []string) error {
-	type use struct {
-		name, path string
-		written    bool
-	}
-	var uses []use
-	add := func(name, path string, written bool) error {
-		if path == "" || path == "-" || path == os.DevNull || strings.Contains(path, "://") {
-			return nil
+	var names, paths []string
+	add := func(name, path string) {
+		if path != "" && path != "-" && path != os.DevNull && !strings.Contains(path, "://") {
+			names, paths = append(names, name), append(paths, path)
 		}
-		for _, u := range uses {
-			if (written || u.written) && sameFile(u.path, path) {
-				return usagef("%s and %s name the same file, %s: give each its own", u.name, name, filepath.Clean(path))
-			}
-		}
-		uses = append(uses, use{name, path, written})
-		return nil
 	}
-	var err error
-	flag := func(name string, written bool) {
+	written := 0 // the first so many are
+	for i, name := range slices.Concat(writtenFlags, readFlags) {
+		if i == len(writtenFlags) {
+			written = len(names)
+		}
 		f := cmd.Flags().Lookup(name)
-		if err != nil || f == nil || name == "cache" && f.Value.String() == f.DefValue && !f.Changed {
-			return
+		if f == nil || !f.Changed && f.Value.String() == f.DefValue {
+			continue
 		}
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -51,32 +44,27 @@ func distinctFiles(cmd *cobra.Command, args []string) error {
 				_, v, _ = strings.Cut(v, "=")
 			case "references":
 				_, v, _ = strings.Cut(v, ":")
-			case "prices":
-				if strings.HasPrefix(v, "{") {
-					continue
-				}
 			}
-			if err == nil {
-				err = add("--"+name, v, written)
+			if name != "prices" || !strings.HasPrefix(v, "{") {
+				add("--"+name, v)
 			}
 		}
-	}
-	for _, name := range writtenFlags {
-		flag(name, true)
-	}
-	for _, name := range readFlags {
-		flag(name, false)
 	}
 	for _, arg := range args {
 		path := arg
 		if format, rest, ok := strings.Cut(arg, ":"); ok && !strings.ContainsAny(format, `/\.`) {
 			path, _, _ = strings.Cut(rest, ",")
 		}
-		if err == nil {
-			err = add(arg, path, false)
+		add(arg, path)
+	}
+	for i := range names {
+		for k := range min(i, written) {
+			if sameFile(paths[k], paths[i]) {
+				return usagef("%s and %s name the same file, %s: give each its own", names[k], names[i], filepath.Clean(paths[i]))
+			}
 		}
 	}
-	return err
+	return nil
 }
 
 // sameFile reports whether two paths are one file, by whatever names and links.

@@ -113,3 +113,25 @@ func knownNames(language string) []string {
 	}
 	return append(out, nameIn(plainName, language))
 }
+
+// PromptWords are the words of ParsePrompts: the sets, the prompts in English,
+// and what begins the name of a file.
+func PromptWords() []string {
+	var out []string
+	for _, language := range Languages() {
+		out = append(out, nameIn(tenName, language), nameIn(plainName, language))
+	}
+	return append(append(out, tenNames[:]...), filePrefix)
+}
+
+// SetOf returns the word of ParsePrompts that stands for a built-in prompt and
+// its like, such as "ten@de" for "order@de", and "file" for another prompt.
+func SetOf(p Prompt) string {
+	if !slices.ContainsFunc(Prompts(), func(q Prompt) bool { return q.Name == p.Name }) {
+		return "file"
+	}
+	if base, _, _ := strings.Cut(p.Name, "@"); base == plainName {
+		return p.Name
+	}
+	return nameIn(tenName, p.Language)
+}

@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/report"
 )
 
 // Options say how a set is published.
@@ -29,6 +31,21 @@ type Options struct {
 type Result struct {
 	Manifest dataset.Manifest
 	Stats    *Stats
+}
+
+// Table shows in a row what the folder dir has.
+func (r *Result) Table(dir string) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{{Name: "folder"}, {Name: "format"}}}
+	for _, name := range []string{"segments", "references", "variants", "rejected", "missing", "empty", "repeated", "files", "bytes"} {
+		t.Columns = append(t.Columns, report.Column{Name: name, Kind: report.KindInt})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "set"})
+	bytes, m, s := 0, &r.Manifest, r.Stats
+	for _, f := range m.Files {
+		bytes += int(f.Bytes)
+	}
+	t.Add(dir, m.Format, m.Segments, m.References, m.Variants, m.Rejected, s.Missing, s.Empty, s.Repeated, len(m.Files), bytes, m.Set)
+	return t
 }
 
 // exporter writes the files of one format.
@@ -66,12 +83,8 @@ func (e *OptionError) Error() string { return e.message }
 
 // Check finds faults of the options before any work.
 func (o *Options) Check() error {
-	known := false
-	for _, f := range dataset.Formats() {
-		known = known || f == o.Format
-	}
 	switch {
-	case !known:
+	case !slices.Contains(dataset.Formats(), o.Format):
 		return &OptionError{fmt.Sprintf("unknown format %q", o.Format)}
 	case o.Format == dataset.FormatMTME && o.LanguagePair == "":
 		return &OptionError{"the format mtme needs the name of the language pair, such as en-de"}

@@ -173,18 +173,18 @@ func Count(ctx context.Context, ds refract.Dataset) (*Stats, error) {
 
 // Verify reads a published folder to its end, and compares it with its
 // manifest. An error says what differs.
-func Verify(ctx context.Context, dir string, warn func(dataset.Warning)) (*dataset.Manifest, *Stats, error) {
+func Verify(ctx context.Context, dir string, warn func(dataset.Warning)) (*Result, error) {
 	m, err := dataset.ReadManifest(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ds, err := dataset.Open("published:"+dir, dataset.Options{Warn: warn})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s, err := Count(ctx, ds)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, n := range []struct {
 		what      string
@@ -195,8 +195,8 @@ func Verify(ctx context.Context, dir string, warn func(dataset.Warning)) (*datas
 		{"rejected answers", s.Rejected, m.Rejected},
 	} {
 		if n.got != n.want {
-			return nil, s, fmt.Errorf("%s: %d %s, where %s says %d", dir, n.got, n.what, dataset.ManifestName, n.want)
+			return nil, fmt.Errorf("%s: %d %s, where %s says %d", dir, n.got, n.what, dataset.ManifestName, n.want)
 		}
 	}
-	return m, s, nil
+	return &Result{*m, s}, nil
 }

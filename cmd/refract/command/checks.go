@@ -1,6 +1,8 @@
 package command
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,7 +23,7 @@ type checkFlags struct {
 	maxRatio       float64
 	slack          int
 	exact          bool
-	cleanGiven     func() bool
+	given          func(flag string) bool
 }
 
 const (
@@ -31,8 +33,10 @@ const (
 
 func (f *checkFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.checks, "checks", []string{listAll}, "checks to make: all, names separated by commas, or none, which cleans nothing either")
-	fl.StringSliceVar(&f.clean, "clean", []string{listAll}, "cleaning steps: all, names separated by commas, or none")
+	parsedFlag(cmd, &f.checks, "checks", listAll, among(check.Checks()), "checks to make: all, names separated by commas, or none, which cleans nothing either",
+		append([]string{listAll, listNone}, check.Checks()...)...)
+	parsedFlag(cmd, &f.clean, "clean", listAll, among(check.Steps()), "cleaning steps: all, names separated by commas, or none",
+		append([]string{listAll, listNone}, check.Steps()...)...)
 	fl.StringVar(&f.language, "language", "", "language of the references, such as de; none for no such check (default that of an mtme: dataset)")
 	fl.StringVar(&f.sourceLanguage, "source-language", "", "language of the sources, such as zh (default that of an mtme: dataset)")
 	fl.Float64Var(&f.minRatio, "min-ratio", check.DefaultMinRatio, "shortest answer, as a share of its reference")
@@ -43,11 +47,9 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 	atLeast(cmd, 1, "max-ratio")
 	atLeast(cmd, 0, "slack")
 	grouped(cmd, taskFlags, "checks", "language")
-	complete(cmd, "checks", append([]string{listAll, listNone}, check.Checks()...)...)
-	complete(cmd, "clean", append([]string{listAll, listNone}, check.Steps()...)...)
 	complete(cmd, "language", append([]string{listNone}, language.Codes()...)...)
 	complete(cmd, "source-language", language.Codes()...)
-	f.cleanGiven = func() bool { return cmd.Flags().Changed("clean") }
+	f.given = cmd.Flags().Changed
 }
 
 // checker makes the Checker that the flags ask for; args name the dataset. It
@@ -58,18 +60,10 @@ func (f *checkFlags) checker(args []string) (*check.Checker, error) {
 
 // checkerFor is checker for answers to other prompts than the built-in ones.
 func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*check.Checker, error) {
-	checks, err := pick("checks", f.checks, check.Checks())
-	if err != nil {
-		return nil, err
-	}
-	steps, err := pick("clean", f.clean, check.Steps())
-	if err != nil {
-		return nil, err
-	}
-	if len(checks) == 0 && (len(steps) == 0 || !f.cleanGiven()) {
+	if len(f.checks) == 0 && (len(f.clean) == 0 || !f.given("clean")) {
 		return nil, nil
 	}
-	cfg := check.Config{Checks: checks, Cleaning: steps, Exact: f.exact, MinRatio: f.minRatio, MaxRatio: f.maxRatio, Slack: f.slack}
+	cfg := check.Config{Checks: f.checks, Cleaning: f.clean, Exact: f.exact, MinRatio: f.minRatio, MaxRatio: f.maxRatio, Slack: f.slack}
 	if f.slack == 0 {
 		cfg.Slack = -1 // none, where 0 is the default
 	}
@@ -92,7 +86,6 @@ func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*che
 // detector sets up the language check, or takes it from the list where no
 // language is known and none was asked for.
 func (f *checkFlags) detector(cfg *check.Config, args []string) error {
-	named := slices.Contains(f.checks, check.ReasonLanguage)
 	source, target := languagePair(args)
 	if f.sourceLanguage != "" {
 		source = f.sourceLanguage
@@ -104,10 +97,10 @@ func (f *checkFlags) detector(cfg *check.Config, args []string) error {
 		return nil
 	}
 	if target == "" || target == listNone {
-		if named {
+		if len(f.checks) < len(check.Checks()) { // it was named
 			return usagef("the language check needs --language, such as --language de")
 		}
-		cfg.Checks = slices.DeleteFunc(cfg.Checks, func(s string) bool { return s == check.ReasonLanguage })
+		cfg.Checks = slices.DeleteFunc(slices.Clone(cfg.Checks), func(s string) bool { return s == check.ReasonLanguage })
 		return nil
 	}
 	among := []string{target, "en"}
@@ -142,24 +135,21 @@ func languagePair(args []string) (source, target string) {
 	return source, target
 }
 
-// pick reads a list of names, of which "all" and "none" stand alone. Unknown
+// among reads a list of names, of which "all" and "none" stand alone. Unknown
 // names are left to the caller's constructor.
-func pick(flag string, given, all []string) ([]string, error) {
-	var names []string
-	for _, name := range given {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
+func among(all []string) func(string) ([]string, error) {
+	return func(s string) ([]string, error) {
+		names := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+		switch {
+		case len(names) == 0:
+			return nil, errors.New("the list is empty; for no name at all write none")
+		case len(names) > 1 && (slices.Contains(names, listAll) || slices.Contains(names, listNone)):
+			return nil, fmt.Errorf("%s and %s stand alone", listAll, listNone)
+		case names[0] == listAll:
+			return all, nil
+		case names[0] == listNone:
+			return []string{}, nil
 		}
+		return names, nil
 	}
-	switch {
-	case len(names) == 1 && names[0] == listAll:
-		return slices.Clone(all), nil
-	case len(names) == 1 && names[0] == listNone:
-		return []string{}, nil
-	case len(names) == 0:
-		return nil, usagef("--%s is empty; for no name at all write none", flag)
-	case slices.Contains(names, listAll) || slices.Contains(names, listNone):
-		return nil, usagef("--%s %s: %s and %s stand alone", flag, strings.Join(given, ","), listAll, listNone)
-	}
-	return names, nil
 }

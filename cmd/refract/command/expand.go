@@ -66,7 +66,7 @@ references under "variants", the rest with its verdict under "rejected".`,
 	oneOf(cmd, "endpoint", string(llm.Chat), string(llm.Completions))
 	grouped(cmd, modelFlags, "model")
 	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain*10, ten@de, file:FILE, … ('refract prompts' lists them)")
-	complete(cmd, "prompts", promptWords()...)
+	complete(cmd, "prompts", diversify.PromptWords()...)
 	f.IntVar(&x.Samples, "samples", diversify.DefaultSamples, "variants per prompt")
 	f.Float64Var(&x.Temperature, "temperature", diversify.PaperTemperature, "sampling temperature")
 	f.Float64Var(&x.TopP, "top-p", diversify.PaperTopP, "nucleus sampling")

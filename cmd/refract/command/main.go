@@ -35,11 +35,6 @@ type env struct {
 // Main runs the program with the arguments of the process, and returns its exit
 // code. It offers the given metrics beside its own.
 func Main(extra ...metrics.Factory) int {
-	// What is alive at a time is a few megabytes, so that collecting at each
-	// doubling would be frequent for nothing. GOGC still decides if it is set.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
 	// net/http logs what servers send out of turn, and that may echo a key.
 	log.SetOutput(io.Discard)
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -58,6 +53,9 @@ func Main(extra ...metrics.Factory) int {
 		stdoutTerminal: isTerminal(os.Stdout),
 		extra:          extra,
 	}
+	// What is alive at a time is a few megabytes, so that collecting at each
+	// doubling would be frequent for nothing.
+	e.collectAt(400)
 	return e.run(ctx, os.Args[1:])
 }
 
@@ -76,4 +74,13 @@ func (e *env) run(ctx context.Context, args []string) int {
 	}
 	e.tellServers()
 	return e.exit(ctx, cmd.CommandPath(), err)
+}
+
+// collectAt sets the garbage collector's target, if GOGC does not. Commands that
+// have tens of megabytes alive take back what Main sets: the ids of a million
+// segments, a row group of Parquet.
+func (e *env) collectAt(percent int) {
+	if e.getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
 }

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/diversify"
@@ -39,54 +37,20 @@ texts of the segment.`,
 	}
 	out.register(cmd)
 	cmd.Flags().StringVar(&spec, "prompts", "", "prompts to list, as 'refract expand' takes them; without it, all that are built in")
-	complete(cmd, "prompts", promptWords()...)
+	complete(cmd, "prompts", diversify.PromptWords()...)
 	return cmd
-}
-
-// promptWords are what a shell offers for --prompts.
-func promptWords() []string {
-	var out []string
-	for _, p := range diversify.Prompts() {
-		if set := promptSet(p.Name); len(out) == 0 || out[len(out)-1] != set {
-			out = append(out, set)
-		}
-	}
-	for _, p := range diversify.Ten() {
-		out = append(out, p.Name)
-	}
-	return append(out, "file:")
-}
-
-// promptSet is the word that brings a prompt and its like: "ten@de" for
-// "order@de".
-func promptSet(name string) string {
-	base, language, suffixed := strings.Cut(name, "@")
-	if base != "plain" {
-		base = "ten"
-	}
-	if suffixed {
-		base += "@" + language
-	}
-	return base
 }
 
 func promptTable(prompts []diversify.Prompt) *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "set"}, {Name: "name"}, {Name: "language"}, {Name: "samples", Kind: report.KindInt}, {Name: "prompt"},
 	}}
-	known := map[string]bool{}
-	for _, p := range diversify.Prompts() {
-		known[p.Name] = true
-	}
 	for _, p := range prompts {
-		set, samples := "file", report.Null()
-		if known[p.Name] {
-			set = promptSet(p.Name)
-		}
+		samples := report.Null()
 		if p.Samples > 0 {
 			samples = report.Int(p.Samples)
 		}
-		t.Add(set, p.Name, report.StringOrNull(p.Language), samples, p.Text)
+		t.Add(diversify.SetOf(p), p.Name, report.StringOrNull(p.Language), samples, p.Text)
 	}
 	return t
 }

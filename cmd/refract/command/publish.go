@@ -3,7 +3,7 @@ package command
 import (
 	"context"
 	"path/filepath"
-	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +11,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/publish"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/report"
 )
 
 // publisher is one run of refract publish.
@@ -54,7 +53,7 @@ folder back.`,
 	p.input.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&p.Format, "to", "", strings.Join(dataset.Formats(), ", ")+" (required)")
-	complete(cmd, "to", dataset.Formats()...)
+	oneOf(cmd, "to", dataset.Formats()...)
 	f.StringVarP(&p.dir, "output", "o", "", "folder to write, which must be new or empty (required)")
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
 	f.StringVar(&p.LanguagePair, "lp", "", "language pair of --to mtme, such as en-de")
@@ -65,7 +64,7 @@ folder back.`,
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
 	f.StringVar(&p.diversity, "diversity", "", "file of 'refract diversity -f json' or -f jsonl, for the card")
 	f.StringVar(&p.verify, "verify", "", "check a published folder, and write nothing")
-	complete(cmd, "prompts", promptWords()...)
+	complete(cmd, "prompts", diversify.PromptWords()...)
 	return cmd
 }
 
@@ -95,16 +94,7 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	p.tell(e, res)
-	s := res.Stats
-	return p.show(e, p.dir, &res.Manifest, s)
-}
-
-// collectAt takes back what main sets, for commands that have tens of megabytes
-// alive: the ids of a million segments, a row group of Parquet.
-func (e *env) collectAt(percent int) {
-	if e.getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
+	return p.output.show(e, res.Table(p.dir))
 }
 
 // card completes what the card says.
@@ -117,10 +107,8 @@ func (p *publisher) card() error {
 		}
 		prompts = append(more, prompts...)
 	}
-	seen := map[string]bool{}
 	for _, prompt := range prompts {
-		if !seen[prompt.Name] {
-			seen[prompt.Name] = true
+		if !slices.ContainsFunc(p.Card.Prompts, func(q publish.Prompt) bool { return q.Name == prompt.Name }) {
 			p.Card.Prompts = append(p.Card.Prompts, publish.Prompt{Name: prompt.Name, Text: prompt.Text})
 		}
 	}
@@ -160,33 +148,9 @@ func (p *publisher) check(ctx context.Context, e *env, args []string) error {
 		return usagef("--verify takes a folder and nothing else")
 	}
 	e.collectAt(100)
-	m, stats, err := publish.Verify(ctx, p.verify, func(w dataset.Warning) { e.warn("%s", w) })
+	res, err := publish.Verify(ctx, p.verify, func(w dataset.Warning) { e.warn("%s", w) })
 	if err != nil {
 		return err
 	}
-	return p.show(e, p.verify, m, stats)
-}
-
-// show prints what a folder has.
-func (p *publisher) show(e *env, dir string, m *dataset.Manifest, s *publish.Stats) error {
-	t := &report.NamedTable{Columns: []report.Column{
-		{Name: "folder"},
-		{Name: "format"},
-		{Name: "segments", Kind: report.KindInt},
-		{Name: "references", Kind: report.KindInt},
-		{Name: "variants", Kind: report.KindInt},
-		{Name: "rejected", Kind: report.KindInt},
-		{Name: "missing", Kind: report.KindInt},
-		{Name: "empty", Kind: report.KindInt},
-		{Name: "repeated", Kind: report.KindInt},
-		{Name: "files", Kind: report.KindInt},
-		{Name: "bytes", Kind: report.KindInt},
-		{Name: "set"},
-	}}
-	bytes := 0
-	for _, f := range m.Files {
-		bytes += int(f.Bytes)
-	}
-	t.Add(dir, m.Format, m.Segments, m.References, m.Variants, m.Rejected, s.Missing, s.Empty, s.Repeated, len(m.Files), bytes, m.Set)
-	return p.output.show(e, t)
+	return p.output.show(e, res.Table(p.verify))
 }

@@ -2,14 +2,12 @@ package command
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // comparer is one run of refract compare.
@@ -17,7 +15,9 @@ type comparer struct {
 	comparisonFlags
 	output
 	significanceFlags
-	statistics []string
+	block int
+	alpha float64
+	what  string
 }
 
 func (e *env) compareCommand() *cobra.Command {
@@ -43,17 +43,28 @@ stored:COMET-22-refA. --scores reads those of a metric of one's own. With
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
 	}
-	c.output.register(cmd)
-	f := cmd.Flags()
-	f.StringSliceVar(&c.statistics, "statistic", []string{"kendall", "accuracy"}, statisticList+" (repeatable or comma-separated)")
-	c.comparisonFlags.register(e, cmd, "single,max,mean,native")
-	c.significanceFlags.register(cmd)
-	grouped(cmd, inputFlags, "matrix", "scores")
+	c.register(e, cmd)
 	return cmd
 }
 
+func (c *comparer) register(e *env, cmd *cobra.Command) {
+	c.output.register(cmd)
+	c.registerStatistics(cmd)
+	c.comparisonFlags.register(e, cmd, "single,max,mean,native")
+	c.significanceFlags.register(cmd, "", ": test settings against each other")
+	f := cmd.Flags()
+	f.IntVar(&c.block, "block", 100, "resamples after which a permutation test ends early if p is below 0.02 or above 0.5; 0 for never")
+	f.Float64Var(&c.alpha, "alpha", 0.05, "largest p-value that is significant")
+	f.StringVar(&c.what, "table", settingsTable, "settings, pairs (p-values) or ranks")
+	atLeast(cmd, 0, "block")
+	isShare(cmd, "alpha")
+	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
+	grouped(cmd, statisticFlags, "table")
+	grouped(cmd, inputFlags, "matrix", "scores")
+}
+
 func (c *comparer) run(ctx context.Context, e *env, args []string) error {
-	p, err := c.plan("", args, c.statistics, "single", "max", "mean", "native")
+	p, err := c.plan("", args, "single", "max", "mean", "native")
 	if err != nil {
 		return err
 	}
@@ -75,69 +86,49 @@ const (
 	ranksTable    = "ranks"
 )
 
-// significanceFlags say how settings are tested against each other.
-type significanceFlags struct {
-	method    string
-	resamples int
-	block     int
-	alpha     float64
-	what      string
-}
-
-func (s *significanceFlags) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&s.method, "significance", "", strings.Join(significance.MethodNames(), ", ")+": test settings against each other")
-	f.IntVar(&s.resamples, "resamples", 1000, "resamples of a test")
-	f.IntVar(&s.block, "block", 100, "resamples after which a permutation test ends early if p is below 0.02 or above 0.5; 0 for never")
-	f.Float64Var(&s.alpha, "alpha", 0.05, "largest p-value that is significant")
-	f.StringVar(&s.what, "table", settingsTable, "settings, pairs (p-values) or ranks")
-	grouped(cmd, statisticFlags, "significance", "table")
-	complete(cmd, "significance", significance.MethodNames()...)
-	complete(cmd, "table", settingsTable, pairsTable, ranksTable)
-}
-
 // ask adds the tests to a plan.
-func (s *significanceFlags) ask(p *experiment.Plan) error {
-	tables := []string{settingsTable, pairsTable, ranksTable}
-	if !slices.Contains(tables, s.what) {
-		return usagef("--table: %s", suggest.Unknown("table", s.what, tables))
-	}
-	if s.method == "" {
-		if s.what != settingsTable {
-			return usagef("--table %s needs a test: choose one by --significance, such as perm-both", s.what)
+func (c *comparer) ask(p *experiment.Plan) error {
+	if !c.tested {
+		if c.what != settingsTable {
+			return usagef("--table %s needs a test: choose one by --significance, such as perm-both", c.what)
 		}
 		return nil
 	}
-	if !(s.alpha > 0 && s.alpha < 1) {
-		return usagef("--alpha %v: want a share between 0 and 1", s.alpha)
-	}
-	if s.block < 0 {
-		return usagef("--block %d: want 0 or more", s.block)
-	}
-	if err := s.test(p); err != nil {
-		return err
-	}
 	for _, st := range p.Statistics {
-		if err := p.Test.Method.Takes(st.Measure); err != nil {
+		if err := c.method.Takes(st.Measure); err != nil {
 			return usagef("--significance: %w (--statistic says which are tested)", err)
 		}
 	}
-	p.Pairing, p.Test.Block, p.Test.Alpha = experiment.EveryPair, s.block, s.alpha
+	p.Pairing, p.Test = experiment.EveryPair, c.test(c.seed)
+	p.Test.Block, p.Test.Alpha = c.block, c.alpha
 	return nil
 }
 
-// test gives a plan the test that was asked for.
-func (s *significanceFlags) test(p *experiment.Plan) error {
-	if s.resamples < 1 {
-		return usagef("--resamples %d: want 1 or more", s.resamples)
+// significanceFlags say how settings are tested.
+type significanceFlags struct {
+	method    significance.Method
+	tested    bool
+	resamples int
+}
+
+func (s *significanceFlags) register(cmd *cobra.Command, def, usage string) {
+	names := append(significance.MethodNames(), listNone)
+	parse := func(name string) (m significance.Method, err error) {
+		if s.tested = name != listNone; s.tested {
+			m, err = significance.ParseMethod(name)
+		}
+		return m, err
 	}
-	if s.method == listNone {
-		return nil
+	parsedFlag(cmd, &s.method, "significance", def, parse, strings.Join(significance.MethodNames(), ", ")+usage, names...)
+	cmd.Flags().IntVar(&s.resamples, "resamples", 1000, "resamples of a test")
+	atLeast(cmd, 1, "resamples")
+	grouped(cmd, statisticFlags, "significance")
+}
+
+// test is the one that was asked for, if any.
+func (s *significanceFlags) test(seed uint64) experiment.Test {
+	if !s.tested {
+		return experiment.Test{}
 	}
-	method, err := significance.ParseMethod(s.method)
-	if err != nil {
-		return usagef("--significance: %w", err)
-	}
-	p.Test = experiment.Test{Method: method, Resamples: s.resamples, Seed: p.Bootstrap.Seed}
-	return nil
+	return experiment.Test{Method: s.method, Resamples: s.resamples, Seed: seed}
 }

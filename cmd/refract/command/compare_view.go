@@ -50,8 +50,8 @@ func (c *comparer) view(p *experiment.Plan, res *experiment.Result) *report.Name
 	v := &compared{plan: p, data: &res.Datasets[0], rows: res.Rows, ranks: res.Ranks}
 	t := &report.NamedTable{}
 	c.describe(t, v.data)
-	if c.what == settingsTable && c.bootstrap > 0 {
-		t.Note("ci: %g%% bootstrap over segments, %d resamples, seed %d", 100*c.confidence, c.bootstrap, c.seed)
+	if c.what == settingsTable {
+		c.explain(t, "")
 	}
 	if p.Pairing == experiment.EveryPair {
 		t.Note("%s", ranking(&p.Test))

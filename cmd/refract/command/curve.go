@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
@@ -21,8 +22,9 @@ type curver struct {
 	comparisonFlags
 	output
 	embeddingFlags
-	statistic string
-	by, over  []string
+	statistic correlate.Statistic
+	by        []selection.Method
+	over      []string
 	k         []int
 	seeds     int
 	plot      string
@@ -51,23 +53,25 @@ k; these intervals are of paired differences, bootstrapped over segments.`,
 	}
 	c.output.register(cmd)
 	f := cmd.Flags()
-	f.StringVar(&c.statistic, "statistic", "kendall", statisticList)
+	parsedFlag(cmd, &c.statistic, "statistic", "kendall", correlate.ParseStatistic, statisticList, correlate.StatisticNames()...)
 	c.comparisonFlags.register(e, cmd, "max")
 	c.embeddingFlags.registerModel(cmd)
-	f.StringSliceVar(&c.by, "by", selection.MethodNames(), "ways to choose variants (repeatable or comma-separated)")
-	f.StringSliceVar(&c.over, "over", []string{overNGrams}, "what farthest and facility compare: ngrams, embeddings or both")
+	listFlag(cmd, &c.by, "by", strings.Join(selection.MethodNames(), ","), selection.ParseMethod, selection.Method.String,
+		"ways to choose variants (repeatable or comma-separated)", selection.MethodNames()...)
+	listFlag(cmd, &c.over, "over", overNGrams, wordOf(overNGrams, overEmbeddings), strings.Clone,
+		"what farthest and facility compare: ngrams, embeddings or both", overNGrams, overEmbeddings)
 	f.IntSliceVarP(&c.k, "count", "k", nil, "numbers of variants (default 0, 1, … up to all)")
 	f.IntVar(&c.seeds, "seeds", 20, "random orders")
 	f.StringVar(&c.plot, "plot", "", "file.svg or file.png to draw the curves into")
+	atLeast(cmd, 1, "seeds")
 	grouped(cmd, taskFlags, "by", "count", "plot")
-	complete(cmd, "by", selection.MethodNames()...)
-	complete(cmd, "over", overNGrams, overEmbeddings)
 	return cmd
 }
 
 // ask turns the flags into a plan: nothing but curves.
 func (c *curver) ask(args []string) (*experiment.Plan, error) {
-	p, err := c.plan("", args, []string{c.statistic}, "max")
+	c.statistics = []correlate.Statistic{c.statistic}
+	p, err := c.plan("", args, "max")
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +83,6 @@ func (c *curver) ask(args []string) (*experiment.Plan, error) {
 			return nil, usagef("--aggregate native scores anew for every choice of references, which curve does not do; choose another, such as max")
 		}
 	}
-	if c.seeds < 1 {
-		return nil, usagef("--seeds %d: want 1 or more", c.seeds)
-	}
 	for _, k := range c.k {
 		if k < 0 {
 			return nil, usagef("-k %d: want 0 or more", k)
@@ -90,45 +91,33 @@ func (c *curver) ask(args []string) (*experiment.Plan, error) {
 	if ext := filepath.Ext(c.plot); c.plot != "" && ext != ".svg" && ext != ".png" {
 		return nil, usagef("--plot %s: want a name that ends in .svg or .png", c.plot)
 	}
-	for i, over := range c.over {
-		if err := c.checkOver(over); err != nil {
-			return nil, err
-		}
-		if slices.Contains(c.over[:i], over) {
-			return nil, usagef("--over %s is given twice", over)
-		}
+	if err := c.needs(c.over...); err != nil {
+		return nil, err
 	}
 	p.Sets, p.Repeat = nil, true
 	counts := slices.Compact(slices.Sorted(slices.Values(c.k)))
-	p.Curves, err = curves("by", c.by, c.over, c.seeds, experiment.Curve{Counts: counts, Aggregators: p.Aggregators, Resamples: c.bootstrap})
-	return p, err
+	p.Curves = curves(c.by, c.over, c.seeds, experiment.Curve{Counts: counts, Aggregators: p.Aggregators, Resamples: c.bootstrap})
+	return p, nil
 }
 
 // curves are those by the named methods, one for each of over where a method
 // compares texts, and of so many random orders.
-func curves(flag string, by, over []string, seeds int, c experiment.Curve) ([]experiment.Curve, error) {
+func curves(by []selection.Method, over []string, seeds int, c experiment.Curve) []experiment.Curve {
 	var out []experiment.Curve
-	for i, name := range by {
-		m, err := selection.ParseMethod(strings.TrimSpace(name))
-		if err != nil {
-			return nil, usagef("--%s: %w", flag, err)
-		}
-		if slices.Contains(by[:i], name) {
-			return nil, usagef("--%s %s is given twice", flag, m)
-		}
-		c.Method, c.Seeds = m, 1
-		if m == selection.ByRandom {
+	for _, c.Method = range by {
+		c.Seeds = 1
+		if c.Method == selection.ByRandom {
 			c.Seeds = seeds
 		}
 		overs := []string{""}
-		if m.Compares() {
+		if c.Method.Compares() {
 			overs = over
 		}
 		for _, c.Over = range overs {
 			out = append(out, c)
 		}
 	}
-	return out, nil
+	return out
 }
 
 func (c *curver) run(ctx context.Context, e *env, args []string) error {
@@ -213,8 +202,6 @@ func (c *curver) table(res *experiment.Result) *report.NamedTable {
 		}
 	}
 	t.Note("k: variants beside the originals; to all: difference to all variants; to random: to the mean of random with the same k")
-	if c.bootstrap > 0 {
-		t.Note("ci: %g%% bootstrap over segments, %d resamples, seed %d; differences are paired", 100*c.confidence, c.bootstrap, c.seed)
-	}
+	c.explain(t, "; differences are paired")
 	return t
 }

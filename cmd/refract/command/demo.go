@@ -73,9 +73,9 @@ Go on with your own data:
 // demoComparison shows the systems' scores with one reference and with all, and
 // then what 'refract compare' shows.
 func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
-	c := &comparer{output: output{format: report.Table}, significanceFlags: significanceFlags{what: settingsTable}}
-	c.judgementFlags = defaultJudgement()
-	p, err := c.plan("", nil, []string{"kendall", "accuracy"}, "single", "max", "mean", "native")
+	c := &comparer{}
+	c.register(e, &cobra.Command{})
+	p, err := c.plan("", nil, "single", "max", "mean", "native")
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,9 @@ type diverser struct {
 	input
 	output
 	embeddingFlags
-	measures   []string
-	originals  bool
-	bootstrap  int
-	confidence float64
-	seed       uint64
+	bootstrapFlags
+	measures  []string
+	originals bool
 }
 
 func (e *env) diversityCommand() *cobra.Command {
@@ -53,11 +51,7 @@ Segments with fewer than two texts have no diversity, and are counted.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&d.measures, "measure", nil, "semantic, self-METRIC[:OPTION=VALUE,…] or distinct-N (repeatable; default all that need no server, and semantic with --embeddings)")
 	f.BoolVar(&d.originals, "originals", false, "let the original references enter beside the variants")
-	f.IntVar(&d.bootstrap, "bootstrap", 1000, "resamples of segments for confidence intervals; 0 for none")
-	f.Float64Var(&d.confidence, "confidence", 0.95, "coverage of the intervals")
-	f.Uint64Var(&d.seed, "seed", defaultSeed, "seed of the resampling")
-	atLeast(cmd, 0, "bootstrap")
-	isShare(cmd, "confidence")
+	d.bootstrapFlags.register(cmd, "seed of the resampling")
 	complete(cmd, "measure", "semantic", "self-bleu", "self-chrf", "distinct-1", "distinct-2")
 	return cmd
 }
@@ -201,9 +195,7 @@ func (d *diverser) table(ctx context.Context, sets []namedSet, results []*divers
 	if len(sets) > 1 {
 		t.Note("difference: to the first set, over the segments that both have")
 	}
-	if d.bootstrap > 0 {
-		t.Note("ci: %g%% bootstrap over segments, %d resamples, seed %d", 100*d.confidence, d.bootstrap, d.seed)
-	}
+	d.explain(t, "")
 	differences := make([][]diversity.Difference, len(results))
 	for i, s := range results {
 		var err error

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -95,12 +96,9 @@ const (
 	overEmbeddings = "embeddings"
 )
 
-// checkOver checks what texts are to be compared by.
-func (x *embeddingFlags) checkOver(over string) error {
-	switch {
-	case over != overNGrams && over != overEmbeddings:
-		return usagef("--over %q: want ngrams or embeddings", over)
-	case over == overEmbeddings && x.model == "":
+// needs checks that there is what texts are to be compared by.
+func (x *embeddingFlags) needs(over ...string) error {
+	if slices.Contains(over, overEmbeddings) && x.model == "" {
 		return usagef("--over embeddings needs a model: name it with --embeddings")
 	}
 	return nil

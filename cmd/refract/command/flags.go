@@ -104,13 +104,22 @@ func isPositive(cmd *cobra.Command, flags ...string) {
 // oneOf limits a flag to some words, and offers them to the shell.
 func oneOf(cmd *cobra.Command, flag string, words ...string) {
 	complete(cmd, flag, words...)
-	f, last := cmd.Flags().Lookup(flag), len(words)-1
+	f, parse := cmd.Flags().Lookup(flag), wordOf(words...)
 	f.Value = limited{f.Value, func(s string) error {
-		if !slices.Contains(words, s) {
-			return &unwantedError{strconv.Quote(s), strings.Join(words[:last], ", ") + " or " + words[last]}
-		}
-		return nil
+		_, err := parse(s)
+		return err
 	}}
+}
+
+// wordOf reads one of some words.
+func wordOf(words ...string) func(string) (string, error) {
+	last := len(words) - 1
+	return func(s string) (string, error) {
+		if !slices.Contains(words, s) {
+			return "", &unwantedError{strconv.Quote(s), strings.Join(words[:last], ", ") + " or " + words[last]}
+		}
+		return s, nil
+	}
 }
 
 // parsed is the value of a flag that a function reads.
@@ -147,6 +156,57 @@ func (p *parsed[T]) String() string { return p.text }
 
 // Type implements pflag.Value.
 func (*parsed[T]) Type() string { return "string" }
+
+// listed is the value of a flag with several values, each of them once.
+type listed[T any] struct {
+	to    *[]T
+	names []string
+	set   bool // in place of the default
+	parse func(string) (T, error)
+	name  func(T) string
+	none  bool // the word none stands for no value
+}
+
+// listFlag registers such a flag, which is repeatable or has its values
+// separated by commas. name tells values apart.
+func listFlag[T any](cmd *cobra.Command, to *[]T, flag, def string, parse func(string) (T, error), name func(T) string, usage string, words ...string) {
+	v := &listed[T]{to: to, parse: parse, name: name, none: slices.Contains(words, listNone)}
+	if def != "" {
+		if err := v.Set(def); err != nil {
+			panic(err) // a default that is none: a fault of the program
+		}
+		v.set = false
+	}
+	flag, short, _ := strings.Cut(flag, ",")
+	cmd.Flags().VarP(v, flag, short, usage)
+	complete(cmd, flag, words...)
+}
+
+// Set implements pflag.Value.
+func (l *listed[T]) Set(s string) error {
+	if !l.set {
+		*l.to, l.names, l.set = nil, nil, true
+	}
+	if l.none && s == listNone {
+		return nil
+	}
+	for text := range strings.SplitSeq(s, ",") {
+		v, err := l.parse(strings.TrimSpace(text))
+		if err != nil {
+			return err
+		}
+		if slices.Contains(l.names, l.name(v)) {
+			return fmt.Errorf("%s is given twice", l.name(v))
+		}
+		*l.to, l.names = append(*l.to, v), append(l.names, l.name(v))
+	}
+	return nil
+}
+
+func (l *listed[T]) String() string { return strings.Join(l.names, ",") }
+
+// Type implements pflag.Value.
+func (*listed[T]) Type() string { return "strings" }
 
 // flagError words a complaint about flags. To one about an unknown flag it adds
 // the nearest, and one about a flag after a command that there is not is the

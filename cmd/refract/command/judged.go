@@ -18,53 +18,42 @@ type judgementFlags struct {
 	grouping     correlate.Grouping
 	undefined    string
 	threshold    float64
-	bootstrap    int
-	confidence   float64
-	seed         uint64
-}
-
-// defaultJudgement is what the flags say when none is given.
-func defaultJudgement() judgementFlags {
-	return judgementFlags{level: correlate.SegmentLevel, grouping: correlate.None, undefined: "drop",
-		threshold: correlate.LikeThreshold, bootstrap: 1000, confidence: 0.95, seed: defaultSeed}
+	bootstrapFlags
+	statistics []correlate.Statistic
 }
 
 func (j *judgementFlags) register(cmd *cobra.Command) {
-	d := defaultJudgement()
 	f := cmd.Flags()
 	f.StringVar(&j.human, "human", "", "name of the human scores (default the only ones, or mqm)")
 	f.BoolVar(&j.includeHuman, "include-references", false, "compare references scored as systems too")
-	parsedFlag(cmd, &j.level, "level", d.level.String(), correlate.ParseLevel,
+	parsedFlag(cmd, &j.level, "level", correlate.SegmentLevel.String(), correlate.ParseLevel,
 		"segment, document, domain or system: what a score is of; means above segments", correlate.LevelNames()...)
-	parsedFlag(cmd, &j.grouping, "group", d.grouping.String(), correlate.ParseGrouping,
+	parsedFlag(cmd, &j.grouping, "group", correlate.None.String(), correlate.ParseGrouping,
 		"none, segment or system: what correlations are averaged over", correlate.GroupingNames()...)
-	f.StringVar(&j.undefined, "undefined", d.undefined, "drop or zero: what vectors without a value, such as constant ones, are in a mean")
-	f.Float64Var(&j.threshold, "threshold", d.threshold, "least difference of human scores that kendall-wmt20 looks at")
-	f.IntVar(&j.bootstrap, "bootstrap", d.bootstrap, "resamples for confidence intervals; 0 for none")
-	f.Float64Var(&j.confidence, "confidence", d.confidence, "coverage of the intervals")
-	f.Uint64Var(&j.seed, "seed", d.seed, "seed of all resampling")
+	f.StringVar(&j.undefined, "undefined", "drop", "drop or zero: what vectors without a value, such as constant ones, are in a mean")
+	f.Float64Var(&j.threshold, "threshold", correlate.LikeThreshold, "least difference of human scores that kendall-wmt20 looks at")
+	j.bootstrapFlags.register(cmd, "seed of all resampling")
 	oneOf(cmd, "undefined", "drop", "zero")
 	isPositive(cmd, "threshold")
-	atLeast(cmd, 0, "bootstrap")
-	isShare(cmd, "confidence")
 	grouped(cmd, statisticFlags, "statistic", "level", "group")
-	complete(cmd, "statistic", correlate.StatisticNames()...)
+}
+
+// registerStatistics adds the flag of commands that show several statistics.
+func (j *judgementFlags) registerStatistics(cmd *cobra.Command) {
+	listFlag(cmd, &j.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
+		statisticList+" (repeatable or comma-separated)", correlate.StatisticNames()...)
 }
 
 // statisticList is what help says of --statistic.
 const statisticList = "such as kendall, pearson, accuracy or acc23 ('refract help statistics')"
 
-// parse checks the flags and returns the statistics of those names.
-func (j *judgementFlags) parse(names ...string) ([]experiment.Statistic, error) {
+// measures are the statistics with all that the flags say of them.
+func (j *judgementFlags) measures() ([]experiment.Statistic, error) {
 	if j.level == correlate.SystemLevel && j.grouping != correlate.None {
 		return nil, usagef("--group %v: at system level there is one score a system, and nothing to group", j.grouping)
 	}
 	var out []experiment.Statistic
-	for _, name := range names {
-		st, err := correlate.ParseStatistic(strings.TrimSpace(name))
-		if err != nil {
-			return nil, usagef("--statistic: %w", err)
-		}
+	for _, st := range j.statistics {
 		s := experiment.Statistic{Level: j.level, Measure: correlate.Measure{Statistic: st, Grouping: j.grouping, ZeroUndefined: j.undefined == "zero", Threshold: j.threshold}}
 		if st.OfSystems() {
 			s.Grouping, s.Level = correlate.None, correlate.SystemLevel
@@ -89,5 +78,28 @@ func (j *judgementFlags) describe(t *report.NamedTable, d *experiment.DatasetInf
 	}
 	if len(d.Unjudged) > 0 {
 		t.Note("left out without a %s score: %s", d.Human, strings.Join(d.Unjudged, ", "))
+	}
+}
+
+// bootstrapFlags say how intervals come about.
+type bootstrapFlags struct {
+	bootstrap  int
+	confidence float64
+	seed       uint64
+}
+
+func (b *bootstrapFlags) register(cmd *cobra.Command, seed string) {
+	f := cmd.Flags()
+	f.IntVar(&b.bootstrap, "bootstrap", 1000, "resamples of segments for confidence intervals; 0 for none")
+	f.Float64Var(&b.confidence, "confidence", 0.95, "coverage of the intervals")
+	f.Uint64Var(&b.seed, "seed", defaultSeed, seed)
+	atLeast(cmd, 0, "bootstrap")
+	isShare(cmd, "confidence")
+}
+
+// explain says below a table how its intervals came about.
+func (b *bootstrapFlags) explain(t *report.NamedTable, more string) {
+	if b.bootstrap > 0 {
+		t.Note("ci: %g%% bootstrap over segments, %d resamples, seed %d%s", 100*b.confidence, b.bootstrap, b.seed, more)
 	}
 }

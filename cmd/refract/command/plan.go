@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,7 @@ const storedMetric = "stored"
 
 // plan is of one dataset, with all its references as the only set, the
 // statistics, and the aggregators that were asked for or the default ones.
-func (c *comparisonFlags) plan(name string, args []string, statistics []string, defaults ...string) (*experiment.Plan, error) {
+func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (*experiment.Plan, error) {
 	p := &experiment.Plan{
 		Name: name, Metrics: c.metrics, Pairing: experiment.NoPair,
 		Sets:      []experiment.Set{{Name: string(experiment.KindAll), Kind: experiment.KindAll}},
@@ -58,13 +57,8 @@ func (c *comparisonFlags) plan(name string, args []string, statistics []string, 
 		d.Spec = args[0]
 	}
 	var err error
-	if p.Statistics, err = c.judgementFlags.parse(statistics...); err != nil {
+	if p.Statistics, err = c.measures(); err != nil {
 		return nil, err
-	}
-	for i, st := range p.Statistics {
-		if slices.Contains(p.Statistics[:i], st) {
-			return nil, usagef("--statistic %s is given twice", st.Name())
-		}
 	}
 	p.Levels, p.Missing, p.Aggregators = []correlate.Level{c.level}, c.missing, c.aggregators
 	if p.Strict = len(p.Aggregators) > 0; !p.Strict {

@@ -32,8 +32,7 @@ type reporter struct {
 	comparisonFlags
 	output
 	significanceFlags
-	statistics []string
-	curves     []string
+	curves     []selection.Method
 	analyses   []string
 	experiment string
 	dataset    string // of the experiment, whose segments are shown
@@ -42,7 +41,7 @@ type reporter struct {
 	explorer   bool
 	figures    string // folders
 	tables     string
-	formats    []string // of tables
+	formats    []report.Format // of tables
 }
 
 func (e *env) reportCommand() *cobra.Command {
@@ -68,22 +67,22 @@ shows the segments of its first dataset, or of --dataset.
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&r.statistics, "statistic", []string{"kendall", "accuracy"}, statisticList+" (repeatable or comma-separated)")
-	f.StringVar(&r.method, "significance", significance.MethodPermBoth.String(), strings.Join(significance.MethodNames(), ", ")+" or none: how settings are tested against the first")
-	f.IntVar(&r.resamples, "resamples", 1000, "resamples of a test")
-	f.StringSliceVar(&r.curves, "curve", []string{selection.ByOrder.String()}, "ways to choose 0, 1, … of the references for curves, or none: "+strings.Join(selection.MethodNames(), ", "))
-	f.StringSliceVar(&r.analyses, "analyses", []string{"ranking", "strata"}, "ranking, strata, prompts or none: what else to look at")
-	grouped(cmd, statisticFlags, "statistic", "significance")
-	complete(cmd, "significance", append(significance.MethodNames(), listNone)...)
-	complete(cmd, "curve", append(selection.MethodNames(), listNone)...)
-	complete(cmd, "analyses", append(analysisNames(), listNone)...)
+	r.registerStatistics(cmd)
+	r.significanceFlags.register(cmd, significance.MethodPermBoth.String(), " or none: how settings are tested against the first")
+	methods := selection.MethodNames()
+	listFlag(cmd, &r.curves, "curve", selection.ByOrder.String(), selection.ParseMethod, selection.Method.String,
+		"ways to choose 0, 1, … of the references for curves, or none: "+strings.Join(methods, ", "), append(methods, listNone)...)
+	analyses := []string{"ranking", "strata", "prompts"}
+	listFlag(cmd, &r.analyses, "analyses", "ranking,strata", wordOf(analyses...), strings.Clone,
+		"ranking, strata, prompts or none: what else to look at", append(analyses, listNone)...)
+	grouped(cmd, statisticFlags, "statistic")
 	r.comparisonFlags.register(e, cmd, "single,max,mean,native")
 	r.judgeFlags.registerDryRun(cmd)
 	r.output.registerPath(cmd)
 	f.StringVar(&r.figures, "figures", "", "folder for the figures, each as SVG and as PNG")
 	f.StringVar(&r.tables, "tables", "", "folder for the tables")
-	f.StringSliceVarP(&r.formats, "format", "f", []string{"csv"}, "formats of --tables: csv, latex, markdown, json, jsonl, tsv, table")
-	complete(cmd, "format", formatNames()...)
+	listFlag(cmd, &r.formats, "format,f", "csv", report.ParseFormat, func(f report.Format) string { return string(f) },
+		"formats of --tables: csv, latex, markdown, json, jsonl, tsv, table", formatNames()...)
 	grouped(cmd, resultFlags, "figures")
 	f.StringVar(&r.experiment, "experiment", "", "file of an experiment to report on, in place of a DATASET")
 	f.StringVar(&r.dataset, "dataset", "", "name of the experiment's dataset whose segments are shown (default the first)")
@@ -95,16 +94,7 @@ shows the segments of its first dataset, or of --dataset.
 }
 
 func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
-	formats := make([]report.Format, len(r.formats))
-	for i, name := range r.formats {
-		var err error
-		if formats[i], err = report.ParseFormat(strings.TrimSpace(name)); err != nil {
-			return usagef("--format: %w", err)
-		}
-	}
 	switch {
-	case len(formats) == 0:
-		return usagef("--format names no format")
 	case (r.path == "" || r.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
 	case r.dryRun && r.experiment == "":
@@ -142,7 +132,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		if err := page.Write(ctx, out, doc); err != nil {
 			return err
 		}
-		return r.writeFiles(rep, formats)
+		return r.writeFiles(rep)
 	})
 }
 
@@ -236,49 +226,30 @@ func (r *reporter) dataName(args []string) string {
 	return name
 }
 
-// analysisNames are what --analyses takes.
-func analysisNames() []string { return []string{"ranking", "strata", "prompts"} }
-
 // curveResamples bounds the resamples of a curve's intervals, as it has a
 // table for each number of references.
 const curveResamples = 200
 
-// none reports whether a list says that there is to be nothing.
-func none(list []string) bool { return len(list) == 0 || len(list) == 1 && list[0] == listNone }
-
 // ask is the plan of a report on one dataset.
 func (r *reporter) ask(name string, args []string) (*experiment.Plan, error) {
-	p, err := r.plan(name, args, r.statistics, "single", "max", "mean", "native")
+	p, err := r.plan(name, args, "single", "max", "mean", "native")
 	if err != nil {
 		return nil, err
 	}
 	p.Pairing = experiment.WithSingle
 	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: string(experiment.KindOriginal), Kind: experiment.KindOriginal, BesideVariants: true})
-	if err := r.test(p); err != nil {
-		return nil, err
-	}
-	if !none(r.analyses) {
-		for _, name := range r.analyses {
-			at := slices.Index(analysisNames(), strings.TrimSpace(name))
-			if at < 0 {
-				return nil, usagef("--analyses: %s", suggest.Unknown("analysis", name, analysisNames()))
-			}
-			*[]*bool{&p.Ranking, &p.Strata, &p.Prompts}[at] = true
-		}
-	}
-	if none(r.curves) {
-		return p, nil
-	}
+	p.Test = r.test(r.seed)
+	p.Ranking, p.Strata, p.Prompts = slices.Contains(r.analyses, "ranking"), slices.Contains(r.analyses, "strata"), slices.Contains(r.analyses, "prompts")
 	// A curve is of what combines several references, and scores no cell anew.
 	combining := slices.DeleteFunc(slices.Clone(p.Aggregators), func(a aggregate.Aggregator) bool { return a.Single() || a.Native() })
 	if len(combining) > 0 {
-		p.Curves, err = curves("curve", r.curves, []string{""}, 10, experiment.Curve{Aggregators: combining, Resamples: min(r.bootstrap, curveResamples)})
+		p.Curves = curves(r.curves, []string{""}, 10, experiment.Curve{Aggregators: combining, Resamples: min(r.bootstrap, curveResamples)})
 	}
-	return p, err
+	return p, nil
 }
 
 // writeFiles writes the figures and tables of a report that were asked for.
-func (r *reporter) writeFiles(rep *evidence.Report, formats []report.Format) error {
+func (r *reporter) writeFiles(rep *evidence.Report) error {
 	if r.figures != "" {
 		if err := writeFigures(r.figures, rep.Figures(), figure.SVG, figure.PNG); err != nil {
 			return err
@@ -291,7 +262,7 @@ func (r *reporter) writeFiles(rep *evidence.Report, formats []report.Format) err
 		return err
 	}
 	for _, t := range rep.Tables() {
-		for _, f := range formats {
+		for _, f := range r.formats {
 			err := atomicfile.Write(filepath.Join(r.tables, t.Name+f.Extension()), func(w io.Writer) error { return t.Write(w, f, true) })
 			if err != nil {
 				return err

@@ -15,7 +15,7 @@ type chooser struct {
 	output
 	embeddingFlags
 	k    int
-	by   string
+	by   selection.Method
 	over string
 	seed uint64
 }
@@ -39,11 +39,10 @@ without text are never kept.`,
 	c.registerPath(cmd)
 	f := cmd.Flags()
 	f.IntVarP(&c.k, "count", "k", 0, "variants of a segment to keep (required)")
-	f.StringVar(&c.by, "by", "facility", "order, random, farthest or facility")
+	parsedFlag(cmd, &c.by, "by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility", selection.MethodNames()...)
 	f.StringVar(&c.over, "over", overNGrams, "what farthest and facility compare: ngrams or embeddings")
 	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
-	complete(cmd, "by", selection.MethodNames()...)
-	complete(cmd, "over", overNGrams, overEmbeddings)
+	oneOf(cmd, "over", overNGrams, overEmbeddings)
 	return cmd
 }
 
@@ -51,12 +50,8 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if c.k < 1 {
 		return usagef("-k %d: say how many variants of a segment to keep, 1 or more", c.k)
 	}
-	method, err := selection.ParseMethod(c.by)
-	if err != nil {
-		return usagef("--by: %w", err)
-	}
-	s := &selection.Selector{Method: method, Seed: c.seed}
-	if err := c.checkOver(c.over); err != nil {
+	s := &selection.Selector{Method: c.by, Seed: c.seed}
+	if err := c.needs(c.over); err != nil {
 		return err
 	}
 	ds, err := c.dataset(e, args, true)
@@ -67,7 +62,7 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if method.Compares() {
+	if c.by.Compares() {
 		defer c.embeddingFlags.close()
 		if s.Similarity, err = c.similarity(ctx, e, c.over); err != nil {
 			return err

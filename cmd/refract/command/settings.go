@@ -1,10 +1,6 @@
 package command
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
@@ -34,28 +30,11 @@ func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates st
 }
 
 func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
-	parsedFlag(cmd, &s.aggregators, "aggregate,a", "", s.addAggregators,
+	listFlag(cmd, &s.aggregators, "aggregate,a", "", aggregate.Parse, aggregate.Aggregator.Name,
 		"aggregator over references (repeatable or comma-separated; default "+def+")", aggregate.Names()...)
 	parsedFlag(cmd, &s.missing, "missing", aggregate.Exclude.String(), aggregate.ParsePolicy,
 		"policy for missing scores of references: exclude, propagate or fail", "exclude", "propagate", "fail")
 	grouped(cmd, metricFlags, "aggregate")
-}
-
-// addAggregators reads aggregators, separated by commas, and returns them after
-// those that were given before.
-func (s *settingFlags) addAggregators(specs string) ([]aggregate.Aggregator, error) {
-	out := s.aggregators
-	for spec := range strings.SplitSeq(specs, ",") {
-		a, err := aggregate.Parse(strings.TrimSpace(spec))
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(out, func(b aggregate.Aggregator) bool { return a.Name() == b.Name() }) {
-			return nil, fmt.Errorf("%s is given twice", a.Name())
-		}
-		out = append(out, a)
-	}
-	return out, nil
 }
 
 func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([]metrics.Metric, error) {

@@ -55,44 +55,46 @@ type calibrationRow struct {
 }
 
 func newCalibrator(rows []Row) *calibrator {
-	c := &calibrator{}
-	// Where the numbers of pairs have a small common multiple it is the unit:
-	// then the weights are integers and their sums exact.
-	const most = 1 << 20
-	unit := uint64(1)
+	c := &calibrator{unit: commonUnit(rows)}
 	for _, r := range rows {
-		n := uint64(len(r.Gold))
+		n := len(r.Gold)
 		if n < 2 {
 			continue
 		}
 		ranks, _ := denseRanks(r.Gold)
-		row := calibrationRow{weight: float64(n * (n - 1) / 2)}
+		row := calibrationRow{weight: c.unit / float64(n*(n-1)/2)}
 		for _, i := range ascending(r.Metric) {
 			row.metric = append(row.metric, r.Metric[i])
 			row.gold = append(row.gold, ranks[i])
 		}
 		c.rows = append(c.rows, row)
-		if unit <= most {
-			unit = leastCommonMultiple(unit, n*(n-1)/2)
-		}
-	}
-	if len(c.rows) > 0 && c.equalRows() {
-		unit = uint64(c.rows[0].weight)
-	}
-	c.unit = float64(unit)
-	for i := range c.rows {
-		c.rows[i].weight = c.unit / c.rows[i].weight
 	}
 	return c
 }
 
-func (c *calibrator) equalRows() bool {
-	for i := range c.rows {
-		if c.rows[i].weight != c.rows[0].weight {
-			return false
+// commonUnit is a common multiple of the numbers of pairs of vectors, where it is
+// small: over it, the weights of pairs are integers and their sums exact.
+func commonUnit(rows []Row) float64 {
+	const most = 1 << 20
+	unit, first, same := uint64(1), uint64(0), true
+	for _, r := range rows {
+		n := uint64(len(r.Gold))
+		if n < 2 {
+			continue
+		}
+		pairs := n * (n - 1) / 2
+		if first == 0 {
+			first = pairs
+		}
+		same = same && pairs == first
+		if unit <= most {
+			unit = leastCommonMultiple(unit, pairs)
 		}
 	}
-	return true
+	if same && first > 0 {
+		unit = first
+	}
+	return float64(unit)
 }
 
 func leastCommonMultiple(a, b uint64) uint64 {
@@ -337,8 +339,9 @@ const resampledPairs = 1 << 22
 // ties changes, in the order of their differences.
 type calibratedRow struct {
 	rows    []Row
-	whole   bool // vectors are drawn whole
-	tau     bool // the value is that of tau-23
+	whole   bool    // vectors are drawn whole
+	tau     bool    // the value is that of tau-23
+	unit    float64 // in which pairs are counted, such that the sums are exact where that is possible
 	agree   []tiedPair
 	changes []tiedPair
 }
@@ -381,7 +384,7 @@ func newCalibratedRow(rows []Row, whole bool) (*calibratedRow, error) {
 	if err := fewPairs(rows); err != nil {
 		return nil, err
 	}
-	c := &calibratedRow{rows: rows, whole: whole}
+	c := &calibratedRow{rows: rows, whole: whole, unit: 1}
 	for row, r := range rows {
 		for i := range r.Gold {
 			for j := range i {
@@ -422,7 +425,7 @@ func (c *calibratedRow) weighted(weights []int32, s *scratch) float64 {
 	for i, r := range c.rows {
 		if c.whole {
 			if n := len(r.unit); n >= 2 {
-				share[i] = 2 / float64(n*(n-1))
+				share[i] = 2 * c.unit / float64(n*(n-1))
 				vectors += float64(weights[r.unit[0]])
 			}
 			continue
@@ -432,7 +435,7 @@ func (c *calibratedRow) weighted(weights []int32, s *scratch) float64 {
 			continue
 		}
 		vectors++
-		share[i] = 2 / float64(n*(n-1))
+		share[i] = 2 * c.unit / float64(n*(n-1))
 		for _, u := range r.unit { // pairs of copies agree
 			w := float64(weights[u])
 			sum += share[i] * w * (w - 1) / 2
@@ -456,7 +459,7 @@ func (c *calibratedRow) weighted(weights []int32, s *scratch) float64 {
 			best = max(best, sum)
 		}
 	}
-	value := best / vectors
+	value := best / c.unit / vectors
 	if c.tau {
 		value = 2*value - 1
 	}

@@ -13,7 +13,8 @@
 //     documents, domains or whole systems. A [Measure], a [Statistic] under a
 //     [Grouping], applies to a table and reports, beside the value, what was
 //     left out; [Correlate] is short for the usual one. [Bootstrap] gives
-//     confidence intervals by resampling segments, documents or systems. Tests
+//     confidence intervals by resampling segments, documents or systems, and
+//     [Exchange] the values of two metrics after exchanges of their scores. Tests
 //     of one metric against another are in package significance.
 //
 // The correlations equal those of SciPy within 1e-12, the rules for grouping,

@@ -54,6 +54,7 @@ type pairsRow struct {
 	ends       []int32 // where each run of equal outer scores ends
 	inner      rankTree
 	most       int64 // the largest number of a lane
+	first      int32 // the unit that is numbered 0 here
 	units      []pairsUnit
 	// Groups of elements of several units that are tied in the outer score, and
 	// in both.
@@ -73,11 +74,13 @@ type pairsUnit struct {
 	runs, outerTied, bothTied int64
 }
 
-// newPairsRow prepares a vector for resamples of that many draws of units.
-func newPairsRow(r Row, units, draws int, value func(vectorCounts) float64, classes bool) *pairsRow {
+// newPairsRow prepares a vector for resamples of that many units, beginning with
+// the first one. Numbers of a resample are up to most times the square of the
+// largest unit.
+func newPairsRow(r Row, first int32, units, most int, value func(vectorCounts) float64, classes bool) *pairsRow {
 	outer, outerDistinct := denseRanks(r.Metric)
 	inner, innerDistinct := denseRanks(r.Gold)
-	k := &pairsRow{value: value, classes: classes, goldInside: outerDistinct > innerDistinct, units: make([]pairsUnit, units)}
+	k := &pairsRow{value: value, classes: classes, goldInside: outerDistinct > innerDistinct, first: first, units: make([]pairsUnit, units)}
 	if !k.goldInside {
 		outer, inner = inner, outer
 		outerDistinct, innerDistinct = innerDistinct, outerDistinct
@@ -86,8 +89,9 @@ func newPairsRow(r Row, units, draws int, value func(vectorCounts) float64, clas
 	k.inner.build(innerEnds)
 	order, k.ends = sortByRank(order, outer, outerDistinct)
 	for _, i := range order {
-		k.elements = append(k.elements, pairsElement{r.unit[i], inner[i]})
-		k.units[r.unit[i]].size++
+		unit := r.unit[i] - first
+		k.elements = append(k.elements, pairsElement{unit, inner[i]})
+		k.units[unit].size++
 	}
 	start := 0
 	for _, end := range k.ends {
@@ -114,48 +118,58 @@ func newPairsRow(r Row, units, draws int, value func(vectorCounts) float64, clas
 	for _, u := range k.units {
 		largest = max(largest, u.size)
 	}
-	k.most = largest * largest * int64(draws)
+	k.most = largest * largest * int64(most)
 	return k
 }
 
 // values takes the value of each resample of a block.
 func (k *pairsRow) values(b *block, out []float64, s *scratch) {
+	var concordant, inner, outer, both, innerDistinct, outerDistinct [mostOfBlock]int64
+	var buffer, one, all, agree, outerSizes, bothSizes lanes
+	exchange := b.exchanges != nil
 	// below adds up, per unit, the elements below its elements in both scores.
-	tree, below := s.lanes(len(k.inner.nodes), len(k.units))
+	// Exchanged units have one element each, and are 0 or 1.
+	sums := len(k.units)
+	if exchange {
+		sums = 0
+	}
+	tree, below := s.lanes(len(k.inner.nodes), sums)
 	start := int32(0)
 	for _, end := range k.ends {
 		run := k.elements[start:end]
 		start = end
-		if len(run) == 1 { // most runs are of one element
-			path, unit := &k.inner.paths[run[0].rank], run[0].unit
-			to, w := &below[unit], &b.units[unit]
-			for _, node := range path.lower {
+		var w *lanes
+		for _, e := range run {
+			w = b.unit(k.first+e.unit, &buffer)
+			to := &one
+			if exchange {
+				one = lanes{}
+			} else {
+				to = &below[e.unit]
+			}
+			for _, node := range k.inner.paths[e.rank].lower {
 				to.add(&tree[node])
 			}
-			for _, node := range path.upper {
-				tree[node].add(w)
-			}
-			continue
-		}
-		for _, e := range run {
-			path := &k.inner.paths[e.rank]
-			to := &below[e.unit]
-			for _, node := range path.lower {
-				to.add(&tree[node])
+			if exchange {
+				agree.addWhere(to, w, b.width)
 			}
 		}
 		for _, e := range run {
-			path := &k.inner.paths[e.rank]
-			w := &b.units[e.unit]
-			for _, node := range path.upper {
+			if len(run) > 1 {
+				w = b.unit(k.first+e.unit, &buffer)
+			}
+			for _, node := range k.inner.paths[e.rank].upper {
 				tree[node].add(w)
 			}
 		}
 	}
-	var concordant, inner, outer, both, innerDistinct, outerDistinct [mostOfBlock]int64
 	b.addProducts(&concordant, below, b.units)
-	var all lanes
-	for u := range k.units {
+	if exchange {
+		for word := range all {
+			all[word] = b.ones * uint64(len(k.units)/2)
+		}
+	}
+	for u := range below {
 		all.addTimes(&b.units[u], k.units[u].size)
 	}
 	sizes := k.inner.leaves(tree, all, below[:0])
@@ -163,20 +177,30 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	if k.classes {
 		b.addPresent(&innerDistinct, sizes)
 	}
-	sizes = k.outerTied.sizes(b.units, sizes[:0])
+	sizes = k.outerTied.sizes(b, k.first, &outerSizes, sizes[:0])
 	b.addProducts(&outer, sizes, sizes)
 	if k.classes {
 		b.addPresent(&outerDistinct, sizes)
 	}
-	sizes = k.bothTied.sizes(b.units, sizes[:0])
+	sizes = k.bothTied.sizes(b, k.first, &bothSizes, sizes[:0])
 	b.addProducts(&both, sizes, sizes)
-	for i, weights := range b.weights {
-		for u := range k.units {
-			if w := int64(weights[u]); w > 0 {
-				of := &k.units[u]
-				outer[i] += w * w * of.outerTied
-				both[i] += w * w * of.bothTied
-				outerDistinct[i] += of.runs
+	s.sums = sizes
+	for i := range out {
+		// Elements alone, and those of one unit, are in no group of several units.
+		if exchange {
+			alone := b.of(&all, i) - b.of(&outerSizes, i)
+			concordant[i] = b.of(&agree, i)
+			outer[i] += alone
+			outerDistinct[i] += alone
+			both[i] += b.of(&all, i) - b.of(&bothSizes, i)
+		} else {
+			for u := range k.units {
+				if w := int64(b.weights[i][u]); w > 0 {
+					of := &k.units[u]
+					outer[i] += w * w * of.outerTied
+					both[i] += w * w * of.bothTied
+					outerDistinct[i] += of.runs
+				}
 			}
 		}
 		n := b.of(&all, i)
@@ -214,15 +238,17 @@ func (t *ties) add(group []pairsElement) int64 {
 	return int64(len(group)) * int64(len(group))
 }
 
-// sizes appends the size of each group.
-func (t *ties) sizes(units, to []lanes) []lanes {
+// sizes appends the size of each group, and adds them up.
+func (t *ties) sizes(b *block, first int32, sum *lanes, to []lanes) []lanes {
+	var buffer lanes
 	start := int32(0)
 	for _, end := range t.ends {
 		var size lanes
 		for _, u := range t.units[start:end] {
-			size.add(&units[u])
+			size.add(b.unit(first+u, &buffer))
 		}
 		to = append(to, size)
+		sum.add(&size)
 		start = end
 	}
 	return to

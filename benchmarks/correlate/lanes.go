@@ -41,6 +41,14 @@ func (l *lanes) addTimes(m *lanes, n int64) {
 	}
 }
 
+// addWhere adds the numbers m where those of w are 1, and not where they are 0,
+// in lanes of a width.
+func (l *lanes) addWhere(m, w *lanes, width int) {
+	for i := range l {
+		l[i] += m[i] & (w[i] * (1<<width - 1))
+	}
+}
+
 func (l *lanes) subtract(m *lanes) {
 	for i := range l {
 		l[i] -= m[i]
@@ -49,9 +57,16 @@ func (l *lanes) subtract(m *lanes) {
 
 // block holds the weights of the units in some resamples.
 type block struct {
-	weights [][]int32 // of each resample
-	width   int       // of a lane, in bits
-	units   []lanes   // the same weights
+	resamples int
+	width     int       // of a lane, in bits
+	weights   [][]int32 // of each resample, where rows need them
+	units     []lanes   // the same weights
+	// exchanges stands for the weights where scores are exchanged: units 2·i and
+	// 2·i+1 are the scores of element i by two metrics. The bits of element i say
+	// which resamples exchange them, where those of a word of lanes stand.
+	exchanges []uint64
+	second    bool   // the units are to be those of the second metric after it
+	ones      uint64 // 1 in each lane of a word
 }
 
 // laneWidth is the number of bits of a lane that holds numbers up to most.
@@ -70,7 +85,7 @@ func laneCapacity(width int) int { return wordsOfBlock * (64 / width) }
 
 // pack sets the weights of the block, at most its capacity.
 func (b *block) pack(weights [][]int32, width int) {
-	b.weights, b.width = weights, width
+	b.width = width
 	b.units = zeros(b.units, len(weights[0]))
 	for r, of := range weights {
 		word, shift := r%wordsOfBlock, r/wordsOfBlock*width
@@ -80,6 +95,46 @@ func (b *block) pack(weights [][]int32, width int) {
 	}
 }
 
+// packExchanges sets exchanges of n elements, of which masks have a bit each.
+func (b *block) packExchanges(masks [][]uint64, n, width int) {
+	b.resamples, b.width = len(masks), width
+	b.exchanges = zeros(b.exchanges, n)
+	b.ones = 0
+	for at := 0; at+width <= 64; at += width {
+		b.ones |= 1 << at
+	}
+	for r, mask := range masks {
+		at := r%wordsOfBlock + r/wordsOfBlock*width
+		for i := range b.exchanges {
+			b.exchanges[i] |= mask[i>>6] >> (i & 63) & 1 << at
+		}
+	}
+}
+
+// unit returns the weights of a unit, by way of a buffer where they are
+// exchanges.
+func (b *block) unit(u int32, buffer *lanes) *lanes {
+	if b.exchanges == nil {
+		return &b.units[u]
+	}
+	x := b.exchanges[u>>1]
+	if (u&1 == 0) != b.second {
+		x = ^x
+	}
+	for word := range buffer {
+		buffer[word] = x >> word & b.ones
+	}
+	return buffer
+}
+
+// elements is the number of elements of a vector in a resample.
+func (b *block) elements(units []int32, resample int) int64 {
+	if b.exchanges != nil {
+		return int64(len(units) / 2)
+	}
+	return size(units, b.weights[resample])
+}
+
 // of returns the number of a resample.
 func (b *block) of(l *lanes, resample int) int64 {
 	return int64(l[resample%wordsOfBlock] >> (resample / wordsOfBlock * b.width) & (1<<b.width - 1))
@@ -87,10 +142,9 @@ func (b *block) of(l *lanes, resample int) int64 {
 
 // addPresent adds, per resample, how many of the numbers are not 0.
 func (b *block) addPresent(sums *[mostOfBlock]int64, x []lanes) {
-	mask := uint64(1)<<b.width - 1
 	for i := range x {
-		for k := range b.weights {
-			if x[i][k%wordsOfBlock]>>(k/wordsOfBlock*b.width)&mask != 0 {
+		for k := range b.resamples {
+			if b.of(&x[i], k) != 0 {
 				sums[k]++
 			}
 		}

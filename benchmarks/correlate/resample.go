@@ -53,7 +53,7 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 	rs := &resampler{units: n}
 	rs.draws(base, unit)
 	if base != p {
-		rs.rows = []row{rs.means(base, m, p.level.of, p.Segments, unit)}
+		rs.rows = []row{rs.ofMeans(base, m, p.level.of, p.Segments, unit)}
 		return rs, nil
 	}
 	rows := m.Rows(p)
@@ -66,7 +66,7 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 	whole := m.Grouping == BySegment && !units.Systems || m.Grouping == BySystem && units.Systems
 	switch {
 	case m.Statistic == StatAccuracy && !units.Systems:
-		rs.rows = []row{rs.means(p, m, make([]int32, p.Segments), 1, unit)}
+		rs.rows = []row{rs.ofMeans(p, m, make([]int32, p.Segments), 1, unit)}
 		return rs, nil
 	case statistics[m.Statistic].vector == nil:
 		r, err := m.pooled(p, rows, whole, units.Systems)
@@ -77,16 +77,13 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 		return rs, nil
 	}
 	for _, r := range rows {
-		rs.add(m.Statistic, r)
-		if m.ZeroUndefined {
-			rs.elements = append(rs.elements, r.unit)
-		}
+		rs.add(m, r, 0, n, len(rs.pool))
 	}
 	return rs, nil
 }
 
-// means prepares the means of groups of segments.
-func (rs *resampler) means(p *Pairs, m Measure, of []int32, groups int, unit []int32) *meanRow {
+// ofMeans prepares the means of groups of segments.
+func (rs *resampler) ofMeans(p *Pairs, m Measure, of []int32, groups int, unit []int32) *meanRow {
 	size, largest := make([]int64, rs.units), int64(0)
 	for i, u := range unit {
 		if i%p.Systems == 0 {
@@ -114,17 +111,20 @@ func (rs *resampler) draws(p *Pairs, unit []int32) {
 	}
 }
 
-// add prepares one vector.
-func (rs *resampler) add(s Statistic, r Row) {
-	switch of := statistics[s].pairs; {
+// add prepares one vector, see newPairsRow.
+func (rs *resampler) add(m Measure, r Row, first int32, units, most int) {
+	switch of := statistics[m.Statistic].pairs; {
 	case of != nil:
-		k := newPairsRow(r, rs.units, len(rs.pool), of, s == StatKendallC)
+		k := newPairsRow(r, first, units, most, of, m.Statistic == StatKendallC)
 		rs.width = max(rs.width, laneWidth(k.most))
 		rs.pairs = append(rs.pairs, k)
-	case s == StatSpearman:
+	case m.Statistic == StatSpearman:
 		rs.rows = append(rs.rows, newSpearmanRow(r.Gold, r.Metric, r.unit))
 	default:
 		rs.rows = append(rs.rows, newPearsonRow(r.Gold, r.Metric, r.unit))
+	}
+	if m.ZeroUndefined {
+		rs.elements = append(rs.elements, r.unit)
 	}
 }
 
@@ -174,13 +174,21 @@ func (m Measure) pooled(p *Pairs, rows []Row, whole, systems bool) (row, error) 
 	}
 }
 
-// values returns the statistic of some resamples: the mean over the vectors for
-// which it is defined.
+// values returns the statistic of some resamples.
 func (rs *resampler) values(weights [][]int32, out []float64, s *scratch) {
+	s.block.weights, s.block.resamples = weights, len(weights)
+	if len(rs.pairs) > 0 {
+		s.block.pack(weights, rs.width)
+	}
+	rs.means(&s.block, out, s)
+}
+
+// means returns the mean over the vectors for which the statistic is defined.
+func (rs *resampler) means(b *block, out []float64, s *scratch) {
 	counts, vector := make([]int, len(out)), make([]float64, len(out))
 	clear(out)
 	add := func(i, k int, v float64) {
-		if math.IsNaN(v) && rs.elements != nil && size(rs.elements[i], weights[k]) >= 2 {
+		if math.IsNaN(v) && rs.elements != nil && b.elements(rs.elements[i], k) >= 2 {
 			v = 0
 		}
 		if !math.IsNaN(v) {
@@ -189,17 +197,14 @@ func (rs *resampler) values(weights [][]int32, out []float64, s *scratch) {
 		}
 	}
 	for i, r := range rs.rows {
-		for k, w := range weights {
+		for k, w := range b.weights {
 			add(i, k, r.weighted(w, s))
 		}
 	}
-	if len(rs.pairs) > 0 {
-		s.block.pack(weights, rs.width)
-		for i, r := range rs.pairs {
-			r.values(&s.block, vector, s)
-			for k, v := range vector {
-				add(i, k, v)
-			}
+	for i, r := range rs.pairs {
+		r.values(b, vector, s)
+		for k, v := range vector {
+			add(i, k, v)
 		}
 	}
 	for k, n := range counts {

@@ -7,9 +7,18 @@ import (
 	"github.com/refract-eval/refract/benchmarks/internal/numpy"
 )
 
-// Permutations is the number of permutations behind a p-value of [Soft].
-const Permutations = 1000
+// permutations is the number of permutations behind a p-value.
+const permutations = 1000
 
+// softAccuracy is the soft pairwise accuracy of systems, with a vector each, in
+// [0, 1] (Thompson et al., 2024, "Improving Statistical Significance in Human
+// Evaluation of Automatic Metrics via Soft Pairwise Accuracy"): 1 less the mean,
+// over pairs of systems, of the difference of two p-values, by gold and by
+// metric scores, that the first system is better than the second.
+//
+// A p-value is the share of random exchanges of the two systems' segment scores
+// whose difference is at least the one seen. All pairs share the exchanges,
+// which are those of mt-metrics-eval.
 func softAccuracy(rows []Row) float64 {
 	if len(rows) < 2 || len(rows[0].Gold) == 0 {
 		return math.NaN()
@@ -21,47 +30,48 @@ func softAccuracy(rows []Row) float64 {
 	return newMasks(len(rows[0].Gold)).accuracy(gold, metric)
 }
 
-// Soft gives the soft pairwise accuracy of many metrics with the same gold
-// scores, in [0, 1] (Thompson et al., 2024, "Improving Statistical Significance
-// in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy"): 1 less
-// the mean, over pairs of systems, of the difference of two p-values, by gold
-// and by metric scores, that the first system is better than the second.
-//
-// A p-value is the share of [Permutations] random exchanges of the two systems'
-// segment scores whose difference is at least the one seen. All pairs share the
-// exchanges, which are those of mt-metrics-eval. It is safe for concurrent use.
-type Soft struct {
-	masks *masks
-	gold  []float64 // p-values
-}
-
-// NewSoft prepares gold[system][segment]. There must be two systems or more
-// with the same number of segments, one or more.
-func NewSoft(gold [][]float64) *Soft {
-	m := newMasks(len(gold[0]))
-	return &Soft{m, m.pValues(m.sumsOf(gold))}
-}
-
-// SoftSums are the sums of a system's scores under all permutations.
-type SoftSums struct {
+// softSums are the sums of a system's scores under all permutations.
+type softSums struct {
 	kept        []float64 // per permutation: the kept ones less the exchanged ones
 	total, size float64   // of the scores, and of their magnitudes
 }
 
-// Sums returns the sums of a system's scores, one per segment.
-func (s *Soft) Sums(scores []float64) SoftSums { return s.masks.sums(scores) }
+// softExchange gives the soft accuracy of two metrics. The gold scores' p-values
+// are computed once, and the sums of the second metric follow from those of the
+// first.
+type softExchange struct {
+	masks *masks
+	gold  []float64  // p-values
+	both  []softSums // of each system, of the scores of both metrics
+}
 
-// Accuracy returns the accuracy of systems, in the order of the gold scores.
-func (s *Soft) Accuracy(systems []SoftSums) float64 { return softOf(s.gold, s.masks.pValues(systems)) }
-
-// Rest returns the sums of what is left of the scores of a and b, segment by
-// segment, when part was picked from them.
-func (a SoftSums) Rest(b, part SoftSums) SoftSums {
-	out := SoftSums{make([]float64, Permutations), a.total + b.total - part.total, a.size + b.size}
-	for p := range out.kept {
-		out.kept[p] = a.kept[p] + b.kept[p] - part.kept[p]
+func newSoftExchange(a, b []Row) *softExchange {
+	e := &softExchange{masks: newMasks(len(a[0].Gold))}
+	var gold []softSums
+	for i := range a {
+		gold = append(gold, e.masks.sums(a[i].Gold))
+		x, y := e.masks.sums(a[i].Metric), e.masks.sums(b[i].Metric)
+		for p, v := range y.kept {
+			x.kept[p] += v
+		}
+		e.both = append(e.both, softSums{x.kept, x.total + y.total, x.size + y.size})
 	}
-	return out
+	e.gold = e.masks.pValues(gold)
+	return e
+}
+
+// values returns the accuracy of the scores that one metric has, and of those
+// that are left for the other.
+func (e *softExchange) values(one []Row) (float64, float64) {
+	x, y := make([]softSums, len(one)), make([]softSums, len(one))
+	for i, r := range one {
+		x[i] = e.masks.sums(r.Metric)
+		y[i] = softSums{make([]float64, permutations), e.both[i].total - x[i].total, e.both[i].size}
+		for p, v := range e.both[i].kept {
+			y[i].kept[p] = v - x[i].kept[p]
+		}
+	}
+	return softOf(e.gold, e.masks.pValues(x)), softOf(e.gold, e.masks.pValues(y))
 }
 
 // softOf returns the accuracy of the p-values of all pairs of systems.
@@ -113,9 +123,9 @@ type masks struct {
 
 func newMasks(segments int) *masks {
 	m := &masks{segments: segments, groups: (segments + 7) / 8}
-	m.bytes = make([]uint8, Permutations*m.groups)
+	m.bytes = make([]uint8, permutations*m.groups)
 	random := numpy.NewGenerator(4) // mt-metrics-eval's
-	for p := range Permutations {
+	for p := range permutations {
 		row := m.bytes[p*m.groups : (p+1)*m.groups]
 		for i := range segments {
 			row[i/8] |= exchange(random) << (i % 8)
@@ -129,16 +139,16 @@ func (m *masks) accuracy(gold, metric [][]float64) float64 {
 	return softOf(m.pValues(m.sumsOf(gold)), m.pValues(m.sumsOf(metric)))
 }
 
-func (m *masks) sumsOf(scores [][]float64) []SoftSums {
-	out := make([]SoftSums, len(scores))
+func (m *masks) sumsOf(scores [][]float64) []softSums {
+	out := make([]softSums, len(scores))
 	for i, x := range scores {
 		out[i] = m.sums(x)
 	}
 	return out
 }
 
-func (m *masks) sums(x []float64) SoftSums {
-	out := SoftSums{kept: m.signedSums(x)}
+func (m *masks) sums(x []float64) softSums {
+	out := softSums{kept: m.signedSums(x)}
 	for _, v := range x {
 		out.total += v
 		out.size += math.Abs(v)
@@ -148,7 +158,7 @@ func (m *masks) sums(x []float64) SoftSums {
 
 // pValues returns, for each pair of systems in the order (0,1), (0,2), …, the
 // p-value of the first being better.
-func (m *masks) pValues(systems []SoftSums) []float64 {
+func (m *masks) pValues(systems []softSums) []float64 {
 	var out []float64
 	for i, a := range systems {
 		for _, b := range systems[i+1:] {
@@ -157,12 +167,12 @@ func (m *masks) pValues(systems []SoftSums) []float64 {
 			const rounding = 1e-12
 			seen := a.total - b.total - rounding*(a.size+b.size)
 			count := 0
-			for p := range Permutations {
+			for p := range permutations {
 				if a.kept[p]-b.kept[p] >= seen {
 					count++
 				}
 			}
-			out = append(out, float64(count)/Permutations)
+			out = append(out, float64(count)/permutations)
 		}
 	}
 	return out
@@ -172,7 +182,7 @@ func (m *masks) pValues(systems []SoftSums) []float64 {
 // less that of the others. The sums of each eight scores are made once for all
 // 256 masks.
 func (m *masks) signedSums(x []float64) []float64 {
-	out := make([]float64, Permutations)
+	out := make([]float64, permutations)
 	var table [256]float64
 	for g := range m.groups {
 		group := x[g*8 : min(g*8+8, len(x))]

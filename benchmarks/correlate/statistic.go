@@ -23,7 +23,7 @@ const (
 	StatPlain23                          // [PairCounts.Tau23] without tie calibration
 	StatPlainAcc23                       // [PairCounts.Acc23] without tie calibration
 	StatPairwisePearson                  // [Pearson] of pairwise differences within vectors, pooled
-	StatSoftAccuracy                     // soft pairwise accuracy of systems, see [Soft]
+	StatSoftAccuracy                     // soft pairwise accuracy of systems (Thompson et al., 2024)
 )
 
 // statisticInfo is what is known of a statistic without a table.

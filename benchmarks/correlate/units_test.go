@@ -83,7 +83,7 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 			r.unit = append(r.unit, rapid.Int32Range(0, int32(units-1)).Draw(t, "unit"))
 		}
 		var counts []vectorCounts
-		k := newPairsRow(r, units, units, func(c vectorCounts) float64 {
+		k := newPairsRow(r, 0, units, units, func(c vectorCounts) float64 {
 			counts = append(counts, c)
 			return 0
 		}, true)
@@ -91,6 +91,7 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 		n := laneCapacity(width)
 		weights := rapid.SliceOfN(rapid.SliceOfN(rapid.Int32Range(0, 3), units, units), 1, n).Draw(t, "weights")
 		var s scratch
+		s.block.weights, s.block.resamples = weights, len(weights)
 		s.block.pack(weights, width)
 		k.values(&s.block, make([]float64, len(weights)), &s)
 		for i, w := range weights {

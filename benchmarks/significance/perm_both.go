@@ -10,34 +10,40 @@ import (
 
 func permBoth(ctx context.Context, t paired) (Result, error) {
 	x, y := t.standardRows()
-	return permExchanger(ctx, newExchanger(x, y, t.Measure), elements(x), t.Options)
-}
-
-// permExchanger exchanges each of n elements.
-func permExchanger(ctx context.Context, ex exchanger, n int, o Options) (Result, error) {
-	return exchangeTest(ctx, ex, n, o, 0, func(random *rand.PCG, mask []uint64) {
+	return exchangeTest(ctx, correlate.NewExchange(x, y, t.Measure), t.Options, 0, func(random *rand.PCG, mask []uint64) {
 		for i := range mask {
 			mask[i] = random.Uint64()
 		}
 	})
 }
 
-// exchangeTest resamples n elements by masks. The exchange seen counts as
-// many times as own says among the resamples.
-func exchangeTest(ctx context.Context, ex exchanger, n int, o Options, own int, draw func(*rand.PCG, []uint64)) (Result, error) {
-	words := (n + 63) / 64
-	first, second := ex.values(make([]uint64, words), new(scratch))
-	res := Result{Delta: first - second, P: math.NaN()}
+// exchangeTest draws masks of what is exchanged. The exchange seen counts as many
+// times as own says among the resamples.
+func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options, own int, draw func(*rand.PCG, []uint64)) (Result, error) {
+	words := (ex.Elements() + 63) / 64
+	first, second := ex.Worker()([][]uint64{make([]uint64, words)})
+	res := Result{Delta: first[0] - second[0], P: math.NaN()}
 	if math.IsNaN(res.Delta) {
 		return res, nil
 	}
-	large, drawn, err := resample(ctx, o, func(random *rand.PCG, s *scratch) bool {
-		if s.mask == nil {
-			s.mask = make([]uint64, words)
+	large, drawn, err := resample(ctx, o, ex.Together(), func() counter {
+		values := ex.Worker()
+		masks := make([][]uint64, ex.Together())
+		for i := range masks {
+			masks[i] = make([]uint64, words)
 		}
-		draw(random, s.mask)
-		v, w := ex.values(s.mask, s)
-		return defined(v)-defined(w) >= res.Delta
+		return func(random []rand.PCG) (large int) {
+			for i := range random {
+				draw(&random[i], masks[i])
+			}
+			x, y := values(masks[:len(random)])
+			for i := range x {
+				if defined(x[i])-defined(y[i]) >= res.Delta {
+					large++
+				}
+			}
+			return large
+		}
 	})
 	if err != nil {
 		return Result{}, err

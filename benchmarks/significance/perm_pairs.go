@@ -51,8 +51,10 @@ func permPairs(ctx context.Context, t paired) (Result, error) {
 		return res, nil
 	}
 	res.Delta = difference(of, func(first, _ int64) int64 { return first })
-	large, drawn, err := resample(ctx, t.Options, func(random *rand.PCG, _ *scratch) bool {
-		return difference(of, func(_, n int64) int64 { return half(random, n) }) >= res.Delta
+	large, drawn, err := resample(ctx, t.Options, 1, func() counter {
+		return oneByOne(func(random *rand.PCG) bool {
+			return difference(of, func(_, n int64) int64 { return half(random, n) }) >= res.Delta
+		})
 	})
 	if err != nil {
 		return Result{}, err
@@ -155,3 +157,22 @@ func pairCounts(n [2][numOutcomes]int64) correlate.PairCounts {
 		TiedGold: n[1][concordant], TiedBoth: n[1][tied],
 	}
 }
+
+// mean adds up values of vectors.
+type mean struct {
+	sum  float64
+	n    int
+	zero bool // NaN counts as 0
+}
+
+func (m *mean) add(v float64) {
+	switch {
+	case !math.IsNaN(v):
+		m.sum += v
+		m.n++
+	case m.zero:
+		m.n++
+	}
+}
+
+func (m *mean) value() float64 { return m.sum / float64(m.n) }

@@ -19,16 +19,16 @@ func randomization(ctx context.Context, t paired) (Result, error) {
 		return tableTest(ctx, t)
 	}
 	units := unitsOf(t.a, t.Grouping)
-	ex := newExchanger(t.Rows(t.a), t.Rows(t.b), t.Measure)
+	ex := correlate.NewExchange(t.Rows(t.a), t.Rows(t.b), t.Measure)
 	rows := (t.a.Segments + 63) / 64
-	return exchangeTest(ctx, ex, len(units), t.Options, 1, func(random *rand.PCG, mask []uint64) {
+	return exchangeTest(ctx, ex, t.Options, 1, func(random *rand.PCG, mask []uint64) {
 		drawn := make([]uint64, rows)
 		for i := range drawn {
 			drawn[i] = random.Uint64()
 		}
 		clear(mask)
 		for i, u := range units {
-			mask[i>>6] |= bit(drawn, int(u)) << (i & 63)
+			mask[i>>6] |= drawn[u>>6] >> (u & 63) & 1 << (i & 63)
 		}
 	})
 }
@@ -65,27 +65,33 @@ func tableTest(ctx context.Context, t paired) (Result, error) {
 	if math.IsNaN(res.Delta) {
 		return res, nil
 	}
-	large, drawn, err := resample(ctx, t.Options, func(random *rand.PCG, _ *scratch) bool {
-		x, y := *p, *q
-		x.Metric, y.Metric = make([]float64, len(p.Metric)), make([]float64, len(p.Metric))
-		var word uint64
-		for seg := range p.Segments {
-			if seg%64 == 0 {
-				word = random.Uint64()
-			}
-			from, to := p.Index(seg, 0), p.Index(seg+1, 0)
-			first, second := p.Metric[from:to], q.Metric[from:to]
-			if word>>(seg%64)&1 == 1 {
-				first, second = second, first
-			}
-			copy(x.Metric[from:to], first)
-			copy(y.Metric[from:to], second)
-		}
-		return defined(value(&x))-defined(value(&y)) >= res.Delta
+	large, drawn, err := resample(ctx, t.Options, 1, func() counter {
+		return oneByOne(func(random *rand.PCG) bool { return exchangedRows(random, p, q, value) >= res.Delta })
 	})
 	if err != nil {
 		return Result{}, err
 	}
 	res.Resamples, res.P = drawn, float64(large+1)/float64(drawn+1)
 	return res, nil
+}
+
+// exchangedRows is the difference of values after an exchange of rows of two
+// tables.
+func exchangedRows(random *rand.PCG, p, q *correlate.Pairs, value func(*correlate.Pairs) float64) float64 {
+	x, y := *p, *q
+	x.Metric, y.Metric = make([]float64, len(p.Metric)), make([]float64, len(p.Metric))
+	var word uint64
+	for seg := range p.Segments {
+		if seg%64 == 0 {
+			word = random.Uint64()
+		}
+		from, to := p.Index(seg, 0), p.Index(seg+1, 0)
+		first, second := p.Metric[from:to], q.Metric[from:to]
+		if word>>(seg%64)&1 == 1 {
+			first, second = second, first
+		}
+		copy(x.Metric[from:to], first)
+		copy(y.Metric[from:to], second)
+	}
+	return defined(value(&x)) - defined(value(&y))
 }

@@ -9,19 +9,39 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// resample calls a function for each resample, with random numbers of its own,
-// and returns how often it says that the difference was as large as the one
-// seen, and the number of resamples drawn: all of them, or whole blocks up to
-// the first after which the share is surely small or large.
-func resample(ctx context.Context, o Options, each func(random *rand.PCG, s *scratch) bool) (large, drawn int, err error) {
+// counter counts, of resamples with a generator of random numbers each, those
+// with a difference that is as large as the one seen. It is for one goroutine.
+type counter func(random []rand.PCG) int
+
+// oneByOne counts the resamples of which a function says that.
+func oneByOne(large func(random *rand.PCG) bool) counter {
+	return func(random []rand.PCG) int {
+		n := 0
+		for i := range random {
+			if large(&random[i]) {
+				n++
+			}
+		}
+		return n
+	}
+}
+
+// resample returns how often the difference was as large as the one seen, and
+// the number of resamples drawn: all of them, or whole blocks up to the first
+// after which the share is surely small or large. Counters take so many resamples
+// together.
+func resample(ctx context.Context, o Options, together int, newCounter func() counter) (large, drawn int, err error) {
 	block := o.Block
 	if block == 0 {
 		block = o.Resamples
 	}
-	workers := make([]scratch, min(runtime.GOMAXPROCS(0), block))
+	counters := make([]counter, min(runtime.GOMAXPROCS(0), block))
+	for i := range counters {
+		counters[i] = newCounter()
+	}
 	for drawn < o.Resamples {
 		size := min(block, o.Resamples-drawn)
-		n, err := resampleBlock(ctx, o.Seed, drawn, size, workers, each)
+		n, err := resampleBlock(ctx, o.Seed, drawn, size, together, counters)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -34,24 +54,26 @@ func resample(ctx context.Context, o Options, each func(random *rand.PCG, s *scr
 	return large, drawn, nil
 }
 
-func resampleBlock(ctx context.Context, seed uint64, first, size int, workers []scratch, each func(*rand.PCG, *scratch) bool) (int, error) {
+func resampleBlock(ctx context.Context, seed uint64, first, size, together int, counters []counter) (int, error) {
 	var next, large atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for w := range min(len(workers), size) {
+	for _, count := range counters {
 		group.Go(func() error {
-			var random rand.PCG
+			random := make([]rand.PCG, together)
 			for {
-				r := int(next.Add(1)) - 1
-				if r >= size {
+				to := int(next.Add(int64(together)))
+				from := to - together
+				if from >= size {
 					return nil
 				}
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				random.Seed(seed, mix(uint64(first+r)))
-				if each(&random, &workers[w]) {
-					large.Add(1)
+				n := min(together, size-from)
+				for i := range n {
+					random[i].Seed(seed, mix(uint64(first+from+i)))
 				}
+				large.Add(int64(count(random[:n])))
 			}
 		})
 	}

@@ -83,30 +83,56 @@ func TestExchangeEqualsPlain(t *testing.T) {
 		}
 		a, b := drawTables(t, segments, systems)
 		m := correlate.Measure{
-			Statistic:     rapid.SampledFrom([]correlate.Statistic{correlate.StatKendall, correlate.StatPearson}).Draw(t, "statistic"),
+			Statistic:     rapid.SampledFrom(correlate.Statistics()).Draw(t, "statistic"),
 			Grouping:      rapid.SampledFrom(groupings).Draw(t, "group"),
 			ZeroUndefined: rapid.Bool().Draw(t, "zero"),
+			Threshold:     2,
+		}
+		if m.Statistic.OfSystems() {
+			m.Grouping = correlate.None
 		}
 		x, y, _, err := prepared(a, b, m)
 		if err != nil {
 			t.Skip(err)
 		}
-		n := elements(x)
-		mask := make([]uint64, (n+63)/64)
-		random := rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)
-		fast, slow := newExchanger(x, y, m), &plain{x, y, m}
-		var s scratch
-		for range 3 { // the first is the exchange of nothing
-			v1, w1 := fast.values(mask, &s)
-			v2, w2 := slow.values(mask, new(scratch))
-			if !near(v1, v2, 1e-9) || !near(w1, w2, 1e-9) {
-				t.Fatalf("%v: %v and %v, want %v and %v", m, v1, w1, v2, w2)
+		ex := correlate.NewExchange(x, y, m)
+		values, random := ex.Worker(), rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)
+		for range 2 {
+			masks := make([][]uint64, min(ex.Together(), rapid.IntRange(1, 60).Draw(t, "exchanges")))
+			for k := range masks {
+				masks[k] = make([]uint64, (ex.Elements()+63)/64)
+				for i := range masks[k] {
+					if k > 0 { // the first is the exchange of nothing
+						masks[k][i] = random.Uint64()
+					}
+				}
 			}
-			for i := range mask {
-				mask[i] = random.Uint64()
+			v, w := values(masks)
+			for k, mask := range masks {
+				x, y := exchanged(x, y, mask)
+				v2, w2 := m.Over(x).Value, m.Over(y).Value
+				if !near(v[k], v2, 1e-9) || !near(w[k], w2, 1e-9) {
+					t.Fatalf("%v, exchange %d: %v and %v, want %v and %v", m, k, v[k], w[k], v2, w2)
+				}
 			}
 		}
 	})
+}
+
+// exchanged returns two metrics' vectors after an exchange, done one by one.
+func exchanged(a, b []correlate.Row, mask []uint64) (x, y []correlate.Row) {
+	at := 0
+	for r := range a {
+		v, w := slices.Clone(a[r].Metric), slices.Clone(b[r].Metric)
+		for i := range v {
+			if mask[at/64]>>(at%64)&1 == 1 {
+				v[i], w[i] = w[i], v[i]
+			}
+			at++
+		}
+		x, y = append(x, correlate.Row{Gold: a[r].Gold, Metric: v}), append(y, correlate.Row{Gold: a[r].Gold, Metric: w})
+	}
+	return x, y
 }
 
 // An exchange of everything turns the difference around.
@@ -122,37 +148,14 @@ func TestExchangeOfAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ex := newExchanger(x, y, m)
-			mask := make([]uint64, (elements(x)+63)/64)
-			var s scratch
-			v, w := ex.values(mask, &s)
-			for i := range mask {
-				mask[i] = math.MaxUint64
+			ex := correlate.NewExchange(x, y, m)
+			none, all := make([]uint64, (ex.Elements()+63)/64), make([]uint64, (ex.Elements()+63)/64)
+			for i := range all {
+				all[i] = math.MaxUint64
 			}
-			if v2, w2 := ex.values(mask, &s); v2 != w || w2 != v {
-				t.Errorf("%v: %v and %v, exchanged %v and %v", m, v, w, v2, w2)
+			if v, w := ex.Worker()([][]uint64{none, all}); v[0] != w[1] || w[0] != v[1] {
+				t.Errorf("%v: %v and %v, exchanged %v and %v", m, v[0], w[0], v[1], w[1])
 			}
-		}
-	}
-}
-
-func TestSoftExchangeEqualsPlain(t *testing.T) {
-	tables := simulated(50, 5, 2, 4)
-	m := correlate.Measure{Statistic: correlate.StatSoftAccuracy}
-	x, y, _, err := prepared(tables[0], tables[1], m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	random := rand.NewPCG(1, 2)
-	mask := make([]uint64, (elements(x)+63)/64)
-	for range 5 {
-		v, w := newExchanger(x, y, m).values(mask, new(scratch))
-		v2, w2 := (&plain{x, y, m}).values(mask, new(scratch))
-		if !near(v, v2, 1e-12) || !near(w, w2, 1e-12) {
-			t.Errorf("%v and %v, want %v and %v", v, w, v2, w2)
-		}
-		for i := range mask {
-			mask[i] = random.Uint64()
 		}
 	}
 }
@@ -251,10 +254,20 @@ func TestPermBothFastAndPlainPValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow, err := permExchanger(t.Context(), &plain{x, y, m}, elements(x), o)
-		if err != nil {
-			t.Fatal(err)
+		slow := Result{Delta: m.Over(x).Value - m.Over(y).Value}
+		large := 0
+		for r := range o.Resamples {
+			random := rand.NewPCG(o.Seed, mix(uint64(r)))
+			mask := make([]uint64, (fast.Cells+63)/64)
+			for i := range mask {
+				mask[i] = random.Uint64()
+			}
+			v, w := exchanged(x, y, mask)
+			if defined(m.Over(v).Value)-defined(m.Over(w).Value) >= slow.Delta {
+				large++
+			}
 		}
+		slow.P = float64(large) / float64(o.Resamples)
 		if fast.P != slow.P || !near(fast.Delta, slow.Delta, 1e-12) {
 			t.Errorf("%v: %+v, plain %+v", m, fast, slow)
 		}
@@ -412,13 +425,11 @@ func TestDeepSplits(t *testing.T) {
 	for i := range mask {
 		mask[i] = random.Uint64()
 	}
-	v, w := newExchanger(x, y, correlate.Measure{}).values(mask, new(scratch))
-	v2, w2 := (&plain{x, y, correlate.Measure{}}).values(mask, new(scratch))
-	if !near(v, v2, 1e-12) || !near(w, w2, 1e-12) {
+	v, w := correlate.NewExchange(x, y, correlate.Measure{}).Worker()([][]uint64{mask})
+	x, y = exchanged(x, y, mask)
+	v2, w2 := correlate.Kendall(gold, x[0].Metric), correlate.Kendall(gold, y[0].Metric)
+	if !near(v[0], v2, 1e-12) || !near(w[0], w2, 1e-12) {
 		t.Errorf("%v and %v, want %v and %v", v, w, v2, w2)
-	}
-	if (&splitter{}).plan([]int{1, mostRow}) != nil {
-		t.Error("a sequence too long for its counters was planned")
 	}
 }
 

@@ -1,0 +1,135 @@
+package correlate
+
+import "slices"
+
+// Exchange gives the measure of two metrics after exchanges of their scores, for
+// permutation tests. It is safe for concurrent use.
+type Exchange struct {
+	a, b     []Row
+	measure  Measure
+	elements int
+	// prepared has vectors with the scores of both metrics, of which an exchange
+	// leaves each metric one of each element; nil where the measure is taken anew.
+	prepared *resampler
+	soft     *softExchange
+}
+
+// NewExchange takes the vectors of both metrics, of the same elements with the
+// same gold scores, such as [Measure.Rows] makes of tables that [Align] returns.
+func NewExchange(a, b []Row, m Measure) *Exchange {
+	e := &Exchange{a: a, b: b, measure: m}
+	var rows []Row
+	for i, r := range a {
+		row := Row{Gold: slices.Concat(r.Gold, r.Gold), Metric: slices.Concat(r.Metric, b[i].Metric)}
+		for which := range int32(2) {
+			for k := range r.Gold {
+				row.unit = append(row.unit, int32(2*(e.elements+k))+which)
+			}
+		}
+		rows = append(rows, row)
+		e.elements += len(r.Gold)
+	}
+	switch {
+	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
+		e.soft = newSoftExchange(a, b)
+	case m.Statistic.OfSystems() || m.Statistic == StatPearson: // as fast
+	case statistics[m.Statistic].vector == nil:
+		if r, err := m.pooled(nil, rows, false, false); err == nil { // else there are too many pairs
+			if c, ok := r.(*calibratedRow); ok {
+				c.unit = commonUnit(a)
+			}
+			e.prepared = &resampler{rows: []row{r}}
+		}
+	default:
+		e.prepared = &resampler{}
+		first := int32(0)
+		for _, r := range rows {
+			n := len(r.Gold)
+			e.prepared.add(m, r, first, n, n*n/4) // pairs of one metric, and elements
+			first += int32(n)
+		}
+	}
+	return e
+}
+
+// Elements is the number of elements of all vectors.
+func (e *Exchange) Elements() int { return e.elements }
+
+// Together is how many exchanges are best looked at together.
+func (e *Exchange) Together() int {
+	if e.prepared == nil {
+		return 1
+	}
+	return e.prepared.together()
+}
+
+// Worker returns a function that gives the values of both metrics after at most
+// [Exchange.Together] exchanges, for one goroutine. Bit i of a mask is set where
+// the scores of element i are exchanged, elements being numbered through the
+// vectors. A value is NaN where it is undefined.
+func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
+	var s scratch
+	var weights [2][][]int32
+	return func(masks [][]uint64) ([]float64, []float64) {
+		var out [2][]float64
+		for which := range out {
+			out[which] = make([]float64, len(masks))
+		}
+		if e.prepared == nil {
+			for k, mask := range masks {
+				out[0][k], out[1][k] = e.anew(mask)
+			}
+			return out[0], out[1]
+		}
+		s.block.packExchanges(masks, e.elements, max(e.prepared.width, narrowest))
+		for which := range weights {
+			s.block.second = which == 1
+			if len(e.prepared.rows) > 0 {
+				weights[which] = e.weights(weights[which], masks, int32(which))
+				s.block.weights = weights[which]
+			}
+			e.prepared.means(&s.block, out[which], &s)
+		}
+		return out[0], out[1]
+	}
+}
+
+// weights returns the weights of both scores of each element for one of the
+// metrics.
+func (e *Exchange) weights(out [][]int32, masks [][]uint64, which int32) [][]int32 {
+	out = out[:0]
+	for _, mask := range masks {
+		var w []int32
+		if len(out) < cap(out) {
+			w = out[:len(out)+1][len(out)]
+		}
+		w = zeros(w, 2*e.elements)
+		for i := range e.elements {
+			w[2*i+int(which^exchanged(mask, i))] = 1
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// exchanged is 1 where the scores of an element are exchanged.
+func exchanged(mask []uint64, i int) int32 { return int32(mask[i>>6] >> (i & 63) & 1) }
+
+// anew takes the measure of the vectors after an exchange.
+func (e *Exchange) anew(mask []uint64) (float64, float64) {
+	x, y := make([]Row, len(e.a)), make([]Row, len(e.a))
+	at := 0
+	for r, from := range e.a {
+		x[r], y[r] = Row{Gold: from.Gold, Metric: slices.Clone(from.Metric)}, Row{Gold: from.Gold, Metric: slices.Clone(e.b[r].Metric)}
+		for i := range from.Metric {
+			if exchanged(mask, at) == 1 {
+				x[r].Metric[i], y[r].Metric[i] = y[r].Metric[i], x[r].Metric[i]
+			}
+			at++
+		}
+	}
+	if e.soft != nil {
+		return e.soft.values(x)
+	}
+	return e.measure.Over(x).Value, e.measure.Over(y).Value
+}

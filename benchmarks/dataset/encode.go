@@ -21,16 +21,15 @@ import (
 // segments, but for their positions, for the order of judgements of different
 // names, and for the difference of nil and empty slices.
 type Encoder struct {
-	w       io.Writer
-	buf     []byte
-	systems map[string]bool
-	scored  map[[2]string]bool // by name and system
+	w    io.Writer
+	buf  []byte
+	seen map[[2]string]bool // names and systems of a segment
 }
 
 // NewEncoder returns an Encoder that makes one Write per segment; give it a
 // buffered writer for speed.
 func NewEncoder(w io.Writer) *Encoder {
-	return &Encoder{w: w, systems: map[string]bool{}, scored: map[[2]string]bool{}}
+	return &Encoder{w: w, seen: map[[2]string]bool{}}
 }
 
 // Encode writes one line: the fields in a fixed order, without those that are
@@ -235,38 +234,34 @@ func (e *Encoder) check(s *refract.Segment) error {
 	if err := checkVariants(s, len(s.References)); err != nil {
 		return err
 	}
-	clear(e.systems)
+	clear(e.seen)
 	for i := range s.Hypotheses {
-		name := s.Hypotheses[i].System
-		if e.systems[name] {
+		if name := s.Hypotheses[i].System; e.again("", name) {
 			return fmt.Errorf("system %s has two hypotheses", text.Quote(name))
 		}
-		e.systems[name] = true
 	}
-	if err := e.checkJudgements(s.Judgements); err != nil {
-		return err
+	clear(e.seen)
+	for _, j := range s.Judgements {
+		if j.Valid && (math.IsNaN(j.Score) || math.IsInf(j.Score, 0)) {
+			return fmt.Errorf("the score %s of system %s is %v, which JSON cannot hold", text.Quote(j.Name), text.Quote(j.System), j.Score)
+		}
+		if e.again(j.Name, j.System) {
+			return fmt.Errorf("system %s has two scores %s", text.Quote(j.System), text.Quote(j.Name))
+		}
 	}
 	return checkUTF8(s)
 }
 
-func (e *Encoder) checkJudgements(judgements []refract.Judgement) error {
-	clear(e.scored)
-	for _, j := range judgements {
-		if j.Valid && (math.IsNaN(j.Score) || math.IsInf(j.Score, 0)) {
-			return fmt.Errorf("the score %s of system %s is %v, which JSON cannot hold", text.Quote(j.Name), text.Quote(j.System), j.Score)
-		}
-		key := [2]string{j.Name, j.System}
-		if e.scored[key] {
-			return fmt.Errorf("system %s has two scores %s", text.Quote(j.System), text.Quote(j.Name))
-		}
-		e.scored[key] = true
-	}
-	return nil
+// again tells whether a name and system were there before.
+func (e *Encoder) again(name, system string) bool {
+	key := [2]string{name, system}
+	again := e.seen[key]
+	e.seen[key] = true
+	return again
 }
 
 func checkUTF8(s *refract.Segment) error {
-	ok := utf8.ValidString(s.ID) && utf8.ValidString(s.Document) && utf8.ValidString(s.Domain)
-	if !ok {
+	if !utf8.ValidString(s.ID) || !utf8.ValidString(s.Document) || !utf8.ValidString(s.Domain) {
 		return errors.New("its id, document or domain is not UTF-8")
 	}
 	if !utf8.ValidString(s.Source.Value) {
@@ -277,15 +272,8 @@ func checkUTF8(s *refract.Segment) error {
 			return fmt.Errorf("references[%d] is not UTF-8", i)
 		}
 	}
-	for i := range s.Variants {
-		if err := checkVariant(&s.Variants[i]); err != nil {
-			return fmt.Errorf("variants[%d] %w", i, err)
-		}
-	}
-	for i := range s.Rejected {
-		if err := checkVariant(&s.Rejected[i]); err != nil {
-			return fmt.Errorf("rejected[%d] %w", i, err)
-		}
+	if err := eachVariant(s, checkVariant); err != nil {
+		return err
 	}
 	for i := range s.Hypotheses {
 		h := &s.Hypotheses[i]
@@ -309,21 +297,32 @@ func checkTime(t time.Time) error {
 	return nil
 }
 
+// eachVariant calls check with every variant, also the rejected ones.
+func eachVariant(s *refract.Segment, check func(v *refract.Variant) error) error {
+	for i := range s.Variants {
+		if err := check(&s.Variants[i]); err != nil {
+			return fmt.Errorf("variants[%d] %w", i, err)
+		}
+	}
+	for i := range s.Rejected {
+		if err := check(&s.Rejected[i]); err != nil {
+			return fmt.Errorf("rejected[%d] %w", i, err)
+		}
+	}
+	return nil
+}
+
 // checkVariants checks that the variants of a segment belong to one of n
 // references.
 func checkVariants(s *refract.Segment, n int) error {
-	if err := checkParents(s.ID, "variants", s.Variants, n); err != nil {
-		return err
-	}
-	return checkParents(s.ID, "rejected", s.Rejected, n)
-}
-
-func checkParents(id, field string, variants []refract.Variant, n int) error {
-	for i := range variants {
-		if r := variants[i].Reference; r < 0 || r >= n {
-			return fmt.Errorf("segment %s: %s[%d] is of reference %d, but the segment has %s (the first is 0)",
-				text.Quote(id), field, i, r, english.Count(n, "reference"))
+	err := eachVariant(s, func(v *refract.Variant) error {
+		if v.Reference < 0 || v.Reference >= n {
+			return fmt.Errorf("is of reference %d, but the segment has %s (the first is 0)", v.Reference, english.Count(n, "reference"))
 		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("segment %s: %w", text.Quote(s.ID), err)
 	}
 	return nil
 }

@@ -19,11 +19,10 @@ const noTranslation = "[No translation supplied]"
 type folder struct {
 	root, lp   string
 	source     *input
-	references []string // names
-	systems    []string // names, in byte order
+	references *textFiles
+	systems    *textFiles
 	humans     []string // names of the human scores at segment level
 	ratings    []string // names of the files of rated errors
-	files      textFiles
 }
 
 func openMTME(place string, o Options) (*set, error) {
@@ -37,18 +36,18 @@ func openMTME(place string, o Options) (*set, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		in, err := f.files.open("references", name, "target")
+		in, err := f.references.open(name)
 		if err != nil {
 			return nil, err
 		}
 		p.references = append(p.references, in)
 	}
-	for _, name := range f.systems {
-		in, err := f.files.open("system-outputs", name, "hypothesis")
+	for _, name := range f.systems.names {
+		in, err := f.systems.open(name)
 		if err != nil {
 			return nil, err
 		}
-		p.systems = append(p.systems, system{name: name, human: slices.Contains(f.references, name), texts: in})
+		p.systems = append(p.systems, system{name: name, human: slices.Contains(f.references.names, name), texts: in})
 	}
 	if p.documents, err = f.documents(); err != nil {
 		return nil, err
@@ -72,18 +71,21 @@ func openMTME(place string, o Options) (*set, error) {
 // error that lists those of the folder.
 func openFolder(place string) (*folder, error) {
 	place = filepath.Clean(place)
-	f := &folder{root: filepath.Dir(place), lp: filepath.Base(place), files: textFiles{}}
-	var err error
-	if f.source, err = f.openSource(); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, f.unknown(place, err)
-		}
+	f := &folder{root: filepath.Dir(place), lp: filepath.Base(place)}
+	sources, err := listTexts(filepath.Join(f.root, "sources"), "", sourceField)
+	if err != nil {
 		return nil, err
 	}
-	if f.references, err = f.files.list("references", filepath.Join(f.root, "references"), f.lp+"."); err != nil {
+	if sources.paths[f.lp] == "" {
+		return nil, f.unknown(place, sources.names)
+	}
+	if f.source, err = sources.open(f.lp); err != nil {
 		return nil, err
 	}
-	if f.systems, err = f.files.list("system-outputs", filepath.Join(f.root, "system-outputs", f.lp), ""); err != nil {
+	if f.references, err = listTexts(filepath.Join(f.root, "references"), f.lp+".", "target"); err != nil {
+		return nil, err
+	}
+	if f.systems, err = listTexts(filepath.Join(f.root, "system-outputs", f.lp), "", "hypothesis"); err != nil {
 		return nil, err
 	}
 	humans := filepath.Join(f.root, "human-scores")
@@ -104,15 +106,16 @@ func (f *folder) documents() (*input, error) {
 	return in, err
 }
 
-// unknown explains why there is no such language pair.
-func (f *folder) unknown(place string, cause error) error {
-	if inside, err := pairsOf(place); err == nil && len(inside) > 0 {
+// unknown explains why there is no such language pair among those of the
+// folder.
+func (f *folder) unknown(place string, pairs []string) error {
+	if inside, err := listTexts(filepath.Join(place, "sources"), "", sourceField); err == nil && len(inside.names) > 0 {
 		return failFile(place, "is a test set: add one of its language pairs (%s), as in %s",
-			quotedNames(inside), text.Quote(filepath.Join(place, inside[0])))
+			quotedNames(inside.names), text.Quote(filepath.Join(place, inside.names[0])))
 	}
-	pairs, err := pairsOf(f.root)
-	if err != nil || len(pairs) == 0 {
-		return failFile(place, "no such language pair: %w", cause)
+	if len(pairs) == 0 {
+		_, err := newRegular(filepath.Join(f.root, "sources", f.lp+".txt"))
+		return failFile(place, "no such language pair: %w", err)
 	}
 	return failFile(f.root, "has no language pair %s%s; it has %s", text.Quote(f.lp), didYouMean(f.lp, pairs), quotedNames(pairs))
 }
@@ -148,23 +151,24 @@ const allReferences = "all"
 // choose returns the references to use. A folder without any leaves the
 // question whether one is needed to the metrics.
 func (f *folder) choose(want []string) ([]string, error) {
-	if len(want) == 1 && want[0] == allReferences && !slices.Contains(f.references, allReferences) {
-		return f.references, nil
+	known := f.references.names
+	if len(want) == 1 && want[0] == allReferences && !slices.Contains(known, allReferences) {
+		return known, nil
 	}
 	if len(want) == 0 {
 		standard := standardReference(filepath.Base(f.root), f.lp)
 		switch {
-		case slices.Contains(f.references, standard):
+		case slices.Contains(known, standard):
 			return []string{standard}, nil
-		case len(f.references) < 2:
-			return f.references, nil
+		case len(known) < 2:
+			return known, nil
 		}
-		return nil, failFile(f.root, "%s has several references and none is %s; choose among %s", f.lp, standard, quotedNames(f.references))
+		return nil, failFile(f.root, "%s has several references and none is %s; choose among %s", f.lp, standard, quotedNames(known))
 	}
 	for i, name := range want {
-		if !slices.Contains(f.references, name) {
+		if !slices.Contains(known, name) {
 			return nil, failFile(f.root, "%s has no reference %s%s; it has %s",
-				f.lp, text.Quote(name), didYouMean(name, f.references), quotedNames(f.references))
+				f.lp, text.Quote(name), didYouMean(name, known), quotedNames(known))
 		}
 		if slices.Contains(want[:i], name) {
 			return nil, failFile(f.root, "reference %s is chosen twice", text.Quote(name))
@@ -188,7 +192,7 @@ func (f *folder) openScores(p *parallel, o Options) error {
 		case slices.Contains(f.ratings, name):
 			file, format = name+".seg.rating", &ratingLines
 		}
-		scores, err := readScores(filepath.Join(f.root, "human-scores", f.lp+"."+file), format, f.systems, p.n, o.Warn)
+		scores, err := readScores(filepath.Join(f.root, "human-scores", f.lp+"."+file), format, f.systems.names, p.n, o.Warn)
 		if err != nil {
 			return err
 		}

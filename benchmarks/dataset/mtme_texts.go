@@ -1,8 +1,7 @@
 package dataset
 
 import (
-	"errors"
-	"io/fs"
+	"cmp"
 	"path/filepath"
 	"slices"
 
@@ -13,47 +12,21 @@ import (
 // The texts of a folder of mt-metrics-eval are files of plain text or, in the
 // newer test sets, JSON Lines, of which one field is the text.
 
-// openSource opens sources/LP.txt or, where that is not there, the field
-// "source" of sources/LP.jsonl.
-func (f *folder) openSource() (*input, error) {
-	path := filepath.Join(f.root, "sources", f.lp)
-	in, err := newRegular(path + ".txt")
-	if !errors.Is(err, fs.ErrNotExist) {
-		return in, err
-	}
-	in, other := newRegular(path + ".jsonl")
-	switch {
-	case errors.Is(other, fs.ErrNotExist):
-		return nil, err
-	case other != nil:
-		return nil, other
-	}
-	in.field = "source"
-	return in, nil
+// textFiles are the files of the sources, references or systems.
+type textFiles struct {
+	names []string // in byte order
+	paths map[string]string
+	field string // of the texts, in JSON Lines
 }
 
-// pairsOf lists the language pairs of a test set.
-func pairsOf(root string) ([]string, error) {
-	var all []string
-	for _, suffix := range []string{".txt", ".jsonl"} {
-		found, err := names(filepath.Join(root, "sources"), "", suffix)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all), nil
-}
+// sourceField is the field of sources, of which plain text is read where there
+// are both forms.
+const sourceField = "source"
 
-// textFiles are the files of the references ("references", NAME) and of the
-// systems ("system-outputs", NAME).
-type textFiles map[[2]string]string
-
-// list finds the files of a kind and returns their names in byte order. A
-// name with two files is an error, since only one could be read.
-func (t textFiles) list(kind, dir, prefix string) ([]string, error) {
-	var all []string
+// listTexts lists the files of a folder. A name with two files is an error,
+// since only one could be read.
+func listTexts(dir, prefix, field string) (*textFiles, error) {
+	t := &textFiles{paths: map[string]string{}, field: field}
 	for _, suffix := range []string{".txt", ".jsonl"} {
 		found, err := names(dir, prefix, suffix)
 		if err != nil {
@@ -61,24 +34,26 @@ func (t textFiles) list(kind, dir, prefix string) ([]string, error) {
 		}
 		for _, name := range found {
 			path := filepath.Join(dir, prefix+name+suffix)
-			if other, ok := t[[2]string{kind, name}]; ok {
+			other, again := t.paths[name]
+			switch {
+			case !again:
+				t.names = append(t.names, name)
+				t.paths[name] = path
+			case field != sourceField:
 				return nil, failFile(path, "%s holds the same texts; remove one of the two", other)
 			}
-			t[[2]string{kind, name}] = path
 		}
-		all = append(all, found...)
 	}
-	slices.Sort(all)
-	return all, nil
+	slices.Sort(t.names)
+	return t, nil
 }
 
-// open opens a file that was listed. field is that of its texts, where it is
-// JSON Lines.
-func (t textFiles) open(kind, name, field string) (*input, error) {
-	path := t[[2]string{kind, name}]
+// open opens a file that was listed.
+func (t *textFiles) open(name string) (*input, error) {
+	path := t.paths[name]
 	in, err := newRegular(path)
 	if err == nil && filepath.Ext(path) == ".jsonl" {
-		in.field = field
+		in.field = t.field
 	}
 	return in, err
 }
@@ -105,43 +80,25 @@ func fieldOf(line []byte, pos refract.Position, field string) (refract.Text, err
 }
 
 // standardReference returns the reference by which the shared task of a test
-// set computed its results: "refA", but for those below (the table of
-// mt-metrics-eval).
+// set computed its results.
 func standardReference(testset, lp string) string {
-	switch testset {
-	case "wmt19", "wmt20":
-		return "ref"
-	case "wmt21.news":
-		switch lp {
-		case "en-de":
-			return "refC"
-		case "zh-en":
-			return "refB"
-		}
-	case "wmt21.tedtalks":
-		if lp == "zh-en" {
-			return "refB"
-		}
-	case "wmt22":
-		if lp == "cs-en" || lp == "en-cs" {
-			return "refB"
-		}
-	case "wmt23":
-		if lp == "he-en" || lp == "en-he" {
-			return "refB"
-		}
-	case "wmt24":
-		if lp == "en-de" {
-			return "refB"
-		}
-	case "wmt24pp":
-		switch lp {
-		case "en-de_DE":
-			return "posteditB"
-		case "en-is_IS":
-			return "refA"
-		}
-		return "posteditA"
-	}
-	return "refA"
+	return cmp.Or(standardReferences[testset+"/"+lp], standardReferences[testset], "refA")
+}
+
+// standardReferences are those of test sets, or of one language pair, that are
+// not "refA" (the table of mt-metrics-eval).
+var standardReferences = map[string]string{
+	"wmt19":                "ref",
+	"wmt20":                "ref",
+	"wmt21.news/en-de":     "refC",
+	"wmt21.news/zh-en":     "refB",
+	"wmt21.tedtalks/zh-en": "refB",
+	"wmt22/cs-en":          "refB",
+	"wmt22/en-cs":          "refB",
+	"wmt23/en-he":          "refB",
+	"wmt23/he-en":          "refB",
+	"wmt24/en-de":          "refB",
+	"wmt24pp":              "posteditA",
+	"wmt24pp/en-de_DE":     "posteditB",
+	"wmt24pp/en-is_IS":     "refA",
 }

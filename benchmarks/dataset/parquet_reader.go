@@ -183,13 +183,9 @@ func checkSchema(got *parquet.Schema) error {
 			return fmt.Errorf("column %s is nested in another way than %s", name, strings.Join(path, "."))
 		}
 	}
-	for _, name := range []string{"id", "references"} {
-		path := []string{name}
-		if name == "references" {
-			path = append(path, "list", "element")
-		}
+	for _, path := range [][]string{{"id"}, {"references", "list", "element"}} {
 		if _, ok := got.Lookup(path...); !ok {
-			return fmt.Errorf("there is no column %s; this is no file of segments", name)
+			return fmt.Errorf("there is no column %s; this is no file of segments", path[0])
 		}
 	}
 	return nil

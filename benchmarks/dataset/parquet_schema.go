@@ -101,28 +101,6 @@ func fillVariants(dst []parquetVariant, variants []refract.Variant) []parquetVar
 	return dst
 }
 
-// size estimates the bytes of a row before compression.
-func (r *parquetSegment) size() int {
-	n := 64 + len(r.ID) + textSize(r.Source) + 8*len(r.References)
-	for _, t := range r.References {
-		n += textSize(t)
-	}
-	for _, variants := range [...][]parquetVariant{r.Variants, r.Rejected} {
-		for i := range variants {
-			v := &variants[i]
-			n += 96 + textSize(v.Text) + textSize(v.Raw) + len(v.Detail) + len(v.Created)
-		}
-	}
-	return n
-}
-
-func textSize(t *string) int {
-	if t == nil {
-		return 0
-	}
-	return len(*t)
-}
-
 // fillIn is the inverse of fill.
 func (r *parquetSegment) fillIn(s *refract.Segment, names *jsonline.Names) (err error) {
 	if r.ID == "" {

@@ -60,24 +60,18 @@ func (e *ParquetEncoder) Encode(s *refract.Segment) error {
 	if e.closed {
 		return errors.New("the Parquet file is closed already")
 	}
-	if e.err = e.encode(s); e.err != nil {
-		e.err = fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), e.err)
+	if e.err = e.checker.Encode(s); e.err != nil {
+		return e.err
+	}
+	e.rows[e.n].fill(s)
+	e.n++
+	e.size += len(e.checker.buf) // about as many bytes as the row has
+	if e.n == parquetBatch || e.size > parquetGroup {
+		if e.err = e.flush(); e.err != nil {
+			e.err = fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), e.err)
+		}
 	}
 	return e.err
-}
-
-func (e *ParquetEncoder) encode(s *refract.Segment) error {
-	if err := e.checker.check(s); err != nil {
-		return err
-	}
-	row := &e.rows[e.n]
-	row.fill(s)
-	e.n++
-	e.size += row.size()
-	if e.n == parquetBatch || e.size > parquetGroup {
-		return e.flush()
-	}
-	return nil
 }
 
 func (e *ParquetEncoder) flush() error {

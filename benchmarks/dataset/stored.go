@@ -69,7 +69,7 @@ func StoredMetrics(spec string, level correlate.Level, only ...string) ([]Stored
 	}
 	for i := range metrics {
 		m := &metrics[i]
-		if m.Systems, err = readScores(m.Path, &scoreLines, f.systems, items, func(Warning) {}); err != nil {
+		if m.Systems, err = readScores(m.Path, &scoreLines, f.systems.names, items, func(Warning) {}); err != nil {
 			return nil, err
 		}
 	}
@@ -94,13 +94,13 @@ func (f *folder) storedMetrics(level correlate.Level) ([]StoredMetric, error) {
 		switch ref := file[i+1:]; ref {
 		case "src":
 		case "all":
-			m.References = slices.Clone(f.references)
+			m.References = slices.Clone(f.references.names)
 		default:
 			m.References = strings.Split(ref, ".")
 			for _, r := range m.References {
-				if !slices.Contains(f.references, r) {
+				if !slices.Contains(f.references.names, r) {
 					return nil, failFile(m.Path, "the file name has the unknown reference %s%s; %s has %s",
-						text.Quote(r), didYouMean(r, f.references), f.lp, quotedNames(f.references))
+						text.Quote(r), didYouMean(r, f.references.names), f.lp, quotedNames(f.references.names))
 				}
 			}
 		}

@@ -120,14 +120,10 @@ func readHeader(file []byte) (binary.ByteOrder, error) {
 	if bytes.HasPrefix(file, []byte("\x89HDF")) || bytes.HasPrefix(file, []byte("MATLAB 7.3")) {
 		return nil, errors.New("a MATLAB file of version 7.3 (HDF5); save it with -v7")
 	}
-	if len(file) < headerSize {
-		return nil, errors.New("not a MATLAB file of version 5")
-	}
-	var order binary.ByteOrder
-	switch string(file[126:128]) {
-	case "IM":
-		order = binary.LittleEndian
-	case "MI":
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case len(file) >= headerSize && string(file[126:128]) == "IM":
+	case len(file) >= headerSize && string(file[126:128]) == "MI":
 		order = binary.BigEndian
 	default:
 		return nil, errors.New("not a MATLAB file of version 5")
@@ -183,6 +179,15 @@ func next(b []byte, order binary.ByteOrder) (e element, rest []byte, err error) 
 	return e, b[end:], nil
 }
 
+// need is next for an element of a kind with so many bytes at least.
+func need(b []byte, order binary.ByteOrder, kind uint32, least int) (data, rest []byte, err error) {
+	e, rest, err := next(b, order)
+	if err != nil || e.kind != kind || len(e.data) < least {
+		return nil, nil, errCut
+	}
+	return e.data, rest, nil
+}
+
 func newArray(b []byte, order binary.ByteOrder, depth int) (*Array, error) {
 	a := &Array{order: order, depth: depth}
 	if len(b) == 0 {
@@ -192,18 +197,17 @@ func newArray(b []byte, order binary.ByteOrder, depth int) (*Array, error) {
 	if depth > maxDepth {
 		return nil, errors.New("the arrays are nested too deep")
 	}
-	flags, b, err := next(b, order)
-	if err != nil || flags.kind != miUint32 || len(flags.data) < 8 {
-		return nil, errCut
+	flags, b, err := need(b, order, miUint32, 8)
+	if err != nil {
+		return nil, err
 	}
-	word := order.Uint32(flags.data)
+	word := order.Uint32(flags)
 	a.Class = Class(word & 0xff)
-	dims, b, err := next(b, order)
-	if err != nil || dims.kind != miInt32 || len(dims.data) < 8 {
-		return nil, errCut
+	dims, b, err := need(b, order, miInt32, 8)
+	if err != nil {
+		return nil, err
 	}
-	for d := dims.data; len(d) >= 4; d = d[4:] {
-		n := int32(order.Uint32(d))
+	for _, n := range decode[int32](dims, order) {
 		if n < 0 {
 			return nil, errCut
 		}
@@ -229,11 +233,11 @@ func newArray(b []byte, order binary.ByteOrder, depth int) (*Array, error) {
 }
 
 func (a *Array) readFields() error {
-	length, b, err := next(a.body, a.order)
-	if err != nil || length.kind != miInt32 || len(length.data) < 4 {
-		return errCut
+	length, b, err := need(a.body, a.order, miInt32, 4)
+	if err != nil {
+		return err
 	}
-	n := int(int32(a.order.Uint32(length.data)))
+	n := int(int32(a.order.Uint32(length)))
 	names, b, err := next(b, a.order)
 	if err != nil || n <= 0 || len(names.data)%n != 0 {
 		return errCut
@@ -274,13 +278,10 @@ func (a *Array) Items() iter.Seq2[*Array, error] {
 		}
 		b := a.body
 		for range n {
-			e, rest, err := next(b, a.order)
-			if err == nil && e.kind != miMatrix {
-				err = errCut
-			}
+			data, rest, err := need(b, a.order, miMatrix, 0)
 			var item *Array
 			if err == nil {
-				item, err = newArray(e.data, a.order, a.depth+1)
+				item, err = newArray(data, a.order, a.depth+1)
 			}
 			if !yield(item, err) || err != nil {
 				return

@@ -1,9 +1,10 @@
 package matfile
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -28,57 +29,68 @@ func (a *Array) Text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var s string
 	switch e.kind {
 	case miUTF8:
-		s = string(e.data)
-		if !utf8.ValidString(s) {
+		if !utf8.Valid(e.data) {
 			return "", errors.New("a text is not UTF-8")
 		}
+		return string(e.data), nil
 	case miInt8, miUint8: // one byte a character
 		r := make([]rune, len(e.data))
 		for i, c := range e.data {
 			r[i] = rune(c)
 		}
-		s = string(r)
+		return string(r), nil
 	case miUint16, miUTF16:
-		units := make([]uint16, len(e.data)/2)
-		for i := range units {
-			units[i] = a.order.Uint16(e.data[2*i:])
+		r := utf16.Decode(decode[uint16](e.data, a.order))
+		if i := slices.Index(r, utf8.RuneError); i >= 0 {
+			return "", fmt.Errorf("character %d of a text is lost (a lone surrogate or U+FFFD)", i+1)
 		}
-		r := utf16.Decode(units)
-		for i, u := range r {
-			if u == utf8.RuneError {
-				return "", fmt.Errorf("character %d of a text is lost (a lone surrogate or U+FFFD)", i+1)
-			}
-		}
-		s = string(r)
+		return string(r), nil
 	case miUint32, miUTF32:
-		r := make([]rune, len(e.data)/4)
-		for i := range r {
-			r[i] = rune(a.order.Uint32(e.data[4*i:]))
-			if !utf8.ValidRune(r[i]) {
-				return "", fmt.Errorf("character %d of a text is none", i+1)
-			}
+		r := decode[rune](e.data, a.order)
+		if i := slices.IndexFunc(r, func(c rune) bool { return !utf8.ValidRune(c) }); i >= 0 {
+			return "", fmt.Errorf("character %d of a text is none", i+1)
 		}
-		s = string(r)
-	default:
-		return "", fmt.Errorf("a text of the type %d, which is not read", e.kind)
+		return string(r), nil
 	}
-	return s, nil
+	return "", fmt.Errorf("a text of the type %d, which is not read", e.kind)
+}
+
+// decode returns the whole numbers or floats that fit into b.
+func decode[T number](b []byte, order binary.ByteOrder) []T {
+	var one T
+	out := make([]T, len(b)/binary.Size(one))
+	binary.Decode(b, order, out) // cannot fail: out fits
+	return out
+}
+
+type number interface {
+	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
+}
+
+func floats[T number](b []byte, order binary.ByteOrder) []float64 {
+	var out []float64
+	for _, v := range decode[T](b, order) {
+		out = append(out, float64(v))
+	}
+	return out
+}
+
+// numberTypes decode the data of the types of numbers.
+var numberTypes = map[uint32]func([]byte, binary.ByteOrder) []float64{
+	miInt8: floats[int8], miUint8: floats[uint8], miInt16: floats[int16], miUint16: floats[uint16], miInt32: floats[int32], miUint32: floats[uint32],
+	miInt64: floats[int64], miUint64: floats[uint64], miSingle: floats[float32], miDouble: floats[float64],
 }
 
 // unwrap returns the element of a cell array of one element.
-func (a *Array) unwrap() (*Array, error) {
+func (a *Array) unwrap() (_ *Array, err error) {
 	for a.Class == Cell && a.Len() == 1 {
-		var inner *Array
-		for item, err := range a.Items() {
+		for a, err = range a.Items() {
 			if err != nil {
 				return nil, err
 			}
-			inner = item
 		}
-		a = inner
 	}
 	return a, nil
 }
@@ -99,43 +111,15 @@ func (a *Array) Numbers() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, ok := map[uint32]int{miInt8: 1, miUint8: 1, miInt16: 2, miUint16: 2, miInt32: 4, miUint32: 4,
-		miSingle: 4, miDouble: 8, miInt64: 8, miUint64: 8}[e.kind]
+	read, ok := numberTypes[e.kind]
 	if !ok {
 		return nil, fmt.Errorf("numbers of the type %d, which is not read", e.kind)
 	}
-	if int64(a.Len())*int64(size) != int64(len(e.data)) {
+	out := read(e.data, a.order)
+	if len(out) != a.Len() {
 		return nil, errCut
 	}
-	out := make([]float64, a.Len())
-	for i := range out {
-		out[i] = a.number(e.kind, e.data[i*size:])
-	}
 	return out, nil
-}
-
-func (a *Array) number(kind uint32, b []byte) float64 {
-	switch kind {
-	case miInt8:
-		return float64(int8(b[0]))
-	case miUint8:
-		return float64(b[0])
-	case miInt16:
-		return float64(int16(a.order.Uint16(b)))
-	case miUint16:
-		return float64(a.order.Uint16(b))
-	case miInt32:
-		return float64(int32(a.order.Uint32(b)))
-	case miUint32:
-		return float64(a.order.Uint32(b))
-	case miSingle:
-		return float64(math.Float32frombits(a.order.Uint32(b)))
-	case miInt64:
-		return float64(int64(a.order.Uint64(b)))
-	case miUint64:
-		return float64(a.order.Uint64(b))
-	}
-	return math.Float64frombits(a.order.Uint64(b))
 }
 
 // Number returns the one number of an array.

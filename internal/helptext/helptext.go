@@ -61,14 +61,17 @@ type Page struct {
 	Sections []string // of flags, in order
 	Own      string   // the section of flags that have none
 	Common   string   // the section of --help, --version and the flags of the root
-	Topics   [][2]string
 	See      []string // what the reader may type for more
 }
 
 // Of returns the help of a command.
 func (p *Page) Of(cmd *cobra.Command) string {
+	about := Reflow(cmp.Or(cmd.Long, cmd.Short), p.Width) + "\n"
+	if cmd.IsAdditionalHelpTopicCommand() {
+		return about
+	}
 	var b strings.Builder
-	b.WriteString(Reflow(cmp.Or(cmd.Long, cmd.Short), p.Width) + "\n\nUsage:\n  " + cmd.UseLine() + "\n")
+	b.WriteString(about + "\nUsage:\n  " + cmd.UseLine() + "\n")
 	if cmd.Example != "" {
 		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
 	}
@@ -77,21 +80,19 @@ func (p *Page) Of(cmd *cobra.Command) string {
 			b.WriteString("\n" + head + ":\n" + Definitions(lines, p.Width))
 		}
 	}
-	commands := func(group string) (lines [][2]string) {
+	commands := func(group string, topics bool) (lines [][2]string) {
 		for _, sub := range cmd.Commands() {
-			if sub.GroupID == group {
+			if sub.GroupID == group && sub.IsAdditionalHelpTopicCommand() == topics {
 				lines = append(lines, [2]string{sub.Name(), sub.Short})
 			}
 		}
 		return lines
 	}
 	for _, group := range cmd.Groups() {
-		part(group.Title, commands(group.ID))
+		part(group.Title, commands(group.ID, false))
 	}
-	part("Commands", commands(""))
-	if !cmd.HasParent() {
-		part("Topics, shown by "+cmd.Name()+" help TOPIC", p.Topics)
-	}
+	part("Commands", commands("", false))
+	part("Topics, shown by "+cmd.Name()+" help TOPIC", commands("", true))
 	left := 0
 	for _, section := range p.Sections {
 		var lines [][2]string

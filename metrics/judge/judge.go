@@ -60,24 +60,21 @@ func New(cfg Config) (*Judge, error) {
 		return nil, errors.New("no model is named, and the judge works with any: name the one to ask")
 	}
 	j := &Judge{cfg: cfg, rules: r.Rules()}
-	lower, upper, _, _ := r.Bounds() // one that no answer attains stops nothing
 	if !r.IsLikelihood() {
 		var err error
 		if j.parser, err = r.Parser(); err != nil {
 			return nil, err
 		}
 	}
-	j.info = metrics.Info{
-		Name: j.name(), NeedsSource: r.NeedsSource(), NeedsReferences: r.NeedsReference(),
-		Direction: r.Direction(), Lower: lower, Upper: upper,
-	}
+	j.info = r.Info()
+	j.info.Name = j.name()
 	var err error
-	if j.cfg.Policy, err = cfg.Policy.Within(lower, upper, r.Direction()); err != nil {
+	if j.cfg.Policy, err = cfg.Policy.Within(j.info.Lower, j.info.Upper, r.Direction()); err != nil {
 		return nil, fmt.Errorf("%s: option %s: %w", r.Name(), optionUnparseable, err)
 	}
 	if value, is := j.cfg.Policy.Counts(analysis.Unparseable); is {
 		// A bound ends the references of a hypothesis: nothing may lie beyond it.
-		j.info.Lower, j.info.Upper = min(lower, value), max(upper, value)
+		j.info.Lower, j.info.Upper = min(j.info.Lower, value), max(j.info.Upper, value)
 	}
 	return j, nil
 }

@@ -14,9 +14,13 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Needs names the texts beside the hypothesis that the judge reads.
-func (r *Resolved) Needs() string {
-	return metrics.Info{NeedsSource: r.NeedsSource(), NeedsReferences: r.NeedsReference()}.Needs()
+// Info declares of the judge what every metric does.
+func (r *Resolved) Info() metrics.Info {
+	lower, upper, _, _ := r.Bounds() // one that no answer attains stops nothing
+	return metrics.Info{
+		Name: r.Name(), NeedsSource: r.NeedsSource(), NeedsReferences: r.NeedsReference(),
+		Direction: r.Direction(), Lower: lower, Upper: upper,
+	}
 }
 
 // Sample resolves the definition, with some value for each option that it
@@ -58,7 +62,7 @@ func (r *Resolved) Show(w io.Writer) error {
 		{"model", cmp.Or(r.Model(), "any")},
 		{"endpoint", string(r.Endpoint())},
 		{"request", requestFields(req)},
-		{"needs", cmp.Or(r.Needs(), "nothing but the hypothesis")},
+		{"needs", cmp.Or(r.Info().Needs(), "nothing but the hypothesis")},
 		{"scores", fmt.Sprintf("%s to %s, %s is better", showBound(lower, atLower), showBound(upper, atUpper), r.Direction())},
 	} {
 		fmt.Fprintf(facts, "%s\t%s\n", f[0], f[1])

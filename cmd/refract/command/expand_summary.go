@@ -55,15 +55,16 @@ func summarize(e *env, s diversify.Summary, verdicts map[string]int, spent budge
 			parts = append(parts, fmt.Sprintf("%d %s", verdicts[v], v))
 		}
 		e.note("rejected: %s; asked again: %d, with more room: %d", strings.Join(parts, ", "), s.Resampled, s.Enlarged)
+		s.Cut, s.Blocked, s.Empty = 0, 0, 0 // which are not of variants alone
 	}
 	for _, c := range []struct {
 		n    int
 		what string
 	}{
 		{s.Lacking, "variants that are lacking, because no answer passed the checks"},
-		{unjudged(s, s.Cut), "answers cut by --max-tokens, kept and marked with the finish reason \"length\""},
-		{unjudged(s, s.Blocked), "answers withheld, which are missing texts"},
-		{unjudged(s, s.Empty), "empty answers, which are missing texts"},
+		{s.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\""},
+		{s.Blocked, "answers withheld, which are missing texts"},
+		{s.Empty, "empty answers, which are missing texts"},
 		{s.MissingReferences, "missing references, not expanded"},
 		{s.EmptyReferences, "empty references, not expanded"},
 	} {
@@ -71,14 +72,6 @@ func summarize(e *env, s diversify.Summary, verdicts map[string]int, spent budge
 			e.warn("%s: %d", c.what, c.n)
 		}
 	}
-}
-
-// unjudged is a count where nothing was rejected: then it concerns variants.
-func unjudged(s diversify.Summary, n int) int {
-	if s.Rejected > 0 {
-		return 0
-	}
-	return n
 }
 
 // parseExtra reads the fields of --extra, with their numbers as they are

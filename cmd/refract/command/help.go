@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -25,7 +26,7 @@ func (e *env) showHelp(cmd *cobra.Command, args []string) {
 }
 
 func (e *env) helpOf(cmd *cobra.Command, all bool) string {
-	page := helptext.Page{Width: e.helpWidth(), All: all, Sections: sections, Own: taskFlags, Common: commonFlags, Topics: topics()}
+	page := helptext.Page{Width: e.helpWidth(), All: all, Sections: sections, Own: taskFlags, Common: commonFlags}
 	for _, topic := range topicsOf(cmd) {
 		page.See = append(page.See, "refract help "+topic)
 	}
@@ -61,23 +62,18 @@ func (e *env) helpCommand() *cobra.Command {
 			if all {
 				args = args[:len(args)-1]
 			}
-			if len(args) == 1 {
-				for _, t := range topics() {
-					if t[0] == args[0] {
-						fmt.Fprintln(e.stdout, helptext.Reflow(topicText(t[0]), e.helpWidth()))
-						return nil
-					}
-				}
-			}
 			topic, rest, err := cmd.Root().Find(args)
 			switch {
-			case err == nil && len(rest) > 0 && topic == cmd.Root():
-				err = usagef("%s", suggest.Unknown("command or topic", rest[0], helpNames(topic)))
-			case err == nil && len(rest) > 0:
-				err = unknownCommand(topic, rest[0])
-			}
-			if err != nil {
+			case err != nil:
 				return err
+			case len(rest) > 0 && !topic.HasParent():
+				return usagef("%s", suggest.Unknown("command or topic", rest[0], helpNames(topic)))
+			case len(rest) > 0 && topic.HasSubCommands():
+				return unknownCommand(topic, rest[0])
+			case len(rest) > 0 && strings.HasPrefix(topic.Use, topic.Name()+" [NAME"):
+				return usagef("help is of commands; 'refract %s %s' shows %[2]s", topic.Name(), rest[0])
+			case len(rest) > 0:
+				return usagef("%q has no part in the help of %s; the word all shows all flags", rest[0], topic.Name())
 			}
 			fmt.Fprint(e.stdout, e.helpOf(topic, all))
 			return nil
@@ -91,11 +87,13 @@ func (e *env) helpCommand() *cobra.Command {
 	}
 }
 
-// helpNames are what refract help knows.
+// helpNames are what refract help knows: commands and topics.
 func helpNames(root *cobra.Command) []string {
 	names := commandNames(root)
-	for _, t := range topics() {
-		names = append(names, t[0])
+	for _, c := range root.Commands() {
+		if c.IsAdditionalHelpTopicCommand() {
+			names = append(names, c.Name())
+		}
 	}
 	return names
 }

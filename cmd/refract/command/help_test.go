@@ -14,8 +14,11 @@ import (
 	"github.com/refract-eval/refract/internal/helptext"
 )
 
-// commands lists a command and all below it.
+// commands lists a command and all below it, without topics of help.
 func commands(cmd *cobra.Command) []*cobra.Command {
+	if cmd.IsAdditionalHelpTopicCommand() {
+		return nil
+	}
 	all := []*cobra.Command{cmd}
 	for _, sub := range cmd.Commands() {
 		all = append(all, commands(sub)...)
@@ -84,9 +87,9 @@ func helpFlags(help string) []string {
 // A topic fits a terminal too.
 func TestTopics(t *testing.T) {
 	for _, topic := range topics() {
-		for line := range strings.Lines(helptext.Reflow(topicText(topic[0]), 80)) {
+		for line := range strings.Lines(helptext.Reflow(topic.Long, 80)) {
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
-				t.Errorf("%s: %d characters: %s", topic[0], n, line)
+				t.Errorf("%s: %d characters: %s", topic.Name(), n, line)
 			}
 		}
 	}

@@ -86,8 +86,8 @@ func judgeTable() (*report.NamedTable, error) {
 				options = append(options, "["+o.Name+"]")
 			}
 		}
-		lower, upper, _, _ := r.Bounds()
-		t.Add(d.Name, strings.Join(options, " "), r.Needs(), orNull(lower), orNull(upper), r.Direction().String(),
+		info := r.Info()
+		t.Add(d.Name, strings.Join(options, " "), info.Needs(), orNull(info.Lower), orNull(info.Upper), info.Direction.String(),
 			string(r.Endpoint()), report.StringOrNull(d.Model), d.Source, d.Summary)
 	}
 	return t, nil

@@ -59,8 +59,9 @@ type judging struct {
 	e        *env
 	metrics  []metrics.Metric // to close
 	asker    *ask.Asker       // nil where no metric asks a model
-	opening  sync.Mutex
+	opening  sync.Once
 	store    store // nil until it is needed
+	closed   error // why it cannot be opened
 	prices   budget.Prices
 	spend    *budget.Budget
 	progress *report.Progress
@@ -135,14 +136,8 @@ func (j *judging) open(ctx context.Context) error {
 
 // opened is the cache, which it opens first where that is still to be done.
 func (j *judging) opened(ctx context.Context) (store, error) {
-	j.opening.Lock()
-	defer j.opening.Unlock()
-	if j.store != nil {
-		return j.store, nil
-	}
-	var err error
-	j.store, err = j.openStore(ctx, j.dryRun)
-	return j.store, err
+	j.opening.Do(func() { j.store, j.closed = j.openStore(ctx, j.dryRun) })
+	return j.store, j.closed
 }
 
 // options are those of an engine: where scores are stored.

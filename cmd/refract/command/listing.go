@@ -44,23 +44,22 @@ Formats for programs have every option and the aggregators too.`,
 	return cmd
 }
 
-// listedMetric is a metric with what it declares of itself, where it can be
-// made of its name alone.
+// listedMetric is a metric with what it declares of itself, nil where it cannot
+// be made of its name alone.
 type listedMetric struct {
 	metrics.Factory
-	kind                           string
-	needs, direction, lower, upper report.Value
+	kind string
+	info *metrics.Info
 }
 
 // listedMetrics are all metrics that -m takes.
 func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 	var all []listedMetric
 	for _, f := range e.registry() {
-		l := listedMetric{Factory: f, kind: "metric"}
+		l := listedMetric{f, "metric", nil}
 		if m, err := e.registry().Parse(ctx, f.Name); err == nil {
 			info := m.Info()
-			l.needs = report.String(info.Needs())
-			l.direction, l.lower, l.upper = report.String(info.Direction.String()), report.Float(info.Lower), report.Float(info.Upper)
+			l.info = &info
 		}
 		all = append(all, l)
 	}
@@ -69,9 +68,8 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 		if err != nil {
 			return nil, err
 		}
-		lower, upper, _, _ := r.Bounds()
-		all = append(all, listedMetric{d.Factory(judge.Environment{}), "judge", report.String(r.Needs()),
-			report.String(r.Direction().String()), report.Float(lower), report.Float(upper)})
+		info := r.Info()
+		all = append(all, listedMetric{d.Factory(judge.Environment{}), "judge", &info})
 	}
 	return all, nil
 }
@@ -86,7 +84,11 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 		{Name: "description"},
 	}}
 	for _, m := range all {
-		t.Add(m.kind, m.Name, nil, nil, report.StringOrNull(m.Tail), m.needs, m.direction, m.lower, m.upper, m.Summary)
+		declared := []any{nil, nil, nil, nil}
+		if i := m.info; i != nil {
+			declared = []any{i.Needs(), i.Direction.String(), i.Lower, i.Upper}
+		}
+		t.Add(append(append([]any{m.kind, m.Name, nil, nil, report.StringOrNull(m.Tail)}, declared...), m.Summary)...)
 		for _, o := range m.Options {
 			if !people {
 				t.Add("option", m.Name, o.Key, o.Default, o.Values, nil, nil, nil, nil, o.Doc)
@@ -109,17 +111,17 @@ func (e *env) listOptions(out *output, all []listedMetric, name string) error {
 	var names []string
 	for _, m := range all {
 		names = append(names, m.Name)
-		if m.Name != name {
-			continue
-		}
-		if len(m.Options) == 0 {
-			e.note("%s has no options; it is written as %s", name, strings.TrimSuffix(name+":"+m.Tail, ":"))
-		}
-		t := &report.NamedTable{Columns: []report.Column{{Name: "option"}, {Name: "default"}, {Name: "values"}, {Name: "description"}}}
-		for _, o := range m.Options {
-			t.Add(o.Key, o.Default, o.Values, o.Doc)
-		}
-		return out.show(e, t)
 	}
-	return usagef("%s", suggest.Unknown("metric", name, names))
+	i, err := suggest.Index("metric", name, names)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if len(all[i].Options) == 0 {
+		e.note("%s has no options; it is written as %s", name, strings.TrimSuffix(name+":"+all[i].Tail, ":"))
+	}
+	t := &report.NamedTable{Columns: []report.Column{{Name: "option"}, {Name: "default"}, {Name: "values"}, {Name: "description"}}}
+	for _, o := range all[i].Options {
+		t.Add(o.Key, o.Default, o.Values, o.Doc)
+	}
+	return out.show(e, t)
 }

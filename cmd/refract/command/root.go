@@ -88,6 +88,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 			root.AddCommand(cmd)
 		}
 	}
+	root.AddCommand(topics()...)
 	root.SetHelpCommandGroupID(otherGroup)
 	root.SetCompletionCommandGroupID(otherGroup)
 	root.InitDefaultHelpCmd()

@@ -14,33 +14,33 @@ import (
 //go:embed topics/*.txt
 var topicFiles embed.FS
 
-// topics are the names of the help texts that are no command's, and what they
-// are about.
-func topics() [][2]string {
-	return [][2]string{
+// topics are the help texts that are no command's: commands that only have help.
+func topics() []*cobra.Command {
+	var aggregators, list [][2]string
+	for _, d := range aggregate.Docs() {
+		aggregators = append(aggregators, [2]string{d.Spec, d.Text})
+	}
+	filled := strings.NewReplacer(
+		"STATISTICS", strings.Join(correlate.StatisticNames(), ", "),
+		"AGGREGATORS", strings.TrimRight(helptext.Definitions(aggregators, 80), "\n"),
+	)
+	var all []*cobra.Command
+	for _, t := range [][2]string{
 		{"datasets", "what DATASET, --ref, --hyp and --references name"},
 		{"aggregators", "how scores against many references become one"},
 		{"statistics", "agreement with judgements, intervals and tests"},
 		{"selection", "ways to choose among variants"},
 		{"servers", "how models are called, and what that may cost"},
 		{"configuration", "refract.yaml and REFRACT_*"},
+	} {
+		text, err := topicFiles.ReadFile("topics/" + t[0] + ".txt")
+		if err != nil {
+			panic(err) // a topic without its file: a fault of the program
+		}
+		all = append(all, &cobra.Command{Use: t[0], Short: t[1], Long: filled.Replace(string(text))})
+		list = append(list, t)
 	}
-}
-
-// topicText is the text of a topic.
-func topicText(name string) string {
-	text, err := topicFiles.ReadFile("topics/" + name + ".txt")
-	if err != nil {
-		panic(err) // a topic without its file: a fault of the program
-	}
-	var aggregators [][2]string
-	for _, d := range aggregate.Docs() {
-		aggregators = append(aggregators, [2]string{d.Spec, d.Text})
-	}
-	return strings.NewReplacer(
-		"STATISTICS", strings.Join(correlate.StatisticNames(), ", "),
-		"AGGREGATORS", strings.TrimRight(helptext.Definitions(aggregators, 80), "\n"),
-	).Replace(string(text))
+	return append(all, &cobra.Command{Use: "topics", Short: "this list", Long: "The topics of refract help:\n\n" + helptext.Definitions(list, 80)})
 }
 
 // topicsOf are the topics that a command's flags need.

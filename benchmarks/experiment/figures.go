@@ -2,8 +2,12 @@ package experiment
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
 )
@@ -162,4 +166,23 @@ func (r *Result) promptFigures() []Figure {
 		out = append(out, f)
 	}
 	return out
+}
+
+// WriteFigures draws figures into a folder, which it makes where there is none,
+// in each of the formats.
+func WriteFigures(dir string, figures []Figure, formats ...figure.Format) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, f := range figures {
+		for _, format := range formats {
+			err := atomicfile.Write(filepath.Join(dir, f.Name+"."+string(format)), func(w io.Writer) error {
+				return figure.Draw(w, figure.Style{Format: format}, f.Panels...)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -22,6 +22,7 @@ const batchSize = 64
 
 // Set is the diversity of a dataset, and what it stands on.
 type Set struct {
+	Name     string   // for tables
 	Results  []Result // of each measure
 	Segments int      // of the dataset
 	// Few counts the segments with fewer than two texts, which have no

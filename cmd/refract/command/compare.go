@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/report"
 )
 
 // comparer is one run of refract compare.
@@ -77,6 +78,20 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error { return c.whole(out, c.view(p, res)) })
+}
+
+// view is the table that was asked for.
+func (c *comparer) view(p *experiment.Plan, res *experiment.Result) *report.NamedTable {
+	t := map[string]func(*experiment.Plan, *experiment.Result) *report.NamedTable{
+		settingsTable: experiment.SettingsTable, pairsTable: experiment.PairsTable, ranksTable: experiment.RanksTable,
+	}[c.what](p, res)
+	about := &report.NamedTable{}
+	c.describe(about, &res.Datasets[0])
+	if c.what == settingsTable {
+		c.explain(about, "")
+	}
+	t.Notes = append(about.Notes, t.Notes...)
+	return t
 }
 
 // The tables that a comparison can show.

@@ -10,7 +10,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/diversity"
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/report"
 )
 
 // diverser is one run of refract diversity.
@@ -90,11 +89,24 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 		if results[i], err = diversity.Of(ctx, s, measures, o); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
+		results[i].Name = s.name
 	}
-	t, err := d.table(ctx, sets, results, o.Bootstrap)
+	t, err := diversity.Table(ctx, results, o.Bootstrap)
 	if err != nil {
 		return err
 	}
+	texts := "variants alone"
+	if d.originals {
+		texts = "originals and variants"
+	}
+	t.Note("texts: %s; segments: those with two texts or more; few: those with fewer", texts)
+	if d.model != "" {
+		t.Note("semantic: mean cosine distance between vectors of %s", d.model)
+	}
+	if len(sets) > 1 {
+		t.Note("difference: to the first set, over the segments that both have")
+	}
+	d.explain(t, "")
 	return d.whole(out, t)
 }
 
@@ -165,59 +177,4 @@ func (d *diverser) sets(e *env, args []string) ([]namedSet, error) {
 		return out, add(strings.Join(d.refs, " "), d.input)
 	}
 	return out, nil
-}
-
-func (d *diverser) table(ctx context.Context, sets []namedSet, results []*diversity.Set, b diversity.Bootstrap) (*report.NamedTable, error) {
-	t := &report.NamedTable{Columns: []report.Column{
-		{Name: "set"},
-		{Name: "measure"},
-		{Name: "diverse_is", Header: "diverse is"},
-		{Name: "value", Kind: report.KindFloat, Digits: 3},
-		{Name: "ci", Kind: report.KindInterval, Digits: 3},
-		{Name: "difference", Kind: report.KindFloat, Digits: 3},
-		{Name: "difference_ci", Header: "ci of it", Kind: report.KindInterval, Digits: 3},
-		{Name: "paired", Kind: report.KindInt, Hide: true},
-		{Name: "segments", Kind: report.KindInt},
-		{Name: "undefined", Kind: report.KindInt, Minor: true},
-		{Name: "few", Kind: report.KindInt, Minor: true},
-		{Name: "texts", Kind: report.KindInt, Minor: true},
-		{Name: "missing", Kind: report.KindInt, Minor: true},
-		{Name: "blank", Kind: report.KindInt, Minor: true},
-	}}
-	texts := "variants alone"
-	if d.originals {
-		texts = "originals and variants"
-	}
-	t.Note("texts: %s; segments: those with two texts or more; few: those with fewer", texts)
-	if d.model != "" {
-		t.Note("semantic: mean cosine distance between vectors of %s", d.model)
-	}
-	if len(sets) > 1 {
-		t.Note("difference: to the first set, over the segments that both have")
-	}
-	d.explain(t, "")
-	differences := make([][]diversity.Difference, len(results))
-	for i, s := range results {
-		var err error
-		if differences[i], err = s.Minus(ctx, results[0], b); err != nil {
-			return nil, err
-		}
-	}
-	for k := range results[0].Results {
-		for i, s := range results {
-			r := s.Results[k]
-			direction := "lower"
-			if r.MoreIsHigher {
-				direction = "higher"
-			}
-			difference, ci, paired := report.Null(), report.Null(), report.Null()
-			if i > 0 {
-				x := differences[i][k]
-				difference, ci, paired = report.Float(x.Value), report.Interval(x.Low, x.High), report.Int(x.N)
-			}
-			t.Add(sets[i].name, r.Measure, direction, r.Value, report.Interval(r.Low, r.High), difference, ci, paired,
-				r.N, r.Undefined, s.Few, s.Texts, s.Missing, s.Blank)
-		}
-	}
-	return t, nil
 }

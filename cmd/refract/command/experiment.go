@@ -103,7 +103,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 			if x.png {
 				formats = append(formats, figure.PNG)
 			}
-			return writeFigures(x.figures, res.Figures(), formats...)
+			return experiment.WriteFigures(x.figures, res.Figures(), formats...)
 		}
 		return nil
 	})

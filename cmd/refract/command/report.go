@@ -251,7 +251,7 @@ func (r *reporter) ask(name string, args []string) (*experiment.Plan, error) {
 // writeFiles writes the figures and tables of a report that were asked for.
 func (r *reporter) writeFiles(rep *evidence.Report) error {
 	if r.figures != "" {
-		if err := writeFigures(r.figures, rep.Figures(), figure.SVG, figure.PNG); err != nil {
+		if err := experiment.WriteFigures(r.figures, rep.Figures(), figure.SVG, figure.PNG); err != nil {
 			return err
 		}
 	}
@@ -264,24 +264,6 @@ func (r *reporter) writeFiles(rep *evidence.Report) error {
 	for _, t := range rep.Tables() {
 		for _, f := range r.formats {
 			err := atomicfile.Write(filepath.Join(r.tables, t.Name+f.Extension()), func(w io.Writer) error { return t.Write(w, f, true) })
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// writeFigures draws figures into a folder, in each of the formats.
-func writeFigures(dir string, figures []experiment.Figure, formats ...figure.Format) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	for _, f := range figures {
-		for _, format := range formats {
-			err := atomicfile.Write(filepath.Join(dir, f.Name+"."+string(format)), func(w io.Writer) error {
-				return figure.Draw(w, figure.Style{Format: format}, f.Panels...)
-			})
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package command
+package experiment
 
 import (
 	"cmp"
@@ -6,25 +6,50 @@ import (
 	"math"
 	"slices"
 
-	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/report"
 )
 
-// compared is a result as the tables of a comparison show it.
+// SettingsTable compares the settings of a plan with one dataset: a row for each
+// setting and statistic, with its rank where every pair was tested.
+func SettingsTable(p *Plan, r *Result) *report.NamedTable { return newCompared(p, r).settings() }
+
+// PairsTable has a row for each test of two settings, of a plan with one dataset
+// that tests every pair.
+func PairsTable(p *Plan, r *Result) *report.NamedTable { return newCompared(p, r).pairs() }
+
+// RanksTable has a row for each setting of such a plan, with its ranks under all
+// statistics, the best average first.
+func RanksTable(p *Plan, r *Result) *report.NamedTable { return newCompared(p, r).ranking() }
+
+// compared is a table of the settings of one dataset in the making.
 type compared struct {
-	plan  *experiment.Plan
-	data  *experiment.DatasetInfo
-	rows  []experiment.Row // the statistics of each setting in turn
-	ranks []experiment.Ranks
+	report.NamedTable
+	plan  *Plan
+	data  *DatasetInfo
+	rows  []Row // the statistics of each setting in turn
+	ranks []Ranks
+}
+
+func newCompared(p *Plan, r *Result) *compared {
+	c := &compared{plan: p, data: &r.Datasets[0], rows: r.Rows, ranks: r.Ranks}
+	if p.Pairing == EveryPair {
+		c.Note("%s", p.Test.ranking())
+	}
+	for k := range c.length() {
+		row := c.row(k, 0)
+		c.Note("%s: %s", row.Setting.ofAll(), row.Signature)
+	}
+	return c
 }
 
 // row is that of a setting and a statistic.
-func (c *compared) row(setting, statistic int) *experiment.Row {
+func (c *compared) row(setting, statistic int) *Row {
 	return &c.rows[setting*len(c.plan.Statistics)+statistic]
 }
 
-func (c *compared) settings() int { return len(c.rows) / len(c.plan.Statistics) }
+// length is the number of settings.
+func (c *compared) length() int { return len(c.rows) / len(c.plan.Statistics) }
 
 // cells is the number of cells of the compared systems.
 func (c *compared) cells() int { return c.data.Segments * len(c.data.Systems) }
@@ -37,42 +62,14 @@ func (c *compared) rank(setting, statistic int) report.Value {
 	return report.Null()
 }
 
-// settingOf is how people name the setting of a row.
-func settingOf(r *experiment.Row) string {
-	if r.Setting.Aggregator == "" {
-		return r.Setting.Metric
-	}
-	return r.Setting.Metric + " " + r.Setting.Aggregator
-}
-
-// view is the table that was asked for.
-func (c *comparer) view(p *experiment.Plan, res *experiment.Result) *report.NamedTable {
-	v := &compared{plan: p, data: &res.Datasets[0], rows: res.Rows, ranks: res.Ranks}
-	t := &report.NamedTable{}
-	c.describe(t, v.data)
-	if c.what == settingsTable {
-		c.explain(t, "")
-	}
-	if p.Pairing == experiment.EveryPair {
-		t.Note("%s", ranking(&p.Test))
-	}
-	for k := range v.settings() {
-		r := v.row(k, 0)
-		t.Note("%s: %s", settingOf(r), r.Signature)
-	}
-	switch c.what {
-	case pairsTable:
-		v.pairsIn(t)
-	case ranksTable:
-		v.ranksIn(t)
-	default:
-		v.settingsIn(t)
-	}
-	return t
+// ofAll names a setting where there is no set but that of all references.
+func (n SettingName) ofAll() string {
+	n.References = ""
+	return n.String()
 }
 
 // ranking says how ranks come about.
-func ranking(t *experiment.Test) string {
+func (t *Test) ranking() string {
 	note := fmt.Sprintf("rank: clusters by %v, p up to %g", t.Method, t.Alpha)
 	if t.Method != significance.MethodWilliams {
 		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
@@ -83,8 +80,8 @@ func ranking(t *experiment.Test) string {
 	return note
 }
 
-func (v *compared) settingsIn(t *report.NamedTable) {
-	columns := []report.Column{
+func (c *compared) settings() *report.NamedTable {
+	c.Columns = []report.Column{
 		{Name: "metric"},
 		{Name: "references", Header: "refs", Kind: report.KindInt},
 		{Name: "aggregate"},
@@ -95,40 +92,40 @@ func (v *compared) settingsIn(t *report.NamedTable) {
 		{Name: "value", Kind: report.KindFloat, Digits: 3},
 		{Name: "ci", Kind: report.KindInterval, Digits: 3},
 	}
-	if v.ranks != nil {
-		columns = append(columns, report.Column{Name: "rank", Kind: report.KindInt})
+	if c.ranks != nil {
+		c.Columns = append(c.Columns, report.Column{Name: "rank", Kind: report.KindInt})
 	}
-	columns = append(columns,
+	c.Columns = append(c.Columns,
 		report.Column{Name: "n", Kind: report.KindInt},
 		report.Column{Name: "missing", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "systems", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "groups", Kind: report.KindInt, Hide: true},
 		report.Column{Name: "dropped", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "signature", Hide: true})
-	t.Columns = columns
-	for k := range v.settings() {
-		for i, st := range v.plan.Statistics {
-			r := v.row(k, i)
+	for k := range c.length() {
+		for i, st := range c.plan.Statistics {
+			r := c.row(k, i)
 			if r.Note != "" {
-				t.Note("%s", r.Note)
+				c.Note("%s", r.Note)
 			}
 			if st.Measure.Statistic.Calibrated() {
-				t.Note("%v of %s: scores up to %.6g apart are tied", st.Measure.Statistic, settingOf(r), float64(r.Epsilon))
+				c.Note("%v of %s: scores up to %.6g apart are tied", st.Measure.Statistic, r.Setting.ofAll(), float64(r.Epsilon))
 			}
 			row := []any{
 				r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human, r.Level,
 				r.Group, st.Name(), r.Value, r.Interval,
 			}
-			if v.ranks != nil {
-				row = append(row, v.rank(k, i))
+			if c.ranks != nil {
+				row = append(row, c.rank(k, i))
 			}
-			t.Add(append(row, r.N, r.Missing, r.Systems, r.Groups, r.Dropped, r.Signature)...)
+			c.Add(append(row, r.N, r.Missing, r.Systems, r.Groups, r.Dropped, r.Signature)...)
 		}
 	}
+	return &c.NamedTable
 }
 
-func (v *compared) pairsIn(t *report.NamedTable) {
-	t.Columns = []report.Column{
+func (c *compared) pairs() *report.NamedTable {
+	c.Columns = []report.Column{
 		{Name: "statistic"},
 		{Name: "level"},
 		{Name: "group"},
@@ -146,28 +143,27 @@ func (v *compared) pairsIn(t *report.NamedTable) {
 		{Name: "better_signature", Hide: true},
 		{Name: "worse_signature", Hide: true},
 	}
-	t.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; cells: with a judgement and both scores, missing: without")
-	for i, st := range v.plan.Statistics {
-		tests := v.ranks[i]
+	c.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; cells: with a judgement and both scores, missing: without")
+	for i, st := range c.plan.Statistics {
+		tests := c.ranks[i]
 		for x := range tests.Tests {
 			for y := x + 1; y < len(tests.Tests); y++ {
-				better, worse, res := v.row(tests.Order[x], i), v.row(tests.Order[y], i), tests.Tests[x][y]
+				better, worse, res := c.row(tests.Order[x], i), c.row(tests.Order[y], i), tests.Tests[x][y]
 				resamples := report.Null()
-				if v.plan.Test.Method != significance.MethodWilliams {
+				if c.plan.Test.Method != significance.MethodWilliams {
 					resamples = report.Int(res.Resamples)
 				}
-				t.Add(st.Name(), better.Level, better.Group, better.Human,
+				c.Add(st.Name(), better.Level, better.Group, better.Human,
 					better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
-					res.Delta, res.P, tests.Corrected[x][y], resamples, res.Cells, v.cells()-res.Cells, better.Signature, worse.Signature)
+					res.Delta, res.P, tests.Corrected[x][y], resamples, res.Cells, c.cells()-res.Cells, better.Signature, worse.Signature)
 			}
 		}
 	}
+	return &c.NamedTable
 }
 
-// ranksIn has a row per setting, with the ranks under all statistics, the
-// best average first.
-func (v *compared) ranksIn(t *report.NamedTable) {
-	t.Columns = []report.Column{
+func (c *compared) ranking() *report.NamedTable {
+	c.Columns = []report.Column{
 		{Name: "metric"},
 		{Name: "references", Header: "refs", Kind: report.KindInt},
 		{Name: "aggregate"},
@@ -175,17 +171,17 @@ func (v *compared) ranksIn(t *report.NamedTable) {
 		{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2},
 	}
 	var ranks [][]int
-	for i, st := range v.plan.Statistics {
-		t.Columns = append(t.Columns,
+	for i, st := range c.plan.Statistics {
+		c.Columns = append(c.Columns,
 			report.Column{Name: st.Name(), Kind: report.KindFloat, Digits: 3},
 			report.Column{Name: st.Name() + "_rank", Header: "rank", Kind: report.KindInt})
-		ranks = append(ranks, v.ranks[i].Comparison.Ranks)
+		ranks = append(ranks, c.ranks[i].Comparison.Ranks)
 	}
-	t.Columns = append(t.Columns,
+	c.Columns = append(c.Columns,
 		report.Column{Name: "cells", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "missing", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "signature", Hide: true})
-	t.Note("average rank: mean of the ranks under the statistics; cells: with a judgement and a score, missing: without")
+	c.Note("average rank: mean of the ranks under the statistics; cells: with a judgement and a score, missing: without")
 	averages := significance.AverageRanks(ranks)
 	order := make([]int, len(averages))
 	for k := range order {
@@ -199,11 +195,12 @@ func (v *compared) ranksIn(t *report.NamedTable) {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(averages[i]), last(averages[j])) })
 	for _, k := range order {
-		r := v.row(k, 0)
+		r := c.row(k, 0)
 		row := []any{r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human, averages[k]}
-		for i := range v.plan.Statistics {
-			row = append(row, v.row(k, i).Value, v.rank(k, i))
+		for i := range c.plan.Statistics {
+			row = append(row, c.row(k, i).Value, c.rank(k, i))
 		}
-		t.Add(append(row, v.cells()-r.Missing, r.Missing, r.Signature)...)
+		c.Add(append(row, c.cells()-r.Missing, r.Missing, r.Signature)...)
 	}
+	return &c.NamedTable
 }

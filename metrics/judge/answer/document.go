@@ -3,8 +3,6 @@ package answer
 import (
 	"encoding/json"
 	"errors"
-	"io"
-	"math"
 	"strings"
 )
 
@@ -50,6 +48,7 @@ var (
 	errNoJSON     = errors.New("the answer has no JSON")
 	errCutJSON    = errors.New("the answer ends within its JSON")
 	errBrokenJSON = errors.New("the answer's JSON is broken beyond repair")
+	errTooDeep    = errors.New("the answer's JSON is nested too deep")
 )
 
 // documentsIn returns the JSON documents of a text that start with one of the
@@ -108,18 +107,11 @@ func proseEnd(text string) (end int, ok bool) {
 	return i + 1, true
 }
 
-// documentAt reads the document that the text starts with: as JSON, or else as
-// far as a lenient reader understands it.
+// documentAt reads the document that the text starts with, be it JSON or what
+// the lenient reader understands.
 func documentAt(text string, cut bool) (document, error) {
-	root, end, err := decode(text)
-	if err == nil {
-		return document{root: root, end: end}, nil
-	}
-	if errors.Is(err, errTooDeep) {
-		return document{}, err
-	}
 	l := lenient{text: text}
-	root, err = l.value(0)
+	root, err := l.value(0)
 	switch {
 	case errors.Is(err, errEnd) && cut && root != nil:
 		return document{root: root, cut: true, end: len(text)}, nil
@@ -128,72 +120,7 @@ func documentAt(text string, cut bool) (document, error) {
 	case err != nil:
 		return document{}, err
 	}
-	return document{root: root, repaired: true, end: l.at}, nil
-}
-
-var errTooDeep = errors.New("the answer's JSON is nested too deep")
-
-// decode reads the JSON value that the text starts with.
-func decode(text string) (root *node, end int, err error) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	root, err = readNode(d, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	return root, int(d.InputOffset()), nil
-}
-
-func readNode(d *json.Decoder, depth int) (*node, error) {
-	t, err := d.Token()
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, err
-	}
-	switch t := t.(type) {
-	case string:
-		return &node{kind: 's', text: t}, nil
-	case json.Number:
-		n := &node{kind: 'n', text: t.String(), num: math.NaN()}
-		if x, err := t.Float64(); err == nil && finite(x) {
-			n.num = x
-		}
-		return n, nil
-	case bool:
-		return &node{kind: 'b'}, nil
-	case nil:
-		return &node{kind: '0'}, nil
-	case json.Delim:
-		if depth == deepest {
-			return nil, errTooDeep
-		}
-		n := &node{kind: byte(t)}
-		for d.More() {
-			if t == '{' {
-				name, err := d.Token()
-				if err != nil {
-					return nil, err
-				}
-				text, ok := name.(string)
-				if !ok {
-					return nil, errNoJSON
-				}
-				n.names = append(n.names, text)
-			}
-			kid, err := readNode(d, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			n.kids = append(n.kids, kid)
-		}
-		if _, err := d.Token(); err != nil {
-			return nil, err
-		}
-		return n, nil
-	}
-	return nil, errNoJSON
+	return document{root: root, repaired: !json.Valid([]byte(text[:l.at])), end: l.at}, nil
 }
 
 func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' }

@@ -109,12 +109,9 @@ func (l *errorList) isList(n *node) bool {
 
 // isError reports whether an object has a member that makes it an error.
 func (l *errorList) isError(n *node) bool {
-	f := l.spec.Fields
-	for _, name := range n.names {
-		for _, field := range []string{f.Location, f.Aspect, f.Severity, f.Explanation, f.Penalty} {
-			if field != "" && fold(name) == fold(field) {
-				return true
-			}
+	for field, known := range l.spec.Fields.names() {
+		if v, _ := n.member(named(known)); known != "" && v != nil && field != int(fieldDimension) {
+			return true
 		}
 	}
 	return false
@@ -166,32 +163,23 @@ func (l *errorList) errorOf(n *node) (e analysis.Error, states bool, why string)
 		return e, false, "has none of the members of an error"
 	}
 	f := l.spec.Fields
-	values := map[string]string{}
-	for _, field := range []string{f.Location, f.Aspect, f.Dimension, f.Severity, f.Explanation} {
-		if field == "" {
+	var values [fields]string
+	for field, name := range f.names() {
+		if name == "" || field == int(fieldPenalty) {
 			continue
 		}
-		v, twice := n.member(named(field))
+		v, twice := n.member(named(name))
 		if twice {
-			return e, false, field + " stands several times"
+			return e, false, name + " stands several times"
 		}
-		text := textOf(v)
-		if !isNone(text) {
-			values[field] = text
-			states = true
-		}
+		values[field] = textOf(v)
+		states = states || !isNone(values[field])
 	}
-	e = analysis.Error{
-		Location:    unquote(values[f.Location]),
-		Aspect:      values[f.Aspect],
-		Dimension:   values[f.Dimension],
-		Severity:    severityOf(values[f.Severity]),
-		Explanation: values[f.Explanation],
-	}
+	e = newError(func(f field) string { return values[f] })
 	if l.spec.Weights != nil {
 		if w, ok := l.spec.Weights[e.Severity]; ok {
 			e.Penalty = &w
-		} else if strings.EqualFold(strings.TrimSpace(values[f.Severity]), "neutral") {
+		} else if strings.EqualFold(strings.TrimSpace(values[fieldSeverity]), "neutral") {
 			e.Penalty = new(0.0) // an issue that counts nothing, in MQM
 		}
 		return e, states, ""

@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,9 +15,9 @@ type field int
 
 const (
 	fieldNone field = iota
-	fieldDimension
-	fieldAspect
 	fieldLocation
+	fieldAspect
+	fieldDimension
 	fieldSeverity
 	fieldExplanation
 	fieldPenalty
@@ -28,12 +30,19 @@ const (
 //	<label> 1: <value, up to the next label>
 //	…
 type grammar struct {
-	labels map[string]field // in lower case, without number and colon
-	starts []field          // which begin an error, in this order
-	last   field            // which ends an error
-	// numberless is the field that is written without a number.
-	numberless field
-	full       int // how many fields a complete error has at least
+	// opening and marker are the prompt's first words and its last, for files
+	// that hold prompt and answer in one string.
+	opening, marker string
+	labels          map[string]field // in lower case, without number and colon
+	form            *regexp.Regexp   // for the labels
+	starts          []field          // which begin an error, in this order
+	last            field            // which ends an error
+	numberless      field            // which is written without a number
+	full            int              // how many fields a complete error has at least
+	// penalty sets what an error costs. With allPenalties there is a score only
+	// where each error has one.
+	penalty      func(s Spec, it *item, e *analysis.Error)
+	allPenalties bool
 }
 
 // label is a line that looks like the start of a field.
@@ -50,53 +59,27 @@ type item struct {
 	value  [fields]string
 }
 
+// labelForm matches the lines of a text that look like one of the labels: its
+// name, its number and its colon.
+func labelForm(labels map[string]field) *regexp.Regexp {
+	names := slices.Sorted(maps.Keys(labels))
+	slices.Reverse(names) // the longer of two that begin alike goes first
+	form := strings.ReplaceAll(strings.Join(names, "|"), " ", `[ \t]+`)
+	return regexp.MustCompile(`(?mi)^[ \t*_#>•-]*(` + form + `)[ \t#]*(\d*)[ \t*_]*:`)
+}
+
 // labelsOf finds the lines of the text that look like labels.
 func (g *grammar) labelsOf(text string) []label {
 	var all []label
-	for at := 0; at < len(text); {
-		next := len(text)
-		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-			next = at + i + 1
+	for _, m := range g.form.FindAllStringSubmatchIndex(text, -1) {
+		name, digits := strings.ToLower(text[m[2]:m[3]]), text[m[4]:m[5]]
+		number, err := strconv.Atoi(digits)
+		if digits != "" && (err != nil || number == 0) {
+			continue
 		}
-		if l, ok := g.labelAt(text[at:next]); ok {
-			l.start += at
-			l.end += at
-			all = append(all, l)
-		}
-		at = next
+		all = append(all, label{g.labels[strings.Join(strings.Fields(name), " ")], number, m[2], m[1]})
 	}
 	return all
-}
-
-// longestLabel bounds how far into a line a label's colon is looked for.
-const longestLabel = 48
-
-func (g *grammar) labelAt(line string) (label, bool) {
-	start := len(line) - len(strings.TrimLeft(line, " \t*_#>-•"))
-	head := line[start:min(len(line), start+longestLabel)]
-	colon := strings.IndexByte(head, ':')
-	if colon < 0 {
-		return label{}, false
-	}
-	name := strings.TrimRight(head[:colon], " \t*_")
-	digits := len(name)
-	for digits > 0 && isDigit(name[digits-1]) {
-		digits--
-	}
-	number := 0
-	if digits < len(name) {
-		n, err := strconv.Atoi(name[digits:])
-		if err != nil || n == 0 {
-			return label{}, false
-		}
-		number = n
-		name = strings.TrimRight(name[:digits], " \t#")
-	}
-	f, ok := g.labels[strings.Join(strings.Fields(strings.ToLower(name)), " ")]
-	if !ok {
-		return label{}, false
-	}
-	return label{f, number, start, start + colon + 1}, true
 }
 
 // key is a numbered field.
@@ -239,17 +222,22 @@ func (it *item) errorOf() (analysis.Error, bool) {
 		stated = stated || it.value[f] != ""
 		nothing = nothing && (isNone(it.value[f]) || f == fieldPenalty && strings.Trim(it.value[f], "0.-") == "")
 	}
+	return newError(func(f field) string { return it.value[f] }), !nothing || !stated
+}
+
+// newError makes an error of its fields. What says that there is nothing is "".
+func newError(value func(field) string) analysis.Error {
 	text := func(f field) string {
-		if isNone(it.value[f]) {
-			return ""
+		if v := value(f); !isNone(v) {
+			return v
 		}
-		return it.value[f]
+		return ""
 	}
 	return analysis.Error{
 		Location:    unquote(text(fieldLocation)),
 		Aspect:      text(fieldAspect),
 		Dimension:   text(fieldDimension),
-		Severity:    severityOf(it.value[fieldSeverity]),
+		Severity:    severityOf(text(fieldSeverity)),
 		Explanation: text(fieldExplanation),
-	}, !nothing || !stated
+	}
 }

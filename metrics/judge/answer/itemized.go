@@ -10,7 +10,12 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
+// tigerGrammar is that of TIGERScore. Each error must state its reduction: the
+// sum without one of them is not the score. The score is −sum of the
+// reductions, as the paper defines it, whatever total is stated.
 var tigerGrammar = grammar{
+	opening: "You are evaluating errors in a model-generated output",
+	marker:  "Your evaluation output:",
 	labels: map[string]field{
 		"error location": fieldLocation, "location": fieldLocation,
 		"error aspect": fieldAspect, "aspect": fieldAspect, "error type": fieldAspect,
@@ -21,9 +26,20 @@ var tigerGrammar = grammar{
 	starts: []field{fieldLocation},
 	last:   fieldPenalty,
 	full:   4,
+	penalty: func(_ Spec, it *item, e *analysis.Error) {
+		value := strings.TrimLeft(it.value[fieldPenalty], marks)
+		if x, n, ok := leadingNumber(value); ok && !continuesNumber(value[n:]) {
+			e.Penalty = new(max(x, -x))
+		}
+	},
+	allPenalties: true,
 }
 
+// instructGrammar is that of InstructScore. An error without a severity has no
+// penalty and adds nothing to the sum, as in the paper, unless none has one.
 var instructGrammar = grammar{
+	opening: "You are evaluating ",
+	marker:  "while minor errors don't lead to loss of meaning but will be noticed.",
 	labels: map[string]field{
 		"error dimension": fieldDimension,
 		"error type":      fieldAspect,
@@ -35,59 +51,29 @@ var instructGrammar = grammar{
 	last:       fieldExplanation,
 	numberless: fieldSeverity,
 	full:       3,
-}
-
-// The prompts' opening words and last lines, for files that hold prompt and
-// answer in one string.
-const (
-	tigerOpening    = "You are evaluating errors in a model-generated output"
-	tigerMarker     = "Your evaluation output:"
-	instructOpening = "You are evaluating "
-	instructMarker  = "while minor errors don't lead to loss of meaning but will be noticed."
-)
-
-// tigerReader reads the analyses of TIGERScore. Each error must state its
-// reduction: the sum without one of them is not the score. The score is −sum
-// of the reductions, as the paper defines it, whatever total is stated.
-func tigerReader(s Spec) reader {
-	penalty := func(it *item, e *analysis.Error) {
-		value := strings.TrimLeft(it.value[fieldPenalty], marks)
-		if x, n, ok := leadingNumber(value); ok && !continuesNumber(value[n:]) {
-			e.Penalty = new(max(x, -x))
-		}
-	}
-	return func(text string, r *analysis.Report) {
-		if rest, echoed := afterEcho(text, tigerOpening, tigerMarker); echoed {
-			note(r, "the prompt before the answer was passed over")
-			text = rest
-		}
-		readItems(&tigerGrammar, text, r, penalty)
-		finishErrors(r, s, true)
-	}
-}
-
-// instructReader reads the analyses of InstructScore. An error without a
-// severity has no penalty and adds nothing to the sum, as in the paper, unless
-// none has one.
-func instructReader(s Spec) reader {
-	penalty := func(it *item, e *analysis.Error) {
+	penalty: func(s Spec, _ *item, e *analysis.Error) {
 		if e.Severity != "" {
 			e.Penalty = new(s.Weights[e.Severity])
 		}
-	}
+	},
+}
+
+// itemizedReader reads numbered error analyses.
+func itemizedReader(s Spec, g grammar) reader {
+	g.form = labelForm(g.labels)
 	return func(text string, r *analysis.Report) {
-		if rest, echoed := afterEcho(text, instructOpening, instructMarker); echoed {
+		if rest, echoed := afterEcho(text, g.opening, g.marker); echoed {
 			note(r, "the prompt before the answer was passed over")
 			text = rest
 		}
-		readItems(&instructGrammar, text, r, penalty)
-		finishErrors(r, s, false)
+		g.read(s, text, r)
+		finishErrors(r, s, g.allPenalties)
 	}
 }
 
-// readItems reads the statement and the errors. It sets the outcome NoError or
+// read reads the statement and the errors. It sets the outcome NoError or
 // Unparseable; with errors it leaves the outcome to finishErrors.
-func readItems(g *grammar, text string, r *analysis.Report, penalty func(*item, *analysis.Error)) {
+func (g *grammar) read(s Spec, text string, r *analysis.Report) {
 	st := readStatement(text)
 	if st.found {
 		r.StatedErrors, r.StatedTotal = &st.count, st.total
@@ -111,7 +97,7 @@ func readItems(g *grammar, text string, r *analysis.Report, penalty func(*item, 
 		if v := items[i].value[fieldSeverity]; e.Severity == "" && !isNone(v) {
 			unknown = append(unknown, items[i].number)
 		}
-		penalty(&items[i], &e)
+		g.penalty(s, &items[i], &e)
 		r.Errors = append(r.Errors, e)
 	}
 	switch {

@@ -1,8 +1,8 @@
 package answer
 
 import (
-	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -84,51 +84,29 @@ type step struct {
 	index int // -1 for a name
 }
 
+// stepForm is the next step of a path: a name behind a dot, which the first
+// lacks, or brackets around an index or a quoted name.
+var stepForm = regexp.MustCompile(`^(?:(\.?)([^.[]+)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\])`)
+
 // parsePath reads a path such as scores[0].value or ["a.b"].c.
 func parsePath(path string) ([]step, error) {
 	var steps []step
-	rest := path
-	for rest != "" {
-		if rest[0] == '[' {
-			end := strings.IndexByte(rest, ']')
-			if strings.HasPrefix(rest, `["`) {
-				end = strings.Index(rest, `"]`) + 1
-			}
-			if end <= 0 {
-				return nil, errors.New("a bracket is not closed")
-			}
-			inner := rest[1:end]
-			if name, err := strconv.Unquote(inner); err == nil {
-				steps = append(steps, step{name, -1})
-			} else {
-				n, err := strconv.Atoi(inner)
-				if err != nil || n < 0 {
-					return nil, errors.New("[" + inner + "] is neither an index, counted from 0, nor a name in double quotes")
-				}
-				steps = append(steps, step{"", n})
-			}
-			rest = rest[end+1:]
-			if strings.HasPrefix(rest, ".") && len(rest) > 1 {
-				rest = rest[1:]
-			} else if rest != "" && rest[0] != '[' {
-				return nil, errors.New("a dot must follow a bracket")
-			}
-			continue
+	for rest := path; rest != ""; {
+		m := stepForm.FindStringSubmatch(rest)
+		name, err := "", error(nil)
+		if m != nil && m[4] != "" {
+			name, err = strconv.Unquote(m[4])
 		}
-		end := strings.IndexAny(rest, ".[")
-		if end < 0 {
-			end = len(rest)
+		switch {
+		case m == nil || err != nil || m[2] != "" && (m[1] == "") != (len(steps) == 0):
+			return nil, fmt.Errorf("cannot go on at %q: want names with dots between them, indexes counted from 0 in brackets, or [\"a name\"]", rest)
+		case m[3] != "":
+			index, _ := strconv.Atoi(m[3])
+			steps = append(steps, step{"", index})
+		default:
+			steps = append(steps, step{m[2] + name, -1})
 		}
-		if end == 0 {
-			return nil, errors.New("a name is empty")
-		}
-		steps = append(steps, step{rest[:end], -1})
-		rest = rest[end:]
-		if strings.HasPrefix(rest, ".") {
-			if rest = rest[1:]; rest == "" || rest[0] == '[' {
-				return nil, errors.New("a name is empty")
-			}
-		}
+		rest = rest[len(m[0]):]
 	}
 	return steps, nil
 }

@@ -3,6 +3,9 @@ package answer
 import (
 	"encoding/json"
 	"errors"
+	"io"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,6 +76,69 @@ func TestLenient(t *testing.T) {
 			t.Errorf("%s was taken as %s (%v)", text, got, err)
 		}
 	}
+}
+
+// decode reads the JSON value that the text starts with, as encoding/json does.
+func decode(text string) (root *node, end int, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	root, err = readNode(d, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	return root, int(d.InputOffset()), nil
+}
+
+func readNode(d *json.Decoder, depth int) (*node, error) {
+	t, err := d.Token()
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	switch t := t.(type) {
+	case string:
+		return &node{kind: 's', text: t}, nil
+	case json.Number:
+		n := &node{kind: 'n', text: t.String(), num: math.NaN()}
+		if x, err := t.Float64(); err == nil && finite(x) {
+			n.num = x
+		}
+		return n, nil
+	case bool:
+		return &node{kind: 'b'}, nil
+	case nil:
+		return &node{kind: '0'}, nil
+	case json.Delim:
+		if depth == deepest {
+			return nil, errTooDeep
+		}
+		n := &node{kind: byte(t)}
+		for d.More() {
+			if t == '{' {
+				name, err := d.Token()
+				if err != nil {
+					return nil, err
+				}
+				text, ok := name.(string)
+				if !ok {
+					return nil, errNoJSON
+				}
+				n.names = append(n.names, text)
+			}
+			kid, err := readNode(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.kids = append(n.kids, kid)
+		}
+		if _, err := d.Token(); err != nil {
+			return nil, err
+		}
+		return n, nil
+	}
+	return nil, errNoJSON
 }
 
 // What is JSON is read as JSON, and what is cut has a part of it.

@@ -101,6 +101,12 @@ type Fields struct {
 	Penalty     string `yaml:"penalty"`
 }
 
+// names are the members' names by what they hold.
+func (f Fields) names() [fields]string {
+	return [fields]string{fieldLocation: f.Location, fieldAspect: f.Aspect, fieldDimension: f.Dimension,
+		fieldSeverity: f.Severity, fieldExplanation: f.Explanation, fieldPenalty: f.Penalty}
+}
+
 // Bounds returns the range of the scores and whether an answer can attain its
 // ends. No error is 0 for the error lists, which is attained; nothing limits
 // how many errors a model states (an answer may hold more than its prompt asks

@@ -1,7 +1,7 @@
 package answer
 
 import (
-	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -57,61 +57,37 @@ func isNone(value string) bool {
 	return false
 }
 
+// severityForm is a severity at the start of a value, and what makes it no
+// answer, as in "Major/Minor".
+var severityForm = regexp.MustCompile("^[ \t\r\n\"'`*_(\\[<“‘]*([A-Za-z]+)[ \t]*(/|\\||(?i:or) )?")
+
 // severityOf reads the severity that a value starts with. What it does not
 // know is "".
 func severityOf(value string) analysis.Severity {
-	value = strings.TrimLeft(value, " \t\r\n\"'`*_([<“‘")
-	n := 0
-	for n < len(value) && (value[n]|0x20 >= 'a' && value[n]|0x20 <= 'z') {
-		n++
+	m := severityForm.FindStringSubmatch(value)
+	if m == nil || m[2] != "" {
+		return ""
 	}
-	rest := strings.ToLower(strings.TrimLeft(value[n:min(len(value), n+8)], " \t"))
-	if strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "or ") {
-		return "" // "Major/Minor" is no answer
-	}
-	switch s := analysis.Severity(strings.ToLower(value[:n])); s {
+	switch s := analysis.Severity(strings.ToLower(m[1])); s {
 	case analysis.Critical, analysis.Major, analysis.Minor:
 		return s
 	}
 	return ""
 }
 
+var numberForm = regexp.MustCompile(`^[-−+]?(\d+(\.\d+)?|\.\d+)`)
+
 // leadingNumber reads the decimal number that s starts with. A number that is
 // glued to something else, as in "85th", "1.2.3", "85,5" or "1e5", is none.
 func leadingNumber(s string) (value float64, width int, ok bool) {
-	i := 0
-	sign := 1.0
-	switch {
-	case strings.HasPrefix(s, "-"):
-		sign, i = -1, 1
-	case strings.HasPrefix(s, "−"):
-		sign, i = -1, len("−")
-	case strings.HasPrefix(s, "+"):
-		i = 1
-	}
-	start := i
-	for i < len(s) && isDigit(s[i]) {
-		i++
-	}
-	whole := i - start
-	if i+1 < len(s) && s[i] == '.' && isDigit(s[i+1]) {
-		for i++; i < len(s) && isDigit(s[i]); i++ {
-		}
-	} else if whole == 0 {
+	number := numberForm.FindString(s)
+	rest := s[len(number):]
+	if r, n := utf8.DecodeRuneInString(rest); number == "" || unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' ||
+		(r == '.' || r == ',' || r == ':') && startsWithDigit(rest[n:]) {
 		return 0, 0, false
 	}
-	if r, n := utf8.DecodeRuneInString(s[i:]); unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' ||
-		(r == '.' || r == ',' || r == ':') && i+n < len(s) && isDigit(s[i+n]) {
-		return 0, 0, false
-	}
-	value, err := strconv.ParseFloat(s[start:i], 64)
-	if err != nil || math.IsInf(value, 0) {
-		return 0, 0, false
-	}
-	if value == 0 {
-		sign = 1 // no negative zero
-	}
-	return sign * value, i, true
+	value, err := strconv.ParseFloat(strings.Replace(number, "−", "-", 1), 64)
+	return value + 0, len(number), err == nil // no negative zero
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

@@ -47,9 +47,9 @@ func New(s Spec) (Parser, error) {
 	case Errors:
 		p.read, err = errorsReader(s)
 	case TIGERScore:
-		p.read = itemizedReader(s, tigerGrammar)
+		p.read = itemizedReader(s, &tigerGrammar)
 	case InstructScore:
-		p.read = itemizedReader(s, instructGrammar)
+		p.read = itemizedReader(s, &instructGrammar)
 	}
 	if err != nil {
 		return nil, err

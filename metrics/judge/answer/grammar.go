@@ -1,8 +1,6 @@
 package answer
 
 import (
-	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +32,6 @@ type grammar struct {
 	// that hold prompt and answer in one string.
 	opening, marker string
 	labels          map[string]field // in lower case, without number and colon
-	form            *regexp.Regexp   // for the labels
 	starts          []field          // which begin an error, in this order
 	last            field            // which ends an error
 	numberless      field            // which is written without a number
@@ -59,25 +56,26 @@ type item struct {
 	value  [fields]string
 }
 
-// labelForm matches the lines of a text that look like one of the labels: its
-// name, its number and its colon.
-func labelForm(labels map[string]field) *regexp.Regexp {
-	names := slices.Sorted(maps.Keys(labels))
-	slices.Reverse(names) // the longer of two that begin alike goes first
-	form := strings.ReplaceAll(strings.Join(names, "|"), " ", `[ \t]+`)
-	return regexp.MustCompile(`(?mi)^[ \t*_#>•-]*(` + form + `)[ \t#]*(\d*)[ \t*_]*:`)
-}
+// longestLabel bounds how far into a line a label's colon is looked for.
+const longestLabel = 64
 
 // labelsOf finds the lines of the text that look like labels.
 func (g *grammar) labelsOf(text string) []label {
 	var all []label
-	for _, m := range g.form.FindAllStringSubmatchIndex(text, -1) {
-		name, digits := strings.ToLower(text[m[2]:m[3]]), text[m[4]:m[5]]
+	at := 0
+	for line := range strings.Lines(text) {
+		before, _, colon := strings.Cut(line[:min(len(line), longestLabel)], ":")
+		name := strings.TrimLeft(before, " \t*_#>-•")
+		start := at + len(before) - len(name)
+		name = strings.TrimRight(name, " \t*_")
+		words := strings.TrimRight(name, "0123456789")
+		digits := name[len(words):]
 		number, err := strconv.Atoi(digits)
-		if digits != "" && (err != nil || number == 0) {
-			continue
+		words = strings.ToLower(strings.Join(strings.Fields(strings.TrimRight(words, "#")), " "))
+		if f, known := g.labels[words]; colon && known && (digits == "" || number > 0 && err == nil) {
+			all = append(all, label{f, number, start, at + len(before) + 1})
 		}
-		all = append(all, label{g.labels[strings.Join(strings.Fields(name), " ")], number, m[2], m[1]})
+		at += len(line)
 	}
 	return all
 }

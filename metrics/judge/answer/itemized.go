@@ -59,8 +59,7 @@ var instructGrammar = grammar{
 }
 
 // itemizedReader reads numbered error analyses.
-func itemizedReader(s Spec, g grammar) reader {
-	g.form = labelForm(g.labels)
+func itemizedReader(s Spec, g *grammar) reader {
 	return func(text string, r *analysis.Report) {
 		if rest, echoed := afterEcho(text, g.opening, g.marker); echoed {
 			note(r, "the prompt before the answer was passed over")

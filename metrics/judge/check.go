@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -277,11 +275,10 @@ func (d *Definition) templates() []placedTemplate {
 	return all
 }
 
-// variables are the names that options and templates set, with the fields that
-// do so first.
-func (d *Definition) variables(templates []placedTemplate) (fields map[string]string, err error) {
-	fields = map[string]string{}
-	setters := map[string]string{}
+// checkNames wants that what options and templates set has a name, and is set
+// by one of them.
+func (d *Definition) checkNames(templates []placedTemplate) error {
+	fields, setters := map[string]string{}, map[string]string{} // where a name is set first, and by what
 	set := func(name, field, setter string) error {
 		switch {
 		case !isName(name):
@@ -298,83 +295,51 @@ func (d *Definition) variables(templates []placedTemplate) (fields map[string]st
 	for _, t := range templates {
 		if t.variable != "" {
 			if err := set(t.variable, t.field, t.setter); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	for i, o := range d.Options {
 		field := fmt.Sprintf("options[%d].name", i)
 		if err := set(o.Name, field, field); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return fields, nil
+	return nil
 }
 
-// checkTemplates wants that every choice of options gives prompts: that all
+// checkTemplates wants that every choice of an option gives prompts: that all
 // variables are known, that none comes back to itself, and that the judge sees
-// the hypothesis. It does not go through all combinations of choices, and so
-// refuses a circle that no single combination has.
+// the hypothesis. It does not go through all combinations of choices.
 func (d *Definition) checkTemplates() error {
 	templates := d.templates()
-	set, err := d.variables(templates)
-	if err != nil {
+	if err := d.checkNames(templates); err != nil {
 		return err
 	}
-	known := append(slices.Sorted(maps.Keys(set)), sourceVar, referenceVar, outputVar)
-	uses := map[string][]string{} // by variable, or field of the definition: the variables that it names
+	variables := map[string]variable{}
+	for _, o := range d.Options {
+		variables[o.Name] = variable{literal: true}
+	}
 	for _, t := range templates {
-		parts, err := scan(t.text)
-		if err != nil {
+		if t.variable != "" {
+			variables[t.variable] = variable{text: t.text}
+		}
+	}
+	for _, t := range templates {
+		if t.variable != "" {
+			variables[t.variable] = variable{text: t.text} // this choice of several
+		}
+		if _, err := compile(t.text, variables); err != nil {
 			return yamlfile.Wrong(t.field, "%w", err)
 		}
-		owner := cmp.Or(t.variable, t.field)
-		for _, p := range parts {
-			if p.Field == "" {
-				continue
+	}
+	for _, o := range d.Options {
+		for _, value := range o.AllValues() {
+			if _, err := d.Sample(map[string]string{o.Name: value}); err != nil {
+				return err
 			}
-			if !slices.Contains(known, p.Field) {
-				return yamlfile.Wrong(t.field, "%s", suggest.Unknown("variable", p.Field, known))
-			}
-			uses[owner] = append(uses[owner], p.Field)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if reaches(uses, name, name) {
-			return yamlfile.Wrong(set[name], "{%s} comes back to itself through what it names", name)
-		}
-	}
-	for _, field := range []string{sourceVar, referenceVar, outputVar} {
-		if reaches(uses, "model", field) {
-			return yamlfile.Wrong("model", "depends on {%s}; a judge has one model for all segments", field)
-		}
-	}
-	if d.Likelihood != nil {
-		if !reaches(uses, "likelihood.prompt", outputVar) && !reaches(uses, "likelihood.continuation", outputVar) {
-			return yamlfile.Wrong("likelihood", "has no {out}, so that it would not depend on the hypothesis")
-		}
-		return nil
-	}
-	for i := range d.Turns {
-		if reaches(uses, fmt.Sprintf("turns[%d].prompt", i), outputVar) {
-			return nil
-		}
-	}
-	return yamlfile.Wrong("turns", "no prompt has {out}, so that the judge would not see the hypothesis")
-}
-
-// reaches reports whether from names to, directly or through others.
-func reaches(uses map[string][]string, from, to string) bool {
-	seen := map[string]bool{}
-	for queue := uses[from]; len(queue) > 0; queue = queue[1:] {
-		name := queue[0]
-		if name == to {
-			return true
-		}
-		if !seen[name] {
-			seen[name] = true
-			queue = slices.Concat(queue, uses[name])
-		}
-	}
-	return false
+	_, err := d.Sample(nil)
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -85,13 +86,22 @@ func (d *Definition) Resolve(options map[string]string) (*Resolved, error) {
 			r.answer = *c.Answer
 		}
 	}
-	if err := r.compile(variables); err != nil {
-		return nil, err
+	return r, r.compile(variables)
+}
+
+// Sample is Resolve with some value for each option that is needed and not
+// given.
+func (d *Definition) Sample(given map[string]string) (*Resolved, error) {
+	set := maps.Clone(given)
+	if set == nil {
+		set = map[string]string{}
 	}
-	if !r.names(outputVar) {
-		return nil, errors.New("with these options no prompt has {out}: the judge would not see the hypothesis")
+	for _, o := range d.Options {
+		if _, ok := set[o.Name]; !ok && o.Required {
+			set[o.Name] = append(slices.Clip(o.AllValues()), strings.ToUpper(o.Name))[0]
+		}
 	}
-	return r, nil
+	return d.Resolve(set)
 }
 
 // ResolveReading is Resolve for a judge whose answers are only read: an option
@@ -100,21 +110,13 @@ func (d *Definition) ResolveReading(options map[string]string) (*Resolved, error
 	if d.Likelihood != nil {
 		return nil, errors.New("it has no answers to read: its score is the likelihood of a text")
 	}
-	filled := map[string]string{}
 	for _, o := range d.Options {
-		if _, given := options[o.Name]; given || !o.Required {
-			continue
-		}
-		if slices.ContainsFunc(o.Choices, func(c Choice) bool { return c.Answer != nil }) {
+		_, given := options[o.Name]
+		if !given && o.Required && slices.ContainsFunc(o.Choices, func(c Choice) bool { return c.Answer != nil }) {
 			return nil, fmt.Errorf("option %q says how answers are read: give one of %s", o.Name, strings.Join(o.AllValues(), ", "))
 		}
-		filled[o.Name] = "-" // enters prompts alone
-		if values := o.AllValues(); len(values) > 0 {
-			filled[o.Name] = values[0]
-		}
 	}
-	maps.Copy(filled, options)
-	return d.Resolve(filled)
+	return d.Sample(options)
 }
 
 // wants says what an option may be.
@@ -172,24 +174,37 @@ func (o Option) choose(value string) (Choice, error) {
 	return Choice{}, errors.New(suggest.Unknown("value for "+o.Name, value, o.AllValues()))
 }
 
+// compile fills the variables into the templates.
 func (r *Resolved) compile(variables map[string]variable) error {
 	d := r.definition
 	var failed error
 	fill := func(text, field string, args ...any) template {
 		t, err := compile(text, variables)
 		if err != nil && failed == nil {
-			failed = fmt.Errorf("%s: %w", fmt.Sprintf(field, args...), err)
+			failed = yamlfile.Wrong(fmt.Sprintf(field, args...), "%w", err)
 		}
 		return t
 	}
-	r.model = fill(d.Model, "model").render(Fields{}, false)
+	model := fill(d.Model, "model")
 	for i, turn := range d.Turns {
 		r.turns = append(r.turns, resolvedTurn{fill(turn.System, "turns[%d].system", i), fill(turn.Prompt, "turns[%d].prompt", i)})
 	}
 	if l := d.Likelihood; l != nil {
 		r.likelihood = &resolvedLikelihood{fill(l.Prompt, "likelihood.prompt"), fill(l.Continuation, "likelihood.continuation")}
 	}
-	return failed
+	r.model = model.render(Fields{}, false)
+	for _, p := range model {
+		if p.Field != "" && failed == nil {
+			failed = yamlfile.Wrong("model", "depends on {%s}; a judge has one model for all segments", p.Field)
+		}
+	}
+	switch {
+	case failed != nil || r.names(outputVar):
+		return failed
+	case r.likelihood != nil:
+		return yamlfile.Wrong("likelihood", "has no {out}, so that it would not depend on the hypothesis")
+	}
+	return yamlfile.Wrong("turns", "no prompt has {out}, so that the judge would not see the hypothesis")
 }
 
 // Name is the definition's name, with "-hardened" where it is hardened.

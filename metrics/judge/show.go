@@ -23,22 +23,6 @@ func (r *Resolved) Info() metrics.Info {
 	}
 }
 
-// Sample resolves the definition, with some value for each option that it
-// cannot do without.
-func (d *Definition) Sample() (*Resolved, error) {
-	set := map[string]string{}
-	for _, o := range d.Options {
-		if !o.Required {
-			continue
-		}
-		set[o.Name] = strings.ToUpper(o.Name)
-		if values := o.AllValues(); len(values) > 0 {
-			set[o.Name] = values[0]
-		}
-	}
-	return d.Resolve(set)
-}
-
 // The words that stand in prompts for what is not known.
 const (
 	PlaceModel     = "MODEL" // a name for Environment.Model

@@ -1,9 +1,13 @@
 package judge
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
@@ -99,7 +103,7 @@ const (
 // compile fills in all variables but those of the segment.
 func compile(text string, variables map[string]variable) (template, error) {
 	c := compiler{variables: variables, room: maxTemplate}
-	if err := c.add(text, 0); err != nil {
+	if err := c.add(text); err != nil {
 		return nil, err
 	}
 	c.flush()
@@ -111,6 +115,7 @@ type compiler struct {
 	done      template
 	pending   strings.Builder // literal text after done
 	room      int
+	path      []string // the variables that are being filled in, each named by the one before
 }
 
 // flush makes one piece of all literal text between two fields, so that
@@ -122,10 +127,7 @@ func (c *compiler) flush() {
 	}
 }
 
-func (c *compiler) add(text string, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("texts name each other more than %d deep", maxDepth)
-	}
+func (c *compiler) add(text string) error {
 	parts, err := scan(text)
 	if err != nil {
 		return err
@@ -139,14 +141,21 @@ func (c *compiler) add(text string, depth int) error {
 			c.flush()
 			c.done = append(c.done, p)
 		case !known:
-			return fmt.Errorf("unknown variable {%s}", p.Field)
+			names := append(slices.Sorted(maps.Keys(c.variables)), sourceVar, referenceVar, outputVar)
+			return errors.New(suggest.Unknown("variable", p.Field, names))
 		case v.literal:
 			c.room -= len(v.text)
 			c.pending.WriteString(v.text)
+		case slices.Contains(c.path, p.Field):
+			return fmt.Errorf("{%s} comes back to itself through what it names", p.Field)
+		case len(c.path) == maxDepth:
+			return fmt.Errorf("texts name each other more than %d deep", maxDepth)
 		default:
-			if err := c.add(v.text, depth+1); err != nil {
-				return fmt.Errorf("{%s}: %w", p.Field, err)
+			c.path = append(c.path, p.Field)
+			if err := c.add(v.text); err != nil {
+				return err
 			}
+			c.path = c.path[:len(c.path)-1]
 		}
 		if c.room -= 1 + len(p.Text); c.room < 0 {
 			return fmt.Errorf("the prompt grows beyond %d bytes", maxTemplate)

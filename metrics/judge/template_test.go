@@ -128,7 +128,7 @@ func FuzzScan(f *testing.F) {
 
 func TestCompileLimits(t *testing.T) {
 	circle := map[string]variable{"a": {text: "{b}"}, "b": {text: "{a}"}}
-	if _, err := compile("{a}", circle); err == nil || !strings.Contains(err.Error(), "deep") {
+	if _, err := compile("{a}", circle); err == nil || !strings.Contains(err.Error(), "{a} comes back to itself") {
 		t.Errorf("circle: %v", err)
 	}
 	doubling := map[string]variable{}

@@ -74,7 +74,7 @@ func judgeTable() (*report.NamedTable, error) {
 		{Name: "source", Hide: true}, {Name: "description"},
 	}}
 	for _, d := range judge.Builtin() {
-		r, err := d.Sample()
+		r, err := d.Sample(nil)
 		if err != nil {
 			return nil, err
 		}

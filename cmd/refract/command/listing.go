@@ -64,7 +64,7 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 		all = append(all, l)
 	}
 	for _, d := range judge.Builtin() {
-		r, err := d.Sample()
+		r, err := d.Sample(nil)
 		if err != nil {
 			return nil, err
 		}

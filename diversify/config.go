@@ -167,14 +167,8 @@ func (c *Config) check() error {
 		case !utf8.ValidString(p.Name) || !utf8.ValidString(p.Text):
 			return fmt.Errorf("prompt %d (%q) is not valid UTF-8", i+1, p.Name)
 		}
-		for _, q := range c.Prompts[:i] {
-			if p.Name == q.Name {
-				return fmt.Errorf("two prompts are named %q", p.Name)
-			}
-			if p.Text == q.Text {
-				// They would share their answers.
-				return fmt.Errorf("prompts %q and %q have the same text", q.Name, p.Name)
-			}
+		if err := unlike(p, c.Prompts[:i]); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -212,7 +212,7 @@ func TestAnswers(t *testing.T) {
 			store := cache.NewMemory()
 			cfg := config(client(t, server))
 			cfg.Store = store
-			cfg.Prompts = []diversify.Prompt{diversify.Plain()}
+			cfg.Prompts = []diversify.Prompt{diversify.Prompts()[10]}
 			ds := segments{{ID: "a", References: []refract.Text{refract.NewText("One.")}}}
 			c.want.Segments, c.want.References, c.want.Variants, c.want.Calls = 1, 1, 1, 1
 			for _, cached := range []bool{false, true} {

@@ -1,8 +1,17 @@
 package diversify
 
 import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
 // Prompt is an instruction to rewrite a text, or a template of one.
@@ -26,14 +35,10 @@ const (
 // follows it.
 const fullWidthColon = "："
 
-// For returns what is sent to the model for a prompt that needs no source: the
-// instruction, one space (none after a full-width colon), and the reference
-// untouched.
-func (p Prompt) For(reference string) string { return p.Render(reference, "") }
-
-// Render returns what is sent to the model. The placeholders of a template are
-// replaced; what is put in their place is not looked at again, whatever it
-// holds. The source matters only where NeedsSource.
+// Render returns what is sent to the model: the instruction, one space (none
+// after a full-width colon) and the reference untouched, or a template with its
+// placeholders replaced. What is put in their place is not looked at again,
+// whatever it holds. The source matters only where NeedsSource.
 func (p Prompt) Render(reference, source string) string {
 	if !p.template() {
 		if strings.HasSuffix(p.Text, fullWidthColon) {
@@ -49,10 +54,25 @@ func (p Prompt) template() bool { return strings.Contains(p.Text, holdReference)
 // NeedsSource reports whether the prompt is a template with the source in it.
 func (p Prompt) NeedsSource() bool { return p.template() && strings.Contains(p.Text, holdSource) }
 
-// tenNames are the names of the ten, in the paper's order.
-var tenNames = [10]string{
-	"order", "structure", "voice", "tense", "tone", "style", "rephrase", "synonyms", "formal", "informal",
-}
+//go:embed prompts.yaml
+var builtinFile []byte
+
+// builtins reads the built-in prompts once.
+var builtins = sync.OnceValue(func() []Prompt {
+	f, err := yamlfile.Read("prompts.yaml", bytes.NewReader(builtinFile))
+	var file promptFile
+	if err == nil {
+		err = f.Decode(&file, "list prompts")
+	}
+	if err != nil { // the tests read it
+		panic(fmt.Sprintf("diversify: built-in prompts: %v", err))
+	}
+	out := make([]Prompt, len(file.Prompts))
+	for i, e := range file.Prompts {
+		out[i] = Prompt{Name: e.Name.value, Text: e.Text.value, Language: e.Language}
+	}
+	return out
+})
 
 const (
 	tenName   = "ten" // stands for all of Ten in ParsePrompts
@@ -60,41 +80,119 @@ const (
 	english   = "en"
 )
 
+// Prompts returns all built-in prompts: for each of [Languages] the ten and the
+// plain paraphrasing prompt, which Div-Ref compares the ten with (section
+// 3.2.1).
+func Prompts() []Prompt { return slices.Clone(builtins()) }
+
 // Ten returns the ten diversifying prompts of Div-Ref (section 3.2.2), in the
-// paper's order.
-func Ten() []Prompt { return TenIn(english) }
+// paper's order. Their like in other languages, for references in these, are
+// the paper's multilingual setting (section 4.3), whose texts it does not give.
+func Ten() []Prompt { return in(english)[:10] }
 
-// Plain returns the plain paraphrasing prompt, which Div-Ref compares the ten
-// with (section 3.2.1).
-func Plain() Prompt {
-	p, _ := PlainIn(english)
-	return p
+// in returns the ten and the plain one in a language.
+func in(language string) []Prompt {
+	return slices.DeleteFunc(Prompts(), func(p Prompt) bool { return p.Language != language })
 }
 
-// TenIn returns the ten in a language of [Languages], for references in that
-// language: the paper's multilingual setting (section 4.3), whose texts it does
-// not give. Their names end in the language, as "order@de" does; those of
-// English, the paper's own, do not. It is nil for another language.
-func TenIn(language string) []Prompt {
-	t, ok := translations[language]
-	if !ok {
-		return nil
+// Languages returns the languages of the built-in prompts as ISO 639-1 codes,
+// English first.
+func Languages() []string {
+	var out []string
+	for _, p := range builtins() {
+		out = append(out, p.Language)
 	}
-	out := make([]Prompt, len(tenNames))
-	for i, name := range tenNames {
-		out[i] = Prompt{Name: nameIn(name, language), Text: t.ten[i], Language: language}
-	}
-	return out
+	return slices.Compact(out)
 }
 
-// PlainIn returns the plain prompt in a language of [Languages], and whether
-// there is one.
-func PlainIn(language string) (Prompt, bool) {
-	t, ok := translations[language]
-	if !ok {
-		return Prompt{}, false
+// filePrefix begins a word of ParsePrompts that names a file of templates.
+const filePrefix = "file:"
+
+// maxSamples bounds what a *N may ask for; more is a slip of the hand.
+const maxSamples = 10_000
+
+// ParsePrompts reads a comma-separated list of
+//
+//	order, plain, …   one prompt
+//	ten               all of [Ten]
+//	order@de, ten@zh  the same in a language of [Languages]
+//	file:PATH         the templates in a file; see [ReadPrompts]
+//
+// each of which may end in *N for N samples of each prompt, in place of those
+// that the configuration or the file says. The prompts are returned in the
+// list's order. An unknown name, one that is given twice, an empty list and a
+// file that cannot be read are errors. A PATH cannot have a comma in it.
+func ParsePrompts(s string) ([]Prompt, error) {
+	if strings.TrimSpace(s) == "" {
+		return nil, fmt.Errorf("no prompt is named (known: %s)", strings.Join(knownNames(english), ", "))
 	}
-	return Prompt{Name: nameIn(plainName, language), Text: t.plain, Language: language}, true
+	var out []Prompt
+	for word := range strings.SplitSeq(s, ",") {
+		word = strings.TrimSpace(word)
+		if word == "" {
+			return nil, fmt.Errorf("prompts %q: a name is empty", s)
+		}
+		found, err := parseWord(word)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			if slices.ContainsFunc(out, func(q Prompt) bool { return q.Name == p.Name }) {
+				return nil, fmt.Errorf("prompts %q: %q is named twice", s, p.Name)
+			}
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func parseWord(word string) ([]Prompt, error) {
+	// A path may have a * before its end, so that only digits behind it count.
+	name, times := word, ""
+	i := strings.LastIndexByte(word, '*')
+	path, isFile := strings.CutPrefix(word, filePrefix)
+	if i >= 0 && (!isFile || strings.Trim(word[i+1:], "0123456789") == "") {
+		name, times = word[:i], word[i:]
+		path = strings.TrimSuffix(path, times)
+	}
+	var found []Prompt
+	var err error
+	if isFile {
+		found, err = ReadPrompts(path)
+	} else {
+		found, err = builtIn(name)
+	}
+	if err != nil || times == "" {
+		return found, err
+	}
+	n, err := strconv.Atoi(times[1:])
+	if err != nil || n < 1 || n > maxSamples {
+		return nil, fmt.Errorf("prompt %q: want a number from 1 to %d after the *", word, maxSamples)
+	}
+	for i := range found {
+		found[i].Samples = n
+	}
+	return found, nil
+}
+
+// builtIn finds the prompts of a name such as "ten", "order" or "order@de".
+func builtIn(name string) ([]Prompt, error) {
+	base, language, suffixed := strings.Cut(name, "@")
+	if !suffixed {
+		language = english
+	}
+	all := in(language)
+	if len(all) == 0 {
+		return nil, errors.New(suggest.Unknown("language of prompts", language, Languages()))
+	}
+	if base == tenName {
+		return all[:10], nil
+	}
+	i := slices.Index(knownNames(language), nameIn(base, language)) - 1
+	if i < 0 {
+		return nil, errors.New(suggest.Unknown("prompt", name, knownNames(language)))
+	}
+	return all[i : i+1], nil
 }
 
 func nameIn(name, language string) string {
@@ -104,26 +202,36 @@ func nameIn(name, language string) string {
 	return name + "@" + language
 }
 
-// Prompts returns all built-in prompts: for each of [Languages] the ten and the
-// plain one.
-func Prompts() []Prompt {
-	var out []Prompt
-	for _, language := range Languages() {
-		plain, _ := PlainIn(language)
-		out = append(append(out, TenIn(language)...), plain)
+// knownNames are the names of ParsePrompts in one language.
+func knownNames(language string) []string {
+	out := []string{nameIn(tenName, language)}
+	for _, p := range in(language) {
+		out = append(out, p.Name)
 	}
 	return out
 }
 
-// Languages returns the languages of the built-in prompts as ISO 639-1 codes,
-// English first.
-func Languages() []string {
-	out := []string{english}
-	for language := range translations {
-		if language != english {
-			out = append(out, language)
-		}
+// PromptWords are the words of ParsePrompts: the sets, the prompts in English,
+// and what begins the name of a file.
+func PromptWords() []string {
+	var out []string
+	for _, language := range Languages() {
+		out = append(out, nameIn(tenName, language), nameIn(plainName, language))
 	}
-	slices.Sort(out[1:])
-	return out
+	for _, p := range Ten() {
+		out = append(out, p.Name)
+	}
+	return append(out, filePrefix)
+}
+
+// SetOf returns the word of ParsePrompts that stands for a built-in prompt and
+// its like, such as "ten@de" for "order@de", and "file" for another prompt.
+func SetOf(p Prompt) string {
+	if !slices.ContainsFunc(Prompts(), func(q Prompt) bool { return q.Name == p.Name }) {
+		return "file"
+	}
+	if base, _, _ := strings.Cut(p.Name, "@"); base == plainName {
+		return p.Name
+	}
+	return nameIn(tenName, p.Language)
 }

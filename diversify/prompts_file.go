@@ -150,6 +150,8 @@ func (p Prompt) checkTemplate() error {
 	return nil
 }
 
+// unlike wants another name and another text than those of others: prompts of
+// one text would share their answers.
 func unlike(p Prompt, others []Prompt) error {
 	for _, q := range others {
 		if p.Name == q.Name {

@@ -28,7 +28,7 @@ func TestTen(t *testing.T) {
 	if diversify.Ten()[0].Text == "changed" {
 		t.Error("a caller can change the prompts of others")
 	}
-	if got, want := diversify.Plain().For(" a\n"), "Paraphrase the sentences:  a\n"; got != want {
+	if got, want := diversify.Prompts()[10].Render(" a\n", ""), "Paraphrase the sentences:  a\n"; got != want {
 		t.Errorf("prompt %q, want %q", got, want)
 	}
 }
@@ -65,7 +65,7 @@ func TestBuiltInPrompts(t *testing.T) {
 		if !strings.HasSuffix(p.Text, colon) || strings.TrimSpace(p.Text) != p.Text {
 			t.Errorf("%s: text %q", p.Name, p.Text)
 		}
-		if got, want := p.For("{source} x"), p.Text+after+"{source} x"; got != want {
+		if got, want := p.Render("{source} x", ""), p.Text+after+"{source} x"; got != want {
 			t.Errorf("%s: sent %q, want %q", p.Name, got, want)
 		}
 		for _, r := range p.Text {
@@ -73,9 +73,6 @@ func TestBuiltInPrompts(t *testing.T) {
 				t.Errorf("%s: %q is no letter of its language", p.Name, r)
 			}
 		}
-	}
-	if diversify.TenIn("xx") != nil {
-		t.Error("there are prompts in an unknown language")
 	}
 }
 
@@ -86,7 +83,7 @@ func TestParsePrompts(t *testing.T) {
 		{in: "plain", want: "plain"},
 		{in: "tone, order", want: "tone,order"},
 		{in: "plain,ten", want: "plain," + names(diversify.Ten())},
-		{in: "ten@de", want: names(diversify.TenIn("de"))},
+		{in: "ten@de", want: names(diversify.Prompts()[11:21])},
 		{in: "plain@zh,order,order@ru", want: "plain@zh,order,order@ru"},
 		{in: "", err: "no prompt is named (known: ten, order,"},
 		{in: " ", err: "no prompt is named"},
@@ -157,7 +154,7 @@ func TestRender(t *testing.T) {
 		prompt                  diversify.Prompt
 		reference, source, want string
 	}{
-		{diversify.Plain(), "{reference}", "s", "Paraphrase the sentences: {reference}"},
+		{diversify.Prompts()[10], "{reference}", "s", "Paraphrase the sentences: {reference}"},
 		{template, "r", "s", "s = r; r {other} {"},
 		// What a text holds is not expanded again.
 		{template, "{source}", "{reference}", "{reference} = {source}; {source} {other} {"},

@@ -39,12 +39,12 @@ func (e endless) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error
 // A slow call holds up neither the segments behind it nor the memory's bound.
 func TestWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		prompt := diversify.Plain()
+		prompt := diversify.Prompts()[10]
 		slow := make(chan struct{})
 		var calls atomic.Int64
 		cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 			calls.Add(1)
-			if r.Prompt == prompt.For("Reference 1.") {
+			if r.Prompt == prompt.Render("Reference 1.", "") {
 				<-slow
 			}
 			return echo(ctx, r)
@@ -104,7 +104,7 @@ func TestCancel(t *testing.T) {
 func TestFailureStopsOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
-		fail := diversify.Ten()[3].For("Segment 2 has a second one.")
+		fail := diversify.Ten()[3].Render("Segment 2 has a second one.", "")
 		x := newExpander(t, func() diversify.Config {
 			cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 				if r.Prompt == fail {
@@ -365,14 +365,14 @@ func TestNothingIsLeft(t *testing.T) {
 			cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 				inFlight.Add(1)
 				defer inFlight.Add(-1)
-				if r.Prompt == diversify.Plain().For("The first reference of segment 0.") {
+				if r.Prompt == diversify.Prompts()[10].Render("The first reference of segment 0.", "") {
 					return echo(ctx, r)
 				}
 				<-ctx.Done()
 				time.Sleep(100 * time.Millisecond)
 				return llm.Response{}, ctx.Err()
 			}))
-			cfg.Prompts = []diversify.Prompt{diversify.Plain()}
+			cfg.Prompts = []diversify.Prompt{diversify.Prompts()[10]}
 			ds := numbered(50)
 			ds[0].References = ds[0].References[:1]
 			broken := errors.New("broken")

@@ -92,7 +92,7 @@ func wrk(b *testing.B, url string) float64 {
 		return 0
 	}
 	script := filepath.Join(b.TempDir(), "post.lua")
-	prompt := diversify.Ten()[0].For("A reference of about as many characters as those of the data, which makes it a fair body.")
+	prompt := diversify.Ten()[0].Render("A reference of about as many characters as those of the data, which makes it a fair body.", "")
 	lua := fmt.Sprintf("wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/json\"\nwrk.body = %q\n",
 		fmt.Sprintf(`{"model":"m","temperature":1,"top_p":0.9,"max_tokens":1024,"messages":[{"role":"user","content":%q}]}`, prompt))
 	if err := os.WriteFile(script, []byte(lua), 0o644); err != nil {

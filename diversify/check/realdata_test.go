@@ -140,7 +140,7 @@ func TestReleasedSets(t *testing.T) {
 	} {
 		t.Run(x.pair, func(t *testing.T) {
 			var cfg check.Config
-			for _, p := range append(diversify.Ten(), diversify.Plain()) {
+			for _, p := range append(diversify.Ten(), diversify.Prompts()[10]) {
 				cfg.Prompts = append(cfg.Prompts, p.Text)
 			}
 			n, numbered := count(t, newChecker(t, cfg), released(t, x.pair, true))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -132,18 +131,6 @@ func (c *Config) check() error {
 		return errors.New("no prompt is given")
 	case c.Samples < 0:
 		return fmt.Errorf("%d samples; there must be at least 1", c.Samples)
-	case c.Model == "":
-		return errors.New("no model is named")
-	case !utf8.ValidString(c.Model):
-		return errors.New("the model's name is not valid UTF-8")
-	case c.Endpoint != llm.Chat && c.Endpoint != llm.Completions:
-		return fmt.Errorf("unknown endpoint %q; known are %q and %q", c.Endpoint, llm.Chat, llm.Completions)
-	case math.IsNaN(c.Temperature) || math.IsInf(c.Temperature, 0) || c.Temperature < 0:
-		return fmt.Errorf("temperature is %v; it must be a number of at least 0", c.Temperature)
-	case math.IsNaN(c.TopP) || c.TopP < 0 || c.TopP > 1:
-		return fmt.Errorf("top_p is %v; it must be in [0, 1]", c.TopP)
-	case c.MaxTokens < 0:
-		return fmt.Errorf("max_tokens is %d; it must be at least 1", c.MaxTokens)
 	case c.Enlarge < 0 || c.Enlarge > maxEnlarge:
 		return fmt.Errorf("%d times more room for a cut answer; it must be 0 to %d", c.Enlarge, maxEnlarge)
 	case c.Resample < 0 || c.Tolerate < 0:
@@ -155,10 +142,9 @@ func (c *Config) check() error {
 	case c.Store == nil:
 		return errors.New("no store is given; cache.NewMemory returns one that keeps nothing after the process")
 	}
-	for _, name := range []string{"temperature", "top_p", "max_tokens", "max_completion_tokens", "model", "prompt", "messages", "stream", "n"} {
-		if _, ok := c.Extra[name]; ok {
-			return fmt.Errorf("the extra field %q is set by the configuration itself, or would change the form of the answer", name)
-		}
+	sample := llm.Request{Model: c.Model, Prompt: "p", Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens, Extra: c.Extra}
+	if err := sample.Check(c.Endpoint); err != nil {
+		return err
 	}
 	for i, p := range c.Prompts {
 		switch {

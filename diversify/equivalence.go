@@ -1,12 +1,10 @@
 package diversify
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"math"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
@@ -38,22 +36,16 @@ type equivalence struct {
 }
 
 func newEquivalence(e Equivalence) (*equivalence, error) {
-	if e.Endpoint == "" {
-		e.Endpoint = llm.Chat
-	}
-	if e.MaxTokens == 0 {
-		e.MaxTokens = 16
-	}
-	switch {
-	case e.Model == "" || !utf8.ValidString(e.Model):
-		return nil, errors.New("the judge of equivalence needs the name of a model")
-	case e.Endpoint != llm.Chat && e.Endpoint != llm.Completions:
-		return nil, fmt.Errorf("unknown endpoint %q of the judge; known are %q and %q", e.Endpoint, llm.Chat, llm.Completions)
-	case e.MaxTokens < 1 || e.MaxTokens > math.MaxInt32:
-		return nil, fmt.Errorf("max_tokens of the judge is %d; it must be at least 1", e.MaxTokens)
-	}
+	e.Endpoint, e.MaxTokens = cmp.Or(e.Endpoint, llm.Chat), cmp.Or(e.MaxTokens, 16)
 	params, err := cache.NewParams(map[string]any{"temperature": 0.0, "top_p": 1.0, "max_tokens": e.MaxTokens})
-	return &equivalence{e, params}, err
+	j := &equivalence{e, params}
+	if err == nil {
+		err = j.question("a", "b").Wire.Check(e.Endpoint)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the judge of equivalence: %w", err)
+	}
+	return j, nil
 }
 
 // question asks whether a variant means what its reference does.

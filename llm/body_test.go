@@ -38,7 +38,6 @@ func wire(t *testing.T, endpoint llm.Endpoint, req llm.Request) string {
 
 // The bytes of whole bodies.
 func TestBodiesOnTheWire(t *testing.T) {
-	seed := 0
 	for _, tc := range []struct {
 		name     string
 		endpoint llm.Endpoint
@@ -52,7 +51,7 @@ func TestBodiesOnTheWire(t *testing.T) {
 		},
 		{
 			"numbers of 64 bits, a seed of 0", llm.Chat,
-			llm.Request{Model: "o1-mini", Prompt: "p", Temperature: 0.30000000000000004, TopP: 1e-7, MaxTokens: 8, Seed: &seed, Stop: []string{"\n"}},
+			llm.Request{Model: "o1-mini", Prompt: "p", Temperature: 0.30000000000000004, TopP: 1e-7, MaxTokens: 8, Extra: map[string]any{"seed": 0}, Stop: []string{"\n"}},
 			`{"max_tokens":8,"messages":[{"role":"user","content":"p"}],"model":"o1-mini","seed":0,"stop":["\n"],"stream":false,"temperature":0.30000000000000004,"top_p":1e-7}`,
 		},
 		{

@@ -112,7 +112,7 @@ const (
 // compose writes the body of a request: all its fields, zeros too. renamed gives
 // the token limit its newer name.
 func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
-	if err := check(*r, c.endpoint); err != nil {
+	if err := r.Check(c.endpoint); err != nil {
 		return nil, c.pool.notCalled(err)
 	}
 	body := make(map[string]any, 8+len(r.Extra))
@@ -125,9 +125,6 @@ func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 	}
 	if len(r.Stop) > 0 {
 		body["stop"] = r.Stop
-	}
-	if r.Seed != nil {
-		body["seed"] = *r.Seed
 	}
 	if r.PromptLogprobs {
 		// Some servers take logprobs of 0 for none, and max_tokens of 0 for any

@@ -33,7 +33,6 @@ type Request struct {
 	// MaxTokens bounds the answer and is at least 1.
 	MaxTokens int
 	Stop      []string
-	Seed      *int // nil sends none
 	// Extra are further fields of the body, such as structured_outputs, sent
 	// as JSON. They cannot take the place of the fields above.
 	Extra map[string]any
@@ -76,16 +75,18 @@ type Response struct {
 // and those that would ask for another kind of answer than Response holds.
 var ownFields = map[string]bool{
 	"model": true, "prompt": true, "messages": true, "temperature": true, "top_p": true, "max_tokens": true,
-	"max_completion_tokens": true, "stop": true, "seed": true, "stream": true, "n": true, "echo": true,
+	"max_completion_tokens": true, "stop": true, "stream": true, "n": true, "echo": true,
 }
 
-// check refuses what cannot be sent faithfully: JSON cannot carry invalid
-// UTF-8, and an empty chat message would be left out.
-func check(req Request, endpoint Endpoint) error {
+// Check refuses what cannot be sent faithfully to an endpoint: JSON cannot
+// carry invalid UTF-8, and an empty chat message would be left out.
+func (req Request) Check(endpoint Endpoint) error {
 	if err := checkPrompt(req, endpoint); err != nil {
 		return err
 	}
 	switch {
+	case endpoint != Chat && endpoint != Completions:
+		return fmt.Errorf("unknown endpoint %q; known are %q and %q", endpoint, Chat, Completions)
 	case req.PromptLogprobs && endpoint != Completions:
 		return fmt.Errorf("log-probabilities of a prompt can only be asked for at the endpoint %q; the client is set to %q", Completions, endpoint)
 	case req.PromptLogprobs && req.MaxTokens != 1:

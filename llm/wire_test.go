@@ -77,7 +77,6 @@ func TestNumbersOnTheWire(t *testing.T) {
 }
 
 func TestRequestOnTheWire(t *testing.T) {
-	seed := 7
 	for _, endpoint := range endpoints {
 		t.Run(string(endpoint), func(t *testing.T) {
 			h := &llmtest.Handler{}
@@ -86,7 +85,7 @@ func TestRequestOnTheWire(t *testing.T) {
 				cfg.Endpoint, cfg.APIKey, cfg.UserAgent = endpoint, "sk-secret-key", "refract/1"
 			})
 			req := request("One\nprompt.")
-			req.Stop, req.Seed = []string{"\n\n", "END"}, &seed
+			req.Stop, req.Extra = []string{"\n\n", "END"}, map[string]any{"seed": 7}
 			if _, err := c.Complete(t.Context(), req); err != nil {
 				t.Fatal(err)
 			}

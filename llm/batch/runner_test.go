@@ -55,7 +55,6 @@ func ExampleRunner() {
 // What is asked, and what comes back, is what Complete would have sent and
 // would have returned, byte for byte.
 func TestSameAsComplete(t *testing.T) {
-	seed := 3
 	faults := map[string]llmtest.Fault{
 		"good": nil, "length": llmtest.Finish("length", "cut"), "empty": llmtest.Finish("stop", ""),
 		"null": llmtest.NullText("stop"), "filtered": llmtest.ContentFilter(), "blocked": llmtest.PromptBlocked(),
@@ -70,7 +69,7 @@ func TestSameAsComplete(t *testing.T) {
 		var all []Item
 		for name := range faults {
 			it := item(name)
-			it.Request.Stop, it.Request.Seed = []string{"<END>"}, &seed
+			it.Request.Stop, it.Request.Extra = []string{"<END>"}, map[string]any{"seed": 3}
 			all = append(all, it)
 		}
 		r := newRunner(t, h)

@@ -54,20 +54,19 @@ func TestServing(t *testing.T) {
 			if way == "socket" {
 				base, transport = llmtest.NewServer(t, h).BaseURL, nil
 			}
-			ask := func(key, prompt string, seed *int) (llm.Response, error) {
+			ask := func(key, prompt string, extra map[string]any) (llm.Response, error) {
 				c, err := llm.New(llm.Config{BaseURL: base, Transport: transport, APIKey: key, MaxRetries: -1})
 				if err != nil {
 					t.Fatal(err)
 				}
-				return c.Complete(t.Context(), llm.Request{Model: "m", Prompt: prompt, TopP: 1, MaxTokens: 20, Seed: seed})
+				return c.Complete(t.Context(), llm.Request{Model: "m", Prompt: prompt, TopP: 1, MaxTokens: 20, Extra: extra})
 			}
 			for sample := range 3 {
 				if resp, err := ask("k", "p", nil); err != nil || resp.Text != llmtest.Answer("m", "p", sample) {
 					t.Errorf("sample %d: %+v, %v", sample, resp, err)
 				}
 			}
-			seed := 9
-			if resp, err := ask("k", "p", &seed); err != nil || resp.Text != llmtest.Answer("m", "p", 9) {
+			if resp, err := ask("k", "p", map[string]any{"seed": 9}); err != nil || resp.Text != llmtest.Answer("m", "p", 9) {
 				t.Errorf("with a seed: %+v, %v", resp, err)
 			}
 			if _, err := ask("other", "p", nil); err == nil {

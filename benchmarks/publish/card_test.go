@@ -27,7 +27,7 @@ func TestCardGolden(t *testing.T) {
 		o.Card = publish.Card{
 			Name: "Sample, enriched", License: "cc-by-4.0", Languages: []string{"en"},
 			Prompts:   []publish.Prompt{{Name: "order", Text: "Change the order:"}, {Name: "unused", Text: "-"}},
-			Diversity: &publish.Table{Columns: []string{"measure", "value"}, Rows: [][]string{{"self-BLEU", "31.2"}}},
+			Diversity: tableOf("measure", "value", "self-BLEU", "31.2"),
 		}
 		dir := filepath.Join(t.TempDir(), "set")
 		if _, err := publish.Publish(t.Context(), sample(), dir, o); err != nil {
@@ -50,6 +50,13 @@ func TestCardGolden(t *testing.T) {
 			}
 		}
 	}
+}
+
+// tableOf is a table of a row.
+func tableOf(a, b, x, y string) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{{Name: a}, {Name: b}}}
+	t.Add(x, y)
+	return t
 }
 
 func cardOf(t interface{ Fatal(...any) }, parent string, set memory, c publish.Card) string {
@@ -114,7 +121,7 @@ func TestCardEscapes(t *testing.T) {
 	v.Origin = &refract.Origin{ServedModel: bad, Revision: bad, Sampling: `{"a":"<b>|"}`, Cleaned: []string{bad}, Raw: v.Text}
 	card := cardOf(t, t.TempDir(), set, publish.Card{
 		Name: bad, License: bad, Prompts: []publish.Prompt{{Name: bad, Text: bad}},
-		Diversity: &publish.Table{Columns: []string{bad}, Rows: [][]string{{bad, bad}}},
+		Diversity: tableOf(bad, "value", bad, bad),
 	})
 	fence := ""
 	for line := range strings.Lines(card) {

@@ -55,6 +55,9 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 	return nil
 }
 
+// finish has nothing to add.
+func (c *columns) finish(*dataset.Manifest) error { return nil }
+
 const useWhole = "but jsonl and parquet any"
 
 func (c *columns) line(f *file, t refract.Text, what string) error {
@@ -146,8 +149,6 @@ func (c *columns) open(s *refract.Segment) error {
 	return nil
 }
 
-func (e *textFiles) finish(*dataset.Manifest) error { return nil }
-
 // mtmeFiles are the references, sources and documents of a language pair in
 // the layout of mt-metrics-eval.
 type mtmeFiles struct {
@@ -205,8 +206,6 @@ func (e *mtmeFiles) add(s *refract.Segment) error {
 func isField(s string) bool {
 	return s != "" && text.Trim(s) == s && !strings.ContainsAny(s, "\t\n\r") && !strings.HasPrefix(s, "\ufeff")
 }
-
-func (e *mtmeFiles) finish(*dataset.Manifest) error { return nil }
 
 // divRefFiles are the originals as text files, and the variants as Div-Ref
 // releases them.

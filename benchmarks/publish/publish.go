@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"github.com/refract-eval/refract"
@@ -90,20 +91,13 @@ func (o *Options) Check() error {
 		return &OptionError{"the format mtme needs the name of the language pair, such as en-de"}
 	case o.Format != dataset.FormatMTME && o.LanguagePair != "":
 		return &OptionError{"a language pair names the files of the format mtme only"}
-	case o.LanguagePair != "" && !plainName(o.LanguagePair):
+	case o.LanguagePair != "" && !plainName.MatchString(o.LanguagePair):
 		return &OptionError{fmt.Sprintf("the language pair %q is no name of a file: use letters, digits, - and _", o.LanguagePair)}
 	}
 	return nil
 }
 
-func plainName(s string) bool {
-	for _, c := range s {
-		if !(c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {
-			return false
-		}
-	}
-	return true
-}
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
 
 // Publish writes ds to the folder dir, which must not exist or be empty. It
 // appears under its name only when it is whole. The same segments and options
@@ -120,7 +114,10 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 		return nil, err
 	}
 	defer f.discard()
-	e := newExporter(f, o)
+	e, err := newExporter(f, o)
+	if err != nil {
+		return nil, err
+	}
 	id, stats := refract.NewIdentity(), newStats()
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
@@ -157,7 +154,11 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if m.Files, err = f.close(); err != nil {
 		return nil, err
 	}
-	if err := f.write("README.md", o.Card.markdown(&m, stats)); err != nil {
+	card, err := o.Card.markdown(&m, stats)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.write("README.md", card); err != nil {
 		return nil, err
 	}
 	b, err := json.MarshalIndent(m, "", "  ")
@@ -170,19 +171,40 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	return &Result{m, stats}, f.Commit()
 }
 
-func newExporter(f *folder, o Options) exporter {
+func newExporter(f *folder, o Options) (exporter, error) {
 	switch o.Format {
 	case dataset.FormatJSONL:
-		return newJSONL(f)
+		out, err := f.create("references.jsonl", dataset.RoleSegments)
+		return &whole{encode: dataset.NewEncoder(out).Encode, close: func() error { return nil }}, err
 	case dataset.FormatParquet:
-		return newParquet(f)
+		// Hugging Face knows a split by this name.
+		out, err := f.create("data/test-00000-of-00001.parquet", dataset.RoleSegments)
+		e := dataset.NewParquetEncoder(out)
+		return &whole{encode: e.Encode, close: e.Close}, err
 	case dataset.FormatMTME:
-		return newMTME(f, o.LanguagePair)
+		return newMTME(f, o.LanguagePair), nil
 	case dataset.FormatDivRef:
-		return newDivRef(f)
+		return newDivRef(f), nil
 	default:
-		return newText(f)
+		return newText(f), nil
 	}
+}
+
+// whole writes segments with all that is known of them, to one file.
+type whole struct {
+	encode   func(*refract.Segment) error
+	close    func() error
+	rejected int
+}
+
+func (w *whole) add(s *refract.Segment) error {
+	w.rejected += len(s.Rejected)
+	return w.encode(s)
+}
+
+func (w *whole) finish(m *dataset.Manifest) error {
+	m.Rejected = w.rejected
+	return w.close()
 }
 
 // vacant checks that a folder can be made under this name.

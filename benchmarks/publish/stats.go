@@ -27,11 +27,17 @@ type Stats struct {
 	Hypotheses, Judgements         int       // that were left out
 	Trimmed                        int       // texts that lost white space at their ends
 
-	prompts, models, samplings, cleaned, verdicts, finishes keyCounts
-	seen                                                    map[string]bool
+	counts map[string]*keyCounts // by what is counted
+	seen   map[string]bool
 }
 
-func newStats() *Stats { return &Stats{seen: map[string]bool{}} }
+func newStats() *Stats {
+	s := &Stats{seen: map[string]bool{}, counts: map[string]*keyCounts{}}
+	for _, what := range []string{"prompt", "model", "sampling", "step", "verdict", "finish reason"} {
+		s.counts[what] = &keyCounts{index: map[string]int{}}
+	}
+	return s
+}
 
 // keyCount is how often something was in variants, and in rejected ones.
 type keyCount struct {
@@ -58,9 +64,6 @@ func (c *keyCounts) add(key string, rejected bool) {
 			key = others
 		}
 		if i, ok = c.index[key]; !ok {
-			if c.index == nil {
-				c.index = map[string]int{}
-			}
 			i = len(c.list)
 			key = strings.Clone(key)
 			c.index[key] = i
@@ -127,24 +130,24 @@ func (s *Stats) text(t refract.Text) {
 	s.seen[t.Value] = true
 }
 
-// modelKey parts the names of a model, in the order of a table's columns.
-const modelKey = "\x00"
+// keySeparator parts the names of a model, in the order of a table's columns.
+const keySeparator = "\x00"
 
 func (s *Stats) variant(v *refract.Variant, rejected bool) {
-	s.prompts.add(v.Prompt, rejected)
-	s.verdicts.add(v.Verdict, rejected)
-	s.finishes.add(v.Finish, rejected)
+	s.counts["prompt"].add(v.Prompt, rejected)
+	s.counts["verdict"].add(v.Verdict, rejected)
+	s.counts["finish reason"].add(v.Finish, rejected)
 	o := v.Origin
 	if o == nil {
 		o = &refract.Origin{}
 	}
-	s.models.add(v.Model+modelKey+o.ServedModel+modelKey+o.Revision, rejected)
+	s.counts["model"].add(strings.Join([]string{v.Model, o.ServedModel, o.Revision}, keySeparator), rejected)
 	if v.Origin == nil {
 		return
 	}
-	s.samplings.add(o.Sampling, rejected)
+	s.counts["sampling"].add(o.Sampling, rejected)
 	for _, step := range o.Cleaned {
-		s.cleaned.add(step, rejected)
+		s.counts["step"].add(step, rejected)
 	}
 	s.PromptTokens += o.PromptTokens
 	s.CompletionTokens += o.CompletionTokens

@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/refract-eval/refract/report"
 )
 
 // ReadTable reads a table that a command printed as JSON, an array of objects,
 // or as JSON Lines, for people: rounded, and without the columns that are null
 // throughout. The others are in the order of the first object.
-func ReadTable(path string) (*Table, error) {
+func ReadTable(path string) (*report.NamedTable, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -22,7 +24,7 @@ func ReadTable(path string) (*Table, error) {
 	defer f.Close()
 	d := json.NewDecoder(f)
 	d.UseNumber()
-	t := &Table{}
+	t := &report.NamedTable{}
 	for {
 		tok, err := d.Token()
 		if err == io.EOF {
@@ -41,28 +43,18 @@ func ReadTable(path string) (*Table, error) {
 	if len(t.Rows) == 0 {
 		return nil, fmt.Errorf("%s is no table in JSON: it has no row", path)
 	}
-	for i := len(t.Columns) - 1; i >= 0; i-- {
-		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != absentCell }) {
-			t.Columns = slices.Delete(t.Columns, i, i+1)
-			for k := range t.Rows {
-				t.Rows[k] = slices.Delete(t.Rows[k], i, i+1)
-			}
-		}
+	for i := range t.Columns {
+		t.Columns[i].Hide = !slices.ContainsFunc(t.Rows, func(row []report.Value) bool { return row[i] != report.Null() })
 	}
 	return t, nil
 }
 
-const absentCell = "–"
-
 // readRow reads an object, of which the first token is read.
-func readRow(d *json.Decoder, tok json.Token, t *Table) error {
+func readRow(d *json.Decoder, tok json.Token, t *report.NamedTable) error {
 	if tok != json.Delim('{') {
 		return errors.New("want objects, one for each row")
 	}
-	row := make([]string, len(t.Columns))
-	for i := range row {
-		row[i] = absentCell
-	}
+	row := make([]report.Value, len(t.Columns))
 	for d.More() {
 		tok, err := d.Token()
 		if err != nil {
@@ -73,15 +65,17 @@ func readRow(d *json.Decoder, tok json.Token, t *Table) error {
 		if err := d.Decode(&value); err != nil {
 			return err
 		}
-		i := slices.Index(t.Columns, key)
+		i := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == key })
 		if i < 0 && len(t.Rows) > 0 {
 			return fmt.Errorf("the key %q is not in the first row", key)
 		}
 		if i < 0 {
 			i = len(t.Columns)
-			t.Columns, row = append(t.Columns, key), append(row, "")
+			t.Columns, row = append(t.Columns, report.Column{Name: key}), append(row, report.Null())
 		}
-		row[i] = cellText(value)
+		if value != nil {
+			row[i] = report.String(cellText(value))
+		}
 	}
 	t.Rows = append(t.Rows, row)
 	_, err := d.Token()
@@ -92,7 +86,7 @@ func readRow(d *json.Decoder, tok json.Token, t *Table) error {
 func cellText(value any) string {
 	switch v := value.(type) {
 	case nil:
-		return absentCell
+		return "–"
 	case json.Number:
 		if f, err := v.Float64(); err == nil && strings.Contains(v.String(), ".") {
 			return strconv.FormatFloat(f, 'f', 4, 64)

@@ -39,7 +39,7 @@ type Entry struct {
 // use.
 type Answers struct {
 	store Store
-	known knownParams
+	last  canonical
 }
 
 // NewAnswers returns the answers of a store.
@@ -76,7 +76,7 @@ func (a *Answers) Get(ctx context.Context, keys []Key) (answers []Answer, found 
 func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
 	records, keys := make([]Record, len(entries)), make([]Key, len(entries))
 	for i := range entries {
-		e, err := entries[i].normalized(&a.known)
+		e, err := entries[i].normalized(&a.last)
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +126,8 @@ func decodeAnswers(keys []Key, values [][]byte) ([]Answer, error) {
 
 // normalized returns the entry as every store returns it, or why it is
 // refused.
-func (e Entry) normalized(known *knownParams) (Entry, error) {
-	if err := e.Request.validate(known); err != nil {
+func (e Entry) normalized(last *canonical) (Entry, error) {
+	if err := e.Request.validate(last); err != nil {
 		return Entry{}, refused(e, err)
 	}
 	for _, f := range []struct{ name, value string }{
@@ -173,7 +173,7 @@ func (r *Record) entry() (e Entry, err error) {
 	if err := e.Answer.decode(r.Value, &Answer{}); err != nil {
 		return Entry{}, err
 	}
-	if _, err := e.normalized(nil); err != nil {
+	if _, err := e.normalized(new(canonical)); err != nil {
 		return Entry{}, err
 	}
 	return e, nil

@@ -198,5 +198,5 @@ func (i *importer) parse(b []byte) (Entry, error) {
 			return Entry{}, fmt.Errorf("key %s is not the one of the request, which is %s", key, want)
 		}
 	}
-	return e.normalized(&i.to.known)
+	return e.normalized(&i.to.last)
 }

@@ -1,7 +1,7 @@
 package cache
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Params are the sampling parameters of a request, as a JSON object in one
@@ -22,19 +23,14 @@ import (
 // be it 0 or null.
 type Params string
 
-// NewParams returns the parameters in canonical form. Values are nil, bool,
-// string, []string, numbers of Go's basic types, [json.Number], []any and
-// map[string]any; another type, a NaN, an infinity or a string that is not
-// UTF-8 is an error.
+// NewParams returns the parameters in canonical form. A value that is no JSON,
+// such as a NaN, an infinity or a string that is not UTF-8, is an error.
 func NewParams(values map[string]any) (Params, error) {
-	if len(values) == 0 {
-		return "", nil
-	}
-	b, err := appendValue(nil, values)
+	b, err := json.Marshal(values, json.WithMarshalers(json.MarshalFunc(func(n stdjson.Number) ([]byte, error) { return []byte(n), nil })))
 	if err != nil {
 		return "", fmt.Errorf("sampling parameters: %w", err)
 	}
-	return Params(b), nil
+	return ParseParams(string(b))
 }
 
 // ParseParams reads a JSON object of parameters, in any form. An empty string
@@ -46,7 +42,7 @@ func ParseParams(s string) (Params, error) {
 	if err := validText("text", s); err != nil {
 		return "", fmt.Errorf("sampling parameters: %w", err)
 	}
-	dec := json.NewDecoder(strings.NewReader(s))
+	dec := stdjson.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()
 	var values map[string]any
 	if err := dec.Decode(&values); err != nil {
@@ -58,7 +54,14 @@ func ParseParams(s string) (Params, error) {
 	if values == nil {
 		return "", errors.New("sampling parameters are null, want a JSON object")
 	}
-	return NewParams(values)
+	if len(values) == 0 {
+		return "", nil
+	}
+	b, err := appendValue(nil, values)
+	if err != nil {
+		return "", fmt.Errorf("sampling parameters: %w", err)
+	}
+	return Params(b), nil
 }
 
 // MarshalJSON writes the parameters as a JSON object.
@@ -79,53 +82,31 @@ func (p *Params) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// appendValue writes what a decoder that uses json.Number gives.
 func appendValue(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
-	case nil:
-		return append(b, "null"...), nil
 	case bool:
 		return strconv.AppendBool(b, v), nil
 	case string:
-		return appendString(b, v)
-	case int:
-		return strconv.AppendInt(b, int64(v), 10), nil
-	case int32:
-		return strconv.AppendInt(b, int64(v), 10), nil
-	case int64:
-		return strconv.AppendInt(b, v, 10), nil
-	case uint32:
-		return strconv.AppendUint(b, uint64(v), 10), nil
-	case uint64:
-		return strconv.AppendUint(b, v, 10), nil
-	case float32:
-		return appendFloat(b, float64(v), 32)
-	case float64:
-		return appendFloat(b, v, 64)
-	case json.Number:
+		return appendString(b, v), nil
+	case stdjson.Number:
 		return appendNumber(b, string(v))
-	case []string:
-		return appendList(b, v)
 	case []any:
-		return appendList(b, v)
+		b = append(b, '[')
+		for i, v := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			var err error
+			if b, err = appendValue(b, v); err != nil {
+				return nil, err
+			}
+		}
+		return append(b, ']'), nil
 	case map[string]any:
 		return appendObject(b, v)
-	default:
-		return nil, fmt.Errorf("a value of type %T has no canonical form", v)
 	}
-}
-
-func appendList[T any](b []byte, list []T) ([]byte, error) {
-	b = append(b, '[')
-	for i, v := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		var err error
-		if b, err = appendValue(b, v); err != nil {
-			return nil, err
-		}
-	}
-	return append(b, ']'), nil
+	return append(b, "null"...), nil
 }
 
 func appendObject(b []byte, object map[string]any) ([]byte, error) {
@@ -135,10 +116,7 @@ func appendObject(b []byte, object map[string]any) ([]byte, error) {
 			b = append(b, ',')
 		}
 		var err error
-		if b, err = appendString(b, name); err != nil {
-			return nil, err
-		}
-		if b, err = appendValue(append(b, ':'), object[name]); err != nil {
+		if b, err = appendValue(append(appendString(b, name), ':'), object[name]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -161,27 +139,15 @@ func appendNumber(b []byte, s string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("number %.80q: %w", s, err)
 	}
-	return appendFloat(b, x, 64)
-}
-
-// appendFloat writes a whole number as an integer, so that 1 and 1.0 are one.
-func appendFloat(b []byte, x float64, bits int) ([]byte, error) {
-	switch {
-	case math.IsNaN(x) || math.IsInf(x, 0):
-		return nil, fmt.Errorf("%v is no JSON number", x)
-	case x == math.Trunc(x) && math.Abs(x) < 1<<53:
-		return strconv.AppendInt(b, int64(x), 10), nil
-	default:
-		return strconv.AppendFloat(b, x, 'g', -1, bits), nil
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return strconv.AppendInt(b, int64(x), 10), nil // 1 and 1.0 are one
 	}
+	return strconv.AppendFloat(b, x, 'g', -1, 64), nil
 }
 
 // appendString is written out because encoding/json has changed its choice of
 // escapes before, and a key must not change with it.
-func appendString(b []byte, s string) ([]byte, error) {
-	if !utf8.ValidString(s) {
-		return nil, fmt.Errorf("%.80q is not valid UTF-8", s)
-	}
+func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -193,5 +159,5 @@ func appendString(b []byte, s string) ([]byte, error) {
 			b = append(b, c)
 		}
 	}
-	return append(b, '"'), nil
+	return append(b, '"')
 }

@@ -83,9 +83,13 @@ func ParseKey(s string) (Key, error) {
 	return k, nil
 }
 
-// validate returns why a store must refuse the request. Parameters that are
-// known to be canonical are not parsed.
-func (r Request) validate(known *knownParams) error {
+// canonical remembers the last parameters that were found canonical: most
+// entries of a store share theirs, and to parse them costs as much as all the
+// rest of a check.
+type canonical = atomic.Pointer[Params]
+
+// validate returns why a store must refuse the request.
+func (r Request) validate(last *canonical) error {
 	for _, f := range []struct{ name, value string }{
 		{"kind", r.Kind}, {"model", r.Model}, {"revision", r.Revision}, {"prompt", r.Prompt},
 	} {
@@ -101,7 +105,7 @@ func (r Request) validate(known *knownParams) error {
 	case r.Sample < 0:
 		return fmt.Errorf("sample index %d is negative", r.Sample)
 	}
-	if known.has(r.Params) {
+	if known := last.Load(); known != nil && *known == r.Params {
 		return nil
 	}
 	p, err := ParseParams(string(r.Params))
@@ -111,27 +115,8 @@ func (r Request) validate(known *knownParams) error {
 	if p != r.Params {
 		return fmt.Errorf("params %.200q are not in canonical form (%.200q): make them with NewParams or ParseParams", r.Params, p)
 	}
-	known.add(p)
+	last.Store(&p)
 	return nil
-}
-
-// knownParams remembers the last parameters that were found canonical: most
-// entries of a store share theirs, and to parse them costs as much as all the
-// rest of a check. A nil one remembers nothing.
-type knownParams struct{ last atomic.Pointer[Params] }
-
-func (k *knownParams) has(p Params) bool {
-	if k == nil {
-		return false
-	}
-	last := k.last.Load()
-	return last != nil && *last == p
-}
-
-func (k *knownParams) add(p Params) {
-	if k != nil {
-		k.last.Store(&p)
-	}
 }
 
 // validText refuses what is not UTF-8: it could not be stored and exported

@@ -110,7 +110,7 @@ func TestNewParams(t *testing.T) {
 			t.Errorf("NewParams(%v) = %q is no JSON", test.values, got)
 		}
 	}
-	for _, bad := range []any{math.NaN(), math.Inf(1), "\xff", struct{}{}, json.Number("x"), []any{make(chan int)}} {
+	for _, bad := range []any{math.NaN(), math.Inf(1), "\xff", json.Number("x"), []any{make(chan int)}} {
 		if p, err := cache.NewParams(map[string]any{"p": bad}); err == nil {
 			t.Errorf("NewParams of %v = %q, want an error", bad, p)
 		}

@@ -120,11 +120,11 @@ func (t *link) attempt(caller context.Context, x *exchange) error {
 		_ = resp.Body.Close()
 	}
 	body := buf.Bytes()
-	var broken *sinkError
+	var unread *unreadError
 	switch {
-	case errors.As(err, &broken):
-		x.failure = t.fail(ErrUnavailable, resp.StatusCode, noRetry, "gave an answer that cannot be kept", t.target.clean(broken.err.Error(), maxMessage), "")
-		x.failure.matches = func(target error) bool { return errors.Is(broken.err, target) }
+	case errors.As(err, &unread):
+		x.failure = t.fail(ErrUnavailable, resp.StatusCode, noRetry, "gave an answer that cannot be kept", t.target.clean(err.Error(), maxMessage), "")
+		x.failure.matches = func(target error) bool { return errors.Is(unread.error, target) }
 	case errors.Is(err, errTooLarge):
 		x.failure = t.fail(ErrBadAnswer, resp.StatusCode, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", x.most()), "", hintBaseURL)
 	case err != nil && ctx.Err() != nil && caller.Err() == nil:
@@ -147,17 +147,16 @@ func (t *link) attempt(caller context.Context, x *exchange) error {
 	return err
 }
 
-// receive fills buf with the body, or the place that the request has for it.
+// receive fills buf with the body, unless the request reads it itself.
 // free gives the room of a large body back.
 func (t *link) receive(ctx context.Context, x *exchange, resp *http.Response, buf *bytes.Buffer) (free func(), err error) {
 	free = func() {}
-	if x.to != nil && resp.StatusCode < 300 {
-		w, err := x.to()
-		if err != nil {
-			return free, &sinkError{err}
+	if x.into != nil && resp.StatusCode < 300 {
+		from := &tracked{Reader: resp.Body}
+		if err = x.into(from); err != nil && from.failed == nil {
+			err = &unreadError{err}
 		}
-		_, err = io.Copy(sink{w}, resp.Body)
-		return free, err
+		return free, cmp.Or(from.failed, err)
 	}
 	if n := resp.ContentLength; n > 0 && n < keepBuffer {
 		buf.Grow(int(n) + bytes.MinRead)
@@ -180,20 +179,22 @@ func (t *link) receive(ctx context.Context, x *exchange, resp *http.Response, bu
 	return free, err
 }
 
-// sink tells the errors of writing from those of reading.
-type sink struct{ io.Writer }
+// tracked notes why reading failed.
+type tracked struct {
+	io.Reader
+	failed error
+}
 
-func (s sink) Write(p []byte) (int, error) {
-	n, err := s.Writer.Write(p)
-	if err != nil {
-		err = &sinkError{err}
+func (t *tracked) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		t.failed = err
 	}
 	return n, err
 }
 
-type sinkError struct{ err error }
-
-func (e *sinkError) Error() string { return e.err.Error() }
+// unreadError is that of the one who reads, and not of the server.
+type unreadError struct{ error }
 
 // answer reads the body of an answer as Complete does, where a server gave it
 // some other way: status 200 for a good one. The error is an *Error.

@@ -239,11 +239,11 @@ func (c *Client) ListBatches(ctx context.Context) iter.Seq2[Batch, error] {
 // batchPage is the most that a page of the list may have.
 const batchPage = 100
 
-// FileContent downloads a file of any size. Every attempt writes to an empty
-// place that to gives.
-func (c *Client) FileContent(ctx context.Context, id string, to func() (io.Writer, error)) error {
+// FileContent downloads a file of any size. read reads it, anew for every
+// attempt.
+func (c *Client) FileContent(ctx context.Context, id string, read func(io.Reader) error) error {
 	_, err := c.do(ctx, httpRequest{
-		method: http.MethodGet, path: "/files/" + url.PathEscape(id) + "/content", to: to, timeout: downloadTime,
+		method: http.MethodGet, path: "/files/" + url.PathEscape(id) + "/content", into: read, timeout: downloadTime,
 	})
 	if err != nil {
 		return fmt.Errorf("download file %q: %w", id, err)

@@ -15,15 +15,12 @@ import (
 
 // content downloads a file.
 func content(ctx context.Context, c *llm.Client, id string) (string, error) {
-	var last *bytes.Buffer
-	err := c.FileContent(ctx, id, func() (io.Writer, error) {
-		last = &bytes.Buffer{}
-		return last, nil
+	var last []byte
+	err := c.FileContent(ctx, id, func(from io.Reader) (err error) {
+		last, err = io.ReadAll(from)
+		return err
 	})
-	if err != nil {
-		return "", err
-	}
-	return last.String(), nil
+	return string(last), err
 }
 
 // A batch from its file to its answers, over a socket and with every step
@@ -172,7 +169,7 @@ func TestBatchAPIErrors(t *testing.T) {
 	}
 	full := errors.New("disk full")
 	h.Batch.Fail(llmtest.BatchContent, llmtest.Body(200, "text/plain", "data"))
-	if err := c.FileContent(t.Context(), "file-1", func() (io.Writer, error) { return nil, full }); !errors.Is(err, full) {
+	if err := c.FileContent(t.Context(), "file-1", func(io.Reader) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v", err)
 	}
 }

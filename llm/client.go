@@ -204,9 +204,9 @@ type httpRequest struct {
 	// to the first server, because files belong to a server, and do not count
 	// towards limits.
 	atFirst bool
-	// to gives, for each attempt, an empty place for the body of a good
-	// answer, of any size; nil keeps it in memory, within the usual bound.
-	to func() (io.Writer, error)
+	// into reads the body of a good answer, of any size, anew for each attempt;
+	// nil keeps it in memory, within the usual bound.
+	into func(io.Reader) error
 	// timeout limits one attempt; 0 means the client's.
 	timeout time.Duration
 	// once forbids to repeat what the server may already have done: only
@@ -215,13 +215,13 @@ type httpRequest struct {
 }
 
 // do carries out a request at the first server and returns the body of a good
-// (2xx) answer, nil where r.to takes it. It returns an *Error, or wraps
+// (2xx) answer, nil where r.into reads it. It returns an *Error, or wraps
 // ctx.Err().
 func (c *Client) do(ctx context.Context, r httpRequest) (body []byte, err error) {
 	r.atFirst = true
 	x := &exchange{httpRequest: r}
 	x.read = func(_ *link, b []byte) *failure {
-		if r.to == nil {
+		if r.into == nil {
 			body = bytes.Clone(b)
 		}
 		return nil

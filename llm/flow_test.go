@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,7 +62,7 @@ func steady(t *testing.T, server func(http.RoundTripper) http.RoundTripper) *llm
 func TestMaxInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		most := 0
-		h := &llmtest.Handler{Latency: time.Second, Forget: true}
+		h := &llmtest.Handler{Decide: after(time.Second), Forget: true}
 		c := local(t, h, func(cfg *llm.Config) {
 			cfg.Limits.MaxInFlight = 10
 			cfg.Transport = gauge(cfg.Transport, &most)
@@ -70,6 +71,32 @@ func TestMaxInFlight(t *testing.T) {
 			t.Errorf("%d in flight, %v", most, took)
 		}
 	})
+}
+
+// after lets a time pass before an answer.
+func after(d time.Duration) func(*llmtest.Request) llmtest.Fault {
+	return func(r *llmtest.Request) llmtest.Fault {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-r.Context().Done():
+			return func(http.ResponseWriter, *llmtest.Request) {} // nobody is there any more
+		}
+	}
+}
+
+// crowded answers after a time, and refuses what exceeds a number of requests at
+// once.
+func crowded(most int32, d time.Duration) func(*llmtest.Request) llmtest.Fault {
+	var inFlight atomic.Int32
+	wait := after(d)
+	return func(r *llmtest.Request) llmtest.Fault {
+		defer inFlight.Add(-1)
+		if inFlight.Add(1) > most {
+			return llmtest.Status(http.StatusTooManyRequests, "too many requests at once")
+		}
+		return wait(r)
+	}
 }
 
 // gauge notes how many requests are in flight at most.
@@ -95,7 +122,7 @@ func gauge(base http.RoundTripper, most *int) http.RoundTripper {
 func TestFlowSettlesBelowRefusals(t *testing.T) {
 	const n = 4000
 	synctest.Test(t, func(t *testing.T) {
-		h := &llmtest.Handler{Latency: time.Second, MaxInFlight: 24, Forget: true}
+		h := &llmtest.Handler{Decide: crowded(24, time.Second), Forget: true}
 		c := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = 20 })
 		took := drive(t, c, 256, n)
 		if share := float64(n/24) * float64(time.Second) / float64(took); share < 0.75 {
@@ -186,7 +213,7 @@ func TestFlowGrowsWithLongerAnswers(t *testing.T) {
 func TestRetryAfterPausesTheServer(t *testing.T) {
 	for _, header := range []string{"Retry-After", "x-ratelimit-reset-tokens"} {
 		synctest.Test(t, func(t *testing.T) {
-			h := &llmtest.Handler{Latency: 10 * time.Millisecond}
+			h := &llmtest.Handler{Decide: after(10 * time.Millisecond)}
 			h.FailPrompt("first", llmtest.With(header, "20", llmtest.Status(429, "slow down")))
 			c := local(t, h, nil)
 			start := time.Now()
@@ -270,7 +297,7 @@ func TestRequestsPerMinute(t *testing.T) {
 	for _, limit := range []int{6, 60, 600} {
 		synctest.Test(t, func(t *testing.T) {
 			var at []time.Time
-			h := &llmtest.Handler{Latency: 3 * time.Second}
+			h := &llmtest.Handler{Decide: after(3 * time.Second)}
 			h.Fail(llmtest.Repeat(5, llmtest.Status(500, ""))...)
 			c := local(t, h, func(cfg *llm.Config) {
 				cfg.Limits.RequestsPerMinute = limit
@@ -325,7 +352,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := &llmtest.Handler{Latency: 30 * time.Second}
+				h := &llmtest.Handler{Decide: after(30 * time.Second)}
 				c := local(t, h, change)
 				var wg sync.WaitGroup
 				wg.Go(func() {

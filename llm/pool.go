@@ -290,10 +290,10 @@ func (p *pool) release(s *server, x *exchange, started time.Time, cancelled bool
 	busy := p.queue.Len() > 0 || 4*s.inFlight >= 3*s.flow.bound()
 	s.inFlight--
 	if f := x.failure; !x.atFirst {
-		s.calls++
+		s.stats.Calls++
 		switch {
 		case cancelled && f != nil:
-			s.cancelled++
+			s.stats.Cancelled++
 		default:
 			s.learn(now, started, f, busy, len(p.servers) > 1)
 		}

@@ -53,7 +53,7 @@ func always(f llmtest.Fault) func(*llmtest.Request) llmtest.Fault {
 // A server gets calls as fast as it answers them.
 func TestBalance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fast, slow := &llmtest.Handler{Latency: time.Second}, &llmtest.Handler{Latency: 3 * time.Second}
+		fast, slow := &llmtest.Handler{Decide: after(time.Second)}, &llmtest.Handler{Decide: after(3 * time.Second)}
 		c := several(t, []*llmtest.Handler{fast, slow}, nil)
 		if took := drive(t, c, 40, 1000); took > 40*time.Second {
 			t.Errorf("it took %v", took)
@@ -96,7 +96,7 @@ func TestEjection(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var mu sync.Mutex
 				down := true
-				sick, well := &llmtest.Handler{Latency: time.Second}, &llmtest.Handler{Latency: time.Second}
+				sick, well := &llmtest.Handler{Decide: after(time.Second)}, &llmtest.Handler{Decide: after(time.Second)}
 				sick.SetHealth(health)
 				probes := 0
 				c := several(t, []*llmtest.Handler{sick, well}, func(cfg *llm.Config) {
@@ -146,7 +146,7 @@ func TestEjection(t *testing.T) {
 // A server that says it is healthy and fails its calls gets few of them.
 func TestEjectionOfAServerThatOnlySaysItIsWell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		liar, well := &llmtest.Handler{Decide: always(llmtest.Status(500, "broken"))}, &llmtest.Handler{Latency: time.Second}
+		liar, well := &llmtest.Handler{Decide: always(llmtest.Status(500, "broken"))}, &llmtest.Handler{Decide: after(time.Second)}
 		c := several(t, []*llmtest.Handler{liar, well}, nil)
 		drive(t, c, 8, 1000)
 		if s := c.Stats()[0]; s.Calls > 25 {
@@ -234,7 +234,7 @@ func TestAServerAloneIsNotEjected(t *testing.T) {
 // all retries; one that has given none is likely not a model server.
 func TestBadAnswersOfAModelServer(t *testing.T) {
 	for name, fault := range map[string]llmtest.Fault{
-		"page": llmtest.HTML(200), "malformed": llmtest.Malformed(), "wrong types": llmtest.WrongTypes(), "garbage": llmtest.Garbage(),
+		"page": llmtest.HTML(200), "malformed": llmtest.Malformed(), "wrong types": wrongTypes(), "garbage": llmtest.Garbage(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -252,18 +252,38 @@ func TestBadAnswersOfAModelServer(t *testing.T) {
 	}
 }
 
+// wrongTypes answers 200 with JSON whose fields have other types than those of
+// an answer.
+func wrongTypes() llmtest.Fault {
+	return llmtest.Body(200, "application/json", `{"id":7,"model":["m"],"choices":{"text":1},"data":"none","usage":"free"}`)
+}
+
+// trickle gives a good answer a byte at a time, with a pause before each.
+func trickle(pause time.Duration) llmtest.Fault {
+	return func(w http.ResponseWriter, r *llmtest.Request) {
+		for _, b := range []byte(`{"choices":[{"message":{"content":"slow, but whole"}}]}`) {
+			select {
+			case <-time.After(pause):
+			case <-r.Context().Done():
+				return
+			}
+			_, _ = w.Write([]byte{b})
+		}
+	}
+}
+
 // A trickle is cut off by the time limit of an attempt, like a hang.
 func TestTrickle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &llmtest.Handler{}
-		h.Fail(llmtest.Trickle(time.Second))
+		h.Fail(trickle(time.Second))
 		c := local(t, h, func(cfg *llm.Config) { cfg.Timeout = 20 * time.Second })
 		start := time.Now()
 		if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 2 || time.Since(start) > 21*time.Second {
 			t.Errorf("%d calls in %v, error %v", h.Calls(), time.Since(start), err)
 		}
-		h.Fail(llmtest.Trickle(time.Millisecond))
-		if resp, err := c.Complete(t.Context(), request("p")); err != nil || resp.Text != llmtest.Answer("test-model", "p", 0) {
+		h.Fail(trickle(time.Millisecond))
+		if resp, err := c.Complete(t.Context(), request("p")); err != nil || resp.Text != "slow, but whole" {
 			t.Errorf("%q, %v", resp.Text, err)
 		}
 	})

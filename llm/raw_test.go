@@ -89,25 +89,22 @@ func TestRawRequestsToAPlaceOfTheirOwn(t *testing.T) {
 			}
 		})
 		var buf bytes.Buffer
-		got, err := c.do(t.Context(), httpRequest{method: http.MethodGet, path: "/f", to: func() (io.Writer, error) {
+		got, err := c.do(t.Context(), httpRequest{method: http.MethodGet, path: "/f", into: func(from io.Reader) error {
 			buf.Reset()
-			return &buf, nil
+			_, err := buf.ReadFrom(from)
+			return err
 		}})
 		if err != nil || got != nil || buf.String() != strings.Repeat("line\n", 1000) {
 			t.Errorf("%d bytes and %d, %v", len(got), buf.Len(), err)
 		}
 		full := errors.New("no space left")
-		_, err = c.do(t.Context(), httpRequest{method: http.MethodGet, path: "/f", to: func() (io.Writer, error) { return failingWriter{full}, nil }})
+		_, err = c.do(t.Context(), httpRequest{method: http.MethodGet, path: "/f", into: func(io.Reader) error { return full }})
 		var e *Error
 		if !errors.As(err, &e) || !errors.Is(err, full) || e.Attempts != 1 || !strings.Contains(err.Error(), "cannot be kept (200): no space left") {
 			t.Errorf("error %v", err)
 		}
 	})
 }
-
-type failingWriter struct{ err error }
-
-func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
 func TestRawRequestsEndWithTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -57,7 +57,7 @@ func TestReady(t *testing.T) {
 			cfg.Transport = without(h, "/v1/models", llmtest.HTML(200))
 		}},
 		{name: "odd list", ask: "big", kind: llm.ErrBadAnswer, says: "unexpected shape", change: func(h *llmtest.Handler, cfg *llm.Config) {
-			cfg.Transport = without(h, "/v1/models", llmtest.WrongTypes())
+			cfg.Transport = without(h, "/v1/models", wrongTypes())
 		}},
 		{name: "down", kind: llm.ErrUnavailable, says: "cannot be reached", change: func(_ *llmtest.Handler, cfg *llm.Config) { cfg.Transport = hosts{} }},
 		{name: "hangs", kind: llm.ErrTimeout, says: "no whole answer within 10s", change: func(h *llmtest.Handler, cfg *llm.Config) {

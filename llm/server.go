@@ -34,7 +34,7 @@ type server struct {
 	probing   bool
 	setbacks  int // ejections and failed probes since the last good answer
 
-	calls, failures, throttled, cancelled, ejections int
+	stats ServerStats // its counts
 }
 
 const (
@@ -85,7 +85,7 @@ func (s *server) before(other, failed *server) bool {
 // has company is ejected after too many failures in a row.
 func (s *server) learn(now, started time.Time, f *failure, busy, company bool) {
 	if f != nil {
-		s.failures++
+		s.stats.Failures++
 		last := *f // the call goes on to change its own
 		s.fault = &last
 	}
@@ -95,7 +95,7 @@ func (s *server) learn(now, started time.Time, f *failure, busy, company bool) {
 		s.faults, s.setbacks = 0, 0
 		s.flow.good(now, started, busy)
 	case f.throttles():
-		s.throttled++
+		s.stats.Throttled++
 		s.flow.throttled(now, started)
 	case f.retries == noRetry:
 		s.faults = 0 // it answers, and says that the request is wrong
@@ -105,7 +105,7 @@ func (s *server) learn(now, started time.Time, f *failure, busy, company bool) {
 	}
 	if s.faults++; s.faults >= maxFaults && company {
 		s.ejected = true
-		s.ejections++
+		s.stats.Ejections++
 		s.setBack(now)
 	}
 }
@@ -240,11 +240,8 @@ func (c *Client) Stats() []ServerStats {
 	defer p.mu.Unlock()
 	out := make([]ServerStats, len(p.servers))
 	for i, s := range p.servers {
-		out[i] = ServerStats{
-			Server: s.target.shown, InFlight: s.inFlight, Limit: s.flow.bound(),
-			Calls: s.calls, Failures: s.failures, Throttled: s.throttled, Cancelled: s.cancelled,
-			Ejected: s.ejected, Ejections: s.ejections,
-		}
+		out[i] = s.stats
+		out[i].Server, out[i].InFlight, out[i].Limit, out[i].Ejected = s.target.shown, s.inFlight, s.flow.bound(), s.ejected
 		if s.fault != nil {
 			out[i].LastFault = s.fault.told()
 		}

@@ -1,10 +1,12 @@
 package batch
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/refract-eval/refract/llm"
@@ -167,37 +169,15 @@ const maxLine = 64 << 20
 
 var errLongLine = errors.New("a line of more than 64 MiB")
 
-// lineReader takes a file in pieces.
-type lineReader struct {
-	into *answers
-	rest []byte // of a line that is not whole yet
-}
-
-func (l *lineReader) Write(p []byte) (int, error) {
-	n := len(p)
-	for {
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			break
-		}
-		if len(l.rest) > 0 {
-			l.rest = append(l.rest, p[:i]...)
-			l.into.add(l.rest)
-			l.rest = l.rest[:0]
-		} else {
-			l.into.add(p[:i])
-		}
-		p = p[i+1:]
+// readFile takes all lines of a file.
+func (a *answers) readFile(from io.Reader) error {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		a.add(lines.Bytes())
 	}
-	if len(l.rest)+len(p) > maxLine {
-		return 0, errLongLine
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return errLongLine
 	}
-	l.rest = append(l.rest, p...)
-	return n, nil
-}
-
-// end takes a last line without a line break.
-func (l *lineReader) end() {
-	l.into.add(l.rest)
-	l.rest = nil
+	return lines.Err()
 }

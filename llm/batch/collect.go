@@ -209,17 +209,16 @@ func (r *run) handOut(b *batch, answers *answers) error {
 // that is cheaper than to ask again for their rows.
 func (r *run) download(ctx context.Context, id string, into *answers) error {
 	for again := true; ; again = false {
-		var lines *lineReader
-		err := r.Client.FileContent(ctx, id, func() (io.Writer, error) {
-			lines = &lineReader{into: into.empty()}
-			return lines, nil
+		var read *answers
+		err := r.Client.FileContent(ctx, id, func(from io.Reader) error {
+			read = into.empty()
+			return read.readFile(from)
 		})
 		if err != nil {
 			return err
 		}
-		lines.end()
-		if lines.into.broken == 0 || !again {
-			into.merge(lines.into)
+		if read.broken == 0 || !again {
+			into.merge(read)
 			return nil
 		}
 	}

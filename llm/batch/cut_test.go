@@ -3,7 +3,7 @@ package batch
 import (
 	"bytes"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
 	"testing"
 
@@ -77,14 +77,11 @@ func FuzzOutputFile(f *testing.F) {
 			r.rows[id] = &row{in: b, request: &llm.Request{}}
 		}
 		read := func(size int) *answers {
-			l := &lineReader{into: newAnswers(r, b)}
-			for piece := range slices.Chunk(content, size) {
-				if n, err := l.Write(piece); n != len(piece) || err != nil {
-					t.Fatal(n, err)
-				}
+			a := newAnswers(r, b)
+			if err := a.readFile(&inPieces{content, size}); err != nil {
+				t.Fatal(err)
 			}
-			l.end()
-			return l.into
+			return a
 		}
 		whole, pieces := read(max(1, len(content))), read(1+int(size))
 		if len(whole.of) != len(pieces.of) || whole.unusable != pieces.unusable || whole.broken != pieces.broken {
@@ -106,4 +103,19 @@ func FuzzOutputFile(f *testing.F) {
 			t.Fatalf("%d lines give %d rows and %d unusable ones", lines, len(whole.of), whole.unusable)
 		}
 	})
+}
+
+// inPieces reads a few bytes at a time.
+type inPieces struct {
+	rest []byte
+	size int
+}
+
+func (p *inPieces) Read(to []byte) (int, error) {
+	if len(p.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(to[:min(len(to), p.size)], p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
 }

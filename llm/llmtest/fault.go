@@ -3,10 +3,8 @@ package llmtest
 import (
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Fault answers a request in place of the server. Any function will do; the
@@ -125,30 +123,6 @@ func ContentFilter() Fault { return Finish("content_filter", "") }
 // NoChoices answers 200 with an empty list of choices.
 func NoChoices() Fault {
 	return Body(http.StatusOK, "application/json", `{"id":"test-1","model":"m","choices":[]}`)
-}
-
-// Trickle gives a good answer a byte at a time, with a pause before each.
-func Trickle(d time.Duration) Fault {
-	return func(w http.ResponseWriter, r *Request) {
-		text := Answer(r.Model, r.Prompt, r.Sample)
-		rec := httptest.NewRecorder()
-		writeAnswer(rec, r, &text, "stop")
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusOK)
-		for _, b := range rec.Body.Bytes() {
-			if !pause(r, d) {
-				return
-			}
-			_, _ = w.Write([]byte{b})
-			_ = http.NewResponseController(w).Flush()
-		}
-	}
-}
-
-// WrongTypes answers 200 with JSON whose fields have other types than those
-// of an answer.
-func WrongTypes() Fault {
-	return Body(http.StatusOK, "application/json", `{"id":7,"model":["m"],"choices":{"text":1},"data":"none","usage":"free"}`)
 }
 
 // Repeat lists a fault n times.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Request is what a client sent, as the server reads it.
@@ -55,11 +54,6 @@ type Handler struct {
 	// Models are the models that are listed, and the only ones that answer;
 	// none means that any does, and that none is listed.
 	Models []string
-	// Latency passes before an answer that is good, on the context's clock.
-	Latency time.Duration
-	// MaxInFlight is how many requests are answered at once; more get a 429.
-	// 0 means any number.
-	MaxInFlight int
 	// Logprobs is how a legacy completion with echo is answered.
 	Logprobs Logprobs
 	// Dimensions is the length of vectors; 0 means 64.
@@ -71,7 +65,6 @@ type Handler struct {
 
 	health   atomic.Int32
 	asked    atomic.Int32
-	inFlight atomic.Int32
 	mu       sync.Mutex
 	calls    int
 	byPrompt map[string]int
@@ -141,8 +134,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		writeJSON(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
 		return
 	}
-	defer h.inFlight.Add(-1)
-	crowded := h.inFlight.Add(1) > int32(h.MaxInFlight) && h.MaxInFlight > 0
 	// Only a body that was read lets the server notice a client that left.
 	raw, err := io.ReadAll(hr.Body)
 	if err != nil {
@@ -161,9 +152,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		invalid(w, http.StatusBadRequest, problem)
 	case !h.serves(r.Model):
 		writeError(w, http.StatusNotFound, "NotFoundError", "model_not_found", fmt.Sprintf("The model `%s` does not exist.", r.Model))
-	case crowded:
-		writeError(w, http.StatusTooManyRequests, "rate_limit_error", "rate_limit_exceeded", "too many requests at once")
-	case !pause(r, h.Latency): // the client went away
 	case r.Texts != nil:
 		h.writeVectors(w, r)
 	default:
@@ -226,21 +214,6 @@ func (r *Request) parse(embed bool) string {
 		return "prompt is required"
 	}
 	return ""
-}
-
-// pause reports whether the client is still there after a time.
-func pause(r *Request, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-r.Context().Done():
-		return false
-	}
 }
 
 // take counts the request and gives its fault, or nil.

@@ -99,9 +99,8 @@ func TestLlamaCPPAnswers(t *testing.T) {
 			}
 
 			// A seed makes a sampled answer come again, and a stop string ends it.
-			seed := 7
 			r = request("Say something.")
-			r.Seed = &seed
+			r.Extra = map[string]any{"seed": 7}
 			a := ask(t, c, r)
 			if b := ask(t, c, r); a.Text != b.Text {
 				t.Errorf("seed 7: %q and %q", a.Text, b.Text)

@@ -14,7 +14,10 @@ var markdownEscaper = strings.NewReplacer(
 	`://`, `\://`, `www.`, `www\.`,
 )
 
-func (markdownRenderer) escape(s string) string { return markdownEscaper.Replace(Visible(s)) }
+// EscapeMarkdown makes text of any origin harmless in a line of Markdown.
+func EscapeMarkdown(s string) string { return markdownEscaper.Replace(Visible(s)) }
+
+func (markdownRenderer) escape(s string) string { return EscapeMarkdown(s) }
 func (markdownRenderer) number(s string) string { return s }
 func (markdownRenderer) missing() string        { return "–" }
 

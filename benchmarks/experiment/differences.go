@@ -11,7 +11,7 @@ import (
 )
 
 // differences compares pairs of settings under all statistics.
-func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Result, pooled *pool) error {
+func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Result) error {
 	for _, st := range r.p.Statistics {
 		if err := r.p.Test.Method.Takes(st.Measure); err != nil && r.p.Test.Resamples > 0 && len(pairs) > 0 {
 			r.note("no p-values of %s: %v", st.Label(), err)
@@ -33,9 +33,6 @@ func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Resul
 		return err
 	}
 	res.Differences = append(res.Differences, out...)
-	for i := range out {
-		pooled.compare(pairs[i/n], r.p.Statistics[i%n])
-	}
 	return nil
 }
 

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/refract-eval/refract/report"
 )
@@ -11,11 +10,11 @@ import (
 // WriteMarkdown writes a result as a document: verdicts, tables, and how the
 // numbers were made.
 func WriteMarkdown(w io.Writer, r *Result) error {
-	if _, err := fmt.Fprintf(w, "# %s\n\n## Verdicts\n\n", escape(r.Name)); err != nil {
+	if _, err := fmt.Fprintf(w, "# %s\n\n## Verdicts\n\n", report.EscapeMarkdown(r.Name)); err != nil {
 		return err
 	}
 	for _, v := range r.Verdicts {
-		if _, err := fmt.Fprintf(w, "- %s.\n", escape(v.Text)); err != nil {
+		if _, err := fmt.Fprintf(w, "- %s.\n", report.EscapeMarkdown(v.Text)); err != nil {
 			return err
 		}
 	}
@@ -39,11 +38,11 @@ func WriteMarkdown(w io.Writer, r *Result) error {
 		return err
 	}
 	for _, n := range r.Notes {
-		if _, err := fmt.Fprintf(w, "- %s\n", escape(n)); err != nil {
+		if _, err := fmt.Fprintf(w, "- %s\n", report.EscapeMarkdown(n)); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "- refract %s\n", escape(r.Version))
+	_, err := fmt.Fprintf(w, "- refract %s\n", report.EscapeMarkdown(r.Version))
 	return err
 }
 
@@ -53,7 +52,7 @@ func (k *Ranking) markdown(w io.Writer, several bool, coverage string) error {
 	if several {
 		title += ", " + k.Dataset
 	}
-	if _, err := fmt.Fprintf(w, "\n## %s\n\n", escape(title)); err != nil {
+	if _, err := fmt.Fprintf(w, "\n## %s\n\n", report.EscapeMarkdown(title)); err != nil {
 		return err
 	}
 	t := report.NamedTable{Coverage: coverage, Columns: []report.Column{
@@ -71,12 +70,4 @@ func (k *Ranking) markdown(w io.Writer, several bool, coverage string) error {
 		t.Add(row...)
 	}
 	return t.Write(w, report.Markdown, true)
-}
-
-// escape makes text of files harmless in a line of Markdown.
-func escape(s string) string {
-	return strings.NewReplacer(
-		`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`, `[`, `\[`, `]`, `\]`, `#`, `\#`, `!`, `\!`, `$`, `\$`, `@`, `\@`,
-		`&`, `&amp;`, `<`, `&lt;`, `>`, `&gt;`, `://`, `\://`, `www.`, `www\.`,
-	).Replace(report.Visible(s))
 }

@@ -84,6 +84,9 @@ type Row struct {
 	Epsilon   Number `json:"epsilon"` // chosen threshold of ties; undefined but for calibrated statistics
 	Signature string `json:"signature"`
 	Note      string `json:"-"` // what is to be known of the value; "" for nothing
+
+	pools     bool // it is a share of pairs of systems, which pooling adds up
+	resamples []float64
 }
 
 // Ranks are the settings of a dataset in their order, each tested against every

@@ -133,17 +133,16 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
 	}
-	pooled := &pool{}
 	for _, entry := range r.p.Datasets {
 		r.progress("reading %s", entry.Name)
-		if err := r.dataset(ctx, entry, res, pooled); err != nil {
+		if err := r.dataset(ctx, entry, res); err != nil {
 			if r.p.Dir != "" || len(r.p.Datasets) > 1 {
 				err = fmt.Errorf("dataset %s: %w", entry.Name, err)
 			}
 			return nil, err
 		}
 	}
-	r.pooled(pooled, res)
+	r.pooled(res)
 	r.correct(res)
 	r.method()
 	res.Notes = r.notes
@@ -186,7 +185,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 }
 
 // dataset does all there is to do with one dataset.
-func (r *run) dataset(ctx context.Context, entry Dataset, res *Result, pooled *pool) error {
+func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	open := r.Open
 	if open == nil {
 		open = r.p.OpenDataset
@@ -233,10 +232,10 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result, pooled *p
 	if err := r.ranks(ctx, d, settings, res); err != nil {
 		return err
 	}
-	if err := r.rows(ctx, d, settings, res, pooled); err != nil {
+	if err := r.rows(ctx, d, settings, res); err != nil {
 		return err
 	}
-	if err := r.differences(ctx, d, pairs, res, pooled); err != nil {
+	if err := r.differences(ctx, d, pairs, res); err != nil {
 		return err
 	}
 	if err := r.curves(ctx, d, res); err != nil {
@@ -271,7 +270,7 @@ func (d *data) about(s Statistic) About {
 }
 
 // rows takes all statistics of all settings.
-func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Result, pooled *pool) error {
+func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	n := len(r.p.Statistics)
 	estimates, ties := make([]*estimate, len(settings)*n), make([]Number, len(settings)*n)
 	for _, s := range settings {
@@ -296,6 +295,7 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 			About: d.about(st), Setting: s.name, MinReferences: s.table.minRefs, MaxReferences: s.table.maxRefs,
 			Value: est.Value, Interval: r.interval(est.Resamples), N: est.N, Missing: s.table.missing(), Systems: s.table.Systems,
 			Groups: est.Groups, Dropped: est.Dropped, Ties: ties[i], Epsilon: est.Epsilon, Signature: s.signature,
+			pools: st.Measure.Statistic == correlate.StatAccuracy, resamples: est.Resamples,
 		}
 		switch {
 		case est.Own:
@@ -309,7 +309,6 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		judged, scored := s.table.judged()
 		row.Unscored = judged - scored
 		res.Rows = append(res.Rows, row)
-		pooled.add(d, s, st, est)
 	}
 	return nil
 }

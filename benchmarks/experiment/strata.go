@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,7 +12,7 @@ import (
 type stratum struct {
 	dimension, name string
 	segments        []bool
-	count           int
+	count, least    int // segments, and what they are ordered by
 }
 
 // The dimensions of strata.
@@ -58,75 +59,52 @@ func (r *run) strata(ctx context.Context, d *data, pairs []pair, res *Result) er
 
 // strata parts the segments by every dimension in which they differ.
 func (d *data) strata() []stratum {
-	var out []stratum
-	names := make([]string, len(d.segments))
+	domains, lengths, counts := make([]string, len(d.segments)), make([]int, len(d.segments)), make([]int, len(d.segments))
 	for i, s := range d.segments {
-		names[i] = s.Domain
-	}
-	out = append(out, parts(byDomain, names, "")...)
-
-	lengths := make([]int, len(d.segments))
-	for i, s := range d.segments {
-		lengths[i] = -1
+		domains[i], counts[i], lengths[i] = s.Domain, countPresent(s.AllReferences(nil)), -1
 		if n, ok := length(s); ok {
 			lengths[i] = n
 		}
 	}
-	out = append(out, parts(byLength, thirds(lengths, " characters"), "")...)
-
-	counts := make([]int, len(d.segments))
-	for i, s := range d.segments {
-		counts[i] = countPresent(s.AllReferences(nil))
-	}
+	out := slices.Concat(parts(byDomain, domains, nil), parts(byLength, thirds(lengths, " characters"), lengths))
 	const few = 6
-	if distinct := slices.Compact(slices.Sorted(slices.Values(counts))); len(distinct) <= few {
-		for i, n := range counts {
-			names[i] = strconv.Itoa(n)
-		}
-		return append(out, parts(byReferences, names, "")...)
+	if distinct := slices.Compact(slices.Sorted(slices.Values(counts))); len(distinct) > few {
+		return append(out, parts(byReferences, thirds(counts, ""), counts)...)
 	}
-	return append(out, parts(byReferences, thirds(counts, ""), "")...)
+	names := make([]string, len(counts))
+	for i, n := range counts {
+		names[i] = strconv.Itoa(n)
+	}
+	return append(out, parts(byReferences, names, counts)...)
 }
 
-// parts makes a stratum of each name, in the order of appearance for domains
-// and of numbers for the others. A dimension of one part is none, and segments
-// without a name are a part of their own where others have one.
-func parts(dimension string, names []string, none string) []stratum {
+// parts makes a stratum of each name, in the order of the least value that has
+// it, or of appearance without values. A dimension of one part is none, and
+// segments without a name are a part of their own where others have one.
+func parts(dimension string, names []string, values []int) []stratum {
 	var out []stratum
 	for i, name := range names {
 		k := slices.IndexFunc(out, func(s stratum) bool { return s.name == name })
 		if k < 0 {
 			k = len(out)
-			out = append(out, stratum{dimension, name, make([]bool, len(names)), 0})
+			out = append(out, stratum{dimension: dimension, name: name, segments: make([]bool, len(names))})
+			if values != nil {
+				out[k].least = values[i]
+			}
 		}
-		out[k].segments[i] = true
+		if out[k].segments[i] = true; values != nil {
+			out[k].least = min(out[k].least, values[i])
+		}
 		out[k].count++
 	}
 	if len(out) < 2 {
 		return nil
 	}
-	if dimension != byDomain {
-		slices.SortStableFunc(out, func(a, b stratum) int { return leading(a.name) - leading(b.name) })
-	}
+	slices.SortStableFunc(out, func(a, b stratum) int { return cmp.Compare(a.least, b.least) })
 	for i := range out {
-		if out[i].name == none {
-			out[i].name = "none stated"
-		}
+		out[i].name = cmp.Or(out[i].name, "none stated")
 	}
 	return out
-}
-
-// leading is the number that a name begins with, and -1 where there is none.
-func leading(name string) int {
-	end := 0
-	for end < len(name) && name[end] >= '0' && name[end] <= '9' {
-		end++
-	}
-	n, err := strconv.Atoi(name[:end])
-	if err != nil {
-		return -1
-	}
-	return n
 }
 
 // thirds names each value by the third of all values that it is in, such as "1
@@ -138,33 +116,22 @@ func thirds(values []int, unit string) []string {
 	if len(sorted) == 0 {
 		return out
 	}
-	first, second := sorted[len(sorted)/3], sorted[2*len(sorted)/3]
-	third := func(v int) int {
-		switch {
-		case v < first:
-			return 0
-		case v < second:
-			return 1
-		}
-		return 2
-	}
-	var low, high [3]int
-	var seen [3]bool
-	for _, v := range sorted {
-		k := third(v)
-		if !seen[k] {
-			low[k], seen[k] = v, true
-		}
-		high[k] = v
-	}
+	// Where a third begins, and where the last one ends.
+	first, _ := slices.BinarySearch(sorted, sorted[len(sorted)/3])
+	second, _ := slices.BinarySearch(sorted, sorted[2*len(sorted)/3])
+	bounds := []int{0, first, second, len(sorted)}
 	for i, v := range values {
-		if v < 0 {
+		at, there := slices.BinarySearch(sorted, v)
+		if !there {
 			continue
 		}
-		k := third(v)
-		out[i] = fmt.Sprintf("%d to %d%s", low[k], high[k], unit)
-		if low[k] == high[k] {
-			out[i] = fmt.Sprintf("%d%s", low[k], unit)
+		k := 0
+		for at >= bounds[k+1] {
+			k++
+		}
+		low, high := sorted[bounds[k]], sorted[bounds[k+1]-1]
+		if out[i] = fmt.Sprintf("%d to %d%s", low, high, unit); low == high {
+			out[i] = fmt.Sprintf("%d%s", low, unit)
 		}
 	}
 	return out

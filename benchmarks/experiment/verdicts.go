@@ -84,18 +84,21 @@ func together(all []*Difference, several bool) Verdict {
 		v.Numbers = append(v.Numbers, fact(d.AName, found))
 		names = append(names, d.AName+" ("+found+")")
 	}
-	const most = 3
-	more := ""
-	if len(names) > most {
-		more = fmt.Sprintf(" and %d more", len(names)-most)
-	}
 	b := first.BName
 	if first.A.Metric != first.B.Metric {
 		b = first.B.Metric + ", " + b
 	}
-	v.Text = fmt.Sprintf("no significant difference from %s for %s%s, %s: %s%s", b, first.A.Metric, first.on(several), first.Statistic,
-		strings.Join(names[:min(most, len(names))], ", "), more)
+	v.Text = fmt.Sprintf("no significant difference from %s for %s%s, %s: %s", b, first.A.Metric, first.on(several), first.Statistic, firstOf(names))
 	return v
+}
+
+// firstOf lists the first few names, and says how many more there are.
+func firstOf(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // same is a setting with the same scores as one before it.
@@ -275,18 +278,14 @@ func (c *CurveResult) verdict(several bool) (Verdict, bool) {
 	if len(c.Points) < 2 || c.Enough == 0 {
 		return v, false
 	}
-	if first := &c.Points[0]; first.ToAllRange != nil && first.ToAllRange.Low > 0 {
-		v.Outcome, v.Value, v.Range = report.Worse, negative(first.ToAll), mirrored(first.ToAllRange)
-		v.Text = fmt.Sprintf("%s %s%s, %s, references chosen by %s: more references do harm; all %d are %s against %d", c.Metric, c.Aggregator,
-			c.on(several), c.Statistic, c.By, c.Most, change(v.Value, v.Range), first.References)
-		v.Numbers = []Fact{fact(english.Count(first.References, "reference", "references"), six(first.Value))}
-		return v, true
-	}
 	at := slices.IndexFunc(c.Points, func(p Point) bool { return p.References >= c.Enough })
-	p := &c.Points[at]
+	first, p, last := &c.Points[0], &c.Points[at], &c.Points[len(c.Points)-1]
 	head := fmt.Sprintf("%s %s%s, %s, references chosen by %s", c.Metric, c.Aggregator, c.on(several), c.Statistic, c.By)
-	first := &c.Points[0]
+	shown := []*Point{first, p, last}
 	switch {
+	case first.ToAllRange != nil && first.ToAllRange.Low > 0:
+		v.Outcome, p, shown = report.Worse, first, shown[:1]
+		v.Text = fmt.Sprintf("%s: more references do harm; all %d are %s against %d", head, c.Most, change(negative(first.ToAll), mirrored(first.ToAllRange)), first.References)
 	case c.Enough >= c.Most:
 		v.Text = fmt.Sprintf("%s: every further reference up to all %d adds", head, c.Most)
 		if at > 0 {
@@ -303,8 +302,7 @@ func (c *CurveResult) verdict(several bool) (Verdict, bool) {
 		v.Text += fmt.Sprintf("; %d give 90%% of the gain", n)
 	}
 	v.Value, v.Range = negative(p.ToAll), mirrored(p.ToAllRange)
-	last := &c.Points[len(c.Points)-1]
-	for _, q := range []*Point{first, p, last} {
+	for _, q := range shown {
 		f := fact(english.Count(q.References, "reference", "references"), six(q.Value))
 		if !slices.Contains(v.Numbers, f) {
 			v.Numbers = append(v.Numbers, f)
@@ -369,12 +367,7 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 	case len(needed) == 0:
 		v.Text += "; leaving out any one of them costs nothing significant"
 	default:
-		const most = 3
-		more := ""
-		if len(needed) > most {
-			more = fmt.Sprintf(" and %d more", len(needed)-most)
-		}
-		v.Text += fmt.Sprintf("; leaving out costs significantly for %s%s", strings.Join(needed[:min(most, len(needed))], ", "), more)
+		v.Text += "; leaving out costs significantly for " + firstOf(needed)
 		if spare > 0 {
 			v.Text += fmt.Sprintf(", and not for %s", english.Count(spare, "prompt", "prompts"))
 		}

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
+
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // server is one of the pool's servers with what is known of it. The pool's
@@ -231,6 +233,16 @@ type ServerStats struct {
 	Ejected                               bool // out of service now
 	Ejections                             int  // how often it was put out of service
 	LastFault                             string
+}
+
+// String says in a line what became of the calls.
+func (s ServerStats) String() string {
+	fault := ""
+	if s.LastFault != "" {
+		fault = "; the last fault: it " + s.LastFault
+	}
+	return fmt.Sprintf("%s: %s, %d without an answer (%d refused for load or rate), %d cancelled; out of service %s%s",
+		s.Server, english.Thousands(s.Calls, "attempt"), s.Failures, s.Throttled, s.Cancelled, english.Count(s.Ejections, "time"), fault)
 }
 
 // Stats returns the counts of all servers, in their order.

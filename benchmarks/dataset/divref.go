@@ -127,7 +127,7 @@ func (p *divRefPass) add(line []byte, s *refract.Segment, pos refract.Position) 
 	s.Variants = slices.Grow(s.Variants, len(texts))
 	for i, t := range texts {
 		if i == len(p.prompts) {
-			p.prompts = append(p.prompts, fmt.Sprintf("div-ref:%d", i+1))
+			p.prompts = append(p.prompts, fmt.Sprintf("column%d", i+1))
 		}
 		s.Variants = append(s.Variants, refract.Variant{Prompt: p.prompts[i], Text: t})
 	}

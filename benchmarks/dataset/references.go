@@ -109,8 +109,8 @@ func (b *beside) unequal(lines, n int, short *refract.Segment) error {
 //
 //   - "div-ref:FILE": each line a Python list literal of strings, the variants
 //     of the first reference of that segment. Variant i has the prompt
-//     promptNames[i], or "div-ref:<i+1>" where there are fewer names. None is
-//     a missing text. Segments with the same first reference all have the
+//     promptNames[i], or "column<i+1>" where there are fewer names: the released
+//     files do not say which prompt a column is from. None is a missing text. Segments with the same first reference all have the
 //     variants of the last of them: a variant belongs to the text that it
 //     rewrites, so that equal texts have equal variants, as they do where
 //     equal references are rewritten once; and the figures that are known for

@@ -38,7 +38,7 @@ func TestWithReferences(t *testing.T) {
 		warnings           []string
 	}{
 		{"div-ref", "div-ref", "['x', \"y'\", None]\n[]\n", [][]refract.Variant{
-			{old, {Prompt: "order", Text: text("x")}, {Prompt: "div-ref:2", Text: text("y'")}, {Prompt: "div-ref:3"}}, nil}, nil},
+			{old, {Prompt: "order", Text: text("x")}, {Prompt: "column2", Text: text("y'")}, {Prompt: "column3"}}, nil}, nil},
 		{"variants", "jsonl",
 			`{"id":"a","references":["r0","r1"],"variants":[{"reference":1,"prompt":"p","text":"x"}]}` + "\n" + `{"id":"b","variants":[{"text":null,"sample":2}]}`,
 			[][]refract.Variant{{old, {Reference: 1, Prompt: "p", Text: text("x")}}, {{Sample: 2}}}, nil},

@@ -75,7 +75,7 @@ func runner(t testing.TB, e *experiment.Plan, dir string) *experiment.Runner {
 			ds, err := dataset.Open(e.Path(d.Spec), dataset.Options{References: d.References})
 			for _, x := range d.Expansions {
 				if err == nil {
-					ds, err = dataset.WithReferences(ds, e.Path(x), dataset.Options{}, []string{"column1", "column2", "column3", "column4", "column5", "column6", "column7", "column8", "column9", "column10"})
+					ds, err = dataset.WithReferences(ds, e.Path(x), dataset.Options{}, nil)
 				}
 			}
 			return ds, err

@@ -200,12 +200,14 @@ func (p *Plan) Path(spec string) string {
 	return scheme + ":" + p.file(place)
 }
 
-// OpenDataset opens a dataset of the plan, with its expansions.
-func (p *Plan) OpenDataset(d Dataset) (refract.Dataset, error) {
-	ds, err := dataset.Open(p.Path(d.Spec), dataset.Options{References: d.References})
+// OpenDataset opens a dataset of the plan, with its expansions. Its references
+// are those of d.
+func (p *Plan) OpenDataset(d Dataset, o dataset.Options) (refract.Dataset, error) {
+	o.References = d.References
+	ds, err := dataset.Open(p.Path(d.Spec), o)
 	for _, spec := range d.Expansions {
 		if err == nil {
-			ds, err = dataset.WithReferences(ds, p.Path(spec), dataset.Options{}, nil)
+			ds, err = dataset.WithReferences(ds, p.Path(spec), o, nil)
 		}
 	}
 	return ds, err

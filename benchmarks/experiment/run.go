@@ -11,6 +11,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/metrics"
@@ -188,7 +189,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	open := r.Open
 	if open == nil {
-		open = r.p.OpenDataset
+		open = func(d Dataset) (refract.Dataset, error) { return r.p.OpenDataset(d, dataset.Options{}) }
 	}
 	ds, err := open(entry)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/budget"
 )
@@ -198,15 +198,9 @@ func (e *env) tellServers() {
 	}
 	for _, c := range e.clients {
 		for _, s := range c.Stats() {
-			if s.Calls == 0 {
-				continue
+			if s.Calls > 0 {
+				e.note("%s", s)
 			}
-			fault := ""
-			if s.LastFault != "" {
-				fault = "; the last fault: it " + s.LastFault
-			}
-			e.note("%s: %s, %d without an answer (%d refused for load or rate), %d cancelled; out of service %s%s",
-				s.Server, english.Thousands(s.Calls, "attempt"), s.Failures, s.Throttled, s.Cancelled, english.Count(s.Ejections, "time"), fault)
 		}
 	}
 }
@@ -221,5 +215,5 @@ func (e *env) tellCost(s budget.Spent) {
 // tellResume says how a run that failed goes on after so many calls.
 func (c *callFlags) tellResume(e *env, calls int) {
 	e.note("%d answers of this run are stored in %s; this goes on from there:", calls, cache.Shown(c.cache))
-	e.note("  %s", e.commandLine())
+	e.note("  refract %s", redact.CommandLine(e.args))
 }

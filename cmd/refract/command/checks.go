@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
@@ -86,13 +88,14 @@ func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*che
 // detector sets up the language check, or takes it from the list where no
 // language is known and none was asked for.
 func (f *checkFlags) detector(cfg *check.Config, args []string) error {
-	source, target := languagePair(args)
-	if f.sourceLanguage != "" {
-		source = f.sourceLanguage
+	var source, target string
+	if len(args) > 0 {
+		source, target = dataset.LanguagePair(args[0])
 	}
-	if f.language != "" {
-		target = f.language
+	if !slices.Contains(language.Codes(), source) || !slices.Contains(language.Codes(), target) {
+		source, target = "", ""
 	}
+	source, target = cmp.Or(f.sourceLanguage, source), cmp.Or(f.language, target)
 	if !slices.Contains(cfg.Checks, check.ReasonLanguage) {
 		return nil
 	}
@@ -116,23 +119,6 @@ func (f *checkFlags) detector(cfg *check.Config, args []string) error {
 	}
 	cfg.Language, cfg.Detector = strings.ToLower(target), d
 	return nil
-}
-
-// languagePair is that of an mtme: dataset, or "".
-func languagePair(args []string) (source, target string) {
-	if len(args) == 0 {
-		return "", ""
-	}
-	place, ok := strings.CutPrefix(args[0], "mtme:")
-	if !ok {
-		return "", ""
-	}
-	place = strings.TrimRight(place, "/")
-	source, target, ok = strings.Cut(place[strings.LastIndexByte(place, '/')+1:], "-")
-	if !ok || !slices.Contains(language.Codes(), source) || !slices.Contains(language.Codes(), target) {
-		return "", ""
-	}
-	return source, target
 }
 
 // among reads a list of names, of which "all" and "none" stand alone. Unknown

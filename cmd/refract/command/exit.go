@@ -56,6 +56,8 @@ func hint(err error) string {
 	switch {
 	case errors.As(err, &none):
 		return "--allow-no-reference goes on, with missing scores"
+	case errors.Is(err, dataset.ErrNoSystems):
+		return "name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""
 	case errors.Is(err, budget.ErrSpent):
 		return "raise the limit, or run the same command again: what was answered is stored"
 	case errors.Is(err, ask.ErrTolerance):

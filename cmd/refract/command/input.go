@@ -1,17 +1,12 @@
 package command
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/diversify"
 )
 
 // input is the flags that name a dataset.
@@ -33,14 +28,14 @@ func (in *input) register(cmd *cobra.Command) {
 	grouped(cmd, inputFlags, "source", "ref", "hyp", "reference", "references")
 }
 
+func (e *env) datasetOptions() dataset.Options {
+	return dataset.Options{Warn: func(w dataset.Warning) { e.warn("%s", w) }, Stdin: e.stdin}
+}
+
 // dataset returns the dataset that the flags and arguments name.
 func (in *input) dataset(e *env, args []string, judgements bool) (refract.Dataset, error) {
-	o := dataset.Options{
-		References:   in.reference,
-		NoJudgements: !judgements,
-		Warn:         func(w dataset.Warning) { e.warn("%s", w) },
-		Stdin:        e.stdin,
-	}
+	o := e.datasetOptions()
+	o.References, o.NoJudgements = in.reference, !judgements
 	lines := in.source != "" || len(in.refs) > 0 || len(args) == 0 && len(in.hyps) > 0
 	hyps, err := in.hypotheses()
 	if err != nil {
@@ -66,7 +61,7 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	}
 	for _, spec := range in.references {
 		if err == nil {
-			ds, err = dataset.WithReferences(ds, spec, o, promptNames())
+			ds, err = dataset.WithReferences(ds, spec, o, nil)
 		}
 	}
 	return ds, err
@@ -82,34 +77,4 @@ func (in *input) hypotheses() ([]dataset.NamedFile, error) {
 		out = append(out, dataset.NamedFile{Name: name, Path: file})
 	}
 	return out, nil
-}
-
-// withSystems is a dataset that must have something to score.
-type withSystems struct{ refract.Dataset }
-
-// Segments ends in an error if no segment had a hypothesis.
-func (d withSystems) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		some := false
-		for s, err := range d.Dataset.Segments(ctx) {
-			some = some || err != nil || len(s.Hypotheses) > 0
-			if !yield(s, err) {
-				return
-			}
-		}
-		if !some {
-			yield(nil, errors.New("the dataset has no system to score: name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""))
-		}
-	}
-}
-
-// promptNames labels the columns of a Div-Ref file by their place. The released
-// files do not say which prompt a column is from, and it is not the paper's
-// order: see docs/formats.md.
-func promptNames() []string {
-	names := make([]string, len(diversify.Ten()))
-	for i := range names {
-		names[i] = fmt.Sprintf("column%d", i+1)
-	}
-	return names
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +51,7 @@ worst or a number counts it as one, which "substituted" says in the row.`,
 	}
 	p.registerPath(cmd)
 	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1)
-	parsedFlag(cmd, &p.weights, "weights", "", parseWeights, "penalties by severity in place of the judge's own, such as major=5,minor=1")
+	parsedFlag(cmd, &p.weights, "weights", "", analysis.ParseWeights, "penalties by severity in place of the judge's own, such as major=5,minor=1")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp
@@ -119,24 +117,6 @@ func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 		in.CloseWithError(err)
 	}()
 	return out
-}
-
-// parseWeights reads "major=5,minor=1".
-func parseWeights(s string) (map[analysis.Severity]float64, error) {
-	out := map[analysis.Severity]float64{}
-	for field := range strings.SplitSeq(s, ",") {
-		key, value, _ := strings.Cut(field, "=")
-		severity := analysis.Severity(strings.TrimSpace(key))
-		w, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no weight; write severity=number, such as major=5", field)
-		}
-		if _, twice := out[severity]; twice {
-			return nil, fmt.Errorf("%s is given twice", severity)
-		}
-		out[severity] = w
-	}
-	return out, nil
 }
 
 // summarize shows what became of the rows, and fails if too few have a score.

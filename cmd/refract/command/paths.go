@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/refract-eval/refract/internal/atomicfile"
 )
 
 // writtenFlags name files that a command writes; readFlags, what it reads.
@@ -59,32 +61,10 @@ func distinctFiles(cmd *cobra.Command, args []string) error {
 	}
 	for i := range names {
 		for k := range min(i, written) {
-			if sameFile(paths[k], paths[i]) {
+			if atomicfile.Same(paths[k], paths[i]) {
 				return usagef("%s and %s name the same file, %s: give each its own", names[k], names[i], filepath.Clean(paths[i]))
 			}
 		}
 	}
 	return nil
-}
-
-// sameFile reports whether two paths are one file, by whatever names and links.
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	if errX == nil && errY == nil {
-		return x.Mode().IsRegular() && os.SameFile(x, y)
-	}
-	return place(a) == place(b)
-}
-
-// place is where a file that may not exist yet will be.
-func place(path string) string {
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err == nil {
-		dir, err = filepath.Abs(dir)
-	}
-	if err != nil {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, filepath.Base(path))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -91,7 +92,7 @@ func (c *comparisonFlags) runner(e *env, args []string, p *experiment.Plan) *pla
 	r := c.judgeFlags.planRun(e, p)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
 		ds, err := c.dataset(e, args, true)
-		return withSystems{ds}, err
+		return dataset.WithSystems(ds), err
 	}
 	return r
 }
@@ -140,13 +141,7 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 		}
 		return r.judging.metric(ctx, spec)
 	}
-	r.Open = func(d experiment.Dataset) (refract.Dataset, error) {
-		in := input{reference: d.References}
-		for _, spec := range d.Expansions {
-			in.references = append(in.references, plan.Path(spec))
-		}
-		return in.dataset(e, []string{plan.Path(d.Spec)}, true)
-	}
+	r.Open = func(d experiment.Dataset) (refract.Dataset, error) { return plan.OpenDataset(d, e.datasetOptions()) }
 	return r, nil
 }
 

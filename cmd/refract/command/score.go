@@ -115,7 +115,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return err
 	}
 	if s.dryRun {
-		return s.foresee(ctx, e, withSystems{ds}, ms)
+		return s.foresee(ctx, e, dataset.WithSystems(ds), ms)
 	}
 	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
 	if s.per == "system" {
@@ -139,7 +139,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	if err := s.runEngine(ctx, e, eng, withSystems{ds}, set, to.add); err != nil {
+	if err := s.runEngine(ctx, e, eng, dataset.WithSystems(ds), set, to.add); err != nil {
 		return err
 	}
 	if err := to.end(ctx); err != nil {

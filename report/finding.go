@@ -176,6 +176,23 @@ func (t *NamedTable) Note(format string, args ...any) {
 	}
 }
 
+// Check looks whether the table holds together, as a [Writer] does, and shows
+// people anything.
+func (t *NamedTable) Check() error {
+	if err := checkColumns(t.Columns); err != nil {
+		return err
+	}
+	for i, row := range t.Rows {
+		if err := checkRow(t.Columns, i, row); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return !c.Hide }) {
+		return errAllHidden
+	}
+	return nil
+}
+
 // Write shows the table in a format, its coverage as the first note. Wide shows
 // all columns of a table for people, however wide that is.
 func (t *NamedTable) Write(w io.Writer, f Format, wide bool) error {

@@ -37,6 +37,8 @@ type held struct {
 	width    int // 0 for any
 }
 
+var errAllHidden = errors.New("every column is hidden in formats for people")
+
 func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, error) {
 	h := &held{state: state{columns: columns}, w: w, renderer: r}
 	if _, terminal := r.(tableRenderer); terminal && !opts.Wide {
@@ -56,7 +58,7 @@ func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, er
 		h.sheet.numeric = append(h.sheet.numeric, c.Kind != KindString)
 	}
 	if len(h.shown) == 0 {
-		return nil, errors.New("report: every column is hidden in formats for people")
+		return nil, fmt.Errorf("report: %w", errAllHidden)
 	}
 	h.sheet.title = r.escape(opts.Title)
 	for _, note := range opts.Notes {

@@ -31,7 +31,7 @@ type Options struct {
 // name, two columns of one name.
 func NewWriter(w io.Writer, format Format, columns []Column, opts Options) (Writer, error) {
 	if err := checkColumns(columns); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("report: %w", err)
 	}
 	columns = append([]Column(nil), columns...)
 	switch format {
@@ -58,17 +58,17 @@ func NewWriter(w io.Writer, format Format, columns []Column, opts Options) (Writ
 
 func checkColumns(columns []Column) error {
 	if len(columns) == 0 {
-		return errors.New("report: a table needs at least one column")
+		return errors.New("a table needs at least one column")
 	}
 	seen := make(map[string]bool, len(columns))
 	for i, c := range columns {
 		switch {
 		case c.Name == "":
-			return fmt.Errorf("report: column %d has no name", i+1)
+			return fmt.Errorf("column %d has no name", i+1)
 		case seen[c.Name]:
-			return fmt.Errorf("report: two columns are named %q", c.Name)
+			return fmt.Errorf("two columns are named %q", c.Name)
 		case c.Kind > KindInterval:
-			return fmt.Errorf("report: column %q is of the unknown %v", c.Name, c.Kind)
+			return fmt.Errorf("column %q is of the unknown %v", c.Name, c.Kind)
 		}
 		seen[c.Name] = true
 	}
@@ -91,18 +91,23 @@ func (s *state) accept(values []Value) error {
 	if s.closed {
 		return errors.New("report: a row after Close")
 	}
-	if len(values) != len(s.columns) {
-		s.err = fmt.Errorf("report: row %d has %d values for %d columns", s.rows+1, len(values), len(s.columns))
+	if err := checkRow(s.columns, s.rows, values); err != nil {
+		s.err = fmt.Errorf("report: %w", err)
 		return s.err
 	}
+	s.rows++
+	return nil
+}
+
+func checkRow(columns []Column, at int, values []Value) error {
+	if len(values) != len(columns) {
+		return fmt.Errorf("row %d has %d values for %d columns", at+1, len(values), len(columns))
+	}
 	for i := range values {
-		if v := &values[i]; v.present && v.kind != s.columns[i].Kind {
-			s.err = fmt.Errorf("report: row %d: column %q is of kind %v, its value of kind %v",
-				s.rows+1, s.columns[i].Name, s.columns[i].Kind, v.kind)
-			return s.err
+		if v := &values[i]; v.present && v.kind != columns[i].Kind {
+			return fmt.Errorf("row %d: column %q is of kind %v, its value of kind %v", at+1, columns[i].Name, columns[i].Kind, v.kind)
 		}
 	}
-	s.rows++
 	return nil
 }
 

@@ -63,7 +63,7 @@ func TestSystemMeansTakeCellsWithBoth(t *testing.T) {
 			t.Errorf("system %d: %v, %v of %d cells, want %v", i, gold[i], metric[i], cells[i], want)
 		}
 	}
-	res, err := Correlate(p, StatAccuracy, None)
+	res, err := Measure{Statistic: StatAccuracy, Grouping: None}.Of(p)
 	if err != nil {
 		t.Fatal(err)
 	}

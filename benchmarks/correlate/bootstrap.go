@@ -13,13 +13,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// BootstrapOptions are the settings of a [Bootstrap]. All must be given, but
-// for the seed, 0 being a seed like any other, and the units.
+// BootstrapOptions are the settings of a [Bootstrap].
 type BootstrapOptions struct {
-	Resamples  int     // how many, at least 1; 1,000 is usual
-	Confidence float64 // inside (0, 1), such as 0.95
-	Seed       uint64
-	Units      Units
+	Resamples int // how many, at least 1; 1,000 is usual
+	Seed      uint64
+	Units     Units
 }
 
 // Units are what a resample draws, each with all its scores. The zero value
@@ -77,7 +75,7 @@ type Interval struct {
 	Undefined int
 }
 
-// Bootstrap takes measures of resamples of tables, for percentile intervals
+// Bootstrap takes measures of resamples of tables, for intervals by [Percentiles]
 // (Efron, 1979).
 //
 // A resample draws units with replacement, from those that have at least one
@@ -105,15 +103,6 @@ type Bootstrap struct {
 // NewBootstrap returns a Bootstrap. Its first use tells of wrong options.
 func NewBootstrap(o BootstrapOptions) *Bootstrap { return &Bootstrap{BootstrapOptions: o} }
 
-// Interval returns the interval of a measure of a table.
-func (b *Bootstrap) Interval(ctx context.Context, m Measure, p *Pairs) (Interval, error) {
-	values, err := b.Resample(ctx, m, p)
-	if err != nil {
-		return Interval{}, err
-	}
-	return Percentiles(values, b.Confidence), nil
-}
-
 // Resample returns the measure of each resample, NaN where it is undefined. A
 // table of means is resampled by the segments under it. A calibrated statistic
 // of more than some millions of pairs of cells gives an error that is
@@ -124,9 +113,6 @@ func (b *Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) ([]float6
 	}
 	if b.Resamples < 1 {
 		return nil, fmt.Errorf("bootstrap: %d resamples: at least 1 is needed", b.Resamples)
-	}
-	if !(b.Confidence > 0 && b.Confidence < 1) {
-		return nil, fmt.Errorf("bootstrap: confidence %v is not between 0 and 1, such as 0.95", b.Confidence)
 	}
 	rs, err := newResampler(p, m, b.Units)
 	if err != nil {
@@ -236,7 +222,7 @@ func draw(weights, pool []int32, random *rand.Rand) {
 }
 
 // Percentiles returns the interval that holds the middle share of the values,
-// such as 0.95, with ends that are quantiles with linear interpolation. NaN
+// inside (0, 1), such as 0.95, with ends that are quantiles with linear interpolation. NaN
 // values are left out and counted.
 func Percentiles(values []float64, confidence float64) Interval {
 	defined := slices.DeleteFunc(slices.Clone(values), math.IsNaN)

@@ -19,7 +19,7 @@ func TestResampleIsPaired(t *testing.T) {
 		for _, v := range p.Metric {
 			q.Metric = append(q.Metric, 2*v) // exact
 		}
-		o := BootstrapOptions{Resamples: 20, Confidence: 0.9, Seed: 5}
+		o := BootstrapOptions{Resamples: 20, Seed: 5}
 		boot := NewBootstrap(o)
 		a, err := boot.Resample(t.Context(), Measure{}, p)
 		if err != nil {
@@ -34,20 +34,13 @@ func TestResampleIsPaired(t *testing.T) {
 				t.Fatalf("resample %d: %v and %v", r, a[r], b[r])
 			}
 		}
-		iv, err := boot.Interval(t.Context(), Measure{}, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := Percentiles(a, o.Confidence); got != iv && !math.IsNaN(iv.Low) {
-			t.Fatalf("percentiles %+v, the interval is %+v", got, iv)
-		}
 	})
 }
 
 // A Bootstrap is shared by goroutines, and draws alike whether it keeps the
 // draws of a pool, has dropped them, or never kept them.
 func TestBootstrapShared(t *testing.T) {
-	boot := NewBootstrap(BootstrapOptions{Resamples: 60, Confidence: 0.9, Seed: 2})
+	boot := NewBootstrap(BootstrapOptions{Resamples: 60, Seed: 2})
 	var tables []*Pairs
 	var want [][]float64
 	for i := range 2 * keptPools {

@@ -139,31 +139,31 @@ func TestWeightedEqualsMaterialisedAtScale(t *testing.T) {
 	}
 }
 
-func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, o BootstrapOptions) Interval {
+func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, confidence float64, o BootstrapOptions) Interval {
 	t.Helper()
-	i, err := NewBootstrap(o).Interval(t.Context(), chosen(s, g), p)
+	values, err := NewBootstrap(o).Resample(t.Context(), chosen(s, g), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return i
+	return Percentiles(values, confidence)
 }
 
 // The numbers pin the random draws: a change of them is a change of every
 // interval that was ever printed.
 func TestBootstrapIsReproducible(t *testing.T) {
 	p := simulated(40, 5)
-	want := bootstrap(t, p, StatKendall, None, BootstrapOptions{Resamples: 200, Confidence: 0.95, Seed: 7})
+	want := bootstrap(t, p, StatKendall, None, 0.95, BootstrapOptions{Resamples: 200, Seed: 7})
 	if pinned := (Interval{Low: 0.22435148870681815, High: 0.35271596363776686}); want != pinned {
 		t.Errorf("%+v, want %+v", want, pinned)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(procs)
-		if got := bootstrap(t, p, StatKendall, None, BootstrapOptions{Resamples: 200, Confidence: 0.95, Seed: 7}); got != want {
+		if got := bootstrap(t, p, StatKendall, None, 0.95, BootstrapOptions{Resamples: 200, Seed: 7}); got != want {
 			t.Errorf("with %d processors %+v, want %+v", procs, got, want)
 		}
 	}
-	if got := bootstrap(t, p, StatKendall, None, BootstrapOptions{Resamples: 200, Confidence: 0.95, Seed: 8}); got == want {
+	if got := bootstrap(t, p, StatKendall, None, 0.95, BootstrapOptions{Resamples: 200, Seed: 8}); got == want {
 		t.Errorf("another seed gave %+v again", got)
 	}
 }
@@ -178,8 +178,8 @@ func TestBootstrapInterval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wide := bootstrap(t, p, c.statistic, c.grouping, BootstrapOptions{Resamples: 300, Confidence: 0.99, Seed: 1})
-		narrow := bootstrap(t, p, c.statistic, c.grouping, BootstrapOptions{Resamples: 300, Confidence: 0.5, Seed: 1})
+		wide := bootstrap(t, p, c.statistic, c.grouping, 0.99, BootstrapOptions{Resamples: 300, Seed: 1})
+		narrow := bootstrap(t, p, c.statistic, c.grouping, 0.5, BootstrapOptions{Resamples: 300, Seed: 1})
 		if !(wide.Low <= narrow.Low && narrow.Low <= narrow.High && narrow.High <= wide.High) {
 			t.Errorf("%v by %v: 99 %%: %+v, 50 %%: %+v", c.statistic, c.grouping, wide, narrow)
 		}
@@ -203,7 +203,7 @@ func TestBootstrapWidth(t *testing.T) {
 		p.Metric[i] = 0.5*p.Gold[i] + random.NormFloat64()
 		p.GoldOK[i], p.MetricOK[i] = true, true
 	}
-	got := bootstrap(t, p, StatPearson, None, BootstrapOptions{Resamples: 2000, Confidence: 0.95, Seed: 1})
+	got := bootstrap(t, p, StatPearson, None, 0.95, BootstrapOptions{Resamples: 2000, Seed: 1})
 	width := math.Atanh(got.High) - math.Atanh(got.Low)
 	want := 2 * 1.959964 / math.Sqrt(n-3)
 	if math.Abs(width-want) > 0.15*want {
@@ -219,8 +219,8 @@ func TestBootstrapDrawsWholeSegments(t *testing.T) {
 		copies.Gold[i], copies.Metric[i] = one.Gold[i/4], one.Metric[i/4]
 		copies.GoldOK[i], copies.MetricOK[i] = true, true
 	}
-	o := BootstrapOptions{Resamples: 200, Confidence: 0.9, Seed: 3}
-	a, b := bootstrap(t, one, StatSpearman, None, o), bootstrap(t, copies, StatSpearman, None, o)
+	o := BootstrapOptions{Resamples: 200, Seed: 3}
+	a, b := bootstrap(t, one, StatSpearman, None, 0.9, o), bootstrap(t, copies, StatSpearman, None, 0.9, o)
 	if !near(a.Low, b.Low, 1e-12) || !near(a.High, b.High, 1e-12) {
 		t.Errorf("%+v, with copies of the system %+v", a, b)
 	}
@@ -237,9 +237,9 @@ func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 	for i := len(p.Gold); i < len(more.Gold); i++ {
 		more.MetricOK[i] = true
 	}
-	o := BootstrapOptions{Resamples: 100, Confidence: 0.9, Seed: 3}
+	o := BootstrapOptions{Resamples: 100, Seed: 3}
 	for _, c := range choices {
-		a, b := bootstrap(t, p, c.statistic, c.grouping, o), bootstrap(t, more, c.statistic, c.grouping, o)
+		a, b := bootstrap(t, p, c.statistic, c.grouping, 0.9, o), bootstrap(t, more, c.statistic, c.grouping, 0.9, o)
 		if a != b {
 			t.Errorf("%v by %v: %+v, with unjudged segments %+v", c.statistic, c.grouping, a, b)
 		}
@@ -247,16 +247,16 @@ func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 }
 
 func TestBootstrapUndefined(t *testing.T) {
-	o := BootstrapOptions{Resamples: 400, Confidence: 0.9, Seed: 1}
+	o := BootstrapOptions{Resamples: 400, Seed: 1}
 	// Three segments of one system: a resample that draws one of them three
 	// times is constant, which is one in nine.
 	p := table(t, "1/1", "2/2", "3/4")
-	got := bootstrap(t, p, StatKendall, None, o)
+	got := bootstrap(t, p, StatKendall, None, 0.9, o)
 	if !near(got.Low, 1, 1e-15) || !near(got.High, 1, 1e-15) || got.Undefined < 20 || got.Undefined > 80 {
 		t.Errorf("%+v, want [1, 1] with about 44 undefined", got)
 	}
 	for _, p := range []*Pairs{NewPairs(0, 0), NewPairs(5, 2), table(t, "1/1"), table(t, "2/1 2/3")} {
-		got := bootstrap(t, p, StatKendall, None, o)
+		got := bootstrap(t, p, StatKendall, None, 0.9, o)
 		if !math.IsNaN(got.Low) || !math.IsNaN(got.High) || got.Undefined != o.Resamples {
 			t.Errorf("%+v, want all undefined", got)
 		}
@@ -266,10 +266,10 @@ func TestBootstrapUndefined(t *testing.T) {
 func TestBootstrapOptionErrors(t *testing.T) {
 	p := table(t, "1/1 2/2", "3/4")
 	for _, o := range []BootstrapOptions{
-		{0, 0.9, 0, Units{}}, {-1, 0.9, 0, Units{}}, {1, 0, 0, Units{}}, {1, 1, 0, Units{}}, {1, 95, 0, Units{}}, {1, nan, 0, Units{}},
-		{1, 0.9, 0, Units{Of: []int32{0}}}, {1, 0.9, 0, Units{Of: []int32{0, -1}}},
+		{0, 0, Units{}}, {-1, 0, Units{}},
+		{1, 0, Units{Of: []int32{0}}}, {1, 0, Units{Of: []int32{0, -1}}},
 	} {
-		if _, err := NewBootstrap(o).Interval(t.Context(), Measure{}, p); err == nil {
+		if _, err := NewBootstrap(o).Resample(t.Context(), Measure{}, p); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
@@ -278,10 +278,10 @@ func TestBootstrapOptionErrors(t *testing.T) {
 func TestBootstrapCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := simulated(300, 5)
-	o := BootstrapOptions{Resamples: 1 << 24, Confidence: 0.95} // takes an hour
+	o := BootstrapOptions{Resamples: 1 << 24} // takes an hour
 	done := make(chan error, 1)
 	go func() {
-		_, err := NewBootstrap(o).Interval(ctx, Measure{}, p)
+		_, err := NewBootstrap(o).Resample(ctx, Measure{}, p)
 		done <- err
 	}()
 	cancel()
@@ -325,7 +325,7 @@ func BenchmarkResample(b *testing.B) {
 func BenchmarkBootstrap(b *testing.B) {
 	p := simulated(1875, 14)
 	for b.Loop() {
-		if _, err := NewBootstrap(BootstrapOptions{Resamples: 1000, Confidence: 0.95, Seed: 1}).Resample(b.Context(), Measure{}, p); err != nil {
+		if _, err := NewBootstrap(BootstrapOptions{Resamples: 1000, Seed: 1}).Resample(b.Context(), Measure{}, p); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -334,7 +334,7 @@ func BenchmarkBootstrap(b *testing.B) {
 // BenchmarkWMT22 takes 1,000 resamples of BLEU on WMT22 zh-en on one core.
 func BenchmarkWMT22(b *testing.B) {
 	p := readPairs(b, "BLEU-refA")
-	boot := NewBootstrap(BootstrapOptions{Resamples: 1000, Confidence: 0.95, Seed: 1})
+	boot := NewBootstrap(BootstrapOptions{Resamples: 1000, Seed: 1})
 	for _, s := range []Statistic{StatKendall, StatSpearman, StatPearson, StatAccuracy, StatKendallC} {
 		m := Measure{Statistic: s}
 		b.Run(s.String(), func(b *testing.B) {
@@ -363,7 +363,7 @@ func TestResamplable(t *testing.T) {
 		if err := tt.m.Resamplable(large); errors.Is(err, ErrTooManyPairs) != tt.many || err != nil != tt.many {
 			t.Errorf("%v: Resamplable gives %v", tt.m, err)
 		}
-		_, err := NewBootstrap(BootstrapOptions{Resamples: 1, Confidence: 0.95}).Resample(t.Context(), tt.m, large)
+		_, err := NewBootstrap(BootstrapOptions{Resamples: 1}).Resample(t.Context(), tt.m, large)
 		if errors.Is(err, ErrTooManyPairs) != tt.many {
 			t.Errorf("%v: Resample gives %v", tt.m, err)
 		}

@@ -23,15 +23,14 @@ type Calibration struct {
 // smallest of equally good ones.
 //
 // It looks at every pair a few times and keeps none: the pairs are counted by
-// the leading bits of their differences, and only those among which the best
-// threshold can lie are sorted.
+// the leading bits of their differences, and then by more bits where the best
+// threshold can lie.
 func Calibrate(rows []Row) Calibration {
 	c := newCalibrator(rows)
 	if len(c.rows) == 0 {
 		return Calibration{Acc23: math.NaN()}
 	}
-	const mostPairs = 1 << 21
-	key, sum := c.search(16, mostPairs) // the exponent and five bits of the fraction
+	key, sum := c.search(16) // the exponent and five bits of the fraction
 	return Calibration{
 		Acc23:   sum / c.unit / float64(len(c.rows)),
 		Epsilon: math.Float64frombits(key),
@@ -136,28 +135,21 @@ type bucket struct {
 }
 
 // search returns the key of the best threshold and the sum of the weights
-// there. It begins with buckets of the first width bits of the keys, and sorts
-// no more pairs than mostPairs.
-func (c *calibrator) search(width int, mostPairs int64) (key uint64, sum float64) {
+// there. It begins with buckets of the first width bits of the keys.
+func (c *calibrator) search(width int) (key uint64, best float64) {
 	const (
 		keyBits    = 63 // differences have no sign
 		mostBucket = 1 << 18
 	)
-	best := c.atZero()
+	best = c.atZero()
 	f := &finder{shift: keyBits, spans: []span{{first: 1, last: 1<<keyBits - 1, start: best}}}
-	for {
+	for len(f.spans) > 0 {
 		buckets := f.split(width)
 		c.count(f, buckets)
-		var left int64
-		key, best, left = f.prune(buckets, key, best)
-		if len(f.spans) == 0 {
-			return key, best
-		}
-		if left <= mostPairs {
-			return c.finish(f, left, key, best)
-		}
-		width = min(f.shift, max(4, bits.Len(uint(mostBucket/len(f.spans)))-1))
+		key, best = f.prune(buckets, key, best)
+		width = min(f.shift, max(4, bits.Len(uint(mostBucket/max(1, len(f.spans))))-1))
 	}
+	return key, best
 }
 
 // finder holds the spans in which the best threshold can still lie, and finds
@@ -197,9 +189,9 @@ func (f *finder) bucket(key uint64) int {
 }
 
 // prune turns the buckets that can hold a better threshold into the spans, and
-// returns the best one that is the end of a bucket, and the number of pairs
-// left.
-func (f *finder) prune(buckets []bucket, key uint64, best float64) (uint64, float64, int64) {
+// returns the best one that is the end of a bucket. That may not be the
+// difference of any pair until a bucket is a single key.
+func (f *finder) prune(buckets []bucket, key uint64, best float64) (uint64, float64) {
 	s := &f.splits[len(f.splits)-1]
 	mask := uint64(1)<<s.shift - 1
 	bound := func(b int) (first, last uint64) {
@@ -221,7 +213,6 @@ func (f *finder) prune(buckets []bucket, key uint64, best float64) (uint64, floa
 	// A bucket up to the best end can hold a smaller threshold as good.
 	s.next = make([]int32, len(buckets))
 	var spans []span
-	var left int64
 	sum := 0.0
 	for b := range buckets {
 		if b&(1<<s.width-1) == 0 {
@@ -233,12 +224,11 @@ func (f *finder) prune(buckets []bucket, key uint64, best float64) (uint64, floa
 		if buckets[b].pairs > 0 && s.shift > 0 && (most > best || most == best && first <= key) {
 			s.next[b] = int32(len(spans))
 			spans = append(spans, span{first: first, last: last, start: sum})
-			left += buckets[b].pairs
 		}
 		sum += buckets[b].net
 	}
 	f.spans = spans
-	return key, best, left
+	return key, best
 }
 
 // count adds the pairs to their buckets.
@@ -271,61 +261,6 @@ func (c *calibrator) count(f *finder, buckets []bucket) {
 			}
 		}
 	}
-}
-
-// change is what tying one pair does to the sum.
-type change struct {
-	key  uint64
-	span int32
-	by   float64
-}
-
-// finish sorts the pairs that are left and walks through them.
-func (c *calibrator) finish(f *finder, left int64, key uint64, best float64) (uint64, float64) {
-	changes := make([]change, 0, left)
-	for r := range c.rows {
-		row := &c.rows[r]
-		for i, low := range row.metric {
-			metric, gold := row.metric[i+1:], row.gold[i+1:]
-			own := row.gold[i]
-			for j, v := range metric {
-				if v == low || gold[j] < own {
-					continue
-				}
-				k := math.Float64bits(v - low)
-				at := f.bucket(k)
-				if at < 0 {
-					continue
-				}
-				if at = int(f.splits[len(f.splits)-1].next[at]); at < 0 {
-					continue
-				}
-				by := row.weight
-				if gold[j] > own {
-					by = -by
-				}
-				changes = append(changes, change{k, int32(at), by})
-			}
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.key, b.key) })
-	// The key of a bucket's end may not be the difference of any pair: the
-	// largest difference in the bucket is the threshold.
-	exact := false
-	sum := 0.0
-	for i, ch := range changes {
-		if i == 0 || ch.span != changes[i-1].span {
-			sum = f.spans[ch.span].start
-		}
-		sum += ch.by
-		if i+1 < len(changes) && changes[i+1].key == ch.key {
-			continue
-		}
-		if sum > best || sum == best && (ch.key < key || !exact && ch.key <= key) {
-			best, key, exact = sum, ch.key, true
-		}
-	}
-	return key, best
 }
 
 // ErrTooManyPairs says that a calibrated statistic has too many pairs of cells

@@ -25,20 +25,3 @@ type Result struct {
 	// is calibrated.
 	Epsilon float64
 }
-
-// Correlate returns a statistic of the table under a grouping.
-//
-// The rules are those of mt-metrics-eval: cells without a gold score are left
-// out, vectors of fewer than two cells and vectors for which the statistic is
-// undefined are left out of the mean, and the mean over groups is not
-// weighted. The pairs of StatKendallLike and the differences of
-// StatPairwisePearson are pooled over groups, and Stat23 and StatAcc23 choose
-// one threshold for all groups. Two rules are stricter: cells without a metric
-// score are left out and counted, and a mean over no vectors is NaN, not 0.
-//
-// StatAccuracy compares systems by their [SystemMeans], StatSoftAccuracy by
-// their segments; both take the grouping None only. An error says what is
-// wrong with the table or the choice. [Measure] has more choices.
-func Correlate(p *Pairs, s Statistic, g Grouping) (Result, error) {
-	return Measure{Statistic: s, Grouping: g}.Of(p)
-}

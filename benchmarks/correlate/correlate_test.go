@@ -67,7 +67,7 @@ func TestCorrelate(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := Correlate(table(t, test.segments...), test.statistic, test.grouping)
+			got, err := Measure{Statistic: test.statistic, Grouping: test.grouping}.Of(table(t, test.segments...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestCorrelate(t *testing.T) {
 
 func TestNilMasksMeanAllPresent(t *testing.T) {
 	p := &Pairs{Segments: 3, Systems: 1, Gold: []float64{1, 2, 3}, Metric: []float64{1, 2, 4}}
-	res, err := Correlate(p, StatKendall, None)
+	res, err := Measure{Statistic: StatKendall, Grouping: None}.Of(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,31 +117,31 @@ func TestCorrelateErrors(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := good()
 			test.change(p)
-			_, err := Correlate(p, test.statistic, test.grouping)
+			_, err := Measure{Statistic: test.statistic, Grouping: test.grouping}.Of(p)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
-			b := NewBootstrap(BootstrapOptions{Resamples: 1, Confidence: 0.5})
+			b := NewBootstrap(BootstrapOptions{Resamples: 1})
 			m := Measure{Statistic: test.statistic, Grouping: test.grouping}
-			if _, err := b.Interval(t.Context(), m, p); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := b.Resample(t.Context(), m, p); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("bootstrap: error %v, want %q", err, test.want)
 			}
 		})
 	}
 	p := good()
 	p.Metric[3] = nan // of a score that is missing anyway
-	if _, err := Correlate(p, StatKendall, None); err != nil {
+	if _, err := (Measure{Statistic: StatKendall, Grouping: None}).Of(p); err != nil {
 		t.Errorf("a NaN under the mask: %v", err)
 	}
 }
 
 func TestParse(t *testing.T) {
-	for _, s := range Statistics() {
+	for s := range Statistic(len(statistics)) {
 		if got, err := ParseStatistic(s.String()); got != s || err != nil {
 			t.Errorf("ParseStatistic(%q) = %v, %v", s, got, err)
 		}
 	}
-	for _, g := range Groupings() {
+	for g := range Grouping(len(groupingNames)) {
 		if got, err := ParseGrouping(g.String()); got != g || err != nil {
 			t.Errorf("ParseGrouping(%q) = %v, %v", g, got, err)
 		}

@@ -7,11 +7,11 @@ import "math"
 // have, over all ordered pairs, a mean of 0 and sums of products that are 2n
 // times those of the centred elements, so that no pair is looked at.
 func pairwisePearson(rows []Row) float64 {
-	var sum products
+	var all sums
 	for _, r := range scaledRows(rows) {
-		sum.add(centredProducts(r.Gold, r.Metric), 1)
+		all.add(centredProducts(r.Gold, r.Metric), 1)
 	}
-	return sum.correlation()
+	return correlation(all)
 }
 
 // scaledRows returns copies of the rows in which all gold and all metric
@@ -32,28 +32,21 @@ func scaledRows(rows []Row) []Row {
 	return out
 }
 
-// products are sums of products of differences.
-type products struct{ xx, xy, yy float64 }
-
-func (p *products) add(q products, times float64) {
-	p.xx += float64(times * q.xx)
-	p.xy += float64(times * q.xy)
-	p.yy += float64(times * q.yy)
-}
-
-func (p products) correlation() float64 {
-	if p.xx == 0 || p.yy == 0 {
+// correlation is that of vectors with sums of products xx, xy and yy.
+func correlation(s sums) float64 {
+	xx, xy, yy := s[0], s[1], s[2]
+	if xx == 0 || yy == 0 {
 		return math.NaN()
 	}
-	return clamp(p.xy / math.Sqrt(p.xx) / math.Sqrt(p.yy))
+	return clamp(xy / math.Sqrt(xx) / math.Sqrt(yy))
 }
 
 // centredProducts returns n times the sums of products of the elements less
 // their means. A constant vector gives exact zeros.
-func centredProducts(x, y []float64) products {
+func centredProducts(x, y []float64) sums {
 	n := float64(len(x))
 	if len(x) < 2 {
-		return products{}
+		return sums{}
 	}
 	u, v := append([]float64(nil), x...), append([]float64(nil), y...)
 	for _, w := range [][]float64{u, v} {
@@ -64,7 +57,7 @@ func centredProducts(x, y []float64) products {
 		}
 	}
 	buffer := make([]float64, len(x))
-	return products{n * dot(buffer, u, u), n * dot(buffer, u, v), n * dot(buffer, v, v)}
+	return sums{n * dot(buffer, u, u), n * dot(buffer, u, v), n * dot(buffer, v, v)}
 }
 
 // differenceRows pools the differences within several vectors, which share
@@ -72,7 +65,7 @@ func centredProducts(x, y []float64) products {
 type differenceRows []*pearsonRow
 
 func (rows differenceRows) weighted(weights []int32, _ *scratch) float64 {
-	var sum products
+	var all sums
 	for _, r := range rows {
 		n, x, y := r.spreads(weights)
 		for _, s := range []*spread{&x, &y} {
@@ -82,20 +75,7 @@ func (rows differenceRows) weighted(weights []int32, _ *scratch) float64 {
 				s.scale = math.Inf(1) // all differences are 0
 			}
 		}
-		sum.add(r.products(weights, x, y), float64(n))
+		all.add(r.products(weights, x, y), float64(n))
 	}
-	return sum.correlation()
-}
-
-// wholeDifferences pools the differences within vectors that are drawn whole.
-type wholeDifferences []wholeRow[products]
-
-func (all wholeDifferences) weighted(weights []int32, _ *scratch) float64 {
-	var sum products
-	for _, r := range all {
-		if w := weights[r.unit]; w > 0 {
-			sum.add(r.of, float64(w))
-		}
-	}
-	return sum.correlation()
+	return correlation(all)
 }

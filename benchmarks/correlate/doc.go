@@ -12,8 +12,8 @@
 //     scores, each with a mask of what is present, and [Pairs.Means] that of
 //     documents, domains or whole systems. A [Measure], a [Statistic] under a
 //     [Grouping], applies to a table and reports, beside the value, what was
-//     left out; [Correlate] is short for the usual one. [Bootstrap] gives
-//     confidence intervals by resampling segments, documents or systems, and
+//     left out. [Bootstrap] gives the values of resamples of segments,
+//     documents or systems, [Percentiles] of which are confidence intervals, and
 //     [Exchange] the values of two metrics after exchanges of their scores. Tests
 //     of one metric against another are in package significance.
 //

@@ -23,7 +23,7 @@ func ExamplePairwiseAccuracy() {
 	// Output: 0.667 of 3 pairs
 }
 
-func ExampleCorrelate() {
+func ExampleMeasure() {
 	p := correlate.NewPairs(2, 3)
 	set := func(segment, system int, human, metric float64) {
 		i := p.Index(segment, system)
@@ -37,7 +37,7 @@ func ExampleCorrelate() {
 	set(1, 1, -1, 55)
 	// Nobody judged system 2 on segment 1, and the metric did not score it.
 
-	res, err := correlate.Correlate(p, correlate.StatKendall, correlate.BySegment)
+	res, err := correlate.Measure{Statistic: correlate.StatKendall, Grouping: correlate.BySegment}.Of(p)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -51,11 +51,12 @@ func ExampleBootstrap() {
 		p.Gold[i], p.GoldOK[i] = float64(-(i * i % 7)), true
 		p.Metric[i], p.MetricOK[i] = float64(100-i*i%11), true
 	}
-	b := correlate.NewBootstrap(correlate.BootstrapOptions{Resamples: 500, Confidence: 0.95, Seed: 1})
-	interval, err := b.Interval(context.Background(), correlate.Measure{Statistic: correlate.StatPearson}, p)
+	b := correlate.NewBootstrap(correlate.BootstrapOptions{Resamples: 500, Seed: 1})
+	values, err := b.Resample(context.Background(), correlate.Measure{Statistic: correlate.StatPearson}, p)
 	if err != nil {
 		log.Fatal(err)
 	}
+	interval := correlate.Percentiles(values, 0.95)
 	fmt.Println(interval.Low < interval.High, interval.Undefined)
 	// Output: true 0
 }

@@ -1,17 +1,11 @@
 package correlate
 
-import "math"
-
 // LikeThreshold is the usual threshold of StatKendallLike, for gold scores from
 // 0 to 100.
 const LikeThreshold = 25
 
-func likeValue(concordant, pairs int64) float64 {
-	if pairs == 0 {
-		return math.NaN()
-	}
-	return float64(2*concordant-pairs) / float64(pairs)
-}
+// likeValue is the statistic of the numbers of concordant pairs and of all.
+func likeValue(s sums) float64 { return (2*s[0] - s[1]) / s[1] }
 
 // likeRow holds two vectors in ascending order of the gold scores, for the
 // Kendall-like statistic of WMT20 (Mathur et al., 2020, "Results of the WMT20
@@ -41,7 +35,8 @@ func newLikeRow(row Row, threshold float64) *likeRow {
 
 // count returns the numbers of concordant pairs and of all that are far enough
 // apart, where each element of unit u is present weights[u] times.
-func (r *likeRow) count(weights []int32, s *scratch) (out likePairs) {
+func (r *likeRow) count(weights []int32, s *scratch) sums {
+	var concordant, pairs int64
 	tree := s.integers(r.ranks + 1)
 	var inserted int64
 	k := 0
@@ -58,37 +53,20 @@ func (r *likeRow) count(weights []int32, s *scratch) (out likePairs) {
 			}
 		}
 		for i := int(r.metric[j]) - 1; i > 0; i &= i - 1 {
-			out.concordant += w * tree[i]
+			concordant += w * tree[i]
 		}
-		out.all += w * inserted
+		pairs += w * inserted
 	}
-	return out
+	return sums{float64(concordant), float64(pairs)}
 }
 
 // likeRows pools the pairs of several vectors.
 type likeRows []*likeRow
 
 func (rows likeRows) weighted(weights []int32, s *scratch) float64 {
-	var concordant, pairs int64
+	var all sums
 	for _, r := range rows {
-		p := r.count(weights, s)
-		concordant += p.concordant
-		pairs += p.all
+		all.add(r.count(weights, s), 1)
 	}
-	return likeValue(concordant, pairs)
-}
-
-// wholeLike pools the pairs of vectors that are drawn whole.
-type wholeLike []wholeRow[likePairs]
-
-// likePairs are the pairs of a vector that are far enough apart.
-type likePairs struct{ concordant, all int64 }
-
-func (all wholeLike) weighted(weights []int32, _ *scratch) float64 {
-	var concordant, pairs int64
-	for _, r := range all {
-		concordant += int64(weights[r.unit]) * r.of.concordant
-		pairs += int64(weights[r.unit]) * r.of.all
-	}
-	return likeValue(concordant, pairs)
+	return likeValue(all)
 }

@@ -52,7 +52,19 @@ func (m Measure) Check(p *Pairs) error {
 	return nil
 }
 
-// Of returns the measure of a table, see [Correlate].
+// Of returns the measure of a table.
+//
+// The rules are those of mt-metrics-eval: cells without a gold score are left
+// out, vectors of fewer than two cells and vectors for which the statistic is
+// undefined are left out of the mean, and the mean over groups is not
+// weighted. The pairs of StatKendallLike and the differences of
+// StatPairwisePearson are pooled over groups, and Stat23 and StatAcc23 choose
+// one threshold for all groups. Two rules are stricter: cells without a metric
+// score are left out and counted, and a mean over no vectors is NaN, not 0.
+//
+// StatAccuracy compares systems by their [SystemMeans], StatSoftAccuracy by
+// their segments; both take the grouping None only. An error says what is
+// wrong with the table or the choice.
 func (m Measure) Of(p *Pairs) (Result, error) {
 	if err := m.Check(p); err != nil {
 		return Result{}, err

@@ -52,7 +52,7 @@ func TestMTME(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := Correlate(p, s, g)
+			res, err := Measure{Statistic: s, Grouping: g}.Of(p)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,11 +20,8 @@ func Pearson(x, y []float64) float64 {
 	u, v := standardMagnitude(x), standardMagnitude(y)
 	centre(u)
 	centre(v)
-	products := make([]float64, len(u))
-	xy := dot(products, u, v)
-	xx := dot(products, u, u)
-	yy := dot(products, v, v)
-	r := clamp(xy / math.Sqrt(xx) / math.Sqrt(yy))
+	buffer := make([]float64, len(u))
+	r := correlation(sums{dot(buffer, u, u), dot(buffer, u, v), dot(buffer, v, v)})
 	if len(x) == 2 {
 		r = math.Round(r)
 	}
@@ -147,18 +144,18 @@ func (p *pearsonRow) spreads(weights []int32) (n int64, x, y spread) {
 
 // products returns the sums of products of the elements less their mean and
 // over their scale.
-func (p *pearsonRow) products(weights []int32, x, y spread) (sum products) {
+func (p *pearsonRow) products(weights []int32, x, y spread) (out sums) {
 	for i, unit := range p.unit {
 		w := float64(weights[unit])
 		if w == 0 {
 			continue
 		}
 		u, v := (p.x[i]-x.mean)/x.scale, (p.y[i]-y.mean)/y.scale
-		sum.xx += float64(w * float64(u*u))
-		sum.xy += float64(w * float64(u*v))
-		sum.yy += float64(w * float64(v*v))
+		out[0] += float64(w * float64(u*u))
+		out[1] += float64(w * float64(u*v))
+		out[2] += float64(w * float64(v*v))
 	}
-	return sum
+	return out
 }
 
 // weighted returns the correlation of the vectors in which each element of
@@ -170,7 +167,7 @@ func (p *pearsonRow) weighted(weights []int32, _ *scratch) float64 {
 	}
 	// The scale is that of the resample: it may hold none of the elements that
 	// set the magnitude.
-	r := p.products(weights, x, y).correlation()
+	r := correlation(p.products(weights, x, y))
 	if n == 2 {
 		r = math.Round(r)
 	}

@@ -106,7 +106,7 @@ func TestWMT22(t *testing.T) {
 	for metric, want := range map[string]float64{"BLEU-refA": 0.144958, "chrF-refA": 0.147006} {
 		t.Run(metric, func(t *testing.T) {
 			p := readPairs(t, metric)
-			res, err := Correlate(p, StatKendall, None)
+			res, err := Measure{Statistic: StatKendall, Grouping: None}.Of(p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func TestWMT22(t *testing.T) {
 			if res.MissingGold != 4*1875 || res.MissingMetric != 0 {
 				t.Errorf("%+v, want 7500 cells without gold", res)
 			}
-			interval := bootstrap(t, p, StatKendall, None, BootstrapOptions{Resamples: 100, Confidence: 0.95, Seed: 1})
+			interval := bootstrap(t, p, StatKendall, None, 0.95, BootstrapOptions{Resamples: 100, Seed: 1})
 			if !(interval.Low < want && want < interval.High && interval.High-interval.Low < 0.05) {
 				t.Errorf("interval %+v", interval)
 			}

@@ -20,10 +20,8 @@ var (
 	_ row = (*softRow)(nil)
 	_ row = (*meanRow)(nil)
 	_ row = likeRows(nil)
-	_ row = wholeLike(nil)
 	_ row = differenceRows(nil)
-	_ row = wholeDifferences(nil)
-	_ row = wholeValues(nil)
+	_ row = (*wholeRows)(nil)
 	_ row = systemPairs(nil)
 )
 
@@ -73,7 +71,14 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 		rs.rows = []row{r}
 		return rs, err
 	case whole:
-		rs.rows = []row{wholeValues(wholeRows(rows, func(r Row) float64 { return m.Over([]Row{r}).Value }))}
+		mean := newWholeRows(rows, func(s sums) float64 { return s[0] / s[1] }, func(r Row) sums {
+			v := m.Over([]Row{r}).Value
+			if math.IsNaN(v) {
+				return sums{}
+			}
+			return sums{v, 1}
+		})
+		rs.rows = []row{mean}
 		return rs, nil
 	}
 	for _, r := range rows {
@@ -143,7 +148,7 @@ func (m Measure) pooled(p *Pairs, rows []Row, whole, systems bool) (row, error) 
 	case StatPairwisePearson:
 		rows = scaledRows(rows)
 		if whole {
-			return wholeDifferences(wholeRows(rows, func(r Row) products { return centredProducts(r.Gold, r.Metric) })), nil
+			return newWholeRows(rows, correlation, func(r Row) sums { return centredProducts(r.Gold, r.Metric) }), nil
 		}
 		var all differenceRows
 		for _, r := range rows {
@@ -152,10 +157,10 @@ func (m Measure) pooled(p *Pairs, rows []Row, whole, systems bool) (row, error) 
 		return all, nil
 	case StatKendallLike:
 		if whole {
-			return wholeLike(wholeRows(rows, func(r Row) likePairs {
-				clear(r.unit)
+			return newWholeRows(rows, likeValue, func(r Row) sums {
+				r.unit = make([]int32, len(r.Gold))
 				return newLikeRow(r, m.threshold()).count([]int32{1}, new(scratch))
-			})), nil
+			}), nil
 		}
 		var all likeRows
 		for _, r := range rows {
@@ -229,39 +234,40 @@ func size(units, weights []int32) int64 {
 	return n
 }
 
-// wholeRow is what is known of a vector that is drawn whole, with its unit.
-type wholeRow[T any] struct {
-	unit int32
-	of   T
+// sums are what a statistic is made of, added up over vectors.
+type sums [3]float64
+
+func (s *sums) add(v sums, times float64) {
+	for i := range s {
+		s[i] += float64(times * v[i])
+	}
 }
 
-func wholeRows[T any](rows []Row, of func(Row) T) []wholeRow[T] {
-	var out []wholeRow[T]
+// wholeRows are vectors that are drawn whole, each with its unit.
+type wholeRows struct {
+	units []int32
+	sums  []sums
+	value func(sums) float64
+}
+
+func newWholeRows(rows []Row, value func(sums) float64, of func(Row) sums) *wholeRows {
+	w := &wholeRows{value: value}
 	for _, r := range rows {
 		if len(r.unit) > 0 {
-			unit := r.unit[0] // of may change it
-			out = append(out, wholeRow[T]{unit, of(r)})
+			w.units, w.sums = append(w.units, r.unit[0]), append(w.sums, of(r))
 		}
 	}
-	return out
+	return w
 }
 
-// wholeValues is the mean of a statistic over vectors that are drawn whole.
-type wholeValues []wholeRow[float64]
-
-func (values wholeValues) weighted(weights []int32, _ *scratch) float64 {
-	var sum float64
-	var n int64
-	for _, v := range values {
-		if w := weights[v.unit]; w > 0 && !math.IsNaN(v.of) {
-			sum += float64(float64(w) * v.of)
-			n += int64(w)
+func (r *wholeRows) weighted(weights []int32, _ *scratch) float64 {
+	var all sums
+	for i, u := range r.units {
+		if w := weights[u]; w > 0 {
+			all.add(r.sums[i], float64(w))
 		}
 	}
-	if n == 0 {
-		return math.NaN()
-	}
-	return sum / float64(n)
+	return r.value(all)
 }
 
 // scratch is memory that one goroutine uses again for each resample.

@@ -105,7 +105,7 @@ func TestSciPyVectors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := Correlate(p, s, g)
+			res, err := Measure{Statistic: s, Grouping: g}.Of(p)
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}

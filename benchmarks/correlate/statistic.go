@@ -51,15 +51,6 @@ var statistics = [...]statisticInfo{
 	StatSoftAccuracy:    {name: "soft-accuracy", systems: true},
 }
 
-// Statistics returns all statistics.
-func Statistics() []Statistic {
-	all := make([]Statistic, len(statistics))
-	for i := range all {
-		all[i] = Statistic(i)
-	}
-	return all
-}
-
 // StatisticNames returns the names that [ParseStatistic] reads.
 func StatisticNames() []string {
 	names := make([]string, len(statistics))
@@ -106,9 +97,6 @@ const (
 )
 
 var groupingNames = [...]string{"none", "segment", "system"}
-
-// Groupings returns all groupings.
-func Groupings() []Grouping { return []Grouping{None, BySegment, BySystem} }
 
 // GroupingNames returns the names that [ParseGrouping] reads.
 func GroupingNames() []string { return slices.Clone(groupingNames[:]) }

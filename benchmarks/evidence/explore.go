@@ -173,7 +173,7 @@ func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *s
 		}
 	}
 	slices.Sort(used)
-	o.Cells = make([][]float64, len(e.Metrics))
+	o.Cells = make([]page.Numbers, len(e.Metrics))
 	for k, c := range at {
 		if c < 0 || seg.NumReferences() == 0 {
 			continue

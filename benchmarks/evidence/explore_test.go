@@ -98,7 +98,7 @@ func TestJudgesInExplorer(t *testing.T) {
 	if first.Type != "Accuracy: Terminology" || first.Severity != "major" || first.Penalty != 4 {
 		t.Errorf("error %+v", first)
 	}
-	if second.Span != (page.Span{}) || !math.IsNaN(second.Penalty) {
+	if second.Span != (page.Span{}) || !math.IsNaN(float64(second.Penalty)) {
 		t.Errorf("an error that is nowhere: %+v", second)
 	}
 	notes := strings.Join(r[0].Notes, "\n")
@@ -108,7 +108,7 @@ func TestJudgesInExplorer(t *testing.T) {
 	if len(segments[0].Outputs[1].Reports) != 0 {
 		t.Error("a missing output is reported on")
 	}
-	if r := segments[1].Outputs[1].Reports[0]; r.Outcome != "unparseable" || !math.IsNaN(r.Score) || !reflect.DeepEqual(r.Notes, []string{"no number in the answer"}) {
+	if r := segments[1].Outputs[1].Reports[0]; r.Outcome != "unparseable" || !math.IsNaN(float64(r.Score)) || !reflect.DeepEqual(r.Notes, []string{"no number in the answer"}) {
 		t.Errorf("report %+v", r)
 	}
 }

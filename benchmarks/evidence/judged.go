@@ -43,13 +43,13 @@ func (h *Held) reports(s *scored, hyp int, decided [][]int) []page.Report {
 
 // pageReport is a report as the page shows it.
 func pageReport(judge string, r *analysis.Report) page.Report {
-	out := page.Report{Judge: judge, Outcome: string(r.Outcome), Score: math.NaN()}
+	out := page.Report{Judge: judge, Outcome: string(r.Outcome), Score: page.Number(math.NaN())}
 	if r.Score != nil {
-		out.Score = *r.Score
+		out.Score = page.Number(*r.Score)
 	}
 	for i := range r.Errors {
 		e := &r.Errors[i]
-		p := page.Error{Location: e.Location, Type: e.Aspect, Severity: string(e.Severity), Explanation: e.Explanation, Penalty: math.NaN()}
+		p := page.Error{Location: e.Location, Type: e.Aspect, Severity: string(e.Severity), Explanation: e.Explanation, Penalty: page.Number(math.NaN())}
 		switch {
 		case e.Aspect == "":
 			p.Type = e.Dimension
@@ -60,7 +60,7 @@ func pageReport(judge string, r *analysis.Report) page.Report {
 			p.Span = page.Span(e.Span)
 		}
 		if e.Penalty != nil {
-			p.Penalty = *e.Penalty
+			p.Penalty = page.Number(*e.Penalty)
 		}
 		out.Errors = append(out.Errors, p)
 	}

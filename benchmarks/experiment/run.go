@@ -115,7 +115,7 @@ func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, Usage, error) {
 	r := &run{Runner: rr, p: p, bootstraps: map[int]*correlate.Bootstrap{}}
 	for _, c := range append(slices.Clone(p.Curves), Curve{Resamples: p.Bootstrap.Resamples}) {
 		r.bootstraps[c.Resamples] = correlate.NewBootstrap(correlate.BootstrapOptions{
-			Resamples: c.Resamples, Confidence: p.Bootstrap.Confidence, Seed: p.Bootstrap.Seed,
+			Resamples: c.Resamples, Seed: p.Bootstrap.Seed,
 		})
 	}
 	res, err := r.run(ctx)

@@ -126,7 +126,7 @@ func fromScratch(t *rapid.T, data list, metric, aggregate string) (value float64
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := correlate.Correlate(p, correlate.StatKendall, correlate.None)
+	res, err := correlate.Measure{}.Of(p)
 	if err != nil {
 		t.Fatal(err)
 	}

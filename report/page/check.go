@@ -37,28 +37,6 @@ func (a anchors) take(id, prefix string) (string, error) {
 	return id, nil
 }
 
-func checkTable(t *report.NamedTable) error {
-	if len(t.Columns) == 0 {
-		return errors.New("a table needs at least one column")
-	}
-	for i, row := range t.Rows {
-		if len(row) != len(t.Columns) {
-			return fmt.Errorf("row %d has %d values for %d columns", i+1, len(row), len(t.Columns))
-		}
-		for k, v := range row {
-			if _, ok := v.Show(0); ok && v.Kind() != t.Columns[k].Kind {
-				return fmt.Errorf("row %d: column %q is of kind %v, its value of kind %v", i+1, t.Columns[k].Name, t.Columns[k].Kind, v.Kind())
-			}
-		}
-	}
-	for _, c := range t.Columns {
-		if !c.Hide {
-			return nil
-		}
-	}
-	return errors.New("every column is hidden")
-}
-
 func checkRanking(r *Ranking) error {
 	if len(r.Settings) == 0 {
 		return errors.New("a ranking needs at least one setting")

@@ -151,8 +151,8 @@ func demoOutput(r *rand.Rand, e *page.Explorer, seg *page.Segment, system int, s
 	case 2:
 		o.Reports = []page.Report{{Judge: "mqm", Outcome: "scored", Score: -9.5, Errors: []page.Error{
 			{Span: three, Location: quoted(three), Type: "Omission", Severity: "critical", Explanation: "A part is missing.", Penalty: 5},
-			{Location: "a phrase that is nowhere", Type: "Addition", Severity: "minor", Explanation: "It quotes what the output does not have.", Penalty: math.NaN()},
-		}}, {Judge: "gemba-da", Outcome: "unparseable", Score: math.NaN(), Notes: []string{"The answer holds no number."}}}
+			{Location: "a phrase that is nowhere", Type: "Addition", Severity: "minor", Explanation: "It quotes what the output does not have.", Penalty: page.Number(math.NaN())},
+		}}, {Judge: "gemba-da", Outcome: "unparseable", Score: page.Number(math.NaN()), Notes: []string{"The answer holds no number."}}}
 	}
 	return o
 }
@@ -177,11 +177,11 @@ func hostileSegments(e *page.Explorer) []*page.Segment {
 		seg := &page.Segment{ID: "hostile-" + fmt.Sprint(i+1) + " " + h[:min(30, len(h))], Document: h[:min(200, len(h))], Domain: "hostile", Source: text(h),
 			References: []page.Reference{{Text: text(h), Prompt: -1}, {Prompt: 2, Detail: h[:min(40, len(h))]}}}
 		for k := range 2 {
-			o := page.Output{System: k, Text: text(h), Human: []float64{float64(k)}, Cells: [][]float64{{100, math.NaN()}, nil, nil}}
+			o := page.Output{System: k, Text: text(h), Human: []float64{float64(k)}, Cells: []page.Numbers{{100, math.NaN()}, nil, nil}}
 			for range e.Settings {
 				o.Scores = append(o.Scores, page.DecidedBy(0, float64(10*i+k)))
 			}
-			o.Reports = []page.Report{{Judge: h[:min(20, len(h))], Outcome: "scored", Score: math.Inf(-1), Notes: []string{h}, Errors: []page.Error{
+			o.Reports = []page.Report{{Judge: h[:min(20, len(h))], Outcome: "scored", Score: page.Number(math.Inf(-1)), Notes: []string{h}, Errors: []page.Error{
 				{Span: page.Span{End: min(3, len([]rune(h)))}, Location: h, Type: h[:min(20, len(h))], Severity: "<b>", Explanation: h, Penalty: 1}}}}
 			seg.Outputs = append(seg.Outputs, o)
 		}

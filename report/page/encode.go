@@ -44,57 +44,18 @@ func (b *blocks) write(kind string, data []byte) error {
 	return err
 }
 
-// The JSON of a block of segments. Scores of outputs are not here but in the
-// columns, as the list is sorted by them.
-type (
-	segmentJSON struct {
-		ID         string          `json:"id"`
-		Document   string          `json:"document,omitempty"`
-		Source     *string         `json:"source"`
-		References []referenceJSON `json:"references"`
-		Outputs    []outputJSON    `json:"outputs"`
-	}
-	referenceJSON struct {
-		Text   *string `json:"text"`
-		Detail string  `json:"detail,omitempty"`
-	}
-	outputJSON struct {
-		Text    *string        `json:"text"`
-		Cells   []sixDigitList `json:"cells,omitempty"`
-		Matches []matchJSON    `json:"matches,omitempty"`
-		Reports []reportJSON   `json:"reports,omitempty"`
-	}
-	matchJSON struct {
-		Reference   int   `json:"reference"`
-		InOutput    []int `json:"output"` // start, end, order, start, …
-		InReference []int `json:"in"`
-	}
-	reportJSON struct {
-		Judge   string      `json:"judge"`
-		Outcome string      `json:"outcome"`
-		Score   sixDigits   `json:"score"`
-		Errors  []errorJSON `json:"errors,omitempty"`
-		Notes   []string    `json:"notes,omitempty"`
-	}
-	errorJSON struct {
-		Span        [2]int    `json:"span"`
-		Location    string    `json:"location,omitempty"`
-		Type        string    `json:"type,omitempty"`
-		Severity    string    `json:"severity,omitempty"`
-		Explanation string    `json:"explanation,omitempty"`
-		Penalty     sixDigits `json:"penalty"`
-	}
-)
+// Number is a float of which six digits are kept in the page's data, null for a
+// NaN.
+type Number float64
 
-// sixDigits is a float of which six digits are kept, null for a NaN.
-type sixDigits float64
+// MarshalJSON writes the number.
+func (n Number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(n)), nil }
 
-func (n sixDigits) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(n)), nil }
+// Numbers are floats as a Number is one; nil is null.
+type Numbers []float64
 
-// sixDigitList are floats; nil is null.
-type sixDigitList []float64
-
-func (n sixDigitList) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes a list.
+func (n Numbers) MarshalJSON() ([]byte, error) {
 	if n == nil {
 		return []byte("null"), nil
 	}
@@ -120,49 +81,22 @@ func appendNumber(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'g', 6, 64)
 }
 
-func (t Text) json() *string {
+// MarshalJSON writes null for a missing text.
+func (t Text) MarshalJSON() ([]byte, error) {
 	if !t.Valid {
-		return nil
+		return []byte("null"), nil
 	}
-	return &t.Value
+	return json.Marshal(t.Value)
 }
 
-func flatten(grams []Gram) []int {
+// MarshalJSON writes start and end.
+func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal([2]int{s.Start, s.End}) }
+
+// MarshalJSON writes one list of starts, ends and orders.
+func (grams Grams) MarshalJSON() ([]byte, error) {
 	out := make([]int, 0, 3*len(grams))
 	for _, g := range grams {
 		out = append(out, g.Start, g.End, g.N)
 	}
-	return out
-}
-
-// appendSegment appends the JSON of a segment.
-func appendSegment(dst []byte, s *Segment) ([]byte, error) {
-	out := segmentJSON{
-		ID: s.ID, Document: s.Document, Source: s.Source.json(),
-		References: make([]referenceJSON, len(s.References)), Outputs: make([]outputJSON, len(s.Outputs)),
-	}
-	for i, r := range s.References {
-		out.References[i] = referenceJSON{Text: r.Text.json(), Detail: r.Detail}
-	}
-	for i := range s.Outputs {
-		o := &s.Outputs[i]
-		j := &out.Outputs[i]
-		j.Text = o.Text.json()
-		for _, row := range o.Cells {
-			j.Cells = append(j.Cells, sixDigitList(row))
-		}
-		for _, m := range o.Matches {
-			j.Matches = append(j.Matches, matchJSON{m.Reference, flatten(m.InOutput), flatten(m.InReference)})
-		}
-		for _, r := range o.Reports {
-			rj := reportJSON{Judge: r.Judge, Outcome: r.Outcome, Score: sixDigits(r.Score), Notes: r.Notes}
-			for _, e := range r.Errors {
-				rj.Errors = append(rj.Errors, errorJSON{
-					[2]int{e.Span.Start, e.Span.End}, e.Location, e.Type, e.Severity, e.Explanation, sixDigits(e.Penalty)})
-			}
-			j.Reports = append(j.Reports, rj)
-		}
-	}
-	b, err := json.Marshal(out)
-	return append(dst, b...), err
+	return json.Marshal(out)
 }

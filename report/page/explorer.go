@@ -39,34 +39,37 @@ type Text struct {
 	Valid bool
 }
 
-// Segment is one item of a test set with all that is known of it.
+// Segment is one item of a test set with all that is known of it. What JSON
+// leaves out of it is in the page's columns, by which the list is sorted.
 type Segment struct {
-	ID, Document, Domain string // Document and Domain "" where none is stated
-	Source               Text
-	References           []Reference
-	Outputs              []Output
+	ID         string      `json:"id"`
+	Document   string      `json:"document,omitempty"` // "" where none is stated
+	Domain     string      `json:"-"`                  // "" where none is stated
+	Source     Text        `json:"source"`
+	References []Reference `json:"references"`
+	Outputs    []Output    `json:"outputs"`
 }
 
 // Reference is a reference of a segment.
 type Reference struct {
-	Text Text
+	Text Text `json:"text"`
 	// Prompt is the index into Explorer.Prompts of the prompt that made it; -1
 	// for an original.
-	Prompt int
-	Detail string // for people, such as the model and the sample; may be ""
+	Prompt int    `json:"-"`
+	Detail string `json:"detail,omitempty"` // for people, such as the model and the sample; may be ""
 }
 
 // Output is what one system made of a segment.
 type Output struct {
-	System int // index into Explorer.Systems, at most once in a segment
-	Text   Text
-	Human  []float64 // one per Explorer.Humans; NaN where there is none
-	Scores []Score   // one per Explorer.Settings
+	System int       `json:"-"` // index into Explorer.Systems, at most once in a segment
+	Text   Text      `json:"text"`
+	Human  []float64 `json:"-"` // one per Explorer.Humans; NaN where there is none
+	Scores []Score   `json:"-"` // one per Explorer.Settings
 	// Cells holds a row per Explorer.Metrics with a score per reference, NaN
 	// where there is none. A row, or all of it, may be nil.
-	Cells   [][]float64
-	Matches []Match
-	Reports []Report
+	Cells   []Numbers `json:"cells,omitempty"`
+	Matches []Match   `json:"matches,omitempty"`
+	Reports []Report  `json:"reports,omitempty"`
 }
 
 // Score is the score of an output under one setting.
@@ -95,34 +98,37 @@ type Gram struct {
 	N int
 }
 
+// Grams are stretches of a text.
+type Grams []Gram
+
 // Match holds the n-grams that an output shares with one reference, each at
 // most as often as both have it. For pairs that have no Match, the page compares the
 // words itself, and says so.
 type Match struct {
-	Reference   int // index into Segment.References
-	InOutput    []Gram
-	InReference []Gram
+	Reference   int   `json:"reference"` // index into Segment.References
+	InOutput    Grams `json:"output"`
+	InReference Grams `json:"in"`
 }
 
 // Report is what a judge says of an output.
 type Report struct {
-	Judge string
+	Judge string `json:"judge"`
 	// Outcome says what became of the answer, such as "scored", "no-error" or
 	// "unparseable".
-	Outcome string
-	Score   float64 // NaN where there is none
-	Errors  []Error
+	Outcome string  `json:"outcome"`
+	Score   Number  `json:"score"` // NaN where there is none
+	Errors  []Error `json:"errors,omitempty"`
 	// Notes are what is to be known of the report: contradictions found in it,
 	// and what is suspicious in the texts.
-	Notes []string
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Error is one error that a judge reports.
 type Error struct {
-	Span        Span   // in the output; empty where it is not known
-	Location    string // as the judge stated it; may be ""
-	Type        string // aspect or type; may be ""
-	Severity    string // "critical", "major" or "minor"; others are shown as they are
-	Explanation string
-	Penalty     float64 // NaN where there is none
+	Span        Span   `json:"span"`               // in the output; empty where it is not known
+	Location    string `json:"location,omitempty"` // as the judge stated it
+	Type        string `json:"type,omitempty"`     // aspect or type
+	Severity    string `json:"severity,omitempty"` // "critical", "major" or "minor"; others are shown as they are
+	Explanation string `json:"explanation,omitempty"`
+	Penalty     Number `json:"penalty"` // NaN where there is none
 }

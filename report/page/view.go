@@ -230,7 +230,7 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTable(t); err != nil {
+	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	v := &tableView{ID: id, Title: report.Visible(t.Title), Coverage: report.Visible(t.Coverage),

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -117,9 +118,13 @@ func (e *Explorer) write(ctx context.Context, w *bufio.Writer) error {
 		if held > 0 {
 			chunk = append(chunk, ',')
 		}
-		if chunk, err = appendSegment(chunk, s); err != nil {
+		whole := *s
+		whole.References, whole.Outputs = orEmpty(s.References), orEmpty(s.Outputs)
+		text, err := json.Marshal(&whole)
+		if err != nil {
 			return fmt.Errorf("segment %d (id %q): %w", n, s.ID, err)
 		}
+		chunk = append(chunk, text...)
 		held++
 		if len(chunk) >= chunkBytes {
 			if err := flush(); err != nil {

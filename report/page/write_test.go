@@ -212,8 +212,8 @@ func TestErrors(t *testing.T) {
 		`segment 1 (id "text"): system "text": 0 scores for 1 settings`: output(func(o *page.Output) { o.Scores = nil }),
 		"2 human scores for 1 kinds":                                    output(func(o *page.Output) { o.Human = make([]float64, 2) }),
 		`setting "text": reference 2 of 1 decided`:                      output(func(o *page.Output) { o.Scores[0].Decided = 2 }),
-		"cells of 2 metrics for 1":                                      output(func(o *page.Output) { o.Cells = make([][]float64, 2) }),
-		"3 cells for 1 references":                                      output(func(o *page.Output) { o.Cells = [][]float64{make([]float64, 3)} }),
+		"cells of 2 metrics for 1":                                      output(func(o *page.Output) { o.Cells = make([]page.Numbers, 2) }),
+		"3 cells for 1 references":                                      output(func(o *page.Output) { o.Cells = []page.Numbers{make([]float64, 3)} }),
 		"a match with reference 2 of 1":                                 output(func(o *page.Output) { o.Matches = []page.Match{{Reference: 1}} }),
 		"output: runes 0 to 5 of a text of 4": output(func(o *page.Output) {
 			o.Matches = []page.Match{{InOutput: []page.Gram{{Span: page.Span{End: 5}, N: 1}}}}

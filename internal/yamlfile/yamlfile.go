@@ -13,20 +13,28 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
-// MaxSize bounds a file, in bytes.
-const MaxSize = 1 << 20
+// The bounds of a file. The parser takes memory by the square of the depth, and
+// aliases of aliases multiply what they stand for.
+const (
+	MaxSize  = 1 << 20 // bytes
+	MaxDepth = 64      // lists and mappings inside each other
+	maxNodes = 200_000 // keys and values, with those that aliases repeat
+)
 
 // File is a file that was read whole.
 type File struct {
 	name string // for errors
 	text []byte // without a byte order mark
+	docs []ast.Node
 }
 
-// Read reads a file of valid UTF-8, up to MaxSize. name is the file's in
-// errors.
+// Read reads a file of valid UTF-8, within the bounds above. name is the file's
+// in errors.
 func Read(name string, r io.Reader) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	switch {
@@ -40,7 +48,88 @@ func Read(name string, r io.Reader) (*File, error) {
 	case !utf8.Valid(text):
 		return nil, fmt.Errorf("%s: the file is not valid UTF-8", name)
 	}
-	return &File{name, bytes.TrimPrefix(text, []byte("\ufeff"))}, nil
+	f := &File{name: name, text: bytes.TrimPrefix(text, []byte("\ufeff"))}
+	tokens := lexer.Tokenize(string(f.text))
+	if line := tooDeep(tokens); line > 0 {
+		return nil, fmt.Errorf("%s:%d: lists and mappings stand more than %d deep inside each other", name, line, MaxDepth)
+	}
+	parsed, err := parser.Parse(tokens, 0)
+	if err != nil {
+		return nil, f.syntax(err)
+	}
+	sizes := sizes{}
+	nodes := 0
+	for _, doc := range parsed.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.CommentType {
+			continue
+		}
+		f.docs = append(f.docs, doc.Body)
+		if nodes += sizes.of(doc.Body); nodes > maxNodes {
+			return nil, fmt.Errorf("%s: the file has more than %d keys and values, those that its aliases repeat included", name, maxNodes)
+		}
+	}
+	return f, nil
+}
+
+// tooDeep returns the line at which collections are too deep inside each other,
+// or 0. It takes what is indented for what stands in the collection above.
+func tooDeep(tokens token.Tokens) int {
+	var columns []int // of the collections that are open, outside of brackets
+	brackets := 0
+	for _, t := range tokens {
+		column := t.Position.Column
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets--
+		case token.MappingValueType:
+			if t.Prev != nil {
+				column = t.Prev.Position.Column
+			}
+			fallthrough
+		case token.SequenceEntryType, token.MappingKeyType:
+			for len(columns) > 0 && columns[len(columns)-1] >= column {
+				columns = columns[:len(columns)-1]
+			}
+			columns = append(columns, column)
+		}
+		if len(columns)+brackets > MaxDepth {
+			return t.Position.Line
+		}
+	}
+	return 0
+}
+
+// sizes are the numbers of nodes that anchors stand for.
+type sizes map[string]int
+
+// of is the number of nodes below one and itself, with what aliases repeat. It
+// may stop above maxNodes.
+func (s sizes) of(node ast.Node) int {
+	n := 1
+	switch node := node.(type) {
+	case *ast.MappingNode:
+		for _, v := range node.Values {
+			n = min(n+s.of(v), maxNodes+1)
+		}
+	case *ast.MappingValueNode:
+		n += s.of(node.Key) + s.of(node.Value)
+	case *ast.MappingKeyNode:
+		n += s.of(node.Value)
+	case *ast.SequenceNode:
+		for _, v := range node.Values {
+			n = min(n+s.of(v), maxNodes+1)
+		}
+	case *ast.TagNode:
+		n += s.of(node.Value)
+	case *ast.AnchorNode:
+		n = s.of(node.Value)
+		s[node.Name.String()] = n
+	case *ast.AliasNode:
+		n = max(1, s[node.Value.String()])
+	}
+	return n
 }
 
 // Text is what the file holds.
@@ -49,14 +138,15 @@ func (f *File) Text() string { return string(f.text) }
 // Decode fills v from the only document of the file. Unknown fields are
 // errors. purpose says what the file should do, such as "define a judge".
 func (f *File) Decode(v any, purpose string) error {
-	dec := yaml.NewDecoder(bytes.NewReader(f.text), yaml.Strict())
-	if err := dec.Decode(v); errors.Is(err, io.EOF) {
+	switch len(f.docs) {
+	case 0:
 		return fmt.Errorf("%s: the file is empty; it should %s", f.name, purpose)
-	} else if err != nil {
-		return f.syntax(err)
-	}
-	if err := dec.Decode(new(any)); !errors.Is(err, io.EOF) {
+	case 1:
+	default:
 		return fmt.Errorf("%s: the file holds more than one YAML document; the one that it may hold should %s", f.name, purpose)
+	}
+	if err := yaml.NodeToValue(f.docs[0], v, yaml.Strict()); err != nil {
+		return f.syntax(err)
 	}
 	return nil
 }
@@ -96,9 +186,9 @@ func Wrong(field, format string, args ...any) error {
 // the field, or of what the field is missing from.
 func (f *File) At(err error) error {
 	var field *FieldError
-	if doc, bad := parser.ParseBytes(f.text, 0); bad == nil && len(doc.Docs) > 0 && errors.As(err, &field) {
+	if len(f.docs) > 0 && errors.As(err, &field) {
 		for path := field.Field; path != ""; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
-			if line := lineOf(doc.Docs[0].Body, path); line > 0 {
+			if line := lineOf(f.docs[0], path); line > 0 {
 				return fmt.Errorf("%s:%d: %w", f.name, line, err)
 			}
 		}

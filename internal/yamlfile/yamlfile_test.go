@@ -2,6 +2,7 @@ package yamlfile
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -40,4 +41,55 @@ func TestErrorsSayWhere(t *testing.T) {
 			t.Errorf("%.40q: %v, want %s", test.text, err, test.want)
 		}
 	}
+}
+
+// What costs the parser memory by the square of the file, or more, is refused
+// before it does.
+func TestBounds(t *testing.T) {
+	var aliases strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&aliases, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", max(0, i-1)), 9), ","))
+	}
+	bomb := strings.Replace(aliases.String(), strings.TrimSuffix(strings.Repeat("*a0,", 9), ","), "x,x,x,x,x,x,x,x,x", 1)
+	const n = 40_000
+	for name, test := range map[string]struct{ text, want string }{
+		"lists":        {strings.Repeat("[", n) + strings.Repeat("]", n), "f.yaml:1: lists and mappings stand more than 64 deep"},
+		"open lists":   {strings.Repeat("[", n), "f.yaml:1: lists and mappings"},
+		"mappings":     {strings.Repeat("{a: ", n) + strings.Repeat("}", n), "f.yaml:1: lists and mappings"},
+		"dashes":       {strings.Repeat("- ", n) + "x\n", "f.yaml:1: lists and mappings"},
+		"questions":    {strings.Repeat("? ", n) + "x\n", "f.yaml:1: lists and mappings"},
+		"indented":     {indented(100), "f.yaml:65: lists and mappings"},
+		"aliases":      {bomb, "f.yaml: the file has more than 200000 keys and values, those that its aliases repeat included"},
+		"own alias":    {"a: &a [*a]\n", ""},
+		"deep enough":  {strings.Repeat("[", 64) + strings.Repeat("]", 64), ""},
+		"indented, 60": {indented(60), ""},
+		"long":         {strings.Repeat("- a: x\n", 20_000), ""},
+		"used twice":   {"a: &a {x: 1}\nb: *a\nc: *a\n", ""},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f, err := Read("f.yaml", strings.NewReader(test.text))
+		if err == nil {
+			var v any
+			err = f.Decode(&v, "be read")
+			if test.want == "" && name != "own alias" && err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
+		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 100 {
+			t.Errorf("%s: %d MB", name, used)
+		}
+	}
+}
+
+func indented(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		fmt.Fprintf(&b, "%sa:\n", strings.Repeat(" ", i))
+	}
+	return b.String()
 }

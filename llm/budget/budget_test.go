@@ -180,15 +180,17 @@ func TestReadPrices(t *testing.T) {
 	}{
 		{"m: {input: 0.15, output: 0.6}\n", "map[m:{0.15 0.6 1}]"},
 		{"{\"m\": {\"input\": 1, \"output\": 2, \"batch\": 0.5}}", "map[m:{1 2 0.5}]"},
-		{"", "p.yaml: no model has a price"},
-		{"m: 3\n", "p.yaml: not a table of prices: [1:4]"},
+		{"", "no table of prices: p.yaml: the file is empty"},
+		{"{}", "p.yaml: no model has a price"},
+		{"m: 3\n", "no table of prices: p.yaml:1: "},
 		{"m: {input: 1}\n", `p.yaml: model "m" needs input and output`},
 		{"m:\n", `p.yaml: model "m" needs input and output`},
 		{"m: {input: -1, output: 2}\n", "p.yaml: model \"m\": input is -1"},
 		{"m: {input: .nan, output: 2}\n", "p.yaml: model \"m\": input is NaN"},
 		{"m: {input: 1, output: 2, batch: 0}\n", "p.yaml: model \"m\": batch is 0"},
-		{"m: {input: 1, outptu: 2}\n", "p.yaml: not a table of prices: [1:"},
-		{"m: {input: 1, output: 2}\nm: {input: 1, output: 2}\n", "p.yaml: not a table of prices: [2:"},
+		{"m: {input: 1, output: 2}\n#" + strings.Repeat("x", 1<<20), "no table of prices: p.yaml: the file is larger"},
+		{"m: {input: 1, outptu: 2}\n", "no table of prices: p.yaml:1: "},
+		{"m: {input: 1, output: 2}\nm: {input: 1, output: 2}\n", "no table of prices: p.yaml:2: "},
 	} {
 		p, err := budget.ReadPrices("p.yaml", strings.NewReader(c.in))
 		got := fmt.Sprint(p)

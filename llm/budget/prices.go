@@ -7,11 +7,9 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
-
-	"github.com/goccy/go-yaml"
 
 	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
 // Price is what a model costs, in any one currency.
@@ -62,8 +60,12 @@ func ReadPrices(name string, r io.Reader) (Prices, error) {
 		Output *float64 `yaml:"output"`
 		Batch  *float64 `yaml:"batch"`
 	}
-	if err := yaml.NewDecoder(r, yaml.Strict()).Decode(&raw); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: not a table of prices: %s", name, strings.TrimSpace(yaml.FormatError(err, false, false)))
+	f, err := yamlfile.Read(name, r)
+	if err == nil {
+		err = f.Decode(&raw, `state prices in lines such as "some-model: {input: 0.15, output: 0.60}"`)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no table of prices: %w", err)
 	}
 	prices := Prices{}
 	for _, model := range slices.Sorted(maps.Keys(raw)) {

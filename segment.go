@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Text is a text that may be missing. The zero Text is missing; a Text whose
@@ -48,15 +50,16 @@ type Position struct {
 }
 
 // String returns "file:line", the file alone when the line is unknown, or ""
-// for an unknown position.
+// for an unknown position. A file whose name has characters that do not show is
+// quoted.
 func (p Position) String() string {
 	switch {
 	case p.File == "":
 		return ""
 	case p.Line == 0:
-		return p.File
+		return text.Path(p.File)
 	default:
-		return fmt.Sprintf("%s:%d", p.File, p.Line)
+		return fmt.Sprintf("%s:%d", text.Path(p.File), p.Line)
 	}
 }
 

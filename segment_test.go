@@ -43,7 +43,8 @@ func TestTextJSON(t *testing.T) {
 
 func TestPosition(t *testing.T) {
 	for want, p := range map[string]refract.Position{
-		"": {Line: 3}, "a.jsonl": {File: "a.jsonl"}, "a.jsonl:3": {File: "a.jsonl", Line: 3},
+		`"a\nb":3`: {File: "a\nb", Line: 3},
+		"":         {Line: 3}, "a.jsonl": {File: "a.jsonl"}, "a.jsonl:3": {File: "a.jsonl", Line: 3},
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("%+v is written %q, want %q", p, got, want)

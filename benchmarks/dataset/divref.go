@@ -26,7 +26,7 @@ func openDivRef(base *set, place string, o Options, promptNames []string) (*besi
 	firsts := base.first()
 	if in := firsts.stream; in != nil {
 		return nil, specError("references %s need a pass over the first references beforehand, but %s can be read only once; "+
-			"store it in a file, or write div-ref-lines:FILE to have the variants line by line", text.Quote("div-ref:"+place), in.name)
+			"store it in a file, or write div-ref-lines:FILE to have the variants line by line", text.Quote("div-ref:"+place), text.Path(in.name))
 	}
 	return newDivRef(&divRef{firsts: firsts}, place, o, promptNames)
 }

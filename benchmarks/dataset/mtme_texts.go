@@ -7,6 +7,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // The texts of a folder of mt-metrics-eval are files of plain text or, in the
@@ -40,7 +41,7 @@ func listTexts(dir, prefix, field string) (*textFiles, error) {
 				t.names = append(t.names, name)
 				t.paths[name] = path
 			case field != sourceField:
-				return nil, failFile(path, "%s holds the same texts; remove one of the two", other)
+				return nil, failFile(path, "%s holds the same texts; remove one of the two", text.Path(other))
 			}
 		}
 	}

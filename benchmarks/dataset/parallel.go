@@ -94,7 +94,7 @@ func (d *parallel) measure() error {
 const noLine = "the dataset is empty: no line at all"
 
 func unequal(a string, na int, b string, nb int) error {
-	return failFile(b, "has %s, but %s has %d; line k of each file must belong to segment k", english.Count(nb, "line"), a, na)
+	return failFile(b, "has %s, but %s has %d; line k of each file must belong to segment k", english.Count(nb, "line"), text.Path(a), na)
 }
 
 // read reads the segments in the order of the lines.

@@ -72,7 +72,7 @@ func openSystems(files []NamedFile) (all []system, err error) {
 		case f.Name == "":
 			return nil, failFile(f.Path, "the hypothesis file has no system name")
 		case k >= 0:
-			return nil, failFile(f.Path, "system %s has the file %s already; give the systems different names", text.Quote(f.Name), files[k].Path)
+			return nil, failFile(f.Path, "system %s has the file %s already; give the systems different names", text.Quote(f.Name), text.Path(files[k].Path))
 		}
 		in, err := newInput(f.Path)
 		if err != nil {

@@ -24,7 +24,7 @@ func openWebNLG(place string, o Options) (*set, error) {
 	switch _, err := os.Stat(scores); {
 	case err == nil:
 		if len(options) > 0 {
-			return nil, specError("dataset %s: the options are for the challenge of 2020; %s is of 2017", text.Quote("webnlg:"+place), dir)
+			return nil, specError("dataset %s: the options are for the challenge of 2020; %s is of 2017", text.Quote("webnlg:"+place), text.Path(dir))
 		}
 		return openHeld(dir, o, func(warn func(Warning)) ([]*refract.Segment, error) {
 			return readWebNLG2017(dir, warn)

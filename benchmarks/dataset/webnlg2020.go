@@ -178,7 +178,7 @@ func (w *webnlg2020) addSubmissions(segments []*refract.Segment, references stri
 			return err
 		}
 		if len(lines) != len(segments) {
-			return failFile(path, "has %s, but %s has %s; line k must belong to entry k", english.Count(len(lines), "line"), references, english.Count(len(segments), "segment"))
+			return failFile(path, "has %s, but %s has %s; line k must belong to entry k", english.Count(len(lines), "line"), text.Path(references), english.Count(len(segments), "segment"))
 		}
 		for i, line := range lines {
 			segments[i].Hypotheses = append(segments[i].Hypotheses, refract.Hypothesis{System: team, Text: refract.NewText(line)})

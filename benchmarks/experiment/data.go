@@ -71,7 +71,8 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 var ErrNoSystem = errors.New("there is no system to score")
 
 // judge lays the human scores of that name, or of the only or usual one, as a
-// table. References scored as systems are left out unless asked for.
+// table. References scored as systems are left out unless asked for, and those
+// that the segments have as references always.
 func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judgements, error) {
 	var names, all []string
 	index, people := map[string]int{}, []bool{}
@@ -111,7 +112,7 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 	}
 	for k, name := range all {
 		switch {
-		case people[k] && !includeHuman:
+		case people[k] && (!includeHuman || isReference(segments, name)):
 			out.leftOut = append(out.leftOut, name)
 		case !judged[k]:
 			out.unjudged = append(out.unjudged, name)
@@ -133,6 +134,33 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 		}
 	}
 	return out, nil
+}
+
+// isReference tells whether a system is a reference that the others are scored
+// against, and would be scored against itself: whether it has the text of one of
+// the references wherever both have one.
+func isReference(segments []*refract.Segment, system string) bool {
+	const differs = -1
+	var equal []int // of each reference: segments in which it has the same text, or differs
+	for _, s := range segments {
+		h := slices.IndexFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == system })
+		if h < 0 || !s.Hypotheses[h].Text.Valid {
+			continue
+		}
+		for k, r := range s.References {
+			if k == len(equal) {
+				equal = append(equal, 0)
+			}
+			switch {
+			case !r.Valid || equal[k] == differs:
+			case r == s.Hypotheses[h].Text:
+				equal[k]++
+			default:
+				equal[k] = differs
+			}
+		}
+	}
+	return len(equal) > 0 && slices.Max(equal) > 0
 }
 
 // chooseHuman picks the human scores to compare with: wanted, if there are such;

@@ -69,7 +69,8 @@ type Dataset struct {
 	// taken as they are, and Scores are files of scores of segments.
 	Matrix string      `yaml:"matrix"`
 	Scores []ScoreFile `yaml:"scores"`
-	// IncludeReferences compares references that are scored as systems too.
+	// IncludeReferences compares references that are scored as systems too, but
+	// those that the dataset has as references.
 	IncludeReferences bool `yaml:"include_references"`
 	// AllowNoReference lets segments without a reference be, with missing
 	// scores.

@@ -192,7 +192,13 @@ func (e *mtmeFiles) add(s *refract.Segment) error {
 			}
 		}
 	}
-	if e.documents != nil {
+	switch {
+	case e.documents == nil && s.Document != "" && s.Domain != "":
+		return errors.New("it has a domain and a document where the segments before have none; publish as jsonl or parquet")
+	case e.documents == nil:
+	case s.Document == "" || s.Domain == "":
+		return errors.New("its domain or its document is missing, where the segments before have both; publish as jsonl or parquet")
+	default:
 		if !isField(s.Document) || !isField(s.Domain) {
 			return fmt.Errorf("its domain %q and document %q cannot stand on a line with a tab between them; publish as jsonl or parquet", s.Domain, s.Document)
 		}
@@ -204,7 +210,7 @@ func (e *mtmeFiles) add(s *refract.Segment) error {
 }
 
 func isField(s string) bool {
-	return s != "" && text.Trim(s) == s && !strings.ContainsAny(s, "\t\n\r") && !strings.HasPrefix(s, "\ufeff")
+	return text.Trim(s) == s && !strings.ContainsAny(s, "\t\n\r") && !strings.HasPrefix(s, "\ufeff")
 }
 
 // divRefFiles are the originals as text files, and the variants as Div-Ref

@@ -13,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/report"
 )
@@ -86,7 +87,7 @@ func (e *OptionError) Error() string { return e.message }
 func (o *Options) Check() error {
 	switch {
 	case !slices.Contains(dataset.Formats(), o.Format):
-		return &OptionError{fmt.Sprintf("unknown format %q", o.Format)}
+		return &OptionError{suggest.Unknown("format", o.Format, dataset.Formats())}
 	case o.Format == dataset.FormatMTME && o.LanguagePair == "":
 		return &OptionError{"the format mtme needs the name of the language pair, such as en-de"}
 	case o.Format != dataset.FormatMTME && o.LanguagePair != "":

@@ -390,6 +390,8 @@ func TestFormatErrors(t *testing.T) {
 		{"missing source", "text", memory{{ID: "one", Source: text("s"), References: []refract.Text{text("r")}}, one(text("r"))}, `segment "one" cannot be published as text: the source is missing`},
 		{"other parent", "div-ref", memory{{ID: "one", References: []refract.Text{text("r"), text("s")}, Variants: []refract.Variant{{Reference: 1, Text: text("v")}}}}, `segment "one" cannot be published as div-ref: variant 0 is of reference 1, and this format holds variants of the first only; publish as jsonl or parquet`},
 		{"document", "mtme", memory{{ID: "one", References: []refract.Text{text("r")}, Document: "a\tb", Domain: "d"}}, `segment "one" cannot be published as mtme: its domain "d" and document "a\tb" cannot stand on a line with a tab between them`},
+		{"missing document", "mtme", memory{{ID: "one", References: []refract.Text{text("r")}, Document: "a", Domain: "d"}, one(text("r"))}, `segment "one" cannot be published as mtme: its domain or its document is missing, where the segments before have both; publish as jsonl or parquet`},
+		{"late document", "mtme", memory{one(text("r")), {ID: "two", References: []refract.Text{text("r")}, Document: "a", Domain: "d"}}, `segment "two" cannot be published as mtme: it has a domain and a document where the segments before have none; publish as jsonl or parquet`},
 		{"no segment", "jsonl", nil, `there is no segment to publish`},
 	} {
 		t.Run(c.name+" "+c.format, func(t *testing.T) {
@@ -432,7 +434,7 @@ func TestOptions(t *testing.T) {
 		o    publish.Options
 		want string
 	}{
-		{publish.Options{Format: "xml"}, `unknown format "xml"`},
+		{publish.Options{Format: "csv"}, `unknown format "csv" (known: jsonl, parquet, text, mtme, div-ref)`},
 		{publish.Options{Format: "mtme"}, `the format mtme needs the name of the language pair, such as en-de`},
 		{publish.Options{Format: "text", LanguagePair: "en-de"}, `a language pair names the files of the format mtme only`},
 		{publish.Options{Format: "mtme", LanguagePair: "../x"}, `the language pair "../x" is no name of a file: use letters, digits, - and _`},

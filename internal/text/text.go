@@ -93,6 +93,15 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
+// Path writes the name of a file for a message: as it is, or quoted where it has
+// characters that do not show.
+func Path(s string) string {
+	if strings.ContainsFunc(s, Hidden) || !utf8.ValidString(s) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
 func head(s string) string {
 	const most = 80
 	if len(s) <= most {

@@ -15,7 +15,7 @@ func realData(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
+		dir = filepath.Join("..", "..", "..", "..", "shared", "data")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "mt-metrics-eval-v2", "wmt22")); err != nil {
 		t.Skip("the WMT22 data is not there; set REFRACT_DATA to its folder")

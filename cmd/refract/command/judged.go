@@ -25,7 +25,7 @@ type judgementFlags struct {
 func (j *judgementFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.human, "human", "", "name of the human scores (default the only ones, or mqm)")
-	f.BoolVar(&j.includeHuman, "include-references", false, "compare references scored as systems too")
+	f.BoolVar(&j.includeHuman, "include-references", false, "compare references scored as systems too, but those in use")
 	parsedFlag(cmd, &j.level, "level", correlate.SegmentLevel.String(), correlate.ParseLevel,
 		"segment, document, domain or system: what a score is of; means above segments", correlate.LevelNames()...)
 	parsedFlag(cmd, &j.grouping, "group", correlate.None.String(), correlate.ParseGrouping,
@@ -73,8 +73,12 @@ func (j *judgementFlags) describe(t *report.NamedTable, d *experiment.DatasetInf
 	default:
 		t.Note("level %v: means over the segments of %d %ss that have both scores", j.level, d.Groups(j.level), j.level)
 	}
-	if len(d.LeftOut) > 0 {
-		t.Note("left out as references scored as systems: %s (--include-references compares them)", strings.Join(d.LeftOut, ", "))
+	switch left := strings.Join(d.LeftOut, ", "); {
+	case left == "":
+	case j.includeHuman:
+		t.Note("left out as references in use: %s", left)
+	default:
+		t.Note("left out as references scored as systems: %s (--include-references adds those not in use)", left)
 	}
 	if len(d.Unjudged) > 0 {
 		t.Note("left out without a %s score: %s", d.Human, strings.Join(d.Unjudged, ", "))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/refract-eval/refract/aggregate"
@@ -18,6 +19,20 @@ import (
 type Setting struct {
 	Metric     metrics.Metric
 	Aggregator aggregate.Aggregator
+}
+
+// AggregatorName is that of the aggregator, and "" for a metric that needs no
+// references.
+func (s Setting) AggregatorName() string {
+	if !s.Metric.Info().NeedsReferences {
+		return ""
+	}
+	return s.Aggregator.Name()
+}
+
+// String is what people call the setting, such as "bleu max".
+func (s Setting) String() string {
+	return strings.TrimSpace(s.Metric.Info().Name + " " + s.AggregatorName())
 }
 
 // Options say how an engine works. The zero value of an option is its default.

@@ -38,7 +38,7 @@ func segments(tb testing.TB) []*refract.Segment {
 	ds, err := dataset.Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"),
 		dataset.Options{JudgementNames: []string{"mqm"}})
 	if err == nil {
-		ds, err = dataset.WithReferences(ds, "div-ref:"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), dataset.Options{}, nil)
+		ds, err = dataset.WithReferences(ds, "div-ref:"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), dataset.Options{})
 	}
 	if err != nil {
 		tb.Fatal(err)

@@ -65,7 +65,7 @@ func TestRepeatedReferences(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var w warnings
-			ds, dir, err := extendWith(t, repeated, c.scheme, c.lists, nil, &w)
+			ds, dir, err := extendWith(t, repeated, c.scheme, c.lists, &w)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestRepeatedReferencesShown(t *testing.T) {
 		lists += fmt.Sprintf("['%d']\n", i)
 	}
 	var w warnings
-	ds, dir, err := extendWith(t, base, "div-ref", lists, nil, &w)
+	ds, dir, err := extendWith(t, base, "div-ref", lists, &w)
 	if _, err := openAndCollect(ds, err); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestRepeatedReferencesErrors(t *testing.T) {
 		{"base", repeated + "{}", strings.Repeat("[]\n", 9), `base:9: the segment has no id; each needs a non-empty one of its own`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ds, dir, err := extendWith(t, c.base, "div-ref", c.lists, nil, nil)
+			ds, dir, err := extendWith(t, c.base, "div-ref", c.lists, nil)
 			_, err = openAndCollect(ds, err)
 			wantError(t, dir, err, c.want)
 		})
@@ -121,14 +121,14 @@ func TestDivRefOfStandardInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{}, nil)
+	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
 	if spec := (*SpecError)(nil); !errors.As(err, &spec) {
 		t.Errorf("%T is no *SpecError", err)
 	}
 	wantError(t, dir, err, `references "div-ref:refs" need a pass over the first references beforehand, but <stdin> can be read only once; `+
 		`store it in a file, or write div-ref-lines:FILE to have the variants line by line`)
 
-	ds, err = WithReferences(ds, "div-ref-lines:"+filepath.Join(dir, "refs"), Options{}, nil)
+	ds, err = WithReferences(ds, "div-ref-lines:"+filepath.Join(dir, "refs"), Options{})
 	got, err := openAndCollect(ds, err)
 	if err != nil || len(got) != 2 || got[1].Variants[0].Text.Value != "2" {
 		t.Errorf("got %v, %v", got, err)
@@ -146,7 +146,7 @@ func TestDivRefOfMTME(t *testing.T) {
 	for reference, want := range map[string][]string{"refA": {"2", "2", "3"}, "refB": {"1", "2", "3"}} {
 		ds, err := Open("mtme:"+dir+"/ts/de-en", Options{References: []string{reference}})
 		if err == nil {
-			ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{}, nil)
+			ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
 		}
 		got, err := openAndCollect(ds, err)
 		if err != nil {
@@ -171,7 +171,7 @@ func TestDivRefAfterOthers(t *testing.T) {
 	for _, spec := range []string{"jsonl:rows", "div-ref:one", "div-ref:two"} {
 		if err == nil {
 			scheme, file, _ := strings.Cut(spec, ":")
-			ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, file), Options{}, nil)
+			ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, file), Options{})
 		}
 	}
 	got, err := openAndCollect(ds, err)
@@ -190,7 +190,7 @@ func TestDivRefCancelled(t *testing.T) {
 	}
 	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{})
 	if err == nil {
-		ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{}, nil)
+		ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +285,7 @@ func TestDivRefProperty(t *testing.T) {
 		}
 		for _, scheme := range []string{"div-ref:", "div-ref-lines:"} {
 			var w warnings
-			extended, err := WithReferences(ds, scheme+path, Options{Warn: w.add}, nil)
+			extended, err := WithReferences(ds, scheme+path, Options{Warn: w.add})
 			got, err := openAndCollect(extended, err)
 			if err != nil || len(got) != n {
 				t.Fatalf("%d segments, %v", len(got), err)

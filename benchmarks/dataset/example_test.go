@@ -39,7 +39,7 @@ func ExampleWithReferences() {
 		fmt.Println(err)
 		return
 	}
-	ds, err = dataset.WithReferences(ds, "div-ref:testdata/variants.txt", dataset.Options{}, []string{"order", "tense"})
+	ds, err = dataset.WithReferences(ds, "div-ref:testdata/variants.txt", dataset.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -54,10 +54,10 @@ func ExampleWithReferences() {
 		}
 	}
 	// Output:
-	// 1 order: At noon the ferry leaves.
-	// 1 tense: The ferry left at noon.
-	// 2 order: On Sundays the market's shut.
-	// 2 tense: The market was closed on Sundays.
+	// 1 column1: At noon the ferry leaves.
+	// 1 column2: The ferry left at noon.
+	// 2 column1: On Sundays the market's shut.
+	// 2 column2: The market was closed on Sundays.
 }
 
 func ExampleEncoder() {

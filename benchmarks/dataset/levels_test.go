@@ -55,7 +55,7 @@ func TestMTMEJSONLines(t *testing.T) {
 	}
 	// The variants of equal first references are found by another pass.
 	lists := filepath.Join(folderOf(t, map[string]string{"l": "['a']\n['b']\n['c']\n"}), "l")
-	if ds, err = WithReferences(ds, "div-ref:"+lists, Options{}, nil); err != nil {
+	if ds, err = WithReferences(ds, "div-ref:"+lists, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err = collect(ds); err != nil || got[0].Variants[0].Text != text("a") {

@@ -62,7 +62,7 @@ func TestDivRefOfPipes(t *testing.T) {
 			}
 			ds, err := OpenLines(LinesSpec{References: []string{at("refs")}, Hypotheses: []NamedFile{{"p", at("out")}}}, Options{})
 			if err == nil {
-				ds, err = WithReferences(ds, "div-ref:"+at("lists"), Options{}, nil)
+				ds, err = WithReferences(ds, "div-ref:"+at("lists"), Options{})
 			}
 			if err == nil && c.want == "" {
 				go os.WriteFile(at(c.pipe), []byte(content), 0o600)

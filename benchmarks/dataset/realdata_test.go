@@ -23,7 +23,7 @@ func TestWMT22(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), Options{Warn: w.add}, nil)
+	ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), Options{Warn: w.add})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestWMT22DivRef(t *testing.T) {
 	variants := func(scheme string) []*refract.Segment {
 		ds, err := Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"), Options{})
 		if err == nil {
-			ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), Options{}, nil)
+			ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), Options{})
 		}
 		segments, err := openAndCollect(ds, err)
 		if err != nil {
@@ -247,7 +247,7 @@ func BenchmarkWMT22(b *testing.B) {
 			for b.Loop() {
 				ds, err := Open(spec, c.o)
 				if err == nil && c.variants != "" {
-					ds, err = WithReferences(ds, c.variants+refs, c.o, nil)
+					ds, err = WithReferences(ds, c.variants+refs, c.o)
 				}
 				if err != nil {
 					b.Fatal(err)

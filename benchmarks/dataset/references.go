@@ -109,8 +109,9 @@ func (b *beside) unequal(lines, n int, short *refract.Segment) error {
 //
 //   - "div-ref:FILE": each line a Python list literal of strings, the variants
 //     of the first reference of that segment. Variant i has the prompt
-//     promptNames[i], or "column<i+1>" where there are fewer names: the released
-//     files do not say which prompt a column is from. None is a missing text. Segments with the same first reference all have the
+//     "column<i+1>": the released files do not say of which prompt a column
+//     is, and they are not in the order of the Div-Ref paper. None is a
+//     missing text. Segments with the same first reference all have the
 //     variants of the last of them: a variant belongs to the text that it
 //     rewrites, so that equal texts have equal variants, as they do where
 //     equal references are rewritten once; and the figures that are known for
@@ -133,8 +134,8 @@ func (b *beside) unequal(lines, n int, short *refract.Segment) error {
 // one file of an mt-metrics-eval folder or of text files, and all of JSON
 // Lines. It keeps eight bytes of hash per segment; afterwards the texts that
 // occur several times, and the lists for them that are still to come, remain.
-func WithReferences(ds refract.Dataset, spec string, o Options, promptNames []string) (refract.Dataset, error) {
-	d, err := withReferences(asSet(ds), spec, o, promptNames)
+func WithReferences(ds refract.Dataset, spec string, o Options) (refract.Dataset, error) {
+	d, err := withReferences(asSet(ds), spec, o, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ const base = `{"id":"a","references":["r0","r1"],"variants":[{"text":"v"}]}
 {"id":"b","references":["s0"]}
 `
 
-func extendWith(t *testing.T, base, scheme, text string, prompts []string, w *warnings) (refract.Dataset, string, error) {
+func extendWith(t *testing.T, base, scheme, text string, w *warnings) (refract.Dataset, string, error) {
 	t.Helper()
 	dir := folderOf(t, map[string]string{"base": base, "refs": text})
 	ds, err := Open("jsonl:"+filepath.Join(dir, "base"), Options{})
@@ -25,7 +25,7 @@ func extendWith(t *testing.T, base, scheme, text string, prompts []string, w *wa
 	if w != nil {
 		o.Warn = w.add
 	}
-	ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, "refs"), o, prompts)
+	ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, "refs"), o)
 	return ds, dir, err
 }
 
@@ -38,7 +38,7 @@ func TestWithReferences(t *testing.T) {
 		warnings           []string
 	}{
 		{"div-ref", "div-ref", "['x', \"y'\", None]\n[]\n", [][]refract.Variant{
-			{old, {Prompt: "order", Text: text("x")}, {Prompt: "column2", Text: text("y'")}, {Prompt: "column3"}}, nil}, nil},
+			{old, {Prompt: "column1", Text: text("x")}, {Prompt: "column2", Text: text("y'")}, {Prompt: "column3"}}, nil}, nil},
 		{"variants", "jsonl",
 			`{"id":"a","references":["r0","r1"],"variants":[{"reference":1,"prompt":"p","text":"x"}]}` + "\n" + `{"id":"b","variants":[{"text":null,"sample":2}]}`,
 			[][]refract.Variant{{old, {Reference: 1, Prompt: "p", Text: text("x")}}, {{Sample: 2}}}, nil},
@@ -53,7 +53,7 @@ func TestWithReferences(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var w warnings
-			ds, dir, err := extendWith(t, base, c.scheme, c.text, []string{"order"}, &w)
+			ds, dir, err := extendWith(t, base, c.scheme, c.text, &w)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestWithReferences(t *testing.T) {
 
 // Plain references of segments that have none are originals.
 func TestReferencesOfSegmentsWithout(t *testing.T) {
-	ds, _, err := extendWith(t, `{"id":"a"}`, "jsonl", `{"id":"a","references":["x","y"]}`, nil, nil)
+	ds, _, err := extendWith(t, `{"id":"a"}`, "jsonl", `{"id":"a","references":["x","y"]}`, nil)
 	got, err := openAndCollect(ds, err)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestReferencesOfSegmentsWithout(t *testing.T) {
 // serves: its references are the parents and no further ones.
 func TestReferencesRejected(t *testing.T) {
 	row := encode(t, &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}, Rejected: []refract.Variant{{Text: refract.NewText("x"), Verdict: "copy"}}})
-	ds, _, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", row, nil, nil)
+	ds, _, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", row, nil)
 	got, err := openAndCollect(ds, err)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestReferencesRejected(t *testing.T) {
 	if len(got[0].Variants) != 0 || len(got[0].Rejected) != 1 || got[0].Rejected[0].Verdict != "copy" {
 		t.Errorf("got %+v", got[0])
 	}
-	ds, dir, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", `{"id":"a","rejected":[{"reference":1,"text":"x"}]}`, nil, nil)
+	ds, dir, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", `{"id":"a","rejected":[{"reference":1,"text":"x"}]}`, nil)
 	_, err = openAndCollect(ds, err)
 	wantError(t, dir, err, `refs:1: segment "a": rejected[0] is of reference 1, but the segment has 1 reference (the first is 0)`)
 }
@@ -133,16 +133,16 @@ func TestWithReferencesErrors(t *testing.T) {
 		{"bad row", "jsonl", base, `{"id":"a"`, `refs:1:10: bad JSON: the line ends where ',' or '}' should be`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ds, dir, err := extendWith(t, c.base, c.scheme, c.text, nil, nil)
+			ds, dir, err := extendWith(t, c.base, c.scheme, c.text, nil)
 			_, err = openAndCollect(ds, err)
 			wantError(t, dir, err, c.want)
 		})
 	}
 	ds, _ := openText(t, base, Options{})
-	_, err := WithReferences(ds, "jsonl:-", Options{}, nil)
+	_, err := WithReferences(ds, "jsonl:-", Options{})
 	wantError(t, "DIR", err, "references cannot come from standard input; store them in a file")
 	dir := t.TempDir()
-	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "none"), Options{}, nil)
+	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "none"), Options{})
 	wantError(t, dir, err, "none: no such file or directory")
 }
 
@@ -155,13 +155,13 @@ func TestWithReferencesEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{}, nil)
+	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
 	wantError(t, dir, err, "refs: has 2 lines, but the dataset has 3 segments; line k must belong to segment k; "+
 		"the file looks transposed: its first line has as many strings as there are segments")
 }
 
 func TestWithReferencesStops(t *testing.T) {
-	ds, _, err := extendWith(t, base, "div-ref", "[]\n", nil, nil)
+	ds, _, err := extendWith(t, base, "div-ref", "[]\n", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

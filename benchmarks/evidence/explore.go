@@ -31,7 +31,7 @@ func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 	for k, s := range h.settings {
 		info := s.Metric.Info()
 		e.Settings = append(e.Settings, page.Setting{
-			Name: settingName(s), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits(info),
+			Name: s.String(), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits(info),
 		})
 	}
 	e.Segments = h.explore(ctx, e, at)

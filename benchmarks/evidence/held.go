@@ -89,15 +89,6 @@ func promptOf(v *refract.Variant) string {
 	return v.Prompt
 }
 
-// settingName is how people tell settings apart, such as "bleu max".
-func settingName(s refract.Setting) string {
-	info := s.Metric.Info()
-	if !info.NeedsReferences {
-		return info.Name
-	}
-	return info.Name + " " + s.Aggregator.Name()
-}
-
 // facts says what was scored.
 func (h *Held) facts() []report.Fact {
 	var original, variants, outputs, missing int
@@ -124,9 +115,9 @@ func (h *Held) facts() []report.Fact {
 	for _, sc := range h.systems.Scores() {
 		set := h.settings[sc.Setting]
 		sig := h.systems.Signature(&sc).String()
-		if key := settingName(set) + " " + sig; sc.OK && !seen[key] {
+		if key := set.String() + " " + sig; sc.OK && !seen[key] {
 			seen[key] = true
-			out = append(out, report.Fact{Name: settingName(set), Value: sig})
+			out = append(out, report.Fact{Name: set.String(), Value: sig})
 		}
 	}
 	return append(out, report.Fact{Name: "version", Value: refract.Version})

@@ -22,7 +22,7 @@ func (h *Held) ranking() *page.Ranking {
 	}
 	scores := h.systems.Scores()
 	for k, set := range h.settings {
-		out.Settings = append(out.Settings, settingName(set))
+		out.Settings = append(out.Settings, set.String())
 		places := make([]report.Place, len(h.names))
 		for i := range places {
 			places[i].Score = report.None()
@@ -70,10 +70,7 @@ func (h *Held) scoreTable() *report.NamedTable {
 		s := &scores[i]
 		set := h.settings[s.Setting]
 		info := set.Metric.Info()
-		aggregate, score, method := report.Null(), report.Null(), "average"
-		if info.NeedsReferences {
-			aggregate = report.String(set.Aggregator.Name())
-		}
+		score, method := report.Null(), "average"
 		if s.OK {
 			score = report.Float(s.Value)
 		}
@@ -85,7 +82,7 @@ func (h *Held) scoreTable() *report.NamedTable {
 		if info.Direction == metrics.LowerIsBetter {
 			t.Note("%s: lower is better", info.Name)
 		}
-		t.Add(s.System, info.Name, aggregate, s.MaxReferences, score, info.Direction.String(), s.Segments, s.Missing, s.MissingReferences,
+		t.Add(s.System, info.Name, report.StringOrNull(set.AggregatorName()), s.MaxReferences, score, info.Direction.String(), s.Segments, s.Missing, s.MissingReferences,
 			method, h.systems.Signature(s).String())
 	}
 	t.Coverage = fmt.Sprintf("%d of %d scores of segments", there, all)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -203,4 +204,50 @@ func (c *compared) ranking() *report.NamedTable {
 		c.Add(append(row, c.cells()-r.Missing, r.Missing, r.Signature)...)
 	}
 	return &c.NamedTable
+}
+
+// CompareCurves fills in a table of the curves of a plan with one dataset, where
+// each is compared with random choices of as many references too.
+func CompareCurves(t *report.NamedTable, p *Plan, r *Result) {
+	t.Columns = []report.Column{
+		{Name: "metric"},
+		{Name: "aggregate"},
+		{Name: "by"},
+		{Name: "over"},
+		{Name: "k", Kind: report.KindInt},
+		{Name: "references", Header: "refs", Kind: report.KindInt, Minor: true},
+		{Name: "value", Kind: report.KindFloat, Digits: 3},
+		{Name: "ci", Kind: report.KindInterval, Digits: 3},
+		{Name: "band", Kind: report.KindInterval, Digits: 3, Minor: true},
+		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 3},
+		{Name: "to_all_ci", Header: "ci", Kind: report.KindInterval, Digits: 3},
+		{Name: "to_random", Header: "to random", Kind: report.KindFloat, Digits: 3},
+		{Name: "to_random_ci", Header: "ci", Kind: report.KindInterval, Digits: 3},
+		{Name: "n", Kind: report.KindInt, Minor: true},
+		{Name: "missing", Kind: report.KindInt, Minor: true},
+	}
+	for _, lines := range r.CurvesBySetting() {
+		var random *CurveResult
+		for _, c := range lines {
+			if c.By == selection.ByRandom.String() {
+				random = c
+			}
+		}
+		if random != nil && random.Seeds > 1 {
+			t.Note("random: mean of %d orders, seeds %d to %d; band: the least and the largest of them", random.Seeds, p.Bootstrap.Seed, p.Bootstrap.Seed+uint64(random.Seeds-1))
+		}
+		for _, c := range lines {
+			for at := range c.Points {
+				pt := &c.Points[at]
+				toRandom, toRandomRange := report.None(), (*report.Range)(nil)
+				if random != nil && random != c {
+					toRandom, toRandomRange = pt.Less(&random.Points[at], r.Confidence)
+				}
+				t.Add(c.Metric, c.Aggregator, c.By, report.StringOrNull(c.Over), pt.K, pt.References,
+					pt.Value, pt.Interval, report.Interval(float64(pt.Least), float64(pt.Largest)),
+					pt.ToAll, pt.ToAllRange, toRandom, toRandomRange, pt.N, pt.Missing)
+			}
+		}
+	}
+	t.Note("k: variants beside the originals; to all: difference to all variants; to random: to the mean of random with the same k")
 }

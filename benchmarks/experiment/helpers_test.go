@@ -75,7 +75,7 @@ func runner(t testing.TB, e *experiment.Plan, dir string) *experiment.Runner {
 			ds, err := dataset.Open(e.Path(d.Spec), dataset.Options{References: d.References})
 			for _, x := range d.Expansions {
 				if err == nil {
-					ds, err = dataset.WithReferences(ds, e.Path(x), dataset.Options{}, nil)
+					ds, err = dataset.WithReferences(ds, e.Path(x), dataset.Options{})
 				}
 			}
 			return ds, err

@@ -208,7 +208,7 @@ func (p *Plan) OpenDataset(d Dataset, o dataset.Options) (refract.Dataset, error
 	ds, err := dataset.Open(p.Path(d.Spec), o)
 	for _, spec := range d.Expansions {
 		if err == nil {
-			ds, err = dataset.WithReferences(ds, p.Path(spec), o, nil)
+			ds, err = dataset.WithReferences(ds, p.Path(spec), o)
 		}
 	}
 	return ds, err

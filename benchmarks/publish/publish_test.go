@@ -89,7 +89,7 @@ func readers(dir string, m *dataset.Manifest) map[string]func() ([]*refract.Segm
 			if err != nil {
 				return nil, err
 			}
-			return collect(dataset.WithReferences(ds, "div-ref-lines:"+path(dataset.RoleVariants)[0], dataset.Options{}, nil))
+			return collect(dataset.WithReferences(ds, "div-ref-lines:"+path(dataset.RoleVariants)[0], dataset.Options{}))
 		}
 	}
 	return out

@@ -28,7 +28,7 @@ func TestReleasedSet(t *testing.T) {
 	data := realData(t)
 	ds, err := dataset.Open("mtme:"+filepath.Join(data, "mt-metrics-eval-v2", "wmt22", "zh-en"), dataset.Options{})
 	if err == nil {
-		ds, err = dataset.WithReferences(ds, "div-ref-lines:"+filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"), dataset.Options{}, nil)
+		ds, err = dataset.WithReferences(ds, "div-ref-lines:"+filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"), dataset.Options{})
 	}
 	want, err := collect(ds, err)
 	if err != nil {

@@ -55,7 +55,7 @@ func released(t *testing.T, pair string, references bool) refract.Dataset {
 	}
 	ds, err := dataset.OpenLines(dataset.LinesSpec{References: []string{ref}}, dataset.Options{})
 	if err == nil {
-		ds, err = dataset.WithReferences(ds, "div-ref-lines:"+variants, dataset.Options{}, nil)
+		ds, err = dataset.WithReferences(ds, "div-ref-lines:"+variants, dataset.Options{})
 	}
 	if err != nil {
 		t.Fatal(err)

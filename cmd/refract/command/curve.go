@@ -143,7 +143,14 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 	}
 	defer x.close()
 	return r.show(ctx, func(res *experiment.Result) error {
-		if err := c.whole(out, c.table(res)); err != nil || drawing == nil {
+		t := &report.NamedTable{}
+		c.describe(t, &res.Datasets[0])
+		if slices.ContainsFunc(res.Curves, func(cv experiment.CurveResult) bool { return cv.Over == overEmbeddings }) {
+			t.Note("embeddings: %s", c.embeddingFlags.model)
+		}
+		experiment.CompareCurves(t, p, res)
+		c.explain(t, "; differences are paired")
+		if err := c.whole(out, t); err != nil || drawing == nil {
 			return err
 		}
 		var panels []figure.Panel
@@ -155,53 +162,4 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 		}
 		return nil
 	})
-}
-
-func (c *curver) table(res *experiment.Result) *report.NamedTable {
-	t := &report.NamedTable{Columns: []report.Column{
-		{Name: "metric"},
-		{Name: "aggregate"},
-		{Name: "by"},
-		{Name: "over"},
-		{Name: "k", Kind: report.KindInt},
-		{Name: "references", Header: "refs", Kind: report.KindInt, Minor: true},
-		{Name: "value", Kind: report.KindFloat, Digits: 3},
-		{Name: "ci", Kind: report.KindInterval, Digits: 3},
-		{Name: "band", Kind: report.KindInterval, Digits: 3, Minor: true},
-		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 3},
-		{Name: "to_all_ci", Header: "ci", Kind: report.KindInterval, Digits: 3},
-		{Name: "to_random", Header: "to random", Kind: report.KindFloat, Digits: 3},
-		{Name: "to_random_ci", Header: "ci", Kind: report.KindInterval, Digits: 3},
-		{Name: "n", Kind: report.KindInt, Minor: true},
-		{Name: "missing", Kind: report.KindInt, Minor: true},
-	}}
-	c.describe(t, &res.Datasets[0])
-	for _, lines := range res.CurvesBySetting() {
-		var random *experiment.CurveResult
-		for _, cv := range lines {
-			switch {
-			case cv.Over == overEmbeddings:
-				t.Note("embeddings: %s", c.embeddingFlags.model)
-			case cv.By == selection.ByRandom.String():
-				if random = cv; cv.Seeds > 1 {
-					t.Note("random: mean of %d orders, seeds %d to %d; band: the least and the largest of them", cv.Seeds, c.seed, c.seed+uint64(cv.Seeds-1))
-				}
-			}
-		}
-		for _, cv := range lines {
-			for at := range cv.Points {
-				p := &cv.Points[at]
-				toRandom, toRandomRange := report.None(), (*report.Range)(nil)
-				if random != nil && random != cv {
-					toRandom, toRandomRange = p.Less(&random.Points[at], c.confidence)
-				}
-				t.Add(cv.Metric, cv.Aggregator, cv.By, report.StringOrNull(cv.Over), p.K, p.References,
-					p.Value, p.Interval, report.Interval(float64(p.Least), float64(p.Largest)),
-					p.ToAll, p.ToAllRange, toRandom, toRandomRange, p.N, p.Missing)
-			}
-		}
-	}
-	t.Note("k: variants beside the originals; to all: difference to all variants; to random: to the mean of random with the same k")
-	c.explain(t, "; differences are paired")
-	return t
 }

@@ -37,7 +37,7 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	o := e.datasetOptions()
 	o.References, o.NoJudgements = in.reference, !judgements
 	lines := in.source != "" || len(in.refs) > 0 || len(args) == 0 && len(in.hyps) > 0
-	hyps, err := in.hypotheses()
+	hyps, err := namedFiles("hyp", "out.txt", in.hyps)
 	if err != nil {
 		return nil, err
 	}
@@ -61,18 +61,19 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	}
 	for _, spec := range in.references {
 		if err == nil {
-			ds, err = dataset.WithReferences(ds, spec, o, nil)
+			ds, err = dataset.WithReferences(ds, spec, o)
 		}
 	}
 	return ds, err
 }
 
-func (in *input) hypotheses() ([]dataset.NamedFile, error) {
+// namedFiles reads the values of a flag, each NAME=FILE.
+func namedFiles(flag, example string, specs []string) ([]dataset.NamedFile, error) {
 	var out []dataset.NamedFile
-	for _, h := range in.hyps {
+	for _, h := range specs {
 		name, file, ok := strings.Cut(h, "=")
 		if !ok || name == "" || file == "" {
-			return nil, usagef("--hyp %q: want NAME=FILE, such as --hyp mine=out.txt", h)
+			return nil, usagef("--%s %q: want NAME=FILE, such as --%s mine=%s", flag, h, flag, example)
 		}
 		out = append(out, dataset.NamedFile{Name: name, Path: file})
 	}

@@ -65,12 +65,12 @@ func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (
 	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
 		p.Aggregators = aggregators(defaults...)
 	}
-	for _, s := range c.scores {
-		name, file, ok := strings.Cut(s, "=")
-		if !ok || name == "" || file == "" {
-			return nil, usagef("--scores %q: want NAME=FILE, such as --scores mine=mine.tsv", s)
-		}
-		d.Scores = append(d.Scores, experiment.ScoreFile{Name: name, Path: file})
+	files, err := namedFiles("scores", "mine.tsv", c.scores)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		d.Scores = append(d.Scores, experiment.ScoreFile(f))
 	}
 	for _, m := range c.metrics {
 		if (m == storedMetric || strings.HasPrefix(m, storedMetric+":")) && d.Spec == "" {

@@ -80,7 +80,7 @@ func (t *systemScores) forPrograms(o *output, out io.Writer) error {
 			method = "corpus"
 		}
 		row := []any{
-			nil, sc.System, set.Metric.Info().Name, aggregateValue(set), sc.MaxReferences, scoreValue(sc), sc.Status.String(),
+			nil, sc.System, set.Metric.Info().Name, report.StringOrNull(set.AggregatorName()), sc.MaxReferences, scoreValue(sc), sc.Status.String(),
 			sc.Segments, sc.Missing, sc.MissingReferences, method, t.acc.Signature(sc).String(),
 		}
 		if t.intervals != nil {
@@ -108,11 +108,6 @@ func (t *systemScores) detail(sc *refract.SystemScore) string {
 		return ""
 	}
 	return m.CorpusDetail(sc.Statistics)
-}
-
-// settingName is what people call a setting.
-func settingName(s refract.Setting) string {
-	return strings.TrimSpace(s.Metric.Info().Name + " " + aggregateName(s))
 }
 
 // forPeople writes as many tables as the columns need to fit a terminal.
@@ -171,7 +166,7 @@ func (t *systemScores) columns(setting, systems int) []report.Column {
 			digits = 1
 		}
 	}
-	name := settingName(t.settings[setting])
+	name := t.settings[setting].String()
 	columns := []report.Column{{Name: name, Kind: report.KindFloat, Digits: digits}}
 	if t.intervals != nil {
 		columns = append(columns, report.Column{Name: name + " ci", Header: fmt.Sprintf("%g%% ci", 100*t.confidence), Kind: report.KindInterval, Digits: digits})
@@ -185,7 +180,7 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 		names := map[string][]string{} // of settings, by what they lack
 		for k, set := range t.settings {
 			lacks := lacking(&t.scores[k*systems+i])
-			names[lacks] = append(names[lacks], settingName(set))
+			names[lacks] = append(names[lacks], set.String())
 		}
 		for k := range t.settings {
 			sc := &t.scores[k*systems+i]
@@ -218,7 +213,7 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 			if sc.Pooled {
 				kind = "corpus"
 			}
-			table.Note("%s (%s): %s", settingName(t.settings[sc.Setting]), kind, t.acc.Signature(sc))
+			table.Note("%s (%s): %s", t.settings[sc.Setting], kind, t.acc.Signature(sc))
 		}
 	}
 }

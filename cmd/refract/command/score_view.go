@@ -104,7 +104,7 @@ func segmentRows(w report.Writer, eng *refract.Engine, set string) func(*refract
 	settings, reducer, signatures := eng.Settings(), eng.Reducer(), map[signed]string{}
 	return func(s *refract.SegmentScores) error {
 		for k, of := range settings {
-			metric, aggregator := report.String(of.Metric.Info().Name), aggregateValue(of)
+			metric, aggregator := report.String(of.Metric.Info().Name), report.StringOrNull(of.AggregatorName())
 			for h := range s.Segment.Hypotheses {
 				system := s.Segment.Hypotheses[h].System
 				red, err := reducer.Reduce(s, k, h)
@@ -129,5 +129,3 @@ func segmentRows(w report.Writer, eng *refract.Engine, set string) func(*refract
 		return nil
 	}
 }
-
-func aggregateValue(s refract.Setting) report.Value { return report.StringOrNull(aggregateName(s)) }

@@ -100,12 +100,3 @@ func mustAggregator(spec string) aggregate.Aggregator {
 	}
 	return a
 }
-
-// aggregateName is what a row states: nothing for a metric without
-// references.
-func aggregateName(s refract.Setting) string {
-	if !s.Metric.Info().NeedsReferences {
-		return ""
-	}
-	return s.Aggregator.Name()
-}

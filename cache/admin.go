@@ -38,9 +38,33 @@ type Count struct {
 	Entries int64  `json:"entries"`
 }
 
+// Counts counts the records by kind, and reads none.
+func (d *Database) Counts(ctx context.Context) ([]Count, error) {
+	leave, err := d.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	out, err := d.counts(ctx)
+	if err != nil {
+		return nil, d.engine.explain(ctx, "count", err)
+	}
+	return out, nil
+}
+
+func (d *Database) counts(ctx context.Context) (out []Count, err error) {
+	_, source := d.engine.version()
+	var c Count
+	err = d.engine.query(ctx, "SELECT kind, count(*) FROM "+source+" GROUP BY kind ORDER BY kind", nil, []any{&c.Name, &c.Entries}, func() error {
+		out = append(out, c)
+		return nil
+	})
+	return out, err
+}
+
 // Stats reads all answers. It fails at a damaged one.
 func (d *Database) Stats(ctx context.Context) (Stats, error) {
-	version, source := d.engine.version()
+	version, _ := d.engine.version()
 	st := Stats{File: d.name, SchemaVersion: version}
 	leave, err := d.enter(ctx)
 	if err != nil {
@@ -49,11 +73,7 @@ func (d *Database) Stats(ctx context.Context) (Stats, error) {
 	defer leave()
 	st.Bytes, err = d.engine.bytes(ctx)
 	if err == nil {
-		var c Count
-		err = d.engine.query(ctx, "SELECT kind, count(*) FROM "+source+" GROUP BY kind ORDER BY kind", nil, []any{&c.Name, &c.Entries}, func() error {
-			st.Records = append(st.Records, c)
-			return nil
-		})
+		st.Records, err = d.counts(ctx)
 	}
 	if err != nil {
 		return Stats{}, d.engine.explain(ctx, "stats", err)

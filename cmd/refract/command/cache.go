@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +78,16 @@ func statsTable(st cache.Stats) *report.NamedTable {
 	t.Add("completion tokens", nil, fmt.Sprint(st.CompletionTokens))
 	t.Add("oldest", nil, stamp(st.Oldest))
 	t.Add("newest", nil, stamp(st.Newest))
-	other := slices.DeleteFunc(slices.Clone(st.Records), func(c cache.Count) bool { return c.Name == cache.AnswerRecord })
+	var other []cache.Count
+	for _, c := range st.Records {
+		switch c.Name {
+		case cache.AnswerRecord: // the entries
+		case cache.ScoreRecord:
+			t.Add("stored scores", nil, fmt.Sprint(c.Entries))
+		default:
+			other = append(other, c)
+		}
+	}
 	for _, group := range []struct {
 		what   string
 		counts []cache.Count
@@ -128,7 +136,7 @@ func (e *env) cacheExportCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:     "export CACHE",
-		Short:   "Write all entries of a cache as JSON Lines",
+		Short:   "Write all entries of a cache, but no stored scores, as JSON Lines",
 		Example: `  refract cache export refract-cache.sqlite -o answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
@@ -141,7 +149,13 @@ func (e *env) cacheExportCommand() *cobra.Command {
 				return err
 			}
 			e.note("%d entries", n)
-			return nil
+			counts, err := c.Counts(ctx)
+			for _, c := range counts {
+				if c.Name == cache.ScoreRecord && c.Entries > 0 {
+					e.note("left out: %d stored scores, which are computed again where they are missing", c.Entries)
+				}
+			}
+			return err
 		}, cache.ReadOnly()),
 	}
 	out.registerPath(cmd)

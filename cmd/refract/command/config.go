@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
+	"github.com/refract-eval/refract/report"
 )
 
 const environmentPrefix = "REFRACT_"
@@ -72,7 +73,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 		}
 	}
 	if len(used) > 0 {
-		fmt.Fprintf(e.stderr, "configuration: %s (%s)\n", visibleLines(file.Path), strings.Join(used, ", "))
+		fmt.Fprintf(e.stderr, "configuration: %s (%s)\n", report.Visible(file.Path), strings.Join(used, ", "))
 	}
 	return nil
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/refract-eval/refract"
@@ -16,6 +19,8 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
@@ -51,9 +56,12 @@ func isUsage(err error) bool {
 }
 
 // hint names the flag or command that helps; the packages below know of none.
-func hint(err error) string {
+func (e *env) hint(err error) string {
 	var none *refract.NoReferencesError
+	var metric *metrics.SpecError
 	switch {
+	case errors.As(err, &metric) && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
+		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
 	case errors.As(err, &none):
 		return "--allow-no-reference goes on, with missing scores"
 	case errors.Is(err, dataset.ErrNoSystems):
@@ -77,8 +85,8 @@ func (e *env) exit(ctx context.Context, command string, err error) int {
 		fmt.Fprintln(e.stderr, "refract: interrupted")
 		return exitInterrupted
 	}
-	fmt.Fprintln(e.stderr, "refract: "+visibleLines(err.Error()))
-	if h := hint(err); h != "" {
+	fmt.Fprintln(e.stderr, "refract: "+visibleError(err))
+	if h := e.hint(err); h != "" {
 		fmt.Fprintln(e.stderr, "hint: "+h)
 	}
 	if isUsage(err) {
@@ -88,12 +96,25 @@ func (e *env) exit(ctx context.Context, command string, err error) int {
 	return exitFailed
 }
 
-// visibleLines shows text that may quote files or servers, so that nothing in
-// it acts on the terminal.
-func visibleLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = report.Visible(lines[i])
+// visibleError shows an error, which may quote files or servers, so that nothing
+// in it acts on the terminal: on a line, or on one for each of several errors.
+func visibleError(err error) string {
+	if usage, ok := err.(*usageError); ok {
+		err = usage.err
+	}
+	lines := []string{err.Error()}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var each []string
+		for _, err := range joined.Unwrap() {
+			each = append(each, err.Error())
+		}
+		if strings.Join(each, "\n") == lines[0] {
+			lines = each
+		}
+	}
+	for i, line := range lines {
+		// Postgres' driver lists what it tried below each other.
+		lines[i] = report.Visible(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ").Replace(line))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -119,12 +140,22 @@ func (e *env) progress(label string, total int, unit string) *report.Progress {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// usageArgs makes cobra's complaints about arguments usage errors.
+// usageArgs makes cobra's complaints about arguments usage errors. What stands
+// behind a flag whose value may be left out is an argument, and was not meant so
+// where it is a number.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usagef("%w; usage: %s", err, cmd.UseLine())
+		var err error
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			for _, arg := range args {
+				if _, no := strconv.ParseFloat(arg, 64); no == nil && f.NoOptDefVal != "" && f.Value.Type() != "bool" {
+					err = usagef("%q is no value of --%s, which takes it behind an equals sign; did you mean --%[2]s=%[1]s?", arg, f.Name)
+				}
+			}
+		})
+		if err == nil && check(cmd, args) != nil {
+			err = usagef("%s given; usage: %s", english.Count(len(args), "argument"), cmd.UseLine())
 		}
-		return nil
+		return err
 	}
 }

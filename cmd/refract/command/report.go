@@ -97,6 +97,10 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	switch {
 	case (r.path == "" || r.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
+	case !slices.Contains([]string{"", ".html", ".htm"}, filepath.Ext(r.path)):
+		return usagef("-o %s: a report is HTML, such as report.html; --tables DIR writes its tables in other formats", r.path)
+	case flags.Changed("format") && r.tables == "":
+		return usagef("--format is that of --tables DIR; a report is HTML")
 	case r.dryRun && r.experiment == "":
 		s := &scorer{input: r.input, settingFlags: r.settingFlags, judgeFlags: r.judgeFlags, scoreView: scoreView{output: r.output, per: "system"}, system: "auto"}
 		return s.run(ctx, e, args)

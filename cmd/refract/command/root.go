@@ -3,6 +3,8 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +26,12 @@ func (e *env) registry() metrics.Registry {
 func (e *env) registryWith(open func(context.Context) (judge.Environment, error)) metrics.Registry {
 	offered := e.registry()
 	return append(offered, judge.Registry(open, offered.Names()...)...)
+}
+
+// isMetric reports whether a text begins with the name of a metric.
+func (e *env) isMetric(spec string) bool {
+	name, _, _ := strings.Cut(spec, ":")
+	return slices.Contains(e.registryWith(nil).Names(), name)
 }
 
 // The groups of commands in the help.

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,6 +29,8 @@ import (
 //	                     complaint on standard error and an empty standard output
 //	interrupt N ARG…     runs refract, interrupts it once the server got N calls,
 //	                     and wants the exit code 130
+//	hangup N ARG…        the same by SIGHUP; "! hangup" ignores that signal from the
+//	                     start, as nohup does, and wants the run to succeed
 //	stall ARG…           runs refract with an input that does not end, interrupts
 //	                     it, and wants the exit code 130
 //	follow               runs the lines of the last output that begin with two
@@ -47,6 +50,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"fails":     cmdFails,
 		"interrupt": cmdInterrupt,
+		"hangup":    cmdHangup,
 		"stall":     cmdStall,
 		"follow":    cmdFollow,
 		"round":     cmdRound,
@@ -311,8 +315,25 @@ func cmdSent(ts *testscript.TestScript, neg bool, args []string) {
 
 func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) > 1, "interrupt N ARG…")
-	s, calls := ts.Value(serverKey{}).(*server), number(ts, args[0])
-	r := start(ts, nil, args[1:])
+	r := start(ts, nil, "refract", args[1:])
+	r.await(ts, number(ts, args[0]))
+	r.end(ts, os.Interrupt, exitInterrupted)
+}
+
+func cmdHangup(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, false, len(args) > 1, "hangup N ARG…")
+	program, words, code := "refract", args[1:], exitInterrupted
+	if neg {
+		program, words, code = "sh", append([]string{"-c", `trap "" HUP; exec refract "$@"`, "sh"}, words...), exitDone
+	}
+	r := start(ts, nil, program, words)
+	r.await(ts, number(ts, args[0]))
+	r.end(ts, syscall.SIGHUP, code)
+}
+
+// await waits until the server got so many calls.
+func (r *running) await(ts *testscript.TestScript, calls int) {
+	s := ts.Value(serverKey{}).(*server)
 	for s.Calls() < calls {
 		select {
 		case err := <-r.ended:
@@ -320,7 +341,6 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	r.interrupt(ts)
 }
 
 // cmdStall interrupts refract while it waits for input. Once it has taken more
@@ -330,11 +350,11 @@ func cmdStall(ts *testscript.TestScript, neg bool, args []string) {
 	out, in, err := os.Pipe()
 	ts.Check(err)
 	defer in.Close()
-	r := start(ts, out, args)
+	r := start(ts, out, "refract", args)
 	ts.Check(out.Close())
 	_, err = in.Write(bytes.Repeat([]byte(" "), 1<<20))
 	ts.Check(err)
-	r.interrupt(ts)
+	r.end(ts, os.Interrupt, exitInterrupted)
 }
 
 // running is a refract beside the script.
@@ -344,8 +364,8 @@ type running struct {
 	ended  chan error
 }
 
-func start(ts *testscript.TestScript, stdin io.Reader, args []string) *running {
-	r := &running{exec.Command("refract", args...), &strings.Builder{}, make(chan error, 1)}
+func start(ts *testscript.TestScript, stdin io.Reader, program string, args []string) *running {
+	r := &running{exec.Command(program, args...), &strings.Builder{}, make(chan error, 1)}
 	r.cmd.Dir = ts.MkAbs(".")
 	for _, name := range []string{"PATH", "GORACE", "OPENAI_BASE_URL", "OPENAI_API_KEY"} {
 		r.cmd.Env = append(r.cmd.Env, name+"="+ts.Getenv(name))
@@ -356,10 +376,13 @@ func start(ts *testscript.TestScript, stdin io.Reader, args []string) *running {
 	return r
 }
 
-func (r *running) interrupt(ts *testscript.TestScript) {
-	ts.Check(r.cmd.Process.Signal(os.Interrupt))
-	checkExit(ts, <-r.ended, exitInterrupted)
-	checkComplaint(ts, r.stderr.String())
+// end sends a signal, and wants an exit code.
+func (r *running) end(ts *testscript.TestScript, by os.Signal, code int) {
+	ts.Check(r.cmd.Process.Signal(by))
+	checkExit(ts, <-r.ended, code)
+	if code != exitDone {
+		checkComplaint(ts, r.stderr.String())
+	}
 }
 
 func cmdSQLite(ts *testscript.TestScript, neg bool, args []string, hold bool) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"strings"
 	"time"
 
@@ -58,6 +59,7 @@ type Option func(*options)
 
 type options struct {
 	readOnly bool
+	existing bool // make no file
 	// patience is how long to wait for another process that holds a file
 	// locked, and how long to try to reach a database again.
 	patience time.Duration
@@ -80,6 +82,9 @@ func newOptions(opts []Option) options {
 // writes fails with [ErrReadOnly]. A cache of an older version stays one.
 func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
 
+// Existing opens a file only where there is one.
+func Existing() Option { return func(o *options) { o.existing = true } }
+
 // Open opens the cache in a database whose URL begins with postgres:// or
 // postgresql://, as [OpenPostgres] does, or the one in a file, as [OpenSQLite]
 // does.
@@ -100,10 +105,17 @@ func IsPostgres(where string) bool {
 	return false
 }
 
+// settings is how libpq writes what a URL of Postgres says, a password perhaps
+// included. No file is meant by it.
+var settings = regexp.MustCompile(`(?i)(^|\s)(host|hostaddr|port|user|password|passfile|dbname|service)\s*=`)
+
 // Shown is the name of a cache for people and logs: that of a database is
 // without its password.
 func Shown(where string) string {
-	if !IsPostgres(where) {
+	switch {
+	case settings.MatchString(where):
+		return "settings of Postgres"
+	case !IsPostgres(where):
 		return where
 	}
 	config, _, err := parsePostgres(where)

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -129,6 +130,32 @@ func TestPostgresHidesThePassword(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// What libpq knows as settings names no file, and shows no password.
+func TestSettingsAreNoFile(t *testing.T) {
+	for _, where := range []string{"host=db user=me password=s3cret", "password = s3cret dbname=x", "service=s3cret", "HOST=/run PASSWORD='s3cret'"} {
+		file := filepath.Join(t.TempDir(), where)
+		for _, name := range []string{where, file} {
+			for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}, {cache.Existing()}} {
+				_, err := cache.Open(t.Context(), name, opts...)
+				if name == where && (err == nil || !strings.Contains(err.Error(), "postgres://user@host")) || err != nil && strings.Contains(err.Error(), "s3cret") {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		if shown := cache.Shown(where); strings.Contains(shown, "s3cret") {
+			t.Errorf("shown as %s", shown)
+		}
+		if _, err := os.Stat(where); err == nil {
+			t.Errorf("%s became a file", where)
+		}
+	}
+	for _, file := range []string{"hosts.sqlite", "answers of my host.sqlite", "a=b.sqlite"} {
+		if cache.Shown(file) != file {
+			t.Errorf("%s is taken for settings", file)
 		}
 	}
 }

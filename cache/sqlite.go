@@ -52,6 +52,9 @@ type sqliteEngine struct {
 // file does not belong on a network file system. No other code of the process
 // may open and close it while it is in use: on Unix that drops SQLite's locks.
 func OpenSQLite(ctx context.Context, path string, opts ...Option) (*Database, error) {
+	if settings.MatchString(path) {
+		return nil, errors.New("cache: settings such as host=… name no file: write the URL of a Postgres database as postgres://user@host:5432/database, and a password into PGPASSWORD or ~/.pgpass")
+	}
 	o := newOptions(opts)
 	s := &sqliteEngine{file: path, patience: o.patience}
 	if err := s.open(ctx, o); err != nil {
@@ -62,7 +65,7 @@ func OpenSQLite(ctx context.Context, path string, opts ...Option) (*Database, er
 }
 
 func (s *sqliteEngine) open(ctx context.Context, o options) error {
-	if err := checkPath(s.file, o.readOnly); err != nil {
+	if err := checkPath(s.file, o.readOnly || o.existing); err != nil {
 		return err
 	}
 	var err error
@@ -163,7 +166,7 @@ func (s *sqliteEngine) checkWritable(driver any) error {
 
 // checkPath finds what SQLite would report badly, or would answer by creating
 // a file that nobody meant.
-func checkPath(path string, readOnly bool) error {
+func checkPath(path string, existing bool) error {
 	if path == "" {
 		return errors.New("no file is named")
 	}
@@ -177,7 +180,7 @@ func checkPath(path string, readOnly bool) error {
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
-	case readOnly:
+	case existing:
 		return fmt.Errorf("%w: check the path", err)
 	case os.IsPathSeparator(path[len(path)-1]):
 		return fmt.Errorf("the folder does not exist, and a cache is a file: check the path: %w", fs.ErrNotExist)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -212,8 +211,8 @@ while. A database uses the space for new entries.`,
 			var opts []cache.Option
 			if rule.DryRun {
 				opts = append(opts, cache.ReadOnly())
-			} else if _, err := os.Stat(args[0]); err != nil && !cache.IsPostgres(args[0]) {
-				return err // and no empty cache is made
+			} else {
+				opts = append(opts, cache.Existing())
 			}
 			return onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
 				done, err := c.Prune(ctx, rule)

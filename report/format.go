@@ -1,11 +1,6 @@
 package report
 
-import (
-	"errors"
-	"slices"
-
-	"github.com/refract-eval/refract/internal/suggest"
-)
+import "github.com/refract-eval/refract/internal/suggest"
 
 // Format is the name of a way to show a table, such as "jsonl".
 type Format string
@@ -29,15 +24,15 @@ func Formats() []Format {
 // ParseFormat returns the format of that name. The error for an unknown name
 // lists the formats and suggests the nearest.
 func ParseFormat(s string) (Format, error) {
-	all := Formats()
-	if f := Format(s); slices.Contains(all, f) {
-		return f, nil
+	names := make([]string, 0, len(Formats()))
+	for _, f := range Formats() {
+		names = append(names, string(f))
 	}
-	names := make([]string, len(all))
-	for i, f := range all {
-		names[i] = string(f)
+	i, err := suggest.Index("format", s, names)
+	if err != nil {
+		return "", err
 	}
-	return "", errors.New(suggest.Unknown("format", s, names))
+	return Formats()[i], nil
 }
 
 // Extension is that of the format's files, such as ".md".

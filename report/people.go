@@ -48,14 +48,10 @@ func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, er
 		if c.Hide {
 			continue
 		}
-		header := c.Header
-		if header == "" {
-			header = c.Name
-		}
 		h.shown = append(h.shown, i)
-		h.sheet.headers = append(h.sheet.headers, r.escape(header))
+		h.sheet.headers = append(h.sheet.headers, r.escape(c.Heading()))
 		h.sheet.minor = append(h.sheet.minor, c.Minor)
-		h.sheet.numeric = append(h.sheet.numeric, c.Kind != KindString)
+		h.sheet.numeric = append(h.sheet.numeric, c.Numeric())
 	}
 	if len(h.shown) == 0 {
 		return nil, fmt.Errorf("report: %w", errAllHidden)

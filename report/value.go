@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 )
@@ -18,18 +19,11 @@ const (
 
 // String names the kind.
 func (k Kind) String() string {
-	switch k {
-	case KindString:
-		return "string"
-	case KindInt:
-		return "int"
-	case KindFloat:
-		return "float"
-	case KindInterval:
-		return "interval"
-	default:
-		return "kind " + strconv.Itoa(int(k))
+	names := [...]string{"string", "int", "float", "interval"}
+	if int(k) < len(names) {
+		return names[k]
 	}
+	return "kind " + strconv.Itoa(int(k))
 }
 
 // Column describes one column of a table.
@@ -49,6 +43,12 @@ type Column struct {
 	// terminal.
 	Minor bool
 }
+
+// Heading is what people see above the column.
+func (c *Column) Heading() string { return cmp.Or(c.Header, c.Name) }
+
+// Numeric says whether the column holds numbers or intervals.
+func (c *Column) Numeric() bool { return c.Kind != KindString }
 
 // Value is one cell of a row. The zero Value is missing.
 type Value struct {

@@ -69,12 +69,8 @@ func (e *Exchange) Together() int {
 // vectors. A value is NaN where it is undefined.
 func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 	var s scratch
-	var weights [2][][]int32
 	return func(masks [][]uint64) ([]float64, []float64) {
-		var out [2][]float64
-		for which := range out {
-			out[which] = make([]float64, len(masks))
-		}
+		out := [2][]float64{make([]float64, len(masks)), make([]float64, len(masks))}
 		if e.prepared == nil {
 			for k, mask := range masks {
 				out[0][k], out[1][k] = e.anew(mask)
@@ -82,11 +78,10 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 			return out[0], out[1]
 		}
 		s.block.packExchanges(masks, e.elements, max(e.prepared.width, narrowest))
-		for which := range weights {
+		for which := range out {
 			s.block.second = which == 1
 			if len(e.prepared.rows) > 0 {
-				weights[which] = e.weights(weights[which], masks, int32(which))
-				s.block.weights = weights[which]
+				s.block.weights = e.weights(masks, int32(which))
 			}
 			e.prepared.means(&s.block, out[which], &s)
 		}
@@ -96,18 +91,13 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 
 // weights returns the weights of both scores of each element for one of the
 // metrics.
-func (e *Exchange) weights(out [][]int32, masks [][]uint64, which int32) [][]int32 {
-	out = out[:0]
-	for _, mask := range masks {
-		var w []int32
-		if len(out) < cap(out) {
-			w = out[:len(out)+1][len(out)]
-		}
-		w = zeros(w, 2*e.elements)
+func (e *Exchange) weights(masks [][]uint64, which int32) [][]int32 {
+	out := make([][]int32, len(masks))
+	for k, mask := range masks {
+		out[k] = make([]int32, 2*e.elements)
 		for i := range e.elements {
-			w[2*i+int(which^exchanged(mask, i))] = 1
+			out[k][2*i+int(which^exchanged(mask, i))] = 1
 		}
-		out = append(out, w)
 	}
 	return out
 }

@@ -14,56 +14,47 @@ import (
 )
 
 // templates parses the page's markup, in which html/template escapes every
-// text for the place where it stands.
+// text for the place where it stands. Texts of a Document are made visible there.
 func templates() *template.Template {
-	return template.Must(template.New("page").Parse(asset("page.gohtml")))
+	functions := template.FuncMap{"visible": report.Visible}
+	return template.Must(template.New("page").Funcs(functions).Parse(asset("page.gohtml")))
 }
 
-// view is what the markup is filled with.
+// view is what the markup is filled with: the document, in which views stand for
+// what has to be worked out.
 type view struct {
-	Title, Summary string
-	Policy         template.HTML // an element, made of nothing but hashes
-	Style          template.HTML // an element
-	Script         string
-	Facts          []report.Fact
-	Verdicts       []verdictView
-	MoreVerdicts   []verdictView // shown on demand
-	Effects        bool          // some verdict has a bar
-	Figures        []figureView
-	Tables         []tableView
-	Rankings       []rankingView
-	Explorer       bool
+	*Document
+	Policy       template.HTML // an element, made of nothing but hashes
+	Style        template.HTML // an element
+	Script       string
+	Verdicts     []verdictView
+	MoreVerdicts []verdictView // shown on demand
+	Effects      bool          // some verdict has a bar
+	Figures      []figureView
+	Tables       []tableView
+	Rankings     []rankingView
 }
 
 type verdictView struct {
-	Outcome report.Outcome
-	Word    string // for the outcome; "" for none
-	Text    string
-	Numbers []report.Fact
-	Bar     *bar
+	report.Verdict
+	Word string // for the outcome; "" for none
+	Bar  *bar
 }
 
 type figureView struct {
-	ID, Title, Alt string
-	Light          template.URL
-	Dark           template.Srcset
-	HasDark        bool
-	Narrow         bool
-	Data           *tableView
-	Notes          []string
+	*Figure
+	ID    string
+	Light template.URL
+	Dark  template.Srcset // "" for none
+	Data  *tableView
 }
 
 type tableView struct {
-	ID, Title, Coverage string
-	Columns             []columnView
-	Rows                [][]cellView
-	Notes               []string
-	Long                bool // scrolls in a box of its own
-}
-
-type columnView struct {
-	Header  string
-	Numeric bool
+	*report.NamedTable
+	ID      string
+	Columns []report.Column // those that are shown
+	Rows    [][]cellView
+	Long    bool // scrolls in a box of its own
 }
 
 type cellView struct {
@@ -75,10 +66,10 @@ type cellView struct {
 }
 
 type rankingView struct {
-	ID, Title string
-	Settings  []string
-	Systems   []rankedView
-	Notes     []string
+	*Ranking
+	ID      string
+	Systems []rankedView
+	Notes   []string
 }
 
 type rankedView struct {
@@ -104,11 +95,7 @@ const longTable = 40
 
 func newView(d *Document) (*view, error) {
 	style := asset("page.css")
-	v := &view{
-		Title: report.Visible(d.Title), Summary: report.Visible(d.Summary),
-		Style: template.HTML("<style>" + style + "</style>"), Script: script(),
-		Facts: visibleFacts(d.Facts), Explorer: d.Explorer != nil,
-	}
+	v := &view{Document: d, Style: template.HTML("<style>" + style + "</style>"), Script: script()}
 	v.Policy = template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + html.EscapeString(policy(v.Script, style)) + `">`)
 	if d.Title == "" {
 		return nil, errors.New("the document has no title")
@@ -151,14 +138,6 @@ func visible(texts []string) []string {
 	return out
 }
 
-func visibleFacts(facts []report.Fact) []report.Fact {
-	out := make([]report.Fact, len(facts))
-	for i, f := range facts {
-		out[i] = report.Fact{Name: report.Visible(f.Name), Value: report.Visible(f.Value)}
-	}
-	return out
-}
-
 func verdictViews(verdicts []report.Verdict) []verdictView {
 	var s scale
 	for _, v := range verdicts {
@@ -168,12 +147,8 @@ func verdictViews(verdicts []report.Verdict) []verdictView {
 	}
 	out := make([]verdictView, len(verdicts))
 	for i, v := range verdicts {
-		word := map[report.Outcome]string{report.Better: "Better", report.Worse: "Worse", report.Unclear: "Not clear"}[v.Outcome]
-		outcome := v.Outcome
-		if word == "" {
-			outcome = "neutral"
-		}
-		out[i] = verdictView{Outcome: outcome, Word: word, Text: report.Visible(v.Text), Numbers: visibleFacts(v.Numbers)}
+		out[i] = verdictView{Verdict: v}
+		out[i].Word = map[report.Outcome]string{report.Better: "Better", report.Worse: "Worse", report.Unclear: "Not clear"}[v.Outcome]
 		if drawn(&v) {
 			out[i].Bar = s.bar(float64(v.Range.Low), float64(v.Value), float64(v.Range.High))
 		}
@@ -198,12 +173,9 @@ func newFigureView(f *Figure, ids anchors) (*figureView, error) {
 	if len(f.SVG) == 0 {
 		return nil, errors.New("no SVG")
 	}
-	v := &figureView{Narrow: f.Narrow,
-		ID: id, Title: report.Visible(f.Title), Alt: report.Visible(f.Alt),
-		Light: template.URL(dataURL(f.SVG)), Notes: visible(f.Notes),
-	}
+	v := &figureView{Figure: f, ID: id, Light: template.URL(dataURL(f.SVG))}
 	if len(f.Dark) > 0 {
-		v.Dark, v.HasDark = template.Srcset(dataURL(f.Dark)), true
+		v.Dark = template.Srcset(dataURL(f.Dark))
 	}
 	if f.Data != nil {
 		if v.Data, err = newTableView(f.Data, ids); err != nil {
@@ -217,34 +189,25 @@ func dataURL(svg []byte) string {
 	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)
 }
 
-// tableID is the table's address within the page, "" to have one made.
-func tableID(t *report.NamedTable) string {
-	if t.Name == "" {
-		return ""
-	}
-	return "table-" + t.Name
-}
-
 func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
-	id, err := ids.take(tableID(t), "table")
+	id := ""
+	if t.Name != "" {
+		id = "table-" + t.Name
+	}
+	id, err := ids.take(id, "table")
 	if err != nil {
 		return nil, err
 	}
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	v := &tableView{ID: id, Title: report.Visible(t.Title), Coverage: report.Visible(t.Coverage),
-		Notes: visible(t.Notes), Long: len(t.Rows) > longTable}
+	v := &tableView{NamedTable: t, ID: id, Long: len(t.Rows) > longTable}
 	scales := make([]scale, len(t.Columns))
 	for k, c := range t.Columns {
 		if c.Hide {
 			continue
 		}
-		header := c.Header
-		if header == "" {
-			header = c.Name
-		}
-		v.Columns = append(v.Columns, columnView{report.Visible(header), c.Kind != report.KindString})
+		v.Columns = append(v.Columns, c)
 		if c.Kind != report.KindInterval {
 			continue
 		}
@@ -285,7 +248,7 @@ func newCellView(value report.Value, c *report.Column) cellView {
 		return cellView{Text: "–", Numeric: c.Kind != report.KindString, Missing: true}
 	}
 	if c.Kind == report.KindString {
-		return cellView{Text: report.Visible(text)}
+		return cellView{Text: text}
 	}
 	low, high, _ := value.Bounds()
 	key := low
@@ -324,18 +287,18 @@ func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
 	if err := checkRanking(r); err != nil {
 		return nil, err
 	}
-	v := &rankingView{ID: id, Title: report.Visible(r.Title), Settings: visible(r.Settings), Notes: visible(r.Notes)}
+	v := &rankingView{Ranking: r, ID: id, Notes: slices.Clone(r.Notes)}
 	systems := slices.Clone(r.Systems)
 	slices.SortStableFunc(systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
 	for _, s := range systems {
-		row := rankedView{Name: report.Visible(s.Name)}
+		row := rankedView{Name: s.Name}
 		for _, p := range append([]report.Place{s.First}, s.Under...) {
 			row.Places = append(row.Places, newPlaceView(p, s.First, r.Digits))
 		}
 		v.Systems = append(v.Systems, row)
 	}
 	if len(r.Settings) > 1 {
-		v.Notes = append(v.Notes, "Arrows: places above (▲) or below (▼) those under "+v.Settings[0]+".")
+		v.Notes = append(v.Notes, "Arrows: places above (▲) or below (▼) those under "+r.Settings[0]+".")
 	}
 	return v, nil
 }

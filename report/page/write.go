@@ -59,31 +59,32 @@ func source(content string) string {
 // not hold together, or come from Segments, w or ctx; what was written until
 // then is no complete page.
 func Write(ctx context.Context, w io.Writer, d *Document) error {
+	if err := write(ctx, bufio.NewWriterSize(w, 64<<10), d); err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	return nil
+}
+
+func write(ctx context.Context, out *bufio.Writer, d *Document) error {
 	if d.Explorer != nil {
 		if err := d.Explorer.check(); err != nil {
-			return fmt.Errorf("page: %w", err)
+			return err
 		}
 	}
 	v, err := newView(d)
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return err
 	}
-	out := bufio.NewWriterSize(w, 64<<10)
 	if err := templates().ExecuteTemplate(out, "page", v); err != nil {
-		return fmt.Errorf("page: %w", err)
+		return err
 	}
 	if d.Explorer != nil {
 		if err := d.Explorer.write(ctx, out); err != nil {
-			return fmt.Errorf("page: %w", err)
+			return err
 		}
 	}
-	if _, err := io.WriteString(out, "<script>"+v.Script+"</script>\n</body>\n</html>\n"); err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	return nil
+	out.WriteString("<script>" + v.Script + "</script>\n</body>\n</html>\n")
+	return out.Flush() // tells of any write that failed
 }
 
 // write writes the blocks of data: the segments as they come, and then what

@@ -56,24 +56,18 @@ type Progress struct {
 // note is a text beside the counts.
 type note struct{ label, text string }
 
-// ProgressOption changes a new Progress.
-type ProgressOption func(*Progress)
-
-// WithUnit names what is counted, such as "calls".
-func WithUnit(unit string) ProgressOption {
-	return func(p *Progress) { p.unit = Visible(unit) }
+// NewProgress starts to show progress on w, which is standard error in a
+// program. The unit names what is counted, such as "calls"; it may be "". A total
+// that is not positive is unknown.
+func NewProgress(w io.Writer, isTerminal bool, label string, total int, unit string) *Progress {
+	return newProgress(w, isTerminal, label, total, unit, time.Now)
 }
 
-// NewProgress starts to show progress on w, which is standard error in a
-// program. A total that is not positive is unknown.
-func NewProgress(w io.Writer, isTerminal bool, label string, total int, opts ...ProgressOption) *Progress {
+func newProgress(w io.Writer, isTerminal bool, label string, total int, unit string, now func() time.Time) *Progress {
 	if total <= 0 {
 		total = -1 // as the library has it
 	}
-	p := &Progress{w: w, terminal: isTerminal, label: Visible(label), total: total, now: time.Now, counts: make(map[string]int)}
-	for _, opt := range opts {
-		opt(p)
-	}
+	p := &Progress{w: w, terminal: isTerminal, label: Visible(label), unit: Visible(unit), total: total, now: now, counts: make(map[string]int)}
 	p.start = p.now()
 	p.shown = p.start
 	p.bar = progressbar.NewOptions(total,

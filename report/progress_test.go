@@ -18,15 +18,14 @@ type clock struct{ t time.Time }
 func (c *clock) now() time.Time          { return c.t }
 func (c *clock) advance(d time.Duration) { c.t = c.t.Add(d) }
 
-func newTestProgress(terminal bool, label string, total int, opts ...ProgressOption) (*Progress, *bytes.Buffer, *clock) {
+func newTestProgress(terminal bool, label string, total int, unit string) (*Progress, *bytes.Buffer, *clock) {
 	c := &clock{t: time.Unix(1_700_000_000, 0)}
 	var out bytes.Buffer
-	opts = append(opts, func(p *Progress) { p.now = c.now })
-	return NewProgress(&out, terminal, label, total, opts...), &out, c
+	return newProgress(&out, terminal, label, total, unit, c.now), &out, c
 }
 
 func TestProgressPlain(t *testing.T) {
-	p, out, c := newTestProgress(false, "expand", 20_000, WithUnit("calls"))
+	p, out, c := newTestProgress(false, "expand", 20_000, "calls")
 	p.AddCached(300)
 	for range 60 {
 		c.advance(200 * time.Millisecond)
@@ -54,7 +53,7 @@ afterwards
 // The rate forgets, so that the time left follows a server that slows down,
 // and has nothing of what was cached.
 func TestProgressPlainRate(t *testing.T) {
-	p, out, c := newTestProgress(false, "x", 10_000)
+	p, out, c := newTestProgress(false, "x", 10_000, "")
 	steps := []struct {
 		after       time.Duration
 		add, cached int
@@ -78,7 +77,7 @@ func TestProgressPlainRate(t *testing.T) {
 }
 
 func TestProgressWithoutTotalOrWork(t *testing.T) {
-	p, out, c := newTestProgress(false, "read", -5, WithUnit("segments"))
+	p, out, c := newTestProgress(false, "read", -5, "segments")
 	c.advance(6 * time.Second)
 	p.Add(1_500)
 	p.Finish()
@@ -86,7 +85,7 @@ func TestProgressWithoutTotalOrWork(t *testing.T) {
 		t.Errorf("unknown total: got %q, want %q", out, want)
 	}
 
-	p, out, c = newTestProgress(false, "expand", 3)
+	p, out, c = newTestProgress(false, "expand", 3, "")
 	c.advance(10 * time.Second)
 	p.AddCached(3)
 	p.Finish()
@@ -94,7 +93,7 @@ func TestProgressWithoutTotalOrWork(t *testing.T) {
 		t.Errorf("all cached: got %q, want %q", out, want)
 	}
 
-	p, out, _ = newTestProgress(false, "expand", 3)
+	p, out, _ = newTestProgress(false, "expand", 3, "")
 	p.Finish()
 	if want := "expand: 0/3 · in 0s\n"; out.String() != want {
 		t.Errorf("nothing done: got %q, want %q", out, want)
@@ -110,7 +109,7 @@ func screen(out *bytes.Buffer) string {
 }
 
 func TestProgressTerminal(t *testing.T) {
-	p, out, c := newTestProgress(true, "score", 10, WithUnit("cells"))
+	p, out, c := newTestProgress(true, "score", 10, "cells")
 	shows := func(want string) {
 		t.Helper()
 		if got := screen(out); !regexp.MustCompile(`^(?:` + want + `)$`).MatchString(got) {
@@ -146,7 +145,7 @@ func TestProgressTerminal(t *testing.T) {
 
 // The library takes a bar that is full for finished.
 func TestProgressTerminalAfterFull(t *testing.T) {
-	p, out, c := newTestProgress(true, "score", 2)
+	p, out, c := newTestProgress(true, "score", 2, "")
 	for _, n := range []int{2, 1, 5} {
 		c.advance(time.Second)
 		p.Add(n)
@@ -162,7 +161,7 @@ func TestProgressTerminalAfterFull(t *testing.T) {
 }
 
 func TestProgressTerminalWithoutTotal(t *testing.T) {
-	p, out, c := newTestProgress(true, "read", 0)
+	p, out, c := newTestProgress(true, "read", 0, "")
 	c.advance(time.Second)
 	p.Add(1500)
 	if got := screen(out); !strings.Contains(got, " read (1500/-, ") {
@@ -176,7 +175,7 @@ func TestProgressTerminalWithoutTotal(t *testing.T) {
 
 func TestProgressLabelsAreSafe(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
-		p, out, c := newTestProgress(terminal, "a\r\x1b[2J[red]", 1, WithUnit("b\n\u202e"))
+		p, out, c := newTestProgress(terminal, "a\r\x1b[2J[red]", 1, "b\n\u202e")
 		p.Count("c\x07", 1)
 		p.Println("d\re\nf")
 		c.advance(time.Minute)
@@ -208,7 +207,7 @@ func TestProgressConcurrent(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		for _, total := range []int{3000, 0} {
 			var out bytes.Buffer // guarded by p: a race if it is not
-			p := NewProgress(&out, terminal, "work", total)
+			p := NewProgress(&out, terminal, "work", total, "")
 			var wg sync.WaitGroup
 			for range 10 {
 				wg.Go(func() {
@@ -242,7 +241,7 @@ func TestProgressConcurrent(t *testing.T) {
 func BenchmarkProgressAddCached(b *testing.B) {
 	for _, terminal := range []bool{false, true} {
 		b.Run(map[bool]string{false: "plain", true: "terminal"}[terminal], func(b *testing.B) {
-			p := NewProgress(io.Discard, terminal, "expand", b.N)
+			p := NewProgress(io.Discard, terminal, "expand", b.N, "")
 			for b.Loop() {
 				p.AddCached(1)
 			}

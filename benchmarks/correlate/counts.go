@@ -75,9 +75,6 @@ func (c vectorCounts) tauC() float64 {
 	return 2 * float64(c.Concordant-c.Discordant) / (n * n * (m - 1) / m)
 }
 
-func tau23(c vectorCounts) float64 { return c.Tau23() }
-func acc23(c vectorCounts) float64 { return c.Acc23() }
-
 // ofPairs is a statistic of the pairs of two vectors.
 func ofPairs(of func(vectorCounts) float64) func(gold, metric []float64) float64 {
 	return func(gold, metric []float64) float64 { return of(countPairs(gold, metric, 0)) }

@@ -45,8 +45,8 @@ var statistics = [...]statisticInfo{
 	StatKendallLike:     {name: "kendall-wmt20", lower: -1},
 	Stat23:              {name: "23", lower: -1},
 	StatAcc23:           {name: "acc23"},
-	StatPlain23:         {name: "23-uncalibrated", lower: -1, vector: ofPairs(tau23), pairs: tau23},
-	StatPlainAcc23:      {name: "acc23-uncalibrated", vector: ofPairs(acc23), pairs: acc23},
+	StatPlain23:         {name: "23-uncalibrated", lower: -1, vector: ofPairs(vectorCounts.Tau23), pairs: vectorCounts.Tau23},
+	StatPlainAcc23:      {name: "acc23-uncalibrated", vector: ofPairs(vectorCounts.Acc23), pairs: vectorCounts.Acc23},
 	StatPairwisePearson: {name: "pearson-pairwise", lower: -1},
 	StatSoftAccuracy:    {name: "soft-accuracy", systems: true},
 }

@@ -119,8 +119,8 @@ func CurvePanel(lines []*CurveResult, label string, x func(*Point) int) *figure.
 }
 
 // bar is a value with its interval.
-func bar(v Number, iv *report.Range) figure.Bar {
-	b := figure.Bar{Value: float64(v), Low: float64(report.None()), High: float64(report.None())}
+func bar(name string, v Number, iv *report.Range) figure.Bar {
+	b := figure.Bar{Name: name, Value: float64(v), Low: float64(report.None()), High: float64(report.None())}
 	if iv != nil {
 		b.Low, b.High = float64(iv.Low), float64(iv.High)
 	}
@@ -132,10 +132,9 @@ func (r *Result) differenceFigures() []Figure {
 	var out []Figure
 	for n, all := range groupsOf(r.Differences, func(d *Difference) (part, bool) { return d.part(), d.Value.Defined() }) {
 		of := all[0].About
-		b := &figure.Bars{Title: of.Dataset, Value: "difference in " + of.Statistic, Series: []figure.BarSeries{{}}}
+		b := &figure.Bars{Title: of.Dataset, Value: "difference in " + of.Statistic}
 		for _, d := range all {
-			b.Names = append(b.Names, d.A.String()+" – "+d.B.String())
-			b.Series[0].Bars = append(b.Series[0].Bars, bar(d.Value, d.Interval))
+			b.Bars = append(b.Bars, bar(d.A.String()+" – "+d.B.String(), d.Value, d.Interval))
 		}
 		out = append(out, Figure{
 			Name: fmt.Sprintf("differences-%d", n+1), Title: fmt.Sprintf("Differences in %s, %s", of.Statistic, of.Dataset), Panels: []figure.Panel{b},
@@ -156,10 +155,9 @@ func (r *Result) promptFigures() []Figure {
 			Alt: fmt.Sprintf("Bar chart of what leaving out each prompt costs in %s on %s, with intervals, a panel per metric.", of.Statistic, of.Dataset),
 		}
 		for _, p := range all {
-			b := &figure.Bars{Title: p.Metric + ", " + p.Aggregator, Value: "what it adds to all others", Series: []figure.BarSeries{{}}}
+			b := &figure.Bars{Title: p.Metric + ", " + p.Aggregator, Value: "what it adds to all others"}
 			for _, e := range p.Prompts {
-				b.Names = append(b.Names, e.Prompt)
-				b.Series[0].Bars = append(b.Series[0].Bars, bar(e.Effect, e.EffectInterval))
+				b.Bars = append(b.Bars, bar(e.Prompt, e.Effect, e.EffectInterval))
 			}
 			f.Panels = append(f.Panels, b)
 		}

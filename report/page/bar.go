@@ -32,10 +32,9 @@ func (s *scale) take(values ...float64) {
 
 // bar is a drawn interval: positions in a box of Width.
 type bar struct {
-	Width             int
-	Low, High         string
-	Value, Zero       string // "" for none
-	HasValue, HasZero bool
+	Width       int
+	Low, High   string
+	Value, Zero string // "" for none
 }
 
 // bar returns the drawing of an interval, nil where it cannot be drawn. A NaN
@@ -46,10 +45,10 @@ func (s *scale) bar(low, value, high float64) *bar {
 	}
 	b := &bar{Width: barWidth + 2*barMargin, Low: s.at(low), High: s.at(high)}
 	if low <= value && value <= high {
-		b.Value, b.HasValue = s.at(value), true
+		b.Value = s.at(value)
 	}
 	if s.low <= 0 && 0 <= s.high {
-		b.Zero, b.HasZero = s.at(0), true
+		b.Zero = s.at(0)
 	}
 	return b
 }

@@ -135,7 +135,7 @@ func (e *env) progress(label string, total int, unit string) *report.Progress {
 	if e.quiet {
 		return nil
 	}
-	return report.NewProgress(e.stderr, e.stderrTerminal, label, total, report.WithUnit(unit))
+	return report.NewProgress(e.stderr, e.stderrTerminal, label, total, unit)
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/refract-eval/refract"
 )
@@ -13,21 +12,19 @@ var ErrNoSystems = errors.New("the dataset has no system to score")
 
 // WithSystems returns a dataset that must have something to score: its segments
 // end in ErrNoSystems if none had a hypothesis.
-func WithSystems(ds refract.Dataset) refract.Dataset { return withSystems{ds} }
-
-type withSystems struct{ refract.Dataset }
-
-func (d withSystems) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
+func WithSystems(ds refract.Dataset) refract.Dataset {
+	base := asSet(ds)
+	d := *base
+	d.read = func(ctx context.Context, each func(*refract.Segment) error) error {
 		some := false
-		for s, err := range d.Dataset.Segments(ctx) {
-			some = some || err != nil || len(s.Hypotheses) > 0
-			if !yield(s, err) {
-				return
-			}
+		err := base.read(ctx, func(s *refract.Segment) error {
+			some = some || len(s.Hypotheses) > 0
+			return each(s)
+		})
+		if err == nil && !some {
+			err = ErrNoSystems
 		}
-		if !some {
-			yield(nil, ErrNoSystems)
-		}
+		return err
 	}
+	return &d
 }

@@ -41,6 +41,9 @@ func newCompared(p *Plan, r *Result) *compared {
 		row := c.row(k, 0)
 		c.Note("%s: %s", row.Setting.ofAll(), row.Signature)
 	}
+	r.repeats(func(_, metric, text string, cells int) {
+		c.Note("%s: %s, and stand in one row: equal scores in all %d cells", metric, text, cells)
+	})
 	return c
 }
 

@@ -14,6 +14,7 @@ type Result struct {
 	Datasets    []DatasetInfo    `json:"datasets"`
 	Statistics  []string         `json:"statistics"` // labels, in the file's order
 	Confidence  float64          `json:"confidence"` // of all intervals
+	Same        []Same           `json:"same"`
 	Rows        []Row            `json:"rows"`
 	Ranks       []Ranks          `json:"-"`
 	Differences []Difference     `json:"differences"`
@@ -60,6 +61,17 @@ type About struct {
 	Statistic string `json:"statistic"` // label
 	Level     string `json:"level"`
 	Group     string `json:"group"`
+}
+
+// Same is a setting that is no row, as another one with the same scores stands
+// for it.
+type Same struct {
+	Dataset string      `json:"dataset"`
+	Setting SettingName `json:"setting"`
+	As      SettingName `json:"as"`
+	Name    string      `json:"name"` // such as "max over 11 references (all)"
+	AsName  string      `json:"as_name"`
+	Cells   int         `json:"cells"`
 }
 
 // Row is a statistic of one setting.

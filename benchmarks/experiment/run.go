@@ -57,7 +57,6 @@ type run struct {
 	bootstraps map[int]*correlate.Bootstrap // by the number of resamples
 	damage     sync.Once                    // of the warning
 	notes      []string
-	same       []same
 	failed     []*refract.Incomplete // by dataset, where a metric ended alone
 
 	mu    sync.Mutex
@@ -128,7 +127,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	}
 	res := &Result{
 		Name: r.p.Name, Version: refract.Version, Confidence: r.p.Bootstrap.Confidence,
-		Datasets: []DatasetInfo{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
+		Datasets: []DatasetInfo{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
 		Prompts: []PromptAnalysis{}, Strata: []Stratum{}, Rankings: []Ranking{}, Verdicts: []Verdict{},
 	}
 	for _, s := range r.p.Statistics {
@@ -223,13 +222,14 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if d.human == "" {
 		return nil
 	}
-	if err := r.fill(ctx, d, settings); err != nil {
+	if err := r.fill(ctx, d, settings, res); err != nil {
 		return err
 	}
 	pairs, err := r.pairs(d, settings)
 	if err != nil {
 		return err
 	}
+	settings = slices.DeleteFunc(settings, func(s *setting) bool { return s.as != nil })
 	if err := r.ranks(ctx, d, settings, res); err != nil {
 		return err
 	}

@@ -177,16 +177,6 @@ func (c columnsOf) whole(segments []*refract.Segment) bool {
 	return true
 }
 
-// equal says whether two choices are the same.
-func (c columnsOf) equal(d columnsOf) bool {
-	return slices.EqualFunc(c, d, func(a, b []int) bool { return slices.Equal(a, b) })
-}
-
-// firsts says whether there is no reference but the first one.
-func (c columnsOf) firsts() bool {
-	return !slices.ContainsFunc(c, func(columns []int) bool { return len(columns) > 1 || len(columns) == 1 && columns[0] != 0 })
-}
-
 // most is the largest number of references of a segment.
 func (c columnsOf) most() int {
 	n := 0

@@ -1,12 +1,14 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // setting is one way to score a dataset, with its table.
@@ -20,7 +22,8 @@ type setting struct {
 	setName    func() string
 	table      *table
 	signature  string
-	single     bool // the baseline that others are compared with
+	single     bool     // the baseline that others are compared with
+	as         *setting // the one with the same scores that stands for it, or nil
 }
 
 // PlanError says that a plan asks for what cannot be.
@@ -35,8 +38,7 @@ func (e *PlanError) Unwrap() error { return e.Err }
 func planErrorf(format string, args ...any) error { return &PlanError{fmt.Errorf(format, args...)} }
 
 // settings lists all settings of a dataset, by metric, set and aggregator,
-// without their tables. Those that are the single reference in other words are
-// there once, unless the plan repeats them.
+// without their tables.
 func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
 	chosen := slices.DeleteFunc(slices.Clone(r.p.Sets), func(s Set) bool { return s.BesideVariants && !d.variants })
 	sets := make([]setting, len(chosen))
@@ -50,10 +52,8 @@ func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
 		if chosen[base].Kind != KindOriginal && s.Kind == KindOriginal {
 			base = i
 		}
-		for k := range i {
-			if sets[k].set.equal(columns) {
-				r.note("%s: the references %q and %q are the same", d.Name, chosen[k].Name, s.Name)
-			}
+		if most := columns.most(); s.K > most && (s.Kind == KindFirst || s.Kind == KindSelect) {
+			r.note("%s: the references %q are %s at most, as no segment has more", d.Name, s.Name, english.Count(most, "reference"))
 		}
 	}
 	var out []*setting
@@ -77,9 +77,6 @@ func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
 					continue
 				case a.Native() && of.own && !sets[i].whole:
 					r.note("%s: the native scores of %s are of all references, and not of %q", d.Name, of.info.Name, set.Name)
-					continue
-				case !r.p.Repeat && sets[i].set.firsts() && slices.ContainsFunc(r.p.Aggregators, isSingle):
-					r.note("%s: the references %q are one a segment, so that %q is single", d.Name, set.Name, a.Name())
 					continue
 				}
 				s := sets[i]
@@ -106,8 +103,10 @@ func (s *series) noNative() error {
 	return planErrorf("%s has no rule of its own for several references; use another aggregator than native", s.info.Name)
 }
 
-// fill makes the tables of all settings.
-func (r *run) fill(ctx context.Context, d *data, settings []*setting) error {
+// fill makes the tables of all settings, and finds those that are the same: with
+// equal scores of as many references. Of them one stands for all, the single
+// reference where it is among them.
+func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	err := parallel(ctx, len(settings), func(ctx context.Context, i int) (err error) {
 		s := settings[i]
 		s.table, err = r.values(ctx, d, s)
@@ -116,17 +115,35 @@ func (r *run) fill(ctx context.Context, d *data, settings []*setting) error {
 	if err != nil {
 		return err
 	}
-	for i, s := range settings {
+	for _, s := range settings {
 		t := s.table
 		s.signature = s.series.signature(s.aggregator, t.minRefs, t.maxRefs, s.setName())
 		s.label = s.name.label(t)
-		if r.p.Repeat {
-			continue
+		var k int
+		if n, _ := fmt.Sscanf(s.name.Aggregator, "best:k=%d", &k); n == 1 && k > t.maxRefs {
+			r.note("%s: %s is of %s at most, as no score has more", d.Name, s.name.Aggregator, english.Count(t.maxRefs, "reference"))
 		}
-		if k := slices.IndexFunc(settings[:i], func(b *setting) bool { return b.series == s.series && b.table.key() == t.key() }); k >= 0 {
-			_, cells := t.judged()
-			r.same = append(r.same, same{d.Name, s.name, settings[k].name, s.label, settings[k].label, cells})
+	}
+	if r.p.Repeat {
+		return nil
+	}
+	for single, rest := 0, slices.Clone(settings); len(rest) > 0; {
+		if single = slices.IndexFunc(rest, func(s *setting) bool { return s.single }); single < 0 {
+			single = 0
 		}
+		first := rest[single]
+		rest = slices.DeleteFunc(slices.Delete(rest, single, single+1), func(s *setting) bool {
+			_, cells := s.table.judged()
+			if s.series != first.series || s.table.minRefs != first.table.minRefs || s.table.maxRefs != first.table.maxRefs ||
+				cells == 0 || s.table.key() != first.table.key() {
+				return false
+			}
+			s.as = first
+			if res.Same = append(res.Same, Same{d.Name, s.name, first.name, s.label, first.label, cells}); r.p.Strict {
+				r.warn("%s and %s are the same for %s: equal scores in all %d cells; one row stands for both", s.label, first.label, s.name.Metric, cells)
+			}
+			return true
+		})
 	}
 	return nil
 }
@@ -140,7 +157,7 @@ func (n SettingName) label(t *table) string {
 	case n.Aggregator == "single":
 		return "single"
 	}
-	count := fmt.Sprintf("%d references", t.maxRefs)
+	count := english.Count(t.maxRefs, "reference")
 	if t.minRefs != t.maxRefs {
 		count = fmt.Sprintf("%d to %d references", t.minRefs, t.maxRefs)
 	}
@@ -158,6 +175,7 @@ func (r *run) pairs(d *data, settings []*setting) ([]pair, error) {
 		return nil, nil
 	case WithSingle:
 		bases := map[*series]*setting{}
+		settings = slices.DeleteFunc(slices.Clone(settings), func(s *setting) bool { return s.as != nil })
 		for _, s := range settings {
 			if b := bases[s.series]; b == nil || s.single && !b.single {
 				bases[s.series] = s
@@ -173,7 +191,7 @@ func (r *run) pairs(d *data, settings []*setting) ([]pair, error) {
 	find := func(n SettingName, of *series) *setting {
 		for _, s := range settings {
 			if s.series == of && (s.name.Aggregator == n.Aggregator || s.name.Aggregator == "") && (s.name.References == n.References || s.single) {
-				return s
+				return cmp.Or(s.as, s)
 			}
 		}
 		return nil
@@ -189,9 +207,12 @@ func (r *run) pairs(d *data, settings []*setting) ([]pair, error) {
 				}
 				other = d.series[at]
 			}
-			if a, b := find(c.A, of), find(c.B, other); a != nil && b != nil && a != b {
+			a, b := find(c.A, of), find(c.B, other)
+			if a == nil || b == nil {
+				continue
+			}
+			if found++; a != b { // else they are said to be the same
 				out = append(out, pair{a, b})
-				found++
 			}
 		}
 		if found == 0 {

@@ -95,6 +95,14 @@ func (r *Result) summary() *report.NamedTable {
 		}
 		values[l][c] = row.Value
 	}
+	for _, s := range r.Same { // which the row of the other one shows
+		l, as := line{s.Dataset, s.Setting.References, s.Setting.Aggregator}, line{s.Dataset, s.As.References, s.As.Aggregator}
+		for _, c := range cells {
+			if v, ok := values[as][c]; ok && values[l] != nil && c.metric == s.Setting.Metric {
+				values[l][c] = v
+			}
+		}
+	}
 	for _, c := range cells {
 		t.Columns = append(t.Columns, report.Column{Name: c.metric + " " + c.statistic, Kind: report.KindFloat, Digits: 6})
 	}
@@ -159,6 +167,9 @@ func (r *Result) rowTable() *report.NamedTable {
 			t.Note("%s: %s", row.Setting, row.Signature)
 		}
 	}
+	r.repeats(func(dataset, metric, text string, cells int) {
+		t.Note("%s, %s: %s, and stand in one row: equal scores in all %d cells", dataset, metric, text, cells)
+	})
 	return t
 }
 

@@ -17,9 +17,13 @@ func (r *run) verdicts(res *Result) []Verdict {
 	out := []Verdict{}
 	several := len(res.Datasets) > 1
 	out = append(out, r.differenceVerdicts(res, several)...)
-	for _, same := range r.same {
-		out = append(out, same.verdict(several))
-	}
+	res.repeats(func(dataset, metric, text string, cells int) {
+		on := About{Dataset: dataset}
+		out = append(out, Verdict{
+			Dataset: dataset, Kind: "difference", Value: report.None(), Numbers: []Fact{fact("cells", fmt.Sprint(cells))},
+			Text: fmt.Sprintf("%s for %s%s: equal scores in all %d cells", text, metric, on.on(several), cells),
+		})
+	})
 	// Statistics of a few systems say little of single references; their numbers
 	// are in the tables.
 	for i := range res.Curves {
@@ -52,9 +56,6 @@ func (r *run) differenceVerdicts(res *Result, several bool) []Verdict {
 	at := map[key]int{} // of the verdict on them
 	for i := range res.Differences {
 		d := &res.Differences[i]
-		if r.repeats(d) {
-			continue
-		}
 		v := d.verdict(several, r.p.Bootstrap.Confidence)
 		k := key{d.About, d.A.Metric, d.B}
 		if v.Outcome != report.Unclear || !d.Value.Defined() {
@@ -101,28 +102,20 @@ func firstOf(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// same is a setting with the same scores as one before it.
-type same struct {
-	dataset      string
-	name, before SettingName
-	label, as    string
-	cells        int
-}
-
-func (s *same) verdict(several bool) Verdict {
-	a := About{Dataset: s.dataset}
-	return Verdict{
-		Dataset: s.dataset, Kind: "difference", Value: report.None(),
-		Text:    fmt.Sprintf("%s and %s are the same for %s%s: equal scores in all %d cells", s.label, s.as, s.name.Metric, a.on(several), s.cells),
-		Numbers: []Fact{fact("cells", fmt.Sprint(s.cells))},
+// repeats says of each setting that stands for others which ones these are.
+func (r *Result) repeats(say func(dataset, metric, text string, cells int)) {
+	type key struct {
+		dataset string
+		as      SettingName
 	}
-}
-
-// repeats says whether a difference is that of an equal setting in other words.
-func (r *run) repeats(d *Difference) bool {
-	return slices.ContainsFunc(r.same, func(s same) bool {
-		return (s.dataset == d.Dataset || d.Dataset == pooledName) && (s.name == d.A || s.name == d.B)
-	})
+	for _, all := range groupsOf(r.Same, func(s *Same) (key, bool) { return key{s.Dataset, s.As}, true }) {
+		var names []string
+		for _, s := range all {
+			names = append(names, s.Name)
+		}
+		s := all[0]
+		say(s.Dataset, s.As.Metric, fmt.Sprintf("%s and %s are the same", strings.Join(names, ", "), s.AsName), s.Cells)
+	}
 }
 
 // ofCells says whether the statistic of a label is of single cells.
@@ -137,7 +130,7 @@ const enoughSegments = 30
 func (r *run) worthwhile(res *Result) []Stratum {
 	return slices.DeleteFunc(slices.Clone(res.Strata), func(s Stratum) bool {
 		return s.Segments < enoughSegments || !slices.ContainsFunc(res.Differences, func(d Difference) bool {
-			return d.About == s.About && d.A == s.A && d.B == s.B && d.Significant && !r.repeats(&d)
+			return d.About == s.About && d.A == s.A && d.B == s.B && d.Significant
 		})
 	})
 }

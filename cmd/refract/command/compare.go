@@ -69,7 +69,6 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	p.Repeat = true
 	if err := c.ask(p); err != nil {
 		return err
 	}

@@ -185,7 +185,7 @@ func flagLine(f *pflag.Flag) [2]string {
 	default:
 		def := strings.Trim(f.DefValue, "[]")
 		if f.Value.Type() == "duration" {
-			def = strings.TrimSuffix(strings.TrimSuffix(def, "0s"), "0m")
+			def = strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(def)
 		}
 		usage += " (default " + def + ")"
 	}

@@ -15,11 +15,11 @@ import (
 func (e *env) cacheCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
-		Short: "Look into a cache of model answers",
-		Long: `Look into a cache of model answers. CACHE is a file, or the address of a
-Postgres database such as postgres://user@host/database. A password is better
-kept in PGPASSWORD or ~/.pgpass than in the address, which other users of the
-machine may see.`,
+		Short: "Inspect, copy and prune a cache of model answers",
+		Long: `Inspect, copy and prune a cache of model answers. CACHE is a file, or the
+address of a Postgres database such as postgres://user@host/database. Keep a
+password in PGPASSWORD or ~/.pgpass: other users of the machine may see the
+address.`,
 		Example: `  refract cache stats refract-cache.sqlite
   refract cache stats postgres://refract@db.example.org/answers
   refract cache verify refract-cache.sqlite
@@ -104,8 +104,8 @@ func (e *env) cacheVerifyCommand() *cobra.Command {
 		Use:   "verify CACHE",
 		Short: "Check a cache, row by row",
 		Long: `Check the structure of a file, and that every row has the key of its request
-and the checksum of its answer. Nothing is repaired. The exit code is 1 if there
-is a problem; each is a row of the output.`,
+and the checksum of its answer. Nothing is repaired. Each problem is a row of
+the output, and the exit code is 1 if there is one.`,
 		Example: `  refract cache verify refract-cache.sqlite`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
@@ -135,7 +135,8 @@ func (e *env) cacheExportCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:     "export CACHE",
-		Short:   "Write all entries of a cache, but no stored scores, as JSON Lines",
+		Short:   "Write all entries of a cache as JSON Lines",
+		Long:    "Write all entries of a cache as JSON Lines. Stored scores are left out.",
 		Example: `  refract cache export refract-cache.sqlite -o answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
@@ -166,7 +167,7 @@ func (e *env) cacheImportCommand() *cobra.Command {
 		Use:   "import CACHE ANSWERS",
 		Short: "Add entries written by 'refract cache export'",
 		Long: `Add the entries of a JSON Lines file ("-" is standard input) to a cache, which
-is created if it does not exist. An entry that is there already stays as it is.`,
+is made if there is none. An entry that is already there stays as it is.`,
 		Example: `  refract cache import refract-cache.sqlite answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -193,14 +194,13 @@ func (e *env) cachePruneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune CACHE",
 		Short: "Delete entries of a cache",
-		Long: `Delete the entries for which all holds that is asked for: they arrived longer
-ago than --older-than, were asked of --model or at the endpoint --kind, or are
---missing. --kind score deletes all stored scores, and no entry. An entry whose
-time is unknown is not old. What is deleted is asked for again by the next run
-that needs it.
+		Long: `Delete the entries that meet all conditions that are given: older than
+--older-than, asked of --model, asked at the endpoint --kind, --missing.
+--kind score deletes all stored scores, and no entry. An entry without a time is
+not old. The next run that needs a deleted entry asks for it again.
 
-A file is made smaller afterwards, for which it needs as much space again for a
-while. A database uses the space for new entries.`,
+A file is made smaller afterwards, which takes as much space again for a while.
+A database uses the space for new entries.`,
 		Example: `  refract cache prune refract-cache.sqlite --missing --dry-run
   refract cache prune refract-cache.sqlite --older-than 90d --model llama-3`,
 		Args: usageArgs(cobra.ExactArgs(1)),
@@ -232,10 +232,10 @@ while. A database uses the space for new entries.`,
 		d, err := cache.ParseAge(age)
 		return time.Now().Add(-d), err
 	}
-	parsedFlag(cmd, &rule.Before, "older-than", "", before, "entries that arrived before this long ago, such as 90d, 12h or 2w")
-	f.StringVar(&rule.Model, "model", "", "entries that this model was asked for")
-	f.StringVar(&rule.Kind, "kind", "", "entries of this endpoint, as 'refract cache stats' names it; score: all stored scores instead")
-	f.BoolVar(&rule.Missing, "missing", false, "entries without an answer, or whose answer was cut at the greatest length")
+	parsedFlag(cmd, &rule.Before, "older-than", "", before, "entries older than this `AGE`, such as 90d, 12h or 2w")
+	f.StringVar(&rule.Model, "model", "", "entries that this `MODEL` was asked for")
+	f.StringVar(&rule.Kind, "kind", "", "entries of this endpoint, as 'refract cache stats' names it; score: all stored scores")
+	f.BoolVar(&rule.Missing, "missing", false, "entries without an answer, or with one that was cut at the greatest length")
 	f.BoolVar(&rule.DryRun, "dry-run", false, "only count")
 	return cmd
 }

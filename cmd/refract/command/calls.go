@@ -48,7 +48,7 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	f.IntVar(&s.tokensPerMinute, "tpm", 0, "most tokens a minute, to each server, prompts and --max-tokens together; 0 for no limit")
 	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
 	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
-	f.DurationVar(&s.maxWait, "max-wait", llm.DefaultMaxRetryWait, "longest wait before an attempt that a server may ask for")
+	f.DurationVar(&s.maxWait, "max-wait", llm.DefaultMaxRetryWait, "longest wait that a server may ask for before an attempt")
 	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 10m")
 	atLeast(cmd, 1, "concurrency")
 	atLeast(cmd, 0, "rpm", "tpm", "retries")
@@ -70,19 +70,19 @@ type callFlags struct {
 func (c *callFlags) register(cmd *cobra.Command, answer string) {
 	c.serverFlags.register(cmd, answer)
 	f := cmd.Flags()
-	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail on their own account, such as too long prompts, before the run stops")
+	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail by themselves, such as too long prompts, before the run stops")
 	grouped(cmd, modelFlags)
-	f.StringVar(&c.prices, "prices", "", "YAML or JSON `FILE` with the prices of a million tokens by model, or such a table in braces")
-	f.Float64Var(&c.maxCost, "max-cost", 0, "stop before the calls of this run cost more, in the currency of --prices")
-	f.IntVar(&c.maxCalls, "max-calls", 0, "stop after so many calls")
-	f.DurationVar(&c.maxTime, "max-time", 0, "begin no call after this time, such as 8h")
+	f.StringVar(&c.prices, "prices", "", "YAML or JSON `FILE` with prices of a million tokens by model, or such a table in braces")
+	f.Float64Var(&c.maxCost, "max-cost", 0, "stop before this run costs more, in the currency of --prices")
+	f.IntVar(&c.maxCalls, "max-calls", 0, "stop after this many calls")
+	f.DurationVar(&c.maxTime, "max-time", 0, "start no call after this time, such as 8h")
 	atLeast(cmd, 0, "tolerate", "max-cost", "max-calls", "max-time")
 	grouped(cmd, budgetFlags, "prices", "max-cost")
 }
 
 // registerDryRun adds the flag that looks ahead.
 func (c *callFlags) registerDryRun(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the calls, tokens and cost that are still to come, and make no call")
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the calls, tokens and cost to come, and make no call")
 	grouped(cmd, budgetFlags, "dry-run")
 }
 

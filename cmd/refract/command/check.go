@@ -27,17 +27,16 @@ func (e *env) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [DATASET]",
 		Short: "Clean and check the expanded references of a dataset",
-		Long: `Clean the variants of a dataset, check them, and count what each check catches.
+		Long: `Clean and check the variants of a dataset, and count what each check catches.
 An answer counts for the first check that catches it, in the order of the table.
 
-An mtme: dataset knows its languages; for another, --language and
+An mtme: dataset names its languages. For others, --language and
 --source-language turn on the language check. -o writes the dataset as JSON
-Lines, with the accepted variants, cleaned, as its variants, the others under
-"rejected", and each with its verdict and its raw text.
+Lines: accepted variants, cleaned, under "variants", the others under
+"rejected", each with its verdict and its raw text.
 
-With --human the references that people wrote are judged in place of variants,
-each against the first one: what is caught then shows how often a check is
-wrong, but for copies.`,
+--human checks the references that people wrote, each against the first one:
+what a check then catches, copies aside, is a false alarm.`,
 		Example: `  refract check mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --examples 3
   refract check jsonl:expanded.jsonl --language de --source-language en -o checked.jsonl
   refract check mtme:data/wmt22/zh-en --human
@@ -50,8 +49,8 @@ wrong, but for copies.`,
 	k.result.registerPath(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	f := cmd.Flags()
-	f.BoolVar(&k.human, "human", false, "judge the references after the first one in place of the variants")
-	f.IntVar(&k.examples, "examples", 0, "examples to show of each check, the first ones")
+	f.BoolVar(&k.human, "human", false, "check the references after the first one in place of variants")
+	f.IntVar(&k.examples, "examples", 0, "show this many examples of each check")
 	inRange(cmd, fmt.Sprintf("0 to %d", mostExamples), func(v float64) bool { return v >= 0 && v <= mostExamples }, "examples")
 	return cmd
 }

@@ -35,16 +35,16 @@ const (
 
 func (f *checkFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	parsedFlag(cmd, &f.checks, "checks", listAll, among(check.Checks()), "checks to make: all, names separated by commas, or none, which cleans nothing either",
+	parsedFlag(cmd, &f.checks, "checks", listAll, among(check.Checks()), "`NAME,…`: checks to make, all, or none, which cleans nothing either",
 		append([]string{listAll, listNone}, check.Checks()...)...)
-	parsedFlag(cmd, &f.clean, "clean", listAll, among(check.Steps()), "cleaning steps: all, names separated by commas, or none",
+	parsedFlag(cmd, &f.clean, "clean", listAll, among(check.Steps()), "`NAME,…`: cleaning steps, all or none",
 		append([]string{listAll, listNone}, check.Steps()...)...)
-	fl.StringVar(&f.language, "language", "", "language of the references, such as de; none for no such check (default that of an mtme: dataset)")
+	fl.StringVar(&f.language, "language", "", "language of the references, such as de; none leaves that check out (default that of an mtme: dataset)")
 	fl.StringVar(&f.sourceLanguage, "source-language", "", "language of the sources, such as zh (default that of an mtme: dataset)")
 	fl.Float64Var(&f.minRatio, "min-ratio", check.DefaultMinRatio, "shortest answer, as a share of its reference")
 	fl.Float64Var(&f.maxRatio, "max-ratio", check.DefaultMaxRatio, "longest answer, as a multiple of its reference")
-	fl.IntVar(&f.slack, "slack", check.DefaultSlack, "characters by which an answer may always be shorter or longer")
-	fl.BoolVar(&f.exact, "exact", false, "copies and duplicates are those that are the same byte by byte")
+	fl.IntVar(&f.slack, "slack", check.DefaultSlack, "characters that an answer may always be shorter or longer")
+	fl.BoolVar(&f.exact, "exact", false, "compare copies and duplicates byte by byte")
 	inRange(cmd, "a number above 0 and at most 1", func(v float64) bool { return v > 0 && v <= 1 }, "min-ratio")
 	atLeast(cmd, 1, "max-ratio")
 	atLeast(cmd, 0, "slack")

@@ -19,13 +19,13 @@ func (e *env) demoCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Run the whole line offline on a built-in sample",
-		Long: `Expand, score, aggregate and compare on a sample that is part of the program:
-translations into English and German, summaries and captions, written by the
-program's authors together with four made-up systems, their own judgements and
-a recorded answer to each of the ten prompts. No network is used.
+		Short: "Run every step offline on a built-in sample",
+		Long: `Expand, score, aggregate and compare a sample that is part of the program:
+translations into English and German, summaries and captions. The program's
+authors wrote its texts, four made-up systems, judgements of them and an answer
+to each of the ten prompts. No network is used.
 
---write saves the sample and its answers, to go through the steps by hand.`,
+--write saves the sample and its answers, so that you can go through the steps.`,
 		Example: `  refract demo
   refract demo --write sample`,
 		Args: usageArgs(cobra.NoArgs),
@@ -36,7 +36,7 @@ a recorded answer to each of the ten prompts. No network is used.
 			return e.demo(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&dir, "write", "", "folder to save the sample in, in place of running it")
+	cmd.Flags().StringVar(&dir, "write", "", "`DIR` to save the sample in, in place of running it")
 	return cmd
 }
 

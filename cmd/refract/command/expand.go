@@ -40,14 +40,14 @@ func (e *env) expandCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "expand [DATASET]",
 		Short: "Expand references with a language model",
-		Long: `Ask a model to rewrite every reference, once for each prompt, and write the
-dataset as JSON Lines with the answers as variants of their reference. The
-order is that of the input.
+		Long: `A model rewrites every reference, once for each prompt. The output is the
+dataset as JSON Lines, in the order of the input, with the answers as variants
+of their reference.
 
-Answers are cleaned and checked (--checks; 'refract check' tells how). One that
-is rejected is asked for again, up to --resample times; one that --max-tokens
-cut, with twice the room, up to --enlarge times. The output holds all of them:
-references under "variants", the rest with its verdict under "rejected".`,
+Answers are cleaned and checked (--checks; see 'refract check'). A rejected
+answer is asked for again, up to --resample times; one that --max-tokens cut,
+with twice the room, up to --enlarge times. The output keeps them all: accepted
+ones under "variants", the others with their verdict under "rejected".`,
 		Example: `  export OPENAI_API_KEY=…
   refract expand --source src.txt --ref ref.txt --model gpt-4o-mini -o expanded.jsonl
   refract expand jsonl:data.jsonl --model gpt-4o-mini --prices prices.yaml --dry-run
@@ -60,7 +60,7 @@ references under "variants", the rest with its verdict under "rejected".`,
 	x.output.registerFormat(cmd, "of --dry-run: ", "")
 	x.output.registerPath(cmd)
 	f := cmd.Flags()
-	f.StringVar(&x.Model, "model", "", "model to ask (required)")
+	f.StringVar(&x.Model, "model", "", "`MODEL` to ask (required)")
 	f.StringVar(&x.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	f.StringVar((*string)(&x.Endpoint), "endpoint", string(llm.Chat), "chat, or completions for models without a chat template")
 	oneOf(cmd, "endpoint", string(llm.Chat), string(llm.Completions))
@@ -71,11 +71,11 @@ references under "variants", the rest with its verdict under "rejected".`,
 	f.Float64Var(&x.Temperature, "temperature", diversify.PaperTemperature, "sampling temperature")
 	f.Float64Var(&x.TopP, "top-p", diversify.PaperTopP, "nucleus sampling")
 	f.IntVar(&x.MaxTokens, "max-tokens", diversify.DefaultMaxTokens, "longest answer")
-	parsedFlag(cmd, &x.Extra, "extra", "", parseExtra, `further fields of every request, as a JSON object such as '{"seed":1}'`)
+	parsedFlag(cmd, &x.Extra, "extra", "", parseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}'")
 	f.IntVar(&x.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
-	f.IntVar(&x.Enlarge, "enlarge", 1, "how often an answer that --max-tokens cut is asked for again with twice the room")
-	f.StringVar(&x.judge, "judge", "", "model that is asked whether each accepted answer means what its reference does")
-	f.IntVar(&x.keep, "select", 0, "of a segment's variants keep so many that cover most; 0 keeps all ('refract select' has more)")
+	f.IntVar(&x.Enlarge, "enlarge", 1, "how often an answer that --max-tokens cut is asked for again, with twice the room")
+	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether each accepted answer means what its reference does")
+	f.IntVar(&x.keep, "select", 0, "variants of a segment to keep, those that cover most; 0 keeps all ('refract select' has more)")
 	parsedFlag(cmd, &x.keepBy, "select-by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility, over n-grams", selection.MethodNames()...)
 	atLeast(cmd, 1, "samples", "max-tokens")
 	atLeast(cmd, 0, "resample", "enlarge", "select")

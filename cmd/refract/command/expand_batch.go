@@ -25,7 +25,7 @@ type batchFlags struct {
 func (b *batchFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&b.batch, "batch", false, "send the calls through the server's Batch API")
-	f.StringVar(&b.batchState, "batch-state", "", "`FILE` that says which batches are open (default: the cache's name with .batches)")
+	f.StringVar(&b.batchState, "batch-state", "", "`FILE` that lists open batches (default the cache's name with .batches)")
 	f.DurationVar(&b.batchInterval, "batch-interval", batch.DefaultInterval, "longest pause between two looks at open batches")
 	grouped(cmd, modelFlags, "batch")
 }

@@ -47,7 +47,7 @@ func summarize(e *env, s diversify.Summary, verdicts map[string]int, spent budge
 		s.Segments, s.References, s.Variants, s.Calls, s.Cached, s.PromptTokens, s.CompletionTokens)
 	e.tellCost(spent)
 	if spent.Guessed > 0 {
-		e.warn("answers without token counts, whose cost is taken to be the most they can have cost: %d", spent.Guessed)
+		e.warn("answers without token counts, priced at the most that they can cost: %d", spent.Guessed)
 	}
 	if s.Rejected > 0 {
 		parts := make([]string, 0, len(verdicts))
@@ -61,7 +61,7 @@ func summarize(e *env, s diversify.Summary, verdicts map[string]int, spent budge
 		n    int
 		what string
 	}{
-		{s.Lacking, "variants that are lacking, because no answer passed the checks"},
+		{s.Lacking, "variants that are missing, as no answer passed the checks"},
 		{s.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\""},
 		{s.Blocked, "answers withheld, which are missing texts"},
 		{s.Empty, "empty answers, which are missing texts"},

@@ -20,18 +20,17 @@ func (e *env) judgesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "judges [NAME[:OPTION=VALUE,…]]",
 		Short: "List judges, or show the definition or the prompts of one",
-		Long: `Judges are metrics whose scores a language model states: -m NAME or, for one of
-your own, -m judge-file:FILE. They call servers as 'refract expand' does, store
-every answer in --cache, and ask for equal ones once. Under max and min alone,
-references that cannot change a score are not asked for. An answer that states
-no score is never a number by itself: --unparseable says what it counts as, and
-a run in which more than --max-unparsed of the answers have none fails.
+		Long: `Judges are metrics whose scores a language model states: -m NAME, or
+-m judge-file:FILE for one of your own. They call servers as 'refract expand'
+does, store every answer in --cache, and ask an equal question once. Under max
+and min they skip references that cannot change a score. An answer that states
+no score is no number: --unparseable says what it counts as, and a run fails
+where more than --max-unparsed of the answers have none.
 
-This command lists the judges that are built in. Options in brackets may be left
-out; what a judge needs is told for its defaults. With a NAME, it shows the
-definition, which explains the options and is a file of the form that
-judge-file:FILE reads; with options, or --prompt, what would be sent, with words
-in place of the texts of a segment.`,
+Without a NAME, this command lists the built-in judges. Options in brackets may
+be left out; "needs" is for their defaults. With a NAME it shows the definition,
+which explains the options, and which judge-file:FILE reads. With options or
+--prompt it shows what would be sent, with words in place of a segment's texts.`,
 		Example: `  refract judges
   refract judges gemba-da
   refract judges gemba-da:sl=Chinese,tl=English,reference=no

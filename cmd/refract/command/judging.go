@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,7 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.model, "judge-model", "", "model that is asked by judges that work with any")
 	grouped(cmd, modelFlags, "judge-model")
-	registerUnparseable(cmd, &j.policy, &j.maxUnparsed, 0.05)
+	registerUnparseable(cmd, &j.policy, &j.maxUnparsed, 0.05, judge.PolicyNames()...)
 	f.BoolVar(&j.hardened, "hardened", false, "fence texts off as data in all judges' prompts: other metrics than the published ones")
 	f.StringVar(&j.earlyStop, "early-stop", "auto", "auto: do not ask judges for references that cannot change a max or min; no: ask for all")
 	oneOf(cmd, "early-stop", "auto", "no")
@@ -45,10 +46,10 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 }
 
 // registerUnparseable adds the flags about answers without a score.
-func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, most *float64, least float64) {
+func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, most *float64, def float64, policies ...string) {
 	parsedFlag(cmd, policy, "unparseable", "exclude", judge.ParsePolicy,
-		"what a judge's answer without a score counts as: exclude, zero, worst, a number, retry[:N] or fail", judge.PolicyNames()...)
-	cmd.Flags().Float64Var(most, "max-unparsed", least, "share of a judge's answers that may lack a score before the run fails")
+		"what a judge's answer without a score counts as: "+strings.ReplaceAll(strings.Join(policies, ", "), "retry", "retry[:N]")+" or a number", policies...)
+	cmd.Flags().Float64Var(most, "max-unparsed", def, "share of a judge's answers that may lack a score before the run fails")
 	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "max-unparsed")
 }
 

@@ -18,10 +18,10 @@ func (e *env) metricsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "metrics [NAME]",
 		Short: "List metrics, or the options of one",
-		Long: `List the metrics, those that ask a model among them, or the options of one,
-which -m takes as NAME:OPTION=VALUE,OPTION=VALUE.
+		Long: `List all metrics, judges too, or the options of one, which -m takes as
+NAME:OPTION=VALUE,OPTION=VALUE.
 
-Formats for programs have every option and the aggregators too.`,
+Formats for programs also list every option and the aggregators.`,
 		Example: `  refract metrics
   refract metrics bleu
   refract metrics -f json`,

@@ -37,7 +37,7 @@ func (o *output) registerFormat(cmd *cobra.Command, before, after string) {
 	parsedFlag(cmd, &o.format, "format,f", string(report.Table), parse,
 		before+"table, json, jsonl, csv, tsv, markdown or latex"+after, formatNames()...)
 	o.formatGiven = false // by the default
-	cmd.Flags().BoolVar(&o.wide, "wide", false, "show all columns of a table, also where they take more than 100 characters")
+	cmd.Flags().BoolVar(&o.wide, "wide", false, "show all columns of a table, even beyond 100 characters")
 	grouped(cmd, resultFlags, "format")
 }
 

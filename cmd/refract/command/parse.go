@@ -27,22 +27,21 @@ func (e *env) parseCommand() *cobra.Command {
 	p := &parsing{}
 	cmd := &cobra.Command{
 		Use:   "parse METRIC FILE",
-		Short: "Read answers of a judge that were made elsewhere",
-		Long: `Read answers of a judge that were made elsewhere, and write what they say as
-JSON Lines: a row for each row, in order, with "status", "score" (null unless
-the answer has one; 0 where it states that there is no error) and "errors",
-with their places in the text. Tables on standard error say how many answers
-have a score, and how far the reports can be trusted.
+		Short: "Read answers that a judge gave elsewhere",
+		Long: `Read answers that a judge gave elsewhere, and write a row for each as JSON
+Lines, in order: "status", "score" (null where the answer has none, 0 where it
+states that there is no error) and "errors", with their places in the text.
+Tables on standard error count the answers with a score, and show how far the
+reports can be trusted.
 
-METRIC is a judge that 'refract judges' lists, or judge-file:FILE.yaml. FILE
-is JSON Lines, also compressed by gzip; - is standard input. A row has
-"output", the answer as the model gave it, or null if there is none; for a
-judge of two turns it may have "responses" in its place, the last of which is
-read. Optional are "hypothesis", in which errors are located, "source" (or
-"input") and "reference"; "id", "system" and "segment" are kept.
+METRIC is a judge that 'refract judges' lists, or judge-file:FILE.yaml. FILE is
+JSON Lines, also gzipped; - is standard input. A row has "output", the model's
+answer or null; for a judge of two turns it may have "responses" instead, of
+which the last is read. "hypothesis", in which errors are located, "source" (or
+"input") and "reference" are optional; "id", "system" and "segment" are copied.
 
-An answer without a score is not a number by itself; --unparseable zero,
-worst or a number counts it as one, which "substituted" says in the row.`,
+An answer without a score is no number. --unparseable zero, worst or a number
+counts it as one, and "substituted" says so in the row.`,
 		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
   refract parse tigerscore answers.jsonl --max-unparsed 0.05
   refract parse instructscore outputs.jsonl --unparseable zero --weights major=1,minor=1`,
@@ -50,8 +49,8 @@ worst or a number counts it as one, which "substituted" says in the row.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args[0], args[1]) },
 	}
 	p.registerPath(cmd)
-	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1)
-	parsedFlag(cmd, &p.weights, "weights", "", analysis.ParseWeights, "penalties by severity in place of the judge's own, such as major=5,minor=1")
+	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "worst", "fail")
+	parsedFlag(cmd, &p.weights, "weights", "", analysis.ParseWeights, "`NAME=X,…`: penalties by severity in place of the judge's own, such as major=5,minor=1")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp

@@ -14,12 +14,11 @@ func (e *env) promptsCommand() *cobra.Command {
 		Use:   "prompts",
 		Short: "List the prompts that expand references",
 		Long: `List the prompts that expand references: the ten of Div-Ref and its plain one,
-in English and in other languages, or those that --prompts names in the words of
-'refract expand': ten@de, order*3, file:prompts.yaml.
+in English and in other languages. --prompts takes the words of 'refract
+expand': ten@de, order*3, file:prompts.yaml.
 
-A prompt is sent with a space and the reference after it, and without the space
-after a full-width colon. In a template, {reference} and {source} stand for the
-texts of the segment.`,
+A space and the reference follow a prompt; after a full-width colon there is no
+space. In a template, {reference} and {source} stand for the segment's texts.`,
 		Example: `  refract prompts
   refract prompts --prompts ten@de,plain@de
   refract prompts -f jsonl`,
@@ -36,7 +35,7 @@ texts of the segment.`,
 		},
 	}
 	out.register(cmd)
-	cmd.Flags().StringVar(&spec, "prompts", "", "prompts to list, as 'refract expand' takes them; without it, all that are built in")
+	cmd.Flags().StringVar(&spec, "prompts", "", "prompts to list, as 'refract expand' takes them (default all that are built in)")
 	complete(cmd, "prompts", diversify.PromptWords()...)
 	return cmd
 }

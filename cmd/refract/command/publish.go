@@ -28,9 +28,9 @@ func (e *env) publishCommand() *cobra.Command {
 	p := &publisher{}
 	cmd := &cobra.Command{
 		Use:   "publish [DATASET]",
-		Short: "Write the references as a folder for others",
-		Long: `Write all references of a dataset as a new folder, with a dataset card
-(README.md) and a manifest by which readers know that the folder is whole.
+		Short: "Publish the references as a folder",
+		Long: `Write all references of a dataset to a new folder, with a dataset card
+(README.md) and a manifest that tells readers whether the folder is whole.
 
 --to jsonl    references.jsonl, with all that is known of every reference
 --to parquet  the same, as Hugging Face's datasets load it
@@ -39,11 +39,10 @@ func (e *env) publishCommand() *cobra.Command {
               mt-metrics-eval
 --to div-ref  ref.0 … and a Python list of the variants a line
 
-A text that a format cannot hold as it is, such as one with a line break in a
-text file, is an error. Outputs of systems and human judgements are left out.
-The content hash in the result is that of the references, whatever the format,
-and every score with them states it in its signature. published:DIR reads the
-folder back.`,
+A text that a format cannot hold, such as one with a line break in a text file,
+is an error. System outputs and human judgements are left out. The set's hash is
+that of its references, whatever the format; every score with them states it in
+its signature. published:DIR reads the folder back.`,
 		Example: `  refract publish jsonl:expanded.jsonl --to parquet --name wmt22-enriched -o wmt22-enriched
   refract publish mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --to text -o references
   refract publish --verify wmt22-enriched`,
@@ -54,16 +53,16 @@ folder back.`,
 	f := cmd.Flags()
 	f.StringVar(&p.Format, "to", "", strings.Join(dataset.Formats(), ", ")+" (required)")
 	oneOf(cmd, "to", dataset.Formats()...)
-	f.StringVarP(&p.dir, "output", "o", "", "folder to write, which must be new or empty (required)")
+	f.StringVarP(&p.dir, "output", "o", "", "`DIR` to write, which must be new or empty (required)")
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
-	f.StringVar(&p.LanguagePair, "lp", "", "language pair of --to mtme, such as en-de")
-	f.BoolVar(&p.Trim, "trim", false, "remove white space at the ends of all texts first, which makes another set of it")
+	f.StringVar(&p.LanguagePair, "lp", "", "`LP`: language pair of --to mtme, such as en-de")
+	f.BoolVar(&p.Trim, "trim", false, "remove white space at the ends of all texts first, which makes it another set")
 	f.StringVar(&p.Card.Name, "name", "", "name of the set, for its card")
 	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
 	f.StringSliceVar(&p.Card.Languages, "language", nil, "languages of the references, for the card, such as en")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
-	f.StringVar(&p.diversity, "diversity", "", "file of 'refract diversity -f json' or -f jsonl, for the card")
-	f.StringVar(&p.verify, "verify", "", "check a published folder, and write nothing")
+	f.StringVar(&p.diversity, "diversity", "", "`FILE` of 'refract diversity -f json' or -f jsonl, for the card")
+	f.StringVar(&p.verify, "verify", "", "`DIR`: published folder to check; nothing is written")
 	complete(cmd, "prompts", diversify.PromptWords()...)
 	return cmd
 }

@@ -39,7 +39,7 @@ const (
 	referencesGroup = "References"
 	scoresGroup     = "Scores"
 	agreementGroup  = "Agreement with human judgements"
-	listsGroup      = "What there is"
+	listsGroup      = "Lists"
 	otherGroup      = "Other"
 )
 
@@ -49,8 +49,8 @@ func (e *env) rootCommand() *cobra.Command {
 		Short: "Evaluate generated text against many references",
 		Long: `Refract evaluates generated text against many references. It expands the
 references of a benchmark with a language model, scores every system against
-every reference, aggregates over references, and shows against human
-judgements whether that is better.
+every reference, aggregates over references, and compares the scores with human
+judgements.
 
 Data goes to standard output, everything else to standard error. Exit codes: 0
 done, 1 failed, 2 wrong usage, 130 interrupted.`,
@@ -69,9 +69,9 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(e.showHelp)
 	root.SetHelpCommand(e.helpCommand())
-	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "show warnings and errors alone on standard error")
-	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more, such as what BLEU's scores are made of")
-	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` with flags about models, servers and budgets (default refract.yaml, if there is one)")
+	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "show only warnings and errors on standard error")
+	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more, such as the parts of BLEU's scores")
+	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` of flags about models, servers and budgets (default refract.yaml, if it exists)")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		if err := e.configure(cmd); err != nil {
 			return err

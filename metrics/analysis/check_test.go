@@ -67,10 +67,9 @@ func TestCheckNumbers(t *testing.T) {
 
 func TestCheckTexts(t *testing.T) {
 	texts := analysis.Texts{
-		Hypothesis:   "The old bridge was closed for a week, so the bus took the long road.",
-		Reference:    "The ancient bridge was shut for seven days and buses went the long way.",
-		Source:       "Die alte Brücke war eine Woche lang gesperrt.",
-		HasReference: true, HasSource: true,
+		Hypothesis: "The old bridge was closed for a week, so the bus took the long road.",
+		Reference:  "The ancient bridge was shut for seven days and buses went the long way.",
+		Source:     "Die alte Brücke war eine Woche lang gesperrt.",
 	}
 	for _, c := range []struct{ location, explanation, want string }{
 		// M3.

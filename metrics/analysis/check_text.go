@@ -10,33 +10,29 @@ import (
 func (r *Report) checkTexts(t Texts, said [][]claim) {
 	work := maxWork
 	l := newLocator(t, &work)
-	reference := haystack{work: &work}
-	if t.HasReference {
-		reference.text = t.Reference
-	}
 	for i := range r.Errors {
 		e := &r.Errors[i]
 		if e.Place == Unlocated {
 			continue // nobody has looked, so that the hypothesis may be unknown
 		}
 		if e.Place == Absent {
-			r.problem(CodeLocation, i, "the location %s does not stand in the output%s", shorten(e.Location), elsewhere(&l.source, &reference, e.Location))
+			r.problem(CodeLocation, i, "the location %s does not stand in the output%s", shorten(e.Location), l.elsewhere(e.Location))
 		}
-		r.checkShown(i, said[i], l, &reference)
+		r.checkShown(i, said[i], l)
 		r.checkCorrection(i, said[i], l)
 	}
 }
 
 // checkShown looks for a phrase that an explanation quotes as the output's and
 // that the output does not have.
-func (r *Report) checkShown(i int, said []claim, l *locator, reference *haystack) {
+func (r *Report) checkShown(i int, said []claim, l *locator) {
 	for _, c := range said {
 		if c.role != shown || c.text == "" {
 			continue
 		}
 		if _, m := l.hypothesis.find(c.text); m == nowhere && *l.hypothesis.work >= 0 {
 			r.problem(CodeExplanation, i, "the explanation quotes %s as the output's, where it does not stand%s",
-				shorten(c.text), elsewhere(&l.source, reference, c.text))
+				shorten(c.text), l.elsewhere(c.text))
 			return
 		}
 	}
@@ -108,11 +104,11 @@ func isDistinctive(phrase string) bool {
 }
 
 // elsewhere says where a phrase stands that the hypothesis lacks.
-func elsewhere(source, reference *haystack, phrase string) string {
-	if reference.has(phrase) {
+func (l *locator) elsewhere(phrase string) string {
+	if l.reference.has(phrase) {
 		return ", but in the reference"
 	}
-	if source.has(phrase) {
+	if l.source.has(phrase) {
 		return ", but in the source"
 	}
 	return ""

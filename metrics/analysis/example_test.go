@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleReport_Locate() {
-	texts := analysis.Texts{Hypothesis: "The red cat sleeps in the “big house”.", Source: "Der rote Hund schläft.", HasSource: true}
+	texts := analysis.Texts{Hypothesis: "The red cat sleeps in the “big house”.", Source: "Der rote Hund schläft."}
 	r := analysis.Report{Outcome: analysis.Scored, Errors: []analysis.Error{
 		{Location: `"red cat" instead of "red dog"`},
 		{Location: `Missing "now" before "sleeps"`},

@@ -6,11 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Texts is what a judge saw. What it did not see is "", with Has… false.
-type Texts struct {
-	Hypothesis, Source, Reference string
-	HasSource, HasReference       bool
-}
+// Texts is what a judge saw. What it did not see is "".
+type Texts struct{ Hypothesis, Source, Reference string }
 
 // Locate sets the Place and the Span of every error. It looks for the stated
 // location as a whole and then, as judges write `"X" instead of "Y"` or
@@ -56,15 +53,11 @@ type located struct {
 
 // locator looks for locations in the texts of one report.
 type locator struct {
-	hypothesis, source haystack
+	hypothesis, source, reference haystack
 }
 
 func newLocator(t Texts, work *int) *locator {
-	l := &locator{hypothesis: haystack{text: t.Hypothesis, work: work}, source: haystack{work: work}}
-	if t.HasSource {
-		l.source.text = t.Source
-	}
-	return l
+	return &locator{haystack{text: t.Hypothesis, work: work}, haystack{text: t.Source, work: work}, haystack{text: t.Reference, work: work}}
 }
 
 func (l *locator) locate(location string) located {

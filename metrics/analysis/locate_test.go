@@ -91,7 +91,7 @@ func TestLocate(t *testing.T) {
 		{`Omission of the weather`, notSaid, ``},
 		{`Output does not answer the question`, notSaid, ``},
 	} {
-		texts := analysis.Texts{Hypothesis: garden, HasSource: true, Source: "Der Gärtner pflanzte drei alte Rosen hinter dem Tor."}
+		texts := analysis.Texts{Hypothesis: garden, Source: "Der Gärtner pflanzte drei alte Rosen hinter dem Tor."}
 		place, text := locate(texts, c.location)
 		if place != c.place || text != c.text {
 			t.Errorf("%s: %s %q, want %s %q", c.location, place, text, c.place, c.text)
@@ -117,12 +117,8 @@ func TestLocateScripts(t *testing.T) {
 	}
 }
 
-// A source that is not there is not looked at, and an empty hypothesis has
-// nothing.
+// Texts that are not there have nothing.
 func TestLocateMissingTexts(t *testing.T) {
-	if place, _ := locate(analysis.Texts{Hypothesis: "x", Source: "Haus"}, "Haus"); place != analysis.Absent {
-		t.Error(place)
-	}
 	if place, _ := locate(analysis.Texts{}, "Haus"); place != analysis.Absent {
 		t.Error(place)
 	}
@@ -139,7 +135,7 @@ func TestLocateBounded(t *testing.T) {
 			Explanation: strings.Repeat(`The use of "ab" instead of "ba" `, 3),
 		})
 	}
-	texts := analysis.Texts{Hypothesis: hypothesis, Source: hypothesis, HasSource: true}
+	texts := analysis.Texts{Hypothesis: hypothesis, Source: hypothesis}
 	r.Locate(texts)
 	r.Check(texts, analysis.Rules{})
 	if last := r.Errors[len(r.Errors)-1]; last.Place != analysis.Unlocated {

@@ -65,7 +65,6 @@ func anyTexts(t *rapid.T, r *analysis.Report) analysis.Texts {
 	}
 	return analysis.Texts{
 		Hypothesis: hypothesis, Source: anyText().Draw(t, "source"), Reference: anyText().Draw(t, "reference"),
-		HasSource: rapid.Bool().Draw(t, "has source"), HasReference: rapid.Bool().Draw(t, "has reference"),
 	}
 }
 
@@ -87,7 +86,7 @@ func checkLocated(t interface{ Fatalf(string, ...any) }, r *analysis.Report, tex
 			if span != (analysis.Span{}) {
 				t.Fatalf("%q: %s with the span %v", e.Location, e.Place, span)
 			}
-			if e.Place == analysis.InSource && !texts.HasSource {
+			if e.Place == analysis.InSource && texts.Source == "" {
 				t.Fatalf("%q in a source that is not there", e.Location)
 			}
 			if loc := strings.TrimSpace(e.Location); e.Place == analysis.Absent && strings.Contains(texts.Hypothesis, loc) && utf8.ValidString(loc) {
@@ -173,11 +172,10 @@ func TestJSONRoundTrip(t *testing.T) {
 	})
 }
 
-// Reports that are counted apart and merged count as if counted together.
-func TestTrustMerge(t *testing.T) {
+// The counts of a row sum up, and the rows of a metric to its total.
+func TestTrustSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all analysis.Trust
-		parts := make([]analysis.Trust, 3)
 		names := rapid.SampledFrom([]string{"", "a", "b"})
 		for range rapid.IntRange(0, 12).Draw(t, "reports") {
 			r := anyReport().Draw(t, "report")
@@ -186,16 +184,10 @@ func TestTrustMerge(t *testing.T) {
 			r.Check(texts, analysis.Rules{LowestPenalty: 0.5, HighestPenalty: 5})
 			metric, system := names.Draw(t, "metric"), names.Draw(t, "system")
 			all.Add(metric, system, r)
-			parts[rapid.IntRange(0, 2).Draw(t, "part")].Add(metric, system, r)
 		}
-		var merged analysis.Trust
-		for i := range parts {
-			merged.Merge(&parts[i])
-		}
-		if diff := cmp.Diff(all.Rows(), merged.Rows()); diff != "" {
-			t.Fatal(diff)
-		}
-		for _, row := range merged.Rows() {
+		sums := map[string]int{}
+		for _, row := range all.Rows() {
+			sums[row.Metric] += row.Reports + row.Errors + row.Flagged + row.Problems[analysis.CodeCount].Reports
 			reports, errors := 0, 0
 			for _, n := range row.Outcomes {
 				reports += n
@@ -212,6 +204,12 @@ func TestTrustMerge(t *testing.T) {
 				}
 			}
 		}
+		for metric, sum := range sums {
+			total := all.Total(metric)
+			if total.Reports+total.Errors+total.Flagged+total.Problems[analysis.CodeCount].Reports != sum {
+				t.Fatalf("the total is %+v, of %+v", total, all.Rows())
+			}
+		}
 	})
 }
 
@@ -223,7 +221,7 @@ func FuzzLocate(f *testing.F) {
 		r := &analysis.Report{Outcome: analysis.Scored, Errors: []analysis.Error{
 			{Location: location, Explanation: explanation, Penalty: new(math.Pi)}, {Location: explanation, Explanation: location},
 		}}
-		texts := analysis.Texts{Hypothesis: hypothesis, Source: source, HasSource: source != ""}
+		texts := analysis.Texts{Hypothesis: hypothesis, Source: source}
 		r.Locate(texts)
 		checkLocated(t, r, texts)
 		r.Check(texts, analysis.Rules{})

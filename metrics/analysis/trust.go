@@ -8,12 +8,16 @@ import (
 
 // Trust counts, by metric and system, what became of a judge's answers and what
 // the checks found in them. Its zero value is ready for use; it is not safe
-// for concurrent use, but parts that were counted apart can be merged.
+// for concurrent use.
 type Trust struct {
 	rows map[trustKey]*TrustRow
 }
 
-type trustKey struct{ metric, system string }
+// trustKey names the row of a system, or the total of a metric.
+type trustKey struct {
+	metric, system string
+	total          bool
+}
 
 // TrustRow is how far the reports of one metric on one system can be trusted.
 type TrustRow struct {
@@ -32,10 +36,6 @@ type ProblemCount struct {
 	Errors  int // errors with it; 0 for a problem of whole reports
 }
 
-func newTrustRow(metric, system string) *TrustRow {
-	return &TrustRow{Metric: metric, System: system, Outcomes: map[Outcome]int{}, Places: map[Place]int{}, Problems: map[string]ProblemCount{}}
-}
-
 // WithScore is the number of reports with a score.
 func (r *TrustRow) WithScore() int { return r.Outcomes[Scored] + r.Outcomes[NoError] }
 
@@ -44,7 +44,18 @@ func (t *Trust) Add(metric, system string, r *Report) {
 	if r == nil {
 		return
 	}
-	row := t.row(metric, system)
+	if t.rows == nil {
+		t.rows = map[trustKey]*TrustRow{}
+	}
+	for _, k := range []trustKey{{metric, system, false}, {metric, "", true}} {
+		if t.rows[k] == nil {
+			t.rows[k] = &TrustRow{Metric: metric, System: k.system, Outcomes: map[Outcome]int{}, Places: map[Place]int{}, Problems: map[string]ProblemCount{}}
+		}
+		t.rows[k].add(r)
+	}
+}
+
+func (row *TrustRow) add(r *Report) {
 	row.Reports++
 	row.Outcomes[r.Outcome]++
 	if len(r.Flags) > 0 {
@@ -71,49 +82,13 @@ func (t *Trust) Add(metric, system string, r *Report) {
 	}
 }
 
-func (t *Trust) row(metric, system string) *TrustRow {
-	k := trustKey{metric, system}
-	row, ok := t.rows[k]
-	if !ok {
-		row = newTrustRow(metric, system)
-		if t.rows == nil {
-			t.rows = map[trustKey]*TrustRow{}
-		}
-		t.rows[k] = row
-	}
-	return row
-}
-
-// Merge adds what other counted.
-func (t *Trust) Merge(other *Trust) {
-	for k, from := range other.rows {
-		t.row(k.metric, k.system).add(from)
-	}
-}
-
-func (r *TrustRow) add(o *TrustRow) {
-	r.Reports += o.Reports
-	r.Errors += o.Errors
-	r.Flagged += o.Flagged
-	for outcome, n := range o.Outcomes {
-		r.Outcomes[outcome] += n
-	}
-	for place, n := range o.Places {
-		r.Places[place] += n
-	}
-	for code, c := range o.Problems {
-		mine := r.Problems[code]
-		r.Problems[code] = ProblemCount{mine.Reports + c.Reports, mine.Errors + c.Errors}
-	}
-}
-
 // Rows returns a copy of the counts, in the order of metrics and systems.
 func (t *Trust) Rows() []TrustRow {
-	out := make([]TrustRow, 0, len(t.rows))
-	for _, row := range t.rows {
-		c := *row
-		c.Outcomes, c.Places, c.Problems = maps.Clone(row.Outcomes), maps.Clone(row.Places), maps.Clone(row.Problems)
-		out = append(out, c)
+	var out []TrustRow
+	for k, row := range t.rows {
+		if !k.total {
+			out = append(out, row.clone())
+		}
 	}
 	slices.SortFunc(out, func(a, b TrustRow) int {
 		return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.System, b.System))
@@ -121,13 +96,17 @@ func (t *Trust) Rows() []TrustRow {
 	return out
 }
 
-// Total sums the rows of a metric; its System is "".
+// Total returns a copy of the sums over the systems of a metric; its System is
+// "".
 func (t *Trust) Total(metric string) TrustRow {
-	sum := newTrustRow(metric, "")
-	for k, row := range t.rows {
-		if k.metric == metric {
-			sum.add(row)
-		}
+	if row := t.rows[trustKey{metric, "", true}]; row != nil {
+		return row.clone()
 	}
-	return *sum
+	return TrustRow{Metric: metric}
+}
+
+func (row *TrustRow) clone() TrustRow {
+	c := *row
+	c.Outcomes, c.Places, c.Problems = maps.Clone(row.Outcomes), maps.Clone(row.Places), maps.Clone(row.Problems)
+	return c
 }

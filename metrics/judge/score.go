@@ -150,9 +150,12 @@ func (s *scoring) At(i int, err error) error { return s.at(s.round[i], err) }
 // place puts a report into its cell.
 func (s *scoring) place(t *task, r *analysis.Report) error {
 	block := &s.blocks[t.block]
-	texts := analysis.Texts{
-		Hypothesis: t.fields.Hypothesis, Source: t.fields.Source, HasSource: s.j.info.NeedsSource,
-		Reference: t.fields.Reference, HasReference: s.j.info.NeedsReferences,
+	texts := analysis.Texts{Hypothesis: t.fields.Hypothesis}
+	if s.j.info.NeedsSource {
+		texts.Source = t.fields.Source
+	}
+	if s.j.info.NeedsReferences {
+		texts.Reference = t.fields.Reference
 	}
 	r.Locate(texts)
 	r.Check(texts, s.j.rules)

@@ -82,13 +82,6 @@ type Totals struct {
 	Substituted int // rows whose score is the policy's
 }
 
-func (t *Totals) add(o *Totals) {
-	t.Trust.Merge(&o.Trust)
-	t.Rows += o.Rows
-	t.WithoutText += o.WithoutText
-	t.Substituted += o.Substituted
-}
-
 // answerRow is a row of the input. Other members are not read.
 type answerRow struct {
 	Output     json.RawMessage   `json:"output"`
@@ -110,15 +103,24 @@ type answerRow struct {
 // at fault are written.
 func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
 	sum := &Totals{}
-	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), batches(name, in), r.read, func(p *part) error {
-		sum.add(&p.Totals)
-		if _, err := w.Write(p.out); err != nil {
-			return err
+	read := func(l line) (*answerRead, error) {
+		a, err := r.row(l)
+		if err != nil {
+			return nil, atLine(name, l.number, err)
 		}
-		if p.err != nil {
-			return atLine(name, p.line, p.err)
+		return a, nil
+	}
+	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), linesOf(name, in), read, func(a *answerRead) error {
+		sum.Rows++
+		sum.Trust.Add(r.Metric, a.system, a.report)
+		if a.withoutText {
+			sum.WithoutText++
 		}
-		return nil
+		if a.substituted {
+			sum.Substituted++
+		}
+		_, err := w.Write(a.out)
+		return err
 	})
 	if err == nil && sum.Rows == 0 {
 		err = fmt.Errorf("%s has no row at all; each line is to be a JSON object with \"output\"", name)
@@ -129,70 +131,55 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 	return sum, nil
 }
 
-const (
-	// batchBytes is how many bytes of lines are read together.
-	batchBytes = 1 << 18
-	// mostLine bounds a line, in bytes.
-	mostLine = 1 << 26
-)
+// mostLine bounds a line, in bytes.
+const mostLine = 1 << 26
 
-// batch is lines that are read together.
-type batch struct {
-	first int // number of the first line
-	lines [][]byte
+// line is a line of the input, numbered from 1.
+type line struct {
+	number int
+	text   []byte
 }
 
-// batches yields the lines of a file. Blank ones may only end it.
-func batches(name string, in io.Reader) iter.Seq2[batch, error] {
-	return func(yield func(batch, error) bool) {
-		buffered := bufio.NewReaderSize(in, batchBytes)
+// linesOf yields the lines of a file. Blank ones may only end it.
+func linesOf(name string, in io.Reader) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		buffered := bufio.NewReaderSize(in, 1<<16)
 		in = buffered
 		if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 			z, err := gzip.NewReader(buffered)
 			if err != nil {
-				yield(batch{}, fmt.Errorf("%s cannot be read: %w", name, cause(err)))
+				yield(line{}, fmt.Errorf("%s cannot be read: %w", name, cause(err)))
 				return
 			}
 			in = z
 		}
 		lines := bufio.NewScanner(in)
 		lines.Buffer(make([]byte, 1<<16), mostLine)
-		b, size, line, blank := batch{first: 1}, 0, 1, 0
-		fail := func(line int, err error) {
-			if yield(b, nil) {
-				yield(batch{}, atLine(name, line, err))
-			}
-		}
-		for ; lines.Scan() && lines.Err() == nil; line++ { // a line that an error cut off is none
+		n, blank := 1, 0
+		for ; lines.Scan() && lines.Err() == nil; n++ { // a line that an error cut off is none
 			text := lines.Bytes()
-			if line == 1 {
+			if n == 1 {
 				text = bytes.TrimPrefix(text, []byte("\ufeff"))
 			}
 			switch empty := len(bytes.TrimSpace(text)) == 0; {
 			case empty && blank == 0:
-				blank = line
-				continue
+				blank = n
 			case empty:
-				continue
 			case blank > 0:
-				fail(blank, errors.New("the line is blank; write {\"output\": null} where there is no answer, so that rows keep their places"))
+				yield(line{}, atLine(name, blank, errors.New("the line is blank; write {\"output\": null} where there is no answer, so that rows keep their places")))
 				return
-			}
-			b.lines = append(b.lines, bytes.Clone(text))
-			if size += len(text); size >= batchBytes {
-				if !yield(b, nil) {
+			default:
+				if !yield(line{n, bytes.Clone(text)}, nil) {
 					return
 				}
-				b, size = batch{first: line + 1}, 0
 			}
 		}
-		switch err := lines.Err(); {
-		case errors.Is(err, bufio.ErrTooLong):
-			fail(line, fmt.Errorf("the line has more than %d bytes; a row is one JSON object on one line", mostLine))
-		case err != nil:
-			fail(line, cause(err))
-		default:
-			yield(b, nil)
+		err := lines.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("the line has more than %d bytes; a row is one JSON object on one line", mostLine)
+		}
+		if err != nil {
+			yield(line{}, atLine(name, n, cause(err)))
 		}
 	}
 }
@@ -210,43 +197,21 @@ func cause(err error) error {
 
 func atLine(name string, line int, err error) error { return fmt.Errorf("%s:%d: %w", name, line, err) }
 
-// part is what became of a batch.
-type part struct {
-	Totals
-	out  []byte
-	line int   // that is at fault
-	err  error // of that line
+// answerRead is what became of a row.
+type answerRead struct {
+	report                   *analysis.Report
+	system                   string
+	withoutText, substituted bool
+	out                      []byte // the Row as a line of JSON
 }
 
-// read reads the lines of a batch until one of them is at fault.
-func (r *Reading) read(b batch) (*part, error) {
-	p := &part{}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	for i, text := range b.lines {
-		p.line = b.first + i
-		row, err := r.Row(text, &p.Totals)
-		if err == nil {
-			row.Line = p.line
-			err = enc.Encode(row)
-		}
-		if err != nil {
-			p.err = err
-			break
-		}
-	}
-	p.out = buf.Bytes()
-	return p, nil
-}
-
-// Row reads one row of the input and counts it.
-func (r *Reading) Row(line []byte, sum *Totals) (*Row, error) {
-	if !utf8.Valid(line) {
+// row reads one row of the input.
+func (r *Reading) row(l line) (*answerRead, error) {
+	if !utf8.Valid(l.text) {
 		return nil, errors.New("the line is not valid UTF-8; convert the file first")
 	}
 	var in answerRow
-	if err := json.Unmarshal(line, &in); err != nil {
+	if err := json.Unmarshal(l.text, &in); err != nil {
 		return nil, explainJSON(err)
 	}
 	completion, has, err := in.completion()
@@ -257,28 +222,29 @@ func (r *Reading) Row(line []byte, sum *Totals) (*Row, error) {
 	if has {
 		rep = r.Parser.Parse(completion)
 	}
+	a := &answerRead{report: rep, system: label(in.System), withoutText: in.Hypothesis == nil}
 	texts := in.texts()
-	if in.Hypothesis != nil {
+	if !a.withoutText {
 		rep.Locate(texts)
 		rep.Flags = guard.Flags(texts.Hypothesis, nil)
-	} else {
-		sum.WithoutText++
 	}
 	rep.Check(texts, r.Rules)
-	sum.Rows++
-	sum.Trust.Add(r.Metric, label(in.System), rep)
-	out := &Row{ID: in.ID, System: in.System, Segment: in.Segment, Record: rep.Record()}
-	if rep.Outcome.HasScore() {
-		return out, nil
+	out := Row{Line: l.number, ID: in.ID, System: in.System, Segment: in.Segment, Record: rep.Record()}
+	if !rep.Outcome.HasScore() {
+		if r.Policy.Fails() {
+			return nil, fmt.Errorf("the answer has no score (%s: %s), and the policy is to fail", rep.Outcome, rep.Detail)
+		}
+		var value float64
+		if value, a.substituted = r.Policy.Counts(rep.Outcome); a.substituted {
+			out.Score, out.Substituted = &value, r.Policy.String()
+		}
 	}
-	if r.Policy.Fails() {
-		return nil, fmt.Errorf("the answer has no score (%s: %s), and the policy is to fail", rep.Outcome, rep.Detail)
-	}
-	if value, is := r.Policy.Counts(rep.Outcome); is {
-		out.Score, out.Substituted = &value, r.Policy.String()
-		sum.Substituted++
-	}
-	return out, nil
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err = enc.Encode(out)
+	a.out = buf.Bytes()
+	return a, err
 }
 
 // completion is the answer of the row, and whether there is one.
@@ -307,17 +273,12 @@ func (r *answerRow) completion() (string, bool, error) {
 }
 
 func (r *answerRow) texts() analysis.Texts {
-	var t analysis.Texts
-	if r.Hypothesis != nil {
-		t.Hypothesis = *r.Hypothesis
+	none := new("")
+	return analysis.Texts{
+		Hypothesis: *cmp.Or(r.Hypothesis, none),
+		Source:     *cmp.Or(r.Source, r.Input, none),
+		Reference:  *cmp.Or(r.Reference, none),
 	}
-	if source := cmp.Or(r.Source, r.Input); source != nil {
-		t.Source, t.HasSource = *source, true
-	}
-	if r.Reference != nil {
-		t.Reference, t.HasReference = *r.Reference, true
-	}
-	return t
 }
 
 // label is how a system stands in tables: a text without its quotes, anything

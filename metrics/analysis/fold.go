@@ -20,43 +20,26 @@ type folded struct {
 // fold makes the folded form of s.
 func fold(s string) *folded {
 	f := &folded{text: make([]byte, 0, len(s)), from: make([]int32, 0, len(s)), to: make([]int32, 0, len(s))}
-	if ascii(s) {
-		for i := range len(s) {
-			if c := s[i]; c > ' ' && c != '"' && c != '\'' && c != '`' && c != 0x7f {
-				f.text = append(f.text, lowerASCII(c))
-				f.from = append(f.from, int32(i))
-				f.to = append(f.to, int32(i+1))
-			}
+	left := []byte(s)
+	for at := int32(0); len(left) > 0; {
+		n := 1 // most bytes are characters of ASCII that nothing combines with
+		segment := left[:n]
+		if left[0] >= utf8.RuneSelf || len(left) > 1 && left[1] >= utf8.RuneSelf {
+			n = norm.NFKC.NextBoundary(left, true)
+			segment = norm.NFKC.Bytes(left[:n])
 		}
-		return f
-	}
-	var it norm.Iter
-	it.InitString(norm.NFKC, s)
-	at, read := 0, 0 // runes and bytes of s that are behind
-	for !it.Done() {
-		segment := it.Next()
-		next := at + utf8.RuneCountInString(s[read:it.Pos()])
+		next := at + int32(utf8.RuneCount(left[:n]))
 		f.text = appendFolded(f.text, segment)
 		for len(f.from) < len(f.text) {
-			f.from = append(f.from, int32(at))
-			f.to = append(f.to, int32(next))
+			f.from, f.to = append(f.from, at), append(f.to, next)
 		}
-		at, read = next, it.Pos()
+		at, left = next, left[n:]
 	}
 	return f
 }
 
 // foldPhrase is the folded form of what is looked for, which needs no offsets.
 func foldPhrase(s string) []byte {
-	if ascii(s) {
-		out := make([]byte, 0, len(s))
-		for i := range len(s) {
-			if c := s[i]; c > ' ' && c != '"' && c != '\'' && c != '`' && c != 0x7f {
-				out = append(out, lowerASCII(c))
-			}
-		}
-		return out
-	}
 	return appendFolded(make([]byte, 0, len(s)), norm.NFKC.Bytes([]byte(s)))
 }
 
@@ -66,6 +49,8 @@ func appendFolded(dst, s []byte) []byte {
 		r, n := utf8.DecodeRune(s[i:])
 		i += n
 		switch {
+		case 'a' <= r && r <= 'z': // most are
+			dst = append(dst, byte(r))
 		case isQuote(r), unicode.IsSpace(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Cc, r):
 		case unicode.Is(unicode.Pd, r), r == '\u2212':
 			dst = append(dst, '-')
@@ -74,22 +59,6 @@ func appendFolded(dst, s []byte) []byte {
 		}
 	}
 	return dst
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-func lowerASCII(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
 }
 
 // isQuote reports whether r is a quotation mark of any kind, or an apostrophe.

@@ -23,8 +23,12 @@ const (
 
 // Steps returns the names of the cleaning steps, in their order.
 func Steps() []string {
+	return stepNames(allSteps())
+}
+
+func stepNames(steps []step) []string {
 	var names []string
-	for _, s := range allSteps() {
+	for _, s := range steps {
 		names = append(names, s.name)
 	}
 	return names
@@ -40,7 +44,7 @@ type step struct {
 
 func allSteps() []step {
 	return []step{
-		{StepSpace, nil}, // see clean
+		{StepSpace, func(_ *Checker, t string, _ *original) string { return t }}, // white space goes behind every step
 		{StepFence, unfence},
 		{StepMarkup, unmark},
 		{StepRestated, unrestate},
@@ -72,22 +76,15 @@ func (c *Checker) clean(raw string, ref *original) (string, []string) {
 		again = false
 		for i := range c.steps {
 			s := &c.steps[i]
-			if len(t) > mostCleaned && s.apply != nil {
+			if len(t) > mostCleaned && s.name != StepSpace {
 				continue
 			}
-			var next string
-			if s.apply == nil {
-				next = strings.TrimSpace(t)
-			} else {
-				if next = s.apply(c, t, ref); len(next) == len(t) && next == t {
-					continue
-				}
-				next = strings.TrimSpace(next)
-				if next == "" || !says(next) && says(t) {
-					continue
-				}
+			next := s.apply(c, t, ref)
+			if len(next) == len(t) && next == t && s.name != StepSpace {
+				continue
 			}
-			if next == t {
+			next = strings.TrimSpace(next)
+			if next == t || s.name != StepSpace && (next == "" || !says(next) && says(t)) {
 				continue
 			}
 			t, again = next, true
@@ -101,12 +98,7 @@ func (c *Checker) clean(raw string, ref *original) (string, []string) {
 
 // says reports whether a text has a letter or a digit.
 func says(t string) bool {
-	for _, r := range t {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // unfence takes the text out of a code fence around the whole of it.
@@ -167,12 +159,7 @@ func unmark(_ *Checker, t string, ref *original) string {
 }
 
 func isTagName(s string) bool {
-	for i := range len(s) {
-		if c := s[i] | 0x20; c < 'a' || c > 'z' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
 }
 
 // unrestate takes the prompt, or the reference and an arrow, from the front.

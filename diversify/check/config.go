@@ -182,11 +182,7 @@ func (c *Checker) complete() error {
 
 // Steps returns the names of the cleaning steps that are applied, in order.
 func (c *Checker) Steps() []string {
-	var names []string
-	for _, s := range c.steps {
-		names = append(names, s.name)
-	}
-	return names
+	return stepNames(c.steps)
 }
 
 // Makes reports whether the Checker may give a verdict: whether that check is

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	_ "embed"
 	"strings"
 	"sync"
@@ -61,8 +62,8 @@ func talkOf(low []byte) talk {
 	vocab := vocabulary()
 	for i := 0; i < len(low); {
 		if low[i] == '"' {
-			if end := indexByteFrom(low, '"', i+1); end > 0 {
-				i = end + 1
+			if end := bytes.IndexByte(low[i+1:], '"'); end >= 0 {
+				i += end + 2
 				continue
 			}
 		}
@@ -106,15 +107,6 @@ func (t talk) tellsTask() bool {
 		return true
 	}
 	return t.senses&opener != 0 && t.senses&here != 0
-}
-
-func indexByteFrom(s []byte, c byte, from int) int {
-	for i := from; i < len(s); i++ {
-		if s[i] == c {
-			return i
-		}
-	}
-	return -1
 }
 
 // leadInMost is how far into a text a lead-in may reach, in bytes.
@@ -262,31 +254,19 @@ func isCutNote(inner, before string, ref *original) bool {
 
 // isGloss reports whether a text is two words or more in Latin letters.
 func isGloss(inner string) bool {
-	latin := 0
-	for _, r := range inner {
-		if unicode.IsLetter(r) {
-			if !unicode.Is(unicode.Latin, r) {
-				return false
-			}
-			latin++
-		}
-	}
-	return latin > 0 && unicode.IsLower(lastLetter(inner)) && len(strings.Fields(inner)) > 1
-}
-
-func lastLetter(s string) rune {
-	last := rune(0)
-	for _, r := range s {
-		if unicode.IsLetter(r) {
-			last = r
-		}
-	}
-	return last
+	latin, letters := lettersOf(inner)
+	last := strings.LastIndexFunc(inner, unicode.IsLetter)
+	return last >= 0 && latin == letters && unicode.IsLower(firstRune(inner[last:])) && len(strings.Fields(inner)) > 1
 }
 
 // mostlyLatin reports whether more than a tenth of a text's letters are Latin.
 func mostlyLatin(t string) bool {
-	latin, letters := 0, 0
+	latin, letters := lettersOf(t)
+	return 10*latin > letters
+}
+
+// lettersOf counts the letters of a text, and those that are Latin.
+func lettersOf(t string) (latin, letters int) {
 	for _, r := range t {
 		if unicode.IsLetter(r) {
 			letters++
@@ -295,7 +275,7 @@ func mostlyLatin(t string) bool {
 			}
 		}
 	}
-	return 10*latin > letters
+	return latin, letters
 }
 
 // noteLine returns where the line breaks before a note begin, or -1.

@@ -281,7 +281,7 @@ func (d *Definition) checkNames(templates []placedTemplate) error {
 	fields, setters := map[string]string{}, map[string]string{} // where a name is set first, and by what
 	set := func(name, field, setter string) error {
 		switch {
-		case !isName(name):
+		case !nameForm.MatchString(name):
 			return yamlfile.Wrong(field, "%q is no name: a lower-case letter, then lower-case letters, digits and \"_\"", name)
 		case isField(name):
 			return yamlfile.Wrong(field, "{%s} is a text of the segment", name)

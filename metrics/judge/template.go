@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,58 +33,38 @@ type piece struct {
 	Field string `json:"field,omitempty"` // src, ref or out
 }
 
+// The name of a variable, and what has braces in a template.
+var (
+	nameForm  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	braceForm = regexp.MustCompile(`\{\{|\}\}|\{([a-z][a-z0-9_]*)\}|[{}]`)
+)
+
 // scan splits a template's text at its variables; a piece's Field is the name
 // of any variable.
 func scan(text string) (template, error) {
 	var t template
-	var literal strings.Builder
-	flush := func() {
-		if literal.Len() > 0 {
-			t = append(t, piece{Text: literal.String()})
-			literal.Reset()
+	literal := func(s string) {
+		if s != "" {
+			t = append(t, piece{Text: s})
 		}
 	}
-	for text != "" {
-		i := strings.IndexAny(text, "{}")
-		if i < 0 {
-			literal.WriteString(text)
-			break
-		}
-		literal.WriteString(text[:i])
-		brace := text[i]
-		text = text[i+1:]
-		switch {
-		case text != "" && text[0] == brace:
-			literal.WriteByte(brace)
-			text = text[1:]
-		case brace == '}':
-			return nil, fmt.Errorf("a \"}\" that closes nothing; write \"}}\" for a brace")
+	last := 0
+	for _, m := range braceForm.FindAllStringSubmatchIndex(text, -1) {
+		literal(text[last:m[0]])
+		last = m[1]
+		switch braces := text[m[0]:m[1]]; {
+		case m[2] >= 0:
+			t = append(t, piece{Field: text[m[2]:m[3]]})
+		case len(braces) == 2:
+			literal(braces[:1])
+		case braces == "}":
+			return nil, errors.New("a \"}\" that closes nothing; write \"}}\" for a brace")
 		default:
-			name, rest, ok := strings.Cut(text, "}")
-			if !ok || !isName(name) {
-				return nil, fmt.Errorf("a \"{\" that opens no variable such as {src}; write \"{{\" for a brace")
-			}
-			flush()
-			t = append(t, piece{Field: name})
-			text = rest
+			return nil, errors.New("a \"{\" that opens no variable such as {src}; write \"{{\" for a brace")
 		}
 	}
-	flush()
+	literal(text[last:])
 	return t, nil
-}
-
-// isName reports whether s may name a variable: a lower-case letter, then
-// lower-case letters, digits and "_".
-func isName(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z':
-		case i > 0 && (c >= '0' && c <= '9' || c == '_'):
-		default:
-			return false
-		}
-	}
-	return s != ""
 }
 
 // variable is what a template may name: a template of its own, or literal

@@ -1,10 +1,6 @@
 package guard
 
-import (
-	"maps"
-	"math"
-	"slices"
-)
+import "math"
 
 // CanaryScores are what a judge gave the three outputs of a canary, NaN where
 // there is no score.
@@ -56,22 +52,6 @@ func (c Count) MeanGain() (float64, bool) {
 	return c.gains / float64(c.Judged()), true
 }
 
-func (c *Count) add(v Verdict, gain float64) {
-	c.Planted++
-	switch v {
-	case SeenThrough:
-		c.SeenThrough++
-	case Fooled:
-		c.Fooled++
-	case Blind:
-		c.Blind++
-	default:
-		c.NoScore++
-		return
-	}
-	c.gains += gain
-}
-
 // Add counts a canary of a kind and returns the verdict on it.
 func (t *Tally) Add(kind string, s CanaryScores) Verdict {
 	sign := 1.0
@@ -81,8 +61,8 @@ func (t *Tally) Add(kind string, s CanaryScores) Verdict {
 	gain := sign * (s.Canary - s.Control)
 	v := SeenThrough
 	switch {
-	case math.IsNaN(s.Control) || math.IsNaN(s.Canary):
-		v = NoScore
+	case math.IsNaN(gain):
+		v, gain = NoScore, 0
 	case gain > t.Margin:
 		v = Fooled
 	case sign*s.Canary >= sign*s.Good:
@@ -91,12 +71,21 @@ func (t *Tally) Add(kind string, s CanaryScores) Verdict {
 	if t.counts == nil {
 		t.counts = map[string]*Count{}
 	}
-	if t.counts[kind] == nil {
-		t.counts[kind] = &Count{}
+	for _, k := range []string{kind, allKinds} {
+		if t.counts[k] == nil {
+			t.counts[k] = &Count{}
+		}
+		c := t.counts[k]
+		c.Planted++
+		c.gains += gain
+		of := map[Verdict]*int{SeenThrough: &c.SeenThrough, Fooled: &c.Fooled, Blind: &c.Blind, NoScore: &c.NoScore}
+		*of[v]++
 	}
-	t.counts[kind].add(v, gain)
 	return v
 }
+
+// allKinds is the name under which all canaries are counted.
+const allKinds = ""
 
 // Kind returns the counts of one kind.
 func (t *Tally) Kind(kind string) Count {
@@ -106,18 +95,5 @@ func (t *Tally) Kind(kind string) Count {
 	return Count{}
 }
 
-// Total returns the counts of all kinds. It adds in the order of their names,
-// so that the mean is the same each time.
-func (t *Tally) Total() Count {
-	var sum Count
-	for _, kind := range slices.Sorted(maps.Keys(t.counts)) {
-		c := t.counts[kind]
-		sum.Planted += c.Planted
-		sum.SeenThrough += c.SeenThrough
-		sum.Fooled += c.Fooled
-		sum.Blind += c.Blind
-		sum.NoScore += c.NoScore
-		sum.gains += c.gains
-	}
-	return sum
-}
+// Total returns the counts of all kinds.
+func (t *Tally) Total() Count { return t.Kind(allKinds) }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -225,6 +226,16 @@ func (j *job) start(tb testing.TB, url, cache, output string, more ...string) *r
 		r.ended <- err
 	}()
 	return r
+}
+
+// kill ends the run as kill -9 does, and returns false where it has ended well
+// before.
+func (r *run) kill(tb testing.TB) bool {
+	tb.Helper()
+	if err := r.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		tb.Fatal(err)
+	}
+	return <-r.ended != nil
 }
 
 // wait wants the run to succeed.

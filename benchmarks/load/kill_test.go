@@ -1,7 +1,6 @@
 package load_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -76,10 +75,7 @@ func TestKilled(t *testing.T) {
 				}
 				finished = true
 			case <-moment.C:
-				if err := r.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-					t.Fatal(err)
-				}
-				finished = <-r.ended == nil // it may have ended in the meantime
+				finished = !r.kill(t) // it may have ended in the meantime
 				inRound++
 			}
 			moment.Stop()
@@ -103,4 +99,84 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills in %d runs of %v each; %d calls for %d answers", done, rounds, wall.Round(time.Millisecond), srv.stats(t).Calls, rounds*least)
+}
+
+// Two processes on one cache are killed at random moments, each on its own, and
+// started again. No answer that was stored is asked for again, by either, and
+// both get the whole output.
+func TestTwoProcessesKilled(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs kill -9")
+	}
+	kills := 10
+	if full() {
+		kills = 60
+	}
+	const concurrency = 16
+	j := newJob(t, 100, "--concurrency", fmt.Sprint(concurrency))
+	whole := startServer(t, "-latency", "5ms", "-log")
+	wall := j.run(t, whole.url, "whole.sqlite", "whole.jsonl").wall
+	least := whole.stats(t).Calls
+
+	srv := startServer(t, "-latency", "5ms", "-log")
+	rng := rand.New(rand.NewPCG(7, 8))
+	done, rounds := 0, 0
+	for ; done < kills; rounds++ {
+		shared := fmt.Sprintf("shared%d.sqlite", rounds)
+		before, inRound := srv.stats(t).Calls, 0
+		outputs := [2]string{fmt.Sprintf("a%d.jsonl", rounds), fmt.Sprintf("b%d.jsonl", rounds)}
+		var runs [2]*run
+		for i, output := range outputs {
+			runs[i] = j.start(t, srv.url, shared, output)
+		}
+		for runs[0] != nil || runs[1] != nil {
+			time.Sleep(time.Duration(rng.Int64N(int64(wall) / 2)))
+			i := rng.IntN(2)
+			r := runs[i]
+			if r == nil {
+				continue
+			}
+			known, called := stored(t, filepath.Join(j.dir, shared)), srv.stats(t).Calls
+			// What is stored now is asked for by nobody from here on, but for
+			// calls that have begun.
+			if r.kill(t) {
+				inRound++
+				if _, err := os.Stat(filepath.Join(j.dir, outputs[i])); err == nil {
+					t.Log("killed after its last step")
+					runs[i] = nil
+				} else {
+					runs[i] = j.start(t, srv.url, shared, outputs[i])
+				}
+			} else {
+				runs[i] = nil
+			}
+			for _, prompt := range srv.calls(t)[called:] {
+				if known[prompt] {
+					t.Errorf("an answer that was stored is asked for again: %q", prompt)
+				}
+			}
+			if inRound > 20*kills {
+				t.Fatal("no progress")
+			}
+			if inRound >= 8 { // let both come to their ends
+				for i, r := range runs {
+					if r != nil {
+						r.wait(t)
+						runs[i] = nil
+					}
+				}
+			}
+		}
+		done += inRound
+		for _, output := range outputs {
+			j.same(t, output, "whole.jsonl")
+		}
+		if n := len(stored(t, filepath.Join(j.dir, shared))); n != least {
+			t.Errorf("%d answers are stored, want %d", n, least)
+		}
+		if calls := srv.stats(t).Calls - before; calls > least+inRound*2*concurrency {
+			t.Errorf("%d calls for %d answers and %d kills with at most %d calls in flight, and as many answers on their way to the store", calls, least, inRound, concurrency)
+		}
+	}
+	t.Logf("%d kills of two processes in %d runs; %d calls for %d answers", done, rounds, srv.stats(t).Calls, rounds*least)
 }

@@ -29,6 +29,7 @@ type modelServer struct {
 	schedule
 	latency time.Duration
 	slow    float64
+	endless string // "flood" or "drip": how answers never end
 	keep    bool
 
 	calls, running, most atomic.Int64
@@ -51,6 +52,7 @@ func serverMain(args []string) error {
 	flags.IntVar(&s.storm, "storm", 0, "every so many calls a storm of 429 begins")
 	flags.DurationVar(&s.storming, "storming", 500*time.Millisecond, "time that a storm takes")
 	flags.Float64Var(&s.slow, "slow", 0, "share of good answers that trickle in")
+	flags.StringVar(&s.endless, "endless", "", "flood or drip: answers that never end, as fast as the client reads or a byte at a time")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -130,6 +132,14 @@ func (s *modelServer) answer(w http.ResponseWriter, hr *http.Request) {
 			return
 		}
 	}
+	switch s.endless {
+	case "flood":
+		flood(w)
+		return
+	case "drip":
+		trickle(strconv.Quote("never whole"), 20*time.Millisecond, 1<<20)(w, &llmtest.Request{Request: hr})
+		return
+	}
 	good := appendAnswer(nil, prompt, chat)
 	if s.slow > 0 && float64(hash("slow", prompt)>>11)/(1<<53) < s.slow {
 		drip(w, good)
@@ -138,6 +148,15 @@ func (s *modelServer) answer(w http.ResponseWriter, hr *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(good)))
 	_, _ = w.Write(good)
+}
+
+// flood sends an answer without an end.
+func flood(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := io.WriteString(w, `{"choices":[{"message":{"content":"`)
+	for text := bytes.Repeat([]byte("more "), 1<<14); err == nil; {
+		_, err = w.Write(text)
+	}
 }
 
 // drip sends a good answer in twenty pieces.

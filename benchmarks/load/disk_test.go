@@ -1,0 +1,130 @@
+//go:build linux
+
+package load_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// A disk that is full, at once or before all is written, is an error of whatever
+// writes there, which leaves nothing under the final name. With room again, the
+// same command succeeds.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	disk := filepath.Join(dir, "disk")
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("file systems cannot be mounted here: %s", out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
+			t.Errorf("umount: %s", out)
+		}
+	})
+	srv := llmtest.NewServer(t, nil)
+	run := func(args ...string) (string, error) {
+		cmd := refractCommand(t, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+srv.BaseURL)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	must := func(args ...string) {
+		t.Helper()
+		if out, err := run(args...); err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	must("demo", "--write", "sample")
+	set := "jsonl:sample/sample.jsonl"
+	must("cache", "import", "sample/cache.sqlite", "sample/answers.jsonl")
+	plan := "datasets:\n  - {name: sample, source: \"" + set + "\"}\nmetrics: [chrf]\naggregators: [max]\n"
+	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(plan), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name, final string // what the command writes on the disk
+		args        []string
+	}{
+		{"answers", "", []string{"expand", "--checks", "none", set, "--model", "m", "--cache", "disk/c.sqlite", "-o", "out.jsonl"}},
+		{"scores", "", []string{"score", set, "-m", "chrf", "-a", "max", "--per", "segment", "--store-scores", "all", "--cache", "disk/s.sqlite"}},
+		{"import", "", []string{"cache", "import", "disk/i.sqlite", "sample/answers.jsonl"}},
+		{"export", "out.jsonl", []string{"cache", "export", "sample/cache.sqlite", "-o", "disk/out.jsonl"}},
+		{"expansion", "x.jsonl", []string{"expand", "--checks", "none", set, "--model", "m", "--cache", "x.sqlite", "-o", "disk/x.jsonl"}},
+		{"batches", "", []string{"expand", "--checks", "none", set, "--model", "m", "--cache", "b.sqlite", "-o", "b.jsonl", "--batch", "--batch-interval", "10ms", "--batch-state", "disk/state"}},
+		{"matrix", "m.jsonl", []string{"score", set, "-m", "chrf", "--per", "cell", "-f", "jsonl", "-o", "disk/m.jsonl"}},
+		{"page", "page.html", []string{"report", set, "-m", "chrf", "--bootstrap", "20", "--resamples", "20", "-o", "disk/page.html"}},
+		{"tables", "", []string{"report", set, "-m", "chrf", "--bootstrap", "20", "--resamples", "20", "-o", "p.html", "--tables", "disk/tables"}},
+		{"store", "", []string{"report", set, "-m", "chrf", "--bootstrap", "20", "--resamples", "20", "-o", "p.html", "--store", "disk/store"}},
+		{"published", "set", []string{"publish", set, "--to", "jsonl", "-o", "disk/set"}},
+		{"samples", "demo/sample.jsonl", []string{"demo", "--write", "disk/demo"}},
+	} {
+		for _, left := range []int{0, 16 << 10} {
+			fill(t, disk, left)
+			out, err := run(test.args...)
+			_, missing := os.Stat(filepath.Join(disk, test.final))
+			switch {
+			case err == nil && (left == 0 || test.final != "" && missing != nil):
+				t.Errorf("%s with %d bytes left: it succeeds:\n%s", test.name, left, out)
+			case err != nil && (!regexp.MustCompile("no space left on device|disk full").MatchString(out) || strings.Contains(out, ".tmp")):
+				t.Errorf("%s with %d bytes left: %v\n%s", test.name, left, err, out)
+			case err != nil && test.final != "" && missing == nil:
+				t.Errorf("%s with %d bytes left: there is a part of %s", test.name, left, test.final)
+			}
+			if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
+				t.Fatal(err)
+			}
+			if err == nil {
+				continue // what is small fits
+			}
+			if out, err := run(test.args...); err != nil {
+				t.Errorf("%s with room again: %v\n%s", test.name, err, out)
+			}
+			clearFolder(t, disk)
+		}
+	}
+}
+
+// fill leaves so many bytes of a disk.
+func fill(t *testing.T, disk string, left int) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(disk, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for page := bytes.Repeat([]byte("x"), 4096); ; size += len(page) {
+		if _, err := f.Write(page); err != nil {
+			break
+		}
+	}
+	if err := f.Truncate(int64(max(0, size-left))); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func clearFolder(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

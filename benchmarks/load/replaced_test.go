@@ -1,0 +1,83 @@
+package load_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Whatever becomes of the name of an output during a run, the run's own output
+// takes it whole, or there is an error; what stood there is never mixed with it.
+func TestOutputReplacedDuringARun(t *testing.T) {
+	j := newJob(t, 100, "--concurrency", "16")
+	j.run(t, startServer(t).url, "whole.sqlite", "whole.jsonl")
+	out := filepath.Join(j.dir, "out.jsonl")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, test := range map[string]struct {
+		before, during func()
+		fails          string // "" where the run succeeds
+	}{
+		"another file takes its name": {nil, func() {
+			write(out+".other", "other\n")
+			if err := os.Rename(out+".other", out); err != nil {
+				t.Fatal(err)
+			}
+		}, ""},
+		"the file is written": {func() { write(out, "old\n") }, func() { write(out, "new\n") }, ""},
+		"the file is removed": {func() { write(out, "old\n") }, func() { os.Remove(out) }, ""},
+		"a folder takes its name": {nil, func() {
+			if err := os.MkdirAll(filepath.Join(out, "inside"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, "out.jsonl cannot be written"},
+		"its temporary files are removed": {nil, func() {
+			names, err := filepath.Glob(filepath.Join(j.dir, ".out.jsonl.*"))
+			if err != nil || len(names) == 0 {
+				t.Errorf("no temporary file: %v", err)
+			}
+			for _, name := range names {
+				os.Remove(name)
+			}
+		}, "out.jsonl cannot be written"},
+		"the cache is replaced": {nil, func() {
+			if err := os.Rename(filepath.Join(j.dir, "c.sqlite"), filepath.Join(j.dir, "away.sqlite")); err != nil {
+				t.Fatal(err)
+			}
+		}, "removed or replaced while in use"},
+	} {
+		for _, file := range []string{"out.jsonl", "c.sqlite", "c.sqlite-wal", "c.sqlite-shm"} {
+			os.RemoveAll(filepath.Join(j.dir, file))
+		}
+		if test.before != nil {
+			test.before()
+		}
+		srv := startServer(t, "-latency", "50ms")
+		r := j.start(t, srv.url, "c.sqlite", "out.jsonl")
+		for srv.stats(t).Calls < 100 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		test.during()
+		err := <-r.ended
+		if test.fails == "" {
+			if err != nil {
+				t.Errorf("%s: %v\n%s", name, err, tail(r.stderr.String()))
+				continue
+			}
+			j.same(t, "out.jsonl", "whole.jsonl")
+			continue
+		}
+		if said := r.stderr.String(); err == nil || !strings.Contains(said, test.fails) {
+			t.Errorf("%s: %v\n%s", name, err, tail(said))
+		}
+		if st, err := os.Stat(out); err == nil && !st.IsDir() {
+			t.Errorf("%s: there is an output after the error", name)
+		}
+	}
+}

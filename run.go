@@ -116,10 +116,14 @@ type lane struct {
 	order []int // in which columns are asked for
 }
 
+// waiting is how many segments wait in order at least: so many that no core waits
+// for the reader where that is not given one for a while.
+const waiting = 256
+
 // lanes returns a lane for each metric, and how many segments wait in order:
-// two batches for each call of the metric that takes most.
+// two batches for each call of the metric that takes most, if that is more.
 func (e *Engine) lanes() (lanes []*lane, most int) {
-	most = 1
+	most = waiting
 	for k := range e.demands {
 		l := &lane{demand: &e.demands[k], pace: metrics.Pace{Batch: e.options.Batch, Calls: e.options.Workers}}
 		if p, ok := l.metric.(metrics.Paced); ok {

@@ -201,7 +201,7 @@ func TestRunHoldsFewSegments(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || yielded != 500 {
 				t.Errorf("%v after %d segments", err, yielded)
 			}
-			if limit := int64((2*c.workers + 4) * c.batch); most > limit || most < int64(c.workers*c.batch) {
+			if limit := int64(256 + 4*c.batch); most > limit || most < int64(c.workers*c.batch) {
 				t.Errorf("%d workers, batches of %d: %d segments held, want at most %d and work for all", c.workers, c.batch, most, limit)
 			}
 		})

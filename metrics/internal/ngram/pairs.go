@@ -1,29 +1,42 @@
 package ngram
 
+import "slices"
+
 // Texts are the texts of one side of a block. Systems often agree, and so do a
 // model's paraphrases: equal texts are read once.
 type Texts struct {
 	First []int // of each text: the first one equal to it
 	Slot  []int // of each text: its place among those that were read
-	seen  map[string]int
 }
+
+// few is up to how many texts it is faster to compare all with each other than
+// to look each up in a map.
+const few = 64
 
 // Load takes texts in place of those before, and calls read with the distinct
 // ones in order.
 func (t *Texts) Load(texts []string, read func(s string)) {
 	t.First, t.Slot = t.First[:0], t.Slot[:0]
-	if t.seen == nil {
-		t.seen = make(map[string]int, len(texts))
+	var seen map[string]int
+	if len(texts) > few {
+		seen = make(map[string]int, len(texts))
 	}
-	clear(t.seen)
+	distinct := 0
 	for i, s := range texts {
-		first, again := t.seen[s]
+		first, again := seen[s]
+		if seen == nil {
+			first = slices.Index(texts[:i], s)
+			again = first >= 0
+		}
 		if again {
 			t.First, t.Slot = append(t.First, first), append(t.Slot, t.Slot[first])
 			continue
 		}
-		t.First, t.Slot = append(t.First, i), append(t.Slot, len(t.seen))
-		t.seen[s] = i
+		if seen != nil {
+			seen[s] = i
+		}
+		t.First, t.Slot = append(t.First, i), append(t.Slot, distinct)
+		distinct++
 		read(s)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -72,7 +73,7 @@ type Systems struct {
 }
 
 type systemSum struct {
-	sum               []exactSum  // of statistics that are pooled, or of the segment scores alone
+	sum               []exact.Sum // of statistics that are pooled, or of the segment scores alone
 	kept              [][]float64 // what each segment added to it, if asked for
 	n                 int
 	status            metrics.Status // of the first segment without a score
@@ -160,14 +161,14 @@ func (s *Systems) row(k int, seg *SegmentScores, h int) []float64 {
 func (sum *systemSum) add(red Reduced, row []float64) {
 	if sum.n == 0 {
 		sum.minRefs = red.References
-		sum.sum = make([]exactSum, len(row))
+		sum.sum = make([]exact.Sum, len(row))
 	}
 	sum.n++
 	sum.minRefs = min(sum.minRefs, red.References)
 	sum.maxRefs = max(sum.maxRefs, red.References)
 	sum.missingReferences += red.Missing
 	for i, v := range row {
-		sum.sum[i].add(v)
+		sum.sum[i].Add(v)
 	}
 }
 
@@ -175,7 +176,7 @@ func (sum *systemSum) add(red Reduced, row []float64) {
 func (sum *systemSum) totals() []float64 {
 	out := make([]float64, len(sum.sum))
 	for i := range out {
-		out[i] = sum.sum[i].value()
+		out[i] = sum.sum[i].Value()
 	}
 	return out
 }
@@ -207,15 +208,13 @@ func (sum *systemSum) merge(o *systemSum) {
 		return
 	}
 	if sum.n == 0 {
-		sum.minRefs, sum.sum = o.minRefs, make([]exactSum, len(o.sum))
+		sum.minRefs, sum.sum = o.minRefs, make([]exact.Sum, len(o.sum))
 	}
 	sum.n += o.n
 	sum.minRefs, sum.maxRefs = min(sum.minRefs, o.minRefs), max(sum.maxRefs, o.maxRefs)
 	sum.missingReferences += o.missingReferences
 	for i := range o.sum {
-		for _, part := range o.sum[i].parts {
-			sum.sum[i].add(part)
-		}
+		sum.sum[i].AddSum(&o.sum[i])
 	}
 	sum.kept = append(sum.kept, o.kept...)
 }
@@ -256,10 +255,9 @@ func (s *Systems) Scores() []SystemScore {
 			case sum.n == 0:
 				score.Status = sum.status
 			default:
-				totals := sum.totals()
-				score.Value = s.value(k, totals, sum.n)
-				if score.Pooled {
-					score.Statistics = totals
+				if score.Value = sum.sum[0].Mean(sum.n); score.Pooled {
+					score.Statistics = sum.totals()
+					score.Value = s.value(k, score.Statistics, sum.n)
 				}
 			}
 			out = append(out, score)

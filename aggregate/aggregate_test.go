@@ -3,6 +3,7 @@ package aggregate
 import (
 	"errors"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -141,9 +142,32 @@ func TestReductionsAreMeans(t *testing.T) {
 			back := slices.Clone(s)
 			slices.Reverse(back)
 			other, _ := a.Apply(back, nil, higher, Exclude, nil)
-			if math.Abs(other.Value-got.Value) > slack {
+			if other.Value != got.Value {
 				rt.Fatalf("%s of %v = %v, reversed %v", spec, s, got.Value, other.Value)
 			}
 		}
 	})
+}
+
+// Means are those of rational numbers, rounded once: equal ones are tied, of
+// however many scores and in whatever order.
+func TestMeansAreRational(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 100), rapid.Map(rapid.IntRange(0, 9), func(i int) float64 { return float64(i) / 10 })), 1, 12).Draw(rt, "scores")
+		sorted := slices.Sorted(slices.Values(s))
+		best := len(s) - min(3, len(s))
+		for spec, of := range map[string][]float64{"mean": s, "best:k=3": sorted[best:], "median": sorted[(len(s)-1)/2 : len(s)/2+1]} {
+			sum := new(big.Rat)
+			for _, v := range of {
+				sum.Add(sum, new(big.Rat).SetFloat64(v))
+			}
+			want, _ := sum.Quo(sum, big.NewRat(int64(len(of)), 1)).Float64()
+			if got, err := Must(spec).Apply(s, nil, true, Exclude, nil); err != nil || got.Value != want {
+				rt.Fatalf("%s of %v = %v, %v, want %v", spec, s, got.Value, err, want)
+			}
+		}
+	})
+	if a, b := Mean([]float64{0.1, 0.2, 0.3}), Mean([]float64{0.1, 0.2, 0.3, 0.1, 0.2, 0.3}); a != b {
+		t.Errorf("the same scores twice have another mean: %v and %v", a, b)
+	}
 }

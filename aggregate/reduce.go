@@ -3,26 +3,19 @@ package aggregate
 import (
 	"math"
 	"slices"
+
+	"github.com/refract-eval/refract/internal/exact"
 )
 
-// Mean is the arithmetic mean of at least one score.
-func Mean(s []float64) float64 {
-	sum := 0.0
-	for _, v := range s {
-		sum += v
-	}
-	return sum / float64(len(s))
-}
+// Mean is the arithmetic mean of at least one score, rounded once.
+func Mean(s []float64) float64 { return exact.Mean(s) }
 
 // Median is the middle of at least one score, or the mean of the middle two.
 // It sorts s.
 func Median(s []float64) float64 {
 	slices.Sort(s)
 	n := len(s)
-	if n%2 == 1 {
-		return s[n/2]
-	}
-	return s[n/2-1] + (s[n/2]-s[n/2-1])/2
+	return Mean(s[(n-1)/2 : n/2+1])
 }
 
 // MeanBest is the mean of the k best of at least one score: the largest
@@ -43,13 +36,13 @@ func Softmax(s []float64, t, sign float64) float64 {
 	for _, v := range s {
 		top = max(top, sign*v)
 	}
-	num, den := 0.0, 0.0
+	var num, den exact.Sum
 	for _, v := range s {
 		w := math.Exp((sign*v - top) / t)
-		num += w * v
-		den += w
+		num.Add(w * v)
+		den.Add(w)
 	}
-	return num / den
+	return num.Value() / den.Value()
 }
 
 // PowerMean is (mean of score^p)^(1/p), and the geometric mean for p = 0. It
@@ -69,15 +62,15 @@ func PowerMean(s []float64, p float64) float64 {
 	if p < 0 {
 		scale = low
 	}
-	sum := 0.0
+	var sum exact.Sum
 	for _, v := range s {
 		if p == 0 {
-			sum += math.Log(v / scale)
+			sum.Add(math.Log(v / scale))
 		} else {
-			sum += math.Pow(v/scale, p)
+			sum.Add(math.Pow(v/scale, p))
 		}
 	}
-	mean := sum / float64(len(s))
+	mean := sum.Mean(len(s))
 	if p == 0 {
 		return scale * math.Exp(mean)
 	}

@@ -1,0 +1,111 @@
+// Package exact adds numbers up without rounding, so that neither sums nor means
+// depend on the order of the numbers.
+package exact
+
+import "math"
+
+// Sum is a sum of finite numbers: parts that do not overlap add up to it exactly
+// (Shewchuk, 1997). The zero Sum is 0.
+type Sum struct{ parts []float64 }
+
+// Add adds a number.
+func (s *Sum) Add(x float64) {
+	n := 0
+	for _, y := range s.parts {
+		if math.Abs(x) < math.Abs(y) {
+			x, y = y, x
+		}
+		high := x + y
+		if low := y - (high - x); low != 0 {
+			s.parts[n] = low
+			n++
+		}
+		x = high
+	}
+	s.parts = append(s.parts[:n], x)
+}
+
+// AddSum adds another sum.
+func (s *Sum) AddSum(o *Sum) {
+	for _, part := range o.parts {
+		s.Add(part)
+	}
+}
+
+// Value is the sum, rounded once.
+func (s *Sum) Value() float64 {
+	i := len(s.parts) - 1
+	if i < 0 {
+		return 0
+	}
+	high, low := s.parts[i], 0.0
+	for i--; i >= 0 && low == 0; i-- {
+		x, y := high, s.parts[i]
+		high = x + y
+		low = y - (high - x)
+	}
+	// Half way between two numbers, the part below decides.
+	if i >= 0 && (low < 0 && s.parts[i] < 0 || low > 0 && s.parts[i] > 0) {
+		if x := high + 2*low; 2*low == x-high {
+			high = x
+		}
+	}
+	return high
+}
+
+// Mean is the sum over n, rounded once.
+func (s *Sum) Mean(n int) float64 {
+	mean := s.Value() / float64(n)
+	for !math.IsInf(mean, 0) {
+		// What is left tells whether a neighbour is nearer.
+		var room [8]float64
+		left := Sum{append(room[:0], s.parts...)}
+		left.subtract(mean, n)
+		side := left.sign()
+		if side == 0 {
+			break
+		}
+		next := math.Nextafter(mean, math.Inf(side))
+		for i := range left.parts {
+			left.parts[i] *= 2
+		}
+		left.subtract(next-mean, n)
+		if nearer := left.sign(); nearer != side {
+			if nearer == 0 && math.Float64bits(mean)&1 == 1 {
+				return next
+			}
+			break
+		}
+		mean = next
+	}
+	return mean
+}
+
+// subtract takes n times x away.
+func (s *Sum) subtract(x float64, n int) {
+	product := x * float64(n)
+	s.Add(-math.FMA(x, float64(n), -product))
+	s.Add(-product)
+}
+
+func (s *Sum) sign() int {
+	for i := len(s.parts) - 1; i >= 0; i-- {
+		switch {
+		case s.parts[i] > 0:
+			return 1
+		case s.parts[i] < 0:
+			return -1
+		}
+	}
+	return 0
+}
+
+// Mean is the arithmetic mean of at least one number, rounded once.
+func Mean(values []float64) float64 {
+	var room [8]float64
+	s := Sum{room[:0]}
+	for _, v := range values {
+		s.Add(v)
+	}
+	return s.Mean(len(values))
+}

@@ -22,6 +22,7 @@ type Aggregator struct {
 	name   string
 	native bool
 	single bool
+	best   bool // a default "max", for which For has "min" where a lower score is better
 	// reduce may reorder its argument, which is never empty. sign is +1
 	// where a higher score is better and -1 where a lower one is.
 	reduce func(scores []float64, sign float64) float64
@@ -48,6 +49,24 @@ func (a Aggregator) Extreme(higherIsBetter bool) int {
 		return -1
 	}
 	return 0
+}
+
+// For is the aggregator for the scores of a metric: of those that Default gives,
+// "max" is "min" where a lower score is better. All others stay as they are.
+func (a Aggregator) For(higherIsBetter bool) Aggregator {
+	if a.best && !higherIsBetter {
+		return Must("min")
+	}
+	return a
+}
+
+// TakesWorst reports whether the result is the worst score, though its name does
+// not tell so: the largest one where a lower score is better.
+func (a Aggregator) TakesWorst(higherIsBetter bool) bool { return !higherIsBetter && a.name == "max" }
+
+// Worst says of a metric that an aggregator takes its worst score.
+func (a Aggregator) Worst(metric string) string {
+	return fmt.Sprintf("%s: lower is better, so that %s takes the worst reference of each output; min takes the best", metric, a.name)
 }
 
 // Policy says what to do when some of the scores to reduce are missing.
@@ -251,6 +270,18 @@ func Parse(spec string) (Aggregator, error) {
 		return a, nil
 	}
 	return Aggregator{}, &SpecError{spec, errors.New(suggest.Unknown("aggregator", name, Names()))}
+}
+
+// Default makes the aggregators that a program chooses where its user names
+// none: "max" among them is the best score, see For.
+func Default(specs ...string) []Aggregator {
+	var out []Aggregator
+	for _, spec := range specs {
+		a := Must(spec)
+		a.best = a.name == "max"
+		out = append(out, a)
+	}
+	return out
 }
 
 // Must is Parse for a spec that is part of a program; it panics where that is

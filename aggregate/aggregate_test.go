@@ -171,3 +171,17 @@ func TestMeansAreRational(t *testing.T) {
 		t.Errorf("the same scores twice have another mean: %v and %v", a, b)
 	}
 }
+
+// What a program chooses follows the metric's direction, and what a user names
+// does not.
+func TestDefaultsFollowTheDirection(t *testing.T) {
+	for _, a := range Default("single", "max", "mean") {
+		low := a.For(false)
+		if a.For(true).Name() != a.Name() || (low.Name() == "min") != (a.Name() == "max") || low.TakesWorst(false) {
+			t.Errorf("%s is %s for a higher score, %s for a lower one", a.Name(), a.For(true).Name(), low.Name())
+		}
+	}
+	if a := Must("max"); a.For(false).Name() != "max" || !a.For(false).TakesWorst(false) || a.TakesWorst(true) {
+		t.Errorf("max that was asked for is %s", a.For(false).Name())
+	}
+}

@@ -39,6 +39,8 @@ func (r *run) curves(ctx context.Context, d *data, res *Result) error {
 				continue
 			}
 			for _, a := range c.Aggregators {
+				a = a.For(s.higher())
+				r.tellWorst(s, a)
 				if a.Native() && (s.own || !s.hasNative()) {
 					continue
 				}

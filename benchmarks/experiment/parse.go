@@ -46,7 +46,6 @@ const defaultSeed = 12345
 func defaults() *file {
 	return &file{
 		References:   []setEntry{{Use: string(KindOriginal)}, {Use: string(KindAll)}},
-		Aggregators:  []string{"single", "max", "mean", "native"},
 		Missing:      aggregate.Exclude.String(),
 		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
 		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
@@ -140,7 +139,7 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 		return nil, err
 	}
 	d := defaults()
-	f.References, f.Aggregators, f.Statistics = filled(f.References, d.References), filled(f.Aggregators, d.Aggregators), filled(f.Statistics, d.Statistics)
+	f.References, f.Statistics = filled(f.References, d.References), filled(f.Statistics, d.Statistics)
 	e := &Plan{Name: f.Name, Dir: filepath.Dir(path), Datasets: f.Datasets, Metrics: f.Metrics, Bootstrap: f.Bootstrap}
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
@@ -188,6 +187,10 @@ func (f *file) scores(e *Plan) (err error) {
 	}
 	if e.Missing, err = parsed("missing", f.Missing, aggregate.ParsePolicy); err != nil {
 		return err
+	}
+	if len(f.Aggregators) == 0 {
+		e.Aggregators = aggregate.Default("single", "max", "mean", "native")
+		return nil
 	}
 	e.Aggregators, err = aggregators("aggregators", f.Aggregators)
 	return err

@@ -48,7 +48,7 @@ func pool(parts []*Row) *Row {
 	sum := &Row{
 		About:   About{Dataset: pooledName, Statistic: first.Statistic, Level: first.Level, Group: first.Group},
 		Setting: first.Setting, MinReferences: first.MinReferences, Ties: report.None(), Epsilon: report.None(),
-		resamples: make([]float64, len(first.resamples)),
+		worst: first.worst, resamples: make([]float64, len(first.resamples)),
 	}
 	for _, p := range parts {
 		sum.MinReferences, sum.MaxReferences = min(sum.MinReferences, p.MinReferences), max(sum.MaxReferences, p.MaxReferences)

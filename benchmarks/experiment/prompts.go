@@ -16,21 +16,12 @@ func (r *run) prompts(ctx context.Context, d *data, res *Result) error {
 		return nil
 	}
 	for _, of := range d.series {
-		info := of.info
-		if !info.NeedsReferences {
+		if !of.info.NeedsReferences {
 			continue
 		}
-		spec := "max"
-		if info.Direction == metrics.LowerIsBetter {
-			spec = "min"
-		}
-		best, err := aggregate.Parse(spec)
-		if err != nil {
-			return err
-		}
-		r.progress("%s: prompts, %s", d.Name, info.Name)
-		if err := r.promptsOf(ctx, d, of, best, res); err != nil {
-			return fmt.Errorf("prompts: %s: %w", info.Name, err)
+		r.progress("%s: prompts, %s", d.Name, of.info.Name)
+		if err := r.promptsOf(ctx, d, of, aggregate.Default("max")[0].For(of.higher()), res); err != nil {
+			return fmt.Errorf("prompts: %s: %w", of.info.Name, err)
 		}
 	}
 	return nil

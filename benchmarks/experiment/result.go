@@ -97,6 +97,7 @@ type Row struct {
 	Signature string `json:"signature"`
 	Note      string `json:"-"` // what is to be known of the value; "" for nothing
 
+	worst     bool // the aggregator takes the worst reference
 	pools     bool // it is a share of pairs of systems, which pooling adds up
 	resamples []float64
 }

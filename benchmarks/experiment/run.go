@@ -296,7 +296,7 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 			About: d.about(st), Setting: s.name, MinReferences: s.table.minRefs, MaxReferences: s.table.maxRefs,
 			Value: est.Value, Interval: r.interval(est.Resamples), N: est.N, Missing: s.table.missing(), Systems: s.table.Systems,
 			Groups: est.Groups, Dropped: est.Dropped, Ties: ties[i], Epsilon: est.Epsilon, Signature: s.signature,
-			pools: st.Measure.Statistic == correlate.StatAccuracy, resamples: est.Resamples,
+			worst: s.aggregator.TakesWorst(s.series.higher()), pools: st.Measure.Statistic == correlate.StatAccuracy, resamples: est.Resamples,
 		}
 		switch {
 		case est.Own:

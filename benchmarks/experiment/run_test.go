@@ -136,7 +136,11 @@ func TestDamagedStore(t *testing.T) {
 		damage(t, dir, "UPDATE records SET value = "+change+" WHERE key IN (SELECT key FROM records ORDER BY key LIMIT 15)")
 		var warnings []string
 		r = runner(t, e, dir)
-		r.Warn = func(m string) { warnings = append(warnings, m) }
+		r.Warn = func(m string) {
+			if !strings.Contains(m, "max takes the worst") { // of TER, as the plan says
+				warnings = append(warnings, m)
+			}
+		}
 		second, usage, err := r.Run(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)

@@ -74,7 +74,7 @@ func (r *run) wants(s *series, settings []*setting) (out []refract.Setting) {
 		slices.ContainsFunc(settings, func(t *setting) bool { return t.series == s && t.aggregator.Native() && t.whole })
 	for _, a := range r.p.Aggregators {
 		if !a.Native() || native {
-			out = append(out, refract.Setting{Metric: s.metric, Aggregator: a})
+			out = append(out, refract.Setting{Metric: s.metric, Aggregator: a.For(s.higher())})
 		}
 	}
 	if len(out) == 0 {

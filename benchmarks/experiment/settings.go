@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/metrics"
 )
 
 // setting is one way to score a dataset, with its table.
@@ -60,6 +61,8 @@ func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
 	for _, of := range d.series {
 		for i, set := range chosen {
 			for k, a := range r.p.Aggregators {
+				a = a.For(of.higher())
+				r.tellWorst(of, a)
 				switch {
 				case !of.info.NeedsReferences:
 					if i > 0 || k > 0 {
@@ -189,6 +192,9 @@ func (r *run) pairs(d *data, settings []*setting) ([]pair, error) {
 		return out, nil
 	}
 	find := func(n SettingName, of *series) *setting {
+		if i := slices.IndexFunc(r.p.Aggregators, func(a aggregate.Aggregator) bool { return a.Name() == n.Aggregator }); i >= 0 {
+			n.Aggregator = r.p.Aggregators[i].For(of.higher()).Name()
+		}
 		for _, s := range settings {
 			if s.series == of && (s.name.Aggregator == n.Aggregator || s.name.Aggregator == "") && (s.name.References == n.References || s.single) {
 				return cmp.Or(s.as, s)
@@ -220,6 +226,16 @@ func (r *run) pairs(d *data, settings []*setting) ([]pair, error) {
 		}
 	}
 	return out, nil
+}
+
+func (s *series) higher() bool { return s.info.Direction == metrics.HigherIsBetter }
+
+// tellWorst says once that an aggregator takes a metric's worst reference.
+func (r *run) tellWorst(s *series, a aggregate.Aggregator) {
+	if text := a.Worst(s.info.Name); s.info.NeedsReferences && a.TakesWorst(s.higher()) && !slices.Contains(r.notes, text) {
+		r.note("%s", text)
+		r.warn("%s", text)
+	}
 }
 
 // goesBy reports whether a spec or a name is that of the series.

@@ -77,6 +77,7 @@ func (r *Result) summary() *report.NamedTable {
 	type line struct{ dataset, set, aggregator string }
 	var lines []line
 	values := map[line]map[cell]Number{}
+	worst := map[line]map[cell]bool{}
 	labels := map[line]string{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -86,14 +87,14 @@ func (r *Result) summary() *report.NamedTable {
 		}
 		l := line{row.Dataset, row.Setting.References, row.Setting.Aggregator}
 		if values[l] == nil {
-			values[l] = map[cell]Number{}
+			values[l], worst[l] = map[cell]Number{}, map[cell]bool{}
 			lines = append(lines, l)
 			labels[l] = strings.TrimSpace(row.Setting.Aggregator + " " + row.Setting.References)
 			if labels[l] == "" {
 				labels[l] = "without references"
 			}
 		}
-		values[l][c] = row.Value
+		values[l][c], worst[l][c] = row.Value, row.worst
 	}
 	for _, s := range r.Same { // which the row of the other one shows
 		l, as := line{s.Dataset, s.Setting.References, s.Setting.Aggregator}, line{s.Dataset, s.As.References, s.As.Aggregator}
@@ -126,7 +127,7 @@ func (r *Result) summary() *report.NamedTable {
 			for _, c := range cells {
 				v, ok := values[l][c]
 				b, has := values[base][c]
-				if c.statistic == s && ok && has && v.Defined() && b.Defined() {
+				if c.statistic == s && ok && has && !worst[l][c] && v.Defined() && b.Defined() {
 					sum += float64(v - b)
 					n++
 				}
@@ -140,6 +141,9 @@ func (r *Result) summary() *report.NamedTable {
 		t.Add(row...)
 	}
 	t.Notes = []string{"gain: mean over metrics of the difference to the single reference, of those metrics that have both"}
+	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.worst }) {
+		t.Notes = append(t.Notes, "max of a metric whose lower scores are better takes the worst reference, and enters no gain")
+	}
 	return t
 }
 

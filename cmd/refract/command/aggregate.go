@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -53,7 +54,7 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 			return err
 		}
 		if to == nil { // what is in the matrix is known with its first segment
-			eng, err := a.engine(in.Metrics())
+			eng, err := a.engine(e, in.Metrics())
 			if err != nil {
 				return err
 			}
@@ -69,10 +70,10 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 }
 
 // engine crosses the metrics of a matrix with aggregators.
-func (a *aggregator) engine(infos []matrix.Info) (*refract.Engine, error) {
+func (a *aggregator) engine(e *env, infos []matrix.Info) (*refract.Engine, error) {
 	aggs, asked := a.aggregators, len(a.aggregators) > 0
 	if !asked {
-		aggs = aggregators("single", "max", "mean", "native")
+		aggs = aggregate.Default("single", "max", "mean", "native")
 	}
 	var order []metrics.Metric
 	for _, info := range infos {
@@ -91,5 +92,6 @@ func (a *aggregator) engine(infos []matrix.Info) (*refract.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.tellWorst(settings)
 	return refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: a.missing})
 }

@@ -63,7 +63,7 @@ func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (
 	}
 	p.Levels, p.Missing, p.Aggregators = []correlate.Level{c.level}, c.missing, c.aggregators
 	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
-		p.Aggregators = aggregators(defaults...)
+		p.Aggregators = aggregate.Default(defaults...)
 	}
 	files, err := namedFiles("scores", "mine.tsv", c.scores)
 	if err != nil {
@@ -211,13 +211,4 @@ func inFile(err error) error {
 		return errors.New(err.Error())
 	}
 	return err
-}
-
-// aggregators parses specs that are part of the program.
-func aggregators(specs ...string) []aggregate.Aggregator {
-	var out []aggregate.Aggregator
-	for _, s := range specs {
-		out = append(out, mustAggregator(s))
-	}
-	return out
 }

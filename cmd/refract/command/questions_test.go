@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/llm/llmtest"
@@ -289,7 +290,7 @@ func (f *family) byHand(t *testing.T) reply {
 			t.Fatal(err)
 		}
 		for _, a := range f.aggregates {
-			settings = append(settings, refract.Setting{Metric: m, Aggregator: mustAggregator(a)})
+			settings = append(settings, refract.Setting{Metric: m, Aggregator: aggregate.Must(a)})
 		}
 	}
 	for _, set := range []string{"all", "original"} {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/metrics"
@@ -104,6 +105,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
+	e.tellWorst(settings)
 	if s.confidence != 0 && s.per != "system" {
 		return usagef("--confidence gives intervals of the scores of systems: leave it out, or take --per system")
 	}
@@ -165,11 +167,11 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	}
 	var out []refract.Setting
 	for _, m := range ms {
-		def := "max"
+		def := aggregate.Default("max")[0].For(m.Info().Direction == metrics.HigherIsBetter)
 		if metrics.HasNative(m) {
-			def = "native"
+			def = aggregate.Must("native")
 		}
-		out = append(out, refract.Setting{Metric: m, Aggregator: mustAggregator(def)})
+		out = append(out, refract.Setting{Metric: m, Aggregator: def})
 	}
 	return out, nil
 }

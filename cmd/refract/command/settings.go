@@ -31,7 +31,7 @@ func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates st
 
 func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 	listFlag(cmd, &s.aggregators, "aggregate,a", "", aggregate.Parse, aggregate.Aggregator.Name,
-		"aggregator over references (repeatable or comma-separated; default "+def+")", aggregate.Names()...)
+		"aggregator over references (repeatable or comma-separated; default "+def+"; max: min of metrics whose lower scores are better)", aggregate.Names()...)
 	parsedFlag(cmd, &s.missing, "missing", aggregate.Exclude.String(), aggregate.ParsePolicy,
 		"policy for missing scores of references: exclude, propagate or fail", "exclude", "propagate", "fail")
 	grouped(cmd, metricFlags, "aggregate")
@@ -67,10 +67,11 @@ func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool, native 
 	var out []refract.Setting
 	for _, m := range ms {
 		if !m.Info().NeedsReferences {
-			out = append(out, refract.Setting{Metric: m, Aggregator: mustAggregator("single")})
+			out = append(out, refract.Setting{Metric: m, Aggregator: aggregate.Must("single")})
 			continue
 		}
 		for _, a := range aggs {
+			a = a.For(m.Info().Direction == metrics.HigherIsBetter)
 			if a.Native() {
 				if err := native(m); err != nil && asked {
 					return nil, err
@@ -92,11 +93,11 @@ func scoresNative(m metrics.Metric) error {
 	return nil
 }
 
-// mustAggregator parses a spec that is part of the program.
-func mustAggregator(spec string) aggregate.Aggregator {
-	a, err := aggregate.Parse(spec)
-	if err != nil {
-		panic(err)
+// tellWorst says of which metrics the aggregator takes the worst reference.
+func (e *env) tellWorst(settings []refract.Setting) {
+	for _, s := range settings {
+		if info := s.Metric.Info(); info.NeedsReferences && s.Aggregator.TakesWorst(info.Direction == metrics.HigherIsBetter) {
+			e.note("%s", s.Aggregator.Worst(info.Name))
+		}
 	}
-	return a
 }

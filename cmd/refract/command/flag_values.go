@@ -1,0 +1,175 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// What a flag may be is said where it is registered, and checked where it is
+// set: on the command line, in the environment or in a configuration file.
+
+// limited is the value of a flag within limits.
+type limited struct {
+	pflag.Value
+	check func(set string) error
+}
+
+// Set implements pflag.Value.
+func (l limited) Set(s string) error {
+	if err := l.Value.Set(s); err != nil {
+		return err
+	}
+	return l.check(l.Value.String())
+}
+
+// unwantedError says what a flag should be in place of a value.
+type unwantedError struct{ value, want string }
+
+func (e *unwantedError) Error() string { return e.value + ": want " + e.want }
+
+// inRange limits flags that are numbers or times.
+func inRange(cmd *cobra.Command, want string, ok func(float64) bool, flags ...string) {
+	for _, name := range flags {
+		f := cmd.Flags().Lookup(name)
+		f.Value = limited{f.Value, func(s string) error {
+			n, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				d, _ := time.ParseDuration(s)
+				n = d.Seconds()
+			}
+			if !ok(n) { // as NaN never is
+				return &unwantedError{s, want}
+			}
+			return nil
+		}}
+	}
+}
+
+// atLeast limits flags from below.
+func atLeast(cmd *cobra.Command, least int, flags ...string) {
+	inRange(cmd, fmt.Sprintf("%d or more", least), func(v float64) bool { return v >= float64(least) }, flags...)
+}
+
+// isShare limits flags to what is above 0 and below 1.
+func isShare(cmd *cobra.Command, flags ...string) {
+	inRange(cmd, "a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 }, flags...)
+}
+
+// isPositive limits flags to positive numbers.
+func isPositive(cmd *cobra.Command, flags ...string) {
+	inRange(cmd, "a positive number", func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }, flags...)
+}
+
+// oneOf limits a flag to some words, and offers them to the shell.
+func oneOf(cmd *cobra.Command, flag string, words ...string) {
+	complete(cmd, flag, words...)
+	f, parse := cmd.Flags().Lookup(flag), wordOf(words...)
+	f.Value = limited{f.Value, func(s string) error {
+		_, err := parse(s)
+		return err
+	}}
+}
+
+// wordOf reads one of some words.
+func wordOf(words ...string) func(string) (string, error) {
+	last := len(words) - 1
+	return func(s string) (string, error) {
+		if !slices.Contains(words, s) {
+			return "", &unwantedError{strconv.Quote(s), strings.Join(words[:last], ", ") + " or " + words[last]}
+		}
+		return s, nil
+	}
+}
+
+// parsed is the value of a flag that a function reads.
+type parsed[T any] struct {
+	to    *T
+	text  string
+	parse func(string) (T, error)
+}
+
+// parsedFlag registers such a flag, by a name such as "format" or "format,f".
+// Where a default is given, it is read too.
+func parsedFlag[T any](cmd *cobra.Command, to *T, name, def string, parse func(string) (T, error), usage string, words ...string) {
+	v := &parsed[T]{to: to, parse: parse}
+	if def != "" {
+		if err := v.Set(def); err != nil {
+			panic(err) // a default that is none: a fault of the program
+		}
+	}
+	name, short, _ := strings.Cut(name, ",")
+	cmd.Flags().VarP(v, name, short, usage)
+	if len(words) > 0 {
+		complete(cmd, name, words...)
+	}
+}
+
+// Set implements pflag.Value.
+func (p *parsed[T]) Set(s string) (err error) {
+	p.text = s
+	*p.to, err = p.parse(s)
+	return err
+}
+
+func (p *parsed[T]) String() string { return p.text }
+
+// Type implements pflag.Value.
+func (*parsed[T]) Type() string { return "string" }
+
+// listed is the value of a flag with several values, each of them once.
+type listed[T any] struct {
+	to    *[]T
+	names []string
+	set   bool // in place of the default
+	parse func(string) (T, error)
+	name  func(T) string
+	none  bool // the word none stands for no value
+}
+
+// listFlag registers such a flag, which is repeatable or has its values
+// separated by commas. name tells values apart.
+func listFlag[T any](cmd *cobra.Command, to *[]T, flag, def string, parse func(string) (T, error), name func(T) string, usage string, words ...string) {
+	v := &listed[T]{to: to, parse: parse, name: name, none: slices.Contains(words, listNone)}
+	if def != "" {
+		if err := v.Set(def); err != nil {
+			panic(err) // a default that is none: a fault of the program
+		}
+		v.set = false
+	}
+	flag, short, _ := strings.Cut(flag, ",")
+	cmd.Flags().VarP(v, flag, short, usage)
+	complete(cmd, flag, words...)
+}
+
+// Set implements pflag.Value.
+func (l *listed[T]) Set(s string) error {
+	if !l.set {
+		*l.to, l.names, l.set = nil, nil, true
+	}
+	if l.none && s == listNone {
+		return nil
+	}
+	for text := range strings.SplitSeq(s, ",") {
+		v, err := l.parse(strings.TrimSpace(text))
+		if err != nil {
+			return err
+		}
+		if slices.Contains(l.names, l.name(v)) {
+			return fmt.Errorf("%s is given twice", l.name(v))
+		}
+		*l.to, l.names = append(*l.to, v), append(l.names, l.name(v))
+	}
+	return nil
+}
+
+func (l *listed[T]) String() string { return strings.Join(l.names, ",") }
+
+// Type implements pflag.Value.
+func (*listed[T]) Type() string { return "strings" }

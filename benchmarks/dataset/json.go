@@ -36,9 +36,12 @@ func scanFields(line []byte, pos refract.Position, known, needed []string, noun,
 
 // placed gives an error of a line its position.
 func placed(err error, pos refract.Position) error {
+	if err == nil {
+		return nil
+	}
 	switch e := err.(type) {
-	case nil, *Error:
-		return err
+	case *Error:
+		return e
 	case *jsonline.Error:
 		return &Error{Pos: pos, Column: e.Offset + 1, Err: e}
 	}

@@ -3,11 +3,8 @@ package experiment
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
 )
@@ -166,15 +163,12 @@ func (r *Result) promptFigures() []Figure {
 	return out
 }
 
-// WriteFigures draws figures into a folder, which it makes where there is none,
-// in each of the formats.
-func WriteFigures(dir string, figures []Figure, formats ...figure.Format) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
+// DrawFigures draws figures as files of their own, in each of the formats. write
+// writes a file.
+func DrawFigures(write func(name string, draw func(io.Writer) error) error, figures []Figure, formats ...figure.Format) error {
 	for _, f := range figures {
 		for _, format := range formats {
-			err := atomicfile.Write(filepath.Join(dir, f.Name+"."+string(format)), func(w io.Writer) error {
+			err := write(f.Name+"."+string(format), func(w io.Writer) error {
 				return figure.Draw(w, figure.Style{Format: format}, f.Panels...)
 			})
 			if err != nil {

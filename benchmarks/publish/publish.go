@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -107,9 +106,6 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	if err := vacant(dir); err != nil {
-		return nil, err
-	}
 	f, err := newFolder(dir)
 	if err != nil {
 		return nil, err
@@ -206,20 +202,6 @@ func (w *whole) add(s *refract.Segment) error {
 func (w *whole) finish(m *dataset.Manifest) error {
 	m.Rejected = w.rejected
 	return w.close()
-}
-
-// vacant checks that a folder can be made under this name.
-func vacant(dir string) error {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s cannot be the folder to publish: %w", dir, bare(err))
-	case len(entries) > 0:
-		return fmt.Errorf("the folder %s has something in it; name a new one", dir)
-	}
-	return nil
 }
 
 // bare is the cause of a file system's error, without the path.

@@ -175,10 +175,17 @@ type Folder struct {
 	temp  *os.File // open for its lock; nil when all is done
 }
 
-// CreateFolder makes a folder under a temporary name. path must not exist at
-// Commit, or be an empty folder.
+// CreateFolder makes a folder under a temporary name. path must not exist, or be
+// an empty folder, now and at Commit: no file of others is written over.
 func CreateFolder(path string) (*Folder, error) {
 	path = filepath.Clean(path)
+	entries, err := os.ReadDir(path)
+	switch {
+	case len(entries) > 0:
+		return nil, fmt.Errorf("the folder %s has something in it; name a new one", path)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, cannotWrite(path, err)
+	}
 	temp, err := reserve(path, func(name string) (*os.File, error) {
 		if err := os.Mkdir(name, 0o777); err != nil {
 			return nil, err
@@ -189,6 +196,21 @@ func CreateFolder(path string) (*Folder, error) {
 		return nil, cannotCreate(path, path, err)
 	}
 	return &Folder{path, temp}, nil
+}
+
+// Write writes a file of the folder by a function.
+func (d *Folder) Write(name string, write func(io.Writer) error) error {
+	shown := filepath.Join(d.final, name)
+	out, err := os.Create(filepath.Join(d.temp.Name(), name))
+	if err != nil {
+		return cannotWrite(shown, err)
+	}
+	f := newFile(out, shown, out, "")
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 // Path is where the folder's files are to be written.

@@ -174,8 +174,20 @@ func TestErrorsNameTheOutput(t *testing.T) {
 		t.Errorf("a folder in the way: %v", err)
 	}
 	f.Abort()
+	if _, err := atomicfile.CreateFolder(out); err == nil || !strings.Contains(err.Error(), "has something in it") {
+		t.Errorf("a full folder in the way: %v", err)
+	}
+	if err := os.Remove(filepath.Join(out, "in")); err != nil {
+		t.Fatal(err)
+	}
 	d, err := atomicfile.CreateFolder(out)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write("none/x", nil); err == nil || strings.Contains(err.Error(), ".tmp") || !strings.Contains(err.Error(), out) {
+		t.Errorf("a file of a folder that is not there: %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(out, "late"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Commit(); err == nil || strings.Contains(err.Error(), ".tmp") {

@@ -56,7 +56,7 @@ The result is a document in Markdown, or all of its numbers with -f json or
 	f.Lookup("format").DefValue = string(report.Markdown)
 	f.StringVar(&x.store, "store", "", "folder for scores and statistics (default FILE.cells beside the file)")
 	f.StringVar(&x.table, "table", "", "write this table alone")
-	f.StringVar(&x.figures, "figures", "", "folder to draw the figures into, as SVG")
+	f.StringVar(&x.figures, "figures", "", "new or empty folder to draw the figures into, as SVG")
 	f.BoolVar(&x.png, "png", false, "draw PNG too")
 	grouped(cmd, resultFlags, "store", "table", "figures")
 	complete(cmd, "table", experiment.TableNames()...)
@@ -94,16 +94,20 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	if err != nil {
 		return err
 	}
+	figures, err := e.createFolder(x.figures)
+	if err != nil {
+		return err
+	}
 	return run.show(ctx, func(res *experiment.Result) error {
 		if err := x.write(out, format, res); err != nil {
 			return err
 		}
-		if x.figures != "" {
+		if figures != nil {
 			formats := []figure.Format{figure.SVG}
 			if x.png {
 				formats = append(formats, figure.PNG)
 			}
-			return experiment.WriteFigures(x.figures, res.Figures(), formats...)
+			return experiment.DrawFigures(figures.Write, res.Figures(), formats...)
 		}
 		return nil
 	})

@@ -11,7 +11,6 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -28,8 +27,8 @@ type env struct {
 	quiet, verbose bool     // -q and -v
 	configPath     string   // of --config
 	extra          metrics.Registry
-	clients        []*llm.Client      // that were called, perhaps
-	outputs        []*atomicfile.File // that are not in place yet
+	clients        []*llm.Client // that were called, perhaps
+	outputs        []placed      // that are not in place yet
 }
 
 // Main runs the program with the arguments of the process, and returns its exit

@@ -79,6 +79,24 @@ func (o *output) registerPath(cmd *cobra.Command) {
 	grouped(cmd, resultFlags, "output")
 }
 
+// placed is an output in the making.
+type placed interface {
+	Commit() error
+	Abort()
+}
+
+// createFolder makes a folder as create makes a file; none for "".
+func (e *env) createFolder(path string) (*atomicfile.Folder, error) {
+	if path == "" {
+		return nil, nil
+	}
+	out, err := atomicfile.CreateFolder(path)
+	if err == nil {
+		e.outputs = append(e.outputs, out)
+	}
+	return out, err
+}
+
 // create makes an output, before the work, so that one that cannot be written
 // is an error before it and not after it. A command that succeeds puts its
 // outputs in place at its end, by commit, and another leaves none.

@@ -212,10 +212,11 @@ func (f *family) at(statistic string) (level, group string) {
 
 func (f *family) report(t *testing.T) []reply {
 	dir := t.TempDir()
-	args := append([]string{"report", f.set(t, "all"), "--statistic", strings.Join(f.statistics, ","), "-f", "json", "--tables", dir,
+	tables := filepath.Join(dir, "tables")
+	args := append([]string{"report", f.set(t, "all"), "--statistic", strings.Join(f.statistics, ","), "-f", "json", "--tables", tables,
 		"--curve", "none", "--analyses", "none", "--significance", "none", "-o", filepath.Join(dir, "page.html")}, f.common()...)
 	code, _, stderr := askHere(t, args...)
-	return []reply{f.settings(t, "report", code, stderr, filepath.Join(dir, "rows.json"))}
+	return []reply{f.settings(t, "report", code, stderr, filepath.Join(tables, "rows.json"))}
 }
 
 func (f *family) experiment(t *testing.T) []reply {

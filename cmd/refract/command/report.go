@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -79,8 +78,8 @@ shows the segments of its first dataset, or of --dataset.
 	r.comparisonFlags.register(e, cmd, "single,max,mean,native")
 	r.judgeFlags.registerDryRun(cmd)
 	r.output.registerPath(cmd)
-	f.StringVar(&r.figures, "figures", "", "folder for the figures, each as SVG and as PNG")
-	f.StringVar(&r.tables, "tables", "", "folder for the tables")
+	f.StringVar(&r.figures, "figures", "", "new or empty folder for the figures, each as SVG and as PNG")
+	f.StringVar(&r.tables, "tables", "", "new or empty folder for the tables")
 	listFlag(cmd, &r.formats, "format,f", "csv", report.ParseFormat, func(f report.Format) string { return string(f) },
 		"formats of --tables: csv, latex, markdown, json, jsonl, tsv, table", formatNames()...)
 	grouped(cmd, resultFlags, "figures")
@@ -120,6 +119,10 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	if err != nil {
 		return err
 	}
+	files, err := r.createFolders(e)
+	if err != nil {
+		return err
+	}
 	return run.show(ctx, func(res *experiment.Result) error {
 		if res.Datasets[0].Human != "" {
 			rep.Result = res
@@ -136,7 +139,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		if err := page.Write(ctx, out, doc); err != nil {
 			return err
 		}
-		return r.writeFiles(rep)
+		return files.write(rep)
 	})
 }
 
@@ -252,22 +255,35 @@ func (r *reporter) ask(name string, args []string) (*experiment.Plan, error) {
 	return p, nil
 }
 
-// writeFiles writes the figures and tables of a report that were asked for.
-func (r *reporter) writeFiles(rep *evidence.Report) error {
-	if r.figures != "" {
-		if err := experiment.WriteFigures(r.figures, rep.Figures(), figure.SVG, figure.PNG); err != nil {
+// reportFolders are the folders of figures and tables that were asked for.
+type reportFolders struct {
+	figures, tables *atomicfile.Folder
+	formats         []report.Format
+}
+
+// createFolders makes the folders: each its own, or one for both.
+func (r *reporter) createFolders(e *env) (out reportFolders, err error) {
+	out.formats = r.formats
+	if out.figures, err = e.createFolder(r.figures); err == nil && r.tables == r.figures {
+		out.tables = out.figures
+	} else if err == nil {
+		out.tables, err = e.createFolder(r.tables)
+	}
+	return out, err
+}
+
+func (r *reportFolders) write(rep *evidence.Report) error {
+	if r.figures != nil {
+		if err := experiment.DrawFigures(r.figures.Write, rep.Figures(), figure.SVG, figure.PNG); err != nil {
 			return err
 		}
 	}
-	if r.tables == "" {
+	if r.tables == nil {
 		return nil
-	}
-	if err := os.MkdirAll(r.tables, 0o777); err != nil {
-		return err
 	}
 	for _, t := range rep.Tables() {
 		for _, f := range r.formats {
-			err := atomicfile.Write(filepath.Join(r.tables, t.Name+f.Extension()), func(w io.Writer) error { return t.Write(w, f, true) })
+			err := r.tables.Write(t.Name+f.Extension(), func(w io.Writer) error { return t.Write(w, f, true) })
 			if err != nil {
 				return err
 			}

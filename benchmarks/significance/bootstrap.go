@@ -40,6 +40,6 @@ func bootstrap(ctx context.Context, t paired) (Result, error) {
 			notLarger++
 		}
 	}
-	res.P = float64(notLarger+1) / float64(res.Resamples+1)
+	res.P = share(notLarger, res.Resamples)
 	return res, nil
 }

@@ -36,10 +36,12 @@ func (o Options) check() error {
 
 // Result is what a test says.
 type Result struct {
-	Delta     float64 // measure of the first table less that of the second
-	P         float64 // one-sided p-value, in [0, 1]; NaN if undefined
-	Resamples int     // drawn
-	Cells     int     // cells with all three scores, which the test stands on
+	Delta float64 // measure of the first table less that of the second
+	// P is the one-sided p-value, in [0, 1]; NaN if undefined. That of n resamples
+	// is at least 1/(n+1), what was seen being one of them.
+	P         float64
+	Resamples int // drawn
+	Cells     int // cells with all three scores, which the test stands on
 }
 
 // Method names a test of whether the measure of one table is larger than that
@@ -52,8 +54,9 @@ const (
 	// "A Statistical Analysis of Summarization Evaluation Metrics using
 	// Resampling Methods"). The scores of both metrics are standardized; a
 	// resample exchanges the two scores of each cell with a probability of one
-	// half, and the p-value is the share of resamples in which the difference
-	// of the two measures is at least the one seen. StatAccuracy exchanges the
+	// half, and the p-value is the share of resamples, the table seen being one
+	// more, in which the difference of the two measures is at least the one seen.
+	// StatAccuracy exchanges the
 	// means of systems. The difference of correlations by ranks may differ in
 	// its last digits from that without standardizing.
 	MethodPermBoth Method = iota
@@ -76,15 +79,13 @@ const (
 	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical
 	// Significance Tests for Machine Translation Evaluation"): both tables are
 	// resampled over the same segments, and the p-value is the share of
-	// resamples in which the first is not larger. The table seen counts as one
-	// more of these, so that the p-value is never 0. It never stops early.
+	// resamples in which the first is not larger. It never stops early.
 	// Resamples in which one of the two is undefined are left out.
 	MethodBootstrap
 	// MethodRandomization tests as MethodPermBoth does, but exchanges the
 	// scores of all systems of a row of the table together, those of a segment
 	// or of a document, as approximate randomization (Noreen, 1989) does for
-	// units that depend on each other. The exchange seen counts as a resample,
-	// so that the p-value is never 0. StatAccuracy takes means of systems after
+	// units that depend on each other. StatAccuracy takes means of systems after
 	// the exchange.
 	MethodRandomization
 )

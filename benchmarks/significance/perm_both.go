@@ -10,16 +10,15 @@ import (
 
 func permBoth(ctx context.Context, t paired) (Result, error) {
 	x, y := t.standardRows()
-	return exchangeTest(ctx, correlate.NewExchange(x, y, t.Measure), t.Options, 0, func(random *rand.PCG, mask []uint64) {
+	return exchangeTest(ctx, correlate.NewExchange(x, y, t.Measure), t.Options, func(random *rand.PCG, mask []uint64) {
 		for i := range mask {
 			mask[i] = random.Uint64()
 		}
 	})
 }
 
-// exchangeTest draws masks of what is exchanged. The exchange seen counts as many
-// times as own says among the resamples.
-func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options, own int, draw func(*rand.PCG, []uint64)) (Result, error) {
+// exchangeTest draws masks of what is exchanged.
+func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options, draw func(*rand.PCG, []uint64)) (Result, error) {
 	words := (ex.Elements() + 63) / 64
 	first, second := ex.Worker()([][]uint64{make([]uint64, words)})
 	res := Result{Delta: first[0] - second[0], P: math.NaN()}
@@ -48,8 +47,7 @@ func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options, own in
 	if err != nil {
 		return Result{}, err
 	}
-	res.Resamples = drawn
-	res.P = float64(large+own) / float64(drawn+own)
+	res.Resamples, res.P = drawn, share(large, drawn)
 	return res, nil
 }
 

@@ -59,7 +59,7 @@ func permPairs(ctx context.Context, t paired) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res.Resamples, res.P = drawn, float64(large)/float64(drawn)
+	res.Resamples, res.P = drawn, share(large, drawn)
 	return res, nil
 }
 

@@ -21,7 +21,7 @@ func randomization(ctx context.Context, t paired) (Result, error) {
 	units := unitsOf(t.a, t.Grouping)
 	ex := correlate.NewExchange(t.Rows(t.a), t.Rows(t.b), t.Measure)
 	rows := (t.a.Segments + 63) / 64
-	return exchangeTest(ctx, ex, t.Options, 1, func(random *rand.PCG, mask []uint64) {
+	return exchangeTest(ctx, ex, t.Options, func(random *rand.PCG, mask []uint64) {
 		drawn := make([]uint64, rows)
 		for i := range drawn {
 			drawn[i] = random.Uint64()
@@ -71,7 +71,7 @@ func tableTest(ctx context.Context, t paired) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res.Resamples, res.P = drawn, float64(large+1)/float64(drawn+1)
+	res.Resamples, res.P = drawn, share(large, drawn)
 	return res, nil
 }
 

@@ -26,6 +26,11 @@ func oneByOne(large func(random *rand.PCG) bool) counter {
 	}
 }
 
+// share is the p-value of a number of resamples among those drawn. What was seen
+// counts as one more of them, so that it is never 0 (Phipson and Smyth, 2010,
+// "Permutation P-values Should Never Be Zero").
+func share(large, drawn int) float64 { return float64(large+1) / float64(drawn+1) }
+
 // resample returns how often the difference was as large as the one seen, and
 // the number of resamples drawn: all of them, or whole blocks up to the first
 // after which the share is surely small or large. Counters take so many resamples

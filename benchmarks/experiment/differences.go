@@ -145,27 +145,18 @@ func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significanc
 	})
 }
 
-// correct corrects the p-values of each dataset and statistic, and decides
-// what is significant.
+// correct corrects the p-values of all differences together, as they are read
+// together, and decides what is significant.
 func (r *run) correct(res *Result) {
-	for _, family := range groupsOf(res.Differences, func(d *Difference) (part, bool) { return d.part(), d.P.Defined() }) {
-		var p []float64
-		for _, d := range family {
-			// A test cannot tell less than one resample, and a correction must
-			// not make a certainty of that.
-			least := 0.0
-			if d.Resamples > 0 {
-				least = 1 / float64(d.Resamples)
-			}
-			p = append(p, max(float64(d.P), least))
-			if least*float64(len(family)) >= 1-r.p.Bootstrap.Confidence {
-				r.note("%s, %s: %d resamples are too few to find anything significant among %d differences; raise significance.resamples, or compare fewer",
-					d.Dataset, d.Statistic, d.Resamples, len(family))
-			}
+	var family []*Difference
+	var p []float64
+	for i := range res.Differences {
+		if d := &res.Differences[i]; d.P.Defined() {
+			family, p = append(family, d), append(p, float64(d.P))
 		}
-		for k, c := range significance.Holm(p) {
-			family[k].Corrected = Number(c)
-		}
+	}
+	for k, c := range significance.Holm(p) {
+		family[k].Corrected = Number(c)
 	}
 	alpha := 1 - r.p.Bootstrap.Confidence
 	for i := range res.Differences {
@@ -176,5 +167,10 @@ func (r *run) correct(res *Result) {
 		wide := d.Interval != nil && d.Interval.Low < d.Interval.High
 		known := wide || d.Corrected.Defined()
 		d.Significant = known && off && small && d.Value.Defined() && d.Value != 0
+		// The least p-value of so many resamples would not be significant either.
+		least := float64(len(family)) / float64(d.Resamples+1)
+		if d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && least >= alpha; d.Undecided {
+			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples, or compare fewer", d.Resamples, len(family))
+		}
 	}
 }

@@ -122,7 +122,7 @@ type Difference struct {
 	Interval  *report.Range `json:"interval"`
 	Test      string        `json:"test"`      // "" where none was made
 	P         Number        `json:"p"`         // one-sided, of the larger being larger by chance
-	Corrected Number        `json:"corrected"` // after Holm's correction
+	Corrected Number        `json:"corrected"` // after Holm's correction for all differences of the Result
 	Resamples int           `json:"resamples"` // of the test
 	N         int           `json:"n"`
 	Cells     int           `json:"cells"`   // with all three scores
@@ -131,9 +131,12 @@ type Difference struct {
 	Equal     int           `json:"equal"`   // cells in which both settings have the same score
 	// Significant is set where the interval and the corrected p-value both say
 	// so; of what was not made, the other decides.
-	Significant bool   `json:"significant"`
-	ATies       Number `json:"a_ties"`
-	BTies       Number `json:"b_ties"`
+	Significant bool `json:"significant"`
+	// Undecided is set where the interval is off 0 and the test has too few
+	// resamples to tell.
+	Undecided bool   `json:"undecided,omitempty"`
+	ATies     Number `json:"a_ties"`
+	BTies     Number `json:"b_ties"`
 }
 
 // CurveResult is the agreement by the number of references.

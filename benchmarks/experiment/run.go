@@ -325,7 +325,7 @@ func (r *run) method() {
 		if t.Method == significance.MethodWilliams {
 			how = "exact"
 		}
-		r.note("p-values: %s, one-sided in the direction seen, %s; corrected by Holm's method over the differences of a dataset and statistic", t.Method, how)
+		r.note("p-values: %s, one-sided in the direction seen, %s; corrected by Holm's method over all differences", t.Method, how)
 	}
 	for _, s := range r.p.Statistics {
 		if s.Measure.Statistic == correlate.StatAccuracy {

@@ -187,20 +187,23 @@ func (r *Result) differenceTable() *report.NamedTable {
 	for i := range r.Differences {
 		d := &r.Differences[i]
 		significant := "no"
-		if d.Significant {
+		switch {
+		case d.Significant:
 			significant = "yes"
+		case d.Undecided:
+			significant = "undecided"
 		}
 		t.Add(d.Dataset, d.A.String(), d.B.String(), d.Statistic, d.AValue, d.BValue, d.Value, d.Interval,
-			report.StringOrNull(shortP(d.P, d.Resamples)), report.StringOrNull(shortP(d.Corrected, d.Resamples)), d.P, d.Corrected, significant,
+			report.StringOrNull(shortP(d.P)), report.StringOrNull(shortP(d.Corrected)), d.P, d.Corrected, significant,
 			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test))
 	}
-	t.Notes = []string{"equal: cells in which both settings have the same score"}
+	t.Notes = []string{"equal: cells in which both settings have the same score; corrected: by Holm's method over all differences"}
 	return t
 }
 
 // shortP is a p-value for a cell.
-func shortP(p Number, resamples int) string {
-	return strings.TrimPrefix(strings.ReplaceAll(strings.TrimPrefix(pText(p, resamples), "p "), "= ", ""), "p ")
+func shortP(p Number) string {
+	return strings.TrimPrefix(strings.TrimPrefix(pText(p), "p "), "= ")
 }
 
 func (r *Result) curveTable() *report.NamedTable {
@@ -260,6 +263,7 @@ func (r *Result) strataTable() *report.NamedTable {
 		t.Add(s.Dataset, s.A.String(), s.B.String(), s.Statistic, s.Dimension,
 			s.Name, s.Segments, s.AValue, s.BValue, s.Value, s.Interval, s.N, s.Missing)
 	}
+	t.Notes = []string{notCorrected}
 	return t
 }
 

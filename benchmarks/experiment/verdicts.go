@@ -47,9 +47,10 @@ func (r *run) verdicts(res *Result) []Verdict {
 // together.
 func (r *run) differenceVerdicts(res *Result, several bool) []Verdict {
 	type key struct {
-		about  About
-		metric string
-		b      SettingName
+		about     About
+		metric    string
+		b         SettingName
+		undecided bool
 	}
 	var out []Verdict
 	unclear := map[key][]*Difference{}
@@ -57,7 +58,7 @@ func (r *run) differenceVerdicts(res *Result, several bool) []Verdict {
 	for i := range res.Differences {
 		d := &res.Differences[i]
 		v := d.verdict(several, r.p.Bootstrap.Confidence)
-		k := key{d.About, d.A.Metric, d.B}
+		k := key{d.About, d.A.Metric, d.B, d.Undecided}
 		if v.Outcome != report.Unclear || !d.Value.Defined() {
 			out = append(out, v)
 			continue
@@ -79,7 +80,7 @@ func together(all []*Difference, several bool) Verdict {
 	var names []string
 	for _, d := range all {
 		found := change(d.Value, d.Interval)
-		if p := pText(d.P, d.Resamples); p != "" {
+		if p := pText(d.Corrected); p != "" {
 			found += ", " + p
 		}
 		v.Numbers = append(v.Numbers, fact(d.AName, found))
@@ -89,9 +90,16 @@ func together(all []*Difference, several bool) Verdict {
 	if first.A.Metric != first.B.Metric {
 		b = first.B.Metric + ", " + b
 	}
-	v.Text = fmt.Sprintf("no significant difference from %s for %s%s, %s: %s", b, first.A.Metric, first.on(several), first.Statistic, firstOf(names))
+	what := "no significant difference from"
+	if first.Undecided {
+		what = tooFew + " to tell from"
+	}
+	v.Text = fmt.Sprintf("%s %s for %s%s, %s: %s", what, b, first.A.Metric, first.on(several), first.Statistic, firstOf(names))
 	return v
 }
+
+// tooFew is the verdict of a test that could not find anything.
+const tooFew = "undecided: too few resamples"
 
 // firstOf lists the first few names, and says how many more there are.
 func firstOf(names []string) string {
@@ -178,22 +186,16 @@ func signed(v float64) string {
 	return s
 }
 
-// pText writes a p-value: no smaller than what the resamples can tell.
-func pText(p Number, resamples int) string {
-	least := 0.001
-	if resamples > 0 {
-		least = max(least, 1/float64(resamples))
-	}
+// pText writes a p-value, "" for none.
+func pText(p Number) string {
 	switch {
 	case !p.Defined():
 		return ""
-	case float64(p) < least:
-		return "p < " + trimmed(least)
+	case p < 0.001:
+		return "p < 0.001"
 	}
 	return fmt.Sprintf("p = %.3f", float64(p))
 }
-
-func trimmed(v float64) string { return strings.TrimRight(fmt.Sprintf("%.4f", v), "0") }
 
 // verdict says which of two settings is better.
 func (d *Difference) verdict(several bool, confidence float64) Verdict {
@@ -205,15 +207,13 @@ func (d *Difference) verdict(several bool, confidence float64) Verdict {
 	}
 	of += d.on(several) + ", " + d.Statistic
 	tail := ""
-	if p := pText(d.P, d.Resamples); p != "" {
+	if p := pText(d.Corrected); p != "" {
 		tail = ", " + p
-		alpha := 1 - confidence
-		switch {
-		case d.Significant:
-		case float64(d.Corrected) < alpha && d.Interval != nil && d.Interval.Contains(0):
+		if d.Corrected > d.P {
+			tail += " (Holm)"
+		}
+		if !d.Significant && float64(d.Corrected) < 1-confidence && d.Interval != nil && d.Interval.Contains(0) {
 			tail += ", but the interval includes 0"
-		case float64(d.Corrected) > float64(d.P):
-			tail += fmt.Sprintf(" (%.3f corrected for several comparisons)", float64(d.Corrected))
 		}
 	}
 	if !d.P.Defined() && d.Interval != nil {
@@ -227,6 +227,9 @@ func (d *Difference) verdict(several bool, confidence float64) Verdict {
 		v.Text = fmt.Sprintf("%s and %s are the same%s: equal scores in all %d cells", a, b, of, d.Cells)
 	case !d.Significant && d.Interval == nil && !d.P.Defined():
 		v.Text = fmt.Sprintf("%s against %s%s: %s, without an interval or a test", a, b, of, change(d.Value, nil))
+	case d.Undecided:
+		v.Outcome = report.Unclear
+		v.Text = fmt.Sprintf("%s to tell %s from %s%s: %s%s", tooFew, a, b, of, change(d.Value, d.Interval), tail)
 	case !d.Significant:
 		v.Outcome = report.Unclear
 		v.Text = fmt.Sprintf("no significant difference between %s and %s%s: %s%s", a, b, of, change(d.Value, d.Interval), tail)
@@ -249,7 +252,7 @@ func (d *Difference) verdict(several bool, confidence float64) Verdict {
 		v.Numbers = append(v.Numbers, fact(fmt.Sprintf("difference, %g%% interval", 100*confidence), change(d.Value, d.Interval)))
 	}
 	if d.P.Defined() {
-		v.Numbers = append(v.Numbers, fact("p ("+d.Test+")", pText(d.P, d.Resamples)), fact("corrected (Holm)", pText(d.Corrected, d.Resamples)))
+		v.Numbers = append(v.Numbers, fact("p ("+d.Test+")", pText(d.P)), fact("corrected (Holm)", pText(d.Corrected)))
 	}
 	v.Numbers = append(v.Numbers, fact("n", fmt.Sprint(d.N)))
 	return v
@@ -375,6 +378,9 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 	return v
 }
 
+// notCorrected is said of what has intervals alone.
+const notCorrected = "strata are not corrected for their number"
+
 // strataVerdicts says for each difference and dimension where it is largest.
 func strataVerdicts(all []Stratum, several bool) []Verdict {
 	var out []Verdict
@@ -402,6 +408,7 @@ func strataVerdicts(all []Stratum, several bool) []Verdict {
 		v.Text = fmt.Sprintf("%s, %s against %s%s, %s: by %s the difference is largest for %s, %s, and least for %s, %s; %s",
 			k.A.Metric, top.AName, top.BName, k.on(several), k.Statistic, k.Dimension,
 			top.Name, change(top.Value, top.Interval), low.Name, change(low.Value, low.Interval), apart)
+		v.Text += "; " + notCorrected
 		for _, s := range g {
 			v.Numbers = append(v.Numbers, fact(s.Name+", "+english.Count(s.Segments, "segment", "segments"), change(s.Value, s.Interval)))
 		}

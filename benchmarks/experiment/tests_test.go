@@ -1,0 +1,85 @@
+package experiment_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/report"
+)
+
+// A test of so few resamples that no p-value of it would be significant is
+// undecided where the interval is off 0, and says so.
+func TestTooFewResamplesAreUndecided(t *testing.T) {
+	e := parse(t, filepath.Join("testdata", "golden.yaml"))
+	for _, c := range []struct {
+		resamples int
+		undecided bool
+	}{{19, true}, {2000, false}} {
+		e.Test.Resamples = c.resamples
+		res, _ := run(t, e, t.TempDir())
+		undecided := 0
+		for _, d := range res.Differences {
+			if d.Undecided && (d.Significant || d.Interval.Contains(0)) {
+				t.Errorf("%d resamples: %+v", c.resamples, d)
+			}
+			if d.Undecided {
+				undecided++
+			}
+		}
+		said := slices.ContainsFunc(res.Verdicts, func(v experiment.Verdict) bool {
+			return v.Outcome == report.Unclear && strings.HasPrefix(v.Text, "undecided: too few resamples")
+		})
+		noted := slices.ContainsFunc(res.Notes, func(n string) bool {
+			return strings.Contains(n, "cannot find anything significant among 10 differences")
+		})
+		if undecided > 0 != c.undecided || said != c.undecided || noted != c.undecided {
+			t.Errorf("%d resamples: %d undecided, said %v, noted %v", c.resamples, undecided, said, noted)
+		}
+	}
+}
+
+// The p-values are corrected as the one family that a reader sees, and a verdict
+// shows the one that it rests on.
+func TestOneFamily(t *testing.T) {
+	res, _ := run(t, parse(t, filepath.Join("testdata", "golden.yaml")), t.TempDir())
+	var p []float64
+	for _, d := range res.Differences {
+		p = append(p, float64(d.P))
+	}
+	if len(p) != 10 {
+		t.Fatalf("%d differences", len(p))
+	}
+	want := significance.Holm(p)
+	for i, d := range res.Differences {
+		if float64(d.Corrected) != want[i] {
+			t.Errorf("%s against %s: p %v, corrected %v, want %v", d.A, d.B, d.P, d.Corrected, want[i])
+		}
+		if least := 1 / float64(d.Resamples+1); float64(d.P) < least {
+			t.Errorf("%s against %s: p %v of %d resamples", d.A, d.B, d.P, d.Resamples)
+		}
+	}
+	if !slices.ContainsFunc(res.Verdicts, func(v experiment.Verdict) bool {
+		return v.Outcome == report.Better && strings.Contains(v.Text, "p = 0.050 (Holm)")
+	}) {
+		t.Error("no verdict shows the corrected p-value")
+	}
+}
+
+// Strata have intervals of their own, which no correction widens: they say so.
+func TestStrataSayThatTheyAreNotCorrected(t *testing.T) {
+	res, _ := run(t, parse(t, sample), t.TempDir())
+	const said = "strata are not corrected for their number"
+	table, err := res.Table("strata")
+	if err != nil || len(table.Rows) == 0 || !slices.Contains(table.Notes, said) {
+		t.Errorf("%v, notes %q", err, table.Notes)
+	}
+	for _, v := range res.Verdicts {
+		if v.Kind == "strata" && !strings.HasSuffix(v.Text, said) {
+			t.Errorf("%s", v.Text)
+		}
+	}
+}

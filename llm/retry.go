@@ -2,36 +2,47 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"math"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
-// The longest jittered wait before retry n (from 0) is minBackoff·2ⁿ, at most
-// maxBackoff.
+// The mean wait before retry n (from 0) is meanBackoff·2ⁿ, at most
+// maxMeanBackoff; a wait is uniform between 0 and twice its mean.
 const (
-	minBackoff = 500 * time.Millisecond
-	maxBackoff = 30 * time.Second
+	meanBackoff    = 250 * time.Millisecond
+	maxMeanBackoff = 15 * time.Second
 )
+
+// errAgain says that another attempt may cure the failure of the last one.
+var errAgain = errors.New("again")
 
 // send repeats the attempts of an exchange while another one may cure its
 // failure. The error is that of the last attempt.
-func (c *Client) send(ctx context.Context, x *exchange) error {
-	for n := 0; ; n++ {
-		err := c.pool.attempt(ctx, x)
-		if n >= c.retries || ctx.Err() != nil || !c.again(x) {
-			return err
-		}
-		// What the server asks for is not waited for here, because the attempt
-		// may go to another one: see server.pause.
-		wait := fullJitter(minBackoff, min(maxBackoff, c.pool.maxWait), n)
-		if err := sleepUntil(ctx, time.Now().Add(wait)); err != nil {
-			return err
-		}
+func (c *Client) send(ctx context.Context, x *exchange) (err error) {
+	// What the server asks for is not waited for here, because the attempt may
+	// go to another one: see server.pause.
+	longest := min(maxMeanBackoff, c.pool.maxWait/2)
+	waits := &backoff.ExponentialBackOff{
+		InitialInterval: min(meanBackoff, longest), MaxInterval: longest, Multiplier: 2, RandomizationFactor: 1,
 	}
+	attempt := func() (none struct{}, again error) {
+		if err = c.pool.attempt(ctx, x); c.again(x) {
+			again = errAgain
+		}
+		return none, again
+	}
+	_, ended := backoff.Retry(ctx, attempt, backoff.WithBackOff(waits),
+		backoff.WithMaxTries(uint(max(0, c.retries))+1), backoff.WithMaxElapsedTime(0))
+	if ended != nil && ended != errAgain {
+		return ended // the caller's context, while it waited
+	}
+	return err
 }
 
 // again decides on a retry by what the last attempt noted.
@@ -53,13 +64,6 @@ func (c *Client) again(x *exchange) bool {
 		return false
 	}
 	return true
-}
-
-// fullJitter is uniform over [0, min(high, low·2ⁿ)], n being the number of
-// retries before.
-func fullJitter(low, high time.Duration, n int) time.Duration {
-	top := math.Min(float64(high), float64(low)*math.Pow(2, float64(n)))
-	return time.Duration(rand.Float64() * top)
 }
 
 // serverWait is how long the server asks to wait before the next attempt: its

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -133,7 +134,7 @@ func (s *server) readmit(now time.Time) {
 // more: clients that were all given the same time do not come back together.
 func (s *server) pause(now time.Time, f *failure, maxWait time.Duration) {
 	asked := min(f.asked, longestPause)
-	until := now.Add(asked + min(fullJitter(minBackoff, maxBackoff, 0), max(0, maxWait-asked)))
+	until := now.Add(asked + min(rand.N(2*meanBackoff), max(0, maxWait-asked)))
 	if until.After(s.pausedUntil) {
 		by := *f
 		s.pausedUntil, s.pausedBy = until, &by

@@ -14,7 +14,6 @@
 //  4. Yield: segments whose answers are complete leave in the dataset's order.
 //
 // A bounded number of segments is between the first step and the last.
-// [Expander.ExpandSegment] applies the same steps to one segment.
 //
 // What a run gives depends on the store's contents and the model's answers
 // alone. A second run over the same store makes no call, and a run that was

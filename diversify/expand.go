@@ -54,19 +54,4 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 	return s, err
 }
 
-// ExpandSegment expands one segment as Expand does, and returns a copy with
-// the new variants. It depends on its arguments, the store and the model
-// alone; concurrent calls share the Expander's bound on calls. It does not
-// call Observe.
-func (x *Expander) ExpandSegment(ctx context.Context, seg *refract.Segment) (*refract.Segment, Summary, error) {
-	t := newTally(x, nil)
-	j := x.newJob(seg, t)
-	if err := x.asker.Do(ctx, j); err != nil {
-		return nil, t.summary(), err
-	}
-	out := x.result(j)
-	t.update(func(p *Progress) { p.yielded(j, out) })
-	return out, t.summary(), nil
-}
-
 func (x *Expander) newJob(seg *refract.Segment, t *tally) *job { return &job{x: x, seg: seg, tally: t} }

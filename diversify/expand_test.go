@@ -438,7 +438,8 @@ func TestFilteredText(t *testing.T) {
 	}
 }
 
-func TestExpandSegment(t *testing.T) {
+// Segments may be expanded one by one and at once, with the same result.
+func TestExpandOneByOne(t *testing.T) {
 	cfg := config(completer(echo))
 	x := newExpander(t, cfg)
 	ds := numbered(8)
@@ -448,7 +449,7 @@ func TestExpandSegment(t *testing.T) {
 		wg.Go(func() {
 			var s diversify.Summary
 			var err error
-			out[i], s, err = x.ExpandSegment(t.Context(), seg)
+			out[i], s, err = expandOne(t.Context(), x, seg)
 			want := diversify.Summary{Segments: 1, References: 2, Variants: 20, Calls: 20, PromptTokens: 200, CompletionTokens: 100}
 			if err != nil || s != want {
 				t.Errorf("%+v, %v", s, err)
@@ -462,7 +463,7 @@ func TestExpandSegment(t *testing.T) {
 	}
 
 	cfg.Store, cfg.Client = cache.NewMemory(), nil
-	if seg, _, err := newExpander(t, cfg).ExpandSegment(t.Context(), ds[0]); seg != nil || !errors.Is(err, diversify.ErrNotStored) {
+	if seg, _, err := expandOne(t.Context(), newExpander(t, cfg), ds[0]); seg != nil || !errors.Is(err, diversify.ErrNotStored) {
 		t.Errorf("offline: %v", err)
 	}
 }

@@ -138,3 +138,12 @@ func echo(_ context.Context, r llm.Request) (llm.Response, error) {
 		Model: r.Model, PromptTokens: 10, CompletionTokens: 5,
 	}, nil
 }
+
+// expandOne expands one segment.
+func expandOne(ctx context.Context, x *diversify.Expander, seg *refract.Segment) (out *refract.Segment, sum diversify.Summary, err error) {
+	sum, err = x.Expand(ctx, segments{seg}, func(s *refract.Segment) error {
+		out = s
+		return nil
+	})
+	return out, sum, err
+}

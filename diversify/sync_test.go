@@ -198,7 +198,7 @@ func TestSharedCall(t *testing.T) {
 			var sums [2]diversify.Summary
 			var wg sync.WaitGroup
 			for i, ctx := range contexts {
-				wg.Go(func() { _, sums[i], errs[i] = x.ExpandSegment(ctx, seg) })
+				wg.Go(func() { _, sums[i], errs[i] = expandOne(ctx, x, seg) })
 				synctest.Wait()
 			}
 			wg.Wait()
@@ -229,13 +229,13 @@ func TestAbandonedCall(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		first := make(chan error)
 		go func() {
-			_, _, err := x.ExpandSegment(ctx, seg)
+			_, _, err := expandOne(ctx, x, seg)
 			first <- err
 		}()
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		_, s, err := x.ExpandSegment(t.Context(), seg)
+		_, s, err := expandOne(t.Context(), x, seg)
 		if err != nil || calls.Load() != 1 || s.Cached != 1 {
 			t.Errorf("%v; %d calls; %+v", err, calls.Load(), s)
 		}
@@ -265,13 +265,13 @@ func TestAbandonedCallFails(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		first := make(chan error)
 		go func() {
-			_, _, err := x.ExpandSegment(ctx, seg)
+			_, _, err := expandOne(ctx, x, seg)
 			first <- err
 		}()
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		if _, s, err := x.ExpandSegment(t.Context(), seg); err != nil || s.Calls != 1 || calls.Load() != 2 {
+		if _, s, err := expandOne(t.Context(), x, seg); err != nil || s.Calls != 1 || calls.Load() != 2 {
 			t.Errorf("%v; %d calls; %+v", err, calls.Load(), s)
 		}
 		if err := <-first; !errors.Is(err, context.Canceled) {

@@ -10,15 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normalize returns the form in which texts are compared for copies and
-// duplicates: Unicode's compatibility form NFKC, lower case (ß as ss),
-// apostrophes dropped, other punctuation and white space as one space, but
-// for punctuation between two digits, which is part of a number.
-func Normalize(text string) string {
-	return string(appendNormalized(nil, text))
-}
-
-// normalized is Normalize of the text.
+// normalized returns the text in the form in which texts are compared for
+// copies and duplicates.
 func (w *work) normalized() []byte {
 	if !w.hasNorm {
 		w.norm, w.hasNorm = appendNormalized(w.norm[:0], w.text), true
@@ -26,6 +19,10 @@ func (w *work) normalized() []byte {
 	return w.norm
 }
 
+// appendNormalized appends a text in Unicode's compatibility form NFKC, in lower
+// case (ß as ss), without apostrophes, and with one space for other punctuation
+// and white space, but for punctuation between two digits, which is part of a
+// number.
 func appendNormalized(dst []byte, s string) []byte {
 	begin, space := len(dst), false
 	put := func(dst []byte) []byte {

@@ -30,22 +30,12 @@ func (d *Definition) check() error {
 	case d.Direction != "" && d.Direction != "higher" && d.Direction != "lower":
 		return yamlfile.Wrong("direction", "%q is neither \"higher\" nor \"lower\"", d.Direction)
 	}
-	if err := checkEndpoint("endpoint", d.Endpoint); err != nil {
-		return err
+	for _, check := range []func() error{d.checkOptions, d.checkTurns, d.checkSampling, d.checkAnswer, d.checkTemplates} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	if err := d.checkOptions(); err != nil {
-		return err
-	}
-	if err := d.checkTurns(); err != nil {
-		return err
-	}
-	if err := d.checkSampling(); err != nil {
-		return err
-	}
-	if err := d.checkAnswer(); err != nil {
-		return err
-	}
-	return d.checkTemplates()
+	return nil
 }
 
 func checkEndpoint(field string, e llm.Endpoint) error {
@@ -88,6 +78,9 @@ func checkExtra(field string, extra map[string]any) error {
 }
 
 func (d *Definition) checkTurns() error {
+	if err := checkEndpoint("endpoint", d.Endpoint); err != nil {
+		return err
+	}
 	switch {
 	case d.Likelihood != nil && len(d.Turns) > 0:
 		return yamlfile.Wrong("likelihood", "stands beside turns; a judge has one of the two")

@@ -42,19 +42,19 @@ func Registry(open func(context.Context) (Environment, error), reserved ...strin
 		env.Hardened = env.Hardened || hardened
 		return metrics.Registry{d.Factory(env)}.Parse(ctx, strings.TrimSuffix(spec, ":"))
 	}
-	var listed, unlisted metrics.Registry
-	for _, name := range Names() {
-		f := metrics.Factory{Name: name, Tail: options, New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
-			return make(ctx, mustRead(name), false, name+":"+v.Tail())
-		}}
-		listed = append(listed, f)
-		f.Name, f.Unlisted = name+HardenedSuffix, true // the name of a hardened metric is a spec of it
-		f.New = func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
-			return make(ctx, mustRead(name), true, name+":"+v.Tail())
+	var all metrics.Registry
+	for _, hardened := range []bool{false, true} {
+		for _, name := range Names() {
+			f := metrics.Factory{Name: name, Tail: options, Unlisted: hardened, New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
+				return make(ctx, mustRead(name), hardened, name+":"+v.Tail())
+			}}
+			if hardened {
+				f.Name += HardenedSuffix // the name of a hardened metric is a spec of it
+			}
+			all = append(all, f)
 		}
-		unlisted = append(unlisted, f)
 	}
-	return append(append(listed, unlisted...), metrics.Factory{
+	return append(all, metrics.Factory{
 		Name: FileMetric, Tail: "FILE[," + options + "]", Unlisted: true,
 		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
 			path, options, _ := strings.Cut(v.Tail(), ",")

@@ -34,36 +34,35 @@ func New(s Spec) (Parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{}
+	var read reader
 	switch s.Kind {
 	case Number:
-		p.read = numberReader(s)
+		read = numberReader(s)
 	case Stars:
-		p.read = starsReader(s)
+		read = starsReader(s)
 	case Classes:
-		p.read = classesReader(s)
+		read = classesReader(s)
 	case JSON:
-		p.read, err = jsonReader(s)
+		read, err = jsonReader(s)
 	case Errors:
-		p.read, err = errorsReader(s)
+		read, err = errorsReader(s)
 	case TIGERScore:
-		p.read = itemizedReader(s, &tigerGrammar)
+		read = itemizedReader(s, &tigerGrammar)
 	case InstructScore:
-		p.read = itemizedReader(s, &instructGrammar)
+		read = itemizedReader(s, &instructGrammar)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	return read, nil
 }
 
-// reader fills the report in from a trimmed text that is not empty. It sets
-// the outcome.
-type reader func(text string, r *analysis.Report)
+// reader fills the report in from a trimmed text that is not empty. It sets the
+// outcome, or says why the text is unparseable.
+type reader func(text string, r *analysis.Report) (why string)
 
-type parser struct{ read reader }
-
-func (p *parser) Parse(completion string) *analysis.Report {
+// Parse implements Parser.
+func (read reader) Parse(completion string) *analysis.Report {
 	r := &analysis.Report{Raw: &completion}
 	text, remark, ok := answerText(completion)
 	if !ok {
@@ -73,7 +72,9 @@ func (p *parser) Parse(completion string) *analysis.Report {
 	if remark != "" {
 		note(r, remark)
 	}
-	p.read(text, r)
+	if why := read(text, r); why != "" {
+		unparseable(r, why)
+	}
 	return r
 }
 

@@ -59,10 +59,8 @@ func classKey(name string) string { return strings.Join(nameTokens(name), " ") }
 // read where nothing follows it that would make it one of them.
 func classesReader(s Spec) reader {
 	names := make([][]string, len(s.Classes))
-	longest := 0
 	for i, c := range s.Classes {
 		names[i] = nameTokens(c.Name)
-		longest = max(longest, len(names[i]))
 	}
 	match := func(t []string) int {
 		best := -1
@@ -73,13 +71,12 @@ func classesReader(s Spec) reader {
 		}
 		return best
 	}
-	return func(text string, r *analysis.Report) {
+	return func(text string, r *analysis.Report) string {
 		t := tokens(text)
 		t = t[leadTokens(t, match):]
 		found := match(t)
 		if found < 0 {
-			unparseable(r, "the answer does not start with one of the classes")
-			return
+			return "the answer does not start with one of the classes"
 		}
 		rest := t[len(names[found]):]
 		// What glues another name to the first, or opens a sentence with it,
@@ -88,8 +85,7 @@ func classesReader(s Spec) reader {
 		for i := range rest {
 			if opens {
 				if other := match(rest[i:]); other >= 0 && s.Classes[other].Value != s.Classes[found].Value {
-					unparseable(r, "the answer names two classes, "+s.Classes[found].Name+" and "+s.Classes[other].Name)
-					return
+					return "the answer names two classes, " + s.Classes[found].Name + " and " + s.Classes[other].Name
 				}
 			}
 			switch rest[i] {
@@ -100,10 +96,10 @@ func classesReader(s Spec) reader {
 			}
 		}
 		if len(rest) > 0 && rest[0] != stop && !classFollows[rest[0]] {
-			unparseable(r, "the answer does not end the name of the class "+s.Classes[found].Name)
-			return
+			return "the answer does not end the name of the class " + s.Classes[found].Name
 		}
 		r.SetScore(analysis.Scored, s.Classes[found].Value)
+		return ""
 	}
 }
 

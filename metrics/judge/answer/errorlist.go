@@ -25,11 +25,10 @@ type errorList struct {
 	steps []step
 }
 
-func (l *errorList) read(text string, r *analysis.Report) {
+func (l *errorList) read(text string, r *analysis.Report) string {
 	docs, err := documentsIn(text, "{[", l.spec.Cut)
 	if err != nil {
-		unparseable(r, err.Error())
-		return
+		return err.Error()
 	}
 	var list *node
 	cut := false
@@ -39,17 +38,15 @@ func (l *errorList) read(text string, r *analysis.Report) {
 			continue
 		}
 		if list != nil || repeated {
-			unparseable(r, "the answer has several lists of errors")
-			return
+			return "the answer has several lists of errors"
 		}
 		list, cut = found, d.cut
 		noteDocument(r, d)
 	}
 	if list == nil {
-		unparseable(r, "the answer's JSON has no list of errors at "+l.spec.Path)
-		return
+		return "the answer's JSON has no list of errors at " + l.spec.Path
 	}
-	l.readList(list, cut, r)
+	return l.readList(list, cut, r)
 }
 
 // listIn finds the list of errors in a document. It is nil where there is none.
@@ -117,26 +114,24 @@ func (l *errorList) isError(n *node) bool {
 	return false
 }
 
-func (l *errorList) readList(list *node, cut bool, r *analysis.Report) {
+func (l *errorList) readList(list *node, cut bool, r *analysis.Report) string {
 	items := list.kids
 	if list.kind == '{' && l.isError(list) {
 		items = []*node{list}
 	}
 	if len(items) == 0 {
 		if cut {
-			unparseable(r, "the list of errors is cut before its first error")
-			return
+			return "the list of errors is cut before its first error"
 		}
 		r.SetScore(analysis.NoError, 0)
-		return
+		return ""
 	}
 	var nothing []int
 	for i, item := range items {
 		e, states, why := l.errorOf(item)
 		switch {
 		case why != "":
-			unparseable(r, fmt.Sprintf("error %d: %s", i+1, why))
-			return
+			return fmt.Sprintf("error %d: %s", i+1, why)
 		case !states:
 			nothing = append(nothing, i+1)
 		case cut && i == len(items)-1 && e.Penalty == nil:
@@ -148,12 +143,12 @@ func (l *errorList) readList(list *node, cut bool, r *analysis.Report) {
 	noteItems(r, nothing, "no content but N/A: left out")
 	switch {
 	case len(r.Errors) > 0:
-		finishErrors(r, l.spec, true)
-	case len(nothing) == len(items):
-		r.SetScore(analysis.NoError, 0)
-	default:
-		unparseable(r, "the list of errors is cut within its first error")
+		return finishErrors(r, l.spec, true)
+	case len(nothing) < len(items):
+		return "the list of errors is cut within its first error"
 	}
+	r.SetScore(analysis.NoError, 0)
+	return ""
 }
 
 // errorOf reads one error. states is false where all of its members say that

@@ -60,13 +60,13 @@ var instructGrammar = grammar{
 
 // itemizedReader reads numbered error analyses.
 func itemizedReader(s Spec, g *grammar) reader {
-	return func(text string, r *analysis.Report) {
+	return func(text string, r *analysis.Report) string {
 		if rest, echoed := afterEcho(text, g.opening, g.marker); echoed {
 			note(r, "the prompt before the answer was passed over")
 			text = rest
 		}
 		g.read(s, text, r)
-		finishErrors(r, s, g.allPenalties)
+		return finishErrors(r, s, g.allPenalties)
 	}
 }
 
@@ -123,10 +123,10 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) {
 }
 
 // finishErrors sums the penalties of the errors that were read. With all set,
-// every error must have one.
-func finishErrors(r *analysis.Report, s Spec, all bool) {
+// every error must have one. It says why there is no score, if there is none.
+func finishErrors(r *analysis.Report, s Spec, all bool) string {
 	if r.Outcome == analysis.Unparseable || r.Outcome == analysis.NoError {
-		return
+		return ""
 	}
 	sum, known := 0.0, 0
 	var lacking []int
@@ -141,17 +141,17 @@ func finishErrors(r *analysis.Report, s Spec, all bool) {
 	noteItems(r, lacking, "no penalty that can be read")
 	switch {
 	case known == 0, all && len(lacking) > 0:
-		unparseable(r, "the sum of the penalties is not known")
+		return "the sum of the penalties is not known"
 	case !finite(sum):
-		unparseable(r, "the sum of the penalties is too large")
-	default:
-		score := 0 - sum
-		if s.Lower != nil && score < *s.Lower {
-			note(r, fmt.Sprintf("the sum, %v, stops at %v", score, *s.Lower))
-			score = *s.Lower
-		}
-		r.SetScore(analysis.Scored, score)
+		return "the sum of the penalties is too large"
 	}
+	score := 0 - sum
+	if s.Lower != nil && score < *s.Lower {
+		note(r, fmt.Sprintf("the sum, %v, stops at %v", score, *s.Lower))
+		score = *s.Lower
+	}
+	r.SetScore(analysis.Scored, score)
+	return ""
 }
 
 // noteItems says what is wrong with the errors of these numbers.

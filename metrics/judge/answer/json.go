@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -16,11 +17,10 @@ func jsonReader(s Spec) (reader, error) {
 	if err != nil {
 		return nil, s.wrong("path", "%q: %v", s.Path, err)
 	}
-	return func(text string, r *analysis.Report) {
+	return func(text string, r *analysis.Report) string {
 		docs, err := documentsIn(text, brackets(steps), s.Cut)
 		if err != nil {
-			unparseable(r, err.Error())
-			return
+			return err.Error()
 		}
 		var found *node
 		for _, d := range docs {
@@ -29,25 +29,20 @@ func jsonReader(s Spec) (reader, error) {
 				continue
 			}
 			if repeated || found != nil && (found.kind != value.kind || found.text != value.text) {
-				unparseable(r, "the answer states "+s.Path+" several times")
-				return
+				return "the answer states " + s.Path + " several times"
 			}
 			found = value
 			noteDocument(r, d)
 		}
 		if found == nil {
-			unparseable(r, "the answer's JSON has no "+s.Path)
-			return
+			return "the answer's JSON has no " + s.Path
 		}
 		x, why := numberOf(found)
-		if why == "" {
-			why = outside(s, x)
-		}
-		if why != "" {
-			unparseable(r, s.Path+": "+why)
-			return
+		if why = cmp.Or(why, outside(s, x)); why != "" {
+			return s.Path + ": " + why
 		}
 		r.SetScore(analysis.Scored, x)
+		return ""
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -41,22 +42,16 @@ func words(list string) map[string]bool {
 	return set
 }
 
-func (sc *scalar) read(text string, r *analysis.Report) {
+func (sc *scalar) read(text string, r *analysis.Report) string {
 	rest, _ := skipLead(text, sc.marks)
 	value, rest, why := sc.value(rest)
-	if why != "" {
-		unparseable(r, why)
-		return
+	if why == "" {
+		why = cmp.Or(sc.second(value, rest), outside(sc.spec, value))
 	}
-	if why := sc.second(value, rest); why != "" {
-		unparseable(r, why)
-		return
+	if why == "" {
+		r.SetScore(analysis.Scored, value)
 	}
-	if why := outside(sc.spec, value); why != "" {
-		unparseable(r, why)
-		return
-	}
-	r.SetScore(analysis.Scored, value)
+	return why
 }
 
 // outside says why the spec refuses the value.

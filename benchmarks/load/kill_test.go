@@ -65,7 +65,7 @@ func TestKilled(t *testing.T) {
 		file, output := filepath.Join(j.dir, name+".sqlite"), filepath.Join(j.dir, name+".jsonl")
 		before, inRound := srv.stats(t).Calls, 0
 		for finished := false; !finished; {
-			known, called := stored(t, file), srv.stats(t).Calls
+			known, called := stored(t, file), len(srv.calls(t))
 			r := j.start(t, srv.url, name+".sqlite", name+".jsonl")
 			moment := time.NewTimer(time.Duration(rng.Int64N(int64(wall) / 2)))
 			select {
@@ -130,13 +130,13 @@ func TestTwoProcessesKilled(t *testing.T) {
 			runs[i] = j.start(t, srv.url, shared, output)
 		}
 		for runs[0] != nil || runs[1] != nil {
-			time.Sleep(time.Duration(rng.Int64N(int64(wall) / 2)))
+			time.Sleep(time.Duration(rng.Int64N(int64(wall) / 6)))
 			i := rng.IntN(2)
 			r := runs[i]
 			if r == nil {
 				continue
 			}
-			known, called := stored(t, filepath.Join(j.dir, shared)), srv.stats(t).Calls
+			known, called := stored(t, filepath.Join(j.dir, shared)), len(srv.calls(t))
 			// What is stored now is asked for by nobody from here on, but for
 			// calls that have begun.
 			if r.kill(t) {

@@ -21,7 +21,7 @@ type claims struct {
 	held    map[Key]bool       // true for a claim that could not be released yet
 	renewed time.Time          // when the lease was last written; zero for never
 	swept   time.Time          // when dead owners were last looked for
-	stop    context.CancelFunc // ends the renewal; nil before the first claim
+	stop    context.CancelFunc // ends the renewal
 	stopped chan struct{}
 }
 
@@ -30,14 +30,20 @@ type claims struct {
 const grace = 500 * time.Millisecond
 
 func newClaims(lease time.Duration, do func(*operation) error) *claims {
-	return &claims{owner: rand.Int64(), process: processIdentity(), lease: lease, do: do, held: make(map[Key]bool)}
+	ctx, stop := context.WithCancel(context.Background())
+	c := &claims{
+		owner: rand.Int64(), process: processIdentity(), lease: lease, do: do, held: make(map[Key]bool),
+		stop: stop, stopped: make(chan struct{}),
+	}
+	go c.renewLoop(ctx)
+	return c
 }
 
 // made reports whether there can be any.
 func (c *claims) made() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.stop != nil
+	return !c.renewed.IsZero()
 }
 
 // claim asks the writer for claims. When that fails, nobody knows what was
@@ -46,7 +52,6 @@ func (c *claims) claim(ctx context.Context, keys []Key) ([]bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c.start()
 	op := &operation{ctx: ctx, kind: opClaim, keys: keys, granted: make([]bool, len(keys))}
 	err := c.do(op)
 	if err == nil {
@@ -122,19 +127,8 @@ func (c *claims) committed(batch []*operation, t *transaction) {
 	}
 }
 
-// start begins to renew the lease while any claim is held.
-func (c *claims) start() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.stop != nil {
-		return
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	c.stop, c.stopped = stop, make(chan struct{})
-	go c.renewLoop(ctx)
-}
-
-// renewLoop writes the lease three times in its length. A renewal that fails
+// renewLoop writes the lease three times in its length, while any claim is held.
+// A renewal that fails
 // is tried at the next turn: at worst the claims run out, and an answer is
 // asked for twice.
 func (c *claims) renewLoop(ctx context.Context) {
@@ -169,11 +163,6 @@ func (c *claims) renewLoop(ctx context.Context) {
 
 // end stops the renewal.
 func (c *claims) end() {
-	c.mu.Lock()
-	stop, stopped := c.stop, c.stopped
-	c.mu.Unlock()
-	if stop != nil {
-		stop()
-		<-stopped
-	}
+	c.stop()
+	<-c.stopped
 }

@@ -68,7 +68,7 @@ type Imported struct {
 // field included, is an error that names its line, counted from 1. What the
 // lines before it hold is stored then, and importing it again is harmless.
 func Import(ctx context.Context, r io.Reader, to Store) (Imported, error) {
-	i := importer{to: NewAnswers(to), waiting: make(map[Key]bool)}
+	i := importer{to: NewAnswers(to)}
 	buffered := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		b, readErr := buffered.ReadBytes('\n')
@@ -104,18 +104,15 @@ type importer struct {
 	done    Imported
 	entries []Entry
 	keys    []Key
-	line    int          // of the first one
-	waiting map[Key]bool // the keys
+	line    int // of the first one
 }
 
 // importBatch is how many entries are stored together.
 const importBatch = 1000
 
-// add takes an entry. One whose key waits already is told from the first one
-// only after that is stored.
+// add takes an entry.
 func (i *importer) add(ctx context.Context, line int, e Entry) error {
-	key := e.Request.Key()
-	if len(i.keys) == importBatch || i.waiting[key] {
+	if len(i.keys) == importBatch {
 		if err := i.flush(ctx); err != nil {
 			return err
 		}
@@ -123,8 +120,7 @@ func (i *importer) add(ctx context.Context, line int, e Entry) error {
 	if len(i.keys) == 0 {
 		i.line = line
 	}
-	i.entries, i.keys = append(i.entries, e), append(i.keys, key)
-	i.waiting[key] = true
+	i.entries, i.keys = append(i.entries, e), append(i.keys, e.Request.Key())
 	return nil
 }
 
@@ -141,10 +137,12 @@ func (i *importer) flush(ctx context.Context) error {
 	if err != nil {
 		return atLine(i.line, err)
 	}
+	added := make(map[Key]bool)
 	for n, e := range i.entries {
 		i.done.Entries++
-		switch {
-		case !present[n]:
+		switch key := i.keys[n]; {
+		case !present[n] && !added[key]:
+			added[key] = true
 			i.done.Added++
 		case kept[n].HasText == e.HasText && kept[n].Text == e.Text:
 			i.done.Present++
@@ -153,7 +151,6 @@ func (i *importer) flush(ctx context.Context) error {
 		}
 	}
 	i.entries, i.keys = i.entries[:0], i.keys[:0]
-	clear(i.waiting)
 	return nil
 }
 

@@ -36,7 +36,7 @@ type answerShape struct {
 type choice struct {
 	FinishReason string          `json:"finish_reason"`
 	Error        json.RawMessage `json:"error"`
-	Text         *string         `json:"text"`
+	Text         content         `json:"text"`
 	Message      struct {
 		Content content `json:"content"`
 	} `json:"message"`
@@ -49,15 +49,21 @@ type usage struct {
 	CompletionTokens int `json:"completion_tokens"`
 }
 
-// content is a message's text, nil for none.
-type content struct{ text *string }
+// content is a text, nil for none.
+type content struct {
+	text *string
+	// raw is the JSON of a text that is no Unicode, fit to be stored; else "".
+	raw string
+}
 
 // UnmarshalJSON reads a string, null, or the list of parts into which some
 // servers divide a content; only the parts that are text count.
 func (c *content) UnmarshalJSON(b []byte) error {
 	switch b[0] {
 	case '"', 'n':
-		return json.Unmarshal(b, &c.text)
+		if err := json.Unmarshal(b, &c.text); err != nil {
+			return err
+		}
 	case '[':
 		var parts []struct {
 			Type string `json:"type"`
@@ -75,9 +81,14 @@ func (c *content) UnmarshalJSON(b []byte) error {
 			}
 			*c.text += p.Text
 		}
-		return nil
+	default:
+		return &json.UnmarshalTypeError{Value: "a content that is no text", Type: reflect.TypeFor[string]()}
 	}
-	return &json.UnmarshalTypeError{Value: "a content that is no text", Type: reflect.TypeFor[string]()}
+	// encoding/json has replaced what is no Unicode.
+	if c.text != nil && strings.ContainsRune(*c.text, utf8.RuneError) && !jsontext.Value(b).IsValid() {
+		c.raw = escape(string(b))
+	}
+	return nil
 }
 
 // readAnswer reads the body of a 200. It returns a failure where the body is
@@ -98,9 +109,9 @@ func (t *link) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Resp
 	if choice.FinishReason == "error" {
 		return resp, t.errorInside(r.Model, body)
 	}
-	text := choice.Message.Content.text
+	said := choice.Message.Content
 	if endpoint == Completions {
-		text = choice.Text
+		said = choice.Text
 	}
 	resp = Response{
 		Model: a.Model, FinishReason: choice.FinishReason,
@@ -110,11 +121,10 @@ func (t *link) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Resp
 	case choice.FinishReason == FinishContentFilter:
 	case r.PromptLogprobs:
 		return resp, t.readTokens(r.Prompt, &resp, &choice, &a.Usage, body)
-	case text != nil:
-		resp.Text, resp.HasText = *text, true
-		if raw, ok := notUnicode(*text, body); ok {
-			resp.Text, resp.FinishReason = raw, FinishNotUnicode
-		}
+	case said.raw != "":
+		resp.Text, resp.HasText, resp.FinishReason = said.raw, true, FinishNotUnicode
+	case said.text != nil:
+		resp.Text, resp.HasText = *said.text, true
 	}
 	return resp, nil
 }
@@ -125,31 +135,6 @@ func credibleCount(n int) int {
 		return 0
 	}
 	return n
-}
-
-// notUnicode finds what encoding/json has replaced in a text, and returns the
-// JSON of the text, fit to be stored.
-func notUnicode(text string, body []byte) (raw string, ok bool) {
-	if !strings.ContainsRune(text, utf8.RuneError) {
-		return "", false
-	}
-	var a struct {
-		Choices []struct {
-			Text    json.RawMessage `json:"text"`
-			Message struct {
-				Content json.RawMessage `json:"content"`
-			} `json:"message"`
-		} `json:"choices"`
-	}
-	if err := json.Unmarshal(body, &a); err != nil || len(a.Choices) == 0 {
-		return "", false
-	}
-	for _, v := range []json.RawMessage{a.Choices[0].Text, a.Choices[0].Message.Content} {
-		if len(v) > 0 && !jsontext.Value(v).IsValid() {
-			return escape(string(v)), true
-		}
-	}
-	return "", false
 }
 
 // decode reads a body into v, of which object and stands are the fields that

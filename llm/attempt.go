@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -87,18 +86,8 @@ const jsonType = "application/json"
 
 var errTooLarge = errors.New("answer too large")
 
-// buffers hold bodies while they are read.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// keepBuffer is the largest buffer that is kept for further answers.
-const keepBuffer = 64 << 10
-
-func putBuffer(b *bytes.Buffer) {
-	if b.Cap() <= keepBuffer {
-		b.Reset()
-		buffers.Put(b)
-	}
-}
+// smallAnswer is the size up to which an answer needs no room, in bytes.
+const smallAnswer = 64 << 10
 
 // attempt carries out an exchange once, and notes the outcome in it. The error
 // is nil where the server has answered, be it badly.
@@ -107,15 +96,14 @@ func (t *link) attempt(caller context.Context, x *exchange) error {
 	ctx, cancel := context.WithTimeout(caller, timeout)
 	defer cancel()
 
-	buf := buffers.Get().(*bytes.Buffer)
-	defer putBuffer(buf)
+	var buf bytes.Buffer
 	x.failure = nil
 	// A redirect is not followed: it would carry the prompt, and maybe the key,
 	// elsewhere.
 	resp, err := t.base.RoundTrip(t.request(ctx, x))
 	if err == nil {
 		var free func()
-		free, err = t.receive(ctx, x, resp, buf)
+		free, err = t.receive(ctx, x, resp, &buf)
 		defer free()
 		_ = resp.Body.Close()
 	}
@@ -158,11 +146,11 @@ func (t *link) receive(ctx context.Context, x *exchange, resp *http.Response, bu
 		}
 		return free, cmp.Or(from.failed, err)
 	}
-	if n := resp.ContentLength; n > 0 && n < keepBuffer {
+	if n := resp.ContentLength; n > 0 && n < smallAnswer {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
-	n, err := buf.ReadFrom(io.LimitReader(resp.Body, keepBuffer))
-	if err != nil || n < keepBuffer {
+	n, err := buf.ReadFrom(io.LimitReader(resp.Body, smallAnswer))
+	if err != nil || n < smallAnswer {
 		return free, err
 	}
 	// All of the room at once: calls that hold some and wait for more could
@@ -173,7 +161,7 @@ func (t *link) receive(ctx context.Context, x *exchange, resp *http.Response, bu
 	}
 	free = func() { t.room.Release(2 * most) }
 	n, err = buf.ReadFrom(io.LimitReader(resp.Body, most-n+1))
-	if err == nil && keepBuffer+n > most {
+	if err == nil && smallAnswer+n > most {
 		err = errTooLarge
 	}
 	return free, err
@@ -195,25 +183,3 @@ func (t *tracked) Read(p []byte) (int, error) {
 
 // unreadError is that of the one who reads, and not of the server.
 type unreadError struct{ error }
-
-// answer reads the body of an answer as Complete does, where a server gave it
-// some other way: status 200 for a good one. The error is an *Error.
-func (c *Client) answer(r Request, status int, body []byte) (resp Response, err error) {
-	t := c.pool.servers[0].link
-	var f *failure
-	if status == http.StatusOK {
-		resp, f = t.readAnswer(&r, c.endpoint, body)
-	} else {
-		f = t.refused(r.Model, &http.Response{StatusCode: status, Header: http.Header{}}, body)
-	}
-	switch {
-	case f == nil:
-		return resp, nil
-	case f.blocked:
-		return Response{FinishReason: FinishContentFilter}, nil
-	case r.PromptLogprobs:
-		refusedLogprobs(f)
-	}
-	e := f.Error
-	return Response{}, &e
-}

@@ -255,24 +255,33 @@ func (c *Client) FileContent(ctx context.Context, id string, read func(io.Reader
 // gives what Complete would have given for the request. The error is an
 // *Error; again reports whether it makes sense to ask once more.
 func (c *Client) ReadAnswer(r Request, status int, body []byte) (resp Response, again bool, err error) {
-	resp, err = c.answer(r, status, body)
-	var e *Error
-	if !errors.As(err, &e) {
-		return resp, false, err
+	t := c.pool.servers[0].link
+	var f *failure
+	if status == http.StatusOK {
+		resp, f = t.readAnswer(&r, c.endpoint, body)
+	} else {
+		f = t.refused(r.Model, &http.Response{StatusCode: status, Header: http.Header{}}, body)
 	}
+	switch {
+	case f == nil:
+		return resp, false, nil
+	case f.blocked:
+		return Response{FinishReason: FinishContentFilter}, false, nil
+	case r.PromptLogprobs:
+		refusedLogprobs(f)
+	}
+	e := f.Error
 	switch e.Kind {
 	case ErrRateLimited, ErrUnavailable, ErrTimeout:
 		again = true
 	case ErrBadAnswer:
 		again = !r.PromptLogprobs // a server that gives none will not later
 	case ErrInvalidRequest:
-		refused := &http.Response{StatusCode: status, Header: http.Header{}}
-		if status >= 400 && c.pool.servers[0].refused(r.Model, refused, body).renameLimit {
+		if again = f.renameLimit; again {
 			c.renamed.Store(r.Model, true)
-			again = true
 		}
 	}
-	return resp, again, err
+	return Response{}, again, &e
 }
 
 // Clean makes a text from the server fit for a message: without secrets,

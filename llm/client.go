@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -222,7 +221,7 @@ func (c *Client) do(ctx context.Context, r httpRequest) (body []byte, err error)
 	x := &exchange{httpRequest: r}
 	x.read = func(_ *link, b []byte) *failure {
 		if r.into == nil {
-			body = bytes.Clone(b)
+			body = b
 		}
 		return nil
 	}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -151,22 +152,11 @@ func (c *Config) complete() error {
 	if l := c.Limits; l.MaxInFlight < 0 || l.RequestsPerMinute < 0 || l.TokensPerMinute < 0 {
 		return errors.New("the limits of calls in flight, requests and tokens per minute must not be negative")
 	}
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
-	if c.MaxRetryWait == 0 {
-		c.MaxRetryWait = DefaultMaxRetryWait
-	}
-	if c.MaxRetries == 0 {
-		c.MaxRetries = DefaultMaxRetries
-	}
-	c.MaxRetries = max(0, c.MaxRetries)
-	if c.Limits.MaxInFlight == 0 {
-		c.Limits.MaxInFlight = DefaultMaxInFlight
-	}
-	if c.UserAgent == "" {
-		c.UserAgent = DefaultUserAgent
-	}
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.MaxRetryWait = cmp.Or(c.MaxRetryWait, DefaultMaxRetryWait)
+	c.MaxRetries = max(0, cmp.Or(c.MaxRetries, DefaultMaxRetries))
+	c.Limits.MaxInFlight = cmp.Or(c.Limits.MaxInFlight, DefaultMaxInFlight)
+	c.UserAgent = cmp.Or(c.UserAgent, DefaultUserAgent)
 	if c.Transport == nil {
 		c.Transport = defaultTransport(c.Limits.MaxInFlight)
 	}

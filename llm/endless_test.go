@@ -34,7 +34,7 @@ func (b *endlessBody) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	copy(p, bytes.Repeat([]byte(" "), len(p)))
-	if b.n <= keepBuffer && b.n+int64(len(p)) > keepBuffer {
+	if b.n <= smallAnswer && b.n+int64(len(p)) > smallAnswer {
 		b.e.most.Store(max(b.e.most.Load(), b.e.large.Add(1)))
 	}
 	b.n += int64(len(p))
@@ -43,7 +43,7 @@ func (b *endlessBody) Read(p []byte) (int, error) {
 }
 
 func (b *endlessBody) Close() error {
-	if b.n > keepBuffer {
+	if b.n > smallAnswer {
 		b.e.large.Add(-1)
 	}
 	return nil

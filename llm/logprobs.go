@@ -104,7 +104,7 @@ func promptTokens(prompt string, c *choice, completion *int) ([]TokenLogprob, er
 		echoed    echoLogprobs
 		positions []vllmLogprobs
 	)
-	if json.Unmarshal(c.Logprobs, &echoed) == nil && len(echoed.Tokens) > 0 && c.Text != nil && strings.HasPrefix(*c.Text, prompt) {
+	if json.Unmarshal(c.Logprobs, &echoed) == nil && len(echoed.Tokens) > 0 && c.Text.text != nil && strings.HasPrefix(*c.Text.text, prompt) {
 		if len(echoed.Logprobs) != len(echoed.Tokens) {
 			return nil, fmt.Errorf("gave %d log-probabilities for %d tokens", len(echoed.Logprobs), len(echoed.Tokens))
 		}

@@ -128,15 +128,15 @@ func TestAnswersFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.answer(Request{Model: "m"}, 200, []byte(`{"model":"s","choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`))
+	r, _, err := c.ReadAnswer(Request{Model: "m"}, 200, []byte(`{"model":"s","choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`))
 	if want := (Response{Text: "a", HasText: true, FinishReason: "stop", Model: "s"}); err != nil || r != want {
 		t.Errorf("%+v, %v", r, err)
 	}
-	r, err = c.answer(Request{Model: "m"}, 400, []byte(`{"error":{"code":"content_filter","message":"no"}}`))
+	r, _, err = c.ReadAnswer(Request{Model: "m"}, 400, []byte(`{"error":{"code":"content_filter","message":"no"}}`))
 	if want := (Response{FinishReason: "content_filter"}); err != nil || r != want {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err = c.answer(Request{Model: "m"}, 429, []byte(`{"error":{"message":"slow down"}}`)); !errors.Is(err, ErrRateLimited) {
+	if _, _, err = c.ReadAnswer(Request{Model: "m"}, 429, []byte(`{"error":{"message":"slow down"}}`)); !errors.Is(err, ErrRateLimited) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -8,8 +8,8 @@
 //     opens either.
 //   - [Memory] lives as long as the process.
 //
-// A key is written once ([Store.Put]: the first value is the one that counts,
-// and Put returns it), or as often as one likes ([Store.Replace]). Processes
+// A key is written once ([Writer.Put]: the first value is the one that counts,
+// and Put returns it), or as often as one likes ([Writer.Replace]). Processes
 // agree by claims on who makes a value, so that none is made twice at once.
 //
 // [Answers] reads and writes the answers of a store. A [Request] is all that

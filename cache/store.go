@@ -30,18 +30,38 @@ type Record struct {
 // Store maps keys to records of bytes. Implementations are safe for concurrent
 // use.
 type Store interface {
+	Reader
+	Writer
+	Claimer
+}
+
+// Reader reads records.
+type Reader interface {
 	// Get returns the values of keys, of which some may be equal: values[i] is
 	// that of keys[i], nil where there is none. The caller does not change
 	// them. Nothing is returned beside an error.
 	Get(ctx context.Context, keys []Key) (values [][]byte, err error)
-	// Put stores records in one transaction, unless their keys have values: the
-	// first value of a key stays. It returns the values that count. When Put
-	// returns nil, the records are as durable as the store can make them; when
-	// it returns an error, some may still have been stored.
+	// Records yields the records of a kind, "" for all, in the order of their
+	// keys. A damaged record comes with a [*DamageError], after which the
+	// sequence goes on; it ends after any other error.
+	Records(ctx context.Context, kind string) iter.Seq2[Record, error]
+}
+
+// Writer changes records, each time in one transaction.
+type Writer interface {
+	// Put stores records, unless their keys have values: the first value of a
+	// key stays. It returns the values that count. When Put returns nil, the
+	// records are as durable as the store can make them; when it returns an
+	// error, some may still have been stored.
 	Put(ctx context.Context, records ...Record) (values [][]byte, err error)
-	// Replace stores records in one transaction, in place of those of the same
-	// keys.
+	// Replace stores records in place of those of the same keys.
 	Replace(ctx context.Context, records ...Record) error
+	// Delete deletes the records of keys. A key without a record is no error.
+	Delete(ctx context.Context, keys []Key) error
+}
+
+// Claimer has processes agree on who makes a value.
+type Claimer interface {
 	// Claim says for each key whether the caller may make the value: there is
 	// none, and nobody else holds a live claim. The claim of a process that
 	// died expires; an own claim is granted again. Whoever is not granted a
@@ -52,13 +72,6 @@ type Store interface {
 	// keys, and closing the store all of them. A key that is not claimed is no
 	// error.
 	Release(ctx context.Context, keys []Key) error
-	// Records yields the records of a kind, "" for all, in the order of their
-	// keys. A damaged record comes with a [*DamageError], after which the
-	// sequence goes on; it ends after any other error.
-	Records(ctx context.Context, kind string) iter.Seq2[Record, error]
-	// Delete deletes the records of keys in one transaction. A key without a
-	// record is no error.
-	Delete(ctx context.Context, keys []Key) error
 }
 
 // checkRecords refuses what no store keeps.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
@@ -127,8 +128,10 @@ func parseScore(field []byte) (score float64, valid, ok bool) {
 	if string(field) == "None" {
 		return 0, false, true
 	}
-	if len(bytes.Trim(field, "0123456789+-.eE")) > 0 {
-		return 0, false, false
+	for _, c := range field {
+		if (c < '0' || c > '9') && strings.IndexByte("+-.eE", c) < 0 {
+			return 0, false, false
+		}
 	}
 	score, err := strconv.ParseFloat(string(field), 64)
 	return score, err == nil, err == nil

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,7 +110,7 @@ func TestVLLMLikelihood(t *testing.T) {
 	for _, e := range vLLMModel(t).Texts {
 		tokens := tokensOf(t, c, e.Prefix+e.Continuation)
 		mean, n, err := likelihood.Score(tokens, len(e.Prefix))
-		straddles := likelihood.Straddles(tokens, len(e.Prefix))
+		straddles := slices.ContainsFunc(tokens, func(at llm.TokenLogprob) bool { return at.Offset < len(e.Prefix) && at.End > len(e.Prefix) })
 		t.Logf("%q after %q: %.6f of %d tokens, straddling %v; transformers: %.6f", e.Continuation, e.Prefix, mean, n, straddles, e.Mean)
 		if err != nil || n != e.Tokens || straddles != e.Straddles || math.Abs(mean-e.Mean) > 1e-3 {
 			t.Errorf("want %.6f of %d tokens, straddling %v; %v\n%+v", e.Mean, e.Tokens, e.Straddles, err, tokens)

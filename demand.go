@@ -25,6 +25,7 @@ type demand struct {
 
 	native                            bool // scores by the metric's own rule
 	firstStatistics, nativeStatistics bool // of a corpus
+	unstored                          bool // on their account
 }
 
 // add takes in what one more setting needs.
@@ -50,7 +51,10 @@ func (d *demand) keep(o *Options) {
 	if s, ok := d.metric.(metrics.Storable); ok && s.Storable() && o.Store != nil {
 		store = o.Store
 	}
-	if store != nil && !d.firstStatistics && !d.nativeStatistics {
+	if store == nil {
+		return
+	}
+	if d.unstored = d.firstStatistics || d.nativeStatistics; !d.unstored {
 		d.keeper = newKeeper(store, o.Warn, d.metric)
 	}
 }

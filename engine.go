@@ -115,6 +115,18 @@ func (e *Engine) Metrics() []metrics.Metric {
 	return out
 }
 
+// Unstored are the metrics whose scores a store was to keep, but does not: the
+// statistics of a corpus are made of its texts, and never of stored scores.
+func (e *Engine) Unstored() []metrics.Metric {
+	var out []metrics.Metric
+	for k := range e.demands {
+		if e.demands[k].unstored {
+			out = append(out, e.demands[k].metric)
+		}
+	}
+	return out
+}
+
 // SegmentScores holds all scores of one segment.
 type SegmentScores struct {
 	Segment *Segment

@@ -21,8 +21,8 @@ var scoreFields = []string{"id", "system", "score"}
 // ReadScores reads the scores of a metric for the outputs of a dataset: a row
 // with id, system and score for each, in any order, as JSON Lines where the
 // file's name ends in ".jsonl", as values parted by tabs where it ends in ".tsv",
-// and by commas otherwise. An empty score, None, NA or null is a missing one, as
-// is an output without a row.
+// and by commas otherwise. An empty score, NA, NaN or None, and null in JSON
+// Lines, is a missing one, as is an output without a row.
 //
 // The result has a score for each segment and hypothesis. A row of what the
 // dataset has not, a second one of the same output, a column of another name and

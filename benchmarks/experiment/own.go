@@ -16,9 +16,9 @@ import (
 // storedSpec is the metric that stands for the scores that a folder has.
 const storedSpec = "stored"
 
-// isStored reports whether a spec names scores of the dataset's folder: all of
+// IsStored reports whether a spec of a metric names scores of the dataset's folder: all of
 // them where the name is "".
-func isStored(spec string) (name string, ok bool) {
+func IsStored(spec string) (name string, ok bool) {
 	name, named := strings.CutPrefix(spec, storedSpec+":")
 	return strings.TrimPrefix(name, storedSpec), named || spec == storedSpec
 }
@@ -88,7 +88,7 @@ func (r *run) fileSeries(_ context.Context, d *data) ([]*series, error) {
 func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
 	all, names := false, []string(nil)
 	for _, spec := range r.p.Metrics {
-		if name, ok := isStored(spec); ok {
+		if name, ok := IsStored(spec); ok {
 			all = all || name == ""
 			names = append(names, name)
 		}
@@ -98,6 +98,9 @@ func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
 	}
 	if all {
 		names = nil
+	}
+	if !strings.HasPrefix(d.Spec, "mtme:") {
+		return nil, planErrorf("metric %q: only an mtme: dataset has stored scores; scores of your own come from a file of rows (--scores of the commands, scores of an experiment)", storedSpec)
 	}
 	spec := r.p.Path(d.Spec)
 	found, err := dataset.StoredMetrics(spec, correlate.SegmentLevel, names...)

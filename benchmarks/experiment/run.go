@@ -161,7 +161,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 func (r *run) makeMetrics(ctx context.Context) error {
 	seen := map[string]string{}
 	for _, spec := range r.p.Metrics {
-		if _, stored := isStored(spec); stored {
+		if _, stored := IsStored(spec); stored {
 			continue
 		}
 		m, err := r.Metric(ctx, spec)

@@ -75,7 +75,7 @@ func (c *curver) ask(args []string) (*experiment.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.scores) > 0 || slices.ContainsFunc(c.metrics, func(m string) bool { return strings.HasPrefix(m+":", storedMetric+":") }) {
+	if len(c.scores) > 0 || slices.ContainsFunc(c.metrics, isStored) {
 		return nil, usagef("scores that were made elsewhere are not of single references, so there is no curve; --matrix has such scores")
 	}
 	for _, a := range p.Aggregators {

@@ -153,6 +153,18 @@ func (j *judging) options(o refract.Options) refract.Options {
 	return o
 }
 
+// tellUnstored names the metrics of a run whose scores are not stored, though
+// all were to be.
+func (j *judging) tellUnstored(eng *refract.Engine) {
+	var names []string
+	for _, m := range eng.Unstored() {
+		names = append(names, m.Info().Name)
+	}
+	if j.storeScores == "all" && len(names) > 0 {
+		j.e.note("scores of %s are not stored: under single and native they are scores of a corpus, which are made of its texts", strings.Join(names, ", "))
+	}
+}
+
 // storedScores are the scores in the cache, which is opened once a metric's
 // scores are looked for.
 type storedScores struct{ *judging }

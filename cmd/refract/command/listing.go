@@ -71,7 +71,8 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 		info := r.Info()
 		all = append(all, listedMetric{d.Factory(judge.Environment{}), "judge", &info})
 	}
-	return all, nil
+	stored := metrics.Factory{Name: "stored", Tail: "NAME", Summary: "all scores of metrics that an mtme: dataset has, or those of NAME, in compare, report and experiments"}
+	return append(all, listedMetric{stored, "stored", nil}), nil
 }
 
 // metricTable has a row a metric, and for programs one an option and an

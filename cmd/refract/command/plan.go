@@ -43,8 +43,6 @@ func (c *comparisonFlags) register(e *env, cmd *cobra.Command, defaultAggregates
 	c.judgeFlags.register(cmd)
 }
 
-const storedMetric = "stored"
-
 // plan is of one dataset, with all its references as the only set, the
 // statistics, and the aggregators that were asked for or the default ones.
 func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (*experiment.Plan, error) {
@@ -71,11 +69,6 @@ func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (
 	}
 	for _, f := range files {
 		d.Scores = append(d.Scores, experiment.ScoreFile(f))
-	}
-	for _, m := range c.metrics {
-		if (m == storedMetric || strings.HasPrefix(m, storedMetric+":")) && d.Spec == "" {
-			return nil, usagef("stored metrics need an mtme: dataset")
-		}
 	}
 	switch {
 	case c.matrix != "" && len(c.metrics) > 0:
@@ -148,6 +141,7 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
 	if r.gather == nil {
 		r.gather = audit.NewReports(eng.Metrics(), 0)
+		r.judging.tellUnstored(eng)
 	}
 	if err := r.gather.Add(s, nil); err != nil || r.also == nil {
 		return err

@@ -127,6 +127,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return usagef("%w", err)
 	}
+	s.judging.tellUnstored(eng)
 	out, err := e.create(s.path)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -45,6 +46,9 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 	var ms []metrics.Metric
 	seen := map[string]string{}
 	for _, spec := range specs {
+		if isStored(spec) {
+			return nil, usagef("--metric %s: stored scores are compared, and not scored: 'refract compare mtme:DIR/TESTSET/LP -m %s'", spec, spec)
+		}
 		m, err := parse(spec)
 		if err != nil {
 			return nil, err
@@ -100,4 +104,10 @@ func (e *env) tellWorst(settings []refract.Setting) {
 			e.note("%s", s.Aggregator.Worst(info.Name))
 		}
 	}
+}
+
+// isStored reports whether a spec names scores that an mtme: dataset has.
+func isStored(spec string) bool {
+	_, stored := experiment.IsStored(spec)
+	return stored
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
+
+	"github.com/refract-eval/refract/aggregate"
 )
 
 // identityVersion begins what is hashed. It changes when the rules do.
@@ -24,28 +26,37 @@ const identityVersion = "refract references 1\n"
 // UTF-8 in bytes as a varint, and these bytes.
 type Identity struct {
 	h        hash.Hash
+	first    hash.Hash // of the first references alone
 	buf      []byte
 	segments int
 }
 
 // NewIdentity returns the Identity of a set without a segment so far.
 func NewIdentity() *Identity {
-	i := &Identity{h: sha256.New()}
+	i := &Identity{h: sha256.New(), first: sha256.New()}
 	i.h.Write([]byte(identityVersion))
+	i.first.Write([]byte(identityVersion))
 	return i
 }
 
 // Add takes in the next segment.
 func (i *Identity) Add(s *Segment) {
 	i.segments++
-	i.buf = binary.AppendUvarint(i.buf[:0], uint64(s.NumReferences()))
-	for _, t := range s.References {
-		i.text(t)
+	i.add(i.h, s, s.NumReferences())
+	i.add(i.first, s, min(1, s.NumReferences()))
+}
+
+// add hashes the first n references of a segment.
+func (i *Identity) add(h hash.Hash, s *Segment, n int) {
+	i.buf = binary.AppendUvarint(i.buf[:0], uint64(n))
+	for k := range n {
+		if k < len(s.References) {
+			i.text(s.References[k])
+		} else {
+			i.text(s.Variants[k-len(s.References)].Text)
+		}
 	}
-	for k := range s.Variants {
-		i.text(s.Variants[k].Text)
-	}
-	i.h.Write(i.buf)
+	h.Write(i.buf)
 }
 
 func (i *Identity) text(t Text) {
@@ -67,6 +78,19 @@ func (i *Identity) Hash() string { return hex.EncodeToString(i.h.Sum(nil)) }
 // Name returns the first twelve digits of the Hash: what the signature of a
 // score calls the set.
 func (i *Identity) Name() string { return SetName(i.Hash()) }
+
+// Of returns the name of the references that an aggregator uses: that of the
+// whole set or, where it is single, of the set that the first references alone
+// make. It is "" of a nil Identity.
+func (i *Identity) Of(a aggregate.Aggregator) string {
+	switch {
+	case i == nil:
+		return ""
+	case a.Single():
+		return SetName(hex.EncodeToString(i.first.Sum(nil)))
+	}
+	return i.Name()
+}
 
 // SetName shortens a content hash to what signatures state.
 func SetName(hash string) string { return hash[:min(12, len(hash))] }

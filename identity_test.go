@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 )
 
 func identityOf(segments ...*refract.Segment) string {
@@ -38,6 +39,29 @@ func TestIdentity(t *testing.T) {
 	id.Add(&refract.Segment{})
 	if id.Segments() != 1 || id.Name() != id.Hash()[:12] || len(id.Hash()) != 64 {
 		t.Errorf("%d segments, name %s of %s", id.Segments(), id.Name(), id.Hash())
+	}
+}
+
+// What single uses is the set that the first references alone make.
+func TestIdentityOf(t *testing.T) {
+	all, first := refract.NewIdentity(), refract.NewIdentity()
+	for _, refs := range [][]refract.Text{{refract.NewText("a"), refract.NewText("b")}, {{}, refract.NewText("c")}, nil} {
+		all.Add(&refract.Segment{References: refs})
+		first.Add(&refract.Segment{References: refs[:min(1, len(refs))]})
+	}
+	all.Add(&refract.Segment{Variants: []refract.Variant{{Text: refract.NewText("d")}, {}}})
+	first.Add(&refract.Segment{References: []refract.Text{refract.NewText("d")}})
+	for spec, want := range map[string]string{"single": first.Name(), "max": all.Name(), "native": all.Name()} {
+		a, err := aggregate.Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all.Of(a); got != want {
+			t.Errorf("%s uses %s, want %s", spec, got, want)
+		}
+		if none := (*refract.Identity)(nil); none.Of(a) != "" {
+			t.Errorf("%s of no identity", spec)
+		}
 	}
 }
 

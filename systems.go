@@ -275,15 +275,15 @@ func (s *Systems) Set() string {
 	return s.identity.Name()
 }
 
-// Signature is the full signature of a system score. It names the set of
-// references that was added so far, so ask once all segments are in.
+// Signature is the full signature of a system score. It names the references
+// that its aggregator uses of the segments so far, so ask once all are in.
 func (s *Systems) Signature(score *SystemScore) metrics.Signature {
 	set := s.engine.settings[score.Setting]
 	level := metrics.Sentence
 	if score.Pooled {
 		level = metrics.Corpus
 	}
-	return SettingSignature(set, level, ReferenceCount(score.MinReferences, score.MaxReferences), s.Set())
+	return SettingSignature(set, level, ReferenceCount(score.MinReferences, score.MaxReferences), s.identity.Of(set.Aggregator))
 }
 
 // SettingSignature is the full signature of a score under a setting, of a

@@ -91,10 +91,13 @@ func TestSystems(t *testing.T) {
 			t.Errorf("score %d\n%+v, want\n%+v", i, got[i], want[i])
 		}
 	}
+	single := s.Signature(&got[3])
+	if set := single[len(single)-2]; set.Key != "set" || set.Value == s.Set() {
+		t.Errorf("single is of %v, and all references of %s", set, s.Set())
+	}
 	for i, sig := range map[int]string{
 		0: "nrefs:var|fake:sized|agg:max|set:" + s.Set() + "|version:" + refract.Version,
 		2: "nrefs:1|fake:sized|agg:max|set:" + s.Set() + "|version:" + refract.Version,
-		3: "nrefs:1|fake:sized|agg:single|set:" + s.Set() + "|version:" + refract.Version,
 		6: "nrefs:var|fake:sized|agg:native|set:" + s.Set() + "|version:" + refract.Version,
 	} {
 		if g := s.Signature(&got[i]).String(); g != sig {

@@ -10,6 +10,9 @@ type Scored struct {
 	References string // their number: "11", or "var" where it differs between segments
 	Aggregator string // over references; "" where there is none
 	Set        string // name of the set of references, see Identity; "" where unknown
+	// First is the name of the set that the first references alone make, of
+	// a cell that single may take; "" otherwise.
+	First string
 }
 
 // FullSignature is a metric's signature between the number of references,
@@ -22,6 +25,9 @@ func FullSignature(s metrics.Signature, of Scored) metrics.Signature {
 	}
 	if of.Set != "" {
 		full = full.With("set", of.Set)
+	}
+	if of.First != "" {
+		full = full.With("first", of.First)
 	}
 	return full.With("version", Version)
 }

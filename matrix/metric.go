@@ -35,15 +35,20 @@ func (m *Metric) Info() metrics.Info {
 func (m *Metric) Signature(metrics.Level) metrics.Signature { return m.signature }
 
 // Signed puts the references and the aggregator into the stored signature,
-// which keeps its set and its version.
+// which keeps its version and the set that the aggregator uses.
 func (m *Metric) Signed(of refract.Scored) metrics.Signature {
 	var out metrics.Signature
-	aggregator := of.Aggregator
+	aggregator, single := of.Aggregator, of.Aggregator == "single"
 	for _, s := range m.signature {
-		switch s.Key {
-		case "nrefs":
+		switch {
+		case s.Key == "nrefs":
 			s.Value = of.References
-		case "set", "version":
+		case s.Key == "set" && single, s.Key == "first" && !single:
+			continue
+		case s.Key == "set", s.Key == "first", s.Key == "version":
+			if s.Key == "first" {
+				s.Key = "set"
+			}
 			if aggregator != "" {
 				out = out.With("agg", aggregator)
 				aggregator = ""
@@ -59,13 +64,13 @@ func (m *Metric) Score(context.Context, []metrics.Block) ([]metrics.Scores, erro
 	return nil, errors.New("a stored matrix cannot score")
 }
 
-// InfoOf describes a metric for storing its cells, which are of a set of
-// references with that name ("" where it is unknown), with or without its
-// native scores.
-func InfoOf(m metrics.Metric, native bool, set string) Info {
+// InfoOf describes a metric for storing its cells, with or without its native
+// scores. They are of a set of references with that name, of which the first
+// ones alone are another set; "" where it is unknown.
+func InfoOf(m metrics.Metric, native bool, set, first string) Info {
 	info := m.Info()
 	sig := m.Signature(metrics.Sentence)
-	of := refract.Scored{References: "1", Set: set}
+	of := refract.Scored{References: "1", Set: set, First: first}
 	if !info.NeedsReferences {
 		of = refract.Scored{References: "0"}
 	}

@@ -100,7 +100,7 @@ func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
 		names = nil
 	}
 	if !strings.HasPrefix(d.Spec, "mtme:") {
-		return nil, planErrorf("metric %q: only an mtme: dataset has stored scores; scores of your own come from a file of rows (--scores of the commands, scores of an experiment)", storedSpec)
+		return nil, planErrorf("metric %q is the scores that come with a dataset mtme:DIR/TESTSET/LP, and this is none; scores in a file are given by --scores, or in an experiment as scores", storedSpec)
 	}
 	spec := r.p.Path(d.Spec)
 	found, err := dataset.StoredMetrics(spec, correlate.SegmentLevel, names...)

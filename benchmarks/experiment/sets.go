@@ -167,6 +167,15 @@ func (c columnsOf) subset(out, ms *refract.MetricScores, i int) bool {
 	return len(columns) > 0
 }
 
+// first is the first reference of each segment alone.
+func (c columnsOf) first() columnsOf {
+	out := make(columnsOf, len(c))
+	for i := range c {
+		out[i] = c[i][:min(1, len(c[i]))]
+	}
+	return out
+}
+
 // whole says whether the choice is all references.
 func (c columnsOf) whole(segments []*refract.Segment) bool {
 	for i, s := range segments {

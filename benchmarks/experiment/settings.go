@@ -83,6 +83,9 @@ func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
 					continue
 				}
 				s := sets[i]
+				if a.Single() {
+					s.setName = d.nameOf(s.set.first())
+				}
 				s.series, s.aggregator, s.name = of, a, SettingName{of.info.Name, set.Name, a.Name()}
 				if !of.info.NeedsReferences {
 					s.name.References, s.name.Aggregator = "", ""

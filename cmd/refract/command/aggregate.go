@@ -58,7 +58,7 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 			if err != nil {
 				return err
 			}
-			if to, err = a.sink(eng, out, "", false); err != nil {
+			if to, err = a.sink(eng, out, nil, false); err != nil {
 				return err
 			}
 		}

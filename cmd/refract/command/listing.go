@@ -71,7 +71,7 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 		info := r.Info()
 		all = append(all, listedMetric{d.Factory(judge.Environment{}), "judge", &info})
 	}
-	stored := metrics.Factory{Name: "stored", Tail: "NAME", Summary: "all scores of metrics that an mtme: dataset has, or those of NAME, in compare, report and experiments"}
+	stored := metrics.Factory{Name: "stored", Tail: "NAME", Summary: "scores that come with an mtme: dataset, for compare, report and experiments"}
 	return append(all, listedMetric{stored, "stored", nil}), nil
 }
 

@@ -132,17 +132,17 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	set := ""
+	id := refract.NewIdentity() // of the segments so far, where nothing is written before the last
 	if s.per != "system" {
-		if set, err = identify(ctx, ds); err != nil {
+		if id, err = identify(ctx, ds); err != nil {
 			return err
 		}
 	}
-	to, err := s.sink(eng, out, set, e.verbose)
+	to, err := s.sink(eng, out, id, e.verbose)
 	if err != nil {
 		return err
 	}
-	if err := s.runEngine(ctx, e, eng, dataset.WithSystems(ds), set, to.add); err != nil {
+	if err := s.runEngine(ctx, e, eng, dataset.WithSystems(ds), id, to.add); err != nil {
 		return err
 	}
 	if err := to.end(ctx); err != nil {
@@ -179,30 +179,30 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 
 // identify names the set of references of a dataset by a pass over it. It is
 // for rows that are written before the last segment is read; of a dataset that
-// can be read only once there is no name.
-func identify(ctx context.Context, ds refract.Dataset) (string, error) {
+// can be read only once there is none.
+func identify(ctx context.Context, ds refract.Dataset) (*refract.Identity, error) {
 	if !dataset.Rereadable(ds) {
-		return "", nil
+		return nil, nil
 	}
 	id := refract.NewIdentity()
 	for s, err := range ds.Segments(ctx) {
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		id.Add(s)
 	}
-	return id.Name(), ctx.Err()
+	return id, ctx.Err()
 }
 
 // runEngine scores a dataset, and gathers what judges say on the way. Where some
 // metrics fail and others go on, the command writes what it has, and ends with
 // s.incomplete. The references must be the set that identify saw.
-func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, set string, write func(*refract.SegmentScores) error) error {
+func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) error {
 	if err := s.listen(e, eng); err != nil {
 		return err
 	}
 	defer s.judging.answered()
-	id := refract.NewIdentity()
+	checked, id := s.per != "system" && before != nil, refract.NewIdentity()
 	err := eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
 		if err := s.gather.Add(seg, s.records); err != nil {
 			return err
@@ -210,7 +210,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 		if s.pool != nil {
 			s.pool.Add(seg.Segment)
 		}
-		if set != "" {
+		if checked {
 			id.Add(seg.Segment)
 		}
 		return write(seg)
@@ -218,7 +218,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 	if err != nil && !errors.As(err, &s.incomplete) {
 		return err
 	}
-	if set != "" && set != id.Name() {
+	if checked && before.Name() != id.Name() {
 		return errors.New("the references have changed while they were read; score again")
 	}
 	return nil

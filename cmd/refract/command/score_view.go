@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
@@ -27,16 +28,17 @@ type sink struct {
 	end func(context.Context) error
 }
 
-// sink is where the scores of an engine go. set names the references, for rows
-// that are written as they come.
-func (v *scoreView) sink(eng *refract.Engine, out io.Writer, set string, verbose bool) (*sink, error) {
+// sink is where the scores of an engine go. id names the references that they
+// are of, for rows that are written as they come already; nil where no text is
+// known.
+func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
 	switch v.per {
 	case "segment":
 		w, err := v.table(out, segmentColumns(), report.Options{})
 		if err != nil {
 			return nil, err
 		}
-		return &sink{segmentRows(w, eng, set), func(context.Context) error { return w.Close() }}, nil
+		return &sink{segmentRows(w, eng, id), func(context.Context) error { return w.Close() }}, nil
 	case "cell":
 		w, err := v.matrixWriter(out)
 		if err != nil {
@@ -45,12 +47,13 @@ func (v *scoreView) sink(eng *refract.Engine, out io.Writer, set string, verbose
 		native := slices.ContainsFunc(eng.Settings(), func(set refract.Setting) bool { return set.Aggregator.Native() })
 		var infos []matrix.Info
 		for _, m := range eng.Metrics() {
-			infos = append(infos, matrix.InfoOf(m, native, set))
+			infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Must("single"))))
 		}
 		add := func(seg *refract.SegmentScores) error { return w.WriteSegment(seg, infos) }
 		return &sink{add, func(context.Context) error { return w.Close() }}, nil
 	}
 	acc := eng.Systems()
+	acc.Identify(id)
 	if v.confidence > 0 {
 		acc.Keep()
 	}
@@ -99,7 +102,7 @@ func segmentColumns() []report.Column {
 }
 
 // segmentRows writes a row per hypothesis and setting of each segment.
-func segmentRows(w report.Writer, eng *refract.Engine, set string) func(*refract.SegmentScores) error {
+func segmentRows(w report.Writer, eng *refract.Engine, id *refract.Identity) func(*refract.SegmentScores) error {
 	type signed struct{ setting, references int }
 	settings, reducer, signatures := eng.Settings(), eng.Reducer(), map[signed]string{}
 	return func(s *refract.SegmentScores) error {
@@ -117,7 +120,7 @@ func segmentRows(w report.Writer, eng *refract.Engine, set string) func(*refract
 				}
 				at := signed{k, red.References}
 				if signatures[at] == "" {
-					signatures[at] = refract.SettingSignature(of, metrics.Sentence, strconv.Itoa(red.References), set).String()
+					signatures[at] = refract.SettingSignature(of, metrics.Sentence, strconv.Itoa(red.References), id.Of(of.Aggregator)).String()
 				}
 				err = w.Row(report.String(s.Segment.ID), report.String(system), metric, aggregator, report.Int(red.References), score,
 					report.String(red.Status.String()), report.Int(red.Missing), report.String(signatures[at]))

@@ -44,8 +44,9 @@ type Index struct {
 
 	remap  []int32           // word of the label space -> word of a set
 	offset [MaxOrder + 1]int // words [offset[n-1], offset[n]) of a set hold order n
-	build  []uint64          // sets of references before Seal, one after the other
-	ends   []int             // where each of them ends in build
+	labels []int32           // of the references, one after the other
+	ends   []int             // where each of them ends in labels
+	sparse bool              // whether references have no sets
 	refs   []uint64
 	union  []uint64
 	hyps   []uint64
@@ -84,7 +85,7 @@ func (x *Index) Reset() {
 	x.words = x.words[:0]
 	clear(x.free[:])
 	x.next = x.next[:0]
-	x.build, x.ends = x.build[:0], x.ends[:0]
+	x.labels, x.ends = x.labels[:0], x.ends[:0]
 	x.refs, x.hyps, x.union = x.refs[:0], x.hyps[:0], x.union[:0]
 	x.nRefs, x.nHyps = 0, 0
 	// Label 0 means "none"; its bit in the first word is never set by a
@@ -96,8 +97,6 @@ func (x *Index) Reset() {
 // AddReference reads the tokens of the next reference.
 func (x *Index) AddReference(tokens []uint32) {
 	x.stamp++
-	start := len(x.build)
-	x.build = append(x.build, make([]uint64, len(x.words))...)
 	if x.order == 0 {
 		tokens = nil
 	}
@@ -117,43 +116,31 @@ func (x *Index) AddReference(tokens []uint32) {
 			state = c
 		}
 		n = &x.nodes[state]
-		x.fit(start)
-		set := x.build[start:]
 		for d, l := range x.blocks[n.block : n.block+n.depth] {
-			if set[l>>6]>>(l&63)&1 == 0 {
-				set[l>>6] |= 1 << (l & 63)
+			r := &x.next[l]
+			if r.stamp != x.stamp { // its first occurrence in this text
+				r.last, r.stamp = l, x.stamp
+				x.labels = append(x.labels, l)
 				continue
 			}
-			r := &x.next[l]
-			cur := l
-			if r.stamp == x.stamp {
-				cur = r.last
-			}
-			again := x.next[cur].next
+			before := r.last
+			again := x.next[before].next
 			if again == 0 {
 				again = x.newLabel(int(n.depth) - d)
-				x.next[cur].next = again
+				x.next[before].next = again
 				r = &x.next[l]
-				x.fit(start)
-				set = x.build[start:]
 			}
-			r.last, r.stamp = again, x.stamp
-			set[again>>6] |= 1 << (again & 63)
+			r.last = again
+			x.labels = append(x.labels, again)
 		}
 	}
-	x.ends = append(x.ends, len(x.build))
+	x.ends = append(x.ends, len(x.labels))
 	x.nRefs++
 }
 
-// fit makes the set that begins at start as long as the label space.
-func (x *Index) fit(start int) {
-	for len(x.build)-start < len(x.words) {
-		x.build = append(x.build, 0)
-	}
-}
-
-// Seal ends the references. Their sets are rearranged so that the labels of
-// an order stand together.
+// Seal ends the references. The labels of an order stand together in sets. Where
+// the sets of the references would take much more memory than their labels, as
+// many short references would, these stay lists.
 func (x *Index) Seal() {
 	x.remap = append(x.remap[:0], make([]int32, len(x.words))...)
 	w := int32(0)
@@ -168,19 +155,26 @@ func (x *Index) Seal() {
 	}
 	x.offset[x.order] = int(w)
 	width := int(w)
-	x.refs = append(x.refs[:0], make([]uint64, width*x.nRefs)...)
 	x.union = append(x.union[:0], make([]uint64, width)...)
-	if width == 0 { // order 0: nothing is counted
-		return
+	if x.sparse = width*x.nRefs > 4*len(x.labels); !x.sparse {
+		x.refs = append(x.refs[:0], make([]uint64, width*x.nRefs)...)
 	}
 	start := 0
+	remap := x.remap
 	for r, end := range x.ends {
-		set := x.refs[r*width : (r+1)*width]
-		for i, word := range x.build[start:end] {
-			set[x.remap[i]] = word
-			x.union[x.remap[i]] |= word
+		set := x.union
+		if !x.sparse {
+			set = x.refs[r*width : (r+1)*width]
+		}
+		for _, l := range x.labels[start:end] {
+			set[remap[l>>6]] |= 1 << (l & 63)
 		}
 		start = end
+		if !x.sparse {
+			for i, word := range set {
+				x.union[i] |= word
+			}
+		}
 	}
 }
 
@@ -242,7 +236,19 @@ func (x *Index) follow(s int32, t uint32) int32 {
 // r to dst, one count per order.
 func (x *Index) Matches(dst []int32, h, r int) {
 	width := x.offset[x.order]
-	x.intersect(dst, x.hyps[h*width:(h+1)*width], x.refs[r*width:(r+1)*width])
+	hyp := x.hyps[h*width : (h+1)*width]
+	if !x.sparse {
+		x.intersect(dst, hyp, x.refs[r*width:(r+1)*width])
+		return
+	}
+	clear(dst)
+	start := 0
+	if r > 0 {
+		start = x.ends[r-1]
+	}
+	for _, l := range x.labels[start:x.ends[r]] {
+		dst[x.words[l>>6]-1] += int32(hyp[x.remap[l>>6]] >> (l & 63) & 1)
+	}
 }
 
 // UnionMatches is Matches against all references at once: each n-gram of the

@@ -2,6 +2,7 @@ package ngram
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,6 +35,7 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 		}), 0, 60).Draw(t, "tokens")
 	})
 	indexes := map[int]*Index{}
+	sparse := false
 	rapid.Check(t, func(t *rapid.T) {
 		order := rapid.IntRange(0, 8).Draw(t, "order")
 		// The same index again and again, as the scorers use it.
@@ -45,10 +47,17 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 		x.Reset()
 		refs := rapid.SliceOfN(text, 0, 5).Draw(t, "refs")
 		hyps := rapid.SliceOfN(text, 1, 5).Draw(t, "hyps")
+		if rapid.IntRange(0, 9).Draw(t, "many") == 0 { // short ones, which stay lists
+			for i := range uint32(400) {
+				refs = append(refs, []uint32{1e6 + i, 2e6 + i, 1e6 + i})
+			}
+			hyps = append(hyps, slices.Concat(refs[len(refs)-1], refs[len(refs)-7]))
+		}
 		for _, r := range refs {
 			x.AddReference(r)
 		}
 		x.Seal()
+		sparse = sparse || x.sparse
 		for _, h := range hyps {
 			x.AddHypothesis(h)
 		}
@@ -76,6 +85,27 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 			}
 		}
 	})
+	if !sparse {
+		t.Error("no references stayed lists")
+	}
+}
+
+// The memory of many short references grows with their number, and not with its
+// square.
+func TestManyReferences(t *testing.T) {
+	x := New(4)
+	for i := range uint32(100_000) {
+		x.AddReference([]uint32{i, i + 1, 7, i + 3, i, i + 5})
+	}
+	x.Seal()
+	x.AddHypothesis([]uint32{50, 51, 7, 53, 50, 55})
+	got := make([]int32, 4)
+	if x.Matches(got, 0, 50); !slices.Equal(got, []int32{6, 5, 4, 3}) {
+		t.Errorf("matches %v", got)
+	}
+	if size := 8*(cap(x.refs)+cap(x.union)+cap(x.hyps)) + 4*(cap(x.labels)+cap(x.blocks)) + 12*cap(x.next); size > 200<<20 {
+		t.Errorf("%d MB for 100,000 references", size>>20)
+	}
 }
 
 func TestResetForgets(t *testing.T) {

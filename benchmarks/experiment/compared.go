@@ -95,6 +95,7 @@ func (c *compared) settings() *report.NamedTable {
 		{Name: "statistic"},
 		{Name: "value", Kind: report.KindFloat, Digits: 3},
 		{Name: "ci", Kind: report.KindInterval, Digits: 3},
+		{Name: "resampled_by", Hide: true},
 	}
 	if c.ranks != nil {
 		c.Columns = append(c.Columns, report.Column{Name: "rank", Kind: report.KindInt})
@@ -117,7 +118,7 @@ func (c *compared) settings() *report.NamedTable {
 			}
 			row := []any{
 				r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human, r.Level,
-				r.Group, st.Name(), r.Value, r.Interval,
+				r.Group, st.Name(), r.Value, r.Interval, report.StringOrNull(c.data.ResampledBy),
 			}
 			if c.ranks != nil {
 				row = append(row, c.rank(k, i))
@@ -228,6 +229,7 @@ func CompareCurves(t *report.NamedTable, p *Plan, r *Result) {
 		{Name: "to_random_ci", Header: "ci", Kind: report.KindInterval, Digits: 3},
 		{Name: "n", Kind: report.KindInt, Minor: true},
 		{Name: "missing", Kind: report.KindInt, Minor: true},
+		{Name: "resampled_by", Hide: true},
 	}
 	for _, lines := range r.CurvesBySetting() {
 		var random *CurveResult
@@ -248,7 +250,7 @@ func CompareCurves(t *report.NamedTable, p *Plan, r *Result) {
 				}
 				t.Add(c.Metric, c.Aggregator, c.By, report.StringOrNull(c.Over), pt.K, pt.References,
 					pt.Value, pt.Interval, report.Interval(float64(pt.Least), float64(pt.Largest)),
-					pt.ToAll, pt.ToAllRange, toRandom, toRandomRange, pt.N, pt.Missing)
+					pt.ToAll, pt.ToAllRange, toRandom, toRandomRange, pt.N, pt.Missing, report.StringOrNull(r.Datasets[0].ResampledBy))
 			}
 		}
 	}

@@ -21,6 +21,10 @@ type data struct {
 	judgements
 	series []*series // the scores of its metrics
 
+	drawn      string                       // what resamples draw
+	units      correlate.Units              // the same
+	bootstraps map[int]*correlate.Bootstrap // by the number of resamples
+
 	prompts  []string // of the variants, in order of appearance
 	variants bool     // whether any segment has one
 }
@@ -187,7 +191,7 @@ func chooseHuman(wanted string, names []string) (string, error) {
 func (d *data) info() DatasetInfo {
 	out := DatasetInfo{
 		Name: d.Name, Human: d.human, Segments: len(d.segments), Systems: orEmpty(d.systems),
-		LeftOut: orEmpty(d.leftOut), Unjudged: orEmpty(d.unjudged), Prompts: orEmpty(d.prompts), Set: d.setName(nil),
+		ResampledBy: d.drawn, LeftOut: orEmpty(d.leftOut), Unjudged: orEmpty(d.unjudged), Prompts: orEmpty(d.prompts), Set: d.setName(nil),
 	}
 	out.groups = map[correlate.Level]int{}
 	for _, level := range []correlate.Level{correlate.DocumentLevel, correlate.DomainLevel} {

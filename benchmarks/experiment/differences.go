@@ -98,7 +98,7 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 		return nil
 	}
 	t := r.p.Test
-	o := significance.Options{Resamples: t.Resamples, Block: t.Block, Seed: t.Seed}
+	o := significance.Options{Resamples: t.Resamples, Block: t.Block, Seed: t.Seed, Units: d.units}
 	// What a bootstrap fails at in the end, and what takes the other tests days,
 	// is said before: each resample calibrates anew.
 	if slices.Contains([]significance.Method{significance.MethodBootstrap, significance.MethodPermBoth, significance.MethodRandomization}, t.Method) {
@@ -130,7 +130,7 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 
 // test tests whether table x has the larger value.
 func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significance.Result, error) {
-	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed}
+	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed, Units: x.data.units}
 	key := keyOf("test", x.key(), y.key(), x.data.describe(st), r.p.Test.Method, o)
 	return r.tests.get(ctx, r, key, func() (*significance.Result, error) {
 		var tables [2]*correlate.Pairs

@@ -32,7 +32,7 @@ func (e *estimate) unsampled(resamples int) bool {
 
 // estimate takes a statistic of a table, from the store where it has it.
 func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int) (*estimate, error) {
-	key := keyOf("statistic", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed)
+	key := keyOf("statistic", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.units)
 	return r.estimates.get(ctx, r, key, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
 }
 
@@ -73,7 +73,7 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 		est.Epsilon = report.Number(res.Epsilon)
 	}
 	if resamples > 0 && est.Value.Defined() {
-		est.Resamples, err = r.bootstraps[resamples].Resample(ctx, s.Measure, p)
+		est.Resamples, err = t.data.bootstraps[resamples].Resample(ctx, s.Measure, p)
 		if err != nil && !errors.Is(err, correlate.ErrTooManyPairs) {
 			return nil, err
 		}

@@ -38,6 +38,6 @@ func Example() {
 		fmt.Printf("%-5s tau-b %+.3f [%+.3f, %+.3f], n = %d\n", r.Setting.Metric, r.Value, r.Interval.Low, r.Interval.High, r.N)
 	}
 	// Output:
-	// bleu  tau-b +0.909 [+0.727, +1.000], n = 8
-	// ratio tau-b +0.741 [+0.636, +1.000], n = 8
+	// bleu  tau-b +0.909 [+0.909, +1.000], n = 8
+	// ratio tau-b +0.741 [+0.667, +1.000], n = 8
 }

@@ -346,6 +346,9 @@ func (s *statistic) parse(field string) (Statistic, error) {
 
 // tests says how sure the numbers are.
 func (f *file) tests(e *Plan) error {
+	if by := e.Bootstrap.By; by != "" && !slices.Contains(Units(), by) {
+		return yamlfile.Wrong("bootstrap.by", "%s", suggest.Unknown("unit", by, Units()))
+	}
 	if c := e.Bootstrap.Confidence; !(c > 0 && c < 1) {
 		return yamlfile.Wrong("bootstrap.confidence", "%v: want a share between 0 and 1", c)
 	}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -152,11 +153,39 @@ func (s Statistic) ofCells() bool {
 	return s.Level == correlate.SegmentLevel && !s.Measure.Statistic.OfSystems()
 }
 
-// Bootstrap is how intervals are made: over segments.
+// Bootstrap is how intervals are made.
 type Bootstrap struct {
 	Resamples  int     `yaml:"resamples"` // 0 for no intervals
 	Confidence float64 `yaml:"confidence"`
 	Seed       uint64  `yaml:"seed"`
+	// By is what a resample draws, each with all its scores, as these depend on
+	// each other: a name of [Units], or "" for documents where every segment states
+	// one and there are several, and for segments elsewhere.
+	By string `yaml:"by"`
+}
+
+// Units are the names of what a resample may draw.
+func Units() []string {
+	return []string{correlate.SegmentLevel.String(), correlate.DocumentLevel.String(), correlate.SystemLevel.String()}
+}
+
+// units returns what resamples draw of segments that belong there, and its name.
+func (b *Bootstrap) units(places []correlate.Place) (string, correlate.Units, error) {
+	if b.By == "" {
+		if u, err := correlate.UnitsBy(correlate.DocumentLevel, places); err == nil && len(u.Of) > 0 && slices.Max(u.Of) > 0 {
+			return correlate.DocumentLevel.String(), u, nil
+		}
+		return correlate.SegmentLevel.String(), correlate.Units{}, nil
+	}
+	level, err := correlate.ParseLevel(b.By)
+	if err != nil {
+		return "", correlate.Units{}, planErrorf("resamples: %w", err)
+	}
+	u, err := correlate.UnitsBy(level, places)
+	if err != nil {
+		return "", u, planErrorf("resamples by %v: not every segment states one", level)
+	}
+	return level.String(), u, nil
 }
 
 // Test is how differences are tested.

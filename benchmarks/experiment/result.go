@@ -39,6 +39,9 @@ type DatasetInfo struct {
 	Human    string   `json:"human"` // name of the human scores
 	Segments int      `json:"segments"`
 	Systems  []string `json:"systems"` // compared
+	// ResampledBy is what a resample of an interval draws, such as "document"; ""
+	// where there are no intervals.
+	ResampledBy string `json:"resampled_by"`
 	// LeftOut are references scored as systems, and Unjudged systems without a
 	// human score.
 	LeftOut  []string `json:"left_out"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -49,15 +50,14 @@ type Runner struct {
 // run is one run of a Runner.
 type run struct {
 	*Runner
-	p          *Plan
-	metrics    []metrics.Metric // that score, with their specs
-	specs      []string
-	estimates  keeping[estimate]
-	tests      keeping[significance.Result]
-	bootstraps map[int]*correlate.Bootstrap // by the number of resamples
-	damage     sync.Once                    // of the warning
-	notes      []string
-	failed     []*refract.Incomplete // by dataset, where a metric ended alone
+	p         *Plan
+	metrics   []metrics.Metric // that score, with their specs
+	specs     []string
+	estimates keeping[estimate]
+	tests     keeping[significance.Result]
+	damage    sync.Once // of the warning
+	notes     []string
+	failed    []*refract.Incomplete // by dataset, where a metric ended alone
 
 	mu    sync.Mutex
 	usage Usage
@@ -111,12 +111,7 @@ func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 // for what cannot be. Beside a [*refract.Incomplete], the Result is that of the
 // metrics that did not fail.
 func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, Usage, error) {
-	r := &run{Runner: rr, p: p, bootstraps: map[int]*correlate.Bootstrap{}}
-	for _, c := range append(slices.Clone(p.Curves), Curve{Resamples: p.Bootstrap.Resamples}) {
-		r.bootstraps[c.Resamples] = correlate.NewBootstrap(correlate.BootstrapOptions{
-			Resamples: c.Resamples, Seed: p.Bootstrap.Seed,
-		})
-	}
+	r := &run{Runner: rr, p: p}
 	res, err := r.run(ctx)
 	return res, r.usage, err
 }
@@ -144,7 +139,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	}
 	r.pooled(res)
 	r.correct(res)
-	r.method()
+	r.method(res)
 	res.Notes = r.notes
 	res.Verdicts = r.verdicts(res)
 	if len(r.failed) == 0 {
@@ -184,6 +179,35 @@ func (r *run) makeMetrics(ctx context.Context) error {
 	return nil
 }
 
+// bootstrap prepares the resamples of a dataset.
+func (r *run) bootstrap(d *data) (err error) {
+	if d.drawn, d.units, err = r.p.Bootstrap.units(d.places); err != nil {
+		return err
+	}
+	d.bootstraps = map[int]*correlate.Bootstrap{}
+	all := append(slices.Clone(r.p.Curves), Curve{Resamples: r.p.Bootstrap.Resamples})
+	if !slices.ContainsFunc(all, func(c Curve) bool { return c.Resamples > 0 }) {
+		d.drawn = ""
+	}
+	for _, c := range all {
+		d.bootstraps[c.Resamples] = correlate.NewBootstrap(correlate.BootstrapOptions{
+			Resamples: c.Resamples, Seed: r.p.Bootstrap.Seed, Units: d.units,
+		})
+	}
+	return nil
+}
+
+// drawn names what resamples of datasets draw, such as "documents".
+func drawn(datasets []DatasetInfo) string {
+	var names []string
+	for _, d := range datasets {
+		if name := d.ResampledBy + "s"; d.ResampledBy != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
 // dataset does all there is to do with one dataset.
 func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	open := r.Open
@@ -196,6 +220,9 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	}
 	d, err := load(ctx, entry, ds, r.ScoresAlone)
 	if err != nil {
+		return err
+	}
+	if err := r.bootstrap(d); err != nil {
 		return err
 	}
 	if d.series, err = r.allSeries(ctx, d); err != nil {
@@ -315,10 +342,10 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 }
 
 // method notes how the numbers were made.
-func (r *run) method() {
+func (r *run) method(res *Result) {
 	b, t := r.p.Bootstrap, r.p.Test
 	if b.Resamples > 0 {
-		r.note("intervals: %g%% bootstrap over segments, %d resamples, seed %d; those of differences are paired", 100*b.Confidence, b.Resamples, b.Seed)
+		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d; those of differences are paired", 100*b.Confidence, drawn(res.Datasets), b.Resamples, b.Seed)
 	}
 	if t.Resamples > 0 {
 		how := fmt.Sprintf("%d resamples, seed %d", t.Resamples, t.Seed)

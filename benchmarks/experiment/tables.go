@@ -25,7 +25,28 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 	}
 	t := f()
 	t.Name, t.Coverage = name, r.coverage()
+	r.nameUnits(t)
 	return t, nil
+}
+
+// nameUnits says of a table with intervals what their resamples draw, by the
+// dataset of a row.
+func (r *Result) nameUnits(t *report.NamedTable) {
+	if !slices.ContainsFunc(t.Columns, func(c report.Column) bool { return c.Name == "ci" }) {
+		return
+	}
+	by := map[string]string{}
+	for _, d := range r.Datasets {
+		by[d.Name] = d.ResampledBy
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "resampled_by", Hide: true})
+	for i, row := range t.Rows {
+		name, _ := row[0].Show(0)
+		t.Rows[i] = append(row, report.StringOrNull(by[name]))
+	}
+	if over := drawn(r.Datasets); over != "" {
+		t.Note("ci: bootstrap over %s", over)
+	}
 }
 
 // Tables returns all tables that have rows.

@@ -20,7 +20,7 @@ func bootstrap(ctx context.Context, t paired) (Result, error) {
 	if math.IsNaN(res.Delta) {
 		return res, nil
 	}
-	drawing := correlate.NewBootstrap(correlate.BootstrapOptions{Resamples: t.Resamples, Seed: t.Seed})
+	drawing := correlate.NewBootstrap(correlate.BootstrapOptions{Resamples: t.Resamples, Seed: t.Seed, Units: t.Units})
 	x, err := drawing.Resample(ctx, t.Measure, t.a)
 	if err != nil {
 		return Result{}, err

@@ -16,6 +16,7 @@ type Options struct {
 	// above 0.5. 0 means that all are drawn; 100 is usual.
 	Block int
 	Seed  uint64
+	Units correlate.Units // that MethodBootstrap draws
 }
 
 // Early stopping ends where the p-value of a whole block is outside these.
@@ -78,7 +79,7 @@ const (
 	MethodWilliams
 	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical
 	// Significance Tests for Machine Translation Evaluation"): both tables are
-	// resampled over the same segments, and the p-value is the share of
+	// resampled over the same units, and the p-value is the share of
 	// resamples in which the first is not larger. It never stops early.
 	// Resamples in which one of the two is undefined are left out.
 	MethodBootstrap

@@ -87,7 +87,7 @@ func (c *comparer) view(p *experiment.Plan, res *experiment.Result) *report.Name
 	about := &report.NamedTable{}
 	c.describe(about, &res.Datasets[0])
 	if c.what == settingsTable {
-		c.explain(about, "")
+		c.explain(about, res.Datasets[0].ResampledBy, "")
 	}
 	t.Notes = append(about.Notes, t.Notes...)
 	return t

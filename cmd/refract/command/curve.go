@@ -44,7 +44,8 @@ Agreement is as 'refract compare' has it. The value of random is the mean over
 --seeds random orders, the first of them by --seed, and its band is from the
 least to the largest of them.
 Each value is compared with that of all variants, and with random at the same
-k; these intervals are of paired differences, bootstrapped over segments.`,
+k; these intervals are of paired differences, bootstrapped over documents,
+where there are any, or what --resample-by says.`,
 		Example: `  refract curve mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --plot curve.svg
   refract curve jsonl:judged.jsonl -m chrf -a max,mean -k 0,1,2,4,8 --by order,random
   refract curve jsonl:judged.jsonl --over ngrams,embeddings --embeddings text-embedding-3-small`,
@@ -149,7 +150,7 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 			t.Note("embeddings: %s", c.embeddingFlags.model)
 		}
 		experiment.CompareCurves(t, p, res)
-		c.explain(t, "; differences are paired")
+		c.explain(t, res.Datasets[0].ResampledBy, "; differences are paired")
 		if err := c.whole(out, t); err != nil || drawing == nil {
 			return err
 		}

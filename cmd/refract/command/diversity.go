@@ -106,7 +106,7 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 	if len(sets) > 1 {
 		t.Note("difference: to the first set, over the segments that both have")
 	}
-	d.explain(t, "")
+	d.explain(t, "segment", "")
 	return d.whole(out, t)
 }
 

@@ -18,6 +18,7 @@ type judgementFlags struct {
 	grouping     correlate.Grouping
 	undefined    string
 	threshold    float64
+	resampleBy   string
 	bootstrapFlags
 	statistics []correlate.Statistic
 }
@@ -33,6 +34,8 @@ func (j *judgementFlags) register(cmd *cobra.Command) {
 	f.StringVar(&j.undefined, "undefined", "drop", "drop or zero: what vectors without a value, such as constant ones, are in a mean")
 	f.Float64Var(&j.threshold, "threshold", correlate.LikeThreshold, "least difference of human scores that kendall-wmt20 looks at")
 	j.bootstrapFlags.register(cmd, "seed of all resampling")
+	f.StringVar(&j.resampleBy, "resample-by", "", "segment, document or system: what a resample draws (default documents, where there are any)")
+	oneOf(cmd, "resample-by", experiment.Units()...)
 	oneOf(cmd, "undefined", "drop", "zero")
 	isPositive(cmd, "threshold")
 	grouped(cmd, statisticFlags, "statistic", "level", "group")
@@ -94,7 +97,7 @@ type bootstrapFlags struct {
 
 func (b *bootstrapFlags) register(cmd *cobra.Command, seed string) {
 	f := cmd.Flags()
-	f.IntVar(&b.bootstrap, "bootstrap", 1000, "resamples of segments for confidence intervals; 0 for none")
+	f.IntVar(&b.bootstrap, "bootstrap", 1000, "resamples for confidence intervals; 0 for none")
 	f.Float64Var(&b.confidence, "confidence", 0.95, "coverage of the intervals")
 	f.Uint64Var(&b.seed, "seed", defaultSeed, seed)
 	atLeast(cmd, 0, "bootstrap")
@@ -102,8 +105,8 @@ func (b *bootstrapFlags) register(cmd *cobra.Command, seed string) {
 }
 
 // explain says below a table how its intervals came about.
-func (b *bootstrapFlags) explain(t *report.NamedTable, more string) {
+func (b *bootstrapFlags) explain(t *report.NamedTable, by, more string) {
 	if b.bootstrap > 0 {
-		t.Note("ci: %g%% bootstrap over segments, %d resamples, seed %d%s", 100*b.confidence, b.bootstrap, b.seed, more)
+		t.Note("ci: %g%% bootstrap over %ss, %d resamples, seed %d%s", 100*b.confidence, by, b.bootstrap, b.seed, more)
 	}
 }

@@ -49,7 +49,7 @@ func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (
 	p := &experiment.Plan{
 		Name: name, Metrics: c.metrics, Pairing: experiment.NoPair,
 		Sets:      []experiment.Set{{Name: string(experiment.KindAll), Kind: experiment.KindAll}},
-		Bootstrap: experiment.Bootstrap{Resamples: c.bootstrap, Confidence: c.confidence, Seed: c.seed},
+		Bootstrap: experiment.Bootstrap{Resamples: c.bootstrap, Confidence: c.confidence, Seed: c.seed, By: c.resampleBy},
 	}
 	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: c.includeHuman, AllowNoReference: c.allowNone, Matrix: c.matrix}
 	if len(args) > 0 {

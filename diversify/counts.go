@@ -43,8 +43,8 @@ type Example struct {
 	Text   string // what became of it
 }
 
-// NewCounts makes the checks of a Checker, and keeps so many examples of each
-// verdict and step.
+// NewCounts counts what a Checker finds, and keeps up to the given number of
+// examples of each verdict and step.
 func NewCounts(c *check.Checker, examples int) *Counts {
 	return &Counts{checker: c, examples: examples, verdicts: map[string]*Count{}, steps: map[string]*Count{}}
 }
@@ -175,8 +175,8 @@ func (n *Counts) Verdicts() []Count {
 // Steps counts the answers that each cleaning step changed, in their order.
 func (n *Counts) Steps() []Count { return pick(n.steps, n.checker.Steps()) }
 
-// FalseAlarms is for references: how many were caught, of those that are not
-// copies of each other.
+// FalseAlarms returns, for references, how many were caught, of those that are
+// not copies of each other.
 func (n *Counts) FalseAlarms() (caught, of int) {
 	of = n.Answers
 	for _, c := range pick(n.verdicts, []string{check.ReasonCopy, check.ReasonDuplicate}) {

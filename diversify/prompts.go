@@ -21,7 +21,7 @@ type Prompt struct {
 	// placeholder {reference} it is a template, in which {reference} and {source}
 	// stand for the texts of the segment.
 	Text     string
-	Language string // that Text is written in, such as "de"; "" where nobody says
+	Language string // that Text is written in, such as "de"; "" where it is not stated
 	Samples  int    // answers per reference; 0 means Config.Samples
 }
 
@@ -211,7 +211,7 @@ func knownNames(language string) []string {
 	return out
 }
 
-// PromptWords are the words of ParsePrompts: the sets, the prompts in English,
+// PromptWords returns the words of ParsePrompts: the sets, the prompts in English,
 // and what begins the name of a file.
 func PromptWords() []string {
 	var out []string

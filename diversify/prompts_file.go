@@ -128,7 +128,7 @@ func notInNames(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("-_.", r)
 }
 
-// checkTemplate wants a {reference}, and no placeholder that is a misspelling:
+// checkTemplate checks that there is a {reference}, and no misspelt placeholder:
 // a single word in braces.
 func (p Prompt) checkTemplate() error {
 	known := []string{holdReference, holdSource}
@@ -150,8 +150,8 @@ func (p Prompt) checkTemplate() error {
 	return nil
 }
 
-// unlike wants another name and another text than those of others: prompts of
-// one text would share their answers.
+// unlike checks that a prompt has another name and another text than the
+// others: prompts of one text would share their answers.
 func unlike(p Prompt, others []Prompt) error {
 	for _, q := range others {
 		if p.Name == q.Name {

@@ -87,8 +87,8 @@ func (s *Segment) Judge(a Answer) Result {
 	return s.result
 }
 
-// Accept makes later answers be compared with a text as though it had been
-// judged and accepted here, such as one that an earlier run accepted.
+// Accept adds a text to those that later answers must differ from, such as one
+// that an earlier run accepted.
 func (s *Segment) Accept(text string) {
 	s.w.reset(text)
 	s.accept(text)

@@ -44,7 +44,7 @@ const tolerance = 1e-6
 // contradicts itself, the rules or the texts. It asks no model, so it finds
 // what can be found by looking, and it leaves a doubtful case alone. Of errors
 // that are Unlocated, only the numbers are checked. A report without a score
-// has no problems, for it is known to be of no use.
+// has no problems.
 func (r *Report) Check(t Texts, rules Rules) {
 	r.Problems = nil
 	if !r.Outcome.HasScore() {

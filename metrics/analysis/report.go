@@ -88,7 +88,7 @@ type Place string
 
 // The places.
 const (
-	Unlocated    Place = ""            // nobody has looked
+	Unlocated    Place = ""            // Locate has not run
 	InHypothesis Place = "hypothesis"  // word for word
 	Approximate  Place = "approximate" // but for case, spaces, quotes, or a part of it
 	InSource     Place = "source"      // not in the hypothesis but in the source

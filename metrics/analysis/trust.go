@@ -19,7 +19,7 @@ type trustKey struct {
 	total          bool
 }
 
-// TrustRow is how far the reports of one metric on one system can be trusted.
+// TrustRow counts the reports of one metric on one system.
 type TrustRow struct {
 	Metric, System string
 	Reports        int                     // all of them
@@ -36,7 +36,7 @@ type ProblemCount struct {
 	Errors  int // errors with it; 0 for a problem of whole reports
 }
 
-// WithScore is the number of reports with a score.
+// WithScore returns the number of reports with a score.
 func (r *TrustRow) WithScore() int { return r.Outcomes[Scored] + r.Outcomes[NoError] }
 
 // Add counts one report; a nil one is not counted.

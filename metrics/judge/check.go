@@ -63,7 +63,7 @@ func (d *Definition) checkSampling() error {
 	return checkExtra("sampling.extra", s.Extra)
 }
 
-// checkExtra wants that JSON can say what YAML could.
+// checkExtra checks that further fields of a request can be sent as JSON.
 func checkExtra(field string, extra map[string]any) error {
 	if _, err := json.Marshal(extra); err != nil {
 		return yamlfile.Wrong(field, "cannot be sent as JSON: %v", err)
@@ -268,8 +268,8 @@ func (d *Definition) templates() []placedTemplate {
 	return all
 }
 
-// checkNames wants that what options and templates set has a name, and is set
-// by one of them.
+// checkNames checks that each variable that options and templates set has a
+// valid name, and is set by one of them.
 func (d *Definition) checkNames(templates []placedTemplate) error {
 	fields, setters := map[string]string{}, map[string]string{} // where a name is set first, and by what
 	set := func(name, field, setter string) error {
@@ -301,9 +301,9 @@ func (d *Definition) checkNames(templates []placedTemplate) error {
 	return nil
 }
 
-// checkTemplates wants that every choice of an option gives prompts: that all
+// checkTemplates checks that every choice of an option gives prompts: that all
 // variables are known, that none comes back to itself, and that the judge sees
-// the hypothesis. It does not go through all combinations of choices.
+// the hypothesis. It checks each choice, not all combinations of choices.
 func (d *Definition) checkTemplates() error {
 	templates := d.templates()
 	if err := d.checkNames(templates); err != nil {

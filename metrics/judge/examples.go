@@ -14,7 +14,7 @@ import (
 // maxExampleLine bounds a line of a file of examples, in bytes.
 const maxExampleLine = 1 << 20
 
-// ReadExamples reads judgements that a model is to be shown, JSON Lines:
+// ReadExamples reads judgements to show a model before it is asked, as JSON Lines:
 //
 //	{"source": "…", "reference": "…", "hypothesis": "…", "answer": {"errors": []}}
 //
@@ -92,9 +92,8 @@ func readExample(line []byte) (Example, error) {
 	return e, nil
 }
 
-// CheckExamples wants that the judge takes examples, that they have the texts
-// that its prompt uses, and that its parser reads a score in every answer:
-// what the model is shown must be what is asked for.
+// CheckExamples checks that the judge takes examples, that they have the texts
+// that its prompt uses, and that its parser reads a score in every answer.
 func (r *Resolved) CheckExamples(examples []Example) error {
 	if r.definition.takesExamples() == "" {
 		return fmt.Errorf("%s takes no examples", r.Name())

@@ -12,7 +12,7 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
-// Config makes a metric of a definition.
+// Config says of what a Judge is made.
 type Config struct {
 	// Judge says what is asked, and how answers are read.
 	Judge *Resolved
@@ -28,7 +28,7 @@ type Config struct {
 	Observe func(Event)
 }
 
-// Event tells of one answer.
+// Event describes one answer.
 type Event struct {
 	Called bool // the model was called for it; else it was stored, or equal to another
 	Failed bool // there is none
@@ -132,8 +132,8 @@ func (j *Judge) Pace() metrics.Pace {
 	return metrics.Pace{Batch: min(max(16, calls), 256), Calls: 2}
 }
 
-// Resolved is the definition of the judge.
+// Resolved returns the definition of the judge.
 func (j *Judge) Resolved() *Resolved { return j.cfg.Judge }
 
-// Model is the model that is asked.
+// Model returns the name of the model that is asked.
 func (j *Judge) Model() string { return j.cfg.Model }

@@ -75,7 +75,7 @@ func ParsePolicy(s string) (Policy, error) {
 	return Policy{}, errors.New(suggest.Unknown("policy for unparseable answers", s, PolicyNames()) + "; or a number to count in their place")
 }
 
-// String is what ParsePolicy reads.
+// String returns the policy in the words that ParsePolicy reads.
 func (p Policy) String() string {
 	switch {
 	case p.kind == retry:
@@ -92,7 +92,8 @@ func (p Policy) String() string {
 	return "exclude"
 }
 
-// Within settles what "worst" counts as for a metric with these bounds.
+// Within sets what "worst" counts as, for a metric with these bounds. It is an
+// error where that bound is infinite.
 func (p Policy) Within(lower, upper float64, d metrics.Direction) (Policy, error) {
 	if !p.worst {
 		return p, nil
@@ -118,5 +119,5 @@ func (p Policy) Counts(o analysis.Outcome) (float64, bool) {
 // Fails reports whether an answer without a score is an error.
 func (p Policy) Fails() bool { return p.kind == fail }
 
-// Retries is how many new samples are asked for.
+// Retries returns how many new samples are asked for.
 func (p Policy) Retries() int { return p.retry }

@@ -41,7 +41,7 @@ func (r *Resolved) RenderLikelihood(f Fields) (prompt, continuation string) {
 	return r.likelihood.Prompt.render(f, false), r.likelihood.Continuation.render(f, false)
 }
 
-// Request is what turn (from 0) sends, for the model that is named. answers
+// Request returns what turn (from 0) sends, for the model that is named. answers
 // are those to the turns before. The one request of a Likelihood asks for the
 // log-probabilities of its prompt.
 func (r *Resolved) Request(model string, turn int, f Fields, answers []string) llm.Request {
@@ -104,7 +104,7 @@ func (r *Resolved) schema() json.RawMessage {
 	return r.answer.Schema()
 }
 
-// Hash is a SHA-256 in hex, of all that changes what is sent or how answers
+// Hash returns a SHA-256 in hex of all that changes what is sent or how answers
 // are read, but for the model and the texts: prompts, examples, sampling,
 // endpoint, answer and whether the judge is hardened.
 func (r *Resolved) Hash() string {

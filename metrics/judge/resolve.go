@@ -207,7 +207,7 @@ func (r *Resolved) compile(variables map[string]variable) error {
 	return yamlfile.Wrong("turns", "no prompt has {out}, so that the judge would not see the hypothesis")
 }
 
-// Name is the definition's name, with "-hardened" where it is hardened.
+// Name returns the definition's name, with "-hardened" where it is hardened.
 func (r *Resolved) Name() string {
 	if r.hardened {
 		return r.definition.Name + HardenedSuffix
@@ -215,7 +215,7 @@ func (r *Resolved) Name() string {
 	return r.definition.Name
 }
 
-// Spec is Name with the options that differ from their defaults, in the order
+// Spec returns Name with the options that differ from their defaults, in the order
 // of the definition: the metric's canonical spec.
 func (r *Resolved) Spec() string {
 	var pairs []string
@@ -227,19 +227,19 @@ func (r *Resolved) Spec() string {
 	return metrics.Canonical(r.Name(), pairs...)
 }
 
-// Definition is what was resolved.
+// Definition returns what was resolved.
 func (r *Resolved) Definition() *Definition { return r.definition }
 
-// Option is the value of an option, given or by default.
+// Option returns the value of an option, given or by default.
 func (r *Resolved) Option(name string) string { return r.options[name] }
 
-// Model is the checkpoint that was tuned for this judge, "" where any will do.
+// Model returns the checkpoint that was tuned for this judge, "" where any will do.
 func (r *Resolved) Model() string { return r.model }
 
-// Endpoint is the endpoint of all requests.
+// Endpoint returns the endpoint of all requests.
 func (r *Resolved) Endpoint() llm.Endpoint { return r.endpoint }
 
-// Turns is the number of requests that a judgement takes; 0 for a likelihood.
+// Turns returns the number of requests that a judgement takes; 0 for a likelihood.
 func (r *Resolved) Turns() int { return len(r.turns) }
 
 // IsLikelihood reports whether the judge is a Likelihood: then
@@ -270,7 +270,7 @@ func (r *Resolved) Direction() metrics.Direction {
 	return metrics.HigherIsBetter
 }
 
-// Bounds are the least and the greatest score that the judge can give,
+// Bounds returns the least and the greatest score that the judge can give,
 // infinite where there is none, and whether it can give them. Likelihoods are
 // below 0.
 func (r *Resolved) Bounds() (lower, upper float64, lowerAttained, upperAttained bool) {
@@ -283,15 +283,15 @@ func (r *Resolved) Bounds() (lower, upper float64, lowerAttained, upperAttained 
 // Answer says how the answer to the last turn is read.
 func (r *Resolved) Answer() answer.Spec { return r.answer }
 
-// Parser reads answers to the last turn.
+// Parser returns the parser of answers to the last turn.
 func (r *Resolved) Parser() (answer.Parser, error) { return answer.New(r.answer) }
 
-// Rules are what the errors of a report should keep to.
+// Rules returns what the prompt asks the penalties to keep to.
 func (r *Resolved) Rules() analysis.Rules { return r.answer.Rules() }
 
 // Hardened returns the hardened form: another metric, with another name and
 // Hash, whose texts are fenced. It is an error for a Likelihood,
-// which reads no answer that a text could talk its way into.
+// which reads no answer that a text could forge.
 func (r *Resolved) Hardened() (*Resolved, error) {
 	if r.likelihood != nil {
 		return nil, fmt.Errorf("%s has no hardened form: it reads no answer", r.Name())

@@ -44,7 +44,7 @@ func NewCanaries(judges []metrics.Metric, n int, seed uint64) *Canaries {
 // can be given the output of another segment.
 const spareSegments = 8
 
-// Add takes note of the next segment, unless a judge could not score it.
+// Add draws from the next segment, unless a judge could not score it.
 func (c *Canaries) Add(s *refract.Segment) {
 	if c.needsSource && !s.Source.Valid || c.needsReference && len(present(s.References)) == 0 {
 		return
@@ -57,7 +57,7 @@ func (c *Canaries) Add(s *refract.Segment) {
 	}
 }
 
-// Stand is how a judge stood its canaries.
+// Stand is what a judge made of its canaries.
 type Stand struct {
 	Judge string
 	Tally guard.Tally
@@ -156,7 +156,7 @@ func present(texts []refract.Text) []string {
 	return out
 }
 
-// String says in one line how the judge stood them.
+// String returns the result in one line.
 func (s *Stand) String() string {
 	c := s.Tally.Total()
 	if c.Planted == 0 {

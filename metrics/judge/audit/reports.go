@@ -41,8 +41,8 @@ type Worst struct {
 	Report           *analysis.Report
 }
 
-// NewReports gathers what the metrics of an engine say that explain their
-// scores, and so many of the worst hypotheses of each.
+// NewReports gathers the reports of those metrics of an engine that explain
+// their scores, and keeps the given number of worst hypotheses of each.
 func NewReports(ms []metrics.Metric, worst int) *Reports {
 	r := &Reports{most: worst}
 	for i, m := range ms {
@@ -53,7 +53,7 @@ func NewReports(ms []metrics.Metric, worst int) *Reports {
 	return r
 }
 
-// Metrics are those that explain their scores.
+// Metrics returns those that explain their scores.
 func (r *Reports) Metrics() []metrics.Metric {
 	out := make([]metrics.Metric, len(r.metrics))
 	for i, x := range r.metrics {
@@ -129,7 +129,7 @@ func (x *explained) addWorst(s *refract.Segment, ms *refract.MetricScores, n int
 			}
 		}
 		if best < 0 || ms.Reports[best].Outcome == analysis.NoError {
-			continue // nobody wants to see what is perfect
+			continue // it is perfect
 		}
 		score := ms.Values[best]
 		at, _ := slices.BinarySearchFunc(x.worst, sign*score, func(w Worst, v float64) int {
@@ -145,10 +145,11 @@ func (x *explained) addWorst(s *refract.Segment, ms *refract.MetricScores, n int
 	}
 }
 
-// Worst are the worst hypotheses by a metric of Metrics, the worst first.
+// Worst returns the worst hypotheses by a metric of Metrics, the worst first.
 func (r *Reports) Worst(metric int) []Worst { return r.metrics[metric].worst }
 
-// WithoutSource is for how many segments a metric of Metrics lacked a source.
+// WithoutSource returns how many segments lacked the source that a metric of
+// Metrics needs.
 func (r *Reports) WithoutSource(metric int) int { return r.metrics[metric].noSource }
 
 // WriteText shows the worst hypotheses with their errors on a terminal.
@@ -213,6 +214,7 @@ type CoverageError struct {
 	Count        int     // of those
 }
 
+// Error names the metric, the counts and the limit.
 func (c *CoverageError) Error() string {
 	answers := "answers"
 	if c.All == 1 {

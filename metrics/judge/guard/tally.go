@@ -6,7 +6,7 @@ import "math"
 // there is no score.
 type CanaryScores struct{ Control, Canary, Good float64 }
 
-// Verdict says how a judge stood a canary.
+// Verdict says what a judge made of a canary.
 type Verdict string
 
 // The verdicts.
@@ -33,16 +33,16 @@ type Tally struct {
 	counts map[string]*Count
 }
 
-// Count is how a judge stood some canaries.
+// Count is what a judge made of some canaries, by verdict.
 type Count struct {
 	Planted, SeenThrough, Fooled, Blind, NoScore int
 	gains                                        float64
 }
 
-// Judged is how many of the canaries have the scores that a verdict takes.
+// Judged returns how many of the canaries have the scores that a verdict takes.
 func (c Count) Judged() int { return c.Planted - c.NoScore }
 
-// MeanGain is by how much the injection bettered the score on average, in the
+// MeanGain returns by how much the injection bettered the score on average, in the
 // judge's units; positive is better, also where lower scores are. It is false
 // where nothing was judged.
 func (c Count) MeanGain() (float64, bool) {

@@ -29,14 +29,14 @@ func (e *env) compareCommand() *cobra.Command {
 		Long: `Score every system under every setting (a metric and an aggregator over
 references) and compare with human judgements.
 
-With --significance, settings are tested against each other. --table pairs
-shows the p-values, with Holm's correction, and --table ranks the ranks under
-all statistics.
+--significance tests settings against each other. --table pairs shows the
+p-values, with Holm's correction, and --table ranks the ranks under all
+statistics.
 
-Scores made elsewhere take part as well. The metric "stored" is every metric
-score file of an mtme: dataset, and "stored:NAME" one of them, such as
-stored:COMET-22-refA. --scores reads those of a metric of one's own. With
---matrix, scores stored by 'refract score --per cell' take the place of scoring.`,
+Scores made elsewhere take part as well. -m stored is every metric score file of
+an mtme: dataset, and -m stored:NAME one of them, such as stored:COMET-22-refA.
+--scores reads a file of your own. --matrix takes the scores that
+'refract score --per cell' stored, and scores nothing.`,
 		Example: `  refract compare mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
   refract compare jsonl:judged.jsonl -m chrf -a single,max,mean --group segment
   refract compare jsonl:judged.jsonl -m chrf --scores mine=mine.tsv

@@ -35,14 +35,13 @@ func (e *env) curveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "curve [DATASET]",
 		Short: "Show agreement with human judgements by the number of references",
-		Long: `Score every system against every reference, once, and show the agreement with
-human judgements when only the originals and k of the variants are used, chosen
-in several ways: how many references are enough, and which. In a dataset without
-variants, k of the other originals are used beside the first.
+		Long: `Score every system against every reference, once. Then show the agreement with
+human judgements for the originals and k variants, chosen in several ways: how
+many references are enough, and which. In a dataset without variants, k other
+originals stand beside the first.
 
-Agreement is as 'refract compare' has it. The value of random is the mean over
---seeds random orders, the first of them by --seed, and its band is from the
-least to the largest of them.
+Agreement is that of 'refract compare'. random is the mean over --seeds random
+orders, the first of them by --seed; its band runs from the least to the largest.
 Each value is compared with that of all variants, and with random at the same
 k; these intervals are of paired differences, bootstrapped over documents,
 where there are any, or what --resample-by says.`,
@@ -55,6 +54,7 @@ where there are any, or what --resample-by says.`,
 	c.output.register(cmd)
 	f := cmd.Flags()
 	parsedFlag(cmd, &c.statistic, "statistic", "kendall", correlate.ParseStatistic, statisticList, correlate.StatisticNames()...)
+	grouped(cmd, statisticFlags, "statistic")
 	c.comparisonFlags.register(e, cmd, "max")
 	c.embeddingFlags.registerModel(cmd)
 	listFlag(cmd, &c.by, "by", strings.Join(selection.MethodNames(), ","), selection.ParseMethod, selection.Method.String,
@@ -63,7 +63,7 @@ where there are any, or what --resample-by says.`,
 		"what farthest and facility compare: ngrams, embeddings or both", overNGrams, overEmbeddings)
 	f.IntSliceVarP(&c.k, "count", "k", nil, "numbers of variants (default 0, 1, … up to all)")
 	f.IntVar(&c.seeds, "seeds", 20, "random orders")
-	f.StringVar(&c.plot, "plot", "", "file.svg or file.png to draw the curves into")
+	f.StringVar(&c.plot, "plot", "", "`FILE`.svg or FILE.png to draw the curves into")
 	atLeast(cmd, 1, "seeds")
 	grouped(cmd, taskFlags, "by", "count", "plot")
 	return cmd

@@ -32,12 +32,12 @@ average over segments. Several sets are shown side by side, with the difference
 to the first one over the segments that both have: several DATASETs, or one
 DATASET with several --references, each of which is a set.
 
-Measures: semantic, the mean cosine distance between the vectors of all pairs,
-which needs --embeddings and is the paper's; self-METRIC, the mean score of
-each text against all the others by the metric's own rule for several
-references, such as self-bleu or self-bleu:tokenize=zh, of which a lower one
-says more diversity; distinct-N, the share of word n-grams that are distinct.
-Segments with fewer than two texts have no diversity, and are counted.`,
+semantic, the paper's measure, is the mean cosine distance between the vectors
+of all pairs; it needs --embeddings. self-METRIC is the mean score of each text
+against all others, by the metric's own rule for several references, such as
+self-bleu or self-bleu:tokenize=zh; lower is more diverse. distinct-N is the
+share of word n-grams that are distinct. Segments with fewer than two texts have
+no diversity, and are counted.`,
 		Example: `  refract diversity jsonl:expanded.jsonl
   refract diversity mtme:data/wmt22/zh-en --references div-ref:zh-en.ten --references jsonl:plain.jsonl
   refract diversity jsonl:a.jsonl jsonl:b.jsonl --embeddings text-embedding-3-small`,
@@ -49,7 +49,7 @@ Segments with fewer than two texts have no diversity, and are counted.`,
 	d.output.register(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&d.measures, "measure", nil, "semantic, self-METRIC[:OPTION=VALUE,…] or distinct-N (repeatable; default all that need no server, and semantic with --embeddings)")
-	f.BoolVar(&d.originals, "originals", false, "let the original references enter beside the variants")
+	f.BoolVar(&d.originals, "originals", false, "measure the original references too")
 	d.bootstrapFlags.register(cmd, "seed of the resampling")
 	complete(cmd, "measure", "semantic", "self-bleu", "self-chrf", "distinct-1", "distinct-2")
 	return cmd

@@ -35,9 +35,9 @@ func (e *env) experimentCommand() *cobra.Command {
 statistics, with intervals, tests, curves, what each prompt is worth, where the
 gain comes from, the ranking of systems, and verdicts in plain language.
 
-Every metric scores every reference once. Scores and statistics are stored in
---store, by the hash of what they are made of, so that a second run computes
-only what changed. Paths in the file start from its folder.
+Every metric scores every reference once. --store keeps scores and statistics by
+the hash of what they are made of: a second run computes only what changed.
+Paths in the file start from its folder.
 
 The result is a document in Markdown, or all of its numbers with -f json or
 -o FILE.json. --table writes one of its tables:
@@ -54,9 +54,9 @@ The result is a document in Markdown, or all of its numbers with -f json or
 	f := cmd.Flags()
 	f.Lookup("format").Usage = "markdown or json; with --table also table, jsonl, csv, tsv or latex; without it, by the extension of -o"
 	f.Lookup("format").DefValue = string(report.Markdown)
-	f.StringVar(&x.store, "store", "", "folder for scores and statistics (default FILE.cells beside the file)")
+	f.StringVar(&x.store, "store", "", "`DIR` for scores and statistics (default FILE.cells beside the file)")
 	f.StringVar(&x.table, "table", "", "write this table alone")
-	f.StringVar(&x.figures, "figures", "", "new or empty folder to draw the figures into, as SVG")
+	f.StringVar(&x.figures, "figures", "", "new or empty `DIR` to draw the figures into, as SVG")
 	f.BoolVar(&x.png, "png", false, "draw PNG too")
 	grouped(cmd, resultFlags, "store", "table", "figures")
 	complete(cmd, "table", experiment.TableNames()...)

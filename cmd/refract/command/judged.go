@@ -45,6 +45,7 @@ func (j *judgementFlags) register(cmd *cobra.Command) {
 func (j *judgementFlags) registerStatistics(cmd *cobra.Command) {
 	listFlag(cmd, &j.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
 		statisticList+" (repeatable or comma-separated)", correlate.StatisticNames()...)
+	grouped(cmd, statisticFlags, "statistic")
 }
 
 // statisticList is what help says of --statistic.

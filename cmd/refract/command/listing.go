@@ -118,7 +118,7 @@ func (e *env) listOptions(out *output, all []listedMetric, name string) error {
 		return usagef("%w", err)
 	}
 	if len(all[i].Options) == 0 {
-		e.note("%s has no options; it is written as %s", name, strings.TrimSuffix(name+":"+all[i].Tail, ":"))
+		e.note("%s: %s; it has no options, and is written as %s", name, all[i].Summary, strings.TrimSuffix(name+":"+all[i].Tail, ":"))
 	}
 	t := &report.NamedTable{Columns: []report.Column{{Name: "option"}, {Name: "default"}, {Name: "values"}, {Name: "description"}}}
 	for _, o := range all[i].Options {

@@ -54,10 +54,10 @@ HTML file that needs no network: verdicts, tables, figures, the ranking of
 systems, and every segment with its outputs, all references, which of them
 decided, the n-grams that match, and what judges say.
 
-With --experiment, the report is of what 'refract experiment FILE' finds, and
-shows the segments of its first dataset, or of --dataset.
+With --experiment, the report shows what 'refract experiment FILE' finds, and
+the segments of its first dataset, or of --dataset.
 
---figures and --tables write what the page shows as files of their own too.`,
+--figures and --tables also write what the page shows as files.`,
 		Example: `  refract report jsonl:expanded.jsonl -o report.html
   refract report mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified -o report.html
   refract report jsonl:judged.jsonl -m chrf -a single,max --tables tables -f csv,latex -o report.html
@@ -74,19 +74,19 @@ shows the segments of its first dataset, or of --dataset.
 	analyses := []string{"ranking", "strata", "prompts"}
 	listFlag(cmd, &r.analyses, "analyses", "ranking,strata", wordOf(analyses...), strings.Clone,
 		"ranking, strata, prompts or none: what else to look at", append(analyses, listNone)...)
-	grouped(cmd, statisticFlags, "statistic")
+	grouped(cmd, statisticFlags)
 	r.comparisonFlags.register(e, cmd, "single,max,mean,native")
 	r.judgeFlags.registerDryRun(cmd)
 	r.output.registerPath(cmd)
-	f.StringVar(&r.figures, "figures", "", "new or empty folder for the figures, each as SVG and as PNG")
-	f.StringVar(&r.tables, "tables", "", "new or empty folder for the tables")
+	f.StringVar(&r.figures, "figures", "", "new or empty `DIR` for the figures, each as SVG and as PNG")
+	f.StringVar(&r.tables, "tables", "", "new or empty `DIR` for the tables")
 	listFlag(cmd, &r.formats, "format,f", "csv", report.ParseFormat, func(f report.Format) string { return string(f) },
 		"formats of --tables: csv, latex, markdown, json, jsonl, tsv, table", formatNames()...)
 	grouped(cmd, resultFlags, "figures")
-	f.StringVar(&r.experiment, "experiment", "", "file of an experiment to report on, in place of a DATASET")
+	f.StringVar(&r.experiment, "experiment", "", "`FILE` of an experiment to report on, in place of a DATASET")
 	f.StringVar(&r.dataset, "dataset", "", "name of the experiment's dataset whose segments are shown (default the first)")
-	f.StringVar(&r.store, "store", "", "folder that keeps scores and statistics (default none; of an experiment FILE.cells beside it)")
-	f.StringVar(&r.title, "title", "", "title of the report (default the name of the data)")
+	f.StringVar(&r.store, "store", "", "`DIR` that keeps scores and statistics (default none; of an experiment FILE.cells beside it)")
+	f.StringVar(&r.title, "title", "", "`TEXT` above the report (default the name of the data)")
 	f.BoolVar(&r.explorer, "segments", true, "show the segments with all their texts")
 	grouped(cmd, taskFlags, "experiment")
 	return cmd

@@ -44,19 +44,17 @@ func (e *env) scoreCommand() *cobra.Command {
 		Short: "Score systems against all references",
 		Long: `Score every system against every reference, and aggregate over references.
 
---per system  one score per system. With the aggregators single and native a
-              metric's own corpus score is taken where it has one (BLEU, chrF,
-              TER); otherwise, and with --system average, it is the mean over
-              segments.
+--per system  one score per system: under single and native the metric's own
+              corpus score, where it has one (BLEU, chrF, TER); else, and with
+              --system average, the mean over segments.
 --per segment one score per system and segment.
---per cell    the whole matrix segment × system × reference. With
-              -o FILE.parquet or -o FILE.jsonl it is stored for
-              'refract aggregate' and 'refract compare --matrix', which do
-              not score again.
+--per cell    the whole matrix segment × system × reference. 'refract aggregate'
+              and 'refract compare --matrix' read it from -o FILE.parquet or
+              -o FILE.jsonl, and score nothing again.
 
-Signatures name the set of references by its content hash. For scores of
-segments and cells, which are written as they come, the references are read
-beforehand to know it; of standard input and pipes there it is left out.`,
+A signature names the references by their content hash. Scores of segments and
+cells are written as they come: the command reads the references once before,
+to know the hash. Standard input and pipes have none there.`,
 		Example: `  refract score --ref ref.a.txt --ref ref.b.txt --hyp mine=out.txt
   refract score jsonl:expanded.jsonl -m bleu:tokenize=intl -m chrf++ -a max,mean,best:k=3
   refract score jsonl:expanded.jsonl -m chrf --per cell -o matrix.parquet
@@ -71,17 +69,17 @@ beforehand to know it; of standard input and pipes there it is left out.`,
 	s.judgeFlags.register(cmd)
 	s.judgeFlags.registerDryRun(cmd)
 	f := cmd.Flags()
-	f.StringVar(&s.reports, "reports", "", "file for every report of a judge, as JSON Lines")
-	f.StringVar(&s.html, "html", "", "file for the worst segments, as a fragment of HTML")
-	f.IntVar(&s.worst, "worst", 3, "how many of the worst segments of each judge are shown with their errors")
+	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
+	f.StringVar(&s.html, "html", "", "`FILE` for the worst segments, as a fragment of HTML")
+	f.IntVar(&s.worst, "worst", 3, "worst segments of each judge to show with their errors")
 	grouped(cmd, resultFlags, "reports")
-	f.IntVar(&s.canaries, "canaries", 0, "plant so many known-bad outputs with injections, and tell which a judge saw through")
+	f.IntVar(&s.canaries, "canaries", 0, "known-bad outputs with injections to plant; tells which a judge saw through")
 	atLeast(cmd, 0, "worst", "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system or cell")
 	oneOf(cmd, "per", "segment", "system", "cell")
 	f.StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
 	oneOf(cmd, "system", "auto", "corpus", "average")
-	f.Float64Var(&s.confidence, "confidence", 0, "intervals of the scores of systems, as sacreBLEU has them; 0.95 without a value")
+	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores, as sacreBLEU does; 0.95 without a value")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
 	grouped(cmd, taskFlags, "per", "system", "confidence")

@@ -51,6 +51,9 @@ type Options struct {
 	// segments a call has, for metrics without a metrics.Pace of their own;
 	// default GOMAXPROCS and 16.
 	Workers, Batch int
+	// MaxText bounds the bytes of text that a segment has, default DefaultMaxText;
+	// negative for no bound. N-grams take some hundred times as much memory.
+	MaxText int
 	// Store keeps the scores of metrics that are metrics.Storable, and StoreRest
 	// those of all others, so that later runs of any settings and datasets ask
 	// for what is new; nil keeps nothing. Where a setting pools statistics of its
@@ -79,6 +82,9 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 	}
 	if o.Batch < 1 {
 		o.Batch = 16
+	}
+	if o.MaxText == 0 {
+		o.MaxText = DefaultMaxText
 	}
 	o.EveryCell = o.EveryCell || o.Missing != aggregate.Exclude // every cell counts that might be missing
 	e := &Engine{options: o, settings: slices.Clone(settings)}
@@ -171,6 +177,26 @@ func (e *NoReferencesError) Error() string {
 		at = p + ": "
 	}
 	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or allow such segments", at, e.ID, e.Metric)
+}
+
+// DefaultMaxText is how many bytes of text a segment has at most: 8 MiB.
+const DefaultMaxText = 8 << 20
+
+// TooLongError says that a segment has more text than is scored.
+type TooLongError struct {
+	ID         string
+	Pos        Position
+	Bytes, Max int
+}
+
+// Error says where the segment is and what to do.
+func (e *TooLongError) Error() string {
+	at := ""
+	if p := e.Pos.String(); p != "" {
+		at = p + ": "
+	}
+	return fmt.Sprintf("%ssegment %q has %.1f MiB of text, and %.1f are the most, as scoring takes some hundred times as much memory; take it out, or raise the bound (--max-text, Options.MaxText)",
+		at, e.ID, float64(e.Bytes)/(1<<20), float64(e.Max)/(1<<20))
 }
 
 // Score scores a batch of segments: the stage that Run applies to a stream. It

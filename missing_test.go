@@ -303,3 +303,20 @@ func (c constant) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Sc
 	}
 	return out, nil
 }
+
+// A segment with too much text is refused before anything is scored, unless the
+// bound is raised.
+func TestTooLong(t *testing.T) {
+	seg := segment("long", 1, []int{100}, []int{50, 60})
+	seg.Pos = refract.Position{File: "a.jsonl", Line: 7}
+	_, err := engine(t, refract.Options{MaxText: 209}, []metrics.Metric{sized(false, true)}).Score(t.Context(), []*refract.Segment{seg})
+	var long *refract.TooLongError
+	if !errors.As(err, &long) || long.Bytes != 210 || !strings.HasPrefix(err.Error(), `a.jsonl:7: segment "long" has `) || !strings.Contains(err.Error(), "--max-text") {
+		t.Errorf("%v", err)
+	}
+	for _, most := range []int{0, 210, -1} {
+		if _, err := engine(t, refract.Options{MaxText: most}, []metrics.Metric{sized(false, true)}).Score(t.Context(), []*refract.Segment{seg}); err != nil {
+			t.Errorf("%d: %v", most, err)
+		}
+	}
+}

@@ -23,7 +23,7 @@ type frame struct {
 }
 
 // frame has room for the scores of a segment. A segment without the references
-// that a metric needs is refused here, in the dataset's order and whatever
+// that a metric needs, or with too much text, is refused here, in the dataset's order and whatever
 // scores at a time.
 func (e *Engine) frame(s *Segment) (*frame, error) {
 	n := s.NumReferences()
@@ -34,17 +34,23 @@ func (e *Engine) frame(s *Segment) (*frame, error) {
 		refs:       make([]int, 0, n),
 	}
 	f.block = metrics.Block{Source: s.Source.Value, Hypotheses: make([]string, 0, len(s.Hypotheses)), References: make([]string, 0, n)}
+	size := 0
 	for i := range s.Hypotheses {
 		if t := s.Hypotheses[i].Text; t.Valid {
+			size += len(t.Value)
 			f.block.Hypotheses = append(f.block.Hypotheses, t.Value)
 			f.hyps = append(f.hyps, i)
 		}
 	}
 	for i, t := range f.references {
 		if t.Valid {
+			size += len(t.Value)
 			f.block.References = append(f.block.References, t.Value)
 			f.refs = append(f.refs, i)
 		}
+	}
+	if most := e.options.MaxText; most > 0 && size > most {
+		return nil, &TooLongError{s.ID, s.Pos, size, most}
 	}
 	if len(f.refs) == 0 && !e.options.AllowNoReferences {
 		for k := range e.demands {

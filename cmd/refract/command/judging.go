@@ -28,6 +28,7 @@ type judgeFlags struct {
 	maxUnparsed float64
 	hardened    bool
 	earlyStop   string
+	maxText     int // MiB
 	storeScores string
 }
 
@@ -41,6 +42,8 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	oneOf(cmd, "early-stop", "auto", "no")
 	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric; no: of none")
 	oneOf(cmd, "store-scores", "auto", "all", "no")
+	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")
+	atLeast(cmd, 1, "max-text")
 	grouped(cmd, metricFlags)
 	j.callFlags.register(cmd, "answer")
 }
@@ -141,7 +144,7 @@ func (j *judging) opened(ctx context.Context) (store, error) {
 	return j.store, j.closed
 }
 
-// options are those of an engine: where scores are stored.
+// options are those of an engine: where scores are stored, and its bound.
 func (j *judging) options(o refract.Options) refract.Options {
 	if j.storeScores != "no" {
 		o.Store = storedScores{j}
@@ -150,6 +153,7 @@ func (j *judging) options(o refract.Options) refract.Options {
 		}
 	}
 	o.Warn = func(m string) { j.e.warn("%s", m) }
+	o.MaxText = j.maxText << 20
 	return o
 }
 

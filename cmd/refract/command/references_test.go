@@ -49,7 +49,7 @@ func TestIncludedReferencesOfWMT22(t *testing.T) {
 	}
 	ask("compare", "", "-a", "single", "-f", "json")
 	ask("curve", "", "-k", "0", "--by", "order", "-f", "json")
-	ask("report", "rows.json", "-a", "single", "-f", "json", "--tables", dir, "--curve", "none", "--analyses", "none", "--significance", "none",
+	ask("report", "tables/rows.json", "-a", "single", "-f", "json", "--tables", filepath.Join(dir, "tables"), "--curve", "none", "--analyses", "none", "--significance", "none",
 		"-o", filepath.Join(dir, "page.html"))
 
 	plan := filepath.Join(dir, "x.yaml")

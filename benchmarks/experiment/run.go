@@ -67,7 +67,7 @@ func (r *run) warn(format string, args ...any) {
 	if r.Warn != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.Warn(fmt.Sprintf(format, args...))
+		r.Warn(strings.TrimPrefix(fmt.Sprintf(format, args...), ": ")) // a dataset may have no name
 	}
 }
 

@@ -46,7 +46,7 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 	wmt := "mtme:" + filepath.Join(data, "mt-metrics-eval-v2", "wmt22", "zh-en")
 	want := map[string]float64{
 		"bleu single": 0.144958, "bleu max": 0.192893, "bleu mean": 0.165758, "bleu native": 0.187757,
-		"chrf single": 0.147006, "chrf max": 0.189264, "chrf mean": 0.105817, "chrf native": 0.189264,
+		"chrf single": 0.147006, "chrf max": 0.189264, "chrf mean": 0.105817, // native is max, and told once
 	}
 	rows := comparison(t, wmt, "--references", "div-ref:"+filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"),
 		"--statistic", "kendall", "--bootstrap", "0")

@@ -96,3 +96,14 @@ func ExampleOpen_preferences() {
 	// p4  0 0 false
 	// p5  0 2 true
 }
+
+func ExampleNameOf() {
+	for _, spec := range []string{"jsonl:data/judged.jsonl", "mtme:data/wmt22/zh-en", "hf:set.parquet,source=src", "jsonl:-"} {
+		fmt.Println(dataset.NameOf(spec))
+	}
+	// Output:
+	// judged.jsonl
+	// wmt22/zh-en
+	// set.parquet
+	// standard input
+}

@@ -91,6 +91,23 @@ func Rereadable(ds refract.Dataset) bool {
 	return ok && d.stream == nil && !d.foreign
 }
 
+// Identify names the references of a dataset by a pass over it, for what is
+// written before the last segment is read. It is nil of a dataset that can be
+// read only once.
+func Identify(ctx context.Context, ds refract.Dataset) (*refract.Identity, error) {
+	if !Rereadable(ds) {
+		return nil, nil
+	}
+	id := refract.NewIdentity()
+	for s, err := range ds.Segments(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		id.Add(s)
+	}
+	return id, ctx.Err()
+}
+
 // checked adds to a reading what holds for all formats: there is a segment, ids
 // are not repeated, only the judgements that are asked for are kept, and there
 // is a warning of each system that lacks segments. unit is what the number of a

@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -49,4 +51,19 @@ func splitSpec(scheme, place string, once, many []string) (path string, o specOp
 		o[key] = append(o[key], value)
 	}
 	return path, o, nil
+}
+
+// NameOf is what people call the dataset of a spec: its file, or its test set
+// and language pair, without the folders of this machine.
+func NameOf(spec string) string {
+	scheme, place, _ := strings.Cut(spec, ":")
+	place, _, _ = strings.Cut(place, ",")
+	if place == "-" || place == "" {
+		return "standard input"
+	}
+	folder, name := path.Split(filepath.ToSlash(filepath.Clean(place)))
+	if scheme == "mtme" {
+		name = path.Join(path.Base(folder), name)
+	}
+	return name
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/evidence"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
@@ -210,8 +210,7 @@ func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
 	return err
 }
 
-// dataName is what the data is called in the report: without the folders of
-// this machine.
+// dataName is what the data is called in the report.
 func (r *reporter) dataName(args []string) string {
 	if len(args) == 0 {
 		var systems []string
@@ -221,16 +220,7 @@ func (r *reporter) dataName(args []string) string {
 		}
 		return strings.Join(systems, ", ")
 	}
-	scheme, place, _ := strings.Cut(args[0], ":")
-	place, _, _ = strings.Cut(place, ",")
-	if place == "-" || place == "" {
-		return "standard input"
-	}
-	folder, name := path.Split(filepath.ToSlash(filepath.Clean(place)))
-	if scheme == "mtme" {
-		name = path.Join(path.Base(folder), name)
-	}
-	return name
+	return dataset.NameOf(args[0])
 }
 
 // curveResamples bounds the resamples of a curve's intervals, as it has a

@@ -132,7 +132,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	id := refract.NewIdentity() // of the segments so far, where nothing is written before the last
 	if s.per != "system" {
-		if id, err = identify(ctx, ds); err != nil {
+		if id, err = dataset.Identify(ctx, ds); err != nil {
 			return err
 		}
 	}
@@ -175,26 +175,9 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	return out, nil
 }
 
-// identify names the set of references of a dataset by a pass over it. It is
-// for rows that are written before the last segment is read; of a dataset that
-// can be read only once there is none.
-func identify(ctx context.Context, ds refract.Dataset) (*refract.Identity, error) {
-	if !dataset.Rereadable(ds) {
-		return nil, nil
-	}
-	id := refract.NewIdentity()
-	for s, err := range ds.Segments(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		id.Add(s)
-	}
-	return id, ctx.Err()
-}
-
 // runEngine scores a dataset, and gathers what judges say on the way. Where some
 // metrics fail and others go on, the command writes what it has, and ends with
-// s.incomplete. The references must be the set that identify saw.
+// s.incomplete. The references must be those that were there before.
 func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) error {
 	if err := s.listen(e, eng); err != nil {
 		return err

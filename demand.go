@@ -46,7 +46,7 @@ func (d *demand) add(a aggregate.Aggregator, pooled bool) {
 }
 
 // keep has the scores stored where they may be.
-func (d *demand) keep(o *Options) {
+func (d *demand) keep(o *Options, damage func()) {
 	store := o.StoreRest
 	if s, ok := d.metric.(metrics.Storable); ok && s.Storable() && o.Store != nil {
 		store = o.Store
@@ -55,7 +55,7 @@ func (d *demand) keep(o *Options) {
 		return
 	}
 	if d.unstored = d.firstStatistics || d.nativeStatistics; !d.unstored {
-		d.keeper = newKeeper(store, o.Warn, d.metric)
+		d.keeper = newKeeper(store, damage, d.metric)
 	}
 }
 

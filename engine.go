@@ -103,8 +103,13 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 		e.metric = append(e.metric, k)
 		e.pooled = append(e.pooled, pooled)
 	}
+	damage := sync.OnceFunc(func() {
+		if o.Warn != nil {
+			o.Warn("a stored score is damaged, or of another version: such scores are computed again")
+		}
+	})
 	for k := range e.demands {
-		e.demands[k].keep(&e.options)
+		e.demands[k].keep(&e.options, damage)
 	}
 	return e, nil
 }
@@ -153,7 +158,7 @@ type MetricScores struct {
 	// nothing of the segment could be scored.
 	Native       []float64
 	NativeStatus []metrics.Status
-	// Stored is how many of the scores a store had; native ones are computed.
+	// Stored is how many of the scores against single references a store had.
 	Stored int
 	// Reports explain the cells; nil where the metric explains nothing, of all
 	// cells or of one.

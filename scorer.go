@@ -201,11 +201,7 @@ func (d *demand) beside(w metrics.Workspace, f *frame) error {
 		if len(values) != len(f.hyps) {
 			return fmt.Errorf("%s, segment %q: %d native scores for %d hypotheses", d.info.Name, f.scores.Segment.ID, len(values), len(f.hyps))
 		}
-		ms.Native = make([]float64, rows)
-		ms.NativeStatus = slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, rows)
-		for b, h := range f.hyps {
-			ms.Native[h], ms.NativeStatus[h] = values[b], metrics.Scored
-		}
+		d.placeNative(f, values)
 	}
 	st, ok := w.(metrics.StatisticsWorkspace)
 	if _, corpus := d.metric.(metrics.CorpusMetric); !ok || !corpus {
@@ -233,6 +229,16 @@ func (d *demand) beside(w metrics.Workspace, f *frame) error {
 	return nil
 }
 
+// placeNative copies native scores to where the hypotheses stand.
+func (d *demand) placeNative(f *frame, values []float64) {
+	ms, rows := &f.scores.Metrics[d.index], len(f.scores.Segment.Hypotheses)
+	ms.Native = make([]float64, rows)
+	ms.NativeStatus = slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, rows)
+	for b, h := range f.hyps {
+		ms.Native[h], ms.NativeStatus[h] = values[b], metrics.Scored
+	}
+}
+
 // ask scores segments with the metric's Score, or from the store.
 func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, order []int) error {
 	blocks := make([]metrics.Block, len(frames))
@@ -240,12 +246,15 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 		blocks[i] = d.block(f)
 	}
 	var scores []metrics.Scores
-	had := make([]int, len(frames))
+	var all []kept
 	var err error
 	selective, ok := d.metric.(metrics.Selective)
 	switch {
 	case d.keeper != nil:
-		scores, had, err = d.keeper.score(ctx, d, blocks)
+		all, err = d.keeper.score(ctx, d, w, blocks)
+		for i := range all {
+			scores = append(scores, all[i].scores)
+		}
 	case ok && d.info.NeedsReferences:
 		scores, err = selective.ScoreNeeded(ctx, blocks, d.need(frames, order))
 	default:
@@ -264,12 +273,12 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 		if err := d.place(f, scores[i]); err != nil {
 			return err
 		}
-		f.scores.Metrics[d.index].Stored = had[i]
-		if w != nil && d.native {
-			w.Load(blocks[i])
-			if err := d.beside(w, f); err != nil {
-				return err
-			}
+		if d.keeper == nil {
+			continue
+		}
+		f.scores.Metrics[d.index].Stored = all[i].stored
+		if all[i].native != nil {
+			d.placeNative(f, all[i].native)
 		}
 	}
 	return nil

@@ -31,16 +31,15 @@ type ScoreStore interface {
 // (and source, where the metric needs one) against any references.
 type keeper struct {
 	store  ScoreStore
-	prefix []byte // what a key hashes first: the metric
-	warn   func(string)
-	once   sync.Once  // of the warning
+	prefix []byte     // what a key hashes first: the metric
+	damage func()     // tells of a damaged value
 	merge  sync.Mutex // one batch reads, merges and writes at a time
 }
 
-func newKeeper(store ScoreStore, warn func(string), m metrics.Metric) *keeper {
+func newKeeper(store ScoreStore, damage func(), m metrics.Metric) *keeper {
 	info := m.Info()
 	prefix := fmt.Sprintf("refract scores 1\n%s\n%s\n%v\n", info.Name, m.Signature(metrics.Sentence), info.NeedsReferences)
-	return &keeper{store: store, prefix: []byte(prefix), warn: warn}
+	return &keeper{store: store, prefix: []byte(prefix), damage: damage}
 }
 
 // key is that of a hypothesis. The Block has a source only if it counts.
@@ -57,8 +56,9 @@ func (k *keeper) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
 // cell of a metric without references.
 type textHash [16]byte
 
-func hashReference(buf []byte, text string) (textHash, []byte) {
-	buf = append(append(buf[:0], 'r'), text...)
+// hashOf is the hash of a text of a kind: a reference, or a list of hashes.
+func hashOf[T string | []byte](buf []byte, kind byte, text T) (textHash, []byte) {
+	buf = append(append(buf[:0], kind), text...)
 	sum := sha256.Sum256(buf)
 	return textHash(sum[:16]), buf
 }
@@ -188,11 +188,15 @@ type kept struct {
 	known  []bool
 	fresh  [][]keptCell // by hypothesis
 	stored int          // scores that the store had
+	list   textHash     // of all references
+	native []float64    // by hypothesis, nil unless asked for
+	have   []bool
 }
 
 // score scores blocks: what the store has is read, what it lacks is asked of the
-// metric and stored. had is how many scores of each block the store had.
-func (k *keeper) score(ctx context.Context, d *demand, blocks []metrics.Block) (out []metrics.Scores, had []int, err error) {
+// metric and stored.
+func (k *keeper) score(ctx context.Context, d *demand, w metrics.Workspace, blocks []metrics.Block) ([]kept, error) {
+	_, own := w.(metrics.NativeWorkspace)
 	all := make([]kept, len(blocks))
 	var keys [][32]byte
 	var buf []byte
@@ -202,7 +206,15 @@ func (k *keeper) score(ctx context.Context, d *demand, blocks []metrics.Block) (
 		*x = kept{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n), fresh: make([][]keptCell, len(b.Hypotheses))}
 		x.scores = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 		for c, ref := range b.References {
-			x.refs[c], buf = hashReference(buf, ref)
+			x.refs[c], buf = hashOf(buf, 'r', ref)
+		}
+		if own && d.native {
+			x.native, x.have = make([]float64, len(b.Hypotheses)), make([]bool, len(b.Hypotheses))
+			var joined []byte
+			for _, h := range x.refs {
+				joined = append(joined, h[:]...)
+			}
+			x.list, buf = hashOf(buf, 'l', joined)
 		}
 		for _, hyp := range b.Hypotheses {
 			var key [32]byte
@@ -212,23 +224,20 @@ func (k *keeper) score(ctx context.Context, d *demand, blocks []metrics.Block) (
 	}
 	values, err := k.store.Get(ctx, keys)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the store of scores: %w", err)
+		return nil, fmt.Errorf("the store of scores: %w", err)
 	}
 	for i := range all {
 		for h := range all[i].block.Hypotheses {
 			k.take(&all[i], h, values[all[i].at+h])
 		}
 	}
-	if err := d.askFor(ctx, all); err != nil {
-		return nil, nil, err
+	if err := d.askFor(ctx, w, all); err != nil {
+		return nil, err
 	}
 	if err := k.put(ctx, all, keys); err != nil {
-		return nil, nil, fmt.Errorf("the store of scores: %w", err)
+		return nil, fmt.Errorf("the store of scores: %w", err)
 	}
-	for i := range all {
-		out, had = append(out, all[i].scores), append(had, all[i].stored)
-	}
-	return out, had, nil
+	return all, nil
 }
 
 // take reads what a value has of the row of a hypothesis.
@@ -238,11 +247,7 @@ func (k *keeper) take(x *kept, h int, value []byte) {
 	}
 	cells, reports, ok := cellsIn(value)
 	if !ok {
-		k.once.Do(func() {
-			if k.warn != nil {
-				k.warn("a stored score is damaged, or of another version: such scores are computed again")
-			}
-		})
+		k.damage()
 		return
 	}
 	raw := reportsOf(cells, reports)
@@ -268,6 +273,13 @@ func (k *keeper) take(x *kept, h int, value []byte) {
 		if x.scores.Status[at] == metrics.Scored {
 			x.stored++
 		}
+	}
+	if x.native == nil {
+		return
+	}
+	if i := find(cells, x.list); i >= 0 {
+		_, x.native[h], _ = cellAt(cells, i)
+		x.have[h] = true
 	}
 }
 
@@ -317,7 +329,7 @@ func (p *piece) texts() metrics.Block {
 }
 
 // askFor asks the metric for what is not known.
-func (d *demand) askFor(ctx context.Context, all []kept) error {
+func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) error {
 	var todo []piece
 	var blocks []metrics.Block
 	for i := range all {
@@ -328,10 +340,54 @@ func (d *demand) askFor(ctx context.Context, all []kept) error {
 				}
 			}
 		}
+		if x := &all[i]; x.native != nil && !slices.Contains(x.known, true) {
+			w.Load(x.block) // for cells and native scores at a time
+			whole := x.pieces(i, false)
+			if err := whole[0].fill(metrics.Scores{Values: w.Cells(nil)}); err != nil {
+				return err
+			}
+			if err := x.takeNative(w); err != nil {
+				return err
+			}
+			continue
+		}
 		for _, p := range all[i].pieces(i, d.firstOnly()) {
 			todo, blocks = append(todo, p), append(blocks, p.texts())
 		}
 	}
+	if err := d.askPieces(ctx, todo, blocks); err != nil {
+		return err
+	}
+	for i := range all {
+		if x := &all[i]; slices.Contains(x.have, false) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			w.Load(x.block)
+			if err := x.takeNative(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// takeNative takes the native scores of a block that is loaded.
+func (x *kept) takeNative(w metrics.Workspace) error {
+	got := w.(metrics.NativeWorkspace).Native(nil)
+	if len(got) != len(x.native) {
+		return fmt.Errorf("%d native scores for %d hypotheses", len(got), len(x.native))
+	}
+	for h, v := range got {
+		if x.native[h] = v; !x.have[h] {
+			x.have[h], x.fresh[h] = true, append(x.fresh[h], keptCell{of: x.list, value: v})
+		}
+	}
+	return nil
+}
+
+// askPieces asks the metric for pieces, whose texts are blocks.
+func (d *demand) askPieces(ctx context.Context, todo []piece, blocks []metrics.Block) error {
 	if len(blocks) == 0 {
 		return nil
 	}

@@ -205,26 +205,14 @@ type extremes struct {
 	series  *series
 	order   *ordered
 	sign    float64
-	at      [][]int // of each segment and hypothesis: its cell, -1 for none
 	best    []float64
 	scored  []int16 // references with a score
 	columns int     // of the chosen ones that were taken; -1 before the fixed ones
 }
 
 func newExtremes(d *data, s *series, a aggregate.Aggregator, o *ordered) *extremes {
-	e := &extremes{d: d, series: s, order: o, columns: -1, sign: float64(a.Extreme(s.info.Direction == metrics.HigherIsBetter)),
+	return &extremes{d: d, series: s, order: o, columns: -1, sign: float64(a.Extreme(s.info.Direction == metrics.HigherIsBetter)),
 		best: make([]float64, len(d.gold.Gold)), scored: make([]int16, len(d.gold.Gold))}
-	for i, seg := range d.segments {
-		at := make([]int, len(seg.Hypotheses))
-		for h := range seg.Hypotheses {
-			at[h] = -1
-			if k, compared := d.column[seg.Hypotheses[h].System]; compared {
-				at[h] = d.gold.Index(i, k)
-			}
-		}
-		e.at = append(e.at, at)
-	}
-	return e
 }
 
 // upTo takes in references up to the k-th chosen one, and makes the table.
@@ -251,7 +239,7 @@ func (e *extremes) upTo(k int) (*table, error) {
 
 func (e *extremes) take(segment int, columns []int) {
 	ms := &e.series.cells[segment]
-	for h, at := range e.at[segment] {
+	for h, at := range e.d.at[segment] {
 		if at < 0 {
 			continue
 		}

@@ -37,6 +37,7 @@ type judgements struct {
 	unjudged []string         // as there is no score of any segment
 	column   map[string]int   // of each compared system
 	gold     *correlate.Pairs // without scores of a metric
+	at       [][]int          // of each segment and hypothesis: its cell, -1 for none
 }
 
 // load reads a dataset. Without human scores it is an error, unless alone says
@@ -130,6 +131,14 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 	}
 	out.gold = correlate.NewPairs(len(segments), len(out.systems))
 	for i, s := range segments {
+		at := make([]int, len(s.Hypotheses))
+		for h := range at {
+			at[h] = -1
+			if k, compared := out.column[s.Hypotheses[h].System]; compared {
+				at[h] = out.gold.Index(i, k)
+			}
+		}
+		out.at = append(out.at, at)
 		for _, j := range s.Judgements {
 			if k, compared := out.column[j.System]; compared && j.Name == out.human && j.Valid {
 				at := out.gold.Index(i, k)

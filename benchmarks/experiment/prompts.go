@@ -135,12 +135,8 @@ func (d *data) decides(cells []refract.MetricScores, info metrics.Info, t *table
 		for v := range s.Variants {
 			owner[len(s.References)+v] = 1 + slices.Index(d.prompts, s.Variants[v].Prompt)
 		}
-		for h := range s.Hypotheses {
-			at, compared := d.column[s.Hypotheses[h].System]
-			if !compared || len(owner) == 0 {
-				continue
-			}
-			if k := t.Index(i, at); !t.GoldOK[k] || !t.MetricOK[k] {
+		for h, k := range d.at[i] {
+			if k < 0 || len(owner) == 0 || !t.GoldOK[k] || !t.MetricOK[k] {
 				continue
 			}
 			row := cells[i].Values[h*cells[i].Columns : (h+1)*cells[i].Columns]

@@ -204,6 +204,8 @@ func (r *run) nativeOf(ctx context.Context, d *data, s *series, set columnsOf, w
 	if err != nil {
 		return nil, err
 	}
+	r.natives.Lock()
+	defer r.natives.Unlock()
 	var out []refract.MetricScores
 	err = engine.Run(ctx, dataset.InMemory(set.keep(d.segments)), func(of *refract.SegmentScores) error {
 		out = append(out, of.Metrics[0])

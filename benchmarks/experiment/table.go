@@ -126,9 +126,8 @@ func (r *run) values(ctx context.Context, d *data, s *setting) (*table, error) {
 			}
 			ms = &part
 		}
-		for h := range seg.Hypotheses {
-			at, compared := d.column[seg.Hypotheses[h].System]
-			if !compared {
+		for h, k := range d.at[i] {
+			if k < 0 {
 				continue
 			}
 			red, err := reducer.ReduceMatrix(ms, 0, h)
@@ -139,7 +138,6 @@ func (r *run) values(ctx context.Context, d *data, s *setting) (*table, error) {
 				continue
 			}
 			lo, hi = min(lo, red.References+of.stated), max(hi, red.References+of.stated)
-			k := p.Index(i, at)
 			p.Metric[k], p.MetricOK[k] = float64(of.info.Direction)*red.Value, true
 		}
 	}

@@ -145,8 +145,8 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 	}
 	var mu sync.Mutex
 	calls, working := errgroup.WithContext(ctx)
-	calls.SetLimit(cmp.Or(w.Concurrency, DefaultConcurrency))
-	size := cmp.Or(w.Batch, DefaultBatch)
+	calls.SetLimit(cmp.Or(max(0, w.Concurrency), DefaultConcurrency))
+	size := cmp.Or(max(0, w.Batch), DefaultBatch)
 	for first := 0; first < len(missing) && working.Err() == nil; first += size {
 		part := missing[first:min(first+size, len(missing))]
 		texts := make([]string, len(part))

@@ -39,7 +39,7 @@ type meanRow struct {
 	measure Measure     // of the table of means
 	units   []int32     // of the segments, those of a group together; nil for ones
 	ends    []int32     // where the segments of each group end
-	columns [][]float64 // numbers of the segments, which are summed up
+	columns [][]float64 // numbers of the segments, or of units, which are summed up
 	systems []meanSystem
 	parts   [2]int // of a gold and of a metric score
 }
@@ -82,7 +82,44 @@ func newMeanRow(p *Pairs, of []int32, groups int, unit []int32, most int64) *mea
 		}
 		r.systems[sys] = s
 	}
+	r.mergeUnits()
 	return r
+}
+
+// mergeUnits adds up the numbers of the segments of a unit within a group, which
+// are drawn together.
+func (r *meanRow) mergeUnits() {
+	if r.units == nil {
+		return
+	}
+	at := make([]int, len(r.units)) // where the sum of each segment's unit is
+	ends := make([]int32, len(r.ends))
+	var units []int32
+	from := int32(0)
+	for g, to := range r.ends {
+		first := map[int32]int{}
+		for i := from; i < to; i++ {
+			k, ok := first[r.units[i]]
+			if !ok {
+				k = len(units)
+				first[r.units[i]] = k
+				units = append(units, r.units[i])
+			}
+			at[i] = k
+		}
+		from, ends[g] = to, int32(len(units))
+	}
+	if len(units) == len(r.units) {
+		return
+	}
+	for k, column := range r.columns {
+		sums := make([]float64, len(units))
+		for i, v := range column {
+			sums[at[i]] += v
+		}
+		r.columns[k] = sums
+	}
+	r.units, r.ends = units, ends
 }
 
 // exactParts splits numbers into sums of parts, so that no sum of a part, over
@@ -136,18 +173,20 @@ func (r *meanRow) sums(weights []int32, s *scratch) []float64 {
 
 // sumOfProducts adds in four lanes, which is faster.
 func sumOfProducts(a, b []float64) float64 {
-	var lane [4]float64
+	var s0, s1, s2, s3 float64
 	b = b[:len(a)]
-	for ; len(a) >= 4; a, b = a[4:], b[4:] {
-		lane[0] += float64(a[0] * b[0])
-		lane[1] += float64(a[1] * b[1])
-		lane[2] += float64(a[2] * b[2])
-		lane[3] += float64(a[3] * b[3])
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
+		s0 += float64(x[0] * y[0])
+		s1 += float64(x[1] * y[1])
+		s2 += float64(x[2] * y[2])
+		s3 += float64(x[3] * y[3])
 	}
-	for i, v := range a {
-		lane[0] += float64(v * b[i])
+	for ; i < len(a); i++ {
+		s0 += float64(a[i] * b[i])
 	}
-	return (lane[0] + lane[1]) + (lane[2] + lane[3])
+	return (s0 + s1) + (s2 + s3)
 }
 
 // cell returns the means of a system in a group, and of how many cells they are;

@@ -12,7 +12,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/demo"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/report"
 )
 
 func (e *env) demoCommand() *cobra.Command {
@@ -83,33 +82,12 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 	run := c.runner(e, nil, p)
 	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return ds, nil }
 	return run.show(ctx, func(res *experiment.Result) error {
-		if err := demoScores(&res.Rankings[0]).WriteTitled(e.stdout); err != nil {
+		if err := demo.Scores(&res.Rankings[0]).WriteTitled(e.stdout); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, "\nAgreement with the judgements, under four aggregations over references:")
 		return c.whole(e.stdout, c.view(p, res))
 	})
-}
-
-func demoScores(r *experiment.Ranking) *report.NamedTable {
-	t := &report.NamedTable{Title: "Mean scores: one reference (single) and the best of eleven (max)"}
-	t.Columns = []report.Column{{Name: "system"}, {Name: r.Human, Kind: report.KindFloat, Digits: 1}}
-	shown := func(s experiment.SettingName) bool { return s.Aggregator == "single" || s.Aggregator == "max" }
-	for _, s := range r.Settings {
-		if shown(s) {
-			t.Columns = append(t.Columns, report.Column{Name: s.Metric + " " + s.Aggregator, Kind: report.KindFloat, Digits: 1})
-		}
-	}
-	for _, s := range r.Systems {
-		row := []any{s.Name, s.First.Score}
-		for i, p := range s.Under {
-			if shown(r.Settings[i]) {
-				row = append(row, p.Score)
-			}
-		}
-		t.Add(row...)
-	}
-	return t
 }
 
 // writeSample saves the sample's files.

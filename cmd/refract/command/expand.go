@@ -71,7 +71,7 @@ ones under "variants", the others with their verdict under "rejected".`,
 	f.Float64Var(&x.Temperature, "temperature", diversify.PaperTemperature, "sampling temperature")
 	f.Float64Var(&x.TopP, "top-p", diversify.PaperTopP, "nucleus sampling")
 	f.IntVar(&x.MaxTokens, "max-tokens", diversify.DefaultMaxTokens, "longest answer")
-	parsedFlag(cmd, &x.Extra, "extra", "", parseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}'")
+	parsedFlag(cmd, &x.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}'")
 	f.IntVar(&x.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
 	f.IntVar(&x.Enlarge, "enlarge", 1, "how often an answer that --max-tokens cut is asked for again, with twice the room")
 	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether each accepted answer means what its reference does")

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,20 +70,4 @@ func summarize(e *env, s diversify.Summary, verdicts map[string]int, spent budge
 			e.warn("%s: %d", c.what, c.n)
 		}
 	}
-}
-
-// parseExtra reads the fields of --extra, with their numbers as they are
-// written.
-func parseExtra(s string) (map[string]any, error) {
-	dec := json.NewDecoder(strings.NewReader(s))
-	dec.UseNumber()
-	var out map[string]any
-	err := dec.Decode(&out)
-	if err == nil && dec.More() {
-		err = errors.New("there is more after the object")
-	}
-	if err != nil || out == nil {
-		return nil, fmt.Errorf("%q is no JSON object (%v)", s, err)
-	}
-	return out, nil
 }

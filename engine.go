@@ -126,13 +126,13 @@ func (e *Engine) Metrics() []metrics.Metric {
 	return out
 }
 
-// Unstored are the metrics whose scores a store was to keep, but does not: the
+// Unstored names the metrics whose scores a store was to keep, but does not: the
 // statistics of a corpus are made of its texts, and never of stored scores.
-func (e *Engine) Unstored() []metrics.Metric {
-	var out []metrics.Metric
+func (e *Engine) Unstored() []string {
+	var out []string
 	for k := range e.demands {
 		if e.demands[k].unstored {
-			out = append(out, e.demands[k].metric)
+			out = append(out, e.demands[k].info.Name)
 		}
 	}
 	return out

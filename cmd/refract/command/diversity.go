@@ -63,13 +63,9 @@ type namedSet struct {
 
 func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 	defer d.embeddingFlags.close()
-	var embedder embeddings.Embedder
-	if d.model != "" {
-		m, err := d.embedder(ctx, e)
-		if err != nil {
-			return err
-		}
-		embedder = m
+	embedder, err := d.embedder(ctx, e)
+	if err != nil {
+		return err
 	}
 	measures, err := d.parseMeasures(ctx, e, embedder)
 	if err != nil {
@@ -139,42 +135,39 @@ func (d *diverser) parseMeasures(ctx context.Context, e *env, embedder embedding
 }
 
 // sets are the datasets to compare.
-func (d *diverser) sets(e *env, args []string) ([]namedSet, error) {
-	var out []namedSet
+func (d *diverser) sets(e *env, args []string) (out []namedSet, err error) {
+	if len(args) > 1 && len(d.references) > 0 {
+		return nil, usagef("give several DATASETs, or one DATASET with several --references, not both")
+	}
 	stdin := 0
-	add := func(name string, in input, args ...string) error {
+	add := func(name string, in input, args ...string) {
 		for _, spec := range append(args, in.references...) {
 			if spec == "jsonl:-" {
 				stdin++
 			}
 		}
 		if stdin > 1 {
-			return usagef("standard input can be read once; save it to a file to use it for several sets")
+			err = usagef("standard input can be read once; save it to a file to use it for several sets")
 		}
-		ds, err := in.dataset(e, args, false)
-		out = append(out, namedSet{name, ds})
-		return err
-	}
-	if len(args) > 1 && len(d.references) > 0 {
-		return nil, usagef("give several DATASETs, or one DATASET with several --references, not both")
+		if err == nil {
+			var ds refract.Dataset
+			ds, err = in.dataset(e, args, false)
+			out = append(out, namedSet{name, ds})
+		}
 	}
 	for _, spec := range d.references {
 		in := d.input
 		in.references = []string{spec}
-		if err := add(spec, in, args...); err != nil {
-			return nil, err
+		add(spec, in, args...)
+	}
+	switch {
+	case len(d.references) > 0:
+	case len(args) == 0:
+		add(strings.Join(d.refs, " "), d.input)
+	default:
+		for _, spec := range args {
+			add(spec, d.input, spec)
 		}
 	}
-	if len(d.references) > 0 {
-		return out, nil
-	}
-	for _, spec := range args {
-		if err := add(spec, d.input, spec); err != nil {
-			return nil, err
-		}
-	}
-	if len(args) == 0 {
-		return out, add(strings.Join(d.refs, " "), d.input)
-	}
-	return out, nil
+	return out, err
 }

@@ -49,9 +49,13 @@ type embedder struct {
 	asked, stored int // that were shown
 }
 
-// embedder opens the model's cache and makes its client, once. Close it.
-func (x *embeddingFlags) embedder(ctx context.Context, e *env) (*embedder, error) {
-	if x.opened != nil {
+// embedder opens the model's cache and makes its client, once. It is nil where
+// no model is named. Close it.
+func (x *embeddingFlags) embedder(ctx context.Context, e *env) (embeddings.Embedder, error) {
+	switch {
+	case x.model == "":
+		return nil, nil
+	case x.opened != nil:
 		return x.opened, nil
 	}
 	c := &embeddings.Model{Name: x.model, Revision: x.revision, Dimensions: x.dimensions, Batch: x.batch, Concurrency: x.calls(e)}

@@ -160,11 +160,7 @@ func (j *judging) options(o refract.Options) refract.Options {
 // tellUnstored names the metrics of a run whose scores are not stored, though
 // all were to be.
 func (j *judging) tellUnstored(eng *refract.Engine) {
-	var names []string
-	for _, m := range eng.Unstored() {
-		names = append(names, m.Info().Name)
-	}
-	if j.storeScores == "all" && len(names) > 0 {
+	if names := eng.Unstored(); j.storeScores == "all" && len(names) > 0 {
 		j.e.note("scores of %s are not stored: under single and native they are scores of a corpus, which are made of its texts", strings.Join(names, ", "))
 	}
 }

@@ -17,10 +17,8 @@ func (s *scorer) listen(e *env, eng *refract.Engine) error {
 	s.gather = audit.NewReports(eng.Metrics(), s.worst)
 	judges := s.gather.Metrics()
 	switch {
-	case len(judges) == 0 && s.canaries > 0:
-		return usagef("--canaries are for metrics that ask a model, and none of these does ('refract judges' lists some)")
-	case len(judges) == 0 && (s.reports != "" || s.html != ""):
-		return usagef("--reports and --html are for metrics that explain themselves, and none of these does ('refract judges' lists some)")
+	case len(judges) == 0 && (s.canaries > 0 || s.reports != "" || s.html != ""):
+		return usagef("--reports, --html and --canaries are for metrics that ask a model, and none of these does ('refract judges' lists some)")
 	case s.canaries > 0:
 		s.pool = audit.NewCanaries(judges, s.canaries, defaultSeed)
 	}

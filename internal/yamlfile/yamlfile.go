@@ -53,8 +53,8 @@ func Read(name string, r io.Reader) (*File, error) {
 	if line := tooDeep(tokens); line > 0 {
 		return nil, fmt.Errorf("%s:%d: lists and mappings stand more than %d deep inside each other", name, line, MaxDepth)
 	}
-	parsed, err := parser.Parse(tokens, 0)
-	if err != nil {
+	var parsed *ast.File
+	if err := guarded(func() (err error) { parsed, err = parser.Parse(tokens, 0); return err }); err != nil {
 		return nil, f.syntax(err)
 	}
 	sizes := sizes{}
@@ -145,10 +145,21 @@ func (f *File) Decode(v any, purpose string) error {
 	default:
 		return fmt.Errorf("%s: the file holds more than one YAML document; the one that it may hold should %s", f.name, purpose)
 	}
-	if err := yaml.NodeToValue(f.docs[0], v, yaml.Strict()); err != nil {
+	if err := guarded(func() error { return yaml.NodeToValue(f.docs[0], v, yaml.Strict()) }); err != nil {
 		return f.syntax(err)
 	}
 	return nil
+}
+
+// guarded makes an error of a panic of the library, as that of a tag without a
+// value.
+func guarded(step func() error) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("a tag, an anchor or an alias stands where none can be read; write the value out")
+		}
+	}()
+	return step()
 }
 
 // syntax puts the library's complaint on one line.

@@ -93,3 +93,17 @@ func indented(depth int) string {
 	}
 	return b.String()
 }
+
+// What the library cannot read is an error, not a panic.
+func TestPanicsAreErrors(t *testing.T) {
+	for _, text := range []string{"datasets:\n !x ", "a: !x\n"} {
+		f, err := Read("f.yaml", strings.NewReader(text))
+		if err == nil {
+			var v struct{ Datasets, A []string }
+			err = f.Decode(&v, "test")
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "f.yaml: a tag") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

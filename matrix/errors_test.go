@@ -49,10 +49,10 @@ func TestBadRows(t *testing.T) {
 	none := []string{`"reference":0`, `"reference":null`, `"references":1`, `"references":0`}
 	tests := []struct{ name, in, want string }{
 		{"empty", "", "m.jsonl: the matrix is empty"},
-		{"missing columns", lines(line(`"reference":0,`, ``, `"direction":"higher",`, ``)), "m.jsonl:1: not a score matrix: no column reference, direction"},
+		{"missing columns", lines(line(`"reference":0,`, ``, `"direction":"higher",`, ``)), "m.jsonl:1: no column reference, direction; this is no stored matrix; one is made by 'refract score DATASET -m METRIC --per cell -o NEW.jsonl'"},
 		{"another file", lines(`{"id":"a","source":"x"}`), `m.jsonl:1:11: unknown field "source"; the fields are id, system, metric,`},
-		{"no columns", lines(`{}`), "m.jsonl:1: not a score matrix: no column id, system"},
-		{"no object", lines(`[1]`), "m.jsonl:1: not a score matrix: a line must be a JSON object"},
+		{"no columns", lines(`{}`), "m.jsonl:1: no column id, system"},
+		{"no object", lines(`[1]`), "m.jsonl:1: a line must be a JSON object; this is no stored matrix"},
 		{"unknown column", lines(line(`"score"`, `"scores"`)), `m.jsonl:1:83: unknown field "scores" (did you mean "score"?)`},
 		{"case of a column", lines(line(`"id"`, `"ID"`)), `m.jsonl:1:2: unknown field "ID" (did you mean "id"?)`},
 		{"column twice", lines(line(`"score"`, `"status":"scored","score"`)), `m.jsonl:1:113: field "status" is there twice`},
@@ -76,7 +76,7 @@ func TestBadRows(t *testing.T) {
 		{"empty id", lines(line(idA, `"id":""`)), "m.jsonl:1: column id is empty"},
 		{"empty system", lines(line(sysA, `"system":""`)), "m.jsonl:1: column system is empty"},
 		{"empty metric", lines(line(metM, `"metric":""`)), "m.jsonl:1: column metric is empty"},
-		{"aggregated scores", lines(line(`"aggregate":null`, `"aggregate":"max"`)), `m.jsonl:1: column aggregate is "max": these are aggregated scores`},
+		{"aggregated scores", lines(line(`"aggregate":null`, `"aggregate":"max"`)), `m.jsonl:1: column aggregate is "max": these are aggregated scores, and in a matrix it is null or "native"; this is no stored matrix`},
 		{"fraction as reference", lines(ref(0, `"reference":0`, `"reference":0.5`)), "m.jsonl:1:66: field reference must be an integer from 0, not 0.5"},
 		{"negative reference", lines(line(`"reference":0`, `"reference":-1`)), "m.jsonl:1:66: field reference must be an integer from 0, not -1"},
 		{"null references", lines(line(`"references":1`, `"references":null`)), "m.jsonl:1:81: field references must be an integer from 0, not null"},
@@ -89,11 +89,11 @@ func TestBadRows(t *testing.T) {
 		{"blank line", lines(line(), "", line(idA, idB)), "m.jsonl:2: blank line"},
 
 		{"cell twice", lines(line(), ref(1), ref(1)), `m.jsonl:1: segment "a": m: a cell of system "A", reference 1, where that of system "A", reference 2, must be`},
-		{"cell without reference twice", lines(line(none...), line(none...)), `segment "a": m: 2 cells for 1 systems`},
+		{"cell without reference twice", lines(line(none...), line(none...)), `segment "a": m: 2 cells for 1 system`},
 		{"gap", lines(line(), ref(2)), `m.jsonl:1: segment "a": m: a cell of system "A", reference 2, where that of system "A", reference 1, must be`},
 		{"gap of a system", lines(line(), ref(1), ref(1, sysA, sysB)), `m.jsonl:1: segment "a": m: 3 cells for 2 systems; a gap would change aggregates`},
-		{"system without a metric", lines(line(), line(sysA, sysB), line(metM, metN)), `m.jsonl:1: segment "a": n: 1 cells for 2 systems`},
-		{"references of metrics", lines(line(), ref(1), line(metM, metN)), `m.jsonl:1: segment "a": 1 references for n, but 2 for another metric`},
+		{"system without a metric", lines(line(), line(sysA, sysB), line(metM, metN)), `m.jsonl:1: segment "a": n: 1 cell for 2 systems`},
+		{"references of metrics", lines(line(), ref(1), line(metM, metN)), `m.jsonl:1: segment "a": 1 reference for n, but 2 for another metric`},
 		{"metric in two places", lines(line(), line(metM, metN), line()), `m.jsonl:1: segment "a": the cells of m do not stand together`},
 		{"segment in two places", lines(line(), line(idA, idB), ref(1)), `m.jsonl:3: segment "a" has rows from row 1 on already`},
 		{"segment without a metric", lines(line(), line(metM, metN), line(idA, idB)), `m.jsonl:3: segment "b": no cell of n`},
@@ -104,13 +104,15 @@ func TestBadRows(t *testing.T) {
 		{"with and without reference", lines(line(), line(append([]string{sysA, sysB}, none...)...)), `m.jsonl:1: segment "a": m: a cell of system "B" where that of system "B", reference 0, must be`},
 
 		{"native alone", lines(native()), `m.jsonl:1: segment "a": the cells of m do not stand together, before its native scores`},
-		{"native twice", lines(line(), native(), native()), `m: 2 native scores for 1 systems`},
-		{"native gap", lines(line(), line(sysA, sysB), native()), `m: 1 native scores for 2 systems`},
+		{"native twice", lines(line(), native(), native()), `m: 2 native scores for 1 system`},
+		{"native gap", lines(line(), line(sysA, sysB), native()), `m: 1 native score for 2 systems`},
 		{"native for a new system", lines(line(), native(sysA, sysB)), `m: the native score of system "B" is not one of system "A"`},
 		{"native signature", lines(line(), native(), line(idA, idB), native(idA, idB, `"signature":"s"`, `"signature":"t"`)), `m.jsonl:3: segment "b": m: the native score of system "A" is not one of system "A" with the signature "s"`},
 
-		{"no digest", line() + "\n", "m.jsonl: the matrix has no digest at its end: its last rows are missing, or another program wrote it; make the matrix anew with 'refract score DATASET -m METRIC --per cell -o m.jsonl'"},
+		{"no digest", line() + "\n", "m.jsonl: the matrix has no digest at its end: its last rows are missing, or another program wrote it; make the matrix anew with 'refract score DATASET -m METRIC --per cell -o NEW.jsonl'"},
 		{"cut off", (line() + "\n" + line(idA, idB))[:300], "m.jsonl:2:"},
+		{"rows of the last segment cut off", line() + "\n" + native() + "\n" + line(idA, idB) + "\n" + line(idA, idB, sysA, sysB) + "\n" + native(idA, idB) + "\n",
+			"m.jsonl: the matrix has no digest at its end: its last rows are missing"},
 		{"another digest", strings.Replace(lines(line()), "1.5", "1.25", 1), "m.jsonl: the digest of the matrix is another one than that of its rows"},
 		{"digest alone", lines()[1:], "m.jsonl: the matrix is empty"},
 		{"behind the digest", lines(line()) + line(idA, idB), "m.jsonl:3: a line behind that of the digest"},
@@ -125,6 +127,9 @@ func TestBadRows(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %q, want %q", err, tt.want)
+			}
+			if strings.Contains(err.Error(), "-o m.jsonl") || strings.Count(err.Error(), "refract score") != 1 {
+				t.Errorf("error %q: advice that destroys the file, or that is there twice", err)
 			}
 			if e := (*matrix.Error)(nil); !errors.As(err, &e) || e.File != "m.jsonl" {
 				t.Errorf("%T is no *matrix.Error of the file", err)

@@ -74,16 +74,25 @@ func (s *jsonlSource) next(r *row) error {
 	case err == nil:
 		err = s.parse(s.lines.Bytes(), r)
 	}
-	if err == nil || err == io.EOF {
-		return err
+	if err == nil {
+		return nil
+	}
+	if err == errDigest {
+		return s.next(r)
 	}
 	e := s.locate(s.line)
 	if fault := (*jsonline.Error)(nil); errors.As(err, &fault) {
 		e.Column = int64(fault.Offset) + 1
+		if s.line == 1 && fault.Foreign() {
+			err = &foreignError{err}
+		}
 	}
 	e.Err = err
 	return &e
 }
+
+// errDigest says that a line is that of the digest.
+var errDigest = errors.New("the line of the digest")
 
 func (s *jsonlSource) parse(line []byte, r *row) error {
 	switch {
@@ -98,7 +107,7 @@ func (s *jsonlSource) parse(line []byte, r *row) error {
 	}
 	if sum, ok := bytes.CutPrefix(line, []byte(digestHead)); ok {
 		s.sum = string(bytes.TrimSuffix(sum, []byte(digestTail)))
-		return s.next(r)
+		return errDigest
 	}
 	if err := s.row(line, r); err != nil {
 		if !utf8.Valid(line) {
@@ -114,7 +123,7 @@ func (s *jsonlSource) row(line []byte, r *row) error {
 	s.json.Reset(line)
 	s.names.Line()
 	if s.json.Kind() != jsonline.Object {
-		return errors.New("not a score matrix: a line must be a JSON object")
+		return &foreignError{errors.New("a line must be a JSON object")}
 	}
 	s.seen = s.seen[:0]
 	scored := false

@@ -135,7 +135,7 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 		return err
 	}
 	if string(magic) != parquetMagic {
-		return errors.New("not a Parquet file; name it .jsonl if it is JSON Lines")
+		return &foreignError{errors.New("not a Parquet file; name it .jsonl if it is JSON Lines")}
 	}
 	var schema string
 	err := guard(func() error {
@@ -159,7 +159,7 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 		}
 	}
 	if len(seen) == numColumns {
-		return errors.New("not a score matrix: the columns are of other types, or there are more")
+		return &foreignError{errors.New("the columns are of other types, or there are more")}
 	}
 	return missingColumns(seen)
 }

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
@@ -28,7 +30,8 @@ type Error struct {
 }
 
 // Error returns "file:line: cause", "file:line:column: cause", or "file: row n:
-// cause" for Parquet, and how to make the matrix anew.
+// cause" for Parquet, and how to make a matrix. It names another file than this
+// one, which may be something else, such as a dataset.
 func (e *Error) Error() string {
 	at := e.File
 	switch {
@@ -39,11 +42,20 @@ func (e *Error) Error() string {
 	case e.Row > 0:
 		at = fmt.Sprintf("%s: row %d", e.File, e.Row)
 	}
-	return fmt.Sprintf("%s: %v; make the matrix anew with 'refract score DATASET -m METRIC --per cell -o %s'", at, e.Err, e.File)
+	advice, extension := "make the matrix anew with", cmp.Or(filepath.Ext(e.File), ".jsonl")
+	if foreign := (*foreignError)(nil); errors.As(e.Err, &foreign) {
+		advice = "this is no stored matrix; one is made by"
+	}
+	return fmt.Sprintf("%s: %v; %s 'refract score DATASET -m METRIC --per cell -o NEW%s'", at, e.Err, advice, extension)
 }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// foreignError is the fault of a file that no version wrote as a matrix.
+type foreignError struct{ error }
+
+func (e *foreignError) Unwrap() error { return e.error }
 
 // source yields the rows of one file.
 type source interface {
@@ -158,6 +170,11 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 			return err
 		}
 		at := r.src.position()
+		if err == io.EOF { // before the last segment, as its rows may be those that are missing
+			if bad := checkEnd(n, r.src.digest(), hex.EncodeToString(sum.Sum(nil))); bad != nil {
+				return faultAt(r.src, 0, bad)
+			}
+		}
 		if len(rows) > 0 && (err == io.EOF || now.id != rows[0].id) {
 			s, bad := r.assemble(rows)
 			if bad != nil {
@@ -172,17 +189,7 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 			rows = rows[:0]
 		}
 		if err == io.EOF {
-			switch digest := r.src.digest(); {
-			case r.known == nil:
-				err = errors.New("the matrix is empty: no row at all")
-			case digest == "":
-				err = errors.New("the matrix has no digest at its end: its last rows are missing, or another program wrote it")
-			case digest != hex.EncodeToString(sum.Sum(nil)):
-				err = errors.New("the digest of the matrix is another one than that of its rows: they were changed")
-			default:
-				return nil
-			}
-			return faultAt(r.src, 0, err)
+			return nil
 		}
 		if len(rows) == 0 {
 			first = at
@@ -194,6 +201,20 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 		sum.Write(line)
 		rows = append(rows, now)
 	}
+}
+
+// checkEnd reports what is wrong with a matrix of so many rows that states one
+// digest, and whose rows have another.
+func checkEnd(rows int, stated, digest string) error {
+	switch {
+	case rows == 0:
+		return errors.New("the matrix is empty: no row at all")
+	case stated == "":
+		return errors.New("the matrix has no digest at its end: its last rows are missing, or another program wrote it")
+	case stated != digest:
+		return errors.New("the digest of the matrix is another one than that of its rows: they were changed")
+	}
+	return nil
 }
 
 // assemble makes the scores of a segment of its rows, which must stand in the
@@ -230,7 +251,7 @@ func (r *Reader) assemble(rows []row) (*refract.SegmentScores, error) {
 		}
 		if block[0].reference != noReference {
 			if widest.Columns > 0 && widest.Columns != ms.Columns {
-				return nil, fmt.Errorf("%d references for %s, but %d for another metric", ms.Columns, text.Brief(name), widest.Columns)
+				return nil, fmt.Errorf("%s for %s, but %d for another metric", english.Count(ms.Columns, "reference"), text.Brief(name), widest.Columns)
 			}
 			if widest.Columns == 0 {
 				widest = ms
@@ -275,7 +296,7 @@ func (r *Reader) cells(seg *refract.Segment, info *Info, cells []row) (refract.M
 	columns := len(cells) / len(seg.Hypotheses)
 	ms := refract.MetricScores{Columns: columns, Values: make([]float64, len(cells)), Status: make([]metrics.Status, len(cells))}
 	if columns*len(seg.Hypotheses) != len(cells) || columns > 1 && cells[0].reference == noReference {
-		return ms, fmt.Errorf("%d cells for %d systems; a gap would change aggregates", len(cells), len(seg.Hypotheses))
+		return ms, fmt.Errorf("%s for %s; a gap would change aggregates", english.Count(len(cells), "cell"), english.Count(len(seg.Hypotheses), "system"))
 	}
 	for i, c := range cells {
 		reference := noReference
@@ -315,7 +336,7 @@ func (r *Reader) native(seg *refract.Segment, k int, ms *refract.MetricScores, r
 	}
 	r.known[k].NativeSignature = func(n int) string { return states[n] }
 	if len(rows) != len(seg.Hypotheses) {
-		return fmt.Errorf("%d native scores for %d systems", len(rows), len(seg.Hypotheses))
+		return fmt.Errorf("%s for %s", english.Count(len(rows), "native score"), english.Count(len(seg.Hypotheses), "system"))
 	}
 	for h, c := range rows {
 		if c.system != seg.Hypotheses[h].System || c.reference != noReference || c.signature != states[c.references] {

@@ -63,11 +63,11 @@ var columns = [numColumns]string{
 // missingColumns is the error of a file or row that has seen columns only.
 func missingColumns(seen []string) error {
 	lacking := slices.DeleteFunc(slices.Clone(columns[:]), func(c string) bool { return slices.Contains(seen, c) })
-	what := "not a score matrix"
+	err := fmt.Errorf("no column %s", strings.Join(lacking, ", "))
 	if len(lacking) < numColumns && lacking[0] == columns[colOutput] {
-		what = "a score matrix of an earlier version"
+		return fmt.Errorf("a score matrix of an earlier version: %w", err)
 	}
-	return fmt.Errorf("%s: no column %s", what, strings.Join(lacking, ", "))
+	return &foreignError{err}
 }
 
 // hashOf is the hash of a text, and "" of a missing one.
@@ -92,7 +92,7 @@ func (r *row) check() error {
 	}
 	switch {
 	case r.aggregate != "" && r.aggregate != Native:
-		return fmt.Errorf("column aggregate is %s: these are aggregated scores and not a matrix, in which it is null or %q", text.Quote(r.aggregate), Native)
+		return &foreignError{fmt.Errorf("column aggregate is %s: these are aggregated scores, and in a matrix it is null or %q", text.Quote(r.aggregate), Native)}
 	case r.direction != metrics.HigherIsBetter && r.direction != metrics.LowerIsBetter:
 		return fmt.Errorf("direction %d is neither higher nor lower", r.direction)
 	case !r.status.Valid():

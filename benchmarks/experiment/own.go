@@ -9,6 +9,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -208,7 +209,7 @@ func rowsOf(want *refract.Segment, s *refract.SegmentScores, metric, columns int
 	ms, n := &s.Metrics[metric], len(want.Hypotheses)
 	out := refract.MetricScores{Columns: columns, Values: make([]float64, n*columns)}
 	if ms.Columns != columns {
-		return out, fmt.Errorf("%d references, want %d", ms.Columns, columns)
+		return out, fmt.Errorf("%s, want %d", english.Count(ms.Columns, "reference"), columns)
 	}
 	absent := []metrics.Status{metrics.MissingHypothesis}
 	out.Status = slices.Repeat(absent, n*columns)

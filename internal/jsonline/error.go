@@ -44,6 +44,10 @@ func (e *Error) Got() string {
 	return e.got
 }
 
+// Foreign reports whether the JSON is well-formed, but not of the fields and
+// kinds that are wanted, as that of a file of another sort.
+func (e *Error) Foreign() bool { return !e.whole }
+
 // unwanted is Unwanted for a value that begins with c.
 func (r *Reader) unwanted(at int, want string, c byte) error {
 	got := map[Kind]string{

@@ -254,5 +254,5 @@ func CompareCurves(t *report.NamedTable, p *Plan, r *Result) {
 			}
 		}
 	}
-	t.Note("k: variants beside the originals; to all: difference to all variants; to random: to the mean of random with the same k")
+	t.Note("k: variants beside the originals; to all: difference to all variants, over the cells that both score; to random: to the mean of random with the same k, where both score the same cells")
 }

@@ -56,11 +56,41 @@ func (r *run) curves(ctx context.Context, d *data, res *Result) error {
 }
 
 // curvePoint is a point in the making: under each statistic the estimates by
-// order.
+// order, of all its cells, and over those that all references score too its own
+// and that of all references.
 type curvePoint struct {
-	references, missing int
-	pool                []bool
-	estimates           [][]*estimate
+	references, missing    int
+	cells                  []bool // with a score; nil where orders differ
+	estimates, common, all [][]*estimate
+}
+
+// add takes in the same point of another order.
+func (p *curvePoint) add(o *curvePoint) {
+	p.references, p.missing = max(p.references, o.references), o.missing
+	if !slices.Equal(p.cells, o.cells) {
+		p.cells = nil
+	}
+	for k := range p.estimates {
+		p.estimates[k], p.common[k], p.all[k] = append(p.estimates[k], o.estimates[k]...), append(p.common[k], o.common[k]...), append(p.all[k], o.all[k]...)
+	}
+}
+
+// curvePoint takes all statistics of a table, beside that of all references.
+func (r *run) curvePoint(ctx context.Context, t, all *table, resamples int) (*curvePoint, error) {
+	p := &curvePoint{references: t.maxRefs, missing: t.missing(), cells: t.MetricOK}
+	x, y := aligned(t, all)
+	for _, st := range r.p.Statistics {
+		var of [3][]*estimate
+		for i, t := range []*table{t, x, y} {
+			est, err := r.estimate(ctx, t, st, resamples)
+			if err != nil {
+				return nil, err
+			}
+			of[i] = []*estimate{est}
+		}
+		p.estimates, p.common, p.all = append(p.estimates, of[0]), append(p.common, of[1]), append(p.all, of[2])
+	}
+	return p, nil
 }
 
 // curve computes the curves of one setting, one per statistic.
@@ -79,46 +109,40 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 	r.progress("%s: curve by %s, %s %s", d.Name, c.Method, s.info.Name, a.Name())
 	// The last point is that of all references, in any order.
 	ks := append(slices.Clone(counts), most)
-	points := make([][]curvePoint, len(orders)) // by order
+	points := make([][]*curvePoint, len(orders)) // by order
 	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
-		return r.along(ctx, d, s, a, orders[i], ks, func(t *table) error {
-			p := curvePoint{references: t.maxRefs, missing: t.missing(), pool: t.Paired()}
-			for _, st := range r.p.Statistics {
-				est, err := r.estimate(ctx, t, st, c.Resamples)
-				if err != nil {
-					return err
-				}
-				p.estimates = append(p.estimates, []*estimate{est})
+		tables, err := r.along(ctx, d, s, a, orders[i], ks)
+		for _, t := range tables {
+			var p *curvePoint
+			if err == nil {
+				p, err = r.curvePoint(ctx, t, tables[len(counts)], c.Resamples)
 			}
 			points[i] = append(points[i], p)
-			return nil
-		})
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	end := points[0][len(counts)]
-	for at := range counts {
-		p := &points[0][at]
+	end := points[0][len(counts)].references
+	for at, p := range points[0][:len(counts)] {
 		for _, other := range points[1:] {
-			o := &other[at]
-			p.references, p.missing, p.pool = max(p.references, o.references), o.missing, o.pool
-			for k := range p.estimates {
-				p.estimates[k] = append(p.estimates[k], o.estimates[k]...)
-			}
+			p.add(other[at])
 		}
 	}
 	var out []CurveResult
 	for k, st := range r.p.Statistics {
 		cv := CurveResult{
-			About: d.about(st), Metric: s.info.Name, Aggregator: a.Name(), By: c.Method.String(), Over: c.Over, Seeds: len(orders), Most: end.references,
+			About: d.about(st), Metric: s.info.Name, Aggregator: a.Name(), By: c.Method.String(), Over: c.Over, Seeds: len(orders), Most: end,
 		}
-		last := r.point(&end, end.estimates[k])
 		for at, n := range counts {
-			p := &points[0][at]
+			p := points[0][at]
 			pt := r.point(p, p.estimates[k])
 			pt.K = n
-			pt.ToAll, pt.ToAllRange = pt.Less(last, r.p.Bootstrap.Confidence)
+			common, all := r.point(p, p.common[k]), r.point(p, p.all[k])
+			if pt.ToAll = common.Value - all.Value; p.cells != nil {
+				pt.ToAllRange = r.interval(differences(common.resamples, all.resamples))
+			}
 			cv.Points = append(cv.Points, *pt)
 		}
 		cv.Enough = enough(cv.Points)
@@ -129,7 +153,7 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 
 // point is the mean over orders.
 func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
-	out := &Point{References: p.references, Missing: p.missing, Least: report.None(), Largest: report.None(), pool: p.pool}
+	out := &Point{References: p.references, Missing: p.missing, Least: report.None(), Largest: report.None(), cells: p.cells}
 	var values []float64
 	var rows [][]float64
 	for _, est := range estimates {
@@ -150,14 +174,13 @@ func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 	return out
 }
 
-// Less is the difference p - q. It has an interval where both were resampled
-// over the same segments, so that it is paired.
+// Less is the difference p - q with its interval. It is undefined where they are
+// not of the same cells, as it would not be paired.
 func (p *Point) Less(q *Point, confidence float64) (Number, *report.Range) {
-	d := p.Value - q.Value
-	if !slices.Equal(p.pool, q.pool) {
-		return d, nil
+	if p.cells == nil || !slices.Equal(p.cells, q.cells) {
+		return report.None(), nil
 	}
-	return d, intervalOf(differences(p.resamples, q.resamples), confidence)
+	return p.Value - q.Value, intervalOf(differences(p.resamples, q.resamples), confidence)
 }
 
 // enough is the number of references from which on no point has a value that is
@@ -175,27 +198,25 @@ func enough(points []Point) int {
 
 // along makes a table for each of the first k references of an order, with k in
 // ascending order.
-func (r *run) along(ctx context.Context, d *data, s *series, a aggregate.Aggregator, o *ordered, ks []int, yield func(*table) error) error {
+func (r *run) along(ctx context.Context, d *data, s *series, a aggregate.Aggregator, o *ordered, ks []int) ([]*table, error) {
 	next := func(k int) (*table, error) {
 		return r.values(ctx, d, &setting{series: s, aggregator: a, set: o.take(k)})
 	}
 	if a.Extreme(s.info.Direction == metrics.HigherIsBetter) != 0 && r.p.Missing == aggregate.Exclude {
 		next = newExtremes(d, s, a, o).upTo
 	}
-	var before *table
+	out := make([]*table, len(ks))
 	for i, k := range ks {
+		if i > 0 && min(k, o.most()) == min(ks[i-1], o.most()) {
+			out[i] = out[i-1]
+			continue
+		}
 		var err error
-		if i == 0 || min(k, o.most()) != min(ks[i-1], o.most()) {
-			before, err = next(k)
-		}
-		if err == nil {
-			err = yield(before)
-		}
-		if err != nil {
-			return err
+		if out[i], err = next(k); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // extremes is the largest, or smallest, score over the references of an order

@@ -92,6 +92,17 @@ func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number,
 	return first.Value - second.Value, r.interval(differences(first.Resamples, second.Resamples)), first.Value, second.Value, nil
 }
 
+// overSingle is the gain of a setting over the single reference, where there is
+// one and settings are compared with something.
+func (r *run) overSingle(ctx context.Context, s *setting, settings []*setting, st Statistic) (Number, error) {
+	at := slices.IndexFunc(settings, func(b *setting) bool { return b.series == s.series && b.name.Aggregator == "single" })
+	if at < 0 || r.p.Pairing == NoPair || r.p.Pairing == EveryPair {
+		return report.None(), nil
+	}
+	gain, _, _, _, err := r.gain(ctx, s.table, settings[at].table, st)
+	return gain, err
+}
+
 // ranks tests all settings against each other under every statistic.
 func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	if r.p.Pairing != EveryPair {

@@ -100,8 +100,9 @@ type Row struct {
 	Signature string `json:"signature"`
 	Note      string `json:"-"` // what is to be known of the value; "" for nothing
 
-	worst     bool // the aggregator takes the worst reference
-	pools     bool // it is a share of pairs of systems, which pooling adds up
+	worst     bool   // the aggregator takes the worst reference
+	gain      Number // over the single reference, of the cells that both score
+	pools     bool   // it is a share of pairs of systems, which pooling adds up
 	resamples []float64
 }
 
@@ -173,7 +174,7 @@ type Point struct {
 	Missing    int           `json:"missing"`
 
 	resamples []float64
-	pool      []bool // segments that were resampled
+	cells     []bool // with a score; nil where random orders differ
 }
 
 // PromptAnalysis says what each prompt is worth.

@@ -97,8 +97,7 @@ func (r *Result) summary() *report.NamedTable {
 	var cells []cell
 	type line struct{ dataset, set, aggregator string }
 	var lines []line
-	values := map[line]map[cell]Number{}
-	worst := map[line]map[cell]bool{}
+	values, gains := map[line]map[cell]Number{}, map[line]map[cell]Number{}
 	labels := map[line]string{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -108,20 +107,26 @@ func (r *Result) summary() *report.NamedTable {
 		}
 		l := line{row.Dataset, row.Setting.References, row.Setting.Aggregator}
 		if values[l] == nil {
-			values[l], worst[l] = map[cell]Number{}, map[cell]bool{}
+			values[l], gains[l] = map[cell]Number{}, map[cell]Number{}
 			lines = append(lines, l)
 			labels[l] = strings.TrimSpace(row.Setting.Aggregator + " " + row.Setting.References)
 			if labels[l] == "" {
 				labels[l] = "without references"
 			}
 		}
-		values[l][c], worst[l][c] = row.Value, row.worst
+		values[l][c] = row.Value
+		if !row.worst && row.gain.Defined() {
+			gains[l][c] = row.gain
+		}
 	}
 	for _, s := range r.Same { // which the row of the other one shows
 		l, as := line{s.Dataset, s.Setting.References, s.Setting.Aggregator}, line{s.Dataset, s.As.References, s.As.Aggregator}
 		for _, c := range cells {
 			if v, ok := values[as][c]; ok && values[l] != nil && c.metric == s.Setting.Metric {
 				values[l][c] = v
+				if g, ok := gains[as][c]; ok {
+					gains[l][c] = g
+				}
 			}
 		}
 	}
@@ -132,36 +137,23 @@ func (r *Result) summary() *report.NamedTable {
 		t.Columns = append(t.Columns, report.Column{Name: "gain " + s, Kind: report.KindFloat, Digits: 4})
 	}
 	for _, l := range lines {
-		base := line{l.dataset, "", ""}
-		for _, m := range lines {
-			if m.dataset == l.dataset && m.aggregator == "single" {
-				base = m
-				break
-			}
-		}
 		row := []any{l.dataset, labels[l]}
 		for _, c := range cells {
 			row = append(row, orNull(values[l], c))
 		}
 		for _, s := range r.Statistics {
-			sum, n := 0.0, 0
+			var sum Number
+			n := 0
 			for _, c := range cells {
-				v, ok := values[l][c]
-				b, has := values[base][c]
-				if c.statistic == s && ok && has && !worst[l][c] && v.Defined() && b.Defined() {
-					sum += float64(v - b)
-					n++
+				if g, ok := gains[l][c]; ok && c.statistic == s {
+					sum, n = sum+g, n+1
 				}
 			}
-			if n == 0 {
-				row = append(row, nil)
-			} else {
-				row = append(row, sum/float64(n))
-			}
+			row = append(row, sum/Number(n)) // undefined of none
 		}
 		t.Add(row...)
 	}
-	t.Notes = []string{"gain: mean over metrics of the difference to the single reference, of those metrics that have both"}
+	t.Notes = []string{"gain: mean over metrics of the difference to the single reference, of those metrics that have both, over the cells that both score"}
 	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.worst }) {
 		t.Notes = append(t.Notes, "max of a metric whose lower scores are better takes the worst reference, and enters no gain")
 	}
@@ -240,7 +232,7 @@ func (r *Result) curveTable() *report.NamedTable {
 				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll, p.ToAllRange, p.N, p.Missing)
 		}
 	}
-	t.Notes = []string{"k: references chosen beside the originals, or beside the first original where there are no variants; band: the least and the largest of random orders; to all: difference to all references"}
+	t.Notes = []string{"k: references chosen beside the originals, or beside the first original where there are no variants; band: the least and the largest of random orders; to all: paired difference to all references, over the cells that both score"}
 	return t
 }
 

@@ -282,6 +282,9 @@ func (c *CurveResult) verdict(several bool) (Verdict, bool) {
 	case first.ToAllRange != nil && first.ToAllRange.Low > 0:
 		v.Outcome, p, shown = report.Worse, first, shown[:1]
 		v.Text = fmt.Sprintf("%s: more references do harm; all %d are %s against %d", head, c.Most, change(negative(first.ToAll), mirrored(first.ToAllRange)), first.References)
+	case at > 0 && c.Points[at-1].ToAllRange == nil:
+		v.Outcome = report.Unclear
+		v.Text = fmt.Sprintf("%s: no significant gain beyond %d of %d references; of %d there is no paired interval to tell", head, c.Enough, c.Most, c.Points[at-1].References)
 	case c.Enough >= c.Most:
 		v.Text = fmt.Sprintf("%s: every further reference up to all %d adds", head, c.Most)
 		if at > 0 {

@@ -1,0 +1,112 @@
+package experiment_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/report"
+)
+
+// ragged writes a dataset in which some segments lack their first reference, some
+// a second one, and some outputs are missing, beside a plan; it returns the plan.
+func ragged(t *testing.T, plan string) *experiment.Plan {
+	t.Helper()
+	words := strings.Fields("the small ferry leaves old harbour at noon every second day")
+	var b strings.Builder
+	for i := range 40 {
+		text := func(shift int) string {
+			var out []string
+			for k := range 6 {
+				out = append(out, words[(i*7+k*(1+i%3)+k*shift*(i%5))%len(words)])
+			}
+			return `"` + strings.Join(out, " ") + `"`
+		}
+		references := []string{text(0), text(1), text(2)}[:1+i%3]
+		if i%4 == 1 {
+			references[0] = "null"
+		}
+		output := text(3)
+		if i%6 == 0 {
+			output = "null"
+		}
+		fmt.Fprintf(&b, `{"id":"s%d","references":[%s],"hypotheses":{"A":%s,"B":%s,"C":%s},"human":{"mqm":{"A":%d,"B":%d,"C":%d}}}`+"\n",
+			i, strings.Join(references, ","), text(i%3), output, text(4), -(i*5)%7, -(i*3)%11, -i%13)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := parseText(t, "datasets: [{name: d, dataset: 'jsonl:d.jsonl', allow_no_reference: true}]\n"+plan)
+	p.Dir = dir
+	return p
+}
+
+// cells returns the rows of a table by column.
+func cells(t *testing.T, res *experiment.Result, name string) []map[string]report.Value {
+	t.Helper()
+	table, err := res.Table(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]report.Value
+	for _, row := range table.Rows {
+		of := map[string]report.Value{}
+		for i, c := range table.Columns {
+			of[c.Name] = row[i]
+		}
+		out = append(out, of)
+	}
+	return out
+}
+
+// What a summary calls a gain is the mean of the paired differences that the
+// same document shows, also where cells are missing.
+func TestGainsArePaired(t *testing.T) {
+	for _, pairing := range []string{"", "comparisons: [{a: {references: original, aggregator: mean}, b: {references: original, aggregator: max}}]\n"} {
+		plan := "references: [original]\nmetrics: [bleu, chrf]\nstatistics: [kendall]\naggregators: [single, max, mean]\nanalyses: []\nbootstrap: {resamples: 20}\nsignificance: {resamples: 0}\n"
+		paired, _ := run(t, ragged(t, plan), t.TempDir())
+		res, _ := run(t, ragged(t, plan+pairing), t.TempDir())
+		sums := map[string]float64{}
+		unpaired := false
+		for _, d := range paired.Differences {
+			sums[d.A.Aggregator] += float64(d.Value) / 2
+			unpaired = unpaired || d.Unscored > 0
+		}
+		if !unpaired {
+			t.Fatal("no cell is missing")
+		}
+		for _, row := range cells(t, res, "summary") {
+			setting, _ := row["setting"].Show(0)
+			aggregator, _, _ := strings.Cut(setting, " ")
+			text, _ := row["gain kendall"].Show(9)
+			if want := fmt.Sprintf("%.9f", sums[aggregator]); text != want {
+				t.Errorf("gain of %s is %s; the differences say %s", setting, text, want)
+			}
+		}
+	}
+}
+
+// A point of a curve is compared with all references over the cells that both
+// score, with an interval, so that no verdict leaves it out.
+func TestCurvesArePaired(t *testing.T) {
+	p := ragged(t, "references: [original]\nmetrics: [chrf]\nstatistics: [kendall]\naggregators: [single, max]\nanalyses: []\nbootstrap: {resamples: 50}\nsignificance: {resamples: 0}\ncurves: [{by: order, aggregators: [max]}, {by: random, seeds: 3, aggregators: [max]}]\n")
+	res, _ := run(t, p, t.TempDir())
+	if first, last := res.Curves[0].Points[0], res.Curves[0].Points[2]; first.N >= last.N || first.Value-last.Value == first.ToAll {
+		t.Fatalf("the curve lacks no cell: %+v", res.Curves[0].Points)
+	}
+	single := res.Differences[0] // max over all references against the first
+	for _, c := range res.Curves {
+		first := c.Points[0]
+		if math.Abs(float64(first.ToAll+single.Value)) > 1e-12 {
+			t.Errorf("by %s: the first reference is %v from all; the paired difference is %v", c.By, first.ToAll, -single.Value)
+		}
+		if first.ToAllRange == nil {
+			t.Errorf("by %s: no interval of what all references add to the first", c.By)
+		}
+	}
+}

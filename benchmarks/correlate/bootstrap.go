@@ -13,9 +13,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// MaxResamples is the most resamples or permutations that anything draws, as their
+// values are held in memory. The ends of an interval are sure to 3 digits long
+// before.
+const MaxResamples = 1_000_000
+
 // BootstrapOptions are the settings of a [Bootstrap].
 type BootstrapOptions struct {
-	Resamples int // how many, at least 1; 1,000 is usual
+	Resamples int // how many, 1 to [MaxResamples]; 1,000 is usual
 	Seed      uint64
 	Units     Units
 }
@@ -111,8 +116,8 @@ func (b *Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) ([]float6
 	if err := m.Check(p); err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", err)
 	}
-	if b.Resamples < 1 {
-		return nil, fmt.Errorf("bootstrap: %d resamples: at least 1 is needed", b.Resamples)
+	if b.Resamples < 1 || b.Resamples > MaxResamples {
+		return nil, fmt.Errorf("bootstrap: %d resamples: want 1 to %d", b.Resamples, MaxResamples)
 	}
 	rs, err := newResampler(p, m, b.Units)
 	if err != nil {

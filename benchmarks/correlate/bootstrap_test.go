@@ -266,7 +266,7 @@ func TestBootstrapUndefined(t *testing.T) {
 func TestBootstrapOptionErrors(t *testing.T) {
 	p := table(t, "1/1 2/2", "3/4")
 	for _, o := range []BootstrapOptions{
-		{0, 0, Units{}}, {-1, 0, Units{}},
+		{0, 0, Units{}}, {-1, 0, Units{}}, {MaxResamples + 1, 0, Units{}},
 		{1, 0, Units{Of: []int32{0}}}, {1, 0, Units{Of: []int32{0, -1}}},
 	} {
 		if _, err := NewBootstrap(o).Resample(t.Context(), Measure{}, p); err == nil {

@@ -149,6 +149,9 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 			return nil, text.At(err)
 		}
 	}
+	if field, err := e.check(); err != nil {
+		return nil, text.At(yamlfile.Wrong(field, "%w", err))
+	}
 	return e, nil
 }
 
@@ -354,8 +357,6 @@ func (f *file) tests(e *Plan) error {
 	}
 	t := f.Significance
 	m, err := parsed("significance.method", cmp.Or(t.Method, significance.MethodPermBoth.String()), significance.ParseMethod)
-	err = cmp.Or(err, least("bootstrap.resamples", e.Bootstrap.Resamples, 0),
-		least("significance.resamples", t.Resamples, 0), least("significance.block", t.Block, 0))
 	if err != nil {
 		return err
 	}
@@ -422,7 +423,6 @@ func (f *file) curves(e *Plan) error {
 		if c.Resamples != nil {
 			out.Resamples = *c.Resamples
 		}
-		err = cmp.Or(least(field+".seeds", out.Seeds, 1), least(field+".resamples", out.Resamples, 0))
 		for k, n := range c.Counts {
 			err = cmp.Or(err, least(at(field+".counts", k), n, 0))
 		}

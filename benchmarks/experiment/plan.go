@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,7 +156,7 @@ func (s Statistic) ofCells() bool {
 
 // Bootstrap is how intervals are made.
 type Bootstrap struct {
-	Resamples  int     `yaml:"resamples"` // 0 for no intervals
+	Resamples  int     `yaml:"resamples"` // 0 for no intervals, at most [correlate.MaxResamples]
 	Confidence float64 `yaml:"confidence"`
 	Seed       uint64  `yaml:"seed"`
 	// By is what a resample draws, each with all its scores, as these depend on
@@ -191,7 +192,7 @@ func (b *Bootstrap) units(places []correlate.Place) (string, correlate.Units, er
 // Test is how differences are tested.
 type Test struct {
 	Method    significance.Method
-	Resamples int // 0 for no tests
+	Resamples int // 0 for no tests, at most [correlate.MaxResamples]
 	Block     int // 0, or the resamples after which a test may stop early
 	Seed      uint64
 	Alpha     float64 // of EveryPair: the largest p-value that parts ranks
@@ -215,10 +216,30 @@ type SettingName struct {
 type Curve struct {
 	Over        string // what a method that compares texts does so by, a name for [Runner.Similarity]; "" for n-grams
 	Method      selection.Method
-	Seeds       int                    // random orders, at least 1
+	Seeds       int                    // random orders, 1 to MaxSeeds
 	Counts      []int                  // of variants; none: 0, 1, … up to all
 	Aggregators []aggregate.Aggregator // none: those of the plan but single and native
 	Resamples   int                    // of the intervals
+}
+
+// MaxSeeds is the most random orders of a Curve.
+const MaxSeeds = 10_000
+
+// check finds a number that is out of range, and its field in an experiment's file.
+func (p *Plan) check() (field string, err error) {
+	in := func(name string, n, least, most int) {
+		if err == nil && (n < least || n > most) {
+			field, err = name, fmt.Errorf("%d: want %d to %d", n, least, most)
+		}
+	}
+	in("bootstrap.resamples", p.Bootstrap.Resamples, 0, correlate.MaxResamples)
+	in("significance.resamples", p.Test.Resamples, 0, correlate.MaxResamples)
+	in("significance.block", p.Test.Block, 0, correlate.MaxResamples)
+	for i, c := range p.Curves {
+		in(at("curves", i)+".seeds", c.Seeds, 1, MaxSeeds)
+		in(at("curves", i)+".resamples", c.Resamples, 0, correlate.MaxResamples)
+	}
+	return field, err
 }
 
 // Path resolves a spec such as "jsonl:FILE" against the plan's folder.

@@ -118,6 +118,9 @@ func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, Usage, error) {
 }
 
 func (r *run) run(ctx context.Context) (*Result, error) {
+	if field, err := r.p.check(); err != nil {
+		return nil, planErrorf("%s: %w", field, err)
+	}
 	if err := r.makeMetrics(ctx); err != nil {
 		return nil, err
 	}

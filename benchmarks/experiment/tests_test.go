@@ -1,6 +1,7 @@
 package experiment_test
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -80,6 +82,24 @@ func TestStrataSayThatTheyAreNotCorrected(t *testing.T) {
 	for _, v := range res.Verdicts {
 		if v.Kind == "strata" && !strings.HasSuffix(v.Text, said) {
 			t.Errorf("%s", v.Text)
+		}
+	}
+}
+
+// A program's plan has the limits of a file's, before anything is drawn.
+func TestLimits(t *testing.T) {
+	for want, change := range map[string]func(e *experiment.Plan){
+		"bootstrap.resamples: 1000000000: want 0 to 1000000": func(e *experiment.Plan) { e.Bootstrap.Resamples = 1e9 },
+		"significance.resamples: 999999999999":               func(e *experiment.Plan) { e.Test.Resamples = 999999999999 },
+		"curves[0].seeds: 10001: want 1 to 10000":            func(e *experiment.Plan) { e.Curves[0].Seeds = 10001 },
+		"curves[0].resamples: 1000001":                       func(e *experiment.Plan) { e.Curves[0].Resamples = 1000001 },
+	} {
+		e := parse(t, sample)
+		e.Curves = []experiment.Curve{{Method: selection.ByRandom, Seeds: 2}}
+		change(e)
+		_, _, err := (&experiment.Runner{}).Run(t.Context(), e)
+		if plan := (*experiment.PlanError)(nil); !errors.As(err, &plan) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

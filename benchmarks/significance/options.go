@@ -10,7 +10,7 @@ import (
 
 // Options are the settings of the tests that resample.
 type Options struct {
-	Resamples int // how many, at least 1; 1,000 is usual
+	Resamples int // how many, 1 to [correlate.MaxResamples]; 1,000 is usual
 	// Block is the number of resamples after which a permutation test looks
 	// whether the rest is needed: it ends where the p-value is below 0.02 or
 	// above 0.5. 0 means that all are drawn; 100 is usual.
@@ -26,8 +26,8 @@ const (
 )
 
 func (o Options) check() error {
-	if o.Resamples < 1 {
-		return fmt.Errorf("%d resamples: at least 1 is needed", o.Resamples)
+	if o.Resamples < 1 || o.Resamples > correlate.MaxResamples {
+		return fmt.Errorf("%d resamples: want 1 to %d", o.Resamples, correlate.MaxResamples)
 	}
 	if o.Block < 0 {
 		return fmt.Errorf("blocks of %d resamples: want 0 or more", o.Block)

@@ -450,7 +450,7 @@ func TestCancel(t *testing.T) {
 	tables := simulated(300, 10, 3, 3.1)
 	for _, method := range []Method{MethodPermBoth, MethodPermPairs, MethodBootstrap, MethodRandomization} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		_, err := Compare(ctx, method, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 1 << 20})
+		_, err := Compare(ctx, method, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 1_000_000})
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v: %v", method, err)
@@ -479,6 +479,10 @@ func TestRefusals(t *testing.T) {
 		},
 		"resamples": func() error {
 			_, err := Compare(t.Context(), MethodPermBoth, tables[0], tables[1], correlate.Measure{}, Options{})
+			return err
+		},
+		"too many resamples": func() error {
+			_, err := Compare(t.Context(), MethodBootstrap, tables[0], tables[1], correlate.Measure{}, Options{Resamples: correlate.MaxResamples + 1})
 			return err
 		},
 		"pairs of pearson": func() error {

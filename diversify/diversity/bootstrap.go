@@ -2,6 +2,7 @@ package diversity
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -11,7 +12,7 @@ import (
 // Bootstrap is the setting of percentile bootstrap intervals (Efron, 1979) of
 // a mean over segments. Without resamples there are none.
 type Bootstrap struct {
-	Resamples  int
+	Resamples  int     // at most [correlate.MaxResamples]
 	Confidence float64 // inside (0, 1), such as 0.95
 	Seed       uint64
 }
@@ -21,6 +22,9 @@ type Bootstrap struct {
 func (b Bootstrap) interval(ctx context.Context, values []float64) (low, high float64, err error) {
 	if b.Resamples < 1 || len(values) == 0 {
 		return math.NaN(), math.NaN(), ctx.Err()
+	}
+	if b.Resamples > correlate.MaxResamples {
+		return 0, 0, fmt.Errorf("%d resamples: want %d at most", b.Resamples, correlate.MaxResamples)
 	}
 	random := rand.New(rand.NewPCG(b.Seed, 0))
 	n := uint64(len(values))

@@ -262,4 +262,8 @@ func TestMinusIsPaired(t *testing.T) {
 	if _, err := sa.Minus(t.Context(), &diversity.Set{}, boot); err == nil {
 		t.Error("sets of different measures were compared")
 	}
+	boot.Resamples = 1e9
+	if _, err := sa.Minus(t.Context(), sb, boot); err == nil {
+		t.Error("more resamples were drawn than memory holds")
+	}
 }

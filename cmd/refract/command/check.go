@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,7 +50,7 @@ what a check then catches, copies aside, is a false alarm.`,
 	f := cmd.Flags()
 	f.BoolVar(&k.human, "human", false, "check the references after the first one in place of variants")
 	f.IntVar(&k.examples, "examples", 0, "show this many examples of each check")
-	inRange(cmd, fmt.Sprintf("0 to %d", mostExamples), func(v float64) bool { return v >= 0 && v <= mostExamples }, "examples")
+	within(cmd, 0, mostExamples, "examples")
 	return cmd
 }
 

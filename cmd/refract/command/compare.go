@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/report"
@@ -57,7 +58,7 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	f.IntVar(&c.block, "block", 100, "resamples after which a permutation test ends early if p is below 0.02 or above 0.5; 0 for never")
 	f.Float64Var(&c.alpha, "alpha", 0.05, "largest p-value that is significant")
 	f.StringVar(&c.what, "table", settingsTable, "settings, pairs (p-values) or ranks")
-	atLeast(cmd, 0, "block")
+	within(cmd, 0, correlate.MaxResamples, "block")
 	isShare(cmd, "alpha")
 	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
 	grouped(cmd, statisticFlags, "table")
@@ -135,7 +136,7 @@ func (s *significanceFlags) register(cmd *cobra.Command, def, usage string) {
 	}
 	parsedFlag(cmd, &s.method, "significance", def, parse, strings.Join(significance.MethodNames(), ", ")+usage, names...)
 	cmd.Flags().IntVar(&s.resamples, "resamples", 1000, "resamples of a test")
-	atLeast(cmd, 1, "resamples")
+	within(cmd, 1, correlate.MaxResamples, "resamples")
 	grouped(cmd, statisticFlags, "significance")
 }
 

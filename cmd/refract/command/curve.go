@@ -64,7 +64,7 @@ where there are any, or what --resample-by says.`,
 	f.IntSliceVarP(&c.k, "count", "k", nil, "numbers of variants (default 0, 1, … up to all)")
 	f.IntVar(&c.seeds, "seeds", 20, "random orders")
 	f.StringVar(&c.plot, "plot", "", "`FILE`.svg or FILE.png to draw the curves into")
-	atLeast(cmd, 1, "seeds")
+	within(cmd, 1, experiment.MaxSeeds, "seeds")
 	grouped(cmd, taskFlags, "by", "count", "plot")
 	return cmd
 }

@@ -57,6 +57,11 @@ func atLeast(cmd *cobra.Command, least int, flags ...string) {
 	inRange(cmd, fmt.Sprintf("%d or more", least), func(v float64) bool { return v >= float64(least) }, flags...)
 }
 
+// within limits flags from both sides.
+func within(cmd *cobra.Command, least, most int, flags ...string) {
+	inRange(cmd, fmt.Sprintf("%d to %d", least, most), func(v float64) bool { return v >= float64(least) && v <= float64(most) }, flags...)
+}
+
 // isShare limits flags to what is above 0 and below 1.
 func isShare(cmd *cobra.Command, flags ...string) {
 	inRange(cmd, "a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 }, flags...)

@@ -101,7 +101,7 @@ func (b *bootstrapFlags) register(cmd *cobra.Command, seed string) {
 	f.IntVar(&b.bootstrap, "bootstrap", 1000, "resamples for confidence intervals; 0 for none")
 	f.Float64Var(&b.confidence, "confidence", 0.95, "coverage of the intervals")
 	f.Uint64Var(&b.seed, "seed", defaultSeed, seed)
-	atLeast(cmd, 0, "bootstrap")
+	within(cmd, 0, correlate.MaxResamples, "bootstrap")
 	isShare(cmd, "confidence")
 }
 

@@ -13,14 +13,16 @@ type Scores struct{ store Store }
 func NewScores(s Store) *Scores { return &Scores{s} }
 
 // Get returns the blocks of keys: values[i] is that of keys[i], nil where there
-// is none, and empty where the block does not agree with its checksum.
+// is none, and empty where the block does not agree with its checksum. A database
+// that is damaged itself is an error that wraps [ErrCorrupt].
 func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err error) {
 	asked := make([]Key, len(keys))
 	for i, key := range keys {
 		asked[i] = key
 	}
 	values, err = s.store.Get(ctx, asked)
-	if !errors.Is(err, ErrCorrupt) {
+	var damage *DamageError
+	if !errors.As(err, &damage) {
 		return values, err
 	}
 	// One damaged block is no reason to do without the others.
@@ -28,7 +30,7 @@ func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err
 	for i, key := range asked {
 		value, err := s.store.Get(ctx, []Key{key})
 		switch {
-		case errors.Is(err, ErrCorrupt):
+		case errors.As(err, &damage):
 			values[i] = []byte{}
 		case err != nil:
 			return nil, err

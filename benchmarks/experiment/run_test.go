@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -176,26 +177,95 @@ func damage(t *testing.T, dir, statement string) {
 	}
 }
 
-// A file that is no store is made anew, and what an earlier version left is said
-// to be of no use.
+// A file that is no store, or a part of one, is set aside and never lost, and
+// what an earlier version left is said to be of no use.
 func TestOldStore(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"scores.sqlite", "cells-0123.parquet", "statistic-4567.json"} {
-		if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte("no database "), 100), 0o600); err != nil {
+	path := filepath.Join(dir, "scores.sqlite")
+	for n, want := range []string{"scores.sqlite.damaged", "scores.sqlite.damaged2"} {
+		for _, name := range []string{"scores.sqlite", "cells-0123.parquet", "statistic-4567.json"} {
+			if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte("no database "), 100+n), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var warnings []string
+		s, err := experiment.OpenStore(t.Context(), dir, func(m string) { warnings = append(warnings, m) })
+		if err != nil {
 			t.Fatal(err)
 		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if len(warnings) != 2 || !strings.Contains(warnings[0], "2 files of an earlier version") || !strings.Contains(warnings[1], "renamed to "+want+",") {
+			t.Errorf("warnings %q", warnings)
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, want)); err != nil || len(b) != 12*(100+n) {
+			t.Errorf("%s: %d bytes, %v", want, len(b), err)
+		}
 	}
-	var warnings []string
-	s, err := experiment.OpenStore(t.Context(), dir, func(m string) { warnings = append(warnings, m) })
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// Damage of the database itself, wherever it shows, sets the file aside with one
+// warning, and everything is computed.
+func TestDamagedPages(t *testing.T) {
+	e := parse(t, sample)
+	e.Curves, e.Prompts, e.Strata = nil, false, false
+	dir := t.TempDir()
+	s := open(t, dir)
+	r := runner(t, e, t.TempDir())
+	r.Store = s
+	first, _, err := r.Run(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	if len(warnings) != 2 || !strings.Contains(warnings[0], "2 files of an earlier version") || !strings.Contains(warnings[1], "made anew") {
-		t.Errorf("warnings %q", warnings)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
-	if names, err := filepath.Glob(filepath.Join(dir, "*-*.*")); err != nil || len(names) != 2 {
-		t.Errorf("files %q, %v", names, err)
+	whole, err := os.ReadFile(filepath.Join(dir, "scores.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	aside := 0
+	for seed := range uint64(6) {
+		dir, random := t.TempDir(), rand.New(rand.NewPCG(seed, 7))
+		b := bytes.Clone(whole)
+		for range 200 {
+			b[100+random.IntN(len(b)-100)] ^= byte(1 + random.IntN(255))
+		}
+		if seed == 0 {
+			b = b[:len(b)/2]
+		}
+		if err := os.WriteFile(filepath.Join(dir, "scores.sqlite"), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var warnings []string
+		s, err := experiment.OpenStore(t.Context(), dir, func(m string) { warnings = append(warnings, m) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Store = s
+		second, usage, err := r.Run(t.Context(), e)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if !sameJSON(t, first, second) {
+			t.Errorf("seed %d: the result is another one", seed)
+		}
+		kept, err := os.ReadFile(filepath.Join(dir, "scores.sqlite.damaged"))
+		if len(warnings) == 1 && err == nil && len(kept) > 0 && usage.ScoredCells > 0 {
+			aside++
+		} else if len(warnings) > 0 {
+			t.Errorf("seed %d: warnings %q, %v, %v", seed, warnings, usage, err)
+		}
+	}
+	if aside == 0 {
+		t.Error("no file was set aside")
 	}
 }
 

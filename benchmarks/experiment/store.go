@@ -7,8 +7,10 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/refract-eval/refract"
@@ -18,9 +20,13 @@ import (
 
 // Store keeps what was computed: scores, statistics and tests. Each is under the
 // hash of all that it depends on, so that nothing in it is ever out of date, and
-// has a digest, so that damage is found and computed again.
+// has a digest, so that damage is found and computed again. A file that cannot be
+// read is set aside, whenever that shows.
 type Store struct {
-	*cache.Scores
+	path string
+	warn func(message string)
+
+	mu       sync.RWMutex
 	database *cache.Database
 }
 
@@ -43,24 +49,100 @@ func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Sto
 		warn(fmt.Sprintf("%s has %s of an earlier version, such as %s: what they hold is computed again, into %s; delete them",
 			dir, english.Count(len(old), "file", "files"), filepath.Base(old[0]), storeName))
 	}
-	database, err := cache.OpenSQLite(ctx, path)
-	if errors.Is(err, cache.ErrCorrupt) {
-		warn(fmt.Sprintf("%s cannot be read and is made anew: %v", path, err))
-		for _, suffix := range []string{"-wal", "-shm", ""} {
-			if err := os.RemoveAll(path + suffix); err != nil {
-				return nil, fmt.Errorf("store of scores: %w", err)
-			}
-		}
-		database, err = cache.OpenSQLite(ctx, path)
-	}
-	if err != nil {
+	s := &Store{path: path, warn: warn}
+	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("store of scores: %w", err)
 	}
-	return &Store{cache.NewScores(database), database}, nil
+	return s, nil
 }
 
-// Close ends the use of the store.
-func (s *Store) Close() error { return s.database.Close() }
+// open opens the file, or a new one in place of one that is damaged or no
+// database.
+func (s *Store) open(ctx context.Context) (err error) {
+	s.database, err = cache.OpenSQLite(ctx, s.path)
+	if errors.Is(err, cache.ErrCorrupt) {
+		if err = s.setAside(); err == nil {
+			s.database, err = cache.OpenSQLite(ctx, s.path)
+		}
+	}
+	return err
+}
+
+// setAside gives the file, and SQLite's two beside it, a name that no file has.
+func (s *Store) setAside() error {
+	suffixes := []string{"-wal", "-shm", ""} // a new file must not meet an old log
+	aside := s.path + ".damaged"
+	taken := func(suffix string) bool {
+		_, err := os.Lstat(aside + suffix)
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	for n := 2; slices.ContainsFunc(suffixes, taken); n++ {
+		aside = fmt.Sprintf("%s.damaged%d", s.path, n)
+	}
+	for _, suffix := range suffixes {
+		if err := os.Rename(s.path+suffix, aside+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	s.warn(fmt.Sprintf("%s is damaged, or no store of scores: it is renamed to %s, and what it held is computed again; delete that file if you do not need it",
+		s.path, filepath.Base(aside)))
+	return nil
+}
+
+// do uses the store, once more with a new file where this one is damaged.
+func (s *Store) do(ctx context.Context, use func(*cache.Scores) error) error {
+	try := func() (*cache.Database, error) {
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		return s.database, use(cache.NewScores(s.database))
+	}
+	used, err := try()
+	if !errors.Is(err, cache.ErrCorrupt) {
+		return err
+	}
+	if err := s.renew(ctx, used); err != nil {
+		return err
+	}
+	_, err = try()
+	return err
+}
+
+// renew sets a damaged file aside, unless another call has done it.
+func (s *Store) renew(ctx context.Context, damaged *cache.Database) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.database != damaged {
+		return nil
+	}
+	_ = damaged.Close() // it is damaged
+	if err := s.setAside(); err != nil {
+		return err
+	}
+	return s.open(ctx)
+}
+
+// Get returns the values of keys, as [cache.Scores.Get] does.
+func (s *Store) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err error) {
+	err = s.do(ctx, func(c *cache.Scores) (err error) {
+		values, err = c.Get(ctx, keys)
+		return err
+	})
+	return values, err
+}
+
+// Put stores values under keys, as [cache.Scores.Put] does.
+func (s *Store) Put(ctx context.Context, keys [][32]byte, values [][]byte) error {
+	return s.do(ctx, func(c *cache.Scores) error { return c.Put(ctx, keys, values) })
+}
+
+// Close ends the use of the store. Damage that shows only then is no error: the
+// next use sets the file aside.
+func (s *Store) Close() error {
+	if err := s.database.Close(); !errors.Is(err, cache.ErrCorrupt) {
+		return err
+	}
+	return nil
+}
 
 // Usage is what a run computed and what it found in the store.
 type Usage struct {
@@ -70,7 +152,7 @@ type Usage struct {
 
 // String says it in a line.
 func (u Usage) String() string {
-	return fmt.Sprintf("scored %d cells, reused %d; computed %s, reused %d",
+	return fmt.Sprintf("scored %d cells, reused %d (stored by earlier runs, or by this one for equal texts); computed %s, reused %d",
 		u.ScoredCells, u.ReusedCells, english.Count(u.ComputedStatistics, "statistic", "statistics"), u.ReusedStatistics)
 }
 

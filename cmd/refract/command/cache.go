@@ -179,7 +179,7 @@ is made if there is none. An entry that is already there stays as it is.`,
 			return onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
 				n, err := cache.Import(ctx, in, c)
 				if err != nil {
-					return fmt.Errorf("%s: %w", name, err)
+					return fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
 				}
 				e.note("%d entries read: %d added, %d there before, %d there with another answer, which stays", n.Entries, n.Added, n.Present, n.Different)
 				return nil

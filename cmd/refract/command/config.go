@@ -12,7 +12,6 @@ import (
 	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
-	"github.com/refract-eval/refract/report"
 )
 
 const environmentPrefix = "REFRACT_"
@@ -73,7 +72,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 		}
 	}
 	if len(used) > 0 {
-		fmt.Fprintf(e.stderr, "configuration: %s (%s)\n", report.Visible(file.Path), strings.Join(used, ", "))
+		e.note("configuration: %s (%s)", file.Path, strings.Join(used, ", "))
 	}
 	return nil
 }

@@ -113,8 +113,9 @@ func visibleError(err error) string {
 		}
 	}
 	for i, line := range lines {
-		// Postgres' driver lists what it tried below each other.
-		lines[i] = report.Visible(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ").Replace(line))
+		// Postgres' driver lists what it tried below each other, and errors may be
+		// joined inside of another.
+		lines[i] = report.Visible(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(line))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -146,6 +146,20 @@ func ParsePrompts(s string) ([]Prompt, error) {
 	return out, nil
 }
 
+// PromptFiles returns the files that the words of [ParsePrompts] name.
+func PromptFiles(s string) []string {
+	var out []string
+	for word := range strings.SplitSeq(s, ",") {
+		if path, ok := strings.CutPrefix(strings.TrimSpace(word), filePrefix); ok {
+			if i := strings.LastIndexByte(path, '*'); i >= 0 && strings.Trim(path[i+1:], "0123456789") == "" {
+				path = path[:i]
+			}
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
 func parseWord(word string) ([]Prompt, error) {
 	// A path may have a * before its end, so that only digits behind it count.
 	name, times := word, ""

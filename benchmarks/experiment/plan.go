@@ -251,6 +251,24 @@ func (p *Plan) Path(spec string) string {
 	return scheme + ":" + p.file(place)
 }
 
+// Inputs returns the files and folders that the plan names to read, but for
+// what its metrics are defined by.
+func (p *Plan) Inputs() []string {
+	var out []string
+	for _, d := range p.Datasets {
+		for _, spec := range append([]string{d.Spec}, d.Expansions...) {
+			out = append(out, dataset.Inputs(p.Path(spec))...)
+		}
+		if d.Matrix != "" {
+			out = append(out, p.file(d.Matrix))
+		}
+		for _, s := range d.Scores {
+			out = append(out, p.file(s.Path))
+		}
+	}
+	return out
+}
+
 // OpenDataset opens a dataset of the plan, with its expansions. Its references
 // are those of d.
 func (p *Plan) OpenDataset(d Dataset, o dataset.Options) (refract.Dataset, error) {

@@ -33,6 +33,9 @@ type Store struct {
 // storeName is the name of the file in the folder of a store.
 const storeName = "scores.sqlite"
 
+// StoreFile is the file of a store in a folder.
+func StoreFile(dir string) string { return filepath.Join(dir, storeName) }
+
 // OpenStore opens the store in a folder, which it makes where there is none.
 // warn is told of what cannot be read any more.
 func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Store, error) {
@@ -44,7 +47,7 @@ func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Sto
 		names, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is right
 		old = append(old, names...)
 	}
-	path := filepath.Join(dir, storeName)
+	path := StoreFile(dir)
 	if len(old) > 0 {
 		warn(fmt.Sprintf("%s has %s of an earlier version, such as %s: what they hold is computed again, into %s; delete them",
 			dir, english.Count(len(old), "file", "files"), filepath.Base(old[0]), storeName))

@@ -120,6 +120,9 @@ func cannotWrite(name string, err error) error {
 
 func cannotCreate(name, final string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Dir(final)); err == nil { // as in /proc
+			return fmt.Errorf("%s cannot be written: nothing can be made in the folder %s", name, filepath.Dir(final))
+		}
 		return fmt.Errorf("%s cannot be written: there is no folder %s; make it first", name, filepath.Dir(final))
 	}
 	return cannotWrite(name, err)

@@ -165,6 +165,11 @@ func TestErrorsNameTheOutput(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+	if _, err := os.Stat("/proc/self"); err == nil {
+		if _, err := atomicfile.CreateFolder("/proc/none"); err == nil || strings.Contains(err.Error(), "there is no folder") {
+			t.Errorf("a folder in /proc: %v", err)
+		}
+	}
 	out := filepath.Join(dir, "out")
 	f := create(t, out, "x")
 	if err := os.MkdirAll(filepath.Join(out, "in"), 0o777); err != nil {

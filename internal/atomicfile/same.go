@@ -26,3 +26,27 @@ func place(path string) string {
 	}
 	return filepath.Join(dir, filepath.Base(path))
 }
+
+// Within reports whether an output would lie in a folder, by whatever names and
+// links. A folder that holds the working directory too is not asked about:
+// it is one of many things.
+func Within(path, folder string) bool {
+	if st, err := os.Stat(folder); err != nil || !st.IsDir() {
+		return false
+	}
+	folder = place(filepath.Join(folder, "x"))
+	return !inside(place("x"), filepath.Dir(folder)) && inside(target(path), filepath.Dir(folder))
+}
+
+// target is where what is written to a path ends up.
+func target(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return place(path)
+}
+
+func inside(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/refract-eval/refract/internal/paths"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -29,6 +30,7 @@ type env struct {
 	extra          metrics.Registry
 	clients        []*llm.Client // that were called, perhaps
 	outputs        []placed      // that are not in place yet
+	paths          paths.Run     // what the command reads and writes
 }
 
 // Main runs the program with the arguments of the process, and returns its exit

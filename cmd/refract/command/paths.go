@@ -1,37 +1,32 @@
 package command
 
 import (
+	"cmp"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/config"
+	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // writtenFlags name files that a command writes; readFlags, what it reads.
 var (
 	writtenFlags = []string{"output", "cache", "reports", "html", "plot", "batch-state"}
-	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "config"}
+	folderFlags  = []string{"figures", "tables"}
+	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "prompts", "metric", "store"}
 )
 
-// distinctFiles refuses one file for two purposes of a run where one of them
-// writes it: what stands in it would be lost.
-func distinctFiles(cmd *cobra.Command, args []string) error {
-	var names, paths []string
-	add := func(name, path string) {
-		if path != "" && path != "-" && path != os.DevNull && !strings.Contains(path, "://") {
-			names, paths = append(names, name), append(paths, path)
-		}
-	}
-	written := 0 // the first so many are
-	for i, name := range slices.Concat(writtenFlags, readFlags) {
-		if i == len(writtenFlags) {
-			written = len(names)
-		}
+// distinctPaths refuses one file for two purposes of a run where one of them
+// writes it.
+func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
+	for _, name := range slices.Concat(writtenFlags, folderFlags, readFlags) {
 		f := cmd.Flags().Lookup(name)
 		if f == nil || !f.Changed && f.Value.String() == f.DefValue {
 			continue
@@ -41,30 +36,45 @@ func distinctFiles(cmd *cobra.Command, args []string) error {
 			values = list.GetSlice()
 		}
 		for _, v := range values {
-			switch name {
-			case "hyp", "scores":
-				_, v, _ = strings.Cut(v, "=")
-			case "references":
-				_, v, _ = strings.Cut(v, ":")
-			}
-			if name != "prices" || !strings.HasPrefix(v, "{") {
-				add("--"+name, v)
-			}
+			e.addPath(name, v)
 		}
+	}
+	if path := cmp.Or(e.configPath, config.Name); e.configPath != "" {
+		e.paths.Reads("--config", path)
+	} else if _, err := os.Stat(path); err == nil {
+		e.paths.Reads("the configuration", path)
 	}
 	for _, arg := range args {
-		path := arg
-		if format, rest, ok := strings.Cut(arg, ":"); ok && !strings.ContainsAny(format, `/\.`) {
-			path, _, _ = strings.Cut(rest, ",")
-		}
-		add(arg, path)
+		e.paths.Reads(arg, dataset.Inputs(arg)...)
 	}
-	for i := range names {
-		for k := range min(i, written) {
-			if atomicfile.Same(paths[k], paths[i]) {
-				return usagef("%s and %s name the same file, %s: give each its own", names[k], names[i], filepath.Clean(paths[i]))
-			}
-		}
+	return e.checkPaths()
+}
+
+func (e *env) checkPaths() error {
+	if err := e.paths.Check(); err != nil {
+		return usagef("%w", err)
 	}
 	return nil
+}
+
+// addPath adds what a value of a flag names.
+func (e *env) addPath(name, v string) {
+	shown := "--" + name
+	switch {
+	case slices.Contains(writtenFlags, name):
+		e.paths.Writes(shown, v)
+	case slices.Contains(folderFlags, name):
+		e.paths.WritesFolder(shown, v)
+	case name == "hyp" || name == "scores":
+		_, path, _ := strings.Cut(v, "=")
+		e.paths.Reads(shown, path)
+	case name == "references" || name == "metric" && strings.HasPrefix(v, judge.FileMetric+":"):
+		e.paths.Reads(shown, dataset.Inputs(v)...)
+	case name == "store":
+		e.paths.Reads(shown, experiment.StoreFile(v))
+	case name == "prompts":
+		e.paths.Reads(shown, diversify.PromptFiles(v)...)
+	case name != "metric" && (name != "prices" || !strings.HasPrefix(v, "{")):
+		e.paths.Reads(shown, v)
+	}
 }

@@ -125,6 +125,14 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 	}
 	r := j.planRun(e, plan)
 	r.file, r.store = path, cmp.Or(store, strings.TrimSuffix(path, filepath.Ext(path))+".cells")
+	e.paths.Reads(path, append(plan.Inputs(), path)...)
+	e.addPath("store", r.store)
+	for _, spec := range plan.Metrics {
+		e.addPath("metric", plan.Path(spec))
+	}
+	if err := e.checkPaths(); err != nil {
+		return nil, err
+	}
 	if !e.quiet {
 		r.Progress = func(m string) { e.note("%s", m) }
 	}

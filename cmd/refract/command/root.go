@@ -76,7 +76,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		if err := e.configure(cmd); err != nil {
 			return err
 		}
-		return distinctFiles(cmd, args)
+		return e.distinctPaths(cmd, args)
 	}
 	helptext.Group(root.PersistentFlags(), commonFlags, "quiet", "verbose", "config")
 	root.Flags().Bool("version", false, "show the version")

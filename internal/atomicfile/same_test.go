@@ -1,0 +1,42 @@
+package atomicfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/refract-eval/refract/internal/atomicfile"
+)
+
+func TestWithin(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, folder := range []string{"set/in", "set-other"} {
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("set/in", "link"); err != nil {
+		t.Skip(err)
+	}
+	for _, c := range []struct {
+		path, folder string
+		want         bool
+	}{
+		{"set/new", "set", true},
+		{"./set/in/../in/new", filepath.Join(dir, "set"), true},
+		{"link/new", "set", true},
+		{"set/in/new", "link", true},
+		{"set-other/new", "set", false},
+		{"set", "set", false},
+		{"new", "set", false},
+		{"new", ".", false},
+		{"set/new", dir, false}, // it is the working directory
+		{"set/new", "..", false},
+		{"none/new", "none", false},
+	} {
+		if got := atomicfile.Within(c.path, c.folder); got != c.want {
+			t.Errorf("%s in %s: %v", c.path, c.folder, got)
+		}
+	}
+}

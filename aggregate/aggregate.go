@@ -162,7 +162,7 @@ func kinds() []kind {
 		{name: "best", param: "k", def: "1", doc: "the mean of the k best scores, best by the metric's direction; of all where there are fewer",
 			check: func(k float64) error {
 				if k < 1 || k != math.Trunc(k) || k > math.MaxInt32 {
-					return errors.New("k must be a whole number from 1")
+					return fmt.Errorf("k must be a whole number from 1 to %d", math.MaxInt32)
 				}
 				return nil
 			},

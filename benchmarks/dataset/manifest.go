@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -95,7 +96,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 	}
 	var m Manifest
 	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, failFile(path, "bad manifest: %w", err)
+		return nil, badManifest(path, b, err)
 	}
 	if m.Version > ManifestVersion {
 		return nil, failFile(path, "version %d of the manifest is newer than this program, which reads %d; use a newer refract", m.Version, ManifestVersion)
@@ -109,6 +110,22 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, failFile(path, "bad manifest: %w", err)
 	}
 	return &m, nil
+}
+
+// badManifest says where a manifest is no JSON, or another one, in words of JSON.
+func badManifest(path string, b []byte, err error) error {
+	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	line := func(offset int64) int { return 1 + bytes.Count(b[:min(offset, int64(len(b)))], []byte("\n")) }
+	switch {
+	case errors.As(err, &kind) && kind.Field == "":
+		return failAt(refract.Position{File: path, Line: line(kind.Offset)}, 0, "bad manifest: it must be a JSON object, not of kind %s; get it again", kind.Value)
+	case errors.As(err, &kind):
+		return failAt(refract.Position{File: path, Line: line(kind.Offset)}, 0, "bad manifest: field %s is of kind %s, which it must not be; get it again", text.Quote(kind.Field), kind.Value)
+	case errors.As(err, &syntax):
+		return failAt(refract.Position{File: path, Line: line(syntax.Offset)}, 0, "bad manifest: no JSON (%w); get it again", err)
+	}
+	return failFile(path, "bad manifest: %w", err)
 }
 
 func (m *Manifest) check() error {

@@ -533,7 +533,9 @@ func TestManifestErrors(t *testing.T) {
 	good := `{"version":1,"tool":"t","format":"text","set":"0","segments":1,"references":1,"variants":0,"rejected":0,"files":[]}`
 	for _, c := range []struct{ text, want string }{
 		{"", "there is no manifest.json, so this is no published folder"},
-		{"[]", "bad manifest: json:"},
+		{"[]", "manifest.json:1: bad manifest: it must be a JSON object, not of kind array"},
+		{"{\n\"files\": 3}", `manifest.json:2: bad manifest: field "files" is of kind number`},
+		{"{\n", "manifest.json:2: bad manifest: no JSON"},
 		{strings.Replace(good, `"version":1`, `"version":2,"new":0`, 1), "version 2 of the manifest is newer than this program"},
 		{strings.Replace(good, `"version":1`, `"version":0`, 1), "bad manifest: version 0"},
 		{strings.Replace(good, `"tool"`, `"toll"`, 1), `bad manifest: json: unknown field "toll"`},

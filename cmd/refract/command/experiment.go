@@ -58,6 +58,7 @@ The result is a document in Markdown, or all of its numbers with -f json or
 	f.StringVar(&x.table, "table", "", "write this table alone")
 	f.StringVar(&x.figures, "figures", "", "new or empty `DIR` to draw the figures into, as SVG")
 	f.BoolVar(&x.png, "png", false, "draw PNG too")
+	isNamed(cmd, "store")
 	grouped(cmd, resultFlags, "store", "table", "figures")
 	complete(cmd, "table", experiment.TableNames()...)
 	return cmd

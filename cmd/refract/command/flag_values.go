@@ -72,6 +72,20 @@ func isPositive(cmd *cobra.Command, flags ...string) {
 	inRange(cmd, "a positive number", func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }, flags...)
 }
 
+// isNamed refuses an empty name, as that of an unset variable is, which would
+// stand for the default.
+func isNamed(cmd *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		f := cmd.Flags().Lookup(name)
+		f.Value = limited{f.Value, func(s string) error {
+			if s == "" {
+				return &unwantedError{`""`, "a name"}
+			}
+			return nil
+		}}
+	}
+}
+
 // oneOf limits a flag to some words, and offers them to the shell.
 func oneOf(cmd *cobra.Command, flag string, words ...string) {
 	complete(cmd, flag, words...)

@@ -88,6 +88,7 @@ the segments of its first dataset, or of --dataset.
 	f.StringVar(&r.store, "store", "", "`DIR` that keeps scores and statistics (default none; of an experiment FILE.cells beside it)")
 	f.StringVar(&r.title, "title", "", "`TEXT` above the report (default the name of the data)")
 	f.BoolVar(&r.explorer, "segments", true, "show the segments with all their texts")
+	isNamed(cmd, "store")
 	grouped(cmd, taskFlags, "experiment")
 	return cmd
 }
@@ -199,7 +200,7 @@ func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "experiment", "dataset", "store", "title", "segments", "output", "figures", "tables", "format", "help":
+		case "experiment", "dataset", "store", "title", "segments", "output", "figures", "tables", "format", "help", "quiet", "verbose", "config":
 		default:
 			if ofJudges.Flags().Lookup(f.Name) != nil {
 				return

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // delimitedEncoder writes CSV or TSV: a header line, then a line per row.
@@ -87,7 +88,7 @@ func (e *delimitedEncoder) end(dst []byte, _ int) []byte { return dst }
 // spreadsheets take it for a separator in some locales.
 func appendCSVString(dst []byte, s string) []byte {
 	s = withoutControls(validUTF8(s))
-	formula := startsFormula(s)
+	formula := text.StartsFormula(s)
 	quote := s == "" || s[0] == ' ' || s[len(s)-1] == ' ' || strings.ContainsAny(s, ",;\"\r\n")
 	if quote {
 		dst = append(dst, '"')
@@ -114,7 +115,7 @@ func appendCSVString(dst []byte, s string) []byte {
 // appendTSVString appends a string as a TSV field.
 func appendTSVString(dst []byte, s string) []byte {
 	s = validUTF8(s)
-	if startsFormula(s) {
+	if text.StartsFormula(s) {
 		dst = append(dst, '\'')
 	}
 	return append(dst, withoutControls(tsvEscapes.Replace(s))...)
@@ -141,27 +142,4 @@ func withoutControls(s string) string {
 
 func isControl(r rune) bool {
 	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r'
-}
-
-// startsFormula reports whether a spreadsheet may take s for a formula, or s
-// reads like a string that was guarded against that.
-func startsFormula(s string) bool {
-	for s != "" && s[0] == '\'' {
-		s = s[1:]
-	}
-	if s == "" {
-		return false
-	}
-	if s[0] < utf8.RuneSelf {
-		switch s[0] {
-		case '=', '+', '-', '@', '\t', '\r', '\n':
-			return true
-		}
-		return false
-	}
-	switch r, _ := utf8.DecodeRuneInString(s); r {
-	case '＝', '＋', '－', '＠':
-		return true
-	}
-	return false
 }

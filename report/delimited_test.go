@@ -8,15 +8,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-)
 
-// unguard undoes the guard against formulas.
-func unguard(s string) string {
-	if strings.HasPrefix(s, "'") && startsFormula(s) {
-		return s[1:]
-	}
-	return s
-}
+	intext "github.com/refract-eval/refract/internal/text"
+)
 
 // dangerous is the definition of a formula from which nothing may escape,
 // written apart from the code under test.
@@ -32,7 +26,7 @@ func checkField(t fatalf, field string, v Value, text func(string) string) {
 		if dangerous(field) {
 			t.Fatalf("%q may be taken for a formula", field)
 		}
-		same = unguard(field) == text(withoutControls(validUTF8(v.text)))
+		same = intext.Unguarded(field) == text(withoutControls(validUTF8(v.text)))
 		if strings.ContainsFunc(field, isControl) {
 			t.Fatalf("%q has a control character, which could reach a terminal", field)
 		}

@@ -303,6 +303,7 @@ func TestDivRefProperty(t *testing.T) {
 					t.Errorf("%s segment %d has %v, want %v", scheme, i, s.Variants, want)
 				}
 			}
+			w.all = slices.DeleteFunc(w.all, func(s string) bool { return strings.Contains(s, "counts twice") })
 			told := 0
 			if len(w.all) > 0 {
 				if _, err := fmt.Sscanf(w.all[0], path+": %d of", &told); err != nil {

@@ -2,7 +2,9 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,6 +97,26 @@ func TestReferencesOfSegmentsWithout(t *testing.T) {
 
 // A row of nothing but rejected variants is one of variants, of which none
 // serves: its references are the parents and no further ones.
+// References that are added twice would count twice.
+func TestReferencesRepeated(t *testing.T) {
+	for refs, want := range map[string]int{
+		base: 1,
+		`{"id":"a","references":["r1","v"]}` + "\n" + `{"id":"b","references":["new"]}`: 0,
+		`{"id":"a","references":["v"]}` + "\n" + `{"id":"b","references":[]}`:           1,
+	} {
+		var w warnings
+		ds, _, err := extendWith(t, base, "jsonl", refs, &w)
+		for range 2 {
+			if _, err := openAndCollect(ds, err); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := strings.Count(fmt.Sprint(w), "each counts twice"); got != want {
+			t.Errorf("%s: warnings %v, want %d", refs, w, want)
+		}
+	}
+}
+
 func TestReferencesRejected(t *testing.T) {
 	row := encode(t, &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}, Rejected: []refract.Variant{{Text: refract.NewText("x"), Verdict: "copy"}}})
 	ds, _, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", row, nil)

@@ -1,10 +1,13 @@
 package dataset
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -22,7 +25,10 @@ var scoreFields = []string{"id", "system", "score"}
 // with id, system and score for each, in any order, as JSON Lines where the
 // file's name ends in ".jsonl", as values parted by tabs where it ends in ".tsv",
 // and by commas otherwise. An empty score, NA, NaN or None, and null in JSON
-// Lines, is a missing one, as is an output without a row.
+// Lines, is a missing one, as is an output without a row; a [Warning] counts the
+// segments that have rows where others have none. The apostrophe that tables
+// have before an id or a name that reads like a formula, such as '-a, is not part
+// of it.
 //
 // The result has a score for each segment and hypothesis. A row of what the
 // dataset has not, a second one of the same output, a column of another name and
@@ -37,6 +43,9 @@ func ReadScores(path string, segments []*refract.Segment, warn func(Warning)) ([
 	}
 	if err == nil && r.rows == 0 {
 		err = failFile(path, "there is no score; want rows with id, system and score")
+	}
+	if have, all := r.coverage(); err == nil && have < all {
+		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has scores of %d of %s; the others have none", have, english.Count(all, "segment", "segments"))})
 	}
 	return r.scores, err
 }
@@ -58,6 +67,19 @@ func newScoreRows(segments []*refract.Segment) *scoreRows {
 		r.seen = append(r.seen, make([]bool, len(s.Hypotheses)))
 	}
 	return r
+}
+
+// coverage counts the segments that have a row, and those that have an output.
+func (r *scoreRows) coverage() (have, all int) {
+	for i, s := range r.segments {
+		if len(s.Hypotheses) > 0 {
+			all++
+		}
+		if slices.Contains(r.seen[i], true) {
+			have++
+		}
+	}
+	return have, all
 }
 
 func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error {
@@ -97,7 +119,7 @@ func (r *scoreRows) table(path string, warn func(Warning)) error {
 	for i, row := range t.rows {
 		value, ok, err := t.number(i, at[2])
 		if err == nil {
-			err = r.add(t.pos(i), row[at[0]], row[at[1]], Score{value, ok})
+			err = r.add(t.pos(i), text.Unguarded(row[at[0]]), text.Unguarded(row[at[1]]), Score{value, ok})
 		}
 		if err != nil {
 			return err

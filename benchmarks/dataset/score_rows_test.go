@@ -1,0 +1,35 @@
+package dataset
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract"
+)
+
+// What the program's own tables have before ids that read like formulas is no
+// part of them, and scores of a few segments alone are told of.
+func TestReadScores(t *testing.T) {
+	output := func(system string) []refract.Hypothesis {
+		return []refract.Hypothesis{{System: system, Text: refract.NewText("x")}}
+	}
+	segments := []*refract.Segment{{ID: "-s0", Hypotheses: output("=a")}, {ID: "'+s1", Hypotheses: output("'b")}, {ID: "s2", Hypotheses: output("c")}, {ID: "none"}}
+	dir := folderOf(t, map[string]string{
+		"few.tsv": "id\tsystem\tscore\n'-s0\t'=a\t1\n''+s1\t'b\t2\n",
+		"all.csv": "id,system,score\n'-s0,'=a,nan\n''+s1,'b,2\ns2,c,None\n",
+	})
+	for name, want := range map[string]string{"few.tsv": "has scores of 2 of 3 segments", "all.csv": ""} {
+		var warned []string
+		scores, err := ReadScores(filepath.Join(dir, name), segments, func(w Warning) { warned = append(warned, w.String()) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if scores[0][0].Valid != (name == "few.tsv") || scores[1][0] != (Score{2, true}) || scores[2][0].Valid {
+			t.Errorf("%s: %v", name, scores)
+		}
+		if all := strings.Join(warned, "\n"); !strings.Contains(all, want) || len(warned) != min(len(want), 1) {
+			t.Errorf("%s: warnings %q, want %q", name, warned, want)
+		}
+	}
+}

@@ -151,6 +151,9 @@ func (r *Report) rankings() []page.Ranking {
 			for _, name := range k.Settings {
 				p.Settings = append(p.Settings, name.String())
 			}
+			if text := k.Without(); text != "" {
+				p.Notes = append(p.Notes, text)
+			}
 			out = append(out, p)
 		}
 	}

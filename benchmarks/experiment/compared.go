@@ -148,12 +148,15 @@ func (c *compared) pairs() *report.NamedTable {
 		{Name: "better_signature", Hide: true},
 		{Name: "worse_signature", Hide: true},
 	}
-	c.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; cells: with a judgement and both scores, missing: without")
+	c.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; better: of the larger value over cells, which have a judgement and both scores; missing: cells without")
 	for i, st := range c.plan.Statistics {
 		tests := c.ranks[i]
 		for x := range tests.Tests {
 			for y := x + 1; y < len(tests.Tests); y++ {
 				better, worse, res := c.row(tests.Order[x], i), c.row(tests.Order[y], i), tests.Tests[x][y]
+				if res.Delta < 0 {
+					better, worse, res.Delta = worse, better, -res.Delta
+				}
 				resamples := report.Null()
 				if c.plan.Test.Method != significance.MethodWilliams {
 					resamples = report.Int(res.Resamples)

@@ -149,6 +149,15 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 	return out, nil
 }
 
+// silent are the compared systems of which no segment has an output.
+func (d *data) silent() []string {
+	return slices.DeleteFunc(slices.Clone(d.systems), func(name string) bool {
+		return slices.ContainsFunc(d.segments, func(s *refract.Segment) bool {
+			return slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == name && h.Text.Valid })
+		})
+	})
+}
+
 // isReference tells whether a system is a reference that the others are scored
 // against, and would be scored against itself: whether it has the text of one of
 // the references wherever both have one.

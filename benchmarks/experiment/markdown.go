@@ -62,6 +62,9 @@ func (k *Ranking) markdown(w io.Writer, several bool, coverage string) error {
 		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprint("score", i), Header: s.String(), Kind: report.KindFloat, Digits: 3},
 			report.Column{Name: fmt.Sprint("rank", i), Header: "rank", Kind: report.KindFloat})
 	}
+	if text := k.Without(); text != "" {
+		t.Note("%s", text)
+	}
 	for _, s := range k.Systems {
 		row := []any{s.Name, s.First.Score, rankValue(s.First)}
 		for _, p := range s.Under {

@@ -2,31 +2,60 @@ package experiment
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/report"
 )
 
-// rank orders the systems of a dataset under all settings.
+// rank orders the systems of a dataset under all settings: those that all
+// settings score, so that places compare, but for a setting that scores none.
 func rank(d *data, settings []*setting) Ranking {
-	out := Ranking{Dataset: d.Name, Human: d.human, Settings: []SettingName{}, Names: []string{}}
+	out := Ranking{Dataset: d.Name, Human: d.human, Settings: []SettingName{}, Names: []string{}, LeftOut: []string{}}
 	gold := *d.gold
 	gold.Metric, gold.MetricOK = gold.Gold, gold.GoldOK
-	human, _, cells := correlate.SystemMeans(&gold)
-	first := places(human, cells, 1)
+	human, _, judged := correlate.SystemMeans(&gold)
+	means, cells := make([][]float64, len(settings)), make([][]int, len(settings))
+	lacks := make([]bool, len(d.systems))
+	for k, s := range settings {
+		_, means[k], cells[k] = correlate.SystemMeans(s.table.Pairs)
+		for i, n := range cells[k] {
+			lacks[i] = lacks[i] || n == 0 && slices.Max(cells[k]) > 0
+		}
+	}
+	for i, name := range d.systems {
+		if lacks[i] {
+			judged[i] = 0
+			out.LeftOut = append(out.LeftOut, name)
+		}
+	}
+	first := places(human, judged, 1)
 	for i, name := range d.systems {
 		out.Systems = append(out.Systems, report.RankedSystem{Name: name, First: first[i], Under: []report.Place{}})
 	}
-	for _, s := range settings {
+	for k, s := range settings {
 		out.Settings = append(out.Settings, s.name)
 		out.Names = append(out.Names, s.name.Metric+", "+s.label)
-		_, metric, cells := correlate.SystemMeans(s.table.Pairs)
-		for i, p := range places(metric, cells, float64(s.series.info.Direction)) {
+		for i := range d.systems {
+			if lacks[i] {
+				cells[k][i] = 0
+			}
+		}
+		for i, p := range places(means[k], cells[k], float64(s.series.info.Direction)) {
 			out.Systems[i].Under = append(out.Systems[i].Under, p)
 		}
 	}
+	out.Systems = slices.DeleteFunc(out.Systems, func(s report.RankedSystem) bool { return slices.Contains(out.LeftOut, s.Name) })
 	slices.SortStableFunc(out.Systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
 	return out
+}
+
+// Without says which systems have no place, "" where all have one.
+func (k *Ranking) Without() string {
+	if len(k.LeftOut) == 0 {
+		return ""
+	}
+	return "without a place, as not every setting scores them: " + strings.Join(k.LeftOut, ", ")
 }
 
 // places ranks means of which the highest is the best, and turns them into the

@@ -239,4 +239,6 @@ type Ranking struct {
 	Settings []SettingName         `json:"settings"`
 	Names    []string              `json:"names"`   // of the settings, for people
 	Systems  []report.RankedSystem `json:"systems"` // by human score, the best first
+	// LeftOut are systems that some setting scores no cell of.
+	LeftOut []string `json:"left_out"`
 }

@@ -226,6 +226,9 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err != nil {
 		return err
 	}
+	if silent := d.silent(); len(silent) > 0 {
+		r.warn("%s: systems with %s scores and not one output: %s", d.Name, d.human, strings.Join(silent, ", "))
+	}
 	if err := r.bootstrap(d); err != nil {
 		return err
 	}

@@ -133,7 +133,9 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		if s.own {
 			continue
 		}
-		if err := d.checkReferences(s); err != nil {
+		if err := d.checkReferences(s); err != nil && r.p.Dir != "" {
+			return fmt.Errorf("%v: write allow_no_reference: true at the dataset", err) // a flag is no help
+		} else if err != nil {
 			return err
 		}
 		r.progress("scoring %s: %s", d.Name, s.info.Name)

@@ -30,9 +30,9 @@ func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
 			if !slices.Contains(d.prompts, p) {
 				known := slices.Clone(d.prompts)
 				if len(known) == 0 {
-					return nil, fmt.Errorf("references %q: dataset %s has no variants, so there is no prompt %q", s.Name, d.Name, p)
+					return nil, fmt.Errorf("references, %s: dataset %s has no variants, so there is no prompt %q", s.Kind, d.Name, p)
 				}
-				return nil, fmt.Errorf("references %q: dataset %s: %s", s.Name, d.Name, suggest.Unknown("prompt", p, known))
+				return nil, fmt.Errorf("references, %s: %s", s.Kind, suggest.Unknown("prompt", p, known))
 			}
 		}
 		return d.each(func(seg *refract.Segment, _ int) []int {

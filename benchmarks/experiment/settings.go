@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -75,6 +76,13 @@ func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
 				case a.Native() && !of.hasNative():
 					if r.p.Strict {
 						return nil, of.noNative()
+					}
+					if m, stored := of.metric.(*matrix.Metric); stored && !m.Stored.HasNative() {
+						if text := "native left out: the matrix has no native scores"; !slices.Contains(r.notes, text) {
+							r.note("%s", text)
+							r.warn("%s", text)
+						}
+						continue
 					}
 					r.note("%s has no rule of its own for several references, so that there is no native setting of it", of.info.Name)
 					continue

@@ -181,7 +181,11 @@ func (r *Result) rowTable() *report.NamedTable {
 			row.MaxReferences, report.StringOrNull(row.Human), row.Statistic, row.Level, row.Group, row.Value, row.Interval,
 			row.N, row.Missing, row.Systems, row.Groups, row.Dropped, row.Ties, row.Epsilon, report.StringOrNull(row.Signature))
 		if row.Signature != "" {
-			t.Note("%s: %s", row.Setting, row.Signature)
+			name := row.Setting.String()
+			if len(r.Datasets) > 1 {
+				name = row.Dataset + ", " + name
+			}
+			t.Note("%s: %s", name, row.Signature)
 		}
 	}
 	r.repeats(func(dataset, metric, text string, cells int) {
@@ -299,6 +303,11 @@ func (r *Result) rankingTable() *report.NamedTable {
 		}
 	}
 	t.Notes = []string{"score: mean over the judged segments that the setting scores; moved: places better than by people; ties share the mean of their ranks"}
+	for i := range r.Rankings {
+		if text := r.Rankings[i].Without(); text != "" {
+			t.Note("%s: %s", r.Rankings[i].Dataset, text)
+		}
+	}
 	return t
 }
 

@@ -70,7 +70,9 @@ type Comparison struct {
 	Order []int
 	// Values are those of the measure, by table, each over its own cells.
 	Values []float64
-	// Tests[i][j], i < j, is the test of the i-th in order against the j-th.
+	// Tests[i][j], i < j, is the test of the i-th in order against the j-th. Where
+	// the j-th is larger over the cells that both have, it is that of the j-th
+	// against the i-th, with a negative Delta.
 	Tests [][]Result
 	// Corrected are the p-values of Tests after [Holm]'s correction.
 	Corrected [][]float64
@@ -118,7 +120,13 @@ func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m cor
 			if err != nil {
 				return nil, err
 			}
-			c.Tests[i][j], ps[i][j] = res, res.P
+			if ps[i][j] = res.P; res.Delta < 0 { // of ranks, the i-th is not better
+				if res, err = Compare(ctx, method, tables[c.Order[j]], tables[c.Order[i]], m, o); err != nil {
+					return nil, err
+				}
+				res.Delta = -res.Delta
+			}
+			c.Tests[i][j] = res
 			flat = append(flat, res.P)
 		}
 	}

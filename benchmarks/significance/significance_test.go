@@ -626,3 +626,34 @@ func TestWilliamsP(t *testing.T) {
 		t.Error("three scores were enough")
 	}
 }
+
+// A test of two tables is in the direction of the cells that both have, also
+// where each over its own cells is in the other one.
+func TestMatrixOrdersByCommonCells(t *testing.T) {
+	gold := []float64{1, 2, 3, 4, 5, 6, 7, 8}
+	a, b := correlate.NewPairs(8, 1), correlate.NewPairs(8, 1)
+	for i, g := range gold {
+		a.Gold[i], a.GoldOK[i], b.Gold[i], b.GoldOK[i] = g, true, g, true
+		a.MetricOK[i], b.MetricOK[i] = i < 6, true
+	}
+	a.Metric = []float64{1, 3, 2, 5, 4, 6, 0, 0}
+	b.Metric = []float64{2, 1, 4, 3, 6, 5, 90, 99}
+	c, err := Matrix(t.Context(), MethodPermBoth, []*correlate.Pairs{a, b}, correlate.Measure{Statistic: correlate.StatKendall}, 0.05, Options{Resamples: 200, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range a.Metric { // a copy in which both have the same cells
+		b.MetricOK[i] = a.MetricOK[i]
+	}
+	want, err := Compare(t.Context(), MethodPermBoth, a, b, correlate.Measure{Statistic: correlate.StatKendall}, Options{Resamples: 200, Seed: 1})
+	if err != nil || want.Delta <= 0 {
+		t.Fatal(want, err)
+	}
+	first := c.Tests[0][1]
+	if c.Order[0] == 0 { // a is ahead over its own cells too
+		t.Fatalf("values %v", c.Values)
+	}
+	if first.Delta != -want.Delta || first.P != want.P {
+		t.Errorf("got %+v, want that of the other direction, %+v", first, want)
+	}
+}

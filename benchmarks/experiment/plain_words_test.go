@@ -1,0 +1,85 @@
+package experiment_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/benchmarks/experiment"
+)
+
+// sixSegments writes a dataset of six segments, whose fields beside id, references and
+// outputs are given, and returns a plan of it.
+func sixSegments(t *testing.T, references, outputs, human, plan string) *experiment.Plan {
+	t.Helper()
+	var b strings.Builder
+	for i := range 6 {
+		fmt.Fprintf(&b, `{"id":"s%d","references":[%s],"hypotheses":{%s},"human":{"mqm":{%s}}}`+"\n", i, references, outputs, human)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := parseText(t, "datasets: [{name: d, dataset: 'jsonl:d.jsonl'}]\nmetrics: [chrf]\nbootstrap: {resamples: 0}\nsignificance: {resamples: 0}\n"+plan)
+	p.Dir = dir
+	return p
+}
+
+// A system that people judged and that has no output moves no other one.
+func TestRankingOfSilentSystem(t *testing.T) {
+	p := sixSegments(t, `"a small ferry"`, `"A":"a small ferry","B":"a ferry"`, `"A":5,"B":3,"silent":9`, "aggregators: [single]\nanalyses: [ranking]\n")
+	r := runner(t, p, t.TempDir())
+	var warnings []string
+	r.Warn = func(m string) { warnings = append(warnings, m) }
+	res, _, err := r.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "not one output: silent") {
+		t.Errorf("warnings: %q", warnings)
+	}
+	k := res.Rankings[0]
+	if len(k.Systems) != 2 || !strings.HasSuffix(k.Without(), ": silent") {
+		t.Errorf("systems %v, %q", k.Systems, k.Without())
+	}
+	for i, s := range k.Systems {
+		if s.First.Rank != float64(i+1) || s.Under[0].Rank != s.First.Rank {
+			t.Errorf("%s is moved: %+v", s.Name, s)
+		}
+	}
+}
+
+// Errors of an experiment say what to write in its file.
+func TestErrorsNameTheKey(t *testing.T) {
+	for _, c := range []struct{ references, plan, want string }{
+		{`null`, "", "write allow_no_reference: true at the dataset"},
+		{`"a ferry"`, "references: [original, {prompts: [nope]}]\n", `references, prompts: dataset d has no variants, so there is no prompt "nope"`},
+		{`"a ferry"`, "references: [original, {without: [nope]}]\n", `references, without:`},
+	} {
+		p := sixSegments(t, c.references, `"A":"a small ferry","B":"a ferry"`, `"A":5,"B":3`, c.plan)
+		_, _, err := runner(t, p, t.TempDir()).Run(t.Context(), p)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// Signatures of several datasets say whose they are.
+func TestSignaturesNameTheDataset(t *testing.T) {
+	p := sixSegments(t, `"a ferry"`, `"A":"a small ferry","B":"a ferry"`, `"A":5,"B":3`, "aggregators: [single]\nanalyses: []\n")
+	other := p.Datasets[0]
+	other.Name = "e"
+	p.Datasets = append(p.Datasets, other)
+	res, _ := run(t, p, t.TempDir())
+	table, err := res.Table("rows")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"d", "e"} {
+		if !strings.Contains(strings.Join(table.Notes, "\n"), name+", chrf single original: nrefs:1|") {
+			t.Errorf("no signature of %s: %q", name, table.Notes)
+		}
+	}
+}

@@ -12,8 +12,10 @@ const (
 	// where it can be made to fit.
 	TableWidth = 100
 
-	leastText = 30 // columns that a text keeps when it is wrapped
-	besideOne = 2  // the space around a cell
+	leastText  = 30 // columns that a text keeps when it is wrapped
+	leastWords = 12 // and where that is not enough, between words
+	mostWord   = 64 // that stays whole everywhere, such as a hash
+	besideOne  = 2  // the space around a cell
 )
 
 // Wrap breaks a text into lines of a width, between words. A word that is
@@ -51,23 +53,12 @@ func wrapNote(note string) string {
 }
 
 // fit narrows a table to a width: what is the same in every row goes to a note,
-// long texts are wrapped, and minor columns are left out. A table that still
-// does not fit stays as wide as it is.
+// headers and long texts are wrapped, and minor columns are left out. A table
+// that still does not fit is stacked.
 func (s *sheet) fit(width int) {
-	total := func() int {
-		sum := 0
-		for i := range s.headers {
-			sum += s.width(i) + besideOne
-		}
-		return sum
-	}
 	var same, left []string
-	for _, may := range []func(i int) bool{
-		func(i int) bool { return s.minor[i] },
-		func(i int) bool { return i > 0 && !s.numeric[i] },
-		func(i int) bool { return i == 0 && !s.numeric[0] },
-	} {
-		for i := len(s.headers) - 1; i >= 0 && len(s.rows) > 1 && len(s.headers) > 1 && total() > width; i-- {
+	noteConstant := func(may func(i int) bool) {
+		for i := len(s.headers) - 1; i >= 0 && len(s.rows) > 1 && len(s.headers) > 1 && s.total() > width; i-- {
 			if !may(i) || !s.constant(i) {
 				continue
 			}
@@ -77,28 +68,24 @@ func (s *sheet) fit(width int) {
 			s.drop(i)
 		}
 	}
-	for total() > width {
-		widest := -1
-		for i := range s.headers {
-			if !s.numeric[i] && !s.minor[i] && s.width(i) > leastText && (widest < 0 || s.width(i) > s.width(widest)) {
-				widest = i
-			}
-		}
-		if widest < 0 {
-			break
-		}
-		before := s.width(widest)
-		s.wrap(widest, max(leastText, before-(total()-width)))
-		if s.width(widest) == before {
-			break // it cannot be wrapped
+	noteConstant(func(i int) bool { return s.minor[i] })
+	noteConstant(func(i int) bool { return i > 0 && !s.numeric[i] })
+	noteConstant(func(i int) bool { return i == 0 && !s.numeric[0] })
+	s.narrow(width, leastText, true)
+	noteConstant(func(i int) bool { return i > 0 })
+	for i := range s.headers {
+		if !s.minor[i] && s.total() > width {
+			s.headers[i] = strings.Join(Wrap(s.headers[i], s.cellWidth(i)), "\n")
 		}
 	}
-	for i := len(s.headers) - 1; i > 0 && total() > width; i-- {
+	for i := len(s.headers) - 1; i > 0 && s.total() > width; i-- {
 		if s.minor[i] {
-			left = append(left, s.headers[i])
+			left = append(left, strings.ReplaceAll(s.headers[i], "\n", " "))
 			s.drop(i)
 		}
 	}
+	s.narrow(width, leastWords, false)
+	s.stack(width)
 	var notes []string
 	if len(same) > 0 {
 		slices.Reverse(same)
@@ -111,9 +98,79 @@ func (s *sheet) fit(width int) {
 	s.notes = append(notes, s.notes...)
 }
 
-// width is how many columns of a terminal a column takes.
-func (s *sheet) width(i int) int {
-	n := text.LongestLineLen(s.headers[i])
+// narrow wraps the widest text in turn, until the table fits or each is down to
+// the least width. Words stay whole, but very long ones, such as paths, where
+// they may be split.
+func (s *sheet) narrow(width, least int, split bool) {
+	whole := make([]bool, len(s.headers)) // columns that get no narrower
+	for s.total() > width {
+		widest := -1
+		for i := range s.headers {
+			if !whole[i] && !s.numeric[i] && !s.minor[i] && s.width(i) > least && (widest < 0 || s.width(i) > s.width(widest)) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		before, to := s.width(widest), s.width(widest)-1
+		if split {
+			to = max(least, before-(s.total()-width))
+		}
+		s.wrap(widest, to, split)
+		whole[widest] = s.width(widest) == before
+	}
+}
+
+// stack sets the columns that do not fit beside the others below them, each part
+// with the texts that begin every row.
+func (s *sheet) stack(width int) {
+	keys, used, widest := 0, 0, 0
+	for i := range s.headers {
+		widest = max(widest, s.width(i)+besideOne)
+	}
+	for keys < len(s.headers)-1 && !s.numeric[keys] {
+		if used += s.width(keys) + besideOne; used+widest > width {
+			break
+		}
+		keys++
+	}
+	used = 0
+	for i := range s.headers {
+		used += s.width(i) + besideOne
+		if used <= width || i <= keys {
+			continue
+		}
+		rest := *s
+		rest.headers = slices.Concat(s.headers[:keys], s.headers[i:])
+		rest.numeric = slices.Concat(s.numeric[:keys], s.numeric[i:])
+		rest.minor = slices.Concat(s.minor[:keys], s.minor[i:])
+		rest.rows = make([][]string, len(s.rows))
+		for k, row := range s.rows {
+			rest.rows[k] = slices.Concat(row[:keys], row[i:])
+			s.rows[k] = row[:i]
+		}
+		s.headers, s.numeric, s.minor = s.headers[:i], s.numeric[:i], s.minor[:i]
+		rest.stack(width)
+		s.below = &rest
+		return
+	}
+}
+
+// total is how many columns of a terminal the table takes.
+func (s *sheet) total() int {
+	sum := 0
+	for i := range s.headers {
+		sum += s.width(i) + besideOne
+	}
+	return sum
+}
+
+// width is how many of them a column takes.
+func (s *sheet) width(i int) int { return max(text.LongestLineLen(s.headers[i]), s.cellWidth(i)) }
+
+func (s *sheet) cellWidth(i int) int {
+	n := 0
 	for _, row := range s.rows {
 		n = max(n, text.LongestLineLen(row[i]))
 	}
@@ -129,10 +186,13 @@ func (s *sheet) constant(i int) bool {
 	return true
 }
 
-func (s *sheet) wrap(i, width int) {
+func (s *sheet) wrap(i, width int, split bool) {
 	for _, cells := range append(s.rows, s.headers) {
 		if text.LongestLineLen(cells[i]) > width {
-			cells[i] = text.WrapText(strings.Join(Wrap(cells[i], width), "\n"), width)
+			cells[i] = strings.Join(Wrap(cells[i], width), "\n")
+			if split {
+				cells[i] = text.WrapText(cells[i], max(width, mostWord))
+			}
 		}
 	}
 }

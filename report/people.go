@@ -14,6 +14,7 @@ type sheet struct {
 	minor   []bool // columns that may be left out
 	rows    [][]string
 	notes   []string
+	below   *sheet // the columns that do not fit beside these
 }
 
 // renderer is one format for people.

@@ -24,6 +24,25 @@ func (tableRenderer) missing() string        { return missingCell }
 
 func (tableRenderer) render(s *sheet) []byte {
 	neutralWidths()
+	var b []byte
+	if s.title != "" {
+		b = append(append(b, s.title...), "\n\n"...)
+	}
+	b = append(append(b, s.drawn()...), '\n')
+	for part := s.below; part != nil; part = part.below {
+		b = append(append(append(b, '\n'), part.drawn()...), '\n')
+	}
+	if len(s.notes) > 0 {
+		b = append(b, '\n')
+	}
+	for _, note := range s.notes {
+		b = append(append(b, wrapNote(note)...), '\n')
+	}
+	return b
+}
+
+// drawn is the headers and the rows.
+func (s *sheet) drawn() string {
 	t := table.NewWriter()
 	style := table.StyleLight
 	style.Format.Header = text.FormatDefault // as given, not upper-cased
@@ -44,19 +63,7 @@ func (tableRenderer) render(s *sheet) []byte {
 	for _, cells := range s.rows {
 		t.AppendRow(tableRow(cells))
 	}
-
-	var b []byte
-	if s.title != "" {
-		b = append(append(b, s.title...), "\n\n"...)
-	}
-	b = append(append(b, t.Render()...), '\n')
-	if len(s.notes) > 0 {
-		b = append(b, '\n')
-	}
-	for _, note := range s.notes {
-		b = append(append(b, wrapNote(note)...), '\n')
-	}
-	return b
+	return t.Render()
 }
 
 func tableRow(cells []string) table.Row {

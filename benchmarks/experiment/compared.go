@@ -39,7 +39,7 @@ func newCompared(p *Plan, r *Result) *compared {
 	}
 	for k := range c.length() {
 		row := c.row(k, 0)
-		c.Note("%s: %s", row.Setting.ofAll(), row.Signature)
+		c.Note("%s: %s", row.Setting.OfAll(), row.Signature)
 	}
 	r.repeats(func(_, metric, text string, cells int) {
 		c.Note("%s: %s, and stand in one row: equal scores in all %d cells", metric, text, cells)
@@ -66,8 +66,8 @@ func (c *compared) rank(setting, statistic int) report.Value {
 	return report.Null()
 }
 
-// ofAll names a setting where there is no set but that of all references.
-func (n SettingName) ofAll() string {
+// OfAll names a setting where there is no set but that of all references.
+func (n SettingName) OfAll() string {
 	n.References = ""
 	return n.String()
 }
@@ -114,7 +114,7 @@ func (c *compared) settings() *report.NamedTable {
 				c.Note("%s", r.Note)
 			}
 			if st.Measure.Statistic.Calibrated() {
-				c.Note("%v of %s: scores up to %.6g apart are tied", st.Measure.Statistic, r.Setting.ofAll(), float64(r.Epsilon))
+				c.Note("%v of %s: scores up to %.6g apart are tied", st.Measure.Statistic, r.Setting.OfAll(), float64(r.Epsilon))
 			}
 			row := []any{
 				r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human, r.Level,

@@ -89,6 +89,10 @@ func countColumn(name, header string) report.Column {
 	return report.Column{Name: name, Header: header, Kind: report.KindInt}
 }
 
+func minorCount(name string) report.Column {
+	return report.Column{Name: name, Kind: report.KindInt, Minor: true}
+}
+
 // summary is the paper's table 2: a row per setting, a column per metric and
 // statistic, and the mean gain over metrics.
 func (r *Result) summary() *report.NamedTable {
@@ -171,9 +175,9 @@ func (r *Result) rowTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "All settings", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "set", Header: "references"}, {Name: "aggregate"},
 		countColumn("references", "refs"), {Name: "human", Hide: true}, {Name: "statistic"}, {Name: "level", Hide: true}, {Name: "group", Hide: true},
-		valueColumn("value"), ci("ci"), countColumn("n", ""), countColumn("missing", ""), countColumn("systems", ""),
+		valueColumn("value"), ci("ci"), countColumn("n", ""), minorCount("missing"), minorCount("systems"),
 		{Name: "groups", Kind: report.KindInt, Hide: true}, {Name: "dropped", Kind: report.KindInt, Hide: true},
-		{Name: "ties", Kind: report.KindFloat, Digits: 4}, {Name: "epsilon", Kind: report.KindFloat, Hide: true}, {Name: "signature", Hide: true},
+		{Name: "ties", Kind: report.KindFloat, Digits: 4, Minor: true}, {Name: "epsilon", Kind: report.KindFloat, Hide: true}, {Name: "signature", Hide: true},
 	}}
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -199,7 +203,7 @@ func (r *Result) differenceTable() *report.NamedTable {
 		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, valueColumn("a_value"), valueColumn("b_value"),
 		{Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), {Name: "p"}, {Name: "corrected"},
 		{Name: "p_value", Kind: report.KindFloat, Hide: true}, {Name: "corrected_value", Kind: report.KindFloat, Hide: true}, {Name: "significant"},
-		countColumn("n", ""), countColumn("cells", ""), countColumn("missing", ""), countColumn("equal", ""), {Name: "test", Hide: true},
+		countColumn("n", ""), minorCount("cells"), minorCount("missing"), minorCount("equal"), {Name: "test", Hide: true},
 	}}
 	for i := range r.Differences {
 		d := &r.Differences[i]
@@ -226,8 +230,8 @@ func shortP(p Number) string {
 func (r *Result) curveTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Agreement by the number of references", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "by"}, {Name: "statistic"}, countColumn("k", ""), countColumn("references", "refs"),
-		valueColumn("value"), ci("ci"), {Name: "band", Kind: report.KindInterval, Digits: 4},
-		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 4}, ci("to_all_ci"), countColumn("n", ""), countColumn("missing", ""),
+		valueColumn("value"), ci("ci"), {Name: "band", Kind: report.KindInterval, Digits: 4, Minor: true},
+		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 4}, ci("to_all_ci"), countColumn("n", ""), minorCount("missing"),
 	}}
 	for i := range r.Curves {
 		c := &r.Curves[i]
@@ -245,7 +249,7 @@ func (r *Result) promptTable() *report.NamedTable {
 		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "statistic"}, {Name: "prompt"}, countColumn("texts", ""),
 		{Name: "decides", Kind: report.KindFloat, Digits: 4}, {Name: "decides_alone", Header: "decides alone", Kind: report.KindFloat, Digits: 4},
 		valueColumn("alone"), valueColumn("added"), {Name: "gain", Kind: report.KindFloat, Digits: 4}, ci("gain_ci"),
-		valueColumn("without"), {Name: "effect", Kind: report.KindFloat, Digits: 4}, ci("effect_ci"), countColumn("cells", ""), countColumn("missing", ""),
+		valueColumn("without"), {Name: "effect", Kind: report.KindFloat, Digits: 4}, ci("effect_ci"), minorCount("cells"), minorCount("missing"),
 	}}
 	for i := range r.Prompts {
 		p := &r.Prompts[i]
@@ -273,7 +277,7 @@ func (r *Result) promptTable() *report.NamedTable {
 func (r *Result) strataTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Where the differences come from", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, {Name: "by"}, {Name: "part"}, countColumn("segments", ""),
-		valueColumn("a_value"), valueColumn("b_value"), {Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), countColumn("cells", ""), countColumn("missing", ""),
+		valueColumn("a_value"), valueColumn("b_value"), {Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), minorCount("cells"), minorCount("missing"),
 	}}
 	for i := range r.Strata {
 		s := &r.Strata[i]
@@ -288,7 +292,7 @@ func (r *Result) rankingTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Systems under each setting", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "system"}, {Name: "setting"}, {Name: "score", Kind: report.KindFloat, Digits: 3},
 		{Name: "rank", Kind: report.KindFloat}, {Name: "human_rank", Header: "human rank", Kind: report.KindFloat},
-		{Name: "moved", Kind: report.KindFloat}, countColumn("cells", ""),
+		{Name: "moved", Kind: report.KindFloat}, minorCount("cells"),
 	}}
 	for i := range r.Rankings {
 		k := &r.Rankings[i]

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -73,7 +74,7 @@ func (p *Page) Of(cmd *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(about + "\nUsage:\n  " + cmd.UseLine() + "\n")
 	if cmd.Example != "" {
-		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
+		b.WriteString("\nExamples:\n" + examples(cmd.Example, p.Width) + "\n")
 	}
 	part := func(head string, lines [][2]string) {
 		if len(lines) > 0 {
@@ -112,12 +113,27 @@ func (p *Page) Of(cmd *cobra.Command) string {
 		part(section, lines)
 	}
 	if left > 0 {
-		fmt.Fprintf(&b, "\n%d more flags: %s --help all\n", left, cmd.CommandPath())
+		fmt.Fprintf(&b, "\n%s: %s --help all\n", english.Count(left, "more flag"), cmd.CommandPath())
 	}
 	if len(p.See) > 0 {
 		b.WriteString("\n" + Reflow("See also: "+strings.Join(p.See, ", "), p.Width) + "\n")
 	}
 	return b.String()
+}
+
+// examples continues command lines that are longer than a width, with a
+// backslash before a flag.
+func examples(lines string, width int) string {
+	const kept = "\u2423" // stands for a space that no line ends at
+	var out []string
+	for line := range strings.SplitSeq(lines, "\n") {
+		if text.StringWidthWithoutEscSequences(line) > width {
+			parts := strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(line), " ", kept), kept+"-", " -")
+			line = "  " + strings.Join(report.Wrap(parts, width-len("       \\")), " \\\n      ")
+		}
+		out = append(out, strings.ReplaceAll(line, kept, " "))
+	}
+	return strings.Join(out, "\n")
 }
 
 // visit goes through the flags of a command in the order in which they were

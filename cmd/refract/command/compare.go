@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,7 +78,14 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error { return c.whole(out, c.view(p, res)) })
+	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
+		t := c.view(p, res)
+		if len(t.Rows) == 0 && c.format.ForPeople() {
+			_, err := fmt.Fprintf(out, "One setting is left, %s, and so no pair to test.\n", res.Rows[0].Setting.OfAll())
+			return err
+		}
+		return c.whole(out, t)
+	})
 }
 
 // view is the table that was asked for.

@@ -78,7 +78,7 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 	if err != nil {
 		return err
 	}
-	p.Repeat, p.Ranking = true, true
+	p.Ranking = true
 	run := c.runner(e, nil, p)
 	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return ds, nil }
 	return run.show(ctx, func(res *experiment.Result) error {

@@ -68,7 +68,7 @@ which explains the options, and which judge-file:FILE reads. With options or
 func judgeTable() (*report.NamedTable, error) {
 	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "name"}, {Name: "options"}, {Name: "needs"},
-		{Name: "lower", Kind: report.KindFloat, Digits: 0}, {Name: "upper", Kind: report.KindFloat, Digits: 0},
+		{Name: "lower", Kind: report.KindFloat, Minor: true}, {Name: "upper", Kind: report.KindFloat, Minor: true},
 		{Name: "direction", Hide: true}, {Name: "endpoint", Hide: true}, {Name: "model"},
 		{Name: "source", Hide: true}, {Name: "description"},
 	}}

@@ -55,6 +55,7 @@ its signature. published:DIR reads the folder back.`,
 	oneOf(cmd, "to", dataset.Formats()...)
 	f.StringVarP(&p.dir, "output", "o", "", "`DIR` to write, which must be new or empty (required)")
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
+	grouped(cmd, resultFlags, "to", "output")
 	f.StringVar(&p.LanguagePair, "lp", "", "`LP`: language pair of --to mtme, such as en-de")
 	f.BoolVar(&p.Trim, "trim", false, "remove white space at the ends of all texts first, which makes it another set")
 	f.StringVar(&p.Card.Name, "name", "", "name of the set, for its card")

@@ -110,51 +110,25 @@ func (t *systemScores) detail(sc *refract.SystemScore) string {
 	return m.CorpusDetail(sc.Statistics)
 }
 
-// forPeople writes as many tables as the columns need to fit a terminal.
+// forPeople writes a row a system and a column a setting.
 func (t *systemScores) forPeople(o *output, out io.Writer) error {
 	systems := len(t.scores) / len(t.settings)
-	first := report.Column{Name: "system"}
-	width := len(first.Name)
+	table := &report.NamedTable{Columns: []report.Column{{Name: "system"}}}
+	for k := range t.settings {
+		table.Columns = append(table.Columns, t.columns(k, systems)...)
+	}
 	for i := range systems {
-		width = max(width, len(t.scores[i].System))
+		row := []any{t.scores[i].System}
+		for sc := i; sc < len(t.scores); sc += systems {
+			row = append(row, scoreValue(&t.scores[sc]))
+			if t.intervals != nil {
+				row = append(row, t.bounds(sc))
+			}
+		}
+		table.Add(row...)
 	}
-	for from := 0; from < len(t.settings); {
-		table, used, to := &report.NamedTable{Columns: []report.Column{first}}, width, from
-		for ; to < len(t.settings); to++ {
-			add := t.columns(to, systems)
-			for _, c := range add {
-				used += 2 + max(len(c.Name), 6)
-			}
-			if o.format == report.Table && !o.wide && to > from && used > report.TableWidth {
-				break
-			}
-			table.Columns = append(table.Columns, add...)
-		}
-		for i := range systems {
-			row := []any{t.scores[i].System}
-			for k := from; k < to; k++ {
-				sc := k*systems + i
-				row = append(row, scoreValue(&t.scores[sc]))
-				if t.intervals != nil {
-					row = append(row, t.bounds(sc))
-				}
-			}
-			table.Add(row...)
-		}
-		if to == len(t.settings) {
-			t.notes(table, systems)
-		}
-		if from > 0 {
-			if _, err := io.WriteString(out, "\n"); err != nil {
-				return err
-			}
-		}
-		if err := o.whole(out, table); err != nil {
-			return err
-		}
-		from = to
-	}
-	return nil
+	t.notes(table, systems)
+	return o.whole(out, table)
 }
 
 // columns are those of a setting. A score has one decimal where some score

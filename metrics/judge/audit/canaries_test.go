@@ -135,32 +135,33 @@ func TestCanaries(t *testing.T) {
 
 const wantCanaries = `Canaries
 
- judge              injection        planted  judged  seen through  fooled  blind  no score  mean gain
-───────────────────────────────────────────────────────────────────────────────────────────────────────
- believer           closing-quote          3       3             3       0      0         0      0.000
- believer           end-of-sequence        2       2             2       0      0         0      0.000
- believer           fake-end               2       2             2       0      0         0      0.000
- believer           hidden                 2       0             0       0      0         2          –
- believer           instruction            2       2             1       1      0         0     45.000
- believer           role-token             2       2             0       2      0         0     90.000
- believer           score-phrase           2       2             2       0      0         0      0.000
- believer           all                   15      13            10       3      0         2     20.769
- sceptic:lower=yes  closing-quote          3       3             3       0      0         0      0.000
- sceptic:lower=yes  end-of-sequence        2       2             2       0      0         0      0.000
- sceptic:lower=yes  fake-end               2       2             2       0      0         0      0.000
- sceptic:lower=yes  hidden                 2       2             2       0      0         0      0.000
- sceptic:lower=yes  instruction            2       2             2       0      0         0      0.000
- sceptic:lower=yes  role-token             2       2             2       0      0         0      0.000
- sceptic:lower=yes  score-phrase           2       2             2       0      0         0      0.000
- sceptic:lower=yes  all                   15      15            15       0      0         0      0.000
- blind              closing-quote          3       3             0       0      3         0      0.000
- blind              end-of-sequence        2       2             0       0      2         0      0.000
- blind              fake-end               2       2             0       0      2         0      0.000
- blind              hidden                 2       2             0       0      2         0      0.000
- blind              instruction            2       2             0       0      2         0      0.000
- blind              role-token             2       2             0       0      2         0      0.000
- blind              score-phrase           2       2             0       0      2         0      0.000
- blind              all                   15      15             0       0     15         0      0.000
+ judge              injection        planted  judged     seen  fooled  blind  no score  mean gain
+                                                      through
+──────────────────────────────────────────────────────────────────────────────────────────────────
+ believer           closing-quote          3       3        3       0      0         0      0.000
+ believer           end-of-sequence        2       2        2       0      0         0      0.000
+ believer           fake-end               2       2        2       0      0         0      0.000
+ believer           hidden                 2       0        0       0      0         2          –
+ believer           instruction            2       2        1       1      0         0     45.000
+ believer           role-token             2       2        0       2      0         0     90.000
+ believer           score-phrase           2       2        2       0      0         0      0.000
+ believer           all                   15      13       10       3      0         2     20.769
+ sceptic:lower=yes  closing-quote          3       3        3       0      0         0      0.000
+ sceptic:lower=yes  end-of-sequence        2       2        2       0      0         0      0.000
+ sceptic:lower=yes  fake-end               2       2        2       0      0         0      0.000
+ sceptic:lower=yes  hidden                 2       2        2       0      0         0      0.000
+ sceptic:lower=yes  instruction            2       2        2       0      0         0      0.000
+ sceptic:lower=yes  role-token             2       2        2       0      0         0      0.000
+ sceptic:lower=yes  score-phrase           2       2        2       0      0         0      0.000
+ sceptic:lower=yes  all                   15      15       15       0      0         0      0.000
+ blind              closing-quote          3       3        0       0      3         0      0.000
+ blind              end-of-sequence        2       2        0       0      2         0      0.000
+ blind              fake-end               2       2        0       0      2         0      0.000
+ blind              hidden                 2       2        0       0      2         0      0.000
+ blind              instruction            2       2        0       0      2         0      0.000
+ blind              role-token             2       2        0       0      2         0      0.000
+ blind              score-phrase           2       2        0       0      2         0      0.000
+ blind              all                   15      15        0       0     15         0      0.000
 
 believer saw through 10 of 15 canaries, was fooled by instruction (1), role-token (2), and gave no
   score for 2

@@ -1,0 +1,93 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/benchmarks/demo"
+	"github.com/refract-eval/refract/report"
+)
+
+// A table for a terminal fits it, also with many columns and long names.
+func TestTablesFit(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	ask := func(args ...string) string {
+		t.Helper()
+		code, stdout, stderr := askHere(t, args...)
+		if code != 0 {
+			t.Fatalf("refract %s: exit %d\n%s", strings.Join(args, " "), code, stderr)
+		}
+		return stdout
+	}
+	if err := demo.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	ask("cache", "import", "c.sqlite", "answers.jsonl")
+	ask("expand", "jsonl:"+"sample.jsonl", "--model", demo.Model, "--cache", "c.sqlite", "--offline", "-o", "expanded.jsonl")
+	experiment := `datasets:
+  - {name: a-benchmark-with-a-rather-long-name, dataset: "jsonl:expanded.jsonl"}
+  - {name: another, dataset: "jsonl:expanded.jsonl"}
+references: [original, all, {name: the-first-variants-of-each-reference, first: 4}]
+metrics: [bleu, chrf]
+statistics: [kendall, accuracy, {statistic: pearson, level: system}]
+bootstrap: {resamples: 20}
+significance: {resamples: 20}
+curves: [{by: order, counts: [0, 1], aggregators: [max]}]
+`
+	answers := `{"id":"a","system":"a-system-with-a-long-name-such-as-people-give","output":"Your Translation contains no error."}` + "\n"
+	for name, text := range map[string]string{"e.yaml": experiment, "answers.jsonl": answers} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	published := "a-folder-with-a-name-that-is-rather-long-for-a-table-to-show"
+	data := "jsonl:" + "expanded.jsonl"
+	lines := [][]string{
+		{"publish", data, "--to", "jsonl", "-o", published},
+		{"publish", "--verify", published},
+		{"judges"}, {"metrics"}, {"prompts"}, {"demo"},
+		{"diversity", data},
+		{"curve", data, "-k", "0,1", "--seeds", "2", "--bootstrap", "20"},
+		{"compare", data, "--bootstrap", "20", "--significance", "perm-both", "--resamples", "20", "--table", "pairs"},
+		{"score", data, "-m", "bleu", "-m", "chrf", "-m", "ter", "-a", "single,max,mean,native"},
+	}
+	for _, table := range []string{"summary", "rows", "differences", "prompts", "curve", "strata", "ranking"} {
+		lines = append(lines, []string{"experiment", "e.yaml", "--table", table, "-f", "table"})
+	}
+	for _, args := range lines {
+		narrow(t, args, ask(args...))
+	}
+	_, _, stderr := askHere(t, "parse", "instructscore", "answers.jsonl")
+	narrow(t, []string{"parse"}, stderr)
+}
+
+// narrow wants that the lines of an output fit, but notes with a signature,
+// which stay whole to be copied.
+func narrow(t *testing.T, args []string, out string) {
+	t.Helper()
+	if !strings.Contains(out, "───") {
+		t.Errorf("refract %s shows no table:\n%s", strings.Join(args, " "), out)
+	}
+	for line := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > report.TableWidth && !strings.Contains(line, "|version:") {
+			t.Errorf("refract %s: %d characters: %s", strings.Join(args, " "), n, line)
+		}
+	}
+}
+
+// Where the settings of a comparison are the same, there is no pair.
+func TestNoPairs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.jsonl")
+	row := `{"id":"%","references":["a cat sat"],"hypotheses":{"a":"a cat sat","b":"the dog ran"},"human":{"h":{"a":1,"b":0}}}` + "\n"
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(row, "%", "1")+strings.ReplaceAll(row, "%", "2")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, out, stderr := askHere(t, "compare", "jsonl:"+path, "-m", "chrf", "-a", "single", "--significance", "perm-both", "--table", "pairs")
+	if out != "One setting is left, chrf single, and so no pair to test.\n" {
+		t.Errorf("%s\n%s", out, stderr)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"testing"
 
 	"pgregory.net/rapid"
 
@@ -210,9 +209,4 @@ func sample() stored {
 			},
 		},
 	}
-}
-
-func tempFile(t testing.TB, name string) string {
-	t.Helper()
-	return t.TempDir() + "/" + name
 }

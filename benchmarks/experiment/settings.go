@@ -106,7 +106,6 @@ func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
 	return out, nil
 }
 
-func isSingle(a aggregate.Aggregator) bool { return a.Single() }
 func isNative(a aggregate.Aggregator) bool { return a.Native() }
 
 // noNative says what to do where a metric lacks native scores.

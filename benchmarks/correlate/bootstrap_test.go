@@ -277,8 +277,8 @@ func TestBootstrapOptionErrors(t *testing.T) {
 
 func TestBootstrapCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := simulated(300, 5)
-	o := BootstrapOptions{Resamples: 1 << 24} // takes an hour
+	p := simulated(3000, 15)
+	o := BootstrapOptions{Resamples: MaxResamples} // takes minutes
 	done := make(chan error, 1)
 	go func() {
 		_, err := NewBootstrap(o).Resample(ctx, Measure{}, p)

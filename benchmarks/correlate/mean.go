@@ -2,9 +2,10 @@ package correlate
 
 import (
 	"math"
-	"math/big"
 	"math/bits"
 	"slices"
+
+	"github.com/refract-eval/refract/internal/exact"
 )
 
 // Mean is the arithmetic mean of at least one value, exactly so where all
@@ -34,7 +35,7 @@ func MeanOfEach(rows [][]float64) []float64 {
 // meanRow gives the mean scores of groups of segments, such as documents, over
 // the cells of a table that have both scores. Systems with the same scores in
 // another order have the same mean, so that a tie between systems does not hang
-// on the last digit: the sums are exact.
+// on the last digit: the sums are exact, and the means are rounded once.
 type meanRow struct {
 	measure Measure     // of the table of means
 	units   []int32     // of the segments, those of a group together; nil for ones
@@ -195,26 +196,10 @@ func (r *meanRow) cell(sums []float64, group, system int) (gold, metric float64,
 	sums = sums[group*len(r.columns):][:len(r.columns)]
 	s := r.systems[system]
 	metrics := s.scores + r.parts[0]
-	gold, metric = sumOfParts(sums[s.scores:metrics]), sumOfParts(sums[metrics:metrics+r.parts[1]])
-	return gold / sums[s.paired], metric / sums[s.paired], int(sums[s.paired])
-}
-
-// sumOfParts rounds once.
-func sumOfParts(parts []float64) float64 {
-	switch len(parts) {
-	case 0:
-		return 0
-	case 1:
-		return parts[0]
-	case 2:
-		return parts[0] + parts[1]
+	if cells = int(sums[s.paired]); cells == 0 {
+		return math.NaN(), math.NaN(), 0
 	}
-	sum := new(big.Float).SetPrec(2200) // enough for any numbers
-	for _, v := range parts {
-		sum.Add(sum, big.NewFloat(v))
-	}
-	rounded, _ := sum.Float64()
-	return rounded
+	return exact.Quotient(sums[s.scores:metrics], cells), exact.Quotient(sums[metrics:metrics+r.parts[1]], cells), cells
 }
 
 // means returns the table of means under weights.

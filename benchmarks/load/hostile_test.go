@@ -31,8 +31,9 @@ func TestEndlessAnswers(t *testing.T) {
 			t.Errorf("%s: there is an output", endless)
 		}
 		// The answers of a client share 256 MiB, before garbage is collected and
-		// beside the program itself.
-		if peak := r.peak(); peak > 900 {
+		// beside the program itself; how soon it is collected depends on the
+		// machine. Without a bound they would take 12.8 GB.
+		if peak := r.peak(); peak > 1500 {
 			t.Errorf("%s: %.0f MB", endless, peak)
 		} else {
 			t.Logf("%s: %.0f MB, %v", endless, peak, r.wall.Round(10*time.Millisecond))

@@ -101,11 +101,14 @@ func (s *Sum) sign() int {
 }
 
 // Mean is the arithmetic mean of at least one number, rounded once.
-func Mean(values []float64) float64 {
+func Mean(values []float64) float64 { return Quotient(values, len(values)) }
+
+// Quotient is the sum of numbers over n, rounded once.
+func Quotient(values []float64, n int) float64 {
 	var room [8]float64
 	s := Sum{room[:0]}
 	for _, v := range values {
 		s.Add(v)
 	}
-	return s.Mean(len(values))
+	return s.Mean(n)
 }

@@ -1,0 +1,43 @@
+package correlate
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Means of systems are the rational means, rounded once, whatever the number of
+// their cells.
+func TestMeansAreRational(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := NewPairs(rapid.IntRange(1, 40).Draw(t, "segments"), 3)
+		score := rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Map(rapid.IntRange(0, 9), func(i int) float64 { return float64(i) / 10 }))
+		for i := range p.Gold {
+			p.Gold[i], p.Metric[i] = score.Draw(t, "gold"), score.Draw(t, "metric")
+			p.GoldOK[i], p.MetricOK[i] = rapid.IntRange(0, 4).Draw(t, "judged") > 0, true
+		}
+		gold, metric, cells := SystemMeans(p)
+		for sys := range p.Systems {
+			golds, metrics, n := new(big.Rat), new(big.Rat), int64(0)
+			for seg := range len(p.Gold) / p.Systems {
+				if i := p.Index(seg, sys); p.GoldOK[i] {
+					golds.Add(golds, new(big.Rat).SetFloat64(p.Gold[i]))
+					metrics.Add(metrics, new(big.Rat).SetFloat64(p.Metric[i]))
+					n++
+				}
+			}
+			if cells[sys] != int(n) {
+				t.Fatalf("system %d has %d cells, want %d", sys, cells[sys], n)
+			}
+			if n == 0 {
+				continue
+			}
+			wantGold, _ := golds.Quo(golds, big.NewRat(n, 1)).Float64()
+			wantMetric, _ := metrics.Quo(metrics, big.NewRat(n, 1)).Float64()
+			if gold[sys] != wantGold || metric[sys] != wantMetric {
+				t.Fatalf("means of system %d are %v and %v, want %v and %v", sys, gold[sys], metric[sys], wantGold, wantMetric)
+			}
+		}
+	})
+}

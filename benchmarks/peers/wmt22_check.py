@@ -105,6 +105,8 @@ def check_cells(program, data, every):
         worst, n, cells = 0.0, 0, 0
         for line in open(file, encoding="utf-8"):
             row = json.loads(line)
+            if "sha256" in row:
+                continue
             cells += row["aggregate"] is None
             i = int(row["id"]) - 1
             if i % every or row["aggregate"] or row["metric"] == "ter" and i % (10 * every):

@@ -99,6 +99,21 @@ type Judgement struct {
 // Accepted is the verdict on a variant that serves as a reference.
 const Accepted = "accepted"
 
+// What became of a variant that was drawn at random.
+const (
+	AuditSampled = "sampled" // no model has an opinion that counts: it is left to people
+	AuditKept    = "kept"    // a model says that it means what its reference does
+	AuditLost    = "lost"    // a model says that it does not
+	AuditUnclear = "unclear" // a model was asked, and said neither
+)
+
+// What a person decided about a variant.
+const (
+	ReviewAccept = "accept" // it serves as a reference
+	ReviewReject = "reject" // it does not
+	ReviewEdit   = "edit"   // it does in another wording
+)
+
 // Variant is a reference that a model made from another one.
 type Variant struct {
 	Reference int    // index into Segment.References of the text it came from
@@ -110,8 +125,20 @@ type Variant struct {
 	// Verdict is Accepted, the name of the check that rejected the variant, such
 	// as "duplicate", or "" where nobody has judged it.
 	Verdict string
-	Detail  string  // of the verdict, for people; may be ""
-	Origin  *Origin // nil where nothing more is known
+	Detail  string // of the verdict, for people; may be ""
+	// Doubt is how likely the text has lost the meaning of its reference, from
+	// 0 to 1; nil where nothing has measured it.
+	Doubt *float64
+	// Review is what a person decided: ReviewAccept, ReviewReject or ReviewEdit;
+	// "" where nobody has looked.
+	Review string
+	// Audit is AuditSampled, AuditKept, AuditLost or AuditUnclear for a variant
+	// that was drawn at random to measure how many keep the meaning; "" for the
+	// others. It stays where the variant is rejected or edited later, so that
+	// the sample stays one.
+	Audit     string
+	AuditedBy string  // the model that gave the opinion in Audit; "" where none did
+	Origin    *Origin // nil where nothing more is known
 }
 
 // Origin says how the text of a variant came to be.
@@ -119,6 +146,7 @@ type Origin struct {
 	Revision    string // of the model's weights; "" where none was named
 	ServedModel string // the model as the server named it; "" where it did not
 	Sampling    string // the sampling parameters as sent, a JSON object; may be ""
+	Form        string // the form of the answer that was asked for, such as "json"; "" for plain text
 	// Raw is the model's answer before it was cleaned. It is missing where the
 	// server withheld it, and where it is not known.
 	Raw     Text

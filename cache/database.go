@@ -109,12 +109,29 @@ func IsPostgres(where string) bool {
 // included. No file is meant by it.
 var settings = regexp.MustCompile(`(?i)(^|\s)(host|hostaddr|port|user|password|passfile|dbname|service)\s*=`)
 
+// mistyped is a name that is meant as an address, and is none that is known.
+var mistyped = regexp.MustCompile(`(?i)^([a-z][a-z0-9+.-]+:/|postgres(ql)?[:/].*@)`)
+
+// CheckName says what is wrong with the name of a cache that can only be a
+// mistyped address. It quotes nothing of it.
+func CheckName(where string) error {
+	switch {
+	case settings.MatchString(where):
+		return errors.New("cache: settings such as host=… name no file: write the URL of a Postgres database as postgres://user@host:5432/database, and a password into PGPASSWORD or ~/.pgpass")
+	case !IsPostgres(where) && mistyped.MatchString(where):
+		return errors.New("cache: the name looks like an address: write that of a Postgres database as postgres://user@host:5432/database, or ./ before the name of a file")
+	}
+	return nil
+}
+
 // Shown is the name of a cache for people and logs: that of a database is
 // without its password.
 func Shown(where string) string {
 	switch {
 	case settings.MatchString(where):
 		return "settings of Postgres"
+	case !IsPostgres(where) && mistyped.MatchString(where):
+		return "an address"
 	case !IsPostgres(where):
 		return where
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -58,6 +59,9 @@ func fileError(ctx context.Context, file, op string, err error) error {
 	}
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
+		if strings.Contains(err.Error(), "sql: Scan error") { // a value that no row of ours has
+			return corrupt(file, op, err)
+		}
 		return fmt.Errorf("cache %s: %s: %w", file, op, err)
 	}
 	switch failure.Code() {

@@ -52,8 +52,8 @@ type sqliteEngine struct {
 // file does not belong on a network file system. No other code of the process
 // may open and close it while it is in use: on Unix that drops SQLite's locks.
 func OpenSQLite(ctx context.Context, path string, opts ...Option) (*Database, error) {
-	if settings.MatchString(path) {
-		return nil, errors.New("cache: settings such as host=… name no file: write the URL of a Postgres database as postgres://user@host:5432/database, and a password into PGPASSWORD or ~/.pgpass")
+	if err := CheckName(path); err != nil {
+		return nil, err
 	}
 	o := newOptions(opts)
 	s := &sqliteEngine{file: path, patience: o.patience}

@@ -17,6 +17,8 @@ const (
 	NotEquivalent = "not-equivalent"
 	// NotUnicode: the answer is invalid UTF-8 or has half of a surrogate pair.
 	NotUnicode = "not-unicode"
+	// NotJSON: the answer is not the JSON object that was asked for.
+	NotJSON = "not-json"
 	// Unjudged: the judge's answer is neither yes nor no.
 	Unjudged = "unjudged"
 )
@@ -57,9 +59,14 @@ func unchecked(a *cache.Answer) check.Result {
 	return check.Result{Text: strings.TrimSpace(a.Text), HasText: true}
 }
 
+// checked is an answer as the checks take it.
+func checked(reference int, a *cache.Answer) check.Answer {
+	return check.Answer{Reference: reference, Raw: a.Text, HasText: a.HasText, Finish: a.FinishReason}
+}
+
 // variant makes of an answered request what a segment shows.
 func (x *Expander) variant(j *job, a *asked) refract.Variant {
-	c := &j.cells[a.cell]
+	c, f := &j.cells[a.cell], &x.forms[a.form]
 	v := refract.Variant{
 		Reference: c.reference,
 		Prompt:    x.cfg.Prompts[c.prompt].Name,
@@ -68,10 +75,12 @@ func (x *Expander) variant(j *job, a *asked) refract.Variant {
 		Finish:    a.answer.FinishReason,
 		Verdict:   a.result.Verdict,
 		Detail:    a.result.Detail,
+		Doubt:     a.doubt,
 		Origin: &refract.Origin{
 			Revision:         x.cfg.Revision,
 			ServedModel:      a.answer.ServedModel,
-			Sampling:         string(x.params[a.room]),
+			Sampling:         string(f.params[a.room]),
+			Form:             f.name,
 			Cleaned:          a.result.Cleaned,
 			PromptTokens:     a.answer.PromptTokens,
 			CompletionTokens: a.answer.CompletionTokens,

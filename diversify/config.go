@@ -22,6 +22,7 @@ const (
 
 	DefaultSamples   = 1
 	DefaultMaxTokens = 1024
+	DefaultRounds    = 10
 )
 
 // Config says how references are expanded.
@@ -41,17 +42,29 @@ type Config struct {
 	// Extra holds further fields of the request's body, such as "seed". They
 	// are part of what determines an answer.
 	Extra map[string]any
+	Form  Form // "" means FormText
+	// Probe finds out for FormAuto what the server gives; nil means the Client.
+	Probe ask.Completer
+	// FormFound, if not nil, is told once of that: nil is JSON, and an error why
+	// it is not.
+	FormFound func(why error)
 
 	// Check judges answers: those it rejects become Rejected, with their
 	// verdicts. If it is nil, every answer becomes a variant without a verdict.
 	Check *check.Checker
 	// Equivalence, if not nil, asks a model whether an answer that Check
-	// accepted means what its reference does. It needs Check.
+	// accepted, and whose meaning is doubtful enough, means what its reference
+	// does. It needs Check.
 	Equivalence *Equivalence
 	// Resample is how often a rejected answer is asked for again, with the next
 	// sample index. Greedy decoding would give the same answer, so that it has
 	// no effect where Temperature is 0.
 	Resample int
+	// Complete, if it is not 0, is how many accepted variants every segment is
+	// to have, those that it came with among them. When all else is asked, a
+	// segment that has fewer is asked for as many more as it lacks, up to Rounds
+	// times (0 means DefaultRounds). It needs Check, and a Temperature above 0.
+	Complete, Rounds int
 	// Enlarge is how often an answer that MaxTokens has cut is asked for again
 	// with twice the room.
 	Enlarge int
@@ -68,14 +81,14 @@ type Config struct {
 // Expander expands references. It is safe for concurrent use: all uses share
 // its bound on calls, and calls in flight.
 type Expander struct {
-	cfg Config
-	// What all requests have in common; their parameters are by how often the
-	// room was enlarged.
-	request cache.Request
-	wire    llm.Request
-	params  []cache.Params
-	judge   *equivalence // nil without Config.Equivalence
-	asker   *ask.Asker
+	cfg   Config
+	forms []form       // that are looked up, the first one first
+	judge *equivalence // nil without Config.Equivalence
+	asker *ask.Asker
+
+	choosing       sync.Mutex
+	chosen, asJSON bool        // what FormAuto asks for
+	probed         *ask.Result // the call that found the form, not yet counted
 
 	observing sync.Mutex
 }
@@ -86,21 +99,17 @@ func New(cfg Config) (*Expander, error) {
 	cfg.Extra = maps.Clone(cfg.Extra)
 	cfg.Samples = cmp.Or(cfg.Samples, DefaultSamples)
 	cfg.MaxTokens = cmp.Or(cfg.MaxTokens, DefaultMaxTokens)
-	cfg.Endpoint = cmp.Or(cfg.Endpoint, llm.Chat)
+	cfg.Endpoint, cfg.Form = cmp.Or(cfg.Endpoint, llm.Chat), cmp.Or(cfg.Form, FormText)
+	cfg.Rounds = cmp.Or(cfg.Rounds, DefaultRounds)
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("diversify: %w", err)
 	}
-	x := &Expander{
-		cfg: cfg, asker: ask.New(cfg.Config),
-		request: cache.Request{Kind: kind(cfg.Endpoint), Model: cfg.Model, Revision: cfg.Revision},
-		wire:    llm.Request{Model: cfg.Model, Temperature: cfg.Temperature, TopP: cfg.TopP, Extra: cfg.Extra},
-	}
-	for room := range cfg.Enlarge + 1 {
-		p, err := x.sampling(room)
-		if err != nil {
-			return nil, fmt.Errorf("diversify: %w", err)
-		}
-		x.params = append(x.params, p)
+	x := &Expander{cfg: cfg}
+	cfg.Choose = x.choose
+	x.asker = ask.New(cfg.Config)
+	var err error
+	if x.forms, err = x.newForms(); err != nil {
+		return nil, fmt.Errorf("diversify: %w", err)
 	}
 	if cfg.Equivalence != nil {
 		j, err := newEquivalence(*cfg.Equivalence)
@@ -110,16 +119,6 @@ func New(cfg Config) (*Expander, error) {
 		x.judge = j
 	}
 	return x, nil
-}
-
-// sampling returns the parameters of a request, as the store knows them.
-func (x *Expander) sampling(room int) (cache.Params, error) {
-	values := map[string]any{}
-	maps.Copy(values, x.cfg.Extra)
-	values["temperature"] = x.cfg.Temperature
-	values["top_p"] = x.cfg.TopP
-	values["max_tokens"] = x.room(room)
-	return cache.NewParams(values)
 }
 
 // room is the bound on an answer that has been enlarged n times.
@@ -137,6 +136,12 @@ func (c *Config) check() error {
 		return errors.New("the number of new samples and that of tolerated failures must not be negative")
 	case c.Equivalence != nil && c.Check == nil:
 		return errors.New("the equivalence of answers is judged after the checks, and no checks are set")
+	case c.Complete < 0 || c.Rounds < 0:
+		return errors.New("the number of variants of a complete segment and that of rounds must not be negative")
+	case c.Complete > 0 && c.Check == nil:
+		return errors.New("a complete segment has accepted variants, and no checks are set")
+	case c.Complete > 0 && c.Temperature == 0:
+		return errors.New("a segment is completed by further samples, which are all alike at temperature 0")
 	case c.Concurrency < 0:
 		return fmt.Errorf("concurrency is %d; it must be at least 1", c.Concurrency)
 	case c.Store == nil:
@@ -146,12 +151,17 @@ func (c *Config) check() error {
 	if err := sample.Check(c.Endpoint); err != nil {
 		return err
 	}
+	if err := c.checkForm(); err != nil {
+		return err
+	}
 	for i, p := range c.Prompts {
 		switch {
 		case p.Name == "" || p.Text == "":
 			return fmt.Errorf("prompt %d has no name or no text", i+1)
 		case !utf8.ValidString(p.Name) || !utf8.ValidString(p.Text):
 			return fmt.Errorf("prompt %d (%q) is not valid UTF-8", i+1, p.Name)
+		case p.NeedsLanguage():
+			return fmt.Errorf("prompt %q needs the name of the language that is asked for", p.Name)
 		}
 		if err := unlike(p, c.Prompts[:i]); err != nil {
 			return err

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/diversify/doubt"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -78,17 +80,24 @@ func (n *Counts) AddReferences(s *refract.Segment) {
 // gives, such as a judge's, stays.
 func (n *Counts) AddVariants(s *refract.Segment) *refract.Segment {
 	judge := n.begin(s, s.References)
+	refuse(judge, s)
 	out := *s
 	out.Variants, out.Rejected = nil, nil
 	for _, v := range slices.Concat(s.Variants, s.Rejected) {
 		where := func() string {
 			return fmt.Sprintf("segment %s, reference %d, prompt %q", s.ID, v.Reference+1, v.Prompt)
 		}
-		if v.Verdict != "" && v.Verdict != check.Accepted && !slices.Contains(check.Reasons(), v.Verdict) {
-			if !slices.Contains(n.others, v.Verdict) {
-				n.others = append(n.others, v.Verdict)
+		if v.Review != "" { // a person's word stands
+			n.review(judge, &v, where)
+			if v.Verdict == check.Accepted {
+				out.Variants = append(out.Variants, v)
+			} else {
+				out.Rejected = append(out.Rejected, v)
 			}
-			n.count(&check.Result{Verdict: v.Verdict, Text: v.Text.Value}, where, v.Text.Value)
+			continue
+		}
+		if v.Verdict != "" && v.Verdict != check.Accepted && !slices.Contains(check.Reasons(), v.Verdict) {
+			n.given(&v, where)
 			out.Rejected = append(out.Rejected, v)
 			continue
 		}
@@ -96,14 +105,25 @@ func (n *Counts) AddVariants(s *refract.Segment) *refract.Segment {
 		if v.Origin != nil {
 			origin = *v.Origin
 		}
+		answer, notOf := cache.Answer{Text: origin.Raw.Value, HasText: origin.Raw.Valid, FinishReason: v.Finish}, (*check.Result)(nil)
 		if !origin.Raw.Valid {
 			origin.Raw = v.Text
+			answer.Text, answer.HasText = v.Text.Value, v.Text.Valid
+		} else {
+			answer, notOf = unwrap(origin.Form, answer)
 		}
-		res := judge.Judge(check.Answer{Reference: v.Reference, Raw: origin.Raw.Value, HasText: origin.Raw.Valid, Finish: v.Finish})
+		var res check.Result
+		if notOf != nil {
+			res = *notOf
+		} else {
+			res = judge.Judge(checked(v.Reference, &answer))
+		}
 		n.count(&res, where, origin.Raw.Value)
 		origin.Cleaned = res.Cleaned
 		v.Origin, v.Text = &origin, refract.Text{Value: res.Text, Valid: res.HasText}
-		if v.Verdict, v.Detail = res.Verdict, res.Detail; v.Verdict == check.Accepted {
+		v.Verdict, v.Detail, v.Doubt = res.Verdict, res.Detail, nil
+		if v.Verdict == check.Accepted {
+			v.Doubt = new(doubt.Of(s.References[v.Reference].Value, v.Text.Value))
 			out.Variants = append(out.Variants, v)
 		} else {
 			out.Rejected = append(out.Rejected, v)
@@ -111,6 +131,37 @@ func (n *Counts) AddVariants(s *refract.Segment) *refract.Segment {
 	}
 	n.end(len(out.Variants)+len(out.Rejected), len(out.Variants))
 	return &out
+}
+
+// refuse has a segment's judge remember what a person or another model has
+// rejected, so that an equal answer does not come back.
+func refuse(judge *check.Segment, s *refract.Segment) {
+	for _, v := range slices.Concat(s.Variants, s.Rejected) {
+		switch {
+		case !v.Text.Valid:
+		case v.Review != "" && v.Verdict != check.Accepted:
+			judge.Refuse(v.Text.Value, "a person")
+		case v.Review == "" && (v.Verdict == NotEquivalent || v.Verdict == Unjudged):
+			judge.Refuse(v.Text.Value, "the judge")
+		}
+	}
+}
+
+// review counts what a person decided. Later answers are compared with what was
+// accepted so.
+func (n *Counts) review(judge *check.Segment, v *refract.Variant, where func() string) {
+	if v.Verdict == check.Accepted {
+		judge.Accept(v.Text.Value)
+	}
+	n.given(v, where)
+}
+
+// given counts a verdict that stands.
+func (n *Counts) given(v *refract.Variant, where func() string) {
+	if !slices.Contains(append(check.Reasons(), check.Accepted), v.Verdict) && !slices.Contains(n.others, v.Verdict) {
+		n.others = append(n.others, v.Verdict)
+	}
+	n.count(&check.Result{Verdict: v.Verdict, Detail: v.Detail, Text: v.Text.Value}, where, v.Text.Value)
 }
 
 func (n *Counts) begin(s *refract.Segment, references []refract.Text) *check.Segment {
@@ -237,20 +288,19 @@ func (n *Counts) Table(people bool) *report.NamedTable {
 	for _, c := range n.Verdicts() {
 		add("verdict", &c, func(x *Example) string {
 			if x.Detail == "" { // of a verdict that no check gives
-				return shorten(x.Text)
+				return shorten(x.Text, 100)
 			}
-			return x.Detail + ": " + shorten(x.Text)
+			return x.Detail + ": " + shorten(x.Text, 100)
 		})
 	}
 	for _, c := range n.Steps() {
-		add("cleaning", &c, func(x *Example) string { return shorten(x.Raw) + " became " + shorten(x.Text) })
+		add("cleaning", &c, func(x *Example) string { return shorten(x.Raw, 100) + " became " + shorten(x.Text, 100) })
 	}
 	return t
 }
 
 // shorten quotes the two ends of a text.
-func shorten(s string) string {
-	const most = 100
+func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most/2]) + " … " + string(r[len(r)-most/2:])
 	}

@@ -13,6 +13,9 @@
 //     then read back from the store.
 //  4. Yield: segments whose answers are complete leave in the dataset's order.
 //
+// [Expander.Audit] asks the judge of equivalence about a random [Sample] of what
+// has left.
+//
 // A bounded number of segments is between the first step and the last.
 //
 // What a run gives depends on the store's contents and the model's answers

@@ -3,6 +3,7 @@ package diversify
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode"
 
@@ -19,9 +20,18 @@ type Equivalence struct {
 	Revision  string
 	Endpoint  llm.Endpoint // the Client's; "" means llm.Chat
 	MaxTokens int          // bounds the judge's answer; 0 means 16
+	// From is the least doubt (see package doubt) about an answer that the judge
+	// is asked about: 0 for all answers, doubt.Limit for doubtful ones, and a
+	// number above 1 for none, so that the judge is there for Audit alone.
+	From float64
+	// Extra holds further fields of the request's body; they are part of what
+	// determines an answer.
+	Extra map[string]any
 	// Client asks the judge; nil means that of the Config.
 	Client ask.Completer
 }
+
+func (e *Equivalence) maxTokens() int { return cmp.Or(e.MaxTokens, 16) }
 
 // prompt is the paper's.
 func (Equivalence) prompt(reference, variant string) string {
@@ -36,8 +46,11 @@ type equivalence struct {
 }
 
 func newEquivalence(e Equivalence) (*equivalence, error) {
-	e.Endpoint, e.MaxTokens = cmp.Or(e.Endpoint, llm.Chat), cmp.Or(e.MaxTokens, 16)
-	params, err := cache.NewParams(map[string]any{"temperature": 0.0, "top_p": 1.0, "max_tokens": e.MaxTokens})
+	e.Endpoint, e.MaxTokens = cmp.Or(e.Endpoint, llm.Chat), e.maxTokens()
+	values := map[string]any{}
+	maps.Copy(values, e.Extra)
+	values["temperature"], values["top_p"], values["max_tokens"] = 0.0, 1.0, e.MaxTokens
+	params, err := cache.NewParams(values)
 	j := &equivalence{e, params}
 	if err == nil {
 		err = j.question("a", "b").Wire.Check(e.Endpoint)
@@ -54,7 +67,7 @@ func (e *equivalence) question(reference, variant string) ask.Question {
 	request := cache.Request{Kind: kind(e.Endpoint), Model: e.Model, Revision: e.Revision, Prompt: prompt, Params: e.params}
 	return ask.Question{
 		Request: request, Key: request.Key(), Client: e.Client, Expected: 1,
-		Wire: llm.Request{Model: e.Model, Prompt: prompt, TopP: 1, MaxTokens: e.MaxTokens},
+		Wire: llm.Request{Model: e.Model, Prompt: prompt, TopP: 1, MaxTokens: e.MaxTokens, Extra: e.Extra},
 	}
 }
 

@@ -69,5 +69,5 @@ func ExampleParsePrompts() {
 	_, err := diversify.ParsePrompts("order,formel")
 	fmt.Println(err)
 	// Output:
-	// unknown prompt "formel"; did you mean "formal"? (known: ten, order, structure, voice, tense, tone, style, rephrase, synonyms, formal, informal, plain)
+	// unknown prompt "formel"; did you mean "formal"? (known: ten, order, structure, voice, tense, tone, style, rephrase, synonyms, formal, informal, plain, translation, summary, caption, data)
 }

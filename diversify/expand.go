@@ -47,6 +47,7 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 		t.update(func(p *Progress) { p.yielded(j, &expanded) })
 		return nil
 	})
+	x.countProbe(t)
 	s := t.summary()
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		err = fmt.Errorf("expansion interrupted after %d segments; the answers received are stored: %w", s.Segments, ended)

@@ -1,6 +1,7 @@
 package diversify
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/diversify/doubt"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -24,6 +26,9 @@ type job struct {
 	asks   []asked        // in the order in which they were made
 	from   int            // where the asks of the round begin
 	round  []ask.Question // theirs
+	rounds int            // of complete
+
+	mostAnswers, mostQuestions Load // where the tally foresees
 }
 
 // cell is a reference under a prompt, which is to give some variants.
@@ -32,6 +37,7 @@ type cell struct {
 	wanted            int // variants
 	accepted          int // of them
 	samples           int // samples asked for
+	failed            bool
 }
 
 // asked is a request, and its answer.
@@ -39,10 +45,13 @@ type asked struct {
 	cell         int
 	sample, room int // room: how often max_tokens was enlarged
 	about        int // index of the ask whose answer this one asks the judge about; -1 for none
+	form         int // index of the Expander's
 
 	answer *cache.Answer // meaningless where it failed
 	failed error         // in place of an answer
+	called bool          // for it, in this run
 	result check.Result  // the verdict on the answer
+	doubt  *float64      // about an answer that the checks accept
 }
 
 // Next implements [ask.Job].
@@ -53,7 +62,10 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 	}
 	for i := range results {
 		a := &j.asks[j.from+i]
-		a.answer, a.failed = &results[i].Answer, results[i].Err
+		a.answer, a.failed, a.called = &results[i].Answer, results[i].Err, results[i].Called
+		if results[i].Other {
+			a.form = 1
+		}
 	}
 	j.round = nil
 	j.x.settle(j)
@@ -68,7 +80,7 @@ func (j *job) Answered(i int, r ask.Result) {
 		j.tally.update(func(p *Progress) { p.add(j, a, r) })
 	case r.Err == nil:
 		j.tally.stored(j, a, r)
-	case r.Called:
+	case r.Called && !errors.Is(r.Err, context.Canceled):
 		j.tally.update(func(p *Progress) { p.Failed++ })
 	}
 }
@@ -89,6 +101,7 @@ func (x *Expander) plan(j *job) error {
 	j.cells = make([]cell, 0, cells)
 	j.asks = make([]asked, 0, cells*x.cfg.Samples)
 	j.round = make([]ask.Question, 0, cap(j.asks))
+	sourced := false // the source is one of all references
 	for r, ref := range j.seg.References {
 		if stateOf(ref) != present {
 			continue
@@ -100,13 +113,26 @@ func (x *Expander) plan(j *job) error {
 			if x.cfg.Prompts[p].NeedsSource() && !j.seg.Source.Valid {
 				return j.fail(r, x.cfg.Prompts[p].Name, 0, errors.New("the prompt has the source in it, and the segment has none"))
 			}
+			if x.cfg.Prompts[p].FromSource() && sourced {
+				continue
+			}
 			c := cell{reference: r, prompt: p, wanted: x.samples(p)}
 			j.cells = append(j.cells, c)
 			for range c.wanted {
 				x.sample(j, len(j.cells)-1)
 			}
 		}
+		sourced = true
 	}
+	begun := course{open: [purposes]int{first: len(j.asks)}}
+	if j.tally.foresees {
+		begun.mostAnswers, begun.mostQuestions = j.most()
+		j.mostAnswers, j.mostQuestions = begun.mostAnswers, begun.mostQuestions
+	}
+	j.tally.settled(&begun, func(p *Progress) {
+		p.Begun++
+		p.Wanted += j.wanted()
+	})
 	if x.cfg.Check != nil {
 		texts := make([]string, len(j.seg.References))
 		for i, r := range j.seg.References {
@@ -118,6 +144,7 @@ func (x *Expander) plan(j *job) error {
 				j.checks.Accept(v.Text.Value)
 			}
 		}
+		refuse(j.checks, j.seg)
 	}
 	return nil
 }
@@ -176,13 +203,14 @@ func (x *Expander) sample(j *job, c int) {
 func (x *Expander) ask(j *job, c, sample, room int) {
 	cell := &j.cells[c]
 	reference := j.seg.References[cell.reference].Value
-	request, wire := x.request, x.wire
-	request.Prompt = x.cfg.Prompts[cell.prompt].Render(reference, j.seg.Source.Value)
-	request.Params, request.Sample = x.params[room], sample
-	wire.Prompt, wire.MaxTokens = request.Prompt, x.room(room)
-	j.add(asked{cell: c, sample: sample, room: room, about: -1}, ask.Question{
-		Request: request, Key: request.Key(), Wire: wire, Expected: max(1, llm.EstimateTokens(reference)),
-	})
+	prompt := x.cfg.Prompts[cell.prompt].Render(reference, j.seg.Source.Value)
+	expected := max(1, llm.EstimateTokens(reference))
+	q := x.question(&x.forms[0], prompt, sample, room, expected)
+	if len(x.forms) > 1 {
+		other := x.question(&x.forms[1], prompt, sample, room, expected)
+		q.Other = &other
+	}
+	j.add(asked{cell: c, sample: sample, room: room, about: -1}, q)
 }
 
 func (j *job) add(a asked, q ask.Question) {
@@ -195,37 +223,63 @@ func (j *job) add(a asked, q ask.Question) {
 func (x *Expander) settle(j *job) {
 	from, end := j.from, len(j.asks)
 	j.from = end
+	var course course
+	accepted, called := 0, 0
 	for i := from; i < end; i++ {
+		c := &j.cells[j.asks[i].cell]
+		had, asked := c.accepted, len(j.asks)
 		if j.asks[i].about >= 0 {
 			x.settleQuestion(j, i)
 		} else {
 			x.settleAnswer(j, i)
 		}
+		accepted += c.accepted - had
+		if j.asks[i].called {
+			called += c.accepted - had
+		}
+		course.settle(j, i, asked)
 	}
+	if len(j.round) == 0 {
+		asked := len(j.asks)
+		x.complete(j)
+		course.follow(j, end-1, asked)
+	}
+	if len(j.round) == 0 {
+		course.segments, course.accepted = 1, j.accepted()
+		course.mostAnswers, course.mostQuestions = Load{}.plus(j.mostAnswers, -1), Load{}.plus(j.mostQuestions, -1)
+	}
+	j.tally.settled(&course, func(p *Progress) { p.Accepted += accepted; p.AcceptedByCalls += called })
 }
 
 func (x *Expander) settleAnswer(j *job, i int) {
 	a := &j.asks[i]
 	c := &j.cells[a.cell]
-	enlarge := a.room < x.cfg.Enlarge && classify(a.answer) == cut
-	switch {
-	case a.failed != nil:
+	if a.failed != nil {
 		a.result = check.Result{Verdict: Failed, Detail: a.failed.Error()}
+		c.failed = true
 		return // the same request would fail again
+	}
+	answer, notOf := unwrap(x.forms[a.form].name, *a.answer)
+	// Also where the limit came before the first word, as of a model that reasons.
+	enlarge := a.room < x.cfg.Enlarge && answer.FinishReason == llm.FinishLength
+	switch {
 	case classify(a.answer) == broken:
 		a.result = check.Result{Verdict: NotUnicode, Detail: "the server sent invalid UTF-8 or half of a surrogate pair"}
+	case notOf != nil:
+		a.result = *notOf
 	case j.checks != nil:
-		a.result = j.checks.Judge(check.Answer{
-			Reference: c.reference, Raw: a.answer.Text, HasText: a.answer.HasText, Finish: a.answer.FinishReason,
-		})
+		a.result = j.checks.Judge(checked(c.reference, &answer))
+		if !rejects(a.result.Verdict) {
+			a.doubt = new(doubt.Of(j.seg.References[c.reference].Value, a.result.Text))
+		}
 	default:
-		a.result = unchecked(a.answer)
+		a.result = unchecked(&answer)
 		if enlarge {
 			a.result.Verdict = check.ReasonCut
 		}
 	}
 	switch {
-	case !rejects(a.result.Verdict) && x.judge != nil:
+	case !rejects(a.result.Verdict) && x.judge != nil && *a.doubt >= x.judge.From:
 		j.add(asked{cell: a.cell, about: i}, x.judge.question(j.seg.References[c.reference].Value, a.result.Text))
 	case !rejects(a.result.Verdict):
 		c.accepted++

@@ -22,8 +22,8 @@ import (
 )
 
 // The test binary starts itself as a process to be killed. The variable holds
-// the server's address; the arguments are the child's name, its cache file and
-// its output file.
+// the server's address; the arguments are the child's name, its cache file,
+// its output file and the form of the answers.
 const childVariable = "REFRACT_DIVERSIFY_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if server == "" {
 		os.Exit(m.Run())
 	}
-	if err := child(server, os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err := child(server, os.Args[1], os.Args[2], os.Args[3], diversify.Form(os.Args[4])); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -43,14 +43,14 @@ const (
 	killConcurrency = 6
 )
 
-func killConfig(c ask.Completer, s cache.Store) diversify.Config {
+func killConfig(c ask.Completer, s cache.Store, form diversify.Form) diversify.Config {
 	cfg := config(c)
 	cfg.Prompts = cfg.Prompts[:8]
-	cfg.Samples, cfg.Concurrency, cfg.Client, cfg.Store = killSamples, killConcurrency, c, s
+	cfg.Samples, cfg.Concurrency, cfg.Client, cfg.Store, cfg.Form = killSamples, killConcurrency, c, s, form
 	return cfg
 }
 
-func child(server, name, file, output string) error {
+func child(server, name, file, output string, form diversify.Form) error {
 	ctx := context.Background()
 	s, err := cache.OpenSQLite(ctx, file)
 	if err != nil {
@@ -60,7 +60,7 @@ func child(server, name, file, output string) error {
 	if err != nil {
 		return err
 	}
-	x, err := diversify.New(killConfig(c, s))
+	x, err := diversify.New(killConfig(c, s, form))
 	if err != nil {
 		return err
 	}
@@ -112,13 +112,22 @@ func stored(t *testing.T, file string) map[string]int {
 // Killed at any moment and started again, an expansion repeats no call whose
 // answer was stored, and its output is that of one that was never killed.
 func TestKill(t *testing.T) {
+	for _, c := range []struct {
+		form      diversify.Form
+		givesJSON bool
+	}{{diversify.FormText, false}, {diversify.FormAuto, true}, {diversify.FormAuto, false}} {
+		t.Run(fmt.Sprintf("%s, the server gives JSON: %v", c.form, c.givesJSON), func(t *testing.T) { killed(t, c.form, c.givesJSON) })
+	}
+}
+
+func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 	const kills = 15
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	arrived := make(chan string, 100_000)
-	server := llmtest.NewServer(t, &llmtest.Handler{Answer: func(r *llmtest.Request) string {
+	server := llmtest.NewServer(t, &llmtest.Handler{JSON: givesJSON, Answer: func(r *llmtest.Request) string {
 		arrived <- r.UserAgent()
 		time.Sleep(time.Millisecond) // so that calls overlap
 		return llmtest.Answer(r.Model, r.Prompt, 0)
@@ -132,7 +141,7 @@ func TestKill(t *testing.T) {
 	start := func(name string) (*exec.Cmd, *bytes.Buffer) {
 		atStart[name] = stored(t, file)
 		var complaint bytes.Buffer
-		cmd := exec.Command(self, name, file, output)
+		cmd := exec.Command(self, name, file, output, string(form))
 		cmd.Env = append(os.Environ(), childVariable+"="+server.BaseURL)
 		cmd.Stderr = &complaint
 		if err := cmd.Start(); err != nil {
@@ -140,7 +149,7 @@ func TestKill(t *testing.T) {
 		}
 		return cmd, &complaint
 	}
-	killed := 0
+	dead := 0
 	for i := range kills {
 		name := fmt.Sprintf("child-%d", i)
 		cmd, complaint := start(name)
@@ -173,15 +182,15 @@ func TestKill(t *testing.T) {
 		}
 		_ = cmd.Process.Kill() // fails if it has ended
 		if err := <-ended; err != nil {
-			killed++
+			dead++
 		}
 	}
 	cmd, complaint := start("last")
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("last: %v\n%s", err, complaint)
 	}
-	if killed < kills/2 {
-		t.Errorf("only %d of %d processes were killed before they ended", killed, kills)
+	if dead < kills/2 {
+		t.Errorf("only %d of %d processes were killed before they ended", dead, kills)
 	}
 
 	calls := map[string]map[string]int{} // by child, of each prompt
@@ -199,23 +208,26 @@ func TestKill(t *testing.T) {
 			}
 		}
 	}
-	const asked = killSegments * 2 * 8 * killSamples
+	asked := killSegments * 2 * 8 * killSamples
+	if form == diversify.FormAuto {
+		asked++ // what the server gives
+	}
 	total := 0
 	for _, n := range stored(t, file) {
 		total += n
 	}
-	if n := server.Calls(); total != asked || n < asked || n > asked+killed*2*killConcurrency {
-		t.Errorf("%d answers stored and %d calls made; %d are asked for, %d kills with %d calls in flight, and as many answers being stored", total, n, asked, killed, killConcurrency)
+	if n := server.Calls(); total != asked || n < asked || n > asked+dead*2*killConcurrency {
+		t.Errorf("%d answers stored and %d calls made; %d are asked for, %d kills with %d calls in flight, and as many answers being stored", total, n, asked, dead, killConcurrency)
 	}
 
 	got, err := os.ReadFile(output)
 	if err != nil {
 		t.Fatal(err)
 	}
-	calm := newExpander(t, killConfig(client(t, llmtest.NewServer(t, nil)), cache.NewMemory()))
+	calm := newExpander(t, killConfig(client(t, llmtest.NewServer(t, &llmtest.Handler{JSON: givesJSON})), cache.NewMemory(), form))
 	want, _ := mustRun(t, calm, numbered(killSegments))
 	if string(got) != lines(want) {
 		t.Error("the output is not that of an uninterrupted run")
 	}
-	t.Logf("%d killed, %d calls for %d answers", killed, server.Calls(), asked)
+	t.Logf("%d killed, %d calls for %d answers", dead, server.Calls(), asked)
 }

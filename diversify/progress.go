@@ -40,6 +40,12 @@ type Summary struct {
 type Progress struct {
 	Summary
 	Failed int // calls that ended with an error, be it tolerated or the end of the run
+	// Begun counts the segments whose first answers were asked for or looked up,
+	// and Wanted the variants that they are to have.
+	Begun, Wanted int
+	// Accepted counts the variants that were found so far, of segments that have
+	// not left too; AcceptedByCalls are those that took a call of this run.
+	Accepted, AcceptedByCalls int
 }
 
 // tally counts what one run does. The lock is the Expander's, so that its
@@ -47,7 +53,10 @@ type Progress struct {
 type tally struct {
 	mu      *sync.Mutex
 	now     Progress
+	course  course
 	observe func(Progress) // nil for none
+
+	foresees bool // so that the course has bounds too
 }
 
 func newTally(x *Expander, observe func(Progress)) *tally {
@@ -71,14 +80,25 @@ func (t *tally) stored(j *job, a *asked, r ask.Result) {
 	t.now.add(j, a, r)
 }
 
+// settled counts a round that was judged, or the first one, which is only begun.
+func (t *tally) settled(c *course, change func(*Progress)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.course.add(c)
+	change(&t.now)
+	if t.observe != nil {
+		t.observe(t.now)
+	}
+}
+
 func (t *tally) summary() Summary {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.now.Summary
 }
 
-// add counts the answer to a request.
-func (p *Progress) add(j *job, a *asked, r ask.Result) {
+// count counts an answer of any kind.
+func (p *Progress) count(r ask.Result) {
 	if r.Called {
 		p.Calls++
 		p.PromptTokens += r.Answer.PromptTokens
@@ -86,6 +106,11 @@ func (p *Progress) add(j *job, a *asked, r ask.Result) {
 	} else {
 		p.Cached++
 	}
+}
+
+// add counts the answer to a request.
+func (p *Progress) add(j *job, a *asked, r ask.Result) {
+	p.count(r)
 	switch {
 	case a.about >= 0:
 		p.Judged++
@@ -114,6 +139,10 @@ func (p *Progress) yielded(j *job, out *refract.Segment) {
 	p.EmptyReferences += empty
 	p.Variants += len(out.Variants) - len(j.seg.Variants)
 	p.Rejected += len(out.Rejected) - len(j.seg.Rejected)
+	if want := j.x.cfg.Complete; want > 0 {
+		p.Lacking += max(0, want-j.accepted())
+		return
+	}
 	for i := range j.cells {
 		p.Lacking += j.cells[i].wanted - j.cells[i].accepted
 	}

@@ -18,8 +18,9 @@ import (
 type Prompt struct {
 	Name string // identifies the prompt in variants, such as "order" or "order@de"
 	// Text is the instruction, up to and including its colon. If it has the
-	// placeholder {reference} it is a template, in which {reference} and {source}
-	// stand for the texts of the segment.
+	// placeholder {reference} or {source} it is a template, in which these stand
+	// for the texts of the segment. With {source} alone, the reference is made
+	// of the source; see [Prompt.FromSource].
 	Text     string
 	Language string // that Text is written in, such as "de"; "" where it is not stated
 	Samples  int    // answers per reference; 0 means Config.Samples
@@ -40,7 +41,7 @@ const fullWidthColon = "："
 // placeholders replaced. What is put in their place is not looked at again,
 // whatever it holds. The source matters only where NeedsSource.
 func (p Prompt) Render(reference, source string) string {
-	if !p.template() {
+	if !p.Template() {
 		if strings.HasSuffix(p.Text, fullWidthColon) {
 			return p.Text + reference
 		}
@@ -49,10 +50,13 @@ func (p Prompt) Render(reference, source string) string {
 	return strings.NewReplacer(holdReference, reference, holdSource, source).Replace(p.Text)
 }
 
-func (p Prompt) template() bool { return strings.Contains(p.Text, holdReference) }
+// Template reports whether the text has a placeholder for a text of the segment.
+func (p Prompt) Template() bool {
+	return strings.Contains(p.Text, holdReference) || strings.Contains(p.Text, holdSource)
+}
 
 // NeedsSource reports whether the prompt is a template with the source in it.
-func (p Prompt) NeedsSource() bool { return p.template() && strings.Contains(p.Text, holdSource) }
+func (p Prompt) NeedsSource() bool { return p.Template() && strings.Contains(p.Text, holdSource) }
 
 //go:embed prompts.yaml
 var builtinFile []byte
@@ -82,8 +86,14 @@ const (
 
 // Prompts returns all built-in prompts: for each of [Languages] the ten and the
 // plain paraphrasing prompt, which Div-Ref compares the ten with (section
-// 3.2.1).
-func Prompts() []Prompt { return slices.Clone(builtins()) }
+// 3.2.1), and behind them those of [Tasks].
+func Prompts() []Prompt {
+	out := slices.Clone(builtins())
+	for _, task := range Tasks() {
+		out = append(out, sourcePrompts()[task]...)
+	}
+	return out
+}
 
 // Ten returns the ten diversifying prompts of Div-Ref (section 3.2.2), in the
 // paper's order. Their like in other languages, for references in these, are
@@ -92,7 +102,7 @@ func Ten() []Prompt { return in(english)[:10] }
 
 // in returns the ten and the plain one in a language.
 func in(language string) []Prompt {
-	return slices.DeleteFunc(Prompts(), func(p Prompt) bool { return p.Language != language })
+	return slices.DeleteFunc(slices.Clone(builtins()), func(p Prompt) bool { return p.Language != language })
 }
 
 // Languages returns the languages of the built-in prompts as ISO 639-1 codes,
@@ -116,6 +126,8 @@ const maxSamples = 10_000
 //	order, plain, …   one prompt
 //	ten               all of [Ten]
 //	order@de, ten@zh  the same in a language of [Languages]
+//	translation, …    the prompts of one of [Tasks]
+//	translate, …      one of them
 //	file:PATH         the templates in a file; see [ReadPrompts]
 //
 // each of which may end in *N for N samples of each prompt, in place of those
@@ -191,6 +203,20 @@ func parseWord(word string) ([]Prompt, error) {
 
 // builtIn finds the prompts of a name such as "ten", "order" or "order@de".
 func builtIn(name string) ([]Prompt, error) {
+	if name == sourceName {
+		_, err := ForTask(name, "")
+		return nil, err
+	}
+	for task, prompts := range sourcePrompts() {
+		if name == task {
+			return slices.Clone(prompts), nil
+		}
+		for _, p := range prompts {
+			if p.Name == name {
+				return []Prompt{p}, nil
+			}
+		}
+	}
 	base, language, suffixed := strings.Cut(name, "@")
 	if !suffixed {
 		language = english
@@ -222,6 +248,9 @@ func knownNames(language string) []string {
 	for _, p := range in(language) {
 		out = append(out, p.Name)
 	}
+	if language == english {
+		out = append(out, Tasks()...)
+	}
 	return out
 }
 
@@ -235,7 +264,7 @@ func PromptWords() []string {
 	for _, p := range Ten() {
 		out = append(out, p.Name)
 	}
-	return append(out, filePrefix)
+	return append(append(out, Tasks()...), sourceName, filePrefix)
 }
 
 // SetOf returns the word of ParsePrompts that stands for a built-in prompt and
@@ -243,6 +272,11 @@ func PromptWords() []string {
 func SetOf(p Prompt) string {
 	if !slices.ContainsFunc(Prompts(), func(q Prompt) bool { return q.Name == p.Name }) {
 		return "file"
+	}
+	for task, prompts := range sourcePrompts() {
+		if slices.ContainsFunc(prompts, func(q Prompt) bool { return q.Name == p.Name }) {
+			return task
+		}
 	}
 	if base, _, _ := strings.Cut(p.Name, "@"); base == plainName {
 		return p.Name

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -54,7 +55,8 @@ func (p *placed) UnmarshalYAML(node ast.Node) error {
 //	      Translation: {reference}
 //	      Write another translation of the original.
 //
-// Every text has {reference} in it, and may have {source}; other braces are
+// Every text has {reference} in it, or {source}, or both, and may have
+// {language}, the name of the language that is asked for; other braces are
 // text. Line ends at the end of a text are dropped. A name of a built-in
 // prompt, a name or a text that is there twice, an unknown key and an unknown
 // placeholder are errors, which say the file and the line.
@@ -128,10 +130,10 @@ func notInNames(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("-_.", r)
 }
 
-// checkTemplate checks that there is a {reference}, and no misspelt placeholder:
+// checkTemplate checks that there is a text to put in, and no misspelt placeholder:
 // a single word in braces.
 func (p Prompt) checkTemplate() error {
-	known := []string{holdReference, holdSource}
+	known := []string{holdReference, holdSource, holdLanguage}
 	for rest := p.Text; ; {
 		_, after, ok := strings.Cut(rest, "{")
 		if !ok {
@@ -139,13 +141,13 @@ func (p Prompt) checkTemplate() error {
 		}
 		word, _, closed := strings.Cut(after, "}")
 		isWord := word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
-		if hold := "{" + word + "}"; closed && isWord && hold != holdReference && hold != holdSource {
+		if hold := "{" + word + "}"; closed && isWord && !slices.Contains(known, hold) {
 			return fmt.Errorf("prompt %q: %s", p.Name, suggest.Unknown("placeholder", hold, known))
 		}
 		rest = after
 	}
-	if !p.template() {
-		return fmt.Errorf("prompt %q: the text has no %s, so the model would not see the reference", p.Name, holdReference)
+	if !p.Template() {
+		return fmt.Errorf("prompt %q: the text has neither %s nor %s, so the model would see no text", p.Name, holdReference, holdSource)
 	}
 	return nil
 }

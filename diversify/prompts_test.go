@@ -51,6 +51,12 @@ func TestBuiltInPrompts(t *testing.T) {
 			t.Errorf("%s and %s have the same text", other, p.Name)
 		}
 		byName[p.Name], byText[p.Text] = true, p.Name
+		if p.FromSource() {
+			if diversify.SetOf(p) == "file" || p.Language != "" || p.Samples != 0 {
+				t.Errorf("%+v", p)
+			}
+			continue
+		}
 		if p.Samples != 0 || p.NeedsSource() {
 			t.Errorf("%+v", p)
 		}
@@ -159,14 +165,15 @@ func TestRender(t *testing.T) {
 		// What a text holds is not expanded again.
 		{template, "{source}", "{reference}", "{reference} = {source}; {source} {other} {"},
 		{diversify.Prompt{Text: "{{reference}}"}, "reference", "", "{reference}"},
-		// Without {reference} it is an instruction, whatever else it has.
-		{diversify.Prompt{Text: "Like {source}:"}, "r", "s", "Like {source}: r"},
+		{diversify.Prompt{Text: "Say {source} again."}, "r", "s", "Say s again."},
+		// Without either it is an instruction, whatever else it has.
+		{diversify.Prompt{Text: "Like {other}:"}, "r", "s", "Like {other}: r"},
 	} {
 		if got := c.prompt.Render(c.reference, c.source); got != c.want {
 			t.Errorf("%q with %q and %q: %q, want %q", c.prompt.Text, c.reference, c.source, got, c.want)
 		}
 	}
-	if !template.NeedsSource() || (diversify.Prompt{Text: "Like {source}:"}).NeedsSource() {
+	if !template.NeedsSource() || (diversify.Prompt{Text: "Like {other}:"}).NeedsSource() {
 		t.Error("NeedsSource is wrong")
 	}
 }

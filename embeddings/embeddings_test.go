@@ -146,6 +146,26 @@ func TestModelStops(t *testing.T) {
 	}
 }
 
+// Vectors that are on their way when people end a run are stored, and no others
+// asked for.
+func TestModelInterrupted(t *testing.T) {
+	ctx, interrupt := llm.Interruptible(t.Context())
+	m := &model{spoil: func(_ llm.EmbedRequest, v [][]float32) ([][]float32, error) {
+		interrupt.Stop()
+		return v, nil
+	}}
+	s := &embeddings.Model{Store: cache.NewMemory(), Name: "m", Client: m, Batch: 2, Concurrency: 1}
+	if _, err := s.Embed(ctx, numbered(50)); !errors.Is(err, context.Canceled) || s.Asked() != len(m.texts) {
+		t.Errorf("%d of %d vectors were kept: %v", s.Asked(), len(m.texts), err)
+	}
+	s.Client = nil
+	if got, err := s.Embed(t.Context(), m.texts); err != nil {
+		t.Error(err)
+	} else {
+		checkVectors(t, m.texts, got, 8)
+	}
+}
+
 // Over any store and any number of calls, texts are asked for once and get
 // their own vectors.
 func TestModelAsksOnce(t *testing.T) {

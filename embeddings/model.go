@@ -154,7 +154,9 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 			texts[i] = r.Prompt
 		}
 		calls.Go(func() error {
-			got, err := w.Client.Embed(working, llm.EmbedRequest{Model: w.Name, Texts: texts, Dimensions: w.Dimensions})
+			ctx, done := llm.Lasting(working) // what is paid for is kept
+			defer done()
+			got, err := w.Client.Embed(ctx, llm.EmbedRequest{Model: w.Name, Texts: texts, Dimensions: w.Dimensions})
 			if err != nil {
 				return err
 			}

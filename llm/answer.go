@@ -39,6 +39,10 @@ type choice struct {
 	Text         content         `json:"text"`
 	Message      struct {
 		Content content `json:"content"`
+		// What the model says to itself, under the names that servers have for
+		// it. It is never the answer.
+		ReasoningContent json.RawMessage `json:"reasoning_content"`
+		Reasoning        json.RawMessage `json:"reasoning"`
 	} `json:"message"`
 	Logprobs       json.RawMessage `json:"logprobs"`
 	PromptLogprobs json.RawMessage `json:"prompt_logprobs"` // vLLM's
@@ -73,13 +77,15 @@ func (c *content) UnmarshalJSON(b []byte) error {
 			return err
 		}
 		for _, p := range parts {
-			if p.Type != "text" {
-				continue
+			switch p.Type {
+			case "text", "thinking", "reasoning":
+				if c.text == nil {
+					c.text = new(string)
+				}
 			}
-			if c.text == nil {
-				c.text = new(string)
+			if p.Type == "text" {
+				*c.text += p.Text
 			}
-			*c.text += p.Text
 		}
 	default:
 		return &json.UnmarshalTypeError{Value: "a content that is no text", Type: reflect.TypeFor[string]()}
@@ -94,6 +100,25 @@ func (c *content) UnmarshalJSON(b []byte) error {
 // readAnswer reads the body of a 200. It returns a failure where the body is
 // no answer.
 func (t *link) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Response, f *failure) {
+	if resp, f = t.readChoice(r, endpoint, body); f == nil {
+		f = t.repeats(resp.Text, resp.Model, resp.FinishReason)
+	}
+	return resp, f
+}
+
+// repeats refuses an answer that holds the credential that was sent: answers are
+// stored, and given on.
+func (t *link) repeats(texts ...string) *failure {
+	for _, text := range texts {
+		if t.target.repeatedIn(text) {
+			return t.fail(ErrBadAnswer, http.StatusOK, noRetry, "repeats the API key in its answer; it is not stored", "",
+				"the server, or a proxy before it, sends back what it is sent")
+		}
+	}
+	return nil
+}
+
+func (t *link) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Response, f *failure) {
 	var a answerShape
 	if f := t.decode(r.Model, body, &a, &a.Object, &a.Error); f != nil {
 		return resp, f
@@ -125,6 +150,8 @@ func (t *link) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Resp
 		resp.Text, resp.HasText, resp.FinishReason = said.raw, true, FinishNotUnicode
 	case said.text != nil:
 		resp.Text, resp.HasText = *said.text, true
+	case stated(choice.Message.ReasoningContent) || stated(choice.Message.Reasoning):
+		resp.HasText = true // it reasoned and came to no answer: an empty one, or one that is cut
 	}
 	return resp, nil
 }

@@ -131,6 +131,7 @@ func (t *link) attempt(caller context.Context, x *exchange) error {
 		if x.wantsTokens {
 			refusedLogprobs(f)
 		}
+		refusedField(f, x.extra)
 	}
 	return err
 }

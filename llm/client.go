@@ -41,6 +41,10 @@ func New(cfg Config) (*Client, error) {
 	return &Client{endpoint: cfg.Endpoint, pool: newPool(targets, cfg), retries: cfg.MaxRetries}, nil
 }
 
+// Waits returns how long no call will be sent, as limits of rates say, though
+// some wait and none is in flight; 0 where that is not so.
+func (c *Client) Waits() time.Duration { return c.pool.waits(time.Now()) }
+
 // Format writes the client's servers and endpoint, whatever the verb.
 func (c *Client) Format(f fmt.State, _ rune) {
 	if c == nil {
@@ -66,7 +70,7 @@ func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 // complete asks under a name of the token limit, after some attempts under the
 // other. The exchange is nil where there was none.
 func (c *Client) complete(ctx context.Context, req *Request, renamed bool, attempts int) (resp Response, x *exchange, err error) {
-	x = &exchange{model: req.Model, start: attempts, attempts: attempts, wantsTokens: req.PromptLogprobs}
+	x = &exchange{model: req.Model, start: attempts, attempts: attempts, wantsTokens: req.PromptLogprobs, extra: req.Extra}
 	x.method, x.path, x.contentType = http.MethodPost, "/chat/completions", jsonType
 	if c.endpoint == Completions {
 		x.path = "/completions"
@@ -152,17 +156,19 @@ func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 // call carries out an exchange. What its steps noted in x says more than their
 // error, and holds no secret.
 func (c *Client) call(ctx context.Context, x *exchange) error {
-	if err := ctx.Err(); err != nil {
+	begin, done := beginning(ctx)
+	defer done()
+	if err := begin.Err(); err != nil {
 		return fmt.Errorf("call to server %s not begun: %w", c.pool.shown, err)
 	}
 	var err error
 	if x.below, err = url.Parse(x.path); err != nil {
 		return c.pool.notCalled(err)
 	}
-	err = c.send(ctx, x)
+	err = c.send(begin, ctx, x)
 	switch f := x.failure; {
-	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("call to server %s ended after %s: %w", x.asked(c.pool), english.Count(x.attempts, "attempt"), ctx.Err())
+	case err != nil && begin.Err() != nil:
+		return fmt.Errorf("call to server %s ended after %s: %w", x.asked(c.pool), english.Count(x.attempts, "attempt"), begin.Err())
 	case f != nil:
 		e := f.Error
 		e.Attempts = x.attempts
@@ -181,6 +187,7 @@ type exchange struct {
 	tokens      int  // towards the limit of tokens
 	maxTokens   int  // of the answer; 0 where it has none
 	wantsTokens bool // it asks for the log-probabilities of its prompt
+	extra       map[string]any
 	// read takes the body of a good answer, and says what is wrong with it.
 	read func(t *link, body []byte) *failure
 

@@ -62,6 +62,7 @@ func ExampleError() {
 
 func TestAnswers(t *testing.T) {
 	const chatParts = `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]}`
+	said := "Done."
 	for _, tc := range []struct {
 		name  string
 		fault llmtest.Fault
@@ -80,6 +81,14 @@ func TestAnswers(t *testing.T) {
 		{name: "parts without text", fault: llmtest.Body(200, "application/json", strings.ReplaceAll(chatParts, `"text",`, `"image_url",`)), only: llm.Chat, want: llm.Response{FinishReason: "stop"}},
 		{name: "no parts", fault: llmtest.Body(200, "application/json", `{"model":"m","choices":[{"message":{"content":[]}}]}`), only: llm.Chat},
 		{name: "no message", fault: llmtest.Body(200, "application/json", `{"model":"m","choices":[{"finish_reason":"tool_calls"}]}`), want: llm.Response{FinishReason: "tool_calls"}},
+		{name: "reasoning apart", fault: llmtest.Reasoning("reasoning_content", "Hm.", &said, "stop"), only: llm.Chat, want: llm.Response{Text: "Done.", HasText: true, FinishReason: "stop", CompletionTokens: 9}},
+		{name: "reasoning apart, the newer name", fault: llmtest.Reasoning("reasoning", "Hm.", &said, "stop"), only: llm.Chat, want: llm.Response{Text: "Done.", HasText: true, FinishReason: "stop", CompletionTokens: 9}},
+		{name: "reasoning alone, cut", fault: llmtest.Reasoning("reasoning_content", "Hm", nil, "length"), only: llm.Chat, want: llm.Response{HasText: true, FinishReason: "length", CompletionTokens: 9}},
+		{name: "reasoning alone", fault: llmtest.Reasoning("reasoning", "Hm.", nil, "stop"), only: llm.Chat, want: llm.Response{HasText: true, FinishReason: "stop", CompletionTokens: 9}},
+		{name: "reasoning alone, filtered", fault: llmtest.Reasoning("reasoning", "Hm.", nil, "content_filter"), only: llm.Chat, want: llm.Response{FinishReason: "content_filter", CompletionTokens: 9}},
+		{name: "no reasoning, null", fault: llmtest.Reasoning("reasoning", "", nil, "stop"), only: llm.Chat, want: llm.Response{FinishReason: "stop", CompletionTokens: 9}},
+		{name: "reasoning among parts", fault: llmtest.Body(200, "application/json", strings.Replace(chatParts, `"text","text":"a"`, `"thinking","thinking":[{"type":"text","text":"Hm."}]`, 1)), only: llm.Chat, want: llm.Response{Text: "b", HasText: true, FinishReason: "stop"}},
+		{name: "parts of reasoning alone", fault: llmtest.Body(200, "application/json", strings.ReplaceAll(chatParts, `"text",`, `"reasoning",`)), only: llm.Chat, want: llm.Response{HasText: true, FinishReason: "stop"}},
 		{name: "spaces are kept", fault: llmtest.Finish("stop", "\n  x \t"), want: llm.Response{Text: "\n  x \t", HasText: true, FinishReason: "stop", CompletionTokens: 1}},
 	} {
 		for _, endpoint := range endpoints {
@@ -108,6 +117,24 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("%d calls", h.Calls())
 				}
 			})
+		}
+	}
+}
+
+// A server that refuses an extra field by name is quoted, and the hint names
+// the field.
+func TestRefusedField(t *testing.T) {
+	for said, hint := range map[string]string{
+		"Unrecognized request argument supplied: chat_template_kwargs": `; this server does not take the field "chat_template_kwargs"`,
+		"nothing of this kind": "nothing of this kind",
+	} {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Status(http.StatusBadRequest, said))
+		req := request("p")
+		req.Extra = map[string]any{"seed": 1, "chat_template_kwargs": map[string]any{"enable_thinking": false}}
+		_, err := local(t, h, nil).Complete(t.Context(), req)
+		if !isKind(err, llm.ErrInvalidRequest) || !strings.Contains(err.Error(), hint) || strings.Contains(err.Error(), "seed") {
+			t.Errorf("%s: %v", said, err)
 		}
 	}
 }

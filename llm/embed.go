@@ -146,5 +146,5 @@ func (t *link) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f
 		}
 		out.Vectors[d.Index] = d.Embedding
 	}
-	return out, nil
+	return out, t.repeats(out.Model)
 }

@@ -6,13 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/refract-eval/refract/internal/redact"
 )
 
 // The kinds of Error, tested with errors.Is.
@@ -245,7 +249,7 @@ func (t *link) redirect(resp *http.Response) string {
 		return ""
 	}
 	// The path is decoded, so that a secret in it is found.
-	return "to " + t.target.clean(u.Scheme+"://"+u.Host+hideKeys(u.Path), maxSnippet)
+	return "to " + t.target.clean(u.Scheme+"://"+u.Host+redact.Path(u.Path), maxSnippet)
 }
 
 // byStatus is the table of what a status means, and what can be done.
@@ -283,6 +287,20 @@ func (t *link) byStatus(model string, status int, h http.Header, e serverError, 
 		f := t.fail(ErrInvalidRequest, status, noRetry, "refused the request", said, "")
 		f.renameLimit = status == http.StatusBadRequest && e.wantsNewLimit()
 		return f
+	}
+}
+
+// refusedField says in the hint which extra field of the request a server that
+// refused it speaks of.
+func refusedField(f *failure, extra map[string]any) {
+	if f.Kind != ErrInvalidRequest || f.Hint != "" {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if strings.Contains(f.Message, name) {
+			f.Hint = fmt.Sprintf("this server does not take the field %q", name)
+			return
+		}
 	}
 }
 

@@ -58,12 +58,14 @@ func (p *pool) notCalled(err error) *Error {
 	return &Error{Kind: ErrInvalidRequest, Server: p.shown, many: len(p.servers) > 1, what: "was not called", Message: err.Error()}
 }
 
-// attempt waits for a server and carries out one attempt there.
-func (p *pool) attempt(ctx context.Context, x *exchange) error {
-	s, err := p.acquire(ctx, x)
+// attempt waits for a server, as long as begin lasts, and carries out one attempt
+// there.
+func (p *pool) attempt(begin, ctx context.Context, x *exchange) error {
+	s, err := p.acquire(begin, x)
 	if err != nil {
 		return err
 	}
+	defer inFlight(ctx)()
 	x.attempts++
 	x.server = s
 	started := time.Now()
@@ -133,6 +135,21 @@ func (w *waiter) take(t turn) (*server, error) {
 		return nil, &t.failure.Error
 	}
 	return t.server, nil
+}
+
+// waits returns how long nothing is sent though attempts wait for their turn.
+func (p *pool) waits(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.servers {
+		if s.inFlight > 0 {
+			return 0
+		}
+	}
+	if p.queue.Len() == 0 || p.timerAt.IsZero() {
+		return 0
+	}
+	return max(0, p.timerAt.Sub(now))
 }
 
 // dispatch gives turns to those who wait, in their order, and sets the timer

@@ -145,7 +145,11 @@ const readyPause = 2 * time.Second
 
 // Complete asks for an answer.
 func (c *Awaiting) Complete(ctx context.Context, r Request) (Response, error) {
-	c.once.Do(func() { c.look(ctx, r.Model) })
+	c.once.Do(func() {
+		begin, done := beginning(ctx)
+		defer done()
+		c.look(begin, r.Model)
+	})
 	return c.Client.Complete(ctx, r)
 }
 

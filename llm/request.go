@@ -55,8 +55,9 @@ type Message struct {
 type Response struct {
 	// Text is the answer where HasText is true; with PromptLogprobs, the
 	// prompt's tokens as JSON, which ParseTokens reads. An empty Text with HasText
-	// is an empty answer; without HasText the server gave none, because it
-	// blocked the prompt or the answer, or sent null.
+	// is an empty answer, also of a model that reasoned and said no more; without
+	// HasText the server gave none, because it blocked the prompt or the answer,
+	// or sent null. What a server sends apart as reasoning is never in it.
 	Text    string
 	HasText bool
 	// FinishReason is the server's word for why the answer ends, such as

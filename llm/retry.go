@@ -23,8 +23,8 @@ const (
 var errAgain = errors.New("again")
 
 // send repeats the attempts of an exchange while another one may cure its
-// failure. The error is that of the last attempt.
-func (c *Client) send(ctx context.Context, x *exchange) (err error) {
+// failure, and begin lasts. The error is that of the last attempt.
+func (c *Client) send(begin, ctx context.Context, x *exchange) (err error) {
 	// What the server asks for is not waited for here, because the attempt may
 	// go to another one: see server.pause.
 	longest := min(maxMeanBackoff, c.pool.maxWait/2)
@@ -32,12 +32,12 @@ func (c *Client) send(ctx context.Context, x *exchange) (err error) {
 		InitialInterval: min(meanBackoff, longest), MaxInterval: longest, Multiplier: 2, RandomizationFactor: 1,
 	}
 	attempt := func() (none struct{}, again error) {
-		if err = c.pool.attempt(ctx, x); c.again(x) {
+		if err = c.pool.attempt(begin, ctx, x); c.again(x) {
 			again = errAgain
 		}
 		return none, again
 	}
-	_, ended := backoff.Retry(ctx, attempt, backoff.WithBackOff(waits),
+	_, ended := backoff.Retry(begin, attempt, backoff.WithBackOff(waits),
 		backoff.WithMaxTries(uint(max(0, c.retries))+1), backoff.WithMaxElapsedTime(0))
 	if ended != nil && ended != errAgain {
 		return ended // the caller's context, while it waited

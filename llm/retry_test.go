@@ -85,7 +85,7 @@ func TestStatuses(t *testing.T) {
 		{"200 flat error", body(200, flat), llm.ErrContextLength, 1, "maximum context"},
 		{"200 error in a choice", body(200, `{"choices":[{"error":{"code":502,"message":"cut"},"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "cut"},
 		{"200 finish error", body(200, `{"choices":[{"finish_reason":"error","text":"a","message":{"content":"a"}}]}`), llm.ErrBadAnswer, 3, "gave an error"},
-		{"redirect", llmtest.With("Location", "http://user:pw@other.test/x?token=1", llmtest.Status(307, "")), llm.ErrBadAnswer, 1, "to http://other.test/x;"},
+		{"redirect", llmtest.With("Location", "http://user:pw@other.test/x?token=1", llmtest.Status(307, "")), llm.ErrBadAnswer, 1, "to http://other.test/…;"},
 		{"reset", llmtest.Reset(), llm.ErrUnavailable, all, "cannot be reached"},
 		{"truncated", llmtest.Truncated(), llm.ErrUnavailable, all, "broke off its answer"},
 		{"hang", llmtest.Hang(), llm.ErrTimeout, all, "no whole answer within 5m0s"},

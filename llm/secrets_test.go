@@ -32,6 +32,11 @@ func echo(status int, form string) llmtest.Fault {
 		case "cut":
 			llmtest.Body(status, "text/plain", all[:len(all)*2/3])(w, r)
 		case "location":
+			if strings.Contains(r.URL.Path, "QWERTYuio/chat") {
+				w.Header().Set("Location", r.URL.Path)
+				w.WriteHeader(status)
+				return
+			}
 			w.Header().Set("Location", "http://"+url.PathEscape(password)+"@other.test/"+url.PathEscape(r.Header.Get("Authorization"))+"?k="+url.QueryEscape(all))
 			w.WriteHeader(status)
 		default:
@@ -56,6 +61,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		{BaseURL: "http://host.test/v1?api_key=" + url.QueryEscape(apiKey), APIKey: key},
 		{BaseURL: withUser},
 		{BaseURL: "http://host.test/" + plainKey + "/v1"},
+		{BaseURL: "http://host.test/v1/" + plainKey[:9]},
 	} {
 		basic := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 		secrets := []string{key, key[:12], plainKey, plainKey[:9], user, password, url.QueryEscape(password), apiKey, url.QueryEscape(apiKey), basic, "zq", key[15:], plainKey[12:], password[4:], apiKey[8:], basic[12:]}
@@ -209,5 +215,41 @@ func TestConfigThatCannotWork(t *testing.T) {
 	c, err := llm.New(llm.Config{})
 	if err != nil || fmt.Sprint(c) != "llm.Client{https://api.openai.com/v1 chat}" {
 		t.Errorf("the zero Config gives %v, %v", c, err)
+	}
+}
+
+// An answer that holds the credential is stored nowhere.
+func TestAnswersThatRepeatTheKey(t *testing.T) {
+	for _, c := range []struct {
+		key, user, text string
+		refused         bool
+	}{
+		{"sk-0123456789", "", "You sent Bearer sk-0123456789.", true},
+		{"sk-0123456789", "", "You sent sk-0123456789.", true},
+		{"EMPTY", "", "Authorization: Bearer EMPTY", true},
+		{"EMPTY", "", "EMPTY", false},
+		{"", "me:pass-word-1@", "Basic bWU6cGFzcy13b3JkLTE=", true},
+		{"", "me:pass-word-1@", "bWU6cGFzcy13b3JkLTE=", true},
+		{"", "me:pass-word-1@", "pass-word-1", true},
+		{"", "me:pass-word-1@", "me", false},
+		{"", "", "Bearer of news", false},
+	} {
+		h := &llmtest.Handler{Answer: func(*llmtest.Request) string { return c.text }}
+		client := local(t, h, func(cfg *llm.Config) { cfg.APIKey, cfg.BaseURL = c.key, "http://"+c.user+"host.test/v1" })
+		resp, err := client.Complete(t.Context(), request("p"))
+		switch {
+		case !c.refused && (err != nil || resp.Text != c.text):
+			t.Errorf("%q: %+v, %v", c.text, resp, err)
+		case c.refused && (!isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "repeats the API key in its answer; it is not stored") || resp.HasText || strings.Contains(err.Error(), c.text)):
+			t.Errorf("%q: %+v, %v", c.text, resp, err)
+		}
+		if calls := h.Calls(); calls != 1 {
+			t.Errorf("%q: %d calls", c.text, calls)
+		}
+	}
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.Body(200, "application/json", `{"model":"Bearer sk-0123456789","choices":[{"message":{"content":"x"}}]}`))
+	if _, err := local(t, h, func(cfg *llm.Config) { cfg.APIKey = "sk-0123456789" }).Complete(t.Context(), request("p")); !isKind(err, llm.ErrBadAnswer) {
+		t.Errorf("the model's name: %v", err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/redact"
 )
 
 // target is a server's address, its secrets apart from what may be shown.
@@ -20,6 +22,8 @@ type target struct {
 	shown string   // base, for messages
 	// authorization is the header's value, "" for none.
 	authorization string
+	// credentials are what no answer may hold.
+	credentials []string
 	// secrets are all strings that must not be shown, longest first.
 	secrets []string
 }
@@ -50,13 +54,15 @@ func parseTarget(base, key string) (target, error) {
 	switch {
 	case key != "":
 		t.authorization = "Bearer " + key
+		t.credentials = []string{t.authorization, key}
 	case u.User != nil:
 		password, _ := u.User.Password()
 		t.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+		t.credentials = []string{t.authorization, strings.TrimPrefix(t.authorization, "Basic "), password}
 	}
 	u.User, u.RawQuery, u.ForceQuery = nil, "", false
 	t.base = strings.TrimRight(u.String(), "/")
-	t.shown = escape(t.redact(t.base))
+	t.shown = escape(t.redact(u.Scheme + "://" + u.Host + redact.Path(t.url.Path)))
 	return t, nil
 }
 
@@ -92,6 +98,11 @@ func secretsOf(u *url.URL, key string) []string {
 		s = append(s, v, url.QueryEscape(v), url.PathEscape(v))
 	}
 	add(key)
+	for part := range strings.SplitSeq(u.Path, "/") { // a server may repeat it
+		if redact.Path(part) != part {
+			add(part)
+		}
+	}
 	for _, part := range longRun.FindAllString(u.Path, -1) {
 		if looksLikeKey(part) {
 			add(part)
@@ -126,6 +137,17 @@ func longestFirst(s []string) []string {
 	return slices.DeleteFunc(s, func(v string) bool { return v == "" })
 }
 
+// repeatedIn reports whether a text holds a credential that was sent. A short one
+// without digits, such as EMPTY, is a word of the language too.
+func (t target) repeatedIn(text string) bool {
+	for i, c := range t.credentials {
+		if (i == 0 || len(c) >= partLen && (looksLikeKey(c) || len(c) >= 2*partLen)) && strings.Contains(text, c) {
+			return true
+		}
+	}
+	return false
+}
+
 const redacted = "[redacted]"
 
 var (
@@ -141,16 +163,6 @@ var (
 // looksLikeKey tells keys from words: they have letters and digits.
 func looksLikeKey(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsDigit) && strings.ContainsFunc(s, unicode.IsLetter)
-}
-
-// hideKeys replaces what looks like a key in a path from a server.
-func hideKeys(path string) string {
-	return longRun.ReplaceAllStringFunc(path, func(s string) string {
-		if looksLikeKey(s) {
-			return redacted
-		}
-		return s
-	})
 }
 
 // partLen is how much of a secret's start is treated as the secret, as in an

@@ -34,10 +34,11 @@
 // behind them its native scores. Segments may differ in their systems and in
 // their number of references.
 //
-// A matrix ends with its digest: the SHA-256 of its rows, each as a line of JSON
-// Lines. That is the last line of JSON Lines, {"sha256":"…"}, and the entry
-// "sha256" of Parquet's metadata. A reader refuses a file with another digest or
-// without one: rows were changed, or the last ones are missing.
+// A matrix ends with its digest: the SHA-256 of its rows, each as the line of JSON
+// Lines that a Writer makes of it. That is the last line of JSON Lines,
+// {"sha256":"…"}, and the entry "sha256" of Parquet's metadata. A reader refuses a
+// file with another digest or without one: rows were changed, or written anew
+// with other white space, or the last ones are missing.
 //
 // Texts, judgements and corpus statistics are not stored. What a reader
 // yields therefore has systems and references without text, which still tell

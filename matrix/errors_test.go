@@ -114,6 +114,8 @@ func TestBadRows(t *testing.T) {
 		{"rows of the last segment cut off", line() + "\n" + native() + "\n" + line(idA, idB) + "\n" + line(idA, idB, sysA, sysB) + "\n" + native(idA, idB) + "\n",
 			"m.jsonl: the matrix has no digest at its end: its last rows are missing"},
 		{"another digest", strings.Replace(lines(line()), "1.5", "1.25", 1), "m.jsonl: the digest of the matrix is another one than that of its rows"},
+		{"white space", strings.ReplaceAll(lines(line()), `,"`, `, "`), "m.jsonl: the digest of the matrix is another one than that of its rows"},
+		{"escapes", strings.Replace(lines(line()), idA, `"id":"\u0061"`, 1), "m.jsonl: the digest of the matrix is another one than that of its rows"},
 		{"digest alone", lines()[1:], "m.jsonl: the matrix is empty"},
 		{"behind the digest", lines(line()) + line(idA, idB), "m.jsonl:3: a line behind that of the digest"},
 		{"earlier version", strings.Replace(lines(line()), `,"output_hash":"0123456789abcdef","reference_hash":"fedcba9876543210"`, "", 1),
@@ -138,14 +140,12 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// What looks odd, but is right: the digest is of what the rows say.
+// What looks odd, but is right.
 func TestGoodRows(t *testing.T) {
 	whole := lines(line(), ref(1))
 	for name, in := range map[string]string{
 		"no last newline":      strings.TrimSuffix(whole, "\n"),
 		"carriage returns":     strings.ReplaceAll(whole, "\n", "\r\n"),
-		"white space":          " \t" + strings.NewReplacer(`,"`, ` , "`, `":`, `" : `, `"sha256":`, `"sha256":`).Replace(whole),
-		"escapes":              strings.NewReplacer(idA, `"id":"\u0061"`, `"metric"`, `"\u006detric"`).Replace(whole),
 		"ragged":               lines(line(), ref(1), line(idA, idB)),
 		"unlike systems":       lines(line(), line(idA, idB, sysA, sysB)),
 		"native elsewhere":     lines(line(score, `"score":null`, scored, `"status":"failed"`), line(idA, idB), native(idA, idB)),

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -41,7 +42,7 @@ func (e jsonlEncoder) end(digest string) error {
 type jsonlSource struct {
 	file  string
 	lines *bufio.Scanner
-	line  int64
+	at    int64 // the line
 	sum   string
 	json  jsonline.Reader
 	names jsonline.Names
@@ -54,17 +55,23 @@ func newJSONLSource(r io.Reader, name string) *jsonlSource {
 	return s
 }
 
-func openJSONL(f *os.File) (source, error) { return newJSONLSource(f, f.Name()), nil }
+func openJSONL(f *os.File) (source, error) { return newJSONLSource(packed.NewReader(f), f.Name()), nil }
 
 func (s *jsonlSource) locate(line int64) Error { return Error{File: s.file, Line: line} }
 
-func (s *jsonlSource) position() int64 { return s.line }
+func (s *jsonlSource) position() int64 { return s.at }
+
+// line is the row as it stands in the file, which is quicker than to write it
+// again. Line ends do not count.
+func (s *jsonlSource) line(b []byte, _ *row) []byte {
+	return append(append(b, s.lines.Bytes()...), '\n')
+}
 
 func (s *jsonlSource) digest() string { return s.sum }
 
 func (s *jsonlSource) next(r *row) error {
 	more := s.lines.Scan()
-	s.line++
+	s.at++
 	err := s.lines.Err()
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -80,10 +87,10 @@ func (s *jsonlSource) next(r *row) error {
 	if err == errDigest {
 		return s.next(r)
 	}
-	e := s.locate(s.line)
+	e := s.locate(s.at)
 	if fault := (*jsonline.Error)(nil); errors.As(err, &fault) {
 		e.Column = int64(fault.Offset) + 1
-		if s.line == 1 && fault.Foreign() {
+		if s.at == 1 && fault.Foreign() {
 			err = &foreignError{err}
 		}
 	}
@@ -98,9 +105,9 @@ func (s *jsonlSource) parse(line []byte, r *row) error {
 	switch {
 	case s.sum != "":
 		return errors.New("a line behind that of the digest; a file holds one matrix")
-	case s.line == 1 && bytes.HasPrefix(line, []byte(parquetMagic)):
+	case s.at == 1 && bytes.HasPrefix(line, []byte(parquetMagic)):
 		return errors.New("this is a Parquet file; name it .parquet")
-	case s.line == 1 && bytes.HasPrefix(line, []byte("\ufeff")):
+	case s.at == 1 && bytes.HasPrefix(line, []byte("\ufeff")):
 		return errors.New("the file begins with a byte order mark; store it without")
 	case len(bytes.TrimSpace(line)) == 0:
 		return errors.New("blank line; remove it")

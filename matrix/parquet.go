@@ -179,6 +179,8 @@ func (s *parquetSource) locate(row int64) Error { return Error{File: s.file, Row
 
 func (s *parquetSource) position() int64 { return s.row }
 
+func (s *parquetSource) line(b []byte, r *row) []byte { return r.appendLine(b) }
+
 func (s *parquetSource) digest() string { return s.sum }
 
 func (s *parquetSource) next(r *row) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/idset"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -42,7 +43,7 @@ func (e *Error) Error() string {
 	case e.Row > 0:
 		at = fmt.Sprintf("%s: row %d", e.File, e.Row)
 	}
-	advice, extension := "make the matrix anew with", cmp.Or(filepath.Ext(e.File), ".jsonl")
+	advice, extension := "make the matrix anew with", cmp.Or(filepath.Ext(packed.Name(e.File)), ".jsonl")
 	if foreign := (*foreignError)(nil); errors.As(e.Err, &foreign) {
 		advice = "this is no stored matrix; one is made by"
 	}
@@ -64,6 +65,8 @@ type source interface {
 	next(r *row) error
 	// position is that of the last row: a line, or a number of a row.
 	position() int64
+	// line appends what the digest is of in the last row, which is r.
+	line(b []byte, r *row) []byte
 	// digest is what the file says its rows have, known behind the last one; ""
 	// where it says nothing.
 	digest() string
@@ -100,7 +103,7 @@ type nativeStates map[int]string
 // .parquet says. Of Parquet, it reads and checks the columns; JSON Lines may
 // also be a pipe.
 func Open(path string) (*Reader, error) {
-	open := map[string]func(*os.File) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(path)]
+	open := map[string]func(*os.File) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(packed.Name(path))]
 	if open == nil {
 		return nil, fmt.Errorf("matrix %s: the extension must say the format; name the file .jsonl or .parquet", text.Quote(path))
 	}
@@ -197,7 +200,7 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 				return faultAt(r.src, at, fmt.Errorf("segment %s has rows from row %d on already; the rows of a segment must stand together", text.Quote(now.id), before))
 			}
 		}
-		line = now.appendLine(line[:0])
+		line = r.src.line(line[:0], &now)
 		sum.Write(line)
 		rows = append(rows, now)
 	}

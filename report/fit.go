@@ -141,16 +141,20 @@ func (s *sheet) stack(width int) {
 		if used <= width || i <= keys {
 			continue
 		}
+		for s.beside[i] && i-1 > keys {
+			i--
+		}
 		rest := *s
 		rest.headers = slices.Concat(s.headers[:keys], s.headers[i:])
 		rest.numeric = slices.Concat(s.numeric[:keys], s.numeric[i:])
 		rest.minor = slices.Concat(s.minor[:keys], s.minor[i:])
+		rest.beside = slices.Concat(s.beside[:keys], s.beside[i:])
 		rest.rows = make([][]string, len(s.rows))
 		for k, row := range s.rows {
 			rest.rows[k] = slices.Concat(row[:keys], row[i:])
 			s.rows[k] = row[:i]
 		}
-		s.headers, s.numeric, s.minor = s.headers[:i], s.numeric[:i], s.minor[:i]
+		s.headers, s.numeric, s.minor, s.beside = s.headers[:i], s.numeric[:i], s.minor[:i], s.beside[:i]
 		rest.stack(width)
 		s.below = &rest
 		return
@@ -201,6 +205,7 @@ func (s *sheet) drop(i int) {
 	s.headers = slices.Delete(s.headers, i, i+1)
 	s.numeric = slices.Delete(s.numeric, i, i+1)
 	s.minor = slices.Delete(s.minor, i, i+1)
+	s.beside = slices.Delete(s.beside, i, i+1)
 	for k := range s.rows {
 		s.rows[k] = slices.Delete(s.rows[k], i, i+1)
 	}

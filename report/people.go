@@ -12,6 +12,7 @@ type sheet struct {
 	headers []string
 	numeric []bool // columns that are aligned to the right
 	minor   []bool // columns that may be left out
+	beside  []bool // intervals, which stay beside the number that is before them
 	rows    [][]string
 	notes   []string
 	below   *sheet // the columns that do not fit beside these
@@ -52,6 +53,7 @@ func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, er
 		h.shown = append(h.shown, i)
 		h.sheet.headers = append(h.sheet.headers, r.escape(c.Heading()))
 		h.sheet.minor = append(h.sheet.minor, c.Minor)
+		h.sheet.beside = append(h.sheet.beside, c.Kind == KindInterval)
 		h.sheet.numeric = append(h.sheet.numeric, c.Numeric())
 	}
 	if len(h.shown) == 0 {

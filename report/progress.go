@@ -88,6 +88,16 @@ func newProgress(w io.Writer, isTerminal bool, label string, total int, unit str
 // Add tells that n more are done.
 func (p *Progress) Add(n int) { p.update(func() { p.done += n; p.fresh += n }) }
 
+// Total changes what the total is; one that is not positive is unknown.
+func (p *Progress) Total(n int) {
+	p.update(func() {
+		if n > 0 && n != p.total {
+			p.total = n
+			p.bar.ChangeMax(n)
+		}
+	})
+}
+
 // AddCached tells that n more are done without work, from a cache. They are
 // shown as "from cache".
 func (p *Progress) AddCached(n int) {
@@ -210,7 +220,7 @@ func (p *Progress) extras() []string {
 	}
 	for _, n := range p.notes {
 		if n.text != "" {
-			extras = append(extras, n.text+" "+n.label)
+			extras = append(extras, strings.TrimSpace(n.text+" "+n.label))
 		}
 	}
 	return extras

@@ -8,6 +8,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -22,7 +23,7 @@ func openCommonGen(place string, o Options) (*set, error) {
 		return nil, err
 	}
 	scenes := options.get("references")
-	pairs := slices.Contains([]string{".txt", ".tsv"}, strings.ToLower(filepath.Ext(path)))
+	pairs := slices.Contains([]string{".txt", ".tsv"}, strings.ToLower(filepath.Ext(packed.Name(path))))
 	if scenes != "" && !pairs {
 		return nil, specError("dataset %s: references= belongs to the ranked pairs (FILE.txt or FILE.tsv); rows in JSON Lines have their own", text.Quote("commongen:"+place))
 	}

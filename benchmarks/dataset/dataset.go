@@ -116,6 +116,9 @@ func schemes() []scheme[func(place string, o Options) (*set, error)] {
 // read by iterating; those of the latter are also checked here. A spec of an
 // unknown scheme or option is a *SpecError that lists the known ones.
 //
+// The format may be left out of a name that tells it: of a file .jsonl or
+// .parquet, packed or not, and of a folder that Refract published.
+//
 // The dataset is [Sized].
 func Open(spec string, o Options) (refract.Dataset, error) {
 	o.Warn = warnOnce(o.Warn)
@@ -142,7 +145,7 @@ func specError(format string, args ...any) error {
 
 // lookup splits a spec and finds its scheme in a table.
 func lookup[T any](what, spec string, table []scheme[T]) (open T, place string, err error) {
-	name, place, ok := strings.Cut(spec, ":")
+	name, place, ok := strings.Cut(complete(spec), ":")
 	var known, usages []string
 	for _, s := range table {
 		known, usages = append(known, s.name), append(usages, s.usage)

@@ -91,6 +91,13 @@ func appendVariants(b []byte, key string, variants []refract.Variant) []byte {
 		}
 		b = appendField(b, `,"verdict":`, v.Verdict)
 		b = appendField(b, `,"detail":`, v.Detail)
+		if v.Doubt != nil {
+			b = append(b, `,"doubt":`...)
+			b = strconv.AppendFloat(b, *v.Doubt, 'g', -1, 64)
+		}
+		b = appendField(b, `,"review":`, v.Review)
+		b = appendField(b, `,"audit":`, v.Audit)
+		b = appendField(b, `,"audited_by":`, v.AuditedBy)
 		b = append(b, '}')
 	}
 	return append(b, ']')
@@ -106,6 +113,7 @@ func appendOrigin(b []byte, o *refract.Origin, text refract.Text) []byte {
 		b = append(b, `,"sampling":`...)
 		b = append(b, o.Sampling...)
 	}
+	b = appendField(b, `,"form":`, o.Form)
 	later := len(o.Cleaned) > 0 || o.PromptTokens > 0 || o.CompletionTokens > 0 || !o.Created.IsZero()
 	if o.Raw != text || len(b) == before && !later {
 		b = append(b, `,"raw":`...)
@@ -333,7 +341,7 @@ func checkVariant(v *refract.Variant) error {
 	if o == nil {
 		o = &refract.Origin{}
 	}
-	for _, s := range slices.Concat([]string{v.Text.Value, v.Prompt, v.Model, v.Finish, v.Verdict, v.Detail, o.Revision, o.ServedModel, o.Raw.Value}, o.Cleaned) {
+	for _, s := range slices.Concat([]string{v.Text.Value, v.Prompt, v.Model, v.Finish, v.Verdict, v.Detail, v.Review, v.Audit, v.AuditedBy, o.Revision, o.ServedModel, o.Form, o.Raw.Value}, o.Cleaned) {
 		if !utf8.ValidString(s) {
 			return errors.New("is not UTF-8")
 		}
@@ -341,6 +349,8 @@ func checkVariant(v *refract.Variant) error {
 	switch {
 	case v.Sample < 0:
 		return fmt.Errorf("has the sample %d", v.Sample)
+	case v.Doubt != nil && !(*v.Doubt >= 0 && *v.Doubt <= 1):
+		return fmt.Errorf("has the doubt %v, which is not in [0, 1]", *v.Doubt)
 	case o.PromptTokens < 0 || o.CompletionTokens < 0:
 		return fmt.Errorf("has %d tokens", min(o.PromptTokens, o.CompletionTokens))
 	case o.Sampling != "" && !isObject(o.Sampling):

@@ -44,8 +44,8 @@ func TestEncode(t *testing.T) {
 	s := &refract.Segment{
 		ID: "1", Source: text(""), References: []refract.Text{text("<a&b>\u2028\"\\\n\r\t\x01\x7f"), {}},
 		Variants: []refract.Variant{
-			{Reference: 1, Prompt: "p", Sample: 2, Model: "m", Text: text("v"), Finish: "stop", Verdict: "accepted", Origin: &refract.Origin{
-				Revision: "r", ServedModel: "m-1", Sampling: `{"seed":1, "stop":["\u00e9",{}]}`, Raw: text("v"), Cleaned: []string{"quotes", "notes"},
+			{Reference: 1, Prompt: "p", Sample: 2, Model: "m", Text: text("v"), Finish: "stop", Verdict: "accepted", Doubt: new(.25), Review: "edit", Audit: "kept", AuditedBy: "j", Origin: &refract.Origin{
+				Revision: "r", ServedModel: "m-1", Sampling: `{"seed":1, "stop":["\u00e9",{}]}`, Form: "json", Raw: text("v"), Cleaned: []string{"quotes", "notes"},
 				PromptTokens: 7, CompletionTokens: 9, Created: time.Date(2024, 2, 29, 14, 0, 0, 120_000_000, time.FixedZone("", 3600)),
 			}},
 			{},
@@ -61,8 +61,8 @@ func TestEncode(t *testing.T) {
 	}
 	want := `{"id":"1","source":"","references":["<a&b>\u2028\"\\\n\r\t\u0001\u007f",null],` +
 		`"variants":[{"reference":1,"prompt":"p","sample":2,"model":"m","text":"v","finish":"stop",` +
-		`"revision":"r","served_model":"m-1","sampling":{"seed":1, "stop":["\u00e9",{}]},"cleaned":["quotes","notes"],` +
-		`"prompt_tokens":7,"completion_tokens":9,"created":"2024-02-29T13:00:00.12Z","verdict":"accepted"},` +
+		`"revision":"r","served_model":"m-1","sampling":{"seed":1, "stop":["\u00e9",{}]},"form":"json","cleaned":["quotes","notes"],` +
+		`"prompt_tokens":7,"completion_tokens":9,"created":"2024-02-29T13:00:00.12Z","verdict":"accepted","doubt":0.25,"review":"edit","audit":"kept","audited_by":"j"},` +
 		`{"reference":0,"prompt":"","sample":0,"text":null},` +
 		`{"reference":0,"prompt":"","sample":0,"text":null,"raw":null},` +
 		`{"reference":0,"prompt":"","sample":0,"text":"","raw":null},` +
@@ -171,6 +171,11 @@ func drawVariant(t *rapid.T, references int) refract.Variant {
 		Reference: rapid.IntRange(0, references-1).Draw(t, "reference"), Prompt: drawString(t),
 		Sample: rapid.IntRange(0, 1<<40).Draw(t, "sample"), Model: drawString(t), Text: drawText(t), Finish: drawString(t),
 		Verdict: rapid.SampledFrom([]string{"", refract.Accepted, "cut"}).Draw(t, "verdict"), Detail: drawString(t),
+		Review: rapid.SampledFrom([]string{"", "accept", "edit"}).Draw(t, "review"),
+		Audit:  rapid.SampledFrom([]string{"", refract.AuditSampled, refract.AuditLost}).Draw(t, "audit"), AuditedBy: drawString(t),
+	}
+	if rapid.Bool().Draw(t, "doubtful") {
+		v.Doubt = new(rapid.Float64Range(0, 1).Draw(t, "doubt"))
 	}
 	if rapid.Bool().Draw(t, "origin") {
 		o := &refract.Origin{Raw: v.Text}
@@ -179,7 +184,7 @@ func drawVariant(t *rapid.T, references int) refract.Variant {
 			o.Raw = drawText(t)
 		}
 		if rapid.Bool().Draw(t, "more") {
-			o.Revision, o.ServedModel = drawString(t), drawString(t)
+			o.Revision, o.ServedModel, o.Form = drawString(t), drawString(t), drawString(t)
 			o.Sampling = rapid.SampledFrom([]string{"", "{}", `{ "a":[1e-7,null,{"b":"\u0000"}],"a":true}`}).Draw(t, "sampling")
 			o.Cleaned = rapid.SliceOfN(rapid.String(), 1, 3).Draw(t, "cleaned")
 			o.PromptTokens = rapid.IntRange(0, 3).Draw(t, "prompt tokens")

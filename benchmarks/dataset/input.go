@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/packed"
 )
 
 // input is a file that can be opened for each pass over a dataset, or a
@@ -56,10 +57,16 @@ func newRegular(path string) (*input, error) {
 
 // readFile reads a whole file.
 func readFile(path string) ([]byte, error) {
-	if _, err := newRegular(path); err != nil {
+	in, err := newRegular(path)
+	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(path)
+	f, err := in.open(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
 	if err != nil {
 		return nil, fileError(path, err)
 	}
@@ -75,7 +82,7 @@ func fileError(path string, err error) error {
 	return &Error{Pos: refract.Position{File: path}, Err: err}
 }
 
-// open begins a pass. A stream stops with the context's error when the
+// open begins a pass over what the file holds, packed or not. A stream stops with the context's error when the
 // context ends, even while it waits for input.
 func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	if !in.stream {
@@ -83,7 +90,7 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, fileError(in.name, err)
 		}
-		return f, nil
+		return packed.NewReader(f), nil
 	}
 	if in.used.Swap(true) {
 		return nil, failFile(in.name, "is a stream and can be read only once; store it in a file first")
@@ -93,7 +100,7 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	go func() {
 		pw.CloseWithError(in.copyTo(pw))
 	}()
-	return &stream{PipeReader: pr, stop: stop}, nil
+	return packed.NewReader(&stream{PipeReader: pr, stop: stop}), nil
 }
 
 // copyTo opens the stream here, as opening a named pipe may block too.
@@ -124,9 +131,9 @@ func (s *stream) Close() error {
 // countLines counts the lines of a regular file, the last of which may lack
 // its end.
 func (in *input) countLines() (int, error) {
-	f, err := os.Open(in.name)
+	f, err := in.open(context.Background())
 	if err != nil {
-		return 0, fileError(in.name, err)
+		return 0, err
 	}
 	defer f.Close()
 	buf := make([]byte, countBuffer)

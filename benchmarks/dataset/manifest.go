@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	strict "github.com/go-json-experiment/json"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
@@ -23,7 +25,7 @@ const ManifestName = "manifest.json"
 
 // ManifestVersion is the highest version of manifests that is read, and the
 // one that is written.
-const ManifestVersion = 1
+const ManifestVersion = 2
 
 // The formats of published sets.
 const (
@@ -52,7 +54,48 @@ type Manifest struct {
 	Rejected     int      `json:"rejected"`   // that the files hold
 	LanguagePair string   `json:"language_pair,omitempty"`
 	Prompts      []string `json:"prompts,omitempty"` // of the columns of the variants of div-ref
-	Files        []File   `json:"files"`
+	// MeaningKept says, since version 2, of each model how many of its variants
+	// keep the meaning.
+	MeaningKept []MeaningKept `json:"meaning_kept,omitempty"`
+	Files       []File        `json:"files"`
+	Digest      string        `json:"digest,omitempty"` // see Sum; older folders have none
+}
+
+// Sum is the SHA-256, in hexadecimal digits, of the manifest's compact JSON
+// without its digest.
+func (m Manifest) Sum() string {
+	m.Digest = ""
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // texts and finite numbers always marshal
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// MeaningKept is the share of the variants of a model that keep the meaning of
+// their references, by a random sample; an N of 0 says that it was not measured.
+type MeaningKept struct {
+	Model    string    `json:"model"`               // that wrote the variants
+	JudgedBy string    `json:"judged_by,omitempty"` // a model, or "people"
+	N        int       `json:"n"`
+	Kept     int       `json:"kept"`               // of N
+	Unclear  int       `json:"unclear,omitempty"`  // drawn too, and in neither
+	Interval []float64 `json:"interval,omitempty"` // of 95 %, about Kept / N
+}
+
+func (k *MeaningKept) possible() bool {
+	switch {
+	case k.Kept < 0 || k.Kept > k.N || k.Unclear < 0:
+		return false
+	case len(k.Interval) == 0 || k.N == 0:
+		return true
+	case len(k.Interval) != 2:
+		return false
+	}
+	share := float64(k.Kept) / float64(k.N)
+	const rounding = 1e-9
+	return k.Interval[0] >= 0 && k.Interval[0] <= share+rounding && share-rounding <= k.Interval[1] && k.Interval[1] <= 1
 }
 
 // The roles of files.
@@ -88,6 +131,9 @@ func (m *Manifest) Role(role string) []File {
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
 	b, err := os.ReadFile(path)
+	if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) {
+		return nil, failFile(dir, "the folder does not exist")
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, failFile(dir, "there is no %s, so this is no published folder: %w", ManifestName, fs.ErrNotExist)
 	}
@@ -101,10 +147,9 @@ func ReadManifest(dir string) (*Manifest, error) {
 	if m.Version > ManifestVersion {
 		return nil, failFile(path, "version %d of the manifest is newer than this program, which reads %d; use a newer refract", m.Version, ManifestVersion)
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
-		return nil, failFile(path, "bad manifest: %w", err)
+	m = Manifest{}
+	if err := strict.Unmarshal(b, &m, strict.RejectUnknownMembers(true)); err != nil {
+		return nil, badManifest(path, b, err)
 	}
 	if err := m.check(); err != nil {
 		return nil, failFile(path, "bad manifest: %w", err)
@@ -116,6 +161,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 func badManifest(path string, b []byte, err error) error {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
+	var field *strict.SemanticError
 	line := func(offset int64) int { return 1 + bytes.Count(b[:min(offset, int64(len(b)))], []byte("\n")) }
 	switch {
 	case errors.As(err, &kind) && kind.Field == "":
@@ -124,6 +170,9 @@ func badManifest(path string, b []byte, err error) error {
 		return failAt(refract.Position{File: path, Line: line(kind.Offset)}, 0, "bad manifest: field %s is of kind %s, which it must not be; get it again", text.Quote(kind.Field), kind.Value)
 	case errors.As(err, &syntax):
 		return failAt(refract.Position{File: path, Line: line(syntax.Offset)}, 0, "bad manifest: no JSON (%w); get it again", err)
+	}
+	if errors.As(err, &field) && errors.Is(err, strict.ErrUnknownName) {
+		return failAt(refract.Position{File: path, Line: line(field.ByteOffset)}, 0, "bad manifest: unknown field %s; get it again", text.Quote(field.JSONPointer.LastToken()))
 	}
 	return failFile(path, "bad manifest: %w", err)
 }
@@ -134,6 +183,11 @@ func (m *Manifest) check() error {
 	}
 	if !slices.Contains(Formats(), m.Format) {
 		return errors.New(suggest.Unknown("format", m.Format, Formats()))
+	}
+	for _, k := range m.MeaningKept {
+		if !k.possible() {
+			return fmt.Errorf("of the variants of %s, %d of %d keep the meaning, with the interval %v, which cannot be; get it again", text.Quote(k.Model), k.Kept, k.N, k.Interval)
+		}
 	}
 	for _, f := range m.Files {
 		if !filepath.IsLocal(filepath.FromSlash(f.Path)) {

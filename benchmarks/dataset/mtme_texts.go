@@ -7,6 +7,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -53,7 +54,7 @@ func listTexts(dir, prefix, field string) (*textFiles, error) {
 func (t *textFiles) open(name string) (*input, error) {
 	path := t.paths[name]
 	in, err := newRegular(path)
-	if err == nil && filepath.Ext(path) == ".jsonl" {
+	if err == nil && filepath.Ext(packed.Name(path)) == ".jsonl" {
 		in.field = t.field
 	}
 	return in, err

@@ -33,9 +33,14 @@ type parquetVariant struct {
 	Finish      string   `parquet:"finish,dict"`
 	Verdict     string   `parquet:"verdict,dict"`
 	Detail      string   `parquet:"detail"`
+	Doubt       *float64 `parquet:"doubt"`
+	Review      string   `parquet:"review,dict"`
+	Audit       string   `parquet:"audit,dict"`
+	AuditedBy   string   `parquet:"audited_by,dict"`
 	Revision    string   `parquet:"revision,dict"`
 	ServedModel string   `parquet:"served_model,dict"`
 	Sampling    string   `parquet:"sampling,dict"`
+	Form        string   `parquet:"form,dict"`
 	RawIs       string   `parquet:"raw_is,dict"`
 	Raw         *string  `parquet:"raw"`
 	Cleaned     []string `parquet:"cleaned,list"`
@@ -80,9 +85,10 @@ func fillVariants(dst []parquetVariant, variants []refract.Variant) []parquetVar
 		p := parquetVariant{
 			Reference: int32(v.Reference), Prompt: v.Prompt, Sample: int64(v.Sample), Model: v.Model,
 			Text: textPointer(v.Text), Finish: v.Finish, Verdict: v.Verdict, Detail: v.Detail,
+			Doubt: v.Doubt, Review: v.Review, Audit: v.Audit, AuditedBy: v.AuditedBy,
 		}
 		if o := v.Origin; o != nil {
-			p.Revision, p.ServedModel, p.Sampling, p.Cleaned = o.Revision, o.ServedModel, o.Sampling, slices.Clone(o.Cleaned)
+			p.Revision, p.ServedModel, p.Sampling, p.Form, p.Cleaned = o.Revision, o.ServedModel, o.Sampling, o.Form, slices.Clone(o.Cleaned)
 			p.PromptTokens, p.CompletionTokens = int64(o.PromptTokens), int64(o.CompletionTokens)
 			if !o.Created.IsZero() {
 				p.Created = o.Created.UTC().Format(time.RFC3339Nano)
@@ -136,6 +142,7 @@ func variantsOf(field string, rows []parquetVariant, names *jsonline.Names) ([]r
 		out[i] = refract.Variant{
 			Reference: int(p.Reference), Prompt: jsonline.Intern(names, p.Prompt), Sample: int(p.Sample), Model: jsonline.Intern(names, p.Model),
 			Text: textOf(p.Text), Finish: jsonline.Intern(names, p.Finish), Verdict: jsonline.Intern(names, p.Verdict), Detail: p.Detail,
+			Doubt: p.Doubt, Review: jsonline.Intern(names, p.Review), Audit: jsonline.Intern(names, p.Audit), AuditedBy: jsonline.Intern(names, p.AuditedBy),
 		}
 		var err error
 		if out[i].Origin, err = p.origin(out[i].Text, names); err != nil {
@@ -147,7 +154,7 @@ func variantsOf(field string, rows []parquetVariant, names *jsonline.Names) ([]r
 
 func (p *parquetVariant) origin(own refract.Text, names *jsonline.Names) (*refract.Origin, error) {
 	o := &refract.Origin{
-		Revision: jsonline.Intern(names, p.Revision), ServedModel: jsonline.Intern(names, p.ServedModel), Sampling: jsonline.Intern(names, p.Sampling),
+		Revision: jsonline.Intern(names, p.Revision), ServedModel: jsonline.Intern(names, p.ServedModel), Sampling: jsonline.Intern(names, p.Sampling), Form: jsonline.Intern(names, p.Form),
 		PromptTokens: int(p.PromptTokens), CompletionTokens: int(p.CompletionTokens),
 	}
 	for _, step := range p.Cleaned {
@@ -155,7 +162,7 @@ func (p *parquetVariant) origin(own refract.Text, names *jsonline.Names) (*refra
 	}
 	switch p.RawIs {
 	case rawUnknown:
-		if p.Revision+p.ServedModel+p.Sampling+p.Created == "" && p.Raw == nil && len(p.Cleaned) == 0 && p.PromptTokens == 0 && p.CompletionTokens == 0 {
+		if p.Revision+p.ServedModel+p.Sampling+p.Form+p.Created == "" && p.Raw == nil && len(p.Cleaned) == 0 && p.PromptTokens == 0 && p.CompletionTokens == 0 {
 			return nil, nil
 		}
 		return nil, fmt.Errorf("raw_is is %q, but there is an origin; write %q, %q or %q", rawUnknown, rawText, rawOther, rawMissing)

@@ -9,6 +9,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -28,7 +29,8 @@ var scoreFields = []string{"id", "system", "score"}
 // Lines, is a missing one, as is an output without a row; a [Warning] counts the
 // segments that have rows where others have none. The apostrophe that tables
 // have before an id or a name that reads like a formula, such as '-a, is not part
-// of it.
+// of it, and in ".tsv" \\, \t, \n and \r stand for the characters that tables write
+// so.
 //
 // The result has a score for each segment and hypothesis. A row of what the
 // dataset has not, a second one of the same output, a column of another name and
@@ -36,7 +38,7 @@ var scoreFields = []string{"id", "system", "score"}
 func ReadScores(path string, segments []*refract.Segment, warn func(Warning)) ([][]Score, error) {
 	r := newScoreRows(segments)
 	var err error
-	if strings.EqualFold(filepath.Ext(path), ".jsonl") {
+	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".jsonl") {
 		err = eachLine(path, warn, r.line)
 	} else {
 		err = r.table(path, warn)
@@ -104,6 +106,9 @@ func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error 
 	return failAt(pos, 0, "segment %s has no output of system %s%s; it has %s", text.Quote(id), text.Quote(system), didYouMean(system, names), quotedNames(names))
 }
 
+// tsvEscapes undoes what tables of tabs have in place of a few characters.
+var tsvEscapes = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
+
 func (r *scoreRows) table(path string, warn func(Warning)) error {
 	t, err := readTable(path, warn)
 	if err != nil {
@@ -116,10 +121,14 @@ func (r *scoreRows) table(path string, warn func(Warning)) error {
 	if len(t.columns) != len(at) {
 		return failAt(refract.Position{File: path, Line: 1}, 0, "the columns are %s; want id, system and score alone", quotedNames(t.columns))
 	}
+	plain := text.Unguarded
+	if t.tabs {
+		plain = func(s string) string { return text.Unguarded(tsvEscapes.Replace(s)) }
+	}
 	for i, row := range t.rows {
 		value, ok, err := t.number(i, at[2])
 		if err == nil {
-			err = r.add(t.pos(i), text.Unguarded(row[at[0]]), text.Unguarded(row[at[1]]), Score{value, ok})
+			err = r.add(t.pos(i), plain(row[at[0]]), plain(row[at[1]]), Score{value, ok})
 		}
 		if err != nil {
 			return err

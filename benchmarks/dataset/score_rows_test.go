@@ -9,23 +9,24 @@ import (
 )
 
 // What the program's own tables have before ids that read like formulas is no
-// part of them, and scores of a few segments alone are told of.
+// part of them, nor is what they have for tabs and backslashes; scores of a few segments alone are told of.
 func TestReadScores(t *testing.T) {
 	output := func(system string) []refract.Hypothesis {
 		return []refract.Hypothesis{{System: system, Text: refract.NewText("x")}}
 	}
-	segments := []*refract.Segment{{ID: "-s0", Hypotheses: output("=a")}, {ID: "'+s1", Hypotheses: output("'b")}, {ID: "s2", Hypotheses: output("c")}, {ID: "none"}}
+	segments := []*refract.Segment{{ID: "-s0", Hypotheses: output("=a")}, {ID: "'+s1", Hypotheses: output("'b")}, {ID: "s2", Hypotheses: output("c")},
+		{ID: "tab\t\\tab", Hypotheses: output(`a\n`)}, {ID: "none"}}
 	dir := folderOf(t, map[string]string{
-		"few.tsv": "id\tsystem\tscore\n'-s0\t'=a\t1\n''+s1\t'b\t2\n",
-		"all.csv": "id,system,score\n'-s0,'=a,nan\n''+s1,'b,2\ns2,c,None\n",
+		"few.tsv": "id\tsystem\tscore\n'-s0\t'=a\t1\n''+s1\t'b\t2\n" + `tab\t\\tab` + "\t" + `a\\n` + "\t3\n",
+		"all.csv": "id,system,score\n'-s0,'=a,nan\n''+s1,'b,2\ns2,c,None\n" + "tab\t" + `\tab,a\n,3`,
 	})
-	for name, want := range map[string]string{"few.tsv": "has scores of 2 of 3 segments", "all.csv": ""} {
+	for name, want := range map[string]string{"few.tsv": "has scores of 3 of 4 segments", "all.csv": ""} {
 		var warned []string
 		scores, err := ReadScores(filepath.Join(dir, name), segments, func(w Warning) { warned = append(warned, w.String()) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if scores[0][0].Valid != (name == "few.tsv") || scores[1][0] != (Score{2, true}) || scores[2][0].Valid {
+		if scores[0][0].Valid != (name == "few.tsv") || scores[1][0] != (Score{2, true}) || scores[2][0].Valid || scores[3][0] != (Score{3, true}) {
 			t.Errorf("%s: %v", name, scores)
 		}
 		if all := strings.Join(warned, "\n"); !strings.Contains(all, want) || len(warned) != min(len(want), 1) {

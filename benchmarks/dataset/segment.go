@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/refract-eval/refract"
@@ -15,7 +16,7 @@ var (
 	segmentFields = []string{"id", "source", "references", "variants", "rejected", "hypotheses", "human_systems", "human", "document", "domain"}
 	variantFields = []string{"reference", "prompt", "sample", "model", "text", "finish",
 		"revision", "served_model", "sampling", "raw", "cleaned", "prompt_tokens", "completion_tokens", "created",
-		"verdict", "detail"}
+		"form", "verdict", "detail", "doubt", "review", "audit", "audited_by"}
 )
 
 // row is one line of JSON Lines.
@@ -180,6 +181,14 @@ func (p *segmentParser) variantField(v *refract.Variant, o *originParser, name s
 		v.Verdict, err = readName(&p.json, &p.names)
 	case "detail":
 		v.Detail, err = readOptional(&p.json)
+	case "review":
+		v.Review, err = readName(&p.json, &p.names)
+	case "audit":
+		v.Audit, err = readName(&p.json, &p.names)
+	case "audited_by":
+		v.AuditedBy, err = readName(&p.json, &p.names)
+	case "doubt":
+		return p.doubt(v)
 	case "raw": // null says that it is missing, and not that it is not stated
 		o.hasRaw = true
 		o.get().Raw, err = readText(&p.json)
@@ -187,6 +196,19 @@ func (p *segmentParser) variantField(v *refract.Variant, o *originParser, name s
 		return p.json.OrNull(func() error { return p.originField(o.get(), name) })
 	}
 	return err
+}
+
+func (p *segmentParser) doubt(v *refract.Variant) error {
+	at := p.json.Offset()
+	d, ok, err := p.json.OptionalFloat()
+	switch {
+	case err != nil || !ok:
+		return err
+	case d < 0 || d > 1:
+		return jsonline.Unwanted(at, "a number from 0 to 1", strconv.FormatFloat(d, 'g', -1, 64))
+	}
+	v.Doubt = &d
+	return nil
 }
 
 // originParser gathers an Origin, of which there is none before a field of it
@@ -217,6 +239,8 @@ func (p *segmentParser) originField(o *refract.Origin, name string) (err error) 
 		o.Revision, err = readName(&p.json, &p.names)
 	case "served_model":
 		o.ServedModel, err = readName(&p.json, &p.names)
+	case "form":
+		o.Form, err = readName(&p.json, &p.names)
 	case "sampling":
 		var raw []byte
 		raw, err = p.json.RawObject()

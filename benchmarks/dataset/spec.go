@@ -2,13 +2,32 @@ package dataset
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
+
+// complete adds the format to a spec that is a path which tells it.
+func complete(spec string) string {
+	name := strings.ToLower(packed.Name(spec))
+	switch {
+	case strings.Contains(spec, ":"):
+	case strings.HasSuffix(name, ".jsonl"):
+		return "jsonl:" + spec
+	case strings.HasSuffix(name, ".parquet"):
+		return "parquet:" + spec
+	default:
+		if _, err := os.Stat(filepath.Join(spec, ManifestName)); err == nil {
+			return "published:" + spec
+		}
+	}
+	return spec
+}
 
 // specOptions are the "key=value" parts of a spec such as
 // "hf:FILE,source=src,references=ref", by key, in their order.
@@ -56,7 +75,7 @@ func splitSpec(scheme, place string, once, many []string) (path string, o specOp
 // NameOf is what people call the dataset of a spec: its file, or its test set
 // and language pair, without the folders of this machine.
 func NameOf(spec string) string {
-	scheme, place, _ := strings.Cut(spec, ":")
+	scheme, place, _ := strings.Cut(complete(spec), ":")
 	place, _, _ = strings.Cut(place, ",")
 	if place == "-" || place == "" {
 		return "standard input"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -20,6 +21,7 @@ import (
 // columns.
 type table struct {
 	file    string
+	tabs    bool // part the values
 	columns []string
 	rows    [][]string
 	lines   []int // where each row begins
@@ -41,10 +43,10 @@ func parseTable(path string, b []byte, warn func(Warning)) (*table, error) {
 		return nil, err
 	}
 	r := csv.NewReader(bytes.NewReader(b))
-	if strings.EqualFold(filepath.Ext(path), ".tsv") {
+	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".tsv") {
 		r.Comma = '\t'
 	}
-	t := &table{file: path}
+	t := &table{file: path, tabs: r.Comma == '\t'}
 	for {
 		row, err := r.Read()
 		if err == io.EOF {

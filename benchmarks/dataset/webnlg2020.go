@@ -13,6 +13,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -36,7 +37,7 @@ func (w *webnlg2020) read(warn func(Warning)) ([]*refract.Segment, error) {
 	}
 	var segments []*refract.Segment
 	var err error
-	if strings.EqualFold(filepath.Ext(path), ".xml") {
+	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".xml") {
 		segments, err = readWebNLGXML(path, w.language, warn)
 	} else {
 		segments, err = w.readEntries(path, warn)

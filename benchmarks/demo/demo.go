@@ -11,7 +11,7 @@ package demo
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,6 +34,12 @@ var sample []byte
 
 //go:embed answers.jsonl
 var answers []byte
+
+// files are those that are saved beside the sample: answers of a judge, and five
+// lines of each of some texts with an experiment and prompts.
+//
+//go:embed judged.jsonl texts
+var files embed.FS
 
 // Expand expands the sample from its recorded answers.
 func Expand(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) {
@@ -64,18 +70,36 @@ func Expand(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) 
 	return out, sum, err
 }
 
-// Write saves the sample and the answers in a folder, as sample.jsonl and
-// answers.jsonl, which must not be there yet.
+// Write saves in a folder the sample as sample.jsonl, its answers as
+// answers.jsonl, and what else the documentation's commands read: src.txt, ref.txt,
+// ref2.txt, a.txt, b.txt, experiment.yaml, prompts.yaml and judged.jsonl. It writes
+// over no file that has something else in it.
 func Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	return errors.Join(writeNew(filepath.Join(dir, "sample.jsonl"), sample), writeNew(filepath.Join(dir, "answers.jsonl"), answers))
+	err := errors.Join(writeNew(filepath.Join(dir, "sample.jsonl"), sample), writeNew(filepath.Join(dir, "answers.jsonl"), answers))
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := files.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return writeNew(filepath.Join(dir, entry.Name()), data)
+	})
 }
 
 func writeNew(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
+		if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, data) {
+			return nil
+		}
 		return fmt.Errorf("%s is there already; move it away, or choose another folder", path)
 	}
 	if err != nil {

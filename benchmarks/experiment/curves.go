@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
@@ -163,12 +163,18 @@ func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 		}
 		out.N = est.N
 	}
-	out.Value = Number(correlate.Mean(values))
+	out.Value = Number(exact.Mean(values))
 	if len(values) > 1 {
 		out.Least, out.Largest = Number(slices.Min(values)), Number(slices.Max(values))
 	}
 	if len(rows) == len(estimates) {
-		out.resamples = correlate.MeanOfEach(rows)
+		out.resamples = make([]float64, len(rows[0]))
+		for i := range out.resamples {
+			for k, row := range rows {
+				values[k] = row[i]
+			}
+			out.resamples[i] = exact.Mean(values)
+		}
 		out.Interval = r.interval(out.resamples)
 	}
 	return out

@@ -26,6 +26,7 @@ type data struct {
 	bootstraps map[int]*correlate.Bootstrap // by the number of resamples
 
 	prompts  []string // of the variants, in order of appearance
+	models   []string // of the variants, as they were asked for and as servers name them
 	variants bool     // whether any segment has one
 }
 
@@ -57,6 +58,15 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 			out.variants = true
 			if p := s.Variants[i].Prompt; !slices.Contains(out.prompts, p) {
 				out.prompts = append(out.prompts, p)
+			}
+			models := []string{s.Variants[i].Model}
+			if o := s.Variants[i].Origin; o != nil {
+				models = append(models, o.ServedModel)
+			}
+			for _, m := range models {
+				if m != "" && !slices.Contains(out.models, m) {
+					out.models = append(out.models, m)
+				}
 			}
 		}
 	}

@@ -34,6 +34,8 @@ type file struct {
 	Comparisons  []Comparison `yaml:"comparisons"`
 	Curves       []curveEntry `yaml:"curves"`
 	Analyses     []string     `yaml:"analyses"`
+
+	Families map[string][]string `yaml:"families"`
 }
 
 // The analyses that a file may name.
@@ -140,7 +142,7 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 	}
 	d := defaults()
 	f.References, f.Statistics = filled(f.References, d.References), filled(f.Statistics, d.Statistics)
-	e := &Plan{Name: f.Name, Dir: filepath.Dir(path), Datasets: f.Datasets, Metrics: f.Metrics, Bootstrap: f.Bootstrap}
+	e := &Plan{Name: f.Name, Dir: filepath.Dir(path), Datasets: f.Datasets, Metrics: f.Metrics, Bootstrap: f.Bootstrap, Families: f.Families}
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}

@@ -43,6 +43,9 @@ type Plan struct {
 	// Comparisons are the pairs of settings that Listed compares.
 	Comparisons []Comparison
 	Curves      []Curve
+	// Families name models and systems that are alike, by the name of the family:
+	// strata part the systems by that of the models that made the variants.
+	Families map[string][]string
 	// Analyses say what else to look at.
 	Prompts, Strata, Ranking bool
 }
@@ -245,7 +248,10 @@ func (p *Plan) check() (field string, err error) {
 // Path resolves a spec such as "jsonl:FILE" against the plan's folder.
 func (p *Plan) Path(spec string) string {
 	scheme, place, ok := strings.Cut(spec, ":")
-	if !ok || place == "" || place == "-" {
+	switch {
+	case !ok && spec != "": // a file that tells its format by its name
+		return p.file(spec)
+	case place == "" || place == "-":
 		return spec
 	}
 	return scheme + ":" + p.file(place)

@@ -221,7 +221,7 @@ type Stratum struct {
 	B         SettingName   `json:"b"`
 	AName     string        `json:"a_name"`
 	BName     string        `json:"b_name"`
-	Dimension string        `json:"dimension"` // "domain", "length" or "references"
+	Dimension string        `json:"dimension"` // "domain", "length", "references" or "family"
 	Name      string        `json:"name"`
 	Segments  int           `json:"segments"`
 	AValue    Number        `json:"a_value"`

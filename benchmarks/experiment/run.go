@@ -60,15 +60,20 @@ type run struct {
 	notes     []string
 	failed    []*refract.Incomplete // by dataset, where a metric ended alone
 
-	mu    sync.Mutex
-	usage Usage
+	mu     sync.Mutex
+	usage  Usage
+	warned []string
 }
 
 func (r *run) warn(format string, args ...any) {
 	if r.Warn != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.Warn(strings.TrimPrefix(fmt.Sprintf(format, args...), ": ")) // a dataset may have no name
+		m := strings.TrimPrefix(fmt.Sprintf(format, args...), ": ") // a dataset may have no name
+		if !slices.Contains(r.warned, m) {
+			r.warned = append(r.warned, m)
+			r.Warn(m)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/suggest"
 )
@@ -26,8 +27,11 @@ func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
 		}
 		return orders.take(s.K), nil
 	case KindPrompts, KindWithout, KindAlone:
+		var prompts []string
 		for _, p := range s.Prompts {
-			if !slices.Contains(d.prompts, p) {
+			of := d.promptsOf(p)
+			prompts = append(prompts, of...)
+			if len(of) == 0 {
 				known := slices.Clone(d.prompts)
 				if len(known) == 0 {
 					return nil, fmt.Errorf("references, %s: dataset %s has no variants, so there is no prompt %q", s.Kind, d.Name, p)
@@ -38,7 +42,7 @@ func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
 		return d.each(func(seg *refract.Segment, _ int) []int {
 			var chosen []int
 			for v := range seg.Variants {
-				if slices.Contains(s.Prompts, seg.Variants[v].Prompt) == (s.Kind != KindWithout) {
+				if slices.Contains(prompts, seg.Variants[v].Prompt) == (s.Kind != KindWithout) {
 					chosen = append(chosen, v)
 				}
 			}
@@ -50,6 +54,25 @@ func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
 		}), nil
 	}
 	return nil, fmt.Errorf("references %q: unknown kind %q", s.Name, s.Kind)
+}
+
+// promptsOf returns the prompts of the dataset that a name stands for: one of
+// them, or a word such as ten or translation, as 'refract expand' takes it.
+func (d *data) promptsOf(name string) []string {
+	if slices.Contains(d.prompts, name) {
+		return []string{name}
+	}
+	if len(diversify.PromptFiles(name)) > 0 {
+		return nil
+	}
+	prompts, _ := diversify.ParsePrompts(name) // an unknown word stands for none
+	var out []string
+	for _, p := range prompts {
+		if slices.Contains(d.prompts, p.Name) {
+			out = append(out, p.Name)
+		}
+	}
+	return out
 }
 
 func (d *data) each(of func(s *refract.Segment, i int) []int) columnsOf {

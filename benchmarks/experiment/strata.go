@@ -8,11 +8,13 @@ import (
 	"strconv"
 )
 
-// stratum is a part of the segments.
+// stratum is a part of the segments, or of the systems.
 type stratum struct {
 	dimension, name string
 	segments        []bool
-	count, least    int // segments, and what they are ordered by
+	systems         []bool // nil for all
+	count, least    int    // segments, and what they are ordered by
+	favoured        bool   // the systems may be favoured over the others
 }
 
 // The dimensions of strata.
@@ -20,11 +22,12 @@ const (
 	byDomain     = "domain"
 	byLength     = "length"
 	byReferences = "references"
+	byFamily     = "family"
 )
 
 // strata says where the differences come from.
 func (r *run) strata(ctx context.Context, d *data, pairs []pair, res *Result) error {
-	all := d.strata()
+	all := append(d.strata(), r.families(d)...)
 	for _, s := range all {
 		if s.dimension == byLength {
 			r.note("length: thirds of the segments by the number of characters of the first reference")
@@ -35,7 +38,7 @@ func (r *run) strata(ctx context.Context, d *data, pairs []pair, res *Result) er
 		x, y := aligned(pr.a.table, pr.b.table)
 		for i := range all {
 			s := &all[i]
-			a, b := x.within(s.segments), y.within(s.segments)
+			a, b := x.within(s), y.within(s)
 			for _, st := range r.p.Statistics {
 				if !st.ofCells() {
 					continue
@@ -49,8 +52,11 @@ func (r *run) strata(ctx context.Context, d *data, pairs []pair, res *Result) er
 					return fmt.Errorf("%s %s: %w", s.dimension, s.name, err)
 				}
 				_, out.N = a.judged()
-				out.Missing = s.count*a.Systems - out.N
+				out.Missing = s.count*s.of(a.Systems) - out.N
 				res.Strata = append(res.Strata, out)
+			}
+			if s.favoured {
+				res.Strata = append(res.Strata, r.favour(d, pr, x, y, s))
 			}
 		}
 	}

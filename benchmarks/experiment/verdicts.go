@@ -134,10 +134,11 @@ func (r *run) ofCells(label string) bool {
 // enoughSegments is how many segments a stratum has that a verdict rests on.
 const enoughSegments = 30
 
-// worthwhile returns the strata of significant differences, but for small ones.
+// worthwhile returns the strata of significant differences, and what tells of
+// favour, but for small ones.
 func (r *run) worthwhile(res *Result) []Stratum {
 	return slices.DeleteFunc(slices.Clone(res.Strata), func(s Stratum) bool {
-		return s.Segments < enoughSegments || !slices.ContainsFunc(res.Differences, func(d Difference) bool {
+		return s.Segments < enoughSegments || s.Statistic != favourName && !slices.ContainsFunc(res.Differences, func(d Difference) bool {
 			return d.About == s.About && d.A == s.A && d.B == s.B && d.Significant
 		})
 	})
@@ -393,6 +394,12 @@ func strataVerdicts(all []Stratum, several bool) []Verdict {
 		dimension string
 	}
 	for _, g := range groupsOf(all, func(s *Stratum) (key, bool) { return key{s.About, s.A, s.B, s.Dimension}, s.Value.Defined() }) {
+		if g[0].Statistic == favourName {
+			for _, s := range g {
+				out = append(out, favourVerdict(s, several))
+			}
+			continue
+		}
 		if len(g) < 2 {
 			continue
 		}

@@ -26,7 +26,10 @@ func paraphrase(prompt string) string {
 	}
 	words := strings.Fields(reference)
 	h := hash(prompt)
-	at := int(h % uint64(max(1, len(words))))
+	at := 0
+	if n := len(words) - 1; n > 0 { // the first word keeps its capital
+		at = 1 + int(h%uint64(n))
+	}
 	h /= 1 << 20
 	var b strings.Builder
 	b.Grow(len(reference) + 24)

@@ -56,12 +56,12 @@ func TestFullDisk(t *testing.T) {
 		name, final string // what the command writes on the disk
 		args        []string
 	}{
-		{"answers", "", []string{"expand", "--checks", "none", set, "--model", "m", "--cache", "disk/c.sqlite", "-o", "out.jsonl"}},
+		{"answers", "", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "disk/c.sqlite", "-o", "out.jsonl"}},
 		{"scores", "", []string{"score", set, "-m", "chrf", "-a", "max", "--per", "segment", "--store-scores", "all", "--cache", "disk/s.sqlite"}},
 		{"import", "", []string{"cache", "import", "disk/i.sqlite", "sample/answers.jsonl"}},
 		{"export", "out.jsonl", []string{"cache", "export", "sample/cache.sqlite", "-o", "disk/out.jsonl"}},
-		{"expansion", "x.jsonl", []string{"expand", "--checks", "none", set, "--model", "m", "--cache", "x.sqlite", "-o", "disk/x.jsonl"}},
-		{"batches", "", []string{"expand", "--checks", "none", set, "--model", "m", "--cache", "b.sqlite", "-o", "b.jsonl", "--batch", "--batch-interval", "10ms", "--batch-state", "disk/state"}},
+		{"expansion", "x.jsonl", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "x.sqlite", "-o", "disk/x.jsonl"}},
+		{"batches", "", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "b.sqlite", "-o", "b.jsonl", "--batch", "--batch-interval", "10ms", "--batch-state", "disk/state"}},
 		{"matrix", "m.jsonl", []string{"score", set, "-m", "chrf", "--per", "cell", "-f", "jsonl", "-o", "disk/m.jsonl"}},
 		{"page", "page.html", []string{"report", set, "-m", "chrf", "--bootstrap", "20", "--resamples", "20", "-o", "disk/page.html"}},
 		{"tables", "", []string{"report", set, "-m", "chrf", "--bootstrap", "20", "--resamples", "20", "-o", "p.html", "--tables", "disk/tables"}},

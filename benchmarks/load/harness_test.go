@@ -125,9 +125,9 @@ func (s *server) get(tb testing.TB, path string, v any) {
 
 // stats is what a server says that it did.
 type stats struct {
-	Calls, Most int
-	Injected    map[string]int
-	CPU         float64 // seconds
+	Calls, Answered, Most int
+	Injected              map[string]int
+	CPU                   float64 // seconds
 }
 
 func (s stats) failures() (n int) {
@@ -210,7 +210,7 @@ type run struct {
 // start begins the expansion with a cache and an output of its own.
 func (j *job) start(tb testing.TB, url, cache, output string, more ...string) *run {
 	tb.Helper()
-	args := append([]string{"expand", "jsonl:" + j.input, "--model", "m", "--base-url", url,
+	args := append([]string{"expand", "jsonl:" + j.input, "--model", "m", "--form", "text", "--base-url", url,
 		"--cache", filepath.Join(j.dir, cache), "-o", filepath.Join(j.dir, output)}, j.flags...)
 	r := &run{cmd: refractCommand(tb, append(args, more...)...), ended: make(chan error, 1), begun: time.Now()}
 	if _, measured := tb.(*testing.B); measured {

@@ -4,7 +4,6 @@ package load_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,21 +40,22 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// A terminal that closes ends a run as a signal to end does: it says how to go
-// on, and the next run asks again for no more than was in flight.
-func TestHangup(t *testing.T) {
-	const concurrency = 16
-	j := newJob(t, 100, "--concurrency", fmt.Sprint(concurrency))
+// A signal begins nothing new, and calls in flight come home: every answer that
+// the server gave is stored, nothing is asked for twice, and the run says how to
+// go on. A terminal that closes is such a signal.
+func TestSignals(t *testing.T) {
+	j := newJob(t, 100, "--concurrency", "16")
 	whole := startServer(t)
 	j.run(t, whole.url, "whole.sqlite", "whole.jsonl")
-	srv := startServer(t, "-latency", "20ms", "-log")
+	srv := startServer(t, "-latency", "50ms", "-log")
+	signals := []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}
 	for ends := 0; ; ends++ {
 		r := j.start(t, srv.url, "c.sqlite", "out.jsonl")
 		var err error
 		select {
 		case err = <-r.ended:
 		case <-time.After(500 * time.Millisecond):
-			if err := r.cmd.Process.Signal(syscall.SIGHUP); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			if err := r.cmd.Process.Signal(signals[ends%len(signals)]); err != nil && !errors.Is(err, os.ErrProcessDone) {
 				t.Fatal(err)
 			}
 			err = <-r.ended
@@ -65,16 +65,41 @@ func TestHangup(t *testing.T) {
 				t.Error("the run was not ended early")
 			}
 			j.same(t, "out.jsonl", "whole.jsonl")
-			if got, want := srv.stats(t).Calls, whole.stats(t).Calls; got > want+ends*concurrency {
-				t.Errorf("%d calls for %d answers, after %d ends with at most %d calls in flight", got, want, ends, concurrency)
+			if got, want := srv.stats(t).Calls, whole.stats(t).Calls; got != want {
+				t.Errorf("%d calls for %d answers, after %d signals", got, want, ends)
 			}
 			return
 		}
-		if said := r.stderr.String(); !strings.Contains(said, "goes on from there") {
+		if got, want := len(stored(t, filepath.Join(j.dir, "c.sqlite"))), srv.stats(t); got != want.Answered || got != want.Calls {
+			t.Fatalf("%d answers are stored of %d calls, %d of them answered", got, want.Calls, want.Answered)
+		}
+		if said := r.stderr.String(); r.cmd.ProcessState.ExitCode() != 130 || !strings.Contains(said, "goes on from there") {
 			t.Fatalf("%v\n%s", err, tail(said))
 		}
 		if ends > 50 {
 			t.Fatal("no progress")
 		}
+	}
+}
+
+// A second signal ends a run that waits for a server, at once.
+func TestSecondSignal(t *testing.T) {
+	j := newJob(t, 100, "--concurrency", "16")
+	srv := startServer(t, "-latency", "1h")
+	r := j.start(t, srv.url, "c.sqlite", "out.jsonl")
+	for srv.stats(t).Calls < 16 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for _, wait := range []time.Duration{time.Second, 0} {
+		if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(wait)
+	}
+	second := time.Now()
+	<-r.ended
+	if took, said := time.Since(second), r.stderr.String(); took > 5*time.Second || r.cmd.ProcessState.ExitCode() != 130 ||
+		!strings.Contains(said, "waiting for 16 calls; press again") || !strings.Contains(said, "goes on from there") {
+		t.Errorf("%v, exit code %d\n%s", took, r.cmd.ProcessState.ExitCode(), said)
 	}
 }

@@ -36,28 +36,44 @@ func stored(t *testing.T, path string) map[string]bool {
 	return out
 }
 
+// killing is how many calls run at once in the tests that kill.
+const killing = 16
+
+// toBeKilled runs a job without a kill, which stores every answer that it asks
+// for, and starts the server for the runs that are killed.
+func toBeKilled(t *testing.T) (j *job, srv *server, wall time.Duration, answers int) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs kill -9")
+	}
+	j = newJob(t, 100, "--concurrency", fmt.Sprint(killing))
+	whole := startServer(t, "-latency", "5ms", "-log")
+	wall = j.run(t, whole.url, "whole.sqlite", "whole.jsonl").wall
+	answers = whole.stats(t).Calls
+	// Without resampling, a prompt is sent once, so that a second time shows.
+	if answers != 10*j.segments || answers != len(stored(t, filepath.Join(j.dir, "whole.sqlite"))) {
+		t.Fatalf("the undisturbed run made %d calls, want 10 for a segment, all of them stored", answers)
+	}
+	return j, startServer(t, "-latency", "5ms", "-log"), wall, answers
+}
+
+// fewCalls wants a round to have lost no more by kills than was in flight.
+func fewCalls(t *testing.T, calls, answers, kills int) {
+	t.Helper()
+	if calls > answers+kills*2*killing {
+		t.Errorf("%d calls for %d answers and %d kills with at most %d calls in flight, and as many answers on their way to the store", calls, answers, kills, killing)
+	}
+}
+
 // The program is killed with -9 at random moments and started again until it
 // is done, time after time. No answer that was stored is asked for again, and
 // the output is that of a run that was never killed.
 func TestKilled(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("needs kill -9")
-	}
 	kills := 10
 	if full() {
 		kills = 50
 	}
-	const concurrency = 16
-	j := newJob(t, 100, "--concurrency", fmt.Sprint(concurrency))
-	whole := startServer(t, "-latency", "5ms", "-log")
-	wall := j.run(t, whole.url, "whole.sqlite", "whole.jsonl").wall
-	least := whole.stats(t).Calls
-	// Without resampling, a prompt is sent once, so that a second time shows.
-	if least != 10*j.segments || least != len(stored(t, filepath.Join(j.dir, "whole.sqlite"))) {
-		t.Fatalf("the undisturbed run made %d calls, want 10 for a segment, all of them stored", least)
-	}
-
-	srv := startServer(t, "-latency", "5ms", "-log")
+	j, srv, wall, least := toBeKilled(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	done, rounds := 0, 0
 	for ; done < kills; rounds++ {
@@ -94,9 +110,7 @@ func TestKilled(t *testing.T) {
 		}
 		done += inRound
 		j.same(t, name+".jsonl", "whole.jsonl")
-		if calls := srv.stats(t).Calls - before; calls > least+inRound*2*concurrency {
-			t.Errorf("%d calls for %d answers and %d kills with at most %d calls in flight, and as many answers on their way to the store", calls, least, inRound, concurrency)
-		}
+		fewCalls(t, srv.stats(t).Calls-before, least, inRound)
 	}
 	t.Logf("%d kills in %d runs of %v each; %d calls for %d answers", done, rounds, wall.Round(time.Millisecond), srv.stats(t).Calls, rounds*least)
 }
@@ -105,20 +119,11 @@ func TestKilled(t *testing.T) {
 // started again. No answer that was stored is asked for again, by either, and
 // both get the whole output.
 func TestTwoProcessesKilled(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("needs kill -9")
-	}
 	kills := 10
 	if full() {
 		kills = 60
 	}
-	const concurrency = 16
-	j := newJob(t, 100, "--concurrency", fmt.Sprint(concurrency))
-	whole := startServer(t, "-latency", "5ms", "-log")
-	wall := j.run(t, whole.url, "whole.sqlite", "whole.jsonl").wall
-	least := whole.stats(t).Calls
-
-	srv := startServer(t, "-latency", "5ms", "-log")
+	j, srv, wall, least := toBeKilled(t)
 	rng := rand.New(rand.NewPCG(7, 8))
 	done, rounds := 0, 0
 	for ; done < kills; rounds++ {
@@ -174,9 +179,7 @@ func TestTwoProcessesKilled(t *testing.T) {
 		if n := len(stored(t, filepath.Join(j.dir, shared))); n != least {
 			t.Errorf("%d answers are stored, want %d", n, least)
 		}
-		if calls := srv.stats(t).Calls - before; calls > least+inRound*2*concurrency {
-			t.Errorf("%d calls for %d answers and %d kills with at most %d calls in flight, and as many answers on their way to the store", calls, least, inRound, concurrency)
-		}
+		fewCalls(t, srv.stats(t).Calls-before, least, inRound)
 	}
 	t.Logf("%d kills of two processes in %d runs; %d calls for %d answers", done, rounds, srv.stats(t).Calls, rounds*least)
 }

@@ -33,6 +33,7 @@ type modelServer struct {
 	keep    bool
 
 	calls, running, most atomic.Int64
+	answered             atomic.Int64 // with a good answer
 	mu                   sync.Mutex
 	attempts             map[string]int // by prompt, where there are faults
 	injected             map[string]int // by kind
@@ -147,6 +148,7 @@ func (s *modelServer) answer(w http.ResponseWriter, hr *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(good)))
+	s.answered.Add(1)
 	_, _ = w.Write(good)
 }
 
@@ -215,7 +217,7 @@ func appendAnswer(b []byte, prompt string, chat bool) []byte {
 func (s *modelServer) stats(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	writeJSON(w, stats{Calls: int(s.calls.Load()), Most: int(s.most.Load()), Injected: s.injected, CPU: processCPU().Seconds()})
+	writeJSON(w, stats{Calls: int(s.calls.Load()), Answered: int(s.answered.Load()), Most: int(s.most.Load()), Injected: s.injected, CPU: processCPU().Seconds()})
 }
 
 func (s *modelServer) list(w http.ResponseWriter, _ *http.Request) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Opens the HTML report in a real headless Chromium: no console errors, no
-# breach of its policy, sorting, filters, segments, hostile texts, 30,000
-# outputs, accessibility (axe), light and dark, phone and desktop.
+# Opens the HTML report and the page of 'refract review' in a real headless
+# Chromium: no console errors, no breach of its policy, sorting, filters,
+# segments, hostile texts, 30,000 outputs, accessibility (axe), light and dark,
+# phone and desktop, decisions by keyboard.
 #
 # usage: benchmarks/peers/browser.sh [FOLDER FOR SCREENSHOTS]
 #
@@ -56,4 +57,6 @@ fi
 go test -count=1 -run '^TestDemo$' ./report/page -args -demo "$work"
 if [ $# -gt 0 ]; then mkdir -p "$1"; fi
 PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/browser_check.py" "$chromium" "$work" "$@"
-echo "the report works in Chromium"
+go build -tags nolingua -o "$work/refract" ./cmd/refract
+PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/review_check.py" "$chromium" "$work/refract" "$work" "$@"
+echo "the report and the page of decisions work in Chromium"

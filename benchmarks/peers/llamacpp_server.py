@@ -1,7 +1,8 @@
 """Run llama.cpp's own HTTP server on a free local port until it is killed.
 
-Usage: llamacpp_server.py MODEL
+Usage: llamacpp_server.py MODEL [NAME SLOTS TOKENS THREADS]
 
+NAME is what clients call the model; each slot takes TOKENS of prompt and answer.
 The first line on standard output is the base URL.
 """
 
@@ -11,17 +12,18 @@ import sys
 import xllamacpp
 
 
-def main(path):
+def main(path, name="refract-tiny", slots=4, tokens=16384, threads=1):
     p = xllamacpp.CommonParams()
     p.model.path = path
-    p.model_alias = {"refract-tiny"}
+    p.model_alias = {name}
     p.hostnames = ["127.0.0.1"]
     p.port = 0
-    p.n_ctx = 4 * 16384  # shared by the slots
-    p.n_parallel = 4
+    p.n_ctx = int(slots) * int(tokens)  # shared by the slots
+    p.n_parallel = int(slots)
     p.n_threads_http = 80
-    p.cpuparams.n_threads = 1
-    p.cpuparams_batch.n_threads = 1
+    p.cpuparams.n_threads = int(threads)
+    p.cpuparams_batch.n_threads = int(threads)
+    p.cpuparams.poll = p.cpuparams_batch.poll = 0  # threads that wait leave the cores to others
     p.endpoint_slots = True
     p.endpoint_metrics = True
     p.warmup = False
@@ -31,4 +33,4 @@ def main(path):
     signal.pause()
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

@@ -14,6 +14,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify/meaning"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -72,6 +73,14 @@ func (s shown) RejectedLeftOut() int { return s.Stats.Rejected - s.Manifest.Reje
 // Name is that of the set, as signatures state it.
 func (s shown) Name() string { return refract.SetName(s.Manifest.Set) }
 
+// Loaded is the file that Hugging Face's datasets loads; "" where it loads none.
+func (s shown) Loaded() string {
+	if f := s.Manifest.Role(dataset.RoleSegments); len(f) == 1 {
+		return f[0].Path
+	}
+	return ""
+}
+
 // Columns are the files of references, as sacreBLEU takes them; "" where the
 // format is another one.
 func (s shown) Columns() string {
@@ -122,6 +131,19 @@ func (s shown) Prompts() []Prompt {
 			p = s.Card.Prompts[i]
 		}
 		out = append(out, p)
+	}
+	return out
+}
+
+// Findings are those of the Stats, with names that are harmless in Markdown.
+func (s shown) Findings() []meaning.Finding {
+	out := s.Stats.Findings()
+	for i := range out {
+		out[i].Model = inline(out[i].Model)
+		for k := range out[i].Estimates {
+			e := &out[i].Estimates[k]
+			e.By = inline(e.By)
+		}
 	}
 	return out
 }

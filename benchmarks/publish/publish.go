@@ -12,6 +12,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify/meaning"
+	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/report"
@@ -25,7 +28,10 @@ type Options struct {
 	// Trim removes white space at the ends of all texts, by Python's rule,
 	// which formats of lines cannot hold. It makes another set of it.
 	Trim bool
-	Card Card
+	// LeastKept is the share of a model's variants that are to keep the meaning,
+	// where that is measured: a set with less is a MeaningError. 0 takes all.
+	LeastKept float64
+	Card      Card
 }
 
 // Result says what was published.
@@ -76,6 +82,55 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
+// UnevenError says that segments have other numbers of references, where a
+// format holds the same for all, and what would change that.
+type UnevenError struct {
+	*FormatError                  // of the first segment that differs
+	Variants     selection.Yields // of all segments
+	// Originals says that it is the originals that differ in number, which
+	// neither selection nor expansion changes.
+	Originals bool
+}
+
+// Unwrap returns the FormatError.
+func (e *UnevenError) Unwrap() error { return e.FormatError }
+
+// Error says more than that of the FormatError.
+func (e *UnevenError) Error() string {
+	least, most := e.Variants.Range()
+	n, named := e.Variants.Below(most)
+	switch {
+	case e.Originals:
+		return e.FormatError.Error() + "; the originals themselves differ in number"
+	case least == 0:
+		return fmt.Sprintf("%v; segments with fewer than %d variants: %d, %s, some without any: 'refract expand --complete %[2]d' goes on until all have %[2]d", e.FormatError, most, n, named)
+	}
+	return fmt.Sprintf("%v; every segment has %s: 'refract select -k all' keeps so many; in the way of %d are %s: %s, and 'refract expand --complete %[3]d' goes on until all have %[3]d",
+		e.FormatError, english.Count(least, "variant"), most, english.Count(n, "segment"), named)
+}
+
+// MeaningError says that too few variants of a model keep the meaning.
+type MeaningError struct {
+	Estimate meaning.Estimate
+	Least    float64
+}
+
+// Error says how many do, and what to do.
+func (e *MeaningError) Error() string {
+	return fmt.Sprintf("%d of %d variants of %s that were drawn at random keep the meaning, and a share of %g is wanted: %s; %s",
+		e.Estimate.Kept, e.Estimate.Of, text.Quote(e.Estimate.Model), e.Least, &e.Estimate, e.Estimate.Advice(e.Least))
+}
+
+// meaning finds the first model that keeps too little.
+func (o *Options) meaning(findings []meaning.Finding) error {
+	for _, f := range findings {
+		if w := f.Worst(); f.Variants > 0 && w != nil && w.Share() < o.LeastKept {
+			return &MeaningError{*w, o.LeastKept}
+		}
+	}
+	return nil
+}
+
 // OptionError says that options do not go together: a fault of the command
 // line, and not of a file.
 type OptionError struct{ message string }
@@ -116,17 +171,29 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 		return nil, err
 	}
 	id, stats := refract.NewIdentity(), newStats()
+	var uneven UnevenError
+	originals := -1 // of each segment
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == nil {
+			uneven.Variants.Add(s.ID, selection.Usable(s))
+			uneven.Originals = uneven.Originals || originals >= 0 && originals != len(s.References)
+			originals = len(s.References)
+			if uneven.FormatError != nil {
+				continue
+			}
 			stats.leaveOut(s)
 			if o.Trim {
 				stats.Trimmed += trim(s)
 			}
 			if err = e.add(s); err != nil && !f.failed {
-				err = &FormatError{s.ID, s.Pos, o.Format, err}
+				fault := &FormatError{s.ID, s.Pos, o.Format, err}
+				if err = fault; errors.Is(err, errUneven) {
+					uneven.FormatError = fault
+					continue
+				}
 			}
 		}
 		if err != nil {
@@ -138,12 +205,18 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if uneven.FormatError != nil {
+		return nil, &uneven
+	}
 	if id.Segments() == 0 {
 		return nil, errors.New("there is no segment to publish")
 	}
+	if err := o.meaning(stats.Findings()); err != nil {
+		return nil, err
+	}
 	m := dataset.Manifest{
 		Version: dataset.ManifestVersion, Tool: "refract " + refract.Version, Format: o.Format, Set: id.Hash(),
-		Segments: stats.Segments, References: stats.References, Variants: stats.Variants, LanguagePair: o.LanguagePair,
+		Segments: stats.Segments, References: stats.References, Variants: stats.Variants, LanguagePair: o.LanguagePair, MeaningKept: stats.meaningKept(),
 	}
 	if err := e.finish(&m); err != nil {
 		return nil, err
@@ -158,6 +231,7 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if err := f.write("README.md", card); err != nil {
 		return nil, err
 	}
+	m.Digest = m.Sum()
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return nil, err

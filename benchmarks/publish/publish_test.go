@@ -2,6 +2,7 @@ package publish_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -536,9 +537,9 @@ func TestManifestErrors(t *testing.T) {
 		{"[]", "manifest.json:1: bad manifest: it must be a JSON object, not of kind array"},
 		{"{\n\"files\": 3}", `manifest.json:2: bad manifest: field "files" is of kind number`},
 		{"{\n", "manifest.json:2: bad manifest: no JSON"},
-		{strings.Replace(good, `"version":1`, `"version":2,"new":0`, 1), "version 2 of the manifest is newer than this program"},
+		{strings.Replace(good, `"version":1`, `"version":3,"new":0`, 1), "version 3 of the manifest is newer than this program"},
 		{strings.Replace(good, `"version":1`, `"version":0`, 1), "bad manifest: version 0"},
-		{strings.Replace(good, `"tool"`, `"toll"`, 1), `bad manifest: json: unknown field "toll"`},
+		{strings.Replace(good, `"tool"`, "\n\n\"toll\"", 1), `manifest.json:3: bad manifest: unknown field "toll"; get it again`},
 		{strings.Replace(good, `"text"`, `"txt"`, 1), `bad manifest: unknown format "txt"; did you mean "text"?`},
 		{strings.Replace(good, `[]`, `[{"path":"../x"}]`, 1), `bad manifest: the file "../x" is not in the folder`},
 		{strings.Replace(good, `"text"`, `"jsonl"`, 1), `bad manifest: 0 files with the role "segments", where there must be one`},
@@ -551,6 +552,87 @@ func TestManifestErrors(t *testing.T) {
 		}
 		if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+}
+
+// A set that keeps too little of the meaning is not published, and one that
+// keeps enough says how much.
+func TestLeastKept(t *testing.T) {
+	set := sample()
+	set[0].Variants[0].Audit, set[0].Variants[0].AuditedBy = refract.AuditKept, "j"
+	set[0].Rejected[0].Audit, set[0].Rejected[0].AuditedBy = refract.AuditLost, "j"
+	o := publish.Options{Format: dataset.FormatJSONL, LeastKept: .51}
+	dir := filepath.Join(t.TempDir(), "set")
+	_, err := publish.Publish(t.Context(), set, dir, o)
+	if low := (*publish.MeaningError)(nil); !errors.As(err, &low) || low.Estimate.Kept != 1 || low.Estimate.Of != 2 {
+		t.Fatalf("error %v", err)
+	}
+	o.LeastKept = .5
+	res, err := publish.Publish(t.Context(), set, dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := dataset.MeaningKept{Model: "tiny", JudgedBy: "j", N: 2, Kept: 1}
+	got := res.Manifest.MeaningKept
+	if len(got) != 1 || len(got[0].Interval) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	got[0].Interval = nil
+	if d := cmp.Diff(want, got[0]); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestVerifyTheManifestItself(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "set")
+	if _, err := publish.Publish(t.Context(), sample(), dir, options(dataset.FormatJSONL)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, dataset.ManifestName)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "stranger"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name          string
+		change        func(*dataset.Manifest)
+		fails, warned string
+	}{
+		{"whole", func(*dataset.Manifest) {}, "", "stranger: the manifest does not name it"},
+		{"tool", func(m *dataset.Manifest) { m.Tool = "other" }, "its digest is not that of its content", ""},
+		{"no digest", func(m *dataset.Manifest) { m.Digest = "" }, "", "it has no digest"},
+		{"more than all", func(m *dataset.Manifest) {
+			m.MeaningKept = []dataset.MeaningKept{{Model: "m", N: 2, Kept: 3}}
+			m.Digest = m.Sum()
+		}, "3 of 2 keep the meaning", ""},
+		{"another interval", func(m *dataset.Manifest) {
+			m.MeaningKept = []dataset.MeaningKept{{Model: "m", N: 4, Kept: 1, Interval: []float64{.5, .9}}}
+			m.Digest = m.Sum()
+		}, "which cannot be", ""},
+	} {
+		var m dataset.Manifest
+		if err := json.Unmarshal(whole, &m); err != nil {
+			t.Fatal(err)
+		}
+		c.change(&m)
+		b, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		warned := ""
+		_, err = publish.Verify(t.Context(), dir, func(w dataset.Warning) { warned += w.String() + "\n" })
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if !strings.Contains(warned, c.warned) {
+			t.Errorf("%s: warned %q", c.name, warned)
 		}
 	}
 }

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify/meaning"
 )
 
 // Stats counts what is in a set.
@@ -27,6 +31,7 @@ type Stats struct {
 	Hypotheses, Judgements         int       // that were left out
 	Trimmed                        int       // texts that lost white space at their ends
 
+	kept   meaning.Tally
 	counts map[string]*keyCounts // by what is counted
 	seen   map[string]bool
 }
@@ -103,6 +108,7 @@ func (s *Stats) add(seg *refract.Segment) {
 	s.Variants += len(seg.Variants)
 	s.Rejected += len(seg.Rejected)
 	s.MinReferences, s.MaxReferences = min(s.MinReferences, n), max(s.MaxReferences, n)
+	s.kept.Add(seg)
 	clear(s.seen)
 	for _, t := range seg.References {
 		s.text(t)
@@ -114,6 +120,24 @@ func (s *Stats) add(seg *refract.Segment) {
 	for i := range seg.Rejected {
 		s.variant(&seg.Rejected[i], true)
 	}
+}
+
+// Findings say of each model how many of its variants keep the meaning.
+func (s *Stats) Findings() []meaning.Finding { return s.kept.Findings() }
+
+func (s *Stats) meaningKept() (out []dataset.MeaningKept) {
+	for _, f := range s.Findings() {
+		for _, e := range f.Estimates {
+			low, high := e.Interval()
+			out = append(out, dataset.MeaningKept{
+				Model: f.Model, JudgedBy: cmp.Or(e.By, "people"), N: e.Of, Kept: e.Kept, Unclear: e.Unclear, Interval: []float64{low, high},
+			})
+		}
+		if len(f.Estimates) == 0 {
+			out = append(out, dataset.MeaningKept{Model: f.Model})
+		}
+	}
+	return out
 }
 
 func (s *Stats) text(t refract.Text) {
@@ -201,5 +225,24 @@ func Verify(ctx context.Context, dir string, warn func(dataset.Warning)) (*Resul
 			return nil, fmt.Errorf("%s: %d %s, where %s says %d", dir, n.got, n.what, dataset.ManifestName, n.want)
 		}
 	}
-	return &Result{*m, s}, nil
+	switch m.Digest {
+	case m.Sum():
+	case "":
+		warn(dataset.Warning{Pos: refract.Position{File: filepath.Join(dir, dataset.ManifestName)}, Message: "it has no digest, as before, so that a change of it is not seen"})
+	default:
+		return nil, fmt.Errorf("%s: it was changed since the set was published: its digest is not that of its content; get it again", filepath.Join(dir, dataset.ManifestName))
+	}
+	return &Result{*m, s}, tellStrangers(dir, m, warn)
+}
+
+// tellStrangers warns of files that are none of the set.
+func tellStrangers(dir string, m *dataset.Manifest, warn func(dataset.Warning)) error {
+	return fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path == "README.md" || path == dataset.ManifestName ||
+			slices.ContainsFunc(m.Files, func(f dataset.File) bool { return f.Path == path }) {
+			return err
+		}
+		warn(dataset.Warning{Pos: refract.Position{File: filepath.Join(dir, path)}, Message: "the manifest does not name it: it is none of the set"})
+		return nil
+	})
 }

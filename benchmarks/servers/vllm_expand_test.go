@@ -57,7 +57,7 @@ func answers(t *testing.T, path string) (all [][]string) {
 func TestVLLMWait(t *testing.T) {
 	url, dir, program := vLLM(t), t.TempDir(), program(t)
 	letters(t, dir, 1)
-	args := []string{"expand", "jsonl:in.jsonl", "--model", model, "--base-url", url, "--prompts", "plain", "--max-tokens", "16", "--resample", "0", "-o", "out.jsonl"}
+	args := []string{"expand", "jsonl:in.jsonl", "--model", model, "--base-url", url, "--prompts", "plain", "--form", "text", "--max-tokens", "16", "--resample", "0", "-o", "out.jsonl"}
 	resp, err := http.Get(strings.TrimSuffix(url, "/v1") + "/health")
 	if err == nil {
 		_ = resp.Body.Close()

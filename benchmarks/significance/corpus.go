@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/internal/numpy"
+	"github.com/refract-eval/refract/internal/exact"
 )
 
 // sacreBLEU's number of resamples and its seed.
@@ -53,5 +53,5 @@ func Corpus(ctx context.Context, statistics [][]float64, score func(sums []float
 	slices.Sort(scores)
 	const rounding = 1e-9
 	tail := int(float64(len(scores))*(1-confidence)/2 + rounding) // n/40 for 0.95
-	return CorpusInterval{correlate.Mean(scores), (scores[len(scores)-1-tail] - scores[tail]) / 2}, nil
+	return CorpusInterval{exact.Mean(scores), (scores[len(scores)-1-tail] - scores[tail]) / 2}, nil
 }

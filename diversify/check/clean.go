@@ -10,14 +10,19 @@ import (
 // The cleaning steps.
 const (
 	StepSpace        = "space"        // white space around
-	StepFence        = "fence"        // a code fence around
-	StepMarkup       = "markup"       // **, _, `, <p> and the like around, # in front
+	StepUnicode      = "unicode"      // characters that no one sees, entities
+	StepToken        = "token"        // <think>…</think>, </s>, <|im_end|>, HTML
+	StepFence        = "fence"        // a code fence
+	StepJSON         = "json"         // {"text": "…"}
+	StepEmoji        = "emoji"        // pictographs
+	StepMarkup       = "markup"       // **, _, `, # and tables
 	StepRestated     = "restated"     // the prompt or the reference, repeated in front
 	StepLeadIn       = "lead-in"      // "Sure, here is a paraphrase:"
-	StepAlternatives = "alternatives" // all but the first of a list of alternatives
+	StepNote         = "note"         // "(present tense)" behind
+	StepTalk         = "talk"         // lines and sentences about the task
+	StepAlternatives = "alternatives" // lines that do not correspond, all but the first that do
 	StepList         = "list"         // a list number or bullet in front
 	StepQuotes       = "quotes"       // quotation marks around
-	StepNote         = "note"         // "(present tense)", "Note: …" behind
 	StepLines        = "lines"        // line breaks, where the reference has none
 )
 
@@ -45,14 +50,19 @@ type step struct {
 func allSteps() []step {
 	return []step{
 		{StepSpace, func(_ *Checker, t string, _ *original) string { return t }}, // white space goes behind every step
+		{StepUnicode, undirt},
+		{StepToken, untoken},
 		{StepFence, unfence},
+		{StepJSON, unjson},
+		{StepEmoji, unemoji},
 		{StepMarkup, unmark},
 		{StepRestated, unrestate},
 		{StepLeadIn, unlead},
+		{StepNote, unnote},
+		{StepTalk, untalk},
 		{StepAlternatives, firstAlternative},
 		{StepList, unlist},
 		{StepQuotes, unquote},
-		{StepNote, unnote},
 		{StepLines, joinLines},
 	}
 }
@@ -60,6 +70,9 @@ func allSteps() []step {
 // mostCleaned bounds the texts that are cleaned, in bytes: no answer to one
 // reference is longer, and nesting without end costs time.
 const mostCleaned = 1 << 14
+
+// mostRounds bounds how often the steps are repeated.
+const mostRounds = 40
 
 // Clean applies the cleaning steps of the configuration to a raw answer to a
 // reference. It returns the text and the names of the steps that changed it.
@@ -71,13 +84,22 @@ func (c *Checker) Clean(raw, reference string) (text string, steps []string) {
 
 func (c *Checker) clean(raw string, ref *original) (string, []string) {
 	var done []string
-	t := raw
-	for again := true; again; {
+	t, valid := raw, utf8.ValidString(raw)
+	for rounds, again := 0, true; again; rounds++ {
+		if rounds > mostRounds { // nesting that no answer has
+			if t = strings.TrimSpace(raw); t != raw {
+				return t, []string{StepSpace}
+			}
+			return t, nil
+		}
 		again = false
 		for i := range c.steps {
 			s := &c.steps[i]
-			if len(t) > mostCleaned && s.name != StepSpace {
+			if (len(t) > mostCleaned || !valid) && s.name != StepSpace {
 				continue
+			}
+			if s.name == StepToken && strings.ContainsAny(t, tokenMarks) && unanswered(t, ref) {
+				return t, done
 			}
 			next := s.apply(c, t, ref)
 			if len(next) == len(t) && next == t && s.name != StepSpace {
@@ -96,70 +118,141 @@ func (c *Checker) clean(raw string, ref *original) (string, []string) {
 	return t, done
 }
 
+// tokenMarks open tokens.
+const tokenMarks = "<[◁{【"
+
 // says reports whether a text has a letter or a digit.
 func says(t string) bool {
 	return strings.ContainsFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// unfence takes the text out of a code fence around the whole of it.
+// unfence takes the text out of a code fence.
 func unfence(_ *Checker, t string, ref *original) string {
+	if inner, ok := strings.CutPrefix(t, "<![CDATA["); ok {
+		return strings.TrimSuffix(inner, "]]>")
+	}
 	const fence = "```"
-	if !strings.HasPrefix(t, fence) || strings.Contains(ref.text, fence) {
+	if !strings.Contains(t, fence) || strings.Contains(ref.text, fence) {
 		return t
 	}
-	body := strings.TrimPrefix(t, fence)
-	first, rest, ok := strings.Cut(body, "\n")
-	if !ok {
-		return strings.TrimSuffix(body, fence)
+	var inside, outside []string
+	for i, part := range strings.Split(t, fence) {
+		if i%2 == 0 {
+			outside = append(outside, part)
+			continue
+		}
+		// The name of a language is one word.
+		if first, rest, ok := strings.Cut(part, "\n"); ok && !strings.ContainsAny(strings.TrimSpace(first), " \t.") {
+			part = rest
+		}
+		inside = append(inside, part)
 	}
-	if strings.ContainsAny(strings.TrimSpace(first), " \t") { // no language name, but text
-		rest = body
-	}
-	rest = strings.TrimSpace(rest)
-	inner, closed := strings.CutSuffix(rest, fence)
-	if !closed && strings.Contains(rest, fence) {
-		return t // text follows the fence
-	}
-	return inner
-}
-
-// unmark takes off Markdown and HTML that stands around the whole text.
-func unmark(_ *Checker, t string, ref *original) string {
-	if t == "" {
-		return t
-	}
-	switch t[0] {
-	case '*', '_', '`':
-		mark := t[:1]
-		if strings.HasPrefix(t, mark+mark) && mark != "`" {
-			mark += mark
-		}
-		inner, ok := strings.CutSuffix(t[len(mark):], mark)
-		if ok && inner != "" && !strings.Contains(inner, mark) && !strings.Contains(ref.text, mark) &&
-			!unicode.IsSpace(rune(inner[0])) { // "* item" is a bullet
-			return inner
-		}
-	case '#':
-		inner := strings.TrimLeft(t, "#")
-		if strings.HasPrefix(inner, " ") && len(t)-len(inner) <= 6 && !strings.HasPrefix(ref.text, "#") {
-			return inner
-		}
-	case '<':
-		end := strings.IndexByte(t, '>')
-		if end < 2 || strings.HasPrefix(ref.text, "<") {
-			return t
-		}
-		name := t[1:end]
-		inner, ok := strings.CutSuffix(t[end+1:], "</"+name+">")
-		if ok && isTagName(name) && !strings.Contains(inner, "<"+name+">") {
-			return inner
-		}
+	all := append(inside, outside...)
+	if i := ref.choose(all); i >= 0 {
+		return all[i]
 	}
 	return t
 }
 
-func isTagName(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
+// unmark takes out Markdown: emphasis, code, headings, rules, quoted lines,
+// tables.
+func unmark(_ *Checker, t string, ref *original) string {
+	if !strings.ContainsAny(t, "*_`#>|~\\=-$") {
+		return t
+	}
+	if rows := cells(t); len(rows) > 1 && !strings.Contains(ref.text, "|") {
+		if i := ref.choose(rows); i >= 0 {
+			return rows[i]
+		}
+	}
+	if inner := strings.Trim(t, "$"); strings.HasPrefix(t, "$") && strings.HasSuffix(t, "$") && !strings.Contains(inner, "$") {
+		return inner
+	}
+	if inner, ok := strings.CutSuffix(t, "}"); ok && strings.HasPrefix(t, `\`) { // \boxed{…}
+		if i := strings.IndexByte(inner, '{'); i > 0 && !strings.ContainsFunc(inner[1:i], func(r rune) bool { return !unicode.IsLetter(r) }) {
+			return inner[i+1:]
+		}
+	}
+	for _, mark := range [...]string{"***", "**", "__", "~~", "`", "*", "_"} {
+		if strings.Contains(ref.text, mark) {
+			continue
+		}
+		for from := 0; ; {
+			begin, end := span(t, mark, from)
+			if begin < 0 {
+				break
+			}
+			inner := t[begin+len(mark) : end]
+			if mark == "~~" { // struck out
+				inner = ""
+			}
+			t = t[:begin] + inner + t[end+len(mark):]
+			from = begin + len(inner)
+		}
+	}
+	if strings.HasPrefix(t, "#") || strings.HasPrefix(t, ">") || strings.Contains(t, "\n") {
+		var b strings.Builder
+		for l := range strings.Lines(t) {
+			for _, mark := range [...]string{"#", ">"} {
+				if rest := strings.TrimLeft(l, mark); rest != l && strings.HasPrefix(rest, " ") && !strings.HasPrefix(ref.text, mark) {
+					l = rest[1:]
+				}
+			}
+			if s := strings.TrimSpace(l); len(s) >= 3 && strings.Trim(s, "-*_=—─ ") == "" && !strings.Contains(ref.text, s) {
+				l = "\n"
+			}
+			b.WriteString(l)
+		}
+		t = b.String()
+	}
+	return t
+}
+
+// span finds text between two marks of emphasis that belong together: the
+// first has no space behind it, the other none before it, and a single mark
+// stands at the edge of a word.
+func span(t, mark string, from int) (begin, end int) {
+	edge := func(r rune) bool {
+		return r == utf8.RuneError || isDense(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}
+	for {
+		i := strings.Index(t[from:], mark)
+		if i < 0 {
+			return -1, -1
+		}
+		i += from
+		from = i + len(mark)
+		j := strings.Index(t[from:], mark)
+		if j < 0 {
+			return -1, -1
+		}
+		j += from
+		inner := t[from:j]
+		if strings.TrimSpace(inner) == inner && inner != "" && !strings.Contains(inner, "\n\n") &&
+			(len(mark) > 1 || edge(lastRune(t[:i])) && edge(firstRune(t[j+len(mark):]))) {
+			return i, j
+		}
+	}
+}
+
+// cells returns the cells of a Markdown table, or nil.
+func cells(t string) []string {
+	if strings.Count(t, "|") < 2 || !strings.Contains(t, "\n") && strings.Count(t, "|") < 3 {
+		return nil
+	}
+	var out []string
+	for l := range strings.Lines(t) {
+		if l = strings.TrimSpace(l); !strings.Contains(l, "|") && l != "" {
+			out = append(out, l)
+		} else if l != "" {
+			for c := range strings.SplitSeq(l, "|") {
+				if c = strings.TrimSpace(c); c != "" {
+					out = append(out, c)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // unrestate takes the prompt, or the reference and an arrow, from the front.
@@ -169,13 +262,24 @@ func unrestate(c *Checker, t string, ref *original) string {
 			return t[len(p):]
 		}
 	}
-	if ref.text != "" && len(t) > len(ref.text) && t[0] == ref.text[0] && strings.HasPrefix(t, ref.text) {
-		rest := strings.TrimSpace(t[len(ref.text):])
-		for _, arrow := range []string{"-->", "->", "=>", "→", "⇒"} {
-			if after, ok := strings.CutPrefix(rest, arrow); ok {
-				return after
-			}
-		}
+	core := strings.TrimRightFunc(ref.text, isStop)
+	at := strings.Index(t, core)
+	if at < 0 || len(core) < 3 || len(t) == len(core) {
+		return t
+	}
+	before, rest := t[:at], t[at+len(core):]
+	after := strings.TrimLeftFunc(rest, func(r rune) bool {
+		return unicode.IsSpace(r) || isStop(r) || strings.ContainsRune("-=>→⇒|*_`,;:：", r) || r == '"' && strings.Count(rest, `"`)%2 == 1 ||
+			isQuote(r) && r != '"' && strings.ContainsRune(closers[lastRune(before)], r)
+	})
+	between := rest[:len(rest)-len(after)]
+	arrow := strings.ContainsAny(between, ">→⇒|\n")
+	if !says(after) || strings.HasPrefix(after, "(") || !arrow && 2*runeCount(after) < ref.chars ||
+		!arrow && !strings.ContainsFunc(between, isQuote) && (len(core) == len(ref.text) || !strings.ContainsFunc(between, isStop)) {
+		return t
+	}
+	if f := ref.fit(before); f.shared == 0 && (f.words <= 3 || f.talk > 0) {
+		return after
 	}
 	return t
 }
@@ -187,29 +291,80 @@ func hasPrefixFold(s, prefix string) bool {
 // closers has, for each opening quotation mark, the marks that close it.
 var closers = map[rune]string{
 	'"': `"”“`, '“': `”"`, '„': `“”"`, '”': `”`, '«': "»", '»': "«", '「': "」", '『': "』", '《': "",
-	'\'': `'’`, '‘': "’'", '‚': "‘’'", '‹': "›",
+	'‟': "”‟", '⟨': "⟩", '〈': "〉", '〝': "〞〟", '＂': "＂", '\'': `'’`, '‘': "’'", '‚': "‘’'", '‹': "›",
 }
 
-const quoteMarks = "\"“”„«»「」『』‘’‚‹›'＂"
+const quoteMarks = "\"“”„‟«»「」『』‘’‚‹›'＂"
 
-// unquote takes off quotation marks around the whole text. A reference that
-// begins or ends with one keeps them, and so does a text in which the first
-// mark is closed before the end.
+// unquote takes off quotation marks around the whole text, or takes out what
+// stands in them where the rest is about the task. A reference that begins or
+// ends with a mark keeps them, unless there are more inside, and so does a text
+// in which the first mark is closed before the end.
 func unquote(_ *Checker, t string, ref *original) string {
-	first, n := utf8.DecodeRuneInString(t)
-	closing, ok := closers[first]
-	if !ok || ref.text == "" {
+	if ref.text == "" {
 		return t
 	}
-	last, m := utf8.DecodeLastRuneInString(t)
-	if len(t) <= n+m || !strings.ContainsRune(closing, last) || isQuote(firstRune(ref.text)) || endsInQuote(ref.text) {
+	quoted := isQuote(firstRune(ref.text)) || endsInQuote(ref.text)
+	for _, pair := range [...][2]string{{"``", "''"}, {`"""`, `"""`}, {"''", "''"}, {"《", "》"}} {
+		if inner, ok := strings.CutPrefix(t, pair[0]); ok && strings.HasSuffix(inner, pair[1]) && !quoted && !strings.Contains(ref.text, pair[0]) && strings.Count(inner, pair[1]) == 1 {
+			return strings.TrimSuffix(inner, pair[1])
+		}
+	}
+	body := t
+	for {
+		first, n := utf8.DecodeRuneInString(body)
+		last, m := utf8.DecodeLastRuneInString(body)
+		closing := closers[first]
+		if len(body) > n+m && strings.ContainsRune(closing, last) {
+			inner := body[n : len(body)-m]
+			if wraps(first, string(last), inner) && unclosed(inner) == "" && !(quoted && (!strings.ContainsFunc(inner, isQuote) || first == firstRune(ref.text) && strings.ContainsRune(closing, lastRune(ref.text)))) {
+				if end := t[len(body):]; !endingOf(inner).complete() && isStop(firstRune(end)) {
+					inner += end
+				}
+				return inner
+			}
+		}
+		if len(body) < len(t) || !isStop(last) && last != ';' && last != ',' || closing == "" {
+			break
+		}
+		body = body[:len(body)-m] // “…”.
+	}
+	quotes := quoted || strings.ContainsFunc(ref.text, func(r rune) bool { return r != '\'' && r != '’' && isQuote(r) })
+	// A mark that is alone.
+	if r := firstRune(t); !quotes && isQuote(r) && strings.Count(t, string(r)) == 1 && !strings.ContainsAny(t[utf8.RuneLen(r):], closers[r]) && endingOf(t).complete() {
+		return t[utf8.RuneLen(r):]
+	}
+	if r := lastRune(t); !quotes && isQuote(r) && r != '\'' && r != '’' && endsInQuote(t) && strings.Count(t, string(r)) == 1 {
+		if rest := t[:len(t)-utf8.RuneLen(r)]; !strings.ContainsAny(rest, "\"“”„«»「") {
+			return rest
+		}
+	}
+	begin, end := quotation(t)
+	if begin < 0 {
 		return t
 	}
-	inner := t[n : len(t)-m]
-	if !wraps(first, closing, inner) {
+	var spans []string
+	for rest := t; begin >= 0; begin, end = quotation(rest) {
+		span := rest[begin:end]
+		spans = append(spans, strings.TrimSpace(span[utf8.RuneLen(firstRune(span)):len(span)-utf8.RuneLen(lastRune(span))]))
+		rest = rest[end:]
+	}
+	f := ref.fit(unquoted(t))
+	echo := slices.ContainsFunc(spans, ref.echoes)
+	frame := f.isTalk() && f.about > 0 || f.own == 0 && f.talk > 0 || echo && f.words <= 4 && !quotes || ref.foreign(f)
+	if i := slices.IndexFunc(spans, func(s string) bool {
+		g := ref.fit(s)
+		return g.shared > 1 && 5*g.chars >= 3*ref.chars && ref.quality(g) >= 0.4 && !ref.echoes(s)
+	}); i >= 0 && !quotes && f.shared == 0 && f.own <= 3 && f.about > 0 && !ref.kin(unquoted(t)) {
+		return spans[i]
+	}
+	if f.shared > 0 && f.margin() < 2 || !frame {
 		return t
 	}
-	return inner
+	if i := ref.choose(spans); i >= 0 && 2*runeCount(spans[i]) >= ref.chars && (!quotes || f.task >= 2) && (ref.echoes(spans[i]) || !strings.Contains(ref.text, spans[i])) {
+		return spans[i]
+	}
+	return t
 }
 
 func isQuote(r rune) bool { return strings.ContainsRune(quoteMarks, r) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -58,10 +59,10 @@ var cleanings = []struct {
 
 	{"lead-in", "The cat sat.", "Sure, here is a paraphrase: A cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
 	{"lead-in on a line", "The cat sat.", "Sure! Here's the rephrased sentence:\n\nA cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
-	{"lead-in without a colon", "The cat sat.", "Here is the rewritten version\nA cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
+	{"lead-in without a colon", "The cat sat.", "Here is the rewritten version\nA cat was sitting.", "A cat was sitting.", []string{"talk"}},
 	{"opener alone", "The cat sat.", "Of course! Here it is: A cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
 	{"tense", "The cat sat.", "Past tense: A cat was sitting.", "A cat was sitting.", []string{"lead-in"}},
-	{"list and lead-in", "The cat sat.", "1. Passive voice: A seat was taken.", "A seat was taken.", []string{"list", "lead-in"}},
+	{"list and lead-in", "The cat sat.", "1. Passive voice: A seat was taken.", "A seat was taken.", []string{"lead-in"}},
 	{"German lead-in", "Die Katze saß.", "Gerne, hier ist eine Umformulierung: Eine Katze saß da.", "Eine Katze saß da.", []string{"lead-in"}},
 	{"Russian lead-in", "Кот сидел.", "Конечно, вот перефразированное предложение: Сидел кот.", "Сидел кот.", []string{"lead-in"}},
 	{"Chinese lead-in", "猫坐着。", "以下是改写后的句子：猫在坐着。", "猫在坐着。", []string{"lead-in"}},
@@ -78,8 +79,8 @@ var cleanings = []struct {
 	{"fence with a language", "The cat sat.", "```text\nA cat was sitting.\n```", "A cat was sitting.", []string{"fence"}},
 	{"bold", "The cat sat.", "**A cat was sitting.**", "A cat was sitting.", []string{"markup"}},
 	{"bold in the reference", "**The cat sat.**", "**A cat was sitting.**", "**A cat was sitting.**", nil},
-	{"bold words", "The cat sat.", "**A cat** was **sitting.**", "**A cat** was **sitting.**", nil},
-	{"paragraph", "The cat sat.", "<p>A cat was sitting.</p>", "A cat was sitting.", []string{"markup"}},
+	{"bold words", "The cat sat.", "**A cat** was **sitting.**", "A cat was sitting.", []string{"markup"}},
+	{"paragraph", "The cat sat.", "<p>A cat was sitting.</p>", "A cat was sitting.", []string{"token"}},
 	{"heading", "The cat sat.", "## A cat was sitting.", "A cat was sitting.", []string{"markup"}},
 
 	{"note", "The cat sat.", "A cat was sitting. (past tense)", "A cat was sitting.", []string{"note"}},
@@ -87,10 +88,10 @@ var cleanings = []struct {
 	{"note of more words", "Кот сидел.", "Сидел кот. (Passive voice: by the cat)", "Сидел кот.", []string{"note"}},
 	{"cut note", "Кот сидел.", "Сидел кот. (Passive voice: сид", "Сидел кот.", []string{"note"}},
 	{"translation", "Кот сидел.", "Сидел кот. (The cat was sitting.)", "Сидел кот.", []string{"note"}},
-	{"note line", "The cat sat.", "A cat was sitting.\n\nNote: I changed the tense.", "A cat was sitting.", []string{"note"}},
+	{"note line", "The cat sat.", "A cat was sitting.\n\nNote: I changed the tense.", "A cat was sitting.", []string{"talk"}},
 	{"German note line", "Die Katze saß.", "Eine Katze saß da.\n(Hinweis: Die Zeitform blieb.)", "Eine Katze saß da.", []string{"note"}},
-	{"Chinese note line", "猫坐着。", "猫在坐着。\n注：语气不变。", "猫在坐着。", []string{"note"}},
-	{"closing line", "The cat sat.", "A cat was sitting.\nLet me know if you need more!", "A cat was sitting.", []string{"note"}},
+	{"Chinese note line", "猫坐着。", "猫在坐着。\n注：语气不变。", "猫在坐着。", []string{"talk"}},
+	{"closing line", "The cat sat.", "A cat was sitting.\nLet me know if you need more!", "A cat was sitting.", []string{"talk"}},
 	{"brackets with content", "The cat sat.", "A cat was sitting (on the mat).", "A cat was sitting (on the mat).", nil},
 	{"brackets of the reference", "The cat sat (past tense).", "A cat was sitting (past tense).", "A cat was sitting (past tense).", nil},
 	{"remark of the reference", "The cat sat (just for fun).", "A cat was sitting (Note: it was fun).", "A cat was sitting (Note: it was fun).", nil},
@@ -103,7 +104,7 @@ var cleanings = []struct {
 	{"lines of the reference", "The cat sat.\nThe dog ran.", "A cat was sitting.\nA dog was running.", "A cat was sitting.\nA dog was running.", nil},
 
 	{"all at once", "The cat sat.", "Sure, here is a paraphrase:\n\n1. **\"A cat was sitting.\"**\n\nNote: this is informal.",
-		"A cat was sitting.", []string{"lead-in", "list", "note", "markup", "quotes"}},
+		"A cat was sitting.", []string{"markup", "lead-in", "talk", "list", "quotes"}},
 	{"blank", "The cat sat.", " \n", "", []string{"space"}},
 }
 
@@ -161,6 +162,14 @@ func checkClean(t interface {
 	if text == "" && strings.TrimSpace(raw) != "" {
 		t.Errorf("Clean(%q, %q) leaves nothing", raw, ref)
 	}
+	if utf8.ValidString(raw) && !utf8.ValidString(text) {
+		t.Errorf("Clean(%q, %q) = %q is not valid UTF-8", raw, ref, text)
+	}
+	if r := c.Segment("", []string{ref}).Judge(check.Answer{Raw: raw, HasText: true}); r.Verdict == check.Accepted {
+		if again, _ := c.Clean(r.Text, ref); again != r.Text || !utf8.ValidString(r.Text) {
+			t.Errorf("%q beside %q: %q is accepted, and cleaned again %q", raw, ref, r.Text, again)
+		}
+	}
 	if len(text) > len(raw) {
 		t.Errorf("Clean(%q, %q) = %q is longer", raw, ref, text)
 	}
@@ -195,4 +204,12 @@ func FuzzClean(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, raw, ref string) { checkClean(t, c, raw, ref) })
+}
+
+// A long text of one piece over and over is cleaned to a fixed point too.
+func TestCleanLong(t *testing.T) {
+	c := newChecker(t, check.Config{Prompts: prompts})
+	for _, piece := range append(pieces, "<a>", "{\"a\": ", "[[", "“a” ", "a: ", "| ", "😊", "So. ") {
+		checkClean(t, c, strings.Repeat(piece, 1<<11/len(piece)), "The cat sat.")
+	}
 }

@@ -20,6 +20,7 @@ const (
 	ReasonBlocked   = "blocked"   // the server withheld the text
 	ReasonCut       = "cut"       // the end is missing
 	ReasonEmpty     = "empty"     // no text
+	ReasonGarbled   = "garbled"   // markup, loops, characters that are no text
 	ReasonRefusal   = "refusal"   // speaks of the task in place of doing it
 	ReasonCopy      = "copy"      // an original, or the source, unchanged
 	ReasonDuplicate = "duplicate" // the same as an accepted answer
@@ -30,7 +31,7 @@ const (
 
 // Reasons returns all verdicts but Accepted, in the order of the checks.
 func Reasons() []string {
-	return []string{ReasonBlocked, ReasonCut, ReasonEmpty, ReasonRefusal, ReasonCopy, ReasonDuplicate,
+	return []string{ReasonBlocked, ReasonCut, ReasonEmpty, ReasonGarbled, ReasonRefusal, ReasonCopy, ReasonDuplicate,
 		ReasonLanguage, ReasonLength, ReasonNumbers}
 }
 
@@ -38,7 +39,7 @@ func Reasons() []string {
 // ReasonBlocked and ReasonEmpty, for an answer without a text never is a
 // reference.
 func Checks() []string {
-	return []string{ReasonCut, ReasonRefusal, ReasonCopy, ReasonDuplicate, ReasonLanguage, ReasonLength, ReasonNumbers}
+	return []string{ReasonCut, ReasonGarbled, ReasonRefusal, ReasonCopy, ReasonDuplicate, ReasonLanguage, ReasonLength, ReasonNumbers}
 }
 
 // The defaults of Config.
@@ -83,13 +84,12 @@ type Config struct {
 	// switches that off.
 	MinListShare float64
 
-	// Language is the ISO 639-1 code of the references' language. It is needed
-	// for the language check, and so is a Detector.
-	Language string
+	// Detector is needed for the language check.
 	Detector Detector
 	// Overlap spares the Detector work: an answer of which at least this share
-	// of words occurs in the reference is taken to be in its language. 0 means
-	// DefaultOverlap; 1 or more asks the Detector about every answer.
+	// of words occurs in the reference, and half of it without names, is taken to
+	// be in its language. 0 means DefaultOverlap; 1 or more asks the Detector
+	// about every answer.
 	Overlap float64
 }
 
@@ -127,8 +127,8 @@ func New(cfg Config) (*Checker, error) {
 			c.checks = append(c.checks, k)
 		}
 	}
-	if c.on[ReasonLanguage] && (cfg.Detector == nil || cfg.Language == "") {
-		return nil, errors.New("check: the language check needs a Detector and the references' Language")
+	if c.on[ReasonLanguage] && cfg.Detector == nil {
+		return nil, errors.New("check: the language check needs a Detector")
 	}
 	for _, name := range cfg.Cleaning {
 		if !slices.Contains(Steps(), name) {
@@ -193,7 +193,7 @@ func (c *Checker) Makes(reason string) bool {
 
 // rules is the version of the rules, to be raised with every change of what
 // is cleaned or caught.
-const rules = "2"
+const rules = "4"
 
 // Signature states all that changes verdicts or cleaned texts, on one line:
 // steps, checks and their thresholds, a hash of the prompts, the version of
@@ -232,7 +232,7 @@ func (c *Checker) Signature() string {
 		float("slack", float64(max(c.cfg.Slack, 0)))
 	}
 	if c.on[ReasonLanguage] {
-		b.WriteString("|language:" + c.cfg.Language + "|detector:" + c.cfg.Detector.Signature())
+		b.WriteString("|detector:" + c.cfg.Detector.Signature())
 		float("overlap", c.cfg.Overlap)
 	}
 	if len(c.prompts) > 0 && slices.ContainsFunc(c.steps, func(s step) bool { return s.name == StepRestated }) {

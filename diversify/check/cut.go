@@ -90,8 +90,19 @@ func lastWord(t string) string {
 	return strings.ToLower(t[max(i, 0):])
 }
 
+// sameEnd reports whether two texts end in the same mark, or both in none.
+func sameEnd(a, b string) bool {
+	end := func(t string) rune {
+		if r := lastRune(t); !unicode.IsLetter(r) {
+			return r
+		}
+		return 0
+	}
+	return end(a) == end(b)
+}
+
 // missingEnd says how the end of an answer shows that it was cut, or "".
-func missingEnd(w *work, ref *original) string {
+func missingEnd(w *work, ref *original, raw string) string {
 	t := w.text
 	if n := len(t); n > 0 && (t[n-1] == '.' || t[n-1] == '?' || t[n-1] == '!') {
 		return ""
@@ -108,6 +119,9 @@ func missingEnd(w *work, ref *original) string {
 			return ""
 		}
 		return fmt.Sprintf("it ends in %q, the reference does not", lastRune(t))
+	}
+	if raw := endingOf(raw); len(raw.last) == 0 && got.kind == endWord && (raw.kind == endClosed || raw.kind == endSymbol) {
+		return "" // what was around it is closed
 	}
 	if got.last == want.last || ref.dense && strings.HasSuffix(got.last, want.last) {
 		return "" // the reference's last word: only the full stop is missing
@@ -138,6 +152,9 @@ func unclosed(t string) string {
 		if strings.Count(t, p[0]) > strings.Count(t, p[1]) {
 			return p[0]
 		}
+	}
+	if n := strings.Count(t, "„"); n > strings.Count(t, "“")+strings.Count(t, "”")+strings.Count(t, `"`) {
+		return "„"
 	}
 	if strings.Count(t, `"`)%2 == 1 && !strings.ContainsAny(t, "„“”") {
 		return `"`

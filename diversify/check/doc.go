@@ -4,8 +4,9 @@
 // set, and the Segment judges the answers to that segment's references in
 // order:
 //
-//  1. Cleaning takes off what models wrap around an answer: code fences,
-//     lead-ins, list numbers, quotes, notes. A step never takes what the
+//  1. Cleaning finds the part of an answer that corresponds to the reference, by
+//     the words they share, and takes off the rest: thoughts, tokens, JSON,
+//     markup, talk, alternatives, quotes. A step never takes what the
 //     reference has as well, and cleaning a clean text changes nothing.
 //  2. An answer that the token limit cut, that was withheld, that is empty,
 //     that speaks of the task in place of doing it, that copies an original

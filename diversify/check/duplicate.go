@@ -122,6 +122,32 @@ func (s *Segment) same(o *original) string {
 
 const butFor = "but for case, punctuation and white space the same"
 
+// refusedText is one that somebody other than the checks has rejected.
+type refusedText struct{ text, norm, by string }
+
+// Refuse adds a text that later answers must differ from, whichever checks
+// there are, as somebody has rejected it. by says who, for people.
+func (s *Segment) Refuse(text, by string) {
+	s.refused = append(s.refused, refusedText{text, string(appendNormalized(nil, text)), by})
+}
+
+// repeatsRefused says which refused text the answer repeats, or "".
+func (s *Segment) repeatsRefused() string {
+	if len(s.refused) == 0 {
+		return ""
+	}
+	n := string(s.w.normalized())
+	for _, r := range s.refused {
+		switch {
+		case r.text == s.w.text:
+			return "the same as a text that " + r.by + " rejected"
+		case !s.c.cfg.Exact && n != "" && r.norm == n:
+			return butFor + " as a text that " + r.by + " rejected"
+		}
+	}
+	return ""
+}
+
 // repeated says which accepted answer the answer repeats, counted from 1 in
 // this segment, or "".
 func (s *Segment) repeated() string {

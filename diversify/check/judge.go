@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // Finish reasons of the OpenAI protocol that decide about an answer.
@@ -39,6 +40,7 @@ type Segment struct {
 	source     *original
 	references []*original
 	accepted   []acceptedText
+	refused    []refusedText
 	answer     Answer // at hand
 	result     Result // of it
 	w          work
@@ -81,8 +83,13 @@ func (s *Segment) Judge(a Answer) Result {
 	s.answer, s.result = a, Result{HasText: true}
 	s.result.Text, s.result.Cleaned = s.c.clean(a.Raw, ref)
 	s.w.reset(s.result.Text)
-	if s.result.Verdict, s.result.Detail = s.verdict(ref); s.result.Verdict == Accepted {
-		s.accept(s.result.Text)
+	s.result.Verdict, s.result.Detail = s.verdict(ref)
+	if s.result.Verdict == Accepted {
+		if s.result.Detail = s.repeatsRefused(); s.result.Detail != "" {
+			s.result.Verdict = ReasonDuplicate
+		} else {
+			s.accept(s.result.Text)
+		}
 	}
 	return s.result
 }
@@ -118,19 +125,29 @@ type checkStep struct {
 // rewriting ends in a colon, and is not cut: refusal stands before that.
 func checkSteps() []checkStep {
 	return []checkStep{
-		{ReasonCut, false, func(s *Segment, _ *original) string {
+		{ReasonCut, false, func(s *Segment, ref *original) string {
 			if s.answer.Finish == finishLength {
 				return "the token limit ended the answer"
+			}
+			if strings.ContainsAny(s.w.text, tokenMarks) && unanswered(s.w.text, ref) {
+				return "it thinks, and gives no answer"
 			}
 			return ""
 		}},
 		{ReasonEmpty, false, func(s *Segment, ref *original) string { return emptyText(s.w.text, ref) }},
-		{ReasonRefusal, false, func(s *Segment, ref *original) string { return refusal(&s.w, ref) }},
+		{ReasonGarbled, false, func(s *Segment, ref *original) string { return garbled(s.w.text, ref) }},
+		{ReasonRefusal, false, func(s *Segment, ref *original) string { return refusal(&s.w, ref, s.c.on[ReasonLanguage]) }},
 		{ReasonCut, false, func(s *Segment, ref *original) string {
-			return cmp.Or(missingEnd(&s.w, ref), firstItem(&s.result, ref, s.c.cfg.MinListShare))
+			return cmp.Or(missingEnd(&s.w, ref, s.answer.Raw), firstItem(&s.result, ref, s.c.cfg.MinListShare))
 		}},
 		{ReasonCopy, false, func(s *Segment, _ *original) string { return s.copied() }},
 		{ReasonDuplicate, false, func(s *Segment, _ *original) string { return s.repeated() }},
+		{ReasonGarbled, true, func(s *Segment, ref *original) string {
+			if unicode.IsLower(firstRune(s.w.text)) && unicode.IsUpper(firstRune(ref.text)) {
+				return fmt.Sprintf("it begins within a sentence: %s", quote(s.w.text))
+			}
+			return ""
+		}},
 		{ReasonLanguage, true, (*Segment).otherLanguage},
 		{ReasonLength, true, func(s *Segment, ref *original) string { return s.c.badLength(s.w.text, ref) }},
 		{ReasonNumbers, true, func(s *Segment, ref *original) string { return changedNumber(ref.numbers(), s.w.numbers()) }},

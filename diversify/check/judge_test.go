@@ -42,16 +42,22 @@ var verdicts = []struct {
 	{"cut quotation", "A Cat on a Mat", `"The story of a cat`, "", "cut", "not closed"},
 	{"first item", "Open the door, then the window, and then leave the house.", "1. Open the door.", "", "cut", "first item"},
 
-	{"apology", "The cat sat.", "I'm sorry, but I cannot rephrase this sentence.", "", "refusal", "i'm sorry"},
+	{"markup that is left", "The cat sat.", "A cat {sat} there.", "", "garbled", `"{"`},
+	{"loop", "The cat sat.", "A cat sat and sat and sat and sat and sat and sat.", "", "garbled", "repeats"},
+	{"mojibake", "Die Katze saß.", "Die Katze saÃŸ dort.", "", "garbled", "character set"},
+	{"thought without an answer", "The cat sat.", "<ponder>The cat sat, so maybe it rested.", "", "cut", "no answer"},
+	{"nothing in common", "The cat sat on the mat.", "No.", "", "refusal", "nothing"},
+
+	{"apology", "The cat sat.", "I'm sorry, but I cannot rephrase this sentence.", "", "refusal", "speaks of the task"},
 	{"apology of the reference", "I'm sorry, I cannot rephrase it.", "Sorry, I am not able to rephrase it.", "", check.Accepted, ""},
 	{"apology as content", "The order is late.", "I'm sorry to say that the order is running late.", "", check.Accepted, ""},
-	{"self", "The cat sat.", "As an AI language model, I have no cat.", "", "refusal", "itself"},
-	{"German refusal", "Die Katze saß.", "Es tut mir leid, aber ich kann diesen Satz nicht umformulieren.", "", "refusal", "tut mir leid"},
-	{"Russian refusal", "Кот сидел.", "Извините, но я не могу перефразировать это.", "", "refusal", "извините"},
-	{"Chinese refusal", "猫坐着。", "对不起，我无法改写这个句子。", "", "refusal", "对不起"},
-	{"talk", "The cat sat.", "The sentence has been changed to the passive voice.", "", "refusal", "about the task"},
-	{"talk with names", "The cat sat.", "The tense of the sentences about the cat was changed.", "", "refusal", "sentences"},
-	{"announcement", "The cat sat.", "Past tense:", "", "refusal", "about the task"},
+	{"self", "The cat sat.", "As an AI language model, I have no cat.", "", "refusal", "speaks of the task"},
+	{"German refusal", "Die Katze saß.", "Es tut mir leid, aber ich kann diesen Satz nicht umformulieren.", "", "refusal", "speaks of the task"},
+	{"Russian refusal", "Кот сидел.", "Извините, но я не могу перефразировать это.", "", "refusal", "speaks of the task"},
+	{"Chinese refusal", "猫坐着。", "对不起，我无法改写这个句子。", "", "refusal", "speaks of the task"},
+	{"talk", "The cat sat.", "The sentence has been changed to the passive voice.", "", "refusal", "speaks of the task"},
+	{"talk with names", "The cat sat.", "The tense of the sentences about the cat was changed.", "", "refusal", "speaks of the task"},
+	{"announcement", "The cat sat.", "Past tense:", "", "refusal", "nothing of the reference"},
 	{"German talk", "Die Katze saß.", "Ändern Sie die Zeitform der Sätze auf Deutsch:", "", "refusal", "task"},
 	{"Russian talk", "Кот сидел.", "Измените время предложений на русском языке:", "", "refusal", "task"},
 	{"reference about sentences", "The sentence is in the passive voice.", "That sentence stands in the passive.", "", check.Accepted, ""},
@@ -60,10 +66,10 @@ var verdicts = []struct {
 	{"copy", "The cat sat.", "The cat sat.", "", "copy", "the same as reference 1"},
 	{"copy after cleaning", "The cat sat.", "1. The cat sat.", "", "copy", "the same as reference 1"},
 	{"copy but for punctuation", "The cat – it sat.", "the cat, it sat!", "", "copy", "but for case"},
-	{"copy in full width", "AB 12 是", "ＡＢ １２ 是", "", "copy", "but for"},
+	{"copy in full width", "AB 12 是", "ＡＢ １２ 是", "", "copy", ""},
 	{"decimal is no copy", "It is 1.5 m.", "It is 15 m.", "", "numbers", "15"},
 
-	{"long", "Stop.", strings.Repeat("Please stop whatever you do. ", 4), "", "length", "times"},
+	{"long", "Stop.", "Please stop whatever you do, put both hands up high, and wait until someone comes.", "", "length", "times"},
 	{"short", strings.Repeat("This is a sentence that goes on. ", 5), "It goes on.", "", "length", "times"},
 	{"short texts vary", "Stop.", "Would you please be so kind as to stop?", "", check.Accepted, ""},
 }
@@ -114,7 +120,7 @@ func TestDuplicates(t *testing.T) {
 		t.Errorf("%s (%s)", r.Verdict, r.Detail)
 	}
 	exact := newChecker(t, check.Config{Exact: true}).Segment("", []string{"The cat sat."})
-	for raw, want := range map[string]string{"The cat sat.": "copy", "the cat sat.": check.Accepted} {
+	for raw, want := range map[string]string{"The cat sat.": "copy", "The Cat sat.": check.Accepted} {
 		if r := exact.Judge(check.Answer{Raw: raw, HasText: true}); r.Verdict != want {
 			t.Errorf("exact: %q is %s, want %s", raw, r.Verdict, want)
 		}
@@ -176,8 +182,7 @@ func TestSignature(t *testing.T) {
 		"default": {}, "exact": {Exact: true}, "min": {MinRatio: 0.1}, "max": {MaxRatio: 9}, "slack": {Slack: 3}, "no slack": {Slack: -1},
 		"list": {MinListShare: 0.1}, "checks": {Checks: []string{"cut"}}, "cleaning": {Cleaning: []string{"list"}}, "none": {Cleaning: []string{}},
 		"prompts": {Prompts: []string{"a"}}, "other prompts": {Prompts: []string{"a", "b"}},
-		"language": {Language: "de", Detector: fixed("de")}, "other language": {Language: "en", Detector: fixed("de")},
-		"detector": {Language: "de", Detector: fixed("en")}, "overlap": {Language: "de", Detector: fixed("de"), Overlap: 1},
+		"detector": {Detector: fixed("de")}, "other detector": {Detector: fixed("en")}, "overlap": {Detector: fixed("de"), Overlap: 1},
 	} {
 		sig := newChecker(t, cfg).Signature()
 		if other, twice := seen[sig]; twice || strings.ContainsAny(sig, "\n") {
@@ -187,49 +192,57 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// fixed is a Detector that finds one language in all texts of two words or more.
+// fixed is a Detector that finds no other language.
 type fixed string
 
-func (f fixed) Detect(text string) (string, bool) { return string(f), strings.Contains(text, " ") }
-func (f fixed) Signature() string                 { return "fixed(" + string(f) + ")" }
+func (f fixed) Beside(string) func(string, string) string {
+	return func(string, string) string { return "" }
+}
+func (f fixed) Signature() string { return "fixed(" + string(f) + ")" }
 
-// byFirst finds the language that the first word of a text names.
-type byFirst struct{ asked *int }
+// byFirst takes the first word of a text for its language.
+type byFirst struct {
+	references *int
+	rests      *[]string
+}
 
-func (d byFirst) Detect(text string) (string, bool) {
-	*d.asked++
-	word, _, ok := strings.Cut(text, " ")
-	return word, ok
+func (d byFirst) Beside(reference string) func(rest, answer string) string {
+	*d.references++
+	return func(rest, answer string) string {
+		*d.rests = append(*d.rests, rest)
+		own, _, _ := strings.Cut(reference, " ")
+		if other, _, _ := strings.Cut(answer, " "); other != own {
+			return "it is " + other
+		}
+		return ""
+	}
 }
 func (byFirst) Signature() string { return "first" }
 
 func TestLanguage(t *testing.T) {
-	asked := 0
-	c := newChecker(t, check.Config{Checks: []string{"language"}, Language: "de", Detector: byFirst{&asked}})
-	for _, x := range []struct {
-		ref, raw, want string
-		asked          int
-	}{
-		{"de alles klar hier", "en this is other", "language", 2},
-		{"de alles klar hier", "de das ist gut so", check.Accepted, 1},
-		{"de alles klar hier", "en alles klar hier", check.Accepted, 0}, // the words are the reference's
-		{"en names only", "en other words here", check.Accepted, 2},     // so is the reference
-		{"de alles klar hier", "unsure", check.Accepted, 1},
+	references, rests := 0, []string(nil)
+	c := newChecker(t, check.Config{Checks: []string{"language"}, Detector: byFirst{&references, &rests}})
+	for _, x := range []struct{ ref, raw, want, rest string }{
+		{"de alles klar hier", "en this is other", "language", "en this is other "},
+		{"de alles klar hier", "de das ist gut so", check.Accepted, "das ist gut so "},
+		{"de alles klar hier", "en alles klar hier", check.Accepted, ""}, // the words are the reference's
+		{"de Anna Maria Keller ist hier", "en Anna Maria Keller is here", "language", "en is here "},
+		{"de Anna Maria Keller ist hier", "de hier ist Anna Maria Keller", check.Accepted, ""},
 	} {
-		asked = 0
+		rests = nil
 		r := c.Segment("", []string{x.ref}).Judge(check.Answer{Raw: x.raw, HasText: true})
-		if r.Verdict != x.want || asked != x.asked {
-			t.Errorf("%q for %q: %s, %d questions; want %s, %d", x.raw, x.ref, r.Verdict, asked, x.want, x.asked)
+		if rest := strings.Join(rests, ""); r.Verdict != x.want || rest != x.rest {
+			t.Errorf("%q for %q: %s, asked about %q; want %s, %q", x.raw, x.ref, r.Verdict, rest, x.want, x.rest)
 		}
 	}
-	// The reference is asked about once.
-	asked = 0
+	// The reference is read once.
+	references = 0
 	s := c.Segment("", []string{"de alles klar hier"})
 	for range 3 {
 		s.Judge(check.Answer{Raw: "en this is other", HasText: true})
 	}
-	if asked != 4 {
-		t.Errorf("%d questions", asked)
+	if references != 1 {
+		t.Errorf("%d references", references)
 	}
 }
 

@@ -1,50 +1,39 @@
 package check
 
-import "fmt"
-
-// Detector tells the language of a text.
+// Detector tells languages apart.
 type Detector interface {
-	// Detect returns the ISO 639-1 code of a language, and whether it is sure.
-	Detect(text string) (code string, sure bool)
+	// Beside returns what tells whether an answer to a reference is in another
+	// language than that: what is to be said of it, or "". The answer comes
+	// without the words that it shares with the reference. The function serves
+	// one goroutine, Beside many.
+	Beside(reference string) func(rest, answer string) string
 	// Signature states what changes its answers.
 	Signature() string
 }
 
-// otherLanguage says in which other language the answer is, or "". It is at
-// fault only where the Detector is sure of that, and does not say the same of
-// the reference.
+// otherLanguage says in which other language the answer is, or "". Words that
+// it shares with the reference tell nothing; where they are many, and not all
+// names, the language is one.
 func (s *Segment) otherLanguage(ref *original) string {
-	if s.overlaps(ref) {
-		return ""
-	}
-	code, sure := s.c.cfg.Detector.Detect(s.w.text)
-	if !sure || code == s.c.cfg.Language {
-		return ""
-	}
-	if !ref.asked {
-		ref.lang, ref.asked = "", true
-		if lang, sure := s.c.cfg.Detector.Detect(ref.text); sure {
-			ref.lang = lang
-		}
-	}
-	if ref.lang == code {
-		return ""
-	}
-	return fmt.Sprintf("it is %s, not %s", code, s.c.cfg.Language)
-}
-
-// overlaps reports whether so many words of the answer occur in the reference
-// that they are of one language.
-func (s *Segment) overlaps(ref *original) bool {
-	if s.c.cfg.Overlap >= 1 {
-		return false
-	}
-	words, shared := 0, 0
+	words, shared, names := 0, 0, 0
+	s.w.rest = s.w.rest[:0]
 	for w := range wordsOf(s.w.lower()) {
 		words++
-		if ref.hasWord(w) {
-			shared++
+		if !ref.hasWord(w) {
+			s.w.rest = append(append(s.w.rest, w...), ' ')
+			continue
+		}
+		shared++
+		if ref.hasName(w) {
+			names++
 		}
 	}
-	return words > 0 && float64(shared) >= s.c.cfg.Overlap*float64(words)
+	least := s.c.cfg.Overlap * float64(words)
+	if least < float64(words) && float64(shared) >= least && float64(shared-names) >= least/2 {
+		return ""
+	}
+	if ref.other == nil {
+		ref.other = s.c.cfg.Detector.Beside(ref.text)
+	}
+	return ref.other(string(s.w.rest), s.w.text)
 }

@@ -14,10 +14,16 @@ func listMarker(t string) int {
 	}
 	i := 0
 	switch {
-	case t[0] == '-' || t[0] == '*':
+	case t[0] == '-' || t[0] == '*' || t[0] == '+':
 		i = 1
 	case strings.HasPrefix(t, "•"), strings.HasPrefix(t, "‣"):
 		i = len("•")
+	case firstRune(t) == '→' || firstRune(t) == '➜':
+		i = len("→")
+	case t[0] == '[' && len(t) > 3 && isDigit(t[1]) && t[2] == ']':
+		i = 3
+	case strings.HasPrefix(t, "i. "), strings.HasPrefix(t, "ii. "), strings.HasPrefix(t, "iii. "):
+		i = strings.IndexByte(t, ' ')
 	default:
 		open := t[0] == '('
 		if open {
@@ -26,6 +32,9 @@ func listMarker(t string) int {
 		digits := i
 		for i < len(t) && '0' <= t[i] && t[i] <= '9' {
 			i++
+		}
+		if i == digits && i+1 < len(t) && ('a' <= t[i] && t[i] <= 'h' || 'A' <= t[i] && t[i] <= 'H') && t[i+1] == ')' {
+			i++ // "a)"
 		}
 		if n := i - digits; n == 0 || n > 2 || i == len(t) {
 			return 0
@@ -70,7 +79,7 @@ func unlist(_ *Checker, t string, ref *original) string {
 			return t // for the steps that look at all items
 		}
 	}
-	if digits := strings.Trim(t[:n], "(). 、\t\n"); digits != "" && hasDigits(ref.text, digits) {
+	if digits := strings.Trim(t[:n], "(). 、\t\n"); digits != "" && isDigit(digits[0]) && hasDigits(ref.text, digits) {
 		return t
 	}
 	return t[n:]
@@ -106,26 +115,6 @@ func listLines(t string) (lines []string, marked bool) {
 		marked = marked && listMarker(l) > 0
 	}
 	return lines, marked && len(lines) > 1
-}
-
-// firstAlternative takes the first of several list items which are each about
-// as long as the reference: a choice, where one rewriting was asked for. Items
-// that are parts of one rewriting are shorter, and stay.
-func firstAlternative(_ *Checker, t string, ref *original) string {
-	if !strings.Contains(t, "\n") || strings.Contains(ref.text, "\n") {
-		return t
-	}
-	lines, marked := listLines(t)
-	if !marked {
-		return t
-	}
-	for i, l := range lines {
-		n := runeCount(l[listMarker(l):])
-		if 2*n < ref.chars && i < len(lines)-1 || n > 2*ref.chars { // the last may be cut
-			return t
-		}
-	}
-	return lines[0]
 }
 
 // joinLines makes one line of several where the reference is one line, and

@@ -19,8 +19,12 @@ type original struct {
 	w       work
 	relaxed bool // the list number has been made weak
 	words   map[string]bool
-	lang    string // by the Detector
-	asked   bool
+	said    content
+	parts   int // units of the text; 0 before they are counted
+	buffer  []byte
+	names   map[string]bool
+	other   func(rest, answer string) string // by the Detector
+	script  script
 	ends    ending
 }
 
@@ -31,7 +35,7 @@ func newOriginal(text string) *original {
 	for _, r := range o.text {
 		if r < utf8.RuneSelf && ('a' <= r|0x20 && r|0x20 <= 'z') || r >= utf8.RuneSelf && unicode.IsLetter(r) {
 			o.letters++
-			if r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+			if isSpaceless(r) {
 				dense++
 			}
 		}
@@ -40,7 +44,22 @@ func newOriginal(text string) *original {
 	o.w.reset(o.text)
 	o.w.low = make([]byte, 0, len(o.text)+8)
 	o.ends = endingOf(o.text)
+	o.script = scriptOf(o.text)
 	return o
+}
+
+// units is how many the text has.
+func (o *original) units() int {
+	if o.parts == 0 {
+		o.parts = len(units(o.text))
+	}
+	return o.parts
+}
+
+// isSpaceless reports whether a letter is of a script without spaces between
+// words.
+func isSpaceless(r rune) bool {
+	return r >= 0x0e00 && (isDense(r) || unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 
 // numbers are those of the text; its list number is weak.
@@ -64,6 +83,22 @@ func (o *original) hasWord(word []byte) bool {
 	return o.words[string(word)]
 }
 
+// hasName reports whether a word in lower case occurs in the text with a
+// capital, and not as its first word.
+func (o *original) hasName(word []byte) bool {
+	if o.names == nil {
+		o.names = map[string]bool{}
+		first := true
+		for w := range wordsOf([]byte(o.text)) {
+			if r, _ := utf8.DecodeRune(w); !first && unicode.IsUpper(r) {
+				o.names[string(text.AppendLower(nil, string(w)))] = true
+			}
+			first = false
+		}
+	}
+	return o.names[string(word)]
+}
+
 // work holds a text in the forms that several checks need. Its buffers are
 // used again for the next text.
 type work struct {
@@ -72,6 +107,7 @@ type work struct {
 	hasLow  bool
 	norm    []byte
 	hasNorm bool
+	rest    []byte // words that the reference lacks
 	nums    statedNumbers
 	hasNums bool
 }

@@ -4,34 +4,34 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/refract-eval/refract/diversify/language"
 )
 
-// BenchmarkDetect tells the language of a sentence by script and by models.
-func BenchmarkDetect(b *testing.B) {
-	german := "Das Forschungsteam gab am 12. März bekannt, dass die neue Methode bereits in drei Krankenhäusern im Norden des Landes erprobt wurde."
-	for _, x := range []struct {
-		name  string
-		codes []string
-		text  string
-	}{
-		{"script", []string{"zh", "de"}, german},
-		{"models", []string{"en", "de"}, german},
-		{"models short", []string{"en", "de"}, german[:60]},
+// BenchmarkBeside asks about an answer by script and by models.
+func BenchmarkBeside(b *testing.B) {
+	const english = "The research team announced on Tuesday that the new method was in use."
+	for _, x := range []struct{ name, language, answer string }{
+		{"script", "", "研究小组星期二宣布，新方法已经投入使用。"},
+		{"language given", "en", "On Tuesday scientists said that they now work in another way."},
+		{"no language", "", "On Tuesday scientists said that they now work in another way."},
+		{"short", "en", "They said so on Tuesday."},
+		{"other language", "en", "Die Forschungsgruppe gab am Dienstag bekannt, dass die neue Methode genutzt wird."},
 	} {
 		b.Run(x.name, func(b *testing.B) {
-			d := newDetector(b, x.codes...)
-			d.Detect(x.text)
+			d := newDetector(b, language.Config{Language: x.language})
+			d.Beside(english)(x.answer, x.answer)
 			for b.Loop() {
-				d.Detect(x.text)
+				d.Beside(english)(x.answer, x.answer)
 			}
 		})
 	}
 }
 
-// BenchmarkModels shows the heap that the models of English, German and French
-// take, and how long they load. Only a text of fewer than 120 letters needs all
-// of them.
+// BenchmarkModels shows the heap that the models of all languages with Latin
+// letters take, and how long they load.
 func BenchmarkModels(b *testing.B) {
+	needsModels(b)
 	heap := func() float64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -39,13 +39,14 @@ func BenchmarkModels(b *testing.B) {
 		return float64(m.HeapAlloc) / 1e6
 	}
 	before := heap()
-	d := newDetector(b, "en", "de", "fr")
+	d := newDetector(b, language.Config{})
+	ask := d.Beside("Good morning, ladies and gentlemen.")
 	begin := time.Now()
-	d.Detect("Guten Tag, meine Damen und Herren dort.")
+	ask("Guten Tag, meine Damen und Herren dort.", "Guten Tag, meine Damen und Herren dort.")
 	load := time.Since(begin)
 	after := heap()
 	for b.Loop() {
-		d.Detect("Guten Tag, meine Damen und Herren dort.")
+		ask("Guten Tag, meine Damen und Herren dort.", "Guten Tag, meine Damen und Herren dort.")
 	}
 	b.ReportMetric(after-before, "MB")
 	b.ReportMetric(load.Seconds()*1e3, "ms/load")

@@ -1,8 +1,7 @@
-// Package language tells in which of a few languages a text is.
+// Package language tells whether an answer is in the language of its reference.
 //
-// Where the languages are written in different scripts, letters are counted.
-// Where some share a script, the models of lingua-go decide, which are part of
-// the program and are loaded when they are first needed. A program that is
-// built with the tag nolingua has no such models, and tells languages by their
-// scripts alone.
+// Where the two are written in different scripts, letters are counted. Where
+// they share one, the models of lingua-go decide, which are part of the program
+// and are loaded when they are first needed. A program that is built with the
+// tag nolingua has no such models, and tells scripts apart alone.
 package language

@@ -1,53 +1,55 @@
 package language
 
 import (
-	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 // The defaults of Config.
 const (
-	DefaultMinLetters = 20
+	DefaultMinLetters = 12
 	DefaultShare      = 0.9
-	DefaultMargin     = 0.5
+	DefaultThreshold  = 0.005
 )
 
-// Config says between which languages to decide, and how sure to be.
+// Config says what is known of the references, and how sure to be. Its zero
+// value knows nothing.
 type Config struct {
-	// Languages are ISO 639-1 codes, such as "de" and "zh". Repeated ones count
-	// once; two different ones are the least.
-	Languages []string
+	// Language is that of the references, as an ISO 639-1 code such as "de". Where
+	// it is "", a reference tells it, together with those of Learn. One that
+	// Codes lacks is told from others by its script only.
+	Language string
+	// Source is the language of the sources, "" where unknown. Answers may well
+	// be in it.
+	Source string
 	// MinLetters is how many letters a text must have; shorter ones are
 	// undecided. A Chinese character, and one of another script without an
 	// alphabet, counts as three. 0 means DefaultMinLetters.
 	MinLetters int
 	// Share is the share of letters that must be of a script, for the text to
-	// be in a language of that script. 0 means DefaultShare.
+	// be written in it. 0 means DefaultShare.
 	Share float64
-	// Margin is by how much the probability of a language, which is between 0
-	// and 1, must exceed that of the next one, where models decide. 0 means
-	// DefaultMargin.
-	Margin float64
+	// Threshold is the probability that an answer is in its reference's language,
+	// below which it is taken for one in another. 0 means DefaultThreshold.
+	Threshold float64
 }
 
-// Detector tells the language of texts. It is safe for concurrent use.
+// Detector tells whether answers are in the language of their reference. It is
+// safe for concurrent use.
 type Detector struct {
 	cfg     Config
-	scripts [][]string // the languages of each script, in the order of Scripts
-	models  []func() model
-}
-
-// model decides between languages of one script.
-type model interface {
-	// detect returns the most probable language, and its probability less that
-	// of the next one.
-	detect(text string) (code string, margin float64)
+	scripts []script
+	models  []func() func(text string) []float64 // of each script; nil where there is no choice
+	priors  []func() []float64                   // of references, of each script
+	usual   func() int                           // the script of most references
+	sample  []string
 }
 
 // script is a way of writing, and the languages written so.
@@ -55,124 +57,258 @@ type script struct {
 	name   string
 	tables []*unicode.RangeTable
 	weight int // letters that a character counts for
-	codes  string
+	codes  []string
 }
 
+// Places in scripts.
+const (
+	han      = 2
+	japanese = 3
+)
+
 func scripts() []script {
+	of := func(name string, weight int, codes string, tables ...*unicode.RangeTable) script {
+		return script{name, tables, weight, strings.Fields(codes)}
+	}
 	return []script{
-		{"Latin", []*unicode.RangeTable{unicode.Latin}, 1, "af sq az eu bs ca hr cs da nl en eo et fi fr lg de hu is id ga it la lv lt ms mi nb nn pl pt ro sn sk sl so st es sw sv tl ts tn tr vi cy xh yo zu"},
-		{"Cyrillic", []*unicode.RangeTable{unicode.Cyrillic}, 1, "be bg kk mk mn ru sr uk"},
-		{"Han", []*unicode.RangeTable{unicode.Han}, 3, "zh"},
-		{"Japanese", []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}, 3, "ja"},
-		{"Hangul", []*unicode.RangeTable{unicode.Hangul}, 3, "ko"},
-		{"Arabic", []*unicode.RangeTable{unicode.Arabic}, 1, "ar fa ur"},
-		{"Devanagari", []*unicode.RangeTable{unicode.Devanagari}, 1, "hi mr"},
-		{"Greek", []*unicode.RangeTable{unicode.Greek}, 1, "el"},
-		{"Hebrew", []*unicode.RangeTable{unicode.Hebrew}, 1, "he"},
-		{"Thai", []*unicode.RangeTable{unicode.Thai}, 1, "th"},
-		{"Armenian", []*unicode.RangeTable{unicode.Armenian}, 1, "hy"},
-		{"Bengali", []*unicode.RangeTable{unicode.Bengali}, 1, "bn"},
-		{"Georgian", []*unicode.RangeTable{unicode.Georgian}, 1, "ka"},
-		{"Gujarati", []*unicode.RangeTable{unicode.Gujarati}, 1, "gu"},
-		{"Gurmukhi", []*unicode.RangeTable{unicode.Gurmukhi}, 1, "pa"},
-		{"Tamil", []*unicode.RangeTable{unicode.Tamil}, 1, "ta"},
-		{"Telugu", []*unicode.RangeTable{unicode.Telugu}, 1, "te"},
+		of("Latin", 1, "af sq az eu bs ca hr cs da nl en eo et fi fr lg de hu is id ga it la lv lt ms mi nb nn pl pt ro sn sk sl so st es sw sv tl ts tn tr vi cy xh yo zu", unicode.Latin),
+		of("Cyrillic", 1, "be bg kk mk mn ru sr uk", unicode.Cyrillic),
+		of("Han", 3, "zh", unicode.Han),
+		of("Japanese", 3, "ja", unicode.Hiragana, unicode.Katakana),
+		of("Hangul", 3, "ko", unicode.Hangul),
+		of("Arabic", 1, "ar fa ur", unicode.Arabic),
+		of("Devanagari", 1, "hi mr", unicode.Devanagari),
+		of("Greek", 1, "el", unicode.Greek),
+		of("Hebrew", 1, "he", unicode.Hebrew),
+		of("Thai", 1, "th", unicode.Thai),
+		of("Armenian", 1, "hy", unicode.Armenian),
+		of("Bengali", 1, "bn", unicode.Bengali),
+		of("Georgian", 1, "ka", unicode.Georgian),
+		of("Gujarati", 1, "gu", unicode.Gujarati),
+		of("Gurmukhi", 1, "pa", unicode.Gurmukhi),
+		of("Tamil", 1, "ta", unicode.Tamil),
+		of("Telugu", 1, "te", unicode.Telugu),
+		of("Ethiopic", 1, "", unicode.Ethiopic),
+		of("Kannada", 1, "", unicode.Kannada),
+		of("Khmer", 1, "", unicode.Khmer),
+		of("Lao", 1, "", unicode.Lao),
+		of("Malayalam", 1, "", unicode.Malayalam),
+		of("Myanmar", 1, "", unicode.Myanmar),
+		of("Sinhala", 1, "", unicode.Sinhala),
 	}
 }
 
-// Codes returns the known ISO 639-1 codes, sorted.
+const (
+	// likely are languages in which models answer where they should not. The
+	// others are less probable by the factor unlikely, before a text is read.
+	likely   = "en de fr es it pt nl pl ru tr id vi sv da nb fi cs sk ro hu uk hr sl bg be ms ar fa hi"
+	unlikely = 0.005
+	// surprise is the probability that a reference is in another language than
+	// is known of the dataset, and doubt that of every language beside what the
+	// models say of a reference.
+	surprise = 0.05
+	doubt    = 0.002
+	// excerptLetters are read of a text, and below fullLetters more is asked of
+	// the models: the threshold falls with the letters.
+	excerptLetters = 60
+	fullLetters    = 40
+)
+
+// Codes returns the ISO 639-1 codes that are told apart, sorted.
 func Codes() []string {
 	var codes []string
 	for _, s := range scripts() {
-		codes = append(codes, strings.Fields(s.codes)...)
+		codes = append(codes, s.codes...)
 	}
 	slices.Sort(codes)
 	return codes
 }
 
-// ErrNoModels is the cause of New's error where languages share a script and
-// the program was built without lingua's models.
-var ErrNoModels = errors.New("this program was built without language models (build tag nolingua), which languages of one script need")
+// Models names the models of the program, or is "" where it was built without
+// (build tag nolingua): then languages of one script are not told apart.
+func Models() string { return modelSource }
 
-// New returns a Detector. It loads no model. Errors: fewer than two languages,
-// an unknown one, thresholds out of range, or ErrNoModels.
+// New returns a Detector. It loads no model. Errors: thresholds out of range.
 func New(cfg Config) (*Detector, error) {
-	var codes []string
-	for _, c := range cfg.Languages {
-		c = strings.ToLower(c)
-		if !slices.Contains(Codes(), c) {
-			return nil, fmt.Errorf("language: unknown language %q; known are the ISO 639-1 codes %s", c, strings.Join(Codes(), ", "))
-		}
-		if !slices.Contains(codes, c) {
-			codes = append(codes, c)
-		}
-	}
-	if len(codes) < 2 {
-		return nil, fmt.Errorf("language: %d language to tell apart (%s); there must be two", len(codes), strings.Join(codes, ", "))
-	}
-	slices.Sort(codes)
-	cfg.Languages = codes
 	if cfg.MinLetters == 0 {
 		cfg.MinLetters = DefaultMinLetters
 	}
 	if cfg.Share == 0 {
 		cfg.Share = DefaultShare
 	}
-	if cfg.Margin == 0 {
-		cfg.Margin = DefaultMargin
+	if cfg.Threshold == 0 {
+		cfg.Threshold = DefaultThreshold
 	}
 	switch {
 	case cfg.MinLetters < 0:
 		return nil, fmt.Errorf("language: MinLetters is %d; it must be at least 1", cfg.MinLetters)
 	case math.IsNaN(cfg.Share) || cfg.Share < 0.5 || cfg.Share > 1:
 		return nil, fmt.Errorf("language: Share is %v; it must be in [0.5, 1]", cfg.Share)
-	case math.IsNaN(cfg.Margin) || cfg.Margin < 0 || cfg.Margin > 1:
-		return nil, fmt.Errorf("language: Margin is %v; it must be in (0, 1]", cfg.Margin)
+	case math.IsNaN(cfg.Threshold) || cfg.Threshold < 0 || cfg.Threshold > 0.5:
+		return nil, fmt.Errorf("language: Threshold is %v; it must be in (0, 0.5]", cfg.Threshold)
 	}
-	d := &Detector{cfg: cfg}
-	for _, s := range scripts() {
-		var here []string
-		for _, c := range strings.Fields(s.codes) {
-			if slices.Contains(codes, c) {
-				here = append(here, c)
-			}
+	cfg.Language, cfg.Source = strings.ToLower(cfg.Language), strings.ToLower(cfg.Source)
+	d := &Detector{cfg: cfg, scripts: scripts()}
+	d.usual = sync.OnceValue(d.usualScript)
+	known := cfg.Language == "" || slices.Contains(Codes(), cfg.Language)
+	for i, s := range d.scripts {
+		var m func() func(string) []float64
+		if len(s.codes) > 1 && modelSource != "" && known {
+			m = sync.OnceValue(func() func(string) []float64 { return newModel(s.codes) })
 		}
-		var m func() model
-		if len(here) > 1 {
-			if modelSource == "" {
-				return nil, fmt.Errorf("language: %s: %w", strings.Join(here, " and "), ErrNoModels)
-			}
-			m = sync.OnceValue(func() model { return newModel(here) })
-		}
-		d.scripts = append(d.scripts, here)
 		d.models = append(d.models, m)
+		d.priors = append(d.priors, sync.OnceValue(func() []float64 { return d.prior(i) }))
 	}
 	return d, nil
 }
 
-// Detect returns the language of a text, and whether it is sure of it: there
-// are enough letters, nearly all of one script, which only one of the
-// languages has or of which one is clearly the most probable. Otherwise it
-// returns "" and false.
-func (d *Detector) Detect(text string) (code string, sure bool) {
-	s := d.script(text)
-	if s < 0 || len(d.scripts[s]) == 0 {
-		return "", false
+// Learn takes some references of the dataset, which tell in which languages
+// the others are likely to be. It is called before the first Beside, or not at
+// all, and does nothing where Config.Language is set.
+func (d *Detector) Learn(references []string) {
+	if d.cfg.Language == "" && d.sample == nil {
+		d.sample = references
 	}
-	if len(d.scripts[s]) == 1 {
-		return d.scripts[s][0], true
-	}
-	code, margin := d.models[s]().detect(text)
-	if margin < d.cfg.Margin {
-		return "", false
-	}
-	return code, true
 }
 
-// script returns the index of the script of a text, or -1.
-func (d *Detector) script(text string) int {
-	table := scripts()
-	counts := make([]int, len(table))
+// usualScript is the place of the script of most references, or -1. One with
+// names in another script may seem to be written in that.
+func (d *Detector) usualScript() int {
+	if d.cfg.Language != "" {
+		return slices.IndexFunc(d.scripts, func(s script) bool { return slices.Contains(s.codes, d.cfg.Language) })
+	}
+	counts := make([]int, len(d.scripts))
+	for _, text := range d.sample {
+		if s := d.script(text, d.cfg.Share); s >= 0 {
+			counts[s]++
+		}
+	}
+	if s := place(counts); counts[s] > 0 {
+		return s
+	}
+	return -1
+}
+
+// prior returns how probable the languages of a script are for a reference
+// that has not been read.
+func (d *Detector) prior(s int) []float64 {
+	codes := d.scripts[s].codes
+	p := make([]float64, len(codes))
+	if i := slices.Index(codes, d.cfg.Language); i >= 0 {
+		p[i] = 1
+	}
+	for _, text := range d.sample {
+		if d.script(text, d.cfg.Share) == s {
+			text, _ := excerpt(text)
+			for i, v := range d.models[s]()(text) {
+				p[i] += v
+			}
+		}
+	}
+	normalize(p)
+	for i := range p {
+		p[i] = (1-surprise)*p[i] + surprise/float64(len(p))
+	}
+	normalize(p)
+	return p
+}
+
+// Beside returns what tells whether an answer to a reference is in another
+// language: what is to be said of it, or "". It takes the answer twice, without
+// the words that it shares with the reference, and whole; both must be in
+// another language. It serves one goroutine, Beside many.
+func (d *Detector) Beside(reference string) func(rest, answer string) string {
+	const most = 0.5
+	own := d.script(reference, most)
+	// A short reference may be a name in another script than the dataset's.
+	certain := d.cfg.Language == "" && d.script(reference, d.cfg.Share) == own &&
+		utf8.RuneCountInString(reference)*d.scripts[max(own, 0)].weight >= fullLetters
+	var p []float64 // how probable languages are for the reference
+	return func(rest, answer string) string {
+		s := d.script(rest, d.cfg.Share)
+		switch {
+		case own < 0 || s < 0 || s != d.script(answer, most) || s != own && s == d.usual() && !certain:
+			return ""
+		case s != own:
+			return fmt.Sprintf("it is written in %s, not %s", d.scripts[s].name, d.scripts[own].name)
+		case d.models[s] == nil:
+			return ""
+		}
+		model, codes, prior := d.models[s](), d.scripts[s].codes, d.priors[s]()
+		var a []float64
+		for _, text := range []string{rest, answer} {
+			text, letters := excerpt(text)
+			a = model(text)
+			if i := place(prior); prior[i] > 0.9 && a[i] > 0.5 {
+				return "" // the reference need not be read
+			}
+			if p == nil {
+				p = d.posterior(reference, model, prior)
+			}
+			for i, code := range codes {
+				if code != d.cfg.Source && !strings.Contains(likely, code) {
+					a[i] *= max(unlikely, p[i])
+				}
+			}
+			normalize(a)
+			same := 0.0
+			for i := range a {
+				same += p[i] * a[i]
+			}
+			if slices.Max(a) == 0 || same >= d.cfg.Threshold*min(1, float64(letters)/fullLetters) {
+				return ""
+			}
+		}
+		return fmt.Sprintf("it is %s, not %s", codes[place(a)], codes[place(p)])
+	}
+}
+
+// posterior returns how probable languages are for a reference that is read.
+func (d *Detector) posterior(reference string, model func(string) []float64, prior []float64) []float64 {
+	text, _ := excerpt(reference)
+	p := model(text)
+	for i := range p {
+		p[i] = (p[i] + doubt) * prior[i]
+	}
+	normalize(p)
+	return p
+}
+
+// excerpt is the beginning of a text that the models read, in whole words, and
+// the number of its characters.
+func excerpt(text string) (string, int) {
+	letters, end := 0, 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		if end > 0 && letters+n > excerptLetters {
+			break
+		}
+		letters += n
+		end += strings.Index(text[end:], word) + len(word)
+	}
+	return text[:end], letters
+}
+
+// place is that of the greatest value.
+func place[T int | float64](p []T) int { return slices.Index(p, slices.Max(p)) }
+
+// normalize makes the sum of values 1, where there is one.
+func normalize(p []float64) {
+	sum := 0.0
+	for _, v := range p {
+		sum += v
+	}
+	if sum > 0 {
+		for i := range p {
+			p[i] /= sum
+		}
+	}
+}
+
+// script returns the place of the script of a text, of which at least a share of
+// its letters are, or -1.
+func (d *Detector) script(text string, share float64) int {
+	counts := make([]int, len(d.scripts))
 	total := 0
 	for _, r := range text {
 		if r < 0x80 {
@@ -186,9 +322,9 @@ func (d *Detector) script(text string) int {
 			continue
 		}
 		weight := 1
-		for i := range table {
-			if unicode.In(r, table[i].tables...) {
-				weight = table[i].weight
+		for i := range d.scripts {
+			if unicode.In(r, d.scripts[i].tables...) {
+				weight = d.scripts[i].weight
 				counts[i] += weight
 				break
 			}
@@ -198,13 +334,15 @@ func (d *Detector) script(text string) int {
 	if total < d.cfg.MinLetters {
 		return -1
 	}
-	// Japanese is written with Chinese characters too.
-	const han, japanese = 2, 3
-	if counts[japanese] > 0 {
-		counts[japanese], counts[han] = counts[japanese]+counts[han], 0
+	// Japanese is written with Chinese characters too, and a Chinese text may
+	// have a Japanese name in it.
+	to := japanese
+	if 20*counts[japanese] < counts[han] {
+		to = han
 	}
+	counts[to], counts[han+japanese-to] = counts[han]+counts[japanese], 0
 	for i, n := range counts {
-		if float64(n) >= d.cfg.Share*float64(total) {
+		if float64(n) >= share*float64(total) {
 			return i
 		}
 	}
@@ -213,12 +351,14 @@ func (d *Detector) script(text string) int {
 
 // Signature states the languages, thresholds and models.
 func (d *Detector) Signature() string {
+	h := fnv.New32a()
+	for _, text := range d.sample {
+		h.Write([]byte(text + "\x00"))
+	}
 	by := "script"
-	for _, m := range d.models {
-		if m != nil {
-			by = modelSource
-		}
+	if modelSource != "" {
+		by += "+" + modelSource
 	}
 	f := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	return fmt.Sprintf("%s(%s;letters=%d;share=%s;margin=%s)", by, strings.Join(d.cfg.Languages, ","), d.cfg.MinLetters, f(d.cfg.Share), f(d.cfg.Margin))
+	return fmt.Sprintf("%s(%s;from=%s;sample=%08x;letters=%d;share=%s;below=%s)", by, d.cfg.Language, d.cfg.Source, h.Sum32(), d.cfg.MinLetters, f(d.cfg.Share), f(d.cfg.Threshold))
 }

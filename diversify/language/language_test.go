@@ -1,12 +1,15 @@
 package language_test
 
 import (
-	"errors"
+	"fmt"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/diversify/check"
@@ -15,54 +18,76 @@ import (
 
 var _ check.Detector = (*language.Detector)(nil)
 
-func newDetector(tb testing.TB, codes ...string) *language.Detector {
+func newDetector(tb testing.TB, cfg language.Config) *language.Detector {
 	tb.Helper()
-	d, err := language.New(language.Config{Languages: codes})
-	if errors.Is(err, language.ErrNoModels) {
-		tb.Skip(err)
-	}
+	d, err := language.New(cfg)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return d
 }
 
-func TestDetect(t *testing.T) {
-	for _, x := range []struct{ codes, text, want string }{
-		{"zh en", "The harbour was closed for two days.", "en"},
-		{"zh en", "港口关闭了两天，没有船只离开。", "zh"},
-		{"zh en", "港口 The harbour was closed for two days 关闭了两天，没有船只离开。", ""},
-		{"ru en", "Порт был закрыт целых два дня.", "ru"},
-		{"ru en", "The harbour was closed.", ""}, // 19 letters
-		{"ru en", "The harbours were closed.", "en"},
-		{"ru en de", "Порт был закрыт целых два дня.", "ru"},
-		{"ja en", "港は二日間閉鎖されていました。", "ja"},
-		{"ja zh en", "港口关闭了两天没有船只离开", "zh"},
-		{"en de", "", ""},
-		{"en de", "12345 67890 !?", ""},
-		{"en de", "Der Hafen war zwei Tage lang gesperrt.", "de"},
-		{"en de", "The harbour was closed for two whole days.", "en"},
-		{"en de fr", "Le port est resté fermé pendant deux jours.", "fr"},
-		{"en de", "Порт был закрыт целых два дня.", ""}, // a script of none of them
+// needsModels skips a test in a program without.
+func needsModels(tb testing.TB) {
+	if language.Models() == "" {
+		tb.Skip("built without language models")
+	}
+}
+
+// otherLanguage tells what the language check says of an answer.
+func otherLanguage(tb testing.TB, d *language.Detector, reference, answer string) bool {
+	tb.Helper()
+	c, err := check.New(check.Config{Detector: d, Checks: []string{check.ReasonLanguage}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c.Segment("", []string{reference}).Judge(check.Answer{Raw: answer, HasText: true}).Verdict == check.ReasonLanguage
+}
+
+// Scripts are told apart without models.
+func TestScripts(t *testing.T) {
+	const english, chinese, russian = "The harbour was closed for two days.", "港口关闭了两天，没有船只离开。", "Порт был закрыт целых два дня."
+	for _, x := range []struct{ language, reference, answer, want string }{
+		{"", english, "No ship could leave the port.", ""},
+		{"", english, chinese, "it is written in Han, not Latin"},
+		{"", english, russian, "it is written in Cyrillic, not Latin"},
+		{"", russian, english, "it is written in Latin, not Cyrillic"},
+		{"", english, "港は二日間閉鎖されていました。", "it is written in Japanese, not Latin"},
+		{"", "港は二日間閉鎖されていました。", "两天里港口都没有开放", "it is written in Han, not Japanese"},
+		{"", chinese, "导演『龙の城』两天没有离开港口，也没有船只进入港口，暴风雨非常大，大家都在等待天气好转。", ""},
+		{"", english, "ወደቡ ለሁለት ቀናት ተዘግቶ ነበር።", "it is written in Ethiopic, not Latin"},
+		{"", english, "", ""},
+		{"", english, "12345 67890 !?", ""},
+		{"", english, "港口关", ""}, // nine letters
+		{"", "Ab", russian, ""},  // of the reference too little is known
+		{"", "Порт Anna Keller Paul Moreau", "Anna Keller Paul Moreau in Lisbon", ""},
+		{"ru", "r/Military on Reddit", "Здравствуйте, военные", ""}, // Russian is what is wanted
+		{"", "r/Military on Reddit", "Здравствуйте, военные", "it is written in Cyrillic, not Latin"},
+		{"zu", english, chinese, "it is written in Han, not Latin"},
+		{"ha", english, "An rufe tashar jiragen ruwa na kwana biyu.", ""}, // no model knows Hausa
 	} {
-		t.Run(x.codes+" "+x.text, func(t *testing.T) {
-			code, sure := newDetector(t, strings.Fields(x.codes)...).Detect(x.text)
-			if code != x.want || sure != (x.want != "") {
-				t.Errorf("%q %v, want %q", code, sure, x.want)
-			}
-		})
+		d := newDetector(t, language.Config{Language: x.language})
+		if got := d.Beside(x.reference)(x.answer, x.answer); got != x.want {
+			t.Errorf("%q for %q: %q, want %q", x.answer, x.reference, got, x.want)
+		}
+	}
+	// Where the other references are Russian, so may be one of names.
+	d := newDetector(t, language.Config{})
+	d.Learn([]string{russian, russian})
+	if got := d.Beside("r/Military on Reddit")("Здравствуйте, военные", "Здравствуйте, военные"); got != "" {
+		t.Error(got)
+	}
+	// A whole sentence is what it is, whatever the others are.
+	if got := d.Beside(english+" "+english)(russian, russian); got != "it is written in Cyrillic, not Latin" {
+		t.Errorf("a Russian answer to an English sentence among Russian ones: %q", got)
 	}
 }
 
 func TestNewRefuses(t *testing.T) {
 	for want, cfg := range map[string]language.Config{
-		"1 language":             {Languages: []string{"de", "DE"}},
-		`unknown language "xx"`:  {Languages: []string{"de", "xx"}},
-		"Share is 0.2":           {Languages: []string{"zh", "en"}, Share: 0.2},
-		"Margin is 2":            {Languages: []string{"zh", "en"}, Margin: 2},
-		"MinLetters is -1":       {Languages: []string{"zh", "en"}, MinLetters: -1},
-		"there must be two":      {},
-		"ISO 639-1 codes af, ar": {Languages: []string{"english", "de"}},
+		"Share is 0.2":     {Share: 0.2},
+		"Threshold is 0.6": {Threshold: 0.6},
+		"MinLetters is -1": {MinLetters: -1},
 	} {
 		if _, err := language.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v; want one with %q", err, want)
@@ -71,11 +96,20 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestSignature(t *testing.T) {
-	a, b := newDetector(t, "en", "zh", "en"), newDetector(t, "zh", "en")
-	if a.Signature() != b.Signature() || !strings.HasPrefix(a.Signature(), "script(en,zh;") {
-		t.Errorf("%s and %s", a.Signature(), b.Signature())
+	seen := map[string]bool{}
+	for _, cfg := range []language.Config{{}, {Language: "de"}, {Source: "de"}, {MinLetters: 3}, {Share: 0.8}, {Threshold: 0.1}} {
+		seen[newDetector(t, cfg).Signature()] = true
 	}
-	if s := newDetector(t, "en", "de").Signature(); !strings.HasPrefix(s, "lingua-go-") || strings.ContainsAny(s, "|\n") {
+	d := newDetector(t, language.Config{})
+	d.Learn([]string{"a"})
+	d.Learn([]string{"b"}) // only the first counts
+	seen[d.Signature()] = true
+	same := newDetector(t, language.Config{})
+	same.Learn([]string{"a"})
+	if len(seen) != 7 || same.Signature() != d.Signature() {
+		t.Errorf("%q", slices.Collect(maps.Keys(seen)))
+	}
+	if s := d.Signature(); !strings.Contains(s, language.Models()) || strings.ContainsAny(s, "|\n") {
 		t.Error(s)
 	}
 	if codes := language.Codes(); !slices.IsSorted(codes) || len(codes) < 60 {
@@ -83,17 +117,129 @@ func TestSignature(t *testing.T) {
 	}
 }
 
+// translations are the texts of testdata by language, in one order. Those of
+// "en" are the references, and those of "en paraphrased" say the same.
+func translations(t *testing.T) map[string][]string {
+	t.Helper()
+	b, err := os.ReadFile("testdata/translations.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string][]string{}
+	for block := range strings.SplitSeq(strings.TrimSpace(string(b)), "\n\n") {
+		english := "en"
+		for line := range strings.Lines(block) {
+			code, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			if code == "en" {
+				code, english = english, "en paraphrased"
+			}
+			texts[code] = append(texts[code], text)
+		}
+	}
+	for code, list := range texts {
+		if len(list) != len(texts["en"]) {
+			t.Fatalf("%d texts of %s", len(list), code)
+		}
+	}
+	return texts
+}
+
+// Nearly every translation of an English reference is caught, whether or not
+// the language of the references is given, and no paraphrase.
+func TestTranslations(t *testing.T) {
+	needsModels(t)
+	texts := translations(t)
+	missed := map[string]int{"en paraphrased": 12, "ca": 6, "da": 1, "es": 1, "id": 1, "ms": 1, "nl": 1, "ro": 1}
+	for _, given := range []string{"en", ""} {
+		d := newDetector(t, language.Config{Language: given})
+		d.Learn(texts["en"])
+		if given == "" {
+			missed["sl"] = 1
+		}
+		got, all := map[string]int{}, 0
+		for code, list := range texts {
+			for i, answer := range list {
+				if code == "en" {
+					break
+				}
+				all++
+				if !otherLanguage(t, d, texts["en"][i], answer) {
+					got[code]++
+				}
+			}
+		}
+		if diff := cmp.Diff(missed, got); diff != "" || all != 336 {
+			t.Errorf("of %d answers, --language %q, missed by language (-want +got):\n%s", all, given, diff)
+		}
+	}
+}
+
+// How many of twelve answers in a language close to the reference's are
+// caught, and how many of 24 in its own. What is to be known of that stands in
+// docs/checks.md.
+func TestRelated(t *testing.T) {
+	needsModels(t)
+	texts := translations(t)
+	of := func(reference, answer string, by int) int {
+		d, n := newDetector(t, language.Config{Language: reference}), 0
+		for i, ref := range texts[reference] {
+			if otherLanguage(t, d, ref, texts[answer][(i+by)%len(texts[answer])]) {
+				n++
+			}
+		}
+		return n
+	}
+	want := map[string]int{
+		"de nl": 10, "nl de": 10, "nl af": 3, "da nb": 0, "nb da": 1, "da sv": 8, "sv da": 6, "nb sv": 6, "es pt": 7, "pt es": 8, "es ca": 5, "ca es": 7,
+		"es it": 12, "it es": 12, "fr it": 11, "cs sk": 6, "sk cs": 6, "pl cs": 11, "hr sl": 7, "sl hr": 5, "id ms": 0, "ms id": 0,
+		"ru uk": 10, "uk ru": 9, "ru be": 10, "uk be": 10, "ru bg": 10,
+	}
+	got := map[string]int{}
+	for pair := range want {
+		reference, answer, _ := strings.Cut(pair, " ")
+		got[pair] = of(reference, answer, 0)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("caught (-want +got):\n%s", diff)
+	}
+	alarms := map[string]int{}
+	for code := range texts {
+		if n := of(code, code, 1) + of(code, code, 5); n > 0 && code != "en paraphrased" {
+			alarms[code] = n
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"af": 2, "ro": 2, "sl": 4}, alarms); diff != "" {
+		t.Errorf("false alarms (-want +got):\n%s", diff)
+	}
+}
+
+// A reference is read where it is not in the language of most, and answers
+// in it pass.
+func TestMixed(t *testing.T) {
+	needsModels(t)
+	texts := translations(t)
+	for name, sample := range map[string][]string{"nothing": nil, "English": texts["en"], "half German": slices.Concat(texts["en"], texts["de"])} {
+		d := newDetector(t, language.Config{})
+		d.Learn(sample)
+		if ref := texts["de"][2]; otherLanguage(t, d, ref, texts["de"][5]) || !otherLanguage(t, d, ref, texts["fr"][2]) || name != "English" && !otherLanguage(t, d, ref, texts["en"][2]) {
+			t.Errorf("where %s is known, German for a German reference is caught, or French or English is not", name)
+		}
+	}
+}
+
 // One Detector serves many at once, and says the same each time.
 func TestConcurrent(t *testing.T) {
-	d := newDetector(t, "en", "de")
-	texts := map[string]string{"Der Hafen war zwei Tage lang gesperrt.": "de", "The harbour was closed for two whole days.": "en"}
+	d := newDetector(t, language.Config{})
+	reference := "The harbour was closed for two whole days."
+	answers := map[string]bool{"Порт был закрыт целых два дня.": true, "No ship could leave for forty-eight hours.": false,
+		"Der Hafen war zwei Tage lang gesperrt.": language.Models() != ""}
 	var wg sync.WaitGroup
 	for range 8 {
-		for text, want := range texts {
+		for answer, want := range answers {
 			wg.Go(func() {
-				for range 20 {
-					if code, _ := d.Detect(text); code != want {
-						t.Errorf("%q is %q", text, code)
+				for range 5 {
+					if got := d.Beside(reference)(answer, answer); (got != "") != want {
+						t.Errorf("%q: %s", answer, got)
 					}
 				}
 			})
@@ -102,14 +248,16 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// Whatever the text, an answer is one of the languages.
-func TestDetectProperties(t *testing.T) {
-	d := newDetector(t, "ru", "en", "zh")
+// Whatever the texts, one in its own words is in its own language.
+func TestProperties(t *testing.T) {
+	d := newDetector(t, language.Config{})
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.String().Draw(t, "text")
-		code, sure := d.Detect(text)
-		if sure != slices.Contains([]string{"ru", "en", "zh"}, code) || !sure && code != "" {
-			t.Fatalf("%q: %q %v", text, code, sure)
+		reference, answer := rapid.String().Draw(t, "reference"), rapid.String().Draw(t, "answer")
+		if got := d.Beside(reference)(reference, reference); got != "" {
+			t.Fatal(got)
+		}
+		if got := d.Beside(reference)(answer, answer); got != "" && !strings.HasPrefix(got, "it is ") {
+			t.Fatal(fmt.Sprintf("%q", got))
 		}
 	})
 }

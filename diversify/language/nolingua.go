@@ -5,4 +5,4 @@ package language
 // modelSource is empty: there are no models.
 const modelSource = ""
 
-func newModel([]string) model { panic("language: no models") }
+func newModel([]string) func(string) []float64 { return nil }

@@ -99,6 +99,21 @@ func (s *Selector) Select(ctx context.Context, segments []*refract.Segment, k in
 	return nil
 }
 
+// Unselected returns the segment as it was before a selection: what was not
+// selected is a variant again, behind the others.
+func Unselected(seg *refract.Segment) *refract.Segment {
+	out := *seg
+	out.Variants, out.Rejected = slices.Clip(seg.Variants), nil
+	for _, v := range seg.Rejected {
+		if v.Verdict == NotSelected {
+			out.Variants = append(out.Variants, v)
+		} else {
+			out.Rejected = append(out.Rejected, v)
+		}
+	}
+	return &out
+}
+
 // Keep keeps the first k variants of an order, as they stand in the segment,
 // and moves the others to the end of the rejected ones with the verdict
 // NotSelected. by names the selection for their details.

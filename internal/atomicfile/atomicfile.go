@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/filelock"
+	"github.com/refract-eval/refract/internal/packed"
 )
 
 // File is an output. Its errors name the output and not a temporary file.
@@ -24,11 +25,13 @@ type File struct {
 	name  string
 	out   *os.File // nil for a stream, and when all is done
 	final string   // the name that the file takes; "" where it has its name
+	pack  io.WriteCloser
 }
 
 // Create opens an output. A regular file keeps its permissions, and a new one
 // has those that the user's mask gives. A symbolic link stays one: the file
-// that it names is replaced. A device or a pipe is written as it is.
+// that it names is replaced or made. A device or a pipe is written as it is. A name that
+// ends in .gz or .zst makes a packed file.
 //
 //	f, err := atomicfile.Create(path)
 //	…
@@ -36,7 +39,7 @@ type File struct {
 //	… // write; return on any error
 //	return f.Commit()
 func Create(path string) (*File, error) {
-	final, mode, known := path, fs.FileMode(0o666), false
+	final, mode, known := follow(path), fs.FileMode(0o666), false
 	if st, err := os.Stat(path); err == nil {
 		if st.IsDir() {
 			return nil, fmt.Errorf("%s is a folder; name a file in it", path)
@@ -49,9 +52,6 @@ func Create(path string) (*File, error) {
 			return newFile(out, path, out, ""), nil
 		}
 		mode, known = st.Mode().Perm(), true
-		if target, err := filepath.EvalSymlinks(path); err == nil {
-			final = target
-		}
 	}
 	temp, err := reserve(final, func(name string) (*os.File, error) {
 		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -66,28 +66,19 @@ func Create(path string) (*File, error) {
 			return nil, cannotWrite(path, err)
 		}
 	}
-	return newFile(temp, path, temp, final), nil
+	f := newFile(temp, path, temp, final)
+	if f.pack, err = packed.NewWriter(&named{temp, path}, path); f.pack != nil {
+		f.Reset(f.pack)
+	}
+	return f, err
 }
 
 // Stream is an output that is open already, such as standard output. Commit
 // writes what is left, and does not close it.
 func Stream(w io.Writer, name string) *File { return newFile(w, name, nil, "") }
 
-// Write writes a file by a function.
-func Write(path string, write func(io.Writer) error) error {
-	f, err := Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
 func newFile(w io.Writer, name string, out *os.File, final string) *File {
-	return &File{bufio.NewWriterSize(&named{w, name}, 1<<16), name, out, final}
+	return &File{Writer: bufio.NewWriterSize(&named{w, name}, 1<<16), name: name, out: out, final: final}
 }
 
 // named is a writer whose errors name the output.
@@ -131,13 +122,14 @@ func cannotCreate(name, final string, err error) error {
 // Commit writes what is left and gives the file its name. After an error the
 // file is not there, or is the one that was there before.
 func (f *File) Commit() error {
-	if err := f.Flush(); err != nil {
+	err := f.Flush()
+	if err == nil && f.pack != nil && f.out != nil {
+		err = f.pack.Close()
+	}
+	if err != nil || f.out == nil {
 		return err
 	}
-	if f.out == nil {
-		return nil
-	}
-	err := f.out.Close()
+	err = f.out.Close()
 	if err == nil && f.final != "" {
 		err = os.Rename(f.out.Name(), f.final)
 	}
@@ -145,18 +137,6 @@ func (f *File) Commit() error {
 		return cannotWrite(f.name, err)
 	}
 	f.out = nil
-	return nil
-}
-
-// Sync waits until what was written is on the disk.
-func (f *File) Sync() error {
-	err := f.Flush()
-	if err == nil && f.final != "" {
-		err = f.out.Sync()
-	}
-	if err != nil {
-		return cannotWrite(f.name, err)
-	}
 	return nil
 }
 
@@ -179,9 +159,10 @@ type Folder struct {
 }
 
 // CreateFolder makes a folder under a temporary name. path must not exist, or be
-// an empty folder, now and at Commit: no file of others is written over.
+// an empty folder, now and at Commit: no file of others is written over. A
+// symbolic link stays one: the folder that it names is made.
 func CreateFolder(path string) (*Folder, error) {
-	path = filepath.Clean(path)
+	path = follow(filepath.Clean(path))
 	entries, err := os.ReadDir(path)
 	switch {
 	case len(entries) > 0:

@@ -144,6 +144,34 @@ func TestLinksAndDevices(t *testing.T) {
 	if b, _ := os.ReadFile(target); string(b) != "new" {
 		t.Errorf("the file of the link has %q", b)
 	}
+	if err := os.Remove(target); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeText(link, "made"); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(target); string(b) != "made" {
+		t.Errorf("a link to nothing: its file has %q", b)
+	}
+	folder := filepath.Join(dir, "folder")
+	if err := errors.Join(os.Mkdir(folder, 0o777), os.Symlink("folder", link+"2"), os.Symlink("none", link+"3")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{link + "2", link + "3"} {
+		d, err := atomicfile.CreateFolder(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(d.Write("x", func(io.Writer) error { return nil }), d.Commit()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Readlink(name); err != nil {
+			t.Errorf("the link to a folder is replaced: %v", err)
+		}
+	}
+	if got := names(t, folder); !slices.Equal(got, []string{"x"}) {
+		t.Errorf("the folder of the link has %v", got)
+	}
 	if err := writeText(os.DevNull, "x"); err != nil {
 		t.Error(err)
 	}
@@ -279,8 +307,13 @@ func TestLongName(t *testing.T) {
 }
 
 func writeText(path, text string) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
+	f, err := atomicfile.Create(path)
+	if err != nil {
 		return err
-	})
+	}
+	defer f.Abort()
+	if _, err := io.WriteString(f, text); err != nil {
+		return err
+	}
+	return f.Commit()
 }

@@ -17,6 +17,7 @@ func Same(a, b string) bool {
 
 // place is where a file that may not exist yet will be.
 func place(path string) string {
+	path = follow(path)
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err == nil {
 		dir, err = filepath.Abs(dir)
@@ -49,4 +50,24 @@ func target(path string) string {
 func inside(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// follow is what a symbolic link stands for, be it there or not; other paths stay.
+func follow(path string) string {
+	const most = 40 // links, as in Linux
+	for range most {
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			dir := filepath.Dir(path)
+			if real, err := filepath.EvalSymlinks(dir); err == nil {
+				dir = real
+			}
+			to = filepath.Join(dir, to)
+		}
+		path = to
+	}
+	return path
 }

@@ -27,7 +27,7 @@ const Name = "refract.yaml"
 // Keys are the flags that a configuration file or the environment may state.
 var Keys = []string{
 	"base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "max-wait", "wait",
-	"model", "judge-model", "embeddings", "cache", "prices", "max-cost", "max-calls", "max-time",
+	"model", "form", "reasoning", "judge-model", "embeddings", "cache", "prices", "max-cost", "max-calls", "max-time",
 }
 
 // File is what a configuration file states.
@@ -111,11 +111,42 @@ func valuesOf(dir, key string, value any) ([]string, error) {
 		if holdsSecret(v) {
 			return nil, yamlfile.Wrong(key, secretHelp)
 		}
-		if isPath := key == "prices" || key == "cache" && !cache.IsPostgres(v); isPath && !filepath.IsAbs(v) {
+		if isPath := key == "prices" || key == "cache" && !cache.IsPostgres(v) && cache.CheckName(v) == nil; isPath && !filepath.IsAbs(v) {
 			values[i] = filepath.Join(dir, v)
 		}
 	}
 	return values, nil
+}
+
+// SecretField names a field of fields, or of objects in them, that holds a
+// secret by its name or its value; "" where none does. What is no text, such as
+// the number of max_thinking_tokens, holds none.
+func SecretField(fields map[string]any) string {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if found := secretIn(name, fields[name], secretKey.MatchString(name)); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// secretIn is SecretField of one value; named tells that its name is a secret's.
+func secretIn(name string, value any, named bool) string {
+	switch v := value.(type) {
+	case string:
+		if named || holdsSecret(v) {
+			return name
+		}
+	case []any:
+		for _, one := range v {
+			if found := secretIn(name, one, named); found != "" {
+				return found
+			}
+		}
+	case map[string]any:
+		return SecretField(v)
+	}
+	return ""
 }
 
 // holdsSecret reports whether a value is an address with a password, or looks

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -31,6 +32,26 @@ func TestValues(t *testing.T) {
 	}
 	if !reflect.DeepEqual(f.Values, want) {
 		t.Errorf("%v, want %v", f.Values, want)
+	}
+}
+
+func TestSecretField(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"api_key":"hush"}`:                               "api_key",
+		`{"headers":{"Authorization":"Bearer hush"}}`:      "Authorization",
+		`{"a":[{"password":["hush"]}]}`:                    "password",
+		`{"user":"sk-hush"}`:                               "user",
+		`{"proxy":"http://u:hush@h"}`:                      "proxy",
+		`{"seed":1,"skip_special_tokens":true,"user":"u"}`: "",
+		`{"max_thinking_tokens":5,"stop_token_ids":[1,2]}`: "",
+	} {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(text), &fields); err != nil {
+			t.Fatal(err)
+		}
+		if got := config.SecretField(fields); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
 	}
 }
 

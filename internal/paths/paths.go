@@ -2,6 +2,7 @@
 package paths
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,25 @@ import (
 // by, such as a flag.
 type Run struct{ written, folders, read []named }
 
-type named struct{ name, path string }
+type named struct {
+	name, path string
+	open       os.FileInfo // of a stream, which has no path
+}
+
+// WritesStream names an open stream that the run writes, such as standard
+// output. It counts where it is a regular file.
+func (r *Run) WritesStream(name string, stream any) { addStream(&r.written, name, stream) }
+
+// ReadsStream is WritesStream for a stream that is read.
+func (r *Run) ReadsStream(name string, stream any) { addStream(&r.read, name, stream) }
+
+func addStream(to *[]named, name string, stream any) {
+	if f, ok := stream.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			*to = append(*to, named{name: name, open: info})
+		}
+	}
+}
 
 // Writes names files that the run writes.
 func (r *Run) Writes(name string, paths ...string) { add(&r.written, name, paths) }
@@ -29,7 +48,7 @@ func (r *Run) Reads(name string, paths ...string) { add(&r.read, name, paths) }
 func add(to *[]named, name string, paths []string) {
 	for _, path := range paths {
 		if path != "" && path != "-" && path != os.DevNull && !strings.Contains(path, "://") {
-			*to = append(*to, named{name, path})
+			*to = append(*to, named{name: name, path: path})
 		}
 	}
 }
@@ -39,17 +58,41 @@ func add(to *[]named, name string, paths []string) {
 func (r *Run) Check() error {
 	for i, out := range r.written {
 		for _, other := range append(r.written[i+1:len(r.written):len(r.written)], r.read...) {
-			if atomicfile.Same(out.path, other.path) {
-				return fmt.Errorf("%s and %s name the same file, %s: give each its own", out.name, other.name, filepath.Clean(other.path))
+			switch path := cmp.Or(other.path, out.path); {
+			case !same(out, other):
+			case path == "":
+				return fmt.Errorf("%s and %s are the same file: give each its own", out.name, other.name)
+			default:
+				return fmt.Errorf("%s and %s name the same file, %s: give each its own", out.name, other.name, filepath.Clean(path))
 			}
 		}
 	}
 	for _, out := range append(r.written[:len(r.written):len(r.written)], r.folders...) {
 		for _, in := range r.read {
-			if atomicfile.Within(out.path, in.path) {
+			if out.path != "" && atomicfile.Within(out.path, in.path) {
 				return fmt.Errorf("%s, %s, lies in the folder %s, which %s reads: name a place outside it", out.name, filepath.Clean(out.path), filepath.Clean(in.path), in.name)
 			}
 		}
 	}
 	return nil
+}
+
+func same(a, b named) bool {
+	if a.open == nil && b.open == nil {
+		return atomicfile.Same(a.path, b.path)
+	}
+	x, y := a.info(), b.info()
+	return x != nil && y != nil && os.SameFile(x, y)
+}
+
+// info is nil where there is no file.
+func (n named) info() os.FileInfo {
+	if n.open != nil {
+		return n.open
+	}
+	info, err := os.Stat(n.path)
+	if err != nil {
+		return nil
+	}
+	return info
 }

@@ -3,10 +3,11 @@ package redact
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 )
 
-// Address hides the user, the password and the query of an address, be it a
+// Address hides the user, the password, the query and unknown parts of the path of an address, be it a
 // word of its own, the value of a flag, or part of the spec of a metric, where
 // an option base-url ends at a comma. Other words stay as they are.
 func Address(word string) string {
@@ -28,7 +29,7 @@ func Address(word string) string {
 	switch {
 	case err != nil:
 		return before + "ADDRESS" + after // it may hold a secret
-	case u.User == nil && u.RawQuery == "":
+	case u.User == nil && u.RawQuery == "" && !hidesPath(u):
 		return word
 	}
 	if u.User != nil {
@@ -37,8 +38,39 @@ func Address(word string) string {
 	if u.RawQuery != "" {
 		u.RawQuery = "QUERY"
 	}
-	return before + u.String() + after
+	if !hidesPath(u) {
+		return before + u.String() + after
+	}
+	shown := url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host}
+	query := ""
+	if u.RawQuery != "" {
+		query = "?" + u.RawQuery
+	}
+	return before + shown.String() + Path(u.Path) + query + after
 }
+
+func hidesPath(u *url.URL) bool {
+	return (strings.EqualFold(u.Scheme, "http") || strings.EqualFold(u.Scheme, "https")) && Path(u.Path) != u.Path
+}
+
+// hidden stands for a part of a path.
+const hidden = "…"
+
+// Path shows of the path of a server only the parts that servers commonly have:
+// others, which may be secrets, are …
+func Path(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		// Behind a space, in a command, are other words.
+		if part, _, _ := strings.Cut(part, " "); !known.MatchString(part) {
+			parts[i] = hidden
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// known are the parts of the paths of servers that are no secrets.
+var known = regexp.MustCompile(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
 
 // Text is Address for a text that may hold several, each a word, such as the
 // spec "exec:PROGRAM ARG…".

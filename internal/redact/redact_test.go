@@ -9,6 +9,9 @@ func TestAddress(t *testing.T) {
 		{"http://me:secret@host/v1", "http://USER@host/v1"},
 		{"http://host/v1?key=secret", "http://host/v1?QUERY"},
 		{"--base-url=https://me:secret@host/v1?key=secret", "--base-url=https://USER@host/v1?QUERY"},
+		{"http://host/v1/secret", "http://host/v1/…"},
+		{"https://host/secret/api/v1/chat/completions", "https://host/…/api/v1/chat/completions"},
+		{"http://me:pw@host/secret?key=secret", "http://USER@host/…?QUERY"},
 		{"postgres://me:a,b@host/db", "postgres://USER@host/db"},
 		{"http://me:sec ret@ho st/", "ADDRESS"},
 		{"tigerscore:task=mathqa,base-url=http://host/v1", "tigerscore:task=mathqa,base-url=http://host/v1"},
@@ -26,7 +29,7 @@ func TestText(t *testing.T) {
 	for text, want := range map[string]string{
 		"oip:http://me:secret@host/model":                       "oip:http://USER@host/model",
 		"exec:score --url http://host/v1 --batch 4":             "exec:score --url http://host/v1 --batch 4",
-		"exec:score http://host/v1 http://me:secret@host/x --b": "exec:score http://host/v1 http://USER@host/x --b",
+		"exec:score http://host/v1 http://me:secret@host/x --b": "exec:score http://host/v1 http://USER@host/… --b",
 		"oip:http://me:sec ret@host/model":                      "oip:ADDRESS",
 	} {
 		if got := Text(text); got != want {

@@ -61,12 +61,17 @@ type Config struct {
 	Concurrency int
 	// Drain is how long calls in flight may go on when a failure has ended the
 	// run; 0 means DefaultDrain, a negative value not at all. They have been
-	// paid for. The end of the context cuts it short.
+	// paid for. The end of the context cuts it short, but for one that an
+	// [llm.Interrupt] has stopped: calls then go on until it gives them up.
 	Drain time.Duration
 	// Tolerate is how many requests may fail on their own account, such as
 	// prompts that are too long, before the run ends. Before the model has
 	// answered any, none may.
 	Tolerate int
+	// Choose says whether the other form of questions that have one is asked. It
+	// is called whenever the store lacks both, concurrently, and may use the
+	// Asker. Nil means no.
+	Choose func(context.Context) (other bool, err error)
 }
 
 // Question is one request.
@@ -81,6 +86,11 @@ type Question struct {
 	// Follow is how many requests are sure to follow. Each repeats this one
 	// and the answer to it.
 	Follow int
+
+	// Other is the same question in another form, nil for none. A stored answer
+	// to either serves, to this one first; where there is none, Config.Choose
+	// says which is asked.
+	Other *Question
 }
 
 // Result is what became of a question.
@@ -93,6 +103,8 @@ type Result struct {
 	// question alone; else it ends the run.
 	Err       error
 	Tolerated bool
+	// Other says that the result is that of the question's other form.
+	Other bool
 }
 
 // Asker asks. It is safe for concurrent use: all uses share its bound on

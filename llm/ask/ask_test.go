@@ -133,14 +133,25 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// A failure lets calls in flight come home, and begins no other; the end of
-// the caller's context does not wait.
+// A failure lets calls in flight come home, and begins no other, and so does an
+// interrupt until it is repeated; the end of the caller's context does not wait.
 func TestDrain(t *testing.T) {
-	for _, cancelled := range []bool{false, true} {
+	for _, test := range []struct {
+		bad, slow, end, giveUp time.Duration // 0 for never
+		cancelled              bool          // by the context
+		stored                 bool
+	}{
+		{bad: time.Second, slow: 5 * time.Second, stored: true},
+		{bad: time.Second, slow: time.Minute},
+		{bad: time.Second, slow: 5 * time.Second, end: 2 * time.Second, cancelled: true},
+		{bad: time.Second, slow: 5 * time.Second, end: 2 * time.Second, stored: true},
+		{bad: 2 * time.Minute, slow: time.Minute, end: time.Second, stored: true},
+		{bad: 2 * time.Minute, slow: time.Minute, end: time.Second, giveUp: 10 * time.Second},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := cache.NewMemory()
 			c := &client{answer: func(ctx context.Context, p string) (string, error) {
-				wait := map[string]time.Duration{"bad": time.Second, "slow": 5 * time.Second}[p]
+				wait := map[string]time.Duration{"bad": test.bad, "slow": test.slow}[p]
 				select {
 				case <-time.After(wait):
 				case <-ctx.Done():
@@ -152,10 +163,17 @@ func TestDrain(t *testing.T) {
 				return p, nil
 			}}
 			a := ask.New(ask.Config{Client: c, Store: store, Concurrency: 2})
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			if cancelled {
-				time.AfterFunc(2*time.Second, cancel)
+			ctx, interrupt := llm.Interruptible(t.Context())
+			defer interrupt.GiveUp()
+			end := interrupt.Stop
+			if test.cancelled {
+				ctx, end = context.WithCancel(t.Context())
+				defer end()
+			}
+			for after, f := range map[time.Duration]func(){test.end: end, test.giveUp: interrupt.GiveUp} {
+				if after > 0 {
+					defer time.AfterFunc(after, f).Stop()
+				}
 			}
 			begin := time.Now()
 			_, err := all(ctx, a, "slow", "bad", "next")
@@ -167,9 +185,8 @@ func TestDrain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stored := found[0]
-			if stored == cancelled || cancelled && took > 3*time.Second {
-				t.Errorf("cancelled %v: stored %v after %v", cancelled, stored, took)
+			if found[0] != test.stored || test.cancelled && took > 3*time.Second || test.giveUp > 0 && took != test.giveUp {
+				t.Errorf("%+v: stored %v after %v", test, found[0], took)
 			}
 			if len(c.calls) != 2 {
 				t.Errorf("calls %v", c.calls)

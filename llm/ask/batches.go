@@ -28,11 +28,18 @@ type Batches struct {
 	Journals []string
 	Interval time.Duration // longest pause between two looks at open batches
 	Time     time.Duration // limit of the whole, 0 for none; what is open then goes on at the server
-	// Observe, if it is not nil, is told of rows that are done and of what
-	// becomes of batches. It is called from one goroutine at a time.
-	Observe func(rows int, now batch.Progress)
+	// Observe, if it is not nil, is told of what becomes of rows and batches, in
+	// all rounds so far. It is called from one goroutine at a time.
+	Observe func(now BatchProgress)
 
 	failed failedRows
+	past   BatchProgress // of the rounds that are over
+}
+
+// BatchProgress counts the rows and batches of all rounds.
+type BatchProgress struct {
+	batch.Progress
+	Rows int // that were asked for
 }
 
 // errEnough ends the planning of batches where the budget does.
@@ -77,14 +84,22 @@ func (b *Batches) round(ctx context.Context, model, journal string) (int, error)
 	waiting := map[string]Question{}
 	var spent error
 	var now batch.Progress
-	observe := func(rows int) {
-		if b.Observe != nil {
-			b.Observe(rows, now)
-		}
+	sum := func() BatchProgress {
+		all := b.past
+		all.Rows += asked
+		all.Done += now.Done
+		all.Failed += now.Failed
+		all.Batches += now.Batches
+		all.Again += now.Again
+		all.Unusable += now.Unusable
+		all.Open, all.Trouble = now.Open, now.Trouble
+		return all
 	}
+	defer func() { b.past = sum() }()
 	r := &batch.Runner{Client: b.Client, Journal: journal, Interval: b.Interval, Observe: func(p batch.Progress) {
-		now = p
-		observe(0)
+		if now = p; b.Observe != nil {
+			b.Observe(sum())
+		}
 	}}
 	items := func(yield func(batch.Item, error) bool) {
 		err := b.Plan(ctx, func(n Question) error {
@@ -115,7 +130,6 @@ func (b *Batches) round(ctx context.Context, model, journal string) (int, error)
 		need := waiting[res.ID]
 		delete(waiting, res.ID)
 		b.Budget.Settle(need.Wire, res.Response, res.Err)
-		observe(1)
 		if res.Err != nil {
 			b.failed.add(need.Wire, res.Err)
 			return nil
@@ -139,7 +153,7 @@ func (b *Batches) round(ctx context.Context, model, journal string) (int, error)
 type failedRows map[string]error
 
 func failedKey(r llm.Request) string {
-	return fmt.Sprint(r.Model, "\x00", r.MaxTokens, "\x00", r.Prompt)
+	return fmt.Sprintf("%q %d %q %q", r.Model, r.MaxTokens, r.Prompt, r.Messages)
 }
 
 func (f failedRows) has(r llm.Request) bool { return f[failedKey(r)] != nil }

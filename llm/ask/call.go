@@ -234,7 +234,7 @@ func (r *run) leave(ctx context.Context) {
 		}
 	}
 	r.mu.Unlock()
-	if r.cfg.Drain > 0 && drains(context.Cause(ctx)) {
+	if _, interrupted := llm.Interrupted(ctx); r.cfg.Drain > 0 && (interrupted || drains(context.Cause(ctx))) {
 		r.drain(calls)
 	}
 	r.mu.Lock()
@@ -257,16 +257,22 @@ func (r *run) leave(ctx context.Context) {
 	}
 }
 
-// drain waits for calls, for a while.
+// drain waits for calls: for a while, and where people have ended the run, for as
+// long as an attempt may take or until they give the calls up.
 func (r *run) drain(calls []*call) {
-	enough := time.NewTimer(r.cfg.Drain)
-	defer enough.Stop()
+	enough, cut := time.After(r.cfg.Drain), r.caller.Done()
+	if givenUp, interrupted := llm.Interrupted(r.caller); givenUp != nil {
+		cut = givenUp
+		if interrupted {
+			enough = nil
+		}
+	}
 	for _, c := range calls {
 		select {
 		case <-c.done:
-		case <-r.caller.Done():
+		case <-cut:
 			return
-		case <-enough.C:
+		case <-enough:
 			return
 		}
 	}

@@ -34,7 +34,8 @@ const lookAhead = 16
 // task is a job on its way.
 type task struct {
 	Job
-	questions []Question // of the round
+	questions []Question // of the round, in the form that is answered
+	others    []bool     // the ones in their other form; nil for none
 	results   []Result
 	absent    []int         // questions that the store lacks, the first of equal ones
 	equal     map[int][]int // the further ones, by the first
@@ -52,7 +53,7 @@ func (t *task) next() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	t.questions, t.absent, t.equal = questions, nil, nil
+	t.questions, t.others, t.absent, t.equal = questions, nil, nil, nil
 	t.results = make([]Result, len(questions))
 	return len(questions) > 0, nil
 }
@@ -67,13 +68,22 @@ func (t *task) at(i int, err error) error {
 
 // take hands a result to its question, and to those that are equal to it.
 func (t *task) take(i int, res Result) {
+	res.Other = t.others != nil && t.others[i]
 	t.results[i] = res
 	t.Answered(i, res)
 	res.Called = false
-	for _, k := range t.equal[i] {
+	for _, k := range t.equal[i] { // they have its form too
 		t.results[k] = res
 		t.Answered(k, res)
 	}
+}
+
+// other replaces a question by its other form.
+func (t *task) other(i int) {
+	if t.others == nil {
+		t.others = make([]bool, len(t.questions))
+	}
+	t.others[i], t.questions[i] = true, *t.questions[i].Other
 }
 
 // lookUp reads the stored answers of the tasks' rounds.
@@ -81,7 +91,10 @@ func (a *Asker) lookUp(ctx context.Context, tasks []*task) error {
 	var keys []cache.Key
 	for _, t := range tasks {
 		for i := range t.questions {
-			keys = append(keys, t.questions[i].Key)
+			q := &t.questions[i]
+			if keys = append(keys, q.Key); q.Other != nil {
+				keys = append(keys, q.Other.Key)
+			}
 		}
 	}
 	answers, found, err := a.answers.Get(ctx, keys)
@@ -94,16 +107,34 @@ func (a *Asker) lookUp(ctx context.Context, tasks []*task) error {
 	for _, t := range tasks {
 		var first map[cache.Key]int
 		for i := range t.questions {
-			if found[i] {
+			ans, has := answers[0], found[0]
+			answers, found = answers[1:], found[1:]
+			if q := &t.questions[i]; q.Other != nil {
+				other := !has && found[0]
+				switch {
+				case other:
+					ans, has = answers[0], true
+				case !has && a.cfg.Choose != nil:
+					if other, err = a.cfg.Choose(ctx); err != nil {
+						return cmp.Or(ctx.Err(), t.at(i, err))
+					}
+				}
+				answers, found = answers[1:], found[1:]
+				if other {
+					t.other(i)
+				}
+			}
+			if has {
 				a.answered.Store(true)
-				t.take(i, Result{Answer: answers[i]})
+				t.take(i, Result{Answer: ans})
 				continue
 			}
 			if first == nil {
 				first = map[cache.Key]int{}
 			}
-			if same, ok := first[keys[i]]; !ok {
-				first[keys[i]] = i
+			key := t.questions[i].Key
+			if same, ok := first[key]; !ok {
+				first[key] = i
 				t.absent = append(t.absent, i)
 			} else {
 				if t.equal == nil {
@@ -113,7 +144,6 @@ func (a *Asker) lookUp(ctx context.Context, tasks []*task) error {
 			}
 		}
 		t.left.Store(int64(len(t.absent)))
-		keys, answers, found = keys[len(t.questions):], answers[len(t.questions):], found[len(t.questions):]
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ type Request struct {
 	TopP          *float64
 	Stop          []string
 	Seed          *int
+	Schema        bool // response_format was sent
 	// Sample tells the answers to equal prompts apart: the seed where one was
 	// sent, else 0, or the number of earlier such answers if the Handler has
 	// CountSamples.
@@ -56,6 +57,9 @@ type Handler struct {
 	Models []string
 	// Logprobs is how a legacy completion with echo is answered.
 	Logprobs Logprobs
+	// JSON puts the text of a chat's answer into the object {"text": …} where a
+	// schema is asked for; else response_format is ignored.
+	JSON bool
 	// Dimensions is the length of vectors; 0 means 64.
 	Dimensions int
 	// Forget keeps no list of requests, for long runs.
@@ -160,6 +164,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		if h.Answer != nil {
 			text = h.Answer(r)
 		}
+		if h.JSON && r.Chat && r.Schema {
+			text = wrapped(text)
+		}
 		text, finish := limit(text, r)
 		if r.Echo && h.Logprobs != NoLogprobs {
 			h.writeEcho(w, r, text, finish)
@@ -194,6 +201,8 @@ func (r *Request) parse(embed bool) string {
 		TopP                *float64  `json:"top_p"`
 		Stop                []string  `json:"stop"`
 		Seed                *int      `json:"seed"`
+
+		ResponseFormat json.RawMessage `json:"response_format"`
 	}
 	if err := json.Unmarshal(r.Raw, &body); err != nil {
 		return "the body cannot be read: " + err.Error()
@@ -205,6 +214,7 @@ func (r *Request) parse(embed bool) string {
 	}
 	r.MaxTokens = max(body.MaxTokens, body.MaxCompletionTokens)
 	r.Temperature, r.TopP, r.Stop, r.Seed = body.Temperature, body.TopP, body.Stop, body.Seed
+	r.Schema = len(body.ResponseFormat) > 0
 	switch {
 	case r.Model == "":
 		return "model is required"
@@ -273,6 +283,11 @@ var (
 	nouns      = []string{"river", "teacher", "market", "engine", "garden", "letter", "city", "winter"}
 	verbs      = []string{"follows", "describes", "needs", "remembers", "opens", "crosses"}
 )
+
+func wrapped(text string) string {
+	b, _ := json.Marshal(map[string]string{"text": text})
+	return string(b)
+}
 
 // limit cuts a text at its first stop string and after MaxTokens words.
 func limit(text string, r *Request) (cut, finish string) {

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"html"
 	"html/template"
 	"math"
 	"slices"
@@ -95,8 +94,8 @@ const longTable = 40
 
 func newView(d *Document) (*view, error) {
 	style := asset("page.css")
-	v := &view{Document: d, Style: template.HTML("<style>" + style + "</style>"), Script: script()}
-	v.Policy = template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + html.EscapeString(policy(v.Script, style)) + `">`)
+	v := &view{Document: d, Style: template.HTML("<style>" + style + "</style>"), Script: joined(scripts)}
+	v.Policy = policyElement(policy(v.Script, style))
 	if d.Title == "" {
 		return nil, errors.New("the document has no title")
 	}

@@ -8,8 +8,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
+	"html/template"
 	"io"
-	"strings"
 )
 
 //go:embed assets
@@ -17,7 +18,7 @@ var assets embed.FS
 
 // scripts are the parts of the page's one script, in the order in which they
 // are joined.
-var scripts = [...]string{"dom.js", "data.js", "tables.js", "measures.js", "marks.js", "rows.js", "list.js", "detail.js", "main.js"}
+var scripts = []string{"dom.js", "data.js", "tables.js", "measures.js", "marks.js", "rows.js", "list.js", "detail.js", "main.js"}
 
 // asset returns an embedded file. That it is there is known when the program
 // is built.
@@ -29,22 +30,16 @@ func asset(name string) string {
 	return string(b)
 }
 
-// script returns the page's script, in a scope of its own.
-func script() string {
-	var b strings.Builder
-	b.WriteString("(() => {\n\"use strict\";\n")
-	for _, name := range scripts {
-		b.WriteString(asset(name))
-	}
-	b.WriteString("})();\n")
-	return b.String()
-}
-
 // policy is the content security policy: nothing but this script, this style
 // and embedded images, and nothing from anywhere else.
 func policy(script, style string) string {
 	return "default-src 'none'; script-src " + source(script) + "; style-src " + source(style) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+// policyElement states a policy in a page.
+func policyElement(rule string) template.HTML {
+	return template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + html.EscapeString(rule) + `">`)
 }
 
 // source is what a policy calls an element of that content.

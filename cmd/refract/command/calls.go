@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -215,5 +216,13 @@ func (e *env) tellCost(s budget.Spent) {
 // tellResume says how a run that failed goes on after so many calls.
 func (c *callFlags) tellResume(e *env, calls int) {
 	e.note("%d answers of this run are stored in %s; this goes on from there:", calls, cache.Shown(c.cache))
-	e.note("  refract %s", redact.CommandLine(e.args))
+	e.tellCommand(e.args)
+}
+
+// tellCommand shows a command to run, and says what its addresses lack.
+func (e *env) tellCommand(words []string) {
+	e.note("  refract %s", redact.CommandLine(words))
+	if slices.ContainsFunc(words, func(w string) bool { return redact.Address(w) != w }) {
+		e.note("  what stands as USER, QUERY or ADDRESS is hidden: put it back first, or set OPENAI_BASE_URL to a server's whole address in place of --base-url")
+	}
 }

@@ -3,22 +3,30 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/doubt"
+	"github.com/refract-eval/refract/diversify/meaning"
+	"github.com/refract-eval/refract/embeddings"
 )
 
 // checking is one run of refract check.
 type checking struct {
 	input
 	checkFlags
+	decisionFlag
+	embeddingFlags
 	result   output // where the dataset goes
 	table    output // how the counts are shown
 	human    bool
 	examples int
+	patterns bool
 }
 
 func (e *env) checkCommand() *cobra.Command {
@@ -29,27 +37,37 @@ func (e *env) checkCommand() *cobra.Command {
 		Long: `Clean and check the variants of a dataset, and count what each check catches.
 An answer counts for the first check that catches it, in the order of the table.
 
-An mtme: dataset names its languages. For others, --language and
---source-language turn on the language check. -o writes the dataset as JSON
+blocked is a text that the server withheld, cut one without its end or a thought
+without an answer, empty no text, garbled markup or loops, refusal a refusal and
+talk about the task; copy and duplicate are of a reference and of an answer.
+
+The language check goes by each reference, so that a dataset may mix languages:
+an mtme: dataset names its languages, as --language and --source-language do. -o writes the dataset as JSON
 Lines: accepted variants, cleaned, under "variants", the others under
-"rejected", each with its verdict and its raw text.
+"rejected", each with its verdict and its raw text. Each accepted variant has a
+doubt, how likely it has lost the meaning: by words, and with --embeddings by
+vectors too. From 0.5 on it is doubtful.
 
 --human checks the references that people wrote, each against the first one:
 what a check then catches, copies aside, is a false alarm.`,
 		Example: `  refract check mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --examples 3
   refract check jsonl:expanded.jsonl --language de --source-language en -o checked.jsonl
   refract check mtme:data/wmt22/zh-en --human
+  refract check jsonl:expanded.jsonl --decisions decisions.jsonl -o reviewed.jsonl
   refract check jsonl:expanded.jsonl --checks duplicate --clean none --exact`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return k.run(cmd.Context(), e, args) },
 	}
 	k.input.register(cmd)
 	k.checkFlags.register(cmd)
+	k.decisionFlag.register(cmd)
+	k.embeddingFlags.register(cmd)
 	k.result.registerPath(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	f := cmd.Flags()
 	f.BoolVar(&k.human, "human", false, "check the references after the first one in place of variants")
 	f.IntVar(&k.examples, "examples", 0, "show this many examples of each check")
+	f.BoolVar(&k.patterns, "patterns", false, "show the rejected answers by what is alike in them, each pattern with an example")
 	within(cmd, 0, mostExamples, "examples")
 	return cmd
 }
@@ -61,6 +79,8 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	switch {
 	case k.human && k.result.path != "":
 		return usagef("--human judges references, and -o writes variants: leave one out")
+	case k.human && k.patterns:
+		return usagef("--patterns are those of rejected variants, and --human judges references: leave one out")
 	case k.human && len(k.references) > 0:
 		return usagef("--human judges references, and not the variants of --references: leave one out")
 	}
@@ -75,14 +95,25 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		return usagef("--checks none leaves nothing to do; name a check or a cleaning step")
 	}
 	ds, err := k.dataset(e, args, k.result.path != "")
+	if err == nil {
+		k.learn(ctx, e, ds)
+		ds, err = k.decided(ds)
+	}
 	if err != nil {
 		return err
+	}
+	var embedder embeddings.Embedder
+	if k.result.path != "" { // which has the doubt
+		defer k.embeddingFlags.close()
+		if embedder, err = k.embedder(ctx, e); err != nil {
+			return err
+		}
 	}
 	out, err := e.create(k.result.path)
 	if err != nil {
 		return err
 	}
-	counts := diversify.NewCounts(c, k.examples)
+	counts, patterns, kept := diversify.NewCounts(c, k.examples), diversify.Patterns{}, &meaning.Tally{}
 	var enc *dataset.Encoder
 	if k.result.path != "" {
 		enc = dataset.NewEncoder(out)
@@ -99,6 +130,17 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			continue
 		}
 		judged := counts.AddVariants(s)
+		if k.patterns {
+			patterns.Add(judged)
+		}
+		if k.read != nil {
+			kept.Add(judged)
+		}
+		if embedder != nil {
+			if err := weigh(ctx, embedder, judged); err != nil {
+				return fmt.Errorf("segment %s: %w", s.ID, err)
+			}
+		}
 		if enc != nil {
 			if err := enc.Encode(judged); err != nil {
 				return err
@@ -111,8 +153,30 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			"name them with --reference, or give several --ref files")
 	case counts.Answers == 0:
 		return errors.New("the dataset has no variant to check; name expanded references with --references")
-	case k.result.path == "-":
-		return k.table.whole(e.stderr, counts.Table(k.human))
 	}
-	return k.table.show(e, counts.Table(k.human))
+	if k.read != nil {
+		k.tellDecided(e)
+		e.tellMeaning(kept.Findings(), leastKept, e.note)
+	}
+	table := counts.Table(k.human)
+	if k.patterns {
+		table = patterns.Table()
+	}
+	if k.result.path == "-" {
+		return k.table.whole(e.stderr, table)
+	}
+	return k.table.show(e, table)
+}
+
+// weigh sets the doubt of accepted variants by words and vectors.
+func weigh(ctx context.Context, e embeddings.Embedder, s *refract.Segment) error {
+	pairs := make([]doubt.Pair, len(s.Variants))
+	for i, v := range s.Variants {
+		pairs[i] = doubt.Pair{Reference: s.References[v.Reference].Value, Answer: v.Text.Value}
+	}
+	doubts, err := doubt.Measure(ctx, e, pairs)
+	for i := range doubts {
+		s.Variants[i].Doubt = &doubts[i]
+	}
+	return err
 }

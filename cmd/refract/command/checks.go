@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
@@ -26,6 +28,9 @@ type checkFlags struct {
 	slack          int
 	exact          bool
 	given          func(flag string) bool
+
+	learns      *language.Detector // waits for learn; nil where the language is known
+	scriptsOnly bool
 }
 
 const (
@@ -39,7 +44,7 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 		append([]string{listAll, listNone}, check.Checks()...)...)
 	parsedFlag(cmd, &f.clean, "clean", listAll, among(check.Steps()), "`NAME,…`: cleaning steps, all or none",
 		append([]string{listAll, listNone}, check.Steps()...)...)
-	fl.StringVar(&f.language, "language", "", "language of the references, such as de; none leaves that check out (default that of an mtme: dataset)")
+	fl.StringVar(&f.language, "language", "", "language of the references, such as de; none leaves that check out (default that of an mtme: dataset, or what references tell)")
 	fl.StringVar(&f.sourceLanguage, "source-language", "", "language of the sources, such as zh (default that of an mtme: dataset)")
 	fl.Float64Var(&f.minRatio, "min-ratio", check.DefaultMinRatio, "shortest answer, as a share of its reference")
 	fl.Float64Var(&f.maxRatio, "max-ratio", check.DefaultMaxRatio, "longest answer, as a multiple of its reference")
@@ -71,7 +76,7 @@ func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*che
 	}
 	for _, p := range prompts {
 		// What a template puts around the reference is not known here.
-		if !strings.Contains(p.Text, "{reference}") {
+		if !p.Template() {
 			cfg.Prompts = append(cfg.Prompts, p.Text)
 		}
 	}
@@ -85,40 +90,58 @@ func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*che
 	return c, nil
 }
 
-// detector sets up the language check, or takes it from the list where no
-// language is known and none was asked for.
+// detector sets up the language check.
 func (f *checkFlags) detector(cfg *check.Config, args []string) error {
-	var source, target string
-	if len(args) > 0 {
-		source, target = dataset.LanguagePair(args[0])
-	}
-	if !slices.Contains(language.Codes(), source) || !slices.Contains(language.Codes(), target) {
-		source, target = "", ""
-	}
-	source, target = cmp.Or(f.sourceLanguage, source), cmp.Or(f.language, target)
 	if !slices.Contains(cfg.Checks, check.ReasonLanguage) {
 		return nil
 	}
-	if target == "" || target == listNone {
+	if f.language == listNone {
 		if len(f.checks) < len(check.Checks()) { // it was named
-			return usagef("the language check needs --language, such as --language de")
+			return usagef("--language none leaves out the language check, which --checks names")
 		}
 		cfg.Checks = slices.DeleteFunc(slices.Clone(cfg.Checks), func(s string) bool { return s == check.ReasonLanguage })
 		return nil
 	}
-	among := []string{target, "en"}
-	if source != "" {
-		among = append(among, source)
+	for flag, code := range map[string]string{"language": f.language, "source-language": f.sourceLanguage} {
+		if code != "" && !slices.Contains(language.Codes(), strings.ToLower(code)) {
+			return usagef("--%s: unknown language %q; known are the ISO 639-1 codes %s", flag, code, strings.Join(language.Codes(), ", "))
+		}
 	}
-	if target == "en" && (source == "" || source == "en") {
-		return usagef("--language en: from which language is English to be told? name it with --source-language")
+	var source, target string
+	if len(args) > 0 {
+		source, target = dataset.LanguagePair(args[0])
+		target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
 	}
-	d, err := language.New(language.Config{Languages: among})
-	if err != nil {
-		return usagef("%w; --language none leaves that check out", err)
+	known := cmp.Or(f.language, target)
+	d, err := language.New(language.Config{Language: known, Source: cmp.Or(f.sourceLanguage, source)})
+	if cfg.Detector = d; known == "" {
+		f.learns = d
 	}
-	cfg.Language, cfg.Detector = strings.ToLower(target), d
-	return nil
+	f.scriptsOnly = language.Models() == ""
+	return err
+}
+
+// learn has the language check learn from the first references in which
+// language they are, where that is not known and the dataset can be read again.
+// What is wrong with it is told when it is read for good.
+func (f *checkFlags) learn(ctx context.Context, e *env, ds refract.Dataset) {
+	const enough = 50
+	if f.scriptsOnly {
+		e.note("the language check tells scripts apart, and no languages of one script: this program was built without their models (build tag nolingua)")
+	}
+	if f.learns == nil || !dataset.Rereadable(ds) {
+		return
+	}
+	var references []string
+	for s, err := range ds.Segments(ctx) {
+		if err != nil || len(references) >= enough {
+			break
+		}
+		for _, r := range s.References {
+			references = append(references, r.Value) // "" where it is missing
+		}
+	}
+	f.learns.Learn(references)
 }
 
 // among reads a list of names, of which "all" and "none" stand alone. Unknown

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 		name := environmentName(f.Name)
 		switch v := e.getenv(name); {
 		case v != "":
-			at = func(err error) error { return fmt.Errorf("%s: %w", name, err) }
+			at = func(err error) error { return fmt.Errorf("%s: %s", name, unshown(err, f.Name)) }
 			if values = []string{v}; f.Value.Type() == "stringArray" {
 				values = strings.Fields(strings.ReplaceAll(v, ",", " "))
 			}
@@ -75,6 +76,19 @@ func (e *env) configure(cmd *cobra.Command) error {
 		e.note("configuration: %s (%s)", file.Path, strings.Join(used, ", "))
 	}
 	return nil
+}
+
+// unshown says what is wrong with a value of the environment, which may be a
+// secret in the wrong place, without it.
+func unshown(err error, flag string) string {
+	unwanted := (*unwantedError)(nil)
+	switch {
+	case errors.As(err, &unwanted):
+		return "want " + unwanted.want
+	case errors.Is(err, errNoNumber):
+		return "the value is no number that fits"
+	}
+	return "the value is not one that --" + flag + " takes ('refract help all' has them)"
 }
 
 // checkEnvironment warns of variables that are probably misspelt.

@@ -24,7 +24,9 @@ translations into English and German, summaries and captions. The program's
 authors wrote its texts, four made-up systems, judgements of them and an answer
 to each of the ten prompts. No network is used.
 
---write saves the sample and its answers, so that you can go through the steps.`,
+--write saves the sample, its answers, and small texts beside them: every command
+of the documentation can be tried in that folder. Some need a model server or data
+of others, as they say.`,
 		Example: `  refract demo
   refract demo --write sample`,
 		Args: usageArgs(cobra.NoArgs),
@@ -95,7 +97,7 @@ func (e *env) writeSample(dir string) error {
 	if err := demo.Write(dir); err != nil {
 		return err
 	}
-	e.note("wrote %s and %s; go on with", filepath.Join(dir, "sample.jsonl"), filepath.Join(dir, "answers.jsonl"))
+	e.note("wrote the sample, its answers, and what the documentation's commands read, to %s; go on with", dir)
 	e.note("  refract cache import %s %s", filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "answers.jsonl"))
 	e.note("  refract expand jsonl:%s --model %s --cache %s --offline -o %s",
 		filepath.Join(dir, "sample.jsonl"), demo.Model, filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "expanded.jsonl"))

@@ -20,13 +20,8 @@ const repository = "../../.."
 // every line of a block marked "sh" that begins with "refract " or "go ". A
 // block marked "sh no-test" is only checked for commands and flags that exist.
 //
-// The lines of a document run in order, in a folder of their own that holds
-//
-//	src.txt ref.txt ref2.txt a.txt b.txt  five aligned lines each
-//	sample.jsonl answers.jsonl            what refract demo --write saves
-//	judged.jsonl                          answers of a judge
-//	data/wmt22, data/*.diversified        the real data, where it is present
-//
+// The lines of a document run in order, in a folder of their own that holds what
+// 'refract demo --write' saves, and in data the real data, where it is present,
 // with a model server at OPENAI_BASE_URL. Lines with mtme: are left out where
 // the real data is not present.
 func TestDocuments(t *testing.T) {
@@ -97,9 +92,7 @@ func prepareFolder(t *testing.T) *folder {
 			t.Fatal(err)
 		}
 	}
-	must(os.CopyFS(f.dir, os.DirFS(textFolder)))
 	must(demo.Write(f.dir))
-	must(os.WriteFile(filepath.Join(f.dir, "judged.jsonl"), []byte(judgedRows), 0o644))
 	must(os.Mkdir(filepath.Join(f.dir, "data"), 0o755))
 	var links []string
 	for _, pattern := range []string{"mt-metrics-eval-v2/wmt22", "div-ref/*.diversified"} {
@@ -117,11 +110,6 @@ func prepareFolder(t *testing.T) *folder {
 	f.env = append(os.Environ(), "GORACE="+raceOptions, "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=sk-documents")
 	return f
 }
-
-// judgedRows are answers that a judge gave elsewhere.
-const judgedRows = `{"id":"1","system":"a","hypothesis":"A cat sit there.","output":"Your Translation contains 1 error:\nError type 1: Grammar\nMajor/minor: Minor\nError location 1: \"sit\"\nExplanation for error 1: The verb does not agree."}
-{"id":"2","system":"a","hypothesis":"A dog barks.","output":"Your Translation contains no error."}
-`
 
 // documentAnswer is what the model of the documents says: as a judge it finds
 // nothing wrong, and else it is any model.

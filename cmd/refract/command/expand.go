@@ -6,16 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/meaning"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/config"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/budget"
-	"github.com/refract-eval/refract/report"
 )
 
 // expander is one run of refract expand.
@@ -25,12 +30,27 @@ type expander struct {
 	callFlags
 	checkFlags
 	batchFlags
+	auditFlags
+	formFlags
 	diversify.Config
 	prompts string
-	judge   string
+	from    string // fromReference or fromSource
+	task    string
+	pilot   int // segments to expand before the whole is estimated; 0 for a whole run
 	keep    int // of the variants of a segment; 0 for all
 	keepBy  selection.Method
+
+	patterns diversify.Patterns // of a pilot
 }
+
+// pilotAudit is the --audit of a --pilot, where none is given.
+const pilotAudit = 50
+
+// What a model is shown to make a reference of.
+const (
+	fromReference = "reference"
+	fromSource    = "source"
+)
 
 // defaultResample is how often a rejected answer is asked for again.
 const defaultResample = 2
@@ -46,8 +66,17 @@ of their reference.
 
 Answers are cleaned and checked (--checks; see 'refract check'). A rejected
 answer is asked for again, up to --resample times; one that --max-tokens cut,
-with twice the room, up to --enlarge times. The output keeps them all: accepted
-ones under "variants", the others with their verdict under "rejected".`,
+with twice the room, up to --enlarge times. --complete N then asks for further
+samples where a segment has fewer than N; exit code 1 says that some still have.
+The output keeps all answers: accepted ones under "variants", the others with
+their verdict under "rejected".
+
+--judge asks another model whether doubtful answers mean what their references
+do; --audit 50 draws variants at random, and says how many keep the meaning.
+
+--pilot 20 expands the first 20 segments, shows what is rejected and why, and
+estimates what the whole takes. --from source asks for another reference of the
+source, such as a translation (--task), in place of a rewriting.`,
 		Example: `  export OPENAI_API_KEY=…
   refract expand --source src.txt --ref ref.txt --model gpt-4o-mini -o expanded.jsonl
   refract expand jsonl:data.jsonl --model gpt-4o-mini --prices prices.yaml --dry-run
@@ -57,7 +86,7 @@ ones under "variants", the others with their verdict under "rejected".`,
 		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd.Context(), e, args) },
 	}
 	x.input.register(cmd)
-	x.output.registerFormat(cmd, "of --dry-run: ", "")
+	x.output.registerFormat(cmd, "of --dry-run and --pilot: ", "")
 	x.output.registerPath(cmd)
 	f := cmd.Flags()
 	f.StringVar(&x.Model, "model", "", "`MODEL` to ask (required)")
@@ -67,6 +96,10 @@ ones under "variants", the others with their verdict under "rejected".`,
 	grouped(cmd, modelFlags, "model")
 	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain*10, ten@de, file:FILE, … ('refract prompts' lists them)")
 	complete(cmd, "prompts", diversify.PromptWords()...)
+	f.StringVar(&x.from, "from", fromReference, "reference, to rewrite it, or source, to make another reference of it (--prompts source)")
+	oneOf(cmd, "from", fromReference, fromSource)
+	f.StringVar(&x.task, "task", "", "what the prompt source asks for: "+strings.Join(diversify.Tasks(), ", "))
+	oneOf(cmd, "task", diversify.Tasks()...)
 	f.IntVar(&x.Samples, "samples", diversify.DefaultSamples, "variants per prompt")
 	f.Float64Var(&x.Temperature, "temperature", diversify.PaperTemperature, "sampling temperature")
 	f.Float64Var(&x.TopP, "top-p", diversify.PaperTopP, "nucleus sampling")
@@ -74,20 +107,26 @@ ones under "variants", the others with their verdict under "rejected".`,
 	parsedFlag(cmd, &x.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}'")
 	f.IntVar(&x.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
 	f.IntVar(&x.Enlarge, "enlarge", 1, "how often an answer that --max-tokens cut is asked for again, with twice the room")
-	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether each accepted answer means what its reference does")
+	f.IntVar(&x.Complete, "complete", 0, "go on until every segment has `N` accepted variants; 0 asks each prompt for --samples")
+	f.IntVar(&x.Rounds, "rounds", diversify.DefaultRounds, "how often --complete asks for what a segment lacks")
 	f.IntVar(&x.keep, "select", 0, "variants of a segment to keep, those that cover most; 0 keeps all ('refract select' has more)")
 	parsedFlag(cmd, &x.keepBy, "select-by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility, over n-grams", selection.MethodNames()...)
-	atLeast(cmd, 1, "samples", "max-tokens")
-	atLeast(cmd, 0, "resample", "enlarge", "select")
-	grouped(cmd, taskFlags, "prompts", "samples", "judge", "select")
+	atLeast(cmd, 1, "samples", "max-tokens", "rounds")
+	atLeast(cmd, 0, "resample", "enlarge", "complete", "select")
+	grouped(cmd, taskFlags, "prompts", "complete", "select")
 	x.callFlags.register(cmd, "answer")
 	x.callFlags.registerDryRun(cmd)
+	f.IntVar(&x.pilot, "pilot", 0, "expand the first `N` segments, show what was rejected, and estimate the whole by them; its --audit is 50 by default")
+	atLeast(cmd, 0, "pilot")
+	grouped(cmd, budgetFlags)
 	x.checkFlags.register(cmd)
 	x.batchFlags.register(cmd)
+	x.auditFlags.register(cmd)
+	x.formFlags.register(cmd)
 	return cmd
 }
 
-func (x *expander) run(ctx context.Context, e *env, args []string) error {
+func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	e.collectAt(200)
 	if err := x.configure(e, args); err != nil {
 		return err
@@ -119,59 +158,127 @@ func (x *expander) run(ctx context.Context, e *env, args []string) error {
 	if x.dryRun {
 		return x.foresee(ctx, e, ds, prices)
 	}
-	out, err := e.create(x.path)
-	if err != nil {
-		return err
+	x.learn(ctx, e, ds)
+	if x.pilot > 0 {
+		if !dataset.Rereadable(ds) {
+			return usagef("--pilot reads the dataset twice, and a pipe can be read once: write it to a file")
+		}
+		whole := ds
+		ds = beginning{ds, x.pilot}
+		defer func() {
+			if err == nil {
+				err = x.estimate(ctx, e, whole, prices)
+			}
+		}()
+	}
+	out := io.Discard // of a pilot, whose output is what it tells
+	if x.pilot == 0 || x.path != "" {
+		if out, err = e.create(x.path); err != nil {
+			return err
+		}
 	}
 	if x.batch {
-		if x.Client, err = x.inBatches(ctx, e, ds, client, spend); err != nil {
+		x.server, x.Probe = client, client
+		x.Client, err = x.inBatches(ctx, e, func(ctx context.Context, exp *diversify.Expander, need func(ask.Question) error) error {
+			_, err := exp.Plan(ctx, ds, need)
+			return err
+		}, spend)
+		if err != nil {
 			return err
 		}
 	} else if client != nil {
 		x.Client, x.Budget = e.awaiting(client, x.wait), spend
 	}
-	return x.expand(ctx, e, ds, out, spend)
+	return x.expand(ctx, e, ds, out, spend, prices, client)
 }
 
-// expand runs the expansion, and writes what it gives.
-func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out io.Writer, spend *budget.Budget) error {
-	var progress *report.Progress
-	var last diversify.Progress
-	x.Observe = func(now diversify.Progress) { observe(progress, &last, now, spend) }
+// estimate shows what a pilot found, and what the whole dataset would take.
+func (x *expander) estimate(ctx context.Context, e *env, whole refract.Dataset, prices budget.Prices) error {
+	out := x.onScreen()
+	if err := out.show(e, x.patterns.Table()); err != nil {
+		return err
+	}
+	x.Observe, x.FormFound, x.Client = nil, nil, nil
+	return x.foresee(ctx, e, whole, prices)
+}
+
+// expand runs the expansion, and writes what it gives. The client is nil where
+// no call waits for one.
+func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out io.Writer, spend *budget.Budget, prices budget.Prices, client *llm.Client) error {
+	watch := &watcher{spend: spend, client: client}
+	if sized, ok := ds.(dataset.Sized); ok {
+		watch.segments, _ = sized.Len()
+	}
+	x.Observe = watch.observe
 	exp, err := diversify.New(x.Config)
 	if err != nil {
 		return usagef("%w", err)
 	}
-	total := 0 // where that is not known
-	if dataset.Rereadable(ds) {
-		if total, err = exp.Total(ctx, ds); err != nil {
+	if x.pilot > 0 || dataset.Rereadable(ds) {
+		if err := x.tellQuestions(ctx, e, exp, ds, prices); err != nil {
 			return err
 		}
 	}
-	progress = e.progress("expand", total, "answers")
 	var chosen *selection.Selector
 	if x.keep > 0 {
 		chosen = &selection.Selector{Method: x.keepBy, Similarity: selection.NGrams(), Seed: defaultSeed}
 	}
 	enc := dataset.NewEncoder(out)
-	verdicts := map[string]int{}
+	verdicts, yields, kept := map[string]int{}, &selection.Yields{}, &meaning.Tally{}
+	write := func(s *refract.Segment) error {
+		found := selection.Unselected(s)
+		yields.Add(s.ID, selection.Usable(found))
+		if x.pilot > 0 {
+			x.patterns.Add(found)
+		}
+		for _, v := range s.Rejected {
+			verdicts[v.Verdict]++
+		}
+		kept.Add(s)
+		return enc.Encode(s)
+	}
+	audit, err := x.newAudit()
+	if err != nil {
+		return err
+	}
+	defer audit.close()
+	watch.p = e.progress("expand", 0, "variants")
+	stop := watch.tick()
+	early := earlyLook{}
 	sum, err := exp.Expand(ctx, ds, func(s *refract.Segment) error {
+		early.look(e, s)
 		if chosen != nil {
 			if err := chosen.Select(ctx, []*refract.Segment{s}, x.keep); err != nil {
 				return fmt.Errorf("segment %q: %w", s.ID, err)
 			}
 		}
-		for _, v := range s.Rejected {
-			verdicts[v.Verdict]++
+		if audit != nil {
+			return audit.add(s)
 		}
-		return enc.Encode(s)
+		return write(s)
 	})
-	progress.Finish()
+	if err == nil && audit != nil {
+		sum, err = audit.finish(ctx, e, x, watch, sum, write)
+	}
+	stop()
+	if x.Form == diversify.FormJSON && errors.Is(err, llm.ErrInvalidRequest) && strings.Contains(err.Error(), "response_format") {
+		err = fmt.Errorf("%w; --form text asks for plain text", err)
+	}
 	if err == nil {
 		err = e.commit()
 	}
+	var below error
 	if err == nil || sum.Calls+sum.Cached > 0 {
-		summarize(e, sum, verdicts, spend.Spent())
+		if x.Complete > 0 {
+			sum.Lacking = 0 // which the yields tell, of what the audit leaves
+		}
+		summarize(e, sum, verdicts, yields, spend.Spent(), x.Check != nil)
+		if below = x.below(yields, audit); below != nil && (err != nil || x.pilot > 0 || verdicts[diversify.Failed] > 0) {
+			e.warn("%v", below)
+			below = nil
+		}
+		audit.tell(e, x)
+		e.tellMeaning(kept.Findings(), leastKept, e.note)
 	}
 	switch {
 	case err == nil && verdicts[diversify.Failed] > 0:
@@ -179,35 +286,90 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 	case err != nil && !errors.Is(err, diversify.ErrNotStored) && (sum.Calls > 0 || ctx.Err() != nil):
 		x.tellResume(e, sum.Calls)
 	}
-	return err
+	return cmp.Or(err, below)
+}
+
+// below says which segments have fewer variants than --complete is to give
+// them, and how many of the variants the audit took; nil for none.
+func (x *expander) below(yields *selection.Yields, audit *auditing) error {
+	n, named := yields.Below(x.Complete)
+	if n == 0 {
+		return nil
+	}
+	of, advice := "", "more --rounds or other --prompts may find them"
+	if audit != nil && audit.Lost > 0 {
+		of = fmt.Sprintf("; the audit rejected %s, which --complete does not replace", english.Count(audit.Lost, "variant"))
+		advice += ", and a larger --complete leaves room for the audit"
+	}
+	return fmt.Errorf("segments with fewer than %d accepted variants: %d, %s; they lack %s%s; %s is written; %s",
+		x.Complete, n, named, english.Count(yields.Lack(x.Complete), "variant"), of, cmp.Or(x.path, "the output"), advice)
 }
 
 // configure completes the Config by what the flags say together, without
 // store and client.
 func (x *expander) configure(e *env, args []string) (err error) {
+	if x.pilot > 0 && !x.given("audit") && (x.judge == "" || x.judge != x.Model && x.judgeOn != listAll) {
+		x.audit = pilotAudit
+	}
 	switch {
 	case x.Model == "":
 		return usagef("--model is missing: name the model to ask")
 	case x.offline && x.batch:
 		return usagef("--offline makes no call, and --batch is a way to make them: leave one out")
-	case x.formatGiven && !x.dryRun:
-		return usagef("--format is that of --dry-run; the dataset is always JSON Lines")
+	case x.pilot > 0 && (x.dryRun || x.offline):
+		return usagef("--pilot makes calls, and --dry-run and --offline make none: leave one out")
+	case x.formatGiven && !x.dryRun && x.pilot == 0:
+		return usagef("--format is that of --dry-run and --pilot; the dataset is always JSON Lines")
 	case x.batch && len(x.baseURLs) > 1:
 		return usagef("--batch sends all calls to one server: name one --base-url")
 	}
-	if x.Prompts, err = diversify.ParsePrompts(x.prompts); err != nil {
-		return usagef("--prompts: %w", err)
+	if field := config.SecretField(x.Extra); field != "" {
+		return usagef("--extra: the field %q holds a secret, which would be stored with every answer: set OPENAI_API_KEY in its place, which goes with every call and is stored nowhere", field)
+	}
+	if err := x.readPrompts(args); err != nil {
+		return err
 	}
 	if x.Check, err = x.checkerFor(args, x.Prompts); err != nil {
 		return err
 	}
-	if x.judge != "" {
-		if x.Check == nil {
-			return usagef("--judge comes after the checks: leave out --checks none")
-		}
-		x.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: x.Endpoint}
+	if x.Equivalence, err = x.equivalence(); err != nil {
+		return err
 	}
 	x.Concurrency, x.Tolerate = x.calls(e), x.tolerate
+	return x.configureForm(e)
+}
+
+// readPrompts reads --prompts, with what --from, --task and --language say of
+// prompts that make references of the source.
+func (x *expander) readPrompts(args []string) (err error) {
+	if x.from == fromSource && !x.given("prompts") {
+		x.prompts = fromSource
+	}
+	words, err := diversify.ForTask(x.prompts, x.task)
+	if err != nil {
+		return usagef("--task: %w", err)
+	}
+	if x.Prompts, err = diversify.ParsePrompts(words); err != nil {
+		return usagef("--prompts: %w", err)
+	}
+	if x.from == fromSource && !slices.ContainsFunc(x.Prompts, diversify.Prompt.FromSource) {
+		return usagef("--from source: none of --prompts %s makes a reference of the source; add source, or leave --prompts out", x.prompts)
+	}
+	target := x.language
+	if target == "" && len(args) > 0 {
+		_, target = dataset.LanguagePair(args[0])
+	}
+	for i, p := range x.Prompts {
+		if !p.NeedsLanguage() {
+			continue
+		}
+		if target == "" || target == listNone {
+			return usagef("prompt %q asks for a language: name that of the references with --language, such as --language de", p.Name)
+		}
+		if x.Prompts[i], err = p.In(target); err != nil {
+			return usagef("--language: %w", err)
+		}
+	}
 	return nil
 }
 

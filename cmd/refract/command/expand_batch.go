@@ -2,13 +2,14 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/batch"
@@ -20,6 +21,7 @@ type batchFlags struct {
 	batch         bool
 	batchState    string
 	batchInterval time.Duration
+	server        *llm.Client // that has the Batch API
 }
 
 func (b *batchFlags) register(cmd *cobra.Command) {
@@ -30,8 +32,9 @@ func (b *batchFlags) register(cmd *cobra.Command) {
 	grouped(cmd, modelFlags, "batch")
 }
 
-// inBatches asks for all that the store lacks through the Batch API.
-func (x *expander) inBatches(ctx context.Context, e *env, ds refract.Dataset, client *llm.Client, spend *budget.Budget) (ask.Completer, error) {
+// inBatches asks for all that a plan needs and the store lacks through the Batch
+// API.
+func (x *expander) inBatches(ctx context.Context, e *env, plan func(context.Context, *diversify.Expander, func(ask.Question) error) error, spend *budget.Budget) (ask.Completer, error) {
 	exp, err := diversify.New(x.Config)
 	if err != nil {
 		return nil, usagef("%w", err)
@@ -45,24 +48,33 @@ func (x *expander) inBatches(ctx context.Context, e *env, ds refract.Dataset, cl
 			state = x.cache + ".batches"
 		}
 	}
-	var last batch.Progress
+	var last ask.BatchProgress
 	b := &ask.Batches{
-		Client: client, Store: x.Store, Budget: spend, Models: x.models(), Interval: x.batchInterval, Time: x.maxTime,
+		Client: x.server, Store: x.Store, Budget: spend, Models: x.models(), Interval: x.batchInterval, Time: x.maxTime,
 		Journals: []string{state, state + ".judge"}[:len(x.models())],
 		Plan: func(ctx context.Context, need func(ask.Question) error) error {
-			_, err := exp.Plan(ctx, ds, need)
-			return err
+			return plan(ctx, exp, need)
 		},
-		Observe: func(rows int, now batch.Progress) {
-			progress.Add(rows)
+		Observe: func(now ask.BatchProgress) {
+			progress.Total(now.Rows)
+			progress.Add(now.Done + now.Failed - last.Done - last.Failed)
 			progress.Count("failed", now.Failed-last.Failed)
 			progress.Count("sent again", now.Again-last.Again)
 			progress.Count("open batches", now.Open-last.Open)
+			if s := spend.Spent(); s.Priced {
+				progress.Note("cost", fmt.Sprintf("%.4f", s.Cost))
+			}
 			if now.Trouble != nil && last.Trouble == nil {
 				progress.Println("for now: " + now.Trouble.Error())
 			}
 			last = now
 		},
 	}
-	return b.Fill(ctx)
+	filled, err := b.Fill(ctx)
+	progress.Finish()
+	if last.Rows > 0 {
+		e.note("through the Batch API: %d rows submitted in %s, %d answered, %d failed of them, %d sent again",
+			last.Rows, english.Count(last.Batches, "batch", "batches"), last.Done, last.Failed, last.Again)
+	}
+	return filled, err
 }

@@ -5,9 +5,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/report"
 )
@@ -23,36 +28,114 @@ func (e *incompleteError) Error() string {
 		english.Thousands(e.failed, "request"), e.output, diversify.Failed)
 }
 
+// watcher shows how far an expansion is.
+type watcher struct {
+	p        *report.Progress
+	segments int // of the dataset; 0 where that is not known
+	spend    *budget.Budget
+	client   *llm.Client // nil where there is none to wait for
+	last     diversify.Progress
+}
+
 // observe shows what is new in a snapshot.
-func observe(p *report.Progress, last *diversify.Progress, now diversify.Progress, spend *budget.Budget) {
-	p.Add(now.Calls - last.Calls)
-	p.AddCached(now.Cached - last.Cached)
+func (w *watcher) observe(now diversify.Progress) {
+	p, last := w.p, &w.last
+	if w.segments >= now.Begun && now.Begun > 0 {
+		p.Total(now.Wanted + (w.segments-now.Begun)*now.Wanted/now.Begun)
+	}
+	fresh := now.AcceptedByCalls - last.AcceptedByCalls
+	p.Add(fresh)
+	p.AddCached(now.Accepted - last.Accepted - fresh)
+	p.Count("asked", now.Calls+now.Cached-last.Calls-last.Cached)
 	p.Count("failed", now.Failed-last.Failed)
 	p.Count("cut", now.Cut-last.Cut)
 	p.Count("without text", now.Blocked+now.Empty-last.Blocked-last.Empty)
 	p.Count("asked again", now.Resampled+now.Enlarged-last.Resampled-last.Enlarged)
 	p.Count("tokens", now.PromptTokens+now.CompletionTokens-last.PromptTokens-last.CompletionTokens)
 	if now.Calls != last.Calls {
-		if s := spend.Spent(); s.Priced {
+		if s := w.spend.Spent(); s.Priced {
 			p.Note("cost", fmt.Sprintf("%.4f", s.Cost))
 		}
 	}
 	*last = now
 }
 
-func summarize(e *env, s diversify.Summary, verdicts map[string]int, spent budget.Spent) {
+// tick says, each second, whether all calls wait for their turn, until stop is
+// called, which ends the progress.
+func (w *watcher) tick() (stop func()) {
+	ticker, done := time.NewTicker(time.Second), make(chan struct{})
+	var running sync.WaitGroup
+	if w.client != nil && w.p != nil {
+		running.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				case <-ticker.C:
+				}
+				note := ""
+				if wait := w.client.Waits(); wait >= time.Second {
+					note = "rate limited, next in " + wait.Round(time.Second).String()
+				}
+				w.p.Note("", note)
+			}
+		})
+	}
+	return func() {
+		ticker.Stop()
+		close(done)
+		running.Wait()
+		w.p.Note("", "")
+		w.p.Finish()
+	}
+}
+
+// earlyLook warns once if all of the first answers are rejected.
+type earlyLook struct {
+	patterns diversify.Patterns
+	done     bool
+}
+
+// earlyAnswers is how many answers an earlyLook looks at.
+const earlyAnswers = 100
+
+func (l *earlyLook) look(e *env, s *refract.Segment) {
+	if l.done {
+		return
+	}
+	l.patterns.Add(s)
+	switch p := &l.patterns; {
+	case p.Accepted > 0:
+		l.done = true
+	case p.Rejected >= earlyAnswers:
+		l.done = true
+		name, n := p.Most()
+		e.warn("all of the first %d answers were rejected, %d of them: %s; --pilot 20 shows examples", p.Rejected, n, name)
+	}
+}
+
+// summarize says what a run did; checked says that there were checks.
+func summarize(e *env, s diversify.Summary, verdicts map[string]int, yields *selection.Yields, spent budget.Spent, checked bool) {
 	e.note("%d segments, %d references, %d variants: %d by calls, %d from the cache; %d prompt and %d completion tokens",
 		s.Segments, s.References, s.Variants, s.Calls, s.Cached, s.PromptTokens, s.CompletionTokens)
+	if y := yields.String(); y != "" {
+		e.note("accepted variants of a segment: %s", y)
+	}
 	e.tellCost(spent)
 	if spent.Guessed > 0 {
 		e.warn("answers without token counts, priced at the most that they can cost: %d", spent.Guessed)
 	}
-	if s.Rejected > 0 {
+	switch {
+	case s.Rejected > 0 && len(verdicts) == 0: // ended before the segments were written
+		e.note("rejected: %d; asked again: %d, with more room: %d", s.Rejected, s.Resampled, s.Enlarged)
+	case s.Rejected > 0:
 		parts := make([]string, 0, len(verdicts))
 		for _, v := range slices.Sorted(maps.Keys(verdicts)) {
 			parts = append(parts, fmt.Sprintf("%d %s", verdicts[v], v))
 		}
 		e.note("rejected: %s; asked again: %d, with more room: %d", strings.Join(parts, ", "), s.Resampled, s.Enlarged)
+	}
+	if checked || s.Rejected > 0 {
 		s.Cut, s.Blocked, s.Empty = 0, 0, 0 // which are not of variants alone
 	}
 	for _, c := range []struct {

@@ -4,13 +4,16 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/paths"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
@@ -42,8 +45,8 @@ func Main(extra ...metrics.Factory) int {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	defer stop()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, ends...)
 	e := &env{
 		stdin:          os.Stdin,
 		stdout:         os.Stdout,
@@ -57,7 +60,46 @@ func Main(extra ...metrics.Factory) int {
 	// What is alive at a time is a few megabytes, so that collecting at each
 	// doubling would be frequent for nothing.
 	e.collectAt(400)
+	ctx, interrupt := llm.Interruptible(context.Background())
+	go e.obey(signals, interrupt)
 	return e.run(ctx, os.Args[1:])
+}
+
+const (
+	settling = 200 * time.Millisecond // signals within it are one: some programs send it twice
+	lastWord = time.Second            // for what gives up, to tidy up
+	idle     = 3 * time.Second        // for a stopped run without calls; what lasts longer hangs, such as the opening of a pipe
+)
+
+// obey stops the run at the first signal, and ends it at the second, or when
+// it goes on although no call is in flight.
+func (e *env) obey(signals <-chan os.Signal, interrupt *llm.Interrupt) {
+	<-signals
+	interrupt.Stop()
+	time.Sleep(settling)
+	select {
+	case <-signals:
+	default:
+	}
+	if n := interrupt.Calls(); n > 0 {
+		if e.stderrTerminal {
+			fmt.Fprintln(e.stderr) // below the progress
+		}
+		e.warn("waiting for %s; press again, or send another signal, to end at once", english.Count(n, "call"))
+	}
+	for last := time.Now(); time.Since(last) < idle; {
+		select {
+		case <-signals:
+			last = time.Time{}
+		case <-time.After(settling):
+			if interrupt.Calls() > 0 {
+				last = time.Now()
+			}
+		}
+	}
+	interrupt.GiveUp()
+	time.Sleep(lastWord)
+	os.Exit(exitInterrupted)
 }
 
 func (e *env) run(ctx context.Context, args []string) int {

@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 // setupScript makes sure that no script reaches a real server by accident.
 func setupScript(e *testscript.Env) error {
 	e.Setenv("OPENAI_BASE_URL", nowhere)
+	e.Setenv("REFRACT_FORM", "text") // expand_form.txtar has the others
 	e.Setenv("GORACE", raceOptions)
 	texts, err := os.ReadDir(textFolder)
 	if err != nil {
@@ -50,8 +51,8 @@ const (
 	// raceOptions: with -race, a process would sleep for a second at its end.
 	raceOptions = "atexit_sleep_ms=0"
 
-	nowhere    = "http://127.0.0.1:9/v1" // the port of "discard": nobody answers
-	textFolder = "testdata/texts"        // line-aligned files that every script starts with
+	nowhere    = "http://127.0.0.1:9/v1"               // the port of "discard": nobody answers
+	textFolder = repository + "/benchmarks/demo/texts" // line-aligned files that every script starts with
 )
 
 func copyFile(from, to string) error {

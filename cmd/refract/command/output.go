@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -51,7 +52,10 @@ func formatNames() []string {
 
 // byExtension takes the format from the output's name, where none was asked for.
 func (o *output) byExtension() error {
-	ext := filepath.Ext(o.path)
+	ext := filepath.Ext(packed.Name(o.path))
+	if ext == ".parquet" && packed.Name(o.path) != o.path {
+		return usagef("-o %s: Parquet is packed by itself; name the file %s", o.path, packed.Name(o.path))
+	}
 	if o.formatGiven || ext == "" || o.parquet && ext == ".parquet" {
 		return nil
 	}

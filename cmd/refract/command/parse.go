@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/judge/audit"
@@ -88,7 +89,7 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 // what errors call it.
 func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadCloser, error) {
 	if file == "-" {
-		return "<stdin>", interruptible(ctx, e.stdin), nil
+		return "<stdin>", packed.NewReader(interruptible(ctx, e.stdin)), nil
 	}
 	in, err := os.Open(file)
 	if err == nil {
@@ -103,7 +104,7 @@ func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadClos
 	if err != nil {
 		return "", nil, fmt.Errorf("%s cannot be read: %w", file, err)
 	}
-	return file, in, nil
+	return file, packed.NewReader(in), nil
 }
 
 // interruptible is a reader of standard input that ends with the context,

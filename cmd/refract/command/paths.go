@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,8 +12,10 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/config"
+	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
@@ -20,7 +23,7 @@ import (
 var (
 	writtenFlags = []string{"output", "cache", "reports", "html", "plot", "batch-state"}
 	folderFlags  = []string{"figures", "tables"}
-	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "prompts", "metric", "store"}
+	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "prompts", "metric", "store", "decisions"}
 )
 
 // distinctPaths refuses one file for two purposes of a run where one of them
@@ -36,6 +39,9 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 			values = list.GetSlice()
 		}
 		for _, v := range values {
+			if err := cache.CheckName(v); name == "cache" && err != nil {
+				return usagef("--cache: %w", err)
+			}
 			e.addPath(name, v)
 		}
 	}
@@ -44,9 +50,17 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 	} else if _, err := os.Stat(path); err == nil {
 		e.paths.Reads("the configuration", path)
 	}
-	for _, arg := range args {
+	for i, arg := range args {
 		e.paths.Reads(arg, dataset.Inputs(arg)...)
+		if i == 0 && cmd.HasParent() && cmd.Parent().Name() == "cache" {
+			if err := cache.CheckName(arg); err != nil {
+				return usagef("%w", err)
+			}
+			e.paths.Reads(arg, sideFiles(arg)...)
+		}
 	}
+	e.paths.ReadsStream("standard input", e.stdin)
+	e.paths.WritesStream("standard output", e.stdout)
 	return e.checkPaths()
 }
 
@@ -61,6 +75,8 @@ func (e *env) checkPaths() error {
 func (e *env) addPath(name, v string) {
 	shown := "--" + name
 	switch {
+	case name == "cache":
+		e.paths.Writes(shown, append(sideFiles(v), v)...)
 	case slices.Contains(writtenFlags, name):
 		e.paths.Writes(shown, v)
 	case slices.Contains(folderFlags, name):
@@ -68,13 +84,40 @@ func (e *env) addPath(name, v string) {
 	case name == "hyp" || name == "scores":
 		_, path, _ := strings.Cut(v, "=")
 		e.paths.Reads(shown, path)
-	case name == "references" || name == "metric" && strings.HasPrefix(v, judge.FileMetric+":"):
+	case name == "references":
 		e.paths.Reads(shown, dataset.Inputs(v)...)
+	case name == "metric":
+		e.addMetric(shown, v)
 	case name == "store":
 		e.paths.Reads(shown, experiment.StoreFile(v))
 	case name == "prompts":
 		e.paths.Reads(shown, diversify.PromptFiles(v)...)
-	case name != "metric" && (name != "prices" || !strings.HasPrefix(v, "{")):
+	case name != "prices" || !strings.HasPrefix(v, "{"):
 		e.paths.Reads(shown, v)
 	}
+}
+
+// addMetric adds what the spec of a judge names: its definition, and whatever its
+// options may name, such as examples=FILE.
+func (e *env) addMetric(shown, spec string) {
+	name, rest, _ := strings.Cut(spec, ":")
+	if slices.ContainsFunc(e.registry(), func(f metrics.Factory) bool { return f.Name == name }) {
+		return
+	}
+	if name == judge.FileMetric {
+		e.paths.Reads(shown, dataset.Inputs(spec)...)
+	}
+	for option := range strings.SplitSeq(rest, ",") {
+		if _, value, ok := strings.Cut(option, "="); ok {
+			e.paths.Reads(shown, value)
+		}
+	}
+}
+
+// sideFiles are what SQLite keeps beside a cache.
+func sideFiles(cache string) []string {
+	if real, err := filepath.EvalSymlinks(cache); err == nil {
+		cache = real
+	}
+	return []string{cache + "-wal", cache + "-shm", cache + "-journal"}
 }

@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,17 +13,20 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/publish"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/redact"
 )
 
 // publisher is one run of refract publish.
 type publisher struct {
 	input
+	decisionFlag
 	publish.Options
 	output    output // how the result is printed
 	dir       string
 	verify    string
 	prompts   string
 	diversity string
+	anyway    bool
 }
 
 func (e *env) publishCommand() *cobra.Command {
@@ -50,6 +55,7 @@ its signature. published:DIR reads the folder back.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args) },
 	}
 	p.input.register(cmd)
+	p.decisionFlag.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&p.Format, "to", "", strings.Join(dataset.Formats(), ", ")+" (required)")
 	oneOf(cmd, "to", dataset.Formats()...)
@@ -63,6 +69,9 @@ its signature. published:DIR reads the folder back.`,
 	f.StringSliceVar(&p.Card.Languages, "language", nil, "languages of the references, for the card, such as en")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
 	f.StringVar(&p.diversity, "diversity", "", "`FILE` of 'refract diversity -f json' or -f jsonl, for the card")
+	f.Float64Var(&p.LeastKept, "least-kept", leastKept, "share of the variants that are to keep the meaning, where that is measured")
+	f.BoolVar(&p.anyway, "anyway", false, "publish a set that keeps less than --least-kept")
+	inRange(cmd, "a number from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "least-kept")
 	f.StringVar(&p.verify, "verify", "", "`DIR`: published folder to check; nothing is written")
 	complete(cmd, "prompts", diversify.PromptWords()...)
 	return cmd
@@ -85,15 +94,33 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	ds, err := p.dataset(e, args, true)
+	if err == nil {
+		ds, err = p.decided(ds)
+	}
 	if err != nil {
 		return err
 	}
 	e.collectAt(100)
+	least := p.LeastKept
+	if p.anyway {
+		p.LeastKept = 0
+	}
 	res, err := publish.Publish(ctx, ds, p.dir, p.Options)
+	if uneven := (*publish.UnevenError)(nil); errors.As(err, &uneven) && !uneven.Originals {
+		if least, _ := uneven.Variants.Range(); least > 0 {
+			words := slices.Concat([]string{"select"}, p.words(args), []string{"-k", "all", "-o", "equal.jsonl"})
+			return &remediedError{err, "this makes the numbers equal:\n  refract " + redact.CommandLine(words)}
+		}
+	}
+	if low := (*publish.MeaningError)(nil); errors.As(err, &low) {
+		return fmt.Errorf("%w; --anyway publishes the set as it is, and its card says so", err)
+	}
 	if err != nil {
 		return err
 	}
+	p.tellDecided(e)
 	p.tell(e, res)
+	e.tellMeaning(res.Stats.Findings(), least, e.warn)
 	return p.output.show(e, res.Table(p.dir))
 }
 

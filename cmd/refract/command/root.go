@@ -84,7 +84,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.diversityCommand(), e.selectCommand(), e.publishCommand()}},
+		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.reviewCommand(), e.diversityCommand(), e.selectCommand(), e.publishCommand()}},
 		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.aggregateCommand(), e.parseCommand()}},
 		{agreementGroup, []*cobra.Command{e.compareCommand(), e.curveCommand(), e.experimentCommand(), e.reportCommand()}},
 		{listsGroup, []*cobra.Command{e.metricsCommand(), e.judgesCommand(), e.promptsCommand()}},

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -226,8 +228,10 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 }
 
 // startServer starts a model server, which answers as answer does, or as any
-// model if it is nil. Options: answers=FILE has the answers of a model; key=K
-// is the key it wants; delay=D is the time it takes to answer; models=M is the
+// model if it is nil. Options: answers=FILE has the answers of a model; json=yes
+// gives them as JSON where that is asked for; key=K is the key it wants; delay=D
+// is the time it takes to answer; copies=P is the share of answers that are the
+// text itself; models=M is the
 // one model that it serves, in place of all; fault=F is what it answers in place
 // of texts:
 //
@@ -236,8 +240,11 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 //	html     a web page
 //	cut      JSON that ends too early
 //	busy     429 to the first call of each prompt, which may come again at once
+//	pause    the same, to come again in 6 seconds
 //	storm    429 to all calls, asking for an hour
 //	quota    429, the account being empty
+//	schema   400 where a schema is asked for
+//	reasons  reasoning alone, cut, where there is room for 64 tokens or fewer
 //	hostile  an error with a terminal's control codes in it
 func startServer(options map[string]string, answer func(*llmtest.Request) string) (*llmtest.Handler, string, func(), error) {
 	delay, err := time.ParseDuration(options["delay"])
@@ -248,7 +255,13 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 	if err != nil {
 		return nil, "", nil, err
 	}
-	h := &llmtest.Handler{Key: options["key"], Answer: answer}
+	h := &llmtest.Handler{Key: options["key"], Answer: answer, JSON: options["json"] == "yes"}
+	if share := options["copies"]; share != "" {
+		h.CountSamples = true
+		if h.Answer, err = copying(share); err != nil {
+			return nil, "", nil, err
+		}
+	}
 	if name := options["models"]; name != "" {
 		h.Models = []string{name}
 	}
@@ -257,7 +270,9 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		case <-time.After(delay):
 		case <-r.Context().Done():
 		}
-		if options["fault"] == "busy" && h.CallsFor(r.Prompt) > 1 {
+		switch {
+		case (options["fault"] == "busy" || options["fault"] == "pause") && h.CallsFor(r.Prompt) > 1,
+			options["fault"] == "schema" && !r.Schema, options["fault"] == "reasons" && r.MaxTokens > 64:
 			return nil
 		}
 		return fault
@@ -273,6 +288,20 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 	return h, s.URL + "/v1", stop, nil
 }
 
+// copying answers a share of all requests with the text that they are about.
+func copying(share string) (func(*llmtest.Request) string, error) {
+	p, err := strconv.ParseFloat(share, 64)
+	return func(q *llmtest.Request) string {
+		h := fnv.New32a()
+		fmt.Fprint(h, q.Prompt, q.Sample)
+		if rand.New(rand.NewPCG(uint64(h.Sum32()), 0)).Float64() < p {
+			_, text, _ := strings.Cut(q.Prompt, ": ")
+			return text
+		}
+		return llmtest.Answer(q.Model, q.Prompt, q.Sample)
+	}, err
+}
+
 func faultNamed(name string) (llmtest.Fault, error) {
 	switch name {
 	case "", "down":
@@ -283,12 +312,18 @@ func faultNamed(name string) (llmtest.Fault, error) {
 		return llmtest.HTML(http.StatusOK), nil
 	case "cut":
 		return llmtest.Malformed(), nil
+	case "pause":
+		return llmtest.With("Retry-After", "6", llmtest.Status(http.StatusTooManyRequests, "slow down")), nil
 	case "busy":
 		return llmtest.With("Retry-After", "0", llmtest.Status(http.StatusTooManyRequests, "slow down")), nil
 	case "storm":
 		return llmtest.With("Retry-After", "3600", llmtest.Status(http.StatusTooManyRequests, "slow down")), nil
 	case "quota":
 		return llmtest.Quota(), nil
+	case "schema":
+		return llmtest.Refuse("response_format"), nil
+	case "reasons":
+		return llmtest.Reasoning("reasoning_content", "Let me think.", nil, "length"), nil
 	case "hostile":
 		return llmtest.Status(http.StatusBadRequest, "\x1b[2Jno\r\nrefract: all is well"), nil
 	}
@@ -367,7 +402,7 @@ type running struct {
 func start(ts *testscript.TestScript, stdin io.Reader, program string, args []string) *running {
 	r := &running{exec.Command(program, args...), &strings.Builder{}, make(chan error, 1)}
 	r.cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "GORACE", "OPENAI_BASE_URL", "OPENAI_API_KEY"} {
+	for _, name := range []string{"PATH", "GORACE", "OPENAI_BASE_URL", "OPENAI_API_KEY", "REFRACT_FORM"} {
 		r.cmd.Env = append(r.cmd.Env, name+"="+ts.Getenv(name))
 	}
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = stdin, ts.Stdout(), io.MultiWriter(ts.Stderr(), r.stderr)

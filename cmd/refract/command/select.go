@@ -2,12 +2,31 @@ package command
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/english"
 )
+
+// allOfThem stands for the largest number that every segment has.
+const allOfThem = -1
+
+// parseCount reads a number of variants, or the word all.
+func parseCount(s string) (int, error) {
+	if s == listAll {
+		return allOfThem, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, &unwantedError{strconv.Quote(s), "a number from 1, or all"}
+	}
+	return n, nil
+}
 
 // chooser is one run of refract select.
 type chooser struct {
@@ -27,8 +46,9 @@ func (e *env) selectCommand() *cobra.Command {
 		Short: "Keep the variants that cover most",
 		Long: `Keep -k variants of every segment, and write the dataset as JSON Lines. The
 others are moved to "rejected", with the verdict "not selected". Variants
-without text are never kept.`,
+without text are never kept. -k all keeps as many as every segment has.`,
 		Example: `  refract select jsonl:expanded.jsonl -k 4 -o four.jsonl
+  refract select jsonl:expanded.jsonl -k all -o equal.jsonl
   refract select jsonl:expanded.jsonl -k 4 --over embeddings --embeddings text-embedding-3-small -o four.jsonl
   refract select mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified -k 3 --by random --seed 7 -o three.jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
@@ -38,7 +58,7 @@ without text are never kept.`,
 	c.embeddingFlags.register(cmd)
 	c.registerPath(cmd)
 	f := cmd.Flags()
-	f.IntVarP(&c.k, "count", "k", 0, "variants of a segment to keep (required)")
+	parsedFlag(cmd, &c.k, "count,k", "", parseCount, "variants of a segment to keep, or all: as many as every segment has (required)", listAll)
 	parsedFlag(cmd, &c.by, "by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility", selection.MethodNames()...)
 	f.StringVar(&c.over, "over", overNGrams, "what farthest and facility compare: ngrams or embeddings")
 	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
@@ -47,8 +67,8 @@ without text are never kept.`,
 }
 
 func (c *chooser) run(ctx context.Context, e *env, args []string) error {
-	if c.k < 1 {
-		return usagef("-k %d: say how many variants of a segment to keep, 1 or more", c.k)
+	if c.k == 0 {
+		return usagef("-k is missing: say how many variants of a segment to keep, or all")
 	}
 	s := &selection.Selector{Method: c.by, Seed: c.seed}
 	if err := c.needs(c.over); err != nil {
@@ -57,6 +77,11 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	ds, err := c.dataset(e, args, true)
 	if err != nil {
 		return err
+	}
+	if c.k == allOfThem {
+		if err := c.countAll(ctx, e, ds); err != nil {
+			return err
+		}
 	}
 	out, err := e.create(c.path)
 	if err != nil {
@@ -76,5 +101,27 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if sum.Short > 0 {
 		e.warn("segments with fewer than %d variants to keep: %d", c.k, sum.Short)
 	}
+	return nil
+}
+
+// countAll reads the dataset once to find the number that all stands for.
+func (c *chooser) countAll(ctx context.Context, e *env, ds refract.Dataset) error {
+	if !dataset.Rereadable(ds) {
+		return usagef("-k all reads the dataset twice, and a pipe can be read once: write it to a file, or give a number")
+	}
+	yields, err := selection.Count(ctx, ds)
+	if err != nil {
+		return err
+	}
+	least, most := yields.Range()
+	if n, named := yields.Below(max(1, least+1)); least == 0 {
+		return fmt.Errorf("there is no number of variants that every segment has: %s without any: %s; 'refract expand --complete N' goes on until all have N",
+			english.Count(n, "segment"), named)
+	} else if least < most {
+		e.note("-k is %d; segments that have no more: %d, %s; without them it would be %d", least, n, named, yields.Above(least))
+	} else {
+		e.note("-k is %d, which every segment has", least)
+	}
+	c.k = least
 	return nil
 }

@@ -31,7 +31,8 @@ var ErrMissing = errors.New("a token of the continuation has no log-probability"
 // A model's tokens need not part where the prefix ends. One that straddles the
 // border holds some of the continuation, often its whole first word with the
 // space before it, and counts as the continuation's, so that none of its text
-// goes unscored; [Straddles] tells.
+// goes unscored. The score then depends on where the texts meet: a prompt that
+// ends in a space, for one, seldom parts where a model's tokens do.
 //
 // A token without a log-probability is no zero: the error is then
 // [ErrMissing], and [ErrNone] where the text has no continuation.
@@ -52,14 +53,6 @@ func Score(tokens []llm.TokenLogprob, prefixBytes int) (mean float64, n int, err
 	}
 	n = len(tokens) - first
 	return sum / float64(n), n, nil
-}
-
-// Straddles reports whether a token belongs to both the prefix and the
-// continuation. The score then depends on where the texts meet: a prompt that
-// ends in a space, for one, seldom parts where a model's tokens do.
-func Straddles(tokens []llm.TokenLogprob, prefixBytes int) bool {
-	first := border(tokens, prefixBytes)
-	return first < len(tokens) && tokens[first].Offset < prefixBytes
 }
 
 // border is the index of the continuation's first token: of the first that

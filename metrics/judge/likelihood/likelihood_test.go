@@ -50,31 +50,27 @@ func Example() {
 
 func TestScore(t *testing.T) {
 	for _, tc := range []struct {
-		name     string
-		tokens   []llm.TokenLogprob
-		prefix   int
-		mean     float64
-		n        int
-		straddle bool
+		name   string
+		tokens []llm.TokenLogprob
+		prefix int
+		mean   float64
+		n      int
 	}{
-		{"parted", []llm.TokenLogprob{tok("a", 0, 1, 1), tok(" b", 1, 3, -8), tok(" c", 3, 5, -1), tok(" d", 5, 7, -2)}, 3, -1.5, 2, false},
-		{"straddling", []llm.TokenLogprob{tok("a", 0, 1, 1), tok(" b", 1, 3, -8), tok(" c", 3, 5, -1), tok(" d", 5, 7, -2)}, 4, -1.5, 2, true},
-		{"last token straddles", []llm.TokenLogprob{tok("a", 0, 1, 1), tok(" bcd", 1, 5, -3)}, 4, -3, 1, true},
-		{"beginning of sequence", []llm.TokenLogprob{tok("<s>", 0, 0, 1), tok("ab", 0, 2, -3), tok("c", 2, 3, -1)}, 1, -2, 2, true},
-		{"a character of many tokens", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("�", 1, 4, -1), tok("�", 1, 4, -2), tok("�", 1, 4, -6)}, 1, -3, 3, false},
-		{"the same, written with the last", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("", 1, 1, -1), tok("", 1, 1, -2), tok("雪", 1, 4, -6)}, 1, -3, 3, false},
-		{"a token of no text at the end", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("b", 1, 2, -1), tok("", 2, 2, -3)}, 1, -2, 2, false},
-		{"impossible", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("b", 1, 2, -9999)}, 1, -9999, 1, false},
-		{"certain", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("b", 1, 2, 0)}, 1, 0, 1, false},
-		{"only what matters need be known", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("b", 1, 2, 1), tok("c", 2, 3, -1)}, 2, -1, 1, false},
+		{"parted", []llm.TokenLogprob{tok("a", 0, 1, 1), tok(" b", 1, 3, -8), tok(" c", 3, 5, -1), tok(" d", 5, 7, -2)}, 3, -1.5, 2},
+		{"straddling", []llm.TokenLogprob{tok("a", 0, 1, 1), tok(" b", 1, 3, -8), tok(" c", 3, 5, -1), tok(" d", 5, 7, -2)}, 4, -1.5, 2},
+		{"last token straddles", []llm.TokenLogprob{tok("a", 0, 1, 1), tok(" bcd", 1, 5, -3)}, 4, -3, 1},
+		{"beginning of sequence", []llm.TokenLogprob{tok("<s>", 0, 0, 1), tok("ab", 0, 2, -3), tok("c", 2, 3, -1)}, 1, -2, 2},
+		{"a character of many tokens", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("�", 1, 4, -1), tok("�", 1, 4, -2), tok("�", 1, 4, -6)}, 1, -3, 3},
+		{"the same, written with the last", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("", 1, 1, -1), tok("", 1, 1, -2), tok("雪", 1, 4, -6)}, 1, -3, 3},
+		{"a token of no text at the end", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("b", 1, 2, -1), tok("", 2, 2, -3)}, 1, -2, 2},
+		{"impossible", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("b", 1, 2, -9999)}, 1, -9999, 1},
+		{"certain", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("b", 1, 2, 0)}, 1, 0, 1},
+		{"only what matters need be known", []llm.TokenLogprob{tok("a", 0, 1, 1), tok("b", 1, 2, 1), tok("c", 2, 3, -1)}, 2, -1, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			mean, n, err := likelihood.Score(tc.tokens, tc.prefix)
 			if err != nil || math.Abs(mean-tc.mean) > 1e-12 || n != tc.n {
 				t.Errorf("%v of %d tokens, %v; want %v of %d", mean, n, err, tc.mean, tc.n)
-			}
-			if got := likelihood.Straddles(tc.tokens, tc.prefix); got != tc.straddle {
-				t.Errorf("straddles: %v", got)
 			}
 		})
 	}
@@ -99,9 +95,6 @@ func TestNoScore(t *testing.T) {
 		if err == nil || n != 0 || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.says) {
 			t.Errorf("%s: %d, %v", tc.name, n, err)
 		}
-	}
-	if likelihood.Straddles(nil, 1) {
-		t.Error("nothing straddles")
 	}
 }
 

@@ -1,0 +1,44 @@
+# Sourced by scripts that need llama.cpp's own server. serve MODEL [ARGUMENT]…
+# starts it as llamacpp_server.py does, leaves its address in $url, and stops it
+# when the script ends. $venv has its packages, $cache what is kept.
+here=benchmarks/peers
+cache=${REFRACT_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
+venv=$cache/llamacpp-$(sha256sum "$here/llamacpp_requirements.txt" | cut -c1-12)
+work=$(mktemp -d)
+server=
+cleanup() {
+	if [ -n "$server" ]; then
+		kill "$server" 2>/dev/null || true
+		wait "$server" 2>/dev/null || true
+	fi
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
+if ! "$venv/bin/python" -c 'import gguf, numpy, xllamacpp' 2>/dev/null; then
+	rm -rf "$venv"
+	mkdir -p "$cache"
+	python3 -m venv "$venv"
+	"$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: -r "$here/llamacpp_requirements.txt"
+fi
+
+serve() {
+	"$venv/bin/python" "$here/llamacpp_server.py" "$@" >"$work/url" 2>"$work/log" &
+	server=$!
+	for _ in $(seq 600); do
+		if [ -s "$work/url" ] || ! kill -0 "$server" 2>/dev/null; then break; fi
+		sleep 0.1
+	done
+	if ! [ -s "$work/url" ]; then
+		echo "$(basename "$0"): the server did not start:" >&2
+		last_words
+		exit 1
+	fi
+	url=$(cat "$work/url")
+	echo "llama.cpp's server of xllamacpp $("$venv/bin/python" -c 'import xllamacpp; print(xllamacpp.__version__)') at $url"
+}
+
+last_words() {
+	echo "the server's last words:" >&2
+	tail -n 20 "$work/log" >&2
+}

@@ -1,0 +1,255 @@
+package servers_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// smolLM2 is the model that benchmarks/peers/smollm2.sh serves.
+const smolLM2 = "smollm2-135m-instruct"
+
+func smolLM2URL(t *testing.T) string {
+	t.Helper()
+	url := os.Getenv("REFRACT_SMOLLM2")
+	if url == "" {
+		t.Skip("REFRACT_SMOLLM2 names no server; benchmarks/peers/smollm2.sh starts one")
+	}
+	return url
+}
+
+var tenReferences = []string{
+	"The council voted late on Tuesday to close the old bridge, although most residents had asked for repairs.",
+	"My neighbour keeps seven hens, and she gives the eggs away.",
+	"Heavy rain delayed the ferry by 40 minutes, so we missed the last bus.",
+	"“Nobody told me about the meeting,” said Ana, and left the room.",
+	"The museum opens at 9 and is free on the first Sunday of every month.",
+	"Prices for wheat fell by 3.5 percent in March after a good harvest in Canada.",
+	"He has never learned to swim, but he loves the sea.",
+	"Please return the key to the reception before noon.",
+	"The committee did not accept the proposal because it came without a budget.",
+	"After twelve years in Lisbon, the painter moved back to her village.",
+}
+
+const tenPrompts = "order,voice,plain"
+
+// expandedLine is what is looked at of an expanded segment.
+type expandedLine struct {
+	References         []string
+	Variants, Rejected []struct {
+		Text, Raw, Verdict, Form string
+		Finish                   string
+	}
+}
+
+func expandedLines(t *testing.T, path string) (out []expandedLine) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(b) {
+		var s expandedLine
+		if err := json.Unmarshal(line, &s); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// A real model, from references to a published set: no answer is lost, each has
+// its verdict, and none is taken for what it is not.
+func TestSmolLM2Expand(t *testing.T) {
+	url := smolLM2URL(t)
+	dir, program := t.TempDir(), program(t)
+	var in bytes.Buffer
+	for i, r := range tenReferences {
+		if err := json.NewEncoder(&in).Encode(map[string]any{"id": strconv.Itoa(i + 1), "references": []string{r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refract := func(args ...string) string {
+		t.Helper()
+		out, said, code := run(t, dir, program, args...)
+		if code != 0 {
+			t.Fatalf("refract %s: %d\n%s", strings.Join(args, " "), code, said)
+		}
+		return out + said
+	}
+	expand := func(cache, out string, more ...string) string {
+		t.Helper()
+		return refract(append([]string{"expand", "jsonl:in.jsonl", "--model", smolLM2, "--base-url", url, "--prompts", tenPrompts, "--resample", "0",
+			"--enlarge", "0", "--max-tokens", "96", "--concurrency", "4", "--cache", cache, "-o", out}, more...)...)
+	}
+	for _, form := range []string{"json", "text"} {
+		asked := form
+		if form == "json" {
+			asked = "auto" // which finds out that the server gives it
+		}
+		cache, file := form+".sqlite", form+".jsonl"
+		if said := expand(cache, file, "--form", asked); strings.Contains(said, "the server gives JSON") != (form == "json") {
+			t.Errorf("%s: %s", form, said)
+		}
+		expand(cache, "again.jsonl", "--form", "auto", "--offline")
+		same(t, filepath.Join(dir, file), filepath.Join(dir, "again.jsonl"))
+
+		verdicts, accepted := map[string]int{}, 0
+		for i, s := range expandedLines(t, filepath.Join(dir, file)) {
+			if n := len(s.Variants) + len(s.Rejected); n != 3 {
+				t.Errorf("%s: segment %d has %d answers", form, i+1, n)
+			}
+			for k, v := range slices.Concat(s.Variants, s.Rejected) {
+				verdicts[v.Verdict]++
+				if form == "json" != (v.Form == "json") || v.Verdict == "" || k < len(s.Variants) != (v.Verdict == "accepted") {
+					t.Errorf("%s: segment %d: %+v", form, i+1, v)
+				}
+				if v.Verdict != "accepted" {
+					continue
+				}
+				accepted++
+				if v.Finish != "stop" || strings.TrimSpace(v.Text) == "" || v.Text == s.References[0] || strings.ContainsAny(v.Text, "{}\n") {
+					t.Errorf("%s: segment %d accepts %+v", form, i+1, v)
+				}
+				var object map[string]string
+				if form == "json" && (json.Unmarshal([]byte(v.Raw), &object) != nil || len(object) != 1 || object["text"] == "") {
+					t.Errorf("segment %d: the answer %s is not the object", i+1, v.Raw)
+				}
+			}
+		}
+		t.Logf("%s: %d of 30 accepted; %v", form, accepted, verdicts)
+		if verdicts["not-json"] > 0 || accepted == 0 {
+			t.Errorf("%s: %v", form, verdicts)
+		}
+
+		refract("check", "jsonl:"+file, "-o", "checked.jsonl")
+		checked, kept := 0, 0
+		for _, s := range expandedLines(t, filepath.Join(dir, "checked.jsonl")) {
+			checked += len(s.Variants) + len(s.Rejected)
+			kept += len(s.Variants)
+		}
+		if checked != 30 || kept != accepted {
+			t.Errorf("%s: checked again, %d of %d are accepted", form, kept, checked)
+		}
+		refract("select", "jsonl:"+file, "-k", "2", "-o", "two.jsonl")
+		chosen := 0
+		for i, s := range expandedLines(t, filepath.Join(dir, "two.jsonl")) {
+			if chosen += len(s.Variants); len(s.Variants) > 2 {
+				t.Errorf("%s: %d variants of segment %d", form, len(s.Variants), i+1)
+			}
+		}
+		refract("publish", "jsonl:two.jsonl", "--to", "parquet", "--name", form, "-o", form)
+		refract("publish", "--verify", form)
+		refract("expand", "published:"+form, "--model", "another", "--dry-run", "--cache", cache)
+		if chosen == 0 {
+			t.Errorf("%s: nothing is published", form)
+		}
+	}
+
+	// The judge of equivalence: yes, no, or neither, and each is told.
+	expand("text.sqlite", "judged.jsonl", "--form", "text", "--prompts", "order", "--judge", smolLM2, "--judge-on", "all")
+	verdicts := map[string]int{}
+	for _, s := range expandedLines(t, filepath.Join(dir, "judged.jsonl")) {
+		for _, v := range slices.Concat(s.Variants, s.Rejected) {
+			verdicts[v.Verdict]++
+		}
+	}
+	t.Logf("judged for equivalence: %v", verdicts)
+}
+
+// same wants two files to be equal.
+func same(t *testing.T, a, b string) {
+	t.Helper()
+	x, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := os.ReadFile(b)
+	if err != nil || !bytes.Equal(x, y) {
+		t.Errorf("%s and %s differ (%v)", a, b, err)
+	}
+}
+
+// penalties are those of mqm's severities.
+var penalties = map[string]float64{"critical": 25, "major": 5, "minor": 1}
+
+// stands says whether a score is in the answer that it was read from, by other
+// means than the parser's; one for each form of an answer.
+var stands = map[string]func(raw string, score float64) bool{
+	"gemba-da": func(raw string, score float64) bool {
+		return score >= 0 && score <= 100 && slices.Contains(regexp.MustCompile(`[0-9.]*[0-9]`).FindAllString(raw, -1), fmt.Sprint(score))
+	},
+	"gemba-stars": func(raw string, score float64) bool {
+		return score >= 1 && score <= 5 && regexp.MustCompile(`(?i)[1-5]|one|two|three|four|five|[*★]`).MatchString(raw)
+	},
+	"gemba-classes": func(raw string, score float64) bool {
+		return score >= 1 && score <= 5 && regexp.MustCompile(`(?i)meaning|perfect`).MatchString(raw)
+	},
+	"tigerscore": func(raw string, score float64) bool {
+		return score <= 0 && (score == 0 || regexp.MustCompile(`[0-9]`).MatchString(raw))
+	},
+	"instructscore": func(raw string, score float64) bool {
+		return score <= 0 && (score == 0 || regexp.MustCompile(`(?i)major|minor`).MatchString(raw))
+	},
+	"mqm": func(raw string, score float64) bool {
+		var said struct{ Errors []struct{ Severity string } }
+		if json.Unmarshal([]byte(raw), &said) != nil {
+			return false
+		}
+		for _, e := range said.Errors {
+			score += penalties[e.Severity]
+		}
+		return score == 0
+	},
+}
+
+// A judge of each form of answer asks the model. Most of what it says is no
+// report: the run says so and fails, and no number comes out of it.
+func TestSmolLM2Judges(t *testing.T) {
+	url := smolLM2URL(t)
+	dir, program := t.TempDir(), program(t)
+	one := inventions[0]
+	one.Hypotheses = map[string]string{"A": one.Hypotheses["A"]}
+	line, err := json.Marshal(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), line, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name := range stands {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reports := name + ".jsonl"
+			_, said, code := run(t, dir, program, "score", "jsonl:in.jsonl", "-m", name+":"+judgeOptions[name]+",model="+smolLM2,
+				"--base-url", url, "--cache", name+".sqlite", "--reports", reports, "-f", "jsonl")
+			all := readJudged(t, filepath.Join(dir, reports))
+			without := 0
+			for _, j := range all {
+				scored := j.Status == "scored" || j.Status == "no-error"
+				if !scored {
+					without++
+				}
+				if scored != (j.Score != nil) || j.Raw == nil || !scored && j.Status != "unparseable" && j.Status != "cut" ||
+					scored && !stands[name](*j.Raw, *j.Score) {
+					t.Errorf("%+v", j)
+				}
+				t.Logf("%s: %s", j.System, j.Status)
+			}
+			told := strings.Contains(said, fmt.Sprintf("%d of %d answer", without, len(all)))
+			if len(all) != 1 || (code == 1) != (without > 0) || told != (without > 0) || code > 1 {
+				t.Errorf("exit code %d for %d of %d without a score:\n%s", code, without, len(all), said)
+			}
+		})
+	}
+}

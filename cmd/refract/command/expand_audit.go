@@ -1,0 +1,221 @@
+package command
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/doubt"
+	"github.com/refract-eval/refract/diversify/meaning"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/llm/ask"
+	"github.com/refract-eval/refract/llm/budget"
+)
+
+// auditFlags say who looks at the meaning of variants.
+type auditFlags struct {
+	judge   string
+	judgeOn string
+	audit   int
+}
+
+// The words of --judge-on, beside all and none.
+const judgeDoubtful = "doubtful"
+
+// leastKept is the share of variants that are to keep the meaning.
+const leastKept = 0.8
+
+func (a *auditFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&a.judge, "judge", "", "`MODEL` that tells whether answers mean what their references do")
+	f.StringVar(&a.judgeOn, "judge-on", judgeDoubtful, "accepted answers that the judge is asked about: doubtful, all, or none, for the --audit alone")
+	oneOf(cmd, "judge-on", judgeDoubtful, listAll, listNone)
+	f.IntVar(&a.audit, "audit", 0, "draw `N` accepted variants at random, for the judge or for people to tell how many keep the meaning")
+	atLeast(cmd, 0, "audit")
+	grouped(cmd, taskFlags, "judge", "audit")
+}
+
+// equivalence is the judge that the flags ask for; nil for none.
+func (x *expander) equivalence() (*diversify.Equivalence, error) {
+	switch {
+	case x.judge == "" && x.given("judge-on"):
+		return nil, usagef("--judge-on needs a --judge")
+	case x.judge == "":
+		return nil, nil
+	case x.Check == nil:
+		return nil, usagef("--judge comes after the checks: leave out --checks none")
+	case x.judgeOn == listNone && x.audit == 0:
+		return nil, usagef("--judge-on none leaves the judge to the --audit: say how many variants it draws, such as --audit 50")
+	case x.judge == x.Model && x.given("audit") && x.audit > 0:
+		return nil, usagef("a model never audits itself: name another --judge, or none, which leaves the sample to people")
+	case x.judgeOn == listAll && x.given("audit") && x.audit > 0:
+		return nil, usagef("with --judge-on all the judge chooses all variants itself, so that it cannot audit them: name --judge-on doubtful or none, or leave out --judge, which leaves the sample to people")
+	}
+	j := &diversify.Equivalence{Model: x.judge, Endpoint: x.Endpoint}
+	switch x.judgeOn {
+	case judgeDoubtful:
+		j.From = doubt.Limit
+	case listNone:
+		j.From = 2 // which no doubt reaches
+	}
+	return j, nil
+}
+
+// mostQuestions says how often the judge is asked at most, and the tokens of a
+// question and of its answer.
+func (x *expander) mostQuestions(ctx context.Context, exp *diversify.Expander, ds refract.Dataset) (n, prompt, answer int, err error) {
+	n, prompt, answer, err = exp.MostQuestions(ctx, ds)
+	if exp.Audits() {
+		n += x.audit
+	}
+	return n, prompt, answer, err
+}
+
+// judgeCost is what questions to the judge cost; priced is false where the
+// price is not known.
+func (x *expander) judgeCost(prices budget.Prices, n, prompt, answer int) (cost float64, priced bool) {
+	price, priced := prices[x.judge]
+	return price.Cost(n*prompt, n*answer), priced
+}
+
+// tellQuestions says before a run what the judge will be asked.
+func (x *expander) tellQuestions(ctx context.Context, e *env, exp *diversify.Expander, ds refract.Dataset, prices budget.Prices) error {
+	if x.judge == "" {
+		return nil
+	}
+	n, prompt, answer, err := x.mostQuestions(ctx, exp, ds)
+	if err != nil {
+		return err
+	}
+	switch cost, priced := x.judgeCost(prices, n, prompt, answer); {
+	case priced:
+		e.note("questions to the judge %s: at most %d, for about %.4f", x.judge, n, cost)
+	default:
+		e.note("questions to the judge %s: at most %d", x.judge, n)
+	}
+	return nil
+}
+
+// auditing is a sample of the variants on their way to the output.
+type auditing struct {
+	*diversify.Sample
+	spool *os.File
+	buf   *bufio.Writer
+	enc   *dataset.Encoder
+}
+
+// newAudit keeps the segments in a file until the sample is judged. It is nil
+// where no sample is drawn; close it.
+func (x *expander) newAudit() (*auditing, error) {
+	if x.audit == 0 {
+		return nil, nil
+	}
+	f, err := os.CreateTemp("", "refract-*.jsonl")
+	if err != nil {
+		return nil, fmt.Errorf("--audit keeps the segments in a file until the sample is judged: %w", err)
+	}
+	_ = os.Remove(f.Name()) // so that it ends with the process; where that cannot be, close does it
+	buf := bufio.NewWriter(f)
+	return &auditing{diversify.NewSample(x.audit, defaultSeed, x.Model), f, buf, dataset.NewEncoder(buf)}, nil
+}
+
+func (a *auditing) close() {
+	if a != nil {
+		a.spool.Close()
+		os.Remove(a.spool.Name())
+	}
+}
+
+func (a *auditing) add(s *refract.Segment) error {
+	a.Add(s)
+	return a.enc.Encode(s)
+}
+
+// finish has the sample judged, and gives all segments to write.
+func (a *auditing) finish(ctx context.Context, e *env, x *expander, watch *watcher, sum diversify.Summary, write func(*refract.Segment) error) (diversify.Summary, error) {
+	if err := a.buf.Flush(); err != nil {
+		return sum, err
+	}
+	if x.batch {
+		var err error
+		x.Client, err = x.inBatches(ctx, e, func(ctx context.Context, exp *diversify.Expander, need func(ask.Question) error) error {
+			return exp.PlanAudit(ctx, a.Sample, need)
+		}, watch.spend)
+		if err != nil {
+			return sum, err
+		}
+	}
+	exp, err := diversify.New(x.Config)
+	if err != nil {
+		return sum, err
+	}
+	so := watch.last
+	so.Summary = sum
+	if sum, err = exp.Audit(ctx, a.Sample, so); err != nil {
+		return sum, err
+	}
+	if _, err := a.spool.Seek(0, io.SeekStart); err != nil {
+		return sum, err
+	}
+	ds, err := dataset.Open("jsonl:-", dataset.Options{Stdin: a.spool})
+	if err != nil {
+		return sum, err
+	}
+	for s, err := range ds.Segments(ctx) {
+		if err == nil {
+			a.Mark(s)
+			err = write(s)
+		}
+		if err != nil {
+			return sum, err
+		}
+	}
+	sum.Variants -= a.Lost
+	sum.Rejected += a.Lost
+	return sum, ctx.Err()
+}
+
+// tell says what the audit did.
+func (a *auditing) tell(e *env, x *expander) {
+	if a != nil && a.Own > 0 {
+		e.warn("the server gives the judge %s as the model that wrote the variants: what it says of %s does not count, as a model never audits itself",
+			x.judge, english.Count(a.Own, "variant"))
+	}
+}
+
+// tellMeaning says of each model how many of its variants keep the meaning, and
+// what to do; unmeasured says it where nobody has looked.
+func (e *env) tellMeaning(findings []meaning.Finding, least float64, unmeasured func(string, ...any)) {
+	for _, f := range findings {
+		of := ""
+		if len(findings) > 1 {
+			of = ", variants of " + cmp.Or(f.Model, "a model that is not named")
+		}
+		say, w := e.note, f.Worst()
+		switch {
+		case w == nil:
+			say = unmeasured
+		case w.Share() < least:
+			say = e.warn
+		}
+		for _, line := range f.Lines() {
+			say("%s%s", line, of)
+		}
+		switch {
+		case w != nil:
+			e.note("  %s", w.Advice(least))
+		case f.Drawn > 0:
+			e.note("  'refract review' shows them to people")
+		default:
+			e.note("  'refract expand --audit 50 --judge MODEL' measures it, by another model than the one that wrote them")
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify/review"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/report/page"
+)
+
+// decisionFlag names a file of people's decisions.
+type decisionFlag struct {
+	decisions string
+	read      *review.Decisions // nil for none
+}
+
+func (d *decisionFlag) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.decisions, "decisions", "", "`FILE` of decisions by people, of 'refract review', to carry out")
+	grouped(cmd, taskFlags, "decisions")
+}
+
+// decided returns the dataset with the decisions carried out.
+func (d *decisionFlag) decided(ds refract.Dataset) (refract.Dataset, error) {
+	if d.decisions == "" {
+		return ds, nil
+	}
+	var err error
+	if d.read, err = review.Read(d.decisions); err != nil {
+		return nil, err
+	}
+	return d.read.Apply(ds), nil
+}
+
+// tellDecided says what was carried out: every decision, or there was an error.
+func (d *decisionFlag) tellDecided(e *env) {
+	if d.read == nil {
+		return
+	}
+	accepted, rejected, edited := d.read.Count(review.Accept), d.read.Count(review.Reject), d.read.Count(review.Edit)
+	e.note("carried out: %s by people (accepted %d, rejected %d, edited %d)", english.Thousands(accepted+rejected+edited, "decision"), accepted, rejected, edited)
+}
+
+// reviewer is one run of refract review.
+type reviewer struct {
+	input
+	review.Wanted
+	path   string // of the decisions
+	html   string
+	listen string
+}
+
+func (e *env) reviewCommand() *cobra.Command {
+	r := &reviewer{}
+	cmd := &cobra.Command{
+		Use:   "review [DATASET]",
+		Short: "Decide by eye which answers serve as references",
+		Long: `Show answers beside their reference and source, on a page in the browser, and
+keep what a person decides: accept, reject, or another wording.
+
+There are accepted answers drawn at random, which tell how many are right;
+those that most likely lost the meaning; and some of each pattern of rejection.
+The page is served on this machine alone, at an address with a secret in it,
+until Ctrl+C; each decision is in the file before the page shows it as kept, and
+the next run goes on. --html writes the page as a file instead, which offers the
+decisions to be saved.
+
+'refract check --decisions' and 'refract publish --decisions' carry them out.`,
+		Example: `  refract review jsonl:expanded.jsonl -o decisions.jsonl
+  refract review jsonl:expanded.jsonl --html review.html
+  refract check jsonl:expanded.jsonl --decisions decisions.jsonl -o reviewed.jsonl`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
+	}
+	r.input.register(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&r.path, "output", "o", "", "`FILE` of decisions, which is added to")
+	f.StringVar(&r.html, "html", "", "`FILE` to write the page to, in place of serving it")
+	f.StringVar(&r.listen, "listen", "127.0.0.1:0", "`ADDRESS` of this machine to serve the page at; port 0 takes a free one")
+	f.IntVar(&r.Drawn, "drawn", 50, "accepted answers drawn at random")
+	f.IntVar(&r.Doubtful, "doubtful", 50, "accepted answers of the greatest doubt")
+	f.IntVar(&r.Rejected, "rejected", 3, "rejected answers of each pattern")
+	f.Uint64Var(&r.Seed, "seed", defaultSeed, "seed of the draw")
+	within(cmd, 0, mostExamples, "drawn", "doubtful", "rejected")
+	grouped(cmd, resultFlags, "output", "html", "listen")
+	grouped(cmd, taskFlags, "drawn", "doubtful", "rejected", "seed")
+	return cmd
+}
+
+func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
+	if r.path == "" && r.html == "" {
+		return usagef("-o is missing: name the file of decisions, or the page with --html")
+	}
+	ds, err := r.dataset(e, args, false)
+	if err != nil {
+		return err
+	}
+	var decided *review.Decisions
+	var file *os.File
+	if r.path != "" {
+		torn := false
+		if file, decided, torn, err = review.Open(r.path); err != nil {
+			return err
+		}
+		defer file.Close()
+		if torn {
+			e.warn("%s: the last line was incomplete, and has been taken off", r.path)
+		}
+	}
+	items, err := review.Pick(ctx, ds, r.Wanted, decided)
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 {
+		return errors.New("the dataset has no variant to decide about; name expanded references with --references")
+	}
+	title := "Review"
+	if len(args) > 0 {
+		title = "Review of " + filepath.Base(args[0])
+	}
+	if r.html != "" {
+		out, err := e.create(r.html)
+		if err != nil {
+			return err
+		}
+		if err := page.WriteReview(out, page.Review{Title: title, Items: items}); err != nil {
+			return err
+		}
+		e.note("%s in %s", english.Thousands(len(items), "answer"), r.html)
+		return e.commit()
+	}
+	return r.serve(ctx, e, title, items, file, args)
+}
+
+// serve shows the page until the user ends it, which is the way to end it and
+// no failure.
+func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page.ReviewItem, file *os.File, args []string) error {
+	s, err := review.NewServer(title, items, file)
+	if err != nil {
+		return err
+	}
+	l, url, err := s.Listen(r.listen)
+	if err != nil {
+		return usagef("--listen: %w", err)
+	}
+	fmt.Fprintln(e.stdout, url)
+	e.note("%s to look at; open the address in a browser of this machine, and end with Ctrl+C", english.Thousands(len(items), "answer"))
+	if err := s.Serve(ctx, l); err != nil {
+		return err
+	}
+	e.note("%s, in %s", english.Thousands(s.Count(), "new decision"), r.path)
+	if len(args) > 0 && s.Count() > 0 {
+		e.note("carry them out: refract check %s --decisions %s -o reviewed.jsonl", args[0], cmp.Or(r.path, "FILE"))
+	}
+	return nil
+}

@@ -1,0 +1,345 @@
+package check
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/unicode/norm"
+)
+
+// undirt takes out what no one sees or types: characters without width, marks
+// of direction, soft hyphens, spaces of other kinds, control characters,
+// entities, escapes. What the reference has of a kind stays.
+func undirt(_ *Checker, t string, ref *original) string {
+	if !utf8.ValidString(t) {
+		return t
+	}
+	if strings.Contains(t, "\x1b") {
+		t = colours.ReplaceAllString(t, "")
+	}
+	if strings.Contains(t, `\`) && !strings.Contains(ref.text, `\`) && (strings.Contains(t, `\n`) || strings.Contains(t, `\"`)) && !strings.ContainsAny(t, "{[") {
+		t = strings.NewReplacer(`\r`, "", `\n`, "\n", `\"`, `"`, `\t`, " ").Replace(t)
+	}
+	if strings.Contains(t, "&") && strings.Contains(t, ";") && html.UnescapeString(ref.text) == ref.text {
+		t = html.UnescapeString(t)
+	}
+	if strings.Contains(t, "  ") && !strings.Contains(ref.text, "  ") {
+		lines := strings.Split(t, "\n")
+		for i, l := range lines {
+			if words := strings.Fields(l); len(words) > 0 {
+				lines[i] = strings.Join(words, " ")
+			}
+		}
+		t = strings.Join(lines, "\n")
+	}
+	if !strings.ContainsFunc(t, suspicious) {
+		return t
+	}
+	if mojibake(t) != "" {
+		return t
+	}
+	if norm.NFC.IsNormalString(ref.text) {
+		t = norm.NFC.String(t)
+	}
+	before := rune(0)
+	return strings.Map(func(r rune) rune {
+		was := before
+		before = r
+		if !suspicious(r) || strings.ContainsRune(ref.text, r) {
+			return r
+		}
+		switch {
+		case r == '\u2028' || r == '\u2029' || r == '\u0085':
+			return '\n'
+		case unicode.IsSpace(r):
+			if r == '\r' {
+				return -1
+			}
+			return ' '
+		case r == '\u200c' || r == '\u200d':
+			if 0x600 <= was && was < 0x1100 || was > 0x2000 { // Persian, Hindi; emoji
+				return r
+			}
+			return -1
+		case unicode.Is(unicode.Mn, r):
+			if r < 0x370 && (unicode.In(was, unicode.Latin, unicode.Cyrillic, unicode.Han, unicode.Mn) || was == ' ') {
+				before = was
+				return -1
+			}
+			return r
+		case wideForm(r):
+			if !ref.dense {
+				if s := []rune(norm.NFKC.String(string(r))); len(s) == 1 {
+					return s[0]
+				}
+			}
+			return r
+		}
+		return -1
+	}, t)
+}
+
+// colours are the escapes of a terminal.
+var colours = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+
+// suspicious reports whether a character is one that undirt looks at.
+func suspicious(r rune) bool {
+	switch {
+	case r < 0x20:
+		return r != '\n'
+	case r < 0x7f:
+		return false
+	case r <= 0xad:
+		return r < 0xa1 || r == 0xad
+	case r < 0x300:
+		return false
+	case r < 0x370:
+		return true
+	case r < 0x2000:
+		return r == 0x61c || r == 0x180e || r == 0x1680
+	case r < 0x3000:
+		return r <= 0x200f || r >= 0x2028 && r <= 0x202f || r >= 0x205f && r <= 0x206f
+	}
+	return r == 0x3000 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb || r >= 0xfffe && r <= 0xffff || wideForm(r)
+}
+
+// wideForm reports whether a character is a letter or digit of ASCII in another
+// form.
+func wideForm(r rune) bool {
+	return r >= 0xff10 && r <= 0xff5a && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r >= 0x1d400 && r <= 0x1d7ff
+}
+
+// isEmoji reports whether a character is a pictograph, or part of one.
+func isEmoji(r rune) bool {
+	switch {
+	case r < 0x2300:
+		return r == 0x20e3 || r == 0x200d || r == 0x2049 || r == 0x203c
+	case r < 0x2c00:
+		return r <= 0x23ff && (r == 0x231a || r == 0x231b || r >= 0x23e9 && r <= 0x23fa) || r >= 0x2600 && r <= 0x27bf && !(r >= 0x2768 && r <= 0x2775) && !isArrow(r) || r >= 0x2b00
+	case r < 0x1f000:
+		return r >= 0xfe00 && r <= 0xfe0f
+	}
+	return r <= 0x1faff || r >= 0xe0020 && r <= 0xe007f
+}
+
+// faces are pictures made of punctuation.
+var faces = []string{":-)", ":)", ";-)", ";)", ":D", ":-D", ":(", ":-(", "^_^", "^^", "<3", ":P", "=)", "xD", "XD"}
+
+// unemoji takes out pictographs, where the reference has none, with the space
+// before them.
+func unemoji(_ *Checker, t string, ref *original) string {
+	for _, face := range faces {
+		if rest, ok := strings.CutSuffix(t, " "+face); ok && !strings.Contains(ref.text, face) {
+			t = strings.TrimSpace(rest)
+		}
+	}
+	if strings.IndexFunc(t, isEmoji) < 0 || strings.ContainsFunc(ref.text, isEmoji) {
+		return t
+	}
+	var b strings.Builder
+	for t != "" {
+		at := strings.IndexFunc(t, isEmoji)
+		if at < 0 {
+			at = len(t)
+		}
+		keep := t[:at]
+		rest := strings.TrimLeftFunc(t[at:], isEmoji)
+		if strings.HasSuffix(keep, "#") || len(keep) > 0 && isDigit(keep[len(keep)-1]) && at < len(t) && strings.HasPrefix(t[at:], "\ufe0f") {
+			keep = keep[:len(keep)-1] // a keycap
+		}
+		if next := firstRune(rest); len(rest) < len(t)-at && (rest == "" || unicode.IsSpace(next) || unicode.IsPunct(next)) {
+			keep = strings.TrimRight(keep, " ")
+			if after := strings.TrimLeft(rest, " "); unicode.IsPunct(firstRune(after)) {
+				rest = after
+			}
+		}
+		b.WriteString(keep)
+		t = rest
+	}
+	return b.String()
+}
+
+// garbled says how a text is broken that is not cut, or "".
+func garbled(t string, ref *original) string {
+	if !utf8.ValidString(t) {
+		return "it is not valid UTF-8"
+	}
+	if strings.ContainsRune(t, utf8.RuneError) && !strings.ContainsRune(ref.text, utf8.RuneError) {
+		return "it has characters that could not be decoded"
+	}
+	if s := mojibake(t); s != "" && mojibake(ref.text) == "" {
+		return fmt.Sprintf("it is decoded with the wrong character set: %s", quote(s))
+	}
+	if s := residue(t, ref.text); s != "" {
+		return fmt.Sprintf("it has %s, the reference has not", quote(s))
+	}
+	if s := loop(t); s != "" && loop(ref.text) == "" {
+		return fmt.Sprintf("it repeats %s", quote(s))
+	}
+	return noise(t, ref)
+}
+
+// mojibake returns characters that are the bytes of UTF-8 read in a character
+// set of one byte a character, or "".
+func mojibake(t string) string {
+	for i := 0; i < len(t); {
+		if t[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		end := i
+		for end < len(t) && t[end] >= utf8.RuneSelf {
+			end++
+		}
+		run := t[i:end]
+		for i, set := range [...]*charmap.Charmap{charmap.Windows1252, charmap.Macintosh, charmap.Windows1251, charmap.KOI8R} {
+			if b, n := encode(set, run); n > 1 && decodes(b) > i/2 {
+				return run
+			}
+		}
+		i = end
+	}
+	return ""
+}
+
+// encode returns a text in a character set, and of how many characters it is
+// that the set has.
+func encode(set *charmap.Charmap, s string) (out []byte, n int) {
+	for _, r := range s {
+		b, ok := set.EncodeRune(r)
+		if !ok {
+			if r > 0xff {
+				return nil, 0
+			}
+			b = byte(r)
+		}
+		out = append(out, b)
+		n++
+	}
+	return out, n
+}
+
+// decodes returns of how many characters bytes are the UTF-8, but for one at
+// the end that is cut, or 0. Characters of rare scripts do not count.
+func decodes(b []byte) int {
+	whole := 0
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		switch {
+		case r == utf8.RuneError && whole > 0 && !utf8.FullRune(b):
+			return whole
+		case r == utf8.RuneError || n == 1 || r >= 0x250 && r < 0x400 || r >= 0x530 && r < 0x2000:
+			return 0
+		}
+		whole++
+		b = b[n:]
+	}
+	return whole
+}
+
+// marks are characters and strings of markup, code and tokens.
+var marks = [...]string{"<|", "|>", "</", "```", "**", "{\"", "\"}", "{'", "'}", "[/", "]]", "[[", "{{", "}}", "~~", "__", "||", "\\n", "\\u", "::", ";;",
+	"[", "{", "}", "]", "<", ">", "|", "\\", "`", "_", "~", "^", "*", "->", "=>", "→", "⇒", "▁", "●", "■", "◆"}
+
+// residue returns what is left of markup or code in a text, or "".
+func residue(t, ref string) string {
+	if !strings.ContainsAny(t, "<>[]{}()|\\`_~^*:;-=→⇒▁●■◆") {
+		return ""
+	}
+	for _, m := range marks {
+		i := strings.Index(t, m)
+		if i < 0 || strings.Contains(ref, m) {
+			continue
+		}
+		if (m == "*" || m == "_") && unicode.IsLetter(lastRune(t[:i])) && unicode.IsLetter(firstRune(t[i+1:])) {
+			continue // "Nutzer*innen"
+		}
+		return m
+	}
+	if i := strings.Index(t, `("`); i > 0 && unicode.IsLetter(lastRune(t[:i])) && !strings.Contains(ref, `("`) {
+		return `("`
+	}
+	return ""
+}
+
+// loop returns words, or a letter, that a text says three times or more in a
+// row, or "".
+func loop(t string) string {
+	runes, last := 0, rune(-1)
+	for _, r := range t {
+		if r == last && !unicode.IsSpace(r) && !unicode.IsDigit(r) {
+			if runes++; runes >= 5 && (unicode.IsLetter(r) || runes >= 8) {
+				return string(r)
+			}
+			continue
+		}
+		runes, last = 1, r
+	}
+	words := strings.Fields(t)
+	if len(words) < 3 {
+		words = strings.Split(t, "")
+	}
+	for period := 1; period <= 24 && 2*period <= len(words); period++ {
+		same := 0
+		for i := period; i < len(words); i++ {
+			if !strings.EqualFold(words[i], words[i-period]) {
+				same = 0
+				continue
+			}
+			same++
+			// Three times, or twice where it is long.
+			if same >= 2*period && same >= 3 || same >= period && period >= 4 {
+				return strings.Join(words[i-period+1:i+1], " ")
+			}
+		}
+	}
+	return ""
+}
+
+// noise says that letters make no words, or "".
+func noise(t string, ref *original) string {
+	letters, others, words, single := 0, 0, 0, 0
+	mixed := ""
+	for word := range strings.FieldsSeq(t) {
+		words++
+		if utf8.RuneCountInString(word) == 1 {
+			single++
+		}
+		latin, cyrillic := 0, 0
+		for _, r := range word {
+			switch {
+			case r < utf8.RuneSelf && ('a' <= r|0x20 && r|0x20 <= 'z'):
+				latin++
+				letters++
+			case unicode.Is(unicode.Cyrillic, r):
+				cyrillic++
+				letters++
+			case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r):
+				letters++
+			default:
+				others++
+			}
+		}
+		if latin > 0 && cyrillic > 0 && !strings.ContainsAny(word, "-–/.,\"«(") {
+			mixed = word
+		}
+	}
+	switch {
+	case mixed != "" && !strings.Contains(ref.text, mixed):
+		return fmt.Sprintf("%s mixes scripts", quote(mixed))
+	case words == 1 && letters >= 13 && !ref.dense && strings.Count(ref.text, " ") >= 3:
+		return "its words stand together"
+	case strings.ContainsRune("/@&=)]", firstRune(t)) && firstRune(t) != firstRune(ref.text):
+		return "it begins with a sign"
+	case words >= 5 && 4*single >= 3*words && !ref.dense:
+		return "its letters stand apart"
+	case others > letters && letters < ref.letters/2:
+		return "most of it is punctuation"
+	}
+	return ""
+}

@@ -1,0 +1,80 @@
+package check
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// unjson takes the rewriting out of JSON, or of what looks like it: of all
+// strings that are no names, the one that corresponds to the reference.
+func unjson(_ *Checker, t string, ref *original) string {
+	at := strings.IndexAny(t, "{[")
+	if at < 0 || !strings.ContainsAny(t[at:], "\"'“") || strings.ContainsAny(ref.text, "{}") {
+		return t
+	}
+	rest := strings.TrimLeftFunc(t[at+1:], unicode.IsSpace)
+	if rest == "" || !strings.ContainsAny(rest[:1], "\"'{[") && !strings.HasPrefix(rest, "“") && !bareName(rest) {
+		return t
+	}
+	values := jsonStrings(t[at:])
+	if i := ref.choose(values); i >= 0 && strings.TrimSpace(values[i]) != "" {
+		return values[i]
+	}
+	return t
+}
+
+// bareName reports whether a text begins with a name and a colon.
+func bareName(t string) bool {
+	name, _, ok := strings.Cut(t, ":")
+	return ok && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
+}
+
+// jsonStrings returns the strings of a text that are values: in double or
+// single quotes, or in typographic ones. One that does not end is left out.
+func jsonStrings(t string) []string {
+	var out []string
+	for i := 0; i < len(t); {
+		open := t[i : i+1]
+		shut := open
+		if strings.HasPrefix(t[i:], "“") {
+			open, shut = "“", "”"
+		} else if open != `"` && open != "'" {
+			i++
+			continue
+		}
+		i += len(open)
+		end := i
+		for end < len(t) && (!strings.HasPrefix(t[end:], shut) || !endsValue(t[end+len(shut):])) {
+			if t[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(t) {
+			break
+		}
+		s := t[i:end]
+		i = end + len(shut)
+		if strings.HasPrefix(strings.TrimLeftFunc(t[i:], unicode.IsSpace), ":") {
+			continue // a name
+		}
+		if open == "'" {
+			s = strings.ReplaceAll(s, `\'`, "'")
+			s = strings.ReplaceAll(strings.ReplaceAll(s, `\"`, `"`), `"`, `\"`)
+		}
+		s = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", "").Replace(s)
+		if plain, err := jsontext.AppendUnquote(nil, `"`+s+`"`); err == nil {
+			s = string(plain)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// endsValue reports whether a string ends before s: what follows is JSON's.
+func endsValue(s string) bool {
+	s = strings.TrimLeftFunc(s, unicode.IsSpace)
+	return s == "" || strings.ContainsAny(s[:1], ",:}]") || strings.HasPrefix(s, "```")
+}

@@ -1,0 +1,60 @@
+package diversify
+
+import "strings"
+
+// complete asks for as many further samples as a segment lacks of
+// Config.Complete accepted variants. Prompts that gave this segment what it
+// accepted come first, of equals those that were asked least: the choice
+// depends on the answers alone.
+func (x *Expander) complete(j *job) {
+	lack := x.cfg.Complete - j.accepted()
+	if lack <= 0 || j.rounds == x.cfg.Rounds {
+		return
+	}
+	j.rounds++
+	for range lack {
+		best := -1
+		for i := range j.cells {
+			if !j.cells[i].failed && (best < 0 || j.cells[i].before(&j.cells[best])) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		x.sample(j, best)
+	}
+}
+
+// before reports whether the next sample of a cell is more likely to be
+// accepted than that of another one.
+func (c *cell) before(d *cell) bool {
+	p, q := (c.accepted+1)*(d.samples+2), (d.accepted+1)*(c.samples+2)
+	return p > q || p == q && c.samples < d.samples
+}
+
+// accepted is how many variants with a text the segment has by now.
+func (j *job) accepted() int {
+	n := 0
+	for i := range j.seg.Variants {
+		if strings.TrimSpace(j.seg.Variants[i].Text.Value) != "" {
+			n++
+		}
+	}
+	for i := range j.cells {
+		n += j.cells[i].accepted
+	}
+	return n
+}
+
+// wanted is how many variants a run is to add to the segment.
+func (j *job) wanted() int {
+	n := 0
+	for i := range j.cells {
+		n += j.cells[i].wanted
+	}
+	if len(j.cells) > 0 && j.x.cfg.Complete > 0 {
+		return max(n, j.x.cfg.Complete-j.accepted())
+	}
+	return n
+}

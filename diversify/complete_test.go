@@ -1,0 +1,211 @@
+package diversify_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/llm"
+)
+
+// forgetful answers some requests with the reference itself, by the prompt and
+// the sample.
+type forgetful struct {
+	mu     sync.Mutex
+	copies int // in 100
+	asked  map[string]int
+}
+
+// drawn is a number below n that looks random, and depends on the words alone.
+func drawn(n int, words ...any) int {
+	sum := sha256.Sum256([]byte(fmt.Sprint(words...)))
+	return int(binary.LittleEndian.Uint32(sum[:])) % n
+}
+
+func (f *forgetful) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := drawn(100, r.Prompt, f.asked[r.Prompt])
+	f.asked[r.Prompt]++
+	_, text, _ := strings.Cut(r.Prompt, ": ")
+	if n >= f.copies {
+		text = fmt.Sprintf("%s, which stands at %d and %d.", strings.TrimSuffix(text, "."), f.asked[r.Prompt], drawn(1<<30, r.Prompt))
+	}
+	return llm.Response{Text: text, HasText: true, FinishReason: "stop", PromptTokens: 10, CompletionTokens: 5}, nil
+}
+
+// Whatever the answers: a segment is complete, or was asked in all rounds; no
+// request is made twice; and a run over what is stored gives the same.
+func TestComplete(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := &forgetful{copies: rapid.IntRange(0, 100).Draw(t, "copies"), asked: map[string]int{}}
+		store := cache.NewMemory()
+		cfg := config(f)
+		cfg.Store, cfg.Check = store, checker(t, "copy")
+		cfg.Prompts = diversify.Ten()[:rapid.IntRange(1, 3).Draw(t, "prompts")]
+		cfg.Resample = rapid.IntRange(0, 2).Draw(t, "resample")
+		cfg.Complete = rapid.IntRange(1, 12).Draw(t, "complete")
+		cfg.Rounds = rapid.IntRange(1, 4).Draw(t, "rounds")
+		ds := numbered(rapid.IntRange(1, 3).Draw(t, "segments"))
+		x, err := diversify.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, sum, err := run(context.Background(), x, ds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls, lacking := 0, 0
+		for _, n := range f.asked {
+			calls += n
+		}
+		if sum.Calls != calls || sum.Cached != 0 {
+			t.Fatalf("%d calls and %d cached, asked %d", sum.Calls, sum.Cached, calls)
+		}
+		for _, s := range out {
+			lack := max(0, cfg.Complete-len(s.Variants))
+			lacking += lack
+			if least := len(s.References)*len(cfg.Prompts) + cfg.Rounds; lack > 0 && len(s.Variants)+len(s.Rejected) < least {
+				t.Fatalf("segment %s lacks %d after %d answers, want at least %d", s.ID, lack, len(s.Variants)+len(s.Rejected), least)
+			}
+		}
+		if sum.Lacking != lacking {
+			t.Fatalf("%d lacking, want %d", sum.Lacking, lacking)
+		}
+		cfg.Client = nil
+		if x, err = diversify.New(cfg); err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := run(context.Background(), x, ds)
+		if err != nil || !cmp.Equal(out, again) {
+			t.Fatalf("from the store: %v, %s", err, cmp.Diff(out, again))
+		}
+	})
+}
+
+// What a plan foresees from some segments is within a tenth of what the whole
+// takes.
+func TestPlanForeseesWhatFollows(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		copies int
+		change func(*diversify.Config)
+	}{
+		{"none rejected", 0, func(*diversify.Config) {}},
+		{"a third rejected", 33, func(*diversify.Config) {}},
+		{"one more sample", 33, func(c *diversify.Config) { c.Resample = 1 }},
+		{"completed", 33, func(c *diversify.Config) { c.Resample, c.Complete = 0, 20 }},
+		{"judged", 25, func(c *diversify.Config) { c.Equivalence = &diversify.Equivalence{Model: "judge"} }},
+	} {
+		f := &forgetful{copies: test.copies, asked: map[string]int{}}
+		answer := completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			resp, err := f.Complete(ctx, r)
+			if r.Model == "judge" {
+				resp.Text = []string{"Yes.", "No.", "Yes."}[drawn(3, r.Prompt)]
+			}
+			return resp, err
+		})
+		cfg := config(answer)
+		cfg.Check, cfg.Resample = checker(t, "copy"), 2
+		test.change(&cfg)
+		ds := numbered(120)
+		mustRun(t, newExpander(t, cfg), ds[:30])
+		o, err := newExpander(t, cfg).Plan(t.Context(), ds, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, sum := mustRun(t, newExpander(t, cfg), ds)
+		within := func(what string, got, want int) {
+			if diff := float64(got - want); diff > 0.1*float64(want) || -diff > 0.1*float64(want) {
+				t.Errorf("%s: %d %s foreseen, and it was %d", test.name, got, what, want)
+			}
+		}
+		within("calls", o.Answers.Calls+o.Questions.Calls, sum.Calls)
+		within("completion tokens", o.Answers.CompletionTokens+o.Questions.CompletionTokens, sum.CompletionTokens)
+		within("variants", int(o.Accepted*120), sum.Variants)
+		if !o.FollowMeasured || o.Done != 30 {
+			t.Errorf("%s: measured %v, %d done", test.name, o.FollowMeasured, o.Done)
+		}
+		if test.copies == 0 && o.Again != 0 {
+			t.Errorf("%d asked again, and none is rejected", o.Again)
+		}
+	}
+	cfg := config(completer(echo))
+	cfg.Check, cfg.Resample = checker(t, "copy"), 2
+	o, err := newExpander(t, cfg).Plan(t.Context(), numbered(10), nil)
+	if err != nil || o.FollowMeasured || o.Needed != 200 || o.Again != 50 {
+		t.Errorf("assumed: %v, %+v", err, o)
+	}
+}
+
+// No run takes more than its plan's bounds, whatever is rejected.
+func TestPlanBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := &forgetful{copies: rapid.IntRange(0, 100).Draw(t, "copies"), asked: map[string]int{}}
+		most := rapid.IntRange(1, 3).Draw(t, "cut")
+		answer := completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			resp, err := f.Complete(ctx, r)
+			if r.Model == "judge" {
+				resp.Text, resp.CompletionTokens = []string{"Yes.", "No.", "Yes."}[drawn(3, r.Prompt)], 16
+				return resp, err
+			}
+			if resp.CompletionTokens = r.MaxTokens; drawn(3, r.Prompt, r.MaxTokens) < most {
+				resp.FinishReason = "length"
+			}
+			return resp, err
+		})
+		cfg := config(answer)
+		cfg.Check, cfg.Prompts = checker(t, "cut", "copy"), diversify.Ten()[:2]
+		cfg.Resample = rapid.IntRange(0, 2).Draw(t, "resample")
+		cfg.Enlarge = rapid.IntRange(0, 2).Draw(t, "enlarge")
+		cfg.Complete = rapid.IntRange(0, 6).Draw(t, "complete")
+		cfg.Equivalence = &diversify.Equivalence{Model: "judge"}
+		ds := numbered(3)
+		plan := func() diversify.Outlook {
+			x, err := diversify.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := x.Plan(context.Background(), ds, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return o
+		}
+		o := plan()
+		x, err := diversify.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, sum, err := run(context.Background(), x, ds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls := o.MostAnswers.Calls + o.MostQuestions.Calls; sum.Calls > calls || sum.CompletionTokens > o.MostAnswers.CompletionTokens+o.MostQuestions.CompletionTokens {
+			t.Fatalf("%d calls and %d tokens, foreseen at most %+v and %+v", sum.Calls, sum.CompletionTokens, o.MostAnswers, o.MostQuestions)
+		}
+		if o := plan(); o.MostAnswers != (diversify.Load{}) || o.MostQuestions != (diversify.Load{}) {
+			t.Fatalf("all is stored, and foreseen is %+v and %+v", o.MostAnswers, o.MostQuestions)
+		}
+	})
+}
+
+// What is assumed before any answer is known has room for --complete.
+func TestPlanAssumesComplete(t *testing.T) {
+	cfg := config(completer(echo))
+	cfg.Check, cfg.Complete = checker(t, "copy"), 20
+	cfg.Prompts = diversify.Ten()[:1]
+	o, err := newExpander(t, cfg).Plan(t.Context(), numbered(10), nil)
+	if err != nil || o.Answers.Calls < 200 {
+		t.Errorf("%v, %d answers are foreseen for 200 variants", err, o.Answers.Calls)
+	}
+}

@@ -1,0 +1,229 @@
+package diversify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
+)
+
+// Form is how a model is asked to answer.
+type Form string
+
+const (
+	// FormText sends the prompt alone, as the paper does; the answer is the text.
+	FormText Form = "text"
+	// FormJSON sends a system prompt and a schema with it; the answer is a JSON
+	// object that holds the text. It needs the endpoint llm.Chat.
+	FormJSON Form = "json"
+	// FormAuto takes stored answers of either form, FormText first. What is not
+	// stored it asks for as FormJSON where the server gives that, as a first
+	// question finds out, and else as FormText.
+	FormAuto Form = "auto"
+)
+
+// The system prompt and the schema of FormJSON. Their hash is part of the key
+// of an answer.
+const (
+	jsonSystem = `Answer with a JSON object that has one field, "text". It holds the text that is asked for, the text only: ` +
+		`no introduction, no explanation, no note, no alternatives and no markup.`
+	jsonSchema = `{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type":"object",` +
+		`"properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}}}`
+
+	responseFormat = "response_format"
+	formParam      = "form" // of the stored parameters
+	// kindJSON keeps answers apart from those to a prompt alone.
+	kindJSON = "chat-json"
+	// formQuestion finds out whether a server gives JSON.
+	formQuestion = "Paraphrase the sentences: The river was quiet."
+	// wrapping is about how many tokens the object adds to its text.
+	wrapping = 8
+)
+
+// form is a Form that is ready for use.
+type form struct {
+	name   string // as refract.Origin has it
+	kind   string // of endpoint, in the store
+	wire   llm.Request
+	params []cache.Params // by how often the room was enlarged
+}
+
+// newForms returns what a Form looks up, the form that goes first first.
+func (x *Expander) newForms() (forms []form, err error) {
+	wire := llm.Request{Model: x.cfg.Model, Temperature: x.cfg.Temperature, TopP: x.cfg.TopP, Extra: x.cfg.Extra}
+	if x.cfg.Form != FormJSON {
+		forms = append(forms, form{kind: kind(x.cfg.Endpoint), wire: wire})
+	}
+	if x.cfg.Form != FormText {
+		wire.Extra = map[string]any{responseFormat: json.RawMessage(jsonSchema)}
+		maps.Copy(wire.Extra, x.cfg.Extra)
+		forms = append(forms, form{name: string(FormJSON), kind: kindJSON, wire: wire})
+	}
+	for i := range forms {
+		f := &forms[i]
+		for room := range x.cfg.Enlarge + 1 {
+			p, err := x.sampling(f.name, room)
+			if err != nil {
+				return nil, err
+			}
+			f.params = append(f.params, p)
+		}
+	}
+	return forms, nil
+}
+
+// sampling returns the parameters of a request, as the store knows them.
+func (x *Expander) sampling(form string, room int) (cache.Params, error) {
+	values := map[string]any{}
+	maps.Copy(values, x.cfg.Extra)
+	values["temperature"], values["top_p"], values["max_tokens"] = x.cfg.Temperature, x.cfg.TopP, x.room(room)
+	if form != "" {
+		values[formParam] = fmt.Sprintf("%s:%.4x", form, sha256.Sum256([]byte(jsonSystem+jsonSchema)))
+	}
+	return cache.NewParams(values)
+}
+
+// question asks with a prompt in a form.
+func (x *Expander) question(f *form, prompt string, sample, room, expected int) ask.Question {
+	request := cache.Request{
+		Kind: f.kind, Model: x.cfg.Model, Revision: x.cfg.Revision, Prompt: prompt, Params: f.params[room], Sample: sample,
+	}
+	wire := f.wire
+	wire.MaxTokens = x.room(room)
+	if f.name == "" {
+		wire.Prompt = prompt
+	} else {
+		wire.Messages = []llm.Message{{Role: "system", Content: jsonSystem}, {Role: "user", Content: prompt}}
+		expected += wrapping
+	}
+	return ask.Question{Request: request, Key: request.Key(), Wire: wire, Expected: expected}
+}
+
+// checkForm says why a Form cannot be asked for. FormAuto is FormText where the
+// answers could have no other form.
+func (c *Config) checkForm() error {
+	_, shaped := c.Extra[responseFormat]
+	_, named := c.Extra[formParam]
+	plain := c.Endpoint != llm.Chat || shaped || named
+	switch {
+	case c.Form == FormAuto && plain:
+		c.Form = FormText
+	case c.Form == FormJSON && c.Endpoint != llm.Chat:
+		return fmt.Errorf("answers as JSON are asked for at the endpoint %q; set the form to %q for %q", llm.Chat, FormText, c.Endpoint)
+	case c.Form == FormJSON && plain:
+		return fmt.Errorf("the extra fields %q and %q are those of answers as JSON; leave them out, or set the form to %q", responseFormat, formParam, FormText)
+	case c.Form != FormText && c.Form != FormJSON && c.Form != FormAuto:
+		return fmt.Errorf("unknown form %q; known are %q, %q and %q", c.Form, FormAuto, FormText, FormJSON)
+	}
+	return nil
+}
+
+// probe is the [ask.Job] that finds out whether the server gives JSON. Its
+// question is the same for all datasets and its answer is stored, so that one
+// run asks it and all find the same.
+type probe struct {
+	question ask.Question
+	result   ask.Result
+}
+
+func (p *probe) Next(results []ask.Result) ([]ask.Question, error) {
+	if results == nil {
+		return []ask.Question{p.question}, nil
+	}
+	p.result = results[0]
+	return nil, nil
+}
+
+func (p *probe) Answered(int, ask.Result) {}
+
+func (p *probe) At(_ int, err error) error { return err }
+
+// choose implements Choose of [ask.Config]. Where there is nobody to ask it
+// takes the server to give JSON.
+func (x *Expander) choose(ctx context.Context) (asJSON bool, err error) {
+	x.choosing.Lock()
+	defer x.choosing.Unlock()
+	if x.chosen {
+		return x.asJSON, nil
+	}
+	p := &probe{question: x.question(&x.forms[1], formQuestion, 0, 0, 0)}
+	p.question.Client = x.cfg.Probe
+	if err = x.asker.Do(ctx, p); err == nil {
+		if err = p.result.Err; err == nil && p.result.Called {
+			x.probed = &p.result
+		}
+	}
+	switch {
+	case errors.Is(err, ErrNotStored):
+		x.chosen, x.asJSON = true, true
+		return true, nil
+	case err != nil && !errors.Is(err, llm.ErrInvalidRequest):
+		return false, err
+	}
+	why := err
+	if err == nil {
+		_, bad := unwrap(string(FormJSON), p.result.Answer)
+		switch said := strings.TrimSpace(p.result.Answer.Text); {
+		case said == "" && p.result.Answer.FinishReason != llm.FinishLength:
+			why = errors.New("the server gave no text")
+		case bad != nil && (bad.Verdict == NotJSON || said[0] != '{'):
+			why = fmt.Errorf("the server answered %.40q", said)
+		}
+	}
+	x.chosen, x.asJSON = true, why == nil
+	if x.cfg.FormFound != nil {
+		x.cfg.FormFound(why)
+	}
+	return x.asJSON, nil
+}
+
+// countProbe counts the call that found the form, once.
+func (x *Expander) countProbe(t *tally) {
+	x.choosing.Lock()
+	defer x.choosing.Unlock()
+	if x.probed != nil {
+		t.update(func(p *Progress) { p.count(*x.probed) })
+		x.probed = nil
+	}
+}
+
+// unwrap takes the text out of an answer of a form. An answer that is not of
+// the form has a result, which rejects it.
+func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
+	if form == "" || !a.HasText || a.FinishReason == llm.FinishContentFilter || strings.TrimSpace(a.Text) == "" {
+		return a, nil
+	}
+	var text string
+	r := jsonline.NewFileReader([]byte(a.Text))
+	lacks := true
+	err := r.Fields([]string{"text"}, func(string) (err error) {
+		lacks = false
+		text, err = r.String()
+		return err
+	})
+	if err == nil {
+		err = r.End()
+	}
+	if err == nil && lacks {
+		err = r.Lacks("text")
+	}
+	switch {
+	case err == nil:
+		if a.Text = text; a.FinishReason == llm.FinishLength {
+			a.FinishReason = "" // the limit came after the object
+		}
+		return a, nil
+	case a.FinishReason == llm.FinishLength:
+		return a, &check.Result{Text: a.Text, HasText: true, Verdict: check.ReasonCut, Detail: "the token limit ended the JSON"}
+	}
+	return a, &check.Result{Text: a.Text, HasText: true, Verdict: NotJSON, Detail: err.Error()}
+}

@@ -1,0 +1,252 @@
+package diversify_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// refusing answers 400 to requests with a schema.
+func refusing(r *llmtest.Request) llmtest.Fault {
+	if r.Schema {
+		return llmtest.Refuse("response_format")
+	}
+	return nil
+}
+
+// FormAuto asks for JSON where the server gives it. What it gives is asked
+// once, and the texts are those of the other form.
+func TestFormAuto(t *testing.T) {
+	ds := numbered(3)
+	want, _ := mustRun(t, newExpander(t, config(client(t, llmtest.NewServer(t, nil)))), ds)
+	for _, c := range []struct {
+		name    string
+		handler *llmtest.Handler
+		form    string
+		stored  int // of the first question
+	}{
+		{"gives", &llmtest.Handler{JSON: true}, "json", 1},
+		{"ignores", &llmtest.Handler{}, "", 1},
+		{"refuses", &llmtest.Handler{Decide: refusing}, "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := llmtest.NewServer(t, c.handler)
+			cfg := config(client(t, server))
+			cfg.Form = diversify.FormAuto
+			found := 0
+			cfg.FormFound = func(why error) {
+				if found++; (why == nil) != (c.form == "json") {
+					t.Errorf("found %v", why)
+				}
+			}
+			asked := server.Calls
+			for _, calls := range []int{1 + 60, 0} {
+				before := asked()
+				out, s := mustRun(t, newExpander(t, cfg), ds)
+				answers := 60 // and the first question's, in the run that asks it
+				if calls > 0 {
+					answers += c.stored
+				}
+				if n := asked() - before; n != calls || s.Calls+s.Cached != answers || s.Calls > n || found != 1 {
+					t.Errorf("%d calls, want %d; %+v; found %d times", n, calls, s, found)
+				}
+				for i := range out {
+					for _, v := range out[i].Variants {
+						if v.Origin.Form != c.form || strings.Contains(v.Origin.Sampling, `"form":"json:`) != (c.form == "json") {
+							t.Fatalf("%+v", v.Origin)
+						}
+					}
+					if diff := cmp.Diff(want[i].Variants, out[i].Variants, withoutOrigin); diff != "" {
+						t.Fatalf("variants (-text +auto):\n%s", diff)
+					}
+				}
+			}
+			// Every form has the same user's message; that of the text form is alone.
+			var body struct{ Messages []llm.Message }
+			last := server.Requests()[server.Calls()-1]
+			if err := json.Unmarshal(last.Raw, &body); err != nil || len(body.Messages) != map[string]int{"": 1, "json": 2}[c.form] {
+				t.Errorf("%s: %v", last.Raw, err)
+			}
+			if c.form == "json" {
+				return
+			}
+			// The next dataset needs the first question only where its answer
+			// could not be stored.
+			before := asked()
+			cfg.FormFound = nil
+			mustRun(t, newExpander(t, cfg), segments{{ID: "new", References: []refract.Text{refract.NewText("A new one.")}}})
+			if n := asked() - before; n != 11-c.stored {
+				t.Errorf("%d calls for ten new answers", n)
+			}
+		})
+	}
+}
+
+// A stored answer of the text form serves FormAuto, and one of JSON where there
+// is no such; neither is asked for again.
+func TestFormAutoTakesWhatIsStored(t *testing.T) {
+	server := llmtest.NewServer(t, &llmtest.Handler{JSON: true})
+	cfg := config(client(t, server))
+	ds, all := numbered(4), cfg.Prompts
+	cfg.Prompts = all[:6]
+	mustRun(t, newExpander(t, cfg), ds)
+	cfg.Prompts, cfg.Form = all[4:8], diversify.FormJSON
+	mustRun(t, newExpander(t, cfg), ds)
+	before := server.Calls()
+	cfg.Prompts, cfg.Form = all, diversify.FormAuto
+	offline := cfg
+	offline.Client = nil
+	if _, _, err := run(t.Context(), newExpander(t, offline), ds); !errors.Is(err, diversify.ErrNotStored) {
+		t.Errorf("error %v", err)
+	}
+	plan, err := newExpander(t, offline).Plan(t.Context(), ds, nil)
+	if err != nil || plan.Stored != 4*2*8 || plan.Needed != 4*2*2 {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	out, s := mustRun(t, newExpander(t, cfg), ds)
+	if n := server.Calls() - before; n != 1+4*2*2 || s.Cached != 4*2*8 {
+		t.Errorf("%d calls; %+v", n, s)
+	}
+	for _, v := range out[0].Variants {
+		want := "json"
+		for _, p := range all[:6] {
+			if v.Prompt == p.Name {
+				want = ""
+			}
+		}
+		if v.Origin.Form != want {
+			t.Errorf("%s: form %q", v.Prompt, v.Origin.Form)
+		}
+	}
+	offline.Prompts = all
+	again, _ := mustRun(t, newExpander(t, offline), ds)
+	if diff := cmp.Diff(lines(out), lines(again)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The text is taken out of the object; what is no such object has no text.
+func TestJSONAnswers(t *testing.T) {
+	for _, c := range []struct {
+		raw, finish   string
+		text, verdict string
+		calls         int
+	}{
+		{`{"text": "The \"two\"\u0021"}`, "stop", `The "two"!`, check.Accepted, 1},
+		{" {\"text\":\"Two.\"}\n \n ", "length", "Two.", check.Accepted, 1},
+		{`{"text": "Two`, "length", `{"text": "Two`, check.ReasonCut, 2},
+		{``, "length", "", check.ReasonCut, 2},
+		{`{"text": ""}`, "stop", "", check.ReasonEmpty, 1},
+		{`{"text": "Two`, "stop", `{"text": "Two`, diversify.NotJSON, 1},
+		{`Two.`, "stop", `Two.`, diversify.NotJSON, 1},
+		{"```json\n{\"text\": \"Two.\"}\n```", "stop", "```json\n{\"text\": \"Two.\"}\n```", diversify.NotJSON, 1},
+		{`{"text": "Two."} and so on`, "stop", `{"text": "Two."} and so on`, diversify.NotJSON, 1},
+		{`{"text": null}`, "stop", `{"text": null}`, diversify.NotJSON, 1},
+		{`{"text": ["Two."]}`, "stop", `{"text": ["Two."]}`, diversify.NotJSON, 1},
+		{`{}`, "stop", `{}`, diversify.NotJSON, 1},
+		{`{"text": "Two.", "note": "Done."}`, "stop", `{"text": "Two.", "note": "Done."}`, diversify.NotJSON, 1},
+		{`{"text": "One.", "text": "Two."}`, "stop", `{"text": "One.", "text": "Two."}`, diversify.NotJSON, 1},
+		{`{"text": "half \ud83d"}`, "stop", `{"text": "half \ud83d"}`, diversify.NotJSON, 1},
+		{`{"text": "Two."}`, "content_filter", "", check.ReasonBlocked, 1},
+	} {
+		server := llmtest.NewServer(t, nil)
+		server.Fail(llmtest.Repeat(2, llmtest.Finish(c.finish, c.raw))...)
+		cfg := config(client(t, server))
+		cfg.Prompts, cfg.Form, cfg.Enlarge = cfg.Prompts[:1], diversify.FormJSON, 1
+		checker, err := check.New(check.Config{Checks: []string{check.ReasonCut}, Cleaning: []string{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Check = checker
+		out, _ := mustRun(t, newExpander(t, cfg), segments{{ID: "a", References: []refract.Text{refract.NewText("One.")}}})
+		all := append(out[0].Variants, out[0].Rejected...)
+		v := all[len(all)-1]
+		if v.Text.Value != c.text || v.Verdict != c.verdict || server.Calls() != c.calls || v.Origin.Form != "json" {
+			t.Errorf("%s (%s): %d calls, %+v", c.raw, c.finish, server.Calls(), v)
+		}
+		if c.verdict != check.ReasonBlocked && v.Origin.Raw.Value != c.raw {
+			t.Errorf("%s: raw %q", c.raw, v.Origin.Raw.Value)
+		}
+		// The checks find the same in what is kept.
+		judged := diversify.NewCounts(checker, 0).AddVariants(out[0])
+		for _, w := range append(judged.Variants, judged.Rejected...) {
+			if w.Verdict != v.Verdict || w.Text != v.Text {
+				t.Errorf("%s: checked again %+v, want %+v", c.raw, w, v)
+			}
+		}
+	}
+}
+
+// What cannot be asked for as JSON is refused, or asked for as text.
+func TestFormsThatCannotBe(t *testing.T) {
+	for _, c := range []struct {
+		change func(*diversify.Config)
+		json   string // the error of FormJSON
+	}{
+		{func(c *diversify.Config) { c.Endpoint = llm.Completions }, `at the endpoint "chat"`},
+		{func(c *diversify.Config) { c.Extra = map[string]any{"response_format": 1} }, `"response_format"`},
+	} {
+		server := llmtest.NewServer(t, &llmtest.Handler{JSON: true})
+		cfg := config(nil)
+		c.change(&cfg)
+		cfg.Client = client(t, server, func(l *llm.Config) { l.Endpoint = cfg.Endpoint })
+		cfg.Form = diversify.FormJSON
+		if _, err := diversify.New(cfg); err == nil || !strings.Contains(err.Error(), c.json) {
+			t.Errorf("error %v, want %s", err, c.json)
+		}
+		cfg.Form = diversify.FormAuto
+		if _, s := mustRun(t, newExpander(t, cfg), numbered(1)); s.Calls != 20 || server.Calls() != 20 {
+			t.Errorf("%d calls, %+v", server.Calls(), s)
+		}
+	}
+	cfg := config(nil)
+	cfg.Form = "xml"
+	if _, err := diversify.New(cfg); err == nil || !strings.Contains(err.Error(), `unknown form "xml"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A server that fails for another reason than the form ends the run, which
+// says where.
+func TestFormAutoFails(t *testing.T) {
+	server := llmtest.NewServer(t, &llmtest.Handler{JSON: true})
+	server.Fail(llmtest.Status(http.StatusUnauthorized, "no"))
+	cfg := config(client(t, server))
+	cfg.Form = diversify.FormAuto
+	_, _, err := run(t.Context(), newExpander(t, cfg), numbered(2))
+	var at *diversify.Error
+	if !errors.As(err, &at) || !errors.Is(err, llm.ErrAuth) || at.Segment != "s1" || server.Calls() != 1 {
+		t.Errorf("%v after %d calls", err, server.Calls())
+	}
+}
+
+// The keys of the text form are those of every version before it had a name.
+func TestKeysOfTheTextForm(t *testing.T) {
+	store := cache.NewMemory()
+	cfg := config(completer(echo))
+	cfg.Store, cfg.Prompts = store, cfg.Prompts[:1]
+	mustRun(t, newExpander(t, cfg), segments{{ID: "a", References: []refract.Text{refract.NewText("One.")}}})
+	for e, err := range cache.NewAnswers(store).Entries(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := cache.Request{
+			Kind: cache.KindChat, Model: model, Prompt: cfg.Prompts[0].Render("One.", ""),
+			Params: `{"max_tokens":1024,"temperature":1,"top_p":0.9}`,
+		}
+		if diff := cmp.Diff(want, e.Request); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package review
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// What a person decides about an answer, and refract.Variant.Review states.
+const (
+	Accept = refract.ReviewAccept
+	Reject = refract.ReviewReject
+	Edit   = refract.ReviewEdit
+	Undo   = "undo" // takes the decision before back
+)
+
+var decisions = []string{Accept, Reject, Edit, Undo}
+
+// Decision is what a person decided about one answer, a line of a file of
+// decisions. Of several about an answer the last one counts.
+type Decision struct {
+	Answer  string `json:"answer"` // its Key
+	Segment string `json:"segment"`
+	Prompt  string `json:"prompt,omitempty"`
+	Choice  string `json:"decision"`
+	Text    string `json:"text,omitempty"` // the wording of an Edit
+	// Drawn tells that the answer was drawn at random from the accepted ones,
+	// so that it counts for the estimate of precision.
+	Drawn bool `json:"drawn,omitempty"`
+}
+
+// Key names an answer by all that a decision rests on: segment, reference,
+// prompt, sample, model, and the words of reference and answer. A decision
+// never meets an answer that has changed.
+func Key(s *refract.Segment, v *refract.Variant) string {
+	raw := v.Text
+	if v.Origin != nil {
+		raw = v.Origin.Raw
+	}
+	b, err := json.Marshal([]any{s.ID, v.Reference, referenceOf(s, v), v.Prompt, v.Sample, v.Model, raw})
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:12])
+}
+
+// referenceOf is the reference of a variant; missing where it names none.
+func referenceOf(s *refract.Segment, v *refract.Variant) (t refract.Text) {
+	if v.Reference >= 0 && v.Reference < len(s.References) {
+		t = s.References[v.Reference]
+	}
+	return t
+}
+
+// Check says what is wrong with a decision.
+func (d *Decision) Check() error {
+	switch {
+	case d.Answer == "":
+		return errors.New("the decision names no answer")
+	case !slices.Contains(decisions, d.Choice):
+		return errors.New(suggest.Unknown("decision", d.Choice, decisions))
+	case d.Choice == Edit && strings.TrimSpace(d.Text) == "":
+		return errors.New("the decision is edit, and the text is empty")
+	case d.Choice != Edit && d.Text != "":
+		return fmt.Errorf("the decision is %s, and there is a text; only edit has one", d.Choice)
+	case !utf8.ValidString(d.Text):
+		return errors.New("the text is not valid UTF-8")
+	}
+	return nil
+}
+
+// lineBreaks end a line for people or for programs that read lines.
+const lineBreaks = "\n\r\v\f\u0085\u2028\u2029"
+
+// suits says why the text of a decision cannot stand beside a reference.
+func (d *Decision) suits(reference string) error {
+	if strings.ContainsAny(d.Text, lineBreaks) && !strings.ContainsAny(reference, lineBreaks) {
+		return errors.New("the text has a line break, and its reference is one line: write it on one line")
+	}
+	return nil
+}
+
+// Decisions are the decisions of a file by the Key of their answers.
+type Decisions struct {
+	Path string
+	by   map[string]Decision
+}
+
+// Read reads a file of decisions. A file that does not exist is an error that
+// satisfies fs.ErrNotExist.
+func Read(path string) (*Decisions, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return read(path, b)
+}
+
+func read(path string, b []byte) (*Decisions, error) {
+	d := &Decisions{Path: path, by: map[string]Decision{}}
+	n := 0
+	for line := range bytes.Lines(b) {
+		n++
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		one, err := parse(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", refract.Position{File: path, Line: n}, err)
+		}
+		d.add(one)
+	}
+	return d, nil
+}
+
+// Count is how many answers have the decision, such as Accept.
+func (d *Decisions) Count(choice string) int {
+	n := 0
+	for _, one := range d.by {
+		if one.Choice == choice {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *Decisions) add(one Decision) {
+	if one.Choice == Undo {
+		delete(d.by, one.Answer)
+		return
+	}
+	d.by[one.Answer] = one
+}
+
+var fields = []string{"answer", "segment", "prompt", "decision", "text", "drawn"}
+
+func parse(line []byte) (d Decision, err error) {
+	r := &jsonline.Reader{}
+	r.Reset(line)
+	err = r.Fields(fields, func(name string) (err error) {
+		switch name {
+		case "answer":
+			d.Answer, err = r.String()
+		case "segment":
+			d.Segment, err = r.String()
+		case "prompt":
+			d.Prompt, err = r.String()
+		case "decision":
+			d.Choice, err = r.String()
+		case "text":
+			d.Text, err = r.String()
+		case "drawn":
+			d.Drawn, err = r.Bool()
+		}
+		return err
+	})
+	if err == nil {
+		err = r.End()
+	}
+	if err == nil {
+		err = d.Check()
+	}
+	return d, err
+}

@@ -1,0 +1,29 @@
+package review
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Open opens a file of decisions to add to, and reads those that it has. A
+// last line without its end is of a decision that was never confirmed: it is
+// taken off, and torn tells so.
+func Open(path string) (file *os.File, decided *Decisions, torn bool, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, false, err
+	}
+	whole := bytes.LastIndexByte(b, '\n') + 1
+	if decided, err = read(path, b[:whole]); err != nil {
+		return nil, nil, false, err
+	}
+	if file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666); err != nil {
+		return nil, nil, false, err
+	}
+	if torn = whole < len(b); torn {
+		err = file.Truncate(int64(whole))
+	}
+	return file, decided, torn, err
+}

@@ -1,0 +1,133 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
+)
+
+// Yields counts segments by how many variants they have. The zero value is
+// ready for use.
+type Yields struct {
+	segments map[int]int
+	ids      map[int][]string // the first ones
+}
+
+// namedIDs is how many segments of each number a Yields can name.
+const namedIDs = 5
+
+// Add counts a segment with n variants.
+func (y *Yields) Add(id string, n int) {
+	if y.segments == nil {
+		y.segments, y.ids = map[int]int{}, map[int][]string{}
+	}
+	y.segments[n]++
+	if len(y.ids[n]) < namedIDs {
+		y.ids[n] = append(y.ids[n], strings.Clone(id))
+	}
+}
+
+// Usable is how many variants of a segment can be chosen: those with a text.
+func Usable(seg *refract.Segment) int {
+	n := 0
+	for i := range seg.Variants {
+		if usable(seg.Variants[i].Text) {
+			n++
+		}
+	}
+	return n
+}
+
+// Count reads a dataset to its end.
+func Count(ctx context.Context, ds refract.Dataset) (*Yields, error) {
+	y := &Yields{}
+	for seg, err := range ds.Segments(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		y.Add(seg.ID, Usable(seg))
+	}
+	return y, ctx.Err()
+}
+
+// Range returns the least and the largest number of variants of a segment; 0
+// and 0 without any segment.
+func (y *Yields) Range() (least, most int) {
+	if len(y.segments) == 0 {
+		return 0, 0
+	}
+	numbers := slices.Collect(maps.Keys(y.segments))
+	return slices.Min(numbers), slices.Max(numbers)
+}
+
+// Above returns the least number of variants of the segments that have more
+// than k; 0 where there are none.
+func (y *Yields) Above(k int) int {
+	least := 0
+	for n := range y.segments {
+		if n > k && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// Below returns how many segments have fewer than k variants, and names the
+// first of them with their numbers, the fewest first, such as
+// `"a" (0), "b" (2), …`.
+func (y *Yields) Below(k int) (segments int, named string) {
+	var names []string
+	for _, n := range slices.Sorted(maps.Keys(y.segments)) {
+		if n >= k {
+			break
+		}
+		segments += y.segments[n]
+		for _, id := range y.ids[n] {
+			names = append(names, fmt.Sprintf("%s (%d)", text.Quote(id), n))
+		}
+	}
+	if names = names[:min(len(names), namedIDs)]; len(names) < segments {
+		names = append(names, "…")
+	}
+	return segments, strings.Join(names, ", ")
+}
+
+// Lack is how many variants the segments lack of k each.
+func (y *Yields) Lack(k int) int {
+	lack := 0
+	for n, segments := range y.segments {
+		lack += segments * max(0, k-n)
+	}
+	return lack
+}
+
+// String says how many segments have each number of variants, the largest
+// first, such as "10: 180 segments, 9: 15, 0: 5". Of many numbers the middle
+// ones are put together.
+func (y *Yields) String() string {
+	numbers := slices.Sorted(maps.Keys(y.segments))
+	slices.Reverse(numbers)
+	const most = 12
+	var parts []string
+	for i, n := range numbers {
+		switch count := y.segments[n]; {
+		case i == 0:
+			parts = append(parts, fmt.Sprintf("%d: %s", n, english.Count(count, "segment")))
+		case i < most || i == len(numbers)-1:
+			parts = append(parts, fmt.Sprintf("%d: %d", n, count))
+		case i == most:
+			rest := 0
+			for _, m := range numbers[i : len(numbers)-1] {
+				rest += y.segments[m]
+			}
+			parts = append(parts, fmt.Sprintf("%d to %d: %d", n, numbers[len(numbers)-2], rest))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,77 @@
+package diversify_test
+
+import (
+	"strings"
+	"testing"
+
+	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify"
+)
+
+func TestForTask(t *testing.T) {
+	for _, test := range []struct{ words, task, want, err string }{
+		{"ten,source*3", "translation", "ten,translation*3", ""},
+		{" source , plain", "summary", "summary, plain", ""},
+		{"ten", "", "ten", ""},
+		{"file:source.yaml", "", "file:source.yaml", ""},
+		{"source", "", "", "name one of translation, summary, caption, data"},
+		{"source", "translate", "", `unknown task "translate"; did you mean "translation"?`},
+	} {
+		got, err := diversify.ForTask(test.words, test.task)
+		if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%q for %q: %q, %v", test.words, test.task, got, err)
+		}
+	}
+	for _, task := range diversify.Tasks() {
+		prompts, err := diversify.ParsePrompts(task)
+		if err != nil || len(prompts) < 2 {
+			t.Errorf("%s: %v, %v", task, prompts, err)
+		}
+		for _, p := range prompts {
+			if one, err := diversify.ParsePrompts(p.Name); err != nil || one[0] != p || !p.FromSource() {
+				t.Errorf("%s: %v, %v", p.Name, one, err)
+			}
+		}
+	}
+}
+
+func TestPromptInALanguage(t *testing.T) {
+	p := diversify.Prompt{Name: "p", Text: "Say this in {language}: {source}"}
+	for code, want := range map[string]string{"de": "Say this in German: x", "pt-BR": "Say this in Brazilian Portuguese: x"} {
+		if q, err := p.In(code); err != nil || q.Render("r", "x") != want {
+			t.Errorf("%s: %q, %v", code, q.Render("r", "x"), err)
+		}
+	}
+	if _, err := p.In("klingonish"); err == nil {
+		t.Error("no error of a language that is none")
+	}
+	cfg := config(nil)
+	cfg.Prompts = []diversify.Prompt{p}
+	if _, err := diversify.New(cfg); err == nil || !strings.Contains(err.Error(), "needs the name of the language") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The source of a segment is asked about once, however many references there
+// are, and the answers are variants of the first that has a text.
+func TestFromSource(t *testing.T) {
+	cfg := config(completer(echo))
+	cfg.Prompts = []diversify.Prompt{{Name: "mine", Text: "Say this: {source}", Samples: 2}, diversify.Ten()[0]}
+	seg := &refract.Segment{ID: "a", Source: refract.NewText("Quelle"),
+		References: []refract.Text{{}, refract.NewText("one"), refract.NewText("two")}}
+	out, sum, err := expandOne(t.Context(), newExpander(t, cfg), seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, v := range out.Variants {
+		got += v.Prompt + string(rune('0'+v.Reference)) + " "
+	}
+	if got != "mine1 mine1 order1 order2 " || sum.Calls != 4 {
+		t.Errorf("%s, %d calls", got, sum.Calls)
+	}
+	seg.Source = refract.Text{}
+	if _, _, err := expandOne(t.Context(), newExpander(t, cfg), seg); err == nil || !strings.Contains(err.Error(), "the segment has none") {
+		t.Errorf("%v", err)
+	}
+}

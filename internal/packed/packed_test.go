@@ -1,0 +1,106 @@
+package packed_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/packed"
+)
+
+func pack(t rapid.TB, name string, text []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := packed.NewWriter(&out, name)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func unpack(file []byte) (string, error) {
+	r := packed.NewReader(io.NopCloser(bytes.NewReader(file)))
+	b, err := io.ReadAll(r)
+	return string(b), errors.Join(err, r.Close())
+}
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(rapid.String().Draw(t, "text"))
+		if got, err := unpack(text); err != nil || got != string(text) {
+			t.Fatalf("plain: %q, %v", got, err)
+		}
+		for _, name := range []string{"a.gz", "a.ZST"} {
+			file := pack(t, name, text)
+			if got, err := unpack(file); err != nil || got != string(text) {
+				t.Fatalf("%s: %q, %v", name, got, err)
+			}
+			// Several behind each other are one.
+			if got, err := unpack(append(file, file...)); err != nil || got != string(text)+string(text) {
+				t.Fatalf("%s twice: %q, %v", name, got, err)
+			}
+			cut := file[:rapid.IntRange(4, len(file)-1).Draw(t, "cut")]
+			if _, err := unpack(cut); err == nil || !strings.Contains(err.Error(), "cut off or damaged") {
+				t.Fatalf("%s, %d of %d bytes: %v", name, len(cut), len(file), err)
+			}
+		}
+	})
+}
+
+// What a packed file may hold is bounded.
+func TestBombs(t *testing.T) {
+	zeros := make([]byte, 100<<20)
+	for _, name := range []string{"a.gz", "a.zst"} {
+		file := pack(t, name, zeros)
+		got, err := unpack(file)
+		if err == nil || !strings.Contains(err.Error(), "more than 250 times as large") || len(got) > 65<<20 {
+			t.Errorf("%s: %d of %d bytes, %v", name, len(got), len(zeros), err)
+		}
+		if got, err := unpack(pack(t, name, zeros[:50<<20])); err != nil || len(got) != 50<<20 {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+}
+
+type failing struct{ error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f }
+
+// What cannot be read stays so.
+func TestNoHeader(t *testing.T) {
+	r := packed.NewReader(io.NopCloser(strings.NewReader("\x1f\x8bno header")))
+	for range 3 {
+		if n, err := r.Read(make([]byte, 100)); n > 0 || err == nil || !strings.Contains(err.Error(), "cut off or damaged") {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+	}
+}
+
+// A file that cannot be read is not called damaged.
+func TestFault(t *testing.T) {
+	fault := failing{errors.New("no such disk")}
+	for _, head := range [][]byte{nil, pack(t, "a.gz", []byte("text"))[:12], pack(t, "a.zst", []byte("text"))[:8]} {
+		r := packed.NewReader(io.NopCloser(io.MultiReader(bytes.NewReader(head), fault)))
+		if _, err := io.ReadAll(r); err != error(fault) {
+			t.Errorf("%d bytes: %v", len(head), err)
+		}
+	}
+}
+
+func TestName(t *testing.T) {
+	for path, want := range map[string]string{"a.jsonl": "a.jsonl", "d/a.jsonl.gz": "d/a.jsonl", "a.txt.ZST": "a.txt", "gz": "gz", "": ""} {
+		if got := packed.Name(path); got != want {
+			t.Errorf("%q is %q, want %q", path, got, want)
+		}
+		if w, err := packed.NewWriter(io.Discard, path); err != nil || (w == nil) != (want == path) {
+			t.Errorf("%q: %v, %v", path, w, err)
+		}
+	}
+}

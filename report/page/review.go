@@ -1,0 +1,86 @@
+package page
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+// Review is a page on which a person decides about answers, one after the
+// other. All its strings are plain text from anywhere.
+type Review struct {
+	Title string
+	Items []ReviewItem
+	// Served tells that a server takes the decisions, each at once, at the
+	// address "decision" beside the page's. Otherwise the page offers them as a
+	// file.
+	Served bool
+}
+
+// ReviewItem is an answer to decide about.
+type ReviewItem struct {
+	Answer    string   `json:"answer"` // names it in decisions
+	Segment   string   `json:"segment"`
+	Prompt    string   `json:"prompt"`
+	Model     string   `json:"model"`
+	Group     string   `json:"group"` // items of a group follow each other
+	Drawn     bool     `json:"drawn"` // at random: it counts for the estimate
+	Source    string   `json:"source"`
+	Reference string   `json:"reference"`
+	Text      string   `json:"text"`
+	Raw       string   `json:"raw"` // before cleaning, "" where that is the text
+	Verdict   string   `json:"verdict"`
+	Detail    string   `json:"detail"`
+	Doubt     *float64 `json:"doubt"`
+	Choice    string   `json:"choice"` // what was decided before: "" or accept, reject, edit
+	Edited    string   `json:"edited"` // the wording of an edit
+}
+
+// reviewScripts are the parts of the page's script.
+var reviewScripts = []string{"dom.js", "marks.js", "review.js"}
+
+// WriteReview writes the page as one HTML file. The same items give the same
+// bytes.
+func WriteReview(w io.Writer, r Review) error {
+	if r.Title == "" {
+		return errors.New("page: the review has no title")
+	}
+	if r.Items == nil {
+		r.Items = []ReviewItem{}
+	}
+	// Marshal escapes <, > and &, so that no text ends the element.
+	data, err := json.Marshal(r.Items)
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	style, code := asset("page.css")+asset("review.css"), joined(reviewScripts)
+	rule := policy(code, style)
+	if r.Served {
+		rule += "; connect-src 'self'"
+	}
+	err = templates().ExecuteTemplate(w, "review", map[string]any{
+		"Title": r.Title, "Served": r.Served, "Count": len(r.Items),
+		"Policy": policyElement(rule),
+		"Style":  template.HTML("<style>" + style + "</style>"),
+		"Data":   template.HTML(`<script type="application/json" id="items">` + string(data) + "</script>"),
+		"Script": template.HTML("<script>" + code + "</script>"),
+	})
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	return nil
+}
+
+// joined puts parts of a script into a scope of their own.
+func joined(parts []string) string {
+	var b strings.Builder
+	b.WriteString("(() => {\n\"use strict\";\n")
+	for _, name := range parts {
+		b.WriteString(asset(name))
+	}
+	b.WriteString("})();\n")
+	return b.String()
+}

@@ -21,9 +21,12 @@ folder, jsonl_folder, rewritten = sys.argv[1:4]
 def variant(v):
     """A variant as JSON Lines has it."""
     out = {k: v[k] for k in ("reference", "prompt", "sample", "text")}
-    for key in ("model", "finish", "verdict", "detail", "revision", "served_model", "created", "cleaned"):
+    for key in ("model", "finish", "verdict", "detail", "review", "audit", "audited_by", "revision",
+                "served_model", "form", "created", "cleaned"):
         if v[key]:
             out[key] = v[key]
+    if v["doubt"] is not None:
+        out["doubt"] = v["doubt"]
     for key in ("prompt_tokens", "completion_tokens"):
         if v[key]:
             out[key] = v[key]

@@ -133,5 +133,6 @@ func (w weights) apply(f features) float64 {
 	for i := range w {
 		sum += float64(w[i] * f[i])
 	}
-	return 1 / (1 + math.Exp(-sum))
+	// The estimate has no digits beyond these, and readers of JSON keep them all.
+	return math.Round(1e4/(1+math.Exp(-sum))) / 1e4
 }

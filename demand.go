@@ -23,14 +23,16 @@ type demand struct {
 	first        bool // the first column
 	upper, lower bool // as many cells of a row as it takes to reach the bound
 
-	native                            bool // scores by the metric's own rule
+	native                            bool // scores by the metric's own rule, if it has one
 	firstStatistics, nativeStatistics bool // of a corpus
 	unstored                          bool // on their account
 }
 
 // add takes in what one more setting needs.
 func (d *demand) add(a aggregate.Aggregator, pooled bool) {
+	_, apart := d.metric.(metrics.NativeScorer) // which makes native scores without cells
 	switch extreme := a.Extreme(d.info.Direction == metrics.HigherIsBetter); {
+	case apart && a.Native():
 	case a.Single():
 		d.first = true
 	case extreme > 0 && !math.IsInf(d.info.Upper, 0):
@@ -40,7 +42,7 @@ func (d *demand) add(a aggregate.Aggregator, pooled bool) {
 	default:
 		d.all = true
 	}
-	d.native = d.native || a.Native()
+	d.native = d.native || a.Native() && metrics.HasNative(d.metric)
 	d.firstStatistics = d.firstStatistics || pooled && a.Single()
 	d.nativeStatistics = d.nativeStatistics || pooled && a.Native()
 }
@@ -59,8 +61,17 @@ func (d *demand) keep(o *Options, damage func()) {
 	}
 }
 
-// firstOnly reports whether the first column is all that is needed.
-func (d *demand) firstOnly() bool { return d.first && !d.all && !d.upper && !d.lower }
+// columns is the number of first columns that are all that is needed: 0, 1, or
+// math.MaxInt for any number of them. Without a native score one is needed.
+func (d *demand) columns() int {
+	switch {
+	case d.all || d.upper || d.lower:
+		return math.MaxInt
+	case d.first || !d.native:
+		return 1
+	}
+	return 0
+}
 
 // stop is the score that ends a row, or nil.
 func (d *demand) stop() *float64 {
@@ -77,7 +88,7 @@ func (d *demand) stop() *float64 {
 // are asked for in an order.
 func (d *demand) need(frames []*frame, order []int) metrics.Need {
 	var n metrics.Need
-	if d.firstOnly() {
+	if d.columns() == 1 {
 		n.FirstOnly = true
 		return n
 	}

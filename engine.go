@@ -43,7 +43,8 @@ type Options struct {
 	// status MissingReference, in place of a *NoReferencesError.
 	AllowNoReferences bool
 	// EveryCell has every cell scored. Else a metrics.Selective metric leaves out
-	// those that no setting needs: the scores are the same, but how many
+	// those that no setting needs, and a metrics.NativeScorer all of them where its
+	// native scores are all that is needed: the scores are the same, but how many
 	// references have none is then not known of all. A policy other than Exclude
 	// needs every cell.
 	EveryCell bool
@@ -158,6 +159,8 @@ type MetricScores struct {
 	// nothing of the segment could be scored.
 	Native       []float64
 	NativeStatus []metrics.Status
+	// NativeReports explain them; nil where the metric explains none.
+	NativeReports []*analysis.Report
 	// Stored is how many of the scores against single references a store had.
 	Stored int
 	// Reports explain the cells; nil where the metric explains nothing, of all

@@ -182,8 +182,8 @@ func TestWrongShapes(t *testing.T) {
 		{"a status too few", returns(func(s []metrics.Scores) []metrics.Scores { s[1].Status = make([]metrics.Status, 3); return s }), `sized, segment "b": 3 statuses for 4 cells`},
 		{"a prepared value too few", misshapen{prepared{f}, -1, 0}, `sized, segment "a": 1 values for 2 cells`},
 		{"a prepared value too many", misshapen{prepared{f}, 1, 0}, `sized, segment "a": 3 values for 2 cells`},
-		{"a native score too few", misshapen{prepared{f}, 0, -1}, `sized, segment "a": 0 native scores for 1 hypotheses`},
-		{"a native score too many", misshapen{prepared{f}, 0, 1}, `sized, segment "a": 2 native scores for 1 hypotheses`},
+		{"a native score too few", misshapen{prepared{f}, 0, -1}, `sized, segment "a": 0 native values for 1 cells`},
+		{"a native score too many", misshapen{prepared{f}, 0, 1}, `sized, segment "a": 2 native values for 1 cells`},
 	} {
 		e := engine(t, refract.Options{}, []metrics.Metric{c.m}, "native")
 		_, err := e.Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1, 2}), segment("b", 1, []int{1, 2}, []int{3, 4})})

@@ -64,11 +64,11 @@ func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error
 			unneeded++
 		}
 	}
+	if a.Native() {
+		return native(ms, info, policy, h, present+unneeded)
+	}
 	if unneeded > 0 && !suffices(row, status, info, a) {
 		return Reduced{}, fmt.Errorf("%s was scored against some references only, as another aggregator allowed; score again for %s", info.Name, a.Name())
-	}
-	if a.Native() {
-		return native(ms, info, policy, h, present)
 	}
 	if a.Single() {
 		status = status[:1]

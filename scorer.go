@@ -145,26 +145,12 @@ func (d *demand) block(f *frame) metrics.Block {
 	return b
 }
 
-// place copies the matrix of a block to where its texts stand in the segment. An
-// error says that the metric breaks its promises: a matrix has another shape, or
-// a score that is no number, which would poison every mean that it enters, and
-// for which no rank is defined.
+// place copies the matrix of a block to where its texts stand in the segment.
 func (d *demand) place(f *frame, scores metrics.Scores) error {
-	seg, ms := f.scores.Segment, &f.scores.Metrics[d.index]
+	ms := &f.scores.Metrics[d.index]
 	columns := d.block(f).Columns()
-	cells := len(f.hyps) * columns
-	for _, part := range []struct {
-		n       int
-		name    string
-		missing bool
-	}{
-		{len(scores.Values), "values", false},
-		{len(scores.Status), "statuses", scores.Status == nil},
-		{len(scores.Reports), "reports", scores.Reports == nil},
-	} {
-		if part.n != cells && !part.missing {
-			return fmt.Errorf("%s, segment %q: %d %s for %d cells", d.info.Name, seg.ID, part.n, part.name, cells)
-		}
+	if err := d.check(f, scores, "", columns); err != nil {
+		return err
 	}
 	if scores.Reports != nil {
 		ms.Reports = make([]*analysis.Report, len(ms.Values))
@@ -175,18 +161,63 @@ func (d *demand) place(f *frame, scores metrics.Scores) error {
 			if ms.Columns > 1 {
 				to += f.refs[c]
 			}
-			v := scores.Values[from]
-			ms.Values[to] = v
+			ms.Values[to] = scores.Values[from]
 			if scores.Status != nil {
 				ms.Status[to] = scores.Status[from]
 			}
 			if scores.Reports != nil {
 				ms.Reports[to] = scores.Reports[from]
 			}
-			if ms.Status[to] == metrics.Scored && (math.IsNaN(v) || math.IsInf(v, 0)) {
-				return fmt.Errorf("%s, segment %q: system %q has the score %v; a metric without a number must say so by a status",
-					d.info.Name, seg.ID, seg.Hypotheses[h].System, v)
-			}
+		}
+	}
+	return nil
+}
+
+// placeNative copies native scores to where the hypotheses stand.
+func (d *demand) placeNative(f *frame, scores metrics.Scores) error {
+	if err := d.check(f, scores, "native ", 1); err != nil {
+		return err
+	}
+	ms, rows := &f.scores.Metrics[d.index], len(f.scores.Segment.Hypotheses)
+	ms.Native = make([]float64, rows)
+	ms.NativeStatus = slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, rows)
+	if scores.Reports != nil {
+		ms.NativeReports = make([]*analysis.Report, rows)
+	}
+	for b, h := range f.hyps {
+		ms.Native[h], ms.NativeStatus[h] = scores.Values[b], metrics.Scored
+		if scores.Status != nil {
+			ms.NativeStatus[h] = scores.Status[b]
+		}
+		if scores.Reports != nil {
+			ms.NativeReports[h] = scores.Reports[b]
+		}
+	}
+	return nil
+}
+
+// check returns an error where the metric breaks its promises: the scores of a
+// block have another shape, or there is one that is no number, which would poison
+// every mean that it enters, and for which no rank is defined.
+func (d *demand) check(f *frame, scores metrics.Scores, kind string, columns int) error {
+	seg, cells := f.scores.Segment, len(f.hyps)*columns
+	for _, part := range []struct {
+		n       int
+		name    string
+		missing bool
+	}{
+		{len(scores.Values), "values", false},
+		{len(scores.Status), "statuses", scores.Status == nil},
+		{len(scores.Reports), "reports", scores.Reports == nil},
+	} {
+		if part.n != cells && !part.missing {
+			return fmt.Errorf("%s, segment %q: %d %s%s for %d cells", d.info.Name, seg.ID, part.n, kind, part.name, cells)
+		}
+	}
+	for i, v := range scores.Values {
+		if (math.IsNaN(v) || math.IsInf(v, 0)) && (scores.Status == nil || scores.Status[i] == metrics.Scored) {
+			return fmt.Errorf("%s, segment %q: system %q has the %sscore %v; a metric without a number must say so by a status",
+				d.info.Name, seg.ID, seg.Hypotheses[f.hyps[i/columns]].System, kind, v)
 		}
 	}
 	return nil
@@ -197,11 +228,9 @@ func (d *demand) place(f *frame, scores metrics.Scores) error {
 func (d *demand) beside(w metrics.Workspace, f *frame) error {
 	ms, rows := &f.scores.Metrics[d.index], len(f.scores.Segment.Hypotheses)
 	if n, ok := w.(metrics.NativeWorkspace); ok && d.native {
-		values := n.Native(nil)
-		if len(values) != len(f.hyps) {
-			return fmt.Errorf("%s, segment %q: %d native scores for %d hypotheses", d.info.Name, f.scores.Segment.ID, len(values), len(f.hyps))
+		if err := d.placeNative(f, metrics.Scores{Values: n.Native(nil)}); err != nil {
+			return err
 		}
-		d.placeNative(f, values)
 	}
 	st, ok := w.(metrics.StatisticsWorkspace)
 	if _, corpus := d.metric.(metrics.CorpusMetric); !ok || !corpus {
@@ -229,23 +258,13 @@ func (d *demand) beside(w metrics.Workspace, f *frame) error {
 	return nil
 }
 
-// placeNative copies native scores to where the hypotheses stand.
-func (d *demand) placeNative(f *frame, values []float64) {
-	ms, rows := &f.scores.Metrics[d.index], len(f.scores.Segment.Hypotheses)
-	ms.Native = make([]float64, rows)
-	ms.NativeStatus = slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, rows)
-	for b, h := range f.hyps {
-		ms.Native[h], ms.NativeStatus[h] = values[b], metrics.Scored
-	}
-}
-
 // ask scores segments with the metric's Score, or from the store.
 func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, order []int) error {
 	blocks := make([]metrics.Block, len(frames))
 	for i, f := range frames {
 		blocks[i] = d.block(f)
 	}
-	var scores []metrics.Scores
+	var scores, native []metrics.Scores
 	var all []kept
 	var err error
 	selective, ok := d.metric.(metrics.Selective)
@@ -253,12 +272,17 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 	case d.keeper != nil:
 		all, err = d.keeper.score(ctx, d, w, blocks)
 		for i := range all {
-			scores = append(scores, all[i].scores)
+			scores, native = append(scores, all[i].scores), append(native, all[i].native)
 		}
+	case d.columns() == 0:
+		scores = unneeded(blocks)
 	case ok && d.info.NeedsReferences:
 		scores, err = selective.ScoreNeeded(ctx, blocks, d.need(frames, order))
 	default:
 		scores, err = d.metric.Score(ctx, blocks)
+	}
+	if n, ok := d.metric.(metrics.NativeScorer); ok && d.native && d.keeper == nil && err == nil {
+		native, err = n.ScoreNative(ctx, blocks)
 	}
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		return fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(frames[at.Block], at), at.Err)
@@ -269,19 +293,33 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 	if len(scores) != len(blocks) {
 		return fmt.Errorf("%s gave %d matrices for %d segments", d.info.Name, len(scores), len(blocks))
 	}
+	if d.native && len(native) != len(blocks) {
+		return fmt.Errorf("%s gave native scores of %d segments for %d", d.info.Name, len(native), len(blocks))
+	}
 	for i, f := range frames {
 		if err := d.place(f, scores[i]); err != nil {
 			return err
 		}
-		if d.keeper == nil {
-			continue
+		if d.native {
+			if err := d.placeNative(f, native[i]); err != nil {
+				return err
+			}
 		}
-		f.scores.Metrics[d.index].Stored = all[i].stored
-		if all[i].native != nil {
-			d.placeNative(f, all[i].native)
+		if d.keeper != nil {
+			f.scores.Metrics[d.index].Stored = all[i].stored
 		}
 	}
 	return nil
+}
+
+// unneeded are the matrices of blocks of which no cell is needed.
+func unneeded(blocks []metrics.Block) []metrics.Scores {
+	out := make([]metrics.Scores, len(blocks))
+	for i, b := range blocks {
+		n := len(b.Hypotheses) * b.Columns()
+		out[i] = metrics.Scores{Values: make([]float64, n), Status: slices.Repeat([]metrics.Status{metrics.Unneeded}, n)}
+	}
+	return out
 }
 
 // cell names a cell of a block for people.
@@ -291,7 +329,7 @@ func (d *demand) cell(f *frame, at *metrics.CellError) string {
 	if p := seg.Pos.String(); p != "" {
 		name = p + ": " + name
 	}
-	if d.info.NeedsReferences && at.Column < len(f.refs) && len(f.refs) > 1 {
+	if d.info.NeedsReferences && at.Column >= 0 && at.Column < len(f.refs) && len(f.refs) > 1 {
 		name += fmt.Sprintf(", reference %d", f.refs[at.Column]+1)
 	}
 	return name

@@ -186,17 +186,16 @@ type kept struct {
 	at     int        // its first hypothesis among the keys
 	scores metrics.Scores
 	known  []bool
-	fresh  [][]keptCell // by hypothesis
-	stored int          // scores that the store had
-	list   textHash     // of all references
-	native []float64    // by hypothesis, nil unless asked for
-	have   []bool
+	fresh  [][]keptCell   // by hypothesis
+	stored int            // scores that the store had
+	list   textHash       // of all references
+	native metrics.Scores // by hypothesis, without Values unless asked for
+	have   []bool         // of them
 }
 
 // score scores blocks: what the store has is read, what it lacks is asked of the
 // metric and stored.
 func (k *keeper) score(ctx context.Context, d *demand, w metrics.Workspace, blocks []metrics.Block) ([]kept, error) {
-	_, own := w.(metrics.NativeWorkspace)
 	all := make([]kept, len(blocks))
 	var keys [][32]byte
 	var buf []byte
@@ -208,8 +207,8 @@ func (k *keeper) score(ctx context.Context, d *demand, w metrics.Workspace, bloc
 		for c, ref := range b.References {
 			x.refs[c], buf = hashOf(buf, 'r', ref)
 		}
-		if own && d.native {
-			x.native, x.have = make([]float64, len(b.Hypotheses)), make([]bool, len(b.Hypotheses))
+		if n := len(b.Hypotheses); d.native {
+			x.native, x.have = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}, make([]bool, n)
 			var joined []byte
 			for _, h := range x.refs {
 				joined = append(joined, h[:]...)
@@ -251,36 +250,47 @@ func (k *keeper) take(x *kept, h int, value []byte) {
 		return
 	}
 	raw := reportsOf(cells, reports)
+	read := func(s *metrics.Scores, at int, of textHash) bool {
+		i := find(cells, of)
+		if i < 0 {
+			return false
+		}
+		cell := keptCell{of: of}
+		if cell.status, cell.value, _ = cellAt(cells, i); raw != nil {
+			cell.report = raw[i]
+		}
+		return cell.put(s, at)
+	}
 	columns := x.block.Columns()
 	for c, ref := range x.refs {
-		i := find(cells, ref)
-		if i < 0 {
-			continue
-		}
 		at := h*columns + c
-		if raw != nil && raw[i] != nil {
-			r := &analysis.Report{}
-			if json.Unmarshal(raw[i], r) != nil {
-				continue
-			}
-			if x.scores.Reports == nil {
-				x.scores.Reports = make([]*analysis.Report, len(x.scores.Values))
-			}
-			x.scores.Reports[at] = r
-		}
-		x.scores.Status[at], x.scores.Values[at], _ = cellAt(cells, i)
-		x.known[at] = true
-		if x.scores.Status[at] == metrics.Scored {
+		if x.known[at] = read(&x.scores, at, ref); x.known[at] && x.scores.Status[at] == metrics.Scored {
 			x.stored++
 		}
 	}
-	if x.native == nil {
-		return
+	if x.have != nil {
+		x.have[h] = read(&x.native, h, x.list)
 	}
-	if i := find(cells, x.list); i >= 0 {
-		_, x.native[h], _ = cellAt(cells, i)
-		x.have[h] = true
+}
+
+// put places a stored cell among scores, but for one whose report is no report.
+func (c *keptCell) put(s *metrics.Scores, at int) bool {
+	if c.report != nil {
+		r := &analysis.Report{}
+		if json.Unmarshal(c.report, r) != nil {
+			return false
+		}
+		setReport(s, at, r)
 	}
+	s.Values[at], s.Status[at] = c.value, c.status
+	return true
+}
+
+func setReport(s *metrics.Scores, at int, r *analysis.Report) {
+	if s.Reports == nil {
+		s.Reports = make([]*analysis.Report, len(s.Values))
+	}
+	s.Reports[at] = r
 }
 
 // piece is a part of a block that is asked of the metric: some hypotheses
@@ -289,16 +299,17 @@ type piece struct {
 	of         *kept
 	block      int
 	hyps, cols []int
+	native     bool // a score a hypothesis, against all of the columns
 }
 
-// pieces are what a block lacks.
-func (x *kept) pieces(block int, firstOnly bool) []piece {
+// pieces are what a block lacks in its first columns.
+func (x *kept) pieces(block, first int) []piece {
 	var out []piece
 	columns := x.block.Columns()
 	for h := range x.block.Hypotheses {
 		var cols []int
-		for c := range columns {
-			if !x.known[h*columns+c] && !(firstOnly && c > 0) {
+		for c := range min(columns, first) {
+			if !x.known[h*columns+c] {
 				cols = append(cols, c)
 			}
 		}
@@ -332,17 +343,17 @@ func (p *piece) texts() metrics.Block {
 func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) error {
 	var todo []piece
 	var blocks []metrics.Block
+	first := d.columns()
 	for i := range all {
-		if d.firstOnly() {
-			for at := range all[i].known {
-				if !all[i].known[at] && at%all[i].block.Columns() > 0 {
-					all[i].scores.Status[at] = metrics.Unneeded
-				}
+		x := &all[i]
+		for at := range x.known {
+			if !x.known[at] && at%x.block.Columns() >= first {
+				x.scores.Status[at] = metrics.Unneeded
 			}
 		}
-		if x := &all[i]; x.native != nil && !slices.Contains(x.known, true) {
+		if w != nil && x.have != nil && !slices.Contains(x.known, true) {
 			w.Load(x.block) // for cells and native scores at a time
-			whole := x.pieces(i, false)
+			whole := x.pieces(i, math.MaxInt)
 			if err := whole[0].fill(metrics.Scores{Values: w.Cells(nil)}); err != nil {
 				return err
 			}
@@ -351,17 +362,23 @@ func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) er
 			}
 			continue
 		}
-		for _, p := range all[i].pieces(i, d.firstOnly()) {
+		for _, p := range x.pieces(i, first) {
 			todo, blocks = append(todo, p), append(blocks, p.texts())
 		}
 	}
-	if err := d.askPieces(ctx, todo, blocks); err != nil {
+	if err := askPieces(ctx, d.metric.Score, todo, blocks); err != nil {
 		return err
 	}
+	todo, blocks = todo[:0], blocks[:0]
 	for i := range all {
 		if x := &all[i]; slices.Contains(x.have, false) {
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			if w == nil {
+				p := x.lacksNative(i)
+				todo, blocks = append(todo, p), append(blocks, p.texts())
+				continue
 			}
 			w.Load(x.block)
 			if err := x.takeNative(w); err != nil {
@@ -369,32 +386,52 @@ func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) er
 			}
 		}
 	}
-	return nil
+	if len(todo) == 0 {
+		return nil
+	}
+	return askPieces(ctx, d.metric.(metrics.NativeScorer).ScoreNative, todo, blocks)
+}
+
+// lacksNative is the part of a block whose native scores are not known.
+func (x *kept) lacksNative(block int) piece {
+	p := piece{of: x, block: block, native: true}
+	for h, have := range x.have {
+		if !have {
+			p.hyps = append(p.hyps, h)
+		}
+	}
+	for c := range x.block.References {
+		p.cols = append(p.cols, c)
+	}
+	return p
 }
 
 // takeNative takes the native scores of a block that is loaded.
 func (x *kept) takeNative(w metrics.Workspace) error {
+	p := x.lacksNative(0)
 	got := w.(metrics.NativeWorkspace).Native(nil)
-	if len(got) != len(x.native) {
-		return fmt.Errorf("%d native scores for %d hypotheses", len(got), len(x.native))
+	if len(got) != len(x.have) {
+		return fmt.Errorf("%d native scores for %d hypotheses", len(got), len(x.have))
 	}
-	for h, v := range got {
-		if x.native[h] = v; !x.have[h] {
-			x.have[h], x.fresh[h] = true, append(x.fresh[h], keptCell{of: x.list, value: v})
-		}
+	for i, h := range p.hyps {
+		got[i] = got[h]
 	}
-	return nil
+	return p.fill(metrics.Scores{Values: got[:len(p.hyps)]})
 }
 
-// askPieces asks the metric for pieces, whose texts are blocks.
-func (d *demand) askPieces(ctx context.Context, todo []piece, blocks []metrics.Block) error {
+// askPieces asks a method of the metric for pieces, whose texts are blocks.
+func askPieces(ctx context.Context, score func(context.Context, []metrics.Block) ([]metrics.Scores, error), todo []piece, blocks []metrics.Block) error {
 	if len(blocks) == 0 {
 		return nil
 	}
-	scores, err := d.metric.Score(ctx, blocks)
+	scores, err := score(ctx, blocks)
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		p := todo[at.Block]
-		return &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: p.cols[min(at.Column, len(p.cols)-1)], Err: at.Err}
+		out := &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: -1, Err: at.Err}
+		if at.Column >= 0 {
+			out.Column = p.cols[min(at.Column, len(p.cols)-1)]
+		}
+		return out
 	}
 	if err != nil {
 		return err
@@ -412,24 +449,24 @@ func (d *demand) askPieces(ctx context.Context, todo []piece, blocks []metrics.B
 
 // fill places the scores of a piece in its block.
 func (p *piece) fill(s metrics.Scores) error {
-	n := len(p.hyps) * len(p.cols)
+	x, to, refs, columns, cols := p.of, &p.of.scores, p.of.refs, p.of.block.Columns(), p.cols
+	if p.native {
+		to, refs, columns, cols = &x.native, []textHash{x.list}, 1, []int{0}
+	}
+	n := len(p.hyps) * len(cols)
 	if len(s.Values) != n || s.Status != nil && len(s.Status) != n || s.Reports != nil && len(s.Reports) != n {
 		return fmt.Errorf("%d values, %d statuses and %d reports for %d cells", len(s.Values), len(s.Status), len(s.Reports), n)
 	}
-	x := p.of
 	for i, h := range p.hyps {
-		for j, c := range p.cols {
-			from, to := i*len(p.cols)+j, h*x.block.Columns()+c
-			cell := keptCell{of: x.refs[c], value: s.Values[from]}
+		for j, c := range cols {
+			from, at := i*len(cols)+j, h*columns+c
+			cell := keptCell{of: refs[c], value: s.Values[from]}
 			if s.Status != nil {
 				cell.status = s.Status[from]
 			}
-			x.scores.Values[to], x.scores.Status[to] = cell.value, cell.status
+			to.Values[at], to.Status[at] = cell.value, cell.status
 			if s.Reports != nil && s.Reports[from] != nil {
-				if x.scores.Reports == nil {
-					x.scores.Reports = make([]*analysis.Report, len(x.scores.Values))
-				}
-				x.scores.Reports[to] = s.Reports[from]
+				setReport(to, at, s.Reports[from])
 				text, err := json.Marshal(s.Reports[from])
 				if err != nil {
 					return err

@@ -5,7 +5,8 @@
 // That shape lets a metric read each text once, however many pairs the text
 // is part of, and lets a metric on a server send each text once. What a
 // metric can do beyond that is found by type assertion: [Preparer],
-// [NativeWorkspace], [StatisticsWorkspace], [CorpusMetric].
+// [NativeWorkspace], [StatisticsWorkspace], [CorpusMetric], and for those that
+// ask a server or a program [NativeScorer], [Paced], [Storable], [Explainer].
 //
 // [Signature] is modelled on sacreBLEU's (Post, 2018): a number without its
 // signature cannot be reproduced.

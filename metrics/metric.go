@@ -120,6 +120,18 @@ type NativeWorkspace interface {
 	Native(dst []float64) []float64
 }
 
+// NativeScorer is a Metric, and no Preparer, that may have a rule of its own for
+// several references, such as one that a server or a program knows.
+type NativeScorer interface {
+	Metric
+	// HasNative reports whether it has, which needs references.
+	HasNative() bool
+	// ScoreNative returns for each block one score per hypothesis, against all
+	// of the references at once, of which there is at least one. Status, reports
+	// and error are as Score has them; a CellError has the column -1.
+	ScoreNative(ctx context.Context, blocks []Block) ([]Scores, error)
+}
+
 // StatisticsWorkspace is a Workspace that gives the sufficient statistics
 // which a CorpusMetric pools.
 type StatisticsWorkspace interface {
@@ -250,12 +262,16 @@ func (n Need) Order(block, columns int) []int {
 
 // CellError says at which cell of a call's blocks scoring failed.
 type CellError struct {
-	Block, Hypothesis, Column int
-	Err                       error
+	Block, Hypothesis int
+	Column            int // -1 for a score against all references
+	Err               error
 }
 
 // Error counts from 1.
 func (e *CellError) Error() string {
+	if e.Column < 0 {
+		return fmt.Sprintf("block %d, hypothesis %d: %v", e.Block+1, e.Hypothesis+1, e.Err)
+	}
 	return fmt.Sprintf("block %d, hypothesis %d, reference %d: %v", e.Block+1, e.Hypothesis+1, e.Column+1, e.Err)
 }
 

@@ -20,10 +20,12 @@ func ScoreBlocks(ctx context.Context, p Preparer, blocks []Block) ([]Scores, err
 // HasNative reports whether the metric has a rule of its own for several
 // references.
 func HasNative(m Metric) bool {
-	p, ok := m.(Preparer)
-	if !ok {
-		return false
+	switch m := m.(type) {
+	case NativeScorer:
+		return m.HasNative()
+	case Preparer:
+		_, ok := m.NewWorkspace().(NativeWorkspace)
+		return ok
 	}
-	_, ok = p.NewWorkspace().(NativeWorkspace)
-	return ok
+	return false
 }

@@ -86,7 +86,7 @@ func (m semantic) Score(ctx context.Context, segments [][]string) ([]float64, er
 func Self(m metrics.Metric) (Measure, error) {
 	p, ok := m.(metrics.Preparer)
 	if !ok || !metrics.HasNative(m) {
-		return nil, fmt.Errorf("%s has no rule of its own for several references, which self-%[1]s needs", m.Info().Name)
+		return nil, fmt.Errorf("%s has no rule of its own for several references that needs no server or program, as self-%[1]s does", m.Info().Name)
 	}
 	return self{p}, nil
 }

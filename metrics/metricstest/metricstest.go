@@ -17,29 +17,44 @@ func Promises(t *testing.T, m metrics.Metric, b metrics.Block) {
 	if info.Name == "" || info.Direction == 0 {
 		t.Errorf("incomplete info %+v", info)
 	}
-	out, err := m.Score(ctx, []metrics.Block{b, b})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(out) != 2 {
-		t.Fatalf("2 blocks gave %d matrices", len(out))
-	}
-	cells := len(b.Hypotheses) * b.Columns()
-	for i, s := range out {
-		if len(s.Values) != cells || s.Status != nil && len(s.Status) != cells {
-			t.Fatalf("block %d: %d values, %d statuses for %d cells", i, len(s.Values), len(s.Status), cells)
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	promised := func(score func(context.Context, []metrics.Block) ([]metrics.Scores, error), cells int) []metrics.Scores {
+		t.Helper()
+		out, err := score(ctx, []metrics.Block{b, b})
+		if err != nil {
+			t.Fatal(err)
 		}
-		for c, v := range s.Values {
-			if s.Status != nil && s.Status[c] != metrics.Scored {
-				continue
+		if len(out) != 2 {
+			t.Fatalf("2 blocks gave %d matrices", len(out))
+		}
+		for i, s := range out {
+			if len(s.Values) != cells || s.Status != nil && len(s.Status) != cells || s.Reports != nil && len(s.Reports) != cells {
+				t.Fatalf("block %d: %d values, %d statuses, %d reports for %d cells", i, len(s.Values), len(s.Status), len(s.Reports), cells)
 			}
-			if !(v >= info.Lower && v <= info.Upper+1e-9) {
-				t.Errorf("%s: score %v outside [%v, %v] for %q", info.Name, v, info.Lower, info.Upper, b)
-			}
-			if v != out[0].Values[c] {
-				t.Errorf("%s: the same block scored %v and %v", info.Name, out[0].Values[c], v)
+			for c, v := range s.Values {
+				if s.Status != nil && s.Status[c] != metrics.Scored {
+					continue
+				}
+				if !(v >= info.Lower && v <= info.Upper+1e-9) {
+					t.Errorf("%s: score %v outside [%v, %v] for %q", info.Name, v, info.Lower, info.Upper, b)
+				}
+				if v != out[0].Values[c] {
+					t.Errorf("%s: the same block scored %v and %v", info.Name, out[0].Values[c], v)
+				}
 			}
 		}
+		if _, err := score(cancelled, []metrics.Block{b}); err == nil {
+			t.Errorf("%s: no error under a cancelled context", info.Name)
+		}
+		return out
+	}
+	out := promised(m.Score, len(b.Hypotheses)*b.Columns())
+	if n, ok := m.(metrics.NativeScorer); ok && n.HasNative() {
+		if _, both := m.(metrics.Preparer); both || !info.NeedsReferences {
+			t.Errorf("%s: a NativeScorer is no Preparer, and needs references", info.Name)
+		}
+		promised(n.ScoreNative, len(b.Hypotheses))
 	}
 	if p, ok := m.(metrics.Preparer); ok {
 		w := p.NewWorkspace()
@@ -50,10 +65,5 @@ func Promises(t *testing.T, m metrics.Metric, b metrics.Block) {
 				t.Errorf("%s: a workspace in use gives %v, a new one %v", info.Name, v, out[0].Values[c])
 			}
 		}
-	}
-	cancelled, cancel := context.WithCancel(ctx)
-	cancel()
-	if _, err := m.Score(cancelled, []metrics.Block{b}); err == nil {
-		t.Errorf("%s: no error under a cancelled context", info.Name)
 	}
 }

@@ -74,28 +74,41 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 			if ms.Status[i] == metrics.Unneeded {
 				r.Unneeded++
 			}
-			if rep == nil {
-				continue
-			}
-			system := s.Segment.Hypotheses[i/ms.Columns].System
-			r.Trust.Add(info.Name, system, rep)
-			if records == nil {
-				continue
-			}
-			at := record{ID: s.Segment.ID, System: system, Metric: info.Name}
+			at := record{ID: s.Segment.ID, System: s.Segment.Hypotheses[i/ms.Columns].System, Metric: info.Name}
 			if reference := i % ms.Columns; info.NeedsReferences {
 				at.Reference = &reference
 			}
-			if err := at.write(records, rep); err != nil {
+			if err := r.add(at, rep, records); err != nil {
 				return err
 			}
+		}
+		for h, rep := range ms.NativeReports {
+			if err := r.add(record{ID: s.Segment.ID, System: s.Segment.Hypotheses[h].System, Metric: info.Name}, rep, records); err != nil {
+				return err
+			}
+		}
+		if ms.NativeReports != nil {
+			ms = &refract.MetricScores{Columns: 1, Values: ms.Native, Reports: ms.NativeReports}
 		}
 		x.addWorst(s.Segment, ms, r.most)
 	}
 	return nil
 }
 
-// record is the place of a report in the matrix.
+// add takes in a report, if there is one.
+func (r *Reports) add(at record, rep *analysis.Report, records io.Writer) error {
+	if rep == nil {
+		return nil
+	}
+	r.Trust.Add(at.Metric, at.System, rep)
+	if records == nil {
+		return nil
+	}
+	return at.write(records, rep)
+}
+
+// record is the place of a report in the matrix; one of a native score has no
+// reference.
 type record struct {
 	ID        string `json:"id"`
 	System    string `json:"system"`

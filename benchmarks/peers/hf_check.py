@@ -71,9 +71,12 @@ for i, (a, b) in enumerate(zip(rows, want)):
 
 
 def told(x):
-    """What is stated of a row, but for what datasets infers the type of."""
+    """What is stated of a row, but for what datasets infers the type of, and for the
+    last bits of a float, which pandas reads inexactly."""
     if isinstance(x, dict):
         return {k: told(v) for k, v in x.items() if v not in (None, []) and k not in ("sampling", "created")}
+    if isinstance(x, float):
+        return round(x, 9)
     return [told(v) for v in x] if isinstance(x, list) else x
 
 

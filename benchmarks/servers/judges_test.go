@@ -22,10 +22,14 @@ var judgeOptions = map[string]string{
 	"gemba-sqm":     "sl=German,tl=English,reference=no",
 	"gemba-stars":   "sl=German,tl=English",
 	"gemba-classes": "sl=German,tl=English,endpoint=completions",
+	"gemba-mqm":     "sl=German,tl=English",
+	"gemba-mqm-v2":  "sl=German,tl=English",
+	"gemba-esa":     "sl=German,tl=English",
 	"chatgpt-eval":  "aspect=fluency",
 	"zero-shot":     "task=translation,sl=German,tl=English",
 	"xgptscore":     "task=translation,sl=German,tl=English",
 	"mqm":           "sl=German,tl=English",
+	"m-prometheus":  "sl=German,tl=English",
 	"gptscore":      "direction=ref-hyp",
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode"
 )
 
@@ -35,6 +36,27 @@ type Rules struct {
 	LowestPenalty, HighestPenalty float64
 	// Weights are the penalties that go with the severities.
 	Weights map[Severity]float64
+	// Except are penalties of some aspects in place of the Weights.
+	Except []Exception
+}
+
+// Exception is the weight of the errors of a severity whose aspect holds a text,
+// whatever its case.
+type Exception struct {
+	Severity Severity `yaml:"severity"`
+	Aspect   string   `yaml:"aspect"`
+	Weight   float64  `yaml:"weight"`
+}
+
+// Weight is the penalty that goes with an error, if there is one.
+func (r Rules) Weight(e *Error) (float64, bool) {
+	for _, x := range r.Except {
+		if x.Severity == e.Severity && strings.Contains(strings.ToLower(e.Aspect), strings.ToLower(x.Aspect)) {
+			return x.Weight, true
+		}
+	}
+	w, ok := r.Weights[e.Severity]
+	return w, ok
 }
 
 // tolerance is how far sums of decimal fractions may be from each other.
@@ -167,7 +189,7 @@ func (r *Report) checkPenalties(rules Rules) {
 			r.problem(CodePenalty, i, "the penalty %s is not within %s and %s",
 				shortest(penalty), shortest(rules.LowestPenalty), shortest(rules.HighestPenalty))
 		}
-		if w, ok := rules.Weights[e.Severity]; ok {
+		if w, ok := rules.Weight(e); ok {
 			if !(math.Abs(penalty-w) <= tolerance) {
 				r.problem(CodeSeverity, i, "a %s error costs %s, not %s", e.Severity, shortest(w), shortest(penalty))
 			}

@@ -17,8 +17,8 @@ var builtinFiles embed.FS
 func Names() []string {
 	return []string{
 		"tigerscore", "instructscore",
-		"gemba-da", "gemba-sqm", "gemba-stars", "gemba-classes",
-		"chatgpt-eval", "zero-shot", "xgptscore", "mqm", "gptscore",
+		"gemba-da", "gemba-sqm", "gemba-stars", "gemba-classes", "gemba-mqm", "gemba-mqm-v2", "gemba-esa",
+		"chatgpt-eval", "zero-shot", "xgptscore", "mqm", "m-prometheus", "gptscore",
 	}
 }
 

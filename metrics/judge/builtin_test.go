@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -52,6 +53,32 @@ func TestPublishedPrompts(t *testing.T) {
 	}
 }
 
+// TestPublishedMessages compares every message with those that the authors' code
+// makes: testdata/published.json holds, for the texts S and O, from Chinese to
+// English, what MicrosoftTranslator/GEMBA made at commit a7a7eff.
+func TestPublishedMessages(t *testing.T) {
+	file, err := os.ReadFile("testdata/published.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string][][]llm.Message // by judge, those of each turn
+	if err := json.Unmarshal(file, &want); err != nil {
+		t.Fatal(err)
+	}
+	for name, turns := range want {
+		r := find(t, name, map[string]string{"sl": "Chinese", "tl": "English"})
+		if r.Turns() != len(turns) {
+			t.Errorf("%s has %d turns, want %d", name, r.Turns(), len(turns))
+		}
+		for i, messages := range turns {
+			got := r.Request("m", i, placeholders, []string{" A\n"}).Messages // the authors strip answers
+			if diff := cmp.Diff(messages, got); diff != "" {
+				t.Errorf("%s, turn %d:\n%s", name, i, diff)
+			}
+		}
+	}
+}
+
 // fillPublished puts texts in place of the one-letter ones, which stand
 // between other characters than letters.
 func fillPublished(t *testing.T, judge string, options map[string]string, prompt string, f Fields) string {
@@ -88,6 +115,7 @@ func TestBuiltinFiles(t *testing.T) {
 	for _, e := range entries {
 		files = append(files, strings.TrimSuffix(e.Name(), path.Ext(e.Name())))
 	}
+	slices.Sort(files)
 	if names := slices.Sorted(slices.Values(Names())); !slices.Equal(files, names) {
 		t.Errorf("files %v, names %v", files, names)
 	}
@@ -249,6 +277,10 @@ func TestBuiltinFacts(t *testing.T) {
 		{"zero-shot:task=mathqa,reference=yes", "source reference", llm.Chat, 1, 0, 10, "lower upper"},
 		{"xgptscore:task=summarization", "source reference", llm.Chat, 2, -inf, 0, "upper"},
 		{"mqm:sl=Chinese,tl=English", "source", llm.Chat, 1, -inf, 0, "upper"},
+		{"gemba-mqm:sl=Chinese,tl=English", "source", llm.Chat, 1, -25, 0, "lower upper"},
+		{"gemba-mqm-v2:sl=Chinese,tl=English", "source", llm.Chat, 1, -inf, 0, "upper"},
+		{"gemba-esa:sl=Chinese,tl=English", "source", llm.Chat, 2, 0, 100, "lower upper"},
+		{"m-prometheus:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5, "lower upper"},
 		{"gptscore", "source", llm.Completions, 0, -inf, 0, ""},
 		{"gptscore:direction=hyp-ref", "reference", llm.Completions, 0, -inf, 0, ""},
 	} {

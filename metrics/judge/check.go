@@ -102,8 +102,12 @@ func (d *Definition) checkTurns() error {
 			return yamlfile.Wrong(fmt.Sprintf("turns[%d]", i), "is a second turn, which completions do not have")
 		case t.System != "" && completions:
 			return yamlfile.Wrong(fmt.Sprintf("turns[%d].system", i), "is a message of chat, and the judge may use completions")
-		case t.System != "" && i > 0:
-			return yamlfile.Wrong(fmt.Sprintf("turns[%d].system", i), "belongs to the first turn")
+		case t.System != "" && i > 0 && !t.Fresh:
+			return yamlfile.Wrong(fmt.Sprintf("turns[%d].system", i), "belongs to the first turn of a conversation")
+		case t.Fresh && i == 0:
+			return yamlfile.Wrong("turns[0].fresh", "the first turn begins a conversation anyway")
+		case t.Errors != nil && i == len(d.Turns)-1:
+			return yamlfile.Wrong(fmt.Sprintf("turns[%d].errors", i), "is for a turn before the last; answer says how the last answer is read")
 		}
 	}
 	for i, e := range d.Examples {
@@ -111,8 +115,8 @@ func (d *Definition) checkTurns() error {
 			return yamlfile.Wrong(fmt.Sprintf("examples[%d]", i), "needs a hypothesis and an answer")
 		}
 	}
-	if takes := d.takesExamples(); takes != "" && (completions || len(d.Turns) != 1) {
-		return yamlfile.Wrong(takes, "examples are messages of a chat with one turn")
+	if takes := d.takesExamples(); takes != "" && (completions || len(d.Turns) == 0 || takes != "examples" && len(d.Turns) > 1) {
+		return yamlfile.Wrong(takes, "examples are messages of a chat, and those of a file of one with one turn")
 	}
 	return nil
 }
@@ -211,6 +215,11 @@ func (d *Definition) checkAnswer() error {
 	} else if !reflect.ValueOf(d.Answer).IsZero() {
 		return yamlfile.Wrong("answer", "stands beside likelihood, which reads none")
 	}
+	for i, t := range d.Turns {
+		if t.Errors != nil {
+			specs[fmt.Sprintf("turns[%d].errors", i)] = *t.Errors
+		}
+	}
 	for i, o := range d.Options {
 		for j, c := range o.Choices {
 			if c.Answer == nil {
@@ -228,7 +237,7 @@ func (d *Definition) checkAnswer() error {
 		if _, err := answer.New(spec); err != nil {
 			return yamlfile.Wrong(field, "%w", err)
 		}
-		if d.Structured && spec.Schema() == nil {
+		if d.Structured && !strings.HasPrefix(field, "turns") && spec.Schema() == nil {
 			return yamlfile.Wrong("structured", "the kind %q has no JSON schema", spec.Kind)
 		}
 	}

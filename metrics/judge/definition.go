@@ -14,8 +14,8 @@ import (
 //
 // All texts marked as templates may hold variables in braces: {src}, {ref}
 // and {out} (the source, the reference and the hypothesis), the names of
-// options, and those that Texts and Choices set. "{{" and "}}" are literal
-// braces.
+// options, and those that Texts and Choices set. {answer} is the answer to the
+// turn before, without the white space around it. "{{" and "}}" are literal braces.
 type Definition struct {
 	Name    string `yaml:"name"`
 	Summary string `yaml:"summary"` // one line of help
@@ -29,8 +29,9 @@ type Definition struct {
 	// Texts are templates that others name.
 	Texts    map[string]string `yaml:"texts"`
 	Sampling Sampling          `yaml:"sampling"`
-	// Turns make one conversation: a turn follows the answer to the one
-	// before. The answer to the last is read. Completions have one turn.
+	// Turns make one conversation, but for those that are Fresh: a turn follows
+	// the answer to the one before. The answer to the last is read. Completions
+	// have one turn.
 	Turns []Turn `yaml:"turns"`
 	// Examples stand before the first turn, as turns of their own.
 	Examples []Example `yaml:"examples"`
@@ -98,11 +99,17 @@ type Sampling struct {
 	Extra map[string]any `yaml:"extra"`
 }
 
-// Turn is what is said to the model at once. Both are templates; System is
-// of chat and of the first turn.
+// Turn is what is said to the model at once. System and Prompt are templates;
+// System is of chat, and of the first turn of a conversation.
 type Turn struct {
 	System string `yaml:"system"`
 	Prompt string `yaml:"prompt"`
+	// Fresh begins a new conversation: the model sees of the earlier turns what
+	// the prompt repeats as {answer}.
+	Fresh bool `yaml:"fresh"`
+	// Errors says how the answer to this turn is read, one before the last: its
+	// errors are those of the report. It states no score.
+	Errors *answer.Spec `yaml:"errors"`
 }
 
 // Example is one judgement that a model is shown before it is asked: texts
@@ -112,6 +119,8 @@ type Example struct {
 	Reference  string `yaml:"reference"`
 	Hypothesis string `yaml:"hypothesis"`
 	Answer     string `yaml:"answer"`
+	// Set are values that options have in this example's prompt.
+	Set map[string]string `yaml:"set" json:",omitempty"`
 }
 
 // Likelihood scores a text by the mean log-probability of the tokens of

@@ -84,7 +84,7 @@ func TestParseDefinitionErrors(t *testing.T) {
 		{"max_tokens: 8", "max_tokens: 8, extra: {echo: 1}", "judge.yaml:16: sampling.extra: the extra field \"echo\""},
 		{"{top_k: 1}", "{n: 2}", "options[1].choices[1].extra: the extra field \"n\""},
 		{"{top_k: 1}", "{response_format: {}}", "options[1].choices[1].extra: sets response_format"},
-		{"=> {out}", "=> {uot}", `judge.yaml:19: turns[0].prompt: unknown variable "uot" (known: tone, topic, voice, src, ref, out)`},
+		{"=> {out}", "=> {uot}", `judge.yaml:19: turns[0].prompt: unknown variable "uot" (known: tone, topic, voice, src, ref, out, answer)`},
 		{"=> {out}", "=> {", "judge.yaml:19: turns[0].prompt: a \"{\" that opens no variable"},
 		{"=> {out}", "=> x", "judge.yaml:18: turns: no prompt has {out}"},
 		{"voice: 'Judge {topic}.'", "voice: '{voice}'", "judge.yaml:12: options[1].choices[0].set.voice: {voice} comes back to itself"},
@@ -107,6 +107,12 @@ func TestParseDefinitionErrors(t *testing.T) {
 		{"turns:", "model: 'm-{out}'\nturns:", "judge.yaml:17: model: depends on {out}"},
 		{"turns:", "likelihood: {prompt: '{src}', continuation: '{out}'}\nturns:", "judge.yaml:17: likelihood: stands beside turns"},
 		{"turns:", "examples: [{hypothesis: x}]\nturns:", "judge.yaml:17: examples[0]: needs a hypothesis and an answer"},
+		{"turns:", "examples: [{hypothesis: x, answer: '1', set: {topik: x}}]\nturns:", "judge.yaml:17: examples[0].set: unknown option \"topik\""},
+		{"=> {out}", "=> {out}{answer}", "turns[0]: {answer} is the answer to the turn before, and this is the first"},
+		{"answer:", "    fresh: true\nanswer:", "turns[0].fresh: the first turn begins a conversation anyway"},
+		{"answer:", "    errors: {kind: gemba}\nanswer:", "turns[0].errors: is for a turn before the last"},
+		{"answer:", "    errors: {kind: gemba, upper: 1}\n  - prompt: x\nanswer:", "turns[0].errors: upper of kind gemba"},
+		{"answer:", "  - {prompt: x, system: y}\nanswer:", "turns[1].system: belongs to the first turn of a conversation"},
 		{"answer:", "---\nanswer:", "more than one YAML document"},
 		{"name: adequacy", "name: a\xff", "not valid UTF-8"},
 		{"summary: adequacy", "summary: |\n  a\n  b\n  ", "judge.yaml:2: summary: is longer than a line"},
@@ -245,6 +251,10 @@ func TestHash(t *testing.T) {
 		{"turns:", "trim: true\nturns:"},
 		{"turns:", "direction: lower\nturns:"},
 		{"turns:", "examples: [{hypothesis: x, answer: '1'}]\nturns:"},
+		{"turns:", "examples: [{hypothesis: x, answer: '1', set: {topic: sport}}]\nturns:"},
+		{"answer:", "  - prompt: '{answer}'\nanswer:"},
+		{"answer:", "  - {prompt: '{answer}', fresh: true}\nanswer:"},
+		{"answer:", "    errors: {kind: gemba}\n  - prompt: '{answer}'\nanswer:"},
 	} {
 		h := hash(strings.Replace(small, other.old, other.new, 1), nil)
 		if with, ok := seen[h]; ok {

@@ -22,12 +22,44 @@ func readDocs(t *testing.T) string {
 // block returns what the first fenced block of a language holds.
 func block(t *testing.T, text, language string) string {
 	t.Helper()
+	inner, _ := cutBlock(t, text, language)
+	return inner
+}
+
+// cutBlock returns also what follows the block.
+func cutBlock(t *testing.T, text, language string) (inner, rest string) {
+	t.Helper()
 	_, after, ok := strings.Cut(text, "\n```"+language+"\n")
-	inner, _, closed := strings.Cut(after, "```\n")
+	inner, rest, closed := strings.Cut(after, "```\n")
 	if !ok || !closed {
 		t.Fatalf("no block of %s", language)
 	}
-	return inner
+	return inner, rest
+}
+
+// TestDocumentedSpans wants that the second judge of the documents reads lists of
+// spans.
+func TestDocumentedSpans(t *testing.T) {
+	_, rest := cutBlock(t, readDocs(t), "yaml")
+	d, err := parse(block(t, rest, "yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.Sample(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Parser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := p.Parse("[{\"span\": \"open\", \"severity\": \"major\", \"category\": \"accuracy/mistranslation\", \"span_with_context\": \"is open on\"}, {\"span\": \"on\", \"severity\": \"minor\"}]")
+	if !got.Outcome.HasScore() || *got.Score != -6 || got.Errors[0].Location != "open" || got.Errors[0].Explanation != "is open on" {
+		t.Errorf("%+v", got)
+	}
+	if got := p.Parse("[]"); !got.Outcome.HasScore() || *got.Score != 0 {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestDocumentedJudge wants that the documents' own judge works.

@@ -40,7 +40,8 @@ type Event struct {
 // concurrent use.
 type Judge struct {
 	cfg    Config
-	parser answer.Parser // nil for a likelihood
+	parser answer.Parser   // nil for a likelihood
+	errors []answer.Parser // of the answers to the turns before the last; nil where a turn states none
 	rules  analysis.Rules
 	info   metrics.Info
 }
@@ -64,6 +65,15 @@ func New(cfg Config) (*Judge, error) {
 		var err error
 		if j.parser, err = r.Parser(); err != nil {
 			return nil, err
+		}
+		for _, t := range r.turns[:len(r.turns)-1] {
+			var p answer.Parser
+			if t.Errors != nil {
+				if p, err = answer.New(*t.Errors); err != nil {
+					return nil, err
+				}
+			}
+			j.errors = append(j.errors, p)
 		}
 	}
 	j.info = r.Info()

@@ -14,17 +14,24 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
-// Render returns what turn (from 0) says about the texts. In the hardened form
-// they are fenced, and guard.Notice comes first: in the system message of chat,
-// else before the prompt.
-func (r *Resolved) Render(turn int, f Fields) (system, prompt string) {
-	t := r.turns[turn]
-	system, prompt = t.System.render(f, r.hardened), t.Prompt.render(f, r.hardened)
+// Render returns what turn (from 0) says about the texts. answers are those to
+// the turns before. In the hardened form texts are fenced, and guard.Notice comes
+// first: in the system message of chat, else before the prompt.
+func (r *Resolved) Render(turn int, f Fields, answers ...string) (system, prompt string) {
+	answer := ""
+	if turn > 0 && turn <= len(answers) {
+		answer = strings.TrimSpace(answers[turn-1])
+	}
+	return r.render(r.turns[turn], turn == 0 || r.turns[turn].Fresh, f, answer)
+}
+
+func (r *Resolved) render(t resolvedTurn, first bool, f Fields, answer string) (system, prompt string) {
+	system, prompt = t.System.render(f, answer, r.hardened), t.Prompt.render(f, answer, r.hardened)
 	if r.definition.Trim {
 		prompt = strings.Trim(prompt, "\n ")
 	}
 	switch {
-	case !r.hardened || turn > 0:
+	case !r.hardened || !first:
 	case r.endpoint == llm.Completions:
 		prompt = guard.Notice + "\n\n" + prompt
 	case system == "":
@@ -38,7 +45,7 @@ func (r *Resolved) Render(turn int, f Fields) (system, prompt string) {
 // RenderLikelihood returns the prompt of a Likelihood and the continuation
 // whose tokens are scored.
 func (r *Resolved) RenderLikelihood(f Fields) (prompt, continuation string) {
-	return r.likelihood.Prompt.render(f, false), r.likelihood.Continuation.render(f, false)
+	return r.likelihood.Prompt.render(f, "", false), r.likelihood.Continuation.render(f, "", false)
 }
 
 // Request returns what turn (from 0) sends, for the model that is named. answers
@@ -61,14 +68,18 @@ func (r *Resolved) Request(model string, turn int, f Fields, answers []string) l
 		_, req.Prompt = r.Render(turn, f)
 		return req
 	}
-	for i := range turn + 1 {
-		system, prompt := r.Render(i, f)
+	first := turn // of the conversation
+	for first > 0 && !r.turns[first].Fresh {
+		first--
+	}
+	for i := first; i <= turn; i++ {
+		system, prompt := r.Render(i, f, answers...)
 		if system != "" {
 			req.Messages = append(req.Messages, llm.Message{Role: "system", Content: system})
 		}
 		if i == 0 {
-			for _, e := range r.examples {
-				_, p := r.Render(0, Fields{e.Source, e.Reference, e.Hypothesis})
+			for k, e := range r.examples {
+				_, p := r.render(r.shown[k], true, Fields{e.Source, e.Reference, e.Hypothesis}, "")
 				req.Messages = append(req.Messages,
 					llm.Message{Role: "user", Content: p}, llm.Message{Role: "assistant", Content: e.Answer})
 			}

@@ -29,12 +29,15 @@ type Resolved struct {
 	turns      []resolvedTurn
 	likelihood *resolvedLikelihood
 	examples   []Example
+	shown      []resolvedTurn // the prompt of each example
 	hardened   bool
 }
 
 type resolvedTurn struct {
-	System template `json:"system,omitempty"`
-	Prompt template `json:"prompt"`
+	System template     `json:"system,omitempty"`
+	Prompt template     `json:"prompt"`
+	Fresh  bool         `json:"fresh,omitempty"`
+	Errors *answer.Spec `json:"errors,omitempty"`
 }
 
 type resolvedLikelihood struct {
@@ -86,7 +89,21 @@ func (d *Definition) Resolve(options map[string]string) (*Resolved, error) {
 			r.answer = *c.Answer
 		}
 	}
-	return r, r.compile(variables)
+	if err := r.compile(variables); err != nil {
+		return r, err
+	}
+	bare := *d
+	bare.Examples = nil
+	for i, e := range d.Examples {
+		set := maps.Clone(r.options)
+		maps.Copy(set, e.Set)
+		its, err := bare.Resolve(set)
+		if err != nil {
+			return r, yamlfile.Wrong(fmt.Sprintf("examples[%d].set", i), "%w", err)
+		}
+		r.shown = append(r.shown, its.turns[0])
+	}
+	return r, nil
 }
 
 // Sample is Resolve with some value for each option that is needed and not
@@ -187,20 +204,28 @@ func (r *Resolved) compile(variables map[string]variable) error {
 	}
 	model := fill(d.Model, "model")
 	for i, turn := range d.Turns {
-		r.turns = append(r.turns, resolvedTurn{fill(turn.System, "turns[%d].system", i), fill(turn.Prompt, "turns[%d].prompt", i)})
+		r.turns = append(r.turns, resolvedTurn{
+			fill(turn.System, "turns[%d].system", i), fill(turn.Prompt, "turns[%d].prompt", i), turn.Fresh, turn.Errors,
+		})
 	}
 	if l := d.Likelihood; l != nil {
 		r.likelihood = &resolvedLikelihood{fill(l.Prompt, "likelihood.prompt"), fill(l.Continuation, "likelihood.continuation")}
 	}
-	r.model = model.render(Fields{}, false)
+	r.model = model.render(Fields{}, "", false)
 	for _, p := range model {
 		if p.Field != "" && failed == nil {
 			failed = yamlfile.Wrong("model", "depends on {%s}; a judge has one model for all segments", p.Field)
 		}
 	}
 	switch {
-	case failed != nil || r.names(outputVar):
+	case failed != nil:
 		return failed
+	case len(r.turns) > 0 && (r.turns[0].System.names(answerVar) || r.turns[0].Prompt.names(answerVar)):
+		return yamlfile.Wrong("turns[0]", "{answer} is the answer to the turn before, and this is the first")
+	case r.likelihood != nil && r.names(answerVar):
+		return yamlfile.Wrong("likelihood", "{answer} is the answer to a turn, and there is none")
+	case r.names(outputVar):
+		return nil
 	case r.likelihood != nil:
 		return yamlfile.Wrong("likelihood", "has no {out}, so that it would not depend on the hypothesis")
 	}
@@ -308,5 +333,6 @@ func (r *Resolved) IsHardened() bool { return r.hardened }
 func (r *Resolved) WithExamples(examples []Example) *Resolved {
 	e := *r
 	e.examples = slices.Concat(r.examples, examples)
+	e.shown = slices.Concat(r.shown, slices.Repeat(r.turns[:1], len(examples)))
 	return &e
 }

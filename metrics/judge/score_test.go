@@ -387,6 +387,31 @@ func TestTwoTurns(t *testing.T) {
 
 // A number is whole although the limit has cut what follows it; the beginning
 // of a number is not.
+// The second turn of GEMBA-ESA sees the errors of the first and nothing else of
+// it; the report has the errors and the score.
+func TestErrorsThenScore(t *testing.T) {
+	m := &model{answer: func(r llm.Request) (llm.Response, error) {
+		text := "Major:\naccuracy/mistranslation - \"style\"\nMinor:\nno-error\n"
+		if strings.Contains(prompt(r), "Annotated error spans:") {
+			text = "40"
+		}
+		return llm.Response{Text: text, HasText: true, FinishReason: "stop"}, nil
+	}}
+	blocks := []metrics.Block{{Source: "Der Fluss ist still.", Hypotheses: []string{"The river is a style."}}}
+	scores, err := newJudge(t, m, "gemba-esa:sl=German,tl=English", nil).Score(t.Context(), blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := scores[0].Reports[0]
+	if *report.Score != 40 || len(report.Errors) != 1 || report.Errors[0].Span != (analysis.Span{Start: 15, End: 20}) || report.Detail != "" {
+		t.Errorf("%+v", report)
+	}
+	if len(m.asked) != 2 || len(m.asked[0].Messages) != 8 || len(m.asked[1].Messages) != 0 ||
+		!strings.HasSuffix(m.asked[1].Prompt, "```Major:\naccuracy/mistranslation - \"style\"\nMinor:\nno-error```\nScore (0-100): ") {
+		t.Errorf("%d calls; %d messages, then %q", len(m.asked), len(m.asked[0].Messages), prompt(m.asked[len(m.asked)-1]))
+	}
+}
+
 func TestCutNumber(t *testing.T) {
 	for text, want := range map[string]metrics.Status{
 		"85\nThe translation is": metrics.Scored,

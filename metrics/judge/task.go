@@ -149,6 +149,7 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 		return nil, t.next(a.Text)
 	}
 	r := j.parser.Parse(a.Text)
+	j.addErrors(t, r)
 	if a.FinishReason == llm.FinishLength && !j.whole(a.Text, r) {
 		if retries && t.room < j.cfg.Policy.retry {
 			return nil, t.again(func(n *task) { n.room++ })
@@ -158,6 +159,23 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 		return r, nil
 	}
 	return j.retried(t, r)
+}
+
+// addErrors gives a report the errors that earlier turns state.
+func (j *Judge) addErrors(t *task, r *analysis.Report) {
+	for i, p := range j.errors {
+		if p == nil || i >= len(t.answers) {
+			continue
+		}
+		listed := p.Parse(t.answers[i])
+		r.Errors = append(r.Errors, listed.Errors...)
+		if !listed.Outcome.HasScore() {
+			if r.Detail != "" {
+				r.Detail += "; "
+			}
+			r.Detail += fmt.Sprintf("the errors of turn %d cannot be read: %s", i+1, listed.Detail)
+		}
+	}
 }
 
 // retried is another sample in place of a report without a score, where the

@@ -12,15 +12,17 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
-// The variables that stand for texts of a segment.
+// The variables that stand for texts of a segment, and for the answer to the
+// turn before.
 const (
 	sourceVar    = "src"
 	referenceVar = "ref"
 	outputVar    = "out"
+	answerVar    = "answer"
 )
 
 func isField(name string) bool {
-	return name == sourceVar || name == referenceVar || name == outputVar
+	return name == sourceVar || name == referenceVar || name == outputVar || name == answerVar
 }
 
 // template is a text with all variables filled in but for those of the
@@ -30,7 +32,7 @@ type template []piece
 // piece is literal text, or a text of the segment where Field is set.
 type piece struct {
 	Text  string `json:"text,omitempty"`
-	Field string `json:"field,omitempty"` // src, ref or out
+	Field string `json:"field,omitempty"` // src, ref, out or answer
 }
 
 // The name of a variable, and what has braces in a template.
@@ -122,7 +124,7 @@ func (c *compiler) add(text string) error {
 			c.flush()
 			c.done = append(c.done, p)
 		case !known:
-			names := append(slices.Sorted(maps.Keys(c.variables)), sourceVar, referenceVar, outputVar)
+			names := append(slices.Sorted(maps.Keys(c.variables)), sourceVar, referenceVar, outputVar, answerVar)
 			return errors.New(suggest.Unknown("variable", p.Field, names))
 		case v.literal:
 			c.room -= len(v.text)
@@ -155,8 +157,9 @@ func (t template) names(field string) bool {
 	return false
 }
 
-// render fills the template, with fences around the texts or without.
-func (t template) render(f Fields, fenced bool) string {
+// render fills the template, with fences around the texts or without. answer is
+// that to the turn before.
+func (t template) render(f Fields, answer string, fenced bool) string {
 	var b strings.Builder
 	for _, p := range t {
 		if p.Field == "" {
@@ -169,6 +172,8 @@ func (t template) render(f Fields, fenced bool) string {
 			name, text = guard.Reference, f.Reference
 		case outputVar:
 			name, text = guard.Hypothesis, f.Hypothesis
+		case answerVar:
+			name, text = guard.Answer, answer
 		}
 		if fenced {
 			text = guard.Fence(name, text)

@@ -93,7 +93,7 @@ func TestRenderIsOnePass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := tmpl.render(f, false)
+		got := tmpl.render(f, "", false)
 		if got != want.String() || len(got) != length {
 			t.Fatalf("render = %q, want %q", got, want.String())
 		}
@@ -108,7 +108,7 @@ func TestLiteralText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tmpl.render(Fields{"s", "r", "h"}, false); got != text {
+		if got := tmpl.render(Fields{"s", "r", "h"}, "", false); got != text {
 			t.Fatalf("render = %q, want %q", got, text)
 		}
 	})

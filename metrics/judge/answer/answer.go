@@ -50,6 +50,8 @@ func New(s Spec) (Parser, error) {
 		read = itemizedReader(s, &tigerGrammar)
 	case InstructScore:
 		read = itemizedReader(s, &instructGrammar)
+	case GEMBA:
+		read = headingsReader(s)
 	}
 	if err != nil {
 		return nil, err

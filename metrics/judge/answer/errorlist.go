@@ -16,12 +16,13 @@ func errorsReader(s Spec) (reader, error) {
 	if err != nil {
 		return nil, s.wrong("path", "%q: %v", s.Path, err)
 	}
-	l := errorList{spec: s, steps: steps}
+	l := errorList{spec: s, rules: s.Rules(), steps: steps}
 	return l.read, nil
 }
 
 type errorList struct {
 	spec  Spec
+	rules analysis.Rules
 	steps []step
 }
 
@@ -172,7 +173,7 @@ func (l *errorList) errorOf(n *node) (e analysis.Error, states bool, why string)
 	}
 	e = newError(func(f field) string { return values[f] })
 	if l.spec.Weights != nil {
-		if w, ok := l.spec.Weights[e.Severity]; ok {
+		if w, ok := l.rules.Weight(&e); ok {
 			e.Penalty = &w
 		} else if strings.EqualFold(strings.TrimSpace(values[fieldSeverity]), "neutral") {
 			e.Penalty = new(0.0) // an issue that counts nothing, in MQM

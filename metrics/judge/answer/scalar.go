@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,7 +32,40 @@ func numberReader(s Spec) reader {
 		units: words("points point pts marks percent"),
 		outOf: s.OutOf, candidate: leadingNumber, what: "number", marks: marks,
 	}
+	if s.After != "" {
+		return sc.readAfter
+	}
 	return sc.read
+}
+
+// readAfter reads the number behind a mark, of which each occurrence that has one
+// must have the same.
+func (sc *scalar) readAfter(text string, r *analysis.Report) string {
+	var found *float64
+	mark := regexp.MustCompile("(?i)" + regexp.QuoteMeta(sc.spec.After))
+	why := fmt.Sprintf("the answer has no %q", sc.spec.After)
+	for _, at := range mark.FindAllStringIndex(text, -1) {
+		value, rest, failed := sc.value(strings.TrimLeft(text[at[1]:], sc.marks+":"))
+		if failed == "" {
+			line, _, _ := strings.Cut(rest, "\n")
+			failed = sc.sameLine(line)
+		}
+		switch {
+		case failed != "":
+			why = fmt.Sprintf("behind %q: %s", sc.spec.After, failed)
+			continue
+		case found != nil && *found != value:
+			return fmt.Sprintf("the answer states both %v and %v", *found, value)
+		}
+		found = &value
+	}
+	if found == nil {
+		return why
+	}
+	if why = outside(sc.spec, *found); why == "" {
+		r.SetScore(analysis.Scored, *found)
+	}
+	return why
 }
 
 func words(list string) map[string]bool {

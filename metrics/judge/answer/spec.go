@@ -20,11 +20,12 @@ const (
 	Errors        = "errors"        // a JSON document with a list of errors (XGPTScore, MQM)
 	TIGERScore    = "tigerscore"    // the numbered error analysis of the TIGERScore models
 	InstructScore = "instructscore" // the numbered error analysis of the InstructScore models
+	GEMBA         = "gemba"         // errors under the headings Critical, Major and Minor (GEMBA-MQM, GEMBA-ESA)
 )
 
 // Kinds lists the kinds of answers, in the order of the documentation.
 func Kinds() []string {
-	return []string{Number, Stars, Classes, JSON, Errors, TIGERScore, InstructScore}
+	return []string{Number, Stars, Classes, JSON, Errors, TIGERScore, InstructScore, GEMBA}
 }
 
 // The forms of an error list in JSON.
@@ -58,6 +59,10 @@ type Spec struct {
 	// "8 out of 10" (number). Default: Upper. A number out of another
 	// denominator d than Upper is scaled by Upper/d.
 	OutOf []float64 `yaml:"out_of"`
+	// After is what the number follows, whatever its case, as "[RESULT]" in
+	// Prometheus (number). Where it stands several times with different numbers,
+	// the answer is unparseable.
+	After string `yaml:"after" json:",omitempty"`
 
 	// Path leads to the number (json) or to the list (errors): names joined by
 	// dots, and indexes in brackets counted from 0, as in "scores[0].value".
@@ -72,12 +77,14 @@ type Spec struct {
 	Form string `yaml:"form"`
 	// Fields names the members of an error (errors). Default: those of Form.
 	Fields Fields `yaml:"fields"`
-	// Weights are the penalties by severity (errors, instructscore): critical,
-	// major, minor, each at least 0. Default of instructscore: major 5, minor
-	// 1; its critical, which the models do not use, is as major. Default of
-	// MQM: critical 25, major 5, minor 1 (GEMBA-MQM). An error list with
-	// weights ignores the penalties that the answer states.
+	// Weights are the penalties by severity (errors, instructscore, gemba):
+	// critical, major, minor, each at least 0. Default of instructscore: major 5,
+	// minor 1; its critical, which the models do not use, is as major. Default of
+	// MQM and gemba: critical 25, major 5, minor 1 (GEMBA-MQM). An error list
+	// with weights ignores the penalties that the answer states.
 	Weights map[analysis.Severity]float64 `yaml:"weights"`
+	// Except are penalties of some aspects in place of the Weights (errors).
+	Except []analysis.Exception `yaml:"except" json:",omitempty"`
 	// Cut reads an answer that ends within its JSON as far as it goes (json,
 	// errors), which is said in Report.Detail. By default it is unparseable,
 	// for the errors that are missing would count as none.
@@ -124,10 +131,12 @@ func (s Spec) Bounds() (lower, upper float64, lowerAttained, upperAttained bool)
 			lower, upper = min(lower, class.Value), max(upper, class.Value)
 		}
 		return lower, upper, true, true
-	case Errors, TIGERScore, InstructScore:
+	case Errors, TIGERScore, InstructScore, GEMBA:
 		lower, lowerAttained = math.Inf(-1), c.Lower != nil
 		if lowerAttained {
 			lower = *c.Lower
+		} else if c.Kind == GEMBA {
+			lower, lowerAttained = -counted*slices.Max(slices.Collect(maps.Values(c.Weights))), true
 		}
 		return lower, 0, lowerAttained, true
 	default:
@@ -153,8 +162,8 @@ func (s Spec) Rules() analysis.Rules {
 	switch {
 	case c.Kind == TIGERScore, c.Kind == Errors && c.Form == XGPTScore && c.Weights == nil:
 		return analysis.Rules{LowestPenalty: 0.5, HighestPenalty: 5}
-	case c.Kind == Errors, c.Kind == InstructScore:
-		return analysis.Rules{Weights: maps.Clone(c.Weights)}
+	case c.Kind == Errors, c.Kind == InstructScore, c.Kind == GEMBA:
+		return analysis.Rules{Weights: maps.Clone(c.Weights), Except: c.Except}
 	}
 	return analysis.Rules{}
 }
@@ -194,6 +203,10 @@ func (s Spec) complete() (Spec, error) {
 		if _, ok := s.Weights[analysis.Critical]; !ok {
 			s.Weights[analysis.Critical] = s.Weights[analysis.Major]
 		}
+	case GEMBA:
+		if s.Weights == nil {
+			s.Weights = mqmWeights()
+		}
 	}
 	if err != nil {
 		return s, err
@@ -211,7 +224,7 @@ func (s Spec) complete() (Spec, error) {
 }
 
 func (s Spec) listsErrors() bool {
-	return s.Kind == Errors || s.Kind == TIGERScore || s.Kind == InstructScore
+	return s.Kind == Errors || s.Kind == TIGERScore || s.Kind == InstructScore || s.Kind == GEMBA
 }
 
 // refuseForeign refuses fields that the kind would ignore.
@@ -221,15 +234,17 @@ func (s Spec) refuseForeign() error {
 		set   bool
 		kinds []string
 	}{
-		{"lower", s.Lower != nil, []string{Number, Stars, JSON, Errors, TIGERScore, InstructScore}},
+		{"lower", s.Lower != nil, []string{Number, Stars, JSON, Errors, TIGERScore, InstructScore, GEMBA}},
 		{"upper", s.Upper != nil, []string{Number, Stars, JSON}},
 		{"integer", s.Integer, []string{Number, Stars, JSON}},
 		{"out_of", s.OutOf != nil, []string{Number}},
+		{"after", s.After != "", []string{Number}},
 		{"path", s.Path != "", []string{JSON, Errors}},
 		{"classes", s.Classes != nil, []string{Classes}},
 		{"form", s.Form != "", []string{Errors}},
 		{"fields", s.Fields != Fields{}, []string{Errors}},
-		{"weights", s.Weights != nil, []string{Errors, InstructScore}},
+		{"weights", s.Weights != nil, []string{Errors, InstructScore, GEMBA}},
+		{"except", s.Except != nil, []string{Errors}},
 		{"cut", s.Cut, []string{JSON, Errors}},
 	}
 	for _, f := range fields {
@@ -307,8 +322,7 @@ func (s Spec) completeErrors() (Spec, error) {
 			Explanation: "explanation", Penalty: "score_reduction"}
 	case MQM:
 		fields = Fields{Location: "span", Aspect: "category", Severity: "severity", Explanation: "explanation"}
-		s.Weights = withDefaults(s.Weights, map[analysis.Severity]float64{
-			analysis.Critical: 25, analysis.Major: 5, analysis.Minor: 1})
+		s.Weights = withDefaults(s.Weights, mqmWeights())
 	case "":
 	default:
 		return s, s.wrong("form", "%q is neither %s nor %s", s.Form, XGPTScore, MQM)
@@ -335,6 +349,11 @@ func (s Spec) checkWeights() error {
 	if s.Weights != nil && len(s.Weights) == 0 {
 		return s.wrong("weights", "is empty")
 	}
+	for _, x := range s.Except {
+		if _, weighted := s.Weights[x.Severity]; !weighted || x.Aspect == "" || !finite(x.Weight) || x.Weight < 0 {
+			return s.wrong("except", "%+v needs a severity that has a weight, an aspect, and a weight of at least 0", x)
+		}
+	}
 	for _, severity := range slices.Sorted(maps.Keys(s.Weights)) {
 		switch severity {
 		case analysis.Critical, analysis.Major, analysis.Minor:
@@ -351,6 +370,11 @@ func (s Spec) checkWeights() error {
 // wrong is the error for one field.
 func (s Spec) wrong(field, format string, args ...any) error {
 	return errors.New(field + " of kind " + s.Kind + ": " + fmt.Sprintf(format, args...))
+}
+
+// mqmWeights are those of GEMBA-MQM.
+func mqmWeights() map[analysis.Severity]float64 {
+	return map[analysis.Severity]float64{analysis.Critical: 25, analysis.Major: 5, analysis.Minor: 1}
 }
 
 func withDefaults(given, defaults map[analysis.Severity]float64) map[analysis.Severity]float64 {

@@ -12,6 +12,7 @@ const (
 	Source     = "source"
 	Reference  = "reference"
 	Hypothesis = "hypothesis"
+	Answer     = "answer" // of the judge, to an earlier turn
 )
 
 // Notice tells the judge what the texts of Fence look like, and that they are

@@ -1,0 +1,128 @@
+package answer
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// counted is how many errors of a GEMBA answer count, the worst first, as in
+// the published code.
+const counted = 5
+
+// The lines of a GEMBA answer: "Major:" with an error behind it or not, another
+// heading, and an error, `accuracy/omission - "the words"`.
+var (
+	headingForm = regexp.MustCompile(`(?i)^(critical|major|minor)(?: errors?)?[*_ \t]*:[*_ \t]*`)
+	foreignForm = regexp.MustCompile(`^[\pL][\pL \t/-]{0,30}[*_ \t]*:[*_ \t]*$`)
+	errorForm   = regexp.MustCompile(`(?i)^((?:accuracy|fluency|locale convention|style|terminology|non-translation|other)(?:[ \t]*[/(][^"“„«\n]{0,80}?)?)(?:[ \t]*[–—:]|[ \t]+[-"“„«]|[ \t]*$)`)
+	bulletForm  = regexp.MustCompile(`^(?:[-*•#>\x60 \t]|\d+[.)][ \t])+`)
+)
+
+// headingsReader reads the answers to the GEMBA-MQM and GEMBA-ESA prompts:
+// errors under the headings Critical, Major and Minor. The score is minus the
+// weights of the worst five, as in the published code, which
+// also counts any other line as an error, and none where it knows no heading.
+func headingsReader(s Spec) reader {
+	return func(text string, r *analysis.Report) string {
+		found := map[analysis.Severity][]analysis.Error{}
+		var severity analysis.Severity
+		stated := false // that there is no error
+		passed := false
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(bulletForm.ReplaceAllString(strings.TrimSpace(line), ""))
+			if m := headingForm.FindStringSubmatch(line); m != nil {
+				severity = analysis.Severity(strings.ToLower(m[1]))
+				if _, known := s.Weights[severity]; !known {
+					return fmt.Sprintf("%q is no severity of this prompt", m[1])
+				}
+				line = bulletForm.ReplaceAllString(line[len(m[0]):], "")
+			}
+			e, is := headedError(line)
+			switch {
+			case strings.IndexFunc(line, unicode.IsLetter) < 0:
+			case isNone(line):
+				stated = true
+			case is && severity == "":
+				return "an error stands before the first heading, so that its severity is not known"
+			case is:
+				e.Severity = severity
+				if _, known := s.Weights[analysis.Critical]; known && strings.EqualFold(e.Aspect, "non-translation") {
+					e.Severity = analysis.Critical // as in the published code
+				}
+				e.Penalty = new(s.Weights[e.Severity])
+				found[e.Severity] = append(found[e.Severity], e)
+			case severity != "" && foreignForm.MatchString(line):
+				return fmt.Sprintf("%q is no heading of this prompt", line)
+			default:
+				passed = true
+			}
+		}
+		if passed {
+			note(r, "text that is no error of a category was passed over")
+		}
+		score, n := 0.0, 0
+		for _, severity := range []analysis.Severity{analysis.Critical, analysis.Major, analysis.Minor} {
+			for _, e := range found[severity] {
+				if r.Errors = append(r.Errors, e); n < counted {
+					score -= *e.Penalty
+				}
+				n++
+			}
+		}
+		if n == 0 && !stated {
+			return "the answer names no error, and does not state that there is none"
+		}
+		if n == 0 {
+			r.SetScore(analysis.NoError, 0)
+			return ""
+		}
+		if n > counted {
+			note(r, fmt.Sprintf("%d errors; the worst %d count", n, counted))
+		}
+		if s.Lower != nil && score < *s.Lower {
+			note(r, fmt.Sprintf("the sum, %v, stops at %v", score, *s.Lower))
+			score = *s.Lower
+		}
+		r.SetScore(analysis.Scored, score)
+		return ""
+	}
+}
+
+// headedError reads `category - "span" explanation`.
+func headedError(line string) (analysis.Error, bool) {
+	m := errorForm.FindStringSubmatchIndex(line)
+	if m == nil {
+		return analysis.Error{}, false
+	}
+	e := analysis.Error{Aspect: strings.TrimSpace(line[m[2]:m[3]])}
+	rest := strings.TrimLeft(line[m[3]:], " \t-–—:")
+	if span, after, ok := quotedStart(rest); ok {
+		e.Location, e.Explanation = span, strings.TrimLeft(after, " \t-–—:,;.")
+	} else if !isNone(rest) {
+		e.Location = unquote(rest)
+	}
+	return e, true
+}
+
+// quotedStart cuts off the quotation that s starts with.
+func quotedStart(s string) (inner, rest string, ok bool) {
+	opening, n := utf8.DecodeRuneInString(s)
+	closing, ok := quotePairs[opening]
+	if !ok {
+		return "", "", false
+	}
+	for at, m := n, utf8.RuneLen(closing); ; at += m {
+		k := strings.IndexRune(s[at:], closing)
+		if k < 0 {
+			return "", "", false
+		}
+		if at += k; closes(s, at, m) {
+			return s[n:at], s[at+m:], true
+		}
+	}
+}

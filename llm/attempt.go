@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"time"
 
@@ -26,6 +27,9 @@ const (
 
 // most bounds the answer to a request.
 func (x *exchange) most() int64 {
+	if x.mostBytes > 0 {
+		return min(maxAnswerBytes, x.mostBytes)
+	}
 	if x.maxTokens == 0 {
 		return maxAnswerBytes
 	}
@@ -37,6 +41,7 @@ func (x *exchange) most() int64 {
 type link struct {
 	base    http.RoundTripper
 	target  target
+	speaks  *Protocol   // nil for OpenAI's
 	header  http.Header // of requests for answers; never written to
 	timeout time.Duration
 	room    *semaphore.Weighted // for large answers, of the client
@@ -49,7 +54,7 @@ func newLink(t target, cfg Config, room *semaphore.Weighted) *link {
 	if t.authorization != "" {
 		h.Set("Authorization", t.authorization)
 	}
-	return &link{base: cfg.Transport, target: t, header: h, timeout: cfg.Timeout, room: room}
+	return &link{base: cfg.Transport, target: t, speaks: cfg.Protocol, header: h, timeout: cfg.Timeout, room: room}
 }
 
 // request makes the request of an attempt.
@@ -65,6 +70,10 @@ func (t *link) request(ctx context.Context, x *exchange) *http.Request {
 		if x.contentType != "" {
 			req.Header.Set("Content-Type", x.contentType)
 		}
+	}
+	if len(x.header) > 0 {
+		req.Header = req.Header.Clone()
+		maps.Copy(req.Header, x.header)
 	}
 	if x.content != nil {
 		for _, part := range x.content {
@@ -101,6 +110,7 @@ func (t *link) attempt(caller context.Context, x *exchange) error {
 	// A redirect is not followed: it would carry the prompt, and maybe the key,
 	// elsewhere.
 	resp, err := t.base.RoundTrip(t.request(ctx, x))
+	x.response = resp
 	if err == nil {
 		var free func()
 		free, err = t.receive(ctx, x, resp, &buf)
@@ -132,6 +142,9 @@ func (t *link) attempt(caller context.Context, x *exchange) error {
 			refusedLogprobs(f)
 		}
 		refusedField(f, x.extra)
+		if t.speaks != nil {
+			t.speaks.adapt(f)
+		}
 	}
 	return err
 }

@@ -188,12 +188,15 @@ type exchange struct {
 	maxTokens   int  // of the answer; 0 where it has none
 	wantsTokens bool // it asks for the log-probabilities of its prompt
 	extra       map[string]any
+	header      http.Header // beside the link's
+	mostBytes   int64       // of the answer; 0 for the usual bound
 	// read takes the body of a good answer, and says what is wrong with it.
 	read func(t *link, body []byte) *failure
 
 	start    int     // attempts before the call
 	attempts int     // sent so far
 	server   *server // of the last attempt
+	response *http.Response
 	failure  *failure
 }
 

@@ -34,6 +34,8 @@ type Config struct {
 	Servers []Server `json:"-"`
 	// Limits hold for each server.
 	Limits Limits
+	// Protocol is nil for OpenAI's.
+	Protocol *Protocol
 	// Endpoint is Chat where it is "".
 	Endpoint Endpoint
 	// Timeout limits one attempt, the reading of its answer included but not
@@ -51,6 +53,9 @@ type Config struct {
 	// Transport carries the attempts; nil means one like
 	// http.DefaultTransport, with a connection for every call in flight.
 	Transport http.RoundTripper `json:"-"`
+	// Ejected, if not nil, is told of each server of several that is put out of
+	// service, and why.
+	Ejected func(error) `json:"-"`
 }
 
 // Server is one of several servers, described as in Config. A key goes to its

@@ -108,6 +108,7 @@ const (
 // How often a failure is retried at most.
 const (
 	noRetry    = 0
+	elsewhere  = 1 // at another server
 	fewRetries = 2 // what is more likely a mistake than a moment's trouble
 	allRetries = math.MaxInt
 )

@@ -20,6 +20,7 @@ type pool struct {
 	shown        string // the servers, for messages
 	maxWait      time.Duration
 	countsTokens bool
+	ejected      func(error) // may be nil
 
 	mu      sync.Mutex
 	queue   list.List // of *waiter, first come first served
@@ -43,7 +44,7 @@ type turn struct {
 
 func newPool(targets []target, cfg Config) *pool {
 	p := &pool{
-		shown: names(targets), maxWait: cfg.MaxRetryWait,
+		shown: names(targets), maxWait: cfg.MaxRetryWait, ejected: cfg.Ejected,
 		countsTokens: cfg.Limits.TokensPerMinute > 0,
 	}
 	room := semaphore.NewWeighted(allAnswerBytes)
@@ -303,7 +304,16 @@ func (p *pool) allOut() *failure {
 func (p *pool) release(s *server, x *exchange, started time.Time, cancelled bool) {
 	now := time.Now()
 	p.mu.Lock()
+	if out := p.conclude(s, x, now, started, cancelled); out != nil && p.ejected != nil {
+		defer p.ejected(out) // without the lock
+	}
 	defer p.mu.Unlock()
+	p.dispatch(now)
+}
+
+// conclude is release with the lock held, but for the turns. It returns why the
+// server is put out of service, or nil.
+func (p *pool) conclude(s *server, x *exchange, now, started time.Time, cancelled bool) (out error) {
 	busy := p.queue.Len() > 0 || 4*s.inFlight >= 3*s.flow.bound()
 	s.inFlight--
 	if f := x.failure; !x.atFirst {
@@ -312,13 +322,16 @@ func (p *pool) release(s *server, x *exchange, started time.Time, cancelled bool
 		case cancelled && f != nil:
 			s.stats.Cancelled++
 		default:
-			s.learn(now, started, f, busy, len(p.servers) > 1)
+			before := s.ejected
+			if s.learn(now, started, f, busy, len(p.servers) > 1); s.ejected && !before {
+				out = &s.fault.Error
+			}
 		}
 	}
 	if f := x.failure; f != nil && !cancelled && f.retries != noRetry && f.asked > 0 {
 		s.pause(now, f, p.maxWait)
 	}
-	p.dispatch(now)
+	return out
 }
 
 // hasOther reports whether an attempt can go to another server than the last.

@@ -38,6 +38,9 @@ func (c *Client) Ready(ctx context.Context, model string) []error {
 }
 
 func (s *server) ready(ctx context.Context, model string) *failure {
+	if s.speaks != nil {
+		return s.alive(ctx)
+	}
 	healthy, f := s.healthy(ctx)
 	if f != nil {
 		return f
@@ -119,6 +122,9 @@ func (p *pool) probe(s *server) {
 // alive is nil for a server that is healthy or, without /health, answers for
 // its models, be it by a refusal.
 func (s *server) alive(ctx context.Context) *failure {
+	if s.speaks != nil {
+		return s.once(ctx, s.speaks.Health)
+	}
 	if healthy, f := s.healthy(ctx); healthy || f != nil {
 		return f
 	}
@@ -154,25 +160,27 @@ func (c *Awaiting) Complete(ctx context.Context, r Request) (Response, error) {
 }
 
 func (c *Awaiting) look(ctx context.Context, model string) {
-	for end := time.Now().Add(c.Wait); ; {
+	faults := c.Await(ctx, model, c.Wait)
+	for _, err := range faults {
+		if err != nil && (errors.Is(err, ErrNotFound) || len(faults) > 1) && ctx.Err() == nil {
+			c.Warn(err)
+		}
+	}
+}
+
+// Await is Ready, asked again for some time while a server may become ready.
+func (c *Client) Await(ctx context.Context, model string, wait time.Duration) []error {
+	for end := time.Now().Add(wait); ; {
 		faults := c.Ready(ctx, model)
-		if ctx.Err() != nil || !slices.ContainsFunc(faults, func(err error) bool { return err != nil }) {
-			return
+		left := time.Until(end)
+		if left <= 0 || !slices.ContainsFunc(faults, mayBecomeReady) {
+			return faults
 		}
-		if left := time.Until(end); left > 0 && slices.ContainsFunc(faults, mayBecomeReady) {
-			select {
-			case <-time.After(min(readyPause, left)):
-				continue
-			case <-ctx.Done():
-				return
-			}
+		select {
+		case <-time.After(min(readyPause, left)):
+		case <-ctx.Done():
+			return faults
 		}
-		for _, err := range faults {
-			if err != nil && (errors.Is(err, ErrNotFound) || len(faults) > 1) {
-				c.Warn(err)
-			}
-		}
-		return
 	}
 }
 

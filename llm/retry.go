@@ -56,6 +56,9 @@ func (c *Client) again(x *exchange) bool {
 		// What has given answers is a model server, and in trouble.
 		retries = allRetries
 	}
+	if retries == elsewhere && !c.pool.hasOther(x) {
+		return false
+	}
 	if x.attempts-x.start > retries || x.once && !f.notDone {
 		return false
 	}

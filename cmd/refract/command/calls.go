@@ -166,16 +166,22 @@ func (s *serverFlags) urls(e *env) []string {
 // calls is how many calls run at a time in all.
 func (s *serverFlags) calls(e *env) int { return s.concurrency * len(s.urls(e)) }
 
-func (s *serverFlags) client(e *env, endpoint llm.Endpoint) (*llm.Client, error) {
+// config is that of a client, but for its servers.
+func (s *serverFlags) config() llm.Config {
 	cfg := llm.Config{
-		Endpoint: endpoint,
-		Limits:   llm.Limits{MaxInFlight: s.concurrency, RequestsPerMinute: s.requestsPerMinute, TokensPerMinute: s.tokensPerMinute},
-		Timeout:  s.timeout, MaxRetries: s.retries, MaxRetryWait: s.maxWait,
+		Limits:  llm.Limits{MaxInFlight: s.concurrency, RequestsPerMinute: s.requestsPerMinute, TokensPerMinute: s.tokensPerMinute},
+		Timeout: s.timeout, MaxRetries: s.retries, MaxRetryWait: s.maxWait,
 		UserAgent: "refract/" + refract.Version,
 	}
 	if s.retries == 0 {
 		cfg.MaxRetries = -1 // the client's word for none
 	}
+	return cfg
+}
+
+func (s *serverFlags) client(e *env, endpoint llm.Endpoint) (*llm.Client, error) {
+	cfg := s.config()
+	cfg.Endpoint = endpoint
 	for _, url := range s.urls(e) {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: url, APIKey: e.getenv("OPENAI_API_KEY")})
 	}

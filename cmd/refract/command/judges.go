@@ -118,7 +118,7 @@ func (e *env) showJudge(ctx context.Context, o *output, spec string, prompt, har
 		return err
 	}
 	if options || prompt || hardened {
-		m, err := e.registryWith(func(context.Context) (judge.Environment, error) {
+		m, err := e.registryWith(nil, func(context.Context) (judge.Environment, error) {
 			return judge.Environment{Model: judge.PlaceModel, Hardened: hardened}, nil
 		}).Parse(ctx, spec)
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/judge/audit"
+	"github.com/refract-eval/refract/metrics/neural"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -96,7 +97,7 @@ func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]
 
 // metric makes the metric of a spec.
 func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, error) {
-	m, err := j.e.registryWith(j.environment).Parse(ctx, spec)
+	m, err := j.e.registryWith(j, j.environment).Parse(ctx, spec)
 	if err == nil {
 		j.metrics = append(j.metrics, m)
 	}
@@ -115,6 +116,21 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
 	return env, nil
+}
+
+// neural gives metrics on servers their ways.
+func (j *judging) neural(context.Context) (neural.Environment, error) {
+	switch {
+	case j == nil:
+		return neural.Environment{}, usagef("%s asks its server what it is: score with it", neural.Name)
+	case j.offline:
+		return neural.Environment{}, usagef("--offline: %s asks its server what it is, also where its scores are stored", neural.Name)
+	}
+	return neural.Environment{
+		Client: j.config(), Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
+		Warn: func(err error) { j.e.warn("%v", err) },
+		Made: func(c *llm.Client) { j.e.clients = append(j.e.clients, c) },
+	}, nil
 }
 
 // open prepares what judges share.

@@ -14,24 +14,31 @@ import (
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
 	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/neural"
 	"github.com/refract-eval/refract/metrics/ter"
 )
 
 // registry lists the metrics that the program offers, but for judges.
 func (e *env) registry() metrics.Registry {
-	return append(metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}, e.extra...)
+	return e.registryOf(nil)
+}
+
+// registryOf is registry for a run; a nil one makes no metric that asks a server.
+func (e *env) registryOf(run *judging) metrics.Registry {
+	own := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory(), neural.Factory(run.neural)}
+	return append(own, e.extra...)
 }
 
 // registryWith lists judges too, which open gives their models.
-func (e *env) registryWith(open func(context.Context) (judge.Environment, error)) metrics.Registry {
-	offered := e.registry()
+func (e *env) registryWith(run *judging, open func(context.Context) (judge.Environment, error)) metrics.Registry {
+	offered := e.registryOf(run)
 	return append(offered, judge.Registry(open, offered.Names()...)...)
 }
 
 // isMetric reports whether a text begins with the name of a metric.
 func (e *env) isMetric(spec string) bool {
 	name, _, _ := strings.Cut(spec, ":")
-	return slices.Contains(e.registryWith(nil).Names(), name)
+	return slices.Contains(e.registryWith(nil, nil).Names(), name)
 }
 
 // The groups of commands in the help.

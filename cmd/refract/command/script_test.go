@@ -43,6 +43,7 @@ import (
 //	                     from cache to cache
 //	keys FILE KEY…       wants these keys, in this order, in every JSON line
 //	server [KEY=VALUE]…  starts a model server at $OPENAI_BASE_URL; see startServer
+//	oip [KEY=VALUE]…     starts a server of a neural metric at $OIP; see cmdOIP
 //	calls N              wants that the server got N calls so far
 //	sent PATH TEXT       wants that all calls went there, with this text in them
 //	sqlite FILE SQL…     executes statements
@@ -59,6 +60,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"undated":   cmdUndated,
 		"keys":      cmdKeys,
 		"server":    cmdServer,
+		"oip":       cmdOIP,
 		"calls":     cmdCalls,
 		"sent":      cmdSent,
 		"sqlite":    func(ts *testscript.TestScript, neg bool, args []string) { cmdSQLite(ts, neg, args, false) },

@@ -24,7 +24,7 @@ func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates st
 	f := cmd.Flags()
 	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "`METRIC`: NAME[:OPTION=VALUE,…] (repeatable; default bleu and chrf)")
 	grouped(cmd, metricFlags, "metric")
-	complete(cmd, "metric", e.registryWith(nil).Names()...)
+	complete(cmd, "metric", e.registryWith(nil, nil).Names()...)
 	s.registerAggregates(cmd, defaultAggregates)
 	f.BoolVar(&s.allowNone, "allow-no-reference", false, "go on where a segment has no reference; its scores are missing")
 	grouped(cmd, metricFlags)

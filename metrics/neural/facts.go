@@ -1,0 +1,89 @@
+package neural
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/refract-eval/refract/metrics"
+)
+
+// facts are what a model says of itself, in its output "facts".
+type facts struct {
+	Name      string                     `json:"name"`
+	Version   string                     `json:"version"`
+	Signature map[string]json.RawMessage `json:"signature"`
+	Needs     []string                   `json:"needs"`
+	Direction string                     `json:"direction"`
+	Lower     *float64                   `json:"lower"`
+	Upper     *float64                   `json:"upper"`
+
+	text string // compact JSON, to compare
+}
+
+func parseFacts(text string) (*facts, error) {
+	var f facts
+	if err := json.Unmarshal([]byte(text), &f); err != nil {
+		return nil, errors.New("gave facts that are no JSON, or of another form")
+	}
+	switch {
+	case f.Name == "" || f.Version == "":
+		return nil, errors.New("gave facts without a name and a version")
+	case f.Direction != metrics.HigherIsBetter.String() && f.Direction != metrics.LowerIsBetter.String():
+		return nil, fmt.Errorf("gave facts with the direction %q in place of higher or lower", f.Direction)
+	case f.Lower != nil && f.Upper != nil && *f.Lower > *f.Upper:
+		return nil, fmt.Errorf("gave facts with the bounds %v and %v", *f.Lower, *f.Upper)
+	}
+	for key := range f.Signature {
+		if !plain.MatchString(key) {
+			return nil, fmt.Errorf("gave facts whose signature has the key %.60q", key)
+		}
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(text)); err != nil {
+		return nil, err
+	}
+	f.text = b.String()
+	return &f, nil
+}
+
+func (f *facts) info() metrics.Info {
+	info := metrics.Info{Direction: metrics.HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1)}
+	if f.Direction == metrics.LowerIsBetter.String() {
+		info.Direction = metrics.LowerIsBetter
+	}
+	if f.Lower != nil {
+		info.Lower = *f.Lower
+	}
+	if f.Upper != nil {
+		info.Upper = *f.Upper
+	}
+	return info
+}
+
+// plain are keys of a signature.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+// taken are the keys of a signature that facts cannot set.
+var taken = []string{"model", "model-version", "platform", "datatype", "metric", "metric-version", "output", "nrefs", "agg", "set", "version"}
+
+// sign appends what the facts state.
+func (f *facts) sign(s metrics.Signature) metrics.Signature {
+	s = s.With("metric", f.Name).With("metric-version", f.Version)
+	for _, key := range slices.Sorted(maps.Keys(f.Signature)) {
+		var text string // or another value, as it is written
+		if json.Unmarshal(f.Signature[key], &text) != nil {
+			text = string(f.Signature[key])
+		}
+		if slices.Contains(taken, key) {
+			key = "model-" + key
+		}
+		s = s.With(key, text)
+	}
+	return s
+}

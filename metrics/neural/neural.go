@@ -1,0 +1,207 @@
+package neural
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Name is that of the metric in a spec.
+const Name = "oip"
+
+// KeyVariable is the environment variable that holds the bearer token.
+const KeyVariable = "OIP_API_KEY"
+
+// Environment gives metrics the ways of a program.
+type Environment struct {
+	// Client has limits, times and retries; its servers are those of the spec.
+	Client llm.Config
+	Key    string        // bearer token of all servers; "" for none
+	Wait   time.Duration // for servers that are not ready at first
+	// Warn, if not nil, is told of a server of several that is left out. It is called
+	// from any goroutine.
+	Warn func(error)
+	// Made, if not nil, is told of each client.
+	Made func(*llm.Client)
+}
+
+// Factory makes metrics "oip:URL/MODEL[,OPTION=VALUE…]". open is called for each
+// metric that is made.
+func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
+	return metrics.Factory{
+		Name: Name, Summary: "a neural metric on a server of the Open Inference Protocol: COMET, BERTScore, …", Tail: tail, Options: options,
+		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
+			spec, err := ParseSpec(v.Tail())
+			if err != nil {
+				return nil, v.Wrong(err)
+			}
+			env, err := open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return New(ctx, spec, env)
+		},
+	}
+}
+
+// Metric is a model on servers. It is safe for concurrent use.
+type Metric struct {
+	spec   Spec
+	client *llm.Client
+	wire   *rest
+	form   *form
+	info   metrics.Info
+	sig    metrics.Signature
+	first  *result // the answer that later ones must agree with
+	at     string  // the server that gave it
+
+	size  *size
+	calls *semaphore.Weighted // requests at a time
+	most  int                 // of them
+	ids   atomic.Int64
+}
+
+var (
+	_ metrics.Selective = (*Metric)(nil)
+	_ metrics.Explainer = (*Metric)(nil)
+	_ metrics.Storable  = (*Metric)(nil)
+	_ metrics.Paced     = (*Metric)(nil)
+)
+
+// inFlight is how many requests a server has at a time: enough to keep it busy
+// while others are on their way.
+const inFlight = 4
+
+// New asks the servers what the model is, and returns it as a metric.
+func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
+	m := &Metric{spec: spec, wire: &rest{model: spec.Model, version: spec.Version}, size: newSize(spec.Bytes)}
+	cfg := env.Client
+	for _, u := range spec.URLs {
+		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
+	}
+	cfg.Protocol = &llm.Protocol{Health: m.wire.ready(), Key: KeyVariable, Example: example}
+	warn := func(err error) {
+		if env.Warn != nil {
+			env.Warn(fmt.Errorf("%s:%s goes on without a server: %w", Name, spec.Model, err))
+		}
+	}
+	cfg.Ejected = warn
+	perServer := min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
+	cfg.Limits.MaxInFlight = perServer
+	m.most = perServer * len(spec.URLs)
+	m.calls = semaphore.NewWeighted(int64(m.most))
+	var err error
+	if m.client, err = llm.New(cfg); err != nil {
+		return nil, err
+	}
+	if env.Made != nil {
+		env.Made(m.client)
+	}
+	if err := m.begin(ctx, env.Wait, warn); err != nil {
+		return nil, fmt.Errorf("%s:%s: %w", Name, spec.Model, err)
+	}
+	return m, nil
+}
+
+// begin asks the servers what the model is, and has it score one pair.
+func (m *Metric) begin(ctx context.Context, wait time.Duration, warn func(error)) error {
+	faults := m.client.Await(ctx, "", wait)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	found := make([]description, len(faults))
+	configs := make([]modelConfig, len(faults))
+	config := m.client.Each(ctx, func(i int) llm.Call { return m.wire.config(&configs[i]) })
+	for i, err := range m.client.Each(ctx, func(i int) llm.Call { return m.wire.metadata(&found[i]) }) {
+		if said := (*llm.Error)(nil); errors.As(config[i], &said) && said.Status >= 400 && said.Status < 500 {
+			config[i] = nil // it has no such address
+		}
+		faults[i] = cmp.Or(faults[i], err, config[i])
+		found[i].maxBatch = max(0, configs[i].MaxBatchSize)
+	}
+	d, err := m.agreed(found, faults, warn)
+	if err != nil {
+		return err
+	}
+	if m.form, err = formOf(d, m.spec.Output); err != nil {
+		return err
+	}
+	if err := m.probe(ctx); err != nil {
+		return err
+	}
+	if m.info, err = m.spec.info(m.first.facts); err != nil {
+		return err
+	}
+	m.info.Name, m.info.NeedsSource, m.info.NeedsReferences = m.spec.name(), m.form.source, m.form.reference
+	m.sig = m.sign(d)
+	return nil
+}
+
+// agreed is what all servers say of the model, but for those that say nothing: they
+// may be well later, and are held to the first answer then.
+func (m *Metric) agreed(found []description, faults []error, warn func(error)) (*description, error) {
+	first := -1
+	for i, err := range faults {
+		switch {
+		case err != nil:
+		case first < 0:
+			first = i
+		case fmt.Sprint(found[i]) != fmt.Sprint(found[first]):
+			return nil, fmt.Errorf("the servers %s have different models of this name: %+v and %+v", m.client, found[first], found[i])
+		}
+	}
+	if first < 0 {
+		return nil, errors.Join(faults...)
+	}
+	for _, err := range faults {
+		if err != nil {
+			warn(err)
+		}
+	}
+	return &found[first], nil
+}
+
+// probe scores one pair, and keeps what the model says of itself.
+func (m *Metric) probe(ctx context.Context) error {
+	const text = "The weather is fine today."
+	r, server, err := m.ask(ctx, []row{{text, text, text}})
+	m.first, m.at = r, server
+	return err
+}
+
+func (m *Metric) sign(d *description) metrics.Signature {
+	sig := metrics.Signature{{Key: "model", Value: m.spec.Model}, {Key: "model-version", Value: m.first.version}}
+	if d.Platform != "" {
+		sig = sig.With("platform", d.Platform)
+	}
+	if m.spec.Output != defaultOutput {
+		sig = sig.With("output", m.spec.Output)
+	}
+	if f := m.first.facts; f != nil {
+		sig = f.sign(sig)
+	}
+	return sig
+}
+
+// Info implements metrics.Metric.
+func (m *Metric) Info() metrics.Info { return m.info }
+
+// Signature implements metrics.Metric.
+func (m *Metric) Signature(metrics.Level) metrics.Signature { return m.sig }
+
+// Explains implements metrics.Explainer.
+func (m *Metric) Explains() bool { return m.form.spans }
+
+// Storable implements metrics.Storable.
+func (m *Metric) Storable() bool { return true }
+
+// Pace implements metrics.Paced: a call has room for some requests of many texts.
+func (m *Metric) Pace() metrics.Pace { return metrics.Pace{Batch: 256, Calls: m.most} }

@@ -1,0 +1,189 @@
+package neural
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/llm"
+)
+
+// rest speaks the protocol's REST form.
+type rest struct {
+	model, version string
+	binary         bool // the servers have the binary tensor extension
+}
+
+// at is the path of the model, or of what is below it.
+func (w *rest) at(below string) string {
+	path := "/v2/models/" + url.PathEscape(w.model)
+	if w.version != "" {
+		path += "/versions/" + url.PathEscape(w.version)
+	}
+	return path + below
+}
+
+// get reads a JSON object.
+func (w *rest) get(path string, into any) llm.Call {
+	return llm.Call{Method: http.MethodGet, Path: path, Model: w.model, Most: 1 << 20, Read: func(_ string, _ *http.Response, body []byte) error {
+		if into == nil {
+			return nil
+		}
+		return unmarshal(body, into)
+	}}
+}
+
+func unmarshal(body []byte, into any) error {
+	err := json.Unmarshal(body, into)
+	switch err.(type) {
+	case nil, *json.SyntaxError:
+		return err
+	}
+	return fmt.Errorf("gave an answer of an unexpected shape")
+}
+
+func (w *rest) ready() llm.Call { return w.get("/v2/health/ready", nil) }
+
+func (w *rest) metadata(into *description) llm.Call { return w.get(w.at(""), into) }
+
+// modelConfig is what Triton tells of a model beside its metadata.
+type modelConfig struct {
+	MaxBatchSize int `json:"max_batch_size"`
+}
+
+func (w *rest) config(into *modelConfig) llm.Call { return w.get(w.at("/config"), into) }
+
+// restTensor is a tensor in JSON.
+type restTensor struct {
+	Name       string          `json:"name"`
+	Datatype   string          `json:"datatype,omitempty"`
+	Shape      []int           `json:"shape,omitempty"`
+	Parameters restParameters  `json:"parameters,omitzero"`
+	Data       json.RawMessage `json:"data,omitempty"`
+}
+
+type restParameters struct {
+	Size   *int `json:"binary_data_size,omitempty"`
+	Binary bool `json:"binary_data,omitempty"`
+}
+
+type restRequest struct {
+	ID      string       `json:"id"`
+	Inputs  []restTensor `json:"inputs"`
+	Outputs []restTensor `json:"outputs"`
+}
+
+type restAnswer struct {
+	ID      string          `json:"id"`
+	Model   string          `json:"model_name"`
+	Version string          `json:"model_version"`
+	Error   json.RawMessage `json:"error"`
+	Outputs []restTensor    `json:"outputs"`
+}
+
+func (w *rest) infer(id string, inputs []tensor, outputs []string, most int64, read func(server string, a *answer) error) (llm.Call, error) {
+	r := restRequest{ID: id}
+	for _, t := range inputs {
+		var data any = t.texts
+		if t.ints != nil {
+			data = t.ints
+		}
+		for _, text := range t.texts {
+			if !utf8.ValidString(text) {
+				return llm.Call{}, fmt.Errorf("the %s %.60q is not valid UTF-8, and would reach the server changed", t.name, text)
+			}
+		}
+		raw, err := encode(data)
+		if err != nil {
+			return llm.Call{}, err
+		}
+		r.Inputs = append(r.Inputs, restTensor{Name: t.name, Datatype: t.datatype, Shape: t.shape, Data: raw})
+	}
+	for _, name := range outputs {
+		r.Outputs = append(r.Outputs, restTensor{Name: name})
+	}
+	content, err := encode(r)
+	if err != nil {
+		return llm.Call{}, err
+	}
+	return llm.Call{
+		Method: http.MethodPost, Path: w.at("/infer"), Model: w.model, Content: content, Most: most,
+		Read: func(server string, resp *http.Response, body []byte) error {
+			a, err := readREST(body)
+			if err != nil {
+				return err
+			}
+			return read(server, a)
+		},
+	}, nil
+}
+
+// encode writes JSON without HTML's escapes.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// readREST reads an answer. An error says what the server did wrong.
+func readREST(body []byte) (*answer, error) {
+	if !utf8.Valid(body) {
+		return nil, fmt.Errorf("gave an answer that is not valid UTF-8")
+	}
+	var r restAnswer
+	if err := unmarshal(body, &r); err != nil {
+		return nil, err
+	}
+	if text := string(r.Error); text != "" && text != "null" && text != `""` {
+		return nil, &llm.Refusal{Status: http.StatusInternalServerError, Message: text}
+	}
+	a := &answer{id: r.ID, model: r.Model, version: r.Version}
+	for _, t := range r.Outputs {
+		got := received{name: t.Name, datatype: t.Datatype, shape: t.Shape}
+		if err := got.flatten(t.Data); err != nil {
+			return nil, err
+		}
+		a.tensors = append(a.tensors, got)
+	}
+	return a, nil
+}
+
+// flatten reads the values of a tensor, which may be a list, or lists of lists.
+func (t *received) flatten(data json.RawMessage) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		texts := t.datatype == bytesType
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '[' || v == ']' {
+				continue
+			}
+		case string:
+			if texts {
+				t.texts = append(t.texts, v)
+				continue
+			}
+		case json.Number:
+			if number, err := strconv.ParseFloat(v.String(), 64); err == nil && !texts {
+				t.numbers = append(t.numbers, number)
+				continue
+			}
+		}
+		return fmt.Errorf("gave %.40q among the values of %.60q, which is %.20q", fmt.Sprint(token), t.name, t.datatype)
+	}
+}

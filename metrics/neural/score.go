@@ -1,0 +1,187 @@
+package neural
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// Score implements metrics.Metric.
+func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	return m.ScoreNeeded(ctx, blocks, metrics.Need{})
+}
+
+// ScoreNeeded implements metrics.Selective: it leaves out all but the first column
+// where no more is needed. A score that ends a row would end it after one request
+// a column, which takes longer than all of them at once.
+func (m *Metric) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
+	rows := rowsOf(blocks, m.form, need.FirstOnly)
+	values, reports := make([]float64, len(rows.all)), make([]*analysis.Report, len(rows.all))
+	g, ctx := errgroup.WithContext(ctx)
+	from := 0
+	for _, part := range parts(rows.all, m.form, m.size.now()) {
+		at := from
+		from += len(part)
+		g.Go(func() error {
+			return m.part(ctx, part, values[at:from], reports[at:])
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return rows.place(blocks, values, reports, m.form.spans), nil
+}
+
+// part scores the rows of a request, or of several where a server has no room for
+// one.
+func (m *Metric) part(ctx context.Context, all []row, values []float64, reports []*analysis.Report) error {
+	if err := m.calls.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	weight, begun := weight(all, m.form), time.Now()
+	r, _, err := m.ask(ctx, all)
+	m.calls.Release(1)
+	if half := len(all) / 2; half > 0 && errors.Is(err, llm.ErrTooLarge) {
+		m.size.refused(weight)
+		if err := m.part(ctx, all[:half], values[:half], reports); err != nil {
+			return err
+		}
+		return m.part(ctx, all[half:], values[half:], reports[half:])
+	}
+	if err != nil {
+		return err
+	}
+	m.size.took(weight, time.Since(begun))
+	copy(values, r.scores)
+	copy(reports, r.reports)
+	return nil
+}
+
+// ask carries out a request.
+func (m *Metric) ask(ctx context.Context, all []row) (out *result, at string, err error) {
+	id := strconv.FormatInt(m.ids.Add(1), 10)
+	call, err := m.wire.infer(id, m.form.inputs(all), m.form.outputs(m.spec.Output), m.mostBytes(all),
+		func(server string, a *answer) (err error) {
+			at = server
+			if out, err = a.check(m.form, m.spec.Output, id, all); err != nil {
+				return err
+			}
+			return m.same(out)
+		})
+	if err == nil {
+		err = m.client.Call(ctx, call)
+	}
+	if err != nil {
+		return nil, at, err
+	}
+	return out, at, nil
+}
+
+// mostBytes bounds the answer to a request.
+func (m *Metric) mostBytes(all []row) int64 {
+	const head, number, span = 64 << 10, 64, 8
+	most := head + number*len(all)
+	if m.form.spans {
+		for _, r := range all { // each word may be an error, in some words of JSON
+			most += 1<<10 + 64*span*len(r.hypothesis)
+		}
+	}
+	return int64(most)
+}
+
+// same compares an answer with the first one: all scores of a metric are of one
+// model.
+func (m *Metric) same(r *result) error {
+	switch first := m.first; {
+	case first == nil:
+	case r.version != first.version:
+		return fmt.Errorf("gave an answer of version %.40q of the model, where %s gave version %.40q at first", r.version, m.at, first.version)
+	case first.facts != nil && r.facts.text != first.facts.text:
+		return fmt.Errorf("gave other facts than %s at first: %.200s and %.200s", m.at, r.facts.text, first.facts.text)
+	}
+	return nil
+}
+
+// place puts scores into cells.
+func (r *rows) place(blocks []metrics.Block, values []float64, reports []*analysis.Report, explains bool) []metrics.Scores {
+	out := make([]metrics.Scores, len(blocks))
+	for b, at := range r.at {
+		s := metrics.Scores{Values: make([]float64, len(at)), Status: make([]metrics.Status, len(at))}
+		if explains {
+			s.Reports = make([]*analysis.Report, len(at))
+		}
+		for c, i := range at {
+			if i < 0 {
+				s.Status[c] = metrics.Unneeded
+				continue
+			}
+			s.Values[c] = values[i]
+			if explains {
+				s.Reports[c] = reports[i]
+			}
+		}
+		out[b] = s
+	}
+	return out
+}
+
+// size finds how many bytes of text a request has: more while requests are short,
+// fewer where they take long, and never as many again as a server had no room for.
+type size struct {
+	mu           sync.Mutex
+	target, most int
+	fixed        bool
+}
+
+const (
+	firstSize = 16 << 10
+	leastSize = 1 << 10
+	mostSize  = 1 << 20
+
+	shortTime = 300 * time.Millisecond
+	longTime  = 2 * time.Second
+)
+
+// newSize is for requests of a number of bytes, or 0.
+func newSize(bytes int) *size {
+	if bytes > 0 {
+		return &size{target: bytes, most: bytes, fixed: true}
+	}
+	return &size{target: firstSize, most: mostSize}
+}
+
+func (s *size) now() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.target
+}
+
+// took learns from a request that was answered.
+func (s *size) took(bytes int, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.fixed || bytes < s.target/2: // it says nothing of the target
+	case d < shortTime:
+		s.target = min(2*s.target, s.most)
+	case d > longTime:
+		s.target = max(s.target/2, leastSize)
+	}
+}
+
+// refused learns from a request that a server had no room for.
+func (s *size) refused(bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most = min(s.most, max(1, bytes/2))
+	s.target = min(s.target, s.most)
+}

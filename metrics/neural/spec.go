@@ -1,0 +1,184 @@
+package neural
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Spec says which model is asked, and what a server cannot say of it.
+type Spec struct {
+	// URLs are the addresses of the servers, at least one, without the model. Their
+	// scheme is http or https.
+	URLs    []string
+	GRPC    bool
+	Model   string
+	Version string // of the model; "" leaves the choice to the server
+	Output  string // the tensor that has the scores
+	// Direction is 0, and a bound NaN, where nothing is stated.
+	Direction    metrics.Direction
+	Lower, Upper float64
+	// Bytes of text that a request has; 0 finds a size by the time that requests
+	// take.
+	Bytes int
+}
+
+const (
+	defaultOutput = "score"
+	example       = "oip:http://127.0.0.1:8000/comet"
+)
+
+// tail is what help shows behind the name.
+const tail = "URL/MODEL[,OPTION=VALUE…]"
+
+// options are those of a spec.
+var options = []metrics.Option{
+	{Key: "also", Values: "URL/MODEL", Doc: "another server of the same model (repeatable)"},
+	{Key: "version", Values: "VERSION", Doc: "version of the model", Default: "the server's choice"},
+	{Key: "output", Values: "NAME", Doc: "output that has the scores, such as precision", Default: defaultOutput},
+	{Key: "direction", Values: "higher|lower", Doc: "which scores are better, of a model that does not say", Default: "higher"},
+	{Key: "lower", Values: "NUMBER", Doc: "least score, of a model that does not say", Default: "none"},
+	{Key: "upper", Values: "NUMBER", Doc: "greatest score, of a model that does not say", Default: "none"},
+	{Key: "batch", Values: "BYTES", Doc: "bytes of text in a request", Default: "by the time that requests take"},
+}
+
+// ParseSpec reads what stands behind the colon: URL/MODEL[,OPTION=VALUE…]. Its
+// errors quote no address, which may hold a secret.
+func ParseSpec(text string) (Spec, error) {
+	s := Spec{Output: defaultOutput, Lower: math.NaN(), Upper: math.NaN()}
+	if text == "" {
+		return s, fmt.Errorf("name a server and a model, such as %s", example)
+	}
+	fields := strings.Split(text, ",")
+	if err := s.address(fields[0]); err != nil {
+		return s, err
+	}
+	seen := map[string]bool{}
+	for _, field := range fields[1:] {
+		key, value, _ := strings.Cut(field, "=")
+		if seen[key] && key != "also" {
+			return s, fmt.Errorf("option %q is given twice", key)
+		}
+		seen[key] = true
+		if err := s.set(key, value); err != nil {
+			return s, err
+		}
+	}
+	if s.Lower > s.Upper {
+		return s, fmt.Errorf("the lower bound %v is above the upper bound %v", s.Lower, s.Upper)
+	}
+	return s, nil
+}
+
+func (s *Spec) set(key, value string) (err error) {
+	switch key {
+	case "also":
+		return s.address(value)
+	case "version":
+		s.Version = value
+	case "output":
+		s.Output = value
+	case "direction":
+		switch value {
+		case metrics.HigherIsBetter.String():
+			s.Direction = metrics.HigherIsBetter
+		case metrics.LowerIsBetter.String():
+			s.Direction = metrics.LowerIsBetter
+		default:
+			return fmt.Errorf("option direction=%q: want higher or lower", value)
+		}
+	case "lower":
+		s.Lower, err = bound(key, value)
+	case "upper":
+		s.Upper, err = bound(key, value)
+	case "batch":
+		if s.Bytes, err = strconv.Atoi(value); err != nil || s.Bytes < 1 {
+			return fmt.Errorf("option batch=%q: want a number of bytes", value)
+		}
+	default:
+		known := make([]string, len(options))
+		for i, o := range options {
+			known[i] = o.Key
+		}
+		return errors.New(suggest.Unknown("option", key, known))
+	}
+	if value == "" {
+		return fmt.Errorf("option %s has no value", key)
+	}
+	return err
+}
+
+func bound(key, value string) (float64, error) {
+	v, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return v, fmt.Errorf("option %s=%q: want a number", key, value)
+	}
+	return v, nil
+}
+
+// address takes in URL/MODEL.
+func (s *Spec) address(text string) error {
+	text, rpc := strings.CutPrefix(text, "grpc://")
+	if rpc {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
+		return fmt.Errorf("this is no address of a server; it should look like %s or oip:grpc://127.0.0.1:8001/comet", example)
+	}
+	path := strings.TrimRight(u.Path, "/")
+	at := strings.LastIndexByte(path, '/')
+	model := path[at+1:]
+	if at < 0 || model == "" {
+		return fmt.Errorf("the address names no model; it should look like %s", example)
+	}
+	if s.Model != "" && (model != s.Model || rpc != s.GRPC) {
+		return fmt.Errorf("the servers of a metric have one model, and one protocol; %q and %q are two", s.Model, model)
+	}
+	s.Model, s.GRPC = model, rpc
+	u.Path, u.RawPath = strings.TrimSuffix(path[:at], "/v2/models"), ""
+	s.URLs = append(s.URLs, u.String())
+	return nil
+}
+
+// name is the metric's: where the servers are does not change what they say.
+func (s *Spec) name() string {
+	var more []string
+	add := func(key, value, def string) {
+		if value != def {
+			more = append(more, key+"="+value)
+		}
+	}
+	add("version", s.Version, "")
+	add("output", s.Output, defaultOutput)
+	name := Name + ":" + s.Model
+	if len(more) > 0 {
+		name += "," + strings.Join(more, ",")
+	}
+	return name
+}
+
+// direction and bounds, by the facts and else by the spec.
+func (s *Spec) info(f *facts) (metrics.Info, error) {
+	info := metrics.Info{Direction: cmp.Or(s.Direction, metrics.HigherIsBetter), Lower: math.Inf(-1), Upper: math.Inf(1)}
+	if !math.IsNaN(s.Lower) {
+		info.Lower = s.Lower
+	}
+	if !math.IsNaN(s.Upper) {
+		info.Upper = s.Upper
+	}
+	if f == nil {
+		return info, nil
+	}
+	if s.Direction != 0 || !math.IsNaN(s.Lower) || !math.IsNaN(s.Upper) {
+		return info, errors.New("the model states its direction and bounds itself: leave out direction, lower and upper")
+	}
+	return f.info(), nil
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
+	"github.com/refract-eval/refract/metrics/rouge"
 	"github.com/refract-eval/refract/metrics/ter"
 )
 
@@ -32,8 +33,8 @@ type row struct {
 }
 
 // TestSacreBLEU compares every row of the peer's file, within an absolute
-// difference of 1e-9. Of two makers of such files,
-// benchmarks/peers/ter_vectors.py has the texts that are hard for TER.
+// difference of 1e-9. Other makers of such files are ter_vectors.py, with texts
+// that are hard for TER, and rouge_vectors.py, with what rouge-score computes.
 func TestSacreBLEU(t *testing.T) {
 	path := os.Getenv(vectorsEnv)
 	if path == "" {
@@ -45,7 +46,7 @@ func TestSacreBLEU(t *testing.T) {
 	}
 	defer file.Close()
 	in := bufio.NewReaderSize(file, 1<<20)
-	registry := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
+	registry := append(metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}, rouge.Factories(nil)...)
 	worst, rows, scores := 0.0, map[string]int{}, 0
 	compare := func(spec, what string, got, want float64, r row) {
 		scores++
@@ -73,8 +74,7 @@ func TestSacreBLEU(t *testing.T) {
 		}
 		name, _, _ := strings.Cut(r.Spec, ":")
 		rows[name]++
-		p := m.(metrics.CorpusMetric)
-		w := p.NewWorkspace()
+		w := m.(metrics.Preparer).NewWorkspace()
 		switch r.Kind {
 		case "segment":
 			var refs []string
@@ -106,6 +106,7 @@ func TestSacreBLEU(t *testing.T) {
 					sum[j] += v
 				}
 			}
+			p := m.(metrics.CorpusMetric)
 			compare(r.Spec, "corpus", p.CorpusScore(sum), r.Corpus, r)
 			compareSignature(t, p, r)
 		}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares Refract with its peers: sacreBLEU, SciPy and pyarrow, installed from
+# Compares Refract with its peers: sacreBLEU, rouge-score, SciPy and pyarrow, installed from
 # PyPI at pinned versions into a virtual environment.
 #
 # usage: benchmarks/peers/check.sh [VENV]
@@ -14,7 +14,7 @@ data=${REFRACT_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if ! "$venv/bin/python" -c 'import sacrebleu, scipy, fastchrf, pyarrow, datasets' 2>/dev/null; then
+if ! "$venv/bin/python" -c 'import sacrebleu, scipy, fastchrf, pyarrow, datasets, rouge_score' 2>/dev/null; then
 	python3 -m venv "$venv"
 	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
 fi
@@ -37,6 +37,10 @@ if [ -f "$here/ter_vectors.py" ]; then
 	"$python" "$here/ter_vectors.py" "$work/ter.jsonl"
 	REFRACT_SACREBLEU_VECTORS="$work/ter.jsonl" go test -count=1 -v -run 'TestSacreBLEU' ./metrics | grep -av '^=== '
 fi
+
+echo "== rouge-score, and NLTK's stems"
+"$python" "$here/rouge_vectors.py" "$work/rouge.jsonl" "$work/stems.tsv" --seed "${REFRACT_SEED:-1}" "${have_data[@]}"
+REFRACT_SACREBLEU_VECTORS="$work/rouge.jsonl" REFRACT_STEMS="$work/stems.tsv" go test -count=1 -v -run 'TestSacreBLEU|TestPeer' ./metrics ./metrics/internal/porter | grep -av '^=== '
 
 echo "== SciPy on random vectors"
 "$python" "$here/scipy_check.py" "$work/scipy.json"

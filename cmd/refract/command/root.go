@@ -15,6 +15,7 @@ import (
 	"github.com/refract-eval/refract/metrics/chrf"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
+	"github.com/refract-eval/refract/metrics/rouge"
 	"github.com/refract-eval/refract/metrics/ter"
 )
 
@@ -25,8 +26,9 @@ func (e *env) registry() metrics.Registry {
 
 // registryOf is registry for a run; a nil one makes no metric that asks a server.
 func (e *env) registryOf(run *judging) metrics.Registry {
-	own := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory(), neural.Factory(run.neural)}
-	return append(own, e.extra...)
+	lexical := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
+	return slices.Concat(lexical, rouge.Factories(func(message string) { e.warn("%s", message) }),
+		metrics.Registry{neural.Factory(run.neural)}, e.extra)
 }
 
 // registryWith lists judges too, which open gives their models.

@@ -1,0 +1,177 @@
+package rouge
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/internal/porter"
+	"github.com/refract-eval/refract/metrics/internal/token"
+)
+
+// The plain way to ROUGE: words as strings, maps of counts, and the table of
+// longest common subsequences.
+
+var others = regexp.MustCompile(`[^a-z0-9]+`)
+
+func plainWords(o Options, s string) []string {
+	s = text.Lower(s)
+	var out []string
+	if o.Split == "" || o.Split == Own {
+		out = strings.Fields(others.ReplaceAllString(s, " "))
+	} else {
+		token.New(o.Split).Split(s, func(b []byte) { out = append(out, string(b)) })
+	}
+	for i, w := range out {
+		if o.Stemmer && len(w) > 3 && !others.MatchString(w) {
+			out[i] = string(porter.Stem([]byte(w)))
+		}
+	}
+	return out
+}
+
+// plainScore has precision, recall and F1.
+func plainScore(o Options, hyp, ref string) [3]float64 {
+	var hits, inHyp, inRef int
+	switch o.Kind {
+	case Words, Pairs:
+		n := map[Kind]int{Words: 1, Pairs: 2}[o.Kind]
+		h, r := grams(plainWords(o, hyp), n), grams(plainWords(o, ref), n)
+		for g, c := range h {
+			hits += min(c, r[g])
+			inHyp += c
+		}
+		for _, c := range r {
+			inRef += c
+		}
+	case Sequence:
+		h, r := plainWords(o, hyp), plainWords(o, ref)
+		hits, inHyp, inRef = len(plainSequence(r, h)), len(h), len(r)
+	case Lines:
+		left := map[string]int{}
+		var lines [][]string
+		for line := range strings.SplitSeq(hyp, "\n") {
+			lines = append(lines, plainWords(o, line))
+			for _, w := range lines[len(lines)-1] {
+				left[w]++
+				inHyp++
+			}
+		}
+		for line := range strings.SplitSeq(ref, "\n") {
+			words := plainWords(o, line)
+			inRef += len(words)
+			found := map[int]bool{}
+			for _, other := range lines {
+				for _, i := range plainSequence(words, other) {
+					found[i] = true
+				}
+			}
+			for i := range found {
+				if left[words[i]] > 0 {
+					left[words[i]]--
+					hits++
+				}
+			}
+		}
+	}
+	if hits == 0 {
+		return [3]float64{}
+	}
+	p, r := float64(hits)/float64(inHyp), float64(hits)/float64(inRef)
+	return [3]float64{p, r, 2 * p * r / (p + r)}
+}
+
+func grams(words []string, n int) map[string]int {
+	m := map[string]int{}
+	for i := 0; i+n <= len(words); i++ {
+		m[strings.Join(words[i:i+n], " ")]++
+	}
+	return m
+}
+
+// plainSequence has the places in ref of a longest common subsequence.
+func plainSequence(ref, hyp []string) (at []int) {
+	t := make([][]int, len(ref)+1)
+	for i := range t {
+		t[i] = make([]int, len(hyp)+1)
+	}
+	for i, a := range ref {
+		for j, b := range hyp {
+			if t[i+1][j+1] = max(t[i][j+1], t[i+1][j]); a == b {
+				t[i+1][j+1] = t[i][j] + 1
+			}
+		}
+	}
+	for i, j := len(ref), len(hyp); i > 0 && j > 0; {
+		switch {
+		case ref[i-1] == hyp[j-1]:
+			i, j = i-1, j-1
+			at = append(at, i)
+		case t[i][j-1] > t[i-1][j]:
+			j--
+		default:
+			i--
+		}
+	}
+	return at
+}
+
+// plainBlock has the cells and the native scores of a block.
+func plainBlock(o Options, b metrics.Block) (cells, native []float64) {
+	part := map[Part]int{Precision: 0, Recall: 1, F: 2, "": 2}[o.Part]
+	for _, h := range b.Hypotheses {
+		var best [3]float64
+		for i, r := range b.References {
+			s := plainScore(o, h, r)
+			cells = append(cells, s[part])
+			if i == 0 || s[2] > best[2] {
+				best = s
+			}
+		}
+		native = append(native, best[part])
+	}
+	return cells, native
+}
+
+func options() *rapid.Generator[Options] {
+	return rapid.Custom(func(t *rapid.T) Options {
+		return Options{
+			Kind:    rapid.SampledFrom([]Kind{Words, Pairs, Sequence, Lines}).Draw(t, "kind"),
+			Stemmer: rapid.Bool().Draw(t, "stemmer"),
+			Part:    rapid.SampledFrom([]Part{F, Precision, Recall}).Draw(t, "part"),
+			Split:   rapid.SampledFrom(append([]string{Own, Own, Own}, token.Names()...)).Draw(t, "tokenize"),
+		}
+	})
+}
+
+func mustNew(o Options) *Metric {
+	m, err := New(o, nil)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// loaded returns a new workspace with the block.
+func loaded(m *Metric, b metrics.Block) *workspace {
+	w := m.NewWorkspace().(*workspace)
+	w.Load(b)
+	return w
+}
+
+// check compares a workspace with the plain way, and returns what is wrong.
+func check(o Options, w *workspace, b metrics.Block) string {
+	w.Load(b)
+	cells, native := plainBlock(o, b)
+	if got := w.Cells(nil); !slices.Equal(got, cells) {
+		return strings.Join([]string{"cells", join(got), "want", join(cells)}, " ")
+	}
+	if got := w.Native(nil); !slices.Equal(got, native) {
+		return strings.Join([]string{"native", join(got), "want", join(native)}, " ")
+	}
+	return ""
+}

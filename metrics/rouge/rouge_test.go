@@ -1,0 +1,258 @@
+package rouge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/metricstest"
+)
+
+func join(v []float64) string { return fmt.Sprint(v) }
+
+func TestKnownScores(t *testing.T) {
+	for _, c := range []struct {
+		o        Options
+		hyp, ref string
+		want     float64
+	}{
+		{Options{}, "the cat", "the cat", 1},
+		{Options{}, "", "", 0},
+		{Options{}, "", "a", 0},
+		{Options{}, "The CAT, sat!", "the cat sat", 1},
+		{Options{}, "a a a b", "a c", 2 * .25 * .5 / .75},
+		{Options{Part: Precision}, "a a a b", "a c", .25},
+		{Options{Part: Recall}, "a a a b", "a c", .5},
+		{Options{}, "don't", "don t", 1},
+		{Options{}, "naïve", "na ve", 1},
+		{Options{}, "\u212a", "k", 1}, // the sign for kelvins
+		{Options{}, "中文", "中文", 0},
+		{Options{Split: "zh"}, "中文", "中国", .5},
+		{Options{Split: "char"}, "Ab", "aB", 1},
+		{Options{}, "running dogs", "run dog", 0},
+		{Options{Stemmer: true}, "running dogs", "run dog", 1},
+		{Options{Stemmer: true}, "dos", "do", 0}, // too short for a stem
+		{Options{Kind: Pairs}, "a b c", "b c d", .5},
+		{Options{Kind: Pairs}, "a", "a", 0},
+		{Options{Kind: Sequence}, "police killed the gunman", "police kill the gunman", .75},
+		{Options{Kind: Sequence}, "the gunman kill police", "police kill the gunman", .5},
+		// The example of section 3.2 of the paper.
+		{Options{Kind: Lines, Part: Recall}, "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5", .8},
+		{Options{Kind: Lines}, "a b\nc d", "c d\na b", 1},
+		{Options{Kind: Sequence}, "a b\nc d", "c d\na b", .5},
+		{Options{Kind: Lines}, "a\n\n", "\na", 1},
+	} {
+		got := loaded(mustNew(c.o), metrics.Block{Hypotheses: []string{c.hyp}, References: []string{c.ref}}).Cells(nil)
+		if len(got) != 1 || math.Abs(got[0]-c.want) > 1e-12 {
+			t.Errorf("%+v: ROUGE of %q against %q = %v, want %v", c.o, c.hyp, c.ref, got, c.want)
+		}
+	}
+}
+
+func TestEqualsPlainWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := options().Draw(t, "options")
+		w := mustNew(o).NewWorkspace().(*workspace) // loaded again and again
+		for range rapid.IntRange(1, 3).Draw(t, "segments") {
+			b := metricstest.Block().Draw(t, "block")
+			if bad := check(o, w, b); bad != "" {
+				t.Fatalf("%+v of %q: %s", o, b, bad)
+			}
+		}
+	})
+}
+
+// TestLengths goes beyond several machine words, with lines and without.
+func TestLengths(t *testing.T) {
+	few := rapid.SampledFrom(strings.Fields("a b c d e"))
+	rapid.Check(t, func(t *rapid.T) {
+		long := func(label string) string {
+			n := rapid.SampledFrom([]int{0, 1, 30, 63, 64, 65, 127, 128, 129, 300}).Draw(t, label)
+			words := rapid.SliceOfN(few, n, n).Draw(t, label)
+			for i := 40; i < len(words); i += rapid.IntRange(20, 200).Draw(t, label) {
+				words[i] += "\n"
+			}
+			return strings.Join(words, " ")
+		}
+		o := Options{Kind: rapid.SampledFrom([]Kind{Words, Pairs, Sequence, Lines}).Draw(t, "kind")}
+		b := metrics.Block{Hypotheses: []string{long("hypothesis"), long("hypothesis")}, References: []string{long("reference"), long("reference")}}
+		if bad := check(o, mustNew(o).NewWorkspace().(*workspace), b); bad != "" {
+			t.Fatalf("%+v of %q: %s", o, b, bad)
+		}
+	})
+}
+
+func FuzzRouge(f *testing.F) {
+	f.Add("the cat sat\non the mats", "The cats sat.\n\nOn mats", "中文 x\u212ay", uint8(7))
+	f.Add("a b\na", "b a\nb", "", uint8(3))
+	f.Fuzz(func(t *testing.T, hyp, ref1, ref2 string, bits uint8) {
+		if len(hyp)+len(ref1)+len(ref2) > 2000 {
+			t.Skip("the plain way is slow")
+		}
+		o := Options{
+			Kind:    []Kind{Words, Pairs, Sequence, Lines}[bits&3],
+			Stemmer: bits>>2&1 == 1,
+			Part:    []Part{F, Precision, Recall, F}[bits>>3&3],
+			Split:   append(tokenizers(), Own, Own)[bits>>5],
+		}
+		b := metrics.Block{Hypotheses: []string{hyp, ref1}, References: []string{ref1, ref2}}
+		w := loaded(mustNew(o), metrics.Block{Hypotheses: []string{ref2}, References: []string{hyp}})
+		if bad := check(o, w, b); bad != "" {
+			t.Errorf("%+v of %q: %s", o, b, bad)
+		}
+	})
+}
+
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := options().Draw(t, "options")
+		m := mustNew(o)
+		b := metricstest.Block().Draw(t, "block")
+		w := loaded(m, b)
+		want := w.Native(nil)
+		if o.Part == F {
+			for h := range b.Hypotheses { // the best cell
+				if row := w.Cells(nil)[h*len(b.References):][:len(b.References)]; slices.Max(row) != want[h] {
+					t.Fatalf("native %v of cells %v", want[h], row)
+				}
+			}
+		}
+		again := b
+		again.References = append(slices.Clone(b.References), rapid.SampledFrom(b.References).Draw(t, "again"))
+		if got := loaded(m, again).Native(nil); !slices.Equal(got, want) {
+			t.Fatalf("%s: %v with one reference twice, want %v", m.Info().Name, got, want)
+		}
+		s := b.Hypotheses[0]
+		lacking := map[Kind]int{Pairs: 1}[o.Kind]
+		for _, v := range loaded(m, metrics.Block{Hypotheses: []string{s}, References: []string{s}}).Cells(nil) {
+			if equal := len(plainWords(o, s)) > lacking; v != map[bool]float64{true: 1}[equal] && o.Kind != Lines {
+				t.Fatalf("%s of %q against itself: %v", m.Info().Name, s, v)
+			}
+		}
+	})
+}
+
+func TestPromises(t *testing.T) {
+	for _, kind := range []Kind{Words, Pairs, Sequence, Lines} {
+		for _, b := range []metrics.Block{
+			{Hypotheses: []string{"The cat sat\non the mat.", "", "A cat", "A cat"}, References: []string{"The cat sat.", "A cat sat\non mats.", ""}},
+			{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
+		} {
+			metricstest.Promises(t, mustNew(Options{Kind: kind, Stemmer: true}), b)
+		}
+	}
+}
+
+func TestSpecs(t *testing.T) {
+	offered := metrics.Registry(Factories(nil))
+	for spec, want := range map[string]string{
+		"rouge1":                               "rouge1 kind:rouge1|case:lc|tok:rouge|stem:no|part:f",
+		"rougeLsum:part=r,stemmer,tokenize=zh": "rougeLsum:stemmer=yes,part=r,tokenize=zh kind:rougeLsum|case:lc|tok:zh|stem:yes|part:r",
+		"rouge2:tokenize=rouge,part=f":         "rouge2 kind:rouge2|case:lc|tok:rouge|stem:no|part:f",
+	} {
+		m, err := offered.Parse(t.Context(), spec)
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+		} else if got := m.Info().Name + " " + m.Signature(metrics.Sentence).String(); got != want {
+			t.Errorf("%s is %s, want %s", spec, got, want)
+		}
+	}
+	for spec, want := range map[string]string{
+		"rouge3":              "did you mean",
+		"rougeL:part=f1":      "unknown value for part",
+		"rougeL:tokenize=ptb": "unknown value for tokenize",
+		"rougeL:stemmer=snow": "want yes or no",
+	} {
+		if _, err := offered.Parse(t.Context(), spec); !errors.As(err, new(*metrics.SpecError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want a SpecError with %q", spec, err, want)
+		}
+	}
+	for _, o := range []Options{{Kind: "rouge3"}, {Part: "F"}, {Split: "ptb"}} {
+		if _, err := New(o, nil); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}
+
+// Texts without a word are told of once, and only where they have letters.
+func TestWarns(t *testing.T) {
+	for _, c := range []struct {
+		o     Options
+		texts []string
+		want  int
+	}{
+		{Options{}, []string{"你好", "привет"}, 1},
+		{Options{Kind: Lines}, []string{"你好\n", "x"}, 1},
+		{Options{}, []string{"", "…!", "x 你好"}, 0},
+		{Options{Split: "zh"}, []string{"你好"}, 0},
+	} {
+		n := 0
+		m, err := New(c.o, func(string) { n++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			loaded(m, metrics.Block{Hypotheses: c.texts, References: []string{"x"}})
+		}
+		if n != c.want {
+			t.Errorf("%+v: %d warnings of %q, want %d", c.o, n, c.texts, c.want)
+		}
+	}
+}
+
+// TestFigures compares with what rouge-score computed.
+func TestFigures(t *testing.T) {
+	data := os.Getenv("REFRACT_DATA")
+	if data == "" {
+		data = "../../../shared/data"
+	}
+	raw, err := os.ReadFile(filepath.Join(data, "neural/rouge.json"))
+	if err != nil {
+		t.Skipf("no figures of rouge-score: %v", err)
+	}
+	type scores map[string][3]float64 // precision, recall, F1 of each kind
+	type figures struct{ Single, Multi scores }
+	var file struct {
+		Rows []struct {
+			Hyp          string
+			Refs         []string
+			Nostem, Stem figures
+		}
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, stemmer := range []bool{false, true} {
+		for part, name := range []Part{Precision, Recall, F} {
+			for _, kind := range []Kind{Words, Pairs, Sequence, Lines} {
+				w := mustNew(Options{Kind: kind, Stemmer: stemmer, Part: name}).NewWorkspace().(*workspace)
+				for i, row := range file.Rows {
+					want := row.Nostem
+					if stemmer {
+						want = row.Stem
+					}
+					w.Load(metrics.Block{Hypotheses: []string{row.Hyp}, References: row.Refs})
+					for _, c := range []struct{ got, want float64 }{
+						{w.Cells(nil)[0], want.Single[string(kind)][part]},
+						{w.Native(nil)[0], want.Multi[string(kind)][part]},
+					} {
+						if compared++; math.Abs(c.got-c.want) > 1e-9 {
+							t.Errorf("row %d, %s: %v, rouge-score has %v", i, w.m.Info().Name, c.got, c.want)
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d figures compared", compared)
+}

@@ -1,0 +1,117 @@
+package rouge
+
+import "math/bits"
+
+// sequences finds longest common subsequences, 64 words of a reference at a time
+// (Hyyrö, 2004). Bit i of a column is 0 where the subsequence of the words of
+// the reference up to i with those of the hypothesis read so far is longer than
+// without word i; so the zeros of the last column count its words, and all
+// columns tell which words they are.
+type sequences struct {
+	masks   []uint64 // of each word: where it stands among the 64; all 0 between calls
+	carries []uint64 // of each word of the hypothesis: from one 64 to the next
+	columns []uint64 // of each word of the hypothesis, one 64 after the other
+	found   []uint64 // words of a line of the reference that are in common
+	left    []int32  // of each word: occurrences in the hypothesis not counted yet; all 0 between calls
+}
+
+// words makes room for so many distinct words.
+func (x *sequences) words(n int) {
+	x.masks, x.left = resize(x.masks, n), resize(x.left, n)
+}
+
+// resize returns a slice of so many elements. What it takes from s is kept.
+func resize[T any](s []T, n int) []T {
+	if n > cap(s) {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// length is that of the longest common subsequence. With keep, the columns are
+// kept.
+func (x *sequences) length(ref, hyp []uint32, keep bool) int {
+	n := 0
+	x.carries = resize(x.carries, len(hyp))
+	clear(x.carries)
+	if keep {
+		x.columns = resize(x.columns, len(hyp)*words64(len(ref)))
+	}
+	for at := 0; at < len(ref); at += 64 {
+		block := ref[at:min(at+64, len(ref))]
+		for i, t := range block {
+			x.masks[t] |= 1 << i
+		}
+		v := ^uint64(0)
+		for j, t := range hyp {
+			m := x.masks[t]
+			sum, carry := bits.Add64(v, v&m, x.carries[j])
+			v = sum | v&^m
+			x.carries[j] = carry
+			if keep {
+				x.columns[at/64*len(hyp)+j] = v
+			}
+		}
+		n += bits.OnesCount64(^v << (64 - len(block)))
+		for _, t := range block {
+			x.masks[t] = 0
+		}
+	}
+	return n
+}
+
+func words64(n int) int { return (n + 63) / 64 }
+
+// mark adds to found the words of a longest common subsequence: of several, the
+// one that rouge-score takes.
+func (x *sequences) mark(ref, hyp []uint32) {
+	if x.length(ref, hyp, true) == 0 {
+		return
+	}
+	for i, j := len(ref)-1, len(hyp)-1; i >= 0 && j >= 0; {
+		switch longer := x.columns[i/64*len(hyp)+j]>>(i%64)&1 == 0; {
+		case ref[i] == hyp[j]:
+			x.found[i/64] |= 1 << (i % 64)
+			i--
+			j--
+		case longer:
+			j--
+		default:
+			i--
+		}
+	}
+}
+
+// union is how many words of a reference are in subsequences that one of its
+// lines has in common with one of the hypothesis. A word counts as often as it
+// is in the hypothesis, at most.
+func (x *sequences) union(ref, hyp *document) int {
+	if len(ref.lines) == 1 && len(hyp.lines) == 1 {
+		return x.length(ref.lines[0], hyp.lines[0], false)
+	}
+	for _, line := range hyp.lines {
+		for _, t := range line {
+			x.left[t]++
+		}
+	}
+	hits := 0
+	for _, line := range ref.lines {
+		x.found = resize(x.found, words64(len(line)))
+		clear(x.found)
+		for _, other := range hyp.lines {
+			x.mark(line, other)
+		}
+		for i, t := range line {
+			if x.found[i/64]>>(i%64)&1 == 1 && x.left[t] > 0 {
+				x.left[t]--
+				hits++
+			}
+		}
+	}
+	for _, line := range hyp.lines {
+		for _, t := range line {
+			x.left[t] = 0
+		}
+	}
+	return hits
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Serves BERTScore with real weights on a real Triton, and compares with the
+# figures of the official package.
+#
+# usage: benchmarks/peers/neural.sh
+#
+# The virtual environment (1.7 GB) is kept in $REFRACT_CI_CACHE. It is made by python3.11, or
+# what REFRACT_PYTHON names.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+requirements=benchmarks/peers/neural_requirements.txt
+source benchmarks/peers/neural_venv.sh
+
+"$venv/bin/python" "$here/neural_check.py" "$venv/bin/python" "$server" "$minilm" "$data" "$work" "${REFRACT_PORT:-18000}"
+echo "neural metrics agree"

@@ -1,0 +1,79 @@
+"""Requests of the Open Inference Protocol v2 over HTTP, for the checks beside this file."""
+
+import json
+import time
+import urllib.error
+import urllib.request
+
+TYPES = {"pairs": "INT32", "nrefs": "INT32"}
+
+
+def tensor(name, values, datatype=None, shape=None):
+    flat = [x for row in values for x in row] if name == "pairs" and shape is None else list(values)
+    return {"name": name, "datatype": datatype or TYPES.get(name, "BYTES"), "data": flat,
+            "shape": shape or ([len(values), 3] if name == "pairs" else [len(values)])}
+
+
+def infer(url, model, *tensors, **inputs):
+    """The outputs by name. Inputs are lists by name, or ready tensors."""
+    body = json.dumps({"inputs": list(tensors) + [tensor(n, v) for n, v in inputs.items()]}).encode()
+    request = urllib.request.Request(f"{url}/v2/models/{model}/infer", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=600) as answer:
+        return {o["name"]: o["data"] for o in json.load(answer)["outputs"]}
+
+
+def refused(url, model, *tensors, **inputs):
+    """The status and text with which a request is refused."""
+    try:
+        infer(url, model, *tensors, **inputs)
+    except urllib.error.HTTPError as e:
+        return e.code, e.read().decode()
+    raise AssertionError(f"{model} accepted {tensors} {inputs}")
+
+
+def wait(url, models, alive, seconds=180):
+    """Waits until the models are ready. It fails as soon as alive says no."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            for m in models:
+                urllib.request.urlopen(f"{url}/v2/models/{m}/ready", timeout=5).close()
+            return
+        except OSError as e:
+            if not alive() or time.monotonic() > end:
+                raise SystemExit(f"no server at {url}: {e}") from e
+            time.sleep(0.2)
+
+
+def close(name, got, want, tolerance=1e-5):
+    assert len(got) == len(want), (name, len(got), len(want))
+    worst = max((abs(a - b) for a, b in zip(got, want)), default=0.0)
+    assert worst <= tolerance, f"{name}: the largest difference is {worst}"
+    print(f"{name}: {len(got)} values, the largest difference is {worst:.1e}")
+
+
+def refusals(url, segment, flat):
+    """Sends what is wrong to a metric that needs a reference and no source, in both layouts."""
+    h, r = ["a b", "c"], ["a b"]
+    good = {"hypothesis": h, "reference": r}
+    rows = [[-1, 0, 0]]
+    cases = [
+        (segment, {**good, "pairs": [[-1, 2, 0]]}, [], "row 0 of pairs has hypothesis 2"),
+        (segment, {**good, "pairs": [[-1, 0, 0], [-1, 0, -1]]}, [], "row 1 of pairs has reference -1"),
+        (segment, good, [tensor("pairs", [0, 0], shape=[1, 2])], "pairs"),
+        (segment, good, [tensor("pairs", rows, "INT64")], "pairs"),
+        (segment, good, [tensor("pairs", ["x"] * 3, "BYTES", [1, 3])], "pairs"),
+        (segment, {"reference": r, "pairs": rows}, [tensor("hypothesis", [1], "INT32")], "hypothesis"),
+        (segment, {"reference": r, "pairs": rows}, [tensor("hypothesis", h, shape=[2, 1])], "hypothesis"),
+        (segment, {"reference": r, "pairs": rows}, [], "hypothesis"),
+        (segment, good, [], "pairs"),
+        (segment, {**good, "pairs": rows, "nrefs": [1]}, [], "nrefs"),
+        (flat, {**good, "nrefs": [1]}, [], "1 counts for 2 hypotheses"),
+        (flat, {**good, "nrefs": [1, 0]}, [], "nrefs[1] is 0"),
+        (flat, {**good, "nrefs": [2, 1]}, [], "add up to 3"),
+        (flat, {**good, "nrefs": [2147483647, 2147483647]}, [], "add up to 4294967294"),
+    ]
+    for model, inputs, tensors, words in cases:
+        status, text = refused(url, model, *tensors, **inputs)
+        assert 400 <= status < 500 and words in text, (model, inputs, tensors, status, text)
+    print(f"{len(cases)} wrong requests are refused with 4xx and a reason")

@@ -1,0 +1,186 @@
+"""The two layouts of a request, checked, and the answer.
+
+segment: hypothesis, source, reference BYTES[-1]: distinct texts; pairs INT32[-1,3]: rows of
+indexes (source, hypothesis, reference), −1 for a text that the metric does not need.
+flat: hypothesis BYTES[-1], source BYTES[-1]; reference BYTES[-1]: those of the first
+hypothesis, of the second, and so on; nrefs INT32[-1]: how many each has, without it one.
+Answer: score FP32[-1], precision and recall where the metric has them, error_spans BYTES[-1]
+in JSON, one a row or hypothesis; facts BYTES[1] in JSON.
+"""
+
+import importlib
+import json
+
+import numpy as np
+
+from .metric import COMMON, Wrong, find
+
+TEXTS = ("source", "hypothesis", "reference")
+LAYOUTS = ("segment", "flat")
+
+
+class Refused(ValueError):
+    """A request that cannot be scored. The message is for its sender."""
+
+
+def kind(name):
+    """The class of a metric by the name of its module."""
+    try:
+        return importlib.import_module("." + name, __package__).Metric
+    except ModuleNotFoundError as e:
+        if e.name == f"{__package__}.{name}":
+            raise Wrong(f"there is no metric {name!r}") from None
+        raise Wrong(f"{name} needs the Python package {e.name}; docs/neural-servers.md names its requirements") from e
+
+
+def resolve(spec):
+    """A spec METRIC:option=value,… as a dict that can be served, with its checkpoint found."""
+    metric, _, tail = spec.partition(":")
+    options = {}
+    for part in filter(None, tail.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise Wrong(f"{part!r} in {spec!r}: options are written option=value")
+        options[key] = value
+    found = kind(metric)
+    served = {"metric": metric, "name": options.pop("name", metric), "layout": options.pop("layout", "segment")}
+    if served["layout"] not in LAYOUTS:
+        raise Wrong(f"layout={served['layout']}: it is {' or '.join(LAYOUTS)}")
+    given = options.pop("model", "")
+    served["folder"] = find(found.checkpoint, given)
+    types = COMMON | found.options
+    for key, value in options.items():
+        if key not in types:
+            raise Wrong(f"{metric} has no option {key!r}: there are model, name, layout, {', '.join(types)}")
+        try:
+            options[key] = types[key](value)
+        except ValueError as e:
+            raise Wrong(f"{key}={value}: it is a number") from e
+    return served | {"options": options | {"given": given or found.checkpoint.hub}}
+
+
+def tensors(served):
+    """Names, types and shapes of inputs and outputs: (name, type, shape, optional)."""
+    metric = kind(served["metric"])
+    inputs = [(n, "BYTES", [-1], False) for n in TEXTS if n == "hypothesis" or n in metric.needs]
+    if served["layout"] == "segment":
+        inputs.append(("pairs", "INT32", [-1, 3], False))
+    elif "reference" in metric.needs:
+        inputs.append(("nrefs", "INT32", [-1], True))
+    outputs = [(n, "BYTES" if n == "error_spans" else "FP32", [-1], False) for n in metric.outputs]
+    return inputs, outputs + [("facts", "BYTES", [1], False)]
+
+
+class Server:
+    """A metric that answers requests."""
+
+    def __init__(self, served):
+        self.layout, self.inputs = served["layout"], {n: (t, s, o) for n, t, s, o in tensors(served)[0]}
+        self.metric = kind(served["metric"])(served["folder"], **served["options"])
+        self.facts = json.dumps({
+            "name": served["metric"], "version": self.metric.version,
+            "signature": {k: str(v) for k, v in self.metric.signature().items()},
+            "needs": list(self.metric.needs), "direction": self.metric.direction,
+            "lower": self.metric.lower, "upper": self.metric.upper,
+        }).encode()
+
+    def answer(self, given):
+        """Scores a request: arrays by name in, arrays by name out. It raises Refused."""
+        for name in given:
+            if name not in self.inputs:
+                raise Refused(f"there is no input {name!r}: there are {', '.join(self.inputs)}")
+        arrays = {}
+        for name, (datatype, shape, optional) in self.inputs.items():
+            if name in given:
+                arrays[name] = checked(name, datatype, shape, given[name])
+            elif not optional:
+                raise Refused(f"input {name!r} is missing")
+        texts = {n: decoded(n, arrays.get(n, ())) for n in TEXTS}
+        if self.layout == "segment":
+            rows, counts = self.segment(texts, arrays["pairs"]), None
+        else:
+            rows, counts = self.flat(texts, arrays.get("nrefs"))
+        outputs = self.scored(texts, rows)
+        if counts is not None and len(counts):
+            starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+            if len(rows) > len(counts):
+                outputs = {n: np.maximum.reduceat(v, starts) for n, v in outputs.items()}
+        return outputs | {"facts": np.array([self.facts], object)}
+
+    def segment(self, texts, rows):
+        for column, name in enumerate(TEXTS):
+            if name != "hypothesis" and name not in self.metric.needs:
+                continue  # what the metric does not read
+            bad = np.flatnonzero((rows[:, column] < 0) | (rows[:, column] >= len(texts[name])))
+            if len(bad):
+                raise Refused(f"row {bad[0]} of pairs has {name} {rows[bad[0], column]}: "
+                              f"the request has {len(texts[name])} (from 0)")
+        return rows
+
+    def flat(self, texts, counts):
+        n = len(texts["hypothesis"])
+        if "source" in self.metric.needs and len(texts["source"]) != n:
+            raise Refused(f"{len(texts['source'])} sources for {n} hypotheses: it takes one each")
+        column = np.arange(n)
+        if "reference" not in self.metric.needs:
+            return np.stack([column, column, -np.ones_like(column)], 1), None
+        if counts is None:
+            counts = np.ones(n, np.int32)
+        if len(counts) != n:
+            raise Refused(f"nrefs has {len(counts)} counts for {n} hypotheses")
+        if (counts < 1).any():
+            raise Refused(f"nrefs[{int(np.argmin(counts))}] is {counts.min()}: every hypothesis needs a reference")
+        if counts.sum(dtype=np.int64) != len(texts["reference"]):
+            raise Refused(f"nrefs add up to {counts.sum(dtype=np.int64)}, the request has {len(texts['reference'])} references")
+        if (counts > 1).any() and not self.metric.best:
+            raise Refused("the metric has no rule for several references: send one a hypothesis")
+        owner = np.repeat(column, counts)
+        return np.stack([owner, owner, np.arange(len(owner))], 1), counts
+
+    def scored(self, texts, rows):
+        read = [n == "hypothesis" or n in self.metric.needs for n in TEXTS]
+        if not len(rows):
+            outputs = {n: [] for n in self.metric.outputs}
+        elif hasattr(self.metric, "encode"):
+            place, columns = {}, []
+            for column, name in enumerate(TEXTS):
+                own = [place.setdefault(t, len(place)) for t in texts[name]] if read[column] else []
+                columns.append(np.array(own + [-1])[rows[:, column]] if own else np.full(len(rows), -1))
+            outputs = self.metric.score(self.metric.encode(list(place)), np.stack(columns, 1))
+        else:
+            outputs = self.metric.pairs([
+                tuple(texts[n][i] if use else None for n, use, i in zip(TEXTS, read, row)) for row in rows])
+        return {n: encoded(n, v, len(rows)) for n, v in outputs.items()}
+
+
+def checked(name, datatype, shape, array):
+    array = np.asarray(array)
+    if datatype == "INT32" and array.dtype != np.int32:
+        raise Refused(f"input {name!r} is {array.dtype}: it takes INT32")
+    if datatype == "BYTES" and array.dtype != object:
+        raise Refused(f"input {name!r} is {array.dtype}: it takes BYTES")
+    if array.ndim != len(shape) or any(want not in (-1, got) for want, got in zip(shape, array.shape)):
+        raise Refused(f"input {name!r} has shape {list(array.shape)}: it takes {shape}")
+    return array
+
+
+def decoded(name, array):
+    texts = []
+    for i, text in enumerate(array):
+        try:
+            texts.append(text if isinstance(text, str) else text.decode())
+        except UnicodeDecodeError as e:
+            raise Refused(f"{name} {i} is not UTF-8: byte {e.start} is {text[e.start]:#x}") from e
+    return texts
+
+
+def encoded(name, values, rows):
+    if name == "error_spans":
+        array = np.array([json.dumps(v, ensure_ascii=False).encode() for v in values], object)
+    else:
+        array = np.asarray(values, np.float32)
+    if array.shape != (rows,):
+        raise RuntimeError(f"the metric gave {name} of shape {array.shape} for {rows} rows")
+    if array.dtype == np.float32 and not np.isfinite(array).all():
+        raise RuntimeError(f"the model gave no finite {name} for row {int(np.argmin(np.isfinite(array)))}")
+    return array

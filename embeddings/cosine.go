@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // ErrVector is wrapped by every error about a vector that has no direction to
@@ -17,15 +18,9 @@ var ErrVector = errors.New("vectors cannot be compared")
 // empty or all zeros, and where a number is not finite.
 func Distances(vectors [][]float32) ([]float64, error) {
 	n := len(vectors)
-	norms := make([]float64, n)
-	for i, v := range vectors {
-		if len(v) != len(vectors[0]) {
-			return nil, fmt.Errorf("%w: vector %d has %d dimensions and vector 0 has %d; use one model for all texts", ErrVector, i, len(v), len(vectors[0]))
-		}
-		var err error
-		if norms[i], err = norm(v); err != nil {
-			return nil, fmt.Errorf("vector %d: %w", i, err)
-		}
+	norms, err := lengths(vectors)
+	if err != nil {
+		return nil, err
 	}
 	out := make([]float64, n*n)
 	for i := range n {
@@ -35,6 +30,38 @@ func Distances(vectors [][]float32) ([]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// Cosines returns the cosines of the angles between rows and columns, row-major,
+// len(rows) × len(columns): each in [-1, 1], computed in float64. Its errors are
+// those of Distances of the rows and then the columns.
+func Cosines(rows, columns [][]float32) ([]float64, error) {
+	norms, err := lengths(slices.Concat(rows, columns))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, 0, len(rows)*len(columns))
+	for i, row := range rows {
+		for j, column := range columns {
+			out = append(out, cosine(row, column, norms[i], norms[len(rows)+j]))
+		}
+	}
+	return out, nil
+}
+
+// lengths are the Euclidean lengths of vectors that can be compared.
+func lengths(vectors [][]float32) ([]float64, error) {
+	norms := make([]float64, len(vectors))
+	for i, v := range vectors {
+		if len(v) != len(vectors[0]) {
+			return nil, fmt.Errorf("%w: vector %d has %d dimensions and vector 0 has %d; use one model for all texts", ErrVector, i, len(v), len(vectors[0]))
+		}
+		var err error
+		if norms[i], err = norm(v); err != nil {
+			return nil, fmt.Errorf("vector %d: %w", i, err)
+		}
+	}
+	return norms, nil
 }
 
 // MeanDistance returns the mean cosine distance over the n(n-1)/2 pairs of

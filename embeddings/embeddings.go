@@ -2,8 +2,8 @@
 // between them.
 //
 // An [Embedder] gives one vector per text. [Model] asks an OpenAI-compatible
-// server for each text once and keeps the vectors in a cache.Store. [Distances]
-// and [MeanDistance] are plain functions over vectors.
+// server for each text once and keeps the vectors in a cache.Store. [Distances],
+// [MeanDistance] and [Cosines] are plain functions over vectors.
 package embeddings
 
 import "context"

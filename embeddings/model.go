@@ -60,11 +60,38 @@ func (m *Model) Stored() int { return int(m.stored.Load()) }
 // Embed implements Embedder. Every vector is stored before it is returned, and
 // as soon as it comes.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	params, err := m.params()
+	w, missing, err := m.find(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
-	w := &work{Model: m, vectors: make(map[string][]float32, len(texts))}
+	m.stored.Add(int64(len(w.vectors) - len(missing)))
+	if err := w.ask(ctx, missing); err != nil {
+		return nil, err
+	}
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		out[i] = w.vectors[t]
+	}
+	return out, nil
+}
+
+// Missing returns the distinct texts whose vectors are not stored, in order.
+func (m *Model) Missing(ctx context.Context, texts []string) ([]string, error) {
+	_, missing, err := m.find(ctx, texts)
+	out := make([]string, len(missing))
+	for i, r := range missing {
+		out[i] = r.Prompt
+	}
+	return out, err
+}
+
+// find takes the vectors that are stored, and returns the requests of the others.
+func (m *Model) find(ctx context.Context, texts []string) (w *work, missing []cache.Request, err error) {
+	params, err := m.params()
+	if err != nil {
+		return nil, nil, err
+	}
+	w = &work{Model: m, vectors: make(map[string][]float32, len(texts))}
 	var requests []cache.Request
 	var keys []cache.Key
 	for _, t := range texts {
@@ -76,25 +103,16 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	}
 	answers, found, err := cache.NewAnswers(m.Store).Get(ctx, keys)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var missing []cache.Request
 	for i, r := range requests {
 		if !found[i] {
 			missing = append(missing, r)
 		} else if err := w.take(r, answers[i]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	m.stored.Add(int64(len(requests) - len(missing)))
-	if err := w.ask(ctx, missing); err != nil {
-		return nil, err
-	}
-	out := make([][]float32, len(texts))
-	for i, t := range texts {
-		out[i] = w.vectors[t]
-	}
-	return out, nil
+	return w, missing, nil
 }
 
 func (m *Model) params() (cache.Params, error) {

@@ -151,12 +151,22 @@ const readyPause = 2 * time.Second
 
 // Complete asks for an answer.
 func (c *Awaiting) Complete(ctx context.Context, r Request) (Response, error) {
+	c.await(ctx, r.Model)
+	return c.Client.Complete(ctx, r)
+}
+
+// Embed asks for vectors.
+func (c *Awaiting) Embed(ctx context.Context, r EmbedRequest) (EmbedResponse, error) {
+	c.await(ctx, r.Model)
+	return c.Client.Embed(ctx, r)
+}
+
+func (c *Awaiting) await(ctx context.Context, model string) {
 	c.once.Do(func() {
 		begin, done := beginning(ctx)
 		defer done()
-		c.look(begin, r.Model)
+		c.look(begin, model)
 	})
-	return c.Client.Complete(ctx, r)
 }
 
 func (c *Awaiting) look(ctx context.Context, model string) {

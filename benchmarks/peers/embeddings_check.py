@@ -11,6 +11,7 @@ import urllib.request
 import numpy as np
 
 MODEL = "all-MiniLM-L6-v2"
+METRIC = "embedding:model=" + MODEL
 
 SETS = [
     ("The bridge was closed on Monday because of cracks.", [
@@ -62,6 +63,37 @@ def greedy(d, by):
     return [i - 1 for i in chosen[1:]]
 
 
+def scores(refract, url, folder, model):
+    """The metric "embedding", whose hypotheses are the variants of SETS."""
+    path = folder + "/scored.jsonl"
+    with open(path, "w", encoding="utf-8") as f:
+        for i, (reference, variants) in enumerate(SETS):
+            f.write(json.dumps({"id": str(i), "references": [reference] + SETS[i - 1][1],
+                                "hypotheses": {f"s{k}": t for k, t in enumerate(variants)}}) + "\n")
+    command = [refract, "score", "jsonl:" + path, "-m", METRIC, "--base-url", url, "--cache", folder + "/scores.sqlite"]
+    reference_texts = {str(i): [r] + SETS[i - 1][1] for i, (r, _) in enumerate(SETS)}
+    cells = 0
+    for row in json.loads(subprocess.run(command + ["--per", "cell", "-f", "json"], check=True, capture_output=True, text=True).stdout):
+        system = int(row["system"][1:])
+        variants = SETS[int(row["id"])][1]
+        if system >= len(variants):
+            assert row["score"] is None, row
+            continue
+        a, b = vectors(url, [variants[system], reference_texts[row["id"]][row["reference"]]])
+        assert abs(row["score"] - a @ b) < 1e-6, (row, a @ b)
+        cells += 1
+    assert cells == sum(len(v) * (1 + len(SETS[i - 1][1])) for i, (_, v) in enumerate(SETS)), cells
+    for aggregate, of in (("max", np.max), ("mean", np.mean)):
+        out = subprocess.run(command + ["-a", aggregate, "--per", "segment", "-f", "json", "--offline", "--store-scores", "no"],
+                             check=True, capture_output=True, text=True).stdout
+        for row in json.loads(out):
+            variants, system = SETS[int(row["id"])][1], int(row["system"][1:])
+            if system < len(variants):
+                v = vectors(url, [variants[system]] + reference_texts[row["id"]])
+                assert abs(row["score"] - of(v[1:] @ v[0])) < 1e-6, row
+    print(f"{cells} scores of {METRIC}, and their max and mean, are those of NumPy")
+
+
 def main():
     refract, url, folder = sys.argv[1:]
     path = folder + "/set.jsonl"
@@ -95,6 +127,8 @@ def main():
                 kept = json.loads(run("select", "-k", str(k), "--by", by, "--over", "embeddings"))["variants"]
                 assert [v["text"] for v in kept] == [variants[j] for j in sorted(order[:k])], (i, by, k)
     print("selections over embeddings are those of NumPy")
+
+    scores(refract, url, folder, model)
 
     offline = run("diversity", "--offline", "--bootstrap", "20")
     assert offline == run("diversity", "--bootstrap", "20"), "the stored vectors are others"

@@ -8,6 +8,9 @@ import (
 
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/budget"
+	"github.com/refract-eval/refract/metrics/similarity"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -90,8 +93,60 @@ func (x *embeddingFlags) close() {
 	if m := x.opened; m != nil {
 		m.progress.Finish()
 		m.backend.Close()
-		m.e.note("vectors of %s: %d by calls, %d from the cache", m.Name, m.asked, m.stored)
+		m.e.tellVectors(m.Model)
 	}
+}
+
+// tellVectors says where the vectors of a model came from.
+func (e *env) tellVectors(m *embeddings.Model) {
+	e.note("vectors of %s: %d by calls, %d from the cache", m.Name, m.Asked(), m.Stored())
+}
+
+// embedding gives the model of a metric that compares vectors the cache and the
+// servers of the run.
+func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server string) error {
+	if j == nil {
+		return usagef("%s asks a server for vectors: score with it", similarity.Name)
+	}
+	if err := j.open(ctx); err != nil {
+		return err
+	}
+	m.Store, m.Concurrency = j.store, j.callFlags.calls(j.e)
+	v := &vectors{model: m, spend: j.spend}
+	j.vectors = append(j.vectors, v)
+	if !j.calling() {
+		return nil
+	}
+	client, err := j.client("", server)
+	if err != nil {
+		return err
+	}
+	v.client, v.progress = client, j.e.progress("embed", 0, "texts")
+	m.Client = v
+	return nil
+}
+
+// vectors are those that a run gets for a metric, within its budget.
+type vectors struct {
+	client   embeddings.Client
+	model    *embeddings.Model
+	spend    *budget.Budget
+	progress *report.Progress
+}
+
+// Embed implements embeddings.Client.
+func (v *vectors) Embed(ctx context.Context, r llm.EmbedRequest) (llm.EmbedResponse, error) {
+	bill := llm.Request{Model: r.Model}
+	for _, t := range r.Texts {
+		bill.Messages = append(bill.Messages, llm.Message{Content: t})
+	}
+	if err := v.spend.Take(ctx, bill); err != nil {
+		return llm.EmbedResponse{}, err
+	}
+	out, err := v.client.Embed(ctx, r)
+	v.spend.Settle(bill, llm.Response{PromptTokens: out.PromptTokens}, err)
+	v.progress.Add(len(out.Vectors))
+	return out, err
 }
 
 // What --over names.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/budget"
@@ -70,7 +71,8 @@ type judging struct {
 	prices   budget.Prices
 	spend    *budget.Budget
 	progress *report.Progress
-	clients  map[string]ask.Completer // by endpoint and server
+	clients  map[string]*llm.Awaiting // by endpoint and server
+	vectors  []*vectors               // of metrics that compare them
 
 	mu      sync.Mutex
 	answers int
@@ -81,7 +83,7 @@ type judging struct {
 
 // run makes what the metrics of a run share. Close it.
 func (j *judgeFlags) run(e *env) *judging {
-	return &judging{judgeFlags: j, e: e, clients: map[string]ask.Completer{}}
+	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Awaiting{}}
 }
 
 // metricsOf makes the metrics of all specs, and what they share. Close it.
@@ -106,10 +108,11 @@ func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, erro
 
 // environment gives judges their models, once there is a judge.
 func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
-	if j.asker == nil {
-		if err := j.open(ctx); err != nil {
-			return judge.Environment{}, err
-		}
+	if err := j.open(ctx); err != nil {
+		return judge.Environment{}, err
+	}
+	if j.progress == nil {
+		j.progress = j.e.progress("judge", 0, "answers")
 	}
 	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Hardened: j.hardened, Observe: j.observe}
 	if j.calling() {
@@ -133,8 +136,11 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	}, nil
 }
 
-// open prepares what judges share.
+// open prepares what metrics that ask servers share, once.
 func (j *judging) open(ctx context.Context) error {
+	if j.asker != nil {
+		return nil
+	}
 	var err error
 	if j.prices, err = j.readPrices(); err != nil {
 		return err
@@ -150,7 +156,6 @@ func (j *judging) open(ctx context.Context) error {
 		return err
 	}
 	j.asker = ask.New(cfg)
-	j.progress = j.e.progress("judge", 0, "answers")
 	return nil
 }
 
@@ -206,7 +211,7 @@ func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte)
 
 // client is who is asked at an endpoint of the servers, or of the one that is
 // named.
-func (j *judging) client(endpoint llm.Endpoint, server string) (ask.Completer, error) {
+func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Awaiting, error) {
 	key := string(endpoint) + " " + server
 	if c, ok := j.clients[key]; ok {
 		return c, nil
@@ -270,8 +275,14 @@ func (j *judging) close() {
 
 // answered ends the progress of the run.
 func (j *judging) answered() {
-	if j != nil && j.answers > 0 {
+	if j == nil {
+		return
+	}
+	if j.answers > 0 {
 		j.progress.Finish()
+	}
+	for _, v := range j.vectors {
+		v.progress.Finish()
 	}
 }
 
@@ -287,11 +298,18 @@ func (j *judging) done(ctx context.Context, err error) {
 		}
 		j.e.note("%d answers of judges: %d by calls, %d from the cache or equal to others%s", j.answers, j.called, j.stored, failed)
 	}
+	called := j.called
+	for _, v := range j.vectors {
+		if asked := v.model.Asked(); asked+v.model.Stored() > 0 {
+			j.e.tellVectors(v.model)
+			called += asked
+		}
+	}
 	j.e.tellCost(j.spend.Spent())
 	if covered := (*audit.CoverageError)(nil); errors.As(err, &covered) {
 		return // it would come to the same
 	}
-	if err != nil && !errors.Is(err, ask.ErrNotStored) && (j.called > 0 || ctx.Err() != nil) {
-		j.tellResume(j.e, j.called)
+	if err != nil && !errors.Is(err, ask.ErrNotStored) && !errors.Is(err, embeddings.ErrNotStored) && (called > 0 || ctx.Err() != nil) {
+		j.tellResume(j.e, called)
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/similarity"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -57,7 +59,11 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 	var all []listedMetric
 	for _, f := range e.registry() {
 		l := listedMetric{f, "metric", nil}
-		if m, err := e.registry().Parse(ctx, f.Name); err == nil {
+		m, err := e.registry().Parse(ctx, f.Name)
+		if f.Name == similarity.Name { // which declares the same of any model
+			m, err = similarity.New(&embeddings.Model{Name: judge.PlaceModel})
+		}
+		if err == nil {
 			info := m.Info()
 			l.info = &info
 		}

@@ -1,0 +1,170 @@
+// Package similarity scores a hypothesis by the cosine between its vector and
+// that of a reference, as a model of embeddings gives them.
+package similarity
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Name is that of the metric.
+const Name = "embedding"
+
+// Metric is the cosine, from -1 to 1; higher is better. A cell with an empty text,
+// which has no vector, is metrics.Failed. A Metric is safe for concurrent use.
+type Metric struct {
+	model *embeddings.Model
+	info  metrics.Info
+}
+
+var (
+	_ metrics.Foreseeing = (*Metric)(nil)
+	_ metrics.Paced      = (*Metric)(nil)
+	_ metrics.Storable   = (*Metric)(nil)
+)
+
+// New returns the metric of a model's vectors.
+func New(m *embeddings.Model) (*Metric, error) {
+	if m.Name == "" {
+		return nil, errors.New("no model is named: add model=NAME, such as model=text-embedding-3-small")
+	}
+	var kv []string
+	for _, s := range settings(m) {
+		kv = append(kv, s.Key, s.Value)
+	}
+	return &Metric{m, metrics.Info{
+		Name: metrics.Canonical(Name, kv...), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: -1, Upper: 1,
+	}}, nil
+}
+
+// settings are what tells the vectors of two models apart.
+func settings(m *embeddings.Model) metrics.Signature {
+	s := metrics.Signature{{Key: optionModel, Value: m.Name}}
+	if m.Revision != "" {
+		s = s.With(optionRevision, m.Revision)
+	}
+	if m.Dimensions != 0 {
+		s = s.With(optionDimensions, strconv.Itoa(m.Dimensions))
+	}
+	return s
+}
+
+// The options of a spec.
+const (
+	optionModel      = "model"
+	optionRevision   = "revision"
+	optionDimensions = "dimensions"
+	optionServer     = "base-url"
+	optionBatch      = "batch-size"
+)
+
+// Open completes a model, which has a name and what a spec states: it gives it a
+// store, and a client of a server, "" for the default ones.
+type Open func(ctx context.Context, m *embeddings.Model, server string) error
+
+// Factory makes the metric from a spec.
+func Factory(open Open) metrics.Factory {
+	return metrics.Factory{
+		Name:    Name,
+		Summary: "cosine between the vectors that a model gives hypothesis and reference",
+		Options: []metrics.Option{
+			{Key: optionModel, Default: "required", Values: "NAME", Doc: "model that gives texts vectors"},
+			{Key: optionRevision, Values: "TEXT", Doc: "revision of the model's weights, for the store and the signature"},
+			{Key: optionDimensions, Default: "the model's own", Values: "number", Doc: "length of the vectors, of models that can shorten them"},
+			{Key: optionServer, Default: "--base-url", Values: "URL", Doc: "server of this model"},
+			{Key: optionBatch, Default: strconv.Itoa(embeddings.DefaultBatch), Values: "number", Doc: "texts in one call"},
+		},
+		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
+			model := &embeddings.Model{
+				Name:       v.String(optionModel, ""),
+				Revision:   v.String(optionRevision, ""),
+				Dimensions: v.Int(optionDimensions, 0, 1, 1<<16),
+				Batch:      v.Int(optionBatch, embeddings.DefaultBatch, 1, 1<<16),
+			}
+			m, err := New(model)
+			if err != nil {
+				return nil, err
+			}
+			return m, open(ctx, model, v.String(optionServer, ""))
+		},
+	}
+}
+
+// Info implements metrics.Metric.
+func (m *Metric) Info() metrics.Info { return m.info }
+
+// Signature implements metrics.Metric.
+func (m *Metric) Signature(metrics.Level) metrics.Signature {
+	return settings(m.model).With("similarity", "cosine")
+}
+
+// Storable implements metrics.Storable.
+func (m *Metric) Storable() bool { return true }
+
+// Pace implements metrics.Paced: one call at a time, so that texts which segments
+// share are asked for once. The model makes many calls of it.
+func (m *Metric) Pace() metrics.Pace { return metrics.Pace{Batch: 256, Calls: 1} }
+
+// Score implements metrics.Metric.
+func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	texts := textsOf(blocks)
+	vectors, err := m.model.Embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[string][]float32, len(texts))
+	for i, t := range texts {
+		of[t] = vectors[i]
+	}
+	out := make([]metrics.Scores, len(blocks))
+	for i, b := range blocks {
+		if out[i], err = cells(b, of); err != nil {
+			return nil, err
+		}
+	}
+	return out, ctx.Err()
+}
+
+// cells are the scores of a block whose texts have vectors, but for empty ones.
+func cells(b metrics.Block, of map[string][]float32) (metrics.Scores, error) {
+	present := func(texts []string) (vectors [][]float32) {
+		for _, t := range texts {
+			if t != "" {
+				vectors = append(vectors, of[t])
+			}
+		}
+		return vectors
+	}
+	values, err := embeddings.Cosines(present(b.Hypotheses), present(b.References))
+	if err != nil {
+		return metrics.Scores{}, err
+	}
+	if len(values) == len(b.Hypotheses)*len(b.References) {
+		return metrics.Scores{Values: values}, nil
+	}
+	var s metrics.Scores
+	for _, h := range b.Hypotheses {
+		for _, r := range b.References {
+			if h == "" || r == "" {
+				s.Values, s.Status = append(s.Values, 0), append(s.Status, metrics.Failed)
+				continue
+			}
+			s.Values, s.Status = append(s.Values, values[0]), append(s.Status, metrics.Scored)
+			values = values[1:]
+		}
+	}
+	return s, nil
+}
+
+// textsOf are the texts of blocks that a model can give vectors.
+func textsOf(blocks []metrics.Block) (texts []string) {
+	for _, b := range blocks {
+		texts = append(append(texts, b.Hypotheses...), b.References...)
+	}
+	return slices.DeleteFunc(texts, func(t string) bool { return t == "" })
+}

@@ -1,0 +1,159 @@
+package similarity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/metricstest"
+	"github.com/refract-eval/refract/metrics/similarity"
+)
+
+// server gives every text a vector, and remembers which it was asked for.
+type server struct {
+	mu    sync.Mutex
+	asked []string
+}
+
+func vector(text string) []float32 {
+	h := fnv.New64a()
+	fmt.Fprint(h, text)
+	v := make([]float32, 5)
+	for i := range v {
+		v[i] = float32(int8(h.Sum64()>>(8*i))) + 0.5
+	}
+	return v
+}
+
+func (s *server) Embed(_ context.Context, r llm.EmbedRequest) (llm.EmbedResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out llm.EmbedResponse
+	for _, t := range r.Texts {
+		s.asked = append(s.asked, t)
+		out.Vectors = append(out.Vectors, vector(t))
+	}
+	return out, nil
+}
+
+func metric(t rapid.TB, s *server) *similarity.Metric {
+	m, err := similarity.New(&embeddings.Model{Client: s, Store: cache.NewMemory(), Name: "m", Batch: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestPromises(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		metricstest.Promises(t, metric(t, &server{}), metricstest.Block().Draw(rt, "block"))
+	})
+}
+
+// Against the definition, with no text asked for twice.
+func TestScores(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &server{}
+		blocks := rapid.SliceOfN(metricstest.Block(), 1, 4).Draw(t, "blocks")
+		out, err := metric(t, s).Score(t.Context(), blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, b := range blocks {
+			for j, h := range b.Hypotheses {
+				for k, r := range b.References {
+					cell := j*len(b.References) + k
+					status := metrics.Scored
+					if out[i].Status != nil {
+						status = out[i].Status[cell]
+					}
+					if h == "" || r == "" {
+						if status != metrics.Failed {
+							t.Fatalf("%q and %q: status %v", h, r, status)
+						}
+						continue
+					}
+					var dot, hh, rr float64
+					x, y := vector(h), vector(r)
+					for d := range x {
+						dot += float64(x[d]) * float64(y[d])
+						hh += float64(x[d]) * float64(x[d])
+						rr += float64(y[d]) * float64(y[d])
+					}
+					if want := dot / math.Sqrt(hh*rr); status != metrics.Scored || math.Abs(out[i].Values[cell]-want) > 1e-12 {
+						t.Fatalf("%q and %q: %v (%v), want %v", h, r, out[i].Values[cell], status, want)
+					}
+				}
+			}
+		}
+		slices.Sort(s.asked)
+		if twice := len(s.asked) - len(slices.Compact(s.asked)); twice > 0 {
+			t.Fatalf("%d texts were asked for twice", twice)
+		}
+	})
+}
+
+func TestForecast(t *testing.T) {
+	s := &server{}
+	m := metric(t, s)
+	block := func(texts ...string) metrics.Block {
+		return metrics.Block{Hypotheses: texts[:1], References: texts[1:]}
+	}
+	if _, err := m.Score(t.Context(), []metrics.Block{block("a", "b")}); err != nil {
+		t.Fatal(err)
+	}
+	f := m.Foresee()
+	for _, b := range [][]metrics.Block{{block("a", "c", "d"), block("", "e")}, {block("f", "a"), block("c", "a")}} {
+		out, err := f.Score(t.Context(), b)
+		if err != nil || out[0].Status[0] != metrics.Unneeded {
+			t.Fatal(out, err)
+		}
+	}
+	want := metrics.Outlook{Model: "m", Cells: 5, Stored: 1, Calls: 2, PromptTokens: 4}
+	if got := f.Outlook(); got != want || len(s.asked) != 2 {
+		t.Errorf("%+v after %d texts, want %+v", got, len(s.asked), want)
+	}
+}
+
+func TestSignature(t *testing.T) {
+	for _, c := range []struct {
+		model           *embeddings.Model
+		name, signature string
+	}{
+		{&embeddings.Model{Name: "m", Batch: 7}, "embedding:model=m", "model:m|similarity:cosine"},
+		{&embeddings.Model{Name: "m", Revision: "r", Dimensions: 64}, "embedding:model=m,revision=r,dimensions=64", "model:m|revision:r|dimensions:64|similarity:cosine"},
+	} {
+		m, err := similarity.New(c.model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Signature(metrics.Sentence).String(); got != c.signature || m.Info().Name != c.name {
+			t.Errorf("%s: %s, want %s: %s", m.Info().Name, got, c.name, c.signature)
+		}
+	}
+	if _, err := similarity.New(&embeddings.Model{}); err == nil {
+		t.Error("a model without a name was taken")
+	}
+}
+
+// What is not stored is an error without a server, and not a score.
+func TestNotStored(t *testing.T) {
+	m, err := similarity.New(&embeddings.Model{Store: cache.NewMemory(), Name: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}}); !errors.Is(err, embeddings.ErrNotStored) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -3,7 +3,9 @@ package analysis
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 )
 
 // Record is a Report without its methods, to be embedded in what is written as
@@ -49,6 +51,9 @@ func (r *Report) UnmarshalJSON(data []byte) error {
 	}
 	if in.Outcome.HasScore() != (in.Score != nil) {
 		return fmt.Errorf("status %q goes with a score if and only if there is one", in.Outcome)
+	}
+	if slices.Contains(in.Parts, nil) {
+		return errors.New("parts: one of them is null")
 	}
 	for i := range in.Errors {
 		if e := &in.Errors[i]; (e.Span != Span{}) != e.Place.HasSpan() {

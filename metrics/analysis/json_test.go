@@ -47,7 +47,7 @@ func TestUnmarshalJSONRefuses(t *testing.T) {
 		`{"status":"scored","score":0,"errors":[{"place":"hypothesis","span":[2,1]}]}`,
 		`{"status":"scored","score":0,"errors":[{"place":"hypothesis","span":[-1,1]}]}`,
 		`{"status":"scored","score":0,"errors":[],"problems":[{"code":"location","error":0}]}`,
-		`{"status":"scored","score":"0"}`,
+		`{"status":"scored","score":"0"}`, `{"status":"missing","parts":[null]}`, `{"status":"missing","parts":[{}]}`,
 	} {
 		var r analysis.Report
 		if err := json.Unmarshal([]byte(s), &r); err == nil {

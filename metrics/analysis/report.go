@@ -55,6 +55,12 @@ type Report struct {
 	// to read the answer; it may be "".
 	Detail string  `json:"detail,omitempty"`
 	Raw    *string `json:"raw,omitempty"` // the answer as it came; nil where there was none
+	// Parts are the reports that Combine made this one of: the samples of a judge,
+	// or what the members of a panel say, and By is which member does. Spread is the
+	// standard deviation of their scores.
+	Parts  []*Report `json:"parts,omitempty"`
+	By     string    `json:"by,omitempty"`
+	Spread *float64  `json:"spread,omitempty"`
 }
 
 // SetScore sets the outcome, one that has a score, and the score. −0, the

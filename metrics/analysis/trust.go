@@ -28,6 +28,8 @@ type TrustRow struct {
 	Places         map[Place]int           // of these errors
 	Problems       map[string]ProblemCount // by the codes of Check
 	Flagged        int                     // reports on texts that are suspicious
+	PartsWithout   int                     // parts of reports that have no score
+	parts          [][]float64             // scores of each report's parts
 }
 
 // ProblemCount is how often a problem was found.
@@ -35,6 +37,12 @@ type ProblemCount struct {
 	Reports int // reports with the problem
 	Errors  int // errors with it; 0 for a problem of whole reports
 }
+
+// Combined reports whether reports have parts.
+func (r *TrustRow) Combined() bool { return len(r.parts) > 0 }
+
+// Alpha is the agreement of the reports' parts, see [Alpha].
+func (r *TrustRow) Alpha(ordinal bool) (float64, bool) { return Alpha(r.parts, ordinal) }
 
 // WithScore returns the number of reports with a score.
 func (r *TrustRow) WithScore() int { return r.Outcomes[Scored] + r.Outcomes[NoError] }
@@ -60,6 +68,16 @@ func (row *TrustRow) add(r *Report) {
 	row.Outcomes[r.Outcome]++
 	if len(r.Flags) > 0 {
 		row.Flagged++
+	}
+	if len(r.Parts) > 0 {
+		var scores []float64
+		for _, p := range r.Parts {
+			if p.Outcome.HasScore() {
+				scores = append(scores, *p.Score)
+			}
+		}
+		row.parts = append(row.parts, scores)
+		row.PartsWithout += len(r.Parts) - len(scores)
 	}
 	if !r.Outcome.HasScore() {
 		return

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
@@ -38,6 +40,9 @@ func (d *Definition) check() error {
 	return nil
 }
 
+// maxSamples bounds the answers that a score is combined of.
+const maxSamples = 100
+
 func checkEndpoint(field string, e llm.Endpoint) error {
 	switch e {
 	case "", llm.Chat, llm.Completions:
@@ -57,6 +62,10 @@ func (d *Definition) checkSampling() error {
 		return yamlfile.Wrong("sampling.max_tokens", "%d is not at least 1; a server's own limit may be as low as 16 tokens", s.MaxTokens)
 	case d.Likelihood != nil && (s.MaxTokens != 0 || s.Temperature != 0 || s.Stop != nil):
 		return yamlfile.Wrong("sampling", "a likelihood samples nothing; only extra may be set")
+	case s.Samples < 1 || s.Samples > maxSamples || d.Likelihood != nil && s.Samples > 1:
+		return yamlfile.Wrong("sampling.samples", "%d is not from 1 to %d, and a likelihood has one", s.Samples, maxSamples)
+	case !slices.Contains(analysis.Combinations(), string(s.Combine)):
+		return yamlfile.Wrong("sampling.combine", "%s", suggest.Unknown("combination", string(s.Combine), analysis.Combinations()))
 	case slices.Contains(s.Stop, ""):
 		return yamlfile.Wrong("sampling.stop", "holds an empty text")
 	}

@@ -1,10 +1,12 @@
 package judge
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
@@ -92,6 +94,10 @@ type Sampling struct {
 	Temperature float64 `yaml:"temperature"` // 0 is greedy
 	// TopP is in (0, 1], 1 where the file states none.
 	TopP float64 `yaml:"top_p"`
+	// Samples is how many answers a score is combined of, 1 where the file states
+	// none, and Combine how, the mean where it does not.
+	Samples int                  `yaml:"samples" json:"-"`
+	Combine analysis.Combination `yaml:"combine" json:"-"`
 	// MaxTokens bounds the answer to each turn.
 	MaxTokens int      `yaml:"max_tokens"`
 	Stop      []string `yaml:"stop"`
@@ -149,6 +155,8 @@ func ParseDefinition(name string, r io.Reader) (*Definition, error) {
 	if d.Sampling.TopP == 0 {
 		d.Sampling.TopP = 1
 	}
+	d.Sampling.Samples = cmp.Or(d.Sampling.Samples, 1)
+	d.Sampling.Combine = cmp.Or(d.Sampling.Combine, analysis.Mean)
 	if err := d.check(); err != nil {
 		return nil, f.At(err)
 	}

@@ -1,15 +1,18 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // Environment gives the judges of a program their models.
@@ -129,6 +132,8 @@ const (
 	optionServer      = "base-url"
 	optionUnparseable = "unparseable"
 	optionHardened    = "hardened"
+	optionSamples     = "samples"
+	optionCombine     = "combine"
 )
 
 func commonOptions(d *Definition) []metrics.Option {
@@ -142,6 +147,8 @@ func commonOptions(d *Definition) []metrics.Option {
 		{Key: optionServer, Default: "--base-url", Values: "URL", Doc: "server of this judge's model"},
 		{Key: optionUnparseable, Default: "exclude", Values: "exclude|zero|worst|NUMBER|retry[:N]|fail", Doc: "what an answer without a score counts as"},
 		{Key: optionHardened, Default: "no", Values: "yes|no", Doc: "fence the texts off as data: another metric than the published one"},
+		{Key: optionSamples, Default: strconv.Itoa(max(1, d.Sampling.Samples)), Values: "N", Doc: "answers that a score is combined of"},
+		{Key: optionCombine, Default: string(cmp.Or(d.Sampling.Combine, analysis.Mean)), Values: strings.Join(analysis.Combinations(), "|"), Doc: "how samples are combined"},
 	}
 }
 
@@ -186,6 +193,14 @@ func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric,
 		}
 	}
 	cfg := Config{Judge: r, Asker: env.Asker, Policy: env.Policy, Observe: env.Observe, Revision: v.String(optionRevision, "")}
+	cfg.Samples = v.Int(optionSamples, d.Sampling.Samples, 1, maxSamples)
+	cfg.Combine = analysis.Combination(v.Enum(optionCombine, string(d.Sampling.Combine), analysis.Combinations()...))
+	switch {
+	case cfg.Samples > 1 && r.IsLikelihood():
+		return nil, errors.New("option samples: a likelihood is the same each time")
+	case cfg.Samples == 1 && v.Has(optionCombine):
+		return nil, errors.New("option combine is for more than one sample: add samples=N")
+	}
 	cfg.Model = v.String(optionModel, "")
 	if cfg.Model == "" && r.Model() == "" {
 		cfg.Model = env.Model

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/llm/ask"
@@ -23,6 +24,10 @@ type Config struct {
 	// Client answers what the Asker's store lacks; nil means the Asker's own.
 	Client ask.Completer
 	Policy Policy // for answers without a score
+	// Samples is how many answers a score is combined of, and Combine how; zero
+	// values stand for those of the definition.
+	Samples int
+	Combine analysis.Combination
 	// Observe, if not nil, is told of every answer. It is called from any
 	// number of goroutines.
 	Observe func(Event)
@@ -60,6 +65,8 @@ func New(cfg Config) (*Judge, error) {
 	if cfg.Model == "" {
 		return nil, errors.New("no model is named, and the judge works with any: name the one to ask")
 	}
+	cfg.Samples = cmp.Or(cfg.Samples, r.definition.Sampling.Samples)
+	cfg.Combine = cmp.Or(cfg.Combine, r.definition.Sampling.Combine)
 	j := &Judge{cfg: cfg, rules: r.Rules()}
 	if !r.IsLikelihood() {
 		var err error
@@ -98,6 +105,13 @@ func (j *Judge) name() string {
 	if j.cfg.Revision != "" {
 		more = append(more, "revision="+j.cfg.Revision)
 	}
+	s := j.cfg.Judge.definition.Sampling
+	if j.cfg.Samples != s.Samples {
+		more = append(more, optionSamples+"="+strconv.Itoa(j.cfg.Samples))
+	}
+	if j.cfg.Samples > 1 && j.cfg.Combine != s.Combine {
+		more = append(more, optionCombine+"="+string(j.cfg.Combine))
+	}
 	if p := j.cfg.Policy.String(); p != (Policy{}).String() {
 		more = append(more, "unparseable="+p)
 	}
@@ -126,7 +140,11 @@ func (j *Judge) Signature(metrics.Level) metrics.Signature {
 	if j.cfg.Judge.IsHardened() {
 		mode = "hardened"
 	}
-	return sig.With("prompt", j.cfg.Judge.Hash()[:12]).With("mode", mode).With("unparseable", j.cfg.Policy.String())
+	sig = sig.With("prompt", j.cfg.Judge.Hash()[:12]).With("mode", mode).With("unparseable", j.cfg.Policy.String())
+	if j.cfg.Samples > 1 {
+		sig = sig.With("samples", strconv.Itoa(j.cfg.Samples)).With("combine", string(j.cfg.Combine))
+	}
+	return sig
 }
 
 // Explains implements metrics.Explainer.

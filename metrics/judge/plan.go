@@ -35,7 +35,7 @@ func (p *forecast) Outlook() metrics.Outlook {
 func (p *forecast) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	s := newScoring(p.Judge, blocks, metrics.Need{})
 	cells := s.all()
-	p.cells.Add(int64(len(cells)))
+	p.cells.Add(int64(len(cells) / p.cfg.Samples))
 	return s.scores, p.planner.Add(ctx, func(yield func(ask.Job, error) bool) {
 		for _, t := range cells {
 			if !yield(&conversation{scoring: s, task: t}, nil) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
@@ -59,7 +60,7 @@ func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
 		report, again := s.j.settle(t)
 		if again != nil {
 			next = append(next, again)
-		} else if err := s.place(t, report); err != nil {
+		} else if err := s.take(t, report); err != nil {
 			return nil, s.at(t, err)
 		}
 	}
@@ -96,7 +97,7 @@ func (s *scoring) cells() (next []*task) {
 		}
 		for h := range s.blocks[b].Hypotheses {
 			if !s.stopped(b, h, order[:k]) {
-				next = append(next, s.task(b, h, order[k]))
+				next = append(next, s.tasks(b, h, order[k])...)
 			}
 		}
 	}
@@ -125,7 +126,7 @@ func (s *scoring) all() (all []*task) {
 		}
 		for c := range columns {
 			for h := range s.blocks[b].Hypotheses {
-				all = append(all, s.task(b, h, c))
+				all = append(all, s.tasks(b, h, c)...)
 			}
 		}
 	}
@@ -147,9 +148,8 @@ func (s *scoring) Answered(_ int, r ask.Result) {
 // At implements ask.Job.
 func (s *scoring) At(i int, err error) error { return s.at(s.round[i], err) }
 
-// place puts a report into its cell.
-func (s *scoring) place(t *task, r *analysis.Report) error {
-	block := &s.blocks[t.block]
+// take checks a report. The last one of its cell has all of them combined.
+func (s *scoring) take(t *task, r *analysis.Report) error {
 	texts := analysis.Texts{Hypothesis: t.fields.Hypothesis}
 	if s.j.info.NeedsSource {
 		texts.Source = t.fields.Source
@@ -159,10 +159,23 @@ func (s *scoring) place(t *task, r *analysis.Report) error {
 	}
 	r.Locate(texts)
 	r.Check(texts, s.j.rules)
-	r.Flags = append(r.Flags, s.flags[t.block][t.hypothesis]...)
 	if t.promptCut() {
 		r.Flags = append(r.Flags, FlagPromptCut)
 	}
+	t.cell.reports[t.draw] = r
+	if t.cell.left--; t.cell.left > 0 {
+		return nil
+	}
+	if len(t.cell.reports) > 1 {
+		r = analysis.Combine(s.j.cfg.Combine, t.cell.reports, float64(s.j.info.Direction))
+	}
+	return s.place(t, r)
+}
+
+// place puts a report into its cell.
+func (s *scoring) place(t *task, r *analysis.Report) error {
+	block := &s.blocks[t.block]
+	r.Flags = slices.Concat(s.flags[t.block][t.hypothesis], r.Flags)
 	i := t.hypothesis*block.Columns() + t.column
 	out := &s.scores[t.block]
 	out.Reports[i] = r

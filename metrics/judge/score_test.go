@@ -19,6 +19,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
 // model answers by a function, and remembers what it was asked, in order.
@@ -246,6 +247,93 @@ func newTestJudge(t *rapid.T, m ask.Completer) *judge.Judge {
 	return j
 }
 
+// A score of several samples is combined of answers of their own, of which the
+// first is the one that the judge without samples has.
+func TestSamples(t *testing.T) {
+	answers := map[any]string{nil: "90", 1: "70", 2: "what?", 3: "80"} // by seed
+	m := &model{answer: func(r llm.Request) (llm.Response, error) {
+		return llm.Response{Text: answers[r.Extra["seed"]], HasText: true, FinishReason: "stop"}, nil
+	}}
+	store := cache.NewMemory()
+	blocks := []metrics.Block{{Source: "s", Hypotheses: []string{"a", "a", "b"}}}
+	const spec = "gemba-da:sl=German,tl=English,reference=no"
+	if _, err := newJudge(t, m, spec, store).Score(t.Context(), blocks); err != nil {
+		t.Fatal(err)
+	}
+	j := newJudge(t, m, spec+",samples=4", store)
+	scores, err := j.Score(t.Context(), blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wire []string
+	for _, r := range m.asked {
+		wire = append(wire, fmt.Sprint(r.Temperature, " ", r.Extra["seed"]))
+	}
+	if d := cmp.Diff(strings.Split("0 <nil>,0 <nil>,0.7 1,0.7 2,0.7 3,0.7 1,0.7 2,0.7 3", ","), wire); d != "" {
+		t.Error(d)
+	}
+	report := scores[0].Reports[1]
+	if d := cmp.Diff([]float64{80, 80, 80}, scores[0].Values); d != "" || len(report.Parts) != 4 || *report.Raw != "80" ||
+		math.Abs(*report.Spread-math.Sqrt(200.0/3)) > 1e-12 || report.Detail != "3 of 4 have a score" || report.Parts[2].Outcome != analysis.Unparseable {
+		t.Errorf("%s; %+v", d, report)
+	}
+	if name, sig := j.Info().Name, j.Signature(metrics.Sentence).String(); !strings.HasSuffix(name, ",samples=4") || !strings.HasSuffix(sig, "|samples:4|combine:mean") {
+		t.Errorf("%s: %s", name, sig)
+	}
+	if median := newJudge(t, m, spec+",samples=4,combine=median", store); !strings.HasSuffix(median.Info().Name, ",samples=4,combine=median") {
+		t.Error(median.Info().Name)
+	}
+	// Fewer than half of the answers are too few, and a new sample is another one.
+	answers[1] = "none"
+	again := newJudge(t, m, spec+",samples=3,unparseable=retry:1", nil)
+	m.asked = nil
+	if scores, err = again.Score(t.Context(), blocks[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if got := scores[0]; got.Status[0] != metrics.Unparseable || !strings.HasPrefix(got.Reports[0].Detail, "1 of 3 have a score") {
+		t.Errorf("%v %+v", got.Status, got.Reports[0])
+	}
+	seeds := map[any]int{}
+	for _, r := range m.asked {
+		seeds[r.Extra["seed"]]++
+	}
+	if d := cmp.Diff(map[any]int{nil: 2, 1: 2, 2: 2, 4: 2, 5: 2}, seeds); d != "" {
+		t.Error(d)
+	}
+	// What it takes is foreseen.
+	f := again.(metrics.Foreseeing).Foresee()
+	if _, err := f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if o := f.Outlook(); o.Cells != 2 || o.Calls != 6 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestSampleOptions(t *testing.T) {
+	for spec, want := range map[string]string{
+		"gptscore:samples=2":                           "a likelihood is the same each time",
+		"gemba-da:sl=a,tl=b,samples=0":                 "a whole number from 1 to 100",
+		"gemba-da:sl=a,tl=b,combine=median":            "add samples=N",
+		"gemba-da:sl=a,tl=b,samples=2,combine=medians": `did you mean "median"?`,
+	} {
+		name, _, _ := strings.Cut(spec, ":")
+		d, err := judge.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = metrics.Registry{d.Factory(judge.Environment{Model: "any"})}.Parse(t.Context(), spec)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", spec, err, want)
+		}
+	}
+	v2 := newJudge(t, says(func(string) string { return `{"errors": []}` }), "gemba-mqm-v2:sl=a,tl=b", nil)
+	if sig := v2.Signature(metrics.Sentence).String(); !strings.HasSuffix(sig, "|samples:10|combine:gemba-v2") || v2.Info().Name != "gemba-mqm-v2:sl=a,tl=b,model=any" {
+		t.Errorf("%s: %s", v2.Info().Name, sig)
+	}
+	metricstest.Promises(t, v2, metrics.Block{Source: "s", Hypotheses: []string{"a", "b"}})
+}
+
 func TestFirstOnly(t *testing.T) {
 	m := says(func(string) string { return errorsFor(1) })
 	blocks := []metrics.Block{{Hypotheses: []string{"a", "b"}, References: []string{"r", "s", "u"}}}
@@ -385,8 +473,6 @@ func TestTwoTurns(t *testing.T) {
 	}
 }
 
-// A number is whole although the limit has cut what follows it; the beginning
-// of a number is not.
 // The second turn of GEMBA-ESA sees the errors of the first and nothing else of
 // it; the report has the errors and the score.
 func TestErrorsThenScore(t *testing.T) {
@@ -412,6 +498,8 @@ func TestErrorsThenScore(t *testing.T) {
 	}
 }
 
+// A number is whole although the limit has cut what follows it; the beginning
+// of a number is not.
 func TestCutNumber(t *testing.T) {
 	for text, want := range map[string]metrics.Status{
 		"85\nThe translation is": metrics.Scored,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/refract-eval/refract/cache"
@@ -29,8 +30,10 @@ type task struct {
 	block, hypothesis, column int
 	fields                    Fields
 	answers                   []string // to the turns before
-	sample                    int      // sample index of the whole conversation
-	room                      int      // how often the room of the answer was doubled
+	cell                      *cell
+	draw                      int // which of the cell's answers
+	tries                     int // samples of it before this one
+	room                      int // how often the room of the answer was doubled
 
 	question ask.Question
 	prefix   int // of a likelihood: bytes of the prompt before the continuation
@@ -39,20 +42,34 @@ type task struct {
 	err    error // in place of an answer
 }
 
-func (s *scoring) task(block, hypothesis, column int) *task {
-	b := &s.blocks[block]
-	t := &task{block: block, hypothesis: hypothesis, column: column}
-	t.fields = Fields{Source: b.Source, Hypothesis: b.Hypotheses[hypothesis]}
+// cell gathers the reports of all answers that its score is combined of.
+type cell struct {
+	reports []*analysis.Report // by draw
+	left    int
+}
+
+// sample is the sample index of a task's whole conversation. New samples of an
+// answer follow after all that the cell began with.
+func (j *Judge) sample(t *task) int { return t.draw + t.tries*j.cfg.Samples }
+
+// tasks are those of a cell.
+func (s *scoring) tasks(block, hypothesis, column int) []*task {
+	b, n := &s.blocks[block], s.j.cfg.Samples
+	fields := Fields{Source: b.Source, Hypothesis: b.Hypotheses[hypothesis]}
 	if column < len(b.References) {
-		t.fields.Reference = b.References[column]
+		fields.Reference = b.References[column]
 	}
-	return t
+	all, c := make([]*task, n), &cell{make([]*analysis.Report, n), n}
+	for draw := range all {
+		all[draw] = &task{block: block, hypothesis: hypothesis, column: column, fields: fields, cell: c, draw: draw}
+	}
+	return all
 }
 
 // prepare writes down the request of a task.
 func (j *Judge) prepare(t *task) error {
 	wire, prefix := j.request(t)
-	stored, err := j.stored(wire, t.sample)
+	stored, err := j.stored(wire, j.sample(t))
 	if err != nil {
 		return err
 	}
@@ -72,8 +89,15 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 		return wire, len(prompt)
 	}
 	wire.MaxTokens <<= t.room
-	if t.sample > 0 {
+	if sample := j.sample(t); sample > 0 {
 		wire.Temperature = max(wire.Temperature, RetryTemperature)
+		if j.cfg.Samples > 1 { // so that no server between answers with the same
+			wire.Extra = maps.Clone(wire.Extra)
+			if wire.Extra == nil {
+				wire.Extra = map[string]any{}
+			}
+			wire.Extra["seed"] = sample
+		}
 	}
 	if m := wire.Messages; len(m) == 1 && m[0].Role == "user" {
 		wire.Prompt, wire.Messages = m[0].Content, nil
@@ -181,8 +205,8 @@ func (j *Judge) addErrors(t *task, r *analysis.Report) {
 // retried is another sample in place of a report without a score, where the
 // policy asks for one.
 func (j *Judge) retried(t *task, r *analysis.Report) (*analysis.Report, *task) {
-	if p := j.cfg.Policy; r.Outcome == analysis.Unparseable && p.kind == retry && t.sample < p.retry {
-		return nil, t.again(func(n *task) { n.sample, n.answers = n.sample+1, nil })
+	if p := j.cfg.Policy; r.Outcome == analysis.Unparseable && p.kind == retry && t.tries < p.retry {
+		return nil, t.again(func(n *task) { n.tries, n.answers = n.tries+1, nil })
 	}
 	return r, nil
 }

@@ -212,7 +212,10 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 // recorded answers by the first row of a file of JSON Lines whose text a prompt
 // contains; an unknown prompt fails nothing, and has an answer of no use.
 func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) string {
-	type row struct{ Contains, Answer string }
+	type row struct {
+		Contains, Answer string
+		Sample           *int // the only one that has this answer; nil for all
+	}
 	var rows []row
 	for line := range strings.Lines(content) {
 		var r row
@@ -221,7 +224,7 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 	}
 	return func(q *llmtest.Request) string {
 		for _, r := range rows {
-			if strings.Contains(q.Text(), r.Contains) {
+			if strings.Contains(q.Text(), r.Contains) && (r.Sample == nil || *r.Sample == q.Sample) {
 				return r.Answer
 			}
 		}

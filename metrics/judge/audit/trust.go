@@ -65,6 +65,11 @@ func TrustTable(t *analysis.Trust, metric string) *report.NamedTable {
 	for _, c := range trustCounts {
 		out.Columns = append(out.Columns, report.Column{Name: c.name, Header: c.header, Kind: report.KindInt, Hide: c.hide})
 	}
+	at := len(out.Columns)
+	out.Columns = append(out.Columns, report.Column{Name: "parts_without", Header: "parts without", Kind: report.KindInt, Hide: true},
+		report.Column{Name: "alpha", Header: "α", Kind: report.KindFloat, Digits: 3, Hide: true},
+		report.Column{Name: "alpha_ordinal", Header: "α ordinal", Kind: report.KindFloat, Digits: 3, Hide: true})
+	combined := false
 	for _, r := range t.Rows() {
 		if metric != "" && r.Metric != metric {
 			continue
@@ -73,7 +78,27 @@ func TrustTable(t *analysis.Trust, metric string) *report.NamedTable {
 		for _, c := range trustCounts {
 			row = append(row, c.count(&r))
 		}
+		row = append(row, r.PartsWithout)
+		for _, ordinal := range []bool{false, true} {
+			cell := report.Null()
+			if alpha, ok := r.Alpha(ordinal); ok {
+				cell = report.Float(alpha)
+			}
+			row = append(row, cell)
+		}
+		combined = combined || r.Combined()
 		out.Add(row...)
+	}
+	if combined {
+		for i := range out.Columns[at:] {
+			out.Columns[at+i].Hide = false
+		}
+		out.Note("α: Krippendorff's agreement of the samples or members (parts) that a score is made of")
+		all := t.Total(metric)
+		if alpha, ok := all.Alpha(false); ok {
+			ordinal, _ := all.Alpha(true)
+			out.Note("over all systems: α %.3f, ordinal %.3f", alpha, ordinal)
+		}
 	}
 	return out
 }

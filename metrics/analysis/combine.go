@@ -1,0 +1,108 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// Combination is a rule that makes one score of several of the same text.
+type Combination string
+
+// The combinations.
+const (
+	Mean   Combination = "mean"
+	Median Combination = "median"
+	// GEMBAV2 leaves out the scores that are more than two standard deviations
+	// (of the population) from the mean, once, and takes the mean of the others
+	// with the weights 1, 1/2, 1/3, … from the best to the worst. Samples, outliers
+	// and reciprocal ranks are those of GEMBA-MQM V2 (Junczys-Dowmunt 2025); its
+	// abstract does not say which rank is first, nor which deviation it takes.
+	GEMBAV2 Combination = "gemba-v2"
+)
+
+// Combinations lists their names.
+func Combinations() []string { return []string{string(Mean), string(Median), string(GEMBAV2)} }
+
+// ParseCombination reads a name.
+func ParseCombination(name string) (Combination, error) {
+	if !slices.Contains(Combinations(), name) {
+		return "", fmt.Errorf("%s", suggest.Unknown("combination", name, Combinations()))
+	}
+	return Combination(name), nil
+}
+
+// Of combines at least one score. sign is positive where higher scores are better.
+func (c Combination) Of(scores []float64, sign float64) float64 {
+	scores = slices.Clone(scores)
+	switch c {
+	case Median:
+		return aggregate.Median(scores)
+	case Mean:
+		return aggregate.Mean(scores)
+	}
+	mean, deviation := aggregate.Mean(scores), spread(scores)
+	scores = slices.DeleteFunc(scores, func(v float64) bool { return math.Abs(v-mean) > 2*deviation })
+	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(sign*b, sign*a) })
+	var sum, weights exact.Sum
+	for i, v := range scores {
+		sum.Add(v / float64(i+1))
+		weights.Add(1 / float64(i+1))
+	}
+	return min(max(sum.Value()/weights.Value(), slices.Min(scores)), slices.Max(scores))
+}
+
+// spread is the standard deviation of a population.
+func spread(scores []float64) float64 {
+	mean := aggregate.Mean(scores)
+	var squares exact.Sum
+	for _, v := range scores {
+		squares.Add((v - mean) * (v - mean))
+	}
+	return math.Sqrt(squares.Mean(len(scores)))
+}
+
+// Combine makes one report of several of the same text, its Parts. There is a
+// score where at least half of them have one. Errors and answer are those of the
+// part whose score is the nearest.
+func Combine(c Combination, parts []*Report, sign float64) *Report {
+	var scores []float64
+	outcomes := map[Outcome]int{}
+	for _, p := range parts {
+		if outcomes[p.Outcome]++; p.Outcome.HasScore() {
+			scores = append(scores, *p.Score)
+		}
+	}
+	if len(scores) == 0 || 2*len(scores) < len(parts) {
+		r := &Report{Parts: parts, Detail: fmt.Sprintf("%d of %d have a score, fewer than half", len(scores), len(parts))}
+		for _, o := range []Outcome{Unparseable, Cut, Blocked, Missing} {
+			if outcomes[o] > outcomes[r.Outcome] || r.Outcome == "" {
+				r.Outcome = o
+			}
+		}
+		return r
+	}
+	score := c.Of(scores, sign)
+	var nearest *Report
+	for _, p := range parts {
+		if p.Outcome.HasScore() && (nearest == nil || math.Abs(*p.Score-score) < math.Abs(*nearest.Score-score)) {
+			nearest = p
+		}
+	}
+	r := *nearest
+	r.By, r.Parts, r.Spread = "", parts, new(spread(scores))
+	if len(scores) < len(parts) {
+		r.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d of %d have a score", r.Detail, len(scores), len(parts)), "; ")
+	}
+	r.SetScore(Scored, score)
+	if outcomes[NoError] == len(scores) {
+		r.Outcome = NoError
+	}
+	return &r
+}

@@ -1,8 +1,11 @@
 package command
 
 import (
+	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -11,9 +14,54 @@ import (
 var update = flag.Bool("update", false, "write the expected outputs in testdata/script anew")
 
 // TestMain lets the test binary be the program: a script's refract is a
-// process of its own.
+// process of its own, as is lengths, a metric that is a program.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"refract": func() { os.Exit(Main()) }})
+	testscript.Main(m, map[string]func(){"refract": func() { os.Exit(Main()) }, "lengths": lengths})
+}
+
+// lengths scores by the share of the longer text that the shorter one has, natively
+// against the nearest reference. Its argument says after how many requests it dies.
+func lengths() {
+	fmt.Fprintln(os.Stderr, "lengths \x1b[2J begins; key:", os.Getenv("OPENAI_API_KEY"))
+	fmt.Println(`{"refract":1,"name":"lengths","signature":{"lengths":"1"},"needs":["reference"],"lower":0,"upper":1,"native":true,"batch":2}`)
+	lines, left := json.NewDecoder(os.Stdin), -1
+	if len(os.Args) > 1 {
+		left, _ = strconv.Atoi(os.Args[1])
+	}
+	for {
+		var r struct {
+			ID       int
+			Native   bool
+			Segments []struct{ Hypotheses, References []string }
+		}
+		if lines.Decode(&r) != nil {
+			return
+		}
+		if left == 0 {
+			fmt.Fprintln(os.Stderr, "no memory left")
+			os.Exit(9)
+		}
+		left--
+		scores := [][]float64{}
+		for _, s := range r.Segments {
+			var row []float64
+			for _, h := range s.Hypotheses {
+				best := 0.0
+				for _, ref := range s.References {
+					v := float64(min(len(h), len(ref))) / float64(max(len(h), len(ref)))
+					if best = max(best, v); !r.Native {
+						row = append(row, v)
+					}
+				}
+				if r.Native {
+					row = append(row, best)
+				}
+			}
+			scores = append(scores, row)
+		}
+		out, _ := json.Marshal(map[string]any{"id": r.ID, "scores": scores})
+		fmt.Println(string(out))
+	}
 }
 
 func TestScripts(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/refract-eval/refract/metrics/chrf"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
+	"github.com/refract-eval/refract/metrics/program"
 	"github.com/refract-eval/refract/metrics/rouge"
 	"github.com/refract-eval/refract/metrics/similarity"
 	"github.com/refract-eval/refract/metrics/ter"
@@ -29,7 +30,11 @@ func (e *env) registry() metrics.Registry {
 func (e *env) registryOf(run *judging) metrics.Registry {
 	lexical := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
 	return slices.Concat(lexical, rouge.Factories(func(message string) { e.warn("%s", message) }),
-		metrics.Registry{neural.Factory(run.neural), similarity.Factory(run.embedding)}, e.extra)
+		metrics.Registry{
+			neural.Factory(run.neural),
+			similarity.Factory(run.embedding),
+			program.Factory(e.environ, func(line string) { e.note("%s", line) }),
+		}, e.extra)
 }
 
 // registryWith lists judges too, which open gives their models.

@@ -1,0 +1,95 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Name is that of the factory, and stands before a colon in the names of its
+// metrics.
+const Name = "exec"
+
+// The options, which stand before the program.
+var options = []metrics.Option{
+	{Key: "processes", Default: "half the cores, 4 at most", Values: "1–256", Doc: "processes at a time"},
+	{Key: "timeout", Default: "10m", Values: "DURATION", Doc: "time for the hello line, and for a batch"},
+	{Key: "pass", Values: "NAME,…", Doc: "variables that it gets though their names sound secret"},
+}
+
+// mostProcesses bounds the option, and defaultProcesses its default: each may
+// hold a model.
+const (
+	mostProcesses    = 256
+	defaultProcesses = 4
+)
+
+// Factory makes metrics of specs such as "exec:processes=2 python3 my_metric.py":
+// options as KEY=VALUE, the program and its arguments, parted and quoted as in a
+// shell, of which no other rule holds. A program gets environ without what
+// Withhold leaves out; log is that of a Config.
+func Factory(environ []string, log func(line string)) metrics.Factory {
+	return metrics.Factory{
+		Name: Name, Tail: "[OPTION=VALUE …] PROGRAM [ARG …]", Options: options,
+		Summary: "a program of yours, over standard input and output",
+		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
+			cfg, pass, err := parse(v.Tail())
+			if err != nil {
+				return nil, v.Wrong(err)
+			}
+			cfg.Environ, cfg.Log = Withhold(environ, pass...), log
+			m, err := New(ctx, cfg)
+			if notFound(err) {
+				return nil, v.Wrong(err)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return m, nil
+		},
+	}
+}
+
+var optionForm = regexp.MustCompile(`^([a-z-]+)=(.*)$`)
+
+// parse reads what stands behind the colon.
+func parse(tail string) (cfg Config, pass []string, err error) {
+	cfg = Config{Processes: min(max(1, runtime.GOMAXPROCS(0)/2), defaultProcesses), Timeout: DefaultTimeout}
+	argv, err := words(tail)
+	if err != nil {
+		return cfg, nil, err
+	}
+	for ; len(argv) > 0; argv = argv[1:] {
+		option := optionForm.FindStringSubmatch(argv[0])
+		if option == nil {
+			break
+		}
+		switch key, value := option[1], option[2]; key {
+		case "processes":
+			if cfg.Processes, err = strconv.Atoi(value); err != nil || cfg.Processes < 1 || cfg.Processes > mostProcesses {
+				return cfg, nil, fmt.Errorf("option %s=%q: want a whole number from 1 to %d", key, value, mostProcesses)
+			}
+		case "timeout":
+			if cfg.Timeout, err = time.ParseDuration(value); err != nil || cfg.Timeout <= 0 {
+				return cfg, nil, fmt.Errorf("option %s=%q: want a duration, such as 90s or 10m", key, value)
+			}
+		case "pass":
+			pass = append(pass, strings.Split(value, ",")...)
+		default:
+			return cfg, nil, errors.New(suggest.Unknown("option", key, []string{"processes", "timeout", "pass"}))
+		}
+	}
+	if len(argv) == 0 || argv[0] == "" {
+		return cfg, nil, errors.New("no program is named: write exec:PROGRAM, such as -m 'exec:python3 my_metric.py'")
+	}
+	cfg.Command = argv
+	return cfg, pass, nil
+}

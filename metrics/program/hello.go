@@ -1,0 +1,116 @@
+package program
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/refract-eval/refract/metrics"
+)
+
+// protocol is the version of the protocol.
+const protocol = 1
+
+// hello is the first line that a program writes.
+type hello struct {
+	Refract   int               `json:"refract"` // protocol
+	Name      string            `json:"name"`
+	Signature map[string]string `json:"signature"` // what changes the numbers
+	Needs     []string          `json:"needs"`     // of "source" and "reference"
+	Direction string            `json:"direction"` // "higher" or "lower" is better; "" is higher
+	Lower     *float64          `json:"lower"`     // no bound where they are null
+	Upper     *float64          `json:"upper"`
+	Native    bool              `json:"native"`  // it has a rule of its own for several references
+	Reports   bool              `json:"reports"` // it explains its scores
+	Batch     int               `json:"batch"`   // segments in a request at most; 0 leaves it to refract
+}
+
+var (
+	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.,:=+/_-]{0,79}$`)
+	keyForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
+	// reserved keys of a signature are the engine's.
+	reserved = []string{"nrefs", "agg", "set", "first", "version"}
+)
+
+const (
+	mostText  = 200  // bytes of a value of a signature
+	mostBatch = 4096 // segments
+)
+
+// readHello reads and checks the line.
+func readHello(line []byte) (*hello, error) {
+	h := &hello{Direction: metrics.HigherIsBetter.String()}
+	if err := decode(line, h); err != nil {
+		return nil, err
+	}
+	switch {
+	case h.Refract != protocol:
+		return nil, fmt.Errorf(`"refract" is %d, and %d is the version of the protocol`, h.Refract, protocol)
+	case !nameForm.MatchString(h.Name):
+		return nil, fmt.Errorf(`"name" is %.100q; up to 80 letters, digits and .,:=+/_- make one`, h.Name)
+	case h.Direction != metrics.HigherIsBetter.String() && h.Direction != metrics.LowerIsBetter.String():
+		return nil, fmt.Errorf(`"direction" is %.100q, and neither "higher" nor "lower"`, h.Direction)
+	case h.Lower != nil && h.Upper != nil && *h.Lower >= *h.Upper:
+		return nil, fmt.Errorf(`"lower" is %v, and "upper" is %v`, *h.Lower, *h.Upper)
+	case h.Batch < 0 || h.Batch > mostBatch:
+		return nil, fmt.Errorf(`"batch" is %d; want a number from 1 to %d`, h.Batch, mostBatch)
+	case h.Native && !slices.Contains(h.Needs, needsReference):
+		return nil, fmt.Errorf(`"native" goes with a metric that needs %q`, needsReference)
+	}
+	for _, need := range h.Needs {
+		if need != needsSource && need != needsReference {
+			return nil, fmt.Errorf(`"needs" has %.100q, and neither %q nor %q`, need, needsSource, needsReference)
+		}
+	}
+	for k, v := range h.Signature {
+		if !keyForm.MatchString(k) || len(v) > mostText || slices.Contains(reserved, k) {
+			return nil, fmt.Errorf(`"signature" has %.100q: want up to 40 letters, digits and _.- for a key, and up to %d bytes for its value; the keys %q are refract's`, k, mostText, reserved)
+		}
+	}
+	return h, nil
+}
+
+const (
+	needsSource    = "source"
+	needsReference = "reference"
+)
+
+// info is what the program declares, as metrics have it.
+func (h *hello) info() metrics.Info {
+	info := metrics.Info{
+		Name:            Name + ":" + h.Name,
+		NeedsSource:     slices.Contains(h.Needs, needsSource),
+		NeedsReferences: slices.Contains(h.Needs, needsReference),
+		Direction:       metrics.HigherIsBetter,
+		Lower:           math.Inf(-1),
+		Upper:           math.Inf(1),
+	}
+	if h.Direction == metrics.LowerIsBetter.String() {
+		info.Direction = metrics.LowerIsBetter
+	}
+	if h.Lower != nil {
+		info.Lower = *h.Lower
+	}
+	if h.Upper != nil {
+		info.Upper = *h.Upper
+	}
+	return info
+}
+
+// decode reads a line that is one JSON value without unknown members.
+func decode(line []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("there is more behind it")
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package program
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The test binary is a program too: a metric that counts bytes, with a fault that
+// its argument names.
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv("AS_PROGRAM") != "":
+		counter(os.Args[1], os.Args[2:])
+	case os.Getenv("AS_REFRACT") != "":
+		asRefract()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// once reports whether a file was not there, and makes it.
+func once(path string) bool {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		f.Close()
+	}
+	return err == nil
+}
+
+// counter scores 100 for each byte of the hypothesis, and 1 of the reference.
+func counter(fault string, args []string) {
+	if len(args) > 0 && args[0] == "pid" { // a file with the ids of all processes
+		f, err := os.OpenFile(args[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			fmt.Fprintln(f, os.Getpid())
+			f.Close()
+		}
+	}
+	name := "counter"
+	switch fault {
+	case "no-hello":
+		time.Sleep(time.Hour)
+	case "dies-first":
+		fmt.Fprintln(os.Stderr, "no \x1b[31mmodel")
+		os.Exit(3)
+	case "ignores":
+		signal.Ignore(syscall.SIGTERM)
+	case "changes":
+		if !once(args[0]) {
+			name = "other"
+		}
+	case "bad-hello":
+		fmt.Println(args[0])
+		select {}
+	}
+	needs := `"needs":["source","reference"]`
+	fmt.Printf(`{"refract":1,"name":%q,"signature":{"b":"2","a":"1"},%s,"lower":0,"upper":1e6,"native":true,"reports":true,"batch":3}`+"\n", name, needs)
+	lines := bufio.NewReader(os.Stdin)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			if fault == "ignores" {
+				time.Sleep(time.Hour)
+			}
+			return
+		}
+		var r request
+		if err := json.Unmarshal(line, &r); err != nil {
+			panic(err)
+		}
+		scores := [][]any{}
+		for _, s := range r.Segments {
+			row := []any{}
+			for _, h := range s.Hypotheses {
+				sum := 0
+				for _, ref := range s.References {
+					if sum += len(ref); !r.Native {
+						row = append(row, 100*len(h)+len(ref))
+					}
+				}
+				if r.Native {
+					row = append(row, 100*len(h)+sum)
+				}
+			}
+			scores = append(scores, row)
+		}
+		answer := map[string]any{"id": r.ID, "scores": scores}
+		text := ""
+		switch fault {
+		case "garbage":
+			text = "Loading model\x1b[2J…"
+		case "wrong-id":
+			answer["id"] = r.ID + 1
+		case "short":
+			answer["scores"] = [][]any{scores[0][1:]}
+		case "few":
+			answer["scores"] = scores[1:]
+		case "unknown":
+			answer["notes"] = "x"
+		case "nan":
+			text = fmt.Sprintf(`{"id":%d,"scores":[[NaN]]}`, r.ID)
+		case "above":
+			scores[0][0] = 2e6
+		case "none":
+			scores[0][0] = nil
+		case "blocked":
+			scores[0][0] = nil
+			answer["status"] = [][]string{make([]string, len(scores[0]))}
+			answer["status"].([][]string)[0][0] = "blocked"
+			answer["reports"] = [][]any{make([]any, len(scores[0]))}
+			answer["reports"].([][]any)[0][0] = map[string]any{"detail": "it is rude"}
+		case "explains":
+			answer["reports"] = [][]any{{map[string]any{"errors": []any{map[string]any{"location": "b", "aspect": "x", "severity": "major"}}}}}
+		case "bad-status":
+			scores[0][0] = nil
+			answer["status"] = [][]string{make([]string, len(scores[0]))}
+			answer["status"].([][]string)[0][0] = "scored"
+		case "error":
+			answer = map[string]any{"id": r.ID, "error": "out of \x1bmemory"}
+		case "dies":
+			fmt.Fprintln(os.Stderr, "killed by a bug")
+			os.Exit(7)
+		case "dies-once", "changes":
+			if once(args[0] + ".died") {
+				fmt.Print(`{"id":`)
+				os.Exit(7)
+			}
+		case "hangs", "ignores":
+			if r.Segments[0].Source != "" {
+				time.Sleep(time.Hour)
+			}
+		case "child":
+			if _, err := os.Stat(args[1] + ".child"); err != nil {
+				c := exec.Command("sleep", "3600")
+				c.Stdout, c.Stderr = os.Stdout, os.Stderr
+				if err := c.Start(); err != nil {
+					panic(err)
+				}
+				os.WriteFile(args[1]+".child", fmt.Append(nil, c.Process.Pid), 0o600)
+			}
+		case "floods":
+			for range 100 {
+				os.Stderr.WriteString(strings.Repeat(strings.Repeat("x", 999)+"\n", 1000))
+			}
+		}
+		if text == "" {
+			data, err := json.Marshal(answer)
+			if err != nil {
+				panic(err)
+			}
+			text = string(data)
+		}
+		fmt.Println(text)
+	}
+}

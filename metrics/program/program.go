@@ -1,0 +1,300 @@
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/refract-eval/refract/internal/redact"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Config says of what a Metric is made.
+type Config struct {
+	Command   []string      // the program and its arguments
+	Environ   []string      // that it gets, as NAME=VALUE; see Withhold
+	Processes int           // at a time, at most; default 1
+	Timeout   time.Duration // of the hello line and of a batch; default DefaultTimeout
+	// Log, if not nil, is told what the program writes to its standard error, a
+	// line at a time and bounded. It is called from any number of goroutines.
+	Log func(line string)
+}
+
+// DefaultTimeout is how long a batch may take.
+const DefaultTimeout = 10 * time.Minute
+
+const (
+	defaultBatch = 16
+	tries        = 3 // of a batch with which a process ends
+)
+
+// Metric is a metric that a program computes. It is safe for concurrent use, and
+// must be closed.
+type Metric struct {
+	cfg   Config
+	hello *hello
+	info  metrics.Info
+	said  said
+	slots chan struct{} // has a token for each process that may score
+
+	mu   sync.Mutex
+	idle []*process
+	last int // id of a request
+}
+
+var (
+	_ metrics.NativeScorer = (*Metric)(nil)
+	_ metrics.Paced        = (*Metric)(nil)
+	_ metrics.Storable     = (*Metric)(nil)
+	_ metrics.Explainer    = (*Metric)(nil)
+)
+
+// New starts the program, and returns the metric that it says to be. The context
+// is that of the start alone.
+func New(ctx context.Context, cfg Config) (*Metric, error) {
+	if len(cfg.Command) == 0 {
+		return nil, errors.New("no program is named")
+	}
+	cfg.Processes = max(1, cfg.Processes)
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	m := &Metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
+	m.info.Name = Name + ":" + redact.CommandLine(cfg.Command)
+	m.said = said{name: m.info.Name, log: cfg.Log}
+	for range cfg.Processes {
+		m.slots <- struct{}{}
+	}
+	p, err := m.start(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.info.Name, err)
+	}
+	m.idle = []*process{p}
+	m.info = m.hello.info()
+	return m, nil
+}
+
+// Info implements metrics.Metric: what the program declares.
+func (m *Metric) Info() metrics.Info { return m.info }
+
+// Signature implements metrics.Metric: the program's, by key.
+func (m *Metric) Signature(metrics.Level) metrics.Signature {
+	sig := metrics.Signature{{Key: "program", Value: m.hello.Name}}
+	for _, key := range slices.Sorted(maps.Keys(m.hello.Signature)) {
+		sig = sig.With(key, m.hello.Signature[key])
+	}
+	return sig
+}
+
+// Storable implements metrics.Storable: a program without a signature does not
+// say when its numbers change.
+func (m *Metric) Storable() bool { return len(m.hello.Signature) > 0 }
+
+// Explains implements metrics.Explainer.
+func (m *Metric) Explains() bool { return m.hello.Reports }
+
+// HasNative implements metrics.NativeScorer.
+func (m *Metric) HasNative() bool { return m.hello.Native }
+
+// Pace implements metrics.Paced.
+func (m *Metric) Pace() metrics.Pace { return metrics.Pace{Batch: m.batch(), Calls: m.cfg.Processes} }
+
+func (m *Metric) batch() int {
+	if m.hello.Batch > 0 {
+		return m.hello.Batch
+	}
+	return defaultBatch
+}
+
+// Score implements metrics.Metric.
+func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	return m.score(ctx, blocks, false)
+}
+
+// ScoreNative implements metrics.NativeScorer.
+func (m *Metric) ScoreNative(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	return m.score(ctx, blocks, true)
+}
+
+func (m *Metric) score(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var out []metrics.Scores
+	for part := range slices.Chunk(blocks, m.batch()) {
+		scores, err := m.request(ctx, part, native)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, scores...)
+	}
+	return out, nil
+}
+
+// request has one process score blocks. Where it ends or hangs with them, another
+// one is started for them.
+func (m *Metric) request(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
+	select {
+	case _, open := <-m.slots:
+		if !open {
+			return nil, errors.New("the metric is closed")
+		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { m.slots <- struct{}{} }()
+	r := &request{Native: native}
+	for _, b := range blocks {
+		r.Segments = append(r.Segments, segment{b.Source, b.Hypotheses, b.References})
+	}
+	m.mu.Lock()
+	m.last++
+	r.ID = m.last
+	m.mu.Unlock()
+	line, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		scores, err := m.try(ctx, append(line, '\n'), r, blocks)
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return scores, err
+		case !errors.Is(err, errEnded) && !errors.Is(err, errHangs):
+			return nil, err
+		case try == tries:
+			return nil, fmt.Errorf("%w; that was so %d times with the same segments", err, tries)
+		}
+	}
+}
+
+var errHangs = errors.New("the program gave no answer in time")
+
+// try has a process score blocks, and ends it unless it may go on.
+func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
+	var p *process
+	m.mu.Lock()
+	if n := len(m.idle); n > 0 {
+		p, m.idle = m.idle[n-1], m.idle[:n-1]
+	}
+	m.mu.Unlock()
+	if p == nil {
+		var err error
+		if p, err = m.start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := m.ask(ctx, p, line)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := m.readAnswer(answer, r, blocks)
+	if err != nil && !errors.As(err, new(*saidError)) {
+		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, quoted(answer))
+		p.end(false)
+		return nil, err
+	}
+	m.mu.Lock()
+	m.idle = append(m.idle, p)
+	m.mu.Unlock()
+	return scores, err
+}
+
+// ask asks a process within the time that there is, and ends it if it fails.
+func (m *Metric) ask(ctx context.Context, p *process, line []byte) ([]byte, error) {
+	within, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
+	defer cancel()
+	answer, err := p.ask(within, line)
+	if err == nil {
+		return answer, nil
+	}
+	p.end(false)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case within.Err() != nil:
+		err = fmt.Errorf("%w: %v, which timeout=DURATION before the program raises", errHangs, m.cfg.Timeout)
+	case errors.Is(err, errEnded):
+		err = fmt.Errorf("%w (%s)", err, p.state())
+	}
+	if last := m.said.lastWords(); last != "" {
+		err = fmt.Errorf("%w; it last said: %s", err, last)
+	}
+	return nil, err
+}
+
+// start starts a process, which must say what the first one said.
+func (m *Metric) start(ctx context.Context) (*process, error) {
+	p, err := start(m.cfg.Command, m.cfg.Environ, m.said.listen)
+	if err != nil {
+		return nil, err
+	}
+	line, err := m.ask(ctx, p, nil)
+	if err != nil {
+		return nil, fmt.Errorf("no hello line: %w", err)
+	}
+	h, err := readHello(line)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, quoted(line))
+	case m.hello != nil && !reflect.DeepEqual(h, m.hello):
+		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", quoted(line))
+	default:
+		if m.hello == nil {
+			m.hello = h
+		}
+		return p, nil
+	}
+	p.end(false)
+	return nil, err
+}
+
+// Close ends all processes, and returns once none is left. It waits for requests
+// on their way.
+func (m *Metric) Close() error {
+	for range m.cfg.Processes {
+		if _, open := <-m.slots; !open {
+			return nil
+		}
+	}
+	close(m.slots)
+	var all sync.WaitGroup
+	for _, p := range m.idle {
+		all.Go(func() { p.end(true) })
+	}
+	all.Wait()
+	return nil
+}
+
+// Withhold leaves out of an environment what may be a secret: variables whose names
+// have KEY, TOKEN, SECRET or PASSW in them, and those of refract. Names that are
+// passed stay.
+func Withhold(environ []string, pass ...string) []string {
+	var out []string
+	for _, v := range environ {
+		name, _, _ := strings.Cut(v, "=")
+		upper := strings.ToUpper(name)
+		secret := strings.HasPrefix(upper, "REFRACT_")
+		for _, word := range []string{"KEY", "TOKEN", "SECRET", "PASSW"} {
+			secret = secret || strings.Contains(upper, word)
+		}
+		if !secret || slices.Contains(pass, name) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// notFound says whether the program is not there.
+func notFound(err error) bool {
+	var e *exec.Error
+	return errors.As(err, &e)
+}

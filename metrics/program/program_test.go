@@ -1,0 +1,400 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/redact"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/metricstest"
+)
+
+// config is that of the test binary as a program.
+func config(t testing.TB, fault string, args ...string) Config {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{Command: append([]string{exe, fault}, args...), Environ: append(os.Environ(), "AS_PROGRAM=1"), Timeout: time.Minute}
+}
+
+func opened(t testing.TB, cfg Config) *Metric {
+	t.Helper()
+	m, err := New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+var block = metrics.Block{Source: "s", Hypotheses: []string{"a", "bb"}, References: []string{"r", "rrr"}}
+
+func TestPromises(t *testing.T) {
+	m := opened(t, config(t, ""))
+	metricstest.Promises(t, m, block)
+	want := metrics.Info{Name: "exec:counter", NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1e6}
+	if m.Info() != want || m.Pace().Batch != 3 || !m.Storable() || !m.HasNative() {
+		t.Errorf("%+v", m.Info())
+	}
+	if s := m.Signature(metrics.Sentence).String(); s != "program:counter|a:1|b:2" {
+		t.Errorf("signature %s", s)
+	}
+}
+
+// Blocks are parted into batches, and many calls share the processes.
+func TestBatches(t *testing.T) {
+	cfg := config(t, "", "pid", filepath.Join(t.TempDir(), "pids"))
+	cfg.Processes = 2
+	m := opened(t, cfg)
+	blocks := slices.Repeat([]metrics.Block{block}, 8)
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			out, err := m.Score(t.Context(), blocks)
+			if err != nil || len(out) != 8 || !slices.Equal(out[7].Values, []float64{101, 103, 201, 203}) {
+				t.Errorf("%v, %v", out, err)
+			}
+			native, err := m.ScoreNative(t.Context(), blocks[:1])
+			if err != nil || !slices.Equal(native[0].Values, []float64{104, 204}) {
+				t.Errorf("%v, %v", native, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(pids(t, cfg.Command[len(cfg.Command)-1])); n > 2 {
+		t.Errorf("%d processes", n)
+	}
+}
+
+// What a program does wrong ends in an error that says what.
+func TestFaults(t *testing.T) {
+	for _, tc := range []struct {
+		fault string
+		args  []string
+		want  string
+	}{
+		{"garbage", nil, `a line that is no answer: invalid character 'L' looking for beginning of value: "Loading model\x1b[2J…"`},
+		{"wrong-id", nil, `"id" is not the 1 of the request: "{\"id\":2,`},
+		{"short", nil, `segment 1 of the request: 3 scores, 0 statuses and 0 reports for 2 hypotheses × 2: "{`},
+		{"few", nil, `it has scores of 0 segments for 1`},
+		{"unknown", nil, `json: unknown field "notes"`},
+		{"nan", nil, `invalid character 'N'`},
+		{"above", nil, `score 1: it is 2e+06, and the hello line bounds it by 0 and 1e+06`},
+		{"bad-status", nil, `score 1: it is null, with the status "scored"; want failed, unparseable, blocked or cut`},
+		{"error", nil, `the program says: "out of \x1bmemory"`},
+		{"dies", nil, `the program ended before it answered (exit status 7); it last said: killed by a bug`},
+		{"hangs", nil, `the program gave no answer in time: 300ms, which timeout=DURATION before the program raises; that was so 3 times`},
+		{"changes", []string{"FILE"}, `one process of the program says hello in another way than the first one: "{`},
+		{"no-hello", nil, `no hello line: the program gave no answer in time: 300ms`},
+		{"dies-first", nil, `no hello line: the program ended before it answered (exit status 3); it last said: no \x1b[31mmodel`},
+		{"bad-hello", []string{"Hello"}, `a line that is no hello: invalid character 'H' looking for beginning of value: "Hello"`},
+		{"bad-hello", []string{`{"refract":2,"name":"m"}`}, `"refract" is 2, and 1 is the version`},
+		{"bad-hello", []string{`{"refract":1,"name":"a b"}`}, `"name" is "a b"`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","needs":["refs"]}`}, `"needs" has "refs"`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","native":true}`}, `"native" goes with`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","direction":"up"}`}, `"direction" is "up"`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","lower":1,"upper":1}`}, `"lower" is 1, and "upper" is 1`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","batch":-1}`}, `"batch" is -1`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"version":"1"}}`}, `the keys ["nrefs" "agg" "set" "first" "version"] are refract's`},
+		{"bad-hello", []string{`{"refract":1,"name":"m"} {}`}, `there is more behind it`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","colour":"red"}`}, `unknown field "colour"`},
+	} {
+		t.Run(strings.Join(append([]string{tc.fault}, tc.args...), " "), func(t *testing.T) {
+			t.Parallel()
+			if slices.Equal(tc.args, []string{"FILE"}) {
+				tc.args = []string{filepath.Join(t.TempDir(), "file")}
+			}
+			cfg := config(t, tc.fault, tc.args...)
+			if tc.fault == "hangs" || tc.fault == "no-hello" {
+				cfg.Timeout = 300 * time.Millisecond
+			}
+			m, err := New(t.Context(), cfg)
+			if err == nil {
+				defer m.Close()
+				_, err = m.Score(t.Context(), []metrics.Block{block})
+			}
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// A process that dies with a batch is replaced.
+func TestDiesOnce(t *testing.T) {
+	m := opened(t, config(t, "dies-once", filepath.Join(t.TempDir(), "file")))
+	out, err := m.Score(t.Context(), []metrics.Block{block})
+	if err != nil || !slices.Equal(out[0].Values, []float64{101, 103, 201, 203}) {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+// A score that is null is a status, with a reason where there is one.
+func TestNoScore(t *testing.T) {
+	for fault, want := range map[string]metrics.Status{"none": metrics.Failed, "blocked": metrics.Blocked} {
+		m := opened(t, config(t, fault))
+		out, err := m.Score(t.Context(), []metrics.Block{block})
+		if err != nil || out[0].Status[0] != want || out[0].Status[1] != metrics.Scored {
+			t.Errorf("%s: %+v, %v", fault, out, err)
+		}
+		if want == metrics.Blocked && (out[0].Reports[0].Outcome != analysis.Blocked || out[0].Reports[0].Detail != "it is rude") {
+			t.Errorf("report %+v", out[0].Reports[0])
+		}
+	}
+}
+
+// Where errors stand is found in the text.
+func TestExplains(t *testing.T) {
+	m := opened(t, config(t, "explains"))
+	out, err := m.Score(t.Context(), []metrics.Block{{Source: "s", Hypotheses: []string{"a b"}, References: []string{"r"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := out[0].Reports[0]
+	if r.Outcome != analysis.Scored || *r.Score != 301 || r.Errors[0].Span != (analysis.Span{Start: 2, End: 3}) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Standard error is shown in part, without what acts on a terminal, and never
+// fills up.
+func TestStandardError(t *testing.T) {
+	var mu sync.Mutex
+	var lines []string
+	cfg := config(t, "floods")
+	cfg.Log = func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, line)
+	}
+	m := opened(t, cfg)
+	if _, err := m.Score(t.Context(), []metrics.Block{block}); err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+	if len(lines) != mostShown+1 || len(lines[0]) > mostSaid+1000 || !strings.HasSuffix(lines[mostShown], "more of its standard error is left out") {
+		t.Errorf("%d lines: %q", len(lines), lines[len(lines)-1])
+	}
+}
+
+// pids are the processes that a program has told of in a file.
+func pids(t testing.TB, path string) (all []int) {
+	t.Helper()
+	for _, file := range []string{path, path + ".child"} {
+		data, _ := os.ReadFile(file)
+		for field := range strings.FieldsSeq(string(data)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// gone waits until the processes are.
+func gone(t testing.TB, all []int) {
+	t.Helper()
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		left := slices.DeleteFunc(slices.Clone(all), func(pid int) bool { return !running(pid) })
+		switch {
+		case len(left) == 0:
+			return
+		case time.Now().After(until):
+			t.Fatalf("processes %v are left", left)
+		}
+	}
+}
+
+// running reports whether a process is there and no zombie of another process
+// than this one, whose parent may take its time.
+func running(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return runtime.GOOS != "linux" && syscall.Kill(pid, 0) == nil
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	var letter rune
+	var parent int
+	fmt.Sscanf(state, "%c %d", &letter, &parent)
+	return letter != 'Z' || parent == os.Getpid()
+}
+
+// No process is left when a metric is closed, whatever it does.
+func TestCloseEndsAll(t *testing.T) {
+	for _, fault := range []string{"", "ignores", "child", "dies", "garbage"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "pids")
+			m := opened(t, config(t, fault, "pid", file))
+			m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}})
+			m.Close()
+			all := pids(t, file)
+			if len(all) == 0 || fault == "child" && len(all) != 2 {
+				t.Fatalf("%d processes", len(all))
+			}
+			gone(t, all)
+			if _, err := m.Score(t.Context(), []metrics.Block{block}); err == nil {
+				t.Error("a closed metric scores")
+			}
+		})
+	}
+}
+
+// A context that ends ends a process that hangs, and its batch.
+func TestCancelled(t *testing.T) {
+	for _, fault := range []string{"hangs", "ignores"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "pids")
+			m := opened(t, config(t, fault, "pid", file))
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			if _, err := m.Score(ctx, []metrics.Block{block}); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v", err)
+			}
+			gone(t, pids(t, file))
+		})
+	}
+}
+
+// asRefract scores with a program that hangs, until it is killed.
+func asRefract() {
+	os.Unsetenv("AS_REFRACT")
+	exe, _ := os.Executable()
+	m, err := New(context.Background(), Config{Command: append([]string{exe}, os.Args[1:]...), Environ: append(os.Environ(), "AS_PROGRAM=1")})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m.Score(context.Background(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}})
+	fmt.Println("ready")
+	m.Score(context.Background(), []metrics.Block{block})
+}
+
+// No process is left when this one is killed.
+func TestKilled(t *testing.T) {
+	for _, fault := range []string{"", "hangs", "ignores"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			if fault == "ignores" && runtime.GOOS != "linux" {
+				t.Skip("a program that ignores the end of its input outlives a killed refract here")
+			}
+			file := filepath.Join(t.TempDir(), "pids")
+			cfg := config(t, fault, "pid", file)
+			refract := exec.Command(cfg.Command[0], cfg.Command[1:]...)
+			refract.Env = append(os.Environ(), "AS_REFRACT=1")
+			out, err := refract.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := refract.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fscanln(out, new(string)); err != nil {
+				t.Fatal(err)
+			}
+			all := pids(t, file)
+			if len(all) != 1 || !running(all[0]) {
+				t.Fatalf("processes %v", all)
+			}
+			refract.Process.Kill()
+			refract.Wait()
+			gone(t, all)
+		})
+	}
+}
+
+func TestWithhold(t *testing.T) {
+	got := Withhold([]string{"PATH=/bin", "OPENAI_API_KEY=k", "hf_token=t", "HF_TOKEN=t", "PGPASSWORD=p", "REFRACT_BASE_URL=u", "HOME=/"}, "HF_TOKEN")
+	if want := []string{"PATH=/bin", "HF_TOKEN=t", "HOME=/"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSpec(t *testing.T) {
+	for _, tc := range []struct{ tail, want string }{
+		{"", "no program is named"},
+		{"processes=0 x", `option processes="0": want a whole number from 1 to 256`},
+		{"timeout=5 x", `option timeout="5": want a duration`},
+		{"proceses=2 x", `unknown option "proceses"; did you mean "processes"?`},
+		{"processes=2", "no program is named"},
+		{"'x", "the quote ' has no end"},
+		{`x \`, "a backslash stands at the end"},
+		{"no-such-program-anywhere", "executable file not found"},
+	} {
+		_, err := metrics.Registry{Factory(nil, nil)}.Parse(t.Context(), "exec:"+tc.tail)
+		if spec := (*metrics.SpecError)(nil); !errors.As(err, &spec) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%q: %v, want %s", tc.tail, err, tc.want)
+		}
+	}
+	cfg, pass, err := parse(`processes=3 timeout=90s pass=A,B py A=b 'c d' "e\"\f" g\ h ''`)
+	if err != nil || cfg.Processes != 3 || cfg.Timeout != 90*time.Second || !slices.Equal(pass, []string{"A", "B"}) ||
+		!slices.Equal(cfg.Command, []string{"py", "A=b", "c d", `e"\f`, "g h", ""}) {
+		t.Errorf("%+v, %q, %v", cfg, pass, err)
+	}
+}
+
+// Words that are quoted for a shell are read as they were.
+func TestWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOf(rapid.StringOfN(rapid.RuneFrom([]rune(`ab '"\	é$`+"\n")), 0, 6, -1)).Draw(t, "words")
+		got, err := words(redact.CommandLine(want))
+		if err != nil || !slices.Equal(got, want) && len(got)+len(want) > 0 {
+			t.Fatalf("%q, %v, want %q", got, err, want)
+		}
+	})
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(`{"id":1,"scores":[[1,null,2.5,0]],"status":[["","cut","",""]],"reports":[[null,{"errors":[{"location":"a"}]},null,null]]}`))
+	f.Add([]byte(`{"id":1,"error":"x"}`))
+	m := &Metric{hello: &hello{Reports: true}, info: metrics.Info{Lower: 0, Upper: math.Inf(1)}}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		out, err := m.readAnswer(line, &request{ID: 1}, []metrics.Block{block})
+		if err != nil {
+			return
+		}
+		for c, v := range out[0].Values {
+			if out[0].Status[c] == metrics.Scored && !(v >= -1e-6 && v < math.Inf(1)) {
+				t.Errorf("%q gives %v", line, v)
+			}
+		}
+	})
+}
+
+func FuzzHello(f *testing.F) {
+	f.Add([]byte(`{"refract":1,"name":"m","signature":{"a":"b"},"needs":["source","reference"],"direction":"lower","lower":0,"upper":1,"native":true,"batch":4}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		h, err := readHello(line)
+		if err != nil {
+			return
+		}
+		m := &Metric{hello: h, info: h.info()}
+		if i := m.Info(); !(i.Lower < i.Upper) || i.Direction == 0 || m.Pace().Batch < 1 {
+			t.Errorf("%+v", i)
+		}
+		if s := m.Signature(metrics.Sentence); len(s) != 1+len(h.Signature) {
+			t.Errorf("%s", s)
+		}
+	})
+}

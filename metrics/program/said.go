@@ -1,0 +1,68 @@
+package program
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/refract-eval/refract/report"
+)
+
+const (
+	mostShown = 100  // lines of standard error, of all processes together
+	mostSaid  = 500  // bytes of a line
+	lastLines = 3    // that an error quotes
+	readAhead = 4096 // bytes
+)
+
+// said is what the processes of a program write to their standard error.
+type said struct {
+	name string // of the metric
+	log  func(string)
+
+	mu    sync.Mutex
+	shown int
+	last  []string
+}
+
+// listen reads until the end.
+func (s *said) listen(r io.Reader) {
+	lines := bufio.NewReaderSize(r, readAhead)
+	for {
+		line, more, err := lines.ReadLine()
+		for more && err == nil { // the rest of a long line
+			_, more, err = lines.ReadLine()
+		}
+		if err != nil {
+			return
+		}
+		// A bar of progress overwrites its line.
+		line = bytes.TrimRight(line, "\r")
+		line = line[bytes.LastIndexByte(line, '\r')+1:]
+		s.add(string(line[:min(len(line), mostSaid)]))
+	}
+}
+
+func (s *said) add(line string) {
+	line = report.Visible(line)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = append(s.last, line)
+	s.last = s.last[max(0, len(s.last)-lastLines):]
+	if s.shown++; s.log == nil || s.shown > mostShown+1 {
+		return
+	}
+	if s.shown > mostShown {
+		line = "more of its standard error is left out"
+	}
+	s.log(s.name + ": " + line)
+}
+
+// lastWords are the last lines.
+func (s *said) lastWords() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.last, "; ")
+}

@@ -287,6 +287,9 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		return fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(frames[at.Block], at), at.Err)
 	}
+	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
+		frames, err = frames[at.First:at.Last+1], at.Err
+	}
 	if err != nil {
 		return fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, frames[0].scores.Segment.ID, frames[len(frames)-1].scores.Segment.ID, err)
 	}

@@ -425,6 +425,9 @@ func askPieces(ctx context.Context, score func(context.Context, []metrics.Block)
 		return nil
 	}
 	scores, err := score(ctx, blocks)
+	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
+		return &metrics.BlocksError{First: todo[at.First].block, Last: todo[at.Last].block, Err: at.Err}
+	}
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		p := todo[at.Block]
 		out := &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: -1, Err: at.Err}

@@ -260,6 +260,21 @@ func (n Need) Order(block, columns int) []int {
 	return order
 }
 
+// BlocksError says in which of a call's blocks scoring failed, where a request of
+// the metric has several.
+type BlocksError struct {
+	First, Last int
+	Err         error
+}
+
+// Error counts from 1.
+func (e *BlocksError) Error() string {
+	return fmt.Sprintf("blocks %d to %d: %v", e.First+1, e.Last+1, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *BlocksError) Unwrap() error { return e.Err }
+
 // CellError says at which cell of a call's blocks scoring failed.
 type CellError struct {
 	Block, Hypothesis int

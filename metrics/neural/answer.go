@@ -12,8 +12,8 @@ import (
 
 // answer is an inference response.
 type answer struct {
-	id, model, version string
-	tensors            []received
+	id, version string
+	tensors     []received
 }
 
 // received is a tensor of an answer. One of its data is set, by the datatype.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -52,11 +53,22 @@ func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 	}
 }
 
+// wire is a form of the protocol. Its calls read what a server says into their
+// argument.
+type wire interface {
+	ready() llm.Call
+	metadata(*description) llm.Call
+	config(*modelConfig) llm.Call
+	// infer makes a call for outputs; read takes the answer, and says what is wrong
+	// with it.
+	infer(id string, inputs []tensor, outputs []string, read func(server string, a *answer) error) (llm.Call, error)
+}
+
 // Metric is a model on servers. It is safe for concurrent use.
 type Metric struct {
 	spec   Spec
 	client *llm.Client
-	wire   *rest
+	wire   wire
 	form   *form
 	info   metrics.Info
 	sig    metrics.Signature
@@ -70,10 +82,11 @@ type Metric struct {
 }
 
 var (
-	_ metrics.Selective = (*Metric)(nil)
-	_ metrics.Explainer = (*Metric)(nil)
-	_ metrics.Storable  = (*Metric)(nil)
-	_ metrics.Paced     = (*Metric)(nil)
+	_ metrics.Selective    = (*Metric)(nil)
+	_ metrics.NativeScorer = (*Metric)(nil)
+	_ metrics.Explainer    = (*Metric)(nil)
+	_ metrics.Storable     = (*Metric)(nil)
+	_ metrics.Paced        = (*Metric)(nil)
 )
 
 // inFlight is how many requests a server has at a time: enough to keep it busy
@@ -82,8 +95,11 @@ const inFlight = 4
 
 // New asks the servers what the model is, and returns it as a metric.
 func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
-	m := &Metric{spec: spec, wire: &rest{model: spec.Model, version: spec.Version}, size: newSize(spec.Bytes)}
+	m := &Metric{spec: spec, size: newSize(spec.Bytes)}
 	cfg := env.Client
+	if m.wire = (&rest{model: spec.Model, version: spec.Version}); spec.GRPC {
+		m.wire, cfg.Transport = &rpc{spec.Model, spec.Version}, cmp.Or(cfg.Transport, rpcTransport())
+	}
 	for _, u := range spec.URLs {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
 	}
@@ -127,6 +143,9 @@ func (m *Metric) begin(ctx context.Context, wait time.Duration, warn func(error)
 		faults[i] = cmp.Or(faults[i], err, config[i])
 		found[i].maxBatch = max(0, configs[i].MaxBatchSize)
 	}
+	if w, ok := m.wire.(*rest); ok {
+		w.binary = m.all(ctx, w.hasBinary)
+	}
 	d, err := m.agreed(found, faults, warn)
 	if err != nil {
 		return err
@@ -143,6 +162,13 @@ func (m *Metric) begin(ctx context.Context, wait time.Duration, warn func(error)
 	m.info.Name, m.info.NeedsSource, m.info.NeedsReferences = m.spec.name(), m.form.source, m.form.reference
 	m.sig = m.sign(d)
 	return nil
+}
+
+// all reports whether all servers answer a question with yes.
+func (m *Metric) all(ctx context.Context, question func(*bool) llm.Call) bool {
+	said := make([]bool, len(m.spec.URLs))
+	_ = m.client.Each(ctx, func(i int) llm.Call { return question(&said[i]) })
+	return !slices.Contains(said, false)
 }
 
 // agreed is what all servers say of the model, but for those that say nothing: they
@@ -172,7 +198,7 @@ func (m *Metric) agreed(found []description, faults []error, warn func(error)) (
 // probe scores one pair, and keeps what the model says of itself.
 func (m *Metric) probe(ctx context.Context) error {
 	const text = "The weather is fine today."
-	r, server, err := m.ask(ctx, []row{{text, text, text}})
+	r, server, err := m.ask(ctx, []row{{text, text, []string{text}}})
 	m.first, m.at = r, server
 	return err
 }

@@ -2,7 +2,8 @@ package neural_test
 
 import (
 	"context"
-	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,19 +20,24 @@ var quick = llm.Config{MaxRetryWait: 20 * time.Millisecond, MaxRetries: 3}
 func serve(t *testing.T, servers ...*oiptest.Server) (urls []string) {
 	t.Helper()
 	for _, s := range servers {
-		h := httptest.NewServer(s)
+		h := oiptest.Start(s)
 		t.Cleanup(h.Close)
 		urls = append(urls, h.URL)
 	}
 	return urls
 }
 
+// open makes the metric of servers; "grpc" before the options is that protocol.
 func open(t *testing.T, options string, servers ...*oiptest.Server) (metrics.Metric, error) {
 	t.Helper()
+	options, rpc := strings.CutPrefix(options, "grpc")
 	spec := "oip:"
 	for i, u := range serve(t, servers...) {
 		if i > 0 {
 			spec += ",also="
+		}
+		if rpc {
+			u = strings.Replace(u, "http:", "grpc:", 1)
 		}
 		spec += u + "/fake"
 	}
@@ -54,17 +60,32 @@ var block = metrics.Block{
 	References: []string{"It is raining.", "Rain.", "中文"},
 }
 
-func TestPromises(t *testing.T) {
-	for name, s := range map[string]*oiptest.Server{
-		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true}, "no source": {NoSource: true},
-		"batches": {Flat: true, MaxBatch: 2}, "no facts": {NoFacts: true}, "spans": {Spans: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := block
-			if s.NoSource {
-				b.Source = ""
-			}
-			metricstest.Promises(t, must(t, "", s), b)
-		})
+// forms are servers of one model, in all forms of requests.
+func forms() map[string]*oiptest.Server {
+	return map[string]*oiptest.Server{
+		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true}, "batches": {Flat: true, MaxBatch: 2},
+		"no facts": {NoFacts: true}, "spans": {Spans: true}, "binary": {Binary: true, Spans: true}, "raw": {Raw: true, Spans: true},
+	}
+}
+
+func TestForms(t *testing.T) {
+	want, err := must(t, "", &oiptest.Server{}).Score(t.Context(), []metrics.Block{block})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, protocol := range []string{"", "grpc"} {
+		for name, s := range forms() {
+			t.Run(protocol+" "+name, func(t *testing.T) {
+				m := must(t, protocol, s)
+				metricstest.Promises(t, m, block)
+				got, err := m.Score(t.Context(), []metrics.Block{block})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got[0].Values, want[0].Values) {
+					t.Errorf("%v in place of %v", got[0].Values, want[0].Values)
+				}
+			})
+		}
 	}
 }

@@ -1,42 +1,85 @@
 package neural
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/refract-eval/refract/metrics"
 )
 
 // row is what has one score.
-type row struct{ source, hypothesis, reference string }
+type row struct {
+	source, hypothesis string
+	references         []string // one, or those of a native score; none where the metric needs none
+}
+
+// key tells rows apart.
+func (r row) key() string {
+	var key []byte
+	for t := range r.texts {
+		key = append(strconv.AppendInt(key, int64(len(t.text)), 10), ' ')
+		key = append(key, t.text...)
+	}
+	return string(key)
+}
+
+// texts yields the texts of the row.
+func (r row) texts(yield func(text) bool) {
+	if !yield(text{inSource, r.source}) || !yield(text{inHypothesis, r.hypothesis}) {
+		return
+	}
+	for _, ref := range r.references {
+		if !yield(text{inReference, ref}) {
+			return
+		}
+	}
+}
+
+// text is one of a kind: an input's name.
+type text struct{ kind, text string }
 
 // rows are the cells of a call of Score, equal ones once.
 type rows struct {
-	all []row
-	at  [][]int // of each block: the row of each cell, -1 for one that is not needed
+	all   []row
+	block []int   // of each row: the first that has it
+	at    [][]int // of each block: the row of each cell, -1 for one that is not needed
 }
 
-// rowsOf makes rows of the cells of blocks, by segment, then system, then
-// reference.
-func rowsOf(blocks []metrics.Block, f *form, firstOnly bool) rows {
+// kind says which scores are asked for.
+type kind uint8
+
+const (
+	cells    kind = iota // of every hypothesis and reference
+	firstOne             // of every hypothesis and the first reference
+	native               // of every hypothesis and all references
+)
+
+// rowsOf makes rows of blocks, by segment, then system, then reference.
+func rowsOf(blocks []metrics.Block, k kind) rows {
 	out := rows{at: make([][]int, len(blocks))}
-	index := map[row]int{}
+	index := map[string]int{}
+	add := func(b int, r row) {
+		key := r.key()
+		i, ok := index[key]
+		if !ok {
+			i = len(out.all)
+			index[key] = i
+			out.all, out.block = append(out.all, r), append(out.block, b)
+		}
+		out.at[b] = append(out.at[b], i)
+	}
 	for b, block := range blocks {
-		columns := block.Columns()
 		for _, h := range block.Hypotheses {
-			for c := range columns {
-				if firstOnly && c > 0 {
+			if k == native || len(block.References) == 0 {
+				add(b, row{block.Source, h, block.References})
+				continue
+			}
+			for c := range block.References {
+				if k == firstOne && c > 0 {
 					out.at[b] = append(out.at[b], -1)
 					continue
 				}
-				r := row{source: block.Source, hypothesis: h}
-				if f.reference {
-					r.reference = block.References[c]
-				}
-				i, ok := index[r]
-				if !ok {
-					i = len(out.all)
-					index[r] = i
-					out.all = append(out.all, r)
-				}
-				out.at[b] = append(out.at[b], i)
+				add(b, row{block.Source, h, block.References[c : c+1]})
 			}
 		}
 	}
@@ -88,12 +131,9 @@ type weigher struct {
 	bytes int
 }
 
-// text is one of a kind: an input's name.
-type text struct{ kind, text string }
-
 func (w *weigher) add(r row) {
 	w.bytes += rowBytes
-	for _, t := range []text{{inSource, r.source}, {inHypothesis, r.hypothesis}, {inReference, r.reference}} {
+	for t := range r.texts {
 		if w.bySegment {
 			if w.seen[t] {
 				continue
@@ -114,70 +154,61 @@ type tensor struct {
 
 // inputs are the tensors of a request.
 func (f *form) inputs(all []row) []tensor {
-	if f.bySegment {
-		return f.segments(all)
-	}
-	one := func(name string, of func(row) string) tensor {
-		t := tensor{name: name, datatype: bytesType, shape: f.shape(len(all)), texts: make([]string, len(all))}
-		for i, r := range all {
-			t.texts[i] = of(r)
+	rowwise := func(n int) []int {
+		if f.column {
+			return []int{n, 1}
 		}
-		return t
+		return []int{n}
 	}
-	out := []tensor{one(inHypothesis, func(r row) string { return r.hypothesis })}
-	if f.source {
-		out = append(out, one(inSource, func(r row) string { return r.source }))
+	lists := map[string]*tensor{}
+	out := []tensor{{name: inHypothesis, datatype: bytesType}, {name: inSource, datatype: bytesType}, {name: inReference, datatype: bytesType}}
+	for i := range out {
+		lists[out[i].name] = &out[i]
 	}
-	if f.reference {
-		out = append(out, one(inReference, func(r row) string { return r.reference }))
-	}
-	if f.counts {
-		t := tensor{name: inCounts, datatype: int32Type, shape: f.shape(len(all)), ints: make([]int32, len(all))}
-		for i := range t.ints {
-			t.ints[i] = 1
+	if !f.bySegment {
+		counts := tensor{name: inCounts, datatype: int32Type, shape: rowwise(len(all))}
+		for _, r := range all {
+			for t := range r.texts {
+				lists[t.kind].texts = append(lists[t.kind].texts, t.text)
+			}
+			counts.ints = append(counts.ints, int32(len(r.references)))
 		}
-		out = append(out, t)
+		if f.counts {
+			out = append(out, counts)
+		}
+	} else {
+		index := map[text]int32{}
+		pairs := tensor{name: inPairs, datatype: int32Type, shape: []int{len(all), 3}}
+		for _, r := range all {
+			triple := map[string]int32{inSource: -1, inReference: -1}
+			for t := range r.texts {
+				if !f.wants(t.kind) {
+					continue
+				}
+				i, ok := index[t]
+				if !ok {
+					i = int32(len(lists[t.kind].texts))
+					index[t] = i
+					lists[t.kind].texts = append(lists[t.kind].texts, t.text)
+				}
+				triple[t.kind] = i
+			}
+			pairs.ints = append(pairs.ints, triple[inSource], triple[inHypothesis], triple[inReference])
+		}
+		out = append(out, pairs)
+	}
+	out = slices.DeleteFunc(out, func(t tensor) bool { return t.datatype == bytesType && !f.wants(t.name) })
+	for i := range out {
+		if out[i].shape == nil {
+			out[i].shape = rowwise(len(out[i].texts))
+		}
 	}
 	return out
 }
 
-// segments are the tensors of a request by segment.
-func (f *form) segments(all []row) []tensor {
-	var texts [3][]string
-	index := map[text]int32{}
-	pairs := tensor{name: inPairs, datatype: int32Type, shape: []int{len(all), 3}, ints: make([]int32, 0, 3*len(all))}
-	for _, r := range all {
-		for k, t := range []struct {
-			text
-			has bool
-		}{{text{inSource, r.source}, f.source}, {text{inHypothesis, r.hypothesis}, true}, {text{inReference, r.reference}, f.reference}} {
-			i := int32(-1)
-			if t.has {
-				var ok bool
-				if i, ok = index[t.text]; !ok {
-					i = int32(len(texts[k]))
-					index[t.text] = i
-					texts[k] = append(texts[k], t.text.text)
-				}
-			}
-			pairs.ints = append(pairs.ints, i)
-		}
-	}
-	var out []tensor
-	for k, name := range []string{inSource, inHypothesis, inReference} {
-		if texts[k] != nil {
-			out = append(out, tensor{name: name, datatype: bytesType, shape: []int{len(texts[k])}, texts: texts[k]})
-		}
-	}
-	return append(out, pairs)
-}
-
-// shape is that of a tensor with a value a row.
-func (f *form) shape(n int) []int {
-	if f.column {
-		return []int{n, 1}
-	}
-	return []int{n}
+// wants reports whether the model has an input of texts.
+func (f *form) wants(name string) bool {
+	return name == inHypothesis || name == inSource && f.source || name == inReference && f.reference
 }
 
 // outputs are the tensors of an answer.

@@ -3,10 +3,12 @@ package neural
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -44,7 +46,22 @@ func unmarshal(body []byte, into any) error {
 	case nil, *json.SyntaxError:
 		return err
 	}
-	return fmt.Errorf("gave an answer of an unexpected shape")
+	return errors.New("gave an answer of an unexpected shape")
+}
+
+// hasBinary asks whether the server has the binary tensor extension.
+func (w *rest) hasBinary(has *bool) llm.Call {
+	var about struct {
+		Extensions []string `json:"extensions"`
+	}
+	call := w.get("/v2", &about)
+	read := call.Read
+	call.Read = func(server string, resp *http.Response, body []byte) error {
+		err := read(server, resp, body)
+		*has = err == nil && slices.Contains(about.Extensions, "binary_tensor_data")
+		return err
+	}
+	return call
 }
 
 func (w *rest) ready() llm.Call { return w.get("/v2/health/ready", nil) }
@@ -80,47 +97,57 @@ type restRequest struct {
 
 type restAnswer struct {
 	ID      string          `json:"id"`
-	Model   string          `json:"model_name"`
 	Version string          `json:"model_version"`
 	Error   json.RawMessage `json:"error"`
 	Outputs []restTensor    `json:"outputs"`
 }
 
-func (w *rest) infer(id string, inputs []tensor, outputs []string, most int64, read func(server string, a *answer) error) (llm.Call, error) {
+// jsonLength is the header that says how long the JSON before binary data is.
+const jsonLength = "Inference-Header-Content-Length"
+
+func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(server string, a *answer) error) (llm.Call, error) {
 	r := restRequest{ID: id}
+	var raw []byte
 	for _, t := range inputs {
-		var data any = t.texts
-		if t.ints != nil {
-			data = t.ints
-		}
-		for _, text := range t.texts {
-			if !utf8.ValidString(text) {
-				return llm.Call{}, fmt.Errorf("the %s %.60q is not valid UTF-8, and would reach the server changed", t.name, text)
+		sent := restTensor{Name: t.name, Datatype: t.datatype, Shape: t.shape}
+		if w.binary {
+			before := len(raw)
+			raw = appendRaw(raw, &t)
+			sent.Parameters.Size = new(len(raw) - before)
+		} else {
+			var data any = t.texts
+			if t.ints != nil {
+				data = t.ints
+			}
+			var err error
+			if sent.Data, err = encode(data); err != nil {
+				return llm.Call{}, err
 			}
 		}
-		raw, err := encode(data)
-		if err != nil {
-			return llm.Call{}, err
-		}
-		r.Inputs = append(r.Inputs, restTensor{Name: t.name, Datatype: t.datatype, Shape: t.shape, Data: raw})
+		r.Inputs = append(r.Inputs, sent)
 	}
 	for _, name := range outputs {
-		r.Outputs = append(r.Outputs, restTensor{Name: name})
+		r.Outputs = append(r.Outputs, restTensor{Name: name, Parameters: restParameters{Binary: w.binary}})
 	}
 	content, err := encode(r)
 	if err != nil {
 		return llm.Call{}, err
 	}
-	return llm.Call{
-		Method: http.MethodPost, Path: w.at("/infer"), Model: w.model, Content: content, Most: most,
+	call := llm.Call{
+		Method: http.MethodPost, Path: w.at("/infer"), Model: w.model, Content: content,
 		Read: func(server string, resp *http.Response, body []byte) error {
-			a, err := readREST(body)
+			a, err := readREST(resp.Header.Get(jsonLength), body)
 			if err != nil {
 				return err
 			}
 			return read(server, a)
 		},
-	}, nil
+	}
+	if w.binary {
+		call.Header = http.Header{jsonLength: {strconv.Itoa(len(content))}, "Content-Type": {"application/octet-stream"}}
+		call.Content = append(content, raw...)
+	}
+	return call, nil
 }
 
 // encode writes JSON without HTML's escapes.
@@ -132,10 +159,19 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// readREST reads an answer. An error says what the server did wrong.
-func readREST(body []byte) (*answer, error) {
+// readREST reads an answer, whose JSON has so many bytes ("" for all). An error says
+// what the server did wrong.
+func readREST(length string, body []byte) (*answer, error) {
+	var raw []byte
+	if length != "" {
+		n, err := strconv.Atoi(length)
+		if err != nil || n < 0 || n > len(body) {
+			return nil, fmt.Errorf("gave an answer of %d bytes whose header %s is %.20q", len(body), jsonLength, length)
+		}
+		body, raw = body[:n], body[n:]
+	}
 	if !utf8.Valid(body) {
-		return nil, fmt.Errorf("gave an answer that is not valid UTF-8")
+		return nil, errors.New("gave an answer that is not valid UTF-8")
 	}
 	var r restAnswer
 	if err := unmarshal(body, &r); err != nil {
@@ -144,13 +180,25 @@ func readREST(body []byte) (*answer, error) {
 	if text := string(r.Error); text != "" && text != "null" && text != `""` {
 		return nil, &llm.Refusal{Status: http.StatusInternalServerError, Message: text}
 	}
-	a := &answer{id: r.ID, model: r.Model, version: r.Version}
+	a := &answer{id: r.ID, version: r.Version}
 	for _, t := range r.Outputs {
 		got := received{name: t.Name, datatype: t.Datatype, shape: t.Shape}
-		if err := got.flatten(t.Data); err != nil {
+		var err error
+		if size := t.Parameters.Size; size == nil {
+			err = got.flatten(t.Data)
+		} else if *size < 0 || *size > len(raw) {
+			err = fmt.Errorf("gave %.60q with %d bytes, of which there are %d", t.Name, *size, len(raw))
+		} else {
+			err = got.raw(raw[:*size])
+			raw = raw[*size:]
+		}
+		if err != nil {
 			return nil, err
 		}
 		a.tensors = append(a.tensors, got)
+	}
+	if len(raw) > 0 {
+		return nil, fmt.Errorf("gave %d bytes that belong to no output", len(raw))
 	}
 	return a, nil
 }

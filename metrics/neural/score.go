@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,7 +26,23 @@ func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 // where no more is needed. A score that ends a row would end it after one request
 // a column, which takes longer than all of them at once.
 func (m *Metric) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
-	rows := rowsOf(blocks, m.form, need.FirstOnly)
+	k := cells
+	if need.FirstOnly {
+		k = firstOne
+	}
+	return m.score(ctx, blocks, k)
+}
+
+// HasNative implements metrics.NativeScorer.
+func (m *Metric) HasNative() bool { return m.form.counts }
+
+// ScoreNative implements metrics.NativeScorer.
+func (m *Metric) ScoreNative(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	return m.score(ctx, blocks, native)
+}
+
+func (m *Metric) score(ctx context.Context, blocks []metrics.Block, k kind) ([]metrics.Scores, error) {
+	rows := rowsOf(blocks, k)
 	values, reports := make([]float64, len(rows.all)), make([]*analysis.Report, len(rows.all))
 	g, ctx := errgroup.WithContext(ctx)
 	from := 0
@@ -32,13 +50,17 @@ func (m *Metric) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need m
 		at := from
 		from += len(part)
 		g.Go(func() error {
-			return m.part(ctx, part, values[at:from], reports[at:])
+			err := m.part(ctx, part, values[at:at+len(part)], reports[at:at+len(part)])
+			if err != nil && ctx.Err() == nil {
+				return &metrics.BlocksError{First: rows.block[at], Last: rows.block[at+len(part)-1], Err: err}
+			}
+			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return rows.place(blocks, values, reports, m.form.spans), nil
+	return rows.place(values, reports, m.form.spans), nil
 }
 
 // part scores the rows of a request, or of several where a server has no room for
@@ -52,7 +74,7 @@ func (m *Metric) part(ctx context.Context, all []row, values []float64, reports 
 	m.calls.Release(1)
 	if half := len(all) / 2; half > 0 && errors.Is(err, llm.ErrTooLarge) {
 		m.size.refused(weight)
-		if err := m.part(ctx, all[:half], values[:half], reports); err != nil {
+		if err := m.part(ctx, all[:half], values[:half], reports[:half]); err != nil {
 			return err
 		}
 		return m.part(ctx, all[half:], values[half:], reports[half:])
@@ -69,7 +91,13 @@ func (m *Metric) part(ctx context.Context, all []row, values []float64, reports 
 // ask carries out a request.
 func (m *Metric) ask(ctx context.Context, all []row) (out *result, at string, err error) {
 	id := strconv.FormatInt(m.ids.Add(1), 10)
-	call, err := m.wire.infer(id, m.form.inputs(all), m.form.outputs(m.spec.Output), m.mostBytes(all),
+	inputs := m.form.inputs(all)
+	for _, t := range inputs {
+		if i := slices.IndexFunc(t.texts, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
+			return nil, "", fmt.Errorf("the %s %.60q is not valid UTF-8, which servers refuse or change", t.name, t.texts[i])
+		}
+	}
+	call, err := m.wire.infer(id, inputs, m.form.outputs(m.spec.Output),
 		func(server string, a *answer) (err error) {
 			at = server
 			if out, err = a.check(m.form, m.spec.Output, id, all); err != nil {
@@ -78,6 +106,7 @@ func (m *Metric) ask(ctx context.Context, all []row) (out *result, at string, er
 			return m.same(out)
 		})
 	if err == nil {
+		call.Most = m.mostBytes(all)
 		err = m.client.Call(ctx, call)
 	}
 	if err != nil {
@@ -112,8 +141,8 @@ func (m *Metric) same(r *result) error {
 }
 
 // place puts scores into cells.
-func (r *rows) place(blocks []metrics.Block, values []float64, reports []*analysis.Report, explains bool) []metrics.Scores {
-	out := make([]metrics.Scores, len(blocks))
+func (r *rows) place(values []float64, reports []*analysis.Report, explains bool) []metrics.Scores {
+	out := make([]metrics.Scores, len(r.at))
 	for b, at := range r.at {
 		s := metrics.Scores{Values: make([]float64, len(at)), Status: make([]metrics.Status, len(at))}
 		if explains {

@@ -4,6 +4,7 @@
 package oiptest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,7 +21,7 @@ type Server struct {
 	Version                        string // "" means "1"
 	Flat, Counts                   bool   // the form of requests: else by segment
 	NoSource, NoReference, NoFacts bool
-	Spans                          bool
+	Spans, Binary, Raw             bool // Binary: has that extension of REST; Raw: gRPC as Triton has it, else as KServe
 	Precision                      bool // has an output of this name
 	MaxBatch                       int
 	Key                            string // the bearer token that it wants
@@ -28,8 +29,11 @@ type Server struct {
 	MaxRows                        int // more are refused with 413
 	// Facts are stated in place of the usual ones.
 	Facts string
-	// Fault answers an inference in place of the server, and reports whether it did.
-	// n counts inferences from 1; the first is that of the probe.
+	// Change, if not nil, changes a good answer. n counts inferences from 1; the first
+	// is that of the probe.
+	Change func(n int, a *Answer)
+	// Fault answers an inference by REST in place of the server, and reports whether
+	// it did.
 	Fault func(n int, w http.ResponseWriter, r *Request) bool
 
 	calls, rows, texts atomic.Int64
@@ -39,9 +43,15 @@ type Server struct {
 
 // Request is an inference request.
 type Request struct {
-	ID     string      `json:"id"`
-	Inputs []Tensor    `json:"inputs"`
-	Rows   [][3]string `json:"-"` // source, hypothesis and reference
+	ID     string   `json:"id"`
+	Inputs []Tensor `json:"inputs"`
+	Rows   []Row    `json:"-"`
+}
+
+// Row is what has one score.
+type Row struct {
+	Source, Hypothesis string
+	References         []string
 }
 
 // Tensor is a tensor of a request or an answer.
@@ -94,12 +104,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Fail(w, http.StatusUnauthorized, "no access with "+r.Header.Get("Authorization"))
 		return
 	}
+	if strings.HasPrefix(r.URL.Path, service) {
+		s.serveRPC(w, r)
+		return
+	}
 	model := "/v2/models/" + s.model()
 	path := strings.TrimSuffix(strings.Replace(r.URL.Path, "/versions/"+s.version(), "", 1), "/")
 	switch path {
 	case "/v2/health/ready":
 	case "/v2":
-		write(w, map[string]any{"name": "oiptest", "version": "1", "extensions": []string{}})
+		write(w, map[string]any{"name": "oiptest", "version": "1", "extensions": s.extensions()})
 	case model:
 		write(w, s.metadata())
 	case model + "/config":
@@ -160,19 +174,44 @@ func (s *Server) metadata() map[string]any {
 	return map[string]any{"name": s.model(), "versions": []string{s.version()}, "platform": "oiptest", "inputs": inputs, "outputs": outputs}
 }
 
+func (s *Server) extensions() []string {
+	if s.Binary {
+		return []string{"classification", "binary_tensor_data"}
+	}
+	return []string{}
+}
+
 func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 	n := int(s.calls.Add(1))
 	var q Request
-	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+	if err := s.decode(r, &q); err != nil {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		fmt.Fprintf(w, `{"detail":[{"type":"json_invalid","msg":%q}]}`, err)
 		return
 	}
-	if err := s.read(&q); err != nil {
+	if err := s.take(r.Context(), &q); err != nil {
 		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `{"error":%q}`, err)
 		return
+	}
+	switch {
+	case s.Fault != nil && s.Fault(n, w, &q):
+	case s.MaxRows > 0 && len(q.Rows) > s.MaxRows:
+		Fail(w, http.StatusRequestEntityTooLarge, "too large")
+	default:
+		a := s.Answer(&q)
+		if s.Change != nil {
+			s.Change(n, a)
+		}
+		s.send(w, a)
+	}
+}
+
+// take makes rows of a request, after the server's time.
+func (s *Server) take(ctx context.Context, q *Request) error {
+	if err := s.read(q); err != nil {
+		return err
 	}
 	s.rows.Add(int64(len(q.Rows)))
 	s.mu.Lock()
@@ -180,18 +219,13 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	select {
 	case <-time.After(s.Delay):
-	case <-r.Context().Done():
-		return
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	switch {
-	case s.Fault != nil && s.Fault(n, w, &q):
-	case s.MaxRows > 0 && len(q.Rows) > s.MaxRows:
-		Fail(w, http.StatusRequestEntityTooLarge, "too large")
-	case s.MaxBatch > 0 && len(q.Rows) > s.MaxBatch:
-		Fail(w, http.StatusBadRequest, fmt.Sprintf("inference request batch-size must be <= %d for '%s'", s.MaxBatch, s.model()))
-	default:
-		write(w, s.Answer(&q))
+	if s.MaxBatch > 0 && len(q.Rows) > s.MaxBatch {
+		return fmt.Errorf("inference request batch-size must be <= %d for '%s'", s.MaxBatch, s.model())
 	}
+	return nil
 }
 
 // read checks the tensors of a request, and makes rows of them.
@@ -220,22 +254,10 @@ func (s *Server) read(q *Request) error {
 		}
 		s.texts.Add(int64(len(texts[t.Name])))
 	}
-	names := [3]string{"source", "hypothesis", "reference"}
 	if s.Flat {
-		for i := range texts["hypothesis"] {
-			var row [3]string
-			for k, name := range names {
-				if list := texts[name]; i < len(list) {
-					row[k] = list[i]
-				}
-			}
-			q.Rows = append(q.Rows, row)
-		}
-		if s.Counts && len(ints["nrefs"]) != len(q.Rows) {
-			return fmt.Errorf("%d nrefs for %d rows", len(ints["nrefs"]), len(q.Rows))
-		}
-		return nil
+		return s.flat(q, texts, ints["nrefs"])
 	}
+	names := [3]string{"source", "hypothesis", "reference"}
 	for _, name := range names {
 		seen := map[string]bool{}
 		for _, text := range texts[name] {
@@ -254,7 +276,35 @@ func (s *Server) read(q *Request) error {
 				row[k] = texts[name][i]
 			}
 		}
+		q.Rows = append(q.Rows, Row{row[0], row[1], row[2:]})
+	}
+	return nil
+}
+
+func (s *Server) flat(q *Request, texts map[string][]string, counts []int) error {
+	n, refs := len(texts["hypothesis"]), texts["reference"]
+	if !s.NoSource && len(texts["source"]) != n || s.Counts && len(counts) != n || !s.Counts && !s.NoReference && len(refs) != n {
+		return fmt.Errorf("%d hypotheses, %d sources, %d references and %d nrefs", n, len(texts["source"]), len(refs), len(counts))
+	}
+	for i, hypothesis := range texts["hypothesis"] {
+		row := Row{Hypothesis: hypothesis}
+		if !s.NoSource {
+			row.Source = texts["source"][i]
+		}
+		if !s.NoReference {
+			of := 1
+			if s.Counts {
+				of = counts[i]
+			}
+			if of < 1 || of > len(refs) {
+				return fmt.Errorf("%d references of hypothesis %d, where %d are left", of, i, len(refs))
+			}
+			row.References, refs = refs[:of], refs[of:]
+		}
 		q.Rows = append(q.Rows, row)
+	}
+	if len(refs) > 0 && !s.NoReference {
+		return fmt.Errorf("%d references too many", len(refs))
 	}
 	return nil
 }
@@ -267,7 +317,7 @@ func (s *Server) wants(name string) bool {
 func (s *Server) Answer(q *Request) *Answer {
 	scores, spans := make([]float32, len(q.Rows)), make([]string, len(q.Rows))
 	for i, row := range q.Rows {
-		scores[i], spans[i] = Score(row[0], row[1], row[2]), Spans(row[1])
+		scores[i], spans[i] = row.Score(), Spans(row.Hypothesis)
 	}
 	shape := []int{len(scores)}
 	if s.MaxBatch > 0 {
@@ -292,20 +342,23 @@ func (s *Server) Answer(q *Request) *Answer {
 	return a
 }
 
-// Score is what the model gives texts: the share of the hypothesis's runes that the
-// others have. It is between 0 and 1.
-func Score(source, hypothesis, reference string) float32 {
-	n, shared := 0, 0
-	for _, r := range hypothesis {
-		n++
-		if strings.ContainsRune(source+reference, r) {
-			shared++
+// Score is what the model gives: the share of the hypothesis's runes that the source
+// or the reference have, of several references the greatest. It is between 0 and 1.
+func (r Row) Score() float32 {
+	best := float32(0)
+	for _, ref := range append([]string{""}, r.References...)[min(1, len(r.References)):] {
+		n, shared := 0, 0
+		for _, c := range r.Hypothesis {
+			n++
+			if strings.ContainsRune(r.Source+ref, c) {
+				shared++
+			}
+		}
+		if n > 0 {
+			best = max(best, float32(shared)/float32(n))
 		}
 	}
-	if n == 0 {
-		return 0
-	}
-	return float32(shared) / float32(n)
+	return best
 }
 
 // Spans are the errors that the model finds: a first word "bad".

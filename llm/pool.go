@@ -193,6 +193,7 @@ func (p *pool) choose(now time.Time, w *waiter) (t turn, ok bool, wake time.Time
 		return turn{failure: f}, true, time.Time{}
 	}
 	var best *server
+	avoided := p.avoided(w.x)
 	for i := range p.servers {
 		s := p.servers[(p.next+i)%len(p.servers)]
 		at, free := s.freeAt(now, w.x.tokens)
@@ -200,6 +201,7 @@ func (p *pool) choose(now time.Time, w *waiter) (t turn, ok bool, wake time.Time
 		case s.ejected && s.probeDue(now):
 			s.probing = true
 			go p.probe(s)
+		case s == avoided:
 		case !free:
 			wake = earlier(wake, at)
 		case best == nil || s.before(best, w.x.server):
@@ -220,6 +222,20 @@ func (p *pool) choose(now time.Time, w *waiter) (t turn, ok bool, wake time.Time
 	best.inFlight++
 	best.rates.take(now, w.x.tokens)
 	return turn{server: best}, true, time.Time{}
+}
+
+// avoided is the server that an attempt must not go to, if there is one: it has
+// refused what another may take.
+func (p *pool) avoided(x *exchange) *server {
+	if x.failure == nil || x.failure.retries != elsewhere {
+		return nil
+	}
+	for _, s := range p.servers {
+		if s != x.server && !s.ejected {
+			return x.server
+		}
+	}
+	return nil
 }
 
 // earlier is the earlier of two times, the zero time being never.

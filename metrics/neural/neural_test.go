@@ -2,6 +2,7 @@ package neural_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,8 @@ func must(t *testing.T, options string, servers ...*oiptest.Server) metrics.Metr
 	}
 	return m
 }
+
+var nan = float32(math.NaN())
 
 var block = metrics.Block{
 	Source:     "Es regnet.",

@@ -25,6 +25,8 @@
 // answer that the server withheld is no error: it has no text, which differs
 // from an empty text.
 //
+// [Client.Call] sends what another [Protocol] has through the same steps.
+//
 // [Client.Ready] asks whether the servers can be called, and [Client.Stats]
 // tells what has become of the attempts. The methods for batches are used by
 // package llm/batch, which runs whole jobs.

@@ -58,6 +58,9 @@ type listedMetric struct {
 func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 	var all []listedMetric
 	for _, f := range e.registry() {
+		if f.Unlisted {
+			continue
+		}
 		l := listedMetric{f, "metric", nil}
 		m, err := e.registry().Parse(ctx, f.Name)
 		if f.Name == similarity.Name { // which declares the same of any model

@@ -1,19 +1,17 @@
 package command
 
 import (
-	"net/http/httptest"
-	"strconv"
+	"net/http"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/refract-eval/refract/metrics/neural/oiptest"
 )
 
-// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with "as=OIP2".
-// Options: flat=yes, spans=yes, key=K, delay=D, source=no, version=V, and down=yes,
-// at which nobody listens.
+// cmdOIP starts a server of a neural metric at $OIP, whose host is $OIPHOST, or at
+// $OIP2 with as=OIP2. Options: flat=yes, spans=yes, key=K, broken=yes, whose model
+// refuses all but the first request, and down=yes, at which nobody listens.
 func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, true, "oip [KEY=VALUE]…")
 	s, as, down := &oiptest.Server{}, "OIP", false
@@ -25,20 +23,15 @@ func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 			s.Flat, s.Counts = yes, yes
 		case "spans":
 			s.Spans = yes
-		case "source":
-			s.NoSource = !yes
 		case "key":
 			s.Key = value
-		case "version":
-			s.Version = value
-		case "rows":
-			n, err := strconv.Atoi(value)
-			ts.Check(err)
-			s.MaxRows = n
-		case "delay":
-			d, err := time.ParseDuration(value)
-			ts.Check(err)
-			s.Delay = d
+		case "broken":
+			s.Fault = func(n int, w http.ResponseWriter, _ *oiptest.Request) bool {
+				if n > 1 {
+					oiptest.Fail(w, http.StatusBadRequest, "the model says no")
+				}
+				return n > 1
+			}
 		case "as":
 			as = value
 		case "down":
@@ -47,10 +40,11 @@ func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("oip has no option %q", key)
 		}
 	}
-	h := httptest.NewServer(s)
+	h := oiptest.Start(s)
 	ts.Defer(h.Close)
 	if down {
 		h.Close()
 	}
 	ts.Setenv(as, h.URL)
+	ts.Setenv(as+"HOST", strings.TrimPrefix(h.URL, "http://"))
 }

@@ -34,7 +34,7 @@ func (e *env) registryOf(run *judging) metrics.Registry {
 			neural.Factory(run.neural),
 			similarity.Factory(run.embedding),
 			program.Factory(e.environ, func(line string) { e.note("%s", line) }),
-		}, e.extra)
+		}, e.extra, neural.Unserved())
 }
 
 // registryWith lists judges too, which open gives their models.

@@ -1,0 +1,39 @@
+package neural_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/metrics/neural"
+)
+
+// TestKnown wants every metric that metrics/neural/server serves in the table.
+func TestKnown(t *testing.T) {
+	var names []string
+	for _, k := range neural.Known() {
+		names = append(names, k.Info.Name)
+	}
+	modules, err := filepath.Glob("server/refract_metrics/*.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := 0
+	for _, path := range modules {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := strings.TrimSuffix(filepath.Base(path), ".py"); strings.Contains(string(text), "checkpoint = Checkpoint(") {
+			served++
+			if !slices.Contains(names, name) {
+				t.Errorf("%s is served, and not in the table", name)
+			}
+		}
+	}
+	if served == 0 {
+		t.Error("no served metric found")
+	}
+}

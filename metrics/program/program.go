@@ -69,7 +69,7 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 	}
 	m := &Metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
 	m.info.Name = Name + ":" + redact.CommandLine(cfg.Command)
-	m.said = said{name: m.info.Name, log: cfg.Log}
+	m.said.name, m.said.log = m.info.Name, cfg.Log
 	for range cfg.Processes {
 		m.slots <- struct{}{}
 	}
@@ -79,6 +79,7 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 	}
 	m.idle = []*process{p}
 	m.info = m.hello.info()
+	m.said.of(m.info.Name)
 	return m, nil
 }
 

@@ -19,12 +19,19 @@ const (
 
 // said is what the processes of a program write to their standard error.
 type said struct {
-	name string // of the metric
-	log  func(string)
+	log func(string)
 
 	mu    sync.Mutex
+	name  string // of the metric
 	shown int
 	last  []string
+}
+
+// of gives the lines from now on another name.
+func (s *said) of(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.name = name
 }
 
 // listen reads until the end.

@@ -104,15 +104,21 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 		e.metric = append(e.metric, k)
 		e.pooled = append(e.pooled, pooled)
 	}
-	damage := sync.OnceFunc(func() {
-		if o.Warn != nil {
-			o.Warn("a stored score is damaged, or of another version: such scores are computed again")
-		}
-	})
+	damage := o.damage()
 	for k := range e.demands {
 		e.demands[k].keep(&e.options, damage)
 	}
 	return e, nil
+}
+
+// damage tells of damaged scores, once.
+func (o *Options) damage() func() {
+	warn := o.Warn
+	return sync.OnceFunc(func() {
+		if warn != nil {
+			warn("a stored score is damaged, or of another version: such scores are computed again")
+		}
+	})
 }
 
 // Settings are what the engine was made for.

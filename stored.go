@@ -42,6 +42,27 @@ func newKeeper(store ScoreStore, damage func(), m metrics.Metric) *keeper {
 	return &keeper{store: store, prefix: []byte(prefix), damage: damage}
 }
 
+// Keep returns the Score of a metric that another one asks. It goes by way of the
+// options' store, as in an engine, where that is to keep the metric's scores.
+func Keep(m metrics.Metric, o Options) func(context.Context, []metrics.Block) ([]metrics.Scores, error) {
+	d := &demand{metric: m, info: m.Info(), all: true}
+	d.keep(&o, o.damage())
+	if d.keeper == nil {
+		return m.Score
+	}
+	return func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+		all, err := d.keeper.score(ctx, d, nil, blocks)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]metrics.Scores, len(all))
+		for i := range all {
+			out[i] = all[i].scores
+		}
+		return out, nil
+	}
+}
+
 // key is that of a hypothesis. The Block has a source only if it counts.
 func (k *keeper) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
 	buf = append(buf[:0], k.prefix...)

@@ -6,7 +6,8 @@
 // is part of, and lets a metric on a server send each text once. What a
 // metric can do beyond that is found by type assertion: [Preparer],
 // [NativeWorkspace], [StatisticsWorkspace], [CorpusMetric], and for those that
-// ask a server or a program [NativeScorer], [Paced], [Storable], [Explainer].
+// ask a server or a program [NativeScorer], [Paced], [Storable], [Explainer]; one
+// that is made of others is a [Composite].
 //
 // [Signature] is modelled on sacreBLEU's (Post, 2018): a number without its
 // signature cannot be reproduced.

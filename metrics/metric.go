@@ -165,6 +165,12 @@ type Storable interface {
 	Storable() bool
 }
 
+// Composite is a Metric that is made of others.
+type Composite interface {
+	Metric
+	Members() []Metric
+}
+
 // Paced is a Metric with a pace of its own, such as one that waits for a server
 // most of the time.
 type Paced interface {

@@ -69,9 +69,10 @@ func spread(scores []float64) float64 {
 }
 
 // Combine makes one report of several of the same text, its Parts. There is a
-// score where at least half of them have one. Errors and answer are those of the
-// part whose score is the nearest.
-func Combine(c Combination, parts []*Report, sign float64) *Report {
+// score where at least the least of them have one, and one does. Errors and answer
+// are those of the part whose score is the nearest. sign is positive where higher
+// scores are better.
+func Combine(c Combination, parts []*Report, least int, sign float64) *Report {
 	var scores []float64
 	outcomes := map[Outcome]int{}
 	for _, p := range parts {
@@ -79,8 +80,8 @@ func Combine(c Combination, parts []*Report, sign float64) *Report {
 			scores = append(scores, *p.Score)
 		}
 	}
-	if len(scores) == 0 || 2*len(scores) < len(parts) {
-		r := &Report{Parts: parts, Detail: fmt.Sprintf("%d of %d have a score, fewer than half", len(scores), len(parts))}
+	if len(scores) < max(1, least) {
+		r := &Report{Parts: parts, Detail: fmt.Sprintf("%d of %d have a score", len(scores), len(parts))}
 		for _, o := range []Outcome{Unparseable, Cut, Blocked, Missing} {
 			if outcomes[o] > outcomes[r.Outcome] || r.Outcome == "" {
 				r.Outcome = o

@@ -167,7 +167,7 @@ func (s *scoring) take(t *task, r *analysis.Report) error {
 		return nil
 	}
 	if len(t.cell.reports) > 1 {
-		r = analysis.Combine(s.j.cfg.Combine, t.cell.reports, float64(s.j.info.Direction))
+		r = analysis.Combine(s.j.cfg.Combine, t.cell.reports, (s.j.cfg.Samples+1)/2, float64(s.j.info.Direction))
 	}
 	return s.place(t, r)
 }

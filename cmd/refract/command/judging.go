@@ -19,6 +19,7 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/metrics/neural"
+	"github.com/refract-eval/refract/metrics/panel"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -176,6 +177,14 @@ func (j *judging) options(o refract.Options) refract.Options {
 	o.Warn = func(m string) { j.e.warn("%s", m) }
 	o.MaxText = j.maxText << 20
 	return o
+}
+
+// keep is how a panel asks a member, whose scores are stored as its own.
+func (j *judging) keep(m metrics.Metric) panel.Score {
+	if j == nil {
+		return m.Score
+	}
+	return refract.Keep(m, j.options(refract.Options{}))
 }
 
 // tellUnstored names the metrics of a run whose scores are not stored, though

@@ -11,6 +11,7 @@ import (
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/panel"
 	"github.com/refract-eval/refract/metrics/similarity"
 	"github.com/refract-eval/refract/report"
 )
@@ -80,6 +81,7 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 		info := r.Info()
 		all = append(all, listedMetric{d.Factory(judge.Environment{}), "judge", &info})
 	}
+	all = append(all, listedMetric{panel.Factory(nil, nil), "panel", nil})
 	stored := metrics.Factory{Name: "stored", Tail: "NAME", Summary: "scores that come with an mtme: dataset, for compare, report and experiments"}
 	return append(all, listedMetric{stored, "stored", nil}), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/internal/config"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/panel"
 )
 
 // writtenFlags name files that a command writes; readFlags, what it reads.
@@ -100,6 +101,13 @@ func (e *env) addPath(name, v string) {
 // addMetric adds what the spec of a judge names: its definition, and whatever its
 // options may name, such as examples=FILE.
 func (e *env) addMetric(shown, spec string) {
+	if strings.HasPrefix(spec, panel.Name+":") {
+		panel.Rewrite(spec, func(member string) string {
+			e.addMetric(shown, member)
+			return member
+		})
+		return
+	}
 	name, rest, _ := strings.Cut(spec, ":")
 	if slices.ContainsFunc(e.registry(), func(f metrics.Factory) bool { return f.Name == name }) {
 		return

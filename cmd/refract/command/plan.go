@@ -19,6 +19,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/judge/audit"
+	"github.com/refract-eval/refract/metrics/panel"
 )
 
 // comparisonFlags are the flags of commands that set scores beside human judgements:
@@ -127,8 +128,16 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 	r.file, r.store = path, cmp.Or(store, strings.TrimSuffix(path, filepath.Ext(path))+".cells")
 	e.paths.Reads(path, append(plan.Inputs(), path)...)
 	e.addPath("store", r.store)
+	from := func(spec string) string { // of files, from the experiment's folder
+		return panel.Rewrite(spec, func(spec string) string {
+			if strings.HasPrefix(spec, judge.FileMetric+":") {
+				return plan.Path(spec)
+			}
+			return spec
+		})
+	}
 	for _, spec := range plan.Metrics {
-		e.addPath("metric", plan.Path(spec))
+		e.addPath("metric", from(spec))
 	}
 	if err := e.checkPaths(); err != nil {
 		return nil, err
@@ -137,10 +146,7 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 		r.Progress = func(m string) { e.note("%s", m) }
 	}
 	r.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {
-		if strings.HasPrefix(spec, judge.FileMetric+":") {
-			spec = plan.Path(spec) // from the experiment's folder
-		}
-		return r.judging.metric(ctx, spec)
+		return r.judging.metric(ctx, from(spec))
 	}
 	r.Open = func(d experiment.Dataset) (refract.Dataset, error) { return plan.OpenDataset(d, e.datasetOptions()) }
 	return r, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/refract-eval/refract/metrics/chrf"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
+	"github.com/refract-eval/refract/metrics/panel"
 	"github.com/refract-eval/refract/metrics/program"
 	"github.com/refract-eval/refract/metrics/rouge"
 	"github.com/refract-eval/refract/metrics/similarity"
@@ -37,10 +38,14 @@ func (e *env) registryOf(run *judging) metrics.Registry {
 		}, e.extra, neural.Unserved())
 }
 
-// registryWith lists judges too, which open gives their models.
+// registryWith lists panels and judges too, which open gives their models.
 func (e *env) registryWith(run *judging, open func(context.Context) (judge.Environment, error)) metrics.Registry {
 	offered := e.registryOf(run)
-	return append(offered, judge.Registry(open, offered.Names()...)...)
+	var all metrics.Registry
+	offered = append(offered, panel.Factory(
+		func(ctx context.Context, spec string) (metrics.Metric, error) { return all.Parse(ctx, spec) }, run.keep))
+	all = append(offered, judge.Registry(open, offered.Names()...)...)
+	return all
 }
 
 // isMetric reports whether a text begins with the name of a metric.

@@ -14,10 +14,19 @@ import (
 func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, ms []metrics.Metric) error {
 	var settings []refract.Setting
 	var plans []metrics.Forecast
-	for _, m := range ms {
+	planned := map[string]bool{} // by name: a member may stand beside its panel
+	for len(ms) > 0 {
+		m := ms[0]
+		if ms = ms[1:]; planned[m.Info().Name] {
+			continue
+		}
+		planned[m.Info().Name] = true
 		if f, ok := m.(metrics.Foreseeing); ok {
 			plans = append(plans, f.Foresee())
 			settings = append(settings, refract.Setting{Metric: plans[len(plans)-1]})
+		}
+		if c, ok := m.(metrics.Composite); ok {
+			ms = append(c.Members(), ms...)
 		}
 	}
 	if len(plans) == 0 {

@@ -1,0 +1,331 @@
+// Package panel makes one metric of several: the mean or median of what its
+// members say of a text.
+//
+// Every member is asked for every cell, as if it were alone: what it stores is
+// stored as its own. A cell has a score where all of them give one, for a mean
+// without a member is on another scale.
+package panel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// Scale says how scores of members are made comparable.
+type Scale string
+
+// The scales.
+const (
+	Same   Scale = "same"   // as they are, of members with the same bounds
+	Bounds Scale = "bounds" // from 0, the lower bound of the member, to 1, the upper one
+	None   Scale = "none"   // as they are, whatever the bounds
+)
+
+var scales = []string{string(Same), string(Bounds), string(None)}
+
+// Config says of what a Panel is made.
+type Config struct {
+	Members []metrics.Metric // at least two
+	Combine analysis.Combination
+	Scale   Scale
+	// Keep gives the way in which a member is asked, such as refract.Keep; nil
+	// stands for its Score.
+	Keep func(metrics.Metric) Score
+}
+
+// Score is what metrics.Metric has by that name.
+type Score = func(context.Context, []metrics.Block) ([]metrics.Scores, error)
+
+// Panel is a metric of metrics. It is safe for concurrent use.
+type Panel struct {
+	cfg   Config
+	score []Score // of each member
+	info  metrics.Info
+}
+
+var (
+	_ metrics.Selective = (*Panel)(nil)
+	_ metrics.Explainer = (*Panel)(nil)
+	_ metrics.Paced     = (*Panel)(nil)
+	_ metrics.Composite = (*Panel)(nil)
+)
+
+// Factory makes panels of specs, whose members parse makes.
+func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error), keep func(metrics.Metric) Score) metrics.Factory {
+	return metrics.Factory{
+		Name: Name, Tail: Tail, Summary: "mean or median of other metrics and judges, with their agreement",
+		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
+			specs, options, err := Split(v.Tail())
+			if err != nil {
+				return nil, v.Wrong(err)
+			}
+			cfg := Config{Combine: analysis.Mean, Scale: Same, Keep: keep}
+			if err := cfg.set(options); err != nil {
+				return nil, v.Wrong(err)
+			}
+			for _, spec := range specs {
+				m, err := parse(ctx, spec)
+				if err != nil {
+					return nil, errors.Join(err, metrics.Close(cfg.Members...))
+				}
+				cfg.Members = append(cfg.Members, m)
+			}
+			p, err := New(cfg)
+			if err != nil {
+				return nil, errors.Join(v.Wrong(err), metrics.Close(cfg.Members...))
+			}
+			return p, nil
+		},
+	}
+}
+
+// set reads options such as "combine=median,scale=bounds".
+func (c *Config) set(options string) error {
+	for option := range strings.SplitSeq(options, ",") {
+		key, value, _ := strings.Cut(option, "=")
+		switch key {
+		case "":
+			continue
+		case "combine":
+			var err error
+			if c.Combine, err = analysis.ParseCombination(value); err != nil {
+				return err
+			}
+		case "scale":
+			if !slices.Contains(scales, value) {
+				return errors.New(suggest.Unknown("scale", value, scales))
+			}
+			c.Scale = Scale(value)
+		default:
+			return fmt.Errorf("%s; a member with options stands in brackets, as in [gemba-da:sl=German,tl=English]+mqm",
+				suggest.Unknown("option of a panel", key, []string{"combine", "scale"}))
+		}
+	}
+	return nil
+}
+
+// New returns a panel, or why its members do not go together.
+func New(cfg Config) (*Panel, error) {
+	if len(cfg.Members) < 2 {
+		return nil, errors.New("a panel has at least two members")
+	}
+	p := &Panel{cfg: cfg, info: cfg.Members[0].Info()}
+	var names []string
+	for _, m := range cfg.Members {
+		info := m.Info()
+		switch {
+		case slices.Contains(names, info.Name):
+			return nil, fmt.Errorf("%s is a member twice", info.Name)
+		case info.Direction != p.info.Direction:
+			return nil, fmt.Errorf("of %s lower scores are better, and of %s higher ones: a panel's members agree", lowerFirst(info, cfg.Members[0].Info())...)
+		case cfg.Scale == Same && (info.Lower != p.info.Lower || info.Upper != p.info.Upper):
+			return nil, fmt.Errorf("%s is from %g to %g, and %s from %g to %g: add scale=bounds for scores from 0 to 1, or scale=none",
+				names[0], p.info.Lower, p.info.Upper, info.Name, info.Lower, info.Upper)
+		case cfg.Scale == Bounds && (math.IsInf(info.Lower, 0) || math.IsInf(info.Upper, 0)):
+			return nil, fmt.Errorf("%s has no bounds on both sides, so that scale=bounds has nothing to go by: scale=none takes scores as they are", info.Name)
+		}
+		names = append(names, info.Name)
+		p.info.NeedsSource = p.info.NeedsSource || info.NeedsSource
+		p.info.NeedsReferences = p.info.NeedsReferences || info.NeedsReferences
+		if cfg.Scale == None {
+			p.info.Lower, p.info.Upper = min(p.info.Lower, info.Lower), max(p.info.Upper, info.Upper)
+		}
+		score := m.Score
+		if cfg.Keep != nil {
+			score = cfg.Keep(m)
+		}
+		p.score = append(p.score, score)
+	}
+	var options []string
+	if cfg.Combine != analysis.Mean {
+		options = append(options, "combine="+string(cfg.Combine))
+	}
+	if cfg.Scale != Same {
+		options = append(options, "scale="+string(cfg.Scale))
+	}
+	if cfg.Scale == Bounds {
+		p.info.Lower, p.info.Upper = 0, 1
+	}
+	p.info.Name = Name + ":" + Join(names, options...)
+	return p, nil
+}
+
+// lowerFirst names two metrics, that first whose lower scores are better.
+func lowerFirst(a, b metrics.Info) []any {
+	if b.Direction == metrics.LowerIsBetter {
+		a, b = b, a
+	}
+	return []any{a.Name, b.Name}
+}
+
+// Info implements metrics.Metric.
+func (p *Panel) Info() metrics.Info { return p.info }
+
+// Signature implements metrics.Metric. It has that of each member.
+func (p *Panel) Signature(metrics.Level) metrics.Signature {
+	var sig metrics.Signature
+	for i, m := range p.cfg.Members {
+		sig = sig.With(fmt.Sprintf("member%d", i+1), m.Info().Name+" "+m.Signature(metrics.Sentence).String())
+	}
+	return sig.With("combine", string(p.cfg.Combine)).With("scale", string(p.cfg.Scale))
+}
+
+// Members implements metrics.Composite.
+func (p *Panel) Members() []metrics.Metric { return slices.Clone(p.cfg.Members) }
+
+// Explains implements metrics.Explainer: a report has what each member says.
+func (p *Panel) Explains() bool { return true }
+
+// Close closes the members.
+func (p *Panel) Close() error { return metrics.Close(p.cfg.Members...) }
+
+// Pace implements metrics.Paced: as the member that takes most.
+func (p *Panel) Pace() metrics.Pace {
+	var most metrics.Pace
+	for _, m := range p.cfg.Members {
+		if paced, ok := m.(metrics.Paced); ok {
+			own := paced.Pace()
+			most.Batch, most.Calls = max(most.Batch, own.Batch), max(most.Calls, own.Calls)
+		}
+	}
+	return most
+}
+
+// ScoreNeeded implements metrics.Selective. Where the first column is all that is
+// needed, no member is asked for the others; a bound of the panel stops nothing.
+func (p *Panel) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
+	if !need.FirstOnly {
+		return p.Score(ctx, blocks)
+	}
+	first := slices.Clone(blocks)
+	for i, b := range blocks {
+		first[i].References = b.References[:min(1, len(b.References))]
+	}
+	scores, err := p.Score(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range blocks {
+		whole := room(b)
+		for h := range b.Hypotheses {
+			for c := 1; c < b.Columns(); c++ {
+				whole.Status[h*b.Columns()+c] = metrics.Unneeded
+			}
+			at := h * b.Columns()
+			whole.Values[at], whole.Status[at], whole.Reports[at] = scores[i].Values[h], scores[i].Status[h], scores[i].Reports[h]
+		}
+		scores[i] = whole
+	}
+	return scores, nil
+}
+
+// room has the cells of a block.
+func room(b metrics.Block) metrics.Scores {
+	n := len(b.Hypotheses) * b.Columns()
+	return metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n), Reports: make([]*analysis.Report, n)}
+}
+
+// Score implements metrics.Metric. All members are asked at a time.
+func (p *Panel) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	said := make([][]metrics.Scores, len(p.score))
+	g, ctx := errgroup.WithContext(ctx)
+	for k, m := range p.cfg.Members {
+		g.Go(func() error {
+			var err error
+			said[k], err = p.score[k](ctx, given(m.Info(), blocks))
+			if at := (*metrics.CellError)(nil); errors.As(err, &at) {
+				return &metrics.CellError{Block: at.Block, Hypothesis: at.Hypothesis, Column: at.Column, Err: fmt.Errorf("%s: %w", m.Info().Name, at.Err)}
+			}
+			if err == nil && len(said[k]) != len(blocks) {
+				err = fmt.Errorf("%d matrices for %d segments", len(said[k]), len(blocks))
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.Info().Name, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	out := make([]metrics.Scores, len(blocks))
+	for i, b := range blocks {
+		out[i] = room(b)
+		for cell := range out[i].Values {
+			p.place(&out[i], cell, i, b.Columns(), said)
+		}
+	}
+	return out, nil
+}
+
+// given leaves out what a member does not ask for.
+func given(info metrics.Info, blocks []metrics.Block) []metrics.Block {
+	blocks = slices.Clone(blocks)
+	for i := range blocks {
+		if !info.NeedsReferences {
+			blocks[i].References = nil
+		}
+		if !info.NeedsSource {
+			blocks[i].Source = ""
+		}
+	}
+	return blocks
+}
+
+// place makes a cell of those of the members. It has a status other than scored
+// where one of them has.
+func (p *Panel) place(out *metrics.Scores, cell, block, columns int, said [][]metrics.Scores) {
+	parts := make([]*analysis.Report, len(said))
+	for k, m := range p.cfg.Members {
+		s, at := &said[k][block], cell
+		if !m.Info().NeedsReferences {
+			at = cell / columns
+		}
+		status := metrics.Scored
+		if s.Status != nil {
+			status = s.Status[at]
+		}
+		part := analysis.Report{Outcome: analysis.Missing}
+		if s.Reports != nil && s.Reports[at] != nil {
+			part = *s.Reports[at]
+		}
+		part.By = m.Info().Name
+		if status == metrics.Scored {
+			outcome := analysis.Scored
+			if part.Outcome == analysis.NoError {
+				outcome = analysis.NoError
+			}
+			part.SetScore(outcome, p.scaled(m.Info(), s.Values[at]))
+		} else {
+			if part.Outcome.HasScore() {
+				part.Outcome, part.Score = analysis.Missing, nil
+			}
+			if out.Status[cell] == metrics.Scored {
+				out.Status[cell] = status
+			}
+		}
+		parts[k] = &part
+	}
+	r := analysis.Combine(p.cfg.Combine, parts, len(parts), float64(p.info.Direction))
+	out.Reports[cell] = r
+	if r.Score != nil {
+		out.Values[cell] = *r.Score
+	}
+}
+
+func (p *Panel) scaled(info metrics.Info, v float64) float64 {
+	if p.cfg.Scale == Bounds {
+		return (v - info.Lower) / (info.Upper - info.Lower)
+	}
+	return v
+}

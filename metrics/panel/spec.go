@@ -1,0 +1,98 @@
+package panel
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Name is that of the metric.
+const Name = "panel"
+
+// Tail is the form of what follows the name in a spec.
+const Tail = "MEMBER+MEMBER[+MEMBER…][,combine=mean|median|gemba-v2][,scale=same|bounds|none]"
+
+// Split reads what follows the name in a spec: members that "+" joins, and options
+// behind a comma. A member that has one of these two stands in square brackets, as
+// in "[chrf++]+bleu,scale=bounds".
+func Split(tail string) (members []string, options string, err error) {
+	for rest := tail; ; {
+		var member string
+		if member, rest, err = cutMember(rest); err != nil {
+			return nil, "", err
+		}
+		if member == "" {
+			return nil, "", fmt.Errorf("member %d is empty; one that has %q or %q goes into brackets, as in [chrf++]+bleu", len(members)+1, "+", ",")
+		}
+		members = append(members, member)
+		switch {
+		case rest == "" || rest[0] == ',':
+			return members, strings.TrimPrefix(rest, ","), nil
+		case rest[0] != '+':
+			return nil, "", fmt.Errorf("%q behind the brackets of member %d; want %q or %q", rest, len(members), "+", ",")
+		}
+		rest = rest[1:]
+	}
+}
+
+// cutMember cuts off the first member, without its brackets.
+func cutMember(s string) (member, rest string, err error) {
+	if !strings.HasPrefix(s, "[") {
+		end := strings.IndexAny(s, "+,")
+		if end < 0 {
+			end = len(s)
+		}
+		return s[:end], s[end:], nil
+	}
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return s[1:i], s[i+1:], nil
+			}
+		}
+	}
+	return "", "", errors.New("a \"[\" that is not closed")
+}
+
+// Join is the reverse of Split.
+func Join(members []string, options ...string) string {
+	var b strings.Builder
+	for i, m := range members {
+		if i > 0 {
+			b.WriteByte('+')
+		}
+		if strings.ContainsAny(m, "+,") || strings.HasPrefix(m, "[") {
+			m = "[" + m + "]"
+		}
+		b.WriteString(m)
+	}
+	for _, o := range options {
+		b.WriteString("," + o)
+	}
+	return b.String()
+}
+
+// Rewrite changes each metric that a spec names, the members of panels among
+// others. A spec that cannot be read stays as it is.
+func Rewrite(spec string, change func(spec string) string) string {
+	name, tail, _ := strings.Cut(spec, ":")
+	if name != Name {
+		return change(spec)
+	}
+	members, options, err := Split(tail)
+	if err != nil {
+		return spec
+	}
+	for i := range members {
+		members[i] = Rewrite(members[i], change)
+	}
+	spec = Name + ":" + Join(members)
+	if options != "" {
+		spec += "," + options
+	}
+	return spec
+}

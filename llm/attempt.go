@@ -143,7 +143,7 @@ func (t *link) attempt(caller context.Context, x *exchange) error {
 		}
 		refusedField(f, x.extra)
 		if t.speaks != nil {
-			t.speaks.adapt(f)
+			t.speaks.adapt(f, body)
 		}
 	}
 	return err

@@ -92,20 +92,25 @@ func (c Call) exchange() *exchange {
 		case errors.As(err, &syntax):
 			return t.notJSON(http.StatusOK, body)
 		case errors.As(err, &refusal):
-			return t.byStatus(c.Model, refusal.Status, http.Header{}, serverError{message: refusal.Message}, t.target.clean(refusal.Message, maxMessage))
+			e := serverError{message: refusal.Message}
+			if noMemory(refusal.Message) {
+				refusal.Status = http.StatusRequestEntityTooLarge
+			}
+			return t.byStatus(c.Model, refusal.Status, http.Header{}, e, t.said(e, nil))
 		}
 		return t.fail(ErrBadAnswer, http.StatusOK, elsewhere, t.target.clean(err.Error(), maxMessage), "", "")
 	}
 	return x
 }
 
+// noMemory reports whether an error, at its end, says that the memory is used up.
+func noMemory(said string) bool { return strings.Contains(strings.ToLower(said), "out of memory") }
+
 // adapt words a failure for the protocol. What one server refuses another one may
 // take, but for what is too large.
-func (p *Protocol) adapt(f *failure) {
-	tooLarge := f.Status == http.StatusRequestEntityTooLarge ||
-		f.Status >= 400 && strings.Contains(strings.ToLower(f.Message), "out of memory")
+func (p *Protocol) adapt(f *failure, body []byte) {
 	switch {
-	case tooLarge:
+	case f.Status == http.StatusRequestEntityTooLarge, f.Status >= 400 && noMemory(string(body)):
 		f.Kind, f.retries, f.Hint = ErrTooLarge, noRetry, ""
 	case f.retries == noRetry && f.Status >= 400:
 		f.retries = elsewhere

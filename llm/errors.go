@@ -234,6 +234,8 @@ func (t *link) refused(model string, resp *http.Response, body []byte) *failure 
 func (t *link) said(e serverError, body []byte) string {
 	body = bytes.TrimSpace(body)
 	switch {
+	case t.speaks != nil && len(e.message) > maxMessage:
+		return t.target.cleanEnd(e.message, maxMessage) // a trace ends in the error
 	case e.message != "":
 		return t.target.clean(e.message, maxMessage)
 	case len(body) == 0:

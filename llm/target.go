@@ -251,6 +251,16 @@ func (t target) clean(s string, limit int) string {
 	return escape(s[:limit]) + "…"
 }
 
+// cleanEnd is clean for a text whose end says most.
+func (t target) cleanEnd(s string, limit int) string {
+	s = strings.TrimSpace(t.redact(s))
+	from := max(0, len(s)-limit)
+	for from < len(s) && !utf8.RuneStart(s[from]) {
+		from++
+	}
+	return "…" + escape(s[from:])
+}
+
 // escape writes every rune that is not printable as its Go escape.
 func escape(s string) string {
 	var b strings.Builder

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +23,7 @@ func body(status int, kind, text string) func(w http.ResponseWriter, r *oiptest.
 	return func(w http.ResponseWriter, r *oiptest.Request) {
 		w.Header().Set("Content-Type", kind)
 		w.WriteHeader(status)
-		fmt.Fprint(w, strings.ReplaceAll(text, "ID", r.ID))
+		fmt.Fprint(w, strings.NewReplacer("ID", r.ID, "FACTS", strconv.Quote(oiptest.Facts)).Replace(text))
 	}
 }
 
@@ -42,10 +43,11 @@ func TestFaults(t *testing.T) {
 		"the model's error, MLServer": {body(400, "application/json", `{"error":"model says no"}`), "refused the request (400): model says no"},
 		"a wrong request":             {body(422, "application/json", `{"detail":[{"msg":"Input should be a list"}]}`), `(422): [{"msg":"Input should be a list"}]`},
 		"exception, Triton":           {body(500, "text/plain", `{"error":"Traceback\n  File \"model.py\"\nZeroDivisionError"}`), `failed (500) after 4 attempts: Traceback\n  File "model.py"\nZeroDivisionError`},
+		"a long trace":                {body(500, "text/plain", `{"error":"Traceback`+strings.Repeat(`\n  File model.py`, 300)+`\nKeyError: it"}`), `model.py\nKeyError: it;`},
 		"exception, MLServer":         {body(500, "text/plain", "Internal Server Error"), "failed (500) after 4 attempts: it sent `Internal Server Error`"},
 		"model gone":                  {body(404, "text/plain", `{"error":"Request for unknown model: 'fake' is not found"}`), "unknown model: 'fake' is not found; check the model's name and the address"},
 		"control characters":          {body(400, "text/plain", "{\"error\":\"\\u001b[2Jgone\"}\r\n"), `(400): \x1b[2Jgone`},
-		"an endless error":            {body(400, "text/plain", `{"error":"`+strings.Repeat("no ", 5000)+`"}`), "no no…"},
+		"an endless error":            {body(400, "text/plain", `{"error":"`+strings.Repeat("no ", 5000)+`"}`), "(400): …no no"},
 		"no JSON":                     {body(200, "application/json", `certainly!`), "gave an answer that is not JSON (200)"},
 		"a web page":                  {body(200, "text/html", `<html>login</html>`), "gave a web page in place of an answer"},
 		"nothing":                     {body(200, "application/json", ``), "gave an empty answer"},
@@ -71,7 +73,9 @@ func TestFaults(t *testing.T) {
 		"facts that are none": {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,0]},{"name":"facts","shape":[1],"datatype":"BYTES","data":["{}"]}`),
 			"gave facts without a name and a version"},
 		"too long": {body(200, "application/json", strings.Repeat(" ", 1<<20)), "gave an answer of more than"},
-		"limits":   {body(429, "application/json", `{"error":"queue is full"}`), "limits the rate of requests (429) after 4 attempts: queue is full"},
+		"beyond its bounds": {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,1.5,0]},{"name":"facts","shape":[1],"datatype":"BYTES","data":[FACTS]}`),
+			"gave 1.5 as score 8 of 9, where its bounds are 0 and 1"},
+		"limits": {body(429, "application/json", `{"error":"queue is full"}`), "limits the rate of requests (429) after 4 attempts: queue is full"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &oiptest.Server{Fault: func(n int, w http.ResponseWriter, r *oiptest.Request) bool {
@@ -141,15 +145,16 @@ func TestStart(t *testing.T) {
 		options string
 		want    string
 	}{
-		"another model":  {&oiptest.Server{Model: "comet"}, "", `unknown model`},
-		"version":        {&oiptest.Server{}, ",version=7", `unknown model`},
-		"output":         {&oiptest.Server{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
-		"its own facts":  {&oiptest.Server{}, ",direction=lower", `leave out direction, lower and upper`},
-		"batches":        {&oiptest.Server{MaxBatch: 4}, "", "max_batch_size 4, where each tensor has a length of its own; set it to 0"},
-		"a key":          {&oiptest.Server{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY to a key of this server"},
-		"no JSON facts":  {&oiptest.Server{Facts: "none"}, "", "gave facts that are no JSON"},
-		"strange bounds": {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
-		"strange key":    {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","signature":{"a|b":1}}`}, "", `gave facts whose signature has the key "a|b"`},
+		"another model":    {&oiptest.Server{Model: "comet"}, "", `unknown model`},
+		"another, by gRPC": {&oiptest.Server{Model: "comet"}, "grpc", `knows no such model or address (404): unknown model fake`},
+		"version":          {&oiptest.Server{}, ",version=7", `unknown model`},
+		"output":           {&oiptest.Server{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
+		"its own facts":    {&oiptest.Server{}, ",direction=lower", `leave out direction, lower and upper`},
+		"batches":          {&oiptest.Server{MaxBatch: 4}, "", "max_batch_size 4, where each tensor has a length of its own; set it to 0"},
+		"a key":            {&oiptest.Server{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY to a key of this server"},
+		"no JSON facts":    {&oiptest.Server{Facts: "none"}, "", "gave facts that are no JSON"},
+		"strange bounds":   {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
+		"strange key":      {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","signature":{"a|b":1}}`}, "", `gave facts whose signature has the key "a|b"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := open(t, c.options, c.server); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "oip:fake") {
@@ -187,7 +192,7 @@ func TestTooLarge(t *testing.T) {
 	want := scores(t, must(t, "", &oiptest.Server{}), blocks)
 	memory := &oiptest.Server{Fault: func(n int, w http.ResponseWriter, r *oiptest.Request) bool {
 		if len(r.Rows) > 7 {
-			oiptest.Fail(w, 500, "CUDA out of memory. Tried to allocate 2 GiB")
+			oiptest.Fail(w, 500, "Traceback"+strings.Repeat(" in model.py", 100)+"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
 		}
 		return len(r.Rows) > 7
 	}}

@@ -65,7 +65,7 @@ func formOf(d *description, output string) (*form, error) {
 			return true, fmt.Errorf("the model's tensor %q is %.20q in place of %s", name, t.Datatype, datatype)
 		}
 		if len(t.Shape) > 0 && !slices.ContainsFunc(shapes, func(s []int) bool { return slices.Equal(s, t.Shape) }) {
-			return true, fmt.Errorf("the model's tensor %q has the shape %v in place of %v", name, t.Shape, shapes[0])
+			return true, fmt.Errorf("the model's tensor %q has the shape %.60s in place of %v", name, fmt.Sprint(t.Shape), shapes[0])
 		}
 		f.column = f.column || slices.Equal(t.Shape, []int{-1, 1})
 		return true, nil
@@ -115,9 +115,9 @@ func names(all []declaration) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	out := make([]string, len(all))
-	for i, t := range all {
-		out[i] = fmt.Sprintf("%.60q", t.Name)
+	var out []string
+	for _, t := range all[:min(len(all), 10)] {
+		out = append(out, fmt.Sprintf("%.60q", t.Name))
 	}
 	return strings.Join(out, ", ")
 }

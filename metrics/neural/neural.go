@@ -133,6 +133,9 @@ func (m *Metric) begin(ctx context.Context, wait time.Duration, warn func(error)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if !slices.Contains(faults, nil) {
+		return joined(faults)
+	}
 	found := make([]description, len(faults))
 	configs := make([]modelConfig, len(faults))
 	config := m.client.Each(ctx, func(i int) llm.Call { return m.wire.config(&configs[i]) })
@@ -164,6 +167,15 @@ func (m *Metric) begin(ctx context.Context, wait time.Duration, warn func(error)
 	return nil
 }
 
+// joined are errors in a line.
+func joined(errs []error) error {
+	err := errs[0]
+	for _, e := range errs[1:] {
+		err = fmt.Errorf("%w; %w", err, e)
+	}
+	return err
+}
+
 // all reports whether all servers answer a question with yes.
 func (m *Metric) all(ctx context.Context, question func(*bool) llm.Call) bool {
 	said := make([]bool, len(m.spec.URLs))
@@ -181,11 +193,11 @@ func (m *Metric) agreed(found []description, faults []error, warn func(error)) (
 		case first < 0:
 			first = i
 		case fmt.Sprint(found[i]) != fmt.Sprint(found[first]):
-			return nil, fmt.Errorf("the servers %s have different models of this name: %+v and %+v", m.client, found[first], found[i])
+			return nil, fmt.Errorf("servers have different models of this name: %.250q and %.250q", fmt.Sprint(found[first]), fmt.Sprint(found[i]))
 		}
 	}
 	if first < 0 {
-		return nil, errors.Join(faults...)
+		return nil, joined(faults)
 	}
 	for _, err := range faults {
 		if err != nil {
@@ -204,7 +216,10 @@ func (m *Metric) probe(ctx context.Context) error {
 }
 
 func (m *Metric) sign(d *description) metrics.Signature {
-	sig := metrics.Signature{{Key: "model", Value: m.spec.Model}, {Key: "model-version", Value: m.first.version}}
+	sig := metrics.Signature{{Key: "model", Value: m.spec.Model}}
+	if m.first.version != "" {
+		sig = sig.With("model-version", m.first.version)
+	}
 	if d.Platform != "" {
 		sig = sig.With("platform", d.Platform)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -103,7 +104,10 @@ func (m *Metric) ask(ctx context.Context, all []row) (out *result, at string, er
 			if out, err = a.check(m.form, m.spec.Output, id, all); err != nil {
 				return err
 			}
-			return m.same(out)
+			if err = m.same(out); err == nil {
+				err = m.bounded(out)
+			}
+			return err
 		})
 	if err == nil {
 		call.Most = m.mostBytes(all)
@@ -136,6 +140,21 @@ func (m *Metric) same(r *result) error {
 		return fmt.Errorf("gave an answer of version %.40q of the model, where %s gave version %.40q at first", r.version, m.at, first.version)
 	case first.facts != nil && r.facts.text != first.facts.text:
 		return fmt.Errorf("gave other facts than %s at first: %.200s and %.200s", m.at, r.facts.text, first.facts.text)
+	}
+	return nil
+}
+
+// bounded wants scores within the bounds that are stated, but for rounding: a bound
+// ends the references of a hypothesis.
+func (m *Metric) bounded(r *result) error {
+	info := m.info
+	if m.first == nil { // of the probe
+		return nil
+	}
+	for i, v := range r.scores {
+		if slack := 1e-4 * max(1, math.Abs(v)); v < info.Lower-slack || v > info.Upper+slack {
+			return fmt.Errorf("gave %v as score %d of %d, where its bounds are %v and %v", v, i+1, len(r.scores), info.Lower, info.Upper)
+		}
 	}
 	return nil
 }

@@ -127,6 +127,8 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	switch {
 	case j == nil:
 		return neural.Environment{}, usagef("%s asks its server what it is: score with it", neural.Name)
+	case j.dryRun:
+		return neural.Environment{}, usagef("--dry-run: %s costs no tokens, and asks its server what it is: leave it out", neural.Name)
 	case j.offline:
 		return neural.Environment{}, usagef("--offline: %s asks its server what it is, also where its scores are stored", neural.Name)
 	}

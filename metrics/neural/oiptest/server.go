@@ -41,6 +41,9 @@ type Server struct {
 	largest            int
 }
 
+// Facts are what the model states of itself.
+const Facts = `{"name":"fake","version":"2.1","signature":{"layer":9,"precision":"fp32"},"needs":["source","reference"],"direction":"higher","lower":0,"upper":1}`
+
 // Request is an inference request.
 type Request struct {
 	ID     string   `json:"id"`
@@ -336,7 +339,7 @@ func (s *Server) Answer(q *Request) *Answer {
 		a.Outputs = append(a.Outputs, Tensor{Name: "error_spans", Datatype: "BYTES", Shape: shape, Data: spans})
 	}
 	if !s.NoFacts {
-		facts := or(s.Facts, `{"name":"fake","version":"2.1","signature":{"layer":9,"precision":"fp32"},"needs":["source","reference"],"direction":"higher","lower":0,"upper":1}`)
+		facts := or(s.Facts, Facts)
 		a.Outputs = append(a.Outputs, Tensor{Name: "facts", Datatype: "BYTES", Shape: []int{1}, Data: []string{facts}})
 	}
 	return a

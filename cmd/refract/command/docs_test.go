@@ -149,7 +149,7 @@ func (f *folder) run(t *testing.T, l shellLine) {
 		t.Errorf("%s: only go run ./cmd/refract and go test are known here; mark the block sh no-test", l.text)
 		return
 	case !l.execute:
-		checkCommandLine(t, strings.Fields(strings.TrimPrefix(line, "refract ")))
+		checkCommandLine(t, shellWord.FindAllString(strings.TrimPrefix(line, "refract "), -1))
 		return
 	case strings.Contains(line, "mtme:") && !f.realData:
 		t.Logf("left out, as there is no real data in %s: %s", dataFolder(t), l.text)
@@ -166,6 +166,9 @@ func (f *folder) run(t *testing.T, l shellLine) {
 	}
 	f.stdout.Write(stdout.Bytes())
 }
+
+// shellWord is a word, which may have a part in quotes.
+var shellWord = regexp.MustCompile(`('[^']*'|"[^"]*"|[^\s'"])+`)
 
 // checkTestCommand wants that CI runs the same tests, maybe with more flags.
 func checkTestCommand(t *testing.T, line string) {

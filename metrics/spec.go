@@ -32,6 +32,7 @@ type Option struct {
 	Default string // as help states it
 	Values  string // as help states them, such as "yes|no"
 	Doc     string // what the option does, in a few words
+	File    bool   // whether its value names a file that is read
 }
 
 // Registry is a list of factories. There is no global one: a program states

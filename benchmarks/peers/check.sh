@@ -14,7 +14,7 @@ data=${REFRACT_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if ! "$venv/bin/python" -c 'import sacrebleu, scipy, fastchrf, pyarrow, datasets, rouge_score' 2>/dev/null; then
+if ! "$venv/bin/python" -c 'import sacrebleu, sentencepiece, MeCab, mecab_ko, scipy, fastchrf, pyarrow, datasets, rouge_score' 2>/dev/null; then
 	python3 -m venv "$venv"
 	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
 fi
@@ -41,6 +41,15 @@ fi
 echo "== rouge-score, and NLTK's stems"
 "$python" "$here/rouge_vectors.py" "$work/rouge.jsonl" "$work/stems.tsv" --seed "${REFRACT_SEED:-1}" "${have_data[@]}"
 REFRACT_SACREBLEU_VECTORS="$work/rouge.jsonl" REFRACT_STEMS="$work/stems.tsv" go test -count=1 -v -run 'TestSacreBLEU|TestPeer' ./metrics ./metrics/internal/porter | grep -av '^=== '
+
+echo "== SentencePiece, and sacreBLEU by its models"
+mkdir "$work/spm"
+SACREBLEU=$work/spm "$python" "$here/sentencepiece_vectors.py" "$work/spm" --seed "${REFRACT_SEED:-1}" --texts 300 "${have_data[@]}"
+REFRACT_SENTENCEPIECE_VECTORS="$work/spm" go test -count=1 -v -run 'TestSentencePiece' ./metrics/internal/sentencepiece | grep -av '^=== '
+SACREBLEU=$work/spm REFRACT_SACREBLEU_VECTORS="$work/spm/bleu.jsonl" go test -count=1 -v -run 'TestSacreBLEU' ./metrics | grep -av '^=== '
+
+echo "== sacreBLEU by MeCab, as a program"
+"$python" "$here/mecab_check.py" "$work/refract" "$work"
 
 echo "== SciPy on random vectors"
 "$python" "$here/scipy_check.py" "$work/scipy.json"

@@ -5,7 +5,7 @@ usage: sacrebleu_speed.py METRIC MTME-DIR DIV-REF OUT [--every N] [--function]
 
 One metric object scores all pairs, so that its caches of tokenized texts
 serve; --function calls sentence_bleu or sentence_chrf for each pair, as the
-documentation of the package shows it.
+documentation of the package shows it. spbleu is BLEU with the tokenizer flores200.
 
 The segment scores are the maximum over the references, as
 `refract score -a max --per segment` writes them.
@@ -18,17 +18,18 @@ import sacrebleu
 from sacrebleu.metrics import BLEU, CHRF
 
 ap = argparse.ArgumentParser()
-ap.add_argument("metric", choices=["bleu", "chrf"])
+ap.add_argument("metric", choices=["bleu", "chrf", "spbleu"])
 ap.add_argument("folder")
 ap.add_argument("div")
 ap.add_argument("out")
 ap.add_argument("--every", type=int, default=1)
 ap.add_argument("--function", action="store_true")
 args = ap.parse_args()
-metric = BLEU(effective_order=True) if args.metric == "bleu" else CHRF()
+tokenizer = {"tokenize": "flores200"} if args.metric == "spbleu" else {}
+metric = CHRF() if args.metric == "chrf" else BLEU(effective_order=True, **tokenizer)
 score = metric.sentence_score
 if args.function:
-    score = sacrebleu.sentence_bleu if args.metric == "bleu" else sacrebleu.sentence_chrf
+    score = sacrebleu.sentence_chrf if args.metric == "chrf" else sacrebleu.sentence_bleu
 read = lambda p: [l.strip() for l in open(os.path.join(args.folder, p), encoding="utf-8")]
 refs = [[r] + d for r, d in zip(read("references/zh-en.refA.txt"), (ast.literal_eval(l) for l in open(args.div, encoding="utf-8")))]
 systems = sorted(os.listdir(os.path.join(args.folder, "system-outputs/zh-en")))

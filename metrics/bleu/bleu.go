@@ -12,11 +12,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/ngram"
+	"github.com/refract-eval/refract/metrics/internal/sentencepiece"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
@@ -44,7 +46,8 @@ const (
 
 // Options of the metric. The zero value of a field stands for its default.
 type Options struct {
-	Tokenize    string    // none, 13a (default), intl, zh or char
+	Tokenize    string    // none, 13a (default), intl, zh, char, or one of those by SentencePiece models: flores101, flores200, spBLEU-1K, spm
+	ModelFile   string    // of the latter; "" for where sacreBLEU keeps its own
 	Smooth      Smoothing // default Exp
 	SmoothValue float64   // of Floor (default 0.1) and AddK (default 1); 0 is the default
 	Lowercase   bool      // ignore case
@@ -58,6 +61,8 @@ type Metric struct {
 	info metrics.Info
 
 	tables *tables
+	pieces *sentencepiece.Model // nil where texts are split by rules
+	model  string               // the beginning of its SHA-256
 }
 
 var (
@@ -71,7 +76,17 @@ func New(o Options) (*Metric, error) {
 	if o.Tokenize == "" {
 		o.Tokenize = "13a"
 	}
-	if token.New(o.Tokenize) == nil {
+	m := &Metric{tables: newTables()}
+	switch {
+	case byPieces(o.Tokenize):
+		if err := m.readModel(o); err != nil {
+			return nil, fmt.Errorf("bleu: tokenizer %s: %w", o.Tokenize, err)
+		}
+	case slices.Contains(byMeCab, o.Tokenize):
+		return nil, fmt.Errorf("bleu: tokenizer %s needs MeCab and its dictionary, which are not part of this program: let sacreBLEU score as a program, 'exec:python3 sacrebleu_metric.py %[1]s' (see docs/lexical.md)", o.Tokenize)
+	case o.ModelFile != "":
+		return nil, fmt.Errorf("bleu: tokenizer %s takes no model; %s do", o.Tokenize, strings.Join(byPiecesNames(), ", "))
+	case token.New(o.Tokenize) == nil:
 		return nil, fmt.Errorf("bleu: unknown tokenizer %q", o.Tokenize)
 	}
 	if o.Smooth == "" {
@@ -107,7 +122,7 @@ func New(o Options) (*Metric, error) {
 	if o.Smooth == Floor {
 		upper *= max(1, o.SmoothValue)
 	}
-	m := &Metric{opt: o, tables: newTables()}
+	m.opt = o
 	m.info = metrics.Info{
 		Name:            m.name(),
 		NeedsReferences: true,
@@ -124,7 +139,8 @@ func Factory() metrics.Factory {
 		Name:    "bleu",
 		Summary: "BLEU of sentences and corpora, as sacreBLEU 2.6.0",
 		Options: []metrics.Option{
-			{Key: "tokenize", Default: "13a", Values: "none|13a|intl|zh|char", Doc: "how texts are split into words"},
+			{Key: "tokenize", Default: "13a", Values: "none|13a|intl|zh|char", Doc: "how texts are split into words; or flores101, flores200, spBLEU-1K, spm: into pieces by a model"},
+			{Key: "sp-model", Default: "sacreBLEU's file", Values: "FILE", Doc: "SentencePiece model of the latter", File: true},
 			{Key: "smooth", Default: "exp", Values: "none|floor|add-k|exp", Doc: "what to do with an order without matches"},
 			{Key: "smooth-value", Default: "0.1 for floor, 1 for add-k", Values: "number", Doc: "the value of floor and add-k"},
 			{Key: "lowercase", Default: "no", Values: "yes|no", Doc: "ignore case"},
@@ -132,8 +148,13 @@ func Factory() metrics.Factory {
 			{Key: "effective-order", Default: "yes for sentences, no for corpora", Values: "yes|no", Doc: "leave out orders longer than the hypothesis"},
 		},
 		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
+			tokenizer := v.String("tokenize", "13a")
+			if !slices.Contains(byMeCab, tokenizer) { // which have an error of their own
+				tokenizer = v.Enum("tokenize", "13a", append(token.Names(), byPiecesNames()...)...)
+			}
 			o := Options{
-				Tokenize:  v.Enum("tokenize", "13a", token.Names()...),
+				Tokenize:  tokenizer,
+				ModelFile: v.String("sp-model", ""),
 				Smooth:    Smoothing(v.Enum("smooth", "exp", "none", "floor", "add-k", "exp")),
 				Lowercase: v.Bool("lowercase", false),
 				MaxOrder:  v.Int("order", 4, 1, ngram.MaxOrder),
@@ -158,6 +179,9 @@ func (m *Metric) name() string {
 	if o.Tokenize != "13a" {
 		kv = append(kv, "tokenize", o.Tokenize)
 	}
+	if o.ModelFile != "" {
+		kv = append(kv, "sp-model", o.ModelFile)
+	}
 	if o.Smooth != Exp {
 		kv = append(kv, "smooth", string(o.Smooth))
 	}
@@ -180,8 +204,8 @@ func (m *Metric) name() string {
 // more where the value of floor is above 1).
 func (m *Metric) Info() metrics.Info { return m.info }
 
-// Signature has sacreBLEU's settings, and the longest n-gram where it is not
-// the usual 4.
+// Signature has sacreBLEU's settings, the longest n-gram where it is not the
+// usual 4, and the beginning of the SHA-256 of a SentencePiece model.
 func (m *Metric) Signature(l metrics.Level) metrics.Signature {
 	o := m.opt
 	caseOf := "mixed"
@@ -204,6 +228,9 @@ func (m *Metric) Signature(l metrics.Level) metrics.Signature {
 	}
 	if o.MaxOrder != 4 {
 		sig = sig.With("order", strconv.Itoa(o.MaxOrder))
+	}
+	if m.pieces != nil {
+		sig = sig.With("spm", m.model)
 	}
 	return sig
 }

@@ -32,7 +32,7 @@ func (m *Metric) NewWorkspace() metrics.Workspace {
 	n := m.opt.MaxOrder
 	return &workspace{
 		m:       m,
-		tok:     token.New(m.opt.Tokenize),
+		tok:     m.tokenizer(),
 		intern:  ngram.NewInterner(),
 		index:   ngram.New(n),
 		matches: make([]int32, n),

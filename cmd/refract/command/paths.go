@@ -98,8 +98,8 @@ func (e *env) addPath(name, v string) {
 	}
 }
 
-// addMetric adds what the spec of a judge names: its definition, and whatever its
-// options may name, such as examples=FILE.
+// addMetric adds what a spec names: the files of a metric's options, the
+// definition of a judge, and whatever its options may name, such as examples=FILE.
 func (e *env) addMetric(shown, spec string) {
 	if strings.HasPrefix(spec, panel.Name+":") {
 		panel.Rewrite(spec, func(member string) string {
@@ -109,14 +109,18 @@ func (e *env) addMetric(shown, spec string) {
 		return
 	}
 	name, rest, _ := strings.Cut(spec, ":")
-	if slices.ContainsFunc(e.registry(), func(f metrics.Factory) bool { return f.Name == name }) {
-		return
+	var options []metrics.Option // nil for a judge
+	for _, f := range e.registry() {
+		if f.Name == name {
+			options = append([]metrics.Option{}, f.Options...)
+		}
 	}
 	if name == judge.FileMetric {
 		e.paths.Reads(shown, dataset.Inputs(spec)...)
 	}
 	for option := range strings.SplitSeq(rest, ",") {
-		if _, value, ok := strings.Cut(option, "="); ok {
+		key, value, ok := strings.Cut(option, "=")
+		if ok && (options == nil || slices.ContainsFunc(options, func(o metrics.Option) bool { return o.Key == key && o.File })) {
 			e.paths.Reads(shown, value)
 		}
 	}

@@ -1,0 +1,98 @@
+package bleu
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/refract-eval/refract/metrics/internal/sentencepiece"
+	"github.com/refract-eval/refract/metrics/internal/token"
+)
+
+// released are the SentencePiece models of sacreBLEU's tokenizers: where it gets
+// each, which has no published checksum.
+var released = []struct{ tokenizer, url string }{
+	{"flores101", "https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model"},
+	{"flores200", "https://tinyurl.com/flores200sacrebleuspm"},
+	{"spBLEU-1K", "https://www.dlnlp.ai/spBLEU-1K/spbleu-1k_tokenizer_spm.model"},
+}
+
+// ownModel is the tokenizer by a model of one's own.
+const ownModel = "spm"
+
+// byMeCab are sacreBLEU's tokenizers by MeCab.
+var byMeCab = []string{"ja-mecab", "ko-mecab"}
+
+// byPiecesNames lists the tokenizers that split by a SentencePiece model.
+func byPiecesNames() (names []string) {
+	for _, r := range released {
+		names = append(names, r.tokenizer)
+	}
+	return append(names, ownModel)
+}
+
+func byPieces(tokenizer string) bool { return slices.Contains(byPiecesNames(), tokenizer) }
+
+func (m *Metric) tokenizer() *token.Tokenizer {
+	if m.pieces != nil {
+		return token.OfPieces(m.pieces)
+	}
+	return token.New(m.opt.Tokenize)
+}
+
+// readModel reads the model of a tokenizer.
+func (m *Metric) readModel(o Options) error {
+	file, url, err := o.ModelFile, "", error(nil)
+	if file == "" {
+		if file, url, err = keptModel(o.Tokenize); err != nil {
+			return err
+		}
+	}
+	f, err := os.Open(file)
+	if url != "" && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("its model is not at %s, where sacreBLEU keeps it: get it by 'curl --create-dirs -Lo %[1]s %s', or name the file with sp-model=FILE", file, url)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, sentencepiece.Most+1))
+	if err != nil {
+		return err
+	}
+	if m.pieces, err = sentencepiece.Parse(data); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	sum := sha256.Sum256(data)
+	m.model = hex.EncodeToString(sum[:])[:12]
+	return nil
+}
+
+// keptModel is where sacreBLEU keeps the model of one of its tokenizers, and where
+// it gets it.
+func keptModel(tokenizer string) (file, url string, err error) {
+	for _, r := range released {
+		if r.tokenizer == tokenizer {
+			url = r.url
+		}
+	}
+	if url == "" {
+		return "", "", errors.New("name the file of the model with sp-model=FILE (what sacreBLEU calls spm is flores101)")
+	}
+	folder := os.Getenv("SACREBLEU")
+	if folder == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", "", fmt.Errorf("%w; name the file of the model with sp-model=FILE", err)
+		}
+		folder = filepath.Join(home, ".sacrebleu")
+	}
+	return filepath.Join(folder, "models", path.Base(url)), url, nil
+}

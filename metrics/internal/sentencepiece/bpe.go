@@ -1,0 +1,129 @@
+package sentencepiece
+
+// symbol is a part of a text that merges have made so far.
+type symbol struct {
+	start, end int // empty once it is part of the symbol before it
+	prev, next int // -1 at the ends
+	fixed      bool
+}
+
+// merge makes one symbol of two that are next to each other.
+type merge struct {
+	score       float32
+	left, right int
+	size        int // of both, which tells a merge that came too late
+}
+
+func (m merge) before(o merge) bool {
+	return m.score > o.score || m.score == o.score && m.left < o.left
+}
+
+// mergePairs merges the pair with the best score until no pair is a piece.
+func (e *Encoder) mergePairs() {
+	if len(e.text) == 0 {
+		return
+	}
+	e.chars, e.queue = e.chars[:0], e.queue[:0]
+	clear(e.parts)
+	for start := 0; start < len(e.text); {
+		n := longest(e.users, e.text[start:])
+		fixed := n > 0
+		if !fixed {
+			n = charLength(e.text[start:])
+		}
+		i := len(e.chars)
+		e.chars = append(e.chars, symbol{start, start + n, i - 1, i + 1, fixed})
+		start += n
+	}
+	e.chars[len(e.chars)-1].next = -1
+	for i := 1; i < len(e.chars); i++ {
+		e.consider(i-1, i)
+	}
+	for len(e.queue) > 0 {
+		m := e.pop()
+		l, r := &e.chars[m.left], &e.chars[m.right]
+		if l.start == l.end || r.start == r.end || r.end-l.start != m.size {
+			continue
+		}
+		l.end, l.next, r.start = r.end, r.next, r.end
+		if r.next >= 0 {
+			e.chars[r.next].prev = m.left
+		}
+		e.consider(l.prev, m.left)
+		e.consider(m.left, l.next)
+	}
+	for i := 0; i >= 0; i = e.chars[i].next {
+		e.settle(e.chars[i].start, e.chars[i].end)
+	}
+}
+
+// consider queues the merge of two symbols if it makes a piece.
+func (e *Encoder) consider(left, right int) {
+	if left < 0 || right < 0 || e.chars[left].fixed || e.chars[right].fixed {
+		return
+	}
+	l, r := e.chars[left], e.chars[right]
+	text := e.text[l.start:r.end]
+	id, ok := e.ids[string(text)]
+	if !ok {
+		return
+	}
+	e.push(merge{e.pieces[id].score, left, right, len(text)})
+	if e.pieces[id].kind == unused {
+		if e.parts == nil {
+			e.parts = map[string]int{}
+		}
+		e.parts[string(text)] = l.end - l.start
+	}
+}
+
+// settle adds a symbol to the result, or the parts of one that is not to be used.
+func (e *Encoder) settle(start, end int) {
+	id, ok := e.ids[string(e.text[start:end])]
+	if !ok {
+		id = e.unknown
+	}
+	if part, split := e.parts[string(e.text[start:end])]; split && e.pieces[id].kind == unused {
+		e.settle(start, start+part)
+		e.settle(start+part, end)
+		return
+	}
+	e.spans = append(e.spans, span{end, id})
+}
+
+// push and pop keep a binary heap.
+func (e *Encoder) push(m merge) {
+	e.queue = append(e.queue, m)
+	q := e.queue
+	for i := len(q) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !q[i].before(q[up]) {
+			break
+		}
+		q[i], q[up] = q[up], q[i]
+		i = up
+	}
+}
+
+func (e *Encoder) pop() merge {
+	q := e.queue
+	top, last := q[0], len(q)-1
+	q[0] = q[last]
+	q = q[:last]
+	e.queue = q
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= last {
+			break
+		}
+		if down+1 < last && q[down+1].before(q[down]) {
+			down++
+		}
+		if !q[down].before(q[i]) {
+			break
+		}
+		q[i], q[down] = q[down], q[i]
+		i = down
+	}
+	return top
+}

@@ -1,0 +1,124 @@
+package sentencepiece
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Encoder splits texts. It reuses its memory and is not safe for concurrent use.
+type Encoder struct {
+	*Model
+	text  []byte // normalized
+	spans []span
+	best  []path   // of a unigram model, by where they end
+	chars []symbol // of a BPE model
+	queue []merge
+	parts map[string]int // how long the left part is of pieces that are split again
+}
+
+// span is a piece of the normalized text.
+type span struct {
+	end int
+	id  int32
+}
+
+// NewEncoder returns memory for one goroutine.
+func (m *Model) NewEncoder() *Encoder { return &Encoder{Model: m} }
+
+// Encode calls yield with each piece of a text. The bytes are valid during the
+// call only. Characters in a row that are unknown are one piece, or else their
+// bytes are pieces such as "<0xE2>".
+func (e *Encoder) Encode(text string, yield func(piece []byte)) {
+	e.text = e.norm.normalize(e.text, text)
+	e.spans = e.spans[:0]
+	if e.bpe {
+		e.mergePairs()
+	} else {
+		e.bestPath()
+	}
+	for i, start := 0, 0; i < len(e.spans); i++ {
+		s := e.spans[i]
+		switch {
+		case s.id != e.unknown:
+			yield(e.text[start:s.end])
+		case e.byteFallback:
+			for _, b := range e.text[start:s.end] {
+				yield(fmt.Appendf(nil, "<0x%02X>", b))
+			}
+		default:
+			for i+1 < len(e.spans) && e.spans[i+1].id == e.unknown {
+				i++
+			}
+			s.end = e.spans[i].end
+			yield(e.text[start:s.end])
+		}
+		start = s.end
+	}
+}
+
+// charLength is the length of the character that a text begins with, by its
+// first byte.
+func charLength(text []byte) int {
+	n := 1
+	switch b := text[0]; {
+	case b >= 0xf0:
+		n = 4
+	case b >= 0xe0:
+		n = 3
+	case b >= 0xc0:
+		n = 2
+	}
+	return min(n, len(text))
+}
+
+// path is the best way to a place of the text.
+type path struct {
+	score float32
+	start int // of its last piece; -1 where there is no way
+	id    int32
+}
+
+// bestPath is the Viterbi algorithm, over sums of float32 as in the original: the
+// order of near-equal paths depends on them.
+func (e *Encoder) bestPath() {
+	e.best = e.best[:0]
+	for range len(e.text) + 1 {
+		e.best = append(e.best, path{start: -1})
+	}
+	for start := 0; start < len(e.text); {
+		till := e.best[start].score
+		char := charLength(e.text[start:])
+		whole := false // whether a piece is the next character alone
+		at := uint32(0)
+		for i := start; i < len(e.text); i++ {
+			if at = e.trie.next(at, e.text[i]); at == 0 {
+				break
+			}
+			id := e.trie.values[at]
+			if id < 0 || e.pieces[id].kind == unused {
+				continue
+			}
+			length := i + 1 - start
+			score := float64(e.pieces[id].score)
+			if e.pieces[id].kind == user {
+				score = float64(float32(length)*e.highest) - 0.1
+			}
+			e.best[i+1].improve(score+float64(till), start, id)
+			whole = whole || length == char
+		}
+		if !whole {
+			e.best[start+char].improve(float64(e.unknownScore+till), start, e.unknown)
+		}
+		start += char
+	}
+	for end := len(e.text); end > 0; end = e.best[end].start {
+		e.spans = append(e.spans, span{end, e.best[end].id})
+	}
+	slices.Reverse(e.spans)
+}
+
+func (p *path) improve(score float64, start int, id int32) {
+	if p.start < 0 || score > float64(p.score) {
+		*p = path{float32(score), start, id}
+	}
+}

@@ -1,0 +1,165 @@
+package sentencepiece
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// normalizer rewrites texts by a model's own rules.
+type normalizer struct {
+	// units are a double array (Darts) over the texts that are rewritten. The
+	// value of each is the place of what stands for it in replacements, up to a
+	// byte of 0.
+	units        []uint32
+	replacements string
+	users        *trie // which nothing rewrites
+
+	dummyPrefix bool // a space before each text
+	suffix      bool // or behind it
+	removeExtra bool // no space at the ends, and one where there are several
+	escape      bool // spaces as U+2581
+}
+
+// escaped stands for a space within pieces.
+const escaped = "\u2581"
+
+func (n *normalizer) read(b []byte) error {
+	return fields(b, func(tag uint64, v []byte, number uint64) error {
+		switch tag {
+		case normalizerCharsMap:
+			return n.readCharsMap(v)
+		case normalizerDummyPrefix:
+			n.dummyPrefix = number != 0
+		case normalizerRemoveExtra:
+			n.removeExtra = number != 0
+		case normalizerEscape:
+			n.escape = number != 0
+		}
+		return nil
+	})
+}
+
+var errCharsMap = errors.New("its rules of normalization are damaged")
+
+// readCharsMap reads the size of a double array, the array, and the texts that
+// its values lead to. It checks that no unit leads out of the array or the texts.
+func (n *normalizer) readCharsMap(b []byte) error {
+	n.units, n.replacements = nil, ""
+	if len(b) == 0 {
+		return nil
+	}
+	if len(b) < 4 {
+		return errCharsMap
+	}
+	size := binary.LittleEndian.Uint32(b)
+	b = b[4:]
+	if uint64(size) >= uint64(len(b)) || size%4 != 0 || size == 0 || b[len(b)-1] != 0 {
+		return errCharsMap
+	}
+	n.units, n.replacements = make([]uint32, size/4), string(b[size:])
+	for i := range n.units {
+		n.units[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	if isValue(n.units[0]) {
+		return errCharsMap
+	}
+	for i, u := range n.units {
+		if isValue(u) {
+			continue
+		}
+		base := uint32(i) ^ offset(u)
+		if int64(base|0xff) >= int64(len(n.units)) || hasValue(u) && int(value(n.units[base])) >= len(n.replacements) {
+			return errCharsMap
+		}
+	}
+	return nil
+}
+
+// A unit has a label in its lowest byte, whether it has a value in the next bit,
+// whether its offset is counted in 256 in the next, the offset, and whether it is
+// itself a value in the highest.
+func isValue(unit uint32) bool  { return unit>>31 != 0 }
+func hasValue(unit uint32) bool { return unit>>8&1 != 0 }
+func value(unit uint32) uint32  { return unit &^ (1 << 31) }
+func offset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
+func label(unit uint32) uint32  { return unit & (1<<31 | 0xff) }
+
+// first is what stands for the beginning of a text that is not empty, and how
+// many bytes that beginning has.
+func (n *normalizer) first(s string) (to string, size int) {
+	if size = longest(n.users, s); size > 0 {
+		return s[:size], size
+	}
+	if len(n.units) > 0 {
+		at := uint32(0) ^ offset(n.units[0])
+		found := uint32(0)
+		for i := range len(s) {
+			at ^= uint32(s[i])
+			u := n.units[at]
+			if label(u) != uint32(s[i]) {
+				break
+			}
+			if at ^= offset(u); hasValue(u) {
+				size, found = i+1, value(n.units[at])
+			}
+		}
+		if size > 0 {
+			to, _, _ = strings.Cut(n.replacements[found:], "\x00")
+			return to, size
+		}
+	}
+	if r, size := utf8.DecodeRuneInString(s); r != utf8.RuneError || size == 3 {
+		return s[:size], size
+	}
+	return "\ufffd", 1
+}
+
+// normalize writes what stands for a text over dst.
+func (n *normalizer) normalize(dst []byte, s string) []byte {
+	dst = dst[:0]
+	for n.removeExtra && s != "" {
+		to, size := n.first(s)
+		if to != " " {
+			break
+		}
+		s = s[size:]
+	}
+	if s == "" {
+		return dst
+	}
+	space := " "
+	if n.escape {
+		space = escaped
+	}
+	if n.dummyPrefix && !n.suffix {
+		dst = append(dst, space...)
+	}
+	drops := n.removeExtra // spaces, behind a space
+	for s != "" {
+		to, size := n.first(s)
+		s = s[size:]
+		if drops {
+			to = strings.TrimLeft(to, " ")
+		}
+		for i := range len(to) {
+			if to[i] == ' ' {
+				dst = append(dst, space...)
+			} else {
+				dst = append(dst, to[i])
+			}
+		}
+		if to != "" {
+			drops = n.removeExtra && to[len(to)-1] == ' '
+		}
+	}
+	for n.removeExtra && bytes.HasSuffix(dst, []byte(space)) {
+		dst = dst[:len(dst)-len(space)]
+	}
+	if n.dummyPrefix && n.suffix {
+		dst = append(dst, space...)
+	}
+	return dst
+}

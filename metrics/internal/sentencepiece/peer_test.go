@@ -1,0 +1,68 @@
+package sentencepiece
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// vectorsEnv names the folder that benchmarks/peers/sentencepiece_vectors.py has
+// filled.
+const vectorsEnv = "REFRACT_SENTENCEPIECE_VECTORS"
+
+// Every text is split as SentencePiece itself splits it.
+func TestSentencePiece(t *testing.T) {
+	folder := os.Getenv(vectorsEnv)
+	if folder == "" {
+		t.Skipf("%s is not set: make the folder with benchmarks/peers/sentencepiece_vectors.py", vectorsEnv)
+	}
+	file, err := os.Open(filepath.Join(folder, "pieces.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	encoders := map[string]*Encoder{}
+	texts, pieces := 0, 0
+	for in := json.NewDecoder(file); ; {
+		var row struct {
+			Model, Text string
+			Pieces      []string
+		}
+		if err := in.Decode(&row); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		e := encoders[row.Model]
+		if e == nil {
+			data, err := os.ReadFile(filepath.Join(folder, row.Model))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := Parse(data)
+			if err != nil {
+				t.Fatalf("%s: %v", row.Model, err)
+			}
+			e = m.NewEncoder()
+			encoders[row.Model] = e
+		}
+		texts, pieces = texts+1, pieces+len(row.Pieces)
+		if got := encode(e, row.Text); !slices.Equal(got, row.Pieces) {
+			t.Errorf("%s: %q\n got %q\nwant %q", row.Model, row.Text, got, row.Pieces)
+		}
+	}
+	if texts == 0 {
+		t.Fatal("there is no text")
+	}
+	t.Logf("%d models, %d texts, %d pieces", len(encoders), texts, pieces)
+}
+
+func encode(e *Encoder, text string) []string {
+	var out []string
+	e.Encode(text, func(p []byte) { out = append(out, string(p)) })
+	return out
+}

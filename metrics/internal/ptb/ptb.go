@@ -1,0 +1,76 @@
+// Package ptb splits English text into words as the Penn Treebank does, by the
+// rules of Stanford's PTBTokenizer 3.4.1 with which pycocoevalcap 1.2 computes
+// CIDEr and METEOR: in lower case, without punctuation.
+//
+// The rules are regular expressions, some with a context behind them. They are
+// one automaton, which is made deterministic as texts need it, so that a text is
+// read about once.
+package ptb
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics/internal/token"
+)
+
+// punctuation are the tokens that are no words. Brackets are words: those of
+// the list are in upper case, and the tokens in lower case.
+var punctuation = map[string]bool{
+	"''": true, "'": true, "``": true, "`": true, ".": true, "?": true, "!": true, ",": true, ":": true, "-": true,
+	"--": true, "...": true, ";": true,
+}
+
+// Tokenizer splits texts. It reuses its memory and is not safe for concurrent
+// use.
+type Tokenizer struct {
+	automaton *automaton
+	line, out []byte
+}
+
+// New returns a tokenizer.
+func New() *Tokenizer { return &Tokenizer{automaton: newAutomaton(compiled())} }
+
+// Split calls yield with each word of a text, which is taken as a line. The
+// bytes are valid during the call only.
+//
+// Stanford's program reads all texts as one, so that the line behind a text can
+// change its last words: a letter and a period, such as "vitamin C.". Here an
+// empty line follows every text.
+func (t *Tokenizer) Split(s string, yield func(word []byte)) {
+	t.line = append(append(t.line[:0], s...), '\n')
+	for i, c := range t.line[:len(s)] {
+		if c == '\n' {
+			t.line[i] = ' '
+		}
+	}
+	rest := string(t.line)
+	for rest != "" {
+		k, n := t.automaton.match(rest)
+		if k < 0 {
+			_, n = utf8.DecodeRuneInString(rest)
+			rest = rest[n:] // what no rule knows is left out
+			continue
+		}
+		r := &t.automaton.rules[k]
+		if cut := t.automaton.cut[k]; cut != nil {
+			n = cut.FindStringSubmatchIndex(rest[:n])[3]
+		}
+		n -= r.back
+		what := rest[:n]
+		rest = rest[n:]
+		if r.as != nil {
+			what = r.as(what)
+		}
+		if what == "" || punctuation[what] {
+			continue
+		}
+		t.out = text.AppendLower(t.out[:0], what)
+		if strings.ContainsFunc(what, text.IsSpace) {
+			token.Fields(t.out, yield)
+		} else {
+			yield(t.out)
+		}
+	}
+}

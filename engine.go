@@ -90,6 +90,9 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 	o.EveryCell = o.EveryCell || o.Missing != aggregate.Exclude // every cell counts that might be missing
 	e := &Engine{options: o, settings: slices.Clone(settings)}
 	for _, set := range settings {
+		if f, ok := unfitted(set.Metric); ok {
+			return nil, fmt.Errorf("%s is not fitted to the references of a dataset: see Fit", f.Info().Name)
+		}
 		pooled, err := o.Scope.pools(set)
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -148,6 +149,18 @@ type CorpusMetric interface {
 	Preparer
 	// CorpusScore turns the sum of statistics over segments into a score.
 	CorpusScore(sum []float64) float64
+}
+
+// Fitter is a Metric whose scores depend on all references of a dataset, such as
+// on how many segments have an n-gram. It scores once it is fitted.
+type Fitter interface {
+	Metric
+	// Fitted reports whether it is.
+	Fitted() bool
+	// Fit returns the metric fitted to the references of segments, one list a
+	// segment. It has the same Info, and a hash of what it was fitted to in its
+	// signature.
+	Fit(ctx context.Context, references iter.Seq2[[]string, error]) (Metric, error)
 }
 
 // Explainer is a Metric whose scores come with reports.

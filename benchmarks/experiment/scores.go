@@ -30,7 +30,11 @@ type series struct {
 func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 	var out []*series
 	for i, m := range r.metrics {
-		out = append(out, &series{metric: m, info: m.Info(), spec: r.specs[i]})
+		fitted, err := refract.Fit(ctx, dataset.InMemory(d.segments), []refract.Setting{{Metric: m}})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, &series{metric: fitted[0].Metric, info: m.Info(), spec: r.specs[i]})
 	}
 	for _, own := range []func(context.Context, *data) ([]*series, error){r.matrixSeries, r.fileSeries, r.storedSeries} {
 		s, err := own(ctx, d)

@@ -88,6 +88,9 @@ func Self(m metrics.Metric) (Measure, error) {
 	if !ok || !metrics.HasNative(m) {
 		return nil, fmt.Errorf("%s has no rule of its own for several references that needs no server or program, as self-%[1]s does", m.Info().Name)
 	}
+	if f, ok := m.(metrics.Fitter); ok && !f.Fitted() {
+		return nil, fmt.Errorf("self-%s: the metric weighs words by the references of a dataset: fit it first, such as with its option df=FILE", m.Info().Name)
+	}
 	return self{p}, nil
 }
 

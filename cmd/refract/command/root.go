@@ -13,6 +13,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
+	"github.com/refract-eval/refract/metrics/cider"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
 	"github.com/refract-eval/refract/metrics/panel"
@@ -30,7 +31,7 @@ func (e *env) registry() metrics.Registry {
 // registryOf is registry for a run; a nil one makes no metric that asks a server.
 func (e *env) registryOf(run *judging) metrics.Registry {
 	lexical := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
-	return slices.Concat(lexical, rouge.Factories(func(message string) { e.warn("%s", message) }),
+	return slices.Concat(lexical, rouge.Factories(func(message string) { e.warn("%s", message) }), cider.Factories(),
 		metrics.Registry{
 			neural.Factory(run.neural),
 			similarity.Factory(run.embedding),

@@ -121,6 +121,12 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.per == "system" {
 		o.Scope = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}[s.system]
 	}
+	if refract.NeedsFit(settings) && !dataset.Rereadable(ds) {
+		return usagef("a metric that weighs words by all references reads the dataset twice: give files, and no pipe, or its option df=FILE")
+	}
+	if settings, err = refract.Fit(ctx, ds, settings); err != nil {
+		return err
+	}
 	eng, err := refract.NewEngine(settings, s.judging.options(o))
 	if err != nil {
 		return usagef("%w", err)

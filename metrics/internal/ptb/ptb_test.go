@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 func split(t *Tokenizer, s string) string {
@@ -41,4 +43,49 @@ func TestPeer(t *testing.T) {
 		t.Fatalf("%s: %d lines, %v", path, lines, err)
 	}
 	t.Logf("%d lines, %d differ", lines, bad)
+}
+
+func TestSplit(t *testing.T) {
+	tok := New()
+	for s, want := range map[string]string{
+		"":                                   "",
+		"A man -- \"tall\" -- can't see it.": "a man tall ca n't see it",
+		"It’s the dogs' food, isn't it?!":    "it 's the dogs food is n't it ?!",
+		"I cannot; we're gonna":              "i can not we 're gon na",
+		"Mr. Smith of the U.S. left at 5 p.m. (local)": "mr. smith of the u.s. left at 5 p.m. -lrb- local -rrb-",
+		"Vitamin C. The rest":                          "vitamin c the rest",
+		"vitamin C. rest":                              "vitamin c. rest",
+		"£5 and €1.50, 3 1/2 ½":                        "# 5 and $ 1.50 3 1/2 1/2",
+		"state-of-the-art e-mail":                      "state-of-the-art e-mail",
+		"see http://a.org/b?c=d, x":                    "see http://a.org/b?c=d x",
+		"AT&amp;T a&b <b>bold</b>":                     "at&t a & b <b> bold </b>",
+		"wait... what…":                                "wait what",
+		"中文，test😀":                                     "中文 ， test",
+		"soft\u00adhyphen":                             "softhyphen",
+		"one\ntwo":                                     "one two",
+	} {
+		if got := split(tok, s); got != want {
+			t.Errorf("words of %q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// FuzzSplit checks that words are in lower case, have no white space, are not
+// punctuation, and do not depend on what was split before.
+func FuzzSplit(f *testing.F) {
+	for _, s := range []string{"Mr. O'Neill's can't", "a@b.c <x y=\"z\"> 800 555 1234", "U.S. The &apos;s n't", "\xff\u00ad中😀''``"} {
+		f.Add(s)
+	}
+	used := New()
+	f.Fuzz(func(t *testing.T, s string) {
+		got := split(used, s)
+		if again := split(New(), s); again != got {
+			t.Errorf("words of %q: %q, and of a new tokenizer %q", s, got, again)
+		}
+		used.Split(s, func(w []byte) {
+			if len(w) == 0 || strings.ContainsFunc(string(w), text.IsSpace) || text.Lower(string(w)) != string(w) {
+				t.Errorf("a word of %q is %q", s, w)
+			}
+		})
+	})
 }

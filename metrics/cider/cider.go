@@ -1,0 +1,184 @@
+// Package cider computes CIDEr and CIDEr-D (Vedantam et al., 2015), from 0 to
+// 10: the cosine of texts as vectors of n-grams, which weigh the more the fewer
+// segments have them. The numbers of CIDEr-D are those of pycocoevalcap 1.2,
+// which calls it Cider.
+//
+// The cosines of n-grams of 1 to 4 words are averaged, and times 10. CIDEr-D
+// counts an n-gram at most as often as the reference has it, and multiplies by
+// a Gaussian of the difference in length. Against several references the mean
+// over them counts. The score of a system is the mean of its segments.
+package cider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/internal/ptb"
+	"github.com/refract-eval/refract/metrics/internal/token"
+)
+
+// Penn is the name of the Penn Treebank's tokenizer.
+const Penn = "ptb"
+
+// Options of the metric. The zero Options are those of CIDEr-D.
+type Options struct {
+	Plain bool   // CIDEr as it first was: no clipping, no penalty for length
+	Split string // tokenizer: Penn (default) or one of BLEU's, which gets the text in lower case
+	// Frequencies weigh the n-grams; nil where the metric is to be fitted.
+	Frequencies *Frequencies
+	// Save, if not nil, is given what the metric was fitted to.
+	Save func(*Frequencies) error
+}
+
+// Metric is CIDEr with its options fixed. It is safe for concurrent use. It
+// scores once it has frequencies: those of its options, or by Fit.
+type Metric struct {
+	opt  Options
+	from string // file of the frequencies, as a spec names it
+}
+
+var (
+	_ metrics.Preparer        = (*Metric)(nil)
+	_ metrics.Fitter          = (*Metric)(nil)
+	_ metrics.NativeWorkspace = (*workspace)(nil)
+)
+
+// New returns the metric, or an error that names the option at fault.
+func New(o Options) (*Metric, error) {
+	if o.Split == "" {
+		o.Split = Penn
+	}
+	if !slices.Contains(tokenizers(), o.Split) {
+		return nil, fmt.Errorf("cider: unknown tokenizer %q", o.Split)
+	}
+	if f := o.Frequencies; f != nil && f.split != o.Split {
+		return nil, fmt.Errorf("cider: the frequencies are of words by tokenizer %s, and not %s", f.split, o.Split)
+	}
+	return &Metric{opt: o}, nil
+}
+
+func tokenizers() []string { return append([]string{Penn}, token.Names()...) }
+
+// Factories make CIDEr-D and CIDEr from specs.
+func Factories() []metrics.Factory {
+	var out []metrics.Factory
+	for _, plain := range []bool{false, true} {
+		f := metrics.Factory{
+			Name:    "cider-d",
+			Summary: "CIDEr-D, the Cider of pycocoevalcap 1.2",
+			Options: []metrics.Option{
+				{Key: "tokenize", Default: Penn, Values: "ptb|none|13a|intl|zh|char", Doc: "how texts are split into words; pycocoevalcap has the first alone"},
+				{Key: "df", Default: "the references scored", Values: "FILE", Doc: "in how many segments n-grams are"},
+				{Key: "save", Default: "none", Values: "FILE", Doc: "new file for them, which df takes"},
+			},
+			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
+				o := Options{Plain: plain, Split: v.Enum("tokenize", Penn, tokenizers()...)}
+				from := v.String("df", "")
+				if path := v.String("save", ""); path != "" {
+					o.Save = func(f *Frequencies) error { return saveFile(path, f) }
+				}
+				switch {
+				case from != "" && o.Save != nil:
+					return nil, errors.New("df reads what save would write: leave one of them out")
+				case from != "":
+					var err error
+					if o.Frequencies, err = readFile(from); err != nil {
+						return nil, err
+					}
+				}
+				m, err := New(o)
+				if err != nil {
+					return nil, err
+				}
+				m.from = from
+				return m, nil
+			},
+		}
+		if plain {
+			f.Name, f.Summary = "cider", "CIDEr as first published: no clipping, no penalty for length"
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Info describes the metric: needs references, higher is better, 0 to 10.
+func (m *Metric) Info() metrics.Info {
+	name, kv := "cider-d", []string(nil)
+	if m.opt.Plain {
+		name = "cider"
+	}
+	if m.opt.Split != Penn {
+		kv = append(kv, "tokenize", m.opt.Split)
+	}
+	if m.from != "" {
+		kv = append(kv, "df", m.from)
+	}
+	return metrics.Info{Name: metrics.Canonical(name, kv...), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 10}
+}
+
+// Signature has the tokenizer, and the number of segments and the hash of the
+// texts that the weights are from; it is the same at both levels.
+func (m *Metric) Signature(metrics.Level) metrics.Signature {
+	kind, documents, df := "cider-d", "0", "none"
+	if m.opt.Plain {
+		kind = "cider"
+	}
+	if f := m.opt.Frequencies; f != nil {
+		documents, df = strconv.Itoa(f.documents), f.name
+	}
+	return metrics.Signature{
+		{Key: "kind", Value: kind},
+		{Key: "case", Value: "lc"},
+		{Key: "tok", Value: m.opt.Split},
+		{Key: "docs", Value: documents},
+		{Key: "df", Value: df},
+	}
+}
+
+// Fitted reports whether the metric has frequencies.
+func (m *Metric) Fitted() bool { return m.opt.Frequencies != nil }
+
+// Fit counts in how many segments each n-gram is. Segments without references
+// do not count.
+func (m *Metric) Fit(ctx context.Context, references iter.Seq2[[]string, error]) (metrics.Metric, error) {
+	f, err := count(ctx, m.opt.Split, references)
+	if err != nil {
+		return nil, err
+	}
+	if m.opt.Save != nil {
+		if err := m.opt.Save(f); err != nil {
+			return nil, err
+		}
+	}
+	fitted := *m
+	fitted.opt.Frequencies = f
+	return &fitted, nil
+}
+
+// Score returns CIDEr of every pair of every block, or an error where the metric
+// is not fitted.
+func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	if !m.Fitted() {
+		return nil, fmt.Errorf("%s is not fitted to references", m.Info().Name)
+	}
+	return metrics.ScoreBlocks(ctx, m, blocks)
+}
+
+// splitter calls yield with each word of a text.
+type splitter interface {
+	Split(s string, yield func(word []byte))
+}
+
+// newSplitter returns the tokenizer of a name; BLEU's get lower case.
+func newSplitter(name string) splitter {
+	if name == Penn {
+		return ptb.New()
+	}
+	return &lowering{Tokenizer: token.New(name)}
+}

@@ -1,0 +1,263 @@
+package cider
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/metricstest"
+)
+
+func options() *rapid.Generator[Options] {
+	return rapid.Custom(func(t *rapid.T) Options {
+		return Options{Plain: rapid.Bool().Draw(t, "plain"), Split: rapid.SampledFrom(append([]string{Penn}, tokenizers()...)).Draw(t, "tokenize")}
+	})
+}
+
+func TestEqualsPlainWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := options().Draw(t, "options")
+		blocks := rapid.SliceOfN(metricstest.Block(), 1, 4).Draw(t, "segments")
+		var segments [][]string
+		for i, b := range blocks {
+			if i > 0 && rapid.IntRange(0, 3).Draw(t, "left out") == 0 {
+				continue // frequencies of other references
+			}
+			segments = append(segments, b.References)
+		}
+		m := mustFit(o, segments)
+		df := plainFrequencies(o.Split, segments)
+		w := m.NewWorkspace().(*workspace)
+		for _, b := range blocks {
+			w.Load(b)
+			cells, native := w.Cells(nil), w.Native(nil)
+			for h, hyp := range b.Hypotheses {
+				for r, ref := range b.References {
+					if got, want := cells[h*len(b.References)+r], plainScore(o, df, float64(len(segments)), hyp, []string{ref}); !near(got, want) {
+						t.Fatalf("%+v: %q against %q: %v, want %v", o, hyp, ref, got, want)
+					}
+				}
+				if want := plainScore(o, df, float64(len(segments)), hyp, b.References); !near(native[h], want) {
+					t.Fatalf("%+v: %q against %q: %v, want %v", o, hyp, b.References, native[h], want)
+				}
+			}
+			for _, v := range append(cells, native...) {
+				if !(v >= 0 && v <= 10+1e-9) {
+					t.Fatalf("%+v: %v is out of bounds", o, v)
+				}
+			}
+		}
+	})
+}
+
+// A file has all that the frequencies are, and its own hash.
+func TestFiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := options().Draw(t, "options")
+		segments := rapid.SliceOfN(rapid.SliceOfN(metricstest.Text(), 1, 3), 1, 4).Draw(t, "segments")
+		m := mustFit(o, segments)
+		var file, again bytes.Buffer
+		if _, err := m.opt.Frequencies.WriteTo(&file); err != nil {
+			t.Fatal(err)
+		}
+		content := file.String()
+		f, err := ReadFrequencies(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Frequencies = f
+		back, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := metricstest.Block().Draw(t, "block")
+		for i, v := range loaded(back, b).Cells(nil) {
+			if want := loaded(m, b).Cells(nil)[i]; v != want {
+				t.Fatalf("%v by a file, %v before", v, want)
+			}
+		}
+		if n, err := f.WriteTo(&again); err != nil || again.String() != content || int(n) != len(content) {
+			t.Fatalf("%d, %v: %q and then %q", n, err, content, again.String())
+		}
+	})
+	for _, c := range []struct{ file, want string }{
+		{"", "the file is empty"},
+		{"a\t1\n", "line 1 is not"},
+		{header + "\t0\tptb\n", "line 1 is not"},
+		{header + "\t2\twhite\n", "line 1 is not"},
+		{header + "\t2\tptb\na\t3\n", "line 2 is no n-gram"},
+		{header + "\t2\tptb\na\t0\n", "line 2 is no n-gram"},
+		{header + "\t2\tptb\na\n", "line 2 is no n-gram"},
+		{header + "\t2\tptb\na\t1\na\t1\n", "line 3: want an n-gram that is on no other line"},
+		{header + "\t2\tptb\na  b\t1\n", "single spaces"},
+		{header + "\t2\tptb\na b c d e\t1\n", "1 to 4 words"},
+	} {
+		if _, err := ReadFrequencies(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.file, err, c.want)
+		}
+	}
+}
+
+func TestFit(t *testing.T) {
+	m, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := metrics.Block{Hypotheses: []string{"a b"}, References: []string{"a b"}}
+	if _, err := m.Score(t.Context(), []metrics.Block{b}); err == nil || !strings.Contains(err.Error(), "not fitted") {
+		t.Errorf("an unfitted metric scores: %v", err)
+	}
+	if !metrics.HasNative(m) || m.Fitted() {
+		t.Errorf("an unfitted metric has native %v, fitted %v", metrics.HasNative(m), m.Fitted())
+	}
+	if _, err := m.Fit(t.Context(), each([][]string{nil})); err == nil {
+		t.Errorf("fitted to nothing")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Fit(ctx, each([][]string{{"a"}})); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+	broken := errors.New("broken")
+	if _, err := m.Fit(t.Context(), func(yield func([]string, error) bool) { yield(nil, broken) }); !errors.Is(err, broken) {
+		t.Errorf("a dataset that cannot be read: %v", err)
+	}
+	one, two := mustFit(Options{}, [][]string{{"a b"}, {"c"}}), mustFit(Options{}, [][]string{{"a b"}, {"c", "d"}})
+	for _, c := range []struct {
+		m    *Metric
+		want string
+	}{
+		{m, "kind:cider-d|case:lc|tok:ptb|docs:0|df:none"},
+		{one, "kind:cider-d|case:lc|tok:ptb|docs:2|df:" + one.opt.Frequencies.name},
+	} {
+		if got := c.m.Signature(metrics.Sentence).String(); got != c.want || c.m.Info().Name != "cider-d" {
+			t.Errorf("%s: signature %s, want %s", c.m.Info().Name, got, c.want)
+		}
+	}
+	if one.opt.Frequencies.name == two.opt.Frequencies.name {
+		t.Errorf("other references have the same hash")
+	}
+	// Two of a segment's references are one document: all n-grams are of one
+	// segment in two, and weigh log 2.
+	if got := loaded(one, b).Cells(nil)[0]; !near(got, 5) { // there are no trigrams
+		t.Errorf("equal texts of two words score %v, want 5", got)
+	}
+	metricstest.Promises(t, two, metrics.Block{Hypotheses: []string{"a b c d", "", "C"}, References: []string{"a b c d", "c d", ""}})
+}
+
+func TestSpecs(t *testing.T) {
+	offered := metrics.Registry(Factories())
+	path := filepath.Join(t.TempDir(), "df.tsv")
+	m, err := offered.Parse(t.Context(), "cider:save="+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, segments := range [][][]string{{{"a b"}, {"b"}}, {{"a b"}, {"b"}}} { // the same file twice
+		if _, err := m.(metrics.Fitter).Fit(t.Context(), each(segments)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := m.(metrics.Fitter).Fit(t.Context(), each([][]string{{"c"}})); err == nil || !strings.Contains(err.Error(), "exists") {
+		t.Errorf("a file is overwritten: %v", err)
+	}
+	file, err := os.ReadFile(path)
+	if want := header + "\t2\tptb\na\t1\na b\t1\nb\t2\n"; err != nil || string(file) != want {
+		t.Errorf("file %q, %v, want %q", file, err, want)
+	}
+	m, err = offered.Parse(t.Context(), "cider-d:df="+path)
+	if err != nil || !m.(*Metric).Fitted() || m.Info().Name != "cider-d:df="+path {
+		t.Errorf("%v, %v", m, err)
+	}
+	for spec, want := range map[string]string{
+		"cider-d:df=" + path + ",save=x":      "leave one of them out",
+		"cider-d:df=" + path + ",tokenize=zh": "by tokenizer ptb, and not zh",
+		"cider-d:df=" + path + "x":            "no such file",
+		"cider:tokenize=porter":               "unknown value for tokenize",
+		"ciderd":                              `did you mean "cider`,
+	} {
+		if _, err := offered.Parse(t.Context(), spec); !errors.As(err, new(*metrics.SpecError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want a SpecError with %q", spec, err, want)
+		}
+	}
+}
+
+// TestFigures compares with what pycocoevalcap computed.
+func TestFigures(t *testing.T) {
+	data := os.Getenv("REFRACT_DATA")
+	if data == "" {
+		data = "../../../shared/data"
+	}
+	raw, err := os.ReadFile(filepath.Join(data, "neural/cider.json"))
+	if err != nil {
+		t.Skipf("no figures of pycocoevalcap: %v", err)
+	}
+	type figures map[string]struct {
+		System   float64
+		Segments []float64
+	}
+	var file struct {
+		Cider  figures
+		Plain  figures `json:"cider_plain_own"`
+		Inputs []struct {
+			Hyp  string
+			Refs []string
+			RefB string
+		}
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	for name, refsOf := range map[string]func(i int) []string{
+		"1ref": func(i int) []string { return file.Inputs[i].Refs[:1] },
+		"3ref": func(i int) []string {
+			in := file.Inputs[i]
+			return []string{in.Refs[0], in.RefB, in.Refs[1]}
+		},
+	} {
+		for plain, want := range map[bool]figures{false: file.Cider, true: file.Plain} {
+			var segments [][]string
+			for i := range file.Inputs {
+				segments = append(segments, refsOf(i))
+			}
+			w := mustFit(Options{Plain: plain}, segments).NewWorkspace().(*workspace)
+			sum := 0.0
+			for i, in := range file.Inputs {
+				w.Load(metrics.Block{Hypotheses: []string{in.Hyp}, References: segments[i]})
+				got := w.Native(nil)[0]
+				sum += got
+				if !near(got, want[name].Segments[i]) {
+					t.Errorf("%s, plain %v, segment %d: %v, pycocoevalcap has %v", name, plain, i, got, want[name].Segments[i])
+				}
+			}
+			if mean := sum / float64(len(segments)); math.Abs(mean-want[name].System) > 1e-9 {
+				t.Errorf("%s, plain %v: %v, pycocoevalcap has %v", name, plain, mean, want[name].System)
+			}
+		}
+	}
+}
+
+func FuzzCIDEr(f *testing.F) {
+	f.Add("the cat sat on the mat", "the cat sat", "Mr. O'Neill's dog, e.g. in the U.S.", uint8(0))
+	f.Add("", "中文 x", "a a a a a", uint8(5))
+	f.Fuzz(func(t *testing.T, hyp, ref, other string, bits uint8) {
+		if len(hyp)+len(ref)+len(other) > 2000 {
+			t.Skip("the plain way is slow")
+		}
+		o := Options{Plain: bits&1 == 1, Split: tokenizers()[int(bits>>1)%len(tokenizers())]}
+		segments := [][]string{{ref, other}, {other}, {"a b c"}}
+		df := plainFrequencies(o.Split, segments)
+		got := loaded(mustFit(o, segments), metrics.Block{Hypotheses: []string{hyp}, References: segments[0]}).Native(nil)[0]
+		if want := plainScore(o, df, 3, hyp, segments[0]); !near(got, want) || got < 0 || got > 10+1e-9 {
+			t.Errorf("%+v: %q against %q: %v, want %v", o, hyp, segments[0], got, want)
+		}
+	})
+}

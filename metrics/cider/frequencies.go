@@ -1,0 +1,236 @@
+package cider
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics/internal/token"
+)
+
+// longest is how many words an n-gram has at most.
+const longest = 4
+
+// lowering is a tokenizer of texts in lower case.
+type lowering struct{ *token.Tokenizer }
+
+func (l *lowering) Split(s string, yield func(word []byte)) { l.Tokenizer.Split(text.Lower(s), yield) }
+
+// Frequencies say in how many segments each n-gram is. They do not change once
+// they are made.
+type Frequencies struct {
+	split     string // tokenizer
+	name      string // hash of what they are from
+	documents int    // segments
+	words     map[string]uint32
+	grams     tree
+	in        []int32 // of each n-gram: segments
+}
+
+// tree gives n-grams numbers from 1, by the number of the n-gram without its
+// last word, which is 0 for none, and that word.
+type tree map[uint64]uint32
+
+func step(gram, word uint32) uint64 { return uint64(gram)<<32 | uint64(word) }
+
+// count makes the frequencies of the references of segments.
+func count(ctx context.Context, split string, references iter.Seq2[[]string, error]) (*Frequencies, error) {
+	f := &Frequencies{split: split, words: map[string]uint32{}, grams: tree{}, in: make([]int32, 1)}
+	s, h := newSplitter(split), sha256.New()
+	var words []uint32
+	last := make([]int32, 1) // of each n-gram: the segment that was counted last
+	for texts, err := range references {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		if len(texts) == 0 {
+			continue
+		}
+		f.documents++
+		for i, t := range texts {
+			add(h, i, t)
+			words = words[:0]
+			s.Split(t, func(word []byte) { words = append(words, f.word(word)) })
+			for i := range words {
+				gram := uint32(0)
+				for _, w := range words[i:min(i+longest, len(words))] {
+					gram = f.gram(gram, w)
+					if int(gram) == len(last) {
+						last = append(last, 0)
+					}
+					if last[gram] != int32(f.documents) {
+						last[gram] = int32(f.documents)
+						f.in[gram]++
+					}
+				}
+			}
+		}
+	}
+	if f.documents == 0 {
+		return nil, errors.New("cider: there is no reference to count n-grams of")
+	}
+	f.name = short(h)
+	return f, nil
+}
+
+// add hashes a text with its place among the references of a segment.
+func add(h hash.Hash, place int, text string) {
+	fmt.Fprintf(h, "%d %d ", place, len(text))
+	io.WriteString(h, text)
+}
+
+// short is a hash as signatures have it.
+func short(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:6]) }
+
+func (f *Frequencies) word(w []byte) uint32 {
+	n, ok := f.words[string(w)]
+	if !ok {
+		n = uint32(len(f.words))
+		f.words[string(w)] = n
+	}
+	return n
+}
+
+func (f *Frequencies) gram(gram, word uint32) uint32 {
+	key := step(gram, word)
+	n, ok := f.grams[key]
+	if !ok {
+		n = uint32(len(f.in))
+		f.grams[key] = n
+		f.in = append(f.in, 0)
+	}
+	return n
+}
+
+// weight is that of an n-gram in so many segments.
+func (f *Frequencies) weight(segments int32) float64 {
+	return math.Log(float64(f.documents)) - math.Log(float64(max(1, segments)))
+}
+
+const header = "# n-grams of references"
+
+// WriteTo writes the frequencies as ReadFrequencies reads them: a line with the
+// number of segments and the tokenizer, then each n-gram in the order of its
+// bytes, with its words behind the number of segments that have it.
+func (f *Frequencies) WriteTo(w io.Writer) (int64, error) {
+	words := make([]string, len(f.words))
+	for s, n := range f.words {
+		words[n] = s
+	}
+	texts := make([]string, len(f.in))
+	parents := make([]uint64, len(f.in))
+	for key, n := range f.grams {
+		parents[n] = key
+	}
+	lines := make([]string, 0, len(f.in))
+	for n := 1; n < len(f.in); n++ { // an n-gram has a greater number than what it begins with
+		texts[n] = words[uint32(parents[n])]
+		if before := parents[n] >> 32; before > 0 {
+			texts[n] = texts[before] + " " + texts[n]
+		}
+		lines = append(lines, texts[n]+"\t"+strconv.Itoa(int(f.in[n])))
+	}
+	slices.Sort(lines)
+	out := bufio.NewWriter(w)
+	total, err := fmt.Fprintf(out, "%s\t%d\t%s\n", header, f.documents, f.split)
+	for _, line := range lines {
+		n, _ := out.WriteString(line + "\n")
+		total += n
+	}
+	return int64(total), errors.Join(err, out.Flush())
+}
+
+// ReadFrequencies reads what WriteTo writes. Errors name the line.
+func ReadFrequencies(r io.Reader) (*Frequencies, error) {
+	h := sha256.New()
+	in := bufio.NewScanner(io.TeeReader(r, h))
+	in.Buffer(nil, 1<<24)
+	f := &Frequencies{words: map[string]uint32{}, grams: tree{}, in: make([]int32, 1)}
+	for line := 1; in.Scan(); line++ {
+		gram, number, ok := strings.Cut(in.Text(), "\t")
+		if line == 1 {
+			number, f.split, ok = strings.Cut(number, "\t")
+			ok = ok && gram == header && slices.Contains(tokenizers(), f.split)
+		}
+		n, err := strconv.Atoi(number)
+		switch {
+		case line == 1:
+			if f.documents = n; !ok || err != nil || n < 1 {
+				return nil, fmt.Errorf("line 1 is not %q, a number of segments and a tokenizer, between tabs: cider-d:save=FILE writes such files", header)
+			}
+			continue
+		case !ok || err != nil || n < 1 || n > f.documents:
+			return nil, fmt.Errorf("line %d is no n-gram, a tab and a number of segments from 1 to %d", line, f.documents)
+		}
+		words := strings.Split(gram, " ")
+		at := uint32(0)
+		for _, w := range words {
+			at = f.gram(at, f.word([]byte(w)))
+		}
+		if len(words) > longest || slices.Contains(words, "") || f.in[at] != 0 {
+			return nil, fmt.Errorf("line %d: want an n-gram that is on no other line, of 1 to %d words between single spaces", line, longest)
+		}
+		f.in[at] = int32(n)
+	}
+	if err := in.Err(); err != nil {
+		return nil, err
+	}
+	if f.documents == 0 {
+		return nil, errors.New("the file is empty")
+	}
+	f.name = short(h)
+	return f, nil
+}
+
+func readFile(path string) (*Frequencies, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	f, err := ReadFrequencies(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// saveFile writes a new file. One with the same content may be there.
+func saveFile(path string, f *Frequencies) error {
+	var content bytes.Buffer
+	if _, err := f.WriteTo(&content); err != nil {
+		return err
+	}
+	switch before, err := os.ReadFile(path); {
+	case err == nil && bytes.Equal(before, content.Bytes()):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s exists, with other content: remove it, or save under another name", path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	out, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if _, err := content.WriteTo(out); err != nil {
+		return err
+	}
+	return out.Commit()
+}

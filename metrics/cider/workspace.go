@@ -1,0 +1,196 @@
+package cider
+
+import (
+	"math"
+
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/internal/ngram"
+)
+
+// sigma is that of the Gaussian, in words.
+const sigma = 6
+
+// workspace holds one segment: its texts as vectors of n-grams, and all scores.
+// Words and n-grams have numbers of the segment, so that n-grams that the
+// frequencies lack can be told apart.
+type workspace struct {
+	m       *Metric
+	split   splitter
+	intern  *ngram.Interner
+	known   []uint32 // of each word: its number in the frequencies, plus one; 0 where they lack it
+	grams   tree
+	global  []uint32  // of each n-gram: its number in the frequencies; 0 where they lack it
+	weights []float64 // of each n-gram
+	place   []int32   // of each n-gram: where the text that is read has it, plus one; 0 between texts
+	values  []float64 // of each n-gram: in the reference at hand; 0 between references
+	words   []uint32
+	states  []uint32 // of each word: the n-gram that begins there
+	refs    texts
+	hyps    texts
+	scores  []float64 // of distinct texts, hypotheses × references
+}
+
+// texts are one side of a block: the distinct ones as vectors.
+type texts struct {
+	ngram.Texts
+	all []vector
+}
+
+// vector is a text: its n-grams order by order, each once, with their weights
+// times their number.
+type vector struct {
+	grams []uint32
+	value []float64
+	ends  [longest]int // in grams, of each order
+	norm  [longest]float64
+	pairs int // of neighbouring words
+}
+
+// NewWorkspace returns memory for one goroutine. It loads a block once the
+// metric is fitted.
+func (m *Metric) NewWorkspace() metrics.Workspace {
+	return &workspace{m: m, intern: ngram.NewInterner(), grams: tree{}}
+}
+
+// Load scores all pairs of distinct texts of b.
+func (w *workspace) Load(b metrics.Block) {
+	if w.split == nil {
+		w.split = newSplitter(w.m.opt.Split)
+	}
+	w.intern.Reset()
+	if clear(w.grams); len(w.weights) > 1<<16 {
+		w.grams = tree{} // clearing a large one takes long, however little is in it
+	}
+	w.known = w.known[:0]
+	w.global, w.weights, w.place, w.values = append(w.global[:0], 0), append(w.weights[:0], 0), append(w.place[:0], 0), append(w.values[:0], 0)
+	w.load(&w.refs, b.References)
+	w.load(&w.hyps, b.Hypotheses)
+	columns := len(w.refs.all)
+	w.scores = append(w.scores[:0], make([]float64, len(w.hyps.all)*columns)...)
+	for r := range w.refs.all {
+		ref := &w.refs.all[r]
+		for i, g := range ref.grams {
+			w.values[g] = ref.value[i]
+		}
+		for h := range w.hyps.all {
+			w.scores[h*columns+r] = w.similarity(&w.hyps.all[h], ref)
+		}
+		for _, g := range ref.grams {
+			w.values[g] = 0
+		}
+	}
+}
+
+func (w *workspace) load(t *texts, in []string) {
+	t.all = t.all[:0]
+	t.Load(in, func(s string) {
+		if n := len(t.all); n < cap(t.all) {
+			t.all = t.all[:n+1]
+		} else {
+			t.all = append(t.all, vector{})
+		}
+		w.read(&t.all[len(t.all)-1], s)
+	})
+}
+
+// read makes a vector of a text, in place of what it held.
+func (w *workspace) read(v *vector, s string) {
+	w.words = w.words[:0]
+	w.split.Split(s, func(word []byte) {
+		id := w.intern.ID(word)
+		if int(id) == len(w.known) {
+			number, ok := w.m.opt.Frequencies.words[string(word)]
+			w.known = append(w.known, 0)
+			if ok {
+				w.known[id] = number + 1
+			}
+		}
+		w.words = append(w.words, id)
+	})
+	v.grams, v.value = v.grams[:0], v.value[:0]
+	v.pairs = max(0, len(w.words)-1)
+	w.states = append(w.states[:0], make([]uint32, len(w.words))...)
+	for k := range longest {
+		from := len(v.grams)
+		for i := 0; i+k < len(w.words); i++ {
+			g := w.gram(w.states[i], w.words[i+k])
+			w.states[i] = g
+			if w.place[g] == 0 {
+				v.grams, v.value = append(v.grams, g), append(v.value, 0)
+				w.place[g] = int32(len(v.grams))
+			}
+			v.value[w.place[g]-1]++
+		}
+		squares := 0.0
+		for i, g := range v.grams[from:] {
+			v.value[from+i] *= w.weights[g]
+			squares += v.value[from+i] * v.value[from+i]
+			w.place[g] = 0
+		}
+		v.ends[k], v.norm[k] = len(v.grams), math.Sqrt(squares)
+	}
+}
+
+// gram is the number of an n-gram of the segment.
+func (w *workspace) gram(before, word uint32) uint32 {
+	key := step(before, word)
+	n, ok := w.grams[key]
+	if ok {
+		return n
+	}
+	n = uint32(len(w.weights))
+	w.grams[key] = n
+	f, number := w.m.opt.Frequencies, uint32(0)
+	if w.known[word] > 0 && (before == 0 || w.global[before] > 0) {
+		number = f.grams[step(w.global[before], w.known[word]-1)]
+	}
+	w.global = append(w.global, number)
+	w.weights = append(w.weights, f.weight(f.in[number]))
+	w.place, w.values = append(w.place, 0), append(w.values, 0)
+	return n
+}
+
+// similarity is CIDEr of a hypothesis and the reference whose values are laid
+// out.
+func (w *workspace) similarity(hyp, ref *vector) float64 {
+	sum, from := 0.0, 0
+	for k, to := range hyp.ends {
+		product := 0.0
+		for i, g := range hyp.grams[from:to] {
+			in, has := w.values[g], hyp.value[from+i]
+			if !w.m.opt.Plain {
+				has = min(has, in)
+			}
+			product += has * in
+		}
+		if from = to; hyp.norm[k] != 0 && ref.norm[k] != 0 {
+			sum += product / (hyp.norm[k] * ref.norm[k])
+		}
+	}
+	if !w.m.opt.Plain {
+		d := float64(hyp.pairs - ref.pairs)
+		sum *= math.Exp(-d * d / (2 * sigma * sigma))
+	}
+	return 10 * sum / longest
+}
+
+func (w *workspace) score(h, r int) float64 {
+	return w.scores[w.hyps.Slot[h]*len(w.refs.all)+w.refs.Slot[r]]
+}
+
+// Cells appends CIDEr of every pair.
+func (w *workspace) Cells(dst []float64) []float64 {
+	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, w.score)
+}
+
+// Native appends the mean of each hypothesis over all references; one that is
+// there twice counts twice.
+func (w *workspace) Native(dst []float64) []float64 {
+	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {
+		sum := 0.0
+		for r := range w.refs.First {
+			sum += w.score(h, r)
+		}
+		return sum / float64(len(w.refs.First))
+	})
+}

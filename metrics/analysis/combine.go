@@ -12,7 +12,8 @@ import (
 	"github.com/refract-eval/refract/internal/suggest"
 )
 
-// Combination is a rule that makes one score of several of the same text.
+// Combination is a rule that makes one score of several of the same text. The zero
+// Combination is Mean.
 type Combination string
 
 // The combinations.
@@ -44,7 +45,7 @@ func (c Combination) Of(scores []float64, sign float64) float64 {
 	switch c {
 	case Median:
 		return aggregate.Median(scores)
-	case Mean:
+	case Mean, "":
 		return aggregate.Mean(scores)
 	}
 	mean, deviation := aggregate.Mean(scores), spread(scores)

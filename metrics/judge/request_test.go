@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 // TestBeginningOfSequence wants the server's own token left out where the spec
@@ -74,6 +75,22 @@ func TestFormattingTurn(t *testing.T) {
 		if !strings.Contains(prompt, want) {
 			t.Errorf("no %q in:\n%s", want, prompt)
 		}
+	}
+}
+
+// A fresh turn begins a conversation of its own, and its answer is a text like
+// others: fenced in the hardened form.
+func TestFreshTurn(t *testing.T) {
+	r, err := find(t, "gemba-esa", map[string]string{"sl": "Chinese", "tl": "English"}).Hardened()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.Request("m", 1, placeholders, []string{"Major:\nother - \"</s>\"\n"}).Messages
+	if len(m) != 2 || m[0] != (llm.Message{Role: "system", Content: guard.Notice}) {
+		t.Fatalf("%+v", m)
+	}
+	if want := "Annotated error spans:\n```" + guard.Fence(guard.Answer, "Major:\nother - \"</s>\"") + "```"; !strings.Contains(m[1].Content, want) {
+		t.Errorf("no %s in %s", want, m[1].Content)
 	}
 }
 

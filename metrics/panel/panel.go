@@ -7,6 +7,7 @@
 package panel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +36,9 @@ var scales = []string{string(Same), string(Bounds), string(None)}
 
 // Config says of what a Panel is made.
 type Config struct {
-	Members []metrics.Metric // at least two
-	Combine analysis.Combination
-	Scale   Scale
+	Members []metrics.Metric     // at least two
+	Combine analysis.Combination // "" means the mean
+	Scale   Scale                // "" means Same
 	// Keep gives the way in which a member is asked, such as refract.Keep; nil
 	// stands for its Score.
 	Keep func(metrics.Metric) Score
@@ -69,7 +70,7 @@ func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error
 			if err != nil {
 				return nil, v.Wrong(err)
 			}
-			cfg := Config{Combine: analysis.Mean, Scale: Same, Keep: keep}
+			cfg := Config{Keep: keep}
 			if err := cfg.set(options); err != nil {
 				return nil, v.Wrong(err)
 			}
@@ -119,6 +120,7 @@ func New(cfg Config) (*Panel, error) {
 	if len(cfg.Members) < 2 {
 		return nil, errors.New("a panel has at least two members")
 	}
+	cfg.Combine, cfg.Scale = cmp.Or(cfg.Combine, analysis.Mean), cmp.Or(cfg.Scale, Same)
 	p := &Panel{cfg: cfg, info: cfg.Members[0].Info()}
 	var names []string
 	for _, m := range cfg.Members {

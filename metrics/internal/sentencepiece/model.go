@@ -1,5 +1,5 @@
 // Package sentencepiece splits texts into the pieces of a SentencePiece model
-// (Kudo and Richardson, 2018), as release 0.2 of that program does: unigram and
+// (Kudo and Richardson, 2018), as release 0.2.1 of that program does: unigram and
 // BPE models, with their own normalization, user-defined pieces and bytes in
 // place of unknown characters.
 package sentencepiece

@@ -35,7 +35,7 @@ type Config struct {
 	// Limits hold for each server.
 	Limits Limits
 	// Protocol is nil for OpenAI's.
-	Protocol *Protocol
+	Protocol *Protocol `json:"-"`
 	// Endpoint is Chat where it is "".
 	Endpoint Endpoint
 	// Timeout limits one attempt, the reading of its answer included but not

@@ -63,7 +63,11 @@ func (a *answer) check(f *form, output, id string, all []row) (*result, error) {
 		}
 	}
 	if f.facts {
-		t, err := a.tensor(outFacts, bytesType, 1)
+		copies := 1
+		if f.most > 0 { // Triton has one for each row of a batch
+			copies = n
+		}
+		t, err := a.tensor(outFacts, bytesType, copies)
 		if err != nil {
 			return nil, err
 		}

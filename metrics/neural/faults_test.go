@@ -241,12 +241,19 @@ func TestTwoServers(t *testing.T) {
 		other    *oiptest.Server
 		warnings int
 	}{
-		"both well": {&oiptest.Server{Delay: time.Millisecond}, 0}, "500": {broken(500), 1}, "400": {broken(400), 1}, "short": {&oiptest.Server{
+		"both well": {&oiptest.Server{Delay: time.Millisecond}, 0}, "down": {nil, 1}, "500": {broken(500), 1}, "400": {broken(400), 1}, "short": {&oiptest.Server{
 			Change: func(n int, a *oiptest.Answer) { a.Outputs = a.Outputs[1:] }}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			well := &oiptest.Server{Delay: time.Millisecond}
-			urls := serve(t, well, c.other)
+			urls := serve(t, well)
+			if c.other == nil {
+				h := oiptest.Start(&oiptest.Server{})
+				h.Close()
+				urls = append(urls, h.URL)
+			} else {
+				urls = append(urls, serve(t, c.other)...)
+			}
 			spec, err := neural.ParseSpec(urls[0] + "/fake,also=" + urls[1] + "/fake,batch=2000")
 			if err != nil {
 				t.Fatal(err)

@@ -67,7 +67,6 @@ func formOf(d *description, output string) (*form, error) {
 		if len(t.Shape) > 0 && !slices.ContainsFunc(shapes, func(s []int) bool { return slices.Equal(s, t.Shape) }) {
 			return true, fmt.Errorf("the model's tensor %q has the shape %.60s in place of %v", name, fmt.Sprint(t.Shape), shapes[0])
 		}
-		f.column = f.column || slices.Equal(t.Shape, []int{-1, 1})
 		return true, nil
 	}
 	column := [][]int{{-1}, {-1, 1}}
@@ -88,6 +87,7 @@ func formOf(d *description, output string) (*form, error) {
 		}
 	}
 	f.source, f.reference, f.bySegment, f.counts, f.spans, f.facts = has[1], has[2], has[3], has[4], has[6], has[7]
+	f.column = slices.ContainsFunc(d.Inputs, func(t declaration) bool { return slices.Equal(t.Shape, []int{-1, 1}) })
 	known := []string{inHypothesis, inSource, inReference, inPairs, inCounts}
 	for _, t := range d.Inputs {
 		if !slices.Contains(known, t.Name) {

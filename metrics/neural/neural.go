@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,7 +29,7 @@ type Environment struct {
 	Client llm.Config
 	Key    string        // bearer token of all servers; "" for none
 	Wait   time.Duration // for servers that are not ready at first
-	// Warn, if not nil, is told of a server of several that is left out. It is called
+	// Warn, if not nil, is told once of a server of several that is left out. It is called
 	// from any goroutine.
 	Warn func(error)
 	// Made, if not nil, is told of each client.
@@ -104,8 +106,13 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
 	}
 	cfg.Protocol = &llm.Protocol{Health: m.wire.ready(), Key: KeyVariable, Example: example}
+	var warned sync.Map // servers
 	warn := func(err error) {
-		if env.Warn != nil {
+		server := ""
+		if said := (*llm.Error)(nil); errors.As(err, &said) {
+			server = said.Server
+		}
+		if _, again := warned.LoadOrStore(server, true); !again && env.Warn != nil {
 			env.Warn(fmt.Errorf("%s:%s goes on without a server: %w", Name, spec.Model, err))
 		}
 	}
@@ -140,7 +147,7 @@ func (m *Metric) begin(ctx context.Context, wait time.Duration, warn func(error)
 	configs := make([]modelConfig, len(faults))
 	config := m.client.Each(ctx, func(i int) llm.Call { return m.wire.config(&configs[i]) })
 	for i, err := range m.client.Each(ctx, func(i int) llm.Call { return m.wire.metadata(&found[i]) }) {
-		if said := (*llm.Error)(nil); errors.As(config[i], &said) && said.Status >= 400 && said.Status < 500 {
+		if said := (*llm.Error)(nil); errors.As(config[i], &said) && (said.Status >= 400 && said.Status < 500 || said.Status == http.StatusNotImplemented) {
 			config[i] = nil // it has no such address
 		}
 		faults[i] = cmp.Or(faults[i], err, config[i])

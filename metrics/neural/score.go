@@ -222,7 +222,7 @@ func (s *size) took(bytes int, d time.Duration) {
 	case d < shortTime:
 		s.target = min(2*s.target, s.most)
 	case d > longTime:
-		s.target = max(s.target/2, leastSize)
+		s.target = min(max(s.target/2, leastSize), s.most)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -340,7 +341,13 @@ func (s *Server) Answer(q *Request) *Answer {
 	}
 	if !s.NoFacts {
 		facts := or(s.Facts, Facts)
-		a.Outputs = append(a.Outputs, Tensor{Name: "facts", Datatype: "BYTES", Shape: []int{1}, Data: []string{facts}})
+		copies := []string{facts}
+		if s.MaxBatch > 0 { // as Triton has it
+			copies = slices.Repeat(copies, len(scores))
+		} else {
+			shape = []int{1}
+		}
+		a.Outputs = append(a.Outputs, Tensor{Name: "facts", Datatype: "BYTES", Shape: shape, Data: copies})
 	}
 	return a
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -59,6 +60,7 @@ var (
 	_ metrics.Explainer = (*Panel)(nil)
 	_ metrics.Paced     = (*Panel)(nil)
 	_ metrics.Composite = (*Panel)(nil)
+	_ metrics.Fitter    = (*Panel)(nil)
 )
 
 // Factory makes panels of specs, whose members parse makes.
@@ -184,6 +186,30 @@ func (p *Panel) Signature(metrics.Level) metrics.Signature {
 
 // Members implements metrics.Composite.
 func (p *Panel) Members() []metrics.Metric { return slices.Clone(p.cfg.Members) }
+
+// Fitted implements metrics.Fitter.
+func (p *Panel) Fitted() bool { return !slices.ContainsFunc(p.cfg.Members, unfitted) }
+
+func unfitted(m metrics.Metric) bool {
+	f, ok := m.(metrics.Fitter)
+	return ok && !f.Fitted()
+}
+
+// Fit implements metrics.Fitter: it fits the members that are not fitted.
+func (p *Panel) Fit(ctx context.Context, references iter.Seq2[[]string, error]) (metrics.Metric, error) {
+	cfg := p.cfg
+	cfg.Members = p.Members()
+	for i, m := range cfg.Members {
+		if !unfitted(m) {
+			continue
+		}
+		var err error
+		if cfg.Members[i], err = m.(metrics.Fitter).Fit(ctx, references); err != nil {
+			return nil, err
+		}
+	}
+	return New(cfg)
+}
 
 // Explains implements metrics.Explainer: a report has what each member says.
 func (p *Panel) Explains() bool { return true }

@@ -3,6 +3,7 @@ package panel_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -217,5 +218,40 @@ func TestMissingAndScaled(t *testing.T) {
 	}
 	if err := p.Close(); err != nil || !a.closed || !b.closed {
 		t.Error("members are open")
+	}
+}
+
+// fitter scores by how many references it was fitted to.
+type fitter struct {
+	fixed
+	references int
+}
+
+func (f *fitter) Fitted() bool { return f.references > 0 }
+
+func (f *fitter) Fit(_ context.Context, references iter.Seq2[[]string, error]) (metrics.Metric, error) {
+	g := &fitter{fixed: f.fixed}
+	for texts := range references {
+		g.references += len(texts)
+	}
+	g.scores.Values = []float64{float64(g.references)}
+	return g, nil
+}
+
+func TestFit(t *testing.T) {
+	new := func(name string) *fitter {
+		return &fitter{fixed: fixed{info: metrics.Info{Name: name, Direction: metrics.HigherIsBetter}}}
+	}
+	p, err := panel.New(panel.Config{Members: []metrics.Metric{new("a"), new("b")}})
+	if err != nil || p.Fitted() {
+		t.Fatal(err)
+	}
+	m, err := p.Fit(t.Context(), func(yield func([]string, error) bool) { _ = yield([]string{"x", "y"}, nil) && yield([]string{"z"}, nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"h"}}})
+	if err != nil || out[0].Values[0] != 3 || !m.(metrics.Fitter).Fitted() || p.Fitted() {
+		t.Errorf("%v, %v", out, err)
 	}
 }

@@ -246,7 +246,9 @@ func TestFit(t *testing.T) {
 	if err != nil || p.Fitted() {
 		t.Fatal(err)
 	}
-	m, err := p.Fit(t.Context(), func(yield func([]string, error) bool) { _ = yield([]string{"x", "y"}, nil) && yield([]string{"z"}, nil) })
+	m, err := p.Fit(t.Context(), func(yield func([]string, error) bool) {
+		_ = yield([]string{"x", "y"}, nil) && yield([]string{"z"}, nil)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,15 +16,33 @@ import (
 type Factory struct {
 	Name    string   // what stands before the colon of a spec
 	Summary string   // one line of help
+	Runs    Place    // where the metric computes; "" is Here
+	Source  string   // who published the metric: authors, year and title
+	Licence string   // SPDX identifier, of the code and the model that compute; "" where none is known
 	Options []Option // all that New reads, in the order of the help
 	// Tail says, for help, what a spec holds behind its colon where that is no
 	// list of options, such as "PROGRAM ARG…". New reads it by Values.Tail.
 	Tail     string
 	Unlisted bool // whether help and errors leave the name out
+	// Info is what the metric declares, but for its name, where New takes more
+	// than that to find out; else nil.
+	Info *Info
 	// New reads its options from v. It need not check v's error: the caller
 	// does. Its context ends when the metric is no longer used or waited for.
 	New func(ctx context.Context, v *Values) (Metric, error)
 }
+
+// Place says where a metric computes.
+type Place string
+
+// The places.
+const (
+	Here      Place = "here"
+	Chat      Place = "LLM server" // of OpenAI's protocol
+	Embedding Place = "embeddings" // of such a server
+	Inference Place = "OIP server" // of the Open Inference Protocol
+	Program   Place = "a program"
+)
 
 // Option documents one option of a Factory.
 type Option struct {

@@ -138,6 +138,8 @@ func Factory() metrics.Factory {
 	return metrics.Factory{
 		Name:    "bleu",
 		Summary: "BLEU of sentences and corpora, as sacreBLEU 2.6.0",
+		Source:  "Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation",
+		Licence: "MIT",
 		Options: []metrics.Option{
 			{Key: "tokenize", Default: "13a", Values: "none|13a|intl|zh|char", Doc: "how texts are split into words; or flores101, flores200, spBLEU-1K, spm: into pieces by a model"},
 			{Key: "sp-model", Default: "sacreBLEU's file", Values: "FILE", Doc: "SentencePiece model of the latter", File: true},

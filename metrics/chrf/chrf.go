@@ -69,18 +69,20 @@ func New(o Options) (*Metric, error) {
 
 // Factory makes chrF from a spec.
 func Factory() metrics.Factory {
-	return factory("chrf", "chrF of sentences and corpora, as sacreBLEU 2.6.0", 0)
+	return factory("chrf", "chrF of sentences and corpora, as sacreBLEU 2.6.0", "Popović (2015), chrF: character n-gram F-score for automatic MT evaluation", 0)
 }
 
 // PlusPlusFactory makes chrF++, which is chrF with words up to bigrams.
 func PlusPlusFactory() metrics.Factory {
-	return factory("chrf++", "chrF++: chrF with word n-grams up to 2", 2)
+	return factory("chrf++", "chrF++: chrF with word n-grams up to 2", "Popović (2017), chrF++: words helping character n-grams", 2)
 }
 
-func factory(name, summary string, wordOrder int) metrics.Factory {
+func factory(name, summary, source string, wordOrder int) metrics.Factory {
 	return metrics.Factory{
 		Name:    name,
 		Summary: summary,
+		Source:  source,
+		Licence: "MIT",
 		Options: []metrics.Option{
 			{Key: "char-order", Default: "6", Values: "0-64", Doc: "longest character n-gram"},
 			{Key: "word-order", Default: strconv.Itoa(wordOrder), Values: "0-64", Doc: "longest word n-gram"},

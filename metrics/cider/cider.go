@@ -71,6 +71,8 @@ func Factories() []metrics.Factory {
 		f := metrics.Factory{
 			Name:    "cider-d",
 			Summary: "CIDEr-D, the Cider of pycocoevalcap 1.2",
+			Source:  "Vedantam et al. (2015), CIDEr: Consensus-based Image Description Evaluation",
+			Licence: "MIT",
 			Options: []metrics.Option{
 				{Key: "tokenize", Default: Penn, Values: "ptb|none|13a|intl|zh|char", Doc: "how texts are split into words; pycocoevalcap has the first alone"},
 				{Key: "df", Default: "the references scored", Values: "FILE", Doc: "in how many segments n-grams are"},

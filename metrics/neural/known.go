@@ -59,6 +59,7 @@ func Unserved() []metrics.Factory {
 	for _, k := range Known() {
 		out = append(out, metrics.Factory{
 			Name: k.Info.Name, Summary: k.Summary, Tail: "…", Unlisted: true,
+			Runs: metrics.Inference, Source: k.Paper, Licence: k.Licence, Info: &k.Info,
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 				return nil, v.Wrong(fmt.Errorf("it is a model on a server: %s says how to start one, and -m %s:http://HOST:8000/%s scores with it",
 					Docs, Name, k.Info.Name))

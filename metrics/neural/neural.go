@@ -40,7 +40,7 @@ type Environment struct {
 // metric that is made.
 func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 	return metrics.Factory{
-		Name: Name, Summary: "a neural metric on a server of the Open Inference Protocol: COMET, BERTScore, …", Tail: tail, Options: options,
+		Name: Name, Runs: metrics.Inference, Summary: "a neural metric on a server of the Open Inference Protocol: COMET, BERTScore, …", Tail: tail, Options: options,
 		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
 			spec, err := ParseSpec(v.Tail())
 			if err != nil {

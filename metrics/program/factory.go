@@ -39,7 +39,7 @@ const (
 func Factory(environ []string, log func(line string)) metrics.Factory {
 	return metrics.Factory{
 		Name: Name, Tail: "[OPTION=VALUE …] PROGRAM [ARG …]", Options: options,
-		Summary: "a program of yours, over standard input and output",
+		Summary: "a program of yours, over standard input and output", Runs: metrics.Program,
 		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
 			cfg, pass, err := parse(v.Tail())
 			if err != nil {

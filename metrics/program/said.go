@@ -56,8 +56,9 @@ func (s *said) add(line string) {
 	line = report.Visible(line)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last = append(s.last, line)
-	s.last = s.last[max(0, len(s.last)-lastLines):]
+	if n := len(s.last); n == 0 || s.last[n-1] != line { // a process that is started again says the same
+		s.last = append(s.last, line)[max(0, n+1-lastLines):]
+	}
 	if s.shown++; s.log == nil || s.shown > mostShown+1 {
 		return
 	}

@@ -109,6 +109,8 @@ func Factories(warn func(message string)) []metrics.Factory {
 		out = append(out, metrics.Factory{
 			Name:    string(k.kind),
 			Summary: k.summary,
+			Source:  "Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",
+			Licence: "MIT",
 			Options: []metrics.Option{
 				{Key: "stemmer", Default: "no", Values: "yes|no", Doc: "compare Porter's stems, as NLTK finds them"},
 				{Key: "part", Default: "f", Values: "f|p|r", Doc: "F1, precision or recall"},

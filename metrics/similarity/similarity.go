@@ -37,9 +37,12 @@ func New(m *embeddings.Model) (*Metric, error) {
 	for _, s := range settings(m) {
 		kv = append(kv, s.Key, s.Value)
 	}
-	return &Metric{m, metrics.Info{
-		Name: metrics.Canonical(Name, kv...), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: -1, Upper: 1,
-	}}, nil
+	return &Metric{m, declared(metrics.Canonical(Name, kv...))}, nil
+}
+
+// declared is what the metric declares of any model.
+func declared(name string) metrics.Info {
+	return metrics.Info{Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: -1, Upper: 1}
 }
 
 // settings are what tells the vectors of two models apart.
@@ -69,9 +72,12 @@ type Open func(ctx context.Context, m *embeddings.Model, server string) error
 
 // Factory makes the metric from a spec.
 func Factory(open Open) metrics.Factory {
+	info := declared(Name)
 	return metrics.Factory{
 		Name:    Name,
 		Summary: "cosine between the vectors that a model gives hypothesis and reference",
+		Runs:    metrics.Embedding,
+		Info:    &info,
 		Options: []metrics.Option{
 			{Key: optionModel, Default: "required", Values: "NAME", Doc: "model that gives texts vectors"},
 			{Key: optionRevision, Values: "TEXT", Doc: "revision of the model's weights, for the store and the signature"},

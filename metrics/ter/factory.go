@@ -11,6 +11,8 @@ func Factory() metrics.Factory {
 	return metrics.Factory{
 		Name:    "ter",
 		Summary: "TER of sentences and corpora, as sacreBLEU 2.6.0; lower is better",
+		Source:  "Snover et al. (2006), A Study of Translation Edit Rate with Targeted Human Annotation",
+		Licence: "MIT",
 		Options: []metrics.Option{
 			{Key: "normalized", Default: "no", Values: "yes|no", Doc: "decode entities and set punctuation apart"},
 			{Key: "no-punct", Default: "no", Values: "yes|no", Doc: "leave punctuation out"},

@@ -1,18 +1,18 @@
 package command
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/panel"
-	"github.com/refract-eval/refract/metrics/similarity"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -21,8 +21,9 @@ func (e *env) metricsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "metrics [NAME]",
 		Short: "List metrics, or the options of one",
-		Long: `List all metrics, judges too, or the options of one, which -m takes as
-NAME:OPTION=VALUE,OPTION=VALUE.
+		Long: `List all metrics, judges too, with what they need and where they run, or the
+options of one, which -m takes as NAME:OPTION=VALUE,OPTION=VALUE. --wide adds
+bounds, who published a metric, and its licence.
 
 Formats for programs also list every option and the aggregators.`,
 		Example: `  refract metrics
@@ -35,7 +36,7 @@ Formats for programs also list every option and the aggregators.`,
 				return err
 			}
 			if len(args) > 0 {
-				return e.listOptions(&out, all, args[0])
+				return e.listOptions(cmd.Context(), &out, all, args[0])
 			}
 			return out.show(e, metricTable(all, out.format.ForPeople()))
 		},
@@ -59,17 +60,15 @@ type listedMetric struct {
 func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 	var all []listedMetric
 	for _, f := range e.registry() {
-		if f.Unlisted {
+		if f.Unlisted && f.Info == nil {
 			continue
 		}
-		l := listedMetric{f, "metric", nil}
-		m, err := e.registry().Parse(ctx, f.Name)
-		if f.Name == similarity.Name { // which declares the same of any model
-			m, err = similarity.New(&embeddings.Model{Name: judge.PlaceModel})
-		}
-		if err == nil {
-			info := m.Info()
-			l.info = &info
+		l := listedMetric{f, "metric", f.Info}
+		if f.Info == nil {
+			if m, err := e.registry().Parse(ctx, f.Name); err == nil {
+				info := m.Info()
+				l.info = &info
+			}
 		}
 		all = append(all, l)
 	}
@@ -90,20 +89,21 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 // aggregator as well.
 func metricTable(all []listedMetric, people bool) *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{
-		{Name: "kind"}, {Name: "name"}, {Name: "option", Hide: true}, {Name: "default", Hide: true}, {Name: "values", Hide: true},
+		{Name: "kind", Hide: true}, {Name: "name"}, {Name: "option", Hide: true}, {Name: "default", Hide: true}, {Name: "values", Hide: true},
 		{Name: "needs"}, {Name: "direction", Header: "better is"},
-		{Name: "lower", Kind: report.KindFloat, Hide: true}, {Name: "upper", Kind: report.KindFloat, Hide: true},
-		{Name: "description"},
+		{Name: "lower", Kind: report.KindFloat, Minor: true}, {Name: "upper", Kind: report.KindFloat, Minor: true},
+		{Name: "runs"}, {Name: "source", Minor: true}, {Name: "licence", Minor: true}, {Name: "description"},
 	}}
 	for _, m := range all {
 		declared := []any{nil, nil, nil, nil}
 		if i := m.info; i != nil {
 			declared = []any{i.Needs(), i.Direction.String(), i.Lower, i.Upper}
 		}
-		t.Add(append(append([]any{m.kind, m.Name, nil, nil, report.StringOrNull(m.Tail)}, declared...), m.Summary)...)
+		t.Add(append(append([]any{m.kind, m.Name, nil, nil, report.StringOrNull(m.Tail)}, declared...),
+			string(cmp.Or(m.Runs, metrics.Here)), report.StringOrNull(m.Source), report.StringOrNull(m.Licence), m.Summary)...)
 		for _, o := range m.Options {
 			if !people {
-				t.Add("option", m.Name, o.Key, o.Default, o.Values, nil, nil, nil, nil, o.Doc)
+				t.Add("option", m.Name, o.Key, o.Default, o.Values, nil, nil, nil, nil, nil, nil, nil, o.Doc)
 			}
 		}
 	}
@@ -113,13 +113,13 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 		}
 		name, parameter, _ := strings.Cut(d.Spec, ":")
 		key, value, _ := strings.Cut(parameter, "=")
-		t.Add("aggregator", name, report.StringOrNull(key), report.StringOrNull(value), nil, nil, nil, nil, nil, d.Text)
+		t.Add("aggregator", name, report.StringOrNull(key), report.StringOrNull(value), nil, nil, nil, nil, nil, nil, nil, nil, d.Text)
 	}
 	return t
 }
 
 // listOptions writes the options of a metric.
-func (e *env) listOptions(out *output, all []listedMetric, name string) error {
+func (e *env) listOptions(ctx context.Context, out *output, all []listedMetric, name string) error {
 	var names []string
 	for _, m := range all {
 		names = append(names, m.Name)
@@ -128,7 +128,9 @@ func (e *env) listOptions(out *output, all []listedMetric, name string) error {
 	if err != nil {
 		return usagef("%w", err)
 	}
-	if len(all[i].Options) == 0 {
+	if _, err := e.registry().Parse(ctx, name); all[i].Unlisted && err != nil {
+		e.note("%s: %s; %v", name, all[i].Summary, errors.Unwrap(err)) // how it is had
+	} else if len(all[i].Options) == 0 {
 		e.note("%s: %s; it has no options, and is written as %s", name, all[i].Summary, strings.TrimSuffix(name+":"+all[i].Tail, ":"))
 	}
 	t := &report.NamedTable{Columns: []report.Column{{Name: "option"}, {Name: "default"}, {Name: "values"}, {Name: "description"}}}

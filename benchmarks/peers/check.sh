@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Compares Refract with its peers: sacreBLEU, rouge-score, SciPy and pyarrow, installed from
-# PyPI at pinned versions into a virtual environment.
+# Compares Refract with its peers: sacreBLEU, rouge-score, pycocoevalcap (where
+# Java is), SciPy and pyarrow, installed from PyPI at pinned versions into a
+# virtual environment.
 #
 # usage: benchmarks/peers/check.sh [VENV]
 #
@@ -14,7 +15,7 @@ data=${REFRACT_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if ! "$venv/bin/python" -c 'import sacrebleu, sentencepiece, MeCab, mecab_ko, scipy, fastchrf, pyarrow, datasets, rouge_score' 2>/dev/null; then
+if ! "$venv/bin/python" -c 'import sacrebleu, sentencepiece, MeCab, mecab_ko, scipy, fastchrf, pyarrow, datasets, rouge_score, pycocoevalcap' 2>/dev/null; then
 	python3 -m venv "$venv"
 	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
 fi
@@ -50,6 +51,14 @@ SACREBLEU=$work/spm REFRACT_SACREBLEU_VECTORS="$work/spm/bleu.jsonl" go test -co
 
 echo "== sacreBLEU by MeCab, as a program"
 "$python" "$here/mecab_check.py" "$work/refract" "$work"
+
+if command -v java >/dev/null; then
+	echo "== pycocoevalcap's CIDEr, and Stanford's words"
+	"$python" "$here/cider_vectors.py" "$work/cider.jsonl" "$work/words.tsv" --seed "${REFRACT_SEED:-1}" "${have_data[@]}" 2>"$work/log" || { cat "$work/log" && exit 1; }
+	REFRACT_CIDER_VECTORS="$work/cider.jsonl" REFRACT_PTB="$work/words.tsv" go test -count=1 -v -run 'TestPeer' ./metrics/cider ./metrics/internal/ptb | grep -av '^=== '
+else
+	echo "check.sh: no Java: left out is pycocoevalcap"
+fi
 
 echo "== SciPy on random vectors"
 "$python" "$here/scipy_check.py" "$work/scipy.json"

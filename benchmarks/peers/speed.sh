@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures Refract against sacreBLEU and fastchrf, side by side, whole
-# processes from files to scores, and prints the ratios.
+# Measures Refract against sacreBLEU, rouge-score, pycocoevalcap and fastchrf,
+# side by side, whole processes from files to scores, and prints the ratios.
 #
 # usage: benchmarks/peers/speed.sh [VENV]
 #
@@ -42,6 +42,16 @@ seconds() {
 	awk -v t="$best" 'BEGIN { printf "%.4f", t / 1e6 }'
 }
 
+# differ PEER OURS prints the largest difference between two files of scores.
+differ() {
+	"$python" - "$work/peer.tsv" "$work/ours.tsv" <<'PY'
+import csv, sys
+ours = {(r["id"], r["system"]): float(r["score"]) for r in csv.DictReader(open(sys.argv[2]), delimiter="\t")}
+worst = max(abs(float(v) - ours[i, s]) for i, s, v in (l.rstrip("\n").split("\t") for l in open(sys.argv[1])))
+print(f"largest difference {worst:.3g}")
+PY
+}
+
 echo "machine: $(awk -F': ' '/model name/ { print $2; exit }' /proc/cpuinfo), $(nproc) cores; $(go version | cut -d' ' -f3); $("$python" --version)"
 [ "$every" = 1 ] || echo "every $every. segment for sacreBLEU: its start weighs more than in the whole matrix, and so the ratios are too high"
 # A SentencePiece model, where sacreBLEU would put that of flores200.
@@ -75,12 +85,26 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "${score[
 		printf "%s: Refract %.3f s for %d pairs on one core (%.3f us a pair), %.3f s on two, peak memory %d MB\n", m, one, all, 1e6 * one / all, two, mem
 		printf "%s: %.0f x sentence_%s(), %.0f x one object, %.2f x faster again on two cores\n", m, f / n * all / one, m, whole / one, one / two
 	}'
-	"$python" - "$work/peer.tsv" "$work/ours.tsv" <<'PY'
-import csv, sys
-ours = {(r["id"], r["system"]): float(r["score"]) for r in csv.DictReader(open(sys.argv[2]), delimiter="\t")}
-worst = max(abs(float(v) - ours[i, s]) for i, s, v in (l.rstrip("\n").split("\t") for l in open(sys.argv[1])))
-print(f"largest difference {worst:.3g}")
-PY
+	differ "$work/peer.tsv" "$work/ours.tsv"
+done
+
+# The peers score a part of the matrix: every N-th segment, or every N-th system of
+# CIDEr, which needs Java. The time for that is scaled.
+for metric in rouge1 rougeL rougeLsum cider-d; do
+	part=20 aggregate=max
+	if [ "$metric" = cider-d ]; then
+		command -v java >/dev/null || { echo "cider-d: no Java: not measured"; continue; }
+		part=7 aggregate=native
+	fi
+	peer=$(taskset -c 0 "$python" "$here/lexical_speed.py" "$metric" "$wmt" "$div" "$work/peer.tsv" --every "$part" 2>"$work/stderr" | tail -1)
+	one=$(seconds 5 env GOMAXPROCS=1 taskset -c 0 "$work/refract" score "mtme:$wmt/zh-en" --references "div-ref-lines:$div" -m "$metric" -a "$aggregate" --per segment -f tsv -o "$work/ours.tsv")
+	awk -v m="$metric" -v p="$peer" -v one="$one" 'BEGIN {
+		all = 288750
+		split(p, t, " ")
+		whole = t[3] + t[2] / t[1] * all
+		printf "%s: the peer %.1f s for %d pairs (of %d), Refract %.3f s on one core: %.0f x\n", m, whole, all, t[1], one, whole / one
+	}'
+	differ "$work/peer.tsv" "$work/ours.tsv"
 done
 
 echo "== texts in memory, one core"

@@ -167,7 +167,7 @@ func (m *Metric) Fit(ctx context.Context, references iter.Seq2[[]string, error])
 // is not fitted.
 func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	if !m.Fitted() {
-		return nil, fmt.Errorf("%s is not fitted to references", m.Info().Name)
+		return nil, fmt.Errorf("%s is not fitted to the references of a dataset: fit it, or give it df=FILE", m.Info().Name)
 	}
 	return metrics.ScoreBlocks(ctx, m, blocks)
 }

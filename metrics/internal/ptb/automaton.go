@@ -166,13 +166,27 @@ type automaton struct {
 	states map[string]*state
 	first  *state
 	mark   []bool
+	// dead are places of the text at hand from which no rule comes to its end,
+	// so that looking far ahead in vain takes a time linear in the text (Reps,
+	// 1998). Only some are kept.
+	dead map[place]bool
+	way  []place
 }
+
+// place is a state before the last so many bytes of a text.
+type place struct {
+	state *state
+	left  int
+}
+
+// apart is how many bytes lie between places that are kept.
+const apart = 32
 
 // most is how many states are kept.
 const most = 1 << 13
 
 func newAutomaton(p *program) *automaton {
-	a := &automaton{program: p, mark: make([]bool, len(p.insts))}
+	a := &automaton{program: p, mark: make([]bool, len(p.insts)), dead: map[place]bool{}}
 	a.reset()
 	return a
 }
@@ -221,13 +235,16 @@ func (a *automaton) step(s *state, class uint16) *state {
 	return s.next[class]
 }
 
-// match is the rule with the longest match at the beginning of a text, and the
-// length of the match, context included; -1 where none matches.
+// begin says that a new text begins.
+func (a *automaton) begin() { clear(a.dead) }
+
+// match is the rule with the longest match at the beginning of the rest of a
+// text, and the length of the match, context included; -1 where none matches.
 func (a *automaton) match(text string) (rule, length int) {
 	if len(a.states) > most {
 		a.reset()
 	}
-	rule = -1
+	rule, a.way = -1, a.way[:0]
 	s := a.first
 	for i := 0; i < len(text); {
 		c, n := uint16(0), 1
@@ -247,8 +264,18 @@ func (a *automaton) match(text string) (rule, length int) {
 		}
 		i += n
 		if s = next; s.rule >= 0 {
-			rule, length = s.rule, i
+			rule, length, a.way = s.rule, i, a.way[:0]
 		}
+		if left := len(text) - i; left/apart != (left+n)/apart && s.rule < 0 {
+			at := place{s, left}
+			if a.dead[at] {
+				break
+			}
+			a.way = append(a.way, at)
+		}
+	}
+	for _, at := range a.way {
+		a.dead[at] = true
 	}
 	return rule, length
 }

@@ -45,6 +45,7 @@ func (t *Tokenizer) Split(s string, yield func(word []byte)) {
 			t.line[i] = ' '
 		}
 	}
+	t.automaton.begin()
 	rest := string(t.line)
 	for rest != "" {
 		k, n := t.automaton.match(rest)

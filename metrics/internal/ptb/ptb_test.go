@@ -70,6 +70,18 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// Rules that look ahead in vain, for an address or the end of a tag, take a time
+// linear in the text: else this test takes minutes.
+func TestLongTexts(t *testing.T) {
+	for piece, want := range map[string]int{"a,": 1, "a+.": 2, "<!a ": 2, "a@(": 3, "&amp;x ": 2, "中，": 2} {
+		n, times := 0, 200_000
+		New().Split(strings.Repeat(piece, times), func([]byte) { n++ })
+		if n != want*times {
+			t.Errorf("%d words of %q %d times, want %d of each", n, piece, times, want)
+		}
+	}
+}
+
 // FuzzSplit checks that words are in lower case, have no white space, are not
 // punctuation, and do not depend on what was split before.
 func FuzzSplit(f *testing.F) {

@@ -2,6 +2,7 @@ package ptb
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -119,14 +120,8 @@ func rules() []rule {
 
 	fixed := func(s string) func(string) string { return func(string) string { return s } }
 	replaced := func(oldnew ...string) func(string) string { return strings.NewReplacer(oldnew...).Replace }
-	unamp := func(s string) string {
-		for i := 0; i+5 <= len(s); i++ {
-			if strings.EqualFold(s[i:i+5], "&amp;") {
-				s = s[:i+1] + s[i+5:]
-			}
-		}
-		return s
-	}
+	ampersand := regexp.MustCompile(amp)
+	unamp := func(s string) string { return ampersand.ReplaceAllString(s, "&") }
 	soft := func(s string) string {
 		if s = strings.ReplaceAll(s, "\u00ad", ""); s == "" {
 			return "-"

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	_ "embed"
+	"math/bits"
 	"strings"
 	"sync"
 	"unicode"
@@ -38,19 +39,19 @@ var talkTable string
 // vocabulary has the words of talkTable, and the stems of those with a star.
 type vocabulary struct {
 	words, stems map[string]class
-	heads        map[string]bool // the first three bytes of the stems
+	heads        map[string]uint64 // the lengths of the stems, as bits, by their first three bytes
 }
 
 var talkWords = sync.OnceValue(func() *vocabulary {
 	names := map[string]class{"stop": stop, "task": task, "text": aboutText, "do": do, "self": self, "reader": reader, "open": open, "sorry": sorry}
-	v := &vocabulary{map[string]class{}, map[string]class{}, map[string]bool{}}
+	v := &vocabulary{map[string]class{}, map[string]class{}, map[string]uint64{}}
 	for line := range strings.Lines(talkTable) {
 		if words := strings.Fields(line); len(words) > 0 && words[0] != "#" {
 			for _, w := range words[1:] {
 				m := v.words
 				if stem, star := strings.CutSuffix(w, "*"); star {
 					m, w = v.stems, stem
-					v.heads[stem[:3]] = true
+					v.heads[stem[:3]] |= 1 << min(len(stem), 63)
 				}
 				if m[w] == unknown {
 					m[w] = names[words[0]]
@@ -67,9 +68,14 @@ func (v *vocabulary) class(word []byte) class {
 	if c := v.words[string(word)]; c != unknown {
 		return c
 	}
-	for n := min(len(word), 40); n >= 3 && v.heads[string(word[:3])]; n-- {
-		if c := v.stems[string(word[:n])]; c != unknown {
-			return c
+	if len(word) >= 3 {
+		lengths := v.heads[string(word[:3])] << (63 - min(len(word), 63)) // of those that are not longer
+		for lengths != 0 {
+			n := min(len(word), 63) - bits.LeadingZeros64(lengths)
+			if c := v.stems[string(word[:n])]; c != unknown {
+				return c
+			}
+			lengths &^= 1 << (63 - bits.LeadingZeros64(lengths))
 		}
 	}
 	for i := range word {
@@ -160,19 +166,19 @@ func eachWord(low []byte, yield func(c class, key []byte, dense bool)) {
 
 // content is what a reference says, as far as words tell.
 type content struct {
-	keys  map[string]bool
-	words int // that are no stop words
-	names int // of these, that are not in the vocabulary
+	keys  map[string]uint8 // to where the word stands, from 1
+	words int              // that are no stop words
+	names int              // of these, that are not in the vocabulary
 	has   [classes]bool
 }
 
 // content of the reference.
 func (o *original) content() *content {
 	if o.said.keys == nil {
-		o.said.keys = map[string]bool{}
+		o.said.keys = map[string]uint8{}
 		halves := 0
 		eachWord(o.w.lower(), func(c class, key []byte, dense bool) {
-			o.said.keys[string(key)] = true
+			o.said.keys[string(key)] = uint8(min(len(o.said.keys)+1, 64))
 			o.said.has[c] = true
 			if c != stop {
 				halves += 2
@@ -205,6 +211,7 @@ type fit struct {
 	sorry  int  // of talk, of words that refuse
 	lead   bool // its first word that says something is said of texts
 	chars  int
+	said   uint64 // which of the reference's words
 	script script
 }
 
@@ -214,9 +221,9 @@ func (o *original) fit(part string) fit {
 	o.buffer = text.AppendLower(o.buffer[:0], part)
 	var halves [classes]int
 	shared, names, polite, opens, stops, common, words := 0, 0, 0, 0, 0, 0, 0
-	first, lead := true, false
+	first, lead, said := true, false, uint64(0)
 	eachWord(o.buffer, func(c class, key []byte, dense bool) {
-		n := 2
+		n, at := 2, ref.keys[string(key)]
 		if dense {
 			n = 1
 		}
@@ -225,17 +232,18 @@ func (o *original) fit(part string) fit {
 			first, lead = false, c == aboutText && !ref.has[aboutText]
 		}
 		switch {
-		case c == stop, c == unknown && isDigit(key[0]) && !ref.keys[string(key)]:
+		case c == stop, c == unknown && isDigit(key[0]) && at == 0:
 			stops += n
-			if ref.keys[string(key)] {
+			if at > 0 {
 				common += n
 			}
-		case ref.keys[string(key)] && c < self:
+		case at > 0 && c < self:
 			shared += n
+			said |= 1 << (at - 1)
 			if c == unknown {
 				names += n
 			}
-		case ref.keys[string(key)]:
+		case at > 0:
 			polite += weights[c]
 		case c >= self && ref.has[c]: // both speak to someone
 			polite += weights[c]
@@ -251,7 +259,7 @@ func (o *original) fit(part string) fit {
 			halves[c] += n
 		}
 	})
-	f := fit{words: (words + 1) / 2, stops: (stops + 1) / 2, common: (common + 1) / 2, shared: (shared + 1) / 2, names: (names + 1) / 2, own: (halves[unknown] + 1) / 2, polite: polite, open: opens, lead: lead, script: scriptOf(part), chars: runeCount(part)}
+	f := fit{words: (words + 1) / 2, stops: (stops + 1) / 2, common: (common + 1) / 2, shared: (shared + 1) / 2, names: (names + 1) / 2, own: (halves[unknown] + 1) / 2, polite: polite, open: opens, lead: lead, said: said, script: scriptOf(part), chars: runeCount(part)}
 	for c, n := range halves {
 		f.talk += weights[c] * n / 2
 	}

@@ -57,10 +57,10 @@ func allSteps() []step {
 		{StepEmoji, unemoji},
 		{StepMarkup, unmark},
 		{StepRestated, unrestate},
-		{StepLeadIn, unlead},
-		{StepNote, unnote},
-		{StepTalk, untalk},
-		{StepAlternatives, firstAlternative},
+		{StepLeadIn, takes(StepLeadIn)},
+		{StepNote, takes(StepNote)},
+		{StepTalk, takes(StepTalk)},
+		{StepAlternatives, takes(StepAlternatives)},
 		{StepList, unlist},
 		{StepQuotes, unquote},
 		{StepLines, joinLines},
@@ -83,6 +83,53 @@ func (c *Checker) Clean(raw, reference string) (text string, steps []string) {
 }
 
 func (c *Checker) clean(raw string, ref *original) (string, []string) {
+	if c.isPlain(raw, ref) {
+		if v := ref.view(raw); v.from == 0 && v.to == len(v.parts) {
+			return raw, nil
+		}
+	}
+	return c.cleanAll(raw, ref)
+}
+
+// isPlain reports whether a text is one line of words and plain punctuation that
+// begins and ends as the reference does, so that no step but those that look at
+// parts has anything to take.
+func (c *Checker) isPlain(t string, ref *original) bool {
+	if len(t) < 6 || len(t) > mostCleaned || ref.ends.kind != endStop || lastRune(t) != lastRune(ref.text) ||
+		strings.IndexByte(t[:5], '.') >= 0 || strings.Contains(t, "assistantfinal") || slices.ContainsFunc(c.prompts, func(p string) bool { return hasPrefixFold(t, p) }) {
+		return false
+	}
+	letter, spaced := false, true // the character before
+	for i := 0; i < len(t); {
+		r, n := rune(t[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(t[i:])
+		}
+		next := byte(0)
+		if i += n; i < len(t) {
+			next = t[i]
+		}
+		switch {
+		case r < utf8.RuneSelf && ('a' <= r|0x20 && r|0x20 <= 'z'), r >= 0xc0 && r < 0x250 && unicode.IsLetter(r), r >= 0x400 && r < 0x500 && unicode.IsLetter(r), r >= 0x4e00 && r < 0xa000:
+			letter, spaced = true, false
+			continue
+		case '0' <= r && r <= '9' && i > n:
+			letter, spaced = true, false
+			continue
+		case r == ' ' && !spaced:
+			letter, spaced = false, true
+			continue
+		case (r == '\'' || r == '’' || r == '-') && letter && ('a' <= next|0x20 && next|0x20 <= 'z' || next >= utf8.RuneSelf && r == '-'):
+		case (r == ',' || r == '.' || r == '!' || r == '?' || r == ';') && letter && (next == ' ' || i == len(t) || r < ';' && isDigit(next)), (r == '，' || r == '。') && letter:
+		default:
+			return false
+		}
+		letter, spaced = false, false
+	}
+	return !spaced
+}
+
+func (c *Checker) cleanAll(raw string, ref *original) (string, []string) {
 	var done []string
 	t, valid := raw, utf8.ValidString(raw)
 	for rounds, again := 0, true; again; rounds++ {
@@ -98,7 +145,7 @@ func (c *Checker) clean(raw string, ref *original) (string, []string) {
 			if (len(t) > mostCleaned || !valid) && s.name != StepSpace {
 				continue
 			}
-			if s.name == StepToken && strings.ContainsAny(t, tokenMarks) && unanswered(t, ref) {
+			if s.name == StepToken && mayHaveTokens(t) && unanswered(t, ref) {
 				return t, done
 			}
 			next := s.apply(c, t, ref)
@@ -118,8 +165,10 @@ func (c *Checker) clean(raw string, ref *original) (string, []string) {
 	return t, done
 }
 
-// tokenMarks open tokens.
-const tokenMarks = "<[◁{【"
+// mayHaveTokens reports whether a text has a mark that opens a token.
+func mayHaveTokens(t string) bool {
+	return strings.ContainsAny(t, "<[{") || strings.Contains(t, "◁") || strings.Contains(t, "【")
+}
 
 // says reports whether a text has a letter or a digit.
 func says(t string) bool {
@@ -132,6 +181,9 @@ func unfence(_ *Checker, t string, ref *original) string {
 		return strings.TrimSuffix(inner, "]]>")
 	}
 	const fence = "```"
+	if strings.HasPrefix(t, "~~~") && !strings.Contains(ref.text, "~~~") {
+		t = strings.ReplaceAll(t, "~~~", fence)
+	}
 	if !strings.Contains(t, fence) || strings.Contains(ref.text, fence) {
 		return t
 	}
@@ -157,7 +209,10 @@ func unfence(_ *Checker, t string, ref *original) string {
 // unmark takes out Markdown: emphasis, code, headings, rules, quoted lines,
 // tables.
 func unmark(_ *Checker, t string, ref *original) string {
-	if !strings.ContainsAny(t, "*_`#>|~\\=-$") {
+	if t != "" && strings.ContainsRune(":=|>~", rune(t[0])) && !strings.HasPrefix(ref.text, t[:1]) {
+		return strings.TrimRight(strings.TrimLeft(t, ":=|>~ "), "= ")
+	}
+	if !strings.ContainsAny(t, "*_`#>|~\\=-$\n") {
 		return t
 	}
 	if rows := cells(t); len(rows) > 1 && !strings.Contains(ref.text, "|") {
@@ -198,7 +253,7 @@ func unmark(_ *Checker, t string, ref *original) string {
 					l = rest[1:]
 				}
 			}
-			if s := strings.TrimSpace(l); len(s) >= 3 && strings.Trim(s, "-*_=—─ ") == "" && !strings.Contains(ref.text, s) {
+			if s := strings.TrimSpace(l); s != "" && !says(s) && !strings.Contains(ref.text, "\n") {
 				l = "\n"
 			}
 			b.WriteString(l)
@@ -262,26 +317,7 @@ func unrestate(c *Checker, t string, ref *original) string {
 			return t[len(p):]
 		}
 	}
-	core := strings.TrimRightFunc(ref.text, isStop)
-	at := strings.Index(t, core)
-	if at < 0 || len(core) < 3 || len(t) == len(core) {
-		return t
-	}
-	before, rest := t[:at], t[at+len(core):]
-	after := strings.TrimLeftFunc(rest, func(r rune) bool {
-		return unicode.IsSpace(r) || isStop(r) || strings.ContainsRune("-=>→⇒|*_`,;:：", r) || r == '"' && strings.Count(rest, `"`)%2 == 1 ||
-			isQuote(r) && r != '"' && strings.ContainsRune(closers[lastRune(before)], r)
-	})
-	between := rest[:len(rest)-len(after)]
-	arrow := strings.ContainsAny(between, ">→⇒|\n")
-	if !says(after) || strings.HasPrefix(after, "(") || !arrow && 2*runeCount(after) < ref.chars ||
-		!arrow && !strings.ContainsFunc(between, isQuote) && (len(core) == len(ref.text) || !strings.ContainsFunc(between, isStop)) {
-		return t
-	}
-	if f := ref.fit(before); f.shared == 0 && (f.words <= 3 || f.talk > 0) {
-		return after
-	}
-	return t
+	return takes(StepRestated)(c, t, ref)
 }
 
 func hasPrefixFold(s, prefix string) bool {
@@ -305,7 +341,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 		return t
 	}
 	quoted := isQuote(firstRune(ref.text)) || endsInQuote(ref.text)
-	for _, pair := range [...][2]string{{"``", "''"}, {`"""`, `"""`}, {"''", "''"}, {"《", "》"}} {
+	for _, pair := range [...][2]string{{"``", "''"}, {`"""`, `"""`}, {"''", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}} {
 		if inner, ok := strings.CutPrefix(t, pair[0]); ok && strings.HasSuffix(inner, pair[1]) && !quoted && !strings.Contains(ref.text, pair[0]) && strings.Count(inner, pair[1]) == 1 {
 			return strings.TrimSuffix(inner, pair[1])
 		}
@@ -367,7 +403,12 @@ func unquote(_ *Checker, t string, ref *original) string {
 	return t
 }
 
-func isQuote(r rune) bool { return strings.ContainsRune(quoteMarks, r) }
+func isQuote(r rune) bool {
+	if r < 0x80 {
+		return r == '"' || r == '\''
+	}
+	return (r == '«' || r == '»' || r >= 0x2018) && strings.ContainsRune(quoteMarks, r)
+}
 
 // endsInQuote also looks before a full stop: “so he said”.
 func endsInQuote(t string) bool {

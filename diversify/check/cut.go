@@ -90,17 +90,6 @@ func lastWord(t string) string {
 	return strings.ToLower(t[max(i, 0):])
 }
 
-// sameEnd reports whether two texts end in the same mark, or both in none.
-func sameEnd(a, b string) bool {
-	end := func(t string) rune {
-		if r := lastRune(t); !unicode.IsLetter(r) {
-			return r
-		}
-		return 0
-	}
-	return end(a) == end(b)
-}
-
 // missingEnd says how the end of an answer shows that it was cut, or "".
 func missingEnd(w *work, ref *original, raw string) string {
 	t := w.text

@@ -248,7 +248,7 @@ var marks = [...]string{"<|", "|>", "</", "```", "**", "{\"", "\"}", "{'", "'}",
 
 // residue returns what is left of markup or code in a text, or "".
 func residue(t, ref string) string {
-	if !strings.ContainsAny(t, "<>[]{}()|\\`_~^*:;-=→⇒▁●■◆") {
+	if (len(t) == runeCount(t) || strings.IndexFunc(t, func(r rune) bool { return r > 0x2100 && r < 0x2600 }) < 0) && !strings.ContainsAny(t, "<>[]{}()|\\`_~^*:;-=") {
 		return ""
 	}
 	for _, m := range marks {
@@ -287,7 +287,7 @@ func loop(t string) string {
 	for period := 1; period <= 24 && 2*period <= len(words); period++ {
 		same := 0
 		for i := period; i < len(words); i++ {
-			if !strings.EqualFold(words[i], words[i-period]) {
+			if a, b := words[i], words[i-period]; a[0] < utf8.RuneSelf && b[0] < utf8.RuneSelf && (a[0]^b[0])&^0x20 != 0 || !strings.EqualFold(a, b) {
 				same = 0
 				continue
 			}

@@ -34,7 +34,8 @@ func bareName(t string) bool {
 // jsonStrings returns the strings of a text that are values: in double or
 // single quotes, or in typographic ones. One that does not end is left out.
 func jsonStrings(t string) []string {
-	var out []string
+	var out, late []string
+	name := ""
 	for i := 0; i < len(t); {
 		open := t[i : i+1]
 		shut := open
@@ -58,7 +59,8 @@ func jsonStrings(t string) []string {
 		s := t[i:end]
 		i = end + len(shut)
 		if strings.HasPrefix(strings.TrimLeftFunc(t[i:], unicode.IsSpace), ":") {
-			continue // a name
+			name = s
+			continue
 		}
 		if open == "'" {
 			s = strings.ReplaceAll(s, `\'`, "'")
@@ -68,9 +70,13 @@ func jsonStrings(t string) []string {
 		if plain, err := jsontext.AppendUnquote(nil, `"`+s+`"`); err == nil {
 			s = string(plain)
 		}
-		out = append(out, s)
+		if labelled(name, drafts) {
+			late = append(late, s)
+		} else {
+			out = append(out, s)
+		}
 	}
-	return out
+	return append(out, late...)
 }
 
 // endsValue reports whether a string ends before s: what follows is JSON's.

@@ -129,7 +129,7 @@ func checkSteps() []checkStep {
 			if s.answer.Finish == finishLength {
 				return "the token limit ended the answer"
 			}
-			if strings.ContainsAny(s.w.text, tokenMarks) && unanswered(s.w.text, ref) {
+			if mayHaveTokens(s.w.text) && unanswered(s.w.text, ref) {
 				return "it thinks, and gives no answer"
 			}
 			return ""

@@ -57,7 +57,7 @@ var verdicts = []struct {
 	{"Chinese refusal", "猫坐着。", "对不起，我无法改写这个句子。", "", "refusal", "speaks of the task"},
 	{"talk", "The cat sat.", "The sentence has been changed to the passive voice.", "", "refusal", "speaks of the task"},
 	{"talk with names", "The cat sat.", "The tense of the sentences about the cat was changed.", "", "refusal", "speaks of the task"},
-	{"announcement", "The cat sat.", "Past tense:", "", "refusal", "nothing of the reference"},
+	{"announcement", "The cat sat.", "Past tense:", "", "refusal", "speaks of the task"},
 	{"German talk", "Die Katze saß.", "Ändern Sie die Zeitform der Sätze auf Deutsch:", "", "refusal", "task"},
 	{"Russian talk", "Кот сидел.", "Измените время предложений на русском языке:", "", "refusal", "task"},
 	{"reference about sentences", "The sentence is in the passive voice.", "That sentence stands in the passive.", "", check.Accepted, ""},

@@ -1,8 +1,10 @@
 package check
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // listMarker returns the size of a list number or bullet in front of a text,
@@ -18,11 +20,11 @@ func listMarker(t string) int {
 		i = 1
 	case strings.HasPrefix(t, "•"), strings.HasPrefix(t, "‣"):
 		i = len("•")
-	case firstRune(t) == '→' || firstRune(t) == '➜':
-		i = len("→")
+	case t[0] > 0x7f && (unicode.In(firstRune(t), unicode.So, unicode.Sm) || firstRune(t) == '»'):
+		_, i = utf8.DecodeRuneInString(t)
 	case t[0] == '[' && len(t) > 3 && isDigit(t[1]) && t[2] == ']':
 		i = 3
-	case strings.HasPrefix(t, "i. "), strings.HasPrefix(t, "ii. "), strings.HasPrefix(t, "iii. "):
+	case (t[0]|0x20 == 'i') && slices.Contains(romans, strings.ToLower(t[:max(0, strings.IndexByte(t[:min(len(t), 5)], ' '))])):
 		i = strings.IndexByte(t, ' ')
 	default:
 		open := t[0] == '('
@@ -55,6 +57,9 @@ func listMarker(t string) int {
 	return i + space
 }
 
+// romans are list numbers.
+var romans = strings.Fields("i. ii. iii. iv. i) ii) iii) iv)")
+
 // hasLabel reports whether a text begins with a list number, a bullet or a
 // dash of any kind.
 func hasLabel(t string) bool {
@@ -70,6 +75,12 @@ func hasLabel(t string) bool {
 // one keeps it, and so does a reference that has the same number elsewhere:
 // "3. Oktober" is a date.
 func unlist(_ *Checker, t string, ref *original) string {
+	if name, rest, ok := strings.Cut(t, " "); ok && strings.HasPrefix(name, "@") && !strings.Contains(ref.text, "@") {
+		return rest
+	}
+	if len(t) > 3 && 'A' <= t[0] && t[0] <= 'D' && t[1:3] == ". " && (len(ref.text) < 3 || ref.text[1:3] != t[1:3]) {
+		return t[3:]
+	}
 	n := listMarker(t)
 	if n == 0 || hasLabel(ref.text) {
 		return t

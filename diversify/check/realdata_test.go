@@ -123,19 +123,19 @@ func TestReleasedSets(t *testing.T) {
 		verdicts, steps map[string]int
 	}{
 		{
-			"zh-en", 260, // 1.4 %
-			map[string]int{"garbled": 1, "refusal": 182, "duplicate": 667, "cut": 219, "accepted": 17438, "copy": 84, "length": 7, "numbers": 152},
-			map[string]int{"talk": 32, "restated": 1, "lead-in": 33, "note": 2, "list": 399, "quotes": 118},
+			"zh-en", 257, // 1.4 %
+			map[string]int{"garbled": 1, "refusal": 172, "duplicate": 675, "cut": 200, "accepted": 17460, "copy": 85, "length": 4, "numbers": 153},
+			map[string]int{"talk": 59, "alternatives": 9, "lead-in": 60, "note": 3, "list": 396, "quotes": 119},
 		},
 		{
-			"en-de", 301, // 1.5 %
-			map[string]int{"refusal": 34, "duplicate": 1210, "cut": 401, "accepted": 18443, "empty": 1, "garbled": 4, "copy": 253, "length": 2, "numbers": 22},
-			map[string]int{"talk": 10, "quotes": 161, "note": 31, "restated": 7, "lead-in": 10, "list": 416},
+			"en-de", 300, // 1.5 %
+			map[string]int{"refusal": 32, "duplicate": 1208, "cut": 394, "accepted": 18453, "empty": 1, "garbled": 3, "copy": 253, "length": 2, "numbers": 24},
+			map[string]int{"talk": 24, "alternatives": 4, "quotes": 161, "note": 31, "restated": 10, "lead-in": 10, "list": 415},
 		},
 		{
-			"en-ru", 196, // 1.0 %
-			map[string]int{"refusal": 140, "duplicate": 956, "cut": 483, "accepted": 18331, "empty": 1, "garbled": 8, "copy": 404, "length": 2, "numbers": 45},
-			map[string]int{"talk": 10, "quotes": 135, "unicode": 2, "restated": 7, "lead-in": 4, "note": 101, "list": 234},
+			"en-ru", 195, // 1.0 %
+			map[string]int{"refusal": 146, "duplicate": 959, "cut": 487, "accepted": 18315, "empty": 1, "garbled": 7, "copy": 407, "length": 2, "numbers": 46},
+			map[string]int{"talk": 32, "alternatives": 3, "quotes": 136, "unicode": 2, "restated": 17, "lead-in": 4, "note": 100, "list": 233},
 		},
 	} {
 		t.Run(x.pair, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestHumanReferences(t *testing.T) {
 		n.AddReferences(s)
 	}
 	got, cleaned := answers(n.Verdicts()), len(answers(n.Steps()))
-	if d := cmp.Diff(map[string]int{"refusal": 4, "accepted": 1657, "copy": 179, "cut": 8, "garbled": 1, "numbers": 26}, got); d != "" || cleaned > 3 {
+	if d := cmp.Diff(map[string]int{"refusal": 5, "accepted": 1657, "copy": 179, "cut": 8, "garbled": 1, "numbers": 25}, got); d != "" || cleaned > 4 {
 		t.Errorf("%d steps cleaned; verdicts (-want +got):\n%s", cleaned, d)
 	}
 }

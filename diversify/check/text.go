@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -20,8 +21,10 @@ type original struct {
 	relaxed bool // the list number has been made weak
 	words   map[string]bool
 	said    content
-	parts   int // units of the text; 0 before they are counted
+	parts   int // of the text; 0 before they are counted
+	heads   bool
 	buffer  []byte
+	seen    view
 	names   map[string]bool
 	other   func(rest, answer string) string // by the Detector
 	script  script
@@ -48,12 +51,14 @@ func newOriginal(text string) *original {
 	return o
 }
 
-// units is how many the text has.
-func (o *original) units() int {
+// units is how many parts the text has, and whether one is a head.
+func (o *original) units() (n int, heads bool) {
 	if o.parts == 0 {
-		o.parts = len(units(o.text))
+		parts := o.cut(o.text, nil)
+		o.parts = len(parts)
+		o.heads = slices.ContainsFunc(parts, func(p part) bool { return p.kind == head })
 	}
-	return o.parts
+	return o.parts, o.heads
 }
 
 // isSpaceless reports whether a letter is of a script without spaces between

@@ -139,7 +139,7 @@ var (
 	inlineTags = strings.Fields("b i em strong u mark span font small big sub sup a abbr code kbd tt cite del ins strike bdi bdo center q dfn var samp")
 	blockTags  = strings.Fields("p div br hr li ul ol h1 h2 h3 h4 h5 h6 blockquote pre table thead tbody tr td th html body head section article dl dt dd main header footer")
 	// thoughts begin the names of what a model thinks before it answers.
-	thoughts = strings.Fields("think thought reason analy reflect scratch plan delib ponder consider inner monolog chain cot working brainstorm rumin medit contempl comment mull note expla justif critique review process understand strateg step mind gedank denk überleg мысл рассужд размышл анализ 思考 推理 分析 思路 思维")
+	thoughts = strings.Fields("think thought reason analy reflect scratch plan delib ponder consider inner monolog chain cot working brainstorm rumin medit contempl comment mull note expla justif critique review process understand strateg step mind draft attempt first plan outline gedank denk überleg мысл рассужд размышл анализ 思考 推理 分析 思路 思维")
 	// roles are words of templates that stand between tokens.
 	roles = strings.Fields("assistant user system model human ai bot gpt final analysis commentary thought thinking think message channel answer response output developer tool json text")
 )
@@ -155,7 +155,7 @@ func untoken(_ *Checker, t string, ref *original) string {
 	if i := strings.LastIndex(t, final); i >= 0 {
 		return t[i+len(final):]
 	}
-	if !strings.ContainsAny(t, tokenMarks) {
+	if !mayHaveTokens(t) {
 		return t
 	}
 	ks := tokens(t, ref)
@@ -220,6 +220,8 @@ func split(t string, ks []token) []string {
 		first, rest, _ := strings.Cut(s, "\n")
 		if word := strings.ToLower(strings.TrimSpace(first)); at > 0 && slices.Contains(roles, word) {
 			role, s = word, strings.TrimSpace(rest)
+		} else if word, rest, ok := strings.Cut(s, " "); ok && at > 0 && slices.Contains(roles, word) && unicode.IsUpper(firstRune(rest)) {
+			role, s = word, rest
 		}
 		if s != "" {
 			parts = append(parts, part{text: s, no: isThought(role) || role == "user" || role == "system"})

@@ -1,0 +1,78 @@
+package check
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+func isArrow(r rune) bool {
+	return r == '>' || r >= 0x2190 && r <= 0x21ff || r >= 0x2794 && r <= 0x27be && r != 0x27b0 && r != 0x27a1 || r >= 0x27f0 && r <= 0x27ff
+}
+
+// unquoted is a text without what stands in quotation marks.
+func unquoted(t string) string {
+	var b strings.Builder
+	for t != "" {
+		i, end := quotation(t)
+		if i < 0 {
+			break
+		}
+		b.WriteString(t[:i])
+		b.WriteByte(' ')
+		t = t[end:]
+	}
+	b.WriteString(t)
+	return b.String()
+}
+
+// quotation returns where the first quotation of a text begins and ends, its
+// marks included, or -1.
+func quotation(t string) (begin, end int) {
+	before, failed := rune(-1), ""
+	if !utf8.ValidString(t) {
+		return -1, -1
+	}
+	for i, r := range t {
+		if closing, ok := closers[r]; ok && closing != "" && !strings.ContainsRune(failed, r) && opens(r, before, firstRune(t[i+utf8.RuneLen(r):])) {
+			from := i + utf8.RuneLen(r)
+			last := rune(-1)
+			for k, q := range t[from:] {
+				next := firstRune(t[from+k+utf8.RuneLen(q):])
+				if k > 0 && strings.ContainsRune(closing, q) && !(unicode.IsLetter(last) && unicode.IsLetter(next)) {
+					return i, from + k + utf8.RuneLen(q)
+				}
+				last = q
+			}
+			failed += string(r) // none behind it is closed either
+		}
+		before = r
+	}
+	return -1, -1
+}
+
+// isGloss reports whether a text is two words or more in Latin letters.
+func isGloss(inner string) bool {
+	latin, letters := lettersOf(inner)
+	last := strings.LastIndexFunc(inner, unicode.IsLetter)
+	return last >= 0 && latin == letters && unicode.IsLower(firstRune(inner[last:])) && len(strings.Fields(inner)) > 1
+}
+
+// mostlyLatin reports whether more than a tenth of a text's letters are Latin.
+func mostlyLatin(t string) bool {
+	latin, letters := lettersOf(t)
+	return 10*latin > letters
+}
+
+// lettersOf counts the letters of a text, and those that are Latin.
+func lettersOf(t string) (latin, letters int) {
+	for _, r := range t {
+		if unicode.IsLetter(r) {
+			letters++
+			if unicode.Is(unicode.Latin, r) {
+				latin++
+			}
+		}
+	}
+	return latin, letters
+}

@@ -1,0 +1,135 @@
+package check
+
+import (
+	"math"
+	"strings"
+	"unicode"
+)
+
+// features are what a part is scored by.
+const features = 36
+
+// regard fills in what a part shows, beside all of the text.
+func (o *original) regard(x *[features]float64, t string, p *part, i, n int, all fit) {
+	*x = [features]float64{}
+	f := p.fit
+	most := func(v int, limit float64) float64 { return min(float64(v), limit) }
+	is := func(at int, yes bool) {
+		if yes {
+			x[at] = 1
+		}
+	}
+	said := o.content()
+	units, heads := o.units()
+	rest := all.without(f)
+	body := t[p.begin:p.end]
+	x[0] = 1
+	x[1] = most(f.talk, 8) / 4
+	x[2] = most(f.own, 8) / 4
+	x[3] = most(f.shared, 4) / 2
+	is(4, f.shared > 0)
+	is(5, f.talk == 0)
+	x[6] = most(f.task, 6) / 3
+	x[7] = float64(f.talk) / float64(f.words+1)
+	is(8, f.words > 0 && f.words == f.stops)
+	is(9, f.words <= 2)
+	is(10, o.foreign(f))
+	is(11, f.lead)
+	x[12] = most(f.polite, 4) / 2
+	x[13] = most(f.sorry, 4) / 2
+	is(14, f.shared == 0 && o.text != "" && o.kin(body))
+	is(15, i == 0 && n > 1)
+	is(16, i == n-1 && n > 1)
+	is(17, p.line && (i == 0 || p.begin > 0 && t[p.begin-1] == '\n') && n > 1)
+	is(18, n > units)
+	is(19, 4*rest.chars >= 3*o.chars && rest.shared > 1 && o.quality(rest) >= 0.5)
+	if n > 1 {
+		x[20] = o.quality(rest)
+	}
+	switch lastRune(strings.TrimSpace(body)) {
+	case '!', '！', '~':
+		is(21, !strings.ContainsAny(o.text, "!！~"))
+	case '?', '？':
+		is(22, !strings.ContainsAny(o.text, "?？"))
+	}
+	x[23] = float64(f.own+2*f.shared) / float64(f.words+1)
+	x[24] = math.Min(1, float64(f.chars)/float64(max(1, o.chars)))
+	switch p.kind {
+	case head:
+		tail := t[p.end:]
+		is(25, heads || isQuote(firstRune(tail)) && strings.ContainsFunc(o.text, isQuote))
+		k := indexLetter(tail)
+		is(26, k >= 0 && unicode.IsUpper(firstRune(o.text)) && unicode.IsLower(firstRune(tail[k:])))
+		is(27, isDash(body))
+	case bracket:
+		is(25, strings.ContainsAny(o.text, "([（"))
+		is(26, isGloss(body) && !mostlyLatin(o.text))
+	default:
+		is(25, startsLower(body) && !startsLower(o.text))
+		is(27, !isStop(lastRune(strings.TrimSpace(body))) && !endingOf(body).complete() && o.ends.complete())
+	}
+	is(28, f.common == 0 && f.stops > 1)
+	x[29] = float64(f.names) / float64(max(1, said.names))
+	x[34] = min(max(float64(f.margin()), 0), 4) / 2
+	is(35, f.talk >= 4 && 2*f.talk >= f.words)
+	if cited := o.citation(body); cited != "" {
+		x[30] = 1
+		g := o.fit(strings.Replace(body, cited, "", 1))
+		x[31] = most(g.talk, 8) / 4
+		is(32, g.shared == 0)
+		is(33, g.talk > 0 && g.talk >= g.own)
+	}
+	if p.kind == entire {
+		kept := f.shared == 0 && o.keepsNumbers(body)
+		nothing := f.shared == 0 && x[14] == 0 && !kept
+		is(26, nothing)
+		if nothing {
+			x[24] = 0
+			x[25] = most(said.names, 8) / 4
+			x[21] = math.Min(1, float64(f.chars)/float64(max(1, o.chars)))
+		}
+		is(20, nothing && f.talk == 0 && f.own >= 4)
+		is(27, kept)
+		is(15, said.names >= 3)
+		is(16, said.names <= 1)
+		is(17, said.has[sorry])
+		is(18, 2*f.chars >= o.chars && f.chars <= 2*o.chars)
+		x[19] = float64(f.common) / float64(f.stops+1)
+	}
+}
+
+func indexLetter(t string) int {
+	return strings.IndexFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+func startsLower(t string) bool {
+	i := indexLetter(t)
+	return i >= 0 && unicode.IsLower(firstRune(t[i:]))
+}
+
+// isDash reports whether a head ends in a dash.
+func isDash(head string) bool { return unicode.Is(unicode.Pd, lastRune(strings.TrimSpace(head))) }
+
+// citation returns what a text quotes of the reference, with its marks, or "".
+func (o *original) citation(t string) string {
+	if !strings.ContainsFunc(t, func(r rune) bool { return r == '"' || r > 0xa0 && isQuote(r) }) || strings.ContainsFunc(o.text, isQuote) {
+		return ""
+	}
+	begin, end := quotation(t)
+	if begin < 0 {
+		return ""
+	}
+	inner := strings.Trim(strings.TrimFunc(t[begin:end], isQuote), " .,…。")
+	if !strings.Contains(o.text, inner) || strings.TrimSpace(t[:begin]+t[end:]) == "" {
+		return ""
+	}
+	return t[begin:end]
+}
+
+// keepsNumbers reports whether a text has the numbers of the reference, which
+// has some.
+func (o *original) keepsNumbers(t string) bool {
+	w := work{}
+	w.reset(t)
+	return len(o.numbers().list) > 0 && changedNumber(o.numbers(), w.numbers()) == ""
+}

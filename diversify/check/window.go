@@ -1,0 +1,414 @@
+package check
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// view is a text in parts, and which of them are the rewriting.
+type view struct {
+	text     string
+	parts    []part
+	all      fit
+	from, to int  // the parts that are kept
+	other    bool // what is not kept has a rewriting too
+}
+
+// view looks at a text beside the reference. It remembers the last one.
+func (o *original) view(t string) *view {
+	v := &o.seen
+	if v.text == t && len(v.parts) > 0 {
+		return v
+	}
+	*v = view{text: t, parts: o.cut(t, v.parts[:0])}
+	n := len(v.parts)
+	v.all = o.fitAll(t, v.parts)
+	for i := range v.parts {
+		v.parts[i].score = o.score(t, &v.parts[i], i, n, v.all)
+	}
+	v.from, v.to = 0, n
+	if n < 2 || o.text == "" {
+		return v
+	}
+	v.outweigh(o)
+	from, to, sum := v.best(0, n)
+	if sum <= 0 { // all is talk, but for one part at most, which the verdict is about
+		most := -1.0
+		for i, p := range v.parts {
+			if s := p.score; p.echo && most <= -1 || !p.echo && s > most && 2*p.fit.chars >= o.chars {
+				from, to, most = i, i+1, max(s, -1)
+			}
+		}
+		v.from, v.to = from, to
+		return v
+	}
+	for to < n && v.parts[to-1].kind == head && strings.HasSuffix(strings.TrimSpace(t[:v.parts[to-1].end]), ":") && v.parts[to].score > -3 {
+		to++
+	}
+	if !strings.Contains(o.text, "\n") {
+		from, to = v.first(o, from, to)
+	}
+	for from > 0 && v.parts[from].kind == bracket && to-from == 1 && !v.parts[from-1].echo {
+		from--
+	}
+	kept := v.fit(from, to)
+	if 3*kept.chars < o.chars && (kept.shared < 2 || 5*kept.chars < o.chars) || kept.words == 0 {
+		if i := slices.IndexFunc(v.parts, func(p part) bool { return p.echo }); i >= 0 {
+			v.from, v.to = i, i+1
+		}
+		return v
+	}
+	v.from, v.to = from, to
+	return v
+}
+
+// inlineMargin speaks for a sentence beside others on a line, by each word that
+// says something.
+const inlineMargin = 0.6
+
+// benefit speaks for a text without a word of talk: answers are seldom unrelated.
+const benefit = 0.4
+
+// score is how much more likely a part is one of the rewriting than talk.
+func (o *original) score(t string, p *part, i, n int, all fit) float64 {
+	switch {
+	case p.echo && n > 1:
+		return -5
+	case p.fit.words == 0:
+		return -0.2
+	case n > 1 && p.kind != bracket && p.end-p.begin >= len(o.text)/2 && o.echoes(t[p.begin:p.end]):
+		p.echo = true
+		return -5
+	}
+	var x [features]float64
+	o.regard(&x, t, p, i, n, all)
+	sum := 0.0
+	if p.kind == entire && p.fit.talk == 0 {
+		sum = benefit
+	}
+	if p.kind == head && p.fit.talk == 0 && p.fit.own > 1 {
+		sum = 1.5 * float64(min(p.fit.own-1, 3))
+	}
+	if p.kind == bracket && p.fit.talk == 0 && (mostlyLatin(o.text) || !isGloss(t[p.begin:p.end])) {
+		sum = 2.5
+	}
+	if p.kind == sentence && n > 1 && !(p.line && (i == 0 || t[p.begin-1] == '\n')) {
+		sum = inlineMargin * float64(min(p.fit.own+p.fit.shared+p.fit.polite, 4))
+		if p.fit.talk == 0 && p.fit.own > 0 {
+			sum++
+		}
+	}
+	for k := range x {
+		sum += x[k] * weigh[k][p.kind]
+	}
+	return sum
+}
+
+// outweigh lowers what stands on other lines than one that corresponds, and has
+// nothing of the reference.
+func (v *view) outweigh(o *original) {
+	if strings.Contains(o.text, "\n") {
+		return
+	}
+	most, best := 0.3, -1
+	v.lines(func(from, to int, f fit) {
+		if q := o.quality(f); q > most && f.shared > 0 && 2*f.chars >= o.chars && f.chars <= 2*o.chars+20 && !v.parts[from].echo {
+			most, best = q, from
+		}
+	})
+	if best < 0 {
+		return
+	}
+	v.lines(func(from, to int, f fit) {
+		if from != best && f.shared == 0 && (f.talk > 0 || 2*f.chars < o.chars) && listMarker(v.text[v.parts[from].begin:]) == 0 {
+			for i := range v.parts[from:to] {
+				v.parts[from+i].score -= 3
+			}
+		}
+	})
+}
+
+// lines calls back with the parts of every line.
+func (v *view) lines(yield func(from, to int, f fit)) {
+	from := 0
+	var f fit
+	for i, p := range v.parts {
+		if !p.echo {
+			f = f.add(p.fit)
+		}
+		if p.line {
+			yield(from, i+1, f)
+			from, f = i+1, fit{}
+		}
+	}
+}
+
+// best returns the parts between from and to that score most together.
+func (v *view) best(from, to int) (begin, end int, most float64) {
+	sum, at := 0.0, from
+	begin, end = from, to
+	for i := from; i < to; i++ {
+		if sum <= 0 {
+			sum, at = 0, i
+		}
+		if sum += max(-6, min(6, v.parts[i].score)); sum > most {
+			begin, end, most = at, i+1, sum
+		}
+	}
+	return begin, end, most
+}
+
+func (v *view) fit(from, to int) (f fit) {
+	for _, p := range v.parts[from:to] {
+		f = f.add(p.fit)
+	}
+	return f
+}
+
+// wholeAlone reports whether parts may be a rewriting by themselves.
+func (o *original) wholeAlone(f fit) bool {
+	return f.shared > 0 && 2*f.chars >= o.chars && f.chars <= 2*o.chars+20 && o.quality(f) >= 0.35
+}
+
+// perhaps reports whether a text that is set apart may be a rewriting, beside
+// another one.
+func (o *original) perhaps(f, other fit) bool {
+	return f.shared > 0 && 5*f.chars >= 3*o.chars && f.chars <= 2*o.chars+20 && o.quality(f) >= 0.3*o.quality(other)
+}
+
+// apart reports whether something sets the part at to apart from the one before
+// from: a line, a label, a sign.
+func (v *view) apart(from, to int) bool {
+	if to >= len(v.parts) || v.parts[from-1].line || v.parts[max(to, 1)-1].score < -1 {
+		return true
+	}
+	next := v.text[v.parts[from].begin:]
+	return strings.ContainsRune("/|•~;→", firstRune(next)) || orAt(next, "") || listMarker(next) > 0 || v.parts[from].score < -1 ||
+		v.parts[from].fit.lead || next[0] == '(' && orAt(next[1:], "")
+}
+
+// mostTries bounds how many rewritings are looked at.
+const mostTries = 8
+
+// first takes one of several rewritings: the first, or the one that is called
+// the final one.
+func (v *view) first(o *original, from, to int) (int, int) {
+	n := len(v.parts)
+	tries := 0
+	for a, b, sum := v.best(0, from); tries < mostTries && sum > 1.5 && (o.wholeAlone(v.fit(a, b)) || v.apart(b, from) && o.perhaps(v.fit(a, b), v.fit(from, to))); a, b, sum = v.best(0, a) {
+		tries++
+		v.other = true
+		if v.final(a, b, from) {
+			break
+		}
+		from, to = a, b
+	}
+	if k := v.seam(o, from, to); k > 0 {
+		v.other = true
+		if v.final(from, k, k) {
+			from, to, _ = v.best(k, to)
+		} else {
+			from, to, _ = v.best(from, k)
+		}
+	}
+	for ; to < n && tries < mostTries; tries++ {
+		a, b, sum := v.best(to, n)
+		if sum <= 1 || !o.wholeAlone(v.fit(a, b)) {
+			break
+		}
+		v.other = true
+		if !v.final(from, to, a) {
+			break
+		}
+		from, to = a, b
+	}
+	return from, to
+}
+
+// seam returns where a second rewriting begins, or 0.
+func (v *view) seam(o *original, from, to int) (at int) {
+	most := 0.0
+	units, _ := o.units()
+	var f fit
+	for k := from + 1; k < to; k++ {
+		p := &v.parts[k-1]
+		if f = f.add(p.fit); 5*f.chars < 3*o.chars || p.kind == head && p.score > 0 {
+			continue
+		}
+		if f.chars > 2*o.chars+20 {
+			break
+		}
+		var g fit
+		for end := k; end < to && 5*g.chars < 4*o.chars; end++ {
+			g = g.add(v.parts[end].fit)
+		}
+		both, common := f.chars+g.chars, overlap(f, g)
+		if 5*g.chars < 3*o.chars || 10*both < 13*o.chars {
+			continue
+		}
+		q := o.quality(f) + o.quality(g)
+		switch apart := v.apart(k, k); {
+		case apart && units == 1 && (o.perhaps(f, g) || o.perhaps(g, f)):
+			q += 0.5
+		case !o.wholeAlone(f) || !o.wholeAlone(g) || 2*common < min(bits.OnesCount64(f.said), bits.OnesCount64(g.said)):
+			continue
+		case apart:
+			q += 0.5
+		case common < 2 || 10*both < 15*o.chars || 3*common < 2*min(bits.OnesCount64(f.said), bits.OnesCount64(g.said)):
+			continue
+		}
+		if q > most+0.2 {
+			at, most = k, q
+		}
+	}
+	return at
+}
+
+// final reports whether the labels before a text, or the ones before what
+// follows it, say that the latter is the better one.
+func (v *view) final(from, to, next int) bool {
+	before := ""
+	if from > 0 {
+		before = v.text[v.parts[from-1].begin:v.parts[from].begin]
+	} else if p := v.parts[from]; p.kind == head {
+		before = v.text[p.begin:p.end]
+	}
+	between := ""
+	if to < len(v.parts) {
+		between = v.text[v.parts[to].begin:v.parts[max(to, min(next, len(v.parts)-1))].begin]
+		if p := v.parts[to]; between == "" && p.kind == head {
+			between = v.text[p.begin:p.end]
+		}
+	}
+	return labelled(before, drafts) || labelled(between, finals)
+}
+
+// finals and drafts are in labels of the last of several texts, and of others.
+var (
+	finals = strings.Fields("wait hmm final revised rather better improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
+	drafts = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿")
+)
+
+// labelled reports whether a label has one of some words.
+func labelled(label string, words []string) bool {
+	label = strings.ToLower(label)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(label, w) })
+}
+
+// takes returns a step that takes off what is before and behind the rewriting,
+// as far as it is of its kind.
+func takes(step string) func(_ *Checker, t string, ref *original) string {
+	return func(_ *Checker, t string, ref *original) string {
+		if ref.text == "" {
+			return t
+		}
+		v := ref.view(t)
+		from, to := 0, len(t)
+		if v.from > 0 && v.kindBefore() == step {
+			from = v.parts[v.from].begin
+		}
+		last := v.parts[max(v.to-1, 0):]
+		if v.to < len(v.parts) && v.kindBehind() == step {
+			to = v.parts[v.to].begin
+		}
+		if from == 0 && to == len(t) {
+			return t
+		}
+		rest := strings.TrimSpace(t[from:to])
+		if from > 0 {
+			if r := strings.TrimLeftFunc(rest, func(r rune) bool {
+				return strings.ContainsRune(" -=>|~:;,/", r) || isArrow(r) || unicode.Is(unicode.Pd, r)
+			}); says(r) && firstRune(rest) != firstRune(ref.text) {
+				rest = r
+			}
+		}
+		if p := last[0]; to < len(t) {
+			if p.kind == head {
+				rest = strings.TrimRightFunc(rest, func(r rune) bool {
+					return unicode.IsSpace(r) || !isStop(r) && !isQuote(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.In(r, unicode.Pe, unicode.M)
+				})
+			}
+			if r := lastRune(strings.TrimSpace(t[to:v.parts[v.to].end])); v.parts[v.to].kind == bracket && isStop(r) && !endingOf(rest).complete() {
+				rest += string(r)
+			}
+		}
+		if v.to-v.from == 1 && v.parts[v.from].kind == bracket && from > 0 {
+			_, n := utf8.DecodeRuneInString(rest)
+			inner := strings.TrimRight(rest, ".。")
+			if _, m := utf8.DecodeLastRuneInString(inner); len(inner) > n+m {
+				rest = inner[n : len(inner)-m]
+			}
+		}
+		return rest
+	}
+}
+
+func (v *view) kindBefore() string {
+	switch {
+	case slices.ContainsFunc(v.parts[:v.from], func(p part) bool { return p.echo }):
+		return StepRestated
+	case v.other && slices.ContainsFunc(v.parts[:v.from], func(p part) bool { return p.score > 0 }):
+		return StepAlternatives
+	case v.parts[v.from-1].kind == head:
+		return StepLeadIn
+	case v.parts[v.from-1].kind == bracket:
+		return StepNote
+	}
+	return StepTalk
+}
+
+func (v *view) kindBehind() string {
+	switch {
+	case v.other && slices.ContainsFunc(v.parts[v.to:], func(p part) bool { return p.score > 0 }):
+		return StepAlternatives
+	case v.parts[v.to].kind == bracket:
+		return StepNote
+	}
+	return StepTalk
+}
+
+// refusal says how an answer speaks of the task in place of doing it, or "".
+// Nothing counts that the reference says too. language reports that the check
+// of languages follows.
+func refusal(w *work, ref *original, language bool) string {
+	if ref.text == "" {
+		return ""
+	}
+	v := ref.view(w.text)
+	if len(v.parts) == 0 {
+		return ""
+	}
+	if ends := scriptOf(w.text); language && ends != ref.script && ref.script != noScript && ends != noScript && v.all.words > 2 {
+		return ""
+	}
+	for _, p := range [...]part{v.parts[0], v.parts[len(v.parts)-1]} {
+		if len(v.parts) > 1 && p.score < -1.5 && !p.echo {
+			return fmt.Sprintf("it begins or ends with talk: %s", quote(strings.TrimSpace(w.text[p.begin:p.end])))
+		}
+	}
+	p := part{end: len(w.text), kind: entire, fit: v.all}
+	if len(v.parts) == 1 {
+		p.fit = v.parts[0].fit
+	}
+	p.fit.script = scriptOf(w.text)
+	switch {
+	case p.fit.script != ref.script && ref.script != noScript && language && p.fit.words > 2: // it gets that verdict
+		return ""
+	case ref.foreign(p.fit):
+		return fmt.Sprintf("it is in another script: %s", quote(w.text))
+	}
+	if s := ref.score(w.text, &p, 0, 1, p.fit); s < 0 {
+		if p.fit.talk > p.fit.own {
+			return fmt.Sprintf("it speaks of the task: %s", quote(w.text))
+		}
+		if missingEnd(w, ref, w.text) != "" {
+			return "" // it is cut
+		}
+		return fmt.Sprintf("it has nothing of the reference: %s", quote(w.text))
+	}
+	return ""
+}

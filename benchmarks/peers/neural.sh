@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Serves BERTScore with real weights on a real Triton, and compares with the
-# figures of the official package.
+# figures of the official package, over HTTP and through refract, while the server crashes.
 #
 # usage: benchmarks/peers/neural.sh
 #
@@ -11,5 +11,6 @@ cd "$(dirname "$0")/../.."
 requirements=benchmarks/peers/neural_requirements.txt
 source benchmarks/peers/neural_venv.sh
 
-"$venv/bin/python" "$here/neural_check.py" "$venv/bin/python" "$server" "$minilm" "$data" "$work" "${REFRACT_PORT:-18000}"
+go build -o "$work/refract" ./cmd/refract
+"$venv/bin/python" "$here/neural_check.py" "$server" "$minilm" "$data" "$work" "${REFRACT_PORT:-18000}" "$work/refract"
 echo "neural metrics agree"

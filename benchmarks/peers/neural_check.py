@@ -1,25 +1,26 @@
 """Compares served BERTScore with the figures of the official package, over HTTP.
 
-usage: neural_check.py VENV_PYTHON RUN.PY MINILM DATA WORK PORT
+usage: neural_check.py RUN.PY MINILM DATA WORK PORT REFRACT
 
 It starts a Triton with RUN.PY, and stops it.
 """
 
 import ast
 import json
-import os
-import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
-from oip import close, infer, refusals, wait
+from neural_go import through_refract
+from oip import Serving, close, infer, refusals
 
 NAMES = {"P": "precision", "R": "recall", "F": "score"}
 
 
 def main():
-    python, run, minilm, data, work, port = sys.argv[1:]
+    run, minilm, data, work, port, refract = sys.argv[1:]
+    run = [sys.executable, run]
     with open(data + "/neural/bertscore_minilm.json", encoding="utf-8") as f:
         official = json.load(f)
     pairs, multi = official["pairs"], official["multi_ref"]
@@ -36,13 +37,11 @@ def main():
         with open(f"{work}/{name}.txt", "w", encoding="utf-8") as f:
             f.write("\n".join(texts) + "\n")
 
-    url = f"http://127.0.0.1:{port}"
     common = f"model={minilm},layer=6,threads=1"
     specs = [f"bertscore:{common}", f"bertscore:{common},name=idf,idf={work}/one.txt",
              f"bertscore:{common},name=flat,layout=flat,idf={work}/eleven.txt"]
-    server = subprocess.Popen([python, run, "triton", *specs, "--port", port])
-    try:
-        wait(url, ["bertscore", "idf", "flat"], lambda: server.poll() is None)
+    with Serving(run, "triton", specs, ["bertscore", "idf", "flat"], port) as serving:
+        url = serving.url
         facts = json.loads(infer(url, "idf", hypothesis=["a"], reference=["a"], pairs=[[-1, 0, 0]])["facts"][0])
         print("facts", facts)
         assert facts["name"] == "bertscore" and facts["needs"] == ["reference"] and facts["direction"] == "higher"
@@ -75,17 +74,16 @@ def main():
         refusals(url, "bertscore", "flat")
         status = not_utf8(url)
         assert "hypothesis 0 is not UTF-8" in status, status
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(60)
-    left = [x for x in os.listdir("/dev/shm") if x.startswith(f"refract_{server.pid}_")]
-    assert not left, left
+
+    with Serving(run, "triton", specs[:1], ["bertscore"], port) as serving:
+        through_refract(refract, serving, {"bertscore": ["reference"]}, data, work, 65)
+        through_refract(refract, serving, {"bertscore": ["reference"]}, data, work, 3, grpc=True)
 
     for spec, words in ((f"bertscore:model={work}/nothing,layer=6", "1.4 GB"),
                         (f"bertscore:model={work},layer=6", "has no config.json"),
                         ("nonsense", "there is no metric"),
                         (f"bertscore:model={minilm},layers=6", "no option 'layers'")):
-        told = subprocess.run([python, run, "triton", spec, "--port", port], capture_output=True, text=True)
+        told = subprocess.run([*run, "triton", spec, "--port", port], capture_output=True, text=True)
         assert told.returncode == 1 and words in told.stderr, (spec, told)
     print("a wrong checkpoint or option is told before a server starts")
 

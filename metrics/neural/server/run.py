@@ -14,6 +14,7 @@ bfloat16), tokens (of a batch, 16384), threads. docs/neural-servers.md has those
 import argparse
 import ctypes
 import glob
+import importlib.util
 import json
 import os
 import shutil
@@ -22,6 +23,9 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+
+from refract_metrics.metric import Wrong
+from refract_metrics.protocol import resolve, tensors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TRITON = {"BYTES": "TYPE_STRING", "FP32": "TYPE_FP32", "INT32": "TYPE_INT32"}
@@ -38,9 +42,6 @@ def main():
     args = parser.parse_args()
     if args.write_only and not args.repository:
         parser.error("--write-only needs --repository")
-
-    from refract_metrics.metric import Wrong
-    from refract_metrics.protocol import resolve, tensors
 
     folder = args.repository or tempfile.mkdtemp(prefix="refract-models-")
     try:
@@ -113,18 +114,18 @@ def triton(folder, port):
         site = sysconfig.get_paths()["purelib"]
         wheel = site + "/pytriton/tritonserver"
         if not os.path.isdir(wheel):
-            raise_wrong("there is no tritonserver: pip install nvidia-pytriton==0.7.0, or run this in NVIDIA's container")
+            raise Wrong("there is no tritonserver: pip install nvidia-pytriton==0.7.0, or run this in NVIDIA's container")
         version = "{}.{}".format(*sys.version_info)
         stub = f"{wheel}/python_backend_stubs/{version}/triton_python_backend_stub"
         if not os.path.exists(stub):
-            raise_wrong(f"the wheel of Triton has no stub for Python {version}: use 3.8 to 3.13")
+            raise Wrong(f"the wheel of Triton has no stub for Python {version}: use 3.11 to 3.13")
         env["LD_LIBRARY_PATH"] = ":".join(filter(None, [
             env.get("LD_LIBRARY_PATH"), site + "/nvidia_pytriton.libs", sysconfig.get_config_var("LIBDIR")]))
         try:
             ctypes.CDLL(f"libpython{version}.so.1.0")
         except OSError:
             if not glob.glob(f"{sysconfig.get_config_var('LIBDIR')}/libpython{version}.so.1.0"):
-                raise_wrong(f"Triton needs libpython{version}.so.1.0: apt-get install libpython{version}")
+                raise Wrong(f"Triton needs libpython{version}.so.1.0: apt-get install libpython{version}")
         backends = tempfile.mkdtemp(prefix="refract-backends-")
         shutil.copytree(wheel + "/backends/python", backends + "/python")
         shutil.copy(stub, backends + "/python/")
@@ -140,13 +141,9 @@ def mlserver(folder, port):
     with open(folder + "/settings.json", "w") as f:
         json.dump({"host": "127.0.0.1", "http_port": port, "grpc_port": port + 1, "metrics_port": port + 2,
                    "parallel_workers": 0, "debug": False, "use_structured_logging": False}, f)
-    return [sys.executable, "-m", "mlserver", "start", folder], os.environ.copy(), []
-
-
-def raise_wrong(message):
-    from refract_metrics.metric import Wrong
-
-    raise Wrong(message)
+    if not importlib.util.find_spec("mlserver"):
+        raise Wrong("there is no mlserver: pip install mlserver==1.7.1")
+    return [sys.executable, "-c", "from mlserver.cli import main; main()", "start", folder], os.environ.copy(), []
 
 
 def run(command, env, leftovers):

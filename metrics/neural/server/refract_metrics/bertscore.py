@@ -14,7 +14,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from . import metric
-from .metric import Checkpoint, Wrong, by_length
+from .metric import Checkpoint, Wrong, by_length, padded, token_ids
 
 # The layers that the authors chose on WMT16.
 LAYERS = {"roberta-large": 17, "xlm-roberta-large": 17, "bert-base-multilingual-cased": 9, "bert-base-chinese": 8,
@@ -66,7 +66,7 @@ class Metric(metric.Metric):
 
     def count(self, path):
         references, self.state["idf"] = lines(path)
-        seen = Counter(t for ids in self.ids(references) for t in set(ids))
+        seen = Counter(t for ids in self.ids(references)[0] for t in set(ids))
         n = len(references)
         self.idf, self.otherwise = {t: log((n + 1) / (c + 1)) for t, c in seen.items()}, log(n + 1)
 
@@ -79,23 +79,18 @@ class Metric(metric.Metric):
             raise Wrong(f"{path} has no line for layer {layer} with LAYER,P,R,F: {e}") from e
 
     def ids(self, texts):
-        return self.tokenizer([t.strip() for t in texts], truncation=True, max_length=self.longest)["input_ids"]
+        return token_ids(self.tokenizer, [t.strip() for t in texts], self.longest)
 
     @torch.inference_mode()
     def encode(self, texts):
-        ids = self.ids(texts)
-        lengths = np.array([len(i) for i in ids])
+        ids, lengths = self.ids(texts)
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         weights = torch.tensor([self.idf.get(t, self.otherwise) for i in ids for t in i], device=self.device)
         vectors = torch.empty(int(lengths.sum()), self.model.config.hidden_size, device=self.device)
         for batch in by_length(lengths, self.tokens):
-            width = lengths[batch[0]]
-            mask = torch.from_numpy(np.arange(width) < lengths[batch, None]).to(self.device)
-            padded = np.full(mask.shape, self.tokenizer.pad_token_id)
-            for row, i in enumerate(batch):
-                padded[row, :lengths[i]] = ids[i]
-            out = self.model(input_ids=torch.from_numpy(padded).to(self.device), attention_mask=mask.long())[0]
-            place = torch.from_numpy(starts[batch, None] + np.arange(width)).to(self.device)
+            padded_ids, mask = padded(ids, batch, self.tokenizer.pad_token_id, self.device)
+            out, mask = self.model(input_ids=padded_ids, attention_mask=mask)[0], mask.bool()
+            place = torch.from_numpy(starts[batch, None] + np.arange(mask.shape[1])).to(self.device)
             vectors[place[mask]] = torch.nn.functional.normalize(out[mask].float(), dim=-1)
         here = lambda a: torch.from_numpy(a).to(self.device)
         return Tokens(vectors, weights, here(starts), here(lengths))

@@ -34,7 +34,7 @@ class Metric:
 
     version = ""  # of the published program whose numbers it gives
     checkpoint = None
-    needs = ("reference",)  # besides the hypothesis
+    needs = ("reference",)  # besides the hypothesis, where no option changes it
     outputs = ("score",)
     direction, lower, upper = "higher", None, None
     best = False  # of several references, each output takes its best (the published rule)
@@ -55,6 +55,11 @@ class Metric:
         self.device, self.tokens = torch.device(device), tokens
         self.dtype = getattr(torch, dtype)
         self.state = {"weights": digest(folder, self.checkpoint), "dtype": dtype}
+
+    @classmethod
+    def reads(cls, options):
+        """What the metric needs besides the hypothesis, with these options."""
+        return cls.needs
 
     def signature(self):
         """All that changes the numbers, by name."""
@@ -88,7 +93,7 @@ def find(checkpoint, given):
         try:
             folder = hub(ignore_patterns="*.bin")
             if not glob.glob(folder + "/*.safetensors"):
-                folder = hub()  # no need to have the weights in two formats, else
+                folder = hub()  # an older repository
         except Exception as e:  # of requests, httpx and the hub's own
             reason = (str(e).strip() or type(e).__name__).splitlines()[0]
             raise Wrong(f"{folder} cannot be had from the Hugging Face hub ({reason}): {hint}") from e
@@ -100,12 +105,29 @@ def find(checkpoint, given):
 
 def digest(folder, checkpoint):
     """Twelve hex digits of the SHA-256 of the weights: of the file, or of the files' digests."""
-    paths = sorted(f for p in checkpoint.files[-1].split("|") for f in glob.glob(os.path.join(folder, p)))
-    digests = []
+    found = (sorted(glob.glob(os.path.join(folder, p))) for p in checkpoint.files[-1].split("|"))
+    paths, digests = next(filter(None, found)), []
     for path in paths:
         with open(path, "rb") as f:
             digests.append(hashlib.file_digest(f, "sha256").hexdigest())
     return (digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest())[:12]
+
+
+def token_ids(tokenizer, texts, longest):
+    """Ids of texts with their special tokens, cut at longest, and their numbers."""
+    ids = tokenizer(texts, truncation=True, max_length=longest)["input_ids"]
+    return ids, np.array([len(i) for i in ids])
+
+
+def padded(ids, batch, pad, device):
+    """Ids and mask [batch, longest] of some texts, the longest first."""
+    import torch
+
+    width = len(ids[batch[0]])
+    out, mask = np.full((len(batch), width), pad), np.zeros((len(batch), width), np.int64)
+    for row, i in enumerate(batch):
+        out[row, :len(ids[i])], mask[row, :len(ids[i])] = ids[i], 1
+    return torch.from_numpy(out).to(device), torch.from_numpy(mask).to(device)
 
 
 def by_length(lengths, tokens):

@@ -14,7 +14,8 @@ from .protocol import Refused, Server
 class MLServerModel(MLModel):
     async def load(self):
         self.turn = asyncio.Lock()
-        self.server = await asyncio.to_thread(Server, self.settings.parameters.extra)
+        # One model after another: transformers patches PyTorch while it loads.
+        self.server = Server(self.settings.parameters.extra)
         return True
 
     async def predict(self, payload: InferenceRequest) -> InferenceResponse:

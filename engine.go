@@ -63,6 +63,9 @@ type Options struct {
 	// scores that are damaged.
 	Store, StoreRest ScoreStore
 	Warn             func(message string)
+	// Observe, if not nil, is told in a run how many segments more a metric has
+	// scored. It is called from any number of goroutines.
+	Observe func(m metrics.Metric, segments int)
 }
 
 // Engine scores every system against every reference of a dataset. It does not

@@ -114,6 +114,7 @@ type lane struct {
 	pace  metrics.Pace
 	in    chan *frame
 	order []int // in which columns are asked for
+	done  func(m metrics.Metric, segments int)
 }
 
 // waiting is how many segments wait in order at least: so many that no core waits
@@ -125,7 +126,7 @@ const waiting = 256
 func (e *Engine) lanes() (lanes []*lane, most int) {
 	most = waiting
 	for k := range e.demands {
-		l := &lane{demand: &e.demands[k], pace: metrics.Pace{Batch: e.options.Batch, Calls: e.options.Workers}}
+		l := &lane{demand: &e.demands[k], pace: metrics.Pace{Batch: e.options.Batch, Calls: e.options.Workers}, done: e.options.Observe}
 		if p, ok := l.metric.(metrics.Paced); ok {
 			own := p.Pace()
 			if own.Batch > 0 {
@@ -161,6 +162,9 @@ func (l *lane) run(ctx context.Context) error {
 					l.init(f, metrics.Ended)
 				}
 				f.open.Done()
+			}
+			if err == nil && l.done != nil {
+				l.done(l.metric, len(frames))
 			}
 			return err
 		})

@@ -75,11 +75,13 @@ type judging struct {
 	clients  map[string]*llm.Awaiting // by endpoint and server
 	vectors  []*vectors               // of metrics that compare them
 
-	mu      sync.Mutex
-	answers int
-	failed  int // of them, that never came
-	called  int // answered by calls of this run
-	stored  int // from the cache, or equal to another
+	mu       sync.Mutex
+	segments int  // of metrics on servers and of programs
+	alone    bool // there are no judges beside them
+	answers  int
+	failed   int // of them, that never came
+	called   int // answered by calls of this run
+	stored   int // from the cache, or equal to another
 }
 
 // run makes what the metrics of a run share. Close it.
@@ -177,6 +179,7 @@ func (j *judging) options(o refract.Options) refract.Options {
 		}
 	}
 	o.Warn = func(m string) { j.e.warn("%s", m) }
+	o.Observe = j.scored
 	o.MaxText = j.maxText << 20
 	return o
 }
@@ -263,6 +266,24 @@ func (j *judging) observe(ev judge.Event) {
 	}
 }
 
+// scored counts the segments of metrics on servers and of programs, beside the
+// answers of judges.
+func (j *judging) scored(m metrics.Metric, segments int) {
+	_, far := m.(metrics.NativeScorer)
+	if _, judge := m.(metrics.Foreseeing); judge || !far {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.progress == nil {
+		j.progress, j.alone = j.e.progress("score", 0, "segments"), true
+	}
+	if j.segments += segments; j.alone {
+		j.progress.Add(segments)
+	}
+	j.progress.Count("segments by "+report.Visible(m.Info().Name), segments)
+}
+
 // covered checks that enough of each judge's answers have a score.
 func (j *judgeFlags) covered(g *audit.Reports) error {
 	if err := g.Covered(j.maxUnparsed); err != nil {
@@ -289,7 +310,7 @@ func (j *judging) answered() {
 	if j == nil {
 		return
 	}
-	if j.answers > 0 {
+	if j.answers+j.segments > 0 {
 		j.progress.Finish()
 	}
 	for _, v := range j.vectors {

@@ -34,6 +34,7 @@ const (
 func (o *original) cut(t string, out []part) []part {
 	begin, from, lettered := 0, 0, false
 	quotes, double := 0, false
+	stops := 0     // where the stops end that have been looked at
 	closed := true // brackets of this line are closed
 	add := func(end int, kind partKind, line bool) {
 		end += len(t[end:]) - len(strings.TrimLeft(t[end:], " \n\t"))
@@ -103,7 +104,7 @@ func (o *original) cut(t string, out []part) []part {
 		case quotes > 0 && (r == '“' || r == '”' || r == '»' || r == '」'):
 			quotes--
 		case inside:
-		case isStop(r) || r == '~' || r == '～':
+		case i >= stops && (isStop(r) || r == '~' || r == '～'):
 			end := from
 			for end < len(t) {
 				next, m := utf8.DecodeRuneInString(t[end:])
@@ -112,6 +113,7 @@ func (o *original) cut(t string, out []part) []part {
 				}
 				end += m
 			}
+			stops = end
 			space := len(t[end:]) - len(strings.TrimLeft(t[end:], " "))
 			if next := firstRune(t[end+space:]); lettered && (space > 0 || r >= 0x3000 || end == len(t)) && (!unicode.IsLower(next) || orAt(t[end+space:], "")) && !(r == '.' && abbreviates(t[begin:i])) {
 				add(end, sentence, false)

@@ -8,12 +8,12 @@
 #
 # It takes $CHROMIUM, or a Chromium or Chrome that is installed; else it
 # installs one, by apt where it may, and by Playwright elsewhere. The virtual
-# environment (190 MB) is kept in $REFRACT_CI_CACHE, by default
+# environment (190 MB) is kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=benchmarks/peers
-cache=${REFRACT_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
+cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
 venv=$cache/browser-$(sha256sum "$here/browser_requirements.txt" | cut -c1-12)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -5,7 +5,7 @@
 #
 # usage: benchmarks/peers/llamacpp.sh [GO TEST FLAG]…
 #
-# The virtual environment (260 MB) is kept in $REFRACT_CI_CACHE, by default
+# The virtual environment (260 MB) is kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci, and installed in half a minute.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -2,7 +2,7 @@
 # starts it as llamacpp_server.py does, leaves its address in $url, and stops it
 # when the script ends. $venv has its packages, $cache what is kept.
 here=benchmarks/peers
-cache=${REFRACT_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
+cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
 venv=$cache/llamacpp-$(sha256sum "$here/llamacpp_requirements.txt" | cut -c1-12)
 work=$(mktemp -d)
 server=

@@ -4,7 +4,7 @@
 #
 # usage: benchmarks/peers/neural.sh
 #
-# The virtual environment (1.7 GB) is kept in $REFRACT_CI_CACHE. It is made by python3.11, or
+# The virtual environment (1.7 GB) is kept in $CI_CACHE. It is made by python3.11, or
 # what REFRACT_PYTHON names.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -4,7 +4,7 @@
 #
 # usage: benchmarks/peers/neural_comet.sh
 #
-# The virtual environment (2.2 GB) is kept in $REFRACT_CI_CACHE. .ci/run leaves this out.
+# The virtual environment (2.2 GB) is kept in $CI_CACHE. .ci/run leaves this out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 requirements=benchmarks/peers/neural_comet_requirements.txt

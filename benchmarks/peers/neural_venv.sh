@@ -3,7 +3,7 @@
 # 3 GB of NVIDIA's libraries, so that packages are installed without their
 # dependencies, and empty libraries stand in for NVIDIA's.
 here=$PWD/benchmarks/peers
-cache=${REFRACT_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
+cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
 venv=$cache/neural-$(cat $requirements "$here/cuda_stubs.py" | sha256sum | cut -c1-12)
 data=${REFRACT_DATA:-../shared/data}
 if [ ! -d "$data/neural" ]; then

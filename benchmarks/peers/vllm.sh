@@ -6,7 +6,7 @@
 # usage: benchmarks/peers/vllm.sh [GO TEST FLAG]…
 #
 # Without VLLM_VENV, a virtual environment with vLLM for CPUs is installed in
-# $REFRACT_CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci, and
+# $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci, and
 # kept. It takes 6 GB, most of them for the libraries of CUDA that the usual
 # build of torch wants to see, and some minutes; so .ci/run does without.
 # VLLM_VENV=FOLDER takes the vLLM of another environment, for whatever device.
@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=benchmarks/peers
 release=0.32.0
-cache=${REFRACT_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
+cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
 port=${VLLM_PORT:-18743}
 work=$(mktemp -d)
 server=

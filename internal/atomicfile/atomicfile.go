@@ -22,6 +22,7 @@ import (
 // File is an output. Its errors name the output and not a temporary file.
 type File struct {
 	*bufio.Writer
+	to    *named
 	name  string
 	out   *os.File // nil for a stream, and when all is done
 	final string   // the name that the file takes; "" where it has its name
@@ -67,27 +68,31 @@ func Create(path string) (*File, error) {
 		}
 	}
 	f := newFile(temp, path, temp, final)
-	if f.pack, err = packed.NewWriter(&named{temp, path}, path); f.pack != nil {
+	if f.pack, err = packed.NewWriter(&named{w: temp, name: path}, path); f.pack != nil {
 		f.Reset(f.pack)
 	}
 	return f, err
 }
 
 // Stream is an output that is open already, such as standard output. Commit
-// writes what is left, and does not close it.
+// writes what is left, and does not close it. Abort does so too once the first
+// bytes are out, so that what a reader has ends at a row.
 func Stream(w io.Writer, name string) *File { return newFile(w, name, nil, "") }
 
 func newFile(w io.Writer, name string, out *os.File, final string) *File {
-	return &File{Writer: bufio.NewWriterSize(&named{w, name}, 1<<16), name: name, out: out, final: final}
+	to := &named{w: w, name: name}
+	return &File{Writer: bufio.NewWriterSize(to, 1<<16), to: to, name: name, out: out, final: final}
 }
 
 // named is a writer whose errors name the output.
 type named struct {
-	w    io.Writer
-	name string
+	w     io.Writer
+	name  string
+	begun bool // something was written
 }
 
 func (n *named) Write(p []byte) (int, error) {
+	n.begun = true
 	k, err := n.w.Write(p)
 	if err != nil {
 		err = cannotWrite(n.name, err)
@@ -143,6 +148,9 @@ func (f *File) Commit() error {
 // Abort removes what was written. After Commit it does nothing.
 func (f *File) Abort() {
 	if f.out == nil {
+		if f.to.begun && f.final == "" {
+			f.Flush()
+		}
 		return
 	}
 	f.out.Close()

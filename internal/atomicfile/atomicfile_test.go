@@ -240,6 +240,19 @@ func TestStream(t *testing.T) {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 	f.Abort()
+
+	// What is aborted leaves nothing, or whole rows once some are out.
+	for rows, want := range map[int]int{1: 0, 10000: 10000} {
+		b.Reset()
+		f = atomicfile.Stream(&b, "standard output")
+		for range rows {
+			f.WriteString("a row of text\n")
+		}
+		f.Abort()
+		if got := strings.Count(b.String(), "a row of text\n"); got != want || b.Len() != 14*want {
+			t.Errorf("%d rows, then Abort: %d whole rows of %d bytes", rows, got, b.Len())
+		}
+	}
 }
 
 func TestFolder(t *testing.T) {

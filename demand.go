@@ -53,7 +53,7 @@ func (d *demand) keep(o *Options, damage func()) {
 	if s, ok := d.metric.(metrics.Storable); ok && s.Storable() && o.Store != nil {
 		store = o.Store
 	}
-	if store == nil {
+	if store == nil || metrics.NeverKept(d.metric) {
 		return
 	}
 	if d.unstored = d.firstStatistics || d.nativeStatistics; !d.unstored {

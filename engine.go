@@ -57,7 +57,8 @@ type Options struct {
 	MaxText int
 	// Store keeps the scores of metrics that are metrics.Storable, and StoreRest
 	// those of all others, so that later runs of any settings and datasets ask
-	// for what is new; nil keeps nothing. Where a setting pools statistics of its
+	// for what is new; nil keeps nothing, nor is anything kept of metrics that
+	// are metrics.NeverKept. Where a setting pools statistics of its
 	// metric, that metric is computed all the same, and a stored metric leaves out
 	// no cell that a bound makes needless. Warn, if not nil, is told of stored
 	// scores that are damaged.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -174,8 +175,20 @@ type Explainer interface {
 // depends on nothing but the metric's name and signature and the texts.
 type Storable interface {
 	Metric
-	// Storable reports whether they are.
+	// Storable reports whether they are. Where it is false the signature does not
+	// say all that changes a score, and none is ever kept, whatever a user asks for.
 	Storable() bool
+}
+
+// NeverKept reports whether scores of the metric must not be kept anywhere: it is
+// a Storable that is not, or a Composite with such a member. Scores of metrics
+// that are neither may be kept.
+func NeverKept(m Metric) bool {
+	if s, ok := m.(Storable); ok && !s.Storable() {
+		return true
+	}
+	c, ok := m.(Composite)
+	return ok && slices.ContainsFunc(c.Members(), NeverKept)
 }
 
 // Composite is a Metric that is made of others.

@@ -20,10 +20,19 @@ func TestMain(m *testing.M) {
 }
 
 // lengths scores by the share of the longer text that the shorter one has, natively
-// against the nearest reference. Its argument says after how many requests it dies.
+// against the nearest reference. Its argument says after how many requests it dies,
+// and the next one its signature. By the variable VV, if it has one, which no
+// signature tells of, it divides.
 func lengths() {
 	fmt.Fprintln(os.Stderr, "lengths \x1b[2J begins; key:", os.Getenv("OPENAI_API_KEY"))
-	fmt.Println(`{"refract":1,"name":"lengths","signature":{"lengths":"1"},"needs":["reference"],"lower":0,"upper":1,"native":true,"batch":2}`)
+	signature, divisor := `{"lengths":"1"}`, 1.0
+	if len(os.Args) > 2 {
+		signature = fmt.Sprintf(`{"lengths":%q}`, os.Args[2])
+	}
+	if v, err := strconv.ParseFloat(os.Getenv("VV"), 64); err == nil {
+		signature, divisor = `{}`, v
+	}
+	fmt.Println(`{"refract":1,"name":"lengths","signature":` + signature + `,"needs":["reference"],"lower":0,"upper":1,"native":true,"batch":2}`)
 	lines, left := json.NewDecoder(os.Stdin), -1
 	if len(os.Args) > 1 {
 		left, _ = strconv.Atoi(os.Args[1])
@@ -48,7 +57,7 @@ func lengths() {
 			for _, h := range s.Hypotheses {
 				best := 0.0
 				for _, ref := range s.References {
-					v := float64(min(len(h), len(ref))) / float64(max(len(h), len(ref)))
+					v := float64(min(len(h), len(ref))) / float64(max(len(h), len(ref))) / divisor
 					if best = max(best, v); !r.Native {
 						row = append(row, v)
 					}

@@ -193,9 +193,10 @@ type exchange struct {
 	// read takes the body of a good answer, and says what is wrong with it.
 	read func(t *link, body []byte) *failure
 
-	start    int     // attempts before the call
-	attempts int     // sent so far
-	server   *server // of the last attempt
+	start    int       // attempts before the call
+	attempts int       // sent so far
+	server   *server   // of the last attempt
+	lost     []*server // those that could not be reached since the last retry
 	response *http.Response
 	failure  *failure
 }

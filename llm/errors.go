@@ -120,6 +120,7 @@ type failure struct {
 	blocked     bool // a content filter refused the prompt
 	renameLimit bool // the server wants max_completion_tokens
 	notDone     bool // the server has not done what was asked
+	lost        bool // there was no connection, or it broke
 	// asked is how long the server asks to wait.
 	asked time.Duration
 }
@@ -157,7 +158,7 @@ func (t *link) unreachable(what string, err error) *failure {
 		err = ue.Err
 	}
 	f := t.fail(ErrUnavailable, 0, allRetries, what, t.target.clean(err.Error(), maxMessage), hintDown)
-	f.matches = func(target error) bool { return errors.Is(err, target) }
+	f.lost, f.matches = true, func(target error) bool { return errors.Is(err, target) }
 	var (
 		cert  *tls.CertificateVerificationError
 		plain tls.RecordHeaderError

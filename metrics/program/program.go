@@ -20,6 +20,7 @@ import (
 // Config says of what a Metric is made.
 type Config struct {
 	Command   []string      // the program and its arguments
+	Name      string        // of the metric, behind "exec:"; default that of its hello line
 	Environ   []string      // that it gets, as NAME=VALUE; see Withhold
 	Processes int           // at a time, at most; default 1
 	Timeout   time.Duration // of the hello line and of a batch; default DefaultTimeout
@@ -79,6 +80,9 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 	}
 	m.idle = []*process{p}
 	m.info = m.hello.info()
+	if cfg.Name != "" {
+		m.info.Name = Name + ":" + cfg.Name
+	}
 	m.said.of(m.info.Name)
 	return m, nil
 }

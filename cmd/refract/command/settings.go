@@ -1,12 +1,16 @@
 package command
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/program"
 )
 
 // defaultSeed is the one that sacreBLEU has.
@@ -54,7 +58,11 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 			return nil, err
 		}
 		name := m.Info().Name
-		if other, twice := seen[name]; twice {
+		other, twice := seen[name]
+		switch {
+		case twice && strings.HasPrefix(name, program.Name+":"):
+			return nil, usagef("--metric %q and %q are both called %s; tell them apart by a name= before the program, as in 'exec:name=OTHER PROGRAM ARG'", redact.Text(other), redact.Text(spec), name)
+		case twice:
 			return nil, usagef("--metric %q and %q are the same metric", other, spec)
 		}
 		seen[name] = spec

@@ -144,8 +144,8 @@ func (m *Metric) same(r *result) error {
 	return nil
 }
 
-// bounded wants scores within the bounds that are stated, but for rounding: a bound
-// ends the references of a hypothesis.
+// bounded wants scores within the bounds that are stated. One that passes a bound by
+// the rounding of FP32 is the bound.
 func (m *Metric) bounded(r *result) error {
 	info := m.info
 	if m.first == nil { // of the probe
@@ -155,6 +155,7 @@ func (m *Metric) bounded(r *result) error {
 		if slack := 1e-4 * max(1, math.Abs(v)); v < info.Lower-slack || v > info.Upper+slack {
 			return fmt.Errorf("gave %v as score %d of %d, where its bounds are %v and %v", v, i+1, len(r.scores), info.Lower, info.Upper)
 		}
+		r.scores[i] = min(max(v, info.Lower), info.Upper)
 	}
 	return nil
 }

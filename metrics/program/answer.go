@@ -113,6 +113,9 @@ func (m *Metric) matrix(b metrics.Block, columns int, scores []*float64, status 
 			return out, fmt.Errorf("score %d: %w", c+1, err)
 		}
 		if reports != nil && reports[c] != nil {
+			if v != nil {
+				v = &out.Values[c]
+			}
 			texts := analysis.Texts{Hypothesis: b.Hypotheses[c/columns], Source: b.Source}
 			if columns == len(b.References) {
 				texts.Reference = b.References[c%columns]
@@ -129,12 +132,15 @@ func (m *Metric) cell(out *metrics.Scores, c int, v *float64, word string) error
 		if word != "" && word != metrics.Scored.String() {
 			return fmt.Errorf("it is %v, with the status %.40q", *v, word)
 		}
+		lo, hi := m.info.Lower, m.info.Upper
+		within := min(max(*v, lo), hi)
 		// Sums of floats exceed a bound by their last bits.
-		slack := func(bound float64) float64 { return 1e-6 * max(1, math.Abs(bound)) }
-		if lo, hi := m.info.Lower, m.info.Upper; *v < lo-slack(lo) || *v > hi+slack(hi) {
+		if math.Abs(*v-within) > 1e-9*max(1, math.Abs(within)) {
 			return fmt.Errorf("it is %v, and the hello line bounds it by %v and %v", *v, lo, hi)
 		}
-		out.Values[c] = *v
+		if within != 0 { // never -0
+			out.Values[c] = within
+		}
 		return nil
 	}
 	out.Status[c] = metrics.Failed

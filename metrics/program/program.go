@@ -2,6 +2,8 @@ package program
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,13 +92,16 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 // Info implements metrics.Metric: what the program declares.
 func (m *Metric) Info() metrics.Info { return m.info }
 
-// Signature implements metrics.Metric: the program's, by key.
+// Signature implements metrics.Metric: the program's, by key, and a hash of what
+// else its hello line says of its scores.
 func (m *Metric) Signature(metrics.Level) metrics.Signature {
 	sig := metrics.Signature{{Key: "program", Value: m.hello.Name}}
 	for _, key := range slices.Sorted(maps.Keys(m.hello.Signature)) {
 		sig = sig.With(key, m.hello.Signature[key])
 	}
-	return sig
+	i := m.info
+	hash := sha256.Sum256(fmt.Append(nil, i.NeedsSource, i.NeedsReferences, i.Direction, i.Lower, i.Upper))
+	return sig.With("hello", hex.EncodeToString(hash[:4]))
 }
 
 // Storable implements metrics.Storable: a program without a signature does not

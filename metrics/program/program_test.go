@@ -56,7 +56,7 @@ func TestPromises(t *testing.T) {
 	if m.Info() != want || m.Pace().Batch != 3 || !m.Storable() || !m.HasNative() {
 		t.Errorf("%+v", m.Info())
 	}
-	if s := m.Signature(metrics.Sentence).String(); s != "program:counter|a:1|b:2" {
+	if s := m.Signature(metrics.Sentence).String(); !strings.HasPrefix(s, "program:counter|a:1|b:2|hello:") {
 		t.Errorf("signature %s", s)
 	}
 }
@@ -115,7 +115,8 @@ func TestFaults(t *testing.T) {
 		{"bad-hello", []string{`{"refract":1,"name":"m","direction":"up"}`}, `"direction" is "up"`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","lower":1,"upper":1}`}, `"lower" is 1, and "upper" is 1`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","batch":-1}`}, `"batch" is -1`},
-		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"version":"1"}}`}, `the keys ["nrefs" "agg" "set" "first" "version"] are refract's`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"version":"1"}}`}, `the keys ["nrefs" "agg" "set" `},
+		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"member12":"1"}}`}, `"signature" has "member12"`},
 		{"bad-hello", []string{`{"refract":1,"name":"m"} {}`}, `there is more behind it`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","colour":"red"}`}, `unknown field "colour"`},
 	} {
@@ -294,6 +295,7 @@ func asRefract() {
 	m.Score(context.Background(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}})
 	fmt.Println("ready")
 	m.Score(context.Background(), []metrics.Block{block})
+	time.Sleep(time.Hour)
 }
 
 // No process is left when this one is killed.
@@ -370,6 +372,40 @@ func TestWords(t *testing.T) {
 	})
 }
 
+// A score that passes a bound by the last bits of a sum is the bound, and one
+// beyond is refused; 0 has no sign.
+func TestBounds(t *testing.T) {
+	m := &Metric{info: metrics.Info{Lower: 0, Upper: 1}}
+	for _, tc := range []struct {
+		score, want float64
+		ok          bool
+	}{
+		{1, 1, true}, {1 + 1e-12, 1, true}, {1.000001, 0, false}, {-1e-12, 0, true}, {-1e-8, 0, false}, {math.Copysign(0, -1), 0, true},
+	} {
+		out := metrics.Scores{Values: make([]float64, 1), Status: make([]metrics.Status, 1)}
+		err := m.cell(&out, 0, &tc.score, "")
+		if v := out.Values[0]; (err == nil) != tc.ok || v != tc.want || math.Signbit(v) {
+			t.Errorf("%v is %v, %v", tc.score, v, err)
+		}
+	}
+}
+
+// What the hello line says of scores is part of what tells stored ones apart.
+func TestHelloIsSigned(t *testing.T) {
+	seen := map[string]bool{}
+	for _, more := range []string{``, `,"upper":1`, `,"upper":100`, `,"direction":"lower"`, `,"needs":["source"]`} {
+		h, err := readHello([]byte(`{"refract":1,"name":"m","signature":{"a":"1"}` + more + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := (&Metric{hello: h, info: h.info()}).Signature(metrics.Sentence).String()
+		if seen[s] {
+			t.Errorf("%s is that of another hello", s)
+		}
+		seen[s] = true
+	}
+}
+
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"scores":[[1,null,2.5,0]],"status":[["","cut","",""]],"reports":[[null,{"errors":[{"location":"a"}]},null,null]]}`))
 	f.Add([]byte(`{"id":1,"error":"x"}`))
@@ -380,7 +416,7 @@ func FuzzAnswer(f *testing.F) {
 			return
 		}
 		for c, v := range out[0].Values {
-			if out[0].Status[c] == metrics.Scored && !(v >= -1e-6 && v < math.Inf(1)) {
+			if out[0].Status[c] == metrics.Scored && (!(v >= 0 && v < math.Inf(1)) || math.Signbit(v)) {
 				t.Errorf("%q gives %v", line, v)
 			}
 		}
@@ -398,7 +434,7 @@ func FuzzHello(f *testing.F) {
 		if i := m.Info(); !(i.Lower < i.Upper) || i.Direction == 0 || m.Pace().Batch < 1 {
 			t.Errorf("%+v", i)
 		}
-		if s := m.Signature(metrics.Sentence); len(s) != 1+len(h.Signature) {
+		if s := m.Signature(metrics.Sentence); len(s) != 2+len(h.Signature) {
 			t.Errorf("%s", s)
 		}
 	})

@@ -248,8 +248,9 @@ func (m *Metric) Signature(metrics.Level) metrics.Signature { return m.sig }
 // Explains implements metrics.Explainer.
 func (m *Metric) Explains() bool { return m.form.spans }
 
-// Storable implements metrics.Storable.
-func (m *Metric) Storable() bool { return true }
+// Storable implements metrics.Storable: a model without facts does not say when its
+// numbers change.
+func (m *Metric) Storable() bool { return m.first.facts != nil }
 
 // Pace implements metrics.Paced: a call has room for some requests of many texts.
 func (m *Metric) Pace() metrics.Pace { return metrics.Pace{Batch: 256, Calls: m.most} }

@@ -81,6 +81,9 @@ func TestForms(t *testing.T) {
 			t.Run(protocol+" "+name, func(t *testing.T) {
 				m := must(t, protocol, s)
 				metricstest.Promises(t, m, block)
+				if stored := m.(metrics.Storable).Storable(); stored == s.NoFacts {
+					t.Errorf("its scores are stored: %t", stored)
+				}
 				got, err := m.Score(t.Context(), []metrics.Block{block})
 				if err != nil {
 					t.Fatal(err)

@@ -61,7 +61,7 @@ type Options struct {
 	// are metrics.NeverKept. Where a setting pools statistics of its
 	// metric, that metric is computed all the same, and a stored metric leaves out
 	// no cell that a bound makes needless. Warn, if not nil, is told of stored
-	// scores that are damaged.
+	// scores that are damaged, and in a run of segments without a source.
 	Store, StoreRest ScoreStore
 	Warn             func(message string)
 	// Observe, if not nil, is told in a run how many segments more a metric has
@@ -118,12 +118,15 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 	return e, nil
 }
 
+// DamagedScores is the warning of stored scores that are damaged.
+const DamagedScores = "a stored score is damaged, or of another version: such scores are computed again"
+
 // damage tells of damaged scores, once.
 func (o *Options) damage() func() {
 	warn := o.Warn
 	return sync.OnceFunc(func() {
 		if warn != nil {
-			warn("a stored score is damaged, or of another version: such scores are computed again")
+			warn(DamagedScores)
 		}
 	})
 }
@@ -198,6 +201,14 @@ func (e *NoReferencesError) Error() string {
 		at = p + ": "
 	}
 	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or allow such segments", at, e.ID, e.Metric)
+}
+
+// NoSourceError says that a metric needs sources and no segment has one.
+type NoSourceError struct{ Metric string }
+
+// Error says what to do.
+func (e *NoSourceError) Error() string {
+	return fmt.Sprintf("no segment has a source, which %s needs; add the sources to the data, or leave the metric out", e.Metric)
 }
 
 // DefaultMaxText is how many bytes of text a segment has at most: 8 MiB.

@@ -3,12 +3,15 @@ package refract
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -38,12 +41,14 @@ func (e *Incomplete) Unwrap() []error { return e.Errs }
 // no more than that.
 //
 // A metric that fails ends alone: the error is then an *Incomplete, once all
-// segments were yielded. Run stops sooner after ctx ends, the dataset or yield
+// segments were yielded; so does one that needs sources where no segment has one, with
+// a *NoSourceError. Run stops sooner after ctx ends, the dataset or yield
 // returns an error, or no metric is left.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	lanes, most := e.lanes()
 	order := make(chan *frame, most) // as the dataset has them
+	segments, unsourced := 0, 0
 	g.Go(func() error {
 		defer close(order)
 		for _, l := range lanes {
@@ -56,6 +61,9 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			f, err := e.frame(s)
 			if err != nil {
 				return err
+			}
+			if segments++; !s.Source.Valid {
+				unsourced++
 			}
 			f.open.Add(len(lanes))
 			for _, l := range lanes {
@@ -102,10 +110,22 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if len(failed.Errs) > 0 {
-		return failed
+	for _, l := range lanes {
+		switch warn := e.options.Warn; {
+		case !l.info.NeedsSource || unsourced == 0 || slices.Contains(failed.Metrics, l.info.Name):
+		case unsourced == segments:
+			failed.Metrics, failed.Errs = append(failed.Metrics, l.info.Name), append(failed.Errs, &NoSourceError{l.info.Name})
+		case warn != nil:
+			warn(fmt.Sprintf("%d of %s have no source, which %s needs: it has no score of them", unsourced, english.Count(segments, "segment"), l.info.Name))
+		}
 	}
-	return nil
+	switch len(failed.Errs) {
+	case 0:
+		return nil
+	case len(lanes):
+		return errors.Join(failed.Errs...)
+	}
+	return failed
 }
 
 // lane is the way of the segments of a run through one metric.

@@ -55,7 +55,6 @@ type run struct {
 	specs     []string
 	estimates keeping[estimate]
 	tests     keeping[significance.Result]
-	damage    sync.Once  // of the warning
 	natives   sync.Mutex // one engine at a time adds to what is stored of a text
 	notes     []string
 	failed    []*refract.Incomplete // by dataset, where a metric ended alone

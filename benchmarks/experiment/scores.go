@@ -90,7 +90,7 @@ func (r *run) wants(s *series, settings []*setting) (out []refract.Setting) {
 // engine makes an engine for scoring all references of a dataset.
 func (r *run) engine(settings []refract.Setting, everyCell bool) (*refract.Engine, error) {
 	o := r.Options
-	o.Scope, o.Warn = r.scope(), r.damaged
+	o.Scope, o.Warn = r.scope(), func(m string) { r.warn("%s", m) }
 	if r.Store != nil && (everyCell || !slices.ContainsFunc(settings, selective)) {
 		o.StoreRest = r.Store
 	}

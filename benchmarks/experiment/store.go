@@ -204,7 +204,7 @@ func stored[T any](ctx context.Context, r *run, key storeKey, compute func() (*T
 			return value, nil
 		}
 		if values[0] != nil {
-			r.damaged("")
+			r.warn(refract.DamagedScores)
 		}
 	}
 	value, err := compute()
@@ -223,11 +223,4 @@ func stored[T any](ctx context.Context, r *run, key storeKey, compute func() (*T
 		return nil, fmt.Errorf("store of scores: %w", err)
 	}
 	return value, nil
-}
-
-// damaged warns, once a run, that the store is damaged.
-func (r *run) damaged(string) {
-	r.damage.Do(func() {
-		r.warn("the store of scores is damaged: what does not agree with its digest is computed again")
-	})
 }

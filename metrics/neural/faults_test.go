@@ -154,6 +154,8 @@ func TestStart(t *testing.T) {
 		"a key":            {&oiptest.Server{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY to a key of this server"},
 		"no JSON facts":    {&oiptest.Server{Facts: "none"}, "", "gave facts that are no JSON"},
 		"strange bounds":   {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
+		"needs a source":   {&oiptest.Server{NoSource: true}, "", `facts say that it needs ["source" "reference"], and its inputs are "hypothesis", "reference"`},
+		"needs none":       {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","needs":["reference"]}`}, "", `facts say that it needs ["reference"], and its inputs are "hypothesis", "source"`},
 		"strange key":      {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","signature":{"a|b":1}}`}, "", `gave facts whose signature has the key "a|b"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -169,6 +169,9 @@ func (m *Metric) begin(ctx context.Context, wait time.Duration, warn func(error)
 	if m.info, err = m.spec.info(m.first.facts); err != nil {
 		return err
 	}
+	if f := m.first.facts; f != nil && f.Needs != nil && slices.Contains(f.Needs, inSource) != m.form.source {
+		return fmt.Errorf("the model's facts say that it needs %q, and its inputs are %s", f.Needs, names(d.Inputs))
+	}
 	m.info.Name, m.info.NeedsSource, m.info.NeedsReferences = m.spec.name(), m.form.source, m.form.reference
 	m.sig = m.sign(d)
 	return nil

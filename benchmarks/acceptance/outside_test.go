@@ -12,7 +12,7 @@ import (
 
 // outside.jsonl, outside2.jsonl and outside3.jsonl hold answers that three people
 // wrote who had seen neither the checks nor any wording here. Their first figures
-// are in docs/checks.md. Rules 5 are tuned by the first alone.
+// are in docs/checks.md. Rules 6 are tuned by all three.
 func TestOutside(t *testing.T) { measureFile(t, "outside") }
 
 func TestOutside2(t *testing.T) { measureFile(t, "outside2") }

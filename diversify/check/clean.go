@@ -1,6 +1,7 @@
 package check
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -209,10 +210,10 @@ func unfence(_ *Checker, t string, ref *original) string {
 // unmark takes out Markdown: emphasis, code, headings, rules, quoted lines,
 // tables.
 func unmark(_ *Checker, t string, ref *original) string {
-	if t != "" && strings.ContainsRune(":=|>~", rune(t[0])) && !strings.HasPrefix(ref.text, t[:1]) {
-		return strings.TrimRight(strings.TrimLeft(t, ":=|>~ "), "= ")
+	if !strings.Contains(ref.text, "#") && strings.HasSuffix(t, "##") {
+		return strings.TrimRight(t, "# ")
 	}
-	if !strings.ContainsAny(t, "*_`#>|~\\=-$\n") {
+	if !strings.ContainsAny(t, ":*_`#>|~\\=-$[\n") {
 		return t
 	}
 	if rows := cells(t); len(rows) > 1 && !strings.Contains(ref.text, "|") {
@@ -220,15 +221,17 @@ func unmark(_ *Checker, t string, ref *original) string {
 			return rows[i]
 		}
 	}
+	if t != "" && strings.ContainsRune(":=|>~", rune(t[0])) && !strings.HasPrefix(ref.text, t[:1]) {
+		return strings.TrimRight(strings.TrimLeft(t, ":=|>~ "), "= ")
+	}
 	if inner := strings.Trim(t, "$"); strings.HasPrefix(t, "$") && strings.HasSuffix(t, "$") && !strings.Contains(inner, "$") {
 		return inner
 	}
-	if inner, ok := strings.CutSuffix(t, "}"); ok && strings.HasPrefix(t, `\`) { // \boxed{…}
-		if i := strings.IndexByte(inner, '{'); i > 0 && !strings.ContainsFunc(inner[1:i], func(r rune) bool { return !unicode.IsLetter(r) }) {
-			return inner[i+1:]
-		}
+	if !strings.ContainsAny(ref.text, `\[`) {
+		t = latex.ReplaceAllString(t, "$1")
+		t = link.ReplaceAllString(t, "$1")
 	}
-	for _, mark := range [...]string{"***", "**", "__", "~~", "`", "*", "_"} {
+	for _, mark := range [...]string{"***", "**", "__", "~~", "==", "`", "*", "_"} {
 		if strings.Contains(ref.text, mark) {
 			continue
 		}
@@ -262,6 +265,12 @@ func unmark(_ *Checker, t string, ref *original) string {
 	}
 	return t
 }
+
+// latex has commands of LaTeX with the text in them, link a link with its text.
+var (
+	latex = regexp.MustCompile(`\$?\\(?:begin|end)\{[a-z]+\}|\$?\\[a-z]+\{([^{}]*)\}\$?|\\[][()]`)
+	link  = regexp.MustCompile(`!?\[([^][]*)\]\([^()\s]*\)`)
+)
 
 // span finds text between two marks of emphasis that belong together: the
 // first has no space behind it, the other none before it, and a single mark
@@ -341,7 +350,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 		return t
 	}
 	quoted := isQuote(firstRune(ref.text)) || endsInQuote(ref.text)
-	for _, pair := range [...][2]string{{"``", "''"}, {`"""`, `"""`}, {"''", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}} {
+	for _, pair := range [...][2]string{{"``", "''"}, {`"""`, `"""`}, {"''", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
 		if inner, ok := strings.CutPrefix(t, pair[0]); ok && strings.HasSuffix(inner, pair[1]) && !quoted && !strings.Contains(ref.text, pair[0]) && strings.Count(inner, pair[1]) == 1 {
 			return strings.TrimSuffix(inner, pair[1])
 		}
@@ -391,7 +400,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 	if i := slices.IndexFunc(spans, func(s string) bool {
 		g := ref.fit(s)
 		return g.shared > 1 && 5*g.chars >= 3*ref.chars && ref.quality(g) >= 0.4 && !ref.echoes(s)
-	}); i >= 0 && !quotes && f.shared == 0 && f.own <= 3 && f.about > 0 && !ref.kin(unquoted(t)) {
+	}); i >= 0 && !quotes && f.shared == 0 && f.own <= 3 && (f.about > 0 || f.talk > 0 && f.own <= 1 && isQuote(firstRune(t)) && !strings.HasSuffix(spans[i], ",")) && !ref.kin(unquoted(t)) {
 		return spans[i]
 	}
 	if f.shared > 0 && f.margin() < 2 || !frame {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,6 +26,19 @@ func undirt(_ *Checker, t string, ref *original) string {
 	if strings.Contains(t, `\`) && !strings.Contains(ref.text, `\`) && (strings.Contains(t, `\n`) || strings.Contains(t, `\"`)) && !strings.ContainsAny(t, "{[") {
 		t = strings.NewReplacer(`\r`, "", `\n`, "\n", `\"`, `"`, `\t`, " ").Replace(t)
 	}
+	if strings.Contains(t, `\u`) || strings.Contains(t, `\x`) {
+		t = escapes.ReplaceAllStringFunc(t, func(s string) string {
+			if text, err := strconv.Unquote(`"` + s + `"`); err == nil {
+				return text
+			}
+			return s
+		})
+	}
+	for _, mark := range [...]string{"▁", "Ġ"} {
+		if strings.Count(t, mark) > 1 && !strings.Contains(ref.text, mark) {
+			t = strings.ReplaceAll(strings.ReplaceAll(t, " "+mark, mark), mark, " ")
+		}
+	}
 	if strings.Contains(t, "&") && strings.Contains(t, ";") && html.UnescapeString(ref.text) == ref.text {
 		t = html.UnescapeString(t)
 	}
@@ -37,10 +51,13 @@ func undirt(_ *Checker, t string, ref *original) string {
 		}
 		t = strings.Join(lines, "\n")
 	}
-	if !strings.ContainsFunc(t, suspicious) {
+	if mojibake(t) != "" {
+		if mojibake(ref.text) == "" {
+			t = decoded(t)
+		}
 		return t
 	}
-	if mojibake(t) != "" {
+	if !strings.ContainsFunc(t, suspicious) {
 		return t
 	}
 	if norm.NFC.IsNormalString(ref.text) {
@@ -56,7 +73,7 @@ func undirt(_ *Checker, t string, ref *original) string {
 		switch {
 		case r == '\u2028' || r == '\u2029' || r == '\u0085':
 			return '\n'
-		case unicode.IsSpace(r):
+		case unicode.IsSpace(r) || r == 0x2800:
 			if r == '\r' {
 				return -1
 			}
@@ -84,8 +101,11 @@ func undirt(_ *Checker, t string, ref *original) string {
 	}, t)
 }
 
-// colours are the escapes of a terminal.
-var colours = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+// colours are the escapes of a terminal, escapes those of characters in code.
+var (
+	colours = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+	escapes = regexp.MustCompile(`(\\u[0-9a-fA-F]{4})+|\\x[0-7][0-9a-fA-F]`)
+)
 
 // suspicious reports whether a character is one that undirt looks at.
 func suspicious(r rune) bool {
@@ -103,15 +123,15 @@ func suspicious(r rune) bool {
 	case r < 0x2000:
 		return r == 0x61c || r == 0x180e || r == 0x1680
 	case r < 0x3000:
-		return r <= 0x200f || r >= 0x2028 && r <= 0x202f || r >= 0x205f && r <= 0x206f
+		return r <= 0x200f || r >= 0x2028 && r <= 0x202f || r >= 0x205f && r <= 0x206f || r == 0x2800
 	}
 	return r == 0x3000 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb || r >= 0xfffe && r <= 0xffff || wideForm(r)
 }
 
-// wideForm reports whether a character is a letter or digit of ASCII in another
+// wideForm reports whether a character is one of ASCII in another
 // form.
 func wideForm(r rune) bool {
-	return r >= 0xff10 && r <= 0xff5a && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r >= 0x1d400 && r <= 0x1d7ff
+	return r > 0xff00 && r <= 0xff5e || r >= 0x1d400 && r <= 0x1d7ff
 }
 
 // isEmoji reports whether a character is a pictograph, or part of one.
@@ -184,6 +204,20 @@ func garbled(t string, ref *original) string {
 	return noise(t, ref)
 }
 
+// charsets are those that UTF-8 is wrongly read in.
+var charsets = [...]*charmap.Charmap{charmap.Windows1252, charmap.Macintosh, charmap.Windows1251, charmap.KOI8R}
+
+// decoded is a text of Latin letters that was read in the wrong character set, as
+// it was before. Of other scripts mostly too much is lost.
+func decoded(t string) string {
+	for _, set := range charsets {
+		if b, n := encode(set, t); n > 0 && utf8.Valid(b) && scriptOf(string(b)) == latin && mojibake(string(b)) == "" {
+			return string(b)
+		}
+	}
+	return t
+}
+
 // mojibake returns characters that are the bytes of UTF-8 read in a character
 // set of one byte a character, or "".
 func mojibake(t string) string {
@@ -197,7 +231,7 @@ func mojibake(t string) string {
 			end++
 		}
 		run := t[i:end]
-		for i, set := range [...]*charmap.Charmap{charmap.Windows1252, charmap.Macintosh, charmap.Windows1251, charmap.KOI8R} {
+		for i, set := range charsets {
 			if b, n := encode(set, run); n > 1 && decodes(b) > i/2 {
 				return run
 			}

@@ -398,6 +398,10 @@ func (ns *statedNumbers) modify(m *meaning, begin int) {
 		r.add(1900 + v)
 	case m.role == "percent" && v == 100:
 		r.weak = true // it is fully
+	case m.role == "percent" && v > 0 && v <= 50:
+		if n := math.Round(100 / v); math.Abs(100/n-v) < 1 {
+			r.add(n) // 20 of 100 are a fifth
+		}
 	}
 }
 

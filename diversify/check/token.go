@@ -54,6 +54,11 @@ func tokens(t string, ref *original) []token {
 const longestToken = 120
 
 func tokenAt(t string, i int, open, shut string) (token, bool) {
+	if strings.HasPrefix(t[i:], "<?xml") {
+		if end := strings.Index(t[i:], "?>"); end > 0 {
+			return token{begin: i, end: i + end + len("?>"), name: "!--"}, true
+		}
+	}
 	if strings.HasPrefix(t[i:], "<!--") {
 		if end := strings.Index(t[i:], "-->"); end > 0 {
 			return token{begin: i, end: i + end + len("-->"), name: "!--"}, true
@@ -185,7 +190,7 @@ func unhtml(t string, ks []token) string {
 	at := 0
 	for _, k := range ks {
 		breaks := slices.Contains(blockTags, k.name)
-		if t[k.begin] != '<' || !breaks && !slices.Contains(inlineTags, k.name) && k.name != "!--" {
+		if t[k.begin] != '<' || k.special || !breaks && !slices.Contains(inlineTags, k.name) && k.name != "!--" {
 			continue
 		}
 		b.WriteString(t[at:k.begin])

@@ -35,6 +35,7 @@ func (o *original) view(t string) *view {
 		return v
 	}
 	v.outweigh(o)
+	v.demote(o)
 	from, to, sum := v.best(0, n)
 	if sum <= 0 { // all is talk, but for one part at most, which the verdict is about
 		most := -1.0
@@ -62,8 +63,19 @@ func (o *original) view(t string) *view {
 		}
 		return v
 	}
+	// A sentence beside talk that has nothing of the reference is of that talk.
+	if kept.shared == 0 && !o.kin(t[v.parts[from].begin:v.parts[to-1].end]) && (from > 0 && v.talks(from-1) || to < n && !v.parts[to-1].line && v.talks(to)) {
+		return v
+	}
 	v.from, v.to = from, to
 	return v
+}
+
+// talks reports whether a sentence on a line with others, or before them, is
+// talk of some words.
+func (v *view) talks(i int) bool {
+	p := v.parts[i]
+	return p.score < -2 && p.kind == sentence && !p.line && !p.echo && p.fit.words > 3
 }
 
 // inlineMargin speaks for a sentence beside others on a line, by each word that
@@ -93,6 +105,11 @@ func (o *original) score(t string, p *part, i, n int, all fit) float64 {
 	if p.kind == head && p.fit.talk == 0 && p.fit.own > 1 {
 		sum = 1.5 * float64(min(p.fit.own-1, 3))
 	}
+	if p.kind == head && endsLead(strings.TrimSpace(t[p.begin:p.end])) && !strings.ContainsAny(o.text, ":：") {
+		if f := o.fit(strings.Map(noDigit, t[p.begin:p.end])); f.words > 0 && f.words <= 3 && f.own == 0 && f.names == 0 && f.stops < f.words && !hasPrefixFold(o.text, strings.TrimRight(t[p.begin:p.end], ":： ")) {
+			return -5
+		}
+	}
 	if p.kind == bracket && p.fit.talk == 0 && (mostlyLatin(o.text) || !isGloss(t[p.begin:p.end])) {
 		sum = 2.5
 	}
@@ -106,6 +123,13 @@ func (o *original) score(t string, p *part, i, n int, all fit) float64 {
 		sum += x[k] * weigh[k][p.kind]
 	}
 	return sum
+}
+
+func noDigit(r rune) rune {
+	if isDigitRune(r) {
+		return -1
+	}
+	return r
 }
 
 // outweigh lowers what stands on other lines than one that corresponds, and has
@@ -130,6 +154,55 @@ func (v *view) outweigh(o *original) {
 			}
 		}
 	})
+}
+
+// demote lowers lines by where they stand. Before one that corresponds these are a
+// line that ends in a colon, whatever it holds, and lines that quote the
+// reference, or all where it is called final. Behind a first one that may be a
+// rewriting these are one with a label, and all that follow.
+func (v *view) demote(o *original) {
+	if _, heads := o.units(); strings.Contains(o.text, "\n") || heads || endsLead(o.text) {
+		return
+	}
+	n := len(v.parts)
+	lower := func(from, to int) {
+		for i := range v.parts[from:to] {
+			v.parts[from+i].score = min(v.parts[from+i].score, -4)
+		}
+	}
+	colon, quotes, first := false, false, false // of the lines before
+	v.lines(func(from, to int, f fit) {
+		line := strings.TrimSpace(v.text[v.parts[from].begin:v.parts[to-1].end])
+		quote := o.citation(line) != ""
+		label := line
+		body := f
+		if p := v.parts[from]; p.kind == head {
+			label, body = v.text[p.begin:p.end], f.without(p.fit)
+		}
+		sized := 5*body.chars >= 2*o.chars && body.chars <= 2*o.chars+20
+		switch {
+		case from == 0:
+			first = sized && !endsLead(line) && !quote && !v.parts[0].echo && body.margin() <= 0 && !labelled(label, drafts) && v.parts[0].fit.task < 3
+		case (colon || quotes && !quote && to == n) && o.wholeAlone(body), to == n && v.parts[from].kind == head && labelled(label, finals) && sized && body.margin() < 0:
+			lower(0, from)
+		case first && v.labels(from, to) && !labelled(label, finals) && v.parts[from].fit.task < 3:
+			lower(from, n)
+			v.other = v.fit(from, n).shared > 0
+		}
+		colon = endsLead(line) && (from == 0 || labelled(label, finals))
+		quotes = quotes || quote
+	})
+}
+
+// labels reports whether a line is a label, or begins with one.
+func (v *view) labels(from, to int) bool {
+	p := v.parts[from]
+	text := strings.TrimSpace(v.text[p.begin:p.end])
+	return p.fit.words <= 4 && p.fit.shared == 0 && (p.kind == head && endsLead(text) || to == from+1 && !endingOf(text).complete())
+}
+
+func endsLead(line string) bool {
+	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
 }
 
 // lines calls back with the parts of every line.
@@ -289,7 +362,7 @@ func (v *view) final(from, to, next int) bool {
 
 // finals and drafts are in labels of the last of several texts, and of others.
 var (
-	finals = strings.Fields("wait hmm final revised rather better improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
+	finals = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
 	drafts = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿")
 )
 
@@ -327,7 +400,7 @@ func takes(step string) func(_ *Checker, t string, ref *original) string {
 			}
 		}
 		if p := last[0]; to < len(t) {
-			if p.kind == head {
+			if p.kind == head && !endsLead(ref.text) {
 				rest = strings.TrimRightFunc(rest, func(r rune) bool {
 					return unicode.IsSpace(r) || !isStop(r) && !isQuote(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.In(r, unicode.Pe, unicode.M)
 				})
@@ -363,7 +436,7 @@ func (v *view) kindBefore() string {
 
 func (v *view) kindBehind() string {
 	switch {
-	case v.other && slices.ContainsFunc(v.parts[v.to:], func(p part) bool { return p.score > 0 }):
+	case v.other:
 		return StepAlternatives
 	case v.parts[v.to].kind == bracket:
 		return StepNote

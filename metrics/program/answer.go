@@ -25,18 +25,18 @@ type segment struct {
 // answer is a line that a program writes. Its lists have an item a segment, and in
 // it one a cell: hypotheses × references, row-major, or a hypothesis each.
 type answer struct {
-	ID      *int             `json:"id"`
-	Scores  [][]*float64     `json:"scores"`
-	Status  [][]string       `json:"status"`  // of the scores that are null: why
-	Reports [][]*explanation `json:"reports"` // null where there is none
-	Error   string           `json:"error"`   // in place of all of it
+	ID      *int
+	Scores  [][]*float64
+	Status  [][]string       // of the scores that are null: why
+	Reports [][]*explanation // null where there is none
+	Error   string           // in place of all of it
 }
 
 // explanation is the report on a score; where its errors stand is found here.
 type explanation struct {
-	Errors []analysis.Error `json:"errors"`
-	Detail string           `json:"detail"`
-	Raw    *string          `json:"raw"`
+	Errors []analysis.Error
+	Detail string
+	Raw    *string
 }
 
 // statuses are those that a program may give, with their outcomes in a report.
@@ -55,7 +55,7 @@ func (e *saidError) Error() string { return fmt.Sprintf("the program says: %.100
 // readAnswer reads the answer to a request of blocks.
 func (m *Metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
 	var a answer
-	if err := decode(line, &a); err != nil {
+	if err := whole(line, a.read); err != nil {
 		return nil, err
 	}
 	switch {

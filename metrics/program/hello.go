@@ -1,11 +1,7 @@
 package program
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -19,16 +15,16 @@ const protocol = 1
 
 // hello is the first line that a program writes.
 type hello struct {
-	Refract   int               `json:"refract"` // protocol
-	Name      string            `json:"name"`
-	Signature map[string]string `json:"signature"` // what changes the numbers
-	Needs     []string          `json:"needs"`     // of "source" and "reference"
-	Direction string            `json:"direction"` // "higher" or "lower" is better; "" is higher
-	Lower     *float64          `json:"lower"`     // no bound where they are null
-	Upper     *float64          `json:"upper"`
-	Native    bool              `json:"native"`  // it has a rule of its own for several references
-	Reports   bool              `json:"reports"` // it explains its scores
-	Batch     int               `json:"batch"`   // segments in a request at most; 0 leaves it to refract
+	Refract   int // protocol
+	Name      string
+	Signature map[string]string // what changes the numbers
+	Needs     []string          // of "source" and "reference"
+	Direction string            // "higher" or "lower" is better; "" is higher
+	Lower     *float64          // no bound where they are null
+	Upper     *float64
+	Native    bool // it has a rule of its own for several references
+	Reports   bool // it explains its scores
+	Batch     int  // segments in a request at most; 0 leaves it to refract
 }
 
 var (
@@ -46,7 +42,7 @@ const (
 // readHello reads and checks the line.
 func readHello(line []byte) (*hello, error) {
 	h := &hello{Direction: metrics.HigherIsBetter.String()}
-	if err := decode(line, h); err != nil {
+	if err := whole(line, h.read); err != nil {
 		return nil, err
 	}
 	switch {
@@ -101,17 +97,4 @@ func (h *hello) info() metrics.Info {
 		info.Upper = *h.Upper
 	}
 	return info
-}
-
-// decode reads a line that is one JSON value without unknown members.
-func decode(line []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is more behind it")
-	}
-	return nil
 }

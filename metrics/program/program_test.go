@@ -93,12 +93,12 @@ func TestFaults(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		{"garbage", nil, `a line that is no answer: invalid character 'L' looking for beginning of value: "Loading model\x1b[2J…"`},
+		{"garbage", nil, `a line that is no answer: bad JSON: 'L' where a value should be: "Loading model\x1b[2J…"`},
 		{"wrong-id", nil, `"id" is not the 1 of the request: "{\"id\":2,`},
 		{"short", nil, `segment 1 of the request: 3 scores, 0 statuses and 0 reports for 2 hypotheses × 2: "{`},
 		{"few", nil, `it has scores of 0 segments for 1`},
-		{"unknown", nil, `json: unknown field "notes"`},
-		{"nan", nil, `invalid character 'N'`},
+		{"unknown", nil, `unknown field "notes"`},
+		{"nan", nil, `a line that is no answer: NaN is no JSON; give null for a cell that could not be scored: `},
 		{"above", nil, `score 1: it is 2e+06, and the hello line bounds it by 0 and 1e+06`},
 		{"bad-status", nil, `score 1: it is null, with the status "scored"; want failed, unparseable, blocked or cut`},
 		{"error", nil, `the program says: "out of \x1bmemory"`},
@@ -107,7 +107,7 @@ func TestFaults(t *testing.T) {
 		{"changes", []string{"FILE"}, `one process of the program says hello in another way than the first one: "{`},
 		{"no-hello", nil, `no hello line: the program gave no answer in time: 300ms`},
 		{"dies-first", nil, `no hello line: the program ended before it answered (exit status 3); it last said: no \x1b[31mmodel`},
-		{"bad-hello", []string{"Hello"}, `a line that is no hello: invalid character 'H' looking for beginning of value: "Hello"`},
+		{"bad-hello", []string{"Hello"}, `a line that is no hello: bad JSON: 'H' where a value should be: "Hello"`},
 		{"bad-hello", []string{`{"refract":2,"name":"m"}`}, `"refract" is 2, and 1 is the version`},
 		{"bad-hello", []string{`{"refract":1,"name":"a b"}`}, `"name" is "a b"`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","needs":["refs"]}`}, `"needs" has "refs"`},
@@ -117,7 +117,10 @@ func TestFaults(t *testing.T) {
 		{"bad-hello", []string{`{"refract":1,"name":"m","batch":-1}`}, `"batch" is -1`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"version":"1"}}`}, `the keys ["nrefs" "agg" "set" `},
 		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"member12":"1"}}`}, `"signature" has "member12"`},
-		{"bad-hello", []string{`{"refract":1,"name":"m"} {}`}, `there is more behind it`},
+		{"bad-hello", []string{`{"refract":1,"name":"m"} {}`}, `text after the object`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","Native":true}`}, `unknown field "Native"`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","name":"n"}`}, `field "name" is there twice`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","lower":"0"}`}, `field lower must be a number or null, not a string`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","colour":"red"}`}, `unknown field "colour"`},
 	} {
 		t.Run(strings.Join(append([]string{tc.fault}, tc.args...), " "), func(t *testing.T) {

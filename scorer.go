@@ -291,7 +291,11 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 		frames, err = frames[at.First:at.Last+1], at.Err
 	}
 	if err != nil {
-		return fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, frames[0].scores.Segment.ID, frames[len(frames)-1].scores.Segment.ID, err)
+		first, last := frames[0].scores.Segment.ID, frames[len(frames)-1].scores.Segment.ID
+		if len(frames) == 1 {
+			return fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
+		}
+		return fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
 	}
 	if len(scores) != len(blocks) {
 		return fmt.Errorf("%s gave %d matrices for %d segments", d.info.Name, len(scores), len(blocks))

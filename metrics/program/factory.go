@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -48,8 +49,8 @@ func Factory(environ []string, log func(line string)) metrics.Factory {
 			}
 			cfg.Environ, cfg.Log = Withhold(environ, pass...), log
 			m, err := New(ctx, cfg)
-			if notFound(err) {
-				return nil, v.Wrong(err)
+			if e := (*exec.Error)(nil); errors.As(err, &e) { // the program is not there
+				return nil, v.Wrong(fmt.Errorf("program %q: %w", e.Name, e.Err))
 			}
 			if err != nil {
 				return nil, err

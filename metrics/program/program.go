@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
@@ -301,10 +300,4 @@ func Withhold(environ []string, pass ...string) []string {
 		}
 	}
 	return out
-}
-
-// notFound says whether the program is not there.
-func notFound(err error) bool {
-	var e *exec.Error
-	return errors.As(err, &e)
 }

@@ -56,11 +56,6 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 	if err := audit.WriteTrust(w, &s.gather.Trust); err != nil {
 		return err
 	}
-	for k, m := range s.gather.Metrics() {
-		if n := s.gather.WithoutSource(k); n > 0 {
-			e.warn("%s: %s without a source, which it needs: their scores are missing", m.Info().Name, english.Thousands(n, "segment"))
-		}
-	}
 	if n := s.gather.Unneeded; n > 0 {
 		e.note("%s of references left out, as they could not change a score", english.Thousands(n, "call"))
 	}

@@ -27,10 +27,9 @@ type Reports struct {
 
 // explained is one metric that explains its scores.
 type explained struct {
-	metric   metrics.Metric
-	at       int // its index in the engine
-	worst    []Worst
-	noSource int // segments that it could not judge without
+	metric metrics.Metric
+	at     int // its index in the engine
+	worst  []Worst
 }
 
 // Worst is a hypothesis with what a metric says of it, against the reference
@@ -67,9 +66,6 @@ func (r *Reports) Metrics() []metrics.Metric {
 func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 	for _, x := range r.metrics {
 		ms, info := &s.Metrics[x.at], x.metric.Info()
-		if slices.Contains(ms.Status, metrics.MissingSource) {
-			x.noSource++
-		}
 		for i, rep := range ms.Reports {
 			if ms.Status[i] == metrics.Unneeded {
 				r.Unneeded++
@@ -160,10 +156,6 @@ func (x *explained) addWorst(s *refract.Segment, ms *refract.MetricScores, n int
 
 // Worst returns the worst hypotheses by a metric of Metrics, the worst first.
 func (r *Reports) Worst(metric int) []Worst { return r.metrics[metric].worst }
-
-// WithoutSource returns how many segments lacked the source that a metric of
-// Metrics needs.
-func (r *Reports) WithoutSource(metric int) int { return r.metrics[metric].noSource }
 
 // WriteText shows the worst hypotheses with their errors on a terminal.
 func (r *Reports) WriteText(w io.Writer, colour bool) error {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,7 +66,31 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 		}
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	failed := &refract.Incomplete{}
+	for _, s := range out {
+		n := 0
+		for _, ms := range s.cells {
+			if slices.Contains(ms.Status, metrics.Ended) {
+				n++
+			}
+		}
+		if n > 0 {
+			failed.Metrics = append(failed.Metrics, s.info.Name)
+			failed.Errs = append(failed.Errs, fmt.Errorf("%s had ended before %d of %s in %s: score them again",
+				s.info.Name, n, english.Count(len(d.segments), "segment"), path))
+		}
+	}
+	switch len(failed.Errs) {
+	case 0:
+		return out, nil
+	case len(out):
+		return nil, errors.Join(failed.Errs...)
+	}
+	r.failed = append(r.failed, failed)
+	return slices.DeleteFunc(out, func(s *series) bool { return slices.Contains(failed.Metrics, s.info.Name) }), nil
 }
 
 // fileSeries reads the files of scores.

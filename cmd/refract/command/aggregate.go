@@ -3,11 +3,13 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -49,6 +51,7 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 		return err
 	}
 	var to *sink
+	ended := map[int]int{} // segments, by metric
 	for seg, err := range in.Segments(ctx) {
 		if err != nil {
 			return err
@@ -62,8 +65,18 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 				return err
 			}
 		}
+		for k := range seg.Metrics {
+			if slices.Contains(seg.Metrics[k].Status, metrics.Ended) {
+				ended[k]++
+			}
+		}
 		if err := to.add(seg); err != nil {
 			return err
+		}
+	}
+	for k, info := range in.Metrics() {
+		if n := ended[k]; n > 0 {
+			e.warn("%s had ended before %s of the matrix: it has no score of a system", info.Name, english.Count(n, "segment"))
 		}
 	}
 	return to.end(ctx)

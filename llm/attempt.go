@@ -124,7 +124,10 @@ func (t *link) attempt(caller context.Context, x *exchange) error {
 		x.failure = t.fail(ErrUnavailable, resp.StatusCode, noRetry, "gave an answer that cannot be kept", t.target.clean(err.Error(), maxMessage), "")
 		x.failure.matches = func(target error) bool { return errors.Is(unread.error, target) }
 	case errors.Is(err, errTooLarge):
-		x.failure = t.fail(ErrBadAnswer, resp.StatusCode, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", x.most()), "", hintBaseURL)
+		x.failure = t.fail(ErrBadAnswer, resp.StatusCode, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", x.most()), "", "")
+		if t.speaks == nil {
+			x.failure.Hint = hintBaseURL
+		}
 	case err != nil && ctx.Err() != nil && caller.Err() == nil:
 		x.failure = t.timedOut(timeout)
 	case err != nil && resp != nil:

@@ -124,4 +124,5 @@ func (p *Protocol) adapt(f *failure, body []byte) {
 	if f.Hint == hintBaseURL {
 		f.Hint = "the address may be wrong; it looks like " + p.Example
 	}
+	f.Hint = strings.ReplaceAll(f.Hint, "base URL", "address")
 }

@@ -12,8 +12,8 @@ import (
 
 // answer is an inference response.
 type answer struct {
-	id, version string
-	tensors     []received
+	id, model, version string // "" where it is not said
+	tensors            []received
 }
 
 // received is a tensor of an answer. One of its data is set, by the datatype.

@@ -55,10 +55,10 @@ func TestFaults(t *testing.T) {
 		"no object":                   {body(200, "application/json", `[1,2]`), "gave an answer of an unexpected shape"},
 		"an error in a 200":           {body(200, "application/json", `{"error":"cannot"}`), `failed (500) after 4 attempts: "cannot"`},
 		"invalid UTF-8":               {body(200, "application/json", "{\"id\":\"\xff\"}"), "gave an answer that is not valid UTF-8"},
-		"NaN":                         {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,NaN,0,0,0,0]}`), "gave an answer that is not JSON"},
+		"NaN":                         {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,NaN,0,0,0,0]}`), "gave NaN, which is no number of JSON"},
 		"infinite":                    {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,1e39]}`), "gave 1e+39 as score 9 of 9"},
 		"too large a number":          {output(`{"name":"score","shape":[1],"datatype":"FP32","data":[1e999]}`), `gave "1e999" among the values of "score"`},
-		"null":                        {output(`{"name":"score","shape":[1],"datatype":"FP32","data":[null]}`), "gave \"<nil>\" among the values"},
+		"null":                        {output(`{"name":"score","shape":[1],"datatype":"FP32","data":[null]}`), "gave null among the values"},
 		"texts":                       {output(`{"name":"score","shape":[1],"datatype":"FP32","data":["0.5"]}`), `gave "0.5" among the values of "score", which is "FP32"`},
 		"object":                      {output(`{"name":"score","shape":[1],"datatype":"FP32","data":{"a":1}}`), "among the values"},
 		"no output":                   {output(``), `gave no output "score"`},
@@ -72,7 +72,8 @@ func TestFaults(t *testing.T) {
 		"no facts":          {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,0]}`), `gave no output "facts"`},
 		"facts that are none": {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,0]},{"name":"facts","shape":[1],"datatype":"BYTES","data":["{}"]}`),
 			"gave facts without a name and a version"},
-		"too long": {body(200, "application/json", strings.Repeat(" ", 1<<20)), "gave an answer of more than"},
+		"another model": {body(200, "application/json", `{"id":"ID","model_name":"other","outputs":[]}`), `gave an answer of the model "other" in place of "fake"`},
+		"too long":      {body(200, "application/json", strings.Repeat(" ", 1<<20)), "gave an answer of more than"},
 		"beyond its bounds": {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,1.5,0]},{"name":"facts","shape":[1],"datatype":"BYTES","data":[FACTS]}`),
 			"gave 1.5 as score 8 of 9, where its bounds are 0 and 1"},
 		"limits": {body(429, "application/json", `{"error":"queue is full"}`), "limits the rate of requests (429) after 4 attempts: queue is full"},
@@ -279,7 +280,7 @@ func TestTwoServers(t *testing.T) {
 			}
 		})
 	}
-	if _, err := open(t, "", &oiptest.Server{}, &oiptest.Server{NoSource: true}); err == nil || !strings.Contains(err.Error(), "have different models of this name") {
+	if _, err := open(t, "", &oiptest.Server{}, &oiptest.Server{NoSource: true}); err == nil || !strings.Contains(err.Error(), `inputs hypothesis BYTES [-1], source BYTES [-1], reference`) {
 		t.Errorf("different models gave %v", err)
 	}
 }

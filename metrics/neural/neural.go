@@ -203,7 +203,7 @@ func (m *Metric) agreed(found []description, faults []error, warn func(error)) (
 		case first < 0:
 			first = i
 		case fmt.Sprint(found[i]) != fmt.Sprint(found[first]):
-			return nil, fmt.Errorf("servers have different models of this name: %.250q and %.250q", fmt.Sprint(found[first]), fmt.Sprint(found[i]))
+			return nil, fmt.Errorf("servers have different models of this name: %.400q and %.400q", found[first].told(), found[i].told())
 		}
 	}
 	if first < 0 {

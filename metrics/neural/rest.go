@@ -42,8 +42,16 @@ func (w *rest) get(path string, into any) llm.Call {
 
 func unmarshal(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
-	switch err.(type) {
-	case nil, *json.SyntaxError:
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax):
+		for _, number := range []string{"NaN", "Infinity"} {
+			if at := body[max(0, syntax.Offset-1):]; bytes.HasPrefix(at, []byte(number)) {
+				return fmt.Errorf("gave %s, which is no number of JSON and no score", number)
+			}
+		}
 		return err
 	}
 	return errors.New("gave an answer of an unexpected shape")
@@ -97,6 +105,7 @@ type restRequest struct {
 
 type restAnswer struct {
 	ID      string          `json:"id"`
+	Model   string          `json:"model_name"`
 	Version string          `json:"model_version"`
 	Error   json.RawMessage `json:"error"`
 	Outputs []restTensor    `json:"outputs"`
@@ -180,7 +189,7 @@ func readREST(length string, body []byte) (*answer, error) {
 	if text := string(r.Error); text != "" && text != "null" && text != `""` {
 		return nil, &llm.Refusal{Status: http.StatusInternalServerError, Message: text}
 	}
-	a := &answer{id: r.ID, version: r.Version}
+	a := &answer{id: r.ID, model: r.Model, version: r.Version}
 	for _, t := range r.Outputs {
 		got := received{name: t.Name, datatype: t.Datatype, shape: t.Shape}
 		var err error
@@ -232,6 +241,10 @@ func (t *received) flatten(data json.RawMessage) error {
 				continue
 			}
 		}
-		return fmt.Errorf("gave %.40q among the values of %.60q, which is %.20q", fmt.Sprint(token), t.name, t.datatype)
+		value := fmt.Sprintf("%.40q", fmt.Sprint(token))
+		if token == nil {
+			value = "null"
+		}
+		return fmt.Errorf("gave %s among the values of %.60q, which is %.20q", value, t.name, t.datatype)
 	}
 }

@@ -101,6 +101,9 @@ func (m *Metric) ask(ctx context.Context, all []row) (out *result, at string, er
 	call, err := m.wire.infer(id, inputs, m.form.outputs(m.spec.Output),
 		func(server string, a *answer) (err error) {
 			at = server
+			if a.model != "" && a.model != m.spec.Model {
+				return fmt.Errorf("gave an answer of the model %.60q in place of %q", a.model, m.spec.Model)
+			}
 			if out, err = a.check(m.form, m.spec.Output, id, all); err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,6 +145,9 @@ func (s *Spec) address(text string) error {
 	}
 	s.Model, s.GRPC = model, rpc
 	u.Path, u.RawPath = strings.TrimSuffix(path[:at], "/v2/models"), ""
+	if slices.Contains(s.URLs, u.String()) {
+		return fmt.Errorf("a server of %q is named twice", model)
+	}
 	s.URLs = append(s.URLs, u.String())
 	return nil
 }

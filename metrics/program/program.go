@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -34,6 +35,7 @@ type Config struct {
 const DefaultTimeout = 10 * time.Minute
 
 const (
+	patience     = 10 * time.Second // with a hello line, before a word on it
 	defaultBatch = 16
 	tries        = 3 // of a batch with which a process ends
 )
@@ -182,6 +184,7 @@ func (m *Metric) request(ctx context.Context, blocks []metrics.Block, native boo
 		case try == tries:
 			return nil, fmt.Errorf("%w; that was so %d times with the same segments", err, tries)
 		}
+		m.said.note(fmt.Sprintf("%v, with request %d of %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
 	}
 }
 
@@ -246,7 +249,11 @@ func (m *Metric) start(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	late := time.AfterFunc(patience, func() {
+		m.said.note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.cfg.Timeout))
+	})
 	line, err := m.ask(ctx, p, nil)
+	late.Stop()
 	if err != nil {
 		return nil, fmt.Errorf("no hello line: %w", err)
 	}

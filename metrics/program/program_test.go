@@ -147,12 +147,18 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A process that dies with a batch is replaced.
+// A process that dies with a batch is replaced, and a line tells of it.
 func TestDiesOnce(t *testing.T) {
-	m := opened(t, config(t, "dies-once", filepath.Join(t.TempDir(), "file")))
+	cfg := config(t, "dies-once", filepath.Join(t.TempDir(), "file"))
+	var told []string
+	cfg.Log = func(line string) { told = append(told, line) }
+	m := opened(t, cfg)
 	out, err := m.Score(t.Context(), []metrics.Block{block})
 	if err != nil || !slices.Equal(out[0].Values, []float64{101, 103, 201, 203}) {
 		t.Errorf("%v, %v", out, err)
+	}
+	if want := []string{"exec:counter: the program ended before it answered (exit status 7), with request 1 of 1 segment; it is started again"}; !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
 	}
 }
 

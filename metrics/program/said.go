@@ -68,6 +68,16 @@ func (s *said) add(line string) {
 	s.log(s.name + ": " + line)
 }
 
+// note logs a line of refract's own.
+func (s *said) note(line string) {
+	if s.log != nil {
+		s.mu.Lock()
+		name := s.name
+		s.mu.Unlock()
+		s.log(name + ": " + line)
+	}
+}
+
 // lastWords are the last lines.
 func (s *said) lastWords() string {
 	s.mu.Lock()

@@ -47,7 +47,8 @@ func Factory(environ []string, log func(line string)) metrics.Factory {
 			if err != nil {
 				return nil, v.Wrong(err)
 			}
-			cfg.Environ, cfg.Log = Withhold(environ, pass...), log
+			cfg.Environ, cfg.Secrets = Withhold(environ, pass...)
+			cfg.Log = log
 			m, err := New(ctx, cfg)
 			if e := (*exec.Error)(nil); errors.As(err, &e) { // the program is not there
 				return nil, v.Wrong(fmt.Errorf("program %q: %w", e.Name, e.Err))

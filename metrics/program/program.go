@@ -10,7 +10,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +25,7 @@ type Config struct {
 	Environ   []string      // that it gets, as NAME=VALUE; see Withhold
 	Processes int           // at a time, at most; default 1
 	Timeout   time.Duration // of the hello line and of a batch; default DefaultTimeout
+	Secrets   []string      // texts that are not shown of what it writes; see Withhold
 	// Log, if not nil, is told what the program writes to its standard error, a
 	// line at a time and bounded. It is called from any number of goroutines.
 	Log func(line string)
@@ -72,7 +72,8 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 		cfg.Timeout = DefaultTimeout
 	}
 	m := &Metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
-	m.info.Name = Name + ":" + redact.CommandLine(cfg.Command)
+	m.said.hide = hides(cfg.Secrets)
+	m.info.Name = Name + ":" + m.said.hide(redact.CommandLine(cfg.Command))
 	m.said.name, m.said.log = m.info.Name, cfg.Log
 	for range cfg.Processes {
 		m.slots <- struct{}{}
@@ -210,7 +211,7 @@ func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 	}
 	scores, err := m.readAnswer(answer, r, blocks)
 	if err != nil && !errors.As(err, new(*saidError)) {
-		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, quoted(answer))
+		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, m.said.hide(quoted(answer)))
 		p.end(false)
 		return nil, err
 	}
@@ -260,9 +261,9 @@ func (m *Metric) start(ctx context.Context) (*process, error) {
 	h, err := readHello(line)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, quoted(line))
+		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, m.said.hide(quoted(line)))
 	case m.hello != nil && !reflect.DeepEqual(h, m.hello):
-		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", quoted(line))
+		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", m.said.hide(quoted(line)))
 	default:
 		if m.hello == nil {
 			m.hello = h
@@ -288,23 +289,4 @@ func (m *Metric) Close() error {
 	}
 	all.Wait()
 	return nil
-}
-
-// Withhold leaves out of an environment what may be a secret: variables whose names
-// have KEY, TOKEN, SECRET or PASSW in them, and those of refract. Names that are
-// passed stay.
-func Withhold(environ []string, pass ...string) []string {
-	var out []string
-	for _, v := range environ {
-		name, _, _ := strings.Cut(v, "=")
-		upper := strings.ToUpper(name)
-		secret := strings.HasPrefix(upper, "REFRACT_")
-		for _, word := range []string{"KEY", "TOKEN", "SECRET", "PASSW"} {
-			secret = secret || strings.Contains(upper, word)
-		}
-		if !secret || slices.Contains(pass, name) {
-			out = append(out, v)
-		}
-	}
-	return out
 }

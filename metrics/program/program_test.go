@@ -341,9 +341,12 @@ func TestKilled(t *testing.T) {
 }
 
 func TestWithhold(t *testing.T) {
-	got := Withhold([]string{"PATH=/bin", "OPENAI_API_KEY=k", "hf_token=t", "HF_TOKEN=t", "PGPASSWORD=p", "REFRACT_BASE_URL=u", "HOME=/"}, "HF_TOKEN")
-	if want := []string{"PATH=/bin", "HF_TOKEN=t", "HOME=/"}; !slices.Equal(got, want) {
+	got, secrets := Withhold([]string{"PATH=/bin", "PWD=/here", "GITHUB_PAT=p", "PGPASS=p", "DB_PWD=p", "AWS_CREDENTIALS=longer", "DB=postgres://me:pw@host/db", "SITE=https://host/x", "OPENAI_API_KEY=k", "hf_token=t", "HF_TOKEN=t", "PGPASSWORD=p", "REFRACT_BASE_URL=u", "HOME=/"}, "HF_TOKEN")
+	if want := []string{"PATH=/bin", "PWD=/here", "SITE=https://host/x", "HF_TOKEN=t", "HOME=/"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	if got := hides(secrets)("a longer postgres://me:pw@host/db"); got != "a SECRET SECRET" {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -418,7 +421,7 @@ func TestHelloIsSigned(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"scores":[[1,null,2.5,0]],"status":[["","cut","",""]],"reports":[[null,{"errors":[{"location":"a"}]},null,null]]}`))
 	f.Add([]byte(`{"id":1,"error":"x"}`))
-	m := &Metric{hello: &hello{Reports: true}, info: metrics.Info{Lower: 0, Upper: math.Inf(1)}}
+	m := &Metric{hello: &hello{Reports: true}, info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: said{hide: hides(nil)}}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		out, err := m.readAnswer(line, &request{ID: 1}, []metrics.Block{block})
 		if err != nil {

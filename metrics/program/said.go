@@ -19,7 +19,8 @@ const (
 
 // said is what the processes of a program write to their standard error.
 type said struct {
-	log func(string)
+	log  func(string)
+	hide func(string) string
 
 	mu    sync.Mutex
 	name  string // of the metric
@@ -48,7 +49,7 @@ func (s *said) listen(r io.Reader) {
 		// A bar of progress overwrites its line.
 		line = bytes.TrimRight(line, "\r")
 		line = line[bytes.LastIndexByte(line, '\r')+1:]
-		s.add(string(line[:min(len(line), mostSaid)]))
+		s.add(s.hide(string(line[:min(len(line), mostSaid)])))
 	}
 }
 

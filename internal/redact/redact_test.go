@@ -37,3 +37,10 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+func TestCommandLine(t *testing.T) {
+	got := CommandLine([]string{"py", "--api-key", "sesame", "--hf_token=sesame", "--max-tokens", "7"})
+	if want := "py --api-key SECRET --hf_token=SECRET --max-tokens 7"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -211,7 +211,7 @@ func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 	}
 	scores, err := m.readAnswer(answer, r, blocks)
 	if err != nil && !errors.As(err, new(*saidError)) {
-		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, m.said.hide(quoted(answer)))
+		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, quoted([]byte(m.said.hide(string(answer)))))
 		p.end(false)
 		return nil, err
 	}
@@ -261,9 +261,9 @@ func (m *Metric) start(ctx context.Context) (*process, error) {
 	h, err := readHello(line)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, m.said.hide(quoted(line)))
+		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, quoted([]byte(m.said.hide(string(line)))))
 	case m.hello != nil && !reflect.DeepEqual(h, m.hello):
-		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", m.said.hide(quoted(line)))
+		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", quoted([]byte(m.said.hide(string(line)))))
 	default:
 		if m.hello == nil {
 			m.hello = h

@@ -49,7 +49,8 @@ func (s *said) listen(r io.Reader) {
 		// A bar of progress overwrites its line.
 		line = bytes.TrimRight(line, "\r")
 		line = line[bytes.LastIndexByte(line, '\r')+1:]
-		s.add(s.hide(string(line[:min(len(line), mostSaid)])))
+		shown := s.hide(string(line)) // before it is cut
+		s.add(shown[:min(len(shown), mostSaid)])
 	}
 }
 

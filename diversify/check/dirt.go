@@ -51,6 +51,9 @@ func undirt(_ *Checker, t string, ref *original) string {
 		}
 		t = strings.Join(lines, "\n")
 	}
+	if strings.ContainsFunc(t, isCyrillic) && scriptOf(t) == latin && !strings.ContainsFunc(ref.text, isCyrillic) {
+		t = lookalikes.Replace(t)
+	}
 	if mojibake(t) != "" {
 		if mojibake(ref.text) == "" {
 			t = decoded(t)
@@ -100,6 +103,11 @@ func undirt(_ *Checker, t string, ref *original) string {
 		return -1
 	}, t)
 }
+
+func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }
+
+// lookalikes are letters of Cyrillic that are drawn as Latin ones.
+var lookalikes = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i", "А", "A", "В", "B", "Е", "E", "К", "K", "М", "M", "Н", "H", "О", "O", "Р", "P", "С", "C", "Т", "T", "Х", "X")
 
 // colours are the escapes of a terminal, escapes those of characters in code.
 var (

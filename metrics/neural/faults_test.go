@@ -107,6 +107,7 @@ func TestChanges(t *testing.T) {
 		want   string
 	}{
 		"version": {func(a *oiptest.Answer) { a.Version = "2" }, `gave an answer of version "2" of the model, where http://127.0.0.1:`},
+		"model":   {func(a *oiptest.Answer) { a.Model = "other" }, `gave an answer of the model "other" in place of "fake"`},
 		"facts": {func(a *oiptest.Answer) {
 			a.Outputs[2].Data = []string{`{"name":"other","version":"1","direction":"lower"}`}
 		}, `gave other facts than http://127.0.0.1:`},

@@ -177,6 +177,8 @@ func readRPC(message []byte) (*answer, error) {
 	raw := 0
 	err := fields(message, func(f field) error {
 		switch f.number {
+		case 1:
+			a.model = string(f.bytes)
 		case 2:
 			a.version = string(f.bytes)
 		case 3:

@@ -18,7 +18,7 @@ func (s *scorer) listen(e *env, eng *refract.Engine) error {
 	judges := s.gather.Metrics()
 	switch {
 	case len(judges) == 0 && (s.canaries > 0 || s.reports != "" || s.html != ""):
-		return usagef("--reports, --html and --canaries are for metrics that ask a model, and none of these does ('refract judges' lists some)")
+		return usagef("--reports, --html and --canaries: none of the metrics gives reports; judges do (refract judges), and programs and servers that say so")
 	case s.canaries > 0:
 		s.pool = audit.NewCanaries(judges, s.canaries, defaultSeed)
 	}

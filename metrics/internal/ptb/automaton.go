@@ -193,7 +193,7 @@ func newAutomaton(p *program) *automaton {
 
 func (a *automaton) reset() {
 	a.states = map[string]*state{}
-	a.first = a.state(a.start)
+	a.first = a.state(slices.Clone(a.start)) // the program is shared
 }
 
 // state is that of a set of instructions, which it sorts.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/refract-eval/refract/internal/text"
@@ -100,4 +101,13 @@ func FuzzSplit(f *testing.F) {
 			}
 		})
 	})
+}
+
+// Tokenizers share the rules and change nothing of them; with the race detector.
+func TestNewAtOnce(t *testing.T) {
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { New().Split("Two words.", func([]byte) {}) })
+	}
+	all.Wait()
 }

@@ -211,8 +211,14 @@ func (p *Panel) Fit(ctx context.Context, references iter.Seq2[[]string, error]) 
 	return New(cfg)
 }
 
-// Explains implements metrics.Explainer: a report has what each member says.
-func (p *Panel) Explains() bool { return true }
+// Explains implements metrics.Explainer: a report has what each member says, where one
+// says more than a score.
+func (p *Panel) Explains() bool {
+	return slices.ContainsFunc(p.cfg.Members, func(m metrics.Metric) bool {
+		x, ok := m.(metrics.Explainer)
+		return ok && x.Explains()
+	})
+}
 
 // Close closes the members.
 func (p *Panel) Close() error { return metrics.Close(p.cfg.Members...) }

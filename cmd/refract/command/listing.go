@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -118,6 +119,20 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 	return t
 }
 
+// declared says in a line what is known of a metric beside its options.
+func (m *listedMetric) declared() string {
+	said := []string{"runs: " + string(cmp.Or(m.Runs, metrics.Here))}
+	if i := m.info; i != nil {
+		said = append([]string{"needs: " + cmp.Or(i.Needs(), "nothing"), fmt.Sprintf("%s is better, from %v to %v", i.Direction, i.Lower, i.Upper)}, said...)
+	}
+	for _, s := range []struct{ what, is string }{{"source", m.Source}, {"licence", m.Licence}} {
+		if s.is != "" {
+			said = append(said, s.what+": "+s.is)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
 // listOptions writes the options of a metric.
 func (e *env) listOptions(ctx context.Context, out *output, all []listedMetric, name string) error {
 	var names []string
@@ -133,6 +148,7 @@ func (e *env) listOptions(ctx context.Context, out *output, all []listedMetric, 
 	} else if len(all[i].Options) == 0 {
 		e.note("%s: %s; it has no options, and is written as %s", name, all[i].Summary, strings.TrimSuffix(name+":"+all[i].Tail, ":"))
 	}
+	e.note("%s", all[i].declared())
 	t := &report.NamedTable{Columns: []report.Column{{Name: "option"}, {Name: "default"}, {Name: "values"}, {Name: "description"}}}
 	for _, o := range all[i].Options {
 		t.Add(o.Key, o.Default, o.Values, o.Doc)

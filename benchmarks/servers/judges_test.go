@@ -82,10 +82,12 @@ type judged struct {
 	ID, System, Status string
 	Score              *float64
 	Raw                *string
+	Parts              []judged // the answers of a judge that samples
 }
 
 // Random weights give garbage. Every judge reads it as what it is: no answer
-// counts as a score, and the run fails for its coverage.
+// counts as a score, and the run fails for its coverage. But those of a judge that
+// samples may keep to its schema by chance, and count then.
 func TestLlamaCPPJudges(t *testing.T) {
 	dir, program := t.TempDir(), program(t)
 	in := invented(t, dir)
@@ -106,7 +108,14 @@ func TestLlamaCPPJudges(t *testing.T) {
 				if hardened {
 					args = append(args, "--hardened")
 				}
+				if d.Sampling.Samples > 1 {
+					args[3] += ",samples=3"
+				}
 				out, said, code := run(t, dir, program, args...)
+				if d.Sampling.Samples > 1 {
+					checkParts(t, d, options(t, d.Name), readJudged(t, filepath.Join(dir, reports)))
+					return
+				}
 				if code != 1 {
 					t.Errorf("exit code %d", code)
 				}
@@ -141,6 +150,31 @@ func TestLlamaCPPJudges(t *testing.T) {
 			})
 		}
 	}
+}
+
+// checkParts holds the answers of a judge that samples against its schema.
+func checkParts(t *testing.T, d *judge.Definition, options map[string]string, all []judged) {
+	t.Helper()
+	resolved, err := d.Resolve(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, counts := asksFor(t, resolved), map[string]int{}
+	for _, j := range all {
+		if len(j.Parts) != 3 {
+			t.Errorf("%d parts of 3: %+v", len(j.Parts), j)
+		}
+		for _, p := range j.Parts {
+			counts[p.Status]++
+			if p.Raw == nil || (p.Score != nil) != (keepsTo(schema, []byte(*p.Raw)) == nil) {
+				t.Errorf("%+v", p)
+			}
+		}
+	}
+	if len(all) != 4 {
+		t.Errorf("%d reports", len(all))
+	}
+	t.Logf("%d answers: %v", 3*len(all), counts)
 }
 
 func readJudged(t *testing.T, path string) (all []judged) {

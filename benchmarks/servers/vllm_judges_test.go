@@ -38,7 +38,7 @@ func TestVLLMJudges(t *testing.T) {
 			}
 			t.Run(resolved.Name(), func(t *testing.T) {
 				reports := resolved.Name() + ".jsonl"
-				args := []string{"score", in, "-m", d.Name + ":" + judgeOptions[d.Name] + ",model=" + model,
+				args := []string{"score", in, "-m", d.Name + ":" + judgeOptions[d.Name] + ",samples=1,model=" + model,
 					"--base-url", url, "--cache", "judges.sqlite", "--reports", reports, "-f", "jsonl"}
 				if hardened {
 					args = append(args, "--hardened")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/acceptance"
 )
 
@@ -23,25 +24,85 @@ func TestOutside3(t *testing.T) { measureFile(t, "outside3") }
 
 func TestHeldOut(t *testing.T) { measureFile(t, "heldout") }
 
+// released are the texts of a segment that join counts.
+func released(s *refract.Segment) []string {
+	out := []string{s.Source.Value}
+	for _, r := range s.References {
+		out = append(out, r.Value)
+	}
+	for _, v := range s.Variants {
+		out = append(out, v.Text.Value)
+	}
+	return out
+}
+
+// join puts a text together that may hold parts of released ones, which are not in the
+// project: it is a JSON string, or a list of strings and of [pair, segment, text,
+// begin, end], bytes of a text of released. texts gives those of the pairs.
+func join(raw json.RawMessage, texts func() map[string][][]string) (string, error) {
+	if raw[0] != '[' {
+		var whole string
+		err := json.Unmarshal(raw, &whole)
+		return whole, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, p := range list {
+		if p[0] != '[' {
+			s, err := join(p, texts)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(s)
+			continue
+		}
+		var pair string
+		var n, k, begin, end int
+		if err := json.Unmarshal(p, &[]any{&pair, &n, &k, &begin, &end}); err != nil {
+			return "", err
+		}
+		b.WriteString(texts()[pair][n][k][begin:end])
+	}
+	return b.String(), nil
+}
+
 func measureFile(t *testing.T, name string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + name + ".jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var known map[string][][]string
+	texts := func() map[string][][]string {
+		if known == nil {
+			known = map[string][][]string{}
+			eachReleased(t, func(pair string, _ int, s *refract.Segment) { known[pair] = append(known[pair], released(s)) })
+		}
+		return known
+	}
 	var items []acceptance.Item
 	for line := range strings.Lines(string(text)) {
 		var row struct {
-			Family, Language, Reference, Answer string
-			Want                                *string // null where it is unusable
+			Family, Language        string
+			Reference, Answer, Want json.RawMessage // Want is null where it is unusable
 		}
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			t.Fatalf("line %d: %v", len(items)+1, err)
 		}
 		item := acceptance.Item{Name: fmt.Sprintf("%s/%s/%d", name, row.Family, len(items)+1), Family: row.Family, Language: row.Language,
-			Reference: row.Reference, Raw: row.Answer, Usable: row.Want != nil}
-		if row.Want != nil {
-			item.Want = *row.Want
+			Usable: string(row.Want) != "null"}
+		for raw, into := range map[*json.RawMessage]*string{&row.Reference: &item.Reference, &row.Answer: &item.Raw, &row.Want: &item.Want} {
+			if into == &item.Want && !item.Usable {
+				continue
+			}
+			whole, err := join(*raw, texts)
+			if err != nil {
+				t.Fatalf("line %d: %v", len(items)+1, err)
+			}
+			*into = whole
 		}
 		items = append(items, item)
 	}

@@ -18,6 +18,29 @@ import (
 
 // What the checks make of released references and rewritings inside the wordings.
 func TestReleased(t *testing.T) {
+	bases := map[string][]acceptance.Base{}
+	eachReleased(t, func(pair string, n int, s *refract.Segment) {
+		b, ok := baseOf(s, pair[len(pair)-2:])
+		if !ok || n%10 > 1 {
+			return
+		}
+		b.Name = fmt.Sprintf("%s-%d", pair, n)
+		part := []string{acceptance.Tuning, acceptance.Second}[n%10]
+		bases[part] = append(bases[part], b)
+	})
+	for part, all := range bases {
+		if len(all) < 200 {
+			t.Errorf("%s: %d bases", part, len(all))
+		}
+	}
+	c := newCheckers(t)
+	golden(t, "released"+c.suffix()+".md", figures(t, c, bases, 12))
+}
+
+// eachReleased calls yield with the segments of Div-Ref's released sets, counted from 1,
+// or skips the test where they are missing.
+func eachReleased(t *testing.T, yield func(pair string, n int, s *refract.Segment)) {
+	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
@@ -25,26 +48,18 @@ func TestReleased(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "div-ref")); err != nil {
 		t.Skipf("real data is missing: put div-ref and mt-metrics-eval-v2 into ../shared/data, or name their folder in REFRACT_DATA (%v)", err)
 	}
-	bases := map[string][]acceptance.Base{}
-	for _, pair := range []struct {
-		name, language string
-		open           func() (refract.Dataset, error)
-	}{
-		{"zh-en", "en", func() (refract.Dataset, error) {
-			return dataset.Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"), dataset.Options{NoJudgements: true})
-		}},
-		{"en-de", "de", func() (refract.Dataset, error) {
-			return dataset.OpenLines(dataset.LinesSpec{References: []string{filepath.Join(dir, "div-ref", "wmt22.en-de.refA.txt")}}, dataset.Options{})
-		}},
-		{"en-ru", "ru", func() (refract.Dataset, error) {
-			return dataset.OpenLines(dataset.LinesSpec{References: []string{filepath.Join(dir, "div-ref", "wmt22.en-ru.refA.txt")}}, dataset.Options{})
-		}},
-	} {
-		ds, err := pair.open()
+	for _, pair := range []string{"zh-en", "en-de", "en-ru"} {
+		var ds refract.Dataset
+		var err error
+		if pair == "zh-en" {
+			ds, err = dataset.Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", pair), dataset.Options{NoJudgements: true})
+		} else {
+			ds, err = dataset.OpenLines(dataset.LinesSpec{References: []string{filepath.Join(dir, "div-ref", "wmt22."+pair+".refA.txt")}}, dataset.Options{})
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ds, err = dataset.WithReferences(ds, "div-ref-lines:"+filepath.Join(dir, "div-ref", "wmt22."+pair.name+".refA.diversified"), dataset.Options{}); err != nil {
+		if ds, err = dataset.WithReferences(ds, "div-ref-lines:"+filepath.Join(dir, "div-ref", "wmt22."+pair+".refA.diversified"), dataset.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		n := 0
@@ -53,22 +68,9 @@ func TestReleased(t *testing.T) {
 				t.Fatal(err)
 			}
 			n++
-			b, ok := baseOf(s, pair.language)
-			if !ok || n%10 > 1 {
-				continue
-			}
-			b.Name = fmt.Sprintf("%s-%d", pair.name, n)
-			part := []string{acceptance.Tuning, acceptance.Second}[n%10]
-			bases[part] = append(bases[part], b)
+			yield(pair, n, s)
 		}
 	}
-	for part, all := range bases {
-		if len(all) < 200 {
-			t.Errorf("%s: %d bases", part, len(all))
-		}
-	}
-	c := newCheckers(t)
-	golden(t, "released"+c.suffix()+".md", figures(t, c, bases, 12))
 }
 
 // baseOf makes a base of a segment, if it has two rewritings that are surely

@@ -18,7 +18,7 @@ from oip import close
 
 HYPOTHESES = ["Is there a shop that mends clocks", "The meeting, was unbelievably postponed!", "It rained."]
 REFERENCES = ["Is there a shop that mends clocks?", "They put the meeting off.", "Rain fell on Monday, all day long."]
-SOURCES = ["是否有途径处罚他", "会议推迟了。", "星期一下了一整天雨。"]
+SOURCES = ["有没有修理钟表的店", "会议推迟了。", "星期一下了一整天雨。"]
 ROWS = [[s, h, r] for h in range(3) for s in (0, 2) for r in (2, 0, 1)]
 
 

@@ -101,6 +101,7 @@ func (c *Checker) isPlain(t string, ref *original) bool {
 		return false
 	}
 	letter, spaced := false, true // the character before
+	cyrillic := false             // the reference has it too
 	for i := 0; i < len(t); {
 		r, n := rune(t[i]), 1
 		if r >= utf8.RuneSelf {
@@ -109,6 +110,11 @@ func (c *Checker) isPlain(t string, ref *original) bool {
 		next := byte(0)
 		if i += n; i < len(t) {
 			next = t[i]
+		}
+		if 0x400 <= r && r < 0x500 && !cyrillic {
+			if cyrillic = strings.ContainsFunc(ref.text, isCyrillic); !cyrillic {
+				return false
+			}
 		}
 		switch {
 		case r < utf8.RuneSelf && ('a' <= r|0x20 && r|0x20 <= 'z'), r >= 0xc0 && r < 0x250 && unicode.IsLetter(r), r >= 0x400 && r < 0x500 && unicode.IsLetter(r), r >= 0x4e00 && r < 0xa000:
@@ -121,7 +127,7 @@ func (c *Checker) isPlain(t string, ref *original) bool {
 			letter, spaced = false, true
 			continue
 		case (r == '\'' || r == '’' || r == '-') && letter && ('a' <= next|0x20 && next|0x20 <= 'z' || next >= utf8.RuneSelf && r == '-'):
-		case (r == ',' || r == '.' || r == '!' || r == '?' || r == ';') && letter && (next == ' ' || i == len(t) || r < ';' && isDigit(next)), (r == '，' || r == '。') && letter:
+		case (r == ',' || r == '.' || r == '!' || r == '?' || r == ';') && letter && (next == ' ' || i == len(t) || r < ';' && isDigit(next)), (r == '，' || r == '。') && letter && strings.ContainsRune(ref.text, r):
 		default:
 			return false
 		}

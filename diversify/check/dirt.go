@@ -52,7 +52,10 @@ func undirt(_ *Checker, t string, ref *original) string {
 		t = strings.Join(lines, "\n")
 	}
 	if strings.ContainsFunc(t, isCyrillic) && scriptOf(t) == latin && !strings.ContainsFunc(ref.text, isCyrillic) {
-		t = lookalikes.Replace(t)
+		// A letter that is drawn as no Latin one shows that Cyrillic is meant.
+		if latin := lookalikes.Replace(t); !strings.ContainsFunc(latin, isCyrillic) {
+			t = latin
+		}
 	}
 	if mojibake(t) != "" {
 		if mojibake(ref.text) == "" {
@@ -346,7 +349,7 @@ func loop(t string) string {
 // noise says that letters make no words, or "".
 func noise(t string, ref *original) string {
 	letters, others, words, single := 0, 0, 0, 0
-	mixed := ""
+	mixed, foreign := "", ""
 	for word := range strings.FieldsSeq(t) {
 		words++
 		if utf8.RuneCountInString(word) == 1 {
@@ -370,8 +373,13 @@ func noise(t string, ref *original) string {
 		if latin > 0 && cyrillic > 0 && !strings.ContainsAny(word, "-–/.,\"«(") {
 			mixed = word
 		}
+		if latin == 0 && cyrillic > 0 {
+			foreign = word
+		}
 	}
 	switch {
+	case foreign != "" && scriptOf(t) == latin && !strings.ContainsFunc(ref.text, isCyrillic):
+		return fmt.Sprintf("%s is in another script", quote(foreign))
 	case mixed != "" && !strings.Contains(ref.text, mixed):
 		return fmt.Sprintf("%s mixes scripts", quote(mixed))
 	case words == 1 && letters >= 13 && !ref.dense && strings.Count(ref.text, " ") >= 3:

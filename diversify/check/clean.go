@@ -116,6 +116,9 @@ func (c *Checker) isPlain(t string, ref *original) bool {
 				return false
 			}
 		}
+		if 0xc0 <= r && r < 0x250 && next >= utf8.RuneSelf {
+			return false // it may be read in a wrong character set
+		}
 		switch {
 		case r < utf8.RuneSelf && ('a' <= r|0x20 && r|0x20 <= 'z'), r >= 0xc0 && r < 0x250 && unicode.IsLetter(r), r >= 0x400 && r < 0x500 && unicode.IsLetter(r), r >= 0x4e00 && r < 0xa000:
 			letter, spaced = true, false

@@ -44,7 +44,8 @@ var verdicts = []struct {
 
 	{"markup that is left", "The cat sat.", "A cat {sat} there.", "", "garbled", `"{"`},
 	{"loop", "The cat sat.", "A cat sat and sat and sat and sat and sat and sat.", "", "garbled", "repeats"},
-	{"mojibake", "Die Katze saß.", "Die Katze saÃŸ dort.", "", "garbled", "character set"},
+	{"mojibake that is repaired", "Die Katze saß.", "Die Katze saÃŸ dort.", "", check.Accepted, ""},
+	{"mojibake", "Кот тут есть.", "ÐšÐ¾Ñ‚ Ñ‚ÑƒÑ‚ ÐµÑÑ‚ÑŒ.", "", "garbled", "character set"},
 	{"thought without an answer", "The cat sat.", "<ponder>The cat sat, so maybe it rested.", "", "cut", "no answer"},
 	{"nothing in common", "The cat sat on the mat.", "No.", "", "refusal", "nothing"},
 

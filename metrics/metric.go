@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -61,6 +62,22 @@ type Info struct {
 	// Lower and Upper bound the scores, inclusively; they are infinite where
 	// the metric has no such bound.
 	Lower, Upper float64
+}
+
+// Declared is the Info of a metric that states its direction, "higher" or "lower",
+// and its bounds, nil for none, in a message.
+func Declared(direction string, lower, upper *float64) Info {
+	info := Info{Direction: HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1)}
+	if direction == LowerIsBetter.String() {
+		info.Direction = LowerIsBetter
+	}
+	if lower != nil {
+		info.Lower = *lower
+	}
+	if upper != nil {
+		info.Upper = *upper
+	}
+	return info
 }
 
 // Level says what a number describes, where a metric's rules depend on it.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 
@@ -53,17 +52,7 @@ func parseFacts(text string) (*facts, error) {
 }
 
 func (f *facts) info() metrics.Info {
-	info := metrics.Info{Direction: metrics.HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1)}
-	if f.Direction == metrics.LowerIsBetter.String() {
-		info.Direction = metrics.LowerIsBetter
-	}
-	if f.Lower != nil {
-		info.Lower = *f.Lower
-	}
-	if f.Upper != nil {
-		info.Upper = *f.Upper
-	}
-	return info
+	return metrics.Declared(f.Direction, f.Lower, f.Upper)
 }
 
 // plain are keys of a signature.

@@ -2,7 +2,6 @@ package program
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,22 +78,8 @@ const (
 
 // info is what the program declares, as metrics have it.
 func (h *hello) info() metrics.Info {
-	info := metrics.Info{
-		Name:            Name + ":" + h.Name,
-		NeedsSource:     slices.Contains(h.Needs, needsSource),
-		NeedsReferences: slices.Contains(h.Needs, needsReference),
-		Direction:       metrics.HigherIsBetter,
-		Lower:           math.Inf(-1),
-		Upper:           math.Inf(1),
-	}
-	if h.Direction == metrics.LowerIsBetter.String() {
-		info.Direction = metrics.LowerIsBetter
-	}
-	if h.Lower != nil {
-		info.Lower = *h.Lower
-	}
-	if h.Upper != nil {
-		info.Upper = *h.Upper
-	}
+	info := metrics.Declared(h.Direction, h.Lower, h.Upper)
+	info.Name = Name + ":" + h.Name
+	info.NeedsSource, info.NeedsReferences = slices.Contains(h.Needs, needsSource), slices.Contains(h.Needs, needsReference)
 	return info
 }

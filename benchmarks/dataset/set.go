@@ -108,6 +108,9 @@ func Identify(ctx context.Context, ds refract.Dataset) (*refract.Identity, error
 	return id, ctx.Err()
 }
 
+// ErrEmpty says that a dataset has no segment.
+var ErrEmpty = errors.New("the dataset is empty: no segment at all")
+
 // checked adds to a reading what holds for all formats: there is a segment, ids
 // are not repeated, only the judgements that are asked for are kept, and there
 // is a warning of each system that lacks segments. unit is what the number of a
@@ -127,7 +130,7 @@ func checked(name, unit string, o Options, read reading) reading {
 			return each(s)
 		})
 		if err == nil && c.all.n == 0 {
-			return failFile(name, "the dataset is empty: no segment at all")
+			return failFile(name, "%w", ErrEmpty)
 		}
 		if err == nil {
 			c.report(name, o.Warn)
@@ -175,7 +178,7 @@ func openHeld(name string, o Options, load func(warn func(Warning)) ([]*refract.
 		}
 	}
 	if len(segments) == 0 {
-		return nil, failFile(name, "the dataset is empty: no segment at all")
+		return nil, failFile(name, "%w", ErrEmpty)
 	}
 	return &set{n: len(segments), read: checked(name, "", o, func(_ context.Context, each func(*refract.Segment) error) error {
 		segments, err := load(o.Warn)

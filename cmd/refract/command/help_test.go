@@ -124,6 +124,9 @@ func TestExamples(t *testing.T) {
 
 func checkCommandLine(t *testing.T, args []string) {
 	t.Helper()
+	if shell := slices.IndexFunc(args, func(w string) bool { return w == "<" || w == ">" || w == "|" }); shell >= 0 {
+		args = args[:shell]
+	}
 	cmd, rest, err := testRoot(io.Discard).Find(args)
 	if err != nil {
 		t.Fatal(err)

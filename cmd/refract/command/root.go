@@ -61,6 +61,7 @@ const (
 	scoresGroup     = "Scores"
 	agreementGroup  = "Agreement with human judgements"
 	listsGroup      = "Lists"
+	enginesGroup    = "Beyond one machine"
 	otherGroup      = "Other"
 )
 
@@ -109,6 +110,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.aggregateCommand(), e.parseCommand()}},
 		{agreementGroup, []*cobra.Command{e.compareCommand(), e.curveCommand(), e.experimentCommand(), e.reportCommand()}},
 		{listsGroup, []*cobra.Command{e.metricsCommand(), e.judgesCommand(), e.promptsCommand()}},
+		{enginesGroup, []*cobra.Command{e.stageCommand()}},
 		{otherGroup, []*cobra.Command{e.demoCommand(), e.cacheCommand(), e.versionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -16,20 +17,19 @@ import (
 
 // Sample draws variants of a model at random, each with the same chance, to
 // tell how many of all keep the meaning. Add takes the segments, then
-// [Expander.Audit] asks about what was drawn, then Mark writes down what became
-// of it. What is drawn depends on the seed and the segments alone, and changes
+// [Expander.Audit] asks about what was drawn, then Marked shows what became of
+// it. What is drawn depends on the seed and the segments alone, and changes
 // little where some variants do.
 type Sample struct {
 	n        int
 	seed     uint64
 	model    string
 	segments int // that were added
-	marked   int // that were marked
 	drawn    []draw
 	// Own is how many opinions do not count, as the judge is served as the model
 	// that wrote the variants.
 	Own int
-	// Lost is how many variants Mark has rejected.
+	// Lost is how many variants the judge has found to have lost the meaning.
 	Lost int
 }
 
@@ -71,27 +71,58 @@ func (s *Sample) Add(seg *refract.Segment) {
 // Len is how many variants are drawn.
 func (s *Sample) Len() int { return len(s.drawn) }
 
-// Mark sets the audit of the next segment's drawn variants; the segments are
-// those of Add, in their order. What has lost the meaning is rejected.
-func (s *Sample) Mark(seg *refract.Segment) {
-	at := s.marked
-	if s.marked++; at == 0 {
-		slices.SortFunc(s.drawn, func(a, b draw) int {
-			return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.variant, b.variant))
-		})
+// Marked is the dataset of the segments that were added, as the audit leaves
+// them: drawn variants have their audit, and what has lost the meaning is
+// rejected.
+func (s *Sample) Marked(ds refract.Dataset) refract.Dataset {
+	drawn := map[int][]draw{} // by segment
+	for _, d := range s.drawn {
+		drawn[d.segment] = append(drawn[d.segment], d)
 	}
-	for len(s.drawn) > 0 && s.drawn[0].segment == at {
-		d := &s.drawn[0]
-		s.drawn = s.drawn[1:]
-		v := &seg.Variants[d.variant]
-		v.Audit, v.AuditedBy = d.v.Audit, d.v.AuditedBy
-		if v.Audit == refract.AuditLost {
-			v.Verdict, v.Detail = NotEquivalent, "judged by "+v.AuditedBy
-			seg.Rejected = append(seg.Rejected, *v)
-			s.Lost++
+	return &marked{ds, drawn}
+}
+
+type marked struct {
+	refract.Dataset
+	drawn map[int][]draw
+}
+
+// Segments implements [refract.Dataset].
+func (m *marked) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		at := 0
+		for seg, err := range m.Dataset.Segments(ctx) {
+			if drawn := m.drawn[at]; err == nil && len(drawn) > 0 {
+				seg = mark(seg, drawn)
+			}
+			if at++; !yield(seg, err) || err != nil {
+				return
+			}
 		}
 	}
-	seg.Variants = slices.DeleteFunc(seg.Variants, func(v refract.Variant) bool { return v.Verdict == NotEquivalent })
+}
+
+func mark(seg *refract.Segment, drawn []draw) *refract.Segment {
+	out := *seg
+	out.Variants, out.Rejected = nil, slices.Clip(seg.Rejected)
+	for i, v := range seg.Variants {
+		k := slices.IndexFunc(drawn, func(d draw) bool { return d.variant == i })
+		if k >= 0 {
+			v.Audit, v.AuditedBy = drawn[k].v.Audit, drawn[k].v.AuditedBy
+		}
+		if k < 0 || v.Audit != refract.AuditLost {
+			out.Variants = append(out.Variants, v)
+			continue
+		}
+		v.Verdict, v.Detail = NotEquivalent, "judged by "+v.AuditedBy
+		out.Rejected = append(out.Rejected, v)
+	}
+	return &out
+}
+
+// Lost reports whether an audit has rejected a variant of the segment.
+func Lost(seg *refract.Segment) bool {
+	return slices.ContainsFunc(seg.Rejected, func(v refract.Variant) bool { return v.Audit == refract.AuditLost })
 }
 
 // Audits reports whether the judge of equivalence can say how many variants
@@ -102,14 +133,12 @@ func (x *Expander) Audits() bool {
 }
 
 // Audit asks the judge about the variants of a sample. Where it cannot tell
-// (see Audits), they stay for people. The progress goes on from the one so far,
-// and the summary is of both. An error is as those of Expand are.
-func (x *Expander) Audit(ctx context.Context, s *Sample, so Progress) (Summary, error) {
-	if !x.Audits() {
-		return so.Summary, nil
-	}
+// (see Audits), they stay for people. An error is as those of Expand are.
+func (x *Expander) Audit(ctx context.Context, s *Sample) (Summary, error) {
 	t := newTally(x, x.cfg.Observe)
-	t.now = so
+	if !x.Audits() {
+		return t.summary(), nil
+	}
 	err := x.asker.Do(ctx, &auditJob{x: x, sample: s, tally: t})
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		err = fmt.Errorf("audit interrupted; the answers received are stored: %w", ended)
@@ -144,7 +173,7 @@ func (j *auditJob) Next(results []ask.Result) ([]ask.Question, error) {
 		}
 		return out, nil
 	}
-	j.sample.Own = 0
+	j.sample.Own, j.sample.Lost = 0, 0
 	for i := range results {
 		j.x.judge.settle(&j.sample.drawn[i], &results[i], j.sample)
 	}
@@ -169,6 +198,7 @@ func (e *equivalence) settle(d *draw, r *ask.Result, s *Sample) {
 		d.v.Audit = refract.AuditKept
 	default:
 		d.v.Audit = refract.AuditLost
+		s.Lost++
 	}
 }
 

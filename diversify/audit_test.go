@@ -28,7 +28,7 @@ func judged(id string, texts ...string) *refract.Segment {
 
 // audits runs an audit by a judge that says yes to what has "kept" in it, no to
 // "lost", and is served under a name.
-func audits(t *testing.T, n int, seed uint64, judge diversify.Equivalence, served string, segs ...*refract.Segment) (*diversify.Sample, int64) {
+func audits(t *testing.T, n int, seed uint64, judge diversify.Equivalence, served string, segs ...*refract.Segment) (*diversify.Sample, []*refract.Segment, int64) {
 	t.Helper()
 	var asked atomic.Int64
 	cfg := config(completer(func(_ context.Context, r llm.Request) (llm.Response, error) {
@@ -43,22 +43,36 @@ func audits(t *testing.T, n int, seed uint64, judge diversify.Equivalence, serve
 		return llm.Response{Text: answer, HasText: true, FinishReason: "stop", Model: served}, nil
 	}))
 	cfg.Check, cfg.Equivalence = checker(t), &judge
+	cfg.So.Calls = 2
 	x := newExpander(t, cfg)
 	s := diversify.NewSample(n, seed, model)
 	for _, seg := range segs {
 		s.Add(seg)
 	}
-	sum, err := x.Audit(t.Context(), s, diversify.Progress{Summary: diversify.Summary{Calls: 2}})
+	sum, err := x.Audit(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := int64(sum.Calls - 2); got != asked.Load() || sum.Judged != sum.Calls-2 {
 		t.Errorf("the summary counts %d calls and %d questions, the judge %d", got, sum.Judged, asked.Load())
 	}
-	for _, seg := range segs {
-		s.Mark(seg)
+	return s, marked(t, s, segs), asked.Load()
+}
+
+// marked are the segments as an audit leaves them, read twice.
+func marked(t *testing.T, s *diversify.Sample, segs []*refract.Segment) (out []*refract.Segment) {
+	t.Helper()
+	ds := s.Marked(segments(segs))
+	for range 2 {
+		out = nil
+		for seg, err := range ds.Segments(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, seg)
+		}
 	}
-	return s, asked.Load()
+	return out
 }
 
 // marks are the audits of variants, with a ! where they are rejected, in the
@@ -99,7 +113,7 @@ func TestAudit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			segs := []*refract.Segment{judged("a", "kept 1", "lost 2"), judged("b"), judged("c", "clear as mud", "", "kept 4")}
 			segs[0].Variants = append(segs[0].Variants, refract.Variant{Model: "other", Text: refract.NewText("lost")})
-			s, asked := audits(t, 50, 1, c.judge, c.served, segs...)
+			s, segs, asked := audits(t, 50, 1, c.judge, c.served, segs...)
 			// Neither other models' variants nor those without a text are drawn.
 			if got := marks(segs...); got != c.want || asked != c.asked {
 				t.Errorf("%s after %d questions; want %s after %d", got, asked, c.want, c.asked)
@@ -127,10 +141,7 @@ func TestSample(t *testing.T) {
 		}
 		out := map[int]bool{}
 		at := 0
-		for _, seg := range segs {
-			one := *seg
-			one.Variants = append([]refract.Variant(nil), seg.Variants...)
-			s.Mark(&one)
+		for _, one := range marked(t, s, segs) {
 			for _, v := range one.Variants {
 				if v.Audit != "" {
 					out[at] = true

@@ -1,6 +1,11 @@
 package diversify
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	refract "github.com/refract-eval/refract"
+)
 
 // complete asks for as many further samples as a segment lacks of
 // Config.Complete accepted variants. Prompts that gave this segment what it
@@ -26,21 +31,47 @@ func (x *Expander) complete(j *job) {
 	}
 }
 
+// goesOn reports whether answers of a segment are there already, to be
+// completed.
+func (x *Expander) goesOn(seg *refract.Segment) bool {
+	return x.cfg.Complete > 0 && x.expandedBefore(seg) != nil
+}
+
+// recall makes a cell what it was when its answers were judged.
+func (j *job) recall(c *cell) {
+	c.wanted = 0
+	for i, v := range slices.Concat(j.seg.Variants, j.seg.Rejected) {
+		if v.Model != j.x.cfg.Model || v.Reference != c.reference || v.Prompt != j.x.cfg.Prompts[c.prompt].Name {
+			continue
+		}
+		c.samples = max(c.samples, v.Sample+1)
+		if i < len(j.seg.Variants) {
+			c.recalled++
+		}
+	}
+}
+
 // before reports whether the next sample of a cell is more likely to be
 // accepted than that of another one.
 func (c *cell) before(d *cell) bool {
-	p, q := (c.accepted+1)*(d.samples+2), (d.accepted+1)*(c.samples+2)
+	p, q := (c.accepted+c.recalled+1)*(d.samples+2), (d.accepted+d.recalled+1)*(c.samples+2)
 	return p > q || p == q && c.samples < d.samples
+}
+
+// usable is how many variants with a text a segment has.
+func usable(seg *refract.Segment) int {
+	n := 0
+	for i := range seg.Variants {
+		if strings.TrimSpace(seg.Variants[i].Text.Value) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // accepted is how many variants with a text the segment has by now.
 func (j *job) accepted() int {
-	n := 0
-	for i := range j.seg.Variants {
-		if strings.TrimSpace(j.seg.Variants[i].Text.Value) != "" {
-			n++
-		}
-	}
+	n := usable(j.seg)
 	for i := range j.cells {
 		n += j.cells[i].accepted
 	}

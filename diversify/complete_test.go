@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/llm"
@@ -88,6 +90,79 @@ func TestComplete(t *testing.T) {
 		again, _, err := run(context.Background(), x, ds)
 		if err != nil || !cmp.Equal(out, again) {
 			t.Fatalf("from the store: %v, %s", err, cmp.Diff(out, again))
+		}
+	})
+}
+
+// A segment that lost variants to people or a judge is asked for others, whose
+// requests are new ones; a plan finds the same.
+func TestCompleteGoesOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := &forgetful{copies: rapid.IntRange(0, 60).Draw(t, "copies"), asked: map[string]int{}}
+		cfg := config(f)
+		cfg.Check = checker(t, "copy", "duplicate")
+		cfg.Prompts = diversify.Ten()[:rapid.IntRange(1, 3).Draw(t, "prompts")]
+		cfg.Complete = rapid.IntRange(1, 8).Draw(t, "complete")
+		first, err := diversify.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds, _, err := run(context.Background(), first, numbered(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := map[string]bool{}
+		for _, s := range ds {
+			n := rapid.IntRange(0, len(s.Variants)).Draw(t, "refused")
+			for _, v := range s.Variants[:n] {
+				v.Verdict, v.Review = "review", refract.ReviewReject
+				s.Rejected = append(s.Rejected, v)
+				refused[s.ID+v.Text.Value] = true
+			}
+			s.Variants = s.Variants[n:]
+		}
+		cfg.Store = cache.NewMemory() // what was asked is not asked again, whoever has it
+		x, err := diversify.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := x.Plan(context.Background(), segments(ds), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, sum, err := run(context.Background(), x, segments(ds))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least := o.Answers.Calls; (least == 0) != (sum.Calls == 0) || sum.Calls > o.MostAnswers.Calls {
+			t.Fatalf("%d calls, foreseen %d and at most %d", sum.Calls, least, o.MostAnswers.Calls)
+		}
+		added := 0
+		for i, s := range out {
+			added += len(s.Variants) - len(ds[i].Variants)
+			type key struct {
+				reference, sample int
+				prompt            string
+			}
+			met := map[key]bool{}
+			for _, v := range slices.Concat(s.Variants, s.Rejected) {
+				k := key{v.Reference, v.Sample, v.Prompt}
+				if met[k] {
+					t.Fatalf("segment %s has %v twice", s.ID, k)
+				}
+				met[k] = true
+			}
+			for _, v := range s.Variants {
+				if refused[s.ID+v.Text.Value] {
+					t.Fatalf("segment %s has a refused text again: %q", s.ID, v.Text.Value)
+				}
+			}
+			if len(s.Variants) > max(cfg.Complete, len(ds[i].Variants)) || !cmp.Equal(s.Variants[:len(ds[i].Variants)], ds[i].Variants) {
+				t.Fatalf("segment %s: %d variants of %d wanted", s.ID, len(s.Variants), cfg.Complete)
+			}
+		}
+		if added != sum.Variants {
+			t.Fatalf("%d variants are new, counted %d", added, sum.Variants)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/llm"
@@ -63,8 +64,13 @@ type Config struct {
 	// Complete, if it is not 0, is how many accepted variants every segment is
 	// to have, those that it came with among them. When all else is asked, a
 	// segment that has fewer is asked for as many more as it lacks, up to Rounds
-	// times (0 means DefaultRounds). It needs Check, and a Temperature above 0.
+	// times (0 means DefaultRounds). A segment that has been expanded before is
+	// asked for these alone, with the next sample indices. It needs Check, and a
+	// Temperature above 0.
 	Complete, Rounds int
+	// Only, if not nil, says which segments are expanded; the others stay as they
+	// are.
+	Only func(*refract.Segment) bool
 	// Enlarge is how often an answer that MaxTokens has cut is asked for again
 	// with twice the room.
 	Enlarge int
@@ -76,6 +82,9 @@ type Config struct {
 	// of a call and each segment that leaves. It is called from one goroutine at
 	// a time, which waits for it, and must not use the Expander.
 	Observe func(Progress)
+	// So is the progress of earlier parts of the run. What is observed and
+	// returned goes on from it.
+	So Progress
 }
 
 // Expander expands references. It is safe for concurrent use: all uses share

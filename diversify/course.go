@@ -29,6 +29,7 @@ type course struct {
 	followed      [purposes][purposes]int // by what they followed from
 
 	segments, accepted int // of segments that nothing more is asked for
+	wanted             int // variants of the others
 
 	mostAnswers, mostQuestions Load // of the others, where the tally foresees
 }
@@ -61,6 +62,7 @@ func (c *course) add(d *course) {
 	}
 	c.segments += d.segments
 	c.accepted += d.accepted
+	c.wanted += d.wanted
 	c.mostAnswers, c.mostQuestions = c.mostAnswers.plus(d.mostAnswers, 1), c.mostQuestions.plus(d.mostQuestions, 1)
 }
 
@@ -73,7 +75,10 @@ func (j *job) most() (answers, questions Load) {
 	}
 	times, further := 1, 0
 	if cfg.Temperature > 0 {
-		times, further = 1+cfg.Resample, cfg.Complete*cfg.Rounds
+		further = max(0, cfg.Complete-j.accepted()) * (cfg.Rounds - j.rounds)
+	}
+	if cfg.Temperature > 0 && j.rounds == 0 {
+		times += cfg.Resample
 	}
 	for i, q := range j.round {
 		each := Load{1 + cfg.Enlarge, q.Wire.PromptTokens() * (1 + cfg.Enlarge), rooms}
@@ -167,10 +172,10 @@ func (c *course) foresee(cfg *Config, o *Outlook, questions Load) {
 	}
 	if !measured && cfg.Complete > 0 {
 		// As many more as give each segment its number.
-		total := float64(cfg.Complete*(o.Segments-o.Done)) / (1 - rejectedShare)
-		if further := total - float64(c.open[first]); further > more[again] {
-			if cfg.Equivalence != nil && c.open[first] > 0 {
-				more[question] *= 1 + (further-more[again])/(float64(c.open[first])+more[again])
+		total, open := float64(c.wanted)/(1-rejectedShare), float64(c.open[first]+c.open[again])
+		if further := total - open; further > more[again] {
+			if cfg.Equivalence != nil && open > 0 {
+				more[question] *= 1 + (further-more[again])/(open+more[again])
 			}
 			more[again] = further
 		}

@@ -27,6 +27,7 @@ type job struct {
 	from   int            // where the asks of the round begin
 	round  []ask.Question // theirs
 	rounds int            // of complete
+	begun  int            // variants that it was to add
 
 	mostAnswers, mostQuestions Load // where the tally foresees
 }
@@ -34,8 +35,9 @@ type job struct {
 // cell is a reference under a prompt, which is to give some variants.
 type cell struct {
 	reference, prompt int
-	wanted            int // variants
-	accepted          int // of them
+	wanted            int // variants of the first round
+	accepted          int // by this run
+	recalled          int // accepted before
 	samples           int // samples asked for
 	failed            bool
 }
@@ -94,7 +96,11 @@ func (j *job) At(i int, err error) error {
 
 // plan writes down the first round of a job.
 func (x *Expander) plan(j *job) error {
-	if err := x.expandedBefore(j.seg); err != nil {
+	if x.cfg.Only != nil && !x.cfg.Only(j.seg) {
+		return nil
+	}
+	goesOn := x.goesOn(j.seg)
+	if err := x.expandedBefore(j.seg); err != nil && !goesOn {
 		return j.fail(0, "", 0, err)
 	}
 	cells := len(j.seg.References) * len(x.cfg.Prompts)
@@ -117,6 +123,9 @@ func (x *Expander) plan(j *job) error {
 				continue
 			}
 			c := cell{reference: r, prompt: p, wanted: x.samples(p)}
+			if goesOn {
+				j.recall(&c)
+			}
 			j.cells = append(j.cells, c)
 			for range c.wanted {
 				x.sample(j, len(j.cells)-1)
@@ -124,14 +133,24 @@ func (x *Expander) plan(j *job) error {
 		}
 		sourced = true
 	}
-	begun := course{open: [purposes]int{first: len(j.asks)}}
+	if goesOn {
+		x.complete(j)
+	}
+	begun := course{wanted: j.wanted()}
+	j.begun = begun.wanted
+	for i := range j.asks {
+		begun.open[j.asks[i].purpose(&j.cells[j.asks[i].cell])]++
+	}
+	if goesOn && len(j.asks) == 0 {
+		begun.segments, begun.accepted, begun.wanted = 1, j.accepted(), 0
+	}
 	if j.tally.foresees {
 		begun.mostAnswers, begun.mostQuestions = j.most()
 		j.mostAnswers, j.mostQuestions = begun.mostAnswers, begun.mostQuestions
 	}
 	j.tally.settled(&begun, func(p *Progress) {
 		p.Begun++
-		p.Wanted += j.wanted()
+		p.Wanted += j.begun
 	})
 	if x.cfg.Check != nil {
 		texts := make([]string, len(j.seg.References))
@@ -185,7 +204,7 @@ func (x *Expander) expandedBefore(seg *refract.Segment) error {
 			}
 			for _, p := range x.cfg.Prompts {
 				if v.Prompt == p.Name {
-					return fmt.Errorf("it has been expanded before with model %q and prompt %q; expand the original dataset, or name other prompts", v.Model, v.Prompt)
+					return fmt.Errorf("it has been expanded before with model %q and prompt %q; expand the original dataset, name other prompts, or have its segments completed (--complete)", v.Model, v.Prompt)
 				}
 			}
 		}
@@ -245,7 +264,7 @@ func (x *Expander) settle(j *job) {
 		course.follow(j, end-1, asked)
 	}
 	if len(j.round) == 0 {
-		course.segments, course.accepted = 1, j.accepted()
+		course.segments, course.accepted, course.wanted = 1, j.accepted(), -j.begun
 		course.mostAnswers, course.mostQuestions = Load{}.plus(j.mostAnswers, -1), Load{}.plus(j.mostQuestions, -1)
 	}
 	j.tally.settled(&course, func(p *Progress) { p.Accepted += accepted; p.AcceptedByCalls += called })

@@ -98,7 +98,10 @@ func (x *Expander) MostQuestions(ctx context.Context, ds refract.Dataset) (n, pr
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		more := x.cfg.Complete * x.cfg.Rounds // for any reference of the segment
+		more, each := x.cfg.Complete*x.cfg.Rounds, each // more for any reference of the segment
+		if x.goesOn(seg) {
+			more, each = max(0, x.cfg.Complete-usable(seg))*x.cfg.Rounds, 0
+		}
 		for _, ref := range seg.References {
 			if stateOf(ref) == present {
 				n += each + more

@@ -17,6 +17,7 @@ type Summary struct {
 	EmptyReferences   int // originals without any text, which were not sent
 	Variants          int // added by this run, those without a text included
 	Rejected          int // answers that are no references, and failures
+	Unanswered        int // of those Rejected, requests that failed
 	Lacking           int // variants that were wanted, and not found
 
 	// Of all answers: Calls + Cached is their number.
@@ -60,7 +61,7 @@ type tally struct {
 }
 
 func newTally(x *Expander, observe func(Progress)) *tally {
-	return &tally{mu: &x.observing, observe: observe}
+	return &tally{mu: &x.observing, observe: observe, now: x.cfg.So}
 }
 
 func (t *tally) update(change func(*Progress)) {
@@ -138,7 +139,12 @@ func (p *Progress) yielded(j *job, out *refract.Segment) {
 	p.MissingReferences += missing
 	p.EmptyReferences += empty
 	p.Variants += len(out.Variants) - len(j.seg.Variants)
-	p.Rejected += len(out.Rejected) - len(j.seg.Rejected)
+	for _, v := range out.Rejected[len(j.seg.Rejected):] {
+		p.Rejected++
+		if v.Verdict == Failed {
+			p.Unanswered++
+		}
+	}
 	if want := j.x.cfg.Complete; want > 0 {
 		p.Lacking += max(0, want-j.accepted())
 		return

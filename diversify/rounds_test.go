@@ -266,7 +266,7 @@ func TestExpandedBefore(t *testing.T) {
 	x := newExpander(t, cfg)
 	out, _ := mustRun(t, x, ds)
 	_, _, err := run(t.Context(), x, segments(out))
-	const want = `f.jsonl:3: segment "a", reference 1: it has been expanded before with model "test-model" and prompt "order"; expand the original dataset, or name other prompts`
+	const want = `f.jsonl:3: segment "a", reference 1: it has been expanded before with model "test-model" and prompt "order"; expand the original dataset, name other prompts, or have its segments completed (--complete)`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v", err)
 	}

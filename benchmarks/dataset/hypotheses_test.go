@@ -87,9 +87,32 @@ func TestRereadable(t *testing.T) {
 	}{
 		"file": {file, true}, "stream": {stream, false}, "lines": {lines, true}, "file and file": {withFile, true},
 		"stream and file": {withStream, false}, "another": {struct{ refract.Dataset }{file}, false},
+		"derived": {derived{file}, true}, "of a stream": {derived{derived{stream}}, false},
 	} {
 		if got := Rereadable(c.ds); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
+
+// derived is a dataset made of another one.
+type derived struct{ refract.Dataset }
+
+func (d derived) Origin() refract.Dataset { return d.Dataset }
+
+func TestLen(t *testing.T) {
+	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader("")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := Len(derived{ds}); ok {
+		t.Errorf("a stream has %d segments", n)
+	}
+	if n, ok := Len(derived{derived{sized{ds}}}); n != 7 || !ok {
+		t.Errorf("%d segments, %v", n, ok)
+	}
+}
+
+type sized struct{ refract.Dataset }
+
+func (sized) Len() (int, bool) { return 7, true }

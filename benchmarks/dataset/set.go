@@ -83,12 +83,33 @@ func (d *set) Len() (int, bool) {
 	return d.n, d.n > 0
 }
 
+// Derived is a dataset that is made of another one, segment by segment.
+type Derived interface {
+	// Origin is the other one.
+	Origin() refract.Dataset
+}
+
 // Rereadable tells whether a dataset can be read more than once: whether none
 // of its inputs is standard input or a pipe. It is false for a dataset of
-// another package.
+// another package, unless that is Derived.
 func Rereadable(ds refract.Dataset) bool {
+	if d, ok := ds.(Derived); ok {
+		return Rereadable(d.Origin())
+	}
 	d, ok := ds.(*set)
 	return ok && d.stream == nil && !d.foreign
+}
+
+// Len returns the number of segments of a dataset, and whether it is known. It
+// may read a file.
+func Len(ds refract.Dataset) (n int, ok bool) {
+	switch d := ds.(type) {
+	case Sized:
+		return d.Len()
+	case Derived:
+		return Len(d.Origin())
+	}
+	return 0, false
 }
 
 // Identify names the references of a dataset by a pass over it, for what is

@@ -29,6 +29,9 @@ type applied struct {
 	decisions *Decisions
 }
 
+// Origin returns the dataset without the decisions.
+func (a *applied) Origin() refract.Dataset { return a.Dataset }
+
 // Segments implements [refract.Dataset].
 func (a *applied) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
 	return func(yield func(*refract.Segment, error) bool) {

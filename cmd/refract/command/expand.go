@@ -31,6 +31,7 @@ type expander struct {
 	checkFlags
 	batchFlags
 	auditFlags
+	decisionFlag
 	formFlags
 	diversify.Config
 	prompts string
@@ -73,6 +74,8 @@ their verdict under "rejected".
 
 --judge asks another model whether doubtful answers mean what their references
 do; --audit 50 draws variants at random, and says how many keep the meaning.
+With --complete, what the audit or people (--decisions) reject is replaced. A
+DATASET that was expanded before is asked for what it lacks alone.
 
 --pilot 20 expands the first 20 segments, shows what is rejected and why, and
 estimates what the whole takes. --from source asks for another reference of the
@@ -113,7 +116,7 @@ source, such as a translation (--task), in place of a rewriting.`,
 	parsedFlag(cmd, &x.keepBy, "select-by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility, over n-grams", selection.MethodNames()...)
 	atLeast(cmd, 1, "samples", "max-tokens", "rounds")
 	atLeast(cmd, 0, "resample", "enlarge", "complete", "select")
-	grouped(cmd, taskFlags, "prompts", "complete", "select")
+	grouped(cmd, taskFlags, "prompts", "complete")
 	x.callFlags.register(cmd, "answer")
 	x.callFlags.registerDryRun(cmd)
 	f.IntVar(&x.pilot, "pilot", 0, "expand the first `N` segments, show what was rejected, and estimate the whole by them; its --audit is 50 by default")
@@ -122,6 +125,7 @@ source, such as a translation (--task), in place of a rewriting.`,
 	x.checkFlags.register(cmd)
 	x.batchFlags.register(cmd)
 	x.auditFlags.register(cmd)
+	x.decisionFlag.register(cmd)
 	x.formFlags.register(cmd)
 	return cmd
 }
@@ -146,6 +150,9 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 		}
 	}
 	ds, err := x.dataset(e, args, true)
+	if err == nil {
+		ds, err = x.decided(ds)
+	}
 	if err != nil {
 		return err
 	}
@@ -159,6 +166,11 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 		return x.foresee(ctx, e, ds, prices)
 	}
 	x.learn(ctx, e, ds)
+	if x.read != nil && dataset.Rereadable(ds) { // before anything is paid for
+		if _, err := selection.Count(ctx, ds); err != nil {
+			return err
+		}
+	}
 	if x.pilot > 0 {
 		if !dataset.Rereadable(ds) {
 			return usagef("--pilot reads the dataset twice, and a pipe can be read once: write it to a file")
@@ -206,9 +218,7 @@ func (x *expander) estimate(ctx context.Context, e *env, whole refract.Dataset, 
 // no call waits for one.
 func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out io.Writer, spend *budget.Budget, prices budget.Prices, client *llm.Client) error {
 	watch := &watcher{spend: spend, client: client}
-	if sized, ok := ds.(dataset.Sized); ok {
-		watch.segments, _ = sized.Len()
-	}
+	watch.segments, _ = dataset.Len(ds)
 	x.Observe = watch.observe
 	exp, err := diversify.New(x.Config)
 	if err != nil {
@@ -258,7 +268,8 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 		return write(s)
 	})
 	if err == nil && audit != nil {
-		sum, err = audit.finish(ctx, e, x, watch, sum, write)
+		watch.last.Summary = sum
+		sum, err = audit.finish(ctx, e, x, watch, write)
 	}
 	stop()
 	if x.Form == diversify.FormJSON && errors.Is(err, llm.ErrInvalidRequest) && strings.Contains(err.Error(), "response_format") {
@@ -273,16 +284,17 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 			sum.Lacking = 0 // which the yields tell, of what the audit leaves
 		}
 		summarize(e, sum, verdicts, yields, spend.Spent(), x.Check != nil)
-		if below = x.below(yields, audit); below != nil && (err != nil || x.pilot > 0 || verdicts[diversify.Failed] > 0) {
+		if below = x.below(yields); below != nil && (err != nil || x.pilot > 0 || sum.Unanswered > 0) {
 			e.warn("%v", below)
 			below = nil
 		}
 		audit.tell(e, x)
+		x.tellDecided(e)
 		e.tellMeaning(kept.Findings(), leastKept, e.note)
 	}
 	switch {
-	case err == nil && verdicts[diversify.Failed] > 0:
-		return &incompleteError{failed: verdicts[diversify.Failed], output: cmp.Or(x.path, "the output")}
+	case err == nil && sum.Unanswered > 0:
+		return &incompleteError{failed: sum.Unanswered, output: cmp.Or(x.path, "the output")}
 	case err != nil && !errors.Is(err, diversify.ErrNotStored) && (sum.Calls > 0 || ctx.Err() != nil):
 		x.tellResume(e, sum.Calls)
 	}
@@ -290,19 +302,14 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 }
 
 // below says which segments have fewer variants than --complete is to give
-// them, and how many of the variants the audit took; nil for none.
-func (x *expander) below(yields *selection.Yields, audit *auditing) error {
+// them; nil for none.
+func (x *expander) below(yields *selection.Yields) error {
 	n, named := yields.Below(x.Complete)
 	if n == 0 {
 		return nil
 	}
-	of, advice := "", "more --rounds or other --prompts may find them"
-	if audit != nil && audit.Lost > 0 {
-		of = fmt.Sprintf("; the audit rejected %s, which --complete does not replace", english.Count(audit.Lost, "variant"))
-		advice += ", and a larger --complete leaves room for the audit"
-	}
-	return fmt.Errorf("segments with fewer than %d accepted variants: %d, %s; they lack %s%s; %s is written; %s",
-		x.Complete, n, named, english.Count(yields.Lack(x.Complete), "variant"), of, cmp.Or(x.path, "the output"), advice)
+	return fmt.Errorf("segments with fewer than %d accepted variants: %d, %s; they lack %s; %s is written; more --rounds or other --prompts may find them",
+		x.Complete, n, named, english.Count(yields.Lack(x.Complete), "variant"), cmp.Or(x.path, "the output"))
 }
 
 // configure completes the Config by what the flags say together, without

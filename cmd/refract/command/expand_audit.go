@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -139,48 +141,69 @@ func (a *auditing) add(s *refract.Segment) error {
 	return a.enc.Encode(s)
 }
 
-// finish has the sample judged, and gives all segments to write.
-func (a *auditing) finish(ctx context.Context, e *env, x *expander, watch *watcher, sum diversify.Summary, write func(*refract.Segment) error) (diversify.Summary, error) {
+// Segments implements refract.Dataset: it reads what was added.
+func (a *auditing) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	ds, err := dataset.Open("jsonl:-", dataset.Options{Stdin: io.NewSectionReader(a.spool, 0, math.MaxInt64)})
+	if err != nil {
+		return func(yield func(*refract.Segment, error) bool) { yield(nil, err) }
+	}
+	return ds.Segments(ctx)
+}
+
+// finish has the sample judged, and gives all segments to write. With --complete
+// it asks for others in place of what the judge rejects.
+func (a *auditing) finish(ctx context.Context, e *env, x *expander, watch *watcher, write func(*refract.Segment) error) (diversify.Summary, error) {
 	if err := a.buf.Flush(); err != nil {
+		return watch.last.Summary, err
+	}
+	exp, err := x.further(ctx, e, watch, func(ctx context.Context, exp *diversify.Expander, need func(ask.Question) error) error {
+		return exp.PlanAudit(ctx, a.Sample, need)
+	})
+	if err != nil {
+		return watch.last.Summary, err
+	}
+	sum, err := exp.Audit(ctx, a.Sample)
+	if err != nil {
 		return sum, err
 	}
-	if x.batch {
-		var err error
-		x.Client, err = x.inBatches(ctx, e, func(ctx context.Context, exp *diversify.Expander, need func(ask.Question) error) error {
-			return exp.PlanAudit(ctx, a.Sample, need)
-		}, watch.spend)
+	sum.Variants -= a.Lost
+	sum.Rejected += a.Lost
+	marked := a.Marked(a)
+	if watch.last.Summary = sum; x.Complete > 0 && a.Lost > 0 {
+		so := &watch.last // the segments are counted once more
+		so.Segments, so.References, so.MissingReferences, so.EmptyReferences, so.Lacking = 0, 0, 0, 0, 0
+		x.Only = diversify.Lost
+		exp, err := x.further(ctx, e, watch, func(ctx context.Context, exp *diversify.Expander, need func(ask.Question) error) error {
+			_, err := exp.Plan(ctx, marked, need)
+			return err
+		})
 		if err != nil {
 			return sum, err
 		}
+		return exp.Expand(ctx, marked, write)
 	}
-	exp, err := diversify.New(x.Config)
-	if err != nil {
-		return sum, err
-	}
-	so := watch.last
-	so.Summary = sum
-	if sum, err = exp.Audit(ctx, a.Sample, so); err != nil {
-		return sum, err
-	}
-	if _, err := a.spool.Seek(0, io.SeekStart); err != nil {
-		return sum, err
-	}
-	ds, err := dataset.Open("jsonl:-", dataset.Options{Stdin: a.spool})
-	if err != nil {
-		return sum, err
-	}
-	for s, err := range ds.Segments(ctx) {
+	for s, err := range marked.Segments(ctx) {
 		if err == nil {
-			a.Mark(s)
 			err = write(s)
 		}
 		if err != nil {
 			return sum, err
 		}
 	}
-	sum.Variants -= a.Lost
-	sum.Rejected += a.Lost
 	return sum, ctx.Err()
+}
+
+// further is an Expander that goes on from what was done so far, with what it
+// needs through the Batch API where that is wanted.
+func (x *expander) further(ctx context.Context, e *env, watch *watcher, plan func(context.Context, *diversify.Expander, func(ask.Question) error) error) (*diversify.Expander, error) {
+	if x.batch {
+		var err error
+		if x.Client, err = x.inBatches(ctx, e, plan, watch.spend); err != nil {
+			return nil, err
+		}
+	}
+	x.So = watch.last
+	return diversify.New(x.Config)
 }
 
 // tell says what the audit did.

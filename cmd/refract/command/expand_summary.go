@@ -40,8 +40,8 @@ type watcher struct {
 // observe shows what is new in a snapshot.
 func (w *watcher) observe(now diversify.Progress) {
 	p, last := w.p, &w.last
-	if w.segments >= now.Begun && now.Begun > 0 {
-		p.Total(now.Wanted + (w.segments-now.Begun)*now.Wanted/now.Begun)
+	if w.segments > 0 && now.Begun > 0 { // once more for each that an audit took from
+		p.Total(now.Wanted + max(0, w.segments-now.Begun)*now.Wanted/now.Begun)
 	}
 	fresh := now.AcceptedByCalls - last.AcceptedByCalls
 	p.Add(fresh)

@@ -72,7 +72,8 @@ until Ctrl+C; each decision is in the file before the page shows it as kept, and
 the next run goes on. --html writes the page as a file instead, which offers the
 decisions to be saved.
 
-'refract check --decisions' and 'refract publish --decisions' carry them out.`,
+'refract check --decisions' and 'refract publish --decisions' carry them out, and
+'refract expand --complete N --decisions' asks for others in place of rejected ones.`,
 		Example: `  refract review jsonl:expanded.jsonl -o decisions.jsonl
   refract review jsonl:expanded.jsonl --html review.html
   refract check jsonl:expanded.jsonl --decisions decisions.jsonl -o reviewed.jsonl`,

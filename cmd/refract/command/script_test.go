@@ -235,8 +235,9 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 // startServer starts a model server, which answers as answer does, or as any
 // model if it is nil. Options: answers=FILE has the answers of a model; json=yes
 // gives them as JSON where that is asked for; key=K is the key it wants; delay=D
-// is the time it takes to answer; copies=P is the share of answers that are the
-// text itself; models=M is the
+// is the time it takes to answer; samples=yes numbers the answers to a prompt,
+// for those of FILE that name a sample; copies=P is the share of answers that are
+// the text itself; models=M is the
 // one model that it serves, in place of all; fault=F is what it answers in place
 // of texts:
 //
@@ -260,7 +261,7 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 	if err != nil {
 		return nil, "", nil, err
 	}
-	h := &llmtest.Handler{Key: options["key"], Answer: answer, JSON: options["json"] == "yes"}
+	h := &llmtest.Handler{Key: options["key"], Answer: answer, JSON: options["json"] == "yes", CountSamples: options["samples"] == "yes"}
 	if share := options["copies"]; share != "" {
 		h.CountSamples = true
 		if h.Answer, err = copying(share); err != nil {

@@ -48,6 +48,9 @@ type Options struct {
 	// references have none is then not known of all. A policy other than Exclude
 	// needs every cell.
 	EveryCell bool
+	// GoOn has a run yield all segments also where no metric is left, as there are
+	// scores of others beside those of the engine.
+	GoOn bool
 	// Workers is how many calls of a metric run at a time, and Batch how many
 	// segments a call has, for metrics without a metrics.Pace of their own;
 	// default GOMAXPROCS and 16.

@@ -32,6 +32,30 @@ func (e *Incomplete) Error() string {
 	return strings.Join(all, "; ")
 }
 
+// Reasons say in few words why each metric ended. There are none of nil.
+func (e *Incomplete) Reasons() map[string]string {
+	if e == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for i, name := range e.Metrics {
+		out[name] = e.reason(i)
+	}
+	return out
+}
+
+func (e *Incomplete) reason(metric int) string {
+	reason := strings.TrimLeft(strings.TrimPrefix(e.Errs[metric].Error(), e.Metrics[metric]), ",: ")
+	if start := (*metrics.StartError)(nil); errors.As(e.Errs[metric], &start) {
+		reason = "did not start: " + start.Err.Error()
+	}
+	const most = 200 // characters
+	if all := []rune(reason); len(all) > most {
+		reason = string(all[:most]) + "…"
+	}
+	return reason
+}
+
 // Unwrap returns the errors of the metrics.
 func (e *Incomplete) Unwrap() []error { return e.Errs }
 
@@ -43,7 +67,7 @@ func (e *Incomplete) Unwrap() []error { return e.Errs }
 // A metric that fails ends alone: the error is then an *Incomplete, once all
 // segments were yielded; so does one that needs sources where no segment has one, with
 // a *NoSourceError. Run stops sooner after ctx ends, the dataset or yield
-// returns an error, or no metric is left.
+// returns an error, or no metric is left and Options.GoOn is not set.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	lanes, most := e.lanes()
@@ -89,7 +113,7 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			mu.Lock()
 			defer mu.Unlock()
 			failed.Metrics, failed.Errs = append(failed.Metrics, l.info.Name), append(failed.Errs, err)
-			if len(failed.Errs) == len(lanes) {
+			if len(failed.Errs) == len(lanes) && !e.options.GoOn {
 				return errors.Join(failed.Errs...)
 			}
 			return nil
@@ -119,10 +143,10 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			warn(fmt.Sprintf("%d of %s have no source, which %s needs: it has no score of them", unsourced, english.Count(segments, "segment"), l.info.Name))
 		}
 	}
-	switch len(failed.Errs) {
-	case 0:
+	switch {
+	case len(failed.Errs) == 0:
 		return nil
-	case len(lanes):
+	case len(failed.Errs) == len(lanes) && !e.options.GoOn:
 		return errors.Join(failed.Errs...)
 	}
 	return failed

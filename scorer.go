@@ -284,6 +284,9 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 	if n, ok := d.metric.(metrics.NativeScorer); ok && d.native && d.keeper == nil && err == nil {
 		native, err = n.ScoreNative(ctx, blocks)
 	}
+	if start := (*metrics.StartError)(nil); errors.As(err, &start) {
+		return err // of no segment
+	}
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		return fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(frames[at.Block], at), at.Err)
 	}

@@ -101,6 +101,9 @@ func (r *Report) facts() []report.Fact {
 			}
 			out = append(out, report.Fact{Name: d.Name, Value: about + "; set of references " + d.Set})
 		}
+		for _, m := range r.Result.Ended {
+			out = append(out, report.Fact{Name: "ended", Value: m.Metric + ": " + m.Reason})
+		}
 		for _, n := range r.Result.Notes {
 			out = append(out, report.Fact{Name: "method", Value: n})
 		}

@@ -13,19 +13,26 @@ import (
 
 // SettingsTable compares the settings of a plan with one dataset: a row for each
 // setting and statistic, with its rank where every pair was tested.
-func SettingsTable(p *Plan, r *Result) *report.NamedTable { return newCompared(p, r).settings() }
+func SettingsTable(p *Plan, r *Result) *report.NamedTable {
+	return newCompared(p, r).of((*compared).settings)
+}
 
 // PairsTable has a row for each test of two settings, of a plan with one dataset
 // that tests every pair.
-func PairsTable(p *Plan, r *Result) *report.NamedTable { return newCompared(p, r).pairs() }
+func PairsTable(p *Plan, r *Result) *report.NamedTable {
+	return newCompared(p, r).of((*compared).pairs)
+}
 
 // RanksTable has a row for each setting of such a plan, with its ranks under all
 // statistics, the best average first.
-func RanksTable(p *Plan, r *Result) *report.NamedTable { return newCompared(p, r).ranking() }
+func RanksTable(p *Plan, r *Result) *report.NamedTable {
+	return newCompared(p, r).of((*compared).ranking)
+}
 
 // compared is a table of the settings of one dataset in the making.
 type compared struct {
 	report.NamedTable
+	res   *Result
 	plan  *Plan
 	data  *DatasetInfo
 	rows  []Row // the statistics of each setting in turn
@@ -33,7 +40,7 @@ type compared struct {
 }
 
 func newCompared(p *Plan, r *Result) *compared {
-	c := &compared{plan: p, data: &r.Datasets[0], rows: r.Rows, ranks: r.Ranks}
+	c := &compared{res: r, plan: p, data: &r.Datasets[0], rows: r.Rows, ranks: r.Ranks}
 	if p.Pairing == EveryPair {
 		c.Note("%s", p.Test.ranking())
 	}
@@ -45,6 +52,13 @@ func newCompared(p *Plan, r *Result) *compared {
 		c.Note("%s: %s, and stand in one row: equal scores in all %d cells", metric, text, cells)
 	})
 	return c
+}
+
+// of makes the table that is asked for, with the metrics that ended.
+func (c *compared) of(table func(*compared) *report.NamedTable) *report.NamedTable {
+	t := table(c)
+	c.res.withEnded(t)
+	return t
 }
 
 // row is that of a setting and a statistic.
@@ -257,5 +271,6 @@ func CompareCurves(t *report.NamedTable, p *Plan, r *Result) {
 			}
 		}
 	}
+	r.withEnded(t)
 	t.Note("k: variants beside the originals; to all: difference to all variants, over the cells that both score; to random: to the mean of random with the same k, where both score the same cells")
 }

@@ -89,7 +89,7 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 	case len(out):
 		return nil, errors.Join(failed.Errs...)
 	}
-	r.failed = append(r.failed, failed)
+	r.ended(d, failed)
 	return slices.DeleteFunc(out, func(s *series) bool { return slices.Contains(failed.Metrics, s.info.Name) }), nil
 }
 

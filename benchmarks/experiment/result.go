@@ -14,6 +14,7 @@ type Result struct {
 	Datasets    []DatasetInfo    `json:"datasets"`
 	Statistics  []string         `json:"statistics"` // labels, in the file's order
 	Confidence  float64          `json:"confidence"` // of all intervals
+	Ended       []Ended          `json:"ended"`      // metrics that are in no row
 	Same        []Same           `json:"same"`
 	Rows        []Row            `json:"rows"`
 	Ranks       []Ranks          `json:"-"`

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -57,7 +58,8 @@ type run struct {
 	tests     keeping[significance.Result]
 	natives   sync.Mutex // one engine at a time adds to what is stored of a text
 	notes     []string
-	failed    []*refract.Incomplete // by dataset, where a metric ended alone
+	failed    refract.Incomplete // metrics that ended alone, of all datasets
+	without   []Ended            // the same
 
 	mu     sync.Mutex
 	usage  Usage
@@ -130,7 +132,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	}
 	res := &Result{
 		Name: r.p.Name, Version: refract.Version, Confidence: r.p.Bootstrap.Confidence,
-		Datasets: []DatasetInfo{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
+		Datasets: []DatasetInfo{}, Ended: []Ended{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
 		Prompts: []PromptAnalysis{}, Strata: []Stratum{}, Rankings: []Ranking{}, Verdicts: []Verdict{},
 	}
 	for _, s := range r.p.Statistics {
@@ -150,14 +152,11 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	r.method(res)
 	res.Notes = r.notes
 	res.Verdicts = r.verdicts(res)
-	if len(r.failed) == 0 {
+	if len(r.failed.Errs) == 0 {
 		return res, nil
 	}
-	all := &refract.Incomplete{}
-	for _, f := range r.failed {
-		all.Metrics, all.Errs = append(all.Metrics, f.Metrics...), append(all.Errs, f.Errs...)
-	}
-	return res, all
+	res.Ended = r.without
+	return res, &r.failed
 }
 
 // makeMetrics makes the metrics that score.
@@ -176,13 +175,20 @@ func (r *run) makeMetrics(ctx context.Context) error {
 			return planErrorf("metrics %q and %q are the same, or programs that both call themselves %s: tell those apart as in exec:name=OTHER PROGRAM", other, spec, info.Name)
 		}
 		seen[info.Name] = spec
-		if len(r.p.Sets) == 0 && !info.NeedsReferences {
+		if len(r.p.Sets) == 0 && !info.NeedsReferences && len(metrics.StartErrors([]metrics.Metric{m})) == 0 {
 			return planErrorf("metric %s uses no references, so there is no curve", info.Name)
 		}
 		r.metrics, r.specs = append(r.metrics, m), append(r.specs, spec)
 		if s := (&series{metric: m, info: info}); r.p.Strict && info.NeedsReferences && !s.hasNative() && slices.ContainsFunc(r.p.Aggregators, isNative) {
 			return s.noNative()
 		}
+	}
+	errs := metrics.StartErrors(r.metrics)
+	if alone := func(d Dataset) bool { return d.Matrix == "" && len(d.Scores) == 0 }; len(errs) > 0 && len(errs) == len(r.p.Metrics) && slices.ContainsFunc(r.p.Datasets, alone) {
+		return errors.Join(errs...)
+	}
+	for _, err := range errs {
+		r.warn("%v; the others go on", err)
 	}
 	return nil
 }

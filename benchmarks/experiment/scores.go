@@ -87,9 +87,11 @@ func (r *run) wants(s *series, settings []*setting) (out []refract.Setting) {
 	return out
 }
 
-// engine makes an engine for scoring all references of a dataset.
-func (r *run) engine(settings []refract.Setting, everyCell bool) (*refract.Engine, error) {
+// engine makes an engine for scoring all references of a dataset. goOn says that
+// there are scores of others beside it.
+func (r *run) engine(settings []refract.Setting, everyCell, goOn bool) (*refract.Engine, error) {
 	o := r.Options
+	o.GoOn = goOn
 	o.Scope, o.Warn = r.scope(), func(m string) { r.warn("%s", m) }
 	if r.Store != nil && (everyCell || !slices.ContainsFunc(settings, selective)) {
 		o.StoreRest = r.Store
@@ -146,11 +148,11 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		todo, scored = append(todo, of...), append(scored, s)
 		s.cells = make([]refract.MetricScores, len(d.segments))
 	}
-	engine, err := r.engine(full, everyCell)
+	engine, err := r.engine(full, everyCell, false)
 	if err != nil {
 		return err
 	}
-	working, err := r.engine(todo, everyCell)
+	working, err := r.engine(todo, everyCell, len(scored) < len(d.series))
 	if err != nil {
 		return err
 	}
@@ -176,7 +178,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		return err
 	})
 	if errors.As(err, &failed) {
-		r.failed = append(r.failed, failed)
+		r.ended(d, failed)
 		d.series = slices.DeleteFunc(d.series, func(s *series) bool { return slices.Contains(failed.Metrics, s.info.Name) })
 		return nil
 	}
@@ -206,7 +208,7 @@ func (r *run) nativeOf(ctx context.Context, d *data, s *series, set columnsOf, w
 	if err != nil {
 		return nil, err
 	}
-	engine, err := r.engine([]refract.Setting{{Metric: s.metric, Aggregator: native}}, true)
+	engine, err := r.engine([]refract.Setting{{Metric: s.metric, Aggregator: native}}, true, false)
 	if err != nil {
 		return nil, err
 	}

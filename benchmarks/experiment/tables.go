@@ -10,7 +10,7 @@ import (
 
 // TableNames are the names of the tables that [Result.Table] knows.
 func TableNames() []string {
-	return []string{"summary", "rows", "differences", "prompts", "curve", "strata", "ranking"}
+	return []string{"summary", "rows", "differences", "prompts", "curve", "strata", "ranking", "ended"}
 }
 
 // Table returns a table by its name. It may be without rows.
@@ -18,6 +18,7 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 	tables := map[string]func() *report.NamedTable{
 		"summary": r.summary, "rows": r.rowTable, "differences": r.differenceTable, "prompts": r.promptTable,
 		"curve": r.curveTable, "strata": r.strataTable, "ranking": r.rankingTable,
+		"ended": r.endedTable,
 	}
 	f, ok := tables[name]
 	if !ok {
@@ -25,6 +26,9 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 	}
 	t := f()
 	t.Name, t.Coverage = name, r.coverage()
+	if name == "rows" {
+		r.withEnded(t)
+	}
 	r.nameUnits(t)
 	return t, nil
 }
@@ -65,6 +69,9 @@ func (r *Result) Tables() []*report.NamedTable {
 func (r *Result) coverage() string {
 	var out []string
 	for _, d := range r.Datasets {
+		if d.Human == "" {
+			continue
+		}
 		most := 0
 		for i := range r.Rows {
 			if r.Rows[i].Dataset == d.Name {

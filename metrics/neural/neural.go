@@ -95,7 +95,8 @@ var (
 // while others are on their way.
 const inFlight = 4
 
-// New asks the servers what the model is, and returns it as a metric.
+// New asks the servers what the model is, and returns it as a metric, or a
+// *metrics.StartError.
 func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 	m := &Metric{spec: spec, size: newSize(spec.Bytes)}
 	cfg := env.Client
@@ -129,7 +130,10 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 		env.Made(m.client)
 	}
 	if err := m.begin(ctx, env.Wait, warn); err != nil {
-		return nil, fmt.Errorf("%s:%s: %w", Name, spec.Model, err)
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, &metrics.StartError{Name: spec.name(), Err: err}
 	}
 	return m, nil
 }

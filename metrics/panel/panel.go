@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -78,6 +79,9 @@ func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error
 			}
 			for _, spec := range specs {
 				m, err := parse(ctx, spec)
+				if start := (*metrics.StartError)(nil); errors.As(err, &start) {
+					err = &metrics.StartError{Name: Name + ":" + redact.Text(v.Tail()), Err: start}
+				}
 				if err != nil {
 					return nil, errors.Join(err, metrics.Close(cfg.Members...))
 				}

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -61,8 +62,8 @@ var (
 	_ metrics.Explainer    = (*Metric)(nil)
 )
 
-// New starts the program, and returns the metric that it says to be. The context
-// is that of the start alone.
+// New starts the program, and returns the metric that it says to be, or a
+// *metrics.StartError. The context is that of the start alone.
 func New(ctx context.Context, cfg Config) (*Metric, error) {
 	if len(cfg.Command) == 0 {
 		return nil, errors.New("no program is named")
@@ -73,14 +74,17 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 	}
 	m := &Metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
 	m.said.hide = hides(cfg.Secrets)
-	m.info.Name = Name + ":" + m.said.hide(redact.CommandLine(cfg.Command))
+	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.said.hide(redact.CommandLine(cfg.Command)))
 	m.said.name, m.said.log = m.info.Name, cfg.Log
 	for range cfg.Processes {
 		m.slots <- struct{}{}
 	}
 	p, err := m.start(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.info.Name, err)
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, &metrics.StartError{Name: m.info.Name, Err: err}
 	}
 	m.idle = []*process{p}
 	m.info = m.hello.info()

@@ -79,7 +79,7 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 			e.warn("%s had ended before %s of the matrix: it has no score of a system", info.Name, english.Count(n, "segment"))
 		}
 	}
-	return to.end(ctx)
+	return to.end(ctx, nil)
 }
 
 // engine crosses the metrics of a matrix with aggregators.

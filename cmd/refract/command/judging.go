@@ -93,6 +93,16 @@ func (j *judgeFlags) run(e *env) *judging {
 func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]metrics.Metric, *judging, error) {
 	run := j.run(e)
 	ms, err := s.parse(func(spec string) (metrics.Metric, error) { return run.metric(ctx, spec) })
+	if err == nil {
+		errs := metrics.StartErrors(ms)
+		if len(errs) == len(ms) {
+			err = errors.Join(errs...)
+		} else {
+			for _, start := range errs {
+				e.warn("%v; the others go on", start)
+			}
+		}
+	}
 	if err != nil {
 		run.close()
 		return nil, nil, err
@@ -100,9 +110,13 @@ func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]
 	return ms, run, nil
 }
 
-// metric makes the metric of a spec.
+// metric makes the metric of a spec. One that could not be started ends in the run,
+// as one that fails later.
 func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, error) {
 	m, err := j.e.registryWith(j, j.environment).Parse(ctx, spec)
+	if start := (*metrics.StartError)(nil); errors.As(err, &start) && ctx.Err() == nil {
+		return start.Metric(), nil
+	}
 	if err == nil {
 		j.metrics = append(j.metrics, m)
 	}

@@ -129,6 +129,9 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 			rep.Result = res
 		} else {
 			e.note("the dataset has no human scores, so that the report shows scores alone")
+			if t, err := res.Table("ended"); err == nil && len(t.Rows) > 0 {
+				rep.More = append(rep.More, t)
+			}
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))

@@ -149,7 +149,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err := s.runEngine(ctx, e, eng, dataset.WithSystems(ds), id, to.add); err != nil {
 		return err
 	}
-	if err := to.end(ctx); err != nil {
+	if err := to.end(ctx, s.incomplete); err != nil {
 		return err
 	}
 	if err := s.explainTo(ctx, e, out); err != nil {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -24,6 +26,7 @@ type systemScores struct {
 	intervals  []significance.CorpusInterval // of each score; nil without --confidence
 	confidence float64
 	verbose    bool
+	ended      map[string]string // why a metric did
 }
 
 // resample finds the intervals of all scores.
@@ -72,6 +75,9 @@ func (t *systemScores) forPrograms(o *output, out io.Writer) error {
 	if t.verbose {
 		table.Columns = append(table.Columns, report.Column{Name: "detail"})
 	}
+	if len(t.ended) > 0 {
+		table.Columns = append(table.Columns, report.Column{Name: "ended"})
+	}
 	for i := range t.scores {
 		sc := &t.scores[i]
 		set := t.settings[sc.Setting]
@@ -88,6 +94,9 @@ func (t *systemScores) forPrograms(o *output, out io.Writer) error {
 		}
 		if t.verbose {
 			row = append(row, report.StringOrNull(t.detail(sc)))
+		}
+		if len(t.ended) > 0 {
+			row = append(row, report.StringOrNull(t.ended[set.Metric.Info().Name]))
 		}
 		table.Add(row...)
 	}
@@ -166,6 +175,9 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 				table.Note("%s: %s%s", sc.System, lacks, of)
 			}
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.ended)) {
+		table.Note("%s ended: %s", name, t.ended[name])
 	}
 	corpus, average := false, false
 	for i := range t.scores {

@@ -25,7 +25,7 @@ type scoreView struct {
 // sink takes in scored segments, and shows the rest at their end.
 type sink struct {
 	add func(*refract.SegmentScores) error
-	end func(context.Context) error
+	end func(context.Context, *refract.Incomplete) error // with the metrics that ended, if any
 }
 
 // sink is where the scores of an engine go. id names the references that they
@@ -38,7 +38,7 @@ func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identit
 		if err != nil {
 			return nil, err
 		}
-		return &sink{segmentRows(w, eng, id), func(context.Context) error { return w.Close() }}, nil
+		return &sink{segmentRows(w, eng, id), func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
 	case "cell":
 		w, err := v.matrixWriter(out)
 		if err != nil {
@@ -50,15 +50,15 @@ func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identit
 			infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Must("single"))))
 		}
 		add := func(seg *refract.SegmentScores) error { return w.WriteSegment(seg, infos) }
-		return &sink{add, func(context.Context) error { return w.Close() }}, nil
+		return &sink{add, func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
 	}
 	acc := eng.Systems()
 	acc.Identify(id)
 	if v.confidence > 0 {
 		acc.Keep()
 	}
-	return &sink{acc.Add, func(ctx context.Context) error {
-		t := &systemScores{acc: acc, settings: eng.Settings(), scores: acc.Scores(), confidence: v.confidence, verbose: verbose}
+	return &sink{acc.Add, func(ctx context.Context, ended *refract.Incomplete) error {
+		t := &systemScores{acc: acc, settings: eng.Settings(), scores: acc.Scores(), confidence: v.confidence, verbose: verbose, ended: ended.Reasons()}
 		if v.confidence > 0 {
 			if err := t.resample(ctx); err != nil {
 				return err

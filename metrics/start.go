@@ -1,0 +1,51 @@
+package metrics
+
+import (
+	"context"
+	"math"
+)
+
+// StartError says that a metric could not be started, though nothing is wrong with
+// its spec: its server is dead or does not have the model, or its program is not one
+// of a metric.
+type StartError struct {
+	Name string // of the metric, as far as it is known, without secrets
+	Err  error
+}
+
+// Error is the name and the cause.
+func (e *StartError) Error() string { return e.Name + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// Metric stands for the metric in a run of others: scoring fails with the error, so
+// that all of its cells are Ended.
+func (e *StartError) Metric() Metric { return &unstarted{e} }
+
+// StartErrors are those of the metrics that could not be started.
+func StartErrors(ms []Metric) (errs []error) {
+	for _, m := range ms {
+		if u, ok := m.(*unstarted); ok {
+			errs = append(errs, u.err)
+		}
+	}
+	return errs
+}
+
+type unstarted struct{ err *StartError }
+
+var _ Storable = (*unstarted)(nil)
+
+// Info asks for no text, as what the metric needs is not known.
+func (u *unstarted) Info() Info {
+	return Info{Name: u.err.Name, Direction: HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1)}
+}
+
+func (u *unstarted) Signature(Level) Signature {
+	return Signature{{Key: "ended", Value: u.err.Err.Error()}}
+}
+
+func (u *unstarted) Storable() bool { return false }
+
+func (u *unstarted) Score(context.Context, []Block) ([]Scores, error) { return nil, u.err }

@@ -16,6 +16,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -172,7 +173,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 		}
 		info := m.Info()
 		if other, twice := seen[info.Name]; twice {
-			return planErrorf("metrics %q and %q are the same, or programs that both call themselves %s: tell those apart as in exec:name=OTHER PROGRAM", other, spec, info.Name)
+			return planErrorf("metrics %q and %q are the same, or programs that both call themselves %s: tell those apart as in exec:name=OTHER PROGRAM", redact.Text(other), redact.Text(spec), info.Name)
 		}
 		seen[info.Name] = spec
 		if len(r.p.Sets) == 0 && !info.NeedsReferences && len(metrics.StartErrors([]metrics.Metric{m})) == 0 {

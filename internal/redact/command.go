@@ -2,25 +2,80 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// secretFlag is a flag whose value is a secret, by its name.
-var secretFlag = regexp.MustCompile(`(?i)^(--?(?:[a-z]+[-_])*(?:api-?key|key|token|secret|password|passwd|credential))(=.*)?$`)
+// hiddenSecret stands for a secret.
+const hiddenSecret = "SECRET"
+
+// secretName is what the names of secrets end in.
+const secretName = `(?:[a-z0-9]+[-_])*(?:api-?key|key|token|secret|password|passwd|credentials?|o?auth|authorization)`
+
+// The ways in which a word has a secret, which is the last group, or says that the
+// next word is one.
+var (
+	secretFlag   = regexp.MustCompile(`(?is)^['"]?--?` + secretName + `(?:=(.*))?$`)
+	secretField  = regexp.MustCompile(`(?is)(?:^|[^a-z0-9_-])` + secretName + `=([^,;&]+)`)
+	secretHeader = regexp.MustCompile(`(?is)(?:^|[^a-z0-9-])(?:(?:proxy-)?authorization|cookie|x-[a-z-]*(?:key|token)):\s*(.*)$`)
+	scheme       = regexp.MustCompile(`(?i)^(?:bearer|basic|token)$`)
+)
+
+// Secrets shows the words of a command without secrets: the values of flags such as
+// --api-key, of fields such as key=… and of headers such as Authorization. found are
+// these values.
+func Secrets(words []string) (shown, found []string) {
+	next := false // whether the word is a secret
+	for _, word := range words {
+		if next && !scheme.MatchString(word) {
+			found, word, next = append(found, word), hiddenSecret, false
+		} else if !next {
+			for _, form := range []*regexp.Regexp{secretFlag, secretHeader, secretField} {
+				all := form.FindAllStringSubmatchIndex(word, -1)
+				for _, at := range slices.Backward(all) {
+					if at[2] < 0 || at[2] == at[3] {
+						next = true
+					} else {
+						found, word = append(found, word[at[2]:at[3]]), word[:at[2]]+hiddenSecret+word[at[3]:]
+					}
+				}
+				if all != nil {
+					break
+				}
+			}
+		}
+		shown = append(shown, word)
+	}
+	return shown, found
+}
 
 // CommandLine writes the words of a command for a POSIX shell, without the
-// secrets of addresses and of flags such as --api-key.
+// secrets of addresses and of Secrets.
 func CommandLine(words []string) string {
-	shown := make([]string, len(words))
-	for i, word := range words {
-		shown[i] = shellWord(Address(word))
-		if flag := secretFlag.FindStringSubmatch(word); flag != nil && flag[2] != "" {
-			shown[i] = flag[1] + "=SECRET"
-		} else if i > 0 && secretFlag.MatchString(words[i-1]) && !strings.Contains(words[i-1], "=") {
-			shown[i] = "SECRET"
+	shown, _ := Secrets(words)
+	for i, word := range shown {
+		if strings.ContainsAny(word, " \t\n") { // it may be a command, as that of a metric
+			word = Text(word)
+		} else {
+			word = Address(word)
 		}
+		shown[i] = shellWord(word)
 	}
 	return strings.Join(shown, " ")
+}
+
+// parts cuts a text where blanks are that stand in no quotes.
+func parts(text string) []string {
+	var quote rune
+	return strings.FieldsFunc(text, func(r rune) bool {
+		switch {
+		case r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		}
+		return quote == 0 && (r == ' ' || r == '\t' || r == '\n')
+	})
 }
 
 // shellWord quotes a word for a POSIX shell where that is needed.

@@ -1,4 +1,5 @@
-// Package redact hides what is secret in addresses that people are shown.
+// Package redact hides what is secret in addresses and commands that people are
+// shown.
 package redact
 
 import (
@@ -72,9 +73,12 @@ func Path(path string) string {
 // known are the parts of the paths of servers that are no secrets.
 var known = regexp.MustCompile(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
 
-// Text is Address for a text that may hold several, each a word, such as the
-// spec "exec:PROGRAM ARG…".
+// Text is Address and Secrets for a text that may hold several, each a word, such
+// as the spec "exec:PROGRAM ARG…".
 func Text(text string) string {
+	if shown, found := Secrets(parts(text)); len(found) > 0 {
+		text = strings.Join(shown, " ")
+	}
 	if strings.Count(text, "://") < 2 {
 		return Address(text) // which may hold a space by mistake
 	}

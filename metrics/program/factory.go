@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -48,6 +49,8 @@ func Factory(environ []string, log func(line string)) metrics.Factory {
 				return nil, v.Wrong(err)
 			}
 			cfg.Environ, cfg.Secrets = Withhold(environ, pass...)
+			_, given := redact.Secrets(cfg.Command)
+			cfg.Secrets = append(cfg.Secrets, long(given)...)
 			cfg.Log = log
 			m, err := New(ctx, cfg)
 			if e := (*exec.Error)(nil); errors.As(err, &e) { // the program is not there

@@ -341,8 +341,8 @@ func TestKilled(t *testing.T) {
 }
 
 func TestWithhold(t *testing.T) {
-	got, secrets := Withhold([]string{"PATH=/bin", "PWD=/here", "GITHUB_PAT=p", "PGPASS=p", "DB_PWD=p", "AWS_CREDENTIALS=longer", "DB=postgres://me:pw@host/db", "SITE=https://host/x", "OPENAI_API_KEY=k", "hf_token=t", "HF_TOKEN=t", "PGPASSWORD=p", "REFRACT_BASE_URL=u", "HOME=/"}, "HF_TOKEN")
-	if want := []string{"PATH=/bin", "PWD=/here", "SITE=https://host/x", "HF_TOKEN=t", "HOME=/"}; !slices.Equal(got, want) {
+	got, secrets := Withhold([]string{"PATH=/bin", "PWD=/here", "GITHUB_PAT=p", "PGPASS=p", "DB_PWD=p", "AWS_CREDENTIALS=longer", "DB=postgres://me:pw@host/db", "SITE=https://host/x", "OPENAI_API_KEY=k", "hf_token=t", "HF_TOKEN=t", "PGPASSWORD=p", "REFRACT_BASE_URL=u", "HOME=/", "GIT_AUTHOR_NAME=n", "HTTP_AUTH=a", "OAUTH=a", "SSH_AUTH_SOCK=s"}, "HF_TOKEN")
+	if want := []string{"PATH=/bin", "PWD=/here", "SITE=https://host/x", "HF_TOKEN=t", "HOME=/", "GIT_AUTHOR_NAME=n"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	if got := hides(secrets)("a longer postgres://me:pw@host/db"); got != "a SECRET SECRET" {

@@ -8,7 +8,7 @@ import (
 )
 
 // secretName is in the upper-case names of variables that may hold secrets.
-var secretName = regexp.MustCompile(`^REFRACT_|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|AUTH|COOKIE|(^|_)PAT(_|$)`)
+var secretName = regexp.MustCompile(`^REFRACT_|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|(^|_)(PAT|O?AUTH|AUTHORIZATION)(_|$)`)
 
 // shortestSecret is the least number of bytes of a value that is hidden: shorter
 // ones are in texts by chance.
@@ -23,11 +23,16 @@ func Withhold(environ []string, pass ...string) (kept, secrets []string) {
 		name, value, _ := strings.Cut(v, "=")
 		if slices.Contains(pass, name) || !secretName.MatchString(strings.ToUpper(name)) && !hasPassword(value) {
 			kept = append(kept, v)
-		} else if len(value) >= shortestSecret {
+		} else {
 			secrets = append(secrets, value)
 		}
 	}
-	return kept, secrets
+	return kept, long(secrets)
+}
+
+// long are the secrets that can be hidden.
+func long(secrets []string) []string {
+	return slices.DeleteFunc(secrets, func(s string) bool { return len(s) < shortestSecret })
 }
 
 func hasPassword(value string) bool {

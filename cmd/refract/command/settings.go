@@ -63,7 +63,7 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 		case twice && strings.HasPrefix(name, program.Name+":"):
 			return nil, usagef("--metric %q and %q are both called %s; tell them apart by a name= before the program, as in 'exec:name=OTHER PROGRAM ARG'", redact.Text(other), redact.Text(spec), name)
 		case twice:
-			return nil, usagef("--metric %q and %q are the same metric", other, spec)
+			return nil, usagef("--metric %q and %q are the same metric", redact.Text(other), redact.Text(spec))
 		}
 		seen[name] = spec
 		ms = append(ms, m)

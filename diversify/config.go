@@ -12,6 +12,7 @@ import (
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -57,6 +58,9 @@ type Config struct {
 	// accepted, and whose meaning is doubtful enough, means what its reference
 	// does. It needs Check.
 	Equivalence *Equivalence
+	// Vectors, if not nil, gives the vectors by which the doubt about an accepted
+	// answer is told, beside its words.
+	Vectors embeddings.Embedder
 	// Resample is how often a rejected answer is asked for again, with the next
 	// sample index. Greedy decoding would give the same answer, so that it has
 	// no effect where Temperature is 0.

@@ -18,6 +18,7 @@ import (
 // job is the [ask.Job] of one segment. Its answers are judged, and what the
 // verdicts call for is asked in the next round.
 type job struct {
+	ctx    context.Context // of the run
 	x      *Expander
 	tally  *tally
 	seg    *refract.Segment
@@ -49,11 +50,12 @@ type asked struct {
 	about        int // index of the ask whose answer this one asks the judge about; -1 for none
 	form         int // index of the Expander's
 
-	answer *cache.Answer // meaningless where it failed
-	failed error         // in place of an answer
-	called bool          // for it, in this run
-	result check.Result  // the verdict on the answer
-	doubt  *float64      // about an answer that the checks accept
+	answer  *cache.Answer // meaningless where it failed
+	failed  error         // in place of an answer
+	called  bool          // for it, in this run
+	result  check.Result  // the verdict on the answer
+	enlarge bool          // it was cut, and may have more room
+	doubt   *float64      // about an answer that the checks accept
 }
 
 // Next implements [ask.Job].
@@ -70,6 +72,9 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 		}
 	}
 	j.round = nil
+	if err := j.x.judgeAnswers(j); err != nil {
+		return nil, j.fail(0, "", 0, fmt.Errorf("the vectors of its answers: %w", err))
+	}
 	j.x.settle(j)
 	return j.round, nil
 }
@@ -237,8 +242,8 @@ func (j *job) add(a asked, q ask.Question) {
 	j.round = append(j.round, q)
 }
 
-// settle judges the answers of a round, and plans the next one. It depends on
-// the answers alone, not on the order in which they came.
+// settle plans the next round by the results of the last one. It depends on the
+// answers alone, not on the order in which they came.
 func (x *Expander) settle(j *job) {
 	from, end := j.from, len(j.asks)
 	j.from = end
@@ -270,39 +275,64 @@ func (x *Expander) settle(j *job) {
 	j.tally.settled(&course, func(p *Progress) { p.Accepted += accepted; p.AcceptedByCalls += called })
 }
 
-func (x *Expander) settleAnswer(j *job, i int) {
-	a := &j.asks[i]
-	c := &j.cells[a.cell]
+// judgeAnswers gives the answers of a round their results, and those that are
+// accepted their doubt.
+func (x *Expander) judgeAnswers(j *job) error {
+	var pairs []doubt.Pair
+	var of []*asked
+	for i := j.from; i < len(j.asks); i++ {
+		a := &j.asks[i]
+		if a.about >= 0 {
+			continue
+		}
+		x.judgeAnswer(j, a)
+		if j.checks != nil && !rejects(a.result.Verdict) {
+			reference := j.seg.References[j.cells[a.cell].reference].Value
+			pairs = append(pairs, doubt.Pair{Reference: reference, Answer: a.result.Text})
+			of = append(of, a)
+		}
+	}
+	doubts, err := doubt.Measure(j.ctx, x.cfg.Vectors, pairs)
+	for i := range doubts {
+		of[i].doubt = &doubts[i]
+	}
+	return err
+}
+
+func (x *Expander) judgeAnswer(j *job, a *asked) {
 	if a.failed != nil {
 		a.result = check.Result{Verdict: Failed, Detail: a.failed.Error()}
-		c.failed = true
-		return // the same request would fail again
+		return
 	}
 	answer, notOf := unwrap(x.forms[a.form].name, *a.answer)
 	// Also where the limit came before the first word, as of a model that reasons.
-	enlarge := a.room < x.cfg.Enlarge && answer.FinishReason == llm.FinishLength
+	a.enlarge = a.room < x.cfg.Enlarge && answer.FinishReason == llm.FinishLength
 	switch {
 	case classify(a.answer) == broken:
 		a.result = check.Result{Verdict: NotUnicode, Detail: "the server sent invalid UTF-8 or half of a surrogate pair"}
 	case notOf != nil:
 		a.result = *notOf
 	case j.checks != nil:
-		a.result = j.checks.Judge(checked(c.reference, &answer))
-		if !rejects(a.result.Verdict) {
-			a.doubt = new(doubt.Of(j.seg.References[c.reference].Value, a.result.Text))
-		}
+		a.result = j.checks.Judge(checked(j.cells[a.cell].reference, &answer))
 	default:
 		a.result = unchecked(&answer)
-		if enlarge {
+		if a.enlarge {
 			a.result.Verdict = check.ReasonCut
 		}
 	}
+}
+
+func (x *Expander) settleAnswer(j *job, i int) {
+	a := &j.asks[i]
+	c := &j.cells[a.cell]
 	switch {
+	case a.failed != nil:
+		c.failed = true // the same request would fail again
 	case !rejects(a.result.Verdict) && x.judge != nil && *a.doubt >= x.judge.From:
 		j.add(asked{cell: a.cell, about: i}, x.judge.question(j.seg.References[c.reference].Value, a.result.Text))
 	case !rejects(a.result.Verdict):
 		c.accepted++
-	case enlarge:
+	case a.enlarge:
 		x.ask(j, a.cell, a.sample, a.room+1)
 	default:
 		x.resample(j, a.cell)

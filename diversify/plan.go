@@ -45,7 +45,7 @@ func (l Load) plus(m Load, times float64) Load {
 // Plan finds out what Expand would ask for, without asking. It calls need with
 // every request of the next round whose answer the store lacks, each once; a
 // nil need just counts. Expand needs no further call once the answers are
-// stored and Plan finds nothing more.
+// stored and Plan finds nothing more. Config.Vectors are asked for.
 func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Question) error) (Outlook, error) {
 	var out Outlook
 	var questions Load
@@ -71,7 +71,7 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 			out.References += expanded
 			out.MissingReferences += missing
 			out.EmptyReferences += empty
-			if !yield(x.newJob(seg, t), nil) {
+			if !yield(x.newJob(ctx, seg, t), nil) {
 				return
 			}
 		}

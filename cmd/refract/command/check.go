@@ -3,15 +3,12 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/diversify/doubt"
 	"github.com/refract-eval/refract/diversify/meaning"
 	"github.com/refract-eval/refract/embeddings"
 )
@@ -138,7 +135,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		}
 		if embedder != nil {
 			if err := weigh(ctx, embedder, judged); err != nil {
-				return fmt.Errorf("segment %s: %w", s.ID, err)
+				return err
 			}
 		}
 		if enc != nil {
@@ -166,17 +163,4 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		return k.table.whole(e.stderr, table)
 	}
 	return k.table.show(e, table)
-}
-
-// weigh sets the doubt of accepted variants by words and vectors.
-func weigh(ctx context.Context, e embeddings.Embedder, s *refract.Segment) error {
-	pairs := make([]doubt.Pair, len(s.Variants))
-	for i, v := range s.Variants {
-		pairs[i] = doubt.Pair{Reference: s.References[v.Reference].Value, Answer: v.Text.Value}
-	}
-	doubts, err := doubt.Measure(ctx, e, pairs)
-	for i := range doubts {
-		s.Variants[i].Doubt = &doubts[i]
-	}
-	return err
 }

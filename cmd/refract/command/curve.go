@@ -56,7 +56,8 @@ where there are any, or what --resample-by says.`,
 	parsedFlag(cmd, &c.statistic, "statistic", "kendall", correlate.ParseStatistic, statisticList, correlate.StatisticNames()...)
 	grouped(cmd, statisticFlags, "statistic")
 	c.comparisonFlags.register(e, cmd, "max")
-	c.embeddingFlags.registerModel(cmd)
+	c.embeddingFlags.registerBeside(cmd, "revision")
+	grouped(cmd, modelFlags, "embeddings")
 	listFlag(cmd, &c.by, "by", strings.Join(selection.MethodNames(), ","), selection.ParseMethod, selection.Method.String,
 		"ways to choose variants (repeatable or comma-separated)", selection.MethodNames()...)
 	listFlag(cmd, &c.over, "over", overNGrams, wordOf(overNGrams, overEmbeddings), strings.Clone,
@@ -138,7 +139,7 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 	}
 	r := c.runner(e, args, p)
 	x := &c.embeddingFlags
-	x.serverFlags = c.judgeFlags.serverFlags
+	x.beside(c.judgeFlags.serverFlags)
 	r.Similarity = func(ctx context.Context, over string) (selection.Similarity, error) {
 		return x.similarity(ctx, e, over)
 	}

@@ -21,26 +21,40 @@ type embeddingFlags struct {
 	revision   string
 	dimensions int
 	batch      int
+	url        string // "" for the servers of the others
 
 	opened *embedder // nil until texts are compared
 }
 
 func (x *embeddingFlags) register(cmd *cobra.Command) {
-	x.registerModel(cmd)
+	x.registerModel(cmd, "revision")
+	grouped(cmd, modelFlags, "embeddings")
 	x.serverFlags.register(cmd, "vector")
 }
 
-// registerModel adds the flags of the model alone, where a command has those of
-// servers and of the cache already.
-func (x *embeddingFlags) registerModel(cmd *cobra.Command) {
+// registerBeside adds the flags of the model, where a command has those of servers
+// and of the cache already: see beside.
+func (x *embeddingFlags) registerBeside(cmd *cobra.Command, revision string) {
+	x.registerModel(cmd, revision)
+	cmd.Flags().StringVar(&x.url, "embeddings-url", "", "`URL` of a server of its own for --embeddings (default that of --base-url)")
+	grouped(cmd, modelFlags)
+}
+
+// beside takes over what the command says of servers and of the cache.
+func (x *embeddingFlags) beside(s serverFlags) {
+	if x.serverFlags = s; x.url != "" {
+		x.baseURLs = []string{x.url}
+	}
+}
+
+func (x *embeddingFlags) registerModel(cmd *cobra.Command, revision string) {
 	f := cmd.Flags()
 	f.StringVar(&x.model, "embeddings", "", "model that gives texts vectors, such as text-embedding-3-small")
-	f.StringVar(&x.revision, "revision", "", "revision of that model's weights")
+	f.StringVar(&x.revision, revision, "", "revision of the weights of --embeddings")
 	f.IntVar(&x.dimensions, "dimensions", 0, "length of the vectors, of models that can shorten them; 0 for the model's own")
 	f.IntVar(&x.batch, "batch-size", embeddings.DefaultBatch, "texts in one call")
 	atLeast(cmd, 0, "dimensions")
 	atLeast(cmd, 1, "batch-size")
-	grouped(cmd, modelFlags, "embeddings")
 }
 
 // embedder is an Embedder over a server and a cache, which shows how far it is.
@@ -76,6 +90,13 @@ func (x *embeddingFlags) embedder(ctx context.Context, e *env) (embeddings.Embed
 	c.Store = backend
 	x.opened = &embedder{Model: c, e: e, backend: backend, progress: e.progress("embed", 0, "texts")}
 	return x.opened, nil
+}
+
+// within has the calls of the open embedder count for a budget.
+func (x *embeddingFlags) within(spend *budget.Budget) {
+	if m := x.opened.Model; m.Client != nil {
+		m.Client = &vectors{client: m.Client, model: m, spend: spend}
+	}
 }
 
 // Embed implements embeddings.Embedder.

@@ -33,6 +33,7 @@ type expander struct {
 	auditFlags
 	decisionFlag
 	formFlags
+	embeds embeddingFlags
 	diversify.Config
 	prompts string
 	from    string // fromReference or fromSource
@@ -72,8 +73,8 @@ samples where a segment has fewer than N; exit code 1 says that some still have.
 The output keeps all answers: accepted ones under "variants", the others with
 their verdict under "rejected".
 
---judge asks another model whether doubtful answers mean what their references
-do; --audit 50 draws variants at random, and says how many keep the meaning.
+--judge asks another model whether doubtful answers (by their words, and with
+--embeddings by vectors too) mean what their references do; --audit 50 draws variants at random, and says how many keep the meaning.
 With --complete, what the audit or people (--decisions) reject is replaced. A
 DATASET that was expanded before is asked for what it lacks alone.
 
@@ -127,6 +128,7 @@ source, such as a translation (--task), in place of a rewriting.`,
 	x.auditFlags.register(cmd)
 	x.decisionFlag.register(cmd)
 	x.formFlags.register(cmd)
+	x.embeds.registerBeside(cmd, "embeddings-revision")
 	return cmd
 }
 
@@ -135,7 +137,11 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	if err := x.configure(e, args); err != nil {
 		return err
 	}
-	prices, err := x.readPrices(x.models()...)
+	priced := x.models()
+	if x.embeds.model != "" {
+		priced = append(priced, x.embeds.model)
+	}
+	prices, err := x.readPrices(priced...)
 	if err != nil {
 		return err
 	}
@@ -164,6 +170,10 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	x.Store = store
 	if x.dryRun {
 		return x.foresee(ctx, e, ds, prices)
+	}
+	defer x.embeds.close()
+	if err := x.embed(ctx, e, spend); err != nil {
+		return err
 	}
 	x.learn(ctx, e, ds)
 	if x.read != nil && dataset.Rereadable(ds) { // before anything is paid for
@@ -202,6 +212,19 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 		x.Client, x.Budget = e.awaiting(client, x.wait), spend
 	}
 	return x.expand(ctx, e, ds, out, spend, prices, client)
+}
+
+// embed has the doubt go by vectors too, where a model of them is named. Their
+// calls count for the budget.
+func (x *expander) embed(ctx context.Context, e *env, spend *budget.Budget) error {
+	x.embeds.beside(x.callFlags.serverFlags)
+	vectors, err := x.embeds.embedder(ctx, e)
+	if err != nil || vectors == nil {
+		return err
+	}
+	x.Vectors = vectors
+	x.embeds.within(spend)
+	return nil
 }
 
 // estimate shows what a pilot found, and what the whole dataset would take.

@@ -76,6 +76,9 @@ func (x *expander) foresee(ctx context.Context, e *env, ds refract.Dataset, pric
 	t.Add("asked again", strconv.Itoa(o.Again), follow)
 	if x.judge != "" {
 		how := follow
+		if x.embeds.model != "" && x.Vectors == nil {
+			how += "; by words alone"
+		}
 		if audited > 0 {
 			how += "; the audit's " + strconv.Itoa(audited) + " too, even if stored"
 		}

@@ -20,6 +20,7 @@ import (
 type publisher struct {
 	input
 	decisionFlag
+	embeddingFlags
 	publish.Options
 	output    output // how the result is printed
 	dir       string
@@ -56,6 +57,7 @@ its signature. published:DIR reads the folder back.`,
 	}
 	p.input.register(cmd)
 	p.decisionFlag.register(cmd)
+	p.embeddingFlags.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&p.Format, "to", "", strings.Join(dataset.Formats(), ", ")+" (required)")
 	oneOf(cmd, "to", dataset.Formats()...)
@@ -74,6 +76,7 @@ its signature. published:DIR reads the folder back.`,
 	inRange(cmd, "a number from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "least-kept")
 	f.StringVar(&p.verify, "verify", "", "`DIR`: published folder to check; nothing is written")
 	complete(cmd, "prompts", diversify.PromptWords()...)
+	grouped(cmd, taskFlags, "name", "license", "language", "lp", "diversity", "least-kept", "anyway", "verify")
 	return cmd
 }
 
@@ -99,6 +102,12 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if p.model != "" {
+		defer p.embeddingFlags.close()
+		if ds, err = p.weighed(ctx, e, ds); err != nil {
+			return err
+		}
 	}
 	e.collectAt(100)
 	least := p.LeastKept

@@ -51,6 +51,7 @@ func (d *decisionFlag) tellDecided(e *env) {
 // reviewer is one run of refract review.
 type reviewer struct {
 	input
+	embeddingFlags
 	review.Wanted
 	path   string // of the decisions
 	html   string
@@ -66,7 +67,8 @@ func (e *env) reviewCommand() *cobra.Command {
 keep what a person decides: accept, reject, or another wording.
 
 There are accepted answers drawn at random, which tell how many are right;
-those that most likely lost the meaning; and some of each pattern of rejection.
+those that most likely lost the meaning, by words, and with --embeddings by
+vectors too; and some of each pattern of rejection.
 The page is served on this machine alone, at an address with a secret in it,
 until Ctrl+C; each decision is in the file before the page shows it as kept, and
 the next run goes on. --html writes the page as a file instead, which offers the
@@ -81,6 +83,7 @@ decisions to be saved.
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
 	}
 	r.input.register(cmd)
+	r.embeddingFlags.register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&r.path, "output", "o", "", "`FILE` of decisions, which is added to")
 	f.StringVar(&r.html, "html", "", "`FILE` to write the page to, in place of serving it")
@@ -101,6 +104,10 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 	}
 	ds, err := r.dataset(e, args, false)
 	if err != nil {
+		return err
+	}
+	defer r.embeddingFlags.close()
+	if ds, err = r.weighed(ctx, e, ds); err != nil {
 		return err
 	}
 	var decided *review.Decisions

@@ -146,6 +146,21 @@ func (e *Engine) Metrics() []metrics.Metric {
 	return out
 }
 
+// Pools reports whether a setting's scores of systems are of pooled statistics.
+func (e *Engine) Pools(setting int) bool { return e.pooled[setting] }
+
+// Learners names the metrics of which Run leaves out cells by what its first
+// segments teach.
+func (e *Engine) Learners() []string {
+	var out []string
+	for k := range e.demands {
+		if e.demands[k].learns() {
+			out = append(out, e.demands[k].info.Name)
+		}
+	}
+	return out
+}
+
 // Unstored names the metrics whose scores a store was to keep, but does not: the
 // statistics of a corpus are made of its texts, and never of stored scores.
 func (e *Engine) Unstored() []string {

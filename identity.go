@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"hash"
 
 	"github.com/refract-eval/refract/aggregate"
@@ -41,32 +42,60 @@ func NewIdentity() *Identity {
 
 // Add takes in the next segment.
 func (i *Identity) Add(s *Segment) {
-	i.segments++
-	i.add(i.h, s, s.NumReferences())
-	i.add(i.first, s, min(1, s.NumReferences()))
+	i.buf = AppendReferences(i.buf[:0], s)
+	i.AddReferences(i.buf) // which are whole
 }
 
-// add hashes the first n references of a segment.
-func (i *Identity) add(h hash.Hash, s *Segment, n int) {
-	i.buf = binary.AppendUvarint(i.buf[:0], uint64(n))
-	for k := range n {
-		if k < len(s.References) {
-			i.text(s.References[k])
-		} else {
-			i.text(s.Variants[k-len(s.References)].Text)
-		}
+// AppendReferences appends what is hashed of a segment, for AddReferences.
+func AppendReferences(b []byte, s *Segment) []byte {
+	b = binary.AppendUvarint(b, uint64(s.NumReferences()))
+	for _, t := range s.References {
+		b = appendText(b, t)
 	}
-	h.Write(i.buf)
+	for k := range s.Variants {
+		b = appendText(b, s.Variants[k].Text)
+	}
+	return b
 }
 
-func (i *Identity) text(t Text) {
+func appendText(b []byte, t Text) []byte {
 	if !t.Valid {
-		i.buf = append(i.buf, 0)
-		return
+		return append(b, 0)
 	}
-	i.buf = append(i.buf, 1)
-	i.buf = binary.AppendUvarint(i.buf, uint64(len(t.Value)))
-	i.buf = append(i.buf, t.Value...)
+	b = append(b, 1)
+	b = binary.AppendUvarint(b, uint64(len(t.Value)))
+	return append(b, t.Value...)
+}
+
+// AddReferences takes in the next segment by what AppendReferences gave of it.
+func (i *Identity) AddReferences(b []byte) error {
+	n, at := binary.Uvarint(b)
+	first, ok := firstText(b[max(0, at):])
+	if at <= 0 || n > 0 && !ok {
+		return errors.New("the references of a segment are cut off or damaged")
+	}
+	i.segments++
+	i.h.Write(b)
+	if n == 0 {
+		i.first.Write([]byte{0})
+		return nil
+	}
+	i.first.Write([]byte{1})
+	i.first.Write(first)
+	return nil
+}
+
+// firstText is the first text that appendText appended.
+func firstText(b []byte) (text []byte, ok bool) {
+	if len(b) == 0 || b[0] == 0 {
+		return b[:min(1, len(b))], len(b) > 0
+	}
+	size, n := binary.Uvarint(b[1:])
+	end := 1 + n
+	if n <= 0 || size > uint64(len(b)-end) {
+		return nil, false
+	}
+	return b[:end+int(size)], true
 }
 
 // Segments is how many segments were added.

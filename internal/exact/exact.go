@@ -32,6 +32,17 @@ func (s *Sum) AddSum(o *Sum) {
 	}
 }
 
+// Parts are numbers that add up to the sum exactly, for Of.
+func (s *Sum) Parts() []float64 { return s.parts }
+
+// Of is the sum of what Parts gave.
+func Of(parts []float64) (s Sum) {
+	for _, x := range parts {
+		s.Add(x)
+	}
+	return s
+}
+
 // Value is the sum, rounded once.
 func (s *Sum) Value() float64 {
 	i := len(s.parts) - 1

@@ -94,6 +94,15 @@ func (d *hfColumns) open(p *parquet.File) (_ rowReader, err error) {
 	return r, nil
 }
 
+func (r *hfReader) skip(rows int) error {
+	for range r.skipGroups(rows) {
+		if err := r.next(&refract.Segment{ID: "skipped"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (r *hfReader) next(s *refract.Segment) (err error) {
 	if r.id != nil {
 		if s.ID, err = r.id.key(); err == nil && s.ID == "" {

@@ -16,6 +16,22 @@ type parquetColumns struct {
 	opened  []*parquetColumn
 }
 
+// skipGroups leaves out the row groups that lie within the first rows, before
+// any is read, and returns how many rows are then left to leave out.
+func (f *parquetColumns) skipGroups(rows int) (rest int) {
+	for _, g := range f.parquet.RowGroups() {
+		n := int(g.NumRows())
+		if n > rows {
+			break
+		}
+		rows -= n
+		for _, c := range f.opened {
+			c.groups = c.groups[1:]
+		}
+	}
+	return rows
+}
+
 func (f *parquetColumns) close() {
 	for _, c := range f.opened {
 		if c.pages != nil {

@@ -63,5 +63,15 @@ func lineSet(in *input, o Options, newParser func() lineParser) *set {
 		})
 		return n, err == nil
 	}
+	if in.part == nil {
+		d.cut = func(ctx context.Context, i, n int) (*Part, error) {
+			lines, err := CutLines(ctx, in.name, i, n)
+			if lines == nil || err != nil {
+				return nil, err
+			}
+			o.part = true
+			return &Part{lineSet(&input{name: lines.Name(), part: lines}, o, newParser), lines.Input}, nil
+		}
+	}
 	return d
 }

@@ -3,6 +3,8 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +22,8 @@ import (
 // rowReader reads the rows of a Parquet file into segments. It may panic where
 // the file is damaged.
 type rowReader interface {
+	// skip leaves out the first rows, before any is read.
+	skip(rows int) error
 	// next reads the next row into s.
 	next(s *refract.Segment) error
 	close()
@@ -64,7 +68,7 @@ func parquetFiles(place string) ([]string, error) {
 // parquetSet is a dataset in files of Parquet, which it opens once to check
 // them. The id of a segment that has none is its number through all files.
 func parquetSet(name string, files []string, o Options, open openRows) (*set, error) {
-	rows := 0
+	rows := 0 // of all files
 	for _, path := range files {
 		if _, err := newRegular(path); err != nil {
 			return nil, err
@@ -77,11 +81,28 @@ func parquetSet(name string, files []string, o Options, open openRows) (*set, er
 			return nil, err
 		}
 	}
-	return &set{n: rows, read: checked(name, "segment", o, func(_ context.Context, each func(*refract.Segment) error) error {
-		first := 0
+	d := parquetRows(name, files, o, open, 0, rows)
+	d.cut = func(ctx context.Context, i, n int) (*Part, error) {
+		in := Input{Unit: unitRows, From: share(int64(rows), i-1, n), To: share(int64(rows), i, n), Size: int64(rows)}
+		o.part = true
+		return parquetPart(ctx, parquetRows(name, files, o, open, int(in.From), int(in.To)), files, in)
+	}
+	return d, nil
+}
+
+// parquetRows reads the rows from one ordinal up to another.
+func parquetRows(name string, files []string, o Options, open openRows, from, to int) *set {
+	return &set{n: to - from, read: checked(name, "segment", o, func(_ context.Context, each func(*refract.Segment) error) error {
+		first := 0 // row of the file, through all files
 		for _, path := range files {
 			err := withParquet(path, open, func(r rowReader, n int) error {
-				for i := range n {
+				begin, end := max(0, from-first), min(n, to-first)
+				if 0 < begin && begin < end {
+					if err := guard(func() error { return r.skip(begin) }); err != nil {
+						return failFile(path, "%w", err)
+					}
+				}
+				for i := begin; i < end; i++ {
 					s := &refract.Segment{ID: ordinal(first + i), Pos: refract.Position{File: path, Line: i + 1}}
 					if err := guard(func() error { return r.next(s) }); err != nil {
 						return &Error{Pos: s.Pos, Err: err}
@@ -98,7 +119,37 @@ func parquetSet(name string, files []string, o Options, open openRows) (*set, er
 			}
 		}
 		return nil
-	})}, nil
+	})}
+}
+
+// parquetPart is a part of Parquet files whose rows are given.
+func parquetPart(ctx context.Context, rows *set, files []string, in Input) (*Part, error) {
+	whole, part := sha256.New(), &segmentHash{sum: sha256.New()}
+	for _, path := range files {
+		err := func() error {
+			file, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			info, err := file.Stat()
+			if err != nil {
+				return err
+			}
+			return addSamples(whole, file, info.Size())
+		}()
+		if err != nil {
+			return nil, fileError(path, err)
+		}
+	}
+	for s, err := range rows.Segments(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		part.add(s)
+	}
+	in.Whole, in.Part = hex.EncodeToString(whole.Sum(nil)), part.String()
+	return &Part{rows, in}, ctx.Err()
 }
 
 // withParquet opens a file and calls read with its reader and its number of
@@ -217,6 +268,8 @@ func newSegmentReader(p *parquet.File) (rowReader, error) {
 	}
 	return &segmentReader{reader: parquet.NewGenericReader[parquetSegment](p)}, nil
 }
+
+func (r *segmentReader) skip(rows int) error { return r.reader.SeekToRow(int64(rows)) }
 
 func (r *segmentReader) close() { r.reader.Close() }
 

@@ -20,7 +20,10 @@ type set struct {
 	scan func() (int, bool) // counts the segments by reading a file; may be nil
 	// firsts has the same first references and is faster to read; nil stands
 	// for the set itself.
-	firsts  *set
+	firsts *set
+	// cut returns a part without reading the others; nil, or a nil Part, where
+	// that is not possible.
+	cut     func(ctx context.Context, i, n int) (*Part, error)
 	stream  *input // that can be read once; nil where there is none
 	foreign bool   // it stands on a dataset of another package
 }
@@ -150,7 +153,7 @@ func checked(name, unit string, o Options, read reading) reading {
 			c.add(s)
 			return each(s)
 		})
-		if err == nil && c.all.n == 0 {
+		if err == nil && c.all.n == 0 && !o.part {
 			return failFile(name, "%w", ErrEmpty)
 		}
 		if err == nil {

@@ -31,6 +31,28 @@ func Name(path string) string {
 	return path
 }
 
+// Is tells whether what a file holds is packed.
+func Is(file io.ReaderAt) (bool, error) {
+	head := make([]byte, 4)
+	n, err := file.ReadAt(head, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return kindOf(head[:n]) != "", err
+}
+
+// kindOf tells by the first bytes how a file is packed, "" where it is not. No
+// text in UTF-8 begins so.
+func kindOf(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return "gzip"
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return "Zstandard"
+	}
+	return ""
+}
+
 // reader tells by the first bytes, once it is read, whether the file is packed.
 type reader struct {
 	file  io.ReadCloser
@@ -62,17 +84,15 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin looks at the first bytes. No text in UTF-8 begins so.
+// begin looks at the first bytes.
 func (r *reader) begin() {
 	var err error
 	head, _ := r.front.Peek(4) // what is wrong shows when it is read
 	r.out = r.front
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		r.kind = "gzip"
+	switch r.kind = kindOf(head); r.kind {
+	case "gzip":
 		r.out, err = gzip.NewReader(r.front)
-	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		r.kind = "Zstandard"
+	case "Zstandard":
 		// With one goroutine, the caller's, there is nothing to close.
 		r.out, err = zstd.NewReader(r.front, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 	}

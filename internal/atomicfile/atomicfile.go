@@ -22,11 +22,12 @@ import (
 // File is an output. Its errors name the output and not a temporary file.
 type File struct {
 	*bufio.Writer
-	to    *named
-	name  string
-	out   *os.File // nil for a stream, and when all is done
-	final string   // the name that the file takes; "" where it has its name
-	pack  io.WriteCloser
+	to      *named
+	name    string
+	out     *os.File // nil for a stream, and when all is done
+	final   string   // the name that the file takes; "" where it has its name
+	pack    io.WriteCloser
+	durable bool
 }
 
 // Create opens an output. A regular file keeps its permissions, and a new one
@@ -124,6 +125,10 @@ func cannotCreate(name, final string, err error) error {
 	return cannotWrite(name, err)
 }
 
+// Durable has Commit wait until a file is on the disk, so that it is whole after
+// the machine fails, too.
+func (f *File) Durable() { f.durable = f.final != "" }
+
 // Commit writes what is left and gives the file its name. After an error the
 // file is not there, or is the one that was there before.
 func (f *File) Commit() error {
@@ -134,9 +139,14 @@ func (f *File) Commit() error {
 	if err != nil || f.out == nil {
 		return err
 	}
-	err = f.out.Close()
-	if err == nil && f.final != "" {
+	if f.durable {
+		err = f.out.Sync()
+	}
+	if err = errors.Join(err, f.out.Close()); err == nil && f.final != "" {
 		err = os.Rename(f.out.Name(), f.final)
+	}
+	if err == nil && f.durable {
+		err = syncFolder(filepath.Dir(f.final))
 	}
 	if err != nil {
 		return cannotWrite(f.name, err)

@@ -22,6 +22,7 @@ type scorer struct {
 	settingFlags
 	judgeFlags
 	scoreView
+	shardFlag
 	system   string
 	canaries int
 	reports  string
@@ -66,6 +67,7 @@ to know the hash. Standard input and pipes have none there.`,
 	s.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
 	s.output.register(cmd)
 	s.parquet = true
+	s.shardFlag.register(cmd)
 	s.judgeFlags.register(cmd)
 	s.judgeFlags.registerDryRun(cmd)
 	f := cmd.Flags()
@@ -114,24 +116,26 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
+	if s.shard != "" {
+		if err := s.wholly(); err != nil {
+			return err
+		}
+		if !s.dryRun {
+			return s.scoreShard(ctx, e, args, ds, settings)
+		}
+		part, _, err := s.cut(ctx, e, args, s.path, ds)
+		if err != nil {
+			return err
+		}
+		return s.foresee(ctx, e, part, ms)
+	}
 	if s.dryRun {
 		return s.foresee(ctx, e, dataset.WithSystems(ds), ms)
 	}
-	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
-	if s.per == "system" {
-		o.Scope = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}[s.system]
-	}
-	if refract.NeedsFit(settings) && !dataset.Rereadable(ds) {
-		return usagef("a metric that weighs words by all references reads the dataset twice: give files, and no pipe, or its option df=FILE")
-	}
-	if settings, err = refract.Fit(ctx, ds, settings); err != nil {
+	eng, err := s.engine(ctx, ds, settings)
+	if err != nil {
 		return err
 	}
-	eng, err := refract.NewEngine(settings, s.judging.options(o))
-	if err != nil {
-		return usagef("%w", err)
-	}
-	s.judging.tellUnstored(eng)
 	out, err := e.create(s.path)
 	if err != nil {
 		return err
@@ -162,6 +166,27 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return s.incomplete
 	}
 	return s.covered(s.gather)
+}
+
+// engine makes the engine of a run, with metrics that are fitted to a dataset.
+func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refract.Setting) (*refract.Engine, error) {
+	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
+	if s.per == "system" {
+		o.Scope = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}[s.system]
+	}
+	if refract.NeedsFit(settings) && !dataset.Rereadable(ds) {
+		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files, and no pipe, or its option df=FILE")
+	}
+	settings, err := refract.Fit(ctx, ds, settings)
+	if err != nil {
+		return nil, err
+	}
+	eng, err := refract.NewEngine(settings, s.judging.options(o))
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	s.judging.tellUnstored(eng)
+	return eng, nil
 }
 
 // settings crosses metrics and aggregators. Without any aggregator asked for

@@ -38,17 +38,13 @@ func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identit
 		if err != nil {
 			return nil, err
 		}
-		return &sink{segmentRows(w, eng, id), func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
+		return &sink{segmentRows(eng, showRows(w, eng, id)), func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
 	case "cell":
 		w, err := v.matrixWriter(out)
 		if err != nil {
 			return nil, err
 		}
-		native := slices.ContainsFunc(eng.Settings(), func(set refract.Setting) bool { return set.Aggregator.Native() })
-		var infos []matrix.Info
-		for _, m := range eng.Metrics() {
-			infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Must("single"))))
-		}
+		infos := matrixInfos(eng, id)
 		add := func(seg *refract.SegmentScores) error { return w.WriteSegment(seg, infos) }
 		return &sink{add, func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
 	}
@@ -58,14 +54,29 @@ func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identit
 		acc.Keep()
 	}
 	return &sink{acc.Add, func(ctx context.Context, ended *refract.Incomplete) error {
-		t := &systemScores{acc: acc, settings: eng.Settings(), scores: acc.Scores(), confidence: v.confidence, verbose: verbose, ended: ended.Reasons()}
-		if v.confidence > 0 {
-			if err := t.resample(ctx); err != nil {
-				return err
-			}
-		}
-		return t.write(&v.output, out)
+		return v.showSystems(ctx, acc, eng.Settings(), out, verbose, ended)
 	}}, nil
+}
+
+// showSystems writes the scores of systems.
+func (v *scoreView) showSystems(ctx context.Context, acc *refract.Systems, settings []refract.Setting, out io.Writer, verbose bool, ended *refract.Incomplete) error {
+	t := &systemScores{acc: acc, settings: settings, scores: acc.Scores(), confidence: v.confidence, verbose: verbose, ended: ended.Reasons()}
+	if v.confidence > 0 {
+		if err := t.resample(ctx); err != nil {
+			return err
+		}
+	}
+	return t.write(&v.output, out)
+}
+
+// matrixInfos describe the metrics of an engine for its matrix.
+func matrixInfos(eng *refract.Engine, id *refract.Identity) []matrix.Info {
+	native := slices.ContainsFunc(eng.Settings(), func(set refract.Setting) bool { return set.Aggregator.Native() })
+	var infos []matrix.Info
+	for _, m := range eng.Metrics() {
+		infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Must("single"))))
+	}
+	return infos
 }
 
 // matrixWriter writes cells as the format says that was asked for, or the
@@ -101,34 +112,49 @@ func segmentColumns() []report.Column {
 	}
 }
 
-// segmentRows writes a row per hypothesis and setting of each segment.
-func segmentRows(w report.Writer, eng *refract.Engine, id *refract.Identity) func(*refract.SegmentScores) error {
-	type signed struct{ setting, references int }
-	settings, reducer, signatures := eng.Settings(), eng.Reducer(), map[signed]string{}
+// segmentRow is the score of a hypothesis of a segment by a setting.
+type segmentRow struct {
+	ID      string          `json:"id"`
+	System  string          `json:"system"`
+	Setting int             `json:"setting"`
+	Of      refract.Reduced `json:"of"`
+}
+
+// segmentRows gives a row per hypothesis and setting of each segment.
+func segmentRows(eng *refract.Engine, row func(*segmentRow) error) func(*refract.SegmentScores) error {
+	settings, reducer := eng.Settings(), eng.Reducer()
 	return func(s *refract.SegmentScores) error {
-		for k, of := range settings {
-			metric, aggregator := report.String(of.Metric.Info().Name), report.StringOrNull(of.AggregatorName())
+		for k := range settings {
 			for h := range s.Segment.Hypotheses {
 				system := s.Segment.Hypotheses[h].System
 				red, err := reducer.Reduce(s, k, h)
 				if err != nil {
 					return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, system, err)
 				}
-				score := report.Null()
-				if red.Status == metrics.Scored {
-					score = report.Float(red.Value)
-				}
-				at := signed{k, red.References}
-				if signatures[at] == "" {
-					signatures[at] = refract.SettingSignature(of, metrics.Sentence, strconv.Itoa(red.References), id.Of(of.Aggregator)).String()
-				}
-				err = w.Row(report.String(s.Segment.ID), report.String(system), metric, aggregator, report.Int(red.References), score,
-					report.String(red.Status.String()), report.Int(red.Missing), report.String(signatures[at]))
-				if err != nil {
+				if err := row(&segmentRow{s.Segment.ID, system, k, red}); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
+	}
+}
+
+// showRows writes rows of segments.
+func showRows(w report.Writer, eng *refract.Engine, id *refract.Identity) func(*segmentRow) error {
+	type signed struct{ setting, references int }
+	settings, signatures := eng.Settings(), map[signed]string{}
+	return func(row *segmentRow) error {
+		of, red := settings[row.Setting], &row.Of
+		score := report.Null()
+		if red.Status == metrics.Scored {
+			score = report.Float(red.Value)
+		}
+		at := signed{row.Setting, red.References}
+		if signatures[at] == "" {
+			signatures[at] = refract.SettingSignature(of, metrics.Sentence, strconv.Itoa(red.References), id.Of(of.Aggregator)).String()
+		}
+		return w.Row(report.String(row.ID), report.String(row.System), report.String(of.Metric.Info().Name), report.StringOrNull(of.AggregatorName()),
+			report.Int(red.References), score, report.String(red.Status.String()), report.Int(red.Missing), report.String(signatures[at]))
 	}
 }

@@ -22,6 +22,7 @@ type settingFlags struct {
 	aggregators []aggregate.Aggregator // none: those of the command
 	missing     aggregate.Policy
 	allowNone   bool
+	specs       map[string]string // of the metrics that were parsed, by name
 }
 
 func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
@@ -49,6 +50,7 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 	}
 	var ms []metrics.Metric
 	seen := map[string]string{}
+	s.specs = seen
 	for _, spec := range specs {
 		if isStored(spec) {
 			return nil, usagef("--metric %s: stored scores are compared, and not scored: 'refract compare mtme:DIR/TESTSET/LP -m %s'", spec, spec)

@@ -32,7 +32,7 @@ is in --cache, which is best a Postgres that all steps share.`,
 
 func (e *env) stageScoreCommand() *cobra.Command {
 	cmd := stageOf(e.scoreCommand(), "source", "ref", "hyp", "reference", "references",
-		"wide", "output", "dry-run", "reports", "html", "worst", "canaries", "confidence")
+		"wide", "output", "shard", "dry-run", "reports", "html", "worst", "canaries", "confidence")
 	cmd.Short = "Score the segments on standard input"
 	cmd.Long = `Score the segments on standard input, and write rows as JSON Lines: with --per
 segment one for each system and segment, with --per cell one for each reference
@@ -44,7 +44,7 @@ metric that weighs words by all references takes df=FILE here.`
 
 func (e *env) stageExpandCommand() *cobra.Command {
 	cmd := stageOf(e.expandCommand(), "source", "ref", "hyp", "reference", "references",
-		"wide", "output", "dry-run", "pilot", "batch", "batch-state", "batch-interval", "audit")
+		"wide", "output", "shard", "dry-run", "pilot", "batch", "batch-state", "batch-interval", "audit")
 	cmd.Short = "Expand the references of the segments on standard input"
 	cmd.Long = `Expand the references of the segments on standard input with a language model,
 and write the segments with their variants: see 'refract expand'. Name the

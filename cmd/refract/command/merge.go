@@ -1,0 +1,193 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/shard"
+	"github.com/refract-eval/refract/report"
+)
+
+// merging is one run of refract merge.
+type merging struct{ scoreView }
+
+func (e *env) mergeCommand() *cobra.Command {
+	m := &merging{}
+	cmd := &cobra.Command{
+		Use:   "merge SHARD…",
+		Short: "Put the shards of a run together",
+		Long: `Put together what --shard I/N of score, expand, check and parse wrote, in any
+order. The output is what one process writes with the same flags, byte for byte,
+and the scores of systems are the same to the last bit. --format and -o are as
+they are of that command.
+
+Shards that are missing, there twice, cut off, or of another run are named, as
+are ids that several of them have; then nothing is written.`,
+		Example: `  refract score jsonl:data.jsonl -m chrf --shard 1/2 -o scores.csv
+  refract score jsonl:data.jsonl -m chrf --shard 2/2 -o scores.csv
+  refract merge scores.csv.*.shard -o scores.csv`,
+		Args: usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), e, args) },
+	}
+	m.output.register(cmd)
+	m.parquet = true
+	return cmd
+}
+
+func (m *merging) run(ctx context.Context, e *env, args []string) error {
+	files, err := shardFiles(args)
+	if err != nil {
+		return err
+	}
+	e.paths.Reads("a shard", files...)
+	if err := e.checkPaths(); err != nil {
+		return err
+	}
+	set, err := shard.Open(ctx, files)
+	if err != nil {
+		return err
+	}
+	if v := set.Manifest.Version; v != refract.Version {
+		return fmt.Errorf("the shards are of refract %s, and this is refract %s: merge them with that", v, refract.Version)
+	}
+	if set.Segments == 0 {
+		return errors.New("the shards have no segment at all: the dataset is empty")
+	}
+	out, err := e.create(m.path)
+	if err != nil {
+		return err
+	}
+	switch c := set.Manifest.Command; c {
+	case "score":
+		err = m.scores(ctx, e, set, out)
+	default:
+		err = fmt.Errorf("shards of %q are not merged by this version", c)
+	}
+	if err == nil {
+		err = e.commit()
+	}
+	if err == nil {
+		e.note("%d shards, %d segments", set.Manifest.Of, set.Segments)
+	}
+	return err
+}
+
+// shardFiles are the files that arguments name, which may be patterns.
+func shardFiles(args []string) ([]string, error) {
+	var out []string
+	for _, arg := range args {
+		found := []string{arg}
+		if _, err := os.Lstat(arg); err != nil && strings.ContainsAny(arg, "*?[") {
+			if found, err = filepath.Glob(arg); err != nil || len(found) == 0 {
+				return nil, usagef("no file is named as %q says", arg)
+			}
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// scores merges the shards of score.
+func (m *merging) scores(ctx context.Context, e *env, set *shard.Set, out io.Writer) error {
+	var d scoreDetails
+	if err := json.Unmarshal(set.Manifest.Details, &d); err != nil {
+		return err
+	}
+	m.per = d.Per
+	if m.per != "cell" && filepath.Ext(m.path) == ".parquet" {
+		return usagef("only the matrix is stored as Parquet, and the shards have no cells: choose another name for -o")
+	}
+	eng, err := d.engine(ctx, e, set.Identity)
+	if err != nil {
+		return err
+	}
+	switch m.per {
+	case "segment":
+		return m.segments(ctx, set, eng, out)
+	case "cell":
+		return m.cells(ctx, set, d.Metrics, out)
+	}
+	all := eng.Systems()
+	err = set.Each(ctx, func(body io.Reader) error {
+		one := eng.Systems()
+		if err := json.NewDecoder(body).Decode(one); err != nil {
+			return err
+		}
+		all.Merge(one)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(all.Scores()) == 0 {
+		return dataset.ErrNoSystems
+	}
+	all.Identify(set.Identity)
+	return m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
+}
+
+// segments merges rows of segments.
+func (m *merging) segments(ctx context.Context, set *shard.Set, eng *refract.Engine, out io.Writer) error {
+	w, err := m.table(out, segmentColumns(), report.Options{})
+	if err != nil {
+		return err
+	}
+	show, some := showRows(w, eng, set.Identity), false
+	err = set.Each(ctx, func(body io.Reader) error {
+		for dec := json.NewDecoder(body); ; some = true {
+			var row segmentRow
+			if err := dec.Decode(&row); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			if row.Setting < 0 || row.Setting >= len(eng.Settings()) {
+				return shard.ErrDamaged
+			}
+			if err := show(&row); err != nil {
+				return err
+			}
+		}
+	})
+	if err == nil && !some {
+		err = dataset.ErrNoSystems
+	}
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// cells merges matrices.
+func (m *merging) cells(ctx context.Context, set *shard.Set, details []metricDetail, out io.Writer) error {
+	w, err := m.matrixWriter(out)
+	if err != nil {
+		return err
+	}
+	sign := func(metric string, native bool, signature string) (string, error) {
+		i := slices.IndexFunc(details, func(d metricDetail) bool { return d.Name == metric })
+		if i < 0 {
+			return "", shard.ErrDamaged
+		}
+		return details[i].sign(set.Identity, native, signature)
+	}
+	err = set.Each(ctx, func(body io.Reader) error { return w.Copy(ctx, body, "its matrix", sign) })
+	if err == nil && w.Rows() == 0 {
+		err = dataset.ErrNoSystems
+	}
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}

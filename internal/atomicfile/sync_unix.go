@@ -1,0 +1,17 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"errors"
+	"os"
+)
+
+// syncFolder waits until the names in a folder are on the disk.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

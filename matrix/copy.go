@@ -1,0 +1,55 @@
+package matrix
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Copy writes the rows of a matrix of JSON Lines, which name stands for in
+// errors, and which may have none. sign gives their signatures by the signature of
+// a metric's cells, or native scores, that they have.
+func (w *Writer) Copy(ctx context.Context, in io.Reader, name string, sign func(metric string, native bool, signature string) (string, error)) error {
+	type signed struct {
+		metric    string
+		native    bool
+		signature string
+	}
+	src, sum, known := newJSONLSource(in, name), sha256.New(), map[signed]string{}
+	var now row
+	var line []byte
+	for n := 0; ; n++ {
+		if n%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err := src.next(&now)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		line = src.line(line[:0], &now)
+		sum.Write(line)
+		of := signed{now.metric, now.aggregate == Native, now.signature}
+		if _, ok := known[of]; !ok {
+			if known[of], err = sign(of.metric, of.native, of.signature); err != nil {
+				return fmt.Errorf("%s: metric %q: %w", name, of.metric, err)
+			}
+		}
+		now.signature = known[of]
+		if w.err = w.write(&now); w.err != nil {
+			return w.err
+		}
+	}
+	if src.digest() != hex.EncodeToString(sum.Sum(nil)) {
+		return errors.New(name + ": the digest of the matrix is missing, or another one than that of its rows")
+	}
+	return nil
+}
+
+// Rows is how many rows were written.
+func (w *Writer) Rows() int64 { return w.rows }

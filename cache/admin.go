@@ -213,10 +213,10 @@ func (p *Prune) selects(e *Entry) bool {
 		(p.Kind == "" || e.Request.Kind == p.Kind)
 }
 
-// Prune deletes records in one transaction, and then makes a file smaller, for
-// which it needs as much space again for a while. If that fails, the records
-// are deleted nevertheless, and the error says so. A database uses the space
-// for new records.
+// Prune deletes records, some in each transaction, and then makes a file
+// smaller, for which it needs as much space again for a while. If that fails,
+// the records are deleted nevertheless, and the error says so, as it says how
+// many are when it ends early. A database uses the space for new records.
 func (d *Database) Prune(ctx context.Context, p Prune) (Pruned, error) {
 	if p.Before.IsZero() && p.Model == "" && !p.Missing && p.Kind == "" {
 		return Pruned{}, errors.New("cache: prune: nothing says which entries: name an age, a model, a kind, or those that are missing")
@@ -237,12 +237,11 @@ func (d *Database) Prune(ctx context.Context, p Prune) (Pruned, error) {
 		return Pruned{}, d.engine.explain(ctx, "prune", err)
 	}
 	done.BytesAfter = done.BytesBefore
-	keys, err := d.selected(ctx, p, &done)
-	if err != nil || p.DryRun {
+	if err := d.prune(ctx, p, &done); err != nil || p.DryRun {
+		if err != nil && !p.DryRun && done.Pruned > 0 {
+			err = fmt.Errorf("%w; %d entries were deleted before", err, done.Pruned)
+		}
 		return done, err
-	}
-	if err := d.Delete(ctx, keys); err != nil {
-		return Pruned{}, err
 	}
 	if err = d.engine.compact(ctx); err == nil {
 		done.BytesAfter, err = d.engine.bytes(ctx)
@@ -250,11 +249,22 @@ func (d *Database) Prune(ctx context.Context, p Prune) (Pruned, error) {
 	return done, d.engine.explain(ctx, "prune: the records are deleted, but the file could not be made smaller", err)
 }
 
-// selected counts, and returns the keys to delete.
-func (d *Database) selected(ctx context.Context, p Prune, done *Pruned) (keys []Key, err error) {
+// prune counts what is selected, and deletes it unless the run is dry.
+func (d *Database) prune(ctx context.Context, p Prune, done *Pruned) error {
 	kind := AnswerRecord
 	if p.Kind == ScoreRecord {
 		kind = ScoreRecord
+	}
+	var keys []Key
+	flush := func() error {
+		if !p.DryRun {
+			if err := d.Delete(ctx, keys); err != nil {
+				return err
+			}
+		}
+		done.Pruned += int64(len(keys))
+		keys = keys[:0]
+		return nil
 	}
 	for record, err := range d.Records(ctx, kind) {
 		var e Entry
@@ -262,13 +272,17 @@ func (d *Database) selected(ctx context.Context, p Prune, done *Pruned) (keys []
 			e, err = record.entry()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("prune: %w", err)
+			return fmt.Errorf("prune: %w", err)
 		}
 		done.Entries++
 		if kind == ScoreRecord || p.selects(&e) {
-			done.Pruned++
 			keys = append(keys, record.Key)
 		}
+		if len(keys) == recordsPage {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
 	}
-	return keys, nil
+	return flush()
 }

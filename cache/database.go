@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -67,11 +68,12 @@ type options struct {
 	// that it is gone. A process that lives renews its lease; one that is
 	// stopped for longer loses its claims.
 	lease    time.Duration
+	tell     func(message string)
 	maxPages int // of a file, for tests of a full disk; 0 sets no limit
 }
 
 func newOptions(opts []Option) options {
-	o := options{patience: 10 * time.Second, lease: 10 * time.Second}
+	o := options{patience: 10 * time.Second, lease: 10 * time.Second, tell: func(string) {}}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -84,6 +86,9 @@ func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
 
 // Existing opens a file only where there is one.
 func Existing() Option { return func(o *options) { o.existing = true } }
+
+// Tell hands messages to people: that the database makes a process wait.
+func Tell(f func(message string)) Option { return func(o *options) { o.tell = f } }
 
 // Open opens the cache in a database whose URL begins with postgres:// or
 // postgresql://, as [OpenPostgres] does, or the one in a file, as [OpenSQLite]
@@ -314,7 +319,12 @@ func (d *Database) commit(ctx context.Context, batch []*operation) error {
 	return nil
 }
 
-// Records implements [Store]. It yields what was stored when it began.
+// recordsPage is how many records are read at a time.
+const recordsPage = 500
+
+// Records implements [Store]. It reads pages in the order of the keys, and holds
+// neither a connection nor a snapshot between them: of what is stored or deleted
+// meanwhile, some is yielded.
 func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		leave, err := d.enter(ctx)
@@ -323,22 +333,59 @@ func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, e
 			return
 		}
 		defer leave()
-		var r row
-		_, source := d.engine.version()
-		err = d.engine.query(ctx, "SELECT key, kind, digest, value, about FROM "+source+" WHERE $1 IN ('', kind) ORDER BY key",
-			[]any{kind}, []any{&r.key, &r.kind, &r.digest, &r.value, &r.about}, func() error {
-				record, what := r.record()
+		after := []byte{}
+		for {
+			page, err := d.page(ctx, kind, after)
+			for i := range page {
+				if ctx.Err() != nil {
+					err, page = ctx.Err(), nil
+					break
+				}
+				record, what := page[i].record()
 				var damage error
 				if what != "" {
-					damage = &DamageError{Store: d.name, Key: fmt.Sprintf("%x", r.key), What: what}
+					damage = &DamageError{Store: d.name, Key: fmt.Sprintf("%x", page[i].key), What: what}
 				}
 				if !yield(record, damage) {
-					return errStop
+					return
 				}
-				return ctx.Err()
-			})
-		if err != nil && !errors.Is(err, errStop) {
-			yield(Record{}, d.engine.explain(ctx, "list", err))
+			}
+			if err != nil {
+				yield(Record{}, d.engine.explain(ctx, "list", err))
+			}
+			if err != nil || len(page) < recordsPage {
+				return
+			}
+			after = page[len(page)-1].key
 		}
 	}
+}
+
+// page reads records of a kind that come after a key. What is read before an
+// error is returned beside it.
+func (d *Database) page(ctx context.Context, kind string, after []byte) ([]row, error) {
+	var page []row
+	var r row
+	err := d.engine.query(ctx, d.pageSQL(len(after) == 0),
+		[]any{kind, after}, []any{&r.key, &r.kind, &r.digest, &r.value, &r.about}, func() error {
+			if len(after) > 0 && bytes.Compare(r.key, after) <= 0 {
+				return fmt.Errorf("cache %s: list: %w: its index gives the keys out of order: see `refract cache verify`", d.name, ErrCorrupt)
+			}
+			page, after = append(page, r), r.key
+			r = row{}
+			return ctx.Err()
+		})
+	return page, err
+}
+
+// pageSQL is the query of a page. The first one takes the empty key too, which
+// only a damaged record has.
+func (d *Database) pageSQL(first bool) string {
+	_, source := d.engine.version()
+	above := ">"
+	if first {
+		above = ">="
+	}
+	return fmt.Sprintf(`SELECT key, kind, digest, value, about FROM %s
+		WHERE $1 IN ('', kind) AND key %s $2 ORDER BY key LIMIT %d`, source, above, recordsPage)
 }

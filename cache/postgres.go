@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,6 +28,8 @@ type postgresEngine struct {
 	pool     *pgxpool.Pool
 	schema   int // its version
 	patience time.Duration
+	tell     func(message string)
+	waits    sync.Once // is told of
 }
 
 // OpenPostgres opens the cache in the database of a URL as libpq knows it,
@@ -33,6 +37,11 @@ type postgresEngine struct {
 // URL, in $PGPASSWORD or in ~/.pgpass, and never appears in an error. The
 // tables are made where there are none, and brought up to date where they are
 // of an older version, unless the cache is opened for reading only.
+//
+// A process has pool_max_conns connections at most, which the URL may set and
+// which are 4 otherwise, and gives those back that are idle for
+// pool_max_conn_idle_time (10s). No session of the server is relied on, so that
+// a PgBouncer may stand between, in the mode of transactions.
 //
 // A record is as durable as the server is set to. The error is a
 // [*VersionError] for tables of a newer version, or wraps [ErrUnavailable],
@@ -44,7 +53,7 @@ func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 	if err != nil {
 		return nil, err
 	}
-	s := &postgresEngine{name: postgresName(config.ConnConfig), secrets: secrets, patience: o.patience}
+	s := &postgresEngine{name: postgresName(config.ConnConfig), secrets: secrets, patience: o.patience, tell: o.tell}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, s.explain(ctx, "open", err)
 	}
@@ -115,6 +124,19 @@ func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
+	// Beside what the URL sets: few connections, which go back when they are idle,
+	// as many processes share what the server has; and no statements that the
+	// server keeps by name, as a pooler gives each transaction another connection.
+	for name, set := range map[string]func(){
+		"pool_max_conns":           func() { config.MaxConns = postgresReads },
+		"pool_max_conn_idle_time":  func() { config.MaxConnIdleTime = 10 * time.Second },
+		"pool_health_check_period": func() { config.HealthCheckPeriod = 5 * time.Second },
+		"default_query_exec_mode":  func() { config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe },
+	} {
+		if !u.Query().Has(name) {
+			set()
+		}
+	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "refract"
 	}
@@ -173,37 +195,75 @@ func (s *postgresEngine) readPart(ctx context.Context, keys []Key, values [][]by
 	for i := range keys {
 		asked[i] = keys[i][:]
 	}
-	_, source := s.version()
 	var r valueRow
 	dest := []any{&r.place, &r.kind, (*pgtype.DriverBytes)(&r.digest), (*pgtype.DriverBytes)(&r.value)}
-	return s.query(ctx, `SELECT asked.place - 1, kind, digest, value
-		FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key, place) JOIN `+source+` USING (key)`, []any{asked}, dest,
+	return s.query(ctx, s.readSQL(), []any{asked}, dest,
 		func() error { return r.accept(s.name, keys, values) })
+}
+
+func (s *postgresEngine) readSQL() string {
+	_, source := s.version()
+	return `SELECT asked.place - 1, kind, digest, value
+		FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key, place) JOIN ` + source + ` USING (key)`
 }
 
 // postgresConn is a *pgxpool.Pool or pgx.Tx.
 type postgresConn interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // postgresSession implements session.
 type postgresSession struct{ conn postgresConn }
 
-// each sends the server all rows at once.
-func (s postgresSession) each(ctx context.Context, statement string, rows ...[]any) ([]int64, error) {
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	changed := make([]int64, len(rows))
-	var batch pgx.Batch
-	for i, args := range rows {
-		batch.Queue(postgresDialect.text(statement), args...).Exec(func(tag pgconn.CommandTag) error {
-			changed[i] = tag.RowsAffected()
+func (s postgresSession) exec(ctx context.Context, statement string, args ...any) error {
+	_, err := s.conn.Exec(ctx, postgresDialect.text(statement), args...)
+	return err
+}
+
+// each sends the rows in parts, as columns.
+func (s postgresSession) each(ctx context.Context, c *change, rows [][]any) ([]bool, error) {
+	changed := make([]bool, 0, len(rows))
+	for part := range slices.Chunk(rows, postgresPart) {
+		var key []byte
+		done := make(map[string]bool, len(part))
+		if err := s.query(ctx, c.set, columns(part), []any{(*pgtype.DriverBytes)(&key)}, func() error {
+			done[string(key)] = true
 			return nil
-		})
+		}); err != nil {
+			return nil, err
+		}
+		for _, row := range part {
+			key := string(row[0].([]byte))
+			changed = append(changed, done[key])
+			delete(done, key)
+		}
 	}
-	return changed, s.conn.SendBatch(ctx, &batch).Close()
+	return changed, nil
+}
+
+// columns turns rows into an array for each column.
+func columns(rows [][]any) []any {
+	arrays := make([]any, len(rows[0]))
+	for i := range arrays {
+		switch rows[0][i].(type) {
+		case []byte:
+			arrays[i] = column[[]byte](rows, i)
+		case string:
+			arrays[i] = column[string](rows, i)
+		case int64:
+			arrays[i] = column[int64](rows, i)
+		}
+	}
+	return arrays
+}
+
+func column[T any](rows [][]any, i int) []T {
+	values := make([]T, len(rows))
+	for n, row := range rows {
+		values[n] = row[i].(T)
+	}
+	return values
 }
 
 func (s postgresSession) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
@@ -216,7 +276,7 @@ func (s postgresSession) query(ctx context.Context, statement string, args, dest
 }
 
 // query streams what the server sends. It is not asked for again when the
-// connection is lost, because the snapshot is lost with it.
+// connection is lost, because f has seen a part of it.
 func (s *postgresEngine) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
 	return postgresSession{s.pool}.query(ctx, statement, args, dest, f)
 }
@@ -245,7 +305,7 @@ const (
 	// committed while it waited. The claims are few rows among many dead
 	// ones, of which the planner knows nothing, so it is kept from reading
 	// all of them.
-	beginPostgresSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = off`
+	beginPostgresSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`
 )
 
 // commit repeats the transaction when the connection is lost: each part of it

@@ -18,9 +18,11 @@ import (
 const attempt = 30 * time.Second
 
 // again carries out what can be repeated without harm, until it works, fails
-// for a reason that will last, or the patience is at its end.
+// for a reason that will last, or the patience is at its end. Where the server
+// has no connection left, other processes have them, and give them back when they
+// are idle: that is waited for longer, and said.
 func (s *postgresEngine) again(ctx context.Context, f func(ctx context.Context) error) error {
-	deadline := time.Now().Add(s.patience)
+	began := time.Now()
 	pause := 20 * time.Millisecond
 	for {
 		trial, cancel := context.WithTimeout(ctx, max(attempt, s.patience))
@@ -32,8 +34,16 @@ func (s *postgresEngine) again(ctx context.Context, f func(ctx context.Context) 
 		}
 		// The pause varies, so that all who lost the same server do not come
 		// back at once.
-		wait := pause/2 + rand.N(pause)
-		if time.Now().Add(wait).After(deadline) {
+		wait, patience := pause/2+rand.N(pause), s.patience
+		if crowded(err) {
+			patience *= crowdPatience
+			if time.Since(began) > s.patience/crowdPatience {
+				s.waits.Do(func() {
+					s.tell(fmt.Sprintf("cache %s: the server has no connection left: waiting for one, for up to %v", s.name, patience))
+				})
+			}
+		}
+		if time.Since(began)+wait > patience {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		select {
@@ -45,6 +55,22 @@ func (s *postgresEngine) again(ctx context.Context, f func(ctx context.Context) 
 	}
 }
 
+// crowdPatience is how many times the patience a connection is waited for.
+const crowdPatience = 6
+
+// crowded reports whether the server, or a PgBouncer before it, has as many
+// clients as it takes.
+func crowded(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) &&
+		(refused.Code == tooMany || refused.Code == protocolViolation && strings.Contains(refused.Message, "no more connections allowed"))
+}
+
+const (
+	tooMany           = "53300"
+	protocolViolation = "08P01" // also what a PgBouncer says whatever it refuses
+)
+
 // passing reports whether a failure may be over soon: the connection was lost
 // or the server restarts, or two transactions were in each other's way.
 func passing(err error) bool {
@@ -54,8 +80,10 @@ func passing(err error) bool {
 		case "40001", "40P01", // serialization failure, deadlock
 			"55P03",                   // lock not available
 			"57P01", "57P02", "57P03", // shutdown, crash, starting up
-			"53300": // too many connections
+			tooMany:
 			return true
+		case protocolViolation:
+			return !strings.Contains(refused.Message, startupParameter)
 		}
 		return strings.HasPrefix(refused.Code, "08") // connection exception
 	}
@@ -89,7 +117,7 @@ func (s *postgresEngine) explain(ctx context.Context, op string, err error) erro
 	var refused *pgconn.PgError
 	var advice string
 	if errors.As(err, &refused) {
-		advice, e.kind = adviceFor(refused.Code)
+		advice, e.kind = adviceFor(refused)
 	}
 	if e.kind == nil && (errors.Is(err, ErrUnavailable) || passing(err)) {
 		e.kind = ErrUnavailable
@@ -108,9 +136,18 @@ func (s *postgresEngine) explain(ctx context.Context, op string, err error) erro
 	return e
 }
 
-// adviceFor says what to do about an error of the server, by its SQLSTATE.
-func adviceFor(code string) (advice string, kind error) {
-	switch code {
+// startupParameter is what a PgBouncer says of a setting that it does not pass on.
+const startupParameter = "unsupported startup parameter"
+
+// adviceFor says what to do about an error of the server.
+func adviceFor(refused *pgconn.PgError) (advice string, kind error) {
+	switch {
+	case crowded(refused):
+		return "the server has as many clients as it takes: lower pool_max_conns in the URL, raise max_connections of the server, or put PgBouncer before it", ErrUnavailable
+	case refused.Code == protocolViolation && strings.Contains(refused.Message, startupParameter):
+		return "PgBouncer passes no such setting on: leave it out of the URL, and set it on the server, as with ALTER ROLE … SET search_path", ErrUnavailable
+	}
+	switch refused.Code {
 	case "28P01", "28000":
 		return "the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", ErrUnavailable
 	case "3D000":

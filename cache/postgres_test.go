@@ -28,6 +28,8 @@ const (
 	postgresVariable      = "REFRACT_POSTGRES"
 	postgresStopVariable  = "REFRACT_POSTGRES_STOP"
 	postgresStartVariable = "REFRACT_POSTGRES_START"
+	// A PgBouncer before the server, in the mode of transactions.
+	poolerVariable = "REFRACT_PGBOUNCER"
 )
 
 var schemas atomic.Int64

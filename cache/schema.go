@@ -68,7 +68,7 @@ func (d *dialect) source(newest bool) string {
 // run runs statements without arguments.
 func run(ctx context.Context, s session, statements ...string) error {
 	for _, statement := range statements {
-		if _, err := s.each(ctx, statement, nil); err != nil {
+		if err := s.exec(ctx, statement); err != nil {
 			return err
 		}
 	}

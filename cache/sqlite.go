@@ -115,7 +115,7 @@ func (s *sqliteEngine) openWriter(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	s.writer = &sqliteSession{conn: conn, prepared: map[string]*sql.Stmt{}}
+	s.writer = &sqliteSession{conn: conn, prepared: map[*change]*sql.Stmt{}}
 	if err := conn.Raw(s.checkWritable); err != nil {
 		return err
 	}
@@ -130,8 +130,8 @@ func (s *sqliteEngine) openWriter(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
-	for _, statement := range writingSQL {
-		if s.writer.prepared[statement], err = conn.PrepareContext(ctx, sqliteDialect.text(statement)); err != nil {
+	for _, c := range writing {
+		if s.writer.prepared[c], err = conn.PrepareContext(ctx, sqliteDialect.text(c.row)); err != nil {
 			return err
 		}
 	}
@@ -394,26 +394,26 @@ type sqliteConn interface {
 // sqliteSession implements session.
 type sqliteSession struct {
 	conn     sqliteConn
-	prepared map[string]*sql.Stmt
+	prepared map[*change]*sql.Stmt // of a writer
 }
 
-func (s *sqliteSession) each(ctx context.Context, statement string, rows ...[]any) ([]int64, error) {
-	changed := make([]int64, len(rows))
-	st := s.prepared[statement]
+func (s *sqliteSession) exec(ctx context.Context, statement string, args ...any) error {
+	_, err := s.conn.ExecContext(ctx, sqliteDialect.text(statement), args...)
+	return err
+}
+
+func (s *sqliteSession) each(ctx context.Context, c *change, rows [][]any) ([]bool, error) {
+	changed := make([]bool, len(rows))
 	for i, args := range rows {
-		var done sql.Result
-		var err error
-		if st != nil {
-			done, err = st.ExecContext(ctx, args...)
-		} else {
-			done, err = s.conn.ExecContext(ctx, sqliteDialect.text(statement), args...)
-		}
-		if err == nil {
-			changed[i], err = done.RowsAffected()
-		}
+		done, err := s.prepared[c].ExecContext(ctx, args...)
 		if err != nil {
 			return nil, err
 		}
+		n, err := done.RowsAffected()
+		if err != nil {
+			return nil, err
+		}
+		changed[i] = n > 0
 	}
 	return changed, nil
 }

@@ -163,5 +163,3 @@ func (e *DamageError) Error() string {
 
 // Unwrap returns ErrCorrupt.
 func (e *DamageError) Unwrap() error { return ErrCorrupt }
-
-var errStop = errors.New("stop")

@@ -31,9 +31,9 @@ address.`,
 }
 
 // onCache runs a command on the cache that its first argument names.
-func onCache(do func(ctx context.Context, c *cache.Database, args []string) error, opts ...cache.Option) func(*cobra.Command, []string) error {
+func (e *env) onCache(do func(ctx context.Context, c *cache.Database, args []string) error, opts ...cache.Option) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		c, err := cache.Open(cmd.Context(), args[0], opts...)
+		c, err := cache.Open(cmd.Context(), args[0], append(opts, e.tells())...)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (e *env) cacheStatsCommand() *cobra.Command {
 		Short:   "Count what a cache holds",
 		Example: `  refract cache stats refract-cache.sqlite -f json`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE: onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
+		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
 			st, err := c.Stats(ctx)
 			if err != nil {
 				return err
@@ -108,7 +108,7 @@ and the checksum of its answer. Nothing is repaired. Each problem is a row of
 the output, and the exit code is 1 if there is one.`,
 		Example: `  refract cache verify refract-cache.sqlite`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE: onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
+		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
 			r, err := c.Verify(ctx)
 			if err != nil {
 				return err
@@ -139,7 +139,7 @@ func (e *env) cacheExportCommand() *cobra.Command {
 		Long:    "Write all entries of a cache as JSON Lines. Stored scores are left out.",
 		Example: `  refract cache export refract-cache.sqlite -o answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE: onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
+		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
 			s, err := e.create(out.path)
 			if err != nil {
 				return err
@@ -176,7 +176,7 @@ is made if there is none. An entry that is already there stays as it is.`,
 				return err
 			}
 			defer in.Close()
-			return onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
+			return e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
 				n, err := cache.Import(ctx, in, c)
 				if err != nil {
 					return fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
@@ -214,7 +214,7 @@ A database uses the space for new entries.`,
 			} else {
 				opts = append(opts, cache.Existing())
 			}
-			return onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
+			return e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
 				done, err := c.Prune(ctx, rule)
 				if err != nil {
 					return err

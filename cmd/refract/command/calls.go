@@ -132,8 +132,8 @@ type store interface {
 
 // openStore opens the cache. What only looks ahead finds an empty one where
 // there is none yet.
-func (s *serverFlags) openStore(ctx context.Context, looks bool) (store, error) {
-	var mode []cache.Option
+func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store, error) {
+	mode := []cache.Option{e.tells()}
 	if s.offline || looks {
 		mode = append(mode, cache.ReadOnly())
 	}
@@ -146,6 +146,9 @@ func (s *serverFlags) openStore(ctx context.Context, looks bool) (store, error) 
 	}
 	return db, nil
 }
+
+// tells has a cache warn that it waits.
+func (e *env) tells() cache.Option { return cache.Tell(func(m string) { e.warn("%s", m) }) }
 
 // nothing is a cache without a file.
 type nothing struct{ *cache.Memory }

@@ -83,7 +83,7 @@ func (x *embeddingFlags) embedder(ctx context.Context, e *env) (embeddings.Embed
 		}
 		c.Client = client
 	}
-	backend, err := x.openStore(ctx, false)
+	backend, err := x.openStore(ctx, e, false)
 	if err != nil {
 		return nil, err
 	}

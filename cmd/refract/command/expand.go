@@ -162,7 +162,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := x.openStore(ctx, x.dryRun)
+	store, err := x.openStore(ctx, e, x.dryRun)
 	if err != nil {
 		return err
 	}

@@ -180,7 +180,7 @@ func (j *judging) open(ctx context.Context) error {
 
 // opened is the cache, which it opens first where that is still to be done.
 func (j *judging) opened(ctx context.Context) (store, error) {
-	j.opening.Do(func() { j.store, j.closed = j.openStore(ctx, j.dryRun) })
+	j.opening.Do(func() { j.store, j.closed = j.openStore(ctx, j.e, j.dryRun) })
 	return j.store, j.closed
 }
 

@@ -1,0 +1,316 @@
+package cache_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/refract-eval/refract/cache"
+)
+
+// withQuery adds settings to a URL, as pairs of a name and a value.
+func withQuery(t testing.TB, where string, pairs ...string) string {
+	t.Helper()
+	u, err := url.Parse(where)
+	if err != nil {
+		t.Fatal("the URL of the server cannot be parsed")
+	}
+	q := u.Query()
+	for i := 0; i < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// pooled returns the URL of a new, empty database behind PgBouncer.
+func pooled(t *testing.T) string {
+	t.Helper()
+	server, pooler := os.Getenv(postgresVariable), os.Getenv(poolerVariable)
+	if pooler == "" {
+		t.Skip("$" + poolerVariable + " is not set: benchmarks/peers/postgres.sh runs this with one of its own")
+	}
+	name := fmt.Sprintf("refract_pooled_%d_%d", os.Getpid(), schemas.Add(1))
+	inPostgres(t, server, "CREATE DATABASE "+name)
+	t.Cleanup(func() { inPostgres(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	u, err := url.Parse(pooler)
+	if err != nil {
+		t.Fatal("the URL of PgBouncer cannot be parsed")
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+// Through a PgBouncer that gives each transaction another connection, all is as
+// it is without.
+func TestPgBouncer(t *testing.T) {
+	open := func(t *testing.T) cache.Store { return openPostgres(t, pooled(t)) }
+	t.Run("postgres", func(t *testing.T) { runSuite(t, open) })
+	t.Run("shared", func(t *testing.T) {
+		runShared(t, func(t *testing.T) opener { return place(pooled(t)) })
+	})
+	t.Run("processes", func(t *testing.T) { shareBetweenProcesses(t, pooled(t)) })
+	t.Run("killed", func(t *testing.T) { claimsOfAKilledProcess(t, pooled(t)) })
+	t.Run("search_path", func(t *testing.T) {
+		_, err := cache.OpenPostgres(t.Context(), withQuery(t, pooled(t), "search_path", "other"), cache.BusyTimeout(time.Hour))
+		wantError(t, err, nil, "PgBouncer", "ALTER ROLE")
+	})
+}
+
+// A process has as many connections as it may, and gives them back.
+func TestPostgresConnections(t *testing.T) {
+	for _, test := range []struct{ limit, want string }{{"", "4"}, {"1", "1"}, {"2", "2"}} {
+		t.Run(test.want, func(t *testing.T) {
+			where := postgresSchema(t)
+			name := "refract-connections-" + test.want
+			settings := []string{"application_name", name, "pool_max_conn_idle_time", "100ms", "pool_health_check_period", "50ms"}
+			if test.limit != "" {
+				settings = append(settings, "pool_max_conns", test.limit)
+			}
+			s := openPostgres(t, withQuery(t, where, settings...))
+			conn, err := pgx.Connect(t.Context(), where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(t.Context())
+			count := func() (n int) {
+				if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", name).Scan(&n); err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}
+			most := 0
+			var wg sync.WaitGroup
+			var busy atomic.Int64
+			for w := range 32 {
+				busy.Add(1)
+				wg.Go(func() {
+					defer busy.Add(-1)
+					for i := range 20 {
+						e := newEntry(1000*w + i)
+						if err := putEntry(t.Context(), s, e); err != nil {
+							t.Error(err)
+						}
+						if _, found, err := getAnswer(t.Context(), s, e.Request.Key()); err != nil || !found {
+							t.Errorf("Get: %v, %v", found, err)
+						}
+					}
+				})
+			}
+			for busy.Load() > 0 {
+				most = max(most, count())
+			}
+			wg.Wait()
+			if got := fmt.Sprint(most); got > test.want || most == 0 {
+				t.Errorf("%s connections, want %s at most", got, test.want)
+			}
+			// What reads all of it may store and claim meanwhile, with one too.
+			for e, err := range cache.NewAnswers(s).Entries(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Claim(t.Context(), []cache.Key{e.Request.Key()}); err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+			for count() > 0 {
+				time.Sleep(10 * time.Millisecond)
+			}
+		})
+	}
+}
+
+// A server without a free connection is waited for, which is said.
+func TestPostgresTooManyClients(t *testing.T) {
+	where := postgresSchema(t)
+	openPostgres(t, where) // makes the tables
+	u, err := url.Parse(where)
+	if err != nil {
+		t.Fatal("the URL of the server cannot be parsed")
+	}
+	role := fmt.Sprintf("refract_crowd_%d", os.Getpid())
+	schema := u.Query().Get("search_path")
+	inPostgres(t, where, "CREATE ROLE "+role+" LOGIN PASSWORD 'crowd' CONNECTION LIMIT 1",
+		"GRANT ALL ON SCHEMA "+schema+" TO "+role, "GRANT ALL ON ALL TABLES IN SCHEMA "+schema+" TO "+role)
+	t.Cleanup(func() { inPostgres(t, where, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+	u.User = url.UserPassword(role, "crowd")
+	held, err := pgx.Connect(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = cache.OpenPostgres(t.Context(), u.String(), cache.BusyTimeout(30*time.Millisecond))
+	wantError(t, err, cache.ErrUnavailable, "as many clients as it takes", "pool_max_conns", "PgBouncer")
+
+	told := make(chan string, 10)
+	go func() {
+		<-told
+		held.Close(t.Context())
+		close(told)
+	}()
+	var said string
+	s, err := cache.OpenPostgres(t.Context(), u.String(), cache.BusyTimeout(time.Second), cache.Tell(func(m string) { said = m; told <- m }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	<-told
+	if !strings.Contains(said, "no connection left: waiting for one, for up to 6s") || strings.Contains(said, "crowd:") {
+		t.Errorf("told %q", said)
+	}
+	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Stores that claim, store and give back the same keys in any order never stand
+// still in each other's way.
+func TestPostgresNoDeadlock(t *testing.T) {
+	where := postgresSchema(t)
+	conn, err := pgx.Connect(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	deadlocks := func() (n int) {
+		if err := conn.QueryRow(t.Context(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := deadlocks()
+	const stores, workers, turns, keys = 6, 8, 60, 60
+	var wg sync.WaitGroup
+	opened := make([]*cache.Database, stores)
+	for i := range opened {
+		opened[i] = openPostgres(t, where)
+	}
+	for i, s := range opened {
+		for w := range workers {
+			wg.Go(func() {
+				random := rand.New(rand.NewPCG(uint64(i), uint64(w)))
+				for turn := range turns {
+					var some []cache.Key
+					var entries []cache.Entry
+					for _, n := range random.Perm(keys)[:1+random.IntN(20)] {
+						e := newEntry(turn/10*keys + n)
+						some, entries = append(some, e.Request.Key()), append(entries, e)
+					}
+					granted, err := s.Claim(t.Context(), some)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for n := range entries {
+						switch {
+						case !granted[n]:
+						case random.IntN(3) > 0:
+							err = s.Release(t.Context(), some[n:n+1])
+						default:
+							err = putEntry(t.Context(), s, entries[n])
+						}
+						if err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for _, s := range opened {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := deadlocks() - before; n > 0 {
+		t.Errorf("%d deadlocks", n)
+	}
+}
+
+// With many rows, all that is done often goes by an index.
+func TestPostgresPlans(t *testing.T) {
+	where := postgresSchema(t)
+	s := openPostgres(t, where)
+	inPostgres(t, where, `INSERT INTO refract_records SELECT sha256(int4send(n)), 'answer', sha256('x'), repeat('answer ', 30)::bytea, repeat('prompt ', 40)::bytea
+		FROM generate_series(1, 300000) AS n`)
+	keys := make([]cache.Key, 256)
+	for i := range keys {
+		keys[i] = newEntry(i).Request.Key()
+	}
+	slices.SortFunc(keys, func(a, b cache.Key) int { return strings.Compare(string(a[:]), string(b[:])) })
+	for _, analyzed := range []bool{false, true} {
+		plans, err := cache.Plans(t.Context(), s, keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, plan := range plans {
+			if strings.Contains(plan, "Seq Scan") || !strings.Contains(plan, "Index") || strings.Contains(plan, "Sort ") {
+				t.Errorf("%s (analyzed: %v) goes by no index:\n%s", name, analyzed, plan)
+			}
+		}
+		inPostgres(t, where, "ANALYZE")
+	}
+}
+
+// BenchmarkPostgresClients stores b.N answers, each claimed before, by several
+// open stores with 32 calls in flight each.
+func BenchmarkPostgresClients(b *testing.B) {
+	for _, clients := range []int{1, 4, 16, 64} {
+		b.Run(fmt.Sprint(clients), func(b *testing.B) {
+			where := postgresSchema(b)
+			stores := make([]*cache.Database, clients)
+			for i := range stores {
+				stores[i] = openPostgres(b, withQuery(b, where, "pool_max_conns", "1"))
+			}
+			entries := make([]cache.Entry, b.N)
+			for i := range entries {
+				entries[i] = realistic(i)
+			}
+			var next atomic.Int64
+			var wg sync.WaitGroup
+			b.ResetTimer()
+			for _, s := range stores {
+				answers := cache.NewAnswers(s)
+				for range 32 {
+					wg.Go(func() {
+						for i := int(next.Add(1)) - 1; i < b.N; i = int(next.Add(1)) - 1 {
+							key := []cache.Key{entries[i].Request.Key()}
+							if granted, err := s.Claim(b.Context(), key); err != nil || !granted[0] {
+								b.Error(granted, err)
+								return
+							}
+							if _, err := answers.Put(b.Context(), entries[i]); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+			}
+			wg.Wait()
+			b.StopTimer()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "answers/s")
+			conn, err := pgx.Connect(b.Context(), where)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer conn.Close(b.Context())
+			var bytes int64
+			if err := conn.QueryRow(b.Context(), "SELECT pg_total_relation_size('refract_records')").Scan(&bytes); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(bytes)/float64(b.N), "B/answer")
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/semaphore"
 )
 
 // postgresEngine is a database whose tables begin with refract_ and lie in the
@@ -29,7 +31,8 @@ type postgresEngine struct {
 	schema   int // its version
 	patience time.Duration
 	tell     func(message string)
-	waits    sync.Once // is told of
+	waits    sync.Once           // is told of
+	turns    *semaphore.Weighted // of connections
 }
 
 // OpenPostgres opens the cache in the database of a URL as libpq knows it,
@@ -40,7 +43,7 @@ type postgresEngine struct {
 //
 // A process has pool_max_conns connections at most, which the URL may set and
 // which are 4 otherwise, and gives those back that are idle for
-// pool_max_conn_idle_time (10s). No session of the server is relied on, so that
+// pool_max_conn_idle_time (2s). No session of the server is relied on, so that
 // a PgBouncer may stand between, in the mode of transactions.
 //
 // A record is as durable as the server is set to. The error is a
@@ -57,6 +60,7 @@ func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, s.explain(ctx, "open", err)
 	}
+	s.turns = semaphore.NewWeighted(int64(config.MaxConns))
 	if err := s.prepare(ctx, o.readOnly); err != nil {
 		s.pool.Close()
 		return nil, s.explain(ctx, "open", err)
@@ -66,8 +70,8 @@ func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 
 // prepare finds the tables, makes them or brings them up to date.
 func (s *postgresEngine) prepare(ctx context.Context, readOnly bool) error {
-	err := s.again(ctx, func(ctx context.Context) (err error) {
-		s.schema, err = inspectPostgres(ctx, postgresSession{s.pool}, s.name)
+	err := s.again(ctx, attempt, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		s.schema, err = inspectPostgres(ctx, postgresSession{c}, s.name)
 		return err
 	})
 	switch {
@@ -77,8 +81,8 @@ func (s *postgresEngine) prepare(ctx context.Context, readOnly bool) error {
 	case s.schema == 0 && readOnly:
 		return fmt.Errorf("cache %s: %w: there are no tables of a cache, and it was opened to be read only: check the name, and the search_path", s.name, ErrForeign)
 	case !readOnly:
-		if err := s.again(ctx, func(ctx context.Context) error {
-			return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		if err := s.again(ctx, 0, func(ctx context.Context, c *pgxpool.Conn) error {
+			return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 				return migratePostgres(ctx, postgresSession{tx}, s.name)
 			})
 		}); err != nil {
@@ -88,8 +92,8 @@ func (s *postgresEngine) prepare(ctx context.Context, readOnly bool) error {
 	}
 	// A column that is missing shows here, and not in the middle of the work.
 	_, source := s.version()
-	return s.again(ctx, func(ctx context.Context) error {
-		return run(ctx, postgresSession{s.pool}, `SELECT key, kind, digest, value, about FROM `+source+` LIMIT 0`)
+	return s.again(ctx, attempt, func(ctx context.Context, c *pgxpool.Conn) error {
+		return run(ctx, postgresSession{c}, `SELECT key, kind, digest, value, about FROM `+source+` LIMIT 0`)
 	})
 }
 
@@ -129,8 +133,8 @@ func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
 	// server keeps by name, as a pooler gives each transaction another connection.
 	for name, set := range map[string]func(){
 		"pool_max_conns":           func() { config.MaxConns = postgresReads },
-		"pool_max_conn_idle_time":  func() { config.MaxConnIdleTime = 10 * time.Second },
-		"pool_health_check_period": func() { config.HealthCheckPeriod = 5 * time.Second },
+		"pool_max_conn_idle_time":  func() { config.MaxConnIdleTime = 2 * time.Second },
+		"pool_health_check_period": func() { config.HealthCheckPeriod = time.Second },
 		"default_query_exec_mode":  func() { config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe },
 	} {
 		if !u.Query().Has(name) {
@@ -185,19 +189,21 @@ const (
 
 func (s *postgresEngine) read(ctx context.Context, keys []Key, values [][]byte) error {
 	return inParts(ctx, len(keys), postgresPart, postgresReads, func(ctx context.Context, from, to int) error {
-		return s.again(ctx, func(ctx context.Context) error { return s.readPart(ctx, keys[from:to], values[from:to]) })
+		return s.again(ctx, attempt, func(ctx context.Context, c *pgxpool.Conn) error {
+			return s.readPart(ctx, postgresSession{c}, keys[from:to], values[from:to])
+		})
 	})
 }
 
 // readPart has the server return the values with their places among the keys.
-func (s *postgresEngine) readPart(ctx context.Context, keys []Key, values [][]byte) error {
+func (s *postgresEngine) readPart(ctx context.Context, in postgresSession, keys []Key, values [][]byte) error {
 	asked := make([][]byte, len(keys))
 	for i := range keys {
 		asked[i] = keys[i][:]
 	}
 	var r valueRow
 	dest := []any{&r.place, &r.kind, (*pgtype.DriverBytes)(&r.digest), (*pgtype.DriverBytes)(&r.value)}
-	return s.query(ctx, s.readSQL(), []any{asked}, dest,
+	return in.query(ctx, s.readSQL(), []any{asked}, dest,
 		func() error { return r.accept(s.name, keys, values) })
 }
 
@@ -207,7 +213,7 @@ func (s *postgresEngine) readSQL() string {
 		FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key, place) JOIN ` + source + ` USING (key)`
 }
 
-// postgresConn is a *pgxpool.Pool or pgx.Tx.
+// postgresConn is a *pgxpool.Conn or pgx.Tx.
 type postgresConn interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -276,9 +282,21 @@ func (s postgresSession) query(ctx context.Context, statement string, args, dest
 }
 
 // query streams what the server sends. It is not asked for again when the
-// connection is lost, because f has seen a part of it.
+// connection is lost and f has seen a part of it.
 func (s *postgresEngine) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
-	return postgresSession{s.pool}.query(ctx, statement, args, dest, f)
+	begun := false
+	var lost error
+	err := s.again(ctx, 0, func(ctx context.Context, c *pgxpool.Conn) error {
+		err := postgresSession{c}.query(ctx, statement, args, dest, func() error {
+			begun = true
+			return f()
+		})
+		if begun {
+			lost, err = err, nil
+		}
+		return err
+	})
+	return cmp.Or(err, lost)
 }
 
 // bytes is the size of the tables with their indices.
@@ -287,8 +305,8 @@ func (s *postgresEngine) bytes(ctx context.Context) (n int64, err error) {
 	if s.schema < postgresVersion {
 		table = "refract_answers"
 	}
-	err = s.again(ctx, func(ctx context.Context) error {
-		return s.pool.QueryRow(ctx, `SELECT pg_total_relation_size($1::regclass) + pg_total_relation_size('refract_claims')`, table).Scan(&n)
+	err = s.again(ctx, attempt, func(ctx context.Context, c *pgxpool.Conn) error {
+		return c.QueryRow(ctx, `SELECT pg_total_relation_size($1::regclass) + pg_total_relation_size('refract_claims')`, table).Scan(&n)
 	})
 	return n, err
 }
@@ -315,8 +333,8 @@ func (s *postgresEngine) commit(ctx context.Context, t *transaction) error {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
-	return s.again(later, func(ctx context.Context) error {
-		return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginPostgresSQL}, func(tx pgx.Tx) error {
+	return s.again(later, attempt, func(ctx context.Context, c *pgxpool.Conn) error {
+		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{BeginQuery: beginPostgresSQL}, func(tx pgx.Tx) error {
 			return t.carryOut(ctx, postgresSession{tx}, &postgresDialect)
 		})
 	})

@@ -11,22 +11,25 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // attempt bounds one try of an operation: a server that is cut off without a
 // word would be waited for without an end.
 const attempt = 30 * time.Second
 
-// again carries out what can be repeated without harm, until it works, fails
-// for a reason that will last, or the patience is at its end. Where the server
-// has no connection left, other processes have them, and give them back when they
-// are idle: that is waited for longer, and said.
-func (s *postgresEngine) again(ctx context.Context, f func(ctx context.Context) error) error {
+// again carries out, with a connection, what can be repeated without harm, until
+// it works, fails for a reason that will last, or the patience is at its end. A
+// try is given up after a time, unless that is 0.
+func (s *postgresEngine) again(ctx context.Context, limit time.Duration, f func(context.Context, *pgxpool.Conn) error) error {
 	began := time.Now()
 	pause := 20 * time.Millisecond
 	for {
-		trial, cancel := context.WithTimeout(ctx, max(attempt, s.patience))
-		err := f(trial)
+		trial, cancel := ctx, context.CancelFunc(func() {})
+		if limit > 0 {
+			trial, cancel = context.WithTimeout(ctx, max(limit, s.patience))
+		}
+		err := s.once(trial, f)
 		cut := trial.Err() != nil
 		cancel()
 		if err == nil || ctx.Err() != nil || !cut && !passing(err) {
@@ -36,6 +39,8 @@ func (s *postgresEngine) again(ctx context.Context, f func(ctx context.Context) 
 		// back at once.
 		wait, patience := pause/2+rand.N(pause), s.patience
 		if crowded(err) {
+			// Other processes have the connections, and give them back when they
+			// are idle: that takes longer, and is said.
 			patience *= crowdPatience
 			if time.Since(began) > s.patience/crowdPatience {
 				s.waits.Do(func() {
@@ -52,6 +57,23 @@ func (s *postgresEngine) again(ctx context.Context, f func(ctx context.Context) 
 		case <-time.After(wait):
 		}
 		pause = min(2*pause, time.Second)
+	}
+}
+
+// once waits for a connection. Where the server lets no further one in, it makes
+// do for a while with those that it has, so that they go round: whoever writes
+// the lease of the claims would else wait as long as anybody.
+func (s *postgresEngine) once(ctx context.Context, f func(context.Context, *pgxpool.Conn) error) error {
+	for {
+		if err := s.turns.Acquire(ctx, 1); err != nil {
+			return err
+		}
+		err := s.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return f(ctx, c) })
+		if err == nil || !crowded(err) || s.pool.Stat().TotalConns() == 0 {
+			s.turns.Release(1)
+			return err
+		}
+		time.AfterFunc(s.patience, func() { s.turns.Release(1) })
 	}
 }
 

@@ -62,7 +62,7 @@ func TestPgBouncer(t *testing.T) {
 	t.Run("killed", func(t *testing.T) { claimsOfAKilledProcess(t, pooled(t)) })
 	t.Run("search_path", func(t *testing.T) {
 		_, err := cache.OpenPostgres(t.Context(), withQuery(t, pooled(t), "search_path", "other"), cache.BusyTimeout(time.Hour))
-		wantError(t, err, nil, "PgBouncer", "ALTER ROLE")
+		wantError(t, err, cache.ErrUnavailable, "PgBouncer", "ALTER ROLE")
 	})
 }
 

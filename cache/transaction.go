@@ -178,7 +178,7 @@ func newTransaction(batch []*operation, c *claims, now time.Time) *transaction {
 	if renew || len(t.claim) > 0 && due {
 		t.lease, t.sweep = c.lease, first
 	}
-	t.maySweep = now.Sub(swept) >= time.Second
+	t.maySweep = now.Sub(swept) >= c.lease/10 // as it is work for all who share the database
 	return t
 }
 

@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # Run the tests of the Postgres cache against a real server: a private one with
 # its own data in a temporary folder, on a free port of this machine, which ends
-# with the script. Debian's package is installed where there is none.
-# Usage: postgres.sh [flags of go test], by default -race.
+# with the script, and a PgBouncer before it, which gives each transaction another
+# connection. Debian's packages are installed where there are none.
+# Usage: postgres.sh [flags of go test], by default -race
+#        postgres.sh measure    answers stored in a second by 1, 4, 16 and 64
+#                               clients, and all that reads 300,000 rows
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 bin() { ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1; }
-if [ -z "$(bin)" ]; then
+if [ -z "$(bin)" ] || ! [ -x /usr/sbin/pgbouncer ]; then
 	# Installing the package must not start a server of the system.
 	mkdir -p /etc/postgresql-common
 	[ -e /etc/postgresql-common/createcluster.conf ] ||
 		echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
-	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends postgresql
+	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends postgresql pgbouncer
 fi
 bin=$(bin)
 
@@ -31,6 +34,7 @@ fi
 data=$dir/run/data
 password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 stop() {
+	[ -z "${pooler:-}" ] || kill "$pooler" 2>/dev/null || true
 	"${as[@]}" "$bin/pg_ctl" stop -D "$data" -m immediate -s >/dev/null 2>&1 || true
 	rm -rf "$dir"
 }
@@ -69,10 +73,53 @@ if [ "$started" = no ]; then
 	exit 1
 fi
 
+# Its few connections are those of whoever has a transaction open.
+cat >"$dir/run/pgbouncer.ini" <<EOF
+[databases]
+* = host=127.0.0.1 port=$port
+[pgbouncer]
+listen_addr = 127.0.0.1
+auth_type = scram-sha-256
+auth_file = $dir/run/users
+unix_socket_dir =
+pool_mode = transaction
+default_pool_size = 8
+max_client_conn = 1000
+EOF
+(
+	umask 077
+	echo "\"refract\" \"$password\"" >"$dir/run/users"
+)
+if [ "$(id -u)" = 0 ]; then
+	chown postgres "$dir/run/users"
+fi
+# A port that is taken shows as a process that ends at once.
+for _ in 1 2 3 4 5; do
+	pooled=$((20000 + RANDOM % 30000))
+	echo "listen_port = $pooled" >>"$dir/run/pgbouncer.ini"
+	"${as[@]}" /usr/sbin/pgbouncer -q "$dir/run/pgbouncer.ini" >"$dir/pooler.log" 2>&1 &
+	pooler=$!
+	sleep 0.5
+	if kill -0 "$pooler" 2>/dev/null; then
+		break
+	fi
+	pooler=
+done
+if [ -z "$pooler" ]; then
+	cat "$dir/pooler.log" >&2
+	exit 1
+fi
+export REFRACT_PGBOUNCER="postgres://refract:$password@127.0.0.1:$pooled/postgres?sslmode=disable"
+
 # The tests stop the server in the middle of their work, and start it again.
 export REFRACT_POSTGRES="postgres://refract:$password@127.0.0.1:$port/postgres?sslmode=disable"
 export REFRACT_POSTGRES_STOP=$dir/stop.sh
 export REFRACT_POSTGRES_START=$dir/start.sh
+if [ "${1:-}" = measure ]; then
+	go test -count=1 -run '^$' -bench 'PostgresClients' -benchtime "${REFRACT_ANSWERS:-100000}x" ./cache
+	REFRACT_CACHE_ROWS=300000 go test -count=1 -v -run 'ManyRows' ./cache
+	exit
+fi
 if [ $# = 0 ]; then
 	set -- -race
 fi

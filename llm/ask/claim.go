@@ -10,7 +10,7 @@ import (
 // How often to look whether another process has the answer it asks for.
 const (
 	firstLook = 20 * time.Millisecond
-	lastLook  = 500 * time.Millisecond
+	lastLook  = 2 * time.Second
 )
 
 // claim claims what nobody asks for yet. What it is granted stands in claimed,

@@ -1,12 +1,14 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,16 +28,27 @@ import (
 //	postgres stop N ARG…       runs refract, and kills the server, and starts
 //	                           it again 2 s later, once the model server got
 //	                           N calls; refract must not fail
-func TestPostgres(t *testing.T) {
+//	crowd N KILLED ARG…        runs refract N times at once, with the output
+//	                           crowd/I.jsonl; so many of them are killed in the
+//	                           middle, and started again; all outputs must be
+//	                           equal, and are crowd.jsonl
+//
+// $POOLED names a database behind the PgBouncer of the script.
+func TestPostgres(t *testing.T) { scriptsOnPostgres(t, "testdata/postgres") }
+
+// The server stays while many use it.
+func TestPostgresCrowd(t *testing.T) { scriptsOnPostgres(t, "testdata/crowd") }
+
+func scriptsOnPostgres(t *testing.T, dir string) {
 	server := os.Getenv("REFRACT_POSTGRES")
 	if server == "" {
 		t.Skip("$REFRACT_POSTGRES is not set: benchmarks/peers/postgres.sh runs this with a server of its own")
 	}
 	commands := scriptCommands()
-	commands["postgres"] = cmdPostgres
+	commands["postgres"], commands["crowd"] = cmdPostgres, cmdCrowd
 	var schemas atomic.Int64
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/postgres",
+		Dir: dir,
 		Setup: func(e *testscript.Env) error {
 			if err := setupScript(e); err != nil {
 				return err
@@ -59,7 +72,18 @@ func TestPostgres(t *testing.T) {
 			e.Setenv("CACHE", u.String())
 			password, _ := u.User.Password()
 			e.Setenv("PASSWORD", password)
-			return nil
+			pooler, err := url.Parse(os.Getenv("REFRACT_PGBOUNCER"))
+			if err != nil || pooler.Host == "" {
+				return err
+			}
+			e.Defer(func() {
+				if err := onServer(server, "DROP DATABASE "+schema+" WITH (FORCE)"); err != nil {
+					t.Error(err)
+				}
+			})
+			pooler.Path = "/" + schema
+			e.Setenv("POOLED", pooler.String())
+			return onServer(server, "CREATE DATABASE "+schema)
 		},
 		Cmds:                commands,
 		Condition:           scriptCondition,
@@ -104,6 +128,63 @@ func cmdPostgres(ts *testscript.TestScript, neg bool, args []string) {
 	err := ts.Exec("refract", args[2:]...)
 	close(ended)
 	ts.Check(errors.Join(<-restarted, err))
+}
+
+func cmdCrowd(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) > 2, "crowd N KILLED ARG…")
+	n, kills := number(ts, args[0]), number(ts, args[1])
+	h := ts.Value(serverKey{}).(*server).Handler
+	ts.Check(os.MkdirAll(ts.MkAbs("crowd"), 0o777))
+	program := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "refract")
+	complaints := make([]bytes.Buffer, n)
+	start := func(i int) *exec.Cmd {
+		complaints[i].Reset()
+		cmd := exec.Command(program, append(args[2:len(args):len(args)], "-o", fmt.Sprintf("crowd/%d.jsonl", i))...)
+		cmd.Dir, cmd.Stderr = ts.MkAbs("."), &complaints[i]
+		for _, name := range []string{"PATH", "HOME", "OPENAI_BASE_URL", "OPENAI_API_KEY"} {
+			cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+		}
+		ts.Check(cmd.Start())
+		return cmd
+	}
+	crowd := make([]*exec.Cmd, n)
+	before := h.Calls()
+	for i := range crowd {
+		crowd[i] = start(i)
+	}
+	for i := range kills {
+		for h.Calls() < before+20*(i+1) {
+			time.Sleep(time.Millisecond)
+		}
+		ts.Check(crowd[i].Process.Kill())
+		if crowd[i].Wait() == nil {
+			ts.Fatalf("process %d ended before it was killed", i)
+		}
+		crowd[i] = start(i)
+	}
+	for i, cmd := range crowd {
+		if err := cmd.Wait(); err != nil {
+			ts.Fatalf("process %d: %v: %s", i, err, &complaints[i])
+		}
+	}
+	// Only what was in flight at a kill is asked for again.
+	const inFlight = 32
+	distinct := make(map[string]bool)
+	for _, r := range h.Requests() {
+		distinct[string(r.Raw)] = true
+	}
+	if again := h.Calls() - len(distinct); again > kills*inFlight {
+		ts.Fatalf("%d of %d calls are asked again, after %d kills", again, h.Calls(), kills)
+	} else {
+		ts.Logf("%d processes, %d killed: %d calls for %d questions", n, kills, h.Calls(), len(distinct))
+	}
+	first := ts.ReadFile("crowd/0.jsonl")
+	for i := range crowd {
+		if ts.ReadFile(fmt.Sprintf("crowd/%d.jsonl", i)) != first {
+			ts.Fatalf("process %d wrote something else than the first", i)
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("crowd.jsonl"), []byte(first), 0o666))
 }
 
 // control kills or starts the server.

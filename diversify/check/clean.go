@@ -41,30 +41,33 @@ func stepNames(steps []step) []string {
 }
 
 // step takes one thing off a text without white space around. It returns the
-// text as it is where there is nothing to take. Each step shortens the text or
-// removes line breaks, so that repeating them ends.
+// text as it is where there is nothing to take, as there is in no text that has
+// nothing of what the step needs. Each step shortens the text or removes line
+// breaks, so that repeating them ends.
 type step struct {
 	name  string
+	needs needs
 	apply func(c *Checker, t string, ref *original) string
 }
 
 func allSteps() []step {
+	parts := needs{always: true} // what the parts are, only a look at them tells
 	return []step{
-		{StepSpace, func(_ *Checker, t string, _ *original) string { return t }}, // white space goes behind every step
-		{StepUnicode, undirt},
-		{StepToken, untoken},
-		{StepFence, unfence},
-		{StepJSON, unjson},
-		{StepEmoji, unemoji},
-		{StepMarkup, unmark},
-		{StepRestated, unrestate},
-		{StepLeadIn, takes(StepLeadIn)},
-		{StepNote, takes(StepNote)},
-		{StepTalk, takes(StepTalk)},
-		{StepAlternatives, takes(StepAlternatives)},
-		{StepList, unlist},
-		{StepQuotes, unquote},
-		{StepLines, joinLines},
+		{StepSpace, needs{always: true}, func(_ *Checker, t string, _ *original) string { return t }}, // white space goes behind every step
+		{StepUnicode, needs{ascii: unseen, other: func(r rune) bool { return suspicious(r) || r == '▁' || r == 'Ġ' }, bytes: true, text: func(t string) bool { return strings.Contains(t, "  ") }}, undirt},
+		{StepToken, needs{ascii: "<[{", other: func(r rune) bool { return r == '◁' || r == '【' }, text: func(t string) bool { return strings.Contains(t, lostToken) }}, untoken},
+		{StepFence, needs{ascii: "<`~"}, unfence},
+		{StepJSON, needs{ascii: "{["}, unjson},
+		{StepEmoji, needs{other: isEmoji, text: func(t string) bool { return t != "" && strings.IndexByte(faceEnds, t[len(t)-1]) >= 0 }}, unemoji},
+		{StepMarkup, needs{ascii: "*_`#>|~\\=[$\n", text: func(t string) bool { return strings.HasPrefix(t, ":") }}, unmark},
+		{StepRestated, parts, unrestate},
+		{StepLeadIn, parts, takes(StepLeadIn)},
+		{StepNote, parts, takes(StepNote)},
+		{StepTalk, parts, takes(StepTalk)},
+		{StepAlternatives, parts, takes(StepAlternatives)},
+		{StepList, needs{text: mayBeLabelled}, unlist},
+		{StepQuotes, needs{ascii: "\"'`{", other: func(r rune) bool { return isQuote(r) || closers[r] != "" || strings.ContainsRune("《【〔", r) }}, unquote},
+		{StepLines, needs{ascii: "\n"}, joinLines},
 	}
 }
 
@@ -84,62 +87,6 @@ func (c *Checker) Clean(raw, reference string) (text string, steps []string) {
 }
 
 func (c *Checker) clean(raw string, ref *original) (string, []string) {
-	if c.isPlain(raw, ref) {
-		if v := ref.view(raw); v.from == 0 && v.to == len(v.parts) {
-			return raw, nil
-		}
-	}
-	return c.cleanAll(raw, ref)
-}
-
-// isPlain reports whether a text is one line of words and plain punctuation that
-// begins and ends as the reference does, so that no step but those that look at
-// parts has anything to take.
-func (c *Checker) isPlain(t string, ref *original) bool {
-	if len(t) < 6 || len(t) > mostCleaned || ref.ends.kind != endStop || lastRune(t) != lastRune(ref.text) ||
-		strings.IndexByte(t[:5], '.') >= 0 || strings.Contains(t, "assistantfinal") || slices.ContainsFunc(c.prompts, func(p string) bool { return hasPrefixFold(t, p) }) {
-		return false
-	}
-	letter, spaced := false, true // the character before
-	cyrillic := false             // the reference has it too
-	for i := 0; i < len(t); {
-		r, n := rune(t[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(t[i:])
-		}
-		next := byte(0)
-		if i += n; i < len(t) {
-			next = t[i]
-		}
-		if 0x400 <= r && r < 0x500 && !cyrillic {
-			if cyrillic = strings.ContainsFunc(ref.text, isCyrillic); !cyrillic {
-				return false
-			}
-		}
-		if 0xc0 <= r && r < 0x250 && next >= utf8.RuneSelf {
-			return false // it may be read in a wrong character set
-		}
-		switch {
-		case r < utf8.RuneSelf && ('a' <= r|0x20 && r|0x20 <= 'z'), r >= 0xc0 && r < 0x250 && unicode.IsLetter(r), r >= 0x400 && r < 0x500 && unicode.IsLetter(r), r >= 0x4e00 && r < 0xa000:
-			letter, spaced = true, false
-			continue
-		case '0' <= r && r <= '9' && i > n:
-			letter, spaced = true, false
-			continue
-		case r == ' ' && !spaced:
-			letter, spaced = false, true
-			continue
-		case (r == '\'' || r == '’' || r == '-') && letter && ('a' <= next|0x20 && next|0x20 <= 'z' || next >= utf8.RuneSelf && r == '-'):
-		case (r == ',' || r == '.' || r == '!' || r == '?' || r == ';') && letter && (next == ' ' || i == len(t) || r < ';' && isDigit(next)), (r == '，' || r == '。') && letter && strings.ContainsRune(ref.text, r):
-		default:
-			return false
-		}
-		letter, spaced = false, false
-	}
-	return !spaced
-}
-
-func (c *Checker) cleanAll(raw string, ref *original) (string, []string) {
 	var done []string
 	t, valid := raw, utf8.ValidString(raw)
 	for rounds, again := 0, true; again; rounds++ {
@@ -150,9 +97,10 @@ func (c *Checker) cleanAll(raw string, ref *original) (string, []string) {
 			return t, nil
 		}
 		again = false
-		for i := range c.steps {
-			s := &c.steps[i]
-			if (len(t) > mostCleaned || !valid) && s.name != StepSpace {
+		set := c.steps.by(t)
+		for i := range c.steps.steps {
+			s := &c.steps.steps[i]
+			if set&(1<<i) == 0 || (len(t) > mostCleaned || !valid) && s.name != StepSpace {
 				continue
 			}
 			if s.name == StepToken && mayHaveTokens(t) && unanswered(t, ref) {
@@ -166,7 +114,7 @@ func (c *Checker) cleanAll(raw string, ref *original) (string, []string) {
 			if next == t || s.name != StepSpace && (next == "" || !says(next) && says(t)) {
 				continue
 			}
-			t, again = next, true
+			t, again, set = next, true, c.steps.by(next)
 			if !slices.Contains(done, s.name) {
 				done = append(done, s.name)
 			}

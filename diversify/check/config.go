@@ -98,7 +98,7 @@ type Checker struct {
 	cfg    Config
 	on     map[string]bool // names of the checks that were asked for
 	checks []checkStep
-	steps  []step
+	steps  wanted
 	// prompts are Config.Prompts in lower case, without white space around.
 	prompts []string
 }
@@ -135,11 +135,9 @@ func New(cfg Config) (*Checker, error) {
 			return nil, fmt.Errorf("check: %s", suggest.Unknown("cleaning step", name, Steps()))
 		}
 	}
-	for _, s := range allSteps() {
-		if cfg.Cleaning == nil || slices.Contains(cfg.Cleaning, s.name) {
-			c.steps = append(c.steps, s)
-		}
-	}
+	c.steps = newWanted(slices.DeleteFunc(allSteps(), func(s step) bool {
+		return cfg.Cleaning != nil && !slices.Contains(cfg.Cleaning, s.name)
+	}))
 	for _, p := range cfg.Prompts {
 		if p = strings.TrimSpace(strings.ToLower(p)); p != "" {
 			c.prompts = append(c.prompts, p)
@@ -182,7 +180,7 @@ func (c *Checker) complete() error {
 
 // Steps returns the names of the cleaning steps that are applied, in order.
 func (c *Checker) Steps() []string {
-	return stepNames(c.steps)
+	return stepNames(c.steps.steps)
 }
 
 // Makes reports whether the Checker may give a verdict: whether that check is
@@ -235,7 +233,7 @@ func (c *Checker) Signature() string {
 		b.WriteString("|detector:" + c.cfg.Detector.Signature())
 		float("overlap", c.cfg.Overlap)
 	}
-	if len(c.prompts) > 0 && slices.ContainsFunc(c.steps, func(s step) bool { return s.name == StepRestated }) {
+	if len(c.prompts) > 0 && slices.ContainsFunc(c.steps.steps, func(s step) bool { return s.name == StepRestated }) {
 		h := fnv.New64a()
 		for _, p := range c.prompts {
 			h.Write([]byte(p + "\x00"))

@@ -13,6 +13,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// unseen are characters of ASCII that undirt looks at.
+const unseen = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f\\&"
+
 // undirt takes out what no one sees or types: characters without width, marks
 // of direction, soft hyphens, spaces of other kinds, control characters,
 // entities, escapes. What the reference has of a kind stays.
@@ -160,6 +163,9 @@ func isEmoji(r rune) bool {
 
 // faces are pictures made of punctuation.
 var faces = []string{":-)", ":)", ";-)", ";)", ":D", ":-D", ":(", ":-(", "^_^", "^^", "<3", ":P", "=)", "xD", "XD"}
+
+// faceEnds are the characters that faces end in.
+const faceEnds = ")D(^3P_"
 
 // unemoji takes out pictographs, where the reference has none, with the space
 // before them.

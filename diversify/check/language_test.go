@@ -15,7 +15,7 @@ func TestReleasedLanguages(t *testing.T) {
 	if language.Models() == "" {
 		t.Skip("built without language models")
 	}
-	people := func() refract.Dataset {
+	people := func(t *testing.T) refract.Dataset {
 		spec := "mtme:" + realData(t, "mt-metrics-eval-v2", "wmt22") + "/zh-en"
 		ds, err := dataset.Open(spec, dataset.Options{References: []string{"refA", "refB"}})
 		if err != nil {
@@ -25,16 +25,16 @@ func TestReleasedLanguages(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name, language, source string
-		of                     func() refract.Dataset
+		of                     func(t *testing.T) refract.Dataset
 		given, learned         int
 	}{
-		{"zh-en", "en", "zh", func() refract.Dataset { return released(t, "zh-en", true) }, 0, 0},
-		{"en-de", "de", "en", func() refract.Dataset { return released(t, "en-de", true) }, 14, 14},
-		{"en-ru", "ru", "en", func() refract.Dataset { return released(t, "en-ru", true) }, 117, 117},
+		{"zh-en", "en", "zh", func(t *testing.T) refract.Dataset { return released(t, "zh-en", true) }, 0, 0},
+		{"en-de", "de", "en", func(t *testing.T) refract.Dataset { return released(t, "en-de", true) }, 14, 14},
+		{"en-ru", "ru", "en", func(t *testing.T) refract.Dataset { return released(t, "en-ru", true) }, 117, 117},
 		{"zh-en refB", "en", "zh", people, 1, 1},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			ds := x.of()
+			ds := x.of(t)
 			var sample []string
 			for s, err := range ds.Segments(t.Context()) {
 				if err != nil || len(sample) == 50 {

@@ -71,6 +71,12 @@ func hasLabel(t string) bool {
 		'①' <= r && r <= '⑳' || '⑴' <= r && r <= '⒇'
 }
 
+// mayBeLabelled reports whether a text may begin with a label: with a mark, or
+// with a mark in its first characters.
+func mayBeLabelled(t string) bool {
+	return !unicode.IsLetter(firstRune(t)) || strings.ContainsAny(t[:min(len(t), 5)], ".)")
+}
+
 // unlist takes a list number or bullet from the front. A reference that has
 // one keeps it, and so does a reference that has the same number elsewhere:
 // "3. Oktober" is a date.

@@ -153,12 +153,14 @@ func isThought(name string) bool {
 	return slices.ContainsFunc(thoughts, func(s string) bool { return strings.Contains(name, s) })
 }
 
+// lostToken is of a template whose tokens are lost.
+const lostToken = "assistantfinal"
+
 // untoken takes out tokens. Of the parts between them one is the rewriting:
 // not what stands in a thought, or before the end of one that has no beginning.
 func untoken(_ *Checker, t string, ref *original) string {
-	const final = "assistantfinal" // of a template whose tokens are lost
-	if i := strings.LastIndex(t, final); i >= 0 {
-		return t[i+len(final):]
+	if i := strings.LastIndex(t, lostToken); i >= 0 {
+		return t[i+len(lostToken):]
 	}
 	if !mayHaveTokens(t) {
 		return t

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -17,7 +17,7 @@ import (
 // or as JSON Lines, for people: rounded, and without the columns that are null
 // throughout. The others are in the order of the first object.
 func ReadTable(path string) (*report.NamedTable, error) {
-	f, err := os.Open(path)
+	f, err := packed.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/suggest"
 )
 
@@ -101,9 +102,13 @@ type Decisions struct {
 // Read reads a file of decisions. A file that does not exist is an error that
 // satisfies fs.ErrNotExist.
 func Read(path string) (*Decisions, error) {
-	b, err := os.ReadFile(path)
+	f, err := packed.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	b, err := io.ReadAll(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return read(path, b)
 }

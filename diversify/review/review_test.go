@@ -1,6 +1,8 @@
 package review_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,7 +91,7 @@ func TestApply(t *testing.T) {
 		line(t, review.Decision{Answer: key(&one.Rejected[0]), Segment: "1", Choice: review.Edit, Text: "Its colour is red."}),
 		line(t, review.Decision{Answer: key(&one.Rejected[1]), Segment: "1", Choice: review.Accept}),
 	)
-	d, err := review.Read(path)
+	d, err := review.Read(gzipped(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +117,28 @@ func TestApply(t *testing.T) {
 	if d := cmp.Diff(sample(), ds); d != "" {
 		t.Error("the dataset itself has changed:", d)
 	}
+}
+
+// gzipped packs a file.
+func gzipped(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path += ".gz"
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestApplyErrors(t *testing.T) {

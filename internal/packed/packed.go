@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -70,6 +71,15 @@ func NewReader(file io.ReadCloser) io.ReadCloser {
 	r := &reader{file: file}
 	r.front = bufio.NewReaderSize((*counted)(r), 16<<10)
 	return r
+}
+
+// Open opens a file to read what it holds, packed or not.
+func Open(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return NewReader(f), nil
 }
 
 // counted is the file of a reader.

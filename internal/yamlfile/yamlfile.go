@@ -16,6 +16,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/refract-eval/refract/internal/packed"
 )
 
 // The bounds of a file. The parser takes memory by the square of the depth, and
@@ -33,10 +35,10 @@ type File struct {
 	docs []ast.Node
 }
 
-// Read reads a file of valid UTF-8, within the bounds above. name is the file's
+// Read reads a file of valid UTF-8, packed or not, within the bounds above. name is the file's
 // in errors.
 func Read(name string, r io.Reader) (*File, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	text, err := io.ReadAll(io.LimitReader(packed.NewReader(io.NopCloser(r)), MaxSize+1))
 	switch {
 	case err != nil:
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {

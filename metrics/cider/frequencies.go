@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
@@ -198,7 +199,7 @@ func ReadFrequencies(r io.Reader) (*Frequencies, error) {
 }
 
 func readFile(path string) (*Frequencies, error) {
-	file, err := os.Open(path)
+	file, err := packed.Open(path)
 	if err != nil {
 		return nil, err
 	}

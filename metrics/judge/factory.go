@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -228,7 +229,7 @@ func (d *Definition) withFiles(r *Resolved) (*Resolved, error) {
 		if !o.Examples || path == "" {
 			continue
 		}
-		f, err := os.Open(path)
+		f, err := packed.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("option %s: %w", o.Name, err)
 		}

@@ -32,6 +32,7 @@ type course struct {
 	wanted             int // variants of the others
 
 	mostAnswers, mostQuestions Load // of the others, where the tally foresees
+	mostOfOne                  Load
 }
 
 // settle counts the i-th request of a job, and those from a place on, which
@@ -63,12 +64,15 @@ func (c *course) add(d *course) {
 	c.segments += d.segments
 	c.accepted += d.accepted
 	c.wanted += d.wanted
-	c.mostAnswers, c.mostQuestions = c.mostAnswers.plus(d.mostAnswers, 1), c.mostQuestions.plus(d.mostQuestions, 1)
+	c.mostAnswers, c.mostQuestions = c.mostAnswers.Plus(d.mostAnswers, 1), c.mostQuestions.Plus(d.mostQuestions, 1)
+	if d.mostOfOne.PromptTokens > c.mostOfOne.PromptTokens {
+		c.mostOfOne = d.mostOfOne
+	}
 }
 
-// most bounds what a job asks for, by its first round.
-func (j *job) most() (answers, questions Load) {
-	cfg, longest := &j.x.cfg, Load{}
+// most bounds what a job asks for, by its first round, and what one answer takes.
+func (j *job) most() (answers, questions, longest Load) {
+	cfg := &j.x.cfg
 	rooms := 0
 	for room := range cfg.Enlarge + 1 {
 		rooms += j.x.room(room)
@@ -85,7 +89,7 @@ func (j *job) most() (answers, questions Load) {
 		if q.Other != nil {
 			each.PromptTokens = max(each.PromptTokens, q.Other.Wire.PromptTokens()*(1+cfg.Enlarge))
 		}
-		answers = answers.plus(each, float64(times))
+		answers = answers.Plus(each, float64(times))
 		if each.PromptTokens > longest.PromptTokens {
 			longest = each
 		}
@@ -98,9 +102,9 @@ func (j *job) most() (answers, questions Load) {
 		}
 		reference := j.seg.References[j.cells[j.asks[i].cell].reference].Value
 		prompt := j.x.judge.question(reference, "").Wire.PromptTokens() + j.x.room(cfg.Enlarge)
-		questions = questions.plus(Load{1, prompt, j.x.judge.MaxTokens}, float64(n))
+		questions = questions.Plus(Load{1, prompt, j.x.judge.MaxTokens}, float64(n))
 	}
-	return answers.plus(longest, float64(further)), questions
+	return answers.Plus(longest, float64(further)), questions, longest
 }
 
 // Where too few answers are known, these are the shares of them that are taken
@@ -164,8 +168,8 @@ func (c *course) foresee(cfg *Config, o *Outlook, questions Load) {
 		o.Accepted = float64(c.accepted) / float64(o.Done)
 	}
 	o.Questions = questions
-	o.Answers = Load{o.Needed, o.PromptTokens, o.CompletionTokens}.plus(questions, -1)
-	o.MostAnswers, o.MostQuestions = c.mostAnswers, c.mostQuestions
+	o.Answers = Load{o.Needed, o.PromptTokens, o.CompletionTokens}.Plus(questions, -1)
+	o.MostAnswers, o.MostQuestions, o.MostOfOne = c.mostAnswers, c.mostQuestions, c.mostOfOne
 	absent := o.Needed + o.Equal
 	if absent == 0 {
 		return
@@ -183,12 +187,12 @@ func (c *course) foresee(cfg *Config, o *Outlook, questions Load) {
 	share := float64(o.Needed) / float64(absent) // as equal requests share what follows
 	o.Again, o.Judged = int(math.Round(more[again]*share)), int(math.Round(more[question]*share))
 	if n := float64(o.Answers.Calls); n > 0 {
-		o.Answers = o.Answers.plus(o.Answers, float64(o.Again)/n)
+		o.Answers = o.Answers.Plus(o.Answers, float64(o.Again)/n)
 	}
 	switch n := float64(o.Questions.Calls); {
 	case o.Judged == 0:
 	case n > 0:
-		o.Questions = o.Questions.plus(o.Questions, float64(o.Judged)/n)
+		o.Questions = o.Questions.Plus(o.Questions, float64(o.Judged)/n)
 	case o.Answers.Calls > 0:
 		// A question has two texts, and some words around them.
 		prompt := 2*o.Answers.CompletionTokens/o.Answers.Calls + len(Equivalence{}.prompt("", ""))/4

@@ -150,7 +150,7 @@ func (x *Expander) plan(j *job) error {
 		begun.segments, begun.accepted, begun.wanted = 1, j.accepted(), 0
 	}
 	if j.tally.foresees {
-		begun.mostAnswers, begun.mostQuestions = j.most()
+		begun.mostAnswers, begun.mostQuestions, begun.mostOfOne = j.most()
 		j.mostAnswers, j.mostQuestions = begun.mostAnswers, begun.mostQuestions
 	}
 	j.tally.settled(&begun, func(p *Progress) {
@@ -270,7 +270,7 @@ func (x *Expander) settle(j *job) {
 	}
 	if len(j.round) == 0 {
 		course.segments, course.accepted, course.wanted = 1, j.accepted(), -j.begun
-		course.mostAnswers, course.mostQuestions = Load{}.plus(j.mostAnswers, -1), Load{}.plus(j.mostQuestions, -1)
+		course.mostAnswers, course.mostQuestions = Load{}.Plus(j.mostAnswers, -1), Load{}.Plus(j.mostQuestions, -1)
 	}
 	j.tally.settled(&course, func(p *Progress) { p.Accepted += accepted; p.AcceptedByCalls += called })
 }

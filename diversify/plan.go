@@ -27,6 +27,9 @@ type Outlook struct {
 	// take in all, stored answers of theirs too: every answer is rejected or cut,
 	// as often as it may be, and as long as it may be.
 	MostAnswers, MostQuestions Load
+	// MostOfOne bounds one answer that is asked for beside those, as in place of a
+	// variant that an audit rejects.
+	MostOfOne Load
 	// Done counts the segments that nothing is needed for, and Accepted is how
 	// many variants they have on average.
 	Done     int
@@ -36,8 +39,8 @@ type Outlook struct {
 // Load is a number of calls, and their tokens.
 type Load struct{ Calls, PromptTokens, CompletionTokens int }
 
-// plus adds a multiple of another load.
-func (l Load) plus(m Load, times float64) Load {
+// Plus adds a multiple of another load.
+func (l Load) Plus(m Load, times float64) Load {
 	add := func(a, b int) int { return a + int(math.Round(float64(b)*times)) }
 	return Load{add(l.Calls, m.Calls), add(l.PromptTokens, m.PromptTokens), add(l.CompletionTokens, m.CompletionTokens)}
 }
@@ -51,7 +54,7 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 	var questions Load
 	p := x.asker.Plan(func(q ask.Question) error {
 		if x.judge != nil && q.Request.Params == x.judge.params {
-			questions = questions.plus(Load{1, q.Wire.PromptTokens(), q.Expected}, 1)
+			questions = questions.Plus(Load{1, q.Wire.PromptTokens(), q.Expected}, 1)
 		}
 		if need == nil {
 			return nil

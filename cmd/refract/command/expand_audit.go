@@ -71,12 +71,24 @@ func (x *expander) equivalence() (*diversify.Equivalence, error) {
 	return j, nil
 }
 
+// mostReplaced is how many answers --complete asks for at most in place of what
+// the audit rejects.
+func (x *expander) mostReplaced(exp *diversify.Expander) int {
+	if !exp.Audits() || x.Complete == 0 {
+		return 0
+	}
+	return x.audit * x.Rounds
+}
+
 // mostQuestions says how often the judge is asked at most, and the tokens of a
 // question and of its answer.
 func (x *expander) mostQuestions(ctx context.Context, exp *diversify.Expander, ds refract.Dataset) (n, prompt, answer int, err error) {
 	n, prompt, answer, err = exp.MostQuestions(ctx, ds)
 	if exp.Audits() {
 		n += x.audit
+	}
+	if x.judgeOn != listNone {
+		n += x.mostReplaced(exp)
 	}
 	return n, prompt, answer, err
 }

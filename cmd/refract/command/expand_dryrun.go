@@ -45,6 +45,11 @@ func (x *expander) foresee(ctx context.Context, e *env, ds refract.Dataset, pric
 		}
 		auditLoad = diversify.Load{Calls: audited, PromptTokens: audited * prompt, CompletionTokens: audited * answer}
 		mostJudged, judgePriced = x.judgeCost(prices, n, prompt, answer)
+		replaced := x.mostReplaced(exp)
+		o.MostAnswers = o.MostAnswers.Plus(o.MostOfOne, float64(replaced))
+		if x.judgeOn != listNone {
+			o.MostQuestions = o.MostQuestions.Plus(diversify.Load{Calls: 1, PromptTokens: prompt, CompletionTokens: answer}, float64(replaced))
+		}
 	}
 	cost, most := report.Null(), report.Null()
 	if price, ok := prices[x.Model]; ok {

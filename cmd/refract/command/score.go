@@ -23,6 +23,7 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
+	staged   bool // writes statistics in place of scores of systems
 	system   string
 	canaries int
 	reports  string
@@ -38,8 +39,9 @@ type scorer struct {
 	incomplete *refract.Incomplete // of a run that some metrics did not end
 }
 
-func (e *env) scoreCommand() *cobra.Command {
-	s := &scorer{}
+func (e *env) scoreCommand() *cobra.Command { return (&scorer{}).command(e) }
+
+func (s *scorer) command(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "score [DATASET]",
 		Short: "Score systems against all references",
@@ -146,8 +148,10 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 			return err
 		}
 	}
-	to, err := s.sink(eng, out, id, e.verbose)
-	if err != nil {
+	var to *sink
+	if s.staged && s.per == "system" {
+		to = s.statistics(eng, out)
+	} else if to, err = s.sink(eng, out, id, e.verbose); err != nil {
 		return err
 	}
 	if err := s.runEngine(ctx, e, eng, dataset.WithSystems(ds), id, to.add); err != nil {

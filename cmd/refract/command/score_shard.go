@@ -190,7 +190,7 @@ func (d *metricDetail) info(id *refract.Identity) (matrix.Info, error) {
 // score.
 func (d *metricDetail) sign(id *refract.Identity, native bool, signature string) (string, error) {
 	sig, err := metrics.ParseSignature(signature)
-	if err != nil || !d.NeedsReferences {
+	if err != nil || !d.NeedsReferences || id == nil {
 		return signature, err
 	}
 	last := len(sig) - 1 // the version

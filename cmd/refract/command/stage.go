@@ -22,29 +22,35 @@ segment on its line, and writes results on standard output, with nothing else
 there. No input gives no output. An exit code other than 0 says that the output
 is not whole: have the engine drop it and run the step again. What was paid for
 is in --cache, which is best a Postgres that all steps share.`,
-		Example: `  refract stage score -m chrf -a max --per segment < part.jsonl
+		Example: `  refract stage score -m bleu -m chrf < part.jsonl > part.statistics
+  cat *.statistics | refract stage merge
   refract stage expand --model my-model --base-url http://gpu:8000/v1 < part.jsonl`,
 	}
 	group(cmd)
-	cmd.AddCommand(e.stageScoreCommand(), e.stageExpandCommand())
+	cmd.AddCommand(e.stageScoreCommand(), e.stageExpandCommand(), e.stageMergeCommand())
 	return cmd
 }
 
 func (e *env) stageScoreCommand() *cobra.Command {
-	cmd := stageOf(e.scoreCommand(), "source", "ref", "hyp", "reference", "references",
-		"wide", "output", "shard", "dry-run", "reports", "html", "worst", "canaries", "confidence")
+	s := &scorer{staged: true}
+	cmd := stageOf(s.command(e), "source", "ref", "hyp", "reference", "references", "shard", "format", "wide", "output",
+		"dry-run", "reports", "html", "worst", "canaries", "confidence", "early-stop")
+	s.format = report.JSONLines
+	s.earlyStop = "no" // what is left out would depend on the parts
 	cmd.Short = "Score the segments on standard input"
-	cmd.Long = `Score the segments on standard input, and write rows as JSON Lines: with --per
-segment one for each system and segment, with --per cell one for each reference
-too. The rows of all parts, one after the other, are those of one process. A
-metric that weighs words by all references takes df=FILE here.`
-	cmd.Example = `  refract stage score -m chrf -a max --per segment < part.jsonl > rows.jsonl`
+	cmd.Long = `Score the segments on standard input, and write one line of JSON: statistics of all
+systems, which 'refract stage merge' adds up exactly. With --per segment there is a
+line for each system and segment; those of all parts, one after the other, are the
+rows of one process. --per cell gives a matrix of the part. A metric that weighs
+words by all references takes df=FILE here.`
+	cmd.Example = `  refract stage score -m chrf < part.jsonl > part.statistics
+  refract stage score -m chrf -a max --per segment < part.jsonl > rows.jsonl`
 	return cmd
 }
 
 func (e *env) stageExpandCommand() *cobra.Command {
 	cmd := stageOf(e.expandCommand(), "source", "ref", "hyp", "reference", "references",
-		"wide", "output", "shard", "dry-run", "pilot", "batch", "batch-state", "batch-interval", "audit")
+		"shard", "format", "wide", "output", "dry-run", "pilot", "batch", "batch-state", "batch-interval", "audit")
 	cmd.Short = "Expand the references of the segments on standard input"
 	cmd.Long = `Expand the references of the segments on standard input with a language model,
 and write the segments with their variants: see 'refract expand'. Name the
@@ -67,13 +73,8 @@ func stageOf(whole *cobra.Command, without ...string) *cobra.Command {
 			return err
 		},
 	}
-	if whole.Name() == "score" {
-		if err := whole.Flags().Set("format", string(report.JSONLines)); err != nil {
-			panic(err) // there is no such format any more: a fault of the program
-		}
-	}
 	whole.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "format" && !slices.Contains(without, f.Name) {
+		if !slices.Contains(without, f.Name) {
 			cmd.Flags().AddFlag(f)
 		}
 	})

@@ -1,0 +1,117 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+)
+
+// statistics are the line that 'refract stage score' writes of its segments, and
+// 'refract stage merge' adds up.
+type statistics struct {
+	Form     string              `json:"refract"`
+	Version  string              `json:"version"`
+	Settings map[string][]string `json:"settings"` // all that changes results, by flag
+	Details  scoreDetails        `json:"details"`
+	IDs      string              `json:"ids"` // SHA-256 of the ids of the segments
+	Systems  json.RawMessage     `json:"systems"`
+}
+
+const statisticsForm = "statistics 1"
+
+// statistics is the sink of a stage that writes them.
+func (s *scorer) statistics(eng *refract.Engine, out io.Writer) *sink {
+	acc, ids := eng.Systems(), sha256.New()
+	add := func(seg *refract.SegmentScores) error {
+		fmt.Fprintf(ids, "%d %s", len(seg.Segment.ID), seg.Segment.ID)
+		return acc.Add(seg)
+	}
+	return &sink{add, func(_ context.Context, ended *refract.Incomplete) error {
+		if ended != nil {
+			return ended // the part is scored again
+		}
+		line := statistics{
+			Form: statisticsForm, Version: refract.Version, Settings: s.shardFlag.settings(), Details: s.details(eng),
+			IDs: hex.EncodeToString(ids.Sum(nil)),
+		}
+		var err error
+		if line.Systems, err = acc.MarshalJSON(); err != nil {
+			return err
+		}
+		return json.NewEncoder(out).Encode(line)
+	}}
+}
+
+func (e *env) stageMergeCommand() *cobra.Command {
+	v := &scoreView{}
+	cmd := &cobra.Command{
+		Use:   "merge",
+		Short: "Add the statistics on standard input up to scores of systems",
+		Long: `Add up the statistics that 'refract stage score' wrote of each part, in any order,
+and show the scores of systems. They are those of one process to the last bit, as
+sums are exact. The signatures leave out the set of references, which no part
+knows. A part that is there twice, or of other settings, is an error.`,
+		Example: `  refract stage merge -f csv < statistics.jsonl`,
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			acc, eng, err := e.addUp(ctx)
+			if acc == nil {
+				return err
+			}
+			out, err := e.create(v.path)
+			if err != nil {
+				return err
+			}
+			return v.showSystems(ctx, acc, eng.Settings(), out, e.verbose, nil)
+		},
+	}
+	v.output.register(cmd)
+	return cmd
+}
+
+// addUp reads statistics and adds them up; nil where there are none.
+func (e *env) addUp(ctx context.Context) (all *refract.Systems, eng *refract.Engine, err error) {
+	parts, first, lines := map[string]int{}, statistics{}, json.NewDecoder(e.stdin)
+	for n := 1; ; n++ {
+		var line statistics
+		switch err := lines.Decode(&line); {
+		case err == io.EOF:
+			return all, eng, nil
+		case err != nil:
+			return nil, nil, fmt.Errorf("part %d of standard input: %w; the stage that wrote it did not end well: run it again", n, err)
+		case line.Form != statisticsForm:
+			return nil, nil, fmt.Errorf("part %d of standard input has no statistics: they are what 'refract stage score' writes without --per", n)
+		case line.Version != refract.Version:
+			return nil, nil, fmt.Errorf("part %d of standard input is of refract %s, and this is refract %s: merge it with that", n, line.Version, refract.Version)
+		case parts[line.IDs] > 0:
+			return nil, nil, fmt.Errorf("part %d of standard input has the segments of part %d: give each once", n, parts[line.IDs])
+		}
+		parts[line.IDs] = n
+		systems := line.Systems
+		if line.IDs, line.Systems = "", nil; n == 1 {
+			first = line
+			if eng, err = line.Details.engine(ctx, e, nil); err != nil {
+				return nil, nil, err
+			}
+			all = eng.Systems()
+		}
+		if !reflect.DeepEqual(line, first) {
+			return nil, nil, fmt.Errorf("part %d of standard input was scored with other metrics or flags than part 1", n)
+		}
+		one := eng.Systems()
+		if err := errors.Join(json.Unmarshal(systems, one), ctx.Err()); err != nil {
+			return nil, nil, fmt.Errorf("part %d of standard input: %w", n, err)
+		}
+		all.Merge(one)
+	}
+}

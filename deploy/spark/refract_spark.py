@@ -1,0 +1,57 @@
+"""Runs a stage of refract over JSON Lines on a Spark cluster:
+
+  spark-submit --master spark://HOST:7077 --files refract refract_spark.py \\
+      --refract ./refract INPUT OUTPUT score -m chrf -a max
+  spark-submit … refract_spark.py INPUT OUTPUT expand --model M --language en \\
+      --base-url http://gpu:8000/v1 --cache postgres://db/answers
+
+INPUT has a segment a line, with all of its systems; OUTPUT is a folder that is
+not there yet. Its files appear together, with _SUCCESS, once all of the work is
+done; one after the other they are in the order of INPUT. 'score' adds the
+statistics of all partitions up to one table of systems; with --per segment, and
+with 'expand', a line comes out for each row or segment.
+
+--files sends the program to the executors; without --refract it is looked for on
+their PATH. Secrets belong into their environment, and not into the command line:
+--conf spark.executorEnv.PGPASSWORD=… and OPENAI_API_KEY.
+"""
+
+import argparse
+import sys
+
+from pyspark import SparkConf, SparkContext
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    p.add_argument("--refract", default="refract", help="the program, as an executor finds it (default refract)")
+    p.add_argument("--partitions", type=int, help="least number of partitions (default four for each core)")
+    p.add_argument("input")
+    p.add_argument("output")
+    p.add_argument("stage", choices=["score", "expand"])
+    p.add_argument("flags", nargs=argparse.REMAINDER, help="those of 'refract stage score' or 'expand'")
+    o = p.parse_args()
+    sc = SparkContext(conf=SparkConf().setAppName("refract " + o.stage))
+
+    def pipe(rdd, *words):
+        # Spark's own pipe, and not Python's: it takes the environment of the
+        # executor, and a task fails with its program.
+        return rdd.pipe([o.refract, "stage", *words], {}, False, 64 << 10, "UTF-8")
+
+    lines = sc._jsc.textFile(o.input, o.partitions or 4 * sc.defaultParallelism)
+    done = pipe(lines, o.stage, *o.flags)
+    if o.stage == "score" and not rows(o.flags):
+        # Sums are exact, so that their order does not matter.
+        done = pipe(done.coalesce(1, True), "merge")
+    done.saveAsTextFile(o.output)
+    sc.stop()
+
+
+def rows(flags):
+    """Whether the stage writes rows in place of statistics."""
+    after = dict(zip(flags, flags[1:]))
+    return after.get("--per", "system") != "system" or any(f in ("--per=segment", "--per=cell") for f in flags)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

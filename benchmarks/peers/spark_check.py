@@ -125,7 +125,7 @@ def children(pid):
 
 
 def scores(path):
-    rows = [json.loads(line) for line in text(path).splitlines()]
+    rows = [json.loads(line) for line in text(path).split("\n") if line]
     return {(r["system"], r["metric"]): (r["score"], r["segments"], r["references"]) for r in rows}
 
 

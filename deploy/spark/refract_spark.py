@@ -8,7 +8,7 @@
 INPUT has a segment a line, with all of its systems; OUTPUT is a folder that is
 not there yet. Its files appear together, with _SUCCESS, once all of the work is
 done; one after the other they are in the order of INPUT. 'score' adds the
-statistics of all partitions up to one table of systems; with --per segment, and
+statistics of all partitions up to a line for each system and metric; with --per segment, and
 with 'expand', a line comes out for each row or segment.
 
 --files sends the program to the executors; without --refract it is looked for on
@@ -42,7 +42,7 @@ def main():
     done = pipe(lines, o.stage, *o.flags)
     if o.stage == "score" and not rows(o.flags):
         # Sums are exact, so that their order does not matter.
-        done = pipe(done.coalesce(1, True), "merge")
+        done = pipe(done.coalesce(1, True), "merge", "--format", "jsonl")
     done.saveAsTextFile(o.output)
     sc.stop()
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -91,6 +92,11 @@ func setupScript(e *testscript.Env) error {
 	e.Setenv("OPENAI_BASE_URL", nowhere)
 	e.Setenv("REFRACT_FORM", "text") // expand_form.txtar has the others
 	e.Setenv("GORACE", raceOptions)
+	deploy, err := filepath.Abs(repository + "/deploy")
+	if err != nil {
+		return err
+	}
+	e.Setenv("DEPLOY", deploy)
 	texts, err := os.ReadDir(textFolder)
 	if err != nil {
 		return err

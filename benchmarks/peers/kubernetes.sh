@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Validates the manifests of deploy/kubernetes by the schemas of several releases of
+# Kubernetes, strictly: a field that there is not is an error.
+#
+# usage: benchmarks/peers/kubernetes.sh
+#
+# The schemas are those of kubernetes-validate from PyPI (144 MB), in a virtual
+# environment that is kept in $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+here=benchmarks/peers
+cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
+venv=$cache/kubernetes-$(sha256sum <$here/kubernetes_requirements.txt | cut -c1-12)
+if ! [ -e "$venv/whole" ]; then
+	rm -rf "$venv"
+	mkdir -p "$cache"
+	python3 -m venv "$venv"
+	"$venv/bin/pip" install --quiet --disable-pip-version-check -r $here/kubernetes_requirements.txt
+	touch "$venv/whole"
+fi
+# backoffLimitPerIndex is there by default from 1.29 on.
+for release in 1.29 1.33 1.37; do
+	"$venv/bin/kubernetes-validate" --kubernetes-version $release --strict --quiet deploy/kubernetes/*.yaml
+done
+wrong=$(mktemp --suffix .yaml)
+trap 'rm -f "$wrong"' EXIT
+sed 's/completionMode: Indexed/completionMod: Indexed/' deploy/kubernetes/expand.yaml >"$wrong"
+if "$venv/bin/kubernetes-validate" --strict --quiet "$wrong" >/dev/null 2>&1; then
+	echo "kubernetes.sh: a field that there is not is taken"
+	exit 1
+fi
+echo "manifests are valid"

@@ -255,6 +255,9 @@ type Outlook struct {
 	// Estimates of the calls: the tokens of their prompts, and the most that
 	// their answers can have.
 	PromptTokens, MostCompletionTokens int
+	// Texts are the distinct ones, and Bytes those of all requests, of a metric that
+	// is asked with texts and has no tokens.
+	Texts, Bytes int
 }
 
 // Close closes those of the metrics that are io.Closers.

@@ -206,7 +206,16 @@ func enough(points []Point) int {
 // ascending order.
 func (r *run) along(ctx context.Context, d *data, s *series, a aggregate.Aggregator, o *ordered, ks []int) ([]*table, error) {
 	next := func(k int) (*table, error) {
-		return r.values(ctx, d, &setting{series: s, aggregator: a, set: o.take(k)})
+		return r.values(d, &setting{series: s, aggregator: a, set: o.take(k)})
+	}
+	if a.Native() {
+		asked := make([]*setting, len(ks))
+		for i, k := range ks {
+			asked[i] = &setting{series: s, aggregator: a, set: o.take(k)}
+		}
+		if err := r.nativesOf(ctx, d, s, asked); err != nil {
+			return nil, err
+		}
 	}
 	if a.Extreme(s.info.Direction == metrics.HigherIsBetter) != 0 && r.p.Missing == aggregate.Exclude {
 		next = newExtremes(d, s, a, o).upTo

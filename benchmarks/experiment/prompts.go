@@ -40,7 +40,7 @@ func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate
 		if err != nil {
 			return nil, err
 		}
-		return r.values(ctx, d, &setting{series: of, aggregator: best, set: set})
+		return r.values(d, &setting{series: of, aggregator: best, set: set})
 	}
 	single, err := over(Set{Kind: KindFirst, K: 1})
 	if err != nil {

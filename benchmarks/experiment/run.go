@@ -262,11 +262,18 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.score(ctx, d, settings, !r.mayStop(settings)); err != nil {
 		return err
 	}
-	settings = slices.DeleteFunc(settings, func(s *setting) bool { return !slices.Contains(d.series, s.series) })
+	left := func() { // settings of the metrics that have not ended
+		settings = slices.DeleteFunc(settings, func(s *setting) bool { return !slices.Contains(d.series, s.series) })
+	}
+	left()
 	res.Datasets = append(res.Datasets, d.info())
 	if d.human == "" {
 		return nil
 	}
+	if err := r.scoreNatives(ctx, d, settings); err != nil {
+		return err
+	}
+	left()
 	if err := r.fill(ctx, d, settings, res); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -23,6 +24,7 @@ type series struct {
 	stated  int
 	systems map[string]float64     // own scores of systems; nil where there are none
 	cells   []refract.MetricScores // by segment, against all references
+	natives sync.Map               // *refract.MetricScores by nativeKey, against some of them
 }
 
 // allSeries lists the series of a dataset: of the metrics, which are yet to be
@@ -194,30 +196,4 @@ func (r *run) scored(ms *refract.MetricScores) {
 		}
 	}
 	r.count(func(u *Usage) { u.ScoredCells, u.ReusedCells = u.ScoredCells+scored, u.ReusedCells+ms.Stored })
-}
-
-// nativeOf scores a choice of references, with the metric's own rule.
-func (r *run) nativeOf(ctx context.Context, d *data, s *series, set columnsOf, whole bool) ([]refract.MetricScores, error) {
-	if whole {
-		return s.cells, nil
-	}
-	if s.own {
-		return nil, fmt.Errorf("there are native scores of %s against all references alone", s.info.Name)
-	}
-	native, err := aggregate.Parse(matrix.Native)
-	if err != nil {
-		return nil, err
-	}
-	engine, err := r.engine([]refract.Setting{{Metric: s.metric, Aggregator: native}}, true, false)
-	if err != nil {
-		return nil, err
-	}
-	r.natives.Lock()
-	defer r.natives.Unlock()
-	var out []refract.MetricScores
-	err = engine.Run(ctx, dataset.InMemory(set.keep(d.segments)), func(of *refract.SegmentScores) error {
-		out = append(out, of.Metrics[0])
-		return nil
-	})
-	return out, err
 }

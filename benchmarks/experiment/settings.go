@@ -122,7 +122,7 @@ func (s *series) noNative() error {
 func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	err := parallel(ctx, len(settings), func(ctx context.Context, i int) (err error) {
 		s := settings[i]
-		s.table, err = r.values(ctx, d, s)
+		s.table, err = r.values(d, s)
 		return err
 	})
 	if err != nil {

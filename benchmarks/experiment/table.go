@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -100,15 +99,9 @@ func aligned(a, b *table) (x, y *table) {
 }
 
 // values lays the scores of a setting beside the human scores.
-func (r *run) values(ctx context.Context, d *data, s *setting) (*table, error) {
+func (r *run) values(d *data, s *setting) (*table, error) {
 	of := s.series
-	cells, native := of.cells, s.aggregator.Native() && of.info.NeedsReferences
-	if native {
-		var err error
-		if cells, err = r.nativeOf(ctx, d, of, s.set, s.whole); err != nil {
-			return nil, fmt.Errorf("%s: %w", of.info.Name, err)
-		}
-	}
+	native := s.aggregator.Native() && of.info.NeedsReferences
 	engine, err := refract.NewEngine([]refract.Setting{{Metric: of.metric, Aggregator: s.aggregator}}, refract.Options{Scope: refract.Averaged, Missing: r.p.Missing})
 	if err != nil {
 		return nil, err
@@ -119,7 +112,7 @@ func (r *run) values(ctx context.Context, d *data, s *setting) (*table, error) {
 	lo, hi := math.MaxInt, 0
 	var part refract.MetricScores
 	for i, seg := range d.segments {
-		ms := &cells[i]
+		ms := of.cellsOf(s, i)
 		if of.info.NeedsReferences && !native && seg.NumReferences() > 0 && len(s.set[i]) < seg.NumReferences() {
 			if !s.set.subset(&part, ms, i) {
 				continue

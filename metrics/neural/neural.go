@@ -29,6 +29,9 @@ type Environment struct {
 	Client llm.Config
 	Key    string        // bearer token of all servers; "" for none
 	Wait   time.Duration // for servers that are not ready at first
+	// LookAhead makes metrics that look ahead alone: they ask what the model is, and
+	// for no score.
+	LookAhead bool
 	// Warn, if not nil, is told once of a server of several that is left out. It is called
 	// from any goroutine.
 	Warn func(error)
@@ -89,6 +92,7 @@ var (
 	_ metrics.Explainer    = (*Metric)(nil)
 	_ metrics.Storable     = (*Metric)(nil)
 	_ metrics.Paced        = (*Metric)(nil)
+	_ metrics.Foreseeing   = (*Metric)(nil)
 )
 
 // inFlight is how many requests a server has at a time: enough to keep it busy
@@ -129,7 +133,7 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 	if env.Made != nil {
 		env.Made(m.client)
 	}
-	if err := m.begin(ctx, env.Wait, warn); err != nil {
+	if err := m.begin(ctx, env, warn); err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
@@ -138,9 +142,10 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 	return m, nil
 }
 
-// begin asks the servers what the model is, and has it score one pair.
-func (m *Metric) begin(ctx context.Context, wait time.Duration, warn func(error)) error {
-	faults := m.client.Await(ctx, "", wait)
+// begin asks the servers what the model is, and has it score one pair, unless it is
+// to look ahead.
+func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) error {
+	faults := m.client.Await(ctx, "", env.Wait)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -167,7 +172,9 @@ func (m *Metric) begin(ctx context.Context, wait time.Duration, warn func(error)
 	if m.form, err = formOf(d, m.spec.Output); err != nil {
 		return err
 	}
-	if err := m.probe(ctx); err != nil {
+	if env.LookAhead {
+		m.first = new(result)
+	} else if err := m.probe(ctx); err != nil {
 		return err
 	}
 	if m.info, err = m.spec.info(m.first.facts); err != nil {

@@ -27,11 +27,14 @@ func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 // where no more is needed. A score that ends a row would end it after one request
 // a column, which takes longer than all of them at once.
 func (m *Metric) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
-	k := cells
+	return m.score(ctx, blocks, kindOf(need))
+}
+
+func kindOf(need metrics.Need) kind {
 	if need.FirstOnly {
-		k = firstOne
+		return firstOne
 	}
-	return m.score(ctx, blocks, k)
+	return cells
 }
 
 // HasNative implements metrics.NativeScorer.

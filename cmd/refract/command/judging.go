@@ -143,13 +143,11 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	switch {
 	case j == nil:
 		return neural.Environment{}, usagef("%s asks its server what it is: score with it", neural.Name)
-	case j.dryRun:
-		return neural.Environment{}, usagef("--dry-run: %s costs no tokens, and asks its server what it is: leave it out", neural.Name)
 	case j.offline:
 		return neural.Environment{}, usagef("--offline: %s asks its server what it is, also where its scores are stored", neural.Name)
 	}
 	return neural.Environment{
-		Client: j.config(), Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
+		Client: j.config(), Key: j.e.getenv(neural.KeyVariable), Wait: j.wait, LookAhead: j.dryRun,
 		Warn: func(err error) { j.e.warn("%v", err) },
 		Made: func(c *llm.Client) { j.e.clients = append(j.e.clients, c) },
 	}, nil
@@ -283,8 +281,7 @@ func (j *judging) observe(ev judge.Event) {
 // scored counts the segments of metrics on servers and of programs, beside the
 // answers of judges.
 func (j *judging) scored(m metrics.Metric, segments int) {
-	_, far := m.(metrics.NativeScorer)
-	if _, judge := m.(metrics.Foreseeing); judge || !far {
+	if _, far := m.(metrics.NativeScorer); !far {
 		return
 	}
 	j.mu.Lock()

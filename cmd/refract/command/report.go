@@ -102,7 +102,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	case flags.Changed("format") && r.tables == "":
 		return usagef("--format is that of --tables DIR; a report is HTML")
 	case r.dryRun && r.experiment == "":
-		s := &scorer{input: r.input, settingFlags: r.settingFlags, judgeFlags: r.judgeFlags, scoreView: scoreView{output: r.output, per: "system"}, system: "auto"}
+		s := &scorer{input: r.input, settingFlags: r.settingFlags, judgeFlags: r.judgeFlags, scoreView: scoreView{output: r.output, per: "system"}, system: "auto", defaults: aggregate.Default(reported...)}
 		return s.run(ctx, e, args)
 	}
 	run, shown, err := r.planned(e, flags, args)
@@ -227,13 +227,16 @@ func (r *reporter) dataName(args []string) string {
 	return dataset.NameOf(args[0])
 }
 
+// reported are the aggregators where none is asked for.
+var reported = []string{"single", "max", "mean", "native"}
+
 // curveResamples bounds the resamples of a curve's intervals, as it has a
 // table for each number of references.
 const curveResamples = 200
 
 // ask is the plan of a report on one dataset.
 func (r *reporter) ask(name string, args []string) (*experiment.Plan, error) {
-	p, err := r.plan(name, args, "single", "max", "mean", "native")
+	p, err := r.plan(name, args, reported...)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ type scorer struct {
 	reports  string
 	html     string
 	worst    int
+	defaults []aggregate.Aggregator // in place of those of the command
 
 	judging  *judging
 	gather   *audit.Reports   // what judges say
@@ -132,7 +133,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return s.foresee(ctx, e, part, ms)
 	}
 	if s.dryRun {
-		return s.foresee(ctx, e, dataset.WithSystems(ds), ms)
+		return s.foresee(ctx, e, dataset.WithSystems(ds), settings)
 	}
 	eng, err := s.engine(ctx, ds, settings)
 	if err != nil {
@@ -198,6 +199,9 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	if len(s.aggregators) > 0 {
 		return cross(ms, s.aggregators, true, scoresNative)
+	}
+	if len(s.defaults) > 0 {
+		return cross(ms, s.defaults, false, scoresNative)
 	}
 	var out []refract.Setting
 	for _, m := range ms {

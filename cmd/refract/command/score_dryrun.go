@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -10,27 +11,30 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// foresee prints what judges would ask for, and what that may cost.
-func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, ms []metrics.Metric) error {
+// foresee prints what metrics would ask servers for, and what that may cost.
+func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, of []refract.Setting) error {
 	var settings []refract.Setting
 	var plans []metrics.Forecast
-	planned := map[string]bool{} // by name: a member may stand beside its panel
-	for len(ms) > 0 {
-		m := ms[0]
-		if ms = ms[1:]; planned[m.Info().Name] {
-			continue
+	planned := map[string]metrics.Forecast{} // by name: a member may stand beside its panel
+	for len(of) > 0 {
+		set := of[0]
+		of = of[1:]
+		name := set.Metric.Info().Name
+		if f, ok := set.Metric.(metrics.Foreseeing); ok {
+			if planned[name] == nil {
+				planned[name] = f.Foresee()
+				plans = append(plans, planned[name])
+			}
+			settings = append(settings, refract.Setting{Metric: planned[name], Aggregator: set.Aggregator})
 		}
-		planned[m.Info().Name] = true
-		if f, ok := m.(metrics.Foreseeing); ok {
-			plans = append(plans, f.Foresee())
-			settings = append(settings, refract.Setting{Metric: plans[len(plans)-1]})
-		}
-		if c, ok := m.(metrics.Composite); ok {
-			ms = append(c.Members(), ms...)
+		if c, ok := set.Metric.(metrics.Composite); ok {
+			for _, m := range slices.Backward(c.Members()) { // of which all cells are asked for
+				of = slices.Insert(of, 0, refract.Setting{Metric: m})
+			}
 		}
 	}
 	if len(plans) == 0 {
-		return usagef("--dry-run is for metrics that ask a model, and none of these does ('refract judges' lists some)")
+		return usagef("--dry-run is for metrics that ask a server, and none of these does ('refract judges' lists some)")
 	}
 	eng, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: s.allowNone})
 	if err != nil {
@@ -44,13 +48,28 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, ms []m
 		t.Columns = append(t.Columns, report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInt})
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "most_cost", Header: "most cost", Kind: report.KindFloat, Digits: 4})
+	byBytes := slices.ContainsFunc(plans, func(p metrics.Forecast) bool { return p.Outlook().Bytes > 0 })
+	if byBytes {
+		t.Columns = append(t.Columns, report.Column{Name: "texts", Kind: report.KindInt}, report.Column{Name: "bytes", Kind: report.KindInt})
+	}
 	for _, p := range plans {
 		o := p.Outlook()
 		cost := report.Null()
 		if price, ok := s.judging.prices[o.Model]; ok {
 			cost = report.Float(price.Cost(o.PromptTokens, o.MostCompletionTokens))
 		}
-		t.Add(p.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens, cost)
+		row := []any{p.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens, cost}
+		switch {
+		case o.Bytes > 0: // what is stored goes by what the model says with a score
+			row[3], row[6], row[7] = nil, nil, nil
+			row = append(row, o.Texts, o.Bytes)
+		case byBytes:
+			row = append(row, nil, nil)
+		}
+		t.Add(row...)
+	}
+	if byBytes {
+		t.Note("texts: distinct ones; bytes: of all requests; where scores are stored, or a server is quick, fewer calls are made")
 	}
 	out := s.onScreen() // -o names the scores
 	err = out.show(e, t)

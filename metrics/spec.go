@@ -51,6 +51,7 @@ type Option struct {
 	Values  string // as help states them, such as "yes|no"
 	Doc     string // what the option does, in a few words
 	File    bool   // whether its value names a file that is read
+	Saves   bool   // whether it names one that is written
 }
 
 // Registry is a list of factories. There is no global one: a program states

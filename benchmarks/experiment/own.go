@@ -31,7 +31,7 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 	if d.Matrix == "" {
 		return nil, nil
 	}
-	path := r.p.file(d.Matrix)
+	path := r.p.File(d.Matrix)
 	in, err := matrix.Open(path)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (r *run) fileSeries(_ context.Context, d *data) ([]*series, error) {
 	var out []*series
 	for _, f := range d.Scores {
 		s := newStated(f.Name, 0)
-		scores, err := dataset.ReadScores(r.p.file(f.Path), d.segments, func(w dataset.Warning) { r.warn("%s", w) })
+		scores, err := dataset.ReadScores(r.p.File(f.Path), d.segments, func(w dataset.Warning) { r.warn("%s", w) })
 		if err != nil {
 			return nil, err
 		}

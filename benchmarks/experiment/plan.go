@@ -250,11 +250,11 @@ func (p *Plan) Path(spec string) string {
 	scheme, place, ok := strings.Cut(spec, ":")
 	switch {
 	case !ok && spec != "": // a file that tells its format by its name
-		return p.file(spec)
+		return p.File(spec)
 	case place == "" || place == "-":
 		return spec
 	}
-	return scheme + ":" + p.file(place)
+	return scheme + ":" + p.File(place)
 }
 
 // Inputs returns the files and folders that the plan names to read, but for
@@ -266,10 +266,10 @@ func (p *Plan) Inputs() []string {
 			out = append(out, dataset.Inputs(p.Path(spec))...)
 		}
 		if d.Matrix != "" {
-			out = append(out, p.file(d.Matrix))
+			out = append(out, p.File(d.Matrix))
 		}
 		for _, s := range d.Scores {
-			out = append(out, p.file(s.Path))
+			out = append(out, p.File(s.Path))
 		}
 	}
 	return out
@@ -288,8 +288,8 @@ func (p *Plan) OpenDataset(d Dataset, o dataset.Options) (refract.Dataset, error
 	return ds, err
 }
 
-// file resolves the path of a file against the plan's folder.
-func (p *Plan) file(path string) string {
+// File resolves the path of a file against the plan's folder.
+func (p *Plan) File(path string) string {
 	if filepath.IsAbs(path) || p.Dir == "" {
 		return path
 	}

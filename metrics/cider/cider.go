@@ -75,8 +75,8 @@ func Factories() []metrics.Factory {
 			Licence: "MIT",
 			Options: []metrics.Option{
 				{Key: "tokenize", Default: Penn, Values: "ptb|none|13a|intl|zh|char", Doc: "how texts are split into words; pycocoevalcap has the first alone"},
-				{Key: "df", Default: "the references scored", Values: "FILE", Doc: "in how many segments n-grams are"},
-				{Key: "save", Default: "none", Values: "FILE", Doc: "new file for them, which df takes"},
+				{Key: "df", Default: "the references scored", Values: "FILE", Doc: "in how many segments n-grams are", File: true},
+				{Key: "save", Default: "none", Values: "FILE", Doc: "new file for them, which df takes", Saves: true},
 			},
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 				o := Options{Plain: plain, Split: v.Enum("tokenize", Penn, tokenizers()...)}

@@ -34,7 +34,8 @@ const (
 
 // Show writes the facts of a judge and then what would be sent, with words in
 // place of the texts of a segment.
-func (r *Resolved) Show(w io.Writer) error {
+func (j *Judge) Show(w io.Writer) error {
+	r := j.Resolved()
 	fields := Fields{Source: placeSource, Reference: placeReference, Hypothesis: placeOutput}
 	answers := slices.Repeat([]string{placeAnswer}, max(0, r.Turns()-1))
 	req := r.Request(cmp.Or(r.Model(), PlaceModel), max(0, r.Turns()-1), fields, answers)
@@ -47,9 +48,12 @@ func (r *Resolved) Show(w io.Writer) error {
 		{"endpoint", string(r.Endpoint())},
 		{"request", requestFields(req)},
 		{"needs", cmp.Or(r.Info().Needs(), "nothing but the hypothesis")},
+		{"samples", j.samples()},
 		{"scores", fmt.Sprintf("%s to %s, %s is better", showBound(lower, atLower), showBound(upper, atUpper), r.Direction())},
 	} {
-		fmt.Fprintf(facts, "%s\t%s\n", f[0], f[1])
+		if f[1] != "" {
+			fmt.Fprintf(facts, "%s\t%s\n", f[0], f[1])
+		}
 	}
 	if err := facts.Flush(); err != nil {
 		return err
@@ -100,4 +104,12 @@ func showBound(b float64, attained bool) string {
 		return fmt.Sprint(b)
 	}
 	return fmt.Sprintf("%v (never reached)", b)
+}
+
+// samples says of how many answers a score is, "" of one.
+func (j *Judge) samples() string {
+	if j.cfg.Samples < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d answers, combined by %s", j.cfg.Samples, j.cfg.Combine)
 }

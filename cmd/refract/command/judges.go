@@ -124,7 +124,7 @@ func (e *env) showJudge(ctx context.Context, o *output, spec string, prompt, har
 		if err != nil {
 			return usagef("%w", err)
 		}
-		write = func(w io.Writer) error { return m.(*judge.Judge).Resolved().Show(w) }
+		write = func(w io.Writer) error { return m.(*judge.Judge).Show(w) }
 	}
 	out, err := e.create(o.path)
 	if err != nil {

@@ -98,32 +98,61 @@ func (e *env) addPath(name, v string) {
 	}
 }
 
-// addMetric adds what a spec names: the files of a metric's options, the
-// definition of a judge, and whatever its options may name, such as examples=FILE.
+// addMetric adds the files that a spec names.
 func (e *env) addMetric(shown, spec string) {
-	if strings.HasPrefix(spec, panel.Name+":") {
-		panel.Rewrite(spec, func(member string) string {
-			e.addMetric(shown, member)
-			return member
-		})
-		return
-	}
-	name, rest, _ := strings.Cut(spec, ":")
-	var options []metrics.Option // nil for a judge
-	for _, f := range e.registry() {
-		if f.Name == name {
-			options = append([]metrics.Option{}, f.Options...)
+	e.mapFiles(spec, func(path string, written bool) string {
+		if written {
+			e.paths.Writes(shown, path)
+		} else {
+			e.paths.Reads(shown, path)
 		}
-	}
-	if name == judge.FileMetric {
-		e.paths.Reads(shown, dataset.Inputs(spec)...)
-	}
-	for option := range strings.SplitSeq(rest, ",") {
-		key, value, ok := strings.Cut(option, "=")
-		if ok && (options == nil || slices.ContainsFunc(options, func(o metrics.Option) bool { return o.Key == key && o.File })) {
-			e.paths.Reads(shown, value)
+		return path
+	})
+}
+
+// mapFiles changes the files that a spec names: the definition of a judge, and those
+// of options.
+func (e *env) mapFiles(spec string, change func(path string, written bool) string) string {
+	return panel.Rewrite(spec, func(spec string) string {
+		name, rest, _ := strings.Cut(spec, ":")
+		options := map[string]metrics.Option{}
+		at := slices.IndexFunc(e.registry(), func(f metrics.Factory) bool { return f.Name == name })
+		switch {
+		case at >= 0:
+			for _, o := range e.registry()[at].Options {
+				options[o.Key] = o
+			}
+		default: // a judge, whose definition says which of its options are files
+			var d *judge.Definition
+			var err error
+			if path, more, comma := strings.Cut(rest, ","); name == judge.FileMetric {
+				path = change(path, false)
+				if rest = path; comma {
+					rest += "," + more
+				}
+				d, err = judge.ReadDefinition(path)
+			} else {
+				d, err = judge.Find(strings.TrimSuffix(name, judge.HardenedSuffix))
+			}
+			if err != nil {
+				break // it is said where the metric is made
+			}
+			for _, o := range d.Options {
+				options[o.Name] = metrics.Option{Key: o.Name, File: o.Examples}
+			}
 		}
-	}
+		fields := strings.Split(rest, ",")
+		for i, field := range fields {
+			key, value, ok := strings.Cut(field, "=")
+			if o := options[key]; ok && value != "" && (o.File || o.Saves) {
+				fields[i] = key + "=" + change(value, o.Saves)
+			}
+		}
+		if rest == "" {
+			return spec
+		}
+		return name + ":" + strings.Join(fields, ",")
+	})
 }
 
 // sideFiles are what SQLite keeps beside a cache.

@@ -17,9 +17,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/judge/audit"
-	"github.com/refract-eval/refract/metrics/panel"
 )
 
 // comparisonFlags are the flags of commands that set scores beside human judgements:
@@ -129,12 +127,7 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 	e.paths.Reads(path, append(plan.Inputs(), path)...)
 	e.addPath("store", r.store)
 	from := func(spec string) string { // of files, from the experiment's folder
-		return panel.Rewrite(spec, func(spec string) string {
-			if strings.HasPrefix(spec, judge.FileMetric+":") {
-				return plan.Path(spec)
-			}
-			return spec
-		})
+		return e.mapFiles(spec, func(path string, _ bool) string { return plan.File(path) })
 	}
 	for _, spec := range plan.Metrics {
 		e.addPath("metric", from(spec))

@@ -130,7 +130,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		if err != nil {
 			return err
 		}
-		return s.foresee(ctx, e, part, ms)
+		return s.foresee(ctx, e, part, settings)
 	}
 	if s.dryRun {
 		return s.foresee(ctx, e, dataset.WithSystems(ds), settings)

@@ -87,7 +87,7 @@ func TestRereadable(t *testing.T) {
 	}{
 		"file": {file, true}, "stream": {stream, false}, "lines": {lines, true}, "file and file": {withFile, true},
 		"stream and file": {withStream, false}, "another": {struct{ refract.Dataset }{file}, false},
-		"derived": {derived{file}, true}, "of a stream": {derived{derived{stream}}, false},
+		"derived": {Map(file, nil), true}, "of a stream": {Map(Map(stream, nil), nil), false},
 	} {
 		if got := Rereadable(c.ds); got != c.want {
 			t.Errorf("%s: %v", name, got)
@@ -95,20 +95,15 @@ func TestRereadable(t *testing.T) {
 	}
 }
 
-// derived is a dataset made of another one.
-type derived struct{ refract.Dataset }
-
-func (d derived) Origin() refract.Dataset { return d.Dataset }
-
 func TestLen(t *testing.T) {
 	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader("")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := Len(derived{ds}); ok {
+	if n, ok := Len(Map(ds, nil)); ok {
 		t.Errorf("a stream has %d segments", n)
 	}
-	if n, ok := Len(derived{derived{sized{ds}}}); n != 7 || !ok {
+	if n, ok := Len(Map(Map(sized{ds}, nil), nil)); n != 7 || !ok {
 		t.Errorf("%d segments, %v", n, ok)
 	}
 }

@@ -92,6 +92,32 @@ type Derived interface {
 	Origin() refract.Dataset
 }
 
+// Map returns the dataset of what each makes of the segments, which it may not
+// change.
+func Map(ds refract.Dataset, each func(context.Context, *refract.Segment) (*refract.Segment, error)) refract.Dataset {
+	return mapped{ds, each}
+}
+
+type mapped struct {
+	refract.Dataset
+	each func(context.Context, *refract.Segment) (*refract.Segment, error)
+}
+
+func (m mapped) Origin() refract.Dataset { return m.Dataset }
+
+func (m mapped) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for s, err := range m.Dataset.Segments(ctx) {
+			if err == nil {
+				s, err = m.each(ctx, s)
+			}
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // Rereadable tells whether a dataset can be read more than once: whether none
 // of its inputs is standard input or a pipe. It is false for a dataset of
 // another package, unless that is Derived.

@@ -100,12 +100,13 @@ func (s *Selector) Select(ctx context.Context, segments []*refract.Segment, k in
 }
 
 // Unselected returns the segment as it was before a selection: what was not
-// selected is a variant again, behind the others.
+// selected is an accepted variant again, behind the others.
 func Unselected(seg *refract.Segment) *refract.Segment {
 	out := *seg
 	out.Variants, out.Rejected = slices.Clip(seg.Variants), nil
 	for _, v := range seg.Rejected {
 		if v.Verdict == NotSelected {
+			v.Verdict, v.Detail = refract.Accepted, ""
 			out.Variants = append(out.Variants, v)
 		} else {
 			out.Rejected = append(out.Rejected, v)

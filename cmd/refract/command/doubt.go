@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -17,33 +16,11 @@ import (
 // where a model of vectors is named; else by words, about those that have none.
 func (x *embeddingFlags) weighed(ctx context.Context, e *env, ds refract.Dataset) (refract.Dataset, error) {
 	embedder, err := x.embedder(ctx, e)
-	return weighed{ds, embedder}, err
-}
-
-type weighed struct {
-	refract.Dataset
-	embedder embeddings.Embedder // nil for none
-}
-
-var _ dataset.Derived = weighed{}
-
-// Origin implements dataset.Derived.
-func (w weighed) Origin() refract.Dataset { return w.Dataset }
-
-// Segments implements refract.Dataset.
-func (w weighed) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for s, err := range w.Dataset.Segments(ctx) {
-			if err == nil {
-				out := *s
-				out.Variants = slices.Clone(s.Variants)
-				s, err = &out, weigh(ctx, w.embedder, &out)
-			}
-			if !yield(s, err) || err != nil {
-				return
-			}
-		}
-	}
+	return dataset.Map(ds, func(ctx context.Context, s *refract.Segment) (*refract.Segment, error) {
+		out := *s
+		out.Variants = slices.Clone(s.Variants)
+		return &out, weigh(ctx, embedder, &out)
+	}), err
 }
 
 // weigh sets the doubt about the variants of a segment.

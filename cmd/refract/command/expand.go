@@ -162,6 +162,11 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if x.Complete > 0 { // of which those that --select took are some
+		ds = dataset.Map(ds, func(_ context.Context, s *refract.Segment) (*refract.Segment, error) {
+			return selection.Unselected(s), nil
+		})
+	}
 	store, err := x.openStore(ctx, e, x.dryRun)
 	if err != nil {
 		return err

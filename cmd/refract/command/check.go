@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ type checking struct {
 	checkFlags
 	decisionFlag
 	embeddingFlags
+	shardFlag
 	result   output // where the dataset goes
 	table    output // how the counts are shown
 	human    bool
@@ -59,6 +61,7 @@ what a check then catches, copies aside, is a false alarm.`,
 	k.checkFlags.register(cmd)
 	k.decisionFlag.register(cmd)
 	k.embeddingFlags.register(cmd)
+	k.shardFlag.register(cmd)
 	k.result.registerPath(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	f := cmd.Flags()
@@ -96,6 +99,11 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		k.learn(ctx, e, ds)
 		ds, err = k.decided(ds)
 	}
+	if err == nil && k.shard != "" {
+		if err = k.wholly("decisions"); err == nil {
+			ds, err = k.cut(ctx, e, args, k.result.path, ds)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -106,9 +114,15 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	out, err := e.create(k.result.path)
-	if err != nil {
+	var out io.Writer
+	if k.shard == "" {
+		if out, err = e.create(k.result.path); err != nil {
+			return err
+		}
+	} else if done, err := k.begin(ctx, e); done || err != nil {
 		return err
+	} else {
+		out = k.writer
 	}
 	counts, patterns, kept := diversify.NewCounts(c, k.examples), diversify.Patterns{}, &meaning.Tally{}
 	var enc *dataset.Encoder
@@ -139,12 +153,19 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			}
 		}
 		if enc != nil {
+			if err := k.index(s.ID, nil); err != nil {
+				return err
+			}
 			if err := enc.Encode(judged); err != nil {
 				return err
 			}
 		}
 	}
 	switch {
+	case k.shard != "":
+		if err := k.end(e, nil); err != nil {
+			return err
+		}
 	case counts.Answers == 0 && k.human:
 		return errors.New("no segment has a second reference; --human compares the references that people wrote: " +
 			"name them with --reference, or give several --ref files")

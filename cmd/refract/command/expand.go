@@ -33,6 +33,7 @@ type expander struct {
 	auditFlags
 	decisionFlag
 	formFlags
+	shardFlag
 	embeds embeddingFlags
 	diversify.Config
 	prompts string
@@ -128,6 +129,7 @@ source, such as a translation (--task), in place of a rewriting.`,
 	x.auditFlags.register(cmd)
 	x.decisionFlag.register(cmd)
 	x.formFlags.register(cmd)
+	x.shardFlag.register(cmd)
 	x.embeds.registerBeside(cmd, "embeddings-revision")
 	return cmd
 }
@@ -162,6 +164,12 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	whole := ds
+	if x.shard != "" {
+		if ds, err = x.part(ctx, e, args, ds); ds == nil || err != nil {
+			return err
+		}
+	}
 	if x.Complete > 0 { // of which those that --select took are some
 		ds = dataset.Map(ds, func(_ context.Context, s *refract.Segment) (*refract.Segment, error) {
 			return selection.Unselected(s), nil
@@ -180,7 +188,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	if err := x.embed(ctx, e, spend); err != nil {
 		return err
 	}
-	x.learn(ctx, e, ds)
+	x.learn(ctx, e, whole)
 	if x.read != nil && dataset.Rereadable(ds) { // before anything is paid for
 		if _, err := selection.Count(ctx, ds); err != nil {
 			return err
@@ -190,7 +198,6 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 		if !dataset.Rereadable(ds) {
 			return usagef("--pilot reads the dataset twice, and a pipe can be read once: write it to a file")
 		}
-		whole := ds
 		ds = beginning{ds, x.pilot}
 		defer func() {
 			if err == nil {
@@ -199,7 +206,9 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 		}()
 	}
 	out := io.Discard // of a pilot, whose output is what it tells
-	if x.pilot == 0 || x.path != "" {
+	if x.writer != nil {
+		out = x.writer
+	} else if x.pilot == 0 || x.path != "" {
 		if out, err = e.create(x.path); err != nil {
 			return err
 		}
@@ -217,6 +226,22 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 		x.Client, x.Budget = e.awaiting(client, x.wait), spend
 	}
 	return x.expand(ctx, e, ds, out, spend, prices, client)
+}
+
+// part returns the part of a dataset that --shard names, and nil where its shard
+// is there already.
+func (x *expander) part(ctx context.Context, e *env, args []string, whole refract.Dataset) (refract.Dataset, error) {
+	if err := x.wholly("pilot", "audit", "batch", "decisions"); err != nil {
+		return nil, err
+	}
+	ds, err := x.cut(ctx, e, args, x.path, whole)
+	if err != nil || x.dryRun {
+		return ds, err
+	}
+	if done, err := x.begin(ctx, e); done || err != nil {
+		return nil, err
+	}
+	return ds, nil
 }
 
 // embed has the doubt go by vectors too, where a model of them is named. Their
@@ -273,6 +298,9 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 			verdicts[v.Verdict]++
 		}
 		kept.Add(s)
+		if err := x.index(s.ID, nil); err != nil {
+			return err
+		}
 		return enc.Encode(s)
 	}
 	audit, err := x.newAudit()
@@ -303,8 +331,11 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 	if x.Form == diversify.FormJSON && errors.Is(err, llm.ErrInvalidRequest) && strings.Contains(err.Error(), "response_format") {
 		err = fmt.Errorf("%w; --form text asks for plain text", err)
 	}
-	if err == nil {
-		err = e.commit()
+	switch {
+	case err == nil && x.writer != nil && sum.Unanswered > 0: // a shard is done or is not there
+		err = fmt.Errorf("%s without an answer, so that %s is not written; the same command asks again", english.Thousands(sum.Unanswered, "request"), x.file)
+	case err == nil:
+		err = x.end(e, nil)
 	}
 	var below error
 	if err == nil || sum.Calls+sum.Cached > 0 {

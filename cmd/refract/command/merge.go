@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -61,8 +60,8 @@ func (m *merging) run(ctx context.Context, e *env, args []string) error {
 	if v := set.Manifest.Version; v != refract.Version {
 		return fmt.Errorf("the shards are of refract %s, and this is refract %s: merge them with that", v, refract.Version)
 	}
-	if set.Segments == 0 {
-		return errors.New("the shards have no segment at all: the dataset is empty")
+	if set.Segments == 0 && set.Manifest.Command != "parse" {
+		return fmt.Errorf("the shards have no segment: %w", dataset.ErrEmpty)
 	}
 	out, err := e.create(m.path)
 	if err != nil {
@@ -71,6 +70,13 @@ func (m *merging) run(ctx context.Context, e *env, args []string) error {
 	switch c := set.Manifest.Command; c {
 	case "score":
 		err = m.scores(ctx, e, set, out)
+	case "expand", "check":
+		err = set.Each(ctx, func(body io.Reader) error {
+			_, err := io.Copy(out, body)
+			return err
+		})
+	case "parse":
+		err = m.rows(ctx, e, set, out)
 	default:
 		err = fmt.Errorf("shards of %q are not merged by this version", c)
 	}

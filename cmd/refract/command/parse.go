@@ -19,6 +19,7 @@ import (
 // parsing is one run of refract parse.
 type parsing struct {
 	output
+	shardFlag
 	policy      judge.Policy
 	maxUnparsed float64
 	weights     map[analysis.Severity]float64
@@ -50,6 +51,7 @@ counts it as one, and "substituted" says so in the row.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args[0], args[1]) },
 	}
 	p.registerPath(cmd)
+	p.shardFlag.register(cmd)
 	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "worst", "fail")
 	parsedFlag(cmd, &p.weights, "weights", "", analysis.ParseWeights, "`NAME=X,…`: penalties by severity in place of the judge's own, such as major=5,minor=1")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -65,6 +67,9 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	reading, err := audit.NewReading(metric, p.policy, p.weights, e.registry().Names()...)
 	if err != nil {
 		return usagef("%s: %w", metric, err)
+	}
+	if p.shard != "" {
+		return p.parseShard(ctx, e, reading, metric, file)
 	}
 	name, in, err := e.openAnswers(ctx, file)
 	if err != nil {
@@ -82,7 +87,8 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	if err := e.commit(); err != nil {
 		return err
 	}
-	return p.summarize(e, reading, sum)
+	value, _ := reading.Policy.Counts(analysis.Unparseable)
+	return parseDetails{reading.Metric, value, p.maxUnparsed}.summarize(e, sum)
 }
 
 // openAnswers opens a file of answers, or standard input for "-", and returns
@@ -119,23 +125,29 @@ func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 	return out
 }
 
+// parseDetails are how the rows of a run are counted.
+type parseDetails struct {
+	Metric      string  `json:"metric"`
+	CountsAs    float64 `json:"counts_as"` // rows whose score is the policy's
+	MaxUnparsed float64 `json:"max_unparsed"`
+}
+
 // summarize shows what became of the rows, and fails if too few have a score.
-func (p *parsing) summarize(e *env, reading *audit.Reading, sum *audit.Totals) error {
+func (p parseDetails) summarize(e *env, sum *audit.Totals) error {
 	if err := audit.WriteTrust(e.stderr, &sum.Trust); err != nil {
 		return err
 	}
-	all := sum.Trust.Total(reading.Metric)
+	all := sum.Trust.Total(p.Metric)
 	lacking := all.Reports - all.WithScore()
 	e.note("%d answers: %d with a score, %d without", all.Reports, all.WithScore(), lacking)
 	if sum.Substituted > 0 {
-		value, _ := reading.Policy.Counts(analysis.Unparseable)
-		e.note("%d of them count as %v: see \"substituted\"", sum.Substituted, value)
+		e.note("%d of them count as %v: see \"substituted\"", sum.Substituted, p.CountsAs)
 	}
 	if n := sum.WithoutText; n > 0 {
 		e.note("%d rows have no \"hypothesis\": their errors are located nowhere, and checked by their numbers alone", n)
 	}
-	if share := float64(lacking) / float64(all.Reports); share > p.maxUnparsed {
-		return fmt.Errorf("%d of %d answers have no score, a share of %.4f; --max-unparsed allows %v: see \"detail\" in their rows", lacking, all.Reports, share, p.maxUnparsed)
+	if share := float64(lacking) / float64(all.Reports); share > p.MaxUnparsed {
+		return fmt.Errorf("%d of %d answers have no score, a share of %.4f; --max-unparsed allows %v: see \"detail\" in their rows", lacking, all.Reports, share, p.MaxUnparsed)
 	}
 	return nil
 }

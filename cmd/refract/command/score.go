@@ -119,18 +119,18 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
+	whole := ds
 	if s.shard != "" {
-		if err := s.wholly(); err != nil {
+		if err := s.wholly("confidence", "canaries", "html", "reports"); err != nil {
+			return err
+		}
+		if ds, err = s.cut(ctx, e, args, s.path, ds); err != nil {
 			return err
 		}
 		if !s.dryRun {
-			return s.scoreShard(ctx, e, args, ds, settings)
+			return s.scoreShard(ctx, e, whole, ds, settings)
 		}
-		part, _, err := s.cut(ctx, e, args, s.path, ds)
-		if err != nil {
-			return err
-		}
-		return s.foresee(ctx, e, part, settings)
+		return s.foresee(ctx, e, ds, settings)
 	}
 	if s.dryRun {
 		return s.foresee(ctx, e, dataset.WithSystems(ds), settings)

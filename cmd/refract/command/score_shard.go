@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -40,32 +41,12 @@ type setDetail struct {
 	Pooled     bool   `json:"pooled,omitempty"`
 }
 
-// wholly refuses what takes the whole dataset.
-func (s *scorer) wholly() error {
-	for _, f := range []struct{ name, advice string }{
-		{"confidence", "it draws from the segments of all shards: leave it out, or score without --shard"},
-		{"canaries", "they are planted into the whole dataset: score a sample of it without --shard"},
-		{"html", "it shows the worst segments of all: score a sample without --shard"},
-		{"reports", "they are rows of another file: leave them out"},
-	} {
-		if s.shardFlag.cmd.Flags().Changed(f.name) {
-			return usagef("--%s with --shard: %s", f.name, f.advice)
-		}
-	}
-	return nil
-}
-
 // scoreShard scores a part of a dataset.
-func (s *scorer) scoreShard(ctx context.Context, e *env, args []string, ds refract.Dataset, settings []refract.Setting) error {
-	part, m, err := s.cut(ctx, e, args, s.path, ds)
-	if err != nil {
+func (s *scorer) scoreShard(ctx context.Context, e *env, whole, part refract.Dataset, settings []refract.Setting) error {
+	if done, err := s.begin(ctx, e); done || err != nil {
 		return err
 	}
-	w, err := e.begin(ctx, m, s.path)
-	if w == nil {
-		return err
-	}
-	eng, err := s.engine(ctx, ds, settings) // which is fitted to the whole
+	eng, err := s.engine(ctx, whole, settings) // which is fitted to the whole
 	if err != nil {
 		return err
 	}
@@ -75,14 +56,14 @@ func (s *scorer) scoreShard(ctx context.Context, e *env, args []string, ds refra
 	if len(audit.NewReports(eng.Metrics(), 0).Metrics()) > 0 {
 		return usagef("--shard: what judges and other metrics report is not merged yet: score without it")
 	}
-	to, err := shardSink(eng, w, s.per)
+	to, err := shardSink(eng, s.writer, s.per)
 	if err != nil {
 		return err
 	}
 	var refs []byte
 	err = s.runEngine(ctx, e, eng, part, nil, func(seg *refract.SegmentScores) error {
 		refs = refract.AppendReferences(refs[:0], seg.Segment)
-		if err := w.Segment(seg.Segment.ID, refs); err != nil {
+		if err := s.index(seg.Segment.ID, refs); err != nil {
 			return err
 		}
 		return to.add(seg)
@@ -96,11 +77,11 @@ func (s *scorer) scoreShard(ctx context.Context, e *env, args []string, ds refra
 	if err != nil {
 		return err
 	}
-	return w.end(e, s.details(eng))
+	return s.end(e, s.details(eng))
 }
 
 // shardSink writes scores into a shard.
-func shardSink(eng *refract.Engine, w *sharding, per string) (*sink, error) {
+func shardSink(eng *refract.Engine, w io.Writer, per string) (*sink, error) {
 	enc := json.NewEncoder(w)
 	switch per {
 	case "segment":

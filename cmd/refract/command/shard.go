@@ -15,7 +15,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/shard"
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/redact"
 )
 
@@ -30,6 +29,10 @@ const (
 type shardFlag struct {
 	shard string
 	cmd   *cobra.Command
+
+	file     string          // of the shard
+	manifest *shard.Manifest // nil without --shard
+	writer   *shard.Writer   // nil before begin
 }
 
 func (s *shardFlag) register(cmd *cobra.Command) {
@@ -103,82 +106,96 @@ func (s *shardFlag) settings() map[string][]string {
 	return out
 }
 
-// sharding is the part of a run that one process does.
-type sharding struct {
-	*shard.Writer
-	path string
+// wholly refuses flags of what takes the whole input.
+func (s *shardFlag) wholly(flags ...string) error {
+	for _, f := range flags {
+		if s.cmd.Flags().Changed(f) {
+			return usagef("--%s takes the whole input, and --shard a part of it: leave it out, or do it with the merged output", f)
+		}
+	}
+	return nil
 }
 
 // cut returns the part of a dataset that --shard names.
-func (s *shardFlag) cut(ctx context.Context, e *env, args []string, path string, ds refract.Dataset) (*dataset.Part, *shard.Manifest, error) {
-	m, err := s.manifest(e, path)
-	if err != nil {
-		return nil, nil, err
+func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output string, ds refract.Dataset) (refract.Dataset, error) {
+	if err := s.locate(e, output); err != nil {
+		return nil, err
 	}
-	part, err := dataset.Cut(ctx, ds, m.Index, m.Of)
+	part, err := dataset.Cut(ctx, ds, s.manifest.Index, s.manifest.Of)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m.Input = part.Input
+	s.manifest.Input = part.Input
 	if len(args) > 0 {
 		if source, target := dataset.LanguagePair(args[0]); source+target != "" {
-			m.Settings["the language pair"] = []string{source, target}
+			s.manifest.Settings["the language pair"] = []string{source, target}
 		}
 	}
-	return part, m, nil
+	return part.Dataset, nil
 }
 
-// manifest begins that of the shard of an output.
-func (s *shardFlag) manifest(e *env, path string) (*shard.Manifest, error) {
+// locate begins the manifest of the shard of an output.
+func (s *shardFlag) locate(e *env, output string) error {
 	index, of, err := s.place(e.getenv)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if path == "" || path == "-" {
-		return nil, usagef("--shard writes a file of its own, which is named by that of the whole: name that with -o")
+	if output == "" || output == "-" {
+		return usagef("--shard writes a file of its own, which is named by that of the whole: name that with -o")
 	}
-	return &shard.Manifest{Version: refract.Version, Command: s.cmd.Name(), Index: index, Of: of, Settings: s.settings()}, nil
+	s.file = shard.Name(output, index, of)
+	s.manifest = &shard.Manifest{Version: refract.Version, Command: s.cmd.Name(), Index: index, Of: of, Settings: s.settings()}
+	return nil
 }
 
-// begin begins the file of a shard; it is nil where the file is there already,
+// begin begins the file of a shard. It is done where the file is there already,
 // whole and of the same work.
-func (e *env) begin(ctx context.Context, m *shard.Manifest, output string) (*sharding, error) {
-	path := shard.Name(output, m.Index, m.Of)
-	e.paths.Writes("--output", path)
+func (s *shardFlag) begin(ctx context.Context, e *env) (done bool, err error) {
+	e.paths.Writes("--output", s.file)
 	if err := e.checkPaths(); err != nil {
-		return nil, err
+		return false, err
 	}
-	switch there, err := shard.Verify(ctx, path, nil); {
+	switch there, err := shard.Verify(ctx, s.file, nil); {
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, shard.ErrDamaged):
 		e.warn("%v; it is replaced", err)
 	case err != nil:
-		return nil, err
+		return false, err
 	default:
-		if diff := m.Same(there); len(diff) > 0 {
-			return nil, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", path, strings.Join(diff, "; "))
+		if diff := s.manifest.Same(there); len(diff) > 0 {
+			return false, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", s.file, strings.Join(diff, "; "))
 		}
-		e.note("%s is there already, and whole: nothing is left to do", path)
-		return nil, nil
+		e.note("%s is there already, and whole: nothing is left to do", s.file)
+		return true, nil
 	}
-	file, err := atomicfile.Create(path)
+	out, err := e.create(s.file)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	file.Durable()
-	e.outputs = append(e.outputs, file)
-	w, err := shard.NewWriter(file, *m)
-	return &sharding{w, path}, err
+	out.Durable()
+	s.writer, err = shard.NewWriter(out, *s.manifest)
+	return false, err
 }
 
-// end completes the file of a shard.
-func (s *sharding) end(e *env, details any) error {
-	if err := s.Close(details); err != nil {
+// index adds a segment to the index of the shard, if there is one.
+func (s *shardFlag) index(id string, references []byte) error {
+	if s.writer == nil {
+		return nil
+	}
+	return s.writer.Segment(id, references)
+}
+
+// end completes the file of the shard, if there is one, and puts outputs in place.
+func (s *shardFlag) end(e *env, details any) error {
+	if s.writer == nil {
+		return e.commit()
+	}
+	if err := s.writer.Close(details); err != nil {
 		return err
 	}
 	if err := e.commit(); err != nil {
 		return err
 	}
-	e.note("%s is written; 'refract merge' puts all shards together", s.path)
+	e.note("%s is written; 'refract merge' puts all shards together", s.file)
 	return nil
 }

@@ -123,12 +123,26 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 		return err
 	})
 	if err == nil && sum.Rows == 0 {
-		err = fmt.Errorf("%s has no row at all; each line is to be a JSON object with \"output\"", name)
+		err = fmt.Errorf("%s has %w", name, ErrNoRow)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return sum, nil
+}
+
+// ErrNoRow says that there is nothing to read.
+var ErrNoRow = errors.New("no row at all; each line is to be a JSON object with \"output\"")
+
+// Add counts a row that Copy wrote.
+func (t *Totals) Add(metric string, row *Row) {
+	t.Rows++
+	rep := analysis.Report(row.Record)
+	if row.Substituted != "" {
+		rep.Score = nil
+		t.Substituted++
+	}
+	t.Trust.Add(metric, label(row.System), &rep)
 }
 
 // mostLine bounds a line, in bytes.

@@ -1,0 +1,103 @@
+package refract_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/metrics/bleu"
+	"github.com/refract-eval/refract/metrics/chrf"
+)
+
+// Systems that are written, read and merged have the scores of one accumulator,
+// to the last bit, and references that went the same way the same identity.
+func TestSystemsState(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.StringMatching(`([a-e]{1,3} ){0,9}[a-e]`)
+		var segments dataset.InMemory
+		for i := range rapid.IntRange(1, 12).Draw(t, "segments") {
+			s := &refract.Segment{ID: fmt.Sprint(i)}
+			for range rapid.IntRange(1, 3).Draw(t, "references") {
+				s.References = append(s.References, refract.Text{Value: words.Draw(t, "reference"), Valid: len(s.References) == 0 || rapid.Bool().Draw(t, "there")})
+			}
+			for _, name := range []string{"x", "y", "z"} {
+				if rapid.Bool().Draw(t, name) {
+					s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: name, Text: refract.Text{Value: words.Draw(t, "text"), Valid: rapid.Bool().Draw(t, "given")}})
+				}
+			}
+			segments = append(segments, s)
+		}
+		b, err := bleu.New(bleu.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := chrf.New(chrf.Defaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		eng, err := refract.NewEngine([]refract.Setting{
+			{Metric: b, Aggregator: aggregate.Must("native")}, {Metric: c, Aggregator: aggregate.Must("mean")}, {Metric: c, Aggregator: aggregate.Must("single")},
+		}, refract.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, merged, id := eng.Systems(), eng.Systems(), refract.NewIdentity()
+		part := eng.Systems()
+		flush := func() {
+			written, err := json.Marshal(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read := eng.Systems()
+			if err := json.Unmarshal(written, read); err != nil {
+				t.Fatal(err)
+			}
+			merged.Merge(read)
+			part = eng.Systems()
+		}
+		err = eng.Run(context.Background(), segments, func(s *refract.SegmentScores) error {
+			if rapid.Bool().Draw(t, "cut") {
+				flush()
+			}
+			if err := id.AddReferences(refract.AppendReferences(nil, s.Segment)); err != nil {
+				return err
+			}
+			return errors.Join(whole.Add(s), part.Add(s))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flush()
+		merged.Identify(id)
+		if !reflect.DeepEqual(merged.Scores(), whole.Scores()) || merged.Set() != whole.Set() {
+			t.Fatalf("merged:\n%+v %s\nwhole:\n%+v %s", merged.Scores(), merged.Set(), whole.Scores(), whole.Set())
+		}
+		for _, a := range []string{"single", "max"} {
+			want := refract.NewIdentity()
+			for _, s := range segments {
+				want.Add(s)
+			}
+			if id.Of(aggregate.Must(a)) != want.Of(aggregate.Must(a)) {
+				t.Fatalf("another set of %s", a)
+			}
+		}
+	})
+}
+
+// References that are cut off are no references.
+func TestCutReferences(t *testing.T) {
+	b := refract.AppendReferences(nil, &refract.Segment{References: []refract.Text{refract.NewText("one"), {}}})
+	for n := range 5 {
+		if err := refract.NewIdentity().AddReferences(b[:n]); err == nil {
+			t.Errorf("%d bytes of %d are taken", n, len(b))
+		}
+	}
+}

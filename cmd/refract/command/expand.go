@@ -263,7 +263,7 @@ func (x *expander) estimate(ctx context.Context, e *env, whole refract.Dataset, 
 	if err := out.show(e, x.patterns.Table()); err != nil {
 		return err
 	}
-	x.Observe, x.FormFound, x.Client = nil, nil, nil
+	x.Observe, x.FormFound, x.Client, x.Only, x.So = nil, nil, nil, nil, diversify.Progress{}
 	return x.foresee(ctx, e, whole, prices)
 }
 
@@ -282,9 +282,15 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 			return err
 		}
 	}
-	var chosen *selection.Selector
-	if x.keep > 0 {
-		chosen = &selection.Selector{Method: x.keepBy, Similarity: selection.NGrams(), Seed: defaultSeed}
+	chosen := &selection.Selector{Method: x.keepBy, Similarity: selection.NGrams(), Seed: defaultSeed}
+	choose := func(s *refract.Segment) error {
+		if x.keep == 0 {
+			return nil
+		}
+		if err := chosen.Select(ctx, []*refract.Segment{s}, x.keep); err != nil {
+			return fmt.Errorf("segment %q: %w", s.ID, err)
+		}
+		return nil
 	}
 	enc := dataset.NewEncoder(out)
 	verdicts, yields, kept := map[string]int{}, &selection.Yields{}, &meaning.Tally{}
@@ -313,10 +319,8 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 	early := earlyLook{}
 	sum, err := exp.Expand(ctx, ds, func(s *refract.Segment) error {
 		early.look(e, s)
-		if chosen != nil {
-			if err := chosen.Select(ctx, []*refract.Segment{s}, x.keep); err != nil {
-				return fmt.Errorf("segment %q: %w", s.ID, err)
-			}
+		if err := choose(s); err != nil {
+			return err
 		}
 		if audit != nil {
 			return audit.add(s)
@@ -325,7 +329,7 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 	})
 	if err == nil && audit != nil {
 		watch.last.Summary = sum
-		sum, err = audit.finish(ctx, e, x, watch, write)
+		sum, err = audit.finish(ctx, e, x, watch, choose, write)
 	}
 	stop()
 	if x.Form == diversify.FormJSON && errors.Is(err, llm.ErrInvalidRequest) && strings.Contains(err.Error(), "response_format") {

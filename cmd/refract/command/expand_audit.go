@@ -17,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/doubt"
 	"github.com/refract-eval/refract/diversify/meaning"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/budget"
@@ -162,9 +163,10 @@ func (a *auditing) Segments(ctx context.Context) iter.Seq2[*refract.Segment, err
 	return ds.Segments(ctx)
 }
 
-// finish has the sample judged, and gives all segments to write. With --complete
-// it asks for others in place of what the judge rejects.
-func (a *auditing) finish(ctx context.Context, e *env, x *expander, watch *watcher, write func(*refract.Segment) error) (diversify.Summary, error) {
+// finish has the sample judged, and gives all segments to write. What the judge
+// rejects is replaced: with --select by others that there are, with --complete by
+// new ones.
+func (a *auditing) finish(ctx context.Context, e *env, x *expander, watch *watcher, choose, write func(*refract.Segment) error) (diversify.Summary, error) {
 	if err := a.buf.Flush(); err != nil {
 		return watch.last.Summary, err
 	}
@@ -181,6 +183,22 @@ func (a *auditing) finish(ctx context.Context, e *env, x *expander, watch *watch
 	sum.Variants -= a.Lost
 	sum.Rejected += a.Lost
 	marked := a.Marked(a)
+	if x.keep > 0 {
+		marked = dataset.Map(marked, func(_ context.Context, s *refract.Segment) (*refract.Segment, error) {
+			if diversify.Lost(s) {
+				s = selection.Unselected(s)
+			}
+			return s, nil
+		})
+	}
+	leave := func(s *refract.Segment) error {
+		if diversify.Lost(s) {
+			if err := choose(s); err != nil {
+				return err
+			}
+		}
+		return write(s)
+	}
 	if watch.last.Summary = sum; x.Complete > 0 && a.Lost > 0 {
 		so := &watch.last // the segments are counted once more
 		so.Segments, so.References, so.MissingReferences, so.EmptyReferences, so.Lacking = 0, 0, 0, 0, 0
@@ -192,11 +210,11 @@ func (a *auditing) finish(ctx context.Context, e *env, x *expander, watch *watch
 		if err != nil {
 			return sum, err
 		}
-		return exp.Expand(ctx, marked, write)
+		return exp.Expand(ctx, marked, leave)
 	}
 	for s, err := range marked.Segments(ctx) {
 		if err == nil {
-			err = write(s)
+			err = leave(s)
 		}
 		if err != nil {
 			return sum, err

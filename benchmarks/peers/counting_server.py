@@ -48,6 +48,9 @@ def serve(port, delay):
         request_queue_size = 1024
         daemon_threads = True
 
+        def handle_error(self, *_):
+            pass  # a client that was killed
+
     Server(("127.0.0.1", port), Handler).serve_forever()
 
 

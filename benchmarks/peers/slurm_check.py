@@ -5,6 +5,7 @@ import filecmp
 import glob
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -70,9 +71,8 @@ class Array:
         merged = self.merge(self.job)
         want(merged.wait() == ["COMPLETED"], f"the merge of {self.out} ends: {log(merged)}")
         want(filecmp.cmp(self.out, whole, shallow=False), f"{self.out} is that of one process")
-        left = set(os.listdir(".")) - {self.out, "answers.sqlite"} - {self.shard(i + 1) for i in range(SHARDS)}
-        left = [name for name in left if not name.endswith((".log", "-wal", "-shm")) and not name.startswith("whole") and "scores" in name]
-        want(not left, f"nothing else is left of {self.out}: {left}")
+        left = [name for name in os.listdir(".") if not re.fullmatch(r"(scores|expanded|whole)\.jsonl(\.\d+-of-\d+\.shard)?|.*\.log|answers.sqlite.*", name)]
+        want(not left, f"nothing is left over: {left}")
 
     def refused(self, number):
         merged = self.merge(self.job)

@@ -89,7 +89,7 @@ class Cluster:
             holder = subprocess.Popen(
                 ["unshare", "--uts", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c",
                  f"hostname {name}; echo ready; while sleep 60; do :; done"],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             holder.stdout.readline()
             self.running.append(holder)
             self.init[name] = int(output("ps", "-o", "pid=", "--ppid", str(holder.pid)))

@@ -8,12 +8,12 @@
 INPUT has a segment a line, with all of its systems; OUTPUT is a folder that is
 not there yet. Its files appear together, with _SUCCESS, once all of the work is
 done; one after the other they are in the order of INPUT. 'score' adds the
-statistics of all partitions up to a line for each system and metric; with --per segment, and
-with 'expand', a line comes out for each row or segment.
+statistics of all partitions up to a line for each system and metric; with --per
+segment there is one for each row, and with 'expand' one for each segment.
 
 --files sends the program to the executors; without --refract it is looked for on
-their PATH. Secrets belong into their environment, and not into the command line:
---conf spark.executorEnv.PGPASSWORD=… and OPENAI_API_KEY.
+their PATH. Secrets belong into their environment, and not into a command line:
+spark.executorEnv.PGPASSWORD and OPENAI_API_KEY in a --properties-file.
 """
 
 import argparse

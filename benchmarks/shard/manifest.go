@@ -5,7 +5,7 @@
 // is a byte for its kind, the length of what follows in four bytes, the lowest
 // first, and as many bytes packed with Zstandard. Index chunks have the ids of
 // the segments, and what is hashed of their references; body chunks have what the
-// command wrote. The last member of the manifest is the SHA-256 of all that
+// command wrote, others what stands beside it and what was counted. The last member of the manifest is the SHA-256 of all that
 // stands before its digits. So a file is damaged or whole, and equal work makes
 // equal files.
 package shard

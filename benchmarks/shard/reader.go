@@ -161,7 +161,7 @@ func (c *chunks) next(wanted func(kind byte) bool) (kind byte, chunk []byte, err
 	if len(head) > 0 && head[0] == '\n' {
 		return 0, nil, io.EOF
 	}
-	if err != nil || head[0] != indexChunk && head[0] != bodyChunk {
+	if err != nil || !bytes.ContainsRune([]byte{indexChunk, bodyChunk, besideChunk, totalsChunk}, rune(head[0])) {
 		return 0, nil, ErrDamaged
 	}
 	kind = head[0]
@@ -184,16 +184,17 @@ func (c *chunks) next(wanted func(kind byte) bool) (kind byte, chunk []byte, err
 	return kind, c.out, nil
 }
 
-// body reads the body of a shard.
+// body reads the chunks of a kind.
 type body struct {
 	*chunks
+	kind byte
 	left []byte
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	for len(b.left) == 0 {
 		var err error
-		if _, b.left, err = b.next(func(kind byte) bool { return kind == bodyChunk }); err != nil {
+		if _, b.left, err = b.next(func(kind byte) bool { return kind == b.kind }); err != nil {
 			return 0, err
 		}
 	}

@@ -147,15 +147,29 @@ func peek(path string) (*Manifest, error) {
 
 // Each calls read with the body of each shard, in order.
 func (s *Set) Each(ctx context.Context, read func(body io.Reader) error) error {
+	return s.each(ctx, bodyChunk, read)
+}
+
+// EachBeside calls read with what stands beside the body of each shard, in order.
+func (s *Set) EachBeside(ctx context.Context, read func(io.Reader) error) error {
+	return s.each(ctx, besideChunk, read)
+}
+
+// EachTotals calls read with what the command has counted in each shard.
+func (s *Set) EachTotals(ctx context.Context, read func(io.Reader) error) error {
+	return s.each(ctx, totalsChunk, read)
+}
+
+func (s *Set) each(ctx context.Context, kind byte, read func(io.Reader) error) error {
 	for _, path := range s.files {
-		if err := eachBody(ctx, path, read); err != nil {
+		if err := eachBody(ctx, path, kind, read); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func eachBody(ctx context.Context, path string, read func(body io.Reader) error) error {
+func eachBody(ctx context.Context, path string, kind byte, read func(body io.Reader) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -166,7 +180,7 @@ func eachBody(ctx context.Context, path string, read func(body io.Reader) error)
 		return err
 	}
 	defer c.unpack.Close()
-	if err := read(&body{chunks: c}); err != nil {
+	if err := read(&body{chunks: c, kind: kind}); err != nil {
 		return &Error{path, err}
 	}
 	return ctx.Err()

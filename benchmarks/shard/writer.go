@@ -14,8 +14,10 @@ import (
 
 // The kinds of chunks.
 const (
-	indexChunk = 'i'
-	bodyChunk  = 'b'
+	indexChunk  = 'i'
+	bodyChunk   = 'b'
+	besideChunk = 'r'
+	totalsChunk = 't'
 )
 
 // chunkBytes is from where on what is gathered becomes a chunk, and mostChunk
@@ -32,6 +34,7 @@ type Writer struct {
 	sum         hash.Hash
 	pack        *zstd.Encoder
 	index, body []byte
+	beside      []byte
 	packed      []byte
 }
 
@@ -65,6 +68,26 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), w.full(bodyChunk, &w.body)
 }
 
+// Beside returns a writer of what stands beside the body: another output of the
+// command.
+func (w *Writer) Beside() io.Writer { return beside{w} }
+
+type beside struct{ *Writer }
+
+func (b beside) Write(p []byte) (int, error) {
+	b.Writer.beside = append(b.Writer.beside, p...)
+	return len(p), b.full(besideChunk, &b.Writer.beside)
+}
+
+// Totals writes what the command has counted, once.
+func (w *Writer) Totals(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return w.chunk(totalsChunk, &b)
+}
+
 // full writes a chunk once there is enough of it.
 func (w *Writer) full(kind byte, chunk *[]byte) error {
 	if len(*chunk) < chunkBytes {
@@ -93,7 +116,7 @@ func (w *Writer) put(b []byte) error {
 
 // Close ends the shard with its manifest. details are those of the command.
 func (w *Writer) Close(details any) error {
-	if err := errors.Join(w.chunk(indexChunk, &w.index), w.chunk(bodyChunk, &w.body), w.pack.Close()); err != nil {
+	if err := errors.Join(w.chunk(indexChunk, &w.index), w.chunk(bodyChunk, &w.body), w.chunk(besideChunk, &w.beside), w.pack.Close()); err != nil {
 		return err
 	}
 	var err error

@@ -52,15 +52,20 @@ func (t *Trust) Add(metric, system string, r *Report) {
 	if r == nil {
 		return
 	}
+	for _, k := range []trustKey{{metric, system, false}, {metric, "", true}} {
+		t.row(k).add(r)
+	}
+}
+
+// row is the row of a key, which is made where there is none.
+func (t *Trust) row(k trustKey) *TrustRow {
 	if t.rows == nil {
 		t.rows = map[trustKey]*TrustRow{}
 	}
-	for _, k := range []trustKey{{metric, system, false}, {metric, "", true}} {
-		if t.rows[k] == nil {
-			t.rows[k] = &TrustRow{Metric: metric, System: k.system, Outcomes: map[Outcome]int{}, Places: map[Place]int{}, Problems: map[string]ProblemCount{}}
-		}
-		t.rows[k].add(r)
+	if t.rows[k] == nil {
+		t.rows[k] = &TrustRow{Metric: k.metric, System: k.system, Outcomes: map[Outcome]int{}, Places: map[Place]int{}, Problems: map[string]ProblemCount{}}
 	}
+	return t.rows[k]
 }
 
 func (row *TrustRow) add(r *Report) {

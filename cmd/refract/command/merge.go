@@ -15,11 +15,17 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/shard"
+	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 )
 
 // merging is one run of refract merge.
-type merging struct{ scoreView }
+type merging struct {
+	scoreView
+	reports string
+}
 
 func (e *env) mergeCommand() *cobra.Command {
 	m := &merging{}
@@ -41,6 +47,8 @@ are ids that several of them have; then nothing is written.`,
 	}
 	m.output.register(cmd)
 	m.parquet = true
+	cmd.Flags().StringVar(&m.reports, "reports", "", "`FILE` for the reports of judges that score --reports left in the shards")
+	grouped(cmd, resultFlags)
 	return cmd
 }
 
@@ -69,7 +77,7 @@ func (m *merging) run(ctx context.Context, e *env, args []string) error {
 	}
 	switch c := set.Manifest.Command; c {
 	case "score":
-		err = m.scores(ctx, e, set, out)
+		return m.scores(ctx, e, set, out)
 	case "expand", "check":
 		err = set.Each(ctx, func(body io.Reader) error {
 			_, err := io.Copy(out, body)
@@ -114,18 +122,73 @@ func (m *merging) scores(ctx context.Context, e *env, set *shard.Set, out io.Wri
 	if m.per != "cell" && filepath.Ext(m.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet, and the shards have no cells: choose another name for -o")
 	}
+	if m.reports != "" && !d.Reports {
+		return usagef("--reports: the shards have none, as they were scored without --reports")
+	}
 	eng, err := d.engine(ctx, e, set.Identity)
 	if err != nil {
 		return err
 	}
 	switch m.per {
 	case "segment":
-		return m.segments(ctx, set, eng, out)
+		err = m.segments(ctx, set, eng, out)
 	case "cell":
-		return m.cells(ctx, set, d.Metrics, out)
+		err = m.cells(ctx, set, d.Metrics, out)
+	default:
+		err = m.systems(ctx, e, set, eng, out)
 	}
+	if err != nil {
+		return err
+	}
+	gather, err := m.gathered(ctx, e, set, &d)
+	if err == nil {
+		_, err = m.explain(e, gather, out)
+	}
+	if err == nil {
+		err = e.commit()
+	}
+	if err != nil {
+		return err
+	}
+	return (&judgeFlags{maxUnparsed: d.MaxUnparsed}).covered(gather)
+}
+
+// gathered is what judges say in all shards.
+func (m *merging) gathered(ctx context.Context, e *env, set *shard.Set, d *scoreDetails) (*audit.Reports, error) {
+	var ms []metrics.Metric
+	for _, detail := range d.Metrics {
+		if !detail.Explains {
+			continue
+		}
+		info, err := detail.info(set.Identity)
+		if err != nil {
+			return nil, err
+		}
+		metric, err := matrix.NewMetric(info)
+		if err != nil {
+			return nil, err
+		}
+		ms = append(ms, metric)
+	}
+	gather := audit.MergedReports(ms, d.Worst)
+	err := set.EachTotals(ctx, func(r io.Reader) error { return json.NewDecoder(r).Decode(gather) })
+	if err != nil || m.reports == "" {
+		return gather, err
+	}
+	records, err := e.create(m.reports)
+	if err != nil {
+		return nil, err
+	}
+	return gather, set.EachBeside(ctx, func(r io.Reader) error {
+		_, err := io.Copy(records, r)
+		return err
+	})
+}
+
+// systems merges scores of systems.
+func (m *merging) systems(ctx context.Context, e *env, set *shard.Set, eng *refract.Engine, out io.Writer) error {
 	all := eng.Systems()
-	err = set.Each(ctx, func(body io.Reader) error {
+	err := set.Each(ctx, func(body io.Reader) error {
 		one := eng.Systems()
 		if err := json.NewDecoder(body).Decode(one); err != nil {
 			return err

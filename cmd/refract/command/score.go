@@ -121,7 +121,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	whole := ds
 	if s.shard != "" {
-		if err := s.wholly("confidence", "canaries", "html", "reports"); err != nil {
+		if err := s.wholly("confidence", "canaries", "html"); err != nil {
 			return err
 		}
 		if ds, err = s.cut(ctx, e, args, s.path, ds); err != nil {

@@ -22,7 +22,9 @@ func (s *scorer) listen(e *env, eng *refract.Engine) error {
 	case s.canaries > 0:
 		s.pool = audit.NewCanaries(judges, s.canaries, defaultSeed)
 	}
-	if s.reports != "" {
+	if s.reports != "" && s.writer != nil {
+		s.records = s.writer.Beside()
+	} else if s.reports != "" {
 		records, err := e.create(s.reports)
 		if err != nil {
 			return err
@@ -45,19 +47,9 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 			return err
 		}
 	}
-	var w io.Writer = e.stderr
-	if s.format == report.Table && filepath.Ext(s.path) != ".parquet" {
-		w = out
-		colour := e.stdoutTerminal && s.path == "" && e.getenv("NO_COLOR") == ""
-		if err := s.gather.WriteText(w, colour); err != nil {
-			return err
-		}
-	}
-	if err := audit.WriteTrust(w, &s.gather.Trust); err != nil {
+	w, err := s.explain(e, s.gather, out)
+	if err != nil {
 		return err
-	}
-	if n := s.gather.Unneeded; n > 0 {
-		e.note("%s of references left out, as they could not change a score", english.Thousands(n, "call"))
 	}
 	if s.pool == nil || s.incomplete != nil {
 		return nil
@@ -67,4 +59,24 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 		return err
 	}
 	return audit.WriteStands(w, stands)
+}
+
+// explain shows what judges say below the scores, and where else notes go, which
+// it returns.
+func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Writer, error) {
+	var w io.Writer = e.stderr
+	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
+		w = out
+		colour := e.stdoutTerminal && v.path == "" && e.getenv("NO_COLOR") == ""
+		if err := gather.WriteText(w, colour); err != nil {
+			return w, err
+		}
+	}
+	if err := audit.WriteTrust(w, &gather.Trust); err != nil {
+		return w, err
+	}
+	if n := gather.Unneeded; n > 0 {
+		e.note("%s of references left out, as they could not change a score", english.Thousands(n, "call"))
+	}
+	return w, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
 // scoreDetails are what a merge knows of the metrics of a run.
@@ -21,6 +20,10 @@ type scoreDetails struct {
 	Per      string         `json:"per"`
 	Metrics  []metricDetail `json:"metrics"`
 	Settings []setDetail    `json:"settings"`
+
+	Worst       int     `json:"worst"`
+	MaxUnparsed float64 `json:"max_unparsed"`
+	Reports     bool    `json:"reports"` // stand beside
 }
 
 // metricDetail is a metric, with the signature of a cell, without any set of
@@ -31,6 +34,7 @@ type metricDetail struct {
 	NeedsReferences bool              `json:"needs_references"`
 	Native          bool              `json:"native"`
 	Signature       string            `json:"signature"`
+	Explains        bool              `json:"explains,omitempty"`
 	// Spec makes the metric anew where it scores pooled statistics.
 	Spec string `json:"spec,omitempty"`
 }
@@ -53,9 +57,6 @@ func (s *scorer) scoreShard(ctx context.Context, e *env, whole, part refract.Dat
 	if names := eng.Learners(); len(names) > 0 {
 		return usagef("--shard: what is left out for %s depends on the first segments of the run: add --early-stop no", strings.Join(names, ", "))
 	}
-	if len(audit.NewReports(eng.Metrics(), 0).Metrics()) > 0 {
-		return usagef("--shard: what judges and other metrics report is not merged yet: score without it")
-	}
 	to, err := shardSink(eng, s.writer, s.per)
 	if err != nil {
 		return err
@@ -73,6 +74,9 @@ func (s *scorer) scoreShard(ctx context.Context, e *env, whole, part refract.Dat
 	}
 	if err == nil {
 		err = to.end(ctx, nil)
+	}
+	if err == nil {
+		err = s.writer.Totals(s.gather)
 	}
 	if err != nil {
 		return err
@@ -103,11 +107,14 @@ func shardSink(eng *refract.Engine, w io.Writer, per string) (*sink, error) {
 }
 
 func (s *scorer) details(eng *refract.Engine) scoreDetails {
-	d, ms := scoreDetails{Per: s.per}, eng.Metrics()
+	d, ms := scoreDetails{Per: s.per, Worst: s.worst, MaxUnparsed: s.maxUnparsed, Reports: s.reports != ""}, eng.Metrics()
 	infos := matrixInfos(eng, nil)
 	for i := range ms {
 		info := &infos[i]
-		d.Metrics = append(d.Metrics, metricDetail{info.Name, info.Direction, info.NeedsReferences, info.HasNative(), info.CellSignature, ""})
+		d.Metrics = append(d.Metrics, metricDetail{
+			Name: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences, Native: info.HasNative(), Signature: info.CellSignature,
+			Explains: slices.Contains(s.gather.Metrics(), ms[i]),
+		})
 	}
 	for k, set := range eng.Settings() {
 		of := slices.Index(ms, set.Metric)

@@ -99,6 +99,9 @@ func (s *shardFlag) settings() map[string][]string {
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			values = list.GetSlice()
 		}
+		if f.Name == "reports" { // wherever they go
+			values = []string{"given"}
+		}
 		for _, v := range values {
 			out["--"+f.Name] = append(out["--"+f.Name], redact.Text(v))
 		}

@@ -141,16 +141,22 @@ func (x *explained) addWorst(s *refract.Segment, ms *refract.MetricScores, n int
 			continue // it is perfect
 		}
 		score := ms.Values[best]
-		at, _ := slices.BinarySearchFunc(x.worst, sign*score, func(w Worst, v float64) int {
-			if sign*w.Score <= v { // the earlier one stays first
-				return -1
-			}
-			return 1
-		})
-		if at < n {
-			x.worst = slices.Insert(x.worst, at, Worst{s.ID, s.Hypotheses[h].System, s.Hypotheses[h].Text.Value, score, ms.Reports[best]})
-			x.worst = x.worst[:min(n, len(x.worst))]
+		x.keep(Worst{s.ID, s.Hypotheses[h].System, s.Hypotheses[h].Text.Value, score, ms.Reports[best]}, n)
+	}
+}
+
+// keep takes in a hypothesis that may be one of the n worst.
+func (x *explained) keep(w Worst, n int) {
+	sign := float64(x.metric.Info().Direction)
+	at, _ := slices.BinarySearchFunc(x.worst, sign*w.Score, func(w Worst, v float64) int {
+		if sign*w.Score <= v { // the earlier one stays first
+			return -1
 		}
+		return 1
+	})
+	if at < n {
+		x.worst = slices.Insert(x.worst, at, w)
+		x.worst = x.worst[:min(n, len(x.worst))]
 	}
 }
 

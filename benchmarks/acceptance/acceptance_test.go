@@ -17,9 +17,9 @@ import (
 )
 
 var (
-	update        = flag.Bool("update", false, "write the measured figures into testdata and docs/checks.md")
-	failing       = flag.String("failing", "", "print the items of the tuning part that go wrong, of a `FAMILY` or of all; with -v")
-	failingSecond = flag.Bool("failing-second", false, "print those of the second part in place of the tuning part")
+	update  = flag.Bool("update", false, "write the measured figures into testdata and docs/checks.md")
+	failing = flag.String("failing", "", "print the items that go wrong whose names begin so, as in tuning/preface; or all")
+	answers = flag.String("answers", "", "measure the answers of a `FILE` that is written as those in testdata")
 )
 
 // checkers makes the Checkers that expand has by default, one a language.
@@ -57,14 +57,13 @@ func (c *checkers) of(t testing.TB, lang string) *check.Checker {
 }
 
 // measure measures the items and prints what goes wrong, where asked for.
-func (c *checkers) measure(t testing.TB, part string, items []acceptance.Item) acceptance.Table {
+func (c *checkers) measure(t testing.TB, items []acceptance.Item) acceptance.Table {
 	t.Helper()
 	table, failures := acceptance.Measure(items, func(i acceptance.Item) check.Result {
 		return c.of(t, i.Language).Segment("", []string{i.Reference}).Judge(check.Answer{Raw: i.Raw, HasText: true, Finish: i.Finish})
 	})
-	show := *failing != "" && part == acceptance.Tuning && !*failingSecond || *failingSecond && part == acceptance.Second
 	for _, f := range failures {
-		if !show || *failing != "all" && *failing != "" && f.Item.Family != *failing {
+		if *failing == "" || *failing != "all" && !strings.HasPrefix(f.Item.Name, *failing) {
 			continue
 		}
 		want := "unusable"
@@ -90,7 +89,7 @@ func figures(t testing.TB, c *checkers, bases map[string][]acceptance.Base, each
 		if err != nil {
 			t.Fatal(err)
 		}
-		tables[part] = c.measure(t, part, items)
+		tables[part] = c.measure(t, items)
 	}
 	b.WriteString("| | tuning | kept | lost | wrong | rejected | second | kept | lost | wrong | rejected |\n" + strings.Repeat("|---", 11) + "|\n")
 	row := func(name string, counts ...acceptance.Count) {

@@ -38,7 +38,8 @@ type Item struct {
 	// finish reason, "" where unknown.
 	Reference, Raw, Finish string
 	Usable                 bool
-	Want                   string // what should come out, where it is usable
+	Want                   string   // what should come out, where it is usable
+	Also                   []string // texts that are right as well
 }
 
 // Set is a part of the benchmark.

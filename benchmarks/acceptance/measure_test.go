@@ -41,6 +41,13 @@ type Failure struct {
 	Result check.Result
 }
 
+// right reports whether a text is what should come out, but for white space at
+// its ends.
+func (i Item) right(text string) bool {
+	same := func(want string) bool { return strings.TrimSpace(want) == strings.TrimSpace(text) }
+	return same(i.Want) || slices.ContainsFunc(i.Also, same)
+}
+
 // Measure asks judge about every item. A text is right that differs from what
 // should come out in white space at its ends only.
 func Measure(items []Item, judge func(Item) check.Result) (Table, []Failure) {
@@ -53,7 +60,7 @@ func Measure(items []Item, judge func(Item) check.Result) (Table, []Failure) {
 			one.Usable = 1
 		}
 		switch accepted := r.Verdict == check.Accepted; {
-		case accepted && item.Usable && strings.TrimSpace(r.Text) == strings.TrimSpace(item.Want):
+		case accepted && item.Usable && item.right(r.Text):
 			one.Kept = 1
 		case accepted:
 			one.Wrong = 1

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -69,9 +70,11 @@ func join(raw json.RawMessage, texts func() map[string][][]string) (string, erro
 	return b.String(), nil
 }
 
-func measureFile(t *testing.T, name string) {
+// readAnswers reads a file of answers. Want is null where an answer is unusable,
+// and {"any": [...]} where several texts would be right.
+func readAnswers(t *testing.T, path string) []acceptance.Item {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + name + ".jsonl")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,31 +86,51 @@ func measureFile(t *testing.T, name string) {
 		}
 		return known
 	}
+	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	var items []acceptance.Item
 	for line := range strings.Lines(string(text)) {
+		whole := func(raw json.RawMessage) string {
+			s, err := join(raw, texts)
+			if err != nil {
+				t.Fatalf("%s:%d: %v", path, len(items)+1, err)
+			}
+			return s
+		}
 		var row struct {
 			Family, Language        string
-			Reference, Answer, Want json.RawMessage // Want is null where it is unusable
+			Reference, Answer, Want json.RawMessage
 		}
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			t.Fatalf("line %d: %v", len(items)+1, err)
+			t.Fatalf("%s:%d: %v", path, len(items)+1, err)
 		}
 		item := acceptance.Item{Name: fmt.Sprintf("%s/%s/%d", name, row.Family, len(items)+1), Family: row.Family, Language: row.Language,
-			Usable: string(row.Want) != "null"}
-		for raw, into := range map[*json.RawMessage]*string{&row.Reference: &item.Reference, &row.Answer: &item.Raw, &row.Want: &item.Want} {
-			if into == &item.Want && !item.Usable {
-				continue
+			Reference: whole(row.Reference), Raw: whole(row.Answer), Usable: string(row.Want) != "null"}
+		switch {
+		case row.Want[0] == '{':
+			var several struct{ Any []json.RawMessage }
+			if err := json.Unmarshal(row.Want, &several); err != nil {
+				t.Fatalf("%s:%d: %v", path, len(items)+1, err)
 			}
-			whole, err := join(*raw, texts)
-			if err != nil {
-				t.Fatalf("line %d: %v", len(items)+1, err)
+			for _, w := range several.Any {
+				item.Also = append(item.Also, whole(w))
 			}
-			*into = whole
+			item.Want = item.Also[0]
+		case item.Usable:
+			item.Want = whole(row.Want)
 		}
 		items = append(items, item)
 	}
+	return items
+}
+
+func measureFile(t *testing.T, name string) {
+	t.Helper()
 	c := newCheckers(t)
-	table := c.measure(t, name, items)
+	got := outsideTable(c.measure(t, readAnswers(t, filepath.Join("testdata", name+".jsonl"))))
+	golden(t, name+c.suffix()+".md", got)
+}
+
+func outsideTable(table acceptance.Table) string {
 	var b strings.Builder
 	b.WriteString("| | answers | kept | lost | wrong | rejected |\n" + strings.Repeat("|---", 6) + "|\n")
 	for _, f := range append(table, acceptance.Family{Name: "**all**", Count: table.Total()}) {
@@ -115,5 +138,13 @@ func measureFile(t *testing.T, name string) {
 	}
 	all := table.Total()
 	fmt.Fprintf(&b, "\nWrong of accepted: %.1f %%. Lost of usable: %.1f %%.\n", 100*all.WrongShare(), 100*all.LostShare())
-	golden(t, name+c.suffix()+".md", b.String())
+	return b.String()
+}
+
+// Answers of a file that is not in the project are measured with -answers.
+func TestAnswers(t *testing.T) {
+	if *answers == "" {
+		t.Skip("no -answers FILE")
+	}
+	fmt.Println(outsideTable(newCheckers(t).measure(t, readAnswers(t, *answers))))
 }

@@ -215,10 +215,16 @@ type fit struct {
 	script script
 }
 
+// lowered is a part in lower case, until the next one.
+func (o *original) lowered(part string) []byte {
+	o.buffer = text.AppendLower(o.buffer[:0], part)
+	return o.buffer
+}
+
 // fit compares a part of an answer with the reference.
 func (o *original) fit(part string) fit {
 	ref := o.content()
-	o.buffer = text.AppendLower(o.buffer[:0], part)
+	o.lowered(part)
 	var halves [classes]int
 	shared, names, polite, opens, stops, common, words := 0, 0, 0, 0, 0, 0, 0
 	first, lead, said := true, false, uint64(0)
@@ -314,7 +320,7 @@ func scriptOf(t string) script {
 // kin reports whether a part has a word of the reference that says something, in
 // any form, or a part of one: four letters, or one character of a dense script.
 func (o *original) kin(part string) bool {
-	o.buffer = text.AppendLower(o.buffer[:0], part)
+	o.lowered(part)
 	v, ref := talkWords(), o.w.lower()
 	if o.dense {
 		for i := 0; i < len(o.buffer); {

@@ -66,7 +66,7 @@ func allSteps() []step {
 		{StepTalk, parts, takes(StepTalk)},
 		{StepAlternatives, parts, takes(StepAlternatives)},
 		{StepList, needs{text: mayBeLabelled}, unlist},
-		{StepQuotes, needs{ascii: "\"'`{", other: func(r rune) bool { return isQuote(r) || closers[r] != "" || strings.ContainsRune("《【〔", r) }}, unquote},
+		{StepQuotes, needs{ascii: "\"'`{", other: func(r rune) bool { return isQuote(r) || closers[r] != "" || strings.ContainsRune("《【〔´", r) }}, unquote},
 		{StepLines, needs{ascii: "\n"}, joinLines},
 	}
 }
@@ -88,6 +88,7 @@ func (c *Checker) Clean(raw, reference string) (text string, steps []string) {
 
 func (c *Checker) clean(raw string, ref *original) (string, []string) {
 	var done []string
+	ref.taken = fit{}
 	t, valid := raw, utf8.ValidString(raw)
 	for rounds, again := 0, true; again; rounds++ {
 		if rounds > mostRounds { // nesting that no answer has
@@ -307,7 +308,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 		return t
 	}
 	quoted := isQuote(firstRune(ref.text)) || endsInQuote(ref.text)
-	for _, pair := range [...][2]string{{"``", "''"}, {`"""`, `"""`}, {"''", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
+	for _, pair := range [...][2]string{{"``", "''"}, {"´", "´"}, {`"""`, `"""`}, {"''", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
 		if inner, ok := strings.CutPrefix(t, pair[0]); ok && strings.HasSuffix(inner, pair[1]) && !quoted && !strings.Contains(ref.text, pair[0]) && strings.Count(inner, pair[1]) == 1 {
 			return strings.TrimSuffix(inner, pair[1])
 		}

@@ -69,6 +69,9 @@ func undirt(_ *Checker, t string, ref *original) string {
 	if !strings.ContainsFunc(t, suspicious) {
 		return t
 	}
+	if !strings.ContainsFunc(ref.text, isLigature) {
+		t = ligatures.Replace(t)
+	}
 	if norm.NFC.IsNormalString(ref.text) {
 		t = norm.NFC.String(t)
 	}
@@ -98,6 +101,8 @@ func undirt(_ *Checker, t string, ref *original) string {
 				return -1
 			}
 			return r
+		case isLigature(r):
+			return r
 		case wideForm(r):
 			if !ref.dense {
 				if s := []rune(norm.NFKC.String(string(r))); len(s) == 1 {
@@ -109,6 +114,11 @@ func undirt(_ *Checker, t string, ref *original) string {
 		return -1
 	}, t)
 }
+
+// ligatures are letters that are drawn as one.
+var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl")
+
+func isLigature(r rune) bool { return r >= 0xfb00 && r <= 0xfb04 }
 
 func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }
 
@@ -139,7 +149,7 @@ func suspicious(r rune) bool {
 	case r < 0x3000:
 		return r <= 0x200f || r >= 0x2028 && r <= 0x202f || r >= 0x205f && r <= 0x206f || r == 0x2800
 	}
-	return r == 0x3000 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb || r >= 0xfffe && r <= 0xffff || wideForm(r)
+	return r == 0x3000 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb || r >= 0xfffe && r <= 0xffff || wideForm(r) || isLigature(r)
 }
 
 // wideForm reports whether a character is one of ASCII in another

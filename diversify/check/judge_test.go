@@ -64,6 +64,9 @@ var verdicts = []struct {
 	{"reference about sentences", "The sentence is in the passive voice.", "That sentence stands in the passive.", "", check.Accepted, ""},
 	{"an offer is no sentence", "Мы предлагаем скидки.", "Наше предложение включает скидки.", "", check.Accepted, ""},
 
+	{"rest of a refusal", "It is ridiculous.", "I'm not able to process this request at the moment. Please try again later.", "", "refusal", ""},
+	{"rest of an offer", "I want to ask why.", "That's something I can't help you with. Is there anything else you need?", "", "refusal", ""},
+
 	{"copy", "The cat sat.", "The cat sat.", "", "copy", "the same as reference 1"},
 	{"copy after cleaning", "The cat sat.", "1. The cat sat.", "", "copy", "the same as reference 1"},
 	{"copy but for punctuation", "The cat – it sat.", "the cat, it sat!", "", "copy", "but for case"},
@@ -224,11 +227,11 @@ func TestLanguage(t *testing.T) {
 	references, rests := 0, []string(nil)
 	c := newChecker(t, check.Config{Checks: []string{"language"}, Detector: byFirst{&references, &rests}})
 	for _, x := range []struct{ ref, raw, want, rest string }{
-		{"de alles klar hier", "en this is other", "language", "en this is other "},
-		{"de alles klar hier", "de das ist gut so", check.Accepted, "das ist gut so "},
-		{"de alles klar hier", "en alles klar hier", check.Accepted, ""}, // the words are the reference's
-		{"de Anna Maria Keller ist hier", "en Anna Maria Keller is here", "language", "en is here "},
-		{"de Anna Maria Keller ist hier", "de hier ist Anna Maria Keller", check.Accepted, ""},
+		{"de alqs klor hirr", "en thox oz othar", "language", "en thox oz othar "},
+		{"de alqs klor hirr", "de dox azt gutt zo", check.Accepted, "dox azt gutt zo "},
+		{"de alqs klor hirr", "en alqs klor hirr", check.Accepted, ""}, // the words are the reference's
+		{"de Anna Maria Keller azt hirr", "en Anna Maria Keller oz hera", "language", "en oz hera "},
+		{"de Anna Maria Keller azt hirr", "de hirr azt Anna Maria Keller", check.Accepted, ""},
 	} {
 		rests = nil
 		r := c.Segment("", []string{x.ref}).Judge(check.Answer{Raw: x.raw, HasText: true})
@@ -238,9 +241,9 @@ func TestLanguage(t *testing.T) {
 	}
 	// The reference is read once.
 	references = 0
-	s := c.Segment("", []string{"de alles klar hier"})
+	s := c.Segment("", []string{"de alqs klor hirr"})
 	for range 3 {
-		s.Judge(check.Answer{Raw: "en this is other", HasText: true})
+		s.Judge(check.Answer{Raw: "en thox oz othar", HasText: true})
 	}
 	if references != 1 {
 		t.Errorf("%d references", references)

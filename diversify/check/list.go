@@ -20,7 +20,7 @@ func listMarker(t string) int {
 		i = 1
 	case strings.HasPrefix(t, "•"), strings.HasPrefix(t, "‣"):
 		i = len("•")
-	case t[0] > 0x7f && (unicode.In(firstRune(t), unicode.So, unicode.Sm) || firstRune(t) == '»'):
+	case t[0] > 0x7f && (unicode.In(firstRune(t), unicode.So, unicode.Sm) || firstRune(t) == '»' || '①' <= firstRune(t) && firstRune(t) <= '⑳'):
 		_, i = utf8.DecodeRuneInString(t)
 	case t[0] == '[' && len(t) > 3 && isDigit(t[1]) && t[2] == ']':
 		i = 3
@@ -96,7 +96,7 @@ func unlist(_ *Checker, t string, ref *original) string {
 			return t // for the steps that look at all items
 		}
 	}
-	if digits := strings.Trim(t[:n], "(). 、\t\n"); digits != "" && isDigit(digits[0]) && hasDigits(ref.text, digits) {
+	if digits := strings.Trim(t[:n], "(). 、\t\n"); digits != "" && isDigit(digits[0]) && !strings.Contains(t[:n], ")") && hasDigits(ref.text, digits) {
 		return t
 	}
 	return t[n:]

@@ -167,7 +167,7 @@ func isMark(r rune) bool { return isStop(r) || isQuote(r) || unicode.IsSpace(r) 
 var connectives = strings.Fields("hence thus therefore ergo somit итак")
 
 // abbreviations end in a full stop that ends no sentence.
-var abbreviations = strings.Fields("mr mrs ms dr st jr sr prof inc ltd co no vol bzw ca ggf i ii iii iv v z.b u.a т.е т.д т.п г ул им")
+var abbreviations = strings.Fields("mr mrs ms dr st jr sr prof inc ltd co no vol bzw ca ggf p.s p.p.s i ii iii iv v z.b u.a т.е т.д т.п г ул им")
 
 // abbreviates reports whether a text ends in an abbreviation or an initial.
 func abbreviates(t string) bool {

@@ -13,22 +13,25 @@ import (
 // original is a reference, with what the checks ask of it. What costs more
 // than a look at its ends is computed when it is first needed.
 type original struct {
-	text    string // without white space around
-	chars   int
-	letters int
-	dense   bool // most letters are of a script without spaces between words
-	w       work
-	relaxed bool // the list number has been made weak
-	words   map[string]bool
-	said    content
-	parts   int // of the text; 0 before they are counted
-	heads   bool
-	buffer  []byte
-	seen    view
-	names   map[string]bool
-	other   func(rest, answer string) string // by the Detector
-	script  script
-	ends    ending
+	text      string // without white space around
+	chars     int
+	letters   int
+	dense     bool // most letters are of a script without spaces between words
+	w         work
+	relaxed   bool // the list number has been made weak
+	words     map[string]bool
+	said      content
+	parts     int // of the text; 0 before they are counted
+	heads     bool
+	buffer    []byte
+	seen      view
+	taken     fit // of what was taken off the answer as talk
+	names     map[string]bool
+	other     func(rest, answer string) string // by the Detector
+	script    script
+	tongue    uint64 // its language, as a bit of tongues
+	hasTongue bool
+	ends      ending
 }
 
 func newOriginal(text string) *original {

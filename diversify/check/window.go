@@ -96,6 +96,9 @@ func (o *original) score(t string, p *part, i, n int, all fit) float64 {
 		p.echo = true
 		return -5
 	}
+	if n > 1 && p.kind != head && p.fit.shared <= 1 && p.fit.words > 2 && o.otherWords(o.lowered(t[p.begin:p.end])) != "" {
+		return -4
+	}
 	var x [features]float64
 	o.regard(&x, t, p, i, n, all)
 	sum := 0.0
@@ -392,6 +395,13 @@ func takes(step string) func(_ *Checker, t string, ref *original) string {
 			return t
 		}
 		rest := strings.TrimSpace(t[from:to])
+		if step != StepAlternatives && step != StepRestated {
+			ref.take(t[:from], t[:from])
+			ref.take(t[to:], t[:to])
+		}
+		if r := firstRune(rest); step == StepAlternatives && unicode.Is(unicode.Pd, r) && firstRune(ref.text) != r {
+			rest = strings.TrimSpace(rest[utf8.RuneLen(r):])
+		}
 		if from > 0 {
 			if r := strings.TrimLeftFunc(rest, func(r rune) bool {
 				return strings.ContainsRune(" -=>|~:;,/", r) || isArrow(r) || unicode.Is(unicode.Pd, r)
@@ -444,6 +454,39 @@ func (v *view) kindBehind() string {
 	return StepTalk
 }
 
+// take notes what was taken off: on a line with the rest, or words that refuse.
+// What announces the rest tells nothing against it. before is the text up to the
+// seam.
+func (o *original) take(t, before string) {
+	f := o.fit(t)
+	if broken := strings.HasSuffix(strings.TrimRight(before, " "), "\n"); !endsLead(strings.TrimSpace(t)) && (!broken || f.sorry >= 2) {
+		o.taken = o.taken.add(f)
+	}
+}
+
+// leftover is how much what was taken off an answer speaks against the rest: where
+// that has nothing of the reference, it may be more of the same.
+func (o *original) leftover(t string, rest fit) float64 {
+	gone := o.taken
+	if gone.words == 0 || rest.shared > 1 {
+		return 0
+	}
+	against := 0.0
+	if rest.shared == 0 && !o.kin(t) {
+		against = 1.5
+	}
+	if gone.sorry >= 2 {
+		against += 2
+	}
+	if gone.chars > rest.chars {
+		against += 1
+	}
+	if 2*rest.chars < o.chars {
+		against += 1
+	}
+	return against
+}
+
 // refusal says how an answer speaks of the task in place of doing it, or "".
 // Nothing counts that the reference says too. language reports that the check
 // of languages follows.
@@ -474,7 +517,7 @@ func refusal(w *work, ref *original, language bool) string {
 	case ref.foreign(p.fit):
 		return fmt.Sprintf("it is in another script: %s", quote(w.text))
 	}
-	if s := ref.score(w.text, &p, 0, 1, p.fit); s < 0 {
+	if s := ref.score(w.text, &p, 0, 1, p.fit) - ref.leftover(w.text, p.fit); s < 0 {
 		if p.fit.talk > p.fit.own {
 			return fmt.Sprintf("it speaks of the task: %s", quote(w.text))
 		}

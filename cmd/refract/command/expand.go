@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,6 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/meaning"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/config"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -164,16 +162,16 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if x.Complete > 0 { // of which those that --select took are some
+		ds = dataset.Map(ds, func(_ context.Context, s *refract.Segment) (*refract.Segment, error) {
+			return selection.Unselected(s), nil
+		})
+	}
 	whole := ds
 	if x.shard != "" {
 		if ds, err = x.part(ctx, e, args, ds); ds == nil || err != nil {
 			return err
 		}
-	}
-	if x.Complete > 0 { // of which those that --select took are some
-		ds = dataset.Map(ds, func(_ context.Context, s *refract.Segment) (*refract.Segment, error) {
-			return selection.Unselected(s), nil
-		})
 	}
 	store, err := x.openStore(ctx, e, x.dryRun)
 	if err != nil {
@@ -373,80 +371,4 @@ func (x *expander) below(yields *selection.Yields) error {
 	}
 	return fmt.Errorf("segments with fewer than %d accepted variants: %d, %s; they lack %s; %s is written; more --rounds or other --prompts may find them",
 		x.Complete, n, named, english.Count(yields.Lack(x.Complete), "variant"), cmp.Or(x.path, "the output"))
-}
-
-// configure completes the Config by what the flags say together, without
-// store and client.
-func (x *expander) configure(e *env, args []string) (err error) {
-	if x.pilot > 0 && !x.given("audit") && (x.judge == "" || x.judge != x.Model && x.judgeOn != listAll) {
-		x.audit = pilotAudit
-	}
-	switch {
-	case x.Model == "":
-		return usagef("--model is missing: name the model to ask")
-	case x.offline && x.batch:
-		return usagef("--offline makes no call, and --batch is a way to make them: leave one out")
-	case x.pilot > 0 && (x.dryRun || x.offline):
-		return usagef("--pilot makes calls, and --dry-run and --offline make none: leave one out")
-	case x.formatGiven && !x.dryRun && x.pilot == 0:
-		return usagef("--format is that of --dry-run and --pilot; the dataset is always JSON Lines")
-	case x.batch && len(x.baseURLs) > 1:
-		return usagef("--batch sends all calls to one server: name one --base-url")
-	}
-	if field := config.SecretField(x.Extra); field != "" {
-		return usagef("--extra: the field %q holds a secret, which would be stored with every answer: set OPENAI_API_KEY in its place, which goes with every call and is stored nowhere", field)
-	}
-	if err := x.readPrompts(args); err != nil {
-		return err
-	}
-	if x.Check, err = x.checkerFor(args, x.Prompts); err != nil {
-		return err
-	}
-	if x.Equivalence, err = x.equivalence(); err != nil {
-		return err
-	}
-	x.Concurrency, x.Tolerate = x.calls(e), x.tolerate
-	return x.configureForm(e)
-}
-
-// readPrompts reads --prompts, with what --from, --task and --language say of
-// prompts that make references of the source.
-func (x *expander) readPrompts(args []string) (err error) {
-	if x.from == fromSource && !x.given("prompts") {
-		x.prompts = fromSource
-	}
-	words, err := diversify.ForTask(x.prompts, x.task)
-	if err != nil {
-		return usagef("--task: %w", err)
-	}
-	if x.Prompts, err = diversify.ParsePrompts(words); err != nil {
-		return usagef("--prompts: %w", err)
-	}
-	if x.from == fromSource && !slices.ContainsFunc(x.Prompts, diversify.Prompt.FromSource) {
-		return usagef("--from source: none of --prompts %s makes a reference of the source; add source, or leave --prompts out", x.prompts)
-	}
-	target := x.language
-	if target == "" && len(args) > 0 {
-		_, target = dataset.LanguagePair(args[0])
-	}
-	for i, p := range x.Prompts {
-		if !p.NeedsLanguage() {
-			continue
-		}
-		if target == "" || target == listNone {
-			return usagef("prompt %q asks for a language: name that of the references with --language, such as --language de", p.Name)
-		}
-		if x.Prompts[i], err = p.In(target); err != nil {
-			return usagef("--language: %w", err)
-		}
-	}
-	return nil
-}
-
-// models are those that are asked.
-func (x *expander) models() []string {
-	if x.judge != "" && x.judge != x.Model {
-		return []string{x.Model, x.judge}
-	}
-	return []string{x.Model}
 }

@@ -212,7 +212,13 @@ func (j *job) start(tb testing.TB, url, cache, output string, more ...string) *r
 	tb.Helper()
 	args := append([]string{"expand", "jsonl:" + j.input, "--model", "m", "--form", "text", "--base-url", url,
 		"--cache", filepath.Join(j.dir, cache), "-o", filepath.Join(j.dir, output)}, j.flags...)
-	r := &run{cmd: refractCommand(tb, append(args, more...)...), ended: make(chan error, 1), begun: time.Now()}
+	return startRun(tb, append(args, more...)...)
+}
+
+// startRun begins a command of the program.
+func startRun(tb testing.TB, args ...string) *run {
+	tb.Helper()
+	r := &run{cmd: refractCommand(tb, args...), ended: make(chan error, 1), begun: time.Now()}
 	if _, measured := tb.(*testing.B); measured {
 		r.cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	}

@@ -1,0 +1,161 @@
+package load_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+)
+
+const killedShards = 8
+
+// killShards starts the shards of a run, kills them at random moments and starts
+// them again, until all are done. It returns how many it killed.
+func killShards(t *testing.T, rng *rand.Rand, most int, pause time.Duration, start func(i int) *run, after func()) (kills int) {
+	t.Helper()
+	var runs [killedShards]*run
+	for i := range runs {
+		runs[i] = start(i)
+	}
+	for kills < most {
+		time.Sleep(time.Duration(rng.Int64N(int64(pause))))
+		i := rng.IntN(killedShards)
+		if runs[i] == nil {
+			left := 0
+			for _, r := range runs {
+				if r != nil {
+					left++
+				}
+			}
+			if left == 0 {
+				return kills
+			}
+			continue
+		}
+		if !runs[i].kill(t) {
+			runs[i] = nil
+			continue
+		}
+		kills++
+		runs[i] = start(i) // which does nothing where it was killed after its last step
+		after()
+	}
+	for _, r := range runs {
+		if r != nil {
+			r.wait(t)
+		}
+	}
+	return kills
+}
+
+func shardOf(i int) string { return fmt.Sprintf("%d/%d", i+1, killedShards) }
+
+// merge puts the shards of an output together.
+func merge(t *testing.T, output string) {
+	t.Helper()
+	startRun(t, "merge", output+".*.shard", "-o", output).wait(t)
+}
+
+// Eight shards of an expansion share a cache, and are killed with -9 at random
+// moments. No answer that was stored is asked for again, and the merged output is
+// that of one process.
+func TestExpandShardsKilled(t *testing.T) {
+	kills := 10
+	if full() {
+		kills = 50
+	}
+	j, srv, wall, least := toBeKilled(t)
+	rng, done, rounds := rand.New(rand.NewPCG(9, 10)), 0, 0
+	for ; done < kills; rounds++ {
+		cache, output := fmt.Sprintf("sharded%d.sqlite", rounds), fmt.Sprintf("sharded%d.jsonl", rounds)
+		known, called := map[string]bool{}, len(srv.calls(t))
+		asked := func() {
+			for _, prompt := range srv.calls(t)[called:] {
+				if known[prompt] {
+					t.Errorf("an answer that was stored is asked for again: %q", prompt)
+				}
+			}
+			known, called = stored(t, filepath.Join(j.dir, cache)), len(srv.calls(t))
+		}
+		before := srv.stats(t).Calls
+		inRound := killShards(t, rng, kills-done, wall/4, func(i int) *run { return j.start(t, srv.url, cache, output, "--shard", shardOf(i)) }, asked)
+		asked()
+		merge(t, filepath.Join(j.dir, output))
+		j.same(t, output, "whole.jsonl")
+		if n := len(stored(t, filepath.Join(j.dir, cache))); n != least {
+			t.Errorf("%d answers are stored, want %d", n, least)
+		}
+		fewCalls(t, srv.stats(t).Calls-before, least, inRound)
+		if done += inRound; rounds > 20*kills {
+			t.Fatal("the shards are done before they can be killed")
+		}
+	}
+	t.Logf("%d kills of %d shards in %d runs; %d calls for %d answers", done, killedShards, rounds, srv.stats(t).Calls, rounds*least)
+}
+
+// Eight shards of score are killed in the same way.
+func TestScoreShardsKilled(t *testing.T) {
+	kills := 10
+	if full() {
+		kills = 50
+	}
+	dir := t.TempDir()
+	data, one := filepath.Join(dir, "data.jsonl"), filepath.Join(dir, "one.jsonl")
+	writeScorable(t, data, 2000)
+	args := []string{"score", data, "-m", "chrf", "-m", "bleu", "-a", "max,mean,native"}
+	wall := startRun(t, append(args, "-o", one)...).wait(t).wall
+	want, err := os.ReadFile(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng, done, rounds := rand.New(rand.NewPCG(11, 12)), 0, 0
+	for ; done < kills; rounds++ {
+		output := filepath.Join(dir, fmt.Sprintf("all%d.jsonl", rounds))
+		done += killShards(t, rng, kills-done, wall/8, func(i int) *run { return startRun(t, append(args, "--shard", shardOf(i), "-o", output)...) }, func() {})
+		merge(t, output)
+		if got, err := os.ReadFile(output); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("the merged output differs from that of one process: %v\n%s\n%s", err, got, want)
+		}
+		left, err := filepath.Glob(filepath.Join(dir, ".*.tmp"))
+		if err != nil || len(left) > killedShards {
+			t.Errorf("temporary files are left: %v", left)
+		}
+		if rounds > 20*kills {
+			t.Fatal("the shards are done before they can be killed")
+		}
+	}
+	t.Logf("%d kills of %d shards in %d runs", done, killedShards, rounds)
+}
+
+// writeScorable writes a dataset of so many segments with random words.
+func writeScorable(t *testing.T, path string, n int) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rng, enc := rand.New(rand.NewPCG(13, 14)), dataset.NewEncoder(f)
+	words := func() refract.Text {
+		var b bytes.Buffer
+		for range 12 {
+			fmt.Fprintf(&b, "word%d ", rng.IntN(50))
+		}
+		return refract.NewText(b.String())
+	}
+	for i := range n {
+		s := &refract.Segment{ID: fmt.Sprintf("s%d", i), References: []refract.Text{words(), words(), words()}}
+		for _, system := range []string{"x", "y", "z"} {
+			s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: system, Text: words()})
+		}
+		if err := enc.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

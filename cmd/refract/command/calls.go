@@ -169,6 +169,14 @@ func (s *serverFlags) urls(e *env) []string {
 // calls is how many calls run at a time in all.
 func (s *serverFlags) calls(e *env) int { return s.concurrency * len(s.urls(e)) }
 
+// at is with one server alone; "" leaves them as they are.
+func (s serverFlags) at(url string) serverFlags {
+	if url != "" {
+		s.baseURLs = []string{url}
+	}
+	return s
+}
+
 // config is that of a client, but for its servers.
 func (s *serverFlags) config() llm.Config {
 	cfg := llm.Config{

@@ -41,11 +41,7 @@ func (x *embeddingFlags) registerBeside(cmd *cobra.Command, revision string) {
 }
 
 // beside takes over what the command says of servers and of the cache.
-func (x *embeddingFlags) beside(s serverFlags) {
-	if x.serverFlags = s; x.url != "" {
-		x.baseURLs = []string{x.url}
-	}
-}
+func (x *embeddingFlags) beside(s serverFlags) { x.serverFlags = s.at(x.url) }
 
 func (x *embeddingFlags) registerModel(cmd *cobra.Command, revision string) {
 	f := cmd.Flags()

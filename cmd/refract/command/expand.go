@@ -154,6 +154,9 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 		if client, err = x.client(e, x.Endpoint); err != nil {
 			return err
 		}
+		if err := x.reachJudge(e); err != nil {
+			return err
+		}
 	}
 	ds, err := x.dataset(e, args, true)
 	if err == nil {

@@ -25,9 +25,10 @@ import (
 
 // auditFlags say who looks at the meaning of variants.
 type auditFlags struct {
-	judge   string
-	judgeOn string
-	audit   int
+	judge    string
+	judgeURL string // "" for the servers of the others
+	judgeOn  string
+	audit    int
 }
 
 // The words of --judge-on, beside all and none.
@@ -39,6 +40,7 @@ const leastKept = 0.8
 func (a *auditFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.judge, "judge", "", "`MODEL` that tells whether answers mean what their references do")
+	f.StringVar(&a.judgeURL, "judge-url", "", "`URL` of a server of its own for --judge (default that of --base-url)")
 	f.StringVar(&a.judgeOn, "judge-on", judgeDoubtful, "accepted answers that the judge is asked about: doubtful, all, or none, for the --audit alone")
 	oneOf(cmd, "judge-on", judgeDoubtful, listAll, listNone)
 	f.IntVar(&a.audit, "audit", 0, "draw `N` accepted variants at random, for the judge or for people to tell how many keep the meaning")
@@ -51,6 +53,10 @@ func (x *expander) equivalence() (*diversify.Equivalence, error) {
 	switch {
 	case x.judge == "" && x.given("judge-on"):
 		return nil, usagef("--judge-on needs a --judge")
+	case x.judge == "" && x.judgeURL != "":
+		return nil, usagef("--judge-url needs a --judge")
+	case x.judgeURL != "" && x.batch:
+		return nil, usagef("--batch sends all calls to one server: leave out --judge-url")
 	case x.judge == "":
 		return nil, nil
 	case x.Check == nil:
@@ -70,6 +76,19 @@ func (x *expander) equivalence() (*diversify.Equivalence, error) {
 		j.From = 2 // which no doubt reaches
 	}
 	return j, nil
+}
+
+// reachJudge gives the judge its own server, where it has one.
+func (x *expander) reachJudge(e *env) error {
+	if x.judgeURL == "" {
+		return nil
+	}
+	server := x.callFlags.serverFlags.at(x.judgeURL)
+	client, err := server.client(e, x.Endpoint)
+	if err == nil {
+		x.Equivalence.Client = e.awaiting(client, x.wait)
+	}
+	return err
 }
 
 // mostReplaced is how many answers --complete asks for at most in place of what

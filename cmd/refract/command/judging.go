@@ -242,10 +242,7 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Awaiting, e
 	if c, ok := j.clients[key]; ok {
 		return c, nil
 	}
-	flags := j.serverFlags
-	if server != "" {
-		flags.baseURLs = []string{server}
-	}
+	flags := j.serverFlags.at(server)
 	c, err := flags.client(j.e, endpoint)
 	if err != nil {
 		return nil, err

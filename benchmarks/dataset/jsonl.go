@@ -18,7 +18,7 @@ func openJSONL(place string, o Options) (*set, error) {
 	} else if in.stdin == nil {
 		in.stdin = os.Stdin
 	}
-	return lineSet(in, o, func() lineParser {
+	parser := func() lineParser {
 		p := &segmentParser{}
 		return func(line []byte, pos refract.Position) (*refract.Segment, error) {
 			r, err := p.parse(line, pos)
@@ -27,7 +27,19 @@ func openJSONL(place string, o Options) (*set, error) {
 			}
 			return r.segment, placed(err, pos)
 		}
-	}), nil
+	}
+	d := lineSet(in, o, parser)
+	if !in.stream { // each line has its id
+		d.cut = func(ctx context.Context, i, n int) (*Part, error) {
+			lines, err := CutLines(ctx, in.name, i, n)
+			if lines == nil || err != nil {
+				return nil, err
+			}
+			o.part = true
+			return &Part{lineSet(&input{name: lines.Name(), part: lines}, o, parser), lines.Input}, nil
+		}
+	}
+	return d, nil
 }
 
 // lineParser reads a segment from a line of JSON.
@@ -62,16 +74,6 @@ func lineSet(in *input, o Options, newParser func() lineParser) *set {
 			return nil
 		})
 		return n, err == nil
-	}
-	if in.part == nil {
-		d.cut = func(ctx context.Context, i, n int) (*Part, error) {
-			lines, err := CutLines(ctx, in.name, i, n)
-			if lines == nil || err != nil {
-				return nil, err
-			}
-			o.part = true
-			return &Part{lineSet(&input{name: lines.Name(), part: lines}, o, newParser), lines.Input}, nil
-		}
 	}
 	return d
 }

@@ -1,45 +1,43 @@
-package dataset_test
+package dataset
 
 import (
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 )
 
-// all reads a dataset, without where its segments stand.
-func all(t rapid.TB, ds refract.Dataset) ([]*refract.Segment, error) {
-	t.Helper()
-	var out []*refract.Segment
-	for s, err := range ds.Segments(context.Background()) {
-		if err != nil {
-			return out, err
-		}
+// unplaced reads a dataset, without where its segments stand.
+func unplaced(ds refract.Dataset) ([]*refract.Segment, error) {
+	all, err := collect(ds)
+	for _, s := range all {
 		s.Pos = refract.Position{}
-		out = append(out, s)
 	}
-	return out, nil
+	return all, err
+}
+
+type fatal interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
 }
 
 // checkParts wants that the parts of a dataset are the whole, one after the other.
-func checkParts(t rapid.TB, ds refract.Dataset, n int) {
-	t.Helper()
-	want, err := all(t, ds)
+func checkParts(t fatal, ds refract.Dataset, n int) {
+	want, err := unplaced(ds)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []*refract.Segment
 	end := int64(0)
 	for i := 1; i <= n; i++ {
-		part, err := dataset.Cut(context.Background(), ds, i, n)
+		part, err := Cut(context.Background(), ds, i, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +45,7 @@ func checkParts(t rapid.TB, ds refract.Dataset, n int) {
 			t.Fatalf("part %d of %d begins at %d, and the one before ends at %d", i, n, part.Input.From, end)
 		}
 		end = part.Input.To
-		segments, err := all(t, part)
+		segments, err := unplaced(part)
 		if err != nil {
 			t.Fatalf("part %d of %d: %v", i, n, err)
 		}
@@ -56,8 +54,8 @@ func checkParts(t rapid.TB, ds refract.Dataset, n int) {
 		}
 		got = append(got, segments...)
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Fatalf("%d parts have %d segments, the whole %d", n, len(got), len(want))
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatalf("%d parts: %s", n, d)
 	}
 }
 
@@ -84,7 +82,7 @@ func TestPartsOfLines(t *testing.T) {
 		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ds, err := dataset.Open("jsonl:"+path, dataset.Options{})
+		ds, err := Open("jsonl:"+path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,18 +97,18 @@ func TestPartsOfBlankLines(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ds, err := dataset.Open("jsonl:"+path, dataset.Options{})
+	ds, err := Open("jsonl:"+path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; n < 2*len(text); n++ {
 		faults := 0
 		for i := 1; i <= n; i++ {
-			part, err := dataset.Cut(context.Background(), ds, i, n)
+			part, err := Cut(context.Background(), ds, i, n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := all(t, part); err != nil {
+			if _, err := unplaced(part); err != nil {
 				faults++
 				if !strings.Contains(err.Error(), "blank line before further segments") {
 					t.Fatal(err)
@@ -126,7 +124,7 @@ func TestPartsOfBlankLines(t *testing.T) {
 // The input of a part is another one if its own bytes are, or the whole's size.
 func TestPartInput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.jsonl")
-	input := func(i int, change func(string) string) dataset.Input {
+	input := func(i int, change func(string) string) Input {
 		var b strings.Builder
 		for i := range 20_000 {
 			fmt.Fprintf(&b, `{"id":"%06d","references":["%040d"]}`+"\n", i, i)
@@ -134,11 +132,11 @@ func TestPartInput(t *testing.T) {
 		if err := os.WriteFile(path, []byte(change(b.String())), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ds, err := dataset.Open("jsonl:"+path, dataset.Options{})
+		ds, err := Open("jsonl:"+path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		part, err := dataset.Cut(t.Context(), ds, i, 2)
+		part, err := Cut(t.Context(), ds, i, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,5 +154,40 @@ func TestPartInput(t *testing.T) {
 	}
 	if input(2, changed) == second {
 		t.Error("another second half is the same")
+	}
+}
+
+// Files that belong together line by line are read through.
+func TestPartsOfLinesBeside(t *testing.T) {
+	dir := folderOf(t, map[string]string{"ref.txt": "a\nb\nc\nd\ne\n", "hyp.txt": "1\n2\n3\n4\n5\n", "more.txt": "['x']\n[]\n['y', 'z']\n[]\n['w']\n"})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	ds, err := OpenLines(LinesSpec{References: []string{at("ref.txt")}, Hypotheses: []NamedFile{{"s", at("hyp.txt")}}}, Options{})
+	if err == nil {
+		ds, err = WithReferences(ds, "div-ref-lines:"+at("more.txt"), Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 9 {
+		checkParts(t, ds, n+1)
+	}
+}
+
+// Rows of several files of Parquet are cut wherever the parts begin.
+func TestPartsOfParquet(t *testing.T) {
+	dir := t.TempDir()
+	for k, ids := range []string{"abc", "d", "efghi"} {
+		var rows []*refract.Segment
+		for _, id := range ids {
+			rows = append(rows, &refract.Segment{ID: string(id), References: []refract.Text{refract.NewText(string(id))}})
+		}
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.parquet", k)), encodeParquet(t, rows...))
+	}
+	ds, err := Open("parquet:"+dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 12 {
+		checkParts(t, ds, n+1)
 	}
 }

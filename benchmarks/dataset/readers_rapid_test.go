@@ -88,10 +88,12 @@ func TestHFColumns(t *testing.T) {
 		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
-		got, err := openAndCollect(Open("hf:"+path+",source=pair.text,references=refs,references=more.text,references=plain,hypotheses=x=out", Options{}))
+		ds, err := Open("hf:"+path+",source=pair.text,references=refs,references=more.text,references=plain,hypotheses=x=out", Options{})
+		got, err := openAndCollect(ds, err)
 		if err != nil {
 			t.Fatal(err)
 		}
+		checkParts(t, ds, rapid.IntRange(1, 15).Draw(t, "parts"))
 		for _, s := range got {
 			s.Pos = refract.Position{}
 		}

@@ -65,6 +65,9 @@ func TestReaders(t *testing.T) {
 				}
 				first = b.String()
 			}
+			for n := range 5 {
+				checkParts(t, ds, n+1)
+			}
 			path := filepath.Join("testdata", "golden", c.name+".txt")
 			if *update {
 				if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -48,6 +49,20 @@ func ParseSignature(s string) (Signature, error) {
 }
 
 var valueUnescaper = strings.NewReplacer("%7C", "|", "%25", "%")
+
+// reserved are the keys of what is stated beside a metric's own settings: by the
+// engine, of stored scores, of panels, and of metrics that ended.
+var reserved = []string{"nrefs", "agg", "set", "first", "version", "scores", "status", "missing", "direction", "combine", "scale", "member", "ended"}
+
+// Reserved lists the keys, with or without a number behind them, that a model or a
+// program may not set in its signature: those that have a meaning of their own
+// there, and own ones of the kind of metric.
+func Reserved(own ...string) []string { return slices.Concat(reserved, own) }
+
+// IsReserved reports whether a key is one of them.
+func IsReserved(key string, own ...string) bool {
+	return slices.Contains(Reserved(own...), strings.TrimRight(key, "0123456789"))
+}
 
 // YesNo is how a signature states a boolean.
 func YesNo(b bool) string {

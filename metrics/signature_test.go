@@ -57,3 +57,11 @@ func TestYesNo(t *testing.T) {
 		t.Errorf("YesNo = %q, %q", YesNo(true), YesNo(false))
 	}
 }
+
+func TestIsReserved(t *testing.T) {
+	for key, want := range map[string]bool{"nrefs": true, "member12": true, "ended": true, "hello": true, "layer": false, "members": false, "model": false} {
+		if got := IsReserved(key, "hello"); got != want {
+			t.Errorf("%s: %t", key, got)
+		}
+	}
+}

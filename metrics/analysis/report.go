@@ -132,3 +132,19 @@ func ParseWeights(s string) (map[Severity]float64, error) {
 	}
 	return out, nil
 }
+
+// Reported is the report of the errors that a model or a program states beside a
+// score. Where there is none, outcome says why.
+func Reported(errors []Error, score *float64, outcome Outcome, texts Texts) *Report {
+	out := &Report{Errors: errors, Outcome: outcome}
+	switch {
+	case score == nil:
+	case len(errors) == 0:
+		out.SetScore(NoError, *score)
+	default:
+		out.SetScore(Scored, *score)
+	}
+	out.Locate(texts)
+	out.Check(texts, Rules{})
+	return out
+}

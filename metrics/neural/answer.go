@@ -118,11 +118,7 @@ func explain(spans string, score float64, r row) (*analysis.Report, error) {
 	if err := json.Unmarshal([]byte(spans), &stated); err != nil {
 		return nil, fmt.Errorf("gave error spans that are no list of {text, severity, start, end}")
 	}
-	out := &analysis.Report{Raw: &spans}
-	out.SetScore(analysis.NoError, score)
-	if len(stated) > 0 {
-		out.SetScore(analysis.Scored, score)
-	}
+	var errors []analysis.Error
 	for _, s := range stated {
 		e := analysis.Error{Location: s.Text, Severity: analysis.Severity(s.Severity)}
 		switch e.Severity {
@@ -133,9 +129,10 @@ func explain(spans string, score float64, r row) (*analysis.Report, error) {
 		if s.Confidence != nil {
 			e.Explanation = fmt.Sprintf("confidence %.2f", *s.Confidence)
 		}
-		out.Errors = append(out.Errors, e)
+		errors = append(errors, e)
 	}
-	out.Locate(analysis.Texts{Hypothesis: r.hypothesis})
+	out := analysis.Reported(errors, &score, "", analysis.Texts{Hypothesis: r.hypothesis})
+	out.Raw = &spans
 	hypothesis := []rune(r.hypothesis)
 	for i, s := range stated {
 		// Where the text occurs twice, the offsets say which of them it is.

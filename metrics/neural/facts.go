@@ -58,8 +58,8 @@ func (f *facts) info() metrics.Info {
 // plain are keys of a signature.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// taken are the keys of a signature that facts cannot set.
-var taken = []string{"model", "model-version", "platform", "datatype", "metric", "metric-version", "output", "nrefs", "agg", "set", "version"}
+// ownKeys are those of sign.
+var ownKeys = []string{"model", "model-version", "platform", "datatype", "metric", "metric-version", "output"}
 
 // sign appends what the facts state.
 func (f *facts) sign(s metrics.Signature) metrics.Signature {
@@ -69,7 +69,7 @@ func (f *facts) sign(s metrics.Signature) metrics.Signature {
 		if json.Unmarshal(f.Signature[key], &text) != nil {
 			text = string(f.Signature[key])
 		}
-		if slices.Contains(taken, key) {
+		if metrics.IsReserved(key, ownKeys...) {
 			key = "model-" + key
 		}
 		s = s.With(key, text)

@@ -157,16 +157,7 @@ func (m *Metric) cell(out *metrics.Scores, c int, v *float64, word string) error
 
 // of is the report of a cell.
 func (r *explanation) of(score *float64, status metrics.Status, texts analysis.Texts) *analysis.Report {
-	out := &analysis.Report{Errors: r.Errors, Detail: r.Detail, Raw: r.Raw}
-	switch {
-	case score == nil:
-		out.Outcome = statuses[status]
-	case len(r.Errors) == 0:
-		out.SetScore(analysis.NoError, *score)
-	default:
-		out.SetScore(analysis.Scored, *score)
-	}
-	out.Locate(texts)
-	out.Check(texts, analysis.Rules{})
+	out := analysis.Reported(r.Errors, score, statuses[status], texts)
+	out.Detail, out.Raw = r.Detail, r.Raw
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/refract-eval/refract/metrics"
 )
@@ -29,8 +28,7 @@ type hello struct {
 var (
 	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.,:=+/_-]{0,79}$`)
 	keyForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
-	// reserved keys of a signature are the engine's, a panel's and Signature's.
-	reserved = []string{"nrefs", "agg", "set", "first", "version", "scores", "status", "missing", "direction", "combine", "scale", "member", "program", "hello"}
+	ownKeys  = []string{"program", "hello"} // of Signature
 )
 
 const (
@@ -64,8 +62,8 @@ func readHello(line []byte) (*hello, error) {
 		}
 	}
 	for k, v := range h.Signature {
-		if !keyForm.MatchString(k) || len(v) > mostText || slices.Contains(reserved, strings.TrimRight(k, "0123456789")) {
-			return nil, fmt.Errorf(`"signature" has %.100q: want up to 40 letters, digits and _.- for a key, and up to %d bytes for its value; the keys %q are refract's`, k, mostText, reserved)
+		if !keyForm.MatchString(k) || len(v) > mostText || metrics.IsReserved(k, ownKeys...) {
+			return nil, fmt.Errorf(`"signature" has %.100q: want up to 40 letters, digits and _.- for a key, and up to %d bytes for its value; the keys %q are refract's`, k, mostText, metrics.Reserved(ownKeys...))
 		}
 	}
 	return h, nil

@@ -49,7 +49,9 @@ func (c Combination) Of(scores []float64, sign float64) float64 {
 		return aggregate.Mean(scores)
 	}
 	mean, deviation := aggregate.Mean(scores), spread(scores)
-	scores = slices.DeleteFunc(scores, func(v float64) bool { return math.Abs(v-mean) > 2*deviation })
+	if inner := slices.DeleteFunc(slices.Clone(scores), func(v float64) bool { return math.Abs(v-mean) > 2*deviation }); len(inner) > 0 {
+		scores = inner // else their squares are too small for a number
+	}
 	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(sign*b, sign*a) })
 	var sum, weights exact.Sum
 	for i, v := range scores {

@@ -34,6 +34,9 @@ func (f *forecast) Outlook() metrics.Outlook {
 // Storable implements metrics.Storable: there are no scores.
 func (f *forecast) Storable() bool { return false }
 
+// Fitted implements metrics.Fitter: what is counted depends on no weights.
+func (f *forecast) Fitted() bool { return true }
+
 func (f *forecast) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	return f.count(blocks, cells), nil
 }

@@ -14,6 +14,7 @@ const (
 	inReference  = "reference"
 	inPairs      = "pairs"
 	inCounts     = "nrefs"
+	inIDF        = "idf" // an output, too
 	outSpans     = "error_spans"
 	outFacts     = "facts"
 
@@ -63,6 +64,7 @@ type form struct {
 	column            bool // tensors are [n, 1], as of a Triton model that batches
 	most              int  // rows in a request; 0 for no bound
 	spans, facts      bool // what it gives beside scores
+	weighs            bool // it takes the idf of the references of a run
 }
 
 // formOf finds the form of a model that is to give an output.
@@ -83,7 +85,7 @@ func formOf(d *description, output string) (*form, error) {
 		return true, nil
 	}
 	column := [][]int{{-1}, {-1, 1}}
-	var has [8]bool
+	var has [10]bool
 	for i, t := range []struct {
 		all            []declaration
 		name, datatype string
@@ -93,6 +95,7 @@ func formOf(d *description, output string) (*form, error) {
 		{d.Inputs, inPairs, int32Type, [][]int{{-1, 3}}}, {d.Inputs, inCounts, int32Type, column},
 		{d.Outputs, output, fp32Type, column}, {d.Outputs, outSpans, bytesType, column},
 		{d.Outputs, outFacts, bytesType, append([][]int{{1}, {1, 1}}, column...)},
+		{d.Inputs, inIDF, int32Type, column[:1]}, {d.Outputs, inIDF, int32Type, column[:1]},
 	} {
 		var err error
 		if has[i], err = declared(t.all, t.name, t.datatype, t.shapes...); err != nil {
@@ -100,8 +103,9 @@ func formOf(d *description, output string) (*form, error) {
 		}
 	}
 	f.source, f.reference, f.bySegment, f.counts, f.spans, f.facts = has[1], has[2], has[3], has[4], has[6], has[7]
+	f.weighs = has[8]
 	f.column = slices.ContainsFunc(d.Inputs, func(t declaration) bool { return slices.Equal(t.Shape, []int{-1, 1}) })
-	known := []string{inHypothesis, inSource, inReference, inPairs, inCounts}
+	known := []string{inHypothesis, inSource, inReference, inPairs, inCounts, inIDF}
 	for _, t := range d.Inputs {
 		if !slices.Contains(known, t.Name) {
 			return nil, fmt.Errorf("the model wants an input %.60q, which no metric has; inputs are %s", t.Name, strings.Join(known, ", "))
@@ -114,6 +118,8 @@ func formOf(d *description, output string) (*form, error) {
 		return nil, fmt.Errorf("the model states no output %q; its outputs are %s", output, names(d.Outputs))
 	case f.bySegment && f.counts:
 		return nil, fmt.Errorf("the model has both %q and %q; a request is by segment or flat", inPairs, inCounts)
+	case has[8] != has[9] || f.weighs && (!f.bySegment || !f.reference || !f.facts):
+		return nil, fmt.Errorf("the model has %q, which goes with an output of that name, and with %q, %q and %q", inIDF, inPairs, inReference, outFacts)
 	case f.counts && !f.reference:
 		return nil, fmt.Errorf("the model has %q without %q", inCounts, inReference)
 	case f.most > 0 && (f.bySegment || f.counts):

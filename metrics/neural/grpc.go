@@ -225,6 +225,8 @@ func (t *received) content(f field) error {
 		return f.packed(protowire.Fixed32Type, func(v uint64) {
 			t.numbers = append(t.numbers, float64(math.Float32frombits(uint32(v))))
 		})
+	case f.number == 2 && t.datatype == int32Type:
+		return f.packed(protowire.VarintType, func(v uint64) { t.numbers = append(t.numbers, float64(int32(v))) })
 	case f.number == 8 && t.datatype == bytesType:
 		return t.text(string(f.bytes))
 	}

@@ -79,6 +79,7 @@ type Metric struct {
 	sig    metrics.Signature
 	first  *result // the answer that later ones must agree with
 	at     string  // the server that gave it
+	idf    idf     // of the references of a run; nil where it is not fitted
 
 	size  *size
 	calls *semaphore.Weighted // requests at a time
@@ -93,6 +94,7 @@ var (
 	_ metrics.Storable     = (*Metric)(nil)
 	_ metrics.Paced        = (*Metric)(nil)
 	_ metrics.Foreseeing   = (*Metric)(nil)
+	_ metrics.Fitter       = (*Metric)(nil)
 )
 
 // inFlight is how many requests a server has at a time: enough to keep it busy

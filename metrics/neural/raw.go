@@ -30,6 +30,8 @@ func (t *received) raw(b []byte) error {
 		word := binary.LittleEndian.Uint32(b)
 		b = b[4:]
 		switch t.datatype {
+		case int32Type:
+			t.numbers = append(t.numbers, float64(int32(word)))
 		case fp32Type:
 			t.numbers = append(t.numbers, float64(math.Float32frombits(word)))
 		case bytesType:

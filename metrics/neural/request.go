@@ -152,8 +152,8 @@ type tensor struct {
 	ints           []int32
 }
 
-// inputs are the tensors of a request.
-func (f *form) inputs(all []row) []tensor {
+// inputs are the tensors of a request, with weights for a model that takes them.
+func (f *form) inputs(all []row, weights idf) []tensor {
 	rowwise := func(n int) []int {
 		if f.column {
 			return []int{n, 1}
@@ -196,6 +196,9 @@ func (f *form) inputs(all []row) []tensor {
 			pairs.ints = append(pairs.ints, triple[inSource], triple[inHypothesis], triple[inReference])
 		}
 		out = append(out, pairs)
+	}
+	if f.weighs {
+		out = append(out, tensor{name: inIDF, datatype: int32Type, shape: []int{len(weights)}, ints: weights})
 	}
 	out = slices.DeleteFunc(out, func(t tensor) bool { return t.datatype == bytesType && !f.wants(t.name) })
 	for i := range out {

@@ -95,17 +95,19 @@ func (m *Metric) part(ctx context.Context, all []row, values []float64, reports 
 // ask carries out a request.
 func (m *Metric) ask(ctx context.Context, all []row) (out *result, at string, err error) {
 	id := strconv.FormatInt(m.ids.Add(1), 10)
-	inputs := m.form.inputs(all)
-	for _, t := range inputs {
-		if i := slices.IndexFunc(t.texts, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
-			return nil, "", fmt.Errorf("the %s %.60q is not valid UTF-8, which servers refuse or change", t.name, t.texts[i])
-		}
+	weights := m.idf
+	if weights == nil { // of the probe
+		weights = idf{1}
+	}
+	inputs := m.form.inputs(all, weights)
+	if err := valid(inputs); err != nil {
+		return nil, "", err
 	}
 	call, err := m.wire.infer(id, inputs, m.form.outputs(m.spec.Output),
 		func(server string, a *answer) (err error) {
 			at = server
-			if a.model != "" && a.model != m.spec.Model {
-				return fmt.Errorf("gave an answer of the model %.60q in place of %q", a.model, m.spec.Model)
+			if err := m.ofModel(a); err != nil {
+				return err
 			}
 			if out, err = a.check(m.form, m.spec.Output, id, all); err != nil {
 				return err
@@ -123,6 +125,24 @@ func (m *Metric) ask(ctx context.Context, all []row) (out *result, at string, er
 		return nil, at, err
 	}
 	return out, at, nil
+}
+
+// valid wants texts that servers neither refuse nor change.
+func valid(inputs []tensor) error {
+	for _, t := range inputs {
+		if i := slices.IndexFunc(t.texts, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
+			return fmt.Errorf("the %s %.60q is not valid UTF-8, which servers refuse or change", t.name, t.texts[i])
+		}
+	}
+	return nil
+}
+
+// ofModel wants an answer of the model that was asked.
+func (m *Metric) ofModel(a *answer) error {
+	if a.model != "" && a.model != m.spec.Model {
+		return fmt.Errorf("gave an answer of the model %.60q in place of %q", a.model, m.spec.Model)
+	}
+	return nil
 }
 
 // mostBytes bounds the answer to a request.

@@ -10,7 +10,7 @@ import (
 )
 
 // cmdOIP starts a server of a neural metric at $OIP, whose host is $OIPHOST, or at
-// $OIP2 with as=OIP2. Options: flat=yes, spans=yes, key=K, broken=yes, whose model
+// $OIP2 with as=OIP2. Options: flat=yes, spans=yes, weighs=yes, key=K, broken=yes, whose model
 // refuses all but the first request, and down=yes, at which nobody listens.
 func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, true, "oip [KEY=VALUE]…")
@@ -23,6 +23,8 @@ func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 			s.Flat, s.Counts = yes, yes
 		case "spans":
 			s.Spans = yes
+		case "weighs":
+			s.Weighs, s.NoSource, s.Facts = yes, yes, strings.Replace(oiptest.Facts, `"source",`, "", 1)
 		case "key":
 			s.Key = value
 		case "broken":

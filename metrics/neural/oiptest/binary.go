@@ -79,6 +79,8 @@ func values(datatype string, raw []byte) (out []any, err error) {
 func rawOf(t Tensor) []byte {
 	var b bytes.Buffer
 	switch data := t.Data.(type) {
+	case []int32:
+		_ = binary.Write(&b, binary.LittleEndian, data)
 	case []float32:
 		_ = binary.Write(&b, binary.LittleEndian, data)
 	case []string:

@@ -127,6 +127,12 @@ func head(t Tensor) []byte {
 // contents are typed.
 func contents(t Tensor) (out []byte) {
 	switch data := t.Data.(type) {
+	case []int32:
+		var packed []byte
+		for _, v := range data {
+			packed = protowire.AppendVarint(packed, uint64(v))
+		}
+		out = field(out, 2, string(packed))
 	case []float32:
 		var packed []byte
 		for _, v := range data {

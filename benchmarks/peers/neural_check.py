@@ -57,7 +57,7 @@ def main():
         for short, name in NAMES.items():
             close(f"the best of eleven references, idf, {name}", got[name], multi["idf"][short])
 
-        weighed_by_run(refract, serving, pairs, work)
+        weighed_by_run(refract, serving, pairs, references, work)
 
         texts = unique(flat)
         rows = [[-1, i, texts.index(x)] for i, g in enumerate(groups) for x in g]
@@ -90,12 +90,15 @@ def main():
     print("a wrong checkpoint or option is told before a server starts")
 
 
-def weighed_by_run(refract, serving, pairs, work):
-    """Scores the pairs as segments of one run, by refract, whose references are those of the
-    official idf, over HTTP and gRPC."""
+def weighed_by_run(refract, serving, pairs, references, work):
+    """Scores the pairs in one run of refract, whose references are those of the official idf,
+    over HTTP and gRPC. The run has other segments, too: the figures are of a part of the call's pairs."""
+    left = list(references)
+    for p in pairs:
+        left.remove(p["ref"])
     with open(f"{work}/pairs.jsonl", "w", encoding="utf-8") as f:
-        for i, p in enumerate(pairs):
-            f.write(json.dumps({"id": str(i), "references": [p["ref"]], "hypotheses": {"one": p["hyp"]}}) + "\n")
+        for i, (h, r) in enumerate([(p["hyp"], p["ref"]) for p in pairs] + [(r, r) for r in left]):
+            f.write(json.dumps({"id": str(i), "references": [r], "hypotheses": {"one": h}}) + "\n")
     for short, name in NAMES.items():
         for url in (serving.url, serving.grpc):
             told = subprocess.run(
@@ -104,8 +107,8 @@ def weighed_by_run(refract, serving, pairs, work):
                 capture_output=True, text=True)
             assert told.returncode == 0, told.stderr
             rows = [json.loads(line) for line in told.stdout.splitlines()]
-            assert "|idf:run|" in rows[0]["signature"] and f"|idf-references:{len(pairs)}|" in rows[0]["signature"], rows[0]
-            close(f"idf of the run, {name}, by {url[:4]}", [r["score"] for r in rows], [p["idf"][short] for p in pairs])
+            assert "|idf:run|" in rows[0]["signature"] and f"|idf-references:{len(references)}|" in rows[0]["signature"], rows[0]
+            close(f"idf of the run, {name}, by {url[:4]}", [r["score"] for r in rows[:len(pairs)]], [p["idf"][short] for p in pairs])
 
 
 def unique(texts):

@@ -129,7 +129,7 @@ func letters(s string) string {
 // The tables of docs/checks.md are those that were measured with language models.
 func TestDocs(t *testing.T) {
 	var tables []string
-	for _, name := range []string{"builtin.md", "released.md", "outside.md", "outside2.md", "outside3.md", "heldout.md"} {
+	for _, name := range []string{"builtin.md", "released.md", "outside.md", "outside2.md", "outside3.md", "outside4.md", "outside5.md", "heldout.md"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)

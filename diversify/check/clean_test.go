@@ -40,6 +40,7 @@ var cleanings = []struct {
 	{"number in brackets that the reference has", "The 3 cats sat.", "(3) Three cats were sitting.", "Three cats were sitting.", []string{"list"}},
 	{"ligature", "The first cat sat.", "A cat was ﬁrst to sit.", "A cat was first to sit.", []string{"unicode"}},
 	{"translation in brackets", "Die Katze saß auf der Matte.", "Auf der Matte saß eine Katze. (The cat was on the mat.)", "Auf der Matte saß eine Katze.", []string{"note"}},
+	{"two on a line", "Totally unacceptable.", "Completely unacceptable. OR Utterly unacceptable.", "Completely unacceptable.", []string{"alternatives"}},
 	{"bullet", "The cat sat.", "- A cat was sitting.", "A cat was sitting.", []string{"list"}},
 	{"number of the reference", "1. The cat sat.", "1. A cat was sitting.", "1. A cat was sitting.", nil},
 	{"other label of the reference", "③ The cat sat.", "1. A cat was sitting.", "1. A cat was sitting.", nil},

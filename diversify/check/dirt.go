@@ -362,9 +362,14 @@ func loop(t string) string {
 	return ""
 }
 
+// isStrange reports whether a letter is of none of Latin, Greek and Cyrillic.
+func isStrange(r rune) bool {
+	return r >= 0x530 && unicode.IsLetter(r) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
+}
+
 // noise says that letters make no words, or "".
 func noise(t string, ref *original) string {
-	letters, others, words, single := 0, 0, 0, 0
+	letters, others, words, single, strange := 0, 0, 0, 0, 0
 	mixed, foreign := "", ""
 	for word := range strings.FieldsSeq(t) {
 		words++
@@ -382,6 +387,9 @@ func noise(t string, ref *original) string {
 				letters++
 			case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r):
 				letters++
+				if isStrange(r) {
+					strange++
+				}
 			default:
 				others++
 			}
@@ -396,6 +404,8 @@ func noise(t string, ref *original) string {
 	switch {
 	case foreign != "" && scriptOf(t) == latin && !strings.ContainsFunc(ref.text, isCyrillic):
 		return fmt.Sprintf("%s is in another script", quote(foreign))
+	case strange > 1 && strange < letters/2 && ref.script <= cyrillic && !strings.ContainsFunc(ref.text, isStrange):
+		return "it mixes scripts that the reference does not"
 	case mixed != "" && !strings.Contains(ref.text, mixed):
 		return fmt.Sprintf("%s mixes scripts", quote(mixed))
 	case words == 1 && letters >= 13 && !ref.dense && strings.Count(ref.text, " ") >= 3:

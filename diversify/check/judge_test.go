@@ -43,6 +43,8 @@ var verdicts = []struct {
 	{"first item", "Open the door, then the window, and then leave the house.", "1. Open the door.", "", "cut", "first item"},
 
 	{"markup that is left", "The cat sat.", "A cat {sat} there.", "", "garbled", `"{"`},
+	{"Chinese within English", "The cat sat on the mat.", "A cat 已经 was sitting on a 垫子 there.", "", "garbled", "mixes scripts"},
+	{"Chinese that the reference has", "He said 你好 to the cat.", "To the cat he said 你好.", "", check.Accepted, ""},
 	{"loop", "The cat sat.", "A cat sat and sat and sat and sat and sat and sat.", "", "garbled", "repeats"},
 	{"mojibake that is repaired", "Die Katze saß.", "Die Katze saÃŸ dort.", "", check.Accepted, ""},
 	{"mojibake", "Кот тут есть.", "ÐšÐ¾Ñ‚ Ñ‚ÑƒÑ‚ ÐµÑÑ‚ÑŒ.", "", "garbled", "character set"},

@@ -199,10 +199,10 @@ func (o *original) echoAt(t string) int {
 // orAt reports whether the word that begins a text sets another text beside
 // one, where the reference has no such word.
 func orAt(s, ref string) bool {
-	if s == "" || s[0] != 'o' && s[0] != "и"[0] {
+	if s == "" || s[0]|0x20 != 'o' && s[0] != "и"[0] {
 		return false
 	}
-	for _, w := range [...]string{"or", "oder", "или"} {
+	for _, w := range [...]string{"or", "OR", "oder", "ODER", "или"} {
 		if rest, ok := strings.CutPrefix(s, w); ok {
 			rest = strings.TrimLeft(rest, ":, ")
 			r := firstRune(rest)

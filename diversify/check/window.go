@@ -365,7 +365,7 @@ func (v *view) final(from, to, next int) bool {
 
 // finals and drafts are in labels of the last of several texts, and of others.
 var (
-	finals = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
+	finals = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
 	drafts = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿")
 )
 

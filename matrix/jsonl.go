@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
@@ -55,7 +55,9 @@ func newJSONLSource(r io.Reader, name string) *jsonlSource {
 	return s
 }
 
-func openJSONL(f *os.File) (source, error) { return newJSONLSource(packed.NewReader(f), f.Name()), nil }
+func openJSONL(f object.File, name string) (source, error) {
+	return newJSONLSource(packed.NewReader(f), name), nil
+}
 
 func (s *jsonlSource) locate(line int64) Error { return Error{File: s.file, Line: line} }
 

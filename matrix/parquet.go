@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -110,15 +110,15 @@ type parquetSource struct {
 	names  jsonline.Names
 }
 
-func openParquet(f *os.File) (source, error) {
+func openParquet(f object.File, name string) (source, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, &Error{File: f.Name(), Err: errors.New("not a regular file, as Parquet must be; give JSON Lines for a stream")}
+		return nil, &Error{File: name, Err: errors.New("not a regular file, as Parquet must be; give JSON Lines for a stream")}
 	}
-	return newParquetSource(f, st.Size(), f.Name())
+	return newParquetSource(f, st.Size(), name)
 }
 
 func newParquetSource(r io.ReaderAt, size int64, name string) (source, error) {

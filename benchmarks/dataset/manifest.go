@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	strict "github.com/go-json-experiment/json"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -219,7 +221,7 @@ func hashFile(path string) (n int64, sum string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	f, err := os.Open(in.name)
+	f, err := object.Open(context.Background(), in.name)
 	if err != nil {
 		return 0, "", fileError(path, err)
 	}

@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -17,7 +17,7 @@ import (
 // part ends with a line, and blank lines go with what follows them. It is nil of
 // a packed file.
 func CutLines(ctx context.Context, path string, i, n int) (*LinesPart, error) {
-	f, err := os.Open(path)
+	f, err := object.Open(ctx, path)
 	if err != nil {
 		return nil, fileError(path, err)
 	}
@@ -64,7 +64,7 @@ func (p *LinesPart) Name() string {
 
 // Open opens the part for reading.
 func (p *LinesPart) Open() (io.ReadCloser, error) {
-	f, err := os.Open(p.path)
+	f, err := object.Open(context.Background(), p.path)
 	if err != nil {
 		return nil, fileError(p.path, err)
 	}

@@ -8,15 +8,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
 // complete adds the format to a spec that is a path which tells it.
 func complete(spec string) string {
-	name := strings.ToLower(packed.Name(spec))
+	name := strings.ToLower(packed.Name(object.Bare(spec)))
 	switch {
-	case strings.Contains(spec, ":"):
+	case strings.Contains(spec, ":") && !object.Is(spec):
 	case strings.HasSuffix(name, ".jsonl"):
 		return "jsonl:" + spec
 	case strings.HasSuffix(name, ".parquet"):
@@ -76,7 +77,7 @@ func splitSpec(scheme, place string, once, many []string) (path string, o specOp
 // and language pair, without the folders of this machine.
 func NameOf(spec string) string {
 	scheme, place, _ := strings.Cut(complete(spec), ":")
-	place, _, _ = strings.Cut(place, ",")
+	place, _, _ = strings.Cut(object.Bare(place), ",")
 	if place == "-" || place == "" {
 		return "standard input"
 	}

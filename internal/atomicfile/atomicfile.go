@@ -6,6 +6,7 @@ package atomicfile
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/filelock"
+	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 )
 
@@ -24,8 +26,10 @@ type File struct {
 	*bufio.Writer
 	to      *named
 	name    string
-	out     *os.File // nil for a stream, and when all is done
-	final   string   // the name that the file takes; "" where it has its name
+	out     *os.File       // nil for a stream, and when all is done
+	final   string         // the name that the file takes; "" where it has its name
+	upload  *object.Upload // in place of out, of an object
+	done    bool           // the object is there, or given up
 	pack    io.WriteCloser
 	durable bool
 }
@@ -33,7 +37,8 @@ type File struct {
 // Create opens an output. A regular file keeps its permissions, and a new one
 // has those that the user's mask gives. A symbolic link stays one: the file
 // that it names is replaced or made. A device or a pipe is written as it is. A name that
-// ends in .gz or .zst makes a packed file.
+// ends in .gz or .zst makes a packed file. An object of a store takes the place of
+// the one that was there.
 //
 //	f, err := atomicfile.Create(path)
 //	…
@@ -41,6 +46,17 @@ type File struct {
 //	… // write; return on any error
 //	return f.Commit()
 func Create(path string) (*File, error) {
+	local, ok := object.Local(path)
+	if !ok {
+		up, err := object.Create(context.Background(), path) // the output ends by Commit or Abort
+		if err != nil {
+			return nil, err
+		}
+		f := newFile(up, object.Bare(path), nil, "")
+		f.upload = up
+		return f, f.packs(up, object.Bare(path))
+	}
+	path = local
 	final, mode, known := follow(path), fs.FileMode(0o666), false
 	if st, err := os.Stat(path); err == nil {
 		if st.IsDir() {
@@ -69,10 +85,15 @@ func Create(path string) (*File, error) {
 		}
 	}
 	f := newFile(temp, path, temp, final)
-	if f.pack, err = packed.NewWriter(&named{w: temp, name: path}, path); f.pack != nil {
+	return f, f.packs(temp, path)
+}
+
+// packs packs what is written, if the name says so.
+func (f *File) packs(w io.Writer, name string) (err error) {
+	if f.pack, err = packed.NewWriter(&named{w: w, name: name}, name); f.pack != nil {
 		f.Reset(f.pack)
 	}
-	return f, err
+	return err
 }
 
 // Stream is an output that is open already, such as standard output. Commit
@@ -133,8 +154,12 @@ func (f *File) Durable() { f.durable = f.final != "" }
 // file is not there, or is the one that was there before.
 func (f *File) Commit() error {
 	err := f.Flush()
-	if err == nil && f.pack != nil && f.out != nil {
+	if err == nil && f.pack != nil && (f.out != nil || f.upload != nil) {
 		err = f.pack.Close()
+	}
+	if err == nil && f.upload != nil {
+		err, f.upload, f.done = f.upload.Commit(), nil, true
+		return err
 	}
 	if err != nil || f.out == nil {
 		return err
@@ -157,8 +182,13 @@ func (f *File) Commit() error {
 
 // Abort removes what was written. After Commit it does nothing.
 func (f *File) Abort() {
+	if f.upload != nil {
+		f.upload.Abort()
+		f.upload, f.done = nil, true
+		return
+	}
 	if f.out == nil {
-		if f.to.begun && f.final == "" {
+		if f.to.begun && f.final == "" && !f.done {
 			f.Flush()
 		}
 		return

@@ -9,11 +9,15 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/object"
 )
 
 // Run is the files and folders of a run, each with the name that people know it
 // by, such as a flag.
-type Run struct{ written, folders, read []named }
+type Run struct {
+	written, folders, read []named
+	wrong                  error // with a name
+}
 
 type named struct {
 	name, path string
@@ -36,18 +40,23 @@ func addStream(to *[]named, name string, stream any) {
 }
 
 // Writes names files that the run writes.
-func (r *Run) Writes(name string, paths ...string) { add(&r.written, name, paths) }
+func (r *Run) Writes(name string, paths ...string) { r.add(&r.written, name, paths) }
 
 // WritesFolder names new folders that the run writes; several results may
 // share one.
-func (r *Run) WritesFolder(name string, paths ...string) { add(&r.folders, name, paths) }
+func (r *Run) WritesFolder(name string, paths ...string) { r.add(&r.folders, name, paths) }
 
 // Reads names files and folders that the run reads.
-func (r *Run) Reads(name string, paths ...string) { add(&r.read, name, paths) }
+func (r *Run) Reads(name string, paths ...string) { r.add(&r.read, name, paths) }
 
-func add(to *[]named, name string, paths []string) {
+func (r *Run) add(to *[]named, name string, paths []string) {
 	for _, path := range paths {
-		if path != "" && path != "-" && path != os.DevNull && !strings.Contains(path, "://") {
+		r.wrong = cmp.Or(r.wrong, object.Check(path))
+		if to == &r.folders && r.wrong == nil && object.Is(path) {
+			r.wrong = fmt.Errorf("%s: a folder is made on this machine alone: name one here, and copy it", name)
+		}
+		local, _ := object.Local(path)
+		if path = local; path != "" && path != "-" && path != os.DevNull && (object.Is(path) || !strings.Contains(path, "://")) {
 			*to = append(*to, named{name: name, path: path})
 		}
 	}
@@ -56,6 +65,9 @@ func add(to *[]named, name string, paths []string) {
 // Check refuses one file for two purposes where the run writes it, and an
 // output in a folder that it reads: what stands there would be lost.
 func (r *Run) Check() error {
+	if r.wrong != nil {
+		return r.wrong
+	}
 	for i, out := range r.written {
 		for _, other := range append(r.written[i+1:len(r.written):len(r.written)], r.read...) {
 			switch path := cmp.Or(other.path, out.path); {
@@ -63,13 +75,13 @@ func (r *Run) Check() error {
 			case path == "":
 				return fmt.Errorf("%s and %s are the same file: give each its own", out.name, other.name)
 			default:
-				return fmt.Errorf("%s and %s name the same file, %s: give each its own", out.name, other.name, filepath.Clean(path))
+				return fmt.Errorf("%s and %s name the same file, %s: give each its own", out.name, other.name, clean(path))
 			}
 		}
 	}
 	for _, out := range append(r.written[:len(r.written):len(r.written)], r.folders...) {
 		for _, in := range r.read {
-			if out.path != "" && atomicfile.Within(out.path, in.path) {
+			if out.path != "" && !object.Is(out.path) && atomicfile.Within(out.path, in.path) {
 				return fmt.Errorf("%s, %s, lies in the folder %s, which %s reads: name a place outside it", out.name, filepath.Clean(out.path), filepath.Clean(in.path), in.name)
 			}
 		}
@@ -78,6 +90,9 @@ func (r *Run) Check() error {
 }
 
 func same(a, b named) bool {
+	if object.Is(a.path) || object.Is(b.path) {
+		return object.Same(a.path, b.path)
+	}
 	if a.open == nil && b.open == nil {
 		return atomicfile.Same(a.path, b.path)
 	}
@@ -95,4 +110,11 @@ func (n named) info() os.FileInfo {
 		return nil
 	}
 	return info
+}
+
+func clean(path string) string {
+	if object.Is(path) {
+		return object.Bare(path)
+	}
+	return filepath.Clean(path)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/report"
 )
@@ -52,8 +53,9 @@ func formatNames() []string {
 
 // byExtension takes the format from the output's name, where none was asked for.
 func (o *output) byExtension() error {
-	ext := filepath.Ext(packed.Name(o.path))
-	if ext == ".parquet" && packed.Name(o.path) != o.path {
+	name := object.Bare(o.path)
+	ext := filepath.Ext(packed.Name(name))
+	if ext == ".parquet" && packed.Name(name) != name {
 		return usagef("-o %s: Parquet is packed by itself; name the file %s", o.path, packed.Name(o.path))
 	}
 	if o.formatGiven || ext == "" || o.parquet && ext == ".parquet" {

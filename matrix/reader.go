@@ -103,7 +103,7 @@ type nativeStates map[int]string
 // .parquet says. Of Parquet, it reads and checks the columns; JSON Lines may
 // also be a pipe.
 func Open(path string) (*Reader, error) {
-	open := map[string]func(object.File, string) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(packed.Name(object.Bare(path)))]
+	open := map[string]func(object.File, string) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(packed.Name(path))]
 	if open == nil {
 		return nil, fmt.Errorf("matrix %s: the extension must say the format; name the file .jsonl or .parquet", text.Quote(path))
 	}

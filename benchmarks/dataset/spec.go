@@ -15,7 +15,7 @@ import (
 
 // complete adds the format to a spec that is a path which tells it.
 func complete(spec string) string {
-	name := strings.ToLower(packed.Name(object.Bare(spec)))
+	name := strings.ToLower(packed.Name(spec))
 	switch {
 	case strings.Contains(spec, ":") && !object.Is(spec):
 	case strings.HasSuffix(name, ".jsonl"):

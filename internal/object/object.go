@@ -92,6 +92,9 @@ func Bare(name string) string {
 	return name
 }
 
+// Ext is the extension of a name.
+func Ext(name string) string { return path.Ext(Bare(name)) }
+
 // Local returns the path of a name that means a file of this machine.
 func Local(name string) (string, bool) {
 	switch scheme(name) {

@@ -34,6 +34,7 @@ type expander struct {
 	shardFlag
 	embeds embeddingFlags
 	diversify.Config
+	staged  bool // so that what --complete cannot fill is no failure, which would come again
 	prompts string
 	from    string // fromReference or fromSource
 	task    string
@@ -56,8 +57,9 @@ const (
 // defaultResample is how often a rejected answer is asked for again.
 const defaultResample = 2
 
-func (e *env) expandCommand() *cobra.Command {
-	x := &expander{}
+func (e *env) expandCommand() *cobra.Command { return (&expander{}).command(e) }
+
+func (x *expander) command(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "expand [DATASET]",
 		Short: "Expand references with a language model",
@@ -348,7 +350,7 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 			sum.Lacking = 0 // which the yields tell, of what the audit leaves
 		}
 		summarize(e, sum, verdicts, yields, spend.Spent(), x.Check != nil)
-		if below = x.below(yields); below != nil && (err != nil || x.pilot > 0 || sum.Unanswered > 0) {
+		if below = x.below(yields); below != nil && (err != nil || x.pilot > 0 || x.staged || sum.Unanswered > 0) {
 			e.warn("%v", below)
 			below = nil
 		}

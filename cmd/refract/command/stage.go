@@ -49,12 +49,13 @@ words by all references takes df=FILE here.`
 }
 
 func (e *env) stageExpandCommand() *cobra.Command {
-	cmd := stageOf(e.expandCommand(), "source", "ref", "hyp", "reference", "references",
-		"shard", "format", "wide", "output", "dry-run", "pilot", "batch", "batch-state", "batch-interval", "audit")
+	cmd := stageOf((&expander{staged: true}).command(e), "source", "ref", "hyp", "reference", "references",
+		"shard", "format", "wide", "output", "dry-run", "pilot", "batch", "batch-state", "batch-interval", "audit", "decisions")
 	cmd.Short = "Expand the references of the segments on standard input"
 	cmd.Long = `Expand the references of the segments on standard input with a language model,
 and write the segments with their variants: see 'refract expand'. Name the
-language of the references, which one process learns from all of them.`
+language of the references, which one process learns from all of them. What
+--complete cannot fill is a warning here, as it would come again.`
 	cmd.Example = `  refract stage expand --model my-model --language de --base-url http://gpu:8000/v1 --cache postgres://db/answers < part.jsonl > expanded.jsonl`
 	return cmd
 }

@@ -24,6 +24,15 @@ type statistics struct {
 	Details  scoreDetails        `json:"details"`
 	IDs      string              `json:"ids"` // SHA-256 of the ids of the segments
 	Systems  json.RawMessage     `json:"systems"`
+	SHA256   string              `json:"sha256"` // of the line with "" in its place
+}
+
+// digest is the SHA256 of a line.
+func (s statistics) digest() (string, error) {
+	s.SHA256 = ""
+	line, err := json.Marshal(s)
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:]), err
 }
 
 const statisticsForm = "statistics 1"
@@ -45,6 +54,9 @@ func (s *scorer) statistics(eng *refract.Engine, out io.Writer) *sink {
 		}
 		var err error
 		if line.Systems, err = acc.MarshalJSON(); err != nil {
+			return err
+		}
+		if line.SHA256, err = line.digest(); err != nil {
 			return err
 		}
 		return json.NewEncoder(out).Encode(line)
@@ -96,9 +108,12 @@ func (e *env) addUp(ctx context.Context) (all *refract.Systems, eng *refract.Eng
 		case parts[line.IDs] > 0:
 			return nil, nil, fmt.Errorf("part %d of standard input has the segments of part %d: give each once", n, parts[line.IDs])
 		}
+		if digest, err := line.digest(); err != nil || digest != line.SHA256 {
+			return nil, nil, fmt.Errorf("part %d of standard input is damaged: run the stage that wrote it again", n)
+		}
 		parts[line.IDs] = n
 		systems := line.Systems
-		if line.IDs, line.Systems = "", nil; n == 1 {
+		if line.IDs, line.Systems, line.SHA256 = "", nil, ""; n == 1 {
 			first = line
 			if eng, err = line.Details.engine(ctx, e, nil); err != nil {
 				return nil, nil, err

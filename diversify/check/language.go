@@ -32,13 +32,16 @@ func (s *Segment) otherLanguage(ref *original) string {
 	if least < float64(words) && float64(shared) >= least && float64(shared-names) >= least/2 {
 		return ""
 	}
-	if code := ref.otherWords(s.w.rest); code != "" {
-		return "its words are of another language than the reference: " + code
-	}
 	if ref.other == nil {
 		ref.other = s.c.cfg.Detector.Beside(ref.text)
 	}
-	return ref.other(string(s.w.rest), s.w.text)
+	if found := ref.other(string(s.w.rest), s.w.text); found != "" {
+		return found
+	}
+	if code := ref.otherWords(s.w.rest); code != "" {
+		return "its words are of another language than the reference: " + code
+	}
+	return ""
 }
 
 // otherWords is the code of another language than the reference's that words are

@@ -49,6 +49,17 @@ func (r *Run) WritesFolder(name string, paths ...string) { r.add(&r.folders, nam
 // Reads names files and folders that the run reads.
 func (r *Run) Reads(name string, paths ...string) { r.add(&r.read, name, paths) }
 
+// ReadBy are the files and folders that the run reads under a name.
+func (r *Run) ReadBy(name string) []string {
+	var out []string
+	for _, n := range r.read {
+		if n.name == name && n.path != "" {
+			out = append(out, n.path)
+		}
+	}
+	return out
+}
+
 func (r *Run) add(to *[]named, name string, paths []string) {
 	for _, path := range paths {
 		r.wrong = cmp.Or(r.wrong, object.Check(path))

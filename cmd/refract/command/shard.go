@@ -2,9 +2,12 @@ package command
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +95,7 @@ var unshared = []string{
 func (s *shardFlag) settings() map[string][]string {
 	out := map[string][]string{}
 	s.cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if slices.Contains(unshared, f.Name) || f.Value.String() == f.DefValue {
+		if slices.Contains(unshared, f.Name) || strings.HasSuffix(f.Name, "-url") || f.Value.String() == f.DefValue {
 			return
 		}
 		values := []string{f.Value.String()}
@@ -107,6 +110,24 @@ func (s *shardFlag) settings() map[string][]string {
 		}
 	})
 	return out
+}
+
+// contents adds to settings what is in the files that they name.
+func contents(e *env, settings map[string][]string) error {
+	for _, flag := range slices.Sorted(maps.Keys(settings)) {
+		for _, path := range e.paths.ReadBy(flag) {
+			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+				continue // it is none, or told of when it is read
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			what := "the content of " + flag
+			settings[what] = append(settings[what], fmt.Sprintf("%.6x", sha256.Sum256(b)))
+		}
+	}
+	return nil
 }
 
 // wholly refuses flags of what takes the whole input.
@@ -148,7 +169,7 @@ func (s *shardFlag) locate(e *env, output string) error {
 	}
 	s.file = shard.Name(output, index, of)
 	s.manifest = &shard.Manifest{Version: refract.Version, Command: s.cmd.Name(), Index: index, Of: of, Settings: s.settings()}
-	return nil
+	return contents(e, s.manifest.Settings)
 }
 
 // begin begins the file of a shard. It is done where the file is there already,

@@ -167,7 +167,7 @@ func TestWordings(t *testing.T) {
 				t.Errorf("%s: family %s has %d wordings, fewer than 12", part, name, len(wordings))
 			}
 			for _, w := range wordings {
-				like := letters(w)
+				like := acceptance.Letters(w)
 				if len(like) < len("{answer}x{second}") {
 					like = w // marks alone
 				}

@@ -14,7 +14,7 @@
 //
 // A wording is a text with placeholders: {answer} is the rewriting, {second}
 // another one, {reference} the reference, {other} the rewriting of another text.
-// Behind a bar stands what is done to it, as in {answer|json}; see fill_test.go. All
+// Behind a bar stands what is done to it, as in {answer|json}; see fill.go. All
 // other braces are text. A wording is usable, and then want, by default
 // {answer}, is what should come out; or it is not.
 package acceptance

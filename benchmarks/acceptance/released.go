@@ -65,6 +65,22 @@ func ReleasedBases(ctx context.Context, dir string) (map[string][]Base, error) {
 	return bases, err
 }
 
+// ReleasedAnswers returns every tenth segment's answers in the released sets below dir,
+// as clean items. Some few are no rewritings.
+func ReleasedAnswers(ctx context.Context, dir string) ([]Item, error) {
+	var items []Item
+	err := eachReleased(ctx, dir, func(pair string, n int, s *refract.Segment) {
+		if n%10 != 2 {
+			return
+		}
+		for i, v := range s.Variants {
+			items = append(items, Item{Name: fmt.Sprintf("%s-%d/%d", pair, n, i+1), Family: "released", Language: pair[len(pair)-2:],
+				Reference: s.References[0].Value, Raw: v.Text.Value, Usable: true, Want: v.Text.Value})
+		}
+	})
+	return items, err
+}
+
 // baseOf makes a base of a segment, if it has two rewritings that are surely
 // nothing but that: of the reference's form, and other than it and each other.
 func baseOf(s *refract.Segment, lang string) (Base, bool) {

@@ -9,6 +9,72 @@ import (
 // features are what a part is scored by.
 const features = 36
 
+// inlineMargin speaks for a sentence beside others on a line, by each word that
+// says something.
+const inlineMargin = 0.6
+
+// benefit speaks for a text without a word of talk: answers are seldom unrelated.
+const benefit = 0.4
+
+// score is how much more likely a part is one of the rewriting than talk.
+func (o *original) score(t string, p *part, i, n int, all fit) float64 {
+	sum, decided := o.given(t, p, n)
+	if decided {
+		return sum
+	}
+	var x [features]float64
+	o.regard(&x, t, p, i, n, all)
+	for k := range x {
+		sum += x[k] * weigh[k][p.kind]
+	}
+	return sum
+}
+
+// given is what a part scores before anything is weighed, and whether that
+// decides.
+func (o *original) given(t string, p *part, n int) (sum float64, decided bool) {
+	switch {
+	case p.echo && n > 1:
+		return -5, true
+	case p.fit.words == 0:
+		return -0.2, true
+	case n > 1 && p.kind != bracket && p.end-p.begin >= len(o.text)/2 && o.echoes(t[p.begin:p.end]):
+		p.echo = true
+		return -5, true
+	}
+	if n > 1 && p.kind != head && p.fit.shared <= 1 && p.fit.words > 2 && o.otherWords(o.lowered(t[p.begin:p.end])) != "" {
+		return -4, true
+	}
+	if p.kind == entire && p.fit.talk == 0 {
+		sum = benefit
+	}
+	if p.kind == head && p.fit.talk == 0 && p.fit.own > 1 {
+		sum = 1.5 * float64(min(p.fit.own-1, 3))
+	}
+	if p.kind == head && endsLead(strings.TrimSpace(t[p.begin:p.end])) && !strings.ContainsAny(o.text, ":：") {
+		if f := o.fit(strings.Map(noDigit, t[p.begin:p.end])); f.words > 0 && f.words <= 3 && f.own == 0 && f.names == 0 && f.stops < f.words && !hasPrefixFold(o.text, strings.TrimRight(t[p.begin:p.end], ":： ")) {
+			return -5, true
+		}
+	}
+	if p.kind == bracket && p.fit.talk == 0 && (mostlyLatin(o.text) || !isGloss(t[p.begin:p.end])) {
+		sum = 2.5
+	}
+	if p.kind == sentence && n > 1 && !(p.line && (p.begin == 0 || t[p.begin-1] == '\n')) {
+		sum = inlineMargin * float64(min(p.fit.own+p.fit.shared+p.fit.polite, 4))
+		if p.fit.talk == 0 && p.fit.own > 0 {
+			sum++
+		}
+	}
+	return sum, false
+}
+
+func noDigit(r rune) rune {
+	if isDigitRune(r) {
+		return -1
+	}
+	return r
+}
+
 // regard fills in what a part shows, beside all of the text.
 func (o *original) regard(x *[features]float64, t string, p *part, i, n int, all fit) {
 	*x = [features]float64{}

@@ -284,6 +284,9 @@ func unrestate(c *Checker, t string, ref *original) string {
 			return t[len(p):]
 		}
 	}
+	if s := putAs(t, ref); s != "" {
+		return s
+	}
 	return takes(StepRestated)(c, t, ref)
 }
 

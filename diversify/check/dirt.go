@@ -198,6 +198,11 @@ func unemoji(_ *Checker, t string, ref *original) string {
 		if strings.HasSuffix(keep, "#") || len(keep) > 0 && isDigit(keep[len(keep)-1]) && at < len(t) && strings.HasPrefix(t[at:], "\ufe0f") {
 			keep = keep[:len(keep)-1] // a keycap
 		}
+		if apart(keep, rest, ref) {
+			b.WriteString(strings.TrimRight(keep, " ") + "\n")
+			t = strings.TrimLeft(rest, " ")
+			continue
+		}
 		if next := firstRune(rest); len(rest) < len(t)-at && (rest == "" || unicode.IsSpace(next) || unicode.IsPunct(next)) {
 			keep = strings.TrimRight(keep, " ")
 			if after := strings.TrimLeft(rest, " "); unicode.IsPunct(firstRune(after)) {
@@ -208,6 +213,22 @@ func unemoji(_ *Checker, t string, ref *original) string {
 		t = rest
 	}
 	return b.String()
+}
+
+// apart reports whether a pictograph stands between the text and words about the
+// task: where it is taken out, a line ends.
+func apart(before, after string, ref *original) bool {
+	after = strings.TrimLeft(after, " ")
+	next := firstRune(after)
+	if at := strings.IndexFunc(after, isEmoji); at >= 0 {
+		after = after[:at]
+	}
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	if !says(before) || !says(after) || unicode.IsLower(next) || !unicode.IsLetter(next) || strings.Contains(ref.text, "\n") {
+		return false
+	}
+	talk := func(t string) bool { f := ref.fit(t); return f.talk > 0 && f.own == 0 && f.shared == 0 }
+	return talk(before) || talk(after)
 }
 
 // charsets are those that UTF-8 is wrongly read in.

@@ -129,6 +129,24 @@ func (ns *statedNumbers) close() {
 		return
 	}
 	ns.list = append(ns.list, r.statedNumber)
+	ns.share()
+}
+
+// share makes the last two numbers a share of 100 too: "six in ten" are 60 %.
+func (ns *statedNumbers) share() {
+	if len(ns.list) < 2 {
+		return
+	}
+	of, all := &ns.list[len(ns.list)-2], &ns.list[len(ns.list)-1]
+	switch string(bytes.TrimSpace(ns.text[of.at[1]:all.at[0]])) {
+	case "in", "of", "out of", "in every", "out of every", "von", "von je", "из", "из каждых":
+	default:
+		return
+	}
+	if v, m := of.values[0], all.values[0]; v < m && m <= 100 && math.Mod(100*v, m) == 0 {
+		of.add(100 * v / m)
+		all.add(100 * v / m)
+	}
 }
 
 // Digits

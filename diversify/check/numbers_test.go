@@ -35,7 +35,7 @@ func TestSameNumbers(t *testing.T) {
 		{"grades 3, 4, 5, 6", "grades 3 to 6"}, {"the XVII century", "the 17th century"}, {"1 photo", "a photo"}, {"100 % sure", "fully sure"},
 		{"both men", "the 2 men"}, {"the first", "the 1st"}, {"COVID-19 came", "the virus came"}, {"2. Open it.", "Open it."}, {"Article 26 The office", "The office"},
 		{"Step 3: open", "Open it"}, {"two or three", "2 or 3"}, {"one day", "some day"}, {"10x15 cm", "10 by 15 cm"}, {"the 1980s", "in 1980s style"},
-		{"424.10.37.20", "model 424.10.37.20"}, {"in the 80s", "in the 1980s"}, {"in den 80ern", "in den 1980ern"}, {"в 90-е годы", "в 1990-е годы"}, {"9787513306645", "ISBN 9787513306645"},
+		{"424.10.37.20", "model 424.10.37.20"}, {"in the 80s", "in the 1980s"}, {"more than six in ten", "over 60 %"}, {"3 out of 4", "75 percent"}, {"sechs von zehn", "60 %"}, {"шесть из десяти", "60 %"}, {"in den 80ern", "in den 1980ern"}, {"в 90-е годы", "в 1990-е годы"}, {"9787513306645", "ISBN 9787513306645"},
 	} {
 		if d := change(x[0], x[1]); d != "" {
 			t.Errorf("%q, %q: %s", x[0], x[1], d)
@@ -52,6 +52,8 @@ func TestSameNumbers(t *testing.T) {
 func TestChangedNumbers(t *testing.T) {
 	for _, x := range []struct{ ref, got, want string }{
 		{"in 2021", "in 2022", `"2022" in place of the reference's "2021"`},
+		{"60 %", "seven in ten", `"seven" in place of the reference's "60"`},
+		{"six in ten", "six in twelve", `"twelve" in place of the reference's "ten"`},
 		{"26 %", "a large share", `the reference's "26" is missing`},
 		{"a brand", "founded in 2005", `"2005" is not in the reference`},
 		{"three men", "four men", `"four" in place of the reference's "three"`},

@@ -51,6 +51,31 @@ func quotation(t string) (begin, end int) {
 	return -1, -1
 }
 
+// putAs returns the rewriting of a text that quotes the reference and then that, with
+// a few words between them, as in "A" can also be put as "B"; or "".
+func putAs(t string, ref *original) string {
+	inner := func(span string) string {
+		return strings.TrimSpace(span[utf8.RuneLen(firstRune(span)) : len(span)-utf8.RuneLen(lastRune(span))])
+	}
+	if !isQuote(firstRune(t)) || strings.ContainsFunc(ref.text, isQuote) {
+		return ""
+	}
+	begin, end := quotation(t)
+	if begin != 0 || !ref.echoes(inner(t[:end])) {
+		return ""
+	}
+	rest := t[end:]
+	if begin, end = quotation(rest); begin < 0 || says(rest[end:]) || !startsLower(rest[:begin]) {
+		return ""
+	}
+	const mostWords = 8
+	text, f := inner(rest[begin:end]), ref.fit(rest[:begin])
+	if f.shared > 0 || f.words > mostWords || 2*runeCount(text) < ref.chars || ref.echoes(text) {
+		return ""
+	}
+	return text
+}
+
 // isGloss reports whether a text is two words or more in Latin letters.
 func isGloss(inner string) bool {
 	latin, letters := lettersOf(inner)

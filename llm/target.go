@@ -119,11 +119,17 @@ func secretsOf(u *url.URL, key string) []string {
 			continue
 		}
 		for _, v := range values {
-			add(v)
+			// A short one, such as 1, stands in addresses and texts of its own accord.
+			if len(v) >= shortestSecret || redact.IsSecretName(name) {
+				add(v)
+			}
 		}
 	}
 	return longestFirst(s)
 }
+
+// shortestSecret is the length of the shortest value that is a secret under any name.
+const shortestSecret = 6
 
 // longestFirst sorts secrets, each once.
 func longestFirst(s []string) []string {

@@ -31,6 +31,24 @@ func TestCleanKeepsNoSecretAndNoControl(t *testing.T) {
 	})
 }
 
+// A short value of a query is a secret where its name says so.
+func TestShortValues(t *testing.T) {
+	for query, want := range map[string]string{
+		"x=1":          "http://127.0.0.1:8000 gave 1 and abcdef",
+		"x=abcdef":     "http://127.0.0.1:8000 gave 1 and " + redacted,
+		"token=1":      "http://127.0.0." + redacted + ":8000 gave " + redacted + " and abcdef",
+		"api_key=zz&x": "http://127.0.0.1:8000 gave 1 and abcdef",
+	} {
+		target, err := parseTarget("http://127.0.0.1:8000/v1?"+query, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := target.redact("http://127.0.0.1:8000 gave 1 and abcdef"); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
 func FuzzParseServerError(f *testing.F) {
 	for _, s := range []string{
 		`{"error":{"message":"m","type":"t","code":429,"param":"p"}}`, `{"error":"m","error_type":"t"}`, `[{"error":{"message":"m"}}]`,

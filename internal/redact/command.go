@@ -12,6 +12,11 @@ const hiddenSecret = "SECRET"
 // secretName is what the names of secrets end in.
 const secretName = `(?:[a-z0-9]+[-_])*(?:api-?key|key|token|secret|password|passwd|credentials?|o?auth|authorization)`
 
+var anySecretName = regexp.MustCompile(`(?i)^` + secretName + `$`)
+
+// IsSecretName reports whether a value of that name is a secret, such as one of api_key.
+func IsSecretName(name string) bool { return anySecretName.MatchString(name) }
+
 // The ways in which a word has a secret, which is the last group, or says that the
 // next word is one.
 var (

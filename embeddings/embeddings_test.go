@@ -105,11 +105,16 @@ func TestModelRefusesBadAnswers(t *testing.T) {
 		"empty":       {func(v [][]float32) [][]float32 { v[1] = nil; return v }, "no vector of float32"},
 		"lengths":     {func(v [][]float32) [][]float32 { v[1] = v[1][1:]; return v }, "7 dimensions of model"},
 		"not numbers": {func(v [][]float32) [][]float32 { v[0][2] = float32(math.NaN()); return v }, "not finite"},
+		"zeros":       {func(v [][]float32) [][]float32 { clear(v[1]); return v }, `for the text "text 1": vectors cannot be compared: all 8 dimensions are 0`},
 	} {
 		m := &model{spoil: func(_ llm.EmbedRequest, v [][]float32) ([][]float32, error) { return tc.spoil(v), nil }}
-		_, err := (&embeddings.Model{Client: m, Name: "m", Store: cache.NewMemory()}).Embed(t.Context(), numbered(2))
+		store := cache.NewMemory()
+		_, err := (&embeddings.Model{Client: m, Name: "m", Store: store}).Embed(t.Context(), numbered(2))
 		if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), `"m"`) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if missing, err := (&embeddings.Model{Name: "m", Store: store}).Missing(t.Context(), numbered(2)); err != nil || len(missing) != 2 {
+			t.Errorf("%s: %v is missing in the store, %v", name, missing, err)
 		}
 	}
 	// Batches agree with each other too.

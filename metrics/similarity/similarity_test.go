@@ -24,6 +24,7 @@ import (
 type server struct {
 	mu    sync.Mutex
 	asked []string
+	zero  string // the text without direction
 }
 
 func vector(text string) []float32 {
@@ -42,7 +43,11 @@ func (s *server) Embed(_ context.Context, r llm.EmbedRequest) (llm.EmbedResponse
 	var out llm.EmbedResponse
 	for _, t := range r.Texts {
 		s.asked = append(s.asked, t)
-		out.Vectors = append(out.Vectors, vector(t))
+		v := vector(t)
+		if t == s.zero {
+			clear(v)
+		}
+		out.Vectors = append(out.Vectors, v)
 	}
 	return out, nil
 }
@@ -155,5 +160,15 @@ func TestNotStored(t *testing.T) {
 	}
 	if _, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}}); !errors.Is(err, embeddings.ErrNotStored) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestZeros has a vector of zeros name the block that its text is of.
+func TestZeros(t *testing.T) {
+	blocks := []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}, {Hypotheses: []string{"c"}, References: []string{"d", "e"}}}
+	_, err := metric(t, &server{zero: "e"}).Score(t.Context(), blocks)
+	var at *metrics.BlocksError
+	if !errors.As(err, &at) || at.First != 1 || at.Last != 1 || !errors.Is(err, embeddings.ErrVector) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -284,6 +284,9 @@ func (p *Panel) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Sc
 			if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 				return &metrics.CellError{Block: at.Block, Hypothesis: at.Hypothesis, Column: at.Column, Err: fmt.Errorf("%s: %w", m.Info().Name, at.Err)}
 			}
+			if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
+				return &metrics.BlocksError{First: at.First, Last: at.Last, Err: fmt.Errorf("%s: %w", m.Info().Name, at.Err)}
+			}
 			if err == nil && len(said[k]) != len(blocks) {
 				err = fmt.Errorf("%d matrices for %d segments", len(said[k]), len(blocks))
 			}

@@ -257,3 +257,25 @@ func TestFit(t *testing.T) {
 		t.Errorf("%v, %v", out, err)
 	}
 }
+
+// broken fails in one of its blocks.
+type broken struct{ metrics.Metric }
+
+func (broken) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) {
+	return nil, &metrics.BlocksError{First: 1, Last: 2, Err: errors.New("gave 1.5")}
+}
+
+// TestMemberFails has an error name the member and the blocks.
+func TestMemberFails(t *testing.T) {
+	a, _ := registry().Parse(t.Context(), "bleu")
+	b, _ := registry().Parse(t.Context(), "chrf")
+	p, err := panel.New(panel.Config{Members: []metrics.Metric{a, broken{b}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Score(t.Context(), make([]metrics.Block, 4))
+	var at *metrics.BlocksError
+	if !errors.As(err, &at) || at.First != 1 || at.Last != 2 || at.Err.Error() != "chrf: gave 1.5" {
+		t.Errorf("got %v", err)
+	}
+}

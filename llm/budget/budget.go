@@ -104,12 +104,10 @@ func (b *Budget) take(r llm.Request) (freed <-chan struct{}, err error) {
 	most := mostCost(price, r)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch left := b.limits.Cost - b.spent.Cost; {
-	case !b.end.IsZero() && !time.Now().Before(b.end):
-		return nil, fmt.Errorf("%w: the time of %v has passed", ErrSpent, b.limits.Time)
-	case b.limits.Calls > 0 && b.spent.Calls >= b.limits.Calls:
-		return nil, fmt.Errorf("%w: %d calls were made", ErrSpent, b.limits.Calls)
-	case b.limits.Cost > 0 && b.reserved+most > left:
+	if err := b.over(); err != nil {
+		return nil, err
+	}
+	if left := b.limits.Cost - b.spent.Cost; b.limits.Cost > 0 && b.reserved+most > left {
 		err := fmt.Errorf("%w: %.4g of %.4g is left, and the next call may cost %.4g", ErrSpent, left, b.limits.Cost, most)
 		if b.inFlight == 0 {
 			return nil, err
@@ -120,6 +118,32 @@ func (b *Budget) take(r llm.Request) (freed <-chan struct{}, err error) {
 	b.inFlight++
 	b.reserved += most
 	return nil, nil
+}
+
+// Count takes a call out of the budget that has no price, such as one of a metric's
+// own server. The error wraps [ErrSpent]; Settle is not called for it.
+func (b *Budget) Count() error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.over(); err != nil {
+		return err
+	}
+	b.spent.Calls++
+	return nil
+}
+
+// over says that no call may begin.
+func (b *Budget) over() error {
+	switch {
+	case !b.end.IsZero() && !time.Now().Before(b.end):
+		return fmt.Errorf("%w: the time of %v has passed", ErrSpent, b.limits.Time)
+	case b.limits.Calls > 0 && b.spent.Calls >= b.limits.Calls:
+		return fmt.Errorf("%w: %d calls were made", ErrSpent, b.limits.Calls)
+	}
+	return nil
 }
 
 func (b *Budget) price(model string) (Price, error) {

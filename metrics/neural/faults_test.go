@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/neural"
 	"github.com/refract-eval/refract/metrics/neural/oiptest"
@@ -360,5 +363,53 @@ func TestTenThousand(t *testing.T) {
 	scores(t, m, slices.Repeat(blocks[:10], 20))
 	if s.Rows()-before != 10 || s.Texts()-texts != 12 {
 		t.Errorf("%d rows and %d texts in place of 10 and 12", s.Rows()-before, s.Texts()-texts)
+	}
+}
+
+// anyVersion serves a model that a request names with any version.
+type anyVersion struct{ *oiptest.Server }
+
+func (s anyVersion) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.URL.Path = regexp.MustCompile("/versions/[^/]+").ReplaceAllString(r.URL.Path, "")
+	s.Server.ServeHTTP(w, r)
+}
+
+// TestVersion has a server that heeds no version be told from the one that is asked for.
+func TestVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		server  *oiptest.Server
+		version string
+		want    string
+	}{
+		"right":             {&oiptest.Server{}, "1", ""},
+		"not on the server": {&oiptest.Server{}, "9", `the model has no version "9": the server has 1`},
+		"another answers":   {&oiptest.Server{Change: func(_ int, a *oiptest.Answer) { a.Version = "2" }}, "1", `gave an answer of version "2" of the model in place of "1"`},
+	} {
+		h := oiptest.Start(anyVersion{c.server})
+		t.Cleanup(h.Close)
+		_, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Version: c.version, Output: "score", Lower: math.NaN(), Upper: math.NaN()}, neural.Environment{Client: quick})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestBudget has requests after the probe count.
+func TestBudget(t *testing.T) {
+	for name, limits := range map[string]budget.Limits{"calls": {Calls: 2}, "time": {Time: 1}} {
+		s := &oiptest.Server{}
+		h := oiptest.Start(s)
+		t.Cleanup(h.Close)
+		b := budget.New(limits, nil)
+		m, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Output: "score", Bytes: 1, Lower: math.NaN(), Upper: math.NaN()}, neural.Environment{Client: quick, Budget: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Score(t.Context(), many(9)); !errors.Is(err, budget.ErrSpent) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := b.Spent().Calls; got != limits.Calls {
+			t.Errorf("%s: %d calls", name, got)
+		}
 	}
 }

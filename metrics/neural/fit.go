@@ -68,7 +68,7 @@ func (m *Metric) Fit(ctx context.Context, references iter.Seq2[[]string, error])
 		return nil, fmt.Errorf("there are %d references to weigh tokens by", texts)
 	}
 	out := &Metric{
-		spec: m.spec, client: m.client, wire: m.wire, form: m.form, info: m.info, first: m.first, at: m.at,
+		spec: m.spec, client: m.client, budget: m.budget, wire: m.wire, form: m.form, info: m.info, first: m.first, at: m.at,
 		size: m.size, calls: m.calls, most: m.most, idf: idf{int32(texts)},
 	}
 	for _, token := range slices.Sorted(maps.Keys(counts)) {
@@ -105,7 +105,7 @@ func (m *Metric) countTokens(ctx context.Context, references []string) (out idf,
 		bytes += len(r)
 	}
 	call.Most = 64<<10 + 64*int64(bytes+len(references)) // each byte may be a token of its own
-	return out, m.client.Call(ctx, call)
+	return out, m.call(ctx, call)
 }
 
 // idf reads the answer to a request of n references.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -29,6 +31,8 @@ type Environment struct {
 	Client llm.Config
 	Key    string        // bearer token of all servers; "" for none
 	Wait   time.Duration // for servers that are not ready at first
+	// Budget bounds the calls that score or count tokens, without a cost; nil for no bound.
+	Budget *budget.Budget
 	// LookAhead makes metrics that look ahead alone: they ask what the model is, and
 	// for no score.
 	LookAhead bool
@@ -73,6 +77,7 @@ type wire interface {
 type Metric struct {
 	spec   Spec
 	client *llm.Client
+	budget *budget.Budget
 	wire   wire
 	form   *form
 	info   metrics.Info
@@ -104,7 +109,7 @@ const inFlight = 4
 // New asks the servers what the model is, and returns it as a metric, or a
 // *metrics.StartError.
 func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
-	m := &Metric{spec: spec, size: newSize(spec.Bytes)}
+	m := &Metric{spec: spec, budget: env.Budget, size: newSize(spec.Bytes)}
 	cfg := env.Client
 	if m.wire = (&rest{model: spec.Model, version: spec.Version}); spec.GRPC {
 		m.wire, cfg.Transport = &rpc{spec.Model, spec.Version}, cmp.Or(cfg.Transport, rpcTransport())
@@ -170,6 +175,9 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 	d, err := m.agreed(found, faults, warn)
 	if err != nil {
 		return err
+	}
+	if v := m.spec.Version; v != "" && len(d.Versions) > 0 && !slices.Contains(d.Versions, v) {
+		return fmt.Errorf("the model has no version %q: the server has %s; leave version out to take its choice", v, strings.Join(d.Versions, ", "))
 	}
 	if m.form, err = formOf(d, m.spec.Output); err != nil {
 		return err

@@ -119,12 +119,22 @@ func (m *Metric) ask(ctx context.Context, all []row) (out *result, at string, er
 		})
 	if err == nil {
 		call.Most = m.mostBytes(all)
-		err = m.client.Call(ctx, call)
+		err = m.call(ctx, call)
 	}
 	if err != nil {
 		return nil, at, err
 	}
 	return out, at, nil
+}
+
+// call carries out a call within the budget, which the probe is no part of.
+func (m *Metric) call(ctx context.Context, c llm.Call) error {
+	if m.first != nil {
+		if err := m.budget.Count(); err != nil {
+			return err
+		}
+	}
+	return m.client.Call(ctx, c)
 }
 
 // valid wants texts that servers neither refuse nor change.
@@ -141,6 +151,9 @@ func valid(inputs []tensor) error {
 func (m *Metric) ofModel(a *answer) error {
 	if a.model != "" && a.model != m.spec.Model {
 		return fmt.Errorf("gave an answer of the model %.60q in place of %q", a.model, m.spec.Model)
+	}
+	if v := m.spec.Version; v != "" && a.version != "" && a.version != v {
+		return fmt.Errorf("gave an answer of version %.40q of the model in place of %q", a.version, v)
 	}
 	return nil
 }

@@ -146,8 +146,11 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	case j.offline:
 		return neural.Environment{}, usagef("--offline: %s asks its server what it is, also where its scores are stored", neural.Name)
 	}
+	if err := j.limit(); err != nil {
+		return neural.Environment{}, err
+	}
 	return neural.Environment{
-		Client: j.config(), Key: j.e.getenv(neural.KeyVariable), Wait: j.wait, LookAhead: j.dryRun,
+		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait, LookAhead: j.dryRun,
 		Warn: func(err error) { j.e.warn("%v", err) },
 		Made: func(c *llm.Client) { j.e.clients = append(j.e.clients, c) },
 	}, nil
@@ -158,11 +161,10 @@ func (j *judging) open(ctx context.Context) error {
 	if j.asker != nil {
 		return nil
 	}
-	var err error
-	if j.prices, err = j.readPrices(); err != nil {
+	if err := j.limit(); err != nil {
 		return err
 	}
-	j.spend = budget.New(j.limits(), j.prices)
+	var err error
 	cfg := ask.Config{Concurrency: j.callFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend}
 	if j.calling() {
 		if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
@@ -174,6 +176,16 @@ func (j *judging) open(ctx context.Context) error {
 	}
 	j.asker = ask.New(cfg)
 	return nil
+}
+
+// limit makes the budget of all that is called, once.
+func (j *judging) limit() (err error) {
+	if j.spend == nil {
+		if j.prices, err = j.readPrices(); err == nil {
+			j.spend = budget.New(j.limits(), j.prices)
+		}
+	}
+	return err
 }
 
 // opened is the cache, which it opens first where that is still to be done.

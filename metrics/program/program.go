@@ -189,7 +189,7 @@ func (m *Metric) request(ctx context.Context, blocks []metrics.Block, native boo
 		case try == tries:
 			return nil, fmt.Errorf("%w; that was so %d times with the same segments", err, tries)
 		}
-		m.said.note(fmt.Sprintf("%v, with request %d of %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
+		m.said.note(fmt.Sprintf("%v, with request %d, which has %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
 	}
 }
 

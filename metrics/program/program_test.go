@@ -157,7 +157,7 @@ func TestDiesOnce(t *testing.T) {
 	if err != nil || !slices.Equal(out[0].Values, []float64{101, 103, 201, 203}) {
 		t.Errorf("%v, %v", out, err)
 	}
-	if want := []string{"exec:counter: the program ended before it answered (exit status 7), with request 1 of 1 segment; it is started again"}; !slices.Equal(told, want) {
+	if want := []string{"exec:counter: the program ended before it answered (exit status 7), with request 1, which has 1 segment; it is started again"}; !slices.Equal(told, want) {
 		t.Errorf("told %q", told)
 	}
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"maps"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -33,11 +34,12 @@ func (a *formFlags) register(cmd *cobra.Command) {
 // configureForm completes the Config by what the flags say.
 func (x *expander) configureForm(e *env) error {
 	x.Form = diversify.Form(x.form)
+	var asJSON, asText sync.Once // a judge's model may tell the same again
 	x.FormFound = func(why error) {
 		if why == nil {
-			e.note("the server gives JSON, and answers are asked for so; --form text asks for plain text")
+			asJSON.Do(func() { e.note("the server gives JSON, and answers are asked for so; --form text asks for plain text") })
 		} else {
-			e.note("answers are asked for as plain text, as the server gives no JSON: %v", why)
+			asText.Do(func() { e.note("answers are asked for as plain text, as the server gives no JSON: %v", why) })
 		}
 	}
 	return x.reason()

@@ -62,9 +62,7 @@ func (s *sheet) fit(width int) {
 			if !may(i) || !s.constant(i) {
 				continue
 			}
-			if cell := s.rows[0][i]; cell != missingCell {
-				same = append(same, s.headers[i]+" "+cell)
-			}
+			same = append(same, strings.ReplaceAll(s.headers[i], "\n", " ")+" "+s.rows[0][i])
 			s.drop(i)
 		}
 	}

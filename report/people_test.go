@@ -216,6 +216,15 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
+// A column without a value in any row is told of where it is left out.
+func TestEmptyColumnIsTold(t *testing.T) {
+	columns := []Column{{Name: "system"}, {Name: strings.Repeat("ended ", 8), Kind: KindFloat}, {Name: strings.Repeat("scored ", 9), Kind: KindFloat}}
+	out := renderPeople(t, Table, columns, Options{}, [][]Value{{String("a"), Null(), Float(1)}, {String("b"), Null(), Float(2)}})
+	if !strings.Contains(out, "in every row: "+strings.Repeat("ended ", 8)+" "+missingCell) {
+		t.Errorf("the empty column vanishes:\n%s", out)
+	}
+}
+
 // The width of a character, and so the bytes, must not depend on the locale.
 // The width library reads it once, when a process starts.
 func TestTableLayoutInAnotherLocale(t *testing.T) {

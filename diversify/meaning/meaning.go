@@ -78,12 +78,16 @@ type Finding struct {
 	Estimates []Estimate
 
 	accepted int // of Decided
+	unclear  int // of Drawn, of which judges said neither yes nor no, where they have no Estimate
 }
 
 // Lines states the estimates, or that there is none.
 func (f *Finding) Lines() []string {
 	if len(f.Estimates) == 0 {
 		line := "meaning kept: not measured"
+		if f.unclear > 0 {
+			line += fmt.Sprintf("; the judge was asked about %d variants, and said neither yes nor no of any", f.unclear)
+		}
 		if f.Drawn > 0 {
 			line += fmt.Sprintf("; people have decided on %d of the %d variants that were drawn for it", f.Decided, f.Drawn)
 		}
@@ -195,6 +199,8 @@ func (t *Tally) Findings() []Finding {
 		for _, e := range g.Estimates {
 			if e.Of > 0 {
 				f.Estimates = append(f.Estimates, e)
+			} else {
+				f.unclear += e.Unclear
 			}
 		}
 		out = append(out, f)

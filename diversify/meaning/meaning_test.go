@@ -59,7 +59,7 @@ func TestFindings(t *testing.T) {
 		{"no model audits itself", variants("kept:m:", "kept:m-2024:"), "meaning kept: not measured; people have decided on 0 of the 2 variants that were drawn for it"},
 		{"people, who look at all that was drawn", variants("sampled::accept", "kept:j:edit", "!lost:j:accept", "::reject"),
 			"meaning kept, by eye: 67 % [21, 94] (n = 3, judged by people) | meaning kept: 50 % [9, 91] (n = 2, judged by j)"},
-		{"nobody knows", variants("unclear:j:"), "meaning kept: not measured; people have decided on 0 of the 1 variants that were drawn for it"},
+		{"nobody knows", variants("unclear:j:"), "meaning kept: not measured; the judge was asked about 1 variants, and said neither yes nor no of any; people have decided on 0 of the 1 variants that were drawn for it"},
 	} {
 		var tally meaning.Tally
 		tally.Add(c.seg)

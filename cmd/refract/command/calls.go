@@ -82,8 +82,8 @@ func (c *callFlags) register(cmd *cobra.Command, answer string) {
 }
 
 // registerDryRun adds the flag that looks ahead.
-func (c *callFlags) registerDryRun(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the calls, tokens and cost to come, and make no call")
+func (c *callFlags) registerDryRun(cmd *cobra.Command, makes string) {
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the calls, tokens and cost to come, and "+makes)
 	grouped(cmd, budgetFlags, "dry-run")
 }
 

@@ -120,7 +120,7 @@ source, such as a translation (--task), in place of a rewriting.`,
 	atLeast(cmd, 0, "resample", "enlarge", "complete", "select")
 	grouped(cmd, taskFlags, "prompts", "complete")
 	x.callFlags.register(cmd, "answer")
-	x.callFlags.registerDryRun(cmd)
+	x.callFlags.registerDryRun(cmd, "make no call")
 	f.IntVar(&x.pilot, "pilot", 0, "expand the first `N` segments, show what was rejected, and estimate the whole by them; its --audit is 50 by default")
 	atLeast(cmd, 0, "pilot")
 	grouped(cmd, budgetFlags)

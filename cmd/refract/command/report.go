@@ -76,7 +76,7 @@ the segments of its first dataset, or of --dataset.
 		"ranking, strata, prompts or none: what else to look at", append(analyses, listNone)...)
 	grouped(cmd, statisticFlags)
 	r.comparisonFlags.register(e, cmd, "single,max,mean,native")
-	r.judgeFlags.registerDryRun(cmd)
+	r.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
 	r.output.registerPath(cmd)
 	f.StringVar(&r.figures, "figures", "", "new or empty `DIR` for the figures, each as SVG and as PNG")
 	f.StringVar(&r.tables, "tables", "", "new or empty `DIR` for the tables")

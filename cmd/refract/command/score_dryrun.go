@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -12,8 +13,9 @@ import (
 )
 
 // foresee prints what metrics would ask servers for, and what that may cost.
-func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, of []refract.Setting) error {
+func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked []refract.Setting) error {
 	var settings []refract.Setting
+	of := asked
 	var plans []metrics.Forecast
 	planned := map[string]metrics.Forecast{} // by name: a member may stand beside its panel
 	for len(of) > 0 {
@@ -34,6 +36,13 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, of []r
 		}
 	}
 	if len(plans) == 0 {
+		var all []metrics.Metric
+		for _, set := range asked {
+			all = append(all, set.Metric)
+		}
+		if errs := metrics.StartErrors(all); len(errs) > 0 {
+			return errors.Join(errs...)
+		}
 		return usagef("--dry-run is for metrics that ask a server, and none of these does ('refract judges' lists some)")
 	}
 	eng, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: s.allowNone})

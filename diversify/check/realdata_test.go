@@ -124,18 +124,18 @@ func TestReleasedSets(t *testing.T) {
 	}{
 		{
 			"zh-en", 257, // 1.4 %
-			map[string]int{"garbled": 1, "refusal": 173, "duplicate": 675, "cut": 200, "accepted": 17459, "copy": 85, "length": 4, "numbers": 153},
-			map[string]int{"talk": 59, "alternatives": 9, "lead-in": 61, "note": 3, "list": 396, "quotes": 119},
+			map[string]int{"garbled": 1, "refusal": 173, "duplicate": 674, "cut": 200, "accepted": 17460, "copy": 85, "length": 4, "numbers": 153},
+			map[string]int{"talk": 67, "alternatives": 9, "lead-in": 61, "note": 3, "list": 396, "quotes": 119},
 		},
 		{
 			"en-de", 300, // 1.5 %
 			map[string]int{"refusal": 32, "duplicate": 1208, "cut": 394, "accepted": 18453, "empty": 1, "garbled": 3, "copy": 253, "length": 2, "numbers": 24},
-			map[string]int{"talk": 24, "alternatives": 4, "quotes": 161, "note": 31, "restated": 10, "lead-in": 10, "list": 415},
+			map[string]int{"talk": 26, "alternatives": 4, "quotes": 161, "note": 31, "restated": 10, "lead-in": 10, "list": 415},
 		},
 		{
 			"en-ru", 196, // 1.0 %
 			map[string]int{"refusal": 146, "duplicate": 959, "cut": 487, "accepted": 18314, "empty": 1, "garbled": 7, "copy": 408, "length": 2, "numbers": 46},
-			map[string]int{"talk": 31, "alternatives": 3, "quotes": 136, "unicode": 2, "restated": 16, "lead-in": 6, "note": 101, "list": 234},
+			map[string]int{"talk": 32, "alternatives": 3, "quotes": 136, "unicode": 2, "restated": 16, "lead-in": 6, "note": 101, "list": 234},
 		},
 	} {
 		t.Run(x.pair, func(t *testing.T) {

@@ -23,6 +23,7 @@ type original struct {
 	said      content
 	parts     int // of the text; 0 before they are counted
 	heads     bool
+	opening   int // words of its first part
 	buffer    []byte
 	seen      view
 	taken     fit // of what was taken off the answer as talk
@@ -59,6 +60,7 @@ func (o *original) units() (n int, heads bool) {
 	if o.parts == 0 {
 		parts := o.cut(o.text, nil)
 		o.parts = len(parts)
+		o.opening = len(strings.Fields(o.text[:parts[0].end]))
 		o.heads = slices.ContainsFunc(parts, func(p part) bool { return p.kind == head })
 	}
 	return o.parts, o.heads

@@ -36,6 +36,7 @@ func (o *original) view(t string) *view {
 	}
 	v.outweigh(o)
 	v.demote(o)
+	v.greet(o)
 	from, to, sum := v.best(0, n)
 	if sum <= 0 { // all is talk, but for one part at most, which the verdict is about
 		most := -1.0
@@ -100,6 +101,28 @@ func (v *view) outweigh(o *original) {
 			}
 		}
 	})
+}
+
+// greet lowers a short sentence in front that has no word of the reference, before
+// others that have some, where no sentence as short begins the reference: "Of
+// course." is said to the one who asks.
+func (v *view) greet(o *original) {
+	p := &v.parts[0]
+	if p.kind != sentence || p.echo || p.fit.words > 5 || p.fit.shared > 0 {
+		return
+	}
+	if rest := v.all.without(p.fit); rest.shared == 0 || rest.chars < 2*p.fit.chars || startsLower(v.text[p.end:]) && !startsLower(o.text) {
+		return
+	}
+	units, _ := o.units()
+	least := p.fit.words + 4
+	if len(v.parts) > units {
+		least -= 2
+	}
+	if o.opening < least || p.fit.words > 3 && o.kin(v.text[:p.end]) {
+		return
+	}
+	p.score = min(p.score, -3)
 }
 
 // demote lowers lines by where they stand. Before one that corresponds these are a

@@ -26,3 +26,10 @@ func TestOtherWords(t *testing.T) {
 		}
 	}
 }
+
+// The documents and a note of the program say how many languages words tell apart.
+func TestLanguages(t *testing.T) {
+	if n := len(knownTongues().codes); n != 27 {
+		t.Errorf("%d languages: docs/checks.md, diversify/language and the command's note say 27", n)
+	}
+}

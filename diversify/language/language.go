@@ -125,7 +125,7 @@ func Codes() []string {
 }
 
 // Models names the models of the program, or is "" where it was built without
-// (build tag nolingua): then languages of one script are not told apart.
+// (build tag nolingua): then a Detector does not tell languages of one script apart.
 func Models() string { return modelSource }
 
 // New returns a Detector. It loads no model. Errors: thresholds out of range.

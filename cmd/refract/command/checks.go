@@ -29,8 +29,8 @@ type checkFlags struct {
 	exact          bool
 	given          func(flag string) bool
 
-	learns      *language.Detector // waits for learn; nil where the language is known
-	scriptsOnly bool
+	learns   *language.Detector // waits for learn; nil where the language is known
+	noModels bool
 }
 
 const (
@@ -117,7 +117,7 @@ func (f *checkFlags) detector(cfg *check.Config, args []string) error {
 	if cfg.Detector = d; known == "" {
 		f.learns = d
 	}
-	f.scriptsOnly = language.Models() == ""
+	f.noModels = language.Models() == ""
 	return err
 }
 
@@ -126,8 +126,8 @@ func (f *checkFlags) detector(cfg *check.Config, args []string) error {
 // What is wrong with it is told when it is read for good.
 func (f *checkFlags) learn(ctx context.Context, e *env, ds refract.Dataset) {
 	const enough = 50
-	if f.scriptsOnly {
-		e.note("the language check tells scripts apart, and no languages of one script: this program was built without their models (build tag nolingua)")
+	if f.noModels {
+		e.note("the language check tells scripts apart, and 27 languages by frequent words alone: this program was built without models (build tag nolingua)")
 	}
 	if f.learns == nil || !dataset.Rereadable(ds) {
 		return

@@ -22,6 +22,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/llm/llmtest"
 )
 
@@ -461,9 +462,14 @@ func mountSmall(dir string) (unmount func() error, err error) {
 	return func() error { return exec.Command("umount", dir).Run() }, nil
 }
 
-// scriptCondition knows [mount]: whether file systems can be mounted.
+// scriptCondition knows [mount]: whether file systems can be mounted, and [models]:
+// whether the program has those of languages.
 func scriptCondition(name string) (bool, error) {
-	if name != "mount" {
+	switch name {
+	case "models":
+		return language.Models() != "", nil
+	case "mount":
+	default:
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
 	dir, err := os.MkdirTemp("", "refract-mount")

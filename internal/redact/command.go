@@ -57,16 +57,26 @@ func Secrets(words []string) (shown, found []string) {
 // CommandLine writes the words of a command for a POSIX shell, without the
 // secrets of addresses and of Secrets.
 func CommandLine(words []string) string {
-	shown, _ := Secrets(words)
+	shown := withoutSecrets(words)
 	for i, word := range shown {
-		if strings.ContainsAny(word, " \t\n") { // it may be a command, as that of a metric
-			word = Text(word)
-		} else {
-			word = Address(word)
-		}
 		shown[i] = shellWord(word)
 	}
 	return strings.Join(shown, " ")
+}
+
+// Hides reports whether CommandLine leaves something out.
+func Hides(words []string) bool { return !slices.Equal(withoutSecrets(words), words) }
+
+func withoutSecrets(words []string) []string {
+	shown, _ := Secrets(words)
+	for i, word := range shown {
+		if strings.ContainsAny(word, " \t\n") { // it may be a command, as that of a metric
+			shown[i] = Text(word)
+		} else {
+			shown[i] = Address(word)
+		}
+	}
+	return shown
 }
 
 // parts cuts a text where blanks are that stand in no quotes.

@@ -74,19 +74,40 @@ func Path(path string) string {
 var known = regexp.MustCompile(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
 
 // Text is Address and Secrets for a text that may hold several, each a word, such
-// as the spec "exec:PROGRAM ARG…".
+// as the spec "exec:PROGRAM ARG…". Quotes about words stay.
 func Text(text string) string {
-	if shown, found := Secrets(parts(text)); len(found) > 0 {
-		text = strings.Join(shown, " ")
+	words := parts(text)
+	bare := make([]string, len(words))
+	for i, word := range words {
+		bare[i], _ = unclosed(word)
 	}
-	if strings.Count(text, "://") < 2 {
+	shown, found := Secrets(bare)
+	if len(found) == 0 && strings.Count(text, "://") < 2 && !strings.Contains(text, "exec:") {
 		return Address(text) // which may hold a space by mistake
 	}
-	words := strings.Split(text, " ")
+	same := true
 	for i, word := range words {
-		words[i] = Address(word)
+		_, quote := unclosed(word)
+		if shown[i] = Address(shown[i]); strings.Count(shown[i], quote)%2 == 1 {
+			shown[i] += quote
+		}
+		same = same && shown[i] == word
 	}
-	return strings.Join(words, " ")
+	if same {
+		return text // with the blanks that it has
+	}
+	return strings.Join(shown, " ")
+}
+
+// unclosed is a word without the quote that ends it, which is of no secret, and the
+// quote; a byte that is in no word where there is none.
+func unclosed(word string) (bare, quote string) {
+	for _, q := range []string{"'", `"`} {
+		if bare, closed := strings.CutSuffix(word, q); closed && strings.Count(bare, q)%2 == 1 {
+			return bare, q
+		}
+	}
+	return word, "\x00"
 }
 
 // isSchemeByte reports whether the scheme of an address may hold the byte.

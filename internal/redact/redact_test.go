@@ -27,19 +27,22 @@ func TestAddress(t *testing.T) {
 
 func TestText(t *testing.T) {
 	for text, want := range map[string]string{
-		"oip:http://me:secret@host/model":                              "oip:http://USER@host/model",
-		"exec:score --url http://host/v1 --batch 4":                    "exec:score --url http://host/v1 --batch 4",
-		"exec:score http://host/v1 http://me:secret@host/x --b":        "exec:score http://host/v1 http://USER@host/… --b",
-		"oip:http://me:sec ret@host/model":                             "oip:ADDRESS",
-		"exec:score --api-key sesame --url http://host/v1":             "exec:score --api-key SECRET --url http://host/v1",
-		"exec:score 'key=se same' key=s,layer=3,token=s http://me:x@h": "exec:score 'key=SECRET key=SECRET,layer=3,token=SECRET http://USER@h",
-		"exec:score -H 'Authorization: Bearer sesame'":                 "exec:score -H 'Authorization: SECRET",
-		"exec:score -H Authorization: Bearer sesame --b":               "exec:score -H Authorization: Bearer SECRET --b",
-		"exec:score --password='se same' -n 3":                         "exec:score --password=SECRET -n 3",
-		"exec:score --password \"se same\" --sort x":                   "exec:score --password SECRET --sort x",
-		"bleu:tokenize=intl":                                           "bleu:tokenize=intl",
-		"exec:score --max-tokens 7 --tokenizer=13a":                    "exec:score --max-tokens 7 --tokenizer=13a",
-		"exec:score --token 'never closed sesame":                      "exec:score --token SECRET",
+		"oip:http://me:secret@host/model":                                      "oip:http://USER@host/model",
+		"exec:score --url http://host/v1 --batch 4":                            "exec:score --url http://host/v1 --batch 4",
+		"exec:score http://host/v1 http://me:secret@host/x --b":                "exec:score http://host/v1 http://USER@host/… --b",
+		"oip:http://me:sec ret@host/model":                                     "oip:ADDRESS",
+		"exec:score --api-key sesame --url http://host/v1":                     "exec:score --api-key SECRET --url http://host/v1",
+		"exec:score 'key=se same' key=s,layer=3,token=s http://me:x@h":         "exec:score 'key=SECRET' key=SECRET,layer=3,token=SECRET http://USER@h",
+		"exec:score -H 'Authorization: Bearer sesame'":                         "exec:score -H 'Authorization: SECRET'",
+		`exec:p "http://me:x@h/" 'http://h/?k=s' "Authorization: Bearer s" -b`: `exec:p "http://USER@h/" 'http://h/?QUERY' "Authorization: SECRET" -b`,
+		`exec:p --url="http://me:x@h/v1" "a b"  c`:                             `exec:p --url="http://USER@h/v1" "a b" c`,
+		`exec:p "a b"  --url http://h/v1`:                                      `exec:p "a b"  --url http://h/v1`,
+		"exec:score -H Authorization: Bearer sesame --b":                       "exec:score -H Authorization: Bearer SECRET --b",
+		"exec:score --password='se same' -n 3":                                 "exec:score --password=SECRET -n 3",
+		"exec:score --password \"se same\" --sort x":                           "exec:score --password SECRET --sort x",
+		"bleu:tokenize=intl":                                                   "bleu:tokenize=intl",
+		"exec:score --max-tokens 7 --tokenizer=13a":                            "exec:score --max-tokens 7 --tokenizer=13a",
+		"exec:score --token 'never closed sesame":                              "exec:score --token SECRET",
 	} {
 		if got := Text(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -51,5 +54,21 @@ func TestCommandLine(t *testing.T) {
 	got := CommandLine([]string{"py", "--api-key", "sesame", "--hf_token=sesame", "--max-tokens", "7", "-m", "exec:p --token sesame -x"})
 	if want := "py --api-key SECRET --hf_token=SECRET --max-tokens 7 -m 'exec:p --token SECRET -x'"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A command that is shown takes the words it had, as a shell reads them.
+func TestHides(t *testing.T) {
+	for _, test := range []struct {
+		words []string
+		hides bool
+	}{
+		{[]string{"score", "-m", "exec:p 'a  b' -n 3", "--base-url", "http://h/v1"}, false},
+		{[]string{"-m", "exec:p --token sesame"}, true},
+		{[]string{"--base-url", "http://me:x@h/v1"}, true},
+	} {
+		if got := Hides(test.words); got != test.hides {
+			t.Errorf("%q: %v", test.words, got)
+		}
 	}
 }

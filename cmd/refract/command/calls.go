@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -239,7 +238,7 @@ func (c *callFlags) tellResume(e *env, calls int) {
 // tellCommand shows a command to run, and says what its addresses lack.
 func (e *env) tellCommand(words []string) {
 	e.note("  refract %s", redact.CommandLine(words))
-	if slices.ContainsFunc(words, func(w string) bool { return redact.Address(w) != w }) {
-		e.note("  what stands as USER, QUERY or ADDRESS is hidden: put it back first, or set OPENAI_BASE_URL to a server's whole address in place of --base-url")
+	if redact.Hides(words) {
+		e.note("  what stands as USER, QUERY, ADDRESS, SECRET or … is hidden: put it back first, or set OPENAI_BASE_URL to a server's whole address in place of --base-url")
 	}
 }

@@ -263,7 +263,7 @@ func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 		out[i] = frames[i].scores
 	}
 	for k := range e.demands {
-		if err := e.demands[k].score(ctx, frames, nil); err != nil {
+		if _, err := e.demands[k].score(ctx, frames, nil); err != nil {
 			return nil, err
 		}
 	}

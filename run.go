@@ -200,9 +200,9 @@ func (l *lane) run(ctx context.Context) error {
 		done := make(chan struct{})
 		calls.Go(func() error {
 			defer close(done)
-			err := l.score(ctx, frames, l.order)
+			whole, err := l.score(ctx, frames, l.order)
 			for _, f := range frames {
-				if err != nil {
+				if err != nil && !slices.Contains(whole, f) {
 					l.init(f, metrics.Ended)
 				}
 				f.open.Done()

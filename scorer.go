@@ -63,8 +63,8 @@ func (e *Engine) frame(s *Segment) (*frame, error) {
 }
 
 // score scores segments with one metric; order is that in which columns are
-// asked for.
-func (d *demand) score(ctx context.Context, frames []*frame, order []int) error {
+// asked for. Where it fails, whole are the segments that it has scores of all the same.
+func (d *demand) score(ctx context.Context, frames []*frame, order []int) (whole []*frame, err error) {
 	var w metrics.Workspace
 	if p, ok := d.metric.(metrics.Preparer); ok {
 		if w, ok = d.workspaces.Get().(metrics.Workspace); !ok {
@@ -75,7 +75,7 @@ func (d *demand) score(ctx context.Context, frames []*frame, order []int) error 
 	var todo []*frame
 	for _, f := range frames {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		status := metrics.Scored
 		if d.info.NeedsReferences && len(f.refs) == 0 {
@@ -96,15 +96,15 @@ func (d *demand) score(ctx context.Context, frames []*frame, order []int) error 
 				room = ms.Values[:0]
 			}
 			if err := d.place(f, metrics.Scores{Values: w.Cells(room)}); err != nil {
-				return err
+				return nil, err
 			}
 			if err := d.beside(w, f); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
 	if len(todo) == 0 {
-		return nil
+		return nil, nil
 	}
 	return d.ask(ctx, w, todo, order)
 }
@@ -259,14 +259,13 @@ func (d *demand) beside(w metrics.Workspace, f *frame) error {
 }
 
 // ask scores segments with the metric's Score, or from the store.
-func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, order []int) error {
+func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, order []int) (whole []*frame, err error) {
 	blocks := make([]metrics.Block, len(frames))
 	for i, f := range frames {
 		blocks[i] = d.block(f)
 	}
 	var scores, native []metrics.Scores
 	var all []kept
-	var err error
 	selective, ok := d.metric.(metrics.Selective)
 	switch {
 	case d.keeper != nil:
@@ -285,41 +284,69 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 		native, err = n.ScoreNative(ctx, blocks)
 	}
 	if start := (*metrics.StartError)(nil); errors.As(err, &start) {
-		return err // of no segment
+		return nil, err // of no segment
 	}
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
-		return fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(frames[at.Block], at), at.Err)
+		return whole, fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(frames[at.Block], at), at.Err)
 	}
 	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
+		if whole, err = d.placeWhole(frames, all, at); err != nil {
+			return nil, err
+		}
 		frames, err = frames[at.First:at.Last+1], at.Err
 	}
 	if err != nil {
 		first, last := frames[0].scores.Segment.ID, frames[len(frames)-1].scores.Segment.ID
 		if len(frames) == 1 {
-			return fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
+			return whole, fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
 		}
-		return fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
+		return whole, fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
 	}
 	if len(scores) != len(blocks) {
-		return fmt.Errorf("%s gave %d matrices for %d segments", d.info.Name, len(scores), len(blocks))
+		return whole, fmt.Errorf("%s gave %d matrices for %d segments", d.info.Name, len(scores), len(blocks))
 	}
 	if d.native && len(native) != len(blocks) {
-		return fmt.Errorf("%s gave native scores of %d segments for %d", d.info.Name, len(native), len(blocks))
+		return whole, fmt.Errorf("%s gave native scores of %d segments for %d", d.info.Name, len(native), len(blocks))
 	}
 	for i, f := range frames {
 		if err := d.place(f, scores[i]); err != nil {
-			return err
+			return nil, err
 		}
 		if d.native {
 			if err := d.placeNative(f, native[i]); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if d.keeper != nil {
 			f.scores.Metrics[d.index].Stored = all[i].stored
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// placeWhole places the scores of the segments that a metric had scored to their end
+// when it failed.
+func (d *demand) placeWhole(frames []*frame, all []kept, at *metrics.BlocksError) (whole []*frame, err error) {
+	for i, f := range frames {
+		var scores metrics.Scores
+		switch {
+		case all != nil && !all[i].lacks:
+			if scores = all[i].scores; d.native {
+				err = d.placeNative(f, all[i].native)
+			}
+			f.scores.Metrics[d.index].Stored = all[i].stored
+		case all == nil && !d.native && at.Scores != nil:
+			scores = at.Scores[i]
+		}
+		if scores.Values == nil {
+			continue
+		}
+		if err = errors.Join(err, d.place(f, scores)); err != nil {
+			return nil, err
+		}
+		whole = append(whole, f)
+	}
+	return whole, nil
 }
 
 // unneeded are the matrices of blocks of which no cell is needed.

@@ -212,6 +212,7 @@ type kept struct {
 	list   textHash       // of all references
 	native metrics.Scores // by hypothesis, without Values unless asked for
 	have   []bool         // of them
+	lacks  bool           // some of what was asked for, as the metric failed
 }
 
 // score scores blocks: what the store has is read, what it lacks is asked of the
@@ -252,6 +253,12 @@ func (k *keeper) score(ctx context.Context, d *demand, w metrics.Workspace, bloc
 		}
 	}
 	if err := d.askFor(ctx, w, all); err != nil {
+		if errors.As(err, new(*metrics.BlocksError)) { // what came is kept
+			if no := k.put(ctx, all, keys); no != nil {
+				return nil, errors.Join(err, fmt.Errorf("the store of scores: %w", no))
+			}
+			return all, err
+		}
 		return nil, err
 	}
 	if err := k.put(ctx, all, keys); err != nil {
@@ -388,6 +395,9 @@ func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) er
 		}
 	}
 	if err := askPieces(ctx, d.metric.Score, todo, blocks); err != nil {
+		for i := range all {
+			all[i].lacks = all[i].lacks || slices.Contains(all[i].have, false)
+		}
 		return err
 	}
 	todo, blocks = todo[:0], blocks[:0]
@@ -447,6 +457,13 @@ func askPieces(ctx context.Context, score func(context.Context, []metrics.Block)
 	}
 	scores, err := score(ctx, blocks)
 	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
+		for i := range todo {
+			if at.Scores == nil || at.Scores[i].Values == nil {
+				todo[i].of.lacks = true
+			} else if err := todo[i].fill(at.Scores[i]); err != nil {
+				return err
+			}
+		}
 		return &metrics.BlocksError{First: todo[at.First].block, Last: todo[at.Last].block, Err: at.Err}
 	}
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {

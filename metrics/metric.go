@@ -317,6 +317,9 @@ func (n Need) Order(block, columns int) []int {
 type BlocksError struct {
 	First, Last int
 	Err         error
+	// Scores, if not nil, are those of all blocks: of blocks that were not scored to
+	// their end before, without Values.
+	Scores []Scores
 }
 
 // Error counts from 1.

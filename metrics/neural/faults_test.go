@@ -413,3 +413,42 @@ func TestBudget(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepsWhatCame has the blocks that were answered before a fault keep their scores.
+func TestKeepsWhatCame(t *testing.T) {
+	h := oiptest.Start(&oiptest.Server{Fault: func(n int, w http.ResponseWriter, _ *oiptest.Request) bool {
+		if n == 5 { // the probe, and 3 blocks
+			oiptest.Fail(w, http.StatusBadRequest, "no")
+		}
+		return n == 5
+	}})
+	t.Cleanup(h.Close)
+	one := quick
+	one.Limits.MaxInFlight = 1
+	m, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Output: "score", Bytes: 1, Lower: math.NaN(), Upper: math.NaN()}, neural.Environment{Client: one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := many(9)
+	want, err := must(t, "", &oiptest.Server{}).Score(t.Context(), blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Score(t.Context(), blocks)
+	var at *metrics.BlocksError
+	if !errors.As(err, &at) || len(at.Scores) != len(blocks) {
+		t.Fatalf("got %v", err)
+	}
+	kept := 0
+	for i, s := range at.Scores {
+		if s.Values == nil {
+			continue
+		}
+		if kept++; !slices.Equal(s.Values, want[i].Values) || i == at.First {
+			t.Errorf("block %d: %v, want %v", i, s.Values, want[i].Values)
+		}
+	}
+	if kept != 3 {
+		t.Errorf("%d blocks kept their scores", kept)
+	}
+}

@@ -48,6 +48,7 @@ func (m *Metric) ScoreNative(ctx context.Context, blocks []metrics.Block) ([]met
 func (m *Metric) score(ctx context.Context, blocks []metrics.Block, k kind) ([]metrics.Scores, error) {
 	rows := rowsOf(blocks, k)
 	values, reports := make([]float64, len(rows.all)), make([]*analysis.Report, len(rows.all))
+	done := make([]bool, len(rows.all))
 	g, ctx := errgroup.WithContext(ctx)
 	from := 0
 	for _, part := range parts(rows.all, m.form, m.size.now()) {
@@ -58,10 +59,21 @@ func (m *Metric) score(ctx context.Context, blocks []metrics.Block, k kind) ([]m
 			if err != nil && ctx.Err() == nil {
 				return &metrics.BlocksError{First: rows.block[at], Last: rows.block[at+len(part)-1], Err: err}
 			}
+			for i := range part {
+				done[at+i] = err == nil
+			}
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
+		if of := (*metrics.BlocksError)(nil); errors.As(err, &of) {
+			of.Scores = rows.place(values, reports, m.form.spans)
+			for b, at := range rows.at {
+				if slices.ContainsFunc(at, func(i int) bool { return i >= 0 && !done[i] }) {
+					of.Scores[b] = metrics.Scores{}
+				}
+			}
+		}
 		return nil, err
 	}
 	return rows.place(values, reports, m.form.spans), nil

@@ -103,12 +103,12 @@ func (v *view) outweigh(o *original) {
 	})
 }
 
-// greet lowers a short sentence in front that has no word of the reference, before
+// greet lowers a short sentence in front that says little and nothing of the reference, before
 // others that have some, where no sentence as short begins the reference: "Of
 // course." is said to the one who asks.
 func (v *view) greet(o *original) {
 	p := &v.parts[0]
-	if p.kind != sentence || p.echo || p.fit.words > 5 || p.fit.shared > 0 {
+	if p.kind != sentence || p.echo || p.fit.words > 5 || p.fit.own > 1 || p.fit.shared > 0 {
 		return
 	}
 	if rest := v.all.without(p.fit); rest.shared == 0 || rest.chars < 2*p.fit.chars || startsLower(v.text[p.end:]) && !startsLower(o.text) {

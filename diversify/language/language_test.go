@@ -149,7 +149,7 @@ func translations(t *testing.T) map[string][]string {
 func TestTranslations(t *testing.T) {
 	needsModels(t)
 	texts := translations(t)
-	missed := map[string]int{"en paraphrased": 12, "ca": 6, "da": 1, "es": 1, "id": 1, "ms": 1, "nl": 1, "ro": 1}
+	missed := map[string]int{"en paraphrased": 12, "ca": 2, "da": 1, "de": 1, "nl": 1}
 	for _, given := range []string{"en", ""} {
 		d := newDetector(t, language.Config{Language: given})
 		d.Learn(texts["en"])
@@ -190,9 +190,9 @@ func TestRelated(t *testing.T) {
 		return n
 	}
 	want := map[string]int{
-		"de nl": 10, "nl de": 10, "nl af": 3, "da nb": 0, "nb da": 1, "da sv": 8, "sv da": 6, "nb sv": 6, "es pt": 7, "pt es": 8, "es ca": 5, "ca es": 7,
-		"es it": 12, "it es": 12, "fr it": 11, "cs sk": 6, "sk cs": 6, "pl cs": 11, "hr sl": 7, "sl hr": 5, "id ms": 0, "ms id": 0,
-		"ru uk": 10, "uk ru": 9, "ru be": 10, "uk be": 10, "ru bg": 10,
+		"de nl": 12, "nl de": 11, "nl af": 4, "da nb": 1, "nb da": 1, "da sv": 8, "sv da": 6, "nb sv": 6, "es pt": 9, "pt es": 9, "es ca": 5, "ca es": 8,
+		"es it": 12, "it es": 12, "fr it": 12, "cs sk": 6, "sk cs": 6, "pl cs": 11, "hr sl": 7, "sl hr": 5, "id ms": 0, "ms id": 0,
+		"ru uk": 10, "uk ru": 9, "ru be": 11, "uk be": 10, "ru bg": 10,
 	}
 	got := map[string]int{}
 	for pair := range want {
@@ -208,7 +208,7 @@ func TestRelated(t *testing.T) {
 			alarms[code] = n
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"af": 2, "ro": 2, "sl": 4}, alarms); diff != "" {
+	if diff := cmp.Diff(map[string]int{"af": 6, "be": 2, "ca": 2, "es": 2, "ro": 2, "sl": 6}, alarms); diff != "" {
 		t.Errorf("false alarms (-want +got):\n%s", diff)
 	}
 }

@@ -35,8 +35,10 @@ type Manifest struct {
 	Input    dataset.Input       `json:"input"`
 	Settings map[string][]string `json:"settings"` // all that changes results, by flag
 	Segments int                 `json:"segments"`
-	Details  json.RawMessage     `json:"details"` // of the command; the same in all shards
-	Status   string              `json:"status"`  // complete
+	Below    int                 `json:"below,omitempty"` // segments with fewer variants than asked for
+	Lack     int                 `json:"lack,omitempty"`  // variants that these lack
+	Details  json.RawMessage     `json:"details"`         // of the command; the same in all shards
+	Status   string              `json:"status"`          // complete
 	SHA256   string              `json:"sha256"`
 }
 
@@ -62,9 +64,9 @@ func (m *Manifest) Differences(o *Manifest) []string {
 	if m.Input.Unit != o.Input.Unit || m.Input.Size != o.Input.Size || m.Input.Whole != o.Input.Whole {
 		out = append(out, "the input is another one")
 	}
-	names := maps.Clone(m.Settings)
-	maps.Copy(names, o.Settings)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(m.Settings)), maps.Keys(o.Settings))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		differ(name, shown(m.Settings[name]), shown(o.Settings[name]))
 	}
 	if len(out) == 0 && string(m.Details) != string(o.Details) && m.Details != nil && o.Details != nil {

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/text"
@@ -19,7 +21,10 @@ type Set struct {
 	Manifest Manifest          // of the first shard
 	Identity *refract.Identity // of all references; nil where the shards have none
 	Segments int
+	Below    int // segments with fewer variants than asked for
+	Lack     int // variants that these lack
 	files    []string
+	inputs   []dataset.Input
 	end      int64 // of the input of the shard that was opened last
 }
 
@@ -74,6 +79,8 @@ func (s *Set) follows(ctx context.Context, i int, path string) error {
 		diff = []string{"the input is another one"}
 	}
 	s.end = m.Input.To
+	s.Below, s.Lack = s.Below+m.Below, s.Lack+m.Lack
+	s.inputs = append(s.inputs, m.Input)
 	if len(diff) == 0 {
 		return nil
 	}
@@ -81,6 +88,24 @@ func (s *Set) follows(ctx context.Context, i int, path string) error {
 		return err
 	}
 	return &Error{path, fmt.Errorf("of another run than %s: %s", text.Path(s.files[0]), strings.Join(diff, "; "))}
+}
+
+// Sampled reports whether the shards know their own parts of the input, and of the
+// others samples alone.
+func (s *Set) Sampled() bool { return len(s.files) > 1 && s.inputs[0].Part != "" }
+
+// Compare cuts the input again, and names the first shard that is of another one.
+func (s *Set) Compare(cut func(i, n int) (dataset.Input, error)) error {
+	for i, path := range s.files {
+		input, err := cut(i+1, len(s.files))
+		if err != nil {
+			return err
+		}
+		if input != s.inputs[i] {
+			return &Error{path, errors.New("of another input than is there now: run this shard again, after its file is removed, or restore the input")}
+		}
+	}
+	return nil
 }
 
 // place puts the files into the order of the shards by their manifests, which are

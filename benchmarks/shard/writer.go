@@ -88,6 +88,10 @@ func (w *Writer) Totals(v any) error {
 	return w.chunk(totalsChunk, &b)
 }
 
+// Lacks states how many segments have fewer variants than asked for, and how many
+// these lack.
+func (w *Writer) Lacks(segments, variants int) { w.m.Below, w.m.Lack = segments, variants }
+
 // full writes a chunk once there is enough of it.
 func (w *Writer) full(kind byte, chunk *[]byte) error {
 	if len(*chunk) < chunkBytes {

@@ -342,6 +342,9 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 	case err == nil && x.writer != nil && sum.Unanswered > 0: // a shard is done or is not there
 		err = fmt.Errorf("%s without an answer, so that %s is not written; the same command asks again", english.Thousands(sum.Unanswered, "request"), x.file)
 	case err == nil:
+		if n, _ := yields.Below(x.Complete); x.writer != nil && n > 0 {
+			x.writer.Lacks(n, yields.Lack(x.Complete))
+		}
 		err = x.end(e, nil)
 	}
 	var below error
@@ -375,5 +378,5 @@ func (x *expander) below(yields *selection.Yields) error {
 		return nil
 	}
 	return fmt.Errorf("segments with fewer than %d accepted variants: %d, %s; they lack %s; %s is written; more --rounds or other --prompts may find them",
-		x.Complete, n, named, english.Count(yields.Lack(x.Complete), "variant"), cmp.Or(x.path, "the output"))
+		x.Complete, n, named, english.Count(yields.Lack(x.Complete), "variant"), cmp.Or(x.file, x.path, "the output"))
 }

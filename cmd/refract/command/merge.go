@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/shard"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
@@ -26,6 +28,7 @@ import (
 type merging struct {
 	scoreView
 	reports string
+	input   string
 }
 
 func (e *env) mergeCommand() *cobra.Command {
@@ -49,6 +52,7 @@ are ids that several of them have; then nothing is written.`,
 	m.output.register(cmd)
 	m.parquet = true
 	cmd.Flags().StringVar(&m.reports, "reports", "", "`FILE` for the reports of judges that score --reports left in the shards")
+	cmd.Flags().StringVar(&m.input, "input", "", "`DATASET` that the shards are of, to be read again and compared with all of them")
 	grouped(cmd, resultFlags)
 	return cmd
 }
@@ -59,6 +63,9 @@ func (m *merging) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	e.paths.Reads("a shard", files...)
+	if m.input != "" {
+		e.paths.Reads("--input", dataset.Inputs(m.input)...)
+	}
 	if err := e.checkPaths(); err != nil {
 		return err
 	}
@@ -69,12 +76,19 @@ func (m *merging) run(ctx context.Context, e *env, args []string) error {
 	if v := set.Manifest.Version; v != refract.Version {
 		return fmt.Errorf("the shards are of refract %s, and this is refract %s: merge them with that", v, refract.Version)
 	}
+	if err := m.compare(ctx, e, set); err != nil {
+		return err
+	}
 	if set.Segments == 0 && set.Manifest.Command != "parse" {
 		return fmt.Errorf("the shards have no segment: %w", dataset.ErrEmpty)
 	}
 	out, err := e.create(m.path)
 	if err != nil {
 		return err
+	}
+	switch c := set.Manifest.Command; {
+	case m.reports != "" && c != "score":
+		return usagef("--reports: shards of %s have none", c)
 	}
 	switch c := set.Manifest.Command; c {
 	case "score":
@@ -95,7 +109,42 @@ func (m *merging) run(ctx context.Context, e *env, args []string) error {
 	if err == nil {
 		e.note("%d shards, %d segments", set.Manifest.Of, set.Segments)
 	}
+	if err == nil && set.Below > 0 {
+		err = fmt.Errorf("segments with fewer accepted variants than asked for: %d; they lack %s; %s is written; more --rounds or other --prompts may find them",
+			set.Below, english.Count(set.Lack, "variant"), cmp.Or(m.path, "the output"))
+	}
 	return err
+}
+
+// compare reads the input again, where it is named, and compares all of it with the
+// shards, which know of the others' parts samples alone.
+func (m *merging) compare(ctx context.Context, e *env, set *shard.Set) error {
+	if m.input == "" {
+		if set.Sampled() {
+			e.note("each shard knows its own part of the input, and samples of the rest: --input DATASET compares all of it")
+		}
+		return nil
+	}
+	if set.Manifest.Command == "parse" {
+		return set.Compare(func(i, n int) (dataset.Input, error) {
+			part, err := dataset.CutLines(ctx, m.input, i, n)
+			if err != nil || part == nil {
+				return dataset.Input{}, err
+			}
+			return part.Input, nil
+		})
+	}
+	ds, err := dataset.Open(m.input, dataset.Options{Warn: func(dataset.Warning) {}})
+	if err != nil {
+		return err
+	}
+	return set.Compare(func(i, n int) (dataset.Input, error) {
+		part, err := dataset.Cut(ctx, ds, i, n)
+		if err != nil {
+			return dataset.Input{}, err
+		}
+		return part.Input, nil
+	})
 }
 
 // shardFiles are the files that arguments name, which may be patterns.
@@ -105,7 +154,7 @@ func shardFiles(args []string) ([]string, error) {
 		found := []string{arg}
 		if _, err := os.Lstat(arg); err != nil && strings.ContainsAny(arg, "*?[") {
 			if found, err = filepath.Glob(arg); err != nil || len(found) == 0 {
-				return nil, usagef("no file is named as %q says", arg)
+				return nil, fmt.Errorf("no shard is named as %q says: no task of the run has written one", arg)
 			}
 		}
 		out = append(out, found...)

@@ -37,7 +37,7 @@ Tables on standard error count the answers with a score, and show how far the
 reports can be trusted.
 
 METRIC is a judge that 'refract judges' lists, or judge-file:FILE.yaml. FILE is
-JSON Lines, also gzipped; - is standard input. A row has "output", the model's
+JSON Lines, also gzipped (not under --shard); - is standard input. A row has "output", the model's
 answer or null; for a judge of two turns it may have "responses" instead, of
 which the last is read. "hypothesis", in which errors are located, "source" (or
 "input") and "reference" are optional; "id", "system" and "segment" are copied.

@@ -18,6 +18,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/shard"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/redact"
 )
@@ -193,6 +194,10 @@ func (s *shardFlag) begin(ctx context.Context, e *env) (done bool, err error) {
 	default:
 		if diff := s.manifest.Same(there); len(diff) > 0 {
 			return false, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", s.file, strings.Join(diff, "; "))
+		}
+		if there.Below > 0 {
+			return false, fmt.Errorf("%s is there already, and whole, but of segments with fewer accepted variants than asked for it has %d, which lack %s; more --rounds or other --prompts may find them, under another -o",
+				s.file, there.Below, english.Count(there.Lack, "variant"))
 		}
 		e.note("%s is there already, and whole: nothing is left to do", s.file)
 		return true, nil

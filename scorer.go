@@ -49,17 +49,37 @@ func (e *Engine) frame(s *Segment) (*frame, error) {
 			f.refs = append(f.refs, i)
 		}
 	}
+	return f, e.check(s, size, len(f.refs))
+}
+
+// check returns an error for a segment with so many bytes of text and present references.
+func (e *Engine) check(s *Segment, size, references int) error {
 	if most := e.options.MaxText; most > 0 && size > most {
-		return nil, &TooLongError{s.ID, s.Pos, size, most}
+		return &TooLongError{s.ID, s.Pos, size, most}
 	}
-	if len(f.refs) == 0 && !e.options.AllowNoReferences {
+	if references == 0 && !e.options.AllowNoReferences {
 		for k := range e.demands {
 			if info := e.demands[k].info; info.NeedsReferences {
-				return nil, &NoReferencesError{info.Name, s.ID, s.Pos}
+				return &NoReferencesError{info.Name, s.ID, s.Pos}
 			}
 		}
 	}
-	return f, nil
+	return nil
+}
+
+// Check returns the error that ends a run at a segment: a *TooLongError or a
+// *NoReferencesError.
+func (e *Engine) Check(s *Segment) error {
+	size, references := 0, 0
+	for i := range s.Hypotheses {
+		size += len(s.Hypotheses[i].Text.Value)
+	}
+	for _, t := range s.AllReferences(nil) {
+		if size += len(t.Value); t.Valid {
+			references++
+		}
+	}
+	return e.check(s, size, references)
 }
 
 // score scores segments with one metric; order is that in which columns are

@@ -38,35 +38,37 @@ func realistic(n int) cache.Entry {
 	return e
 }
 
-// fill stores n realistic entries from many goroutines, each claimed before
-// if so asked, and returns their keys.
-func fill(b *testing.B, s cache.Store, n int, claim bool) []cache.Key {
+// fill stores n realistic entries, with so many in flight at each store, claimed
+// before if so asked, and returns their keys.
+func fill(b *testing.B, n int, claim bool, flights int, stores ...cache.Store) []cache.Key {
 	keys := make([]cache.Key, n)
 	entries := make([]cache.Entry, n)
 	for i := range entries {
 		entries[i] = realistic(i)
 		keys[i] = entries[i].Request.Key()
 	}
-	answers := cache.NewAnswers(s)
 	b.ResetTimer()
 	before := cpuTime(b)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range 256 {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				if claim {
-					if granted, err := s.Claim(b.Context(), keys[i:i+1]); err != nil || !granted[0] {
-						b.Error(granted, err)
+	for _, s := range stores {
+		answers := cache.NewAnswers(s)
+		for range flights {
+			wg.Go(func() {
+				for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+					if claim {
+						if granted, err := s.Claim(b.Context(), keys[i:i+1]); err != nil || !granted[0] {
+							b.Error(granted, err)
+							return
+						}
+					}
+					if _, err := answers.Put(b.Context(), entries[i]); err != nil {
+						b.Error(err)
 						return
 					}
 				}
-				if _, err := answers.Put(b.Context(), entries[i]); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
+			})
+		}
 	}
 	wg.Wait()
 	b.StopTimer()
@@ -77,11 +79,11 @@ func fill(b *testing.B, s cache.Store, n int, claim bool) []cache.Key {
 // BenchmarkSQLitePut256 and BenchmarkSQLiteClaimPut256 store b.N answers, with
 // 256 in flight.
 func BenchmarkSQLitePut256(b *testing.B) {
-	fill(b, open(b, filepath.Join(b.TempDir(), "answers.db")), b.N, false)
+	fill(b, b.N, false, 256, open(b, filepath.Join(b.TempDir(), "answers.db")))
 }
 
 func BenchmarkSQLiteClaimPut256(b *testing.B) {
-	fill(b, open(b, filepath.Join(b.TempDir(), "answers.db")), b.N, true)
+	fill(b, b.N, true, 256, open(b, filepath.Join(b.TempDir(), "answers.db")))
 }
 
 // BenchmarkGetMany reads 200,000 answers, in parts as a run asks for them. An
@@ -89,7 +91,7 @@ func BenchmarkSQLiteClaimPut256(b *testing.B) {
 func BenchmarkGetMany(b *testing.B) {
 	const n = 200_000
 	below := open(b, filepath.Join(b.TempDir(), "answers.db"))
-	keys := fill(b, below, n, false)
+	keys := fill(b, n, false, 256, below)
 	answers, random := cache.NewAnswers(below), slices.Clone(keys)
 	rand.New(rand.NewPCG(1, 1)).Shuffle(n, func(i, j int) { random[i], random[j] = random[j], random[i] })
 	for _, test := range []struct {

@@ -61,6 +61,10 @@ func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 		return nil, s.explain(ctx, "open", err)
 	}
 	s.turns = semaphore.NewWeighted(int64(config.MaxConns))
+	silent := time.AfterFunc(s.patience/3, func() {
+		s.waits.Do(func() { s.tell(fmt.Sprintf("cache %s: still waiting for the server", s.name)) })
+	})
+	defer silent.Stop()
 	if err := s.prepare(ctx, o.readOnly); err != nil {
 		s.pool.Close()
 		return nil, s.explain(ctx, "open", err)

@@ -269,37 +269,11 @@ func BenchmarkPostgresClients(b *testing.B) {
 	for _, clients := range []int{1, 4, 16, 64} {
 		b.Run(fmt.Sprint(clients), func(b *testing.B) {
 			where := postgresSchema(b)
-			stores := make([]*cache.Database, clients)
+			stores := make([]cache.Store, clients)
 			for i := range stores {
 				stores[i] = openPostgres(b, withQuery(b, where, "pool_max_conns", "1"))
 			}
-			entries := make([]cache.Entry, b.N)
-			for i := range entries {
-				entries[i] = realistic(i)
-			}
-			var next atomic.Int64
-			var wg sync.WaitGroup
-			b.ResetTimer()
-			for _, s := range stores {
-				answers := cache.NewAnswers(s)
-				for range 32 {
-					wg.Go(func() {
-						for i := int(next.Add(1)) - 1; i < b.N; i = int(next.Add(1)) - 1 {
-							key := []cache.Key{entries[i].Request.Key()}
-							if granted, err := s.Claim(b.Context(), key); err != nil || !granted[0] {
-								b.Error(granted, err)
-								return
-							}
-							if _, err := answers.Put(b.Context(), entries[i]); err != nil {
-								b.Error(err)
-								return
-							}
-						}
-					})
-				}
-			}
-			wg.Wait()
-			b.StopTimer()
+			fill(b, b.N, true, 32, stores...)
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "answers/s")
 			conn, err := pgx.Connect(b.Context(), where)
 			if err != nil {

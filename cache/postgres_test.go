@@ -202,6 +202,26 @@ func TestPostgresUnreachable(t *testing.T) {
 	wantError(t, err, context.DeadlineExceeded, address)
 }
 
+// A server that says nothing is told of long before it is given up.
+func TestPostgresSilent(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var told atomic.Pointer[string]
+	_, err = cache.OpenPostgres(ctx, "postgres://me:secret@"+l.Addr().String()+"/answers?sslmode=disable", cache.BusyTimeout(time.Millisecond), cache.Tell(func(m string) {
+		told.Store(&m)
+		cancel()
+	}))
+	wantError(t, err, context.Canceled)
+	if m := told.Load(); m == nil || !strings.Contains(*m, "still waiting for the server") {
+		t.Errorf("told: %v", m)
+	}
+}
+
 func TestPostgresRefuses(t *testing.T) {
 	where := postgresSchema(t)
 	edit := func(f func(u *url.URL)) string {
@@ -521,11 +541,11 @@ func TestPostgresClaimsOfAKilledProcess(t *testing.T) { claimsOfAKilledProcess(t
 
 // BenchmarkPostgres stores and reads as the benchmarks of SQLite do.
 func BenchmarkPostgres(b *testing.B) {
-	b.Run("Put256", func(b *testing.B) { fill(b, openPostgres(b, postgresSchema(b)), b.N, false) })
-	b.Run("ClaimPut256", func(b *testing.B) { fill(b, openPostgres(b, postgresSchema(b)), b.N, true) })
+	b.Run("Put256", func(b *testing.B) { fill(b, b.N, false, 256, openPostgres(b, postgresSchema(b))) })
+	b.Run("ClaimPut256", func(b *testing.B) { fill(b, b.N, true, 256, openPostgres(b, postgresSchema(b))) })
 	b.Run("GetMany1000", func(b *testing.B) {
 		s := openPostgres(b, postgresSchema(b))
-		keys := fill(b, s, b.N, false)
+		keys := fill(b, b.N, false, 256, s)
 		b.ResetTimer()
 		b.StartTimer()
 		for from := 0; from < len(keys); from += 1000 {

@@ -12,7 +12,8 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// Counts checks the answers of segments that exist, and counts the verdicts.
+// Counts checks the answers of segments that exist, and counts the verdicts. What
+// it counted may be stored as JSON, and merged.
 type Counts struct {
 	Segments   int
 	References int // that are there
@@ -21,11 +22,19 @@ type Counts struct {
 	Accepted   int
 	Fewest     int // accepted answers of a segment that has answers
 
-	checker  *check.Checker
-	examples int
-	verdicts map[string]*Count
-	others   []string // verdicts that no check gives
-	steps    map[string]*Count
+	counted
+	checker *check.Checker // nil of what was stored
+}
+
+// counted is what the table is made of.
+type counted struct {
+	Signature string // of the checks
+	Makes     []string
+	Cleans    []string // the cleaning steps
+	Keep      int      // examples of each
+	ByVerdict map[string]*Count
+	Others    []string // verdicts that no check gives
+	ByStep    map[string]*Count
 }
 
 // Count is how often one verdict was given, or one cleaning step changed a text.
@@ -48,15 +57,52 @@ type Example struct {
 // NewCounts counts what a Checker finds, and keeps up to the given number of
 // examples of each verdict and step.
 func NewCounts(c *check.Checker, examples int) *Counts {
-	return &Counts{checker: c, examples: examples, verdicts: map[string]*Count{}, steps: map[string]*Count{}}
+	makes := []string{check.Accepted}
+	for _, r := range check.Reasons() {
+		if c.Makes(r) {
+			makes = append(makes, r)
+		}
+	}
+	return &Counts{checker: c, counted: counted{
+		Signature: c.Signature(), Makes: makes, Cleans: c.Steps(), Keep: examples, ByVerdict: map[string]*Count{}, ByStep: map[string]*Count{},
+	}}
 }
 
-// AddReferences checks the references after the first one against it.
-func (n *Counts) AddReferences(s *refract.Segment) {
+// Merge takes in what the same checks counted of the segments that follow.
+func (n *Counts) Merge(o *Counts) {
+	if o.Segments > o.Without && (n.Segments == n.Without || o.Fewest < n.Fewest) {
+		n.Fewest = o.Fewest
+	}
+	n.Segments, n.References, n.Answers = n.Segments+o.Segments, n.References+o.References, n.Answers+o.Answers
+	n.Without, n.Accepted = n.Without+o.Without, n.Accepted+o.Accepted
+	merge(n.ByVerdict, o.ByVerdict, n.Keep)
+	merge(n.ByStep, o.ByStep, n.Keep)
+	for _, v := range o.Others {
+		if !slices.Contains(n.Others, v) {
+			n.Others = append(n.Others, v)
+		}
+	}
+}
+
+// merge adds counts up, and keeps the first examples of each.
+func merge(to, from map[string]*Count, keep int) {
+	for name, c := range from {
+		if to[name] == nil {
+			to[name] = &Count{Name: name}
+		}
+		t := to[name]
+		t.Answers, t.Segments = t.Answers+c.Answers, t.Segments+c.Segments
+		t.Examples = append(t.Examples, c.Examples[:min(len(c.Examples), keep-len(t.Examples))]...)
+	}
+}
+
+// AddReferences checks the references after the first one against it. The error is
+// that of the language check.
+func (n *Counts) AddReferences(s *refract.Segment) error {
 	if len(s.References) == 0 {
 		n.Segments++
 		n.Without++
-		return
+		return nil
 	}
 	first := s.References[0]
 	judge := n.begin(s, s.References[:1])
@@ -67,18 +113,22 @@ func (n *Counts) AddReferences(s *refract.Segment) {
 		}
 		answers++
 		res := judge.Judge(check.Answer{Raw: r.Value, HasText: true})
+		if res.Err != nil {
+			return fmt.Errorf("segment %s, reference %d: %w", s.ID, i+2, res.Err)
+		}
 		if res.Verdict == check.Accepted {
 			accepted++
 		}
 		n.count(&res, func() string { return fmt.Sprintf("segment %s, reference %d", s.ID, i+2) }, r.Value)
 	}
 	n.end(answers, accepted)
+	return nil
 }
 
 // AddVariants checks the variants of a segment and what was rejected before,
 // and returns a copy of the segment with the verdicts. A verdict that no check
-// gives, such as a judge's, stays.
-func (n *Counts) AddVariants(s *refract.Segment) *refract.Segment {
+// gives, such as a judge's, stays. The error is that of the language check.
+func (n *Counts) AddVariants(s *refract.Segment) (*refract.Segment, error) {
 	judge := n.begin(s, s.References)
 	refuse(judge, s)
 	out := *s
@@ -118,6 +168,9 @@ func (n *Counts) AddVariants(s *refract.Segment) *refract.Segment {
 		} else {
 			res = judge.Judge(checked(v.Reference, &answer))
 		}
+		if res.Err != nil {
+			return nil, fmt.Errorf("%s: %w", where(), res.Err)
+		}
 		n.count(&res, where, origin.Raw.Value)
 		origin.Cleaned = res.Cleaned
 		v.Origin, v.Text = &origin, refract.Text{Value: res.Text, Valid: res.HasText}
@@ -130,7 +183,7 @@ func (n *Counts) AddVariants(s *refract.Segment) *refract.Segment {
 		}
 	}
 	n.end(len(out.Variants)+len(out.Rejected), len(out.Variants))
-	return &out
+	return &out, nil
 }
 
 // refuse has a segment's judge remember what a person or another model has
@@ -158,8 +211,8 @@ func (n *Counts) review(judge *check.Segment, v *refract.Variant, where func() s
 
 // given counts a verdict that stands.
 func (n *Counts) given(v *refract.Variant, where func() string) {
-	if !slices.Contains(append(check.Reasons(), check.Accepted), v.Verdict) && !slices.Contains(n.others, v.Verdict) {
-		n.others = append(n.others, v.Verdict)
+	if !slices.Contains(append(check.Reasons(), check.Accepted), v.Verdict) && !slices.Contains(n.Others, v.Verdict) {
+		n.Others = append(n.Others, v.Verdict)
 	}
 	n.count(&check.Result{Verdict: v.Verdict, Detail: v.Detail, Text: v.Text.Value}, where, v.Text.Value)
 }
@@ -201,36 +254,28 @@ func (n *Counts) count(res *check.Result, where func() string, raw string) {
 			c.last = n.Segments
 			c.Segments++
 		}
-		if example && len(c.Examples) < n.examples {
+		if example && len(c.Examples) < n.Keep {
 			c.Examples = append(c.Examples, Example{Where: where(), Detail: res.Detail, Raw: raw, Text: res.Text})
 		}
 	}
-	add(n.verdicts, res.Verdict, res.Verdict != check.Accepted)
+	add(n.ByVerdict, res.Verdict, res.Verdict != check.Accepted)
 	for _, step := range res.Cleaned {
-		add(n.steps, step, true)
+		add(n.ByStep, step, true)
 	}
 }
 
 // Verdicts counts the verdicts that could be given, in the order of the checks,
 // and behind them the others that were there.
-func (n *Counts) Verdicts() []Count {
-	names := []string{check.Accepted}
-	for _, r := range check.Reasons() {
-		if n.checker.Makes(r) {
-			names = append(names, r)
-		}
-	}
-	return pick(n.verdicts, append(names, n.others...))
-}
+func (n *Counts) Verdicts() []Count { return pick(n.ByVerdict, slices.Concat(n.Makes, n.Others)) }
 
 // Steps counts the answers that each cleaning step changed, in their order.
-func (n *Counts) Steps() []Count { return pick(n.steps, n.checker.Steps()) }
+func (n *Counts) Steps() []Count { return pick(n.ByStep, n.Cleans) }
 
 // FalseAlarms returns, for references, how many were caught, of those that are
 // not copies of each other.
 func (n *Counts) FalseAlarms() (caught, of int) {
 	of = n.Answers
-	for _, c := range pick(n.verdicts, []string{check.ReasonCopy, check.ReasonDuplicate}) {
+	for _, c := range pick(n.ByVerdict, []string{check.ReasonCopy, check.ReasonDuplicate}) {
 		of -= c.Answers
 	}
 	return of - n.Accepted, of
@@ -271,7 +316,7 @@ func (n *Counts) Table(people bool) *report.NamedTable {
 	case !people && with > 0:
 		t.Note("accepted of a segment: %d at least, %.2f on average", n.Fewest, float64(n.Accepted)/float64(with))
 	}
-	t.Note("checks: %s", n.checker.Signature())
+	t.Note("checks: %s", n.Signature)
 	add := func(kind string, c *Count, show func(*Example) string) {
 		var examples []string
 		for i := range c.Examples {
@@ -280,7 +325,7 @@ func (n *Counts) Table(people bool) *report.NamedTable {
 			t.Note("%s: %s", c.Name, line)
 		}
 		all := report.Null()
-		if n.examples > 0 {
+		if n.Keep > 0 {
 			all = report.String(strings.Join(examples, "\n"))
 		}
 		t.Add(kind, c.Name, c.Answers, float64(c.Answers)/float64(n.Answers), c.Segments, float64(c.Segments)/float64(n.Segments), all)

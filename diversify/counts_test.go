@@ -31,7 +31,10 @@ func TestRejectedStaysRejected(t *testing.T) {
 				if last {
 					s.Rejected = []refract.Variant{equal, other, no}
 				}
-				judged := diversify.NewCounts(checker(t, checks...), 0).AddVariants(s)
+				judged, err := diversify.NewCounts(checker(t, checks...), 0).AddVariants(s)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if n := len(judged.Variants); n != 1 || judged.Variants[0].Text.Value != other.Text.Value {
 					t.Fatalf("%s, last %v: %d accepted: %+v", name, last, n, judged.Variants)
 				}

@@ -73,7 +73,7 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 	}
 	j.round = nil
 	if err := j.x.judgeAnswers(j); err != nil {
-		return nil, j.fail(0, "", 0, fmt.Errorf("the vectors of its answers: %w", err))
+		return nil, err
 	}
 	j.x.settle(j)
 	return j.round, nil
@@ -286,6 +286,9 @@ func (x *Expander) judgeAnswers(j *job) error {
 			continue
 		}
 		x.judgeAnswer(j, a)
+		if a.result.Err != nil {
+			return j.At(i-j.from, a.result.Err)
+		}
 		if j.checks != nil && !rejects(a.result.Verdict) {
 			reference := j.seg.References[j.cells[a.cell].reference].Value
 			pairs = append(pairs, doubt.Pair{Reference: reference, Answer: a.result.Text})
@@ -293,10 +296,13 @@ func (x *Expander) judgeAnswers(j *job) error {
 		}
 	}
 	doubts, err := doubt.Measure(j.ctx, x.cfg.Vectors, pairs)
+	if err != nil {
+		return j.fail(0, "", 0, fmt.Errorf("the vectors of its answers: %w", err))
+	}
 	for i := range doubts {
 		of[i].doubt = &doubts[i]
 	}
-	return err
+	return nil
 }
 
 func (x *Expander) judgeAnswer(j *job, a *asked) {

@@ -17,7 +17,7 @@ import (
 type Patterns struct {
 	Segments, Accepted, Rejected int
 
-	counts map[string]*Count
+	Counts map[string]*Count
 }
 
 const (
@@ -28,8 +28,8 @@ const (
 
 // Add counts the answers of a segment.
 func (p *Patterns) Add(s *refract.Segment) {
-	if p.counts == nil {
-		p.counts = map[string]*Count{}
+	if p.Counts == nil {
+		p.Counts = map[string]*Count{}
 	}
 	p.Segments++
 	p.Accepted += len(s.Variants)
@@ -37,14 +37,14 @@ func (p *Patterns) Add(s *refract.Segment) {
 	for i := range s.Rejected {
 		v := &s.Rejected[i]
 		name := Pattern(v)
-		c := p.counts[name]
+		c := p.Counts[name]
 		if c == nil {
-			if len(p.counts) >= maxPatterns {
+			if len(p.Counts) >= maxPatterns {
 				name = otherPatterns
 			}
-			if c = p.counts[name]; c == nil {
+			if c = p.Counts[name]; c == nil {
 				c = &Count{Name: strings.Clone(name)}
-				p.counts[c.Name] = c
+				p.Counts[c.Name] = c
 			}
 		}
 		c.Answers++
@@ -63,6 +63,15 @@ func (p *Patterns) Add(s *refract.Segment) {
 	}
 }
 
+// Merge takes in what was counted of the segments that follow.
+func (p *Patterns) Merge(o *Patterns) {
+	if p.Counts == nil {
+		p.Counts = map[string]*Count{}
+	}
+	p.Segments, p.Accepted, p.Rejected = p.Segments+o.Segments, p.Accepted+o.Accepted, p.Rejected+o.Rejected
+	merge(p.Counts, o.Counts, 1)
+}
+
 // Most names the most frequent pattern, and says how often it is there.
 func (p *Patterns) Most() (name string, answers int) {
 	if list := p.sorted(); len(list) > 0 {
@@ -73,7 +82,7 @@ func (p *Patterns) Most() (name string, answers int) {
 
 // sorted are the patterns, the most frequent first.
 func (p *Patterns) sorted() []*Count {
-	return slices.SortedFunc(maps.Values(p.counts), func(a, b *Count) int {
+	return slices.SortedFunc(maps.Values(p.Counts), func(a, b *Count) int {
 		return cmp.Or(cmp.Compare(b.Answers, a.Answers), strings.Compare(a.Name, b.Name))
 	})
 }

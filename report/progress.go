@@ -39,6 +39,7 @@ const (
 type Progress struct {
 	w           io.Writer
 	terminal    bool
+	lines       bool // of JSON, in place of text
 	label, unit string
 	total       int
 	now         func() time.Time
@@ -138,6 +139,11 @@ func (p *Progress) update(change func()) {
 	change()
 	now := p.now()
 	switch since := now.Sub(p.shown); {
+	case p.lines:
+		if since >= linesEvery {
+			p.shown = now
+			p.tell(now)
+		}
 	case p.terminal && since >= redrawEvery:
 		p.shown = now
 		p.draw()
@@ -175,6 +181,10 @@ func (p *Progress) Finish() {
 		return
 	}
 	p.finished = true
+	if p.lines {
+		p.tell(p.now())
+		return
+	}
 	p.bar.Clear()
 	elapsed := p.now().Sub(p.start)
 	fmt.Fprintln(p.w, p.line(p.fresh, elapsed, 0)+between+"in "+elapsed.Round(time.Second).String())

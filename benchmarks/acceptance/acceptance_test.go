@@ -14,6 +14,7 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/diversify/language/lingua"
 )
 
 var (
@@ -22,17 +23,24 @@ var (
 	answers = flag.String("answers", "", "measure the answers of a `FILE` that is written as those in testdata")
 )
 
+// models tell languages apart that share a script.
+var models = lingua.New()
+
 // checkers makes the Checkers that expand has by default, one a language.
 type checkers struct {
-	made map[string]*check.Checker
-	// models is whether the program has those that tell languages apart which
-	// share a script.
-	models bool
+	made   map[string]*check.Checker
+	models language.Models // nil, as of a refract without refract-languages
 }
 
-func newCheckers(t testing.TB) *checkers {
-	t.Helper()
-	return &checkers{map[string]*check.Checker{}, language.Models() != ""}
+func newCheckers(m language.Models) *checkers {
+	return &checkers{map[string]*check.Checker{}, m}
+}
+
+// withAndWithout runs a test with language models and without. name is that of the
+// golden files: NAME.md with them, NAME-scripts.md without.
+func withAndWithout(t *testing.T, name string, test func(c *checkers) string) {
+	t.Run("models", func(t *testing.T) { golden(t, name+".md", test(newCheckers(models))) })
+	t.Run("scripts", func(t *testing.T) { golden(t, name+"-scripts.md", test(newCheckers(nil))) })
 }
 
 func (c *checkers) of(t testing.TB, lang string) *check.Checker {
@@ -45,7 +53,7 @@ func (c *checkers) of(t testing.TB, lang string) *check.Checker {
 		cfg.Prompts = append(cfg.Prompts, p.Text)
 	}
 	var err error
-	if cfg.Detector, err = language.New(language.Config{Language: lang}); err != nil {
+	if cfg.Detector, err = language.New(language.Config{Language: lang, Models: c.models}); err != nil {
 		t.Fatal(err)
 	}
 	made, err := check.New(cfg)
@@ -60,7 +68,11 @@ func (c *checkers) of(t testing.TB, lang string) *check.Checker {
 func (c *checkers) measure(t testing.TB, items []acceptance.Item) acceptance.Table {
 	t.Helper()
 	table, failures := acceptance.Measure(items, func(i acceptance.Item) check.Result {
-		return c.of(t, i.Language).Segment("", []string{i.Reference}).Judge(check.Answer{Raw: i.Raw, HasText: true, Finish: i.Finish})
+		r := c.of(t, i.Language).Segment("", []string{i.Reference}).Judge(check.Answer{Raw: i.Raw, HasText: true, Finish: i.Finish})
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		return r
 	})
 	for _, f := range failures {
 		if *failing == "" || *failing != "all" && !strings.HasPrefix(f.Item.Name, *failing) {
@@ -127,21 +139,13 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("what is measured differs from %s (-want +got); where it is better, run go test ./benchmarks/acceptance -update, with and without -tags nolingua\n%s", path, cmp.Diff(string(want), got))
+		t.Errorf("what is measured differs from %s (-want +got); where it is better, run go test ./benchmarks/acceptance -update\n%s", path, cmp.Diff(string(want), got))
 	}
 }
 
 // What the checks make of the built-in bases is as it was.
 func TestBuiltIn(t *testing.T) {
-	c := newCheckers(t)
-	golden(t, "builtin"+c.suffix()+".md", figures(t, c, nil, 6))
-}
-
-func (c *checkers) suffix() string {
-	if c.models {
-		return ""
-	}
-	return "-nolingua"
+	withAndWithout(t, "builtin", func(c *checkers) string { return figures(t, c, nil, 6) })
 }
 
 // Every family has a dozen wordings or more in each part, and none has the

@@ -20,8 +20,7 @@ func TestReleased(t *testing.T) {
 			t.Errorf("%s: %d bases", part, len(all))
 		}
 	}
-	c := newCheckers(t)
-	golden(t, "released"+c.suffix()+".md", figures(t, c, bases, 12))
+	withAndWithout(t, "released", func(c *checkers) string { return figures(t, c, bases, 12) })
 }
 
 // dataDir is the folder of the real data.
@@ -43,7 +42,7 @@ func known(t *testing.T, err error) {
 // The tables of docs/checks.md are those that were measured with language models.
 func TestDocs(t *testing.T) {
 	var tables []string
-	for _, name := range []string{"builtin.md", "released.md", "outside.md", "outside2.md", "outside3.md", "outside4.md", "outside5.md", "heldout.md"} {
+	for _, name := range []string{"builtin.md", "released.md", "outside.md", "outside2.md", "outside3.md", "outside4.md", "outside5.md", "outside6.md", "outside7.md", "outside8.md", "heldout.md"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)

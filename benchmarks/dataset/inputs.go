@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,7 @@ import (
 )
 
 // ownFolders and ownFiles are what sets that are folders have in them; the
-// files are patterns of filepath.Glob.
+// files are patterns of fs.Glob.
 var (
 	ownFolders = []string{"sources", "references", "system-outputs", "human-scores", "metric-scores", "documents", "data", "evaluation", "submissions"}
 	ownFiles   = []string{ManifestName, "README.md", "*.parquet", "*.mat", "*.lex", "MRs.txt", webnlg2017Scores}
@@ -51,8 +52,10 @@ func Inputs(spec string) []string {
 		}
 	}
 	for _, pattern := range ownFiles {
-		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // a name that is no pattern finds nothing
-		out = append(out, found...)
+		found, _ := fs.Glob(os.DirFS(dir), pattern) // the pattern is right, and the folder's name is none
+		for _, name := range found {
+			out = append(out, filepath.Join(dir, name))
+		}
 	}
 	if m, err := ReadManifest(dir); err == nil {
 		for _, f := range m.Files {

@@ -36,7 +36,12 @@ func openJSONL(place string, o Options) (*set, error) {
 				return nil, err
 			}
 			o.part = true
-			return &Part{lineSet(&input{name: lines.Name(), part: lines}, o, parser), lines.Input}, nil
+			part := lineSet(&input{name: lines.Name(), part: lines}, o, parser)
+			read := part.read
+			part.read = func(ctx context.Context, each func(*refract.Segment) error) error {
+				return lines.Placed(read(ctx, each))
+			}
+			return &Part{part, lines.Input}, nil
 		}
 	}
 	return d, nil

@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
@@ -53,13 +55,27 @@ type LinesPart struct {
 	path string
 }
 
-// Name is what errors call the part, as its lines are counted from its own first
-// one.
+// Name is what errors call the part while it is read, as its lines are counted from
+// its own first one.
 func (p *LinesPart) Name() string {
 	if p.From == 0 {
 		return p.path
 	}
 	return fmt.Sprintf("%s, from byte %d on", text.Path(p.path), p.From)
+}
+
+// Placed gives an error of the part its line of the whole file. What stands before
+// the part is counted then, and not for each run.
+func (p *LinesPart) Placed(err error) error {
+	var fault *Error
+	if p.From == 0 || !errors.As(err, &fault) || fault.Pos.File != p.Name() || fault.Pos.Line == 0 {
+		return err
+	}
+	before, failed := (&input{name: p.path, part: &LinesPart{Input{To: p.From}, p.path}}).countLines()
+	if failed == nil {
+		fault.Pos = refract.Position{File: p.path, Line: before + fault.Pos.Line}
+	}
+	return err
 }
 
 // Open opens the part for reading.

@@ -90,7 +90,8 @@ func TestPartsOfLines(t *testing.T) {
 	})
 }
 
-// A blank line before further ones is a fault of one of the parts too.
+// A blank line before further ones is a fault of one of the parts too, with its
+// line of the file.
 func TestPartsOfBlankLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.jsonl")
 	text := `{"id":"a","references":[]}` + "\n \n\r\n" + `{"id":"b","references":[]}` + "\n"
@@ -101,6 +102,10 @@ func TestPartsOfBlankLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, want := unplaced(ds)
+	if want == nil || !strings.Contains(want.Error(), path+":2: blank line before further segments") {
+		t.Fatal(want)
+	}
 	for n := 1; n < 2*len(text); n++ {
 		faults := 0
 		for i := 1; i <= n; i++ {
@@ -110,8 +115,8 @@ func TestPartsOfBlankLines(t *testing.T) {
 			}
 			if _, err := unplaced(part); err != nil {
 				faults++
-				if !strings.Contains(err.Error(), "blank line before further segments") {
-					t.Fatal(err)
+				if err.Error() != want.Error() {
+					t.Fatalf("%v, want %v", err, want)
 				}
 			}
 		}

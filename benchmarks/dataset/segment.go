@@ -28,7 +28,7 @@ type row struct {
 
 // segmentParser reads rows. It is reused for all lines of a file.
 type segmentParser struct {
-	json  jsonline.Reader
+	json  *jsonline.Reader
 	pos   refract.Position
 	names jsonline.Names
 
@@ -44,13 +44,11 @@ type segmentParser struct {
 
 // parse reads one line. The segment keeps parts of a copy of it.
 func (p *segmentParser) parse(line []byte, pos refract.Position) (row, error) {
+	if p.json == nil {
+		p.json = &jsonline.Reader{}
+	}
 	p.json.Reset(line)
-	p.names.Line()
-	p.pos = pos
-	p.references, p.variants, p.rejected, p.hypotheses = p.references[:0], p.variants[:0], p.rejected[:0], p.hypotheses[:0]
-	p.scores, p.humans = p.scores[:0], p.humans[:0]
-	r := row{segment: &refract.Segment{Pos: pos}}
-	err := p.json.Fields(segmentFields, func(name string) error { return p.field(&r, name) })
+	r, err := p.object(pos)
 	if err == nil {
 		err = p.json.End()
 	}
@@ -66,6 +64,50 @@ func (p *segmentParser) parse(line []byte, pos refract.Position) (row, error) {
 	return r, nil
 }
 
+// object reads a segment, which finish has to check.
+func (p *segmentParser) object(pos refract.Position) (row, error) {
+	p.names.Line()
+	p.pos = pos
+	p.references, p.variants, p.rejected, p.hypotheses = p.references[:0], p.variants[:0], p.rejected[:0], p.hypotheses[:0]
+	p.scores, p.humans = p.scores[:0], p.humans[:0]
+	r := row{segment: &refract.Segment{Pos: pos}}
+	return r, p.json.Fields(segmentFields, func(name string) error { return p.field(&r, name) })
+}
+
+// ReadSegments reads an array of segments, of which an id is that of no other. One
+// without an id is called by its number, from 1. An error names no file.
+func ReadSegments(r *jsonline.Reader) ([]*refract.Segment, error) {
+	p := &segmentParser{json: r}
+	var out []*refract.Segment
+	ids := map[string]int{}
+	err := r.Elements(func(i int) error {
+		row, err := p.object(refract.Position{})
+		s := row.segment
+		if s.ID == "" {
+			s.ID = strconv.Itoa(i + 1)
+		}
+		if err == nil {
+			err = p.finish(s)
+		}
+		if err == nil {
+			err = checkVariants(s, len(s.References))
+		}
+		if err != nil {
+			return err
+		}
+		if first, again := ids[s.ID]; again {
+			return failAt(s.Pos, 0, "segments %d and %d both have the id %s; ids must be unique", first, i+1, text.Quote(s.ID))
+		}
+		ids[s.ID] = i + 1
+		out = append(out, s)
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		err = ErrEmpty
+	}
+	return out, err
+}
+
 // field reads the value of one field of the segment. null is an empty value.
 func (p *segmentParser) field(r *row, name string) (err error) {
 	s := r.segment
@@ -75,15 +117,15 @@ func (p *segmentParser) field(r *row, name string) (err error) {
 		id, err = p.json.ID()
 		s.ID = string(id)
 	case "source":
-		s.Source, err = readText(&p.json)
+		s.Source, err = readText(p.json)
 	case "document":
-		s.Document, err = readOptional(&p.json)
+		s.Document, err = readOptional(p.json)
 		if s.Document != p.document {
 			p.document = string([]byte(s.Document)) // which must not keep its line
 		}
 		s.Document = p.document
 	case "domain":
-		s.Domain, err = readName(&p.json, &p.names)
+		s.Domain, err = readName(p.json, &p.names)
 	case "references":
 		r.hasReferences = true
 		return p.json.OrNull(p.readReferences)
@@ -105,7 +147,7 @@ func (p *segmentParser) field(r *row, name string) (err error) {
 
 func (p *segmentParser) readReferences() error {
 	return p.json.Elements(func(int) error {
-		t, err := readText(&p.json)
+		t, err := readText(p.json)
 		p.references = append(p.references, t)
 		return err
 	})
@@ -115,7 +157,7 @@ func (p *segmentParser) readHypotheses() error {
 	return p.json.Members("system", func(name []byte) error {
 		h := refract.Hypothesis{System: p.names.Get(name)}
 		var err error
-		h.Text, err = readText(&p.json)
+		h.Text, err = readText(p.json)
 		p.hypotheses = append(p.hypotheses, h)
 		return err
 	})
@@ -170,28 +212,28 @@ func (p *segmentParser) variantField(v *refract.Variant, o *originParser, name s
 	case "sample":
 		v.Sample, err = p.json.Index()
 	case "prompt":
-		v.Prompt, err = readName(&p.json, &p.names)
+		v.Prompt, err = readName(p.json, &p.names)
 	case "model":
-		v.Model, err = readName(&p.json, &p.names)
+		v.Model, err = readName(p.json, &p.names)
 	case "finish":
-		v.Finish, err = readName(&p.json, &p.names)
+		v.Finish, err = readName(p.json, &p.names)
 	case "text":
-		v.Text, err = readText(&p.json)
+		v.Text, err = readText(p.json)
 	case "verdict":
-		v.Verdict, err = readName(&p.json, &p.names)
+		v.Verdict, err = readName(p.json, &p.names)
 	case "detail":
-		v.Detail, err = readOptional(&p.json)
+		v.Detail, err = readOptional(p.json)
 	case "review":
-		v.Review, err = readName(&p.json, &p.names)
+		v.Review, err = readName(p.json, &p.names)
 	case "audit":
-		v.Audit, err = readName(&p.json, &p.names)
+		v.Audit, err = readName(p.json, &p.names)
 	case "audited_by":
-		v.AuditedBy, err = readName(&p.json, &p.names)
+		v.AuditedBy, err = readName(p.json, &p.names)
 	case "doubt":
 		return p.doubt(v)
 	case "raw": // null says that it is missing, and not that it is not stated
 		o.hasRaw = true
-		o.get().Raw, err = readText(&p.json)
+		o.get().Raw, err = readText(p.json)
 	default:
 		return p.json.OrNull(func() error { return p.originField(o.get(), name) })
 	}
@@ -236,11 +278,11 @@ func (o *originParser) finish(text refract.Text) *refract.Origin {
 func (p *segmentParser) originField(o *refract.Origin, name string) (err error) {
 	switch name {
 	case "revision":
-		o.Revision, err = readName(&p.json, &p.names)
+		o.Revision, err = readName(p.json, &p.names)
 	case "served_model":
-		o.ServedModel, err = readName(&p.json, &p.names)
+		o.ServedModel, err = readName(p.json, &p.names)
 	case "form":
-		o.Form, err = readName(&p.json, &p.names)
+		o.Form, err = readName(p.json, &p.names)
 	case "sampling":
 		var raw []byte
 		raw, err = p.json.RawObject()

@@ -172,6 +172,9 @@ func checked(name, unit string, o Options, read reading) reading {
 		err := read(ctx, func(s *refract.Segment) error {
 			if unit != "" {
 				if first, again := ids.Add(s.ID, int64(c.all.n+1)); again {
+					if o.part {
+						return failAt(s.Pos, 0, "id %s is that of a segment before; ids must be unique", text.Quote(s.ID))
+					}
 					return failAt(s.Pos, 0, "id %s is that of %s %d already; ids must be unique", text.Quote(s.ID), unit, first)
 				}
 			}

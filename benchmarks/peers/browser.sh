@@ -57,6 +57,6 @@ fi
 go test -count=1 -run '^TestDemo$' ./report/page -args -demo "$work"
 if [ $# -gt 0 ]; then mkdir -p "$1"; fi
 PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/browser_check.py" "$chromium" "$work" "$@"
-go build -tags nolingua -o "$work/refract" ./cmd/refract
+go build -o "$work/refract" ./cmd/refract
 PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/review_check.py" "$chromium" "$work/refract" "$work" "$@"
 echo "the report and the page of decisions work in Chromium"

@@ -8,16 +8,8 @@
 # environment that is kept in $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-here=benchmarks/peers
-cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
-venv=$cache/kubernetes-$(sha256sum <$here/kubernetes_requirements.txt | cut -c1-12)
-if ! [ -e "$venv/whole" ]; then
-	rm -rf "$venv"
-	mkdir -p "$cache"
-	python3 -m venv "$venv"
-	"$venv/bin/pip" install --quiet --disable-pip-version-check -r $here/kubernetes_requirements.txt
-	touch "$venv/whole"
-fi
+requirements=benchmarks/peers/kubernetes_requirements.txt
+source benchmarks/peers/kept_venv.sh
 # backoffLimitPerIndex is there by default from 1.29 on.
 for release in 1.29 1.33 1.37; do
 	"$venv/bin/kubernetes-validate" --kubernetes-version $release --strict --quiet deploy/kubernetes/*.yaml

@@ -8,12 +8,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=$PWD/benchmarks/peers
-cache=${CI_CACHE:-$HOME/.cache/refract-ci}
-venv=$cache/moto-$(sha256sum "$here/objects_requirements.txt" | cut -c1-12)
-if ! [ -x "$venv/bin/moto_server" ]; then
-	python3 -m venv "$venv"
-	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/objects_requirements.txt"
-fi
+requirements=benchmarks/peers/objects_requirements.txt
+source benchmarks/peers/kept_venv.sh
 work=$(mktemp -d)
 server= gcs=
 stop() {
@@ -24,7 +20,7 @@ stop() {
 	rm -rf "$work"
 }
 trap stop EXIT
-go build -tags cloud,nolingua -o "$work/refract" ./cmd/refract
+go build -tags cloud -o "$work/refract" ./cmd/refract
 cd "$work"
 fail() {
 	echo "objects.sh: $1" >&2
@@ -93,8 +89,8 @@ for signal in KILL INT; do
 		python3 -c 'for i in range(150000): print("{\"id\":\"%d\",\"references\":[\"a b\"],\"hypotheses\":{\"x\":\"a c\"}}" % i)' >&3
 		sleep 2
 		kill -$signal $run
+		! wait $run || fail "it was not killed" # which the end of its input would race
 		exec 3>&-
-		! wait $run || fail "it was not killed"
 		rm lines
 	done
 	[ "$(get killed.csv)" = before ] || fail "a killed output has taken the place of the one before"

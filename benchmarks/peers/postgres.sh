@@ -126,4 +126,4 @@ fi
 go test -count=1 "$@" ./cache
 go test -count=1 "$@" -run Postgres -skip Crowd ./cmd/refract/command
 # 64 programs at once, each as small as they are built.
-go test -count=1 -tags nolingua -run PostgresCrowd ./cmd/refract/command
+go test -count=1 -run PostgresCrowd ./cmd/refract/command

@@ -11,31 +11,12 @@
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes about four minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-here=benchmarks/peers
-data=${REFRACT_DATA:-../shared/data}
-if ! [ -e "$data/mt-metrics-eval-v2/wmt22" ]; then
-	echo "skipped: there is no $data/mt-metrics-eval-v2/wmt22"
-	exit 0
-fi
-if [ "$(id -u)" != 0 ]; then
-	echo "skipped: a name space of the network needs root"
-	exit 0
-fi
+source benchmarks/peers/cluster.sh
 if ! command -v java >/dev/null; then
 	apt-get update -q && apt-get install -y -q --no-install-recommends openjdk-17-jre-headless >/dev/null
 fi
-cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
-venv=$cache/spark-$(sha256sum <$here/spark_requirements.txt | cut -c1-12)
-if ! [ -e "$venv/whole" ]; then
-	rm -rf "$venv"
-	mkdir -p "$cache"
-	python3 -m venv "$venv"
-	"$venv/bin/pip" install --quiet --disable-pip-version-check -r $here/spark_requirements.txt
-	touch "$venv/whole"
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-go build -o "$work/bin/refract" ./cmd/refract
-export PYTHONDONTWRITEBYTECODE=1 PATH="$work/bin:$venv/bin:$PATH"
+requirements=benchmarks/peers/spark_requirements.txt
+source benchmarks/peers/kept_venv.sh
+export PATH="$venv/bin:$PATH"
 unshare --net --pid --fork --kill-child --mount-proc \
-	"$venv/bin/python" $here/spark_check.py "$PWD/deploy/spark/refract_spark.py" "$(realpath "$data")" "$work"
+	"$venv/bin/python" benchmarks/peers/spark_check.py "$PWD/deploy/spark/refract_spark.py" "$data" "$work"

@@ -3,7 +3,7 @@
 //
 // A file begins with chunks and ends with the Manifest as a line of JSON. A chunk
 // is a byte for its kind, the length of what follows in four bytes, the lowest
-// first, and as many bytes packed with Zstandard. Index chunks have the ids of
+// first, and as many bytes packed with S2, which takes a third of Zstandard's time. Index chunks have the ids of
 // the segments, and what is hashed of their references; body chunks have what the
 // command wrote, others what stands beside it and what was counted. The last member of the manifest is the SHA-256 of all that
 // stands before its digits. So a file is damaged or whole, and equal work makes
@@ -23,7 +23,7 @@ import (
 )
 
 // format is the form of the files. It changes when the form does.
-const format = "refract shard 1"
+const format = "refract shard 2"
 
 // Manifest says what is in a file.
 type Manifest struct {
@@ -37,12 +37,16 @@ type Manifest struct {
 	Segments int                 `json:"segments"`
 	Below    int                 `json:"below,omitempty"` // segments with fewer variants than asked for
 	Lack     int                 `json:"lack,omitempty"`  // variants that these lack
-	Details  json.RawMessage     `json:"details"`         // of the command; the same in all shards
-	Status   string              `json:"status"`          // complete
+	Warnings []string            `json:"warnings,omitempty"`
+	Details  json.RawMessage     `json:"details"` // of the command; the same in all shards
+	Status   string              `json:"status"`  // complete
 	SHA256   string              `json:"sha256"`
 }
 
 const complete = "complete"
+
+// Complete is how many variants were asked for where there is Below.
+func (m *Manifest) Complete() string { return shown(m.Settings["--complete"]) }
 
 // Name is the file of a shard of an output.
 func Name(output string, index, of int) string {

@@ -14,7 +14,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/s2"
 
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -55,11 +55,7 @@ func verify(ctx context.Context, path string, each func(id string, references []
 		return nil, err
 	}
 	sum, segments := sha256.New(), 0
-	r, err := newChunks(ctx, io.TeeReader(io.NewSectionReader(f, 0, size), sum))
-	if err != nil {
-		return nil, err
-	}
-	defer r.unpack.Close()
+	r := newChunks(ctx, io.TeeReader(io.NewSectionReader(f, 0, size), sum))
 	for {
 		kind, chunk, err := r.next(func(kind byte) bool { return kind == indexChunk && each != nil })
 		if err == io.EOF {
@@ -139,16 +135,14 @@ func manifest(f *os.File) (*Manifest, int64, error) {
 
 // chunks reads the chunks of a file, up to the line of the manifest.
 type chunks struct {
-	ctx    context.Context
-	r      *bufio.Reader
-	unpack *zstd.Decoder
-	in     []byte
-	out    []byte
+	ctx context.Context
+	r   *bufio.Reader
+	in  []byte
+	out []byte
 }
 
-func newChunks(ctx context.Context, r io.Reader) (*chunks, error) {
-	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostChunk))
-	return &chunks{ctx: ctx, r: bufio.NewReaderSize(r, 256<<10), unpack: unpack}, err
+func newChunks(ctx context.Context, r io.Reader) *chunks {
+	return &chunks{ctx: ctx, r: bufio.NewReaderSize(r, 256<<10)}
 }
 
 // next returns the next chunk, unpacked if it is of a kind that is wanted, and
@@ -178,7 +172,10 @@ func (c *chunks) next(wanted func(kind byte) bool) (kind byte, chunk []byte, err
 		return 0, nil, ErrDamaged
 	}
 	c.in = buf.Bytes()
-	if c.out, err = c.unpack.DecodeAll(c.in, c.out[:0]); err != nil {
+	if n, err := s2.DecodedLen(c.in); err != nil || n > mostChunk {
+		return 0, nil, ErrDamaged
+	}
+	if c.out, err = s2.Decode(c.out[:cap(c.out)], c.in); err != nil {
 		return 0, nil, ErrDamaged
 	}
 	return kind, c.out, nil

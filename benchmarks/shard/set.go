@@ -23,9 +23,10 @@ type Set struct {
 	Segments int
 	Below    int // segments with fewer variants than asked for
 	Lack     int // variants that these lack
-	files    []string
-	inputs   []dataset.Input
-	end      int64 // of the input of the shard that was opened last
+	Warnings []string
+
+	files     []string
+	manifests []*Manifest // of the files
 }
 
 // Open verifies the shards of a run, in any order. The errors name the shards
@@ -67,20 +68,22 @@ func Open(ctx context.Context, paths []string) (*Set, error) {
 // follows checks that shard i is of the run of the first one, and its input what
 // follows that of the shard before.
 func (s *Set) follows(ctx context.Context, i int, path string) error {
-	m, err := peek(path)
-	if err != nil {
-		return err
-	}
+	m, end := s.manifests[i], int64(0) // of the input of the shard before
 	if i == 0 {
 		s.Manifest = *m
+	} else {
+		end = s.manifests[i-1].Input.To
 	}
 	diff := m.Differences(&s.Manifest)
-	if len(diff) == 0 && (m.Input.From != s.end || i == len(s.files)-1 && m.Input.To != m.Input.Size) {
+	if len(diff) == 0 && (m.Input.From != end || i == len(s.files)-1 && m.Input.To != m.Input.Size) {
 		diff = []string{"the input is another one"}
 	}
-	s.end = m.Input.To
 	s.Below, s.Lack = s.Below+m.Below, s.Lack+m.Lack
-	s.inputs = append(s.inputs, m.Input)
+	for _, w := range m.Warnings { // one of the whole input comes from each shard
+		if !slices.Contains(s.Warnings, w) && len(s.Warnings) < mostWarnings {
+			s.Warnings = append(s.Warnings, w)
+		}
+	}
 	if len(diff) == 0 {
 		return nil
 	}
@@ -92,7 +95,7 @@ func (s *Set) follows(ctx context.Context, i int, path string) error {
 
 // Sampled reports whether the shards know their own parts of the input, and of the
 // others samples alone.
-func (s *Set) Sampled() bool { return len(s.files) > 1 && s.inputs[0].Part != "" }
+func (s *Set) Sampled() bool { return len(s.files) > 1 && s.Manifest.Input.Part != "" }
 
 // Compare cuts the input again, and names the first shard that is of another one.
 func (s *Set) Compare(cut func(i, n int) (dataset.Input, error)) error {
@@ -101,7 +104,7 @@ func (s *Set) Compare(cut func(i, n int) (dataset.Input, error)) error {
 		if err != nil {
 			return err
 		}
-		if input != s.inputs[i] {
+		if input != s.manifests[i].Input {
 			return &Error{path, errors.New("of another input than is there now: run this shard again, after its file is removed, or restore the input")}
 		}
 	}
@@ -124,7 +127,7 @@ func (s *Set) place(ctx context.Context, paths []string) error {
 			if m.Of < 1 || m.Of > Most {
 				return &Error{path, ErrDamaged}
 			}
-			of, first, s.files = m.Of, path, make([]string, m.Of)
+			of, first, s.files, s.manifests = m.Of, path, make([]string, m.Of), make([]*Manifest, m.Of)
 		}
 		switch {
 		case m.Of != of:
@@ -134,7 +137,7 @@ func (s *Set) place(ctx context.Context, paths []string) error {
 		case s.files[m.Index-1] != "":
 			return &Error{path, fmt.Errorf("shard %d of %d, as %s is too: give each once", m.Index, of, text.Path(s.files[m.Index-1]))}
 		}
-		s.files[m.Index-1] = path
+		s.files[m.Index-1], s.manifests[m.Index-1] = path, m
 	}
 	var missing []string
 	for i, path := range s.files {
@@ -200,12 +203,7 @@ func eachBody(ctx context.Context, path string, kind byte, read func(body io.Rea
 		return err
 	}
 	defer f.Close()
-	c, err := newChunks(ctx, f)
-	if err != nil {
-		return err
-	}
-	defer c.unpack.Close()
-	if err := read(&body{chunks: c, kind: kind}); err != nil {
+	if err := read(&body{chunks: newChunks(ctx, f), kind: kind}); err != nil {
 		return &Error{path, err}
 	}
 	return ctx.Err()

@@ -8,8 +8,9 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"slices"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/s2"
 )
 
 // The kinds of chunks.
@@ -32,7 +33,6 @@ type Writer struct {
 	w           io.Writer
 	m           Manifest
 	sum         hash.Hash
-	pack        *zstd.Encoder
 	index, body []byte
 	beside      []byte
 	packed      []byte
@@ -40,10 +40,9 @@ type Writer struct {
 
 // NewWriter returns a Writer of a shard, of which the manifest says all but what
 // is known at its end.
-func NewWriter(w io.Writer, m Manifest) (*Writer, error) {
-	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+func NewWriter(w io.Writer, m Manifest) *Writer {
 	m.Format, m.Status, m.Segments = format, complete, 0
-	return &Writer{w: w, m: m, sum: sha256.New(), pack: pack}, err
+	return &Writer{w: w, m: m, sum: sha256.New()}
 }
 
 // Segment adds a segment to the index: its id, and what refract.AppendReferences
@@ -92,6 +91,15 @@ func (w *Writer) Totals(v any) error {
 // these lack.
 func (w *Writer) Lacks(segments, variants int) { w.m.Below, w.m.Lack = segments, variants }
 
+// Warned states what is odd about the input, of which a merge tells again.
+func (w *Writer) Warned(warnings []string) {
+	w.m.Warnings = warnings[:min(len(warnings), mostWarnings)]
+}
+
+// mostWarnings bounds the warnings of a shard. There are a few for each file and
+// system.
+const mostWarnings = 100
+
 // full writes a chunk once there is enough of it.
 func (w *Writer) full(kind byte, chunk *[]byte) error {
 	if len(*chunk) < chunkBytes {
@@ -104,10 +112,12 @@ func (w *Writer) chunk(kind byte, chunk *[]byte) error {
 	if len(*chunk) == 0 {
 		return nil
 	}
-	w.packed = w.pack.EncodeAll(*chunk, append(w.packed[:0], kind, 0, 0, 0, 0))
+	w.packed = slices.Grow(w.packed[:0], chunkHead+s2.MaxEncodedLen(len(*chunk)))[:chunkHead]
+	body := s2.Encode(w.packed[chunkHead:cap(w.packed)], *chunk)
 	*chunk = (*chunk)[:0]
-	binary.LittleEndian.PutUint32(w.packed[1:], uint32(len(w.packed)-chunkHead))
-	return w.put(w.packed)
+	w.packed[0] = kind
+	binary.LittleEndian.PutUint32(w.packed[1:], uint32(len(body)))
+	return w.put(w.packed[:chunkHead+len(body)])
 }
 
 const chunkHead = 5
@@ -120,7 +130,7 @@ func (w *Writer) put(b []byte) error {
 
 // Close ends the shard with its manifest. details are those of the command.
 func (w *Writer) Close(details any) error {
-	if err := errors.Join(w.chunk(indexChunk, &w.index), w.chunk(bodyChunk, &w.body), w.chunk(besideChunk, &w.beside), w.pack.Close()); err != nil {
+	if err := errors.Join(w.chunk(indexChunk, &w.index), w.chunk(bodyChunk, &w.body), w.chunk(besideChunk, &w.beside)); err != nil {
 		return err
 	}
 	var err error

@@ -54,11 +54,13 @@ func allSteps() []step {
 	parts := needs{always: true} // what the parts are, only a look at them tells
 	return []step{
 		{StepSpace, needs{always: true}, func(_ *Checker, t string, _ *original) string { return t }}, // white space goes behind every step
-		{StepUnicode, needs{ascii: unseen, other: func(r rune) bool { return suspicious(r) || r == '▁' || r == 'Ġ' }, bytes: true, text: func(t string) bool { return strings.Contains(t, "  ") }}, undirt},
-		{StepToken, needs{ascii: "<[{", other: func(r rune) bool { return r == '◁' || r == '【' }, text: func(t string) bool { return strings.Contains(t, lostToken) }}, untoken},
+		{StepUnicode, needs{ascii: unseen, other: func(r rune) bool { return suspicious(r) || strings.ContainsRune("▁Ġ†。ï\uFFFD", r) }, bytes: true, text: func(t string) bool { return strings.Contains(t, "  ") }}, undirt},
+		{StepToken, needs{ascii: "<[{", other: func(r rune) bool { return r == '◁' || r == '【' }, text: losesTokens}, untoken},
 		{StepFence, needs{ascii: "<`~"}, unfence},
 		{StepJSON, needs{ascii: "{["}, unjson},
-		{StepEmoji, needs{other: isEmoji, text: func(t string) bool { return t != "" && strings.IndexByte(faceEnds, t[len(t)-1]) >= 0 }}, unemoji},
+		{StepEmoji, needs{other: isEmoji, text: func(t string) bool {
+			return t != "" && strings.IndexByte(faceEnds, t[len(t)-1]) >= 0 || strings.Count(t, ":") > 1
+		}}, unemoji},
 		{StepMarkup, needs{ascii: "*_`#>|~\\=[$\n", text: func(t string) bool { return strings.HasPrefix(t, ":") }}, unmark},
 		{StepRestated, parts, unrestate},
 		{StepLeadIn, parts, takes(StepLeadIn)},
@@ -66,7 +68,7 @@ func allSteps() []step {
 		{StepTalk, parts, takes(StepTalk)},
 		{StepAlternatives, parts, takes(StepAlternatives)},
 		{StepList, needs{text: mayBeLabelled}, unlist},
-		{StepQuotes, needs{ascii: "\"'`{", other: func(r rune) bool { return isQuote(r) || closers[r] != "" || strings.ContainsRune("《【〔´", r) }}, unquote},
+		{StepQuotes, needs{ascii: "\"'`{<[(", other: func(r rune) bool { return isQuote(r) || closers[r] != "" || strings.ContainsRune("《【〔´", r) }}, unquote},
 		{StepLines, needs{ascii: "\n"}, joinLines},
 	}
 }
@@ -88,7 +90,7 @@ func (c *Checker) Clean(raw, reference string) (text string, steps []string) {
 
 func (c *Checker) clean(raw string, ref *original) (string, []string) {
 	var done []string
-	ref.taken = fit{}
+	ref.taken, ref.thinks = fit{}, false
 	t, valid := raw, utf8.ValidString(raw)
 	for rounds, again := 0, true; again; rounds++ {
 		if rounds > mostRounds { // nesting that no answer has
@@ -316,6 +318,9 @@ func unquote(_ *Checker, t string, ref *original) string {
 			return strings.TrimSuffix(inner, pair[1])
 		}
 	}
+	if inner := unbracket(t, ref); inner != t {
+		return inner
+	}
 	body := t
 	for {
 		first, n := utf8.DecodeRuneInString(body)
@@ -340,6 +345,15 @@ func unquote(_ *Checker, t string, ref *original) string {
 	if r := firstRune(t); !quotes && isQuote(r) && strings.Count(t, string(r)) == 1 && !strings.ContainsAny(t[utf8.RuneLen(r):], closers[r]) && endingOf(t).complete() {
 		return t[utf8.RuneLen(r):]
 	}
+	alone := func(t string) bool { // of its marks one is not closed
+		return (strings.Count(t, `"`)+strings.Count(t, "“")+strings.Count(t, "”"))%2 == 1
+	}
+	if rest, ok := strings.CutSuffix(t, `"`); ok && alone(t) && !alone(ref.text) && endingOf(rest).complete() {
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(t, `"`); ok && alone(t) && !alone(ref.text) && endingOf(rest).complete() {
+		return rest
+	}
 	if r := lastRune(t); !quotes && isQuote(r) && r != '\'' && r != '’' && endsInQuote(t) && strings.Count(t, string(r)) == 1 {
 		if rest := t[:len(t)-utf8.RuneLen(r)]; !strings.ContainsAny(rest, "\"“”„«»「") {
 			return rest
@@ -356,6 +370,15 @@ func unquote(_ *Checker, t string, ref *original) string {
 		rest = rest[end:]
 	}
 	f := ref.fit(unquoted(t))
+	if len(spans) > 1 && !quotes && !says(unquoted(t)) { // nothing but quotations
+		if i := ref.choose(spans); i >= 0 {
+			return spans[i]
+		}
+	}
+	const fewWords = 8
+	if isQuote(firstRune(t)) && !quotes && f.words <= fewWords && f.shared == 0 && f.talk+f.polite > 0 && 5*runeCount(spans[0]) >= 3*ref.chars && !ref.echoes(spans[0]) {
+		return spans[0]
+	}
 	echo := slices.ContainsFunc(spans, ref.echoes)
 	frame := f.isTalk() && f.about > 0 || f.own == 0 && f.talk > 0 || echo && f.words <= 4 && !quotes || ref.foreign(f)
 	if i := slices.IndexFunc(spans, func(s string) bool {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -91,8 +92,11 @@ func lastWord(t string) string {
 }
 
 // missingEnd says how the end of an answer shows that it was cut, or "".
-func missingEnd(w *work, ref *original, raw string) string {
+func missingEnd(w *work, ref *original, rawText string) string {
 	t := w.text
+	if rest, ok := strings.CutSuffix(t, "…"); ok && unicode.IsLetter(lastRune(rest)) && !strings.Contains(ref.text, "..") && !strings.ContainsAny(ref.text, "…⋯") {
+		return "it breaks off, the reference does not"
+	}
 	if n := len(t); n > 0 && (t[n-1] == '.' || t[n-1] == '?' || t[n-1] == '!') {
 		return ""
 	}
@@ -109,7 +113,7 @@ func missingEnd(w *work, ref *original, raw string) string {
 		}
 		return fmt.Sprintf("it ends in %q, the reference does not", lastRune(t))
 	}
-	if raw := endingOf(raw); len(raw.last) == 0 && got.kind == endWord && (raw.kind == endClosed || raw.kind == endSymbol) {
+	if raw := endingOf(rawText); !endToken.MatchString(rawText) && len(raw.last) == 0 && got.kind == endWord && (raw.kind == endClosed || raw.kind == endSymbol) {
 		return "" // what was around it is closed
 	}
 	if got.last == want.last || ref.dense && strings.HasSuffix(got.last, want.last) {
@@ -126,6 +130,9 @@ func missingEnd(w *work, ref *original, raw string) string {
 	}
 	return ""
 }
+
+// endToken is a token of a template that ends a text, whole or not.
+var endToken = regexp.MustCompile(`<\|[^<>|]*\|>\s*$`)
 
 // danglers are words that cannot end a title or a phrase.
 var danglers = strings.Fields(`the a an and or of my your their our every than whose

@@ -22,15 +22,18 @@ func undirt(_ *Checker, t string, ref *original) string {
 	if !utf8.ValidString(t) {
 		return t
 	}
+	if strings.Contains(t, "†") && !strings.Contains(ref.text, "†") {
+		t = citations.ReplaceAllString(t, "")
+	}
 	if strings.Contains(t, "\x1b") {
 		t = colours.ReplaceAllString(t, "")
 	}
-	if strings.Contains(t, `\`) && !strings.Contains(ref.text, `\`) && (strings.Contains(t, `\n`) || strings.Contains(t, `\"`)) && !strings.ContainsAny(t, "{[") {
-		t = strings.NewReplacer(`\r`, "", `\n`, "\n", `\"`, `"`, `\t`, " ").Replace(t)
+	if strings.Contains(t, `\`) && !strings.Contains(ref.text, `\`) && (strings.Contains(t, `\n`) || strings.Contains(t, `\"`) || strings.Contains(t, `\'`)) && !strings.ContainsAny(t, "{[") {
+		t = strings.NewReplacer(`\r`, "", `\n`, "\n", `\"`, `"`, `\'`, "'", `\t`, " ").Replace(t)
 	}
 	if strings.Contains(t, `\u`) || strings.Contains(t, `\x`) {
 		t = escapes.ReplaceAllStringFunc(t, func(s string) string {
-			if text, err := strconv.Unquote(`"` + s + `"`); err == nil {
+			if text, err := strconv.Unquote(`"` + strings.Replace(s, `\x`, `\u00`, 1) + `"`); err == nil {
 				return text
 			}
 			return s
@@ -59,11 +62,18 @@ func undirt(_ *Checker, t string, ref *original) string {
 			t = latin
 		}
 	}
+	t = strings.TrimPrefix(t, "ï»¿") // a byte order mark, decoded with the wrong character set
+	if !strings.ContainsRune(ref.text, utf8.RuneError) {
+		t = strings.Trim(t, string(utf8.RuneError))
+	}
 	if mojibake(t) != "" {
 		if mojibake(ref.text) == "" {
 			t = decoded(t)
 		}
 		return t
+	}
+	if rest, ok := strings.CutSuffix(t, "。"); ok && scriptOf(t) == latin && !strings.Contains(ref.text, "。") {
+		t = rest + "."
 	}
 	if !strings.ContainsFunc(t, suspicious) {
 		return t
@@ -124,10 +134,13 @@ func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }
 // lookalikes are letters of Cyrillic that are drawn as Latin ones.
 var lookalikes = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i", "А", "A", "В", "B", "Е", "E", "К", "K", "М", "M", "Н", "H", "О", "O", "Р", "P", "С", "C", "Т", "T", "Х", "X")
 
-// colours are the escapes of a terminal, escapes those of characters in code.
+// colours are the escapes of a terminal, escapes those of characters in code, citations
+// those of a search, shortcodes the names of pictographs.
 var (
-	colours = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
-	escapes = regexp.MustCompile(`(\\u[0-9a-fA-F]{4})+|\\x[0-7][0-9a-fA-F]`)
+	colours    = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+	citations  = regexp.MustCompile(`【[^【】]*†[^【】]*】`)
+	escapes    = regexp.MustCompile(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
+	shortcodes = regexp.MustCompile(`(^|\s):[a-z][a-z0-9_+-]*:`)
 )
 
 // suspicious reports whether a character is one that undirt looks at.
@@ -183,6 +196,9 @@ func unemoji(_ *Checker, t string, ref *original) string {
 		if rest, ok := strings.CutSuffix(t, " "+face); ok && !strings.Contains(ref.text, face) {
 			t = strings.TrimSpace(rest)
 		}
+	}
+	if !shortcodes.MatchString(ref.text) {
+		t = shortcodes.ReplaceAllString(t, "$1")
 	}
 	if strings.IndexFunc(t, isEmoji) < 0 || strings.ContainsFunc(ref.text, isEmoji) {
 		return t

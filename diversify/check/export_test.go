@@ -68,7 +68,7 @@ func Whole(c *Checker, raw, reference string) Sample {
 
 func (o *original) sample(t string, p *part, i, n int, all fit) Sample {
 	s := Sample{Text: strings.Clone(t[p.begin:p.end]), Kind: int(p.kind)}
-	given, decided := o.given(t, p, n)
+	given, decided := o.given(t, p, i, n)
 	if s.Given = given; decided {
 		return s
 	}

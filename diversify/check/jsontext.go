@@ -10,6 +10,11 @@ import (
 // unjson takes the rewriting out of JSON, or of what looks like it: of all
 // strings that are no names, the one that corresponds to the reference.
 func unjson(_ *Checker, t string, ref *original) string {
+	if strings.HasPrefix(t, `"`) && strings.HasSuffix(t, `"`) && strings.Contains(t, `\"`) { // JSON in a string of JSON
+		if plain, err := jsontext.AppendUnquote(nil, t); err == nil {
+			return string(plain)
+		}
+	}
 	at := strings.IndexAny(t, "{[")
 	if at < 0 || !strings.ContainsAny(t[at:], "\"'“") || strings.ContainsAny(ref.text, "{}") {
 		return t

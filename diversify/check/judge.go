@@ -31,6 +31,9 @@ type Result struct {
 	Cleaned []string
 	Verdict string // Accepted or one of Reasons
 	Detail  string // what was found, for people; "" for accepted answers
+	// Err is why there is no verdict: the Detector failed. What is not judged is
+	// neither accepted nor rejected, so that a run ends there.
+	Err error
 }
 
 // Segment judges the answers to the references of one segment. It is not safe
@@ -129,7 +132,7 @@ func checkSteps() []checkStep {
 			if s.answer.Finish == finishLength {
 				return "the token limit ended the answer"
 			}
-			if mayHaveTokens(s.w.text) && unanswered(s.w.text, ref) {
+			if ref.thinks || mayHaveTokens(s.w.text) && unanswered(s.w.text, ref) {
 				return "it thinks, and gives no answer"
 			}
 			return ""
@@ -161,7 +164,12 @@ func (s *Segment) verdict(ref *original) (verdict, detail string) {
 		if k.compares && ref.text == "" {
 			continue
 		}
-		if detail := k.find(s, ref); detail != "" {
+		detail := k.find(s, ref)
+		if s.result.Err != nil {
+			s.result.Err = fmt.Errorf("the %s check: %w", k.reason, s.result.Err)
+			return "", ""
+		}
+		if detail != "" {
 			return k.reason, detail
 		}
 	}

@@ -201,8 +201,8 @@ func TestSignature(t *testing.T) {
 // fixed is a Detector that finds no other language.
 type fixed string
 
-func (f fixed) Beside(string) func(string, string) string {
-	return func(string, string) string { return "" }
+func (f fixed) Beside(string) func(string, string) (string, error) {
+	return func(string, string) (string, error) { return "", nil }
 }
 func (f fixed) Signature() string { return "fixed(" + string(f) + ")" }
 
@@ -212,15 +212,15 @@ type byFirst struct {
 	rests      *[]string
 }
 
-func (d byFirst) Beside(reference string) func(rest, answer string) string {
+func (d byFirst) Beside(reference string) func(rest, answer string) (string, error) {
 	*d.references++
-	return func(rest, answer string) string {
+	return func(rest, answer string) (string, error) {
 		*d.rests = append(*d.rests, rest)
 		own, _, _ := strings.Cut(reference, " ")
 		if other, _, _ := strings.Cut(answer, " "); other != own {
-			return "it is " + other
+			return "it is " + other, nil
 		}
-		return ""
+		return "", nil
 	}
 }
 func (byFirst) Signature() string { return "first" }

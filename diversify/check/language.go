@@ -5,8 +5,8 @@ type Detector interface {
 	// Beside returns what tells whether an answer to a reference is in another
 	// language than that: what is to be said of it, or "". The answer comes
 	// without the words that it shares with the reference. The function serves
-	// one goroutine, Beside many.
-	Beside(reference string) func(rest, answer string) string
+	// one goroutine, Beside many. It fails where it cannot tell, which ends a run.
+	Beside(reference string) func(rest, answer string) (string, error)
 	// Signature states what changes its answers.
 	Signature() string
 }
@@ -35,7 +35,9 @@ func (s *Segment) otherLanguage(ref *original) string {
 	if ref.other == nil {
 		ref.other = s.c.cfg.Detector.Beside(ref.text)
 	}
-	if found := ref.other(string(s.w.rest), s.w.text); found != "" {
+	found, err := ref.other(string(s.w.rest), s.w.text)
+	if found != "" || err != nil {
+		s.result.Err = err
 		return found
 	}
 	if code := ref.otherWords(s.w.rest); code != "" {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -18,7 +19,7 @@ const benefit = 0.4
 
 // score is how much more likely a part is one of the rewriting than talk.
 func (o *original) score(t string, p *part, i, n int, all fit) float64 {
-	sum, decided := o.given(t, p, n)
+	sum, decided := o.given(t, p, i, n)
 	if decided {
 		return sum
 	}
@@ -32,9 +33,11 @@ func (o *original) score(t string, p *part, i, n int, all fit) float64 {
 
 // given is what a part scores before anything is weighed, and whether that
 // decides.
-func (o *original) given(t string, p *part, n int) (sum float64, decided bool) {
+func (o *original) given(t string, p *part, i, n int) (sum float64, decided bool) {
 	switch {
 	case p.echo && n > 1:
+		return -5, true
+	case p.kind == head && n > 1 && o.roleAt(t[p.begin:p.end]):
 		return -5, true
 	case p.fit.words == 0:
 		return -0.2, true
@@ -56,6 +59,9 @@ func (o *original) given(t string, p *part, n int) (sum float64, decided bool) {
 			return -5, true
 		}
 	}
+	if p.kind == bracket && p.fit.words <= 2 && p.fit.shared == 0 && (i == 0 || t[p.begin-1] == '\n') && n > 1 && !strings.ContainsAny(o.text, "([") {
+		return -3, true
+	}
 	if p.kind == bracket && p.fit.talk == 0 && (mostlyLatin(o.text) || !isGloss(t[p.begin:p.end])) {
 		sum = 2.5
 	}
@@ -66,6 +72,13 @@ func (o *original) given(t string, p *part, n int) (sum float64, decided bool) {
 		}
 	}
 	return sum, false
+}
+
+// roleAt reports whether a head is the name of a model or of its part in a dialogue,
+// which the reference has not.
+func (o *original) roleAt(head string) bool {
+	name := strings.ToLower(strings.TrimFunc(head, func(r rune) bool { return !unicode.IsLetter(r) }))
+	return slices.Contains(roles, name) && !slices.Contains(strings.FieldsFunc(strings.ToLower(o.text), func(r rune) bool { return !unicode.IsLetter(r) }), name)
 }
 
 func noDigit(r rune) rune {

@@ -26,9 +26,10 @@ type original struct {
 	opening   int // words of its first part
 	buffer    []byte
 	seen      view
-	taken     fit // of what was taken off the answer as talk
+	taken     fit  // of what was taken off the answer as talk
+	thinks    bool // the answer is a thought that was cut off
 	names     map[string]bool
-	other     func(rest, answer string) string // by the Detector
+	other     func(rest, answer string) (string, error) // by the Detector
 	script    script
 	tongue    uint64 // its language, as a bit of tongues
 	hasTongue bool

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,7 +18,7 @@ type token struct {
 }
 
 // brackets stand around tokens.
-var brackets = [...]struct{ open, close string }{{"<", ">"}, {"[", "]"}, {"◁", "▷"}, {"{", "}"}, {"【", "】"}}
+var brackets = [...]struct{ open, close string }{{"<", ">"}, {"[", "]"}, {"◁", "▷"}, {"{{", "}}"}, {"{", "}"}, {"【", "】"}}
 
 // tokens finds the tokens of a text, of kinds of brackets that the reference
 // has not.
@@ -108,6 +109,9 @@ func tokenAt(t string, i int, open, shut string) (token, bool) {
 	case !hasLetter(name):
 		return token{}, false
 	case open == "<" || open == "◁" || piped || k.closing:
+	case open == "{{":
+		k.special = true
+		return k, strings.Contains(name, "_") || k.name != strings.TrimSpace(strings.ToLower(name))
 	case open == "【":
 		return k, utf8.RuneCountInString(name) <= 12
 	case open == "[" && strings.IndexFunc(name, unicode.IsSpace) < 0 && strings.HasPrefix(t[k.end:], "<"): // [gMASK]<sop>
@@ -146,21 +150,33 @@ var (
 	// thoughts begin the names of what a model thinks before it answers.
 	thoughts = strings.Fields("think thought reason analy reflect scratch plan delib ponder consider inner monolog chain cot working brainstorm rumin medit contempl comment mull note expla justif critique review process understand strateg step mind draft attempt first plan outline gedank denk überleg мысл рассужд размышл анализ 思考 推理 分析 思路 思维")
 	// roles are words of templates that stand between tokens.
-	roles = strings.Fields("assistant user system model human ai bot gpt final analysis commentary thought thinking think message channel answer response output developer tool json text")
+	roles = strings.Fields("assistant user system model human ai bot gpt final analysis commentary thought thinking think message channel answer response output developer tool json text chatgpt claude gemini llama qwen mistral deepseek copilot")
 )
 
 func isThought(name string) bool {
 	return slices.ContainsFunc(thoughts, func(s string) bool { return strings.Contains(name, s) })
 }
 
-// lostToken is of a template whose tokens are lost.
-const lostToken = "assistantfinal"
+// lostTokens end a thought where tokens are lost, or written out for a terminal.
+var lostTokens = [...]string{"assistantfinal", "...done thinking."}
+
+func losesTokens(t string) bool {
+	return slices.ContainsFunc(lostTokens[:], func(mark string) bool { return strings.Contains(t, mark) })
+}
+
+// cutToken is the beginning of a token that ends a text.
+var cutToken = regexp.MustCompile(`<[|｜/][\pL_|｜▁-]*$`)
 
 // untoken takes out tokens. Of the parts between them one is the rewriting:
 // not what stands in a thought, or before the end of one that has no beginning.
 func untoken(_ *Checker, t string, ref *original) string {
-	if i := strings.LastIndex(t, lostToken); i >= 0 {
-		return t[i+len(lostToken):]
+	for _, mark := range lostTokens {
+		if i := strings.LastIndex(t, mark); i >= 0 && says(t[i+len(mark):]) {
+			return t[i+len(mark):]
+		}
+	}
+	if at := cutToken.FindStringIndex(t); at != nil && at[0] > 0 && !strings.Contains(ref.text, "<") {
+		return t[:at[0]]
 	}
 	if !mayHaveTokens(t) {
 		return t

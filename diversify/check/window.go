@@ -36,6 +36,7 @@ func (o *original) view(t string) *view {
 	}
 	v.outweigh(o)
 	v.demote(o)
+	v.conclude(o)
 	v.greet(o)
 	from, to, sum := v.best(0, n)
 	if sum <= 0 { // all is talk, but for one part at most, which the verdict is about
@@ -57,6 +58,7 @@ func (o *original) view(t string) *view {
 	for from > 0 && v.parts[from].kind == bracket && to-from == 1 && !v.parts[from-1].echo {
 		from--
 	}
+	to = v.enough(o, from, to)
 	kept := v.fit(from, to)
 	if 3*kept.chars < o.chars && (kept.shared < 2 || 5*kept.chars < o.chars) || kept.words == 0 {
 		if i := slices.IndexFunc(v.parts, func(p part) bool { return p.echo }); i >= 0 {
@@ -134,12 +136,7 @@ func (v *view) demote(o *original) {
 		return
 	}
 	n := len(v.parts)
-	lower := func(from, to int) {
-		for i := range v.parts[from:to] {
-			v.parts[from+i].score = min(v.parts[from+i].score, -4)
-		}
-	}
-	colon, quotes, first := false, false, false // of the lines before
+	colon, quotes, first, announced := false, false, false, false // of the lines before
 	v.lines(func(from, to int, f fit) {
 		line := strings.TrimSpace(v.text[v.parts[from].begin:v.parts[to-1].end])
 		quote := o.citation(line) != ""
@@ -152,16 +149,100 @@ func (v *view) demote(o *original) {
 		switch {
 		case from == 0:
 			first = sized && !endsLead(line) && !quote && !v.parts[0].echo && body.margin() <= 0 && !labelled(label, drafts) && v.parts[0].fit.task < 3
-		case (colon || quotes && !quote && to == n) && o.wholeAlone(body), to == n && v.parts[from].kind == head && labelled(label, finals) && sized && body.margin() < 0:
-			lower(0, from)
+		case !announced && ((colon || quotes && !quote && to == n) && o.wholeAlone(body) || colon && to == n && sized && body.shared > 0 && body.margin() < 0), to == n && v.parts[from].kind == head && labelled(label, finals) && sized && body.margin() < 0:
+			v.lower(0, from)
 		case first && v.labels(from, to) && !labelled(label, finals) && v.parts[from].fit.task < 3:
-			lower(from, n)
+			v.lower(from, n)
 			v.other = v.fit(from, n).shared > 0
 		}
-		colon = endsLead(line) && (from == 0 || labelled(label, finals))
+		announced = announced || colon && sized && body.margin() <= 0
+		colon = isAnswer(line) || endsLead(line) && (from == 0 || labelled(label, finals) || f.shared == 0 && f.task > 0 && !labelled(label, further))
 		quotes = quotes || quote
 	})
 }
+
+// enough returns where the first line ends that is a rewriting by itself, if the lines
+// behind it have nothing of the reference that it has not; else to.
+func (v *view) enough(o *original, from, to int) int {
+	if strings.Contains(o.text, "\n") {
+		return to
+	}
+	var f fit
+	for k := from; k < to-1; k++ {
+		f = f.add(v.parts[k].fit)
+		if !v.parts[k].line || endsLead(strings.TrimSpace(v.text[:v.parts[k].end])) {
+			continue
+		}
+		rest := v.text[v.parts[k+1].begin:v.parts[to-1].end]
+		more := o.fit(unquoted(rest)) // what it quotes is nothing of its own
+		item := listMarker(rest) > 0 && listMarker(v.text[v.parts[from].begin:]) > 0
+		if o.wholeAlone(f) && (4*f.chars >= 3*o.chars && more.said&^f.said == 0 || item && o.wholeAlone(more) && 2*overlap(f, more) >= bits.OnesCount64(f.said)) {
+			v.other = v.other || o.wholeAlone(more)
+			return k + 1
+		}
+	}
+	return to
+}
+
+// conclude lowers all before a last line that corresponds by itself, where every line
+// before it that may be a rewriting too shares that line with talk: it is thought
+// aloud, and the last line is what came of it.
+func (v *view) conclude(o *original) {
+	if strings.Contains(o.text, "\n") || v.fit(0, len(v.parts)).talk == 0 {
+		return
+	}
+	last, talked := -1, false
+	var rivals []fit
+	v.lines(func(from, to int, f fit) {
+		if to == len(v.parts) {
+			last = from
+			return
+		}
+		if v.parts[from].kind == head && v.parts[from].fit.shared == 0 {
+			f = f.without(v.parts[from].fit)
+			from++
+		}
+		if slices.ContainsFunc(v.parts[from:to], func(p part) bool { return p.score < -1 && !p.echo && p.fit.talk > 0 }) {
+			talked = true
+		} else if o.wholeAlone(f) {
+			rivals = append(rivals, f)
+		}
+	})
+	if last < 1 || !talked {
+		return
+	}
+	body := v.parts[last:]
+	if body[0].kind == head && body[0].fit.shared == 0 {
+		body = body[1:]
+	}
+	if len(body) == 0 || slices.ContainsFunc(body, func(p part) bool { return p.score < 0 || p.fit.margin() > 0 }) {
+		return
+	}
+	text, f := strings.TrimSpace(v.text[body[0].begin:]), v.fit(len(v.parts)-len(body), len(v.parts))
+	if !o.wholeAlone(f) || o.citation(text) != "" || !endingOf(text).complete() && o.ends.complete() {
+		return
+	}
+	if slices.ContainsFunc(rivals, func(r fit) bool { return 5*o.quality(r) >= 3*o.quality(f) }) {
+		return
+	}
+	v.lower(0, last)
+}
+
+// lower makes talk of parts, whatever they scored.
+func (v *view) lower(from, to int) {
+	for i := range v.parts[from:to] {
+		v.parts[from+i].score = min(v.parts[from+i].score, -4)
+	}
+}
+
+// isAnswer reports whether a line is the heading of an answer, without a colon.
+func isAnswer(line string) bool {
+	words := strings.Fields(strings.ToLower(line))
+	return len(words) > 0 && len(words) <= 2 && slices.Contains(answers, words[len(words)-1])
+}
+
+// answers are what a model calls its answer behind a thought.
+var answers = strings.Fields("answer response output result reply final antwort ergebnis ответ результат")
 
 // labels reports whether a line is a label, or begins with one.
 func (v *view) labels(from, to int) bool {
@@ -329,10 +410,12 @@ func (v *view) final(from, to, next int) bool {
 	return labelled(before, drafts) || labelled(between, finals)
 }
 
-// finals and drafts are in labels of the last of several texts, and of others.
+// finals and drafts are in labels of the last of several texts, and of those before
+// it, further in those of one more.
 var (
-	finals = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
-	drafts = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿")
+	finals  = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
+	further = strings.Fields("alternat option version variant another also more oder auch ещё вариант 另 或")
+	drafts  = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿")
 )
 
 // labelled reports whether a label has one of some words.
@@ -349,6 +432,7 @@ func takes(step string) func(_ *Checker, t string, ref *original) string {
 			return t
 		}
 		v := ref.view(t)
+		ref.thinks = ref.thinks || v.breaksOff()
 		from, to := 0, len(t)
 		if v.from > 0 && v.kindBefore() == step {
 			from = v.parts[v.from].begin
@@ -420,6 +504,34 @@ func (v *view) kindBehind() string {
 	return StepTalk
 }
 
+// breaksOff reports whether a text ends within talk that what is kept stands in the
+// middle of: a thought that was cut off, and what is kept is of that thought.
+func (v *view) breaksOff() bool {
+	n := len(v.parts)
+	if v.to == n || v.from == v.to || v.parts[n-1].echo {
+		return false
+	}
+	end, kept := endingOf(v.text), v.fit(v.from, v.to)
+	words := 0
+	for i, p := range v.parts {
+		if !p.echo && (i < v.from || i >= v.to) {
+			words += p.fit.words
+		}
+	}
+	const someTalk = 8 // words; fewer are a label or a mark
+	if end.complete() || end.kind == endNone || v.parts[n-1].score > -0.5 || words < someTalk {
+		return false
+	}
+	alone := (v.from == 0 || v.parts[v.from-1].line) && v.parts[v.to-1].line
+	switch {
+	case end.kind == endColon:
+		return v.from > 0 || !alone
+	case alone:
+		return false
+	}
+	return end.kind == endOpen || 2*(v.all.chars-kept.chars) > 3*kept.chars || talkWords().class([]byte(end.last)) == stop
+}
+
 // take notes what was taken off: on a line with the rest, or words that refuse.
 // What announces the rest tells nothing against it. before is the text up to the
 // seam.
@@ -453,6 +565,22 @@ func (o *original) leftover(t string, rest fit) float64 {
 	return against
 }
 
+// subjects are what a sentence is about that tells of the text in place of rewriting it.
+var subjects = strings.Fields("text sentence passage phrase excerpt snippet quotation paraphrased rewritten wording input prompt headline statement " +
+	"satz text textstelle формулировка текст предложение фраза отрывок")
+
+// isSubject reports whether the first word that says something names a text, where the
+// reference has no such word.
+func (o *original) isSubject(t string) bool {
+	o.lowered(t)
+	for w := range wordsOf(o.buffer) {
+		if talkWords().class(w) != stop {
+			return slices.Contains(subjects, string(w)) && !strings.Contains(strings.ToLower(o.text), string(w))
+		}
+	}
+	return false
+}
+
 // refusal says how an answer speaks of the task in place of doing it, or "".
 // Nothing counts that the reference says too. language reports that the check
 // of languages follows.
@@ -471,6 +599,9 @@ func refusal(w *work, ref *original, language bool) string {
 		if len(v.parts) > 1 && p.score < -1.5 && !p.echo {
 			return fmt.Sprintf("it begins or ends with talk: %s", quote(strings.TrimSpace(w.text[p.begin:p.end])))
 		}
+	}
+	if ref.isSubject(w.text) {
+		return fmt.Sprintf("it speaks of the task: %s", quote(w.text))
 	}
 	p := part{end: len(w.text), kind: entire, fit: v.all}
 	if len(v.parts) == 1 {

@@ -119,15 +119,21 @@ func (k *tongues) other(own uint64, rest []byte) string {
 			}
 		}
 	}
-	var letters uint64 // the languages of a letter that the given ones never have
-	for _, r := range string(rest) {
-		if m := k.letters[r]; m&own == 0 {
-			letters |= m
+	var marked [64]int // words with a letter that the given ones never have
+	for w := range wordsOf(rest) {
+		var letters uint64
+		for _, r := range string(w) {
+			if m := k.letters[r]; m&own == 0 {
+				letters |= m
+			}
+		}
+		for ; letters != 0; letters &= letters - 1 {
+			marked[bits.TrailingZeros64(letters)]++
 		}
 	}
 	best, most := "", 0
 	for i, code := range k.codes {
-		if n := theirs[i] + int(letters>>i&1); n >= leastWords+moreWords*ours[i] && n > most {
+		if n := theirs[i] + min(marked[i], leastWords); n >= leastWords+moreWords*ours[i] && n > most {
 			best, most = code, n
 		}
 	}

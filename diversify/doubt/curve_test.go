@@ -122,7 +122,10 @@ func TestLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			judged := counts.AddVariants(s)
+			judged, err := counts.AddVariants(s)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, v := range judged.Variants {
 				n++
 				if doubt.Of(judged.References[v.Reference].Value, v.Text.Value) >= doubt.Limit {

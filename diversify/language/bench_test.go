@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/diversify/language/lingua"
 )
 
 // BenchmarkBeside asks about an answer by script and by models.
@@ -19,7 +20,7 @@ func BenchmarkBeside(b *testing.B) {
 		{"other language", "en", "Die Forschungsgruppe gab am Dienstag bekannt, dass die neue Methode genutzt wird."},
 	} {
 		b.Run(x.name, func(b *testing.B) {
-			d := newDetector(b, language.Config{Language: x.language})
+			d := newDetector(b, language.Config{Language: x.language, Models: models})
 			d.Beside(english)(x.answer, x.answer)
 			for b.Loop() {
 				d.Beside(english)(x.answer, x.answer)
@@ -31,7 +32,6 @@ func BenchmarkBeside(b *testing.B) {
 // BenchmarkModels shows the heap that the models of all languages with Latin
 // letters take, and how long they load.
 func BenchmarkModels(b *testing.B) {
-	needsModels(b)
 	heap := func() float64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -39,7 +39,7 @@ func BenchmarkModels(b *testing.B) {
 		return float64(m.HeapAlloc) / 1e6
 	}
 	before := heap()
-	d := newDetector(b, language.Config{})
+	d := newDetector(b, language.Config{Models: lingua.New()})
 	ask := d.Beside("Good morning, ladies and gentlemen.")
 	begin := time.Now()
 	ask("Guten Tag, meine Damen und Herren dort.", "Guten Tag, meine Damen und Herren dort.")

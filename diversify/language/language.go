@@ -39,6 +39,19 @@ type Config struct {
 	// Threshold is the probability that an answer is in its reference's language,
 	// below which it is taken for one in another. 0 means DefaultThreshold.
 	Threshold float64
+	// Models tell languages of one script apart. Without them, which is nil, a
+	// Detector tells scripts apart alone.
+	Models Models
+}
+
+// Models tell in which languages texts may be. They are safe for concurrent use.
+type Models interface {
+	// Name is in signatures: other models have another one.
+	Name() string
+	// Probabilities returns how probable languages are for a text, which is valid
+	// UTF-8: a number from 0 to 1 for each of the ISO 639-1 codes, two or more of
+	// one script, in their order.
+	Probabilities(text string, codes []string) ([]float64, error)
 }
 
 // Detector tells whether answers are in the language of their reference. It is
@@ -46,9 +59,9 @@ type Config struct {
 type Detector struct {
 	cfg     Config
 	scripts []script
-	models  []func() func(text string) []float64 // of each script; nil where there is no choice
-	priors  []func() []float64                   // of references, of each script
-	usual   func() int                           // the script of most references
+	known   bool                        // the models may know the references' language
+	priors  []func() ([]float64, error) // of references, of each script
+	usual   func() int                  // the script of most references
 	sample  []string
 }
 
@@ -124,11 +137,7 @@ func Codes() []string {
 	return codes
 }
 
-// Models names the models of the program, or is "" where it was built without
-// (build tag nolingua): then a Detector does not tell languages of one script apart.
-func Models() string { return modelSource }
-
-// New returns a Detector. It loads no model. Errors: thresholds out of range.
+// New returns a Detector. It asks no model. Errors: thresholds out of range.
 func New(cfg Config) (*Detector, error) {
 	if cfg.MinLetters == 0 {
 		cfg.MinLetters = DefaultMinLetters
@@ -150,14 +159,9 @@ func New(cfg Config) (*Detector, error) {
 	cfg.Language, cfg.Source = strings.ToLower(cfg.Language), strings.ToLower(cfg.Source)
 	d := &Detector{cfg: cfg, scripts: scripts()}
 	d.usual = sync.OnceValue(d.usualScript)
-	known := cfg.Language == "" || slices.Contains(Codes(), cfg.Language)
-	for i, s := range d.scripts {
-		var m func() func(string) []float64
-		if len(s.codes) > 1 && modelSource != "" && known {
-			m = sync.OnceValue(func() func(string) []float64 { return newModel(s.codes) })
-		}
-		d.models = append(d.models, m)
-		d.priors = append(d.priors, sync.OnceValue(func() []float64 { return d.prior(i) }))
+	d.known = cfg.Language == "" || slices.Contains(Codes(), cfg.Language)
+	for i := range d.scripts {
+		d.priors = append(d.priors, sync.OnceValues(func() ([]float64, error) { return d.prior(i) }))
 	}
 	return d, nil
 }
@@ -191,7 +195,7 @@ func (d *Detector) usualScript() int {
 
 // prior returns how probable the languages of a script are for a reference
 // that has not been read.
-func (d *Detector) prior(s int) []float64 {
+func (d *Detector) prior(s int) ([]float64, error) {
 	codes := d.scripts[s].codes
 	p := make([]float64, len(codes))
 	if i := slices.Index(codes, d.cfg.Language); i >= 0 {
@@ -200,7 +204,11 @@ func (d *Detector) prior(s int) []float64 {
 	for _, text := range d.sample {
 		if d.script(text, d.cfg.Share) == s {
 			text, _ := excerpt(text)
-			for i, v := range d.models[s]()(text) {
+			of, err := d.cfg.Models.Probabilities(text, codes)
+			if err != nil {
+				return nil, err
+			}
+			for i, v := range of {
 				p[i] += v
 			}
 		}
@@ -210,40 +218,49 @@ func (d *Detector) prior(s int) []float64 {
 		p[i] = (1-surprise)*p[i] + surprise/float64(len(p))
 	}
 	normalize(p)
-	return p
+	return p, nil
 }
 
 // Beside returns what tells whether an answer to a reference is in another
 // language: what is to be said of it, or "". It takes the answer twice, without
 // the words that it shares with the reference, and whole; both must be in
-// another language. It serves one goroutine, Beside many.
-func (d *Detector) Beside(reference string) func(rest, answer string) string {
+// another language. It serves one goroutine, Beside many. Errors are those of the
+// models.
+func (d *Detector) Beside(reference string) func(rest, answer string) (string, error) {
 	const most = 0.5
 	own := d.script(reference, most)
 	// A short reference may be a name in another script than the dataset's.
 	certain := d.cfg.Language == "" && d.script(reference, d.cfg.Share) == own &&
 		utf8.RuneCountInString(reference)*d.scripts[max(own, 0)].weight >= fullLetters
 	var p []float64 // how probable languages are for the reference
-	return func(rest, answer string) string {
+	return func(rest, answer string) (string, error) {
 		s := d.script(rest, d.cfg.Share)
 		switch {
 		case own < 0 || s < 0 || s != d.script(answer, most) || s != own && s == d.usual() && !certain:
-			return ""
+			return "", nil
 		case s != own:
-			return fmt.Sprintf("it is written in %s, not %s", d.scripts[s].name, d.scripts[own].name)
-		case d.models[s] == nil:
-			return ""
+			return fmt.Sprintf("it is written in %s, not %s", d.scripts[s].name, d.scripts[own].name), nil
+		case d.cfg.Models == nil || !d.known || len(d.scripts[s].codes) < 2:
+			return "", nil
 		}
-		model, codes, prior := d.models[s](), d.scripts[s].codes, d.priors[s]()
+		codes := d.scripts[s].codes
+		prior, err := d.priors[s]()
+		if err != nil {
+			return "", err
+		}
 		var a []float64
 		for _, text := range []string{rest, answer} {
 			text, letters := excerpt(text)
-			a = model(text)
+			if a, err = d.cfg.Models.Probabilities(text, codes); err != nil {
+				return "", err
+			}
 			if i := place(prior); prior[i] > 0.9 && a[i] > 0.5 {
-				return "" // the reference need not be read
+				return "", nil // the reference need not be read
 			}
 			if p == nil {
-				p = d.posterior(reference, model, prior)
+				if p, err = d.posterior(reference, codes, prior); err != nil {
+					return "", err
+				}
 			}
 			for i, code := range codes {
 				if code != d.cfg.Source && !strings.Contains(likely, code) {
@@ -256,26 +273,29 @@ func (d *Detector) Beside(reference string) func(rest, answer string) string {
 				same += p[i] * a[i]
 			}
 			if slices.Max(a) == 0 || same >= d.cfg.Threshold*min(1, float64(letters)/fullLetters) {
-				return ""
+				return "", nil
 			}
 		}
-		return fmt.Sprintf("it is %s, not %s", codes[place(a)], codes[place(p)])
+		return fmt.Sprintf("it is %s, not %s", codes[place(a)], codes[place(p)]), nil
 	}
 }
 
 // posterior returns how probable languages are for a reference that is read.
-func (d *Detector) posterior(reference string, model func(string) []float64, prior []float64) []float64 {
+func (d *Detector) posterior(reference string, codes []string, prior []float64) ([]float64, error) {
 	text, _ := excerpt(reference)
-	p := model(text)
+	p, err := d.cfg.Models.Probabilities(text, codes)
+	if err != nil {
+		return nil, err
+	}
 	for i := range p {
 		p[i] = (p[i] + doubt) * prior[i]
 	}
 	normalize(p)
-	return p
+	return p, nil
 }
 
-// excerpt is the beginning of a text that the models read, in whole words, and
-// the number of its characters.
+// excerpt is the beginning of a text that the models read, in whole words and
+// valid UTF-8, and the number of its characters.
 func excerpt(text string) (string, int) {
 	letters, end := 0, 0
 	for word := range strings.FieldsSeq(text) {
@@ -286,7 +306,7 @@ func excerpt(text string) (string, int) {
 		letters += n
 		end += strings.Index(text[end:], word) + len(word)
 	}
-	return text[:end], letters
+	return strings.ToValidUTF8(text[:end], "\uFFFD"), letters
 }
 
 // place is that of the greatest value.
@@ -356,8 +376,8 @@ func (d *Detector) Signature() string {
 		h.Write([]byte(text + "\x00"))
 	}
 	by := "script"
-	if modelSource != "" {
-		by += "+" + modelSource
+	if d.cfg.Models != nil {
+		by += "+" + d.cfg.Models.Name()
 	}
 	f := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	return fmt.Sprintf("%s(%s;from=%s;sample=%08x;letters=%d;share=%s;below=%s)", by, d.cfg.Language, d.cfg.Source, h.Sum32(), d.cfg.MinLetters, f(d.cfg.Share), f(d.cfg.Threshold))

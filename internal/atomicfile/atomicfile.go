@@ -286,8 +286,7 @@ const (
 // reserve makes a file or folder under a temporary name beside path and locks
 // it for as long as it is open. First it removes what killed processes left.
 func reserve(path string, create func(name string) (*os.File, error)) (*os.File, error) {
-	dir, base := filepath.Dir(path), filepath.Base(path)
-	prefix := "." + base[:min(len(base), longest)] + "."
+	dir, prefix := filepath.Dir(path), prefixOf(path)
 	removeStale(dir, prefix)
 	for try := 0; ; try++ {
 		f, err := create(filepath.Join(dir, fmt.Sprintf("%s%0*x%s", prefix, hexDigits, rand.Uint32(), suffix)))
@@ -310,6 +309,19 @@ func isNamed(f *os.File) bool {
 	a, errA := f.Stat()
 	b, errB := os.Lstat(f.Name())
 	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+// RemoveStale removes what killed processes left of an output, as Create does, for
+// one that is there already.
+func RemoveStale(path string) {
+	path = follow(path)
+	removeStale(filepath.Dir(path), prefixOf(path))
+}
+
+// prefixOf is what temporary names beside a path begin with.
+func prefixOf(path string) string {
+	base := filepath.Base(path)
+	return "." + base[:min(len(base), longest)] + "."
 }
 
 // removeStale removes temporary files and folders that no process has locked.

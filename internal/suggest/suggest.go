@@ -11,10 +11,16 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
+const longest = 256 // bytes of a name
+
 // Nearest returns the candidate nearest to word by edit distance, case aside,
 // or "" where none is within a third of the word. The first of equally near
-// ones wins.
+// ones wins. None is near a word that is longer than names are, which would take
+// long to compare.
 func Nearest(word string, candidates []string) string {
+	if len(word) > longest {
+		return ""
+	}
 	best, bestDist := "", (utf8.RuneCountInString(word)+2)/3+1
 	for _, c := range candidates {
 		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(c)); d < bestDist {

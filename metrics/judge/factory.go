@@ -126,11 +126,14 @@ func FindSpec(spec string, reserved ...string) (*Definition, map[string]string, 
 	return d, set, nil
 }
 
+// OptionServer is the option of a metric that asks a model which names its server.
+const OptionServer = "base-url"
+
 // The options that every judge has.
 const (
 	optionModel       = "model"
 	optionRevision    = "revision"
-	optionServer      = "base-url"
+	optionServer      = OptionServer
 	optionUnparseable = "unparseable"
 	optionHardened    = "hardened"
 	optionSamples     = "samples"

@@ -3,9 +3,9 @@
 // standard output, a line of JSON each.
 //
 //  1. The program says hello, with what it declares of itself (hello.go).
-//  2. A pool of processes of it scores batches of segments (pool.go); one that
+//  2. A pool of processes of it scores batches of segments (program.go); one that
 //     dies is started again with its batch, and none outlives the metric
-//     (process.go).
+//     (internal/child).
 //  3. Answers become matrices, or an error that quotes them (answer.go).
 //
 // The protocol is in docs/programs.md; refract_metric.py speaks it for programs in

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/refract-eval/refract/internal/child"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
@@ -47,11 +48,11 @@ type Metric struct {
 	cfg   Config
 	hello *hello
 	info  metrics.Info
-	said  said
+	said  child.Said
 	slots chan struct{} // has a token for each process that may score
 
 	mu   sync.Mutex
-	idle []*process
+	idle []*child.Process
 	last int // id of a request
 }
 
@@ -73,9 +74,10 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 		cfg.Timeout = DefaultTimeout
 	}
 	m := &Metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
-	m.said.hide = hides(cfg.Secrets)
-	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.said.hide(redact.CommandLine(cfg.Command)))
-	m.said.name, m.said.log = m.info.Name, cfg.Log
+	m.said.Hide = hides(cfg.Secrets)
+	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.said.Hide(redact.CommandLine(cfg.Command)))
+	m.said.Of(m.info.Name)
+	m.said.Log = cfg.Log
 	for range cfg.Processes {
 		m.slots <- struct{}{}
 	}
@@ -86,12 +88,12 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 		}
 		return nil, &metrics.StartError{Name: m.info.Name, Err: err}
 	}
-	m.idle = []*process{p}
+	m.idle = []*child.Process{p}
 	m.info = m.hello.info()
 	if cfg.Name != "" {
 		m.info.Name = Name + ":" + cfg.Name
 	}
-	m.said.of(m.info.Name)
+	m.said.Of(m.info.Name)
 	return m, nil
 }
 
@@ -184,12 +186,12 @@ func (m *Metric) request(ctx context.Context, blocks []metrics.Block, native boo
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return scores, err
-		case !errors.Is(err, errEnded) && !errors.Is(err, errHangs):
+		case !errors.Is(err, child.ErrEnded) && !errors.Is(err, errHangs):
 			return nil, err
 		case try == tries:
 			return nil, fmt.Errorf("%w; that was so %d times with the same segments", err, tries)
 		}
-		m.said.note(fmt.Sprintf("%v, with request %d, which has %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
+		m.said.Note(fmt.Sprintf("%v, with request %d, which has %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
 	}
 }
 
@@ -197,7 +199,7 @@ var errHangs = errors.New("the program gave no answer in time")
 
 // try has a process score blocks, and ends it unless it may go on.
 func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
-	var p *process
+	var p *child.Process
 	m.mu.Lock()
 	if n := len(m.idle); n > 0 {
 		p, m.idle = m.idle[n-1], m.idle[:n-1]
@@ -215,8 +217,8 @@ func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 	}
 	scores, err := m.readAnswer(answer, r, blocks)
 	if err != nil && !errors.As(err, new(*saidError)) {
-		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, quoted([]byte(m.said.hide(string(answer)))))
-		p.end(false)
+		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, child.Quoted([]byte(m.said.Hide(string(answer)))))
+		p.End(false)
 		return nil, err
 	}
 	m.mu.Lock()
@@ -226,36 +228,36 @@ func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 }
 
 // ask asks a process within the time that there is, and ends it if it fails.
-func (m *Metric) ask(ctx context.Context, p *process, line []byte) ([]byte, error) {
+func (m *Metric) ask(ctx context.Context, p *child.Process, line []byte) ([]byte, error) {
 	within, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
-	answer, err := p.ask(within, line)
+	answer, err := p.Ask(within, line)
 	if err == nil {
 		return answer, nil
 	}
-	p.end(false)
+	p.End(false)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case within.Err() != nil:
 		err = fmt.Errorf("%w: %v, which timeout=DURATION before the program raises", errHangs, m.cfg.Timeout)
-	case errors.Is(err, errEnded):
-		err = fmt.Errorf("%w (%s)", err, p.state())
+	case errors.Is(err, child.ErrEnded):
+		err = fmt.Errorf("%w (%s)", err, p.State())
 	}
-	if last := m.said.lastWords(); last != "" {
+	if last := m.said.LastWords(); last != "" {
 		err = fmt.Errorf("%w; it last said: %s", err, last)
 	}
 	return nil, err
 }
 
 // start starts a process, which must say what the first one said.
-func (m *Metric) start(ctx context.Context) (*process, error) {
-	p, err := start(m.cfg.Command, m.cfg.Environ, m.said.listen)
+func (m *Metric) start(ctx context.Context) (*child.Process, error) {
+	p, err := child.Start(m.cfg.Command, m.cfg.Environ, m.said.Listen)
 	if err != nil {
 		return nil, err
 	}
 	late := time.AfterFunc(patience, func() {
-		m.said.note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.cfg.Timeout))
+		m.said.Note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.cfg.Timeout))
 	})
 	line, err := m.ask(ctx, p, nil)
 	late.Stop()
@@ -265,16 +267,16 @@ func (m *Metric) start(ctx context.Context) (*process, error) {
 	h, err := readHello(line)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, quoted([]byte(m.said.hide(string(line)))))
+		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, child.Quoted([]byte(m.said.Hide(string(line)))))
 	case m.hello != nil && !reflect.DeepEqual(h, m.hello):
-		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", quoted([]byte(m.said.hide(string(line)))))
+		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", child.Quoted([]byte(m.said.Hide(string(line)))))
 	default:
 		if m.hello == nil {
 			m.hello = h
 		}
 		return p, nil
 	}
-	p.end(false)
+	p.End(false)
 	return nil, err
 }
 
@@ -289,7 +291,7 @@ func (m *Metric) Close() error {
 	close(m.slots)
 	var all sync.WaitGroup
 	for _, p := range m.idle {
-		all.Go(func() { p.end(true) })
+		all.Go(func() { p.End(true) })
 	}
 	all.Wait()
 	return nil

@@ -21,6 +21,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract/internal/child"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -205,7 +206,7 @@ func TestStandardError(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Close()
-	if len(lines) != mostShown+1 || len(lines[0]) > mostSaid+1000 || !strings.HasSuffix(lines[mostShown], "more of its standard error is left out") {
+	if len(lines) != child.MostShown+1 || len(lines[0]) > child.MostSaid+1000 || !strings.HasSuffix(lines[child.MostShown], "more of its standard error is left out") {
 		t.Errorf("%d lines: %q", len(lines), lines[len(lines)-1])
 	}
 }
@@ -421,7 +422,7 @@ func TestHelloIsSigned(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"scores":[[1,null,2.5,0]],"status":[["","cut","",""]],"reports":[[null,{"errors":[{"location":"a"}]},null,null]]}`))
 	f.Add([]byte(`{"id":1,"error":"x"}`))
-	m := &Metric{hello: &hello{Reports: true}, info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: said{hide: hides(nil)}}
+	m := &Metric{hello: &hello{Reports: true}, info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: child.Said{Hide: hides(nil)}}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		out, err := m.readAnswer(line, &request{ID: 1}, []metrics.Block{block})
 		if err != nil {

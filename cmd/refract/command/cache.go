@@ -158,7 +158,7 @@ func (e *env) cacheExportCommand() *cobra.Command {
 			return err
 		}, cache.ReadOnly()),
 	}
-	out.registerPath(cmd)
+	out.registerLines(cmd)
 	return cmd
 }
 

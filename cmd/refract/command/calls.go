@@ -146,6 +146,9 @@ func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store,
 	return db, nil
 }
 
+// storedIn names the cache for people, as tellCommand does.
+func (s *serverFlags) storedIn() string { return redact.Address(cache.Shown(s.cache)) }
+
 // tells has a cache warn that it waits.
 func (e *env) tells() cache.Option { return cache.Tell(func(m string) { e.warn("%s", m) }) }
 
@@ -231,7 +234,7 @@ func (e *env) tellCost(s budget.Spent) {
 
 // tellResume says how a run that failed goes on after so many calls.
 func (c *callFlags) tellResume(e *env, calls int) {
-	e.note("%d answers of this run are stored in %s; this goes on from there:", calls, cache.Shown(c.cache))
+	e.note("%d answers of this run are stored in %s; this goes on from there:", calls, c.storedIn())
 	e.tellCommand(e.args)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/meaning"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/report"
 )
 
 // checking is one run of refract check.
@@ -62,7 +63,7 @@ what a check then catches, copies aside, is a false alarm.`,
 	k.decisionFlag.register(cmd)
 	k.embeddingFlags.register(cmd)
 	k.shardFlag.register(cmd)
-	k.result.registerPath(cmd)
+	k.result.registerLines(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	f := cmd.Flags()
 	f.BoolVar(&k.human, "human", false, "check the references after the first one in place of variants")
@@ -87,7 +88,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	if k.human && len(args) > 0 && strings.HasPrefix(args[0], "mtme:") && len(k.reference) == 0 {
 		k.reference = []string{"all"}
 	}
-	c, err := k.checker(args)
+	c, err := k.checker(e, args)
 	if err != nil {
 		return err
 	}
@@ -137,10 +138,15 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 		if k.human {
-			counts.AddReferences(s)
+			if err := counts.AddReferences(s); err != nil {
+				return err
+			}
 			continue
 		}
-		judged := counts.AddVariants(s)
+		judged, err := counts.AddVariants(s)
+		if err != nil {
+			return err
+		}
 		if k.patterns {
 			patterns.Add(judged)
 		}
@@ -161,27 +167,57 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			}
 		}
 	}
+	found := checked{Counts: counts}
+	if k.patterns {
+		found.Patterns = &patterns
+	}
 	switch {
 	case k.shard != "":
-		if err := k.end(e, nil); err != nil {
+		err := k.writer.Totals(found)
+		if err == nil {
+			err = k.end(e, nil)
+		}
+		if err != nil {
 			return err
 		}
 	case counts.Answers == 0 && k.human:
 		return errors.New("no segment has a second reference; --human compares the references that people wrote: " +
 			"name them with --reference, or give several --ref files")
 	case counts.Answers == 0:
-		return errors.New("the dataset has no variant to check; name expanded references with --references")
+		return errNoVariant
 	}
 	if k.read != nil {
 		k.tellDecided(e)
 		e.tellMeaning(kept.Findings(), leastKept, e.note)
 	}
-	table := counts.Table(k.human)
-	if k.patterns {
-		table = patterns.Table()
-	}
 	if k.result.path == "-" {
-		return k.table.whole(e.stderr, table)
+		return k.table.whole(e.stderr, found.table(k.human))
 	}
-	return k.table.show(e, table)
+	return k.table.show(e, found.table(k.human))
+}
+
+var errNoVariant = errors.New("the dataset has no variant to check; name expanded references with --references")
+
+// checked is what a run of check, or its shards, have counted.
+type checked struct {
+	Counts   *diversify.Counts
+	Patterns *diversify.Patterns `json:",omitempty"` // of --patterns
+}
+
+func (c *checked) merge(o *checked) {
+	if c.Counts == nil {
+		*c = *o
+		return
+	}
+	c.Counts.Merge(o.Counts)
+	if c.Patterns != nil {
+		c.Patterns.Merge(o.Patterns)
+	}
+}
+
+func (c *checked) table(people bool) *report.NamedTable {
+	if c.Patterns != nil {
+		return c.Patterns.Table()
+	}
+	return c.Counts.Table(people)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/diversify/language/served"
 )
 
 // checkFlags say how answers are cleaned and checked.
@@ -61,12 +62,12 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 
 // checker makes the Checker that the flags ask for; args name the dataset. It
 // is nil where nothing is to be cleaned or checked.
-func (f *checkFlags) checker(args []string) (*check.Checker, error) {
-	return f.checkerFor(args, diversify.Prompts())
+func (f *checkFlags) checker(e *env, args []string) (*check.Checker, error) {
+	return f.checkerFor(e, args, diversify.Prompts())
 }
 
 // checkerFor is checker for answers to other prompts than the built-in ones.
-func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*check.Checker, error) {
+func (f *checkFlags) checkerFor(e *env, args []string, prompts []diversify.Prompt) (*check.Checker, error) {
 	if len(f.checks) == 0 && (len(f.clean) == 0 || !f.given("clean")) {
 		return nil, nil
 	}
@@ -80,7 +81,7 @@ func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*che
 			cfg.Prompts = append(cfg.Prompts, p.Text)
 		}
 	}
-	if err := f.detector(&cfg, args); err != nil {
+	if err := f.detector(e, &cfg, args); err != nil {
 		return nil, err
 	}
 	c, err := check.New(cfg)
@@ -91,7 +92,7 @@ func (f *checkFlags) checkerFor(args []string, prompts []diversify.Prompt) (*che
 }
 
 // detector sets up the language check.
-func (f *checkFlags) detector(cfg *check.Config, args []string) error {
+func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 	if !slices.Contains(cfg.Checks, check.ReasonLanguage) {
 		return nil
 	}
@@ -112,13 +113,34 @@ func (f *checkFlags) detector(cfg *check.Config, args []string) error {
 		source, target = dataset.LanguagePair(args[0])
 		target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
 	}
+	models, err := e.languageModels()
+	if err != nil {
+		return err
+	}
 	known := cmp.Or(f.language, target)
-	d, err := language.New(language.Config{Language: known, Source: cmp.Or(f.sourceLanguage, source)})
+	d, err := language.New(language.Config{Language: known, Source: cmp.Or(f.sourceLanguage, source), Models: models})
 	if cfg.Detector = d; known == "" {
 		f.learns = d
 	}
-	f.noModels = language.Models() == ""
+	f.noModels = models == nil
 	return err
+}
+
+// languageModels starts the program that has them. It returns nil where there is none.
+func (e *env) languageModels() (language.Models, error) {
+	path, err := served.Find(e.getenv)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	if path == "" {
+		return nil, nil
+	}
+	models, err := served.Start(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w; %s=%s does without it", err, served.Variable, served.None)
+	}
+	e.closers = append(e.closers, models)
+	return models, nil
 }
 
 // learn has the language check learn from the first references in which
@@ -127,7 +149,8 @@ func (f *checkFlags) detector(cfg *check.Config, args []string) error {
 func (f *checkFlags) learn(ctx context.Context, e *env, ds refract.Dataset) {
 	const enough = 50
 	if f.noModels {
-		e.note("the language check tells scripts apart, and 27 languages by frequent words alone: this program was built without models (build tag nolingua)")
+		e.note("the language check tells scripts apart, and 27 languages by frequent words alone: the program " + served.Name +
+			" has the models for more, and is not beside this one (go install ./cmd/" + served.Name + " makes it; archives have it)")
 	}
 	if f.learns == nil || !dataset.Rereadable(ds) {
 		return

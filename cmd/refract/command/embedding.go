@@ -138,7 +138,7 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 	if err != nil {
 		return err
 	}
-	v.client, v.progress = client, j.e.progress("embed", 0, "texts")
+	v.client, v.progress = client, j.shown("embed", "texts")
 	m.Client = v
 	return nil
 }

@@ -35,6 +35,12 @@ const (
 	exitInterrupted = 130
 )
 
+// The forms of --progress.
+const (
+	progressText = "text"
+	progressJSON = "json"
+)
+
 // usageError is a command line that cannot be carried out.
 type usageError struct{ err error }
 
@@ -146,6 +152,9 @@ func (e *env) note(format string, args ...any) {
 func (e *env) progress(label string, total int, unit string) *report.Progress {
 	if e.quiet {
 		return nil
+	}
+	if e.progressForm == progressJSON {
+		return report.NewProgressLines(e.stderr, label, total, unit)
 	}
 	return report.NewProgress(e.stderr, e.stderrTerminal, label, total, unit)
 }

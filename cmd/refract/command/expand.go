@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -92,7 +93,7 @@ source, such as a translation (--task), in place of a rewriting.`,
 	}
 	x.input.register(cmd)
 	x.output.registerFormat(cmd, "of --dry-run and --pilot: ", "")
-	x.output.registerPath(cmd)
+	x.output.registerLines(cmd)
 	f := cmd.Flags()
 	f.StringVar(&x.Model, "model", "", "`MODEL` to ask (required)")
 	f.StringVar(&x.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
@@ -338,24 +339,28 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 	if x.Form == diversify.FormJSON && errors.Is(err, llm.ErrInvalidRequest) && strings.Contains(err.Error(), "response_format") {
 		err = fmt.Errorf("%w; --form text asks for plain text", err)
 	}
+	short, named := yields.Below(x.Complete)
 	switch {
 	case err == nil && x.writer != nil && sum.Unanswered > 0: // a shard is done or is not there
 		err = fmt.Errorf("%s without an answer, so that %s is not written; the same command asks again", english.Thousands(sum.Unanswered, "request"), x.file)
 	case err == nil:
-		if n, _ := yields.Below(x.Complete); x.writer != nil && n > 0 {
-			x.writer.Lacks(n, yields.Lack(x.Complete))
+		if x.writer != nil {
+			x.writer.Lacks(short, yields.Lack(x.Complete))
 		}
 		err = x.end(e, nil)
 	}
-	var below error
+	var lacking error
 	if err == nil || sum.Calls+sum.Cached > 0 {
 		if x.Complete > 0 {
 			sum.Lacking = 0 // which the yields tell, of what the audit leaves
 		}
 		summarize(e, sum, verdicts, yields, spend.Spent(), x.Check != nil)
-		if below = x.below(yields); below != nil && (err != nil || x.pilot > 0 || x.staged || sum.Unanswered > 0) {
-			e.warn("%v", below)
-			below = nil
+		if short > 0 {
+			lacking = below(strconv.Itoa(x.Complete), short, named, yields.Lack(x.Complete), cmp.Or(x.file, x.path, "the output")+" is written")
+		}
+		if lacking != nil && (err != nil || x.pilot > 0 || x.staged || sum.Unanswered > 0) {
+			e.warn("%v", lacking)
+			lacking = nil
 		}
 		audit.tell(e, x)
 		x.tellDecided(e)
@@ -367,16 +372,15 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 	case err != nil && !errors.Is(err, diversify.ErrNotStored) && (sum.Calls > 0 || ctx.Err() != nil):
 		x.tellResume(e, sum.Calls)
 	}
-	return cmp.Or(err, below)
+	return cmp.Or(err, lacking)
 }
 
-// below says which segments have fewer variants than --complete is to give
-// them; nil for none.
-func (x *expander) below(yields *selection.Yields) error {
-	n, named := yields.Below(x.Complete)
-	if n == 0 {
-		return nil
+// below says that segments have fewer variants than --complete is to give them,
+// and what has become of them. named are some of them, if that is known.
+func below(complete string, segments int, named string, lack int, done string) error {
+	if named != "" {
+		named = ", " + named
 	}
-	return fmt.Errorf("segments with fewer than %d accepted variants: %d, %s; they lack %s; %s is written; more --rounds or other --prompts may find them",
-		x.Complete, n, named, english.Count(yields.Lack(x.Complete), "variant"), cmp.Or(x.file, x.path, "the output"))
+	return fmt.Errorf("segments with fewer than %s accepted variants: %d%s; they lack %s; %s; more --rounds or other --prompts may find them",
+		complete, segments, named, english.Count(lack, "variant"), done)
 }

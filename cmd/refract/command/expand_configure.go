@@ -32,7 +32,7 @@ func (x *expander) configure(e *env, args []string) (err error) {
 	if err := x.readPrompts(args); err != nil {
 		return err
 	}
-	if x.Check, err = x.checkerFor(args, x.Prompts); err != nil {
+	if x.Check, err = x.checkerFor(e, args, x.Prompts); err != nil {
 		return err
 	}
 	if x.Equivalence, err = x.equivalence(); err != nil {

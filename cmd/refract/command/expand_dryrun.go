@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm/budget"
@@ -72,7 +71,7 @@ func (x *expander) foresee(ctx context.Context, e *env, ds refract.Dataset, pric
 	t.Add("references", strconv.Itoa(o.References), "")
 	t.Add("references without a text", strconv.Itoa(o.MissingReferences+o.EmptyReferences), "not expanded")
 	t.Add("answers", strconv.Itoa(all), "known to be asked for")
-	t.Add("stored answers", strconv.Itoa(o.Stored), cache.Shown(x.cache))
+	t.Add("stored answers", strconv.Itoa(o.Stored), x.storedIn())
 	t.Add("share without a call", share, "stored, or equal to another one")
 	t.Add("calls", strconv.Itoa(o.Needed), "")
 	if x.Form == diversify.FormAuto {

@@ -88,8 +88,17 @@ func isNamed(cmd *cobra.Command, flags ...string) {
 
 // oneOf limits a flag to some words, and offers them to the shell.
 func oneOf(cmd *cobra.Command, flag string, words ...string) {
-	complete(cmd, flag, words...)
-	f, parse := cmd.Flags().Lookup(flag), wordOf(words...)
+	limit(cmd, cmd.Flags().Lookup(flag), words...)
+}
+
+// oneOfPersistent does so with a flag of all commands below.
+func oneOfPersistent(cmd *cobra.Command, flag string, words ...string) {
+	limit(cmd, cmd.PersistentFlags().Lookup(flag), words...)
+}
+
+func limit(cmd *cobra.Command, f *pflag.Flag, words ...string) {
+	complete(cmd, f.Name, words...)
+	parse := wordOf(words...)
 	f.Value = limited{f.Value, func(s string) error {
 		_, err := parse(s)
 		return err

@@ -30,7 +30,10 @@ func (in *input) register(cmd *cobra.Command) {
 }
 
 func (e *env) datasetOptions() dataset.Options {
-	return dataset.Options{Warn: func(w dataset.Warning) { e.warn("%s", w) }, Stdin: e.stdin}
+	return dataset.Options{Stdin: e.stdin, Warn: func(w dataset.Warning) {
+		e.oddities = append(e.oddities, w.String())
+		e.warn("%s", w)
+	}}
 }
 
 // dataset returns the dataset that the flags and arguments name.

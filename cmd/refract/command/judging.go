@@ -74,6 +74,7 @@ type judging struct {
 	progress *report.Progress
 	clients  map[string]*llm.Awaiting // by endpoint and server
 	vectors  []*vectors               // of metrics that compare them
+	silent   bool                     // without progress
 
 	mu       sync.Mutex
 	segments int  // of metrics on servers and of programs
@@ -129,13 +130,21 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 		return judge.Environment{}, err
 	}
 	if j.progress == nil {
-		j.progress = j.e.progress("judge", 0, "answers")
+		j.progress = j.shown("judge", "answers")
 	}
 	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Hardened: j.hardened, Observe: j.observe}
 	if j.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
 	return env, nil
+}
+
+// shown is the progress of the run.
+func (j *judging) shown(label, unit string) *report.Progress {
+	if j.silent {
+		return nil
+	}
+	return j.e.progress(label, 0, unit)
 }
 
 // neural gives metrics on servers their ways.
@@ -296,7 +305,7 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.progress == nil {
-		j.progress, j.alone = j.e.progress("score", 0, "segments"), true
+		j.progress, j.alone = j.shown("score", "segments"), true
 	}
 	if j.segments += segments; j.alone {
 		j.progress.Add(segments)

@@ -29,11 +29,14 @@ type env struct {
 	args           []string // of the command line, without the program's name
 	environ        []string // all variables, as NAME=VALUE
 	quiet, verbose bool     // -q and -v
+	progressForm   string   // of --progress
 	configPath     string   // of --config
 	extra          metrics.Registry
 	clients        []*llm.Client // that were called, perhaps
 	outputs        []placed      // that are not in place yet
+	closers        []io.Closer   // at the end of the run
 	paths          paths.Run     // what the command reads and writes
+	oddities       []string      // of the input, of which was warned
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
@@ -109,6 +112,9 @@ func (e *env) run(ctx context.Context, args []string) int {
 	defer func() {
 		for _, out := range e.outputs {
 			out.Abort()
+		}
+		for _, c := range e.closers {
+			c.Close()
 		}
 	}()
 	cmd, err := root.ExecuteContextC(ctx)

@@ -6,18 +6,56 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/refract-eval/refract/diversify/language/served"
 )
 
 var update = flag.Bool("update", false, "write the expected outputs in testdata/script anew")
 
 // TestMain lets the test binary be the program: a script's refract is a
-// process of its own, as is lengths, a metric that is a program.
+// process of its own, as is lengths, a metric that is a program, and refract-languages,
+// which is left alone where a script does not ask for it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"refract": func() { os.Exit(Main()) }, "lengths": lengths})
+	testscript.Main(alone{m}, map[string]func(){"refract": func() { os.Exit(Main()) }, "lengths": lengths, served.Name: languages})
+}
+
+// alone runs the tests in an environment without language models.
+type alone struct{ *testing.M }
+
+func (a alone) Run() int {
+	os.Setenv(served.Variable, served.None)
+	return a.M.Run()
+}
+
+// languages is a program of language models that takes a text with "ü" for German, and
+// any other for English. One with "Absturz" ends it.
+func languages() {
+	if err := served.Serve(os.Stdin, os.Stdout, umlauts{}); err != nil {
+		panic(err)
+	}
+}
+
+type umlauts struct{}
+
+func (umlauts) Name() string { return "umlauts" }
+
+func (umlauts) Probabilities(text string, codes []string) ([]float64, error) {
+	if strings.Contains(strings.ToLower(text), "absturz") {
+		fmt.Fprintln(os.Stderr, "no memory left")
+		os.Exit(9)
+	}
+	p, code := make([]float64, len(codes)), "en"
+	if strings.Contains(text, "ü") {
+		code = "de"
+	}
+	p[slices.Index(codes, code)] = 1
+	return p, nil
 }
 
 // lengths scores by the share of the longer text that the shorter one has, natively
@@ -90,6 +128,7 @@ func TestScripts(t *testing.T) {
 // setupScript makes sure that no script reaches a real server by accident.
 func setupScript(e *testscript.Env) error {
 	e.Setenv("OPENAI_BASE_URL", nowhere)
+	e.Setenv(served.Variable, served.None)
 	e.Setenv("REFRACT_FORM", "text") // expand_form.txtar has the others
 	e.Setenv("GORACE", raceOptions)
 	deploy, err := filepath.Abs(repository + "/deploy")

@@ -49,7 +49,8 @@ are ids that several of them have; then nothing is written.`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), e, args) },
 	}
-	m.output.register(cmd)
+	m.registerFormat(cmd, "", "; without it, by the extension of -o; of 'check', that of the counts")
+	m.registerPath(cmd)
 	m.parquet = true
 	cmd.Flags().StringVar(&m.reports, "reports", "", "`FILE` for the reports of judges that score --reports left in the shards")
 	cmd.Flags().StringVar(&m.input, "input", "", "`DATASET` that the shards are of, to be read again and compared with all of them")
@@ -82,38 +83,78 @@ func (m *merging) run(ctx context.Context, e *env, args []string) error {
 	if set.Segments == 0 && set.Manifest.Command != "parse" {
 		return fmt.Errorf("the shards have no segment: %w", dataset.ErrEmpty)
 	}
+	c := set.Manifest.Command
+	switch {
+	case m.reports != "" && c != "score":
+		return usagef("--reports: shards of %s have none", c)
+	case c == "score":
+		err = m.byExtension()
+	case m.formatGiven && m.format != report.JSONLines && c != "check": // whose counts have it
+		err = usagef("--format: shards of %s are merged as JSON Lines: leave it out", c)
+	default:
+		err = m.isLines()
+	}
+	if err != nil {
+		return err
+	}
 	out, err := e.create(m.path)
 	if err != nil {
 		return err
 	}
-	switch c := set.Manifest.Command; {
-	case m.reports != "" && c != "score":
-		return usagef("--reports: shards of %s have none", c)
+	for _, w := range set.Warnings {
+		e.warn("%s", w)
 	}
-	switch c := set.Manifest.Command; c {
+	switch c {
 	case "score":
 		return m.scores(ctx, e, set, out)
-	case "expand", "check":
-		err = set.Each(ctx, func(body io.Reader) error {
-			_, err := io.Copy(out, body)
-			return err
-		})
 	case "parse":
-		err = m.rows(ctx, e, set, out)
+		return m.rows(ctx, e, set, out)
+	case "expand", "check":
 	default:
-		err = fmt.Errorf("shards of %q are not merged by this version", c)
+		return fmt.Errorf("shards of %q are not merged by this version", c)
+	}
+	err = set.Each(ctx, func(body io.Reader) error {
+		_, err := io.Copy(out, body)
+		return err
+	})
+	if err == nil && c == "check" {
+		err = m.counts(ctx, e, set)
 	}
 	if err == nil {
 		err = e.commit()
 	}
 	if err == nil {
-		e.note("%d shards, %d segments", set.Manifest.Of, set.Segments)
+		e.note("%s, %s", english.Count(set.Manifest.Of, "shard"), english.Count(set.Segments, "segment"))
 	}
 	if err == nil && set.Below > 0 {
-		err = fmt.Errorf("segments with fewer accepted variants than asked for: %d; they lack %s; %s is written; more --rounds or other --prompts may find them",
-			set.Below, english.Count(set.Lack, "variant"), cmp.Or(m.path, "the output"))
+		err = below(set.Manifest.Complete(), set.Below, "", set.Lack, cmp.Or(m.path, "the output")+" is written")
 	}
 	return err
+}
+
+// counts shows what the shards of check have counted, as that does.
+func (m *merging) counts(ctx context.Context, e *env, set *shard.Set) error {
+	all := checked{}
+	err := set.EachTotals(ctx, func(r io.Reader) error {
+		one := checked{}
+		if err := json.NewDecoder(r).Decode(&one); err != nil {
+			return err
+		}
+		if one.Counts == nil || all.Counts != nil && (one.Patterns == nil) != (all.Patterns == nil) {
+			return shard.ErrDamaged
+		}
+		all.merge(&one)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case all.Counts.Answers == 0:
+		return errNoVariant
+	case m.path == "" || m.path == "-":
+		return m.onScreen().whole(e.stderr, all.table(false))
+	}
+	return m.onScreen().show(e, all.table(false))
 }
 
 // compare reads the input again, where it is named, and compares all of it with the
@@ -153,7 +194,11 @@ func shardFiles(args []string) ([]string, error) {
 	for _, arg := range args {
 		found := []string{arg}
 		if _, err := os.Lstat(arg); err != nil && strings.ContainsAny(arg, "*?[") {
-			if found, err = filepath.Glob(arg); err != nil || len(found) == 0 {
+			// A bracket is one of a name before it is one of a pattern.
+			if found, err = filepath.Glob(strings.ReplaceAll(arg, "[", `[[]`)); err != nil || len(found) == 0 {
+				found, err = filepath.Glob(arg)
+			}
+			if err != nil || len(found) == 0 {
 				return nil, fmt.Errorf("no shard is named as %q says: no task of the run has written one", arg)
 			}
 		}

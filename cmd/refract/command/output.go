@@ -3,6 +3,7 @@ package command
 import (
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,6 +73,18 @@ func (o *output) byExtension() error {
 	return usagef("-o %s: unknown extension %s (known: %s); or name the format with --format", o.path, ext, strings.Join(known, ", "))
 }
 
+// isLines refuses a name that is one of another form than JSON Lines, which are
+// written.
+func (o *output) isLines() error {
+	name, lines := packed.Name(object.Bare(o.path)), report.JSONLines.Extension()
+	ext := filepath.Ext(name)
+	other := slices.ContainsFunc(report.Formats(), func(f report.Format) bool { return f.Extension() == ext })
+	if ext != lines && other || ext == ".parquet" {
+		return usagef("-o %s: JSON Lines are written, which %s does not say; name it %s%s", o.path, ext, strings.TrimSuffix(name, ext), lines)
+	}
+	return nil
+}
+
 // onScreen is the output of what -o does not name.
 func (o output) onScreen() *output {
 	if o.path = ""; !o.formatGiven {
@@ -84,6 +97,12 @@ func (o *output) registerPath(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write in place of standard output")
 	isNamed(cmd, "output")
 	grouped(cmd, resultFlags, "output")
+}
+
+// registerLines adds the flag of a command that writes JSON Lines.
+func (o *output) registerLines(cmd *cobra.Command) {
+	o.registerPath(cmd)
+	cmd.PreRunE = func(*cobra.Command, []string) error { return o.isLines() }
 }
 
 // placed is an output in the making.

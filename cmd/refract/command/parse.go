@@ -50,7 +50,7 @@ counts it as one, and "substituted" says so in the row.`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args[0], args[1]) },
 	}
-	p.registerPath(cmd)
+	p.registerLines(cmd)
 	p.shardFlag.register(cmd)
 	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "worst", "fail")
 	parsedFlag(cmd, &p.weights, "weights", "", analysis.ParseWeights, "`NAME=X,…`: penalties by severity in place of the judge's own, such as major=5,minor=1")

@@ -42,7 +42,7 @@ func (p *parsing) parseShard(ctx context.Context, e *env, reading *audit.Reading
 	defer in.Close()
 	sum, err := reading.Copy(ctx, p.writer, part.Name(), in)
 	if err != nil && !errors.Is(err, audit.ErrNoRow) { // which another shard may have
-		return err
+		return part.Placed(err)
 	}
 	value, _ := reading.Policy.Counts(analysis.Unparseable)
 	details := parseDetails{reading.Metric, value, p.maxUnparsed}

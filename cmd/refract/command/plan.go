@@ -73,7 +73,7 @@ func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (
 	case c.matrix != "" && len(c.metrics) > 0:
 		return nil, usagef("--matrix has its metrics; leave --metric out")
 	case c.matrix == "" && len(c.scores) == 0 && len(c.metrics) == 0:
-		p.Metrics = []string{"bleu", "chrf"}
+		p.Metrics = defaultMetrics
 	}
 	p.Datasets = []experiment.Dataset{d}
 	return p, nil
@@ -102,8 +102,11 @@ type planRun struct {
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
 }
 
-func (j *judgeFlags) planRun(e *env, p *experiment.Plan) *planRun {
-	r := &planRun{e: e, Plan: p, judging: j.run(e)}
+func (j *judgeFlags) planRun(e *env, p *experiment.Plan) *planRun { return j.run(e).planRun(p) }
+
+func (j *judging) planRun(p *experiment.Plan) *planRun {
+	e := j.e
+	r := &planRun{e: e, Plan: p, judging: j}
 	r.Runner = experiment.Runner{
 		Metric: r.judging.metric, EarlyStop: j.earlyStop == "auto", Scored: r.scored, Options: refract.Options{Scope: refract.Averaged},
 		Warn: func(m string) { e.warn("%s", m) },

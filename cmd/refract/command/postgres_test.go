@@ -196,3 +196,14 @@ func control(what string) error {
 	}
 	return exec.Command("sh", "-c", c).Run()
 }
+
+func TestStoredIn(t *testing.T) {
+	for where, want := range map[string]string{
+		"answers.sqlite":                    "answers.sqlite",
+		"postgres://me:secret@host/answers": "postgres://USER@host:5432/answers",
+	} {
+		if got := (&serverFlags{cache: where}).storedIn(); got != want {
+			t.Errorf("%s is shown as %s", where, got)
+		}
+	}
+}

@@ -203,7 +203,7 @@ func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "experiment", "dataset", "store", "title", "segments", "output", "figures", "tables", "format", "help", "quiet", "verbose", "config":
+		case "experiment", "dataset", "store", "title", "segments", "output", "figures", "tables", "format", "help", "quiet", "verbose", "progress", "config":
 		default:
 			if ofJudges.Flags().Lookup(f.Name) != nil {
 				return

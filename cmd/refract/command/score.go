@@ -175,10 +175,6 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 
 // engine makes the engine of a run, with metrics that are fitted to a dataset.
 func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refract.Setting) (*refract.Engine, error) {
-	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
-	if s.per == "system" {
-		o.Scope = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}[s.system]
-	}
 	if refract.NeedsFit(settings) && !dataset.Rereadable(ds) {
 		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files, and no pipe, or its option df=FILE")
 	}
@@ -186,13 +182,25 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	if err != nil {
 		return nil, err
 	}
-	eng, err := refract.NewEngine(settings, s.judging.options(o))
+	eng, err := refract.NewEngine(settings, s.options())
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
 	s.judging.tellUnstored(eng)
 	return eng, nil
 }
+
+// options are those of the engine.
+func (s *scorer) options() refract.Options {
+	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
+	if s.per == "system" {
+		o.Scope = scopes[s.system]
+	}
+	return s.judging.options(o)
+}
+
+// scopes are the values of --system.
+var scopes = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}
 
 // settings crosses metrics and aggregators. Without any aggregator asked for
 // it is the metric's own rule where there is one, as sacreBLEU does.

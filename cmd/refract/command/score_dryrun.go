@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
@@ -83,7 +82,7 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked 
 	out := s.onScreen() // -o names the scores
 	err = out.show(e, t)
 	if err == nil {
-		e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples and canaries are not counted, nor what stopping early saves", cache.Shown(s.cache))
+		e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples and canaries are not counted, nor what stopping early saves", s.storedIn())
 	}
 	return err
 }

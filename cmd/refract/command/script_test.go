@@ -22,7 +22,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/llm/llmtest"
 )
 
@@ -61,6 +60,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"undated":   cmdUndated,
 		"keys":      cmdKeys,
 		"server":    cmdServer,
+		"served":    cmdServed,
 		"oip":       cmdOIP,
 		"calls":     cmdCalls,
 		"sent":      cmdSent,
@@ -462,14 +462,9 @@ func mountSmall(dir string) (unmount func() error, err error) {
 	return func() error { return exec.Command("umount", dir).Run() }, nil
 }
 
-// scriptCondition knows [mount]: whether file systems can be mounted, and [models]:
-// whether the program has those of languages.
+// scriptCondition knows [mount]: whether file systems can be mounted.
 func scriptCondition(name string) (bool, error) {
-	switch name {
-	case "models":
-		return language.Models() != "", nil
-	case "mount":
-	default:
+	if name != "mount" {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
 	dir, err := os.MkdirTemp("", "refract-mount")

@@ -56,7 +56,7 @@ without text are never kept. -k all keeps as many as every segment has.`,
 	}
 	c.input.register(cmd)
 	c.embeddingFlags.register(cmd)
-	c.registerPath(cmd)
+	c.registerLines(cmd)
 	f := cmd.Flags()
 	parsedFlag(cmd, &c.k, "count,k", "", parseCount, "variants of a segment to keep, or all: as many as every segment has (required)", listAll)
 	parsedFlag(cmd, &c.by, "by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility", selection.MethodNames()...)

@@ -46,11 +46,9 @@ func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([]metrics.Metric, error) {
 	specs := s.metrics
 	if len(specs) == 0 {
-		specs = []string{"bleu", "chrf"}
+		specs = defaultMetrics
 	}
 	var ms []metrics.Metric
-	seen := map[string]string{}
-	s.specs = seen
 	for _, spec := range specs {
 		if isStored(spec) {
 			return nil, usagef("--metric %s: stored scores are compared, and not scored: 'refract compare mtme:DIR/TESTSET/LP -m %s'", spec, spec)
@@ -59,18 +57,31 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 		if err != nil {
 			return nil, err
 		}
+		ms = append(ms, m)
+	}
+	var err error
+	s.specs, err = distinct(specs, ms)
+	return ms, err
+}
+
+// defaultMetrics are those of commands that none was named to.
+var defaultMetrics = []string{"bleu", "chrf"}
+
+// distinct returns the specs of metrics by their names, which differ.
+func distinct(specs []string, ms []metrics.Metric) (map[string]string, error) {
+	seen := map[string]string{}
+	for i, m := range ms {
 		name := m.Info().Name
 		other, twice := seen[name]
 		switch {
 		case twice && strings.HasPrefix(name, program.Name+":"):
-			return nil, usagef("--metric %q and %q are both called %s; tell them apart by a name= before the program, as in 'exec:name=OTHER PROGRAM ARG'", redact.Text(other), redact.Text(spec), name)
+			return nil, usagef("--metric %q and %q are both called %s; tell them apart by a name= before the program, as in 'exec:name=OTHER PROGRAM ARG'", redact.Text(other), redact.Text(specs[i]), name)
 		case twice:
-			return nil, usagef("--metric %q and %q are the same metric", redact.Text(other), redact.Text(spec))
+			return nil, usagef("--metric %q and %q are the same metric", redact.Text(other), redact.Text(specs[i]))
 		}
-		seen[name] = spec
-		ms = append(ms, m)
+		seen[name] = specs[i]
 	}
-	return ms, nil
+	return seen, nil
 }
 
 // cross makes the settings of all metrics and aggregators. A metric that

@@ -18,7 +18,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/shard"
-	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/redact"
 )
@@ -87,7 +87,7 @@ func taskIndex(getenv func(string) string) (from, index string, err error) {
 // which is known by its content.
 var unshared = []string{
 	"source", "ref", "hyp", "reference", "references",
-	"output", "format", "wide", "quiet", "verbose", "config", "shard", "help",
+	"output", "format", "wide", "quiet", "verbose", "progress", "config", "shard", "help",
 	"cache", "offline", "base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "max-wait", "wait", "tolerate",
 	"batch", "batch-state", "batch-interval", "batch-size",
 	"prices", "max-cost", "max-calls", "max-time", "dry-run", "store-scores",
@@ -166,7 +166,8 @@ func (s *shardFlag) locate(e *env, output string) error {
 	if err != nil {
 		return err
 	}
-	if output == "" || output == "-" {
+	dry := s.cmd.Flags().Lookup("dry-run") // writes nothing
+	if (output == "" || output == "-") && (dry == nil || dry.Value.String() != "true") {
 		return usagef("--shard writes a file of its own, which is named by that of the whole: name that with -o")
 	}
 	if object.Is(output) {
@@ -185,6 +186,7 @@ func (s *shardFlag) begin(ctx context.Context, e *env) (done bool, err error) {
 	if err := e.checkPaths(); err != nil {
 		return false, err
 	}
+	atomicfile.RemoveStale(s.file)
 	switch there, err := shard.Verify(ctx, s.file, nil); {
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, shard.ErrDamaged):
@@ -196,8 +198,7 @@ func (s *shardFlag) begin(ctx context.Context, e *env) (done bool, err error) {
 			return false, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", s.file, strings.Join(diff, "; "))
 		}
 		if there.Below > 0 {
-			return false, fmt.Errorf("%s is there already, and whole, but of segments with fewer accepted variants than asked for it has %d, which lack %s; more --rounds or other --prompts may find them, under another -o",
-				s.file, there.Below, english.Count(there.Lack, "variant"))
+			return false, fmt.Errorf("%w, under another -o", below(there.Complete(), there.Below, "", there.Lack, s.file+" is there already, and whole"))
 		}
 		e.note("%s is there already, and whole: nothing is left to do", s.file)
 		return true, nil
@@ -207,8 +208,8 @@ func (s *shardFlag) begin(ctx context.Context, e *env) (done bool, err error) {
 		return false, err
 	}
 	out.Durable()
-	s.writer, err = shard.NewWriter(out, *s.manifest)
-	return false, err
+	s.writer = shard.NewWriter(out, *s.manifest)
+	return false, nil
 }
 
 // index adds a segment to the index of the shard, if there is one.
@@ -224,6 +225,7 @@ func (s *shardFlag) end(e *env, details any) error {
 	if s.writer == nil {
 		return e.commit()
 	}
+	s.writer.Warned(e.oddities)
 	if err := s.writer.Close(details); err != nil {
 		return err
 	}

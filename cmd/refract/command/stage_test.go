@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,6 +61,48 @@ func TestStatisticsOfParts(t *testing.T) {
 			t.Fatalf("%s\nis not\n%s", got, one)
 		}
 	})
+}
+
+// Parts that share a segment are refused, in whatever order.
+func TestStatisticsOfPartsThatOverlap(t *testing.T) {
+	lines := sampleLines(t)
+	score := func(segments []string) string {
+		_, out := inPipe(t, strings.Join(segments, ""), "stage", "score", "-m", "bleu")
+		return out
+	}
+	merge := func(parts []string) (int, string) { return inPipe(t, strings.Join(parts, ""), "stage", "merge") }
+	rapid.Check(t, func(t *rapid.T) {
+		shared := rapid.IntRange(0, len(lines)-1).Draw(t, "shared")
+		begin := rapid.IntRange(0, shared).Draw(t, "begin")
+		end := rapid.IntRange(shared, len(lines)-1).Draw(t, "end")
+		parts := rapid.Permutation([]string{score(lines[:shared+1]), score(lines[begin : end+1])}).Draw(t, "order")
+		if code, out := merge(parts); code != exitFailed || out != "" {
+			t.Fatalf("exit code %d: %s", code, out)
+		}
+	})
+}
+
+// Of large parts, a hundredth that they share is enough.
+func TestSamplesOfLargeParts(t *testing.T) {
+	sample := func(from, to int) idSample {
+		ids := idSample{}
+		for i := from; i < to; i++ {
+			ids.add(strconv.Itoa(i))
+		}
+		ids.trim()
+		return ids
+	}
+	shares := func(a, b idSample) bool {
+		return slices.ContainsFunc(a, func(h uint64) bool { return slices.Contains(b, h) })
+	}
+	const n = 50_000
+	a, b, all := sample(0, n), sample(n, 2*n), sample(0, 2*n)
+	if len(a) != mostSampled || shares(a, b) {
+		t.Errorf("%d hashes of one part, and some of them of another", len(a))
+	}
+	if !shares(a, all) || !shares(b, all) || !shares(a, sample(n-n/100, 2*n)) {
+		t.Error("an overlap is not noticed")
+	}
 }
 
 // Whatever stands in a pipe is merged or refused, and a part is never counted twice.

@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"unicode/utf8"
 
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/ordered"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -209,7 +211,9 @@ func cause(err error) error {
 	return err
 }
 
-func atLine(name string, line int, err error) error { return fmt.Errorf("%s:%d: %w", name, line, err) }
+func atLine(name string, line int, err error) error {
+	return &dataset.Error{Pos: refract.Position{File: name, Line: line}, Err: err}
+}
 
 // answerRead is what became of a row.
 type answerRead struct {

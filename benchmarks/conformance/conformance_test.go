@@ -1,0 +1,207 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/bleu"
+	"github.com/refract-eval/refract/metrics/chrf"
+	"github.com/refract-eval/refract/metrics/ter"
+)
+
+// within is the largest difference from sacreBLEU.
+const within = 1e-9
+
+// testCase is a line of cases.jsonl; generate.py says what the fields are.
+type testCase struct {
+	Name, Metric, Level, Aggregate string
+	Hypotheses                     []*string
+	References, Streams            [][]*string
+	Expect                         any // a number, or "refuse", or "missing"
+	Rest                           *float64
+}
+
+func readCases(t *testing.T) (all []testCase) {
+	t.Helper()
+	data, err := os.ReadFile("cases.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var c testCase
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("cases.jsonl, case %d: %v", len(all)+1, err)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// TestCases runs every case as a user of the library would.
+func TestCases(t *testing.T) {
+	for _, c := range readCases(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Streams != nil {
+				if _, err := dataset.OpenLines(lineFiles(t, c), dataset.Options{}); err == nil {
+					t.Errorf("the files were opened: %v", c.Expect)
+				}
+				return
+			}
+			score, err := corpusScore(t, c, refract.Options{})
+			switch want := c.Expect.(type) {
+			case float64:
+				if err != nil || !score.OK || score.Missing > 0 {
+					t.Fatalf("score %+v, error %v; want %v", score, err, want)
+				}
+				near(t, score.Value, want)
+				if c.Level == "sentence" {
+					near(t, sentenceScore(t, c).Value, want)
+				}
+			case string:
+				refused(t, c, score, err)
+			}
+		})
+	}
+}
+
+// refused expects that no number is taken for that of all segments: an error, or one that
+// says what is missing.
+func refused(t *testing.T, c testCase, score refract.SystemScore, err error) {
+	t.Helper()
+	var none *refract.NoReferencesError
+	if err != nil && !errors.As(err, &none) {
+		t.Fatal(err)
+	}
+	if err == nil && score.Missing == 0 {
+		t.Errorf("score %+v, which says nothing of what is missing", score)
+	}
+	score, err = corpusScore(t, c, refract.Options{AllowNoReferences: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if score.OK != (c.Rest != nil) || score.Missing == 0 {
+		t.Fatalf("with segments left out: %+v; want %v", score, c.Rest)
+	}
+	if c.Rest != nil {
+		near(t, score.Value, *c.Rest)
+	} else if c.Level == "sentence" && sentenceScore(t, c).Status == metrics.Scored {
+		t.Error("the sentence has a score")
+	}
+}
+
+func near(t *testing.T, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= within) {
+		t.Errorf("got %v, sacreBLEU has %v", got, want)
+	}
+}
+
+type memory []*refract.Segment
+
+func (m memory) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for _, s := range m {
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+func text(s *string) refract.Text {
+	if s == nil {
+		return refract.Text{}
+	}
+	return refract.NewText(*s)
+}
+
+func segments(c testCase) (all memory) {
+	for i, h := range c.Hypotheses {
+		s := &refract.Segment{ID: fmt.Sprint(i + 1), Hypotheses: []refract.Hypothesis{{System: "system", Text: text(h)}}}
+		for _, r := range c.References[i] {
+			s.References = append(s.References, text(r))
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func engine(t *testing.T, c testCase, o refract.Options) *refract.Engine {
+	t.Helper()
+	registry := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
+	m, err := registry.Parse(t.Context(), c.Metric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := aggregate.Parse(c.Aggregate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := refract.NewEngine([]refract.Setting{{Metric: m, Aggregator: a}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// corpusScore is the score of the system; that of a sentence is one of a corpus of means.
+func corpusScore(t *testing.T, c testCase, o refract.Options) (refract.SystemScore, error) {
+	t.Helper()
+	if c.Level == "sentence" {
+		o.Scope = refract.Averaged
+	}
+	e := engine(t, c, o)
+	systems := e.Systems()
+	if err := e.Run(t.Context(), segments(c), systems.Add); err != nil {
+		return refract.SystemScore{}, err
+	}
+	return systems.Scores()[0], nil
+}
+
+func sentenceScore(t *testing.T, c testCase) refract.Reduced {
+	t.Helper()
+	e := engine(t, c, refract.Options{AllowNoReferences: true})
+	scores, err := e.Score(t.Context(), segments(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Reducer().Reduce(scores[0], 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// lineFiles writes a file a stream, as sacreBLEU's command takes them.
+func lineFiles(t *testing.T, c testCase) dataset.LinesSpec {
+	t.Helper()
+	folder := t.TempDir()
+	write := func(name string, lines []*string) string {
+		var b strings.Builder
+		for _, l := range lines {
+			b.WriteString(*l + "\n")
+		}
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	spec := dataset.LinesSpec{Hypotheses: []dataset.NamedFile{{Name: "system", Path: write("system", c.Hypotheses)}}}
+	for i, s := range c.Streams {
+		spec.References = append(spec.References, write(fmt.Sprint("reference", i), s))
+	}
+	return spec
+}

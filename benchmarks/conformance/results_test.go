@@ -1,0 +1,123 @@
+package conformance
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the tables of docs/conformance.md")
+
+// finding is what run.py found of one package.
+type finding struct {
+	Package, Version, API string
+	Groups                map[string]counts
+	Wrong, Refused        []struct{ Case string }
+}
+
+type counts struct{ Right, Wrong, Refused, Cannot int }
+
+func (c counts) String() string {
+	switch {
+	case c.Right+c.Wrong+c.Refused == 0:
+		return "–"
+	case c.Wrong+c.Refused == 0:
+		return "right"
+	case c.Refused == 0:
+		return fmt.Sprintf("%d wrong", c.Wrong)
+	case c.Wrong == 0:
+		return fmt.Sprintf("%d refused", c.Refused)
+	}
+	return fmt.Sprintf("%d wrong, %d refused", c.Wrong, c.Refused)
+}
+
+// TestDocument holds the tables of docs/conformance.md against results.json, and the
+// results against the cases: all of them, no other ones.
+func TestDocument(t *testing.T) {
+	data, err := os.ReadFile("results.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []finding
+	if err := json.Unmarshal(data, &found); err != nil {
+		t.Fatal(err)
+	}
+	groups, sizes := []string{}, map[string]int{}
+	names := map[string]bool{}
+	for _, c := range readCases(t) {
+		group, _, _ := strings.Cut(c.Name, "/")
+		if sizes[group]++; sizes[group] == 1 {
+			groups = append(groups, group)
+		}
+		names[c.Name] = true
+	}
+	for _, f := range found {
+		for group, c := range f.Groups {
+			if n := c.Right + c.Wrong + c.Refused + c.Cannot; n != sizes[group] {
+				t.Errorf("%s has %d cases of %q, of %d: run run.py again", f.Package, n, group, sizes[group])
+			}
+		}
+		for _, c := range slices.Concat(f.Wrong, f.Refused) {
+			if !names[c.Case] {
+				t.Errorf("%s: there is no case %q: run run.py again", f.Package, c.Case)
+			}
+		}
+	}
+	const path, begin, end = "../../docs/conformance.md", "<!-- tables -->\n", "<!-- end of tables -->"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), begin)
+	old, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for tables", path)
+	}
+	tables := render(found, groups)
+	if *update {
+		if err := os.WriteFile(path, []byte(before+begin+tables+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if old != tables {
+		t.Errorf("the tables of %s are not of results.json: go test ./benchmarks/conformance -update", path)
+	}
+}
+
+func render(found []finding, groups []string) string {
+	var b strings.Builder
+	b.WriteString("\n| package | version | right | wrong | refused | cannot express | what was called |\n|---|---|---|---|---|---|---|\n")
+	for _, f := range found {
+		var all counts
+		for _, c := range f.Groups {
+			all.Right, all.Wrong, all.Refused, all.Cannot = all.Right+c.Right, all.Wrong+c.Wrong, all.Refused+c.Refused, all.Cannot+c.Cannot
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %s |\n", f.Package, f.Version, all.Right, all.Wrong, all.Refused, all.Cannot, f.API)
+	}
+	found = slices.DeleteFunc(found, func(f finding) bool {
+		for _, c := range f.Groups {
+			if c.Right+c.Wrong+c.Refused > 0 {
+				return false
+			}
+		}
+		return true
+	})
+	b.WriteString("\n| cases |")
+	for _, f := range found {
+		fmt.Fprintf(&b, " %s |", f.Package)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(found)) + "\n")
+	for _, group := range groups {
+		fmt.Fprintf(&b, "| %s |", group)
+		for _, f := range found {
+			fmt.Fprintf(&b, " %s |", f.Groups[group])
+		}
+		b.WriteString("\n")
+	}
+	return b.String() + "\n"
+}

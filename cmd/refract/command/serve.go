@@ -1,0 +1,205 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/pool"
+	"github.com/refract-eval/refract/internal/serve"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
+)
+
+// service is one run of refract serve.
+type service struct {
+	judgeFlags
+	stdio   bool
+	listen  string
+	socket  string
+	expose  bool
+	trusted bool
+
+	e         *env
+	ctx       context.Context
+	judging   *judging
+	pool      *pool.Pool
+	compares  comparer // what compare has where a request says nothing
+	untrusted bool     // requests are of others than the parent of the process
+}
+
+// mostEngines is how many engines, each with its metrics, a server keeps.
+const mostEngines = 32
+
+// serveToken is the variable with the token of an HTTP server, and leastToken how long
+// it is at least.
+const (
+	serveToken = "REFRACT_SERVE_TOKEN"
+	leastToken = 16
+)
+
+func (e *env) serveCommand() *cobra.Command {
+	s := &service{e: e}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer requests for scores, as a process that stays open",
+		Long: `Answer requests for scores and comparisons: a line of JSON in, a line of JSON
+out, until the input ends. Metrics stay loaded, stored scores stay open, and one
+request of one pair costs no start of a program. docs/serve.md has the protocol.
+
+--listen answers over HTTP, and is a server of the Open Inference Protocol, whose
+models are metrics. The first line on standard output says where, and the token
+that requests bear, unless ` + serveToken + ` has it.`,
+		Example: `  refract serve --stdio
+  refract serve --listen 127.0.0.1:0
+  refract serve --socket /run/user/1000/refract.sock`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&s.stdio, "stdio", false, "answer on standard output what comes on standard input")
+	f.StringVar(&s.listen, "listen", "", "`HOST:PORT` to answer at over HTTP; port 0 takes a free one")
+	f.StringVar(&s.socket, "socket", "", "`PATH` of a Unix socket to answer at")
+	f.BoolVar(&s.trusted, "trust-clients", false, "let requests over HTTP and sockets start programs, read files and ask servers by their metrics")
+	f.BoolVar(&s.expose, "expose", false, "let --listen name an address beyond this machine; texts and token are not encrypted")
+	grouped(cmd, taskFlags, "stdio", "listen", "socket", "trust-clients", "expose")
+	s.judgeFlags.register(cmd)
+	return cmd
+}
+
+func (s *service) run(ctx context.Context) (err error) {
+	answer, err := s.transport()
+	if err != nil {
+		return err
+	}
+	s.e.collectAt(100)
+	s.untrusted = !s.stdio && !s.trusted
+	s.compares.register(s.e, &cobra.Command{})
+	s.ctx, s.judging = ctx, s.judgeFlags.run(s.e)
+	s.judging.silent = true
+	s.pool = pool.New(ctx, pool.Config{Metric: s.metric, Warn: func(err error) { s.e.warn("%v", err) }, Most: mostEngines})
+	srv := serve.New(refract.Version, explain)
+	srv.Handle("score", s.score)
+	srv.Handle("compare", s.compare)
+	srv.Handle("metrics", s.listing())
+	err = answer(ctx, srv)
+	s.pool.Close()
+	s.judging.close()
+	s.judging.done(ctx, err)
+	return err
+}
+
+// transport is the way on which requests come.
+func (s *service) transport() (func(context.Context, *serve.Server) error, error) {
+	switch {
+	case s.stdio && s.listen == "" && s.socket == "":
+		return func(ctx context.Context, srv *serve.Server) error {
+			return srv.Serve(ctx, s.e.stdin, s.e.stdout, srv.Hello())
+		}, nil
+	case s.socket != "" && !s.stdio && s.listen == "":
+		return func(ctx context.Context, srv *serve.Server) error {
+			l, err := serve.ListenUnix(s.socket)
+			if err != nil {
+				return err
+			}
+			if _, err := s.e.stdout.Write(srv.Hello("socket", s.socket)); err != nil {
+				return errors.Join(err, l.Close())
+			}
+			return srv.ServeConns(ctx, l)
+		}, nil
+	case s.listen != "" && !s.stdio && s.socket == "":
+		return s.web()
+	}
+	return nil, usagef("say where requests come from: one of --stdio, --listen HOST:PORT and --socket PATH")
+}
+
+// web is the way over HTTP.
+func (s *service) web() (func(context.Context, *serve.Server) error, error) {
+	host, _, err := net.SplitHostPort(s.listen)
+	if err != nil {
+		return nil, usagef("--listen %q: want HOST:PORT, such as 127.0.0.1:0", s.listen)
+	}
+	local := func(name string) bool {
+		addr, err := netip.ParseAddr(name)
+		return name == "localhost" || err == nil && addr.IsLoopback()
+	}
+	if !local(host) && !s.expose {
+		return nil, usagef("--listen %s is reached from other machines, and nothing is encrypted: take 127.0.0.1, or add --expose", s.listen)
+	}
+	token := s.e.getenv(serveToken)
+	if token != "" && len(token) < leastToken {
+		return nil, usagef("%s is too short: take %d characters or more", serveToken, leastToken)
+	}
+	return func(ctx context.Context, srv *serve.Server) error {
+		l, err := net.Listen("tcp", s.listen)
+		if err != nil {
+			return err
+		}
+		said := []string{"url", "http://" + l.Addr().String()}
+		if token == "" {
+			token = rand.Text()
+			said = append(said, "token", token)
+		}
+		if _, err := s.e.stdout.Write(srv.Hello(said...)); err != nil {
+			return errors.Join(err, l.Close())
+		}
+		hosts := func(name string) bool { return s.expose || local(name) }
+		return srv.ServeHTTP(ctx, l, serve.Web{Token: token, Hosts: hosts, Models: models{s}})
+	}, nil
+}
+
+// explain tells whether a request is at fault, and what is said of an error.
+func explain(err error) (usage bool, message string) {
+	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.TooLongError))
+	return refused || isUsage(err), visibleError(err)
+}
+
+// metric makes a metric, which the pool closes.
+func (s *service) metric(ctx context.Context, spec string) (metrics.Metric, error) {
+	m, err := s.judging.metric(ctx, spec)
+	s.judging.metrics = nil
+	return m, err
+}
+
+// listing is the method that lists metrics.
+func (s *service) listing() serve.Method {
+	list := sync.OnceValues(func() ([]byte, error) {
+		all, err := s.e.listedMetrics(s.ctx)
+		if err != nil {
+			return nil, err
+		}
+		return asJSON(metricTable(all, false))
+	})
+	return func(_ context.Context, params []byte) ([]byte, error) {
+		if err := readParams(params, nil, nil); err != nil {
+			return nil, err
+		}
+		return list()
+	}
+}
+
+// asJSON is a table as its command writes it, on one line.
+func asJSON(t *report.NamedTable) ([]byte, error) {
+	var b lineBuffer
+	err := t.Write(&b, report.JSON, true)
+	return b.bytes, err
+}
+
+// lineBuffer leaves out the ends of lines, which in JSON stand between values only.
+type lineBuffer struct{ bytes []byte }
+
+// Write implements io.Writer.
+func (b *lineBuffer) Write(p []byte) (int, error) {
+	for _, c := range p {
+		if c != '\n' {
+			b.bytes = append(b.bytes, c)
+		}
+	}
+	return len(p), nil
+}

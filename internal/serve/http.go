@@ -1,0 +1,154 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	_ "embed" // the description of the interface
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+// Web says how a server answers over HTTP.
+type Web struct {
+	Token  string // that requests bear
+	Hosts  func(name string) bool
+	Models Models // that the Open Inference Protocol asks
+}
+
+// The time that a client has, and what the server has to answer once it ends.
+const (
+	headerTime = 10 * time.Second
+	bodyTime   = 5 * time.Minute
+	idleTime   = 2 * time.Minute
+	lastWord   = 2 * time.Second
+)
+
+// ServeHTTP answers requests that come over HTTP until the context ends, which is the
+// error then. Requests that are unanswered are cancelled.
+func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, w Web) error {
+	srv := &http.Server{
+		Handler:           s.handler(w),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: 1 << 16,
+	}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	defer cancel()
+	if srv.Shutdown(last) != nil {
+		srv.Close()
+	}
+	return ctx.Err()
+}
+
+func (s *Server) handler(w Web) http.Handler {
+	mux := http.NewServeMux()
+	for _, name := range s.Names {
+		verb := http.MethodPost
+		if name == "metrics" {
+			verb = http.MethodGet
+		}
+		mux.HandleFunc(verb+" /v1/"+name, func(rw http.ResponseWriter, r *http.Request) {
+			result, err := s.call(rw, r, s.Methods[name])
+			if err != nil {
+				status, code, message := s.refusal(r.Context(), err)
+				result = append(appendError([]byte(`{"error":`), code, message), '}')
+				reply(rw, status, result)
+				return
+			}
+			reply(rw, http.StatusOK, result)
+		})
+	}
+	fixed := func(body []byte) http.HandlerFunc {
+		return func(rw http.ResponseWriter, _ *http.Request) { reply(rw, http.StatusOK, body) }
+	}
+	mux.HandleFunc("GET /healthz", fixed([]byte(`{"status":"ok"}`)))
+	mux.HandleFunc("GET /openapi.json", fixed(openAPI))
+	mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) {
+		reply(rw, http.StatusNotFound, append(appendError([]byte(`{"error":`), codeUsage, "there is nothing here, or not by this method: /openapi.json says what there is"), '}'))
+	})
+	s.handleModels(mux, w.Models, fixed)
+	want := sha256.Sum256([]byte("Bearer " + w.Token))
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		refuse := func(status int, message string) {
+			reply(rw, status, append(appendError([]byte(`{"error":`), codeUsage, message), '}'))
+		}
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		switch {
+		case !w.Hosts(strings.Trim(host, "[]")):
+			refuse(http.StatusMisdirectedRequest, "the Host of the request is not this server's")
+		case r.Header.Get("Origin") != "":
+			refuse(http.StatusForbidden, "requests of web pages, which have an Origin, are not answered")
+		case subtle.ConstantTimeCompare(want[:], got[:]) == 0 && r.URL.Path != "/healthz":
+			rw.Header().Set("WWW-Authenticate", "Bearer")
+			refuse(http.StatusUnauthorized, "the request needs the token of the server: Authorization: Bearer TOKEN")
+		default:
+			mux.ServeHTTP(rw, r)
+		}
+	})
+}
+
+// refusal is how an error is told over HTTP.
+func (s *Server) refusal(ctx context.Context, err error) (status int, code, message string) {
+	code, message = s.fault(ctx, err)
+	status = map[string]int{codeUsage: http.StatusBadRequest, codeCancelled: http.StatusServiceUnavailable, codeFailed: http.StatusInternalServerError}[code]
+	if errors.Is(err, error(errLong)) {
+		status = http.StatusRequestEntityTooLarge
+	}
+	return status, code, message
+}
+
+// call has a method carry out a request whose body is its parameters. It waits until
+// there is room for it.
+func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) ([]byte, error) {
+	ctx := r.Context()
+	size := r.ContentLength
+	if size < 0 || size > MaxLine {
+		size = MaxLine
+	}
+	if err := s.bytes.Acquire(ctx, size); err != nil {
+		return nil, err
+	}
+	defer s.bytes.Release(size)
+	select {
+	case s.web <- struct{}{}:
+		defer func() { <-s.web }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, MaxLine))
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, errLong
+	case err != nil:
+		return nil, &Usage{fmt.Errorf("read the request: %w", err)}
+	case len(body) == 0:
+		body = []byte("{}")
+	}
+	return m(ctx, body)
+}
+
+func reply(rw http.ResponseWriter, status int, body []byte) {
+	rw.Header().Set("Content-Type", "application/json")
+	rw.Header().Set("X-Content-Type-Options", "nosniff")
+	rw.WriteHeader(status)
+	rw.Write(body) // a client that is gone reads no error either
+}

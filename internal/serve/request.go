@@ -1,0 +1,121 @@
+package serve
+
+import (
+	"slices"
+
+	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// request is a line that was read. The id is as it is echoed, and "null" where the
+// line has none that can be.
+type request struct {
+	id     string
+	method string
+	params []byte // an object; nil where there are none
+}
+
+const (
+	maxID     = 80 // bytes of an id that is a text
+	maxDigits = 19 // of one that is an integer
+)
+
+var requestFields = []string{"id", "method", "params"}
+
+// parse reads a request. One that is at fault has its id all the same, where the line
+// is JSON.
+func parse(line []byte) (request, error) {
+	r := &jsonline.Reader{}
+	r.Reset(line)
+	out := request{id: "null"}
+	var id, method bool
+	err := r.Fields(requestFields, func(name string) (err error) {
+		switch name {
+		case "id":
+			id = true
+			out.id, err = readID(r)
+		case "method":
+			method = true
+			out.method, err = r.String()
+		case "params":
+			out.params, err = r.RawObject()
+		}
+		return err
+	})
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return request{id: idOf(line)}, err
+	}
+	switch {
+	case !id:
+		err = jsonline.Fault(0, `the request has no "id": an integer, or a text of up to 80 bytes`)
+	case !method:
+		err = jsonline.Fault(0, `the request has no "method"`)
+	}
+	return out, err
+}
+
+// readID reads an id, as it is echoed.
+func readID(r *jsonline.Reader) (string, error) {
+	at, kind := r.Offset(), r.Kind()
+	b, err := r.ID()
+	switch {
+	case err != nil:
+		return "null", err
+	case kind == jsonline.String && len(b) <= maxID:
+		return string(jsonline.AppendString(nil, string(b))), nil
+	case kind == jsonline.Number && isInteger(b):
+		return string(b), nil
+	}
+	return "null", jsonline.Unwanted(at, "an integer, or a text of up to 80 bytes", "another number or text")
+}
+
+func isInteger(b []byte) bool {
+	if len(b) > 0 && b[0] == '-' {
+		b = b[1:]
+	}
+	return len(b) > 0 && len(b) <= maxDigits && !slices.ContainsFunc(b, func(c byte) bool { return c < '0' || c > '9' })
+}
+
+// idOf is the id of a line that is an object, but no request.
+func idOf(line []byte) string {
+	r := &jsonline.Reader{}
+	r.Reset(line)
+	id := "null"
+	err := r.Members("field", func(name []byte) (err error) {
+		if string(name) != "id" {
+			return r.Skip()
+		}
+		id, err = readID(r)
+		return err
+	})
+	if err != nil || r.End() != nil {
+		return "null"
+	}
+	return id
+}
+
+// cancelled reads the parameters of cancel.
+func cancelled(params []byte) (id string, err error) {
+	r := &jsonline.Reader{}
+	r.Reset(params)
+	err = r.Fields([]string{"id"}, func(string) (err error) {
+		id, err = readID(r)
+		return err
+	})
+	if err == nil && id == "" {
+		err = jsonline.Fault(0, `name the request by "id"`)
+	}
+	return id, err
+}
+
+// method finds a method by its name.
+func (s *Server) method(name string) (Method, error) {
+	if m := s.Methods[name]; m != nil {
+		return m, nil
+	}
+	const most = 80
+	return nil, jsonline.Fault(0, "%s", suggest.Unknown("method", name[:min(len(name), most)], append(s.Names[:len(s.Names):len(s.Names)], cancelMethod)))
+}

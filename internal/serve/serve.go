@@ -1,0 +1,133 @@
+// Package serve answers requests: a line of JSON in, a line of JSON out.
+//
+//  1. [Server.Serve] reads lines of a connection, as long as fewer requests are
+//     unanswered than it takes at a time.
+//  2. Each request goes to its [Method], with its parameters as they are written,
+//     and a context that ends when it is cancelled.
+//  3. The answer is written as soon as there is one, whatever the order.
+//
+// Nothing that a line holds ends a connection. Sockets and HTTP are other ways to
+// the same methods. What methods do, and which there are, is not known here.
+package serve
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/refract-eval/refract/internal/jsonline"
+)
+
+// Protocol is the version of the protocol.
+const Protocol = 1
+
+// The bounds of a connection.
+const (
+	MaxLine    = 64 << 20 // bytes of a line
+	MaxPending = 256      // requests that are unanswered at a time
+	maxBytes   = 4 * MaxLine
+)
+
+// Method carries out requests of a kind. Params are an object, which belongs to the
+// method; the result is JSON on one line. It is called from many goroutines, and
+// returns soon after the context ends.
+type Method func(ctx context.Context, params []byte) (result []byte, err error)
+
+// Server answers requests on any number of connections.
+type Server struct {
+	Version string   // of the program
+	Names   []string // of the methods, in the order of the hello
+	Methods map[string]Method
+	// Explain tells whether the request is at fault, and what people are told of
+	// an error.
+	Explain func(error) (usage bool, message string)
+
+	bytes *semaphore.Weighted // of requests that are unanswered
+	web   chan struct{}       // an element for each that came over HTTP
+}
+
+// New returns a server without methods.
+func New(version string, explain func(error) (usage bool, message string)) *Server {
+	return &Server{Version: version, Methods: map[string]Method{}, Explain: explain, bytes: semaphore.NewWeighted(maxBytes), web: make(chan struct{}, MaxPending)}
+}
+
+// Handle adds a method.
+func (s *Server) Handle(name string, m Method) {
+	s.Names = append(s.Names, name)
+	s.Methods[name] = m
+}
+
+// cancelMethod is the one that each connection answers by itself.
+const cancelMethod = "cancel"
+
+// Hello is the first line: who the server is. More are members that follow, each a
+// name and a text.
+func (s *Server) Hello(more ...string) []byte {
+	b := []byte(`{"refract":` + strconv.Itoa(Protocol) + `,"version":`)
+	b = jsonline.AppendString(b, s.Version)
+	b = append(b, `,"methods":[`...)
+	for i, name := range append(s.Names[:len(s.Names):len(s.Names)], cancelMethod) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonline.AppendString(b, name)
+	}
+	b = append(b, `],"line":`...)
+	b = strconv.AppendInt(b, MaxLine, 10)
+	b = append(b, `,"pending":`...)
+	b = strconv.AppendInt(b, MaxPending, 10)
+	for i := 0; i+1 < len(more); i += 2 {
+		b = jsonline.AppendString(append(b, ','), more[i])
+		b = jsonline.AppendString(append(b, ':'), more[i+1])
+	}
+	return append(b, "}\n"...)
+}
+
+// Usage is an error in a request.
+type Usage struct{ Err error }
+
+// Error is that of the cause.
+func (u *Usage) Error() string { return u.Err.Error() }
+
+// Unwrap returns the cause.
+func (u *Usage) Unwrap() error { return u.Err }
+
+// The codes of errors.
+const (
+	codeUsage     = "usage"
+	codeFailed    = "failed"
+	codeCancelled = "cancelled"
+)
+
+// fault is the code and the message of an error, of a request that a context belongs to.
+func (s *Server) fault(ctx context.Context, err error) (code, message string) {
+	if ctx.Err() != nil {
+		return codeCancelled, "the request was cancelled"
+	}
+	var usage *Usage
+	var json *jsonline.Error
+	if errors.As(err, &usage) || errors.As(err, &json) {
+		return codeUsage, err.Error()
+	}
+	if wrong, message := s.Explain(err); wrong {
+		return codeUsage, message
+	}
+	_, message = s.Explain(err)
+	return codeFailed, message
+}
+
+// maxMessage bounds what is said of an error: it may quote a request.
+const maxMessage = 4096
+
+// appendError appends the object of an error.
+func appendError(b []byte, code, message string) []byte {
+	if len(message) > maxMessage {
+		message = message[:maxMessage] + "…"
+	}
+	b = append(b, `{"code":"`...)
+	b = append(b, code...)
+	b = append(b, `","message":`...)
+	return append(jsonline.AppendString(b, message), '}')
+}

@@ -1,0 +1,61 @@
+"""Evaluates generated text against many references.
+
+    import refract_eval
+
+    scores = refract_eval.score(["the cat sat"], [["the cat sat down", "a cat was sitting"]])
+
+score() and the functions beside it share one process of the program refract, which starts
+with the first call; a Scorer has one of its own. Each has an async variant that begins
+with a: ascore, acompare, aexpand, Scorer.ascore.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+from ._program import find_program
+from .compare import Agreement, Comparison
+from .errors import ProcessDiedError, ProgramNotFoundError, RefractError, UsageError
+from .expand import Expansion, Progress, aexpand, expand
+from .functions import acompare, ascore, compare, metrics, score, score_segments
+from .hub import from_datasets, to_datasets
+from .scorer import Scorer
+from .scores import Cells, Scores, Setting, SystemScore
+from .segments import Segment, Variant
+from .sets import read, write
+
+try:
+    __version__ = version("refract-eval")
+except PackageNotFoundError:  # a source tree on the path
+    __version__ = "0"
+
+__all__ = [
+    "Agreement",
+    "Cells",
+    "Comparison",
+    "Expansion",
+    "ProcessDiedError",
+    "ProgramNotFoundError",
+    "Progress",
+    "RefractError",
+    "Scorer",
+    "Scores",
+    "Segment",
+    "Setting",
+    "SystemScore",
+    "UsageError",
+    "Variant",
+    "acompare",
+    "aexpand",
+    "ascore",
+    "compare",
+    "expand",
+    "find_program",
+    "from_datasets",
+    "metrics",
+    "read",
+    "score",
+    "score_segments",
+    "to_datasets",
+    "write",
+]

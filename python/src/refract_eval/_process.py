@@ -1,0 +1,142 @@
+"""One process of `refract serve --stdio`: it starts, takes lines, gives lines, and ends.
+
+Three threads serve its pipes, so that a signal never interrupts a write halfway, a full
+pipe never stops an event loop, and what it says on standard error is there when it dies.
+They hold file descriptors as numbers, and no buffered file whose lock a fork could leave
+locked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+
+_CHUNK = 1 << 20
+_STDERR_KEPT = 16 << 10  # bytes
+_GRACE = 5.0  # seconds that a process has to end after its input has
+
+# Held while a process starts: a fork meanwhile would copy pipes that nobody closes.
+starting = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=starting.acquire, after_in_parent=starting.release, after_in_child=starting.release)
+
+
+def lines_of(fd: int) -> Iterator[bytes]:
+    """Read lines, without their ends, from a descriptor; a last one that has no end is dropped."""
+    parts: list[bytes] = []
+    while chunk := os.read(fd, _CHUNK):
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            yield b"".join([*parts, line])
+            parts.clear()
+        if rest:
+            parts.append(rest)
+
+
+class Process:
+    """A running process.
+
+    received is called with every line that it writes, and ended once, with its exit code
+    and the end of what it wrote to standard error, when it is gone and reaped. Both run
+    in a thread of this object.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        received: Callable[[bytes], None],
+        ended: Callable[[int, str], None],
+    ) -> None:
+        """Start the process."""
+        self._received, self._ended = received, ended
+        self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._said: deque[bytes] = deque()
+        self.owner = os.getpid()
+        with starting:
+            # In a session of its own: Ctrl+C in a terminal is Python's to handle.
+            self._popen = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=sys.platform != "win32",
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
+        self.pid = self._popen.pid
+        self._listener = threading.Thread(target=self._listen, name="refract-stderr", daemon=True)
+        self._reader = threading.Thread(target=self._read, name="refract-read", daemon=True)
+        self._writer = threading.Thread(target=self._write, name="refract-write", daemon=True)
+        for thread in (self._listener, self._reader, self._writer):
+            thread.start()
+
+    def send(self, line: bytes) -> None:
+        """Write a line, without its end, when those before it are written."""
+        self._outgoing.put(line + b"\n")
+
+    def close(self) -> None:
+        """End the input, wait for the process, and kill it if it does not end."""
+        if self.owner != os.getpid():
+            return
+        self._outgoing.put(None)
+        self._reader.join(_GRACE)
+        if self._reader.is_alive():
+            self.kill()
+            self._reader.join()
+
+    def kill(self) -> None:
+        """End the process at once."""
+        with contextlib.suppress(OSError):
+            self._popen.kill()
+
+    def abandon(self) -> None:
+        """Let go of the pipes, in a child that was forked: they are the parent's."""
+        for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._popen.returncode = 0  # not ours to wait for
+
+    def _write(self) -> None:
+        assert self._popen.stdin is not None
+        fd = self._popen.stdin.fileno()
+        try:
+            while (line := self._outgoing.get()) is not None:
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[os.write(fd, rest) :]
+        except OSError:
+            pass  # it is gone, as the reader finds out too
+        finally:
+            self._popen.stdin.close()
+
+    def _read(self) -> None:
+        assert self._popen.stdout is not None
+        for line in lines_of(self._popen.stdout.fileno()):
+            self._received(line)
+        self._popen.stdout.close()
+        try:
+            code = self._popen.wait(_GRACE)
+        except subprocess.TimeoutExpired:  # it closed its output, and lives on
+            self.kill()
+            code = self._popen.wait()
+        self._outgoing.put(None)
+        self._listener.join(1)  # a process that it started may hold the pipe for longer
+        self._ended(code, b"".join(self._said).decode("utf-8", "replace").strip())
+
+    def _listen(self) -> None:
+        assert self._popen.stderr is not None
+        fd = self._popen.stderr.fileno()
+        kept = 0
+        while chunk := os.read(fd, 4096):
+            self._said.append(chunk)
+            kept += len(chunk)
+            while kept - len(self._said[0]) >= _STDERR_KEPT:
+                kept -= len(self._said.popleft())
+        self._popen.stderr.close()

@@ -1,0 +1,140 @@
+"""Functions over one process that the module keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._client import Client
+from .compare import Comparison, read_comparison
+from .scorer import Hypotheses, References, request, segments_request, specs
+from .scores import Scores, read_scores
+from .segments import Segment, segment_to_json
+
+_shared = Client()
+
+
+def score(
+    hypotheses: Hypotheses,
+    references: References,
+    metrics: Sequence[str] | str = ("bleu", "chrf"),
+    aggregate: Sequence[str] | str | None = "max",
+    sources: Sequence[str | None] | None = None,
+    *,
+    ids: Sequence[str] | None = None,
+    layout: str | None = None,
+    missing: str | None = None,
+    system: str | None = None,
+    cells: bool = False,
+) -> Scores:
+    """Score hypotheses against references.
+
+    hypotheses are n texts, or n texts for each system by its name: {"a": [...], "b": [...]}.
+    references[i] is the list of the references of hypothesis i: n lists, which may differ in
+    length, or n texts where each has one. None (or NaN) is a missing text, "" an empty
+    one: they are not the same. sources are n texts, for metrics that need them, ids n names.
+    Lists, tuples, arrays, columns of pandas and generators are taken.
+
+    metrics are as `refract score -m` takes them ("bleu:tokenize=intl"), aggregate as -a does
+    ("max", "mean", "best:k=3", "single", "native"); None is each metric's own way.
+    missing says what becomes of missing references, system how a system's score comes about:
+    "auto", "corpus" or "average". cells adds the score of every pair.
+
+    layout="reference" takes sacreBLEU's form: references[k][i] is the k-th reference of
+    hypothesis i. Such a form is refused without it: where the lengths tell (k is not n), and where
+    k is n and the hypotheses are nearer to it. layout="segment" leaves that check out.
+
+    BLEU, chrF, chrF++ and ROUGE range from 0 to 100, TER from 0 (best) upwards. A score that
+    cannot be made is None, and its status says why.
+
+    Raises ValueError and TypeError for arguments that cannot be meant, UsageError (a
+    ValueError) for metrics and aggregators that there are none of, ProcessDiedError where the
+    process ended, and RefractError for the rest.
+    """
+    params, named = request(hypotheses, references, sources, ids, layout, metrics, aggregate, missing, system, cells)
+    return read_scores(_shared.call("score", params), named)
+
+
+async def ascore(
+    hypotheses: Hypotheses,
+    references: References,
+    metrics: Sequence[str] | str = ("bleu", "chrf"),
+    aggregate: Sequence[str] | str | None = "max",
+    sources: Sequence[str | None] | None = None,
+    *,
+    ids: Sequence[str] | None = None,
+    layout: str | None = None,
+    missing: str | None = None,
+    system: str | None = None,
+    cells: bool = False,
+) -> Scores:
+    """Score as score() does, without blocking the event loop. Cancelling the task cancels it."""
+    params, named = request(hypotheses, references, sources, ids, layout, metrics, aggregate, missing, system, cells)
+    return read_scores(await _shared.acall("score", params), named)
+
+
+def score_segments(
+    segments: Sequence[Segment],
+    metrics: Sequence[str] | str = ("bleu", "chrf"),
+    aggregate: Sequence[str] | str | None = "max",
+    *,
+    missing: str | None = None,
+    system: str | None = None,
+    cells: bool = False,
+) -> Scores:
+    """Score the hypotheses of a set, as read() gives it, against its references and variants."""
+    params, named = segments_request(segments, metrics, aggregate, missing, system, cells)
+    return read_scores(_shared.call("score", params), named)
+
+
+def compare(
+    segments: Sequence[Segment],
+    metrics: Sequence[str] | str = ("bleu", "chrf"),
+    aggregate: Sequence[str] | str | None = None,
+    *,
+    statistic: Sequence[str] | str | None = None,
+    level: str | None = None,
+    group: str | None = None,
+    significance: str | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+    missing: str | None = None,
+) -> Comparison:
+    """Measure how well settings agree with human judgements (Segment.human).
+
+    The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy",
+    "acc23", …; level "segment", "document", "domain" or "system"; group "none", "segment" or
+    "system"; significance "perm-both", "williams", "bootstrap", …, with resamples draws.
+    What is None is as there. The same seed gives the same numbers.
+    """
+    return read_comparison(_shared.call("compare", _comparing(**locals())))
+
+
+async def acompare(
+    segments: Sequence[Segment],
+    metrics: Sequence[str] | str = ("bleu", "chrf"),
+    aggregate: Sequence[str] | str | None = None,
+    *,
+    statistic: Sequence[str] | str | None = None,
+    level: str | None = None,
+    group: str | None = None,
+    significance: str | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+    missing: str | None = None,
+) -> Comparison:
+    """Compare as compare() does, without blocking the event loop."""
+    return read_comparison(await _shared.acall("compare", _comparing(**locals())))
+
+
+def metrics() -> list[dict[str, Any]]:
+    """List the metrics that there are, as `refract metrics -f json` does."""
+    return list(_shared.call("metrics", {}))
+
+
+def _comparing(segments: Sequence[Segment], **given: Any) -> dict[str, Any]:
+    params = {name: value for name, value in given.items() if value is not None}
+    for name in ("metrics", "aggregate", "statistic"):
+        if name in params:
+            params[name] = specs(params[name])
+    return {"segments": [segment_to_json(s) for s in segments], **params}

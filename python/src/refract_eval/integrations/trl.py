@@ -1,0 +1,75 @@
+"""Rewards for TRL's trainers: GRPOTrainer(reward_funcs=make_reward("chrf"), …)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._rewards import NAMES, Rewards, rewards, row
+
+
+@dataclass(frozen=True)
+class Reward:
+    """A reward function, as make_reward() makes it. It can be pickled, and forked."""
+
+    rewards: Rewards
+    column: str | None = None
+    source: str | None = None
+    extract: Callable[[str], str | None] | None = None
+
+    @property
+    def __name__(self) -> str:
+        """Name the reward in the trainer's logs."""
+        return f"refract_{self.rewards.metric}_{self.rewards.aggregate}"
+
+    def __call__(
+        self, prompts: Sequence[Any], completions: Sequence[Any], completion_ids: Any = None, **columns: Any
+    ) -> list[float | None]:
+        """Return a reward from 0 to 1 for each completion, None where there is no score.
+
+        completions are texts or lists of messages, of which the last of the assistant's counts.
+        """
+        names = NAMES if self.column is None else (self.column,)
+        name = next((n for n in names if n in columns), None)
+        if name is None:
+            raise ValueError(f"the dataset has no column {' or '.join(names)}: give make_reward(column=…)")
+        said = [_text(c) for c in completions]
+        if self.extract is not None:
+            said = [None if s is None else self.extract(s) for s in said]
+        references = [row(r, f"{name}[{i}]") for i, r in enumerate(columns[name])]
+        return self.rewards.of(said, references, None if self.source is None else columns[self.source])
+
+
+def make_reward(
+    metric: str = "chrf",
+    aggregate: str = "max",
+    *,
+    bounds: tuple[float, float] | None = None,
+    column: str | None = None,
+    source: str | None = None,
+    extract: Callable[[str], str | None] | None = None,
+) -> Reward:
+    """Make a reward function that compares completions with the references of their rows.
+
+    References are in the dataset's column `references` (lists of texts) or `reference`
+    (texts), or in the one that column names; sources, for metrics that need them, in the one that
+    source names. metric and aggregate are as for score(). bounds are the scores whose rewards are
+    0 and 1, where they are not the metric's own; TER, which has no upper bound, needs them.
+    extract takes from a completion the part that is scored, and gives None where there is none.
+
+    Raises ValueError for a metric that there is none of, or that has no bounds.
+    """
+    return Reward(rewards(metric, aggregate, bounds), column, source, extract)
+
+
+def _text(completion: Any) -> str | None:
+    if completion is None or isinstance(completion, str):
+        return completion
+    for message in reversed(list(completion)):
+        if message.get("role") == "assistant":
+            content = message.get("content")
+            if content is None or isinstance(content, str):
+                return content
+            return "".join(part.get("text") or "" for part in content if isinstance(part, Mapping))
+    return None

@@ -1,0 +1,247 @@
+"""Scores, as `refract score` gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import pandas
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SystemScore:
+    """The score of one system over all its segments.
+
+    score is None where no segment has one. method says how it came about: "corpus" by the
+    metric's own rule for corpora, "mean" as that over segments. segments counts
+    all, and scored those that have a score.
+    """
+
+    score: float | None
+    method: str
+    segments: int
+    scored: int
+
+
+@dataclass(frozen=True, repr=False)
+class Setting:
+    """What one metric gives under one aggregator.
+
+    systems has a score for each system; segments a list of n scores for each, in the order
+    of the hypotheses, with None where there is none; then status[system][i] says why, such
+    as "missing hypothesis", and is "" elsewhere. direction is "higher" or "lower":
+    which scores are better. signature states all that changes the systems' numbers, and
+    segment_signature the segments': BLEU of sentences, say, has an effective order. aggregator is
+    "" for a metric that takes no references.
+
+    The unit is the metric's: BLEU, chrF and chrF++ range from 0 to 100, TER from 0 (best)
+    upwards in per cent, ROUGE from 0 to 100; `refract metrics NAME` tells others'.
+    """
+
+    metric: str
+    aggregator: str
+    signature: str
+    segment_signature: str
+    direction: str
+    systems: Mapping[str, SystemScore]
+    segments: Mapping[str, list[float | None]]
+    status: Mapping[str, list[str]]
+
+    @property
+    def score(self) -> float | None:
+        """The score of the one system that there is."""
+        return _only(self.systems, "system", "systems").score
+
+    @property
+    def per_segment(self) -> list[float | None]:
+        """The n scores of the one system that there is."""
+        return _only(self.segments, "system", "segments")
+
+    def __repr__(self) -> str:
+        """Show the scores of systems, and the signature."""
+        systems = ", ".join(f"{name}: {_shown(s.score)}" for name, s in self.systems.items())
+        return f"<{self.metric} {self.aggregator}: {systems} ({self.signature})>"
+
+
+@dataclass(frozen=True, repr=False)
+class Cells:
+    """One metric's scores of every pair, with cells=True.
+
+    scores[system][i][k] is that of hypothesis i against reference k: n lists, as long as
+    the segments have references. status has the same shape, as for a Setting.
+    """
+
+    metric: str
+    signature: str
+    scores: Mapping[str, list[list[float | None]]]
+    status: Mapping[str, list[list[str]]]
+
+    def __repr__(self) -> str:
+        """Say what there is, without the numbers."""
+        return f"<cells of {self.metric}: {', '.join(self.scores)} ({self.signature})>"
+
+
+@dataclass(frozen=True, repr=False)
+class Scores:
+    """What score() gives: a Setting for each metric and aggregator.
+
+    scores["chrf"] is a metric's one setting, scores["chrf", "max"] one of several. ended
+    says of each metric that did not score all why; warnings are sentences.
+    """
+
+    settings: tuple[Setting, ...]
+    cells: tuple[Cells, ...] = ()
+    warnings: tuple[str, ...] = ()
+    ended: Mapping[str, str] = field(default_factory=dict)
+    ids: tuple[str, ...] = ()
+
+    def __getitem__(self, key: str | tuple[str, str]) -> Setting:
+        """Return the setting of a metric, or of a metric and an aggregator."""
+        metric, aggregator = (key, None) if isinstance(key, str) else key
+        found = [s for s in self.settings if s.metric == metric and aggregator in (None, s.aggregator)]
+        if len(found) == 1:
+            return found[0]
+        there = ", ".join(f"[{s.metric!r}, {s.aggregator!r}]" for s in found or self.settings)
+        raise KeyError(f"{'several are' if found else 'none is'} {key!r}; there are {there}")
+
+    def __iter__(self) -> Iterator[Setting]:
+        """Iterate over the settings."""
+        return iter(self.settings)
+
+    def __len__(self) -> int:
+        """Count the settings."""
+        return len(self.settings)
+
+    @property
+    def score(self) -> float | None:
+        """The one number, where there are one metric, one aggregator and one system."""
+        return self._one("score").score
+
+    @property
+    def per_segment(self) -> list[float | None]:
+        """The n scores, where there are one metric, one aggregator and one system."""
+        return self._one("per_segment").per_segment
+
+    @property
+    def systems(self) -> dict[tuple[str, str], dict[str, float | None]]:
+        """Scores of systems, by (metric, aggregator) and system."""
+        return {_key(s): {name: v.score for name, v in s.systems.items()} for s in self.settings}
+
+    @property
+    def segments(self) -> dict[tuple[str, str], dict[str, list[float | None]]]:
+        """Lists of n scores, by (metric, aggregator) and system."""
+        return {_key(s): dict(s.segments) for s in self.settings}
+
+    @property
+    def status(self) -> dict[tuple[str, str], dict[str, list[str]]]:
+        """Why scores are None, in the shape of segments: "" where there is one."""
+        return {_key(s): dict(s.status) for s in self.settings}
+
+    @property
+    def signatures(self) -> dict[tuple[str, str], str]:
+        """Signatures by (metric, aggregator)."""
+        return {_key(s): s.signature for s in self.settings}
+
+    def to_pandas(self, level: str = "segment") -> pandas.DataFrame:
+        """Return a row for each metric, aggregator, system and, by default, segment.
+
+        level is "segment" or "system". Needs pandas: pip install refract-eval[pandas].
+        """
+        import pandas
+
+        if level not in ("segment", "system"):
+            raise ValueError(f"level is 'segment' or 'system', not {level!r}")
+        return pandas.DataFrame(list(self._rows(level)))
+
+    def _rows(self, level: str) -> Iterator[dict[str, Any]]:
+        for s in self.settings:
+            for name, total in s.systems.items():
+                row = {"metric": s.metric, "aggregator": s.aggregator, "system": name}
+                if level == "system":
+                    yield {**row, "score": total.score, "method": total.method, "signature": s.signature}
+                    continue
+                for id, score, status in zip(self.ids, s.segments[name], s.status[name], strict=True):
+                    yield {**row, "segment": id, "score": score, "status": status, "signature": s.segment_signature}
+
+    def _one(self, what: str) -> Setting:
+        if len(self.settings) == 1:
+            return self.settings[0]
+        there = ", ".join(f"scores[{s.metric!r}, {s.aggregator!r}].{what}" for s in self.settings)
+        raise ValueError(f"there are several: {there}")
+
+    def __repr__(self) -> str:
+        """Show a table of the scores of systems."""
+        names = list(dict.fromkeys(name for s in self.settings for name in s.systems))
+        head = ["", *names]
+        rows = [
+            [
+                f"{s.metric} {s.aggregator}",
+                *(_shown(s.systems[n].score) if n in s.systems else "" for n in names),
+            ]
+            for s in self.settings
+        ]
+        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        lines = []
+        for row in [head, *rows]:
+            cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+            lines.append("  ".join(cells).rstrip())
+        lines += [f"ended: {metric}: {why}" for metric, why in self.ended.items()]
+        lines += [f"warning: {w}" for w in self.warnings]
+        return "\n".join(lines)
+
+
+def read_scores(result: Mapping[str, Any], ids: list[str]) -> Scores:
+    """Make Scores of the result of the method score."""
+    return Scores(
+        settings=tuple(_setting(s) for s in result["settings"]),
+        cells=tuple(_cells(c) for c in result.get("cells") or ()),
+        warnings=tuple(result.get("warnings") or ()),
+        ended=dict(result.get("ended") or {}),
+        ids=tuple(ids),
+    )
+
+
+def _setting(s: Mapping[str, Any]) -> Setting:
+    segments = s.get("segments") or {}
+    return Setting(
+        metric=s["metric"],
+        aggregator=s["aggregator"] or "",
+        signature=s["signature"],
+        segment_signature=s.get("segment_signature", s["signature"]),
+        direction=s["direction"],
+        systems={
+            name: SystemScore(v["score"], v["method"], v["segments"], v["scored"])
+            for name, v in (s.get("systems") or {}).items()
+        },
+        segments=segments,
+        status=s.get("status") or {name: [""] * len(scores) for name, scores in segments.items()},
+    )
+
+
+def _cells(c: Mapping[str, Any]) -> Cells:
+    scores = c["scores"]
+    return Cells(
+        metric=c["metric"],
+        signature=c["signature"],
+        scores=scores,
+        status=c.get("status") or {name: [[""] * len(row) for row in rows] for name, rows in scores.items()},
+    )
+
+
+def _key(s: Setting) -> tuple[str, str]:
+    return (s.metric, s.aggregator)
+
+
+def _shown(score: float | None) -> str:
+    return "–" if score is None else f"{score:.2f}"
+
+
+def _only(of: Mapping[str, T], one: str, what: str) -> T:
+    if len(of) == 1:
+        return next(iter(of.values()))
+    there = ", ".join(f".{what}[{name!r}]" for name in of) or "none"
+    raise ValueError(f"there is not one {one} alone: {there}")

@@ -1,0 +1,119 @@
+"""A segment of a set: a source, its references, outputs of systems and judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An expanded reference. text is None where it is missing.
+
+    reference is the index of the original that it rewrites, from 0; other has the further
+    fields of docs/formats.md, such as "raw", "verdict" and "doubt".
+    """
+
+    text: str | None
+    reference: int = 0
+    prompt: str = ""
+    sample: int = 0
+    model: str = ""
+    finish: str = ""
+    other: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A line of a set in JSON Lines (docs/formats.md).
+
+    references are the originals, of which None is missing; variants follow them. Hypotheses
+    are by system; human has judgements by name and system. rejected holds answers of a
+    model that are no references.
+    """
+
+    id: str
+    references: Sequence[str | None] = ()
+    source: str | None = None
+    variants: Sequence[Variant] = ()
+    hypotheses: Mapping[str, str | None] = field(default_factory=dict)
+    human_systems: Sequence[str] = ()
+    human: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    document: str | None = None
+    domain: str | None = None
+    rejected: Sequence[Variant] = ()
+
+    def __post_init__(self) -> None:
+        """Make tuples of sequences, so that equal segments are equal."""
+        for name in ("references", "variants", "human_systems", "rejected"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @property
+    def all_references(self) -> list[str | None]:
+        """The originals and their variants, in the order in which metrics get them."""
+        return [*self.references, *(v.text for v in self.variants)]
+
+
+_VARIANT = ("reference", "prompt", "sample", "model", "text", "finish")
+_SEGMENT = {
+    "id": str,
+    "source": str,
+    "references": list,
+    "variants": list,
+    "hypotheses": dict,
+    "human_systems": list,
+    "human": dict,
+    "document": str,
+    "domain": str,
+    "rejected": list,
+}
+
+
+def segment_to_json(s: Segment) -> dict[str, Any]:
+    """Return the object that a line of JSON Lines has; what is empty is left out."""
+    line: dict[str, Any] = {"id": s.id}
+    if s.source is not None:
+        line["source"] = s.source
+    line["references"] = list(s.references)
+    if s.variants:
+        line["variants"] = [_variant_to_json(v) for v in s.variants]
+    if s.hypotheses:
+        line["hypotheses"] = dict(s.hypotheses)
+    if s.human_systems:
+        line["human_systems"] = list(s.human_systems)
+    if s.human:
+        line["human"] = {name: dict(scores) for name, scores in s.human.items()}
+    line |= {k: v for k, v in (("document", s.document), ("domain", s.domain)) if v is not None}
+    if s.rejected:
+        line["rejected"] = [_variant_to_json(v) for v in s.rejected]
+    return line
+
+
+def segment_from_json(line: Any, where: str) -> Segment:
+    """Read such an object; where stands before errors."""
+    if not isinstance(line, dict):
+        raise ValueError(f"{where}: an object is wanted, not {type(line).__name__}")
+    if unknown := [k for k in line if k not in _SEGMENT]:
+        raise ValueError(f"{where}: unknown field {unknown[0]!r}: there are {', '.join(_SEGMENT)}")
+    given = {k: v for k, v in line.items() if v is not None}
+    for k, v in given.items():
+        if not isinstance(v, _SEGMENT[k]):
+            raise ValueError(f"{where}: {k} is a {type(v).__name__}, where a {_SEGMENT[k].__name__} is wanted")
+    if "id" not in given:
+        raise ValueError(f"{where}: there is no id")
+    for name in ("variants", "rejected"):
+        if name in given:
+            given[name] = [_variant_from_json(v, f"{where}: {name}[{i}]") for i, v in enumerate(given[name])]
+    return Segment(**given)
+
+
+def _variant_to_json(v: Variant) -> dict[str, Any]:
+    return {name: getattr(v, name) for name in _VARIANT} | dict(v.other)
+
+
+def _variant_from_json(v: Any, where: str) -> Variant:
+    if not isinstance(v, dict):
+        raise ValueError(f"{where} is a {type(v).__name__}, where an object is wanted")
+    known = {k: v[k] for k in _VARIANT if k in v and (v[k] is not None or k == "text")}
+    return Variant(**{"text": None, **known}, other={k: x for k, x in v.items() if k not in _VARIANT})

@@ -1,0 +1,114 @@
+"""Reads and writes sets of segments."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ._run import Run
+from .segments import Segment, segment_from_json, segment_to_json
+
+# More variants than a segment has: `refract select` keeps all.
+_ALL = "1000000000"
+_FOLDERS = ("jsonl", "parquet", "text", "mtme", "div-ref")
+
+
+def read(dataset: str | os.PathLike[str]) -> list[Segment]:
+    """Read a set, in order.
+
+    dataset is a file of JSON Lines (which gzip may have packed), a Parquet file, a folder
+    that `publish` wrote, or anything that `refract help datasets` lists, with its
+    format before a colon: "mtme:data/wmt22/zh-en". All but JSON Lines are read
+    by the program.
+    """
+    spec = os.fspath(dataset)
+    path = Path(spec)
+    if path.is_dir():
+        spec = f"published:{spec}" if (path / "manifest.json").is_file() else f"parquet:{spec}"
+    elif path.suffix == ".parquet":
+        spec = f"parquet:{spec}"
+    elif path.suffix == ".zst":
+        spec = f"jsonl:{spec}"
+    elif path.is_file() or not re.match(r"[a-z0-9-]{2,}:", spec):
+        return list(_read_lines(path))
+    with tempfile.TemporaryDirectory(prefix="refract-") as folder:
+        lines = Path(folder) / "set.jsonl"
+        Run(["select", spec, "-k", _ALL, "--by", "order", "-o", str(lines)]).wait()
+        return list(_read_lines(lines))
+
+
+def write(
+    segments: Iterable[Segment],
+    path: str | os.PathLike[str],
+    to: str | None = None,
+    name: str | None = None,
+) -> None:
+    """Write a set: a file of JSON Lines, packed where path ends with .gz; or a folder.
+
+    With to, path is a new folder that `refract publish` writes, with a card and a manifest:
+    "jsonl", "parquet", "text", "mtme" or "div-ref". It has references and no outputs of systems. A
+    file appears when it is whole.
+    """
+    path = Path(path)
+    if to is not None:
+        if to not in _FOLDERS:
+            raise ValueError(f"to is one of {', '.join(_FOLDERS)}, not {to!r}")
+        with tempfile.TemporaryDirectory(prefix="refract-") as folder:
+            lines = Path(folder) / "set.jsonl"
+            _write_lines(segments, lines)
+            Run(["publish", f"jsonl:{lines}", "--to", to, "--name", name or path.name, "-o", str(path)]).wait()
+        return
+    if path.suffix in (".parquet", ".zst"):
+        raise ValueError(f"{path}: give to='parquet' for a folder with Parquet files, or a path in .jsonl or .jsonl.gz")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        _write_lines(segments, part, packed=path.suffix == ".gz")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _read_lines(path: Path) -> Iterator[Segment]:
+    seen: dict[str, int] = {}
+    with path.open("rb") as f:
+        packed = f.read(2) == b"\x1f\x8b"
+    with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8-sig", newline="\n") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            where = f"{path}:{number}"
+            try:
+                read = json.loads(line, object_pairs_hook=_without_repeats)
+            except ValueError as e:
+                raise ValueError(f"{where}: {e}") from None
+            segment = segment_from_json(read, where)
+            if segment.id in seen:
+                raise ValueError(f"{where}: the id {segment.id!r} stands in line {seen[segment.id]} too")
+            seen[segment.id] = number
+            yield segment
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        names = [k for k, _ in pairs]
+        raise ValueError(f"the key {next(k for k in names if names.count(k) > 1)!r} is repeated")
+    return read
+
+
+def _write_lines(segments: Iterable[Segment], path: Path, packed: bool = False) -> None:
+    with path.open("xb") as raw:
+        out: Any = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if packed else raw
+        try:
+            for s in segments:
+                line = json.dumps(segment_to_json(s), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+                out.write(line.encode() + b"\n")
+        finally:
+            if packed:
+                out.close()

@@ -1,0 +1,97 @@
+"""Expanding against the real program and a server of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+from model_server import ModelServer
+from test_process import wait_until
+
+import refract_eval
+from refract_eval import Progress, RefractError, Scorer, Segment, UsageError, aexpand, expand
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+PLAIN = {"checks": "none", "form": "text"}
+SET = [
+    Segment("1", ["The train leaves at eight."], hypotheses={"a": "At eight the train leaves."}),
+    Segment("2", ["It is raining in Lindenau.", None]),
+]
+
+
+def test_expand(server: ModelServer) -> None:
+    told: list[Progress] = []
+    done = expand(SET, model="m", prompts="plain*3", cache="c.sqlite", flags=PLAIN, progress=told.append)
+    assert done.complete
+    assert [len(s.variants) for s in done.segments] == [3, 3]
+    assert [s.references for s in done.segments] == [s.references for s in SET]
+    variant = done.segments[0].variants[0]
+    assert variant.text == "In other words: The train leaves at eight."
+    assert (variant.model, variant.prompt, variant.finish) == ("m", "plain", "stop")
+    assert told[-1].finished
+    assert (told[-1].label, told[-1].done, told[-1].total, told[-1].unit) == ("expand", 6, 6, "variants")
+    assert any("6 variants" in line for line in done.messages)
+    assert not any("progress" in line for line in done.messages)
+    assert server.calls == 6
+
+    # Again: all is stored, and the output is a file.
+    again = expand(SET, model="m", prompts="plain*3", cache="c.sqlite", flags=PLAIN, output="out.jsonl")
+    assert server.calls == 6
+    assert refract_eval.read("out.jsonl") == again.segments
+    with Scorer("chrf", ["single", "max"]) as scorer:
+        scores = scorer.score_segments([again.segments[0]])
+    assert scores["chrf", "max"].score is not None
+    assert "nrefs:4" in scores["chrf", "max"].signature
+
+
+def test_a_set_that_stays_incomplete(server: ModelServer) -> None:
+    done = expand(SET, model="m", prompts="plain", complete=2, flags={"rounds": 1, "form": "text"})
+    assert not done.complete
+    assert [len(s.variants) < 2 for s in done.segments] == [True, True]
+
+
+def test_wrong_usage_and_failures(server: ModelServer, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="plainer"):
+        expand(SET, model="m", prompts="plainer")
+    with pytest.raises(RefractError, match="nowhere"):
+        expand("jsonl:nowhere.jsonl", model="m")
+    assert server.calls == 0
+    assert list(tmp_path.glob(".expanded*")) == []
+
+
+def test_interruption_keeps_what_is_paid_for(server: ModelServer) -> None:
+    server.free = 2
+
+    def interrupt() -> None:
+        wait_until(lambda: server.calls >= 4)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        threading.Event().wait(0.5)  # until the program has heard of it
+        server.ended.set()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        expand(SET, model="m", prompts="plain*10", cache="c.sqlite", flags=PLAIN | {"concurrency": 2})
+    thread.join()
+    paid = server.calls
+    assert 4 <= paid < 20
+    assert expand(SET, model="m", prompts="plain*10", cache="c.sqlite", flags=PLAIN).complete
+    assert server.calls == 20
+
+
+def test_cancelling_the_task_ends_the_program(server: ModelServer) -> None:
+    server.free = 2
+
+    async def main() -> None:
+        task = asyncio.create_task(aexpand(SET, model="m", prompts="plain*10", flags=PLAIN | {"concurrency": 2}))
+        await asyncio.to_thread(wait_until, lambda: server.calls >= 4)
+        asyncio.get_running_loop().call_later(0.2, server.ended.set)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await aexpand(SET, model="m", prompts="plain", flags=PLAIN)).complete
+
+    asyncio.run(main())

@@ -1,0 +1,192 @@
+"""Scores against the real program: equal to `refract score`, to the last digit."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import pickle
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conftest import children_now, open_now
+
+import refract_eval
+from refract_eval import Scorer, UsageError
+
+
+def command(program: str, *arguments: str, cwd: Path) -> list[dict[str, object]]:
+    done = subprocess.run([program, *arguments, "-f", "json"], cwd=cwd, check=True, capture_output=True)
+    return list(json.loads(done.stdout))
+
+
+def test_equal_to_the_command(program: str, sample: Path) -> None:
+    segments = refract_eval.read(sample / "sample.jsonl")
+    metrics, aggregate = ["bleu", "chrf", "chrf++", "ter"], ["single", "max", "mean", "native"]
+    scores = refract_eval.score_segments(segments, metrics, aggregate)
+    flags = ["score", "jsonl:sample.jsonl", "-a", ",".join(aggregate), *(f"-m={m}" for m in metrics)]
+    for row in command(program, *flags, cwd=sample):
+        s = scores[str(row["metric"]), str(row["aggregate"])]
+        assert s.systems[str(row["system"])].score == row["score"]
+        assert s.systems[str(row["system"])].method == str(row["method"]).replace("average", "mean")
+    places = {s.id: i for i, s in enumerate(segments)}
+    rows = command(program, *flags, "--per", "segment", cwd=sample)
+    assert len(rows) == len(segments) * 4 * len(metrics) * len(aggregate)
+    for row in rows:
+        s = scores[str(row["metric"]), str(row["aggregate"])]
+        assert s.segments[str(row["system"])][places[str(row["id"])]] == row["score"]
+
+
+def test_lists_are_as_files_of_lines(program: str, sample: Path) -> None:
+    hypotheses = {n: (sample / f"{n}.txt").read_text().splitlines() for n in "ab"}
+    references = [(sample / name).read_text().splitlines() for name in ("ref.txt", "ref2.txt")]
+    scores = refract_eval.score(hypotheses, references, "bleu", "native", layout="reference")
+    flags = ["score", "--ref", "ref.txt", "--ref", "ref2.txt", "--hyp", "a=a.txt", "--hyp", "b=b.txt", "-m", "bleu"]
+    rows = command(program, *flags, cwd=sample)
+    assert scores.systems["bleu", "native"] == {str(r["system"]): r["score"] for r in rows}
+    assert scores.signatures["bleu", "native"].split("|set:")[0] == str(rows[0]["signature"]).split("|set:")[0]
+
+
+def test_ragged_and_missing() -> None:
+    scores = refract_eval.score(
+        ["the cat sat", None, "", "a dog ran"],
+        [["a cat sat", "the cat sat"], ["x"], ["y"], ["a dog ran", None, "the dog was running"]],
+        "chrf",
+    )
+    assert scores.per_segment == [100.0, None, 0.0, 100.0]
+    status = scores.status["chrf", "max"]["system"]
+    assert [bool(s) for s in status] == [False, True, False, False]
+    assert "missing" in status[1]
+    one = scores["chrf"].systems["system"]
+    assert (one.segments, one.scored) == (4, 3)
+    assert one.score == scores.score
+
+
+def test_cells_and_frames() -> None:
+    scores = refract_eval.score({"a": ["x y z", "q"], "b": ["q", "x y"]}, [["x y z", "q"], ["q"]], cells=True)
+    (cells,) = [c for c in scores.cells if c.metric == "chrf"]
+    assert cells.scores == {"a": [[100.0, 0.0], [100.0]], "b": [[0.0, 100.0], [0.0]]}
+    pytest.importorskip("pandas")
+    frame = scores.to_pandas()
+    assert list(frame.columns) == ["metric", "aggregator", "system", "segment", "score", "status", "signature"]
+    assert len(frame) == 2 * 2 * 2
+    assert frame[frame.metric == "chrf"].score.tolist() == [100.0, 100.0, 100.0, 0.0]
+    totals = scores.to_pandas("system")
+    assert totals[totals.metric == "chrf"].set_index("system").score.to_dict() == {"a": 100.0, "b": 50.0}
+    with pytest.raises(ValueError, match="'segment' or 'system'"):
+        scores.to_pandas("cell")
+
+
+def test_access() -> None:
+    scores = refract_eval.score(["a b c d"], [["a b c d"]], "bleu", ["max", "mean"])
+    assert scores["bleu", "max"].score == pytest.approx(100)
+    with pytest.raises(KeyError, match=r"several are 'bleu'; there are \['bleu', 'max'\], \['bleu', 'mean'\]"):
+        scores["bleu"]
+    with pytest.raises(KeyError, match="none is 'chrf'"):
+        scores["chrf"]
+    with pytest.raises(ValueError, match=r"there are several: scores\['bleu', 'max'\].score"):
+        _ = scores.score
+    assert repr(scores).splitlines()[0].split() == ["system"]
+    assert repr(scores).splitlines()[1].split() == ["bleu", "max", "100.00"]
+    both = refract_eval.score({"a": ["x"], "b": ["y"]}, ["x"], "chrf")
+    with pytest.raises(ValueError, match=r"not one system alone: .systems\['a'\], .systems\['b'\]"):
+        _ = both.score
+
+
+@pytest.mark.parametrize(
+    ("metrics", "aggregate", "message"),
+    [("chrff", "max", "did you mean .?chrf"), ("bleu:tokenise=intl", "max", "tokeni"), ("chrf", "maxx", "maxx")],
+)
+def test_wrong_settings(metrics: str, aggregate: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        refract_eval.score(["a"], ["a"], metrics, aggregate)
+
+
+def test_texts_that_are_no_unicode_are_named() -> None:
+    with pytest.raises(ValueError, match=r"half of a surrogate pair.*\\ud800"):
+        refract_eval.score(["a \ud800"], ["a"])
+    texts = "a\0b\u2028c\r\nd \U0001f408 \\u0041"
+    assert refract_eval.score([texts], [texts], "chrf").score == 100.0
+
+
+def test_64_threads_share_a_scorer() -> None:
+    with Scorer("chrf") as scorer:
+        want = [scorer.score([f"the cat {i} sat"], [[f"a cat {i} sat", "x"]]).score for i in range(64)]
+        barrier = threading.Barrier(64)
+
+        def one(i: int) -> list[float | None]:
+            barrier.wait()
+            return [scorer.score([f"the cat {i} sat"], [[f"a cat {i} sat", "x"]]).score for _ in range(10)]
+
+        with ThreadPoolExecutor(64) as threads:
+            assert list(threads.map(one, range(64))) == [[w] * 10 for w in want]
+
+
+def test_async_calls_share_a_scorer() -> None:
+    async def main() -> None:
+        async with Scorer("chrf") as scorer:
+            answers = await asyncio.gather(*(scorer.ascore(["a b"], [["a b", f"c {i}"]]) for i in range(300)))
+            assert {a.score for a in answers} == {100.0}
+        assert (await refract_eval.ascore(["a b"], ["a b"], "chrf")).score == 100.0
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_task_leaves_the_process_usable() -> None:
+    hypotheses = ["the cat sat on the mat with the dog " * 20] * 2000
+
+    async def main() -> None:
+        async with Scorer("ter") as scorer:
+            await scorer.ascore(["a"], ["a"])
+            pid = scorer.pid
+            task = asyncio.create_task(scorer.ascore(hypotheses, [["a dog on a mat sat with the cat " * 20]] * 2000))
+            await asyncio.sleep(0.2)  # for the process to begin
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert (await asyncio.wait_for(scorer.ascore(["a"], ["a"]), 30)).score == 0.0
+            assert scorer.pid == pid
+
+    asyncio.run(main())
+
+
+def scored_in_child(i: int) -> tuple[int, float | None]:
+    return os.getpid(), refract_eval.score([f"a b {i}"], [[f"a b {i}", "x"]], "chrf").score
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_pools_of_processes(method: str) -> None:
+    refract_eval.score(["a"], ["a"], "chrf")
+    with multiprocessing.get_context(method).Pool(3) as pool:
+        done = pool.map(scored_in_child, range(30))
+    assert {score for _, score in done} == {100.0}
+    assert os.getpid() not in {pid for pid, _ in done}
+    assert refract_eval.score(["a"], ["a"], "chrf").score == 100.0
+
+
+def test_a_copy_has_the_settings_and_a_process_of_its_own() -> None:
+    with Scorer(["chrf"], "mean", system="average", flags=["--quiet"]) as scorer:
+        scorer.score(["a"], ["a"])
+        with pickle.loads(pickle.dumps(scorer)) as copy:
+            assert copy.score(["a b"], [["a b", "x"]])["chrf", "mean"].score == 50.0
+            assert copy.pid not in (None, scorer.pid)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc")
+def test_10000_calls_leave_nothing() -> None:
+    with Scorer("chrf") as scorer:
+        scorer.score(["a"], ["a"])
+        fds, threads, children = open_now(), threading.active_count(), children_now()
+        for i in range(10_000):
+            scorer.score([f"the cat {i}"], [["the cat", "a cat"]])
+        assert (open_now(), threading.active_count(), children_now()) == (fds, threads, children)
+        assert not scorer._client._session._pending  # type: ignore[union-attr]
+
+
+def test_metrics() -> None:
+    assert {"bleu", "chrf", "ter"} <= {m["name"] for m in refract_eval.metrics()}

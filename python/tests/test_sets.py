@@ -1,0 +1,134 @@
+"""Sets: read and written, through the program and through Hugging Face's datasets."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import refract_eval
+from refract_eval import RefractError, Segment, Variant, from_datasets, read, to_datasets, write
+from refract_eval.segments import segment_from_json, segment_to_json
+
+SET = [
+    Segment(
+        "1",
+        ["a", None],
+        source="q",
+        variants=[Variant("b", 0, "plain", 1, "m", "stop", {"raw": "B", "verdict": "accepted"})],
+        hypotheses={"x": "h", "y": None},
+        human_systems=["y"],
+        human={"mqm": {"x": -1.5, "y": None}},
+        document="d",
+        domain="news",
+        rejected=[Variant(None, 0, "plain", 0, "m", "length", {"verdict": "cut"})],
+    ),
+    Segment("2", [""]),
+]
+
+
+def test_round_trips(tmp_path: Path) -> None:
+    for name in ("set.jsonl", "set.jsonl.gz"):
+        write(SET, tmp_path / name)
+        assert read(tmp_path / name) == SET
+        first = (tmp_path / name).read_bytes()
+        write(read(str(tmp_path / name)), tmp_path / name)
+        assert (tmp_path / name).read_bytes() == first
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["set.jsonl", "set.jsonl.gz"]
+    assert gzip.decompress((tmp_path / "set.jsonl.gz").read_bytes()) == (tmp_path / "set.jsonl").read_bytes()
+    # The program reads what is written.
+    assert [s.hypotheses for s in read(f"jsonl:{tmp_path / 'set.jsonl'}")] == [s.hypotheses for s in SET]
+
+
+def test_published_folders(tmp_path: Path, sample: Path) -> None:
+    segments = read(sample / "sample.jsonl")
+    for to in ("parquet", "jsonl"):
+        write(segments, tmp_path / to, to=to, name="Sample")
+        back = read(tmp_path / to)
+        assert [(s.id, s.source, s.references, s.document) for s in back] == [
+            (s.id, s.source, s.references, s.document) for s in segments
+        ]
+    (file,) = tmp_path.glob("parquet/data/*.parquet")
+    assert [s.id for s in read(file)] == [s.id for s in segments]
+    with pytest.raises(ValueError, match="to is one of jsonl, parquet"):
+        write(segments, tmp_path / "x", to="csv")
+    with pytest.raises(RefractError, match="parquet"):
+        write(segments, tmp_path / "parquet", to="parquet")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", r"set.jsonl:2: Expecting"),
+        ("[]", r"set.jsonl:2: an object is wanted, not list"),
+        ('{"id":"2","refs":[]}', "unknown field 'refs'"),
+        ('{"id":"2","id":"3"}', "the key 'id' is repeated"),
+        ('{"id":"1"}', "the id '1' stands in line 1 too"),
+        ('{"references":["a"]}', "there is no id"),
+        ('{"id":"2","references":"a"}', "references is a str, where a list is wanted"),
+        ('{"id":"2","variants":["a"]}', r"variants\[0\] is a str, where an object is wanted"),
+    ],
+)
+def test_bad_lines(line: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "set.jsonl").write_text(f'{{"id":"1"}}\n{line}\n')
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path / "set.jsonl")
+
+
+def test_what_fails_leaves_the_file(tmp_path: Path) -> None:
+    write(SET, tmp_path / "set.jsonl")
+    with pytest.raises(ValueError, match="Out of range"):
+        write([Segment("1", human={"m": {"x": float("nan")}})], tmp_path / "set.jsonl")
+    assert read(tmp_path / "set.jsonl") == SET
+    assert len(list(tmp_path.iterdir())) == 1
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "none.jsonl")
+
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+
+
+@given(text, st.lists(st.none() | text), st.dictionaries(text, st.none() | text), st.none() | text)
+def test_json_keeps_everything(id: str, refs: list[str | None], outputs: dict[str, str | None], domain: str) -> None:
+    segment = Segment(id, refs, hypotheses=outputs, domain=domain)
+    assert segment_from_json(segment_to_json(segment), "x") == segment
+
+
+def test_datasets(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    dataset = to_datasets(SET)
+    assert dataset.column_names == ["id", "source", "references", "variants", "hypotheses", "document", "domain"]
+    back = from_datasets(dataset)
+    assert [s.all_references for s in back] == [["a", None, "b"], [""]]
+    assert back[0].hypotheses == {"x": "h", "y": None}
+    assert back[0].variants[0].prompt == "plain"
+    rows = datasets.Dataset.from_dict({"translation": [{"zh": "q", "en": "a"}], "output": ["h"]})
+    assert from_datasets(rows, "translation.en", "translation.zh", {"mine": "output"}) == [
+        Segment("1", ["a"], source="q", hypotheses={"mine": "h"})
+    ]
+    with pytest.raises(KeyError, match=r"row 0: there is no column 'refs'; there are translation, output"):
+        from_datasets(rows, "refs")
+
+
+def test_compare(program: str, sample: Path) -> None:
+    import json
+    import subprocess
+
+    segments = read(sample / "sample.jsonl")
+    given = {"metrics": ["chrf", "bleu"], "statistic": ["kendall", "pearson"], "aggregate": "single"}
+    found = refract_eval.compare(segments, **given)  # type: ignore[arg-type]
+    flags = ["compare", "jsonl:sample.jsonl", "-m=chrf", "-m=bleu", "--statistic=kendall,pearson", "-a=single"]
+    done = subprocess.run([program, *flags, "-f", "json"], cwd=sample, check=True, capture_output=True)
+    rows = json.loads(done.stdout)
+    assert [(a.metric, a.statistic, a.value, a.n, list(a.ci or [])) for a in found] == [
+        (r["metric"], r["statistic"], r["value"], r["n"], r["ci"]) for r in rows
+    ]
+    assert found.best("kendall").value == max(r["value"] for r in rows if r["statistic"] == "kendall")
+    assert "chrf single: kendall with authors 0.191" in repr(found)
+    pytest.importorskip("pandas")
+    assert found.to_pandas()["value"].tolist() == [r["value"] for r in rows]
+    tested = refract_eval.compare(segments, ["chrf", "bleu"], "single", significance="perm-both", resamples=50, seed=1)
+    assert all("rank" in a.other for a in tested)

@@ -1,0 +1,57 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// linesEvery is how often progress in lines is told.
+const linesEvery = 500 * time.Millisecond
+
+// A progressLine is progress for programs.
+type progressLine struct {
+	Label    string            `json:"progress"`
+	Done     int               `json:"done"`
+	Total    *int              `json:"total"` // null while it is unknown
+	Unit     string            `json:"unit"`
+	Seconds  float64           `json:"seconds"` // since the begin
+	Counts   map[string]int    `json:"counts"`
+	Notes    map[string]string `json:"notes"`
+	Finished bool              `json:"finished"`
+}
+
+// NewProgressLines tells progress to another program: at most every half second,
+// and at the end, as an object of JSON on a line of its own. Lines of
+// [Progress.Println] stand between them.
+func NewProgressLines(w io.Writer, label string, total int, unit string) *Progress {
+	p := newProgress(w, false, label, total, unit, time.Now)
+	p.lines = true
+	return p
+}
+
+// tell writes a line; p.mu is held.
+func (p *Progress) tell(now time.Time) {
+	said := progressLine{
+		Label: p.label, Done: p.done, Unit: p.unit,
+		Seconds:  now.Sub(p.start).Round(time.Millisecond).Seconds(),
+		Counts:   map[string]int{},
+		Notes:    map[string]string{},
+		Finished: p.finished,
+	}
+	if p.total > 0 {
+		said.Total = &p.total
+	}
+	for label, n := range p.counts {
+		if n != 0 {
+			said.Counts[label] = n
+		}
+	}
+	for _, n := range p.notes {
+		if n.text != "" {
+			said.Notes[cmp.Or(n.label, "now")] = n.text
+		}
+	}
+	json.NewEncoder(p.w).Encode(said)
+}

@@ -30,7 +30,13 @@ type Card struct {
 	Prompts []Prompt
 	// Diversity is a table to show; nil where it was not measured.
 	Diversity *report.NamedTable
+	// Leaderboard is the task of a leaderboard on Hugging Face's Hub, for which
+	// eval.yaml stands beside the card; "" writes none.
+	Leaderboard string
 }
+
+// EvalName is the file that registers a set as a benchmark on the Hub.
+const EvalName = "eval.yaml"
 
 // Prompt is what a model was asked.
 type Prompt struct{ Name, Text string }
@@ -41,6 +47,9 @@ type Prompt struct{ Name, Text string }
 //go:embed card.md.tmpl
 var cardTemplate string
 
+//go:embed eval.yaml.tmpl
+var evalTemplate string
+
 // shown is what the template shows.
 type shown struct {
 	Card     *Card
@@ -48,11 +57,11 @@ type shown struct {
 	Stats    *Stats
 }
 
-// markdown writes the card.
-func (c *Card) markdown(m *dataset.Manifest, s *Stats) ([]byte, error) {
-	t, err := template.New("card").Funcs(template.FuncMap{
+// fill fills in the template of the card, or of what stands beside it.
+func (c *Card) fill(content string, m *dataset.Manifest, s *Stats) ([]byte, error) {
+	t, err := template.New("").Funcs(template.FuncMap{
 		"fenced": fenced, "comma": comma, "inline": inline, "orFillIn": orFillIn, "quoted": quoted, "sizeCategory": sizeCategory, "table": table,
-	}).Parse(cardTemplate)
+	}).Parse(content)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +72,12 @@ func (c *Card) markdown(m *dataset.Manifest, s *Stats) ([]byte, error) {
 
 // Texts is the number of references of both kinds.
 func (s shown) Texts() int { return s.Stats.References + s.Stats.Variants }
+
+// Description is the set in a sentence.
+func (s shown) Description() string {
+	return fmt.Sprintf("Generated text is scored against many references: %s segments with %s original references and %s variants of them.",
+		comma(s.Stats.Segments), comma(s.Stats.References), comma(s.Stats.Variants))
+}
 
 // Answers is the number of answers of models.
 func (s shown) Answers() int { return s.Stats.Variants + s.Stats.Rejected }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -128,19 +127,6 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.InitDefaultCompletionCmd()
 	finishCompletion(root)
 	return root
-}
-
-func (e *env) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Show the version",
-		Example: "  refract version",
-		Args:    usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(e.stdout, "refract "+refract.Version)
-			return err
-		},
-	}
 }
 
 // group makes a command of its subcommands: alone it shows its help, and a

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
 	"github.com/refract-eval/refract/report/page"
@@ -31,13 +32,19 @@ type Report struct {
 
 // Document is the page. Its segments are made as it is written, under ctx.
 func (r *Report) Document(ctx context.Context) (*page.Document, error) {
-	d := &page.Document{Title: r.Title, Summary: r.summary(), Facts: r.facts(), Verdicts: r.verdicts(), Rankings: r.rankings()}
+	d := &page.Document{Title: r.Title, Lead: r.lead(), Basis: r.basis(), Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
+	if r.Result != nil {
+		d.Forests = r.Result.Forests()
+	}
 	if r.Held != nil {
 		if !r.WithoutSegments {
 			d.Explorer = r.Held.Explorer(ctx)
 		}
 	}
 	for _, f := range r.Figures() {
+		if f.Kind == experiment.DifferenceFigure {
+			continue // the forest shows them
+		}
 		var light, dark bytes.Buffer
 		if err := figure.Draw(&light, figure.Style{}, f.Panels...); err != nil {
 			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
@@ -45,46 +52,70 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		if err := figure.Draw(&dark, figure.Style{Dark: true}, f.Panels...); err != nil {
 			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
 		}
-		d.Figures = append(d.Figures, page.Figure{
-			ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Narrow: len(f.Panels) == 1,
-		})
+		shown := page.Figure{ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Findings: f.Findings}
+		if f.Data != nil {
+			shown.Data = r.shown(f.Data)
+		}
+		d.Figures = append(d.Figures, shown)
 	}
 	for _, t := range r.Tables() {
-		shown := *t
-		shown.Columns = r.columns(t)
-		d.Tables = append(d.Tables, &shown)
+		if slices.Contains(elsewhere, t.Name) {
+			continue
+		}
+		shown := page.Table{NamedTable: r.shown(t)}
+		switch t.Name {
+		case "differences":
+			if shown.Rows = r.notLeading(shown.Rows); len(shown.Rows) == 0 {
+				continue
+			}
+			if len(d.Forests) > 0 {
+				shown.Title = "Other differences"
+			}
+		case "strata":
+			shown.Findings = r.Result.StrataFindings()
+		}
+		d.Tables = append(d.Tables, shown)
 	}
 	return d, nil
 }
 
-// columns are those of a table, without the dataset's name where there is one
-// dataset only.
-func (r *Report) columns(t *report.NamedTable) []report.Column {
-	if r.Result == nil || len(r.Result.Datasets) != 1 {
-		return t.Columns
-	}
-	out := slices.Clone(t.Columns)
-	for i := range out {
-		out[i].Hide = out[i].Hide || out[i].Name == "dataset"
+// elsewhere are the tables of which the page has the content in another place:
+// the settings in one table, curves and prompts below their figures, the order
+// of systems beside their scores.
+var elsewhere = []string{"summary", "curve", "prompts", "ranking"}
+
+// notLeading leaves out the differences that the forest shows.
+func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
+	var out [][]report.Value
+	for i := range r.Result.Differences {
+		if !r.Result.Leads(&r.Result.Differences[i]) {
+			out = append(out, rows[i])
+		}
 	}
 	return out
 }
 
-// summary says in a sentence what the page is about.
-func (r *Report) summary() string {
-	var parts []string
+// lead is the sentence above the page.
+func (r *Report) lead() string {
 	if r.Result != nil {
-		for _, d := range r.Result.Datasets {
-			parts = append(parts, fmt.Sprintf("%s: %d segments and %d systems, compared with %s in %d cells", d.Name, d.Segments, len(d.Systems), d.Human, d.Cells))
-		}
-	} else if r.Held != nil {
-		parts = append(parts, fmt.Sprintf("%d segments and %d systems, without human scores", len(r.Held.segments), len(r.Held.names)))
+		return r.Result.Lead()
 	}
-	s := strings.Join(parts, "; ")
+	return r.Held.lead()
+}
+
+// basis says what it rests on.
+func (r *Report) basis() string {
+	var s string
+	switch {
+	case r.Result != nil:
+		s = r.Result.Basis()
+	case r.Held != nil:
+		s = fmt.Sprintf("%s of %s, without human scores", english.Thousands(len(r.Held.segments), "segment"), english.Count(len(r.Held.names), "system"))
+	}
 	if r.Shown != "" && !r.WithoutSegments {
-		s += ". The segments, and the scores of systems, are those of " + r.Shown
+		s += " · the segments, and the scores of systems, are those of " + r.Shown
 	}
-	return s + "."
+	return s
 }
 
 // facts are what the numbers rest on.
@@ -112,35 +143,6 @@ func (r *Report) facts() []report.Fact {
 		out = append(out, r.Held.facts()...)
 	}
 	return out
-}
-
-// verdicts are those of the result, the most important ones first.
-func (r *Report) verdicts() []report.Verdict {
-	if r.Result == nil {
-		return nil
-	}
-	ordered := slices.Clone(r.Result.Verdicts)
-	slices.SortStableFunc(ordered, func(a, b report.Verdict) int { return weight(&a) - weight(&b) })
-	return ordered
-}
-
-// weight orders verdicts: what is decided comes before what is not, and the
-// whole before its parts.
-func weight(v *report.Verdict) int {
-	decided := v.Outcome == report.Better || v.Outcome == report.Worse
-	switch {
-	case v.Kind == "difference" && decided:
-		return 0
-	case v.Kind == "curve":
-		return 1
-	case v.Kind == "prompts":
-		return 2
-	case v.Kind == "difference":
-		return 3
-	case v.Kind == "strata":
-		return 5
-	}
-	return 4
 }
 
 // rankings are those of the result, or, without human scores, that of the
@@ -181,30 +183,10 @@ func (r *Report) Tables() []*report.NamedTable {
 	return append(out, r.More...)
 }
 
-// panelsBeside is how many panels stand side by side and can still be read on
-// a page.
-const panelsBeside = 2
-
-// Figures are those of the result, parted where they have more panels than can
-// be read side by side.
+// Figures are those of the result.
 func (r *Report) Figures() []experiment.Figure {
 	if r.Result == nil {
 		return nil
 	}
-	var out []experiment.Figure
-	for _, f := range r.Result.Figures() {
-		if len(f.Panels) <= panelsBeside {
-			out = append(out, f)
-			continue
-		}
-		parts := (len(f.Panels) + panelsBeside - 1) / panelsBeside
-		for i := range parts {
-			part := f
-			part.Name = fmt.Sprintf("%s-%d", f.Name, i+1)
-			part.Title = fmt.Sprintf("%s (%d of %d)", f.Title, i+1, parts)
-			part.Panels = f.Panels[i*panelsBeside : min((i+1)*panelsBeside, len(f.Panels))]
-			out = append(out, part)
-		}
-	}
-	return out
+	return r.Result.Figures()
 }

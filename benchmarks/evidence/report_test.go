@@ -27,7 +27,7 @@ func found(name string) *experiment.Result {
 			{About: about, Setting: single, MaxReferences: 1, Value: 0.2, Interval: iv, Ties: report.None(), Epsilon: report.None()},
 			{About: about, Setting: most, MaxReferences: 3, Value: report.None(), Ties: report.None(), Epsilon: report.None(), Missing: 1},
 		},
-		Differences: []experiment.Difference{{About: about, A: most, B: single, AName: "max", BName: "single", Value: 0.2, Interval: iv, P: report.None(), Corrected: report.None(),
+		Differences: []experiment.Difference{{About: about, A: most, B: single, AName: "max", BName: "single", Value: 0.2, Significant: true, Interval: iv, P: report.None(), Corrected: report.None(),
 			ATies: report.None(), BTies: report.None(), AValue: 0.4, BValue: 0.2}},
 		Curves: []experiment.CurveResult{{About: about, Metric: name, Aggregator: "max", By: "order", Points: []experiment.Point{
 			{K: 0, References: 1, Value: 0.2, Interval: iv, Least: report.None(), Largest: report.None()},
@@ -53,25 +53,21 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kinds []string
-	for _, v := range d.Verdicts {
-		kinds = append(kinds, strings.Fields(v.Text)[0])
-	}
-	if !slices.Equal(kinds, []string{"better", "unclear", "where"}) {
-		t.Errorf("verdicts are in the order %q", kinds)
+	if !strings.HasPrefix(d.Lead, "Use max") || len(d.Forests) != 1 || d.Forests[0].Groups[0].Rows[0].Name != "max" {
+		t.Errorf("lead %q, forests %+v", d.Lead, d.Forests)
 	}
 	var tables []string
 	for _, table := range d.Tables {
 		tables = append(tables, table.Name)
 	}
-	want := []string{"summary", "rows", "differences", "prompts", "curve", "strata", "ranking", "systems", "judges"}
+	want := []string{"rows", "strata", "systems", "judges"}
 	if !slices.Equal(tables, want) {
 		t.Errorf("tables %q", tables)
 	}
-	if c := d.Tables[1].Columns[0]; c.Name != "dataset" || !c.Hide {
+	if c := d.Tables[0].Columns[0]; c.Name != "dataset" || !c.Hide {
 		t.Error("the one dataset has a column")
 	}
-	if len(d.Figures) != 3 || !d.Figures[0].Narrow {
+	if len(d.Figures) != 2 || d.Figures[0].Data == nil || len(r.Figures()) != 3 {
 		t.Errorf("%d figures", len(d.Figures))
 	}
 	p := d.Rankings[0].Systems[0].Under
@@ -97,8 +93,8 @@ func TestReportWithoutHumanScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Verdicts) != 0 || len(d.Rankings) != 1 || len(d.Tables) != 1 {
-		t.Fatalf("%d verdicts, %d rankings, %d tables", len(d.Verdicts), len(d.Rankings), len(d.Tables))
+	if len(d.Forests) != 0 || len(d.Rankings) != 1 || len(d.Tables) != 1 {
+		t.Fatalf("%d forests, %d rankings, %d tables", len(d.Forests), len(d.Rankings), len(d.Tables))
 	}
 	var order []string
 	for _, s := range d.Rankings[0].Systems {
@@ -115,30 +111,6 @@ func TestReportWithoutHumanScores(t *testing.T) {
 		if len(row) != len(d.Tables[0].Columns) {
 			t.Fatalf("%d values for %d columns", len(row), len(d.Tables[0].Columns))
 		}
-	}
-}
-
-// Figures with many panels are parted, and keep all of them.
-func TestFiguresAreParted(t *testing.T) {
-	res := found("data")
-	for _, m := range []string{"x", "y", "z", "w"} {
-		c := res.Curves[0]
-		c.Metric = m
-		res.Curves = append(res.Curves, c)
-	}
-	r := &evidence.Report{Title: "T", Result: res}
-	names, panels := []string{}, 0
-	for _, f := range r.Figures() {
-		if strings.HasPrefix(f.Name, "curve") {
-			names = append(names, f.Name)
-			panels += len(f.Panels)
-			if len(f.Panels) > 2 {
-				t.Errorf("%s has %d panels", f.Name, len(f.Panels))
-			}
-		}
-	}
-	if panels != 5 || !slices.Equal(names, []string{"curve-1-1", "curve-1-2", "curve-1-3"}) {
-		t.Errorf("%d panels in %q", panels, names)
 	}
 }
 

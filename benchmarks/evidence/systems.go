@@ -45,6 +45,38 @@ func (h *Held) ranking() *page.Ranking {
 	return out
 }
 
+// lead says, where there are no human scores, which system leads under how many
+// settings. It is "" where there is nothing to order.
+func (h *Held) lead() string {
+	if h == nil {
+		return ""
+	}
+	ranking := h.ranking()
+	if ranking == nil {
+		return ""
+	}
+	leads := make([]int, len(ranking.Systems))
+	for i, s := range ranking.Systems {
+		for _, p := range append([]report.Place{s.First}, s.Under...) {
+			if p.Rank == 1 {
+				leads[i]++
+			}
+		}
+	}
+	n := len(ranking.Settings)
+	top := slices.Index(leads, slices.Max(leads))
+	name := ranking.Systems[top].Name
+	switch {
+	case leads[top] == 0:
+		return "No setting puts one system first; people judged none of the outputs"
+	case n == 1:
+		return fmt.Sprintf("%s has the best score under %s; people judged none of the outputs", name, report.Display(ranking.Settings[0]))
+	case leads[top] == n:
+		return fmt.Sprintf("%s has the best score under all %d settings; people judged none of the outputs", name, n)
+	}
+	return fmt.Sprintf("%s has the best score under %d of %d settings, which do not agree; people judged none of the outputs", name, leads[top], n)
+}
+
 // scoreTable is the score of every system under every setting.
 func (h *Held) scoreTable() *report.NamedTable {
 	t := &report.NamedTable{Name: "systems",

@@ -12,7 +12,8 @@ import (
 
 // differences compares pairs of settings under all statistics.
 func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Result) error {
-	for _, st := range r.p.Statistics {
+	statistics := slices.Concat(r.p.Statistics, r.p.Beside)
+	for _, st := range statistics {
 		if err := r.p.Test.Method.Takes(st.Measure); err != nil && r.p.Test.Resamples > 0 && len(pairs) > 0 {
 			r.note("no p-values of %s: %v", st.Label(), err)
 		}
@@ -20,11 +21,11 @@ func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Resul
 	for _, pr := range pairs {
 		r.progress("%s: %s against %s", d.Name, pr.a.name, pr.b.name)
 	}
-	n := len(r.p.Statistics)
+	n := len(statistics)
 	out := make([]Difference, len(pairs)*n)
 	err := parallel(ctx, len(out), func(ctx context.Context, i int) error {
 		pr := pairs[i/n]
-		if err := r.difference(ctx, d, pr, r.p.Statistics[i%n], &out[i]); err != nil {
+		if err := r.difference(ctx, d, pr, statistics[i%n], &out[i]); err != nil {
 			return fmt.Errorf("%s against %s: %w", pr.a.name, pr.b.name, err)
 		}
 		return nil
@@ -32,7 +33,13 @@ func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Resul
 	if err != nil {
 		return err
 	}
-	res.Differences = append(res.Differences, out...)
+	for i, d := range out {
+		// What is taken beside and is undefined, such as by segments of one system,
+		// was not asked for.
+		if i%n < len(r.p.Statistics) || d.Value.Defined() {
+			res.Differences = append(res.Differences, d)
+		}
+	}
 	return nil
 }
 

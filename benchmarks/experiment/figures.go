@@ -3,18 +3,33 @@ package experiment
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
 )
 
+// FigureKind is what a figure shows.
+type FigureKind uint8
+
+// The kinds.
+const (
+	CurveFigure FigureKind = iota
+	DifferenceFigure
+	PromptFigure
+)
+
 // Figure is a picture of a result.
 type Figure struct {
-	Name   string // for a file, such as "curve-1"
-	Title  string
-	Alt    string // what it shows, in words
-	Panels []figure.Panel
+	Kind     FigureKind
+	Name     string // for a file, such as "curve-1"
+	Title    string
+	Alt      string   // what it shows, in words
+	Findings []string // what is to be seen in it
+	Data     *report.NamedTable
+	Panels   []figure.Panel
 }
 
 // Figures returns the pictures of a result: the curves, the differences, and
@@ -51,31 +66,78 @@ type part struct{ dataset, statistic string }
 // part is that of a number.
 func (a *About) part() part { return part{a.Dataset, a.Statistic} }
 
-// curveFigures has a figure per dataset and statistic, a panel per setting and
-// a line per way to choose.
+// curveFigures has a figure per dataset, statistic and metric, with a line per
+// aggregator and way to choose. Those of a dataset and statistic share the axis.
 func (r *Result) curveFigures() []Figure {
 	var out []Figure
-	for n, all := range groupsOf(r.Curves, func(c *CurveResult) (part, bool) { return c.part(), true }) {
-		of := all[0].About
-		f := Figure{
-			Name: fmt.Sprintf("curve-%d", n+1), Title: fmt.Sprintf("%s by the number of references, %s", of.Statistic, of.Dataset),
-			Alt: fmt.Sprintf("Line chart of %s with human scores on %s against the number of references, a panel per metric and aggregator.", of.Statistic, of.Dataset),
+	for _, all := range groupsOf(r.Curves, func(c *CurveResult) (part, bool) { return c.part(), true }) {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, c := range all {
+			for _, p := range c.Points {
+				for _, f := range p.bounds() {
+					if f.Defined() {
+						low, high = min(low, float64(f)), max(high, float64(f))
+					}
+				}
+			}
 		}
-		for _, lines := range bySetting(all) {
-			f.Panels = append(f.Panels, CurvePanel(lines, "references", func(p *Point) int { return p.References }))
+		for _, of := range groupsOf(all, func(c **CurveResult) (string, bool) { return (*c).Metric, true }) {
+			lines := make([]*CurveResult, len(of))
+			for i := range of {
+				lines[i] = *of[i]
+			}
+			c := lines[0]
+			panel := CurvePanel(lines, "references", func(p *Point) int { return p.References })
+			panel.Title, panel.Y = "", report.Display(c.Statistic)
+			panel.Low, panel.High = low, high
+			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Panels: []figure.Panel{panel}, Data: r.curveTable(lines...)}
+			f.Title = fmt.Sprintf("%s: %s with %s by the number of references", report.Display(c.Metric), report.Display(c.Statistic), c.Human)
+			if len(r.Datasets) > 1 {
+				f.Title += ", " + c.Dataset
+			}
+			f.Data.Name, f.Data.Title = f.Name, f.Title
+			f.Alt = "Line chart of " + f.Title + ", a line per aggregator."
+			for _, line := range lines {
+				if text := line.says(len(lines) > 1); text != "" {
+					f.Findings = append(f.Findings, text)
+				}
+			}
+			out = append(out, f)
 		}
-		out = append(out, f)
 	}
 	return out
 }
 
+// bounds are the numbers of a point that a curve draws.
+func (p *Point) bounds() []Number {
+	out := []Number{p.Value, p.Least, p.Largest}
+	if p.Interval != nil {
+		out = append(out, p.Interval.Low, p.Interval.High)
+	}
+	return out
+}
+
+// says is how many references are enough, with the name of the line where there
+// are several; "" where the curve does not tell.
+func (c *CurveResult) says(several bool) string {
+	v, ok := c.verdict(false)
+	if !ok {
+		return ""
+	}
+	_, text, _ := strings.Cut(v.Text, ": ")
+	if at := slices.IndexFunc(c.Points, func(p Point) bool { return p.References >= c.Enough }); at > 0 && v.Outcome == report.Neutral && c.Enough < c.Most {
+		p := &c.Points[at]
+		text = fmt.Sprintf("%d of %d are enough: %s against all", c.Enough, c.Most, change(p.ToAll, p.ToAllRange))
+	}
+	if several {
+		text = c.Aggregator + ", by " + c.By + ": " + text
+	}
+	return text
+}
+
 // CurvesBySetting parts the curves by metric and aggregator.
 func (r *Result) CurvesBySetting() [][]*CurveResult {
-	all := make([]*CurveResult, len(r.Curves))
-	for i := range all {
-		all[i] = &r.Curves[i]
-	}
-	return bySetting(all)
+	return bySetting(pointers(r.Curves))
 }
 
 func bySetting(curves []*CurveResult) [][]*CurveResult {
@@ -97,11 +159,24 @@ func CurvePanel(lines []*CurveResult, label string, x func(*Point) int) *figure.
 	c := lines[0]
 	out := &figure.Lines{Title: c.Metric + ", " + c.Aggregator, X: label, Y: c.Statistic + " with " + c.Human, WholeX: true}
 	bands := slices.ContainsFunc(lines, func(c *CurveResult) bool { return c.Seeds > 1 })
+	differ := func(of func(*CurveResult) string) bool {
+		return slices.ContainsFunc(lines, func(l *CurveResult) bool { return of(l) != of(c) })
+	}
+	aggregators := differ(func(l *CurveResult) string { return l.Aggregator })
+	ways := differ(func(l *CurveResult) string { return l.By + l.Over })
 	for _, c := range lines {
-		s := figure.Series{Name: c.By, Muted: c.Seeds > 1}
-		if c.Over != "" {
-			s.Name += ", " + c.Over
+		s := figure.Series{Muted: c.Seeds > 1 && !aggregators}
+		var names []string
+		if aggregators {
+			names = append(names, c.Aggregator)
 		}
+		if ways || !aggregators {
+			names = append(names, c.By)
+			if c.Over != "" {
+				names = append(names, c.Over)
+			}
+		}
+		s.Name = strings.Join(names, ", ")
 		for i := range c.Points {
 			p := &c.Points[i]
 			at := figure.Point{X: float64(x(p)), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)}
@@ -134,29 +209,35 @@ func (r *Result) differenceFigures() []Figure {
 			b.Bars = append(b.Bars, bar(d.A.String()+" – "+d.B.String(), d.Value, d.Interval))
 		}
 		out = append(out, Figure{
-			Name: fmt.Sprintf("differences-%d", n+1), Title: fmt.Sprintf("Differences in %s, %s", of.Statistic, of.Dataset), Panels: []figure.Panel{b},
+			Kind: DifferenceFigure, Name: fmt.Sprintf("differences-%d", n+1), Title: fmt.Sprintf("Differences in %s, %s", of.Statistic, of.Dataset), Panels: []figure.Panel{b},
 			Alt: fmt.Sprintf("Bar chart of differences between settings in %s on %s, with intervals.", of.Statistic, of.Dataset),
 		})
 	}
 	return out
 }
 
-// promptFigures has a figure per dataset and statistic, a panel per metric:
-// what leaving out a prompt costs.
+// promptFigures has a figure per dataset, statistic and metric: what leaving out
+// a prompt costs.
 func (r *Result) promptFigures() []Figure {
 	var out []Figure
-	for n, all := range groupsOf(r.Prompts, func(p *PromptAnalysis) (part, bool) { return p.part(), true }) {
-		of := all[0].About
-		f := Figure{
-			Name: fmt.Sprintf("prompts-%d", n+1), Title: fmt.Sprintf("What each prompt adds in %s, %s", of.Statistic, of.Dataset),
-			Alt: fmt.Sprintf("Bar chart of what leaving out each prompt costs in %s on %s, with intervals, a panel per metric.", of.Statistic, of.Dataset),
+	for i := range r.Prompts {
+		p := &r.Prompts[i]
+		b := &figure.Bars{Value: "added " + report.Display(p.Statistic)}
+		for _, e := range p.Prompts {
+			b.Bars = append(b.Bars, bar(e.Prompt, e.Effect, e.EffectInterval))
 		}
-		for _, p := range all {
-			b := &figure.Bars{Title: p.Metric + ", " + p.Aggregator, Value: "what it adds to all others"}
-			for _, e := range p.Prompts {
-				b.Bars = append(b.Bars, bar(e.Prompt, e.Effect, e.EffectInterval))
-			}
-			f.Panels = append(f.Panels, b)
+		f := Figure{Kind: PromptFigure, Name: fmt.Sprintf("prompts-%d", i+1), Panels: []figure.Panel{b}, Data: r.promptTable(p)}
+		f.Title = fmt.Sprintf("%s, %s: what each prompt adds to all others", report.Display(p.Metric), p.Aggregator)
+		if len(r.Datasets) > 1 {
+			f.Title += ", " + p.Dataset
+		}
+		if len(r.Statistics) > 1 {
+			f.Title += ", " + report.Display(p.Statistic)
+		}
+		f.Data.Name, f.Data.Title = f.Name, f.Title
+		f.Alt = "Bar chart of " + f.Title + ", with intervals."
+		if _, text, ok := strings.Cut(p.verdict(false).Text, ": "); ok {
+			f.Findings = []string{text}
 		}
 		out = append(out, f)
 	}

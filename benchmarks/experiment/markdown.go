@@ -7,10 +7,18 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// WriteMarkdown writes a result as a document: verdicts, tables, and how the
+// WriteMarkdown writes a result as a document: what it comes to, verdicts, tables, and how the
 // numbers were made.
 func WriteMarkdown(w io.Writer, r *Result) error {
-	if _, err := fmt.Fprintf(w, "# %s\n\n## Verdicts\n\n", report.EscapeMarkdown(r.Name)); err != nil {
+	if _, err := fmt.Fprintf(w, "# %s\n\n", report.EscapeMarkdown(r.Name)); err != nil {
+		return err
+	}
+	if lead := r.Lead(); lead != "" {
+		if _, err := fmt.Fprintf(w, "**%s.**\n\n%s\n\n", report.EscapeMarkdown(lead), report.EscapeMarkdown(r.Basis())); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprint(w, "## Verdicts\n\n"); err != nil {
 		return err
 	}
 	for _, v := range r.Verdicts {

@@ -34,6 +34,9 @@ type Plan struct {
 	Repeat     bool
 	Missing    aggregate.Policy // for missing scores of references
 	Statistics []Statistic
+	// Beside are statistics of which the differences alone are taken, such as those
+	// by segment beside the flattened ones.
+	Beside []Statistic
 	// Levels are those at which every segment must have a place, beside those of
 	// the statistics.
 	Levels    []correlate.Level
@@ -155,6 +158,24 @@ func (s Statistic) Label() string {
 // ofCells says that the statistic is of the scores of single cells.
 func (s Statistic) ofCells() bool {
 	return s.Level == correlate.SegmentLevel && !s.Measure.Statistic.OfSystems()
+}
+
+// OtherGrouping returns the first correlation of single cells in the other
+// grouping, flattened or by segment, so that a reader sees what depends on it.
+// There is none where both are asked for.
+func OtherGrouping(statistics []Statistic) []Statistic {
+	both := []correlate.Statistic{correlate.StatKendall, correlate.StatKendallC, correlate.StatPearson, correlate.StatSpearman}
+	at := slices.IndexFunc(statistics, func(s Statistic) bool {
+		return s.ofCells() && !s.Preference && s.Grouping != correlate.BySystem && slices.Contains(both, s.Measure.Statistic)
+	})
+	if at < 0 {
+		return nil
+	}
+	other := statistics[at]
+	if other.Grouping = correlate.BySegment - other.Grouping; slices.Contains(statistics, other) {
+		return nil
+	}
+	return []Statistic{other}
 }
 
 // Bootstrap is how intervals are made.

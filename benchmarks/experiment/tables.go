@@ -16,8 +16,9 @@ func TableNames() []string {
 // Table returns a table by its name. It may be without rows.
 func (r *Result) Table(name string) (*report.NamedTable, error) {
 	tables := map[string]func() *report.NamedTable{
-		"summary": r.summary, "rows": r.rowTable, "differences": r.differenceTable, "prompts": r.promptTable,
-		"curve": r.curveTable, "strata": r.strataTable, "ranking": r.rankingTable,
+		"summary": r.summary, "rows": r.rowTable, "differences": r.differenceTable,
+		"prompts": func() *report.NamedTable { return r.promptTable(pointers(r.Prompts)...) },
+		"curve":   func() *report.NamedTable { return r.curveTable(pointers(r.Curves)...) }, "strata": r.strataTable, "ranking": r.rankingTable,
 		"ended": r.endedTable,
 	}
 	f, ok := tables[name]
@@ -82,6 +83,15 @@ func (r *Result) coverage() string {
 			d.Name, d.Segments, len(d.Systems), d.Cells, d.Human, most))
 	}
 	return strings.Join(out, "; ")
+}
+
+// pointers are those to the elements of a slice.
+func pointers[T any](all []T) []*T {
+	out := make([]*T, len(all))
+	for i := range all {
+		out[i] = &all[i]
+	}
+	return out
 }
 
 func valueColumn(name string) report.Column {
@@ -234,14 +244,13 @@ func shortP(p Number) string {
 	return strings.TrimPrefix(strings.TrimPrefix(pText(p), "p "), "= ")
 }
 
-func (r *Result) curveTable() *report.NamedTable {
+func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
 	t := &report.NamedTable{Title: "Agreement by the number of references", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "by"}, {Name: "statistic"}, countColumn("k", ""), countColumn("references", "refs"),
 		valueColumn("value"), ci("ci"), {Name: "band", Kind: report.KindInterval, Digits: 4, Minor: true},
 		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 4}, ci("to_all_ci"), countColumn("n", ""), minorCount("missing"),
 	}}
-	for i := range r.Curves {
-		c := &r.Curves[i]
+	for _, c := range curves {
 		for _, p := range c.Points {
 			t.Add(c.Dataset, c.Metric, c.Aggregator, c.By, c.Statistic, p.K, p.References, p.Value, p.Interval,
 				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll, p.ToAllRange, p.N, p.Missing)
@@ -251,15 +260,14 @@ func (r *Result) curveTable() *report.NamedTable {
 	return t
 }
 
-func (r *Result) promptTable() *report.NamedTable {
+func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 	t := &report.NamedTable{Title: "What each prompt is worth", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "statistic"}, {Name: "prompt"}, countColumn("texts", ""),
 		{Name: "decides", Kind: report.KindFloat, Digits: 4}, {Name: "decides_alone", Header: "decides alone", Kind: report.KindFloat, Digits: 4},
 		valueColumn("alone"), valueColumn("added"), {Name: "gain", Kind: report.KindFloat, Digits: 4}, ci("gain_ci"),
 		valueColumn("without"), {Name: "effect", Kind: report.KindFloat, Digits: 4}, ci("effect_ci"), minorCount("cells"), minorCount("missing"),
 	}}
-	for i := range r.Prompts {
-		p := &r.Prompts[i]
+	for _, p := range prompts {
 		line := func(name string, rest ...any) {
 			t.Add(slices.Concat([]any{p.Dataset, p.Metric, p.Aggregator, p.Statistic, name}, rest, []any{p.Cells, p.Missing})...)
 		}

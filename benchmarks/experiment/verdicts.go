@@ -427,6 +427,25 @@ func strataVerdicts(all []Stratum, several bool) []Verdict {
 	return out
 }
 
+// StrataFindings says of which parts of the segments the intervals do not
+// overlap, and how many breakdowns have none.
+func (r *Result) StrataFindings() []string {
+	var out []string
+	all := 0
+	for _, v := range r.Verdicts {
+		if v.Kind != "strata" {
+			continue
+		}
+		if all++; v.Outcome != report.Unclear {
+			out = append(out, report.Display(strings.TrimSuffix(v.Text, "; "+notCorrected)))
+		}
+	}
+	if n := all - len(out); n > 0 {
+		out = append(out, fmt.Sprintf("In %d of %s the intervals of all parts overlap", n, english.Count(all, "breakdown")))
+	}
+	return out
+}
+
 // coverageVerdicts says what a dataset's numbers leave out.
 func coverageVerdicts(res *Result, d DatasetInfo, several bool) []Verdict {
 	worst := 0

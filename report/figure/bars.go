@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Bars is a chart of horizontal bars, which leave room for long names, the first
@@ -22,9 +23,11 @@ type Bar struct {
 	Value, Low, High float64
 }
 
-func (b *Bars) legend() []string { return nil }
+func (b *Bars) margin(*plot.Plot) vg.Length { return 0 }
 
-func (b *Bars) plot(p *plot.Plot, t theme, _ bool) error {
+func (b *Bars) name(*plot.Plot, theme, draw.Canvas) {}
+
+func (b *Bars) plot(p *plot.Plot, t theme) error {
 	n := len(b.Bars)
 	if n == 0 {
 		return errors.New("a bar chart needs at least one bar")

@@ -11,7 +11,6 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -47,14 +46,15 @@ type Style struct {
 
 // Panel is one plot of a figure: a Lines or a Bars.
 type Panel interface {
-	// legend is the names of the series.
-	legend() []string
-	// plot draws into a fresh plot; named says whether to show the legend.
-	plot(p *plot.Plot, t theme, named bool) error
+	// plot draws into a fresh plot.
+	plot(p *plot.Plot, t theme) error
+	// margin is the room on the right that name needs, and name writes there.
+	margin(p *plot.Plot) vg.Length
+	name(p *plot.Plot, t theme, c draw.Canvas)
 }
 
-// Draw writes the panels side by side as one picture. A panel with the legend
-// of the panel before does not repeat it. The same panels give the same bytes.
+// Draw writes the panels side by side as one picture. The same panels give the
+// same bytes.
 func Draw(w io.Writer, s Style, panels ...Panel) error {
 	if len(panels) == 0 {
 		return errors.New("figure: no panels")
@@ -64,12 +64,13 @@ func Draw(w io.Writer, s Style, panels ...Panel) error {
 		t = darkTheme()
 	}
 	plots := make([]*plot.Plot, len(panels))
+	var margin vg.Length // on the right of each panel, for what stands beside it
 	for i, panel := range panels {
 		plots[i] = newPlot(t)
-		named := i == 0 || !slices.Equal(panel.legend(), panels[i-1].legend())
-		if err := panel.plot(plots[i], t, named); err != nil {
+		if err := panel.plot(plots[i], t); err != nil {
 			return fmt.Errorf("figure: panel %d: %w", i+1, err)
 		}
+		margin = max(margin, panel.margin(plots[i]))
 	}
 	width := panelWidth * vg.Length(len(panels))
 	var canvas interface {
@@ -86,10 +87,11 @@ func Draw(w io.Writer, s Style, panels ...Panel) error {
 	}
 	dc := draw.New(canvas)
 	dc.FillPolygon(t.paper, []vg.Point{{}, {X: width}, {X: width, Y: panelHeight}, {Y: panelHeight}})
-	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: 3 * vg.Millimeter,
-		PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4 * vg.Millimeter}
+	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: 3*vg.Millimeter + margin,
+		PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4*vg.Millimeter + margin}
 	for i, c := range plot.Align([][]*plot.Plot{plots}, tiles, dc)[0] {
 		plots[i].Draw(c)
+		panels[i].name(plots[i], t, c)
 	}
 	if _, err := canvas.WriteTo(w); err != nil {
 		return fmt.Errorf("figure: %w", err)
@@ -140,13 +142,11 @@ func newPlot(t theme) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil // the canvas has it
 	p.Title.TextStyle.Color = t.ink
-	for _, style := range []*draw.TextStyle{&p.Title.TextStyle, &p.Legend.TextStyle, &p.X.Label.TextStyle,
+	for _, style := range []*draw.TextStyle{&p.Title.TextStyle, &p.X.Label.TextStyle,
 		&p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
 		style.Font.Variant = "Sans"
 	}
 	p.Title.Padding = 2 * vg.Millimeter
-	p.Legend.TextStyle.Color = t.ink
-	p.Legend.Padding = vg.Millimeter
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Color, a.Label.TextStyle.Color = t.quiet, t.ink
 		a.Tick.Color, a.Tick.Label.Color = t.quiet, t.ink

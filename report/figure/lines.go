@@ -1,7 +1,10 @@
 package figure
 
 import (
+	"cmp"
+	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -14,7 +17,10 @@ import (
 type Lines struct {
 	Title, X, Y string
 	WholeX      bool // label whole numbers on the X axis only
-	Series      []Series
+	// Low and High are the least and the largest value of the Y axis, so that
+	// several charts share it; both 0 for those of the series.
+	Low, High float64
+	Series    []Series
 }
 
 // Series is one line. A point whose X or Y is not finite is left out, and
@@ -28,27 +34,13 @@ type Series struct {
 // Point is a point of a line, with the bounds of its interval, NaN for none.
 type Point struct{ X, Y, Low, High float64 }
 
-func (l *Lines) legend() []string {
-	names := make([]string, len(l.Series))
-	for i, s := range l.Series {
-		names[i] = s.Name
-	}
-	return names
-}
-
-func (l *Lines) plot(p *plot.Plot, t theme, named bool) error {
+func (l *Lines) plot(p *plot.Plot, t theme) error {
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = label(l.Title), label(l.X), label(l.Y)
 	if l.WholeX {
 		p.X.Tick.Marker = plot.TickerFunc(wholeTicks)
 	}
-	p.Legend.YOffs = 2 * vg.Millimeter
-	coloured := 0
-	for _, s := range l.Series {
-		tone, glyph := t.muted, draw.GlyphDrawer(draw.RingGlyph{})
-		if !s.Muted {
-			tone, glyph = t.tone(coloured), shape(coloured)
-			coloured++
-		}
+	for i, s := range l.Series {
+		tone := l.tone(t, i)
 		points, outline := s.drawn()
 		if len(points) == 0 {
 			continue
@@ -59,22 +51,106 @@ func (l *Lines) plot(p *plot.Plot, t theme, named bool) error {
 				return err
 			}
 			shade := tone
-			shade.A = 60
+			shade.A = 36
 			band.Color, band.LineStyle.Width = shade, 0
 			p.Add(band)
 		}
-		line, marks, err := plotter.NewLinePoints(points)
+		line, err := plotter.NewLine(points)
 		if err != nil {
 			return err
 		}
-		line.Color, line.Width = tone, vg.Points(1.4)
-		marks.Color, marks.Shape, marks.Radius = tone, glyph, vg.Points(2.4)
-		p.Add(line, marks)
-		if named && s.Name != "" {
-			p.Legend.Add(label(s.Name), line, marks)
+		line.Color, line.Width = tone, vg.Points(1.8)
+		p.Add(line)
+		if len(outline) == 0 {
+			continue
 		}
+		// A dot stands where an interval does.
+		marks, err := plotter.NewScatter(outline[:len(outline)/2])
+		if err != nil {
+			return err
+		}
+		for k := range marks.XYs {
+			marks.XYs[k].Y = s.at(marks.XYs[k].X)
+		}
+		marks.Color, marks.Shape, marks.Radius = tone, shape(i), vg.Points(2.4)
+		p.Add(marks)
+	}
+	if finite(l.Low, l.High) && l.Low < l.High {
+		margin := (l.High - l.Low) / 20
+		p.Y.Min, p.Y.Max = l.Low-margin, l.High+margin
 	}
 	return nil
+}
+
+// tone is the colour of a series.
+func (l *Lines) tone(t theme, i int) color.NRGBA {
+	if l.Series[i].Muted {
+		return t.muted
+	}
+	coloured := 0
+	for _, s := range l.Series[:i] {
+		if !s.Muted {
+			coloured++
+		}
+	}
+	return t.tone(coloured)
+}
+
+// at is the value of a series at a place that it has a point for.
+func (s *Series) at(x float64) float64 {
+	i := slices.IndexFunc(s.Points, func(p Point) bool { return p.X == x && finite(p.Y) })
+	return s.Points[i].Y
+}
+
+// margin is the room for the names at the ends of lines.
+func (l *Lines) margin(p *plot.Plot) vg.Length {
+	var most vg.Length
+	for _, s := range l.Series {
+		most = max(most, l.style(p).Width(label(s.Name)))
+	}
+	if most > 0 {
+		most = most*1.15 + labelGap
+	}
+	return most
+}
+
+// labelGap is what parts a line from its name.
+const labelGap = 2 * vg.Millimeter
+
+func (l *Lines) style(p *plot.Plot) draw.TextStyle {
+	style := p.X.Tick.Label
+	style.XAlign, style.YAlign = draw.XLeft, draw.YCenter
+	return style
+}
+
+// name writes the names of the lines beside their ends, apart from each other.
+func (l *Lines) name(p *plot.Plot, t theme, c draw.Canvas) {
+	inside := p.DataCanvas(c)
+	x, y := p.Transforms(&inside)
+	type end struct {
+		at   vg.Point
+		name string
+		tone color.Color
+	}
+	var ends []end
+	for i, s := range l.Series {
+		points, _ := s.drawn()
+		if len(points) == 0 || s.Name == "" {
+			continue
+		}
+		last := points[len(points)-1]
+		ends = append(ends, end{vg.Point{X: x(last.X) + labelGap, Y: y(last.Y)}, label(s.Name), l.tone(t, i)})
+	}
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at.Y, b.at.Y) })
+	style := l.style(p)
+	apart := style.Font.Size * 1.15
+	for i := range ends {
+		if i > 0 {
+			ends[i].at.Y = max(ends[i].at.Y, ends[i-1].at.Y+apart)
+		}
+		style.Color = ends[i].tone
+		c.FillText(style, ends[i].at, ends[i].name)
+	}
 }
 
 // drawn returns the points that can be drawn, and the outline of the band.

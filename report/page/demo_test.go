@@ -279,23 +279,39 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	}
 	ranking.Systems[5].First = report.Place{}
 	return &page.Document{
-		Title:   "More references for BLEU, chrF and TER",
-		Summary: "Does a metric that sees ten rewordings of the reference agree better with people than one that sees the original alone?",
+		Title: "More references for BLEU, chrF and TER",
+		Lead:  "Use max over 10 references: +0.048 BLEU, +0.031 TER; mean harms chrF by 0.041",
+		Basis: "30,000 outputs of 1,875 segments by 6 systems, judged by mqm · Kendall’s τ · perm-both with 1,000 resamples, p-values corrected by Holm over 6 differences",
+		Terms: report.Explanations(), Forests: []report.Forest{demoForest()}, Findings: []string{"BLEU: native is the same as max: equal scores in all 30,000 cells"},
 		Facts: []report.Fact{{Name: "data", Value: "an invented test set, 6 systems, mqm"}, {Name: "bleu", Value: "nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:1.0"},
 			{Name: "intervals", Value: "95%, bootstrap over segments, 1,000 samples, seed 7"}, {Name: "hostile", Value: `</script><script>window.broken = 1</script>`}},
-		Verdicts: []report.Verdict{
-			{Outcome: report.Better, Text: "max over 10 references beats the single reference for bleu.", Value: 0.048, Range: &report.Range{Low: 0.043, High: 0.053},
-				Numbers: []report.Fact{{Name: "Δ Pearson", Value: "+0.048"}, {Name: "95%", Value: "[0.043, 0.053]"}, {Name: "p", Value: "< 0.001"}}},
-			{Outcome: report.Unclear, Text: "mean over 10 references does not clearly differ from the single reference for ter.", Value: 0.004, Range: &report.Range{Low: -0.006, High: 0.014},
-				Numbers: []report.Fact{{Name: "Δ Pearson", Value: "+0.004"}, {Name: "95%", Value: "[−0.006, 0.014]"}, {Name: "p", Value: "0.41"}}},
-			{Outcome: report.Worse, Text: "For chrf, the prompt “formal” costs agreement: without it the correlation is higher.", Value: -0.011, Range: &report.Range{Low: -0.017, High: -0.004},
-				Numbers: []report.Fact{{Name: "Δ Pearson", Value: "−0.011"}, {Name: "95%", Value: "[−0.017, −0.004]"}, {Name: "p", Value: "0.003"}}},
-			{Text: "No gain beyond 7 references.", Numbers: []report.Fact{{Name: "segments", Value: "1,875"}}},
-		},
 		Figures:  []page.Figure{demoFigure(t)},
-		Tables:   []*report.NamedTable{{Name: "correlations", Title: "Agreement with people", Columns: columns, Rows: rows, Coverage: "30,000 of 30,000 cells have a score", Notes: []string{"Segment level, averaged by item."}}, long},
+		Tables:   []page.Table{{NamedTable: &report.NamedTable{Name: "correlations", Title: "Agreement with people", Columns: columns, Rows: rows, Coverage: "30,000 of 30,000 cells have a score", Notes: []string{"Segment level, averaged by item."}}, Findings: []string{"TER gains most"}}, {NamedTable: long}},
 		Rankings: []page.Ranking{ranking}, Explorer: e,
 	}
+}
+
+// demoForest has what gains, what harms, what another grouping turns, what is
+// not clear, and what has no interval.
+func demoForest() report.Forest {
+	effect := func(v, d, half float64, o report.Outcome) report.Effect {
+		return report.Effect{Value: report.Number(v), Difference: report.Number(d), P: "< 0.001", Outcome: o,
+			Range: &report.Range{Low: report.Number(d - half), High: report.Number(d + half)}}
+	}
+	f := report.Forest{Title: "Every setting against the single reference", Value: "Kendall’s τ", Unit: "difference in Kendall’s τ with mqm",
+		Views: []string{"flattened", "by segment"}, Level: 0.95, Notes: []string{"chrF: native and max are the same"}}
+	for i, metric := range []string{"BLEU", "chrF", "TER"} {
+		g := report.ForestGroup{Name: metric, Against: "the single reference 0.145 flattened, 0.221 by segment"}
+		by := float64(i) / 100
+		g.Rows = []report.ForestRow{
+			{Name: "max over 10 references", Effects: []report.Effect{effect(0.193, 0.048-by, 0.006, report.Better), effect(0.25, 0.03-by, 0.012, report.Better)}},
+			{Name: "mean over 10 references", Effects: []report.Effect{effect(0.106, -0.041+by, 0.012, report.Worse), effect(0.245, 0.024, 0.01, report.Better)}},
+			{Name: "native over 10 references", Effects: []report.Effect{effect(0.15, 0.004, 0.01, report.Unclear),
+				{Value: 0.22, Difference: -0.0002, Outcome: report.Neutral}}},
+		}
+		f.Groups = append(f.Groups, g)
+	}
+	return f
 }
 
 func demoFigure(t *testing.T) page.Figure {
@@ -320,7 +336,7 @@ func demoFigure(t *testing.T) page.Figure {
 		t.Fatal(err)
 	}
 	return page.Figure{ID: "curve", Title: "Agreement by number of references", SVG: light.Bytes(), Dark: dark.Bytes(), Data: &data,
-		Alt: "Two line charts. Pearson rises from 0.25 to 0.30 for bleu and from 0.28 to 0.33 for chrf, and flattens after seven variants.", Notes: []string{"Bands: 95% intervals."}}
+		Alt: "Two line charts. Pearson rises from 0.25 to 0.30 for bleu and from 0.28 to 0.33 for chrf, and flattens after seven variants.", Notes: []string{"Bands: 95% intervals."}, Findings: []string{"8 of 11 are enough: -0.001 [-0.002, 0.000] against all"}}
 }
 
 // collect keeps the segments of an explorer.

@@ -6,17 +6,27 @@ import "github.com/refract-eval/refract/report"
 // anywhere: they are escaped here, and never read as markup.
 type Document struct {
 	Title string
-	// Summary is a sentence or two below the title; may be "".
-	Summary  string
-	Facts    []report.Fact    // what the numbers rest on: data, versions, signatures
-	Verdicts []report.Verdict // the most important ones first; of many, the others are shown on demand
+	Lead  string // the sentence that a reader takes away; may be ""
+	Basis string // what it rests on, in a line
+	// Terms are explained where the basis, the forests or a figure name them, the
+	// longest first.
+	Terms    []report.Fact
+	Forests  []report.Forest // the first one stands open
+	Findings []string        // other sentences on the whole
+	Facts    []report.Fact   // what the numbers rest on: data, versions, signatures
 	Figures  []Figure
 	// Tables can be sorted and filtered by a reader. Hidden columns are left out.
 	// The name of one, of letters, digits and hyphens, is its address within the
 	// page after "table-"; it is unique, or "" to have one made.
-	Tables   []*report.NamedTable
+	Tables   []Table
 	Rankings []Ranking
 	Explorer *Explorer // nil for a report without segments
+}
+
+// Table is a table with what is to be seen in it.
+type Table struct {
+	*report.NamedTable
+	Findings []string
 }
 
 // Figure is one picture with the numbers behind it.
@@ -28,8 +38,8 @@ type Figure struct {
 	// SVG is the picture; Dark the same for a dark background, or nil. They are
 	// embedded as images, in which nothing can run or load.
 	SVG, Dark []byte
-	Narrow    bool               // fits a narrow window; others are scrolled there
 	Alt       string             // what the picture shows, for who cannot see it; required
+	Findings  []string           // what is to be seen in it
 	Data      *report.NamedTable // the numbers, shown on demand; nil for none
 	Notes     []string
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/page"
 )
 
@@ -23,8 +22,8 @@ func ExampleWrite() {
 		}},
 	}
 	document := &page.Document{
-		Title:    "More references for BLEU",
-		Verdicts: []report.Verdict{{Outcome: report.Better, Text: "max of 2 beats the original alone."}},
+		Title: "More references for BLEU",
+		Lead:  "Use max of 2 references: +0.048 BLEU",
 		Explorer: &page.Explorer{
 			Systems: []string{"A"}, Humans: []string{"mqm"}, Prompts: []string{"reorder"},
 			Settings: []page.Setting{{Name: "bleu, max of 2", Metric: -1, Digits: 1}},
@@ -36,6 +35,6 @@ func ExampleWrite() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(strings.HasPrefix(file.String(), "<!DOCTYPE html>"), strings.Contains(file.String(), "max of 2 beats"))
+	fmt.Println(strings.HasPrefix(file.String(), "<!DOCTYPE html>"), strings.Contains(file.String(), "Use max of 2"))
 	// Output: true true
 }

@@ -61,7 +61,7 @@ func WriteReview(w io.Writer, r Review) error {
 	if r.Served {
 		rule += "; connect-src 'self'"
 	}
-	err = templates().ExecuteTemplate(w, "review", map[string]any{
+	err = templates(nil).ExecuteTemplate(w, "review", map[string]any{
 		"Title": r.Title, "Served": r.Served, "Count": len(r.Items),
 		"Policy": policyElement(rule),
 		"Style":  template.HTML("<style>" + style + "</style>"),

@@ -8,14 +8,15 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/refract-eval/refract/report"
 )
 
 // templates parses the page's markup, in which html/template escapes every
 // text for the place where it stands. Texts of a Document are made visible there.
-func templates() *template.Template {
-	functions := template.FuncMap{"visible": report.Visible}
+func templates(terms []report.Fact) *template.Template {
+	functions := template.FuncMap{"visible": report.Visible, "said": func(s string) []said { return explain(s, terms) }, "minus": report.TrueMinus}
 	return template.Must(template.New("page").Funcs(functions).Parse(asset("page.gohtml")))
 }
 
@@ -23,21 +24,29 @@ func templates() *template.Template {
 // what has to be worked out.
 type view struct {
 	*Document
-	Policy       template.HTML // an element, made of nothing but hashes
-	Style        template.HTML // an element
-	Script       string
-	Verdicts     []verdictView
-	MoreVerdicts []verdictView // shown on demand
-	Effects      bool          // some verdict has a bar
-	Figures      []figureView
-	Tables       []tableView
-	Rankings     []rankingView
+	Policy   template.HTML // an element, made of nothing but hashes
+	Style    template.HTML // an element
+	Script   string
+	Forests  []forestView
+	Figures  []figureView
+	Tables   []tableView
+	Rankings []rankingView
 }
 
-type verdictView struct {
-	report.Verdict
-	Word string // for the outcome; "" for none
-	Bar  *bar
+// said is a part of a sentence; a term that is explained has what it means.
+type said struct{ Text, Means string }
+
+// explain parts a sentence at its terms.
+func explain(s string, terms []report.Fact) []said {
+	for _, t := range terms {
+		if before, after, ok := strings.Cut(s, t.Name); ok && t.Name != "" {
+			return append(append(explain(before, terms), said{t.Name, t.Value}), explain(after, terms)...)
+		}
+	}
+	if s == "" {
+		return nil
+	}
+	return []said{{Text: s}}
 }
 
 type figureView struct {
@@ -49,7 +58,7 @@ type figureView struct {
 }
 
 type tableView struct {
-	*report.NamedTable
+	Table
 	ID      string
 	Columns []report.Column // those that are shown
 	Rows    [][]cellView
@@ -83,12 +92,6 @@ type placeView struct {
 	Class            string
 }
 
-// Of more verdicts than manyVerdicts, the first shownVerdicts stand open.
-const (
-	shownVerdicts = 9
-	manyVerdicts  = 12
-)
-
 // longTable is the number of rows from which a table scrolls by itself.
 const longTable = 40
 
@@ -99,12 +102,14 @@ func newView(d *Document) (*view, error) {
 	if d.Title == "" {
 		return nil, errors.New("the document has no title")
 	}
-	v.Verdicts = verdictViews(d.Verdicts)
-	v.Effects = slices.ContainsFunc(v.Verdicts, func(v verdictView) bool { return v.Bar != nil })
-	if len(v.Verdicts) > manyVerdicts {
-		v.Verdicts, v.MoreVerdicts = v.Verdicts[:shownVerdicts], v.Verdicts[shownVerdicts:]
+	ids := anchors{"main": true, "lead": true, "curves": true, "figures": true, "tables": true, "rankings": true, "segments": true, "basis": true}
+	for i := range d.Forests {
+		f, err := newForestView(&d.Forests[i], ids)
+		if err != nil {
+			return nil, fmt.Errorf("forest %d (%s): %w", i+1, report.Visible(d.Forests[i].Title), err)
+		}
+		v.Forests = append(v.Forests, *f)
 	}
-	ids := anchors{"main": true, "verdicts": true, "figures": true, "tables": true, "rankings": true, "segments": true}
 	for i := range d.Figures {
 		f, err := newFigureView(&d.Figures[i], ids)
 		if err != nil {
@@ -113,10 +118,11 @@ func newView(d *Document) (*view, error) {
 		v.Figures = append(v.Figures, *f)
 	}
 	for i := range d.Tables {
-		t, err := newTableView(d.Tables[i], ids)
+		t, err := newTableView(d.Tables[i].NamedTable, ids)
 		if err != nil {
 			return nil, fmt.Errorf("table %d (%s): %w", i+1, report.Visible(d.Tables[i].Title), err)
 		}
+		t.Findings = d.Tables[i].Findings
 		v.Tables = append(v.Tables, *t)
 	}
 	for i := range d.Rankings {
@@ -135,30 +141,6 @@ func visible(texts []string) []string {
 		out[i] = report.Visible(s)
 	}
 	return out
-}
-
-func verdictViews(verdicts []report.Verdict) []verdictView {
-	var s scale
-	for _, v := range verdicts {
-		if drawn(&v) {
-			s.take(0, float64(v.Range.Low), float64(v.Value), float64(v.Range.High))
-		}
-	}
-	out := make([]verdictView, len(verdicts))
-	for i, v := range verdicts {
-		out[i] = verdictView{Verdict: v}
-		out[i].Word = map[report.Outcome]string{report.Better: "Better", report.Worse: "Worse", report.Unclear: "Not clear"}[v.Outcome]
-		if drawn(&v) {
-			out[i].Bar = s.bar(float64(v.Range.Low), float64(v.Value), float64(v.Range.High))
-		}
-	}
-	return out
-}
-
-// drawn says whether a verdict has an effect with an interval around it.
-func drawn(v *report.Verdict) bool {
-	r := v.Range
-	return r != nil && v.Value.Defined() && r.Low.Defined() && r.High.Defined() && r.Contains(float64(v.Value))
 }
 
 func newFigureView(f *Figure, ids anchors) (*figureView, error) {
@@ -200,7 +182,7 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	v := &tableView{NamedTable: t, ID: id, Long: len(t.Rows) > longTable}
+	v := &tableView{Table: Table{NamedTable: t}, ID: id, Long: len(t.Rows) > longTable}
 	scales := make([]scale, len(t.Columns))
 	for k, c := range t.Columns {
 		if c.Hide {

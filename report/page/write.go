@@ -70,7 +70,7 @@ func write(ctx context.Context, out *bufio.Writer, d *Document) error {
 	if err != nil {
 		return err
 	}
-	if err := templates().ExecuteTemplate(out, "page", v); err != nil {
+	if err := templates(d.Terms).ExecuteTemplate(out, "page", v); err != nil {
 		return err
 	}
 	if d.Explorer != nil {

@@ -38,7 +38,7 @@ func TestDemo(t *testing.T) {
 	for name, d := range map[string]*page.Document{
 		"demo.html":  demoDocument(t, demoExplorer(40)),
 		"large.html": demoDocument(t, largeExplorer(1875, 16, 11)),
-		"plain.html": {Title: "A report without segments", Verdicts: []report.Verdict{{Text: "Nothing was compared."}}},
+		"plain.html": {Title: "A report without segments", Lead: "Nothing was compared"},
 	} {
 		b := written(t, d)
 		t.Logf("%s: %d bytes", name, len(b))
@@ -104,10 +104,11 @@ func skeleton(b []byte) string {
 func textDocument(s string) *page.Document {
 	table := report.NamedTable{Title: s, Coverage: s, Notes: []string{s}, Columns: []report.Column{{Name: "c", Header: s}}, Rows: [][]report.Value{{report.String(s)}}}
 	return &page.Document{
-		Title: "T" + s, Summary: "S" + s, Facts: []report.Fact{{Name: s, Value: s}},
-		Verdicts: []report.Verdict{{Text: s, Numbers: []report.Fact{{Name: s, Value: s}}}},
-		Figures:  []page.Figure{{Title: s, Alt: "A" + s, SVG: []byte("<svg" + s), Notes: []string{s}, Data: &table}},
-		Tables:   []*report.NamedTable{&table},
+		Title: "T" + s, Lead: "L" + s, Basis: "B" + s, Findings: []string{s}, Facts: []report.Fact{{Name: s, Value: s}},
+		Forests: []report.Forest{{Title: s, Value: "V" + s, Unit: "U" + s, Views: []string{"v" + s}, Notes: []string{s},
+			Groups: []report.ForestGroup{{Name: s, Against: s, Rows: []report.ForestRow{{Name: s, Effects: []report.Effect{{P: s}}}}}}}},
+		Figures: []page.Figure{{Title: s, Alt: "A" + s, SVG: []byte("<svg" + s), Notes: []string{s}, Findings: []string{s}, Data: &table}},
+		Tables:  []page.Table{{NamedTable: &table, Findings: []string{s}}},
 		Rankings: []page.Ranking{{Title: s, Settings: []string{s, s}, Notes: []string{s},
 			Systems: []report.RankedSystem{{Name: s, First: report.Place{Rank: 1}, Under: []report.Place{{Rank: 2}}}}}},
 		Explorer: textExplorer(s),
@@ -164,7 +165,12 @@ func TestStatic(t *testing.T) {
 		`<span class="unseen">3 places up</span>`,
 		`<source media="screen and (prefers-color-scheme: dark)" srcset="data:image/svg&#43;xml;base64,`,
 		`alt="Two line charts.`,
-		`<li class="verdict better">`,
+		`<p class="lead" dir="auto">Use max over 10 references: &#43;0.048 BLEU`,
+		`<tr class="view1 decided first"><th scope="row" rowspan="2" dir="auto">max over 10 references</th>`,
+		`<td class="number difference">−0.041</td><td class="number range">[−0.053, −0.029]</td>`,
+		`<td class="number difference">0.000</td><td class="number range">–</td>`, // no sign of a zero
+		`8 of 11 are enough: −0.001 [−0.002, 0.000] against all`,
+		`<button type="button" class="term">Kendall’s τ<span class="unseen">: How often`,
 	} {
 		if !strings.Contains(b, want) {
 			t.Errorf("the page lacks %s", want)
@@ -180,7 +186,7 @@ func TestStatic(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	table := func(columns []report.Column, rows ...[]report.Value) *page.Document {
-		return &page.Document{Title: "x", Tables: []*report.NamedTable{{Title: "scores", Columns: columns, Rows: rows}}}
+		return &page.Document{Title: "x", Tables: []page.Table{{NamedTable: &report.NamedTable{Title: "scores", Columns: columns, Rows: rows}}}}
 	}
 	segment := func(change func(*page.Segment)) *page.Document {
 		e := textExplorer("text")
@@ -196,19 +202,21 @@ func TestErrors(t *testing.T) {
 	c := []report.Column{{Name: "c"}}
 	for want, d := range map[string]*page.Document{
 		"no title": {},
-		`table 1 (scores): row 1 has 2 values for 1 columns`:            table(c, []report.Value{report.Null(), report.Null()}),
-		`row 1: column "c" is of kind string, its value of kind int`:    table(c, []report.Value{report.Int(1)}),
-		"needs at least one column":                                     table(nil),
-		"every column is hidden":                                        table([]report.Column{{Name: "c", Hide: true}}),
-		`id "table-a b": use letters`:                                   {Title: "x", Tables: []*report.NamedTable{{Name: "a b", Columns: c}}},
-		`id "table-a" is used twice`:                                    {Title: "x", Tables: []*report.NamedTable{{Name: "a", Columns: c}, {Name: "a", Columns: c}}},
-		"figure 1 (f): no Alt":                                          {Title: "x", Figures: []page.Figure{{Title: "f", SVG: []byte("x")}}},
-		"no SVG":                                                        {Title: "x", Figures: []page.Figure{{Alt: "f"}}},
-		"at least one setting":                                          {Title: "x", Rankings: []page.Ranking{{}}},
-		"system s has 1 places for 2 settings":                          {Title: "x", Rankings: []page.Ranking{{Settings: []string{"a", "b"}, Systems: []report.RankedSystem{{Name: "s"}}}}},
-		"no segments":                                                   {Title: "x", Explorer: &page.Explorer{}},
-		`setting "s" names metric 1 of 0`:                               {Title: "x", Explorer: &page.Explorer{Settings: []page.Setting{{Name: "s", Metric: 1}}, Segments: one(nil)}},
-		"output 1: system 3 of 1":                                       output(func(o *page.Output) { o.System = 3 }),
+		`table 1 (scores): row 1 has 2 values for 1 columns`:         table(c, []report.Value{report.Null(), report.Null()}),
+		`row 1: column "c" is of kind string, its value of kind int`: table(c, []report.Value{report.Int(1)}),
+		"needs at least one column":                                  table(nil),
+		"every column is hidden":                                     table([]report.Column{{Name: "c", Hide: true}}),
+		`id "table-a b": use letters`:                                {Title: "x", Tables: []page.Table{{NamedTable: &report.NamedTable{Name: "a b", Columns: c}}}},
+		`id "table-a" is used twice`:                                 {Title: "x", Tables: []page.Table{{NamedTable: &report.NamedTable{Name: "a", Columns: c}}, {NamedTable: &report.NamedTable{Name: "a", Columns: c}}}},
+		"figure 1 (f): no Alt":                                       {Title: "x", Figures: []page.Figure{{Title: "f", SVG: []byte("x")}}},
+		"no SVG":                                                     {Title: "x", Figures: []page.Figure{{Alt: "f"}}},
+		"setting s has 1 effects in 2 views": {Title: "x", Forests: []report.Forest{{Views: []string{"a", "b"},
+			Groups: []report.ForestGroup{{Rows: []report.ForestRow{{Name: "s", Effects: make([]report.Effect, 1)}}}}}}},
+		"at least one setting":                 {Title: "x", Rankings: []page.Ranking{{}}},
+		"system s has 1 places for 2 settings": {Title: "x", Rankings: []page.Ranking{{Settings: []string{"a", "b"}, Systems: []report.RankedSystem{{Name: "s"}}}}},
+		"no segments":                          {Title: "x", Explorer: &page.Explorer{}},
+		`setting "s" names metric 1 of 0`:      {Title: "x", Explorer: &page.Explorer{Settings: []page.Setting{{Name: "s", Metric: 1}}, Segments: one(nil)}},
+		"output 1: system 3 of 1":              output(func(o *page.Output) { o.System = 3 }),
 		`segment 1 (id "text"): system "text": 0 scores for 1 settings`: output(func(o *page.Output) { o.Scores = nil }),
 		"2 human scores for 1 kinds":                                    output(func(o *page.Output) { o.Human = make([]float64, 2) }),
 		`setting "text": reference 2 of 1 decided`:                      output(func(o *page.Output) { o.Scores[0].Decided = 2 }),

@@ -243,6 +243,7 @@ func (r *reporter) ask(name string, args []string) (*experiment.Plan, error) {
 	p.Pairing = experiment.WithSingle
 	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: string(experiment.KindOriginal), Kind: experiment.KindOriginal, BesideVariants: true})
 	p.Test = r.test(r.seed)
+	p.Beside = experiment.OtherGrouping(p.Statistics)
 	p.Ranking, p.Strata, p.Prompts = slices.Contains(r.analyses, "ranking"), slices.Contains(r.analyses, "strata"), slices.Contains(r.analyses, "prompts")
 	// A curve is of what combines several references, and scores no cell anew.
 	combining := slices.DeleteFunc(slices.Clone(p.Aggregators), func(a aggregate.Aggregator) bool { return a.Single() || a.Native() })

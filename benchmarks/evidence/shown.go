@@ -1,0 +1,61 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/report"
+)
+
+// mostDigits is how many decimals people print.
+const mostDigits = 3
+
+// fewSystems is how many systems tell nothing of an order: three have three
+// pairs.
+const fewSystems = 3
+
+// shown is a table as the page has it: names as papers print them, as many
+// decimals as people read, no name of the dataset where there is one only.
+func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
+	out := *t
+	out.Columns = slices.Clone(t.Columns)
+	out.Rows = make([][]report.Value, len(t.Rows))
+	for i, row := range t.Rows {
+		out.Rows[i] = slices.Clone(row)
+	}
+	for k := range out.Columns {
+		c := &out.Columns[k]
+		if c.Kind == report.KindFloat || c.Kind == report.KindInterval {
+			c.Digits = min(c.Digits, mostDigits)
+		}
+		switch c.Name {
+		case "dataset":
+			c.Hide = c.Hide || r.Result != nil && len(r.Result.Datasets) == 1
+		case "metric", "statistic", "a", "b":
+			for i, row := range out.Rows {
+				if text, ok := row[k].Show(0); ok && row[k].Kind() == report.KindString {
+					out.Rows[i][k] = report.String(report.Display(text) + r.warning(t, row, text))
+				}
+			}
+		}
+		if c.Heading() == "ci" && r.Result != nil {
+			c.Header = fmt.Sprintf("%g%% interval", 100*r.Result.Confidence)
+		}
+	}
+	return &out
+}
+
+// warning is said of a statistic that ranks too few systems.
+func (r *Report) warning(t *report.NamedTable, row []report.Value, statistic string) string {
+	if r.Result == nil || !strings.HasPrefix(statistic, "accuracy") && !strings.HasPrefix(statistic, "soft-accuracy") || t.Columns[0].Name != "dataset" {
+		return ""
+	}
+	name, _ := row[0].Show(0)
+	for _, d := range r.Result.Datasets {
+		if n := len(d.Systems); d.Name == name && n <= fewSystems {
+			return fmt.Sprintf(" (%d systems: tells nothing)", n)
+		}
+	}
+	return ""
+}

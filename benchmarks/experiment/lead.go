@@ -1,0 +1,330 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/report"
+)
+
+// Lead says in one sentence what a result comes to, "" where it has no numbers:
+// the setting to use with what it gains, and what harms.
+func (r *Result) Lead() string {
+	var all []*Difference
+	for _, of := range r.leading() {
+		all = append(all, of...)
+	}
+	if len(all) == 0 {
+		return r.highest()
+	}
+	by := views(all)
+	main := settingsOf(by[0])
+	if text := r.decided(main, by); text != "" {
+		return text
+	}
+	for _, view := range by[1:] {
+		if text := r.decided(settingsOf(view), [][]*Difference{view}); text != "" {
+			return fmt.Sprintf("%s, nothing differs significantly from %s; %s: %s", capital(by[0][0].grouping()), base(all), view[0].grouping(), text)
+		}
+	}
+	top := slices.MaxFunc(by[0], func(a, b *Difference) int { return cmp.Compare(math.Abs(float64(a.Value)), math.Abs(float64(b.Value))) })
+	largest := fmt.Sprintf("%s for %s", report.TrueMinus(change(top.Value, top.Interval)), named(top, by[0]))
+	switch {
+	case !slices.ContainsFunc(by[0], func(d *Difference) bool { return d.Cells == 0 || d.Equal < d.Cells }):
+		return fmt.Sprintf("Every setting gives the same scores as %s", base(all))
+	case slices.ContainsFunc(all, func(d *Difference) bool { return d.Undecided }):
+		return fmt.Sprintf("The test has too few resamples to decide; the largest difference from %s is %s", base(all), largest)
+	case !slices.ContainsFunc(all, func(d *Difference) bool { return d.outcome() != report.Neutral }):
+		return fmt.Sprintf("Not tested: the largest difference from %s is %s", base(all), largest)
+	}
+	return fmt.Sprintf("Nothing differs significantly from %s; the largest difference is %s", base(all), largest)
+}
+
+// capital begins a sentence.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// candidate is a setting with its differences for each metric and dataset.
+type candidate struct {
+	name string
+	all  []*Difference
+}
+
+// settingsOf parts the differences of a view by the setting, whatever its metric.
+func settingsOf(view []*Difference) []candidate {
+	var out []candidate
+	for _, of := range groupsOf(view, func(d **Difference) (SettingName, bool) {
+		name := (*d).A
+		if name.Metric == (*d).B.Metric {
+			name.Metric = ""
+		}
+		return name, true
+	}) {
+		c := candidate{}
+		for _, d := range of {
+			c.all = append(c.all, *d)
+		}
+		if c.name = short(c.all[0], view); c.all[0].A.Metric != c.all[0].B.Metric {
+			c.name = report.Display(c.all[0].A.Metric) + ", " + c.name
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// named is a setting with its metric.
+func named(d *Difference, view []*Difference) string {
+	return report.Display(d.A.Metric) + ", " + short(d, view)
+}
+
+// of are the differences of a candidate with an outcome.
+func (c *candidate) of(o report.Outcome) []*Difference {
+	return slices.DeleteFunc(slices.Clone(c.all), func(d *Difference) bool { return d.outcome() != o })
+}
+
+// gain is what a candidate gains where that is significant, less what it loses.
+func (c *candidate) gain() (sum float64) {
+	for _, d := range c.all {
+		if d.Significant {
+			sum += float64(d.Value)
+		}
+	}
+	return sum
+}
+
+// decided is the sentence on what is significant in the first of some views,
+// "" for nothing.
+func (r *Result) decided(settings []candidate, by [][]*Difference) string {
+	best := slices.MaxFunc(settings, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(len(a.of(report.Better))-len(a.of(report.Worse)), len(b.of(report.Better))-len(b.of(report.Worse))),
+			cmp.Compare(a.gain(), b.gain()))
+	})
+	better, worse := best.of(report.Better), best.of(report.Worse)
+	var parts []string
+	switch turned := r.turned(better, by); {
+	case len(better) == 0:
+		harms := harmful(settings, "", by, r)
+		if len(harms) == 0 {
+			return ""
+		}
+		return fmt.Sprintf("Keep %s: %s", base(by[0]), strings.Join(harms, "; "))
+	case len(turned) > 0:
+		parts = append(parts, fmt.Sprintf("Whether %s helps depends on the grouping: %s", best.name, strings.Join(turned, "; ")))
+	case len(worse) > 0:
+		parts = append(parts, fmt.Sprintf("Use %s for %s, not for %s", best.name, r.effects(better, " "), r.effects(worse, " ")))
+	default:
+		parts = append(parts, fmt.Sprintf("Use %s: %s", best.name, r.gains(better)))
+	}
+	if names := silent(settings, best); len(names) > 0 {
+		parts = append(parts, "nothing significant for "+and(names))
+	}
+	return strings.Join(append(parts, harmful(settings, best.name, by, r)...), "; ")
+}
+
+// silent names the metrics of which nothing is significant, neither of the best
+// setting nor of one that harms.
+func silent(settings []candidate, best candidate) []string {
+	var all, said []string
+	for _, c := range settings {
+		for _, d := range c.all {
+			name := report.Display(d.A.Metric)
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+			if o := d.outcome(); o == report.Worse || o == report.Better && c.name == best.name {
+				said = append(said, name)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(said, name) })
+}
+
+// gains writes the effects of one setting, such as "+0.048 BLEU, +0.042 chrF".
+func (r *Result) gains(all []*Difference) string {
+	var out []string
+	for _, of := range byMetric(all) {
+		text := span(of) + " " + r.what(of[0])
+		if len(r.Datasets) > 1 {
+			text += fmt.Sprintf(" on %d of %d test sets", len(of), len(r.Datasets))
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// effects names the metrics of some differences, with the values in brackets.
+func (r *Result) effects(all []*Difference, sep string) string {
+	var out []string
+	for _, of := range byMetric(all) {
+		out = append(out, fmt.Sprintf("%s%s(%s)", r.what(of[0]), sep, span(of)))
+	}
+	return and(out)
+}
+
+// what names what a difference is seen in: the metric, or what it beats.
+func (r *Result) what(d *Difference) string {
+	if d.A.Metric != d.B.Metric {
+		return "over " + against(d)
+	}
+	return report.Display(d.A.Metric)
+}
+
+// byMetric parts differences by what they are seen in.
+func byMetric(all []*Difference) [][]*Difference {
+	var out [][]*Difference
+	for _, of := range groupsOf(all, func(d **Difference) ([2]string, bool) { return [2]string{(*d).A.Metric, (*d).B.Metric}, true }) {
+		var part []*Difference
+		for _, d := range of {
+			part = append(part, *d)
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// span is a difference, or the least and the largest of several.
+func span(all []*Difference) string {
+	compare := func(a, b *Difference) int { return cmp.Compare(a.Value, b.Value) }
+	low, high := signed(float64(slices.MinFunc(all, compare).Value)), signed(float64(slices.MaxFunc(all, compare).Value))
+	if low != high {
+		low += " to " + high
+	}
+	return report.TrueMinus(low)
+}
+
+// turned says of which differences another grouping finds the opposite, and
+// what both find.
+func (r *Result) turned(all []*Difference, by [][]*Difference) []string {
+	var out []string
+	for _, d := range all {
+		if o := opposite(d, by); o != nil {
+			out = append(out, fmt.Sprintf("%s %s %s, %s %s", r.what(d), report.TrueMinus(signed(float64(d.Value))), d.grouping(),
+				report.TrueMinus(signed(float64(o.Value))), o.grouping()))
+		}
+	}
+	return out
+}
+
+// opposite is the same difference in another grouping where it is significant
+// the other way, nil where it is not.
+func opposite(d *Difference, by [][]*Difference) *Difference {
+	for _, view := range by[1:] {
+		for _, o := range view {
+			if o.A == d.A && o.B == d.B && o.Dataset == d.Dataset && o.Significant && (o.Value > 0) != (d.Value > 0) {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// harmful says what each setting but the named one harms, and where another
+// grouping finds that it helps.
+func harmful(settings []candidate, but string, by [][]*Difference, r *Result) []string {
+	var out []string
+	for _, c := range settings {
+		worse := c.of(report.Worse)
+		if c.name == but || len(worse) == 0 {
+			continue
+		}
+		name := c.name
+		if !slices.ContainsFunc(settings, func(o candidate) bool {
+			return o.name != c.name && strings.HasPrefix(o.name, c.all[0].A.Aggregator+" ")
+		}) && c.all[0].A.Aggregator != "" {
+			name = c.all[0].A.Aggregator
+		}
+		text := name + " harms " + r.effects(worse, " ")
+		if len(worse) == 1 {
+			text = fmt.Sprintf("%s harms %s by %s", name, r.what(worse[0]), strings.TrimPrefix(span(worse), "−"))
+			if o := opposite(worse[0], by); o != nil {
+				text = fmt.Sprintf("%s, %s, %s it helps by %s", worse[0].grouping(), text, o.grouping(), strings.TrimPrefix(span([]*Difference{o}), "+"))
+			}
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// and joins names as a sentence does.
+func and(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+// highest is the sentence of a result that compares nothing: the setting with
+// the largest value of the first statistic.
+func (r *Result) highest() string {
+	var top *Row
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Value.Defined() && row.Statistic == r.Statistics[0] && (top == nil || row.Value > top.Value) {
+			top = row
+		}
+	}
+	if top == nil {
+		return ""
+	}
+	name := strings.TrimSpace(report.Display(top.Setting.Metric) + " " + strings.TrimSpace(top.Setting.Aggregator+" "+top.Setting.References))
+	value := report.TrueMinus(strings.TrimPrefix(change(top.Value, top.Interval), "+"))
+	text := fmt.Sprintf("%s has %s %s", name, report.Display(top.Statistic), value)
+	if len(r.Rows) > len(r.Statistics) {
+		text = fmt.Sprintf("%s has the highest %s, %s", name, report.Display(top.Statistic), value)
+	}
+	if top.Human != "" {
+		text += ", with " + top.Human
+	}
+	return text
+}
+
+// Basis says in one line what the sentence of Lead rests on.
+func (r *Result) Basis() string {
+	var parts []string
+	if len(r.Datasets) == 1 {
+		d := &r.Datasets[0]
+		segments := english.Thousands(d.Segments, "segment")
+		if n := d.Groups(correlate.DocumentLevel); n > 0 {
+			segments += " in " + english.Thousands(n, "document")
+		}
+		text := fmt.Sprintf("%s of %s by %s", english.Thousands(d.Cells, "output"), segments, english.Thousands(len(d.Systems), "system"))
+		if d.Human != "" {
+			text += ", judged by " + d.Human
+		}
+		parts = append(parts, text)
+	} else {
+		cells := 0
+		for _, d := range r.Datasets {
+			cells += d.Cells
+		}
+		parts = append(parts, fmt.Sprintf("%s of %s", english.Thousands(cells, "judged output"), english.Thousands(len(r.Datasets), "test set")))
+	}
+	all := slices.Concat(r.leading()...)
+	if len(all) > 0 {
+		parts = append(parts, report.Display(all[0].measured().statistic))
+	} else if len(r.Statistics) > 0 {
+		parts = append(parts, report.Display(r.Statistics[0]))
+	}
+	if over := drawn(r.Datasets); over != "" {
+		parts = append(parts, fmt.Sprintf("%g%% bootstrap intervals over %s", 100*r.Confidence, over))
+	}
+	tested := 0
+	for i := range r.Differences {
+		if r.Differences[i].P.Defined() {
+			tested++
+		}
+	}
+	switch at := slices.IndexFunc(all, func(d *Difference) bool { return d.P.Defined() }); {
+	case at >= 0 && all[at].Resamples > 0:
+		parts = append(parts, fmt.Sprintf("%s with %s, p-values corrected by Holm over %s", all[at].Test,
+			english.Thousands(all[at].Resamples, "resample"), english.Count(tested, "difference")))
+	case at >= 0:
+		parts = append(parts, fmt.Sprintf("%s, p-values corrected by Holm over %s", all[at].Test, english.Count(tested, "difference")))
+	case len(all) > 0:
+		parts = append(parts, "no test")
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,144 @@
+package experiment_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/report"
+)
+
+// compared is a difference to the single reference whose interval is 0.01 wide on
+// either side; what is off 0 is significant.
+func compared(metric, aggregator, statistic string, value float64) experiment.Difference {
+	group := "none"
+	if strings.HasSuffix(statistic, " by segment") {
+		group = "segment"
+	}
+	return experiment.Difference{
+		About: experiment.About{Dataset: "set", Human: "mqm", Statistic: statistic, Level: "segment", Group: group},
+		A:     experiment.SettingName{Metric: metric, References: "all", Aggregator: aggregator}, AName: aggregator + " over 11 references (all)",
+		B: experiment.SettingName{Metric: metric, References: "original", Aggregator: "single"}, BName: "single",
+		Value: report.Number(value), AValue: 0.2, BValue: report.Number(0.2 - value), Cells: 10, N: 10, P: 0.001, Corrected: 0.01, Test: "perm-both", Resamples: 1000,
+		Interval: &report.Range{Low: report.Number(value - 0.01), High: report.Number(value + 0.01)}, Significant: value > 0.01 || value < -0.01,
+	}
+}
+
+func TestLead(t *testing.T) {
+	flat, grouped := "kendall", "kendall by segment"
+	change := func(d experiment.Difference, how func(*experiment.Difference)) experiment.Difference {
+		how(&d)
+		return d
+	}
+	for name, c := range map[string]struct {
+		all  []experiment.Difference
+		want string
+	}{
+		"one metric":      {[]experiment.Difference{compared("bleu", "max", flat, 0.048)}, "Use max over 11 references: +0.048 BLEU"},
+		"several metrics": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.042)}, "Use max over 11 references: +0.048 BLEU, +0.042 chrF"},
+		"the best is chosen, and what harms is said": {
+			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "mean", flat, 0.021), compared("chrf", "max", flat, 0.042), compared("chrf", "mean", flat, -0.041)},
+			"Use max over 11 references: +0.048 BLEU, +0.042 chrF; mean harms chrF by 0.041"},
+		"it depends on the grouping": {
+			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, 0.011), compared("chrf", "mean", flat, -0.041), compared("chrf", "mean", grouped, 0.024)},
+			"Use max over 11 references: +0.042 chrF; flattened, mean harms chrF by 0.041, by segment it helps by 0.024"},
+		"the best itself depends on it": {
+			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, -0.03)},
+			"Whether max over 11 references helps depends on the grouping: chrF +0.042 flattened, −0.030 by segment"},
+		"only another grouping decides": {
+			[]experiment.Difference{compared("chrf", "max", flat, 0.002), compared("chrf", "max", grouped, 0.03)},
+			"Flattened, nothing differs significantly from the single reference; by segment: Use max over 11 references: +0.030 chrF"},
+		"one metric gains, one is not clear": {
+			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("ter", "max", flat, 0.003)},
+			"Use max over 11 references: +0.048 BLEU; nothing significant for TER"},
+		"one metric gains, one loses": {
+			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, -0.02)},
+			"Use max over 11 references for BLEU (+0.048), not for chrF (−0.020)"},
+		"only harms": {[]experiment.Difference{compared("bleu", "mean", flat, -0.048), compared("chrf", "mean", flat, -0.041), compared("bleu", "max", flat, 0.001)},
+			"Keep the single reference: mean harms BLEU (−0.048) and chrF (−0.041)"},
+		"nothing significant": {[]experiment.Difference{compared("bleu", "mean", flat, -0.004), compared("bleu", "max", flat, 0.002)},
+			"Nothing differs significantly from the single reference; the largest difference is −0.004 [−0.014, 0.006] for BLEU, mean over 11 references"},
+		"too few resamples": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), func(d *experiment.Difference) { d.Significant, d.Undecided = false, true })},
+			"The test has too few resamples to decide; the largest difference from the single reference is +0.040 [0.030, 0.050] for BLEU, max over 11 references"},
+		"not tested": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), func(d *experiment.Difference) {
+			d.Significant, d.Interval, d.P, d.Corrected = false, nil, report.None(), report.None()
+		})}, "Not tested: the largest difference from the single reference is +0.040 for BLEU, max over 11 references"},
+		"the same scores": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Equal = d.Cells })},
+			"Every setting gives the same scores as the single reference"},
+		"one metric against another": {[]experiment.Difference{change(compared("chrf", "max", flat, 0.03), func(d *experiment.Difference) { d.B.Metric = "bleu" })},
+			"Use chrF, max over 11 references: +0.030 over BLEU, the single reference"},
+		"a statistic of systems says nothing beside one of outputs": {
+			[]experiment.Difference{compared("bleu", "max", "accuracy", 0.3), compared("bleu", "max", flat, 0.001)},
+			"Nothing differs significantly from the single reference; the largest difference is +0.001 [−0.009, 0.011] for BLEU, max over 11 references"},
+	} {
+		res := &experiment.Result{Statistics: []string{flat, "accuracy"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: c.all}
+		if got := res.Lead(); got != c.want {
+			t.Errorf("%s: %q\nwant %q", name, got, c.want)
+		}
+	}
+}
+
+// Without differences the lead says the highest value, and without any number
+// nothing.
+func TestLeadOfRows(t *testing.T) {
+	row := func(metric string, value float64) experiment.Row {
+		return experiment.Row{About: experiment.About{Statistic: "kendall", Human: "mqm"}, Setting: experiment.SettingName{Metric: metric, Aggregator: "max"}, Value: report.Number(value)}
+	}
+	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{}}}
+	for want, rows := range map[string][]experiment.Row{
+		"": nil,
+		"BLEU max has Kendall’s τ 0.200, with mqm":              {row("bleu", 0.2)},
+		"chrF max has the highest Kendall’s τ, 0.300, with mqm": {row("bleu", 0.2), row("chrf", 0.3)},
+	} {
+		if res.Rows = rows; res.Lead() != want {
+			t.Errorf("%q, want %q", res.Lead(), want)
+		}
+	}
+}
+
+// A lead over several test sets says on how many it holds.
+func TestLeadOverDatasets(t *testing.T) {
+	first, second := compared("bleu", "max", "kendall", 0.048), compared("bleu", "max", "kendall", 0.03)
+	second.Dataset = "other"
+	third := compared("bleu", "max", "kendall", 0.001)
+	third.Dataset = "third"
+	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}, {Name: "other"}, {Name: "third"}},
+		Differences: []experiment.Difference{first, second, third}}
+	if got, want := res.Lead(), "Use max over 11 references: +0.030 to +0.048 BLEU on 2 of 3 test sets"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if f := res.Forests(); len(f) != 3 || !strings.HasSuffix(f[1].Title, " on other") || f[1].Groups[0].Rows[0].Effects[0].Outcome != report.Better {
+		t.Errorf("forests %+v", f)
+	}
+}
+
+// A forest has a view per grouping, and a mark for what is the same setting.
+func TestForest(t *testing.T) {
+	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Confidence: 0.95,
+		Differences: []experiment.Difference{compared("chrf", "mean", "kendall", -0.041), compared("chrf", "mean", "kendall by segment", 0.024), compared("chrf", "mean", "accuracy", 0.1)},
+		Same: []experiment.Same{{Dataset: "set", Setting: experiment.SettingName{Metric: "chrf", Aggregator: "native"}, As: experiment.SettingName{Metric: "chrf", Aggregator: "max"},
+			Name: "native over 11 references (all)", AsName: "max over 11 references (all)", Cells: 26250}}}
+	all := res.Forests()
+	if len(all) != 1 {
+		t.Fatalf("%d forests", len(all))
+	}
+	f := all[0]
+	if strings.Join(f.Views, ", ") != "flattened, by segment" || f.Unit != "difference in Kendall’s τ with mqm" || f.Title != "Every setting against the single reference" {
+		t.Errorf("%q, %q, %q", f.Views, f.Unit, f.Title)
+	}
+	g := f.Groups[0]
+	if len(f.Groups) != 1 || g.Name != "chrF" || g.Against != "the single reference: 0.241 flattened, 0.176 by segment" {
+		t.Errorf("%+v", f.Groups)
+	}
+	if e := g.Rows[0].Effects; g.Rows[0].Name != "mean over 11 references" || e[0].Outcome != report.Worse || e[1].Outcome != report.Better || e[1].P != "0.010" {
+		t.Errorf("%+v", g.Rows)
+	}
+	if len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "chrF: native over 11 references (all) and max over 11 references (all) are the same") {
+		t.Errorf("notes %q", f.Notes)
+	}
+	for i := range res.Differences {
+		if leads := res.Leads(&res.Differences[i]); leads != (i < 2) {
+			t.Errorf("difference %d leads: %v", i, leads)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// displayed are the names of metrics and statistics as papers print them.
+var displayed = map[string]string{
+	"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER", "rouge": "ROUGE", "cider": "CIDEr", "meteor": "METEOR",
+	"spice": "SPICE", "comet": "COMET", "bleurt": "BLEURT", "bertscore": "BERTScore", "metricx": "MetricX", "xcomet": "xCOMET",
+	"kendall": "Kendall’s τ", "spearman": "Spearman’s ρ", "pearson": "Pearson’s r", "kendall-c": "Kendall’s τ-c", "kendall-wmt20": "Kendall’s τ of WMT20", "pearson-pairwise": "pairwise Pearson’s r",
+	"accuracy": "pairwise accuracy", "soft-accuracy": "soft pairwise accuracy",
+}
+
+// explained says in a sentence what a statistic tells.
+var explained = map[string]string{
+	"Kendall’s τ":       "How often a metric and people put two outputs in the same order: 1 always, 0 as often as not, −1 never. It is τ-b, which allows for ties.",
+	"Kendall’s τ-c":     "How often a metric and people put two outputs in the same order: 1 always, 0 as often as not, −1 never.",
+	"Spearman’s ρ":      "How closely the ranks by a metric follow those by people: 1 the same order, 0 none in common, −1 the reverse.",
+	"Pearson’s r":       "How closely the scores of a metric follow those of people along a line: 1 exactly, 0 not at all, −1 in reverse.",
+	"pairwise accuracy": "The share of the pairs of systems that a metric puts in the order of people. With three systems there are three pairs, which tell nothing.",
+	"flattened":         "All outputs of all segments are compared with each other, so that a hard segment counts against an easy one.",
+	"by segment":        "Outputs are compared within their segment only; the value is the mean over segments.",
+	"perm-both":         "A permutation test: the scores of two settings change places at random, and the p-value is how often chance gives as large a difference.",
+	"Holm":              "The correction of p-values for the number of differences that are looked at together.",
+}
+
+// Display returns the name of a metric or a statistic as papers print it, such
+// as "chrF" for "chrf"; a name that is not known stays as it is. What follows
+// the first word, such as " by segment", stays.
+func Display(name string) string {
+	word := name
+	if i := strings.IndexAny(name, " :,"); i >= 0 {
+		word = name[:i]
+	}
+	if d, ok := displayed[word]; ok {
+		return d + name[len(word):]
+	}
+	if kind, rest, ok := strings.Cut(word, "-"); ok && displayed[kind] != "" { // rouge-l, cider-d
+		return displayed[kind] + "-" + strings.ToUpper(rest) + name[len(word):]
+	}
+	return name
+}
+
+// Explanations returns the terms that Display makes and reports use, each with
+// a sentence for who does not know it, the longest first.
+func Explanations() []Fact {
+	var out []Fact
+	for _, name := range slices.Sorted(maps.Keys(explained)) {
+		out = append(out, Fact{name, explained[name]})
+	}
+	slices.SortStableFunc(out, func(a, b Fact) int { return len(b.Name) - len(a.Name) })
+	return out
+}
+
+// TrueMinus writes the minus sign of numbers in a sentence as people print it.
+// Hyphens within words stay.
+func TrueMinus(s string) string {
+	var b strings.Builder
+	before := ' '
+	for i, r := range s {
+		if r == '-' && strings.ContainsRune(" [(>", before) && i+1 < len(s) && '0' <= s[i+1] && s[i+1] <= '9' {
+			r = '−'
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
+}

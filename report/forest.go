@@ -1,0 +1,37 @@
+package report
+
+// Forest is settings beside what they are compared with: a plot of intervals on
+// one scale that is read as a table.
+type Forest struct {
+	Title string
+	Value string // names the statistic, such as "Kendall’s τ"
+	Unit  string // of the axis, such as "difference in Kendall’s τ with mqm"
+	// Views are the ways in which each difference is taken, such as "flattened"
+	// and "by segment". One may be "".
+	Views  []string
+	Level  float64 // of the intervals, such as 0.95
+	Groups []ForestGroup
+	Notes  []string
+}
+
+// ForestGroup is the settings that are compared with one other.
+type ForestGroup struct {
+	Name    string // such as "BLEU"
+	Against string // what they are compared with, with its values
+	Rows    []ForestRow
+}
+
+// ForestRow is one setting.
+type ForestRow struct {
+	Name    string
+	Effects []Effect // one per view
+}
+
+// Effect is a difference with its interval.
+type Effect struct {
+	Value      Number // of the setting
+	Difference Number
+	Range      *Range // nil for none
+	P          string // "" for none
+	Outcome    Outcome
+}

@@ -72,13 +72,33 @@ func (p *Page) Of(cmd *cobra.Command) string {
 		return about
 	}
 	var b strings.Builder
-	b.WriteString(about + "\nUsage:\n  " + cmd.UseLine() + "\n")
-	if cmd.Example != "" {
-		b.WriteString("\nExamples:\n" + examples(cmd.Example, p.Width) + "\n")
+	b.WriteString(about)
+	parts, left := p.parts(cmd)
+	for _, part := range parts {
+		b.WriteString("\n" + part.head + ":\n" + part.body)
 	}
-	part := func(head string, lines [][2]string) {
+	if left > 0 {
+		fmt.Fprintf(&b, "\n%s: %s --help all\n", english.Count(left, "more flag"), cmd.CommandPath())
+	}
+	if len(p.See) > 0 {
+		b.WriteString("\n" + Reflow("See also: "+strings.Join(p.See, ", "), p.Width) + "\n")
+	}
+	return b.String()
+}
+
+// part is some lines of a page under a head.
+type part struct{ head, body string }
+
+// parts are what follows the description of a command, and the number of flags
+// that they leave out.
+func (p *Page) parts(cmd *cobra.Command) (parts []part, left int) {
+	parts = append(parts, part{"Usage", "  " + cmd.UseLine() + "\n"})
+	if cmd.Example != "" {
+		parts = append(parts, part{"Examples", examples(cmd.Example, p.Width) + "\n"})
+	}
+	add := func(head string, lines [][2]string) {
 		if len(lines) > 0 {
-			b.WriteString("\n" + head + ":\n" + Definitions(lines, p.Width))
+			parts = append(parts, part{head, Definitions(lines, p.Width)})
 		}
 	}
 	commands := func(group string, topics bool) (lines [][2]string) {
@@ -90,11 +110,10 @@ func (p *Page) Of(cmd *cobra.Command) string {
 		return lines
 	}
 	for _, group := range cmd.Groups() {
-		part(group.Title, commands(group.ID, false))
+		add(group.Title, commands(group.ID, false))
 	}
-	part("Commands", commands("", false))
-	part("Topics, shown by "+cmd.Name()+" help TOPIC", commands("", true))
-	left := 0
+	add("Commands", commands("", false))
+	add("Topics, shown by "+cmd.Name()+" help TOPIC", commands("", true))
 	for _, section := range p.Sections {
 		var lines [][2]string
 		visit(cmd, func(f *pflag.Flag) {
@@ -110,15 +129,9 @@ func (p *Page) Of(cmd *cobra.Command) string {
 				left++
 			}
 		})
-		part(section, lines)
+		add(section, lines)
 	}
-	if left > 0 {
-		fmt.Fprintf(&b, "\n%s: %s --help all\n", english.Count(left, "more flag"), cmd.CommandPath())
-	}
-	if len(p.See) > 0 {
-		b.WriteString("\n" + Reflow("See also: "+strings.Join(p.See, ", "), p.Width) + "\n")
-	}
-	return b.String()
+	return parts, left
 }
 
 // examples continues command lines that are longer than a width, with a

@@ -26,11 +26,16 @@ func (e *env) showHelp(cmd *cobra.Command, args []string) {
 }
 
 func (e *env) helpOf(cmd *cobra.Command, all bool) string {
-	page := helptext.Page{Width: e.helpWidth(), All: all, Sections: sections, Own: taskFlags, Common: commonFlags}
+	page := helpPage(cmd, e.helpWidth(), all)
+	return page.Of(cmd)
+}
+
+func helpPage(cmd *cobra.Command, width int, all bool) helptext.Page {
+	page := helptext.Page{Width: width, All: all, Sections: sections, Own: taskFlags, Common: commonFlags}
 	for _, topic := range topicsOf(cmd) {
 		page.See = append(page.See, "refract help "+topic)
 	}
-	return page.Of(cmd)
+	return page
 }
 
 // helpWidth is the width of the terminal, within what is pleasant to read.

@@ -61,7 +61,10 @@ bash -n "$work/root/completions/refract.bash"
 if docker info >/dev/null 2>&1; then
 	step "the image"
 	mkdir -p "$work/image/linux/amd64"
+	mkdir "$work/image/pages"
 	cp "$work"/root/refract* "$work/image/linux/amd64/"
+	cp "$work/root/LICENSE" "$work/image/"
+	cp "$work/root/LICENSES.txt" "$work/image/pages/"
 	docker build --quiet --build-arg TARGETPLATFORM=linux/amd64 -t refract-release-check -f deploy/release.Dockerfile "$work/image"
 	docker run --rm refract-release-check version
 else

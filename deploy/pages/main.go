@@ -1,11 +1,13 @@
-// Command pages writes the man pages and completions of refract to a folder, for
-// its releases: pages DIR [TAG]. A tag that is not of the program's version is an
-// error.
+// Command pages writes what stands beside the programs in a release to a folder: man
+// pages, completions, and the licences of the modules that are linked. It is run in
+// the repository's root: pages DIR [TAG]. A tag that is not of the program's version
+// is an error.
 package main
 
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cmd/refract/command"
@@ -25,5 +27,12 @@ func run(args []string) error {
 	case len(args) == 2 && args[1] != "v"+refract.Version:
 		return fmt.Errorf("the tag %s is not of version %s, which version.go states", args[1], refract.Version)
 	}
-	return command.Pages(args[0])
+	if err := command.Pages(args[0]); err != nil {
+		return err
+	}
+	texts, err := licences()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(args[0], "LICENSES.txt"), texts, 0o666)
 }

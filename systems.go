@@ -75,6 +75,7 @@ type Systems struct {
 type systemSum struct {
 	sum               []exact.Sum // of statistics that are pooled, or of the segment scores alone
 	kept              [][]float64 // what each segment added to it, if asked for
+	entered           []int       // numbers of these segments
 	n                 int
 	status            metrics.Status // of the first segment without a score
 	ended             bool           // the metric failed before the last segment
@@ -95,11 +96,17 @@ func (s *Systems) Keep() { s.keep = true }
 // drawn anew. There are none without Keep.
 func (s *Systems) Samples(score *SystemScore) (rows [][]float64, value func(sum []float64) float64) {
 	sum := &s.sums[score.Setting][s.index[score.System]]
-	return sum.kept, func(total []float64) float64 { return s.value(score.Setting, total, sum.n) }
+	return sum.kept, func(total []float64) float64 { return s.Value(score.Setting, total, sum.n) }
 }
 
-// value is the score of n segments whose rows add up to sum.
-func (s *Systems) value(setting int, sum []float64, n int) float64 {
+// Entered returns the numbers, from 0, of the segments that Samples has the rows
+// of.
+func (s *Systems) Entered(score *SystemScore) []int {
+	return s.sums[score.Setting][s.index[score.System]].entered
+}
+
+// Value is the score of n segments whose rows of Samples add up to sum.
+func (s *Systems) Value(setting int, sum []float64, n int) float64 {
 	if !s.engine.pooled[setting] {
 		return sum[0] / float64(n)
 	}
@@ -135,6 +142,7 @@ func (s *Systems) Add(seg *SegmentScores) error {
 				sum.add(red, row)
 				if s.keep {
 					sum.kept = append(sum.kept, slices.Clone(row))
+					sum.entered = append(sum.entered, s.segments-1)
 				}
 			case sum.status == metrics.Scored:
 				sum.status = red.Status
@@ -186,12 +194,13 @@ func (sum *systemSum) totals() []float64 {
 // given all segments, to the last bit. The set of references of the whole is not
 // known, as a content hash cannot be merged: give it by Identify.
 func (s *Systems) Merge(o *Systems) {
+	before := s.segments
 	s.segments += o.segments
 	s.identity = nil
 	for from, name := range o.names {
 		to := s.system(name, o.human[from])
 		for k := range s.sums {
-			s.sums[k][to].merge(&o.sums[k][from])
+			s.sums[k][to].merge(&o.sums[k][from], before)
 		}
 	}
 }
@@ -199,7 +208,8 @@ func (s *Systems) Merge(o *Systems) {
 // Identify says which set of references the segments have.
 func (s *Systems) Identify(id *Identity) { s.identity = id }
 
-func (sum *systemSum) merge(o *systemSum) {
+// merge takes in the sum of segments that follow so many.
+func (sum *systemSum) merge(o *systemSum, before int) {
 	if sum.status == metrics.Scored {
 		sum.status = o.status
 	}
@@ -217,6 +227,9 @@ func (sum *systemSum) merge(o *systemSum) {
 		sum.sum[i].AddSum(&o.sum[i])
 	}
 	sum.kept = append(sum.kept, o.kept...)
+	for _, segment := range o.entered {
+		sum.entered = append(sum.entered, before+segment)
+	}
 }
 
 // system is the index of a system, which is added if it is new.
@@ -257,7 +270,7 @@ func (s *Systems) Scores() []SystemScore {
 			default:
 				if score.Value = sum.sum[0].Mean(sum.n); score.Pooled {
 					score.Statistics = sum.totals()
-					score.Value = s.value(k, score.Statistics, sum.n)
+					score.Value = s.Value(k, score.Statistics, sum.n)
 				}
 			}
 			out = append(out, score)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/refract-eval/refract/benchmarks/internal/numpy"
 	"github.com/refract-eval/refract/internal/exact"
 )
 
@@ -23,8 +22,8 @@ type CorpusInterval struct{ Mean, Half float64 }
 // Corpus returns the interval of a corpus score as sacreBLEU 2.6 does under
 // --confidence: 1,000 resamples of the segments, with sacreBLEU's own draws.
 // statistics[segment] are the numbers that the score is computed from, as many
-// for each segment, and score computes it from their sums. The confidence, in
-// (0, 1), is 0.95 in sacreBLEU.
+// for each segment, and score computes it from their sums, in any number of
+// goroutines. The confidence, in (0, 1), is 0.95 in sacreBLEU.
 //
 // sacreBLEU adds up and scores in single precision, so that the values agree to
 // about six digits.
@@ -35,23 +34,24 @@ func Corpus(ctx context.Context, statistics [][]float64, score func(sums []float
 	if !(confidence > 0 && confidence < 1) {
 		return CorpusInterval{}, fmt.Errorf("interval of a corpus score: confidence %v is not between 0 and 1, such as 0.95", confidence)
 	}
-	random := numpy.NewGenerator(corpusSeed)
-	scores := make([]float64, corpusResamples)
-	sums := make([]float64, len(statistics[0]))
-	for r := range scores {
-		if err := ctx.Err(); err != nil {
-			return CorpusInterval{}, err
-		}
-		clear(sums)
-		for range statistics {
-			for i, v := range statistics[random.Below(uint32(len(statistics)))] {
-				sums[i] += v
-			}
-		}
-		scores[r] = score(sums)
+	systems := &Systems{[][][]float64{statistics}, func(sums []float64, _ int) float64 { return score(sums) }, false}
+	all := newCoverage(systems.Statistics)
+	scores, err := newSample(systems, []int{0}, all.list(all.union)).bootstrap(ctx, corpusResamples, corpusSeed)
+	if err != nil {
+		return CorpusInterval{}, err
 	}
-	slices.Sort(scores)
+	return interval(scores[0], confidence), nil
+}
+
+// interval is that of the scores of resamples.
+func interval(scores []float64, confidence float64) CorpusInterval {
+	scores = slices.Sorted(slices.Values(scores))
+	cut := tail(len(scores), confidence)
+	return CorpusInterval{exact.Mean(scores), (scores[len(scores)-1-cut] - scores[cut]) / 2}
+}
+
+// tail is how many of n sorted resamples are below an interval, and above.
+func tail(n int, confidence float64) int {
 	const rounding = 1e-9
-	tail := int(float64(len(scores))*(1-confidence)/2 + rounding) // n/40 for 0.95
-	return CorpusInterval{exact.Mean(scores), (scores[len(scores)-1-tail] - scores[tail]) / 2}, nil
+	return int(float64(n)*(1-confidence)/2 + rounding) // n/40 for 0.95
 }

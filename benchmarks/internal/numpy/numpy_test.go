@@ -34,3 +34,36 @@ func TestBelowIsNumPys(t *testing.T) {
 		t.Fatal("no vectors")
 	}
 }
+
+func TestBitsAreNumPys(t *testing.T) {
+	raw, err := os.ReadFile("testdata/bits.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Rows []struct {
+			Seed   uint64
+			Trials []string
+		}
+	}
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range want.Rows {
+		b := NewBits(NewGenerator(r.Seed))
+		for i, trial := range r.Trials {
+			words := make([]uint64, (len(trial)+63)/64)
+			b.Fill(words, len(trial))
+			got := make([]byte, len(trial))
+			for k := range got {
+				got[k] = '0' + byte(words[k>>6]>>(k&63)&1)
+			}
+			if string(got) != trial {
+				t.Errorf("seed %d, trial %d: %s, want %s", r.Seed, i, got, trial)
+			}
+		}
+	}
+	if len(want.Rows) == 0 {
+		t.Fatal("no vectors")
+	}
+}

@@ -23,6 +23,8 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
+	// into, if not nil, is where scores go in place of a table of them.
+	into     func(eng *refract.Engine, out io.Writer) *sink
 	staged   bool // writes statistics in place of scores of systems
 	system   string
 	canaries int
@@ -82,13 +84,17 @@ to know the hash. Standard input and pipes have none there.`,
 	atLeast(cmd, 0, "worst", "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system or cell")
 	oneOf(cmd, "per", "segment", "system", "cell")
-	f.StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
-	oneOf(cmd, "system", "auto", "corpus", "average")
+	s.registerScope(cmd)
 	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores, as sacreBLEU does; 0.95 without a value")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
 	grouped(cmd, taskFlags, "per", "system", "confidence")
 	return cmd
+}
+
+func (s *scorer) registerScope(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
+	oneOf(cmd, "system", "auto", "corpus", "average")
 }
 
 func (s *scorer) run(ctx context.Context, e *env, args []string) error {
@@ -150,7 +156,9 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		}
 	}
 	var to *sink
-	if s.staged && s.per == "system" {
+	if s.into != nil {
+		to = s.into(eng, out)
+	} else if s.staged && s.per == "system" {
 		to = s.statistics(eng, out)
 	} else if to, err = s.sink(eng, out, id, e.verbose); err != nil {
 		return err

@@ -1,0 +1,330 @@
+package significance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/suggest"
+)
+
+// SystemTest names a test of whether the scores of two systems differ. Draws,
+// seed and p-values are those of sacreBLEU 2.6.
+type SystemTest uint8
+
+// The tests.
+const (
+	// PairedBootstrap draws segments with replacement (Koehn, 2004). The p-value
+	// is the share of resamples whose absolute difference is above the mean of
+	// these by more than the difference seen, what was seen being one more. It
+	// is near that of a one-sided test: half of what PairedRandomization gives.
+	PairedBootstrap SystemTest = iota
+	// PairedRandomization exchanges what the two systems made of a segment, with a
+	// probability of one half (approximate randomization; Riezler and Maxwell,
+	// 2005). The p-value is the share of trials whose absolute difference is larger
+	// than the one seen, that being one more.
+	PairedRandomization
+)
+
+var systemTestNames = []string{"paired-bs", "paired-ar"}
+
+// SystemTestNames returns the names that [ParseSystemTest] reads.
+func SystemTestNames() []string { return slices.Clone(systemTestNames) }
+
+// String returns the name that [ParseSystemTest] reads.
+func (t SystemTest) String() string {
+	if int(t) < len(systemTestNames) {
+		return systemTestNames[t]
+	}
+	return fmt.Sprintf("SystemTest(%d)", uint8(t))
+}
+
+// ParseSystemTest returns the test of a name. The error lists the names.
+func ParseSystemTest(name string) (SystemTest, error) {
+	i, err := suggest.Index("test of systems", name, systemTestNames)
+	return SystemTest(i), err
+}
+
+// Resamples is how many sacreBLEU takes: 1,000 of segments, 10,000 trials.
+func (t SystemTest) Resamples() int {
+	if t == PairedRandomization {
+		return 10 * corpusResamples
+	}
+	return corpusResamples
+}
+
+// Systems are what the scores of systems under one setting are made of.
+type Systems struct {
+	// Statistics[system][segment] are the numbers whose sums over segments Score
+	// makes a score of, as many for each; nil where the system has no score of the
+	// segment. A mean of segment scores has these as its only statistic.
+	Statistics [][][]float64
+	// Score is the score of so many segments whose statistics add up to sums. It
+	// is called from any number of goroutines.
+	Score         func(sums []float64, segments int) float64
+	LowerIsBetter bool
+}
+
+// EveryPair as the baseline has all systems compared with each other.
+const EveryPair = -1
+
+// SystemOptions are the settings of a comparison of systems.
+type SystemOptions struct {
+	Test SystemTest
+	// Resamples of the test, 0 for as many as sacreBLEU takes. Intervals are of
+	// as many under PairedBootstrap, and else of 1,000.
+	Resamples int
+	Seed      uint64  // sacreBLEU's is 12345
+	Alpha     float64 // intervals cover 1 − Alpha
+	Baseline  int     // index of the system that all others are compared with, or [EveryPair]
+}
+
+func (o *SystemOptions) check(systems int) error {
+	o.Resamples = cmp.Or(o.Resamples, o.Test.Resamples())
+	switch {
+	case int(o.Test) >= len(systemTestNames):
+		return errors.New("unknown test of systems")
+	case o.Resamples < 1 || o.Resamples > correlate.MaxResamples:
+		return fmt.Errorf("%d resamples: want 1 to %d", o.Resamples, correlate.MaxResamples)
+	case !(o.Alpha > 0 && o.Alpha < 1):
+		return fmt.Errorf("alpha %v is not between 0 and 1, such as 0.05", o.Alpha)
+	case o.Baseline < EveryPair || o.Baseline >= systems:
+		return fmt.Errorf("the baseline is system %d of %d", o.Baseline, systems)
+	}
+	return nil
+}
+
+// SystemResult is the score of one system.
+type SystemResult struct {
+	Score    float64 // NaN without a segment
+	Segments int     // that it stands on
+	Interval CorpusInterval
+	// Rank is 1 more than the number of better systems, and 0 without a score;
+	// RankLow and RankHigh are the ends of its interval over resamples.
+	Rank, RankLow, RankHigh int
+}
+
+// SystemPair compares two systems over the segments that both have.
+type SystemPair struct {
+	A, B           int // indices of the systems
+	Segments       int
+	ScoreA, ScoreB float64
+	Delta          float64 // ScoreA − ScoreB; NaN without a segment
+	// P is the p-value of the test. Of two systems without a difference it is the
+	// smallest that there is, as in sacreBLEU: look at Delta first.
+	P         float64
+	Corrected float64 // P after [Holm]'s correction for the number of pairs
+	Error     float64 // standard error of Delta, by the bootstrap
+}
+
+// SystemComparison is what [Systems.Compare] finds.
+type SystemComparison struct {
+	Systems []SystemResult
+	// Pairs are all with A < B, or all systems A with the baseline B.
+	Pairs []SystemPair
+}
+
+// Compare tests the systems against each other, or against a baseline. Systems
+// that have the same segments share the draws, so that the result of a pair does
+// not depend on which other systems there are.
+func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparison, error) {
+	if err := o.check(len(s.Statistics)); err != nil {
+		return nil, fmt.Errorf("comparison of systems: %w", err)
+	}
+	c := &comparison{Systems: s, o: o, sets: newCoverage(s.Statistics), drawn: map[int]*resampled{}}
+	if c.sets.segments == 0 {
+		return nil, errors.New("comparison of systems: there is no segment")
+	}
+	for a := range s.Statistics {
+		for b := range s.Statistics {
+			if o.Baseline == EveryPair && a < b || o.Baseline == b && a != b {
+				c.pairs = append(c.pairs, testedPair{SystemPair{A: a, B: b, P: math.NaN(), Corrected: math.NaN(), Error: math.NaN()}, c.sets.both(a, b)})
+			}
+		}
+	}
+	if err := c.bootstrap(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.test(ctx); err != nil {
+		return nil, err
+	}
+	return c.result(), nil
+}
+
+// comparison is a comparison in the making.
+type comparison struct {
+	*Systems
+	o     SystemOptions
+	sets  *coverage
+	pairs []testedPair
+	drawn map[int]*resampled // by set of segments
+}
+
+type testedPair struct {
+	SystemPair
+	set int // of segments
+}
+
+// resampled are the scores of systems in all resamples of a set of segments.
+type resampled struct {
+	*sample
+	scores [][]float64 // of each system of the sample
+}
+
+// of are the scores of a system.
+func (r *resampled) of(system int) []float64 { return r.scores[slices.Index(r.systems, system)] }
+
+// bootstrap draws every set of segments that something is asked of, once.
+func (c *comparison) bootstrap(ctx context.Context) error {
+	wanted := map[int][]int{}
+	want := func(set, system int) {
+		if !slices.Contains(wanted[set], system) {
+			wanted[set] = append(wanted[set], system)
+		}
+	}
+	for i := range c.Statistics {
+		want(c.sets.of[i], i)
+		want(c.sets.union, i)
+	}
+	for _, p := range c.pairs {
+		want(p.set, p.A)
+		want(p.set, p.B)
+	}
+	resamples := corpusResamples
+	if c.o.Test == PairedBootstrap {
+		resamples = c.o.Resamples
+	}
+	for set, systems := range wanted {
+		r := &resampled{sample: newSample(c.Systems, systems, c.sets.list(set))}
+		c.drawn[set] = r
+		var err error
+		if r.scores, err = r.bootstrap(ctx, resamples, c.o.Seed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// test finds the p-values of all pairs.
+func (c *comparison) test(ctx context.Context) error {
+	bySet := map[int][]*testedPair{}
+	for i := range c.pairs {
+		p := &c.pairs[i]
+		r := c.drawn[p.set]
+		p.Segments = r.segments
+		p.ScoreA, p.ScoreB = r.seen(p.A), r.seen(p.B)
+		if p.Delta = p.ScoreA - p.ScoreB; math.IsNaN(p.Delta) {
+			continue
+		}
+		a, b := r.of(p.A), r.of(p.B)
+		differences := make([]float64, len(a))
+		for i := range a {
+			differences[i] = a[i] - b[i]
+		}
+		p.Error = stat.StdDev(differences, nil)
+		if c.o.Test == PairedBootstrap {
+			p.P = bootstrapP(differences, math.Abs(p.Delta))
+		} else {
+			bySet[p.set] = append(bySet[p.set], p)
+		}
+	}
+	for set, pairs := range bySet {
+		if err := c.drawn[set].exchange(ctx, pairs, c.o.Resamples, c.o.Seed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bootstrapP is sacreBLEU's p-value of the differences of resamples.
+func bootstrapP(differences []float64, seen float64) float64 {
+	absolute := make([]float64, len(differences))
+	for i, d := range differences {
+		absolute[i] = math.Abs(d)
+	}
+	mean, larger := exact.Mean(absolute), 0
+	for _, d := range absolute {
+		if above(d-mean, seen) {
+			larger++
+		}
+	}
+	return share(larger, len(differences))
+}
+
+// above reports whether a difference is larger than the one seen. Those that
+// differ by rounding alone are equal.
+func above(difference, seen float64) bool { return difference > seen*(1+1e-9) }
+
+func (c *comparison) result() *SystemComparison {
+	out := &SystemComparison{Systems: make([]SystemResult, len(c.Statistics))}
+	for i := range out.Systems {
+		r := c.drawn[c.sets.of[i]]
+		out.Systems[i] = SystemResult{Score: r.seen(i), Segments: r.segments, Interval: interval(r.of(i), 1-c.o.Alpha)}
+	}
+	c.rank(out.Systems)
+	ps := make([]float64, len(c.pairs))
+	for i := range c.pairs {
+		ps[i] = c.pairs[i].P
+	}
+	for i, corrected := range Holm(ps) {
+		c.pairs[i].Corrected = corrected
+		out.Pairs = append(out.Pairs, c.pairs[i].SystemPair)
+	}
+	return out
+}
+
+// rank sets the ranks of systems, seen and over resamples.
+func (c *comparison) rank(systems []SystemResult) {
+	all := c.drawn[c.sets.union]
+	scores := make([]float64, len(systems))
+	for i := range systems {
+		scores[i] = systems[i].Score
+	}
+	for i, rank := range c.ranks(scores) {
+		systems[i].Rank = rank
+	}
+	resamples := len(all.scores[0])
+	drawn := make([][]int, len(systems)) // ranks of each system
+	for r := range resamples {
+		for i := range systems {
+			scores[i] = all.of(i)[r]
+		}
+		for i, rank := range c.ranks(scores) {
+			if rank > 0 {
+				drawn[i] = append(drawn[i], rank)
+			}
+		}
+	}
+	for i, ranks := range drawn {
+		if len(ranks) == 0 {
+			continue
+		}
+		slices.Sort(ranks)
+		cut := tail(len(ranks), 1-c.o.Alpha)
+		systems[i].RankLow, systems[i].RankHigh = ranks[cut], ranks[len(ranks)-1-cut]
+	}
+}
+
+// ranks are those of scores, 0 where there is none.
+func (c *comparison) ranks(scores []float64) []int {
+	out := make([]int, len(scores))
+	for i, x := range scores {
+		if math.IsNaN(x) {
+			continue
+		}
+		out[i] = 1
+		for _, y := range scores {
+			if y > x && !c.LowerIsBetter || y < x && c.LowerIsBetter {
+				out[i]++
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,267 @@
+package significance
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/refract-eval/refract/benchmarks/internal/numpy"
+	"github.com/refract-eval/refract/internal/exact"
+)
+
+// coverage knows which segments systems have. Equal sets have one number.
+type coverage struct {
+	segments int
+	sets     [][]bool
+	numbers  map[string]int
+	of       []int // set of each system
+	union    int   // set of the segments that some system has
+}
+
+func newCoverage(statistics [][][]float64) *coverage {
+	c := &coverage{numbers: map[string]int{}}
+	for _, rows := range statistics {
+		c.segments = max(c.segments, len(rows))
+	}
+	all := make([]bool, c.segments)
+	for _, rows := range statistics {
+		set := make([]bool, c.segments)
+		for i, row := range rows {
+			set[i] = row != nil
+			all[i] = all[i] || set[i]
+		}
+		c.of = append(c.of, c.number(set))
+	}
+	c.union = c.number(all)
+	return c
+}
+
+func (c *coverage) number(set []bool) int {
+	key := make([]byte, len(set))
+	for i, has := range set {
+		if has {
+			key[i] = 1
+		}
+	}
+	n, known := c.numbers[string(key)]
+	if !known {
+		n = len(c.sets)
+		c.numbers[string(key)] = n
+		c.sets = append(c.sets, set)
+	}
+	return n
+}
+
+// both is the set of the segments that two systems have.
+func (c *coverage) both(a, b int) int {
+	if c.of[a] == c.of[b] {
+		return c.of[a]
+	}
+	set := slices.Clone(c.sets[c.of[a]])
+	for i, has := range c.sets[c.of[b]] {
+		set[i] = set[i] && has
+	}
+	return c.number(set)
+}
+
+// list are the segments of a set.
+func (c *coverage) list(set int) []int {
+	var out []int
+	for i, has := range c.sets[set] {
+		if has {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// sample lays the statistics of systems over some segments side by side, a row
+// a segment, so that a draw adds up those of all systems at once.
+type sample struct {
+	score    func(sums []float64, segments int) float64
+	systems  []int
+	columns  []columns // of each system
+	segments int
+	width    int
+	rows     []float64
+	totals   []float64 // exact sums of the columns
+}
+
+// columns are those of a system. Where it lacks some of the segments, one more
+// counts those that it has.
+type columns struct{ from, to, counted int }
+
+func newSample(s *Systems, systems, segments []int) *sample {
+	t := &sample{score: s.Score, systems: systems, segments: len(segments)}
+	for _, system := range systems {
+		rows, col := s.Statistics[system], columns{from: t.width, to: t.width, counted: -1}
+		lacks := false
+		for _, i := range segments {
+			if i < len(rows) && rows[i] != nil {
+				col.to = col.from + len(rows[i])
+			} else {
+				lacks = true
+			}
+		}
+		if t.width = col.to; lacks {
+			col.counted = t.width
+			t.width++
+		}
+		t.columns = append(t.columns, col)
+	}
+	t.rows = make([]float64, len(segments)*t.width)
+	for k, system := range systems {
+		col, rows := t.columns[k], s.Statistics[system]
+		for at, i := range segments {
+			row := t.row(at)
+			if i < len(rows) && rows[i] != nil {
+				copy(row[col.from:col.to], rows[i])
+				if col.counted >= 0 {
+					row[col.counted] = 1
+				}
+			}
+		}
+	}
+	sums := make([]exact.Sum, t.width)
+	for at := range segments {
+		for k, v := range t.row(at) {
+			sums[k].Add(v)
+		}
+	}
+	t.totals = make([]float64, t.width)
+	for k := range sums {
+		t.totals[k] = sums[k].Value()
+	}
+	return t
+}
+
+func (t *sample) row(i int) []float64 { return t.rows[i*t.width : (i+1)*t.width] }
+
+// of is the score of the k-th system where the columns of as many segments as
+// the sample has add up to sums; NaN where it has none of them.
+func (t *sample) of(k int, sums []float64) float64 {
+	col, segments := t.columns[k], t.segments
+	if col.counted >= 0 {
+		segments = int(sums[col.counted])
+	}
+	if segments == 0 {
+		return math.NaN()
+	}
+	return t.score(sums[col.from:col.to], segments)
+}
+
+// seen is the score of a system.
+func (t *sample) seen(system int) float64 { return t.of(slices.Index(t.systems, system), t.totals) }
+
+// bootstrap returns the scores of each system in resamples of the segments, as
+// numpy's default_rng(seed).choice draws them.
+func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][]float64, error) {
+	scores := make([][]float64, len(t.systems))
+	for k := range scores {
+		scores[k] = make([]float64, resamples)
+	}
+	random := numpy.NewGenerator(seed)
+	err := inOrder(ctx, resamples, func() (draw func(), rest func(resample int)) {
+		times, sums := make([]float64, t.segments), make([]float64, t.width)
+		draw = func() {
+			clear(times)
+			for range times {
+				times[random.Below(uint32(len(times)))]++
+			}
+		}
+		return draw, func(resample int) {
+			clear(sums)
+			for i, n := range times {
+				if n == 0 {
+					continue
+				}
+				for k, v := range t.row(i) {
+					sums[k] += n * v
+				}
+			}
+			for k := range scores {
+				scores[k][resample] = t.of(k, sums)
+			}
+		}
+	})
+	return scores, err
+}
+
+// exchange sets the p-values of pairs, whose systems have all segments, by trials
+// in which what the two made of a segment is exchanged, as numpy's
+// default_rng(seed).integers(2, dtype=bool) says.
+func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, seed uint64) error {
+	larger := make([]atomic.Int64, len(pairs))
+	random := numpy.NewBits(numpy.NewGenerator(seed))
+	where := make([][2]int, len(pairs)) // positions of the systems
+	for i, p := range pairs {
+		where[i] = [2]int{slices.Index(t.systems, p.A), slices.Index(t.systems, p.B)}
+	}
+	err := inOrder(ctx, trials, func() (draw func(), rest func(trial int)) {
+		mask := make([]uint64, (t.segments+63)/64)
+		kept, left := make([]float64, t.width), make([]float64, t.width)
+		a, b := make([]float64, t.width), make([]float64, t.width)
+		draw = func() { random.Fill(mask, t.segments) }
+		return draw, func(int) {
+			clear(kept)
+			for w, word := range mask {
+				for ; word != 0; word &= word - 1 {
+					for k, v := range t.row(w*64 + bits.TrailingZeros64(word)) {
+						kept[k] += v
+					}
+				}
+			}
+			for k, total := range t.totals {
+				left[k] = total - kept[k]
+			}
+			for i, p := range pairs {
+				x, y := t.columns[where[i][0]], t.columns[where[i][1]]
+				width := x.to - x.from
+				for k := range width {
+					a[k] = kept[x.from+k] + left[y.from+k]
+					b[k] = left[x.from+k] + kept[y.from+k]
+				}
+				if above(math.Abs(t.score(a[:width], t.segments)-t.score(b[:width], t.segments)), math.Abs(p.Delta)) {
+					larger[i].Add(1)
+				}
+			}
+		}
+	})
+	for i, p := range pairs {
+		p.P = share(int(larger[i].Load()), trials)
+	}
+	return err
+}
+
+// inOrder runs trials on all cores. Each worker has a function that draws what a
+// trial needs, which is called in the order of trials and by one at a time, and
+// one that does the rest.
+func inOrder(ctx context.Context, trials int, worker func() (draw func(), rest func(trial int))) error {
+	var mu sync.Mutex
+	next := 0
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(runtime.GOMAXPROCS(0), trials) {
+		draw, rest := worker()
+		group.Go(func() error {
+			for {
+				mu.Lock()
+				trial := next
+				if trial == trials || ctx.Err() != nil {
+					mu.Unlock()
+					return ctx.Err()
+				}
+				next++
+				draw()
+				mu.Unlock()
+				rest(trial)
+			}
+		})
+	}
+	return group.Wait()
+}

@@ -1,0 +1,277 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
+)
+
+// systemTester is one run of refract systems: scores, and tests of them.
+type systemTester struct {
+	scorer
+	test         significance.SystemTest
+	resamples    int
+	seed         uint64
+	baseline     string
+	includeHuman bool
+	alpha, power float64
+	difference   float64
+	what         string
+}
+
+// The tables of refract systems, beside pairsTable.
+const (
+	systemsTable      = "systems"
+	slicesTable       = "slices"
+	distributionTable = "distribution"
+	powerTable        = "power"
+)
+
+func (e *env) systemsCommand() *cobra.Command {
+	t := &systemTester{}
+	cmd := &cobra.Command{
+		Use:   "systems [DATASET]",
+		Short: "Test which systems are better than others",
+		Long: `Score all systems, and test whether their scores differ, by paired bootstrap
+(paired-bs) or approximate randomization (paired-ar). Corpus scores of BLEU, chrF
+and TER have sacreBLEU's draws and p-values; all other scores are means of
+segment scores, tested by the same code. A pair is tested over the segments
+that both systems have.
+
+--table systems       scores with intervals, ranks, the difference to a baseline
+--table pairs         every system against every other: win, tie or loss
+--table slices        the difference to the baseline by length and domain
+--table distribution  quantiles of the scores of segments
+--table power         the smallest difference that so many segments show, and how
+                      many segments a difference needs`,
+		Example: `  refract systems --ref ref.txt --hyp base=base.txt --hyp mine=mine.txt
+  refract systems mtme:data/wmt22/zh-en -m chrf --test paired-ar --baseline bleu_bestmbr
+  refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs
+  refract systems jsonl:expanded.jsonl -m bleu --table power --difference 1`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), e, args) },
+	}
+	t.into, t.per = t.collect, "system"
+	t.input.register(cmd)
+	t.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
+	t.output.register(cmd)
+	t.judgeFlags.register(cmd)
+	t.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
+	t.registerScope(cmd)
+	f := cmd.Flags()
+	f.StringVar(&t.what, "table", systemsTable, "systems, pairs, slices, distribution or power")
+	oneOf(cmd, "table", systemsTable, pairsTable, slicesTable, distributionTable, powerTable)
+	parsedFlag(cmd, &t.test, "test", significance.PairedBootstrap.String(), significance.ParseSystemTest,
+		"paired-bs or paired-ar", significance.SystemTestNames()...)
+	f.IntVar(&t.resamples, "resamples", 0, "resamples of the test (default 1000; paired-ar: 10000)")
+	f.Uint64Var(&t.seed, "seed", defaultSeed, "seed of all resampling")
+	f.StringVar(&t.baseline, "baseline", "", "`SYSTEM` that the others are compared with (default the first)")
+	f.BoolVar(&t.includeHuman, "include-references", false, "compare references scored as systems too, but those in use")
+	f.Float64Var(&t.alpha, "alpha", 0.05, "largest p-value that is significant; intervals cover the rest")
+	f.Float64Var(&t.power, "power", 0.8, "probability to see a difference, for --table power")
+	f.Float64Var(&t.difference, "difference", 0, "difference of scores to see, for --table power (default the one found)")
+	within(cmd, 0, correlate.MaxResamples, "resamples")
+	isShare(cmd, "alpha", "power")
+	atLeast(cmd, 0, "difference")
+	grouped(cmd, taskFlags, "table", "test", "baseline", "alpha")
+	return cmd
+}
+
+// comparison is what the flags ask of the library. baseline is an index, or EveryPair.
+func (t *systemTester) comparison(baseline int) significance.SystemOptions {
+	return significance.SystemOptions{Test: t.test, Resamples: t.resamples, Seed: t.seed, Alpha: t.alpha, Baseline: baseline}
+}
+
+// collect is the sink of scores that are tested at their end.
+func (t *systemTester) collect(eng *refract.Engine, out io.Writer) *sink {
+	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), people: map[string][]bool{}}
+	d.acc.Keep()
+	add := func(s *refract.SegmentScores) error {
+		d.look(s.Segment)
+		return d.acc.Add(s)
+	}
+	if values := segmentRows(eng, d.value); t.what == distributionTable {
+		add = func(s *refract.SegmentScores) error {
+			d.look(s.Segment)
+			return errors.Join(d.acc.Add(s), values(s))
+		}
+	}
+	return &sink{add, func(ctx context.Context, ended *refract.Incomplete) error {
+		d.ended = ended.Reasons()
+		table, err := d.table(ctx)
+		if err != nil {
+			return err
+		}
+		return t.whole(out, table)
+	}}
+}
+
+// testedSystems are the scores of a run, and what is known of its segments.
+type testedSystems struct {
+	*systemTester
+	acc      *refract.Systems
+	settings []refract.Setting
+	ended    map[string]string
+	people   map[string][]bool // of references scored as systems: which references have their text so far
+	lengths  []int             // of the first reference, in characters; -1 without one
+	domains  []string
+	values   []map[string][]float64 // of each setting: scores of segments, by system
+
+	names    []string                 // of the systems that are compared
+	scores   [][]*refract.SystemScore // by setting, and then by compared system
+	leftOut  []string                 // references scored as systems
+	against  int                      // index of the baseline
+}
+
+// look takes in what tables tell of a segment.
+func (d *testedSystems) look(s *refract.Segment) {
+	length := -1
+	for _, r := range s.References {
+		if r.Valid {
+			length = len([]rune(r.Value))
+			break
+		}
+	}
+	d.lengths, d.domains = append(d.lengths, length), append(d.domains, s.Domain)
+	for h := range s.Hypotheses {
+		hyp := &s.Hypotheses[h]
+		if !hyp.Human || !hyp.Text.Valid {
+			continue
+		}
+		same := d.people[hyp.System]
+		for k, r := range s.References {
+			if k == len(same) {
+				same = append(same, true)
+			}
+			same[k] = same[k] && (!r.Valid || r == hyp.Text)
+		}
+		d.people[hyp.System] = same
+	}
+}
+
+// value takes in the score of a segment.
+func (d *testedSystems) value(row *segmentRow) error {
+	for len(d.values) <= row.Setting {
+		d.values = append(d.values, map[string][]float64{})
+	}
+	if row.Of.Status == metrics.Scored {
+		d.values[row.Setting][row.System] = append(d.values[row.Setting][row.System], row.Of.Value)
+	}
+	return nil
+}
+
+// choose picks the systems that are compared, and the baseline.
+func (d *testedSystems) choose() error {
+	all := d.acc.Scores()
+	perSetting := len(all) / len(d.settings)
+	d.scores = make([][]*refract.SystemScore, len(d.settings))
+	for i := range all {
+		sc := &all[i]
+		first := i < perSetting
+		if sc.Human && (!d.includeHuman || slices.Contains(d.people[sc.System], true)) {
+			if first {
+				d.leftOut = append(d.leftOut, sc.System)
+			}
+			continue
+		}
+		if first {
+			d.names = append(d.names, sc.System)
+		}
+		d.scores[sc.Setting] = append(d.scores[sc.Setting], sc)
+	}
+	if len(d.names) < 2 && (d.what != distributionTable || len(d.names) == 0) {
+		return fmt.Errorf("a comparison needs two systems or more; there are %d%s", len(d.names), d.outside())
+	}
+	if d.baseline == "" {
+		return nil
+	}
+	var err error
+	if d.against, err = suggest.Index("system", d.baseline, d.names); err != nil {
+		return usagef("--baseline: %w%s", err, d.outside())
+	}
+	return nil
+}
+
+// outside says which systems are left out.
+func (d *testedSystems) outside() string {
+	if len(d.leftOut) == 0 {
+		return ""
+	}
+	return " (left out as references scored as systems: " + strings.Join(d.leftOut, ", ") + ")"
+}
+
+// samples are what the scores of a setting are made of, of all segments or of
+// those of a slice.
+func (d *testedSystems) samples(setting int, within func(segment int) bool) *significance.Systems {
+	s := &significance.Systems{
+		Score:         func(sums []float64, segments int) float64 { return d.acc.Value(setting, sums, segments) },
+		LowerIsBetter: d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter,
+	}
+	for _, sc := range d.scores[setting] {
+		of := make([][]float64, d.acc.Segments())
+		if sc.OK {
+			rows, _ := d.acc.Samples(sc)
+			for i, segment := range d.acc.Entered(sc) {
+				if within == nil || within(segment) {
+					of[segment] = rows[i]
+				}
+			}
+		}
+		s.Statistics = append(s.Statistics, of)
+	}
+	return s
+}
+
+// table makes the table that is asked for.
+func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
+	if err := d.choose(); err != nil {
+		return nil, err
+	}
+	table, err := map[string]func(context.Context) (*report.NamedTable, error){
+		systemsTable: d.systems, pairsTable: d.pairs, slicesTable: d.slices, distributionTable: d.distribution, powerTable: d.powers,
+	}[d.what](ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.notes(table)
+	return table, nil
+}
+
+// notes say what is missing, and what scores are.
+func (d *testedSystems) notes(t *report.NamedTable) {
+	if d.what != distributionTable {
+		test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.test]
+		resamples := d.resamples
+		if resamples == 0 {
+			resamples = d.test.Resamples()
+		}
+		t.Note("p: %s, %s, seed %d, over the segments that both systems have", test, english.Thousands(resamples, "resample"), d.seed)
+	}
+	switch left := strings.Join(d.leftOut, ", "); {
+	case left == "":
+	case d.includeHuman:
+		t.Note("left out as references in use: %s", left)
+	default:
+		t.Note("left out as references scored as systems: %s (--include-references adds those not in use)", left)
+	}
+	shown := &systemScores{acc: d.acc, settings: d.settings, ended: d.ended}
+	for _, scores := range d.scores {
+		for _, sc := range scores {
+			shown.scores = append(shown.scores, *sc)
+		}
+	}
+	shown.notes(t, len(d.names))
+}

@@ -1,0 +1,280 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
+)
+
+// keyed begins a table: people see a setting where there are several, programs
+// its parts.
+func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
+	keys := []report.Column{{Name: "metric"}, {Name: "aggregate"}}
+	if d.format.ForPeople() {
+		if keys = []report.Column{{Name: "setting"}}; len(d.settings) == 1 {
+			keys = nil
+		}
+	}
+	return &report.NamedTable{Columns: append(keys, columns...)}
+}
+
+// add adds a row about a setting.
+func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
+	set := d.settings[setting]
+	keys := []any{set.Metric.Info().Name, report.StringOrNull(set.AggregatorName())}
+	if d.format.ForPeople() {
+		if keys = []any{set.String()}; len(d.settings) == 1 {
+			keys = nil
+		}
+	}
+	t.Add(append(keys, cells...)...)
+}
+
+// digits are the decimals of scores: one where those of all settings reach 10, as
+// BLEU's do, and else three. Differences have one more.
+func (d *testedSystems) digits() int {
+	for _, scores := range d.scores {
+		large := false
+		for _, sc := range scores {
+			large = large || math.Abs(sc.Value) >= 10
+		}
+		if !large {
+			return 3
+		}
+	}
+	return 1
+}
+
+// result is that of the first system of a pair.
+func (d *testedSystems) result(setting int, p *significance.SystemPair, value float64) string {
+	better := p.Delta > 0
+	if d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter {
+		better = p.Delta < 0
+	}
+	switch {
+	case math.IsNaN(p.Delta):
+		return ""
+	case p.Delta == 0 || !(value <= d.alpha):
+		return tied
+	case better:
+		return won
+	}
+	return lost
+}
+
+// What a test says of a system beside another.
+const (
+	won  = "win"
+	tied = "tie"
+	lost = "loss"
+)
+
+// signature is that of a system's score.
+func (d *testedSystems) signature(setting, system int) string {
+	return d.acc.Signature(d.scores[setting][system]).String()
+}
+
+// systems is the table of scores, intervals and ranks, the best first.
+func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error) {
+	digits := d.digits()
+	number := func(name string, digits int) report.Column {
+		return report.Column{Name: name, Kind: report.KindFloat, Digits: digits}
+	}
+	t := d.keyed(report.Column{Name: "system"}, number("score", digits),
+		report.Column{Name: "ci", Header: fmt.Sprintf("%g%% ci", 100*(1-d.alpha)), Kind: report.KindInterval, Digits: digits},
+		report.Column{Name: "ci_mean", Kind: report.KindFloat, Hide: true},
+		report.Column{Name: "rank", Kind: report.KindInt}, report.Column{Name: "rank_ci", Header: "rank ci", Kind: report.KindInterval},
+		number("delta", digits+1), number("p", 4), report.Column{Name: "result"},
+		report.Column{Name: "segments", Kind: report.KindInt, Minor: true}, report.Column{Name: "missing", Kind: report.KindInt, Hide: true},
+		report.Column{Name: "shared_segments", Kind: report.KindInt, Hide: true}, report.Column{Name: "baseline", Hide: true}, report.Column{Name: "signature", Hide: true})
+	for k := range d.settings {
+		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
+		if err != nil {
+			return nil, err
+		}
+		pairs := make([]*significance.SystemPair, len(d.names))
+		for i := range c.Pairs {
+			pairs[c.Pairs[i].A] = &c.Pairs[i]
+		}
+		for _, i := range byRank(c.Systems) {
+			s, sc := &c.Systems[i], d.scores[k][i]
+			row := []any{d.names[i], scoreValue(sc)}
+			if !sc.OK {
+				row = append(row, nil, nil, nil, nil)
+			} else {
+				ci := s.Interval
+				row = append(row, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), ci.Mean, s.Rank, report.Interval(float64(s.RankLow), float64(s.RankHigh)))
+			}
+			if p := pairs[i]; p == nil {
+				row = append(row, nil, nil, nil, sc.Segments, sc.Missing, nil)
+			} else {
+				row = append(row, p.Delta, p.P, report.StringOrNull(d.result(k, p, p.P)), sc.Segments, sc.Missing, p.Segments)
+			}
+			d.add(t, k, append(row, d.names[d.against], d.signature(k, i))...)
+		}
+	}
+	t.Note("delta, p and result: against %s; win and loss have a p up to %g, which no correction raises", d.names[d.against], d.alpha)
+	return t, nil
+}
+
+// byRank are the indices of systems, the best first.
+func byRank(systems []significance.SystemResult) []int {
+	order := make([]int, len(systems))
+	for i := range order {
+		order[i] = i
+	}
+	last := func(rank int) int { return cmp.Or(rank, len(systems)+1) }
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(systems[i].Rank), last(systems[j].Rank)) })
+	return order
+}
+
+// pairs tests every pair: people see a matrix, programs a row a pair.
+func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
+	t := d.keyed(report.Column{Name: "system_a"}, report.Column{Name: "system_b"}, report.Column{Name: "segments", Kind: report.KindInt},
+		report.Column{Name: "score_a", Kind: report.KindFloat}, report.Column{Name: "score_b", Kind: report.KindFloat}, report.Column{Name: "delta", Kind: report.KindFloat},
+		report.Column{Name: "p", Kind: report.KindFloat}, report.Column{Name: "p_corrected", Kind: report.KindFloat}, report.Column{Name: "result"})
+	if d.format.ForPeople() {
+		t = d.keyed(report.Column{Name: "rank", Kind: report.KindInt}, report.Column{Name: "system"},
+			report.Column{Name: won, Kind: report.KindInt}, report.Column{Name: tied, Kind: report.KindInt}, report.Column{Name: lost, Kind: report.KindInt})
+		for i := range d.names {
+			t.Columns = append(t.Columns, report.Column{Name: "over " + strconv.Itoa(i+1), Header: strconv.Itoa(i + 1)})
+		}
+	}
+	for k := range d.settings {
+		c, err := d.samples(k, nil).Compare(ctx, d.comparison(significance.EveryPair))
+		if err != nil {
+			return nil, err
+		}
+		if d.format.ForPeople() {
+			d.matrix(t, k, c)
+			continue
+		}
+		for i := range c.Pairs {
+			p := &c.Pairs[i]
+			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, p.P, p.Corrected, report.StringOrNull(d.result(k, p, p.Corrected)))
+		}
+	}
+	if d.format.ForPeople() {
+		t.Note("columns are the systems in the order of the rows; > win, < loss, = tie, by p up to %g after Holm's correction for %d pairs", d.alpha, len(d.names)*(len(d.names)-1)/2)
+	}
+	return t, nil
+}
+
+// cellsWithP is how many systems' columns fit with p-values in them.
+const cellsWithP = 8
+
+// matrix adds the rows of a setting, the best system first.
+func (d *testedSystems) matrix(t *report.NamedTable, setting int, c *significance.SystemComparison) {
+	order := byRank(c.Systems)
+	results := make([][]string, len(d.names))
+	cells := make([][]string, len(d.names))
+	for i := range cells {
+		results[i], cells[i] = make([]string, len(d.names)), make([]string, len(d.names))
+	}
+	signs := map[string]string{won: ">", lost: "<", tied: "="}
+	other := map[string]string{won: lost, lost: won, tied: tied}
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		result := d.result(setting, p, p.Corrected)
+		results[p.A][p.B], results[p.B][p.A] = result, other[result]
+		value := ""
+		if len(d.names) <= cellsWithP && result != "" {
+			value = fmt.Sprintf(" %.3f", p.Corrected)
+		}
+		cells[p.A][p.B], cells[p.B][p.A] = signs[result]+value, signs[other[result]]+value
+	}
+	for _, i := range order {
+		counts := map[string]int{}
+		for _, result := range results[i] {
+			counts[result]++
+		}
+		rank := report.Null()
+		if c.Systems[i].Rank > 0 {
+			rank = report.Int(c.Systems[i].Rank)
+		}
+		row := []any{rank, d.names[i], counts[won], counts[tied], counts[lost]}
+		for _, j := range order {
+			row = append(row, report.StringOrNull(cells[i][j]))
+		}
+		d.add(t, setting, row...)
+	}
+}
+
+// distribution has the quantiles of the scores of segments.
+func (d *testedSystems) distribution(context.Context) (*report.NamedTable, error) {
+	digits := d.digits()
+	t := d.keyed(report.Column{Name: "system"}, report.Column{Name: "segments", Kind: report.KindInt})
+	quantiles := []struct {
+		name string
+		at   float64
+	}{{"min", 0}, {"5%", 0.05}, {"25%", 0.25}, {"median", 0.5}, {"75%", 0.75}, {"95%", 0.95}, {"max", 1}}
+	for _, q := range quantiles {
+		t.Columns = append(t.Columns, report.Column{Name: q.name, Kind: report.KindFloat, Digits: digits})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "zeros", Kind: report.KindFloat, Digits: 3})
+	for k := range d.settings {
+		for i, name := range d.names {
+			var values []float64
+			if d.scores[k][i].OK {
+				values = slices.Sorted(slices.Values(d.values[k][name]))
+			}
+			row := []any{name, len(values)}
+			for _, q := range quantiles {
+				row = append(row, correlate.Quantile(values, q.at))
+			}
+			zeros := 0
+			for _, v := range values {
+				if v == 0 {
+					zeros++
+				}
+			}
+			d.add(t, k, append(row, float64(zeros)/float64(len(values)))...)
+		}
+	}
+	t.Note("scores of segments; zeros: the share of them that are 0")
+	return t, nil
+}
+
+// powers says what the test can see against the baseline.
+func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) {
+	digits := d.digits() + 1
+	t := d.keyed(report.Column{Name: "system"}, report.Column{Name: "segments", Kind: report.KindInt},
+		report.Column{Name: "delta", Kind: report.KindFloat, Digits: digits}, report.Column{Name: "p", Kind: report.KindFloat, Digits: 4},
+		report.Column{Name: "standard_error", Header: "standard error", Kind: report.KindFloat, Digits: digits + 1},
+		report.Column{Name: "smallest", Header: "smallest delta seen", Kind: report.KindFloat, Digits: digits},
+		report.Column{Name: "difference", Kind: report.KindFloat, Hide: true},
+		report.Column{Name: "needed", Header: "segments needed", Kind: report.KindInt}, report.Column{Name: "baseline", Hide: true})
+	for k := range d.settings {
+		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
+		if err != nil {
+			return nil, err
+		}
+		for i := range c.Pairs {
+			p := &c.Pairs[i]
+			difference := math.Abs(p.Delta)
+			if d.difference > 0 {
+				difference = d.difference
+			}
+			needed := report.Null()
+			if n := p.Needed(d.test, d.alpha, d.power, difference); n < math.MaxInt32 {
+				needed = report.Int(int(n))
+			}
+			d.add(t, k, d.names[p.A], p.Segments, p.Delta, p.P, p.Error, p.Smallest(d.test, d.alpha, d.power, p.Segments), difference, needed, d.names[d.against])
+		}
+	}
+	of := "the delta found"
+	if d.difference > 0 {
+		of = fmt.Sprintf("a delta of %g", d.difference)
+	}
+	t.Note("against %s; smallest delta seen: by so many segments, with a probability of %g, at a p up to %g", d.names[d.against], d.power, d.alpha)
+	t.Note("segments needed: to see %s with that probability, in segments like these", of)
+	return t, nil
+}

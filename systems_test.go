@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,10 @@ func TestSystems(t *testing.T) {
 		}
 		if v := value(sum); v != got[i].Value || len(rows) != got[i].Segments {
 			t.Errorf("score %d: %v of all samples, want %v", i, v, got[i].Value)
+		}
+		entered := map[string][]int{"sys0": {0, 1, 2}, "sys1": {0, 2}, "late": {2}}[got[i].System]
+		if e := s.Entered(&got[i]); !slices.Equal(e, entered) {
+			t.Errorf("score %d: of segments %v, want %v", i, e, entered)
 		}
 		got[i].Statistics = nil
 		if !reflect.DeepEqual(got[i], want[i]) {
@@ -321,6 +326,7 @@ func TestSystemsMerge(t *testing.T) {
 			rt.Fatal(err)
 		}
 		whole, merged, id := e.Systems(), e.Systems(), refract.NewIdentity()
+		whole.Keep()
 		if err := e.Run(t.Context(), list(segs), whole.Add); err != nil {
 			rt.Fatal(err)
 		}
@@ -331,6 +337,7 @@ func TestSystemsMerge(t *testing.T) {
 				rt.Fatal(err)
 			}
 			batch := e.Systems()
+			batch.Keep()
 			for _, s := range scores {
 				id.Add(s.Segment)
 				if err := batch.Add(s); err != nil {
@@ -343,6 +350,11 @@ func TestSystemsMerge(t *testing.T) {
 		merged.Identify(id)
 		if d := cmp.Diff(whole.Scores(), merged.Scores()); d != "" || whole.Set() != merged.Set() {
 			rt.Fatalf("%s, %s and %s", d, whole.Set(), merged.Set())
+		}
+		for _, score := range whole.Scores() {
+			if a, b := whole.Entered(&score), merged.Entered(&score); !slices.Equal(a, b) || len(a) != score.Segments {
+				rt.Fatalf("%+v: of segments %v, and merged %v", score, a, b)
+			}
 		}
 	})
 }

@@ -83,7 +83,7 @@ func (s *sheet) fit(width int) {
 		}
 	}
 	s.narrow(width, leastWords, false)
-	s.stack(width)
+	s.stack(s.keys(width), width)
 	var notes []string
 	if len(same) > 0 {
 		slices.Reverse(same)
@@ -120,9 +120,9 @@ func (s *sheet) narrow(width, least int, split bool) {
 	}
 }
 
-// stack sets the columns that do not fit beside the others below them, each part
-// with the texts that begin every row.
-func (s *sheet) stack(width int) {
+// keys is how many columns every part of a stacked table begins with: the texts
+// that begin every row, as far as they leave room.
+func (s *sheet) keys(width int) int {
 	keys, used, widest := 0, 0, 0
 	for i := range s.headers {
 		widest = max(widest, s.width(i)+besideOne)
@@ -133,7 +133,13 @@ func (s *sheet) stack(width int) {
 		}
 		keys++
 	}
-	used = 0
+	return keys
+}
+
+// stack sets the columns that do not fit beside the others below them, each part
+// with the keys.
+func (s *sheet) stack(keys, width int) {
+	used := 0
 	for i := range s.headers {
 		used += s.width(i) + besideOne
 		if used <= width || i <= keys {
@@ -153,7 +159,7 @@ func (s *sheet) stack(width int) {
 			s.rows[k] = row[:i]
 		}
 		s.headers, s.numeric, s.minor, s.beside = s.headers[:i], s.numeric[:i], s.minor[:i], s.beside[:i]
-		rest.stack(width)
+		rest.stack(keys, width)
 		s.below = &rest
 		return
 	}

@@ -1,5 +1,5 @@
 // Package significance tests whether one metric agrees better with human
-// scores than another.
+// scores than another, and whether one system is better than another.
 //
 //  1. [Compare] tests two tables of package correlate, which hold the same gold
 //     scores, under a measure, by the test that a [Method] names.
@@ -7,7 +7,11 @@
 //     [Holm] corrects its p-values for their number, [Clusters] turns them
 //     into ranks, and [AverageRanks] sums several tasks up.
 //
-// P-values are one-sided: that of the first table having the larger value by
+// [Systems.Compare] compares systems by the statistics that their scores are made of,
+// with the tests of sacreBLEU: intervals, ranks, and pairs with p-values.
+// [SystemPair.Needed] says how many segments a difference takes.
+//
+// P-values of metrics are one-sided: that of the first table having the larger value by
 // chance. Each resample has random numbers of its own, made from the seed and
 // its number, and early stopping is decided at the ends of blocks, so that
 // results are the same to the byte on any number of cores.

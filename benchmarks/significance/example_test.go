@@ -40,3 +40,30 @@ func ExampleHolm() {
 	fmt.Println(significance.Holm([]float64{0.01, 0.04, 0.3}))
 	// Output: [0.03 0.08 0.3]
 }
+
+func ExampleSystems_Compare() {
+	// Edits and lengths of 60 segments of three systems, of which the last makes
+	// fewer edits.
+	s := &significance.Systems{
+		Statistics:    make([][][]float64, 3),
+		Score:         func(sums []float64, _ int) float64 { return 100 * sums[0] / sums[1] },
+		LowerIsBetter: true,
+	}
+	for i := range 60 {
+		for system, edits := range []int{4 + i*7%5, 4 + i*3%5, 3 + i*5%4} {
+			s.Statistics[system] = append(s.Statistics[system], []float64{float64(edits), 20})
+		}
+	}
+	o := significance.SystemOptions{Test: significance.PairedBootstrap, Seed: 12345, Alpha: 0.05, Baseline: 0}
+	c, err := s.Compare(context.Background(), o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range c.Pairs {
+		fmt.Printf("system %d: rank %d, %+.1f, p = %.3f; a difference of 1 takes %.0f segments\n",
+			p.A, c.Systems[p.A].Rank, p.Delta, p.P, p.Needed(o.Test, o.Alpha, 0.8, 1))
+	}
+	// Output:
+	// system 1: rank 2, +0.0, p = 0.429; a difference of 1 takes 594 segments
+	// system 2: rank 1, -7.5, p = 0.001; a difference of 1 takes 476 segments
+}

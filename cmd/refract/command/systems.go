@@ -55,8 +55,8 @@ that both systems have.
 --table pairs         every system against every other: win, tie or loss
 --table slices        the difference to the baseline by length and domain
 --table distribution  quantiles of the scores of segments
---table power         the smallest difference that so many segments show, and how
-                      many segments a difference needs`,
+--table power         the smallest difference that so many segments show, and
+                      how many segments a difference needs`,
 		Example: `  refract systems --ref ref.txt --hyp base=base.txt --hyp mine=mine.txt
   refract systems mtme:data/wmt22/zh-en -m chrf --test paired-ar --baseline bleu_bestmbr
   refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs
@@ -76,7 +76,7 @@ that both systems have.
 	oneOf(cmd, "table", systemsTable, pairsTable, slicesTable, distributionTable, powerTable)
 	parsedFlag(cmd, &t.test, "test", significance.PairedBootstrap.String(), significance.ParseSystemTest,
 		"paired-bs or paired-ar", significance.SystemTestNames()...)
-	f.IntVar(&t.resamples, "resamples", 0, "resamples of the test (default 1000; paired-ar: 10000)")
+	f.IntVar(&t.resamples, "resamples", 0, "resamples of the test (default 1000; paired-ar and --table pairs: 10000)")
 	f.Uint64Var(&t.seed, "seed", defaultSeed, "seed of all resampling")
 	f.StringVar(&t.baseline, "baseline", "", "`SYSTEM` that the others are compared with (default the first)")
 	f.BoolVar(&t.includeHuman, "include-references", false, "compare references scored as systems too, but those in use")
@@ -95,8 +95,17 @@ func (t *systemTester) comparison(baseline int) significance.SystemOptions {
 	return significance.SystemOptions{Test: t.test, Resamples: t.resamples, Seed: t.seed, Alpha: t.alpha, Baseline: baseline}
 }
 
+// ofPairs is the least number of resamples of --table pairs, whose correction for
+// some hundreds of pairs no p-value of 1,000 resamples survives.
+const ofPairs = 10000
+
 // collect is the sink of scores that are tested at their end.
 func (t *systemTester) collect(eng *refract.Engine, out io.Writer) *sink {
+	if t.resamples == 0 {
+		if t.resamples = t.test.Resamples(); t.what == pairsTable {
+			t.resamples = ofPairs
+		}
+	}
 	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), people: map[string][]bool{}}
 	d.acc.Keep()
 	add := func(s *refract.SegmentScores) error {
@@ -130,10 +139,10 @@ type testedSystems struct {
 	domains  []string
 	values   []map[string][]float64 // of each setting: scores of segments, by system
 
-	names    []string                 // of the systems that are compared
-	scores   [][]*refract.SystemScore // by setting, and then by compared system
-	leftOut  []string                 // references scored as systems
-	against  int                      // index of the baseline
+	names   []string                 // of the systems that are compared
+	scores  [][]*refract.SystemScore // by setting, and then by compared system
+	leftOut []string                 // references scored as systems
+	against int                      // index of the baseline
 }
 
 // look takes in what tables tell of a segment.
@@ -254,11 +263,7 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 func (d *testedSystems) notes(t *report.NamedTable) {
 	if d.what != distributionTable {
 		test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.test]
-		resamples := d.resamples
-		if resamples == 0 {
-			resamples = d.test.Resamples()
-		}
-		t.Note("p: %s, %s, seed %d, over the segments that both systems have", test, english.Thousands(resamples, "resample"), d.seed)
+		t.Note("p: %s, %s, seed %d, over the segments that both systems have", test, english.Thousands(d.resamples, "resample"), d.seed)
 	}
 	switch left := strings.Join(d.leftOut, ", "); {
 	case left == "":

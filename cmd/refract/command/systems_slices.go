@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/report"
@@ -30,7 +31,11 @@ func (d *testedSystems) parts() []slice {
 			to++
 		}
 		low, high := known[from], known[to-1]
-		out = append(out, slice{"length", fmt.Sprintf("%d–%d", low, high), to - from, func(i int) bool { return low <= d.lengths[i] && d.lengths[i] <= high }})
+		name := strconv.Itoa(low)
+		if high > low {
+			name = fmt.Sprintf("%d–%d", low, high)
+		}
+		out = append(out, slice{"length", name, to - from, func(i int) bool { return low <= d.lengths[i] && d.lengths[i] <= high }})
 		from = to
 	}
 	var domains []string
@@ -54,61 +59,53 @@ func (d *testedSystems) parts() []slice {
 }
 
 // slices compares the systems with the baseline in parts of the segments: people
-// see a column a part, programs a row.
+// see a row a part and a column a system, programs a row for both.
 func (d *testedSystems) slices(ctx context.Context) (*report.NamedTable, error) {
-	parts := d.parts()
-	t := d.keyed(report.Column{Name: "system"}, report.Column{Name: "by"}, report.Column{Name: "slice"}, report.Column{Name: "segments", Kind: report.KindInt},
+	count := report.Column{Name: "segments", Kind: report.KindInt}
+	t := d.tested(d.keyed(report.Column{Name: "by"}, report.Column{Name: "slice"}, report.Column{Name: "system"}, count,
 		report.Column{Name: "score", Kind: report.KindFloat}, report.Column{Name: "baseline_score", Kind: report.KindFloat}, report.Column{Name: "delta", Kind: report.KindFloat},
-		report.Column{Name: "p", Kind: report.KindFloat}, report.Column{Name: "result"}, report.Column{Name: "baseline"})
+		report.Column{Name: "p", Kind: report.KindFloat}, report.Column{Name: "result"}, report.Column{Name: "baseline"}))
 	if d.format.ForPeople() {
-		t = d.keyed(report.Column{Name: "system"})
-		for _, part := range parts {
-			t.Columns = append(t.Columns, report.Column{Name: part.by + " " + part.name, Header: fmt.Sprintf("%s\nn = %d", part.name, part.segments)})
+		t = d.keyed(report.Column{Name: "by"}, report.Column{Name: "slice"}, count)
+		for i, name := range d.names {
+			if i != d.against {
+				t.Columns = append(t.Columns, report.Column{Name: "system " + name, Header: name})
+			}
 		}
+		t.Note("score less that of %s; * p up to %g, which no correction raises%s; lengths are characters of the first reference", d.names[d.against], d.alpha, d.enough())
 	}
 	for k := range d.settings {
-		found := make([][]*significance.SystemPair, len(d.names)) // of each system, by part
-		for _, part := range parts {
+		for _, part := range d.parts() {
 			c, err := d.samples(k, part.within).Compare(ctx, d.comparison(d.against))
 			if err != nil {
 				return nil, err
 			}
+			row := []any{part.by, part.name, part.segments}
 			for i := range c.Pairs {
-				found[c.Pairs[i].A] = append(found[c.Pairs[i].A], &c.Pairs[i])
+				p := &c.Pairs[i]
+				result := d.result(k, p, p.P)
+				if d.format.ForPeople() {
+					row = append(row, d.shownDelta(p, result))
+				} else {
+					d.addTested(t, k, part.by, part.name, d.names[p.A], p.Segments, p.ScoreA, p.ScoreB, p.Delta, p.P, report.StringOrNull(result), d.names[d.against])
+				}
+			}
+			if d.format.ForPeople() {
+				d.add(t, k, row...)
 			}
 		}
-		for i, pairs := range found {
-			if i != d.against {
-				d.sliceRows(t, k, i, parts, pairs)
-			}
-		}
-	}
-	if d.format.ForPeople() {
-		t.Note("score less that of %s; * p up to %g, which no correction raises; n: segments; lengths are characters of the first reference", d.names[d.against], d.alpha)
 	}
 	return t, nil
 }
 
-// sliceRows adds what was found of a system in all parts.
-func (d *testedSystems) sliceRows(t *report.NamedTable, setting, system int, parts []slice, pairs []*significance.SystemPair) {
-	row := []any{d.names[system]}
-	for i, p := range pairs {
-		result := report.StringOrNull(d.result(setting, p, p.P))
-		if !d.format.ForPeople() {
-			d.add(t, setting, d.names[system], parts[i].by, parts[i].name, p.Segments, p.ScoreA, p.ScoreB, p.Delta, p.P, result, d.names[d.against])
-			continue
-		}
-		cell := report.Null()
-		if p.Segments > 0 {
-			shown := fmt.Sprintf("%+.*f", d.digits(), p.Delta)
-			if d.result(setting, p, p.P) != tied {
-				shown += "*"
-			}
-			cell = report.String(shown)
-		}
-		row = append(row, cell)
+// shownDelta is a difference with its sign, and a star where it is significant.
+func (d *testedSystems) shownDelta(p *significance.SystemPair, result string) report.Value {
+	star := ""
+	switch result {
+	case "":
+		return report.Null()
+	case won, lost:
+		star = "*"
 	}
-	if d.format.ForPeople() {
-		d.add(t, setting, row...)
-	}
+	return report.String(fmt.Sprintf("%+.*f%s", d.digits(), p.Delta, star))
 }

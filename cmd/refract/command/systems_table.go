@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
@@ -24,6 +25,17 @@ func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 		}
 	}
 	return &report.NamedTable{Columns: append(keys, columns...)}
+}
+
+// tested adds what programs are told of the test to the columns of a table.
+func (d *testedSystems) tested(t *report.NamedTable) *report.NamedTable {
+	t.Columns = append(t.Columns, report.Column{Name: "test", Hide: true}, report.Column{Name: "resamples", Kind: report.KindInt, Hide: true}, report.Column{Name: "seed", Hide: true})
+	return t
+}
+
+// addTested adds a row about a setting to such a table.
+func (d *testedSystems) addTested(t *report.NamedTable, setting int, cells ...any) {
+	d.add(t, setting, append(cells, d.test.String(), d.resamples, strconv.FormatUint(d.seed, 10))...)
 }
 
 // add adds a row about a setting.
@@ -53,7 +65,8 @@ func (d *testedSystems) digits() int {
 	return 1
 }
 
-// result is that of the first system of a pair.
+// result is that of the first system of a pair, by a p-value. So few segments that
+// a test over all exchanges of them could reach no such p-value show nothing.
 func (d *testedSystems) result(setting int, p *significance.SystemPair, value float64) string {
 	better := p.Delta > 0
 	if d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter {
@@ -62,12 +75,17 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 	switch {
 	case math.IsNaN(p.Delta):
 		return ""
-	case p.Delta == 0 || !(value <= d.alpha):
+	case p.Delta == 0 || !(value <= d.alpha) || math.Exp2(1-float64(p.Segments)) > d.alpha:
 		return tied
 	case better:
 		return won
 	}
 	return lost
+}
+
+// enough says how many segments a win or a loss takes.
+func (d *testedSystems) enough() string {
+	return fmt.Sprintf(", and %d segments or more", int(math.Ceil(1-math.Log2(d.alpha))))
 }
 
 // What a test says of a system beside another.
@@ -88,13 +106,13 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 	number := func(name string, digits int) report.Column {
 		return report.Column{Name: name, Kind: report.KindFloat, Digits: digits}
 	}
-	t := d.keyed(report.Column{Name: "system"}, number("score", digits),
+	t := d.tested(d.keyed(report.Column{Name: "system"}, number("score", digits),
 		report.Column{Name: "ci", Header: fmt.Sprintf("%g%% ci", 100*(1-d.alpha)), Kind: report.KindInterval, Digits: digits},
 		report.Column{Name: "ci_mean", Kind: report.KindFloat, Hide: true},
 		report.Column{Name: "rank", Kind: report.KindInt}, report.Column{Name: "rank_ci", Header: "rank ci", Kind: report.KindInterval},
 		number("delta", digits+1), number("p", 4), report.Column{Name: "result"},
 		report.Column{Name: "segments", Kind: report.KindInt, Minor: true}, report.Column{Name: "missing", Kind: report.KindInt, Hide: true},
-		report.Column{Name: "shared_segments", Kind: report.KindInt, Hide: true}, report.Column{Name: "baseline", Hide: true}, report.Column{Name: "signature", Hide: true})
+		report.Column{Name: "shared_segments", Kind: report.KindInt, Hide: true}, report.Column{Name: "baseline", Hide: true}, report.Column{Name: "signature", Hide: true}))
 	for k := range d.settings {
 		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
 		if err != nil {
@@ -118,10 +136,10 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			} else {
 				row = append(row, p.Delta, p.P, report.StringOrNull(d.result(k, p, p.P)), sc.Segments, sc.Missing, p.Segments)
 			}
-			d.add(t, k, append(row, d.names[d.against], d.signature(k, i))...)
+			d.addTested(t, k, append(row, d.names[d.against], d.signature(k, i))...)
 		}
 	}
-	t.Note("delta, p and result: against %s; win and loss have a p up to %g, which no correction raises", d.names[d.against], d.alpha)
+	t.Note("delta, p and result: against %s; win and loss have a p up to %g, which no correction raises%s", d.names[d.against], d.alpha, d.enough())
 	return t, nil
 }
 
@@ -138,15 +156,19 @@ func byRank(systems []significance.SystemResult) []int {
 
 // pairs tests every pair: people see a matrix, programs a row a pair.
 func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
-	t := d.keyed(report.Column{Name: "system_a"}, report.Column{Name: "system_b"}, report.Column{Name: "segments", Kind: report.KindInt},
+	t := d.tested(d.keyed(report.Column{Name: "system_a"}, report.Column{Name: "system_b"}, report.Column{Name: "segments", Kind: report.KindInt},
 		report.Column{Name: "score_a", Kind: report.KindFloat}, report.Column{Name: "score_b", Kind: report.KindFloat}, report.Column{Name: "delta", Kind: report.KindFloat},
-		report.Column{Name: "p", Kind: report.KindFloat}, report.Column{Name: "p_corrected", Kind: report.KindFloat}, report.Column{Name: "result"})
+		report.Column{Name: "p", Kind: report.KindFloat}, report.Column{Name: "p_corrected", Kind: report.KindFloat}, report.Column{Name: "result"}))
 	if d.format.ForPeople() {
-		t = d.keyed(report.Column{Name: "rank", Kind: report.KindInt}, report.Column{Name: "system"},
+		t = d.keyed(report.Column{Name: "system"}, report.Column{Name: "rank", Kind: report.KindInt},
 			report.Column{Name: won, Kind: report.KindInt}, report.Column{Name: tied, Kind: report.KindInt}, report.Column{Name: lost, Kind: report.KindInt})
 		for i := range d.names {
 			t.Columns = append(t.Columns, report.Column{Name: "over " + strconv.Itoa(i+1), Header: strconv.Itoa(i + 1)})
 		}
+	}
+	pairs := len(d.names) * (len(d.names) - 1) / 2
+	if least := float64(pairs) / float64(d.resamples+1); least > d.alpha {
+		t.Note("of %s, no p is up to %g after correction for %d pairs: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, pairs, int(math.Ceil(float64(pairs)/d.alpha)))
 	}
 	for k := range d.settings {
 		c, err := d.samples(k, nil).Compare(ctx, d.comparison(significance.EveryPair))
@@ -159,17 +181,17 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 		}
 		for i := range c.Pairs {
 			p := &c.Pairs[i]
-			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, p.P, p.Corrected, report.StringOrNull(d.result(k, p, p.Corrected)))
+			d.addTested(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, p.P, p.Corrected, report.StringOrNull(d.result(k, p, p.Corrected)))
 		}
 	}
 	if d.format.ForPeople() {
-		t.Note("columns are the systems in the order of the rows; > win, < loss, = tie, by p up to %g after Holm's correction for %d pairs", d.alpha, len(d.names)*(len(d.names)-1)/2)
+		t.Note("columns are the systems in the order of the rows; > win, < loss, = tie, by p up to %g after Holm's correction for %d pairs%s", d.alpha, pairs, d.enough())
 	}
 	return t, nil
 }
 
 // cellsWithP is how many systems' columns fit with p-values in them.
-const cellsWithP = 8
+const cellsWithP = 6
 
 // matrix adds the rows of a setting, the best system first.
 func (d *testedSystems) matrix(t *report.NamedTable, setting int, c *significance.SystemComparison) {
@@ -187,7 +209,7 @@ func (d *testedSystems) matrix(t *report.NamedTable, setting int, c *significanc
 		results[p.A][p.B], results[p.B][p.A] = result, other[result]
 		value := ""
 		if len(d.names) <= cellsWithP && result != "" {
-			value = fmt.Sprintf(" %.3f", p.Corrected)
+			value = fmt.Sprintf(" %.4f", p.Corrected)
 		}
 		cells[p.A][p.B], cells[p.B][p.A] = signs[result]+value, signs[other[result]]+value
 	}
@@ -200,7 +222,7 @@ func (d *testedSystems) matrix(t *report.NamedTable, setting int, c *significanc
 		if c.Systems[i].Rank > 0 {
 			rank = report.Int(c.Systems[i].Rank)
 		}
-		row := []any{rank, d.names[i], counts[won], counts[tied], counts[lost]}
+		row := []any{d.names[i], rank, counts[won], counts[tied], counts[lost]}
 		for _, j := range order {
 			row = append(row, report.StringOrNull(cells[i][j]))
 		}
@@ -246,12 +268,12 @@ func (d *testedSystems) distribution(context.Context) (*report.NamedTable, error
 // powers says what the test can see against the baseline.
 func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.digits() + 1
-	t := d.keyed(report.Column{Name: "system"}, report.Column{Name: "segments", Kind: report.KindInt},
+	t := d.tested(d.keyed(report.Column{Name: "system"}, report.Column{Name: "segments", Kind: report.KindInt},
 		report.Column{Name: "delta", Kind: report.KindFloat, Digits: digits}, report.Column{Name: "p", Kind: report.KindFloat, Digits: 4},
 		report.Column{Name: "standard_error", Header: "standard error", Kind: report.KindFloat, Digits: digits + 1},
 		report.Column{Name: "smallest", Header: "smallest delta seen", Kind: report.KindFloat, Digits: digits},
 		report.Column{Name: "difference", Kind: report.KindFloat, Hide: true},
-		report.Column{Name: "needed", Header: "segments needed", Kind: report.KindInt}, report.Column{Name: "baseline", Hide: true})
+		report.Column{Name: "needed", Header: "segments needed", Kind: report.KindInt}, report.Column{Name: "baseline", Hide: true}))
 	for k := range d.settings {
 		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
 		if err != nil {
@@ -267,7 +289,7 @@ func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) 
 			if n := p.Needed(d.test, d.alpha, d.power, difference); n < math.MaxInt32 {
 				needed = report.Int(int(n))
 			}
-			d.add(t, k, d.names[p.A], p.Segments, p.Delta, p.P, p.Error, p.Smallest(d.test, d.alpha, d.power, p.Segments), difference, needed, d.names[d.against])
+			d.addTested(t, k, d.names[p.A], p.Segments, p.Delta, p.P, p.Error, p.Smallest(d.test, d.alpha, d.power, p.Segments), difference, needed, d.names[d.against])
 		}
 	}
 	of := "the delta found"

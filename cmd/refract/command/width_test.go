@@ -55,6 +55,9 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 		{"compare", data, "--bootstrap", "20", "--significance", "perm-both", "--resamples", "20", "--table", "pairs"},
 		{"score", data, "-m", "bleu", "-m", "chrf", "-m", "ter", "-a", "single,max,mean,native"},
 	}
+	for _, table := range []string{systemsTable, pairsTable, slicesTable, distributionTable, powerTable} {
+		lines = append(lines, []string{"systems", data, "-m", "bleu", "-m", "ter", "--resamples", "200", "--table", table})
+	}
 	for _, table := range []string{"summary", "rows", "differences", "prompts", "curve", "strata", "ranking"} {
 		lines = append(lines, []string{"experiment", "e.yaml", "--table", table, "-f", "table"})
 	}

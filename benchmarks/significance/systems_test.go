@@ -1,0 +1,340 @@
+package significance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/benchmarks/internal/numpy"
+	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/metrics/bleu"
+)
+
+// meanScore is the score of systems whose statistic is the score of a segment.
+func meanScore(sums []float64, segments int) float64 { return sums[0] / float64(segments) }
+
+// ratio is one such as TER's.
+func ratio(sums []float64, _ int) float64 { return 100 * sums[0] / sums[1] }
+
+// ofScores are systems by their scores of segments.
+func ofScores(scores ...[]float64) *Systems {
+	s := &Systems{Score: meanScore}
+	for _, of := range scores {
+		rows := make([][]float64, len(of))
+		for i, v := range of {
+			if !math.IsNaN(v) {
+				rows[i] = []float64{v}
+			}
+		}
+		s.Statistics = append(s.Statistics, rows)
+	}
+	return s
+}
+
+func compareSystems(t testing.TB, s *Systems, o SystemOptions) *SystemComparison {
+	t.Helper()
+	if o.Alpha == 0 {
+		o.Alpha = 0.05
+	}
+	c, err := s.Compare(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// The file has sacreBLEU's statistics of four systems, the last of them the first
+// again, and what its paired tests say: see benchmarks/peers/systems_vectors.py.
+func TestSystemsAreSacreBLEUs(t *testing.T) {
+	raw, err := os.ReadFile("testdata/sacrebleu_systems.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		Score, Mean, CI float64
+		P               *float64
+	}
+	var want struct {
+		Metrics map[string]struct {
+			Statistics [][][]float64
+			BS, AR     []result
+		}
+	}
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	m, err := bleu.New(bleu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores := map[string]func([]float64, int) float64{
+		"bleu": func(sums []float64, _ int) float64 { return m.CorpusScore(sums) },
+		"ter":  ratio,
+	}
+	near := func(a, b, most float64) bool { return math.Abs(a-b) <= most }
+	for name, of := range want.Metrics {
+		s := &Systems{of.Statistics, scores[name], name == "ter"}
+		for test, results := range map[SystemTest][]result{PairedBootstrap: of.BS, PairedRandomization: of.AR} {
+			c := compareSystems(t, s, SystemOptions{Test: test, Seed: 12345})
+			for i, w := range results {
+				got := c.Systems[i]
+				if !near(got.Score, w.Score, 1e-9) || test == PairedBootstrap && (!near(got.Interval.Mean, w.Mean, 1e-4) || !near(got.Interval.Half, w.CI, 1e-4)) {
+					t.Errorf("%s, %v, system %d: %+v, want %+v", name, test, i, got, w)
+				}
+				if i > 0 && c.Pairs[i-1].P != *w.P {
+					t.Errorf("%s, %v, system %d: p = %v, want %v", name, test, i, c.Pairs[i-1].P, *w.P)
+				}
+			}
+		}
+	}
+	if len(want.Metrics) != 2 {
+		t.Fatal("no vectors")
+	}
+}
+
+// By hand. Bootstrap: the mean difference of two segments, 3 and -1, is 3, 1 or
+// -1 with a probability of 1/4, 1/2 and 1/4; the mean of |3|, |1| and |1| is 1.5,
+// and only 3 is above it by more than the 1 that was seen. Randomization: of 3, 1
+// and -1 with signs that are drawn, the sum is ±5 in two of eight cases, and else at
+// most the 3 that was seen.
+func TestSystemsByHand(t *testing.T) {
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 0.03 {
+			t.Errorf("%s: %v, want about %v", what, got, want)
+		}
+	}
+	p := compareSystems(t, ofScores([]float64{4, 1}, []float64{1, 2}), SystemOptions{Resamples: 20000, Seed: 1, Baseline: 1}).Pairs[0]
+	near("bootstrap", p.P, 0.25)
+	near("standard error", p.Error, math.Sqrt2)
+	if p.A != 0 || p.B != 1 || p.Delta != 1 || p.ScoreA != 2.5 || p.Segments != 2 || p.Corrected != p.P {
+		t.Errorf("%+v", p)
+	}
+	p = compareSystems(t, ofScores([]float64{4, 1, 0}, []float64{1, 0, 1}), SystemOptions{Test: PairedRandomization, Resamples: 20000, Seed: 1, Baseline: EveryPair}).Pairs[0]
+	near("randomization", p.P, 0.25)
+
+	nan := math.NaN()
+	c := compareSystems(t, ofScores([]float64{1, 2, 6}, []float64{nan, 1, 5}, []float64{nan, nan, nan}, []float64{7, 7, 7}), SystemOptions{Resamples: 100, Seed: 1, Baseline: EveryPair})
+	for i, want := range []SystemResult{{Score: 3, Segments: 3, Rank: 2}, {Score: 3, Segments: 2, Rank: 2}, {Score: nan}, {Score: 7, Segments: 3, Rank: 1, RankLow: 1, RankHigh: 1}} {
+		got := c.Systems[i]
+		if got.Score != want.Score && !math.IsNaN(want.Score) || got.Segments != want.Segments || got.Rank != want.Rank || i > 1 && (got.RankLow != want.RankLow || got.RankHigh != want.RankHigh) {
+			t.Errorf("system %d: %+v, want %+v", i, got, want)
+		}
+	}
+	if p := c.Pairs[0]; p.Segments != 2 || p.Delta != 1 || p.ScoreA != 4 { // over what both have
+		t.Errorf("%+v", p)
+	}
+	if p := c.Pairs[1]; p.Segments != 0 || !math.IsNaN(p.P) || !math.IsNaN(p.Delta) || !math.IsNaN(p.Corrected) {
+		t.Errorf("%+v", p)
+	}
+	if p := c.Pairs[2]; p.Delta != -4 || math.Abs(p.Corrected-5*p.P) > 1e-12 && p.Corrected < p.P {
+		t.Errorf("%+v", p)
+	}
+}
+
+// plainTest is a test of two systems as it is told, one number after the other.
+func plainTest(s *Systems, a, b int, o SystemOptions) float64 {
+	var rows [][2][]float64
+	for i := range s.Statistics[a] {
+		if x, y := s.Statistics[a][i], s.Statistics[b][i]; x != nil && y != nil {
+			rows = append(rows, [2][]float64{x, y})
+		}
+	}
+	difference := func(pick func(i int) (first, second []float64)) float64 {
+		var sums [2][]float64
+		for i := range rows {
+			x, y := pick(i)
+			for side, row := range [2][]float64{x, y} {
+				if sums[side] == nil {
+					sums[side] = make([]float64, len(row))
+				}
+				for k, v := range row {
+					sums[side][k] += v
+				}
+			}
+		}
+		return math.Abs(s.Score(sums[0], len(rows)) - s.Score(sums[1], len(rows)))
+	}
+	seen := difference(func(i int) ([]float64, []float64) { return rows[i][0], rows[i][1] })
+	random := numpy.NewGenerator(o.Seed)
+	bits := numpy.NewBits(random)
+	var found []float64
+	for range o.Resamples {
+		if o.Test == PairedBootstrap {
+			found = append(found, difference(func(int) ([]float64, []float64) {
+				row := rows[random.Below(uint32(len(rows)))]
+				return row[0], row[1]
+			}))
+			continue
+		}
+		found = append(found, difference(func(i int) ([]float64, []float64) {
+			one := make([]uint64, 1)
+			if bits.Fill(one, 1); one[0] == 1 {
+				return rows[i][0], rows[i][1]
+			}
+			return rows[i][1], rows[i][0]
+		}))
+	}
+	center, larger := 0.0, 0
+	if o.Test == PairedBootstrap {
+		center = exact.Mean(found)
+	}
+	for _, d := range found {
+		if above(d-center, seen) {
+			larger++
+		}
+	}
+	return share(larger, o.Resamples)
+}
+
+func anySystems() *rapid.Generator[*Systems] {
+	return rapid.Custom(func(t *rapid.T) *Systems {
+		s := &Systems{Score: ratio, LowerIsBetter: rapid.Bool().Draw(t, "lower")}
+		segments := rapid.IntRange(1, 70).Draw(t, "segments")
+		ragged := rapid.Bool().Draw(t, "ragged")
+		for range rapid.IntRange(2, 4).Draw(t, "systems") {
+			rows := make([][]float64, segments)
+			for i := range rows {
+				if !ragged || rapid.IntRange(0, 3).Draw(t, "has") > 0 {
+					rows[i] = []float64{float64(rapid.IntRange(0, 9).Draw(t, "edits")), float64(rapid.IntRange(1, 9).Draw(t, "length"))}
+				}
+			}
+			s.Statistics = append(s.Statistics, rows)
+		}
+		return s
+	})
+}
+
+// The p-values are those of the plain test, whatever the order of systems, and of
+// a pair either way round.
+func TestSystemsAreThePlainTests(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := anySystems().Draw(rt, "systems")
+		o := SystemOptions{Test: SystemTest(rapid.IntRange(0, 1).Draw(rt, "test")), Resamples: 50, Seed: 7, Baseline: EveryPair}
+		if !slices.ContainsFunc(s.Statistics, func(rows [][]float64) bool {
+			return slices.ContainsFunc(rows, func(row []float64) bool { return row != nil })
+		}) {
+			return
+		}
+		c := compareSystems(t, s, o)
+		last := len(s.Statistics) - 1
+		back := &Systems{slices.Clone(s.Statistics), s.Score, s.LowerIsBetter}
+		slices.Reverse(back.Statistics)
+		turned := compareSystems(t, back, o)
+		for _, p := range c.Pairs {
+			if p.Segments == 0 {
+				continue
+			}
+			if want := plainTest(s, p.A, p.B, o); p.P != want {
+				rt.Fatalf("systems %d and %d: p = %v, want %v", p.A, p.B, p.P, want)
+			}
+			k := slices.IndexFunc(turned.Pairs, func(q SystemPair) bool { return q.A == last-p.B && q.B == last-p.A })
+			q := turned.Pairs[k]
+			if q.P != p.P || q.Delta != -p.Delta || q.Corrected != p.Corrected || math.Abs(q.Error-p.Error) > 1e-9 || q.Segments != p.Segments {
+				rt.Fatalf("%+v, and the other way round %+v", p, q)
+			}
+		}
+		for i, r := range c.Systems {
+			if q := turned.Systems[last-i]; q != r && r.Segments > 0 {
+				rt.Fatalf("system %d: %+v, and in another order %+v", i, r, q)
+			}
+			if r.Segments > 0 && (r.RankLow < 1 || r.RankHigh < r.RankLow || r.RankHigh > len(c.Systems)) {
+				rt.Fatalf("%+v", r)
+			}
+		}
+	})
+}
+
+func TestSystemsErrors(t *testing.T) {
+	s := ofScores([]float64{1, 2}, []float64{2, 1})
+	for name, o := range map[string]SystemOptions{
+		"alpha": {Alpha: 1}, "resamples": {Alpha: 0.05, Resamples: -1}, "baseline": {Alpha: 0.05, Baseline: 2}, "below": {Alpha: 0.05, Baseline: -2}, "test": {Alpha: 0.05, Test: 2},
+	} {
+		if _, err := s.Compare(t.Context(), o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := ofScores([]float64{}, []float64{}).Compare(t.Context(), SystemOptions{Alpha: 0.05}); err == nil {
+		t.Error("no segment: no error")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, test := range []SystemTest{PairedBootstrap, PairedRandomization} {
+		if _, err := s.Compare(ctx, SystemOptions{Test: test, Alpha: 0.05}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, cancelled: %v", test, err)
+		}
+		if again, err := ParseSystemTest(test.String()); err != nil || again != test {
+			t.Errorf("%v: %v, %v", test, again, err)
+		}
+	}
+}
+
+// A simulation. Where the true difference is the smallest that a test sees with a
+// probability of 0.8, it is seen about as often; without a difference a test by
+// randomization sees one about as often as alpha says, and one by bootstrap twice as
+// often.
+func TestPower(t *testing.T) {
+	const segments, runs = 100, 400
+	for test, falsely := range map[SystemTest]float64{PairedBootstrap: 0.1, PairedRandomization: 0.05} {
+		o := SystemOptions{Test: test, Resamples: 400, Seed: 1, Alpha: 0.05}
+		random := rand.New(rand.NewPCG(1, uint64(test)))
+		pilot := SystemPair{Segments: 400, Error: 1. / 20} // of differences with a standard deviation of 1
+		smallest := pilot.Smallest(test, 0.05, 0.8, segments)
+		if n := pilot.Needed(test, 0.05, 0.8, -smallest); math.Abs(n-segments) > 1 {
+			t.Errorf("%v: %v segments needed, want %d", test, n, segments)
+		}
+		seen := func(difference float64) float64 {
+			n := 0
+			for range runs {
+				a, b := make([]float64, segments), make([]float64, segments)
+				for i := range a {
+					b[i] = random.Float64()
+					a[i] = b[i] + difference + random.NormFloat64()
+				}
+				if p := compareSystems(t, ofScores(b, a), o).Pairs[0]; p.P <= 0.05 {
+					n++
+				}
+			}
+			return float64(n) / runs
+		}
+		if share := seen(smallest); math.Abs(share-0.8) > 0.06 {
+			t.Errorf("%v: a difference of %.3f is seen in %v of the runs, want 0.8", test, smallest, share)
+		}
+		if share := seen(0); math.Abs(share-falsely) > 0.035 {
+			t.Errorf("%v: no difference is seen as one in %v of the runs, want %v", test, share, falsely)
+		}
+	}
+	if n := (&SystemPair{Segments: 10, Error: 1}).Needed(PairedBootstrap, 0.05, 0.8, 0); !math.IsInf(n, 1) {
+		t.Errorf("%v segments for no difference", n)
+	}
+}
+
+func BenchmarkSystems(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 1))
+	s := &Systems{Score: ratio}
+	for range 14 {
+		rows := make([][]float64, 1875)
+		for i := range rows {
+			rows[i] = make([]float64, 10)
+			for k := range rows[i] {
+				rows[i][k] = float64(1 + bits.OnesCount64(random.Uint64()))
+			}
+		}
+		s.Statistics = append(s.Statistics, rows)
+	}
+	for _, test := range []SystemTest{PairedBootstrap, PairedRandomization} {
+		b.Run(test.String(), func(b *testing.B) {
+			for b.Loop() {
+				compareSystems(b, s, SystemOptions{Test: test, Seed: 12345, Baseline: EveryPair})
+			}
+		})
+	}
+}

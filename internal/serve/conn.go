@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/refract-eval/refract/internal/jsonline"
 )
@@ -16,21 +17,23 @@ type conn struct {
 	*Server
 	ctx   context.Context // of all requests; it ends with the connection
 	end   context.CancelCauseFunc
-	slots chan struct{} // an element for each request that is unanswered
-	wait  sync.WaitGroup
+	slots chan struct{}  // an element for each request that is unanswered
+	work  sync.WaitGroup // for methods
+	wait  sync.WaitGroup // for answers
 
 	mu      sync.Mutex
 	pending map[string]context.CancelFunc // by id
 
-	writing sync.Mutex
+	writing chan struct{} // has an element while an answer is written
 	out     io.Writer
 }
 
 // Serve answers the requests of a connection until its input ends; those that are
-// unanswered then are answered first. The end of the context cancels them. The error
-// is that of reading or writing, or of the context.
+// unanswered then are answered first. The end of the context cancels them, and then a
+// client that does not read is left soon. The error is that of reading or writing, or
+// of the context.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello []byte) error {
-	c := &conn{Server: s, out: out, slots: make(chan struct{}, MaxPending), pending: map[string]context.CancelFunc{}}
+	c := &conn{Server: s, out: out, slots: make(chan struct{}, MaxPending), writing: make(chan struct{}, 1), pending: map[string]context.CancelFunc{}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	defer c.end(nil)
 	if _, err := out.Write(hello); err != nil {
@@ -44,7 +47,20 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello [
 	case <-c.ctx.Done(): // the reader may wait for input for ever, and begins nothing more
 	}
 	c.closing()
-	c.wait.Wait()
+	c.work.Wait()
+	told := make(chan struct{})
+	go func() {
+		c.wait.Wait()
+		close(told)
+	}()
+	select {
+	case <-told:
+	case <-c.ctx.Done():
+		select {
+		case <-told:
+		case <-time.After(lastWord):
+		}
+	}
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -111,6 +127,7 @@ func (c *conn) begin(r request, size int64, err error) {
 		if method, err = c.method(r.method); err == nil {
 			ctx, cancel = context.WithCancel(c.ctx)
 			c.pending[r.id] = cancel
+			c.work.Add(1)
 		}
 	}
 	c.mu.Unlock()
@@ -129,6 +146,7 @@ func (c *conn) begin(r request, size int64, err error) {
 			r.params = []byte("{}")
 		}
 		result, err = method(ctx, r.params)
+		c.work.Done()
 		finish()
 	}()
 }
@@ -167,8 +185,8 @@ func (c *conn) answer(ctx context.Context, r *request, cancel context.CancelFunc
 		b = append(append(b, `,"result":`...), result...)
 	}
 	b = append(b, '}', '\n')
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
 	if _, err := c.out.Write(b); err != nil {
 		c.end(fmt.Errorf("write an answer: %w", err)) // nobody is there to read any more
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 )
@@ -27,7 +28,7 @@ type Web struct {
 // The time that a client has, and what the server has to answer once it ends.
 const (
 	headerTime = 10 * time.Second
-	bodyTime   = 5 * time.Minute
+	bodyTime   = time.Minute // and for the answer
 	idleTime   = 2 * time.Minute
 	lastWord   = 2 * time.Second
 )
@@ -63,14 +64,7 @@ func (s *Server) handler(w Web) http.Handler {
 			verb = http.MethodGet
 		}
 		mux.HandleFunc(verb+" /v1/"+name, func(rw http.ResponseWriter, r *http.Request) {
-			result, err := s.call(rw, r, s.Methods[name])
-			if err != nil {
-				status, code, message := s.refusal(r.Context(), err)
-				result = append(appendError([]byte(`{"error":`), code, message), '}')
-				reply(rw, status, result)
-				return
-			}
-			reply(rw, http.StatusOK, result)
+			s.call(rw, r, wrong, s.Methods[name])
 		})
 	}
 	fixed := func(body []byte) http.HandlerFunc {
@@ -79,14 +73,12 @@ func (s *Server) handler(w Web) http.Handler {
 	mux.HandleFunc("GET /healthz", fixed([]byte(`{"status":"ok"}`)))
 	mux.HandleFunc("GET /openapi.json", fixed(openAPI))
 	mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) {
-		reply(rw, http.StatusNotFound, append(appendError([]byte(`{"error":`), codeUsage, "there is nothing here, or not by this method: /openapi.json says what there is"), '}'))
+		reply(rw, http.StatusNotFound, wrong(codeUsage, "there is nothing here, or not by this method: /openapi.json says what there is"))
 	})
 	s.handleModels(mux, w.Models, fixed)
 	want := sha256.Sum256([]byte("Bearer " + w.Token))
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		refuse := func(status int, message string) {
-			reply(rw, status, append(appendError([]byte(`{"error":`), codeUsage, message), '}'))
-		}
+		refuse := func(status int, message string) { reply(rw, status, wrong(codeUsage, message)) }
 		host := r.Host
 		if name, _, err := net.SplitHostPort(host); err == nil {
 			host = name
@@ -106,34 +98,53 @@ func (s *Server) handler(w Web) http.Handler {
 	})
 }
 
-// refusal is how an error is told over HTTP.
-func (s *Server) refusal(ctx context.Context, err error) (status int, code, message string) {
-	code, message = s.fault(ctx, err)
-	status = map[string]int{codeUsage: http.StatusBadRequest, codeCancelled: http.StatusServiceUnavailable, codeFailed: http.StatusInternalServerError}[code]
-	if errors.Is(err, error(errLong)) {
-		status = http.StatusRequestEntityTooLarge
-	}
-	return status, code, message
+// wrong is the body that tells of an error.
+func wrong(code, message string) []byte {
+	return append(appendError([]byte(`{"error":`), code, message), '}')
 }
 
-// call has a method carry out a request whose body is its parameters. It waits until
-// there is room for it.
-func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) ([]byte, error) {
+// call has a method carry out a request whose body is its parameters, and replies. It
+// waits until there is room for it, which it takes until the client has the answer.
+func (s *Server) call(rw http.ResponseWriter, r *http.Request, wrong func(code, message string) []byte, m Method) {
 	ctx := r.Context()
 	size := r.ContentLength
-	if size < 0 || size > MaxLine {
+	if size < 0 {
 		size = MaxLine
 	}
-	if err := s.bytes.Acquire(ctx, size); err != nil {
-		return nil, err
+	var err error
+	if size > MaxLine {
+		err = errLong
+	} else if err = s.bytes.Acquire(ctx, size); err == nil {
+		defer s.bytes.Release(size)
+		select {
+		case s.web <- struct{}{}:
+			defer func() { <-s.web }()
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	}
-	defer s.bytes.Release(size)
-	select {
-	case s.web <- struct{}{}:
-		defer func() { <-s.web }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	var result []byte
+	if err == nil {
+		result, err = carry(rw, r, m)
 	}
+	status := http.StatusOK
+	if err != nil {
+		code, message := s.fault(ctx, err)
+		status = map[string]int{codeUsage: http.StatusBadRequest, codeCancelled: http.StatusServiceUnavailable, codeFailed: http.StatusInternalServerError}[code]
+		switch {
+		case errors.Is(err, error(errLong)):
+			status = http.StatusRequestEntityTooLarge
+		case errors.Is(err, os.ErrDeadlineExceeded): // by which the context has ended too
+			status, code, message = http.StatusRequestTimeout, codeUsage, "the request did not come within "+bodyTime.String()
+		}
+		result = wrong(code, message)
+	}
+	reply(rw, status, result)
+}
+
+// carry reads the body, and has the method carry it out.
+func carry(rw http.ResponseWriter, r *http.Request, m Method) ([]byte, error) {
+	http.NewResponseController(rw).SetReadDeadline(time.Now().Add(bodyTime)) // from now on: it has waited
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, MaxLine))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
@@ -143,12 +154,15 @@ func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) ([]byte
 	case len(body) == 0:
 		body = []byte("{}")
 	}
-	return m(ctx, body)
+	return m(r.Context(), body)
 }
 
 func reply(rw http.ResponseWriter, status int, body []byte) {
-	rw.Header().Set("Content-Type", "application/json")
+	if rw.Header().Get("Content-Type") == "" {
+		rw.Header().Set("Content-Type", "application/json")
+	}
 	rw.Header().Set("X-Content-Type-Options", "nosniff")
+	http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(bodyTime))
 	rw.WriteHeader(status)
 	rw.Write(body) // a client that is gone reads no error either
 }

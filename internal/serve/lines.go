@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// errLong says that a line was longer than lines may be, and left out.
-var errLong = &Usage{fmt.Errorf("the line has more than %d MiB; part the request", MaxLine>>20)}
+// errLong says that a request was longer than requests may be, and left out.
+var errLong = &Usage{fmt.Errorf("the request has more than %d MiB; part it", MaxLine>>20)}
 
 // lines reads lines of bounded length.
 type lines struct {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // request is a line that was read. The id is as it is echoed, and "null" where the
@@ -116,6 +117,5 @@ func (s *Server) method(name string) (Method, error) {
 	if m := s.Methods[name]; m != nil {
 		return m, nil
 	}
-	const most = 80
-	return nil, jsonline.Fault(0, "%s", suggest.Unknown("method", name[:min(len(name), most)], append(s.Names[:len(s.Names):len(s.Names)], cancelMethod)))
+	return nil, jsonline.Fault(0, "%s", suggest.Unknown("method", text.Brief(name), append(s.Names[:len(s.Names):len(s.Names)], cancelMethod)))
 }

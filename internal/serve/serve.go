@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sync/semaphore"
 
@@ -124,7 +125,7 @@ const maxMessage = 4096
 // appendError appends the object of an error.
 func appendError(b []byte, code, message string) []byte {
 	if len(message) > maxMessage {
-		message = message[:maxMessage] + "…"
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "…" // not within a character
 	}
 	b = append(b, `{"code":"`...)
 	b = append(b, code...)

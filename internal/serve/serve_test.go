@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // echo is a server whose method echo gives back its parameters, fail fails, and wait
@@ -165,6 +167,83 @@ func TestBackPressure(t *testing.T) {
 	})
 }
 
+// Nor is one read while they have too many bytes together, whether the client reads
+// answers or not. One that does not is left once the context ends.
+func TestBackPressureOfBytes(t *testing.T) {
+	for name, method := range map[string]string{"requests that last": "wait", "answers that are not read": "echo"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				s := echo()
+				s.bytes = semaphore.NewWeighted(10_000)
+				conn, _, done := dial(ctx, s)
+				sent := 0
+				go func() {
+					for ; ; sent++ {
+						if _, err := fmt.Fprintf(conn, `{"id":%d,"method":%q,"params":{"a":"%01000d"}}`+"\n", sent, method, 0); err != nil {
+							return
+						}
+					}
+				}()
+				synctest.Wait()
+				if s.bytes.TryAcquire(1000) {
+					t.Error("there is room, and it does not read")
+				}
+				// The reader's buffer has what nobody reads.
+				if most := 10 + (1<<16)/1000; sent < 9 || sent > most {
+					t.Errorf("%d requests were taken, and not from 9 to %d", sent, most)
+				}
+				begun := time.Now()
+				stop()
+				<-done
+				if time.Since(begun) != lastWord {
+					t.Error("it ended after", time.Since(begun))
+				}
+				conn.Close()
+			})
+		})
+	}
+}
+
+// A line that is too long is left out, and holds no memory.
+func TestLongLine(t *testing.T) {
+	long := io.LimitReader(zeros{}, MaxLine+1)
+	in := io.MultiReader(long, strings.NewReader("\n"+`{"id":1,"method":"echo"}`))
+	var out bytes.Buffer
+	s := echo()
+	if err := s.Serve(t.Context(), in, &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"id":null,"error":{"code":"usage","message":"the request has more than 64 MiB; part it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
+	if out.String() != want || !s.bytes.TryAcquire(maxBytes) {
+		t.Error(out.String())
+	}
+}
+
+type zeros struct{}
+
+// Read implements io.Reader.
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+// What is said of an error is cut between characters.
+func TestLongMessage(t *testing.T) {
+	for _, message := range []string{strings.Repeat("é", maxMessage), "x" + strings.Repeat("é", maxMessage)} {
+		var e struct{ Message string }
+		if err := json.Unmarshal(appendError(nil, codeFailed, message), &e); err != nil {
+			t.Fatal(err)
+		}
+		cut := strings.TrimSuffix(e.Message, "…")
+		if !strings.HasPrefix(message, cut) || len(cut) < maxMessage-1 || len(cut) > maxMessage {
+			t.Errorf("%d bytes: …%q", len(cut), cut[len(cut)-10:])
+		}
+	}
+}
+
 // FuzzLines holds a server to its promise: every line gets one answer, and the server
 // goes on.
 func FuzzLines(f *testing.F) {
@@ -243,79 +322,4 @@ func TestSocket(t *testing.T) {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the socket is there still:", err)
 	}
-}
-
-func TestHTTP(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() {
-		done <- echo().ServeHTTP(ctx, l, Web{Token: "sesame", Hosts: func(name string) bool { return name == "127.0.0.1" }, Models: doubles{}})
-	}()
-	for _, c := range []struct {
-		verb, path, body string
-		header           []string
-		status           int
-		want             string
-	}{
-		{"POST", "/v1/echo", `{"a":1}`, nil, 200, `{"a":1}`},
-		{"POST", "/v1/echo", "", nil, 200, `{}`},
-		{"POST", "/v1/fail", `{}`, nil, 500, `{"error":{"code":"failed","message":"it cannot be done"}}`},
-		{"GET", "/v1/echo", "", nil, 404, `"code":"usage"`},
-		{"POST", "/v1/echo", `{}`, []string{"Authorization", "Bearer sesam"}, 401, `"code":"usage"`},
-		{"POST", "/v1/echo", `{}`, []string{"Origin", "http://127.0.0.1"}, 403, `"code":"usage"`},
-		{"POST", "/v1/echo", `{}`, []string{"Host", "example.com"}, 421, `"code":"usage"`},
-		{"GET", "/healthz", "", []string{"Authorization", ""}, 200, `{"status":"ok"}`},
-		{"GET", "/openapi.json", "", nil, 200, `"openapi": "3.1.0"`},
-		{"GET", "/v2/health/ready", "", nil, 200, `{"ready":true}`},
-		{"GET", "/v2/models/double", "", nil, 200, `"name":"nrefs"`},
-		{"GET", "/v2/models/triple", "", nil, 400, `{"error":"there is no triple"}`},
-		{"POST", "/v2/models/double/infer", `{"id":"x","inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"data":["a","bcd"]},{"name":"reference","datatype":"BYTES","shape":[3],"data":["r","s","t"]},{"name":"nrefs","datatype":"INT32","shape":[2],"data":[1,2]}],"outputs":[{"name":"score"},{"name":"facts"}]}`, nil, 200,
-			`{"id":"x","model_name":"double","model_version":"1","outputs":[{"name":"score","datatype":"FP32","shape":[2],"data":[3,8]},{"name":"facts","datatype":"BYTES","shape":[1],"data":["{}"]}]}`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"data":["a","bcd"]},{"name":"reference","datatype":"BYTES","shape":[1],"data":["r"]}]}`, nil, 400, `{"error":"hypothesis 1 has 1 references, and 0 are left"}`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":9}}]}`, nil, 400, `binary tensors are not taken`},
-		{"POST", "/v2/models/double/infer", `nonsense`, nil, 400, `{"error":"the request is no JSON`},
-	} {
-		r, _ := http.NewRequest(c.verb, "http://"+l.Addr().String()+c.path, strings.NewReader(c.body))
-		r.Header.Set("Authorization", "Bearer sesame")
-		if c.header != nil {
-			r.Header.Set(c.header[0], c.header[1])
-			if c.header[0] == "Host" {
-				r.Host = c.header[1]
-			}
-		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if resp.StatusCode != c.status || !strings.Contains(string(body), c.want) {
-			t.Errorf("%s %s %v: %d %s, and not %d %s", c.verb, c.path, c.header, resp.StatusCode, body, c.status, c.want)
-		}
-	}
-	stop()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
-// doubles has a model that scores by twice the length, and the number of references.
-type doubles struct{}
-
-func (doubles) Model(_ context.Context, name string) (*Model, error) {
-	if name != "double" {
-		return nil, &Usage{errors.New("there is no " + name)}
-	}
-	return &Model{Reference: true, Native: true, Facts: []byte("{}")}, nil
-}
-
-func (doubles) Score(_ context.Context, _ string, rows []Row) (out []float64, err error) {
-	for _, r := range rows {
-		out = append(out, float64(2*len(r.Hypothesis)+len(r.References)))
-	}
-	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -228,7 +229,11 @@ func (t *received) content(f field) error {
 	case f.number == 2 && t.datatype == int32Type:
 		return f.packed(protowire.VarintType, func(v uint64) { t.numbers = append(t.numbers, float64(int32(v))) })
 	case f.number == 8 && t.datatype == bytesType:
-		return t.text(string(f.bytes))
+		if !utf8.Valid(f.bytes) {
+			return errors.New("gave a text that is not valid UTF-8")
+		}
+		t.texts = append(t.texts, string(f.bytes))
+		return nil
 	}
 	return fmt.Errorf("gave values of %.60q that are not %.20q", t.name, t.datatype)
 }

@@ -42,6 +42,8 @@ type Column struct {
 	// Minor lets the column be left out of a table that is too wide for a
 	// terminal.
 	Minor bool
+	// Secondary has the column stand behind the others on a page, shown on demand.
+	Secondary bool
 }
 
 // Heading is what people see above the column.

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,18 +42,20 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 			d.Explorer = r.Held.Explorer(ctx)
 		}
 	}
+	clear := figure.Style{Clear: true}
 	for _, f := range r.Figures() {
 		if f.Kind == experiment.DifferenceFigure {
 			continue // the forest shows them
 		}
 		var light, dark bytes.Buffer
-		if err := figure.Draw(&light, figure.Style{}, f.Panels...); err != nil {
+		if err := figure.Draw(&light, clear, f.Panels...); err != nil {
 			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
 		}
-		if err := figure.Draw(&dark, figure.Style{Dark: true}, f.Panels...); err != nil {
+		if err := figure.Draw(&dark, figure.Style{Dark: true, Clear: true}, f.Panels...); err != nil {
 			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
 		}
-		shown := page.Figure{ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Findings: f.Findings}
+		shown := page.Figure{ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Findings: f.Findings,
+			Aside: f.Statistic != r.Result.Statistics[0]}
 		if f.Data != nil {
 			shown.Data = r.shown(f.Data)
 		}
@@ -64,6 +67,13 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		}
 		shown := page.Table{NamedTable: r.shown(t)}
 		switch t.Name {
+		case "rows": // in the order of the forest
+			at, _ := columnOf(shown.NamedTable, "statistic")
+			slices.SortStableFunc(shown.Rows, func(a, b []report.Value) int {
+				x, _ := a[at].Show(0)
+				y, _ := b[at].Show(0)
+				return cmp.Compare(r.place(x), r.place(y))
+			})
 		case "differences":
 			if shown.Rows = r.notLeading(shown.Rows); len(shown.Rows) == 0 {
 				continue
@@ -77,6 +87,17 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		d.Tables = append(d.Tables, shown)
 	}
 	return d, nil
+}
+
+// columnOf finds a column by its name.
+func columnOf(t *report.NamedTable, name string) (int, bool) {
+	i := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == name })
+	return i, i >= 0
+}
+
+// place is that of a statistic, as it is shown, among those of the result.
+func (r *Report) place(shown string) int {
+	return slices.IndexFunc(r.Result.Statistics, func(label string) bool { return strings.HasPrefix(shown, report.Display(label)) })
 }
 
 // elsewhere are the tables of which the page has the content in another place:
@@ -152,10 +173,12 @@ func (r *Report) rankings() []page.Ranking {
 	if r.Result != nil {
 		for _, k := range r.Result.Rankings {
 			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Digits: 2, Systems: k.Systems,
-				Notes: []string{"Scores are means over the segments that have a human score."}}
+				Notes: []string{"Scores are means over the segments that have a human score.",
+					"Colour: the system passes another one that people clearly place the other way. Both differences of means are off zero."}}
 			for _, name := range k.Settings {
-				p.Settings = append(p.Settings, name.String())
+				p.Settings = append(p.Settings, report.Display(name.String()))
 			}
+			p.Findings = leaders(&k)
 			if text := k.Without(); text != "" {
 				p.Notes = append(p.Notes, text)
 			}
@@ -168,6 +191,21 @@ func (r *Report) rankings() []page.Ranking {
 		}
 	}
 	return out
+}
+
+// leaders says which system people place first, and what settings say of it.
+func leaders(k *experiment.Ranking) []string {
+	if len(k.Systems) < 2 || k.Systems[0].First.Rank != 1 {
+		return nil
+	}
+	top, agree := k.Systems[0], 0
+	for _, p := range top.Under {
+		if p.Rank == 1 {
+			agree++
+		}
+	}
+	return []string{fmt.Sprintf("People place %s first, clearly ahead of %d of %d others; so do %d of %s",
+		top.Name, k.Ahead, len(k.Systems)-1, agree, english.Count(len(top.Under), "setting"))}
 }
 
 // Tables are all tables of the report: those of the result, the scores of all

@@ -5,15 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/report"
 )
 
 // mostDigits is how many decimals people print.
 const mostDigits = 3
-
-// fewSystems is how many systems tell nothing of an order: three have three
-// pairs.
-const fewSystems = 3
 
 // shown is a table as the page has it: names as papers print them, as many
 // decimals as people read, no name of the dataset where there is one only.
@@ -53,7 +50,7 @@ func (r *Report) warning(t *report.NamedTable, row []report.Value, statistic str
 	}
 	name, _ := row[0].Show(0)
 	for _, d := range r.Result.Datasets {
-		if n := len(d.Systems); d.Name == name && n <= fewSystems {
+		if n := len(d.Systems); d.Name == name && n <= experiment.FewSystems {
 			return fmt.Sprintf(" (%d systems: tells nothing)", n)
 		}
 	}

@@ -23,13 +23,14 @@ const (
 
 // Figure is a picture of a result.
 type Figure struct {
-	Kind     FigureKind
-	Name     string // for a file, such as "curve-1"
-	Title    string
-	Alt      string   // what it shows, in words
-	Findings []string // what is to be seen in it
-	Data     *report.NamedTable
-	Panels   []figure.Panel
+	Kind      FigureKind
+	Name      string // for a file, such as "curve-1"
+	Title     string
+	Statistic string   // label
+	Alt       string   // what it shows, in words
+	Findings  []string // what is to be seen in it
+	Data      *report.NamedTable
+	Panels    []figure.Panel
 }
 
 // Figures returns the pictures of a result: the curves, the differences, and
@@ -90,15 +91,15 @@ func (r *Result) curveFigures() []Figure {
 			panel := CurvePanel(lines, "references", func(p *Point) int { return p.References })
 			panel.Title, panel.Y = "", report.Display(c.Statistic)
 			panel.Low, panel.High = low, high
-			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Panels: []figure.Panel{panel}, Data: r.curveTable(lines...)}
-			f.Title = fmt.Sprintf("%s: %s with %s by the number of references", report.Display(c.Metric), report.Display(c.Statistic), c.Human)
+			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Panels: []figure.Panel{panel}, Data: r.curveTable(lines...)}
+			f.Title = fmt.Sprintf("%s: %s by the number of references", report.Display(c.Metric), report.Display(c.Statistic))
 			if len(r.Datasets) > 1 {
 				f.Title += ", " + c.Dataset
 			}
 			f.Data.Name, f.Data.Title = f.Name, f.Title
 			f.Alt = "Line chart of " + f.Title + ", a line per aggregator."
 			for _, line := range lines {
-				if text := line.says(len(lines) > 1); text != "" {
+				if text := line.says(lines); text != "" {
 					f.Findings = append(f.Findings, text)
 				}
 			}
@@ -117,9 +118,9 @@ func (p *Point) bounds() []Number {
 	return out
 }
 
-// says is how many references are enough, with the name of the line where there
-// are several; "" where the curve does not tell.
-func (c *CurveResult) says(several bool) string {
+// says is how many references are enough, with the name of the line among
+// others; "" where the curve does not tell.
+func (c *CurveResult) says(lines []*CurveResult) string {
 	v, ok := c.verdict(false)
 	if !ok {
 		return ""
@@ -129,10 +130,29 @@ func (c *CurveResult) says(several bool) string {
 		p := &c.Points[at]
 		text = fmt.Sprintf("%d of %d are enough: %s against all", c.Enough, c.Most, change(p.ToAll, p.ToAllRange))
 	}
-	if several {
-		text = c.Aggregator + ", by " + c.By + ": " + text
+	if len(lines) > 1 {
+		text = c.line(lines) + ": " + text
 	}
 	return text
+}
+
+// line is what tells a curve apart from others.
+func (c *CurveResult) line(lines []*CurveResult) string {
+	differ := func(of func(*CurveResult) string) bool {
+		return slices.ContainsFunc(lines, func(l *CurveResult) bool { return of(l) != of(c) })
+	}
+	aggregators := differ(func(l *CurveResult) string { return l.Aggregator })
+	var names []string
+	if aggregators {
+		names = append(names, c.Aggregator)
+	}
+	if !aggregators || differ(func(l *CurveResult) string { return l.By + l.Over }) {
+		names = append(names, c.By)
+		if c.Over != "" {
+			names = append(names, c.Over)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // CurvesBySetting parts the curves by metric and aggregator.
@@ -159,24 +179,9 @@ func CurvePanel(lines []*CurveResult, label string, x func(*Point) int) *figure.
 	c := lines[0]
 	out := &figure.Lines{Title: c.Metric + ", " + c.Aggregator, X: label, Y: c.Statistic + " with " + c.Human, WholeX: true}
 	bands := slices.ContainsFunc(lines, func(c *CurveResult) bool { return c.Seeds > 1 })
-	differ := func(of func(*CurveResult) string) bool {
-		return slices.ContainsFunc(lines, func(l *CurveResult) bool { return of(l) != of(c) })
-	}
-	aggregators := differ(func(l *CurveResult) string { return l.Aggregator })
-	ways := differ(func(l *CurveResult) string { return l.By + l.Over })
+	apart := slices.ContainsFunc(lines, func(l *CurveResult) bool { return l.Aggregator != c.Aggregator })
 	for _, c := range lines {
-		s := figure.Series{Muted: c.Seeds > 1 && !aggregators}
-		var names []string
-		if aggregators {
-			names = append(names, c.Aggregator)
-		}
-		if ways || !aggregators {
-			names = append(names, c.By)
-			if c.Over != "" {
-				names = append(names, c.Over)
-			}
-		}
-		s.Name = strings.Join(names, ", ")
+		s := figure.Series{Name: c.line(lines), Muted: c.Seeds > 1 && !apart}
 		for i := range c.Points {
 			p := &c.Points[i]
 			at := figure.Point{X: float64(x(p)), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)}
@@ -226,7 +231,7 @@ func (r *Result) promptFigures() []Figure {
 		for _, e := range p.Prompts {
 			b.Bars = append(b.Bars, bar(e.Prompt, e.Effect, e.EffectInterval))
 		}
-		f := Figure{Kind: PromptFigure, Name: fmt.Sprintf("prompts-%d", i+1), Panels: []figure.Panel{b}, Data: r.promptTable(p)}
+		f := Figure{Kind: PromptFigure, Statistic: p.Statistic, Name: fmt.Sprintf("prompts-%d", i+1), Panels: []figure.Panel{b}, Data: r.promptTable(p)}
 		f.Title = fmt.Sprintf("%s, %s: what each prompt adds to all others", report.Display(p.Metric), p.Aggregator)
 		if len(r.Datasets) > 1 {
 			f.Title += ", " + p.Dataset

@@ -22,6 +22,10 @@ func (r *Result) Lead() string {
 	if len(all) == 0 {
 		return r.highest()
 	}
+	if r.few(all[0]) {
+		return fmt.Sprintf("%s of three systems tells nothing, as they have three pairs; take a statistic of single outputs, such as kendall",
+			capital(report.Display(all[0].Statistic)))
+	}
 	by := views(all)
 	main := settingsOf(by[0])
 	if text := r.decided(main, by); text != "" {
@@ -43,6 +47,15 @@ func (r *Result) Lead() string {
 		return fmt.Sprintf("Not tested: the largest difference from %s is %s", base(all), largest)
 	}
 	return fmt.Sprintf("Nothing differs significantly from %s; the largest difference is %s", base(all), largest)
+}
+
+// FewSystems is how many systems tell nothing of their order: three have three
+// pairs.
+const FewSystems = 3
+
+// few says that a difference is of the order of too few systems.
+func (r *Result) few(d *Difference) bool {
+	return strings.Contains(d.Statistic, "accuracy") && !slices.ContainsFunc(r.Datasets, func(i DatasetInfo) bool { return len(i.Systems) > FewSystems })
 }
 
 // capital begins a sentence.

@@ -107,7 +107,13 @@ func countColumn(name, header string) report.Column {
 }
 
 func minorCount(name string) report.Column {
-	return report.Column{Name: name, Kind: report.KindInt, Minor: true}
+	return report.Column{Name: name, Kind: report.KindInt, Minor: true, Secondary: true}
+}
+
+// secondary is a column that stands behind the others on a page.
+func secondary(c report.Column) report.Column {
+	c.Secondary = true
+	return c
 }
 
 // summary is the paper's table 2: a row per setting, a column per metric and
@@ -191,10 +197,10 @@ func orNull[K comparable](m map[K]Number, k K) report.Value {
 func (r *Result) rowTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "All settings", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "set", Header: "references"}, {Name: "aggregate"},
-		countColumn("references", "refs"), {Name: "human", Hide: true}, {Name: "statistic"}, {Name: "level", Hide: true}, {Name: "group", Hide: true},
+		secondary(countColumn("references", "refs")), {Name: "human", Hide: true}, {Name: "statistic"}, {Name: "level", Hide: true}, {Name: "group", Hide: true},
 		valueColumn("value"), ci("ci"), countColumn("n", ""), minorCount("missing"), minorCount("systems"),
 		{Name: "groups", Kind: report.KindInt, Hide: true}, {Name: "dropped", Kind: report.KindInt, Hide: true},
-		{Name: "ties", Kind: report.KindFloat, Digits: 4, Minor: true}, {Name: "epsilon", Kind: report.KindFloat, Hide: true}, {Name: "signature", Hide: true},
+		{Name: "ties", Kind: report.KindFloat, Digits: 4, Minor: true, Secondary: true}, {Name: "epsilon", Kind: report.KindFloat, Hide: true}, {Name: "signature", Hide: true},
 	}}
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -217,8 +223,8 @@ func (r *Result) rowTable() *report.NamedTable {
 
 func (r *Result) differenceTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Differences", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, valueColumn("a_value"), valueColumn("b_value"),
-		{Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), {Name: "p"}, {Name: "corrected"},
+		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, secondary(valueColumn("a_value")), secondary(valueColumn("b_value")),
+		{Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), {Name: "p", Secondary: true}, {Name: "corrected"},
 		{Name: "p_value", Kind: report.KindFloat, Hide: true}, {Name: "corrected_value", Kind: report.KindFloat, Hide: true}, {Name: "significant"},
 		countColumn("n", ""), minorCount("cells"), minorCount("missing"), minorCount("equal"), {Name: "test", Hide: true},
 	}}
@@ -246,9 +252,9 @@ func shortP(p Number) string {
 
 func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
 	t := &report.NamedTable{Title: "Agreement by the number of references", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "by"}, {Name: "statistic"}, countColumn("k", ""), countColumn("references", "refs"),
-		valueColumn("value"), ci("ci"), {Name: "band", Kind: report.KindInterval, Digits: 4, Minor: true},
-		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 4}, ci("to_all_ci"), countColumn("n", ""), minorCount("missing"),
+		{Name: "dataset"}, {Name: "metric", Secondary: true}, {Name: "aggregate"}, {Name: "by"}, {Name: "statistic", Secondary: true}, secondary(countColumn("k", "")), countColumn("references", "refs"),
+		valueColumn("value"), ci("ci"), {Name: "band", Kind: report.KindInterval, Digits: 4, Minor: true, Secondary: true},
+		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 4}, ci("to_all_ci"), secondary(countColumn("n", "")), minorCount("missing"),
 	}}
 	for _, c := range curves {
 		for _, p := range c.Points {
@@ -262,10 +268,10 @@ func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
 
 func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 	t := &report.NamedTable{Title: "What each prompt is worth", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "statistic"}, {Name: "prompt"}, countColumn("texts", ""),
-		{Name: "decides", Kind: report.KindFloat, Digits: 4}, {Name: "decides_alone", Header: "decides alone", Kind: report.KindFloat, Digits: 4},
-		valueColumn("alone"), valueColumn("added"), {Name: "gain", Kind: report.KindFloat, Digits: 4}, ci("gain_ci"),
-		valueColumn("without"), {Name: "effect", Kind: report.KindFloat, Digits: 4}, ci("effect_ci"), minorCount("cells"), minorCount("missing"),
+		{Name: "dataset"}, {Name: "metric", Secondary: true}, {Name: "aggregate", Secondary: true}, {Name: "statistic", Secondary: true}, {Name: "prompt"}, secondary(countColumn("texts", "")),
+		{Name: "decides", Kind: report.KindFloat, Digits: 4}, {Name: "decides_alone", Header: "decides alone", Kind: report.KindFloat, Digits: 4, Secondary: true},
+		valueColumn("alone"), secondary(valueColumn("added")), {Name: "gain", Kind: report.KindFloat, Digits: 4}, ci("gain_ci"),
+		secondary(valueColumn("without")), {Name: "effect", Kind: report.KindFloat, Digits: 4}, ci("effect_ci"), minorCount("cells"), minorCount("missing"),
 	}}
 	for _, p := range prompts {
 		line := func(name string, rest ...any) {
@@ -291,8 +297,8 @@ func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 
 func (r *Result) strataTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Where the differences come from", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, {Name: "by"}, {Name: "part"}, countColumn("segments", ""),
-		valueColumn("a_value"), valueColumn("b_value"), {Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), minorCount("cells"), minorCount("missing"),
+		{Name: "dataset"}, {Name: "a"}, {Name: "b", Secondary: true}, {Name: "statistic"}, {Name: "by"}, {Name: "part"}, countColumn("segments", ""),
+		secondary(valueColumn("a_value")), secondary(valueColumn("b_value")), {Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), minorCount("cells"), minorCount("missing"),
 	}}
 	for i := range r.Strata {
 		s := &r.Strata[i]

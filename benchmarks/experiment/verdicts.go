@@ -437,7 +437,11 @@ func (r *Result) StrataFindings() []string {
 			continue
 		}
 		if all++; v.Outcome != report.Unclear {
-			out = append(out, report.Display(strings.TrimSuffix(v.Text, "; "+notCorrected)))
+			text := report.Display(strings.TrimSuffix(v.Text, "; "+notCorrected))
+			for _, label := range r.Statistics {
+				text = strings.Replace(text, ", "+label+":", ", "+report.Display(label)+":", 1)
+			}
+			out = append(out, text)
 		}
 	}
 	if n := all - len(out); n > 0 {

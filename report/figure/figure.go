@@ -42,6 +42,7 @@ const (
 type Style struct {
 	Format Format // SVG where it is ""
 	Dark   bool   // light lines on a dark background
+	Clear  bool   // no background: that of the page is seen
 }
 
 // Panel is one plot of a figure: a Lines or a Bars.
@@ -86,7 +87,9 @@ func Draw(w io.Writer, s Style, panels ...Panel) error {
 		return fmt.Errorf("figure: unknown format %q; choose svg or png", s.Format)
 	}
 	dc := draw.New(canvas)
-	dc.FillPolygon(t.paper, []vg.Point{{}, {X: width}, {X: width, Y: panelHeight}, {Y: panelHeight}})
+	if !s.Clear {
+		dc.FillPolygon(t.paper, []vg.Point{{}, {X: width}, {X: width, Y: panelHeight}, {Y: panelHeight}})
+	}
 	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: 3*vg.Millimeter + margin,
 		PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4*vg.Millimeter + margin}
 	for i, c := range plot.Align([][]*plot.Plot{plots}, tiles, dc)[0] {

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/refract-eval/refract/report"
 )
 
 // Lines is a line chart.
@@ -75,6 +77,7 @@ func (l *Lines) plot(p *plot.Plot, t theme) error {
 		marks.Color, marks.Shape, marks.Radius = tone, shape(i), vg.Points(2.4)
 		p.Add(marks)
 	}
+	p.Y.Tick.Marker = plot.TickerFunc(roundTicks)
 	if finite(l.Low, l.High) && l.Low < l.High {
 		margin := (l.High - l.Low) / 20
 		p.Y.Min, p.Y.Max = l.Low-margin, l.High+margin
@@ -178,6 +181,28 @@ func wholeTicks(low, high float64) []plot.Tick {
 	var out []plot.Tick
 	for k := math.Ceil(low); k <= high; k += step {
 		out = append(out, plot.Tick{Value: k, Label: strconv.FormatFloat(k, 'f', -1, 64)})
+	}
+	return out
+}
+
+// roundTicks labels about five round numbers.
+func roundTicks(low, high float64) []plot.Tick {
+	rough := (high - low) / 5
+	if !(rough > 0) || !finite(rough) {
+		return plot.DefaultTicks{}.Ticks(low, high)
+	}
+	step := math.Pow(10, math.Floor(math.Log10(rough)))
+	for _, by := range []float64{5, 2} {
+		if step*by <= rough*1.2 {
+			step *= by
+			break
+		}
+	}
+	digits := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
+	var out []plot.Tick
+	for k := math.Ceil(low / step); k <= math.Floor(high/step); k++ {
+		v := k*step + 0 // no negative zero
+		out = append(out, plot.Tick{Value: v, Label: report.TrueMinus(strconv.FormatFloat(v, 'f', digits, 64))})
 	}
 	return out
 }

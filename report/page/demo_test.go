@@ -270,11 +270,11 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	for i := range 300 {
 		long.Rows = append(long.Rows, []report.Value{report.String(fmt.Sprintf("subset %d of prompts", i+1)), report.Float(math.Sin(float64(i))), report.Int(i * 17)})
 	}
-	ranking := page.Ranking{Title: "WMT-like test set", Settings: []string{"human (mqm)", "bleu, original", "bleu, max of 5", "chrf, max of 5"}, Digits: 2}
+	ranking := page.Ranking{Title: "WMT-like test set", Findings: []string{"People place Aurora first, clearly ahead of 3 of 5 others"}, Settings: []string{"human (mqm)", "bleu, original", "bleu, max of 5", "chrf, max of 5"}, Digits: 2}
 	for i, s := range demoSystems {
 		n := len(demoSystems)
 		ranking.Systems = append(ranking.Systems, report.RankedSystem{Name: s, First: report.Place{Rank: float64(i + 1), Score: report.Number(-float64(i) * 0.8)}, Under: []report.Place{
-			{Rank: float64((i+3)%n + 1), Score: report.Number(31 - (i+3)%n)}, {Rank: float64((i+1)%n + 1), Score: report.Number(44 - i)},
+			{Rank: float64((i+3)%n + 1), Score: report.Number(31 - (i+3)%n), Clear: i%3 == 0}, {Rank: float64((i+1)%n + 1), Score: report.Number(44 - i)},
 			{Rank: float64(i + 1), Score: report.Number(61.5 - float64(i))}}})
 	}
 	ranking.Systems[5].First = report.Place{}

@@ -40,6 +40,7 @@ type Figure struct {
 	SVG, Dark []byte
 	Alt       string             // what the picture shows, for who cannot see it; required
 	Findings  []string           // what is to be seen in it
+	Aside     bool               // shown on demand
 	Data      *report.NamedTable // the numbers, shown on demand; nil for none
 	Notes     []string
 }
@@ -51,5 +52,6 @@ type Ranking struct {
 	Settings []string // the first is what the others are compared with, such as "human"
 	Digits   int      // of the scores
 	Systems  []report.RankedSystem
+	Findings []string
 	Notes    []string
 }

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/refract-eval/refract/report"
 )
@@ -29,6 +32,7 @@ type view struct {
 	Script   string
 	Forests  []forestView
 	Figures  []figureView
+	Aside    []figureView // of the figures, those that are shown on demand
 	Tables   []tableView
 	Rankings []rankingView
 }
@@ -60,24 +64,63 @@ type figureView struct {
 type tableView struct {
 	Table
 	ID      string
-	Columns []report.Column // those that are shown
+	Columns []columnView // those that are shown, the secondary ones at the end
 	Rows    [][]cellView
 	Long    bool // scrolls in a box of its own
+	More    bool // some columns are secondary
+}
+
+type columnView struct {
+	Heading   string
+	Numeric   bool
+	Secondary bool
 }
 
 type cellView struct {
-	Text    string
-	Numeric bool
-	Missing bool
-	Key     string // the number to sort by; "" to sort by the text
-	Bar     *bar
+	Text      string
+	Numeric   bool
+	Missing   bool
+	Short     bool   // a text that is not broken
+	Secondary bool   // of a secondary column
+	Key       string // the number to sort by; "" to sort by the text
+	Bar       *bar
 }
+
+// mostColumns is how many columns a table shows at once; others are secondary.
+const mostColumns = 7
+
+// arrange tells which columns are shown, in which order, and which of them are
+// secondary.
+func arrange(columns []report.Column) (order []int, secondary []bool) {
+	secondary = make([]bool, len(columns))
+	first := 0
+	for k, c := range columns {
+		if c.Hide {
+			continue
+		}
+		if secondary[k] = c.Secondary || first == mostColumns; !secondary[k] {
+			first++
+			order = append(order, k)
+		}
+	}
+	for k, c := range columns {
+		if !c.Hide && secondary[k] {
+			order = append(order, k)
+		}
+	}
+	return order, secondary
+}
+
+// shortText is how many characters of a text stay on one line.
+const shortText = 28
 
 type rankingView struct {
 	*Ranking
-	ID      string
-	Systems []rankedView
-	Notes   []string
+	ID       string
+	Settings []columnView
+	Systems  []rankedView
+	Notes    []string
+	More     bool
 }
 
 type rankedView struct {
@@ -87,6 +130,7 @@ type rankedView struct {
 
 type placeView struct {
 	Rank, Score, Key string
+	Secondary        bool
 	Moved            string // against the first setting, such as "▲ 2"; "" for not
 	MovedWords       string
 	Class            string
@@ -115,7 +159,11 @@ func newView(d *Document) (*view, error) {
 		if err != nil {
 			return nil, fmt.Errorf("figure %d (%s): %w", i+1, report.Visible(d.Figures[i].Title), err)
 		}
-		v.Figures = append(v.Figures, *f)
+		if f.Aside {
+			v.Aside = append(v.Aside, *f)
+		} else {
+			v.Figures = append(v.Figures, *f)
+		}
 	}
 	for i := range d.Tables {
 		t, err := newTableView(d.Tables[i].NamedTable, ids)
@@ -183,12 +231,12 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 		return nil, err
 	}
 	v := &tableView{Table: Table{NamedTable: t}, ID: id, Long: len(t.Rows) > longTable}
+	order, secondary := arrange(t.Columns)
 	scales := make([]scale, len(t.Columns))
-	for k, c := range t.Columns {
-		if c.Hide {
-			continue
-		}
-		v.Columns = append(v.Columns, c)
+	for _, k := range order {
+		c := &t.Columns[k]
+		v.Columns = append(v.Columns, columnView{c.Heading(), c.Numeric(), secondary[k]})
+		v.More = v.More || secondary[k]
 		if c.Kind != report.KindInterval {
 			continue
 		}
@@ -200,25 +248,21 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 	}
 	v.Rows = make([][]cellView, len(t.Rows))
 	for i, row := range t.Rows {
-		cells := make([]cellView, 0, len(v.Columns))
-		before := math.NaN() // the number left of an interval is what it belongs to
-		for k, c := range t.Columns {
-			if c.Hide {
-				continue
-			}
-			cell := newCellView(row[k], &c)
+		for _, k := range order {
+			c := &t.Columns[k]
+			cell := newCellView(row[k], c)
+			cell.Secondary = secondary[k]
 			if low, high, ok := row[k].Bounds(); ok && c.Kind == report.KindInterval {
-				cell.Bar = scales[k].bar(low, before, high)
-			}
-			before = math.NaN()
-			if c.Kind == report.KindFloat {
-				if f, _, ok := row[k].Bounds(); ok {
-					before = f
+				value := math.NaN() // the number left of an interval is what it belongs to
+				if k > 0 && t.Columns[k-1].Kind == report.KindFloat {
+					if f, _, ok := row[k-1].Bounds(); ok {
+						value = f
+					}
 				}
+				cell.Bar = scales[k].bar(low, value, high)
 			}
-			cells = append(cells, cell)
+			v.Rows[i] = append(v.Rows[i], cell)
 		}
-		v.Rows[i] = cells
 	}
 	return v, nil
 }
@@ -229,17 +273,20 @@ func newCellView(value report.Value, c *report.Column) cellView {
 		return cellView{Text: "–", Numeric: c.Kind != report.KindString, Missing: true}
 	}
 	if c.Kind == report.KindString {
-		return cellView{Text: text}
+		return cellView{Text: text, Short: utf8.RuneCountInString(text) <= shortText}
 	}
 	low, high, _ := value.Bounds()
 	key := low
 	if low != high { // an interval is sorted by its middle
 		key = low/2 + high/2
 	}
-	if c.Kind == report.KindFloat {
+	switch c.Kind {
+	case report.KindFloat:
 		text = notZero(text, low, c.Digits)
+	case report.KindInt:
+		text = humanize.Comma(int64(low))
 	}
-	cell := cellView{Text: text, Numeric: true}
+	cell := cellView{Text: report.TrueMinus(text), Numeric: true}
 	if !math.IsNaN(key) {
 		cell.Key = strconv.FormatFloat(key, 'g', -1, 64)
 	}
@@ -269,12 +316,18 @@ func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
 		return nil, err
 	}
 	v := &rankingView{Ranking: r, ID: id, Notes: slices.Clone(r.Notes)}
+	for k, name := range r.Settings {
+		v.Settings = append(v.Settings, columnView{name, true, k+1 >= mostColumns})
+	}
+	v.More = len(r.Settings) >= mostColumns
 	systems := slices.Clone(r.Systems)
 	slices.SortStableFunc(systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
 	for _, s := range systems {
 		row := rankedView{Name: s.Name}
-		for _, p := range append([]report.Place{s.First}, s.Under...) {
-			row.Places = append(row.Places, newPlaceView(p, s.First, r.Digits))
+		for k, p := range append([]report.Place{s.First}, s.Under...) {
+			place := newPlaceView(p, s.First, r.Digits)
+			place.Secondary = v.Settings[k].Secondary
+			row.Places = append(row.Places, place)
 		}
 		v.Systems = append(v.Systems, row)
 	}
@@ -291,6 +344,7 @@ func newPlaceView(p, first report.Place, digits int) placeView {
 	rank := strconv.FormatFloat(p.Rank, 'f', -1, 64)
 	v := placeView{Rank: rank, Key: rank}
 	v.Score, _ = report.Float(float64(p.Score)).Show(digits)
+	v.Score = report.TrueMinus(v.Score)
 	if first.Rank == 0 || first.Rank == p.Rank {
 		return v
 	}
@@ -301,8 +355,8 @@ func newPlaceView(p, first report.Place, digits int) placeView {
 	} else {
 		v.Moved, v.MovedWords, v.Class = "▼\u2009"+steps, steps+" places down", "down"
 	}
-	if by >= 3 {
-		v.Class += " far"
+	if p.Clear {
+		v.Class += " clear"
 	}
 	return v
 }

@@ -54,7 +54,7 @@ const makeFilterable = (table) => {
     }
     count.textContent = wanted === "" ? "" : `${kept} of ${rows.length} rows`;
   });
-  table.parentElement.before(make("p", { class: "table-filter" }, make("label", {}, "Rows with ", input), " ", count));
+  table.closest(".table").querySelector(".tools").prepend(make("label", {}, "Rows with ", input), count);
 };
 
 const setUpTables = () => {

@@ -174,7 +174,7 @@ func (r *Report) rankings() []page.Ranking {
 		for _, k := range r.Result.Rankings {
 			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Digits: 2, Systems: k.Systems,
 				Notes: []string{"Scores are means over the segments that have a human score.",
-					"Colour: the system passes another one that people clearly place the other way. Both differences of means are off zero."}}
+					"Colour: the interval of how far the system moves is off zero."}}
 			for _, name := range k.Settings {
 				p.Settings = append(p.Settings, report.Display(name.String()))
 			}
@@ -204,8 +204,16 @@ func leaders(k *experiment.Ranking) []string {
 			agree++
 		}
 	}
-	return []string{fmt.Sprintf("People place %s first, clearly ahead of %d of %d others; so do %d of %s",
-		top.Name, k.Ahead, len(k.Systems)-1, agree, english.Count(len(top.Under), "setting"))}
+	text := fmt.Sprintf("People place %s first, significantly ahead of %d of %d others", top.Name, k.Ahead, len(k.Systems)-1)
+	switch n := len(top.Under); {
+	case agree == 0:
+		text += "; no setting does"
+	case agree == n:
+		text += ", and so does every setting"
+	default:
+		text += fmt.Sprintf(", and so do %d of %d settings", agree, n)
+	}
+	return []string{text}
 }
 
 // Tables are all tables of the report: those of the result, the scores of all

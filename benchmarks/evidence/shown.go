@@ -12,6 +12,9 @@ import (
 // mostDigits is how many decimals people print.
 const mostDigits = 3
 
+// headings say of a column what a reader asks.
+var headings = map[string]string{"a": "setting", "b": "against", "a_value": "value", "b_value": "value of the other", "corrected": "p (Holm)", "to_all": "to all references"}
+
 // shown is a table as the page has it: names as papers print them, as many
 // decimals as people read, no name of the dataset where there is one only.
 func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
@@ -35,6 +38,9 @@ func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 					out.Rows[i][k] = report.String(report.Display(text) + r.warning(t, row, text))
 				}
 			}
+		}
+		if name, ok := headings[c.Name]; ok {
+			c.Header = name
 		}
 		if c.Heading() == "ci" && r.Result != nil {
 			c.Header = fmt.Sprintf("%g%% interval", 100*r.Result.Confidence)

@@ -1,7 +1,7 @@
 package experiment
 
 import (
-	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -11,7 +11,7 @@ import (
 
 // rank orders the systems of a dataset under all settings: those that all
 // settings score, so that places compare, but for a setting that scores none.
-func rank(d *data, settings []*setting, confidence float64) Ranking {
+func rank(d *data, settings []*setting, b Bootstrap) Ranking {
 	out := Ranking{Dataset: d.Name, Human: d.human, Settings: []SettingName{}, Names: []string{}, LeftOut: []string{}}
 	gold := *d.gold
 	gold.Metric, gold.MetricOK = gold.Gold, gold.GoldOK
@@ -31,10 +31,12 @@ func rank(d *data, settings []*setting, confidence float64) Ranking {
 		}
 	}
 	first := places(human, judged, 1)
-	sure := d.sure(&gold, confidence)
-	for i := range d.systems {
-		if first[i].Rank == 1 {
-			out.Ahead = count(sure[i], 1)
+	drawn := d.drawMeans(&gold, judged, b)
+	if top := slices.IndexFunc(first, func(p report.Place) bool { return p.Rank == 1 }); top >= 0 && len(drawn) > 0 {
+		for j := range d.systems {
+			if ahead := offZero(drawn, b.Confidence, func(means []float64) float64 { return means[top] - means[j] }); j != top && ahead > 0 {
+				out.Ahead++
+			}
 		}
 	}
 	for i, name := range d.systems {
@@ -51,13 +53,13 @@ func rank(d *data, settings []*setting, confidence float64) Ranking {
 		for i, p := range places(means[k], cells[k], float64(s.series.info.Direction)) {
 			out.Systems[i].Under = append(out.Systems[i].Under, p)
 		}
-		under := d.sure(s.table.Pairs, confidence)
+		shifts := d.drawMeans(s.table.Pairs, cells[k], b)
+		for n := range shifts {
+			shifts[n] = shift(drawn[n], shifts[n])
+		}
 		for i := range d.systems {
-			for j, by := range under[i] {
-				// by is against what people say, and the way in which the place moved
-				p := &out.Systems[i].Under[k]
-				p.Clear = p.Clear || by != 0 && by == -sure[i][j] && float64(by)*(first[i].Rank-p.Rank) > 0
-			}
+			p := &out.Systems[i].Under[k]
+			p.Clear = p.Rank > 0 && first[i].Rank > 0 && len(shifts) > 0 && offZero(shifts, b.Confidence, func(shifts []float64) float64 { return shifts[i] }) != 0
 		}
 	}
 	out.Systems = slices.DeleteFunc(out.Systems, func(s report.RankedSystem) bool { return slices.Contains(out.LeftOut, s.Name) })
@@ -65,66 +67,87 @@ func rank(d *data, settings []*setting, confidence float64) Ranking {
 	return out
 }
 
-// count says how often a value occurs.
-func count(all []int8, v int8) (n int) {
-	for _, s := range all {
-		if s == v {
-			n++
-		}
-	}
-	return n
-}
-
-// sure tells of each pair of systems whether the mean of the first is larger, 1,
-// or smaller, -1, than that of the second by the metric of a table, over the cells
-// that both have: by the normal interval of the difference, whose error is taken
-// over what resamples draw. 0 is not decided.
-func (d *data) sure(p *correlate.Pairs, confidence float64) [][]int8 {
-	out := make([][]int8, p.Systems)
-	for i := range out {
-		out[i] = make([]int8, p.Systems)
-	}
-	if d.units.Systems || !(confidence > 0) {
-		return out
+// drawMeans returns the mean of each system by the metric of a table, over the
+// judged cells, in each resample; NaN for a system without a cell. All tables of
+// a dataset are drawn alike.
+func (d *data) drawMeans(p *correlate.Pairs, cells []int, b Bootstrap) [][]float64 {
+	if d.units.Systems {
+		return nil
 	}
 	units := p.Segments
 	if d.units.Of != nil {
 		units = int(slices.Max(d.units.Of)) + 1
 	}
-	least := math.Sqrt2 * math.Erfinv(confidence)
-	sums, cells := make([]float64, units), make([]float64, units)
-	for i := range out {
-		for j := range i {
-			clear(sums)
-			clear(cells)
-			var sum, n float64
-			for s := range p.Segments {
-				a, b := p.Index(s, i), p.Index(s, j)
-				if !p.GoldOK[a] || !p.GoldOK[b] || !p.MetricOK[a] || !p.MetricOK[b] {
-					continue
-				}
-				u := s
-				if d.units.Of != nil {
-					u = int(d.units.Of[s])
-				}
-				by := p.Metric[a] - p.Metric[b]
-				sums[u], cells[u], sum, n = sums[u]+by, cells[u]+1, sum+by, n+1
+	sums, counts := make([]float64, units*p.Systems), make([]float64, units*p.Systems)
+	for s := range p.Segments {
+		u := s
+		if d.units.Of != nil {
+			u = int(d.units.Of[s])
+		}
+		for i := range p.Systems {
+			if at := p.Index(s, i); cells[i] > 0 && p.GoldOK[at] && p.MetricOK[at] {
+				sums[u*p.Systems+i] += p.Metric[at]
+				counts[u*p.Systems+i]++
 			}
-			mean, drawn, square := sum/n, 0.0, 0.0
-			for u, c := range cells {
-				if c > 0 {
-					drawn++
-					square += (sums[u] - mean*c) * (sums[u] - mean*c)
-				}
+		}
+	}
+	draw := rand.New(rand.NewPCG(b.Seed, 1))
+	out := make([][]float64, b.Resamples)
+	n := make([]float64, p.Systems)
+	for r := range out {
+		out[r] = make([]float64, p.Systems)
+		clear(n)
+		for range units {
+			at := draw.IntN(units) * p.Systems
+			for i := range n {
+				out[r][i] += sums[at+i]
+				n[i] += counts[at+i]
 			}
-			if drawn < 2 || !(math.Abs(sum) > least*math.Sqrt(square*drawn/(drawn-1))) {
-				continue
-			}
-			out[i][j] = int8(math.Copysign(1, mean))
-			out[j][i] = -out[i][j]
+		}
+		for i := range n {
+			out[r][i] /= n[i]
 		}
 	}
 	return out
+}
+
+// shift is how many places each system is better by the second means than by
+// the first.
+func shift(first, second []float64) []float64 {
+	out := make([]float64, len(first))
+	for i := range out {
+		for j := range out {
+			out[i] += above(first[j], first[i]) - above(second[j], second[i])
+		}
+	}
+	return out
+}
+
+// above is 1 where a is better than b, and half for a tie.
+func above(a, b float64) float64 {
+	switch {
+	case a > b:
+		return 1
+	case a == b:
+		return 0.5
+	}
+	return 0
+}
+
+// offZero is 1 or -1 where the interval of what the resamples give is above or
+// below 0, and else 0.
+func offZero(resamples [][]float64, confidence float64, of func([]float64) float64) int {
+	values := make([]float64, len(resamples))
+	for i := range values {
+		values[i] = of(resamples[i])
+	}
+	switch iv := correlate.Percentiles(values, confidence); {
+	case iv.Low > 0:
+		return 1
+	case iv.High < 0:
+		return -1
+	}
+	return 0
 }
 
 // Without says which systems have no place, "" where all have one.

@@ -305,7 +305,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		}
 	}
 	if r.p.Ranking {
-		res.Rankings = append(res.Rankings, rank(d, settings, r.p.Bootstrap.Confidence))
+		res.Rankings = append(res.Rankings, rank(d, settings, r.p.Bootstrap))
 	}
 	return nil
 }

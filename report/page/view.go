@@ -86,6 +86,12 @@ type cellView struct {
 	Bar       *bar
 }
 
+// scaleKey tells the scales of a table's bars apart.
+type scaleKey struct {
+	column    int
+	statistic string
+}
+
 // mostColumns is how many columns a table shows at once; others are secondary.
 const mostColumns = 7
 
@@ -232,7 +238,15 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 	}
 	v := &tableView{Table: Table{NamedTable: t}, ID: id, Long: len(t.Rows) > longTable}
 	order, secondary := arrange(t.Columns)
-	scales := make([]scale, len(t.Columns))
+	statistic := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == "statistic" })
+	scaleOf := func(row []report.Value, k int) scaleKey { // bars of one statistic share a scale
+		key := scaleKey{column: k}
+		if statistic >= 0 {
+			key.statistic, _ = row[statistic].Show(0)
+		}
+		return key
+	}
+	scales := map[scaleKey]*scale{}
 	for _, k := range order {
 		c := &t.Columns[k]
 		v.Columns = append(v.Columns, columnView{c.Heading(), c.Numeric(), secondary[k]})
@@ -242,7 +256,11 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 		}
 		for _, row := range t.Rows {
 			if low, high, ok := row[k].Bounds(); ok {
-				scales[k].take(low, high)
+				key := scaleOf(row, k)
+				if scales[key] == nil {
+					scales[key] = new(scale)
+				}
+				scales[key].take(low, high)
 			}
 		}
 	}
@@ -259,7 +277,7 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 						value = f
 					}
 				}
-				cell.Bar = scales[k].bar(low, value, high)
+				cell.Bar = scales[scaleOf(row, k)].bar(low, value, high)
 			}
 			v.Rows[i] = append(v.Rows[i], cell)
 		}

@@ -87,6 +87,7 @@ const makeList = (box, { fill, describe, onMove, onOpen }) => {
       if (at >= 0) move(at, quiet);
       return at >= 0;
     },
+    rows: () => rows,
     position: () => ({ at: cursor, of: rows.length }),
     focus: () => box.focus({ preventScroll: true }),
   };

@@ -45,6 +45,35 @@ const setUpFilters = (data, state) => {
   byId("f-errors").closest("label").hidden = !anyError;
 };
 
+/** The filters and the order that differ from the first ones, for the address. */
+const controls = () => [...byId("filters").elements].filter((c) => c.id.startsWith("f-"));
+const standard = (c) => (c.tagName === "SELECT" ? ([...c.options].find((o) => o.defaultSelected) ?? c.options[0])?.value : c.defaultValue);
+
+const toAddress = (s) => {
+  const asked = new URLSearchParams();
+  for (const c of controls()) {
+    if (c.type === "checkbox") {
+      if (c.checked) asked.set(c.id.slice(2), "1");
+    } else if (c.value !== standard(c)) asked.set(c.id.slice(2), c.value);
+  }
+  const filters = asked.toString();
+  return (s < 0 ? "#segments" : "#segment-" + (s + 1)) + (filters === "" ? "" : "&" + filters);
+};
+
+/** Sets the filters as an address says; what it does not know stays. Returns the segment, -1 for none, or null for another address. */
+const fromAddress = (address) => {
+  const found = /^#segment(?:s|-(\d+))(?:&(.*))?$/s.exec(address);
+  if (!found) return null;
+  for (const [name, value] of new URLSearchParams(found[2] ?? "")) {
+    const c = controls().find((c) => c.id === "f-" + name);
+    if (!c) continue;
+    if (c.type === "checkbox") c.checked = value === "1";
+    else if (c.tagName !== "SELECT" || [...c.options].some((o) => o.value === value)) c.value = value;
+    if (c.closest("details")) c.closest("details").open = true;
+  }
+  return found[1] === undefined ? -1 : Number(found[1]) - 1;
+};
+
 const setUpExplorer = async () => {
   const started = performance.now();
   const data = await openData();
@@ -101,9 +130,11 @@ const setUpExplorer = async () => {
     announce,
   });
 
-  const remember = (s) => {
+  let loaded = false; // until then the address is the reader's
+  const remember = () => {
+    if (!loaded) return;
     try {
-      history.replaceState(null, "", "#segment-" + (s + 1));
+      history.replaceState(null, "", toAddress(detail.segment()));
     } catch {
       // a page without an address of its own, such as a preview, has nothing to remember
     }
@@ -112,7 +143,7 @@ const setUpExplorer = async () => {
   let reading = Promise.resolve();
   const read = (row) => {
     reading = detail.show(segmentOf(row), outputOf(row));
-    remember(segmentOf(row));
+    remember();
     return reading;
   };
 
@@ -140,6 +171,7 @@ const setUpExplorer = async () => {
   });
 
   let turn = 0;
+  let order = "";
   const update = async () => {
     const mine = ++turn;
     const current = () => mine === turn;
@@ -151,19 +183,20 @@ const setUpExplorer = async () => {
     if (!current()) return;
     disagreement = disagreementOf(data, state);
     const chosen = detail.segment();
+    const inOrder = [state.rows, state.sort, byId("f-score").value, byId("f-against").value].join();
+    const fresh = inOrder !== order; // a new order shows its top
+    order = inOrder;
     list.set(rows);
     const total = state.rows === "outputs" ? data.outputs : data.segments;
     const found = rows.length === total ? grouped(total) : `${grouped(rows.length)} of ${grouped(total)}`;
     report(`${found} ${state.rows}`);
     if (rows.length === 0) detail.clear();
-    else if (wide.matches || chosen >= 0) {
-      const same = chosen >= 0 && state.rows === "segments" && list.go(chosen, true);
-      if (same) detail.redraw();
-      else if (wide.matches) {
-        list.go(rows[0], true);
-        await read(rows[0]);
-      }
+    else if (!fresh && chosen >= 0 && state.rows === "segments" && list.go(chosen, true)) detail.redraw();
+    else {
+      list.go(rows[0], true);
+      if (wide.matches || panes.classList.contains("open")) await read(rows[0]);
     }
+    remember();
   };
 
   const form = byId("filters");
@@ -189,12 +222,14 @@ const setUpExplorer = async () => {
     }
   });
 
-  const asked = /^#segment-(\d+)$/.exec(location.hash);
+  const asked = fromAddress(location.hash);
   await update();
-  if (asked) {
-    const s = Number(asked[1]) - 1;
-    if (list.go(s, true)) await open(s);
+  if (asked !== null) {
+    const row = state.rows === "segments" ? asked : list.rows().find((o) => data.segmentOf[o] === asked) ?? -1;
+    if (list.go(row, true)) await open(row);
+    byId("segments").scrollIntoView();
   }
+  loaded = true;
   document.documentElement.dataset.ready = String(Math.round(performance.now() - started));
 };
 

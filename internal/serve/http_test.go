@@ -204,6 +204,13 @@ func TestStalling(t *testing.T) {
 				t.Error(status, body, time.Since(begun))
 			}
 		},
+		"a body that is too long": func(t *testing.T, _ *Server, conn net.Conn) {
+			io.WriteString(conn, strings.Replace(fmt.Sprintf(head, "echo"), "20000", fmt.Sprint(MaxLine+1), 1))
+			begun := time.Now()
+			if status, body := read(conn); status != 413 || time.Since(begun) > 0 {
+				t.Error(status, body, time.Since(begun))
+			}
+		},
 		"an answer that is not read": func(t *testing.T, s *Server, conn net.Conn) {
 			fmt.Fprintf(conn, head+"%020000d", "echo", 0)
 			synctest.Wait()

@@ -156,7 +156,7 @@ func (s *service) web() (func(context.Context, *serve.Server) error, error) {
 
 // explain tells whether a request is at fault, and what is said of an error.
 func explain(err error) (usage bool, message string) {
-	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.TooLongError))
+	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.NoSourceError)) || errors.As(err, new(*refract.TooLongError))
 	return refused || isUsage(err), visibleError(err)
 }
 

@@ -1,0 +1,266 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// webServer is a running refract serve --listen.
+type webServer struct {
+	url, token string
+	cmd        *exec.Cmd
+	stderr     bytes.Buffer
+	schemas    *jsonschema.Compiler
+}
+
+// listen starts a server, with more variables and flags.
+func listen(t *testing.T, env []string, flags ...string) *webServer {
+	t.Helper()
+	s := &webServer{cmd: exec.Command("refract", append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)}
+	s.cmd.Env = append(append(os.Environ(), "GORACE="+raceOptions, "OPENAI_BASE_URL="+nowhere), env...)
+	s.cmd.Dir, s.cmd.Stderr = t.TempDir(), &s.stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.cmd.Process.Kill() })
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err, s.cmd.Wait(), s.stderr.String())
+	}
+	var hello struct{ URL, Token string }
+	if err := json.Unmarshal(line, &hello); err != nil {
+		t.Fatal(err)
+	}
+	s.url, s.token = hello.URL, hello.Token
+	return s
+}
+
+// ask sends a request, with headers as "Name: value", and holds what goes each way to
+// the description of the interface.
+func (s *webServer) ask(t *testing.T, verb, path, body string, headers ...string) (status int, answer string) {
+	t.Helper()
+	r, err := http.NewRequest(verb, s.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if r.Header.Set(name, value); name == "Host" {
+			r.Host = value
+		}
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.schemas == nil || strings.HasPrefix(path, "/v2") || path == "/openapi.json" {
+		return resp.StatusCode, string(b)
+	}
+	place := "components/responses/Error"
+	if resp.StatusCode == http.StatusOK {
+		operation := "paths/" + strings.ReplaceAll(path, "/", "~1") + "/" + strings.ToLower(verb)
+		if place = operation + "/responses/200"; verb == http.MethodPost {
+			s.fits(t, body, operation+"/requestBody")
+		}
+	}
+	s.fits(t, string(b), place)
+	return resp.StatusCode, string(b)
+}
+
+// fits holds a body to the schema at a place of the description.
+func (s *webServer) fits(t *testing.T, body, place string) {
+	t.Helper()
+	schema, err := s.schemas.Compile("openapi.json#/" + place + "/content/application~1json/schema")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
+	if err == nil {
+		err = schema.Validate(v)
+	}
+	if err != nil {
+		t.Errorf("%s: %.300s\n%v", place, body, err)
+	}
+}
+
+// end sends a signal, and wants the exit code.
+func (s *webServer) end(t *testing.T, signal os.Signal, code int) {
+	t.Helper()
+	s.cmd.Process.Signal(signal)
+	if s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != code {
+		t.Errorf("exit code %d, and not %d: %s", s.cmd.ProcessState.ExitCode(), code, s.stderr.String())
+	}
+}
+
+const (
+	servedSegment = `{"source":"Die Katze saß.","references":["the cat sat down",null],"hypotheses":{"a":"the cat sat","b":null}}`
+	judgedSegment = `{"id":"%d","references":["the cat sat down"],"hypotheses":{"a":"the cat sat","b":"cat %d"},"human":{"mqm":{"a":%d,"b":%d}}}`
+)
+
+func TestServeHTTP(t *testing.T) {
+	t.Parallel()
+	s := listen(t, nil)
+	if status, text := s.ask(t, "GET", "/openapi.json", ""); status != 200 {
+		t.Fatal(status, text)
+	} else if doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	} else {
+		s.schemas = jsonschema.NewCompiler()
+		s.schemas.AddResource("openapi.json", doc)
+	}
+	var judged []string
+	for i := range 4 {
+		judged = append(judged, fmt.Sprintf(judgedSegment, i, i, -i, -i-1))
+	}
+	score := func(more string) string { return `{"segments":[` + servedSegment + `]` + more + `}` }
+	for _, c := range []struct {
+		verb, path, body string
+		headers          []string
+		status           int
+		want             string
+	}{
+		{"GET", "/healthz", "", []string{"Authorization: "}, 200, `{"status":"ok"}`},
+		{"GET", "/v1/metrics", "", nil, 200, `"name":"chrf"`},
+		{"POST", "/v1/score", score(``), nil, 200, `"metric":"bleu"`},
+		{"POST", "/v1/score", score(`,"metrics":["chrf","ter"],"aggregate":["max"],"per":["cell"],"missing":null`), nil, 200, `"status":{"a":[["","missing-reference"]],"b":[["missing-hypothesis","missing-hypothesis"]]}`},
+		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"x"},"references":[]}],"allow_no_reference":true,"metrics":["chrf"]}`, nil, 200, `"score":null`},
+		{"POST", "/v1/score", score(`,"metrics":["gemba-da:sl=a,tl=b,model=m","chrf"]`), nil, 200, `"ended":{`},
+		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"x"},"references":["a"]}],"metrics":["gemba-da:sl=a,tl=b,model=m"]}`, nil, 400, `no segment has a source`},
+		{"POST", "/v1/compare", `{"segments":[` + strings.Join(judged, ",") + `],"metrics":["chrf"],"human":"mqm","statistic":["pearson"],"table":"settings"}`, nil, 200, `"metric":"chrf"`},
+		{"POST", "/v1/compare", score(``), nil, 500, `no human scores`},
+		{"POST", "/v1/score", score(`,"metric":["chrf"]`), nil, 400, `did you mean \"metrics\"`},
+		{"POST", "/v1/score", score(`,"metrics":["chrf"],"metrics":["ter"]`), nil, 400, `is there twice`},
+		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"x"},"references":["a"],"human":{"mqm":{"a":1e999}}}]}`, nil, 400, `out of range`},
+		{"POST", "/v1/score", `{"segments":` + strings.Repeat("[", 20_000), nil, 400, `"code":"usage"`},
+		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"` + "\x00" + `"},"references":["a"]}]}`, nil, 400, `"code":"usage"`},
+		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"` + "\xff" + `"},"references":["a"]}]}`, nil, 400, `invalid UTF-8`},
+		{"GET", "/v1/score", "", nil, 404, `/openapi.json says`},
+		{"POST", "/v1/other", "{}", nil, 404, `/openapi.json says`},
+		{"POST", "/v1/score", score(``), []string{"Authorization: "}, 401, `needs the token`},
+		{"POST", "/v1/score", score(``), []string{"Authorization: Bearer " + s.token + "x"}, 401, `needs the token`},
+		{"POST", "/v1/score", score(``), []string{"Authorization: Basic " + s.token}, 401, `needs the token`},
+		{"GET", "/openapi.json", "", []string{"Authorization: "}, 401, `needs the token`},
+		{"POST", "/v1/score", score(``), []string{"Origin: null"}, 403, `Origin`},
+		{"GET", "/healthz", "", []string{"Host: example.com"}, 421, `Host`},
+		{"GET", "/healthz", "", []string{"Host: 127.0.0.1.example.com:80"}, 421, `Host`},
+		{"GET", "/healthz", "", []string{"Host: 192.0.2.1"}, 421, `Host`},
+		{"GET", "/healthz", "", []string{"Host: localhost"}, 200, `ok`},
+		{"GET", "/healthz", "", []string{"Host: [::1]:9"}, 200, `ok`},
+		{"POST", "/v1/score", score(`,"metrics":["exec:lengths"]`), nil, 400, `--trust-clients`},
+		{"POST", "/v1/score", score(`,"metrics":["panel:[exec:lengths]+chrf"]`), nil, 400, `--trust-clients`},
+		{"POST", "/v1/score", score(`,"metrics":["judge-file:secret.yaml"]`), nil, 400, `--trust-clients`},
+		{"POST", "/v1/score", score(`,"metrics":["oip:http://user:hunter2@127.0.0.1/m"]`), nil, 400, `--trust-clients`},
+		{"POST", "/v1/score", score(`,"metrics":["gemba-da:base-url=http://user:hunter2@127.0.0.1,model=m"]`), nil, 400, `--trust-clients`},
+		{"GET", "/v2/models/exec:lengths", "", nil, 400, `--trust-clients`},
+		{"GET", "/v2/models/cider-d", "", nil, 400, `send segments to /v1/score`},
+	} {
+		status, got := s.ask(t, c.verb, c.path, c.body, c.headers...)
+		if status != c.status || !strings.Contains(got, c.want) || strings.Contains(got, "hunter2") || strings.Contains(got, s.token) {
+			t.Errorf("%s %s %.200s %q: %d %.500s, and not %d %s", c.verb, c.path, c.body, c.headers, status, got, c.status, c.want)
+		}
+	}
+	s.end(t, syscall.SIGTERM, 130)
+	if strings.Contains(s.stderr.String(), s.token) {
+		t.Error("the token is on standard error")
+	}
+}
+
+// A token of one's own is not told, and an address of all machines has any Host.
+func TestServeToken(t *testing.T) {
+	t.Parallel()
+	const token = "a token of one's own"
+	s := listen(t, []string{serveToken + "=" + token}, "--expose")
+	if s.token != "" {
+		t.Errorf("the token is told: %s", s.token)
+	}
+	if status, text := s.ask(t, "GET", "/v1/metrics", ""); status != 401 {
+		t.Error(status, text)
+	}
+	if status, text := s.ask(t, "GET", "/v1/metrics", "", "Authorization: Bearer "+token, "Host: example.com"); status != 200 {
+		t.Error(status, text)
+	}
+	s.end(t, os.Interrupt, 130)
+}
+
+// What is under way at the end is answered: it is cancelled.
+func TestServeEnd(t *testing.T) {
+	t.Parallel()
+	h, url, stop, err := startServer(map[string]string{"delay": "2s"}, func(*llmtest.Request) string { return "40" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	s := listen(t, []string{"OPENAI_BASE_URL=" + url})
+	go func() {
+		for h.Calls() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		s.cmd.Process.Signal(syscall.SIGTERM)
+	}()
+	status, text := s.ask(t, "POST", "/v1/score", `{"segments":[`+servedSegment+`],"metrics":["gemba-da:sl=German,tl=English,model=m"]}`)
+	if status != 503 || text != `{"error":{"code":"cancelled","message":"the request was cancelled"}}` {
+		t.Error(status, text)
+	}
+	s.end(t, syscall.Signal(0), 130)
+}
+
+// A server is the metric of another run, whose numbers are its own as FP32 has them.
+func TestServeScores(t *testing.T) {
+	t.Parallel()
+	s := listen(t, nil)
+	file := filepath.Join(t.TempDir(), "s.jsonl")
+	err := os.WriteFile(file, []byte(`{"id":"s0","references":["The cat sat down.",null,"A cat was sitting."],"hypotheses":{"a":"The cat sat.","b":"ein Häuschen"}}
+{"id":"s1","references":["It rains."],"hypotheses":{"a":"It rains a lot.","b":""}}
+`), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores := func(spec string) (out []float32) {
+		cmd := exec.Command("refract", "score", "jsonl:"+file, "-m", spec, "-a", "max,native,single", "--per", "segment", "-f", "json", "-q")
+		cmd.Env = append(os.Environ(), "GORACE="+raceOptions, "OIP_API_KEY="+s.token)
+		text, err := cmd.Output()
+		if err != nil {
+			t.Fatal(spec, err, string(err.(*exec.ExitError).Stderr))
+		}
+		var rows []struct{ Score float32 }
+		if err := json.Unmarshal(text, &rows); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			out = append(out, r.Score)
+		}
+		return out
+	}
+	for _, spec := range []string{"chrf", "bleu", "ter", "rougeL"} {
+		own, served := scores(spec), scores("oip:"+s.url+"/"+spec)
+		if len(own) != 12 || fmt.Sprint(own) != fmt.Sprint(served) {
+			t.Errorf("%s: %v, and through the server %v", spec, own, served)
+		}
+	}
+	s.end(t, syscall.SIGTERM, 130)
+}

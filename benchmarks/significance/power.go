@@ -9,13 +9,16 @@ import (
 // Smallest returns the smallest true difference of scores that the test finds,
 // with a p-value up to alpha, with a probability of power in so many segments
 // like those of the pair. It rests on the standard error of the difference and
-// the normal distribution.
+// the normal distribution; NaN for systems without any difference to learn from.
 func (p *SystemPair) Smallest(t SystemTest, alpha, power float64, segments int) float64 {
+	if p.Error == 0 {
+		return math.NaN()
+	}
 	return (t.critical(alpha) + distuv.UnitNormal.Quantile(power)) * p.Error * math.Sqrt(float64(p.Segments)/float64(segments))
 }
 
 // Needed returns how many segments like those of the pair the test needs to find a
-// true difference with that probability: +Inf for no difference.
+// true difference with that probability: +Inf for a difference of 0.
 func (p *SystemPair) Needed(t SystemTest, alpha, power, difference float64) float64 {
 	ratio := p.Smallest(t, alpha, power, p.Segments) / math.Abs(difference)
 	return math.Ceil(float64(p.Segments) * ratio * ratio)

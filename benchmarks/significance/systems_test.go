@@ -312,6 +312,9 @@ func TestPower(t *testing.T) {
 			t.Errorf("%v: no difference is seen as one in %v of the runs, want %v", test, share, falsely)
 		}
 	}
+	if least := (&SystemPair{Segments: 10}).Smallest(PairedBootstrap, 0.05, 0.8, 10); !math.IsNaN(least) {
+		t.Errorf("equal systems show a difference of %v", least)
+	}
 	if n := (&SystemPair{Segments: 10, Error: 1}).Needed(PairedBootstrap, 0.05, 0.8, 0); !math.IsInf(n, 1) {
 		t.Errorf("%v segments for no difference", n)
 	}

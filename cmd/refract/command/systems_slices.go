@@ -23,11 +23,13 @@ func (d *testedSystems) parts() []slice {
 	out := []slice{{by: "all", name: "all", segments: len(d.lengths)}}
 	known := slices.DeleteFunc(slices.Clone(d.lengths), func(n int) bool { return n < 0 })
 	slices.Sort(known)
-	for from := 0; from < len(known); {
-		// Segments of equal lengths stand in one part.
-		quarter := from * 4 / len(known)
-		to := max(from+1, (quarter+1)*len(known)/4)
-		for to < len(known) && known[to] == known[to-1] {
+	from := 0
+	for quarter := range 4 {
+		to := ((quarter+1)*len(known) + 3) / 4
+		if to <= from {
+			continue
+		}
+		for to < len(known) && known[to] == known[to-1] { // segments of equal lengths stand in one part
 			to++
 		}
 		low, high := known[from], known[to-1]
@@ -61,12 +63,10 @@ func (d *testedSystems) parts() []slice {
 // slices compares the systems with the baseline in parts of the segments: people
 // see a row a part and a column a system, programs a row for both.
 func (d *testedSystems) slices(ctx context.Context) (*report.NamedTable, error) {
-	count := report.Column{Name: "segments", Kind: report.KindInt}
-	t := d.tested(d.keyed(report.Column{Name: "by"}, report.Column{Name: "slice"}, report.Column{Name: "system"}, count,
-		report.Column{Name: "score", Kind: report.KindFloat}, report.Column{Name: "baseline_score", Kind: report.KindFloat}, report.Column{Name: "delta", Kind: report.KindFloat},
-		report.Column{Name: "p", Kind: report.KindFloat}, report.Column{Name: "result"}, report.Column{Name: "baseline"}))
+	t := d.tested(d.keyed(textColumn("by"), textColumn("slice"), textColumn("system"), countColumn("segments"), numberColumn("score", 0), numberColumn("baseline_score", 0),
+		numberColumn("delta", 0), numberColumn("p", 0), textColumn("result"), textColumn("baseline")))
 	if d.format.ForPeople() {
-		t = d.keyed(report.Column{Name: "by"}, report.Column{Name: "slice"}, count)
+		t = d.keyed(textColumn("by"), textColumn("slice"), countColumn("segments"))
 		for i, name := range d.names {
 			if i != d.against {
 				t.Columns = append(t.Columns, report.Column{Name: "system " + name, Header: name})

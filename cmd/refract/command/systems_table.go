@@ -7,13 +7,26 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
+
+// Columns of the tables: texts, whole numbers, and numbers with decimals for people.
+func textColumn(name string) report.Column  { return report.Column{Name: name} }
+func countColumn(name string) report.Column { return report.Column{Name: name, Kind: report.KindInt} }
+func numberColumn(name string, digits int) report.Column {
+	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: digits}
+}
+
+// programColumn leaves a column to programs.
+func programColumn(c report.Column) report.Column {
+	c.Hide = true
+	return c
+}
 
 // keyed begins a table: people see a setting where there are several, programs
 // its parts.
@@ -29,7 +42,7 @@ func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 
 // tested adds what programs are told of the test to the columns of a table.
 func (d *testedSystems) tested(t *report.NamedTable) *report.NamedTable {
-	t.Columns = append(t.Columns, report.Column{Name: "test", Hide: true}, report.Column{Name: "resamples", Kind: report.KindInt, Hide: true}, report.Column{Name: "seed", Hide: true})
+	t.Columns = append(t.Columns, programColumn(textColumn("test")), programColumn(countColumn("resamples")), programColumn(textColumn("seed")))
 	return t
 }
 
@@ -54,11 +67,11 @@ func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 // BLEU's do, and else three. Differences have one more.
 func (d *testedSystems) digits() int {
 	for _, scores := range d.scores {
-		large := false
+		known, large := false, false
 		for _, sc := range scores {
-			large = large || math.Abs(sc.Value) >= 10
+			known, large = known || sc.OK, large || math.Abs(sc.Value) >= 10
 		}
-		if !large {
+		if known && !large {
 			return 3
 		}
 	}
@@ -103,16 +116,13 @@ func (d *testedSystems) signature(setting, system int) string {
 // systems is the table of scores, intervals and ranks, the best first.
 func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.digits()
-	number := func(name string, digits int) report.Column {
-		return report.Column{Name: name, Kind: report.KindFloat, Digits: digits}
-	}
-	t := d.tested(d.keyed(report.Column{Name: "system"}, number("score", digits),
-		report.Column{Name: "ci", Header: fmt.Sprintf("%g%% ci", 100*(1-d.alpha)), Kind: report.KindInterval, Digits: digits},
-		report.Column{Name: "ci_mean", Kind: report.KindFloat, Hide: true},
-		report.Column{Name: "rank", Kind: report.KindInt}, report.Column{Name: "rank_ci", Header: "rank ci", Kind: report.KindInterval},
-		number("delta", digits+1), number("p", 4), report.Column{Name: "result"},
-		report.Column{Name: "segments", Kind: report.KindInt, Minor: true}, report.Column{Name: "missing", Kind: report.KindInt, Hide: true},
-		report.Column{Name: "shared_segments", Kind: report.KindInt, Hide: true}, report.Column{Name: "baseline", Hide: true}, report.Column{Name: "signature", Hide: true}))
+	segments := countColumn("segments")
+	segments.Minor = true
+	t := d.tested(d.keyed(textColumn("system"), numberColumn("score", digits),
+		report.Column{Name: "ci", Header: fmt.Sprintf("%g%% ci", 100*(1-d.alpha)), Kind: report.KindInterval, Digits: digits}, programColumn(numberColumn("ci_mean", digits)),
+		countColumn("rank"), report.Column{Name: "rank_ci", Header: "rank ci", Kind: report.KindInterval},
+		numberColumn("delta", digits+1), numberColumn("p", 4), textColumn("result"), segments,
+		programColumn(countColumn("missing")), programColumn(countColumn("shared_segments")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("signature"))))
 	for k := range d.settings {
 		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
 		if err != nil {
@@ -136,7 +146,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			} else {
 				row = append(row, p.Delta, p.P, report.StringOrNull(d.result(k, p, p.P)), sc.Segments, sc.Missing, p.Segments)
 			}
-			d.addTested(t, k, append(row, d.names[d.against], d.signature(k, i))...)
+			d.addTested(t, k, append(row, d.names[d.against], sc.Status.String(), d.signature(k, i))...)
 		}
 	}
 	t.Note("delta, p and result: against %s; win and loss have a p up to %g, which no correction raises%s", d.names[d.against], d.alpha, d.enough())
@@ -154,94 +164,18 @@ func byRank(systems []significance.SystemResult) []int {
 	return order
 }
 
-// pairs tests every pair: people see a matrix, programs a row a pair.
-func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
-	t := d.tested(d.keyed(report.Column{Name: "system_a"}, report.Column{Name: "system_b"}, report.Column{Name: "segments", Kind: report.KindInt},
-		report.Column{Name: "score_a", Kind: report.KindFloat}, report.Column{Name: "score_b", Kind: report.KindFloat}, report.Column{Name: "delta", Kind: report.KindFloat},
-		report.Column{Name: "p", Kind: report.KindFloat}, report.Column{Name: "p_corrected", Kind: report.KindFloat}, report.Column{Name: "result"}))
-	if d.format.ForPeople() {
-		t = d.keyed(report.Column{Name: "system"}, report.Column{Name: "rank", Kind: report.KindInt},
-			report.Column{Name: won, Kind: report.KindInt}, report.Column{Name: tied, Kind: report.KindInt}, report.Column{Name: lost, Kind: report.KindInt})
-		for i := range d.names {
-			t.Columns = append(t.Columns, report.Column{Name: "over " + strconv.Itoa(i+1), Header: strconv.Itoa(i + 1)})
-		}
-	}
-	pairs := len(d.names) * (len(d.names) - 1) / 2
-	if least := float64(pairs) / float64(d.resamples+1); least > d.alpha {
-		t.Note("of %s, no p is up to %g after correction for %d pairs: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, pairs, int(math.Ceil(float64(pairs)/d.alpha)))
-	}
-	for k := range d.settings {
-		c, err := d.samples(k, nil).Compare(ctx, d.comparison(significance.EveryPair))
-		if err != nil {
-			return nil, err
-		}
-		if d.format.ForPeople() {
-			d.matrix(t, k, c)
-			continue
-		}
-		for i := range c.Pairs {
-			p := &c.Pairs[i]
-			d.addTested(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, p.P, p.Corrected, report.StringOrNull(d.result(k, p, p.Corrected)))
-		}
-	}
-	if d.format.ForPeople() {
-		t.Note("columns are the systems in the order of the rows; > win, < loss, = tie, by p up to %g after Holm's correction for %d pairs%s", d.alpha, pairs, d.enough())
-	}
-	return t, nil
-}
-
-// cellsWithP is how many systems' columns fit with p-values in them.
-const cellsWithP = 6
-
-// matrix adds the rows of a setting, the best system first.
-func (d *testedSystems) matrix(t *report.NamedTable, setting int, c *significance.SystemComparison) {
-	order := byRank(c.Systems)
-	results := make([][]string, len(d.names))
-	cells := make([][]string, len(d.names))
-	for i := range cells {
-		results[i], cells[i] = make([]string, len(d.names)), make([]string, len(d.names))
-	}
-	signs := map[string]string{won: ">", lost: "<", tied: "="}
-	other := map[string]string{won: lost, lost: won, tied: tied}
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		result := d.result(setting, p, p.Corrected)
-		results[p.A][p.B], results[p.B][p.A] = result, other[result]
-		value := ""
-		if len(d.names) <= cellsWithP && result != "" {
-			value = fmt.Sprintf(" %.4f", p.Corrected)
-		}
-		cells[p.A][p.B], cells[p.B][p.A] = signs[result]+value, signs[other[result]]+value
-	}
-	for _, i := range order {
-		counts := map[string]int{}
-		for _, result := range results[i] {
-			counts[result]++
-		}
-		rank := report.Null()
-		if c.Systems[i].Rank > 0 {
-			rank = report.Int(c.Systems[i].Rank)
-		}
-		row := []any{d.names[i], rank, counts[won], counts[tied], counts[lost]}
-		for _, j := range order {
-			row = append(row, report.StringOrNull(cells[i][j]))
-		}
-		d.add(t, setting, row...)
-	}
-}
-
 // distribution has the quantiles of the scores of segments.
 func (d *testedSystems) distribution(context.Context) (*report.NamedTable, error) {
 	digits := d.digits()
-	t := d.keyed(report.Column{Name: "system"}, report.Column{Name: "segments", Kind: report.KindInt})
+	t := d.keyed(textColumn("system"), countColumn("segments"))
 	quantiles := []struct {
 		name string
 		at   float64
 	}{{"min", 0}, {"5%", 0.05}, {"25%", 0.25}, {"median", 0.5}, {"75%", 0.75}, {"95%", 0.95}, {"max", 1}}
 	for _, q := range quantiles {
-		t.Columns = append(t.Columns, report.Column{Name: q.name, Kind: report.KindFloat, Digits: digits})
+		t.Columns = append(t.Columns, numberColumn(q.name, digits))
 	}
-	t.Columns = append(t.Columns, report.Column{Name: "zeros", Kind: report.KindFloat, Digits: 3})
+	t.Columns = append(t.Columns, numberColumn("zeros", 3))
 	for k := range d.settings {
 		for i, name := range d.names {
 			var values []float64
@@ -268,12 +202,12 @@ func (d *testedSystems) distribution(context.Context) (*report.NamedTable, error
 // powers says what the test can see against the baseline.
 func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.digits() + 1
-	t := d.tested(d.keyed(report.Column{Name: "system"}, report.Column{Name: "segments", Kind: report.KindInt},
-		report.Column{Name: "delta", Kind: report.KindFloat, Digits: digits}, report.Column{Name: "p", Kind: report.KindFloat, Digits: 4},
-		report.Column{Name: "standard_error", Header: "standard error", Kind: report.KindFloat, Digits: digits + 1},
-		report.Column{Name: "smallest", Header: "smallest delta seen", Kind: report.KindFloat, Digits: digits},
-		report.Column{Name: "difference", Kind: report.KindFloat, Hide: true},
-		report.Column{Name: "needed", Header: "segments needed", Kind: report.KindInt}, report.Column{Name: "baseline", Hide: true}))
+	needs := countColumn("needed")
+	needs.Header = "segments needed"
+	smallest := numberColumn("smallest", digits)
+	smallest.Header = "smallest delta seen"
+	t := d.tested(d.keyed(textColumn("system"), countColumn("segments"), numberColumn("delta", digits), numberColumn("p", 4), numberColumn("standard_error", digits+1), smallest,
+		programColumn(numberColumn("difference", digits)), needs, programColumn(textColumn("baseline"))))
 	for k := range d.settings {
 		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
 		if err != nil {

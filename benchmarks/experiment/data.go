@@ -11,12 +11,16 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 )
 
 // data is a dataset in memory: rank statistics need it all.
 type data struct {
 	Dataset
-	segments []*refract.Segment
+	read     []*refract.Segment // all of the dataset
+	segments []*refract.Segment // what is chosen of them
+	kept     []int              // where each stands among all
+	names    dataset.Census
 	places   []correlate.Place
 	judgements
 	series []*series // the scores of its metrics
@@ -50,7 +54,14 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 		if err != nil {
 			return nil, err
 		}
-		out.segments = append(out.segments, s)
+		out.names.Add(s)
+		out.read = append(out.read, s)
+		if !d.Choice.All() {
+			if s = d.Choice.Of(s); s == nil {
+				continue
+			}
+		}
+		out.segments, out.kept = append(out.segments, s), append(out.kept, len(out.read)-1)
 		out.places = append(out.places, correlate.Place{Segment: s.ID, Document: s.Document, Domain: s.Domain})
 		hypotheses += len(s.Hypotheses)
 		judged = judged || slices.ContainsFunc(s.Judgements, func(j refract.Judgement) bool { return j.Valid })
@@ -69,6 +80,9 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 				}
 			}
 		}
+	}
+	if err := out.names.Check(&d.Choice); err != nil {
+		return nil, err
 	}
 	if hypotheses == 0 {
 		return nil, ErrNoSystem
@@ -220,6 +234,9 @@ func (d *data) info() DatasetInfo {
 	out := DatasetInfo{
 		Name: d.Name, Human: d.human, Segments: len(d.segments), Systems: orEmpty(d.systems),
 		ResampledBy: d.drawn, LeftOut: orEmpty(d.leftOut), Unjudged: orEmpty(d.unjudged), Prompts: orEmpty(d.prompts), Set: d.setName(nil),
+	}
+	if !d.Choice.All() {
+		out.NotChosen, out.Domains, out.all = d.names.Without(&d.Choice), d.Domains, len(d.read)
 	}
 	out.groups = map[correlate.Level]int{}
 	for _, level := range []correlate.Level{correlate.DocumentLevel, correlate.DomainLevel} {

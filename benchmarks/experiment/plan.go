@@ -83,6 +83,8 @@ type Dataset struct {
 	// AllowNoReference lets segments without a reference be, with missing
 	// scores.
 	AllowNoReference bool `yaml:"allow_no_reference"`
+	// Choice says which systems and domains enter.
+	dataset.Choice `yaml:",inline"`
 }
 
 // ScoreFile is a file with the scores of a metric: rows id, system, score, as

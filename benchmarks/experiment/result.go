@@ -1,6 +1,9 @@
 package experiment
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/report"
@@ -47,11 +50,31 @@ type DatasetInfo struct {
 	// human score.
 	LeftOut  []string `json:"left_out"`
 	Unjudged []string `json:"unjudged"`
-	Prompts  []string `json:"prompts"` // of the variants
-	Cells    int      `json:"cells"`   // with a human score
-	Set      string   `json:"set"`     // content hash of all references, as signatures state it
+	// NotChosen are systems that the plan leaves out, and Domains those that it
+	// chooses; none for all.
+	NotChosen []string `json:"not_chosen,omitempty"`
+	Domains   []string `json:"domains,omitempty"`
+	// Outliers are systems that lie far out, where a statistic is of systems.
+	Outliers []Outlier `json:"outliers,omitempty"`
+
+	Prompts []string `json:"prompts"` // of the variants
+	Cells   int      `json:"cells"`   // with a human score
+	Set     string   `json:"set"`     // content hash of all references, as signatures state it
 
 	groups map[correlate.Level]int
+	all    int // segments, chosen or not
+}
+
+// Chosen says what the plan leaves out of the dataset; "" for nothing.
+func (d *DatasetInfo) Chosen() string {
+	var out []string
+	if len(d.NotChosen) > 0 {
+		out = append(out, "systems left out by choice: "+strings.Join(d.NotChosen, ", "))
+	}
+	if len(d.Domains) > 0 {
+		out = append(out, fmt.Sprintf("%d of %d segments, by domain: %s", d.Segments, d.all, strings.Join(d.Domains, ", ")))
+	}
+	return strings.Join(out, "; ")
 }
 
 // Groups is the number of documents, or of domains, where every segment states

@@ -266,7 +266,11 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		settings = slices.DeleteFunc(settings, func(s *setting) bool { return !slices.Contains(d.series, s.series) })
 	}
 	left()
-	res.Datasets = append(res.Datasets, d.info())
+	info := d.info()
+	res.Datasets = append(res.Datasets, info)
+	if text := info.Chosen(); text != "" {
+		r.note("%s: %s", d.Name, text)
+	}
 	if d.human == "" {
 		return nil
 	}
@@ -277,6 +281,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.fill(ctx, d, settings, res); err != nil {
 		return err
 	}
+	r.outliers(d, settings, &res.Datasets[len(res.Datasets)-1])
 	pairs, err := r.pairs(d, settings)
 	if err != nil {
 		return err

@@ -38,12 +38,20 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 		}
 		out = append(out, &series{metric: fitted[0].Metric, info: m.Info(), spec: r.specs[i]})
 	}
+	// Scores made elsewhere are of the whole dataset.
+	whole := *d
+	whole.segments = d.read
 	for _, own := range []func(context.Context, *data) ([]*series, error){r.matrixSeries, r.fileSeries, r.storedSeries} {
-		s, err := own(ctx, d)
+		of, err := own(ctx, &whole)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s...)
+		for _, s := range of {
+			if err := d.choose(s); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, of...)
 	}
 	for i, s := range out {
 		if slices.ContainsFunc(out[:i], func(t *series) bool { return t.info.Name == s.info.Name }) {
@@ -51,6 +59,23 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 		}
 	}
 	return out, nil
+}
+
+// choose leaves the scores of what is chosen of the dataset.
+func (d *data) choose(s *series) error {
+	if d.Choice.All() {
+		return nil
+	}
+	cells := make([]refract.MetricScores, len(d.segments))
+	for i, k := range d.kept {
+		of := refract.SegmentScores{Segment: d.read[k], Metrics: s.cells[k : k+1]}
+		var err error
+		if cells[i], err = rowsOf(d.segments[i], &of, 0, s.cells[k].Columns); err != nil {
+			return err
+		}
+	}
+	s.cells = cells
+	return nil
 }
 
 // signature is that of a setting.

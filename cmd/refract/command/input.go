@@ -29,6 +29,17 @@ func (in *input) register(cmd *cobra.Command) {
 	grouped(cmd, inputFlags, "source", "ref", "hyp", "reference", "references")
 }
 
+// choiceFlags say what of a dataset is looked at.
+type choiceFlags struct{ choice dataset.Choice }
+
+func (c *choiceFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&c.choice.Systems, "systems", nil, "`NAME`s of the systems to look at (repeatable or comma-separated; default all)")
+	f.StringSliceVar(&c.choice.WithoutSystems, "without-systems", nil, "`NAME`s of systems to leave out (repeatable or comma-separated)")
+	f.StringSliceVar(&c.choice.Domains, "domain", nil, "`NAME`s of the domains to look at (repeatable or comma-separated; default all)")
+	grouped(cmd, inputFlags)
+}
+
 func (e *env) datasetOptions() dataset.Options {
 	return dataset.Options{Stdin: e.stdin, Warn: func(w dataset.Warning) {
 		e.oddities = append(e.oddities, w.String())

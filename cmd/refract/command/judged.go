@@ -77,6 +77,12 @@ func (j *judgementFlags) describe(t *report.NamedTable, d *experiment.DatasetInf
 	default:
 		t.Note("level %v: means over the segments of %d %ss that have both scores", j.level, d.Groups(j.level), j.level)
 	}
+	if text := d.Chosen(); text != "" {
+		t.Note("%s", text)
+	}
+	if text := d.FarOut(); text != "" {
+		t.Note("%s", text)
+	}
 	switch left := strings.Join(d.LeftOut, ", "); {
 	case left == "":
 	case j.includeHuman:

@@ -24,6 +24,7 @@ import (
 // each makes a plan of them.
 type comparisonFlags struct {
 	input
+	choiceFlags
 	settingFlags
 	judgeFlags
 	judgementFlags
@@ -33,6 +34,7 @@ type comparisonFlags struct {
 
 func (c *comparisonFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
 	c.input.register(cmd)
+	c.choiceFlags.register(cmd)
 	c.settingFlags.register(e, cmd, defaultAggregates)
 	c.judgementFlags.register(cmd)
 	f := cmd.Flags()
@@ -50,7 +52,7 @@ func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (
 		Sets:      []experiment.Set{{Name: string(experiment.KindAll), Kind: experiment.KindAll}},
 		Bootstrap: experiment.Bootstrap{Resamples: c.bootstrap, Confidence: c.confidence, Seed: c.seed, By: c.resampleBy},
 	}
-	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: c.includeHuman, AllowNoReference: c.allowNone, Matrix: c.matrix}
+	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: c.includeHuman, AllowNoReference: c.allowNone, Matrix: c.matrix, Choice: c.choice}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}

@@ -102,7 +102,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	case flags.Changed("format") && r.tables == "":
 		return usagef("--format is that of --tables DIR; a report is HTML")
 	case r.dryRun && r.experiment == "":
-		s := &scorer{input: r.input, settingFlags: r.settingFlags, judgeFlags: r.judgeFlags, scoreView: scoreView{output: r.output, per: "system"}, system: "auto", defaults: aggregate.Default(reported...)}
+		s := &scorer{input: r.input, choiceFlags: r.choiceFlags, settingFlags: r.settingFlags, judgeFlags: r.judgeFlags, scoreView: scoreView{output: r.output, per: "system"}, system: "auto", defaults: aggregate.Default(reported...)}
 		return s.run(ctx, e, args)
 	}
 	run, shown, err := r.planned(e, flags, args)

@@ -19,6 +19,7 @@ import (
 // scorer is one run of refract score.
 type scorer struct {
 	input
+	choiceFlags
 	settingFlags
 	judgeFlags
 	scoreView
@@ -69,6 +70,7 @@ to know the hash. Standard input and pipes have none there.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), e, args) },
 	}
 	s.input.register(cmd)
+	s.choiceFlags.register(cmd)
 	s.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
 	s.output.register(cmd)
 	s.parquet = true
@@ -125,9 +127,10 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
+	ds = dataset.Chosen(ds, s.choice)
 	whole := ds
 	if s.shard != "" {
-		if err := s.wholly("confidence", "canaries", "html"); err != nil {
+		if err := s.wholly("confidence", "canaries", "html", "systems", "without-systems", "domain"); err != nil {
 			return err
 		}
 		if ds, err = s.cut(ctx, e, args, s.path, ds); err != nil {

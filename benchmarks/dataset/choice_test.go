@@ -1,0 +1,82 @@
+package dataset
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract"
+)
+
+const choosable = `{"id":"1","domain":"news","references":["r"],"hypotheses":{"a":"x","b":"y"},"human":{"own":{"a":1,"b":2,"c":3}}}
+{"id":"2","domain":"web","references":["r"],"hypotheses":{"a":"x","b":null}}
+{"id":"3","references":["r"],"hypotheses":{"b":"z"}}
+`
+
+// What is left of a dataset, as "id:system system/judged judged".
+func TestChosen(t *testing.T) {
+	dir := folderOf(t, map[string]string{"data.jsonl": choosable})
+	for _, c := range []struct {
+		choice Choice
+		want   string
+	}{
+		{Choice{}, "1:a b/a b c 2:a b/ 3:b/"},
+		{Choice{Systems: []string{"b"}}, "1:b/b 2:b/ 3:b/"},
+		{Choice{WithoutSystems: []string{"b"}}, "1:a/a c 2:a/ 3:/"},
+		{Choice{Systems: []string{"a", "c"}, Domains: []string{"news"}}, "1:a/a c"},
+		{Choice{Domains: []string{"web", "news"}}, "1:a b/a b c 2:a b/"},
+		{Choice{Systems: []string{"other"}}, `no system "other"; there are "a", "b", "c"`},
+		{Choice{WithoutSystems: []string{"A"}}, `no system "A" (did you mean "a"?)`},
+		{Choice{Domains: []string{"new"}}, `no domain "new" (did you mean "news"?); there are "news", "web"`},
+		{Choice{Systems: []string{"a"}, WithoutSystems: []string{"a"}}, `system "a" is both chosen and left out`},
+	} {
+		for _, twice := range []bool{true, false} { // whether names can be known before
+			spec := "jsonl:" + filepath.Join(dir, "data.jsonl")
+			if !twice {
+				spec = "jsonl:-"
+			}
+			ds, err := Open(spec, Options{Stdin: strings.NewReader(choosable)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := collect(Chosen(ds, c.choice))
+			var got []string
+			for _, s := range all {
+				var systems, judged []string
+				for _, h := range s.Hypotheses {
+					systems = append(systems, h.System)
+				}
+				for _, j := range s.Judgements {
+					judged = append(judged, j.System)
+				}
+				got = append(got, s.ID+":"+strings.Join(systems, " ")+"/"+strings.Join(judged, " "))
+			}
+			if text := strings.Join(got, " "); err == nil && text != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %s, %v; want %s", c.choice, text, err, c.want)
+			}
+			if err != nil && twice && len(got) > 0 {
+				t.Errorf("%+v: %d segments before %v", c.choice, len(got), err)
+			}
+		}
+	}
+}
+
+// The segments of the dataset stay as they are; a system may be judged alone.
+func TestChosenLeavesTheDataset(t *testing.T) {
+	s := &refract.Segment{ID: "1", Hypotheses: []refract.Hypothesis{{System: "a"}, {System: "b"}}}
+	ds := WithSystems(Chosen(InMemory{s}, Choice{Systems: []string{"b"}}))
+	for chosen, err := range ds.Segments(t.Context()) {
+		if err != nil || len(chosen.Hypotheses) != 1 || chosen.Hypotheses[0].System != "b" {
+			t.Errorf("%v, %v", chosen, err)
+		}
+	}
+	if len(s.Hypotheses) != 2 || s.Hypotheses[0].System != "a" {
+		t.Errorf("%v", s.Hypotheses)
+	}
+	judged := &refract.Segment{ID: "1", Hypotheses: s.Hypotheses, Judgements: []refract.Judgement{{System: "c"}}}
+	ds = WithSystems(Chosen(InMemory{judged}, Choice{Systems: []string{"c"}}))
+	if _, err := collect(ds); !errors.Is(err, ErrNoSystems) {
+		t.Errorf("%v", err)
+	}
+}

@@ -6,39 +6,22 @@
 #
 # Without "torch" these are sacreBLEU, lm-eval, inspect_ai and NLTK (1 GB of packages
 # from PyPI: three minutes, then one), and evaluate with --evaluate-metrics. With it they are
-# lighteval, mbrs, torchmetrics, TRL and verl (2.4 GB with PyTorch, without NVIDIA's libraries, and
-# a C compiler for stubs of them: six minutes, then two). The environments are kept in
-# $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
+# lighteval, mbrs, torchmetrics, TRL and verl, in the environment of adapters_torch.sh. The
+# environments are kept in $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-here=benchmarks/peers
-cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
-requirements=$here/conformance_requirements.txt
-options=()
-mode=light
-only="sacrebleu;lm-eval, targets;lm-eval, process_results;evaluate;nltk;inspect_ai"
 if [ "${1:-}" = torch ]; then
 	shift
 	mode=torch
-	requirements=$here/conformance_torch_requirements.txt
-	options=(--no-deps)
 	only='lighteval;mbrs;torchmetrics;trl;verl'
-fi
-python=${REFRACT_PYTHON:-$(command -v python3.11 || command -v python3)}
-venv=$cache/conformance-$mode-$(sha256sum <"$requirements" | cut -c1-12)
-if ! [ -e "$venv/done" ]; then
-	rm -rf "$venv"
-	mkdir -p "$cache"
-	"$python" -m venv "$venv"
-	"$venv/bin/pip" install --quiet --disable-pip-version-check "${options[@]}" -r "$requirements"
-	if [ $mode = torch ]; then
-		"$venv/bin/python" "$here/cuda_stubs.py" "$("$venv/bin/python" -c '
-import sysconfig; print(sysconfig.get_path("purelib") + "/torch")')" "$venv/stubs"
-	fi
-	touch "$venv/done"
-fi
-if [ $mode = torch ]; then
-	export LD_LIBRARY_PATH=$venv/stubs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	name=adapters
+	requirements=benchmarks/peers/adapters_torch_requirements.txt
+	source benchmarks/peers/torch_venv.sh
+else
+	mode=light
+	only="sacrebleu;lm-eval, targets;lm-eval, process_results;evaluate;nltk;inspect_ai"
+	requirements=benchmarks/peers/conformance_requirements.txt
+	source benchmarks/peers/kept_venv.sh
 fi
 export HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d)

@@ -6,28 +6,18 @@
 # usage: benchmarks/peers/wheel.sh [PYTEST ARGUMENT]…
 #
 # REFRACT_WHEELS=all builds and checks the wheels of all platforms, which takes five builds of the
-# program. The tools' environment (pandas, datasets, mypy, …) is kept in $CI_CACHE, by default
-# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
+# program. The tools' environment (pandas, mypy, the packages of the adapters that need no torch: 1.1 GB) is
+# kept in $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-here=benchmarks/peers
-cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
-venv=$cache/wheel-$(sha256sum <$here/wheel_requirements.txt | cut -c1-12)
+requirements=benchmarks/peers/wheel_requirements.txt
+source benchmarks/peers/kept_venv.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step() { echo "== $1 ($SECONDS s)"; }
 pip() { "$1/bin/python" -m pip --quiet --disable-pip-version-check "${@:2}"; }
 unset REFRACT_PROGRAM
 export PIP_NO_INPUT=1 PYTHONDONTWRITEBYTECODE=1
-
-if ! [ -e "$venv/whole" ]; then
-	step "tools"
-	rm -rf "$venv"
-	mkdir -p "$cache"
-	python3 -m venv "$venv"
-	pip "$venv" install -r $here/wheel_requirements.txt
-	touch "$venv/whole"
-fi
 
 step "wheels"
 if [ "${REFRACT_WHEELS:-this}" = all ]; then

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from model_server import ModelServer
 
 import refract_eval
 
+DATA = Path(os.environ.get("REFRACT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")).absolute()
 FAKE = Path(__file__).with_name("fake_serve.py")
 
 
@@ -79,3 +82,67 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModelSer
         served.ended.set()
         served.shutdown()
         thread.join()
+
+
+@dataclass(frozen=True)
+class Task:
+    """Outputs with references, and what `refract score` gives for them."""
+
+    hypotheses: list[str]
+    references: list[list[str | None]]
+    totals: dict[tuple[str, str], float]
+    segments: dict[tuple[str, str], list[float]]
+
+
+SETTINGS = (("chrf", "max"), ("bleu", "native"))
+
+
+@pytest.fixture(scope="session", params=["ragged", "wmt22"])
+def task(request: pytest.FixtureRequest, program: str, tmp_path_factory: pytest.TempPathFactory) -> Task:
+    """Return a small set with ragged references, and 300 segments of WMT22's zh-en with eleven."""
+    folder = tmp_path_factory.mktemp("task")
+    if request.param == "ragged":
+        hypotheses = ["the cat sat on the mat", "it rains here", "a dog ran home", "four"]
+        references = [
+            ["a cat sat on the mat", "the cat was sitting on a mat"],
+            ["it is raining here", None],
+            ["the dog ran home"],
+            [None, "for", "fourth", "five"],
+        ]
+    else:
+        if not (DATA / "div-ref").is_dir():
+            pytest.skip(f"there is no div-ref in {DATA}, where WMT22 and the released references are looked for")
+        set_of = f"mtme:{DATA}/mt-metrics-eval-v2/wmt22/zh-en"
+        expanded = f"div-ref-lines:{DATA}/div-ref/wmt22.zh-en.refA.diversified"
+        flags = ["--references", expanded, "-k", "10", "--by", "order", "-o", "set.jsonl"]
+        subprocess.run([program, "select", set_of, *flags], cwd=folder, check=True, capture_output=True)
+        lines = refract_eval.read(folder / "set.jsonl")[:300]
+        hypotheses = [s.hypotheses["HuaweiTSC"] or "" for s in lines]
+        references = [s.all_references for s in lines]
+        assert {len(r) for r in references} == {11}
+    return Task(hypotheses, references, *commands_scores(program, folder, hypotheses, references))
+
+
+def commands_scores(
+    program: str, folder: Path, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]
+) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], list[float]]]:
+    """Return what `refract score` gives by SETTINGS, of the corpus and of segments."""
+    rows = [
+        {"id": str(i), "references": r, "hypotheses": {"a": h}}
+        for i, (h, r) in enumerate(zip(hypotheses, references, strict=True))
+    ]
+    (folder / "scored.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+    totals: dict[tuple[str, str], float] = {}
+    segments: dict[tuple[str, str], list[float]] = {}
+    for metric, aggregate in SETTINGS:
+        for per in ("system", "segment"):
+            flags = ["-m", metric, "-a", aggregate, "--per", per, "-f", "json"]
+            done = subprocess.run(
+                [program, "score", "jsonl:scored.jsonl", *flags], cwd=folder, check=True, capture_output=True
+            )
+            scores = [row["score"] for row in json.loads(done.stdout)]
+            if per == "system":
+                (totals[metric, aggregate],) = scores
+            else:
+                segments[metric, aggregate] = scores
+    return totals, segments

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from model_server import ModelServer
@@ -13,6 +16,7 @@ from test_process import wait_until
 
 import refract_eval
 from refract_eval import Progress, RefractError, Scorer, Segment, UsageError, aexpand, expand
+from refract_eval._run import Run
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 PLAIN = {"checks": "none", "form": "text"}
@@ -62,13 +66,26 @@ def test_wrong_usage_and_failures(server: ModelServer, tmp_path: Path) -> None:
     assert list(tmp_path.glob(".expanded*")) == []
 
 
-def test_interruption_keeps_what_is_paid_for(server: ModelServer) -> None:
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], bool]:
+    """Return a function that tells whether the last program that was started has said something."""
+    started: list[Run] = []
+
+    def run(*arguments: Any) -> Run:
+        started.append(Run(*arguments))
+        return started[-1]
+
+    monkeypatch.setattr(sys.modules["refract_eval.expand"], "Run", run)  # its name is the function's too
+    return lambda what: any(what in line for line in started[-1].messages)
+
+
+def test_interruption_keeps_what_is_paid_for(server: ModelServer, said: Callable[[str], bool]) -> None:
     server.free = 2
 
     def interrupt() -> None:
         wait_until(lambda: server.calls >= 4)
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        threading.Event().wait(0.5)  # until the program has heard of it
+        wait_until(lambda: said("waiting for 2 calls"))
         server.ended.set()
 
     thread = threading.Thread(target=interrupt)
@@ -82,14 +99,15 @@ def test_interruption_keeps_what_is_paid_for(server: ModelServer) -> None:
     assert server.calls == 20
 
 
-def test_cancelling_the_task_ends_the_program(server: ModelServer) -> None:
+def test_cancelling_the_task_ends_the_program(server: ModelServer, said: Callable[[str], bool]) -> None:
     server.free = 2
 
     async def main() -> None:
         task = asyncio.create_task(aexpand(SET, model="m", prompts="plain*10", flags=PLAIN | {"concurrency": 2}))
         await asyncio.to_thread(wait_until, lambda: server.calls >= 4)
-        asyncio.get_running_loop().call_later(0.2, server.ended.set)
         task.cancel()
+        await asyncio.to_thread(wait_until, lambda: said("waiting for 2 calls"))
+        server.ended.set()
         with pytest.raises(asyncio.CancelledError):
             await task
         assert (await aexpand(SET, model="m", prompts="plain", flags=PLAIN)).complete

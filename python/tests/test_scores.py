@@ -7,13 +7,16 @@ import json
 import multiprocessing
 import os
 import pickle
+import shlex
 import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from conftest import children_now, open_now
+from test_process import wait_until
 
 import refract_eval
 from refract_eval import Scorer, UsageError
@@ -136,19 +139,32 @@ def test_async_calls_share_a_scorer() -> None:
     asyncio.run(main())
 
 
-def test_a_cancelled_task_leaves_the_process_usable() -> None:
-    hypotheses = ["the cat sat on the mat with the dog " * 20] * 2000
+HANGING = """
+import json, pathlib, sys
+print(json.dumps({"refract": 1, "name": "hanging", "signature": {"rules": "1"}}), flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["segments"][0]["hypotheses"] == ["hang"]:
+        pathlib.Path("begun").touch()
+        sys.stdin.read()
+    print(json.dumps({"id": request["id"], "scores": [[1.0] for _ in request["segments"]]}), flush=True)
+"""
+
+
+def test_a_cancelled_task_leaves_the_process_usable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hanging.py").write_text(HANGING)
 
     async def main() -> None:
-        async with Scorer("ter") as scorer:
+        async with Scorer(f"exec:processes=1 {shlex.quote(sys.executable)} hanging.py") as scorer:
             await scorer.ascore(["a"], ["a"])
             pid = scorer.pid
-            task = asyncio.create_task(scorer.ascore(hypotheses, [["a dog on a mat sat with the cat " * 20]] * 2000))
-            await asyncio.sleep(0.2)  # for the process to begin
+            task = asyncio.create_task(scorer.ascore(["hang"], ["a"]))
+            await asyncio.to_thread(wait_until, (tmp_path / "begun").exists)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert (await asyncio.wait_for(scorer.ascore(["a"], ["a"]), 30)).score == 0.0
+            assert (await scorer.ascore(["a"], ["a"])).score == 1.0
             assert scorer.pid == pid
 
     asyncio.run(main())

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ._pending import variants
 from ._run import DONE, FAILED, Run
 from .errors import RefractError
 from .segments import Segment
@@ -54,7 +55,7 @@ class Expansion:
     output: Path | None
 
 
-def expand(
+def _expand(
     dataset: Dataset,
     *,
     model: str,
@@ -69,7 +70,7 @@ def expand(
     cache: str | os.PathLike[str] | None = None,
     flags: Mapping[str, Flag] | None = None,
     progress: Callable[[Progress], object] | None = None,
-) -> Expansion:
+) -> _Work:
     """Have a model rewrite every reference, and return the set with the variants.
 
     dataset is a list of Segment, or what `refract expand` takes: "jsonl:data.jsonl". The server is
@@ -79,87 +80,86 @@ def expand(
 
     Every answer is stored in cache before it is used (refract-cache.sqlite in the working
     folder by default): the same call asks for nothing twice. An interruption waits for the
-    calls in flight; a second one does not. progress is called in a thread, up to twice a second.
+    calls in flight; a second one does not. Cancelling the task of aexpand() interrupts too. progress
+    is called in a thread, up to twice a second.
     """
-    with ExitStack() as stack:
-        work = _Work(stack, dataset, output)
-        return work.finish(Run(work.arguments(locals()), _takes(progress)))
+    named: dict[str, Flag] = {
+        "model": model,
+        "base_url": base_url,
+        "prompts": prompts,
+        "complete": complete,
+        "judge": judge,
+        "audit": audit,
+        "prices": prices,
+        "max_cost": max_cost,
+        "cache": None if cache is None else os.fspath(cache),
+        "progress": None if progress is None else "json",
+    }
+    arguments = list(_command_line(named | dict(flags or {})))
+    return _Work(dataset, None if output is None else Path(output), arguments, progress)
 
 
-async def aexpand(
-    dataset: Dataset,
-    *,
-    model: str,
-    output: str | os.PathLike[str] | None = None,
-    base_url: str | Sequence[str] | None = None,
-    prompts: str | None = None,
-    complete: int | None = None,
-    judge: str | None = None,
-    audit: int | None = None,
-    prices: str | None = None,
-    max_cost: float | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    flags: Mapping[str, Flag] | None = None,
-    progress: Callable[[Progress], object] | None = None,
-) -> Expansion:
-    """Expand as expand() does, without blocking the event loop.
-
-    Cancelling the task asks the program to end, and waits for the calls in flight.
-    """
-    with ExitStack() as stack:
-        work = _Work(stack, dataset, output)
-        run = Run(work.arguments(locals()), _takes(progress))
-        thread = asyncio.ensure_future(asyncio.to_thread(work.finish, run))
-        try:
-            return await asyncio.shield(thread)
-        except asyncio.CancelledError:
-            run.interrupt()
-            await asyncio.wait([thread])
-            raise
+expand, aexpand = variants(_expand)
 
 
-_FLAGS = ("model", "base_url", "prompts", "complete", "judge", "audit", "prices", "max_cost", "cache")
-
-
+@dataclass(frozen=True)
 class _Work:
-    """The files of an expansion: its input, and its output until it is whole."""
+    """A run of the program that has not begun."""
 
-    def __init__(self, stack: ExitStack, dataset: Dataset, output: str | os.PathLike[str] | None) -> None:
-        self.output = None if output is None else Path(output)
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="refract-")))
-        self._written = (folder if self.output is None else self.output.parent) / f".expanded.{os.getpid()}.jsonl"
-        stack.callback(lambda: self._written.unlink(missing_ok=True))
-        if isinstance(dataset, (str, os.PathLike)):
-            self._spec = os.fspath(dataset)
-        else:
-            write(dataset, folder / "set.jsonl")
-            self._spec = f"jsonl:{folder / 'set.jsonl'}"
+    dataset: Dataset
+    output: Path | None
+    flags: Sequence[str]
+    progress: Callable[[Progress], object] | None
 
-    def arguments(self, given: Mapping[str, object]) -> list[str]:
-        """Make the command line of the arguments of expand()."""
-        arguments = ["expand", self._spec, "-o", str(self._written)]
-        if given["progress"] is not None:
-            arguments += ["--progress", "json"]
-        flags = {name: given[name] for name in _FLAGS} | dict(given["flags"] or {})  # type: ignore[call-overload]
-        for name, value in flags.items():
-            flag = "--" + name.replace("_", "-")
-            if isinstance(value, bool):
-                arguments.append(f"{flag}={str(value).lower()}")
-            elif isinstance(value, (str, int, float, os.PathLike)):
-                arguments.append(f"{flag}={value}")
-            elif value is not None:
-                arguments += [f"{flag}={v}" for v in value]
-        return arguments
+    def wait(self) -> Expansion:
+        with self._running() as (run, written):
+            return self._finish(run, written)
 
-    def finish(self, run: Run) -> Expansion:
-        """Wait for the program, and read what it wrote."""
+    async def awaited(self) -> Expansion:
+        with self._running() as (run, written):
+            thread = asyncio.ensure_future(asyncio.to_thread(self._finish, run, written))
+            try:
+                return await asyncio.shield(thread)
+            except asyncio.CancelledError:
+                run.interrupt()
+                await asyncio.wait([thread])
+                raise
+
+    @contextlib.contextmanager
+    def _running(self) -> Iterator[tuple[Run, Path]]:
+        """Start the program; yield it and the file that it writes, which is gone in the end."""
+        with tempfile.TemporaryDirectory(prefix="refract-") as made:
+            folder = Path(made)
+            written = (folder if self.output is None else self.output.parent) / f".expanded.{os.getpid()}.jsonl"
+            if isinstance(self.dataset, (str, os.PathLike)):
+                spec = os.fspath(self.dataset)
+            else:
+                write(self.dataset, folder / "set.jsonl")
+                spec = f"jsonl:{folder / 'set.jsonl'}"
+            try:
+                yield Run(["expand", spec, "-o", str(written), *self.flags], _takes(self.progress)), written
+            finally:
+                written.unlink(missing_ok=True)
+
+    def _finish(self, run: Run, written: Path) -> Expansion:
         code = run.wait((DONE, FAILED))
-        if not self._written.is_file():
+        if not written.is_file():
             raise RefractError("\n".join(run.messages[-10:]) or f"refract expand ended with exit code {code}")
-        segments = read(self._written)
+        segments = read(written)
         if self.output is not None:
-            os.replace(self._written, self.output)
+            os.replace(written, self.output)
         return Expansion(segments, code == DONE, tuple(run.messages), self.output)
+
+
+def _command_line(flags: Mapping[str, Flag]) -> Iterator[str]:
+    for name, value in flags.items():
+        flag = "--" + name.replace("_", "-")
+        if isinstance(value, bool):
+            yield f"{flag}={str(value).lower()}"
+        elif isinstance(value, (str, int, float, os.PathLike)):
+            yield f"{flag}={value}"
+        elif value is not None:
+            yield from (f"{flag}={v}" for v in value)
 
 
 def _takes(progress: Callable[[Progress], object] | None) -> Callable[[str], bool]:

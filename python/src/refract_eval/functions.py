@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._client import Client
+from ._pending import Request, variants
 from .compare import Comparison, read_comparison
-from .scorer import Hypotheses, References, request, segments_request, specs
-from .scores import Scores, read_scores
+from .scorer import Hypotheses, References, Settings, specs
+from .scores import Scores
 from .segments import Segment, segment_to_json
 
 _shared = Client()
 
 
-def score(
+def _score(
     hypotheses: Hypotheses,
     references: References,
     metrics: Sequence[str] | str = ("bleu", "chrf"),
@@ -26,7 +27,7 @@ def score(
     missing: str | None = None,
     system: str | None = None,
     cells: bool = False,
-) -> Scores:
+) -> Request[Scores]:
     """Score hypotheses against references.
 
     hypotheses are n texts, or n texts for each system by its name: {"a": [...], "b": [...]}.
@@ -51,26 +52,11 @@ def score(
     ValueError) for metrics and aggregators that there are none of, ProcessDiedError where the
     process ended, and RefractError for the rest.
     """
-    params, named = request(hypotheses, references, sources, ids, layout, metrics, aggregate, missing, system, cells)
-    return read_scores(_shared.call("score", params), named)
+    settings = Settings(metrics, aggregate, missing, system)
+    return settings.of_texts(_shared, hypotheses, references, sources, ids, layout, cells)
 
 
-async def ascore(
-    hypotheses: Hypotheses,
-    references: References,
-    metrics: Sequence[str] | str = ("bleu", "chrf"),
-    aggregate: Sequence[str] | str | None = "max",
-    sources: Sequence[str | None] | None = None,
-    *,
-    ids: Sequence[str] | None = None,
-    layout: str | None = None,
-    missing: str | None = None,
-    system: str | None = None,
-    cells: bool = False,
-) -> Scores:
-    """Score as score() does, without blocking the event loop. Cancelling the task cancels it."""
-    params, named = request(hypotheses, references, sources, ids, layout, metrics, aggregate, missing, system, cells)
-    return read_scores(await _shared.acall("score", params), named)
+score, ascore = variants(_score)
 
 
 def score_segments(
@@ -83,11 +69,10 @@ def score_segments(
     cells: bool = False,
 ) -> Scores:
     """Score the hypotheses of a set, as read() gives it, against its references and variants."""
-    params, named = segments_request(segments, metrics, aggregate, missing, system, cells)
-    return read_scores(_shared.call("score", params), named)
+    return Settings(metrics, aggregate, missing, system).of_segments(_shared, segments, cells).wait()
 
 
-def compare(
+def _compare(
     segments: Sequence[Segment],
     metrics: Sequence[str] | str = ("bleu", "chrf"),
     aggregate: Sequence[str] | str | None = None,
@@ -99,7 +84,7 @@ def compare(
     resamples: int | None = None,
     seed: int | None = None,
     missing: str | None = None,
-) -> Comparison:
+) -> Request[Comparison]:
     """Measure how well settings agree with human judgements (Segment.human).
 
     The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy",
@@ -107,24 +92,10 @@ def compare(
     "system"; significance "perm-both", "williams", "bootstrap", …, with resamples draws.
     What is None is as there. The same seed gives the same numbers.
     """
-    return read_comparison(_shared.call("compare", _comparing(**locals())))
+    return Request(_shared, "compare", _comparing(**locals()), read_comparison)
 
 
-async def acompare(
-    segments: Sequence[Segment],
-    metrics: Sequence[str] | str = ("bleu", "chrf"),
-    aggregate: Sequence[str] | str | None = None,
-    *,
-    statistic: Sequence[str] | str | None = None,
-    level: str | None = None,
-    group: str | None = None,
-    significance: str | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
-    missing: str | None = None,
-) -> Comparison:
-    """Compare as compare() does, without blocking the event loop."""
-    return read_comparison(await _shared.acall("compare", _comparing(**locals())))
+compare, acompare = variants(_compare)
 
 
 def metrics() -> list[dict[str, Any]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from ._client import Client
+from ._pending import Request, variants
 from ._texts import hypotheses_by_system, references_by_segment, texts
 from .scores import Scores, read_scores
 from .segments import Segment, segment_to_json
@@ -44,10 +46,10 @@ class Scorer:
     ) -> None:
         """Take the settings; nothing is started yet."""
         self._client = Client(flags, timeout)
-        self._settings = (metrics, aggregate, missing, system)
+        self._settings = Settings(metrics, aggregate, missing, system)
         self._process = (tuple(flags), timeout)
 
-    def score(
+    def _score(
         self,
         hypotheses: Hypotheses,
         references: References,
@@ -56,29 +58,15 @@ class Scorer:
         ids: Sequence[str] | None = None,
         layout: str | None = None,
         cells: bool = False,
-    ) -> Scores:
+    ) -> Request[Scores]:
         """Score as refract_eval.score() does."""
-        params, named = request(hypotheses, references, sources, ids, layout, *self._settings, cells)
-        return read_scores(self._client.call("score", params), named)
+        return self._settings.of_texts(self._client, hypotheses, references, sources, ids, layout, cells)
 
-    async def ascore(
-        self,
-        hypotheses: Hypotheses,
-        references: References,
-        sources: Sequence[str | None] | None = None,
-        *,
-        ids: Sequence[str] | None = None,
-        layout: str | None = None,
-        cells: bool = False,
-    ) -> Scores:
-        """Score without blocking the event loop. Cancelling the task cancels the request."""
-        params, named = request(hypotheses, references, sources, ids, layout, *self._settings, cells)
-        return read_scores(await self._client.acall("score", params), named)
+    score, ascore = variants(_score)
 
     def score_segments(self, segments: Sequence[Segment], *, cells: bool = False) -> Scores:
         """Score the hypotheses of a set, as read() gives it, against its references and variants."""
-        params, named = segments_request(segments, *self._settings, cells)
-        return read_scores(self._client.call("score", params), named)
+        return self._settings.of_segments(self._client, segments, cells).wait()
 
     def metrics(self) -> list[dict[str, Any]]:
         """List the metrics that there are, as `refract metrics -f json` does."""
@@ -96,7 +84,7 @@ class Scorer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy the settings: a copy has a process of its own."""
-        return _restored, (*self._settings, *self._process)
+        return _restored, (self._settings, *self._process)
 
     def __enter__(self) -> Scorer:
         """Return the Scorer."""
@@ -117,89 +105,58 @@ class Scorer:
         self.close()
 
 
-def _restored(
-    metrics: Sequence[str] | str,
-    aggregate: Sequence[str] | str | None,
-    missing: str | None,
-    system: str | None,
-    flags: Sequence[str],
-    timeout: float | None,
-) -> Scorer:
-    return Scorer(metrics, aggregate, missing=missing, system=system, flags=flags, timeout=timeout)
+def _restored(settings: Settings, flags: Sequence[str], timeout: float | None) -> Scorer:
+    scorer = Scorer(flags=flags, timeout=timeout)
+    scorer._settings = settings
+    return scorer
 
 
-def request(
-    hypotheses: Any,
-    references: Any,
-    sources: Any,
-    ids: Any,
-    layout: str | None,
-    metrics: Sequence[str] | str,
-    aggregate: Sequence[str] | str | None,
-    missing: str | None,
-    system: str | None,
-    cells: bool,
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the parameters of the method score, and the ids of the segments."""
-    segments, named = _segments(hypotheses, references, sources, ids, layout)
-    return {"segments": segments, **_settings(metrics, aggregate, missing, system, cells)}, named
+@dataclass(frozen=True)
+class Settings:
+    """What scores come about by, whatever is scored; see score()."""
 
+    metrics: Sequence[str] | str
+    aggregate: Sequence[str] | str | None
+    missing: str | None
+    system: str | None
 
-def segments_request(
-    segments: Sequence[Segment],
-    metrics: Sequence[str] | str,
-    aggregate: Sequence[str] | str | None,
-    missing: str | None,
-    system: str | None,
-    cells: bool,
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the parameters for a set that was read, and its ids."""
-    lines = [{k: v for k, v in segment_to_json(s).items() if k not in _UNSCORED} for s in segments]
-    return {"segments": lines, **_settings(metrics, aggregate, missing, system, cells)}, [s.id for s in segments]
+    def of_texts(
+        self, client: Client, hypotheses: Any, references: Any, sources: Any, ids: Any, layout: str | None, cells: bool
+    ) -> Request[Scores]:
+        """Ask for the scores of texts."""
+        systems = hypotheses_by_system(hypotheses)
+        refs = references_by_segment(references, systems, layout)
+        segments: list[dict[str, Any]] = [
+            {"hypotheses": {name: v[i] for name, v in systems.items()}, "references": r} for i, r in enumerate(refs)
+        ]
+        named = [str(i + 1) for i in range(len(refs))]
+        if sources is not None:
+            for segment, source in zip(segments, _of_length(sources, "sources", len(refs)), strict=True):
+                segment["source"] = source
+        if ids is not None:
+            named = [str(id) for id in _of_length(ids, "ids", len(refs))]
+            for segment, id in zip(segments, named, strict=True):
+                segment["id"] = id
+        return self._request(client, segments, named, cells)
 
+    def of_segments(self, client: Client, segments: Sequence[Segment], cells: bool) -> Request[Scores]:
+        """Ask for the scores of a set that was read."""
+        lines = [{k: v for k, v in segment_to_json(s).items() if k not in ("rejected", "human")} for s in segments]
+        return self._request(client, lines, [s.id for s in segments], cells)
 
-_UNSCORED = ("rejected", "human")
-
-
-def _settings(
-    metrics: Sequence[str] | str,
-    aggregate: Sequence[str] | str | None,
-    missing: str | None,
-    system: str | None,
-    cells: bool,
-) -> dict[str, Any]:
-    settings: dict[str, Any] = {"metrics": specs(metrics)}
-    if aggregate is not None:
-        settings["aggregate"] = specs(aggregate)
-    settings.update((k, v) for k, v in (("missing", missing), ("system", system)) if v is not None)
-    if cells:
-        settings["per"] = ["system", "segment", "cell"]
-    return settings
+    def _request(self, client: Client, segments: list[dict[str, Any]], ids: list[str], cells: bool) -> Request[Scores]:
+        params: dict[str, Any] = {"segments": segments, "metrics": specs(self.metrics)}
+        if self.aggregate is not None:
+            params["aggregate"] = specs(self.aggregate)
+        params.update((k, v) for k, v in (("missing", self.missing), ("system", self.system)) if v is not None)
+        if cells:
+            params["per"] = ["system", "segment", "cell"]
+        return Request(client, "score", params, lambda result: read_scores(result, ids))
 
 
 def specs(of: Sequence[str] | str) -> list[str]:
     """Read one or several specifications of metrics or aggregators."""
     return [of] if isinstance(of, str) else list(of)
-
-
-def _segments(
-    hypotheses: Any, references: Any, sources: Any, ids: Any, layout: str | None
-) -> tuple[list[dict[str, Any]], list[str]]:
-    systems = hypotheses_by_system(hypotheses)
-    refs = references_by_segment(references, systems, layout)
-    n = len(refs)
-    segments: list[dict[str, Any]] = [
-        {"hypotheses": {name: v[i] for name, v in systems.items()}, "references": r} for i, r in enumerate(refs)
-    ]
-    if sources is not None:
-        for segment, source in zip(segments, _of_length(sources, "sources", n), strict=True):
-            segment["source"] = source
-    if ids is None:
-        return segments, [str(i + 1) for i in range(n)]
-    named = [str(id) for id in _of_length(ids, "ids", n)]
-    for segment, id in zip(segments, named, strict=True):
-        segment["id"] = id
-    return segments, named
 
 
 def _of_length(value: Any, name: str, n: int) -> list[str | None]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from .._texts import texts
-from ..functions import metrics, score
+from ..functions import score
+from ._given import known
 
 Bounds = tuple[float, float]
 
@@ -62,28 +61,12 @@ def rewards(metric: str, aggregate: str, bounds: Sequence[float] | None) -> Rewa
     return Rewards(metric, aggregate, (float(low), float(high)))
 
 
-def row(value: Any, where: str) -> list[str | None]:
-    """Read the references of one hypothesis: a text, a list, or an object that has one of them."""
-    if isinstance(value, Mapping):
-        for name in NAMES:
-            if name in value:
-                return row(value[name], f"{where}[{name!r}]")
-        raise ValueError(f"{where} has neither {NAMES[0]!r} nor {NAMES[1]!r}: it has {', '.join(map(str, value))}")
-    if value is None or isinstance(value, str):
-        return [value]
-    return texts(value, where)
-
-
-NAMES = ("references", "reference")
-
-
 def _bounds(metric: str) -> Sequence[float]:
-    name = metric.partition(":")[0]
-    for m in metrics():
-        if m["name"] == name and m["option"] is None:
-            if m["lower"] is None or m["upper"] is None:
-                raise ValueError(
-                    f"{name} goes from {m['lower']} to {m['upper']}: rewards want both, as in bounds=(0, 100)"
-                )
-            return (m["lower"], m["upper"])
-    raise ValueError(f"metric {name!r}: there is none of this name, of which bounds are known: give bounds=")
+    found = known(metric)
+    if found is None:
+        raise ValueError(f"metric {metric!r}: there is none of this name, of which bounds are known: give bounds=")
+    if found["lower"] is None or found["upper"] is None:
+        raise ValueError(
+            f"{found['name']} goes from {found['lower']} to {found['upper']}: rewards want both, as in bounds=(0, 100)"
+        )
+    return (found["lower"], found["upper"])

@@ -12,7 +12,8 @@ from mbrs.metrics import Metric, register
 from torch import Tensor
 
 from .._client import Client
-from ..functions import metrics, score
+from ..functions import score
+from ._given import higher_is_better
 
 
 @register("refract")
@@ -36,8 +37,7 @@ class MetricRefract(Metric):  # type: ignore[misc]
         """Start the program, and learn which scores are better."""
         super().__init__(cfg)
         self._client = Client()
-        known = {m["name"]: m["direction"] for m in metrics() if m["option"] is None}
-        self.HIGHER_IS_BETTER = known.get(cfg.name.partition(":")[0]) != "lower"
+        self.HIGHER_IS_BETTER = higher_is_better(cfg.name)
 
     def score(self, hypothesis: str, reference: str, source: str | None = None) -> float:
         """Score one pair."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._rewards import NAMES, Rewards, rewards, row
+from ._given import NAMES, name_of, row
+from ._rewards import Rewards, rewards
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Reward:
     @property
     def __name__(self) -> str:
         """Name the reward in the trainer's logs."""
-        return f"refract_{self.rewards.metric}_{self.rewards.aggregate}"
+        return name_of(self.rewards.metric, self.rewards.aggregate)
 
     def __call__(
         self, prompts: Sequence[Any], completions: Sequence[Any], completion_ids: Any = None, **columns: Any

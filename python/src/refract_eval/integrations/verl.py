@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from ._rewards import rewards, row
+from ._given import row
+from ._rewards import rewards
 
 
 def compute_score(

@@ -1,0 +1,67 @@
+"""What is asked for and not yet waited for, and how callers wait for it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+
+from ._client import Client
+
+P = ParamSpec("P")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Pending(Protocol[T_co]):
+    """Work that begins when it is waited for."""
+
+    def wait(self) -> T_co:
+        """Return the result."""
+
+    async def awaited(self) -> T_co:
+        """Return the result without blocking the event loop."""
+
+
+@dataclass(frozen=True)
+class Request(Generic[T]):
+    """A request to a process, and how its result is read."""
+
+    client: Client
+    method: str
+    params: Mapping[str, Any]
+    read: Callable[[Any], T]
+
+    def wait(self) -> T:
+        """Return the result. An interruption cancels the request."""
+        return self.read(self.client.call(self.method, self.params))
+
+    async def awaited(self) -> T:
+        """Return the result. Cancelling the task cancels the request."""
+        return self.read(await self.client.acall(self.method, self.params))
+
+
+def variants(begin: Callable[P, Pending[T]]) -> tuple[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]:
+    """Make two functions of one that prepares work: the first waits for it, the second is to be awaited.
+
+    Of _name they are name and aname, with its arguments.
+    """
+
+    def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
+        return begin(*args, **kwargs).wait()
+
+    async def awaitable(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await begin(*args, **kwargs).awaited()
+
+    name = begin.__name__.lstrip("_")
+    _present(blocking, begin, name, begin.__doc__ or "")
+    _present(awaitable, begin, f"a{name}", f"Await what {name}() returns, which does not block the event loop.")
+    return blocking, awaitable
+
+
+def _present(made: Any, begin: Callable[..., object], name: str, doc: str) -> None:
+    """Show a function's name, arguments and documentation as those of one that is written out."""
+    made.__module__, made.__name__, made.__doc__ = begin.__module__, name, doc
+    made.__qualname__ = begin.__qualname__.replace(begin.__name__, name)
+    made.__signature__ = inspect.signature(begin).replace(return_annotation=inspect.Signature.empty)

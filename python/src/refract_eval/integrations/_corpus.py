@@ -1,0 +1,90 @@
+"""Scores of segments that carry their texts, so that a library's aggregation scores the corpus."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..functions import score
+from ..scores import Setting
+
+
+class SegmentScore(float):
+    """The score of a segment, NaN where there is none, and what it is of.
+
+    It is a number wherever a library averages or stores it, and can be pickled.
+    """
+
+    hypothesis: str | None
+    references: Sequence[str | None]
+    source: str | None
+    status: str  # why there is no score
+    signature: str
+
+
+@dataclass
+class Corpus:
+    """A metric and an aggregator, for libraries that score segments first and add up then.
+
+    signature is that of the last corpus that was scored.
+    """
+
+    metric: str = "chrf"
+    aggregate: str = "max"
+    signature: str = field(default="", init=False)
+
+    def segment(
+        self, hypothesis: str | None, references: Sequence[str | None], source: str | None = None
+    ) -> SegmentScore:
+        """Score a segment, as `refract score --per segment` does."""
+        of = setting([hypothesis], [references], self.metric, self.aggregate, _given([source]), "segment")
+        ((number,),) = of.segments.values()
+        made = SegmentScore(math.nan if number is None else number)
+        made.hypothesis, made.references, made.source = hypothesis, references, source
+        made.status, made.signature = why(of), of.segment_signature
+        return made
+
+    def total(self, segments: Sequence[SegmentScore]) -> float:
+        """Score the corpus of the segments in one request, as `refract score` does."""
+        hypotheses, references = [s.hypothesis for s in segments], [s.references for s in segments]
+        of = setting(hypotheses, references, self.metric, self.aggregate, _given([s.source for s in segments]))
+        self.signature = of.signature
+        for i, (alone, among) in enumerate(zip(segments, of.per_segment, strict=True)):
+            if among is not None and alone != among:
+                raise ValueError(
+                    f"sample {i} has the score {float(alone)} alone, and {among} among the others: {self.metric} "
+                    "learns from the whole set, and is not for a library that scores samples one by one"
+                )
+        (system,) = of.systems.values()
+        if system.score is None:
+            raise ValueError(f"none of {len(segments)} samples has a score of {self.metric}: {why(of)}")
+        if system.scored < system.segments:
+            lacking = system.segments - system.scored
+            warnings.warn(f"{lacking} of {len(segments)} samples have no score: {why(of)}", stacklevel=2)
+        return system.score
+
+
+def setting(
+    hypotheses: Sequence[str | None],
+    references: Sequence[Sequence[str | None]],
+    metric: str,
+    aggregate: str,
+    sources: Sequence[str | None] | None = None,
+    layout: str | None = None,
+) -> Setting:
+    """Score one system with one metric, as score() does; what ends the metric is an error."""
+    scores = score(hypotheses, references, metric, aggregate, sources, layout=layout)
+    if not scores.settings or scores.ended:
+        raise ValueError(f"{metric} did not score: {', '.join(scores.ended.values())}")
+    return scores.settings[0]
+
+
+def why(of: Setting) -> str:
+    """Say why scores are lacking."""
+    return ", ".join(sorted({why for statuses in of.status.values() for why in statuses if why}))
+
+
+def _given(sources: Sequence[str | None]) -> Sequence[str | None] | None:
+    return sources if any(s is not None for s in sources) else None

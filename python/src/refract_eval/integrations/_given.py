@@ -1,0 +1,41 @@
+"""What libraries hand over: rows with references, and metrics by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .._texts import texts
+from ..functions import metrics
+
+NAMES = ("references", "reference")
+
+
+def row(value: Any, where: str) -> list[str | None]:
+    """Read the references of one hypothesis: a text, a list, or an object that has one of them."""
+    if isinstance(value, Mapping):
+        for name in NAMES:
+            if name in value:
+                return row(value[name], f"{where}[{name!r}]")
+        raise ValueError(f"{where} has neither {NAMES[0]!r} nor {NAMES[1]!r}: it has {', '.join(map(str, value))}")
+    if value is None or isinstance(value, str):
+        return [value]
+    return texts(value, where)
+
+
+def known(metric: str) -> Mapping[str, Any] | None:
+    """Return what the program says of a metric; None of one that it does not list."""
+    name = metric.partition(":")[0]
+    return next((m for m in metrics() if m["name"] == name and m["option"] is None), None)
+
+
+def higher_is_better(metric: str) -> bool:
+    """Tell which scores of a metric are better."""
+    found = known(metric)
+    return found is None or found["direction"] != "lower"
+
+
+def name_of(metric: str, aggregate: str) -> str:
+    """Name a metric in the tables of a library, which part such names at commas and bars."""
+    return re.sub(r"[^\w.+=-]+", "_", f"refract_{metric}_{aggregate}")

@@ -1,0 +1,77 @@
+"""A scorer for tasks of inspect_ai: Task(scorer=refract("chrf", "max"), …)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer, stderr
+from inspect_ai.solver import TaskState
+
+from ._corpus import Corpus, SegmentScore
+from ._given import row
+
+
+@metric
+def corpus() -> Metric:
+    """Score the corpus of all samples in one request, as `refract score` does."""
+
+    def total(scores: list[SampleScore]) -> float:
+        segments = [_segment(s) for s in scores]
+        (settings,) = {(of["metric"], of["aggregate"]) for s in scores if (of := s.score.metadata)}
+        return Corpus(*settings).total(segments)
+
+    return total
+
+
+@scorer(metrics=[corpus(), mean(), stderr()])
+def refract(
+    metric: str = "chrf",
+    aggregate: str = "max",
+    *,
+    references: str | None = None,
+    source: str | None = None,
+    extract: Callable[[str], str] | None = None,
+) -> Scorer:
+    """Score the output of each sample against all its references.
+
+    References are the sample's targets, or metadata[references] where that is named: there None is a
+    missing one. metadata[source] is the source. metric and aggregate are as for score(). extract
+    takes from an output the part that is scored.
+    """
+    made = Corpus(metric, aggregate)
+
+    async def one(state: TaskState, target: Target) -> Score:
+        given = target.target if references is None else state.metadata[references]
+        said = state.output.completion
+        segment = await asyncio.to_thread(
+            made.segment,
+            said if extract is None else extract(said),
+            row(given, "references"),
+            None if source is None else state.metadata[source],
+        )
+        return Score(
+            value=float(segment),
+            answer=segment.hypothesis,
+            explanation=segment.status or None,
+            metadata={
+                "metric": metric,
+                "aggregate": aggregate,
+                "references": list(segment.references),
+                "source": segment.source,
+                "signature": segment.signature,
+            },
+        )
+
+    return one
+
+
+def _segment(sample: SampleScore) -> SegmentScore:
+    """Read back what a Score keeps, in a log too."""
+    known: Any = sample.score.metadata
+    if known is None or sample.score.answer is None:
+        raise ValueError(f"sample {sample.sample_id} has a score of several outputs: a corpus has one epoch")
+    segment = SegmentScore(sample.score.as_float())
+    segment.hypothesis, segment.references, segment.source = sample.score.answer, known["references"], known["source"]
+    return segment

@@ -1,0 +1,193 @@
+"""Adapters in the packages that they are for, where these are installed: equal to the command's scores."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import SETTINGS, Task
+
+import refract_eval
+from refract_eval.integrations._corpus import Corpus
+
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("offline")]
+TRANSPOSED = (
+    ["the cat sat on the mat", "a dog barked at the moon"],
+    [
+        ["a cat sat on a mat", "a dog barked at a full moon"],
+        ["the cat was on the mat", "the dog was barking at the moon"],
+    ],
+)
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.chdir(tmp_path)
+
+
+def lm_eval_run(hypotheses: list[str], references: list[list[str | None]]) -> dict[str, Any]:
+    lm_eval = pytest.importorskip("lm_eval")
+    datasets = pytest.importorskip("datasets")
+    from lm_eval.api.model import LM
+    from lm_eval.api.task import ConfigurableTask
+
+    from refract_eval.integrations.lm_eval import Metric, task_config
+
+    class Outputs(LM):  # type: ignore[misc]
+        def generate_until(self, requests: list[Any]) -> list[str]:
+            return [hypotheses[int(r.args[0])] for r in requests]
+
+        loglikelihood = loglikelihood_rolling = None
+
+    def rows(**_: Any) -> dict[str, Any]:
+        made = [{"id": str(i), "references": r} for i, r in enumerate(references)]
+        return {"test": datasets.Dataset.from_list(made)}
+
+    config = {
+        "task": "many",
+        "custom_dataset": rows,
+        "test_split": "test",
+        "output_type": "generate_until",
+        "doc_to_text": lambda doc: doc["id"],
+        "doc_to_target": "",
+        "generation_kwargs": {"until": ["\n"]},
+        **task_config(*(Metric(metric, aggregate) for metric, aggregate in SETTINGS)),
+    }
+    found = lm_eval.evaluate(lm=Outputs(), task_dict={"many": ConfigurableTask(config=config)}, bootstrap_iters=100)
+    return dict(found)
+
+
+def test_lm_eval(task: Task) -> None:
+    found = lm_eval_run(task.hypotheses, task.references)
+    samples = sorted(found["samples"]["many"], key=lambda s: int(s["doc"]["id"]))
+    for metric, aggregate in SETTINGS:
+        name = f"refract_{metric}_{aggregate}"
+        assert found["results"]["many"][f"{name},none"] == task.totals[metric, aggregate]
+        assert [s[name] for s in samples] == task.segments[metric, aggregate]
+        assert f"agg:{aggregate}" in found["configs"]["many"]["metadata"]["signatures"][name]
+        assert found["higher_is_better"]["many"][name]
+
+
+def test_lm_eval_refuses_what_is_transposed() -> None:
+    with pytest.raises(ValueError, match="references seems to be transposed"):
+        lm_eval_run(*TRANSPOSED)
+
+
+def test_samples_that_a_metric_cannot_score_alone() -> None:
+    made = Corpus("cider")
+    samples = [made.segment(h, r) for h, r in zip(["a cat", "dogs run"], [["a cat"], ["dogs ran"]], strict=True)]
+    with pytest.raises(ValueError, match="cider learns from the whole set"):
+        made.total(samples)
+    nothing = Corpus("chrf").segment(None, ["a"])
+    assert math.isnan(nothing)
+    assert "missing" in nothing.status
+    with pytest.raises(ValueError, match="none of 1 samples has a score of chrf: missing"):
+        Corpus("chrf").total([nothing])
+    with pytest.warns(UserWarning, match="1 of 2 samples have no score: missing"):
+        assert Corpus("chrf").total([pickle.loads(pickle.dumps(nothing)), Corpus("chrf").segment("a", ["a"])]) == 100.0
+
+
+def inspect_ai_run(hypotheses: list[str], references: list[list[str | None]], **more: Any) -> Any:
+    inspect_ai = pytest.importorskip("inspect_ai")
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    from refract_eval.integrations.inspect_ai import refract
+
+    asked: list[int] = []
+
+    def output(messages: list[Any], *_: Any) -> ModelOutput:
+        asked.append(int(messages[-1].text))
+        said = hypotheses[asked[-1]] + " again" * (asked.count(asked[-1]) - 1)
+        made = ModelOutput.from_content("mockllm/model", said)
+        made.usage = ModelUsage()  # else it counts tokens by a file of its own on the net
+        return made
+
+    samples = [
+        Sample(id=i + 1, input=str(i), target=[t for t in r if t is not None], metadata={"all": r})
+        for i, r in enumerate(references)
+    ]
+    scorers = [refract(metric, aggregate, references="all") for metric, aggregate in SETTINGS]
+    scorers.append(refract())
+    made = inspect_ai.Task(dataset=samples, scorer=scorers)
+    model = get_model("mockllm/model", custom_outputs=output)
+    (log,) = inspect_ai.eval(made, model=model, display="none", log_dir="logs", fail_on_error=True, **more)
+    return log
+
+
+def test_inspect_ai(task: Task) -> None:
+    log = inspect_ai_run(task.hypotheses, task.references)
+    assert log.status == "success", log.error
+    for scored, setting in zip(log.results.scores, [*SETTINGS, SETTINGS[0]], strict=True):
+        totals = {name.split("/")[-1]: metric.value for name, metric in scored.metrics.items()}
+        assert totals["corpus"] == task.totals[setting]
+        assert set(totals) == {"corpus", "mean", "stderr"}
+        found = [sample.scores[scored.name] for sample in log.samples]
+        assert [s.value for s in found] == task.segments[setting]
+        assert f"agg:{setting[1]}" in found[0].metadata["signature"]
+
+
+def test_inspect_ai_refuses_what_is_transposed_and_several_epochs() -> None:
+    log = inspect_ai_run(*TRANSPOSED)
+    assert "references seems to be transposed" in log.error.message
+    log = inspect_ai_run(["a cat", "dogs run"], [["a cat"], ["dogs ran", None]], epochs=2)
+    assert "a corpus has one epoch" in log.error.message
+
+
+def test_evaluate(task: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    evaluate = pytest.importorskip("evaluate")
+    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", str(tmp_path / "modules"))
+    from refract_eval.integrations.evaluate import Refract
+
+    path = Path(refract_eval.__file__).parent / "integrations" / "evaluate.py"
+    for metric, aggregate in SETTINGS:
+        for made in (Refract(metric), evaluate.load(str(path), metric)):
+            found = made.compute(predictions=task.hypotheses, references=task.references, aggregate=aggregate)
+            assert found["score"] == task.totals[metric, aggregate]
+            assert found["segments"] == task.segments[metric, aggregate]
+            assert f"agg:{aggregate}" in found["signature"]
+    with pytest.raises(ValueError, match="references seems to be transposed"):
+        Refract().compute(predictions=TRANSPOSED[0], references=TRANSPOSED[1])
+    with pytest.raises(ValueError, match="Mismatch in the number"):
+        Refract().compute(predictions=task.hypotheses, references=list(zip(*TRANSPOSED[1], strict=True)))
+
+
+def test_sacrebleu(task: Task) -> None:
+    from refract_eval.integrations.sacrebleu import Metric
+
+    width = max(len(r) for r in task.references)
+    streams = [[r[k] if k < len(r) else None for r in task.references] for k in range(width)]
+    for metric, aggregate in SETTINGS:
+        made = Metric(metric, aggregate)
+        found = made.corpus_score(task.hypotheses, streams)
+        assert found.score == task.totals[metric, aggregate]
+        assert made.get_signature() == found.signature
+        pairs = zip(task.hypotheses[:50], task.references, strict=False)
+        assert [made.sentence_score(h, r).score for h, r in pairs] == task.segments[metric, aggregate][:50]
+    metrics = pytest.importorskip("sacrebleu.metrics")
+    for name, theirs in (("bleu", metrics.BLEU()), ("chrf", metrics.CHRF()), ("ter", metrics.TER())):
+        found, want = Metric(name).corpus_score(*TRANSPOSED), theirs.corpus_score(*TRANSPOSED)
+        assert found.score == pytest.approx(want.score, abs=1e-9)
+        assert found.format(score_only=True) == want.format(score_only=True)
+
+
+def test_sacrebleu_refuses_streams_that_are_none() -> None:
+    from refract_eval.integrations.sacrebleu import Metric
+
+    hypotheses, streams = TRANSPOSED
+    with pytest.raises(ValueError, match=r"references\[1\] has a text for each of the 2 hypotheses, not 1"):
+        Metric("chrf").corpus_score(hypotheses, [streams[0], streams[1][:1]])
+    with pytest.raises(TypeError, match="a list of streams"):
+        Metric("chrf").corpus_score(hypotheses, hypotheses)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a list of texts, not a text"):
+        Metric("chrf").sentence_score("a", "a")
+    with pytest.raises(ValueError, match="has no reference, which chrf needs"):
+        Metric("chrf").sentence_score("a", [None])
+    with pytest.raises(ValueError, match="no signature before a score"):
+        Metric().get_signature()
+    assert os.listdir() == []

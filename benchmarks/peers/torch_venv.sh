@@ -10,7 +10,7 @@ if ! [ -e "$venv/done" ]; then
 	rm -rf "$venv"
 	mkdir -p "$cache"
 	"${REFRACT_PYTHON:-$(command -v python3.11 || command -v python3)}" -m venv "$venv"
-	"$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+	"$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps \
 		$(printf -- '-r %s ' $requirements)
 	"$venv/bin/python" "$here/cuda_stubs.py" "$("$venv/bin/python" -c '
 import sysconfig; print(sysconfig.get_path("purelib") + "/torch")')" "$venv/stubs"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from model_server import ModelServer
 import refract_eval
 
 DATA = Path(os.environ.get("REFRACT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")).absolute()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which is ignored in a job in the background
 FAKE = Path(__file__).with_name("fake_serve.py")
 
 

@@ -22,9 +22,23 @@ _STDERR_KEPT = 16 << 10  # bytes
 _GRACE = 5.0  # seconds that a process has to end after its input has
 
 # Held while a process starts: a fork meanwhile would copy pipes that nobody closes.
-starting = threading.RLock()
+_starting = threading.RLock()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=starting.acquire, after_in_parent=starting.release, after_in_child=starting.release)
+    os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_starting.release)
+
+
+def start(command: Sequence[str], stdin: int, stdout: int) -> subprocess.Popen[bytes]:
+    """Start a process in a session of its own: Ctrl+C in a terminal is Python's to handle, or to pass on."""
+    with _starting:
+        return subprocess.Popen(
+            command,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=sys.platform != "win32",
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
 
 
 def lines_of(fd: int) -> Iterator[bytes]:
@@ -58,17 +72,7 @@ class Process:
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._said: deque[bytes] = deque()
         self.owner = os.getpid()
-        with starting:
-            # In a session of its own: Ctrl+C in a terminal is Python's to handle.
-            self._popen = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=sys.platform != "win32",
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-            )
+        self._popen = start(command, subprocess.PIPE, subprocess.PIPE)
         self.pid = self._popen.pid
         self._listener = threading.Thread(target=self._listen, name="refract-stderr", daemon=True)
         self._reader = threading.Thread(target=self._read, name="refract-read", daemon=True)

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
-from ._process import lines_of, starting
+from ._process import lines_of, start
 from ._program import find_program
 from .errors import RefractError, UsageError
 
@@ -27,17 +27,7 @@ class Run:
         """Start the command."""
         self.messages: list[str] = []
         self._takes = takes
-        with starting:
-            # In a session of its own: Ctrl+C in a terminal is Python's to pass on.
-            self._popen = subprocess.Popen(
-                [find_program(), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=sys.platform != "win32",
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-            )
+        self._popen = start([find_program(), *arguments], subprocess.DEVNULL, subprocess.DEVNULL)
         self._listener = threading.Thread(target=self._listen, name="refract-stderr", daemon=True)
         self._listener.start()
 

@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from ._pending import variants
@@ -162,23 +162,15 @@ def _command_line(flags: Mapping[str, Flag]) -> Iterator[str]:
             yield from (f"{flag}={v}" for v in value)
 
 
+_TOLD = [f.name for f in fields(Progress) if f.name != "label"]
+
+
 def _takes(progress: Callable[[Progress], object] | None) -> Callable[[str], bool]:
     def takes(line: str) -> bool:
         if progress is None or not line.startswith('{"progress":'):
             return False
         said = json.loads(line)
-        progress(
-            Progress(
-                label=said["progress"],
-                done=said["done"],
-                total=said["total"],
-                unit=said["unit"],
-                seconds=said["seconds"],
-                counts=said["counts"],
-                notes=said["notes"],
-                finished=said["finished"],
-            )
-        )
+        progress(Progress(label=said["progress"], **{name: said[name] for name in _TOLD}))
         return True
 
     return takes

@@ -39,7 +39,7 @@ type file struct {
 }
 
 // The analyses that a file may name.
-var analysisNames = []string{"prompts", "strata", "ranking"}
+var analysisNames = []string{"prompts", "strata", "ranking", "worth"}
 
 // defaultSeed is that of a Set, too.
 const defaultSeed = 12345
@@ -52,7 +52,7 @@ func defaults() *file {
 		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
 		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
 		Significance: testEntry{Resamples: 1000},
-		Analyses:     analysisNames,
+		Analyses:     analysisNames[:3], // worth is asked for
 	}
 }
 
@@ -455,7 +455,7 @@ func (f *file) analyses(e *Plan) error {
 		if k < 0 {
 			return yamlfile.Wrong(at("analyses", i), "%s", suggest.Unknown("analysis", name, analysisNames))
 		}
-		*[]*bool{&e.Prompts, &e.Strata, &e.Ranking}[k] = true
+		*[]*bool{&e.Prompts, &e.Strata, &e.Ranking, &e.Worth}[k] = true
 	}
 	return nil
 }

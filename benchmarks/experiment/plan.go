@@ -50,7 +50,7 @@ type Plan struct {
 	// strata part the systems by that of the models that made the variants.
 	Families map[string][]string
 	// Analyses say what else to look at.
-	Prompts, Strata, Ranking bool
+	Prompts, Strata, Ranking, Worth bool
 }
 
 // Pairing says which settings are compared with each other.

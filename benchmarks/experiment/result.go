@@ -25,6 +25,7 @@ type Result struct {
 	Curves      []CurveResult    `json:"curves"`
 	Prompts     []PromptAnalysis `json:"prompts"`
 	Strata      []Stratum        `json:"strata"`
+	Worths      []Worth          `json:"worth"`
 	Rankings    []Ranking        `json:"rankings"`
 	Verdicts    []Verdict        `json:"verdicts"`
 	Notes       []string         `json:"notes"` // how the numbers were made, and what was left out

@@ -36,6 +36,9 @@ func (r *run) verdicts(res *Result) []Verdict {
 			out = append(out, res.Prompts[i].verdict(several))
 		}
 	}
+	for i := range res.Worths {
+		out = append(out, res.Worths[i].verdict(several))
+	}
 	out = append(out, strataVerdicts(r.worthwhile(res), several)...)
 	for _, d := range res.Datasets {
 		out = append(out, coverageVerdicts(res, d, several)...)

@@ -84,7 +84,8 @@ for platform in PLATFORMS[:4]:
 for name in PROGRAMS:
     want(f"the cask lacks {name}", f'binary "{name}"' in cask)
 paged = set(re.findall(r'manpage "(.*)"', cask))
-want(f"the cask and the man pages differ in {paged ^ {b for b in beside if b.startswith('man/')}}", paged == {b for b in beside if b.startswith("man/")})
+differs = paged ^ {b for b in beside if b.startswith("man/")}
+want(f"the cask and the man pages differ in {differs}", not differs)
 want("the cask lacks completions", cask.count("_completion ") == 3)
 
 (scoop,) = dist.glob("scoop/**/refract.json")
@@ -92,6 +93,9 @@ machine = json.loads(scoop.read_text())["architecture"]["64bit"]
 want("the manifest of Scoop has another sum", machine["hash"] == sums[archives["windows-amd64"]])
 want("the manifest of Scoop lacks a program", machine["bin"] == [p + ".exe" for p in PROGRAMS])
 
-copied = re.findall(r"\$TARGETPLATFORM/(\S+)", (clone / "deploy/release.Dockerfile").read_text())
-want(f"the image copies {copied}", copied == PROGRAMS)
+copied = re.findall(r"^COPY (.*) \S+$", (clone / "deploy/release.Dockerfile").read_text(), re.M)
+sources = [s.removeprefix("$TARGETPLATFORM/") for line in copied for s in line.split()]
+want(f"the image copies {sources}", set(PROGRAMS) < set(sources))
+for s in set(sources) - set(PROGRAMS):
+    want(f"the image copies {s}, which there is not", (clone / s).is_file())
 print("cask, manifest of Scoop, and what the image copies: whole")

@@ -4,8 +4,8 @@
 #
 # usage: benchmarks/peers/release.sh [DIR]
 #
-# DIR keeps the archives. Ten programs are built, which takes ten minutes on two cores the first
-# time, and the tools as long again.
+# DIR keeps the archives. Ten programs are built: on two cores that takes ten minutes the first
+# time, as building the tools does, and five minutes later.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 step() { echo "== $1 ($SECONDS s)"; }
@@ -55,7 +55,11 @@ if command -v groff >/dev/null; then
 else
 	unchecked "the man pages: there is no groff"
 fi
-command -v ruby >/dev/null && ruby -c "$dist"/homebrew/Casks/refract.rb || unchecked "the syntax of the cask: there is no ruby"
+if command -v ruby >/dev/null; then
+	ruby -c "$dist"/homebrew/Casks/refract.rb
+else
+	unchecked "the syntax of the cask: there is no ruby"
+fi
 bash -n "$work/root/completions/refract.bash"
 
 if docker info >/dev/null 2>&1; then

@@ -71,7 +71,10 @@ func (r *Reader) Lacks(field string) error {
 
 // unknown is the error of a field that nobody knows.
 func unknown(at int, name string, known []string) error {
-	hint := "; the fields are " + strings.Join(known, ", ")
+	hint := "; there are no fields"
+	if len(known) > 0 {
+		hint = "; the fields are " + strings.Join(known, ", ")
+	}
 	if n := suggest.Nearest(name, known); n != "" {
 		hint = fmt.Sprintf(" (did you mean %q?)", n)
 	}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -174,4 +176,50 @@ func servedRows(ts *testscript.TestScript, per string, result json.RawMessage) (
 		}
 	}
 	return out
+}
+
+// Requests that docs/serve.md shows have the answers that it shows, where "…" stands for
+// what it leaves out.
+func TestServeDocument(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(repository + "/docs/serve.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var requests []string
+	expected := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		var a struct {
+			ID                     json.RawMessage
+			Method                 string
+			Result, Error, Methods json.RawMessage
+		}
+		switch err := json.Unmarshal([]byte(line), &a); {
+		case err != nil:
+		case a.Method != "":
+			requests = append(requests, line)
+		case a.Result != nil || a.Error != nil || a.Methods != nil:
+			expected[string(a.ID)] = line
+		}
+	}
+	cmd := exec.Command("refract", "serve", "--stdio")
+	cmd.Env, cmd.Stdin = append(os.Environ(), "GORACE="+raceOptions), strings.NewReader(strings.Join(requests, ""))
+	out, err := cmd.Output()
+	if err != nil || len(expected) < 3 {
+		t.Fatal(err, expected)
+	}
+	for line := range bytes.Lines(out) {
+		var a struct{ ID json.RawMessage }
+		if err := json.Unmarshal(line, &a); err != nil {
+			t.Fatal(err)
+		}
+		var shown bytes.Buffer
+		if err := json.Compact(&shown, []byte(expected[string(a.ID)])); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(shown.String())), "…", ".*")
+		if ok, err := regexp.Match("^"+pattern+"\n$", line); err != nil || !ok {
+			t.Errorf("docs/serve.md has %s\nand the answer is %s", expected[string(a.ID)], line)
+		}
+	}
 }

@@ -138,7 +138,7 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 	if err := o.check(len(s.Statistics)); err != nil {
 		return nil, fmt.Errorf("comparison of systems: %w", err)
 	}
-	c := &comparison{Systems: s, o: o, sets: newCoverage(s.Statistics), drawn: map[int]*resampled{}}
+	c := &comparison{Systems: s, o: o, sets: newCoverage(s.Statistics), results: make([]SystemResult, len(s.Statistics))}
 	if c.sets.segments == 0 {
 		return nil, errors.New("comparison of systems: there is no segment")
 	}
@@ -149,11 +149,10 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 			}
 		}
 	}
-	if err := c.bootstrap(ctx); err != nil {
-		return nil, err
-	}
-	if err := c.test(ctx); err != nil {
-		return nil, err
+	for set := range c.sets.sets {
+		if err := c.draw(ctx, set); err != nil {
+			return nil, err
+		}
 	}
 	return c.result(), nil
 }
@@ -161,10 +160,10 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 // comparison is a comparison in the making.
 type comparison struct {
 	*Systems
-	o     SystemOptions
-	sets  *coverage
-	pairs []testedPair
-	drawn map[int]*resampled // by set of segments
+	o       SystemOptions
+	sets    *coverage
+	pairs   []testedPair
+	results []SystemResult
 }
 
 type testedPair struct {
@@ -172,58 +171,55 @@ type testedPair struct {
 	set int // of segments
 }
 
-// resampled are the scores of systems in all resamples of a set of segments.
-type resampled struct {
-	*sample
-	scores [][]float64 // of each system of the sample
-}
-
-// of are the scores of a system.
-func (r *resampled) of(system int) []float64 { return r.scores[slices.Index(r.systems, system)] }
-
-// bootstrap draws every set of segments that something is asked of, once.
-func (c *comparison) bootstrap(ctx context.Context) error {
-	wanted := map[int][]int{}
-	want := func(set, system int) {
-		if !slices.Contains(wanted[set], system) {
-			wanted[set] = append(wanted[set], system)
+// draw finds what there is to know of a set of segments: of the systems that have
+// just these, of the pairs that share them, and the ranks if it is the union.
+func (c *comparison) draw(ctx context.Context, set int) error {
+	var pairs []*testedPair
+	for i := range c.pairs {
+		if c.pairs[i].set == set {
+			pairs = append(pairs, &c.pairs[i])
 		}
 	}
-	for i := range c.Statistics {
-		want(c.sets.of[i], i)
-		want(c.sets.union, i)
+	var systems []int
+	for i := range c.results {
+		in := func(p *testedPair) bool { return p.A == i || p.B == i }
+		if c.sets.of[i] == set || set == c.sets.union || slices.ContainsFunc(pairs, in) {
+			systems = append(systems, i)
+		}
 	}
-	for _, p := range c.pairs {
-		want(p.set, p.A)
-		want(p.set, p.B)
-	}
+	t := newSample(c.Systems, systems, c.sets.list(set))
 	resamples := corpusResamples
 	if c.o.Test == PairedBootstrap {
 		resamples = c.o.Resamples
 	}
-	for set, systems := range wanted {
-		r := &resampled{sample: newSample(c.Systems, systems, c.sets.list(set))}
-		c.drawn[set] = r
-		var err error
-		if r.scores, err = r.bootstrap(ctx, resamples, c.o.Seed); err != nil {
-			return err
+	scores, err := t.bootstrap(ctx, resamples, c.o.Seed)
+	if err != nil {
+		return err
+	}
+	for k, i := range systems {
+		if r := &c.results[i]; c.sets.of[i] == set {
+			r.Score, r.Segments, r.Interval = t.seen(i), t.segments, interval(scores[k], 1-c.o.Alpha)
 		}
 	}
-	return nil
+	if set == c.sets.union {
+		c.rankIntervals(scores)
+	}
+	return c.test(ctx, t, pairs, scores)
 }
 
-// test finds the p-values of all pairs.
-func (c *comparison) test(ctx context.Context) error {
-	bySet := map[int][]*testedPair{}
-	for i := range c.pairs {
-		p := &c.pairs[i]
-		r := c.drawn[p.set]
-		p.Segments = r.segments
-		p.ScoreA, p.ScoreB = r.seen(p.A), r.seen(p.B)
-		if p.Delta = p.ScoreA - p.ScoreB; math.IsNaN(p.Delta) {
-			continue
+// test finds the p-values of pairs.
+func (c *comparison) test(ctx context.Context, t *sample, pairs []*testedPair, scores [][]float64) error {
+	if t.segments == 0 {
+		for _, p := range pairs {
+			p.ScoreA, p.ScoreB, p.Delta = math.NaN(), math.NaN(), math.NaN()
 		}
-		a, b := r.of(p.A), r.of(p.B)
+		return nil
+	}
+	for _, p := range pairs {
+		p.Segments = t.segments
+		p.ScoreA, p.ScoreB = t.seen(p.A), t.seen(p.B)
+		p.Delta = p.ScoreA - p.ScoreB
+		a, b := scores[t.at(p.A)], scores[t.at(p.B)]
 		differences := make([]float64, len(a))
 		for i := range a {
 			differences[i] = a[i] - b[i]
@@ -231,16 +227,12 @@ func (c *comparison) test(ctx context.Context) error {
 		p.Error = stat.StdDev(differences, nil)
 		if c.o.Test == PairedBootstrap {
 			p.P = bootstrapP(differences, math.Abs(p.Delta))
-		} else {
-			bySet[p.set] = append(bySet[p.set], p)
 		}
 	}
-	for set, pairs := range bySet {
-		if err := c.drawn[set].exchange(ctx, pairs, c.o.Resamples, c.o.Seed); err != nil {
-			return err
-		}
+	if c.o.Test == PairedBootstrap || len(pairs) == 0 {
+		return nil
 	}
-	return nil
+	return t.exchange(ctx, pairs, c.o.Resamples, c.o.Seed)
 }
 
 // bootstrapP is sacreBLEU's p-value of the differences of resamples.
@@ -263,12 +255,14 @@ func bootstrapP(differences []float64, seen float64) float64 {
 func above(difference, seen float64) bool { return difference > seen*(1+1e-9) }
 
 func (c *comparison) result() *SystemComparison {
-	out := &SystemComparison{Systems: make([]SystemResult, len(c.Statistics))}
-	for i := range out.Systems {
-		r := c.drawn[c.sets.of[i]]
-		out.Systems[i] = SystemResult{Score: r.seen(i), Segments: r.segments, Interval: interval(r.of(i), 1-c.o.Alpha)}
+	out := &SystemComparison{Systems: c.results}
+	seen := make([]float64, len(c.results))
+	for i := range seen {
+		seen[i] = c.results[i].Score
 	}
-	c.rank(out.Systems)
+	for i, rank := range c.ranks(seen) {
+		c.results[i].Rank = rank
+	}
 	ps := make([]float64, len(c.pairs))
 	for i := range c.pairs {
 		ps[i] = c.pairs[i].P
@@ -280,35 +274,26 @@ func (c *comparison) result() *SystemComparison {
 	return out
 }
 
-// rank sets the ranks of systems, seen and over resamples.
-func (c *comparison) rank(systems []SystemResult) {
-	all := c.drawn[c.sets.union]
-	scores := make([]float64, len(systems))
-	for i := range systems {
-		scores[i] = systems[i].Score
-	}
-	for i, rank := range c.ranks(scores) {
-		systems[i].Rank = rank
-	}
-	resamples := len(all.scores[0])
-	drawn := make([][]int, len(systems)) // ranks of each system
-	for r := range resamples {
-		for i := range systems {
-			scores[i] = all.of(i)[r]
+// rankIntervals finds the ranks in resamples, of the scores of all systems.
+func (c *comparison) rankIntervals(drawn [][]float64) {
+	scores, ranks := make([]float64, len(drawn)), make([][]int, len(drawn))
+	for r := range drawn[0] {
+		for i := range drawn {
+			scores[i] = drawn[i][r]
 		}
 		for i, rank := range c.ranks(scores) {
 			if rank > 0 {
-				drawn[i] = append(drawn[i], rank)
+				ranks[i] = append(ranks[i], rank)
 			}
 		}
 	}
-	for i, ranks := range drawn {
-		if len(ranks) == 0 {
+	for i, of := range ranks {
+		if len(of) == 0 {
 			continue
 		}
-		slices.Sort(ranks)
-		cut := tail(len(ranks), 1-c.o.Alpha)
-		systems[i].RankLow, systems[i].RankHigh = ranks[cut], ranks[len(ranks)-1-cut]
+		slices.Sort(of)
+		cut := tail(len(of), 1-c.o.Alpha)
+		c.results[i].RankLow, c.results[i].RankHigh = of[cut], of[len(of)-1-cut]
 	}
 }
 

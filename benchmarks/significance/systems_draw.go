@@ -156,8 +156,9 @@ func (t *sample) of(k int, sums []float64) float64 {
 	return t.score(sums[col.from:col.to], segments)
 }
 
-// seen is the score of a system.
-func (t *sample) seen(system int) float64 { return t.of(slices.Index(t.systems, system), t.totals) }
+// at is the position of a system, and seen its score.
+func (t *sample) at(system int) int       { return slices.Index(t.systems, system) }
+func (t *sample) seen(system int) float64 { return t.of(t.at(system), t.totals) }
 
 // bootstrap returns the scores of each system in resamples of the segments, as
 // numpy's default_rng(seed).choice draws them.
@@ -201,7 +202,7 @@ func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, 
 	random := numpy.NewBits(numpy.NewGenerator(seed))
 	where := make([][2]int, len(pairs)) // positions of the systems
 	for i, p := range pairs {
-		where[i] = [2]int{slices.Index(t.systems, p.A), slices.Index(t.systems, p.B)}
+		where[i] = [2]int{t.at(p.A), t.at(p.B)}
 	}
 	err := inOrder(ctx, trials, func() (draw func(), rest func(trial int)) {
 		mask := make([]uint64, (t.segments+63)/64)

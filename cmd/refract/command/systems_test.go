@@ -1,0 +1,75 @@
+package command
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/refract-eval/refract/benchmarks/demo"
+)
+
+// Scores and intervals are those of refract score, and every table has the
+// differences and p-values of the others.
+func TestSystemsAgree(t *testing.T) {
+	dir := t.TempDir()
+	if err := demo.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Metric, Aggregate, System, Result string
+		A                                 string `json:"system_a"`
+		B                                 string `json:"system_b"`
+		Slice, Signature                  string
+		Score, Delta, P                   float64
+		Mean                              float64 `json:"ci_mean"`
+		CI                                []float64
+	}
+	ask := func(args ...string) []row {
+		t.Helper()
+		code, out, stderr := askHere(t, append(args, filepath.Join(dir, "sample.jsonl"), "-m", "bleu", "-m", "ter", "-a", "native,max", "-f", "json")...)
+		var rows []row
+		if err := json.Unmarshal([]byte(out), &rows); code != 0 || err != nil {
+			t.Fatalf("%v: exit %d, %v\n%s", args, code, err, stderr)
+		}
+		return rows
+	}
+	type key struct{ metric, aggregate, system string }
+	scores := map[key]row{}
+	for _, r := range ask("score", "--confidence") {
+		scores[key{r.Metric, r.Aggregate, r.System}] = r
+	}
+	systems := map[key]row{}
+	for _, r := range ask("systems") {
+		k := key{r.Metric, r.Aggregate, r.System}
+		if want := scores[k]; r.Score != want.Score || r.Mean != want.Mean || r.Signature != want.Signature || r.CI[0] != want.CI[0] || r.CI[1] != want.CI[1] {
+			t.Errorf("systems: %+v, and score: %+v", r, want)
+		}
+		systems[k] = r
+	}
+	if len(systems) != 4*4 || len(scores) != len(systems) {
+		t.Fatalf("%d and %d rows", len(systems), len(scores))
+	}
+	const baseline = "fine-tuned" // the first
+	others := 0
+	for _, table := range []string{pairsTable, slicesTable, powerTable} {
+		for _, r := range ask("systems", "--table", table, "--resamples", "1000") {
+			sign := 1.0
+			switch {
+			case table == slicesTable && r.Slice != "all":
+				continue
+			case table == pairsTable && r.A == baseline:
+				r.System, sign = r.B, -1
+			case table == pairsTable:
+				continue
+			}
+			want := systems[key{r.Metric, r.Aggregate, r.System}]
+			if r.Delta != sign*want.Delta || r.P != want.P {
+				t.Errorf("%s: %+v, and systems: %+v", table, r, want)
+			}
+			others++
+		}
+	}
+	if others != 3*3*4 {
+		t.Errorf("%d rows of other tables", others)
+	}
+}

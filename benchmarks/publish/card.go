@@ -59,6 +59,13 @@ type shown struct {
 
 // fill fills in the template of the card, or of what stands beside it.
 func (c *Card) fill(content string, m *dataset.Manifest, s *Stats) ([]byte, error) {
+	return Fill(content, shown{c, m, s})
+}
+
+// Fill fills in a template of a card. Its functions make texts harmless: quoted
+// in YAML, inline, orFillIn and fenced in Markdown, and table shows a
+// [report.NamedTable]; comma and sizeCategory write counts.
+func Fill(content string, data any) ([]byte, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"fenced": fenced, "comma": comma, "inline": inline, "orFillIn": orFillIn, "quoted": quoted, "sizeCategory": sizeCategory, "table": table,
 	}).Parse(content)
@@ -66,7 +73,7 @@ func (c *Card) fill(content string, m *dataset.Manifest, s *Stats) ([]byte, erro
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, shown{c, m, s})
+	err = t.Execute(&b, data)
 	return b.Bytes(), err
 }
 

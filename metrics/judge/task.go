@@ -69,7 +69,7 @@ func (s *scoring) tasks(block, hypothesis, column int) []*task {
 // prepare writes down the request of a task.
 func (j *Judge) prepare(t *task) error {
 	wire, prefix := j.request(t)
-	stored, err := j.stored(wire, j.sample(t))
+	stored, err := StoredRequest(wire, j.cfg.Judge.Endpoint(), j.cfg.Revision, j.sample(t))
 	if err != nil {
 		return err
 	}
@@ -105,9 +105,10 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 	return wire, 0
 }
 
-// stored is the request as the store knows it.
-func (j *Judge) stored(wire llm.Request, sample int) (cache.Request, error) {
-	r := cache.Request{Kind: cache.KindChat, Model: wire.Model, Revision: j.cfg.Revision, Prompt: wire.Prompt, Sample: sample}
+// StoredRequest is a request as the store knows it. revision is that of the
+// model's weights, and sample tells the answers to equal requests apart.
+func StoredRequest(wire llm.Request, endpoint llm.Endpoint, revision string, sample int) (cache.Request, error) {
+	r := cache.Request{Kind: cache.KindChat, Model: wire.Model, Revision: revision, Prompt: wire.Prompt, Sample: sample}
 	values, err := plain(wire.Extra)
 	if err != nil {
 		return r, err
@@ -119,7 +120,7 @@ func (j *Judge) stored(wire llm.Request, sample int) (cache.Request, error) {
 	switch {
 	case wire.PromptLogprobs:
 		r.Kind = kindLikelihood
-	case j.cfg.Judge.Endpoint() == llm.Completions:
+	case endpoint == llm.Completions:
 		r.Kind = cache.KindCompletions
 	case len(wire.Messages) > 0:
 		messages, err := json.Marshal(wire.Messages)

@@ -114,6 +114,9 @@ func prepareFolder(t *testing.T) *folder {
 // documentAnswer is what the model of the documents says: as a judge it finds
 // nothing wrong, and else it is any model.
 func documentAnswer(r *llmtest.Request) string {
+	if answer, asked := buildingAnswer(r, false); asked {
+		return answer
+	}
 	switch {
 	case strings.HasPrefix(r.Prompt, "You are evaluating errors in a model-generated output"):
 		return " The model-generated output contains no errors."

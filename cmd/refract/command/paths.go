@@ -23,8 +23,8 @@ import (
 // writtenFlags name files that a command writes; readFlags, what it reads.
 var (
 	writtenFlags = []string{"output", "cache", "reports", "html", "plot", "batch-state"}
-	folderFlags  = []string{"figures", "tables"}
-	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "prompts", "metric", "store", "decisions"}
+	folderFlags  = []string{"figures", "tables", "write-recipe"}
+	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "prompts", "metric", "store", "decisions", "recipe"}
 )
 
 // distinctPaths refuses one file for two purposes of a run where one of them

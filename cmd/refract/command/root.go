@@ -59,6 +59,7 @@ const (
 	referencesGroup = "References"
 	scoresGroup     = "Scores"
 	agreementGroup  = "Agreement with human judgements"
+	buildingGroup   = "Building judges"
 	listsGroup      = "Lists"
 	enginesGroup    = "Beyond one machine"
 	otherGroup      = "Other"
@@ -110,6 +111,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.reviewCommand(), e.diversityCommand(), e.selectCommand(), e.publishCommand()}},
 		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.systemsCommand(), e.aggregateCommand(), e.parseCommand(), e.mergeCommand()}},
 		{agreementGroup, []*cobra.Command{e.compareCommand(), e.curveCommand(), e.experimentCommand(), e.reportCommand()}},
+		{buildingGroup, []*cobra.Command{e.synthesizeCommand()}},
 		{listsGroup, []*cobra.Command{e.metricsCommand(), e.judgesCommand(), e.promptsCommand()}},
 		{enginesGroup, []*cobra.Command{e.serveCommand(), e.stageCommand()}},
 		{otherGroup, []*cobra.Command{e.demoCommand(), e.cacheCommand(), e.versionCommand()}},

@@ -1,0 +1,260 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
+	"github.com/refract-eval/refract/llm/budget"
+	"github.com/refract-eval/refract/metrics/judge/build"
+	"github.com/refract-eval/refract/report"
+)
+
+// synthesizeCommand groups the recipes.
+func (e *env) synthesizeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "synthesize",
+		Short: "Make data that judges are trained on",
+		Long: `Make data that judges are trained on, by the recipe of a published metric. The
+prompt of every example is, byte for byte, what the metric sends when it is
+served, and the completion is what its parser reads. docs/building.md tells more.`,
+		Example: `  refract synthesize instructscore --task mt_zh-en --model gpt-4o --domains 5 --topics 5 -o data`,
+	}
+	group(cmd)
+	cmd.AddCommand((&instructing{}).command(e))
+	return cmd
+}
+
+// buildFlags are those of commands that make training data with a model.
+type buildFlags struct {
+	callFlags
+	model, revision string
+	seed            uint64
+	recipeDir       string
+	writeRecipe     string
+	dir             string
+	set             build.Set
+	formats         output // of tables on standard output
+
+	recipe   *build.Recipe
+	prices   budget.Prices
+	spend    *budget.Budget
+	progress *report.Progress
+
+	mu             sync.Mutex
+	called, stored int
+	failed         int
+}
+
+func (b *buildFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Uint64Var(&b.seed, "seed", defaultSeed, "seed of all that is drawn")
+	f.StringVar(&b.recipeDir, "recipe", "", "`DIR` with files of the recipe that stand in place of the built-in ones")
+	f.StringVar(&b.writeRecipe, "write-recipe", "", "write the files of the recipe to `DIR`, to be changed, and do no more")
+	f.Float64Var(&b.set.Validation, "validation", 0.05, "share of the source texts whose examples are for validation")
+	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "validation")
+	grouped(cmd, taskFlags, "seed", "recipe", "write-recipe", "validation")
+	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
+	f.StringVar(&b.set.Form, "form", build.FormMessages, "messages, completion (prompt and completion as they are), alpaca or sharegpt")
+	oneOf(cmd, "form", build.Forms()...)
+	f.StringVar(&b.set.Container, "to", build.JSONLines, "jsonl or parquet")
+	oneOf(cmd, "to", build.Containers()...)
+	f.StringVar(&b.set.Name, "name", "", "name of the data, for its card")
+	f.StringVar(&b.set.License, "license", "", "license of the data, for its card, such as cc-by-4.0")
+	b.formats.registerFormat(cmd, "how tables are printed: ", "")
+	grouped(cmd, resultFlags, "output", "form", "to", "license")
+	b.registerModel(cmd)
+}
+
+// registerModel adds the flags that say who is asked.
+func (b *buildFlags) registerModel(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&b.model, "model", "", "`MODEL` to ask")
+	f.StringVar(&b.revision, "revision", "", "revision of the model's weights, recorded with every answer")
+	grouped(cmd, modelFlags, "model")
+	b.callFlags.register(cmd, "answer")
+	b.registerDryRun(cmd, "make none")
+}
+
+// load reads the recipe, and writes it where that is all that is asked for.
+func (b *buildFlags) load(e *env, name string) (done bool, err error) {
+	if b.recipe, err = build.LoadRecipe(name, b.recipeDir); err != nil {
+		return false, usagef("%w", err)
+	}
+	if b.writeRecipe == "" {
+		if b.model == "" {
+			return false, usagef("--model is missing: name the model to ask")
+		}
+		return false, nil
+	}
+	to, err := e.createFolder(b.writeRecipe)
+	if err == nil {
+		err = b.recipe.Write(to.Write)
+	}
+	return true, err
+}
+
+// teacher is the model that is asked. Close the store when all is done.
+func (b *buildFlags) teacher(ctx context.Context, e *env) (*build.Teacher, store, error) {
+	var err error
+	if b.prices, err = b.readPrices(b.model); err != nil {
+		return nil, nil, err
+	}
+	b.spend = budget.New(b.limits(), b.prices)
+	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
+	if b.calling() {
+		client, err := b.client(e, llm.Chat)
+		if err != nil {
+			return nil, nil, err
+		}
+		cfg.Client = e.awaiting(client, b.wait)
+	}
+	db, err := b.openStore(ctx, e, b.dryRun)
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg.Store = db
+	if !b.dryRun {
+		b.progress = e.progress("ask", 0, "answers")
+	}
+	return &build.Teacher{Model: b.model, Revision: b.revision, Asker: ask.New(cfg), LookAhead: b.dryRun, Observe: b.observe}, db, nil
+}
+
+func (b *buildFlags) observe(r ask.Result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.Err != nil {
+		b.failed++
+		b.progress.Count("failed", 1)
+	}
+	if !r.Called {
+		b.stored++
+		b.progress.AddCached(1)
+		return
+	}
+	b.called++
+	b.progress.Add(1)
+	if s := b.spend.Spent(); s.Priced {
+		b.progress.Note("cost", fmt.Sprintf("%.4f", s.Cost))
+	}
+}
+
+// told ends the progress, and says what was asked for and how a run that failed
+// goes on.
+func (b *buildFlags) told(ctx context.Context, e *env, err error) {
+	if b.called+b.stored > 0 && !b.dryRun {
+		b.progress.Finish()
+		e.note("%s: %d by calls, %d from the cache or equal to others, %d failed", english.Thousands(b.called+b.stored, "answer"), b.called, b.stored, b.failed)
+	}
+	if b.spend != nil {
+		e.tellCost(b.spend.Spent())
+	}
+	if err != nil && !errors.Is(err, ask.ErrNotStored) && (b.called > 0 || ctx.Err() != nil) {
+		b.tellResume(e, b.called)
+	}
+}
+
+// foreseen prints what the steps would ask for.
+func (b *buildFlags) foreseen(e *env, steps []*build.Step) error {
+	price, priced := b.prices[b.model]
+	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{
+		{Name: "step"}, {Name: "stored", Kind: report.KindInt}, {Name: "calls", Kind: report.KindInt}, {Name: "unknown", Kind: report.KindInt},
+		{Name: "prompt tokens", Kind: report.KindInt}, {Name: "most completion tokens", Kind: report.KindInt}, {Name: "most cost"},
+	}}
+	var all ask.Outlook
+	unknown, cost := 0, 0.0
+	add := func(name string, o ask.Outlook, unknown int) {
+		c := report.Null()
+		if priced {
+			c = fixed(price.Cost(o.PromptTokens, o.MostCompletionTokens))
+		}
+		t.Add(name, o.Stored, o.Needed, unknown, o.PromptTokens, o.MostCompletionTokens, c)
+	}
+	for _, s := range steps {
+		o := s.Foreseen()
+		add(s.Name, o, s.Unknown)
+		all.Stored += o.Stored
+		all.Needed += o.Needed
+		all.PromptTokens += o.PromptTokens
+		all.MostCompletionTokens += o.MostCompletionTokens
+		unknown += s.Unknown
+		cost += price.Cost(o.PromptTokens, o.MostCompletionTokens)
+	}
+	add("all", all, unknown)
+	if unknown > 0 {
+		t.Note("unknown: calls that depend on answers not known yet, if each is as long as was asked for; they are among the tokens and the cost.")
+	}
+	out := b.formats.onScreen()
+	err := out.show(e, t)
+	if err == nil && !priced {
+		e.note("the cost is not known: name the prices of the model with --prices")
+	}
+	return err
+}
+
+// write writes the folder, and shows the counts.
+func (b *buildFlags) write(e *env, teacher *build.Teacher) error {
+	b.set.Seed, b.set.Recipe, b.set.Model, b.set.Revision, b.set.Prices = b.seed, b.recipe, b.model, b.revision, b.prices
+	b.set.Steps = teacher.Steps
+	to, err := e.createFolder(b.dir)
+	if err != nil {
+		return err
+	}
+	sum, err := b.set.Write(to)
+	if err != nil {
+		return err
+	}
+	if b.set.License == "" {
+		e.note("the card lacks a license: fill it in in %s, or give --license", filepath.Join(b.dir, "README.md"))
+	}
+	if sum.Examples > 0 && sum.Validation == 0 && b.set.Validation > 0 {
+		e.warn("no source text fell to validation: there are few, and each is drawn for itself")
+	}
+	if err := b.formats.show(e, sum.Table()); err != nil {
+		return err
+	}
+	if sum.Examples == 0 {
+		return fmt.Errorf("none of %s is an example; %s has the answers, with the rule that each is left out by", english.Count(sum.Items, "item"), filepath.Join(b.dir, "items.jsonl"))
+	}
+	return nil
+}
+
+// inLanguage checks that texts are in the language of the correct one.
+func inLanguage(code string) (*check.Checker, error) {
+	if code == "" {
+		return nil, nil
+	}
+	d, err := language.New(language.Config{Language: code})
+	if err != nil {
+		return nil, err
+	}
+	return check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d})
+}
+
+// identified reads a dataset whole, as builders draw from all of it.
+func identified(ctx context.Context, ds refract.Dataset, spec string) ([]*refract.Segment, build.Input, error) {
+	id := refract.NewIdentity()
+	var all []*refract.Segment
+	for s, err := range ds.Segments(ctx) {
+		if err != nil {
+			return nil, build.Input{}, err
+		}
+		id.Add(s)
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		return nil, build.Input{}, dataset.ErrEmpty
+	}
+	return all, build.Input{Spec: spec, Set: id.Hash()}, ctx.Err()
+}

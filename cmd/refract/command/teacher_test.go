@@ -1,0 +1,82 @@
+package command
+
+import (
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// teacherAnswer is a model that makes training data; any other prompt gets any
+// answer. A faulty one answers some prompts badly, which depends on the prompt.
+func teacherAnswer(faulty bool) func(*llmtest.Request) string {
+	return func(r *llmtest.Request) string {
+		if answer, asked := buildingAnswer(r, faulty); asked {
+			return answer
+		}
+		return llmtest.Answer(r.Model, r.Prompt, r.Sample)
+	}
+}
+
+var (
+	askedDomains   = regexp.MustCompile(`^Find (\d+) major domains`)
+	askedTopics    = regexp.MustCompile(`^Find (\d+) topics in the (.*) domain`)
+	askedSentences = regexp.MustCompile(`^Give me (\d+) \S+ sentences about (.*) \(Each`)
+	askedFormat    = regexp.MustCompile(`The format is:?\n`)
+	correctText    = regexp.MustCompile(`The correct (?:translation|generation) is, "(.*?)"\.|One example generation is, "(.*?)"\.`)
+	emptyLocation  = regexp.MustCompile(`(?m)^Error location (\d):$`)
+	emptyReason    = regexp.MustCompile(`(?m)^Explanation for error (\d):$`)
+)
+
+// buildingAnswer answers the prompts of builders, and says whether this is one.
+func buildingAnswer(r *llmtest.Request, faulty bool) (string, bool) {
+	list := func(m []string, entry string, of string) string {
+		n, _ := strconv.Atoi(m[1])
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%d. "+entry+"\n", i+1, of, i+1)
+		}
+		return b.String()
+	}
+	fault := -1
+	if faulty {
+		h := fnv.New32a()
+		fmt.Fprint(h, r.Prompt)
+		fault = int(h.Sum32() % 10)
+	}
+	if m := askedDomains.FindStringSubmatch(r.Prompt); m != nil {
+		return list(m, "%s %d", "Domain"), true
+	}
+	if m := askedTopics.FindStringSubmatch(r.Prompt); m != nil {
+		return "Here they are:\n" + list(m, "%s, part %d", m[2]), true
+	}
+	if m := askedSentences.FindStringSubmatch(r.Prompt); m != nil {
+		return list(m, "The report on %s was read by %d people in the old town.", strings.ToLower(m[2])), true
+	}
+	at := askedFormat.FindStringIndex(r.Prompt)
+	if at == nil {
+		return "", false
+	}
+	m := correctText.FindStringSubmatch(r.Prompt)
+	text, short := m[1]+m[2], "In short: "
+	switch fault {
+	case 0:
+		return "I cannot help with that.", true
+	case 1:
+		text, short = "Отчёт о городе прочитали вчера многие люди", "Говорят, что " // another script
+	}
+	format := r.Prompt[at[1]:]
+	switch fault {
+	case 2:
+		format = strings.ReplaceAll(format, "Major/minor: M", "Major/minor: N/A m")
+	case 3:
+		format = strings.ReplaceAll(format, "Error type 1: ", "Error type 1: Not ")
+	}
+	format = regexp.MustCompile(`(?m)^(Paraphrased? correct \w+):$`).ReplaceAllString(format, "$1: \""+short+text+"\"")
+	format = regexp.MustCompile(`(?m)^(Incorrect \w+):$`).ReplaceAllString(format, "$1: \""+text+" wrong1 wrong2 wrong3 wrong4 wrong5\"")
+	format = emptyLocation.ReplaceAllString(format, `Error location $1: "wrong$1"`)
+	return emptyReason.ReplaceAllString(format, `Explanation for error $1: The word "wrong$1" does not belong there.`), true
+}

@@ -1,0 +1,95 @@
+package build
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// reportsGenerations are the tasks whose models write "Your generation" and two
+// spaces before a severity, as the released ones do.
+var reportsGenerations = map[string]bool{"d2t": true, "keyword-to-text": true, "commonsense": true}
+
+// instructScoreAnswer is a report as InstructScore's models write it.
+func instructScoreAnswer(task string, errors []analysis.Error) string {
+	whose, space := "Translation", " "
+	if reportsGenerations[task] {
+		whose, space = "generation", "  "
+	}
+	var b strings.Builder
+	switch n := len(errors); n {
+	case 0:
+		fmt.Fprintf(&b, "Your %s contains no error.", whose)
+	case 1:
+		fmt.Fprintf(&b, "Your %s contains 1 error:", whose)
+	default:
+		fmt.Fprintf(&b, "Your %s contains %d errors:", whose, n)
+	}
+	for i, e := range errors {
+		if e.Dimension != "" {
+			fmt.Fprintf(&b, "\nError dimension %d: %s", i+1, e.Dimension)
+		}
+		fmt.Fprintf(&b, "\nError type %d: %s\nMajor/minor:%s%s\nError location %d: %s\nExplanation for error %d: %s",
+			i+1, orNone(e.Aspect), space, severityWord(e.Severity), i+1, quotedOrNone(e.Location), i+1, orNone(e.Explanation))
+	}
+	return b.String()
+}
+
+// tigerScoreAnswer is a report as TIGERScore's models write it, with the space
+// that it begins with.
+func tigerScoreAnswer(errors []analysis.Error) string {
+	if len(errors) == 0 {
+		return " The model-generated output contains no errors."
+	}
+	total, noun := 0.0, "errors"
+	for _, e := range errors {
+		total += *e.Penalty
+	}
+	if len(errors) == 1 {
+		noun = "error"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, " The model-generated output contains %d %s, with a total score reduction of %s.", len(errors), noun, decimal(total))
+	for i, e := range errors {
+		fmt.Fprintf(&b, "\nError location %d:  %s\nError aspect %d:  %s\nExplanation %d:  %s\nSeverity %d: %s\nScore reduction %d: %s",
+			i+1, quotedOrNone(e.Location), i+1, orNone(e.Aspect), i+1, orNone(e.Explanation), i+1, severityWord(e.Severity), i+1, decimal(*e.Penalty))
+	}
+	return b.String()
+}
+
+// decimal is a penalty with the fraction that the models always write.
+func decimal(x float64) string {
+	s := strconv.FormatFloat(x, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+func severityWord(s analysis.Severity) string {
+	switch s {
+	case analysis.Minor:
+		return "Minor"
+	case "":
+		return "N/A"
+	}
+	return "Major"
+}
+
+// orNone is a text on one line, as a further line could begin another field.
+func orNone(s string) string {
+	if s = strings.Join(strings.Fields(s), " "); s == "" {
+		return "N/A"
+	}
+	return s
+}
+
+// quotedOrNone quotes a location, unless it quotes something itself.
+func quotedOrNone(s string) string {
+	if s = orNone(s); s == "N/A" || strings.Contains(s, `"`) {
+		return s
+	}
+	return `"` + s + `"`
+}

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/refract-eval/refract/internal/rawtext"
+	"github.com/refract-eval/refract/internal/oip"
 )
 
 // overHTTP starts a server, whose token is "sesame" and whose Host a loopback address.
@@ -62,7 +62,7 @@ func TestHTTP(t *testing.T) {
 		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"data":["a"]}]}`, nil, 400, `has 1 values and the shape [2]`},
 		{"POST", "/v2/models/double/infer", "{\"inputs\":[{\"name\":\"hypothesis\",\"datatype\":\"BYTES\",\"shape\":[1],\"data\":[\"\xff\"]}]}", nil, 400, `it is not valid UTF-8`},
 		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":9}}]}`, nil, 400, `the input hypothesis has 9 bytes, and 0 are left`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[]}`, []string{jsonLength, "99"}, 400, `for a body of 13 bytes`},
+		{"POST", "/v2/models/double/infer", `{"inputs":[]}`, []string{oip.JSONLength, "99"}, 400, `for a body of 13 bytes`},
 		{"POST", "/v2/models/double/infer", `nonsense`, nil, 400, `{"error":"the request is no JSON`},
 	} {
 		r, _ := http.NewRequest(c.verb, "http://"+l.Addr().String()+c.path, strings.NewReader(c.body))
@@ -114,7 +114,7 @@ func TestBinary(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := overHTTP(ctx, echo(), l)
-	texts := rawtext.Append(rawtext.Append(nil, []string{"a", "bcd"}), []string{"r", "s", "t"})
+	texts := oip.AppendTexts(oip.AppendTexts(nil, []string{"a", "bcd"}), []string{"r", "s", "t"})
 	raw := append(texts, 1, 0, 0, 0, 2, 0, 0, 0)
 	const inputs = `"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"parameters":{"binary_data_size":12}},` +
 		`{"name":"reference","datatype":"BYTES","shape":[3],"parameters":{"binary_data_size":15}},{"name":"nrefs","datatype":"INT32","shape":[2],"parameters":{"binary_data_size":8}}]`
@@ -138,7 +138,7 @@ func TestBinary(t *testing.T) {
 	} {
 		r, _ := http.NewRequest("POST", "http://"+l.Addr().String()+"/v2/models/double/infer", strings.NewReader(c.json+string(c.raw)))
 		r.Header.Set("Authorization", "Bearer sesame")
-		r.Header.Set(jsonLength, fmt.Sprint(len(c.json)))
+		r.Header.Set(oip.JSONLength, fmt.Sprint(len(c.json)))
 		resp, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestBinary(t *testing.T) {
 		if c.size < 0 {
 			size = fmt.Sprint(len(c.want) + c.size)
 		}
-		if got := resp.Header.Get(jsonLength); string(body) != c.want || got != size {
+		if got := resp.Header.Get(oip.JSONLength); string(body) != c.want || got != size {
 			t.Errorf("%s: %q with %q\nwant %q with %q", c.json, body, got, c.want, size)
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/rawtext"
+	"github.com/refract-eval/refract/internal/oip"
 )
 
 // inference is a request to a model.
@@ -23,20 +22,17 @@ type inference struct {
 
 // infer scores the rows of a request.
 func (q *inference) infer(ctx context.Context, m *Model) (any, error) {
-	if q.length != "" {
-		n, err := strconv.Atoi(q.length)
-		if err != nil || n < 0 || n > len(q.body) {
-			return nil, &Usage{fmt.Errorf("the header %s is %.20q for a body of %d bytes", jsonLength, q.length, len(q.body))}
-		}
-		q.body, q.raw = q.body[:n], q.body[n:]
+	var err error
+	if q.body, q.raw, err = oip.Split(q.length, q.body); err != nil {
+		return nil, &Usage{err}
 	}
 	var r struct {
-		ID         string     `json:"id"`
-		Parameters parameters `json:"parameters"`
-		Inputs     []tensor   `json:"inputs"`
-		Outputs    []tensor   `json:"outputs"`
+		ID         string         `json:"id"`
+		Parameters oip.Parameters `json:"parameters"`
+		Inputs     []oip.Tensor   `json:"inputs"`
+		Outputs    []oip.Tensor   `json:"outputs"`
 	}
-	err := json.Unmarshal(q.body, &r)
+	err = json.Unmarshal(q.body, &r)
 	if err == nil && !utf8.Valid(q.body) {
 		err = errors.New("it is not valid UTF-8")
 	}
@@ -48,7 +44,7 @@ func (q *inference) infer(ctx context.Context, m *Model) (any, error) {
 		return nil, &Usage{err}
 	}
 	if r.Outputs == nil {
-		r.Outputs = []tensor{{Name: "score"}}
+		r.Outputs = []oip.Tensor{{Name: "score"}}
 	}
 	for _, o := range r.Outputs {
 		if o.Name != "score" && o.Name != "facts" {
@@ -66,9 +62,9 @@ func (q *inference) infer(ctx context.Context, m *Model) (any, error) {
 		}
 	}
 	q.raw = nil
-	outputs := make([]tensor, len(r.Outputs))
+	outputs := make([]oip.Tensor, len(r.Outputs))
 	for i, o := range r.Outputs {
-		out, facts := tensor{Name: o.Name, Datatype: "FP32", Shape: []int{len(values)}}, []string{string(m.Facts)}
+		out, facts := oip.Tensor{Name: o.Name, Datatype: "FP32", Shape: []int{len(values)}}, []string{string(m.Facts)}
 		if o.Name == "facts" {
 			out.Datatype, out.Shape = "BYTES", []int{1}
 		}
@@ -80,7 +76,7 @@ func (q *inference) infer(ctx context.Context, m *Model) (any, error) {
 			}
 			out.Data, err = json.Marshal(data)
 		case o.Name == "facts":
-			q.raw = rawtext.Append(q.raw, facts)
+			q.raw = oip.AppendTexts(q.raw, facts)
 			out.Parameters.Size = new(len(q.raw) - before)
 		default:
 			q.raw, err = binary.Append(q.raw, binary.LittleEndian, values)
@@ -95,7 +91,7 @@ func (q *inference) infer(ctx context.Context, m *Model) (any, error) {
 }
 
 // rows reads the inputs of a request.
-func (q *inference) rows(m *Model, inputs []tensor) ([]Row, error) {
+func (q *inference) rows(m *Model, inputs []oip.Tensor) ([]Row, error) {
 	texts := map[string][]string{}
 	var counts []int32
 	for i := range inputs {
@@ -105,7 +101,7 @@ func (q *inference) rows(m *Model, inputs []tensor) ([]Row, error) {
 		case texts[t.Name] != nil || t.Name == "nrefs" && counts != nil:
 			err = fmt.Errorf("the input %s is there twice", t.Name)
 		case wants[t.Name] && t.Datatype == "BYTES":
-			texts[t.Name], err = take(q, t, rawtext.Parse)
+			texts[t.Name], err = take(q, t, oip.Texts)
 		case t.Name == "nrefs" && m.Native && t.Datatype == "INT32":
 			counts, err = take(q, t, integers)
 		default:
@@ -152,7 +148,7 @@ func (q *inference) rows(m *Model, inputs []tensor) ([]Row, error) {
 }
 
 // take reads the values of an input: those in its JSON, or in the next bytes behind it.
-func take[T any](q *inference, t *tensor, parse func([]byte) ([]T, error)) (values []T, err error) {
+func take[T any](q *inference, t *oip.Tensor, parse func([]byte) ([]T, error)) (values []T, err error) {
 	if size := t.Parameters.Size; size != nil {
 		if *size < 0 || *size > len(q.raw) {
 			return nil, fmt.Errorf("the input %s has %d bytes, and %d are left", t.Name, *size, len(q.raw))

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/oip"
 )
 
 // Models are metrics as the Open Inference Protocol sees them.
@@ -31,27 +32,8 @@ type Row struct {
 	References         []string
 }
 
-// tensor is one in JSON, which may say how many of the bytes behind it are its values.
-type tensor struct {
-	Name       string          `json:"name"`
-	Datatype   string          `json:"datatype"`
-	Shape      []int           `json:"shape"`
-	Parameters parameters      `json:"parameters,omitzero"`
-	Data       json.RawMessage `json:"data,omitempty"`
-}
-
-// parameters are those of a tensor, or of all outputs.
-type parameters struct {
-	Size   *int  `json:"binary_data_size,omitempty"`
-	Binary *bool `json:"binary_data,omitempty"`
-	All    bool  `json:"binary_data_output,omitempty"`
-}
-
 // modelVersion is that of every model.
 const modelVersion = "1"
-
-// jsonLength is the header that says how long the JSON before binary data is.
-const jsonLength = "Inference-Header-Content-Length"
 
 // handleModels adds the protocol's paths.
 func (s *Server) handleModels(mux *http.ServeMux, models Models, fixed func([]byte) http.HandlerFunc) {
@@ -65,7 +47,7 @@ func (s *Server) handleModels(mux *http.ServeMux, models Models, fixed func([]by
 	}
 	handle := func(verb, below string, answer func(ctx context.Context, m *Model, q *inference) (any, error)) {
 		handler := func(rw http.ResponseWriter, r *http.Request) {
-			q := &inference{models: models, name: r.PathValue("model"), length: r.Header.Get(jsonLength)}
+			q := &inference{models: models, name: r.PathValue("model"), length: r.Header.Get(oip.JSONLength)}
 			s.call(rw, r, wrong, func(ctx context.Context, body []byte) ([]byte, error) {
 				if version := r.PathValue("version"); version != "" && version != modelVersion {
 					return nil, &Usage{fmt.Errorf("the version %.40q of the model is not there: it is %s", version, modelVersion)}
@@ -81,7 +63,7 @@ func (s *Server) handleModels(mux *http.ServeMux, models Models, fixed func([]by
 				}
 				out, err := json.Marshal(got)
 				if err == nil && q.raw != nil {
-					rw.Header().Set(jsonLength, strconv.Itoa(len(out)))
+					rw.Header().Set(oip.JSONLength, strconv.Itoa(len(out)))
 					rw.Header().Set("Content-Type", "application/octet-stream")
 				}
 				return append(out, q.raw...), err
@@ -99,8 +81,8 @@ func (s *Server) handleModels(mux *http.ServeMux, models Models, fixed func([]by
 
 // metadata states the tensors of a model, in the flat form of docs/neural.md.
 func (m *Model) metadata(name string) any {
-	texts := func(name string) tensor { return tensor{Name: name, Datatype: "BYTES", Shape: []int{-1}} }
-	inputs := []tensor{texts("hypothesis")}
+	texts := func(name string) oip.Tensor { return oip.Tensor{Name: name, Datatype: "BYTES", Shape: []int{-1}} }
+	inputs := []oip.Tensor{texts("hypothesis")}
 	if m.Source {
 		inputs = append(inputs, texts("source"))
 	}
@@ -108,9 +90,9 @@ func (m *Model) metadata(name string) any {
 		inputs = append(inputs, texts("reference"))
 	}
 	if m.Native {
-		inputs = append(inputs, tensor{Name: "nrefs", Datatype: "INT32", Shape: []int{-1}})
+		inputs = append(inputs, oip.Tensor{Name: "nrefs", Datatype: "INT32", Shape: []int{-1}})
 	}
-	return map[string]any{"name": name, "versions": []string{modelVersion}, "platform": "refract", "inputs": inputs, "outputs": []tensor{
+	return map[string]any{"name": name, "versions": []string{modelVersion}, "platform": "refract", "inputs": inputs, "outputs": []oip.Tensor{
 		{Name: "score", Datatype: "FP32", Shape: []int{-1}}, {Name: "facts", Datatype: "BYTES", Shape: []int{1}},
 	}}
 }

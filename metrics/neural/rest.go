@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/refract-eval/refract/internal/oip"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -83,24 +84,10 @@ type modelConfig struct {
 
 func (w *rest) config(into *modelConfig) llm.Call { return w.get(w.at("/config"), into) }
 
-// restTensor is a tensor in JSON.
-type restTensor struct {
-	Name       string          `json:"name"`
-	Datatype   string          `json:"datatype,omitempty"`
-	Shape      []int           `json:"shape,omitempty"`
-	Parameters restParameters  `json:"parameters,omitzero"`
-	Data       json.RawMessage `json:"data,omitempty"`
-}
-
-type restParameters struct {
-	Size   *int `json:"binary_data_size,omitempty"`
-	Binary bool `json:"binary_data,omitempty"`
-}
-
 type restRequest struct {
 	ID      string       `json:"id"`
-	Inputs  []restTensor `json:"inputs"`
-	Outputs []restTensor `json:"outputs"`
+	Inputs  []oip.Tensor `json:"inputs"`
+	Outputs []oip.Tensor `json:"outputs"`
 }
 
 type restAnswer struct {
@@ -108,17 +95,14 @@ type restAnswer struct {
 	Model   string          `json:"model_name"`
 	Version string          `json:"model_version"`
 	Error   json.RawMessage `json:"error"`
-	Outputs []restTensor    `json:"outputs"`
+	Outputs []oip.Tensor    `json:"outputs"`
 }
-
-// jsonLength is the header that says how long the JSON before binary data is.
-const jsonLength = "Inference-Header-Content-Length"
 
 func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(server string, a *answer) error) (llm.Call, error) {
 	r := restRequest{ID: id}
 	var raw []byte
 	for _, t := range inputs {
-		sent := restTensor{Name: t.name, Datatype: t.datatype, Shape: t.shape}
+		sent := oip.Tensor{Name: t.name, Datatype: t.datatype, Shape: t.shape}
 		if w.binary {
 			before := len(raw)
 			raw = appendRaw(raw, &t)
@@ -136,7 +120,11 @@ func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(ser
 		r.Inputs = append(r.Inputs, sent)
 	}
 	for _, name := range outputs {
-		r.Outputs = append(r.Outputs, restTensor{Name: name, Parameters: restParameters{Binary: w.binary}})
+		wanted := oip.Tensor{Name: name}
+		if w.binary {
+			wanted.Parameters.Binary = &w.binary
+		}
+		r.Outputs = append(r.Outputs, wanted)
 	}
 	content, err := encode(r)
 	if err != nil {
@@ -145,7 +133,7 @@ func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(ser
 	call := llm.Call{
 		Method: http.MethodPost, Path: w.at("/infer"), Model: w.model, Content: content,
 		Read: func(server string, resp *http.Response, body []byte) error {
-			a, err := readREST(resp.Header.Get(jsonLength), body)
+			a, err := readREST(resp.Header.Get(oip.JSONLength), body)
 			if err != nil {
 				return err
 			}
@@ -153,7 +141,7 @@ func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(ser
 		},
 	}
 	if w.binary {
-		call.Header = http.Header{jsonLength: {strconv.Itoa(len(content))}, "Content-Type": {"application/octet-stream"}}
+		call.Header = http.Header{oip.JSONLength: {strconv.Itoa(len(content))}, "Content-Type": {"application/octet-stream"}}
 		call.Content = append(content, raw...)
 	}
 	return call, nil
@@ -171,13 +159,9 @@ func encode(v any) ([]byte, error) {
 // readREST reads an answer, whose JSON has so many bytes ("" for all). An error says
 // what the server did wrong.
 func readREST(length string, body []byte) (*answer, error) {
-	var raw []byte
-	if length != "" {
-		n, err := strconv.Atoi(length)
-		if err != nil || n < 0 || n > len(body) {
-			return nil, fmt.Errorf("gave an answer of %d bytes whose header %s is %.20q", len(body), jsonLength, length)
-		}
-		body, raw = body[:n], body[n:]
+	body, raw, err := oip.Split(length, body)
+	if err != nil {
+		return nil, fmt.Errorf("gave an answer at fault: %w", err)
 	}
 	if !utf8.Valid(body) {
 		return nil, errors.New("gave an answer that is not valid UTF-8")

@@ -1,11 +1,11 @@
-package rawtext
+package oip
 
 import (
 	"slices"
 	"testing"
 )
 
-func TestParse(t *testing.T) {
+func TestTexts(t *testing.T) {
 	for _, c := range []struct {
 		raw  string
 		want []string
@@ -19,18 +19,18 @@ func TestParse(t *testing.T) {
 		{"\xff\xff\xff\xffa", nil, "the bytes of a text are cut"},
 		{"\x01\x00\x00\x00\xff", nil, "a text is not valid UTF-8"},
 	} {
-		got, err := Parse([]byte(c.raw))
+		got, err := Texts([]byte(c.raw))
 		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
 			t.Errorf("%q: %q, %v", c.raw, got, err)
 		}
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzTexts(f *testing.F) {
 	f.Add([]byte("\x02\x00\x00\x00é\x01\x00\x00\x00\x00"))
 	f.Add([]byte("\xff\xff\xff\xffa"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if texts, err := Parse(b); err == nil && string(Append(nil, texts)) != string(b) {
+		if texts, err := Texts(b); err == nil && string(AppendTexts(nil, texts)) != string(b) {
 			t.Fatalf("%q is read as %q", b, texts)
 		}
 	})

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/refract-eval/refract/benchmarks/demo"
 )
 
@@ -72,4 +75,46 @@ func TestSystemsAgree(t *testing.T) {
 	if others != 3*3*4 {
 		t.Errorf("%d rows of other tables", others)
 	}
+}
+
+// The parts by length are four at most, and have every segment with a reference
+// once; so have the parts by domain.
+func TestSlices(t *testing.T) {
+	d := &testedSystems{lengths: []int{5, 1, 9, 1, -1, 2, 1, 4, 3}, domains: []string{"", "", "", "", "", "", "", "", ""}}
+	var got []string
+	for _, p := range d.parts() {
+		got = append(got, p.name)
+	}
+	if diff := cmp.Diff([]string{"all", "1", "2", "3–4", "5–9"}, got); diff != "" {
+		t.Error(diff)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		d := &testedSystems{}
+		known := 0
+		for range rapid.IntRange(1, 40).Draw(rt, "segments") {
+			length := rapid.IntRange(-1, 12).Draw(rt, "length")
+			if length >= 0 {
+				known++
+			}
+			d.lengths = append(d.lengths, length)
+			d.domains = append(d.domains, rapid.SampledFrom([]string{"", "news", "chat"}).Draw(rt, "domain"))
+		}
+		parts, in := map[string]int{}, map[string]int{}
+		for _, p := range d.parts() {
+			parts[p.by]++
+			n := 0
+			for i := range d.lengths {
+				if p.within == nil || p.within(i) {
+					n++
+				}
+			}
+			if n != p.segments || n == 0 {
+				rt.Fatalf("%s %s has %d segments, and says %d", p.by, p.name, n, p.segments)
+			}
+			in[p.by] += n
+		}
+		if parts["length"] > 4 || in["length"] != known || parts["domain"] > 0 && in["domain"] != len(d.lengths) {
+			rt.Fatalf("%v parts with %v segments, of %d", parts, in, len(d.lengths))
+		}
+	})
 }

@@ -6,8 +6,8 @@
 # usage: benchmarks/peers/adapters_torch.sh [PYTEST ARGUMENT]…
 #
 # It needs 2.8 GB of packages from PyPI and a C compiler; the environment is kept in
-# $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. A fresh one takes six minutes
-# on two cores, a kept one two. .ci/run leaves it out. mbrs wants transformers 4, which verl and TRL take
+# $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. A fresh one takes three to
+# six minutes on two cores, a kept one 76 seconds. .ci/run leaves it out. mbrs wants transformers 4, which verl and TRL take
 # too; datasets, xxhash and omegaconf are the releases that go with it. verl's trainers need hydra and GPUs: what
 # gives rewards in them does not.
 set -euo pipefail
@@ -20,6 +20,6 @@ trap 'rm -rf "$work"' EXIT
 CGO_ENABLED=0 go build -trimpath -o "$work/refract" ./cmd/refract
 export REFRACT_PROGRAM=$work/refract PYTHONPATH=$PWD/python/src HF_HOME=$work/hf
 export REFRACT_DATA=${REFRACT_DATA:-$PWD/../shared/data}
-(cd python && "$venv/bin/python" -m pytest -q -p no:cacheprovider tests/test_trainers.py tests/test_integrations.py "$@")
+(cd python && "$venv/bin/python" -m pytest -q -rs -p no:cacheprovider tests/test_trainers.py tests/test_integrations.py "$@")
 "$venv/bin/python" -W ignore benchmarks/peers/adapters_mbrs.py
 echo "the adapters give the command's scores ($SECONDS s)"

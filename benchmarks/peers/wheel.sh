@@ -62,4 +62,4 @@ fi
 
 step "tests"
 pip "$venv" install --no-index --no-deps --force-reinstall "$wheel"
-(cd python && "$venv/bin/python" -m pytest -q -p no:cacheprovider "$@")
+(cd python && "$venv/bin/python" -m pytest -q -rs -p no:cacheprovider "$@")

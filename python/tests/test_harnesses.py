@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,11 @@ TRANSPOSED = (
 
 
 @pytest.fixture
-def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
+    yield
+    gc.collect()  # here what inspect_ai leaves open is no error, as it is in the next test
 
 
 def lm_eval_run(hypotheses: list[str], references: list[list[str | None]]) -> dict[str, Any]:
@@ -83,6 +87,11 @@ def test_samples_that_a_metric_cannot_score_alone() -> None:
     samples = [made.segment(h, r) for h, r in zip(["a cat", "dogs run"], [["a cat"], ["dogs ran"]], strict=True)]
     with pytest.raises(ValueError, match="cider learns from the whole set"):
         made.total(samples)
+    transposed = [Corpus("chrf").segment(h, r) for h, r in zip(*TRANSPOSED, strict=True)]
+    with pytest.raises(ValueError, match="references seems to be transposed"):
+        Corpus("chrf").total(transposed)
+    want = refract_eval.score(*TRANSPOSED, "chrf", layout="segment").score
+    assert Corpus("chrf", layout="segment").total(transposed) == want
     nothing = Corpus("chrf").segment(None, ["a"])
     assert math.isnan(nothing)
     assert "missing" in nothing.status

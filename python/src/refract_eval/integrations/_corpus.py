@@ -28,11 +28,13 @@ class SegmentScore(float):
 class Corpus:
     """A metric and an aggregator, for libraries that score segments first and add up then.
 
+    layout="segment" says that the references of a corpus are not transposed, as score() has it;
     signature is that of the last corpus that was scored.
     """
 
     metric: str = "chrf"
     aggregate: str = "max"
+    layout: str | None = None
     signature: str = field(default="", init=False)
 
     def segment(
@@ -49,7 +51,8 @@ class Corpus:
     def total(self, segments: Sequence[SegmentScore]) -> float:
         """Score the corpus of the segments in one request, as `refract score` does."""
         hypotheses, references = [s.hypothesis for s in segments], [s.references for s in segments]
-        of = setting(hypotheses, references, self.metric, self.aggregate, _given([s.source for s in segments]))
+        sources = _given([s.source for s in segments])
+        of = setting(hypotheses, references, self.metric, self.aggregate, sources, self.layout)
         self.signature = of.signature
         for i, (alone, among) in enumerate(zip(segments, of.per_segment, strict=True)):
             if among is not None and alone != among:

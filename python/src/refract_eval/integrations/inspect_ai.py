@@ -19,7 +19,7 @@ def corpus() -> Metric:
 
     def total(scores: list[SampleScore]) -> float:
         segments = [_segment(s) for s in scores]
-        (settings,) = {(of["metric"], of["aggregate"]) for s in scores if (of := s.score.metadata)}
+        (settings,) = {(of["metric"], of["aggregate"], of["layout"]) for s in scores if (of := s.score.metadata)}
         return Corpus(*settings).total(segments)
 
     return total
@@ -32,15 +32,16 @@ def refract(
     *,
     references: str | None = None,
     source: str | None = None,
+    layout: str | None = None,
     extract: Callable[[str], str] | None = None,
 ) -> Scorer:
     """Score the output of each sample against all its references.
 
     References are the sample's targets, or metadata[references] where that is named: there None is a
-    missing one. metadata[source] is the source. metric and aggregate are as for score(). extract
-    takes from an output the part that is scored.
+    missing one. metadata[source] is the source. metric, aggregate and layout are as for score().
+    extract takes from an output the part that is scored.
     """
-    made = Corpus(metric, aggregate)
+    made = Corpus(metric, aggregate, layout)
 
     async def one(state: TaskState, target: Target) -> Score:
         given = target.target if references is None else state.metadata[references]
@@ -58,6 +59,7 @@ def refract(
             metadata={
                 "metric": metric,
                 "aggregate": aggregate,
+                "layout": layout,
                 "references": list(segment.references),
                 "source": segment.source,
                 "signature": segment.signature,

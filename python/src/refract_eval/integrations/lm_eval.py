@@ -17,10 +17,16 @@ class Metric(Corpus):
     """
 
     def __init__(
-        self, metric: str = "chrf", aggregate: str = "max", *, references: str = "references", source: str | None = None
+        self,
+        metric: str = "chrf",
+        aggregate: str = "max",
+        *,
+        references: str = "references",
+        source: str | None = None,
+        layout: str | None = None,
     ) -> None:
-        """Take the settings; metric and aggregate are as for score()."""
-        super().__init__(metric, aggregate)
+        """Take the settings; metric, aggregate and layout are as for score()."""
+        super().__init__(metric, aggregate, layout)
         self.name = name_of(metric, aggregate)
         self._references, self._source = references, source
         self.metadata: dict[str, str] = {}  # signature by name, when the corpus is scored

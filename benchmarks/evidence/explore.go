@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/ordered"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/page"
 )
 
@@ -23,7 +24,7 @@ func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 	for i, m := range h.metrics {
 		if info := m.Info(); info.NeedsReferences {
 			at[i] = len(e.Metrics)
-			e.Metrics = append(e.Metrics, page.Metric{Name: info.Name, LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits(info)})
+			e.Metrics = append(e.Metrics, page.Metric{Name: report.Display(info.Name), LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits(info)})
 		} else {
 			at[i] = -1
 		}
@@ -31,7 +32,7 @@ func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 	for k, s := range h.settings {
 		info := s.Metric.Info()
 		e.Settings = append(e.Settings, page.Setting{
-			Name: s.String(), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits(info),
+			Name: report.Display(s.String()), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits(info),
 		})
 	}
 	e.Segments = h.explore(ctx, e, at)

@@ -22,7 +22,7 @@ func (h *Held) ranking() *page.Ranking {
 	}
 	scores := h.systems.Scores()
 	for k, set := range h.settings {
-		out.Settings = append(out.Settings, set.String())
+		out.Settings = append(out.Settings, report.Display(set.String()))
 		places := make([]report.Place, len(h.names))
 		for i := range places {
 			places[i].Score = report.None()
@@ -70,7 +70,7 @@ func (h *Held) lead() string {
 	case leads[top] == 0:
 		return "No setting puts one system first; people judged none of the outputs"
 	case n == 1:
-		return fmt.Sprintf("%s has the best score under %s; people judged none of the outputs", name, report.Display(ranking.Settings[0]))
+		return fmt.Sprintf("%s has the best score under %s; people judged none of the outputs", name, ranking.Settings[0])
 	case leads[top] == n:
 		return fmt.Sprintf("%s has the best score under all %d settings; people judged none of the outputs", name, n)
 	}

@@ -78,6 +78,37 @@ func TestLead(t *testing.T) {
 	}
 }
 
+// The order of three systems leads nothing.
+func TestLeadOfFewSystems(t *testing.T) {
+	res := &experiment.Result{Statistics: []string{"accuracy"}, Differences: []experiment.Difference{compared("bleu", "max", "accuracy", 0.333)},
+		Datasets: []experiment.DatasetInfo{{Name: "set", Systems: []string{"a", "b", "c"}}}}
+	if got := res.Lead(); !strings.HasPrefix(got, "Pairwise accuracy of three systems tells nothing") {
+		t.Errorf("%q", got)
+	}
+	res.Datasets[0].Systems = append(res.Datasets[0].Systems, "d")
+	if got, want := res.Lead(), "Use max over 11 references: +0.333 BLEU"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A move of a system is clear where its interval is off 0.
+func TestMovesOfSystems(t *testing.T) {
+	for human, want := range map[string]bool{`"A":5,"B":3`: true, `"A":3,"B":5`: false} {
+		p := sixSegments(t, `"a small ferry"`, `"A":"one large boat","B":"a small ferry"`, human, "aggregators: [single]\nanalyses: [ranking]\n")
+		p.Bootstrap.Resamples, p.Bootstrap.Confidence = 40, 0.95
+		res, _ := run(t, p, t.TempDir())
+		k := res.Rankings[0]
+		if k.Ahead != 1 {
+			t.Errorf("%s: the first is ahead of %d", human, k.Ahead)
+		}
+		for _, s := range k.Systems {
+			if s.Under[0].Clear != want {
+				t.Errorf("%s: %+v", human, s)
+			}
+		}
+	}
+}
+
 // Without differences the lead says the highest value, and without any number
 // nothing.
 func TestLeadOfRows(t *testing.T) {

@@ -3,7 +3,7 @@
 usage: browser_check.py CHROMIUM FOLDER [SHOTS]
 
 FOLDER holds demo.html, large.html and plain.html, as TestDemo of report/page
-writes them. Screenshots go to SHOTS.
+writes them, and maybe wmt22.html. Screenshots go to SHOTS.
 """
 
 import pathlib
@@ -15,6 +15,8 @@ from playwright.sync_api import sync_playwright
 
 AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 DESKTOP = {"width": 1440, "height": 900}
+TABLET = {"width": 768, "height": 1024}
+WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
 chromium, folder = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
@@ -38,7 +40,7 @@ class Reader:
         self.page.goto((folder / file).as_uri() + fragment)
         if self.page.locator("#segments").count():
             self.until("document.documentElement.dataset.ready")
-            self.page.wait_for_selector("#list .row .line")
+            self.page.wait_for_selector("#list .row .line" if "#segment-" not in fragment else "#detail-title")
         self.seconds = time.monotonic() - begin
 
     def __enter__(self):
@@ -83,6 +85,51 @@ def equal(got, want):
     assert got == want, f"{got!r}, want {want!r}"
 
 
+def finding(browser):
+    for size in (DESKTOP, TABLET, PHONE):
+        with Reader(browser, "demo.html", size) as r:
+            page = r.page
+            top = page.locator(".lead").bounding_box()
+            assert top["y"] + top["height"] < size["height"] / 2, "the finding is not what is seen first"
+            equal(page.locator(".forest").count(), 1)
+            plots = page.locator(".forest tbody td.plot").evaluate_all("all => all.map(e => { const b = e.getBoundingClientRect(); return [Math.round(b.left), Math.round(b.right)] })")
+            assert len(plots) == 18 and len(set(map(tuple, plots))) == 1, f"the bars share no scale: {set(map(tuple, plots))}"
+            zero = page.locator(".forest tbody line.zero").evaluate_all("all => all.map(e => Math.round(e.getBoundingClientRect().left))")
+            assert len(set(zero)) == 1, "the zero line is broken"
+            cut = page.locator(".forest td, .forest th").evaluate_all("all => all.filter(e => e.getBoundingClientRect().right > innerWidth).length")
+            equal(cut, 0)
+            labels = page.locator(".forest tfoot text:visible").evaluate_all("all => all.map(e => { const b = e.getBoundingClientRect(); return [b.left, b.right] })")
+            assert all(a[1] <= b[0] for a, b in zip(labels, labels[1:])), f"labels of the axis overlap: {labels}"
+            term = page.locator(".basis .term").first
+            equal(page.locator(".tip:visible").count(), 0)
+            term.focus()
+            equal(page.locator(".tip:visible").count(), 1)
+            tip = page.locator(".tip:visible").bounding_box()
+            assert 0 <= tip["x"] and tip["x"] + tip["width"] <= size["width"], "the explanation is cut off"
+            term.blur()
+            equal(page.locator(".tip:visible").count(), 0)
+            if size is not PHONE:
+                term.hover()
+                equal(page.locator(".tip:visible").count(), 1)
+
+
+def columns(browser):
+    for size in (WIDE, PHONE):
+        with Reader(browser, "demo.html", size) as r:
+            for table in r.page.locator("main .column table.sortable:visible").all():
+                shown = table.locator("thead th:visible").count()
+                assert shown <= 7, f"{shown} columns"
+            wide = r.page.locator("#table-wide")
+            box = wide.locator(".scroll")
+            if size is WIDE:
+                assert box.evaluate("e => e.scrollWidth <= e.clientWidth"), "the first columns are not in view"
+            wide.locator("input.all").check()
+            equal(wide.locator("thead th:visible").count(), 12)
+            box.evaluate("e => { e.scrollLeft = 1000 }")
+            first = wide.locator("tbody tr").first.locator("td").first.bounding_box()
+            assert first["x"] - box.bounding_box()["x"] < 2, "the first column does not stay"
+
+
 def tables(browser):
     with Reader(browser, "demo.html") as r:
         head = r.page.locator("#table-correlations thead th")
@@ -100,7 +147,7 @@ def tables(browser):
         equal(column(6)[-4:], ["–"] * 4)  # what is missing is last both ways
         head.nth(5).get_by_role("button").click()
         equal(column(6)[-4:], ["–"] * 4)
-        r.page.locator("#table-all-settings input").fill("subset 30 of")
+        r.page.locator("#table-all-settings input[type=search]").fill("subset 30 of")
         equal(r.page.locator("#table-all-settings tbody tr:visible").count(), 1)
         images = r.page.evaluate("[...document.images].map(i => i.naturalWidth)")
         assert images and all(images), "a figure is not shown"
@@ -173,6 +220,81 @@ def explorer(browser):
         equal(page.locator("#detail .text mark.gram").count(), 0)
     with Reader(browser, "demo.html", fragment="#segment-7") as r:
         equal(r.page.locator("#detail-title").inner_text(), "Segment news-007")
+
+
+def address(browser):
+    with Reader(browser, "demo.html") as r:
+        page = r.page
+        selected = lambda: page.locator('#list [aria-selected="true"]').get_attribute("aria-posinset")
+        page.locator("#list").focus()
+        page.keyboard.press("End")
+        page.wait_for_timeout(100)
+        assert selected() != "1"
+        r.choose("#f-sort", value="disagreement")
+        equal((selected(), page.locator("#list").evaluate("e => e.scrollTop")), ("1", 0))  # a new order shows its top
+        r.choose("#f-domain", label="news")
+        page.get_by_text("More filters").click()
+        r.choose("#f-score", label="bleu, max of 5")
+        r.choose("#f-prompt", label="synonyms")
+        page.locator("#f-errors").check()
+        page.locator("#f-search").fill("river rose")
+        page.wait_for_timeout(500)
+        page.locator("#list").focus()
+        page.keyboard.press("j")
+        page.wait_for_timeout(150)
+        before = (r.status(), page.locator("#detail-title").inner_text(), page.locator("#list .id").all_inner_texts())
+        assert not before[0].startswith("0 of") and before[0] != "251 segments", before[0]
+        kept = page.evaluate("location.hash")
+    for size in (DESKTOP, PHONE):
+        with Reader(browser, "demo.html", size, fragment=kept) as r:
+            equal((r.status(), r.page.locator("#detail-title").inner_text()), before[:2])
+            listed = r.page.locator("#list .id").all_text_contents()
+            equal(listed, before[2][:len(listed)])
+            equal(r.page.locator("#f-sort").input_value(), "disagreement")
+            equal(r.page.evaluate("location.hash"), kept)
+            assert r.page.locator("#segments").bounding_box()["y"] < size["height"], "the segments are not in view"
+    with Reader(browser, "demo.html", fragment="#tables") as r:
+        equal(r.page.evaluate("location.hash"), "#tables")
+    with Reader(browser, "demo.html", fragment="#segments&domain=99&nothing=1&sort=order") as r:
+        equal(r.status(), "251 segments")
+
+
+def scripts(browser):
+    for size in (DESKTOP, PHONE):
+        with Reader(browser, "demo.html", size) as r:
+            for n, (direction, sample) in {2: ("ltr", "battery"), 3: ("rtl", "كوبان"), 4: ("rtl", "שומר"), 5: ("ltr", "電車"), 6: ("ltr", "गोल")}.items():
+                r.page.goto((folder / "demo.html").as_uri() + f"#segment-{n}")
+                r.page.reload()
+                r.until("document.documentElement.dataset.ready")
+                r.page.wait_for_selector(".reference .text")
+                texts = r.page.locator("#detail .text")
+                found = [t for t in texts.all() if sample in t.inner_text()]
+                assert found, f"segment {n} lacks {sample}"
+                for t in found:
+                    equal(t.evaluate("e => getComputedStyle(e).direction"), direction)
+                for t in texts.all():
+                    assert t.evaluate("e => e.scrollWidth <= e.clientWidth + 1"), f"a text of segment {n} is wider than its place"
+                assert r.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"segment {n} is wider than the window"
+                r.shot(f"script-{size['width']}-{n}")
+
+
+def real(browser):
+    if not (folder / "wmt22.html").exists():
+        print("  no $REFRACT_DATA: left out")
+        return
+    size = (folder / "wmt22.html").stat().st_size / 1e6
+    seconds = []
+    for _ in range(3):
+        with Reader(browser, "wmt22.html") as r:
+            seconds.append(r.seconds)
+    print(f"  {size:.1f} MB, first rows after {min(seconds):.2f} s at best of three")
+    assert size < 30 and min(seconds) < 1, (size, seconds)
+    for viewport in (DESKTOP, TABLET, PHONE):
+        for scheme in ("light", "dark"):
+            with Reader(browser, "wmt22.html", viewport, scheme) as r:
+                r.shot(f"wmt22-{viewport['width']}-{scheme}", full_page=True)
+                if viewport is not TABLET:
+                    equal(r.axe(f"wmt22 {viewport['width']} {scheme}"), 0)
 
 
 def hostile(browser):
@@ -261,7 +383,7 @@ def main():
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         print(f"Chromium {browser.version}")
-        for step in (tables, explorer, hostile, large, looks):
+        for step in (finding, columns, tables, explorer, address, scripts, hostile, large, real, looks):
             print(step.__name__)
             step(browser)
         browser.close()

@@ -185,24 +185,15 @@ func wholeTicks(low, high float64) []plot.Tick {
 	return out
 }
 
-// roundTicks labels about five round numbers.
+// roundTicks labels round numbers.
 func roundTicks(low, high float64) []plot.Tick {
-	rough := (high - low) / 5
-	if !(rough > 0) || !finite(rough) {
+	ticks, digits := report.Ticks(low, high)
+	if len(ticks) == 0 {
 		return plot.DefaultTicks{}.Ticks(low, high)
 	}
-	step := math.Pow(10, math.Floor(math.Log10(rough)))
-	for _, by := range []float64{5, 2} {
-		if step*by <= rough*1.2 {
-			step *= by
-			break
-		}
-	}
-	digits := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
-	var out []plot.Tick
-	for k := math.Ceil(low / step); k <= math.Floor(high/step); k++ {
-		v := k*step + 0 // no negative zero
-		out = append(out, plot.Tick{Value: v, Label: report.TrueMinus(strconv.FormatFloat(v, 'f', digits, 64))})
+	out := make([]plot.Tick, len(ticks))
+	for i, v := range ticks {
+		out[i] = plot.Tick{Value: v, Label: report.TrueMinus(strconv.FormatFloat(v, 'f', digits, 64))}
 	}
 	return out
 }

@@ -286,9 +286,29 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 		Facts: []report.Fact{{Name: "data", Value: "an invented test set, 6 systems, mqm"}, {Name: "bleu", Value: "nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:1.0"},
 			{Name: "intervals", Value: "95%, bootstrap over segments, 1,000 samples, seed 7"}, {Name: "hostile", Value: `</script><script>window.broken = 1</script>`}},
 		Figures:  []page.Figure{demoFigure(t)},
-		Tables:   []page.Table{{NamedTable: &report.NamedTable{Name: "correlations", Title: "Agreement with people", Columns: columns, Rows: rows, Coverage: "30,000 of 30,000 cells have a score", Notes: []string{"Segment level, averaged by item."}}, Findings: []string{"TER gains most"}}, {NamedTable: long}},
+		Tables:   []page.Table{{NamedTable: &report.NamedTable{Name: "correlations", Title: "Agreement with people", Columns: columns, Rows: rows, Coverage: "30,000 of 30,000 cells have a score", Notes: []string{"Segment level, averaged by item."}}, Findings: []string{"TER gains most"}}, {NamedTable: long}, {NamedTable: wideTable()}},
 		Rankings: []page.Ranking{ranking}, Explorer: e,
 	}
+}
+
+// wideTable has more columns than are shown at once.
+func wideTable() *report.NamedTable {
+	t := &report.NamedTable{Name: "wide", Title: "What each part gains", Notes: []string{"nrefs:10|case:mixed|" + strings.Repeat("set:0123456789ab|", 6)}}
+	for i := range 12 {
+		c := report.Column{Name: fmt.Sprintf("column_%d", i+1), Header: fmt.Sprintf("value %d", i+1), Kind: report.KindFloat, Digits: 3, Secondary: i == 2}
+		if i == 0 {
+			c = report.Column{Name: "part", Kind: report.KindString}
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	for i := range 4 {
+		row := []report.Value{report.String(fmt.Sprintf("part %d", i+1))}
+		for k := range 11 {
+			row = append(row, report.Float(float64(k-5)/float64(i+3)))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 // demoForest has what gains, what harms, what another grouping turns, what is

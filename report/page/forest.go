@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -141,25 +140,15 @@ func (s *scale) share(f float64) string {
 	return strconv.FormatFloat(100*(min(max(f, s.low), s.high)-s.low)/(s.high-s.low), 'f', 2, 64) + "%"
 }
 
-// ticks are about five round numbers of the scale, 0 among them.
+// ticks are round numbers of the scale.
 func (s *scale) ticks() []tick {
-	rough := (s.high - s.low) / 5
-	step := math.Pow(10, math.Floor(math.Log10(rough)))
-	for _, by := range []float64{5, 2} {
-		if step*by <= rough*1.2 {
-			step *= by
-			break
+	values, digits := report.Ticks(s.low, s.high)
+	out := make([]tick, len(values))
+	for i, v := range values {
+		out[i] = tick{At: s.share(v), Label: signed(v, digits), Outer: v == 0 || i == 0 || i == len(values)-1}
+		if v == 0 {
+			out[i].Label = "0"
 		}
-	}
-	digits := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
-	var out []tick
-	first, last := math.Ceil(s.low/step), math.Floor(s.high/step)
-	for k := first; k <= last; k++ {
-		t := tick{At: s.share(k * step), Label: signed(k*step, digits), Outer: k == first || k == 0 || k == last}
-		if k == 0 {
-			t.Label = "0"
-		}
-		out = append(out, t)
 	}
 	return out
 }

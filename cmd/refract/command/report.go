@@ -50,9 +50,10 @@ func (e *env) reportCommand() *cobra.Command {
 		Short: "Write a report as one HTML file that people read",
 		Long: `Score every system under every setting (a metric and an aggregator over
 references), compare with human judgements where there are some, and write one
-HTML file that needs no network: verdicts, tables, figures, the ranking of
-systems, and every segment with its outputs, all references, which of them
-decided, the n-grams that match, and what judges say.
+HTML file that needs no network: what it comes to in one sentence, every
+setting against the single reference, figures, tables, the ranking of systems,
+and every segment with its outputs, all references, which of them decided, the
+n-grams that match, and what judges say.
 
 With --experiment, the report shows what 'refract experiment FILE' finds, and
 the segments of its first dataset, or of --dataset.

@@ -226,8 +226,9 @@ const setUpExplorer = async () => {
   await update();
   if (asked !== null) {
     const row = state.rows === "segments" ? asked : list.rows().find((o) => data.segmentOf[o] === asked) ?? -1;
-    if (list.go(row, true)) await open(row);
-    byId("segments").scrollIntoView();
+    const found = list.go(row, true);
+    if (found) await open(row);
+    (found && !wide.matches ? panes : byId("segments")).scrollIntoView({ behavior: "instant" });
   }
   loaded = true;
   document.documentElement.dataset.ready = String(Math.round(performance.now() - started));
@@ -236,7 +237,7 @@ const setUpExplorer = async () => {
 const setUpPrint = () => {
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("main .column details:not([open])")];
+    closed = [...document.querySelectorAll("main .column details:not([open], figure details, .aside)")];
     for (const d of closed) d.open = true;
   });
   addEventListener("afterprint", () => {

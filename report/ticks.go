@@ -1,0 +1,24 @@
+package report
+
+import "math"
+
+// Ticks returns the multiples of 1, 2 or 5 times a power of ten from low to high,
+// about five of them, and how many decimals they have. There are none of a range
+// that is empty or not finite.
+func Ticks(low, high float64) (ticks []float64, digits int) {
+	rough := (high - low) / 5
+	if !(rough > 0) || math.IsInf(rough, 0) {
+		return nil, 0
+	}
+	step := math.Pow(10, math.Floor(math.Log10(rough)))
+	for _, by := range []float64{5, 2} {
+		if step*by <= rough*1.4 {
+			step *= by
+			break
+		}
+	}
+	for k := math.Ceil(low / step); k <= math.Floor(high/step); k++ {
+		ticks = append(ticks, k*step+0) // no negative zero
+	}
+	return ticks, max(0, int(-math.Floor(math.Log10(step)+1e-9)))
+}

@@ -47,5 +47,5 @@ func ExampleHeld_Explorer() {
 		by := s.References[s.Outputs[0].Scores[0].Decided-1]
 		fmt.Printf("%s: %q decides, by the prompt %s\n", explorer.Settings[0].Name, by.Text.Value, explorer.Prompts[by.Prompt])
 	}
-	// Output: chrf max: "Rain is falling." decides, by the prompt synonyms
+	// Output: chrF max: "Rain is falling." decides, by the prompt synonyms
 }

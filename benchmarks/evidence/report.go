@@ -83,6 +83,8 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 			}
 		case "strata":
 			shown.Findings = r.Result.StrataFindings()
+		case "worth":
+			shown.Findings = r.Result.FindingsOf("worth")
 		}
 		d.Tables = append(d.Tables, shown)
 	}

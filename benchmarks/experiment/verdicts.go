@@ -430,6 +430,26 @@ func strataVerdicts(all []Stratum, several bool) []Verdict {
 	return out
 }
 
+// FindingsOf returns the verdicts of a kind, in the words of a page.
+func (r *Result) FindingsOf(kind string) []string {
+	var out []string
+	for _, v := range r.Verdicts {
+		if v.Kind == kind {
+			out = append(out, r.displayed(v.Text))
+		}
+	}
+	return out
+}
+
+// displayed writes the metric that a verdict begins with, and its statistic, as
+// papers print them.
+func (r *Result) displayed(text string) string {
+	for _, label := range r.Statistics {
+		text = strings.Replace(text, ", "+label+":", ", "+report.Display(label)+":", 1)
+	}
+	return report.Display(text)
+}
+
 // StrataFindings says of which parts of the segments the intervals do not
 // overlap, and how many breakdowns have none.
 func (r *Result) StrataFindings() []string {
@@ -440,11 +460,7 @@ func (r *Result) StrataFindings() []string {
 			continue
 		}
 		if all++; v.Outcome != report.Unclear {
-			text := report.Display(strings.TrimSuffix(v.Text, "; "+notCorrected))
-			for _, label := range r.Statistics {
-				text = strings.Replace(text, ", "+label+":", ", "+report.Display(label)+":", 1)
-			}
-			out = append(out, text)
+			out = append(out, r.displayed(strings.TrimSuffix(v.Text, "; "+notCorrected)))
 		}
 	}
 	if n := all - len(out); n > 0 {

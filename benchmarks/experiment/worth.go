@@ -302,10 +302,10 @@ func (r *Result) worthTable() *report.NamedTable {
 		return report.Column{Name: name, Header: header, Kind: report.KindFloat, Digits: 4}
 	}
 	t := &report.NamedTable{Title: "What references by a model are worth", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "statistic"}, number("first", ""),
-		number("person", "a person's adds"), ci("person_ci"), number("variants", "all variants add"), ci("variants_ci"),
+		{Name: "dataset"}, {Name: "metric"}, {Name: "aggregate"}, {Name: "statistic", Secondary: true}, secondary(number("first", "")),
+		number("person", "a person's adds"), ci("person_ci"), number("variants", "all variants add"), secondary(ci("variants_ci")),
 		{Name: "needed", Header: "variants for one by a person"}, {Name: "given", Header: "by people for all variants"},
-		{Name: "people", Kind: report.KindFloat, Digits: 4, Hide: true}, {Name: "people_ci", Kind: report.KindInterval, Digits: 4, Hide: true}, countColumn("n", ""),
+		{Name: "people", Kind: report.KindFloat, Digits: 4, Hide: true}, {Name: "people_ci", Kind: report.KindInterval, Digits: 4, Hide: true}, secondary(countColumn("n", "")),
 	}}
 	for i := range r.Worths {
 		w := &r.Worths[i]

@@ -60,11 +60,10 @@ type buildFlags struct {
 func (b *buildFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Uint64Var(&b.seed, "seed", defaultSeed, "seed of all that is drawn")
-	f.StringVar(&b.recipeDir, "recipe", "", "`DIR` with files of the recipe that stand in place of the built-in ones")
-	f.StringVar(&b.writeRecipe, "write-recipe", "", "write the files of the recipe to `DIR`, to be changed, and do no more")
 	f.Float64Var(&b.set.Validation, "validation", 0.05, "share of the source texts whose examples are for validation")
 	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "validation")
-	grouped(cmd, taskFlags, "seed", "recipe", "write-recipe", "validation")
+	grouped(cmd, taskFlags, "seed", "validation")
+	b.registerRecipe(cmd)
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
 	f.StringVar(&b.set.Form, "form", build.FormMessages, "messages, completion (prompt and completion as they are), alpaca or sharegpt")
 	oneOf(cmd, "form", build.Forms()...)
@@ -75,6 +74,14 @@ func (b *buildFlags) register(cmd *cobra.Command) {
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
 	grouped(cmd, resultFlags, "output", "form", "to", "license")
 	b.registerModel(cmd)
+}
+
+// registerRecipe adds the flags that change prompts.
+func (b *buildFlags) registerRecipe(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&b.recipeDir, "recipe", "", "`DIR` with files of the recipe that stand in place of the built-in ones")
+	f.StringVar(&b.writeRecipe, "write-recipe", "", "write the files of the recipe to `DIR`, to be changed, and do no more")
+	grouped(cmd, taskFlags, "recipe", "write-recipe")
 }
 
 // registerModel adds the flags that say who is asked.

@@ -56,6 +56,15 @@ func buildingAnswer(r *llmtest.Request, faulty bool) (string, bool) {
 	if m := askedSentences.FindStringSubmatch(r.Prompt); m != nil {
 		return list(m, "The report on %s was read by %d people in the old town.", strings.ToLower(m[2])), true
 	}
+	if strings.Contains(r.Prompt, "The output format will be in JSON\n{Err1") {
+		if fault == 0 {
+			return "I cannot help with that.", true
+		}
+		return feedbackAnswer(r.Prompt), true
+	}
+	if strings.Contains(r.Prompt, "Compared to the reference, does the output contain any error?") {
+		return "No", true
+	}
 	at := askedFormat.FindStringIndex(r.Prompt)
 	if at == nil {
 		return "", false
@@ -79,4 +88,20 @@ func buildingAnswer(r *llmtest.Request, faulty bool) (string, bool) {
 	format = regexp.MustCompile(`(?m)^(Incorrect \w+):$`).ReplaceAllString(format, "$1: \""+text+" wrong1 wrong2 wrong3 wrong4 wrong5\"")
 	format = emptyLocation.ReplaceAllString(format, `Error location $1: "wrong$1"`)
 	return emptyReason.ReplaceAllString(format, `Explanation for error $1: The word "wrong$1" does not belong there.`), true
+}
+
+var statedLocation = regexp.MustCompile(`(?m)^Error location \d: "(.*)"$`)
+
+// feedbackAnswer finds that all errors are major, and that the type of the first
+// is another one.
+func feedbackAnswer(prompt string) string {
+	var parts []string
+	for i, m := range statedLocation.FindAllStringSubmatch(prompt, -1) {
+		typed := "Yes"
+		if i == 0 {
+			typed = "No"
+		}
+		parts = append(parts, fmt.Sprintf(`"Err%d": {"Q1": %q, "Q2": [%[2]q, null], "Q3": "None", "Q4": "major-error", "Q5": %q, "Q6": "Yes"}`, i+1, m[1], typed))
+	}
+	return "{" + strings.Join(parts, ", ") + `, "Q7": "No, 0"}`
 }

@@ -16,8 +16,8 @@ const (
 // node is a JSON value. Unlike a map it keeps the order and the repeats of an
 // object's members.
 type node struct {
-	kind  byte // one of { [ s n b 0
-	text  string
+	kind  byte    // one of { [ s n b 0
+	text  string  // of s, n and b
 	num   float64 // NaN for a number that float64 cannot hold
 	names []string
 	kids  []*node

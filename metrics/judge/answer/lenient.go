@@ -46,7 +46,7 @@ func (l *lenient) value(depth int) (*node, error) {
 	}
 	switch strings.ToLower(word) {
 	case "true", "false":
-		return &node{kind: 'b'}, nil
+		return &node{kind: 'b', text: strings.ToLower(word)}, nil
 	case "null", "none":
 		return &node{kind: '0'}, nil
 	}

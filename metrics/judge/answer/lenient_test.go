@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -107,7 +108,7 @@ func readNode(d *json.Decoder, depth int) (*node, error) {
 		}
 		return n, nil
 	case bool:
-		return &node{kind: 'b'}, nil
+		return &node{kind: 'b', text: strconv.FormatBool(t)}, nil
 	case nil:
 		return &node{kind: '0'}, nil
 	case json.Delim:

@@ -85,7 +85,7 @@ type Share struct {
 }
 
 // Recipes lists the built-in recipes.
-func Recipes() []string { return []string{"instructscore"} }
+func Recipes() []string { return []string{"instructscore", "feedback"} }
 
 // LoadRecipe reads a built-in recipe. Files of the folder dir, if it is not "",
 // stand in place of the built-in ones of the same name.

@@ -1,0 +1,133 @@
+package build
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
+	"github.com/refract-eval/refract/metrics/judge/audit"
+)
+
+// The example of section 4.2: four errors, one global and one local failure.
+func TestAlignment(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		failures      [][]Failure
+		right, fields int
+	}{
+		{"the paper's", [][]Failure{{G1}, {M1}, {}, {}}, 11, 16},
+		{"table 8, local", [][]Failure{{M1}, {M2}}, 6, 8},
+		{"table 8, global", [][]Failure{{}, {G1}}, 4, 8},
+		{"a global failure takes in local ones", [][]Failure{{G2, M1, M5}}, 0, 4},
+		{"two of one field", [][]Failure{{M2, M3}}, 3, 4},
+		{"all local ones", [][]Failure{{M1, M2, M3, M4, M5, M6}}, 0, 4},
+		{"nothing wrong", [][]Failure{{}}, 4, 4},
+	} {
+		if right, fields := Alignment(test.failures); right != test.right || fields != test.fields {
+			t.Errorf("%s: %d/%d, want %d/%d", test.name, right, fields, test.right, test.fields)
+		}
+	}
+}
+
+const feedbackOutput = "State-owned enterprises and dominant private enterprises entered the old revolutionary district of southern Jiangxi."
+
+// Each question tells its failure.
+func TestFailures(t *testing.T) {
+	good := `{"Q1": "dominant", "Q2": ["dominant", "advantageous"], "Q3": "Yes", "Q4": "minor-error", "Q5": "Yes", "Q6": "Yes"}`
+	change := func(old, to string) string { return strings.Replace(good, old, to, 1) }
+	report := func() *analysis.Report {
+		return &analysis.Report{Outcome: analysis.Scored, Errors: []analysis.Error{
+			{Location: "dominant", Aspect: "Addition", Severity: analysis.Minor, Explanation: `"dominant" is used instead of "advantageous".`},
+			{Location: "old revolutionary district", Aspect: "Terminology", Severity: analysis.Major, Explanation: "The term is not the usual one."},
+		}}
+	}
+	second := `{"Q1": "old revolutionary district", "Q2": ["None", "None"], "Q3": "None", "Q4": "major-error", "Q5": "Yes", "Q6": "Yes"}`
+	for _, test := range []struct {
+		name, first, q7 string
+		want            [][]Failure
+	}{
+		{"nothing", good, "No, 0", [][]Failure{{}, {}}},
+		{"Q5", change(`"Q5": "Yes"`, `"Q5": "No"`), "No, 0", [][]Failure{{M1}, {}}},
+		{"Q6", change(`"Q6": "Yes"`, `"Q6": "No"`), "No, 0", [][]Failure{{M2}, {}}},
+		{"Q1 is looked up", change(`"Q1": "dominant"`, `"Q1": "leading"`), "No, 0", [][]Failure{{M3}, {}}},
+		{"Q2 is looked up", change(`["dominant"`, `["leading"`), "No, 0", [][]Failure{{M4}, {}}},
+		{"Q4, severity", change("minor-error", "major-error"), "No, 0", [][]Failure{{M5}, {}}},
+		{"Q4, none", change("minor-error", "no-error"), "No, 0", [][]Failure{{G1}, {}}},
+		{"Q3", change(`"Q3": "Yes"`, `"Q3": "No"`), "No, 0", [][]Failure{{G3}, {}}},
+		{"Q2, several", change(`["dominant", "advantageous"]`, `[["dominant", "advantageous"], ["enterprises", "firms"]]`), "No, 0", [][]Failure{{G4}, {}}},
+		{"Q7", good, "Yes, 1", [][]Failure{{}, {G2}}},
+	} {
+		f, err := answer.ReadFeedback(`{"Err1": `+test.first+`, "Err2": `+second+`, "Q7": "`+test.q7+`"}`, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := failuresOf(report(), analysis.Texts{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base."}, f)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}
+
+// The prompt has the words of table 34.
+func TestFeedbackPrompt(t *testing.T) {
+	r := &audit.Reported{Texts: analysis.Texts{Reference: "R.", Hypothesis: "O."}, Report: analysis.Report{Errors: []analysis.Error{
+		{Location: "old revolutionary district", Aspect: "Terminology", Explanation: "E."},
+	}}}
+	recipe := loaded(t, "feedback")
+	got, err := recipe.Prompt(stepErrors, nil, questioned(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Ref: R.\nOut: O.\nError1:\nError location 1: \"old revolutionary district\"\nError type 1: Terminology\nExplanation 1: E.\n\nQ1: For each error location, extract the incorrect error location.\nA1:\n",
+		"If an error can be fixed by reading the rest of the output context it is a minor-error.",
+		"\nA7: Yes/No, number\n\nThe output format will be in JSON\n{Err1: {Q1: A1, Q2: A2, Q3: A3, Q4: A4, Q5: A5, Q6: A6}, Q7: A7}",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	got, err = recipe.Prompt(stepNoErrors, nil, questioned(r))
+	if want := "Reference: R.\n\nOutput: O.\n\nCompared to the reference, does the output contain any error? (Answer in Yes/No)"; got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestAgreement(t *testing.T) {
+	a := &Agreement{}
+	verdict := func(failures ...[]Failure) *Verdict {
+		v := &Verdict{Errors: failures}
+		v.score()
+		return v
+	}
+	for _, pair := range [][2]*Verdict{
+		{verdict([]Failure{M1}, []Failure{}), verdict([]Failure{M1}, []Failure{G1})},
+		{verdict([]Failure{G1}), verdict([]Failure{G1})},
+		{verdict([]Failure{}), verdict([]Failure{})},
+	} {
+		if err := a.Add(pair[0], &Labels{Failures: pair[1].Errors}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Add(verdict([]Failure{}), &Labels{}); err == nil {
+		t.Error("labels of no error are taken for one")
+	}
+	if err := a.Add(&Verdict{Status: RuleCut}, &Labels{}); err != nil || a.Unlabeled != 1 {
+		t.Errorf("%v, %d", err, a.Unlabeled)
+	}
+	if got := a.On(G1); got.Errors != 4 || got.Model != 1 || got.People != 2 || got.Both != 1 || !got.Defined {
+		t.Errorf("%+v", got)
+	}
+	if got := a.On(M1); got.Alpha != 1 || got.Both != 1 {
+		t.Errorf("%+v", got)
+	}
+	if got := a.On(M6); got.Defined {
+		t.Errorf("%+v", got)
+	}
+	if _, defined, n := a.OnAlignment(); !defined || n != 3 {
+		t.Errorf("%v %d", defined, n)
+	}
+}

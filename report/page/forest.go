@@ -35,7 +35,7 @@ type effectView struct {
 	View                        string
 	Class                       string // of the view, and of what is decided
 	Value, Difference, Range, P string
-	Low, High, At               string // "" for what is not drawn
+	Low, High, At               string // "" for what is not drawn: no mark stands without an interval
 	Square                      bool
 }
 
@@ -95,11 +95,11 @@ func newEffectView(e *report.Effect, view string, at int, s *scale) effectView {
 		v.Value = decimals(float64(e.Value), forestDigits)
 	}
 	if e.Difference.Defined() {
-		v.Difference, v.At = signed(float64(e.Difference), forestDigits), s.share(float64(e.Difference))
+		v.Difference = signed(float64(e.Difference), forestDigits)
 	}
-	if r := e.Range; r != nil && r.Low.Defined() && r.High.Defined() {
+	if r := e.Range; r != nil && r.Low.Defined() && r.High.Defined() && e.Difference.Defined() {
 		v.Range = "[" + decimals(float64(r.Low), forestDigits) + ", " + decimals(float64(r.High), forestDigits) + "]"
-		v.Low, v.High = s.share(float64(r.Low)), s.share(float64(r.High))
+		v.Low, v.High, v.At = s.share(float64(r.Low)), s.share(float64(r.High)), s.share(float64(e.Difference))
 	}
 	if e.P != "" {
 		v.P = e.P

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cli/browser"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -38,6 +39,7 @@ type reporter struct {
 	store      string
 	title      string
 	explorer   bool
+	open       bool
 	figures    string // folders
 	tables     string
 	formats    []report.Format // of tables
@@ -64,7 +66,12 @@ the segments of its first dataset, or of --dataset.
   refract report jsonl:judged.jsonl -m chrf -a single,max --tables tables -f csv,latex -o report.html
   refract report --experiment wmt22.yaml --figures figures -o report.html`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.run(cmd.Context(), e, cmd.Flags(), args); err != nil || !r.open || r.dryRun {
+				return err
+			}
+			return r.show(e)
+		},
 	}
 	f := cmd.Flags()
 	r.registerStatistics(cmd)
@@ -89,9 +96,23 @@ the segments of its first dataset, or of --dataset.
 	f.StringVar(&r.store, "store", "", "`DIR` that keeps scores and statistics (default none; of an experiment FILE.cells beside it)")
 	f.StringVar(&r.title, "title", "", "`TEXT` above the report (default the name of the data)")
 	f.BoolVar(&r.explorer, "segments", true, "show the segments with all their texts")
+	f.BoolVar(&r.open, "open", false, "show the report in the browser, where there is one")
 	isNamed(cmd, "store")
 	grouped(cmd, taskFlags, "experiment")
+	grouped(cmd, resultFlags, "open")
 	return cmd
+}
+
+// show puts the report in place, and opens it in the browser. A report that no
+// browser shows is there all the same.
+func (r *reporter) show(e *env) error {
+	if err := e.commit(); err != nil {
+		return err
+	}
+	if err := browser.OpenFile(r.path); err != nil {
+		e.note("no browser shows %s (%v); open it yourself", r.path, err)
+	}
+	return nil
 }
 
 func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
@@ -100,6 +121,8 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
 	case !slices.Contains([]string{"", ".html", ".htm"}, object.Ext(r.path)):
 		return usagef("-o %s: a report is HTML, such as report.html; --tables DIR writes its tables in other formats", r.path)
+	case r.open && (r.path == "" || r.path == "-" || object.Is(r.path)):
+		return usagef("--open shows a file: name one, such as -o report.html")
 	case flags.Changed("format") && r.tables == "":
 		return usagef("--format is that of --tables DIR; a report is HTML")
 	case r.dryRun && r.experiment == "":
@@ -204,7 +227,7 @@ func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "experiment", "dataset", "store", "title", "segments", "output", "figures", "tables", "format", "help", "quiet", "verbose", "progress", "config":
+		case "experiment", "dataset", "store", "title", "segments", "open", "output", "figures", "tables", "format", "help", "quiet", "verbose", "progress", "config":
 		default:
 			if ofJudges.Flags().Lookup(f.Name) != nil {
 				return

@@ -223,11 +223,11 @@ func TestStoredMetrics(t *testing.T) {
 		return filepath.Join(dir, "ts", "metric-scores", "de-en", name)
 	}
 	want := []StoredMetric{
-		{"A-20", nil, correlate.SegmentLevel, path("A-20-src.seg.score"), []SystemScores{{"b", []float64{7, 8, 9}, three}}},
+		{"A-20", nil, correlate.SegmentLevel, path("A-20-src.seg.score"), []SystemScores{{"b", []float64{7, 8, 9}, three}}, true},
 		{"BLEU", []string{"refA"}, correlate.SegmentLevel, path("BLEU-refA.seg.score"), []SystemScores{
-			{"b", []float64{1, 0, 3}, []bool{true, false, true}}, {"B", []float64{4, 5, 6}, three}}},
-		{"BLEU", []string{"refA", "refB"}, correlate.SegmentLevel, path("BLEU-all.seg.score"), []SystemScores{{"b", []float64{2, 2, 2}, three}}},
-		{"BLEU", []string{"refA", "refB"}, correlate.SegmentLevel, path("BLEU-refA.refB.seg.score"), []SystemScores{{"b", []float64{1, 1, 1}, three}}},
+			{"b", []float64{1, 0, 3}, []bool{true, false, true}}, {"B", []float64{4, 5, 6}, three}}, true},
+		{"BLEU", []string{"refA", "refB"}, correlate.SegmentLevel, path("BLEU-all.seg.score"), []SystemScores{{"b", []float64{2, 2, 2}, three}}, false},
+		{"BLEU", []string{"refA", "refB"}, correlate.SegmentLevel, path("BLEU-refA.refB.seg.score"), []SystemScores{{"b", []float64{1, 1, 1}, three}}, false},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -237,7 +237,7 @@ func TestStoredMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = []StoredMetric{{"BLEU", []string{"refA"}, correlate.SystemLevel, path("BLEU-refA.sys.score"), []SystemScores{
-		{"b", []float64{1.5}, []bool{true}}, {"B", []float64{0}, []bool{false}}}}}
+		{"b", []float64{1.5}, []bool{true}}, {"B", []float64{0}, []bool{false}}}, true}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

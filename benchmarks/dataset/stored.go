@@ -20,6 +20,9 @@ type StoredMetric struct {
 	Level      correlate.Level
 	Path       string
 	Systems    []SystemScores // in the file's order
+	// InUse says that the references are those of a dataset that is opened
+	// without Options.References, or that there are none.
+	InUse bool
 }
 
 // Label is the name of a metric's file without its level, such as "BLEU-refA".
@@ -84,6 +87,7 @@ func (f *folder) storedMetrics(level correlate.Level) ([]StoredMetric, error) {
 	if err != nil {
 		return nil, err
 	}
+	usual, _ := f.choose(nil) // a folder may have none
 	var metrics []StoredMetric
 	for _, file := range files {
 		i := strings.LastIndexByte(file, '-')
@@ -104,6 +108,7 @@ func (f *folder) storedMetrics(level correlate.Level) ([]StoredMetric, error) {
 				}
 			}
 		}
+		m.InUse = len(m.References) == 0 || slices.Equal(m.References, usual)
 		metrics = append(metrics, m)
 	}
 	slices.SortFunc(metrics, func(a, b StoredMetric) int {

@@ -117,14 +117,10 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 	}
 	t := r.p.Test
 	o := significance.Options{Resamples: t.Resamples, Block: t.Block, Seed: t.Seed, Units: d.units}
-	// What a bootstrap fails at in the end, and what takes the other tests days,
-	// is said before: each resample calibrates anew.
-	if slices.Contains([]significance.Method{significance.MethodBootstrap, significance.MethodPermBoth, significance.MethodRandomization}, t.Method) {
-		for _, st := range r.p.Statistics {
-			for _, s := range settings {
-				if err := st.Measure.Resamplable(s.table.Pairs); err != nil && st.Level == correlate.SegmentLevel {
-					return planErrorf("--significance %v: %w; perm-pairs tests it without that", t.Method, err)
-				}
+	for _, st := range r.p.Statistics {
+		for _, s := range settings {
+			if err := testable(t.Method, st, s.table); err != nil {
+				return planErrorf("--significance %v: %w; perm-pairs tests it without that", t.Method, err)
 			}
 		}
 	}
@@ -144,6 +140,15 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 		res.Ranks = append(res.Ranks, Ranks{d.about(st), c})
 	}
 	return nil
+}
+
+// testable finds what a bootstrap fails at in the end, and what takes the other
+// tests days: each resample calibrates anew.
+func testable(m significance.Method, st Statistic, t *table) error {
+	if st.Level != correlate.SegmentLevel || m == significance.MethodPermPairs || m == significance.MethodWilliams {
+		return nil
+	}
+	return st.Measure.Resamplable(t.Pairs)
 }
 
 // test tests whether table x has the larger value.

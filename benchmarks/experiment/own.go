@@ -143,6 +143,9 @@ func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
 	var out []*series
 	for _, m := range found {
 		s := newStated(m.Label(), len(m.References))
+		if m.InUse && len(d.References) == 0 || slices.Equal(m.References, d.References) {
+			s.shared = m.Name
+		}
 		of := map[string]dataset.SystemScores{}
 		for _, system := range m.Systems {
 			of[system.System] = system

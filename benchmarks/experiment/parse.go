@@ -33,6 +33,7 @@ type file struct {
 	Significance testEntry    `yaml:"significance"`
 	Comparisons  []Comparison `yaml:"comparisons"`
 	Curves       []curveEntry `yaml:"curves"`
+	Tasks        []taskEntry  `yaml:"tasks"`
 	Analyses     []string     `yaml:"analyses"`
 
 	Families map[string][]string `yaml:"families"`
@@ -146,7 +147,7 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
-	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.comparisons, f.curves, f.analyses} {
+	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.comparisons, f.curves, f.tasks, f.analyses} {
 		if err := step(e); err != nil {
 			return nil, text.At(err)
 		}

@@ -1,10 +1,13 @@
 package experiment_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/benchmarks/significance"
 )
 
 const minimal = "datasets:\n  - dataset: jsonl:x.jsonl\n"
@@ -24,6 +27,36 @@ func TestParseDefaults(t *testing.T) {
 		if got := e.Path(spec); got != want {
 			t.Errorf("%s is at %s, want %s", spec, got, want)
 		}
+	}
+}
+
+// A crossed entry is a task for each combination, which share its weight; tests
+// are those of mt-metrics-eval unless the file says another.
+func TestParseTasks(t *testing.T) {
+	const text = `
+datasets: [{name: a, dataset: "jsonl:a"}, {name: b, dataset: "jsonl:b"}]
+tasks:
+  - {dataset: a, domain: [all, news], statistic: [pearson, kendall], level: system, weight: 2}
+  - {statistic: [acc23, 23], group: segment}
+  - {dataset: b, statistic: acc23, group: system, test: perm-both, weight: 0.5}
+`
+	e := parseText(t, text)
+	var got []string
+	for _, task := range e.Tasks {
+		got = append(got, fmt.Sprintf("%s/%s/%s/%v/%g", task.Dataset, task.Domain, task.Label(), task.Method, task.Weight))
+	}
+	want := []string{
+		"a//pearson, system level/perm-both/0.5", "a//kendall, system level/perm-both/0.5",
+		"a/news/pearson, system level/perm-both/0.5", "a/news/kendall, system level/perm-both/0.5",
+		"a//acc23 by segment/perm-pairs/1", "a//23 by segment/perm-pairs/1", "b//acc23 by segment/perm-pairs/1", "b//23 by segment/perm-pairs/1",
+		"b//acc23 by system/perm-both/0.5",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	e = parseText(t, "significance: {method: bootstrap}\n"+text)
+	if m := e.Tasks[0].Method; m != significance.MethodBootstrap {
+		t.Errorf("%v", m)
 	}
 }
 
@@ -69,6 +102,13 @@ func TestParseErrors(t *testing.T) {
 		{"seeds", minimal + "curves:\n  - {by: order, seeds: 2}\n", "one order only"},
 		{"curve twice", minimal + "curves:\n  - by: order\n  - by: order\n", "some.yaml:5: curves[1].by"},
 		{"count", minimal + "curves:\n  - {by: order, counts: [1, -2]}\n", "curves[0].counts[1]"},
+		{"task of an unknown dataset", minimal + "tasks: [{dataset: jsonl:y.jsonl, statistic: kendall}]\n", `some.yaml:3: tasks[0].dataset: unknown dataset "jsonl:y.jsonl"; did you mean "jsonl:x.jsonl"?`},
+		{"task without a statistic", minimal + "tasks: [{level: system}]\n", "tasks[0]: no statistic"},
+		{"task of preference", minimal + "tasks: [{statistic: preference}]\n", "tasks[0].statistic: preference is no statistic of tasks"},
+		{"task twice", minimal + "tasks:\n  - statistic: kendall\n  - {statistic: [spearman, kendall], domain: all}\n", "tasks[1]: the task jsonl:x.jsonl, kendall is given twice"},
+		{"weight", minimal + "tasks: [{statistic: kendall, weight: 0}]\n", "tasks[0].weight: 0: want a positive number"},
+		{"test of a task", minimal + "tasks: [{statistic: pearson, test: perm-pairs}]\n", "tasks[0]: perm-pairs exchanges"},
+		{"group of a task", minimal + "tasks: [{statistic: pearson, level: [segment, system], group: segment}]\n", "tasks[0].group: segment: at system level"},
 		{"analysis", minimal + "analyses: [prompt]\n", "analyses[0]"},
 		{"not UTF-8", minimal + "name: \xff\n", "not valid UTF-8"},
 		{"too large", strings.Repeat("#", 1<<20+1), "larger than"},

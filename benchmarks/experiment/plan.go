@@ -46,6 +46,7 @@ type Plan struct {
 	// Comparisons are the pairs of settings that Listed compares.
 	Comparisons []Comparison
 	Curves      []Curve
+	Tasks       []Task
 	// Families name models and systems that are alike, by the name of the family:
 	// strata part the systems by that of the models that made the variants.
 	Families map[string][]string

@@ -17,12 +17,16 @@ import (
 
 // The shipped experiments are read as they are.
 func TestRecipes(t *testing.T) {
-	files, err := filepath.Glob("../recipes/*/experiment.yaml")
-	if err != nil || len(files) != 3 {
+	files, err := filepath.Glob("../recipes/*/*.yaml")
+	if err != nil || len(files) != 5 {
 		t.Fatalf("%v, %v", files, err)
 	}
+	tasks := map[string]int{"wmt22/tasks.yaml": 40, "wmt25/experiment.yaml": 32}
 	for _, f := range files {
-		parse(t, f)
+		e := parse(t, f)
+		if name := filepath.ToSlash(strings.TrimPrefix(f, filepath.FromSlash("../recipes/"))); len(e.Tasks) != tasks[name] {
+			t.Errorf("%s: %d tasks", name, len(e.Tasks))
+		}
 		if _, err := os.Stat(filepath.Join(filepath.Dir(f), "README.md")); err != nil {
 			t.Error(err)
 		}

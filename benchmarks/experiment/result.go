@@ -27,6 +27,8 @@ type Result struct {
 	Strata      []Stratum        `json:"strata"`
 	Worths      []Worth          `json:"worth"`
 	Rankings    []Ranking        `json:"rankings"`
+	Tasks       []TaskResult     `json:"tasks,omitempty"`
+	Standings   []Standing       `json:"standings,omitempty"` // over the tasks
 	Verdicts    []Verdict        `json:"verdicts"`
 	Notes       []string         `json:"notes"` // how the numbers were made, and what was left out
 }

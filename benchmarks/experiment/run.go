@@ -57,7 +57,10 @@ type run struct {
 	specs     []string
 	estimates keeping[estimate]
 	tests     keeping[significance.Result]
-	natives   sync.Mutex // one engine at a time adds to what is stored of a text
+	matrices  keeping[significance.Comparison]
+	done      []significance.Task // of the plan's tasks
+	entrants  []SettingName       // by their number in those
+	natives   sync.Mutex          // one engine at a time adds to what is stored of a text
 	notes     []string
 	failed    refract.Incomplete // metrics that ended alone, of all datasets
 	without   []Ended            // the same
@@ -148,6 +151,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
+	r.standings(res)
 	r.pooled(res)
 	r.correct(res)
 	r.method(res)
@@ -250,6 +254,11 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	for _, s := range r.p.Statistics {
 		levels = append(levels, s.Level)
 	}
+	for _, t := range r.p.Tasks {
+		if t.Dataset == d.Name {
+			levels = append(levels, t.Level)
+		}
+	}
 	for _, level := range levels {
 		if _, _, err := level.Groups(d.places); err != nil {
 			return err
@@ -288,6 +297,9 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	}
 	settings = slices.DeleteFunc(settings, func(s *setting) bool { return s.as != nil })
 	if err := r.ranks(ctx, d, settings, res); err != nil {
+		return err
+	}
+	if err := r.tasks(ctx, d, settings, res); err != nil {
 		return err
 	}
 	if err := r.rows(ctx, d, settings, res); err != nil {

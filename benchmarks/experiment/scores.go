@@ -19,7 +19,8 @@ type series struct {
 	metric metrics.Metric
 	info   metrics.Info
 	spec   string
-	own    bool // the scores were made elsewhere
+	own    bool   // the scores were made elsewhere
+	shared string // name of the metric in other datasets, where it is another one; "" for the same
 	// stated is how many references own scores of segments are said to be of.
 	stated  int
 	systems map[string]float64     // own scores of systems; nil where there are none
@@ -56,6 +57,11 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 	for i, s := range out {
 		if slices.ContainsFunc(out[:i], func(t *series) bool { return t.info.Name == s.info.Name }) {
 			return nil, fmt.Errorf("two metrics are named %q", s.info.Name)
+		}
+		if slices.ContainsFunc(out, func(t *series) bool { // such as COMET of the source alone, or scores of one's own
+			return t != s && (t.info.Name == s.shared || t.shared == s.shared && t.stated > s.stated)
+		}) {
+			s.shared = ""
 		}
 	}
 	return out, nil

@@ -72,7 +72,7 @@ type Comparison struct {
 	Values []float64
 	// Tests[i][j], i < j, is the test of the i-th in order against the j-th. Where
 	// the j-th is larger over the cells that both have, it is that of the j-th
-	// against the i-th, with a negative Delta.
+	// against the i-th, with Delta and Draws of the opposite sign.
 	Tests [][]Result
 	// Corrected are the p-values of Tests after [Holm]'s correction.
 	Corrected [][]float64
@@ -81,17 +81,28 @@ type Comparison struct {
 	Ranks []int
 }
 
-// Matrix tests all tables against each other. Ranks are by p-values up to
-// alpha, such as 0.05.
-func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m correlate.Measure, alpha float64, o Options) (*Comparison, error) {
-	if err := method.Takes(m); err != nil {
+// ByValue orders tables by a measure, without a test: a rank for each value, which
+// equal ones share.
+func ByValue(tables []*correlate.Pairs, m correlate.Measure) (*Comparison, error) {
+	c, known, err := ordered(tables, m)
+	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Ranks: make([]int, len(tables))}
+	for i, t := range c.Order[:known] {
+		if c.Ranks[t] = i + 1; i > 0 && c.Values[t] == c.Values[c.Order[i-1]] {
+			c.Ranks[t] = c.Ranks[c.Order[i-1]]
+		}
+	}
+	return c, nil
+}
+
+// ordered takes a measure of all tables, and says how many have one.
+func ordered(tables []*correlate.Pairs, m correlate.Measure) (c *Comparison, known int, err error) {
+	c = &Comparison{Ranks: make([]int, len(tables))}
 	for i, t := range tables {
 		res, err := m.Of(t)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		c.Values = append(c.Values, res.Value)
 		c.Order = append(c.Order, i)
@@ -106,9 +117,21 @@ func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m cor
 		}
 		return 0
 	})
-	known := 0
 	for known < len(tables) && !math.IsNaN(c.Values[c.Order[known]]) {
 		known++
+	}
+	return c, known, nil
+}
+
+// Matrix tests all tables against each other. Ranks are by p-values up to
+// alpha, such as 0.05.
+func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m correlate.Measure, alpha float64, o Options) (*Comparison, error) {
+	if err := method.Takes(m); err != nil {
+		return nil, err
+	}
+	c, known, err := ordered(tables, m)
+	if err != nil {
+		return nil, err
 	}
 	var flat []float64
 	c.Tests, c.Corrected = make([][]Result, known), make([][]float64, known)
@@ -125,6 +148,9 @@ func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m cor
 					return nil, err
 				}
 				res.Delta = -res.Delta
+				for k, d := range res.Draws {
+					res.Draws[k] = -d
+				}
 			}
 			c.Tests[i][j] = res
 			flat = append(flat, res.P)

@@ -17,6 +17,7 @@ type Options struct {
 	Block int
 	Seed  uint64
 	Units correlate.Units // that MethodBootstrap draws
+	Draws bool            // keep what permutation tests draw in [Result]
 }
 
 // Early stopping ends where the p-value of a whole block is outside these.
@@ -43,6 +44,9 @@ type Result struct {
 	P         float64
 	Resamples int // drawn
 	Cells     int // cells with all three scores, which the test stands on
+	// Draws are the differences of the resamples of a permutation test, where
+	// Options.Draws asks for them.
+	Draws []float64
 }
 
 // Method names a test of whether the measure of one table is larger than that

@@ -25,30 +25,23 @@ func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options, draw f
 	if math.IsNaN(res.Delta) {
 		return res, nil
 	}
-	large, drawn, err := resample(ctx, o, ex.Together(), func() counter {
+	err := res.resample(ctx, o, ex.Together(), func() drawer {
 		values := ex.Worker()
 		masks := make([][]uint64, ex.Together())
 		for i := range masks {
 			masks[i] = make([]uint64, words)
 		}
-		return func(random []rand.PCG) (large int) {
+		return func(random []rand.PCG, differences []float64) {
 			for i := range random {
 				draw(&random[i], masks[i])
 			}
 			x, y := values(masks[:len(random)])
 			for i := range x {
-				if defined(x[i])-defined(y[i]) >= res.Delta {
-					large++
-				}
+				differences[i] = defined(x[i]) - defined(y[i])
 			}
-			return large
 		}
 	})
-	if err != nil {
-		return Result{}, err
-	}
-	res.Resamples, res.P = drawn, share(large, drawn)
-	return res, nil
+	return res, err
 }
 
 // defined is 0 for a measure that an exchange leaves undefined.

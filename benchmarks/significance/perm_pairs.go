@@ -51,16 +51,12 @@ func permPairs(ctx context.Context, t paired) (Result, error) {
 		return res, nil
 	}
 	res.Delta = difference(of, func(first, _ int64) int64 { return first })
-	large, drawn, err := resample(ctx, t.Options, 1, func() counter {
-		return oneByOne(func(random *rand.PCG) bool {
-			return difference(of, func(_, n int64) int64 { return half(random, n) }) >= res.Delta
+	err := res.resample(ctx, t.Options, 1, func() drawer {
+		return oneByOne(func(random *rand.PCG) float64 {
+			return difference(of, func(_, n int64) int64 { return half(random, n) })
 		})
 	})
-	if err != nil {
-		return Result{}, err
-	}
-	res.Resamples, res.P = drawn, share(large, drawn)
-	return res, nil
+	return res, err
 }
 
 // half draws from the binomial distribution of n tosses of a coin.

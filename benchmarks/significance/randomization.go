@@ -65,14 +65,10 @@ func tableTest(ctx context.Context, t paired) (Result, error) {
 	if math.IsNaN(res.Delta) {
 		return res, nil
 	}
-	large, drawn, err := resample(ctx, t.Options, 1, func() counter {
-		return oneByOne(func(random *rand.PCG) bool { return exchangedRows(random, p, q, value) >= res.Delta })
+	err := res.resample(ctx, t.Options, 1, func() drawer {
+		return oneByOne(func(random *rand.PCG) float64 { return exchangedRows(random, p, q, value) })
 	})
-	if err != nil {
-		return Result{}, err
-	}
-	res.Resamples, res.P = drawn, share(large, drawn)
-	return res, nil
+	return res, err
 }
 
 // exchangedRows is the difference of values after an exchange of rows of two

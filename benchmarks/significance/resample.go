@@ -9,20 +9,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// counter counts, of resamples with a generator of random numbers each, those
-// with a difference that is as large as the one seen. It is for one goroutine.
-type counter func(random []rand.PCG) int
+// drawer fills in the differences of resamples, each with a generator of random
+// numbers of its own. It is for one goroutine.
+type drawer func(random []rand.PCG, differences []float64)
 
-// oneByOne counts the resamples of which a function says that.
-func oneByOne(large func(random *rand.PCG) bool) counter {
-	return func(random []rand.PCG) int {
-		n := 0
+// oneByOne draws them by a function of one resample.
+func oneByOne(difference func(random *rand.PCG) float64) drawer {
+	return func(random []rand.PCG, differences []float64) {
 		for i := range random {
-			if large(&random[i]) {
-				n++
-			}
+			differences[i] = difference(&random[i])
 		}
-		return n
 	}
 }
 
@@ -31,59 +27,69 @@ func oneByOne(large func(random *rand.PCG) bool) counter {
 // "Permutation P-values Should Never Be Zero").
 func share(large, drawn int) float64 { return float64(large+1) / float64(drawn+1) }
 
-// resample returns how often the difference was as large as the one seen, and
-// the number of resamples drawn: all of them, or whole blocks up to the first
-// after which the share is surely small or large. Counters take so many resamples
-// together.
-func resample(ctx context.Context, o Options, together int, newCounter func() counter) (large, drawn int, err error) {
+// resample fills in the p-value of a difference that was seen, and the number of
+// resamples drawn: all of them, or whole blocks up to the first after which the
+// share of those with a difference as large is surely small or large. Drawers
+// take so many resamples together.
+func (res *Result) resample(ctx context.Context, o Options, together int, newDrawer func() drawer) error {
 	block := o.Block
 	if block == 0 {
 		block = o.Resamples
 	}
-	counters := make([]counter, min(runtime.GOMAXPROCS(0), block))
-	for i := range counters {
-		counters[i] = newCounter()
+	drawers := make([]drawer, min(runtime.GOMAXPROCS(0), block))
+	for i := range drawers {
+		drawers[i] = newDrawer()
 	}
-	for drawn < o.Resamples {
-		size := min(block, o.Resamples-drawn)
-		n, err := resampleBlock(ctx, o.Seed, drawn, size, together, counters)
-		if err != nil {
-			return 0, 0, err
+	large := 0
+	differences := make([]float64, block)
+	for res.Resamples < o.Resamples {
+		drawn := differences[:min(block, o.Resamples-res.Resamples)]
+		if err := resampleBlock(ctx, o.Seed, res.Resamples, drawn, together, drawers); err != nil {
+			return err
 		}
-		large += n
-		drawn += size
-		if p := float64(large) / float64(drawn); size == o.Block && (p < surelySmall || p > surelyLarge) {
+		for _, d := range drawn {
+			if d >= res.Delta {
+				large++
+			}
+		}
+		if o.Draws {
+			res.Draws = append(res.Draws, drawn...)
+		}
+		res.Resamples += len(drawn)
+		if p := float64(large) / float64(res.Resamples); len(drawn) == o.Block && (p < surelySmall || p > surelyLarge) {
 			break
 		}
 	}
-	return large, drawn, nil
+	res.P = share(large, res.Resamples)
+	return nil
 }
 
-func resampleBlock(ctx context.Context, seed uint64, first, size, together int, counters []counter) (int, error) {
-	var next, large atomic.Int64
+// resampleBlock fills in the differences of a block of resamples, from the number
+// of the first on.
+func resampleBlock(ctx context.Context, seed uint64, first int, differences []float64, together int, drawers []drawer) error {
+	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for _, count := range counters {
+	for _, draw := range drawers {
 		group.Go(func() error {
 			random := make([]rand.PCG, together)
 			for {
 				to := int(next.Add(int64(together)))
 				from := to - together
-				if from >= size {
+				if from >= len(differences) {
 					return nil
 				}
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				n := min(together, size-from)
+				n := min(together, len(differences)-from)
 				for i := range n {
 					random[i].Seed(seed, mix(uint64(first+from+i)))
 				}
-				large.Add(int64(count(random[:n])))
+				draw(random[:n], differences[from:from+n])
 			}
 		})
 	}
-	err := group.Wait()
-	return int(large.Load()), err
+	return group.Wait()
 }
 
 // mix spreads the bits of a resample's number (the last step of SplitMix64),

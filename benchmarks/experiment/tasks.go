@@ -1,0 +1,308 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/yamlfile"
+)
+
+// Task ranks all settings of a dataset under one statistic. The results of all
+// tasks are averaged.
+type Task struct {
+	Dataset string
+	Domain  string // "" for all segments
+	Statistic
+	Method significance.Method
+	Weight float64 // among all tasks
+}
+
+// allDomains stands for all segments among the domains of tasks.
+const allDomains = "all"
+
+// taskEntry is the form of tasks in a file: one for each of its datasets,
+// domains, levels, groups and statistics.
+type taskEntry struct {
+	Datasets   names    `yaml:"dataset"` // none: all
+	Domains    names    `yaml:"domain"`
+	Levels     names    `yaml:"level"`
+	Groups     names    `yaml:"group"`
+	Statistics names    `yaml:"statistic"`
+	Test       string   `yaml:"test"`
+	Weight     *float64 `yaml:"weight"` // of all its tasks together
+
+	ZeroUndefined bool    `yaml:"zero_undefined"`
+	Threshold     float64 `yaml:"threshold"`
+}
+
+// tasks reads the tasks of a file.
+func (f *file) tasks(e *Plan) error {
+	var known []string
+	for _, d := range e.Datasets {
+		known = append(known, d.Name)
+	}
+	for i, entry := range f.Tasks {
+		field := at("tasks", i)
+		if len(entry.Statistics) == 0 {
+			return yamlfile.Wrong(field, "no statistic; write such as statistic: soft-accuracy")
+		}
+		for _, name := range entry.Datasets {
+			if !slices.Contains(known, name) {
+				return yamlfile.Wrong(field+".dataset", "%s", suggest.Unknown("dataset", name, known))
+			}
+		}
+		first := len(e.Tasks)
+		for _, dataset := range filled(entry.Datasets, known) {
+			for _, domain := range filled(entry.Domains, names{allDomains}) {
+				for _, level := range filled(entry.Levels, names{""}) {
+					for _, group := range filled(entry.Groups, names{""}) {
+						for _, name := range entry.Statistics {
+							s := statistic{Statistic: name, Level: level, Group: group, ZeroUndefined: entry.ZeroUndefined, Threshold: entry.Threshold}
+							t, err := f.task(field, &s, entry.Test)
+							if err != nil {
+								return err
+							}
+							if t.Dataset = dataset; domain != allDomains {
+								t.Domain = domain
+							}
+							if slices.ContainsFunc(e.Tasks, func(o Task) bool {
+								return o.Dataset == t.Dataset && o.Domain == t.Domain && o.Statistic == t.Statistic
+							}) {
+								return yamlfile.Wrong(field, "the task %s is given twice", t.label())
+							}
+							e.Tasks = append(e.Tasks, t)
+						}
+					}
+				}
+			}
+		}
+		n := float64(len(e.Tasks) - first)
+		weight := n
+		if entry.Weight != nil {
+			weight = *entry.Weight
+		}
+		if !(weight > 0 && weight < 1e9) {
+			return yamlfile.Wrong(field+".weight", "%v: want a positive number", weight)
+		}
+		for k := first; k < len(e.Tasks); k++ {
+			e.Tasks[k].Weight = weight / n
+		}
+	}
+	return nil
+}
+
+// task reads the statistic of a task, and how it is tested: as the file says, or
+// as mt-metrics-eval does.
+func (f *file) task(field string, s *statistic, test string) (t Task, err error) {
+	if t.Statistic, err = s.parse(field); err != nil {
+		return t, err
+	}
+	if t.Preference {
+		return t, yamlfile.Wrong(field+".statistic", "%s is no statistic of tasks; kendall by segment is the same in other words", preferenceName)
+	}
+	usual := significance.MethodPermBoth
+	if t.Measure.Statistic.Calibrated() {
+		usual = significance.MethodPermPairs
+	}
+	if t.Method, err = parsed(field+".test", cmp.Or(test, f.Significance.Method, usual.String()), significance.ParseMethod); err != nil {
+		return t, err
+	}
+	if err := t.Method.Takes(t.Measure); err != nil {
+		return t, yamlfile.Wrong(field, "%w", err)
+	}
+	return t, nil
+}
+
+// label tells tasks apart.
+func (t *Task) label() string {
+	return strings.Join(slices.DeleteFunc([]string{t.Dataset, t.Domain, t.Label()}, func(s string) bool { return s == "" }), ", ")
+}
+
+// TaskResult is what a task found.
+type TaskResult struct {
+	About
+	Domain  string      `json:"domain"` // "" for all segments
+	Label   string      `json:"label"`
+	Weight  float64     `json:"weight"`
+	Test    string      `json:"test"` // "" where none was made: ranks are by value
+	Entries []TaskEntry `json:"entries"`
+}
+
+// TaskEntry is what a task says of a setting.
+type TaskEntry struct {
+	Setting SettingName `json:"setting"` // named alike in all datasets
+	Value   Number      `json:"value"`
+	Rank    int         `json:"rank"` // 0 where the value is undefined
+	Missing int         `json:"missing"`
+}
+
+// Standing is the place of a setting over all tasks.
+type Standing struct {
+	Setting     SettingName `json:"setting"`
+	Average     Number      `json:"average"` // of the values, each between 0 and 1
+	AverageRank Number      `json:"average_rank"`
+	Rank        int         `json:"rank"` // by significance of the differences of averages; 0 where there is none
+}
+
+// tasks takes those of a dataset.
+func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Result) error {
+	if res.Tasks == nil && len(r.p.Tasks) > 0 {
+		res.Tasks, r.done = make([]TaskResult, len(r.p.Tasks)), make([]significance.Task, len(r.p.Tasks))
+	}
+	for i := range r.p.Tasks {
+		t := &r.p.Tasks[i]
+		if t.Dataset != d.Name {
+			continue
+		}
+		r.progress("%s: task %s", d.Name, t.label())
+		c, tables, err := r.task(ctx, d, settings, t)
+		if err != nil {
+			return fmt.Errorf("task %s: %w", t.label(), err)
+		}
+		out := TaskResult{About: d.about(t.Statistic), Domain: t.Domain, Label: t.label(), Weight: t.Weight}
+		if r.p.Test.Resamples > 0 {
+			out.Test = t.Method.String()
+		}
+		done := significance.Task{Comparison: c, Weight: t.Weight, Least: -1, Most: 1}
+		if t.ofShares() {
+			done.Least = 0
+		}
+		for k, s := range settings {
+			name := s.name
+			name.Metric = cmp.Or(s.series.shared, name.Metric)
+			at := slices.Index(r.entrants, name)
+			if at < 0 {
+				at, r.entrants = len(r.entrants), append(r.entrants, name)
+			}
+			done.Settings = append(done.Settings, at)
+			judged, scored := tables[k].judged()
+			out.Entries = append(out.Entries, TaskEntry{name, Number(c.Values[k]), c.Ranks[k], judged - scored})
+		}
+		res.Tasks[i], r.done[i] = out, done
+	}
+	return nil
+}
+
+// ofShares says that a statistic is a share, from 0 to 1, and no correlation.
+func (s *Statistic) ofShares() bool {
+	switch s.Measure.Statistic {
+	case correlate.StatAccuracy, correlate.StatSoftAccuracy, correlate.StatAcc23, correlate.StatPlainAcc23:
+		return true
+	}
+	return false
+}
+
+// task ranks the settings of a dataset.
+func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (*significance.Comparison, []*table, error) {
+	part, err := d.domain(t.Domain)
+	if err != nil {
+		return nil, nil, err
+	}
+	test := r.p.Test
+	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: true}
+	var tables []*table
+	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap.Confidence}
+	for _, s := range settings {
+		of := s.table
+		if part != nil {
+			of = of.within(part)
+		}
+		if err := testable(t.Method, t.Statistic, of); err != nil && o.Resamples > 0 {
+			return nil, nil, err
+		}
+		tables, parts = append(tables, of), append(parts, of.key())
+	}
+	c, err := r.matrices.get(ctx, r, keyOf(parts...), func() (*significance.Comparison, error) {
+		prepared, err := r.ofTask(tables, t.Statistic)
+		if err != nil {
+			return nil, err
+		}
+		if o.Resamples == 0 {
+			return significance.ByValue(prepared, t.Measure)
+		}
+		return significance.Matrix(ctx, t.Method, prepared, t.Measure, 1-r.p.Bootstrap.Confidence, o)
+	})
+	return c, tables, err
+}
+
+// domain is the part of the segments that a domain has; nil for all.
+func (d *data) domain(name string) (*stratum, error) {
+	if name == "" {
+		return nil, nil
+	}
+	out := &stratum{segments: make([]bool, len(d.segments))}
+	var known []string
+	for i, s := range d.segments {
+		if out.segments[i] = s.Domain == name; out.segments[i] {
+			out.count++
+		}
+		if s.Domain != "" && !slices.Contains(known, s.Domain) {
+			known = append(known, s.Domain)
+		}
+	}
+	if out.count == 0 {
+		return nil, planErrorf("%s", suggest.Unknown("domain", name, known))
+	}
+	return out, nil
+}
+
+// ofTask returns what a task is taken of. A folder's own scores of systems stand
+// beside the means of others where the judgements of all are the same.
+func (r *run) ofTask(tables []*table, st Statistic) ([]*correlate.Pairs, error) {
+	var out []*correlate.Pairs
+	for _, t := range tables {
+		p, err := t.prepared(st)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	if !slices.ContainsFunc(tables, func(t *table) bool { return r.takesOwn(t, st) }) {
+		return out, nil
+	}
+	var systems []*correlate.Pairs
+	for _, t := range tables {
+		means, err := t.At(correlate.SystemLevel, t.data.places)
+		if err != nil {
+			return nil, err
+		}
+		p := correlate.NewPairs(1, t.Systems)
+		copy(p.Gold, means.Gold)
+		copy(p.GoldOK, means.GoldOK)
+		copy(p.Metric, means.Metric)
+		copy(p.MetricOK, means.MetricOK)
+		if t.own != nil {
+			copy(p.Metric, t.own.Metric)
+			copy(p.MetricOK, t.own.MetricOK)
+		}
+		if systems = append(systems, p); !slices.Equal(p.Gold, systems[0].Gold) {
+			return out, nil
+		}
+	}
+	return systems, nil
+}
+
+// standings averages the tasks.
+func (r *run) standings(res *Result) {
+	if len(r.done) == 0 {
+		return
+	}
+	for _, s := range significance.Average(r.done, 1-r.p.Bootstrap.Confidence) {
+		res.Standings = append(res.Standings, Standing{r.entrants[s.Setting], Number(s.Value), Number(s.Rank), s.Cluster})
+	}
+	var without []string
+	for _, name := range r.entrants {
+		if !slices.ContainsFunc(res.Standings, func(s Standing) bool { return s.Setting == name }) {
+			without = append(without, name.String())
+		}
+	}
+	if len(without) > 0 {
+		r.note("tasks: not in the average, as they have no value in every task: %s", strings.Join(without, ", "))
+	}
+}

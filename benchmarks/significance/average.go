@@ -1,0 +1,102 @@
+package significance
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Task is a comparison among several whose results are averaged.
+type Task struct {
+	*Comparison
+	Settings    []int   // the number of the setting of each table
+	Weight      float64 // above 0
+	Least, Most float64 // the measure's bounds, which are taken to 0 and 1
+}
+
+// Standing is the place of a setting over tasks.
+type Standing struct {
+	Setting int
+	Value   float64 // weighted mean of the measures, each between 0 and 1
+	Rank    float64 // weighted mean of the ranks
+	// Cluster is the rank by significance of the difference of means, from 1; 0
+	// where a task has no draws.
+	Cluster int
+}
+
+// Average orders the settings that have a rank in every task by the weighted mean of
+// their measures. A resample of the mean is that of all tasks together, as
+// Options.Draws kept them; a task that stopped early repeats what it drew.
+func Average(tasks []Task, alpha float64) []Standing {
+	total := 0.0
+	count, at := map[int]int{}, make([]map[int]int, len(tasks)) // at is the place in the order of a task
+	for k, t := range tasks {
+		total += t.Weight
+		at[k] = map[int]int{}
+		for place, table := range t.Order {
+			if t.Ranks[table] > 0 {
+				count[t.Settings[table]]++
+				at[k][t.Settings[table]] = place
+			}
+		}
+	}
+	var out []Standing
+	for s, n := range count {
+		if n < len(tasks) {
+			continue
+		}
+		of := Standing{Setting: s}
+		for k, t := range tasks {
+			table := t.Order[at[k][s]]
+			of.Value += t.Weight / total * (t.Values[table] - t.Least) / (t.Most - t.Least)
+			of.Rank += t.Weight / total * float64(t.Ranks[table])
+		}
+		out = append(out, of)
+	}
+	slices.SortFunc(out, func(a, b Standing) int {
+		return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Setting, b.Setting))
+	})
+	p := make([][]float64, len(out))
+	for i := range out {
+		p[i] = make([]float64, len(out))
+		for j := i + 1; j < len(out); j++ {
+			p[i][j] = averageP(tasks, at, total, &out[i], &out[j])
+			if math.IsNaN(p[i][j]) {
+				return out
+			}
+		}
+	}
+	for i, c := range Clusters(p, alpha) {
+		out[i].Cluster = c
+	}
+	return out
+}
+
+// averageP is the p-value of setting a having a larger mean than b; NaN where a
+// task has no draws.
+func averageP(tasks []Task, at []map[int]int, total float64, a, b *Standing) float64 {
+	draws, factors, n := make([][]float64, len(tasks)), make([]float64, len(tasks)), 0
+	for k, t := range tasks {
+		x, y := at[k][a.Setting], at[k][b.Setting]
+		factors[k] = t.Weight / total / (t.Most - t.Least)
+		if x > y {
+			x, y, factors[k] = y, x, -factors[k]
+		}
+		if y >= len(t.Tests) || len(t.Tests[x][y].Draws) == 0 {
+			return math.NaN()
+		}
+		draws[k] = t.Tests[x][y].Draws
+		n = max(n, len(draws[k]))
+	}
+	large := 0
+	for r := range n {
+		sum := 0.0
+		for k, d := range draws {
+			sum += factors[k] * d[r%len(d)]
+		}
+		if sum >= a.Value-b.Value {
+			large++
+		}
+	}
+	return share(large, n)
+}

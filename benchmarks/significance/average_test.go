@@ -1,0 +1,93 @@
+package significance
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+)
+
+// By hand: two tasks, of weights 3 and 1, of a correlation and a share. Setting 7
+// has 0.8 and 0.5, that is 0.9 and 0.5 between 0 and 1, and so 0.8; setting 4 has
+// 0.4 and 0.9, that is 0.7 and 0.9, and so 0.75. Setting 9 is in one task alone.
+func TestAverage(t *testing.T) {
+	tests := func(draws ...float64) [][]Result { return [][]Result{{{}, {Draws: draws}}, {{}, {}}} }
+	three := tests(0.3, -0.1, 0.1, 0.2)
+	three[0] = append(three[0], Result{})
+	three[1] = append(three[1], Result{})
+	tasks := []Task{
+		{&Comparison{Order: []int{1, 0, 2}, Values: []float64{0.4, 0.8, 0.1}, Ranks: []int{2, 1, 3}, Tests: append(three, make([]Result, 3))}, []int{4, 7, 9}, 3, -1, 1},
+		// The order is the other way round, and the test has stopped early: the
+		// draws of the mean are 3/4·d/2 of the first less 1/4·d of this one.
+		{&Comparison{Order: []int{1, 0}, Values: []float64{0.5, 0.9}, Ranks: []int{2, 1}, Tests: tests(0.2, -0.4)}, []int{7, 4}, 1, 0, 1},
+	}
+	// 0.1125-0.05 = 0.0625, -0.0375+0.1 = 0.0625, 0.0375-0.05 = -0.0125,
+	// 0.075+0.1 = 0.175; three of four are 0.05 or more, and p is 4/5.
+	want := []Standing{{7, 0.8, 0.75*1 + 0.25*2, 1}, {4, 0.75, 0.75*2 + 0.25*1, 1}}
+	check := func(alpha float64, want []Standing) {
+		t.Helper()
+		got := Average(tasks, alpha)
+		if !slices.EqualFunc(got, want, func(a, b Standing) bool {
+			return a.Setting == b.Setting && a.Cluster == b.Cluster && math.Abs(a.Value-b.Value) < 1e-12 && math.Abs(a.Rank-b.Rank) < 1e-12
+		}) {
+			t.Errorf("alpha %v: %v, want %v", alpha, got, want)
+		}
+	}
+	check(0.79, want)
+	want[1].Cluster = 2
+	check(0.81, want)
+	tasks[1].Tests = nil // of another method
+	want[0].Cluster, want[1].Cluster = 0, 0
+	check(0.05, want)
+}
+
+// What a test keeps are the differences that its p-value counts.
+func TestDraws(t *testing.T) {
+	tables := simulated(60, 6, 3, 3.2)
+	for _, c := range []struct {
+		method Method
+		m      correlate.Measure
+	}{
+		{MethodPermBoth, correlate.Measure{Statistic: correlate.StatPearson}},
+		{MethodPermBoth, correlate.Measure{Statistic: correlate.StatAccuracy}},
+		{MethodPermPairs, correlate.Measure{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}},
+		{MethodRandomization, correlate.Measure{Statistic: correlate.StatSoftAccuracy}},
+	} {
+		o := Options{Resamples: 90, Block: 40, Seed: 3, Draws: true}
+		res, err := Compare(t.Context(), c.method, tables[0], tables[1], c.m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		large := 0
+		for _, d := range res.Draws {
+			if d >= res.Delta {
+				large++
+			}
+		}
+		if len(res.Draws) != res.Resamples || res.P != float64(large+1)/float64(res.Resamples+1) {
+			t.Errorf("%v: %d draws of %d, p %v", c.method, len(res.Draws), res.Resamples, res.P)
+		}
+		o.Draws = false
+		if without, err := Compare(t.Context(), c.method, tables[0], tables[1], c.m, o); err != nil || without.Draws != nil || without.P != res.P {
+			t.Errorf("%v: %v, %v", c.method, without, err)
+		}
+	}
+}
+
+// Equal values share a rank, and the next one counts them.
+func TestByValue(t *testing.T) {
+	of := func(metric ...float64) *correlate.Pairs {
+		p := correlate.NewPairs(4, 1)
+		copy(p.Gold, []float64{1, 2, 3, 4})
+		copy(p.Metric, metric)
+		for i := range p.Gold {
+			p.GoldOK[i], p.MetricOK[i] = true, true
+		}
+		return p
+	}
+	c, err := ByValue([]*correlate.Pairs{of(1, 2, 4, 3), of(1, 1, 1, 1), of(2, 4, 8, 6), of(1, 2, 3, 4), of(4, 3, 2, 1)}, correlate.Measure{})
+	if err != nil || !slices.Equal(c.Ranks, []int{2, 0, 2, 1, 4}) {
+		t.Errorf("%v, %v", c, err)
+	}
+}

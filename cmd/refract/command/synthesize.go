@@ -29,10 +29,11 @@ func (e *env) synthesizeCommand() *cobra.Command {
 		Long: `Make data that judges are trained on, by the recipe of a published metric. The
 prompt of every example is, byte for byte, what the metric sends when it is
 served, and the completion is what its parser reads. docs/building.md tells more.`,
-		Example: `  refract synthesize instructscore --task mt_zh-en --model gpt-4o --domains 5 --topics 5 -o data`,
+		Example: `  refract synthesize instructscore --task mt_zh-en --model gpt-4o --domains 5 --topics 5 -o data
+  refract synthesize metricinstruct mix.yaml --model gpt-4o -o data`,
 	}
 	group(cmd)
-	cmd.AddCommand((&instructing{}).command(e))
+	cmd.AddCommand((&instructing{}).command(e), (&mixing{}).command(e))
 	return cmd
 }
 

@@ -103,7 +103,7 @@ func (x *instructing) run(ctx context.Context, e *env, args []string) error {
 	if x.dryRun {
 		return x.foreseen(e, teacher.Steps)
 	}
-	x.set.Lists = b.Lists
+	x.set.Lists, x.set.Served = b.Lists, []build.Prompted{b.Served}
 	if b.NotMade > 0 {
 		x.set.Notes = append(x.set.Notes, english.Count(b.NotMade, "error")+" that the model says it could not make (N/A); no example has them.")
 	}

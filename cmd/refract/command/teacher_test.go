@@ -65,6 +65,9 @@ func buildingAnswer(r *llmtest.Request, faulty bool) (string, bool) {
 	if strings.Contains(r.Prompt, "Compared to the reference, does the output contain any error?") {
 		return "No", true
 	}
+	if answer, asked := analysisAnswer(r, faulty); asked {
+		return answer, true
+	}
 	at := askedFormat.FindStringIndex(r.Prompt)
 	if at == nil {
 		return "", false
@@ -104,4 +107,47 @@ func feedbackAnswer(prompt string) string {
 		parts = append(parts, fmt.Sprintf(`"Err%d": {"Q1": %q, "Q2": [%[2]q, null], "Q3": "None", "Q4": "major-error", "Q5": %q, "Q6": "Yes"}`, i+1, m[1], typed))
 	}
 	return "{" + strings.Join(parts, ", ") + `, "Q7": "No, 0"}`
+}
+
+var (
+	changedReference = regexp.MustCompile(`(?m)^Reference: (.*)$`)
+	analysedOutput   = regexp.MustCompile(`(?m)^Model-generated Translation: (.*)$`)
+	offeredAspect    = regexp.MustCompile(`Choose only one from ([^,.\n]*)`)
+)
+
+// analysisAnswer answers the two turns of both channels of MetricInstruct. Its
+// faults follow from the text that is judged.
+func analysisAnswer(r *llmtest.Request, faulty bool) (string, bool) {
+	first := r.Prompt
+	if len(r.Messages) > 0 {
+		first = r.Messages[0].Content
+	}
+	switch {
+	case strings.Contains(r.Prompt, "Only return the Output."):
+		return changedReference.FindStringSubmatch(r.Prompt)[1] + " Wrongly added.", true
+	case analysedOutput.MatchString(r.Prompt):
+		return "There is an error at the beginning.", true
+	case !strings.Contains(r.Prompt, "specific JSON format"):
+		return "", false
+	}
+	location, severity, reduction, why := "Wrongly added", "Major", "2.0", "It is not in the source."
+	if m := analysedOutput.FindStringSubmatch(first); m != nil {
+		location, severity, reduction = strings.Fields(m[1])[0], "Minor", "0.5"
+	}
+	if faulty {
+		h := fnv.New32a()
+		fmt.Fprint(h, first)
+		switch h.Sum32() % 6 {
+		case 0:
+			return "I cannot say.", true
+		case 1:
+			severity, reduction = "Minor", "3"
+		case 2:
+			why = "The reference has it in another way."
+		case 3:
+			location = "quite other words"
+		}
+	}
+	return fmt.Sprintf(`{"errors": {"error_1": {"error_location": %q, "error_aspect": %q, "explanation": %q, "severity": %q, "score_reduction": %s}}}`,
+		location, offeredAspect.FindStringSubmatch(r.Prompt)[1], why, severity, reduction), true
 }

@@ -84,7 +84,11 @@ func TestRecipes(t *testing.T) {
 	for _, name := range Recipes() {
 		r := loaded(t, name)
 		for _, task := range r.Tasks {
-			if _, err := servedMetric(r, task); err != nil {
+			_, err := servedMetric(r, task)
+			if r.Analysis != "" {
+				err = (&MetricInstruct{Recipe: r}).Check(&MixRow{Task: task.Name})
+			}
+			if err != nil {
 				t.Errorf("%s, %s: %v", name, task.Name, err)
 			}
 		}

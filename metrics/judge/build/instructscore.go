@@ -39,6 +39,7 @@ type InstructScore struct {
 	Language                   *check.Checker // makes the language check; nil for none
 
 	Lists   []ListCount // of the answers to the first steps
+	Served  Prompted    // what the metric asks
 	NotMade int         // errors that the teacher says it could not make, which no example has
 
 	parser answer.Parser
@@ -187,6 +188,7 @@ func (b *InstructScore) Items(ctx context.Context, texts []Raw, unknown int, don
 	if err != nil {
 		return err
 	}
+	b.Served = Prompted{Task: b.Task.Name, Spec: served.Spec(), Hash: served.Hash()[:12]}
 	if b.parser, err = answer.New(answer.Spec{Kind: answer.InstructScore}); err != nil {
 		return err
 	}

@@ -11,24 +11,23 @@ import (
 
 // Rules by which items are left out.
 const (
-	RuleNoAnswer      = "no-answer"           // there is none, or it was withheld, or is empty
-	RuleCut           = "cut"                 // the limit of tokens has cut the answer
-	RuleMalformed     = "malformed"           // the answer is not of the form that was asked for
-	RuleNotDesignated = "not-designated"      // its errors are not those that were asked for
-	RuleUnchanged     = "unchanged"           // the output with errors is the correct text
-	RuleLanguage      = "wrong-language"      // a text is in another language than the correct one
-	RuleRepeat        = "repeat"              // an earlier item has the same texts
-	RulePenalty       = "implausible-penalty" // a penalty is out of its range, or a minor one is above 2.5
-	RuleReference     = "speaks-of-reference" // an explanation speaks of a reference, which the metric does not see
-	RuleLocation      = "location-not-in-text"
-	RuleMix           = "not-in-mix" // the mix has enough of its task and channel
+	RuleNoAnswer      = "no-answer"            // there is none, or it was withheld, or is empty
+	RuleCut           = "cut"                  // the limit of tokens has cut the answer
+	RuleMalformed     = "malformed"            // the answer is not of the form that was asked for
+	RuleNotDesignated = "not-designated"       // its errors are not those that were asked for
+	RuleUnchanged     = "unchanged"            // the output with errors is the correct text
+	RuleLanguage      = "wrong-language"       // a text is in another language than the correct one
+	RuleRepeat        = "repeat"               // an earlier item has the same texts
+	RulePenalty       = "implausible-penalty"  // a penalty is out of its range, or a minor one is above 2.5
+	RuleReference     = "speaks-of-reference"  // an explanation speaks of a reference, which the metric does not see
+	RuleLocation      = "location-not-in-text" // most words of a location stand neither in the output nor in the source
 )
 
 // Rules lists the rules in the order in which they are applied.
 func Rules() []string {
 	return []string{
 		RuleNoAnswer, RuleCut, RuleMalformed, RuleNotDesignated, RuleUnchanged, RuleLanguage,
-		RulePenalty, RuleReference, RuleLocation, RuleRepeat, RuleMix,
+		RulePenalty, RuleReference, RuleLocation, RuleRepeat,
 	}
 }
 
@@ -86,7 +85,7 @@ func (it *Item) prompted(r *judge.Resolved) {
 // RuleCounts are how many items each rule left out.
 type RuleCounts map[string]int
 
-// Table lists the counts in the order of the rules.
+// Names lists them in the order of the rules.
 func (c RuleCounts) Names() []string {
 	order := Rules()
 	return slices.SortedFunc(maps.Keys(c), func(a, b string) int {

@@ -39,8 +39,8 @@ type Recipe struct {
 	// Rules are those that leave items out, beside the ones that a step cannot
 	// go on without.
 	Rules []string `yaml:"rules"`
-	// Mix says how many examples of each task and channel are kept.
-	Mix []Share `yaml:"mix"`
+	// Analysis is the judge whose turns analyse outputs of systems.
+	Analysis string `yaml:"analysis"`
 
 	files   map[string][]byte
 	prompts map[string]*template.Template
@@ -77,15 +77,8 @@ type ErrorType struct {
 	Definition string `yaml:"definition"`
 }
 
-// Share bounds the examples of a task and a channel; "" stands for any.
-type Share struct {
-	Task     string `yaml:"task"`
-	Channel  string `yaml:"channel"`
-	Examples int    `yaml:"examples"` // the most; the seed draws them
-}
-
 // Recipes lists the built-in recipes.
-func Recipes() []string { return []string{"instructscore", "feedback"} }
+func Recipes() []string { return []string{"instructscore", "metricinstruct", "feedback"} }
 
 // LoadRecipe reads a built-in recipe. Files of the folder dir, if it is not "",
 // stand in place of the built-in ones of the same name.

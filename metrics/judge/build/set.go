@@ -30,10 +30,11 @@ type Set struct {
 	Inputs        []Input // datasets that texts come from
 	Prices        budget.Prices
 
-	Items []*Item
-	Pairs []Pair // of preferences; none where the recipe makes none
-	Steps []*Step
-	Lists []ListCount
+	Served []Prompted // what the metric asks
+	Items  []*Item
+	Pairs  []Pair // of preferences; none where the recipe makes none
+	Steps  []*Step
+	Lists  []ListCount
 	// Notes are further facts for the card.
 	Notes []string
 }
@@ -109,13 +110,13 @@ func (s *Set) split() {
 }
 
 // Summarize counts what is written.
-func (s *Set) Summarize() (*Summary, error) {
+func (s *Set) Summarize() *Summary {
 	s.split()
 	out := &Summary{
 		Tool: "refract " + refract.Version, Recipe: s.Recipe.Name, RecipeHash: s.Recipe.Hash(), Metric: s.Recipe.Metric,
 		Model: s.Model, Revision: s.Revision, Seed: s.Seed, Form: s.Form, License: s.License, Inputs: s.Inputs,
 		Items: len(s.Items), Pairs: len(s.Pairs), LeftOut: map[string]int{}, Errors: map[string]int{},
-		Lists: s.Lists, Steps: s.Steps, ValidationPer: s.Validation,
+		PromptHashes: s.Served, Lists: s.Lists, Steps: s.Steps, ValidationPer: s.Validation,
 	}
 	groups := map[string]bool{}
 	for _, it := range s.Items {
@@ -142,16 +143,6 @@ func (s *Set) Summarize() (*Summary, error) {
 		}
 	}
 	out.Groups = len(groups)
-	for _, t := range s.Recipe.Tasks {
-		if !slices.ContainsFunc(out.ByTask, func(c TaskCount) bool { return c.Task == t.Name }) {
-			continue
-		}
-		served, err := servedMetric(s.Recipe, t)
-		if err != nil {
-			return nil, err
-		}
-		out.PromptHashes = append(out.PromptHashes, Prompted{t.Name, served.Spec(), served.Hash()[:12]})
-	}
 	if price, known := s.Prices[s.Model]; known {
 		cost := 0.0
 		for _, step := range s.Steps {
@@ -159,15 +150,12 @@ func (s *Set) Summarize() (*Summary, error) {
 		}
 		out.Cost = &cost
 	}
-	return out, nil
+	return out
 }
 
 // Write writes the folder.
 func (s *Set) Write(to Folder) (*Summary, error) {
-	sum, err := s.Summarize()
-	if err != nil {
-		return nil, err
-	}
+	sum := s.Summarize()
 	var train, validation []*Item
 	for _, it := range s.Items {
 		switch {
@@ -178,7 +166,7 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 			train = append(train, it)
 		}
 	}
-	err = to.Write(itemsFile, func(w io.Writer) error {
+	err := to.Write(itemsFile, func(w io.Writer) error {
 		for _, it := range s.Items {
 			if err := writeLine(w, it); err != nil {
 				return err

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -72,16 +71,7 @@ func (a *About) part() part { return part{a.Dataset, a.Statistic} }
 func (r *Result) curveFigures() []Figure {
 	var out []Figure
 	for _, all := range groupsOf(r.Curves, func(c *CurveResult) (part, bool) { return c.part(), true }) {
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, c := range all {
-			for _, p := range c.Points {
-				for _, f := range p.bounds() {
-					if f.Defined() {
-						low, high = min(low, float64(f)), max(high, float64(f))
-					}
-				}
-			}
-		}
+		var panels []*figure.Lines
 		for _, of := range groupsOf(all, func(c **CurveResult) (string, bool) { return (*c).Metric, true }) {
 			lines := make([]*CurveResult, len(of))
 			for i := range of {
@@ -90,7 +80,7 @@ func (r *Result) curveFigures() []Figure {
 			c := lines[0]
 			panel := CurvePanel(lines, "references", func(p *Point) int { return p.References })
 			panel.Title, panel.Y = "", report.Display(c.Statistic)
-			panel.Low, panel.High = low, high
+			panels = append(panels, panel)
 			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Panels: []figure.Panel{panel}, Data: r.curveTable(lines...)}
 			f.Title = fmt.Sprintf("%s: %s by the number of references", report.Display(c.Metric), report.Display(c.Statistic))
 			if len(r.Datasets) > 1 {
@@ -105,18 +95,14 @@ func (r *Result) curveFigures() []Figure {
 			}
 			out = append(out, f)
 		}
+		figure.ShareY(panels...)
 	}
 	return out
 }
 
-// bounds are the numbers of a point that a curve draws.
-func (p *Point) bounds() []Number {
-	out := []Number{p.Value, p.Least, p.Largest}
-	if p.Interval != nil {
-		out = append(out, p.Interval.Low, p.Interval.High)
-	}
-	return out
-}
+// practically is how far off all references a number of them may be, at most,
+// that is said to be enough.
+const practically = 0.01
 
 // says is how many references are enough, with the name of the line among
 // others; "" where the curve does not tell.
@@ -128,7 +114,10 @@ func (c *CurveResult) says(lines []*CurveResult) string {
 	_, text, _ := strings.Cut(v.Text, ": ")
 	if at := slices.IndexFunc(c.Points, func(p Point) bool { return p.References >= c.Enough }); at > 0 && v.Outcome == report.Neutral && c.Enough < c.Most {
 		p := &c.Points[at]
-		text = fmt.Sprintf("%d of %d are enough: %s against all", c.Enough, c.Most, change(p.ToAll, p.ToAllRange))
+		text = fmt.Sprintf("no significant gain beyond %d of %d: %s against all", c.Enough, c.Most, change(p.ToAll, p.ToAllRange))
+		if p.ToAllRange.Low >= -practically {
+			text = fmt.Sprintf("%d of %d are enough: %s against all", c.Enough, c.Most, change(p.ToAll, p.ToAllRange))
+		}
 	}
 	if len(lines) > 1 {
 		text = c.line(lines) + ": " + text

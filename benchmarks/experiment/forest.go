@@ -175,14 +175,11 @@ func (d *Difference) outcome() report.Outcome {
 	return report.Unclear
 }
 
-// short is the name of a setting without its set of references where that tells
-// nothing apart.
+// short is the name of a setting without its set of references where there is one
+// set only.
 func short(d *Difference, all []*Difference) string {
-	name := strings.TrimSuffix(d.AName, " ("+d.A.References+")")
-	if slices.ContainsFunc(all, func(o *Difference) bool {
-		return o.A != d.A && o.A.Metric == d.A.Metric && strings.TrimSuffix(o.AName, " ("+o.A.References+")") == name
-	}) {
+	if slices.ContainsFunc(all, func(o *Difference) bool { return o.A.References != d.A.References }) {
 		return d.AName
 	}
-	return name
+	return strings.TrimSuffix(d.AName, " ("+d.A.References+")")
 }

@@ -280,9 +280,9 @@ func (r *Result) highest() string {
 		}
 	}
 	if top == nil {
-		return ""
+		return r.standing()
 	}
-	name := strings.TrimSpace(report.Display(top.Setting.Metric) + " " + strings.TrimSpace(top.Setting.Aggregator+" "+top.Setting.References))
+	name := report.Display(top.Setting.String())
 	value := report.TrueMinus(strings.TrimPrefix(change(top.Value, top.Interval), "+"))
 	text := fmt.Sprintf("%s has %s %s", name, report.Display(top.Statistic), value)
 	if len(r.Rows) > len(r.Statistics) {
@@ -290,6 +290,29 @@ func (r *Result) highest() string {
 	}
 	if top.Human != "" {
 		text += ", with " + top.Human
+	}
+	return text
+}
+
+// standing is the sentence of a result of tasks alone.
+func (r *Result) standing() string {
+	var top *Standing
+	level := -1 // others that share its rank
+	for i := range r.Standings {
+		s := &r.Standings[i]
+		if s.Average.Defined() && (top == nil || s.Average > top.Average) {
+			top = s
+		}
+		if s.Rank == 1 {
+			level++
+		}
+	}
+	if top == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s has the highest average over %s, %s", report.Display(top.Setting.String()), english.Thousands(len(r.Tasks), "task"), fixed(float64(top.Average)))
+	if level > 0 {
+		text += fmt.Sprintf("; %s not significantly behind", english.Count(level, "other is", "others are"))
 	}
 	return text
 }

@@ -127,6 +127,16 @@ func TestLeadOfRows(t *testing.T) {
 	}
 }
 
+// Tasks without differences have a lead of their own.
+func TestLeadOfTasks(t *testing.T) {
+	res := &experiment.Result{Tasks: make([]experiment.TaskResult, 3), Standings: []experiment.Standing{
+		{Setting: experiment.SettingName{Metric: "ter", Aggregator: "single"}, Rank: 1, Average: 0.68},
+		{Setting: experiment.SettingName{Metric: "chrf", Aggregator: "max", References: "all"}, Rank: 1, Average: 0.69}}}
+	if got, want := res.Lead(), "chrF max all has the highest average over 3 tasks, 0.690; 1 other is not significantly behind"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A lead over several test sets says on how many it holds.
 func TestLeadOverDatasets(t *testing.T) {
 	first, second := compared("bleu", "max", "kendall", 0.048), compared("bleu", "max", "kendall", 0.03)

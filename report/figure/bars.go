@@ -46,6 +46,7 @@ func (b *Bars) plot(p *plot.Plot, t theme) error {
 			ends.add(bar, float64(at))
 		}
 	}
+	p.X.Tick.Marker = plot.TickerFunc(roundTicks)
 	p.NominalY(names...)
 	chart, err := plotter.NewBarChart(values, min(vg.Points(14), 5*vg.Centimeter/vg.Length(n)))
 	if err != nil {

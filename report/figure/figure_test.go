@@ -108,3 +108,29 @@ func TestDrawErrors(t *testing.T) {
 type writer struct{ err error }
 
 func (w writer) Write([]byte) (int, error) { return 0, w.err }
+
+// Charts that share an axis are drawn on the range of both.
+func TestShareY(t *testing.T) {
+	chart := func(y float64) *figure.Lines {
+		return &figure.Lines{Series: []figure.Series{{Name: "line", Points: []figure.Point{{X: 1, Y: y, Low: y - 1, High: y + 1}, {X: 2, Y: y + 2, Low: math.NaN(), High: math.NaN()}}}}}
+	}
+	drawn := func(l *figure.Lines) string {
+		var b bytes.Buffer
+		if err := figure.Draw(&b, figure.Style{}, l); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	low, high := chart(0), chart(100)
+	if strings.Contains(drawn(low), ">100<") {
+		t.Error("the axis goes beyond the values")
+	}
+	figure.ShareY(low, high)
+	for _, l := range []*figure.Lines{low, high} {
+		for _, want := range []string{">0<", ">100<"} {
+			if !strings.Contains(drawn(l), want) {
+				t.Errorf("the axis lacks %s", want)
+			}
+		}
+	}
+}

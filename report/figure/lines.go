@@ -19,10 +19,8 @@ import (
 type Lines struct {
 	Title, X, Y string
 	WholeX      bool // label whole numbers on the X axis only
-	// Low and High are the least and the largest value of the Y axis, so that
-	// several charts share it; both 0 for those of the series.
-	Low, High float64
-	Series    []Series
+	Series      []Series
+	low, high   float64 // of the Y axis where charts share it; both 0 elsewhere
 }
 
 // Series is one line. A point whose X or Y is not finite is left out, and
@@ -35,6 +33,23 @@ type Series struct {
 
 // Point is a point of a line, with the bounds of its interval, NaN for none.
 type Point struct{ X, Y, Low, High float64 }
+
+// ShareY gives charts one Y axis, from the least to the largest value that any of
+// them draws.
+func ShareY(charts ...*Lines) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, l := range charts {
+		for _, s := range l.Series {
+			points, outline := s.drawn()
+			for _, p := range slices.Concat(points, outline) {
+				low, high = min(low, p.Y), max(high, p.Y)
+			}
+		}
+	}
+	for _, l := range charts {
+		l.low, l.high = low, high
+	}
+}
 
 func (l *Lines) plot(p *plot.Plot, t theme) error {
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = label(l.Title), label(l.X), label(l.Y)
@@ -78,9 +93,9 @@ func (l *Lines) plot(p *plot.Plot, t theme) error {
 		p.Add(marks)
 	}
 	p.Y.Tick.Marker = plot.TickerFunc(roundTicks)
-	if finite(l.Low, l.High) && l.Low < l.High {
-		margin := (l.High - l.Low) / 20
-		p.Y.Min, p.Y.Max = l.Low-margin, l.High+margin
+	if finite(l.low, l.high) && l.low < l.high {
+		margin := (l.high - l.low) / 20
+		p.Y.Min, p.Y.Max = l.low-margin, l.high+margin
 	}
 	return nil
 }

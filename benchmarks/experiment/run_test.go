@@ -292,7 +292,9 @@ func TestCellsAreScoredOnce(t *testing.T) {
 
 // The numbers of a result agree with each other.
 func TestConsistency(t *testing.T) {
-	res, _ := run(t, parse(t, sample), t.TempDir())
+	e := parse(t, sample)
+	e.Tasks = []experiment.Task{{Dataset: e.Datasets[0].Name, Statistic: e.Statistics[0], Weight: 1}}
+	res, _ := run(t, e, t.TempDir())
 	value := map[string]experiment.Number{}
 	for _, r := range res.Rows {
 		key := r.Setting.String() + " " + r.Statistic
@@ -351,6 +353,11 @@ func TestConsistency(t *testing.T) {
 		}
 		if d.Significant && d.Interval.Contains(0) {
 			t.Errorf("%s against %s: significant with %v", d.A, d.B, d.Interval)
+		}
+	}
+	for _, entry := range res.Tasks[0].Entries {
+		if want := value[entry.Setting.String()+" "+res.Tasks[0].Statistic]; entry.Value != want {
+			t.Errorf("task: %s has %v, want %v", entry.Setting, entry.Value, want)
 		}
 	}
 	segments := map[string]int{}

@@ -8,15 +8,15 @@
 # REFRACT_MTME names. Where there is neither, this says so, and the values that
 # were taken once from that commit are what Refract is compared with.
 #
-# REFRACT_MTME_PARTS picks of "values", "pvalues" and "speed"; all by default.
-# Values take mt-metrics-eval a minute or two, p-values two, speed one.
+# REFRACT_MTME_PARTS picks of "values", "pvalues", "tasks" and "speed"; all by default.
+# Values take mt-metrics-eval a minute or two, p-values two, tasks and speed one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 commit=68a481aea1a787392d55af8f76ac8ef40c5f4664
 here=benchmarks/peers
 venv=${1:-${REFRACT_VENV:-.venv}}
 data=${REFRACT_DATA:-../shared/data}
-parts=${REFRACT_MTME_PARTS:-values pvalues speed}
+parts=${REFRACT_MTME_PARTS:-values pvalues tasks speed}
 
 if [ ! -d "$data/mt-metrics-eval-v2/wmt22" ]; then
 	echo "mtme.sh: skipped: no WMT22 data at $data; set REFRACT_DATA"
@@ -59,6 +59,12 @@ for part in $parts; do
 		echo "== p-values"
 		check pvalues "$data" "$work/pvalues.json"
 		REFRACT_MTME_PVALUES=$work/pvalues.json go test -count=1 -v -run 'TestMTMEPValues' ./benchmarks/significance | grep -av '^=== '
+		;;
+	tasks)
+		echo "== tasks of WMT22 zh-en"
+		sed -e "s|mtme:data|mtme:$data|" -e 's|^significance:.*|significance: {resamples: 0}|' benchmarks/recipes/wmt22/tasks.yaml >"$work/tasks.yaml"
+		go run ./cmd/refract experiment -q "$work/tasks.yaml" -o "$work/tasks.json"
+		check tasks "$data" "$work/tasks.json"
 		;;
 	speed)
 		echo "== speed"

@@ -2,10 +2,12 @@
 
     mtme_check.py values DATA OUT.json    statistics of all stored metrics
     mtme_check.py pvalues DATA OUT.json   permutation tests of some pairs
+    mtme_check.py tasks DATA RESULT.json  values, weights and averages of the tasks
+                                          of benchmarks/recipes/wmt22/tasks.yaml
     mtme_check.py speed DATA GO.json...   its speed, beside what Go measured
 
 mt_metrics_eval is imported from PYTHONPATH, a checkout of its repository. Only
-its module stats is used, which needs numpy and scipy. Speeds are of a few
+its modules stats and tasks are used, which need numpy and scipy. Speeds are of a few
 resamples, per resample, less the cost of setting up.
 """
 
@@ -15,6 +17,7 @@ import os
 import pathlib
 import sys
 import time
+import unittest.mock
 
 import numpy as np
 import scipy
@@ -120,6 +123,53 @@ def p_values(data, out):
     print(f"{ORIGIN}: {len(rows)} tests")
 
 
+def tasks_of(data, result):
+    """Sets the tasks of an experiment beside those of mt-metrics-eval: values by its
+    correlations, weights and averages by its task sets."""
+    for other in "apache_beam", "dacite":  # for what is not asked of it here
+        sys.modules.setdefault(other, unittest.mock.MagicMock())
+    from mt_metrics_eval import tasks
+
+    found = json.loads(pathlib.Path(result).read_text())
+    domains = [line.split()[0] for line in (data.dir / "documents" / "zh-en.docs").read_text().splitlines()]
+    by = {"none": "none", "segment": "item", "system": "sys"}
+    results, worst, n = [], 0.0, 0
+    for t in found["tasks"]:
+        level = "sys" if t["level"] == "system" else "seg"
+        function = t["label"].split(", ")[2 if t["domain"] else 1].split()[0]
+        task = tasks.Task("wmt22", "zh-en", domain=t["domain"] or None, level=level, human=False, avg_by=by[t["group"]], corr_fcn=function)
+        keep = [i for i, d in enumerate(domains) if not t["domain"] or d == t["domain"]]
+        of = lambda scores: [[scores[s][i] for i in keep] for s in data.systems]
+        gold, ranks = of(data.gold), {}
+        for e in t["entries"]:
+            label = next(m for m in data.metrics if m.rsplit("-", 1)[0] == e["setting"]["metric"])
+            metric, g = of(data.scores(label)), gold
+            if level == "sys":
+                g, metric = [[np.mean(row)] for row in g], [[np.mean(row)] for row in metric]
+                own = data.dir / "metric-scores" / "zh-en" / f"{label}.sys.score"
+                if own.exists() and not t["domain"]:
+                    metric = [read(own)[s] for s in data.systems]
+            c = stats.Correlation(len(data.systems), sum(g, []), sum(metric, []))
+            want = c.Pearson(task.avg_by)[0] if function == "pearson" else c.Kendall(task.avg_by, "b")[0]
+            worst, n = max(worst, abs(want - e["value"])), n + 1
+            ranks[e["setting"]["metric"]] = (e["value"], e["rank"])
+        results.append(tasks.TaskResults(task, (ranks, np.array([]), None, None)))
+    print(f"values of {len(results)} tasks, {n} in all: {worst:.2g} apart at most")
+    assert worst < 1e-9, worst
+    whole = tasks.TaskSetResults(results)
+    weights = whole.AssignWeights(["test_set", "lang", "domain", "level", "human", "avg_by", "corr_fcn"])
+    total = sum(t["weight"] for t in found["tasks"])
+    apart = max(abs(w - t["weight"] / total) for w, t in zip(weights, found["tasks"]))
+    print(f"weights: {apart:.2g} apart at most")
+    assert apart < 1e-12, apart
+    for name, want in ("average_rank", whole.AverageRanks(weights)), ("average", whole.AverageCorrs(weights)):
+        got = {s["setting"]["metric"]: s[name] for s in found["standings"]}
+        assert set(got) == set(want), (got, want)
+        apart = max(abs(got[m] - want[m]) for m in want)
+        print(f"{name} of {len(got)} metrics: {apart:.2g} apart at most")
+        assert apart < 1e-9, apart
+
+
 def speed(data, files):
     def per_resample(k, *args, **kw):
         def run(n):
@@ -159,5 +209,7 @@ if __name__ == "__main__":
         values(data, *rest)
     elif command == "pvalues":
         p_values(data, *rest)
+    elif command == "tasks":
+        tasks_of(data, *rest)
     else:
         speed(data, rest)

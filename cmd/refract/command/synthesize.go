@@ -56,6 +56,7 @@ type buildFlags struct {
 	mu             sync.Mutex
 	called, stored int
 	failed         int
+	written        bool // so that the same command would come to the same
 }
 
 func (b *buildFlags) register(cmd *cobra.Command) {
@@ -168,7 +169,7 @@ func (b *buildFlags) told(ctx context.Context, e *env, err error) {
 	if b.spend != nil {
 		e.tellCost(b.spend.Spent())
 	}
-	if err != nil && !errors.Is(err, ask.ErrNotStored) && (b.called > 0 || ctx.Err() != nil) {
+	if err != nil && !b.written && !errors.Is(err, ask.ErrNotStored) && (b.called > 0 || ctx.Err() != nil) {
 		b.tellResume(e, b.called)
 	}
 }
@@ -232,6 +233,7 @@ func (b *buildFlags) write(e *env, teacher *build.Teacher) error {
 	if err := b.formats.show(e, sum.Table()); err != nil {
 		return err
 	}
+	b.written = true
 	if sum.Examples == 0 {
 		return fmt.Errorf("none of %s is an example; %s has the answers, with the rule that each is left out by", english.Count(sum.Items, "item"), filepath.Join(b.dir, "items.jsonl"))
 	}

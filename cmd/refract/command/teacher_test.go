@@ -68,6 +68,9 @@ func buildingAnswer(r *llmtest.Request, faulty bool) (string, bool) {
 	if answer, asked := analysisAnswer(r, faulty); asked {
 		return answer, true
 	}
+	if answer, asked := sampledReport(r); asked && r.Seed != nil {
+		return answer, true
+	}
 	at := askedFormat.FindStringIndex(r.Prompt)
 	if at == nil {
 		return "", false
@@ -150,4 +153,23 @@ func analysisAnswer(r *llmtest.Request, faulty bool) (string, bool) {
 	}
 	return fmt.Sprintf(`{"errors": {"error_1": {"error_location": %q, "error_aspect": %q, "explanation": %q, "severity": %q, "score_reduction": %s}}}`,
 		location, offeredAspect.FindStringSubmatch(r.Prompt)[1], why, severity, reduction), true
+}
+
+var judgedOutput = regexp.MustCompile(`(?s)The model generated translation is "(.*?)"\. Please identify all errors`)
+
+// sampledReport is a report of InstructScore; each sample finds one error more, up to
+// three, at the words of the output.
+func sampledReport(r *llmtest.Request) (string, bool) {
+	m := judgedOutput.FindStringSubmatch(r.Prompt)
+	if m == nil {
+		return "", false
+	}
+	words := strings.Fields(strings.ReplaceAll(m[1], `"`, ""))
+	n := min(1+r.Sample%3, len(words))
+	var b strings.Builder
+	fmt.Fprintf(&b, "Your Translation contains %d errors:", n)
+	for i := range n {
+		fmt.Fprintf(&b, "\nError type %d: A type\nMajor/minor: Major\nError location %[1]d: \"%[2]s\"\nExplanation for error %[1]d: It is not right there.", i+1, words[i])
+	}
+	return b.String(), true
 }

@@ -159,7 +159,7 @@ func (b *InstructScore) ask(ctx context.Context, step string, of []Raw, unknown,
 		if err != nil {
 			return err
 		}
-		b.Teacher.Unknown(unknown, b.Recipe.Steps[step].Sampling, &Dialogue{Prompts: []string{p}})
+		b.Teacher.Unknown(step, unknown, b.Recipe.Steps[step].Sampling, &Dialogue{Prompts: []string{p}})
 	}
 	return err
 }
@@ -225,7 +225,7 @@ func (b *InstructScore) Items(ctx context.Context, texts []Raw, unknown int, don
 		if err != nil {
 			return err
 		}
-		b.Teacher.Unknown(unknown, b.Recipe.Steps[stepErrors].Sampling, &Dialogue{Prompts: []string{p}})
+		b.Teacher.Unknown(stepErrors, unknown, b.Recipe.Steps[stepErrors].Sampling, &Dialogue{Prompts: []string{p}})
 	}
 	return err
 }

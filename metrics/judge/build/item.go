@@ -11,15 +11,18 @@ import (
 
 // Rules by which items are left out.
 const (
-	RuleNoAnswer      = "no-answer"            // there is none, or it was withheld, or is empty
-	RuleCut           = "cut"                  // the limit of tokens has cut the answer
-	RuleMalformed     = "malformed"            // the answer is not of the form that was asked for
-	RuleNotDesignated = "not-designated"       // its errors are not those that were asked for
-	RuleUnchanged     = "unchanged"            // the output with errors is the correct text
-	RuleLanguage      = "wrong-language"       // a text is in another language than the correct one
-	RuleRepeat        = "repeat"               // an earlier item has the same texts
-	RulePenalty       = "implausible-penalty"  // a penalty is out of its range, or a minor one is above 2.5
-	RuleReference     = "speaks-of-reference"  // an explanation speaks of a reference, which the metric does not see
+	RuleNoAnswer      = "no-answer"           // there is none, or it was withheld, or is empty
+	RuleCut           = "cut"                 // the limit of tokens has cut the answer
+	RuleMalformed     = "malformed"           // the answer is not of the form that was asked for
+	RuleNotDesignated = "not-designated"      // its errors are not those that were asked for
+	RuleUnchanged     = "unchanged"           // the output with errors is the correct text
+	RuleLanguage      = "wrong-language"      // a text is in another language than the correct one
+	RuleRepeat        = "repeat"              // an earlier item has the same texts
+	RulePenalty       = "implausible-penalty" // a penalty is out of its range, or a minor one is above 2.5
+	RuleReference     = "speaks-of-reference" // an explanation speaks of a reference, which the metric does not see
+	RuleFeedback      = "no-feedback"         // the feedback on it cannot be read
+	RuleLow           = "low-alignment"
+	RuleNotBest       = "not-best"             // another sample of its texts has a higher alignment
 	RuleLocation      = "location-not-in-text" // most words of a location stand neither in the output nor in the source
 )
 
@@ -28,6 +31,7 @@ func Rules() []string {
 	return []string{
 		RuleNoAnswer, RuleCut, RuleMalformed, RuleNotDesignated, RuleUnchanged, RuleLanguage,
 		RulePenalty, RuleReference, RuleLocation, RuleRepeat,
+		RuleFeedback, RuleLow, RuleNotBest,
 	}
 }
 
@@ -52,9 +56,10 @@ type Item struct {
 	Errors  []analysis.Error `json:"errors,omitempty"`
 	Answers []string         `json:"answers,omitempty"` // of the teacher, as they came
 
-	Prompt     string `json:"-"` // of the example
-	Completion string `json:"-"`
-	Validation bool   `json:"validation,omitempty"`
+	Prompt     string   `json:"-"` // of the example
+	Completion string   `json:"-"`
+	Alignment  *float64 `json:"alignment,omitempty"` // of a sample
+	Validation bool     `json:"validation,omitempty"`
 }
 
 // leave leaves an item out by a rule, unless one has done so.

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -25,6 +26,7 @@ type Set struct {
 	Validation    float64
 	Seed          uint64
 	Recipe        *Recipe
+	Metric        string // that is trained; "" for the recipe's
 	Model         string // that made the data
 	Revision      string
 	Inputs        []Input // datasets that texts come from
@@ -113,7 +115,7 @@ func (s *Set) split() {
 func (s *Set) Summarize() *Summary {
 	s.split()
 	out := &Summary{
-		Tool: "refract " + refract.Version, Recipe: s.Recipe.Name, RecipeHash: s.Recipe.Hash(), Metric: s.Recipe.Metric,
+		Tool: "refract " + refract.Version, Recipe: s.Recipe.Name, RecipeHash: s.Recipe.Hash(), Metric: cmp.Or(s.Metric, s.Recipe.Metric),
 		Model: s.Model, Revision: s.Revision, Seed: s.Seed, Form: s.Form, License: s.License, Inputs: s.Inputs,
 		Items: len(s.Items), Pairs: len(s.Pairs), LeftOut: map[string]int{}, Errors: map[string]int{},
 		PromptHashes: s.Served, Lists: s.Lists, Steps: s.Steps, ValidationPer: s.Validation,
@@ -143,11 +145,13 @@ func (s *Set) Summarize() *Summary {
 		}
 	}
 	out.Groups = len(groups)
-	if price, known := s.Prices[s.Model]; known {
-		cost := 0.0
-		for _, step := range s.Steps {
-			cost += price.Cost(step.PromptTokens, step.CompletionTokens)
-		}
+	cost, priced := 0.0, len(s.Steps) > 0
+	for _, step := range s.Steps {
+		price, known := s.Prices[step.Model]
+		priced = priced && known
+		cost += price.Cost(step.PromptTokens, step.CompletionTokens)
+	}
+	if priced {
 		out.Cost = &cost
 	}
 	return out
@@ -282,9 +286,9 @@ func taskTable(sum *Summary) *report.NamedTable {
 }
 
 func stepTable(sum *Summary) *report.NamedTable {
-	t := &report.NamedTable{Columns: columns(1, "step", "conversations", "answers", "prompt tokens", "completion tokens")}
+	t := &report.NamedTable{Columns: columns(2, "step", "model", "conversations", "answers", "prompt tokens", "completion tokens")}
 	for _, s := range sum.Steps {
-		t.Add(s.Name, s.Dialogues, s.Answers, s.PromptTokens, s.CompletionTokens)
+		t.Add(s.Name, s.Model, s.Dialogues, s.Answers, s.PromptTokens, s.CompletionTokens)
 	}
 	return t
 }

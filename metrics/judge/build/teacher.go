@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/llm"
@@ -17,6 +18,10 @@ type Teacher struct {
 	Model    string
 	Revision string // of its weights; may be ""
 	Asker    *ask.Asker
+	// Endpoint and Client are those of a model that is not asked as the Asker's
+	// client is; zero values stand for chat and for that client.
+	Endpoint llm.Endpoint
+	Client   ask.Completer
 	// LookAhead makes no call: what the store lacks stays unanswered, and the
 	// steps count it.
 	LookAhead bool
@@ -31,6 +36,7 @@ type Teacher struct {
 // Step counts what became of the questions of one kind.
 type Step struct {
 	Name      string `json:"step"`
+	Model     string `json:"model"`
 	Dialogues int    `json:"dialogues"` // conversations, of one turn or more
 	Answers   int    `json:"answers"`   // to turns
 	// Tokens of all answers, stored ones too, as the server counted them.
@@ -66,7 +72,9 @@ type Dialogue struct {
 	At      int    // its index in the step
 	About   string // for errors
 	Prompts []string
-	Sample  int // tells equal conversations apart
+	// Wire is the only request, in place of Prompts: it is sent as it is.
+	Wire   *llm.Request
+	Sample int // tells equal conversations apart
 
 	Answers []string // as far as there are any
 	// Rule is RuleNoAnswer or RuleCut where an answer is missing or cut, and
@@ -78,9 +86,9 @@ type Dialogue struct {
 // Last is the answer to the last prompt.
 func (d *Dialogue) Last() string { return d.Answers[len(d.Answers)-1] }
 
-// Unknown adds to the last step conversations that are like d, a stand-in.
-func (t *Teacher) Unknown(n int, s Sampling, d *Dialogue) {
-	step := t.Steps[len(t.Steps)-1]
+// Unknown adds to a step conversations that are like d, a stand-in.
+func (t *Teacher) Unknown(name string, n int, s Sampling, d *Dialogue) {
+	step := t.Steps[slices.IndexFunc(t.Steps, func(s *Step) bool { return s.Name == name })]
 	step.Unknown = n
 	for i, p := range d.Prompts {
 		step.standIn.PromptTokens += llm.Request{Prompt: p}.PromptTokens()
@@ -94,7 +102,7 @@ func (t *Teacher) Unknown(n int, s Sampling, d *Dialogue) {
 // All takes the dialogues of a step to their ends, and calls done with each that
 // ended, in order. The answers that were stored before an error stay stored.
 func (t *Teacher) All(ctx context.Context, step string, s Sampling, dialogues iter.Seq[*Dialogue], done func(*Dialogue) error) error {
-	n := &Step{Name: step}
+	n := &Step{Name: step, Model: t.Model}
 	t.Steps = append(t.Steps, n)
 	jobs := func(yield func(ask.Job, error) bool) {
 		for d := range dialogues {
@@ -149,8 +157,28 @@ func (c *conversation) Next(results []ask.Result) ([]ask.Question, error) {
 			return nil, nil
 		}
 	}
-	if c.whole = len(c.Answers) == len(c.Prompts); c.whole {
+	turns := len(c.Prompts)
+	if c.Wire != nil {
+		turns = 1
+	}
+	if c.whole = len(c.Answers) == turns; c.whole {
 		return nil, nil
+	}
+	wire := c.request()
+	stored, err := judge.StoredRequest(wire, cmp.Or(c.t.Endpoint, llm.Chat), c.t.Revision, c.Sample)
+	if err != nil {
+		return nil, c.At(0, err)
+	}
+	return []ask.Question{{
+		Request: stored, Key: stored.Key(), Wire: wire,
+		Client: c.t.Client, Expected: wire.MaxTokens / 2, Follow: turns - len(c.Answers) - 1,
+	}}, nil
+}
+
+// request is what the next turn sends.
+func (c *conversation) request() llm.Request {
+	if c.Wire != nil {
+		return *c.Wire
 	}
 	wire := llm.Request{Model: c.t.Model, Temperature: c.s.Temperature, TopP: c.s.TopP, MaxTokens: c.s.MaxTokens}
 	for i, a := range c.Answers {
@@ -161,14 +189,7 @@ func (c *conversation) Next(results []ask.Result) ([]ask.Question, error) {
 	} else {
 		wire.Messages = append(wire.Messages, llm.Message{Role: "user", Content: last})
 	}
-	stored, err := judge.StoredRequest(wire, llm.Chat, c.t.Revision, c.Sample)
-	if err != nil {
-		return nil, c.At(0, err)
-	}
-	return []ask.Question{{
-		Request: stored, Key: stored.Key(), Wire: wire,
-		Expected: c.s.MaxTokens / 2, Follow: len(c.Prompts) - len(c.Answers) - 1,
-	}}, nil
+	return wire
 }
 
 // take takes in an answer, or why there is none.
@@ -186,7 +207,7 @@ func (c *conversation) take(r *ask.Result) {
 	case strings.TrimSpace(a.Text) == "":
 		c.Rule, c.Detail = RuleNoAnswer, "the answer is empty"
 	case a.FinishReason == llm.FinishLength:
-		c.Rule, c.Detail = RuleCut, fmt.Sprintf("the limit of %d tokens cut the answer to turn %d", c.s.MaxTokens, len(c.Answers)+1)
+		c.Rule, c.Detail = RuleCut, fmt.Sprintf("the limit of tokens cut the answer to turn %d", len(c.Answers)+1)
 	}
 	c.prompt += a.PromptTokens
 	c.completion += a.CompletionTokens

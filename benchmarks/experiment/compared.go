@@ -99,6 +99,9 @@ func (t *Test) ranking() string {
 }
 
 func (c *compared) settings() *report.NamedTable {
+	if places := c.places(); len(places) > 1 {
+		return c.beside(places)
+	}
 	c.Columns = []report.Column{
 		{Name: "metric"},
 		{Name: "references", Header: "refs", Kind: report.KindInt},
@@ -124,12 +127,7 @@ func (c *compared) settings() *report.NamedTable {
 	for k := range c.length() {
 		for i, st := range c.plan.Statistics {
 			r := c.row(k, i)
-			if r.Note != "" {
-				c.Note("%s", r.Note)
-			}
-			if st.Measure.Statistic.Calibrated() {
-				c.Note("%v of %s: scores up to %.6g apart are tied", st.Measure.Statistic, r.Setting.OfAll(), float64(r.Epsilon))
-			}
+			c.explain(r, st.Name())
 			row := []any{
 				r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human, r.Level,
 				r.Group, st.Name(), r.Value, r.Interval, report.StringOrNull(c.data.ResampledBy),
@@ -141,6 +139,16 @@ func (c *compared) settings() *report.NamedTable {
 		}
 	}
 	return &c.NamedTable
+}
+
+// explain notes what is to be known of a row's value.
+func (c *compared) explain(r *Row, statistic string) {
+	if r.Note != "" {
+		c.Note("%s", r.Note)
+	}
+	if r.Epsilon.Defined() {
+		c.Note("%s of %s: scores up to %.6g apart are tied", statistic, r.Setting.OfAll(), float64(r.Epsilon))
+	}
 }
 
 func (c *compared) pairs() *report.NamedTable {
@@ -194,9 +202,13 @@ func (c *compared) ranking() *report.NamedTable {
 	}
 	var ranks [][]int
 	for i, st := range c.plan.Statistics {
+		name := st.Name()
+		if len(c.places()) > 1 {
+			name = st.Label()
+		}
 		c.Columns = append(c.Columns,
-			report.Column{Name: st.Name(), Kind: report.KindFloat, Digits: 3},
-			report.Column{Name: st.Name() + "_rank", Header: "rank", Kind: report.KindInt})
+			report.Column{Name: name, Kind: report.KindFloat, Digits: 3},
+			report.Column{Name: name + "_rank", Header: "rank", Kind: report.KindInt})
 		ranks = append(ranks, c.ranks[i].Comparison.Ranks)
 	}
 	c.Columns = append(c.Columns,

@@ -77,6 +77,9 @@ func (c *curver) ask(args []string) (*experiment.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(p.Statistics) > 1 {
+		return nil, usagef("a curve is of one level and one group; 'refract compare' sets several side by side")
+	}
 	if len(c.scores) > 0 || slices.ContainsFunc(c.metrics, isStored) {
 		return nil, usagef("scores that were made elsewhere are not of single references, so there is no curve; --matrix has such scores")
 	}

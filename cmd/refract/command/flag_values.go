@@ -164,7 +164,10 @@ type listed[T any] struct {
 // listFlag registers such a flag, which is repeatable or has its values
 // separated by commas. name tells values apart.
 func listFlag[T any](cmd *cobra.Command, to *[]T, flag, def string, parse func(string) (T, error), name func(T) string, usage string, words ...string) {
-	v := &listed[T]{to: to, parse: parse, name: name, none: slices.Contains(words, listNone)}
+	v := &listed[T]{to: to, parse: parse, name: name}
+	if _, err := parse(listNone); err != nil { // else it is a value
+		v.none = slices.Contains(words, listNone)
+	}
 	if def != "" {
 		if err := v.Set(def); err != nil {
 			panic(err) // a default that is none: a fault of the program

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,8 +15,8 @@ import (
 type judgementFlags struct {
 	human        string
 	includeHuman bool
-	level        correlate.Level
-	grouping     correlate.Grouping
+	levels       []correlate.Level
+	groupings    []correlate.Grouping
 	undefined    string
 	threshold    float64
 	resampleBy   string
@@ -27,9 +28,9 @@ func (j *judgementFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.human, "human", "", "name of the human scores (default the only ones, or mqm)")
 	f.BoolVar(&j.includeHuman, "include-references", false, "compare references scored as systems too, but those in use")
-	parsedFlag(cmd, &j.level, "level", correlate.SegmentLevel.String(), correlate.ParseLevel,
+	listFlag(cmd, &j.levels, "level", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
 		"segment, document, domain or system: what a score is of; means above segments", correlate.LevelNames()...)
-	parsedFlag(cmd, &j.grouping, "group", correlate.None.String(), correlate.ParseGrouping,
+	listFlag(cmd, &j.groupings, "group", correlate.None.String(), correlate.ParseGrouping, correlate.Grouping.String,
 		"none, segment or system: what correlations are averaged over", correlate.GroupingNames()...)
 	f.StringVar(&j.undefined, "undefined", "drop", "drop or zero: what vectors without a value, such as constant ones, are in a mean")
 	f.Float64Var(&j.threshold, "threshold", correlate.LikeThreshold, "least difference of human scores that kendall-wmt20 looks at")
@@ -51,18 +52,26 @@ func (j *judgementFlags) registerStatistics(cmd *cobra.Command) {
 // statisticList is what help says of --statistic.
 const statisticList = "such as kendall, pearson, accuracy or acc23 ('refract help statistics')"
 
-// measures are the statistics with all that the flags say of them.
+// measures are the statistics with all that the flags say of them: one for each
+// level and group. At system level there is nothing to group, so that it stands
+// there once.
 func (j *judgementFlags) measures() ([]experiment.Statistic, error) {
-	if j.level == correlate.SystemLevel && j.grouping != correlate.None {
-		return nil, usagef("--group %v: at system level there is one score a system, and nothing to group", j.grouping)
+	if !slices.ContainsFunc(j.levels, func(l correlate.Level) bool { return l != correlate.SystemLevel }) && !slices.Contains(j.groupings, correlate.None) {
+		return nil, usagef("--group %v: at system level there is one score a system, and nothing to group", j.groupings[0])
 	}
 	var out []experiment.Statistic
 	for _, st := range j.statistics {
-		s := experiment.Statistic{Level: j.level, Measure: correlate.Measure{Statistic: st, Grouping: j.grouping, ZeroUndefined: j.undefined == "zero", Threshold: j.threshold}}
-		if st.OfSystems() {
-			s.Grouping, s.Level = correlate.None, correlate.SystemLevel
+		for _, level := range j.levels {
+			for _, group := range j.groupings {
+				s := experiment.Statistic{Level: level, Measure: correlate.Measure{Statistic: st, Grouping: group, ZeroUndefined: j.undefined == "zero", Threshold: j.threshold}}
+				if st.OfSystems() || level == correlate.SystemLevel {
+					s.Grouping, s.Level = correlate.None, correlate.SystemLevel
+				}
+				if !slices.Contains(out, s) {
+					out = append(out, s)
+				}
+			}
 		}
-		out = append(out, s)
 	}
 	return out, nil
 }
@@ -70,12 +79,14 @@ func (j *judgementFlags) measures() ([]experiment.Statistic, error) {
 // describe says below a table what was compared and what was left out.
 func (j *judgementFlags) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
 	t.Note("%d segments, %d systems with %s scores: %s", d.Segments, len(d.Systems), d.Human, strings.Join(d.Systems, ", "))
-	switch j.level {
-	case correlate.SegmentLevel:
-	case correlate.SystemLevel:
-		t.Note("level %v: means over all segments that have both scores", j.level)
-	default:
-		t.Note("level %v: means over the segments of %d %ss that have both scores", j.level, d.Groups(j.level), j.level)
+	for _, level := range j.levels {
+		switch level {
+		case correlate.SegmentLevel:
+		case correlate.SystemLevel:
+			t.Note("level %v: means over all segments that have both scores", level)
+		default:
+			t.Note("level %v: means over the segments of %d %ss that have both scores", level, d.Groups(level), level)
+		}
 	}
 	if text := d.Chosen(); text != "" {
 		t.Note("%s", text)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
@@ -60,7 +59,7 @@ func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (
 	if p.Statistics, err = c.measures(); err != nil {
 		return nil, err
 	}
-	p.Levels, p.Missing, p.Aggregators = []correlate.Level{c.level}, c.missing, c.aggregators
+	p.Levels, p.Missing, p.Aggregators = c.levels, c.missing, c.aggregators
 	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
 		p.Aggregators = aggregate.Default(defaults...)
 	}

@@ -61,8 +61,8 @@ func (s *service) readCompare(params []byte) (*comparer, []*refract.Segment, err
 		each(&c.aggregators, specs, aggregate.Parse),
 		each(&c.statistics, statistics, correlate.ParseStatistic),
 		one(&c.missing, policy, aggregate.ParsePolicy),
-		one(&c.level, level, correlate.ParseLevel),
-		one(&c.grouping, group, correlate.ParseGrouping),
+		one(&c.levels, level, onlyOf(correlate.ParseLevel)),
+		one(&c.groupings, group, onlyOf(correlate.ParseGrouping)),
 		one(&c.method, method, func(name string) (significance.Method, error) {
 			c.tested = true
 			return significance.ParseMethod(name)
@@ -81,6 +81,14 @@ func one[T any](to *T, text string, parse func(string) (T, error)) error {
 	}
 	*to = v
 	return nil
+}
+
+// onlyOf makes a list of one value.
+func onlyOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
+	return func(text string) ([]T, error) {
+		v, err := parse(text)
+		return []T{v}, err
+	}
 }
 
 // each reads a list, in place of what is there where some are given.

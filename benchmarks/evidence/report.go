@@ -175,8 +175,10 @@ func (r *Report) rankings() []page.Ranking {
 	if r.Result != nil {
 		for _, k := range r.Result.Rankings {
 			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Digits: 2, Systems: k.Systems,
-				Notes: []string{"Scores are means over the segments that have a human score.",
-					"Colour: the interval of how far the system moves is off zero."}}
+				Notes: []string{"Scores are means over the segments that have a human score."}}
+			if k.Ahead >= 0 {
+				p.Notes = append(p.Notes, "Colour: the interval of how far the system moves is off zero.")
+			}
 			for _, name := range k.Settings {
 				p.Settings = append(p.Settings, report.Display(name.String()))
 			}
@@ -206,14 +208,17 @@ func leaders(k *experiment.Ranking) []string {
 			agree++
 		}
 	}
-	text := fmt.Sprintf("People place %s first, significantly ahead of %d of %d others", top.Name, k.Ahead, len(k.Systems)-1)
+	text := fmt.Sprintf("People place %s first", top.Name)
+	if k.Ahead >= 0 {
+		text += fmt.Sprintf(", significantly ahead of %d of %d others", k.Ahead, len(k.Systems)-1)
+	}
 	switch n := len(top.Under); {
 	case agree == 0:
 		text += "; no setting does"
 	case agree == n:
-		text += ", and so does every setting"
+		text += "; every setting does"
 	default:
-		text += fmt.Sprintf(", and so do %d of %d settings", agree, n)
+		text += fmt.Sprintf("; %d of %d settings do", agree, n)
 	}
 	return []string{text}
 }

@@ -80,6 +80,9 @@ func (r *Result) curveFigures() []Figure {
 			c := lines[0]
 			panel := CurvePanel(lines, "references", func(p *Point) int { return p.References })
 			panel.Title, panel.Y = "", report.Display(c.Statistic)
+			if len(lines) == 1 {
+				panel.Series[0].Name = c.Aggregator
+			}
 			panels = append(panels, panel)
 			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Panels: []figure.Panel{panel}, Data: r.curveTable(lines...)}
 			f.Title = fmt.Sprintf("%s: %s by the number of references", report.Display(c.Metric), report.Display(c.Statistic))

@@ -98,6 +98,10 @@ func TestMovesOfSystems(t *testing.T) {
 		p.Bootstrap.Resamples, p.Bootstrap.Confidence = 40, 0.95
 		res, _ := run(t, p, t.TempDir())
 		k := res.Rankings[0]
+		p.Bootstrap.Resamples = 0
+		if none, _ := run(t, p, t.TempDir()); none.Rankings[0].Ahead != -1 || none.Rankings[0].Systems[0].Under[0].Clear {
+			t.Errorf("%s: without resamples %+v", human, none.Rankings[0])
+		}
 		if k.Ahead != 1 {
 			t.Errorf("%s: the first is ahead of %d", human, k.Ahead)
 		}

@@ -12,7 +12,7 @@ import (
 // rank orders the systems of a dataset under all settings: those that all
 // settings score, so that places compare, but for a setting that scores none.
 func rank(d *data, settings []*setting, b Bootstrap) Ranking {
-	out := Ranking{Dataset: d.Name, Human: d.human, Settings: []SettingName{}, Names: []string{}, LeftOut: []string{}}
+	out := Ranking{Dataset: d.Name, Human: d.human, Settings: []SettingName{}, Names: []string{}, LeftOut: []string{}, Ahead: -1}
 	gold := *d.gold
 	gold.Metric, gold.MetricOK = gold.Gold, gold.GoldOK
 	human, _, judged := correlate.SystemMeans(&gold)
@@ -33,6 +33,7 @@ func rank(d *data, settings []*setting, b Bootstrap) Ranking {
 	first := places(human, judged, 1)
 	drawn := d.drawMeans(&gold, judged, b)
 	if top := slices.IndexFunc(first, func(p report.Place) bool { return p.Rank == 1 }); top >= 0 && len(drawn) > 0 {
+		out.Ahead = 0
 		for j := range d.systems {
 			if ahead := offZero(drawn, b.Confidence, func(means []float64) float64 { return means[top] - means[j] }); j != top && ahead > 0 {
 				out.Ahead++

@@ -268,6 +268,7 @@ type Ranking struct {
 	Systems  []report.RankedSystem `json:"systems"` // by human score, the best first
 	// LeftOut are systems that some setting scores no cell of.
 	LeftOut []string `json:"left_out"`
-	// Ahead is how many others the first system is significantly ahead of, by people.
+	// Ahead is how many others the first system is significantly ahead of, by people;
+	// -1 where that is not known.
 	Ahead int `json:"-"`
 }

@@ -1,8 +1,8 @@
 // Package page writes a report as one HTML file that needs nothing else: no
 // network, no server, no other file.
 //
-//  1. The caller fills a [Document] with plain values: findings, figures,
-//     rankings, tables and, in an [Explorer], the texts.
+//  1. The caller fills a [Document] with plain values: the sentence that leads,
+//     forests, figures, rankings, tables and, in an [Explorer], the texts.
 //  2. [Write] checks them, and writes the page. What stands above the segments
 //     is ordinary HTML, which is read, sorted and printed without waiting.
 //  3. In the browser, the page's script reads the columns of numbers, shows

@@ -18,6 +18,8 @@ type forestView struct {
 	Groups []forestGroupView
 	Level  string // of the intervals, such as "95%"
 	Many   bool   // there are several views
+	Drawn  bool   // some interval is drawn
+	Tested bool   // something is significant, or is not
 }
 
 type forestGroupView struct {
@@ -77,7 +79,9 @@ func newForestView(f *report.Forest, ids anchors) (*forestView, error) {
 		for _, r := range g.Rows {
 			row := forestRowView{Name: r.Name, Span: len(r.Effects)}
 			for i, e := range r.Effects {
-				row.Effects = append(row.Effects, newEffectView(&e, f.Views[i], i, &s))
+				effect := newEffectView(&e, f.Views[i], i, &s)
+				v.Drawn, v.Tested = v.Drawn || effect.At != "", v.Tested || e.Outcome != report.Neutral
+				row.Effects = append(row.Effects, effect)
 			}
 			group.Rows = append(group.Rows, row)
 		}

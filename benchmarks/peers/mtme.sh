@@ -65,6 +65,8 @@ for part in $parts; do
 		sed -e "s|mtme:data|mtme:$data|" -e 's|^significance:.*|significance: {resamples: 0}|' benchmarks/recipes/wmt22/tasks.yaml >"$work/tasks.yaml"
 		go run ./cmd/refract experiment -q "$work/tasks.yaml" -o "$work/tasks.json"
 		check tasks "$data" "$work/tasks.json"
+		check averages "$data" "$work/averages.json"
+		REFRACT_MTME_AVERAGES=$work/averages.json go test -count=1 -v -run 'TestMTMEAverages' ./benchmarks/significance | grep -av '^=== '
 		;;
 	speed)
 		echo "== speed"

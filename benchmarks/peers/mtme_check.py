@@ -4,6 +4,7 @@
     mtme_check.py pvalues DATA OUT.json   permutation tests of some pairs
     mtme_check.py tasks DATA RESULT.json  values, weights and averages of the tasks
                                           of benchmarks/recipes/wmt22/tasks.yaml
+    mtme_check.py averages DATA OUT.json  clusters over made-up tasks
     mtme_check.py speed DATA GO.json...   its speed, beside what Go measured
 
 mt_metrics_eval is imported from PYTHONPATH, a checkout of its repository. Only
@@ -123,13 +124,46 @@ def p_values(data, out):
     print(f"{ORIGIN}: {len(rows)} tests")
 
 
-def tasks_of(data, result):
-    """Sets the tasks of an experiment beside those of mt-metrics-eval: values by its
-    correlations, weights and averages by its task sets."""
+def its_tasks():
     for other in "apache_beam", "dacite":  # for what is not asked of it here
         sys.modules.setdefault(other, unittest.mock.MagicMock())
     from mt_metrics_eval import tasks
 
+    return tasks
+
+
+def averages(_, out):
+    """Made-up tasks of five metrics, with what tests of each pair draw, some of which
+    stop early, and the averages and clusters that come of them."""
+    tasks, rng, metrics = its_tasks(), np.random.default_rng(7), "abcde"
+    results, weights, document = [], [0.5, 0.3, 0.2], []
+    for k, function in enumerate(("pearson", "pce", "kendall")):
+        values = dict(zip(metrics, (np.linspace(0.5, 0.3, 5) + rng.normal(0, 0.05, 5)).round(4).tolist()))
+        order = sorted(metrics, key=lambda m: -values[m])
+        lists, index = [], np.zeros((5, 5), dtype=int)
+        pairs = []
+        for i in range(5):
+            for j in range(i + 1, 5):
+                draws = rng.normal(0.4, 0.03, (int(rng.choice([20, 50])), 2)).round(4)
+                index[i, j] = sum(map(len, lists))
+                index[j, i] = index[i, j] + len(draws)
+                lists.append(draws)
+                pairs.append({"a": order[i], "b": order[j], "draws": (draws[:, 0] - draws[:, 1]).tolist()})
+        ranks = {m: (values[m], r + 1) for r, m in enumerate(order)}
+        task = tasks.Task("wmt22", "zh-en", level="sys", corr_fcn=function)
+        results.append(tasks.TaskResults(task, (ranks, np.zeros((5, 5)), index, np.concatenate(lists))))
+        low = 0 if function == "pce" else -1
+        document.append({"weight": weights[k], "least": low, "values": values, "order": order, "pairs": pairs})
+    found, matrix = tasks.TaskSetResults(results).AverageCorrMatrix(weights)
+    clusters = [{"metric": m, "average": c, "rank": int(r)} for m, (c, r) in found.items()]
+    whole = {"origin": ORIGIN.split(",")[0], "tasks": document, "standings": clusters, "p": matrix.tolist()}
+    pathlib.Path(out).write_text(json.dumps(whole) + "\n")
+
+
+def tasks_of(data, result):
+    """Sets the tasks of an experiment beside those of mt-metrics-eval: values by its
+    correlations, weights and averages by its task sets."""
+    tasks = its_tasks()
     found = json.loads(pathlib.Path(result).read_text())
     domains = [line.split()[0] for line in (data.dir / "documents" / "zh-en.docs").read_text().splitlines()]
     by = {"none": "none", "segment": "item", "system": "sys"}
@@ -211,5 +245,7 @@ if __name__ == "__main__":
         p_values(data, *rest)
     elif command == "tasks":
         tasks_of(data, *rest)
+    elif command == "averages":
+        averages(data, *rest)
     else:
         speed(data, rest)

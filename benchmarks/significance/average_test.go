@@ -1,7 +1,10 @@
 package significance
 
 import (
+	"cmp"
+	"encoding/json"
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -40,6 +43,70 @@ func TestAverage(t *testing.T) {
 	tasks[1].Tests = nil // of another method
 	want[0].Cluster, want[1].Cluster = 0, 0
 	check(0.05, want)
+}
+
+// TestMTMEAverages compares with the averages and clusters that mt-metrics-eval
+// makes of the same draws; REFRACT_MTME_AVERAGES names others than the kept ones.
+func TestMTMEAverages(t *testing.T) {
+	b, err := os.ReadFile(cmp.Or(os.Getenv("REFRACT_MTME_AVERAGES"), "testdata/mtme_averages.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Tasks []struct {
+			Weight, Least float64
+			Values        map[string]float64
+			Order         []string
+			Pairs         []struct {
+				A, B  string
+				Draws []float64
+			}
+		}
+		Standings []struct {
+			Metric  string
+			Average float64
+			Rank    int
+		}
+		P [][]float64
+	}
+	if err := json.Unmarshal(b, &document); err != nil {
+		t.Fatal(err)
+	}
+	var tasks []Task
+	at, drawn := []map[int]int{}, map[string]int{}
+	number := func(metric string) int { return int(metric[0] - 'a') }
+	for _, of := range document.Tasks {
+		n := len(of.Order)
+		task := Task{Comparison: &Comparison{Tests: make([][]Result, n), Ranks: make([]int, n)}, Weight: of.Weight, Least: of.Least, Most: 1}
+		places := map[int]int{}
+		for i, m := range of.Order {
+			task.Order, task.Settings, task.Values = append(task.Order, i), append(task.Settings, number(m)), append(task.Values, of.Values[m])
+			task.Tests[i], task.Ranks[i], places[number(m)] = make([]Result, n), i+1, i
+		}
+		for _, p := range of.Pairs {
+			task.Tests[slices.Index(of.Order, p.A)][slices.Index(of.Order, p.B)].Draws = p.Draws
+			pair := min(p.A, p.B) + max(p.A, p.B)
+			drawn[pair] = max(drawn[pair], len(p.Draws))
+		}
+		tasks, at = append(tasks, task), append(at, places)
+	}
+	got := Average(tasks, 0.05)
+	if len(got) != len(document.Standings) {
+		t.Fatalf("%v", got)
+	}
+	for i, want := range document.Standings {
+		if got[i].Setting != number(want.Metric) || math.Abs(got[i].Value-want.Average) > 1e-12 || got[i].Cluster != want.Rank {
+			t.Errorf("%+v, want %+v", got[i], want)
+		}
+		for j := i + 1; j < len(got); j++ {
+			a, b := want.Metric, document.Standings[j].Metric
+			n := float64(drawn[min(a, b)+max(a, b)])
+			seen := (document.P[i][j]*n + 1) / (n + 1) // of what was seen, too
+			if p := averageP(tasks, at, 1, &got[i], &got[j]); math.Abs(p-seen) > 1e-12 {
+				t.Errorf("%s against %s: p %v, want %v", a, b, p, seen)
+			}
+		}
+	}
 }
 
 // What a test keeps are the differences that its p-value counts.

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
 )
@@ -257,5 +259,34 @@ func TestDesignate(t *testing.T) {
 	}
 	if len(counts) != mostDesignated || counts[0] || len(severities) != 2 {
 		t.Errorf("counts %v, severities %v", counts, severities)
+	}
+}
+
+// Sentences in another language than the task's are counted, and not taken.
+func TestLanguageOfSentences(t *testing.T) {
+	const (
+		english = "With the new networks, people in the city can expect that their downloads will be much faster than they were."
+		german  = "Mit den neuen Netzen können die Menschen in der Stadt erwarten, dass ihre Daten schneller da sind als früher."
+		russian = "С новыми сетями люди в городе могут ожидать, что данные будут приходить быстрее, чем раньше."
+		spanish = "Con las nuevas redes, la gente de la ciudad puede esperar que sus descargas sean mucho más rápidas que antes."
+	)
+	for name, want := range map[string]string{"mt_zh-en": english, "mt_en-de": german, "mt_en-ru": russian, "mt_en-es": spanish, "caption": english} {
+		task, err := loaded(t, "instructscore").Task(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := language.New(language.Config{Language: task.Language})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &InstructScore{Task: task}
+		if b.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
+			t.Fatal(err)
+		}
+		count := ListCount{}
+		got, err := b.inLanguage([]string{english, german, russian, spanish}, &count)
+		if diff := cmp.Diff([]string{want}, got); diff != "" || err != nil || count.Foreign != 3 {
+			t.Errorf("%s: %v, %d foreign %s", name, err, count.Foreign, diff)
+		}
 	}
 }

@@ -53,6 +53,8 @@ type ListCount struct {
 	Lost  int    `json:"lost"`  // lists without an answer, cut, or without an entry
 	Again int    `json:"again"` // entries that an earlier list has
 	Extra int    `json:"extra"` // entries beyond those that were asked for
+	// Foreign are sentences in another language than the task's.
+	Foreign int `json:"wrong_language"`
 }
 
 // Raw is a correct text.
@@ -92,7 +94,10 @@ func (b *InstructScore) Texts(ctx context.Context) (texts []Raw, unknown int, er
 			return nil
 		}
 		count.Extra += max(0, len(found)-b.Sentences)
-		found = found[:min(len(found), b.Sentences)]
+		found, err := b.inLanguage(found[:min(len(found), b.Sentences)], &count)
+		if err != nil || len(found) == 0 {
+			return err
+		}
 		count.Got += len(found)
 		text := found[drawOf(b.Seed, "sentence", topic.Text).IntN(len(found))]
 		texts = append(texts, Raw{ID: strconv.Itoa(len(texts) + 1), Text: text, From: map[string]string{"domain": topic.From["domain"], "topic": topic.Text}})
@@ -103,6 +108,22 @@ func (b *InstructScore) Texts(ctx context.Context) (texts []Raw, unknown int, er
 		unknown = len(topics) + lacking - len(texts)
 	}
 	return texts, unknown, err
+}
+
+// inLanguage are the sentences that are in the language of the task.
+func (b *InstructScore) inLanguage(sentences []string, count *ListCount) (kept []string, err error) {
+	for _, s := range sentences {
+		why, err := otherLanguage(b.Language, b.Task.Sample, s)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
+			count.Foreign++
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return kept, nil
 }
 
 // names asks for a list of names for each of the given ones. unknown of these
@@ -294,8 +315,14 @@ func (b *InstructScore) judge(it *Item, raw, text string, seen map[string]bool) 
 				it.leave(rule, "the output with errors is the correct text")
 			}
 		case RuleLanguage:
-			if err := otherLanguage(b.Language, raw, it, paraphrase, output); err != nil {
-				return err
+			for _, text := range []string{paraphrase, output} {
+				why, err := otherLanguage(b.Language, raw, text)
+				if err != nil {
+					return err
+				}
+				if why != "" {
+					it.leave(rule, why)
+				}
 			}
 		case RuleRepeat:
 			it.repeats(seen)
@@ -313,21 +340,17 @@ func (it *Item) repeats(seen map[string]bool) {
 	seen[key] = true
 }
 
-// otherLanguage checks that texts are in the language of the correct one.
-func otherLanguage(c *check.Checker, correct string, it *Item, texts ...string) error {
-	if c == nil {
-		return nil
+// otherLanguage says in which way a text is in another language than the correct
+// one, or "".
+func otherLanguage(c *check.Checker, correct, text string) (string, error) {
+	if c == nil || correct == "" {
+		return "", nil
 	}
-	for _, text := range texts {
-		r := c.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true})
-		if r.Err != nil {
-			return r.Err
-		}
-		if r.Verdict == check.ReasonLanguage {
-			it.leave(RuleLanguage, r.Detail)
-		}
+	r := c.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true})
+	if r.Err == nil && r.Verdict == check.ReasonLanguage {
+		return r.Detail, nil
 	}
-	return nil
+	return "", r.Err
 }
 
 // The labels of an answer to the prompts of tables 29 to 33.

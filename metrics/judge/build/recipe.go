@@ -63,6 +63,9 @@ type Task struct {
 	Words map[string]string `yaml:"words"`
 	// Language is the ISO 639-1 code of the texts; "" where they are in any.
 	Language string `yaml:"language"`
+	// Sample is a sentence in it, with which the texts that a model writes are
+	// compared; "" leaves their language unchecked.
+	Sample string `yaml:"sample"`
 	// NeedsSource says that examples need the input of the systems, so that a
 	// dataset must give the texts.
 	NeedsSource bool `yaml:"needs_source"`

@@ -23,7 +23,7 @@ func (r *Result) Lead() string {
 		return r.highest()
 	}
 	if r.few(all[0]) {
-		return fmt.Sprintf("%s of three systems tells nothing, as they have three pairs; take a statistic of single outputs, such as kendall",
+		return fmt.Sprintf("%s of so few systems tells nothing: three have three pairs; take a statistic of single outputs, such as kendall",
 			capital(report.Display(all[0].Statistic)))
 	}
 	by := views(all)
@@ -128,7 +128,7 @@ func (r *Result) decided(settings []candidate, by [][]*Difference) string {
 	case len(turned) > 0:
 		parts = append(parts, fmt.Sprintf("Whether %s helps depends on the grouping: %s", best.name, strings.Join(turned, "; ")))
 	case len(worse) > 0:
-		parts = append(parts, fmt.Sprintf("Use %s for %s, not for %s", best.name, r.effects(better, " "), r.effects(worse, " ")))
+		parts = append(parts, fmt.Sprintf("Use %s for %s, not for %s", best.name, r.effects(better), r.effects(worse)))
 	default:
 		parts = append(parts, fmt.Sprintf("Use %s: %s", best.name, r.gains(better)))
 	}
@@ -160,22 +160,26 @@ func silent(settings []candidate, best candidate) []string {
 func (r *Result) gains(all []*Difference) string {
 	var out []string
 	for _, of := range byMetric(all) {
-		text := span(of) + " " + r.what(of[0])
-		if len(r.Datasets) > 1 {
-			text += fmt.Sprintf(" on %d of %d test sets", len(of), len(r.Datasets))
-		}
-		out = append(out, text)
+		out = append(out, span(of)+" "+r.what(of[0])+r.share(of, " "))
 	}
 	return strings.Join(out, ", ")
 }
 
 // effects names the metrics of some differences, with the values in brackets.
-func (r *Result) effects(all []*Difference, sep string) string {
+func (r *Result) effects(all []*Difference) string {
 	var out []string
 	for _, of := range byMetric(all) {
-		out = append(out, fmt.Sprintf("%s%s(%s)", r.what(of[0]), sep, span(of)))
+		out = append(out, fmt.Sprintf("%s (%s%s)", r.what(of[0]), span(of), r.share(of, ", ")))
 	}
 	return and(out)
+}
+
+// share says on how many of several test sets something is found.
+func (r *Result) share(of []*Difference, sep string) string {
+	if len(r.Datasets) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%son %d of %d test sets", sep, len(of), len(r.Datasets))
 }
 
 // what names what a difference is seen in: the metric, or what it beats.
@@ -250,8 +254,8 @@ func harmful(settings []candidate, but string, by [][]*Difference, r *Result) []
 		}) && c.all[0].A.Aggregator != "" {
 			name = c.all[0].A.Aggregator
 		}
-		text := name + " harms " + r.effects(worse, " ")
-		if len(worse) == 1 {
+		text := name + " harms " + r.effects(worse)
+		if len(worse) == 1 && len(r.Datasets) < 2 {
 			text = fmt.Sprintf("%s harms %s by %s", name, r.what(worse[0]), strings.TrimPrefix(span(worse), "−"))
 			if o := opposite(worse[0], by); o != nil {
 				text = fmt.Sprintf("%s, %s, %s it helps by %s", worse[0].grouping(), text, o.grouping(), strings.TrimPrefix(span([]*Difference{o}), "+"))

@@ -82,7 +82,7 @@ func TestLead(t *testing.T) {
 func TestLeadOfFewSystems(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"accuracy"}, Differences: []experiment.Difference{compared("bleu", "max", "accuracy", 0.333)},
 		Datasets: []experiment.DatasetInfo{{Name: "set", Systems: []string{"a", "b", "c"}}}}
-	if got := res.Lead(); !strings.HasPrefix(got, "Pairwise accuracy of three systems tells nothing") {
+	if got := res.Lead(); !strings.HasPrefix(got, "Pairwise accuracy of so few systems tells nothing") {
 		t.Errorf("%q", got)
 	}
 	res.Datasets[0].Systems = append(res.Datasets[0].Systems, "d")
@@ -151,6 +151,15 @@ func TestLeadOverDatasets(t *testing.T) {
 		Differences: []experiment.Difference{first, second, third}}
 	if got, want := res.Lead(), "Use max over 11 references: +0.030 to +0.048 BLEU on 2 of 3 test sets"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	third.Value, third.Significant = -0.02, true
+	res.Differences[2] = third
+	if got, want := res.Lead(), "Use max over 11 references for BLEU (+0.030 to +0.048, on 2 of 3 test sets), not for BLEU (−0.020, on 1 of 3 test sets)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	res.Differences = append(res.Differences, compared("bleu", "mean", "kendall", -0.04))
+	if got, want := res.Lead(), "; mean harms BLEU (−0.040, on 1 of 3 test sets)"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want it to end in %q", got, want)
 	}
 	if f := res.Forests(); len(f) != 3 || !strings.HasSuffix(f[1].Title, " on other") || f[1].Groups[0].Rows[0].Effects[0].Outcome != report.Better {
 		t.Errorf("forests %+v", f)

@@ -34,6 +34,7 @@ type file struct {
 	Comparisons  []Comparison `yaml:"comparisons"`
 	Curves       []curveEntry `yaml:"curves"`
 	Tasks        []taskEntry  `yaml:"tasks"`
+	Segments     Sizes        `yaml:"segments"`
 	Analyses     []string     `yaml:"analyses"`
 
 	Families map[string][]string `yaml:"families"`
@@ -53,6 +54,7 @@ func defaults() *file {
 		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
 		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
 		Significance: testEntry{Resamples: 1000},
+		Segments:     Sizes{Subsets: 20},
 		Analyses:     analysisNames[:3], // worth is asked for
 	}
 }
@@ -147,7 +149,7 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
-	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.comparisons, f.curves, f.tasks, f.analyses} {
+	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.comparisons, f.curves, f.tasks, f.sizes, f.analyses} {
 		if err := step(e); err != nil {
 			return nil, text.At(err)
 		}

@@ -47,6 +47,7 @@ type Plan struct {
 	Comparisons []Comparison
 	Curves      []Curve
 	Tasks       []Task
+	Sizes       Sizes
 	// Families name models and systems that are alike, by the name of the family:
 	// strata part the systems by that of the models that made the variants.
 	Families map[string][]string

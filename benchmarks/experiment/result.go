@@ -29,6 +29,7 @@ type Result struct {
 	Rankings    []Ranking        `json:"rankings"`
 	Tasks       []TaskResult     `json:"tasks,omitempty"`
 	Standings   []Standing       `json:"standings,omitempty"` // over the tasks
+	Sizes       []SizeResult     `json:"sizes,omitempty"`
 	Verdicts    []Verdict        `json:"verdicts"`
 	Notes       []string         `json:"notes"` // how the numbers were made, and what was left out
 }

@@ -302,6 +302,9 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.tasks(ctx, d, settings, res); err != nil {
 		return err
 	}
+	if err := r.sizes(ctx, d, settings, res); err != nil {
+		return err
+	}
 	if err := r.rows(ctx, d, settings, res); err != nil {
 		return err
 	}

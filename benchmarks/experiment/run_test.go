@@ -294,6 +294,7 @@ func TestCellsAreScoredOnce(t *testing.T) {
 func TestConsistency(t *testing.T) {
 	e := parse(t, sample)
 	e.Tasks = []experiment.Task{{Dataset: e.Datasets[0].Name, Statistic: e.Statistics[0], Weight: 1}}
+	e.Sizes = experiment.Sizes{Counts: []int{2, 900}, Subsets: 3}
 	res, _ := run(t, e, t.TempDir())
 	value := map[string]experiment.Number{}
 	for _, r := range res.Rows {
@@ -359,6 +360,15 @@ func TestConsistency(t *testing.T) {
 		if want := value[entry.Setting.String()+" "+res.Tasks[0].Statistic]; entry.Value != want {
 			t.Errorf("task: %s has %v, want %v", entry.Setting, entry.Value, want)
 		}
+	}
+	for i, s := range res.Sizes { // of two segments, and of all in place of more
+		whole := value[s.Setting.String()+" "+s.Statistic]
+		if i%2 == 1 && (s.Value != whole || s.Segments != 8 || s.Subsets != 1) || i%2 == 0 && (s.Segments != 2 || s.Subsets > 3 || s.Least > s.Largest) {
+			t.Errorf("%d segments: %+v, want %v", s.Segments, s, whole)
+		}
+	}
+	if len(res.Sizes) != 2*len(res.Rows) {
+		t.Errorf("%d sizes of %d rows", len(res.Sizes), len(res.Rows))
 	}
 	segments := map[string]int{}
 	for _, s := range res.Strata {

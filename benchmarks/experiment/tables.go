@@ -10,7 +10,7 @@ import (
 
 // TableNames are the names of the tables that [Result.Table] knows.
 func TableNames() []string {
-	return []string{"summary", "rows", "differences", "prompts", "curve", "strata", "worth", "ranking", "tasks", "task-rows", "ended"}
+	return []string{"summary", "rows", "differences", "prompts", "curve", "strata", "worth", "ranking", "tasks", "task-rows", "segments", "ended"}
 }
 
 // Table returns a table by its name. It may be without rows.
@@ -19,7 +19,7 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 		"summary": r.summary, "rows": r.rowTable, "differences": r.differenceTable,
 		"prompts": func() *report.NamedTable { return r.promptTable(pointers(r.Prompts)...) },
 		"curve":   func() *report.NamedTable { return r.curveTable(pointers(r.Curves)...) }, "strata": r.strataTable, "worth": r.worthTable, "ranking": r.rankingTable,
-		"tasks": r.taskTable, "task-rows": r.taskRowTable, "ended": r.endedTable,
+		"tasks": r.taskTable, "task-rows": r.taskRowTable, "segments": r.sizeTable, "ended": r.endedTable,
 	}
 	f, ok := tables[name]
 	if !ok {

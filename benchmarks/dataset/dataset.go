@@ -15,10 +15,10 @@ import (
 // Options are those of all readers. The zero value reads everything but
 // judgements.
 type Options struct {
-	// References names the references of an mt-metrics-eval folder to use, in
-	// order, or is "all" for all of them in byte order of their names. Where
-	// empty: the standard reference of the shared task, which is mostly refA,
-	// or the only reference of the folder.
+	// References names the references of an mt-metrics-eval folder or an mqm:
+	// file to use, in order, or is "all" for all of them in byte order of their
+	// names. Where empty: the standard reference of the shared task, which is
+	// mostly refA, or the only reference there.
 	References []string
 	// NoJudgements leaves out the human scores, which are at segment level.
 	NoJudgements bool
@@ -108,6 +108,7 @@ func schemes() []scheme[func(place string, o Options) (*set, error)] {
 		{"webnlg", "webnlg:DIR", openWebNLG},
 		{"bagel", "bagel:FILE", openBAGEL},
 		{"commongen", "commongen:FILE", openCommonGen},
+		{"mqm", "mqm:FILE", openMQM},
 	}
 }
 

@@ -13,11 +13,12 @@
 //	webnlg:DIR              human evaluation of WebNLG, 2017 or 2020
 //	bagel:FILE              BAGEL with ratings, and its sister sets
 //	commongen:FILE          CommonGen, and ranked pairs for it
+//	mqm:FILE                MQM by people, as Marot writes it
 //
 // [Open] takes such a name; [OpenLines] takes line-aligned text files;
 // [WithReferences] adds expanded references to either, and [WithHypotheses]
 // outputs of systems; [StoredMetrics] reads the scores that an mt-metrics-eval
-// folder keeps; [Encoder] writes JSON Lines, and [ParquetEncoder] Parquet.
+// folder keeps; [ReadMQM] reads the errors that people marked; [Encoder] writes JSON Lines, and [ParquetEncoder] Parquet.
 //
 // # How it reads
 //

@@ -157,30 +157,34 @@ func names(dir, prefix, suffix string) ([]string, error) {
 // name.
 const allReferences = "all"
 
-// choose returns the references to use. A folder without any leaves the
-// question whether one is needed to the metrics.
+// choose returns the references to use.
 func (f *folder) choose(want []string) ([]string, error) {
-	known := f.references.names
+	return chooseReferences(f.root, f.lp, f.references.names, standardReference(filepath.Base(f.root), f.lp), want)
+}
+
+// chooseReferences returns those of the known references to use: those that are
+// wanted, or else the standard one. A set without any leaves the question whether
+// one is needed to the metrics.
+func chooseReferences(file, of string, known []string, standard string, want []string) ([]string, error) {
 	if len(want) == 1 && want[0] == allReferences && !slices.Contains(known, allReferences) {
 		return known, nil
 	}
 	if len(want) == 0 {
-		standard := standardReference(filepath.Base(f.root), f.lp)
 		switch {
 		case slices.Contains(known, standard):
 			return []string{standard}, nil
 		case len(known) < 2:
 			return known, nil
 		}
-		return nil, failFile(f.root, "%s has several references and none is %s; choose among %s", f.lp, standard, quotedNames(known))
+		return nil, failFile(file, "%s has several references and none is %s; choose among %s", of, standard, quotedNames(known))
 	}
 	for i, name := range want {
 		if !slices.Contains(known, name) {
-			return nil, failFile(f.root, "%s has no reference %s%s; it has %s",
-				f.lp, text.Quote(name), didYouMean(name, known), quotedNames(known))
+			return nil, failFile(file, "%s has no reference %s%s; it has %s",
+				of, text.Quote(name), didYouMean(name, known), quotedNames(known))
 		}
 		if slices.Contains(want[:i], name) {
-			return nil, failFile(f.root, "reference %s is chosen twice", text.Quote(name))
+			return nil, failFile(file, "reference %s is chosen twice", text.Quote(name))
 		}
 	}
 	return want, nil

@@ -30,6 +30,8 @@ func TestReaders(t *testing.T) {
 		{"webnlg2017", "webnlg:testdata/webnlg2017"},
 		{"webnlg2020", "webnlg:testdata/webnlg2020"},
 		{"webnlg2020-xml", "webnlg:testdata/webnlg2020,references=testdata/webnlg2020/references.xml,segments=judged"},
+		{"mqm", "mqm:testdata/mqm.tsv"},
+		{"mqm-reference", "mqm:testdata/mqm.tsv,reference=good"},
 		{"hf", hf + "references=refs,references=answers.lex,references=translation.en,hypotheses=mt,hypotheses=b=translation.en,domain=domain,document=id"},
 		{"hf-plain", "hf:testdata/hf.parquet,references=translation.en"},
 	} {
@@ -99,6 +101,7 @@ func TestReadersJudgements(t *testing.T) {
 		{"bagel:testdata/bagel.csv", []string{"informativeness", "naturalness", "quality"}, "quality"},
 		{"webnlg:testdata/webnlg2017", []string{"fluency", "grammar", "semantics"}, "grammar"},
 		{"webnlg:testdata/webnlg2020", []string{"Fluency", "Relevance"}, "Fluency"},
+		{"mqm:testdata/mqm.tsv", []string{"mqm"}, "mqm"},
 	} {
 		ds, err := Open(c.spec, Options{NoJudgements: true})
 		all, err := openAndCollect(ds, err)
@@ -147,6 +150,8 @@ func TestReaderErrors(t *testing.T) {
 	w2017 := func(mrs, ref, table string) map[string]string {
 		return map[string]string{"w/MRs.txt": mrs, "w/gold-sample-reference0.lex": ref, "w/all_data_final_averaged.csv": table}
 	}
+	const marot = "system\tdoc\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"
+	const rated = "A\td\t1\tr\ts\tt\tOther\tMinor\n"
 	const head = "mr,team,text,fluency,grammar,semantics\n"
 	for _, c := range []struct {
 		name, spec string
@@ -215,6 +220,22 @@ func TestReaderErrors(t *testing.T) {
 		{"webnlg eid", "webnlg:w,references=f.xml", map[string]string{"f.xml": xml("<entry eid='Id1'/>\n<entry eid='Id1'/>")}, `f.xml:3: the entry has the eid "Id1"; want Id1, Id2 and so on, each once`},
 		{"webnlg missing", "webnlg:w,references=f.xml", map[string]string{"f.xml": xml("<entry eid='Id2'/>")}, `f.xml: has 1 entries, but none with the eid Id1`},
 
+		{"mqm empty", "mqm:f", map[string]string{"f": ""}, `f: is empty; the first row must name the columns`},
+		{"mqm no row", "mqm:f", map[string]string{"f": marot}, `f: the dataset is empty: no segment at all`},
+		{"mqm column", "mqm:f", map[string]string{"f": "system\tseg_id\n"}, `f:1: there is no column "rater"; there are "system", "seg_id"`},
+		{"mqm column twice", "mqm:f", map[string]string{"f": "system\tsystem\n"}, `f:1: two columns are named "system"`},
+		{"mqm columns", "mqm:f", map[string]string{"f": marot + "A\t1\n"}, `f:2: the row has 2 columns, but the first row names 8`},
+		{"mqm rater", "mqm:f", map[string]string{"f": marot + "A\td\t1\t\ts\tt\tOther\tMinor\n"}, `f:2: column "rater" is empty`},
+		{"mqm severity", "mqm:f", map[string]string{"f": marot + "A\td\t1\tr\ts\tt\tOther\tBad\n"}, `f:2: the severity is "Bad"; want No-error, Neutral, Minor or Major`},
+		{"mqm contradiction", "mqm:f", map[string]string{"f": marot + "A\td\t1\tr\ts\tt\tNo-error\tMajor\n"}, `f:2: the category is No-error, but the severity "Major"`},
+		{"mqm closes", "mqm:f", map[string]string{"f": marot + "A\td\t1\tr\ts\tt</v>\tOther\tMinor\n"}, `f:2: column "target" has a </v> without a <v> before it`},
+		{"mqm nested", "mqm:f", map[string]string{"f": marot + "A\td\t1\tr\t<v>s<v>\tt\tOther\tMinor\n"}, `f:2: column "source" has a <v> within another`},
+		{"mqm source", "mqm:f", map[string]string{"f": marot + rated + "B\td\t1\tr\ts2\tt\tOther\tMinor\n"}, `f:3: segment "1" has another source than on line 2; the ids must be unique in the file`},
+		{"mqm target", "mqm:f", map[string]string{"f": marot + rated + "A\td\t1\tr2\ts\tt2\tOther\tMinor\n"}, `f:3: segment "1" has another target of system "A" than on line 2`},
+		{"mqm document", "mqm:f", map[string]string{"f": marot + rated + "B\te\t1\tr\ts\tt\tOther\tMinor\n"}, `f:3: segment "1" is of document "e", but of "d" on line 2; the ids must be unique in the file`},
+		{"mqm reference", "mqm:f,reference=people", map[string]string{"f": marot + rated}, `f: has no system "people" to be a reference; it has "A"`},
+		{"mqm references", "mqm:f", map[string]string{"f": marot + strings.Replace(rated, "A", "refB", 1) + strings.Replace(rated, "A", "refC", 1)}, `f: the file has several references and none is refA; choose among "refB", "refC"`},
+
 		{"hf no columns", "hf:" + here(t) + "/hf.parquet", nil, `dataset "hf:TESTDATA/hf.parquet": say which columns the texts are in, as in hf:FILE,source=COLUMN,references=COLUMN; there are "id", "translation.en", "translation.zh", "refs", "answers.lex", "answers.n", "nested", "image", "score", "mt", "domain"`},
 		{"hf structure", "hf:" + here(t) + "/hf.parquet,source=translation", nil, `TESTDATA/hf.parquet: column "translation" is a structure; name one of "translation.en", "translation.zh"`},
 		{"hf unknown", "hf:" + here(t) + "/hf.parquet,source=ref", nil, `TESTDATA/hf.parquet: there is no column "ref" (did you mean "refs"?); there are "id", "translation.en", "translation.zh", "refs", "answers.lex", "answers.n", "nested", "image", "score", "mt", "domain"`},
@@ -260,6 +281,7 @@ func TestReadersCarriageReturns(t *testing.T) {
 		{"preferences", "preferences.jsonl", ""},
 		{"commongen", "commongen.dev.jsonl", ""},
 		{"bagel", "bagel.csv", ",dataset=SFHOT"},
+		{"mqm", "mqm.tsv", ""},
 	} {
 		b, err := os.ReadFile(filepath.Join("testdata", c.file))
 		if err != nil {

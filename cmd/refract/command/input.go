@@ -24,7 +24,7 @@ func (in *input) register(cmd *cobra.Command) {
 	f.StringVar(&in.source, "source", "", "text `FILE` of sources, a line a segment")
 	f.StringArrayVar(&in.refs, "ref", nil, "text `FILE` of references, a line a segment (repeatable)")
 	f.StringArrayVar(&in.hyps, "hyp", nil, "`NAME=FILE`: text file of a system's outputs (repeatable)")
-	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: dataset, or all (default the shared task's own, mostly refA)")
+	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)")
 	f.StringArrayVar(&in.references, "references", nil, "`FORMAT:FILE`: expanded references (repeatable)")
 	grouped(cmd, inputFlags, "source", "ref", "hyp", "reference", "references")
 }
@@ -61,13 +61,13 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	case lines && len(args) > 0:
 		return nil, usagef("give either a DATASET or text files (--source, --ref), not both")
 	case lines && len(in.reference) > 0:
-		return nil, usagef("--reference chooses among the named references of an mtme: dataset; for a text file it is --ref FILE")
+		return nil, usagef("--reference chooses among the named references of an mtme: or mqm: dataset; for a text file it is --ref FILE")
 	case lines:
 		ds, err = dataset.OpenLines(dataset.LinesSpec{Source: in.source, References: in.refs, Hypotheses: hyps}, o)
 	case len(args) == 0:
 		return nil, usagef("no dataset: give jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, or text files with --ref and --hyp")
-	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:"):
-		return nil, usagef("--reference chooses among the named references of an mtme: dataset; %s has none", args[0])
+	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:") && !strings.HasPrefix(args[0], "mqm:"):
+		return nil, usagef("--reference chooses among the named references of an mtme: or mqm: dataset; %s has none", args[0])
 	default:
 		ds, err = dataset.Open(args[0], o)
 		if err == nil {

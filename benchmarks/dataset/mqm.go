@@ -1,0 +1,182 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// MQMRating is what one rater says of one output: its errors, with their spans,
+// and the score that they make by the weights of Freitag et al. (TACL 2021).
+type MQMRating struct {
+	ID, System, Rater string
+	Report            *analysis.Report
+	Pos               refract.Position // of its first row
+}
+
+// ReadMQM reads the ratings of a file of Marot, in the order of their first rows.
+// [Open] reads the same file as a dataset ("mqm:FILE").
+func ReadMQM(path string, warn func(Warning)) ([]MQMRating, error) {
+	f, err := readMarot(path, warnOnce(warn))
+	if err != nil {
+		return nil, err
+	}
+	var out []MQMRating
+	for _, r := range f.ratings {
+		out = append(out, MQMRating{ID: r.of.segment.id, System: r.of.system, Rater: r.rater, Report: r.report(), Pos: r.pos})
+	}
+	return out, nil
+}
+
+// openMQM reads the ratings of Marot (google/wmt-mqm-human-evaluation) as
+// judgements: a row is an error, or says that there is none. place is
+// FILE[,reference=SYSTEM…].
+func openMQM(place string, o Options) (*set, error) {
+	path, options, err := splitSpec("mqm", place, nil, []string{"reference"})
+	if err != nil {
+		return nil, err
+	}
+	return openHeld(path, o, func(warn func(Warning)) ([]*refract.Segment, error) {
+		f, err := readMarot(path, warn)
+		if err != nil {
+			return nil, err
+		}
+		return f.dataset(options["reference"], o.References)
+	})
+}
+
+// byPeople matches the names that the released files give to references: "ref",
+// "refA", "ref-A", "ref.A", and "Human-A.0".
+var byPeople = regexp.MustCompile(`(?i)^(?:ref|human)[-._]?([a-z]?)(?:\.0)?$`)
+
+// dataset makes the segments. named are the systems that are references whatever
+// their names, and chosen those that serve as references.
+func (f *marotFile) dataset(named, chosen []string) ([]*refract.Segment, error) {
+	var systems, people []string
+	for _, s := range f.segments {
+		for _, out := range s.outputs {
+			if slices.Contains(systems, out.system) {
+				continue
+			}
+			systems = append(systems, out.system)
+			if byPeople.MatchString(out.system) || slices.Contains(named, out.system) {
+				people = append(people, out.system)
+			}
+		}
+	}
+	for _, name := range named {
+		if !slices.Contains(systems, name) {
+			return nil, failFile(f.path, "has no system %s%s to be a reference; it has %s", text.Quote(name), didYouMean(name, systems), quotedNames(systems))
+		}
+	}
+	slices.Sort(people)
+	standard := func(name string) bool {
+		m := byPeople.FindStringSubmatch(name)
+		return m != nil && (m[1] == "" || strings.EqualFold(m[1], "a"))
+	}
+	references, err := chooseReferences(f.path, "the file", people, cmp.Or(first(people, standard), "refA"), chosen)
+	if err != nil {
+		return nil, err
+	}
+	var all []*refract.Segment
+	for _, s := range f.segments {
+		all = append(all, s.segment(people, references))
+	}
+	return all, nil
+}
+
+// first is the first name that is one of some kind, or "".
+func first(names []string, is func(string) bool) string {
+	if i := slices.IndexFunc(names, is); i >= 0 {
+		return names[i]
+	}
+	return ""
+}
+
+// segment has the judgements as means over raters.
+func (s *marotSegment) segment(people, references []string) *refract.Segment {
+	out := &refract.Segment{ID: s.id, Source: refract.NewText(s.source.text), Document: s.document, Pos: s.source.pos}
+	out.References = make([]refract.Text, len(references))
+	for _, o := range s.outputs {
+		written := refract.NewText(o.text)
+		if k := slices.Index(references, o.system); k >= 0 {
+			out.References[k] = written
+		}
+		out.Hypotheses = append(out.Hypotheses, refract.Hypothesis{System: o.system, Text: written, Human: slices.Contains(people, o.system)})
+		var scores []float64
+		for _, r := range o.ratings {
+			scores = append(scores, r.score())
+		}
+		out.Judgements = append(out.Judgements, refract.Judgement{Name: "mqm", System: o.system, Score: exact.Mean(scores), Valid: true})
+	}
+	return out
+}
+
+// score is minus the weights of the errors, and 0 without any.
+func (r *marotRating) score() float64 {
+	var sum exact.Sum
+	for i := range r.errors {
+		sum.Add(mqmWeight(r.errors[i].category, r.errors[i].severity))
+	}
+	return 0 - sum.Value()
+}
+
+// report has an error for each row. The span of an error is in the output; one
+// that is marked in the source alone has none.
+func (r *marotRating) report() *analysis.Report {
+	out := &analysis.Report{}
+	for i := range r.errors {
+		row := &r.errors[i]
+		weight := mqmWeight(row.category, row.severity)
+		e := analysis.Error{Aspect: row.category, Severity: analysis.Severity(row.severity), Explanation: row.comment, Penalty: &weight, Place: analysis.NotStated}
+		if dimension, aspect, ok := strings.Cut(row.category, "/"); ok {
+			e.Dimension, e.Aspect = dimension, aspect
+		}
+		switch {
+		case len(row.target.spans) > 0:
+			e.Location, e.Span, e.Place = row.target.quote(), row.target.hull(), analysis.InHypothesis
+			if len(row.target.spans) > 1 {
+				e.Place = analysis.Approximate // the span holds what is between them too
+			}
+		case len(row.source.spans) > 0:
+			e.Location, e.Place = row.source.quote(), analysis.InSource
+		}
+		out.Errors = append(out.Errors, e)
+	}
+	outcome := analysis.Scored
+	if len(r.errors) == 0 {
+		outcome = analysis.NoError
+	}
+	out.SetScore(outcome, r.score())
+	return out
+}
+
+// oddities count what a file has that is read, but not as it should be.
+type oddities struct {
+	tests, open, spaces, quoted, contradict examples // lines
+}
+
+func (d *oddities) report(path string, warn func(Warning)) {
+	for _, of := range []struct {
+		lines *examples
+		say   string
+	}{
+		{&d.tests, "left out: its severity HOTW says that it tests the rater"},
+		{&d.open, "a <v> that nothing closes: its span goes to the end of the text"},
+		{&d.spaces, "other white space in a text than the first row of it has, which is taken; spans are shifted"},
+		{&d.quoted, "a text in the quotes of CSV: taken as it stands, quotes included"},
+		{&d.contradict, "No-error, where the rater marks errors of the output: the errors count"},
+	} {
+		if of.lines.n > 0 {
+			warn(Warning{refract.Position{File: path}, fmt.Sprintf("%s (line %s): %s", english.Count(of.lines.n, "row"), of.lines, of.say)})
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package dataset
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// marotFile is what the rows of a file of Marot say, joined.
+type marotFile struct {
+	path     string
+	columns  map[string]int // by the first name of each of marotColumns
+	width    int
+	segments []*marotSegment
+	ratings  []*marotRating
+	byID     map[string]*marotSegment
+	oddities oddities
+}
+
+type marotSegment struct {
+	id, document string
+	source       marked
+	outputs      []*marotOutput
+}
+
+type marotOutput struct {
+	segment *marotSegment
+	system  string
+	marked  // of the first row
+	ratings []*marotRating
+}
+
+type marotRating struct {
+	of      *marotOutput
+	rater   string
+	errors  []marotError
+	noError string // the line that says that there is none
+	pos     refract.Position
+}
+
+type marotError struct {
+	category, severity, comment string // the severity in lower case
+	source, target              marked
+}
+
+// marotColumns are the columns by their names, of which the files have one each.
+var marotColumns = []struct {
+	names    []string
+	optional bool
+}{
+	{[]string{"system"}, false},
+	{[]string{"seg_id", "segId", "globalSegId", "global_seg_id"}, false},
+	{[]string{"rater"}, false},
+	{[]string{"source"}, false},
+	{[]string{"target"}, false},
+	{[]string{"category"}, false},
+	{[]string{"severity"}, false},
+	{[]string{"doc", "document"}, true},
+	{[]string{"comment"}, true},
+}
+
+// readMarot reads a file of tab-separated values, in which quotes are letters
+// like others.
+func readMarot(path string, warn func(Warning)) (*marotFile, error) {
+	f := &marotFile{path: path, byID: map[string]*marotSegment{}}
+	err := eachLine(path, warn, func(line []byte, pos refract.Position) error {
+		row := strings.Split(string(line), "\t")
+		if f.columns == nil {
+			return f.head(row, pos)
+		}
+		if len(row) != f.width {
+			return failAt(pos, 0, "the row has %d columns, but the first row names %d", len(row), f.width)
+		}
+		return f.add(row, pos)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.columns == nil {
+		return nil, failFile(path, "is empty; the first row must name the columns")
+	}
+	for _, r := range f.ratings {
+		if r.noError != "" && len(r.errors) > 0 {
+			f.oddities.contradict.add(r.noError)
+		}
+	}
+	f.oddities.report(path, warn)
+	return f, nil
+}
+
+// head reads the names of the columns.
+func (f *marotFile) head(row []string, pos refract.Position) error {
+	f.columns, f.width = map[string]int{}, len(row)
+	for i, name := range row {
+		if slices.Contains(row[:i], name) {
+			return failAt(pos, 0, "two columns are named %s", text.Quote(name))
+		}
+	}
+	for _, c := range marotColumns {
+		for _, name := range c.names {
+			if i := slices.Index(row, name); i >= 0 {
+				f.columns[c.names[0]] = i
+				break
+			}
+		}
+		if _, ok := f.columns[c.names[0]]; !ok && !c.optional {
+			return failAt(pos, 0, "there is no column %s; there are %s", text.Quote(c.names[0]), quotedNames(row))
+		}
+	}
+	return nil
+}
+
+// add takes in a row.
+func (f *marotFile) add(row []string, pos refract.Position) error {
+	field := func(name string) string {
+		if i, ok := f.columns[name]; ok {
+			return row[i]
+		}
+		return ""
+	}
+	for _, name := range []string{"system", "seg_id", "rater"} {
+		if strings.TrimSpace(field(name)) == "" {
+			return failAt(pos, 0, "column %s is empty", text.Quote(name))
+		}
+	}
+	line := strconv.Itoa(pos.Line)
+	e := marotError{category: field("category"), severity: strings.ToLower(strings.TrimSpace(field("severity"))), comment: field("comment")}
+	switch {
+	case strings.HasPrefix(e.severity, "hotw"): // its texts have an error that was put there
+		f.oddities.tests.add(line)
+		return nil
+	case !slices.Contains([]string{"no-error", "neutral", "minor", "major"}, e.severity):
+		return failAt(pos, 0, "the severity is %s; want No-error, Neutral, Minor or Major", text.Quote(field("severity")))
+	case e.severity != "no-error" && strings.EqualFold(strings.TrimSpace(e.category), "no-error"):
+		return failAt(pos, 0, "the category is No-error, but the severity %s", text.Quote(field("severity")))
+	}
+	var err error
+	if e.source, err = f.unmark("source", field("source"), pos); err != nil {
+		return err
+	}
+	if e.target, err = f.unmark("target", field("target"), pos); err != nil {
+		return err
+	}
+	s, err := f.segment(field("seg_id"), field("doc"), &e.source)
+	if err != nil {
+		return err
+	}
+	out, err := f.output(s, field("system"), &e.target)
+	if err != nil {
+		return err
+	}
+	r := f.rating(out, field("rater"), pos)
+	if e.severity == "no-error" {
+		r.noError = line
+	} else {
+		r.errors = append(r.errors, e)
+	}
+	return nil
+}
+
+// segment finds the segment of an id, or begins it.
+func (f *marotFile) segment(id, document string, source *marked) (*marotSegment, error) {
+	s := f.byID[id]
+	if s == nil {
+		s = &marotSegment{id: id, document: document, source: *source}
+		f.byID[id], f.segments = s, append(f.segments, s)
+		return s, nil
+	}
+	if s.document != document {
+		return nil, failAt(source.pos, 0, "segment %s is of document %s, but of %s on line %d; the ids must be unique in the file",
+			text.Quote(id), text.Quote(document), text.Quote(s.document), s.source.pos.Line)
+	}
+	if !f.same(source, &s.source) {
+		return nil, failAt(source.pos, 0, "segment %s has another source than on line %d; the ids must be unique in the file", text.Quote(id), s.source.pos.Line)
+	}
+	return s, nil
+}
+
+// output finds the output of a system, or begins it.
+func (f *marotFile) output(s *marotSegment, system string, target *marked) (*marotOutput, error) {
+	i := slices.IndexFunc(s.outputs, func(o *marotOutput) bool { return o.system == system })
+	if i < 0 {
+		out := &marotOutput{segment: s, system: system, marked: *target}
+		s.outputs = append(s.outputs, out)
+		return out, nil
+	}
+	if out := s.outputs[i]; f.same(target, &out.marked) {
+		return out, nil
+	}
+	return nil, failAt(target.pos, 0, "segment %s has another target of system %s than on line %d", text.Quote(s.id), text.Quote(system), s.outputs[i].pos.Line)
+}
+
+// rating finds what a rater says of an output, or begins it.
+func (f *marotFile) rating(out *marotOutput, rater string, pos refract.Position) *marotRating {
+	for _, r := range out.ratings {
+		if r.rater == rater {
+			return r
+		}
+	}
+	r := &marotRating{of: out, rater: rater, pos: pos}
+	out.ratings, f.ratings = append(out.ratings, r), append(f.ratings, r)
+	return r
+}
+
+// marked is a text with the spans that a rater marked in it.
+type marked struct {
+	text  string
+	spans []analysis.Span
+	pos   refract.Position
+}
+
+const openSpan, closeSpan = "<v>", "</v>"
+
+// unmark takes the marks out of a text.
+func (f *marotFile) unmark(column, field string, pos refract.Position) (marked, error) {
+	m := marked{pos: pos}
+	if n := len(field); n > 1 && field[0] == '"' && field[n-1] == '"' {
+		if inner := field[1 : n-1]; strings.Contains(inner, `""`) && !strings.Contains(strings.ReplaceAll(inner, `""`, ""), `"`) {
+			f.oddities.quoted.add(strconv.Itoa(pos.Line))
+		}
+	}
+	var b strings.Builder
+	runes := 0
+	write := func(s string) {
+		b.WriteString(s)
+		runes += utf8.RuneCountInString(s)
+	}
+	for {
+		before, rest, ok := strings.Cut(field, openSpan)
+		if strings.Contains(before, closeSpan) {
+			return m, failAt(pos, 0, "column %s has a </v> without a <v> before it", text.Quote(column))
+		}
+		write(before)
+		if !ok {
+			break
+		}
+		inside, after, closed := strings.Cut(rest, closeSpan)
+		if strings.Contains(inside, openSpan) {
+			return m, failAt(pos, 0, "column %s has a <v> within another", text.Quote(column))
+		}
+		if !closed {
+			f.oddities.open.add(strconv.Itoa(pos.Line))
+		}
+		start := runes
+		write(inside)
+		if inside != "" {
+			m.spans = append(m.spans, analysis.Span{Start: start, End: runes})
+		}
+		field = after
+	}
+	m.text = b.String()
+	return m, nil
+}
+
+// same tells whether a text is that of an earlier row. Where only white space
+// differs it takes that text, and shifts its spans.
+func (f *marotFile) same(m, earlier *marked) bool {
+	if m.text == earlier.text {
+		return true
+	}
+	bare := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	if bare(m.text) != bare(earlier.text) {
+		return false
+	}
+	f.oddities.spaces.add(strconv.Itoa(m.pos.Line))
+	from, to := letters(m.text), letters(earlier.text)
+	var spans []analysis.Span
+	for _, s := range m.spans {
+		i, _ := slices.BinarySearch(from, s.Start) // the first letter of the span
+		k, _ := slices.BinarySearch(from, s.End)   // the letter behind it
+		if i < k {
+			spans = append(spans, analysis.Span{Start: to[i], End: to[k-1] + 1})
+		}
+	}
+	m.text, m.spans = earlier.text, spans
+	return true
+}
+
+// letters are the indices of the runes that are no white space.
+func letters(s string) []int {
+	var at []int
+	i := 0
+	for _, r := range s {
+		if !unicode.IsSpace(r) { // as strings.Fields has it
+			at = append(at, i)
+		}
+		i++
+	}
+	return at
+}
+
+// hull is the span from the first mark to the last.
+func (m *marked) hull() analysis.Span {
+	return analysis.Span{Start: m.spans[0].Start, End: m.spans[len(m.spans)-1].End}
+}
+
+// quote is what is marked.
+func (m *marked) quote() string {
+	runes := []rune(m.text)
+	var parts []string
+	for _, s := range m.spans {
+		parts = append(parts, string(runes[s.Start:s.End]))
+	}
+	return strings.Join(parts, " … ")
+}

@@ -1,0 +1,170 @@
+package dataset
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// The ratings of the sample, a line each, with what their spans hold.
+func TestReadMQM(t *testing.T) {
+	ratings, err := ReadMQM(filepath.Join("testdata", "mqm.tsv"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := openAndCollect(Open("mqm:"+filepath.Join("testdata", "mqm.tsv"), Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, s := range all {
+		for _, h := range s.Hypotheses {
+			texts[s.ID+h.System] = h.Text.Value
+		}
+	}
+	var b strings.Builder
+	for _, r := range ratings {
+		fmt.Fprintf(&b, "%d: %s %s %s %s %g\n", r.Pos.Line, r.ID, r.System, r.Rater, r.Report.Outcome, *r.Report.Score)
+		for _, e := range r.Report.Errors {
+			within := ""
+			if e.Place.HasSpan() {
+				within = string([]rune(texts[r.ID+r.System])[e.Span.Start:e.Span.End])
+			}
+			fmt.Fprintf(&b, "  %s|%s %s %g: %q %s %v %q %s\n", e.Dimension, e.Aspect, e.Severity, *e.Penalty, e.Location, e.Place, e.Span, within, e.Explanation)
+		}
+	}
+	const want = `2: 1 good r1 scored -1
+  Fluency|Grammar minor 1: "den" hypothesis {5 8} "den" case
+3: 1 good r2 scored -0.1
+  Fluency|Punctuation minor 0.1: "." hypothesis {19 20} "." 
+4: 1 bad r1 scored -5
+  Accuracy|Omission major 5: "the kettle" source {0 0} "" 
+  Style|Awkward neutral 0: "Setz … auf" approximate {0 8} "Setz auf" 
+6: 1 bad r2 scored -25
+  |Non-translation! major 25: "Setz auf." hypothesis {0 9} "Setz auf." 
+7: 1 ref.A r1 no-error 0
+8: 2 good r1 scored -1
+  Locale convention|Quotes minor 1: "\"\"nein\"\"" hypothesis {10 18} "\"\"nein\"\"" 
+11: 2 ref.A r2 no-error 0
+12: 2 ref.B r2 no-error 0
+13: 2 good r2 scored -1
+  |Other minor 1: "nein" hypothesis {12 16} "nein" 
+`
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+// The scores of segments are those that were released with the file, and the
+// spans are where the words stand.
+func TestMQMReleased(t *testing.T) {
+	dir := filepath.Join(realData(t), "mqm")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip(err)
+	}
+	var w warnings
+	spec := "mqm:" + filepath.Join(dir, "ted.en-de.tsv")
+	all, err := openAndCollect(Open(spec, Options{Warn: w.add}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.check(t, dir, `ted.en-de.tsv: 1 row (line 6444): a <v> that nothing closes: its span goes to the end of the text`)
+	got := map[string]float64{}
+	for _, s := range all {
+		if len(s.References) != 1 || !s.References[0].Valid || len(s.Hypotheses) != 14 {
+			t.Fatalf("segment %s: %d references, %d systems", s.ID, len(s.References), len(s.Hypotheses))
+		}
+		for _, h := range s.Hypotheses {
+			if h.Human != (h.System == "ref") {
+				t.Fatalf("system %s: Human is %v", h.System, h.Human)
+			}
+		}
+		for _, j := range s.Judgements {
+			got[j.System+"\t"+s.ID] = j.Score
+		}
+	}
+	file, err := os.Open(filepath.Join(dir, "ted.en-de.avg_seg_scores.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Scan() // names of columns
+	n := 0
+	for lines.Scan() {
+		f := strings.Fields(lines.Text())
+		if f[1] == "None" {
+			continue
+		}
+		n++
+		want, err := strconv.ParseFloat(f[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		system := strings.Replace(f[0], "ref-A", "ref", 1)
+		if score, ok := got[system+"\t"+f[2]]; !ok || math.Abs(score-want) > 5e-7 {
+			t.Errorf("%s, segment %s: %v, released %v", system, f[2], score, want)
+		}
+	}
+	if n != len(got) || n != 7406 {
+		t.Errorf("%d scores were released, %d are read", n, len(got))
+	}
+
+	ratings, err := ReadMQM(strings.TrimPrefix(spec, "mqm:"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, s := range all {
+		for _, h := range s.Hypotheses {
+			texts[s.ID+h.System] = h.Text.Value
+		}
+	}
+	places := map[analysis.Place]int{}
+	for _, r := range ratings {
+		for _, e := range r.Report.Errors {
+			places[e.Place]++
+			if e.Place == analysis.InHypothesis && string([]rune(texts[r.ID+r.System])[e.Span.Start:e.Span.End]) != e.Location {
+				t.Errorf("line %d: %q is not at %v", r.Pos.Line, e.Location, e.Span)
+			}
+		}
+	}
+	if d := cmp.Diff(map[analysis.Place]int{analysis.InHypothesis: 4017, analysis.InSource: 14}, places); d != "" {
+		t.Error(d)
+	}
+}
+
+// Any file is read to sound segments and ratings, or is an error.
+func FuzzMQM(f *testing.F) {
+	seed(f, "mqm.tsv")
+	f.Fuzz(func(t *testing.T, data string) {
+		path := fileOf(t, data)
+		all, err := openAndCollect(Open("mqm:"+path, Options{References: []string{"all"}}))
+		if err != nil {
+			return
+		}
+		sound(t, all)
+		ratings, err := ReadMQM(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range ratings {
+			body, err := r.Report.MarshalJSON()
+			if err == nil {
+				err = new(analysis.Report).UnmarshalJSON(body)
+			}
+			if err != nil {
+				t.Fatalf("line %d: %v", r.Pos.Line, err)
+			}
+		}
+	})
+}

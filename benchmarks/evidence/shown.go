@@ -13,7 +13,7 @@ import (
 const mostDigits = 3
 
 // headings say of a column what a reader asks.
-var headings = map[string]string{"a": "setting", "b": "against", "a_value": "value", "b_value": "value of the other", "corrected": "p (Holm)", "to_all": "to all references"}
+var headings = map[string]string{"a": "setting", "b": "against", "a_value": "value", "b_value": "value of the other", "corrected": "p (Holm)"}
 
 // shown is a table as the page has it: names as papers print them, as many
 // decimals as people read, no name of the dataset where there is one only.

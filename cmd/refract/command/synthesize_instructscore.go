@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -93,6 +95,9 @@ func (x *instructing) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
+	if len(texts)+unknown == 0 {
+		return x.noText(b)
+	}
 	err = b.Items(ctx, texts, unknown, func(it *build.Item) error {
 		x.set.Items = append(x.set.Items, it)
 		return nil
@@ -108,6 +113,17 @@ func (x *instructing) run(ctx context.Context, e *env, args []string) error {
 		x.set.Notes = append(x.set.Notes, english.Count(b.NotMade, "error")+" that the model says it could not make (N/A); no example has them.")
 	}
 	return x.write(e, teacher)
+}
+
+// noText says why there is nothing to make errors in.
+func (x *instructing) noText(b *build.InstructScore) error {
+	for _, l := range b.Lists {
+		if l.Got == 0 {
+			return fmt.Errorf("no text: of %s that the step %s asked for, %d are in another language, and %s none; the answers are in %s",
+				english.Count(l.Asked, "entry", "entries"), l.Step, l.Foreign, english.Count(l.Lost, "list has", "lists have"), x.storedIn())
+		}
+	}
+	return errors.New("no text: the dataset has no reference that can be used")
 }
 
 // texts are the references of a dataset.

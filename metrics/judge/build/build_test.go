@@ -56,6 +56,22 @@ func TestPaperPrompts(t *testing.T) {
 			[]analysis.Error{{Dimension: "Data Coverage", Aspect: "The text only partially describes a predicate present in the data", Severity: minor}},
 			`You are evaluating a model output based on a structured data input and a reference. The input is 'A | author | B'. The correct generation is, "B wrote A.". Your generation needs to contain one non-overlapping error based on the given error types. Please give 1 minor error and 0 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is: Paraphrased correct generation: Incorrect Generation: Error dimension 1: Data Coverage Error type 1: The text only partially describes a predicate present in the data Major/minor: Minor Error location 1: Explanation for error 1:`,
 		},
+		{
+			"errors", "commonsense", Raw{Source: "enter, exit, shopper, store", Text: "shoppers enter and exit a store ."},
+			[]analysis.Error{
+				{Aspect: "Actions/beliefs contradicting known personality", Severity: major},
+				{Aspect: "Inaccurate characteristics/abilities of objects", Severity: major},
+			},
+			`You are evaluating a model output based on commonsense knowledge. Use "enter, exit, shopper, store" to write a sentence which follows common sense. One example generation is, "shoppers enter and exit a store .". Your generation needs to contain two non-overlapping errors based on the given error types. Please give 0 minor error and 2 major errors. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is Paraphrased correct generation: Incorrect Generation: Error type 1: Actions/beliefs contradicting known personality Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Inaccurate characteristics/abilities of objects Major/minor: Major Error location 2: Explanation for error 2:`,
+		},
+		{
+			"errors", "mt_en-de", Raw{Text: "Die Anzahl hat einen neuen Höchststand erreicht."},
+			[]analysis.Error{
+				{Aspect: "Terminology is non-standard or does not fit context. Terminology is used inconsistently", Severity: major},
+				{Aspect: "Incorrect translation has stylistic problems", Severity: minor},
+			},
+			`You are translating from English-to-German. The correct translation is, "Die Anzahl hat einen neuen Höchststand erreicht.". First, paraphrase the correct translation. Then, generate a translation that contains two non-overlapping errors based on the given error types. Please give 1 minor error and 1 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but will be noticed. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect translation, put N/A at error location and explanation. The format is: Paraphrased correct translation: Incorrect Translation: Error type 1: Terminology is non-standard or does not fit context. Terminology is used inconsistently Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Incorrect translation has stylistic problems Major/minor: Minor Error location 2: Explanation for error 2:`,
+		},
 	} {
 		task, err := r.Task(test.task)
 		if err != nil {

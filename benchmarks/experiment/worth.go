@@ -13,7 +13,8 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// worthOrders is how many random orders a Worth is the mean of.
+// worthOrders is how many orders a Worth is the mean of: rotations of one random
+// order, so that of ten references each stands once in each place.
 const worthOrders = 10
 
 // Worth sets references by people against variants of the first of them: what
@@ -118,7 +119,7 @@ func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 		r.note("%s: worth needs several references by people, and variants of the first of them", d.Name)
 		return nil
 	}
-	r.note("worth: variants of the first reference against other references by people, beside the first; means of %d random orders, seeds %d to %d", worthOrders, r.p.Bootstrap.Seed, r.p.Bootstrap.Seed+worthOrders-1)
+	r.note("worth: variants of the first reference against other references by people, beside the first; means of %d rotations of a random order, seed %d", worthOrders, r.p.Bootstrap.Seed)
 	for _, s := range d.series {
 		if !s.info.NeedsReferences {
 			continue
@@ -156,13 +157,14 @@ func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregat
 	for k := range ks {
 		ks[k] = k
 	}
+	random, err := d.shuffled(ctx, others, r.p.Bootstrap.Seed)
+	if err != nil {
+		return nil, err
+	}
+	first := d.each(func(s *refract.Segment, _ int) []int { return everything(s)[:min(1, len(s.References))] })
 	estimates := make([][][]*estimate, worthOrders) // by order, k, statistic
-	err := parallel(ctx, worthOrders, func(ctx context.Context, i int) error {
-		o, err := d.shuffled(ctx, others, r.p.Bootstrap.Seed+uint64(i))
-		if err != nil {
-			return err
-		}
-		tables, err := r.along(ctx, d, s, a, o, ks)
+	err = parallel(ctx, worthOrders, func(ctx context.Context, i int) error {
+		tables, err := r.along(ctx, d, s, a, &ordered{first, random.rotated(i)}, ks)
 		if err != nil {
 			return err
 		}
@@ -208,14 +210,14 @@ func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregat
 	return out, nil
 }
 
-// shuffled is the first reference of each segment, and others in random order.
-func (d *data) shuffled(ctx context.Context, others columnsOf, seed uint64) (*ordered, error) {
+// shuffled is the columns of each segment in random order, without those that
+// have no text.
+func (d *data) shuffled(ctx context.Context, columns columnsOf, seed uint64) (columnsOf, error) {
 	segments := make([]*refract.Segment, len(d.segments))
 	for i, s := range d.segments {
-		t := *s
-		all := s.AllReferences(nil)
+		t, all := *s, s.AllReferences(nil)
 		t.Variants = nil
-		for _, column := range others[i] {
+		for _, column := range columns[i] {
 			t.Variants = append(t.Variants, refract.Variant{Text: all[column]})
 		}
 		segments[i] = &t
@@ -224,13 +226,25 @@ func (d *data) shuffled(ctx context.Context, others columnsOf, seed uint64) (*or
 	if err != nil {
 		return nil, err
 	}
-	out := &ordered{d.each(func(s *refract.Segment, _ int) []int { return everything(s)[:min(1, len(s.References))] }), make(columnsOf, len(segments))}
+	out := make(columnsOf, len(segments))
 	for i, order := range orders {
 		for _, k := range order {
-			out.chosen[i] = append(out.chosen[i], others[i][k])
+			out[i] = append(out[i], columns[i][k])
 		}
 	}
 	return out, nil
+}
+
+// rotated begins with the n-th column of each segment, and goes on around.
+func (c columnsOf) rotated(n int) columnsOf {
+	out := make(columnsOf, len(c))
+	for i, columns := range c {
+		if len(columns) > 0 {
+			at := n % len(columns)
+			out[i] = slices.Concat(columns[at:], columns[:at])
+		}
+	}
+	return out
 }
 
 // worth sets the two ways to grow against each other. Both begin at the same value.

@@ -44,7 +44,7 @@ the server that its option base-url names, and the model for the feedback,
 --model, at --base-url. -o is a folder as that of 'refract synthesize', with
 preference-train and preference-validation beside.`,
 		Example: `  refract refine jsonl:data.jsonl -m instructscore:task=mt_zh-en,base-url=http://localhost:8000/v1 --model gpt-4o --dry-run
-  refract refine jsonl:data.jsonl -m instructscore:task=mt_zh-en --model gpt-4o --form completion -o refined`,
+  refract refine jsonl:data.jsonl -m instructscore:task=mt_zh-en --model gpt-4o -o refined`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			defer func() { x.told(cmd.Context(), e, err) }()
@@ -108,7 +108,7 @@ func (x *refining) run(ctx context.Context, e *env, args []string) error {
 		return x.foreseen(e, teacher.Steps)
 	}
 	x.set.Metric, x.set.Pairs = resolved.Name(), b.Pairs
-	x.set.Served = []build.Prompted{{Task: resolved.Spec(), Spec: resolved.Spec(), Hash: resolved.Hash()[:12]}}
+	x.set.Served = []build.Prompted{build.PromptedBy(resolved)}
 	x.set.Notes = append(x.set.Notes,
 		"The completions were written by the model "+student.Model+", "+english.Count(b.Samples, "sample")+" of each output; the model above told what is wrong with them.")
 	return x.write(e, teacher)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (b *buildFlags) register(cmd *cobra.Command) {
 	grouped(cmd, taskFlags, "seed", "validation")
 	b.registerRecipe(cmd)
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
-	f.StringVar(&b.set.Form, "form", build.FormMessages, "messages, completion (prompt and completion as they are), alpaca or sharegpt")
+	f.StringVar(&b.set.Form, "form", "", "messages, completion (prompt and completion as they are), alpaca or sharegpt; default as the metric is served: completion, or messages for chat")
 	oneOf(cmd, "form", build.Forms()...)
 	f.StringVar(&b.set.Container, "to", build.JSONLines, "jsonl or parquet")
 	oneOf(cmd, "to", build.Containers()...)
@@ -216,6 +217,7 @@ func (b *buildFlags) foreseen(e *env, steps []*build.Step) error {
 func (b *buildFlags) write(e *env, teacher *build.Teacher) error {
 	b.set.Seed, b.set.Recipe, b.set.Model, b.set.Revision, b.set.Prices = b.seed, b.recipe, b.model, b.revision, b.prices
 	b.set.Steps = teacher.Steps
+	b.set.Form = cmp.Or(b.set.Form, build.FormOf(b.set.Served[0]))
 	to, err := e.createFolder(b.dir)
 	if err != nil {
 		return err

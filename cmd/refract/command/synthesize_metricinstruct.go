@@ -46,7 +46,7 @@ MIX.yaml is the table of what is asked for, a row for each dataset and task:
 
 -o is a folder as that of 'refract synthesize instructscore'.`,
 		Example: `  refract synthesize metricinstruct mix.yaml --model gpt-4o --prices prices.yaml --dry-run
-  refract synthesize metricinstruct mix.yaml --model gpt-4o --form completion -o data`,
+  refract synthesize metricinstruct mix.yaml --model gpt-4o -o data`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			defer func() { x.told(cmd.Context(), e, err) }()

@@ -208,7 +208,7 @@ func (b *InstructScore) Items(ctx context.Context, texts []Raw, unknown int, don
 	if err != nil {
 		return err
 	}
-	b.Served = Prompted{Task: b.Task.Name, Spec: served.Spec(), Hash: served.Hash()[:12]}
+	b.Served = PromptedBy(served)
 	if b.parser, err = answer.New(answer.Spec{Kind: answer.InstructScore}); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (b *MetricInstruct) of(row *MixRow, done func(*Item) error) (*mixed, error)
 	if m.parser, err = m.analysis.Parser(); err != nil {
 		return nil, err
 	}
-	served := Prompted{Task: row.Task, Spec: m.served.Spec(), Hash: m.served.Hash()[:12]}
+	served := PromptedBy(m.served)
 	if !slices.Contains(b.Served, served) {
 		b.Served = append(b.Served, served)
 	}

@@ -218,6 +218,8 @@ func CanRefine(r *judge.Resolved) string {
 		return "it writes no report"
 	case r.Turns() != 1:
 		return "it takes several turns, and examples have one"
+	case len(r.Request("", 0, judge.Fields{}, nil).Messages) > 1:
+		return "it sends several messages, such as examples, and examples here have one"
 	}
 	return ""
 }

@@ -14,7 +14,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/budget"
+	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -89,11 +91,25 @@ type Summary struct {
 	ValidationPer float64        `json:"validation_share"`
 }
 
-// Prompted says what the metric asks for a task.
+// Prompted says what the metric asks.
 type Prompted struct {
-	Task string `json:"task"`
-	Spec string `json:"metric"`
-	Hash string `json:"prompt"`
+	Spec     string       `json:"metric"`
+	Hash     string       `json:"prompt"`
+	Endpoint llm.Endpoint `json:"endpoint"`
+}
+
+// PromptedBy says what a judge asks.
+func PromptedBy(r *judge.Resolved) Prompted {
+	return Prompted{Spec: r.Spec(), Hash: r.Hash()[:12], Endpoint: r.Endpoint()}
+}
+
+// FormOf is the form of examples for a metric: as it is served, prompts are
+// completed, or are messages.
+func FormOf(p Prompted) string {
+	if p.Endpoint == llm.Completions {
+		return FormCompletion
+	}
+	return FormMessages
 }
 
 // TaskCount counts the examples of a task and a channel.

@@ -24,8 +24,10 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
-	// into, if not nil, is where scores go in place of a table of them.
-	into     func(eng *refract.Engine, out io.Writer) *sink
+	// into, if not nil, is where scores go in place of a table of them, and shape
+	// makes the dataset that is scored.
+	into     func(eng *refract.Engine, out io.Writer, id *refract.Identity) (*sink, error)
+	shape    func(ds refract.Dataset, settings []refract.Setting) (refract.Dataset, error)
 	staged   bool // writes statistics in place of scores of systems
 	system   string
 	canaries int
@@ -128,6 +130,11 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return err
 	}
 	ds = dataset.Chosen(ds, s.choice)
+	if s.shape != nil {
+		if ds, err = s.shape(ds, settings); err != nil {
+			return err
+		}
+	}
 	whole := ds
 	if s.shard != "" {
 		if err := s.wholly("confidence", "canaries", "html", "systems", "without-systems", "domain"); err != nil {
@@ -160,10 +167,13 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	var to *sink
 	if s.into != nil {
-		to = s.into(eng, out)
+		to, err = s.into(eng, out, id)
 	} else if s.staged && s.per == "system" {
 		to = s.statistics(eng, out)
-	} else if to, err = s.sink(eng, out, id, e.verbose); err != nil {
+	} else {
+		to, err = s.sink(eng, out, id, e.verbose)
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.runEngine(ctx, e, eng, dataset.WithSystems(ds), id, to.add); err != nil {

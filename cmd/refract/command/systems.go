@@ -100,7 +100,7 @@ func (t *systemTester) comparison(baseline int) significance.SystemOptions {
 const ofPairs = 10000
 
 // collect is the sink of scores that are tested at their end.
-func (t *systemTester) collect(eng *refract.Engine, out io.Writer) *sink {
+func (t *systemTester) collect(eng *refract.Engine, out io.Writer, _ *refract.Identity) (*sink, error) {
 	if t.resamples == 0 {
 		if t.resamples = t.test.Resamples(); t.what == pairsTable {
 			t.resamples = ofPairs
@@ -125,7 +125,7 @@ func (t *systemTester) collect(eng *refract.Engine, out io.Writer) *sink {
 			return err
 		}
 		return t.whole(out, table)
-	}}
+	}}, nil
 }
 
 // testedSystems are the scores of a run, and what is known of its segments.

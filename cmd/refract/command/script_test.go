@@ -33,6 +33,7 @@ import (
 //	                     and wants the exit code 130
 //	hangup N ARG…        the same by SIGHUP; "! hangup" ignores that signal from the
 //	                     start, as nohup does, and wants the run to succeed
+//	killed N ARG…        the same by SIGKILL, of which it can say nothing
 //	stall ARG…           runs refract with an input that does not end, interrupts
 //	                     it, and wants the exit code 130
 //	follow               runs the lines of the last output that begin with two
@@ -54,6 +55,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"fails":     cmdFails,
 		"interrupt": cmdInterrupt,
 		"hangup":    cmdHangup,
+		"killed":    cmdKilled,
 		"stall":     cmdStall,
 		"follow":    cmdFollow,
 		"round":     cmdRound,
@@ -375,6 +377,14 @@ func cmdHangup(ts *testscript.TestScript, neg bool, args []string) {
 	r := start(ts, nil, program, words)
 	r.await(ts, number(ts, args[0]))
 	r.end(ts, syscall.SIGHUP, code)
+}
+
+func cmdKilled(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) > 1, "killed N ARG…")
+	r := start(ts, nil, "refract", args[1:])
+	r.await(ts, number(ts, args[0]))
+	ts.Check(r.cmd.Process.Kill())
+	checkExit(ts, <-r.ended, -1)
 }
 
 // await waits until the server got so many calls.

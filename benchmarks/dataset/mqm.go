@@ -17,9 +17,10 @@ import (
 // MQMRating is what one rater says of one output: its errors, with their spans,
 // and the score that they make by the weights of Freitag et al. (TACL 2021).
 type MQMRating struct {
-	ID, System, Rater string
-	Report            *analysis.Report
-	Pos               refract.Position // of its first row
+	ID, System, Rater  string
+	Source, Hypothesis string
+	Report             *analysis.Report
+	Pos                refract.Position // of its first row
 }
 
 // ReadMQM reads the ratings of a file of Marot, in the order of their first rows.
@@ -31,7 +32,8 @@ func ReadMQM(path string, warn func(Warning)) ([]MQMRating, error) {
 	}
 	var out []MQMRating
 	for _, r := range f.ratings {
-		out = append(out, MQMRating{ID: r.of.segment.id, System: r.of.system, Rater: r.rater, Report: r.report(), Pos: r.pos})
+		out = append(out, MQMRating{ID: r.of.segment.id, System: r.of.system, Rater: r.rater,
+			Source: r.of.segment.source.text, Hypothesis: r.of.text, Report: r.report(), Pos: r.pos})
 	}
 	return out, nil
 }

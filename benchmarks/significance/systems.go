@@ -106,8 +106,9 @@ type SystemResult struct {
 	Score    float64 // NaN without a segment
 	Segments int     // that it stands on
 	Interval CorpusInterval
-	// Rank is 1 more than the number of better systems, and 0 without a score;
-	// RankLow and RankHigh are the ends of its interval over resamples.
+	// Rank is 1 more than the number of better systems, and 0 for a system that
+	// lacks a segment which another has; RankLow and RankHigh are the ends of its
+	// interval over resamples.
 	Rank, RankLow, RankHigh int
 }
 
@@ -117,12 +118,21 @@ type SystemPair struct {
 	Segments       int
 	ScoreA, ScoreB float64
 	Delta          float64 // ScoreA − ScoreB; NaN without a segment
-	// P is the p-value of the test. Of two systems without a difference it is the
-	// smallest that there is, as in sacreBLEU: look at Delta first.
-	P         float64
-	Corrected float64 // P after [Holm]'s correction for the number of pairs
-	Error     float64 // standard error of Delta, by the bootstrap
+	Differing      int     // segments in which their statistics differ
+	// P is sacreBLEU's p-value. Where no segment differs it is the smallest that
+	// there is, and with few of them too small: a claim rests on Decisive.
+	P float64
+	// Decisive is P, but no less than Least; under PairedRandomization it counts
+	// the trials whose difference is as large as the one seen, too.
+	Decisive  float64
+	Corrected float64        // Decisive after [Holm]'s correction for the number of pairs
+	Error     float64        // standard error of Delta, by the bootstrap
+	Interval  CorpusInterval // of Delta
 }
+
+// Least is the smallest two-sided p-value that a test over all exchanges of the
+// segments that differ can reach.
+func (p *SystemPair) Least() float64 { return min(1, math.Exp2(1-float64(p.Differing))) }
 
 // SystemComparison is what [Systems.Compare] finds.
 type SystemComparison struct {
@@ -145,7 +155,7 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 	for a := range s.Statistics {
 		for b := range s.Statistics {
 			if o.Baseline == EveryPair && a < b || o.Baseline == b && a != b {
-				c.pairs = append(c.pairs, testedPair{SystemPair{A: a, B: b, P: math.NaN(), Corrected: math.NaN(), Error: math.NaN()}, c.sets.both(a, b)})
+				c.pairs = append(c.pairs, testedPair{SystemPair{A: a, B: b, P: math.NaN(), Decisive: math.NaN(), Corrected: math.NaN(), Error: math.NaN()}, c.sets.both(a, b)})
 			}
 		}
 	}
@@ -219,14 +229,16 @@ func (c *comparison) test(ctx context.Context, t *sample, pairs []*testedPair, s
 		p.Segments = t.segments
 		p.ScoreA, p.ScoreB = t.seen(p.A), t.seen(p.B)
 		p.Delta = p.ScoreA - p.ScoreB
+		p.Differing = t.differing(p.A, p.B)
 		a, b := scores[t.at(p.A)], scores[t.at(p.B)]
 		differences := make([]float64, len(a))
 		for i := range a {
 			differences[i] = a[i] - b[i]
 		}
-		p.Error = stat.StdDev(differences, nil)
+		p.Error, p.Interval = stat.StdDev(differences, nil), interval(differences, 1-c.o.Alpha)
 		if c.o.Test == PairedBootstrap {
 			p.P = bootstrapP(differences, math.Abs(p.Delta))
+			p.Decisive = max(p.P, p.Least())
 		}
 	}
 	if c.o.Test == PairedBootstrap || len(pairs) == 0 {
@@ -258,14 +270,16 @@ func (c *comparison) result() *SystemComparison {
 	out := &SystemComparison{Systems: c.results}
 	seen := make([]float64, len(c.results))
 	for i := range seen {
-		seen[i] = c.results[i].Score
+		if seen[i] = math.NaN(); c.sets.of[i] == c.sets.union {
+			seen[i] = c.results[i].Score
+		}
 	}
 	for i, rank := range c.ranks(seen) {
 		c.results[i].Rank = rank
 	}
 	ps := make([]float64, len(c.pairs))
 	for i := range c.pairs {
-		ps[i] = c.pairs[i].P
+		ps[i] = c.pairs[i].Decisive
 	}
 	for i, corrected := range Holm(ps) {
 		c.pairs[i].Corrected = corrected
@@ -274,12 +288,15 @@ func (c *comparison) result() *SystemComparison {
 	return out
 }
 
-// rankIntervals finds the ranks in resamples, of the scores of all systems.
+// rankIntervals finds the ranks in resamples, of the scores of all systems: NaN
+// of those without a rank.
 func (c *comparison) rankIntervals(drawn [][]float64) {
 	scores, ranks := make([]float64, len(drawn)), make([][]int, len(drawn))
 	for r := range drawn[0] {
 		for i := range drawn {
-			scores[i] = drawn[i][r]
+			if scores[i] = math.NaN(); c.sets.of[i] == c.sets.union {
+				scores[i] = drawn[i][r]
+			}
 		}
 		for i, rank := range c.ranks(scores) {
 			if rank > 0 {

@@ -160,6 +160,19 @@ func (t *sample) of(k int, sums []float64) float64 {
 func (t *sample) at(system int) int       { return slices.Index(t.systems, system) }
 func (t *sample) seen(system int) float64 { return t.of(t.at(system), t.totals) }
 
+// differing is how many segments have other statistics of one system than of
+// another.
+func (t *sample) differing(a, b int) int {
+	x, y := t.columns[t.at(a)], t.columns[t.at(b)]
+	n := 0
+	for i := range t.segments {
+		if row := t.row(i); !slices.Equal(row[x.from:x.to], row[y.from:y.to]) {
+			n++
+		}
+	}
+	return n
+}
+
 // bootstrap returns the scores of each system in resamples of the segments, as
 // numpy's default_rng(seed).choice draws them.
 func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][]float64, error) {
@@ -198,7 +211,7 @@ func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][
 // in which what the two made of a segment is exchanged, as numpy's
 // default_rng(seed).integers(2, dtype=bool) says.
 func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, seed uint64) error {
-	larger := make([]atomic.Int64, len(pairs))
+	larger, asLarge := make([]atomic.Int64, len(pairs)), make([]atomic.Int64, len(pairs))
 	random := numpy.NewBits(numpy.NewGenerator(seed))
 	where := make([][2]int, len(pairs)) // positions of the systems
 	for i, p := range pairs {
@@ -228,14 +241,19 @@ func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, 
 					a[k] = kept[x.from+k] + left[y.from+k]
 					b[k] = left[x.from+k] + kept[y.from+k]
 				}
-				if above(math.Abs(t.score(a[:width], t.segments)-t.score(b[:width], t.segments)), math.Abs(p.Delta)) {
+				difference, seen := math.Abs(t.score(a[:width], t.segments)-t.score(b[:width], t.segments)), math.Abs(p.Delta)
+				if above(difference, seen) {
 					larger[i].Add(1)
+				}
+				if !above(seen, difference) {
+					asLarge[i].Add(1)
 				}
 			}
 		}
 	})
 	for i, p := range pairs {
 		p.P = share(int(larger[i].Load()), trials)
+		p.Decisive = max(share(int(asLarge[i].Load()), trials), p.Least())
 	}
 	return err
 }

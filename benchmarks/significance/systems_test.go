@@ -115,15 +115,16 @@ func TestSystemsByHand(t *testing.T) {
 	p := compareSystems(t, ofScores([]float64{4, 1}, []float64{1, 2}), SystemOptions{Resamples: 20000, Seed: 1, Baseline: 1}).Pairs[0]
 	near("bootstrap", p.P, 0.25)
 	near("standard error", p.Error, math.Sqrt2)
-	if p.A != 0 || p.B != 1 || p.Delta != 1 || p.ScoreA != 2.5 || p.Segments != 2 || p.Corrected != p.P {
+	if p.A != 0 || p.B != 1 || p.Delta != 1 || p.ScoreA != 2.5 || p.Segments != 2 || p.Differing != 2 || p.Decisive != 0.5 || p.Corrected != 0.5 {
 		t.Errorf("%+v", p)
 	}
 	p = compareSystems(t, ofScores([]float64{4, 1, 0}, []float64{1, 0, 1}), SystemOptions{Test: PairedRandomization, Resamples: 20000, Seed: 1, Baseline: EveryPair}).Pairs[0]
 	near("randomization", p.P, 0.25)
+	near("randomization, as large", p.Decisive, 0.75) // ±3 in four cases more
 
 	nan := math.NaN()
 	c := compareSystems(t, ofScores([]float64{1, 2, 6}, []float64{nan, 1, 5}, []float64{nan, nan, nan}, []float64{7, 7, 7}), SystemOptions{Resamples: 100, Seed: 1, Baseline: EveryPair})
-	for i, want := range []SystemResult{{Score: 3, Segments: 3, Rank: 2}, {Score: 3, Segments: 2, Rank: 2}, {Score: nan}, {Score: 7, Segments: 3, Rank: 1, RankLow: 1, RankHigh: 1}} {
+	for i, want := range []SystemResult{{Score: 3, Segments: 3, Rank: 2}, {Score: 3, Segments: 2}, {Score: nan}, {Score: 7, Segments: 3, Rank: 1, RankLow: 1, RankHigh: 1}} {
 		got := c.Systems[i]
 		if got.Score != want.Score && !math.IsNaN(want.Score) || got.Segments != want.Segments || got.Rank != want.Rank || i > 1 && (got.RankLow != want.RankLow || got.RankHigh != want.RankHigh) {
 			t.Errorf("system %d: %+v, want %+v", i, got, want)
@@ -135,7 +136,7 @@ func TestSystemsByHand(t *testing.T) {
 	if p := c.Pairs[1]; p.Segments != 0 || !math.IsNaN(p.P) || !math.IsNaN(p.Delta) || !math.IsNaN(p.Corrected) {
 		t.Errorf("%+v", p)
 	}
-	if p := c.Pairs[2]; p.Delta != -4 || math.Abs(p.Corrected-5*p.P) > 1e-12 && p.Corrected < p.P {
+	if p := c.Pairs[2]; p.Delta != -4 || p.Corrected < p.Decisive || p.Decisive < p.P {
 		t.Errorf("%+v", p)
 	}
 }
@@ -233,12 +234,15 @@ func TestSystemsAreThePlainTests(t *testing.T) {
 			if p.Segments == 0 {
 				continue
 			}
+			if p.Decisive < p.P || p.Decisive < p.Least() || p.Differing > p.Segments {
+				rt.Fatalf("%+v", p)
+			}
 			if want := plainTest(s, p.A, p.B, o); p.P != want {
 				rt.Fatalf("systems %d and %d: p = %v, want %v", p.A, p.B, p.P, want)
 			}
 			k := slices.IndexFunc(turned.Pairs, func(q SystemPair) bool { return q.A == last-p.B && q.B == last-p.A })
 			q := turned.Pairs[k]
-			if q.P != p.P || q.Delta != -p.Delta || q.Corrected != p.Corrected || math.Abs(q.Error-p.Error) > 1e-9 || q.Segments != p.Segments {
+			if q.P != p.P || q.Decisive != p.Decisive || q.Differing != p.Differing || q.Delta != -p.Delta || q.Corrected != p.Corrected || math.Abs(q.Error-p.Error) > 1e-9 || q.Segments != p.Segments {
 				rt.Fatalf("%+v, and the other way round %+v", p, q)
 			}
 		}
@@ -246,11 +250,75 @@ func TestSystemsAreThePlainTests(t *testing.T) {
 			if q := turned.Systems[last-i]; q != r && r.Segments > 0 {
 				rt.Fatalf("system %d: %+v, and in another order %+v", i, r, q)
 			}
-			if r.Segments > 0 && (r.RankLow < 1 || r.RankHigh < r.RankLow || r.RankHigh > len(c.Systems)) {
+			if r.Rank > 0 && (r.RankLow < 1 || r.RankHigh < r.RankLow || r.RankHigh > len(c.Systems)) {
 				rt.Fatalf("%+v", r)
 			}
 		}
 	})
+}
+
+// Systems that differ by chance alone: a comparison finds a difference in no
+// more than alpha of the runs, however few segments differ, and however large the
+// steps are that scores take.
+func TestNoDifferenceFromChance(t *testing.T) {
+	const alpha, runs = 0.05, 200
+	random := rand.New(rand.NewPCG(3, 3))
+	finds := func(o SystemOptions, systems, segments, differing int, value func() float64) (falsely int) {
+		for range runs {
+			scores := make([][]float64, systems)
+			for i := range scores {
+				scores[i] = make([]float64, segments)
+				for k := range differing {
+					scores[i][k] = value()
+				}
+			}
+			pairs := compareSystems(t, ofScores(scores...), o).Pairs
+			if slices.ContainsFunc(pairs, func(p SystemPair) bool { return p.Corrected <= alpha }) {
+				falsely++
+			}
+		}
+		return falsely
+	}
+	for name, value := range map[string]func() float64{"any score": random.NormFloat64, "right or wrong": func() float64 { return float64(random.IntN(2)) }} {
+		for _, differing := range []int{1, 2, 3, 4, 5, 6, 9, 20} {
+			o := SystemOptions{Test: PairedRandomization, Resamples: 400, Seed: 1}
+			n := finds(o, 2, 30, differing, value)
+			if most := 20; n > most || differing < 6 && n > 0 { // 10 are expected; 21 have a probability of 0.001
+				t.Errorf("%s, %d segments differ: %d of %d runs find a difference", name, differing, n, runs)
+			}
+		}
+	}
+}
+
+// Of 15 systems that differ by chance alone, none wins on 6 segments, nor on 10.
+func TestNoSystemWinsByChance(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	for _, segments := range []int{6, 10} {
+		for _, test := range []SystemTest{PairedBootstrap, PairedRandomization} {
+			scores := make([][]float64, 15)
+			for i := range scores {
+				for range segments {
+					scores[i] = append(scores[i], random.NormFloat64())
+				}
+			}
+			for _, p := range compareSystems(t, ofScores(scores...), SystemOptions{Test: test, Resamples: 3000, Seed: 1, Baseline: EveryPair}).Pairs {
+				if p.Corrected <= 0.05 {
+					t.Errorf("%v, %d segments: %+v", test, segments, p)
+				}
+			}
+		}
+	}
+}
+
+// What is known of a few, easier segments is no rank among systems with all.
+func TestNoRankWithoutAllSegments(t *testing.T) {
+	nan := math.NaN()
+	c := compareSystems(t, ofScores([]float64{1, 9, 9}, []float64{2, 8, 9}, []float64{nan, 9, 9}), SystemOptions{Resamples: 50, Seed: 1})
+	for i, want := range []int{1, 1, 0} {
+		if r := c.Systems[i]; r.Rank != want || want == 0 && (r.RankLow != 0 || r.RankHigh != 0) || r.RankHigh > 2 {
+			t.Errorf("system %d: %+v, want the rank %d", i, r, want)
+		}
+	}
 }
 
 func TestSystemsErrors(t *testing.T) {

@@ -226,7 +226,7 @@ func chooseHuman(wanted string, names []string) (string, error) {
 	case slices.Contains(names, usual):
 		return usual, nil
 	}
-	return "", fmt.Errorf("the dataset has several kinds of human scores (%s); choose one", list)
+	return "", fmt.Errorf("the dataset has several kinds of human scores (%s); choose one by --human", list)
 }
 
 // info says what a dataset has.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,7 +31,14 @@ type systemTester struct {
 	alpha, power float64
 	difference   float64
 	what         string
+	by           string // what a resample draws, or exchanges
 }
+
+// The values of --by.
+const (
+	bySegment  = "segment"
+	byDocument = "document"
+)
 
 // The tables of refract systems, beside pairsTable.
 const (
@@ -45,9 +53,9 @@ func (e *env) systemsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "systems [DATASET]",
 		Short: "Test which systems are better than others",
-		Long: `Score all systems, and test whether their scores differ, by paired bootstrap
-(paired-bs) or approximate randomization (paired-ar). Corpus scores of BLEU, chrF
-and TER have sacreBLEU's draws and p-values; all other scores are means of
+		Long: `Score all systems, and test whether their scores differ, by approximate
+randomization (paired-ar) or paired bootstrap (paired-bs). Corpus scores of BLEU,
+chrF and TER have sacreBLEU's draws and p-values; all other scores are means of
 segment scores, tested by the same code. A pair is tested over the segments
 that both systems have.
 
@@ -58,14 +66,20 @@ that both systems have.
 --table power         the smallest difference that so many segments show, and
                       how many segments a difference needs`,
 		Example: `  refract systems --ref ref.txt --hyp base=base.txt --hyp mine=mine.txt
-  refract systems mtme:data/wmt22/zh-en -m chrf --test paired-ar --baseline bleu_bestmbr
+  refract systems mtme:data/wmt22/zh-en -m chrf --by document --baseline bleu_bestmbr
   refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs
   refract systems jsonl:expanded.jsonl -m bleu --table power --difference 1`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), e, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := t.check(cmd); err != nil {
+				return err
+			}
+			return t.run(cmd.Context(), e, args)
+		},
 	}
 	t.into, t.per = t.collect, "system"
 	t.input.register(cmd)
+	t.choiceFlags.register(cmd)
 	t.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
 	t.output.register(cmd)
 	t.judgeFlags.register(cmd)
@@ -74,20 +88,48 @@ that both systems have.
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems, pairs, slices, distribution or power")
 	oneOf(cmd, "table", systemsTable, pairsTable, slicesTable, distributionTable, powerTable)
-	parsedFlag(cmd, &t.test, "test", significance.PairedBootstrap.String(), significance.ParseSystemTest,
-		"paired-bs or paired-ar", significance.SystemTestNames()...)
-	f.IntVar(&t.resamples, "resamples", 0, "resamples of the test (default 1000; paired-ar and --table pairs: 10000)")
+	parsedFlag(cmd, &t.test, "test", significance.PairedRandomization.String(), significance.ParseSystemTest,
+		"paired-ar or paired-bs", significance.SystemTestNames()...)
+	f.IntVar(&t.resamples, "resamples", 0, "resamples of the test (default 10000; paired-bs: 1000 but with --table pairs)")
+	f.StringVar(&t.by, "by", bySegment, "segment, or document where those of a document depend on each other")
+	oneOf(cmd, "by", bySegment, byDocument)
 	f.Uint64Var(&t.seed, "seed", defaultSeed, "seed of all resampling")
 	f.StringVar(&t.baseline, "baseline", "", "`SYSTEM` that the others are compared with (default the first)")
 	f.BoolVar(&t.includeHuman, "include-references", false, "compare references scored as systems too, but those in use")
 	f.Float64Var(&t.alpha, "alpha", 0.05, "largest p-value that is significant; intervals cover the rest")
 	f.Float64Var(&t.power, "power", 0.8, "probability to see a difference, for --table power")
 	f.Float64Var(&t.difference, "difference", 0, "difference of scores to see, for --table power (default the one found)")
-	within(cmd, 0, correlate.MaxResamples, "resamples")
+	within(cmd, 1, correlate.MaxResamples, "resamples")
 	isShare(cmd, "alpha", "power")
-	atLeast(cmd, 0, "difference")
-	grouped(cmd, taskFlags, "table", "test", "baseline", "alpha")
+	isPositive(cmd, "difference")
+	grouped(cmd, taskFlags, "table", "test", "by", "baseline", "alpha")
 	return cmd
+}
+
+// check refuses flags that the table has no use for, and a level of significance
+// that no p-value reaches.
+func (t *systemTester) check(cmd *cobra.Command) error {
+	idle := map[string][]string{
+		pairsTable:        {"baseline"},
+		distributionTable: {"baseline", "test", "resamples", "seed", "alpha", "by"},
+	}[t.what]
+	if t.what != powerTable {
+		idle = append(idle, "difference", "power")
+	}
+	for _, name := range idle {
+		if cmd.Flags().Changed(name) {
+			return usagef("--%s does nothing with --table %s: leave it out", name, t.what)
+		}
+	}
+	if t.resamples == 0 {
+		if t.resamples = t.test.Resamples(); t.what == pairsTable {
+			t.resamples = ofPairs
+		}
+	}
+	if t.alpha*float64(t.resamples+1) < 1 && t.what != distributionTable {
+		return usagef("--alpha %g: no p-value of %s is as small; raise --resamples to %.0f or more", t.alpha, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
+	}
+	return nil
 }
 
 // comparison is what the flags ask of the library. baseline is an index, or EveryPair.
@@ -101,11 +143,6 @@ const ofPairs = 10000
 
 // collect is the sink of scores that are tested at their end.
 func (t *systemTester) collect(eng *refract.Engine, out io.Writer, _ *refract.Identity) (*sink, error) {
-	if t.resamples == 0 {
-		if t.resamples = t.test.Resamples(); t.what == pairsTable {
-			t.resamples = ofPairs
-		}
-	}
 	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), people: map[string][]bool{}}
 	d.acc.Keep()
 	add := func(s *refract.SegmentScores) error {
@@ -137,7 +174,11 @@ type testedSystems struct {
 	people   map[string][]bool // of references scored as systems: which references have their text so far
 	lengths  []int             // of the first reference, in characters; -1 without one
 	domains  []string
-	values   []map[string][]float64 // of each setting: scores of segments, by system
+	// documents are those of segments, the domain with them: none has the name of
+	// another domain's, and a segment without one its own number.
+	documents []any
+	document  bool                   // whether some segment has one
+	values    []map[string][]float64 // of each setting: scores of segments, by system
 
 	names   []string                 // of the systems that are compared
 	scores  [][]*refract.SystemScore // by setting, and then by compared system
@@ -155,6 +196,12 @@ func (d *testedSystems) look(s *refract.Segment) {
 		}
 	}
 	d.lengths, d.domains = append(d.lengths, length), append(d.domains, s.Domain)
+	if s.Document == "" {
+		d.documents = append(d.documents, len(d.documents))
+	} else {
+		d.document = true
+		d.documents = append(d.documents, [2]string{s.Domain, s.Document})
+	}
 	for h := range s.Hypotheses {
 		hyp := &s.Hypotheses[h]
 		if !hyp.Human || !hyp.Text.Valid {
@@ -241,13 +288,69 @@ func (d *testedSystems) samples(setting int, within func(segment int) bool) *sig
 		}
 		s.Statistics = append(s.Statistics, of)
 	}
+	if d.by == byDocument {
+		return d.ofDocuments(s)
+	}
 	return s
+}
+
+// ofDocuments has a document in the place of each segment: its statistics are the
+// sums of those of its segments, and their number. A system has a document if it
+// has all of its segments that any system has.
+func (d *testedSystems) ofDocuments(s *significance.Systems) *significance.Systems {
+	numbers, known := map[any]int{}, make([]int, 0, len(d.documents))
+	for _, doc := range d.documents {
+		n, seen := numbers[doc]
+		if !seen {
+			n = len(numbers)
+			numbers[doc] = n
+		}
+		known = append(known, n)
+	}
+	has := make([]int, len(known)) // how many systems have a segment
+	for _, rows := range s.Statistics {
+		for i, row := range rows {
+			if row != nil {
+				has[i]++
+			}
+		}
+	}
+	out := &significance.Systems{LowerIsBetter: s.LowerIsBetter, Score: func(sums []float64, _ int) float64 {
+		last := len(sums) - 1
+		return s.Score(sums[:last], int(sums[last]))
+	}}
+	for _, rows := range s.Statistics {
+		of, lacks := make([][]float64, len(numbers)), make([]bool, len(numbers))
+		for i, row := range rows {
+			switch n := known[i]; {
+			case row == nil:
+				lacks[n] = lacks[n] || has[i] > 0
+			case of[n] == nil:
+				of[n] = append(slices.Clone(row), 1)
+			default:
+				for k, v := range row {
+					of[n][k] += v
+				}
+				of[n][len(row)]++
+			}
+		}
+		for n := range of {
+			if lacks[n] {
+				of[n] = nil
+			}
+		}
+		out.Statistics = append(out.Statistics, of)
+	}
+	return out
 }
 
 // table makes the table that is asked for.
 func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 	if err := d.choose(); err != nil {
 		return nil, err
+	}
+	if d.by == byDocument && !d.document {
+		return nil, usagef("--by document: no segment of the dataset names its document; leave it out")
 	}
 	table, err := map[string]func(context.Context) (*report.NamedTable, error){
 		systemsTable: d.systems, pairsTable: d.pairs, slicesTable: d.slices, distributionTable: d.distribution, powerTable: d.powers,
@@ -263,7 +366,13 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 func (d *testedSystems) notes(t *report.NamedTable) {
 	if d.what != distributionTable {
 		test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.test]
-		t.Note("p: %s, %s, seed %d, over the segments that both systems have", test, english.Thousands(d.resamples, "resample"), d.seed)
+		t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(d.resamples, "resample"), d.seed, d.by)
+		if d.test == significance.PairedBootstrap {
+			t.Note("paired-bs finds a difference twice as often as alpha says where there is none; paired-ar keeps to alpha")
+		}
+		if d.document && d.by == bySegment {
+			t.Note("segments of a document depend on each other, and p takes them as independent: --by document does not")
+		}
 	}
 	switch left := strings.Join(d.leftOut, ", "); {
 	case left == "":

@@ -13,7 +13,7 @@ import (
 
 // pairs tests every pair: people see a matrix, programs a row a pair.
 func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
-	t := d.tested(d.keyed(textColumn("system_a"), textColumn("system_b"), countColumn("segments"), numberColumn("score_a", 0), numberColumn("score_b", 0), numberColumn("delta", 0),
+	t := d.tested(d.keyed(textColumn("system_a"), textColumn("system_b"), d.unit(), numberColumn("score_a", 0), numberColumn("score_b", 0), numberColumn("delta", 0),
 		numberColumn("p", 0), numberColumn("p_corrected", 0), textColumn("result")))
 	if d.format.ForPeople() {
 		t = d.keyed(textColumn("system"), countColumn("rank"), countColumn(won), countColumn(tied), countColumn(lost))
@@ -31,22 +31,28 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 			return nil, err
 		}
 		if d.format.ForPeople() {
+			d.unranked(t, k, c)
 			d.matrix(t, k, c)
 			continue
 		}
 		for i := range c.Pairs {
 			p := &c.Pairs[i]
-			d.addTested(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, p.P, p.Corrected, report.StringOrNull(d.result(k, p, p.Corrected)))
+			d.addTested(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.P), shownP(p, p.Corrected), report.StringOrNull(d.result(k, p, p.Corrected, len(c.Pairs))))
 		}
 	}
 	if d.format.ForPeople() {
-		t.Note("columns are the systems in the order of the rows; > win, < loss, = tie, by p up to %g after Holm's correction for %s%s", d.alpha, english.Count(pairs, "pair"), d.enough())
+		letters := ""
+		if len(d.names) > cellsWithP {
+			letters = ": W win, L loss, t tie, e equal, f too few"
+		}
+		t.Note("columns are the systems in the order of the rows%s", letters)
+		t.Note("p up to %g after Holm's correction for %s, which asks %.2g of the smallest p%s", d.alpha, english.Count(pairs, "pair"), d.alpha/float64(pairs), d.enough(pairs))
 	}
 	return t, nil
 }
 
 // cellsWithP is how many systems' columns fit with p-values in them.
-const cellsWithP = 6
+const cellsWithP = 4
 
 // matrix adds the rows of a setting, the best system first.
 func (d *testedSystems) matrix(t *report.NamedTable, setting int, c *significance.SystemComparison) {
@@ -56,17 +62,22 @@ func (d *testedSystems) matrix(t *report.NamedTable, setting int, c *significanc
 	for i := range cells {
 		results[i], cells[i] = make([]string, len(d.names)), make([]string, len(d.names))
 	}
-	signs := map[string]string{won: ">", lost: "<", tied: "="}
-	other := map[string]string{won: lost, lost: won, tied: tied}
+	letters := map[string]string{won: "W", lost: "L", tied: "t", same: "e", tooFew: "f"}
+	other := map[string]string{won: lost, lost: won, tied: tied, same: same, tooFew: tooFew}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		result := d.result(setting, p, p.Corrected)
+		result := d.result(setting, p, p.Corrected, len(c.Pairs))
 		results[p.A][p.B], results[p.B][p.A] = result, other[result]
-		value := ""
-		if len(d.names) <= cellsWithP && result != "" {
-			value = fmt.Sprintf(" %.4f", p.Corrected)
+		cell := func(result string) string {
+			switch {
+			case len(d.names) > cellsWithP:
+				return letters[result]
+			case result == won || result == lost || result == tied:
+				return fmt.Sprintf("%s %.2g", result, p.Corrected)
+			}
+			return result
 		}
-		cells[p.A][p.B], cells[p.B][p.A] = signs[result]+value, signs[other[result]]+value
+		cells[p.A][p.B], cells[p.B][p.A] = cell(result), cell(other[result])
 	}
 	for _, i := range order {
 		counts := map[string]int{}

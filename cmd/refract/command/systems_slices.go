@@ -63,7 +63,7 @@ func (d *testedSystems) parts() []slice {
 // slices compares the systems with the baseline in parts of the segments: people
 // see a row a part and a column a system, programs a row for both.
 func (d *testedSystems) slices(ctx context.Context) (*report.NamedTable, error) {
-	t := d.tested(d.keyed(textColumn("by"), textColumn("slice"), textColumn("system"), countColumn("segments"), numberColumn("score", 0), numberColumn("baseline_score", 0),
+	t := d.tested(d.keyed(textColumn("by"), textColumn("slice"), textColumn("system"), d.unit(), numberColumn("score", 0), numberColumn("baseline_score", 0),
 		numberColumn("delta", 0), numberColumn("p", 0), textColumn("result"), textColumn("baseline")))
 	if d.format.ForPeople() {
 		t = d.keyed(textColumn("by"), textColumn("slice"), countColumn("segments"))
@@ -72,7 +72,7 @@ func (d *testedSystems) slices(ctx context.Context) (*report.NamedTable, error) 
 				t.Columns = append(t.Columns, report.Column{Name: "system " + name, Header: name})
 			}
 		}
-		t.Note("score less that of %s; * p up to %g, which no correction raises%s; lengths are characters of the first reference", d.names[d.against], d.alpha, d.enough())
+		t.Note("score less that of %s; * p up to %g, which no correction raises%s; lengths are characters of the first reference", d.names[d.against], d.alpha, d.enough(1))
 	}
 	for k := range d.settings {
 		for _, part := range d.parts() {
@@ -83,11 +83,11 @@ func (d *testedSystems) slices(ctx context.Context) (*report.NamedTable, error) 
 			row := []any{part.by, part.name, part.segments}
 			for i := range c.Pairs {
 				p := &c.Pairs[i]
-				result := d.result(k, p, p.P)
+				result := d.result(k, p, p.Decisive, 1)
 				if d.format.ForPeople() {
 					row = append(row, d.shownDelta(p, result))
 				} else {
-					d.addTested(t, k, part.by, part.name, d.names[p.A], p.Segments, p.ScoreA, p.ScoreB, p.Delta, p.P, report.StringOrNull(result), d.names[d.against])
+					d.addTested(t, k, part.by, part.name, d.names[p.A], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.P), report.StringOrNull(result), d.names[d.against])
 				}
 			}
 			if d.format.ForPeople() {

@@ -78,9 +78,9 @@ func (d *testedSystems) digits() int {
 	return 1
 }
 
-// result is that of the first system of a pair, by a p-value. So few segments that
-// a test over all exchanges of them could reach no such p-value show nothing.
-func (d *testedSystems) result(setting int, p *significance.SystemPair, value float64) string {
+// result is that of the first system of a pair, by a p-value that is corrected for
+// so many comparisons.
+func (d *testedSystems) result(setting int, p *significance.SystemPair, value float64, comparisons int) string {
 	better := p.Delta > 0
 	if d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter {
 		better = p.Delta < 0
@@ -88,7 +88,11 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 	switch {
 	case math.IsNaN(p.Delta):
 		return ""
-	case p.Delta == 0 || !(value <= d.alpha) || math.Exp2(1-float64(p.Segments)) > d.alpha:
+	case p.Differing == 0:
+		return same
+	case p.Differing < d.least(comparisons):
+		return tooFew
+	case p.Delta == 0 || !(value <= d.alpha):
 		return tied
 	case better:
 		return won
@@ -96,17 +100,36 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 	return lost
 }
 
-// enough says how many segments a win or a loss takes.
-func (d *testedSystems) enough() string {
-	return fmt.Sprintf(", and %d segments or more", int(math.Ceil(1-math.Log2(d.alpha))))
+// least is how many segments must differ for one of so many comparisons to reach
+// a corrected p-value of alpha, by a test over all exchanges of them.
+func (d *testedSystems) least(comparisons int) int {
+	return int(math.Ceil(1 - math.Log2(d.alpha/float64(comparisons))))
+}
+
+// enough says so.
+func (d *testedSystems) enough(comparisons int) string {
+	return fmt.Sprintf("; too few: fewer than %d %ss differ", d.least(comparisons), d.by)
 }
 
 // What a test says of a system beside another.
 const (
-	won  = "win"
-	tied = "tie"
-	lost = "loss"
+	won    = "win"
+	tied   = "tie"
+	lost   = "loss"
+	same   = "equal"
+	tooFew = "too few"
 )
+
+// shownP is a p-value of a pair, if there is a difference to test.
+func shownP(p *significance.SystemPair, value float64) report.Value {
+	if p.Differing == 0 || math.IsNaN(value) {
+		return report.Null()
+	}
+	return report.Float(value)
+}
+
+// unit is the column of how many segments, or documents, a row is about.
+func (d *testedSystems) unit() report.Column { return countColumn(d.by + "s") }
 
 // signature is that of a system's score.
 func (d *testedSystems) signature(setting, system int) string {
@@ -116,13 +139,14 @@ func (d *testedSystems) signature(setting, system int) string {
 // systems is the table of scores, intervals and ranks, the best first.
 func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.digits()
-	segments := countColumn("segments")
+	segments := d.unit()
 	segments.Minor = true
 	t := d.tested(d.keyed(textColumn("system"), numberColumn("score", digits),
-		report.Column{Name: "ci", Header: fmt.Sprintf("%g%% ci", 100*(1-d.alpha)), Kind: report.KindInterval, Digits: digits}, programColumn(numberColumn("ci_mean", digits)),
+		programColumn(report.Column{Name: "ci", Kind: report.KindInterval, Digits: digits}), programColumn(numberColumn("ci_mean", digits)),
 		countColumn("rank"), report.Column{Name: "rank_ci", Header: "rank ci", Kind: report.KindInterval},
-		numberColumn("delta", digits+1), numberColumn("p", 4), textColumn("result"), segments,
-		programColumn(countColumn("missing")), programColumn(countColumn("shared_segments")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("signature"))))
+		numberColumn("delta", digits+1),
+		report.Column{Name: "delta_ci", Header: fmt.Sprintf("%.6g%% ci", 100*(1-d.alpha)), Kind: report.KindInterval, Digits: digits + 1}, numberColumn("p", 4), textColumn("result"), segments,
+		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("signature"))))
 	for k := range d.settings {
 		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
 		if err != nil {
@@ -132,6 +156,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 		for i := range c.Pairs {
 			pairs[c.Pairs[i].A] = &c.Pairs[i]
 		}
+		d.unranked(t, k, c)
 		for _, i := range byRank(c.Systems) {
 			s, sc := &c.Systems[i], d.scores[k][i]
 			row := []any{d.names[i], scoreValue(sc)}
@@ -139,18 +164,41 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 				row = append(row, nil, nil, nil, nil)
 			} else {
 				ci := s.Interval
-				row = append(row, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), ci.Mean, s.Rank, report.Interval(float64(s.RankLow), float64(s.RankHigh)))
+				row = append(row, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), ci.Mean)
+				if s.Rank == 0 {
+					row = append(row, nil, nil)
+				} else {
+					row = append(row, s.Rank, report.Interval(float64(s.RankLow), float64(s.RankHigh)))
+				}
 			}
-			if p := pairs[i]; p == nil {
-				row = append(row, nil, nil, nil, sc.Segments, sc.Missing, nil)
-			} else {
-				row = append(row, p.Delta, p.P, report.StringOrNull(d.result(k, p, p.P)), sc.Segments, sc.Missing, p.Segments)
+			switch p := pairs[i]; {
+			case p == nil:
+				row = append(row, nil, nil, nil, nil, s.Segments)
+			case math.IsNaN(p.Delta):
+				row = append(row, nil, nil, nil, nil, p.Segments)
+			default:
+				ci := p.Interval
+				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.P), report.StringOrNull(d.result(k, p, p.Decisive, 1)), p.Segments)
 			}
+			row = append(row, sc.Missing)
 			d.addTested(t, k, append(row, d.names[d.against], sc.Status.String(), d.signature(k, i))...)
 		}
 	}
-	t.Note("delta, p and result: against %s; win and loss have a p up to %g, which no correction raises%s", d.names[d.against], d.alpha, d.enough())
+	t.Note("delta, its interval, p and result: against %s; win and loss have a p up to %g, which no correction raises%s", d.names[d.against], d.alpha, d.enough(1))
 	return t, nil
+}
+
+// unranked notes the systems that lack segments which others have.
+func (d *testedSystems) unranked(t *report.NamedTable, setting int, c *significance.SystemComparison) {
+	var lack []string
+	for i, sc := range d.scores[setting] {
+		if sc.OK && c.Systems[i].Rank == 0 {
+			lack = append(lack, fmt.Sprintf("%s (%d)", d.names[i], sc.Missing))
+		}
+	}
+	if len(lack) > 0 {
+		t.Note("%s: no rank beside systems with all segments, for the number that is missing: %s", d.settings[setting], strings.Join(lack, ", "))
+	}
 }
 
 // byRank are the indices of systems, the best first.
@@ -195,7 +243,7 @@ func (d *testedSystems) distribution(context.Context) (*report.NamedTable, error
 			d.add(t, k, append(row, float64(zeros)/float64(len(values)))...)
 		}
 	}
-	t.Note("scores of segments; zeros: the share of them that are 0")
+	t.Note("scores of segments; zeros: the share of them that are 0, which is the best score where lower is better")
 	return t, nil
 }
 
@@ -203,10 +251,10 @@ func (d *testedSystems) distribution(context.Context) (*report.NamedTable, error
 func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.digits() + 1
 	needs := countColumn("needed")
-	needs.Header = "segments needed"
+	needs.Header = d.by + "s needed"
 	smallest := numberColumn("smallest", digits)
 	smallest.Header = "smallest delta seen"
-	t := d.tested(d.keyed(textColumn("system"), countColumn("segments"), numberColumn("delta", digits), numberColumn("p", 4), numberColumn("standard_error", digits+1), smallest,
+	t := d.tested(d.keyed(textColumn("system"), d.unit(), numberColumn("delta", digits), numberColumn("p", 4), numberColumn("standard_error", digits+1), smallest,
 		programColumn(numberColumn("difference", digits)), needs, programColumn(textColumn("baseline"))))
 	for k := range d.settings {
 		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
@@ -219,18 +267,28 @@ func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) 
 			if d.difference > 0 {
 				difference = d.difference
 			}
-			needed := report.Null()
-			if n := p.Needed(d.test, d.alpha, d.power, difference); n < math.MaxInt32 {
-				needed = report.Int(int(n))
+			least, needed := math.NaN(), report.Null()
+			if p.Differing >= d.least(1) {
+				least = p.Smallest(d.test, d.alpha, d.power, p.Segments)
+				differ := float64(d.least(1)*p.Segments) / float64(p.Differing) // as many, for enough of them to differ
+				if n := max(differ, p.Needed(d.test, d.alpha, d.power, difference)); n < math.MaxInt32 {
+					needed = report.Int(roughly(n))
+				}
 			}
-			d.addTested(t, k, d.names[p.A], p.Segments, p.Delta, p.P, p.Error, p.Smallest(d.test, d.alpha, d.power, p.Segments), difference, needed, d.names[d.against])
+			d.addTested(t, k, d.names[p.A], p.Segments, p.Delta, shownP(p, p.P), p.Error, least, difference, needed, d.names[d.against])
 		}
 	}
 	of := "the delta found"
 	if d.difference > 0 {
 		of = fmt.Sprintf("a delta of %g", d.difference)
 	}
-	t.Note("against %s; smallest delta seen: by so many segments, with a probability of %g, at a p up to %g", d.names[d.against], d.power, d.alpha)
-	t.Note("segments needed: to see %s with that probability, in segments like these", of)
+	t.Note("against %s; smallest delta seen: by so many %ss, with a probability of %g, at a p up to %g; none where fewer than %d differ", d.names[d.against], d.by, d.power, d.alpha, d.least(1))
+	t.Note("%ss needed: to see %s with that probability, in %ss like these, to two digits", d.by, of, d.by)
 	return t, nil
+}
+
+// roughly rounds a number up to two significant digits.
+func roughly(n float64) int {
+	step := math.Pow(10, max(0, math.Floor(math.Log10(n))-1))
+	return int(math.Ceil(n/step) * step)
 }

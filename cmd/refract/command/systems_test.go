@@ -42,7 +42,7 @@ func TestSystemsAgree(t *testing.T) {
 		scores[key{r.Metric, r.Aggregate, r.System}] = r
 	}
 	systems := map[key]row{}
-	for _, r := range ask("systems") {
+	for _, r := range ask("systems", "--resamples", "1000") {
 		k := key{r.Metric, r.Aggregate, r.System}
 		if want := scores[k]; r.Score != want.Score || r.Mean != want.Mean || r.Signature != want.Signature || r.CI[0] != want.CI[0] || r.CI[1] != want.CI[1] {
 			t.Errorf("systems: %+v, and score: %+v", r, want)

@@ -56,7 +56,7 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 		{"score", data, "-m", "bleu", "-m", "chrf", "-m", "ter", "-a", "single,max,mean,native"},
 	}
 	for _, table := range []string{systemsTable, pairsTable, slicesTable, distributionTable, powerTable} {
-		lines = append(lines, []string{"systems", data, "-m", "bleu", "-m", "ter", "--resamples", "200", "--table", table})
+		lines = append(lines, []string{"systems", data, "-m", "bleu", "-m", "ter", "--table", table})
 	}
 	for _, table := range []string{"summary", "rows", "differences", "prompts", "curve", "strata", "ranking"} {
 		lines = append(lines, []string{"experiment", "e.yaml", "--table", table, "-f", "table"})

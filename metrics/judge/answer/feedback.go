@@ -95,7 +95,7 @@ func readErrorFeedback(n *node) (*ErrorFeedback, error) {
 	q := func(i int) *node { return n.named("Q" + strconv.Itoa(i)) }
 	for i := 1; i <= 6; i++ {
 		if q(i) == nil {
-			return nil, fmt.Errorf("Q%d has no answer", i)
+			return nil, fmt.Errorf("no answer to Q%d", i)
 		}
 	}
 	e.Location = phraseOf(q(1))
@@ -105,7 +105,7 @@ func readErrorFeedback(n *node) (*ErrorFeedback, error) {
 	case answered:
 		e.Aligned = &aligned
 	case !isNone(textOf(q(3))):
-		return nil, errors.New("Q3 is neither Yes, No nor None")
+		return nil, errors.New("the answer to Q3 is neither Yes, No nor None")
 	}
 	switch s := strings.ToLower(textOf(q(4))); {
 	case strings.Contains(s, "no-error") || strings.Contains(s, "no error"):
@@ -116,11 +116,11 @@ func readErrorFeedback(n *node) (*ErrorFeedback, error) {
 			e.Weight = analysis.Major
 		}
 	default:
-		return nil, errors.New("Q4 is neither no-error, minor-error nor major-error")
+		return nil, errors.New("the answer to Q4 is neither no-error, minor-error nor major-error")
 	}
 	for i, to := range map[int]*bool{5: &e.Typed, 6: &e.Located} {
 		if *to, answered = yes(q(i)); !answered {
-			return nil, fmt.Errorf("Q%d is neither Yes nor No", i)
+			return nil, fmt.Errorf("the answer to Q%d is neither Yes nor No", i)
 		}
 	}
 	return e, nil

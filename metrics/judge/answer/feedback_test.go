@@ -40,8 +40,8 @@ func TestReadFeedback(t *testing.T) {
 		}}},
 		{name: "too few", text: paperFeedback, n: 3, err: "Err3: there is no answer about it"},
 		{name: "too many", text: paperFeedback, n: 1, err: "there are more than 1 errors"},
-		{name: "Q4", text: one(`[]`, `"None"`, "minor-error or major-error", `"Yes"`), n: 1, err: "Err1: Q4 is neither no-error, minor-error nor major-error"},
-		{name: "Q5", text: one(`[]`, `"None"`, "minor-error", `"Perhaps"`), n: 1, err: "Err1: Q5 is neither Yes nor No"},
+		{name: "Q4", text: one(`[]`, `"None"`, "minor-error or major-error", `"Yes"`), n: 1, err: "Err1: the answer to Q4 is neither no-error, minor-error nor major-error"},
+		{name: "Q5", text: one(`[]`, `"None"`, "minor-error", `"Perhaps"`), n: 1, err: "Err1: the answer to Q5 is neither Yes nor No"},
 		{name: "prose", text: "All is well.", n: 1, err: "the answer has no JSON"},
 		{name: "another document", text: `{"errors": {}}`, n: 1, err: `the answer has no "Err1"`},
 	} {

@@ -260,13 +260,44 @@ type segmentReader struct {
 	rows   [parquetBatch]parquetSegment
 	ahead  []parquetSegment // of rows
 	names  jsonline.Names
+	absent map[string]bool // columns that the file lacks
 }
 
 func newSegmentReader(p *parquet.File) (rowReader, error) {
 	if err := checkSchema(p.Schema()); err != nil {
 		return nil, err
 	}
-	return &segmentReader{reader: parquet.NewGenericReader[parquetSegment](p)}, nil
+	absent := make(map[string]bool)
+	for _, path := range parquet.SchemaOf(parquetSegment{}).Columns() {
+		if _, ok := p.Schema().Lookup(path...); !ok {
+			absent[columnName(path)] = true
+		}
+	}
+	return &segmentReader{reader: parquet.NewGenericReader[parquetSegment](p), absent: absent}, nil
+}
+
+// takeAbsent makes missing what the library fills with zeros where a file has
+// variants, and lacks one of their columns.
+func (r *segmentReader) takeAbsent(row *parquetSegment) {
+	take := func(field string, variants []parquetVariant) {
+		for i := range variants {
+			v := &variants[i]
+			if r.absent[field+".text"] {
+				v.Text = nil
+			}
+			if r.absent[field+".doubt"] {
+				v.Doubt = nil
+			}
+			if r.absent[field+".raw"] {
+				v.Raw = nil
+			}
+			if r.absent[field+".cleaned"] {
+				v.Cleaned = nil
+			}
+		}
+	}
+	take("variants", row.Variants)
+	take("rejected", row.Rejected)
 }
 
 func (r *segmentReader) skip(rows int) error { return r.reader.SeekToRow(int64(rows)) }
@@ -284,5 +315,8 @@ func (r *segmentReader) next(s *refract.Segment) error {
 	}
 	row := &r.ahead[0]
 	r.ahead = r.ahead[1:]
+	if len(r.absent) > 0 {
+		r.takeAbsent(row)
+	}
 	return row.fillIn(s, &r.names)
 }

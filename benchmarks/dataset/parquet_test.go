@@ -179,6 +179,28 @@ func TestParquetErrors(t *testing.T) {
 	wantError(t, dir, err, "none: no such file or directory")
 }
 
+// What a file has no column for is missing, also in variants.
+func TestParquetAbsentColumns(t *testing.T) {
+	type variant struct {
+		Text string `parquet:"text"`
+	}
+	type few struct {
+		ID         string    `parquet:"id"`
+		References []string  `parquet:"references,list"`
+		Variants   []variant `parquet:"variants,list"`
+	}
+	path := filepath.Join(t.TempDir(), "d.parquet")
+	writeFile(t, path, rowsOf(t, few{"a", []string{"r"}, []variant{{"v"}, {"w"}}}))
+	got, err := openAndCollect(Open("parquet:"+path, Options{}))
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	want := []refract.Variant{{Text: refract.NewText("v")}, {Text: refract.NewText("w")}}
+	if d := cmp.Diff(want, got[0].Variants); d != "" {
+		t.Error(d)
+	}
+}
+
 // A damaged file is an error or reads as something, but ends no program.
 func TestParquetDamage(t *testing.T) {
 	s := &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}}

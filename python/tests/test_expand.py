@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import sys
 import threading
@@ -64,6 +65,42 @@ def test_wrong_usage_and_failures(server: ModelServer, tmp_path: Path) -> None:
         expand("jsonl:nowhere.jsonl", model="m")
     assert server.calls == 0
     assert list(tmp_path.glob(".expanded*")) == []
+
+
+def test_complete_means_what_was_asked_for(server: ModelServer) -> None:
+    assert expand(SET, model="m", prompts="plain*2", flags=PLAIN).complete
+    # Nothing to expand, or nothing accepted.
+    for lacking in ([Segment("1", [None])], [*SET, Segment("3")]):
+        assert not expand(lacking, model="m", prompts="plain", flags=PLAIN).complete
+    rejected = expand(SET, model="m", prompts="plain*2", flags={"form": "text", "checks": "all"})
+    assert [len(s.variants) < 2 for s in rejected.segments] == [True, True]
+    assert not rejected.complete
+
+
+def test_errors_begin_with_the_reason(server: ModelServer, tmp_path: Path) -> None:
+    gone = {"base_url": "http://127.0.0.1:1/v1", "flags": PLAIN | {"retries": 0}}
+    with pytest.raises(RefractError) as failed:
+        expand(SET[:1], model="m", prompts="plain", **gone)  # type: ignore[arg-type]
+    assert str(failed.value).startswith("segments:1: segment")
+    assert "set.jsonl" not in str(failed.value)
+    with pytest.raises(RefractError, match=r"^the budget is used up") as failed:
+        expand(SET, model="m", prompts="plain*4", flags=PLAIN | {"max-calls": 2})
+    assert "refract expand SEGMENTS -o OUTPUT" in str(failed.value)
+    assert not re.search(r"set\.jsonl|\.expanded|^refract: ", str(failed.value), re.M)
+    with pytest.raises(ValueError, match="JSON Lines are written"):
+        expand(SET, model="m", output="c.csv")
+
+
+def test_what_progress_raises_ends_the_run(server: ModelServer) -> None:
+    server.free = 2
+
+    def fail(now: Progress) -> None:
+        server.ended.set()
+        raise ZeroDivisionError(now.label)
+
+    with pytest.raises(ZeroDivisionError, match="expand"):
+        expand(SET, model="m", prompts="plain*200", flags=PLAIN | {"concurrency": 2}, progress=fail)
+    assert server.calls < 400
 
 
 @pytest.fixture

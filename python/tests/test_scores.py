@@ -109,6 +109,50 @@ def test_wrong_settings(metrics: str, aggregate: str, message: str) -> None:
         refract_eval.score(["a"], ["a"], metrics, aggregate)
 
 
+def test_wrong_arguments() -> None:
+    for metrics in (None, [], ""):
+        with pytest.raises(ValueError, match=r'metrics is .*: give one or several names, such as "chrf"'):
+            refract_eval.score(["a"], ["a"], metrics)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^score\(\) got an unexpected keyword argument 'metric'"):
+        refract_eval.score(["a"], ["a"], metric="chrf")  # type: ignore[call-arg]
+    with Scorer() as scorer, pytest.raises(TypeError, match=r"^Scorer.score\(\) got an unexpected"):
+        scorer.score(["a"], ["a"], metric="chrf")  # type: ignore[call-arg]
+
+
+def test_flags() -> None:
+    long = "a" * (2 << 20)
+    for flags in ({"max_text": 1}, {"max-text": 1}, ["--max-text=1"], ("--max-text", "1")):
+        with Scorer("chrf", flags=flags) as scorer, pytest.raises(UsageError, match="MiB"):
+            scorer.score([long], [long])
+    for wrong in ("--max-text=1", ["max-text=1"], [1]):
+        with pytest.raises(UsageError, match=r"^flags .*give {.max-text.: 64}, or \[.--max-text=64.\]"):
+            Scorer("chrf", flags=wrong)  # type: ignore[arg-type]
+    with Scorer("chrf", flags={"no-such": 1}) as scorer, pytest.raises(UsageError, match="unknown flag: --no-such"):
+        scorer.score(["a"], ["a"])
+
+
+def test_scores_are_floats_and_warn() -> None:
+    scores = refract_eval.score({"x": ["a b", None], "y": [None, None]}, [["a b"], ["q"]], ["chrf", "ter"], cells=True)
+    assert all(type(v) is float for s in scores for v in [s.systems["x"].score, s.segments["x"][0]])
+    assert [type(c.scores["x"][0][0]) for c in scores.cells] == [float, float]
+    assert scores.warnings[:2] == (
+        "1 of 2 hypotheses of 'x' are missing (None), and have no score",
+        "2 of 2 hypotheses of 'y' are missing (None), and have no score",
+    )
+    assert "warning: 1 of 2 hypotheses of 'x'" in str(scores)
+    assert not refract_eval.score(["a"], [["a"]], "chrf").warnings
+
+
+def test_tables_are_harmless() -> None:
+    scores = refract_eval.score({"<b>\x1b[31m\u202e": ["a", None]}, [["a"], ["b"]], "chrf")
+    assert str(scores).splitlines()[0].strip() == r"<b>\x1b[31m\u202e"
+    assert "\x1b" not in repr(scores["chrf"])
+    page = scores._repr_html_()
+    assert r"<td>&lt;b&gt;\x1b[31m\u202e</td>" in page
+    assert "<td>100.00</td>" in page
+    assert "<p>warning: 1 of 2 hypotheses" in page
+
+
 def test_texts_that_are_no_unicode_are_named() -> None:
     with pytest.raises(ValueError, match=r"half of a surrogate pair.*\\ud800"):
         refract_eval.score(["a \ud800"], ["a"])

@@ -100,7 +100,8 @@ def test_json_keeps_everything(id: str, refs: list[str | None], outputs: dict[st
 def test_datasets(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     dataset = to_datasets(SET)
-    assert dataset.column_names == ["id", "source", "references", "variants", "hypotheses", "document", "domain"]
+    texts = ["id", "source", "references", "variants", "hypotheses"]
+    assert dataset.column_names == [*texts, "human_systems", "human", "document", "domain"]
     back = from_datasets(dataset)
     assert [s.all_references for s in back] == [["a", None, "b"], [""]]
     assert back[0].hypotheses == {"x": "h", "y": None}
@@ -111,6 +112,62 @@ def test_datasets(tmp_path: Path) -> None:
     ]
     with pytest.raises(KeyError, match=r"row 0: there is no column 'refs'; there are translation, output"):
         from_datasets(rows, "refs")
+
+
+def test_datasets_keep_judgements(tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    judged = [
+        Segment(
+            "1",
+            ["a", None],
+            source="q",
+            variants=[Variant("b", 1, "plain", 2, "m", "stop"), Variant(None)],
+            hypotheses={"x": "h", "y": None},
+            human_systems=["y"],
+            human={"mqm": {"x": -1.5, "y": None}, "da": {"x": 70.0}},
+            document="d",
+            domain="news",
+        ),
+        Segment("2", [""], hypotheses={"x": "", "y": "k"}),
+    ]
+    assert from_datasets(to_datasets(judged)) == judged
+    with pytest.raises(TypeError, match=r"row 0: human has 'mqm', where a structure with name"):
+        from_datasets([{"references": ["a"], "human": {"mqm": {"x": 1.0}}}])
+
+
+def test_datasets_in_parquet(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    segments = [Segment("1", ["a", None], variants=[Variant("b", 1, "plain", 2, "m", "stop")]), Segment("2", [""])]
+    to_datasets(segments).to_parquet(tmp_path / "ds.parquet")
+    assert [(s.id, s.all_references, s.variants) for s in read(tmp_path / "ds.parquet")] == [
+        (s.id, s.all_references, s.variants) for s in segments
+    ]
+    splits = datasets.DatasetDict({"train": to_datasets(segments)})
+    with pytest.raises(TypeError, match="dataset is a DatasetDict of 'train': give one of them"):
+        from_datasets(splits)
+
+
+def test_wrong_segments_and_files(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"references is a str, where a list is wanted: \['abc'\]"):
+        Segment("1", "abc")
+    with pytest.raises(TypeError, match="id is a int, where a text is wanted: 1"):
+        Segment(1)  # type: ignore[arg-type]
+    for name in ("c.csv", "c.txt.gz", "c.parquet"):
+        with pytest.raises(ValueError, match=f"{name}: JSON Lines are written"):
+            write(SET, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "latin.jsonl").write_bytes(b'{"id":"1"}\n{"id":"\xe9"}\n')
+    with pytest.raises(ValueError, match=r"latin\.jsonl:2: no UTF-8, at byte 8 of the line"):
+        read(tmp_path / "latin.jsonl")
+    (tmp_path / "mark.jsonl").write_bytes(b'\xef\xbb\xbf{"id":"1"}\n')
+    assert read(tmp_path / "mark.jsonl") == [Segment("1")]
+
+
+def test_messages_name_no_file_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(RefractError) as refused:
+        write([Segment("1", ["a"], variants=[Variant("b", 7)])], tmp_path / "out", to="jsonl")
+    assert str(refused.value).startswith("segments:1: ")
+    assert "set.jsonl" not in str(refused.value)
 
 
 def test_compare(program: str, sample: Path) -> None:

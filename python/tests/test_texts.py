@@ -47,6 +47,22 @@ def test_arrays_and_columns() -> None:
     assert hypotheses_by_system({"a": frame["h"]}) == {"a": HYPOTHESES}
 
 
+def test_tables() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"hyp": HYPOTHESES, "ref1": ["x", "y"], "ref2": [None, "z"]})
+    assert read(frame["hyp"], frame[["ref1", "ref2"]], "segment") == [["x", None], ["y", "z"]]
+    assert read(frame["hyp"], frame[["ref1"]]) == [["x"], ["y"]]
+    assert read(frame["hyp"], frame[["ref1", "ref2"]].T, "reference") == [["x", None], ["y", "z"]]
+    assert read(HYPOTHESES, pd.DataFrame(BY_SEGMENT, columns=["r", "r"])) == BY_SEGMENT
+    with pytest.raises(TypeError, match=r"references\[0\]\[1\] is a int"):
+        read(HYPOTHESES, pd.DataFrame({"r": ["x", "y"], "n": [1, 2]}))
+    for refused in (frame, frame[["hyp"]], {"a": frame[["hyp"]]}):
+        with pytest.raises(TypeError, match=r"is a table, where a column is wanted: hypotheses.*=df\['column'\]"):
+            read(refused, ["x", "y"])
+    with pytest.raises(TypeError, match="is a table, where a column is wanted"):
+        read(HYPOTHESES, [frame, frame])
+
+
 @pytest.mark.parametrize(
     ("hypotheses", "references", "message"),
     [
@@ -57,7 +73,7 @@ def test_arrays_and_columns() -> None:
         (["a", 7], [["x"], ["y"]], r"hypotheses\[1\] is a int, not a text: 7"),
         (["a", "b"], [["x"], ["y", b"z"]], r"references\[1\]\[1\] is a bytes, not a text"),
         (["a", "b"], [["x"], ["y", ["z"]]], r"references\[1\]\[1\] is a list, not a text"),
-        (["a", "b"], [["x"], "y"], "references has texts, and a list at 0"),
+        (["a", "b"], [["x"], "y"], r"references has texts, and references\[0\] is a list"),
         (
             ["a"],
             ["x", "y"],
@@ -81,8 +97,8 @@ def test_transposed_by_its_lengths() -> None:
         read(["a", "b", "c"], references)
     assert str(refused.value) == (
         "references seems to be transposed: 2 lists of 3 texts, for 3 hypotheses.\n"
-        "  As a list for each reference, hypothesis 0 has the references ['first of a', 'second of a']\n"
-        "  As a list for each hypothesis, hypothesis 0 has the references ['first of a', 'first of b', 'first of c']\n"
+        "  As a list for each reference, hypotheses[0] has the references ['first of a', 'second of a']\n"
+        "  As a list for each hypothesis, hypotheses[0] has the references ['first of a', 'first of b', 'first of c']\n"
         "If the first is meant, give layout='reference', or list(zip(*references)); if the second is, "
         "give layout='segment'. The second lacks 1 lists."
     )

@@ -16,6 +16,7 @@ from typing import Any
 
 from ._process import Process
 from ._program import find_program
+from ._run import USAGE
 from .errors import ProcessDiedError, RefractError, UsageError
 
 PROTOCOL = 1
@@ -104,6 +105,8 @@ class _Session:
         with self._lock:
             self._end = end
             pending, self._pending = list(self._pending.values()), {}
+        if not self._hello.done() and code == USAGE:  # a flag that there is none of
+            self._hello.set_exception(UsageError(said))
         for answer in [self._hello, *pending]:
             if not answer.done() and answer.set_running_or_notify_cancel():
                 answer.set_exception(ProcessDiedError(str(end), code, said))

@@ -57,6 +57,7 @@ def variants(begin: Callable[P, Pending[T]]) -> tuple[Callable[P, T], Callable[P
     name = begin.__name__.lstrip("_")
     _present(blocking, begin, name, begin.__doc__ or "")
     _present(awaitable, begin, f"a{name}", f"Await what {name}() returns, which does not block the event loop.")
+    begin.__qualname__ = blocking.__qualname__  # which errors of wrong arguments name
     return blocking, awaitable
 
 

@@ -34,7 +34,7 @@ def references_by_segment(references: Any, systems: Mapping[str, list[Text]], la
     if layout not in (None, "segment", "reference"):
         raise ValueError(f"layout is 'segment', 'reference' or None, not {layout!r}")
     hypotheses = next(iter(systems.values()))
-    outer = sequence(references, "references")
+    outer = _rows(references) if _is_frame(references) else sequence(references, "references")
     texts_alone = [isinstance(r, str) for r in outer]
     if any(texts_alone):
         return _one_each(outer, len(hypotheses))
@@ -68,9 +68,20 @@ def texts(value: Any, where: str) -> list[Text]:
 
 def sequence(value: Any, where: str) -> Sequence[Any]:
     """Read anything with an order: lists, tuples, arrays, columns, generators."""
+    if _is_frame(value):
+        raise TypeError(f"{where} is a table, where a column is wanted: {where}=df['column']")
     if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
         raise TypeError(f"{where} is a {type(value).__name__}, where a list is wanted: {_snipped(repr(value))}")
     return list(value)
+
+
+def _is_frame(value: Any) -> bool:
+    """Tell tables of pandas and polars, whose iteration gives names or columns."""
+    return hasattr(value, "columns") and hasattr(value, "to_numpy") and len(getattr(value, "shape", ())) == 2
+
+
+def _rows(frame: Any) -> list[Any]:
+    return list(frame.to_numpy().tolist())
 
 
 def _missing(v: Any) -> bool:
@@ -87,7 +98,9 @@ def _name(k: Any) -> str:
 def _one_each(outer: Sequence[Any], n: int) -> list[list[Text]]:
     for i, r in enumerate(outer):
         if not isinstance(r, str) and not _missing(r):
-            raise TypeError(f"references has texts, and a {type(r).__name__} at {i}: give n texts, or n lists of texts")
+            raise TypeError(
+                f"references has texts, and references[{i}] is a {type(r).__name__}: give n texts, or n lists of texts"
+            )
     if len(outer) != n:
         several = f"; for {len(outer)} references of one hypothesis give [[…]]" if n == 1 else ""
         raise ValueError(f"references has {len(outer)} texts, one a hypothesis, and there are {n} hypotheses{several}")
@@ -111,8 +124,8 @@ def _both_readings(lists: list[list[Text]], n: int) -> str:
     more_second = ["…"] if len(lists[0]) > 3 else []
     return (
         f"references seems to be transposed: {len(lists)} lists of {len(lists[0])} texts, for {n} hypotheses.\n"
-        f"  As a list for each reference, hypothesis 0 has the references [{', '.join(first + more)}]\n"
-        f"  As a list for each hypothesis, hypothesis 0 has the references [{', '.join(second + more_second)}]\n"
+        f"  As a list for each reference, hypotheses[0] has the references [{', '.join(first + more)}]\n"
+        f"  As a list for each hypothesis, hypotheses[0] has the references [{', '.join(second + more_second)}]\n"
         "If the first is meant, give layout='reference', or list(zip(*references)); "
         "if the second is, give layout='segment'."
         + ("" if len(lists) == n else f" The second lacks {n - len(lists)} lists." if len(lists) < n else "")
@@ -148,6 +161,11 @@ def _bigrams(text: Text) -> set[str]:
 def _overlap(a: set[str], b: set[str]) -> float:
     """Return Dice's coefficient, from 0 to 1."""
     return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+
+
+def printable(text: str) -> str:
+    """Escape what would steer a terminal."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _snipped(text: Text, at: int = 40) -> str:

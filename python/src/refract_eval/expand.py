@@ -12,12 +12,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from ._pending import variants
-from ._run import DONE, FAILED, Run
-from .errors import RefractError
+from ._run import DONE, FAILED, Flag, Run, command_line
 from .segments import Segment
-from .sets import read, write
+from .sets import lines_path, read, unnamed, write
 
-Flag = str | int | float | bool | Sequence[str] | None
 Dataset = str | os.PathLike[str] | Iterable[Segment]
 
 
@@ -44,8 +42,10 @@ class Progress:
 class Expansion:
     """An expanded set.
 
-    complete is False where a segment has fewer variants than wanted, or the budget is spent:
-    the same call goes on from there. messages are what the program said: the summary,
+    complete is True where every segment has at least one variant, and what was asked for: as many
+    as complete=N, or else one for each prompt, sample and reference that is not missing. It is False
+    where answers were rejected or failed. (A spent budget is a RefractError; the same call goes on
+    from there.) messages are what the program said: the summary,
     warnings, and what to do. output is the file, if one was named.
     """
 
@@ -81,7 +81,7 @@ def _expand(
     Every answer is stored in cache before it is used (refract-cache.sqlite in the working
     folder by default): the same call asks for nothing twice. An interruption waits for the
     calls in flight; a second one does not. Cancelling the task of aexpand() interrupts too. progress
-    is called in a thread, up to twice a second.
+    is called in a thread, up to twice a second; what it raises interrupts the work, and is raised here.
     """
     named: dict[str, Flag] = {
         "model": model,
@@ -93,10 +93,16 @@ def _expand(
         "prices": prices,
         "max_cost": max_cost,
         "cache": None if cache is None else os.fspath(cache),
-        "progress": None if progress is None else "json",
+        "progress": "json",
     }
-    arguments = list(_command_line(named | dict(flags or {})))
-    return _Work(dataset, None if output is None else Path(output), arguments, progress)
+    named |= flags or {}
+    return _Work(
+        dataset=dataset,
+        output=None if output is None else lines_path(output),
+        flags=list(command_line(named)),
+        completes=bool(named["complete"]),
+        told=_Told(progress),
+    )
 
 
 expand, aexpand = variants(_expand)
@@ -109,7 +115,8 @@ class _Work:
     dataset: Dataset
     output: Path | None
     flags: Sequence[str]
-    progress: Callable[[Progress], object] | None
+    completes: bool  # up to a number of variants
+    told: _Told
 
     def wait(self) -> Expansion:
         with self._running() as (run, written):
@@ -137,40 +144,43 @@ class _Work:
                 write(self.dataset, folder / "set.jsonl")
                 spec = f"jsonl:{folder / 'set.jsonl'}"
             try:
-                yield Run(["expand", spec, "-o", str(written), *self.flags], _takes(self.progress)), written
+                names = unnamed(folder / "set.jsonl") | {str(written): str(self.output or "OUTPUT")}
+                yield Run(["expand", spec, "-o", str(written), *self.flags], self.told.takes, names), written
             finally:
                 written.unlink(missing_ok=True)
 
     def _finish(self, run: Run, written: Path) -> Expansion:
         code = run.wait((DONE, FAILED))
         if not written.is_file():
-            raise RefractError("\n".join(run.messages[-10:]) or f"refract expand ended with exit code {code}")
+            raise run.error(code)
         segments = read(written)
         if self.output is not None:
             os.replace(written, self.output)
-        return Expansion(segments, code == DONE, tuple(run.messages), self.output)
+        whole = code == DONE and (self.completes or self.told.all) and all(_expanded(s) for s in segments)
+        return Expansion(segments, whole, tuple(run.messages), self.output)
 
 
-def _command_line(flags: Mapping[str, Flag]) -> Iterator[str]:
-    for name, value in flags.items():
-        flag = "--" + name.replace("_", "-")
-        if isinstance(value, bool):
-            yield f"{flag}={str(value).lower()}"
-        elif isinstance(value, (str, int, float, os.PathLike)):
-            yield f"{flag}={value}"
-        elif value is not None:
-            yield from (f"{flag}={v}" for v in value)
+def _expanded(s: Segment) -> bool:
+    return any(v.text is not None for v in s.variants)
 
 
-_TOLD = [f.name for f in fields(Progress) if f.name != "label"]
+_FIELDS = [f.name for f in fields(Progress) if f.name != "label"]
 
 
-def _takes(progress: Callable[[Progress], object] | None) -> Callable[[str], bool]:
-    def takes(line: str) -> bool:
-        if progress is None or not line.startswith('{"progress":'):
+class _Told:
+    """What the program tells of its progress, and whether all was found."""
+
+    def __init__(self, progress: Callable[[Progress], object] | None) -> None:
+        self._progress = progress
+        self.all = True
+
+    def takes(self, line: str) -> bool:
+        if not line.startswith('{"progress":'):
             return False
         said = json.loads(line)
-        progress(Progress(label=said["progress"], **{name: said[name] for name in _TOLD}))
+        now = Progress(label=said["progress"], **{name: said[name] for name in _FIELDS})
+        if now.label == "expand":
+            self.all = now.total is None or now.done >= now.total
+        if self._progress is not None:
+            self._progress(now)
         return True
-
-    return takes

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ._client import Client
 from ._pending import Request, variants
 from .compare import Comparison, read_comparison
-from .scorer import Hypotheses, References, Settings, specs
+from .scorer import Hypotheses, References, Settings, Texts, specs
 from .scores import Scores
 from .segments import Segment, segment_to_json
 
@@ -20,9 +20,9 @@ def _score(
     references: References,
     metrics: Sequence[str] | str = ("bleu", "chrf"),
     aggregate: Sequence[str] | str | None = "max",
-    sources: Sequence[str | None] | None = None,
+    sources: Texts | None = None,
     *,
-    ids: Sequence[str] | None = None,
+    ids: Iterable[str] | None = None,
     layout: str | None = None,
     missing: str | None = None,
     system: str | None = None,
@@ -34,7 +34,12 @@ def _score(
     references[i] is the list of the references of hypothesis i: n lists, which may differ in
     length, or n texts where each has one. None (or NaN) is a missing text, "" an empty
     one: they are not the same. sources are n texts, for metrics that need them, ids n names.
-    Lists, tuples, arrays, columns of pandas and generators are taken.
+    Lists, tuples, arrays, columns of pandas and generators are taken; references may also be a
+    table with a row for each hypothesis, df[["ref1", "ref2"]].
+
+    Indexes in messages count from 0, as in Python: references[1] are those of the second
+    hypothesis. Without ids, segments have the numbers "1", "2", … as theirs, and
+    `segment "2"` is the second.
 
     metrics are as `refract score -m` takes them ("bleu:tokenize=intl"), aggregate as -a does
     ("max", "mean", "best:k=3", "single", "native"); None is each metric's own way.
@@ -45,8 +50,8 @@ def _score(
     hypothesis i. Such a form is refused without it: where the lengths tell (k is not n), and where
     k is n and the hypotheses are nearer to it. layout="segment" leaves that check out.
 
-    BLEU, chrF, chrF++ and ROUGE range from 0 to 100, TER from 0 (best) upwards. A score that
-    cannot be made is None, and its status says why.
+    BLEU, chrF and chrF++ range from 0 to 100, ROUGE from 0 to 1, TER from 0 (best) upwards. A
+    score that cannot be made is None, and its status says why.
 
     Raises ValueError and TypeError for arguments that cannot be meant, UsageError (a
     ValueError) for metrics and aggregators that there are none of, ProcessDiedError where the
@@ -60,7 +65,7 @@ score, ascore = variants(_score)
 
 
 def score_segments(
-    segments: Sequence[Segment],
+    segments: Iterable[Segment],
     metrics: Sequence[str] | str = ("bleu", "chrf"),
     aggregate: Sequence[str] | str | None = "max",
     *,
@@ -73,7 +78,7 @@ def score_segments(
 
 
 def _compare(
-    segments: Sequence[Segment],
+    segments: Iterable[Segment],
     metrics: Sequence[str] | str = ("bleu", "chrf"),
     aggregate: Sequence[str] | str | None = None,
     *,
@@ -103,9 +108,9 @@ def metrics() -> list[dict[str, Any]]:
     return list(_shared.call("metrics", {}))
 
 
-def _comparing(segments: Sequence[Segment], **given: Any) -> dict[str, Any]:
+def _comparing(segments: Iterable[Segment], **given: Any) -> dict[str, Any]:
     params = {name: value for name, value in given.items() if value is not None}
     for name in ("metrics", "aggregate", "statistic"):
         if name in params:
-            params[name] = specs(params[name])
+            params[name] = specs(params[name], name)
     return {"segments": [segment_to_json(s) for s in segments], **params}

@@ -17,7 +17,9 @@ def to_datasets(segments: Iterable[Segment]) -> datasets.Dataset:
 
     Its columns are id, source, references (list of texts), variants (list of structures
     with reference, prompt, sample, model, text and finish), hypotheses (a structure of texts
-    by system), document and domain. Needs datasets: pip install refract-eval[datasets].
+    by system), human_systems and human (a list of structures with name, system and score), document
+    and domain; those of hypotheses and judgements are there if the set has any. Rejected answers and
+    the other fields of variants are left out: write() keeps them. Needs datasets: pip install refract-eval[datasets].
     """
     import datasets
 
@@ -26,7 +28,7 @@ def to_datasets(segments: Iterable[Segment]) -> datasets.Dataset:
     text = datasets.Value("string")
     number = datasets.Value("int64")
     variant = {
-        "reference": number,
+        "reference": datasets.Value("int32"),  # as read() wants it of a Parquet file
         "prompt": text,
         "sample": number,
         "model": text,
@@ -37,6 +39,10 @@ def to_datasets(segments: Iterable[Segment]) -> datasets.Dataset:
     features["variants"] = [variant]
     if systems:
         features["hypotheses"] = dict.fromkeys(systems, text)
+    if any(s.human_systems for s in rows):
+        features["human_systems"] = datasets.Sequence(text)
+    if any(s.human for s in rows):
+        features["human"] = [{"name": text, "system": text, "score": datasets.Value("float64")}]
     features |= {"document": text, "domain": text}
     columns: dict[str, list[Any]] = {name: [_column(s, name, systems, variant) for s in rows] for name in features}
     return datasets.Dataset.from_dict(columns, features=datasets.Features(features))
@@ -57,8 +63,11 @@ def from_datasets(
     The arguments name columns; a dot goes into structures, as in "translation.zh". The column
     of references has texts or lists of texts. hypotheses is a column of structures by
     system, or a column for each system: {"mine": "output"}. All columns but references may be
-    absent. Without ids, they are the numbers of the rows, from 1.
+    absent. Without ids, they are the numbers of the rows, from 1; messages count rows from 0.
+    Judgements are in the columns human and human_systems that to_datasets() makes.
     """
+    if isinstance(dataset, Mapping):
+        raise TypeError(f"dataset is a {type(dataset).__name__} of {', '.join(map(repr, dataset))}: give one of them")
     return [
         _segment(row, i, references, source, hypotheses, id, document, domain, variants)
         for i, row in enumerate(dataset)
@@ -70,8 +79,10 @@ def _column(s: Segment, name: str, systems: Sequence[str], variant: Mapping[str,
         return [{field: getattr(v, field) for field in variant} for v in s.variants]
     if name == "hypotheses":
         return {system: s.hypotheses.get(system) for system in systems}
-    if name == "references":
-        return list(s.references)
+    if name in ("references", "human_systems"):
+        return list(getattr(s, name))
+    if name == "human":
+        return [{"name": n, "system": system, "score": x} for n, of in s.human.items() for system, x in of.items()]
     return getattr(s, name)
 
 
@@ -95,6 +106,8 @@ def _segment(
         source=_optional(row, source),
         variants=[_variant(v) for v in (row.get(variants) or [])] if variants else [],
         hypotheses=_hypotheses(row, hypotheses, i),
+        human_systems=row.get("human_systems") or (),
+        human=_human(row.get("human") or (), f"row {i}: human"),
         document=_optional(row, document),
         domain=_optional(row, domain),
     )
@@ -104,6 +117,15 @@ def _variant(v: Mapping[str, Any]) -> Variant:
     fields = ("text", "reference", "prompt", "sample", "model", "finish")
     known = {k: v[k] for k in fields if v.get(k) is not None}
     return Variant(**{"text": None, **known})
+
+
+def _human(judgements: Any, where: str) -> dict[str, dict[str, float | None]]:
+    read: dict[str, dict[str, float | None]] = {}
+    for j in judgements:
+        if not isinstance(j, Mapping) or not {"name", "system", "score"} <= j.keys():
+            raise TypeError(f"{where} has {j!r}, where a structure with name, system and score is wanted")
+        read.setdefault(j["name"], {})[j["system"]] = j["score"]
+    return read
 
 
 def _hypotheses(row: Mapping[str, Any], columns: str | Mapping[str, str] | None, i: int) -> dict[str, str | None]:

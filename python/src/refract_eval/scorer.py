@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from ._client import Client
 from ._pending import Request, variants
+from ._run import Flag, command_line
 from ._texts import hypotheses_by_system, references_by_segment, texts
+from .errors import UsageError
 from .scores import Scores, read_scores
 from .segments import Segment, segment_to_json
 
-Hypotheses = Sequence[str | None] | Mapping[str, Sequence[str | None]]
-References = Sequence[Sequence[str | None]] | Sequence[str | None]
+
+class Frame(Protocol):
+    """A table of pandas or polars."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of its columns."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of its rows and columns."""
+
+    def to_numpy(self) -> Any:
+        """Return its rows."""
+
+
+Texts = Iterable[str | None]
+Hypotheses = Texts | Mapping[str, Texts]
+References = Iterable[Texts | None] | Texts | Frame
 
 
 class Scorer:
@@ -22,8 +41,10 @@ class Scorer:
 
     metrics and aggregate are as for score(). missing says what becomes of a reference that
     is missing, and system how a system's score comes about ("auto", "corpus" or "average"),
-    as the flags of `refract score`. flags are further ones of `refract serve`, such as
-    ["--base-url", "http://localhost:8000/v1"]; timeout is in seconds for a call.
+    as the flags of `refract score`. flags are further ones of `refract serve`, by name, as
+    {"base-url": "http://localhost:8000/v1", "max-text": 64}, or as a command line has them,
+    ["--max-text=64"]; one that there is none of is a UsageError of the first call. timeout is in
+    seconds for a call.
 
     The process starts with the first call, and ends with close(), with the context or when
     Python ends. Threads and event loops may share a Scorer. A child that was forked starts
@@ -41,21 +62,26 @@ class Scorer:
         *,
         missing: str | None = None,
         system: str | None = None,
-        flags: Sequence[str] = (),
+        flags: Mapping[str, Flag] | Sequence[str] = (),
         timeout: float | None = None,
     ) -> None:
         """Take the settings; nothing is started yet."""
-        self._client = Client(flags, timeout)
+        if isinstance(flags, str) or not all(isinstance(f, str) for f in flags):
+            raise UsageError(f'flags is {flags!r}: give {{"max-text": 64}}, or ["--max-text=64"]')
+        words = tuple(command_line(flags) if isinstance(flags, Mapping) else flags)
+        if wrong := [f for f in words[:1] if not f.startswith("-")]:
+            raise UsageError(f'flags begin with {wrong[0]!r}: give {{"max-text": 64}}, or ["--max-text=64"]')
+        self._client = Client(words, timeout)
         self._settings = Settings(metrics, aggregate, missing, system)
-        self._process = (tuple(flags), timeout)
+        self._process = (words, timeout)
 
     def _score(
         self,
         hypotheses: Hypotheses,
         references: References,
-        sources: Sequence[str | None] | None = None,
+        sources: Texts | None = None,
         *,
-        ids: Sequence[str] | None = None,
+        ids: Iterable[str] | None = None,
         layout: str | None = None,
         cells: bool = False,
     ) -> Request[Scores]:
@@ -64,7 +90,7 @@ class Scorer:
 
     score, ascore = variants(_score)
 
-    def score_segments(self, segments: Sequence[Segment], *, cells: bool = False) -> Scores:
+    def score_segments(self, segments: Iterable[Segment], *, cells: bool = False) -> Scores:
         """Score the hypotheses of a set, as read() gives it, against its references and variants."""
         return self._settings.of_segments(self._client, segments, cells).wait()
 
@@ -139,24 +165,41 @@ class Settings:
                 segment["id"] = id
         return self._request(client, segments, named, cells)
 
-    def of_segments(self, client: Client, segments: Sequence[Segment], cells: bool) -> Request[Scores]:
+    def of_segments(self, client: Client, segments: Iterable[Segment], cells: bool) -> Request[Scores]:
         """Ask for the scores of a set that was read."""
+        segments = list(segments)
         lines = [{k: v for k, v in segment_to_json(s).items() if k not in ("rejected", "human")} for s in segments]
         return self._request(client, lines, [s.id for s in segments], cells)
 
     def _request(self, client: Client, segments: list[dict[str, Any]], ids: list[str], cells: bool) -> Request[Scores]:
-        params: dict[str, Any] = {"segments": segments, "metrics": specs(self.metrics)}
+        params: dict[str, Any] = {"segments": segments, "metrics": specs(self.metrics, "metrics")}
         if self.aggregate is not None:
-            params["aggregate"] = specs(self.aggregate)
+            params["aggregate"] = specs(self.aggregate, "aggregate")
         params.update((k, v) for k, v in (("missing", self.missing), ("system", self.system)) if v is not None)
         if cells:
             params["per"] = ["system", "segment", "cell"]
-        return Request(client, "score", params, lambda result: read_scores(result, ids))
+        warnings = list(_warnings(segments))
+        return Request(client, "score", params, lambda result: read_scores(result, ids, warnings))
 
 
-def specs(of: Sequence[str] | str) -> list[str]:
-    """Read one or several specifications of metrics or aggregators."""
-    return [of] if isinstance(of, str) else list(of)
+def specs(of: Sequence[str] | str, name: str) -> list[str]:
+    """Read one or several specifications of metrics or aggregators, of which there is one at least."""
+    read = [of] if isinstance(of, str) else list(of or ())
+    if not read or not all(isinstance(s, str) and s for s in read):
+        raise ValueError(f"{name} is {of!r}: give one or several names, such as {_EXAMPLES.get(name)}")
+    return read
+
+
+_EXAMPLES = {"metrics": '"chrf" or ["bleu", "chrf"]', "aggregate": '"max"', "statistic": '"kendall"'}
+
+
+def _warnings(segments: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    missing: dict[str, int] = {name: 0 for s in segments for name in s.get("hypotheses", ())}
+    for name in missing:
+        missing[name] = sum(s.get("hypotheses", {}).get(name) is None for s in segments)
+    for name, n in missing.items():
+        if n:
+            yield f"{n} of {len(segments)} hypotheses of {name!r} are missing (None), and have no score"
 
 
 def _of_length(value: Any, name: str, n: int) -> list[str | None]:

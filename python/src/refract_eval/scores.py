@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from ._texts import printable
 
 if TYPE_CHECKING:
     import pandas
@@ -39,7 +42,7 @@ class Setting:
     "" for a metric that takes no references.
 
     The unit is the metric's: BLEU, chrF and chrF++ range from 0 to 100, TER from 0 (best)
-    upwards in per cent, ROUGE from 0 to 100; `refract metrics NAME` tells others'.
+    upwards in per cent, ROUGE from 0 to 1; `refract metrics NAME` tells others'.
     """
 
     metric: str
@@ -64,7 +67,7 @@ class Setting:
     def __repr__(self) -> str:
         """Show the scores of systems, and the signature."""
         systems = ", ".join(f"{name}: {_shown(s.score)}" for name, s in self.systems.items())
-        return f"<{self.metric} {self.aggregator}: {systems} ({self.signature})>"
+        return printable(f"<{self.metric} {self.aggregator}: {systems} ({self.signature})>")
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,7 +85,7 @@ class Cells:
 
     def __repr__(self) -> str:
         """Say what there is, without the numbers."""
-        return f"<cells of {self.metric}: {', '.join(self.scores)} ({self.signature})>"
+        return printable(f"<cells of {self.metric}: {', '.join(self.scores)} ({self.signature})>")
 
 
 @dataclass(frozen=True, repr=False)
@@ -175,8 +178,28 @@ class Scores:
 
     def __repr__(self) -> str:
         """Show a table of the scores of systems."""
+        head, *rows = self._table()
+        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        lines = []
+        for row in [head, *rows]:
+            cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join([*lines, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        head, *rows = ["".join(f"<td>{escape(c)}</td>" for c in row) for row in self._table()]
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+    def _notes(self) -> list[str]:
+        ended = [f"ended: {metric}: {why}" for metric, why in self.ended.items()]
+        return [printable(note) for note in [*ended, *(f"warning: {w}" for w in self.warnings)]]
+
+    def _table(self) -> list[list[str]]:
+        """Return rows with the scores of systems, the first of which is the head."""
         names = list(dict.fromkeys(name for s in self.settings for name in s.systems))
-        head = ["", *names]
         rows = [
             [
                 f"{s.metric} {s.aggregator}",
@@ -184,29 +207,22 @@ class Scores:
             ]
             for s in self.settings
         ]
-        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-        lines = []
-        for row in [head, *rows]:
-            cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
-            lines.append("  ".join(cells).rstrip())
-        lines += [f"ended: {metric}: {why}" for metric, why in self.ended.items()]
-        lines += [f"warning: {w}" for w in self.warnings]
-        return "\n".join(lines)
+        return [[printable(c) for c in row] for row in [["", *names], *rows]]
 
 
-def read_scores(result: Mapping[str, Any], ids: list[str]) -> Scores:
-    """Make Scores of the result of the method score."""
+def read_scores(result: Mapping[str, Any], ids: list[str], warnings: list[str]) -> Scores:
+    """Make Scores of the result of the method score, and of warnings about what was given."""
     return Scores(
         settings=tuple(_setting(s) for s in result["settings"]),
         cells=tuple(_cells(c) for c in result.get("cells") or ()),
-        warnings=tuple(result.get("warnings") or ()),
+        warnings=(*warnings, *(result.get("warnings") or ())),
         ended=dict(result.get("ended") or {}),
         ids=tuple(ids),
     )
 
 
 def _setting(s: Mapping[str, Any]) -> Setting:
-    segments = s.get("segments") or {}
+    segments = {name: [_float(x) for x in scores] for name, scores in (s.get("segments") or {}).items()}
     return Setting(
         metric=s["metric"],
         aggregator=s["aggregator"] or "",
@@ -214,7 +230,7 @@ def _setting(s: Mapping[str, Any]) -> Setting:
         segment_signature=s.get("segment_signature", s["signature"]),
         direction=s["direction"],
         systems={
-            name: SystemScore(v["score"], v["method"], v["segments"], v["scored"])
+            name: SystemScore(_float(v["score"]), v["method"], v["segments"], v["scored"])
             for name, v in (s.get("systems") or {}).items()
         },
         segments=segments,
@@ -223,7 +239,7 @@ def _setting(s: Mapping[str, Any]) -> Setting:
 
 
 def _cells(c: Mapping[str, Any]) -> Cells:
-    scores = c["scores"]
+    scores = {name: [[_float(x) for x in row] for row in rows] for name, rows in c["scores"].items()}
     return Cells(
         metric=c["metric"],
         signature=c["signature"],
@@ -234,6 +250,10 @@ def _cells(c: Mapping[str, Any]) -> Cells:
 
 def _key(s: Setting) -> tuple[str, str]:
     return (s.metric, s.aggregator)
+
+
+def _float(score: float | None) -> float | None:
+    return None if score is None else float(score)  # JSON has 100 for 100.0
 
 
 def _shown(score: float | None) -> str:

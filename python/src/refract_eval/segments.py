@@ -46,6 +46,10 @@ class Segment:
 
     def __post_init__(self) -> None:
         """Make tuples of sequences, so that equal segments are equal."""
+        if not isinstance(self.id, str):
+            raise TypeError(f"id is a {type(self.id).__name__}, where a text is wanted: {self.id!r}")
+        if isinstance(self.references, str):
+            raise TypeError(f"references is a str, where a list is wanted: [{self.references[:40]!r}]")
         for name in ("references", "variants", "human_systems", "rejected"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 

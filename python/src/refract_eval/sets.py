@@ -16,6 +16,7 @@ from .segments import Segment, segment_from_json, segment_to_json
 
 # More variants than a segment has: `refract select` keeps all.
 _ALL = "1000000000"
+_OTHERS = (".arrow", ".csv", ".parquet", ".tsv", ".txt", ".xlsx", ".xml", ".zst")
 _FOLDERS = ("jsonl", "parquet", "text", "mtme", "div-ref")
 
 
@@ -55,17 +56,17 @@ def write(
     "jsonl", "parquet", "text", "mtme" or "div-ref". It has references and no outputs of systems. A
     file appears when it is whole.
     """
-    path = Path(path)
     if to is not None:
+        path = Path(path)
         if to not in _FOLDERS:
             raise ValueError(f"to is one of {', '.join(_FOLDERS)}, not {to!r}")
         with tempfile.TemporaryDirectory(prefix="refract-") as folder:
             lines = Path(folder) / "set.jsonl"
             _write_lines(segments, lines)
-            Run(["publish", f"jsonl:{lines}", "--to", to, "--name", name or path.name, "-o", str(path)]).wait()
+            arguments = ["publish", f"jsonl:{lines}", "--to", to, "--name", name or path.name, "-o", str(path)]
+            Run(arguments, names=unnamed(lines)).wait()
         return
-    if path.suffix in (".parquet", ".zst"):
-        raise ValueError(f"{path}: give to='parquet' for a folder with Parquet files, or a path in .jsonl or .jsonl.gz")
+    path = lines_path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         _write_lines(segments, part, packed=path.suffix == ".gz")
@@ -74,17 +75,37 @@ def write(
         part.unlink(missing_ok=True)
 
 
+def unnamed(lines: Path) -> dict[str, str]:
+    """Return what stands in messages for a file of ours with the segments of a caller."""
+    return {f"jsonl:{lines}": "SEGMENTS", str(lines): "segments"}
+
+
+def lines_path(path: str | os.PathLike[str]) -> Path:
+    """Return where JSON Lines are written to, and refuse a name that promises another format."""
+    path = Path(path)
+    if path.name.removesuffix(".gz").endswith(_OTHERS):
+        raise ValueError(
+            f"{path}: JSON Lines are written: give a path in .jsonl or .jsonl.gz, "
+            "or to='parquet' for a folder with Parquet files"
+        )
+    return path
+
+
 def _read_lines(path: Path) -> Iterator[Segment]:
     seen: dict[str, int] = {}
     with path.open("rb") as f:
         packed = f.read(2) == b"\x1f\x8b"
-    with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8-sig", newline="\n") as lines:
+    with gzip.open(path, "rb") if packed else path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             where = f"{path}:{number}"
             try:
-                read = json.loads(line, object_pairs_hook=_without_repeats)
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as e:
+                raise ValueError(f"{where}: no UTF-8, at byte {e.start + 1} of the line: convert the file") from None
+            try:
+                read = json.loads(text, object_pairs_hook=_without_repeats)
             except ValueError as e:
                 raise ValueError(f"{where}: {e}") from None
             segment = segment_from_json(read, where)

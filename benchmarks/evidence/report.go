@@ -43,7 +43,13 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		}
 	}
 	clear := figure.Style{Clear: true}
+	ofPairs := 0
 	for _, f := range r.Figures() {
+		if f.Kind == experiment.PairFigure {
+			if ofPairs++; ofPairs > mostOfPairs {
+				continue
+			}
+		}
 		if f.Kind == experiment.DifferenceFigure {
 			continue // the forest shows them
 		}
@@ -60,6 +66,10 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 			shown.Data = r.shown(f.Data)
 		}
 		d.Figures = append(d.Figures, shown)
+	}
+	if left := ofPairs - mostOfPairs; left > 0 { // they are the last of a result
+		last := &d.Figures[len(d.Figures)-1]
+		last.Notes = append(last.Notes, english.Count(left, "more figure")+" of pairs of systems: --figures writes all")
 	}
 	for _, t := range r.Tables() {
 		if slices.Contains(elsewhere, t.Name) {
@@ -91,6 +101,10 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 	return d, nil
 }
 
+// mostOfPairs is how many figures of pairs of systems a page has: each has a dot and
+// a row for every pair, and there is one for every metric of a dataset.
+const mostOfPairs = 12
+
 // columnOf finds a column by its name.
 func columnOf(t *report.NamedTable, name string) (int, bool) {
 	i := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == name })
@@ -103,9 +117,9 @@ func (r *Report) place(shown string) int {
 }
 
 // elsewhere are the tables of which the page has the content in another place:
-// the settings in one table, curves and prompts below their figures, the order
-// of systems beside their scores.
-var elsewhere = []string{"summary", "curve", "prompts", "ranking"}
+// the settings in one table, curves, prompts and numbers of segments below their
+// figures, the order of systems beside their scores.
+var elsewhere = []string{"summary", "curve", "prompts", "segments", "ranking"}
 
 // notLeading leaves out the differences that the forest shows.
 func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {

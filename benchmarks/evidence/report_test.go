@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/report/page"
 )
 
 // found is a result with something of every kind, in which name stands for
@@ -80,6 +82,51 @@ func TestDocument(t *testing.T) {
 	r.WithoutSegments = true
 	if d, err = r.Document(t.Context()); err != nil || d.Explorer != nil {
 		t.Errorf("segments that were not wanted, %v", err)
+	}
+}
+
+// Numbers of segments stand below their figure, and of the figures of pairs a page
+// has a dozen, and says so.
+func TestMoreFigures(t *testing.T) {
+	for metrics, want := range map[int]struct {
+		figures int
+		note    []string
+	}{2: {3, nil}, 14: {13, []string{"2 more figures of pairs of systems: --figures writes all"}}} {
+		res := found("data")
+		res.Curves, res.Prompts = nil, nil
+		res.Sizes = []experiment.SizeResult{{About: res.Rows[0].About, Setting: res.Rows[0].Setting, Segments: 2, Subsets: 3, Value: 0.2, Least: 0.1, Largest: 0.3}}
+		k := experiment.Ranking{Dataset: "data", Human: "data"}
+		for i := range 3 {
+			place := report.Place{Score: report.Number(-i), Rank: float64(i + 1), Cells: 2}
+			k.Systems = append(k.Systems, report.RankedSystem{Name: string(rune('a' + i)), First: place, Under: slices.Repeat([]report.Place{place}, metrics)})
+		}
+		for i := range metrics {
+			k.Settings, k.Names = append(k.Settings, experiment.SettingName{Metric: string(rune('a' + i))}), append(k.Names, "one")
+		}
+		res.Rankings = []experiment.Ranking{k}
+		r := &evidence.Report{Title: "Title", Result: res}
+		d, err := r.Document(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(r.Figures()); n != metrics+2 { // the differences are in the forest
+			t.Errorf("%d figures of %d metrics", n, metrics)
+		}
+		if len(d.Figures) != want.figures || !slices.Equal(d.Figures[len(d.Figures)-1].Notes, want.note) {
+			t.Fatalf("%d metrics: %d figures on the page, notes %q", metrics, len(d.Figures), d.Figures[len(d.Figures)-1].Notes)
+		}
+		for i, f := range d.Figures {
+			if f.Aside != (i > 0) || f.Data == nil || f.Alt == "" || len(f.Dark) == 0 {
+				t.Errorf("figure %d, %s: aside %v, Alt %q", i, f.Title, f.Aside, f.Alt)
+			}
+		}
+		if slices.ContainsFunc(d.Tables, func(t page.Table) bool { return t.Name == "segments" }) {
+			t.Error("the numbers of segments stand twice")
+		}
+		var html bytes.Buffer
+		if err := page.Write(t.Context(), &html, d); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

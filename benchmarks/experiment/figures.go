@@ -18,6 +18,8 @@ const (
 	CurveFigure FigureKind = iota
 	DifferenceFigure
 	PromptFigure
+	SizeFigure
+	PairFigure
 )
 
 // Figure is a picture of a result.
@@ -25,19 +27,17 @@ type Figure struct {
 	Kind      FigureKind
 	Name      string // for a file, such as "curve-1"
 	Title     string
-	Statistic string   // label
+	Statistic string   // label; "" for none
 	Alt       string   // what it shows, in words
 	Findings  []string // what is to be seen in it
 	Data      *report.NamedTable
 	Panels    []figure.Panel
 }
 
-// Figures returns the pictures of a result: the curves, the differences, and
-// what prompts add.
+// Figures returns the pictures of a result: the curves, the differences, what
+// prompts add, statistics by the number of segments, and pairs of systems.
 func (r *Result) Figures() []Figure {
-	out := r.curveFigures()
-	out = append(out, r.differenceFigures()...)
-	return append(out, r.promptFigures()...)
+	return slices.Concat(r.curveFigures(), r.differenceFigures(), r.promptFigures(), r.sizeFigures(), r.pairFigures())
 }
 
 // groupsOf parts items by their key, in the order in which the keys appear. It

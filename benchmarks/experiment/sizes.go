@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/report/figure"
 )
 
 // Sizes asks for statistics over random subsets of the segments: how many
@@ -100,16 +101,53 @@ func (r *run) sizes(ctx context.Context, d *data, settings []*setting, res *Resu
 	return err
 }
 
-func (r *Result) sizeTable() *report.NamedTable {
+func (r *Result) sizeTable(sizes ...*SizeResult) *report.NamedTable {
 	t := &report.NamedTable{Title: "Agreement by the number of segments", Columns: []report.Column{
 		{Name: "dataset"}, {Name: "metric"}, {Name: "set", Header: "references"}, {Name: "aggregate"}, {Name: "statistic"},
 		countColumn("segments", ""), valueColumn("value"), {Name: "band", Kind: report.KindInterval, Digits: 4}, minorCount("subsets"),
 	}}
-	for i := range r.Sizes {
-		s := &r.Sizes[i]
+	for _, s := range sizes {
 		t.Add(s.Dataset, s.Setting.Metric, report.StringOrNull(s.Setting.References), report.StringOrNull(s.Setting.Aggregator), s.Statistic,
 			s.Segments, s.Value, report.Interval(float64(s.Least), float64(s.Largest)), s.Subsets)
 	}
 	t.Notes = []string{"value: mean over random subsets of the judged segments, the same for all settings; band: the least and the largest of them"}
 	return t
+}
+
+// sizeFigures has a figure per dataset, statistic and metric, with a line per
+// setting. Those of a dataset and statistic share the axis.
+func (r *Result) sizeFigures() []Figure {
+	var out []Figure
+	for _, all := range groupsOf(r.Sizes, func(s *SizeResult) (part, bool) { return s.part(), true }) {
+		var panels []*figure.Lines
+		for _, of := range groupsOf(all, func(s **SizeResult) (string, bool) { return (*s).Setting.Metric, true }) {
+			sizes := make([]*SizeResult, len(of))
+			for i := range of {
+				sizes[i] = *of[i]
+			}
+			s := sizes[0]
+			panel := &figure.Lines{X: "segments", Y: report.Display(s.Statistic), WholeX: true}
+			for _, line := range groupsOf(sizes, func(s **SizeResult) (SettingName, bool) { return (*s).Setting, true }) {
+				name := (*line[0]).Setting
+				name.Metric = ""
+				series := figure.Series{Name: name.String()}
+				for _, p := range line {
+					p := *p
+					series.Points = append(series.Points, figure.Point{X: float64(p.Segments), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)})
+				}
+				panel.Series = append(panel.Series, series)
+			}
+			panels = append(panels, panel)
+			f := Figure{Kind: SizeFigure, Name: fmt.Sprintf("segments-%d", len(out)+1), Statistic: s.Statistic, Panels: []figure.Panel{panel}, Data: r.sizeTable(sizes...)}
+			f.Title = fmt.Sprintf("%s: %s by the number of segments", report.Display(s.Setting.Metric), report.Display(s.Statistic))
+			if len(r.Datasets) > 1 {
+				f.Title += ", " + s.Dataset
+			}
+			f.Data.Name, f.Data.Title = f.Name, f.Title
+			f.Alt = "Line chart of " + f.Title + ", a line per setting, with the band over random subsets."
+			out = append(out, f)
+		}
+		figure.ShareY(panels...)
+	}
+	return out
 }

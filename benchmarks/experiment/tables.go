@@ -19,7 +19,7 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 		"summary": r.summary, "rows": r.rowTable, "differences": r.differenceTable,
 		"prompts": func() *report.NamedTable { return r.promptTable(pointers(r.Prompts)...) },
 		"curve":   func() *report.NamedTable { return r.curveTable(pointers(r.Curves)...) }, "strata": r.strataTable, "worth": r.worthTable, "ranking": r.rankingTable,
-		"tasks": r.taskTable, "task-rows": r.taskRowTable, "segments": r.sizeTable, "ended": r.endedTable,
+		"tasks": r.taskTable, "task-rows": r.taskRowTable, "segments": func() *report.NamedTable { return r.sizeTable(pointers(r.Sizes)...) }, "ended": r.endedTable,
 	}
 	f, ok := tables[name]
 	if !ok {

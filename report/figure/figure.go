@@ -1,5 +1,5 @@
-// Package figure draws line charts with confidence bands and bar charts, as
-// SVG for a page and PNG for a paper, for a light or a dark background. The
+// Package figure draws line charts with confidence bands, bar charts and scatter
+// plots, as SVG for a page and PNG for a paper, for a light or a dark background. The
 // drawing is done by gonum.org/v1/plot; this package holds what all figures of
 // a report share: colours that differ to people who see few, shapes beside
 // colours, and texts that cannot disturb the picture.
@@ -45,7 +45,7 @@ type Style struct {
 	Clear  bool   // no background: that of the page is seen
 }
 
-// Panel is one plot of a figure: a Lines or a Bars.
+// Panel is one plot of a figure: a Lines, a Bars or a Scatter.
 type Panel interface {
 	// plot draws into a fresh plot.
 	plot(p *plot.Plot, t theme) error

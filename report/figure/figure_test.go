@@ -32,6 +32,10 @@ func panels() []figure.Panel {
 		&figure.Bars{Title: "systems \u202e", Value: "score", Bars: []figure.Bar{
 			{"a long name of a system", 3, 2.5, 3.5}, {"b", -2, nan, nan}, {"c", nan, nan, nan}, {"d", 4, 3.9, 4.1},
 		}},
+		&figure.Scatter{Title: "pairs", X: "by people", Y: "by metric", Series: []figure.Series{
+			{Name: "one reference", Muted: true, Points: []figure.Point{{X: 1, Y: 2}, {X: 0.5, Y: -1}, {X: nan, Y: 1}, {X: 1, Y: math.Inf(1)}}},
+			{Name: "all references", Points: []figure.Point{{X: 1, Y: 3}, {X: 0, Y: 0}}}, {Name: "none", Points: []figure.Point{{X: nan, Y: 2}}},
+		}},
 	}
 }
 
@@ -61,7 +65,7 @@ func TestDrawSVG(t *testing.T) {
 				text.Write(c)
 			}
 		}
-		for _, want := range []string{"bleu, max <&>", "all prompts", "random", "pearson", "a long name of a system", `systems \u202e`} {
+		for _, want := range []string{"bleu, max <&>", "all prompts", "random", "pearson", "a long name of a system", "one reference", "all references", "by metric", `systems \u202e`} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("the picture lacks the text %q", want)
 			}
@@ -81,8 +85,8 @@ func TestDrawPNG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if size := image.Bounds().Size(); size.X < 2*size.Y {
-		t.Errorf("two panels side by side are %v pixels", size)
+	if size := image.Bounds().Size(); size.X < 3*size.Y {
+		t.Errorf("three panels side by side are %v pixels", size)
 	}
 }
 
@@ -91,9 +95,10 @@ func TestDrawErrors(t *testing.T) {
 		style  figure.Style
 		panels []figure.Panel
 	}{
-		"no panels":      {},
-		"unknown format": {figure.Style{Format: "gif"}, panels()},
-		"at least one":   {panels: []figure.Panel{&figure.Bars{}}},
+		"no panels":              {},
+		"unknown format":         {figure.Style{Format: "gif"}, panels()},
+		"at least one":           {panels: []figure.Panel{&figure.Bars{}}},
+		"needs at least one dot": {panels: []figure.Panel{&figure.Scatter{Series: []figure.Series{{Name: "none", Points: []figure.Point{{X: math.NaN()}}}}}}},
 	} {
 		if err := figure.Draw(io.Discard, c.style, c.panels...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
@@ -131,6 +136,53 @@ func TestShareY(t *testing.T) {
 			if !strings.Contains(drawn(l), want) {
 				t.Errorf("the axis lacks %s", want)
 			}
+		}
+	}
+}
+
+// The quadrants of a scatter plot are shaded where dots can be, those of equal or
+// of opposite signs.
+func TestScatterQuadrants(t *testing.T) {
+	left, right := figure.Point{X: -1, Y: 2}, figure.Point{X: 1, Y: -2}
+	for _, c := range []struct {
+		name     string
+		points   []figure.Point
+		opposite bool
+		shaded   int
+	}{
+		{"all quadrants", []figure.Point{left, right}, false, 2},
+		{"all quadrants", []figure.Point{left, right}, true, 2},
+		{"right below", []figure.Point{right}, true, 1},
+		{"right below, equal signs", []figure.Point{right}, false, 0},
+		{"right above", []figure.Point{{X: 1, Y: 2}}, false, 1},
+		{"right above, opposite signs", []figure.Point{{X: 1, Y: 2}}, true, 0},
+		{"the origin", []figure.Point{{}}, false, 1},
+	} {
+		var b bytes.Buffer
+		if err := figure.Draw(&b, figure.Style{}, &figure.Scatter{Opposite: c.opposite, Series: []figure.Series{{Points: c.points}}}); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "fill:#009D72"); n != c.shaded {
+			t.Errorf("%s: %d quadrants are shaded, want %d", c.name, n, c.shaded)
+		}
+	}
+}
+
+// More whole numbers than an axis has room for are round ones.
+func TestWholeTicks(t *testing.T) {
+	for most, want := range map[float64][]string{3: {">2<", ">3<"}, 14: {">2<", ">12<"}, 1875: {">500<", ">1000<", ">1500<"}} {
+		var b bytes.Buffer
+		err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: []figure.Series{{Points: []figure.Point{{X: 1, Y: 0.1}, {X: most, Y: 0.2}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, label := range want {
+			if !strings.Contains(b.String(), label) {
+				t.Errorf("the axis to %v lacks %s", most, label)
+			}
+		}
+		if strings.Contains(b.String(), ">7<") {
+			t.Errorf("the axis to %v has a number that is not round", most)
 		}
 	}
 }

@@ -23,8 +23,8 @@ type Lines struct {
 	low, high   float64 // of the Y axis where charts share it; both 0 elsewhere
 }
 
-// Series is one line. A point whose X or Y is not finite is left out, and
-// the line goes on to the next.
+// Series is one line, or the dots of one kind. A point whose X or Y is not finite
+// is left out, and the line goes on to the next.
 type Series struct {
 	Name   string
 	Points []Point
@@ -57,7 +57,7 @@ func (l *Lines) plot(p *plot.Plot, t theme) error {
 		p.X.Tick.Marker = plot.TickerFunc(wholeTicks)
 	}
 	for i, s := range l.Series {
-		tone := l.tone(t, i)
+		tone := toneOf(l.Series, t, i)
 		points, outline := s.drawn()
 		if len(points) == 0 {
 			continue
@@ -100,13 +100,13 @@ func (l *Lines) plot(p *plot.Plot, t theme) error {
 	return nil
 }
 
-// tone is the colour of a series.
-func (l *Lines) tone(t theme, i int) color.NRGBA {
-	if l.Series[i].Muted {
+// toneOf is the colour of one of some series.
+func toneOf(all []Series, t theme, i int) color.NRGBA {
+	if all[i].Muted {
 		return t.muted
 	}
 	coloured := 0
-	for _, s := range l.Series[:i] {
+	for _, s := range all[:i] {
 		if !s.Muted {
 			coloured++
 		}
@@ -157,7 +157,7 @@ func (l *Lines) name(p *plot.Plot, t theme, c draw.Canvas) {
 			continue
 		}
 		last := points[len(points)-1]
-		ends = append(ends, end{vg.Point{X: x(last.X) + labelGap, Y: y(last.Y)}, label(s.Name), l.tone(t, i)})
+		ends = append(ends, end{vg.Point{X: x(last.X) + labelGap, Y: y(last.Y)}, label(s.Name), toneOf(l.Series, t, i)})
 	}
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at.Y, b.at.Y) })
 	style := l.style(p)
@@ -190,11 +190,13 @@ func (s *Series) drawn() (points, outline plotter.XYs) {
 	return points, outline
 }
 
-// wholeTicks labels whole numbers, at most about a dozen of them.
+// wholeTicks labels whole numbers: all of a dozen, and round ones of more.
 func wholeTicks(low, high float64) []plot.Tick {
-	step := max(1, math.Ceil((high-low)/12))
+	if high-low > 12 {
+		return roundTicks(low, high)
+	}
 	var out []plot.Tick
-	for k := math.Ceil(low); k <= high; k += step {
+	for k := math.Ceil(low); k <= high; k++ {
 		out = append(out, plot.Tick{Value: k, Label: strconv.FormatFloat(k, 'f', -1, 64)})
 	}
 	return out

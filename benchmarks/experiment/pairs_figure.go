@@ -21,7 +21,7 @@ func (r *Result) pairFigures() []Figure {
 			if !ok {
 				continue
 			}
-			f.Name = fmt.Sprintf("difference-%d", len(out)+1)
+			f.Name = fmt.Sprintf("pairs-%d", len(out)+1)
 			f.Data.Name = f.Name
 			out = append(out, f)
 		}

@@ -77,7 +77,7 @@ func TestPairFigures(t *testing.T) {
 				t.Fatalf("%d figures", len(figures))
 			}
 			f := figures[0]
-			if f.Kind != experiment.PairFigure || f.Name != "difference-1" || f.Data.Name != f.Name || len(f.Data.Rows) != c.rows {
+			if f.Kind != experiment.PairFigure || f.Name != "pairs-1" || f.Data.Name != f.Name || len(f.Data.Rows) != c.rows {
 				t.Errorf("figure %s with %d rows", f.Name, len(f.Data.Rows))
 			}
 			if got := strings.Join(f.Findings, "\n"); got != strings.Join(c.findings, "\n") {

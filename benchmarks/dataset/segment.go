@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -75,12 +76,16 @@ func (p *segmentParser) object(pos refract.Position) (row, error) {
 }
 
 // ReadSegments reads an array of segments, of which an id is that of no other. One
-// without an id is called by its number, from 1. An error names no file.
-func ReadSegments(r *jsonline.Reader) ([]*refract.Segment, error) {
+// without an id is called by its number, from 1. More than the most are an error, before
+// they take memory. An error names no file.
+func ReadSegments(r *jsonline.Reader, most int) ([]*refract.Segment, error) {
 	p := &segmentParser{json: r}
 	var out []*refract.Segment
 	ids := map[string]int{}
 	err := r.Elements(func(i int) error {
+		if i == most {
+			return jsonline.Fault(r.Offset(), "at most %s are taken at a time", english.Thousands(most, "segment"))
+		}
 		row, err := p.object(refract.Position{})
 		s := row.segment
 		if s.ID == "" {

@@ -131,8 +131,10 @@ func (c *conn) begin(r request, size int64, err error) {
 		}
 	}
 	c.mu.Unlock()
+	inner, release := c.withRoom(ctx)
 	finish := func() {
 		c.answer(ctx, &r, cancel, result, err)
+		release()
 		c.bytes.Release(size)
 		<-c.slots
 		c.wait.Done()
@@ -145,7 +147,7 @@ func (c *conn) begin(r request, size int64, err error) {
 		if r.params == nil {
 			r.params = []byte("{}")
 		}
-		result, err = method(ctx, r.params)
+		result, err = method(inner, r.params)
 		c.work.Done()
 		finish()
 	}()

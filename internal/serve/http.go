@@ -11,8 +11,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 //go:embed openapi.json
@@ -22,16 +27,20 @@ var openAPI []byte
 type Web struct {
 	Token  string // that requests bear
 	Hosts  func(name string) bool
-	Models Models // that the Open Inference Protocol asks
+	Models Models               // that the Open Inference Protocol asks
+	Warn   func(message string) // is told once that connections wait
 }
 
 // The time that a client has, and what the server has to answer once it ends.
 const (
 	headerTime = 10 * time.Second
-	bodyTime   = time.Minute // and for the answer
-	idleTime   = 2 * time.Minute
+	bodyTime   = time.Minute      // and for the answer
+	idleTime   = 10 * time.Second // of a connection between requests
 	lastWord   = 2 * time.Second
 )
+
+// maxWebConns is how many connections HTTP has at a time; more wait.
+const maxWebConns = 1024
 
 // ServeHTTP answers requests that come over HTTP until the context ends, which is the
 // error then. Requests that are unanswered are cancelled.
@@ -40,9 +49,10 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, w Web) error {
 		Handler:           s.handler(w),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: 1 << 16,
+		ConnState: crowd(w.Warn),
 	}
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(l) }()
+	go func() { done <- srv.Serve(netutil.LimitListener(l, maxWebConns)) }()
 	select {
 	case err := <-done:
 		return err
@@ -54,6 +64,24 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, w Web) error {
 		srv.Close()
 	}
 	return ctx.Err()
+}
+
+// crowd counts connections, and tells once that there are as many as may be.
+func crowd(warn func(message string)) func(net.Conn, http.ConnState) {
+	var n atomic.Int64
+	var once sync.Once
+	return func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			if n.Add(1) == maxWebConns && warn != nil {
+				once.Do(func() {
+					warn(fmt.Sprintf("%d connections are open, which is the most: further ones wait", maxWebConns))
+				})
+			}
+		case http.StateClosed, http.StateHijacked:
+			n.Add(-1)
+		}
+	}
 }
 
 func (s *Server) handler(w Web) http.Handler {
@@ -76,26 +104,35 @@ func (s *Server) handler(w Web) http.Handler {
 		reply(rw, http.StatusNotFound, wrong(codeUsage, "there is nothing here, or not by this method: /openapi.json says what there is"))
 	})
 	s.handleModels(mux, w.Models, fixed)
-	want := sha256.Sum256([]byte("Bearer " + w.Token))
+	want := sha256.Sum256([]byte(w.Token))
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		refuse := func(status int, message string) { reply(rw, status, wrong(codeUsage, message)) }
 		host := r.Host
 		if name, _, err := net.SplitHostPort(host); err == nil {
 			host = name
 		}
-		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		got := sha256.Sum256([]byte(strings.TrimLeft(token, " ")))
+		bears := strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(want[:], got[:]) == 1
 		switch {
 		case !w.Hosts(strings.Trim(host, "[]")):
 			refuse(http.StatusMisdirectedRequest, "the Host of the request is not this server's")
 		case r.Header.Get("Origin") != "":
 			refuse(http.StatusForbidden, "requests of web pages, which have an Origin, are not answered")
-		case subtle.ConstantTimeCompare(want[:], got[:]) == 0 && r.URL.Path != "/healthz":
+		case !bears && r.URL.Path != "/healthz":
 			rw.Header().Set("WWW-Authenticate", "Bearer")
 			refuse(http.StatusUnauthorized, "the request needs the token of the server: Authorization: Bearer TOKEN")
+		case !plain(r.Header["Content-Encoding"]):
+			refuse(http.StatusUnsupportedMediaType, "the body of the request is compressed: send it without a Content-Encoding")
 		default:
 			mux.ServeHTTP(rw, r)
 		}
 	})
+}
+
+// plain reports whether bodies of some encodings are as they are.
+func plain(encodings []string) bool {
+	return !slices.ContainsFunc(encodings, func(e string) bool { return e != "" && !strings.EqualFold(e, "identity") })
 }
 
 // wrong is the body that tells of an error.
@@ -125,7 +162,9 @@ func (s *Server) call(rw http.ResponseWriter, r *http.Request, wrong func(code, 
 	}
 	var result []byte
 	if err == nil {
-		result, err = carry(rw, r, m)
+		inner, release := s.withRoom(ctx)
+		defer release()
+		result, err = carry(rw, r.WithContext(inner), m)
 	}
 	status := http.StatusOK
 	if err != nil {

@@ -43,6 +43,10 @@ func TestHTTP(t *testing.T) {
 		{"POST", "/v1/fail", `{}`, nil, 500, `{"error":{"code":"failed","message":"it cannot be done"}}`},
 		{"GET", "/v1/echo", "", nil, 404, `"code":"usage"`},
 		{"POST", "/v1/echo", `{}`, []string{"Authorization", "Bearer sesam"}, 401, `"code":"usage"`},
+		{"POST", "/v1/echo", `{}`, []string{"Authorization", "sesame"}, 401, `"code":"usage"`},
+		{"POST", "/v1/echo", `{}`, []string{"Authorization", "bearer  sesame"}, 200, `{}`},
+		{"POST", "/v1/echo", `{}`, []string{"Content-Encoding", "gzip"}, 415, `"code":"usage"`},
+		{"POST", "/v1/echo", `{}`, []string{"Content-Encoding", "identity"}, 200, `{}`},
 		{"POST", "/v1/echo", `{}`, []string{"Origin", "http://127.0.0.1"}, 403, `"code":"usage"`},
 		{"POST", "/v1/echo", `{}`, []string{"Host", "example.com"}, 421, `"code":"usage"`},
 		{"GET", "/healthz", "", []string{"Authorization", ""}, 200, `{"status":"ok"}`},
@@ -62,6 +66,10 @@ func TestHTTP(t *testing.T) {
 		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"data":["a"]}]}`, nil, 400, `has 1 values and the shape [2]`},
 		{"POST", "/v2/models/double/infer", "{\"inputs\":[{\"name\":\"hypothesis\",\"datatype\":\"BYTES\",\"shape\":[1],\"data\":[\"\xff\"]}]}", nil, 400, `it is not valid UTF-8`},
 		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":9}}]}`, nil, 400, `the input hypothesis has 9 bytes, and 0 are left`},
+		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"data":"a"}]}`, nil, 400, `the input hypothesis has no list of values`},
+		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"data":["a",1]}]}`, nil, 400, `the input hypothesis has no list of values`},
+		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"nrefs","datatype":"INT32","shape":[1000001],"data":[1]}]}`, nil, 400, `at most 1000000 values are taken`},
+		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"nrefs","datatype":"INT32","shape":[2],"data":[1,2,3,4]}]}`, nil, 400, `the input nrefs has more values than its shape [2]`},
 		{"POST", "/v2/models/double/infer", `{"inputs":[]}`, []string{oip.JSONLength, "99"}, 400, `for a body of 13 bytes`},
 		{"POST", "/v2/models/double/infer", `nonsense`, nil, 400, `{"error":"the request is no JSON`},
 	} {
@@ -176,6 +184,50 @@ func (p pipes) Close() error {
 
 // Addr implements net.Listener.
 func (pipes) Addr() net.Addr { return &net.UnixAddr{} }
+
+// Connections are bounded, of which those that ask for nothing end soon.
+func TestManyConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		l, s := make(pipes), echo()
+		var said []string
+		done := make(chan error, 1)
+		go func() {
+			done <- s.ServeHTTP(ctx, l, Web{Hosts: func(string) bool { return true }, Models: doubles{}, Warn: func(m string) { said = append(said, m) }})
+		}()
+		var idle []net.Conn
+		for range maxWebConns {
+			ours, theirs := net.Pipe()
+			l <- theirs
+			idle = append(idle, ours)
+		}
+		const healthy = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
+		for _, c := range idle[:3] { // and ask for no more
+			io.WriteString(c, healthy)
+			if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || resp.StatusCode != 200 {
+				t.Error(resp, err)
+			}
+		}
+		begun := time.Now()
+		late, theirs := net.Pipe()
+		l <- theirs
+		io.WriteString(late, healthy)
+		if resp, err := http.ReadResponse(bufio.NewReader(late), nil); err != nil || resp.StatusCode != 200 || time.Since(begun) != headerTime {
+			t.Error(resp, err, time.Since(begun))
+		}
+		for _, c := range idle {
+			if _, err := io.ReadAll(c); err != nil || time.Since(begun) > idleTime {
+				t.Fatal(err, time.Since(begun))
+			}
+		}
+		late.Close()
+		stop()
+		<-done
+		if len(said) != 1 || !strings.HasPrefix(said[0], "1024 connections") {
+			t.Errorf("%q", said)
+		}
+	})
+}
 
 // A client that stalls is left, and keeps nothing from others. One that has waited for
 // room has its time all the same.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/refract-eval/refract/internal/oip"
 )
+
+// maxRows bounds the values of an input.
+const maxRows = 1_000_000
 
 // inference is a request to a model.
 type inference struct {
@@ -149,6 +153,9 @@ func (q *inference) rows(m *Model, inputs []oip.Tensor) ([]Row, error) {
 
 // take reads the values of an input: those in its JSON, or in the next bytes behind it.
 func take[T any](q *inference, t *oip.Tensor, parse func([]byte) ([]T, error)) (values []T, err error) {
+	if len(t.Shape) > 0 && t.Shape[0] > maxRows {
+		return nil, fmt.Errorf("the input %s has the shape %v, and at most %d values are taken: part the request", t.Name, t.Shape, maxRows)
+	}
 	if size := t.Parameters.Size; size != nil {
 		if *size < 0 || *size > len(q.raw) {
 			return nil, fmt.Errorf("the input %s has %d bytes, and %d are left", t.Name, *size, len(q.raw))
@@ -157,20 +164,34 @@ func take[T any](q *inference, t *oip.Tensor, parse func([]byte) ([]T, error)) (
 			return nil, fmt.Errorf("the input %s: %w", t.Name, err)
 		}
 		q.raw = q.raw[*size:]
-	} else {
-		var list []*T
-		if err := json.Unmarshal(t.Data, &list); err != nil {
-			return nil, fmt.Errorf("the input %s has no list of values in its data: %w", t.Name, err)
-		}
-		for i, v := range list {
-			if v == nil {
-				return nil, fmt.Errorf("value %d of the input %s is null", i, t.Name)
-			}
-			values = append(values, *v)
-		}
+	} else if values, err = listed[T](t); err != nil {
+		return nil, err
 	}
 	if len(t.Shape) == 0 || t.Shape[0] != len(values) {
 		return nil, fmt.Errorf("the input %s has %d values and the shape %v", t.Name, len(values), t.Shape)
+	}
+	return values, nil
+}
+
+// listed reads the values in the JSON of an input, one by one: a list that is longer than
+// its shape says takes no more memory.
+func listed[T any](t *oip.Tensor) (values []T, err error) {
+	d := json.NewDecoder(bytes.NewReader(t.Data))
+	if start, err := d.Token(); err != nil || start != json.Delim('[') {
+		return nil, fmt.Errorf("the input %s has no list of values in its data", t.Name)
+	}
+	for d.More() {
+		if len(t.Shape) > 0 && len(values) == t.Shape[0] {
+			return nil, fmt.Errorf("the input %s has more values than its shape %v", t.Name, t.Shape)
+		}
+		var v *T
+		if err := d.Decode(&v); err != nil {
+			return nil, fmt.Errorf("the input %s has no list of values in its data: %w", t.Name, err)
+		}
+		if v == nil {
+			return nil, fmt.Errorf("value %d of the input %s is null", len(values), t.Name)
+		}
+		values = append(values, *v)
 	}
 	return values, nil
 }

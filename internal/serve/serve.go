@@ -26,9 +26,9 @@ const Protocol = 1
 
 // The bounds of a connection.
 const (
-	MaxLine    = 64 << 20 // bytes of a line
-	MaxPending = 256      // requests that are unanswered at a time
-	maxBytes   = 4 * MaxLine
+	MaxLine    = 64 << 20    // bytes of a line
+	MaxPending = 256         // requests that are unanswered at a time
+	maxBytes   = 4 * MaxLine // of requests together, and of answers
 )
 
 // Method carries out requests of a kind. Params are an object, which belongs to the
@@ -45,13 +45,15 @@ type Server struct {
 	// an error.
 	Explain func(error) (usage bool, message string)
 
-	bytes *semaphore.Weighted // of requests that are unanswered
-	web   chan struct{}       // an element for each that came over HTTP
+	bytes   *semaphore.Weighted // of requests that are unanswered
+	answers *semaphore.Weighted // bytes that are expected of answers
+	web     chan struct{}       // an element for each request that came over HTTP
 }
 
 // New returns a server without methods.
 func New(version string, explain func(error) (usage bool, message string)) *Server {
-	return &Server{Version: version, Methods: map[string]Method{}, Explain: explain, bytes: semaphore.NewWeighted(maxBytes), web: make(chan struct{}, MaxPending)}
+	return &Server{Version: version, Methods: map[string]Method{}, Explain: explain, web: make(chan struct{}, MaxPending),
+		bytes: semaphore.NewWeighted(maxBytes), answers: semaphore.NewWeighted(maxBytes)}
 }
 
 // Handle adds a method.

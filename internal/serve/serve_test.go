@@ -205,6 +205,48 @@ func TestBackPressureOfBytes(t *testing.T) {
 	}
 }
 
+// Answers that are expected to have too many bytes together wait, and one that has them
+// by itself is refused.
+func TestExpect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := echo()
+		begun := 0
+		expect := func(bytes int64) {
+			s.Handle(fmt.Sprint(bytes), func(ctx context.Context, _ []byte) ([]byte, error) {
+				if err := Expect(ctx, bytes); err != nil {
+					return nil, err
+				}
+				begun++
+				time.Sleep(time.Second)
+				return []byte("{}"), nil
+			})
+		}
+		const half = maxBytes/2 + 1
+		expect(half)
+		expect(maxBytes + 1)
+		conn, lines, done := dial(t.Context(), s)
+		for id := range 3 {
+			fmt.Fprintf(conn, `{"id":%d,"method":"%d"}`+"\n", id, half)
+		}
+		for n := range 3 {
+			synctest.Wait()
+			if begun != n+1 {
+				t.Errorf("%d requests are carried out, and not %d", begun, n+1)
+			}
+			lines.Scan()
+		}
+		fmt.Fprintf(conn, `{"id":4,"method":"%d"}`+"\n", maxBytes+1)
+		if lines.Scan(); lines.Text() != `{"id":4,"error":{"code":"usage","message":"the answer would have about 256 MiB, and at most 256 are written: part the request"}}` {
+			t.Error(lines.Text())
+		}
+		conn.Close()
+		<-done
+		if !s.answers.TryAcquire(maxBytes) {
+			t.Error("an answer takes room still")
+		}
+	})
+}
+
 // A line that is too long is left out, and holds no memory.
 func TestLongLine(t *testing.T) {
 	long := io.LimitReader(zeros{}, MaxLine+1)

@@ -10,15 +10,19 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 )
 
 // maxConns is how many connections a socket has at a time.
 const maxConns = 64
 
-// ListenUnix makes a Unix socket that its owner alone can open.
+// ListenUnix makes a Unix socket that its owner alone can open. It replaces one that a
+// server has left, which nobody answers at.
 func ListenUnix(path string) (net.Listener, error) {
-	if _, err := os.Lstat(path); err == nil {
-		return nil, fmt.Errorf("%s is there already; take it away, or name another socket", path)
+	if info, err := os.Lstat(path); err == nil {
+		if err := left(path, info); err != nil {
+			return nil, err
+		}
 	}
 	// Nobody else can open it before it has its mode.
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".socket")
@@ -32,22 +36,47 @@ func ListenUnix(path string) (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	if err := errors.Join(os.Chmod(inside, 0o600), os.Rename(inside, path)); err != nil {
+	info, err := os.Lstat(inside)
+	if err := errors.Join(err, os.Chmod(inside, 0o600), os.Rename(inside, path)); err != nil {
 		l.Close()
 		os.Remove(inside)
 		return nil, err
 	}
-	return &socket{l, path}, nil
+	return &socket{l, path, info}, nil
+}
+
+// left returns why what is at a path is not a socket that a server of this user has left.
+func left(path string, info os.FileInfo) error {
+	if info.Mode() != os.ModeSocket|0o600 || !owned(info) {
+		return fmt.Errorf("%s is there already, and no socket of a server of yours; take it away, or name another socket", path)
+	}
+	conn, err := net.Dial("unix", path)
+	switch {
+	case err == nil:
+		conn.Close()
+		return fmt.Errorf("a server answers at %s; stop it, or name another socket", path)
+	case errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist):
+		return nil
+	}
+	return fmt.Errorf("%s is there already, and may be that of a server: %w; take it away, or name another socket", path, err)
 }
 
 // socket is removed when it is closed.
 type socket struct {
 	*net.UnixListener
 	path string
+	info os.FileInfo
 }
 
-// Close ends and removes it.
-func (s *socket) Close() error { return errors.Join(s.UnixListener.Close(), os.Remove(s.path)) }
+// Close ends it, and removes it where its path is still its own: while it is open, no
+// other file can have its place on the disk.
+func (s *socket) Close() error {
+	var err error
+	if now, gone := os.Lstat(s.path); gone == nil && os.SameFile(now, s.info) {
+		err = os.Remove(s.path)
+	}
+	return errors.Join(err, s.UnixListener.Close())
+}
 
 // ServeConns answers the connections of a listener until the context ends, which is the
 // error then. What a client that is gone has asked for is cancelled.

@@ -57,7 +57,7 @@ func (m *Metric) readModel(o Options) error {
 	}
 	f, err := os.Open(file)
 	if url != "" && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("its model is not at %s, where sacreBLEU keeps it: get it by 'curl --create-dirs -Lo %[1]s %s', or name the file with sp-model=FILE", file, url)
+		return &missingModel{file, url, err}
 	}
 	if err != nil {
 		return err
@@ -68,12 +68,25 @@ func (m *Metric) readModel(o Options) error {
 		return err
 	}
 	if m.pieces, err = sentencepiece.Parse(data); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return &fs.PathError{Op: "parse", Path: file, Err: err}
 	}
 	sum := sha256.Sum256(data)
 	m.model = hex.EncodeToString(sum[:])[:12]
 	return nil
 }
+
+// missingModel says that a model is not where sacreBLEU keeps it. The cause names the
+// file, so that who must not know where files are can leave that out.
+type missingModel struct {
+	file, url string
+	err       error
+}
+
+func (e *missingModel) Error() string {
+	return fmt.Sprintf("its model is not at %s, where sacreBLEU keeps it: get it by 'curl --create-dirs -Lo %[1]s %s', or name the file with sp-model=FILE", e.file, e.url)
+}
+
+func (e *missingModel) Unwrap() error { return e.err }
 
 // keptModel is where sacreBLEU keeps the model of one of its tokenizers, and where
 // it gets it.

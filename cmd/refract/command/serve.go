@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"net"
 	"net/netip"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -13,6 +16,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/pool"
 	"github.com/refract-eval/refract/internal/serve"
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
@@ -78,13 +82,16 @@ func (s *service) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := s.client(s.e, llm.Chat); err != nil {
+		return err // at once, and not to the first who asks a judge
+	}
 	s.e.collectAt(100)
 	s.untrusted = !s.stdio && !s.trusted
 	s.compares.register(s.e, &cobra.Command{})
 	s.ctx, s.judging = ctx, s.judgeFlags.run(s.e)
 	s.judging.silent = true
 	s.pool = pool.New(ctx, pool.Config{Metric: s.metric, Warn: func(err error) { s.e.warn("%v", err) }, Most: mostEngines})
-	srv := serve.New(refract.Version, explain)
+	srv := serve.New(refract.Version, s.explain)
 	srv.Handle("score", s.score)
 	srv.Handle("compare", s.compare)
 	srv.Handle("metrics", s.listing())
@@ -133,7 +140,8 @@ func (s *service) web() (func(context.Context, *serve.Server) error, error) {
 		return nil, usagef("--listen %s is reached from other machines, and nothing is encrypted: take 127.0.0.1, or add --expose", s.listen)
 	}
 	token := s.e.getenv(serveToken)
-	if token != "" && len(token) < leastToken {
+	given := token != ""
+	if token = strings.TrimSpace(token); given && len(token) < leastToken {
 		return nil, usagef("%s is too short: take %d characters or more", serveToken, leastToken)
 	}
 	return func(ctx context.Context, srv *serve.Server) error {
@@ -150,14 +158,20 @@ func (s *service) web() (func(context.Context, *serve.Server) error, error) {
 			return errors.Join(err, l.Close())
 		}
 		hosts := func(name string) bool { return s.expose || local(name) }
-		return srv.ServeHTTP(ctx, l, serve.Web{Token: token, Hosts: hosts, Models: models{s}})
+		return srv.ServeHTTP(ctx, l, serve.Web{Token: token, Hosts: hosts, Models: models{s}, Warn: func(message string) { s.e.warn("%s", message) }})
 	}, nil
 }
 
-// explain tells whether a request is at fault, and what is said of an error.
-func explain(err error) (usage bool, message string) {
+// explain tells whether a request is at fault, and what is said of an error. Clients are
+// not told where the server's files are.
+func (s *service) explain(err error) (usage bool, message string) {
 	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.NoSourceError)) || errors.As(err, new(*refract.TooLongError))
-	return refused || isUsage(err), visibleError(err)
+	message = visibleError(err)
+	var file *fs.PathError
+	if s.untrusted && errors.As(err, &file) && file.Path != "" {
+		message = strings.ReplaceAll(message, file.Path, filepath.Base(file.Path))
+	}
+	return refused || isUsage(err), message
 }
 
 // metric makes a metric, which the pool closes.

@@ -28,7 +28,7 @@ func (s *service) readCompare(params []byte) (*comparer, []*refract.Segment, err
 	err := readParams(params, names, func(r *jsonline.Reader, name string) (err error) {
 		switch name {
 		case "segments":
-			segments, err = dataset.ReadSegments(r)
+			segments, err = readSegments(r, params)
 		case "metrics":
 			err = readList(r, &c.metrics)
 		case "aggregate":
@@ -47,9 +47,14 @@ func (s *service) readCompare(params []byte) (*comparer, []*refract.Segment, err
 			if to := texts[name]; to != nil {
 				return readOptional(r, to)
 			}
-			at := r.Offset()
-			if *numbers[name], err = r.Index(); err == nil && (*numbers[name] > correlate.MaxResamples || *numbers[name] < 1 && name == "resamples") {
-				err = jsonline.Fault(at, "%s is from 1 to %d", name, correlate.MaxResamples)
+			at, least := r.Offset(), 0
+			if name == "resamples" {
+				least = 1
+			}
+			number := r.Kind() == jsonline.Number
+			n, bad := r.Int()
+			if *numbers[name], err = n, bad; number && (bad != nil || n < least || n > correlate.MaxResamples) {
+				err = jsonline.Fault(at, "%s is an integer from %d to %d", name, least, correlate.MaxResamples)
 			}
 		}
 		return err
@@ -122,6 +127,9 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	if err := c.ask(p); err != nil {
 		return nil, err
 	}
+	if err := c.demands(p, segments).admit(ctx); err != nil {
+		return nil, err
+	}
 	r := s.judging.planRun(p)
 	r.Options = s.judging.options(r.Options)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
@@ -145,6 +153,19 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 		return nil, err // also where some metrics ended: there is no place to say so beside rows
 	}
 	return asJSON(c.view(p, res))
+}
+
+// demands is what a comparison asks for: its answer has rows alone, but scores and
+// resamples are kept until it is there.
+func (c *comparer) demands(p *experiment.Plan, segments []*refract.Segment) *demand {
+	d := demandOf(segments, len(p.Metrics), len(p.Metrics)*len(p.Aggregators))
+	rows := len(p.Statistics) * d.settings
+	d.scores += d.settings*d.segments*d.systems + rows*p.Bootstrap.Resamples
+	if c.what == pairsTable {
+		rows *= d.settings
+	}
+	d.bytes = rows * rowBytes
+	return d
 }
 
 // finite is a bound as JSON has it.

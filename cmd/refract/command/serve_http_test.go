@@ -124,7 +124,7 @@ const (
 
 func TestServeHTTP(t *testing.T) {
 	t.Parallel()
-	s := listen(t, nil)
+	s := listen(t, []string{"SACREBLEU=/home/hunter2"})
 	if status, text := s.ask(t, "GET", "/openapi.json", ""); status != 200 {
 		t.Fatal(status, text)
 	} else if doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text)); err != nil {
@@ -176,6 +176,12 @@ func TestServeHTTP(t *testing.T) {
 		{"POST", "/v1/score", score(`,"metrics":["judge-file:secret.yaml"]`), nil, 400, `--trust-clients`},
 		{"POST", "/v1/score", score(`,"metrics":["oip:http://user:hunter2@127.0.0.1/m"]`), nil, 400, `--trust-clients`},
 		{"POST", "/v1/score", score(`,"metrics":["gemba-da:base-url=http://user:hunter2@127.0.0.1,model=m"]`), nil, 400, `--trust-clients`},
+		{"POST", "/v1/score", score(`,"metrics":["bleu:tokenize=flores200"]`), nil, 400, `its model is not at flores200sacrebleuspm, where`},
+		{"POST", "/v1/compare", score(`,"resamples":0`), nil, 400, `resamples is an integer from 1 to 1000000`},
+		{"POST", "/v1/compare", score(`,"resamples":-1`), nil, 400, `resamples is an integer from 1 to 1000000`},
+		{"POST", "/v1/compare", score(`,"resamples":1e99`), nil, 400, `resamples is an integer from 1 to 1000000`},
+		{"POST", "/v1/compare", score(`,"bootstrap":1000001`), nil, 400, `bootstrap is an integer from 0 to 1000000`},
+		{"POST", "/v1/compare", score(`,"bootstrap":"x"`), nil, 400, `field bootstrap must be an integer, not a string`},
 		{"GET", "/v2/models/exec:lengths", "", nil, 400, `--trust-clients`},
 		{"GET", "/v2/models/cider-d", "", nil, 400, `send segments to /v1/score`},
 	} {
@@ -190,11 +196,53 @@ func TestServeHTTP(t *testing.T) {
 	}
 }
 
+// What asks for too much is refused before anything is scored.
+func TestServeBounds(t *testing.T) {
+	t.Parallel()
+	s := listen(t, nil)
+	const segment = `{"hypotheses":{"a":"x"},"references":["y"]}`
+	list := func(n int, of func(i int) string) string {
+		var all []string
+		for i := range n {
+			all = append(all, of(i))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	segments := func(n int, segment string) string {
+		return `{"segments":` + list(n, func(int) string { return segment })
+	}
+	sharp := func(n int) string { // so many settings
+		return `,"aggregate":` + list(n/4, func(i int) string { return fmt.Sprintf(`"softmax:t=%d"`, i+1) }) + `,"metrics":["bleu","chrf","ter","rougeL"]`
+	}
+	own := list(2001, func(i int) string { return fmt.Sprintf(`{"hypotheses":{"%d":"x"},"references":["y"]}`, i) })
+	long := strings.Repeat("a", 400_000)
+	for _, c := range []struct{ path, body, want string }{
+		{"/v1/score", segments(1, segment) + sharp(256) + `}`, ""},
+		{"/v1/score", segments(15_563, segment) + sharp(256) + `}`, `the request asks for 4,046,636 scores, by 256 settings for 15,563 segments of 1 system, and at most 4,000,000 scores are taken: part it`},
+		{"/v1/score", segments(1, segment) + sharp(256+4) + `}`, `at most 64 texts`},
+		{"/v1/score", segments(1, segment) + strings.Replace(sharp(256), `"bleu",`, `"bleu","chrf++",`, 1) + `}`, `the request has 320 settings, each a metric with an aggregator, and at most 256 are taken`},
+		{"/v1/score", `{"segments":` + own + `,"metrics":["chrf"]}`, `4,008,003 scores`},
+		{"/v1/score", `{"segments":` + own + `,"metrics":["chrf"],"per":["cell"]}`, `4,008,003 scores`},
+		{"/v1/score", `{"segments":` + own + `,"metrics":["chrf"],"per":["system"]}`, ``},
+		{"/v1/score", segments(1, strings.Replace(segment, `"a"`, `"`+long+`"`, 1)) + sharp(256) + `}`, `the answer would have about 293 MiB, and at most 256 are written`},
+		{"/v1/score", segments(10_001, `{}`) + `}`, `at most 10,000 segments are taken`},
+		{"/v1/compare", segments(10_001, `{}`) + `}`, `at most 10,000 segments are taken`},
+		{"/v1/compare", segments(1, segment) + strings.Replace(sharp(256), `"bleu",`, `"bleu","chrf++",`, 1) + `}`, `320 settings`},
+		{"/v1/compare", segments(1, segment) + sharp(256) + `,"bootstrap":1000000}`, `scores`},
+	} {
+		status, got := s.ask(t, "POST", c.path, c.body)
+		if want := map[bool]int{true: 200, false: 400}[c.want == ""]; status != want || !strings.Contains(got, c.want) {
+			t.Errorf("%s %.100s: %d %.300s\nwant %d %s", c.path, c.body, status, got, want, c.want)
+		}
+	}
+	s.end(t, syscall.SIGTERM, 130)
+}
+
 // A token of one's own is not told, and an address of all machines has any Host.
 func TestServeToken(t *testing.T) {
 	t.Parallel()
 	const token = "a token of one's own"
-	s := listen(t, []string{serveToken + "=" + token}, "--expose")
+	s := listen(t, []string{serveToken + "=" + token + "\n"}, "--expose")
 	if s.token != "" {
 		t.Errorf("the token is told: %s", s.token)
 	}

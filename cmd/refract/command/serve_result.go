@@ -29,18 +29,26 @@ type scored struct {
 
 func newScored(q *scoreRequest, got *pool.Scores) (*scored, error) {
 	v := &scored{scoreRequest: q, Scores: got, settings: got.Engine.Settings(), id: refract.NewIdentity()}
-	index := map[string]int{}
+	index, below := map[string]int{}, q.perSegment || q.cells
 	for _, s := range q.segments {
 		v.id.Add(s)
-		row := slices.Repeat([]int{-1}, len(v.names))
+		var row []int // which only scores below those of systems need
+		if below {
+			row = slices.Repeat([]int{-1}, len(v.names))
+		}
 		for h := range s.Hypotheses {
 			name := s.Hypotheses[h].System
 			i, ok := index[name]
 			if !ok {
 				i = len(v.names)
-				index[name], v.names, row = i, append(v.names, name), append(row, -1)
+				index[name], v.names = i, append(v.names, name)
+				if below {
+					row = append(row, -1)
+				}
 			}
-			row[i] = h
+			if below {
+				row[i] = h
+			}
 		}
 		v.rows = append(v.rows, row)
 	}

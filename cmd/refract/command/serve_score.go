@@ -26,11 +26,6 @@ type scoreRequest struct {
 	systems, perSegment, cells bool
 }
 
-const (
-	mostSettings = 64   // metrics, and aggregators, of a request
-	mostSpec     = 4096 // bytes of one
-)
-
 // readParams reads an object of parameters, each by its reader. What is wrong with it
 // is the request's fault.
 func readParams(params []byte, names []string, read func(r *jsonline.Reader, name string) error) error {
@@ -55,8 +50,8 @@ func readList(r *jsonline.Reader, to *[]string) error {
 			switch {
 			case err != nil:
 				return err
-			case i == mostSettings || len(b) > mostSpec:
-				return jsonline.Fault(at, "at most %d texts of %d bytes are taken", mostSettings, mostSpec)
+			case i == mostListed || len(b) > mostSpec:
+				return jsonline.Fault(at, "at most %d texts of %d bytes are taken", mostListed, mostSpec)
 			}
 			*to = append(*to, string(b))
 			return nil
@@ -78,7 +73,7 @@ func (s *service) readScore(params []byte) (*scoreRequest, error) {
 	err := readParams(params, names, func(r *jsonline.Reader, name string) (err error) {
 		switch name {
 		case "segments":
-			q.segments, err = dataset.ReadSegments(r)
+			q.segments, err = readSegments(r, params)
 		case "metrics":
 			err = readList(r, &q.metrics)
 		case "aggregate":
@@ -176,6 +171,9 @@ func (s *service) score(ctx context.Context, params []byte) ([]byte, error) {
 	}
 	if !slices.ContainsFunc(q.segments, func(s *refract.Segment) bool { return len(s.Hypotheses) > 0 }) {
 		return nil, &serve.Usage{Err: dataset.ErrNoSystems}
+	}
+	if err := q.demands().admit(ctx); err != nil {
+		return nil, err
 	}
 	got, err := s.pool.Score(ctx, s.recipe(q), q.segments)
 	if err != nil {

@@ -18,9 +18,10 @@ type comparer struct {
 	comparisonFlags
 	output
 	significanceFlags
-	block int
-	alpha float64
-	what  string
+	block   int
+	blocked func() bool // whether --block is given
+	alpha   float64
+	what    string
 }
 
 func (e *env) compareCommand() *cobra.Command {
@@ -56,7 +57,8 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.comparisonFlags.register(e, cmd, "single,max,mean,native")
 	c.significanceFlags.register(cmd, "", ": test settings against each other")
 	f := cmd.Flags()
-	f.IntVar(&c.block, "block", 100, "resamples after which a permutation test ends early if p is below 0.02 or above 0.5; 0 for never")
+	c.blocked = func() bool { return f.Changed("block") }
+	f.IntVar(&c.block, "block", earlyBlock, "resamples after which a permutation test ends early if p is below 0.02 or above 0.5; 0 for never, as under --table pairs")
 	f.Float64Var(&c.alpha, "alpha", 0.05, "largest p-value that is significant")
 	f.StringVar(&c.what, "table", settingsTable, "settings, pairs (p-values) or ranks")
 	within(cmd, 0, correlate.MaxResamples, "block")
@@ -122,10 +124,17 @@ func (c *comparer) ask(p *experiment.Plan) error {
 			return usagef("--significance: %w (--statistic says which are tested)", err)
 		}
 	}
+	// A test that ends early has a p-value that no correction for many pairs leaves significant.
+	if c.what == pairsTable && !c.blocked() {
+		c.block = 0
+	}
 	p.Pairing, p.Test = experiment.EveryPair, c.test(c.seed)
 	p.Test.Block, p.Test.Alpha = c.block, c.alpha
 	return nil
 }
+
+// earlyBlock is mt-metrics-eval's.
+const earlyBlock = 100
 
 // significanceFlags say how settings are tested.
 type significanceFlags struct {

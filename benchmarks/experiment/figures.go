@@ -110,7 +110,7 @@ const practically = 0.01
 // says is how many references are enough, with the name of the line among
 // others; "" where the curve does not tell.
 func (c *CurveResult) says(lines []*CurveResult) string {
-	v, ok := c.verdict(false)
+	v, ok := c.Verdict(false)
 	if !ok {
 		return ""
 	}

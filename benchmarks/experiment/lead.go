@@ -22,6 +22,7 @@ func (r *Result) Lead() string {
 	if len(all) == 0 {
 		return r.highest()
 	}
+	all = append(all, r.standIns(all)...)
 	if r.few(all[0]) {
 		return fmt.Sprintf("%s of so few systems tells nothing: three have three pairs; take a statistic of single outputs, such as kendall",
 			capital(report.Display(all[0].Statistic)))
@@ -65,6 +66,45 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 type candidate struct {
 	name string
 	all  []*Difference
+}
+
+// standIns are differences of settings that are no row, as another one with the same
+// scores stands for them, beside those of another metric that has such a row.
+func (r *Result) standIns(all []*Difference) []*Difference {
+	var out []*Difference
+	for i := range r.Same {
+		s := &r.Same[i]
+		if !slices.ContainsFunc(all, func(d *Difference) bool {
+			return d.A.Metric == d.B.Metric && d.A.Aggregator == s.Setting.Aggregator && d.A.References == s.Setting.References
+		}) {
+			continue
+		}
+		for _, d := range all {
+			if d.Dataset == s.Dataset && d.A == s.As && d.A.Metric == d.B.Metric {
+				stands := *d
+				stands.A, stands.AName = s.Setting, s.Name
+				out = append(out, &stands)
+			}
+		}
+	}
+	return out
+}
+
+// as says which setting stands for that of some differences, such as " (where it is
+// max)"; "" where it has a row of its own.
+func (r *Result) as(of []*Difference) string {
+	for _, d := range of {
+		at := slices.IndexFunc(r.Same, func(s Same) bool { return s.Dataset == d.Dataset && s.Setting == d.A })
+		if at < 0 {
+			continue
+		}
+		name := r.Same[at].As.Aggregator
+		if r.Same[at].As.References != d.A.References {
+			name = r.Same[at].AsName
+		}
+		return " (where it is " + name + ")"
+	}
+	return ""
 }
 
 // settingsOf parts the differences of a view by the setting, whatever its metric.
@@ -118,19 +158,27 @@ func (r *Result) decided(settings []candidate, by [][]*Difference) string {
 	})
 	better, worse := best.of(report.Better), best.of(report.Worse)
 	var parts []string
-	switch turned := r.turned(better, by); {
+	turned := r.turned(better, by)
+	switch {
 	case len(better) == 0:
 		harms := harmful(settings, "", by, r)
 		if len(harms) == 0 {
 			return ""
 		}
-		return fmt.Sprintf("Keep %s: %s", base(by[0]), strings.Join(harms, "; "))
+		var all []*Difference
+		for i := range settings {
+			all = append(all, settings[i].of(report.Worse)...)
+		}
+		return fmt.Sprintf("Keep %s: %s", base(by[0]), strings.Join(append(harms, r.unclear(all, by)...), "; "))
 	case len(turned) > 0:
 		parts = append(parts, fmt.Sprintf("Whether %s helps depends on the grouping: %s", best.name, strings.Join(turned, "; ")))
 	case len(worse) > 0:
 		parts = append(parts, fmt.Sprintf("Use %s for %s, not for %s", best.name, r.effects(better), r.effects(worse)))
 	default:
 		parts = append(parts, fmt.Sprintf("Use %s: %s", best.name, r.gains(better)))
+	}
+	if len(turned) == 0 {
+		parts = append(parts, r.unclear(slices.Concat(better, worse), by)...)
 	}
 	if names := silent(settings, best); len(names) > 0 {
 		parts = append(parts, "nothing significant for "+and(names))
@@ -160,7 +208,7 @@ func silent(settings []candidate, best candidate) []string {
 func (r *Result) gains(all []*Difference) string {
 	var out []string
 	for _, of := range byMetric(all) {
-		out = append(out, span(of)+" "+r.what(of[0])+r.share(of, " "))
+		out = append(out, span(of)+" "+r.what(of[0])+r.as(of)+r.share(of, " "))
 	}
 	return strings.Join(out, ", ")
 }
@@ -169,7 +217,11 @@ func (r *Result) gains(all []*Difference) string {
 func (r *Result) effects(all []*Difference) string {
 	var out []string
 	for _, of := range byMetric(all) {
-		out = append(out, fmt.Sprintf("%s (%s%s)", r.what(of[0]), span(of), r.share(of, ", ")))
+		where := strings.Trim(r.as(of), " ()")
+		if where != "" {
+			where = ", " + where
+		}
+		out = append(out, fmt.Sprintf("%s (%s%s%s)", r.what(of[0]), span(of), where, r.share(of, ", ")))
 	}
 	return and(out)
 }
@@ -226,14 +278,48 @@ func (r *Result) turned(all []*Difference, by [][]*Difference) []string {
 	return out
 }
 
+// unclear says which other groupings find nothing significant of some differences,
+// or of which metrics.
+func (r *Result) unclear(all []*Difference, by [][]*Difference) []string {
+	var out []string
+	for _, view := range by[1:] {
+		var names []string
+		metrics := byMetric(all)
+		for _, of := range metrics {
+			if !slices.ContainsFunc(of, func(d *Difference) bool {
+				o := d.in(view)
+				return o == nil || o.outcome() != report.Unclear || o.Undecided
+			}) {
+				names = append(names, r.what(of[0]))
+			}
+		}
+		switch text := view[0].grouping() + " no significant difference"; {
+		case len(names) == 0:
+		case len(names) == len(metrics):
+			out = append(out, text)
+		default:
+			out = append(out, text+" for "+and(names))
+		}
+	}
+	return out
+}
+
+// in is the same difference in a view, nil for none.
+func (d *Difference) in(view []*Difference) *Difference {
+	for _, o := range view {
+		if o.A == d.A && o.B == d.B && o.Dataset == d.Dataset {
+			return o
+		}
+	}
+	return nil
+}
+
 // opposite is the same difference in another grouping where it is significant
 // the other way, nil where it is not.
 func opposite(d *Difference, by [][]*Difference) *Difference {
 	for _, view := range by[1:] {
-		for _, o := range view {
-			if o.A == d.A && o.B == d.B && o.Dataset == d.Dataset && o.Significant && (o.Value > 0) != (d.Value > 0) {
-				return o
-			}
+		if o := d.in(view); o != nil && o.Significant && (o.Value > 0) != (d.Value > 0) {
+			return o
 		}
 	}
 	return nil
@@ -244,7 +330,8 @@ func opposite(d *Difference, by [][]*Difference) *Difference {
 func harmful(settings []candidate, but string, by [][]*Difference, r *Result) []string {
 	var out []string
 	for _, c := range settings {
-		worse := c.of(report.Worse)
+		// A setting that another one stands for is said of that one.
+		worse := slices.DeleteFunc(c.of(report.Worse), func(d *Difference) bool { return r.as([]*Difference{d}) != "" })
 		if c.name == but || len(worse) == 0 {
 			continue
 		}
@@ -272,53 +359,6 @@ func and(names []string) string {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
 	return strings.Join(names, "")
-}
-
-// highest is the sentence of a result that compares nothing: the setting with
-// the largest value of the first statistic.
-func (r *Result) highest() string {
-	var top *Row
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Value.Defined() && row.Statistic == r.Statistics[0] && (top == nil || row.Value > top.Value) {
-			top = row
-		}
-	}
-	if top == nil {
-		return r.standing()
-	}
-	name := report.Display(top.Setting.String())
-	value := report.TrueMinus(strings.TrimPrefix(change(top.Value, top.Interval), "+"))
-	text := fmt.Sprintf("%s has %s %s", name, report.Display(top.Statistic), value)
-	if len(r.Rows) > len(r.Statistics) {
-		text = fmt.Sprintf("%s has the highest %s, %s", name, report.Display(top.Statistic), value)
-	}
-	if top.Human != "" {
-		text += ", with " + top.Human
-	}
-	return text
-}
-
-// standing is the sentence of a result of tasks alone.
-func (r *Result) standing() string {
-	var top *Standing
-	level := -1 // others that share its rank
-	for i := range r.Standings {
-		s := &r.Standings[i]
-		if s.Average.Defined() && (top == nil || s.Average > top.Average) {
-			top = s
-		}
-		if s.Rank == 1 {
-			level++
-		}
-	}
-	if top == nil {
-		return ""
-	}
-	text := fmt.Sprintf("%s has the highest average over %s, %s", report.Display(top.Setting.String()), english.Thousands(len(r.Tasks), "task"), fixed(float64(top.Average)))
-	if level > 0 {
-		text += fmt.Sprintf("; %s not significantly behind", english.Count(level, "other is", "others are"))
-	}
-	return text
 }
 
 // Basis says in one line what the sentence of Lead rests on.

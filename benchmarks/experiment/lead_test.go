@@ -45,6 +45,15 @@ func TestLead(t *testing.T) {
 		"the best itself depends on it": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, -0.03)},
 			"Whether max over 11 references helps depends on the grouping: chrF +0.042 flattened, −0.030 by segment"},
+		"only the first grouping decides": {
+			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, 0.003)},
+			"Use max over 11 references: +0.042 chrF; by segment no significant difference"},
+		"the first grouping decides alone for one metric": {
+			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "max", grouped, 0.02), compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, 0.003)},
+			"Use max over 11 references: +0.048 BLEU, +0.042 chrF; by segment no significant difference for chrF"},
+		"harm in the first grouping only": {
+			[]experiment.Difference{compared("chrf", "mean", flat, -0.042), compared("chrf", "mean", grouped, 0.003)},
+			"Keep the single reference: mean harms chrF by 0.042; by segment no significant difference"},
 		"only another grouping decides": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.002), compared("chrf", "max", grouped, 0.03)},
 			"Flattened, nothing differs significantly from the single reference; by segment: Use max over 11 references: +0.030 chrF"},
@@ -75,6 +84,30 @@ func TestLead(t *testing.T) {
 		if got := res.Lead(); got != c.want {
 			t.Errorf("%s: %q\nwant %q", name, got, c.want)
 		}
+	}
+}
+
+// A setting that another one stands for counts as what it is.
+func TestLeadOfSameSettings(t *testing.T) {
+	flat, grouped := "kendall", "kendall by segment"
+	of := func(metric, aggregator string) experiment.SettingName {
+		return experiment.SettingName{Metric: metric, References: "all", Aggregator: aggregator}
+	}
+	res := &experiment.Result{Statistics: []string{flat}, Datasets: []experiment.DatasetInfo{{Name: "set"}},
+		Differences: []experiment.Difference{compared("bleu", "max", flat, 0.155), compared("bleu", "native", flat, 0.229), compared("chrf", "max", flat, 0.154),
+			compared("bleu", "native", grouped, 0.1), compared("chrf", "max", grouped, 0.1)},
+		Same: []experiment.Same{{Dataset: "set", Setting: of("chrf", "native"), As: of("chrf", "max"), Name: "native over 11 references (all)", AsName: "max over 11 references (all)", Cells: 10}}}
+	if got, want := res.Lead(), "Use native over 11 references: +0.229 BLEU, +0.154 chrF (where it is max)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	res.Differences[2] = compared("chrf", "max", flat, -0.154)
+	res.Differences = res.Differences[:3]
+	if got, want := res.Lead(), "Use native over 11 references for BLEU (+0.229), not for chrF (−0.154, where it is max); max harms chrF by 0.154"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	res.Differences = []experiment.Difference{compared("chrf", "max", flat, 0.154)}
+	if got, want := res.Lead(), "Use max over 11 references: +0.154 chrF"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -122,12 +155,31 @@ func TestLeadOfRows(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{}}}
 	for want, rows := range map[string][]experiment.Row{
 		"": nil,
-		"BLEU max has Kendall’s τ 0.200, with mqm":              {row("bleu", 0.2)},
-		"chrF max has the highest Kendall’s τ, 0.300, with mqm": {row("bleu", 0.2), row("chrf", 0.3)},
+		"BLEU max has Kendall’s τ 0.200, with mqm": {row("bleu", 0.2)},
+		"chrF max has the highest Kendall’s τ, 0.300, with mqm; next is BLEU max, 0.200; the difference is not tested": {row("bleu", 0.2), row("chrf", 0.3)},
 	} {
 		if res.Rows = rows; res.Lead() != want {
 			t.Errorf("%q, want %q", res.Lead(), want)
 		}
+	}
+}
+
+// With resamples the highest value is set against the next one.
+func TestLeadOfRowsSetsAgainstNext(t *testing.T) {
+	lead := func(references string) string {
+		p := sixSegments(t, references, `"A":"a small ferry","B":"one large boat","C":"a small ferry now"`, `"A":4,"B":5,"C":3`, "references: [original]\naggregators: [single, max]\nanalyses: []\n")
+		p.Bootstrap.Resamples, p.Bootstrap.Confidence, p.Pairing = 40, 0.95, experiment.NoPair
+		if references == `"a small ferry"` {
+			p.Metrics = append(p.Metrics, "bleu")
+		}
+		res, _ := run(t, p, t.TempDir())
+		return res.Lead()
+	}
+	if got, want := lead(`"a small ferry","one large boat"`), "; ahead of chrF single original, "; !strings.Contains(got, want) {
+		t.Errorf("%q, want %q in it", got, want)
+	}
+	if got, want := lead(`"a small ferry"`), "; not clearly ahead of BLEU single original, "; !strings.Contains(got, want) {
+		t.Errorf("%q, want %q in it", got, want)
 	}
 }
 

@@ -27,7 +27,7 @@ func (r *run) verdicts(res *Result) []Verdict {
 	// Statistics of a few systems say little of single references; their numbers
 	// are in the tables.
 	for i := range res.Curves {
-		if v, ok := res.Curves[i].verdict(several); ok && r.ofCells(res.Curves[i].Statistic) {
+		if v, ok := res.Curves[i].Verdict(several); ok && r.ofCells(res.Curves[i].Statistic) {
 			out = append(out, v)
 		}
 	}
@@ -270,64 +270,6 @@ func six(v Number) string {
 }
 
 func percent(v Number) string { return fmt.Sprintf("%.1f%%", 100*float64(v)) }
-
-// verdict says how many references are enough. It is false where the curve does
-// not tell.
-func (c *CurveResult) verdict(several bool) (Verdict, bool) {
-	v := Verdict{Dataset: c.Dataset, Kind: "curve", Value: report.None()}
-	if len(c.Points) < 2 || c.Enough == 0 {
-		return v, false
-	}
-	at := slices.IndexFunc(c.Points, func(p Point) bool { return p.References >= c.Enough })
-	first, p, last := &c.Points[0], &c.Points[at], &c.Points[len(c.Points)-1]
-	head := fmt.Sprintf("%s %s%s, %s, references chosen by %s", c.Metric, c.Aggregator, c.on(several), c.Statistic, c.By)
-	shown := []*Point{first, p, last}
-	switch {
-	case first.ToAllRange != nil && first.ToAllRange.Low > 0:
-		v.Outcome, p, shown = report.Worse, first, shown[:1]
-		v.Text = fmt.Sprintf("%s: more references do harm; all %d are %s against %d", head, c.Most, change(negative(first.ToAll), mirrored(first.ToAllRange)), first.References)
-	case at > 0 && c.Points[at-1].ToAllRange == nil:
-		v.Outcome = report.Unclear
-		v.Text = fmt.Sprintf("%s: no significant gain beyond %d of %d references; of %d there is no paired interval to tell", head, c.Enough, c.Most, c.Points[at-1].References)
-	case c.Enough >= c.Most:
-		v.Text = fmt.Sprintf("%s: every further reference up to all %d adds", head, c.Most)
-		if at > 0 {
-			before := &c.Points[at-1]
-			v.Text += fmt.Sprintf("; %d are still %s off", before.References, change(before.ToAll, before.ToAllRange))
-		}
-	case at == 0:
-		v.Outcome = report.Unclear
-		v.Text = fmt.Sprintf("%s: no significant gain from more than %d; all %d give %s", head, p.References, c.Most, change(negative(first.ToAll), mirrored(first.ToAllRange)))
-	default:
-		v.Text = fmt.Sprintf("%s: no significant gain beyond %d references; all %d give %s more", head, c.Enough, c.Most, change(negative(p.ToAll), mirrored(p.ToAllRange)))
-	}
-	if n := c.most90(); n > 0 && n < c.Enough {
-		v.Text += fmt.Sprintf("; %d give 90%% of the gain", n)
-	}
-	v.Value, v.Range = negative(p.ToAll), mirrored(p.ToAllRange)
-	for _, q := range shown {
-		f := fact(english.Count(q.References, "reference", "references"), six(q.Value))
-		if !slices.Contains(v.Numbers, f) {
-			v.Numbers = append(v.Numbers, f)
-		}
-	}
-	return v, true
-}
-
-// most90 is the smallest number of references with 90% of the gain of all over
-// the first point; 0 where there is no significant gain.
-func (c *CurveResult) most90() int {
-	first := &c.Points[0]
-	if first.ToAllRange == nil || first.ToAllRange.High >= 0 {
-		return 0
-	}
-	for _, p := range c.Points {
-		if p.ToAll >= first.ToAll/10 {
-			return p.References
-		}
-	}
-	return 0
-}
 
 func negative(v Number) Number {
 	if v == 0 {

@@ -1,0 +1,82 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/report"
+)
+
+// highest is the sentence of a result that compares nothing: the setting with
+// the largest value of the first statistic, and whether it is clearly ahead of the
+// next one.
+func (r *Result) highest() string {
+	var all []*Row
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Value.Defined() && row.Statistic == r.Statistics[0] {
+			all = append(all, row)
+		}
+	}
+	if len(all) == 0 {
+		return r.standing()
+	}
+	slices.SortStableFunc(all, func(a, b *Row) int { return cmp.Compare(b.Value, a.Value) })
+	top := all[0]
+	rest := slices.DeleteFunc(all[1:], func(row *Row) bool { return row.Dataset != top.Dataset })
+	several := len(r.Datasets) > 1
+	name := report.Display(top.Setting.String())
+	value := report.TrueMinus(strings.TrimPrefix(change(top.Value, top.Interval), "+"))
+	text := fmt.Sprintf("%s has %s %s", name, report.Display(top.Statistic), value)
+	if len(r.Rows) > len(r.Statistics) {
+		text = fmt.Sprintf("%s has the highest %s, %s", name, report.Display(top.Statistic), value)
+	}
+	if top.Human != "" {
+		text += ", with " + top.Human
+	}
+	text += top.on(several)
+	if len(rest) > 0 {
+		text += "; " + top.ahead(rest[0], r.Confidence)
+	}
+	return text
+}
+
+// ahead says whether a row is clearly ahead of the next one, which has the same
+// draws of resamples.
+func (r *Row) ahead(next *Row, confidence float64) string {
+	name := report.Display(next.Setting.String())
+	value := report.TrueMinus(fixed(float64(next.Value)))
+	lead := intervalOf(differences(r.resamples, next.resamples), confidence)
+	switch {
+	case lead == nil || r.Missing != next.Missing:
+		return fmt.Sprintf("next is %s, %s; the difference is not tested", name, value)
+	case lead.Contains(0):
+		return fmt.Sprintf("not clearly ahead of %s, %s", name, value)
+	}
+	return fmt.Sprintf("ahead of %s, %s, by %s", name, value, report.TrueMinus(strings.TrimPrefix(change(r.Value-next.Value, lead), "+")))
+}
+
+// standing is the sentence of a result of tasks alone.
+func (r *Result) standing() string {
+	var top *Standing
+	level := -1 // others that share its rank
+	for i := range r.Standings {
+		s := &r.Standings[i]
+		if s.Average.Defined() && (top == nil || s.Average > top.Average) {
+			top = s
+		}
+		if s.Rank == 1 {
+			level++
+		}
+	}
+	if top == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s has the highest average over %s, %s", report.Display(top.Setting.String()), english.Thousands(len(r.Tasks), "task"), fixed(float64(top.Average)))
+	if level > 0 {
+		text += fmt.Sprintf("; %s not significantly behind", english.Count(level, "other is", "others are"))
+	}
+	return text
+}

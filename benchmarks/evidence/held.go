@@ -67,6 +67,19 @@ func (h *Held) Add(s *refract.SegmentScores) error {
 	return nil
 }
 
+// judgedBy puts the judgements that all numbers are of before the others.
+func (h *Held) judgedBy(human string) {
+	slices.SortStableFunc(h.humans, func(a, b string) int {
+		switch {
+		case a == b || a != human && b != human:
+			return 0
+		case a == human:
+			return -1
+		}
+		return 1
+	})
+}
+
 func (h *Held) system(name string) int {
 	if i, ok := h.index[name]; ok {
 		return i

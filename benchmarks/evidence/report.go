@@ -39,6 +39,7 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 	}
 	if r.Held != nil {
 		if !r.WithoutSegments {
+			r.Held.judgedBy(r.human())
 			d.Explorer = r.Held.Explorer(ctx)
 		}
 	}
@@ -99,6 +100,19 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		d.Tables = append(d.Tables, shown)
 	}
 	return d, nil
+}
+
+// human is the name of the human scores of the segments that are shown; "" for none.
+func (r *Report) human() string {
+	if r.Result == nil {
+		return ""
+	}
+	for i := range r.Result.Datasets {
+		if d := &r.Result.Datasets[i]; r.Shown == "" || d.Name == r.Shown {
+			return d.Human
+		}
+	}
+	return ""
 }
 
 // mostOfPairs is how many figures of pairs of systems a page has: each has a dot and

@@ -161,6 +161,39 @@ func TestReportWithoutHumanScores(t *testing.T) {
 	}
 }
 
+// The judgements that all numbers are of stand first among those of the segments, and
+// scores say what they are taken over.
+func TestChosenHuman(t *testing.T) {
+	segments := sample()
+	for _, s := range segments {
+		for _, h := range s.Hypotheses {
+			s.Judgements = append(s.Judgements, refract.Judgement{Name: "relevance", System: h.System, Score: 1, Valid: true})
+		}
+	}
+	for _, human := range []string{"relevance", "mqm"} {
+		res := found("data")
+		res.Datasets[0].Human = human
+		rep := &evidence.Report{Result: res, Held: hold(t, segments, []metrics.Metric{&overlap{}}, "single", "max")}
+		d, err := rep.Document(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(d.Explorer.Humans, "relevance") || d.Explorer.Humans[0] != human {
+			t.Errorf("%s: the explorer has %q", human, d.Explorer.Humans)
+		}
+		for s, err := range d.Explorer.Segments {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range s.Outputs {
+				if at := slices.Index(d.Explorer.Humans, "relevance"); o.Human[at] != 1 {
+					t.Errorf("%s: %v for relevance", human, o.Human[at])
+				}
+			}
+		}
+	}
+}
+
 // elements are the tags of a page with the names of their attributes, without
 // those of the blocks of data.
 func elements(s string) string {

@@ -13,7 +13,10 @@ import (
 const mostDigits = 3
 
 // headings say of a column what a reader asks.
-var headings = map[string]string{"a": "setting", "b": "against", "a_value": "value", "b_value": "value of the other", "corrected": "p (Holm)"}
+var headings = map[string]string{"a": "setting", "b": "against", "a_value": "value", "b_value": "value of the other", "method": "taken as", "corrected": "p (Holm)"}
+
+// meanOfSegments is how scores of systems come about that are not of the corpus.
+const meanOfSegments = "mean of segments"
 
 // shown is a table as the page has it: names as papers print them, as many
 // decimals as people read, no name of the dataset where there is one only.
@@ -26,6 +29,10 @@ func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 	}
 	for k := range out.Columns {
 		c := &out.Columns[k]
+		if t.Name == "tasks" {
+			r.headTask(c)
+			c.Hide = c.Hide || !slices.ContainsFunc(out.Rows, func(row []report.Value) bool { _, ok := row[k].Show(0); return ok })
+		}
 		if c.Kind == report.KindFloat || c.Kind == report.KindInterval {
 			c.Digits = min(c.Digits, mostDigits)
 		}
@@ -39,6 +46,13 @@ func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 				}
 			}
 		}
+		if t.Name == "systems" && c.Name == "method" {
+			for i, row := range out.Rows {
+				if text, _ := row[k].Show(0); text == "average" {
+					out.Rows[i][k] = report.String(meanOfSegments)
+				}
+			}
+		}
 		if name, ok := headings[c.Name]; ok {
 			c.Header = name
 		}
@@ -47,6 +61,30 @@ func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 		}
 	}
 	return &out
+}
+
+// headTask says of a column of a task what tells that task from the others.
+func (r *Report) headTask(c *report.Column) {
+	for i := range r.Result.Tasks {
+		t := &r.Result.Tasks[i]
+		if c.Name != t.Label {
+			continue
+		}
+		differs := func(of func(*experiment.TaskResult) string) bool {
+			return slices.ContainsFunc(r.Result.Tasks, func(o experiment.TaskResult) bool { return of(&o) != of(t) })
+		}
+		var parts []string
+		if differs(func(o *experiment.TaskResult) string { return o.Dataset }) {
+			parts = append(parts, t.Dataset)
+		}
+		if t.Domain != "" {
+			parts = append(parts, t.Domain)
+		}
+		if differs(func(o *experiment.TaskResult) string { return o.Statistic }) || len(parts) == 0 {
+			parts = append(parts, report.Display(t.Statistic))
+		}
+		c.Header = strings.Join(parts, ", ")
+	}
 }
 
 // warning is said of a statistic that ranks too few systems.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/page"
@@ -16,13 +17,17 @@ func (h *Held) ranking() *page.Ranking {
 		return nil
 	}
 	out := &page.Ranking{Title: "Systems under each setting", Digits: 2,
-		Notes: []string{"There are no human scores to compare with."}}
+		Notes: []string{"There are no human scores to compare with. Scores of the corpus and means of segments are no numbers to compare: look at the ranks."}}
 	for _, name := range h.names {
 		out.Systems = append(out.Systems, report.RankedSystem{Name: name})
 	}
 	scores := h.systems.Scores()
 	for k, set := range h.settings {
-		out.Settings = append(out.Settings, report.Display(set.String()))
+		taken := meanOfSegments
+		if slices.ContainsFunc(scores, func(s refract.SystemScore) bool { return s.Setting == k && s.Pooled }) {
+			taken = "corpus"
+		}
+		out.Settings = append(out.Settings, report.Display(set.String())+", "+taken)
 		places := make([]report.Place, len(h.names))
 		for i := range places {
 			places[i].Score = report.None()
@@ -88,10 +93,10 @@ func (h *Held) scoreTable() *report.NamedTable {
 			{Name: "references", Header: "refs", Kind: report.KindInt},
 			{Name: "score", Kind: report.KindFloat, Digits: 4},
 			{Name: "better", Hide: true},
-			{Name: "segments", Kind: report.KindInt},
+			{Name: "segments", Kind: report.KindInt, Secondary: true},
 			{Name: "missing", Kind: report.KindInt},
 			{Name: "missing_references", Header: "missing refs", Kind: report.KindInt, Secondary: true},
-			{Name: "method", Secondary: true},
+			{Name: "method"},
 			{Name: "signature", Hide: true},
 		},
 		Notes: []string{"method: corpus pools the statistics of all segments, as the metric's paper defines it; average is the mean over segments"},

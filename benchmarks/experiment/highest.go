@@ -21,7 +21,7 @@ func (r *Result) highest() string {
 		}
 	}
 	if len(all) == 0 {
-		return r.standing()
+		return ""
 	}
 	slices.SortStableFunc(all, func(a, b *Row) int { return cmp.Compare(b.Value, a.Value) })
 	top := all[0]
@@ -58,25 +58,51 @@ func (r *Row) ahead(next *Row, confidence float64) string {
 	return fmt.Sprintf("ahead of %s, %s, by %s", name, value, report.TrueMinus(strings.TrimPrefix(change(r.Value-next.Value, lead), "+")))
 }
 
-// standing is the sentence of a result of tasks alone.
+// standing is the sentence of a result of tasks: the settings of the first cluster.
 func (r *Result) standing() string {
-	var top *Standing
-	level := -1 // others that share its rank
+	var all []*Standing
 	for i := range r.Standings {
-		s := &r.Standings[i]
-		if s.Average.Defined() && (top == nil || s.Average > top.Average) {
-			top = s
-		}
-		if s.Rank == 1 {
-			level++
+		if s := &r.Standings[i]; s.Average.Defined() {
+			all = append(all, s)
 		}
 	}
-	if top == nil {
+	if len(all) == 0 {
 		return ""
 	}
+	slices.SortStableFunc(all, func(a, b *Standing) int { return cmp.Compare(b.Average, a.Average) })
+	top := all[0]
 	text := fmt.Sprintf("%s has the highest average over %s, %s", report.Display(top.Setting.String()), english.Thousands(len(r.Tasks), "task"), fixed(float64(top.Average)))
-	if level > 0 {
-		text += fmt.Sprintf("; %s not significantly behind", english.Count(level, "other is", "others are"))
+	if top.AverageRank.Defined() {
+		text += fmt.Sprintf(", and average rank %.2f", float64(top.AverageRank))
+	}
+	var level []string
+	for _, s := range all[1:] {
+		if s.Rank == 1 {
+			level = append(level, fmt.Sprintf("%s (%s)", report.Display(s.Setting.String()), fixed(float64(s.Average))))
+		}
+	}
+	switch {
+	case top.Rank == 0 && len(all) > 1:
+		text += fmt.Sprintf("; next is %s, %s; the difference is not tested", report.Display(all[1].Setting.String()), fixed(float64(all[1].Average)))
+	case len(level) > 0:
+		text += "; not significantly behind: " + firstOf(level)
+	case len(all) > 1:
+		text += fmt.Sprintf("; significantly ahead of all others, first %s (%s)", report.Display(all[1].Setting.String()), fixed(float64(all[1].Average)))
 	}
 	return text
+}
+
+// tested is what tasks are averaged, and how each is tested.
+func (r *Result) tested() string {
+	var tests []string
+	for _, t := range r.Tasks {
+		if t.Test != "" && !slices.Contains(tests, t.Test) {
+			tests = append(tests, t.Test)
+		}
+	}
+	text := "weighted average over " + english.Thousands(len(r.Tasks), "task")
+	if len(tests) == 0 {
+		return text + " · no test"
+	}
+	return text + " · clusters by " + and(tests)
 }

@@ -13,11 +13,15 @@ import (
 )
 
 // Lead says in one sentence what a result comes to, "" where it has no numbers:
-// the setting to use with what it gains, and what harms.
+// where there are tasks which settings lead over them, else the setting to use with
+// what it gains, and what harms.
 func (r *Result) Lead() string {
 	var all []*Difference
 	for _, of := range r.leading() {
 		all = append(all, of...)
+	}
+	if text := r.standing(); text != "" {
+		return text
 	}
 	if len(all) == 0 {
 		return r.highest()
@@ -375,12 +379,21 @@ func (r *Result) Basis() string {
 			text += ", judged by " + d.Human
 		}
 		parts = append(parts, text)
+		if len(d.Domains) > 0 {
+			parts = append(parts, "by choice only the domains "+and(d.Domains))
+		}
+		if n := len(d.NotChosen); n > 0 {
+			parts = append(parts, "by choice without "+english.Thousands(n, "system"))
+		}
 	} else {
 		cells := 0
 		for _, d := range r.Datasets {
 			cells += d.Cells
 		}
 		parts = append(parts, fmt.Sprintf("%s of %s", english.Thousands(cells, "judged output"), english.Thousands(len(r.Datasets), "test set")))
+	}
+	if len(r.Standings) > 0 {
+		return strings.Join(append(parts, r.tested()), " · ")
 	}
 	all := slices.Concat(r.leading()...)
 	if len(all) > 0 {

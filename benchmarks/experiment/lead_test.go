@@ -183,13 +183,40 @@ func TestLeadOfRowsSetsAgainstNext(t *testing.T) {
 	}
 }
 
-// Tasks without differences have a lead of their own.
+// Tasks lead before differences do: the first cluster by average.
 func TestLeadOfTasks(t *testing.T) {
-	res := &experiment.Result{Tasks: make([]experiment.TaskResult, 3), Standings: []experiment.Standing{
-		{Setting: experiment.SettingName{Metric: "ter", Aggregator: "single"}, Rank: 1, Average: 0.68},
-		{Setting: experiment.SettingName{Metric: "chrf", Aggregator: "max", References: "all"}, Rank: 1, Average: 0.69}}}
-	if got, want := res.Lead(), "chrF max all has the highest average over 3 tasks, 0.690; 1 other is not significantly behind"; got != want {
+	standing := func(metric string, average, rank float64, cluster int) experiment.Standing {
+		return experiment.Standing{Setting: experiment.SettingName{Metric: metric, Aggregator: "max"}, Average: report.Number(average), AverageRank: report.Number(rank), Rank: cluster}
+	}
+	for name, c := range map[string]struct {
+		all  []experiment.Standing
+		want string
+	}{
+		"several are first": {[]experiment.Standing{standing("ter", 0.68, 2, 1), standing("chrf", 0.69, 1.25, 1), standing("bleu", 0.5, 3, 2)},
+			"chrF max has the highest average over 3 tasks, 0.690, and average rank 1.25; not significantly behind: TER max (0.680)"},
+		"one is first":  {[]experiment.Standing{standing("chrf", 0.69, 1, 1), standing("bleu", 0.5, 3, 2)}, "chrF max has the highest average over 3 tasks, 0.690, and average rank 1.00; significantly ahead of all others, first BLEU max (0.500)"},
+		"not tested":    {[]experiment.Standing{standing("chrf", 0.69, 1, 0), standing("bleu", 0.5, 3, 0)}, "chrF max has the highest average over 3 tasks, 0.690, and average rank 1.00; next is BLEU max, 0.500; the difference is not tested"},
+		"there is none": {nil, "Use max over 11 references: +0.048 BLEU"},
+	} {
+		res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Tasks: make([]experiment.TaskResult, 3), Standings: c.all,
+			Differences: []experiment.Difference{compared("bleu", "max", "kendall", 0.048)}}
+		if got := res.Lead(); got != c.want {
+			t.Errorf("%s: %q\nwant %q", name, got, c.want)
+		}
+	}
+}
+
+// What a lead rests on names the subsets that the plan chooses.
+func TestBasisOfSubsets(t *testing.T) {
+	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set", Human: "mqm", Cells: 20, Segments: 10, Systems: []string{"a", "b"},
+		Domains: []string{"news", "web"}, NotChosen: []string{"c"}}}}
+	if got, want := res.Basis(), "20 outputs of 10 segments by 2 systems, judged by mqm · by choice only the domains news and web · by choice without 1 system · Kendall’s τ"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	res.Tasks = []experiment.TaskResult{{Test: "perm-both"}, {Test: "perm-pairs"}, {Test: "perm-both"}}
+	res.Standings = []experiment.Standing{{Average: 0.5}}
+	if got, want := res.Basis(), " · weighted average over 3 tasks · clusters by perm-both and perm-pairs"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want it to end in %q", got, want)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // TableNames are the names of the tables that [Result.Table] knows.
 func TableNames() []string {
-	return []string{"summary", "rows", "differences", "prompts", "curve", "strata", "worth", "ranking", "tasks", "task-rows", "segments", "ended"}
+	return []string{"tasks", "summary", "rows", "differences", "prompts", "curve", "strata", "worth", "ranking", "task-rows", "segments", "ended"}
 }
 
 // Table returns a table by its name. It may be without rows.

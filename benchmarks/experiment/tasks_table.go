@@ -12,8 +12,8 @@ import (
 func (r *Result) taskTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Settings over all tasks", Columns: []report.Column{
 		{Name: "metric"}, {Name: "set", Header: "references"}, {Name: "aggregate"},
-		countColumn("rank", ""), {Name: "average", Kind: report.KindFloat, Digits: 3},
-		{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2},
+		{Name: "average", Kind: report.KindFloat, Digits: 3},
+		{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2}, countColumn("rank", "cluster"),
 	}}
 	standings := slices.Clone(r.Standings)
 	total := 0.0
@@ -22,7 +22,7 @@ func (r *Result) taskTable() *report.NamedTable {
 		total += of.Weight
 		t.Columns = append(t.Columns,
 			report.Column{Name: of.Label, Header: fmt.Sprintf("task %d", i+1), Kind: report.KindFloat, Digits: 3, Minor: true},
-			report.Column{Name: of.Label + " rank", Header: "rank", Kind: report.KindInt, Minor: true})
+			report.Column{Name: of.Label + " rank", Header: "rank", Kind: report.KindInt, Minor: true, Secondary: true})
 		for _, e := range of.Entries {
 			if !slices.ContainsFunc(standings, func(s Standing) bool { return s.Setting == e.Setting }) {
 				standings = append(standings, Standing{Setting: e.Setting, Average: report.None(), AverageRank: report.None()})
@@ -31,7 +31,7 @@ func (r *Result) taskTable() *report.NamedTable {
 	}
 	for _, s := range standings {
 		row := []any{s.Setting.Metric, report.StringOrNull(s.Setting.References), report.StringOrNull(s.Setting.Aggregator),
-			rankOrNull(s.Rank), s.Average, s.AverageRank}
+			s.Average, s.AverageRank, rankOrNull(s.Rank)}
 		for i := range r.Tasks {
 			value, rank := report.Null(), report.Null()
 			if k := slices.IndexFunc(r.Tasks[i].Entries, func(e TaskEntry) bool { return e.Setting == s.Setting }); k >= 0 {
@@ -43,7 +43,7 @@ func (r *Result) taskTable() *report.NamedTable {
 	}
 	t.Notes = []string{
 		"average: weighted mean of the values, correlations taken from [-1, 1] to [0, 1]; average rank: weighted mean of the ranks",
-		"rank: clusters by significance, of the average by the resamples of all tasks together, none where a test draws none",
+		"cluster: by significance, of the average by the resamples of all tasks together, none where a test draws none",
 	}
 	for i := range r.Tasks {
 		of := &r.Tasks[i]

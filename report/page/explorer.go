@@ -8,7 +8,8 @@ import (
 // Explorer is the part of a report that shows texts.
 type Explorer struct {
 	Systems []string // every system, in the order in which a segment shows them
-	// Humans are the kinds of human judgements, such as "mqm". More is better.
+	// Humans are the kinds of human judgements, such as "mqm"; scores are set against
+	// the first one, unless a reader chooses another. More is better.
 	Humans   []string
 	Metrics  []Metric  // whose scores against single references are shown
 	Settings []Setting // whose scores of outputs are shown

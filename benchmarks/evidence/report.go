@@ -237,8 +237,16 @@ func leaders(k *experiment.Ranking) []string {
 		}
 	}
 	text := fmt.Sprintf("People place %s first", top.Name)
-	if k.Ahead >= 0 {
-		text += fmt.Sprintf(", significantly ahead of %d of %d others", k.Ahead, len(k.Systems)-1)
+	switch others := len(k.Systems) - 1; {
+	case k.Ahead < 0:
+	case k.Ahead == others && others == 1:
+		text += ", significantly ahead of the other one"
+	case k.Ahead == others:
+		text += fmt.Sprintf(", significantly ahead of all %d others", others)
+	case k.Ahead == 0:
+		text += ", not significantly ahead of any other"
+	default:
+		text += fmt.Sprintf(", significantly ahead of %d of %d others", k.Ahead, others)
 	}
 	switch n := len(top.Under); {
 	case agree == 0:

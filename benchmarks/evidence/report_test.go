@@ -2,6 +2,7 @@ package evidence_test
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -157,6 +158,33 @@ func TestReportWithoutHumanScores(t *testing.T) {
 	for _, row := range d.Tables[0].Rows {
 		if len(row) != len(d.Tables[0].Columns) {
 			t.Fatalf("%d values for %d columns", len(row), len(d.Tables[0].Columns))
+		}
+	}
+}
+
+// A finding counts the systems that the first one is ahead of.
+func TestLeaders(t *testing.T) {
+	for _, c := range []struct {
+		systems, ahead int
+		want           string
+	}{
+		{2, 1, "People place s0 first, significantly ahead of the other one; no setting does"},
+		{3, 2, "People place s0 first, significantly ahead of all 2 others; no setting does"},
+		{3, 1, "People place s0 first, significantly ahead of 1 of 2 others; no setting does"},
+		{3, 0, "People place s0 first, not significantly ahead of any other; no setting does"},
+		{3, -1, "People place s0 first; no setting does"},
+	} {
+		res := found("data")
+		res.Rankings[0].Ahead, res.Rankings[0].Systems = c.ahead, nil
+		for i := range c.systems {
+			res.Rankings[0].Systems = append(res.Rankings[0].Systems, report.RankedSystem{Name: fmt.Sprint("s", i), First: report.Place{Rank: float64(i + 1)}, Under: make([]report.Place, 2)})
+		}
+		d, err := (&evidence.Report{Result: res}).Document(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Rankings[0].Findings; len(got) != 1 || got[0] != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

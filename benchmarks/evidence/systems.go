@@ -92,11 +92,11 @@ func (h *Held) scoreTable() *report.NamedTable {
 			{Name: "aggregate"},
 			{Name: "references", Header: "refs", Kind: report.KindInt},
 			{Name: "score", Kind: report.KindFloat, Digits: 4},
+			{Name: "method"},
 			{Name: "better", Hide: true},
 			{Name: "segments", Kind: report.KindInt, Secondary: true},
 			{Name: "missing", Kind: report.KindInt},
 			{Name: "missing_references", Header: "missing refs", Kind: report.KindInt, Secondary: true},
-			{Name: "method"},
 			{Name: "signature", Hide: true},
 		},
 		Notes: []string{"method: corpus pools the statistics of all segments, as the metric's paper defines it; average is the mean over segments"},
@@ -119,8 +119,8 @@ func (h *Held) scoreTable() *report.NamedTable {
 		if info.Direction == metrics.LowerIsBetter {
 			t.Note("%s: lower is better", info.Name)
 		}
-		t.Add(s.System, info.Name, report.StringOrNull(set.AggregatorName()), s.MaxReferences, score, info.Direction.String(), s.Segments, s.Missing, s.MissingReferences,
-			method, h.systems.Signature(s).String())
+		t.Add(s.System, info.Name, report.StringOrNull(set.AggregatorName()), s.MaxReferences, score, method, info.Direction.String(), s.Segments, s.Missing, s.MissingReferences,
+			h.systems.Signature(s).String())
 	}
 	t.Coverage = fmt.Sprintf("%d of %d scores of segments", there, all)
 	return t

@@ -38,7 +38,7 @@ func (r *Result) Lead() string {
 	}
 	for _, view := range by[1:] {
 		if text := r.decided(settingsOf(view), [][]*Difference{view}); text != "" {
-			return fmt.Sprintf("%s, nothing differs significantly from %s; %s: %s", capital(by[0][0].grouping()), base(all), view[0].grouping(), text)
+			return fmt.Sprintf("%s, nothing differs significantly from %s; %s: %s", capital(by[0][0].grouping()), base(all), view[0].grouping(), strings.ToLower(text[:1])+text[1:])
 		}
 	}
 	top := slices.MaxFunc(by[0], func(a, b *Difference) int { return cmp.Compare(math.Abs(float64(a.Value)), math.Abs(float64(b.Value))) })

@@ -56,7 +56,7 @@ func TestLead(t *testing.T) {
 			"Keep the single reference: mean harms chrF by 0.042; by segment no significant difference"},
 		"only another grouping decides": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.002), compared("chrf", "max", grouped, 0.03)},
-			"Flattened, nothing differs significantly from the single reference; by segment: Use max over 11 references: +0.030 chrF"},
+			"Flattened, nothing differs significantly from the single reference; by segment: use max over 11 references: +0.030 chrF"},
 		"one metric gains, one is not clear": {
 			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("ter", "max", flat, 0.003)},
 			"Use max over 11 references: +0.048 BLEU; nothing significant for TER"},

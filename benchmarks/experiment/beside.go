@@ -63,13 +63,13 @@ func (c *compared) beside(places []place) *report.NamedTable {
 		report.Column{Name: "missing", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "systems", Kind: report.KindInt, Minor: true},
 		report.Column{Name: "signature", Hide: true})
-	for k := range c.length() {
-		var statistics []string
-		for _, st := range c.plan.Statistics {
-			if name := st.Name(); !slices.Contains(statistics, name) {
-				statistics = append(statistics, name)
-			}
+	var statistics []string
+	for _, st := range c.plan.Statistics {
+		if name := st.Name(); !slices.Contains(statistics, name) {
+			statistics = append(statistics, name)
 		}
+	}
+	for k := range c.length() {
 		for _, statistic := range statistics {
 			first := c.row(k, 0)
 			row := []any{first.Setting.Metric, first.MaxReferences, report.StringOrNull(first.Setting.Aggregator), first.Human, statistic}

@@ -42,11 +42,11 @@ func (r *Result) Figures() []Figure {
 
 // groupsOf parts items by their key, in the order in which the keys appear. It
 // leaves out the items that take says false of.
-func groupsOf[T any, K comparable](items []T, take func(*T) (K, bool)) [][]*T {
-	var out [][]*T
+func groupsOf[T any, K comparable](items []T, take func(T) (K, bool)) [][]T {
+	var out [][]T
 	index := map[K]int{}
-	for i := range items {
-		k, ok := take(&items[i])
+	for _, item := range items {
+		k, ok := take(item)
 		if !ok {
 			continue
 		}
@@ -55,7 +55,7 @@ func groupsOf[T any, K comparable](items []T, take func(*T) (K, bool)) [][]*T {
 			at, out = len(out), append(out, nil)
 			index[k] = at
 		}
-		out[at] = append(out[at], &items[i])
+		out[at] = append(out[at], item)
 	}
 	return out
 }
@@ -70,13 +70,9 @@ func (a *About) part() part { return part{a.Dataset, a.Statistic} }
 // aggregator and way to choose. Those of a dataset and statistic share the axis.
 func (r *Result) curveFigures() []Figure {
 	var out []Figure
-	for _, all := range groupsOf(r.Curves, func(c *CurveResult) (part, bool) { return c.part(), true }) {
+	for _, all := range groupsOf(pointers(r.Curves), func(c *CurveResult) (part, bool) { return c.part(), true }) {
 		var panels []*figure.Lines
-		for _, of := range groupsOf(all, func(c **CurveResult) (string, bool) { return (*c).Metric, true }) {
-			lines := make([]*CurveResult, len(of))
-			for i := range of {
-				lines[i] = *of[i]
-			}
+		for _, lines := range groupsOf(all, func(c *CurveResult) (string, bool) { return c.Metric, true }) {
 			c := lines[0]
 			panel := CurvePanel(lines, "references", func(p *Point) int { return p.References })
 			panel.Title, panel.Y = "", report.Display(c.Statistic)
@@ -153,15 +149,7 @@ func (r *Result) CurvesBySetting() [][]*CurveResult {
 }
 
 func bySetting(curves []*CurveResult) [][]*CurveResult {
-	var out [][]*CurveResult
-	for _, lines := range groupsOf(curves, func(c **CurveResult) ([2]string, bool) { return [2]string{(*c).Metric, (*c).Aggregator}, true }) {
-		of := make([]*CurveResult, len(lines))
-		for i := range of {
-			of[i] = *lines[i]
-		}
-		out = append(out, of)
-	}
-	return out
+	return groupsOf(curves, func(c *CurveResult) ([2]string, bool) { return [2]string{c.Metric, c.Aggregator}, true })
 }
 
 // CurvePanel draws the curves of one setting, a line per way to choose, against
@@ -199,7 +187,7 @@ func bar(name string, v Number, iv *report.Range) figure.Bar {
 // differenceFigures has a figure per dataset and statistic.
 func (r *Result) differenceFigures() []Figure {
 	var out []Figure
-	for n, all := range groupsOf(r.Differences, func(d *Difference) (part, bool) { return d.part(), d.Value.Defined() }) {
+	for n, all := range groupsOf(pointers(r.Differences), func(d *Difference) (part, bool) { return d.part(), d.Value.Defined() }) {
 		of := all[0].About
 		b := &figure.Bars{Title: of.Dataset, Value: "difference in " + of.Statistic}
 		for _, d := range all {

@@ -19,37 +19,34 @@ func (a *About) measured() measured {
 	return measured{a.Dataset, strings.Replace(a.Statistic, " by "+a.Group, "", 1)}
 }
 
-// leading is the differences of the first statistic that has any, by dataset.
-func (r *Result) leading() [][]*Difference {
-	var first string
+// first is the statistic that leads: the first one that has a difference, whatever its
+// grouping; "" for none.
+func (r *Result) first() string {
 	for _, label := range r.Statistics {
 		at := slices.IndexFunc(r.Differences, func(d Difference) bool { return d.Statistic == label && d.Value.Defined() })
 		if at >= 0 {
-			first = r.Differences[at].measured().statistic
-			break
+			return r.Differences[at].measured().statistic
 		}
 	}
-	return groupsOf(r.Differences, func(d *Difference) (measured, bool) {
+	return ""
+}
+
+// leading is the differences of the first statistic that has any, by dataset.
+func (r *Result) leading() [][]*Difference {
+	first := r.first()
+	return groupsOf(pointers(r.Differences), func(d *Difference) (measured, bool) {
 		return d.measured(), d.Value.Defined() && d.measured().statistic == first
 	})
 }
 
 // Leads says whether a difference stands in a forest of the result.
 func (r *Result) Leads(d *Difference) bool {
-	return slices.ContainsFunc(r.leading(), func(all []*Difference) bool { return slices.Contains(all, d) })
+	return d.Value.Defined() && d.measured().statistic == r.first()
 }
 
 // views parts differences by their grouping, in the order in which they appear.
 func views(all []*Difference) [][]*Difference {
-	var out [][]*Difference
-	for _, of := range groupsOf(all, func(d **Difference) (string, bool) { return (*d).Statistic, true }) {
-		view := make([]*Difference, len(of))
-		for i := range of {
-			view[i] = *of[i]
-		}
-		out = append(out, view)
-	}
-	return out
+	return groupsOf(all, func(d *Difference) (string, bool) { return d.Statistic, true })
 }
 
 // grouping is what a view is called.
@@ -88,8 +85,8 @@ func (r *Result) Forests() []report.Forest {
 			metric string
 			b      SettingName
 		}
-		for _, group := range groupsOf(by[0], func(d **Difference) (key, bool) { return key{(*d).A.Metric, (*d).B}, true }) {
-			of := *group[0]
+		for _, group := range groupsOf(by[0], func(d *Difference) (key, bool) { return key{d.A.Metric, d.B}, true }) {
+			of := group[0]
 			g := report.ForestGroup{Name: report.Display(of.A.Metric), Against: against(of)}
 			var values []string
 			for _, view := range by {
@@ -100,7 +97,7 @@ func (r *Result) Forests() []report.Forest {
 			}
 			g.Against += ": " + strings.Join(values, ", ")
 			for _, d := range group {
-				g.Rows = append(g.Rows, forestRow(*d, all, by))
+				g.Rows = append(g.Rows, forestRow(d, all, by))
 			}
 			f.Groups = append(f.Groups, g)
 		}

@@ -91,18 +91,3 @@ func (r *Result) standing() string {
 	}
 	return text
 }
-
-// tested is what tasks are averaged, and how each is tested.
-func (r *Result) tested() string {
-	var tests []string
-	for _, t := range r.Tasks {
-		if t.Test != "" && !slices.Contains(tests, t.Test) {
-			tests = append(tests, t.Test)
-		}
-	}
-	text := "weighted average over " + english.Thousands(len(r.Tasks), "task")
-	if len(tests) == 0 {
-		return text + " · no test"
-	}
-	return text + " · clusters by " + and(tests)
-}

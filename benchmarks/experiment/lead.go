@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -16,13 +14,10 @@ import (
 // where there are tasks which settings lead over them, else the setting to use with
 // what it gains, and what harms.
 func (r *Result) Lead() string {
-	var all []*Difference
-	for _, of := range r.leading() {
-		all = append(all, of...)
-	}
 	if text := r.standing(); text != "" {
 		return text
 	}
+	all := slices.Concat(r.leading()...)
 	if len(all) == 0 {
 		return r.highest()
 	}
@@ -114,17 +109,14 @@ func (r *Result) as(of []*Difference) string {
 // settingsOf parts the differences of a view by the setting, whatever its metric.
 func settingsOf(view []*Difference) []candidate {
 	var out []candidate
-	for _, of := range groupsOf(view, func(d **Difference) (SettingName, bool) {
-		name := (*d).A
-		if name.Metric == (*d).B.Metric {
+	for _, of := range groupsOf(view, func(d *Difference) (SettingName, bool) {
+		name := d.A
+		if name.Metric == d.B.Metric {
 			name.Metric = ""
 		}
 		return name, true
 	}) {
-		c := candidate{}
-		for _, d := range of {
-			c.all = append(c.all, *d)
-		}
+		c := candidate{all: of}
 		if c.name = short(c.all[0], view); c.all[0].A.Metric != c.all[0].B.Metric {
 			c.name = report.Display(c.all[0].A.Metric) + ", " + c.name
 		}
@@ -248,15 +240,7 @@ func (r *Result) what(d *Difference) string {
 
 // byMetric parts differences by what they are seen in.
 func byMetric(all []*Difference) [][]*Difference {
-	var out [][]*Difference
-	for _, of := range groupsOf(all, func(d **Difference) ([2]string, bool) { return [2]string{(*d).A.Metric, (*d).B.Metric}, true }) {
-		var part []*Difference
-		for _, d := range of {
-			part = append(part, *d)
-		}
-		out = append(out, part)
-	}
-	return out
+	return groupsOf(all, func(d *Difference) ([2]string, bool) { return [2]string{d.A.Metric, d.B.Metric}, true })
 }
 
 // span is a difference, or the least and the largest of several.
@@ -363,61 +347,4 @@ func and(names []string) string {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
 	return strings.Join(names, "")
-}
-
-// Basis says in one line what the sentence of Lead rests on.
-func (r *Result) Basis() string {
-	var parts []string
-	if len(r.Datasets) == 1 {
-		d := &r.Datasets[0]
-		segments := english.Thousands(d.Segments, "segment")
-		if n := d.Groups(correlate.DocumentLevel); n > 0 {
-			segments += " in " + english.Thousands(n, "document")
-		}
-		text := fmt.Sprintf("%s of %s by %s", english.Thousands(d.Cells, "output"), segments, english.Thousands(len(d.Systems), "system"))
-		if d.Human != "" {
-			text += ", judged by " + d.Human
-		}
-		parts = append(parts, text)
-		if len(d.Domains) > 0 {
-			parts = append(parts, "by choice only the domains "+and(d.Domains))
-		}
-		if n := len(d.NotChosen); n > 0 {
-			parts = append(parts, "by choice without "+english.Thousands(n, "system"))
-		}
-	} else {
-		cells := 0
-		for _, d := range r.Datasets {
-			cells += d.Cells
-		}
-		parts = append(parts, fmt.Sprintf("%s of %s", english.Thousands(cells, "judged output"), english.Thousands(len(r.Datasets), "test set")))
-	}
-	if len(r.Standings) > 0 {
-		return strings.Join(append(parts, r.tested()), " · ")
-	}
-	all := slices.Concat(r.leading()...)
-	if len(all) > 0 {
-		parts = append(parts, report.Display(all[0].measured().statistic))
-	} else if len(r.Statistics) > 0 {
-		parts = append(parts, report.Display(r.Statistics[0]))
-	}
-	if over := drawn(r.Datasets); over != "" {
-		parts = append(parts, fmt.Sprintf("%g%% bootstrap intervals over %s", 100*r.Confidence, over))
-	}
-	tested := 0
-	for i := range r.Differences {
-		if r.Differences[i].P.Defined() {
-			tested++
-		}
-	}
-	switch at := slices.IndexFunc(all, func(d *Difference) bool { return d.P.Defined() }); {
-	case at >= 0 && all[at].Resamples > 0:
-		parts = append(parts, fmt.Sprintf("%s with %s, p-values corrected by Holm over %s", all[at].Test,
-			english.Thousands(all[at].Resamples, "resample"), english.Count(tested, "difference")))
-	case at >= 0:
-		parts = append(parts, fmt.Sprintf("%s, p-values corrected by Holm over %s", all[at].Test, english.Count(tested, "difference")))
-	case len(all) > 0:
-		parts = append(parts, "no test")
-	}
-	return strings.Join(parts, " · ")
 }

@@ -92,7 +92,7 @@ func median(values []float64) float64 {
 // FarOut names the outliers, and by which scores they are; "" where there is none.
 func (d *DatasetInfo) FarOut() string {
 	var out []string
-	for _, of := range groupsOf(d.Outliers, func(o *Outlier) (string, bool) { return o.System, true }) {
+	for _, of := range groupsOf(pointers(d.Outliers), func(o *Outlier) (string, bool) { return o.System, true }) {
 		var by []string
 		for i, o := range of {
 			if i == shownOutliers {

@@ -35,15 +35,7 @@ func (k *Ranking) byMetric() [][]int {
 	for i := range at {
 		at[i] = i
 	}
-	var out [][]int
-	for _, of := range groupsOf(at, func(i *int) (string, bool) { return k.Settings[*i].Metric, true }) {
-		var part []int
-		for _, i := range of {
-			part = append(part, *i)
-		}
-		out = append(out, part)
-	}
-	return out
+	return groupsOf(at, func(i int) (string, bool) { return k.Settings[i].Metric, true })
 }
 
 // pairs are all pairs of systems under one setting.

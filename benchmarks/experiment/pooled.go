@@ -16,7 +16,7 @@ func (r *run) pooled(res *Result) {
 		statistic string
 	}
 	whole := map[key]*Row{}
-	for _, parts := range groupsOf(res.Rows, func(r *Row) (key, bool) { return key{r.Setting, r.Statistic}, r.pools }) {
+	for _, parts := range groupsOf(pointers(res.Rows), func(r *Row) (key, bool) { return key{r.Setting, r.Statistic}, r.pools }) {
 		if sum := pool(parts); len(parts) == len(res.Datasets) && sum.Value.Defined() {
 			sum.Interval = r.interval(sum.resamples)
 			whole[key{sum.Setting, sum.Statistic}] = sum
@@ -25,7 +25,7 @@ func (r *run) pooled(res *Result) {
 		}
 	}
 	type pair struct{ a, b key }
-	pairs := groupsOf(res.Differences, func(d *Difference) (pair, bool) { return pair{key{d.A, d.Statistic}, key{d.B, d.Statistic}}, true })
+	pairs := groupsOf(pointers(res.Differences), func(d *Difference) (pair, bool) { return pair{key{d.A, d.Statistic}, key{d.B, d.Statistic}}, true })
 	for _, of := range pairs {
 		d := of[0]
 		a, b := whole[key{d.A, d.Statistic}], whole[key{d.B, d.Statistic}]

@@ -118,21 +118,16 @@ func (r *Result) sizeTable(sizes ...*SizeResult) *report.NamedTable {
 // setting. Those of a dataset and statistic share the axis.
 func (r *Result) sizeFigures() []Figure {
 	var out []Figure
-	for _, all := range groupsOf(r.Sizes, func(s *SizeResult) (part, bool) { return s.part(), true }) {
+	for _, all := range groupsOf(pointers(r.Sizes), func(s *SizeResult) (part, bool) { return s.part(), true }) {
 		var panels []*figure.Lines
-		for _, of := range groupsOf(all, func(s **SizeResult) (string, bool) { return (*s).Setting.Metric, true }) {
-			sizes := make([]*SizeResult, len(of))
-			for i := range of {
-				sizes[i] = *of[i]
-			}
+		for _, sizes := range groupsOf(all, func(s *SizeResult) (string, bool) { return s.Setting.Metric, true }) {
 			s := sizes[0]
 			panel := &figure.Lines{X: "segments", Y: report.Display(s.Statistic), WholeX: true}
-			for _, line := range groupsOf(sizes, func(s **SizeResult) (SettingName, bool) { return (*s).Setting, true }) {
-				name := (*line[0]).Setting
+			for _, line := range groupsOf(sizes, func(s *SizeResult) (SettingName, bool) { return s.Setting, true }) {
+				name := line[0].Setting
 				name.Metric = ""
 				series := figure.Series{Name: name.String()}
 				for _, p := range line {
-					p := *p
 					series.Points = append(series.Points, figure.Point{X: float64(p.Segments), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)})
 				}
 				panel.Series = append(panel.Series, series)

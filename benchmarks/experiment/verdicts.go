@@ -119,7 +119,7 @@ func (r *Result) repeats(say func(dataset, metric, text string, cells int)) {
 		dataset string
 		as      SettingName
 	}
-	for _, all := range groupsOf(r.Same, func(s *Same) (key, bool) { return key{s.Dataset, s.As}, true }) {
+	for _, all := range groupsOf(pointers(r.Same), func(s *Same) (key, bool) { return key{s.Dataset, s.As}, true }) {
 		var names []string
 		for _, s := range all {
 			names = append(names, s.Name)
@@ -338,7 +338,7 @@ func strataVerdicts(all []Stratum, several bool) []Verdict {
 		a, b      SettingName
 		dimension string
 	}
-	for _, g := range groupsOf(all, func(s *Stratum) (key, bool) { return key{s.About, s.A, s.B, s.Dimension}, s.Value.Defined() }) {
+	for _, g := range groupsOf(pointers(all), func(s *Stratum) (key, bool) { return key{s.About, s.A, s.B, s.Dimension}, s.Value.Defined() }) {
 		if g[0].Statistic == favourName {
 			for _, s := range g {
 				out = append(out, favourVerdict(s, several))

@@ -86,19 +86,11 @@ func reach(line []float64, value float64) float64 {
 }
 
 // growth is the agreement of the first reference and 0, 1, … others, as a mean over
-// orders, with the values of each resample.
+// orders, with that of each resample.
 type growth struct {
 	values    []float64
-	resamples [][]float64 // by resample; none without intervals
+	resamples [][]float64 // none without intervals
 	n         int
-}
-
-// line is the agreement over a resample, or without one for -1.
-func (g *growth) line(resample int) []float64 {
-	if resample < 0 {
-		return g.values
-	}
-	return g.resamples[resample]
 }
 
 // worths says what variants are worth where a dataset has several references by
@@ -120,6 +112,14 @@ func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 		return nil
 	}
 	r.note("worth: variants of the first reference against other references by people, beside the first; means of %d rotations of a random order, seed %d", worthOrders, r.p.Bootstrap.Seed)
+	byPeople, err := r.rotations(ctx, d, people)
+	if err != nil {
+		return err
+	}
+	byModel, err := r.rotations(ctx, d, model)
+	if err != nil {
+		return err
+	}
 	for _, s := range d.series {
 		if !s.info.NeedsReferences {
 			continue
@@ -130,41 +130,49 @@ func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 				continue
 			}
 			r.progress("%s: worth, %s %s", d.Name, s.info.Name, a.Name())
-			byPeople, err := r.grow(ctx, d, s, a, people)
-			if err == nil {
-				var byModel []*growth
-				if byModel, err = r.grow(ctx, d, s, a, model); err == nil {
-					for k, st := range r.p.Statistics {
-						w := r.worth(byPeople[k], byModel[k])
-						w.About, w.Metric, w.Aggregator = d.about(st), s.info.Name, a.Name()
-						if !slices.ContainsFunc(res.Worths, w.repeats) {
-							res.Worths = append(res.Worths, w)
-						}
-					}
-				}
-			}
+			x, err := r.grow(ctx, d, s, a, byPeople)
 			if err != nil {
 				return fmt.Errorf("worth: %s %s: %w", s.info.Name, a.Name(), err)
+			}
+			y, err := r.grow(ctx, d, s, a, byModel)
+			if err != nil {
+				return fmt.Errorf("worth: %s %s: %w", s.info.Name, a.Name(), err)
+			}
+			for k, st := range r.p.Statistics {
+				w := r.worth(x[k], y[k])
+				w.About, w.Metric, w.Aggregator = d.about(st), s.info.Name, a.Name()
+				if !slices.ContainsFunc(res.Worths, w.repeats) {
+					res.Worths = append(res.Worths, w)
+				}
 			}
 		}
 	}
 	return nil
 }
 
+// rotations are the orders in which others are added to the first reference.
+func (r *run) rotations(ctx context.Context, d *data, others columnsOf) ([]*ordered, error) {
+	random, err := d.shuffled(ctx, others, r.p.Bootstrap.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("worth: %w", err)
+	}
+	first := d.each(func(s *refract.Segment, _ int) []int { return everything(s)[:min(1, len(s.References))] })
+	out := make([]*ordered, worthOrders)
+	for i := range out {
+		out[i] = &ordered{first, random.rotated(i)}
+	}
+	return out, nil
+}
+
 // grow takes all statistics of the first reference and of ever more of others.
-func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregator, others columnsOf) ([]*growth, error) {
-	ks := make([]int, others.most()+1)
+func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregator, orders []*ordered) ([]*growth, error) {
+	ks := make([]int, orders[0].most()+1)
 	for k := range ks {
 		ks[k] = k
 	}
-	random, err := d.shuffled(ctx, others, r.p.Bootstrap.Seed)
-	if err != nil {
-		return nil, err
-	}
-	first := d.each(func(s *refract.Segment, _ int) []int { return everything(s)[:min(1, len(s.References))] })
-	estimates := make([][][]*estimate, worthOrders) // by order, k, statistic
-	err = parallel(ctx, worthOrders, func(ctx context.Context, i int) error {
-		tables, err := r.along(ctx, d, s, a, &ordered{first, random.rotated(i)}, ks)
+	estimates := make([][][]*estimate, len(orders)) // by order, k, statistic
+	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
+		tables, err := r.along(ctx, d, s, a, orders[i], ks)
 		if err != nil {
 			return err
 		}
@@ -186,22 +194,23 @@ func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregat
 	}
 	out := make([]*growth, len(r.p.Statistics))
 	for st := range out {
-		g := &growth{n: estimates[0][0][st].N}
-		resamples := len(estimates[0][0][st].Resamples)
 		mean := func(of func(e *estimate) float64) []float64 {
-			line, values := make([]float64, len(ks)), make([]float64, worthOrders)
+			line, values := make([]float64, len(ks)), make([]float64, len(orders))
 			for k := range ks {
-				for i := range estimates {
+				for i := range orders {
 					values[i] = of(estimates[i][k][st])
 				}
 				line[k] = exact.Mean(values)
 			}
 			return line
 		}
-		g.values = mean(func(e *estimate) float64 {
-			resamples = min(resamples, len(e.Resamples))
-			return float64(e.Value)
-		})
+		g := &growth{n: estimates[0][0][st].N, values: mean(func(e *estimate) float64 { return float64(e.Value) })}
+		resamples := r.p.Bootstrap.Resamples
+		for i := range orders {
+			for k := range ks {
+				resamples = min(resamples, len(estimates[i][k][st].Resamples))
+			}
+		}
 		for b := range resamples {
 			g.resamples = append(g.resamples, mean(func(e *estimate) float64 { return e.Resamples[b] }))
 		}
@@ -253,7 +262,7 @@ func (r *run) worth(people, model *growth) Worth {
 	over := func(of func(people, model []float64) float64) (float64, *report.Range) {
 		var values []float64
 		for b := range resamples {
-			values = append(values, of(people.line(b), model.line(b)))
+			values = append(values, of(people.resamples[b], model.resamples[b]))
 		}
 		return of(people.values, model.values), r.interval(values)
 	}

@@ -136,11 +136,7 @@ func collected[T any](rows iter.Seq2[T, error]) ([]T, error) {
 
 // join gives reports the texts of a dataset.
 func (x *feedbacking) join(ctx context.Context, e *env, reports []*audit.Reported, spec string) error {
-	ds, err := (&input{}).dataset(e, []string{spec}, false)
-	if err != nil {
-		return err
-	}
-	segments, _, err := identified(ctx, ds, spec)
+	segments, err := x.segments(ctx, e, spec)
 	if err != nil {
 		return err
 	}

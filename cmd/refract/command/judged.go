@@ -76,6 +76,17 @@ func (j *judgementFlags) measures() ([]experiment.Statistic, error) {
 	return out, nil
 }
 
+// noteReferences says which systems are left out as people wrote their texts.
+func noteReferences(t *report.NamedTable, left []string, included bool) {
+	switch names := strings.Join(left, ", "); {
+	case names == "":
+	case included:
+		t.Note("left out as references in use: %s", names)
+	default:
+		t.Note("left out as references scored as systems: %s (--include-references adds those not in use)", names)
+	}
+}
+
 // describe says below a table what was compared and what was left out.
 func (j *judgementFlags) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
 	t.Note("%d segments, %d systems with %s scores: %s", d.Segments, len(d.Systems), d.Human, strings.Join(d.Systems, ", "))
@@ -94,13 +105,7 @@ func (j *judgementFlags) describe(t *report.NamedTable, d *experiment.DatasetInf
 	if text := d.FarOut(); text != "" {
 		t.Note("%s", text)
 	}
-	switch left := strings.Join(d.LeftOut, ", "); {
-	case left == "":
-	case j.includeHuman:
-		t.Note("left out as references in use: %s", left)
-	default:
-		t.Note("left out as references scored as systems: %s (--include-references adds those not in use)", left)
-	}
+	noteReferences(t, d.LeftOut, j.includeHuman)
 	if len(d.Unjudged) > 0 {
 		t.Note("left out without a %s score: %s", d.Human, strings.Join(d.Unjudged, ", "))
 	}

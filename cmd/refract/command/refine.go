@@ -143,15 +143,10 @@ func (x *refining) student(ctx context.Context, e *env, teacher *build.Teacher) 
 
 // outputs are those of the dataset that have the texts which are needed.
 func (x *refining) outputs(ctx context.Context, e *env, spec string, r *judge.Resolved) ([]build.Output, error) {
-	ds, err := (&input{}).dataset(e, []string{spec}, false)
+	all, err := x.segments(ctx, e, spec)
 	if err != nil {
 		return nil, err
 	}
-	all, in, err := identified(ctx, ds, spec)
-	if err != nil {
-		return nil, err
-	}
-	x.set.Inputs = append(x.set.Inputs, in)
 	segments := slices.DeleteFunc(slices.Clone(all), func(s *refract.Segment) bool {
 		return r.NeedsSource() && strings.TrimSpace(s.Source.Value) == "" ||
 			!slices.ContainsFunc(s.References, func(t refract.Text) bool { return t.Valid })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -254,19 +255,26 @@ func inLanguage(code string) (*check.Checker, error) {
 	return check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d})
 }
 
-// identified reads a dataset whole, as builders draw from all of it.
-func identified(ctx context.Context, ds refract.Dataset, spec string) ([]*refract.Segment, build.Input, error) {
+// segments reads a dataset, which is one more input of what is made.
+func (b *buildFlags) segments(ctx context.Context, e *env, spec string) ([]*refract.Segment, error) {
+	ds, err := (&input{}).dataset(e, []string{spec}, false)
+	if err != nil {
+		return nil, err
+	}
 	id := refract.NewIdentity()
 	var all []*refract.Segment
 	for s, err := range ds.Segments(ctx) {
 		if err != nil {
-			return nil, build.Input{}, err
+			return nil, err
 		}
 		id.Add(s)
 		all = append(all, s)
 	}
 	if len(all) == 0 {
-		return nil, build.Input{}, dataset.ErrEmpty
+		return nil, dataset.ErrEmpty
 	}
-	return all, build.Input{Spec: spec, Set: id.Hash()}, ctx.Err()
+	if in := (build.Input{Spec: spec, Set: id.Hash()}); !slices.Contains(b.set.Inputs, in) {
+		b.set.Inputs = append(b.set.Inputs, in)
+	}
+	return all, ctx.Err()
 }

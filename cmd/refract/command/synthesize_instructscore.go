@@ -128,15 +128,10 @@ func (x *instructing) noText(b *build.InstructScore) error {
 
 // texts are the references of a dataset.
 func (x *instructing) texts(ctx context.Context, e *env, spec string, task *build.Task) ([]build.Raw, error) {
-	ds, err := (&input{}).dataset(e, []string{spec}, false)
+	segments, err := x.segments(ctx, e, spec)
 	if err != nil {
 		return nil, err
 	}
-	segments, in, err := identified(ctx, ds, spec)
-	if err != nil {
-		return nil, err
-	}
-	x.set.Inputs = append(x.set.Inputs, in)
 	texts, lacking := build.TextsOf(segments, task, x.seed, x.items)
 	if lacking > 0 {
 		e.warn("segments without a reference, or without a source that %s needs: %d", task.Name, lacking)

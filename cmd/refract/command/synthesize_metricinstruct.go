@@ -105,16 +105,9 @@ func (x *mixing) run(ctx context.Context, e *env, args []string) error {
 
 // row asks for the items of a dataset.
 func (x *mixing) row(ctx context.Context, e *env, b *build.MetricInstruct, row *build.MixRow, done func(*build.Item) error) error {
-	ds, err := (&input{}).dataset(e, []string{row.Dataset}, false)
+	all, err := x.segments(ctx, e, row.Dataset)
 	if err != nil {
 		return err
-	}
-	all, id, err := identified(ctx, ds, row.Dataset)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(x.set.Inputs, id) {
-		x.set.Inputs = append(x.set.Inputs, id)
 	}
 	segments := slices.DeleteFunc(slices.Clone(all), func(s *refract.Segment) bool {
 		return strings.TrimSpace(s.Source.Value) == "" || !slices.ContainsFunc(s.References, func(r refract.Text) bool { return r.Valid && r.Value != "" })

@@ -374,13 +374,7 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 			t.Note("segments of a document depend on each other, and p takes them as independent: --by document does not")
 		}
 	}
-	switch left := strings.Join(d.leftOut, ", "); {
-	case left == "":
-	case d.includeHuman:
-		t.Note("left out as references in use: %s", left)
-	default:
-		t.Note("left out as references scored as systems: %s (--include-references adds those not in use)", left)
-	}
+	noteReferences(t, d.leftOut, d.includeHuman)
 	shown := &systemScores{acc: d.acc, settings: d.settings, ended: d.ended}
 	for _, scores := range d.scores {
 		for _, sc := range scores {

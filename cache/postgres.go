@@ -31,7 +31,8 @@ type postgresEngine struct {
 	schema   int // its version
 	patience time.Duration
 	tell     func(message string)
-	waits    sync.Once           // is told of
+	silence  sync.Once           // is told of
+	crowd    sync.Once           // is told of
 	turns    *semaphore.Weighted // of connections
 }
 
@@ -62,7 +63,7 @@ func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 	}
 	s.turns = semaphore.NewWeighted(int64(config.MaxConns))
 	silent := time.AfterFunc(s.patience/3, func() {
-		s.waits.Do(func() { s.tell(fmt.Sprintf("cache %s: still waiting for the server", s.name)) })
+		s.silence.Do(func() { s.tell(fmt.Sprintf("cache %s: still waiting for the server", s.name)) })
 	})
 	defer silent.Stop()
 	if err := s.prepare(ctx, o.readOnly); err != nil {

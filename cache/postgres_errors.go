@@ -43,7 +43,7 @@ func (s *postgresEngine) again(ctx context.Context, limit time.Duration, f func(
 			// are idle: that takes longer, and is said.
 			patience *= crowdPatience
 			if time.Since(began) > s.patience/crowdPatience {
-				s.waits.Do(func() {
+				s.crowd.Do(func() {
 					s.tell(fmt.Sprintf("cache %s: the server has no connection left: waiting for one, for up to %v", s.name, patience))
 				})
 			}

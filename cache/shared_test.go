@@ -111,7 +111,7 @@ func claimRenewed(t *testing.T, open opener) {
 }
 
 func claimAbandoned(t *testing.T, open opener) {
-	sa, sb := open(t, cache.Lease(200*time.Millisecond)), open(t)
+	sa, sb := open(t, cache.Lease(time.Second)), open(t)
 	claimer{t, sa}.claim("1 2", "yes yes")
 	claimer{t, sb}.claim("3", "yes")
 	cache.Abandon(sa)

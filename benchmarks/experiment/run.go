@@ -142,13 +142,15 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
 	}
+	for k := 1; k < len(r.p.Datasets); k++ { // faults of the first show before anything is scored
+		if _, err := r.load(ctx, r.p.Datasets[k], true); err != nil {
+			return nil, r.of(r.p.Datasets[k], err)
+		}
+	}
 	for _, entry := range r.p.Datasets {
 		r.progress("reading %s", entry.Name)
 		if err := r.dataset(ctx, entry, res); err != nil {
-			if r.p.Dir != "" || len(r.p.Datasets) > 1 {
-				err = fmt.Errorf("dataset %s: %w", entry.Name, err)
-			}
-			return nil, err
+			return nil, r.of(entry, err)
 		}
 	}
 	r.standings(res)
@@ -162,6 +164,14 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	}
 	res.Ended = r.without
 	return res, &r.failed
+}
+
+// of names the dataset of an error.
+func (r *run) of(entry Dataset, err error) error {
+	if r.p.Dir != "" || len(r.p.Datasets) > 1 {
+		err = fmt.Errorf("dataset %s: %w", entry.Name, err)
+	}
+	return err
 }
 
 // makeMetrics makes the metrics that score.
@@ -227,17 +237,44 @@ func drawn(datasets []DatasetInfo) string {
 	return strings.Join(names, " or ")
 }
 
-// dataset does all there is to do with one dataset.
-func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
+// load reads a dataset, and finds what the plan asks of it in vain. A trial leaves
+// out one that can be read only once, for which there is nil.
+func (r *run) load(ctx context.Context, entry Dataset, trial bool) (*data, error) {
 	open := r.Open
 	if open == nil {
 		open = func(d Dataset) (refract.Dataset, error) { return r.p.OpenDataset(d, dataset.Options{}) }
 	}
 	ds, err := open(entry)
-	if err != nil {
-		return err
+	if err != nil || trial && !dataset.Rereadable(ds) {
+		return nil, err
 	}
 	d, err := load(ctx, entry, ds, r.ScoresAlone)
+	if err != nil {
+		return nil, err
+	}
+	levels := slices.Clone(r.p.Levels)
+	for _, s := range r.p.Statistics {
+		levels = append(levels, s.Level)
+	}
+	for i := range r.p.Tasks {
+		if t := &r.p.Tasks[i]; t.Dataset == d.Name {
+			levels = append(levels, t.Level)
+			if err := d.hasDomain(t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, level := range levels {
+		if _, _, err := level.Groups(d.places); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// dataset does all there is to do with one dataset.
+func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
+	d, err := r.load(ctx, entry, false)
 	if err != nil {
 		return err
 	}
@@ -249,20 +286,6 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	}
 	if d.series, err = r.allSeries(ctx, d); err != nil {
 		return err
-	}
-	levels := slices.Clone(r.p.Levels)
-	for _, s := range r.p.Statistics {
-		levels = append(levels, s.Level)
-	}
-	for _, t := range r.p.Tasks {
-		if t.Dataset == d.Name {
-			levels = append(levels, t.Level)
-		}
-	}
-	for _, level := range levels {
-		if _, _, err := level.Groups(d.places); err != nil {
-			return err
-		}
 	}
 	settings, err := r.settings(ctx, d)
 	if err != nil {

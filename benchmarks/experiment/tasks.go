@@ -200,11 +200,7 @@ func (s *Statistic) ofShares() bool {
 
 // task ranks the settings of a dataset.
 func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (*significance.Comparison, []*table, error) {
-	part, err := d.domain(t.Domain)
-	if err != nil {
-		return nil, nil, err
-	}
-	test := r.p.Test
+	part, test := d.domain(t.Domain), r.p.Test
 	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: true}
 	var tables []*table
 	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap.Confidence}
@@ -231,25 +227,35 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 	return c, tables, err
 }
 
+// hasDomain finds a task of a domain that no segment is of.
+func (d *data) hasDomain(t *Task) error {
+	var known []string
+	for _, p := range d.places {
+		if p.Domain != "" && !slices.Contains(known, p.Domain) {
+			known = append(known, p.Domain)
+		}
+	}
+	switch {
+	case t.Domain == "" || slices.Contains(known, t.Domain):
+		return nil
+	case len(known) == 0:
+		return planErrorf("task %s: no domain %q: no segment states one", t.label(), t.Domain)
+	}
+	return planErrorf("task %s: %s", t.label(), suggest.Unknown("domain", t.Domain, known))
+}
+
 // domain is the part of the segments that a domain has; nil for all.
-func (d *data) domain(name string) (*stratum, error) {
+func (d *data) domain(name string) *stratum {
 	if name == "" {
-		return nil, nil
+		return nil
 	}
 	out := &stratum{segments: make([]bool, len(d.segments))}
-	var known []string
 	for i, s := range d.segments {
 		if out.segments[i] = s.Domain == name; out.segments[i] {
 			out.count++
 		}
-		if s.Domain != "" && !slices.Contains(known, s.Domain) {
-			known = append(known, s.Domain)
-		}
 	}
-	if out.count == 0 {
-		return nil, planErrorf("%s", suggest.Unknown("domain", name, known))
-	}
-	return out, nil
+	return out
 }
 
 // ofTask returns what a task is taken of. A folder's own scores of systems stand

@@ -168,7 +168,7 @@ func guarded(step func() error) (err error) {
 func (f *File) syntax(err error) error {
 	var y yaml.Error
 	if errors.As(err, &y) && y.GetToken() != nil {
-		return fmt.Errorf("%s:%d: %s", f.name, y.GetToken().Position.Line, y.GetMessage())
+		return fmt.Errorf("%s:%d: %s", f.name, y.GetToken().Position.Line, f.complaint(y))
 	}
 	return fmt.Errorf("%s: %w", f.name, err)
 }

@@ -16,6 +16,12 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"names: [a]\nname: b\n", `f.yaml:2: unknown field "name"`},
 		{"names: [a\n", "f.yaml:1: "},
 		{"names: [a]\n---\nnames: [b]\n", "f.yaml: the file holds more than one YAML document; the one that it may hold should list names"},
+		{"names: a\n", "f.yaml:1: names: want a list, not a text; write [a, b]"},
+		{"names:\n  - a\n  - {b: c}\n", "f.yaml:3: names[1]: want a text, not a mapping"},
+		{"other:\n  - a\n", "f.yaml:2: other: want a text, not a list"},
+		{"of: 3\n", "f.yaml:1: of: want a mapping, not a whole number; write {key: value}"},
+		{"of:\n  many: x\n", "f.yaml:2: of.many: want a whole number, not a text"},
+		{"of:\n  many: -1\n", "f.yaml:2: of.many: want a whole number that fits (uint64), not -1"},
 		{"names: [\xff]\n", "f.yaml: the file is not valid UTF-8"},
 		{strings.Repeat("#", MaxSize+1), "f.yaml: the file is larger than 1048576 bytes"},
 		{"other: x\nnames:\n  - a\n  - ''\n", "f.yaml:4: names[1]: is empty"},
@@ -24,6 +30,9 @@ func TestErrorsSayWhere(t *testing.T) {
 		var v struct {
 			Other string   `yaml:"other"`
 			Names []string `yaml:"names"`
+			Of    struct {
+				Many uint64 `yaml:"many"`
+			} `yaml:"of"`
 		}
 		err := func() error {
 			f, err := Read("f.yaml", strings.NewReader(test.text))

@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/metrics/judge/build"
@@ -30,10 +34,10 @@ func (e *env) feedbackCommand() *cobra.Command {
 		Use:   "feedback [REPORTS [DATASET]]",
 		Short: "Ask a model what is wrong with reports",
 		Long: `Ask a model the questions of InstructScore's paper about reports of errors (tables
-34 and 35), and print by judge and system how well they align: the fields that
-are right, of all fields (section 4.2). The failures M1 to M5 and G1 to G4 of an
-error follow from the answers and from what can be looked up; M6 is asked by no
-question, and not measured.
+34 and 35), and print the table of trust with how well they align, by judge and
+system: the fields that are right, of all fields (section 4.2). The failures M1
+to M5 and G1 to G4 of an error follow from the answers and from what can be
+looked up; M6 is asked by no question, and not measured.
 
 REPORTS are those of any judge, as 'refract score --reports' or 'refract parse'
 writes them; - is standard input. DATASET has their texts, unless the rows have
@@ -41,7 +45,8 @@ writes them; - is standard input. DATASET has their texts, unless the rows have
 'refract parse' takes them.
 
 --verdicts FILE writes a row for each report: its alignment and the failures of
-each error. A file of such rows by people is what --labels takes.`,
+each error. A file of such rows by people is what --labels takes. 'refract score'
+and 'refract report' take either as --feedback.`,
 		Example: `  refract score jsonl:data.jsonl -m instructscore:task=mt_zh-en --reports reports.jsonl
   refract feedback reports.jsonl jsonl:data.jsonl --model gpt-4o --verdicts verdicts.jsonl
   refract feedback answers.jsonl --parse instructscore --model gpt-4o --labels people.jsonl`,
@@ -71,7 +76,7 @@ func (x *feedbacking) run(ctx context.Context, e *env, args []string) error {
 	if len(args) == 0 {
 		return usagef("REPORTS are missing: name the file that 'refract score --reports' or 'refract parse' has written")
 	}
-	reports, err := x.read(ctx, e, args[0])
+	reports, examine, err := x.read(ctx, e, args[0])
 	if err != nil {
 		return err
 	}
@@ -79,6 +84,9 @@ func (x *feedbacking) run(ctx context.Context, e *env, args []string) error {
 		if err := x.join(ctx, e, reports, args[1]); err != nil {
 			return err
 		}
+	}
+	for _, r := range reports {
+		examine(r)
 	}
 	labels, err := x.readLabels(ctx, e)
 	if err != nil {
@@ -105,22 +113,24 @@ func (x *feedbacking) run(ctx context.Context, e *env, args []string) error {
 	return x.show(e, out, reports, verdicts, labels)
 }
 
-// read reads the reports.
-func (x *feedbacking) read(ctx context.Context, e *env, file string) ([]*audit.Reported, error) {
+// read reads the reports, and tells how to look for their errors once their texts
+// are known.
+func (x *feedbacking) read(ctx context.Context, e *env, file string) ([]*audit.Reported, func(*audit.Reported), error) {
 	name, in, err := e.openAnswers(ctx, file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer in.Close()
-	rows := audit.ReadReports(name, in)
+	rows, examine := audit.ReadReports(name, in), func(*audit.Reported) {}
 	if x.parse != "" {
 		reading, err := audit.NewReading(x.parse, judge.Policy{}, nil, e.registry().Names()...)
 		if err != nil {
-			return nil, usagef("--parse: %w", err)
+			return nil, nil, usagef("--parse: %w", err)
 		}
-		rows = reading.Reports(name, in)
+		rows, examine = reading.Reports(name, in), reading.Examine
 	}
-	return collected(rows)
+	reports, err := collected(rows)
+	return reports, examine, err
 }
 
 func collected[T any](rows iter.Seq2[T, error]) ([]T, error) {
@@ -167,25 +177,17 @@ func (x *feedbacking) join(ctx context.Context, e *env, reports []*audit.Reporte
 	return nil
 }
 
-// place is where a report stands.
-type place struct {
-	ID        string `json:"id"`
-	System    string `json:"system"`
-	Metric    string `json:"metric"`
-	Reference *int   `json:"reference"`
-}
-
-// verdictRow is a row of --verdicts, and of --labels.
+// verdictRow is a row of --verdicts.
 type verdictRow struct {
-	place
+	audit.Place
 	build.Verdict
-	Unmeasured []build.Failure `json:"unmeasured,omitempty"`
+	Unmeasured []analysis.Failure `json:"unmeasured,omitempty"`
 }
 
 // labelKey finds the labels of a report; they may be of any metric and reference.
 func labelKey(id, system string) string { return id + "\x00" + system }
 
-func (x *feedbacking) readLabels(ctx context.Context, e *env) (map[string]*build.Labels, error) {
+func (x *feedbacking) readLabels(ctx context.Context, e *env) (map[string]*audit.Feedback, error) {
 	if x.labels == "" {
 		return nil, nil
 	}
@@ -194,43 +196,36 @@ func (x *feedbacking) readLabels(ctx context.Context, e *env) (map[string]*build
 		return nil, err
 	}
 	defer in.Close()
-	all := map[string]*build.Labels{}
-	rows := audit.ReadRows(name, in, func(line []byte) (*build.Labels, error) {
-		var p place
-		l := &build.Labels{}
-		err := json.Unmarshal(line, &p)
-		if err == nil {
-			err = json.Unmarshal(line, l)
+	all := map[string]*audit.Feedback{}
+	for l, err := range audit.ReadFeedback(name, in) {
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
-			err = l.Check()
+		key := labelKey(l.ID, l.System)
+		if all[key] != nil {
+			return nil, fmt.Errorf("%s: %s has labels twice", name, l)
 		}
-		if _, again := all[labelKey(p.ID, p.System)]; err == nil && again {
-			err = fmt.Errorf("segment %q, system %q has labels already", p.ID, p.System)
-		}
-		all[labelKey(p.ID, p.System)] = l
-		return l, err
-	})
-	_, err = collected(rows)
-	return all, err
+		all[key] = l
+	}
+	return all, nil
 }
 
-// show writes the verdicts, and prints what they come to.
-func (x *feedbacking) show(e *env, out io.Writer, reports []*audit.Reported, verdicts []*build.Verdict, labels map[string]*build.Labels) error {
-	standing, agreement := &build.Standing{}, &build.Agreement{}
+// show writes the verdicts, and prints what they come to in the table of trust.
+func (x *feedbacking) show(e *env, out io.Writer, reports []*audit.Reported, verdicts []*build.Verdict, labels map[string]*audit.Feedback) error {
+	trust, agreement := &analysis.Trust{}, &build.Agreement{}
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	judged := 0
+	without := map[string]int{} // reports, by what became of them
 	for i, r := range reports {
 		v := verdicts[i]
+		r.Metric = cmp.Or(r.Metric, "unnamed")
+		trust.Add(r.Metric, r.System, &r.Report)
+		row := verdictRow{Place: r.Place, Verdict: *v}
 		if v.Status == build.Judged {
-			judged++
-		}
-		metric := cmp.Or(r.Metric, "unnamed")
-		standing.Add(metric, r.System, v)
-		row := verdictRow{place: place{r.ID, r.System, metric, r.Reference}, Verdict: *v}
-		if v.Status == build.Judged {
-			row.Unmeasured = build.Unmeasured()
+			trust.AddFeedback(r.Metric, r.System, *v.Alignment, v.Errors)
+			row.Unmeasured = analysis.Unmeasured()
+		} else {
+			without[v.Status]++
 		}
 		if err := enc.Encode(row); err != nil {
 			return err
@@ -241,7 +236,18 @@ func (x *feedbacking) show(e *env, out io.Writer, reports []*audit.Reported, ver
 			}
 		}
 	}
-	if err := x.formats.show(e, standing.Table()); err != nil {
+	metric := reports[0].Metric
+	if slices.ContainsFunc(reports, func(r *audit.Reported) bool { return r.Metric != metric }) {
+		metric = "" // there are several
+	}
+	t := audit.TrustTable(trust, metric)
+	if metric != "" {
+		t.Note("reports by %s", metric)
+	}
+	for _, status := range slices.Sorted(maps.Keys(without)) {
+		t.Note("%s without feedback: %s", english.Count(without[status], "report"), status)
+	}
+	if err := x.formats.show(e, t); err != nil {
 		return err
 	}
 	if labels != nil {
@@ -249,7 +255,7 @@ func (x *feedbacking) show(e *env, out io.Writer, reports []*audit.Reported, ver
 			return err
 		}
 	}
-	if judged == 0 {
+	if !slices.ContainsFunc(verdicts, func(v *build.Verdict) bool { return v.Status == build.Judged }) {
 		return fmt.Errorf("none of %d reports has an alignment", len(reports))
 	}
 	return nil

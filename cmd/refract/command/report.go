@@ -32,6 +32,7 @@ type reporter struct {
 	comparisonFlags
 	output
 	significanceFlags
+	feedbackFlag
 	curves     []selection.Method
 	analyses   []string
 	experiment string
@@ -75,6 +76,7 @@ the segments of its first dataset, or of --dataset.
 	}
 	f := cmd.Flags()
 	r.registerStatistics(cmd)
+	r.feedbackFlag.register(cmd)
 	r.significanceFlags.register(cmd, significance.MethodPermBoth.String(), " or none: how settings are tested against the first")
 	methods := selection.MethodNames()
 	listFlag(cmd, &r.curves, "curve", selection.ByOrder.String(), selection.ParseMethod, selection.Method.String,
@@ -133,6 +135,9 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	if err != nil {
 		return err
 	}
+	if run.feedback, err = r.feedbackFlag.read(ctx, e); err != nil {
+		return err
+	}
 	rep := &evidence.Report{Title: cmp.Or(r.title, run.Name), WithoutSegments: !r.explorer}
 	if r.explorer || r.experiment == "" {
 		hold(run, rep, shown)
@@ -159,6 +164,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
+			r.feedbackFlag.tell(e, run.gather)
 		}
 		doc, err := rep.Document(ctx)
 		if err != nil {

@@ -32,8 +32,8 @@ func ExampleReading() {
 	all := sum.Trust.Total("mine")
 	fmt.Printf("%d of %d have a score, %d count as 0\n", all.WithScore(), all.Reports, sum.Substituted)
 	// Output:
-	// {"line":1,"id":1,"status":"scored","score":85,"errors":[],"raw":"85"}
-	// {"line":2,"id":2,"status":"unparseable","score":0,"errors":[],"detail":"the answer does not start with a number","raw":"It is good.","substituted":"zero"}
-	// {"line":3,"id":3,"status":"missing","score":null,"errors":[],"detail":"there is no answer"}
+	// {"line":1,"id":1,"metric":"mine","status":"scored","score":85,"errors":[],"raw":"85"}
+	// {"line":2,"id":2,"metric":"mine","status":"unparseable","score":0,"errors":[],"detail":"the answer does not start with a number","raw":"It is good.","substituted":"zero"}
+	// {"line":3,"id":3,"metric":"mine","status":"missing","score":null,"errors":[],"detail":"there is no answer"}
 	// 1 of 3 have a score, 1 count as 0
 }

@@ -71,6 +71,7 @@ type Row struct {
 	ID      json.RawMessage `json:"id,omitempty"`
 	System  json.RawMessage `json:"system,omitempty"`
 	Segment json.RawMessage `json:"segment,omitempty"`
+	Metric  string          `json:"metric"`
 	analysis.Record
 	// Substituted is the policy that the score is of; then the status has none.
 	Substituted string `json:"substituted,omitempty"`
@@ -242,12 +243,8 @@ func (r *Reading) row(l line) (*answerRead, error) {
 	}
 	a := &answerRead{report: rep, system: label(in.System), withoutText: in.Hypothesis == nil}
 	texts := in.texts()
-	if !a.withoutText {
-		rep.Locate(texts)
-		rep.Flags = guard.Flags(texts.Hypothesis, nil)
-	}
-	rep.Check(texts, r.Rules)
-	out := Row{Line: l.number, ID: in.ID, System: in.System, Segment: in.Segment, Record: rep.Record()}
+	r.examine(rep, texts, !a.withoutText)
+	out := Row{Line: l.number, ID: in.ID, System: in.System, Segment: in.Segment, Metric: r.Metric, Record: rep.Record()}
 	if !rep.Outcome.HasScore() {
 		if r.Policy.Fails() {
 			return nil, fmt.Errorf("the answer has no score (%s: %s), and the policy is to fail", rep.Outcome, rep.Detail)
@@ -264,6 +261,19 @@ func (r *Reading) row(l line) (*answerRead, error) {
 	a.out = buf.Bytes()
 	return a, err
 }
+
+// examine looks for a report's errors in the texts, if the output is known, and
+// checks it.
+func (r *Reading) examine(rep *analysis.Report, texts analysis.Texts, known bool) {
+	if known {
+		rep.Locate(texts)
+		rep.Flags = guard.Flags(texts.Hypothesis, nil)
+	}
+	rep.Check(texts, r.Rules)
+}
+
+// Examine looks for the errors of a report that Reports has read in its texts.
+func (r *Reading) Examine(of *Reported) { r.examine(&of.Report, of.Texts, of.Texts.Hypothesis != "") }
 
 // completion is the answer of the row, and whether there is one.
 func (r *answerRow) completion() (string, bool, error) {

@@ -1,32 +1,37 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"strconv"
-	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // Reported is a report that was written before, with the texts that it is about.
 type Reported struct {
-	ID, System, Metric string
-	Reference          *int // index of the reference, which a metric without one has not
-	Report             analysis.Report
-	Texts              analysis.Texts
-	HasTexts           bool // the output and the reference are known
+	Place
+	Report   analysis.Report
+	Texts    analysis.Texts
+	HasTexts bool // the output and the reference are known
+}
+
+// Place says what a report is about, and by which metric it is.
+type Place struct {
+	ID        string `json:"id"`
+	System    string `json:"system"`
+	Metric    string `json:"metric"`
+	Reference *int   `json:"reference"` // its index; nil of a metric without one, and of a native score
 }
 
 // String names the report in errors.
-func (r *Reported) String() string {
-	s := "segment " + strconv.Quote(r.ID)
-	if r.System != "" {
-		s += ", system " + strconv.Quote(r.System)
+func (p *Place) String() string {
+	s := "segment " + strconv.Quote(p.ID)
+	if p.System != "" {
+		s += ", system " + strconv.Quote(p.System)
 	}
 	return s
 }
@@ -113,22 +118,13 @@ func reportedOf(text []byte, read func(*reportedRow, []byte) (*analysis.Report, 
 	if err != nil {
 		return nil, err
 	}
-	r := &Reported{ID: label(row.ID), System: label(row.System), Metric: row.Metric, Report: *report}
-	if r.ID == "" {
-		r.ID = label(row.Segment)
+	r := &Reported{Report: *report}
+	if r.Place, err = row.place(); err != nil {
+		return nil, err
 	}
-	reference := bytes.TrimSpace(row.Reference)
-	switch {
-	case len(reference) == 0 || reference[0] == 'n':
-	case reference[0] == '"':
+	if len(row.Reference) > 0 && row.Reference[0] == '"' {
 		r.Texts.Reference = label(row.Reference)
 		r.HasTexts = row.Hypothesis != nil
-	default:
-		i, err := strconv.Atoi(string(reference))
-		if err != nil || i < 0 {
-			return nil, fmt.Errorf("\"reference\" is %s; want an index or a text", strings.TrimSpace(string(reference)))
-		}
-		r.Reference = &i
 	}
 	for _, s := range []*string{row.Source, row.Input} {
 		if s != nil {
@@ -139,4 +135,21 @@ func reportedOf(text []byte, read func(*reportedRow, []byte) (*analysis.Report, 
 		r.Texts.Hypothesis = *row.Hypothesis
 	}
 	return r, nil
+}
+
+// place is where the report stands. A reference that is a text has no index.
+func (row *reportedRow) place() (Place, error) {
+	p := Place{ID: label(row.ID), System: label(row.System), Metric: row.Metric}
+	if p.ID == "" {
+		p.ID = label(row.Segment)
+	}
+	if len(row.Reference) == 0 || row.Reference[0] == 'n' || row.Reference[0] == '"' {
+		return p, nil
+	}
+	i, err := strconv.Atoi(string(row.Reference))
+	if err != nil || i < 0 {
+		return p, fmt.Errorf("\"reference\" is %s; want an index or a text", row.Reference)
+	}
+	p.Reference = &i
+	return p, nil
 }

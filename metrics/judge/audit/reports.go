@@ -21,6 +21,7 @@ import (
 type Reports struct {
 	Trust    analysis.Trust // of all reports
 	Unneeded int            // cells that were left out, as they could not change a score
+	Feedback *FeedbackFile  // on the reports; nil for none
 	metrics  []*explained
 	most     int
 }
@@ -70,7 +71,7 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 			if ms.Status[i] == metrics.Unneeded {
 				r.Unneeded++
 			}
-			at := record{ID: s.Segment.ID, System: s.Segment.Hypotheses[i/ms.Columns].System, Metric: info.Name}
+			at := Place{ID: s.Segment.ID, System: s.Segment.Hypotheses[i/ms.Columns].System, Metric: info.Name}
 			if reference := i % ms.Columns; info.NeedsReferences {
 				at.Reference = &reference
 			}
@@ -79,7 +80,7 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 			}
 		}
 		for h, rep := range ms.NativeReports {
-			if err := r.add(record{ID: s.Segment.ID, System: s.Segment.Hypotheses[h].System, Metric: info.Name}, rep, records); err != nil {
+			if err := r.add(Place{ID: s.Segment.ID, System: s.Segment.Hypotheses[h].System, Metric: info.Name}, rep, records); err != nil {
 				return err
 			}
 		}
@@ -92,35 +93,27 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 }
 
 // add takes in a report, if there is one.
-func (r *Reports) add(at record, rep *analysis.Report, records io.Writer) error {
+func (r *Reports) add(at Place, rep *analysis.Report, records io.Writer) error {
 	if rep == nil {
 		return nil
 	}
 	r.Trust.Add(at.Metric, at.System, rep)
+	r.Feedback.count(&r.Trust, &at, rep)
 	if records == nil {
 		return nil
 	}
 	return at.write(records, rep)
 }
 
-// record is the place of a report in the matrix; one of a native score has no
-// reference.
-type record struct {
-	ID        string `json:"id"`
-	System    string `json:"system"`
-	Metric    string `json:"metric"`
-	Reference *int   `json:"reference"`
-}
-
 // write writes the members of the place and of the report as one object.
-func (at *record) write(w io.Writer, r *analysis.Report) error {
-	head, err := json.Marshal(at)
+func (p *Place) write(w io.Writer, r *analysis.Report) error {
+	head, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("the report on segment %q, system %q: %w", at.ID, at.System, err)
+		return fmt.Errorf("the report on %s: %w", p, err)
 	}
 	line := append(append(bytes.TrimSuffix(head, []byte("}")), ','), bytes.TrimPrefix(body, []byte("{"))...)
 	_, err = w.Write(append(line, '\n'))

@@ -2,7 +2,6 @@ package build
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,68 +10,6 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/answer"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 )
-
-// Failure is a way in which a report of errors fails (InstructScore, table 2).
-type Failure string
-
-// The failures. Local ones make one field of an error wrong, global ones all.
-const (
-	M1 Failure = "M1" // the type is not consistent with the explanation
-	M2 Failure = "M2" // the location is not consistent with the explanation
-	M3 Failure = "M3" // the location is not in the output
-	M4 Failure = "M4" // the explanation quotes as the output's what is not in it
-	M5 Failure = "M5" // the severity is another one
-	M6 Failure = "M6" // the explanation is wrong, though there is an error
-	G1 Failure = "G1" // there is no error
-	G2 Failure = "G2" // an earlier error of the report is the same
-	G3 Failure = "G3" // the wrong phrase and the right one are not aligned
-	G4 Failure = "G4" // one error mentions several
-)
-
-// Failures lists them.
-func Failures() []Failure { return []Failure{M1, M2, M3, M4, M5, M6, G1, G2, G3, G4} }
-
-// Unmeasured are those that no question asks for.
-func Unmeasured() []Failure { return []Failure{M6} }
-
-// fieldsOfError are the fields that a failure can make wrong: type, location,
-// severity and explanation.
-const fieldsOfError = 4
-
-// field is the field that a local failure makes wrong; all of them (−1) for a
-// global one.
-func (f Failure) field() int {
-	switch f {
-	case M1:
-		return 0
-	case M2, M3:
-		return 1
-	case M5:
-		return 2
-	case M4, M6:
-		return 3
-	}
-	return -1
-}
-
-// Alignment counts the fields that are right, of all fields, of the errors of a
-// report with these failures. Their ratio is the alignment score of section 4.2.
-func Alignment(failures [][]Failure) (right, fields int) {
-	for _, of := range failures {
-		var wrong [fieldsOfError]bool
-		for _, f := range of {
-			for i := range wrong {
-				wrong[i] = wrong[i] || f.field() < 0 || f.field() == i
-			}
-		}
-		for _, w := range wrong {
-			if fields++; !w {
-				right++
-			}
-		}
-	}
-	return right, fields
-}
 
 // What became of a report.
 const (
@@ -88,9 +25,9 @@ type Verdict struct {
 	Status string `json:"status"`
 	Detail string `json:"detail,omitempty"`
 	// Errors are the failures of each error.
-	Errors [][]Failure `json:"failures"`
-	Right  int         `json:"right"`
-	Fields int         `json:"fields"`
+	Errors [][]analysis.Failure `json:"failures"`
+	Right  int                  `json:"right"`
+	Fields int                  `json:"fields"`
 	// Alignment is Right of Fields; of a report without errors 1 where there
 	// are none, else 0. It is nil unless Judged.
 	Alignment *float64 `json:"alignment"`
@@ -100,7 +37,7 @@ type Verdict struct {
 // score sets the alignment.
 func (v *Verdict) score() {
 	v.Status = Judged
-	v.Right, v.Fields = Alignment(v.Errors)
+	v.Right, v.Fields = analysis.Alignment(v.Errors)
 	a := float64(v.Right) / float64(v.Fields)
 	v.Alignment = &a
 }
@@ -179,7 +116,7 @@ func questioned(r *audit.Reported) map[string]any {
 
 // verdictOf reads the answer about a report.
 func verdictOf(r *audit.Reported, d *Dialogue) *Verdict {
-	v := &Verdict{Status: d.Rule, Detail: d.Detail, Errors: [][]Failure{}}
+	v := &Verdict{Status: d.Rule, Detail: d.Detail, Errors: [][]analysis.Failure{}}
 	if len(d.Answers) > 0 {
 		v.Answer = d.Last()
 	}
@@ -209,15 +146,16 @@ func verdictOf(r *audit.Reported, d *Dialogue) *Verdict {
 
 // failuresOf are the failures of each error: those that the answers tell (section
 // 4.2), and those that can be looked up.
-func failuresOf(report *analysis.Report, texts analysis.Texts, f *answer.Feedback) [][]Failure {
+func failuresOf(of *analysis.Report, texts analysis.Texts, f *answer.Feedback) [][]analysis.Failure {
+	report := &analysis.Report{Outcome: of.Outcome, Errors: slices.Clone(of.Errors)} // of keeps what was found in it before
 	report.Locate(texts)
 	report.Check(texts, analysis.Rules{})
-	found := make([]map[Failure]bool, len(report.Errors))
+	found := make([]map[analysis.Failure]bool, len(report.Errors))
 	for i := range found {
-		found[i] = map[Failure]bool{}
+		found[i] = map[analysis.Failure]bool{}
 	}
-	looked := map[string]Failure{
-		analysis.CodeLocation: M3, analysis.CodeExplanation: M4, analysis.CodeRepeated: G2, analysis.CodeCorrection: G1,
+	looked := map[string]analysis.Failure{
+		analysis.CodeLocation: analysis.M3, analysis.CodeExplanation: analysis.M4, analysis.CodeRepeated: analysis.G2, analysis.CodeCorrection: analysis.G1,
 	}
 	for _, p := range report.Problems {
 		if failure, is := looked[p.Code]; is && p.Error != nil {
@@ -226,22 +164,22 @@ func failuresOf(report *analysis.Report, texts analysis.Texts, f *answer.Feedbac
 	}
 	for i := range report.Errors {
 		e, q, set := &report.Errors[i], &f.Errors[i], found[i]
-		set[M1] = !q.Typed
-		set[M2] = !q.Located
-		set[M3] = set[M3] || missing(q.Location, texts)
+		set[analysis.M1] = !q.Typed
+		set[analysis.M2] = !q.Located
+		set[analysis.M3] = set[analysis.M3] || missing(q.Location, texts)
 		for _, p := range q.Phrases {
-			set[M4] = set[M4] || missing(p.Incorrect, texts)
+			set[analysis.M4] = set[analysis.M4] || missing(p.Incorrect, texts)
 		}
-		set[G1] = set[G1] || q.NoError
-		set[M5] = !q.NoError && q.Weight != "" && e.Severity != "" && (q.Weight == analysis.Minor) != (e.Severity == analysis.Minor)
-		set[G3] = q.Aligned != nil && !*q.Aligned
-		set[G4] = len(q.Phrases) > 1
+		set[analysis.G1] = set[analysis.G1] || q.NoError
+		set[analysis.M5] = !q.NoError && q.Weight != "" && e.Severity != "" && (q.Weight == analysis.Minor) != (e.Severity == analysis.Minor)
+		set[analysis.G3] = q.Aligned != nil && !*q.Aligned
+		set[analysis.G4] = len(q.Phrases) > 1
 	}
 	repeat(found, f)
-	out := make([][]Failure, len(found))
+	out := make([][]analysis.Failure, len(found))
 	for i, set := range found {
-		out[i] = []Failure{}
-		for _, failure := range Failures() {
+		out[i] = []analysis.Failure{}
+		for _, failure := range analysis.Failures() {
 			if set[failure] {
 				out[i] = append(out[i], failure)
 			}
@@ -264,61 +202,40 @@ func missing(phrase string, texts analysis.Texts) bool {
 // repeat finds the errors that are repeated: Q7 says how many pairs, and not
 // which. Beside those that the checks found, they are the later ones of an equal
 // location, and else the last ones.
-func repeat(found []map[Failure]bool, f *answer.Feedback) {
+func repeat(found []map[analysis.Failure]bool, f *answer.Feedback) {
 	left := min(f.Repeated, len(found)-1)
 	for _, set := range found {
-		if set[G2] {
+		if set[analysis.G2] {
 			left--
 		}
 	}
 	seen := map[string]bool{}
 	for i, set := range found {
 		at := folded(f.Errors[i].Location)
-		if left > 0 && at != "" && seen[at] && !set[G2] {
-			set[G2] = true
+		if left > 0 && at != "" && seen[at] && !set[analysis.G2] {
+			set[analysis.G2] = true
 			left--
 		}
 		seen[at] = true
 	}
 	for i := len(found) - 1; i > 0 && left > 0; i-- {
-		if !found[i][G2] {
-			found[i][G2] = true
+		if !found[i][analysis.G2] {
+			found[i][analysis.G2] = true
 			left--
 		}
 	}
-}
-
-// Labels are the failures that people found in a report.
-type Labels struct {
-	Failures  [][]Failure `json:"failures"`
-	Alignment *float64    `json:"alignment"`
-}
-
-// Check says what is wrong with labels.
-func (l *Labels) Check() error {
-	for _, of := range l.Failures {
-		for _, f := range of {
-			if !slices.Contains(Failures(), f) {
-				return fmt.Errorf("unknown failure %q; there are %v", f, Failures())
-			}
-		}
-	}
-	if len(l.Failures) == 0 && l.Alignment == nil {
-		return errors.New(`there are neither "failures" nor an "alignment"`)
-	}
-	return nil
 }
 
 // Agreement compares verdicts with labels.
 type Agreement struct {
 	Reports   int // that both judged
 	Unlabeled int // labels without a verdict
-	pairs     map[Failure][][]float64
+	pairs     map[analysis.Failure][][]float64
 	alignment [][]float64
 }
 
-// Add compares a verdict with the labels of the same report.
-func (a *Agreement) Add(v *Verdict, l *Labels) error {
+// Add compares a verdict with what people say of the same report.
+func (a *Agreement) Add(v *Verdict, l *audit.Feedback) error {
 	if v.Status != Judged {
 		a.Unlabeled++
 		return nil
@@ -328,27 +245,20 @@ func (a *Agreement) Add(v *Verdict, l *Labels) error {
 	}
 	a.Reports++
 	if a.pairs == nil {
-		a.pairs = map[Failure][][]float64{}
+		a.pairs = map[analysis.Failure][][]float64{}
 	}
-	has := func(all []Failure, f Failure) float64 {
+	has := func(all []analysis.Failure, f analysis.Failure) float64 {
 		if slices.Contains(all, f) {
 			return 1
 		}
 		return 0
 	}
 	for i := range v.Errors {
-		for _, f := range Failures() {
+		for _, f := range analysis.Failures() {
 			a.pairs[f] = append(a.pairs[f], []float64{has(v.Errors[i], f), has(l.Failures[i], f)})
 		}
 	}
-	by := l.Alignment
-	if by == nil && len(l.Failures) > 0 {
-		right, fields := Alignment(l.Failures)
-		by = new(float64(right) / float64(fields))
-	}
-	if by != nil {
-		a.alignment = append(a.alignment, []float64{*v.Alignment, *by})
-	}
+	a.alignment = append(a.alignment, []float64{*v.Alignment, l.Alignment})
 	return nil
 }
 
@@ -362,7 +272,7 @@ type Agreed struct {
 }
 
 // On returns the agreement on a failure.
-func (a *Agreement) On(f Failure) Agreed {
+func (a *Agreement) On(f analysis.Failure) Agreed {
 	out := Agreed{Errors: len(a.pairs[f])}
 	for _, p := range a.pairs[f] {
 		out.Model += int(p[0])

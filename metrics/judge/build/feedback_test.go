@@ -11,27 +11,6 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
-// The example of section 4.2: four errors, one global and one local failure.
-func TestAlignment(t *testing.T) {
-	for _, test := range []struct {
-		name          string
-		failures      [][]Failure
-		right, fields int
-	}{
-		{"the paper's", [][]Failure{{G1}, {M1}, {}, {}}, 11, 16},
-		{"table 8, local", [][]Failure{{M1}, {M2}}, 6, 8},
-		{"table 8, global", [][]Failure{{}, {G1}}, 4, 8},
-		{"a global failure takes in local ones", [][]Failure{{G2, M1, M5}}, 0, 4},
-		{"two of one field", [][]Failure{{M2, M3}}, 3, 4},
-		{"all local ones", [][]Failure{{M1, M2, M3, M4, M5, M6}}, 0, 4},
-		{"nothing wrong", [][]Failure{{}}, 4, 4},
-	} {
-		if right, fields := Alignment(test.failures); right != test.right || fields != test.fields {
-			t.Errorf("%s: %d/%d, want %d/%d", test.name, right, fields, test.right, test.fields)
-		}
-	}
-}
-
 const feedbackOutput = "State-owned enterprises and dominant private enterprises entered the old revolutionary district of southern Jiangxi."
 
 // Each question tells its failure.
@@ -47,18 +26,18 @@ func TestFailures(t *testing.T) {
 	second := `{"Q1": "old revolutionary district", "Q2": ["None", "None"], "Q3": "None", "Q4": "major-error", "Q5": "Yes", "Q6": "Yes"}`
 	for _, test := range []struct {
 		name, first, q7 string
-		want            [][]Failure
+		want            [][]analysis.Failure
 	}{
-		{"nothing", good, "No, 0", [][]Failure{{}, {}}},
-		{"Q5", change(`"Q5": "Yes"`, `"Q5": "No"`), "No, 0", [][]Failure{{M1}, {}}},
-		{"Q6", change(`"Q6": "Yes"`, `"Q6": "No"`), "No, 0", [][]Failure{{M2}, {}}},
-		{"Q1 is looked up", change(`"Q1": "dominant"`, `"Q1": "leading"`), "No, 0", [][]Failure{{M3}, {}}},
-		{"Q2 is looked up", change(`["dominant"`, `["leading"`), "No, 0", [][]Failure{{M4}, {}}},
-		{"Q4, severity", change("minor-error", "major-error"), "No, 0", [][]Failure{{M5}, {}}},
-		{"Q4, none", change("minor-error", "no-error"), "No, 0", [][]Failure{{G1}, {}}},
-		{"Q3", change(`"Q3": "Yes"`, `"Q3": "No"`), "No, 0", [][]Failure{{G3}, {}}},
-		{"Q2, several", change(`["dominant", "advantageous"]`, `[["dominant", "advantageous"], ["enterprises", "firms"]]`), "No, 0", [][]Failure{{G4}, {}}},
-		{"Q7", good, "Yes, 1", [][]Failure{{}, {G2}}},
+		{"nothing", good, "No, 0", [][]analysis.Failure{{}, {}}},
+		{"Q5", change(`"Q5": "Yes"`, `"Q5": "No"`), "No, 0", [][]analysis.Failure{{analysis.M1}, {}}},
+		{"Q6", change(`"Q6": "Yes"`, `"Q6": "No"`), "No, 0", [][]analysis.Failure{{analysis.M2}, {}}},
+		{"Q1 is looked up", change(`"Q1": "dominant"`, `"Q1": "leading"`), "No, 0", [][]analysis.Failure{{analysis.M3}, {}}},
+		{"Q2 is looked up", change(`["dominant"`, `["leading"`), "No, 0", [][]analysis.Failure{{analysis.M4}, {}}},
+		{"Q4, severity", change("minor-error", "major-error"), "No, 0", [][]analysis.Failure{{analysis.M5}, {}}},
+		{"Q4, none", change("minor-error", "no-error"), "No, 0", [][]analysis.Failure{{analysis.G1}, {}}},
+		{"Q3", change(`"Q3": "Yes"`, `"Q3": "No"`), "No, 0", [][]analysis.Failure{{analysis.G3}, {}}},
+		{"Q2, several", change(`["dominant", "advantageous"]`, `[["dominant", "advantageous"], ["enterprises", "firms"]]`), "No, 0", [][]analysis.Failure{{analysis.G4}, {}}},
+		{"Q7", good, "Yes, 1", [][]analysis.Failure{{}, {analysis.G2}}},
 	} {
 		f, err := answer.ReadFeedback(`{"Err1": `+test.first+`, "Err2": `+second+`, "Q7": "`+test.q7+`"}`, 2)
 		if err != nil {
@@ -98,33 +77,33 @@ func TestFeedbackPrompt(t *testing.T) {
 
 func TestAgreement(t *testing.T) {
 	a := &Agreement{}
-	verdict := func(failures ...[]Failure) *Verdict {
+	verdict := func(failures ...[]analysis.Failure) *Verdict {
 		v := &Verdict{Errors: failures}
 		v.score()
 		return v
 	}
 	for _, pair := range [][2]*Verdict{
-		{verdict([]Failure{M1}, []Failure{}), verdict([]Failure{M1}, []Failure{G1})},
-		{verdict([]Failure{G1}), verdict([]Failure{G1})},
-		{verdict([]Failure{}), verdict([]Failure{})},
+		{verdict([]analysis.Failure{analysis.M1}, []analysis.Failure{}), verdict([]analysis.Failure{analysis.M1}, []analysis.Failure{analysis.G1})},
+		{verdict([]analysis.Failure{analysis.G1}), verdict([]analysis.Failure{analysis.G1})},
+		{verdict([]analysis.Failure{}), verdict([]analysis.Failure{})},
 	} {
-		if err := a.Add(pair[0], &Labels{Failures: pair[1].Errors}); err != nil {
+		if err := a.Add(pair[0], &audit.Feedback{Failures: pair[1].Errors, Alignment: *pair[1].Alignment}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := a.Add(verdict([]Failure{}), &Labels{}); err == nil {
+	if err := a.Add(verdict([]analysis.Failure{}), &audit.Feedback{}); err == nil {
 		t.Error("labels of no error are taken for one")
 	}
-	if err := a.Add(&Verdict{Status: RuleCut}, &Labels{}); err != nil || a.Unlabeled != 1 {
+	if err := a.Add(&Verdict{Status: RuleCut}, &audit.Feedback{}); err != nil || a.Unlabeled != 1 {
 		t.Errorf("%v, %d", err, a.Unlabeled)
 	}
-	if got := a.On(G1); got.Errors != 4 || got.Model != 1 || got.People != 2 || got.Both != 1 || !got.Defined {
+	if got := a.On(analysis.G1); got.Errors != 4 || got.Model != 1 || got.People != 2 || got.Both != 1 || !got.Defined {
 		t.Errorf("%+v", got)
 	}
-	if got := a.On(M1); got.Alpha != 1 || got.Both != 1 {
+	if got := a.On(analysis.M1); got.Alpha != 1 || got.Both != 1 {
 		t.Errorf("%+v", got)
 	}
-	if got := a.On(M6); got.Defined {
+	if got := a.On(analysis.M6); got.Defined {
 		t.Errorf("%+v", got)
 	}
 	if _, defined, n := a.OnAlignment(); !defined || n != 3 {

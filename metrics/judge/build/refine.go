@@ -107,7 +107,7 @@ func (b *Refine) Of(ctx context.Context, outputs []Output, done func(*Item) erro
 		}
 		it.Errors = report.Errors
 		reports[d.At] = &audit.Reported{
-			ID: it.From["segment"], System: it.From["system"], Report: *report, HasTexts: true,
+			Place: audit.Place{ID: it.From["segment"], System: it.From["system"]}, Report: *report, HasTexts: true,
 			Texts: analysis.Texts{Hypothesis: it.Hypothesis, Source: it.Source, Reference: it.Reference},
 		}
 		return nil

@@ -40,6 +40,7 @@ type Progress struct {
 	w           io.Writer
 	terminal    bool
 	lines       bool // of JSON, in place of text
+	brief       bool // no last line of what took less than a plain line does
 	label, unit string
 	total       int
 	now         func() time.Time
@@ -83,6 +84,15 @@ func newProgress(w io.Writer, isTerminal bool, label string, total int, unit str
 		progressbar.OptionShowIts(),
 		progressbar.OptionSetItsString(cmp.Or(p.unit, "it")),
 	)
+	return p
+}
+
+// Brief leaves out the last line where the work took less than five seconds: for
+// work that mostly does.
+func (p *Progress) Brief() *Progress {
+	if p != nil {
+		p.brief = true
+	}
 	return p
 }
 
@@ -187,6 +197,9 @@ func (p *Progress) Finish() {
 	}
 	p.bar.Clear()
 	elapsed := p.now().Sub(p.start)
+	if p.brief && elapsed < plainEvery {
+		return
+	}
 	fmt.Fprintln(p.w, p.line(p.fresh, elapsed, 0)+between+"in "+elapsed.Round(time.Second).String())
 }
 

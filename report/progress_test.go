@@ -100,6 +100,20 @@ func TestProgressWithoutTotalOrWork(t *testing.T) {
 	}
 }
 
+// Brief work has no line of its own, unless it turns out long.
+func TestProgressBrief(t *testing.T) {
+	for after, want := range map[time.Duration]string{4 * time.Second: "", 6 * time.Second: "test: 5/5 · 0.83/s\ntest: 5/5 · 0.83/s · in 6s\n"} {
+		p, out, c := newTestProgress(false, "test", 5, "")
+		p.Brief()
+		c.advance(after)
+		p.Add(5)
+		p.Finish()
+		if out.String() != want {
+			t.Errorf("%v: got %q, want %q", after, out, want)
+		}
+	}
+}
+
 var overwritten = regexp.MustCompile(`(?m)^.*\r`)
 
 // screen returns what a terminal shows of out. The bar is drawn from the
@@ -196,7 +210,7 @@ func TestProgressLabelsAreSafe(t *testing.T) {
 
 func TestProgressNil(t *testing.T) {
 	var p *Progress
-	p.Add(1)
+	p.Brief().Add(1)
 	p.AddCached(1)
 	p.Count("failed", 1)
 	p.Println("x")

@@ -84,6 +84,9 @@ type SystemOptions struct {
 	Seed      uint64  // sacreBLEU's is 12345
 	Alpha     float64 // intervals cover 1 − Alpha
 	Baseline  int     // index of the system that all others are compared with, or [EveryPair]
+	// Drawn is told after each resample how many there are so far, and in all: by one
+	// goroutine at a time. It may be nil.
+	Drawn func(n, of int)
 }
 
 func (o *SystemOptions) check(systems int) error {
@@ -160,11 +163,43 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 		}
 	}
 	for set := range c.sets.sets {
+		c.total += c.intervals()
+		if o.Test == PairedRandomization && len(c.of(set)) > 0 {
+			c.total += c.o.Resamples
+		}
+	}
+	for set := range c.sets.sets {
 		if err := c.draw(ctx, set); err != nil {
 			return nil, err
 		}
 	}
 	return c.result(), nil
+}
+
+// of are the pairs that share a set of segments.
+func (c *comparison) of(set int) []*testedPair {
+	var pairs []*testedPair
+	for i := range c.pairs {
+		if c.pairs[i].set == set {
+			pairs = append(pairs, &c.pairs[i])
+		}
+	}
+	return pairs
+}
+
+// intervals is how many resamples they are of.
+func (c *comparison) intervals() int {
+	if c.o.Test == PairedBootstrap {
+		return c.o.Resamples
+	}
+	return corpusResamples
+}
+
+// drawn counts a resample.
+func (c *comparison) drawn() {
+	if c.n++; c.o.Drawn != nil {
+		c.o.Drawn(c.n, c.total)
+	}
 }
 
 // comparison is a comparison in the making.
@@ -174,6 +209,8 @@ type comparison struct {
 	sets    *coverage
 	pairs   []testedPair
 	results []SystemResult
+
+	n, total int // resamples so far, and in all
 }
 
 type testedPair struct {
@@ -184,12 +221,7 @@ type testedPair struct {
 // draw finds what there is to know of a set of segments: of the systems that have
 // just these, of the pairs that share them, and the ranks if it is the union.
 func (c *comparison) draw(ctx context.Context, set int) error {
-	var pairs []*testedPair
-	for i := range c.pairs {
-		if c.pairs[i].set == set {
-			pairs = append(pairs, &c.pairs[i])
-		}
-	}
+	pairs := c.of(set)
 	var systems []int
 	for i := range c.results {
 		in := func(p *testedPair) bool { return p.A == i || p.B == i }
@@ -198,11 +230,8 @@ func (c *comparison) draw(ctx context.Context, set int) error {
 		}
 	}
 	t := newSample(c.Systems, systems, c.sets.list(set))
-	resamples := corpusResamples
-	if c.o.Test == PairedBootstrap {
-		resamples = c.o.Resamples
-	}
-	scores, err := t.bootstrap(ctx, resamples, c.o.Seed)
+	t.drawn = c.drawn
+	scores, err := t.bootstrap(ctx, c.intervals(), c.o.Seed)
 	if err != nil {
 		return err
 	}

@@ -91,6 +91,7 @@ type sample struct {
 	width    int
 	rows     []float64
 	totals   []float64 // exact sums of the columns
+	drawn    func()    // is told of each resample
 }
 
 // columns are those of a system. Where it lacks some of the segments, one more
@@ -98,7 +99,7 @@ type sample struct {
 type columns struct{ from, to, counted int }
 
 func newSample(s *Systems, systems, segments []int) *sample {
-	t := &sample{score: s.Score, systems: systems, segments: len(segments)}
+	t := &sample{score: s.Score, systems: systems, segments: len(segments), drawn: func() {}}
 	for _, system := range systems {
 		rows, col := s.Statistics[system], columns{from: t.width, to: t.width, counted: -1}
 		lacks := false
@@ -181,7 +182,7 @@ func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][
 		scores[k] = make([]float64, resamples)
 	}
 	random := numpy.NewGenerator(seed)
-	err := inOrder(ctx, resamples, func() (draw func(), rest func(resample int)) {
+	err := inOrder(ctx, resamples, t.drawn, func() (draw func(), rest func(resample int)) {
 		times, sums := make([]float64, t.segments), make([]float64, t.width)
 		draw = func() {
 			clear(times)
@@ -217,7 +218,7 @@ func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, 
 	for i, p := range pairs {
 		where[i] = [2]int{t.at(p.A), t.at(p.B)}
 	}
-	err := inOrder(ctx, trials, func() (draw func(), rest func(trial int)) {
+	err := inOrder(ctx, trials, t.drawn, func() (draw func(), rest func(trial int)) {
 		mask := make([]uint64, (t.segments+63)/64)
 		kept, left := make([]float64, t.width), make([]float64, t.width)
 		a, b := make([]float64, t.width), make([]float64, t.width)
@@ -260,8 +261,8 @@ func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, 
 
 // inOrder runs trials on all cores. Each worker has a function that draws what a
 // trial needs, which is called in the order of trials and by one at a time, and
-// one that does the rest.
-func inOrder(ctx context.Context, trials int, worker func() (draw func(), rest func(trial int))) error {
+// one that does the rest. begun is told of each trial, in the same way.
+func inOrder(ctx context.Context, trials int, begun func(), worker func() (draw func(), rest func(trial int))) error {
 	var mu sync.Mutex
 	next := 0
 	group, ctx := errgroup.WithContext(ctx)
@@ -277,6 +278,7 @@ func inOrder(ctx context.Context, trials int, worker func() (draw func(), rest f
 				}
 				next++
 				draw()
+				begun()
 				mu.Unlock()
 				rest(trial)
 			}

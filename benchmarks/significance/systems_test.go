@@ -388,6 +388,22 @@ func TestPower(t *testing.T) {
 	}
 }
 
+// Resamples are told of one by one, to the last, also where systems lack segments.
+func TestDrawn(t *testing.T) {
+	s := ofScores([]float64{1, 2, 3, 4}, []float64{2, 3, math.NaN(), 1}, []float64{1, 1, 1, 1})
+	for test, want := range map[SystemTest]int{PairedBootstrap: 2 * 50, PairedRandomization: 2 * (corpusResamples + 50)} {
+		told := 0
+		compareSystems(t, s, SystemOptions{Test: test, Resamples: 50, Baseline: EveryPair, Drawn: func(n, of int) {
+			if told++; n != told || of != want {
+				t.Fatalf("%v: told of %d of %d, want %d of %d", test, n, of, told, want)
+			}
+		}})
+		if told != want {
+			t.Errorf("%v: told of %d, want %d", test, told, want)
+		}
+	}
+}
+
 func BenchmarkSystems(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	s := &Systems{Score: ratio}

@@ -132,18 +132,13 @@ func (t *systemTester) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// comparison is what the flags ask of the library. baseline is an index, or EveryPair.
-func (t *systemTester) comparison(baseline int) significance.SystemOptions {
-	return significance.SystemOptions{Test: t.test, Resamples: t.resamples, Seed: t.seed, Alpha: t.alpha, Baseline: baseline}
-}
-
 // ofPairs is the least number of resamples of --table pairs, whose correction for
 // some hundreds of pairs no p-value of 1,000 resamples survives.
 const ofPairs = 10000
 
 // collect is the sink of scores that are tested at their end.
 func (t *systemTester) collect(eng *refract.Engine, out io.Writer, _ *refract.Identity) (*sink, error) {
-	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), people: map[string][]bool{}}
+	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), people: map[string][]bool{}, numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	add := func(s *refract.SegmentScores) error {
 		d.look(s.Segment)
@@ -174,16 +169,20 @@ type testedSystems struct {
 	people   map[string][]bool // of references scored as systems: which references have their text so far
 	lengths  []int             // of the first reference, in characters; -1 without one
 	domains  []string
-	// documents are those of segments, the domain with them: none has the name of
-	// another domain's, and a segment without one its own number.
-	documents []any
-	document  bool                   // whether some segment has one
+	// documents are the numbers of those of segments, by domain and name. A segment
+	// without a document is one of its own.
+	documents []int
+	numbers   map[[2]string]int
+	groups    int                    // numbers given
 	values    []map[string][]float64 // of each setting: scores of segments, by system
 
 	names   []string                 // of the systems that are compared
 	scores  [][]*refract.SystemScore // by setting, and then by compared system
 	leftOut []string                 // references scored as systems
 	against int                      // index of the baseline
+
+	progress    *report.Progress // of the tests
+	comparisons int              // calls of compare that the table makes
 }
 
 // look takes in what tables tell of a segment.
@@ -196,12 +195,15 @@ func (d *testedSystems) look(s *refract.Segment) {
 		}
 	}
 	d.lengths, d.domains = append(d.lengths, length), append(d.domains, s.Domain)
-	if s.Document == "" {
-		d.documents = append(d.documents, len(d.documents))
-	} else {
-		d.document = true
-		d.documents = append(d.documents, [2]string{s.Domain, s.Document})
+	number, known := d.numbers[[2]string{s.Domain, s.Document}]
+	if !known || s.Document == "" {
+		number = d.groups
+		d.groups++
 	}
+	if s.Document != "" {
+		d.numbers[[2]string{s.Domain, s.Document}] = number
+	}
+	d.documents = append(d.documents, number)
 	for h := range s.Hypotheses {
 		hyp := &s.Hypotheses[h]
 		if !hyp.Human || !hyp.Text.Valid {
@@ -289,59 +291,21 @@ func (d *testedSystems) samples(setting int, within func(segment int) bool) *sig
 		s.Statistics = append(s.Statistics, of)
 	}
 	if d.by == byDocument {
-		return d.ofDocuments(s)
+		return s.Grouped(d.documents)
 	}
 	return s
 }
 
-// ofDocuments has a document in the place of each segment: its statistics are the
-// sums of those of its segments, and their number. A system has a document if it
-// has all of its segments that any system has.
-func (d *testedSystems) ofDocuments(s *significance.Systems) *significance.Systems {
-	numbers, known := map[any]int{}, make([]int, 0, len(d.documents))
-	for _, doc := range d.documents {
-		n, seen := numbers[doc]
-		if !seen {
-			n = len(numbers)
-			numbers[doc] = n
-		}
-		known = append(known, n)
-	}
-	has := make([]int, len(known)) // how many systems have a segment
-	for _, rows := range s.Statistics {
-		for i, row := range rows {
-			if row != nil {
-				has[i]++
-			}
-		}
-	}
-	out := &significance.Systems{LowerIsBetter: s.LowerIsBetter, Score: func(sums []float64, _ int) float64 {
-		last := len(sums) - 1
-		return s.Score(sums[:last], int(sums[last]))
-	}}
-	for _, rows := range s.Statistics {
-		of, lacks := make([][]float64, len(numbers)), make([]bool, len(numbers))
-		for i, row := range rows {
-			switch n := known[i]; {
-			case row == nil:
-				lacks[n] = lacks[n] || has[i] > 0
-			case of[n] == nil:
-				of[n] = append(slices.Clone(row), 1)
-			default:
-				for k, v := range row {
-					of[n][k] += v
-				}
-				of[n][len(row)]++
-			}
-		}
-		for n := range of {
-			if lacks[n] {
-				of[n] = nil
-			}
-		}
-		out.Statistics = append(out.Statistics, of)
-	}
-	return out
+// compare tests systems with a baseline, or [significance.EveryPair], over all
+// segments or those of a slice.
+func (d *testedSystems) compare(ctx context.Context, setting int, within func(segment int) bool, baseline int) (*significance.SystemComparison, error) {
+	return d.samples(setting, within).Compare(ctx, significance.SystemOptions{
+		Test: d.test, Resamples: d.resamples, Seed: d.seed, Alpha: d.alpha, Baseline: baseline,
+		Drawn: func(_, of int) {
+			d.progress.Total(of * d.comparisons)
+			d.progress.Add(1)
+		},
+	})
 }
 
 // table makes the table that is asked for.
@@ -349,8 +313,15 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 	if err := d.choose(); err != nil {
 		return nil, err
 	}
-	if d.by == byDocument && !d.document {
+	if d.by == byDocument && len(d.numbers) == 0 {
 		return nil, usagef("--by document: no segment of the dataset names its document; leave it out")
+	}
+	if d.comparisons = len(d.settings); d.what == slicesTable {
+		d.comparisons *= len(d.parts())
+	}
+	if d.what != distributionTable {
+		d.progress = d.judging.e.progress("test", 0, "resamples").Brief()
+		defer d.progress.Finish()
 	}
 	table, err := map[string]func(context.Context) (*report.NamedTable, error){
 		systemsTable: d.systems, pairsTable: d.pairs, slicesTable: d.slices, distributionTable: d.distribution, powerTable: d.powers,
@@ -370,7 +341,7 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 		if d.test == significance.PairedBootstrap {
 			t.Note("paired-bs finds a difference twice as often as alpha says where there is none; paired-ar keeps to alpha")
 		}
-		if d.document && d.by == bySegment {
+		if len(d.numbers) > 0 && d.by == bySegment {
 			t.Note("segments of a document depend on each other, and p takes them as independent: --by document does not")
 		}
 	}

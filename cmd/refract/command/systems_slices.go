@@ -76,7 +76,7 @@ func (d *testedSystems) slices(ctx context.Context) (*report.NamedTable, error) 
 	}
 	for k := range d.settings {
 		for _, part := range d.parts() {
-			c, err := d.samples(k, part.within).Compare(ctx, d.comparison(d.against))
+			c, err := d.compare(ctx, k, part.within, d.against)
 			if err != nil {
 				return nil, err
 			}

@@ -148,7 +148,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 		report.Column{Name: "delta_ci", Header: fmt.Sprintf("%.6g%% ci", 100*(1-d.alpha)), Kind: report.KindInterval, Digits: digits + 1}, numberColumn("p", 4), textColumn("result"), segments,
 		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("signature"))))
 	for k := range d.settings {
-		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
+		c, err := d.compare(ctx, k, nil, d.against)
 		if err != nil {
 			return nil, err
 		}
@@ -257,7 +257,7 @@ func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) 
 	t := d.tested(d.keyed(textColumn("system"), d.unit(), numberColumn("delta", digits), numberColumn("p", 4), numberColumn("standard_error", digits+1), smallest,
 		programColumn(numberColumn("difference", digits)), needs, programColumn(textColumn("baseline"))))
 	for k := range d.settings {
-		c, err := d.samples(k, nil).Compare(ctx, d.comparison(d.against))
+		c, err := d.compare(ctx, k, nil, d.against)
 		if err != nil {
 			return nil, err
 		}

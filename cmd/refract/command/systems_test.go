@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/benchmarks/demo"
-	"github.com/refract-eval/refract/benchmarks/significance"
 )
 
 // Scores and intervals are those of refract score, and every table has the
@@ -118,21 +117,4 @@ func TestSlices(t *testing.T) {
 			rt.Fatalf("%v parts with %v segments, of %d", parts, in, len(d.lengths))
 		}
 	})
-}
-
-// Documents are sums: of equal names in two domains, of a segment that has none,
-// and of one that a system lacks in part.
-func TestOfDocuments(t *testing.T) {
-	d := &testedSystems{documents: []any{[2]string{"news", "1"}, [2]string{"chat", "1"}, [2]string{"news", "1"}, 3}}
-	s := d.ofDocuments(&significance.Systems{
-		Statistics: [][][]float64{{{1, 2}, {3, 4}, {5, 6}, nil}, {{7, 8}, nil, nil, nil}},
-		Score:      func(sums []float64, segments int) float64 { return sums[0] / float64(segments) },
-	})
-	want := [][][]float64{{{6, 8, 2}, {3, 4, 1}, nil}, {nil, nil, nil}}
-	if diff := cmp.Diff(want, s.Statistics); diff != "" {
-		t.Error(diff)
-	}
-	if got := s.Score([]float64{9, 12, 3}, 2); got != 3 {
-		t.Errorf("the score is %v, want that of three segments: 3", got)
-	}
 }

@@ -8,8 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/internal/suggest"
@@ -264,7 +262,7 @@ func (c *comparison) test(ctx context.Context, t *sample, pairs []*testedPair, s
 		for i := range a {
 			differences[i] = a[i] - b[i]
 		}
-		p.Error, p.Interval = stat.StdDev(differences, nil), interval(differences, 1-c.o.Alpha)
+		p.Error, p.Interval = deviation(differences), interval(differences, 1-c.o.Alpha)
 		if c.o.Test == PairedBootstrap {
 			p.P = bootstrapP(differences, math.Abs(p.Delta))
 			p.Decisive = max(p.P, p.Least())

@@ -204,16 +204,9 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 	}
 	var text string
 	r := jsonline.NewFileReader([]byte(a.Text))
-	lacks := true
-	err := r.Fields([]string{"text"}, func(string) (err error) {
-		lacks = false
-		text, err = r.String()
-		return err
-	})
-	if err == nil {
-		err = r.End()
-	}
-	if err == nil && lacks {
+	var there bool
+	err := r.Whole(jsonline.To("text", &text, r.String).Noted(&there))
+	if err == nil && !there {
 		err = r.Lacks("text")
 	}
 	switch {

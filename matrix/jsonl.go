@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/jsonline"
@@ -44,15 +45,51 @@ type jsonlSource struct {
 	lines *bufio.Scanner
 	at    int64 // the line
 	sum   string
-	json  jsonline.Reader
+	json  *jsonline.Reader
 	names jsonline.Names
-	seen  []string // the columns of a row
+
+	fields []jsonline.Field
+	read   row // by them
+	scored bool
+	there  [numColumns]bool // its columns
 }
 
-func newJSONLSource(r io.Reader, name string) *jsonlSource {
-	s := &jsonlSource{file: name, lines: bufio.NewScanner(r)}
+func newJSONLSource(in io.Reader, name string) *jsonlSource {
+	s := &jsonlSource{file: name, lines: bufio.NewScanner(in), json: &jsonline.Reader{}}
 	s.lines.Buffer(make([]byte, 64<<10), maxLine)
+	r, now := s.json, &s.read
+	s.fields = []jsonline.Field{
+		jsonline.With("id", func() error {
+			id, err := r.Bytes()
+			if now.id != string(id) {
+				now.id = string(id)
+			}
+			return err
+		}),
+		jsonline.To("system", &now.system, s.name),
+		jsonline.To("metric", &now.metric, s.name),
+		optional(jsonline.To("aggregate", &now.aggregate, s.name)),
+		optional(jsonline.To("reference", &now.reference, r.Index)),
+		jsonline.To("references", &now.references, r.Index),
+		jsonline.With("score", func() (err error) {
+			now.score, s.scored, err = r.OptionalFloat()
+			return err
+		}),
+		jsonline.To("status", &now.status, parsed(s, metrics.ParseStatus)),
+		jsonline.To("direction", &now.direction, parsed(s, parseDirection)),
+		jsonline.To("signature", &now.signature, s.name),
+		optional(jsonline.To("output_hash", &now.output, s.name)),
+		optional(jsonline.To("reference_hash", &now.against, s.name)),
+	}
+	for i := range s.fields {
+		s.fields[i].Seen = &s.there[i]
+	}
 	return s
+}
+
+func optional(f jsonline.Field) jsonline.Field {
+	f.Optional = true
+	return f
 }
 
 func openJSONL(f object.File, name string) (source, error) {
@@ -134,55 +171,16 @@ func (s *jsonlSource) row(line []byte, r *row) error {
 	if s.json.Kind() != jsonline.Object {
 		return &foreignError{errors.New("a line must be a JSON object")}
 	}
-	s.seen = s.seen[:0]
-	scored := false
-	*r = row{id: r.id, reference: noReference}
-	err := s.json.Fields(columns[:], func(column string) (err error) {
-		s.seen = append(s.seen, column)
-		switch column {
-		case "id":
-			var id []byte
-			if id, err = s.json.Bytes(); r.id != string(id) {
-				r.id = string(id)
-			}
-		case "system":
-			r.system, err = s.name()
-		case "metric":
-			r.metric, err = s.name()
-		case "aggregate":
-			err = s.orNull(&r.aggregate)
-		case "reference":
-			err = s.json.OrNull(func() (err error) {
-				r.reference, err = s.json.Index()
-				return err
-			})
-		case "references":
-			r.references, err = s.json.Index()
-		case "score":
-			r.score, scored, err = s.json.OptionalFloat()
-		case "status":
-			r.status, err = parsed(s, metrics.ParseStatus)
-		case "direction":
-			r.direction, err = parsed(s, parseDirection)
-		case "signature":
-			r.signature, err = s.name()
-		case "output_hash":
-			err = s.orNull(&r.output)
-		case "reference_hash":
-			err = s.orNull(&r.against)
-		}
-		return err
-	})
-	if err == nil {
-		err = s.json.End()
-	}
-	if err != nil {
+	s.scored, s.there = false, [numColumns]bool{}
+	s.read = row{id: s.read.id, reference: noReference}
+	if err := s.json.Whole(s.fields...); err != nil {
 		return err
 	}
-	if len(s.seen) != numColumns {
-		return missingColumns(s.seen)
+	*r = s.read
+	if slices.Contains(s.there[:], false) {
+		return missingColumns(func(i int) bool { return s.there[i] })
 	}
-	return checkScore(r.status, !scored)
+	return checkScore(r.status, !s.scored)
 }
 
 // name reads a string that repeats from row to row.
@@ -194,22 +192,16 @@ func (s *jsonlSource) name() (string, error) {
 	return s.names.Get(b), nil
 }
 
-// orNull reads such a string, and leaves it as it is for null.
-func (s *jsonlSource) orNull(name *string) error {
-	return s.json.OrNull(func() (err error) {
-		*name, err = s.name()
-		return err
-	})
-}
-
 // parsed reads a string that stands for a value.
-func parsed[T any](s *jsonlSource, parse func(string) (T, error)) (value T, err error) {
-	at := s.json.Offset()
-	name, err := s.name()
-	if err == nil {
-		if value, err = parse(text.Brief(name)); err != nil {
-			err = jsonline.Fault(at, "%v", err)
+func parsed[T any](s *jsonlSource, parse func(string) (T, error)) func() (T, error) {
+	return func() (value T, err error) {
+		at := s.json.Offset()
+		name, err := s.name()
+		if err == nil {
+			if value, err = parse(text.Brief(name)); err != nil {
+				err = jsonline.Fault(at, "%v", err)
+			}
 		}
+		return value, err
 	}
-	return value, err
 }

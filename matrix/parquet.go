@@ -152,16 +152,15 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 	if schema == parquet.SchemaOf(parquetRow{}).String() {
 		return nil
 	}
-	var seen []string
-	for _, c := range columns {
-		if strings.Contains(schema, " "+c+" ") || strings.Contains(schema, " "+c+";") {
-			seen = append(seen, c)
+	has := func(i int) bool {
+		return strings.Contains(schema, " "+columns[i]+" ") || strings.Contains(schema, " "+columns[i]+";")
+	}
+	for i := range columns {
+		if !has(i) {
+			return missingColumns(has)
 		}
 	}
-	if len(seen) == numColumns {
-		return &foreignError{errors.New("the columns are of other types, or there are more")}
-	}
-	return missingColumns(seen)
+	return &foreignError{errors.New("the columns are of other types, or there are more")}
 }
 
 // guard turns a panic of the library, which damaged files can cause, into an

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -60,9 +59,14 @@ var columns = [numColumns]string{
 	"output_hash", "reference_hash",
 }
 
-// missingColumns is the error of a file or row that has seen columns only.
-func missingColumns(seen []string) error {
-	lacking := slices.DeleteFunc(slices.Clone(columns[:]), func(c string) bool { return slices.Contains(seen, c) })
+// missingColumns is the error of a file or row that has some of the columns.
+func missingColumns(has func(column int) bool) error {
+	var lacking []string
+	for i, name := range columns {
+		if !has(i) {
+			lacking = append(lacking, name)
+		}
+	}
 	err := fmt.Errorf("no column %s", strings.Join(lacking, ", "))
 	if len(lacking) < numColumns && lacking[0] == columns[colOutput] {
 		return fmt.Errorf("a score matrix of an earlier version: %w", err)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // average gathers the numbers of several annotators by name, in the order of
@@ -29,9 +28,9 @@ func (a *average) add(name string, value float64, valid bool) {
 	}
 }
 
-// read adds the numbers of an annotator: an object with one an aspect, null
+// aspects adds the numbers of an annotator: an object with one an aspect, null
 // where none is given. What the fields in skip hold is not read.
-func (a *average) read(r *jsonline.Reader, skip ...string) error {
+func (r reader) aspects(a *average, skip ...string) error {
 	return r.Members("aspect", func(b []byte) error {
 		name := string(b)
 		if slices.Contains(skip, name) {

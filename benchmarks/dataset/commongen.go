@@ -64,36 +64,32 @@ func readConcepts(path string, warn func(Warning)) (segments []*refract.Segment,
 	return segments, err
 }
 
-// The fields of the two forms; reason, people's remarks on the scenes, is not
-// read.
-var conceptFields = []string{"concept_set", "scene", "reason", "input", "references", "sentences"}
-
 func parseConcepts(line []byte, pos refract.Position) (*refract.Segment, error) {
 	s := &refract.Segment{ID: ordinal(pos.Line - 1), Pos: pos}
-	has, err := scanFields(line, pos, conceptFields, nil, "row", "", func(r *jsonline.Reader, name string) (err error) {
-		switch name {
-		case "concept_set":
-			var set string
-			set, err = r.String()
-			s.Source = refract.NewText(concepts(set))
-		case "input":
-			var words []string
-			err = r.OrNull(func() error {
-				return r.Elements(func(int) error {
-					word, err := r.String()
-					words = append(words, word)
-					return err
+	has, err := scanFields(line, pos, nil, "row", "", func(r reader) []jsonline.Field {
+		return []jsonline.Field{
+			jsonline.With("concept_set", func() error {
+				set, err := r.String()
+				s.Source = refract.NewText(concepts(set))
+				return err
+			}),
+			jsonline.To("scene", &s.References, r.texts),
+			r.none("reason"), // people's remarks on the scenes
+			jsonline.With("input", func() error {
+				var words []string
+				err := r.OrNull(func() error {
+					return r.Elements(func(int) error {
+						word, err := r.String()
+						words = append(words, word)
+						return err
+					})
 				})
-			})
-			s.Source = refract.NewText(strings.Join(words, " "))
-		case "scene", "references":
-			s.References, err = readTexts(r)
-		case "sentences":
-			err = readSentences(r, s)
-		default:
-			err = r.Skip()
+				s.Source = refract.NewText(strings.Join(words, " "))
+				return err
+			}),
+			jsonline.To("references", &s.References, r.texts),
+			jsonline.With("sentences", func() error { return r.sentences(s) }),
 		}
-		return err
 	})
 	if err == nil && has["concept_set"] == has["input"] {
 		err = failAt(pos, 0, `the row must have either "concept_set" or "input"`)
@@ -119,11 +115,11 @@ func concepts(set string) string {
 	return strings.Join(words, " ")
 }
 
-// readSentences reads [["model","output"],…].
-func readSentences(r *jsonline.Reader, s *refract.Segment) error {
+// sentences reads [["model","output"],…].
+func (r reader) sentences(s *refract.Segment) error {
 	return r.Elements(func(i int) error {
 		at := r.Offset()
-		pair, err := readTexts(r)
+		pair, err := r.texts()
 		switch {
 		case err != nil:
 			return err

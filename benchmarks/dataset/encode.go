@@ -367,8 +367,6 @@ func isObject(s string) bool {
 	if strings.Contains(s, "\n") {
 		return false
 	}
-	r := &jsonline.Reader{}
-	r.Reset([]byte(s))
-	raw, err := r.Raw()
+	raw, err := jsonline.NewReader([]byte(s)).Raw()
 	return err == nil && string(raw) == s && s[0] == '{'
 }

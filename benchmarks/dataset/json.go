@@ -5,27 +5,23 @@ import (
 	"github.com/refract-eval/refract/internal/jsonline"
 )
 
-// scanLine reads a line of JSON.
-func scanLine(line []byte, pos refract.Position, read func(r *jsonline.Reader) error) error {
-	r := &jsonline.Reader{}
-	r.Reset(line)
-	err := read(r)
-	if err == nil {
-		err = r.End()
-	}
-	return placed(err, pos)
-}
+// reader reads texts and ids too.
+type reader struct{ *jsonline.Reader }
 
 // scanFields reads an object on a line, and tells which fields it has. noun and
 // hint are for the error that one of the needed fields is not there.
-func scanFields(line []byte, pos refract.Position, known, needed []string, noun, hint string, read func(r *jsonline.Reader, name string) error) (has map[string]bool, err error) {
+func scanFields(line []byte, pos refract.Position, needed []string, noun, hint string, of func(r reader) []jsonline.Field) (has map[string]bool, err error) {
+	r := reader{jsonline.NewReader(line)}
+	fields := of(r)
+	seen := make([]bool, len(fields))
+	for i := range fields {
+		fields[i].Seen = &seen[i]
+	}
+	err = placed(r.Whole(fields...), pos)
 	has = map[string]bool{}
-	err = scanLine(line, pos, func(r *jsonline.Reader) error {
-		return r.Fields(known, func(name string) error {
-			has[name] = true
-			return read(r, name)
-		})
-	})
+	for i, f := range fields {
+		has[f.Name] = seen[i]
+	}
 	for _, field := range needed {
 		if err == nil && !has[field] {
 			err = failAt(pos, 0, "the %s has no field %q%s", noun, field, hint)
@@ -49,7 +45,7 @@ func placed(err error, pos refract.Position) error {
 }
 
 // scanFile reads a whole file of JSON.
-func scanFile(path string, warn func(Warning), read func(r *jsonline.Reader) error) error {
+func scanFile(path string, warn func(Warning), read func(r reader) error) error {
 	b, err := readFile(path)
 	if err == nil {
 		b, err = checkEncoding(path, b, warn)
@@ -57,7 +53,7 @@ func scanFile(path string, warn func(Warning), read func(r *jsonline.Reader) err
 	if err != nil {
 		return err
 	}
-	r := jsonline.NewFileReader(b)
+	r := reader{jsonline.NewFileReader(b)}
 	if err = read(r); err == nil {
 		err = r.End()
 	}
@@ -68,29 +64,17 @@ func scanFile(path string, warn func(Warning), read func(r *jsonline.Reader) err
 	return err
 }
 
-// readText reads a string, or null as a missing text.
-func readText(r *jsonline.Reader) (refract.Text, error) {
+// text reads a string, or null as a missing text.
+func (r reader) text() (refract.Text, error) {
 	s, ok, err := r.OptionalString()
 	return refract.Text{Value: s, Valid: ok}, err
 }
 
-// readOptional reads a string, or null as "".
-func readOptional(r *jsonline.Reader) (string, error) {
-	s, _, err := r.OptionalString()
-	return s, err
-}
-
-// readName is readOptional for what repeats from line to line.
-func readName(r *jsonline.Reader, names *jsonline.Names) (string, error) {
-	b, _, err := r.OptionalBytes()
-	return names.Get(b), err
-}
-
-// readTexts reads an array of texts, of which some may be null; null is none.
-func readTexts(r *jsonline.Reader) (all []refract.Text, err error) {
+// texts reads an array of texts, of which some may be null; null is none.
+func (r reader) texts() (all []refract.Text, err error) {
 	err = r.OrNull(func() error {
 		return r.Elements(func(int) error {
-			t, err := readText(r)
+			t, err := r.text()
 			all = append(all, t)
 			return err
 		})
@@ -98,9 +82,9 @@ func readTexts(r *jsonline.Reader) (all []refract.Text, err error) {
 	return all, err
 }
 
-// readID reads a string that is not empty, or a number, of which the literal
-// text is kept.
-func readID(r *jsonline.Reader) (string, error) {
+// id reads a string that is not empty, or a number, of which the literal text is
+// kept.
+func (r reader) id() (string, error) {
 	at := r.Offset()
 	b, err := r.ID()
 	if err == nil && len(b) == 0 {
@@ -108,3 +92,6 @@ func readID(r *jsonline.Reader) (string, error) {
 	}
 	return string(b), err
 }
+
+// none reads a value that serves no purpose here.
+func (r reader) none(name string) jsonline.Field { return jsonline.With(name, r.Skip) }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 func openJSONL(place string, o Options) (*set, error) {
@@ -19,7 +20,7 @@ func openJSONL(place string, o Options) (*set, error) {
 		in.stdin = os.Stdin
 	}
 	parser := func() lineParser {
-		p := &segmentParser{}
+		p := newSegmentParser(&jsonline.Reader{})
 		return func(line []byte, pos refract.Position) (*refract.Segment, error) {
 			r, err := p.parse(line, pos)
 			if err == nil {

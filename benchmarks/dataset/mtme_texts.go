@@ -65,16 +65,19 @@ func (t *textFiles) open(name string) (*input, error) {
 func fieldOf(line []byte, pos refract.Position, field string) (refract.Text, error) {
 	var t refract.Text
 	found := false
-	err := scanLine(line, pos, func(r *jsonline.Reader) error {
-		return r.Members("field", func(name []byte) (err error) {
-			if string(name) != field {
-				return r.Skip()
-			}
-			found = true
-			t, err = readText(r)
-			return err
-		})
+	r := reader{jsonline.NewReader(line)}
+	err := r.Members("field", func(name []byte) (err error) {
+		if string(name) != field {
+			return r.Skip()
+		}
+		found = true
+		t, err = r.text()
+		return err
 	})
+	if err == nil {
+		err = r.End()
+	}
+	err = placed(err, pos)
 	if err == nil && !found {
 		err = failAt(pos, 0, "the object has no field %q, which holds the text; write null for a missing one", field)
 	}

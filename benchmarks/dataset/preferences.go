@@ -34,8 +34,6 @@ func openPreferences(place string, o Options) (*set, error) {
 	return lineSet(in, o, func() lineParser { return parsePreference }), o.checkNames(place, []string{preferenceName})
 }
 
-var preferenceFields = []string{"id", "source", "references", "a", "b", "preferred", "votes", "category", "document"}
-
 // parsePreference reads {"id":"1","source":"…","references":["…"],"a":"…",
 // "b":"…","preferred":"a","votes":{"a":30,"b":18,"tie":0},"category":"HC",
 // "document":"…"}, of which a and b are required. An absent id is the number of
@@ -46,33 +44,18 @@ func parsePreference(line []byte, pos refract.Position) (*refract.Segment, error
 	var preferred string
 	var votes map[string]float64
 	const hint = "; write null for a missing text"
-	_, err := scanFields(line, pos, preferenceFields, []string{"a", "b"}, "pair", hint, func(r *jsonline.Reader, name string) (err error) {
-		switch name {
-		case "id":
-			s.ID, err = readID(r)
-		case "source":
-			s.Source, err = readText(r)
-		case "references":
-			s.References, err = readTexts(r)
-		case "a":
-			a, err = readText(r)
-		case "b":
-			b, err = readText(r)
-		case "preferred":
-			at := r.Offset()
-			var t refract.Text
-			t, err = readText(r)
-			if preferred = t.Value; err == nil && t.Valid && !slices.Contains(winners, preferred) {
-				err = jsonline.Fault(at, `field preferred is %s; write "a", "b", "tie", or null where nobody says`, text.Quote(preferred))
-			}
-		case "votes":
-			votes, err = readVotes(r)
-		case "category":
-			s.Domain, err = readOptional(r)
-		case "document":
-			s.Document, err = readOptional(r)
+	_, err := scanFields(line, pos, []string{"a", "b"}, "pair", hint, func(r reader) []jsonline.Field {
+		return []jsonline.Field{
+			jsonline.To("id", &s.ID, r.id),
+			jsonline.To("source", &s.Source, r.text),
+			jsonline.To("references", &s.References, r.texts),
+			jsonline.To("a", &a, r.text),
+			jsonline.To("b", &b, r.text),
+			jsonline.To("preferred", &preferred, r.winner),
+			jsonline.To("votes", &votes, r.votes),
+			jsonline.To("category", &s.Domain, r.StringOrEmpty),
+			jsonline.To("document", &s.Document, r.StringOrEmpty),
 		}
-		return err
 	})
 	if err != nil {
 		return nil, err
@@ -99,12 +82,23 @@ func parsePreference(line []byte, pos refract.Position) (*refract.Segment, error
 // winners are who may be preferred, or have votes.
 var winners = []string{"a", "b", "tie"}
 
-// readVotes reads {"a":30,"b":18,"tie":2}; an absent number is 0, and null
+// winner reads who is preferred, or null as "".
+func (r reader) winner() (string, error) {
+	at := r.Offset()
+	t, err := r.text()
+	if err == nil && t.Valid && !slices.Contains(winners, t.Value) {
+		err = jsonline.Fault(at, `field preferred is %s; write "a", "b", "tie", or null where nobody says`, text.Quote(t.Value))
+	}
+	return t.Value, err
+}
+
+// votes reads {"a":30,"b":18,"tie":2}; an absent number is 0, and null
 // stands for no votes at all.
-func readVotes(r *jsonline.Reader) (map[string]float64, error) {
+func (r reader) votes() (map[string]float64, error) {
 	votes := map[string]float64{}
-	err := r.OrNull(func() error {
-		return r.Fields(winners, func(name string) error {
+	var fields []jsonline.Field
+	for _, name := range winners {
+		fields = append(fields, jsonline.With(name, func() error {
 			at := r.Offset()
 			v, ok, err := r.OptionalFloat()
 			if err == nil && (!ok || v < 0) {
@@ -112,8 +106,9 @@ func readVotes(r *jsonline.Reader) (map[string]float64, error) {
 			}
 			votes[name] = v
 			return err
-		})
-	})
+		}))
+	}
+	err := r.OrNull(func() error { return r.Object(fields...) })
 	if err == nil && votes["a"] == 0 && votes["b"] == 0 && votes["tie"] == 0 {
 		return nil, nil
 	}

@@ -27,34 +27,30 @@ var ratingLines = scoreFormat{"ratings", "a system, a rating and perhaps a rater
 		return score, true, err
 	}}
 
-var ratedErrorFields = []string{"start", "end", "category", "severity", "score", "is_source_error"}
-
 // parseRating reads {"errors":[{"start":0,"end":4,"category":"…","severity":
 // "…","score":null,"is_source_error":false}]} and returns the score by the
 // weights of Freitag et al. (TACL 2021): 0, the best, without errors.
 func parseRating(b []byte, pos refract.Position) (float64, error) {
 	sum := 0.0
-	has, err := scanFields(b, pos, []string{"errors"}, nil, "", "", func(r *jsonline.Reader, _ string) error {
-		return r.Elements(func(int) error {
-			var category, severity string
-			err := r.Fields(ratedErrorFields, func(name string) (err error) {
-				switch name {
-				case "start", "end":
-					_, err = r.Int()
-				case "category":
-					category, err = readOptional(r)
-				case "severity":
-					severity, err = readOptional(r)
-				case "score":
-					_, _, err = r.OptionalFloat()
-				case "is_source_error":
-					_, err = r.Bool()
-				}
+	has, err := scanFields(b, pos, nil, "", "", func(r reader) []jsonline.Field {
+		return []jsonline.Field{jsonline.With("errors", func() error {
+			return r.Elements(func(int) error {
+				var category, severity string
+				err := r.Object(
+					jsonline.To("start", new(int), r.Int),
+					jsonline.To("end", new(int), r.Int),
+					jsonline.To("category", &category, r.StringOrEmpty),
+					jsonline.To("severity", &severity, r.StringOrEmpty),
+					jsonline.With("score", func() error {
+						_, _, err := r.OptionalFloat()
+						return err
+					}),
+					jsonline.To("is_source_error", new(bool), r.Bool),
+				)
+				sum += mqmWeight(category, severity)
 				return err
 			})
-			sum += mqmWeight(category, severity)
-			return err
-		})
+		})}
 	})
 	if err == nil && !has["errors"] {
 		err = failAt(pos, 0, `the rating has no "errors"; write an empty array where there are none, and None where nobody rated`)

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 func seed(f *testing.F, files ...string) {
@@ -192,9 +191,9 @@ func FuzzWebNLGScores(f *testing.F) {
 	seed(f, "webnlg2020/evaluation/human-evaluation/results/en/bt5/primary.json")
 	f.Fuzz(func(t *testing.T, text string) {
 		var a average
-		if err := scanFile(fileOf(t, text), func(Warning) {}, func(r *jsonline.Reader) error {
+		if err := scanFile(fileOf(t, text), func(Warning) {}, func(r reader) error {
 			return r.Members("segment", func([]byte) error {
-				return r.Members("rater", func([]byte) error { return a.read(r, "feedback") })
+				return r.Members("rater", func([]byte) error { return r.aspects(&a, "feedback") })
 			})
 		}); err != nil {
 			return

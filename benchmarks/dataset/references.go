@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -237,7 +238,7 @@ func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, er
 	}
 	in.json = true
 	return &beside{in: in, warn: o.Warn, references: true, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
-		p := &segmentParser{}
+		p := newSegmentParser(&jsonline.Reader{})
 		var differ examples // rows whose references are not the segment's
 		add := func(line []byte, s *refract.Segment, pos refract.Position) error {
 			r, err := p.parse(line, pos)

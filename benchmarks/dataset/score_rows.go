@@ -143,16 +143,15 @@ func (r *scoreRows) line(line []byte, pos refract.Position) error {
 	}
 	var id, system string
 	var s Score
-	_, err := scanFields(line, pos, scoreFields, scoreFields, "row", "", func(in *jsonline.Reader, name string) (err error) {
-		switch name {
-		case "id":
-			id, err = readID(in)
-		case "system":
-			system, err = readID(in)
-		case "score":
-			s.Value, s.Valid, err = in.OptionalFloat()
+	_, err := scanFields(line, pos, scoreFields, "row", "", func(in reader) []jsonline.Field {
+		return []jsonline.Field{
+			jsonline.To("id", &id, in.id),
+			jsonline.To("system", &system, in.id),
+			jsonline.With("score", func() (err error) {
+				s.Value, s.Valid, err = in.OptionalFloat()
+				return err
+			}),
 		}
-		return err
 	})
 	if err != nil {
 		return err

@@ -11,15 +11,6 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// The fields of a segment and of a variant, in the order in which they are
-// written.
-var (
-	segmentFields = []string{"id", "source", "references", "variants", "rejected", "hypotheses", "human_systems", "human", "document", "domain"}
-	variantFields = []string{"reference", "prompt", "sample", "model", "text", "finish",
-		"revision", "served_model", "sampling", "raw", "cleaned", "prompt_tokens", "completion_tokens", "created",
-		"form", "verdict", "detail", "doubt", "review", "audit", "audited_by"}
-)
-
 // row is one line of JSON Lines.
 type row struct {
 	segment       *refract.Segment
@@ -29,9 +20,17 @@ type row struct {
 
 // segmentParser reads rows. It is reused for all lines of a file.
 type segmentParser struct {
-	json  *jsonline.Reader
-	pos   refract.Position
-	names jsonline.Names
+	reader
+	pos           refract.Position
+	names         jsonline.Names
+	fields        []jsonline.Field // of a segment
+	variantFields []jsonline.Field
+
+	// What is being read.
+	row     row
+	variant refract.Variant
+	hasText bool
+	hasRaw  bool
 
 	// Memory that is reused: slices of the segment are cut to size at its end.
 	references []refract.Text
@@ -43,15 +42,88 @@ type segmentParser struct {
 	document   string // of the segment before
 }
 
+// newSegmentParser returns a parser of what a reader reads. Its fields are those
+// of JSON Lines, in the order in which they are written.
+func newSegmentParser(r *jsonline.Reader) *segmentParser {
+	p := &segmentParser{reader: reader{r}}
+	list := func(name string, has *bool, read func() error) jsonline.Field {
+		return jsonline.Field{Name: name, Read: read, Optional: true, Seen: has}
+	}
+	p.fields = []jsonline.Field{
+		jsonline.With("id", func() error {
+			id, err := p.ID()
+			p.row.segment.ID = string(id)
+			return err
+		}),
+		jsonline.With("source", func() (err error) {
+			p.row.segment.Source, err = p.text()
+			return err
+		}),
+		list("references", &p.row.hasReferences, p.readReferences),
+		list("variants", &p.row.hasVariants, func() error { return p.readVariants(&p.variants) }),
+		list("rejected", &p.row.hasVariants, func() error { return p.readVariants(&p.rejected) }),
+		list("hypotheses", nil, p.readHypotheses),
+		list("human_systems", nil, p.readHumanSystems),
+		list("human", nil, p.readHuman),
+		jsonline.With("document", p.readDocument),
+		jsonline.With("domain", func() (err error) {
+			p.row.segment.Domain, err = p.name()
+			return err
+		}),
+	}
+	v := &p.variant
+	p.variantFields = []jsonline.Field{
+		jsonline.To("reference", &v.Reference, p.Index),
+		jsonline.To("prompt", &v.Prompt, p.name),
+		jsonline.To("sample", &v.Sample, p.Index),
+		jsonline.To("model", &v.Model, p.name),
+		jsonline.To("text", &v.Text, p.text).Noted(&p.hasText),
+		jsonline.To("finish", &v.Finish, p.name),
+		ofOrigin(v, "revision", p.name, func(o *refract.Origin) *string { return &o.Revision }),
+		ofOrigin(v, "served_model", p.name, func(o *refract.Origin) *string { return &o.ServedModel }),
+		ofOrigin(v, "sampling", p.sampling, func(o *refract.Origin) *string { return &o.Sampling }),
+		jsonline.With("raw", func() (err error) { // null says that it is missing, and not that it is not stated
+			originOf(v).Raw, err = p.text()
+			return err
+		}).Noted(&p.hasRaw),
+		ofOrigin(v, "cleaned", p.steps, func(o *refract.Origin) *[]string { return &o.Cleaned }),
+		ofOrigin(v, "prompt_tokens", p.Index, func(o *refract.Origin) *int { return &o.PromptTokens }),
+		ofOrigin(v, "completion_tokens", p.Index, func(o *refract.Origin) *int { return &o.CompletionTokens }),
+		ofOrigin(v, "created", p.time, func(o *refract.Origin) *time.Time { return &o.Created }),
+		ofOrigin(v, "form", p.name, func(o *refract.Origin) *string { return &o.Form }),
+		jsonline.To("verdict", &v.Verdict, p.name),
+		jsonline.To("detail", &v.Detail, p.StringOrEmpty),
+		jsonline.With("doubt", p.readDoubt),
+		jsonline.To("review", &v.Review, p.name),
+		jsonline.To("audit", &v.Audit, p.name),
+		jsonline.To("audited_by", &v.AuditedBy, p.name),
+	}
+	return p
+}
+
+// originOf is the origin of a variant, of which there is none before a field of it
+// has come.
+func originOf(v *refract.Variant) *refract.Origin {
+	if v.Origin == nil {
+		v.Origin = &refract.Origin{}
+	}
+	return v.Origin
+}
+
+// ofOrigin is a field of the origin of a variant, unless it is null.
+func ofOrigin[T any](v *refract.Variant, name string, read func() (T, error), place func(*refract.Origin) *T) jsonline.Field {
+	return jsonline.Field{Name: name, Optional: true, Read: func() (err error) {
+		*place(originOf(v)), err = read()
+		return err
+	}}
+}
+
 // parse reads one line. The segment keeps parts of a copy of it.
 func (p *segmentParser) parse(line []byte, pos refract.Position) (row, error) {
-	if p.json == nil {
-		p.json = &jsonline.Reader{}
-	}
-	p.json.Reset(line)
+	p.Reset(line)
 	r, err := p.object(pos)
 	if err == nil {
-		err = p.json.End()
+		err = p.End()
 	}
 	if e, ok := err.(*jsonline.Error); ok && e.Got() != "" {
 		return row{}, failAt(pos, e.Offset+1, "a segment must be a JSON object on one line, not %s", e.Got())
@@ -71,15 +143,16 @@ func (p *segmentParser) object(pos refract.Position) (row, error) {
 	p.pos = pos
 	p.references, p.variants, p.rejected, p.hypotheses = p.references[:0], p.variants[:0], p.rejected[:0], p.hypotheses[:0]
 	p.scores, p.humans = p.scores[:0], p.humans[:0]
-	r := row{segment: &refract.Segment{Pos: pos}}
-	return r, p.json.Fields(segmentFields, func(name string) error { return p.field(&r, name) })
+	p.row = row{segment: &refract.Segment{Pos: pos}}
+	err := p.Object(p.fields...)
+	return p.row, err
 }
 
 // ReadSegments reads an array of segments, of which an id is that of no other. One
 // without an id is called by its number, from 1. More than the most are an error, before
 // they take memory. An error names no file.
 func ReadSegments(r *jsonline.Reader, most int) ([]*refract.Segment, error) {
-	p := &segmentParser{json: r}
+	p := newSegmentParser(r)
 	var out []*refract.Segment
 	ids := map[string]int{}
 	err := r.Elements(func(i int) error {
@@ -113,65 +186,43 @@ func ReadSegments(r *jsonline.Reader, most int) ([]*refract.Segment, error) {
 	return out, err
 }
 
-// field reads the value of one field of the segment. null is an empty value.
-func (p *segmentParser) field(r *row, name string) (err error) {
-	s := r.segment
-	switch name {
-	case "id":
-		var id []byte
-		id, err = p.json.ID()
-		s.ID = string(id)
-	case "source":
-		s.Source, err = readText(p.json)
-	case "document":
-		s.Document, err = readOptional(p.json)
-		if s.Document != p.document {
-			p.document = string([]byte(s.Document)) // which must not keep its line
-		}
-		s.Document = p.document
-	case "domain":
-		s.Domain, err = readName(p.json, &p.names)
-	case "references":
-		r.hasReferences = true
-		return p.json.OrNull(p.readReferences)
-	case "variants":
-		r.hasVariants = true
-		return p.json.OrNull(func() error { return p.readVariants(&p.variants) })
-	case "rejected":
-		r.hasVariants = true
-		return p.json.OrNull(func() error { return p.readVariants(&p.rejected) })
-	case "hypotheses":
-		return p.json.OrNull(p.readHypotheses)
-	case "human_systems":
-		return p.json.OrNull(p.readHumanSystems)
-	case "human":
-		return p.json.OrNull(p.readHuman)
+// name reads a string, or null as "", that repeats from line to line.
+func (p *segmentParser) name() (string, error) {
+	b, err := p.OptionalBytes()
+	return p.names.Get(b), err
+}
+
+func (p *segmentParser) readDocument() error {
+	document, err := p.StringOrEmpty()
+	if document != p.document {
+		p.document = string([]byte(document)) // which must not keep its line
 	}
+	p.row.segment.Document = p.document
 	return err
 }
 
 func (p *segmentParser) readReferences() error {
-	return p.json.Elements(func(int) error {
-		t, err := readText(p.json)
+	return p.Elements(func(int) error {
+		t, err := p.text()
 		p.references = append(p.references, t)
 		return err
 	})
 }
 
 func (p *segmentParser) readHypotheses() error {
-	return p.json.Members("system", func(name []byte) error {
+	return p.Members("system", func(name []byte) error {
 		h := refract.Hypothesis{System: p.names.Get(name)}
 		var err error
-		h.Text, err = readText(p.json)
+		h.Text, err = p.text()
 		p.hypotheses = append(p.hypotheses, h)
 		return err
 	})
 }
 
 func (p *segmentParser) readHumanSystems() error {
-	return p.json.Elements(func(int) error {
-		at := p.json.Offset()
-		name, err := p.json.String()
+	return p.Elements(func(int) error {
+		at := p.Offset()
+		name, err := p.String()
 		if err == nil && slices.Contains(p.humans, name) {
 			err = jsonline.Fault(at, "system %s is twice in human_systems", text.Quote(name))
 		}
@@ -181,10 +232,10 @@ func (p *segmentParser) readHumanSystems() error {
 }
 
 func (p *segmentParser) readHuman() error {
-	return p.json.Members("name", func(b []byte) error {
+	return p.Members("name", func(b []byte) error {
 		name := p.names.Get(b)
-		return p.json.Members("system", func(system []byte) error {
-			score, valid, err := p.json.OptionalFloat()
+		return p.Members("system", func(system []byte) error {
+			score, valid, err := p.OptionalFloat()
 			p.scores = append(p.scores, refract.Judgement{Name: name, System: p.names.Get(system), Score: score, Valid: valid})
 			return err
 		})
@@ -193,126 +244,54 @@ func (p *segmentParser) readHuman() error {
 
 // readVariants reads "variants" or "rejected".
 func (p *segmentParser) readVariants(dst *[]refract.Variant) error {
-	return p.json.Elements(func(int) error {
-		var v refract.Variant
-		var origin originParser
-		hasText := false
-		err := p.json.Fields(variantFields, func(name string) error {
-			hasText = hasText || name == "text"
-			return p.variantField(&v, &origin, name)
-		})
-		if err == nil && !hasText {
-			err = p.json.Lacks("text; write null for a missing one")
+	return p.Elements(func(int) error {
+		p.variant, p.hasText, p.hasRaw = refract.Variant{}, false, false
+		err := p.Object(p.variantFields...)
+		if err == nil && !p.hasText {
+			err = p.Lacks("text; write null for a missing one")
 		}
-		v.Origin = origin.finish(v.Text)
-		*dst = append(*dst, v)
+		if o := p.variant.Origin; o != nil && !p.hasRaw { // it is the text itself
+			o.Raw = p.variant.Text
+		}
+		*dst = append(*dst, p.variant)
 		return err
 	})
 }
 
-func (p *segmentParser) variantField(v *refract.Variant, o *originParser, name string) (err error) {
-	switch name {
-	case "reference":
-		v.Reference, err = p.json.Index()
-	case "sample":
-		v.Sample, err = p.json.Index()
-	case "prompt":
-		v.Prompt, err = readName(p.json, &p.names)
-	case "model":
-		v.Model, err = readName(p.json, &p.names)
-	case "finish":
-		v.Finish, err = readName(p.json, &p.names)
-	case "text":
-		v.Text, err = readText(p.json)
-	case "verdict":
-		v.Verdict, err = readName(p.json, &p.names)
-	case "detail":
-		v.Detail, err = readOptional(p.json)
-	case "review":
-		v.Review, err = readName(p.json, &p.names)
-	case "audit":
-		v.Audit, err = readName(p.json, &p.names)
-	case "audited_by":
-		v.AuditedBy, err = readName(p.json, &p.names)
-	case "doubt":
-		return p.doubt(v)
-	case "raw": // null says that it is missing, and not that it is not stated
-		o.hasRaw = true
-		o.get().Raw, err = readText(p.json)
-	default:
-		return p.json.OrNull(func() error { return p.originField(o.get(), name) })
-	}
-	return err
-}
-
-func (p *segmentParser) doubt(v *refract.Variant) error {
-	at := p.json.Offset()
-	d, ok, err := p.json.OptionalFloat()
+func (p *segmentParser) readDoubt() error {
+	at := p.Offset()
+	d, ok, err := p.OptionalFloat()
 	switch {
 	case err != nil || !ok:
 		return err
 	case d < 0 || d > 1:
 		return jsonline.Unwanted(at, "a number from 0 to 1", strconv.FormatFloat(d, 'g', -1, 64))
 	}
-	v.Doubt = &d
+	p.variant.Doubt = &d
 	return nil
 }
 
-// originParser gathers an Origin, of which there is none before a field of it
-// has come.
-type originParser struct {
-	origin *refract.Origin
-	hasRaw bool
+// sampling reads an object, as it is written.
+func (p *segmentParser) sampling() (string, error) {
+	raw, err := p.RawObject()
+	return p.names.Get(raw), err
 }
 
-func (o *originParser) get() *refract.Origin {
-	if o.origin == nil {
-		o.origin = &refract.Origin{}
-	}
-	return o.origin
-}
-
-// finish returns the origin. A raw text that is not stated is the text itself.
-func (o *originParser) finish(text refract.Text) *refract.Origin {
-	if o.origin != nil && !o.hasRaw {
-		o.origin.Raw = text
-	}
-	return o.origin
-}
-
-func (p *segmentParser) originField(o *refract.Origin, name string) (err error) {
-	switch name {
-	case "revision":
-		o.Revision, err = readName(p.json, &p.names)
-	case "served_model":
-		o.ServedModel, err = readName(p.json, &p.names)
-	case "form":
-		o.Form, err = readName(p.json, &p.names)
-	case "sampling":
-		var raw []byte
-		raw, err = p.json.RawObject()
-		o.Sampling = p.names.Get(raw)
-	case "cleaned":
-		return p.json.Elements(func(int) error {
-			step, err := p.json.Bytes()
-			o.Cleaned = append(o.Cleaned, p.names.Get(step))
-			return err
-		})
-	case "prompt_tokens":
-		o.PromptTokens, err = p.json.Index()
-	case "completion_tokens":
-		o.CompletionTokens, err = p.json.Index()
-	case "created":
-		o.Created, err = p.time()
-	}
-	return err
+// steps reads the steps of cleaning.
+func (p *segmentParser) steps() (out []string, err error) {
+	err = p.Elements(func(int) error {
+		step, err := p.Bytes()
+		out = append(out, p.names.Get(step))
+		return err
+	})
+	return out, err
 }
 
 // time reads an instant as RFC 3339 writes it.
 func (p *segmentParser) time() (time.Time, error) {
 	const want = "a date and time such as 2024-02-29T13:00:00Z"
-	at := p.json.Offset()
-	s, err := p.json.Bytes()
+	at := p.Offset()
+	s, err := p.Bytes()
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -17,11 +17,6 @@ func openSummEval(place string, o Options) (*set, error) {
 	return openHeld(place, o, func(warn func(Warning)) ([]*refract.Segment, error) { return readSummEval(place, warn) })
 }
 
-// The fields of a row. The fields that end a row are not read: the path of the
-// article, and scores of metrics.
-var summEvalFields = []string{"id", "model_id", "decoded", "references", "reference", "text", "expert_annotations", "turker_annotations",
-	"filepath", "metric_scores_1", "metric_scores_6", "metric_scores_11"}
-
 type summEvalRow struct {
 	id, model        string
 	decoded, source  refract.Text
@@ -80,30 +75,23 @@ const turkerPrefix = "turker_"
 func parseSummEval(line []byte, pos refract.Position) (*summEvalRow, error) {
 	row := &summEvalRow{}
 	needed := []string{"id", "model_id", "decoded"}
-	has, err := scanFields(line, pos, summEvalFields, needed, "row", "", func(r *jsonline.Reader, name string) (err error) {
-		switch name {
-		case "id":
-			row.id, err = readID(r)
-		case "model_id":
-			row.model, err = readID(r)
-		case "decoded":
-			row.decoded, err = readText(r)
-		case "text":
-			row.source, err = readText(r)
-		case "references":
-			row.references, err = readTexts(r)
-		case "reference":
-			var t refract.Text
-			t, err = readText(r)
-			row.references = append(row.references, t)
-		case "expert_annotations":
-			err = readAnnotations(r, &row.experts)
-		case "turker_annotations":
-			err = readAnnotations(r, &row.turkers)
-		default:
-			err = r.Skip()
+	has, err := scanFields(line, pos, needed, "row", "", func(r reader) []jsonline.Field {
+		return []jsonline.Field{
+			jsonline.To("id", &row.id, r.id),
+			jsonline.To("model_id", &row.model, r.id),
+			jsonline.To("decoded", &row.decoded, r.text),
+			jsonline.To("references", &row.references, r.texts),
+			jsonline.With("reference", func() error {
+				t, err := r.text()
+				row.references = append(row.references, t)
+				return err
+			}),
+			jsonline.To("text", &row.source, r.text),
+			jsonline.With("expert_annotations", func() error { return r.annotations(&row.experts) }),
+			jsonline.With("turker_annotations", func() error { return r.annotations(&row.turkers) }),
+			// The path of the article, and scores of metrics:
+			r.none("filepath"), r.none("metric_scores_1"), r.none("metric_scores_6"), r.none("metric_scores_11"),
 		}
-		return err
 	})
 	if err == nil && has["reference"] && has["references"] {
 		err = failAt(pos, 0, `the row has both "reference" and "references"; remove one`)
@@ -111,10 +99,10 @@ func parseSummEval(line []byte, pos refract.Position) (*summEvalRow, error) {
 	return row, err
 }
 
-// readAnnotations reads an array of objects with a number per aspect, one
+// annotations reads an array of objects with a number per aspect, one
 // object per annotator.
-func readAnnotations(r *jsonline.Reader, a *average) error {
+func (r reader) annotations(a *average) error {
 	return r.OrNull(func() error {
-		return r.Elements(func(int) error { return a.read(r) })
+		return r.Elements(func(int) error { return r.aspects(a) })
 	})
 }

@@ -65,7 +65,7 @@ func (w *webnlg2020) read(warn func(Warning)) ([]*refract.Segment, error) {
 func (w *webnlg2020) readEntries(path string, warn func(Warning)) ([]*refract.Segment, error) {
 	var segments []*refract.Segment
 	found := false
-	err := scanFile(path, warn, func(r *jsonline.Reader) error {
+	err := scanFile(path, warn, func(r reader) error {
 		return r.Members("field", func(name []byte) error {
 			if string(name) != "entries" {
 				return r.Skip()
@@ -92,11 +92,11 @@ func (w *webnlg2020) readEntries(path string, warn func(Warning)) ([]*refract.Se
 
 var triple = []string{"subject", "property", "object"}
 
-func (w *webnlg2020) entry(r *jsonline.Reader, s *refract.Segment) error {
+func (w *webnlg2020) entry(r reader, s *refract.Segment) error {
 	return r.Members("field", func(name []byte) (err error) {
 		switch string(name) {
 		case "category":
-			s.Domain, err = readOptional(r)
+			s.Domain, err = r.StringOrEmpty()
 		case "lexicalisations":
 			err = r.Elements(func(int) error {
 				var lex refract.Text
@@ -104,9 +104,9 @@ func (w *webnlg2020) entry(r *jsonline.Reader, s *refract.Segment) error {
 				err := r.Members("field", func(name []byte) (err error) {
 					switch string(name) {
 					case "lex":
-						lex, err = readText(r)
+						lex, err = r.text()
 					case "lang":
-						lang, err = readOptional(r)
+						lang, err = r.StringOrEmpty()
 					default:
 						err = r.Skip()
 					}
@@ -202,7 +202,7 @@ func (w *webnlg2020) addScores(segments []*refract.Segment, warn func(Warning)) 
 	for _, team := range all {
 		path := filepath.Join(dir, team, "primary.json")
 		without := 0
-		err := scanFile(path, warn, func(r *jsonline.Reader) error {
+		err := scanFile(path, warn, func(r reader) error {
 			return r.Members("segment", func(id []byte) error {
 				n, err := strconv.Atoi(string(id))
 				if err != nil || n < 1 || n > len(segments) {
@@ -214,7 +214,7 @@ func (w *webnlg2020) addScores(segments []*refract.Segment, warn func(Warning)) 
 				}
 				var scores average
 				// {"worker":{"Fluency":90,…},…}, perhaps with a remark
-				err = r.Members("rater", func([]byte) error { return scores.read(r, "feedback") })
+				err = r.Members("rater", func([]byte) error { return r.aspects(&scores, "feedback") })
 				if err != nil {
 					return err
 				}

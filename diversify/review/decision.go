@@ -149,31 +149,16 @@ func (d *Decisions) add(one Decision) {
 	d.by[one.Answer] = one
 }
 
-var fields = []string{"answer", "segment", "prompt", "decision", "text", "drawn"}
-
 func parse(line []byte) (d Decision, err error) {
-	r := &jsonline.Reader{}
-	r.Reset(line)
-	err = r.Fields(fields, func(name string) (err error) {
-		switch name {
-		case "answer":
-			d.Answer, err = r.String()
-		case "segment":
-			d.Segment, err = r.String()
-		case "prompt":
-			d.Prompt, err = r.String()
-		case "decision":
-			d.Choice, err = r.String()
-		case "text":
-			d.Text, err = r.String()
-		case "drawn":
-			d.Drawn, err = r.Bool()
-		}
-		return err
-	})
-	if err == nil {
-		err = r.End()
-	}
+	r := jsonline.NewReader(line)
+	err = r.Whole(
+		jsonline.To("answer", &d.Answer, r.String),
+		jsonline.To("segment", &d.Segment, r.String),
+		jsonline.To("prompt", &d.Prompt, r.String),
+		jsonline.To("decision", &d.Choice, r.String),
+		jsonline.To("text", &d.Text, r.String),
+		jsonline.To("drawn", &d.Drawn, r.Bool),
+	)
 	if err == nil {
 		err = d.Check()
 	}

@@ -70,7 +70,11 @@ func (r *Reader) Lacks(field string) error {
 }
 
 // unknown is the error of a field that nobody knows.
-func unknown(at int, name string, known []string) error {
+func unknown(at int, name string, fields []Field) error {
+	var known []string
+	for _, f := range fields {
+		known = append(known, f.Name)
+	}
 	hint := "; there are no fields"
 	if len(known) > 0 {
 		hint = "; the fields are " + strings.Join(known, ", ")

@@ -14,9 +14,7 @@ import (
 )
 
 func reader(s string) *jsonline.Reader {
-	r := &jsonline.Reader{}
-	r.Reset([]byte(s))
-	return r
+	return jsonline.NewReader([]byte(s))
 }
 
 // walk reads any value and writes it in one form.
@@ -72,30 +70,21 @@ func TestValues(t *testing.T) {
 // Paths lead to the field at fault; offsets to the byte.
 func TestErrors(t *testing.T) {
 	read := func(r *jsonline.Reader) error {
-		err := r.Fields([]string{"id", "scores", "rows", "raw"}, func(name string) error {
-			switch name {
-			case "id":
-				_, err := r.String()
-				return err
-			case "scores":
+		var id string
+		var n int
+		return r.Whole(
+			jsonline.To("id", &id, r.String),
+			jsonline.With("scores", func() error {
 				return r.Members("system", func([]byte) error {
 					_, _, err := r.OptionalFloat()
 					return err
 				})
-			case "rows":
-				return r.Elements(func(int) error {
-					return r.Fields([]string{"n"}, func(string) error {
-						_, err := r.Index()
-						return err
-					})
-				})
-			}
-			return r.Skip()
-		})
-		if err == nil {
-			err = r.End()
-		}
-		return err
+			}),
+			jsonline.With("rows", func() error {
+				return r.Elements(func(int) error { return r.Object(jsonline.To("n", &n, r.Index)) })
+			}),
+			jsonline.With("raw", r.Skip),
+		)
 	}
 	many := make([]string, 50)
 	for i := range many {

@@ -28,6 +28,13 @@ type Reader struct {
 	name  int      // where the last name begins
 }
 
+// NewReader returns a Reader of a line.
+func NewReader(line []byte) *Reader {
+	r := &Reader{}
+	r.Reset(line)
+	return r
+}
+
 // NewFileReader returns a Reader of a whole file, which errors speak of. b must
 // not change while it is read.
 func NewFileReader(b []byte) *Reader {
@@ -43,7 +50,7 @@ func (r *Reader) Reset(b []byte) {
 	r.dec.Reset(&r.buf, anyNames)
 }
 
-// anyNames leaves repeated names to Fields and Object, which are faster.
+// anyNames leaves repeated names to Object and Members, which are faster.
 var anyNames = jsontext.AllowDuplicateNames(true)
 
 // Kind is the kind of a value. It is 0 where there is none: the next method
@@ -131,31 +138,48 @@ func (r *Reader) End() error {
 	return nil
 }
 
-// Fields reads an object of known fields, each at most once. read is called
-// with each name, to read the value.
-func (r *Reader) Fields(known []string, read func(name string) error) error {
+// Object reads an object of these fields, each at most once. A table of fields
+// that stays, as that of a Reader of many lines, costs nothing at each of them.
+func (r *Reader) Object(fields ...Field) error {
 	if err := r.open(Object, "an object"); err != nil {
 		return err
 	}
 	var seen uint64
-	for field := 0; ; field++ { // most objects have their fields in order
+	for at := 0; ; at++ { // most objects have their fields in order
 		name, more, err := r.next()
 		if !more {
 			return err
 		}
-		if field >= len(known) || known[field] != string(name) {
-			if field = slices.Index(known, string(name)); field < 0 {
-				return unknown(r.name, string(name), known)
+		if at >= len(fields) || fields[at].Name != string(name) {
+			if at = slices.IndexFunc(fields, func(f Field) bool { return f.Name == string(name) }); at < 0 {
+				return unknown(r.name, string(name), fields)
 			}
 		}
-		if seen&(1<<field) != 0 {
-			return &Error{Offset: r.name, head: "field " + text.Quote(known[field]), before: " of ", tail: " is there twice"}
+		f := &fields[at]
+		if seen&(1<<at) != 0 {
+			return &Error{Offset: r.name, head: "field " + text.Quote(f.Name), before: " of ", tail: " is there twice"}
 		}
-		seen |= 1 << field
-		if err := read(known[field]); err != nil {
-			return inside(err, "."+known[field])
+		seen |= 1 << at
+		if f.Seen != nil {
+			*f.Seen = true
+		}
+		if f.Optional {
+			err = r.OrNull(f.Read)
+		} else {
+			err = f.Read()
+		}
+		if err != nil {
+			return inside(err, "."+f.Name)
 		}
 	}
+}
+
+// Whole is Object for one that nothing follows.
+func (r *Reader) Whole(fields ...Field) error {
+	if err := r.Object(fields...); err != nil {
+		return err
+	}
+	return r.End()
 }
 
 // Members reads an object with any names, each at most once. noun is what they
@@ -295,22 +319,37 @@ func (r *Reader) String() (string, error) {
 	return r.keep(v), nil
 }
 
-// OptionalBytes is Bytes for a value that may be null, which is not ok.
-func (r *Reader) OptionalBytes() (s []byte, ok bool, err error) {
-	v, err := r.value("a string or null", String, Null)
-	if err != nil || v[0] == 'n' {
-		return nil, false, err
+// OptionalBytes is Bytes for a value that may be null, which is nil.
+func (r *Reader) OptionalBytes() ([]byte, error) {
+	v, err := r.optional()
+	if v == nil {
+		return nil, err
 	}
-	return r.unquote(v), true, nil
+	return r.unquote(v), nil
 }
 
 // OptionalString is String for a value that may be null, which is not ok.
 func (r *Reader) OptionalString() (s string, ok bool, err error) {
-	v, err := r.value("a string or null", String, Null)
-	if err != nil || v[0] == 'n' {
+	v, err := r.optional()
+	if v == nil {
 		return "", false, err
 	}
 	return r.keep(v), true, nil
+}
+
+// StringOrEmpty is String for a value that may be null, which is "".
+func (r *Reader) StringOrEmpty() (string, error) {
+	s, _, err := r.OptionalString()
+	return s, err
+}
+
+// optional reads a string, or null as nil.
+func (r *Reader) optional() ([]byte, error) {
+	v, err := r.value("a string or null", String, Null)
+	if err != nil || v[0] == 'n' {
+		return nil, err
+	}
+	return v, nil
 }
 
 // keep returns what a string holds that was read last.

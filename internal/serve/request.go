@@ -21,31 +21,17 @@ const (
 	maxDigits = 19 // of one that is an integer
 )
 
-var requestFields = []string{"id", "method", "params"}
-
 // parse reads a request. One that is at fault has its id all the same, where the line
 // is JSON.
 func parse(line []byte) (request, error) {
-	r := &jsonline.Reader{}
-	r.Reset(line)
+	r := reader{jsonline.NewReader(line)}
 	out := request{id: "null"}
 	var id, method bool
-	err := r.Fields(requestFields, func(name string) (err error) {
-		switch name {
-		case "id":
-			id = true
-			out.id, err = readID(r)
-		case "method":
-			method = true
-			out.method, err = r.String()
-		case "params":
-			out.params, err = r.RawObject()
-		}
-		return err
-	})
-	if err == nil {
-		err = r.End()
-	}
+	err := r.Whole(
+		jsonline.To("id", &out.id, r.id).Noted(&id),
+		jsonline.To("method", &out.method, r.String).Noted(&method),
+		jsonline.To("params", &out.params, r.RawObject),
+	)
 	if err != nil {
 		return request{id: idOf(line)}, err
 	}
@@ -58,8 +44,11 @@ func parse(line []byte) (request, error) {
 	return out, err
 }
 
-// readID reads an id, as it is echoed.
-func readID(r *jsonline.Reader) (string, error) {
+// reader reads ids too.
+type reader struct{ *jsonline.Reader }
+
+// id reads an id, as it is echoed.
+func (r reader) id() (string, error) {
 	at, kind := r.Offset(), r.Kind()
 	b, err := r.ID()
 	switch {
@@ -82,14 +71,13 @@ func isInteger(b []byte) bool {
 
 // idOf is the id of a line that is an object, but no request.
 func idOf(line []byte) string {
-	r := &jsonline.Reader{}
-	r.Reset(line)
+	r := reader{jsonline.NewReader(line)}
 	id := "null"
 	err := r.Members("field", func(name []byte) (err error) {
 		if string(name) != "id" {
 			return r.Skip()
 		}
-		id, err = readID(r)
+		id, err = r.id()
 		return err
 	})
 	if err != nil || r.End() != nil {
@@ -100,12 +88,8 @@ func idOf(line []byte) string {
 
 // cancelled reads the parameters of cancel.
 func cancelled(params []byte) (id string, err error) {
-	r := &jsonline.Reader{}
-	r.Reset(params)
-	err = r.Fields([]string{"id"}, func(string) (err error) {
-		id, err = readID(r)
-		return err
-	})
+	r := reader{jsonline.NewReader(params)}
+	err = r.Object(jsonline.To("id", &id, r.id))
 	if err == nil && id == "" {
 		err = jsonline.Fault(0, `name the request by "id"`)
 	}

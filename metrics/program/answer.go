@@ -55,7 +55,7 @@ func (e *saidError) Error() string { return fmt.Sprintf("the program says: %.100
 // readAnswer reads the answer to a request of blocks.
 func (m *Metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
 	var a answer
-	if err := whole(line, a.read); err != nil {
+	if err := read(line, a.fields); err != nil {
 		return nil, err
 	}
 	switch {

@@ -39,7 +39,7 @@ const (
 // readHello reads and checks the line.
 func readHello(line []byte) (*hello, error) {
 	h := &hello{Direction: metrics.HigherIsBetter.String()}
-	if err := whole(line, h.read); err != nil {
+	if err := read(line, h.fields); err != nil {
 		return nil, err
 	}
 	switch {

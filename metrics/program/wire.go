@@ -9,23 +9,11 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// fields are the readers of an object's members, by name. A member that is null
-// is as one that is not there.
-type fields map[string]func() error
-
-// object reads an object of fields, whose names errors list in an order.
-func object(r *jsonline.Reader, names []string, of fields) error {
-	return r.Fields(names, func(name string) error { return r.OrNull(of[name]) })
-}
-
-// whole reads a line that is one value.
-func whole(line []byte, read func(r *jsonline.Reader) error) error {
-	r := &jsonline.Reader{}
-	r.Reset(line)
-	err := read(r)
-	if err == nil {
-		err = r.End()
-	}
+// read reads a line that is one object. A member that is null is as one that is
+// not there.
+func read(line []byte, fields func(r *jsonline.Reader) []jsonline.Field) error {
+	r := jsonline.NewReader(line)
+	err := r.Whole(optional(fields(r))...)
 	if at := (*jsonline.Error)(nil); errors.As(err, &at) && at.Offset < len(line) {
 		rest := bytes.TrimPrefix(line[at.Offset:], []byte("-"))
 		for _, word := range []string{"NaN", "Infinity"} {
@@ -37,11 +25,18 @@ func whole(line []byte, read func(r *jsonline.Reader) error) error {
 	return err
 }
 
-// to reads a value into a place.
-func to[T any](place *T, read func() (T, error)) func() error {
-	return func() (err error) {
-		*place, err = read()
-		return err
+func optional(fields []jsonline.Field) []jsonline.Field {
+	for i := range fields {
+		fields[i].Optional = true
+	}
+	return fields
+}
+
+// pointer reads a value, of which there is none before it is read.
+func pointer[T any](read func() (T, error)) func() (*T, error) {
+	return func() (*T, error) {
+		v, err := read()
+		return &v, err
 	}
 }
 
@@ -56,25 +51,11 @@ func number(r *jsonline.Reader) func() (*float64, error) {
 	}
 }
 
-// list reads an array of values, of which null is the zero one.
-func list[T any](r *jsonline.Reader, read func() (T, error)) func() ([]T, error) {
-	return func() ([]T, error) {
-		out := []T{}
-		err := r.Elements(func(int) error {
-			var v T
-			err := r.OrNull(to(&v, read))
-			out = append(out, v)
-			return err
-		})
-		return out, err
-	}
-}
-
-func (h *hello) read(r *jsonline.Reader) error {
-	return object(r, []string{"refract", "name", "signature", "needs", "direction", "lower", "upper", "native", "reports", "batch"}, fields{
-		"refract": to(&h.Refract, r.Int),
-		"name":    to(&h.Name, r.String),
-		"signature": func() error {
+func (h *hello) fields(r *jsonline.Reader) []jsonline.Field {
+	return []jsonline.Field{
+		jsonline.To("refract", &h.Refract, r.Int),
+		jsonline.To("name", &h.Name, r.String),
+		jsonline.With("signature", func() error {
 			h.Signature = map[string]string{}
 			return r.Members("key", func(name []byte) error {
 				key := string(name)
@@ -82,57 +63,49 @@ func (h *hello) read(r *jsonline.Reader) error {
 				h.Signature[key] = v
 				return err
 			})
-		},
-		"needs":     to(&h.Needs, list(r, r.String)),
-		"direction": to(&h.Direction, r.String),
-		"lower":     to(&h.Lower, number(r)),
-		"upper":     to(&h.Upper, number(r)),
-		"native":    to(&h.Native, r.Bool),
-		"reports":   to(&h.Reports, r.Bool),
-		"batch":     to(&h.Batch, r.Int),
-	})
+		}),
+		jsonline.To("needs", &h.Needs, jsonline.List(r, r.String)),
+		jsonline.To("direction", &h.Direction, r.String),
+		jsonline.To("lower", &h.Lower, number(r)),
+		jsonline.To("upper", &h.Upper, number(r)),
+		jsonline.To("native", &h.Native, r.Bool),
+		jsonline.To("reports", &h.Reports, r.Bool),
+		jsonline.To("batch", &h.Batch, r.Int),
+	}
 }
 
-func (a *answer) read(r *jsonline.Reader) error {
+func (a *answer) fields(r *jsonline.Reader) []jsonline.Field {
 	explained := func() (*explanation, error) {
 		e := &explanation{}
-		return e, e.read(r)
+		return e, r.Object(optional(e.fields(r))...)
 	}
-	return object(r, []string{"id", "scores", "status", "reports", "error"}, fields{
-		"id": func() error {
-			id, err := r.Int()
-			a.ID = &id
-			return err
-		},
-		"scores":  to(&a.Scores, list(r, list(r, number(r)))),
-		"status":  to(&a.Status, list(r, list(r, r.String))),
-		"reports": to(&a.Reports, list(r, list(r, explained))),
-		"error":   to(&a.Error, r.String),
-	})
+	return []jsonline.Field{
+		jsonline.To("id", &a.ID, pointer(r.Int)),
+		jsonline.To("scores", &a.Scores, jsonline.List(r, jsonline.List(r, number(r)))),
+		jsonline.To("status", &a.Status, jsonline.List(r, jsonline.List(r, r.String))),
+		jsonline.To("reports", &a.Reports, jsonline.List(r, jsonline.List(r, explained))),
+		jsonline.To("error", &a.Error, r.String),
+	}
 }
 
-func (e *explanation) read(r *jsonline.Reader) error {
+func (e *explanation) fields(r *jsonline.Reader) []jsonline.Field {
 	fault := func() (analysis.Error, error) {
 		x := analysis.Error{}
 		var severity string
-		err := object(r, []string{"location", "aspect", "dimension", "severity", "explanation", "penalty"}, fields{
-			"location":    to(&x.Location, r.String),
-			"aspect":      to(&x.Aspect, r.String),
-			"dimension":   to(&x.Dimension, r.String),
-			"severity":    to(&severity, r.String),
-			"explanation": to(&x.Explanation, r.String),
-			"penalty":     to(&x.Penalty, number(r)),
-		})
+		err := r.Object(optional([]jsonline.Field{
+			jsonline.To("location", &x.Location, r.String),
+			jsonline.To("aspect", &x.Aspect, r.String),
+			jsonline.To("dimension", &x.Dimension, r.String),
+			jsonline.To("severity", &severity, r.String),
+			jsonline.To("explanation", &x.Explanation, r.String),
+			jsonline.To("penalty", &x.Penalty, number(r)),
+		})...)
 		x.Severity = analysis.Severity(severity)
 		return x, err
 	}
-	return object(r, []string{"errors", "detail", "raw"}, fields{
-		"errors": to(&e.Errors, list(r, fault)),
-		"detail": to(&e.Detail, r.String),
-		"raw": func() error {
-			raw, err := r.String()
-			e.Raw = &raw
-			return err
-		},
-	})
+	return []jsonline.Field{
+		jsonline.To("errors", &e.Errors, jsonline.List(r, fault)),
+		jsonline.To("detail", &e.Detail, r.String),
+		jsonline.To("raw", &e.Raw, pointer(r.String)),
+	}
 }

@@ -191,7 +191,7 @@ func (s *service) listing() serve.Method {
 		return asJSON(metricTable(all, false))
 	})
 	return func(_ context.Context, params []byte) ([]byte, error) {
-		if err := readParams(params, nil, nil); err != nil {
+		if err := readParams(params, noParams); err != nil {
 			return nil, err
 		}
 		return list()

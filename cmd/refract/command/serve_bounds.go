@@ -4,9 +4,7 @@ import (
 	"context"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/serve"
 )
 
@@ -27,11 +25,6 @@ const (
 	systemBytes = 512 // for that of a system with its signature
 	rowBytes    = 512 // for a row of a table
 )
-
-// readSegments reads as many segments as the bytes of a request may hold.
-func readSegments(r *jsonline.Reader, params []byte) ([]*refract.Segment, error) {
-	return dataset.ReadSegments(r, min(mostSegments, max(someSegments, len(params)/leastSegment)))
-}
 
 // demand is what a request asks for.
 type demand struct {

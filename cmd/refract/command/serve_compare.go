@@ -22,42 +22,44 @@ func (s *service) readCompare(params []byte) (*comparer, []*refract.Segment, err
 	var segments []*refract.Segment
 	var specs, statistics []string
 	var policy, level, group, method, table string
-	texts := map[string]*string{"human": &c.human, "missing": &policy, "level": &level, "group": &group, "significance": &method, "table": &table}
-	numbers := map[string]*int{"resamples": &c.resamples, "bootstrap": &c.bootstrap}
-	names := []string{"segments", "metrics", "aggregate", "missing", "statistic", "level", "group", "significance", "resamples", "seed", "bootstrap", "human", "table"}
-	err := readParams(params, names, func(r *jsonline.Reader, name string) (err error) {
-		switch name {
-		case "segments":
-			segments, err = readSegments(r, params)
-		case "metrics":
-			err = readList(r, &c.metrics)
-		case "aggregate":
-			err = readList(r, &specs)
-		case "statistic":
-			if r.Kind() == jsonline.String {
-				statistics = []string{""}
-				return readOptional(r, &statistics[0])
-			}
-			err = readList(r, &statistics)
-		case "seed":
-			var n int
-			n, err = r.Index()
-			c.seed = uint64(n)
-		default:
-			if to := texts[name]; to != nil {
-				return readOptional(r, to)
-			}
-			at, least := r.Offset(), 0
-			if name == "resamples" {
-				least = 1
-			}
-			number := r.Kind() == jsonline.Number
-			n, bad := r.Int()
-			if *numbers[name], err = n, bad; number && (bad != nil || n < least || n > correlate.MaxResamples) {
-				err = jsonline.Fault(at, "%s is an integer from %d to %d", name, least, correlate.MaxResamples)
-			}
+	err := readParams(params, func(r paramsReader) []jsonline.Field {
+		count := func(name string, to *int, least int) jsonline.Field {
+			return jsonline.With(name, func() error {
+				at, number := r.Offset(), r.Kind() == jsonline.Number
+				n, err := r.Int()
+				if *to = n; number && (err != nil || n < least || n > correlate.MaxResamples) {
+					err = jsonline.Fault(at, "%s is an integer from %d to %d", name, least, correlate.MaxResamples)
+				}
+				return err
+			})
 		}
-		return err
+		return []jsonline.Field{
+			jsonline.To("segments", &segments, r.segments(params)),
+			jsonline.To("metrics", &c.metrics, r.texts),
+			jsonline.To("aggregate", &specs, r.texts),
+			jsonline.To("missing", &policy, r.text),
+			jsonline.With("statistic", func() (err error) {
+				if r.Kind() != jsonline.String {
+					statistics, err = r.texts()
+					return err
+				}
+				statistics = []string{""}
+				statistics[0], err = r.text()
+				return err
+			}),
+			jsonline.To("level", &level, r.text),
+			jsonline.To("group", &group, r.text),
+			jsonline.To("significance", &method, r.text),
+			count("resamples", &c.resamples, 1),
+			jsonline.With("seed", func() error {
+				n, err := r.Index()
+				c.seed = uint64(n)
+				return err
+			}),
+			count("bootstrap", &c.bootstrap, 0),
+			jsonline.To("human", &c.human, r.text),
+			jsonline.To("table", &table, r.text),
+		}
 	})
 	if err == nil && segments == nil {
 		err = usagef("compare needs segments")

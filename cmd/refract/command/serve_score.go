@@ -26,24 +26,25 @@ type scoreRequest struct {
 	systems, perSegment, cells bool
 }
 
-// readParams reads an object of parameters, each by its reader. What is wrong with it
-// is the request's fault.
-func readParams(params []byte, names []string, read func(r *jsonline.Reader, name string) error) error {
-	r := &jsonline.Reader{}
-	r.Reset(params)
-	err := r.Fields(names, func(name string) error { return read(r, name) })
-	if err == nil {
-		err = r.End()
-	}
-	if err != nil {
+// paramsReader reads lists of texts too.
+type paramsReader struct{ *jsonline.Reader }
+
+// readParams reads an object of parameters. What is wrong with it is the request's
+// fault.
+func readParams(params []byte, fields func(r paramsReader) []jsonline.Field) error {
+	r := paramsReader{jsonline.NewReader(params)}
+	if err := r.Whole(fields(r)...); err != nil {
 		return &serve.Usage{Err: err}
 	}
 	return nil
 }
 
-// readList reads an array of texts, or null as none.
-func readList(r *jsonline.Reader, to *[]string) error {
-	return r.OrNull(func() error {
+// noParams are those of a method that has none.
+func noParams(paramsReader) []jsonline.Field { return nil }
+
+// texts reads an array of texts, or null as none.
+func (r paramsReader) texts() (all []string, err error) {
+	err = r.OrNull(func() error {
 		return r.Elements(func(i int) error {
 			at := r.Offset()
 			b, err := r.Bytes()
@@ -53,41 +54,39 @@ func readList(r *jsonline.Reader, to *[]string) error {
 			case i == mostListed || len(b) > mostSpec:
 				return jsonline.Fault(at, "at most %d texts of %d bytes are taken", mostListed, mostSpec)
 			}
-			*to = append(*to, string(b))
+			all = append(all, string(b))
 			return nil
 		})
 	})
+	return all, err
 }
 
-// readOptional reads a text, or null as "".
-func readOptional(r *jsonline.Reader, to *string) error {
-	b, _, err := r.OptionalBytes()
-	*to = string(b)
-	return err
+// text reads a text that does not keep the request, or null as "".
+func (r paramsReader) text() (string, error) {
+	b, err := r.OptionalBytes()
+	return string(b), err
+}
+
+// segments reads as many segments as the bytes of a request may hold.
+func (r paramsReader) segments(params []byte) func() ([]*refract.Segment, error) {
+	return func() ([]*refract.Segment, error) {
+		return dataset.ReadSegments(r.Reader, min(mostSegments, max(someSegments, len(params)/leastSegment)))
+	}
 }
 
 func (s *service) readScore(params []byte) (*scoreRequest, error) {
 	q := &scoreRequest{}
 	var per []string
-	names := []string{"segments", "metrics", "aggregate", "missing", "system", "per", "allow_no_reference"}
-	err := readParams(params, names, func(r *jsonline.Reader, name string) (err error) {
-		switch name {
-		case "segments":
-			q.segments, err = readSegments(r, params)
-		case "metrics":
-			err = readList(r, &q.metrics)
-		case "aggregate":
-			err = readList(r, &q.specs)
-		case "missing":
-			err = readOptional(r, &q.policy)
-		case "system":
-			err = readOptional(r, &q.scope)
-		case "per":
-			err = readList(r, &per)
-		case "allow_no_reference":
-			q.allowNone, err = r.Bool()
+	err := readParams(params, func(r paramsReader) []jsonline.Field {
+		return []jsonline.Field{
+			jsonline.To("segments", &q.segments, r.segments(params)),
+			jsonline.To("metrics", &q.metrics, r.texts),
+			jsonline.To("aggregate", &q.specs, r.texts),
+			jsonline.To("missing", &q.policy, r.text),
+			jsonline.To("system", &q.scope, r.text),
+			jsonline.To("per", &per, r.texts),
+			jsonline.To("allow_no_reference", &q.allowNone, r.Bool),
 		}
-		return err
 	})
 	if err == nil && q.segments == nil {
 		err = usagef("score needs segments")

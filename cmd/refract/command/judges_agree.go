@@ -44,9 +44,9 @@ known. 'refract judges --help' tells of judges.
 
 FILE has reports, as 'refract score --reports' or 'refract parse' writes them;
 each metric in it is a judge, and - is standard input. mqm:FILE has ratings by
-people with spans ('refract help datasets'): they are the judge "people", the
-mean of the raters' scores with the errors of them all, or one judge each with
---raters.
+people with spans ('refract help datasets'), and so has a file of 'refract parse
+mqm': they are the judge "people", the mean of the raters' scores with the errors
+of them all, or one judge each with --raters, with one alpha of them all.
 
 --table people tests by PERM-BOTH which judges correlate better with people, whose
 scores are those of --dataset, or of mqm:FILE.`,
@@ -65,7 +65,7 @@ scores are those of --dataset, or of mqm:FILE.`,
 	}
 	f.StringVar(&x.dataset, "dataset", "", "`DATASET` with documents and human scores (default the mqm: FILE)")
 	f.StringVar(&x.human, "human", "", "name of the human scores (default the only ones, or mqm)")
-	f.BoolVar(&x.raters, "raters", false, "each rater of mqm:FILE is a judge of its own")
+	f.BoolVar(&x.raters, "raters", false, "each rater of a FILE is a judge of its own")
 	atLeast(cmd, 0, "of-reference")
 	grouped(cmd, inputFlags, "dataset", "human", "raters", "of-reference")
 	f.StringVar(&x.what, "table", pairsTable, "pairs or people")
@@ -150,9 +150,12 @@ func (x *agreeing) read(ctx context.Context, e *env, arg string) ([]*agree.Judge
 		return nil, err
 	}
 	defer in.Close()
-	judges, err := agree.Read(audit.ReadReports(name, in), filepath.Base(name), x.reference)
+	judges, err := agree.Read(audit.ReadReports(name, in), filepath.Base(name), x.reference, x.raters)
 	if errors.Is(err, agree.ErrReferences) {
-		return nil, fmt.Errorf("%s: %w; --of-reference chooses one", name, err)
+		err = fmt.Errorf("%w; --of-reference chooses one", err)
+	}
+	if at := (*dataset.Error)(nil); err != nil && !errors.As(err, &at) {
+		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return judges, err
 }
@@ -223,6 +226,10 @@ func (x *agreeing) pairs(ctx context.Context, c *agree.Comparison) (*report.Name
 		t.Add(append(row, s.Exact.Of[0], s.Exact.Of[1], s.Unplaced[0], s.Unplaced[1], pairs, same, alpha)...)
 	}
 	t.Note("unscored: both have a report, but at most one a score; alone: only one has a report. They are in no number")
+	if r := res.Raters; r != nil {
+		t.Add(append([]any{fmt.Sprintf("all %d raters", r.Judges), nil, r.Outputs, nil, nil, nil, nil, nil, nil, r.Alpha.Value, report.Interval(r.Alpha.Low, r.Alpha.High)}, make([]any, len(t.Columns)-11)...)...)
+		t.Note("all raters: the outputs that two of them or more have scored")
+	}
 	x.explain(t, res.By.String(), "")
 	if res.References > 0 {
 		t.Note("left out, as references scored as systems: %s", english.Count(res.References, "output"))

@@ -10,6 +10,7 @@
 package agree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,10 +60,13 @@ func (j *Judge) marks() bool {
 var ErrReferences = errors.New("reports of several references")
 
 // Read makes a judge of each metric that has reports, in order of appearance;
-// those of no metric are of the judge fallback. reference chooses among reports
-// on the same output that are of several references; nil takes what there is.
-func Read(rows iter.Seq2[*audit.Reported, error], fallback string, reference *int) ([]*Judge, error) {
+// those of no metric are of the judge fallback, and those of raters of the judges
+// that OfRaters makes. reference chooses among reports on the same output that are
+// of several references; nil takes what there is.
+func Read(rows iter.Seq2[*audit.Reported, error], fallback string, reference *int, each bool) ([]*Judge, error) {
 	var all []*Judge
+	var ratings []dataset.MQMRating
+	rated := map[dataset.MQMRating]bool{}
 	for row, err := range rows {
 		if err != nil {
 			return nil, err
@@ -73,10 +77,19 @@ func Read(rows iter.Seq2[*audit.Reported, error], fallback string, reference *in
 		if reference != nil && row.Reference != nil && *row.Reference != *reference {
 			continue
 		}
-		name := row.Metric
-		if name == "" {
-			name = fallback
+		if row.Rater != "" {
+			rating := dataset.MQMRating{ID: row.ID, System: row.System, Rater: row.Rater}
+			switch {
+			case !row.Report.Outcome.HasScore():
+				return nil, fmt.Errorf("%s: the rating by %s has no score", row, row.Rater)
+			case rated[rating]:
+				return nil, fmt.Errorf("%s: %s has several ratings", row, row.Rater)
+			}
+			rated[rating], rating.Report = true, &row.Report
+			ratings = append(ratings, rating)
+			continue
 		}
+		name := cmp.Or(row.Metric, fallback)
 		i := slices.IndexFunc(all, func(j *Judge) bool { return j.Name == name })
 		if i < 0 {
 			i, all = len(all), append(all, newJudge(name))
@@ -86,11 +99,11 @@ func Read(rows iter.Seq2[*audit.Reported, error], fallback string, reference *in
 			if row.Reference != nil && reference == nil {
 				return nil, fmt.Errorf("%s: %s has %w", row, name, ErrReferences)
 			}
-			return nil, fmt.Errorf("%s: %s has several reports", row, name)
+			return nil, fmt.Errorf(`%s: %s has several reports: set them apart by "metric", or by "rater" where people gave them`, row, name)
 		}
 		all[i].add(o, &row.Report)
 	}
-	if len(all) == 0 {
+	if all = append(all, OfRaters(ratings, each)...); len(all) == 0 {
 		return nil, fmt.Errorf("there is no report of reference %d (from 0)", *reference)
 	}
 	return all, nil

@@ -18,7 +18,7 @@ import (
 
 func read(t *testing.T, rows string, reference *int) ([]*agree.Judge, error) {
 	t.Helper()
-	return agree.Read(audit.ReadReports("r.jsonl", strings.NewReader(rows)), "file", reference)
+	return agree.Read(audit.ReadReports("r.jsonl", strings.NewReader(rows)), "file", reference, true)
 }
 
 // report is a row; score may be null, and severity is that of the one error.
@@ -29,6 +29,11 @@ func report(id, metric, reference, score string) string {
 	}
 	return fmt.Sprintf(`{"id":%q,"system":"a","metric":%q,"reference":%s,"status":%q,"score":%s,"errors":[{"location":"x","place":"hypothesis","span":[1,3],"severity":"major"}]}`+"\n",
 		id, metric, reference, status, score)
+}
+
+// rating is a row by a rater.
+func rating(id, rater, score string) string {
+	return strings.Replace(report(id, "mqm", "null", score), `"system"`, fmt.Sprintf(`"rater":%q,"system"`, rater), 1)
 }
 
 func TestRead(t *testing.T) {
@@ -54,8 +59,10 @@ func TestRead(t *testing.T) {
 		t.Errorf("reference 1: %v, %v", judges, err)
 	}
 	for rows, want := range map[string]string{
-		report("1", "m", "null", "-1") + report("1", "m", "null", "-1"): `segment "1", system "a": m has several reports`,
-		report("", "m", "null", "-1"):                                   `a report has no "id"`,
+		report("1", "m", "null", "-1") + report("1", "m", "null", "-1"):          `segment "1", system "a": m has several reports`,
+		rating("1", "r", "-1") + rating("2", "r", "-1") + rating("1", "r", "-2"): `segment "1", system "a": r has several ratings`,
+		rating("1", "r", "null"):      `segment "1", system "a": the rating by r has no score`,
+		report("", "m", "null", "-1"): `a report has no "id"`,
 	} {
 		if _, err := read(t, rows, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -48,6 +48,13 @@ type Result struct {
 	Pairs      []Pair
 	By         correlate.Level // what resamples draw
 	References int             // outputs that are left out, as references scored as systems
+	Raters     *Raters         // nil of fewer than three of them
+}
+
+// Raters is what the judges that are people have in common, all together.
+type Raters struct {
+	Judges, Outputs int   // of which two or more have rated each
+	Alpha           Value // of scores, on an interval scale
 }
 
 // cells are the segments and systems that any judge has, in order of appearance.
@@ -132,9 +139,67 @@ func (c *Comparison) Pairs(ctx context.Context) (*Result, error) {
 		}
 	}
 	if !shared {
-		return nil, errors.New("no two judges have a score of the same output: ids and systems of their reports must be the same")
+		return nil, errors.New("no two judges have a score of the same output: ids and systems of their reports must be the same, and two raters must have rated the same outputs")
 	}
-	return out, nil
+	out.Raters, err = c.raters(ctx, laid)
+	return out, err
+}
+
+// raters compares the judges that are people.
+func (c *Comparison) raters(ctx context.Context, laid *cells) (*Raters, error) {
+	out := &Raters{}
+	at := map[Output]int{} // in scores
+	var of []Output
+	var scores [][]float64
+	for _, j := range c.Judges {
+		if !j.People {
+			continue
+		}
+		out.Judges++
+		for _, o := range j.Outputs {
+			if c.isReference(o) {
+				continue
+			}
+			i, known := at[o]
+			if !known {
+				i = len(of)
+				at[o], of, scores = i, append(of, o), append(scores, nil)
+			}
+			scores[i] = append(scores[i], *j.Reports[o].Score)
+		}
+	}
+	if out.Judges < 3 {
+		return nil, nil
+	}
+	byUnit := map[int]*drawn{}
+	var order []*drawn
+	for i, o := range of {
+		if len(scores[i]) < 2 {
+			continue
+		}
+		out.Outputs++
+		segment, _, _ := laid.at(o)
+		u := byUnit[laid.unit(segment)]
+		if u == nil {
+			u = &drawn{}
+			byUnit[laid.unit(segment)], order = u, append(order, u)
+		}
+		u.scores = append(u.scores, scores[i])
+	}
+	p := &Pair{}
+	err := c.drawing(order).resample(ctx, p, order)
+	out.Alpha = p.Alpha
+	return out, err
+}
+
+// drawing makes no interval of fewer than two units, which say nothing of others.
+func (c *Comparison) drawing(units []*drawn) *Comparison {
+	if len(units) > 1 {
+		return c
+	}
+	alone := *c
+	alone.Resamples = 0
+	return &alone
 }
 
 // drawn is what a unit of a pair adds to a resample.
@@ -181,10 +246,7 @@ func (c *Comparison) pair(ctx context.Context, laid *cells, a, b *Judge) (*Pair,
 			p.Alone++
 		}
 	}
-	if len(order) < 2 { // which say nothing of others
-		alone := *c
-		alone.Resamples, c = 0, &alone
-	}
+	c = c.drawing(order)
 	var err error
 	if p.Pearson, err = c.value(ctx, laid, correlate.Measure{Statistic: correlate.StatPearson}, table); err != nil {
 		return nil, err

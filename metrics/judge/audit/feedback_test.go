@@ -18,7 +18,7 @@ func TestFeedbackFile(t *testing.T) {
 		{"reference", `{"id":"1","reference":-1,"alignment":1}`, `f:1: "reference" is -1`},
 		{"twice", `{"id":1,"system":"a","metric":"m","alignment":1}` + "\n" + `{"id":"1","system":"a","metric":"m","alignment":0}`,
 			`f: segment "1", system "a" has feedback on a report of "m" twice`},
-		{"none", "", "f has no row at all"},
+		{"none", "", "f: there is no row at all"},
 	} {
 		if _, err := NewFeedbackFile("f", strings.NewReader(test.rows)); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)

@@ -8,12 +8,15 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // Reported is a report that was written before, with the texts that it is about.
 type Reported struct {
 	Place
+	Rater    string // who gave it; "" where a model did
 	Report   analysis.Report
 	Texts    analysis.Texts
 	HasTexts bool // the output and the reference are known
@@ -42,6 +45,7 @@ type reportedRow struct {
 	System     json.RawMessage `json:"system"`
 	Segment    json.RawMessage `json:"segment"`
 	Metric     string          `json:"metric"`
+	Rater      json.RawMessage `json:"rater"`
 	Reference  json.RawMessage `json:"reference"` // an index, or the text
 	Hypothesis *string         `json:"hypothesis"`
 	Source     *string         `json:"source"`
@@ -104,7 +108,7 @@ func ReadRows[T any](name string, in io.Reader, read func(line []byte) (T, error
 			}
 		}
 		if n == 0 {
-			yield(none, fmt.Errorf("%s has no row at all", name))
+			yield(none, &dataset.Error{Pos: refract.Position{File: name}, Err: errors.New("there is no row at all")})
 		}
 	}
 }
@@ -118,7 +122,7 @@ func reportedOf(text []byte, read func(*reportedRow, []byte) (*analysis.Report, 
 	if err != nil {
 		return nil, err
 	}
-	r := &Reported{Report: *report}
+	r := &Reported{Rater: label(row.Rater), Report: *report}
 	if r.Place, err = row.place(); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,8 @@ type Report struct {
 	Shown string
 	// WithoutSegments leaves the texts out of the page.
 	WithoutSegments bool
+	// Subset says what was chosen of the dataset where there is no Result; "" for all.
+	Subset string
 	// More tables, such as those of judges.
 	More []*report.NamedTable
 }
@@ -42,6 +44,10 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 			r.Held.judgedBy(r.human())
 			d.Explorer = r.Held.Explorer(ctx)
 		}
+	}
+	var shown []string // the statistics whose figures stand open
+	if r.Result != nil && len(r.Result.Statistics) > 0 {
+		shown = []string{r.Result.Statistics[0], r.Result.DecidedBy()}
 	}
 	clear := figure.Style{Clear: true}
 	ofPairs := 0
@@ -61,12 +67,12 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		if err := figure.Draw(&dark, figure.Style{Dark: true, Clear: true}, f.Panels...); err != nil {
 			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
 		}
-		shown := page.Figure{ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Findings: f.Findings,
-			Aside: f.Statistic != r.Result.Statistics[0]}
+		made := page.Figure{ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Findings: f.Findings,
+			Aside: !slices.Contains(shown, f.Statistic)}
 		if f.Data != nil {
-			shown.Data = r.shown(f.Data)
+			made.Data = r.shown(f.Data)
 		}
-		d.Figures = append(d.Figures, shown)
+		d.Figures = append(d.Figures, made)
 	}
 	if left := ofPairs - mostOfPairs; left > 0 { // they are the last of a result
 		last := &d.Figures[len(d.Figures)-1]
@@ -151,7 +157,11 @@ func (r *Report) lead() string {
 	if r.Result != nil {
 		return r.Result.Lead()
 	}
-	return r.Held.lead()
+	lead := r.Held.lead()
+	if lead != "" && r.Subset != "" {
+		lead = "On a subset, " + lead
+	}
+	return lead
 }
 
 // basis says what it rests on.
@@ -162,6 +172,9 @@ func (r *Report) basis() string {
 		s = r.Result.Basis()
 	case r.Held != nil:
 		s = fmt.Sprintf("%s of %s, without human scores", english.Thousands(len(r.Held.segments), "segment"), english.Count(len(r.Held.names), "system"))
+		if r.Subset != "" {
+			s = "the subset: " + r.Subset + " · " + s
+		}
 	}
 	if r.Shown != "" && !r.WithoutSegments {
 		s += " · the segments, and the scores of systems, are those of " + r.Shown

@@ -56,7 +56,7 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(d.Lead, "Use max") || len(d.Forests) != 1 || d.Forests[0].Groups[0].Rows[0].Name != "max" {
+	if !strings.HasPrefix(d.Lead, "By Kendall’s τ, use max") || len(d.Forests) != 1 || d.Forests[0].Groups[0].Rows[0].Name != "max" {
 		t.Errorf("lead %q, forests %+v", d.Lead, d.Forests)
 	}
 	var tables []string
@@ -83,6 +83,28 @@ func TestDocument(t *testing.T) {
 	r.WithoutSegments = true
 	if d, err = r.Document(t.Context()); err != nil || d.Explorer != nil {
 		t.Errorf("segments that were not wanted, %v", err)
+	}
+}
+
+// What decides the sentence that leads has its curve below it, in view.
+func TestCurveOfWhatDecides(t *testing.T) {
+	res := found("data")
+	grouped := res.Differences[0]
+	grouped.Statistic, grouped.Group = "kendall by segment", "segment"
+	curve := res.Curves[0]
+	curve.About = grouped.About
+	res.Curves = append(res.Curves, curve)
+	for decided, want := range map[string]bool{"kendall": false, "kendall by segment": true} {
+		res.Differences[0].Significant = decided == "kendall"
+		res.Differences = append(res.Differences[:1], grouped)
+		d, err := (&evidence.Report{Title: "Title", Result: res}).Document(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(d.Figures, func(f page.Figure) bool { return strings.Contains(f.Title, "by segment") })
+		if at < 0 || d.Figures[at].Aside == want || d.Figures[0].Aside {
+			t.Errorf("%s decides (%q): the figures are %+v", decided, d.Lead, d.Figures)
+		}
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 // Basis says in one line what the sentence of Lead rests on.
 func (r *Result) Basis() string {
 	var parts []string
+	if text := r.Subset(); text != "" {
+		parts = append(parts, "the subset: "+text)
+	}
 	if len(r.Datasets) == 1 {
 		d := &r.Datasets[0]
 		segments := english.Thousands(d.Segments, "segment")
@@ -24,12 +27,6 @@ func (r *Result) Basis() string {
 			text += ", judged by " + d.Human
 		}
 		parts = append(parts, text)
-		if len(d.Domains) > 0 {
-			parts = append(parts, "by choice only the domains "+and(d.Domains))
-		}
-		if n := len(d.NotChosen); n > 0 {
-			parts = append(parts, "by choice without "+english.Thousands(n, "system"))
-		}
 	} else {
 		cells := 0
 		for _, d := range r.Datasets {
@@ -65,6 +62,33 @@ func (r *Result) Basis() string {
 		parts = append(parts, "no test")
 	}
 	return strings.Join(parts, " · ")
+}
+
+// Subset says what a plan chose of the datasets; "" where it took all.
+func (r *Result) Subset() string {
+	var out []string
+	for i := range r.Datasets {
+		d := &r.Datasets[i]
+		var of []string
+		if len(d.Domains) > 0 {
+			of = append(of, english.Noun(len(d.Domains), "domain")+" "+and(d.Domains))
+		}
+		if n := len(d.NotChosen); n > 0 {
+			of = append(of, "without "+english.Count(n, "system"))
+		}
+		if len(of) == 0 {
+			continue
+		}
+		text := strings.Join(of, ", ")
+		if len(r.Datasets) > 1 {
+			text = d.Name + " (" + text + ")"
+		}
+		out = append(out, text)
+	}
+	if most := 3; len(out) > most {
+		return fmt.Sprintf("%s and %s more", strings.Join(out[:most], ", "), english.Count(len(out)-most, "test set"))
+	}
+	return and(out)
 }
 
 // tested is what tasks are averaged, and how each is tested.

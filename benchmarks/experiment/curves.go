@@ -32,7 +32,7 @@ func (r *run) curves(ctx context.Context, d *data, res *Result) error {
 			r.note("random: mean of %d orders, seeds %d to %d; band: the least and the largest of them", c.Seeds, r.p.Bootstrap.Seed, r.p.Bootstrap.Seed+uint64(c.Seeds-1))
 		}
 		if c.Resamples != r.p.Bootstrap.Resamples {
-			r.note("curve by %s: intervals of %d resamples", c.Method, c.Resamples)
+			r.note("curve by %s: intervals of %d resamples between the first and the last point", c.Method, c.Resamples)
 		}
 		for _, s := range d.series {
 			if !s.info.NeedsReferences {
@@ -79,7 +79,7 @@ func (p *curvePoint) add(o *curvePoint) {
 func (r *run) curvePoint(ctx context.Context, t, all *table, resamples int) (*curvePoint, error) {
 	p := &curvePoint{references: t.maxRefs, missing: t.missing(), cells: t.MetricOK}
 	x, y := aligned(t, all)
-	for _, st := range r.p.Statistics {
+	for _, st := range r.p.withBeside() {
 		var of [3][]*estimate
 		for i, t := range []*table{t, x, y} {
 			est, err := r.estimate(ctx, t, st, resamples)
@@ -93,7 +93,7 @@ func (r *run) curvePoint(ctx context.Context, t, all *table, resamples int) (*cu
 	return p, nil
 }
 
-// curve computes the curves of one setting, one per statistic.
+// curve computes the curves of one setting, one per statistic that has one.
 func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregate.Aggregator, orders []*ordered) ([]CurveResult, error) {
 	most := orders[0].most()
 	counts := c.Counts
@@ -112,10 +112,15 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 	points := make([][]*curvePoint, len(orders)) // by order
 	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
 		tables, err := r.along(ctx, d, s, a, orders[i], ks)
-		for _, t := range tables {
+		for k, t := range tables {
+			// The first references and all of them are settings too, whose numbers are these.
+			resamples := c.Resamples
+			if (ks[k] == 0 || ks[k] == most) && r.p.Bootstrap.Resamples > 0 {
+				resamples = min(resamples, 1) * r.p.Bootstrap.Resamples
+			}
 			var p *curvePoint
 			if err == nil {
-				p, err = r.curvePoint(ctx, t, tables[len(counts)], c.Resamples)
+				p, err = r.curvePoint(ctx, t, tables[len(counts)], resamples)
 			}
 			points[i] = append(points[i], p)
 		}
@@ -131,7 +136,7 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 		}
 	}
 	var out []CurveResult
-	for k, st := range r.p.Statistics {
+	for k, st := range r.p.withBeside() {
 		cv := CurveResult{
 			About: d.about(st), Metric: s.info.Name, Aggregator: a.Name(), By: c.Method.String(), Over: c.Over, Seeds: len(orders), Most: end,
 		}
@@ -146,7 +151,9 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 			cv.Points = append(cv.Points, *pt)
 		}
 		cv.Enough = enough(cv.Points)
-		out = append(out, cv)
+		if k < len(r.p.Statistics) || slices.ContainsFunc(cv.Points, func(p Point) bool { return p.Value.Defined() }) {
+			out = append(out, cv)
+		}
 	}
 	return out, nil
 }

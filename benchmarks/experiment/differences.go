@@ -12,7 +12,7 @@ import (
 
 // differences compares pairs of settings under all statistics.
 func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Result) error {
-	statistics := slices.Concat(r.p.Statistics, r.p.Beside)
+	statistics := r.p.withBeside()
 	for _, st := range statistics {
 		if err := r.p.Test.Method.Takes(st.Measure); err != nil && r.p.Test.Resamples > 0 && len(pairs) > 0 {
 			r.note("no p-values of %s: %v", st.Label(), err)

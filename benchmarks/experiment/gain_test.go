@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,19 +95,23 @@ func TestGainsArePaired(t *testing.T) {
 // A point of a curve is compared with all references over the cells that both
 // score, with an interval, so that no verdict leaves it out.
 func TestCurvesArePaired(t *testing.T) {
-	p := ragged(t, "references: [original]\nmetrics: [chrf]\nstatistics: [kendall]\naggregators: [single, max]\nanalyses: []\nbootstrap: {resamples: 50}\nsignificance: {resamples: 0}\ncurves: [{by: order, aggregators: [max]}, {by: random, seeds: 3, aggregators: [max]}]\n")
+	p := ragged(t, "references: [original]\nmetrics: [chrf]\nstatistics: [kendall]\naggregators: [single, max]\nanalyses: []\nbootstrap: {resamples: 50}\nsignificance: {resamples: 0}\ncurves: [{by: order, aggregators: [max]}, {by: random, seeds: 3, aggregators: [max], resamples: 10}]\n")
+	p.Beside = experiment.OtherGrouping(p.Statistics)
 	res, _ := run(t, p, t.TempDir())
 	if first, last := res.Curves[0].Points[0], res.Curves[0].Points[2]; first.N >= last.N || first.Value-last.Value == first.ToAll {
 		t.Fatalf("the curve lacks no cell: %+v", res.Curves[0].Points)
 	}
-	single := res.Differences[0] // max over all references against the first
+	if len(res.Curves) != 4 || len(res.Differences) != 2 {
+		t.Fatalf("%d curves of %d differences; want two of each, flattened and by segment", len(res.Curves), len(res.Differences))
+	}
 	for _, c := range res.Curves {
-		first := c.Points[0]
-		if math.Abs(float64(first.ToAll+single.Value)) > 1e-12 {
-			t.Errorf("by %s: the first reference is %v from all; the paired difference is %v", c.By, first.ToAll, -single.Value)
+		first, at := c.Points[0], slices.IndexFunc(res.Differences, func(d experiment.Difference) bool { return d.Statistic == c.Statistic })
+		all := &res.Differences[at] // max over all references against the first
+		if math.Abs(float64(first.ToAll+all.Value)) > 1e-12 {
+			t.Errorf("by %s, %s: the first reference is %v from all; the paired difference is %v", c.By, c.Statistic, first.ToAll, -all.Value)
 		}
-		if first.ToAllRange == nil {
-			t.Errorf("by %s: no interval of what all references add to the first", c.By)
+		if iv := first.ToAllRange; iv == nil || math.Abs(float64(iv.Low+all.Interval.High)) > 1e-12 || math.Abs(float64(iv.High+all.Interval.Low)) > 1e-12 {
+			t.Errorf("by %s, %s: the interval of what all references add to the first is %v; that of the difference is %v", c.By, c.Statistic, iv, all.Interval)
 		}
 	}
 }

@@ -12,41 +12,73 @@ import (
 
 // Lead says in one sentence what a result comes to, "" where it has no numbers:
 // where there are tasks which settings lead over them, else the setting to use with
-// what it gains, and what harms.
+// what it gains, and what harms, by which statistic. It says so where a plan chose
+// a subset.
 func (r *Result) Lead() string {
-	if text := r.standing(); text != "" {
+	text, _ := r.lead()
+	if text == "" || r.Subset() == "" {
 		return text
+	}
+	if strings.HasPrefix(text, "By ") {
+		text = "b" + text[1:]
+	}
+	return "On a subset, " + text
+}
+
+// DecidedBy is the label of the statistic that decides the sentence of Lead, the
+// first one where nothing does.
+func (r *Result) DecidedBy() string {
+	_, d := r.lead()
+	switch {
+	case d != nil:
+		return d.Statistic
+	case len(r.Statistics) > 0:
+		return r.Statistics[0]
+	}
+	return ""
+}
+
+// lead is the sentence, with a difference of the view that decides it; nil for none.
+func (r *Result) lead() (string, *Difference) {
+	if text := r.standing(); text != "" {
+		return text, nil
 	}
 	all := slices.Concat(r.leading()...)
 	if len(all) == 0 {
-		return r.highest()
+		return r.highest(), nil
 	}
 	all = append(all, r.standIns(all)...)
 	if r.few(all[0]) {
 		return fmt.Sprintf("%s of so few systems tells nothing: three have three pairs; take a statistic of single outputs, such as kendall",
-			capital(report.Display(all[0].Statistic)))
+			capital(report.Display(all[0].Statistic))), nil
 	}
+	head := "By " + report.Display(all[0].measured().statistic) + ", "
 	by := views(all)
-	main := settingsOf(by[0])
-	if text := r.decided(main, by); text != "" {
-		return text
+	if text := r.decided(by); text != "" {
+		return head + text, by[0][0]
 	}
 	for _, view := range by[1:] {
-		if text := r.decided(settingsOf(view), [][]*Difference{view}); text != "" {
-			return fmt.Sprintf("%s, nothing differs significantly from %s; %s: %s", capital(by[0][0].grouping()), base(all), view[0].grouping(), strings.ToLower(text[:1])+text[1:])
+		if text := r.decided([][]*Difference{view}); text != "" {
+			return head + fmt.Sprintf("%s, nothing differs significantly from %s; %s: %s", by[0][0].grouping(), base(all), view[0].grouping(), text), view[0]
 		}
 	}
-	top := slices.MaxFunc(by[0], func(a, b *Difference) int { return cmp.Compare(math.Abs(float64(a.Value)), math.Abs(float64(b.Value))) })
-	largest := fmt.Sprintf("%s for %s", report.TrueMinus(change(top.Value, top.Interval)), named(top, by[0]))
+	return head + largest(all, by[0]), nil
+}
+
+// largest says of a result in which nothing is significant why that is, and what
+// the largest difference of a view is.
+func largest(all, view []*Difference) string {
+	top := slices.MaxFunc(view, func(a, b *Difference) int { return cmp.Compare(math.Abs(float64(a.Value)), math.Abs(float64(b.Value))) })
+	value := fmt.Sprintf("%s for %s", report.TrueMinus(change(top.Value, top.Interval)), named(top, view))
 	switch {
-	case !slices.ContainsFunc(by[0], func(d *Difference) bool { return d.Cells == 0 || d.Equal < d.Cells }):
-		return fmt.Sprintf("Every setting gives the same scores as %s", base(all))
+	case !slices.ContainsFunc(view, func(d *Difference) bool { return d.Cells == 0 || d.Equal < d.Cells }):
+		return fmt.Sprintf("every setting gives the same scores as %s", base(all))
 	case slices.ContainsFunc(all, func(d *Difference) bool { return d.Undecided }):
-		return fmt.Sprintf("The test has too few resamples to decide; the largest difference from %s is %s", base(all), largest)
+		return fmt.Sprintf("the test has too few resamples to decide; the largest difference from %s is %s", base(all), value)
 	case !slices.ContainsFunc(all, func(d *Difference) bool { return d.outcome() != report.Neutral }):
-		return fmt.Sprintf("Not tested: the largest difference from %s is %s", base(all), largest)
+		return fmt.Sprintf("the largest difference from %s is %s, not tested", base(all), value)
 	}
-	return fmt.Sprintf("Nothing differs significantly from %s; the largest difference is %s", base(all), largest)
+	return fmt.Sprintf("nothing differs significantly from %s; the largest difference is %s", base(all), value)
 }
 
 // FewSystems is how many systems tell nothing of their order: three have three
@@ -147,7 +179,8 @@ func (c *candidate) gain() (sum float64) {
 
 // decided is the sentence on what is significant in the first of some views,
 // "" for nothing.
-func (r *Result) decided(settings []candidate, by [][]*Difference) string {
+func (r *Result) decided(by [][]*Difference) string {
+	settings := settingsOf(by[0])
 	best := slices.MaxFunc(settings, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(len(a.of(report.Better))-len(a.of(report.Worse)), len(b.of(report.Better))-len(b.of(report.Worse))),
 			cmp.Compare(a.gain(), b.gain()))
@@ -165,13 +198,13 @@ func (r *Result) decided(settings []candidate, by [][]*Difference) string {
 		for i := range settings {
 			all = append(all, settings[i].of(report.Worse)...)
 		}
-		return fmt.Sprintf("Keep %s: %s", base(by[0]), strings.Join(append(harms, r.unclear(all, by)...), "; "))
+		return fmt.Sprintf("keep %s: %s", base(by[0]), strings.Join(append(harms, r.unclear(all, by)...), "; "))
 	case len(turned) > 0:
-		parts = append(parts, fmt.Sprintf("Whether %s helps depends on the grouping: %s", best.name, strings.Join(turned, "; ")))
+		parts = append(parts, fmt.Sprintf("whether %s helps depends on the grouping: %s", best.name, strings.Join(turned, "; ")))
 	case len(worse) > 0:
-		parts = append(parts, fmt.Sprintf("Use %s for %s, not for %s", best.name, r.effects(better), r.effects(worse)))
+		parts = append(parts, fmt.Sprintf("use %s for %s, not for %s", best.name, r.effects(better), r.effects(worse)))
 	default:
-		parts = append(parts, fmt.Sprintf("Use %s: %s", best.name, r.gains(better)))
+		parts = append(parts, fmt.Sprintf("use %s: %s", best.name, r.gains(better)))
 	}
 	if len(turned) == 0 {
 		parts = append(parts, r.unclear(slices.Concat(better, worse), by)...)

@@ -34,51 +34,51 @@ func TestLead(t *testing.T) {
 		all  []experiment.Difference
 		want string
 	}{
-		"one metric":      {[]experiment.Difference{compared("bleu", "max", flat, 0.048)}, "Use max over 11 references: +0.048 BLEU"},
-		"several metrics": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.042)}, "Use max over 11 references: +0.048 BLEU, +0.042 chrF"},
+		"one metric":      {[]experiment.Difference{compared("bleu", "max", flat, 0.048)}, "By Kendall’s τ, use max over 11 references: +0.048 BLEU"},
+		"several metrics": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.042)}, "By Kendall’s τ, use max over 11 references: +0.048 BLEU, +0.042 chrF"},
 		"the best is chosen, and what harms is said": {
 			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "mean", flat, 0.021), compared("chrf", "max", flat, 0.042), compared("chrf", "mean", flat, -0.041)},
-			"Use max over 11 references: +0.048 BLEU, +0.042 chrF; mean harms chrF by 0.041"},
+			"By Kendall’s τ, use max over 11 references: +0.048 BLEU, +0.042 chrF; mean harms chrF by 0.041"},
 		"it depends on the grouping": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, 0.011), compared("chrf", "mean", flat, -0.041), compared("chrf", "mean", grouped, 0.024)},
-			"Use max over 11 references: +0.042 chrF; flattened, mean harms chrF by 0.041, by segment it helps by 0.024"},
+			"By Kendall’s τ, use max over 11 references: +0.042 chrF; flattened, mean harms chrF by 0.041, by segment it helps by 0.024"},
 		"the best itself depends on it": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, -0.03)},
-			"Whether max over 11 references helps depends on the grouping: chrF +0.042 flattened, −0.030 by segment"},
+			"By Kendall’s τ, whether max over 11 references helps depends on the grouping: chrF +0.042 flattened, −0.030 by segment"},
 		"only the first grouping decides": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, 0.003)},
-			"Use max over 11 references: +0.042 chrF; by segment no significant difference"},
+			"By Kendall’s τ, use max over 11 references: +0.042 chrF; by segment no significant difference"},
 		"the first grouping decides alone for one metric": {
 			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "max", grouped, 0.02), compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, 0.003)},
-			"Use max over 11 references: +0.048 BLEU, +0.042 chrF; by segment no significant difference for chrF"},
+			"By Kendall’s τ, use max over 11 references: +0.048 BLEU, +0.042 chrF; by segment no significant difference for chrF"},
 		"harm in the first grouping only": {
 			[]experiment.Difference{compared("chrf", "mean", flat, -0.042), compared("chrf", "mean", grouped, 0.003)},
-			"Keep the single reference: mean harms chrF by 0.042; by segment no significant difference"},
+			"By Kendall’s τ, keep the single reference: mean harms chrF by 0.042; by segment no significant difference"},
 		"only another grouping decides": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.002), compared("chrf", "max", grouped, 0.03)},
-			"Flattened, nothing differs significantly from the single reference; by segment: use max over 11 references: +0.030 chrF"},
+			"By Kendall’s τ, flattened, nothing differs significantly from the single reference; by segment: use max over 11 references: +0.030 chrF"},
 		"one metric gains, one is not clear": {
 			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("ter", "max", flat, 0.003)},
-			"Use max over 11 references: +0.048 BLEU; nothing significant for TER"},
+			"By Kendall’s τ, use max over 11 references: +0.048 BLEU; nothing significant for TER"},
 		"one metric gains, one loses": {
 			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, -0.02)},
-			"Use max over 11 references for BLEU (+0.048), not for chrF (−0.020)"},
+			"By Kendall’s τ, use max over 11 references for BLEU (+0.048), not for chrF (−0.020)"},
 		"only harms": {[]experiment.Difference{compared("bleu", "mean", flat, -0.048), compared("chrf", "mean", flat, -0.041), compared("bleu", "max", flat, 0.001)},
-			"Keep the single reference: mean harms BLEU (−0.048) and chrF (−0.041)"},
+			"By Kendall’s τ, keep the single reference: mean harms BLEU (−0.048) and chrF (−0.041)"},
 		"nothing significant": {[]experiment.Difference{compared("bleu", "mean", flat, -0.004), compared("bleu", "max", flat, 0.002)},
-			"Nothing differs significantly from the single reference; the largest difference is −0.004 [−0.014, 0.006] for BLEU, mean over 11 references"},
+			"By Kendall’s τ, nothing differs significantly from the single reference; the largest difference is −0.004 [−0.014, 0.006] for BLEU, mean over 11 references"},
 		"too few resamples": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), func(d *experiment.Difference) { d.Significant, d.Undecided = false, true })},
-			"The test has too few resamples to decide; the largest difference from the single reference is +0.040 [0.030, 0.050] for BLEU, max over 11 references"},
+			"By Kendall’s τ, the test has too few resamples to decide; the largest difference from the single reference is +0.040 [0.030, 0.050] for BLEU, max over 11 references"},
 		"not tested": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), func(d *experiment.Difference) {
 			d.Significant, d.Interval, d.P, d.Corrected = false, nil, report.None(), report.None()
-		})}, "Not tested: the largest difference from the single reference is +0.040 for BLEU, max over 11 references"},
+		})}, "By Kendall’s τ, the largest difference from the single reference is +0.040 for BLEU, max over 11 references, not tested"},
 		"the same scores": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Equal = d.Cells })},
-			"Every setting gives the same scores as the single reference"},
+			"By Kendall’s τ, every setting gives the same scores as the single reference"},
 		"one metric against another": {[]experiment.Difference{change(compared("chrf", "max", flat, 0.03), func(d *experiment.Difference) { d.B.Metric = "bleu" })},
-			"Use chrF, max over 11 references: +0.030 over BLEU, the single reference"},
+			"By Kendall’s τ, use chrF, max over 11 references: +0.030 over BLEU, the single reference"},
 		"a statistic of systems says nothing beside one of outputs": {
 			[]experiment.Difference{compared("bleu", "max", "accuracy", 0.3), compared("bleu", "max", flat, 0.001)},
-			"Nothing differs significantly from the single reference; the largest difference is +0.001 [−0.009, 0.011] for BLEU, max over 11 references"},
+			"By Kendall’s τ, nothing differs significantly from the single reference; the largest difference is +0.001 [−0.009, 0.011] for BLEU, max over 11 references"},
 	} {
 		res := &experiment.Result{Statistics: []string{flat, "accuracy"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: c.all}
 		if got := res.Lead(); got != c.want {
@@ -97,16 +97,16 @@ func TestLeadOfSameSettings(t *testing.T) {
 		Differences: []experiment.Difference{compared("bleu", "max", flat, 0.155), compared("bleu", "native", flat, 0.229), compared("chrf", "max", flat, 0.154),
 			compared("bleu", "native", grouped, 0.1), compared("chrf", "max", grouped, 0.1)},
 		Same: []experiment.Same{{Dataset: "set", Setting: of("chrf", "native"), As: of("chrf", "max"), Name: "native over 11 references (all)", AsName: "max over 11 references (all)", Cells: 10}}}
-	if got, want := res.Lead(), "Use native over 11 references: +0.229 BLEU, +0.154 chrF (where it is max)"; got != want {
+	if got, want := res.Lead(), "By Kendall’s τ, use native over 11 references: +0.229 BLEU, +0.154 chrF (where it is max)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	res.Differences[2] = compared("chrf", "max", flat, -0.154)
 	res.Differences = res.Differences[:3]
-	if got, want := res.Lead(), "Use native over 11 references for BLEU (+0.229), not for chrF (−0.154, where it is max); max harms chrF by 0.154"; got != want {
+	if got, want := res.Lead(), "By Kendall’s τ, use native over 11 references for BLEU (+0.229), not for chrF (−0.154, where it is max); max harms chrF by 0.154"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	res.Differences = []experiment.Difference{compared("chrf", "max", flat, 0.154)}
-	if got, want := res.Lead(), "Use max over 11 references: +0.154 chrF"; got != want {
+	if got, want := res.Lead(), "By Kendall’s τ, use max over 11 references: +0.154 chrF"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -119,7 +119,7 @@ func TestLeadOfFewSystems(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	res.Datasets[0].Systems = append(res.Datasets[0].Systems, "d")
-	if got, want := res.Lead(), "Use max over 11 references: +0.333 BLEU"; got != want {
+	if got, want := res.Lead(), "By pairwise accuracy, use max over 11 references: +0.333 BLEU"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -196,7 +196,7 @@ func TestLeadOfTasks(t *testing.T) {
 			"chrF max has the highest average over 3 tasks, 0.690, and average rank 1.25; not significantly behind: TER max (0.680)"},
 		"one is first":  {[]experiment.Standing{standing("chrf", 0.69, 1, 1), standing("bleu", 0.5, 3, 2)}, "chrF max has the highest average over 3 tasks, 0.690, and average rank 1.00; significantly ahead of all others, first BLEU max (0.500)"},
 		"not tested":    {[]experiment.Standing{standing("chrf", 0.69, 1, 0), standing("bleu", 0.5, 3, 0)}, "chrF max has the highest average over 3 tasks, 0.690, and average rank 1.00; next is BLEU max, 0.500; the difference is not tested"},
-		"there is none": {nil, "Use max over 11 references: +0.048 BLEU"},
+		"there is none": {nil, "By Kendall’s τ, use max over 11 references: +0.048 BLEU"},
 	} {
 		res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Tasks: make([]experiment.TaskResult, 3), Standings: c.all,
 			Differences: []experiment.Difference{compared("bleu", "max", "kendall", 0.048)}}
@@ -210,13 +210,40 @@ func TestLeadOfTasks(t *testing.T) {
 func TestBasisOfSubsets(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set", Human: "mqm", Cells: 20, Segments: 10, Systems: []string{"a", "b"},
 		Domains: []string{"news", "web"}, NotChosen: []string{"c"}}}}
-	if got, want := res.Basis(), "20 outputs of 10 segments by 2 systems, judged by mqm · by choice only the domains news and web · by choice without 1 system · Kendall’s τ"; got != want {
+	if got, want := res.Basis(), "the subset: domains news and web, without 1 system · 20 outputs of 10 segments by 2 systems, judged by mqm · Kendall’s τ"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	res.Differences = []experiment.Difference{compared("bleu", "max", "kendall", 0.048)}
+	if got, want := res.Lead(), "On a subset, by Kendall’s τ, use max over 11 references: +0.048 BLEU"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	res.Differences = nil
+	res.Rows = []experiment.Row{{About: experiment.About{Dataset: "set", Statistic: "kendall"}, Setting: experiment.SettingName{Metric: "bleu"}, Value: 0.2}}
+	if got, want := res.Lead(), "On a subset, BLEU has Kendall’s τ 0.200"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, name := range []string{"b", "c", "d", "e"} {
+		res.Datasets = append(res.Datasets, experiment.DatasetInfo{Name: name, Domains: []string{"news"}})
+	}
+	res.Datasets[1].Domains = nil
+	if got, want := res.Subset(), "set (domains news and web, without 1 system), c (domain news), d (domain news) and 1 test set more"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	res.Datasets = res.Datasets[:1]
 	res.Tasks = []experiment.TaskResult{{Test: "perm-both"}, {Test: "perm-pairs"}, {Test: "perm-both"}}
 	res.Standings = []experiment.Standing{{Average: 0.5}}
 	if got, want := res.Basis(), " · weighted average over 3 tasks · clusters by perm-both and perm-pairs"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want it to end in %q", got, want)
+	}
+}
+
+// The statistic that decides a lead is the grouping in which something is significant.
+func TestDecidedBy(t *testing.T) {
+	for want, flat := range map[string]float64{"kendall": 0.03, "kendall by segment": 0.001} {
+		res := &experiment.Result{Statistics: []string{"kendall"}, Differences: []experiment.Difference{compared("chrf", "max", "kendall", flat), compared("chrf", "max", "kendall by segment", 0.03)}}
+		if got := res.DecidedBy(); got != want {
+			t.Errorf("%q decides, want %q", got, want)
+		}
 	}
 }
 
@@ -228,12 +255,12 @@ func TestLeadOverDatasets(t *testing.T) {
 	third.Dataset = "third"
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}, {Name: "other"}, {Name: "third"}},
 		Differences: []experiment.Difference{first, second, third}}
-	if got, want := res.Lead(), "Use max over 11 references: +0.030 to +0.048 BLEU on 2 of 3 test sets"; got != want {
+	if got, want := res.Lead(), "By Kendall’s τ, use max over 11 references: +0.030 to +0.048 BLEU on 2 of 3 test sets"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	third.Value, third.Significant = -0.02, true
 	res.Differences[2] = third
-	if got, want := res.Lead(), "Use max over 11 references for BLEU (+0.030 to +0.048, on 2 of 3 test sets), not for BLEU (−0.020, on 1 of 3 test sets)"; got != want {
+	if got, want := res.Lead(), "By Kendall’s τ, use max over 11 references for BLEU (+0.030 to +0.048, on 2 of 3 test sets), not for BLEU (−0.020, on 1 of 3 test sets)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	res.Differences = append(res.Differences, compared("bleu", "mean", "kendall", -0.04))

@@ -34,8 +34,8 @@ type Plan struct {
 	Repeat     bool
 	Missing    aggregate.Policy // for missing scores of references
 	Statistics []Statistic
-	// Beside are statistics of which the differences alone are taken, such as those
-	// by segment beside the flattened ones.
+	// Beside are statistics of which the differences and curves alone are taken, such
+	// as those by segment beside the flattened ones.
 	Beside []Statistic
 	// Levels are those at which every segment must have a place, beside those of
 	// the statistics.
@@ -163,6 +163,9 @@ func (s Statistic) Label() string {
 func (s Statistic) ofCells() bool {
 	return s.Level == correlate.SegmentLevel && !s.Measure.Statistic.OfSystems()
 }
+
+// withBeside are the statistics of differences and curves.
+func (p *Plan) withBeside() []Statistic { return slices.Concat(p.Statistics, p.Beside) }
 
 // OtherGrouping returns the first correlation of single cells in the other
 // grouping, flattened or by segment, so that a reader sees what depends on it.

@@ -157,6 +157,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		if res.Datasets[0].Human != "" {
 			rep.Result = res
 		} else {
+			rep.Subset = res.Subset()
 			e.note("the dataset has no human scores, so that the report shows scores alone")
 			if t, err := res.Table("ended"); err == nil && len(t.Rows) > 0 {
 				rep.More = append(rep.More, t)
@@ -260,10 +261,6 @@ func (r *reporter) dataName(args []string) string {
 // reported are the aggregators where none is asked for.
 var reported = []string{"single", "max", "mean", "native"}
 
-// curveResamples bounds the resamples of a curve's intervals, as it has a
-// table for each number of references.
-const curveResamples = 200
-
 // ask is the plan of a report on one dataset.
 func (r *reporter) ask(name string, args []string) (*experiment.Plan, error) {
 	p, err := r.plan(name, args, reported...)
@@ -278,7 +275,7 @@ func (r *reporter) ask(name string, args []string) (*experiment.Plan, error) {
 	// A curve is of what combines several references, and scores no cell anew.
 	combining := slices.DeleteFunc(slices.Clone(p.Aggregators), func(a aggregate.Aggregator) bool { return a.Single() || a.Native() })
 	if len(combining) > 0 {
-		p.Curves = curves(r.curves, []string{""}, 10, experiment.Curve{Aggregators: combining, Resamples: min(r.bootstrap, curveResamples)})
+		p.Curves = curves(r.curves, []string{""}, 10, experiment.Curve{Aggregators: combining, Resamples: r.bootstrap})
 	}
 	return p, nil
 }

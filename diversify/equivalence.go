@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"strings"
-	"unicode"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Equivalence is Div-Ref's judge of generated references (section 4.3): a
@@ -77,15 +76,5 @@ func opinion(a *cache.Answer) (same, ok bool) {
 	if !a.HasText || a.FinishReason == llm.FinishContentFilter {
 		return false, false
 	}
-	word := strings.TrimLeftFunc(a.Text, func(r rune) bool { return !unicode.IsLetter(r) })
-	if end := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
-		word = word[:end]
-	}
-	switch strings.ToLower(word) {
-	case "yes":
-		return true, true
-	case "no":
-		return false, true
-	}
-	return false, false
+	return answer.YesOrNo(a.Text)
 }

@@ -134,19 +134,21 @@ func yes(n *node) (is, answered bool) {
 	return YesOrNo(textOf(n))
 }
 
-// YesOrNo reads an answer that begins with Yes or No.
+// yesOrNoForm is a first word that is Yes or No; the question's "Yes/No" is
+// neither.
+var yesOrNoForm = regexp.MustCompile(`(?i)^\PL*(yes|no)(?:(\s*(?:[/|]|\bor\b|\band\b)\s*(?:yes|no)(?:\PL|$))|\PL|$)`)
+
+// YesOrNo reads an answer whose first word is Yes or No, whatever stands before it
+// that is no letter.
 func YesOrNo(text string) (yes, answered bool) {
 	if clean, _, ok := answerText(text); ok {
 		text = clean
 	}
-	word, _ := leadingWord(strings.TrimLeft(text, marks))
-	switch strings.ToLower(word) {
-	case "yes":
-		return true, true
-	case "no":
-		return false, true
+	m := yesOrNoForm.FindStringSubmatch(text)
+	if m == nil || m[2] != "" {
+		return false, false
 	}
-	return false, false
+	return strings.EqualFold(m[1], "yes"), true
 }
 
 var wholeNumber = regexp.MustCompile(`\d+`)

@@ -62,7 +62,12 @@ func TestReadFeedback(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for text, want := range map[string][2]bool{"No": {false, true}, " **Yes**, it does": {true, true}, "Not at all": {}, "": {}} {
+	yesAnswer, noAnswer, none := [2]bool{true, true}, [2]bool{false, true}, [2]bool{}
+	for text, want := range map[string][2]bool{
+		"No": noAnswer, " **Yes**, it does": yesAnswer, "'Yes'": yesAnswer, "1. no.": noAnswer, "- YES": yesAnswer, "No-error": noAnswer, "“No”": noAnswer,
+		"<think>No?</think>\nYes": yesAnswer, "Yes, or nearly so": yesAnswer, "No or little": noAnswer, "Yes/": yesAnswer,
+		"Not at all": none, "": none, "Yesterday": none, "Yes/No": none, "Yes or No": none, "yes and no": none, "No | Yes": none, "<think>Yes": none, "The answer is yes": none, "Нет": none,
+	} {
 		if yes, answered := answer.YesOrNo(text); [2]bool{yes, answered} != want {
 			t.Errorf("%q: %v %v", text, yes, answered)
 		}

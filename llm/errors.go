@@ -74,6 +74,14 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Cause is what the server did, without what another run may have in another way:
+// which server it was, and how many attempts there were.
+func (e *Error) Cause() string {
+	once := *e
+	once.Attempts = 1
+	return once.told()
+}
+
 // told is the Error without the server and the hint.
 func (e *Error) told() string {
 	var b strings.Builder

@@ -218,7 +218,14 @@ func (j *job) start(tb testing.TB, url, cache, output string, more ...string) *r
 // startRun begins a command of the program.
 func startRun(tb testing.TB, args ...string) *run {
 	tb.Helper()
+	return startIn(tb, "", args...)
+}
+
+// startIn begins a command in a folder.
+func startIn(tb testing.TB, dir string, args ...string) *run {
+	tb.Helper()
 	r := &run{cmd: refractCommand(tb, args...), ended: make(chan error, 1), begun: time.Now()}
+	r.cmd.Dir = dir
 	if _, measured := tb.(*testing.B); measured {
 		r.cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	}

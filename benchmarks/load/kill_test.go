@@ -2,6 +2,7 @@ package load_test
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -19,21 +20,33 @@ func full() bool { return os.Getenv("REFRACT_LOAD") == "full" }
 func stored(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
-	if _, err := os.Stat(path); os.IsNotExist(err) {
-		return out
+	for r := range storedRequests(t, path) {
+		out[r.Prompt] = true
 	}
-	s, err := cache.OpenSQLite(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for e, err := range cache.NewAnswers(s).Entries(t.Context()) {
+	return out
+}
+
+// storedRequests are the requests whose answers a cache holds, if there is one.
+func storedRequests(t *testing.T, path string) iter.Seq[cache.Request] {
+	t.Helper()
+	return func(yield func(cache.Request) bool) {
+		if _, err := os.Stat(path); os.IsNotExist(err) {
+			return
+		}
+		s, err := cache.OpenSQLite(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[e.Request.Prompt] = true
+		defer s.Close()
+		for e, err := range cache.NewAnswers(s).Entries(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(e.Request) {
+				return
+			}
+		}
 	}
-	return out
 }
 
 // killing is how many calls run at once in the tests that kill.

@@ -31,6 +31,7 @@ type modelServer struct {
 	slow    float64
 	endless string // "flood" or "drip": how answers never end
 	keep    bool
+	bad     float64
 
 	calls, running, most atomic.Int64
 	answered             atomic.Int64 // with a good answer
@@ -38,6 +39,7 @@ type modelServer struct {
 	attempts             map[string]int // by prompt, where there are faults
 	injected             map[string]int // by kind
 	log                  []string
+	replies              map[string]reply // by request, where they are to builders
 }
 
 // serverMain is what the test binary does in place of the tests where it is
@@ -53,6 +55,7 @@ func serverMain(args []string) error {
 	flags.IntVar(&s.storm, "storm", 0, "every so many calls a storm of 429 begins")
 	flags.DurationVar(&s.storming, "storming", 500*time.Millisecond, "time that a storm takes")
 	flags.Float64Var(&s.slow, "slow", 0, "share of good answers that trickle in")
+	flags.Float64Var(&s.bad, "builders", -1, "answer the prompts of builders alone, such a share of them badly")
 	flags.StringVar(&s.endless, "endless", "", "flood or drip: answers that never end, as fast as the client reads or a byte at a time")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -67,8 +70,18 @@ func (s *modelServer) serve() error {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", s.answer)
-	mux.HandleFunc("POST /v1/completions", s.answer)
+	if s.bad >= 0 {
+		s.replies = map[string]reply{}
+		mux.Handle("POST /v1/", &llmtest.Handler{Forget: true, Decide: s.teach})
+		mux.HandleFunc("GET /replies", func(w http.ResponseWriter, _ *http.Request) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			writeJSON(w, s.replies)
+		})
+	} else {
+		mux.HandleFunc("POST /v1/chat/completions", s.answer)
+		mux.HandleFunc("POST /v1/completions", s.answer)
+	}
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/demo"
 	"github.com/refract-eval/refract/llm/llmtest"
+	"github.com/refract-eval/refract/metrics/judge/build/buildtest"
 )
 
 // repository is the root of the module, seen from this package.
@@ -114,8 +115,8 @@ func prepareFolder(t *testing.T) *folder {
 // documentAnswer is what the model of the documents says: as a judge it finds
 // nothing wrong, and else it is any model.
 func documentAnswer(r *llmtest.Request) string {
-	if answer, asked := buildingAnswer(r, false); asked {
-		return answer
+	if reply, asked := buildtest.Answer(r, 0); asked {
+		return reply.Text
 	}
 	switch {
 	case strings.HasPrefix(r.Prompt, "You are evaluating errors in a model-generated output"):

@@ -23,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/refract-eval/refract/llm/llmtest"
+	"github.com/refract-eval/refract/metrics/judge/build/buildtest"
 )
 
 // scriptCommands are what scripts can do beside testscript's own commands:
@@ -206,13 +207,24 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 		answer = recorded(ts, ts.ReadFile(file))
 	}
 	if options["builder"] != "" {
-		answer = teacherAnswer(options["builder"] == "faulty")
+		answer = teaching(map[string]float64{"faulty": 0.6}[options["builder"]])
 	}
 	h, url, stop, err := startServer(options, answer)
 	ts.Check(err)
 	ts.Defer(stop)
 	ts.Value(serverKey{}).(*server).Handler = h
 	ts.Setenv("OPENAI_BASE_URL", url)
+}
+
+// teaching is a model that makes training data, a share of it badly; any other
+// prompt gets any answer.
+func teaching(bad float64) func(*llmtest.Request) string {
+	return func(r *llmtest.Request) string {
+		if reply, asked := buildtest.Answer(r, bad); asked {
+			return reply.Text
+		}
+		return llmtest.Answer(r.Model, r.Prompt, r.Sample)
+	}
 }
 
 // recorded answers by the first row of a file of JSON Lines whose text a prompt

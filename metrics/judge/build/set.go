@@ -224,8 +224,8 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 	return sum, err
 }
 
-// writePairs writes preferences, split as the examples are.
-func (s *Set) writePairs(to Folder) error {
+// preferences are the pairs by side, split as the examples are.
+func (s *Set) preferences() map[string][]Pair {
 	sides := map[string][]Pair{}
 	for _, p := range s.Pairs {
 		side := "train"
@@ -234,6 +234,12 @@ func (s *Set) writePairs(to Folder) error {
 		}
 		sides[side] = append(sides[side], p)
 	}
+	return sides
+}
+
+// writePairs writes preferences.
+func (s *Set) writePairs(to Folder) error {
+	sides := s.preferences()
 	for _, side := range sortedKeys(sides) {
 		name := fmt.Sprintf("%s-%s.%s", formPreference, side, s.Container)
 		if err := to.Write(name, func(w io.Writer) error { return writePairs(w, s.Container, sides[side]) }); err != nil {
@@ -249,7 +255,7 @@ var cardTemplate string
 // card writes the dataset card.
 func (s *Set) card(w io.Writer, sum *Summary) error {
 	text, err := publish.Fill(cardTemplate, map[string]any{
-		"Set": s, "Summary": sum, "Examples": ruleTable(sum), "Tasks": taskTable(sum), "Steps": stepTable(sum), "Lists": listTable(sum), "Errors": errorTable(sum),
+		"Set": s, "Summary": sum, "Preferences": sortedKeys(s.preferences()), "Examples": ruleTable(sum), "Tasks": taskTable(sum), "Steps": stepTable(sum), "Lists": listTable(sum), "Errors": errorTable(sum),
 	})
 	if err == nil {
 		_, err = w.Write(text)

@@ -3,6 +3,7 @@ package build
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -199,6 +200,9 @@ func (c *conversation) take(r *ask.Result) {
 	switch {
 	case r.Err != nil:
 		c.Rule, c.Detail = RuleNoAnswer, r.Err.Error()
+		if e := (*llm.Error)(nil); errors.As(r.Err, &e) {
+			c.Detail = "the server " + e.Cause() // its address is not for those who get the items
+		}
 		return
 	case !a.HasText || a.FinishReason == llm.FinishContentFilter:
 		c.Rule, c.Detail = RuleNoAnswer, "the server withheld the answer"

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Makes 2,000 items of training data by each builder, and feedback on 2,000 reports, from a
+# server whose answers and connections have all faults; interrupts and kills each run eight
+# times, resumes it, and wants nothing asked twice, equal bytes, and counts that add up. Then
+# loads what was made, in every form, with Hugging Face's datasets.
+#
+# usage: benchmarks/peers/builders.sh [GO TEST FLAG]…
+#
+# The virtual environment is that of wheel.sh, kept in $CI_CACHE, by default
+# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes a minute and a half on two cores.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+requirements=benchmarks/peers/wheel_requirements.txt
+source benchmarks/peers/kept_venv.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+REFRACT_BUILT=$work go test -count=1 -timeout 15m -v -parallel 4 -run 'TestBuilders$' "$@" ./benchmarks/load | grep -av '^=== '
+"$venv/bin/python" benchmarks/peers/builders_check.py "$work"
+echo "builders hold ($SECONDS s)"

@@ -71,6 +71,30 @@ func (u Units) ofCells(p *Pairs) (of []int32, n int, err error) {
 	return of, n, nil
 }
 
+// pool lists the units of which some cell has both scores.
+func pool(p *Pairs, unit []int32, units int) []int32 {
+	paired := make([]bool, units)
+	for i, u := range unit {
+		paired[u] = paired[u] || p.paired(i)
+	}
+	var out []int32
+	for u, ok := range paired {
+		if ok {
+			out = append(out, int32(u))
+		}
+	}
+	return out
+}
+
+// Drawn is how many units a resample of a table draws.
+func (u Units) Drawn(p *Pairs) (int, error) {
+	of, n, err := u.ofCells(p)
+	if err != nil {
+		return 0, err
+	}
+	return len(pool(p, of, n)), nil
+}
+
 // Interval is a confidence interval of a statistic.
 type Interval struct {
 	Low, High float64 // NaN if the statistic is undefined in every resample

@@ -48,8 +48,7 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := &resampler{units: n}
-	rs.draws(base, unit)
+	rs := &resampler{units: n, pool: pool(base, unit, n)}
 	if base != p {
 		rs.rows = []row{rs.ofMeans(base, m, p.level.of, p.Segments, unit)}
 		return rs, nil
@@ -99,21 +98,6 @@ func (rs *resampler) ofMeans(p *Pairs, m Measure, of []int32, groups int, unit [
 	r := newMeanRow(p, of, groups, unit, largest*int64(len(rs.pool)))
 	r.measure = m
 	return r
-}
-
-// draws sets the pool.
-func (rs *resampler) draws(p *Pairs, unit []int32) {
-	paired := make([]bool, rs.units)
-	for i, u := range unit {
-		if p.paired(i) {
-			paired[u] = true
-		}
-	}
-	for u, ok := range paired {
-		if ok {
-			rs.pool = append(rs.pool, int32(u))
-		}
-	}
 }
 
 // add prepares one vector, see newPairsRow.

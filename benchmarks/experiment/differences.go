@@ -50,15 +50,19 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		return err
 	}
 	judged, scored := x.judged()
+	resamples := differences(a.Resamples, b.Resamples)
 	*out = Difference{
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
-		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.Resamples, b.Resamples)),
+		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(resamples),
 		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
 	}
 	for i, ok := range x.GoldOK {
 		if ok && x.MetricOK[i] && x.Metric[i] == y.Metric[i] {
 			out.Equal++
 		}
+	}
+	if err := r.power(x, st, resamples, out); err != nil {
+		return err
 	}
 	if out.ATies, err = x.ties(st); err != nil {
 		return err
@@ -103,7 +107,7 @@ func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number,
 // one and settings are compared with something.
 func (r *run) overSingle(ctx context.Context, s *setting, settings []*setting, st Statistic) (Number, error) {
 	at := slices.IndexFunc(settings, func(b *setting) bool { return b.series == s.series && b.name.Aggregator == "single" })
-	if at < 0 || r.p.Pairing == NoPair || r.p.Pairing == EveryPair {
+	if at < 0 || r.p.Pairing != WithSingle && r.p.Pairing != Listed {
 		return report.None(), nil
 	}
 	gain, _, _, _, err := r.gain(ctx, s.table, settings[at].table, st)

@@ -48,7 +48,8 @@ func (d *data) describe(s Statistic) string {
 // takesOwn says whether a statistic is of a folder's own scores of systems.
 // Tests and soft accuracy need scores of segments.
 func (r *run) takesOwn(t *table, s Statistic) bool {
-	return t.own != nil && s.Level == correlate.SystemLevel && s.Measure.Statistic != correlate.StatSoftAccuracy && r.p.Pairing != EveryPair
+	return t.own != nil && s.Level == correlate.SystemLevel && s.Measure.Statistic != correlate.StatSoftAccuracy &&
+		r.p.Pairing != EveryPair && r.p.Pairing != EveryDifference
 }
 
 // compute takes a statistic.

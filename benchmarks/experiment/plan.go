@@ -43,6 +43,7 @@ type Plan struct {
 	Bootstrap Bootstrap
 	Test      Test
 	Pairing   Pairing
+	Power     Power
 	// Comparisons are the pairs of settings that Listed compares.
 	Comparisons []Comparison
 	Curves      []Curve
@@ -63,6 +64,7 @@ const (
 	WithSingle Pairing = iota // every setting with the single reference of its metric
 	Listed                    // those of Plan.Comparisons
 	EveryPair                 // all of a statistic, see [Ranks]
+	EveryDifference           // the same, see [Difference]
 	NoPair
 )
 
@@ -227,6 +229,14 @@ type Test struct {
 	Block     int // 0, or the resamples after which a test may stop early
 	Seed      uint64
 	Alpha     float64 // of EveryPair: the largest p-value that parts ranks
+}
+
+// Power says what is asked of the power of comparisons; the zero value stands for
+// the documented defaults.
+type Power struct {
+	Alpha      float64 // of a one-sided test; by default half of what intervals leave out
+	Share      float64 // of tests that see the difference; 0.8 by default
+	Difference float64 // to see; by default the one found
 }
 
 // Comparison is a pair of settings. A setting without a metric is meant for

@@ -169,6 +169,14 @@ type Difference struct {
 	Undecided bool   `json:"undecided,omitempty"`
 	ATies     Number `json:"a_ties"`
 	BTies     Number `json:"b_ties"`
+	// Error is the standard error of Value, by the resamples of Interval, and Units of
+	// how many segments, documents or systems these are. Smallest is the smallest true
+	// difference that a test sees in so many, and Needed how many like these it takes to
+	// see Value, or the difference that the plan names, to two digits; 0 for unknown.
+	Error    Number `json:"standard_error"`
+	Units    int    `json:"units"`
+	Smallest Number `json:"smallest_seen"`
+	Needed   int    `json:"units_needed"`
 }
 
 // CurveResult is the agreement by the number of references.

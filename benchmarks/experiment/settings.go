@@ -200,6 +200,14 @@ func (r *run) pairs(d *data, settings []*setting) ([]pair, error) {
 			}
 		}
 		return out, nil
+	case EveryDifference:
+		settings = slices.DeleteFunc(slices.Clone(settings), func(s *setting) bool { return s.as != nil })
+		for k, a := range settings {
+			for _, b := range settings[k+1:] {
+				out = append(out, pair{a, b})
+			}
+		}
+		return out, nil
 	}
 	find := func(n SettingName, of *series) *setting {
 		if i := slices.IndexFunc(r.p.Aggregators, func(a aggregate.Aggregator) bool { return a.Name() == n.Aggregator }); i >= 0 {

@@ -227,6 +227,8 @@ func (r *Result) differenceTable() *report.NamedTable {
 		{Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), {Name: "p", Secondary: true}, {Name: "corrected"},
 		{Name: "p_value", Kind: report.KindFloat, Hide: true}, {Name: "corrected_value", Kind: report.KindFloat, Hide: true}, {Name: "significant"},
 		countColumn("n", ""), minorCount("cells"), minorCount("missing"), minorCount("equal"), {Name: "test", Hide: true},
+		{Name: "standard_error", Kind: report.KindFloat, Hide: true}, minorCount("units"),
+		{Name: "smallest_seen", Header: "smallest seen", Kind: report.KindFloat, Digits: 4, Minor: true, Secondary: true}, minorCount("needed"),
 	}}
 	for i := range r.Differences {
 		d := &r.Differences[i]
@@ -239,9 +241,12 @@ func (r *Result) differenceTable() *report.NamedTable {
 		}
 		t.Add(d.Dataset, d.A.String(), d.B.String(), d.Statistic, d.AValue, d.BValue, d.Value, d.Interval,
 			report.StringOrNull(shortP(d.P)), report.StringOrNull(shortP(d.Corrected)), d.P, d.Corrected, significant,
-			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test))
+			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test), d.Error, d.Units, d.Smallest, d.needed())
 	}
-	t.Notes = []string{"equal: cells in which both settings have the same score; corrected: by Holm's method over all differences"}
+	t.Notes = []string{
+		"equal: cells in which both settings have the same score; corrected: by Holm's method over all differences",
+		"units: what resamples draw; smallest seen: true difference that an interval over so many units tells from 0 with a probability of 0.8; needed: units that the difference found takes",
+	}
 	return t
 }
 

@@ -9,7 +9,7 @@
 //
 // [Systems.Compare] compares systems by the statistics that their scores are made of,
 // with the tests of sacreBLEU: intervals, ranks, and pairs with p-values.
-// [SystemPair.Needed] says how many segments a difference takes.
+// [Power] says how many segments a difference takes, of systems and of metrics.
 //
 // P-values of metrics are one-sided: that of the first table having the larger value by
 // chance. Each resample has random numbers of its own, made from the seed and

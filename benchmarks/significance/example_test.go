@@ -61,7 +61,7 @@ func ExampleSystems_Compare() {
 	}
 	for _, p := range c.Pairs {
 		fmt.Printf("system %d: rank %d, %+.1f, p = %.3f; a difference of 1 takes %.0f segments\n",
-			p.A, c.Systems[p.A].Rank, p.Delta, p.P, p.Needed(o.Test, o.Alpha, 0.8, 1))
+			p.A, c.Systems[p.A].Rank, p.Delta, p.P, p.Power(o.Test, o.Alpha, 0.8).Needed(1))
 	}
 	// Output:
 	// system 1: rank 2, +0.0, p = 0.429; a difference of 1 takes 594 segments

@@ -2,35 +2,59 @@ package significance
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/refract-eval/refract/internal/exact"
 )
 
-// Smallest returns the smallest true difference of scores that the test finds,
-// with a p-value up to alpha, with a probability of power in so many segments
-// like those of the pair. It rests on the standard error of the difference and
-// the normal distribution; NaN for systems without any difference to learn from.
-func (p *SystemPair) Smallest(t SystemTest, alpha, power float64, segments int) float64 {
+// Power says what a test sees of a true difference, from the standard error that
+// resampling gave it. It takes differences as normally distributed, and other units
+// as like those at hand.
+type Power struct {
+	Error    float64 // standard error of the difference
+	Units    int     // that it is of: segments, documents or systems
+	Critical float64 // in standard errors: the difference from which on the p-value is up to alpha
+	Share    float64 // of tests that find the true difference, such as 0.8
+}
+
+// Power is that of the pair under a test that finds p-values up to alpha.
+func (p *SystemPair) Power(t SystemTest, alpha, share float64) Power {
+	return Power{p.Error, p.Segments, t.critical(alpha), share}
+}
+
+// OneSided is the Critical of a one-sided test.
+func OneSided(alpha float64) float64 { return mathext.NormalQuantile(1 - alpha) }
+
+// Smallest returns the smallest true difference that is found in so many units;
+// NaN without any difference to learn from.
+func (p Power) Smallest(units int) float64 {
 	if p.Error == 0 {
 		return math.NaN()
 	}
-	return (t.critical(alpha) + mathext.NormalQuantile(power)) * p.Error * math.Sqrt(float64(p.Segments)/float64(segments))
+	return (p.Critical + mathext.NormalQuantile(p.Share)) * p.Error * math.Sqrt(float64(p.Units)/float64(units))
 }
 
-// Needed returns how many segments like those of the pair the test needs to find a
-// true difference with that probability: +Inf for a difference of 0.
-func (p *SystemPair) Needed(t SystemTest, alpha, power, difference float64) float64 {
-	ratio := p.Smallest(t, alpha, power, p.Segments) / math.Abs(difference)
-	return math.Ceil(float64(p.Segments) * ratio * ratio)
+// Needed returns how many units it takes to find a true difference: +Inf for one
+// of 0.
+func (p Power) Needed(difference float64) float64 {
+	ratio := p.Smallest(p.Units) / math.Abs(difference)
+	return math.Ceil(float64(p.Units) * ratio * ratio)
 }
 
-// critical is the difference, in standard errors, from which on the p-value of
-// the test is up to alpha.
+// Roughly rounds what is needed up to two significant digits; false where it is
+// unknown or beyond counting.
+func Roughly(needed float64) (int, bool) {
+	step := math.Pow(10, max(0, math.Floor(math.Log10(needed))-1))
+	n := math.Ceil(needed/step) * step
+	return int(min(n, math.MaxInt32)), n < math.MaxInt32
+}
+
+// critical is Power.Critical.
 func (t SystemTest) critical(alpha float64) float64 {
 	if t == PairedRandomization {
-		return mathext.NormalQuantile(1 - alpha/2)
+		return OneSided(alpha / 2)
 	}
 	low, high := 0.0, 40.0
 	for range 60 {
@@ -48,13 +72,16 @@ func (t SystemTest) critical(alpha float64) float64 {
 // normalBelow is the probability that a normal deviate is below x.
 func normalBelow(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// deviation is the standard deviation of what some values are a sample of, NaN
-// for one value.
-func deviation(values []float64) float64 {
-	mean := exact.Mean(values)
-	squares := make([]float64, len(values))
-	for i, v := range values {
-		squares[i] = (v - mean) * (v - mean)
+// StandardError is that of a value, by its resamples. Those in which it is
+// undefined are left out; NaN of fewer than two others.
+func StandardError(resamples []float64) float64 {
+	values := slices.DeleteFunc(slices.Clone(resamples), math.IsNaN)
+	if len(values) < 2 {
+		return math.NaN()
 	}
-	return math.Sqrt(exact.Quotient(squares, len(values)-1))
+	mean := exact.Mean(values)
+	for i, v := range values {
+		values[i] = (v - mean) * (v - mean)
+	}
+	return math.Sqrt(exact.Quotient(values, len(values)-1))
 }

@@ -262,7 +262,7 @@ func (c *comparison) test(ctx context.Context, t *sample, pairs []*testedPair, s
 		for i := range a {
 			differences[i] = a[i] - b[i]
 		}
-		p.Error, p.Interval = deviation(differences), interval(differences, 1-c.o.Alpha)
+		p.Error, p.Interval = StandardError(differences), interval(differences, 1-c.o.Alpha)
 		if c.o.Test == PairedBootstrap {
 			p.P = bootstrapP(differences, math.Abs(p.Delta))
 			p.Decisive = max(p.P, p.Least())

@@ -355,8 +355,9 @@ func TestPower(t *testing.T) {
 		o := SystemOptions{Test: test, Resamples: 400, Seed: 1, Alpha: 0.05}
 		random := rand.New(rand.NewPCG(1, uint64(test)))
 		pilot := SystemPair{Segments: 400, Error: 1. / 20} // of differences with a standard deviation of 1
-		smallest := pilot.Smallest(test, 0.05, 0.8, segments)
-		if n := pilot.Needed(test, 0.05, 0.8, -smallest); math.Abs(n-segments) > 1 {
+		power := pilot.Power(test, 0.05, 0.8)
+		smallest := power.Smallest(segments)
+		if n := power.Needed(-smallest); math.Abs(n-segments) > 1 {
 			t.Errorf("%v: %v segments needed, want %d", test, n, segments)
 		}
 		seen := func(difference float64) float64 {
@@ -380,11 +381,16 @@ func TestPower(t *testing.T) {
 			t.Errorf("%v: no difference is seen as one in %v of the runs, want %v", test, share, falsely)
 		}
 	}
-	if least := (&SystemPair{Segments: 10}).Smallest(PairedBootstrap, 0.05, 0.8, 10); !math.IsNaN(least) {
+	if least := (&SystemPair{Segments: 10}).Power(PairedBootstrap, 0.05, 0.8).Smallest(10); !math.IsNaN(least) {
 		t.Errorf("equal systems show a difference of %v", least)
 	}
-	if n := (&SystemPair{Segments: 10, Error: 1}).Needed(PairedBootstrap, 0.05, 0.8, 0); !math.IsInf(n, 1) {
+	if n := (&SystemPair{Segments: 10, Error: 1}).Power(PairedBootstrap, 0.05, 0.8).Needed(0); !math.IsInf(n, 1) {
 		t.Errorf("%v segments for no difference", n)
+	}
+	for needed, want := range map[float64]int{1: 1, 7: 7, 99: 99, 101: 110, 12345: 13000, math.Inf(1): 0, math.NaN(): 0, 1e12: 0} {
+		if n, ok := Roughly(needed); ok != (want > 0) || ok && n != want {
+			t.Errorf("roughly %v: %d, %v; want %d", needed, n, ok, want)
+		}
 	}
 }
 

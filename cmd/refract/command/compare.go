@@ -21,6 +21,7 @@ type comparer struct {
 	block   int
 	blocked func() bool // whether --block is given
 	alpha   float64
+	power   experiment.Power
 	what    string
 }
 
@@ -34,7 +35,8 @@ references) and compare with human judgements.
 
 --significance tests settings against each other. --table pairs shows the
 p-values, with Holm's correction, and --table ranks the ranks under all
-statistics.
+statistics. --table power says what difference a comparison of two settings
+sees, and how many segments it needs.
 
 Scores made elsewhere take part as well. -m stored is every metric score file of
 an mtme: dataset, and -m stored:NAME one of them, such as stored:COMET-22-refA.
@@ -45,7 +47,16 @@ an mtme: dataset, and -m stored:NAME one of them, such as stored:COMET-22-refA.
   refract compare jsonl:judged.jsonl -m chrf --scores mine=mine.tsv
   refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --significance perm-pairs --table pairs`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			idle := []string{"power", "difference"}
+			if c.what == powerTable {
+				idle = []string{"significance", "resamples", "block"}
+			}
+			if err := isIdle(cmd, c.what, idle...); err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), e, args)
+		},
 	}
 	c.register(e, cmd)
 	return cmd
@@ -60,10 +71,13 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.blocked = func() bool { return f.Changed("block") }
 	f.IntVar(&c.block, "block", earlyBlock, "resamples after which a permutation test ends early if p is below 0.02 or above 0.5; 0 for never, as under --table pairs")
 	f.Float64Var(&c.alpha, "alpha", 0.05, "largest p-value that is significant")
-	f.StringVar(&c.what, "table", settingsTable, "settings, pairs (p-values) or ranks")
+	f.Float64Var(&c.power.Share, "power", 0.8, "probability to see a difference, for --table power")
+	f.Float64Var(&c.power.Difference, "difference", 0, "difference of a statistic to see, for --table power (default the one found)")
+	f.StringVar(&c.what, "table", settingsTable, "settings, pairs (p-values), ranks or power")
 	within(cmd, 0, correlate.MaxResamples, "block")
-	isShare(cmd, "alpha")
-	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
+	isShare(cmd, "alpha", "power")
+	isPositive(cmd, "difference")
+	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable, powerTable)
 	grouped(cmd, statisticFlags, "table")
 	grouped(cmd, inputFlags, "matrix", "scores")
 }
@@ -93,7 +107,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 // view is the table that was asked for.
 func (c *comparer) view(p *experiment.Plan, res *experiment.Result) *report.NamedTable {
 	t := map[string]func(*experiment.Plan, *experiment.Result) *report.NamedTable{
-		settingsTable: experiment.SettingsTable, pairsTable: experiment.PairsTable, ranksTable: experiment.RanksTable,
+		settingsTable: experiment.SettingsTable, pairsTable: experiment.PairsTable, ranksTable: experiment.RanksTable, powerTable: experiment.PowerTable,
 	}[c.what](p, res)
 	about := &report.NamedTable{}
 	c.describe(about, &res.Datasets[0])
@@ -113,6 +127,9 @@ const (
 
 // ask adds the tests to a plan.
 func (c *comparer) ask(p *experiment.Plan) error {
+	if c.what == powerTable {
+		return c.askPower(p)
+	}
 	if !c.tested {
 		if c.what != settingsTable {
 			return usagef("--table %s needs a test: choose one by --significance, such as perm-both", c.what)
@@ -130,6 +147,16 @@ func (c *comparer) ask(p *experiment.Plan) error {
 	}
 	p.Pairing, p.Test = experiment.EveryPair, c.test(c.seed)
 	p.Test.Block, p.Test.Alpha = c.block, c.alpha
+	return nil
+}
+
+// askPower adds differences of all settings to a plan.
+func (c *comparer) askPower(p *experiment.Plan) error {
+	if c.bootstrap < 2 {
+		return usagef("--table power takes standard errors from resamples: leave --bootstrap %d out", c.bootstrap)
+	}
+	p.Pairing, p.Power = experiment.EveryDifference, c.power
+	p.Power.Alpha = c.alpha
 	return nil
 }
 

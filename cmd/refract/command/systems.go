@@ -116,10 +116,8 @@ func (t *systemTester) check(cmd *cobra.Command) error {
 	if t.what != powerTable {
 		idle = append(idle, "difference", "power")
 	}
-	for _, name := range idle {
-		if cmd.Flags().Changed(name) {
-			return usagef("--%s does nothing with --table %s: leave it out", name, t.what)
-		}
+	if err := isIdle(cmd, t.what, idle...); err != nil {
+		return err
 	}
 	if t.resamples == 0 {
 		if t.resamples = t.test.Resamples(); t.what == pairsTable {

@@ -269,10 +269,11 @@ func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) 
 			}
 			least, needed := math.NaN(), report.Null()
 			if p.Differing >= d.least(1) {
-				least = p.Smallest(d.test, d.alpha, d.power, p.Segments)
+				power := p.Power(d.test, d.alpha, d.power)
+				least = power.Smallest(p.Segments)
 				differ := float64(d.least(1)*p.Segments) / float64(p.Differing) // as many, for enough of them to differ
-				if n := max(differ, p.Needed(d.test, d.alpha, d.power, difference)); n < math.MaxInt32 {
-					needed = report.Int(roughly(n))
+				if n, ok := significance.Roughly(max(differ, power.Needed(difference))); ok {
+					needed = report.Int(n)
 				}
 			}
 			d.addTested(t, k, d.names[p.A], p.Segments, p.Delta, shownP(p, p.P), p.Error, least, difference, needed, d.names[d.against])
@@ -285,10 +286,4 @@ func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) 
 	t.Note("against %s; smallest delta seen: by so many %ss, with a probability of %g, at a p up to %g; none where fewer than %d differ", d.names[d.against], d.by, d.power, d.alpha, d.least(1))
 	t.Note("%ss needed: to see %s with that probability, in %ss like these, to two digits", d.by, of, d.by)
 	return t, nil
-}
-
-// roughly rounds a number up to two significant digits.
-func roughly(n float64) int {
-	step := math.Pow(10, max(0, math.Floor(math.Log10(n))-1))
-	return int(math.Ceil(n/step) * step)
 }

@@ -53,6 +53,7 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 		{"diversity", data},
 		{"curve", data, "-k", "0,1", "--seeds", "2", "--bootstrap", "20"},
 		{"compare", data, "--bootstrap", "20", "--significance", "perm-both", "--resamples", "20", "--table", "pairs"},
+		{"compare", data, "--bootstrap", "20", "--statistic", "kendall,pearson", "--table", "power"},
 		{"score", data, "-m", "bleu", "-m", "chrf", "-m", "ter", "-a", "single,max,mean,native"},
 	}
 	for _, table := range []string{systemsTable, pairsTable, slicesTable, distributionTable, powerTable} {

@@ -61,10 +61,10 @@ type Pairing uint8
 
 // The ways to pair settings.
 const (
-	WithSingle Pairing = iota // every setting with the single reference of its metric
-	Listed                    // those of Plan.Comparisons
-	EveryPair                 // all of a statistic, see [Ranks]
-	EveryDifference           // the same, see [Difference]
+	WithSingle      Pairing = iota // every setting with the single reference of its metric
+	Listed                         // those of Plan.Comparisons
+	EveryPair                      // all of a statistic, see [Ranks]
+	EveryDifference                // the same, see [Difference]
 	NoPair
 )
 

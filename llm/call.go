@@ -51,11 +51,16 @@ func (c *Client) Call(ctx context.Context, call Call) error { return c.call(ctx,
 // Each carries out a call once at each server, outside all limits. It returns an
 // error for each, as Ready does.
 func (c *Client) Each(ctx context.Context, call func(i int) Call) []error {
+	return c.each(func(i int, s *server) *failure { return s.once(ctx, call(i).exchange()) })
+}
+
+// each asks all servers at a time.
+func (c *Client) each(ask func(i int, s *server) *failure) []error {
 	out := make([]error, len(c.pool.servers))
 	var wg sync.WaitGroup
 	for i, s := range c.pool.servers {
 		wg.Go(func() {
-			if f := s.once(ctx, call(i)); f != nil {
+			if f := ask(i, s); f != nil {
 				out[i] = &f.Error
 			}
 		})
@@ -64,9 +69,8 @@ func (c *Client) Each(ctx context.Context, call func(i int) Call) []error {
 	return out
 }
 
-// once carries out a call outside all limits.
-func (s *server) once(ctx context.Context, call Call) *failure {
-	x := call.exchange()
+// once carries out an exchange outside all limits.
+func (s *server) once(ctx context.Context, x *exchange) *failure {
 	x.timeout = readyTimeout
 	var err error
 	if x.below, err = url.Parse(x.path); err != nil {

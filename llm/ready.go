@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -24,17 +23,7 @@ const readyTimeout = 10 * time.Second
 // It returns an error for each server, in their order: nil for one that is
 // ready, and otherwise an *Error.
 func (c *Client) Ready(ctx context.Context, model string) []error {
-	out := make([]error, len(c.pool.servers))
-	var wg sync.WaitGroup
-	for i, s := range c.pool.servers {
-		wg.Go(func() {
-			if f := s.ready(ctx, model); f != nil {
-				out[i] = &f.Error
-			}
-		})
-	}
-	wg.Wait()
-	return out
+	return c.each(func(_ int, s *server) *failure { return s.ready(ctx, model) })
 }
 
 func (s *server) ready(ctx context.Context, model string) *failure {
@@ -65,7 +54,7 @@ func (s *server) ready(ctx context.Context, model string) *failure {
 
 // healthy asks for /health: true is yes, false that there is no such address.
 func (s *server) healthy(ctx context.Context) (bool, *failure) {
-	f := s.get(ctx, httpRequest{below: &url.URL{Path: "/health"}, beside: true}, func(*link, []byte) *failure { return nil })
+	f := s.get(ctx, httpRequest{path: "/health", beside: true}, func(*link, []byte) *failure { return nil })
 	switch {
 	case f == nil:
 		return true, nil
@@ -77,7 +66,7 @@ func (s *server) healthy(ctx context.Context) (bool, *failure) {
 
 // models asks for the names of the models.
 func (s *server) models(ctx context.Context) (names []string, f *failure) {
-	f = s.get(ctx, httpRequest{below: &url.URL{Path: "/models"}}, func(t *link, body []byte) *failure {
+	f = s.get(ctx, httpRequest{path: "/models"}, func(t *link, body []byte) *failure {
 		var list struct {
 			Object string          `json:"object"`
 			Error  json.RawMessage `json:"error"`
@@ -96,10 +85,8 @@ func (s *server) models(ctx context.Context) (names []string, f *failure) {
 
 // get makes one GET, outside all limits.
 func (s *server) get(ctx context.Context, r httpRequest, read func(*link, []byte) *failure) *failure {
-	r.method, r.timeout = http.MethodGet, readyTimeout
-	x := &exchange{httpRequest: r, maxTokens: 1, read: read}
-	_ = s.link.attempt(ctx, x) // the failure says more
-	return x.failure
+	r.method = http.MethodGet
+	return s.once(ctx, &exchange{httpRequest: r, maxTokens: 1, read: read})
 }
 
 // probe asks an ejected server whether it is well, and readmits it if so. It
@@ -123,7 +110,7 @@ func (p *pool) probe(s *server) {
 // its models, be it by a refusal.
 func (s *server) alive(ctx context.Context) *failure {
 	if s.speaks != nil {
-		return s.once(ctx, s.speaks.Health)
+		return s.once(ctx, s.speaks.Health.exchange())
 	}
 	if healthy, f := s.healthy(ctx); healthy || f != nil {
 		return f

@@ -76,7 +76,7 @@ func newJSONLSource(in io.Reader, name string) *jsonlSource {
 			return err
 		}),
 		jsonline.To("status", &now.status, parsed(s, metrics.ParseStatus)),
-		jsonline.To("direction", &now.direction, parsed(s, parseDirection)),
+		jsonline.To("direction", &now.direction, parsed(s, metrics.ParseDirection)),
 		jsonline.To("signature", &now.signature, s.name),
 		optional(jsonline.To("output_hash", &now.output, s.name)),
 		optional(jsonline.To("reference_hash", &now.against, s.name)),

@@ -250,7 +250,7 @@ func (s *parquetSource) decode(values parquet.Row, r *row) error {
 	if r.status, err = metrics.ParseStatus(text.Brief(name(colStatus))); err != nil {
 		return fmt.Errorf("column status: %w", err)
 	}
-	if r.direction, err = parseDirection(name(colDirection)); err != nil {
+	if r.direction, err = metrics.ParseDirection(name(colDirection)); err != nil {
 		return fmt.Errorf("column direction: %w", err)
 	}
 	if r.status == metrics.Scored {

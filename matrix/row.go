@@ -12,7 +12,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -116,16 +115,6 @@ func checkScore(status metrics.Status, isNull bool) error {
 		return fmt.Errorf("column score has a number, but status is %s; it must be null then", status)
 	}
 	return nil
-}
-
-func parseDirection(s string) (metrics.Direction, error) {
-	switch s {
-	case "higher":
-		return metrics.HigherIsBetter, nil
-	case "lower":
-		return metrics.LowerIsBetter, nil
-	}
-	return 0, errors.New(suggest.Unknown("direction", text.Brief(s), []string{"higher", "lower"}))
 }
 
 // appendLine appends the row as a line of JSON Lines.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -51,6 +53,16 @@ func (d Direction) String() string {
 		return "lower"
 	}
 	return "higher"
+}
+
+// ParseDirection reads what String writes.
+func ParseDirection(word string) (Direction, error) {
+	for _, d := range []Direction{HigherIsBetter, LowerIsBetter} {
+		if word == d.String() {
+			return d, nil
+		}
+	}
+	return 0, errors.New(suggest.Unknown("direction", text.Brief(word), []string{HigherIsBetter.String(), LowerIsBetter.String()}))
 }
 
 // Info is what a metric declares of itself.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/exact"
 )
 
 func seed(f *testing.F, files ...string) {
@@ -198,7 +199,7 @@ func FuzzWebNLGScores(f *testing.F) {
 		}); err != nil {
 			return
 		}
-		for _, j := range a.judgements(nil, "", "s", mean) {
+		for _, j := range a.judgements(nil, "", "s", exact.Mean) {
 			if math.IsNaN(j.Score) {
 				t.Fatalf("%+v", j)
 			}

@@ -87,12 +87,7 @@ func (s *Spec) set(key, value string) (err error) {
 	case "output":
 		s.Output = value
 	case "direction":
-		switch value {
-		case metrics.HigherIsBetter.String():
-			s.Direction = metrics.HigherIsBetter
-		case metrics.LowerIsBetter.String():
-			s.Direction = metrics.LowerIsBetter
-		default:
+		if s.Direction, err = metrics.ParseDirection(value); err != nil {
 			return fmt.Errorf("option direction=%q: want higher or lower", value)
 		}
 	case "lower":
@@ -154,17 +149,12 @@ func (s *Spec) address(text string) error {
 
 // name is the metric's: where the servers are does not change what they say.
 func (s *Spec) name() string {
-	var more []string
-	add := func(key, value, def string) {
-		if value != def {
-			more = append(more, key+"="+value)
-		}
-	}
-	add("version", s.Version, "")
-	add("output", s.Output, defaultOutput)
 	name := Name + ":" + s.Model
-	if len(more) > 0 {
-		name += "," + strings.Join(more, ",")
+	if s.Version != "" {
+		name += ",version=" + s.Version
+	}
+	if s.Output != defaultOutput {
+		name += ",output=" + s.Output
 	}
 	return name
 }

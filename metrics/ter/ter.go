@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/refract-eval/refract/metrics"
 )
@@ -73,13 +72,10 @@ func (o Options) spec() string {
 		{"case-sensitive", o.CaseSensitive},
 	} {
 		if opt.on {
-			set = append(set, opt.name+"=yes")
+			set = append(set, opt.name, "yes")
 		}
 	}
-	if len(set) == 0 {
-		return "ter"
-	}
-	return "ter:" + strings.Join(set, ",")
+	return metrics.Canonical("ter", set...)
 }
 
 // Signature implements [metrics.Metric] in sacreBLEU's order and words. It is

@@ -4,6 +4,7 @@
 package oiptest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -97,15 +98,8 @@ func (s *Server) Largest() int {
 	return s.largest
 }
 
-func (s *Server) model() string   { return or(s.Model, "fake") }
-func (s *Server) version() string { return or(s.Version, "1") }
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
-}
+func (s *Server) model() string   { return cmp.Or(s.Model, "fake") }
+func (s *Server) version() string { return cmp.Or(s.Version, "1") }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -364,7 +358,7 @@ func (s *Server) Answer(q *Request) *Answer {
 		a.Outputs = append(a.Outputs, Tensor{Name: "error_spans", Datatype: "BYTES", Shape: shape, Data: spans})
 	}
 	if !s.NoFacts {
-		facts := or(s.Facts, Facts)
+		facts := cmp.Or(s.Facts, Facts)
 		copies := []string{facts}
 		if s.MaxBatch > 0 { // as Triton has it
 			copies = slices.Repeat(copies, len(scores))

@@ -48,7 +48,7 @@ type Metric struct {
 	cfg   Config
 	hello *hello
 	info  metrics.Info
-	said  child.Said
+	child.Program
 	slots chan struct{} // has a token for each process that may score
 
 	mu   sync.Mutex
@@ -74,10 +74,10 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 		cfg.Timeout = DefaultTimeout
 	}
 	m := &Metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
-	m.said.Hide = hides(cfg.Secrets)
-	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.said.Hide(redact.CommandLine(cfg.Command)))
-	m.said.Of(m.info.Name)
-	m.said.Log = cfg.Log
+	m.Program = child.Program{Argv: cfg.Command, Environ: cfg.Environ, Timeout: cfg.Timeout, Raise: ", which timeout=DURATION before the program raises"}
+	m.Said.Hide, m.Said.Log = hides(cfg.Secrets), cfg.Log
+	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.Said.Hide(redact.CommandLine(cfg.Command)))
+	m.Said.Of(m.info.Name)
 	for range cfg.Processes {
 		m.slots <- struct{}{}
 	}
@@ -93,7 +93,7 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 	if cfg.Name != "" {
 		m.info.Name = Name + ":" + cfg.Name
 	}
-	m.said.Of(m.info.Name)
+	m.Said.Of(m.info.Name)
 	return m, nil
 }
 
@@ -186,16 +186,14 @@ func (m *Metric) request(ctx context.Context, blocks []metrics.Block, native boo
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return scores, err
-		case !errors.Is(err, child.ErrEnded) && !errors.Is(err, errHangs):
+		case !errors.Is(err, child.ErrEnded) && !errors.Is(err, child.ErrLate):
 			return nil, err
 		case try == tries:
 			return nil, fmt.Errorf("%w; that was so %d times with the same segments", err, tries)
 		}
-		m.said.Note(fmt.Sprintf("%v, with request %d, which has %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
+		m.Said.Note(fmt.Sprintf("%v, with request %d, which has %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
 	}
 }
-
-var errHangs = errors.New("the program gave no answer in time")
 
 // try has a process score blocks, and ends it unless it may go on.
 func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
@@ -211,13 +209,13 @@ func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 			return nil, err
 		}
 	}
-	answer, err := m.ask(ctx, p, line)
+	answer, err := m.Ask(ctx, p, line)
 	if err != nil {
 		return nil, err
 	}
 	scores, err := m.readAnswer(answer, r, blocks)
 	if err != nil && !errors.As(err, new(*saidError)) {
-		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, child.Quoted([]byte(m.said.Hide(string(answer)))))
+		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, child.Quoted([]byte(m.Said.Hide(string(answer)))))
 		p.End(false)
 		return nil, err
 	}
@@ -227,49 +225,22 @@ func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 	return scores, err
 }
 
-// ask asks a process within the time that there is, and ends it if it fails.
-func (m *Metric) ask(ctx context.Context, p *child.Process, line []byte) ([]byte, error) {
-	within, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
-	defer cancel()
-	answer, err := p.Ask(within, line)
-	if err == nil {
-		return answer, nil
-	}
-	p.End(false)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case within.Err() != nil:
-		err = fmt.Errorf("%w: %v, which timeout=DURATION before the program raises", errHangs, m.cfg.Timeout)
-	case errors.Is(err, child.ErrEnded):
-		err = fmt.Errorf("%w (%s)", err, p.State())
-	}
-	if last := m.said.LastWords(); last != "" {
-		err = fmt.Errorf("%w; it last said: %s", err, last)
-	}
-	return nil, err
-}
-
 // start starts a process, which must say what the first one said.
 func (m *Metric) start(ctx context.Context) (*child.Process, error) {
-	p, err := child.Start(m.cfg.Command, m.cfg.Environ, m.said.Listen)
-	if err != nil {
-		return nil, err
-	}
 	late := time.AfterFunc(patience, func() {
-		m.said.Note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.cfg.Timeout))
+		m.Said.Note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.Timeout))
 	})
-	line, err := m.ask(ctx, p, nil)
+	p, line, err := m.Program.Start(ctx)
 	late.Stop()
 	if err != nil {
-		return nil, fmt.Errorf("no hello line: %w", err)
+		return nil, err
 	}
 	h, err := readHello(line)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, child.Quoted([]byte(m.said.Hide(string(line)))))
+		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, child.Quoted([]byte(m.Said.Hide(string(line)))))
 	case m.hello != nil && !reflect.DeepEqual(h, m.hello):
-		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", child.Quoted([]byte(m.said.Hide(string(line)))))
+		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", child.Quoted([]byte(m.Said.Hide(string(line)))))
 	default:
 		if m.hello == nil {
 			m.hello = h

@@ -137,7 +137,7 @@ func TestFaults(t *testing.T) {
 			if err == nil {
 				defer m.Close()
 				if tc.fault == "hangs" { // the first hello may take its time
-					m.cfg.Timeout = 300 * time.Millisecond
+					m.Timeout = 300 * time.Millisecond
 				}
 				_, err = m.Score(t.Context(), []metrics.Block{block})
 			}
@@ -422,7 +422,7 @@ func TestHelloIsSigned(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"scores":[[1,null,2.5,0]],"status":[["","cut","",""]],"reports":[[null,{"errors":[{"location":"a"}]},null,null]]}`))
 	f.Add([]byte(`{"id":1,"error":"x"}`))
-	m := &Metric{hello: &hello{Reports: true}, info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: child.Said{Hide: hides(nil)}}
+	m := &Metric{hello: &hello{Reports: true}, info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, Program: child.Program{Said: child.Said{Hide: hides(nil)}}}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		out, err := m.readAnswer(line, &request{ID: 1}, []metrics.Block{block})
 		if err != nil {

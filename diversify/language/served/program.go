@@ -30,9 +30,8 @@ const (
 // started again; where that does not help, the Program fails, now and later. It must
 // be closed.
 type Program struct {
-	path string
-	name string // of the models
-	said child.Said
+	program child.Program
+	name    string // of the models
 
 	queue   sync.Mutex
 	waiting []*asked
@@ -55,7 +54,7 @@ var _ language.Models = (*Program)(nil)
 
 // Start starts a program. Errors: there is none, and what it says is no hello.
 func Start(path string) (*Program, error) {
-	p := &Program{path: path}
+	p := &Program{program: child.Program{Argv: []string{path}, Environ: environ(), Timeout: timeout}}
 	if err := p.start(); err != nil {
 		return nil, fmt.Errorf("the language models' program %q: %w", path, err)
 	}
@@ -116,7 +115,7 @@ func (p *Program) ask(r *request) ([][]float64, error) {
 		}
 		p.end()
 		if !errors.Is(err, child.ErrEnded) || try == tries {
-			p.failed = fmt.Errorf("the language models' program %q: %w", p.path, err)
+			p.failed = fmt.Errorf("the language models' program %q: %w", p.program.Argv[0], err)
 			return nil, p.failed
 		}
 	}
@@ -128,8 +127,9 @@ func (p *Program) try(line []byte, r *request) ([][]float64, error) {
 			return nil, err
 		}
 	}
-	said, err := p.line(line)
+	said, err := p.program.Ask(context.Background(), p.process, line)
 	if err != nil {
+		p.process = nil
 		return nil, err
 	}
 	var a answer
@@ -157,16 +157,11 @@ func (p *Program) try(line []byte, r *request) ([][]float64, error) {
 
 // start starts a process, of the models of the first one.
 func (p *Program) start() error {
-	process, err := child.Start([]string{p.path}, environ(), p.said.Listen)
+	process, said, err := p.program.Start(context.Background())
 	if err != nil {
 		return err
 	}
 	p.process = process
-	said, err := p.line(nil)
-	if err != nil {
-		p.end()
-		return fmt.Errorf("no hello line: %w", err)
-	}
 	var h hello
 	err = read(said, &h)
 	switch {
@@ -185,29 +180,6 @@ func (p *Program) start() error {
 	}
 	p.name = h.Models
 	return nil
-}
-
-// line writes a line, unless it is nil, and reads one. A process that gives none is
-// ended.
-func (p *Program) line(line []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	said, err := p.process.Ask(ctx, line)
-	if err == nil {
-		return said, nil
-	}
-	process := p.process
-	p.end()
-	switch {
-	case ctx.Err() != nil:
-		err = fmt.Errorf("no answer within %v", timeout)
-	case errors.Is(err, child.ErrEnded):
-		err = fmt.Errorf("%w (%s)", err, process.State())
-	}
-	if last := p.said.LastWords(); last != "" {
-		err = fmt.Errorf("%w; it last said: %s", err, last)
-	}
-	return nil, err
 }
 
 // end ends the process, if there is one.

@@ -8,13 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"slices"
 	"sync"
 
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // ScoreStore keeps values by key, such as cache.Scores. It is safe for
@@ -71,133 +69,6 @@ func (k *keeper) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
 		buf = append(buf, text...)
 	}
 	return sha256.Sum256(buf), buf
-}
-
-// textHash tells the references of a block apart. The zero hash stands for the
-// cell of a metric without references.
-type textHash [16]byte
-
-// hashOf is the hash of a text of a kind: a reference, or a list of hashes.
-func hashOf[T string | []byte](buf []byte, kind byte, text T) (textHash, []byte) {
-	buf = append(append(buf[:0], kind), text...)
-	sum := sha256.Sum256(buf)
-	return textHash(sum[:16]), buf
-}
-
-// A value is a version, a checksum of the rest, the number of its cells as two
-// bytes, the cells in the order of their hashes, and the reports of those that
-// have one. A cell is a hash, a status with a bit for a report, and a float64. A
-// report is its length as a varint, and JSON.
-const (
-	valueVersion = 1
-	valueHead    = 7
-	cellSize     = 16 + 1 + 8
-	hasReport    = 0x80
-	mostCells    = math.MaxUint16
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// cellsIn returns the cells of a value and what follows them. A value that is
-// damaged, or of another version, is not ok.
-func cellsIn(value []byte) (cells, reports []byte, ok bool) {
-	if len(value) < valueHead || value[0] != valueVersion || binary.LittleEndian.Uint32(value[1:]) != crc32.Checksum(value[5:], castagnoli) {
-		return nil, nil, false
-	}
-	n := cellSize * int(binary.LittleEndian.Uint16(value[5:]))
-	if rest := value[valueHead:]; len(rest) >= n {
-		return rest[:n], rest[n:], true
-	}
-	return nil, nil, false
-}
-
-// find returns the index of a hash among cells, or -1.
-func find(cells []byte, h textHash) int {
-	lo, hi := 0, len(cells)/cellSize
-	for lo < hi {
-		mid := (lo + hi) / 2
-		switch bytes.Compare(cells[mid*cellSize:mid*cellSize+16], h[:]) {
-		case 0:
-			return mid
-		case -1:
-			lo = mid + 1
-		default:
-			hi = mid
-		}
-	}
-	return -1
-}
-
-// keptCell is a cell of a value.
-type keptCell struct {
-	of     textHash
-	status metrics.Status
-	value  float64
-	report []byte // JSON, or nil
-}
-
-func cellAt(cells []byte, i int) (status metrics.Status, value float64, report bool) {
-	c := cells[i*cellSize+16:]
-	return metrics.Status(c[0] &^ hasReport), math.Float64frombits(binary.LittleEndian.Uint64(c[1:])), c[0]&hasReport != 0
-}
-
-// reportsOf parts the reports of a value's cells; nil where it has none.
-func reportsOf(cells, reports []byte) [][]byte {
-	if len(reports) == 0 {
-		return nil
-	}
-	out := make([][]byte, len(cells)/cellSize)
-	for i := range out {
-		if _, _, has := cellAt(cells, i); !has {
-			continue
-		}
-		n, size := binary.Uvarint(reports)
-		if size <= 0 || n > uint64(len(reports)-size) {
-			return nil
-		}
-		out[i], reports = reports[size:size+int(n)], reports[size+int(n):]
-	}
-	return out
-}
-
-// merged is a value with further cells, which count before those it has.
-func merged(value []byte, more []keptCell) []byte {
-	if old, reports, ok := cellsIn(value); ok {
-		raw := reportsOf(old, reports)
-		for i := range len(old) / cellSize {
-			c := keptCell{of: textHash(old[i*cellSize:])}
-			c.status, c.value, _ = cellAt(old, i)
-			if raw != nil {
-				c.report = raw[i]
-			}
-			more = append(more, c)
-		}
-	}
-	slices.SortStableFunc(more, func(a, b keptCell) int { return bytes.Compare(a.of[:], b.of[:]) })
-	more = slices.CompactFunc(more, func(a, b keptCell) bool { return a.of == b.of })
-	more = more[:min(len(more), mostCells)]
-	out := make([]byte, valueHead, valueHead+len(more)*cellSize)
-	out[0] = valueVersion
-	binary.LittleEndian.PutUint16(out[5:], uint16(len(more)))
-	var reports []byte
-	for _, c := range more {
-		status := byte(c.status)
-		if c.report != nil {
-			status |= hasReport
-			reports = append(binary.AppendUvarint(reports, uint64(len(c.report))), c.report...)
-		}
-		out = append(append(out, c.of[:]...), status)
-		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(c.value))
-	}
-	out = append(out, reports...)
-	binary.LittleEndian.PutUint32(out[1:], crc32.Checksum(out[5:], castagnoli))
-	return out
-}
-
-// keeps reports whether a score of that status is worth keeping: others may be
-// had another time.
-func keeps(s metrics.Status) bool {
-	return s == metrics.Scored || s == metrics.Unparseable || s == metrics.Blocked || s == metrics.Cut
 }
 
 // kept is one block on its way through a store.
@@ -299,26 +170,6 @@ func (k *keeper) take(x *kept, h int, value []byte) {
 	if x.have != nil {
 		x.have[h] = read(&x.native, h, x.list)
 	}
-}
-
-// put places a stored cell among scores, but for one whose report is no report.
-func (c *keptCell) put(s *metrics.Scores, at int) bool {
-	if c.report != nil {
-		r := &analysis.Report{}
-		if json.Unmarshal(c.report, r) != nil {
-			return false
-		}
-		setReport(s, at, r)
-	}
-	s.Values[at], s.Status[at] = c.value, c.status
-	return true
-}
-
-func setReport(s *metrics.Scores, at int, r *analysis.Report) {
-	if s.Reports == nil {
-		s.Reports = make([]*analysis.Report, len(s.Values))
-	}
-	s.Reports[at] = r
 }
 
 // piece is a part of a block that is asked of the metric: some hypotheses

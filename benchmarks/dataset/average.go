@@ -1,10 +1,10 @@
 package dataset
 
 import (
+	"math"
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/exact"
 )
 
 // average gathers the numbers of several annotators by name, in the order of
@@ -55,11 +55,24 @@ func (a *average) judgements(dst []refract.Judgement, prefix, system string, of 
 	return dst
 }
 
+func mean(v []float64) float64 {
+	var sum, scaled float64
+	n := float64(len(v))
+	for _, x := range v {
+		sum += x
+		scaled += x / n
+	}
+	if math.IsInf(sum, 0) {
+		return scaled
+	}
+	return sum / n
+}
+
 func median(v []float64) float64 {
 	v = slices.Sorted(slices.Values(v))
 	n := len(v) / 2
 	if len(v)%2 == 1 {
 		return v[n]
 	}
-	return exact.Mean(v[n-1 : n+1])
+	return mean(v[n-1 : n+1])
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/exact"
 )
 
 // The newer test sets have JSON Lines in place of text files; both may stand
@@ -173,7 +172,7 @@ func TestStoredLevelsOfWMT22(t *testing.T) {
 	}
 	for _, of := range whole[0].Systems {
 		i := slices.IndexFunc(segments[0].Systems, func(s SystemScores) bool { return s.System == of.System })
-		if i < 0 || math.Abs(exact.Mean(segments[0].Systems[i].Values)-of.Values[0]) > 1e-9 {
+		if i < 0 || math.Abs(mean(segments[0].Systems[i].Values)-of.Values[0]) > 1e-9 {
 			t.Errorf("%s: %v is not the mean of the segments", of.System, of.Values)
 		}
 	}

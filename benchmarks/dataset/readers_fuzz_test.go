@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/exact"
 )
 
 func seed(f *testing.F, files ...string) {
@@ -199,7 +198,7 @@ func FuzzWebNLGScores(f *testing.F) {
 		}); err != nil {
 			return
 		}
-		for _, j := range a.judgements(nil, "", "s", exact.Mean) {
+		for _, j := range a.judgements(nil, "", "s", mean) {
 			if math.IsNaN(j.Score) {
 				t.Fatalf("%+v", j)
 			}

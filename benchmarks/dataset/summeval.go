@@ -6,7 +6,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -53,8 +52,8 @@ func readSummEval(path string, warn func(Warning)) ([]*refract.Segment, error) {
 			differ["references"]++
 		}
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: row.model, Text: row.decoded})
-		s.Judgements = row.experts.judgements(s.Judgements, "", row.model, exact.Mean)
-		s.Judgements = row.turkers.judgements(s.Judgements, turkerPrefix, row.model, exact.Mean)
+		s.Judgements = row.experts.judgements(s.Judgements, "", row.model, mean)
+		s.Judgements = row.turkers.judgements(s.Judgements, turkerPrefix, row.model, mean)
 		return nil
 	})
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
@@ -223,7 +222,7 @@ func (w *webnlg2020) addScores(segments []*refract.Segment, warn func(Warning)) 
 					without++
 					return nil
 				}
-				s.Judgements = scores.judgements(s.Judgements, "", team, exact.Mean)
+				s.Judgements = scores.judgements(s.Judgements, "", team, mean)
 				judged[s] = true
 				return nil
 			})

@@ -2,6 +2,16 @@ package report
 
 import "math"
 
+// Decimals is how many decimals tell numbers of a range apart: between a hundred and
+// a thousand steps fit into it. It is at least least, and 6 at most.
+func Decimals(low, high float64, least int) int {
+	span := high - low
+	if !(span > 0) || math.IsInf(span, 0) {
+		return least
+	}
+	return min(max(least, 3-int(math.Ceil(math.Log10(span)-1e-9))), 6)
+}
+
 // Ticks returns the multiples of 1, 2 or 5 times a power of ten from low to high,
 // about five of them, and how many decimals they have. There are none of a range
 // that is empty or not finite.

@@ -9,6 +9,21 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
+// Numbers of a small range have more decimals.
+func TestDecimals(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      int
+	}{{0, 100, 1}, {20, 30, 2}, {-25, 0, 1}, {0, 1, 3}, {0.93, 0.96, 4}, {0.5, 0.5, 1}, {0, 1e-9, 6}, {0, math.Inf(1), 1}, {math.Inf(1), math.Inf(-1), 1}} {
+		if got := report.Decimals(c.low, c.high, 1); got != c.want {
+			t.Errorf("%v to %v: %d decimals, want %d", c.low, c.high, got, c.want)
+		}
+	}
+	if got := report.Decimals(0, 100, 2); got != 2 {
+		t.Errorf("%d decimals, want 2 at least", got)
+	}
+}
+
 // Ticks are few, round, in order and within the range.
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,11 +20,12 @@ import (
 // so add nothing in the meantime.
 func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 	e := &page.Explorer{Systems: h.names, Humans: h.humans, Prompts: h.prompts}
-	at := make([]int, len(h.metrics)) // metrics with a score per reference
+	at, digits := make([]int, len(h.metrics)), make([]int, len(h.metrics)) // at: among metrics with a score per reference
 	for i, m := range h.metrics {
+		digits[i] = h.digits(i)
 		if info := m.Info(); info.NeedsReferences {
 			at[i] = len(e.Metrics)
-			e.Metrics = append(e.Metrics, page.Metric{Name: report.Display(info.Name), LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits(info)})
+			e.Metrics = append(e.Metrics, page.Metric{Name: report.Display(info.Name), LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[i]})
 		} else {
 			at[i] = -1
 		}
@@ -32,23 +33,25 @@ func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 	for k, s := range h.settings {
 		info := s.Metric.Info()
 		e.Settings = append(e.Settings, page.Setting{
-			Name: report.Display(s.String()), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits(info),
+			Name: report.Display(s.String()), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[h.metric[k]],
 		})
 	}
 	e.Segments = h.explore(ctx, e, at)
 	return e
 }
 
-// digits is how many decimals of a metric's scores tell something.
-func digits(info metrics.Info) int {
-	switch span := info.Upper - info.Lower; {
-	case span <= 2:
-		return 3
-	case span <= 20:
-		return 2
-	default:
-		return 1
+// digits is how many decimals tell the scores of a metric apart.
+func (h *Held) digits(metric int) int {
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range h.segments {
+		ms := &h.segments[i].scores[metric]
+		for k, v := range ms.Values {
+			if ms.Status[k] == metrics.Scored {
+				low, high = min(low, v), max(high, v)
+			}
+		}
 	}
+	return report.Decimals(low, high, 1)
 }
 
 func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int) iter.Seq2[*page.Segment, error] {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/evidence"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report/page"
 )
@@ -23,6 +24,24 @@ func (d dataset) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
 			if !yield(s, nil) {
 				return
 			}
+		}
+	}
+}
+
+// Scores have as many decimals as tell those of their metric apart.
+func TestDigits(t *testing.T) {
+	h := hold(t, sample(), []metrics.Metric{&overlap{}, &near{}}, "single")
+	e, _ := explored(t, h)
+	if e.Metrics[0].Digits != 3 || e.Settings[1].Digits != 6 {
+		t.Errorf("%+v, %+v", e.Metrics, e.Settings)
+	}
+	d, err := (&evidence.Report{Title: "Title", Held: h}).Document(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.Tables[0].Columns {
+		if c.Name == "score" && c.Digits != 6 {
+			t.Errorf("scores of systems have %d decimals", c.Digits)
 		}
 	}
 }

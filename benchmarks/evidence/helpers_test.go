@@ -3,6 +3,7 @@ package evidence_test
 import (
 	"bytes"
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -52,6 +53,23 @@ func (o *overlap) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Sc
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// near scores as overlap does, within a thousandth.
+type near struct{ overlap }
+
+func (n *near) Info() metrics.Info {
+	return metrics.Info{Name: "near", NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1)}
+}
+
+func (n *near) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	out, err := n.overlap.Score(ctx, blocks)
+	for _, s := range out {
+		for i, v := range s.Values {
+			s.Values[i] = 0.94 + v/1000
+		}
+	}
+	return out, err
 }
 
 // critic reports the word "horse" wherever it stands, and needs no reference.

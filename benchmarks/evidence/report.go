@@ -215,7 +215,7 @@ func (r *Report) rankings() []page.Ranking {
 	var out []page.Ranking
 	if r.Result != nil {
 		for _, k := range r.Result.Rankings {
-			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Digits: 2, Systems: k.Systems,
+			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Systems: k.Systems,
 				Notes: []string{"Scores are means over the segments that have a human score."}}
 			if k.Ahead >= 0 {
 				p.Notes = append(p.Notes, "Colour: the interval of how far the system moves is off zero.")

@@ -37,6 +37,8 @@ func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 			c.Digits = min(c.Digits, mostDigits)
 		}
 		switch c.Name {
+		case "score":
+			c.Digits = scoreDigits(t, k)
 		case "dataset":
 			c.Hide = c.Hide || r.Result != nil && len(r.Result.Datasets) == 1
 		case "metric", "statistic", "a", "b":
@@ -61,6 +63,27 @@ func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 		}
 	}
 	return &out
+}
+
+// scoreDigits is how many decimals tell the scores of each metric, in column k, apart.
+func scoreDigits(t *report.NamedTable, k int) int {
+	of, _ := columnOf(t, "metric")
+	ranges := map[string][2]float64{}
+	for _, row := range t.Rows {
+		if v, _, ok := row[k].Bounds(); ok {
+			name, _ := row[of].Show(0)
+			r, known := ranges[name]
+			if !known {
+				r = [2]float64{v, v}
+			}
+			ranges[name] = [2]float64{min(r[0], v), max(r[1], v)}
+		}
+	}
+	digits := 2
+	for _, r := range ranges {
+		digits = report.Decimals(r[0], r[1], digits)
+	}
+	return digits
 }
 
 // headTask says of a column of a task what tells that task from the others.

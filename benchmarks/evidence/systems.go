@@ -16,7 +16,7 @@ func (h *Held) ranking() *page.Ranking {
 	if len(h.settings) == 0 || len(h.names) < 2 {
 		return nil
 	}
-	out := &page.Ranking{Title: "Systems under each setting", Digits: 2,
+	out := &page.Ranking{Title: "Systems under each setting",
 		Notes: []string{"There are no human scores to compare with. Scores of the corpus and means of segments are no numbers to compare: look at the ranks."}}
 	for _, name := range h.names {
 		out.Systems = append(out.Systems, report.RankedSystem{Name: name})

@@ -128,6 +128,26 @@ def columns(browser):
             box.evaluate("e => { e.scrollLeft = 1000 }")
             first = wide.locator("tbody tr").first.locator("td").first.bounding_box()
             assert first["x"] - box.bounding_box()["x"] < 2, "the first column does not stay"
+            for b in r.page.locator("main .column .scroll:visible").all():
+                hint = b.locator("xpath=ancestor-or-self::*[contains(concat(' ', @class, ' '), ' table ')]").locator(".pan")
+                equal(hint.is_visible(), b.evaluate("e => e.scrollWidth > e.clientWidth + 1"))
+            if size is PHONE:
+                box.evaluate("e => { e.scrollLeft = 0 }")
+                last = wide.locator("tbody tr").first.locator("td").last
+                right = wide.get_by_role("button", name="Columns to the right")
+                while right.is_enabled():  # by keyboard
+                    right.press("Enter")
+                    r.page.wait_for_timeout(400)
+                assert last.bounding_box()["x"] + last.bounding_box()["width"] <= size["width"], "the last column is out of reach"
+            systems = r.page.locator(".ranking")
+            for name in systems.locator("tbody th").all():
+                assert name.evaluate("e => e.scrollWidth <= e.clientWidth"), "a name is cut off: " + name.inner_text()
+            second = systems.locator("tbody tr").first.locator("td").nth(1).bounding_box()
+            assert second["x"] + second["width"] <= size["width"], "a long name pushes the settings out of view"
+            scores = systems.locator("tbody tr").evaluate_all("all => all.map(e => [...e.querySelectorAll('.score')].at(-1).textContent)")
+            assert len(set(scores)) == len(scores), f"scores of a small range look alike: {scores}"
+            zeros = r.page.locator("#table-correlations line.zero").evaluate_all("all => all.map(e => Math.round(e.getBoundingClientRect().left))")
+            assert len(zeros) == 16 and len(set(zeros)) == 1, f"the zeros are not in a line: {zeros}"
 
 
 def tables(browser):
@@ -138,10 +158,11 @@ def tables(browser):
         head.nth(3).get_by_role("button").focus()
         r.page.keyboard.press("Enter")
         equal(head.nth(3).get_attribute("aria-sort"), "ascending")
-        equal(column(4), sorted(before, key=float))
+        number = lambda s: float(s.replace("−", "-"))
+        equal(column(4), sorted(before, key=number))
         r.page.keyboard.press("Enter")
         equal(head.nth(3).get_attribute("aria-sort"), "descending")
-        equal(column(4), sorted(before, key=float, reverse=True))
+        equal(column(4), sorted(before, key=number, reverse=True))
         head.nth(5).get_by_role("button").click()
         equal(head.nth(3).get_attribute("aria-sort"), None)
         equal(column(6)[-4:], ["–"] * 4)  # what is missing is last both ways

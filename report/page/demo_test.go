@@ -59,7 +59,7 @@ var sentences = []struct {
 }
 
 var (
-	demoSystems  = []string{"Aurora", "Basalt-7B", "Cinder", "Dune (constrained)", "Ember", "human-B"}
+	demoSystems  = []string{"Aurora", "Basalt-7B", "Cinder", "Dune/constrained-submission_contrastive-2_ensemble-of-eight-transformers_reranked-by-quality-estimation (constrained)", "Ember", "human-B"}
 	demoPrompts  = []string{"reorder", "synonyms", "formal", "plain"}
 	demoSettings = []page.Setting{
 		{Name: "bleu, original", Metric: 0, Digits: 1},
@@ -258,6 +258,9 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	for i, m := range []string{"bleu", "chrf", "ter", `<img src=x onerror="window.broken = 1">`} {
 		for k, a := range []string{"single", "mean", "max", "native"} {
 			v := 0.18 + 0.03*float64(i) + 0.012*float64(k)
+			if i == 3 {
+				v = 0.01 * float64(k-2)
+			}
 			p := report.Float(0.2 / math.Pow(8, float64(k)))
 			if k == 0 {
 				p = report.Null()
@@ -270,12 +273,12 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	for i := range 300 {
 		long.Rows = append(long.Rows, []report.Value{report.String(fmt.Sprintf("subset %d of prompts", i+1)), report.Float(math.Sin(float64(i))), report.Int(i * 17)})
 	}
-	ranking := page.Ranking{Title: "WMT-like test set", Findings: []string{"People place Aurora first, clearly ahead of 3 of 5 others"}, Settings: []string{"human (mqm)", "bleu, original", "bleu, max of 5", "chrf, max of 5"}, Digits: 2}
+	ranking := page.Ranking{Title: "WMT-like test set", Findings: []string{"People place Aurora first, clearly ahead of 3 of 5 others"}, Settings: []string{"human (mqm)", "bleu, original", "bleu, max of 5", "bertscore-of-a-model-with-a-long-name, max of 5"}}
 	for i, s := range demoSystems {
 		n := len(demoSystems)
 		ranking.Systems = append(ranking.Systems, report.RankedSystem{Name: s, First: report.Place{Rank: float64(i + 1), Score: report.Number(-float64(i) * 0.8)}, Under: []report.Place{
 			{Rank: float64((i+3)%n + 1), Score: report.Number(31 - (i+3)%n), Clear: i%3 == 0}, {Rank: float64((i+1)%n + 1), Score: report.Number(44 - i)},
-			{Rank: float64(i + 1), Score: report.Number(61.5 - float64(i))}}})
+			{Rank: float64(i + 1), Score: report.Number(0.9442 - 0.0007*float64(i))}}})
 	}
 	ranking.Systems[5].First = report.Place{}
 	return &page.Document{

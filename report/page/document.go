@@ -50,7 +50,6 @@ type Ranking struct {
 	ID       string // as of a Figure
 	Title    string
 	Settings []string // the first is what the others are compared with, such as "human"
-	Digits   int      // of the scores
 	Systems  []report.RankedSystem
 	Findings []string
 	Notes    []string

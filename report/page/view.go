@@ -74,6 +74,7 @@ type columnView struct {
 	Heading   string
 	Numeric   bool
 	Secondary bool
+	digits    int // of the scores of a ranking
 }
 
 type cellView struct {
@@ -249,7 +250,7 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 	scales := map[scaleKey]*scale{}
 	for _, k := range order {
 		c := &t.Columns[k]
-		v.Columns = append(v.Columns, columnView{c.Heading(), c.Numeric(), secondary[k]})
+		v.Columns = append(v.Columns, columnView{Heading: c.Heading(), Numeric: c.Numeric(), Secondary: secondary[k]})
 		v.More = v.More || secondary[k]
 		if c.Kind != report.KindInterval {
 			continue
@@ -335,7 +336,13 @@ func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
 	}
 	v := &rankingView{Ranking: r, ID: id, Notes: slices.Clone(r.Notes)}
 	for k, name := range r.Settings {
-		v.Settings = append(v.Settings, columnView{name, true, k+1 >= mostColumns})
+		var s scale
+		for i := range r.Systems {
+			if p := append([]report.Place{r.Systems[i].First}, r.Systems[i].Under...)[k]; p.Rank != 0 {
+				s.take(float64(p.Score))
+			}
+		}
+		v.Settings = append(v.Settings, columnView{name, true, k+1 >= mostColumns, report.Decimals(s.low, s.high, 2)})
 	}
 	v.More = len(r.Settings) >= mostColumns
 	systems := slices.Clone(r.Systems)
@@ -343,7 +350,7 @@ func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
 	for _, s := range systems {
 		row := rankedView{Name: s.Name}
 		for k, p := range append([]report.Place{s.First}, s.Under...) {
-			place := newPlaceView(p, s.First, r.Digits)
+			place := newPlaceView(p, s.First, v.Settings[k].digits)
 			place.Secondary = v.Settings[k].Secondary
 			row.Places = append(row.Places, place)
 		}
@@ -361,8 +368,9 @@ func newPlaceView(p, first report.Place, digits int) placeView {
 	}
 	rank := strconv.FormatFloat(p.Rank, 'f', -1, 64)
 	v := placeView{Rank: rank, Key: rank}
-	v.Score, _ = report.Float(float64(p.Score)).Show(digits)
-	v.Score = report.TrueMinus(v.Score)
+	if p.Score.Defined() {
+		v.Score = decimals(float64(p.Score), digits)
+	}
 	if first.Rank == 0 || first.Rank == p.Rank {
 		return v
 	}

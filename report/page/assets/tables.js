@@ -57,9 +57,31 @@ const makeFilterable = (table) => {
   table.closest(".table").querySelector(".tools").prepend(make("label", {}, "Rows with ", input), count);
 };
 
+/** Says which columns are in view where there is no room for all, and goes to the others by buttons. */
+const makePannable = (box) => {
+  const step = (name, arrow, by) => make("button", { type: "button", "aria-label": name, onclick: () => box.scrollBy({ left: by * 0.8 * box.clientWidth }) }, arrow);
+  const buttons = [step("Columns to the left", "←", -1), step("Columns to the right", "→", 1)];
+  const hint = make("span", { class: "pan", hidden: true }, "More columns", buttons);
+  (box.closest(".table") ?? box.parentElement).querySelector(".tools").append(hint);
+  const look = () => {
+    const rest = box.scrollWidth - box.clientWidth - Math.ceil(box.scrollLeft);
+    const wide = box.scrollWidth > box.clientWidth + 1;
+    hint.hidden = !wide;
+    buttons[0].disabled = box.scrollLeft <= 0;
+    buttons[1].disabled = rest <= 1;
+    box.classList.toggle("more", wide && rest > 1);
+    box.tabIndex = wide || box.scrollHeight > box.clientHeight + 1 ? 0 : -1;
+  };
+  box.addEventListener("scroll", look, { passive: true });
+  const seen = new ResizeObserver(look);
+  seen.observe(box);
+  seen.observe(box.firstElementChild);
+};
+
 const setUpTables = () => {
   for (const table of document.querySelectorAll("table.sortable")) {
     makeSortable(table);
     makeFilterable(table);
+    makePannable(table.parentElement);
   }
 };

@@ -163,7 +163,7 @@ func (r *marotRating) report() *analysis.Report {
 
 // oddities count what a file has that is read, but not as it should be.
 type oddities struct {
-	tests, open, spaces, quoted, contradict examples // lines
+	tests, unrated, open, spaces, quoted, contradict, metadata examples // lines
 }
 
 func (d *oddities) report(path string, warn func(Warning)) {
@@ -172,6 +172,8 @@ func (d *oddities) report(path string, warn func(Warning)) {
 		say   string
 	}{
 		{&d.tests, "left out: its severity HOTW says that it tests the rater"},
+		{&d.unrated, "left out: without rater, category and severity"},
+		{&d.metadata, "metadata that is no JSON object with a text as its note: the note is not read"},
 		{&d.open, "a <v> that nothing closes: its span goes to the end of the text"},
 		{&d.spaces, "other white space in a text than the first row of it has, which is taken; spans are shifted"},
 		{&d.quoted, "a text in the quotes of CSV: taken as it stands, quotes included"},

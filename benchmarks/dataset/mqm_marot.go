@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +63,9 @@ var marotColumns = []struct {
 	{[]string{"category"}, false},
 	{[]string{"severity"}, false},
 	{[]string{"doc", "document"}, true},
-	{[]string{"comment"}, true},
+	{[]string{"docSegId", "doc_seg_id"}, true},
+	{[]string{"comment", "note"}, true},
+	{[]string{"metadata"}, true},
 }
 
 // readMarot reads a file of tab-separated values, in which quotes are letters
@@ -75,7 +78,7 @@ func readMarot(path string, warn func(Warning)) (*marotFile, error) {
 			return f.head(row, pos)
 		}
 		if len(row) != f.width {
-			return failAt(pos, 0, "the row has %d columns, but the first row names %d", len(row), f.width)
+			return failAt(pos, 0, "the row has %d columns, but the first row names %d: a row stands on one line, and its texts have no tab", len(row), f.width)
 		}
 		return f.add(row, pos)
 	})
@@ -94,14 +97,13 @@ func readMarot(path string, warn func(Warning)) (*marotFile, error) {
 	return f, nil
 }
 
-// head reads the names of the columns.
+// head reads the names of the columns. What begins with # is a comment, which no
+// other row has.
 func (f *marotFile) head(row []string, pos refract.Position) error {
-	f.columns, f.width = map[string]int{}, len(row)
-	for i, name := range row {
-		if slices.Contains(row[:i], name) {
-			return failAt(pos, 0, "two columns are named %s", text.Quote(name))
-		}
+	for len(row) > 0 && strings.HasPrefix(row[len(row)-1], "#") {
+		row = row[:len(row)-1]
 	}
+	f.columns, f.width = map[string]int{}, len(row)
 	for _, c := range marotColumns {
 		for _, name := range c.names {
 			if i := slices.Index(row, name); i >= 0 {
@@ -113,8 +115,16 @@ func (f *marotFile) head(row []string, pos refract.Position) error {
 			return failAt(pos, 0, "there is no column %s; there are %s", text.Quote(c.names[0]), quotedNames(row))
 		}
 	}
+	for i, name := range row {
+		if slices.Contains(row[:i], name) {
+			return failAt(pos, 0, "two columns are named %s", text.Quote(name))
+		}
+	}
 	return nil
 }
+
+// spelled undoes how tools vary the names of severities.
+var spelled = strings.NewReplacer("_", "-", " ", "-")
 
 // add takes in a row.
 func (f *marotFile) add(row []string, pos refract.Position) error {
@@ -124,21 +134,36 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 		}
 		return ""
 	}
-	for _, name := range []string{"system", "seg_id", "rater"} {
-		if strings.TrimSpace(field(name)) == "" {
-			return failAt(pos, 0, "column %s is empty", text.Quote(name))
+	line := strconv.Itoa(pos.Line)
+	if strings.TrimSpace(field("rater")+field("category")+field("severity")) == "" {
+		f.oddities.unrated.add(line)
+		return nil
+	}
+	id := field("seg_id")
+	if within := field("docSegId"); within != "" && (id == "" || id == "0") { // the file has no numbers across documents
+		id = field("doc") + "/" + within
+	}
+	for _, of := range [][2]string{{"system", field("system")}, {"seg_id", id}, {"rater", field("rater")}} {
+		if strings.TrimSpace(of[1]) == "" {
+			return failAt(pos, 0, "column %s is empty", text.Quote(of[0]))
 		}
 	}
-	line := strconv.Itoa(pos.Line)
-	e := marotError{category: field("category"), severity: strings.ToLower(strings.TrimSpace(field("severity"))), comment: field("comment")}
+	e := marotError{category: field("category"), severity: spelled.Replace(strings.ToLower(strings.TrimSpace(field("severity")))), comment: field("comment")}
 	switch {
 	case strings.HasPrefix(e.severity, "hotw"): // its texts have an error that was put there
 		f.oddities.tests.add(line)
 		return nil
 	case !slices.Contains([]string{"no-error", "neutral", "minor", "major"}, e.severity):
-		return failAt(pos, 0, "the severity is %s; want No-error, Neutral, Minor or Major", text.Quote(field("severity")))
-	case e.severity != "no-error" && strings.EqualFold(strings.TrimSpace(e.category), "no-error"):
+		return failAt(pos, 0, "the severity is %s; want No-error, Neutral, Minor or Major, for which there are weights", text.Quote(field("severity")))
+	case e.severity != "no-error" && spelled.Replace(strings.ToLower(strings.TrimSpace(e.category))) == "no-error":
 		return failAt(pos, 0, "the category is No-error, but the severity %s", text.Quote(field("severity")))
+	}
+	if metadata := field("metadata"); e.comment == "" && strings.TrimSpace(metadata) != "" {
+		var of struct{ Note string }
+		if err := json.Unmarshal([]byte(metadata), &of); err != nil {
+			f.oddities.metadata.add(line)
+		}
+		e.comment = of.Note
 	}
 	var err error
 	if e.source, err = f.unmark("source", field("source"), pos); err != nil {
@@ -147,7 +172,7 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 	if e.target, err = f.unmark("target", field("target"), pos); err != nil {
 		return err
 	}
-	s, err := f.segment(field("seg_id"), field("doc"), &e.source)
+	s, err := f.segment(id, field("doc"), &e.source)
 	if err != nil {
 		return err
 	}

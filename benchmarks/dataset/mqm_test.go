@@ -54,6 +54,66 @@ func TestReadMQM(t *testing.T) {
 	}
 }
 
+// Files of other years and tools are read, or refused with the line and the cause.
+func TestMQMVariants(t *testing.T) {
+	const head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
+	row := func(target, category, severity string) string {
+		return "\na\td\t1\t7\tr\tPut it on.\t" + target + "\t" + category + "\t" + severity
+	}
+	for _, test := range []struct{ name, data, want string }{
+		{"lower case", head + row("Setz <v>es</v> auf.", "no-error", "no-error"), "7 0"},
+		{"spaces and underscores", head + row("Setz es auf.", "No error", "no_error"), "7 0"},
+		{"upper case", head + row("Setz <v>es</v> auf.", "Other", " MAJOR "), `7 -5 "es" hypothesis {5 7}`},
+		{"entities are text", head + row("Setz <v>es &amp; sie</v> auf.", "Other", "Minor"), `7 -1 "es &amp; sie" hypothesis {5 17}`},
+		{"several spans", head + row("<v>Setz</v> <v></v>es <v>auf</v>.", "Other", "Minor"), `7 -1 "Setz … auf" approximate {0 11}`},
+		{"another tag", head + row("<V>Setz</V> es.", "Other", "Minor"), `7 -1 "" none {0 0}`},
+		{"comment in the head", head + "\t# Documentation: elsewhere" + row("Setz <v>es</v> auf.", "Other", "Minor"), `7 -1 "es" hypothesis {5 7}`},
+		{"metadata", head + "\tmetadata" + row("Setz <v>es</v> auf.", "Other", "Minor") + `	{"timestamp":1,"note":"which?"}`, `7 -1 "es" hypothesis {5 7} which?`},
+		{"metadata, no note", head + "\tmetadata" + row("Setz es auf.", "No-error", "No-error") + `	{"segment":{"references":{"refA":"x"}}}`, "7 0"},
+		{"metadata, no JSON", head + "\tmetadata" + row("Setz <v>es</v> auf.", "Other", "Minor") + "\tnull and void",
+			`7 -1 "es" hypothesis {5 7}; mqm.tsv: 1 row (line 2): metadata that is no JSON object with a text as its note: the note is not read`},
+		{"note", head + "\tnote" + row("Setz <v>es</v> auf.", "Other", "Minor") + "\twhich?", `7 -1 "es" hypothesis {5 7} which?`},
+		{"metadata alone", head + "\tmetadata" + row("Setz es auf.", "No-error", "No-error") + "\t{}\na\td\t1\t8\t\ts\tt\t\t\t{}", "7 0; mqm.tsv: 1 row (line 3): left out: without rater, category and severity"},
+		{"no global numbers", "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\na\td\t1\t0\tr\ts\tt\tOther\tMinor\na\te\t1\t0\tr\tu\tv\tOther\tMajor",
+			`d/1 -1 "" none {0 0}, e/1 -5 "" none {0 0}`},
+		{"carriage returns", strings.ReplaceAll(head+row("Setz <v>es</v> auf.", "Other", "Minor"), "\n", "\r\n") + "\r\n",
+			`7 -1 "es" hypothesis {5 7}; mqm.tsv:1: lines end in carriage return and newline; the carriage returns are removed`},
+
+		{"critical", head + row("Setz <v>es</v> auf.", "Other", "Critical"), `mqm.tsv:2: the severity is "Critical"; want No-error, Neutral, Minor or Major, for which there are weights`},
+		{"two severities", head + row("Setz <v>es</v> auf.", "Other", "Major/Critical"), `mqm.tsv:2: the severity is "Major/Critical"; want No-error, Neutral, Minor or Major, for which there are weights`},
+		{"no severity", head + row("Setz <v>es</v> auf.", "Other", ""), `mqm.tsv:2: the severity is ""; want No-error, Neutral, Minor or Major, for which there are weights`},
+		{"no rater", head + "\na\td\t1\t7\t\ts\tt\tOther\tMinor", `mqm.tsv:2: column "rater" is empty`},
+		{"nested", head + row("<v>Setz <v>es</v></v> auf.", "Other", "Minor"), `mqm.tsv:2: column "target" has a <v> within another`},
+		{"closed", head + row("Setz es</v> auf.", "Other", "Minor"), `mqm.tsv:2: column "target" has a </v> without a <v> before it`},
+		{"numbers of documents", head + row("t", "Other", "Minor") + "\na\te\t2\t7\tr\tPut it on.\tt\tOther\tMinor", `mqm.tsv:3: segment "7" is of document "e", but of "d" on line 2; the ids must be unique in the file`},
+		{"a line break", head + "\na\td\t1\t7\tr\t\"Put\nit on.\"\tt\tOther\tMinor", "mqm.tsv:2: the row has 6 columns, but the first row names 9: a row stands on one line, and its texts have no tab"},
+		{"no head", strings.TrimPrefix(row("t", "Other", "Minor"), "\n"), `mqm.tsv:1: there is no column "system"; there are "a", "d", "1", "7", "r", "Put it on.", "t", "Other", "Minor"`},
+		{"a column twice", head + "\tdoc" + row("t", "Other", "Minor") + "\td", `mqm.tsv:1: two columns are named "doc"`},
+	} {
+		path := filepath.Join(t.TempDir(), "mqm.tsv")
+		if err := os.WriteFile(path, []byte(test.data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var w []string
+		ratings, err := ReadMQM(path, func(of Warning) { w = append(w, of.String()) })
+		var parts []string
+		for _, r := range ratings {
+			s := fmt.Sprintf("%s %g", r.ID, *r.Report.Score)
+			for _, e := range r.Report.Errors {
+				s += strings.TrimSuffix(fmt.Sprintf(" %q %s %v %s", e.Location, e.Place, e.Span, e.Explanation), " ")
+			}
+			parts = append(parts, s)
+		}
+		got := strings.Join(append([]string{strings.Join(parts, ", ")}, w...), "; ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got = strings.ReplaceAll(got, filepath.Dir(path)+"/", ""); got != test.want {
+			t.Errorf("%s: %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
 // The scores of segments are those that were released with the file, and the
 // spans are where the words stand.
 func TestMQMReleased(t *testing.T) {
@@ -130,6 +190,7 @@ func TestMQMReleased(t *testing.T) {
 // Any file is read to sound segments and ratings, or is an error.
 func FuzzMQM(f *testing.F) {
 	seed(f, "mqm.tsv")
+	f.Add("system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\t# x\na\td\t1\t0\tr\ts\t<v>t</v> <v> \tOther\tno_error\t{\"note\":\"n\"}\na\td\t2\t\tr\ts\t<v>t\tOther\tMajor\t{\n")
 	f.Fuzz(func(t *testing.T, data string) {
 		path := fileOf(t, data)
 		all, err := openAndCollect(Open("mqm:"+path, Options{References: []string{"all"}}))

@@ -154,6 +154,9 @@ func (x *agreeing) read(ctx context.Context, e *env, arg string) ([]*agree.Judge
 	if errors.Is(err, agree.ErrReferences) {
 		err = fmt.Errorf("%w; --of-reference chooses one", err)
 	}
+	if err != nil && strings.HasSuffix(arg, ".tsv") {
+		return nil, fmt.Errorf("%w; mqm:%s reads ratings by people", err, arg)
+	}
 	if at := (*dataset.Error)(nil); err != nil && !errors.As(err, &at) {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
@@ -198,8 +201,13 @@ func (x *agreeing) pairs(ctx context.Context, c *agree.Comparison) (*report.Name
 	}
 	t.Columns = append(t.Columns, programColumn(countColumn("spans_a")), programColumn(countColumn("spans_b")), programColumn(countColumn("unplaced_a")), programColumn(countColumn("unplaced_b")),
 		countColumn("severities"), numberColumn("same_severity", 3), numberColumn("severity_alpha", 3))
+	apart := 0 // pairs of raters
 	for i := range res.Pairs {
 		p := &res.Pairs[i]
+		if p.A.People && p.B.People && p.Outputs+p.Unscored == 0 {
+			apart++
+			continue
+		}
 		row := []any{p.A.Name, p.B.Name, p.Outputs, p.Unscored, p.Alone}
 		for _, v := range []agree.Value{p.Pearson, p.Kendall, p.Alpha} {
 			row = append(row, v.Value, report.Interval(v.Low, v.High))
@@ -226,6 +234,9 @@ func (x *agreeing) pairs(ctx context.Context, c *agree.Comparison) (*report.Name
 		t.Add(append(row, s.Exact.Of[0], s.Exact.Of[1], s.Unplaced[0], s.Unplaced[1], pairs, same, alpha)...)
 	}
 	t.Note("unscored: both have a report, but at most one a score; alone: only one has a report. They are in no number")
+	if apart > 0 {
+		t.Note("left out: %s of raters who have rated no output in common", english.Count(apart, "pair"))
+	}
 	if r := res.Raters; r != nil {
 		t.Add(append([]any{fmt.Sprintf("all %d raters", r.Judges), nil, r.Outputs, nil, nil, nil, nil, nil, nil, r.Alpha.Value, report.Interval(r.Alpha.Low, r.Alpha.High)}, make([]any, len(t.Columns)-11)...)...)
 		t.Note("all raters: the outputs that two of them or more have scored")

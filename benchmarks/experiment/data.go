@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,7 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 		}
 	}
 	if len(out.systems) < 2 {
-		return out, fmt.Errorf("a comparison needs two systems or more with %s scores; there are %d", out.human, len(out.systems))
+		return out, fmt.Errorf("a comparison needs two systems or more with %s scores; there is %s", out.human, cmp.Or(strings.Join(out.systems, ""), "none"))
 	}
 	out.gold = correlate.NewPairs(len(segments), len(out.systems))
 	for i, s := range segments {

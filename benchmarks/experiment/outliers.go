@@ -35,8 +35,12 @@ func (r *run) outliers(d *data, settings []*setting, info *DatasetInfo) {
 	gold.Metric, gold.MetricOK = gold.Gold, gold.GoldOK
 	info.Outliers = outliersOf(d.systems, &gold, d.human)
 	for _, s := range settings {
+		name := s.name
+		if len(r.p.Sets) == 1 {
+			name.References = "" // it tells nothing apart
+		}
 		if s.as == nil {
-			info.Outliers = append(info.Outliers, outliersOf(d.systems, s.table.Pairs, s.name.String())...)
+			info.Outliers = append(info.Outliers, outliersOf(d.systems, s.table.Pairs, name.String())...)
 		}
 	}
 	if text := info.FarOut(); text != "" {

@@ -63,6 +63,9 @@ func (r *run) sizes(ctx context.Context, d *data, settings []*setting, res *Resu
 		rng.Shuffle(len(judged), func(i, j int) { orders[k][i], orders[k][j] = orders[k][j], orders[k][i] })
 	}
 	counts := append(slices.DeleteFunc(slices.Clone(r.p.Sizes.Counts), func(n int) bool { return n >= len(judged) }), len(judged))
+	if most := slices.Max(r.p.Sizes.Counts); most > len(judged) {
+		r.note("%s: no subset of %d segments, as %d are judged: the largest is of all", d.Name, most, len(judged))
+	}
 	r.progress("%s: subsets of segments", d.Name)
 	n := len(r.p.Statistics) * len(counts)
 	out := make([]SizeResult, len(settings)*n)

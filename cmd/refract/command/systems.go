@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -249,7 +250,7 @@ func (d *testedSystems) choose() error {
 		d.scores[sc.Setting] = append(d.scores[sc.Setting], sc)
 	}
 	if len(d.names) < 2 && (d.what != distributionTable || len(d.names) == 0) {
-		return fmt.Errorf("a comparison needs two systems or more; there are %d%s", len(d.names), d.outside())
+		return fmt.Errorf("a comparison needs two systems or more; there is %s%s", cmp.Or(strings.Join(d.names, ""), "none"), d.outside())
 	}
 	if d.baseline == "" {
 		return nil

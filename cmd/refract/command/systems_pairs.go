@@ -41,11 +41,14 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 		}
 	}
 	if d.format.ForPeople() {
-		letters := ""
+		letters, of := "", ""
+		if len(d.settings) > 1 {
+			of = " of the same setting"
+		}
 		if len(d.names) > cellsWithP {
 			letters = ": W win, L loss, t tie, e equal, f too few"
 		}
-		t.Note("columns are the systems in the order of the rows%s", letters)
+		t.Note("columns are the systems in the order of the rows%s%s", of, letters)
 		t.Note("p up to %g after Holm's correction for %s, which asks %.2g of the smallest p%s", d.alpha, english.Count(pairs, "pair"), d.alpha/float64(pairs), d.enough(pairs))
 	}
 	return t, nil

@@ -193,7 +193,13 @@ func (s *Series) drawn() (points, outline plotter.XYs) {
 // wholeTicks labels whole numbers: all of a dozen, and round ones of more.
 func wholeTicks(low, high float64) []plot.Tick {
 	if high-low > 12 {
-		return roundTicks(low, high)
+		const room = 28 // characters
+		ticks := roundTicks(low, high)
+		if n := len(ticks); n > 2 && n*len(ticks[n-1].Label) > room {
+			apart := 2 * (ticks[1].Value - ticks[0].Value)
+			ticks = slices.DeleteFunc(ticks, func(t plot.Tick) bool { return math.Mod(t.Value, apart) != 0 })
+		}
+		return ticks
 	}
 	var out []plot.Tick
 	for k := math.Ceil(low); k <= high; k++ {

@@ -23,7 +23,7 @@ type Bar struct {
 	Value, Low, High float64
 }
 
-func (b *Bars) margin(*plot.Plot) vg.Length { return 0 }
+func (b *Bars) room(*plot.Plot) (vg.Length, int) { return 0, len(b.Bars) }
 
 func (b *Bars) name(*plot.Plot, theme, draw.Canvas) {}
 

@@ -31,10 +31,13 @@ const (
 	PNG Format = "png"
 )
 
-// The size of one panel, and the resolution of a PNG.
+// The size of one panel, which grows with its names, and the resolution of a PNG.
 const (
 	panelWidth  = 11 * vg.Centimeter
 	panelHeight = 9 * vg.Centimeter
+	aroundPlot  = 2.5 * vg.Centimeter // of the height, for axes and a title
+	besidePlot  = 2.5 * vg.Centimeter // of the width, for names
+	rowHeight   = 12                  // of names that stand below each other, in points
 	dpi         = 150
 )
 
@@ -49,8 +52,9 @@ type Style struct {
 type Panel interface {
 	// plot draws into a fresh plot.
 	plot(p *plot.Plot, t theme) error
-	// margin is the room on the right that name needs, and name writes there.
-	margin(p *plot.Plot) vg.Length
+	// room is how much name needs on the right, and how many names stand below each
+	// other; name writes those on the right.
+	room(p *plot.Plot) (margin vg.Length, rows int)
 	name(p *plot.Plot, t theme, c draw.Canvas)
 }
 
@@ -66,29 +70,31 @@ func Draw(w io.Writer, s Style, panels ...Panel) error {
 	}
 	plots := make([]*plot.Plot, len(panels))
 	var margin vg.Length // on the right of each panel, for what stands beside it
+	height := panelHeight
 	for i, panel := range panels {
 		plots[i] = newPlot(t)
 		if err := panel.plot(plots[i], t); err != nil {
 			return fmt.Errorf("figure: panel %d: %w", i+1, err)
 		}
-		margin = max(margin, panel.margin(plots[i]))
+		beside, rows := panel.room(plots[i])
+		margin, height = max(margin, beside), max(height, aroundPlot+rowHeight*vg.Length(rows))
 	}
-	width := panelWidth * vg.Length(len(panels))
+	width := (panelWidth + max(0, margin-besidePlot)) * vg.Length(len(panels))
 	var canvas interface {
 		vg.CanvasSizer
 		io.WriterTo
 	}
 	switch s.Format {
 	case SVG, "":
-		canvas = vgsvg.New(width, panelHeight)
+		canvas = vgsvg.New(width, height)
 	case PNG:
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, panelHeight), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(t.paper))}
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(t.paper))}
 	default:
 		return fmt.Errorf("figure: unknown format %q; choose svg or png", s.Format)
 	}
 	dc := draw.New(canvas)
 	if !s.Clear {
-		dc.FillPolygon(t.paper, []vg.Point{{}, {X: width}, {X: width, Y: panelHeight}, {Y: panelHeight}})
+		dc.FillPolygon(t.paper, []vg.Point{{}, {X: width}, {X: width, Y: height}, {Y: height}})
 	}
 	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: 3*vg.Millimeter + margin,
 		PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4*vg.Millimeter + margin}
@@ -134,10 +140,11 @@ func darkTheme() theme {
 
 func (t theme) tone(i int) color.NRGBA { return t.tones[i%len(t.tones)] }
 
-// shape is the glyph of a series, so that a figure is read without colours.
+// shape is the glyph of a series, so that a figure is read without colours. Where
+// colours come again, they come with another one.
 func shape(i int) draw.GlyphDrawer {
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{}, draw.CrossGlyph{}}
-	return shapes[i%len(shapes)]
+	return shapes[(i+i/len(shapes))%len(shapes)]
 }
 
 // newPlot returns a plot in the colours of a theme.

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -197,6 +201,44 @@ func TestWholeTicks(t *testing.T) {
 		}
 		if strings.Contains(b.String(), ">7<") {
 			t.Errorf("the axis to %v has a number that is not round", most)
+		}
+	}
+}
+
+// Names of many lines stand apart, each within the picture, and are all there.
+func TestManyLines(t *testing.T) {
+	l := &figure.Lines{Title: "chrf", X: "references", Y: "kendall"}
+	for i := range 30 {
+		s := figure.Series{Name: fmt.Sprintf("line-%02d of a long name", i)}
+		for k := range 5 {
+			y := 0.2 + 0.0005*float64(i*k)
+			s.Points = append(s.Points, figure.Point{X: float64(k), Y: y, Low: y, High: y})
+		}
+		l.Series = append(l.Series, s)
+	}
+	var b bytes.Buffer
+	if err := figure.Draw(&b, figure.Style{}, l); err != nil {
+		t.Fatal(err)
+	}
+	size := regexp.MustCompile(`width="([\d.]+)pt" height="([\d.]+)pt"`).FindStringSubmatch(b.String())
+	var at []float64
+	for _, m := range regexp.MustCompile(`<text x="([-\d.]+)" y="([-\d.]+)"[^>]*>line-`).FindAllStringSubmatch(b.String(), -1) {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		y, _ := strconv.ParseFloat(m[2], 64)
+		width, _ := strconv.ParseFloat(size[1], 64)
+		height, _ := strconv.ParseFloat(size[2], 64)
+		if x+100 > width || -y < 0 || -y > height {
+			t.Errorf("a name at %v, %v of a picture of %v × %v", x, -y, width, height)
+		}
+		at = append(at, -y)
+	}
+	slices.Sort(at)
+	if len(at) != len(l.Series) {
+		t.Fatalf("%d names of %d lines", len(at), len(l.Series))
+	}
+	for i := range at[1:] {
+		if at[i+1]-at[i] < 11.9 {
+			t.Errorf("names at %v and %v", at[i], at[i+1])
 		}
 	}
 }

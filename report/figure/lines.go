@@ -120,20 +120,19 @@ func (s *Series) at(x float64) float64 {
 	return s.Points[i].Y
 }
 
-// margin is the room for the names at the ends of lines.
-func (l *Lines) margin(p *plot.Plot) vg.Length {
-	var most vg.Length
+// room is that for the names at the ends of lines.
+func (l *Lines) room(p *plot.Plot) (margin vg.Length, rows int) {
 	for _, s := range l.Series {
-		most = max(most, l.style(p).Width(label(s.Name)))
+		margin = max(margin, l.style(p).Width(label(s.Name)))
 	}
-	if most > 0 {
-		most = most*1.15 + labelGap
+	if margin > 0 {
+		margin = margin*1.15 + labelGap
 	}
-	return most
+	return margin, len(l.Series)
 }
 
 // labelGap is what parts a line from its name.
-const labelGap = 2 * vg.Millimeter
+const labelGap = 3 * vg.Millimeter
 
 func (l *Lines) style(p *plot.Plot) draw.TextStyle {
 	style := p.X.Tick.Label
@@ -141,7 +140,8 @@ func (l *Lines) style(p *plot.Plot) draw.TextStyle {
 	return style
 }
 
-// name writes the names of the lines beside their ends, apart from each other.
+// name writes the names of the lines beside their ends, apart from each other. A
+// thin line leads to a name that stands off.
 func (l *Lines) name(p *plot.Plot, t theme, c draw.Canvas) {
 	inside := p.DataCanvas(c)
 	x, y := p.Transforms(&inside)
@@ -157,17 +157,48 @@ func (l *Lines) name(p *plot.Plot, t theme, c draw.Canvas) {
 			continue
 		}
 		last := points[len(points)-1]
-		ends = append(ends, end{vg.Point{X: x(last.X) + labelGap, Y: y(last.Y)}, label(s.Name), toneOf(l.Series, t, i)})
+		ends = append(ends, end{vg.Point{X: x(last.X), Y: y(last.Y)}, label(s.Name), toneOf(l.Series, t, i)})
 	}
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at.Y, b.at.Y) })
 	style := l.style(p)
-	apart := style.Font.Size * 1.15
-	for i := range ends {
-		if i > 0 {
-			ends[i].at.Y = max(ends[i].at.Y, ends[i-1].at.Y+apart)
+	at := make([]vg.Length, len(ends))
+	for i, e := range ends {
+		at[i] = e.at.Y
+	}
+	spread(at, inside.Min.Y, inside.Max.Y)
+	for i, e := range ends {
+		beside := vg.Point{X: e.at.X + labelGap, Y: at[i]}
+		if off := at[i] - e.at.Y; max(off, -off) > rowHeight/4 {
+			c.StrokeLine2(draw.LineStyle{Color: e.tone, Width: vg.Points(0.5)}, e.at.X+vg.Millimeter/2, e.at.Y, beside.X-vg.Millimeter/2, beside.Y)
 		}
-		style.Color = ends[i].tone
-		c.FillText(style, ends[i].at, ends[i].name)
+		style.Color = e.tone
+		c.FillText(style, beside, e.name)
+	}
+}
+
+// spread moves ascending places as little as parts them by a row, within bounds
+// that have room for all.
+func spread(at []vg.Length, low, high vg.Length) {
+	type group struct {
+		sum vg.Length // of the places, each less the rows below it
+		n   int
+	}
+	var groups []group
+	for i, y := range at {
+		g := group{y - rowHeight*vg.Length(i), 1}
+		for len(groups) > 0 && groups[len(groups)-1].sum*vg.Length(g.n) > g.sum*vg.Length(groups[len(groups)-1].n) {
+			last := groups[len(groups)-1]
+			g, groups = group{g.sum + last.sum, g.n + last.n}, groups[:len(groups)-1]
+		}
+		groups = append(groups, g)
+	}
+	i := 0
+	for _, g := range groups {
+		first := max(low, min(g.sum/vg.Length(g.n), high-rowHeight*vg.Length(len(at)-1)))
+		for range g.n {
+			at[i] = first + rowHeight*vg.Length(i)
+			i++
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ type Scatter struct {
 	Series      []Series // of a point X and Y are drawn
 }
 
-func (s *Scatter) margin(*plot.Plot) vg.Length { return 0 }
+func (s *Scatter) room(*plot.Plot) (vg.Length, int) { return 0, 0 }
 
 func (s *Scatter) name(*plot.Plot, theme, draw.Canvas) {}
 

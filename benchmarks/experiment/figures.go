@@ -66,37 +66,48 @@ type part struct{ dataset, statistic string }
 // part is that of a number.
 func (a *About) part() part { return part{a.Dataset, a.Statistic} }
 
-// curveFigures has a figure per dataset, statistic and metric, with a line per
-// aggregator and way to choose. Those of a dataset and statistic share the axis.
-func (r *Result) curveFigures() []Figure {
+// lineFigures has a figure per dataset, statistic and metric of some numbers, by the
+// number of what x names. Those of a dataset and statistic share the axis. draw gives
+// the lines, and what else the figure has; its Alt says what a line is.
+func lineFigures[T any](r *Result, all []T, of func(*T) (about *About, metric string), name, x string, draw func([]*T, *Figure) *figure.Lines) []Figure {
 	var out []Figure
-	for _, all := range groupsOf(pointers(r.Curves), func(c *CurveResult) (part, bool) { return c.part(), true }) {
+	for _, group := range groupsOf(pointers(all), func(t *T) (part, bool) { about, _ := of(t); return about.part(), true }) {
 		var panels []*figure.Lines
-		for _, lines := range groupsOf(all, func(c *CurveResult) (string, bool) { return c.Metric, true }) {
-			c := lines[0]
-			panel := CurvePanel(lines, "references", func(p *Point) int { return p.References })
-			panel.Title, panel.Y = "", report.Display(c.Statistic)
-			if len(lines) == 1 {
-				panel.Series[0].Name = c.Aggregator
-			}
-			panels = append(panels, panel)
-			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Panels: []figure.Panel{panel}, Data: r.curveTable(lines...)}
-			f.Title = fmt.Sprintf("%s: %s by the number of references", report.Display(c.Metric), report.Display(c.Statistic))
+		for _, lines := range groupsOf(group, func(t *T) (string, bool) { _, metric := of(t); return metric, true }) {
+			about, metric := of(lines[0])
+			f := Figure{Name: fmt.Sprintf("%s-%d", name, len(out)+1), Statistic: about.Statistic}
+			f.Title = fmt.Sprintf("%s: %s by the number of %s", report.Display(metric), report.Display(about.Statistic), x)
 			if len(r.Datasets) > 1 {
-				f.Title += ", " + c.Dataset
+				f.Title += ", " + about.Dataset
 			}
+			panel := draw(lines, &f)
+			panel.X, panel.Y, panel.WholeX = x, report.Display(about.Statistic), true
+			panels, f.Panels = append(panels, panel), []figure.Panel{panel}
 			f.Data.Name, f.Data.Title = f.Name, f.Title
-			f.Alt = "Line chart of " + f.Title + ", a line per aggregator."
-			for _, line := range lines {
-				if text := line.says(lines); text != "" {
-					f.Findings = append(f.Findings, text)
-				}
-			}
+			f.Alt = "Line chart of " + f.Title + ", a line per " + f.Alt + "."
 			out = append(out, f)
 		}
 		figure.ShareY(panels...)
 	}
 	return out
+}
+
+// curveFigures has a line per aggregator and way to choose.
+func (r *Result) curveFigures() []Figure {
+	of := func(c *CurveResult) (*About, string) { return &c.About, c.Metric }
+	return lineFigures(r, r.Curves, of, "curve", "references", func(lines []*CurveResult, f *Figure) *figure.Lines {
+		panel := CurvePanel(lines, "", func(p *Point) int { return p.References })
+		if panel.Title = ""; len(lines) == 1 {
+			panel.Series[0].Name = lines[0].Aggregator
+		}
+		f.Data, f.Alt = r.curveTable(lines...), "aggregator"
+		for _, line := range lines {
+			if text := line.says(lines); text != "" {
+				f.Findings = append(f.Findings, text)
+			}
+		}
+		return panel
+	})
 }
 
 // practically is how far off all references a number of them may be, at most,

@@ -117,35 +117,21 @@ func (r *Result) sizeTable(sizes ...*SizeResult) *report.NamedTable {
 	return t
 }
 
-// sizeFigures has a figure per dataset, statistic and metric, with a line per
-// setting. Those of a dataset and statistic share the axis.
+// sizeFigures has a line per setting.
 func (r *Result) sizeFigures() []Figure {
-	var out []Figure
-	for _, all := range groupsOf(pointers(r.Sizes), func(s *SizeResult) (part, bool) { return s.part(), true }) {
-		var panels []*figure.Lines
-		for _, sizes := range groupsOf(all, func(s *SizeResult) (string, bool) { return s.Setting.Metric, true }) {
-			s := sizes[0]
-			panel := &figure.Lines{X: "segments", Y: report.Display(s.Statistic), WholeX: true}
-			for _, line := range groupsOf(sizes, func(s *SizeResult) (SettingName, bool) { return s.Setting, true }) {
-				name := line[0].Setting
-				name.Metric = ""
-				series := figure.Series{Name: name.String()}
-				for _, p := range line {
-					series.Points = append(series.Points, figure.Point{X: float64(p.Segments), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)})
-				}
-				panel.Series = append(panel.Series, series)
+	of := func(s *SizeResult) (*About, string) { return &s.About, s.Setting.Metric }
+	return lineFigures(r, r.Sizes, of, "segments", "segments", func(sizes []*SizeResult, f *Figure) *figure.Lines {
+		panel := &figure.Lines{}
+		for _, line := range groupsOf(sizes, func(s *SizeResult) (SettingName, bool) { return s.Setting, true }) {
+			name := line[0].Setting
+			name.Metric = ""
+			series := figure.Series{Name: name.String()}
+			for _, p := range line {
+				series.Points = append(series.Points, figure.Point{X: float64(p.Segments), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)})
 			}
-			panels = append(panels, panel)
-			f := Figure{Kind: SizeFigure, Name: fmt.Sprintf("segments-%d", len(out)+1), Statistic: s.Statistic, Panels: []figure.Panel{panel}, Data: r.sizeTable(sizes...)}
-			f.Title = fmt.Sprintf("%s: %s by the number of segments", report.Display(s.Setting.Metric), report.Display(s.Statistic))
-			if len(r.Datasets) > 1 {
-				f.Title += ", " + s.Dataset
-			}
-			f.Data.Name, f.Data.Title = f.Name, f.Title
-			f.Alt = "Line chart of " + f.Title + ", a line per setting, with the band over random subsets."
-			out = append(out, f)
+			panel.Series = append(panel.Series, series)
 		}
-		figure.ShareY(panels...)
-	}
-	return out
+		f.Kind, f.Data, f.Alt = SizeFigure, r.sizeTable(sizes...), "setting, with the band over random subsets"
+		return panel
+	})
 }

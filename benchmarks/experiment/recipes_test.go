@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,79 @@ func TestSummEvalRecipe(t *testing.T) {
 	}
 	if usage.ReusedCells < 3*usage.ScoredCells {
 		t.Errorf("the texts of the four judgements are the same, but: %v", usage)
+	}
+}
+
+// The sixteen pairs of WMT25 in the form of mt-metrics-eval, made up: some without a
+// reference, with scores and judgements that lack cells.
+func TestWMT25Recipe(t *testing.T) {
+	e := parse(t, "../recipes/wmt25/experiment.yaml")
+	dir := t.TempDir()
+	for i, d := range e.Datasets {
+		lp := filepath.Base(d.Spec)
+		hasReference := !slices.Contains([]string{"en-bho_IN", "en-it_IT", "en-mas_KE"}, lp)
+		files := map[string]*strings.Builder{}
+		write := func(name, format string, args ...any) {
+			name = strings.ReplaceAll(name, "LP", lp)
+			if files[name] == nil {
+				files[name] = &strings.Builder{}
+			}
+			fmt.Fprintf(files[name], format+"\n", args...)
+		}
+		systems := []string{"Online-A", "Online-B", "refA", "tower_plus"}
+		for seg := range 8 {
+			write("sources/LP.txt", "source %d", seg)
+			write("documents/LP.docs", "%s doc_%d", []string{"news", "social"}[seg/4], seg/2)
+			if hasReference {
+				write("references/LP.refA.txt", "reference %d", seg)
+			}
+		}
+		for k, system := range systems {
+			if system == "refA" && !hasReference {
+				continue
+			}
+			for seg := range 8 {
+				write("system-outputs/LP/"+system+".txt", "output %d", seg)
+				gold := fmt.Sprint(-(k*3+seg*i)%7 - k)
+				if seg == 5 && k != 1 || system == "refA" {
+					gold = "None"
+				}
+				write("human-scores/LP."+d.Human+".seg.score", "%s\t%s", system, gold)
+				write("human-scores/LP.esa-human2.seg.score", "%s\tNone", system)
+				write("metric-scores/LP/good-src.seg.score", "%s\t%d", system, -(k*3+seg*i)%7-k)
+				if name := "metric-scores/LP/bad-refA.seg.score"; hasReference {
+					write(name, "%s\t%d", system, (k*5+seg)%4)
+				} else {
+					write("metric-scores/LP/bad-src.seg.score", "%s\t%d", system, (k*5+seg)%4)
+				}
+			}
+			write("metric-scores/LP/good-src.sys.score", "%s\t%d", system, -k)
+		}
+		for name, text := range files {
+			path := filepath.Join(dir, "wmt25", name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.Datasets[i].Spec = "mtme:" + filepath.Join(dir, "wmt25", lp)
+	}
+	e.Dir, e.Test.Resamples = "", 20
+	res, _ := run(t, e, t.TempDir())
+	if len(res.Tasks) != 32 || len(res.Standings) != 2 || res.Standings[0].Setting.Metric != "good" {
+		t.Fatalf("%d tasks, %+v", len(res.Tasks), res.Standings)
+	}
+	for _, task := range res.Tasks {
+		if len(task.Entries) != 2 || task.Entries[0].Missing+task.Entries[1].Missing > 0 || !task.Entries[0].Value.Defined() {
+			t.Errorf("%s: %+v", task.Label, task.Entries)
+		}
+	}
+	for _, d := range res.Datasets {
+		if d.Segments != 8 || len(d.Systems) != 3 || d.Cells != 7*3+1 {
+			t.Errorf("%+v", d)
+		}
 	}
 }
 

@@ -66,18 +66,18 @@ func (s *sheet) fit(width int) {
 			s.drop(i)
 		}
 	}
-	noteConstant(func(i int) bool { return s.minor[i] })
-	noteConstant(func(i int) bool { return i > 0 && !s.numeric[i] })
-	noteConstant(func(i int) bool { return i == 0 && !s.numeric[0] })
+	noteConstant(func(i int) bool { return s.kinds[i].minor })
+	noteConstant(func(i int) bool { return i > 0 && !s.kinds[i].numeric })
+	noteConstant(func(i int) bool { return i == 0 && !s.kinds[0].numeric })
 	s.narrow(width, leastText, true)
 	noteConstant(func(i int) bool { return i > 0 })
 	for i := range s.headers {
-		if !s.minor[i] && s.total() > width {
+		if !s.kinds[i].minor && s.total() > width {
 			s.headers[i] = strings.Join(Wrap(s.headers[i], s.cellWidth(i)), "\n")
 		}
 	}
 	for i := len(s.headers) - 1; i > 0 && s.total() > width; i-- {
-		if s.minor[i] {
+		if s.kinds[i].minor {
 			left = append(left, strings.ReplaceAll(s.headers[i], "\n", " "))
 			s.drop(i)
 		}
@@ -104,7 +104,7 @@ func (s *sheet) narrow(width, least int, split bool) {
 	for s.total() > width {
 		widest := -1
 		for i := range s.headers {
-			if !whole[i] && !s.numeric[i] && !s.minor[i] && s.width(i) > least && (widest < 0 || s.width(i) > s.width(widest)) {
+			if !whole[i] && !s.kinds[i].numeric && !s.kinds[i].minor && s.width(i) > least && (widest < 0 || s.width(i) > s.width(widest)) {
 				widest = i
 			}
 		}
@@ -127,7 +127,7 @@ func (s *sheet) keys(width int) int {
 	for i := range s.headers {
 		widest = max(widest, s.width(i)+besideOne)
 	}
-	for keys < len(s.headers)-1 && !s.numeric[keys] {
+	for keys < len(s.headers)-1 && !s.kinds[keys].numeric {
 		if used += s.width(keys) + besideOne; used+widest > width {
 			break
 		}
@@ -145,20 +145,18 @@ func (s *sheet) stack(keys, width int) {
 		if used <= width || i <= keys {
 			continue
 		}
-		for s.beside[i] && i-1 > keys {
+		for s.kinds[i].beside && i-1 > keys {
 			i--
 		}
 		rest := *s
 		rest.headers = slices.Concat(s.headers[:keys], s.headers[i:])
-		rest.numeric = slices.Concat(s.numeric[:keys], s.numeric[i:])
-		rest.minor = slices.Concat(s.minor[:keys], s.minor[i:])
-		rest.beside = slices.Concat(s.beside[:keys], s.beside[i:])
+		rest.kinds = slices.Concat(s.kinds[:keys], s.kinds[i:])
 		rest.rows = make([][]string, len(s.rows))
 		for k, row := range s.rows {
 			rest.rows[k] = slices.Concat(row[:keys], row[i:])
 			s.rows[k] = row[:i]
 		}
-		s.headers, s.numeric, s.minor, s.beside = s.headers[:i], s.numeric[:i], s.minor[:i], s.beside[:i]
+		s.headers, s.kinds = s.headers[:i], s.kinds[:i]
 		rest.stack(keys, width)
 		s.below = &rest
 		return
@@ -207,9 +205,7 @@ func (s *sheet) wrap(i, width int, split bool) {
 
 func (s *sheet) drop(i int) {
 	s.headers = slices.Delete(s.headers, i, i+1)
-	s.numeric = slices.Delete(s.numeric, i, i+1)
-	s.minor = slices.Delete(s.minor, i, i+1)
-	s.beside = slices.Delete(s.beside, i, i+1)
+	s.kinds = slices.Delete(s.kinds, i, i+1)
 	for k := range s.rows {
 		s.rows[k] = slices.Delete(s.rows[k], i, i+1)
 	}

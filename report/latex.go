@@ -34,8 +34,8 @@ func (latexRenderer) render(s *sheet) []byte {
 		b.WriteString("\\caption{" + s.title + "}\n")
 	}
 	b.WriteString(`\begin{tabular}{`)
-	for _, numeric := range s.numeric {
-		if numeric {
+	for _, kind := range s.kinds {
+		if kind.numeric {
 			b.WriteByte('r')
 		} else {
 			b.WriteByte('l')

@@ -28,9 +28,9 @@ func (markdownRenderer) render(s *sheet) []byte {
 	}
 	b = appendMarkdownRow(b, s.headers)
 	rule := make([]string, len(s.headers))
-	for i, numeric := range s.numeric {
+	for i, kind := range s.kinds {
 		rule[i] = "---"
-		if numeric {
+		if kind.numeric {
 			rule[i] = "---:"
 		}
 	}

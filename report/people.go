@@ -10,12 +10,17 @@ import (
 type sheet struct {
 	title   string
 	headers []string
-	numeric []bool // columns that are aligned to the right
-	minor   []bool // columns that may be left out
-	beside  []bool // intervals, which stay beside the number that is before them
+	kinds   []columnKind // of each header
 	rows    [][]string
 	notes   []string
 	below   *sheet // the columns that do not fit beside these
+}
+
+// columnKind is what a sheet knows of a column but its texts.
+type columnKind struct {
+	numeric bool // it is aligned to the right
+	minor   bool // it may be left out
+	beside  bool // intervals, which stay beside the number that is before them
 }
 
 // renderer is one format for people.
@@ -52,9 +57,7 @@ func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, er
 		}
 		h.shown = append(h.shown, i)
 		h.sheet.headers = append(h.sheet.headers, r.escape(c.Heading()))
-		h.sheet.minor = append(h.sheet.minor, c.Minor)
-		h.sheet.beside = append(h.sheet.beside, c.Kind == KindInterval)
-		h.sheet.numeric = append(h.sheet.numeric, c.Numeric())
+		h.sheet.kinds = append(h.sheet.kinds, columnKind{numeric: c.Numeric(), minor: c.Minor, beside: c.Kind == KindInterval})
 	}
 	if len(h.shown) == 0 {
 		return nil, fmt.Errorf("report: %w", errAllHidden)

@@ -51,9 +51,9 @@ func (s *sheet) drawn() string {
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
 	configs := make([]table.ColumnConfig, len(s.headers))
-	for i, numeric := range s.numeric {
+	for i, kind := range s.kinds {
 		align := text.AlignLeft
-		if numeric {
+		if kind.numeric {
 			align = text.AlignRight
 		}
 		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}

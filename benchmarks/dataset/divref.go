@@ -66,9 +66,9 @@ func (d *divRef) hint(n int) string {
 func (d *divRef) begin(ctx context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
 	p := &divRefPass{prompts: slices.Clone(d.prompts)}
 	if d.firsts != nil {
-		n, err := 0, error(nil)
-		if p.last, n, err = lastLines(ctx, d.firsts.read, newHash()); err == nil {
-			p.lists, err = d.readLists(ctx, p.last, n)
+		var err error
+		if p.last, err = lastLines(ctx, d.firsts.read, newHash()); err == nil {
+			p.lists, err = d.readLists(ctx, p.last)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -83,8 +83,8 @@ func (d *divRef) begin(ctx context.Context) (func([]byte, *refract.Segment, refr
 	}, nil
 }
 
-// readLists reads the lines that last names, for a dataset of n segments.
-func (d *divRef) readLists(ctx context.Context, last map[string]int, n int) (map[int][]refract.Text, error) {
+// readLists reads the lines that last names.
+func (d *divRef) readLists(ctx context.Context, last map[string]int) (map[int][]refract.Text, error) {
 	if len(last) == 0 {
 		return nil, nil
 	}
@@ -157,15 +157,15 @@ func firstOf(s *refract.Segment) refract.Text {
 	return s.References[0]
 }
 
-// lastLines returns the number of segments and, for the first references that
-// occur several times, the number of the last one, from 1. It holds the hashes
+// lastLines returns, for the first references that occur several times, the number
+// of the last segment that has it, from 1. It holds the hashes
 // of all texts, but only those texts of which another has the same hash. Such a
 // pair may be of different texts: then the text is there in vain, with its own
 // number.
-func lastLines(ctx context.Context, read reading, hash func(string) uint64) (last map[string]int, n int, err error) {
-	last = map[string]int{}
+func lastLines(ctx context.Context, read reading, hash func(string) uint64) (map[string]int, error) {
+	last, n := map[string]int{}, 0
 	seen := map[uint64]struct{}{}
-	err = read(ctx, func(s *refract.Segment) error {
+	err := read(ctx, func(s *refract.Segment) error {
 		n++
 		first := firstOf(s)
 		if !first.Valid {
@@ -179,7 +179,7 @@ func lastLines(ctx context.Context, read reading, hash func(string) uint64) (las
 		seen[h] = struct{}{}
 		return ctx.Err()
 	})
-	return last, n, err
+	return last, err
 }
 
 func newHash() func(string) uint64 {

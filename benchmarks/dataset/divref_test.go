@@ -217,7 +217,7 @@ func TestLastLines(t *testing.T) {
 			return refract.Text{Value: rapid.SampledFrom([]string{"", "a", "b", "c", "d", "e", "f"}).Draw(t, "text"), Valid: rapid.IntRange(0, 4).Draw(t, "valid") > 0}
 		}), 0, 20).Draw(t, "texts")
 		hashes := rapid.Uint64Range(1, 4).Draw(t, "hashes")
-		last, n, err := lastLines(context.Background(), func(_ context.Context, each func(*refract.Segment) error) error {
+		last, err := lastLines(context.Background(), func(_ context.Context, each func(*refract.Segment) error) error {
 			for _, text := range texts {
 				if err := each(&refract.Segment{References: []refract.Text{text}}); err != nil {
 					return err
@@ -225,8 +225,8 @@ func TestLastLines(t *testing.T) {
 			}
 			return nil
 		}, func(s string) uint64 { return maphash.String(seed, s) % hashes })
-		if err != nil || n != len(texts) {
-			t.Fatalf("%d texts, %v", n, err)
+		if err != nil {
+			t.Fatal(err)
 		}
 		want, count := map[string]int{}, map[string]int{}
 		for i, text := range texts {

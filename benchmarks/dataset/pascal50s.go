@@ -52,13 +52,13 @@ func variable(path, name string) (*matfile.Array, error) {
 
 // records yields the elements of a structure array with a number of fields,
 // of which the places count and not the names.
-func records(path, name string, fields int, each func(i int, fields []*matfile.Array) error) (n int, err error) {
+func records(path, name string, fields int, each func(i int, fields []*matfile.Array) error) error {
 	a, err := variable(path, name)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if a.Class != matfile.Struct || len(a.Fields) != fields {
-		return 0, failFile(path, "%s must be a structure array with %d fields, not %d (%s)", name, fields, len(a.Fields), quotedNames(a.Fields))
+		return failFile(path, "%s must be a structure array with %d fields, not %d (%s)", name, fields, len(a.Fields), quotedNames(a.Fields))
 	}
 	row := make([]*matfile.Array, 0, fields)
 	i := 0
@@ -72,15 +72,15 @@ func records(path, name string, fields int, each func(i int, fields []*matfile.A
 			i++
 		}
 		if err != nil {
-			return i, failFile(path, "%s(%d): %w", name, i+1, err)
+			return failFile(path, "%s(%d): %w", name, i+1, err)
 		}
 	}
-	return i, nil
+	return nil
 }
 
 func readPairs(path string) ([]*refract.Segment, error) {
 	var segments []*refract.Segment
-	_, err := records(path, "new_input", 3, func(i int, f []*matfile.Array) error {
+	err := records(path, "new_input", 3, func(i int, f []*matfile.Array) error {
 		var texts [3]string
 		for k := range f {
 			var err error
@@ -133,7 +133,7 @@ func addVotes(path string, segments []*refract.Segment, warn func(Warning)) erro
 	}
 	each := a.Len() / len(segments)
 	var differ examples
-	_, err = records(path, "triplets", 4, func(i int, f []*matfile.Array) error {
+	err = records(path, "triplets", 4, func(i int, f []*matfile.Array) error {
 		var texts [3]refract.Text
 		for k := range texts {
 			t, err := f[k].Text()

@@ -87,7 +87,15 @@ func startServer(tb testing.TB, args ...string) *server {
 	}
 	cmd := pinned(tb, 1, self, args...)
 	cmd.Env = append(os.Environ(), asServer+"=1")
-	stdin, err := cmd.StdinPipe() // it ends when this closes
+	_, _, url := piped(tb, cmd)
+	return &server{string(bytes.TrimSpace(url))}
+}
+
+// piped starts a program that runs as long as the test, and gives the first line
+// that it writes.
+func piped(tb testing.TB, cmd *exec.Cmd) (in io.Writer, out *bufio.Reader, first []byte) {
+	tb.Helper()
+	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -100,14 +108,14 @@ func startServer(tb testing.TB, args ...string) *server {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		_ = stdin.Close()
+		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	url, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		tb.Fatalf("the server did not start: %v", err)
+	out = bufio.NewReaderSize(stdout, 1<<16)
+	if first, err = out.ReadBytes('\n'); err != nil {
+		tb.Fatalf("%s did not start: %v", cmd, err)
 	}
-	return &server{strings.TrimSpace(url)}
+	return stdin, out, first
 }
 
 // get asks the server about itself.

@@ -69,27 +69,7 @@ func startServe(tb testing.TB, way string) *served {
 	path := filepath.Join(tb.TempDir(), "s")
 	args := map[string][]string{"stdio": {"--stdio"}, "socket": {"--socket", path}, "http": {"--listen", "127.0.0.1:0"}}[way]
 	cmd := refractCommand(tb, append([]string{"serve"}, args...)...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	lines := bufio.NewReaderSize(out, 1<<16)
-	first, err := lines.ReadBytes('\n')
-	if err != nil {
-		tb.Fatal(err)
-	}
+	in, lines, first := piped(tb, cmd)
 	var hello struct{ URL, Token string }
 	if err := json.Unmarshal(first, &hello); err != nil {
 		tb.Fatal(err)

@@ -147,9 +147,8 @@ func (b *Budget) over() error {
 }
 
 func (b *Budget) price(model string) (Price, error) {
-	price, ok := b.prices[model]
-	if !ok && b.limits.Cost > 0 {
-		_, err := b.prices.For(model)
+	price, err := b.prices.For(model)
+	if err != nil && b.limits.Cost > 0 {
 		return Price{}, fmt.Errorf("a limit on cost needs the price of every model: %w", err)
 	}
 	return price, nil

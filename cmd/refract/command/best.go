@@ -123,7 +123,7 @@ func (p *picker) collect(eng *refract.Engine, out io.Writer, id *refract.Identit
 		{Name: "runner_up", Header: "runner-up"}, numberColumn("margin", 4), countColumn("ties"), programColumn(textColumn("tied")),
 		countColumn("candidates"), countColumn("missing"), countColumn("unscored"), {Name: "status", Hide: true},
 		programColumn(textColumn("metric")), programColumn(textColumn("aggregate")), programColumn(textColumn("signature")),
-	}, report.Options{})
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (x *embeddingFlags) embedder(ctx context.Context, e *env) (embeddings.Embed
 		return nil, err
 	}
 	c.Store = backend
-	x.opened = &embedder{Model: c, e: e, backend: backend, progress: e.progress("embed", 0, "texts")}
+	x.opened = &embedder{Model: c, e: e, backend: backend, progress: e.progress("embed", "texts")}
 	return x.opened, nil
 }
 

@@ -148,15 +148,16 @@ func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.stderr, report.Visible(fmt.Sprintf(format, args...)))
 }
 
-// progress shows how far work is, unless -q hides it.
-func (e *env) progress(label string, total int, unit string) *report.Progress {
+// progress shows how far work is, unless -q hides it. Its total is set later, where
+// one is known.
+func (e *env) progress(label, unit string) *report.Progress {
 	if e.quiet {
 		return nil
 	}
 	if e.progressForm == progressJSON {
-		return report.NewProgressLines(e.stderr, label, total, unit)
+		return report.NewProgressLines(e.stderr, label, 0, unit)
 	}
-	return report.NewProgress(e.stderr, e.stderrTerminal, label, total, unit)
+	return report.NewProgress(e.stderr, e.stderrTerminal, label, 0, unit)
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

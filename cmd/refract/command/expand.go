@@ -318,7 +318,7 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 		return err
 	}
 	defer audit.close()
-	watch.p = e.progress("expand", 0, "variants")
+	watch.p = e.progress("expand", "variants")
 	stop := watch.tick()
 	early := earlyLook{}
 	sum, err := exp.Expand(ctx, ds, func(s *refract.Segment) error {

@@ -39,7 +39,7 @@ func (x *expander) inBatches(ctx context.Context, e *env, plan func(context.Cont
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
-	progress := e.progress("batches", 0, "rows")
+	progress := e.progress("batches", "rows")
 	defer progress.Finish()
 	state := x.batchState
 	if state == "" {

@@ -144,7 +144,7 @@ func (j *judging) shown(label, unit string) *report.Progress {
 	if j.silent {
 		return nil
 	}
-	return j.e.progress(label, 0, unit)
+	return j.e.progress(label, unit)
 }
 
 // neural gives metrics on servers their ways.

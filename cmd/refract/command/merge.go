@@ -303,7 +303,7 @@ func (m *merging) systems(ctx context.Context, e *env, set *shard.Set, eng *refr
 
 // segments merges rows of segments.
 func (m *merging) segments(ctx context.Context, set *shard.Set, eng *refract.Engine, out io.Writer) error {
-	w, err := m.table(out, segmentColumns(), report.Options{})
+	w, err := m.table(out, segmentColumns())
 	if err != nil {
 		return err
 	}

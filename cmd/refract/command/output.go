@@ -151,9 +151,8 @@ func (e *env) commit() error {
 }
 
 // table opens the output as a table.
-func (o *output) table(w io.Writer, columns []report.Column, opts report.Options) (report.Writer, error) {
-	opts.Wide = o.wide
-	return report.NewWriter(w, o.format, columns, opts)
+func (o *output) table(w io.Writer, columns []report.Column) (report.Writer, error) {
+	return report.NewWriter(w, o.format, columns, report.Options{Wide: o.wide})
 }
 
 // show writes a table as the output, and puts it in place.

@@ -57,10 +57,7 @@ func (s *scorer) scoreShard(ctx context.Context, e *env, whole, part refract.Dat
 	if names := eng.Learners(); len(names) > 0 {
 		return usagef("--shard: what is left out for %s depends on the first segments of the run: add --early-stop no", strings.Join(names, ", "))
 	}
-	to, err := shardSink(eng, s.writer, s.per)
-	if err != nil {
-		return err
-	}
+	to := shardSink(eng, s.writer, s.per)
 	var refs []byte
 	err = s.runEngine(ctx, e, eng, part, nil, func(seg *refract.SegmentScores) error {
 		refs = refract.AppendReferences(refs[:0], seg.Segment)
@@ -85,7 +82,7 @@ func (s *scorer) scoreShard(ctx context.Context, e *env, whole, part refract.Dat
 }
 
 // shardSink writes scores into a shard.
-func shardSink(eng *refract.Engine, w io.Writer, per string) (*sink, error) {
+func shardSink(eng *refract.Engine, w io.Writer, per string) *sink {
 	enc := json.NewEncoder(w)
 	switch per {
 	case "segment":
@@ -95,15 +92,15 @@ func shardSink(eng *refract.Engine, w io.Writer, per string) (*sink, error) {
 			}
 			return enc.Encode(row)
 		})
-		return &sink{add, func(context.Context, *refract.Incomplete) error { return nil }}, nil
+		return &sink{add, func(context.Context, *refract.Incomplete) error { return nil }}
 	case "cell":
 		cells, infos := matrix.NewJSONLWriter(w), matrixInfos(eng, nil)
 		add := func(seg *refract.SegmentScores) error { return cells.WriteSegment(seg, infos) }
-		return &sink{add, func(context.Context, *refract.Incomplete) error { return cells.Close() }}, nil
+		return &sink{add, func(context.Context, *refract.Incomplete) error { return cells.Close() }}
 	}
 	acc := eng.Systems()
 	acc.Identify(nil)
-	return &sink{acc.Add, func(context.Context, *refract.Incomplete) error { return enc.Encode(acc) }}, nil
+	return &sink{acc.Add, func(context.Context, *refract.Incomplete) error { return enc.Encode(acc) }}
 }
 
 func (s *scorer) details(eng *refract.Engine) scoreDetails {

@@ -34,7 +34,7 @@ type sink struct {
 func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
 	switch v.per {
 	case "segment":
-		w, err := v.table(out, segmentColumns(), report.Options{})
+		w, err := v.table(out, segmentColumns())
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (v *scoreView) matrixWriter(out io.Writer) (*matrix.Writer, error) {
 	case v.format == report.JSONLines:
 		return matrix.NewJSONLWriter(out), nil
 	}
-	w, err := v.table(out, matrix.TableColumns(), report.Options{})
+	w, err := v.table(out, matrix.TableColumns())
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func (b *buildFlags) teacher(ctx context.Context, e *env) (*build.Teacher, store
 	}
 	cfg.Store = db
 	if !b.dryRun {
-		b.progress = e.progress("ask", 0, "answers")
+		b.progress = e.progress("ask", "answers")
 	}
 	return &build.Teacher{Model: b.model, Revision: b.revision, Asker: ask.New(cfg), LookAhead: b.dryRun, Observe: b.observe}, db, nil
 }

@@ -319,7 +319,7 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 		d.comparisons *= len(d.parts())
 	}
 	if d.what != distributionTable {
-		d.progress = d.judging.e.progress("test", 0, "resamples").Brief()
+		d.progress = d.judging.e.progress("test", "resamples").Brief()
 		defer d.progress.Finish()
 	}
 	table, err := map[string]func(context.Context) (*report.NamedTable, error){

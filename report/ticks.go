@@ -27,8 +27,9 @@ func Ticks(low, high float64) (ticks []float64, digits int) {
 			break
 		}
 	}
-	for k := math.Ceil(low / step); k <= math.Floor(high/step); k++ {
-		ticks = append(ticks, k*step+0) // no negative zero
+	first := math.Ceil(low / step)
+	for k := range int(math.Floor(high/step)-first) + 1 { // counted, as adding 1 to a large number may leave it
+		ticks = append(ticks, (first+float64(k))*step+0) // no negative zero
 	}
 	return ticks, max(0, int(-math.Floor(math.Log10(step)+1e-9)))
 }

@@ -1,13 +1,6 @@
 package figure
 
-import (
-	"errors"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-)
+import "errors"
 
 // Bars is a chart of horizontal bars, which leave room for long names, the first
 // on top.
@@ -23,66 +16,38 @@ type Bar struct {
 	Value, Low, High float64
 }
 
-func (b *Bars) room(*plot.Plot) (vg.Length, int) { return 0, len(b.Bars) }
-
-func (b *Bars) name(*plot.Plot, theme, draw.Canvas) {}
-
-func (b *Bars) plot(p *plot.Plot, t theme) error {
+func (b *Bars) chart(t theme) (*chart, error) {
 	n := len(b.Bars)
 	if n == 0 {
-		return errors.New("a bar chart needs at least one bar")
+		return nil, errors.New("a bar chart needs at least one bar")
 	}
-	p.Title.Text, p.X.Label.Text = label(b.Title), label(b.Value)
-	names, values := make([]string, n), make(plotter.Values, n)
-	var ends intervals
+	names := make([]tick, n)
+	c := &chart{title: label(b.Title), x: axis{label: label(b.Value)}}
+	c.y = axis{bare: true, ticks: func(_, _ float64) []tick { return names }}
+	width := min(14, 50*millimetre/float64(n))
 	for i, bar := range b.Bars {
-		at := n - 1 - i // the axis goes up
-		names[at] = label(bar.Name)
-		if !finite(bar.Value) {
-			continue
+		at := float64(n - 1 - i) // the axis goes up
+		names[i] = tick{at, label(bar.Name)}
+		ends := []spot{{0, at}, {0, at}}
+		if finite(bar.Value) {
+			ends[1] = datum(bar.Value, at)
 		}
-		values[at] = bar.Value
-		if finite(bar.Low, bar.High) {
-			ends.add(bar, float64(at))
+		c.add(layer{tone: t.tone(0), width: width, at: ends})
+		if finite(bar.Value, bar.Low, bar.High) {
+			ends := []spot{datum(bar.Low, at), datum(bar.High, at)}
+			c.add(layer{tone: t.ink, width: 2 * hair, at: ends})
+			c.add(layer{tone: t.ink, glyph: upright, size: 2.5, at: ends})
 		}
 	}
-	p.X.Tick.Marker = plot.TickerFunc(roundTicks)
-	p.NominalY(names...)
-	chart, err := plotter.NewBarChart(values, min(vg.Points(14), 5*vg.Centimeter/vg.Length(n)))
-	if err != nil {
-		return err
-	}
-	chart.Horizontal, chart.Color = true, t.tone(0)
-	chart.LineStyle.Width = 0
-	p.Add(chart)
-	if len(ends.XYs) > 0 {
-		whiskers, err := plotter.NewXErrorBars(&ends)
-		if err != nil {
-			return err
-		}
-		whiskers.Color = t.ink
-		p.Add(whiskers)
-	}
+	c.fit()
 	// The ends of whiskers keep off the names, and off the edge.
-	if margin := (p.X.Max - p.X.Min) / 20; finite(margin) {
-		if p.X.Min < 0 {
-			p.X.Min -= margin
-		}
-		if p.X.Max > 0 {
-			p.X.Max += margin
-		}
+	margin := (c.x.high - c.x.low) / 20
+	if c.x.low < 0 {
+		c.x.low -= margin
 	}
-	p.Y.Min, p.Y.Max = -0.6, float64(n)-0.4
-	return nil
-}
-
-// intervals are the ends of bars, in the form that the library takes.
-type intervals struct {
-	plotter.XYs
-	plotter.XErrors
-}
-
-func (e *intervals) add(b Bar, at float64) {
-	e.XYs = append(e.XYs, plotter.XY{X: b.Value, Y: at})
-	e.XErrors = append(e.XErrors, struct{ Low, High float64 }{b.Value - b.Low, b.High - b.Value})
+	if c.x.high > 0 {
+		c.x.high += margin
+	}
+	c.y.low, c.y.high = -0.6, float64(n)-0.4
+	return c, nil
 }

@@ -4,18 +4,28 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"flag"
 	"fmt"
+	"image"
+	"image/color"
 	"image/png"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/refract-eval/refract/report/figure"
 )
+
+var update = flag.Bool("update", false, "write the golden files anew")
 
 func panels() []figure.Panel {
 	band := func(name string, by float64) figure.Series {
@@ -80,15 +90,91 @@ func TestDrawSVG(t *testing.T) {
 	}
 }
 
-func TestDrawPNG(t *testing.T) {
+func TestDrawGolden(t *testing.T) {
 	var b bytes.Buffer
-	if err := figure.Draw(&b, figure.Style{Format: figure.PNG}, panels()...); err != nil {
+	if err := figure.Draw(&b, figure.Style{}, panels()...); err != nil {
 		t.Fatal(err)
 	}
-	image, err := png.Decode(&b)
+	golden := filepath.Join("testdata", "panels.svg")
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
+		t.Errorf("differs from %s, which -update writes anew:\n%s", golden, diff)
+	}
+}
+
+// A PNG has the colours of the SVG in the same places.
+func TestPNGHasTheColours(t *testing.T) {
+	picture := drawnPNG(t, figure.Style{Format: figure.PNG, Dark: true}, &figure.Bars{Title: "title", Value: "value", Bars: []figure.Bar{{"a", 1, math.NaN(), math.NaN()}}})
+	size := picture.Bounds().Size()
+	count := map[color.RGBA]int{}
+	for y := range size.Y {
+		for x := range size.X {
+			count[color.RGBAModel.Convert(picture.At(x, y)).(color.RGBA)]++
+		}
+	}
+	ground, bar, ink := count[color.RGBA{31, 32, 36, 255}], count[color.RGBA{86, 180, 233, 255}], count[color.RGBA{232, 232, 228, 255}]
+	if all := size.X * size.Y; ground < all/2 || bar < all/100 || bar > all/10 || ink < 50 || ink > all/100 {
+		t.Errorf("of %d pixels, %d are ground, %d bar and %d ink of letters", all, ground, bar, ink)
+	}
+	middle := color.RGBAModel.Convert(picture.At(size.X/2, size.Y/2-size.Y/16))
+	if middle != (color.RGBA{86, 180, 233, 255}) {
+		t.Errorf("in the middle is %v, not the bar", middle)
+	}
+}
+
+// Numbers of any size and texts of any length are drawn.
+func TestDrawAny(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64}))
+		series := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) figure.Series {
+			s := figure.Series{Name: rapid.String().Draw(t, "name"), Muted: rapid.Bool().Draw(t, "muted")}
+			for range rapid.IntRange(0, 4).Draw(t, "points") {
+				s.Points = append(s.Points, figure.Point{X: number.Draw(t, "x"), Y: number.Draw(t, "y"), Low: number.Draw(t, "low"), High: number.Draw(t, "high")})
+			}
+			return s
+		}), 0, 8).Draw(t, "series")
+		bars := &figure.Bars{Title: rapid.String().Draw(t, "title"), Bars: []figure.Bar{{strings.Repeat(rapid.String().Draw(t, "name"), 40), number.Draw(t, "value"), number.Draw(t, "low"), number.Draw(t, "high")}}}
+		scatter := &figure.Scatter{X: "x", Series: append(series, figure.Series{Points: []figure.Point{{}}})}
+		var b bytes.Buffer
+		if err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: series}, bars, scatter); err != nil {
+			t.Fatal(err)
+		}
+		if place := regexp.MustCompile(`NaN|Inf|[0-9]{5}`).FindString(text.ReplaceAllString(b.String(), "")); place != "" {
+			t.Fatalf("a place is %s", place)
+		}
+	})
+	for _, v := range []float64{math.MaxFloat64, -math.MaxFloat64, 1e17, math.SmallestNonzeroFloat64} {
+		bar := figure.Bar{strings.Repeat("name", 100), v, v / 2, -v}
+		line := figure.Series{Name: "line", Points: []figure.Point{{v, 0, -v, v}, {v / 2, v, v, v}}}
+		drawnPNG(t, figure.Style{Format: figure.PNG}, &figure.Bars{Bars: []figure.Bar{bar}}, &figure.Lines{WholeX: true, Series: []figure.Series{line}})
+	}
+}
+
+var text = regexp.MustCompile(`>[^<]*</text>`)
+
+func drawnPNG(t *testing.T, style figure.Style, panels ...figure.Panel) image.Image {
+	t.Helper()
+	var b bytes.Buffer
+	if err := figure.Draw(&b, style, panels...); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture
+}
+
+func TestDrawPNG(t *testing.T) {
+	image := drawnPNG(t, figure.Style{Format: figure.PNG}, panels()...)
 	if size := image.Bounds().Size(); size.X < 3*size.Y {
 		t.Errorf("three panels side by side are %v pixels", size)
 	}
@@ -166,7 +252,7 @@ func TestScatterQuadrants(t *testing.T) {
 		if err := figure.Draw(&b, figure.Style{}, &figure.Scatter{Opposite: c.opposite, Series: []figure.Series{{Points: c.points}}}); err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(b.String(), "fill:#009D72"); n != c.shaded {
+		if n := strings.Count(b.String(), `fill="#009e73"`); n != c.shaded {
 			t.Errorf("%s: %d quadrants are shaded, want %d", c.name, n, c.shaded)
 		}
 	}
@@ -227,10 +313,10 @@ func TestManyLines(t *testing.T) {
 		y, _ := strconv.ParseFloat(m[2], 64)
 		width, _ := strconv.ParseFloat(size[1], 64)
 		height, _ := strconv.ParseFloat(size[2], 64)
-		if x+100 > width || -y < 0 || -y > height {
-			t.Errorf("a name at %v, %v of a picture of %v × %v", x, -y, width, height)
+		if x+100 > width || y < 0 || y > height {
+			t.Errorf("a name at %v, %v of a picture of %v × %v", x, y, width, height)
 		}
-		at = append(at, -y)
+		at = append(at, y)
 	}
 	slices.Sort(at)
 	if len(at) != len(l.Series) {

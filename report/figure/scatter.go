@@ -3,11 +3,6 @@ package figure
 import (
 	"errors"
 	"math"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // Scatter is a plot of dots around two zero lines, of differences that should
@@ -18,63 +13,37 @@ type Scatter struct {
 	Series      []Series // of a point X and Y are drawn
 }
 
-func (s *Scatter) room(*plot.Plot) (vg.Length, int) { return 0, 0 }
-
-func (s *Scatter) name(*plot.Plot, theme, draw.Canvas) {}
-
-func (s *Scatter) plot(p *plot.Plot, t theme) error {
-	drawn := make([]plotter.XYs, len(s.Series))
-	var low, high plotter.XY // the zero lines are within
-	dots, names := 0, 0
+func (s *Scatter) chart(t theme) (*chart, error) {
+	c := &chart{title: label(s.Title), x: axis{label: label(s.X)}, y: axis{label: label(s.Y)}}
+	names := 0
 	for i := range s.Series {
-		drawn[i], _ = s.Series[i].drawn()
-		for _, d := range drawn[i] {
-			low = plotter.XY{X: min(low.X, d.X), Y: min(low.Y, d.Y)}
-			high = plotter.XY{X: max(high.X, d.X), Y: max(high.Y, d.Y)}
-		}
-		if dots += len(drawn[i]); len(drawn[i]) > 0 && s.Series[i].Name != "" {
-			names++
-		}
-	}
-	if dots == 0 {
-		return errors.New("a scatter plot needs at least one dot")
-	}
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = label(s.Title), label(s.X), label(s.Y)
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
-	low.X, high.X = widened(low.X, high.X, 0)
-	low.Y, high.Y = widened(low.Y, high.Y, float64(names)/14) // the names stand above the dots
-	if err := s.ground(p, t, low, high); err != nil {
-		return err
-	}
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.ThumbnailWidth, p.Legend.Padding = 4*vg.Millimeter, vg.Millimeter
-	p.Legend.XOffs, p.Legend.YOffs = 2*vg.Millimeter, -vg.Millimeter
-	p.Legend.TextStyle.Font, p.Legend.TextStyle.Color = p.X.Tick.Label.Font, t.ink
-	for i, points := range drawn {
+		points, _ := s.Series[i].drawn()
 		if len(points) == 0 {
 			continue
 		}
-		marks, err := plotter.NewScatter(points)
-		if err != nil {
-			return err
-		}
-		tone := toneOf(s.Series, t, i)
-		tone.A = 190 // dots on each other are seen
-		marks.Color, marks.Shape, marks.Radius = tone, shape(i), vg.Points(2.2)
-		p.Add(marks)
-		if s.Series[i].Name != "" {
-			p.Legend.Add(label(s.Series[i].Name), marks)
+		dots := layer{name: label(s.Series[i].Name), tone: toneOf(s.Series, t, i), at: points, glyph: shape(i), size: 2.2}
+		dots.tone.A = 190 // dots on each other are seen
+		c.add(dots)
+		if dots.name != "" {
+			names++
 		}
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low.X, high.X, low.Y, high.Y
-	return nil
+	if len(c.layers) == 0 {
+		return nil, errors.New("a scatter plot needs at least one dot")
+	}
+	c.fit()
+	// The zero lines are within, and the names stand above the dots.
+	c.x.low, c.x.high = widened(min(0, c.x.low), max(0, c.x.high), 0)
+	c.y.low, c.y.high = widened(min(0, c.y.low), max(0, c.y.high), float64(names)/14)
+	c.layers = append(s.ground(t, spot{c.x.low, c.y.low}, spot{c.x.high, c.y.high}), c.layers...)
+	return c, nil
 }
 
 // widened leaves room beyond the dots, but not on a side that has none, and a
 // share of the range above them.
 func widened(low, high, above float64) (float64, float64) {
 	room := (high - low) / 20
-	if room == 0 || !finite(room) {
+	if room == 0 {
 		room = math.Max(1, math.Abs(high)/20)
 	}
 	if low < 0 {
@@ -86,8 +55,9 @@ func widened(low, high, above float64) (float64, float64) {
 	return low, high + above*(high-low)
 }
 
-// ground draws the quadrants and the zero lines.
-func (s *Scatter) ground(p *plot.Plot, t theme, low, high plotter.XY) error {
+// ground is the quadrants and the zero lines.
+func (s *Scatter) ground(t theme, low, high spot) []layer {
+	var layers []layer
 	shade := t.tone(2)
 	shade.A = 26
 	for _, right := range []bool{true, false} {
@@ -98,23 +68,12 @@ func (s *Scatter) ground(p *plot.Plot, t theme, low, high plotter.XY) error {
 		if right != s.Opposite {
 			corner.Y = high.Y
 		}
-		if corner.X == 0 || corner.Y == 0 {
-			continue
+		if corner.X != 0 && corner.Y != 0 {
+			layers = append(layers, layer{tone: shade, at: []spot{{}, {corner.X, 0}, corner, {0, corner.Y}}})
 		}
-		area, err := plotter.NewPolygon(plotter.XYs{{}, {X: corner.X}, corner, {Y: corner.Y}})
-		if err != nil {
-			return err
-		}
-		area.Color, area.LineStyle.Width = shade, 0
-		p.Add(area)
 	}
-	for _, ends := range []plotter.XYs{{{X: low.X}, {X: high.X}}, {{Y: low.Y}, {Y: high.Y}}} {
-		zero, err := plotter.NewLine(ends)
-		if err != nil {
-			return err
-		}
-		zero.Color, zero.Width = t.quiet, vg.Points(0.8)
-		p.Add(zero)
+	for _, ends := range [][]spot{{{low.X, 0}, {high.X, 0}}, {{0, low.Y}, {0, high.Y}}} {
+		layers = append(layers, layer{tone: t.quiet, width: 0.8, at: ends})
 	}
-	return nil
+	return layers
 }

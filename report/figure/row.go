@@ -1,0 +1,110 @@
+package figure
+
+// What charts are made of, in points.
+const (
+	headSize   = 12.0 // of the letters of titles and axes
+	tickSize   = 10.0 // of all others
+	middle     = 0.35 // of letters above their base line, as a share of their size
+	rowHeight  = 12.0 // of names that stand below each other
+	tickLength = 8.0
+	hair       = 0.5 // the width of axes
+	apart      = 5.0 // between an axis and the data
+	nameGap    = 3 * millimetre
+	edge       = 2 * millimetre
+	between    = 3 * millimetre
+)
+
+// row is charts side by side, of one size, with room for the names of lines beside
+// each.
+type row struct {
+	width, height float64
+	frames        []*frame
+}
+
+// frame is the place of a chart in the picture.
+type frame struct {
+	*chart
+	ticks                    [2][]tick // of x and y
+	side, labels             float64   // where the labels of the Y axis begin and end
+	left, right, top, bottom float64   // of the data
+}
+
+func newRow(charts []*chart, l *letters) *row {
+	r := &row{height: panelHeight}
+	width := func(s string) float64 { return min(l.width(s, tickSize), panelWidth) }
+	top, foot, names, labels := edge, edge+apart+tickLength+rowHeight, 0.0, 0.0
+	for _, c := range charts {
+		f := &frame{chart: c, ticks: [2][]tick{c.x.settle(), c.y.settle()}}
+		rows := 0
+		for _, k := range f.ticks[1] {
+			f.labels = max(f.labels, width(k.label))
+			labels = max(labels, f.labels)
+		}
+		if c.y.bare {
+			rows = len(f.ticks[1])
+		}
+		for _, l := range c.ends() {
+			names = max(names, nameGap+width(l.name))
+			rows++
+		}
+		if c.title != "" {
+			top = 2*edge + headSize*1.15
+		}
+		if c.x.label != "" {
+			foot = edge + apart + tickLength + rowHeight + headSize*1.25
+		}
+		r.height = max(r.height, aroundPlot+rowHeight*float64(rows))
+		r.frames = append(r.frames, f)
+	}
+	each := panelWidth + max(0, names-besidePlot) + max(0, labels-besidePlot)
+	r.width = each * float64(len(charts))
+	for i, f := range r.frames {
+		if f.side = edge + float64(i)*each; f.y.label != "" {
+			f.side += headSize * 1.4
+		}
+		f.labels += f.side
+		if f.left = f.labels + tickSize/3 + apart; !f.y.bare {
+			f.left += tickLength
+		}
+		f.right = float64(i+1)*each - 2*edge - names
+		f.top, f.bottom = top, r.height-foot
+	}
+	return r
+}
+
+func (f *frame) across(v float64) float64 { return f.left + f.x.share(v)*(f.right-f.left) }
+func (f *frame) up(v float64) float64     { return f.bottom - f.y.share(v)*(f.bottom-f.top) }
+
+func (f *frame) places(data []spot) []spot {
+	out := make([]spot, len(data))
+	for i, p := range data {
+		out[i] = spot{f.across(p.X), f.up(p.Y)}
+	}
+	return out
+}
+
+// spread moves ascending places as little as parts them by a row, within bounds
+// that have room for all.
+func spread(at []float64, low, high float64) {
+	type group struct {
+		sum float64 // of the places, each less the rows before it
+		n   int
+	}
+	var groups []group
+	for i, y := range at {
+		g := group{y - rowHeight*float64(i), 1}
+		for len(groups) > 0 && groups[len(groups)-1].sum*float64(g.n) > g.sum*float64(groups[len(groups)-1].n) {
+			last := groups[len(groups)-1]
+			g, groups = group{g.sum + last.sum, g.n + last.n}, groups[:len(groups)-1]
+		}
+		groups = append(groups, g)
+	}
+	i := 0
+	for _, g := range groups {
+		first := max(low, min(g.sum/float64(g.n), high-rowHeight*float64(len(at)-1)))
+		for range g.n {
+			at[i] = first + rowHeight*float64(i)
+			i++
+		}
+	}
+}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -48,7 +49,7 @@ and the command ends with exit code 1.`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.pick(cmd.Context(), e, args) },
 	}
-	p.into, p.shape, p.per, p.system = p.collect, p.among, "segment", "auto"
+	p.into, p.shape, p.per, p.system, p.foretells = p.collect, p.among, "segment", "auto", true
 	p.input.register(cmd)
 	p.choiceFlags.register(cmd)
 	p.settingFlags.register(e, cmd, "max; with --mbr mean")
@@ -78,7 +79,11 @@ func (p *picker) pick(ctx context.Context, e *env, args []string) error {
 			return usagef("--mbr scores against all other candidates; take another aggregator than single, such as mean")
 		}
 	}
-	if err := p.run(ctx, e, args); err != nil || p.dryRun {
+	err := p.run(ctx, e, args)
+	if none := (*refract.NoReferencesError)(nil); errors.As(err, &none) {
+		err = &remediedError{err, "--mbr scores candidates against each other, and needs no references"}
+	}
+	if err != nil || p.dryRun {
 		return err
 	}
 	e.note("%s: %s; %d missing, %d without a score; ties in %d", english.Thousands(p.segments, "segment"),
@@ -88,7 +93,11 @@ func (p *picker) pick(ctx context.Context, e *env, args []string) error {
 		if p.without > len(p.none) {
 			more = ", …"
 		}
-		return fmt.Errorf("%s without any scored candidate (ids %s%s): nothing is chosen of them", english.Count(p.without, "segment"), strings.Join(p.none, ", "), more)
+		hint := ""
+		if p.mbr && p.candidates == p.segments {
+			hint = "; --mbr needs two candidates or more, such as --hyp 1=FILE --hyp 2=FILE"
+		}
+		return fmt.Errorf("%s without any scored candidate (ids %s%s): nothing is chosen of them%s", english.Count(p.without, "segment"), strings.Join(p.none, ", "), more, hint)
 	}
 	return nil
 }

@@ -27,15 +27,16 @@ type scorer struct {
 	feedbackFlag
 	// into, if not nil, is where scores go in place of a table of them, and shape
 	// makes the dataset that is scored.
-	into     func(eng *refract.Engine, out io.Writer, id *refract.Identity) (*sink, error)
-	shape    func(ds refract.Dataset, settings []refract.Setting) (refract.Dataset, error)
-	staged   bool // writes statistics in place of scores of systems
-	system   string
-	canaries int
-	reports  string
-	html     string
-	worst    int
-	defaults []aggregate.Aggregator // in place of those of the command
+	into      func(eng *refract.Engine, out io.Writer, id *refract.Identity) (*sink, error)
+	shape     func(ds refract.Dataset, settings []refract.Setting) (refract.Dataset, error)
+	foretells bool // says what it asks for, before it does
+	staged    bool // writes statistics in place of scores of systems
+	system    string
+	canaries  int
+	reports   string
+	html      string
+	worst     int
+	defaults  []aggregate.Aggregator // in place of those of the command
 
 	judging  *judging
 	gather   *audit.Reports   // what judges say
@@ -132,6 +133,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return err
 	}
 	ds = dataset.Chosen(ds, s.choice)
+	foretells := s.foretells && !s.offline && dataset.Rereadable(ds)
 	if s.shape != nil {
 		if ds, err = s.shape(ds, settings); err != nil {
 			return err
@@ -152,6 +154,11 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	if s.dryRun {
 		return s.foresee(ctx, e, dataset.WithSystems(ds), settings)
+	}
+	if foretells {
+		if err := s.foretell(ctx, e, dataset.WithSystems(ds), settings); err != nil {
+			return err
+		}
 	}
 	eng, err := s.engine(ctx, ds, settings)
 	if err != nil {

@@ -3,16 +3,18 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
 )
 
-// foresee prints what metrics would ask servers for, and what that may cost.
-func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked []refract.Setting) error {
+// forecasts are what metrics would ask servers for; none of metrics that ask none.
+func (s *scorer) forecasts(ctx context.Context, ds refract.Dataset, asked []refract.Setting) ([]metrics.Forecast, error) {
 	var settings []refract.Setting
 	of := asked
 	var plans []metrics.Forecast
@@ -35,6 +37,40 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked 
 		}
 	}
 	if len(plans) == 0 {
+		return nil, nil
+	}
+	eng, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: s.allowNone})
+	if err != nil {
+		return nil, err
+	}
+	return plans, eng.Run(ctx, ds, func(*refract.SegmentScores) error { return nil })
+}
+
+// foretell says in a line what each metric asks for, before it does.
+func (s *scorer) foretell(ctx context.Context, e *env, ds refract.Dataset, asked []refract.Setting) error {
+	plans, err := s.forecasts(ctx, ds, asked)
+	for _, p := range plans {
+		o := p.Outlook()
+		if o.Calls == 0 || err != nil {
+			continue
+		}
+		cost := ""
+		if price, ok := s.judging.prices[o.Model]; ok {
+			cost = fmt.Sprintf(", a cost of at most %.4f", price.Cost(o.PromptTokens, o.MostCompletionTokens))
+		}
+		e.note("%s: at most %s, %s of prompts%s; --dry-run tells more, and asks for none", p.Info().Name, english.Thousands(o.Calls, "call"),
+			english.Thousands(o.PromptTokens, "token"), cost)
+	}
+	return err
+}
+
+// foresee prints what metrics would ask servers for, and what that may cost.
+func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked []refract.Setting) error {
+	plans, err := s.forecasts(ctx, ds, asked)
+	if err != nil {
+		return err
+	}
+	if len(plans) == 0 {
 		var all []metrics.Metric
 		for _, set := range asked {
 			all = append(all, set.Metric)
@@ -43,13 +79,6 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked 
 			return errors.Join(errs...)
 		}
 		return usagef("--dry-run is for metrics that ask a server, and none of these does ('refract judges' lists some)")
-	}
-	eng, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: s.allowNone})
-	if err != nil {
-		return err
-	}
-	if err := eng.Run(ctx, ds, func(*refract.SegmentScores) error { return nil }); err != nil {
-		return err
 	}
 	t := &report.NamedTable{Columns: []report.Column{{Name: "metric"}, {Name: "model"}}}
 	for _, name := range []string{"cells", "stored", "equal", "calls", "prompt_tokens", "most_completion_tokens"} {

@@ -38,6 +38,15 @@ func ReadMQM(path string, warn func(Warning)) ([]MQMRating, error) {
 	return out, nil
 }
 
+// MQMFile is the file of ratings of a dataset "mqm:FILE"; false for another one.
+func MQMFile(spec string) (file string, ok bool) {
+	place, ok := strings.CutPrefix(spec, "mqm:")
+	if file, _, err := splitSpec("mqm", place, nil, []string{"reference"}); ok && err == nil {
+		return file, true
+	}
+	return "", false
+}
+
 // openMQM reads the ratings of Marot (google/wmt-mqm-human-evaluation) as
 // judgements: a row is an error, or says that there is none. place is
 // FILE[,reference=SYSTEM…].

@@ -22,7 +22,7 @@ func ExampleHeld_Explorer() {
 		return
 	}
 	ctx := context.Background()
-	segments := dataset{{
+	segments := list{{
 		ID: "7", References: []refract.Text{refract.NewText("It is raining.")},
 		Variants:   []refract.Variant{{Prompt: "synonyms", Text: refract.NewText("Rain is falling.")}},
 		Hypotheses: []refract.Hypothesis{{System: "A", Text: refract.NewText("Rain falls.")}},

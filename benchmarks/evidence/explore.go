@@ -192,9 +192,7 @@ func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *s
 		}
 		o.Cells[c] = row
 	}
-	if judges(s.scores) {
-		o.Reports = h.reports(s, hyp, decided)
-	}
+	o.Reports = append(slices.Clone(h.rated[output{seg.ID, from.System}]), h.reports(s, hyp, decided)...)
 	return o, used, nil
 }
 

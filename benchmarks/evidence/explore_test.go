@@ -11,20 +11,41 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/evidence"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/report/page"
 )
 
-type dataset []*refract.Segment
+type list []*refract.Segment
 
-func (d dataset) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
+func (d list) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
 	return func(yield func(*refract.Segment, error) bool) {
 		for _, s := range d {
 			if !yield(s, nil) {
 				return
 			}
 		}
+	}
+}
+
+// What people marked stands before what judges say of an output.
+func TestRated(t *testing.T) {
+	h := hold(t, sample(), []metrics.Metric{critic{}}, "single")
+	h.Rated([]dataset.MQMRating{
+		{ID: "1", System: "a", Rater: "r1", Report: &analysis.Report{Outcome: analysis.Scored, Score: new(-5.0), Errors: []analysis.Error{
+			{Location: "horse", Span: analysis.Span{Start: 7, End: 12}, Place: analysis.InHypothesis, Severity: analysis.Major},
+			{Location: "Haus", Place: analysis.InSource, Severity: analysis.Minor}}}},
+		{ID: "1", System: "c", Rater: "r1", Report: &analysis.Report{Outcome: analysis.NoError}},
+	})
+	_, segments := explored(t, h)
+	of := segments[0].Outputs[0].Reports
+	if len(of) != 2 || of[0].Judge != "person r1" || of[0].Errors[0].Span != (page.Span{Start: 7, End: 12}) || of[0].Errors[0].InSource || !of[0].Errors[1].InSource || of[1].Judge != "critic" {
+		t.Errorf("%+v", of)
+	}
+	if of := segments[1].Outputs[1].Reports; len(of) != 1 || of[0].Judge != "critic" {
+		t.Errorf("an output that nobody rated: %+v", of)
 	}
 }
 

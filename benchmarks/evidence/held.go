@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/report/page"
 )
 
 // Held holds the scores of a dataset under several settings.
@@ -22,7 +24,11 @@ type Held struct {
 	index    map[string]int
 	humans   []string // kinds of judgements
 	prompts  []string
+	rated    map[output][]page.Report // what people marked
 }
+
+// output is what a system made of a segment.
+type output struct{ id, system string }
 
 // scored is a segment with its scores, by metric.
 type scored struct {
@@ -65,6 +71,16 @@ func (h *Held) Add(s *refract.SegmentScores) error {
 	}
 	h.segments = append(h.segments, scored{seg, s.Metrics})
 	return nil
+}
+
+// Rated takes in what people marked in the outputs, which stands beside what judges say.
+func (h *Held) Rated(ratings []dataset.MQMRating) {
+	h.rated = map[output][]page.Report{}
+	for i := range ratings {
+		r := &ratings[i]
+		of := output{r.ID, r.System}
+		h.rated[of] = append(h.rated[of], pageReport("person "+r.Rater, r.Report))
+	}
 }
 
 // judgedBy puts the judgements that all numbers are of before the others.
@@ -123,6 +139,9 @@ func (h *Held) facts() []report.Fact {
 	}
 	if missing > 0 {
 		out = append(out, report.Fact{Name: "missing outputs", Value: fmt.Sprint(missing)})
+	}
+	if h.rated != nil {
+		out = append(out, report.Fact{Name: "errors marked by people", Value: fmt.Sprintf("of %d outputs", len(h.rated))})
 	}
 	seen := map[string]bool{}
 	for _, sc := range h.systems.Scores() {

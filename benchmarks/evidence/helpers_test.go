@@ -157,7 +157,7 @@ func hold(t testing.TB, segments []*refract.Segment, ms []metrics.Metric, aggreg
 		t.Fatal(err)
 	}
 	h := evidence.Hold(eng)
-	if err := eng.Run(t.Context(), dataset(segments), h.Add); err != nil {
+	if err := eng.Run(t.Context(), list(segments), h.Add); err != nil {
 		t.Fatal(err)
 	}
 	return h

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/report/page"
 )
@@ -59,6 +58,7 @@ func pageReport(judge string, r *analysis.Report) page.Report {
 		if e.Place.HasSpan() {
 			p.Span = page.Span(e.Span)
 		}
+		p.InSource = e.Place == analysis.InSource
 		if e.Penalty != nil {
 			p.Penalty = page.Number(*e.Penalty)
 		}
@@ -81,14 +81,4 @@ func pageReport(judge string, r *analysis.Report) page.Report {
 		out.Notes = append(out.Notes, "suspicious in the texts: "+strings.Join(r.Flags, ", "))
 	}
 	return out
-}
-
-// judges reports whether any score comes with a report.
-func judges(scores []refract.MetricScores) bool {
-	for i := range scores {
-		if scores[i].Reports != nil {
-			return true
-		}
-	}
-	return false
 }

@@ -111,9 +111,9 @@ type Match struct {
 	InReference Grams `json:"in"`
 }
 
-// Report is what a judge says of an output.
+// Report is what a judge, or a person, says of an output.
 type Report struct {
-	Judge string `json:"judge"`
+	Judge string `json:"judge"` // a name
 	// Outcome says what became of the answer, such as "scored", "no-error" or
 	// "unparseable".
 	Outcome string  `json:"outcome"`
@@ -128,6 +128,7 @@ type Report struct {
 type Error struct {
 	Span        Span   `json:"span"`               // in the output; empty where it is not known
 	Location    string `json:"location,omitempty"` // as the judge stated it
+	InSource    bool   `json:"source,omitempty"`   // the location is one of the source
 	Type        string `json:"type,omitempty"`     // aspect or type
 	Severity    string `json:"severity,omitempty"` // "critical", "major" or "minor"; others are shown as they are
 	Explanation string `json:"explanation,omitempty"`

@@ -130,8 +130,7 @@ func (x *agreeing) run(ctx context.Context, e *env, args []string) error {
 // read reads the judges of a file. The first mqm: file is the dataset, unless
 // there is one.
 func (x *agreeing) read(ctx context.Context, e *env, arg string) ([]*agree.Judge, error) {
-	if place, ok := strings.CutPrefix(arg, "mqm:"); ok {
-		file, _, _ := strings.Cut(place, ",reference=")
+	if file, ok := dataset.MQMFile(arg); ok {
 		warn := e.datasetOptions().Warn
 		if x.dataset == "" {
 			x.dataset = arg

@@ -167,6 +167,9 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
 			r.feedbackFlag.tell(e, run.gather)
 		}
+		if err := r.people(run, rep, shown); err != nil {
+			return err
+		}
 		doc, err := rep.Document(ctx)
 		if err != nil {
 			return err
@@ -176,6 +179,22 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		}
 		return files.write(rep)
 	})
+}
+
+// people gives a report what raters marked in the outputs that it shows, where the
+// dataset has that.
+func (r *reporter) people(run *planRun, rep *evidence.Report, shown string) error {
+	at := slices.IndexFunc(run.Datasets, func(d experiment.Dataset) bool { return d.Name == shown })
+	if at < 0 || rep.Held == nil || !r.explorer {
+		return nil
+	}
+	file, ok := dataset.MQMFile(run.Plan.Path(run.Datasets[at].Spec))
+	if !ok {
+		return nil
+	}
+	ratings, err := dataset.ReadMQM(file, nil) // the dataset has told the warnings
+	rep.Held.Rated(ratings)
+	return err
 }
 
 // planned is what is carried out, and the dataset of it whose segments are

@@ -46,7 +46,7 @@ const reportBlock = (report, first) => {
       error.type ? make("b", {}, plainText(error.type)) : null,
       error.penalty === null ? null : make("span", { class: "penalty" }, ` −${shown(error.penalty, 0)}`),
       error.location ? [" ", make("q", { dir: "auto" }, plainText(error.location))] : null,
-      error.span[1] <= error.span[0] && error.location ? make("i", {}, " (not found in the output)") : null,
+      error.span[1] <= error.span[0] && error.location ? make("i", {}, error.source ? " (in the source)" : " (not found in the output)") : null,
       error.explanation ? make("p", { dir: "auto" }, plainText(error.explanation)) : null));
   }
   const notes = (report.notes ?? []).map((note) => make("li", { dir: "auto" }, plainText(note)));
@@ -161,7 +161,7 @@ const makeDetail = (box, data, state, { wide, onStep, onClose, announce }) => {
     toggle("grams", "Matched n-grams"),
     make("span", { class: "key", "aria-hidden": "true" }, [1, 2, 3, 4].map((n) => make("mark", { class: "gram g" + n }, n === 4 ? "4+" : String(n)))),
     segment.outputs.some((o) => (o.reports ?? []).length > 0)
-      ? [toggle("errors", "Judges’ errors"), make("span", { class: "key", "aria-hidden": "true" }, ["minor", "major", "critical"].map((s) => make("mark", { class: "error " + s }, s)))]
+      ? [toggle("errors", "Marked errors"), make("span", { class: "key", "aria-hidden": "true" }, ["minor", "major", "critical"].map((s) => make("mark", { class: "error " + s }, s)))]
       : null);
 
   const toggle = (what, label) => {

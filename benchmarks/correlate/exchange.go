@@ -1,6 +1,9 @@
 package correlate
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Exchange gives the measure of two metrics after exchanges of their scores, for
 // permutation tests. It is safe for concurrent use.
@@ -12,6 +15,8 @@ type Exchange struct {
 	// leaves each metric one of each element; nil where the measure is taken anew.
 	prepared *resampler
 	soft     *softExchange
+	golds    []centred // for Pearson's correlation; without values of a constant vector
+	first    []int     // element of each vector
 }
 
 // NewExchange takes the vectors of both metrics, of the same elements with the
@@ -26,13 +31,21 @@ func NewExchange(a, b []Row, m Measure) *Exchange {
 				row.unit = append(row.unit, int32(2*(e.elements+k))+which)
 			}
 		}
-		rows = append(rows, row)
+		rows, e.first = append(rows, row), append(e.first, e.elements)
 		e.elements += len(r.Gold)
 	}
 	switch {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
 		e.soft = newSoftExchange(a, b)
-	case m.Statistic.OfSystems() || m.Statistic == StatPearson: // as fast
+	case m.Statistic.OfSystems():
+	case m.Statistic == StatPearson: // anew is as fast
+		for _, r := range a {
+			var c centred
+			if !isConstant(r.Gold) {
+				c = newCentred(slices.Clone(r.Gold), make([]float64, len(r.Gold)))
+			}
+			e.golds = append(e.golds, c)
+		}
 	case statistics[m.Statistic].vector == nil:
 		if r, err := m.pooled(nil, rows, false, false); err == nil { // else there are too many pairs
 			if c, ok := r.(*calibratedRow); ok {
@@ -73,7 +86,11 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 		out := [2][]float64{make([]float64, len(masks)), make([]float64, len(masks))}
 		if e.prepared == nil {
 			for k, mask := range masks {
-				out[0][k], out[1][k] = e.anew(mask)
+				if e.golds != nil {
+					out[0][k], out[1][k] = e.pearson(mask, 0, &s), e.pearson(mask, 1, &s)
+				} else {
+					out[0][k], out[1][k] = e.anew(mask)
+				}
 			}
 			return out[0], out[1]
 		}
@@ -108,18 +125,33 @@ func exchanged(mask []uint64, i int) int32 { return int32(mask[i>>6] >> (i & 63)
 // anew takes the measure of the vectors after an exchange.
 func (e *Exchange) anew(mask []uint64) (float64, float64) {
 	x, y := make([]Row, len(e.a)), make([]Row, len(e.a))
-	at := 0
 	for r, from := range e.a {
 		x[r], y[r] = Row{Gold: from.Gold, Metric: slices.Clone(from.Metric)}, Row{Gold: from.Gold, Metric: slices.Clone(e.b[r].Metric)}
 		for i := range from.Metric {
-			if exchanged(mask, at) == 1 {
+			if exchanged(mask, e.first[r]+i) == 1 {
 				x[r].Metric[i], y[r].Metric[i] = y[r].Metric[i], x[r].Metric[i]
 			}
-			at++
 		}
 	}
 	if e.soft != nil {
 		return e.soft.values(x)
 	}
 	return e.measure.Over(x).Value, e.measure.Over(y).Value
+}
+
+// pearson is that of one of the metrics after an exchange.
+func (e *Exchange) pearson(mask []uint64, which int32, s *scratch) float64 {
+	res := Result{Value: math.NaN()}
+	res.mean(e.a, func(row int) float64 {
+		metrics := [2][]float64{e.a[row].Metric, e.b[row].Metric}
+		metric, products := s.floats(len(metrics[0]), len(metrics[0]))
+		for i := range metric {
+			metric[i] = metrics[which^exchanged(mask, e.first[row]+i)][i]
+		}
+		if e.golds[row].values == nil || isConstant(metric) {
+			return math.NaN()
+		}
+		return e.golds[row].with(newCentred(metric, products), products)
+	}, e.measure.ZeroUndefined)
+	return res.Value
 }

@@ -125,7 +125,7 @@ func (m Measure) Rows(p *Pairs) []Row {
 func (m Measure) Over(rows []Row) Result {
 	res := Result{Value: math.NaN()}
 	if of := statistics[m.Statistic].vector; of != nil {
-		res.mean(rows, of, m.ZeroUndefined)
+		res.mean(rows, func(row int) float64 { return of(rows[row].Gold, rows[row].Metric) }, m.ZeroUndefined)
 		return res
 	}
 	for _, r := range rows {
@@ -165,12 +165,12 @@ func (m Measure) Over(rows []Row) Result {
 }
 
 // mean sets the mean of a statistic over vectors.
-func (r *Result) mean(rows []Row, of func(gold, metric []float64) float64, zero bool) {
+func (r *Result) mean(rows []Row, of func(row int) float64, zero bool) {
 	var sum float64
-	for _, row := range rows {
+	for i, row := range rows {
 		value := math.NaN()
 		if len(row.Gold) >= 2 {
-			value = of(row.Gold, row.Metric)
+			value = of(i)
 			if math.IsNaN(value) && zero {
 				value = 0
 			}

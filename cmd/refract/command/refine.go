@@ -46,10 +46,7 @@ preference-train and preference-validation beside.`,
 		Example: `  refract refine jsonl:data.jsonl -m instructscore:task=mt_zh-en,base-url=http://localhost:8000/v1 --model gpt-4o --dry-run
   refract refine jsonl:data.jsonl -m instructscore:task=mt_zh-en --model gpt-4o -o refined`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			defer func() { x.told(cmd.Context(), e, err) }()
-			return x.run(cmd.Context(), e, args)
-		},
+		RunE: x.asking(e, x.run),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&x.metric, "metric", "m", "", "judge whose reports are refined")
@@ -80,11 +77,10 @@ func (x *refining) run(ctx context.Context, e *env, args []string) error {
 	case x.dir == "" && !x.dryRun:
 		return usagef("-o is missing: name the folder to write")
 	}
-	teacher, db, err := x.teacher(ctx, e)
+	teacher, err := x.teacher(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
 	student, resolved, err := x.student(ctx, e, teacher)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sync"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,12 +53,11 @@ type buildFlags struct {
 	recipe   *build.Recipe
 	prices   budget.Prices
 	spend    *budget.Budget
+	store    store // nil until there is a teacher
 	progress *report.Progress
 
-	mu             sync.Mutex
-	called, stored int
-	failed         int
-	written        bool // so that the same command would come to the same
+	answers answered
+	written bool // so that the same command would come to the same
 }
 
 func (b *buildFlags) register(cmd *cobra.Command) {
@@ -116,100 +115,101 @@ func (b *buildFlags) load(e *env, name string) (done bool, err error) {
 	return true, err
 }
 
-// teacher is the model that is asked. Close the store when all is done.
-func (b *buildFlags) teacher(ctx context.Context, e *env) (*build.Teacher, store, error) {
+// asking is a command that asks a model by run.
+func (b *buildFlags) asking(e *env, run func(context.Context, *env, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := run(cmd.Context(), e, args)
+		b.told(cmd.Context(), e, err)
+		if b.store != nil {
+			b.store.Close()
+		}
+		return err
+	}
+}
+
+// teacher is the model that is asked.
+func (b *buildFlags) teacher(ctx context.Context, e *env) (*build.Teacher, error) {
 	var err error
 	if b.prices, err = b.readPrices(b.model); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	b.spend = budget.New(b.limits(), b.prices)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
 	if b.calling() {
 		client, err := b.client(e, llm.Chat)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		cfg.Client = e.awaiting(client, b.wait)
 	}
-	db, err := b.openStore(ctx, e, b.dryRun)
-	if err != nil {
-		return nil, nil, err
+	if b.store, err = b.openStore(ctx, e, b.dryRun); err != nil {
+		return nil, err
 	}
-	cfg.Store = db
+	cfg.Store = b.store
 	if !b.dryRun {
 		b.progress = e.progress("ask", "answers")
 	}
-	return &build.Teacher{Model: b.model, Revision: b.revision, Asker: ask.New(cfg), LookAhead: b.dryRun, Observe: b.observe}, db, nil
+	return &build.Teacher{Model: b.model, Revision: b.revision, Asker: ask.New(cfg), LookAhead: b.dryRun, Observe: b.observe}, nil
 }
 
 func (b *buildFlags) observe(r ask.Result) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if r.Err != nil {
-		b.failed++
-		b.progress.Count("failed", 1)
-	}
-	if !r.Called {
-		b.stored++
-		b.progress.AddCached(1)
-		return
-	}
-	b.called++
-	b.progress.Add(1)
-	if s := b.spend.Spent(); s.Priced {
-		b.progress.Note("cost", fmt.Sprintf("%.4f", s.Cost))
-	}
+	b.answers.add(b.progress, b.spend, r.Called, r.Err != nil, r.Answer.PromptTokens+r.Answer.CompletionTokens)
 }
 
 // told ends the progress, and says what was asked for and how a run that failed
 // goes on.
 func (b *buildFlags) told(ctx context.Context, e *env, err error) {
-	if b.called+b.stored > 0 && !b.dryRun {
+	if b.answers.all > 0 && !b.dryRun {
 		b.progress.Finish()
-		e.note("%s: %d by calls, %d from the cache or equal to others, %d failed", english.Thousands(b.called+b.stored, "answer"), b.called, b.stored, b.failed)
+		b.answers.tell(e, "")
 	}
 	if b.spend != nil {
 		e.tellCost(b.spend.Spent())
 	}
-	if err != nil && !b.written && !errors.Is(err, ask.ErrNotStored) && (b.called > 0 || ctx.Err() != nil) {
-		b.tellResume(e, b.called)
+	if err != nil && !b.written && !errors.Is(err, ask.ErrNotStored) && (b.answers.called > 0 || ctx.Err() != nil) {
+		b.tellResume(e, b.answers.called)
 	}
 }
 
 // foreseen prints what the steps would ask for.
 func (b *buildFlags) foreseen(e *env, steps []*build.Step) error {
-	price, priced := b.prices[b.model]
 	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{
 		{Name: "step"}, {Name: "stored", Kind: report.KindInt}, {Name: "calls", Kind: report.KindInt}, {Name: "unknown", Kind: report.KindInt},
 		{Name: "prompt tokens", Kind: report.KindInt}, {Name: "most completion tokens", Kind: report.KindInt}, {Name: "most cost"},
 	}}
 	var all ask.Outlook
 	unknown, cost := 0, 0.0
-	add := func(name string, o ask.Outlook, unknown int) {
+	var unpriced []string
+	add := func(name string, o ask.Outlook, unknown int, cost float64, priced bool) {
 		c := report.Null()
 		if priced {
-			c = fixed(price.Cost(o.PromptTokens, o.MostCompletionTokens))
+			c = fixed(cost)
 		}
 		t.Add(name, o.Stored, o.Needed, unknown, o.PromptTokens, o.MostCompletionTokens, c)
 	}
 	for _, s := range steps {
 		o := s.Foreseen()
-		add(s.Name, o, s.Unknown)
+		price, priced := b.prices[s.Model]
+		of := price.Cost(o.PromptTokens, o.MostCompletionTokens)
+		add(s.Name, o, s.Unknown, of, priced)
+		if !priced && !slices.Contains(unpriced, s.Model) {
+			unpriced = append(unpriced, s.Model)
+		}
 		all.Stored += o.Stored
 		all.Needed += o.Needed
 		all.PromptTokens += o.PromptTokens
 		all.MostCompletionTokens += o.MostCompletionTokens
 		unknown += s.Unknown
-		cost += price.Cost(o.PromptTokens, o.MostCompletionTokens)
+		cost += of
 	}
-	add("all", all, unknown)
+	add("all", all, unknown, cost, unpriced == nil)
 	if unknown > 0 {
 		t.Note("unknown: calls that depend on answers not known yet, if each is as long as was asked for; they are among the tokens and the cost.")
 	}
 	out := b.formats.onScreen()
 	err := out.show(e, t)
-	if err == nil && !priced {
-		e.note("the cost is not known: name the prices of the model with --prices")
+	if err == nil && unpriced != nil {
+		e.note("the cost is not known: --prices has none of %s", strings.Join(unpriced, ", "))
 	}
 	return err
 }

@@ -40,10 +40,7 @@ change, and --recipe DIR takes them.`,
   refract synthesize instructscore --task mt_zh-en --model gpt-4o -o data
   refract synthesize instructscore jsonl:webnlg.jsonl --task d2t --model gpt-4o --items 1000 -o data`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			defer func() { x.told(cmd.Context(), e, err) }()
-			return x.run(cmd.Context(), e, args)
-		},
+		RunE: x.asking(e, x.run),
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.task, "task", "", "task of the metric: mt_zh-en, mt_en-de, mt_en-ru, mt_en-es, caption, d2t, keyword-to-text or commonsense")
@@ -77,11 +74,10 @@ func (x *instructing) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	teacher, db, err := x.teacher(ctx, e)
+	teacher, err := x.teacher(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
 	b := &build.InstructScore{
 		Recipe: x.recipe, Task: task, Teacher: teacher, Seed: x.seed,
 		Domains: x.domains, Topics: x.topics, Sentences: x.sentences, Most: x.items,

@@ -48,10 +48,7 @@ MIX.yaml is the table of what is asked for, a row for each dataset and task:
 		Example: `  refract synthesize metricinstruct mix.yaml --model gpt-4o --prices prices.yaml --dry-run
   refract synthesize metricinstruct mix.yaml --model gpt-4o -o data`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			defer func() { x.told(cmd.Context(), e, err) }()
-			return x.run(cmd.Context(), e, args)
-		},
+		RunE: x.asking(e, x.run),
 	}
 	x.buildFlags.register(cmd)
 	return cmd
@@ -76,11 +73,10 @@ func (x *mixing) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	teacher, db, err := x.teacher(ctx, e)
+	teacher, err := x.teacher(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
 	b := &build.MetricInstruct{Recipe: x.recipe, Teacher: teacher, Seed: x.seed}
 	for i, row := range mix.Rows {
 		if err := b.Check(row); err != nil {

@@ -45,6 +45,10 @@ func (v *Verdict) score() {
 // Steps of the recipe of feedback.
 const stepNoErrors = "no-errors"
 
+// tokensOfError is room for the answers about an error, several times what they
+// take. A small model that repeats itself is stopped there.
+const tokensOfError = 512
+
 // Feedback asks a model what is wrong with reports.
 type Feedback struct {
 	Recipe  *Recipe
@@ -72,7 +76,7 @@ func (f *Feedback) On(ctx context.Context, reports []*audit.Reported) ([]*Verdic
 		if err != nil {
 			return nil, err
 		}
-		d := &Dialogue{At: i, About: r.String(), Prompts: []string{prompt}}
+		d := &Dialogue{At: i, About: r.String(), Prompts: []string{prompt}, MaxTokens: tokensOfError * len(r.Report.Errors)}
 		if step == stepNoErrors {
 			without = append(without, d)
 		} else {

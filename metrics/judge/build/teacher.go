@@ -76,6 +76,8 @@ type Dialogue struct {
 	// Wire is the only request, in place of Prompts: it is sent as it is.
 	Wire   *llm.Request
 	Sample int // tells equal conversations apart
+	// MaxTokens bounds each answer further than the sampling does; 0 does not.
+	MaxTokens int
 
 	Answers []string // as far as there are any
 	// Rule is RuleNoAnswer or RuleCut where an answer is missing or cut, and
@@ -182,6 +184,9 @@ func (c *conversation) request() llm.Request {
 		return *c.Wire
 	}
 	wire := llm.Request{Model: c.t.Model, Temperature: c.s.Temperature, TopP: c.s.TopP, MaxTokens: c.s.MaxTokens}
+	if c.MaxTokens > 0 {
+		wire.MaxTokens = min(wire.MaxTokens, c.MaxTokens)
+	}
 	for i, a := range c.Answers {
 		wire.Messages = append(wire.Messages, llm.Message{Role: "user", Content: c.Prompts[i]}, llm.Message{Role: "assistant", Content: a})
 	}

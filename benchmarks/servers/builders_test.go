@@ -1,0 +1,103 @@
+package servers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// builder is a command that makes training data, or asks for feedback.
+type builder struct {
+	name string
+	args []string
+	rows string // where its items are, or its verdicts
+}
+
+// judgedOutputs are two segments with an output each; made of them are reports,
+// and rows of a build.
+func builders(t *testing.T, dir string) []builder {
+	t.Helper()
+	invented(t, dir)
+	var reports strings.Builder
+	for i, location := range []string{"silent", "style"} {
+		fmt.Fprintf(&reports, `{"id":"1","system":"%c","metric":"instructscore","reference":0,"status":"scored","score":-5,"errors":[{"location":%q,"aspect":"Mistranslation","severity":"major","explanation":"It is another one.","penalty":5}],"problems":[]}`+"\n", 'A'+i, location)
+	}
+	mix := "mix:\n  - {dataset: 'jsonl:in.jsonl', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 3, synthetic: 2}\n"
+	for name, text := range map[string]string{"reports.jsonl": reports.String(), "mix.yaml": mix} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []builder{
+		{"instructscore", []string{"synthesize", "instructscore", "jsonl:in.jsonl", "--task", "mt_zh-en", "-o", "instructscore"}, "instructscore/items.jsonl"},
+		{"metricinstruct", []string{"synthesize", "metricinstruct", "mix.yaml", "-o", "metricinstruct"}, "metricinstruct/items.jsonl"},
+		{"feedback", []string{"feedback", "reports.jsonl", "jsonl:in.jsonl", "--verdicts", "verdicts.jsonl"}, "verdicts.jsonl"},
+		{"refine", []string{"refine", "jsonl:in.jsonl", "--samples", "2", "-m", "instructscore:task=mt_zh-en,model=", "-o", "refine"}, "refine/items.jsonl"},
+	}
+}
+
+// built runs a builder against a server, and counts what became of its items.
+func (b builder) built(t *testing.T, dir, program, model, url string) (counts map[string]int, said string, code int) {
+	t.Helper()
+	args := append([]string{}, b.args...)
+	for i, a := range args {
+		if strings.HasSuffix(a, "model=") {
+			args[i] += model
+		}
+	}
+	out, said, code := run(t, dir, program, append(args, "--model", model, "--base-url", url, "--cache", b.name+".sqlite", "--concurrency", "4")...)
+	text, err := os.ReadFile(filepath.Join(dir, b.rows))
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, said)
+	}
+	counts = map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		var row struct{ Rule, Status, Detail string }
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		if row.Status == "judged" {
+			row.Status = ""
+		}
+		counts[row.Rule+row.Status]++
+		t.Logf("%s: %s", row.Rule+row.Status, row.Detail)
+	}
+	for rule, n := range counts {
+		if shown := fmt.Sprintf("left out: %s", rule); rule != "" && b.name != "feedback" && !strings.Contains(out, shown) {
+			t.Errorf("%d items are left out by %s, and it is not shown:\n%s", n, rule, out)
+		}
+	}
+	return counts, said, code
+}
+
+// Random weights give garbage: every item is left out by a rule, and the run says
+// so and fails.
+func TestLlamaCPPBuilders(t *testing.T) {
+	url, dir, program := llamaCPP(t), t.TempDir(), program(t)
+	for _, b := range builders(t, dir) {
+		t.Run(b.name, func(t *testing.T) {
+			counts, said, code := b.built(t, dir, program, model, url)
+			if code != 1 || counts[""] > 0 || !strings.Contains(said, "none of ") {
+				t.Errorf("exit code %d, %v\n%s", code, counts, said)
+			}
+			t.Logf("%v", counts)
+		})
+	}
+}
+
+// A small model mostly fails too. What it yields is told by rule.
+func TestSmolLM2Builders(t *testing.T) {
+	url, dir, program := smolLM2URL(t), t.TempDir(), program(t)
+	for _, b := range builders(t, dir) {
+		t.Run(b.name, func(t *testing.T) {
+			counts, said, code := b.built(t, dir, program, smolLM2, url)
+			if (code == 1) != (counts[""] == 0) || code > 1 || code == 1 && !strings.Contains(said, "none of ") {
+				t.Errorf("exit code %d, %v\n%s", code, counts, said)
+			}
+			t.Logf("%d kept; %v", counts[""], counts)
+		})
+	}
+}

@@ -207,10 +207,11 @@ func (b *building) formed(t *testing.T, dir string, srv *server, forms []string)
 // server said.
 func TestBuilders(t *testing.T) {
 	items, kills, dir, forms := 120, 3, os.Getenv("REFRACT_BUILT"), build.Forms()
-	if dir != "" {
-		items, kills = 2000, 8
-	} else {
+	switch {
+	case dir == "":
 		dir, forms = t.TempDir(), forms[:1]
+	case !testing.Short():
+		items, kills = 2000, 8
 	}
 	for _, b := range buildings(t, dir, items) {
 		t.Run(b.name, func(t *testing.T) {

@@ -16,8 +16,7 @@ type builder struct {
 	rows string // where its items are, or its verdicts
 }
 
-// judgedOutputs are two segments with an output each; made of them are reports,
-// and rows of a build.
+// builders are all of them, on a few segments.
 func builders(t *testing.T, dir string) []builder {
 	t.Helper()
 	invented(t, dir)
@@ -25,7 +24,7 @@ func builders(t *testing.T, dir string) []builder {
 	for i, location := range []string{"silent", "style"} {
 		fmt.Fprintf(&reports, `{"id":"1","system":"%c","metric":"instructscore","reference":0,"status":"scored","score":-5,"errors":[{"location":%q,"aspect":"Mistranslation","severity":"major","explanation":"It is another one.","penalty":5}],"problems":[]}`+"\n", 'A'+i, location)
 	}
-	mix := "mix:\n  - {dataset: 'jsonl:in.jsonl', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 3, synthetic: 2}\n"
+	mix := "mix:\n  - {dataset: 'jsonl:in.jsonl', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 2, synthetic: 1}\n"
 	for name, text := range map[string]string{"reports.jsonl": reports.String(), "mix.yaml": mix} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Trains a tiny model of random weights for a step on what builders write: by TRL's
+SFTTrainer on prompts and completions and on messages, by its DPOTrainer on pairs. The
+model must be given the very bytes of the prompt and of the completion.
+
+usage: trainers_check.py FOLDER [FOLDER OF LLAMA-FACTORY]
+"""
+import os
+import sys
+import tempfile
+
+os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
+import datasets
+import torch
+import trl
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+datasets.disable_progress_bars()
+
+
+def tokenizer():
+    """A tokenizer of bytes, which gives every text back."""
+    symbols = ["<pad>", "<eos>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    made = Tokenizer(models.BPE(vocab={s: i for i, s in enumerate(symbols)}, merges=[]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    made.decoder = decoders.ByteLevel()
+    out = PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>", eos_token="<eos>", clean_up_tokenization_spaces=False)
+    out.chat_template = (
+        "{% for m in messages %}{% if m['role'] == 'assistant' %}{% generation %}{{ m['content'] + eos_token }}{% endgeneration %}"
+        "{% else %}{{ m['content'] }}{% endif %}{% endfor %}"
+    )
+    return out
+
+
+def model():
+    torch.manual_seed(1)
+    return Qwen2ForCausalLM(Qwen2Config(vocab_size=258, hidden_size=32, intermediate_size=64, num_hidden_layers=1,
+                                        num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=16384))
+
+
+def load(folder, config="default"):
+    with tempfile.TemporaryDirectory() as cache:
+        rows = datasets.load_dataset(folder, config, split="train", cache_dir=cache)
+        return datasets.Dataset.from_list([r for r in rows][:8])
+
+
+def step(kind, config, rows, work, **more):
+    args = config(output_dir=work, max_steps=1, per_device_train_batch_size=2, max_length=None, use_cpu=True, report_to=[], bf16=False,
+                  disable_tqdm=True, save_strategy="no")
+    trainer = kind(model=model(), args=args, train_dataset=rows, processing_class=tokenizer(), **more)
+    loss = trainer.train().training_loss
+    if not loss > 0:
+        sys.exit(f"{kind.__name__}: the loss is {loss}")
+    return trainer, loss
+
+
+def check(folder, work):
+    tok = tokenizer()
+    for builder in ("instructscore", "metricinstruct", "refine"):
+        rows = load(f"{folder}/{builder}.completion.parquet")
+        trainer, loss = step(trl.SFTTrainer, trl.SFTConfig, rows, work)
+        for r, seen in zip(rows, trainer.train_dataset):
+            said = bytes_of(tok, seen["input_ids"])
+            if said != r["prompt"] + r["completion"] + "<eos>":
+                sys.exit(f"SFTTrainer trains on {said!r}, want {r}")
+        print(f"SFTTrainer, {builder}, completion: loss {loss:.3f}; the bytes are those of the rows")
+    rows = load(f"{folder}/instructscore.messages.jsonl")
+    trainer, loss = step(trl.SFTTrainer, trl.SFTConfig, rows, work)
+    for r, seen in zip(rows, trainer.train_dataset):
+        said = bytes_of(tok, seen["input_ids"])
+        if said != r["messages"][0]["content"] + r["messages"][1]["content"] + "<eos>":
+            sys.exit(f"SFTTrainer trains on {said!r}, want {r}")
+    print(f"SFTTrainer, instructscore, messages: loss {loss:.3f}")
+    _, loss = step(trl.DPOTrainer, trl.DPOConfig, load(f"{folder}/refine.completion.jsonl", "preference"), work, ref_model=model())
+    print(f"DPOTrainer, refine, pairs: loss {loss:.3f}")
+
+
+def bytes_of(tok, ids):
+    return tok.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+
+
+def llama_factory(folder, code):
+    """The converters of LLaMA-Factory give user and assistant, or two answers that are ranked."""
+    sys.path.insert(0, code)
+    from types import ModuleType, SimpleNamespace
+
+    sys.modules["torchaudio"] = ModuleType("torchaudio")  # for sound, of which there is none
+
+    from llamafactory.data.converter import get_dataset_converter
+    from llamafactory.data.parser import DatasetAttr
+
+    args = SimpleNamespace(media_dir="")
+    for name, config, attr in (
+        ("instructscore.alpaca.jsonl", "default", {"formatting": "alpaca", "columns": {"prompt": "instruction", "query": "input", "response": "output"}}),
+        ("instructscore.sharegpt.parquet", "default", {"formatting": "sharegpt", "columns": {"messages": "conversations"}}),
+        ("refine.completion.jsonl", "preference", {"formatting": "alpaca", "ranking": True, "columns": {"prompt": "prompt", "chosen": "chosen", "rejected": "rejected"}}),
+    ):
+        a = DatasetAttr("file", name)
+        a.join(attr)
+        convert = get_dataset_converter(attr["formatting"], a, args)
+        rows = load(f"{folder}/{name}", config)
+        for r in rows:
+            made = convert(r)
+            texts = [m["content"] for m in made["_prompt"] + made["_response"]]
+            want = {"alpaca": lambda: [r["instruction"], r["output"]], "sharegpt": lambda: [m["value"] for m in r["conversations"]]}
+            expected = [r["prompt"], r["chosen"], r["rejected"]] if attr.get("ranking") else want[attr["formatting"]]()
+            if texts != expected:
+                sys.exit(f"LLaMA-Factory makes {texts} of {r}")
+        print(f"LLaMA-Factory, {name}: {len(rows)} rows")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    check(sys.argv[1], scratch)
+if len(sys.argv) > 2:
+    llama_factory(sys.argv[1], sys.argv[2])

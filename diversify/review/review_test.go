@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -9,12 +10,14 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -323,12 +326,30 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s: %d; want %d", c.what, got, c.want)
 		}
 	}
+	// A decision that is on its way at the end is kept.
+	conn, err := net.Dial("tcp", root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	place := strings.TrimPrefix(url, "http://"+root)
+	fmt.Fprintf(conn, "POST %sdecision HTTP/1.1\r\nHost: %s\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", place, root, len(good))
+	in := bufio.NewReader(conn)
+	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q, %v", line, err)
+	}
 	stop()
+	select {
+	case err := <-ended:
+		t.Fatalf("the end does not wait: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	fmt.Fprint(conn, good)
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if n := s.Count(); n != 1 {
-		t.Errorf("%d decisions; want 1", n)
+	if n := s.Count(); n != 2 {
+		t.Errorf("%d decisions; want 2", n)
 	}
 	d, err := review.Read(path)
 	if err != nil {

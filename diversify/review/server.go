@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -15,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/report/page"
 )
 
@@ -73,13 +73,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler: s.handler(), ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second,
 		ErrorLog: log.New(io.Discard, "", 0), // the address has the token in it
 	}
-	stop := context.AfterFunc(ctx, func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		_ = server.Shutdown(end) // what is left after five seconds is cut
-	})
-	defer stop()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := serve.Until(ctx, server, l, 5*time.Second); ctx.Err() == nil {
 		return err
 	}
 	return nil

@@ -51,16 +51,22 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, w Web) error {
 		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: 1 << 16,
 		ConnState: crowd(w.Warn),
 	}
+	return Until(ctx, srv, netutil.LimitListener(l, maxWebConns), lastWord)
+}
+
+// Until serves until the context ends, which is the error then. What is being
+// answered has some time to end, and is cut off after it.
+func Until(ctx context.Context, srv *http.Server, l net.Listener, last time.Duration) error {
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(netutil.LimitListener(l, maxWebConns)) }()
+	go func() { done <- srv.Serve(l) }()
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), last)
 	defer cancel()
-	if srv.Shutdown(last) != nil {
+	if srv.Shutdown(end) != nil {
 		srv.Close()
 	}
 	return ctx.Err()

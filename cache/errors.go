@@ -39,23 +39,32 @@ func (e *VersionError) Error() string {
 		e.File, e.Version, e.Known)
 }
 
-// fileError says what a failed operation on a cache file means and what to do
-// about it. Once ctx is done, that is the cause.
-func fileError(ctx context.Context, file, op string, err error) error {
+// explained is what there is to say of a failure without a look at the engine's own
+// errors: nothing if there is none, that ctx is done, or what was said of it before.
+func explained(ctx context.Context, name, op string, err error) (said error, done bool) {
 	if err == nil {
-		return nil
+		return nil, true
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("cache %s: %s: %w", file, op, ctx.Err())
+		return fmt.Errorf("cache %s: %s: %w", name, op, ctx.Err()), true
 	}
 	var version *VersionError
 	if errors.As(err, &version) {
-		return err
+		return err, true
 	}
 	for _, kind := range []error{ErrFull, ErrLocked, ErrCorrupt, ErrForeign, ErrReadOnly, ErrReplaced, ErrClosed} {
 		if errors.Is(err, kind) {
-			return err // explained already
+			return err, true
 		}
+	}
+	return nil, false
+}
+
+// fileError says what a failed operation on a cache file means and what to do
+// about it. Once ctx is done, that is the cause.
+func fileError(ctx context.Context, file, op string, err error) error {
+	if said, done := explained(ctx, file, op, err); done {
+		return said
 	}
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {

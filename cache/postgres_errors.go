@@ -119,21 +119,11 @@ func passing(err error) bool {
 // explain says what a failed operation means and what to do about it. Once
 // ctx is done, that is the cause.
 func (s *postgresEngine) explain(ctx context.Context, op string, err error) error {
-	if err == nil {
-		return nil
+	if said, done := explained(ctx, s.name, op, err); done {
+		return said
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("cache %s: %s: %w", s.name, op, ctx.Err())
-	}
-	var told *postgresError
-	var version *VersionError
-	if errors.As(err, &told) || errors.As(err, &version) {
+	if told := (*postgresError)(nil); errors.As(err, &told) {
 		return err
-	}
-	for _, kind := range []error{ErrCorrupt, ErrForeign, ErrReadOnly, ErrLocked, ErrClosed} {
-		if errors.Is(err, kind) {
-			return err // explained already
-		}
 	}
 	e := &postgresError{cause: err}
 	var refused *pgconn.PgError

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/refract-eval/refract/internal/exact"
@@ -9,12 +10,12 @@ import (
 
 // Alpha is Krippendorff's alpha of units, for scores on an
 // interval scale, or an ordinal one: 1 for perfect agreement, 0 for that of chance.
-// Units with fewer than two scores do not count. There is none (false) where no
-// scores can differ: fewer than two, or all of them equal.
+// Units with fewer than two scores do not count. It is NaN where no scores can
+// differ: fewer than two, or all of them equal.
 //
 // Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. The
 // difference of two ordinal values there is that of their mid-ranks.
-func Alpha(units [][]float64, ordinal bool) (float64, bool) {
+func Alpha(units [][]float64, ordinal bool) float64 {
 	var all []float64
 	var sizes []int
 	for _, u := range units {
@@ -23,7 +24,7 @@ func Alpha(units [][]float64, ordinal bool) (float64, bool) {
 		}
 	}
 	if len(all) == 0 || slices.Min(all) == slices.Max(all) {
-		return 0, false
+		return math.NaN()
 	}
 	if ordinal {
 		midRanks(all)
@@ -39,7 +40,7 @@ func Alpha(units [][]float64, ordinal bool) (float64, bool) {
 		observed += differences(rest[:n]) / float64(n-1)
 		rest = rest[n:]
 	}
-	return 1 - observed/expected, true
+	return 1 - observed/expected
 }
 
 // differences is the sum of (a−b)² over all ordered pairs.

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -224,9 +223,5 @@ func (s *SpanAgreement) SeverityAgreement() (pairs int, equal, alpha float64) {
 			equal++
 		}
 	}
-	alpha, ok := Alpha(units, true)
-	if !ok {
-		alpha = math.NaN()
-	}
-	return len(units), equal / float64(len(units)), alpha
+	return len(units), equal / float64(len(units)), Alpha(units, true)
 }

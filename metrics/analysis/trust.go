@@ -48,7 +48,7 @@ type ProblemCount struct {
 func (r *TrustRow) Combined() bool { return len(r.parts) > 0 }
 
 // Alpha is the agreement of the reports' parts, see [Alpha].
-func (r *TrustRow) Alpha(ordinal bool) (float64, bool) { return Alpha(r.parts, ordinal) }
+func (r *TrustRow) Alpha(ordinal bool) float64 { return Alpha(r.parts, ordinal) }
 
 // WithScore returns the number of reports with a score.
 func (r *TrustRow) WithScore() int { return r.Outcomes[Scored] + r.Outcomes[NoError] }

@@ -171,23 +171,18 @@ func (c *Comparison) raters(ctx context.Context, laid *cells) (*Raters, error) {
 	if out.Judges < 3 {
 		return nil, nil
 	}
-	byUnit := map[int]*drawn{}
-	var order []*drawn
+	var units drawnUnits
 	for i, o := range of {
 		if len(scores[i]) < 2 {
 			continue
 		}
 		out.Outputs++
 		segment, _, _ := laid.at(o)
-		u := byUnit[laid.unit(segment)]
-		if u == nil {
-			u = &drawn{}
-			byUnit[laid.unit(segment)], order = u, append(order, u)
-		}
+		u := units.of(laid.unit(segment))
 		u.scores = append(u.scores, scores[i])
 	}
 	p := &Pair{}
-	err := c.drawing(order).resample(ctx, p, order)
+	err := c.drawing(units.order).resample(ctx, p, units.order)
 	out.Alpha = p.Alpha
 	return out, err
 }
@@ -208,12 +203,30 @@ type drawn struct {
 	spans  analysis.SpanAgreement
 }
 
+// drawnUnits are the units of a comparison, in order of appearance.
+type drawnUnits struct {
+	byNumber map[int]*drawn
+	order    []*drawn
+}
+
+// of finds a unit, or begins it.
+func (d *drawnUnits) of(number int) *drawn {
+	if d.byNumber == nil {
+		d.byNumber = map[int]*drawn{}
+	}
+	u := d.byNumber[number]
+	if u == nil {
+		u = &drawn{}
+		d.byNumber[number], d.order = u, append(d.order, u)
+	}
+	return u
+}
+
 func (c *Comparison) pair(ctx context.Context, laid *cells, a, b *Judge) (*Pair, error) {
 	p := &Pair{A: a, B: b}
 	table := correlate.NewPairs(len(laid.segments), len(laid.systems))
 	marks := a.marks() && b.marks()
-	byUnit := map[int]*drawn{}
-	var order []*drawn
+	var units drawnUnits
 	for _, o := range a.Outputs {
 		if c.isReference(o) {
 			continue
@@ -231,11 +244,7 @@ func (c *Comparison) pair(ctx context.Context, laid *cells, a, b *Judge) (*Pair,
 		segment, cell, _ := laid.at(o)
 		table.Gold[cell], table.GoldOK[cell] = *x.Score, true
 		table.Metric[cell], table.MetricOK[cell] = *y.Score, true
-		u := byUnit[laid.unit(segment)]
-		if u == nil {
-			u = &drawn{}
-			byUnit[laid.unit(segment)], order = u, append(order, u)
-		}
+		u := units.of(laid.unit(segment))
 		u.scores = append(u.scores, []float64{*x.Score, *y.Score})
 		if marks {
 			u.spans.Add(analysis.CompareSpans(x.Errors, y.Errors))
@@ -246,7 +255,7 @@ func (c *Comparison) pair(ctx context.Context, laid *cells, a, b *Judge) (*Pair,
 			p.Alone++
 		}
 	}
-	c = c.drawing(order)
+	c = c.drawing(units.order)
 	var err error
 	if p.Pearson, err = c.value(ctx, laid, correlate.Measure{Statistic: correlate.StatPearson}, table); err != nil {
 		return nil, err
@@ -256,11 +265,11 @@ func (c *Comparison) pair(ctx context.Context, laid *cells, a, b *Judge) (*Pair,
 	}
 	if marks {
 		p.Spans = &analysis.SpanAgreement{}
-		for _, u := range order {
+		for _, u := range units.order {
 			p.Spans.Add(&u.spans)
 		}
 	}
-	return p, c.resample(ctx, p, order)
+	return p, c.resample(ctx, p, units.order)
 }
 
 // value is a measure of a table with its interval.
@@ -290,11 +299,7 @@ func (c *Comparison) resample(ctx context.Context, p *Pair, units []*drawn) erro
 				sum.Add(&analysis.SpanAgreement{Exact: u.spans.Exact, Partial: u.spans.Partial, Characters: u.spans.Characters, Graded: u.spans.Graded})
 			}
 		}
-		alpha, ok := analysis.Alpha(scores, false)
-		if !ok {
-			alpha = math.NaN()
-		}
-		return [...]float64{alpha, sum.Exact.F1(), sum.Partial.F1(), sum.Characters.F1(), sum.Graded.F1()}
+		return [...]float64{analysis.Alpha(scores, false), sum.Exact.F1(), sum.Partial.F1(), sum.Characters.F1(), sum.Graded.F1()}
 	}
 	weights := make([]int, len(units))
 	for i := range weights {

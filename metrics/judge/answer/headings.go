@@ -84,11 +84,7 @@ func headingsReader(s Spec) reader {
 		if n > counted {
 			note(r, fmt.Sprintf("%d errors; the worst %d count", n, counted))
 		}
-		if s.Lower != nil && score < *s.Lower {
-			note(r, fmt.Sprintf("the sum, %v, stops at %v", score, *s.Lower))
-			score = *s.Lower
-		}
-		r.SetScore(analysis.Scored, score)
+		s.setSum(r, score)
 		return ""
 	}
 }

@@ -145,13 +145,17 @@ func finishErrors(r *analysis.Report, s Spec, all bool) string {
 	case !finite(sum):
 		return "the sum of the penalties is too large"
 	}
-	score := 0 - sum
+	s.setSum(r, 0-sum)
+	return ""
+}
+
+// setSum sets the score of a list of errors, which stops at the lower bound.
+func (s Spec) setSum(r *analysis.Report, score float64) {
 	if s.Lower != nil && score < *s.Lower {
 		note(r, fmt.Sprintf("the sum, %v, stops at %v", score, *s.Lower))
 		score = *s.Lower
 	}
 	r.SetScore(analysis.Scored, score)
-	return ""
 }
 
 // noteItems says what is wrong with the errors of these numbers.

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/refract-eval/refract/internal/english"
@@ -88,14 +89,7 @@ func TrustTable(t *analysis.Trust, metric string) *report.NamedTable {
 		for _, c := range trustCounts {
 			row = append(row, c.count(&r))
 		}
-		row = append(row, r.PartsWithout)
-		for _, ordinal := range []bool{false, true} {
-			cell := report.Null()
-			if alpha, ok := r.Alpha(ordinal); ok {
-				cell = report.Float(alpha)
-			}
-			row = append(row, cell)
-		}
+		row = append(row, r.PartsWithout, r.Alpha(false), r.Alpha(true))
 		combined, judged = combined || r.Combined(), judged || len(r.Alignments) > 0
 		out.Add(append(row, feedbackCells(&r)...)...)
 	}
@@ -103,9 +97,8 @@ func TrustTable(t *analysis.Trust, metric string) *report.NamedTable {
 		show(out.Columns[at:of])
 		out.Note("α: Krippendorff's agreement of the samples or members (parts) that a score is made of")
 		all := t.Total(metric)
-		if alpha, ok := all.Alpha(false); ok {
-			ordinal, _ := all.Alpha(true)
-			out.Note("over all systems: α %.3f, ordinal %.3f", alpha, ordinal)
+		if alpha := all.Alpha(false); !math.IsNaN(alpha) {
+			out.Note("over all systems: α %.3f, ordinal %.3f", alpha, all.Alpha(true))
 		}
 	}
 	if judged {

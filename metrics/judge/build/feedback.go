@@ -2,7 +2,6 @@ package build
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -228,68 +227,4 @@ func repeat(found []map[analysis.Failure]bool, f *answer.Feedback) {
 			left--
 		}
 	}
-}
-
-// Agreement compares verdicts with labels.
-type Agreement struct {
-	Reports   int // that both judged
-	Unlabeled int // labels without a verdict
-	pairs     map[analysis.Failure][][]float64
-	alignment [][]float64
-}
-
-// Add compares a verdict with what people say of the same report.
-func (a *Agreement) Add(v *Verdict, l *audit.Feedback) error {
-	if v.Status != Judged {
-		a.Unlabeled++
-		return nil
-	}
-	if len(l.Failures) != len(v.Errors) {
-		return fmt.Errorf("the labels are of %d errors, and the report has %d", len(l.Failures), len(v.Errors))
-	}
-	a.Reports++
-	if a.pairs == nil {
-		a.pairs = map[analysis.Failure][][]float64{}
-	}
-	has := func(all []analysis.Failure, f analysis.Failure) float64 {
-		if slices.Contains(all, f) {
-			return 1
-		}
-		return 0
-	}
-	for i := range v.Errors {
-		for _, f := range analysis.Failures() {
-			a.pairs[f] = append(a.pairs[f], []float64{has(v.Errors[i], f), has(l.Failures[i], f)})
-		}
-	}
-	a.alignment = append(a.alignment, []float64{*v.Alignment, l.Alignment})
-	return nil
-}
-
-// Agreed is how far the model and people agree on a failure.
-type Agreed struct {
-	Errors        int // that both judged
-	Model, People int // how many have it by each
-	Both          int
-	Alpha         float64 // Krippendorff's; only if Defined
-	Defined       bool
-}
-
-// On returns the agreement on a failure.
-func (a *Agreement) On(f analysis.Failure) Agreed {
-	out := Agreed{Errors: len(a.pairs[f])}
-	for _, p := range a.pairs[f] {
-		out.Model += int(p[0])
-		out.People += int(p[1])
-		out.Both += int(p[0] * p[1])
-	}
-	out.Alpha, out.Defined = analysis.Alpha(a.pairs[f], false)
-	return out
-}
-
-// OnAlignment is Krippendorff's alpha of the alignment scores, if there is one,
-// and how many reports it is of.
-func (a *Agreement) OnAlignment() (alpha float64, defined bool, reports int) {
-	alpha, defined = analysis.Alpha(a.alignment, false)
-	return alpha, defined, len(a.alignment)
 }

@@ -6,6 +6,9 @@ package main
 import (
 	"os"
 
+	// Packages are compiled in the order of imports. SQLite, which takes longest,
+	// comes early through this one, so that no processor waits for it at the end.
+	_ "github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/cmd/refract/command"
 )
 

@@ -226,19 +226,20 @@ func (d *draws) weights(from, to int) [][]int32 {
 	out := make([][]int32, to-from)
 	for i := range out {
 		out[i] = make([]int32, d.units)
-		source.Seed(d.seed, mix(uint64(from+i)))
+		SeedResample(&source, d.seed, from+i)
 		draw(out[i], d.pool, rand.New(&source))
 	}
 	return out
 }
 
-// mix spreads the bits of a resample's number (the last step of SplitMix64),
-// because generators whose states are close begin alike.
-func mix(z uint64) uint64 {
-	z += 0x9e3779b97f4a7c15
+// SeedResample gives a resample random numbers of its own. It spreads the bits of
+// its number (the last step of SplitMix64), because generators whose states are
+// close begin alike.
+func SeedResample(source *rand.PCG, seed uint64, resample int) {
+	z := uint64(resample) + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	source.Seed(seed, z^z>>31)
 }
 
 // draw adds to weights how often each unit comes up in len(pool) draws from

@@ -37,18 +37,6 @@ func present(mask []bool, i int) bool { return mask == nil || mask[i] }
 // paired says whether cell i has both scores.
 func (p *Pairs) paired(i int) bool { return present(p.GoldOK, i) && present(p.MetricOK, i) }
 
-// Paired says of each segment whether any of its cells has both scores: those
-// that have are what a [Bootstrap] over segments draws from.
-func (p *Pairs) Paired() []bool {
-	out := make([]bool, p.Segments)
-	for i := range p.Gold {
-		if p.paired(i) {
-			out[i/p.Systems] = true
-		}
-	}
-	return out
-}
-
 // check returns an error where the table contradicts itself or holds a
 // number that is none.
 func (p *Pairs) check() error {

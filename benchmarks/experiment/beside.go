@@ -41,13 +41,7 @@ func (c *compared) places() []place {
 // beside sets the values of a statistic at several places side by side: a row for
 // each setting and statistic.
 func (c *compared) beside(places []place) *report.NamedTable {
-	c.Columns = []report.Column{
-		{Name: "metric"},
-		{Name: "references", Header: "refs", Kind: report.KindInt},
-		{Name: "aggregate"},
-		{Name: "human", Hide: true},
-		{Name: "statistic"},
-	}
+	c.Columns = append(settingColumns(), report.Column{Name: "statistic"})
 	for _, p := range places {
 		name := p.String()
 		c.Columns = append(c.Columns,
@@ -72,7 +66,7 @@ func (c *compared) beside(places []place) *report.NamedTable {
 	for k := range c.length() {
 		for _, statistic := range statistics {
 			first := c.row(k, 0)
-			row := []any{first.Setting.Metric, first.MaxReferences, report.StringOrNull(first.Setting.Aggregator), first.Human, statistic}
+			row := append(first.cells(), statistic)
 			for _, p := range places {
 				value, ci, rank, n := report.Null(), report.Null(), report.Null(), report.Null()
 				at := slices.IndexFunc(c.plan.Statistics, func(s Statistic) bool { return s.Name() == statistic && s.Level == p.level && s.Grouping == p.group })

@@ -98,22 +98,39 @@ func (t *Test) ranking() string {
 	return note
 }
 
+// settingColumns begin a table with a row for each setting, and cells such a row.
+func settingColumns() []report.Column {
+	return []report.Column{{Name: "metric"}, {Name: "references", Header: "refs", Kind: report.KindInt}, {Name: "aggregate"}, {Name: "human", Hide: true}}
+}
+
+func (r *Row) cells() []any {
+	return []any{r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human}
+}
+
+// pairColumns name two settings and their difference, and pairCells are a row of them.
+func pairColumns() []report.Column {
+	return []report.Column{
+		{Name: "better"}, {Name: "better_aggregate", Header: "aggregate"}, {Name: "worse"}, {Name: "worse_aggregate", Header: "aggregate"},
+		{Name: "delta", Kind: report.KindFloat, Digits: 3},
+	}
+}
+
+func pairCells(better, worse SettingName, delta any) []any {
+	return []any{better.Metric, report.StringOrNull(better.Aggregator), worse.Metric, report.StringOrNull(worse.Aggregator), delta}
+}
+
 func (c *compared) settings() *report.NamedTable {
 	if places := c.places(); len(places) > 1 {
 		return c.beside(places)
 	}
-	c.Columns = []report.Column{
-		{Name: "metric"},
-		{Name: "references", Header: "refs", Kind: report.KindInt},
-		{Name: "aggregate"},
-		{Name: "human", Hide: true},
+	c.Columns = append(settingColumns(), []report.Column{
 		{Name: "level"},
 		{Name: "group"},
 		{Name: "statistic"},
 		{Name: "value", Kind: report.KindFloat, Digits: 3},
 		{Name: "ci", Kind: report.KindInterval, Digits: 3},
 		{Name: "resampled_by", Hide: true},
-	}
+	}...)
 	if c.ranks != nil {
 		c.Columns = append(c.Columns, report.Column{Name: "rank", Kind: report.KindInt})
 	}
@@ -128,10 +145,7 @@ func (c *compared) settings() *report.NamedTable {
 		for i, st := range c.plan.Statistics {
 			r := c.row(k, i)
 			c.explain(r, st.Name())
-			row := []any{
-				r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human, r.Level,
-				r.Group, st.Name(), r.Value, r.Interval, report.StringOrNull(c.data.ResampledBy),
-			}
+			row := append(r.cells(), r.Level, r.Group, st.Name(), r.Value, r.Interval, report.StringOrNull(c.data.ResampledBy))
 			if c.ranks != nil {
 				row = append(row, c.rank(k, i))
 			}
@@ -157,11 +171,8 @@ func (c *compared) pairs() *report.NamedTable {
 		{Name: "level"},
 		{Name: "group"},
 		{Name: "human", Hide: true},
-		{Name: "better"},
-		{Name: "better_aggregate", Header: "aggregate"},
-		{Name: "worse"},
-		{Name: "worse_aggregate", Header: "aggregate"},
-		{Name: "delta", Kind: report.KindFloat, Digits: 3},
+	}
+	c.Columns = append(append(c.Columns, pairColumns()...), []report.Column{
 		{Name: "p", Kind: report.KindFloat, Digits: 4},
 		{Name: "p_holm", Header: "p (Holm)", Kind: report.KindFloat, Digits: 4},
 		{Name: "resamples", Kind: report.KindInt, Minor: true},
@@ -169,7 +180,7 @@ func (c *compared) pairs() *report.NamedTable {
 		{Name: "missing", Kind: report.KindInt, Minor: true},
 		{Name: "better_signature", Hide: true},
 		{Name: "worse_signature", Hide: true},
-	}
+	}...)
 	c.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; better: of the larger value over cells, which have a judgement and both scores; missing: cells without")
 	for i, st := range c.plan.Statistics {
 		tests := c.ranks[i]
@@ -183,9 +194,8 @@ func (c *compared) pairs() *report.NamedTable {
 				if c.plan.Test.Method != significance.MethodWilliams {
 					resamples = report.Int(res.Resamples)
 				}
-				c.Add(st.Name(), better.Level, better.Group, better.Human,
-					better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
-					res.Delta, res.P, tests.Corrected[x][y], resamples, res.Cells, c.cells()-res.Cells, better.Signature, worse.Signature)
+				row := append([]any{st.Name(), better.Level, better.Group, better.Human}, pairCells(better.Setting, worse.Setting, res.Delta)...)
+				c.Add(append(row, res.P, tests.Corrected[x][y], resamples, res.Cells, c.cells()-res.Cells, better.Signature, worse.Signature)...)
 			}
 		}
 	}
@@ -193,13 +203,7 @@ func (c *compared) pairs() *report.NamedTable {
 }
 
 func (c *compared) ranking() *report.NamedTable {
-	c.Columns = []report.Column{
-		{Name: "metric"},
-		{Name: "references", Header: "refs", Kind: report.KindInt},
-		{Name: "aggregate"},
-		{Name: "human", Hide: true},
-		{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2},
-	}
+	c.Columns = append(settingColumns(), report.Column{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2})
 	var ranks [][]int
 	for i, st := range c.plan.Statistics {
 		name := st.Name()
@@ -230,7 +234,7 @@ func (c *compared) ranking() *report.NamedTable {
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(averages[i]), last(averages[j])) })
 	for _, k := range order {
 		r := c.row(k, 0)
-		row := []any{r.Setting.Metric, r.MaxReferences, report.StringOrNull(r.Setting.Aggregator), r.Human, averages[k]}
+		row := append(r.cells(), averages[k])
 		for i := range c.plan.Statistics {
 			row = append(row, c.row(k, i).Value, c.rank(k, i))
 		}

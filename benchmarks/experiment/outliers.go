@@ -88,9 +88,7 @@ func distances(values []float64) []float64 {
 }
 
 func median(values []float64) float64 {
-	s := slices.Sorted(slices.Values(values))
-	n := len(s)
-	return (s[(n-1)/2] + s[n/2]) / 2
+	return correlate.Quantile(slices.Sorted(slices.Values(values)), 0.5)
 }
 
 // FarOut names the outliers, and by which scores they are; "" where there is none.

@@ -57,14 +57,7 @@ func PowerTable(p *Plan, r *Result) *report.NamedTable {
 
 func (c *compared) power() *report.NamedTable {
 	unit := c.data.ResampledBy
-	c.Columns = []report.Column{
-		{Name: "statistic"},
-		{Name: "human", Hide: true},
-		{Name: "better"},
-		{Name: "better_aggregate", Header: "aggregate"},
-		{Name: "worse"},
-		{Name: "worse_aggregate", Header: "aggregate"},
-		{Name: "delta", Kind: report.KindFloat, Digits: 3},
+	c.Columns = append([]report.Column{{Name: "statistic"}, {Name: "human", Hide: true}}, append(pairColumns(), []report.Column{
 		{Name: "standard_error", Header: "s.e.", Kind: report.KindFloat, Digits: 4},
 		{Name: "resampled_by", Hide: true},
 		{Name: "units", Header: unit + "s", Kind: report.KindInt},
@@ -72,7 +65,7 @@ func (c *compared) power() *report.NamedTable {
 		{Name: "difference", Kind: report.KindFloat, Hide: true},
 		{Name: "needed", Header: unit + "s needed", Kind: report.KindInt},
 		{Name: "cells", Kind: report.KindInt, Minor: true},
-	}
+	}...)...)
 	asked := c.plan.Power.orUsual(c.res.Confidence)
 	for _, statistic := range c.res.Statistics {
 		for i := range c.res.Differences {
@@ -84,8 +77,8 @@ func (c *compared) power() *report.NamedTable {
 			if delta < 0 {
 				better, worse, delta = d.B, d.A, -delta
 			}
-			c.Add(d.Statistic, d.Human, better.Metric, report.StringOrNull(better.Aggregator), worse.Metric, report.StringOrNull(worse.Aggregator), delta, d.Error,
-				report.StringOrNull(unit), d.Units, d.Smallest, cmp.Or(Number(asked.Difference), delta), d.needed(), d.Cells)
+			row := append([]any{d.Statistic, d.Human}, pairCells(better, worse, delta)...)
+			c.Add(append(row, d.Error, report.StringOrNull(unit), d.Units, d.Smallest, cmp.Or(Number(asked.Difference), delta), d.needed(), d.Cells)...)
 		}
 	}
 	of, same := "the delta found", correlate.SystemLevel.String()

@@ -169,10 +169,7 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 		if r.p.Test.Resamples > 0 {
 			out.Test = t.Method.String()
 		}
-		done := significance.Task{Comparison: c, Weight: t.Weight, Least: -1, Most: 1}
-		if t.ofShares() {
-			done.Least = 0
-		}
+		done := significance.Task{Comparison: c, Weight: t.Weight, Least: t.Measure.Statistic.Lowest(), Most: 1}
 		for k, s := range settings {
 			name := s.name
 			name.Metric = cmp.Or(s.series.shared, name.Metric)
@@ -187,15 +184,6 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 		res.Tasks[i], r.done[i] = out, done
 	}
 	return nil
-}
-
-// ofShares says that a statistic is a share, from 0 to 1, and no correlation.
-func (s *Statistic) ofShares() bool {
-	switch s.Measure.Statistic {
-	case correlate.StatAccuracy, correlate.StatSoftAccuracy, correlate.StatAcc23, correlate.StatPlainAcc23:
-		return true
-	}
-	return false
 }
 
 // task ranks the settings of a dataset.

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
 // drawer fills in the differences of resamples, each with a generator of random
@@ -83,20 +85,11 @@ func resampleBlock(ctx context.Context, seed uint64, first int, differences []fl
 				}
 				n := min(together, len(differences)-from)
 				for i := range n {
-					random[i].Seed(seed, mix(uint64(first+from+i)))
+					correlate.SeedResample(&random[i], seed, first+from+i)
 				}
 				draw(random[:n], differences[from:from+n])
 			}
 		})
 	}
 	return group.Wait()
-}
-
-// mix spreads the bits of a resample's number (the last step of SplitMix64),
-// because generators whose states are close begin alike.
-func mix(z uint64) uint64 {
-	z += 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
 }

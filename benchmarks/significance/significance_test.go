@@ -257,7 +257,8 @@ func TestPermBothFastAndPlainPValues(t *testing.T) {
 		slow := Result{Delta: m.Over(x).Value - m.Over(y).Value}
 		large := 0
 		for r := range o.Resamples {
-			random := rand.NewPCG(o.Seed, mix(uint64(r)))
+			random := new(rand.PCG)
+			correlate.SeedResample(random, o.Seed, r)
 			mask := make([]uint64, (fast.Cells+63)/64)
 			for i := range mask {
 				mask[i] = random.Uint64()

@@ -140,9 +140,9 @@ def columns(browser):
                     r.page.wait_for_timeout(400)
                 assert last.bounding_box()["x"] + last.bounding_box()["width"] <= size["width"], "the last column is out of reach"
             systems = r.page.locator(".ranking")
-            for name in systems.locator("tbody th").all():
+            for name in systems.locator("tbody td:first-child").all():
                 assert name.evaluate("e => e.scrollWidth <= e.clientWidth"), "a name is cut off: " + name.inner_text()
-            second = systems.locator("tbody tr").first.locator("td").nth(1).bounding_box()
+            second = systems.locator("tbody tr").first.locator("td").nth(2).bounding_box()
             assert second["x"] + second["width"] <= size["width"], "a long name pushes the settings out of view"
             scores = systems.locator("tbody tr").evaluate_all("all => all.map(e => [...e.querySelectorAll('.score')].at(-1).textContent)")
             assert len(set(scores)) == len(scores), f"scores of a small range look alike: {scores}"

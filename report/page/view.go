@@ -66,25 +66,23 @@ type tableView struct {
 	ID      string
 	Columns []columnView // those that are shown, the secondary ones at the end
 	Rows    [][]cellView
-	Long    bool // scrolls in a box of its own
-	More    bool // some columns are secondary
+	Long    bool   // scrolls in a box of its own
+	More    string // all columns in words where some are secondary
 }
 
 type columnView struct {
 	Heading   string
 	Numeric   bool
 	Secondary bool
-	digits    int // of the scores of a ranking
 }
 
 type cellView struct {
-	Text      string
-	Numeric   bool
-	Missing   bool
-	Short     bool   // a text that is not broken
-	Secondary bool   // of a secondary column
-	Key       string // the number to sort by; "" to sort by the text
-	Bar       *bar
+	Text    string
+	Numeric bool
+	Class   string // such as "number", "missing", "short" of a text that is not broken, "extra" of a secondary column
+	Key     string // the number to sort by; "" to sort by the text
+	Bar     *bar
+	Place   *placeView // in place of Text
 }
 
 // scaleKey tells the scales of a table's bars apart.
@@ -123,24 +121,15 @@ const shortText = 28
 
 type rankingView struct {
 	*Ranking
-	ID       string
-	Settings []columnView
-	Systems  []rankedView
-	Notes    []string
-	More     bool
-}
-
-type rankedView struct {
-	Name   string
-	Places []placeView
+	ID    string
+	Grid  tableView
+	Notes []string
 }
 
 type placeView struct {
-	Rank, Score, Key string
-	Secondary        bool
-	Moved            string // against the first setting, such as "▲ 2"; "" for not
-	MovedWords       string
-	Class            string
+	Rank, Score string
+	Moved       string // against the first setting, such as "▲ 2"; "" for not
+	MovedWords  string
 }
 
 // longTable is the number of rows from which a table scrolls by itself.
@@ -251,7 +240,9 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 	for _, k := range order {
 		c := &t.Columns[k]
 		v.Columns = append(v.Columns, columnView{Heading: c.Heading(), Numeric: c.Numeric(), Secondary: secondary[k]})
-		v.More = v.More || secondary[k]
+		if secondary[k] {
+			v.More = fmt.Sprintf("%d columns", len(order))
+		}
 		if c.Kind != report.KindInterval {
 			continue
 		}
@@ -270,7 +261,9 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 		for _, k := range order {
 			c := &t.Columns[k]
 			cell := newCellView(row[k], c)
-			cell.Secondary = secondary[k]
+			if secondary[k] {
+				cell.Class += " extra"
+			}
 			if low, high, ok := row[k].Bounds(); ok && c.Kind == report.KindInterval {
 				value := math.NaN() // the number left of an interval is what it belongs to
 				if k > 0 && t.Columns[k-1].Kind == report.KindFloat {
@@ -289,10 +282,14 @@ func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
 func newCellView(value report.Value, c *report.Column) cellView {
 	text, ok := value.Show(c.Digits)
 	if !ok {
-		return cellView{Text: "–", Numeric: c.Kind != report.KindString, Missing: true}
+		cell := cellView{Text: "–", Numeric: c.Kind != report.KindString, Class: "missing"}
+		if cell.Numeric {
+			cell.Class = "number missing"
+		}
+		return cell
 	}
 	if c.Kind == report.KindString {
-		return cellView{Text: text, Short: utf8.RuneCountInString(text) <= shortText}
+		return textCell(text)
 	}
 	low, high, _ := value.Bounds()
 	key := low
@@ -305,9 +302,18 @@ func newCellView(value report.Value, c *report.Column) cellView {
 	case report.KindInt:
 		text = humanize.Comma(int64(low))
 	}
-	cell := cellView{Text: report.TrueMinus(text), Numeric: true}
+	cell := cellView{Text: report.TrueMinus(text), Numeric: true, Class: "number"}
 	if !math.IsNaN(key) {
 		cell.Key = strconv.FormatFloat(key, 'g', -1, 64)
+	}
+	return cell
+}
+
+// textCell is a text, which is broken where it is long.
+func textCell(text string) cellView {
+	cell := cellView{Text: text}
+	if utf8.RuneCountInString(text) <= shortText {
+		cell.Class = "short"
 	}
 	return cell
 }
@@ -335,26 +341,33 @@ func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
 		return nil, err
 	}
 	v := &rankingView{Ranking: r, ID: id, Notes: slices.Clone(r.Notes)}
-	for k, name := range r.Settings {
-		var s scale
-		for i := range r.Systems {
-			if p := append([]report.Place{r.Systems[i].First}, r.Systems[i].Under...)[k]; p.Rank != 0 {
-				s.take(float64(p.Score))
-			}
-		}
-		v.Settings = append(v.Settings, columnView{name, true, k+1 >= mostColumns, report.Decimals(s.low, s.high, 2)})
-	}
-	v.More = len(r.Settings) >= mostColumns
+	g := &v.Grid
+	g.ID, g.Table, g.Columns = id, Table{NamedTable: &report.NamedTable{Title: r.Title + ": rank and score"}}, []columnView{{Heading: "system"}}
 	systems := slices.Clone(r.Systems)
 	slices.SortStableFunc(systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
-	for _, s := range systems {
-		row := rankedView{Name: s.Name}
-		for k, p := range append([]report.Place{s.First}, s.Under...) {
-			place := newPlaceView(p, s.First, v.Settings[k].digits)
-			place.Secondary = v.Settings[k].Secondary
-			row.Places = append(row.Places, place)
+	g.Rows = make([][]cellView, len(systems))
+	for i, s := range systems {
+		g.Rows[i] = []cellView{textCell(s.Name)}
+	}
+	for k, name := range r.Settings {
+		extra := k+1 >= mostColumns
+		g.Columns = append(g.Columns, columnView{name, true, extra})
+		of := func(s *report.RankedSystem) report.Place { return append([]report.Place{s.First}, s.Under...)[k] }
+		var scores scale
+		for i := range systems {
+			if p := of(&systems[i]); p.Rank != 0 {
+				scores.take(float64(p.Score))
+			}
 		}
-		v.Systems = append(v.Systems, row)
+		digits := report.Decimals(scores.low, scores.high, 2)
+		for i := range systems {
+			cell := newPlaceCell(of(&systems[i]), systems[i].First, digits)
+			if extra {
+				cell.Class += " extra"
+				g.More = fmt.Sprintf("%d settings", len(r.Settings))
+			}
+			g.Rows[i] = append(g.Rows[i], cell)
+		}
 	}
 	if len(r.Settings) > 1 {
 		v.Notes = append(v.Notes, "Arrows: places above (▲) or below (▼) those under "+r.Settings[0]+".")
@@ -362,27 +375,28 @@ func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
 	return v, nil
 }
 
-func newPlaceView(p, first report.Place, digits int) placeView {
+func newPlaceCell(p, first report.Place, digits int) cellView {
+	v := &placeView{Rank: "–"}
+	cell := cellView{Numeric: true, Class: "number", Place: v}
 	if p.Rank == 0 {
-		return placeView{Rank: "–"}
+		return cell
 	}
-	rank := strconv.FormatFloat(p.Rank, 'f', -1, 64)
-	v := placeView{Rank: rank, Key: rank}
+	v.Rank = strconv.FormatFloat(p.Rank, 'f', -1, 64)
+	cell.Key = v.Rank
 	if p.Score.Defined() {
 		v.Score = decimals(float64(p.Score), digits)
 	}
 	if first.Rank == 0 || first.Rank == p.Rank {
-		return v
+		return cell
 	}
-	by := math.Abs(first.Rank - p.Rank)
-	steps := strconv.FormatFloat(by, 'f', -1, 64)
+	steps := strconv.FormatFloat(math.Abs(first.Rank-p.Rank), 'f', -1, 64)
 	if p.Rank < first.Rank {
-		v.Moved, v.MovedWords, v.Class = "▲\u2009"+steps, steps+" places up", "up"
+		v.Moved, v.MovedWords, cell.Class = "▲\u2009"+steps, steps+" places up", "number up"
 	} else {
-		v.Moved, v.MovedWords, v.Class = "▼\u2009"+steps, steps+" places down", "down"
+		v.Moved, v.MovedWords, cell.Class = "▼\u2009"+steps, steps+" places down", "number down"
 	}
 	if p.Clear {
-		v.Class += " clear"
+		cell.Class += " clear"
 	}
-	return v
+	return cell
 }

@@ -11,6 +11,7 @@ import (
 	"html"
 	"html/template"
 	"io"
+	"regexp"
 )
 
 //go:embed assets
@@ -20,14 +21,17 @@ var assets embed.FS
 // are joined.
 var scripts = []string{"dom.js", "data.js", "tables.js", "measures.js", "marks.js", "rows.js", "list.js", "detail.js", "main.js"}
 
-// asset returns an embedded file. That it is there is known when the program
-// is built.
+// forPeople is what only who reads an asset needs: indents, and lines of comment.
+var forPeople = regexp.MustCompile(`(?m)^[ \t]*(?:(?://.*|/\*.*\*/)\n)?[ \t]*`)
+
+// asset returns an embedded file as a page has it. That it is there is known when the
+// program is built.
 func asset(name string) string {
 	b, err := assets.ReadFile("assets/" + name)
 	if err != nil {
 		panic(err)
 	}
-	return string(b)
+	return forPeople.ReplaceAllString(string(b), "")
 }
 
 // policy is the content security policy: nothing but this script, this style

@@ -270,3 +270,14 @@ var errFull = errors.New("the disk is full")
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// What every page carries beside its data stays small.
+func TestWeight(t *testing.T) {
+	var b bytes.Buffer
+	if err := page.Write(t.Context(), &b, &page.Document{Title: "x", Explorer: &page.Explorer{Segments: func(func(*page.Segment, error) bool) {}}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, most := b.Len(), 68_000; n > most {
+		t.Errorf("an empty page takes %d bytes; at most %d are for its style and its script", n, most)
+	}
+}

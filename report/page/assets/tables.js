@@ -62,7 +62,7 @@ const makePannable = (box) => {
   const step = (name, arrow, by) => make("button", { type: "button", "aria-label": name, onclick: () => box.scrollBy({ left: by * 0.8 * box.clientWidth }) }, arrow);
   const buttons = [step("Columns to the left", "←", -1), step("Columns to the right", "→", 1)];
   const hint = make("span", { class: "pan", hidden: true }, "More columns", buttons);
-  (box.closest(".table") ?? box.parentElement).querySelector(".tools").append(hint);
+  box.closest(".table").querySelector(".tools").append(hint);
   const look = () => {
     const rest = box.scrollWidth - box.clientWidth - Math.ceil(box.scrollLeft);
     const wide = box.scrollWidth > box.clientWidth + 1;

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -179,6 +180,7 @@ func (b *buildFlags) foreseen(e *env, steps []*build.Step) error {
 	}}
 	var all ask.Outlook
 	unknown, cost := 0, 0.0
+	tokens, paid, like := 0, 0.0, false // if answers are as long as the stored ones
 	var unpriced []string
 	add := func(name string, o ask.Outlook, unknown int, cost float64, priced bool) {
 		c := report.Null()
@@ -201,10 +203,23 @@ func (b *buildFlags) foreseen(e *env, steps []*build.Step) error {
 		all.MostCompletionTokens += o.MostCompletionTokens
 		unknown += s.Unknown
 		cost += of
+		about := o.MostCompletionTokens
+		if o.Measured {
+			about, like = o.StoredCompletionTokens*(o.Needed+s.Unknown)/o.Stored, true
+		}
+		tokens += about
+		paid += price.Cost(o.PromptTokens, about)
 	}
 	add("all", all, unknown, cost, unpriced == nil)
 	if unknown > 0 {
 		t.Note("unknown: calls that depend on answers not known yet, if each is as long as was asked for; they are among the tokens and the cost.")
+	}
+	if like {
+		said := fmt.Sprintf("If answers are as long as the stored ones: about %s", english.Thousands(tokens, "completion token"))
+		if unpriced == nil {
+			said += ", at a cost of " + strconv.FormatFloat(paid, 'f', 4, 64)
+		}
+		t.Note("%s.", said)
 	}
 	out := b.formats.onScreen()
 	err := out.show(e, t)

@@ -19,6 +19,7 @@ import (
 // mixing is one run of refract synthesize metricinstruct.
 type mixing struct {
 	buildFlags
+	items int
 }
 
 func (x *mixing) command(e *env) *cobra.Command {
@@ -50,6 +51,9 @@ MIX.yaml is the table of what is asked for, a row for each dataset and task:
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: x.asking(e, x.run),
 	}
+	cmd.Flags().IntVar(&x.items, "items", 0, "most items of each channel of a row, drawn by the seed; 0 for those of MIX.yaml")
+	atLeast(cmd, 0, "items")
+	grouped(cmd, taskFlags, "items")
 	x.buildFlags.register(cmd)
 	return cmd
 }
@@ -79,6 +83,9 @@ func (x *mixing) run(ctx context.Context, e *env, args []string) error {
 	}
 	b := &build.MetricInstruct{Recipe: x.recipe, Teacher: teacher, Seed: x.seed}
 	for i, row := range mix.Rows {
+		if x.items > 0 {
+			row.Real, row.Synthetic = min(row.Real, x.items), min(row.Synthetic, x.items)
+		}
 		if err := b.Check(row); err != nil {
 			return fmt.Errorf("%s: mix[%d]: %w", args[0], i, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,26 +123,43 @@ type Values struct {
 }
 
 func (v *Values) parse(s string, options []Option) error {
-	keys := make([]string, len(options))
-	known := map[string]bool{}
-	for i, o := range options {
-		keys[i] = o.Key
-		known[o.Key] = true
-	}
-	for field := range strings.SplitSeq(s, ",") {
-		key, value, ok := strings.Cut(field, "=")
-		if !ok {
+	return EachOption(s, func(key, value string, bare bool) error {
+		if !slices.ContainsFunc(options, func(o Option) bool { return o.Key == key }) {
+			return UnknownOption(key, options)
+		}
+		if bare {
 			value = "yes"
 		}
-		if !known[key] {
-			return errors.New(suggest.Unknown("option", key, keys))
-		}
-		if _, twice := v.set[key]; twice {
+		v.set[key] = value
+		return nil
+	})
+}
+
+// EachOption calls set with the options of a text such as "smooth=floor,lowercase",
+// of which the second is bare. An option that is given twice is refused, unless it
+// may repeat.
+func EachOption(text string, set func(key, value string, bare bool) error, repeats ...string) error {
+	seen := map[string]bool{}
+	for option := range strings.SplitSeq(text, ",") {
+		key, value, ok := strings.Cut(option, "=")
+		if seen[key] && !slices.Contains(repeats, key) {
 			return fmt.Errorf("option %q is given twice", key)
 		}
-		v.set[key] = value
+		seen[key] = true
+		if err := set(key, value, !ok); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// UnknownOption says that there is no such option, and which there are.
+func UnknownOption(key string, options []Option) error {
+	known := make([]string, len(options))
+	for i, o := range options {
+		known[i] = o.Key
+	}
+	return errors.New(suggest.Unknown("option", key, known))
 }
 
 // Tail is what stands behind the colon of the spec, as it was written.

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -57,18 +56,12 @@ func ParseSpec(text string) (Spec, error) {
 	if text == "" {
 		return s, fmt.Errorf("name a server and a model, such as %s", example)
 	}
-	fields := strings.Split(text, ",")
-	if err := s.address(fields[0]); err != nil {
+	address, rest, more := strings.Cut(text, ",")
+	if err := s.address(address); err != nil {
 		return s, err
 	}
-	seen := map[string]bool{}
-	for _, field := range fields[1:] {
-		key, value, _ := strings.Cut(field, "=")
-		if seen[key] && key != "also" {
-			return s, fmt.Errorf("option %q is given twice", key)
-		}
-		seen[key] = true
-		if err := s.set(key, value); err != nil {
+	if more {
+		if err := metrics.EachOption(rest, s.set, "also"); err != nil {
 			return s, err
 		}
 	}
@@ -78,7 +71,7 @@ func ParseSpec(text string) (Spec, error) {
 	return s, nil
 }
 
-func (s *Spec) set(key, value string) (err error) {
+func (s *Spec) set(key, value string, _ bool) (err error) {
 	switch key {
 	case "also":
 		return s.address(value)
@@ -99,11 +92,7 @@ func (s *Spec) set(key, value string) (err error) {
 			return fmt.Errorf("option batch=%q: want a number of bytes", value)
 		}
 	default:
-		known := make([]string, len(options))
-		for i, o := range options {
-			known[i] = o.Key
-		}
-		return errors.New(suggest.Unknown("option", key, known))
+		return metrics.UnknownOption(key, options)
 	}
 	if value == "" {
 		return fmt.Errorf("option %s has no value", key)

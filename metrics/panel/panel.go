@@ -14,7 +14,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -74,7 +73,7 @@ func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error
 				return nil, v.Wrong(err)
 			}
 			cfg := Config{Keep: keep}
-			if err := cfg.set(options); err != nil {
+			if err := metrics.EachOption(options, cfg.set); err != nil {
 				return nil, v.Wrong(err)
 			}
 			for _, spec := range specs {
@@ -96,29 +95,22 @@ func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error
 	}
 }
 
-// set reads options such as "combine=median,scale=bounds".
-func (c *Config) set(options string) error {
-	for option := range strings.SplitSeq(options, ",") {
-		key, value, _ := strings.Cut(option, "=")
-		switch key {
-		case "":
-			continue
-		case "combine":
-			var err error
-			if c.Combine, err = analysis.ParseCombination(value); err != nil {
-				return err
-			}
-		case "scale":
-			if !slices.Contains(scales, value) {
-				return errors.New(suggest.Unknown("scale", value, scales))
-			}
-			c.Scale = Scale(value)
-		default:
-			return fmt.Errorf("%s; a member with options stands in brackets, as in [gemba-da:sl=German,tl=English]+mqm",
-				suggest.Unknown("option of a panel", key, []string{"combine", "scale"}))
+// set takes in an option such as "combine=median"; "" is none.
+func (c *Config) set(key, value string, _ bool) (err error) {
+	switch key {
+	case "":
+	case "combine":
+		c.Combine, err = analysis.ParseCombination(value)
+	case "scale":
+		if !slices.Contains(scales, value) {
+			return errors.New(suggest.Unknown("scale", value, scales))
 		}
+		c.Scale = Scale(value)
+	default:
+		return fmt.Errorf("%s; a member with options stands in brackets, as in [gemba-da:sl=German,tl=English]+mqm",
+			suggest.Unknown("option of a panel", key, []string{"combine", "scale"}))
 	}
-	return nil
+	return err
 }
 
 // New returns a panel, or why its members do not go together.

@@ -56,6 +56,7 @@ func TestSpecs(t *testing.T) {
 		"panel:bleu+open,scale=bounds":                          "open has no bounds on both sides",
 		"panel:bleu:smooth=floor,lowercase+chrf":                "stands in brackets",
 		"panel:bleu+chrf,combine=maen":                          "did you mean \"mean\"?",
+		"panel:bleu+chrf,scale=none,scale=same":                 `option "scale" is given twice`,
 		"panel:bleu+chrf,scale=bound":                           "did you mean \"bounds\"?",
 	} {
 		m, err := registry().Parse(t.Context(), spec)

@@ -143,6 +143,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 		res.Statistics = append(res.Statistics, s.Label())
 	}
 	for k := 1; k < len(r.p.Datasets); k++ { // faults of the first show before anything is scored
+		r.progress("checking %s", r.p.Datasets[k].Name)
 		if _, err := r.load(ctx, r.p.Datasets[k], true); err != nil {
 			return nil, r.of(r.p.Datasets[k], err)
 		}

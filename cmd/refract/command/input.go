@@ -42,8 +42,10 @@ func (c *choiceFlags) register(cmd *cobra.Command) {
 
 func (e *env) datasetOptions() dataset.Options {
 	return dataset.Options{Stdin: e.stdin, Warn: func(w dataset.Warning) {
-		e.oddities = append(e.oddities, w.String())
-		e.warn("%s", w)
+		if text := w.String(); !slices.Contains(e.oddities, text) { // a dataset may be read twice
+			e.oddities = append(e.oddities, text)
+			e.warn("%s", text)
+		}
 	}}
 }
 

@@ -7,7 +7,7 @@
 # usage: benchmarks/peers/builders.sh [GO TEST FLAG]…
 #
 # The virtual environment is that of wheel.sh, kept in $CI_CACHE, by default
-# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes a minute and a half on two cores.
+# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes less than two minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 requirements=benchmarks/peers/wheel_requirements.txt

@@ -6,8 +6,7 @@
 # usage: benchmarks/peers/trainers.sh
 #
 # The environment is that of adapters_torch.sh (2.8 GB), kept in $CI_CACHE, by default
-# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci; with it, it takes a minute and a half. .ci/run leaves
-# it out.
+# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci; with it, it takes a minute. .ci/run leaves it out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 name=adapters

@@ -391,6 +391,10 @@ def looks(browser):
                 found += r.axe(name + " with a segment")
     with Reader(browser, "demo.html") as r:
         r.page.emulate_media(media="print")
+        over = r.page.locator("#table-correlations td:has(> .bar)").evaluate_all("""all => all.filter(e => {
+            const text = document.createRange(); text.selectNode(e.lastChild);
+            return e.querySelector('.bar').getBoundingClientRect().right > text.getBoundingClientRect().left })""")
+        equal(len(over), 0)
         pdf = r.page.pdf()
         assert pdf.startswith(b"%PDF")
         if shots:

@@ -25,14 +25,22 @@ func builders(t *testing.T, dir string) []builder {
 		fmt.Fprintf(&reports, `{"id":"1","system":"%c","metric":"instructscore","reference":0,"status":"scored","score":-5,"errors":[{"location":%q,"aspect":"Mistranslation","severity":"major","explanation":"It is another one.","penalty":5}],"problems":[]}`+"\n", 'A'+i, location)
 	}
 	mix := "mix:\n  - {dataset: 'jsonl:in.jsonl', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 2, synthetic: 1}\n"
-	for name, text := range map[string]string{"reports.jsonl": reports.String(), "mix.yaml": mix} {
+	recipe, err := os.ReadFile("../../metrics/judge/build/recipes/metricinstruct/recipe.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	brief := strings.ReplaceAll(string(recipe), "max_tokens: 1024", "max_tokens: 192") // a small model goes on and on
+	if err := os.Mkdir(filepath.Join(dir, "recipe"), 0o700); err != nil || brief == string(recipe) {
+		t.Fatal("the recipe is not made brief", err)
+	}
+	for name, text := range map[string]string{"reports.jsonl": reports.String(), "mix.yaml": mix, "recipe/recipe.yaml": brief} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return []builder{
 		{"instructscore", []string{"synthesize", "instructscore", "jsonl:in.jsonl", "--task", "mt_zh-en", "-o", "instructscore"}, "instructscore/items.jsonl"},
-		{"metricinstruct", []string{"synthesize", "metricinstruct", "mix.yaml", "-o", "metricinstruct"}, "metricinstruct/items.jsonl"},
+		{"metricinstruct", []string{"synthesize", "metricinstruct", "mix.yaml", "--recipe", "recipe", "-o", "metricinstruct"}, "metricinstruct/items.jsonl"},
 		{"feedback", []string{"feedback", "reports.jsonl", "jsonl:in.jsonl", "--verdicts", "verdicts.jsonl"}, "verdicts.jsonl"},
 		{"refine", []string{"refine", "jsonl:in.jsonl", "--samples", "2", "-m", "instructscore:task=mt_zh-en,model=", "-o", "refine"}, "refine/items.jsonl"},
 	}

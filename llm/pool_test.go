@@ -147,7 +147,8 @@ func TestEjection(t *testing.T) {
 				})
 				drive(t, c, 4, 800) // 200 s or more
 				s := c.Stats()
-				if s[0].Calls != 5 || !s[0].Ejected || s[0].Ejections != 1 || !strings.Contains(s[0].LastFault, "(500)") && !strings.Contains(s[0].LastFault, "refused") || s[1].Calls != 800 {
+				// Up to three calls are on their way when the fifth fails.
+				if s[0].Calls < 5 || s[0].Calls > 8 || !s[0].Ejected || s[0].Ejections != 1 || !strings.Contains(s[0].LastFault, "(500)") && !strings.Contains(s[0].LastFault, "refused") || s[1].Calls != 800 {
 					t.Errorf("%+v", s)
 				}
 				// 1 + 2 + 4 + 8 + 16 and then 30 s each.

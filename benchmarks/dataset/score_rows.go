@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,6 +47,9 @@ func ReadScores(path string, segments []*refract.Segment, warn func(Warning)) ([
 	if err == nil && r.rows == 0 {
 		err = failFile(path, "there is no score; want rows with id, system and score")
 	}
+	if err == nil {
+		err = r.scored(path, warn)
+	}
 	if have, all := r.coverage(); err == nil && have < all {
 		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has scores of %d of %s; the others have none", have, english.Count(all, "segment", "segments"))})
 	}
@@ -82,6 +86,32 @@ func (r *scoreRows) coverage() (have, all int) {
 		}
 	}
 	return have, all
+}
+
+// scored finds a file without a score, and warns of systems that have none.
+func (r *scoreRows) scored(path string, warn func(Warning)) error {
+	scored, n := map[string]bool{}, 0
+	for i, s := range r.segments {
+		for h := range s.Hypotheses {
+			scored[s.Hypotheses[h].System] = scored[s.Hypotheses[h].System] || r.scores[i][h].Valid
+			if r.scores[i][h].Valid {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return failFile(path, "%s, and none has a score: all are missing", english.Count(r.rows, "row"))
+	}
+	var without []string
+	for _, name := range slices.Sorted(maps.Keys(scored)) {
+		if !scored[name] {
+			without = append(without, name)
+		}
+	}
+	if len(without) > 0 {
+		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has no score of %s: what is said of its systems is of the others alone", quotedNames(without))})
+	}
+	return nil
 }
 
 func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error {

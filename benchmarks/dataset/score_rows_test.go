@@ -20,17 +20,28 @@ func TestReadScores(t *testing.T) {
 		"few.tsv": "id\tsystem\tscore\n'-s0\t'=a\t1\n''+s1\t'b\t2\n" + `tab\t\\tab` + "\t" + `a\\n` + "\t3\n",
 		"all.csv": "id,system,score\n'-s0,'=a,nan\n''+s1,'b,2\ns2,c,None\n" + "tab\t" + `\tab,a\n,3`,
 	})
-	for name, want := range map[string]string{"few.tsv": "has scores of 3 of 4 segments", "all.csv": ""} {
+	for name, want := range map[string]string{"few.tsv": "has no score of \"c\": what is said of its systems is of the others alone|has scores of 3 of 4 segments; the others have none",
+		"all.csv": "has no score of \"=a\", \"c\": what is said of its systems is of the others alone"} {
 		var warned []string
-		scores, err := ReadScores(filepath.Join(dir, name), segments, func(w Warning) { warned = append(warned, w.String()) })
+		scores, err := ReadScores(filepath.Join(dir, name), segments, func(w Warning) { warned = append(warned, w.Message) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		if scores[0][0].Valid != (name == "few.tsv") || scores[1][0] != (Score{2, true}) || scores[2][0].Valid || scores[3][0] != (Score{3, true}) {
 			t.Errorf("%s: %v", name, scores)
 		}
-		if all := strings.Join(warned, "\n"); !strings.Contains(all, want) || len(warned) != min(len(want), 1) {
+		if strings.Join(warned, "|") != want {
 			t.Errorf("%s: warnings %q, want %q", name, warned, want)
 		}
+	}
+}
+
+// A file in which every score is missing says nothing of its metric.
+func TestReadScoresWithoutAny(t *testing.T) {
+	segments := []*refract.Segment{{ID: "s", Hypotheses: []refract.Hypothesis{{System: "a", Text: refract.NewText("x")}}}}
+	dir := folderOf(t, map[string]string{"none.tsv": "id\tsystem\tscore\ns\ta\tNaN\n"})
+	_, err := ReadScores(filepath.Join(dir, "none.tsv"), segments, func(Warning) {})
+	if err == nil || !strings.Contains(err.Error(), "none.tsv: 1 row, and none has a score: all are missing") {
+		t.Error(err)
 	}
 }

@@ -263,11 +263,11 @@ func leaders(k *experiment.Ranking) []string {
 	}
 	switch n := len(top.Under); {
 	case agree == 0:
-		text += "; no setting does"
+		text += "; no setting places it first"
 	case agree == n:
-		text += "; every setting does"
+		text += "; every setting places it first"
 	default:
-		text += fmt.Sprintf("; %d of %d settings do", agree, n)
+		text += fmt.Sprintf("; %d of %d settings place it first", agree, n)
 	}
 	return []string{text}
 }

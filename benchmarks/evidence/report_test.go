@@ -190,11 +190,11 @@ func TestLeaders(t *testing.T) {
 		systems, ahead int
 		want           string
 	}{
-		{2, 1, "People place s0 first, significantly ahead of the other one; no setting does"},
-		{3, 2, "People place s0 first, significantly ahead of all 2 others; no setting does"},
-		{3, 1, "People place s0 first, significantly ahead of 1 of 2 others; no setting does"},
-		{3, 0, "People place s0 first, not significantly ahead of any other; no setting does"},
-		{3, -1, "People place s0 first; no setting does"},
+		{2, 1, "People place s0 first, significantly ahead of the other one; no setting places it first"},
+		{3, 2, "People place s0 first, significantly ahead of all 2 others; no setting places it first"},
+		{3, 1, "People place s0 first, significantly ahead of 1 of 2 others; no setting places it first"},
+		{3, 0, "People place s0 first, not significantly ahead of any other; no setting places it first"},
+		{3, -1, "People place s0 first; no setting places it first"},
 	} {
 		res := found("data")
 		res.Rankings[0].Ahead, res.Rankings[0].Systems = c.ahead, nil

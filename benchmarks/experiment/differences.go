@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -197,7 +198,8 @@ func (r *run) correct(res *Result) {
 		// The least p-value of so many resamples would not be significant either.
 		least := float64(len(family)) / float64(d.Resamples+1)
 		if d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && least >= alpha; d.Undecided {
-			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples, or compare fewer", d.Resamples, len(family))
+			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples to %d, or compare fewer",
+				d.Resamples, len(family), int(math.Ceil(float64(len(family))/alpha)))
 		}
 	}
 }

@@ -22,6 +22,7 @@ type estimate struct {
 	Epsilon       report.Number
 	Resamples     []float64 // none where there are none
 	Own           bool      // of a folder's own scores of systems
+	Single        bool      // all of its scores are of one unit that is resampled: that gives no interval
 }
 
 // unsampled says that a defined value has none of the resamples asked for: there
@@ -73,7 +74,8 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	if s.Measure.Statistic.Calibrated() {
 		est.Epsilon = report.Number(res.Epsilon)
 	}
-	if resamples > 0 && est.Value.Defined() {
+	est.Single = resamples > 0 && est.Value.Defined() && t.single()
+	if resamples > 0 && est.Value.Defined() && !est.Single {
 		est.Resamples, err = t.data.bootstraps[resamples].Resample(ctx, s.Measure, p)
 		if err != nil && !errors.Is(err, correlate.ErrTooManyPairs) {
 			return nil, err
@@ -87,6 +89,28 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 		}
 	}
 	return est, nil
+}
+
+// single says that one unit that is resampled has all scores.
+func (t *table) single() bool {
+	units, first := t.data.units, -1
+	if units.Systems {
+		return t.Systems == 1
+	}
+	for i := range t.Gold {
+		if !t.GoldOK[i] || !t.MetricOK[i] {
+			continue
+		}
+		unit := i / t.Systems
+		if units.Of != nil {
+			unit = int(units.Of[unit])
+		}
+		if first >= 0 && unit != first {
+			return false
+		}
+		first = unit
+	}
+	return true
 }
 
 // prepared returns the table that the measure of a statistic is taken of.

@@ -12,17 +12,30 @@ import (
 
 // highest is the sentence of a result that compares nothing: the setting with
 // the largest value of the first statistic, and whether it is clearly ahead of the
-// next one.
+// next one. Settings that lack scores which others have are of other outputs, and are
+// named apart.
 func (r *Result) highest() string {
 	var all []*Row
+	least := map[string]int{} // missing scores of a dataset
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Value.Defined() && row.Statistic == r.Statistics[0] {
 			all = append(all, row)
+			if n, ok := least[row.Dataset]; !ok || row.Missing < n {
+				least[row.Dataset] = row.Missing
+			}
 		}
 	}
 	if len(all) == 0 {
 		return ""
 	}
+	var lacking []string
+	all = slices.DeleteFunc(all, func(row *Row) bool {
+		n := row.Missing - least[row.Dataset]
+		if n > 0 {
+			lacking = append(lacking, fmt.Sprintf("%s lacks %s", report.Display(row.Setting.String())+row.on(len(r.Datasets) > 1), english.Thousands(n, "score")))
+		}
+		return n > 0
+	})
 	slices.SortStableFunc(all, func(a, b *Row) int { return cmp.Compare(b.Value, a.Value) })
 	top := all[0]
 	rest := slices.DeleteFunc(all[1:], func(row *Row) bool { return row.Dataset != top.Dataset })
@@ -30,7 +43,7 @@ func (r *Result) highest() string {
 	name := report.Display(top.Setting.String())
 	value := report.TrueMinus(strings.TrimPrefix(change(top.Value, top.Interval), "+"))
 	text := fmt.Sprintf("%s has %s %s", name, report.Display(top.Statistic), value)
-	if len(r.Rows) > len(r.Statistics) {
+	if len(all) > 1 {
 		text = fmt.Sprintf("%s has the highest %s, %s", name, report.Display(top.Statistic), value)
 	}
 	if top.Human != "" {
@@ -39,6 +52,9 @@ func (r *Result) highest() string {
 	text += top.on(several)
 	if len(rest) > 0 {
 		text += "; " + top.ahead(rest[0], r.Confidence)
+	}
+	if len(lacking) > 0 {
+		text += "; " + firstOf(lacking) + " and cannot be set beside it"
 	}
 	return text
 }
@@ -50,7 +66,7 @@ func (r *Row) ahead(next *Row, confidence float64) string {
 	value := report.TrueMinus(fixed(float64(next.Value)))
 	lead := intervalOf(differences(r.resamples, next.resamples), confidence)
 	switch {
-	case lead == nil || r.Missing != next.Missing:
+	case lead == nil:
 		return fmt.Sprintf("next is %s, %s; the difference is not tested", name, value)
 	case lead.Contains(0):
 		return fmt.Sprintf("not clearly ahead of %s, %s", name, value)

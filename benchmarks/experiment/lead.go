@@ -208,6 +208,7 @@ func (r *Result) decided(by [][]*Difference) string {
 	}
 	if len(turned) == 0 {
 		parts = append(parts, r.unclear(slices.Concat(better, worse), by)...)
+		parts = append(parts, r.surpassed(better, by)...)
 	}
 	if names := silent(settings, best); len(names) > 0 {
 		parts = append(parts, "nothing significant for "+and(names))
@@ -320,6 +321,38 @@ func (r *Result) unclear(all []*Difference, by [][]*Difference) []string {
 			out = append(out, text)
 		default:
 			out = append(out, text+" for "+and(names))
+		}
+	}
+	return out
+}
+
+// surpassed says where another setting gains more under another grouping, of one test
+// set.
+func (r *Result) surpassed(all []*Difference, by [][]*Difference) []string {
+	var out []string
+	for _, view := range by[1:] {
+		var more []string
+		for _, d := range all {
+			own := d.in(view)
+			if own == nil || len(r.Datasets) > 1 {
+				continue
+			}
+			top := own
+			for _, o := range view {
+				if o.A.Metric == d.A.Metric && o.B == d.B && o.outcome() == report.Better && o.Value > top.Value {
+					top = o
+				}
+			}
+			name := top.A.Aggregator
+			if name == own.A.Aggregator {
+				name = short(top, view)
+			}
+			if low, high := signed(float64(own.Value)), signed(float64(top.Value)); low != high {
+				more = append(more, report.TrueMinus(fmt.Sprintf("%s gains more for %s (%s, %s %s)", name, r.what(d), high, own.A.Aggregator, low)))
+			}
+		}
+		if len(more) > 0 {
+			out = append(out, view[0].grouping()+" "+and(more))
 		}
 	}
 	return out

@@ -41,7 +41,7 @@ func TestLead(t *testing.T) {
 			"By Kendall’s τ, use max over 11 references: +0.048 BLEU, +0.042 chrF; mean harms chrF by 0.041"},
 		"it depends on the grouping": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, 0.011), compared("chrf", "mean", flat, -0.041), compared("chrf", "mean", grouped, 0.024)},
-			"By Kendall’s τ, use max over 11 references: +0.042 chrF; flattened, mean harms chrF by 0.041, by segment it helps by 0.024"},
+			"By Kendall’s τ, use max over 11 references: +0.042 chrF; by segment mean gains more for chrF (+0.024, max +0.011); flattened, mean harms chrF by 0.041, by segment it helps by 0.024"},
 		"the best itself depends on it": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, -0.03)},
 			"By Kendall’s τ, whether max over 11 references helps depends on the grouping: chrF +0.042 flattened, −0.030 by segment"},
@@ -152,11 +152,16 @@ func TestLeadOfRows(t *testing.T) {
 	row := func(metric string, value float64) experiment.Row {
 		return experiment.Row{About: experiment.About{Statistic: "kendall", Human: "mqm"}, Setting: experiment.SettingName{Metric: metric, Aggregator: "max"}, Value: report.Number(value)}
 	}
+	lacking := func(r experiment.Row, n int) experiment.Row {
+		r.Missing = n
+		return r
+	}
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{}}}
 	for want, rows := range map[string][]experiment.Row{
 		"": nil,
 		"BLEU max has Kendall’s τ 0.200, with mqm": {row("bleu", 0.2)},
 		"chrF max has the highest Kendall’s τ, 0.300, with mqm; next is BLEU max, 0.200; the difference is not tested": {row("bleu", 0.2), row("chrf", 0.3)},
+		"BLEU max has Kendall’s τ 0.200, with mqm; chrF max lacks 180 scores and cannot be set beside it": {row("bleu", 0.2), lacking(row("chrf", 0.3), 180)},
 	} {
 		if res.Rows = rows; res.Lead() != want {
 			t.Errorf("%q, want %q", res.Lead(), want)

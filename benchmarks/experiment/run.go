@@ -405,6 +405,8 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		switch {
 		case est.Own:
 			row.Note = fmt.Sprintf("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
+		case est.Single:
+			row.Note = fmt.Sprintf("no interval of %s: all of its scores are of one %s, and a bootstrap needs several", s.name, d.drawn)
 		case est.unsampled(r.p.Bootstrap.Resamples):
 			row.Note = fmt.Sprintf("no interval of %v: %v", st.Measure.Statistic, correlate.ErrTooManyPairs)
 		}

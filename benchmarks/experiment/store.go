@@ -164,7 +164,7 @@ type storeKey = [sha256.Size]byte
 
 func keyOf(parts ...any) storeKey {
 	h := sha256.New()
-	for _, p := range append([]any{"refract experiment 2", refract.Version}, parts...) {
+	for _, p := range append([]any{"refract experiment 3", refract.Version}, parts...) {
 		fmt.Fprintf(h, "%q\n", fmt.Sprint(p))
 	}
 	return storeKey(h.Sum(nil))

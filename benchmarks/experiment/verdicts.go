@@ -316,6 +316,7 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 		if spare > 0 {
 			v.Text += fmt.Sprintf(", and not for %s", english.Count(spare, "prompt", "prompts"))
 		}
+		v.Text += "; prompts are not corrected for their number"
 	}
 	v.Numbers = []Fact{fact("single reference", six(p.Single)), fact("all references", six(p.All))}
 	for _, e := range byShare[:min(3, len(byShare))] {

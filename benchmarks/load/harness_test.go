@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -33,7 +34,7 @@ var program = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-var built bool
+var built atomic.Bool
 
 // asServer is the environment variable with which the test binary is a server.
 const asServer = "REFRACT_LOAD_SERVER"
@@ -47,7 +48,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	if built {
+	if built.Load() {
 		if dir, err := program(); err == nil {
 			_ = os.RemoveAll(dir)
 		}
@@ -58,7 +59,7 @@ func TestMain(m *testing.M) {
 // refractCommand is a command of the program.
 func refractCommand(tb testing.TB, args ...string) *exec.Cmd {
 	tb.Helper()
-	built = true
+	built.Store(true)
 	dir, err := program()
 	if err != nil {
 		tb.Fatal(err)

@@ -390,10 +390,14 @@ func newPlaceCell(p, first report.Place, digits int) cellView {
 		return cell
 	}
 	steps := strconv.FormatFloat(math.Abs(first.Rank-p.Rank), 'f', -1, 64)
+	places := " places "
+	if steps == "1" {
+		places = " place "
+	}
 	if p.Rank < first.Rank {
-		v.Moved, v.MovedWords, cell.Class = "▲\u2009"+steps, steps+" places up", "number up"
+		v.Moved, v.MovedWords, cell.Class = "▲\u2009"+steps, steps+places+"up", "number up"
 	} else {
-		v.Moved, v.MovedWords, cell.Class = "▼\u2009"+steps, steps+" places down", "number down"
+		v.Moved, v.MovedWords, cell.Class = "▼\u2009"+steps, steps+places+"down", "number down"
 	}
 	if p.Clear {
 		cell.Class += " clear"

@@ -161,7 +161,7 @@ func TestLeadOfRows(t *testing.T) {
 		"": nil,
 		"BLEU max has Kendall’s τ 0.200, with mqm": {row("bleu", 0.2)},
 		"chrF max has the highest Kendall’s τ, 0.300, with mqm; next is BLEU max, 0.200; the difference is not tested": {row("bleu", 0.2), row("chrf", 0.3)},
-		"BLEU max has Kendall’s τ 0.200, with mqm; chrF max lacks 180 scores and cannot be set beside it": {row("bleu", 0.2), lacking(row("chrf", 0.3), 180)},
+		"BLEU max has Kendall’s τ 0.200, with mqm; chrF max lacks 180 scores and cannot be set beside it":              {row("bleu", 0.2), lacking(row("chrf", 0.3), 180)},
 	} {
 		if res.Rows = rows; res.Lead() != want {
 			t.Errorf("%q, want %q", res.Lead(), want)

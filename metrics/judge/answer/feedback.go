@@ -35,8 +35,8 @@ type ErrorFeedback struct {
 type Phrase struct{ Incorrect, Correct string }
 
 // ReadFeedback reads the answer about a report of n errors. Every question must
-// be answered for every error.
-func ReadFeedback(text string, n int) (*Feedback, error) {
+// be answered for every error. stands reports whether a phrase is in the output.
+func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedback, error) {
 	clean, _, ok := answerText(text)
 	if !ok {
 		return nil, errNoJSON
@@ -47,17 +47,17 @@ func ReadFeedback(text string, n int) (*Feedback, error) {
 	}
 	for _, d := range docs {
 		if d.root.named("Err1") != nil {
-			return readFeedback(d.root, n)
+			return readFeedback(d.root, n, stands)
 		}
 	}
 	return nil, errors.New(`the answer has no "Err1"`)
 }
 
-func readFeedback(root *node, n int) (*Feedback, error) {
+func readFeedback(root *node, n int, stands func(string) bool) (*Feedback, error) {
 	f := &Feedback{}
 	for i := range n {
 		name := "Err" + strconv.Itoa(i+1)
-		e, err := readErrorFeedback(root.named(name))
+		e, err := readErrorFeedback(root.named(name), stands)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -87,7 +87,7 @@ func (n *node) named(name string) *node {
 	return value
 }
 
-func readErrorFeedback(n *node) (*ErrorFeedback, error) {
+func readErrorFeedback(n *node, stands func(string) bool) (*ErrorFeedback, error) {
 	if n == nil || n.kind != '{' {
 		return nil, errors.New("there is no answer about it")
 	}
@@ -99,7 +99,10 @@ func readErrorFeedback(n *node) (*ErrorFeedback, error) {
 		}
 	}
 	e.Location = phraseOf(q(1))
-	e.Phrases = phrasesOf(q(2))
+	var err error
+	if e.Phrases, err = phrasesOf(q(2), stands); err != nil {
+		return nil, err
+	}
 	aligned, answered := yes(q(3))
 	switch {
 	case answered:
@@ -107,14 +110,13 @@ func readErrorFeedback(n *node) (*ErrorFeedback, error) {
 	case !isNone(textOf(q(3))):
 		return nil, errors.New("the answer to Q3 is neither Yes, No nor None")
 	}
-	switch s := strings.ToLower(textOf(q(4))); {
-	case strings.Contains(s, "no-error") || strings.Contains(s, "no error"):
+	switch weightIn(textOf(q(4))) {
+	case "no":
 		e.NoError = true
-	case strings.Contains(s, "minor") != strings.Contains(s, "major"):
+	case "minor":
 		e.Weight = analysis.Minor
-		if strings.Contains(s, "major") {
-			e.Weight = analysis.Major
-		}
+	case "major":
+		e.Weight = analysis.Major
 	default:
 		return nil, errors.New("the answer to Q4 is neither no-error, minor-error nor major-error")
 	}
@@ -124,6 +126,21 @@ func readErrorFeedback(n *node) (*ErrorFeedback, error) {
 		}
 	}
 	return e, nil
+}
+
+// weightForm is an answer to Q4, or one that is said not to hold.
+var weightForm = regexp.MustCompile(`(?i)(?:^|\PL)(no)[-_ ]error|(\bnot?(?: an?)? )?(minor|major)`)
+
+// weightIn is the only answer to Q4 that a text has: no, minor or major, or "".
+func weightIn(text string) (weight string) {
+	for _, m := range weightForm.FindAllStringSubmatch(text, -1) {
+		found := strings.ToLower(m[1] + m[3])
+		if m[2] != "" || weight != "" && weight != found {
+			return ""
+		}
+		weight = found
+	}
+	return weight
 }
 
 // yes reads Yes or No, which more words may follow.
@@ -138,15 +155,28 @@ func yes(n *node) (is, answered bool) {
 // neither.
 var yesOrNoForm = regexp.MustCompile(`(?i)^\PL*(yes|no)(?:(\s*(?:[/|]|\bor\b|\band\b)\s*(?:yes|no)(?:\PL|$))|\PL|$)`)
 
+// The first sentence of an answer where it is a question, and a word that another
+// sentence answers with.
+var (
+	asksFirst = regexp.MustCompile(`^[^.!?,;:"“\n]*\?`)
+	laterWord = regexp.MustCompile(`(?i)(?:[.!?:;]\s+|\n)\PL*(yes|no)\s*(?:[,.!;:]|$)`)
+)
+
 // YesOrNo reads an answer whose first word is Yes or No, whatever stands before it
-// that is no letter.
+// that is no letter. A question, or an answer that a later sentence contradicts, is
+// neither.
 func YesOrNo(text string) (yes, answered bool) {
 	if clean, _, ok := answerText(text); ok {
 		text = clean
 	}
 	m := yesOrNoForm.FindStringSubmatch(text)
-	if m == nil || m[2] != "" {
+	if m == nil || m[2] != "" || asksFirst.MatchString(text) {
 		return false, false
+	}
+	for _, later := range laterWord.FindAllStringSubmatch(text, -1) {
+		if !strings.EqualFold(later[1], m[1]) {
+			return false, false
+		}
 	}
 	return strings.EqualFold(m[1], "yes"), true
 }
@@ -189,39 +219,12 @@ func phraseOf(n *node) string {
 		}
 		return phraseOf(n.kids[0])
 	}
-	if s := textOf(n); !isNone(s) {
-		return unquote(s)
+	s := textOf(n)
+	if isNone(s) {
+		return ""
 	}
-	return ""
-}
-
-// phrasesOf reads the corrections of Q2: [incorrect, correct], or a list of such.
-func phrasesOf(n *node) []Phrase {
-	if n.kind != '[' {
-		if p := phraseOf(n); p != "" {
-			return []Phrase{{Incorrect: p}}
-		}
-		return nil
+	if inner, ok := bracketed(s); ok && !strings.ContainsAny(inner, "[]") {
+		s = inner
 	}
-	var out []Phrase
-	nested := false
-	for _, k := range n.kids {
-		if k.kind == '[' {
-			nested = true
-			out = append(out, phrasesOf(k)...)
-		}
-	}
-	if nested {
-		return out
-	}
-	for i := 0; i < len(n.kids); i += 2 {
-		p := Phrase{Incorrect: phraseOf(n.kids[i])}
-		if i+1 < len(n.kids) {
-			p.Correct = phraseOf(n.kids[i+1])
-		}
-		if p != (Phrase{}) {
-			out = append(out, p)
-		}
-	}
-	return out
+	return unquote(s)
 }

@@ -1,6 +1,7 @@
 package answer_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,66 @@ import (
 
 // paperFeedback is the answer of table 34.
 const paperFeedback = `{ "Err1": { "Q1": "old revolutionary district", "Q2": ["old revolutionary district", "new revolutionary base area"], "Q3": "Yes", "Q4": "major-error", "Q5": "Yes", "Q6": "Yes" }, "Err2": { "Q1": "dominant", "Q2": ["dominant", "privileged"], "Q3": "Yes", "Q4": "minor-error", "Q5": "Yes", "Q6": "Yes" }, "Q7": "No, 0" }`
+
+// standing are the phrases of the output of the tests.
+func standing(phrase string) bool {
+	return slices.Contains([]string{"committee", "monday, tuesday", "big [sic] dams"}, phrase)
+}
+
+// Q2 is read from lists and from strings with lists; what can mean several things is
+// malformed.
+func TestReadPhrases(t *testing.T) {
+	pair := []answer.Phrase{{Incorrect: "committee", Correct: "group"}}
+	const malformed = "Err1: the answer to Q2 is neither [incorrect, correct], a list of such, nor a phrase of the output"
+	for q2, want := range map[string][]answer.Phrase{
+		`["committee", "group"]`: pair, `"[committee, group]"`: pair, `"[\"committee\", \"group\"]"`: pair, `"['committee', 'group']."`: pair,
+		`["[committee, group]"]`: pair, `[["committee", "group"]]`: pair, `[committee, group]`: pair, `"[[committee, group]]"`: pair,
+		`"[None, None]"`: nil, `"[None]"`: nil, `"None"`: nil, `[]`: nil, `null`: nil, `[null, "None"]`: nil, `"[]"`: nil, `["None"]`: nil,
+		`"[committee, None]"`:                             {{Incorrect: "committee"}},
+		`"[None, group]"`:                                 {{Correct: "group"}},
+		`"[the state's, 5 dams]"`:                         {{Incorrect: "the state's", Correct: "5 dams"}},
+		`"[committee, group], [monday, Tuesday]"`:         {pair[0], {Incorrect: "monday", Correct: "Tuesday"}},
+		`["[committee, group]", "[state's, None]"]`:       {pair[0], {Incorrect: "state's"}},
+		`[["committee", "group"], ["[None, None]"]]`:      pair,
+		`[["committee", "group"], ["monday", "Tuesday"]]`: {pair[0], {Incorrect: "monday", Correct: "Tuesday"}},
+		`"committee"`:                                     {{Incorrect: "committee"}},
+		`["committee"]`:                                   {{Incorrect: "committee"}},
+		`"\"monday, tuesday\""`:                           {{Incorrect: "monday, tuesday"}},
+		`"big [sic] dams"`:                                {{Incorrect: "big [sic] dams"}},
+		`["monday, tuesday", "group"]`:                    {{Incorrect: "monday, tuesday", Correct: "group"}},
+	} {
+		f, err := answer.ReadFeedback(`{"Err1": {"Q1": "[committee]", "Q2": `+q2+`, "Q3": "None", "Q4": "minor-error", "Q5": "Yes", "Q6": "Yes"}}`, 1, standing)
+		if err != nil {
+			t.Errorf("%s: %v", q2, err)
+		} else if diff := cmp.Diff(want, f.Errors[0].Phrases); diff != "" || f.Errors[0].Location != "committee" {
+			t.Errorf("%s: %q %s", q2, f.Errors[0].Location, diff)
+		}
+	}
+	for _, q2 := range []string{
+		`"committee, group"`, `"committee to group"`, `"[committee to group]"`, `["committee to group"]`, `"[1,000 dams, 2,000 dams]"`, `"[a, b, c, d]"`,
+		`["a", "b", "c"]`, `["a", "b", "c", "d"]`, `[["a", "b"], "c"]`, `{"incorrect": "a", "correct": "b"}`, `true`, `"[a, b"`,
+	} {
+		f, err := answer.ReadFeedback(`{"Err1": {"Q1": "a", "Q2": `+q2+`, "Q3": "None", "Q4": "minor-error", "Q5": "Yes", "Q6": "Yes"}}`, 1, standing)
+		if err == nil || err.Error() != malformed {
+			t.Errorf("%s: %+v, %v", q2, f, err)
+		}
+	}
+	for q4, want := range map[string]string{
+		"minor-error": "minor", "Minor": "minor", "**major_error**": "major", "No error": "no", "no-error, as both mean the same": "no",
+		"no-error|minor-error": "", "no-error/minor-error/major-error": "", "not a major-error": "", "no major error": "", "none": "",
+	} {
+		f, err := answer.ReadFeedback(`{"Err1": {"Q1": "a", "Q2": [], "Q3": "None", "Q4": "`+q4+`", "Q5": "Yes", "Q6": "Yes"}}`, 1, standing)
+		got := ""
+		if err == nil {
+			if got = string(f.Errors[0].Weight); f.Errors[0].NoError {
+				got = "no"
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, %v, want %q", q4, got, err, want)
+		}
+	}
+}
 
 func TestReadFeedback(t *testing.T) {
 	yes, no := true, false
@@ -45,7 +106,7 @@ func TestReadFeedback(t *testing.T) {
 		{name: "prose", text: "All is well.", n: 1, err: "the answer has no JSON"},
 		{name: "another document", text: `{"errors": {}}`, n: 1, err: `the answer has no "Err1"`},
 	} {
-		got, err := answer.ReadFeedback(test.text, test.n)
+		got, err := answer.ReadFeedback(test.text, test.n, standing)
 		if test.err != "" {
 			if err == nil || err.Error() != test.err {
 				t.Errorf("%s: %v, %v", test.name, got, err)
@@ -57,7 +118,7 @@ func TestReadFeedback(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]int{`"Yes, 2"`: 2, `["Yes", 3]`: 3, `"Yes"`: 1, `"No, 0"`: 0, `"no repetitions: 4"`: 0} {
-		got, err := answer.ReadFeedback(paperFeedback[:len(paperFeedback)-len(`"No, 0" }`)]+text+"}", 2)
+		got, err := answer.ReadFeedback(paperFeedback[:len(paperFeedback)-len(`"No, 0" }`)]+text+"}", 2, standing)
 		if err != nil || got.Repeated != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
@@ -66,6 +127,8 @@ func TestReadFeedback(t *testing.T) {
 	for text, want := range map[string][2]bool{
 		"No": noAnswer, " **Yes**, it does": yesAnswer, "'Yes'": yesAnswer, "1. no.": noAnswer, "- YES": yesAnswer, "No-error": noAnswer, "“No”": noAnswer,
 		"<think>No?</think>\nYes": yesAnswer, "Yes, or nearly so": yesAnswer, "No or little": noAnswer, "Yes/": yesAnswer,
+		"No. The text is fine. No, really.": noAnswer, "Yes. No word is right.": yesAnswer, "Yes, it asks \"where?\" in place of it.": yesAnswer,
+		"No errors? Yes, it contains an error.": none, "No errors? It has two.": none, "No, none. Yes, there is one.": none, "Yes.\nNo": none,
 		"Not at all": none, "": none, "Yesterday": none, "Yes/No": none, "Yes or No": none, "yes and no": none, "No | Yes": none, "<think>Yes": none, "The answer is yes": none, "Нет": none,
 	} {
 		if yes, answered := answer.YesOrNo(text); [2]bool{yes, answered} != want {
@@ -79,7 +142,7 @@ func FuzzReadFeedback(f *testing.F) {
 	f.Add(`{"Err1": {"Q1": [[]], "Q2": [[["a"]]], "Q3": null, "Q4": "no-error", "Q5": true, "Q6": false}}`, 1)
 	f.Fuzz(func(t *testing.T, text string, n int) {
 		n = min(max(n, 1), 9)
-		got, err := answer.ReadFeedback(text, n)
+		got, err := answer.ReadFeedback(text, n, standing)
 		if (err == nil) != (got != nil) {
 			t.Fatalf("%v and %v", got, err)
 		}

@@ -136,7 +136,7 @@ func verdictOf(r *audit.Reported, d *Dialogue) *Verdict {
 			v.Alignment = new(0.0)
 		}
 	default:
-		answers, err := answer.ReadFeedback(v.Answer, len(r.Report.Errors))
+		answers, err := answer.ReadFeedback(v.Answer, len(r.Report.Errors), func(phrase string) bool { return !missing(phrase, r.Texts) })
 		if err != nil {
 			v.Status, v.Detail = RuleMalformed, err.Error()
 			break

@@ -40,7 +40,7 @@ func TestFailures(t *testing.T) {
 		{"Q2, several", change(`["dominant", "advantageous"]`, `[["dominant", "advantageous"], ["enterprises", "firms"]]`), "No, 0", [][]analysis.Failure{{analysis.G4}, {}}},
 		{"Q7", good, "Yes, 1", [][]analysis.Failure{{}, {analysis.G2}}},
 	} {
-		f, err := answer.ReadFeedback(`{"Err1": `+test.first+`, "Err2": `+second+`, "Q7": "`+test.q7+`"}`, 2)
+		f, err := answer.ReadFeedback(`{"Err1": `+test.first+`, "Err2": `+second+`, "Q7": "`+test.q7+`"}`, 2, func(string) bool { return false })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,6 +48,30 @@ func TestFailures(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}
+	}
+}
+
+// A pair in a string is no wrong phrase, and an answer that nobody can read no failure.
+func TestVerdictOfStrings(t *testing.T) {
+	r := &audit.Reported{HasTexts: true, Texts: analysis.Texts{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base."}, Report: analysis.Report{
+		Outcome: analysis.Scored, Errors: []analysis.Error{{Location: "dominant", Aspect: "Terminology", Severity: analysis.Minor, Explanation: "The term is not the usual one."}},
+	}}
+	verdict := func(q2, q4 string) *Verdict {
+		return verdictOf(r, &Dialogue{Answers: []string{`{"Err1": {"Q1": "dominant", "Q2": "` + q2 + `", "Q3": "Yes", "Q4": "` + q4 + `", "Q5": "Yes", "Q6": "Yes"}}`}})
+	}
+	for _, q2 := range []string{"[dominant, advantageous]", "[None, None]", "dominant"} {
+		if v := verdict(q2, "minor-error"); v.Status != Judged || *v.Alignment != 1 {
+			t.Errorf("%s: %+v", q2, v)
+		}
+	}
+	for _, v := range []*Verdict{verdict("dominant, advantageous", "minor-error"), verdict("dominant to advantageous", "minor-error"), verdict("None", "no-error|minor-error")} {
+		if v.Status != RuleMalformed || v.Alignment != nil {
+			t.Errorf("%+v", v)
+		}
+	}
+	r.Report.Errors = nil
+	if v := verdictOf(r, &Dialogue{Answers: []string{"No errors? Yes, it contains an error."}}); v.Status != RuleMalformed {
+		t.Errorf("%+v", v)
 	}
 }
 

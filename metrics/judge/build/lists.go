@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -74,5 +76,8 @@ func distinct(texts []string, clean func(string) string) []string {
 	return out
 }
 
-// folded is a text without what makes no other text of it: case and white space.
-func folded(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+// folded is a text without what makes no other text of it: case, white space and
+// the Unicode form.
+func folded(s string) string {
+	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(s))), " ")
+}

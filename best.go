@@ -13,7 +13,7 @@ type Best struct {
 	Segment          *Segment
 	Scores           []Reduced // of the hypotheses
 	Chosen, RunnerUp int       // hypotheses by index; -1 for none
-	Tied             []int     // the others with the score of the chosen one, the first of all
+	Tied             []int     // the others with the score of the chosen one, but for rounding; it is the first of all
 	Scored           int       // hypotheses with a score
 }
 
@@ -23,31 +23,51 @@ func (b *Best) Margin() (float64, bool) {
 	if b.RunnerUp < 0 {
 		return 0, false
 	}
+	if b.equal(b.Chosen, b.RunnerUp) {
+		return 0, true
+	}
 	return math.Abs(b.Scores[b.Chosen].Value - b.Scores[b.RunnerUp].Value), true
 }
 
 // choose picks the best hypothesis, of equal ones the first.
 func (b *Best) choose(d metrics.Direction) {
-	b.Chosen, b.RunnerUp = -1, -1
-	better := func(h, than int) bool {
-		return than < 0 || float64(d)*b.Scores[h].Value > float64(d)*b.Scores[than].Value
-	}
+	b.Chosen = b.first(d, -1)
+	b.RunnerUp = b.first(d, b.Chosen)
 	for h := range b.Scores {
-		switch {
-		case b.Scores[h].Status != metrics.Scored:
+		if b.Scores[h].Status != metrics.Scored {
 			continue
-		case better(h, b.Chosen):
-			b.Chosen, b.RunnerUp = h, b.Chosen
-		case better(h, b.RunnerUp):
-			b.RunnerUp = h
 		}
 		b.Scored++
-	}
-	for h := range b.Scores {
-		if h != b.Chosen && b.Scores[h].Status == metrics.Scored && b.Scores[h].Value == b.Scores[b.Chosen].Value {
+		if h != b.Chosen && b.equal(h, b.Chosen) {
 			b.Tied = append(b.Tied, h)
 		}
 	}
+}
+
+// first is the first of the hypotheses with the best score, but one; -1 where
+// there is none.
+func (b *Best) first(d metrics.Direction, but int) int {
+	top := -1
+	for h := range b.Scores {
+		if h != but && b.Scores[h].Status == metrics.Scored && (top < 0 || float64(d)*b.Scores[h].Value > float64(d)*b.Scores[top].Value) {
+			top = h
+		}
+	}
+	for h := range max(top, 0) {
+		if h != but && b.Scores[h].Status == metrics.Scored && b.equal(h, top) {
+			return h
+		}
+	}
+	return top
+}
+
+// rounding is the share of a score below which two differ by rounding alone: 1/3
+// and 2/3 have the mean of 1/2 and 1/2, and their doubles do not.
+const rounding = 1e-12
+
+func (b *Best) equal(h, than int) bool {
+	x, y := b.Scores[h].Value, b.Scores[than].Value
+	return x == y || math.Abs(x-y) < rounding*max(math.Abs(x), math.Abs(y))
 }
 
 // Picker chooses the best output of each segment. Segments of the same id that

@@ -3,6 +3,7 @@ package refract_test
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -96,9 +97,9 @@ func TestBestAgainstOthers(t *testing.T) {
 				}
 				continue
 			}
-			// By the program's own scores, as sums round in any order.
+			// By the program's own scores, as sums round in any order, and to fewer digits.
 			for k := range want {
-				want[k].value = b.Scores[want[k].at].Value
+				want[k].value = math.Round(b.Scores[want[k].at].Value*1e9) / 1e9
 			}
 			slices.SortStableFunc(want, func(x, y scored) int { return cmp.Compare(sign*y.value, sign*x.value) })
 			ties := 0
@@ -111,7 +112,7 @@ func TestBestAgainstOthers(t *testing.T) {
 			if b.Chosen != want[0].at || len(b.Tied) != ties || ok != (len(want) > 1) {
 				t.Fatalf("chosen %d with %d ties; want %d with %d: %v", b.Chosen, len(b.Tied), want[0].at, ties, want)
 			}
-			if ok && (b.RunnerUp != want[1].at || margin != sign*(want[0].value-want[1].value)) {
+			if ok && (b.RunnerUp != want[1].at || math.Abs(margin-sign*(want[0].value-want[1].value)) > 1e-8) {
 				t.Fatalf("runner-up %d, margin %v; want %d: %v", b.RunnerUp, margin, want[1].at, want)
 			}
 		}

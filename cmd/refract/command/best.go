@@ -106,14 +106,7 @@ func (p *picker) pick(ctx context.Context, e *env, args []string) error {
 func (p *picker) among(ds refract.Dataset, settings []refract.Setting) (refract.Dataset, error) {
 	if !p.includeHuman {
 		ds = dataset.Map(ds, func(_ context.Context, s *refract.Segment) (*refract.Segment, error) {
-			out := *s
-			out.Hypotheses = nil
-			for _, h := range s.Hypotheses {
-				if !h.Human {
-					out.Hypotheses = append(out.Hypotheses, h)
-				}
-			}
-			return &out, nil
+			return withoutPeople(s, func(refract.Hypothesis) bool { return true }), nil
 		})
 	}
 	if !p.mbr {
@@ -123,6 +116,19 @@ func (p *picker) among(ds refract.Dataset, settings []refract.Setting) (refract.
 		return nil, usagef("%s needs no references, so that candidates are none to it: leave --mbr out", m.Name)
 	}
 	return refract.AgainstOthers(ds), nil
+}
+
+// withoutPeople is a segment less those outputs by people, which are references
+// scored as systems, for which drop holds.
+func withoutPeople(s *refract.Segment, drop func(refract.Hypothesis) bool) *refract.Segment {
+	out := *s
+	out.Hypotheses = nil
+	for _, h := range s.Hypotheses {
+		if !h.Human || !drop(h) {
+			out.Hypotheses = append(out.Hypotheses, h)
+		}
+	}
+	return &out
 }
 
 // collect is the sink of scores that are chosen by.

@@ -62,6 +62,7 @@ preference-train and preference-validation beside.`,
 	inRange(cmd, "a number from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "top-p", "least")
 	grouped(cmd, taskFlags, "metric", "samples", "systems", "items")
 	x.buildFlags.register(cmd)
+	x.registerOutputs(cmd)
 	return cmd
 }
 
@@ -150,7 +151,7 @@ func (x *refining) outputs(ctx context.Context, e *env, spec string, r *judge.Re
 	if n := len(all) - len(segments); n > 0 {
 		e.warn("segments without a reference, or a source that the judge needs: %d", n)
 	}
-	outputs := build.Outputs(x.seed, segments, x.systems == allSystems, x.items)
+	outputs := build.Outputs(x.seed, x.outputsOf(e, spec, segments), x.systems == allSystems, x.items)
 	if len(outputs) == 0 {
 		return nil, usagef("%s has no output of a system to judge", spec)
 	}

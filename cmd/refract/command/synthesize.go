@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -50,11 +52,13 @@ type buildFlags struct {
 	dir             string
 	set             build.Set
 	formats         output // of tables on standard output
+	includeHuman    bool
 
 	recipe   *build.Recipe
 	prices   budget.Prices
 	spend    *budget.Budget
-	store    store // nil until there is a teacher
+	store    store              // nil until there is a teacher
+	to       *atomicfile.Folder // nil for a dry run
 	progress *report.Progress
 
 	answers answered
@@ -133,6 +137,11 @@ func (b *buildFlags) teacher(ctx context.Context, e *env) (*build.Teacher, error
 	var err error
 	if b.prices, err = b.readPrices(b.model); err != nil {
 		return nil, err
+	}
+	if !b.dryRun { // a folder that is not empty is refused before anything is paid
+		if b.to, err = e.createFolder(b.dir); err != nil {
+			return nil, err
+		}
 	}
 	b.spend = budget.New(b.limits(), b.prices)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
@@ -234,11 +243,7 @@ func (b *buildFlags) write(e *env, teacher *build.Teacher) error {
 	b.set.Seed, b.set.Recipe, b.set.Model, b.set.Revision, b.set.Prices = b.seed, b.recipe, b.model, b.revision, b.prices
 	b.set.Steps = teacher.Steps
 	b.set.Form = cmp.Or(b.set.Form, build.FormOf(b.set.Served[0]))
-	to, err := e.createFolder(b.dir)
-	if err != nil {
-		return err
-	}
-	sum, err := b.set.Write(to)
+	sum, err := b.set.Write(b.to)
 	if err != nil {
 		return err
 	}
@@ -292,4 +297,40 @@ func (b *buildFlags) segments(ctx context.Context, e *env, spec string) ([]*refr
 		b.set.Inputs = append(b.set.Inputs, in)
 	}
 	return all, ctx.Err()
+}
+
+// registerOutputs adds the flag of commands whose items are of outputs of systems.
+func (b *buildFlags) registerOutputs(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&b.includeHuman, "include-references", false, "references scored as systems are outputs too, but the one that is shown")
+}
+
+// outputsOf leaves texts by people out of segments, which are references scored as
+// systems: all of them, or with --include-references those that are shown as the
+// reference. It says how many.
+func (b *buildFlags) outputsOf(e *env, spec string, segments []*refract.Segment) []*refract.Segment {
+	var out []*refract.Segment
+	left := map[string]int{}
+	for _, s := range segments {
+		shown := slices.IndexFunc(s.References, func(r refract.Text) bool { return r.Valid })
+		out = append(out, withoutPeople(s, func(h refract.Hypothesis) bool {
+			drop := !b.includeHuman || shown >= 0 && h.Text == s.References[shown]
+			if drop && h.Text.Valid {
+				left[h.System]++
+			}
+			return drop
+		}))
+	}
+	texts := 0
+	for _, n := range left {
+		texts += n
+	}
+	if texts == 0 {
+		return out
+	}
+	said := fmt.Sprintf("%s: left out as references scored as systems: %s of %s", spec, english.Count(texts, "text"), strings.Join(slices.Sorted(maps.Keys(left)), ", "))
+	if note := said + "."; !slices.Contains(b.set.Notes, note) {
+		b.set.Notes = append(b.set.Notes, note)
+		e.note("%s (--include-references adds those that are not shown as the reference)", said)
+	}
+	return out
 }

@@ -55,6 +55,7 @@ MIX.yaml is the table of what is asked for, a row for each dataset and task:
 	atLeast(cmd, 0, "items")
 	grouped(cmd, taskFlags, "items")
 	x.buildFlags.register(cmd)
+	x.registerOutputs(cmd)
 	return cmd
 }
 
@@ -119,7 +120,7 @@ func (x *mixing) row(ctx context.Context, e *env, b *build.MetricInstruct, row *
 		e.warn("%s: segments without a source or a reference, which give no item: %d", row.Dataset, n)
 	}
 	if row.Real > 0 {
-		outputs, err := x.scored(ctx, e, row.Metric, segments)
+		outputs, err := x.scored(ctx, e, row.Metric, x.outputsOf(e, row.Dataset, segments))
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func (r *Result) lead() (string, *Difference) {
 	head := "By " + report.Display(all[0].measured().statistic) + ", "
 	by := views(all)
 	if text := r.decided(by); text != "" {
-		return head + text, by[0][0]
+		return head + text + r.beside(by[0]), by[0][0]
 	}
 	for _, view := range by[1:] {
 		if text := r.decided([][]*Difference{view}); text != "" {
@@ -63,6 +63,25 @@ func (r *Result) lead() (string, *Difference) {
 		}
 	}
 	return head + largest(all, by[0]), nil
+}
+
+// beside names a metric that is compared with nothing, such as scores of one's own, where
+// it has the highest value of a view.
+func (r *Result) beside(view []*Difference) string {
+	var top *Row
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Statistic != view[0].Statistic || !row.Value.Defined() {
+			continue
+		}
+		if top == nil || row.Missing < top.Missing || row.Missing == top.Missing && row.Value > top.Value {
+			top = row
+		}
+	}
+	if top == nil || len(r.Datasets) > 1 || slices.ContainsFunc(view, func(d *Difference) bool { return d.A.Metric == top.Setting.Metric }) {
+		return ""
+	}
+	return fmt.Sprintf("; the highest value is of %s, %s", report.Display(top.Setting.String()), report.TrueMinus(fixed(float64(top.Value))))
 }
 
 // largest says of a result in which nothing is significant why that is, and what

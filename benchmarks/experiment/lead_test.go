@@ -87,6 +87,23 @@ func TestLead(t *testing.T) {
 	}
 }
 
+// What is compared with nothing is named where it has the highest value.
+func TestLeadBesideOwnScores(t *testing.T) {
+	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}},
+		Differences: []experiment.Difference{compared("chrf", "max", "kendall", 0.1)},
+		Rows: []experiment.Row{
+			{About: experiment.About{Statistic: "kendall"}, Setting: experiment.SettingName{Metric: "chrf", Aggregator: "max"}, Value: 0.2},
+			{About: experiment.About{Statistic: "kendall"}, Setting: experiment.SettingName{Metric: "mine"}, Value: 0.6},
+		}}
+	if got, want := res.Lead(), "By Kendall’s τ, use max over 11 references: +0.100 chrF; the highest value is of mine, 0.600"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	res.Rows[1].Missing = 3
+	if got := res.Lead(); strings.Contains(got, "mine") {
+		t.Errorf("%q compares what lacks scores", got)
+	}
+}
+
 // A setting that another one stands for counts as what it is.
 func TestLeadOfSameSettings(t *testing.T) {
 	flat, grouped := "kendall", "kendall by segment"

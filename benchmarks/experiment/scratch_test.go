@@ -179,6 +179,9 @@ analyses: []
 				}
 				sets = append(sets, row.Setting.References)
 			}
+			for _, same := range res.Same { // by chance
+				sets = append(sets, same.Setting.References)
+			}
 			slices.Sort(sets)
 			if got := slices.Compact(sets); len(got) < 3 {
 				rt.Fatalf("only the sets %v have rows", got)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -89,7 +90,7 @@ func noteReferences(t *report.NamedTable, left []string, included bool) {
 
 // describe says below a table what was compared and what was left out.
 func (j *judgementFlags) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
-	t.Note("%d segments, %d systems with %s scores: %s", d.Segments, len(d.Systems), d.Human, strings.Join(d.Systems, ", "))
+	t.Note("%s, %s with %s scores: %s", english.Count(d.Segments, "segment"), english.Count(len(d.Systems), "system"), d.Human, strings.Join(d.Systems, ", "))
 	for _, level := range j.levels {
 		switch level {
 		case correlate.SegmentLevel:

@@ -115,8 +115,8 @@ func (x *instructing) run(ctx context.Context, e *env, args []string) error {
 func (x *instructing) noText(b *build.InstructScore) error {
 	for _, l := range b.Lists {
 		if l.Got == 0 {
-			return fmt.Errorf("no text: of %s that the step %s asked for, %d are in another language, and %s none; the answers are in %s",
-				english.Count(l.Asked, "entry", "entries"), l.Step, l.Foreign, english.Count(l.Lost, "list has", "lists have"), x.storedIn())
+			return fmt.Errorf("no text: of %s that the step %s asked for, %d are in another language, %s, and %s none; the answers are in %s",
+				english.Count(l.Asked, "entry", "entries"), l.Step, l.Foreign, english.Count(l.Refused, "is a refusal", "are refusals"), english.Count(l.Lost, "list has", "lists have"), x.storedIn())
 		}
 	}
 	return errors.New("no text: the dataset has no reference that can be used")

@@ -54,6 +54,7 @@ type ListCount struct {
 	Extra int    `json:"extra"` // entries beyond those that were asked for
 	// Foreign are sentences in another language than the task's.
 	Foreign int `json:"wrong_language"`
+	Refused int `json:"refusals"` // lists and sentences that are refusals
 }
 
 // Raw is a correct text.
@@ -86,7 +87,7 @@ func (b *InstructScore) Texts(ctx context.Context) (texts []Raw, unknown int, er
 		count.Asked += b.Sentences
 		var found []string
 		if d.Rule == "" {
-			found = readSentences(d.Last())
+			found = count.read(d.Last(), readSentences)
 		}
 		if len(found) == 0 {
 			count.Lost++
@@ -109,9 +110,22 @@ func (b *InstructScore) Texts(ctx context.Context) (texts []Raw, unknown int, er
 	return texts, unknown, err
 }
 
-// inLanguage are the sentences that are in the language of the task.
+// read reads a list that is no refusal.
+func (c *ListCount) read(text string, names func(string) []string) []string {
+	if refusal(text) != "" {
+		c.Refused++
+		return nil
+	}
+	return names(text)
+}
+
+// inLanguage are the sentences that are in the language of the task, and no refusals.
 func (b *InstructScore) inLanguage(sentences []string, count *ListCount) (kept []string, err error) {
 	for _, s := range sentences {
+		if refusal(s) != "" {
+			count.Refused++
+			continue
+		}
 		why, err := otherLanguage(b.Language, b.Task.Sample, s)
 		if err != nil {
 			return nil, err
@@ -136,7 +150,7 @@ func (b *InstructScore) names(ctx context.Context, step string, of []Raw, unknow
 		count.Asked += number
 		var found []string
 		if d.Rule == "" {
-			found = readNames(d.Last())
+			found = count.read(d.Last(), readNames)
 		}
 		if len(found) == 0 {
 			count.Lost++
@@ -267,6 +281,8 @@ func (b *InstructScore) judge(it *Item, raw, text string, seen map[string]bool) 
 		return nil
 	}
 	it.Reference, it.Hypothesis = paraphrase, output
+	it.refused(raw, paraphrase)
+	it.refused(raw, output)
 	report := b.parser.Parse(list)
 	report.Locate(analysis.Texts{Hypothesis: output, Reference: paraphrase})
 	listed := len(report.Errors)

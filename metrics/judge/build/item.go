@@ -13,6 +13,7 @@ import (
 const (
 	RuleNoAnswer      = "no-answer"           // there is none, or it was withheld, or is empty
 	RuleCut           = "cut"                 // the limit of tokens has cut the answer
+	RuleRefusal       = "refusal"             // the model declines to do what was asked
 	RuleMalformed     = "malformed"           // the answer is not of the form that was asked for
 	RuleNotDesignated = "not-designated"      // its errors are not those that were asked for
 	RuleUnchanged     = "unchanged"           // the output with errors is the correct text
@@ -29,7 +30,7 @@ const (
 // Rules lists the rules in the order in which they are applied.
 func Rules() []string {
 	return []string{
-		RuleNoAnswer, RuleCut, RuleMalformed, RuleNotDesignated, RuleUnchanged, RuleLanguage,
+		RuleNoAnswer, RuleCut, RuleRefusal, RuleMalformed, RuleNotDesignated, RuleUnchanged, RuleLanguage,
 		RulePenalty, RuleReference, RuleLocation, RuleRepeat,
 		RuleFeedback, RuleLow, RuleNotBest,
 	}
@@ -69,13 +70,25 @@ func (it *Item) leave(rule, detail string) {
 	}
 }
 
-// take takes in how a dialogue went, and reports whether it has all answers.
+// take takes in how a dialogue went, and reports whether it has all
+// answers, and none is a refusal.
 func (it *Item) take(d *Dialogue) bool {
 	it.Answers = d.Answers
 	if d.Rule != "" {
 		it.leave(d.Rule, d.Detail)
 	}
-	return d.Rule == ""
+	for _, a := range d.Answers {
+		it.refused(it.Reference, a)
+	}
+	return it.Rule == ""
+}
+
+// refused leaves an item out in which a text of the model is a refusal, unless the
+// text that it is made of is one.
+func (it *Item) refused(of, text string) {
+	if why := refusal(text); why != "" && refusal(of) == "" {
+		it.leave(RuleRefusal, why)
+	}
 }
 
 // prompted gives the item the prompt that the metric sends for its texts.

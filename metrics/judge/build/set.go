@@ -319,9 +319,9 @@ func listTable(sum *Summary) *report.NamedTable {
 	if len(sum.Lists) == 0 {
 		return nil
 	}
-	t := &report.NamedTable{Columns: columns(1, "step", "asked for", "got", "of an earlier list", "too many", "in another language", "lists without an entry")}
+	t := &report.NamedTable{Columns: columns(1, "step", "asked for", "got", "of an earlier list", "too many", "in another language", "refusals", "lists without an entry")}
 	for _, l := range sum.Lists {
-		t.Add(l.Step, l.Asked, l.Got, l.Again, l.Extra, l.Foreign, l.Lost)
+		t.Add(l.Step, l.Asked, l.Got, l.Again, l.Extra, l.Foreign, l.Refused, l.Lost)
 	}
 	return t
 }

@@ -79,7 +79,7 @@ func (r *Reply) whole(step, text, fault string) bool {
 	switch fault {
 	case refused:
 		r.Text = "I'm sorry, but I cannot help with that."
-		r.bad(fault, build.RuleMalformed)
+		r.bad(fault, build.RuleRefusal)
 	case withheld:
 		r.Text, r.Finish = "", "content_filter"
 		r.bad(fault, build.RuleNoAnswer)
@@ -175,7 +175,7 @@ var statedLocation = regexp.MustCompile(`(?m)^Error location \d: "(.*)"$`)
 // another one (table 34), or that there is none (table 35).
 func (r *Reply) feedback(q *llmtest.Request, d draw) bool {
 	if strings.Contains(q.Prompt, "Compared to the reference, does the output contain any error?") {
-		return r.whole("no-errors", "No", d.of(refused, withheld, empty))
+		return r.unreadable(r.whole("no-errors", "No", d.of(refused, withheld, empty)))
 	}
 	if !strings.Contains(q.Prompt, "The output format will be in JSON\n{Err1") {
 		return false
@@ -201,7 +201,15 @@ func (r *Reply) feedback(q *llmtest.Request, d draw) bool {
 		add("nothing", `, "Q6": "Yes"`)
 		r.bad(fault, build.RuleMalformed)
 	}
-	return r.whole("errors", "{"+strings.Join(parts, ", ")+`, "Q7": "No, 0"}`, fault)
+	return r.unreadable(r.whole("errors", "{"+strings.Join(parts, ", ")+`, "Q7": "No, 0"}`, fault))
+}
+
+// unreadable makes a refusal what it is to feedback.
+func (r *Reply) unreadable(done bool) bool {
+	if r.Fault == refused {
+		r.Rule = build.RuleMalformed
+	}
+	return done
 }
 
 var (

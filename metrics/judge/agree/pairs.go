@@ -5,7 +5,9 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -104,8 +106,14 @@ func (c *Comparison) lay() (*cells, error) {
 	return out, err
 }
 
-// isReference says whether an output is a reference scored as a system.
-func (c *Comparison) isReference(o Output) bool { return c.Set != nil && c.Set.references[o] }
+// isReference says whether an output is a reference scored as a system: by the
+// dataset, or, of ratings without one, by its name as in mqm:FILE.
+func (c *Comparison) isReference(o Output) bool {
+	if c.Set != nil {
+		return c.Set.references[o]
+	}
+	return slices.ContainsFunc(c.Judges, func(j *Judge) bool { return j.People }) && dataset.NamedReference(o.System)
+}
 
 // at is where an output stands in the tables, if its segment is there.
 func (c *cells) at(o Output) (segment, cell int, ok bool) {

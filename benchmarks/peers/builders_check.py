@@ -25,6 +25,13 @@ def turns(rows, role, text, roles):
         yield r[0][text], r[1][text]
 
 
+def only(messages, role):
+    """The text of a list of one message."""
+    if len(messages) != 1 or messages[0].keys() != {"role", "content"} or messages[0]["role"] != role:
+        sys.exit(f"a pair has {messages}")
+    return messages[0]["content"]
+
+
 # What each form has, as TRL, axolotl and LLaMA-Factory name it, and how a row is read.
 COLUMNS = {
     "messages": ["messages"],
@@ -39,6 +46,7 @@ READ = {
     "sharegpt": lambda d: turns(d["conversations"], "from", "value", ("human", "gpt")),
 }
 PAIRS = ["prompt", "chosen", "rejected"]
+ROLES = {"prompt": "user", "chosen": "assistant", "rejected": "assistant"}
 
 
 def load(folder, config, columns):
@@ -71,6 +79,8 @@ def main(folder):
         if not said.get("pairs"):
             continue
         two = load(path, "preference", PAIRS)
+        if form == "messages":
+            two = {side: {c: [only(m, ROLES[c]) for m in d[c]] for c in PAIRS} for side, d in two.items()}
         if sum(len(d["prompt"]) for d in two.values()) != said.get("pairs") or pairs.setdefault(builder, two) != two:
             sys.exit(f"{name}: other pairs")
         for d in two.values():

@@ -106,6 +106,9 @@ func showBound(b float64, attained bool) string {
 	return fmt.Sprintf("%v (never reached)", b)
 }
 
+// Samples is how many answers a score is made of.
+func (j *Judge) Samples() int { return j.cfg.Samples }
+
 // samples says of how many answers a score is, "" of one.
 func (j *Judge) samples() string {
 	if j.cfg.Samples < 2 {

@@ -1,7 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/refract-eval/refract/internal/english"
@@ -15,6 +19,7 @@ type answered struct {
 	all            int
 	called, stored int // by calls of this run, and from the cache or equal to another
 	failed         int // requests that no answer came to
+	reasons        map[string]int
 }
 
 // add counts an answer, and shows that it has come.
@@ -22,19 +27,18 @@ func (a *answered) add(p *report.Progress, spend *budget.Budget, called, failed 
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.all++
-	if failed {
+	switch {
+	case failed: // whether it was asked, refused or shared with another
 		a.failed++
 		p.Count("failed", 1)
-	}
-	if !called {
+		p.Add(1)
+		return
+	case !called:
 		a.stored++
 		p.AddCached(1)
 		return
 	}
 	p.Add(1)
-	if failed {
-		return
-	}
 	a.called++
 	p.Count("tokens", tokens)
 	if s := spend.Spent(); s.Priced {
@@ -51,5 +55,37 @@ func (a *answered) tell(e *env, of string) {
 	if a.failed > 0 {
 		failed = fmt.Sprintf(", %d failed", a.failed)
 	}
-	e.note("%s: %d by calls, %d from the cache or equal to others%s", english.Thousands(a.all, "answer"+of, "answers"+of), a.called, a.stored, failed)
+	e.note("%s: %d by calls, %d from the cache or equal to others%s", english.Thousands(a.called+a.stored, "answer"+of, "answers"+of), a.called, a.stored, failed)
+	if len(a.reasons) == 0 {
+		return
+	}
+	often := slices.SortedFunc(maps.Keys(a.reasons), func(x, y string) int {
+		return cmp.Or(cmp.Compare(a.reasons[y], a.reasons[x]), cmp.Compare(x, y))
+	})
+	var said []string
+	n, others := 0, 0
+	for i, why := range often {
+		if n += a.reasons[why]; i < mostReasons {
+			said = append(said, fmt.Sprintf("%d: %s", a.reasons[why], why))
+		} else {
+			others += a.reasons[why]
+		}
+	}
+	if others > 0 {
+		said = append(said, fmt.Sprintf("%d: other reasons", others))
+	}
+	e.warn("%s failed, and the next run asks again; %s", english.Thousands(n, "request"), strings.Join(said, "; "))
+}
+
+// mostReasons are told of requests that failed: the most frequent ones.
+const mostReasons = 3
+
+// fails takes in why a request failed by itself.
+func (a *answered) fails(why string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.reasons == nil {
+		a.reasons = map[string]int{}
+	}
+	a.reasons[why]++
 }

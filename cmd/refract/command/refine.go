@@ -134,6 +134,9 @@ func (x *refining) student(ctx context.Context, e *env, teacher *build.Teacher) 
 	if why := build.CanRefine(j.Resolved()); why != "" {
 		return nil, nil, usagef("-m %s cannot be refined: %s", x.metric, why)
 	}
+	if j.Samples() > 1 {
+		return nil, nil, usagef("-m %s: samples is for scores; write --samples %d, which is how many reports are asked for, and leave the option out", x.metric, j.Samples())
+	}
 	s.Model, s.Endpoint = j.Model(), j.Resolved().Endpoint()
 	return s, j.Resolved(), nil
 }

@@ -163,6 +163,9 @@ func (b *buildFlags) teacher(ctx context.Context, e *env) (*build.Teacher, error
 }
 
 func (b *buildFlags) observe(r ask.Result) {
+	if r.Tolerated { // another error ends the run, and is told there
+		b.answers.fails(build.Reason(r.Err))
+	}
 	b.answers.add(b.progress, b.spend, r.Called, r.Err != nil, r.Answer.PromptTokens+r.Answer.CompletionTokens)
 }
 

@@ -64,6 +64,13 @@ type preferenceRow struct {
 	Rejected string `json:"rejected" parquet:"rejected"`
 }
 
+// conversationRow is a pair as TRL takes it for a chat.
+type conversationRow struct {
+	Prompt   []message `json:"prompt" parquet:"prompt,list"`
+	Chosen   []message `json:"chosen" parquet:"chosen,list"`
+	Rejected []message `json:"rejected" parquet:"rejected,list"`
+}
+
 // Pair is a better and a worse completion of a prompt.
 type Pair struct {
 	Group                    string
@@ -89,7 +96,13 @@ func writeExamples(w io.Writer, form, container string, items []*Item) error {
 	return fmt.Errorf("unknown form %q", form)
 }
 
-func writePairs(w io.Writer, container string, pairs []Pair) error {
+// writePairs writes pairs: as messages where the examples are, else as texts.
+func writePairs(w io.Writer, form, container string, pairs []Pair) error {
+	if form == FormMessages {
+		return writeRows(w, container, pairs, func(p Pair) conversationRow {
+			return conversationRow{[]message{{"user", p.Prompt}}, []message{{"assistant", p.Chosen}}, []message{{"assistant", p.Rejected}}}
+		})
+	}
 	return writeRows(w, container, pairs, func(p Pair) preferenceRow { return preferenceRow{p.Prompt, p.Chosen, p.Rejected} })
 }
 

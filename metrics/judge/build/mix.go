@@ -57,7 +57,7 @@ func ReadMix(name string, in io.Reader) (*Mix, error) {
 		case r.Real > 0 && r.Metric == "":
 			err = yamlfile.Wrong(field, "metric is missing: outputs of systems are drawn by the thirds of their scores")
 		case len(r.Shares) > 0 && (len(r.Shares) != thirds || slices.Min(r.Shares) < 0 || slices.Max(r.Shares) <= 0):
-			err = yamlfile.Wrong(field, "shares are %v; want three numbers, of the best, the middle and the worst third", r.Shares)
+			err = yamlfile.Wrong(field, "shares are %v; want three numbers from 0, of the best, the middle and the worst third, of which one is above 0, such as [1, 1, 2]", r.Shares)
 		}
 		if err != nil {
 			return nil, f.At(err)

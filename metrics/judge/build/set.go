@@ -242,7 +242,7 @@ func (s *Set) writePairs(to Folder) error {
 	sides := s.preferences()
 	for _, side := range sortedKeys(sides) {
 		name := fmt.Sprintf("%s-%s.%s", formPreference, side, s.Container)
-		if err := to.Write(name, func(w io.Writer) error { return writePairs(w, s.Container, sides[side]) }); err != nil {
+		if err := to.Write(name, func(w io.Writer) error { return writePairs(w, s.Form, s.Container, sides[side]) }); err != nil {
 			return err
 		}
 	}

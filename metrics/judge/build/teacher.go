@@ -204,10 +204,7 @@ func (c *conversation) take(r *ask.Result) {
 	a := &r.Answer
 	switch {
 	case r.Err != nil:
-		c.Rule, c.Detail = RuleNoAnswer, r.Err.Error()
-		if e := (*llm.Error)(nil); errors.As(r.Err, &e) {
-			c.Detail = "the server " + e.Cause() // its address is not for those who get the items
-		}
+		c.Rule, c.Detail = RuleNoAnswer, Reason(r.Err)
 		return
 	case !a.HasText || a.FinishReason == llm.FinishContentFilter:
 		c.Rule, c.Detail = RuleNoAnswer, "the server withheld the answer"
@@ -221,6 +218,15 @@ func (c *conversation) take(r *ask.Result) {
 	c.prompt += a.PromptTokens
 	c.completion += a.CompletionTokens
 	c.Answers = append(c.Answers, a.Text)
+}
+
+// Reason is why a request failed, without the server's address, which is not for
+// those who get the items.
+func Reason(err error) string {
+	if e := (*llm.Error)(nil); errors.As(err, &e) {
+		return "the server " + e.Cause()
+	}
+	return err.Error()
 }
 
 // Answered implements ask.Job.

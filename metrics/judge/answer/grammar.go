@@ -46,7 +46,7 @@ type grammar struct {
 type label struct {
 	field      field
 	number     int // 0 where there is none
-	start, end int // of the label in the text, with its colon
+	start, end int // of the label in the text, with what marks its line and its colon
 }
 
 // item is one error as it was written.
@@ -66,14 +66,13 @@ func (g *grammar) labelsOf(text string) []label {
 	for line := range strings.Lines(text) {
 		before, _, colon := strings.Cut(line[:min(len(line), longestLabel)], ":")
 		name := strings.TrimLeft(before, " \t*_#>-•")
-		start := at + len(before) - len(name)
 		name = strings.TrimRight(name, " \t*_")
 		words := strings.TrimRight(name, "0123456789")
 		digits := name[len(words):]
 		number, err := strconv.Atoi(digits)
 		words = strings.ToLower(strings.Join(strings.Fields(strings.TrimRight(words, "#")), " "))
 		if f, known := g.labels[words]; colon && known && (digits == "" || number > 0 && err == nil) {
-			all = append(all, label{f, number, start, at + len(before) + 1})
+			all = append(all, label{f, number, at, at + len(before) + 1})
 		}
 		at += len(line)
 	}
@@ -200,11 +199,13 @@ func (g *grammar) whole(labels []label) bool {
 	return false
 }
 
-// cleanValue strips what surrounds a field's value.
+// cleanValue strips what surrounds a field's value: the label, the value or both may
+// be bold, as in "**Severity 1:** Major" and "**Severity 1: Major**".
 func cleanValue(s string) string {
-	s = strings.TrimSpace(s)
-	if strings.HasPrefix(s, "**") { // the label was bold: "**Severity 1:** Major"
-		s = strings.TrimSpace(s[2:])
+	const bold = "**"
+	s = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), bold))
+	if inner := strings.TrimPrefix(s, bold); strings.Count(inner, bold) == 1 && strings.HasSuffix(inner, bold) {
+		s = strings.TrimSpace(strings.TrimSuffix(inner, bold))
 	}
 	return s
 }

@@ -43,12 +43,18 @@ func otherLanguage(c *check.Checker, correct, text string) (string, error) {
 	return "", r.Err
 }
 
+// fieldWords are the labels of an error.
+const fieldWords = `(?:error[ \t]+(?:dimension|type|location)[ \t]+[1-9][ \t*]*:|major/minor[ \t*]*:|explanation[ \t]+for[ \t]+error[ \t]+[1-9][ \t*]*:)`
+
 // The labels of an answer to the prompts of tables 29 to 33.
 var (
 	paraphraseLabel = regexp.MustCompile(`(?i)paraphrased?[ \t]+correct[ \t]+(?:translation|generation|output)[ \t*]*:`)
 	incorrectLabel  = regexp.MustCompile(`(?i)incorrect[ \t]+(?:translation|generation|output)[ \t*]*:`)
 	errorLabel      = regexp.MustCompile(`(?i)[*#]*error[ \t]+(?:type|dimension)[ \t]+1[ \t*]*:`)
-	fieldLabel      = regexp.MustCompile(`(?i)[ \t]+(error[ \t]+(?:dimension|type|location)[ \t]+[1-9][ \t*]*:|major/minor[ \t*]*:|explanation[ \t]+for[ \t]+error[ \t]+[1-9][ \t*]*:)`)
+	fieldLabel      = regexp.MustCompile(`(?i)[ \t]+([*_]*` + fieldWords + `)`)
+	// What marks a line with a label, and the line after a text.
+	labelMark = regexp.MustCompile(`(?im)^[ \t]*[-#>•]+[ \t]+([*_]*` + fieldWords + `)`)
+	lastMark  = regexp.MustCompile(`\n[-#>•*_ \t]+$`)
 )
 
 // readDesigned parts an answer into the paraphrase, the output with errors, and
@@ -68,7 +74,7 @@ func readDesigned(text string) (paraphrase, output, list, why string) {
 	}
 	paraphrase = plainText(text[p[1] : p[1]+o[0]])
 	output = plainText(text[p[1]+o[1] : p[1]+o[1]+e[0]])
-	list = fieldLabel.ReplaceAllString(text[p[1]+o[1]+e[0]:], "\n$1")
+	list = fieldLabel.ReplaceAllString(labelMark.ReplaceAllString(text[p[1]+o[1]+e[0]:], "$1"), "\n$1")
 	switch {
 	case paraphrase == "":
 		why = "the paraphrase of the correct text is empty"
@@ -81,7 +87,9 @@ func readDesigned(text string) (paraphrase, output, list, why string) {
 }
 
 // plainText is a text without the marks around it.
-func plainText(s string) string { return analysis.Unquote(strings.Trim(s, "* \t\r\n")) }
+func plainText(s string) string {
+	return analysis.Unquote(strings.Trim(lastMark.ReplaceAllString(s, ""), "* \t\r\n"))
+}
 
 // notDesignated says how errors differ from those that were asked for, some of
 // which may not have been made.

@@ -296,6 +296,9 @@ func (b *InstructScore) judge(it *Item, raw, text string, seen map[string]bool) 
 	case len(it.Errors) == 0:
 		it.leave(RuleNotDesignated, "none of the errors could be made")
 	}
+	if i := slices.IndexFunc(it.Errors, func(e analysis.Error) bool { return e.Explanation == "" }); i >= 0 {
+		it.leave(RuleMalformed, fmt.Sprintf("the error at %q lacks an explanation", it.Errors[i].Location))
+	}
 	for _, rule := range b.Recipe.Rules {
 		if it.Rule != "" {
 			break

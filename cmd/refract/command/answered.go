@@ -66,15 +66,15 @@ func (a *answered) tell(e *env, of string) {
 	n, others := 0, 0
 	for i, why := range often {
 		if n += a.reasons[why]; i < mostReasons {
-			said = append(said, fmt.Sprintf("%d: %s", a.reasons[why], why))
+			said = append(said, fmt.Sprintf("%d × %s", a.reasons[why], why))
 		} else {
 			others += a.reasons[why]
 		}
 	}
 	if others > 0 {
-		said = append(said, fmt.Sprintf("%d: other reasons", others))
+		said = append(said, fmt.Sprintf("%d × other reasons", others))
 	}
-	e.warn("%s failed, and the next run asks again; %s", english.Thousands(n, "request"), strings.Join(said, "; "))
+	e.warn("%s failed; the next run asks for them again. Why: %s", english.Thousands(n, "request"), strings.Join(said, "; "))
 }
 
 // mostReasons are told of requests that failed: the most frequent ones.

@@ -26,7 +26,7 @@ func TestAnswered(t *testing.T) {
 	out.Reset()
 	a.tell(e, "")
 	want := "2 answers: 1 by calls, 1 from the cache or equal to others, 7 failed\n" +
-		`warning: 7 requests failed, and the next run asks again; 3: the server answered no (400): \x1b[2J; 2: c; 1: b; 1: other reasons` + "\n"
+		`warning: 7 requests failed; the next run asks for them again. Why: 3 × the server answered no (400): \x1b[2J; 2 × c; 1 × b; 1 × other reasons` + "\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

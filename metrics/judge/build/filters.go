@@ -32,6 +32,8 @@ func (b *MetricInstruct) filter(it *Item) {
 			why = speaksOfReference(it)
 		case RuleLocation:
 			why = locationNotInText(it)
+		case RuleTalk:
+			why = it.talk()
 		case RuleRepeat:
 			it.repeats(b.seen)
 		}

@@ -322,6 +322,10 @@ func (b *InstructScore) judge(it *Item, raw, text string, seen map[string]bool) 
 					it.leave(rule, why)
 				}
 			}
+		case RuleTalk:
+			if why := it.talk(); why != "" {
+				it.leave(rule, why)
+			}
 		case RuleRepeat:
 			it.repeats(seen)
 		}

@@ -18,6 +18,7 @@ const (
 	RuleNotDesignated = "not-designated"      // its errors are not those that were asked for
 	RuleUnchanged     = "unchanged"           // the output with errors is the correct text
 	RuleLanguage      = "wrong-language"      // a text is in another language than the correct one
+	RuleTalk          = "talk"                // it ends with words to the one who asks
 	RuleRepeat        = "repeat"              // an earlier item has the same texts
 	RulePenalty       = "implausible-penalty" // a penalty is out of its range, or a minor one is above 2.5
 	RuleReference     = "speaks-of-reference" // an explanation speaks of a reference, which the metric does not see
@@ -30,7 +31,7 @@ const (
 // Rules lists the rules in the order in which they are applied.
 func Rules() []string {
 	return []string{
-		RuleNoAnswer, RuleCut, RuleRefusal, RuleMalformed, RuleNotDesignated, RuleUnchanged, RuleLanguage,
+		RuleNoAnswer, RuleCut, RuleRefusal, RuleMalformed, RuleNotDesignated, RuleUnchanged, RuleLanguage, RuleTalk,
 		RulePenalty, RuleReference, RuleLocation, RuleRepeat,
 		RuleFeedback, RuleLow, RuleNotBest,
 	}

@@ -123,27 +123,23 @@ func appendTSVString(dst []byte, s string) []byte {
 
 var tsvEscapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
 
-// withoutControls shows control characters as \x1b and the like, and those that
-// turn the order of the text after them as \u202e, where they could reach a
-// terminal; a quoted field of CSV has its line ends and tabs.
+// withoutControls shows control characters as \x1b and the like, where they
+// could reach a terminal; a quoted field of CSV has its line ends and tabs.
 func withoutControls(s string) string {
 	if !strings.ContainsFunc(s, isControl) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		switch {
-		case !isControl(r):
-			b.WriteRune(r)
-		case r < 0x100:
+		if isControl(r) {
 			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
 		}
 	}
 	return b.String()
 }
 
 func isControl(r rune) bool {
-	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
+	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r'
 }

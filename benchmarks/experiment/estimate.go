@@ -74,7 +74,13 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	if s.Measure.Statistic.Calibrated() {
 		est.Epsilon = report.Number(res.Epsilon)
 	}
-	est.Single = resamples > 0 && est.Value.Defined() && t.single()
+	if resamples > 0 && est.Value.Defined() {
+		units, err := t.data.units.Drawn(t.Pairs)
+		if err != nil {
+			return nil, err
+		}
+		est.Single = units == 1
+	}
 	if resamples > 0 && est.Value.Defined() && !est.Single {
 		est.Resamples, err = t.data.bootstraps[resamples].Resample(ctx, s.Measure, p)
 		if err != nil && !errors.Is(err, correlate.ErrTooManyPairs) {
@@ -89,28 +95,6 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 		}
 	}
 	return est, nil
-}
-
-// single says that one unit that is resampled has all scores.
-func (t *table) single() bool {
-	units, first := t.data.units, -1
-	if units.Systems {
-		return t.Systems == 1
-	}
-	for i := range t.Gold {
-		if !t.GoldOK[i] || !t.MetricOK[i] {
-			continue
-		}
-		unit := i / t.Systems
-		if units.Of != nil {
-			unit = int(units.Of[unit])
-		}
-		if first >= 0 && unit != first {
-			return false
-		}
-		first = unit
-	}
-	return true
 }
 
 // prepared returns the table that the measure of a statistic is taken of.

@@ -128,3 +128,6 @@ func readAnswer(line string, texts func() (map[string][][]string, error)) (item 
 	}
 	return item, nil
 }
+
+// HeldOut are the sets in testdata that nothing is fitted on or tuned by.
+func HeldOut() []string { return []string{"heldout3", "heldout4"} }

@@ -17,13 +17,15 @@ type Count struct {
 	Rejected int // not usable, and rejected
 }
 
-func (c *Count) add(d Count) {
+// Add is the sum of two counts.
+func (c Count) Add(d Count) Count {
 	c.Items += d.Items
 	c.Usable += d.Usable
 	c.Kept += d.Kept
 	c.Lost += d.Lost
 	c.Wrong += d.Wrong
 	c.Rejected += d.Rejected
+	return c
 }
 
 // Family is the Count of a family.
@@ -76,7 +78,7 @@ func Measure(items []Item, judge func(Item) check.Result) (Table, []Failure) {
 		if i < 0 {
 			i, table = len(table), append(table, Family{Name: item.Family})
 		}
-		table[i].add(one)
+		table[i].Count = table[i].Add(one)
 	}
 	return table, failures
 }
@@ -85,7 +87,7 @@ func Measure(items []Item, judge func(Item) check.Result) (Table, []Failure) {
 func (t Table) Total() Count {
 	var sum Count
 	for _, f := range t {
-		sum.add(f.Count)
+		sum = sum.Add(f.Count)
 	}
 	return sum
 }

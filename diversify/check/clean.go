@@ -89,6 +89,10 @@ func (c *Checker) Clean(raw, reference string) (text string, steps []string) {
 }
 
 func (c *Checker) clean(raw string, ref *original) (string, []string) {
+	return c.cleanBy(&c.steps, raw, ref)
+}
+
+func (c *Checker) cleanBy(w *wanted, raw string, ref *original) (string, []string) {
 	var done []string
 	ref.taken, ref.thinks = fit{}, false
 	t, valid := raw, utf8.ValidString(raw)
@@ -100,9 +104,9 @@ func (c *Checker) clean(raw string, ref *original) (string, []string) {
 			return t, nil
 		}
 		again = false
-		set := c.steps.by(t)
-		for i := range c.steps.steps {
-			s := &c.steps.steps[i]
+		set := w.by(t)
+		for i := range w.steps {
+			s := &w.steps[i]
 			if set&(1<<i) == 0 || (len(t) > mostCleaned || !valid) && s.name != StepSpace {
 				continue
 			}
@@ -117,7 +121,7 @@ func (c *Checker) clean(raw string, ref *original) (string, []string) {
 			if next == t || s.name != StepSpace && (next == "" || !says(next) && says(t)) {
 				continue
 			}
-			t, again, set = next, true, c.steps.by(next)
+			t, again, set = next, true, w.by(next)
 			if !slices.Contains(done, s.name) {
 				done = append(done, s.name)
 			}

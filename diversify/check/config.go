@@ -27,19 +27,20 @@ const (
 	ReasonLanguage  = "language"  // another language than the reference's
 	ReasonLength    = "length"    // much shorter or longer than the reference
 	ReasonNumbers   = "numbers"   // a number or date is lost, new or changed
+	ReasonUnclear   = "unclear"   // likely no rewriting, or not all of it, or more than it
 )
 
 // Reasons returns all verdicts but Accepted, in the order of the checks.
 func Reasons() []string {
 	return []string{ReasonBlocked, ReasonCut, ReasonEmpty, ReasonGarbled, ReasonRefusal, ReasonCopy, ReasonDuplicate,
-		ReasonLanguage, ReasonLength, ReasonNumbers}
+		ReasonLanguage, ReasonLength, ReasonNumbers, ReasonUnclear}
 }
 
 // Checks returns the checks that can be switched on and off: all but
 // ReasonBlocked and ReasonEmpty, for an answer without a text never is a
 // reference.
 func Checks() []string {
-	return []string{ReasonCut, ReasonGarbled, ReasonRefusal, ReasonCopy, ReasonDuplicate, ReasonLanguage, ReasonLength, ReasonNumbers}
+	return []string{ReasonCut, ReasonGarbled, ReasonRefusal, ReasonCopy, ReasonDuplicate, ReasonLanguage, ReasonLength, ReasonNumbers, ReasonUnclear}
 }
 
 // The defaults of Config.
@@ -95,10 +96,11 @@ type Config struct {
 
 // Checker judges answers. It is safe for concurrent use if its Detector is.
 type Checker struct {
-	cfg    Config
-	on     map[string]bool // names of the checks that were asked for
-	checks []checkStep
-	steps  wanted
+	cfg     Config
+	on      map[string]bool // names of the checks that were asked for
+	checks  []checkStep
+	steps   wanted
+	prepare wanted // steps that come before parts are looked at
 	// prompts are Config.Prompts in lower case, without white space around.
 	prompts []string
 }
@@ -137,6 +139,9 @@ func New(cfg Config) (*Checker, error) {
 	}
 	c.steps = newWanted(slices.DeleteFunc(allSteps(), func(s step) bool {
 		return cfg.Cleaning != nil && !slices.Contains(cfg.Cleaning, s.name)
+	}))
+	c.prepare = newWanted(slices.DeleteFunc(slices.Clone(c.steps.steps), func(s step) bool {
+		return slices.Index(Steps(), s.name) >= slices.Index(Steps(), StepRestated)
 	}))
 	for _, p := range cfg.Prompts {
 		if p = strings.TrimSpace(strings.ToLower(p)); p != "" {

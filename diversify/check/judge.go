@@ -154,6 +154,7 @@ func checkSteps() []checkStep {
 		{ReasonLanguage, true, (*Segment).otherLanguage},
 		{ReasonLength, true, func(s *Segment, ref *original) string { return s.c.badLength(s.w.text, ref) }},
 		{ReasonNumbers, true, func(s *Segment, ref *original) string { return changedNumber(ref.numbers(), s.w.numbers()) }},
+		{ReasonUnclear, true, func(s *Segment, ref *original) string { return s.c.unclear(ref, s.answer.Raw, s.result.Text) }},
 	}
 }
 

@@ -16,6 +16,8 @@ type part struct {
 	echo       bool // it is the reference
 	fit        fit
 	score      float64 // above 0 it is of the rewriting, below it is about the task
+	raw        float64 // score before what is around is looked at
+	lex        float64 // how much its words are of talk
 }
 
 type partKind uint8

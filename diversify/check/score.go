@@ -8,7 +8,7 @@ import (
 )
 
 // features are what a part is scored by.
-const features = 36
+const features = 37
 
 // inlineMargin speaks for a sentence beside others on a line, by each word that
 // says something.
@@ -151,6 +151,7 @@ func (o *original) regard(x *[features]float64, t string, p *part, i, n int, all
 	x[29] = float64(f.names) / float64(max(1, said.names))
 	x[34] = min(max(float64(f.margin()), 0), 4) / 2
 	is(35, f.talk >= 4 && 2*f.talk >= f.words)
+	x[36] = max(-6, min(6, p.lex)) / 3
 	if cited := o.citation(body); cited != "" {
 		x[30] = 1
 		g := o.fit(strings.Replace(body, cited, "", 1))

@@ -29,6 +29,7 @@ func (o *original) view(t string) *view {
 	v.all = o.fitAll(t, v.parts)
 	for i := range v.parts {
 		v.parts[i].score = o.score(t, &v.parts[i], i, n, v.all)
+		v.parts[i].raw = v.parts[i].score
 	}
 	v.from, v.to = 0, n
 	if n < 2 || o.text == "" {
@@ -603,7 +604,7 @@ func refusal(w *work, ref *original, language bool) string {
 	if ref.isSubject(w.text) {
 		return fmt.Sprintf("it speaks of the task: %s", quote(w.text))
 	}
-	p := part{end: len(w.text), kind: entire, fit: v.all}
+	p := part{end: len(w.text), kind: entire, fit: v.all, lex: ref.lean(w.text)}
 	if len(v.parts) == 1 {
 		p.fit = v.parts[0].fit
 	}

@@ -290,6 +290,7 @@ func overlap(f, g fit) int { return bits.OnesCount64(f.said & g.said) }
 func (o *original) fitAll(t string, parts []part) (all fit) {
 	for i := range parts {
 		parts[i].fit = o.fit(t[parts[i].begin:parts[i].end])
+		parts[i].lex = o.lean(t[parts[i].begin:parts[i].end])
 		all = all.add(parts[i].fit)
 	}
 	return all

@@ -27,103 +27,137 @@ func (v *view) blocks(o *original) (out []block) {
 	return out
 }
 
-// describe appends what a row of parts shows, and what is around it.
-func (v *view) describe(o *original, s block, x []float64) []float64 {
-	put := func(values ...float64) { x = append(x, values...) }
-	yes := func(is ...bool) {
-		for _, b := range is {
-			if b {
-				x = append(x, 1)
-			} else {
-				x = append(x, 0)
-			}
+// aspects are what a block shows, as numbers. Which is where, only forest.txt knows.
+type aspects []float64
+
+func (x *aspects) add(values ...float64) { *x = append(*x, values...) }
+
+func (x *aspects) counts(values ...int) {
+	for _, v := range values {
+		*x = append(*x, float64(v))
+	}
+}
+
+func (x *aspects) is(values ...bool) {
+	for _, yes := range values {
+		if yes {
+			*x = append(*x, 1)
+		} else {
+			*x = append(*x, 0)
 		}
 	}
-	n := len(v.parts)
-	kept, gone := fit{}, fit{}
-	const none = 9
-	keptScores, goneScores := rangeOf{least: none, most: -none}, rangeOf{least: none, most: -none}
-	keptLex, goneLex := rangeOf{least: none, most: -none}, rangeOf{least: none, most: -none}
-	best, before := 0.0, 0.0
-	echoBefore, echoBehind := false, false
+}
+
+// share is n of all, where there may be none.
+func share(n, all int) float64 { return float64(n) / float64(max(1, all)) }
+
+// spread is of what several parts score.
+type spread struct{ least, most, sum, above, below float64 }
+
+const (
+	unscored  = 9 // is more than any part scores
+	mostScore = 6 // and less than -mostScore, tells no more
+)
+
+func newSpread() spread { return spread{least: unscored, most: -unscored} }
+
+func (s *spread) add(v float64) {
+	v = max(-mostScore, min(mostScore, v))
+	s.least, s.most, s.sum = min(s.least, v), max(s.most, v), s.sum+v
+	s.above += max(v, 0)
+	s.below += min(v, 0)
+}
+
+// side is what a block or the rest of its text has: its fit, scores, and words of the lexicon.
+type side struct {
+	fit        fit
+	score, lex spread
+}
+
+func newSide() side { return side{score: newSpread(), lex: newSpread()} }
+
+func (s *side) add(p *part) {
+	s.fit = s.fit.add(p.fit)
+	s.score.add(p.raw)
+	s.lex.add(p.lex)
+}
+
+// describe appends what a block shows, beside what is around it and the reference.
+func (v *view) describe(o *original, b block, x aspects) aspects {
+	kept, gone := newSide(), newSide()
+	best, before := 0.0, 0.0 // how well another part corresponds, and one in front
+	echoes, echoed := false, false
 	for i := range v.parts {
-		p := &v.parts[i]
-		switch {
-		case i >= s.from && i < s.to:
-			kept = kept.add(p.fit)
-			keptScores.add(p.raw)
-			keptLex.add(p.lex)
+		switch p := &v.parts[i]; {
+		case i >= b.from && i < b.to:
+			kept.add(p)
 		case p.echo:
-			echoBefore, echoBehind = echoBefore || i < s.from, echoBehind || i >= s.to
+			echoes, echoed = echoes || i < b.from, echoed || i >= b.to
 		default:
-			gone = gone.add(p.fit)
-			goneScores.add(p.raw)
-			goneLex.add(p.lex)
+			gone.add(p)
 			q := o.quality(p.fit)
 			best = max(best, q)
-			if i < s.from {
+			if i < b.from {
 				before = max(before, q)
 			}
 		}
 	}
-	for _, f := range [...]fit{kept, gone} {
-		put(float64(f.talk), float64(f.own), float64(f.shared), float64(f.words), float64(f.chars), float64(f.task), float64(f.sorry), float64(f.polite),
-			float64(f.stops), float64(f.names), float64(f.common))
-		words := float64(f.words + 1)
-		put(float64(f.talk)/words, float64(f.own)/words, float64(f.shared)/words, float64(f.chars)/float64(max(1, o.chars)))
+	for _, f := range [...]fit{kept.fit, gone.fit} {
+		x.counts(f.talk, f.own, f.shared, f.words, f.chars, f.task, f.sorry, f.polite, f.stops, f.names, f.common)
+		x.add(share(f.talk, f.words+1), share(f.own, f.words+1), share(f.shared, f.words+1), share(f.chars, o.chars))
 	}
 	said := o.content()
-	of := float64(max(1, min(64, len(said.keys))))
-	put(float64(bits.OnesCount64(kept.said))/of, float64(bits.OnesCount64(gone.said&^kept.said))/of, float64(bits.OnesCount64(gone.said&kept.said))/of, float64(kept.shared)/float64(max(1, said.words)))
-	put(o.quality(kept), best, before)
-	first, last := &v.parts[s.from], &v.parts[s.to-1]
-	put(keptScores.least, keptScores.most, keptScores.sum, first.raw, last.raw, goneScores.least, goneScores.most, goneScores.up, goneScores.down)
-	put(keptLex.least, keptLex.most, keptLex.sum, first.lex, last.lex, goneLex.least, goneLex.most, goneLex.sum)
-	edge := func(i int) {
-		if i < 0 || i >= n {
-			put(-1, -none, -none, 0, 0)
-			return
-		}
-		p := &v.parts[i]
-		put(float64(p.kind), p.raw, p.lex)
-		yes(p.line, endsLead(strings.TrimSpace(v.text[:p.end])))
-	}
-	edge(s.from - 1)
-	edge(s.to)
-	put(float64(n), float64(s.from), float64(n-s.to), float64(s.to-s.from), float64(first.kind), float64(last.kind))
-	yes(last.line, echoBefore, echoBehind, s.from == v.from && s.to == v.to, v.other)
+	const mostSaid = 64 // words are told apart
+	all := min(mostSaid, len(said.keys))
+	x.add(share(bits.OnesCount64(kept.fit.said), all), share(bits.OnesCount64(gone.fit.said&^kept.fit.said), all),
+		share(bits.OnesCount64(gone.fit.said&kept.fit.said), all), share(kept.fit.shared, said.words))
+	x.add(o.quality(kept.fit), best, before)
+	first, last := &v.parts[b.from], &v.parts[b.to-1]
+	x.add(kept.score.least, kept.score.most, kept.score.sum, first.raw, last.raw, gone.score.least, gone.score.most, gone.score.above, gone.score.below)
+	x.add(kept.lex.least, kept.lex.most, kept.lex.sum, first.lex, last.lex, gone.lex.least, gone.lex.most, gone.lex.sum)
+	v.edge(b.from-1, &x)
+	v.edge(b.to, &x)
+	n := len(v.parts)
+	x.counts(n, b.from, n-b.to, b.to-b.from, int(first.kind), int(last.kind))
+	x.is(last.line, echoes, echoed, b.from == v.from && b.to == v.to, v.other)
 	t := strings.TrimSpace(v.text[first.begin:last.end])
-	change := func(is func(rune) bool, r, of rune) float64 {
-		var d float64
-		if is(r) {
-			d++
-		}
-		if is(of) {
-			d--
-		}
-		return d
-	}
-	put(change(unicode.IsUpper, firstRune(t), firstRune(o.text)), change(unicode.IsLower, firstRune(t), firstRune(o.text)),
-		change(isStop, lastRune(t), lastRune(o.text)), change(isQuote, firstRune(t), firstRune(o.text)), change(isQuote, lastRune(t), lastRune(o.text)))
-	yes(endsLead(t), endingOf(t).complete())
-	for _, mark := range [...]string{"?", "!", ":", "\n", "(", "\""} {
-		put(float64(strings.Count(t, mark) - strings.Count(o.text, mark)))
-	}
+	o.form(t, &x)
 	units, _ := o.units()
-	put(float64(s.to-s.from-units), float64(units), float64(o.chars), float64(said.words), float64(said.names))
-	yes(kept.shared == 0, kept.shared == 0 && o.kin(t), o.foreign(kept), o.dense, kept.lead)
+	x.counts(b.to-b.from-units, units, o.chars, said.words, said.names)
+	x.is(kept.fit.shared == 0, kept.fit.shared == 0 && o.kin(t), o.foreign(kept.fit), o.dense, kept.fit.lead)
 	return x
 }
 
-// rangeOf collects values.
-type rangeOf struct{ least, most, sum, up, down float64 }
+// edge adds what the part beside a block shows.
+func (v *view) edge(i int, x *aspects) {
+	if i < 0 || i >= len(v.parts) {
+		x.add(-1, -unscored, -unscored, 0, 0)
+		return
+	}
+	p := &v.parts[i]
+	x.add(float64(p.kind), p.raw, p.lex)
+	x.is(p.line, endsLead(strings.TrimSpace(v.text[:p.end])))
+}
 
-func (r *rangeOf) add(v float64) {
-	v = max(-6, min(6, v))
-	r.least, r.most, r.sum = min(r.least, v), max(r.most, v), r.sum+v
-	if v > 0 {
-		r.up += v
-	} else {
-		r.down += v
+// form adds how a text begins and ends, and which marks it has, beside the reference.
+func (o *original) form(t string, x *aspects) {
+	differ := func(is func(rune) bool, r, of rune) {
+		switch {
+		case is(r) == is(of):
+			x.add(0)
+		case is(r):
+			x.add(1)
+		default:
+			x.add(-1)
+		}
+	}
+	differ(unicode.IsUpper, firstRune(t), firstRune(o.text))
+	differ(unicode.IsLower, firstRune(t), firstRune(o.text))
+	differ(isStop, lastRune(t), lastRune(o.text))
+	differ(isQuote, firstRune(t), firstRune(o.text))
+	differ(isQuote, lastRune(t), lastRune(o.text))
+	x.is(endsLead(t), endingOf(t).complete())
+	for _, mark := range [...]string{"?", "!", ":", "\n", "(", "\""} {
+		x.counts(strings.Count(t, mark) - strings.Count(o.text, mark))
 	}
 }

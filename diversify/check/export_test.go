@@ -113,3 +113,28 @@ func LeastTrust(p float64) (was float64) {
 	was, leastTrust = leastTrust, p
 	return was
 }
+
+// Lexicon is the one in use.
+func Lexicon() map[string]float64 { return talkPhrases() }
+
+// Asked are the aspects that the forest in use asks for.
+func Asked() (out []int) {
+	for _, tree := range trusted() {
+		for _, n := range tree {
+			if n.feature >= 0 {
+				out = append(out, n.feature)
+			}
+		}
+	}
+	return out
+}
+
+// Holding is the block of a text that holds another one, or "".
+func Holding(reference, before, text string) string {
+	v := newOriginal(reference).view(before)
+	b, ok := v.holding(text)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(before[v.parts[b.from].begin:v.parts[b.to-1].end])
+}

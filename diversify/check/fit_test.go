@@ -322,7 +322,7 @@ func fit(t *testing.T, c *check.Checker, sets map[string][]acceptance.Item) (f f
 			}
 		})
 	}
-	f.forest = booster{trees: 150, leaves: 8, rate: 0.15, least: 30, squares: 5, columns: 0.5, rows: 0.8}.fit(shown)
+	f.forest = booster{trees: 300, leaves: 16, rate: 0.08, least: 30, squares: 5, columns: 0.5, rows: 0.8}.fit(shown)
 	t.Logf("%d blocks", len(shown))
 	return f
 }

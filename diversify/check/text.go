@@ -25,8 +25,8 @@ type original struct {
 	heads     bool
 	opening   int // words of its first part
 	buffer    []byte
-	pair      []byte    // of phrases
-	shown     []float64 // of a block
+	pair      []byte  // of phrases
+	shown     aspects // of a block
 	seen      view
 	taken     fit  // of what was taken off the answer as talk
 	thinks    bool // the answer is a thought that was cut off

@@ -8,7 +8,7 @@ import (
 
 // leastTrust is the probability, by forest, below which it is not clear that a text is
 // the rewriting.
-var leastTrust = 0.3
+var leastTrust = 0.4
 
 // unclear says that what cleaning left of an answer is likely not the rewriting, or not all of
 // it or more than it, by what it shows and by what was around it; or "".
@@ -19,11 +19,11 @@ func (c *Checker) unclear(ref *original, raw, text string) string {
 	before, _ := c.cleanBy(&c.prepare, raw, ref)
 	v := ref.view(before)
 	b, ok := v.holding(text)
-	if !ok {
-		return ""
+	if ok { // else it is put together from what stands apart
+		ref.shown = v.describe(ref, b, ref.shown[:0])
+		ok = probability(trusted().of(ref.shown)) >= leastTrust
 	}
-	ref.shown = v.describe(ref, b, ref.shown[:0])
-	if probability(trusted().of(ref.shown)) >= leastTrust {
+	if ok {
 		return ""
 	}
 	return fmt.Sprintf("it is not clear that this is the rewriting, and all of it: %s", quote(text))
@@ -32,19 +32,11 @@ func (c *Checker) unclear(ref *original, raw, text string) string {
 // holding returns the smallest row of parts that has all letters of a text, by preference in
 // what is kept. ok is false where none has.
 func (v *view) holding(text string) (b block, ok bool) {
-	lettersOf := func(t string) string {
-		return strings.Map(func(r rune) rune {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) {
-				return unicode.ToLower(r)
-			}
-			return -1
-		}, t)
-	}
-	want := lettersOf(text)
+	want := lettersAndDigits(text)
 	var all strings.Builder
 	ends := make([]int, len(v.parts)) // of the parts, in letters
 	for i, p := range v.parts {
-		all.WriteString(lettersOf(v.text[p.begin:p.end]))
+		all.WriteString(lettersAndDigits(v.text[p.begin:p.end]))
 		ends[i] = all.Len()
 	}
 	least := 0
@@ -73,4 +65,14 @@ func (v *view) holding(text string) (b block, ok bool) {
 			b, least, ok = found, size, true
 		}
 	}
+}
+
+// lettersAndDigits are those of a text in lower case, without all that stands between them.
+func lettersAndDigits(t string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, t)
 }

@@ -3,6 +3,7 @@ package check_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"go/format"
@@ -30,6 +31,30 @@ var (
 
 // releasedSet is the name of the set, and the family, of released answers.
 const releasedSet = "released"
+
+// demoSet is the name of the set, and the family, of the answers of the demo.
+const demoSet = "demo"
+
+// demoAnswers are the answers of the demo, as clean items.
+func demoAnswers(t *testing.T) (items []acceptance.Item) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "benchmarks", "demo", "answers.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var row struct {
+			Request struct{ Prompt string }
+			Text    string
+		}
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		_, reference, _ := strings.Cut(row.Request.Prompt, ": ")
+		items = append(items, acceptance.Item{Name: fmt.Sprintf("demo/%d", len(items)+1), Family: demoSet, Reference: reference, Raw: row.Text, Want: row.Text, Usable: true})
+	}
+	return items
+}
 
 // squares is how much the squares of weights cost.
 const squares = 1
@@ -64,6 +89,7 @@ func fitSets(t *testing.T) map[string][]acceptance.Item {
 			must(err)
 		}
 	}
+	sets[demoSet] = demoAnswers(t)
 	sets[releasedSet], err = acceptance.ReleasedAnswers(t.Context(), dir)
 	must(err)
 	return sets
@@ -76,7 +102,7 @@ const folds = 4
 // foldOf is the share of an answer: all of a set by one writer are in the same one, and all
 // of one wording.
 func foldOf(set string, item acceptance.Item) int {
-	if set == acceptance.Tuning || set == acceptance.Second || set == releasedSet {
+	if set == acceptance.Tuning || set == acceptance.Second || set == releasedSet || set == demoSet {
 		parts := strings.SplitN(item.Name, "/", 4)
 		set = strings.Join(parts[:min(3, len(parts))], "/")
 	}

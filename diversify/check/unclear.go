@@ -32,6 +32,9 @@ func (c *Checker) unclear(ref *original, raw, text string) string {
 // holding returns the smallest row of parts that has all letters of a text, by preference in
 // what is kept. ok is false where none has.
 func (v *view) holding(text string) (b block, ok bool) {
+	if text == v.text {
+		return block{to: len(v.parts)}, len(v.parts) > 0
+	}
 	want := lettersAndDigits(text)
 	var all strings.Builder
 	ends := make([]int, len(v.parts)) // of the parts, in letters

@@ -604,9 +604,11 @@ func refusal(w *work, ref *original, language bool) string {
 	if ref.isSubject(w.text) {
 		return fmt.Sprintf("it speaks of the task: %s", quote(w.text))
 	}
-	p := part{end: len(w.text), kind: entire, fit: v.all, lex: ref.lean(w.text)}
+	p := part{end: len(w.text), kind: entire, fit: v.all}
 	if len(v.parts) == 1 {
-		p.fit = v.parts[0].fit
+		p.fit, p.lex = v.parts[0].fit, v.parts[0].lex
+	} else {
+		p.lex = ref.lean(w.text)
 	}
 	p.fit.script = scriptOf(w.text)
 	switch {

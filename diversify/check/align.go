@@ -159,7 +159,11 @@ func eachWord(low []byte, yield func(c class, key []byte, dense bool)) {
 				if !unicode.IsLetter(next) {
 					m = 0
 				}
-				yield(unknown, low[i:i+n+m], true)
+				c := unknown
+				if unicode.Is(unicode.Hiragana, r) && (m == 0 || unicode.Is(unicode.Hiragana, next)) {
+					c = stop // an ending, a particle
+				}
+				yield(c, low[i:i+n+m], true)
 				i += n
 				continue
 			}

@@ -380,11 +380,12 @@ func unquote(_ *Checker, t string, ref *original) string {
 		}
 	}
 	const fewWords = 8
-	if isQuote(firstRune(t)) && !quotes && f.words <= fewWords && f.shared == 0 && f.talk+f.polite > 0 && 5*runeCount(spans[0]) >= 3*ref.chars && !ref.echoes(spans[0]) {
+	if isQuote(firstRune(t)) && !quotes && f.words <= fewWords && f.shared == 0 && (f.talk+f.polite > 0 || ref.remark(t, spans[0])) && 5*runeCount(spans[0]) >= 3*ref.chars && !ref.echoes(spans[0]) {
 		return spans[0]
 	}
 	echo := slices.ContainsFunc(spans, ref.echoes)
-	frame := f.isTalk() && f.about > 0 || f.own == 0 && f.talk > 0 || echo && f.words <= 4 && !quotes || ref.foreign(f)
+	within := startsLower(t) && !startsLower(ref.text) && f.words <= fewWords && f.shared == 0
+	frame := within || f.isTalk() && f.about > 0 || f.own == 0 && f.talk > 0 || echo && f.words <= 4 && !quotes || ref.foreign(f)
 	if i := slices.IndexFunc(spans, func(s string) bool {
 		g := ref.fit(s)
 		return g.shared > 1 && 5*g.chars >= 3*ref.chars && ref.quality(g) >= 0.4 && !ref.echoes(s)

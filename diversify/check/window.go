@@ -140,7 +140,7 @@ func (v *view) demote(o *original) {
 	colon, quotes, first, announced := false, false, false, false // of the lines before
 	v.lines(func(from, to int, f fit) {
 		line := strings.TrimSpace(v.text[v.parts[from].begin:v.parts[to-1].end])
-		quote := o.citation(line) != ""
+		quote := o.citation(line) != "" || o.weighs(line)
 		label := line
 		body := f
 		if p := v.parts[from]; p.kind == head {
@@ -414,9 +414,10 @@ func (v *view) final(from, to, next int) bool {
 // finals and drafts are in labels of the last of several texts, and of those before
 // it, further in those of one more.
 var (
-	finals  = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
+	finals  = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше правильнее после 最终 定稿 更好 " +
+		"definitiv définitiv meilleur retenue mejor migliore melhor preferisco recomendo uiteindelijk eindantwoord slotversie beter 最終 完成 適切 최종 낫")
 	further = strings.Fields("alternat option version variant another also more oder auch ещё вариант 另 或")
-	drafts  = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿")
+	drafts  = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿 intento borrador tentativ brouillon essai bozza proviamo poging klad 下書き 초안")
 )
 
 // labelled reports whether a label has one of some words.

@@ -244,7 +244,7 @@ func isSign(r, before rune, after, ref string) bool {
 	case r == ':':
 		return !(isDigitRune(before) && isDigitRune(next)) && !strings.HasPrefix(after, "//")
 	case r == '-' || r == '–' || r == '—':
-		return before == ' ' && (next == ' ' || next == '-')
+		return before == ' ' && (next == ' ' || next == '-') || r == '—' && next == r && !strings.Contains(ref, "——")
 	case r == '/' || r == '／' || r == '•' || r == '»':
 		return (before == ' ' || r > 0x2000) && (next == ' ' || r == '／') && !strings.ContainsRune(ref, r)
 	case r < 0x80:

@@ -414,7 +414,7 @@ func (v *view) final(from, to, next int) bool {
 // finals and drafts are in labels of the last of several texts, and of those before
 // it, further in those of one more.
 var (
-	finals  = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше правильнее после 最终 定稿 更好 " +
+	finals = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше правильнее после 最终 定稿 更好 " +
 		"definitiv définitiv meilleur retenue mejor migliore melhor preferisco recomendo uiteindelijk eindantwoord slotversie beter 最終 完成 適切 최종 낫")
 	further = strings.Fields("alternat option version variant another also more oder auch ещё вариант 另 或")
 	drafts  = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿 intento borrador tentativ brouillon essai bozza proviamo poging klad 下書き 초안")

@@ -186,7 +186,7 @@ func unmark(_ *Checker, t string, ref *original) string {
 		}
 	}
 	if t != "" && strings.ContainsRune(":=|>~", rune(t[0])) && !strings.HasPrefix(ref.text, t[:1]) {
-		return strings.TrimRight(strings.TrimLeft(t, ":=|>~ "), "= ")
+		t = strings.TrimRight(strings.TrimLeft(t, ":=|>~ "), "= ")
 	}
 	if inner := strings.Trim(t, "$"); strings.HasPrefix(t, "$") && strings.HasSuffix(t, "$") && !strings.Contains(inner, "$") {
 		return inner
@@ -317,7 +317,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 		return t
 	}
 	quoted := isQuote(firstRune(ref.text)) || endsInQuote(ref.text)
-	for _, pair := range [...][2]string{{"``", "''"}, {"´", "´"}, {`"""`, `"""`}, {"''", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
+	for _, pair := range [...][2]string{{"``", "''"}, {"´", "´"}, {`"""`, `"""`}, {"''", "''"}, {"''", `""`}, {",,", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
 		if inner, ok := strings.CutPrefix(t, pair[0]); ok && strings.HasSuffix(inner, pair[1]) && !quoted && !strings.Contains(ref.text, pair[0]) && strings.Count(inner, pair[1]) == 1 {
 			return strings.TrimSuffix(inner, pair[1])
 		}

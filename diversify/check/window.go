@@ -150,7 +150,7 @@ func (v *view) demote(o *original) {
 		switch {
 		case from == 0:
 			first = sized && !endsLead(line) && !quote && !v.parts[0].echo && body.margin() <= 0 && !labelled(label, drafts) && v.parts[0].fit.task < 3
-		case !announced && ((colon || quotes && !quote && to == n) && o.wholeAlone(body) || colon && to == n && sized && body.shared > 0 && body.margin() < 0), to == n && v.parts[from].kind == head && labelled(label, finals) && sized && body.margin() < 0:
+		case !announced && (colon && o.wholeAlone(body) || (colon || quotes && !quote) && to == n && sized && body.shared > 0 && body.margin() < 0), to == n && v.parts[from].kind == head && labelled(label, finals) && sized && body.margin() < 0:
 			v.lower(0, from)
 		case first && v.labels(from, to) && !labelled(label, finals) && v.parts[from].fit.task < 3:
 			v.lower(from, n)
@@ -168,6 +168,7 @@ func (v *view) enough(o *original, from, to int) int {
 	if strings.Contains(o.text, "\n") {
 		return to
 	}
+	units, _ := o.units()
 	var f fit
 	for k := from; k < to-1; k++ {
 		f = f.add(v.parts[k].fit)
@@ -177,6 +178,10 @@ func (v *view) enough(o *original, from, to int) int {
 		rest := v.text[v.parts[k+1].begin:v.parts[to-1].end]
 		more := o.fit(unquoted(rest)) // what it quotes is nothing of its own
 		item := listMarker(rest) > 0 && listMarker(v.text[v.parts[from].begin:]) > 0
+		if item && units == 1 && 5*f.chars >= 4*o.chars && 5*more.chars >= 3*f.chars {
+			v.other = true
+			return k + 1
+		}
 		if o.wholeAlone(f) && (4*f.chars >= 3*o.chars && more.said&^f.said == 0 || item && o.wholeAlone(more) && 2*overlap(f, more) >= bits.OnesCount64(f.said)) {
 			v.other = v.other || o.wholeAlone(more)
 			return k + 1

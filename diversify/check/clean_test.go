@@ -134,7 +134,7 @@ var cleanings = []struct {
 	{"Chinese dash", "猫昨天坐在院子里，它很高兴。", "昨天猫在院子里坐着——它很高兴。", "昨天猫在院子里坐着——它很高兴。", nil},
 	{"number in wide brackets", "猫坐着。", "（1）猫在坐着。", "猫在坐着。", []string{"list"}},
 	{"Korean letter", "고양이가 앉았다.", "가. 고양이가 앉아 있었다.", "고양이가 앉아 있었다.", []string{"list"}},
-	{"short items", "고양이가 마당에 앉았다.", "1. 야옹이가 뜰에 앉아 있었다.\n2. 뜰에는 야옹이가 있었다.\n3. 고양이는 지금 마당에.", "야옹이가 뜰에 앉아 있었다.", []string{"alternatives", "list"}},
+	{"short items", "我的猫怎么还没来？", "1. 为什么我的猫到现在都没有来？\n2. 猫到底什么时候才来呢？\n3. 都这么久了，猫怎么不来？", "为什么我的猫到现在都没有来？", []string{"alternatives", "list"}},
 	{"bold label in a quoted line", "O gato dorme.", "> **Reescrita:** O gato adormeceu.", "O gato adormeceu.", []string{"markup", "lead-in"}},
 	{"odd quotes", "De kat slaapt.", ",,De kat is in slaap.''", "De kat is in slaap.", []string{"quotes"}},
 	{"half-width kana", "猫はソファーで寝た。", "ｿﾌｧｰで猫が寝ていた。", "ソファーで猫が寝ていた。", []string{"unicode"}},

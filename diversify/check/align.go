@@ -99,8 +99,19 @@ func (v *vocabulary) dense(s []byte) (class, int) {
 	return unknown, 0
 }
 
-// key is what different forms of a word have in common: its first letters.
+// particles end words of Korean.
+const particles = "은는이가을를에의도로와과만"
+
+// key is what different forms of a word have in common: its first letters. Of Korean
+// these are two syllables at most, without the particle that ends a word.
 func key(word []byte) []byte {
+	const syllable = 3 // bytes
+	if unicode.Is(unicode.Hangul, firstRune(string(word))) {
+		if n := len(word) - syllable; n > 0 && strings.ContainsRune(particles, lastRune(string(word))) {
+			word = word[:n]
+		}
+		return word[:min(len(word), 2*syllable)]
+	}
 	const letters = 5
 	n := 0
 	for i := range string(word) {
@@ -148,7 +159,11 @@ func eachWord(low []byte, yield func(c class, key []byte, dense bool)) {
 				if !unicode.IsLetter(next) {
 					m = 0
 				}
-				yield(unknown, low[i:i+n+m], true)
+				c := unknown
+				if unicode.Is(unicode.Hiragana, r) && (m == 0 || unicode.Is(unicode.Hiragana, next)) {
+					c = stop // an ending, a particle
+				}
+				yield(c, low[i:i+n+m], true)
 				i += n
 				continue
 			}

@@ -58,8 +58,8 @@ func allSteps() []step {
 		{StepToken, needs{ascii: "<[{", other: func(r rune) bool { return r == '◁' || r == '【' }, text: losesTokens}, untoken},
 		{StepFence, needs{ascii: "<`~"}, unfence},
 		{StepJSON, needs{ascii: "{["}, unjson},
-		{StepEmoji, needs{other: isEmoji, text: func(t string) bool {
-			return t != "" && strings.IndexByte(faceEnds, t[len(t)-1]) >= 0 || strings.Count(t, ":") > 1
+		{StepEmoji, needs{other: func(r rune) bool { return isEmoji(r) || strings.ContainsRune("（ʕㅋㅎㅠㅜ", r) }, text: func(t string) bool {
+			return t != "" && (t[0] == '(' || strings.IndexByte(faceEnds, t[len(t)-1]) >= 0) || strings.Count(t, ":") > 1
 		}}, unemoji},
 		{StepMarkup, needs{ascii: "*_`#>|~\\=[$\n", text: func(t string) bool { return strings.HasPrefix(t, ":") }}, unmark},
 		{StepRestated, parts, unrestate},
@@ -186,7 +186,7 @@ func unmark(_ *Checker, t string, ref *original) string {
 		}
 	}
 	if t != "" && strings.ContainsRune(":=|>~", rune(t[0])) && !strings.HasPrefix(ref.text, t[:1]) {
-		return strings.TrimRight(strings.TrimLeft(t, ":=|>~ "), "= ")
+		t = strings.TrimRight(strings.TrimLeft(t, ":=|>~ "), "= ")
 	}
 	if inner := strings.Trim(t, "$"); strings.HasPrefix(t, "$") && strings.HasSuffix(t, "$") && !strings.Contains(inner, "$") {
 		return inner
@@ -317,7 +317,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 		return t
 	}
 	quoted := isQuote(firstRune(ref.text)) || endsInQuote(ref.text)
-	for _, pair := range [...][2]string{{"``", "''"}, {"´", "´"}, {`"""`, `"""`}, {"''", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
+	for _, pair := range [...][2]string{{"``", "''"}, {"´", "´"}, {`"""`, `"""`}, {"''", "''"}, {"''", `""`}, {",,", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
 		if inner, ok := strings.CutPrefix(t, pair[0]); ok && strings.HasSuffix(inner, pair[1]) && !quoted && !strings.Contains(ref.text, pair[0]) && strings.Count(inner, pair[1]) == 1 {
 			return strings.TrimSuffix(inner, pair[1])
 		}
@@ -380,11 +380,12 @@ func unquote(_ *Checker, t string, ref *original) string {
 		}
 	}
 	const fewWords = 8
-	if isQuote(firstRune(t)) && !quotes && f.words <= fewWords && f.shared == 0 && f.talk+f.polite > 0 && 5*runeCount(spans[0]) >= 3*ref.chars && !ref.echoes(spans[0]) {
+	if isQuote(firstRune(t)) && !quotes && f.words <= fewWords && f.shared == 0 && (f.talk+f.polite > 0 || ref.remark(t, spans[0])) && 5*runeCount(spans[0]) >= 3*ref.chars && !ref.echoes(spans[0]) {
 		return spans[0]
 	}
 	echo := slices.ContainsFunc(spans, ref.echoes)
-	frame := f.isTalk() && f.about > 0 || f.own == 0 && f.talk > 0 || echo && f.words <= 4 && !quotes || ref.foreign(f)
+	within := startsLower(t) && !startsLower(ref.text) && f.words <= fewWords && f.shared == 0
+	frame := within || f.isTalk() && f.about > 0 || f.own == 0 && f.talk > 0 || echo && f.words <= 4 && !quotes || ref.foreign(f)
 	if i := slices.IndexFunc(spans, func(s string) bool {
 		g := ref.fit(s)
 		return g.shared > 1 && 5*g.chars >= 3*ref.chars && ref.quality(g) >= 0.4 && !ref.echoes(s)

@@ -119,6 +119,28 @@ var cleanings = []struct {
 	{"all at once", "The cat sat.", "Sure, here is a paraphrase:\n\n1. **\"A cat was sitting.\"**\n\nNote: this is informal.",
 		"A cat was sitting.", []string{"markup", "lead-in", "talk", "list", "quotes"}},
 	{"blank", "The cat sat.", " \n", "", []string{"space"}},
+
+	{"Japanese talk", "昨日、猫が庭に座っていた。", "承知しました。言い換えた文がこちらです。\n\n庭には昨日、猫が腰を下ろしていた。", "庭には昨日、猫が腰を下ろしていた。", []string{"talk"}},
+	{"Korean talk", "어제 고양이가 마당에 앉아 있었다.", "물론이죠! 이렇게 바꿔 봤습니다.\n\n고양이는 어제 마당에 자리를 잡았다.", "고양이는 어제 마당에 자리를 잡았다.", []string{"talk"}},
+	{"Italian frame", "Il gatto dorme sul divano.", "Invece di «Il gatto dorme sul divano.» direi «Sul divano riposa il gatto.»", "Sul divano riposa il gatto.", []string{"restated"}},
+	{"Japanese frame", "猫が庭に座っていた。", "「猫が庭に座っていた。」というのは「庭に猫が腰を下ろしていた。」ということです。", "庭に猫が腰を下ろしていた。", []string{"restated"}},
+	{"remark behind a quotation", "Die Katze schläft heute auf dem Sofa.", `"Auf dem Sofa schläft heute die Katze." – so in etwa.`, "Auf dem Sofa schläft heute die Katze.", []string{"quotes"}},
+	{"speaker behind a quotation", "Der Koch rief, dass die Suppe fertig ist.", `"Die Suppe ist jetzt fertig!" – so der Koch.`, `"Die Suppe ist jetzt fertig!" – so der Koch.`, nil},
+	{"words that are weighed", "El gato duerme en el sofá.", "«Duerme» pasa a «descansa» y el orden lo cambio a «en el sofá».\n\nEn el sofá descansa el gato.", "En el sofá descansa el gato.", []string{"talk"}},
+	{"draft and final", "De kat slaapt op de bank.", "Eerste poging: Op de bank slaapt de kat.\n\nDefinitieve versie: De kat ligt te slapen op de bank.", "De kat ligt te slapen op de bank.", []string{"alternatives"}},
+	{"role in Spanish", "El gato duerme.", "Asistente: Duerme el gato.", "Duerme el gato.", []string{"lead-in"}},
+	{"role in Japanese", "猫が庭に座っていた。", "<アシスタント> 庭に猫が腰を下ろしていた。", "庭に猫が腰を下ろしていた。", []string{"token"}},
+	{"Chinese dash behind talk", "猫昨天坐在院子里。", "改写后的版本——昨天猫在院子里坐着。", "昨天猫在院子里坐着。", []string{"lead-in"}},
+	{"Chinese dash", "猫昨天坐在院子里，它很高兴。", "昨天猫在院子里坐着——它很高兴。", "昨天猫在院子里坐着——它很高兴。", nil},
+	{"number in wide brackets", "猫坐着。", "（1）猫在坐着。", "猫在坐着。", []string{"list"}},
+	{"Korean letter", "고양이가 앉았다.", "가. 고양이가 앉아 있었다.", "고양이가 앉아 있었다.", []string{"list"}},
+	{"short items", "我的猫怎么还没来？", "1. 为什么我的猫到现在都没有来？\n2. 猫到底什么时候才来呢？\n3. 都这么久了，猫怎么不来？", "为什么我的猫到现在都没有来？", []string{"alternatives", "list"}},
+	{"bold label in a quoted line", "O gato dorme.", "> **Reescrita:** O gato adormeceu.", "O gato adormeceu.", []string{"markup", "lead-in"}},
+	{"odd quotes", "De kat slaapt.", ",,De kat is in slaap.''", "De kat is in slaap.", []string{"quotes"}},
+	{"half-width kana", "猫はソファーで寝た。", "ｿﾌｧｰで猫が寝ていた。", "ソファーで猫が寝ていた。", []string{"unicode"}},
+	{"half-width kana of the reference", "猫はｿﾌｧｰで寝た。", "ｿﾌｧｰで猫がｸﾞｳと寝ていた。", "ｿﾌｧｰで猫がｸﾞｳと寝ていた。", nil},
+	{"drawn face", "Le chat dort.", "(◕‿◕) Le chat est endormi.", "Le chat est endormi.", []string{"emoji"}},
+	{"drawn face behind", "猫が寝た。", "猫が寝ていた。(≧▽≦)", "猫が寝ていた。", []string{"emoji"}},
 }
 
 func TestClean(t *testing.T) {

@@ -84,6 +84,9 @@ func undirt(_ *Checker, t string, ref *original) string {
 	if norm.NFC.IsNormalString(ref.text) {
 		t = norm.NFC.String(t)
 	}
+	if !strings.ContainsFunc(ref.text, isHalfKana) {
+		t = halfKana.ReplaceAllStringFunc(t, norm.NFKC.String)
+	}
 	before := rune(0)
 	return strings.Map(func(r rune) rune {
 		was := before
@@ -110,7 +113,7 @@ func undirt(_ *Checker, t string, ref *original) string {
 				return -1
 			}
 			return r
-		case isLigature(r):
+		case isLigature(r) || isHalfKana(r):
 			return r
 		case wideForm(r):
 			if !ref.dense {
@@ -134,13 +137,19 @@ func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }
 // lookalikes are letters of Cyrillic that are drawn as Latin ones.
 var lookalikes = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i", "А", "A", "В", "B", "Е", "E", "К", "K", "М", "M", "Н", "H", "О", "O", "Р", "P", "С", "C", "Т", "T", "Х", "X")
 
+func isHalfKana(r rune) bool { return r >= 0xff61 && r <= 0xff9f }
+
 // colours are the escapes of a terminal, escapes those of characters in code, citations
-// those of a search, shortcodes the names of pictographs.
+// those of a search, shortcodes the names of pictographs,
+// halfKana letters of Japanese in half of their width, drawn a face that is drawn with
+// signs, or a laugh in Korean.
 var (
 	colours    = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
 	citations  = regexp.MustCompile(`【[^【】]*†[^【】]*】`)
 	escapes    = regexp.MustCompile(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
 	shortcodes = regexp.MustCompile(`(^|\s):[a-z][a-z0-9_+-]*:`)
+	halfKana   = regexp.MustCompile(`[\x{ff61}-\x{ff9f}]+`)
+	drawn      = regexp.MustCompile(`^[(（][^()（）.…!?\pL\pN\s]{2,8}[)）]\s*|\s*[(（][^()（）.…!?\pL\pN\s]{2,8}[)）]$|ʕ[^ʔ]{1,5}ʔ\s*|\s+[ㅋㅎㅠㅜ]{2,}$`)
 )
 
 // suspicious reports whether a character is one that undirt looks at.
@@ -161,7 +170,7 @@ func suspicious(r rune) bool {
 	case r < 0x3000:
 		return r <= 0x200f || r >= 0x2028 && r <= 0x202f || r >= 0x205f && r <= 0x206f || r == 0x2800
 	}
-	return r == 0x3000 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb || r >= 0xfffe && r <= 0xffff || wideForm(r) || isLigature(r)
+	return r == 0x3000 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb || r >= 0xfffe && r <= 0xffff || wideForm(r) || isLigature(r) || isHalfKana(r)
 }
 
 // wideForm reports whether a character is one of ASCII in another
@@ -196,6 +205,9 @@ func unemoji(_ *Checker, t string, ref *original) string {
 		if rest, ok := strings.CutSuffix(t, " "+face); ok && !strings.Contains(ref.text, face) {
 			t = strings.TrimSpace(rest)
 		}
+	}
+	if face := drawn.FindStringIndex(t); face != nil && !drawn.MatchString(ref.text) && says(t[:face[0]]+t[face[1]:]) {
+		t = t[:face[0]] + t[face[1]:]
 	}
 	if !shortcodes.MatchString(ref.text) {
 		t = shortcodes.ReplaceAllString(t, "$1")

@@ -1,16 +1,31 @@
 package check
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
+// otherMarkers are list numbers in forms and letters that few lists have.
+var otherMarkers = regexp.MustCompile(`^(?:[（(](?:\d{1,2}|[一二三四五六七八九十а-д가나다라])[)）]\s*|[一二三四五六七八九十]、\s*|・\s*|\d{1,2}(?:\.-|[ªº]\)| [–—])\s+|(?:[а-д]\)|[가나다라]\.)\s+)`)
+
 // listMarker returns the size of a list number or bullet in front of a text,
-// with the white space behind it, or 0. Numbers have up to two digits and one
+// with the white space behind it, or 0. Numbers have up to two digits and mostly one
 // of the forms "1." "1)" "(1)" "1、".
 func listMarker(t string) int {
+	n := commonMarker(t)
+	if n == 0 && t != "" && (t[0] > 0x7f || t[0] == '(' || isDigit(t[0])) {
+		n = len(otherMarkers.FindString(t))
+	}
+	if n == len(t) {
+		return 0
+	}
+	return n
+}
+
+func commonMarker(t string) int {
 	if t == "" {
 		return 0
 	}

@@ -74,6 +74,15 @@ func TestChangedNumbers(t *testing.T) {
 			t.Errorf("%q, %q: %q, want %q", x.ref, x.got, got, x.want)
 		}
 	}
+	// Words of other languages imply numbers.
+	for _, x := range [][2]string{{"dans vingt minutes", "dans 20 minutes"}, {"ha vinto tre a uno", "ha vinto 3 a 1"}, {"십 분 안에", "10분 안에"}} {
+		if d := change(x[0], x[1]); d != "" {
+			t.Errorf("%q, %q: %s", x[0], x[1], d)
+		}
+	}
+	if change("dans vingt minutes", "dans 30 minutes") == "" {
+		t.Error("vingt is taken for 30")
+	}
 	// A word alone may come or go.
 	for _, x := range [][2]string{{"two men came", "men came"}, {"men came", "two men came"}, {"0 errors", "no error"}} {
 		if d := change(x[0], x[1]); d != "" {

@@ -183,7 +183,7 @@ func endsPart(r rune) bool { return isStop(r) || r == ':' || r == '：' }
 // echoAt returns where a text repeats the reference, with a boundary on both
 // sides, or -1.
 func (o *original) echoAt(t string) int {
-	if len(o.text) <= 3 || len(t) <= len(o.text) {
+	if len(o.text) <= 3 || len(t) <= len(o.text) || !utf8.ValidString(o.text) {
 		return -1
 	}
 	i := strings.Index(t, o.text)
@@ -244,7 +244,7 @@ func isSign(r, before rune, after, ref string) bool {
 	case r == ':':
 		return !(isDigitRune(before) && isDigitRune(next)) && !strings.HasPrefix(after, "//")
 	case r == '-' || r == '–' || r == '—':
-		return before == ' ' && (next == ' ' || next == '-')
+		return before == ' ' && (next == ' ' || next == '-') || r == '—' && next == r && !strings.Contains(ref, "——")
 	case r == '/' || r == '／' || r == '•' || r == '»':
 		return (before == ' ' || r > 0x2000) && (next == ' ' || r == '／') && !strings.ContainsRune(ref, r)
 	case r < 0x80:

@@ -51,26 +51,33 @@ func quotation(t string) (begin, end int) {
 	return -1, -1
 }
 
+// remark reports whether what stands behind a quotation in front is no more than a few
+// words that have nothing of the reference: what a speaker would be named by, it has.
+func (o *original) remark(t, span string) bool {
+	const mostWords = 5
+	rest := unquoted(t)
+	f := o.fit(rest)
+	return f.words <= mostWords && f.common == 0 && !o.kin(rest) && o.wholeAlone(o.fit(span)) && (!o.ends.complete() || endingOf(span).complete())
+}
+
 // putAs returns the rewriting of a text that quotes the reference and then that, with
-// a few words between them, as in "A" can also be put as "B"; or "".
+// a few words around them, as in "A" can also be put as "B"; or "".
 func putAs(t string, ref *original) string {
 	inner := func(span string) string {
 		return strings.TrimSpace(span[utf8.RuneLen(firstRune(span)) : len(span)-utf8.RuneLen(lastRune(span))])
 	}
-	if !isQuote(firstRune(t)) || strings.ContainsFunc(ref.text, isQuote) {
-		return ""
-	}
 	begin, end := quotation(t)
-	if begin != 0 || !ref.echoes(inner(t[:end])) {
+	if begin < 0 || strings.ContainsFunc(ref.text, func(r rune) bool { return isQuote(r) && r != '\'' && r != '’' }) || !ref.echoes(inner(t[begin:end])) {
 		return ""
 	}
 	rest := t[end:]
-	if begin, end = quotation(rest); begin < 0 || says(rest[end:]) || !startsLower(rest[:begin]) {
+	first, last := quotation(rest)
+	if first < 0 || unicode.IsUpper(firstRune(strings.TrimSpace(rest[:first]))) || strings.Contains(t, "\n") {
 		return ""
 	}
-	const mostWords = 8
-	text, f := inner(rest[begin:end]), ref.fit(rest[:begin])
-	if f.shared > 0 || f.words > mostWords || 2*runeCount(text) < ref.chars || ref.echoes(text) {
+	const mostWords = 12
+	text, f := inner(rest[first:last]), ref.fit(t[:begin]+" "+rest[:first]+" "+rest[last:])
+	if f.shared > 0 || f.words == 0 || f.words > mostWords || 2*runeCount(text) < ref.chars || ref.echoes(text) {
 		return ""
 	}
 	return text

@@ -206,6 +206,22 @@ func (o *original) citation(t string) string {
 	return t[begin:end]
 }
 
+// weighs reports whether a text quotes several words or phrases that are each much
+// shorter than the reference, which quotes none.
+func (o *original) weighs(t string) bool {
+	if strings.ContainsFunc(o.text, isQuote) {
+		return false
+	}
+	found := 0
+	for begin, end := quotation(t); begin >= 0; begin, end = quotation(t) {
+		if 2*runeCount(t[begin:end]) < o.chars {
+			found++
+		}
+		t = t[end:]
+	}
+	return found > 1
+}
+
 // keepsNumbers reports whether a text has the numbers of the reference, which
 // has some.
 func (o *original) keepsNumbers(t string) bool {

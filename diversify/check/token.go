@@ -150,7 +150,7 @@ var (
 	// thoughts begin the names of what a model thinks before it answers.
 	thoughts = strings.Fields("think thought reason analy reflect scratch plan delib ponder consider inner monolog chain cot working brainstorm rumin medit contempl comment mull note expla justif critique review process understand strateg step mind draft attempt first plan outline gedank denk überleg мысл рассужд размышл анализ 思考 推理 分析 思路 思维")
 	// roles are words of templates that stand between tokens.
-	roles = strings.Fields("assistant user system model human ai bot gpt final analysis commentary thought thinking think message channel answer response output developer tool json text chatgpt claude gemini llama qwen mistral deepseek copilot")
+	roles = strings.Fields("assistant user system model human ai bot gpt final analysis commentary thought thinking think message channel answer response output developer tool json text chatgpt claude gemini llama qwen mistral deepseek copilot assistent assistente asistente ассистент 助手 アシスタント 編集者 어시스턴트 비서")
 )
 
 func isThought(name string) bool {

@@ -140,7 +140,7 @@ func (v *view) demote(o *original) {
 	colon, quotes, first, announced := false, false, false, false // of the lines before
 	v.lines(func(from, to int, f fit) {
 		line := strings.TrimSpace(v.text[v.parts[from].begin:v.parts[to-1].end])
-		quote := o.citation(line) != ""
+		quote := o.citation(line) != "" || o.weighs(line)
 		label := line
 		body := f
 		if p := v.parts[from]; p.kind == head {
@@ -150,7 +150,7 @@ func (v *view) demote(o *original) {
 		switch {
 		case from == 0:
 			first = sized && !endsLead(line) && !quote && !v.parts[0].echo && body.margin() <= 0 && !labelled(label, drafts) && v.parts[0].fit.task < 3
-		case !announced && ((colon || quotes && !quote && to == n) && o.wholeAlone(body) || colon && to == n && sized && body.shared > 0 && body.margin() < 0), to == n && v.parts[from].kind == head && labelled(label, finals) && sized && body.margin() < 0:
+		case !announced && (colon && o.wholeAlone(body) || (colon || quotes && !quote) && to == n && sized && body.shared > 0 && body.margin() < 0), to == n && v.parts[from].kind == head && labelled(label, finals) && sized && body.margin() < 0:
 			v.lower(0, from)
 		case first && v.labels(from, to) && !labelled(label, finals) && v.parts[from].fit.task < 3:
 			v.lower(from, n)
@@ -168,6 +168,7 @@ func (v *view) enough(o *original, from, to int) int {
 	if strings.Contains(o.text, "\n") {
 		return to
 	}
+	units, _ := o.units()
 	var f fit
 	for k := from; k < to-1; k++ {
 		f = f.add(v.parts[k].fit)
@@ -177,6 +178,10 @@ func (v *view) enough(o *original, from, to int) int {
 		rest := v.text[v.parts[k+1].begin:v.parts[to-1].end]
 		more := o.fit(unquoted(rest)) // what it quotes is nothing of its own
 		item := listMarker(rest) > 0 && listMarker(v.text[v.parts[from].begin:]) > 0
+		if item && units == 1 && 5*f.chars >= 4*o.chars && 5*more.chars >= 3*f.chars {
+			v.other = true
+			return k + 1
+		}
 		if o.wholeAlone(f) && (4*f.chars >= 3*o.chars && more.said&^f.said == 0 || item && o.wholeAlone(more) && 2*overlap(f, more) >= bits.OnesCount64(f.said)) {
 			v.other = v.other || o.wholeAlone(more)
 			return k + 1
@@ -414,9 +419,10 @@ func (v *view) final(from, to, next int) bool {
 // finals and drafts are in labels of the last of several texts, and of those before
 // it, further in those of one more.
 var (
-	finals  = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
+	finals = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше правильнее после 最终 定稿 更好 " +
+		"definitiv définitiv meilleur retenue mejor migliore melhor preferisco recomendo uiteindelijk eindantwoord slotversie beter 最終 完成 適切 최종 낫")
 	further = strings.Fields("alternat option version variant another also more oder auch ещё вариант 另 或")
-	drafts  = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿")
+	drafts  = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿 intento borrador tentativ brouillon essai bozza proviamo poging klad 下書き 초안")
 )
 
 // labelled reports whether a label has one of some words.

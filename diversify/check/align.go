@@ -106,7 +106,7 @@ const particles = "은는이가을를에의도로와과만"
 // these are two syllables at most, without the particle that ends a word.
 func key(word []byte) []byte {
 	const syllable = 3 // bytes
-	if unicode.Is(unicode.Hangul, firstRune(string(word))) {
+	if word[0] >= 0xe1 && unicode.Is(unicode.Hangul, firstRune(string(word))) {
 		if n := len(word) - syllable; n > 0 && strings.ContainsRune(particles, lastRune(string(word))) {
 			word = word[:n]
 		}

@@ -58,7 +58,9 @@ func allSteps() []step {
 		{StepToken, needs{ascii: "<[{", other: func(r rune) bool { return r == '◁' || r == '【' }, text: losesTokens}, untoken},
 		{StepFence, needs{ascii: "<`~"}, unfence},
 		{StepJSON, needs{ascii: "{["}, unjson},
-		{StepEmoji, needs{other: func(r rune) bool { return isEmoji(r) || strings.ContainsRune("（ʕㅋㅎㅠㅜ", r) }, text: func(t string) bool {
+		{StepEmoji, needs{other: func(r rune) bool {
+			return isEmoji(r) || r == 'ʕ' || r > 0x3130 && strings.ContainsRune("（ㅋㅎㅠㅜ", r)
+		}, text: func(t string) bool {
 			return t != "" && (t[0] == '(' || strings.IndexByte(faceEnds, t[len(t)-1]) >= 0) || strings.Count(t, ":") > 1
 		}}, unemoji},
 		{StepMarkup, needs{ascii: "*_`#>|~\\=[$\n", text: func(t string) bool { return strings.HasPrefix(t, ":") }}, unmark},

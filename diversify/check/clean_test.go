@@ -123,6 +123,7 @@ var cleanings = []struct {
 	{"Japanese talk", "昨日、猫が庭に座っていた。", "承知しました。言い換えた文がこちらです。\n\n庭には昨日、猫が腰を下ろしていた。", "庭には昨日、猫が腰を下ろしていた。", []string{"talk"}},
 	{"Korean talk", "어제 고양이가 마당에 앉아 있었다.", "물론이죠! 이렇게 바꿔 봤습니다.\n\n고양이는 어제 마당에 자리를 잡았다.", "고양이는 어제 마당에 자리를 잡았다.", []string{"talk"}},
 	{"Italian frame", "Il gatto dorme sul divano.", "Invece di «Il gatto dorme sul divano.» direi «Sul divano riposa il gatto.»", "Sul divano riposa il gatto.", []string{"restated"}},
+	{"French head of a quotation", "Le chat dort sur le canapé.", "On pourrait écrire : « Sur le canapé, le chat est endormi. »", "Sur le canapé, le chat est endormi.", []string{"lead-in", "quotes"}},
 	{"Japanese frame", "猫が庭に座っていた。", "「猫が庭に座っていた。」というのは「庭に猫が腰を下ろしていた。」ということです。", "庭に猫が腰を下ろしていた。", []string{"restated"}},
 	{"remark behind a quotation", "Die Katze schläft heute auf dem Sofa.", `"Auf dem Sofa schläft heute die Katze." – so in etwa.`, "Auf dem Sofa schläft heute die Katze.", []string{"quotes"}},
 	{"speaker behind a quotation", "Der Koch rief, dass die Suppe fertig ist.", `"Die Suppe ist jetzt fertig!" – so der Koch.`, `"Die Suppe ist jetzt fertig!" – so der Koch.`, nil},

@@ -77,7 +77,7 @@ func putAs(t string, ref *original) string {
 	}
 	const mostWords = 12
 	text, f := inner(rest[first:last]), ref.fit(t[:begin]+" "+rest[:first]+" "+rest[last:])
-	if f.shared > 0 || f.words == 0 || f.words > mostWords || 2*runeCount(text) < ref.chars || ref.echoes(text) {
+	if f.shared > 1 || f.words == 0 || f.words > mostWords || 2*runeCount(text) < ref.chars || ref.echoes(text) {
 		return ""
 	}
 	return text

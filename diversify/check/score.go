@@ -59,6 +59,9 @@ func (o *original) given(t string, p *part, i, n int) (sum float64, decided bool
 			return -5, true
 		}
 	}
+	if p.kind == head && n > 1 && endsLead(strings.TrimSpace(t[p.begin:p.end])) && o.cites(p.fit, t[p.begin:p.end], t[p.end:]) {
+		return -5, true
+	}
 	if p.kind == bracket && p.fit.words <= 2 && p.fit.shared == 0 && (i == 0 || t[p.begin-1] == '\n') && n > 1 && !strings.ContainsAny(o.text, "([") {
 		return -3, true
 	}
@@ -204,6 +207,17 @@ func (o *original) citation(t string) string {
 		return ""
 	}
 	return t[begin:end]
+}
+
+// cites reports whether a head of a few words that have nothing of the reference, which has
+// no quotation marks, stands before a rewriting that is quoted as a whole.
+func (o *original) cites(f fit, head, tail string) bool {
+	const mostWords = 6
+	if f.words > mostWords || f.shared > 0 || f.common > 0 || strings.ContainsFunc(o.text, func(r rune) bool { return r != '\'' && r != '’' && isQuote(r) }) {
+		return false
+	}
+	begin, end := quotation(tail)
+	return begin == 0 && !says(tail[end:]) && o.wholeAlone(o.fit(tail)) && !o.kin(head)
 }
 
 // weighs reports whether a text quotes several words or phrases that are each much

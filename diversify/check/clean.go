@@ -160,6 +160,9 @@ func unfence(_ *Checker, t string, ref *original) string {
 		}
 		// The name of a language is one word.
 		if first, rest, ok := strings.Cut(part, "\n"); ok && !strings.ContainsAny(strings.TrimSpace(first), " \t.") {
+			if isThought(strings.ToLower(first)) {
+				continue
+			}
 			part = rest
 		}
 		inside = append(inside, part)

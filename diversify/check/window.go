@@ -36,8 +36,11 @@ func (o *original) view(t string) *view {
 		return v
 	}
 	v.outweigh(o)
-	v.demote(o)
-	v.conclude(o)
+	if !v.settle(o) {
+		v.demote(o)
+		v.gloss(o)
+		v.conclude(o)
+	}
 	v.greet(o)
 	from, to, sum := v.best(0, n)
 	if sum <= 0 { // all is talk, but for one part at most, which the verdict is about
@@ -171,7 +174,7 @@ func (v *view) enough(o *original, from, to int) int {
 	var f fit
 	for k := from; k < to-1; k++ {
 		f = f.add(v.parts[k].fit)
-		if !v.parts[k].line || endsLead(strings.TrimSpace(v.text[:v.parts[k].end])) {
+		if !v.parts[k].line || endsLead(strings.TrimSpace(v.text[:v.parts[k].end])) && !endsLead(o.text) {
 			continue
 		}
 		rest := v.text[v.parts[k+1].begin:v.parts[to-1].end]
@@ -189,7 +192,7 @@ func (v *view) enough(o *original, from, to int) int {
 // before it that may be a rewriting too shares that line with talk: it is thought
 // aloud, and the last line is what came of it.
 func (v *view) conclude(o *original) {
-	if strings.Contains(o.text, "\n") || v.fit(0, len(v.parts)).talk == 0 {
+	if strings.Contains(o.text, "\n") {
 		return
 	}
 	last, talked := -1, false
@@ -228,6 +231,53 @@ func (v *view) conclude(o *original) {
 	}
 	v.lower(0, last)
 }
+
+// settle lowers all before a last line that stood there too: of what was tried, it was taken.
+func (v *view) settle(o *original) bool {
+	last := len(v.parts) - 1
+	for last > 0 && !v.parts[last-1].line {
+		last--
+	}
+	if strings.Contains(o.text, "\n") || last == 0 {
+		return false
+	}
+	before := string(appendNormalized(nil, v.text[:v.parts[last].begin]))
+	for from := last; from == last || from < len(v.parts) && v.parts[from-1].kind == head; from++ {
+		text := v.text[v.parts[from].begin:]
+		if 5*runeCount(text) >= 2*o.chars && !o.echoes(text) && strings.Contains(before, string(appendNormalized(nil, text))) {
+			v.lower(0, from)
+			return true
+		}
+	}
+	return false
+}
+
+// gloss lowers lines that set words beside words, as in "shop = store", where another line may
+// be the rewriting.
+func (v *view) gloss(o *original) {
+	if strings.ContainsFunc(o.text, equates) || !strings.ContainsFunc(v.text, equates) {
+		return
+	}
+	found, others := [][2]int(nil), false
+	v.lines(func(from, to int, f fit) {
+		sized := func(f fit) bool { return 5*f.chars >= 2*o.chars && f.chars <= 2*o.chars+20 }
+		sides := slices.DeleteFunc(strings.FieldsFunc(v.text[v.parts[from].begin:v.parts[to-1].end], equates), func(s string) bool { return !says(s) })
+		switch {
+		case len(sides) < 2:
+			others = others || sized(f) && !v.parts[from].echo && f.margin() < 0
+		case !slices.ContainsFunc(sides, func(s string) bool { return o.echoes(s) || o.wholeAlone(o.fit(s)) }):
+			found = append(found, [2]int{from, to})
+		}
+	})
+	if others {
+		for _, line := range found {
+			v.lower(line[0], line[1])
+		}
+	}
+}
+
+// equates reports whether a sign sets two texts beside each other.
+func equates(r rune) bool { return r == '=' || isArrow(r) }
 
 // lower makes talk of parts, whatever they scored.
 func (v *view) lower(from, to int) {

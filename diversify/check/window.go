@@ -180,7 +180,7 @@ func (v *view) enough(o *original, from, to int) int {
 		rest := v.text[v.parts[k+1].begin:v.parts[to-1].end]
 		more := o.fit(unquoted(rest)) // what it quotes is nothing of its own
 		item := listMarker(rest) > 0 && listMarker(v.text[v.parts[from].begin:]) > 0
-		if o.wholeAlone(f) && (4*f.chars >= 3*o.chars && more.said&^f.said == 0 || item && o.wholeAlone(more) && 2*overlap(f, more) >= bits.OnesCount64(f.said)) {
+		if o.wholeAlone(f) && (4*f.chars >= 3*o.chars && more.said&^f.said == 0 || item && o.wholeAlone(more) && 2*overlap(f, more) >= bits.OnesCount64(f.said)) || item && 5*min(f.chars, more.chars) >= 3*o.chars && f.shared > 0 {
 			v.other = v.other || o.wholeAlone(more)
 			return k + 1
 		}
@@ -241,10 +241,11 @@ func (v *view) settle(o *original) bool {
 	if strings.Contains(o.text, "\n") || last == 0 {
 		return false
 	}
-	before := string(appendNormalized(nil, v.text[:v.parts[last].begin]))
-	for from := last; from == last || from < len(v.parts) && v.parts[from-1].kind == head; from++ {
+	spaced := func(t string) string { return " " + string(appendNormalized(nil, t)) + " " }
+	before := spaced(v.text[:v.parts[last].begin])
+	for from := last; from == last || from < len(v.parts) && v.parts[from-1].kind == head && v.parts[from-1].fit.shared == 0; from++ {
 		text := v.text[v.parts[from].begin:]
-		if 5*runeCount(text) >= 2*o.chars && !o.echoes(text) && strings.Contains(before, string(appendNormalized(nil, text))) {
+		if 5*runeCount(text) >= 2*o.chars && !o.echoes(text) && strings.Contains(before, spaced(text)) {
 			v.lower(0, from)
 			return true
 		}

@@ -208,8 +208,18 @@ func (v *view) conclude(o *original) {
 		}
 		if slices.ContainsFunc(v.parts[from:to], func(p part) bool { return p.score < -1 && !p.echo && p.fit.talk > 0 }) {
 			talked = true
-		} else if o.wholeAlone(f) {
-			rivals = append(rivals, f)
+			return
+		}
+		var clean fit
+		for _, p := range v.parts[from:to] {
+			if v.muses(o, p) {
+				talked = true
+			} else {
+				clean = clean.add(p.fit)
+			}
+		}
+		if v.sized(o, clean) {
+			rivals = append(rivals, clean)
 		}
 	})
 	if last < 1 || !talked {
@@ -219,17 +229,28 @@ func (v *view) conclude(o *original) {
 	if body[0].kind == head && body[0].fit.shared == 0 {
 		body = body[1:]
 	}
-	if len(body) == 0 || slices.ContainsFunc(body, func(p part) bool { return p.score < 0 || p.fit.margin() > 0 }) {
+	if len(body) == 0 || slices.ContainsFunc(body, func(p part) bool { return p.raw < -1 || p.score <= lowered || p.fit.margin() > 0 || v.muses(o, p) }) {
 		return
 	}
 	text, f := strings.TrimSpace(v.text[body[0].begin:]), v.fit(len(v.parts)-len(body), len(v.parts))
-	if !o.wholeAlone(f) || o.citation(text) != "" || !endingOf(text).complete() && o.ends.complete() {
+	if !v.sized(o, f) || o.citation(text) != "" || !endingOf(text).complete() && o.ends.complete() {
 		return
 	}
-	if slices.ContainsFunc(rivals, func(r fit) bool { return 5*o.quality(r) >= 3*o.quality(f) }) {
+	if slices.ContainsFunc(rivals, func(r fit) bool { return !o.wholeAlone(f) || o.wholeAlone(r) && 5*o.quality(r) >= 3*o.quality(f) }) {
 		return
 	}
 	v.lower(0, last)
+}
+
+// sized reports whether parts have the size of a rewriting.
+func (v *view) sized(o *original, f fit) bool { return 2*f.chars >= o.chars && f.chars <= 2*o.chars+20 }
+
+// muses reports whether a part is of a thought: by its words, or as it looks at words of
+// the reference.
+func (v *view) muses(o *original, p part) bool {
+	const talks = 2 // of talk, by the lexicon
+	t := v.text[p.begin:p.end]
+	return p.lex > talks || p.echo || o.citation(t) != "" || strings.ContainsFunc(strings.TrimLeftFunc(t, equates), equates) && !strings.ContainsFunc(o.text, equates)
 }
 
 // settle lowers all before a last line that stood there too: of what was tried, it was taken.
@@ -261,12 +282,13 @@ func (v *view) gloss(o *original) {
 	}
 	found, others := [][2]int(nil), false
 	v.lines(func(from, to int, f fit) {
-		sized := func(f fit) bool { return 5*f.chars >= 2*o.chars && f.chars <= 2*o.chars+20 }
 		sides := slices.DeleteFunc(strings.FieldsFunc(v.text[v.parts[from].begin:v.parts[to-1].end], equates), func(s string) bool { return !says(s) })
 		switch {
 		case len(sides) < 2:
-			others = others || sized(f) && !v.parts[from].echo && f.margin() < 0
-		case !slices.ContainsFunc(sides, func(s string) bool { return o.echoes(s) || o.wholeAlone(o.fit(s)) }):
+			others = others || v.sized(o, f) && !v.parts[from].echo && f.margin() < 0
+		case !slices.ContainsFunc(sides, func(s string) bool {
+			return o.echoes(s) || o.wholeAlone(o.fit(s)) && (endingOf(s).complete() || !o.ends.complete())
+		}):
 			found = append(found, [2]int{from, to})
 		}
 	})
@@ -280,10 +302,13 @@ func (v *view) gloss(o *original) {
 // equates reports whether a sign sets two texts beside each other.
 func equates(r rune) bool { return r == '=' || isArrow(r) }
 
+// lowered is what a part scores at most that is known to be none of the rewriting.
+const lowered = -4
+
 // lower makes talk of parts, whatever they scored.
 func (v *view) lower(from, to int) {
 	for i := range v.parts[from:to] {
-		v.parts[from+i].score = min(v.parts[from+i].score, -4)
+		v.parts[from+i].score = min(v.parts[from+i].score, lowered)
 	}
 }
 

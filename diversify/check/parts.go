@@ -101,8 +101,6 @@ func (o *original) cut(t string, out []part) []part {
 			case begin == 0 && i < 12 && slices.Contains(connectives, strings.ToLower(t[:i])) && unicode.IsUpper(firstRune(after)) && !startsLower(o.text):
 				add(from, head, false)
 			}
-		case r == ',' && begin == 0 && announces(after, o.text):
-			add(from, head, false)
 		case r == '"':
 			double = !double
 		case r == '„' || r == '«' || r == '「' || r == '“' && quotes == 0:
@@ -163,13 +161,6 @@ func (o *original) cut(t string, out []part) []part {
 		add(len(t), sentence, true)
 	}
 	return out
-}
-
-// announces reports whether a text behind a comma begins a sentence of its own: with a word in
-// capitals that is no name.
-func announces(after, ref string) bool {
-	word := strings.Fields(strings.TrimLeft(after[:min(len(after), 20)], " ") + " x")[0]
-	return len(word) > 2 && unicode.IsUpper(firstRune(word)) && talkWords().class([]byte(strings.ToLower(word))) == stop && !startsLower(ref) && !strings.Contains(ref, " "+word)
 }
 
 // isMark reports whether a character ends sentences and quotations, or is white

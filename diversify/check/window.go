@@ -195,34 +195,34 @@ func (v *view) conclude(o *original) {
 	if strings.Contains(o.text, "\n") {
 		return
 	}
-	last, talked := -1, false
+	last, talked, muses := -1, false, false
 	var rivals []fit
-	v.lines(func(from, to int, f fit) {
+	v.lines(func(from, to int, _ fit) {
 		if to == len(v.parts) {
 			last = from
 			return
 		}
 		if v.parts[from].kind == head && v.parts[from].fit.shared == 0 {
-			f = f.without(v.parts[from].fit)
 			from++
 		}
 		if slices.ContainsFunc(v.parts[from:to], func(p part) bool { return p.score < -1 && !p.echo && p.fit.talk > 0 }) {
 			talked = true
 			return
 		}
-		var clean fit
+		var clean, all fit
 		for _, p := range v.parts[from:to] {
+			all = all.add(p.fit)
 			if v.muses(o, p) {
-				talked = true
+				muses = true
 			} else {
 				clean = clean.add(p.fit)
 			}
 		}
-		if v.sized(o, clean) {
+		if v.sized(o, clean) && (clean == all || o.wholeAlone(clean)) {
 			rivals = append(rivals, clean)
 		}
 	})
-	if last < 1 || !talked {
+	if last < 1 || !talked && !muses {
 		return
 	}
 	body := v.parts[last:]
@@ -236,7 +236,9 @@ func (v *view) conclude(o *original) {
 	if !v.sized(o, f) || o.citation(text) != "" || !endingOf(text).complete() && o.ends.complete() {
 		return
 	}
-	if slices.ContainsFunc(rivals, func(r fit) bool { return !o.wholeAlone(f) || o.wholeAlone(r) && 5*o.quality(r) >= 3*o.quality(f) }) {
+	if slices.ContainsFunc(rivals, func(r fit) bool {
+		return !talked || !o.wholeAlone(f) || o.wholeAlone(r) && 5*o.quality(r) >= 3*o.quality(f)
+	}) {
 		return
 	}
 	v.lower(0, last)
@@ -490,9 +492,9 @@ func (v *view) final(from, to, next int) bool {
 // finals and drafts are in labels of the last of several texts, and of those before
 // it, further in those of one more.
 var (
-	finals  = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
+	finals  = strings.Fields("wait hmm ergebnis ответ: rewording: final revis chosen accepted rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше после 最终 定稿 更好")
 	further = strings.Fields("alternat option version variant another also more oder auch ещё вариант 另 或")
-	drafts  = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿")
+	drafts  = strings.Fields("draft attempt rough rejected discarded entwurf vorher чернов 草稿 初稿")
 )
 
 // labelled reports whether a label has one of some words.

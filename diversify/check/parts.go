@@ -185,7 +185,7 @@ func endsPart(r rune) bool { return isStop(r) || r == ':' || r == '：' }
 // echoAt returns where a text repeats the reference, with a boundary on both
 // sides, or -1.
 func (o *original) echoAt(t string) int {
-	if len(o.text) <= 3 || len(t) <= len(o.text) {
+	if len(o.text) <= 3 || len(t) <= len(o.text) || !utf8.ValidString(o.text) {
 		return -1
 	}
 	i := strings.Index(t, o.text)

@@ -36,6 +36,9 @@ func (o *original) view(t string) *view {
 		return v
 	}
 	v.outweigh(o)
+	if v.pairs(o) {
+		return v
+	}
 	if !v.settle(o) {
 		v.demote(o)
 		v.gloss(o)
@@ -83,6 +86,15 @@ func (o *original) view(t string) *view {
 func (v *view) talks(i int) bool {
 	p := v.parts[i]
 	return p.score < -2 && p.kind == sentence && !p.line && !p.echo && p.fit.words > 3
+}
+
+// pairs reports whether a line has as many sentences as the reference, each of which answers
+// to one and is no talk.
+func (v *view) pairs(o *original) bool {
+	units, heads := o.units()
+	return len(v.parts) == units && !heads && !slices.ContainsFunc(v.parts, func(p part) bool {
+		return p.score < -2 || v.muses(o, p) || 5*p.fit.chars > 4*o.chars || p.kind != sentence || p.line && p.end < len(v.text)
+	})
 }
 
 // outweigh lowers what stands on other lines than one that corresponds, and has

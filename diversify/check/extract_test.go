@@ -19,6 +19,7 @@ var extractions = []struct{ name, ref, raw, want string }{
 	{"as many sentences as the reference has", "I can only be satisfied! Even the delivery fee is 20 yuan.", "I can't be content! The shipping cost is still 20 yuan.", "I can't be content! The shipping cost is still 20 yuan."},
 	{"labels of a draft and of what was chosen", "Will the same person bring it?", "Discarded draft: Will the same person bring it to me?\n\nChosen draft: Will it be the identical person?", "Will it be the identical person?"},
 	{"a reference that is cut within a character", "猫\xe5", "以下是改写后的句子：猫在坐着。", "猫在坐着。"},
+	{"a list of equal words in front", "There are a lot of outfits to choose from.", "- a lot of outfits → plenty of outfits\n- there are → are available\n\nPlenty of outfits are available to choose from.", "Plenty of outfits are available to choose from."},
 	{"letter of a list", "The cat sat.", "a. A cat was sitting.", "A cat was sitting."},
 	{"list below a reference that ends in a colon", "The cats are as follows:", "1. The following are the cats:\n2. Below are the cats:", "The following are the cats:"},
 	{"list whose items share little", "Please call the staff if any part is missing.", "a) Kindly ring the staff should anything be absent.\nb) If a component lacks, contact them.\nc) If any part is missing, please call the staff.", "Kindly ring the staff should anything be absent."},

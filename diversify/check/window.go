@@ -40,8 +40,8 @@ func (o *original) view(t string) *view {
 		return v
 	}
 	if !v.settle(o) {
-		v.demote(o)
 		v.gloss(o)
+		v.demote(o)
 		v.conclude(o)
 	}
 	v.greet(o)
@@ -164,7 +164,7 @@ func (v *view) demote(o *original) {
 		sized := 5*body.chars >= 2*o.chars && body.chars <= 2*o.chars+20
 		switch {
 		case from == 0:
-			first = sized && !endsLead(line) && !quote && !v.parts[0].echo && body.margin() <= 0 && !labelled(label, drafts) && v.parts[0].fit.task < 3
+			first = sized && v.parts[to-1].score > lowered && !endsLead(line) && !quote && !v.parts[0].echo && body.margin() <= 0 && !labelled(label, drafts) && v.parts[0].fit.task < 3
 		case !announced && ((colon || quotes && !quote && to == n) && o.wholeAlone(body) || colon && to == n && sized && body.shared > 0 && body.margin() < 0), to == n && v.parts[from].kind == head && labelled(label, finals) && sized && body.margin() < 0:
 			v.lower(0, from)
 		case first && v.labels(from, to) && !labelled(label, finals) && v.parts[from].fit.task < 3:

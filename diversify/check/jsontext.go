@@ -36,7 +36,7 @@ func unjson(c *Checker, t string, ref *original) string {
 		n := runeCount(s)
 		return !says(s) || 5*n < 2*ref.chars || n > 2*ref.chars+20 || ref.echoes(s)
 	})
-	if len(values) == 1 { // it may speak as talk does, but there is no other
+	if len(values) == 1 && ref.kin(values[0]) { // it may speak as talk does, but there is no other
 		return values[0]
 	}
 	return t

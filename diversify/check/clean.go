@@ -57,11 +57,11 @@ func allSteps() []step {
 		{StepUnicode, needs{ascii: unseen, other: func(r rune) bool { return suspicious(r) || strings.ContainsRune("▁Ġ†。ï\uFFFD", r) }, bytes: true, text: func(t string) bool { return strings.Contains(t, "  ") }}, undirt},
 		{StepToken, needs{ascii: "<[{", other: func(r rune) bool { return r == '◁' || r == '【' }, text: losesTokens}, untoken},
 		{StepFence, needs{ascii: "<`~"}, unfence},
-		{StepJSON, needs{ascii: "{["}, unjson},
-		{StepEmoji, needs{other: func(r rune) bool {
+		{StepJSON, needs{ascii: "{[\""}, unjson},
+		{StepEmoji, needs{ascii: "(", other: func(r rune) bool {
 			return isEmoji(r) || r == 'ʕ' || r > 0x3130 && strings.ContainsRune("（ㅋㅎㅠㅜ", r)
 		}, text: func(t string) bool {
-			return t != "" && (t[0] == '(' || strings.IndexByte(faceEnds, t[len(t)-1]) >= 0) || strings.Count(t, ":") > 1
+			return t != "" && strings.IndexByte(faceEnds, t[len(t)-1]) >= 0 || strings.Count(t, ":") > 1
 		}}, unemoji},
 		{StepMarkup, needs{ascii: "*_`#>|~\\=[$\n", text: func(t string) bool { return strings.HasPrefix(t, ":") }}, unmark},
 		{StepRestated, parts, unrestate},
@@ -162,6 +162,9 @@ func unfence(_ *Checker, t string, ref *original) string {
 		}
 		// The name of a language is one word.
 		if first, rest, ok := strings.Cut(part, "\n"); ok && !strings.ContainsAny(strings.TrimSpace(first), " \t.") {
+			if isThought(strings.ToLower(first)) {
+				continue
+			}
 			part = rest
 		}
 		inside = append(inside, part)
@@ -182,6 +185,9 @@ func unmark(_ *Checker, t string, ref *original) string {
 	if !strings.ContainsAny(t, ":*_`#>|~\\=-$[\n") {
 		return t
 	}
+	if !strings.Contains(ref.text, "#") {
+		t = hashtags.ReplaceAllString(t, "")
+	}
 	if rows := cells(t); len(rows) > 1 && !strings.Contains(ref.text, "|") {
 		if i := ref.choose(rows); i >= 0 {
 			return rows[i]
@@ -194,6 +200,9 @@ func unmark(_ *Checker, t string, ref *original) string {
 		return inner
 	}
 	if !strings.ContainsAny(ref.text, `\[`) {
+		if m := boxed.FindStringSubmatch(t); m != nil {
+			return m[1]
+		}
 		t = latex.ReplaceAllString(t, "$1")
 		t = link.ReplaceAllString(t, "$1")
 	}
@@ -232,10 +241,13 @@ func unmark(_ *Checker, t string, ref *original) string {
 	return t
 }
 
-// latex has commands of LaTeX with the text in them, link a link with its text.
+// boxed has a final answer as mathematicians mark it, latex commands of LaTeX with the text in
+// them, link a link with its text.
 var (
-	latex = regexp.MustCompile(`\$?\\(?:begin|end)\{[a-z]+\}|\$?\\[a-z]+\{([^{}]*)\}\$?|\\[][()]`)
-	link  = regexp.MustCompile(`!?\[([^][]*)\]\([^()\s]*\)`)
+	hashtags = regexp.MustCompile(`(\s*#\pL\w*)+$`)
+	boxed    = regexp.MustCompile(`\\boxed\{(?:\\text\{)?([^{}]+)\}`)
+	latex    = regexp.MustCompile(`\$?\\(?:begin|end)\{[a-z]+\}|\$?\\[a-z]+\{([^{}]*)\}\$?|\\[][()]|\\item `)
+	link     = regexp.MustCompile(`!?\[([^][]*)\]\([^()\s]*\)`)
 )
 
 // span finds text between two marks of emphasis that belong together: the
@@ -319,7 +331,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 		return t
 	}
 	quoted := isQuote(firstRune(ref.text)) || endsInQuote(ref.text)
-	for _, pair := range [...][2]string{{"``", "''"}, {"´", "´"}, {`"""`, `"""`}, {"''", "''"}, {"''", `""`}, {",,", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
+	for _, pair := range [...][2]string{{"``", "''"}, {"´", "´"}, {"`", "'"}, {`"""`, `"""`}, {"''", "''"}, {"''", `""`}, {",,", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
 		if inner, ok := strings.CutPrefix(t, pair[0]); ok && strings.HasSuffix(inner, pair[1]) && !quoted && !strings.Contains(ref.text, pair[0]) && strings.Count(inner, pair[1]) == 1 {
 			return strings.TrimSuffix(inner, pair[1])
 		}
@@ -391,7 +403,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 	if i := slices.IndexFunc(spans, func(s string) bool {
 		g := ref.fit(s)
 		return g.shared > 1 && 5*g.chars >= 3*ref.chars && ref.quality(g) >= 0.4 && !ref.echoes(s)
-	}); i >= 0 && !quotes && f.shared == 0 && f.own <= 3 && (f.about > 0 || f.talk > 0 && f.own <= 1 && isQuote(firstRune(t)) && !strings.HasSuffix(spans[i], ",")) && !ref.kin(unquoted(t)) {
+	}); i >= 0 && !quotes && f.shared == 0 && f.own <= 3 && (f.about > 0 || f.words <= 2 || f.own == 0 && f.words <= fewWords || f.talk > 0 && f.own <= 1 && isQuote(firstRune(t)) && !strings.HasSuffix(spans[i], ",")) && !ref.kin(unquoted(t)) {
 		return spans[i]
 	}
 	if f.shared > 0 && f.margin() < 2 || !frame {

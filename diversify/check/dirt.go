@@ -22,13 +22,13 @@ func undirt(_ *Checker, t string, ref *original) string {
 	if !utf8.ValidString(t) {
 		return t
 	}
-	if strings.Contains(t, "†") && !strings.Contains(ref.text, "†") {
+	if strings.ContainsAny(t, "†\ue201") && !strings.ContainsAny(ref.text, "†\ue201") {
 		t = citations.ReplaceAllString(t, "")
 	}
 	if strings.Contains(t, "\x1b") {
 		t = colours.ReplaceAllString(t, "")
 	}
-	if strings.Contains(t, `\`) && !strings.Contains(ref.text, `\`) && (strings.Contains(t, `\n`) || strings.Contains(t, `\"`) || strings.Contains(t, `\'`)) && !strings.ContainsAny(t, "{[") {
+	if strings.Contains(t, `\`) && !strings.Contains(ref.text, `\`) && (strings.Contains(t, `\n`) || strings.HasPrefix(t, `\t`) || strings.Contains(t, `\"`) || strings.Contains(t, `\'`)) && !strings.ContainsAny(t, "{[") {
 		t = strings.NewReplacer(`\r`, "", `\n`, "\n", `\"`, `"`, `\'`, "'", `\t`, " ").Replace(t)
 	}
 	if strings.Contains(t, `\u`) || strings.Contains(t, `\x`) {
@@ -40,7 +40,8 @@ func undirt(_ *Checker, t string, ref *original) string {
 		})
 	}
 	for _, mark := range [...]string{"▁", "Ġ"} {
-		if strings.Count(t, mark) > 1 && !strings.Contains(ref.text, mark) {
+		if n := strings.Count(t, mark); (n > 1 || n == 1 && strings.HasPrefix(t, mark)) && !strings.Contains(ref.text, mark) {
+			t = strings.ReplaceAll(t, "Ċ", "\n")
 			t = strings.ReplaceAll(strings.ReplaceAll(t, " "+mark, mark), mark, " ")
 		}
 	}
@@ -77,6 +78,9 @@ func undirt(_ *Checker, t string, ref *original) string {
 	}
 	if !strings.ContainsFunc(t, suspicious) {
 		return t
+	}
+	if !ref.dense && scriptOf(t) == latin {
+		t = wideCommas.ReplaceAllString(t, ", ")
 	}
 	if !strings.ContainsFunc(ref.text, isLigature) {
 		t = ligatures.Replace(t)
@@ -141,15 +145,15 @@ func isHalfKana(r rune) bool { return r >= 0xff61 && r <= 0xff9f }
 
 // colours are the escapes of a terminal, escapes those of characters in code, citations
 // those of a search, shortcodes the names of pictographs,
-// halfKana letters of Japanese in half of their width, drawn a face that is drawn with
-// signs, or a laugh in Korean.
+// halfKana letters of Japanese in half of their width, drawn a bear's face, or a laugh in Korean.
 var (
 	colours    = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
-	citations  = regexp.MustCompile(`【[^【】]*†[^【】]*】`)
+	citations  = regexp.MustCompile(`【[^【】]*†[^【】]*】|\x{e200}[^\x{e201}]*\x{e201}`)
+	wideCommas = regexp.MustCompile(`，\s*`)
 	escapes    = regexp.MustCompile(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
 	shortcodes = regexp.MustCompile(`(^|\s):[a-z][a-z0-9_+-]*:`)
 	halfKana   = regexp.MustCompile(`[\x{ff61}-\x{ff9f}]+`)
-	drawn      = regexp.MustCompile(`^[(（][^()（）.…!?\pL\pN\s]{2,8}[)）]\s*|\s*[(（][^()（）.…!?\pL\pN\s]{2,8}[)）]$|ʕ[^ʔ]{1,5}ʔ\s*|\s+[ㅋㅎㅠㅜ]{2,}$`)
+	drawn      = regexp.MustCompile(`ʕ[^ʔ]{1,5}ʔ\s*|\s+[ㅋㅎㅠㅜ]{2,}$`)
 )
 
 // suspicious reports whether a character is one that undirt looks at.
@@ -170,7 +174,7 @@ func suspicious(r rune) bool {
 	case r < 0x3000:
 		return r <= 0x200f || r >= 0x2028 && r <= 0x202f || r >= 0x205f && r <= 0x206f || r == 0x2800
 	}
-	return r == 0x3000 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb || r >= 0xfffe && r <= 0xffff || wideForm(r) || isLigature(r) || isHalfKana(r)
+	return r == 0x3000 || r >= 0xe000 && r < 0xf900 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb || r >= 0xfffe && r <= 0xffff || wideForm(r) || isLigature(r) || isHalfKana(r)
 }
 
 // wideForm reports whether a character is one of ASCII in another
@@ -193,10 +197,15 @@ func isEmoji(r rune) bool {
 }
 
 // faces are pictures made of punctuation.
-var faces = []string{":-)", ":)", ";-)", ";)", ":D", ":-D", ":(", ":-(", "^_^", "^^", "<3", ":P", "=)", "xD", "XD"}
+var faces = []string{":-)", ":)", ";-)", ";)", ":D", ":-D", ":(", ":-(", "^_^", "^^", "<3", ":P", "=)", "xD", "XD", `\o/`}
+
+// kaomoji are faces in brackets: a mouth between eyes that are no letters, and arms.
+var kaomoji = regexp.MustCompile(`[\\ヽ]?[(（]\pL?` + eye + `[^\s\pN]` + eye + `\pL?[)）][ノ/]?[*:・゚\p{So}]*`)
+
+const eye = `[^\pL\pN\s()（）.?!,;:"'“”‘’+/%$#&@\-–—\[\]{}|\\]{1,2}`
 
 // faceEnds are the characters that faces end in.
-const faceEnds = ")D(^3P_"
+const faceEnds = ")D(^3P_/"
 
 // unemoji takes out pictographs, where the reference has none, with the space
 // before them.
@@ -206,6 +215,12 @@ func unemoji(_ *Checker, t string, ref *original) string {
 			t = strings.TrimSpace(rest)
 		}
 	}
+	t = kaomoji.ReplaceAllStringFunc(t, func(face string) string {
+		if strings.Contains(ref.text, face) {
+			return face
+		}
+		return ""
+	})
 	if face := drawn.FindStringIndex(t); face != nil && !drawn.MatchString(ref.text) && says(t[:face[0]]+t[face[1]:]) {
 		t = t[:face[0]] + t[face[1]:]
 	}

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -9,10 +11,13 @@ import (
 
 // unjson takes the rewriting out of JSON, or of what looks like it: of all
 // strings that are no names, the one that corresponds to the reference.
-func unjson(_ *Checker, t string, ref *original) string {
+func unjson(c *Checker, t string, ref *original) string {
+	if call := calls.FindStringSubmatch(t); call != nil && !calls.MatchString(ref.text) && says(call[1]) && !strings.Contains(call[1], `"`) {
+		return call[1]
+	}
 	if strings.HasPrefix(t, `"`) && strings.HasSuffix(t, `"`) && strings.Contains(t, `\"`) { // JSON in a string of JSON
 		if plain, err := jsontext.AppendUnquote(nil, t); err == nil {
-			return string(plain)
+			return unjson(c, string(plain), ref)
 		}
 	}
 	at := strings.IndexAny(t, "{[")
@@ -27,8 +32,18 @@ func unjson(_ *Checker, t string, ref *original) string {
 	if i := ref.choose(values); i >= 0 && strings.TrimSpace(values[i]) != "" {
 		return values[i]
 	}
+	values = slices.DeleteFunc(values, func(s string) bool {
+		n := runeCount(s)
+		return !says(s) || 5*n < 2*ref.chars || n > 2*ref.chars+20 || ref.echoes(s)
+	})
+	if len(values) == 1 && ref.kin(values[0]) { // it may speak as talk does, but there is no other
+		return values[0]
+	}
 	return t
 }
+
+// calls are code around one string: a call, or what is returned or assigned.
+var calls = regexp.MustCompile(`^(?:return |[\w.]*\((?:\w+=)?|(?:\w+ )?\w+ = )"(.*)"[^"]*[);]?$`)
 
 // bareName reports whether a text begins with a name and a colon.
 func bareName(t string) bool {

@@ -99,7 +99,7 @@ func unlist(_ *Checker, t string, ref *original) string {
 	if name, rest, ok := strings.Cut(t, " "); ok && strings.HasPrefix(name, "@") && !strings.Contains(ref.text, "@") {
 		return rest
 	}
-	if len(t) > 3 && 'A' <= t[0] && t[0] <= 'D' && t[1:3] == ". " && (len(ref.text) < 3 || ref.text[1:3] != t[1:3]) {
+	if len(t) > 3 && 'a' <= t[0]|0x20 && t[0]|0x20 <= 'd' && t[1:3] == ". " && (len(ref.text) < 3 || ref.text[1:3] != t[1:3]) {
 		return t[3:]
 	}
 	n := listMarker(t)

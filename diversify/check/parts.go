@@ -89,6 +89,8 @@ func (o *original) cut(t string, out []part) []part {
 		inside := quotes > 0 || double
 		after := t[from:]
 		switch {
+		case r == '\n' && (unicode.IsLower(was) || was == ',' || was == ';') && unicode.IsLower(firstRune(after)) && !startsLower(o.text):
+			// the line is wrapped
 		case r == '\n':
 			add(from, sentence, true)
 		case r == ' ':

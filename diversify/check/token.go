@@ -230,6 +230,7 @@ func split(t string, ks []token) []string {
 		text   string
 		inside bool
 		no     bool
+		final  bool
 	}
 	type mark struct {
 		token
@@ -247,7 +248,7 @@ func split(t string, ks []token) []string {
 			role, s = word, rest
 		}
 		if s != "" {
-			parts = append(parts, part{text: s, no: isThought(role) || role == "user" || role == "system"})
+			parts = append(parts, part{text: s, no: isThought(role) || role == "user" || role == "system", final: role == "final"})
 			role = ""
 		}
 	}
@@ -285,6 +286,9 @@ func split(t string, ks []token) []string {
 				parts[j].no = true
 			}
 		}
+	}
+	if i := slices.IndexFunc(parts, func(p part) bool { return p.final }); i >= 0 {
+		return []string{parts[i].text}
 	}
 	var out []string
 	for _, inside := range [...]bool{false, true} {

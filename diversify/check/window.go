@@ -36,8 +36,14 @@ func (o *original) view(t string) *view {
 		return v
 	}
 	v.outweigh(o)
-	v.demote(o)
-	v.conclude(o)
+	if v.pairs(o) {
+		return v
+	}
+	if !v.settle(o) {
+		v.gloss(o)
+		v.demote(o)
+		v.conclude(o)
+	}
 	v.greet(o)
 	from, to, sum := v.best(0, n)
 	if sum <= 0 { // all is talk, but for one part at most, which the verdict is about
@@ -80,6 +86,15 @@ func (o *original) view(t string) *view {
 func (v *view) talks(i int) bool {
 	p := v.parts[i]
 	return p.score < -2 && p.kind == sentence && !p.line && !p.echo && p.fit.words > 3
+}
+
+// pairs reports whether a line has as many sentences as the reference, each of which answers
+// to one and is no talk.
+func (v *view) pairs(o *original) bool {
+	units, heads := o.units()
+	return len(v.parts) == units && !heads && !slices.ContainsFunc(v.parts, func(p part) bool {
+		return p.score < -2 || v.muses(o, p) || 5*p.fit.chars > 4*o.chars || p.kind != sentence || p.line && p.end < len(v.text)
+	})
 }
 
 // outweigh lowers what stands on other lines than one that corresponds, and has
@@ -149,7 +164,7 @@ func (v *view) demote(o *original) {
 		sized := 5*body.chars >= 2*o.chars && body.chars <= 2*o.chars+20
 		switch {
 		case from == 0:
-			first = sized && !endsLead(line) && !quote && !v.parts[0].echo && body.margin() <= 0 && !labelled(label, drafts) && v.parts[0].fit.task < 3
+			first = sized && v.parts[to-1].score > lowered && !endsLead(line) && !quote && !v.parts[0].echo && body.margin() <= 0 && !labelled(label, drafts) && v.parts[0].fit.task < 3
 		case !announced && (colon && o.wholeAlone(body) || (colon || quotes && !quote) && to == n && sized && body.shared > 0 && body.margin() < 0), to == n && v.parts[from].kind == head && labelled(label, finals) && sized && body.margin() < 0:
 			v.lower(0, from)
 		case first && v.labels(from, to) && !labelled(label, finals) && v.parts[from].fit.task < 3:
@@ -172,7 +187,7 @@ func (v *view) enough(o *original, from, to int) int {
 	var f fit
 	for k := from; k < to-1; k++ {
 		f = f.add(v.parts[k].fit)
-		if !v.parts[k].line || endsLead(strings.TrimSpace(v.text[:v.parts[k].end])) {
+		if !v.parts[k].line || endsLead(strings.TrimSpace(v.text[:v.parts[k].end])) && !endsLead(o.text) {
 			continue
 		}
 		rest := v.text[v.parts[k+1].begin:v.parts[to-1].end]
@@ -182,7 +197,7 @@ func (v *view) enough(o *original, from, to int) int {
 			v.other = true
 			return k + 1
 		}
-		if o.wholeAlone(f) && (4*f.chars >= 3*o.chars && more.said&^f.said == 0 || item && o.wholeAlone(more) && 2*overlap(f, more) >= bits.OnesCount64(f.said)) {
+		if o.wholeAlone(f) && (4*f.chars >= 3*o.chars && more.said&^f.said == 0 || item && o.wholeAlone(more) && 2*overlap(f, more) >= bits.OnesCount64(f.said)) || item && 5*min(f.chars, more.chars) >= 3*o.chars && f.shared > 0 {
 			v.other = v.other || o.wholeAlone(more)
 			return k + 1
 		}
@@ -194,50 +209,125 @@ func (v *view) enough(o *original, from, to int) int {
 // before it that may be a rewriting too shares that line with talk: it is thought
 // aloud, and the last line is what came of it.
 func (v *view) conclude(o *original) {
-	if strings.Contains(o.text, "\n") || v.fit(0, len(v.parts)).talk == 0 {
+	if strings.Contains(o.text, "\n") {
 		return
 	}
-	last, talked := -1, false
+	last, talked, muses := -1, false, false
 	var rivals []fit
-	v.lines(func(from, to int, f fit) {
+	v.lines(func(from, to int, _ fit) {
 		if to == len(v.parts) {
 			last = from
 			return
 		}
 		if v.parts[from].kind == head && v.parts[from].fit.shared == 0 {
-			f = f.without(v.parts[from].fit)
 			from++
 		}
 		if slices.ContainsFunc(v.parts[from:to], func(p part) bool { return p.score < -1 && !p.echo && p.fit.talk > 0 }) {
 			talked = true
-		} else if o.wholeAlone(f) {
-			rivals = append(rivals, f)
+			return
+		}
+		var clean, all fit
+		for _, p := range v.parts[from:to] {
+			all = all.add(p.fit)
+			if v.muses(o, p) {
+				muses = true
+			} else {
+				clean = clean.add(p.fit)
+			}
+		}
+		if v.sized(o, clean) && (clean == all || o.wholeAlone(clean)) {
+			rivals = append(rivals, clean)
 		}
 	})
-	if last < 1 || !talked {
+	if last < 1 || !talked && !muses {
 		return
 	}
 	body := v.parts[last:]
 	if body[0].kind == head && body[0].fit.shared == 0 {
 		body = body[1:]
 	}
-	if len(body) == 0 || slices.ContainsFunc(body, func(p part) bool { return p.score < 0 || p.fit.margin() > 0 }) {
+	if len(body) == 0 || slices.ContainsFunc(body, func(p part) bool { return p.raw < -1 || p.score <= lowered || p.fit.margin() > 0 || v.muses(o, p) }) {
 		return
 	}
 	text, f := strings.TrimSpace(v.text[body[0].begin:]), v.fit(len(v.parts)-len(body), len(v.parts))
-	if !o.wholeAlone(f) || o.citation(text) != "" || !endingOf(text).complete() && o.ends.complete() {
+	if !v.sized(o, f) || o.citation(text) != "" || !endingOf(text).complete() && o.ends.complete() {
 		return
 	}
-	if slices.ContainsFunc(rivals, func(r fit) bool { return 5*o.quality(r) >= 3*o.quality(f) }) {
+	if slices.ContainsFunc(rivals, func(r fit) bool {
+		return !talked || !o.wholeAlone(f) || o.wholeAlone(r) && 5*o.quality(r) >= 3*o.quality(f)
+	}) {
 		return
 	}
 	v.lower(0, last)
 }
 
+// sized reports whether parts have the size of a rewriting.
+func (v *view) sized(o *original, f fit) bool { return 2*f.chars >= o.chars && f.chars <= 2*o.chars+20 }
+
+// muses reports whether a part is of a thought: by its words, or as it looks at words of
+// the reference.
+func (v *view) muses(o *original, p part) bool {
+	const talks = 2 // of talk, by the lexicon
+	t := v.text[p.begin:p.end]
+	return p.lex > talks || p.echo || o.citation(t) != "" || strings.ContainsFunc(strings.TrimLeftFunc(t, equates), equates) && !strings.ContainsFunc(o.text, equates)
+}
+
+// settle lowers all before a last line that stood there too: of what was tried, it was taken.
+func (v *view) settle(o *original) bool {
+	last := len(v.parts) - 1
+	for last > 0 && !v.parts[last-1].line {
+		last--
+	}
+	if strings.Contains(o.text, "\n") || last == 0 {
+		return false
+	}
+	spaced := func(t string) string { return " " + string(appendNormalized(nil, t)) + " " }
+	before := spaced(v.text[:v.parts[last].begin])
+	for from := last; from == last || from < len(v.parts) && v.parts[from-1].kind == head && v.parts[from-1].fit.shared == 0; from++ {
+		text := v.text[v.parts[from].begin:]
+		if 5*runeCount(text) >= 2*o.chars && !o.echoes(text) && strings.Contains(before, spaced(text)) {
+			v.lower(0, from)
+			return true
+		}
+	}
+	return false
+}
+
+// gloss lowers lines that set words beside words, as in "shop = store", where another line may
+// be the rewriting.
+func (v *view) gloss(o *original) {
+	if strings.ContainsFunc(o.text, equates) || !strings.ContainsFunc(v.text, equates) {
+		return
+	}
+	found, others := [][2]int(nil), false
+	v.lines(func(from, to int, f fit) {
+		sides := slices.DeleteFunc(strings.FieldsFunc(v.text[v.parts[from].begin:v.parts[to-1].end], equates), func(s string) bool { return !says(s) })
+		switch {
+		case len(sides) < 2:
+			others = others || v.sized(o, f) && !v.parts[from].echo && f.margin() < 0
+		case !slices.ContainsFunc(sides, func(s string) bool {
+			return o.echoes(s) || o.wholeAlone(o.fit(s)) && (endingOf(s).complete() || !o.ends.complete())
+		}):
+			found = append(found, [2]int{from, to})
+		}
+	})
+	if others {
+		for _, line := range found {
+			v.lower(line[0], line[1])
+		}
+	}
+}
+
+// equates reports whether a sign sets two texts beside each other.
+func equates(r rune) bool { return r == '=' || isArrow(r) }
+
+// lowered is what a part scores at most that is known to be none of the rewriting.
+const lowered = -4
+
 // lower makes talk of parts, whatever they scored.
 func (v *view) lower(from, to int) {
 	for i := range v.parts[from:to] {
-		v.parts[from+i].score = min(v.parts[from+i].score, -4)
+		v.parts[from+i].score = min(v.parts[from+i].score, lowered)
 	}
 }
 
@@ -419,10 +509,10 @@ func (v *view) final(from, to, next int) bool {
 // finals and drafts are in labels of the last of several texts, and of those before
 // it, further in those of one more.
 var (
-	finals = strings.Fields("wait hmm ergebnis ответ: rewording: final revised rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше правильнее после 最终 定稿 更好 " +
+	finals = strings.Fields("wait hmm ergebnis ответ: rewording: final revis chosen accepted rather better best improved after: output answer: endgültig endfassung nachher besser итог окончательн лучше правильнее после 最终 定稿 更好 " +
 		"definitiv définitiv meilleur retenue mejor migliore melhor preferisco recomendo uiteindelijk eindantwoord slotversie beter 最終 完成 適切 최종 낫")
 	further = strings.Fields("alternat option version variant another also more oder auch ещё вариант 另 或")
-	drafts  = strings.Fields("draft attempt rough entwurf vorher чернов 草稿 初稿 intento borrador tentativ brouillon essai bozza proviamo poging klad 下書き 초안")
+	drafts  = strings.Fields("draft attempt rough rejected discarded entwurf vorher чернов 草稿 初稿 intento borrador tentativ brouillon essai bozza proviamo poging klad 下書き 초안")
 )
 
 // labelled reports whether a label has one of some words.

@@ -1,0 +1,56 @@
+package check_test
+
+import (
+	"testing"
+
+	"github.com/refract-eval/refract/diversify/check"
+)
+
+// extractions are raw answers that have more than the rewriting, and what comes out.
+var extractions = []struct{ name, ref, raw, want string }{
+	{"a last line that stood before is what was taken", "Is there a way to punish the man?", "First: Was there a way to punish the man?\nSecond: Can the man be punished?\nThe second is better.\n\nCan the man be punished?", "Can the man be punished?"},
+	{"equal words in front", "The cat sat in the house.", "\"cat\" → kitty, house = home\n\nThe kitty sat at home.", "The kitty sat at home."},
+	{"equal words behind", "The cat sat in the house.", "The kitty sat at home.\n\n- kitty = cat\n- home = house", "The kitty sat at home."},
+	{"a final message of a template", "The cat sat in the house.", "Let me try: \"The cat sat at home.\"<|end|><|start|>assistant<|channel|>final<|message|>A cat sat inside the house.", "A cat sat inside the house."},
+	{"a fence of thoughts", "The cat sat in the house.", "```thinking\nthe cat -> a cat, sat in the house\n```\n\nA cat sat inside the house.", "A cat sat inside the house."},
+	{"a thought that looks at words, and shares nothing", "The screen is really dope!", "\"Dope\" is slang. Should I keep slang? The prompt wants another tone, so no.\n\nThe display is just amazing!", "The display is just amazing!"},
+	{"words that are equal, and a line of the same words", "The screen is really dope!", "dope = fantastic, really = just\n\nThe screen is just fantastic!", "The screen is just fantastic!"},
+	{"a first rewriting before talk and another", "The screen is really good.", "The display is really good.\n\nOr a bit more casual:\n\nThe screen is just great.", "The display is really good."},
+	{"as many sentences as the reference has", "I can only be satisfied! Even the delivery fee is 20 yuan.", "I can't be content! The shipping cost is still 20 yuan.", "I can't be content! The shipping cost is still 20 yuan."},
+	{"labels of a draft and of what was chosen", "Will the same person bring it?", "Discarded draft: Will the same person bring it to me?\n\nChosen draft: Will it be the identical person?", "Will it be the identical person?"},
+	{"a reference that is cut within a character", "猫\xe5", "以下是改写后的句子：猫在坐着。", "猫在坐着。"},
+	{"a list of equal words in front", "There are a lot of outfits to choose from.", "- a lot of outfits → plenty of outfits\n- there are → are available\n\nPlenty of outfits are available to choose from.", "Plenty of outfits are available to choose from."},
+	{"letter of a list", "The cat sat.", "a. A cat was sitting.", "A cat was sitting."},
+	{"list below a reference that ends in a colon", "The cats are as follows:", "1. The following are the cats:\n2. Below are the cats:", "The following are the cats:"},
+	{"list whose items share little", "Please call the staff if any part is missing.", "a) Kindly ring the staff should anything be absent.\nb) If a component lacks, contact them.\nc) If any part is missing, please call the staff.", "Kindly ring the staff should anything be absent."},
+	{"lines that are wrapped", "Many things were suppressed in the past, but times have changed.", "In the past many things\nwere suppressed;\nhowever, times have changed.", "In the past many things were suppressed; however, times have changed."},
+	{"JSON that speaks as talk does", "Yes, I can’t and won’t stop you.", `[{"id": 1, "paraphrase": "Yeah, I can't and won't stop you."}]`, "Yeah, I can't and won't stop you."},
+	{"JSON in a string", "The cat sat in the house.", `"{\"paraphrase\": \"A cat sat inside the house.\"}"`, "A cat sat inside the house."},
+	{"a call", "The cat sat.", `Rewrite(text="A cat was sitting.", role='assistant')`, "A cat was sitting."},
+	{"what is returned", "The cat sat.", `return "A cat was sitting."`, "A cat was sitting."},
+	{"what is assigned", "The cat sat.", `string s = "A cat was sitting.";`, "A cat was sitting."},
+	{"a box with talk around", "The cat sat.", `The final answer is $\boxed{\text{A cat was sitting.}}$.`, "A cat was sitting."},
+	{"an item of LaTeX", "The cat sat.", `\item A cat was sitting.`, "A cat was sitting."},
+	{"hashtags", "The cat sat.", "A cat was sitting. #paraphrase #cats", "A cat was sitting."},
+	{"a face in front", "The cat sat.", "(•‿•) A cat was sitting.", "A cat was sitting."},
+	{"a face behind", "The cat sat.", "A cat was sitting. (≧▽≦)", "A cat was sitting."},
+	{"no face", "The cat sat (still).", "A cat was sitting (+/- still).", "A cat was sitting (+/- still)."},
+	{"private characters", "The cat sat.", "A cat was sitting. \ue200cite\ue202turn0\ue201", "A cat was sitting."},
+	{"one mark of a word", "The cat sat.", "▁A cat was sitting.", "A cat was sitting."},
+	{"wide commas", "The cat sat, then slept.", "A cat was sitting，then sleeping.", "A cat was sitting, then sleeping."},
+	{"a few words around a quotation", "Nice taste, great meat", "How about “Great meat, nice taste”?", "Great meat, nice taste"},
+	{"one of two quotations", "Is the old house safe?", `Either "Is the old house secure?" or "Is it safe in the old house?" would work.`, "Is the old house secure?"},
+}
+
+func TestExtraction(t *testing.T) {
+	c := newChecker(t, check.Config{})
+	for _, x := range extractions {
+		got, _ := c.Clean(x.raw, x.ref)
+		if got != x.want {
+			t.Errorf("%s: got %q, want %q", x.name, got, x.want)
+		}
+		if again, _ := c.Clean(got, x.ref); again != got {
+			t.Errorf("%s: cleaned again it is %q", x.name, again)
+		}
+	}
+}

@@ -59,7 +59,7 @@ var verdicts = []struct {
 	{"Russian refusal", "Кот сидел.", "Извините, но я не могу перефразировать это.", "", "refusal", "speaks of the task"},
 	{"Chinese refusal", "猫坐着。", "对不起，我无法改写这个句子。", "", "refusal", "speaks of the task"},
 	{"talk", "The cat sat.", "The sentence has been changed to the passive voice.", "", "refusal", "speaks of the task"},
-	{"talk with names", "The cat sat.", "The tense of the sentences about the cat was changed.", "", "unclear", "not clear"},
+	{"talk with names", "The cat sat.", "The tense of the sentence about the cat was changed.", "", "refusal", "speaks of the task"},
 	{"announcement", "The cat sat.", "Past tense:", "", "refusal", "speaks of the task"},
 	{"German talk", "Die Katze saß.", "Ändern Sie die Zeitform der Sätze auf Deutsch:", "", "refusal", "task"},
 	{"Russian talk", "Кот сидел.", "Измените время предложений на русском языке:", "", "refusal", "task"},
@@ -78,9 +78,7 @@ var verdicts = []struct {
 	{"long", "Stop.", "The cars have to stop at once, and all of them have to stand still until the road is free.", "", "length", "times"},
 	{"short", strings.Repeat("This is a sentence that goes on. ", 5), "It goes on.", "", "length", "times"},
 	{"short texts vary", "Stop.", "The cars have to stop at once.", "", check.Accepted, ""},
-	{"reply", "My friends asked me if I was okay.", "I'm sorry to hear that. I hope you feel better soon!", "", "unclear", "not clear"},
-	{"reply in its words", "Where did you put the scissors?", "I don't have scissors, but I can help you find where you put them.", "", "unclear", "not clear"},
-	{"refusal in its words", "He shot the sheriff.", "I can't help with texts in which a sheriff is shot.", "", "unclear", "not clear"},
+	{"refusal in its words", "The police arrested two suspects.", "I'm not comfortable with writing about suspects whom the police arrested.", "", "unclear", "not clear"},
 	{"another person's words", "My friends asked me if I was okay.", "My friends wanted to know whether I was fine.", "", check.Accepted, ""},
 }
 

@@ -126,19 +126,19 @@ func TestReleasedSets(t *testing.T) {
 		verdicts, steps map[string]int
 	}{
 		{
-			"zh-en", 257, // 1.4 %
-			map[string]int{"garbled": 1, "refusal": 182, "duplicate": 674, "cut": 200, "accepted": 17451, "copy": 85, "length": 4, "numbers": 153},
-			map[string]int{"talk": 66, "alternatives": 10, "lead-in": 61, "note": 3, "list": 396, "quotes": 124},
+			"zh-en", 258, // 1.4 %
+			map[string]int{"accepted": 17415, "copy": 85, "cut": 201, "duplicate": 675, "garbled": 1, "length": 5, "numbers": 153, "refusal": 125, "unclear": 90},
+			map[string]int{"alternatives": 11, "lead-in": 50, "list": 397, "markup": 1, "note": 5, "quotes": 124, "talk": 57},
 		},
 		{
 			"en-de", 300, // 1.5 %
-			map[string]int{"refusal": 32, "duplicate": 1208, "cut": 394, "accepted": 18453, "empty": 1, "garbled": 3, "copy": 253, "length": 2, "numbers": 24},
-			map[string]int{"talk": 27, "alternatives": 4, "quotes": 169, "note": 31, "restated": 10, "lead-in": 10, "list": 415},
+			map[string]int{"accepted": 18451, "copy": 251, "cut": 398, "duplicate": 1206, "empty": 1, "garbled": 5, "length": 2, "numbers": 24, "refusal": 16, "unclear": 16},
+			map[string]int{"alternatives": 4, "lead-in": 11, "list": 412, "note": 29, "quotes": 168, "restated": 12, "talk": 20},
 		},
 		{
 			"en-ru", 196, // 1.0 %
-			map[string]int{"refusal": 146, "duplicate": 959, "cut": 487, "accepted": 18313, "empty": 1, "garbled": 8, "copy": 408, "length": 2, "numbers": 46},
-			map[string]int{"talk": 32, "alternatives": 3, "quotes": 156, "unicode": 2, "restated": 16, "lead-in": 6, "note": 101, "list": 234},
+			map[string]int{"accepted": 18326, "copy": 405, "cut": 491, "duplicate": 957, "empty": 1, "garbled": 10, "length": 3, "numbers": 46, "refusal": 115, "unclear": 16},
+			map[string]int{"alternatives": 3, "lead-in": 7, "list": 234, "note": 99, "quotes": 157, "restated": 18, "talk": 25, "unicode": 2},
 		},
 	} {
 		t.Run(x.pair, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestHumanReferences(t *testing.T) {
 		}
 	}
 	got, cleaned := answers(n.Verdicts()), len(answers(n.Steps()))
-	if d := cmp.Diff(map[string]int{"refusal": 5, "accepted": 1657, "copy": 179, "cut": 8, "garbled": 1, "numbers": 25}, got); d != "" || cleaned > 4 {
+	if d := cmp.Diff(map[string]int{"accepted": 1644, "copy": 179, "cut": 8, "garbled": 1, "numbers": 23, "refusal": 8, "unclear": 12}, got); d != "" || cleaned > 4 {
 		t.Errorf("%d steps cleaned; verdicts (-want +got):\n%s", cleaned, d)
 	}
 }

@@ -11,7 +11,8 @@
 //  2. An answer that the token limit cut, that was withheld, that is empty,
 //     that speaks of the task in place of doing it, that copies an original
 //     or repeats an accepted answer, that is in another language, much
-//     shorter or longer than the reference, or has other numbers, gets the
+//     shorter or longer than the reference, has other numbers, or is likely
+//     not the rewriting and all of it, gets the
 //     name of that check as its verdict. The first check that finds something
 //     decides.
 //  3. Everything else is accepted, and later answers are compared with it.

@@ -1,6 +1,8 @@
 package check_test
 
 import (
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -75,4 +77,70 @@ func TestHolding(t *testing.T) {
 			t.Errorf("%q in %q: %q, want %q", x.text, x.before, got, x.want)
 		}
 	}
+}
+
+// phrased is a part of which it is known whether it is talk.
+type phrased struct {
+	phrases []string
+	yes     bool
+}
+
+// lexiconOf fits the weights of phrases, by coordinates, each a step of Newton's at a time.
+// Rare phrases, and those with small weights, are left out.
+func lexiconOf(parts []phrased) map[string]float64 {
+	const (
+		rare, small = 4, 0.3
+		squares     = 1 / 0.3
+	)
+	count := map[string]int{}
+	for _, p := range parts {
+		for _, f := range p.phrases {
+			count[f]++
+		}
+	}
+	names := []string{""}
+	for _, f := range slices.Sorted(maps.Keys(count)) {
+		if count[f] >= rare {
+			names = append(names, f)
+		}
+	}
+	index := map[string]int{}
+	for i, f := range names {
+		index[f] = i
+	}
+	rows := make([][]int32, len(names)) // where they occur, once for each time
+	for i, p := range parts {
+		rows[0] = append(rows[0], int32(i))
+		for _, f := range p.phrases {
+			if k, ok := index[f]; ok {
+				rows[k] = append(rows[k], int32(i))
+			}
+		}
+	}
+	w, sums := make([]float64, len(names)), make([]float64, len(parts))
+	for range 25 {
+		for k, in := range rows {
+			g, h := -squares*w[k], float64(squares)
+			for _, i := range in {
+				p := 1 / (1 + math.Exp(-sums[i]))
+				if parts[i].yes {
+					g++
+				}
+				g -= p
+				h += p * (1 - p)
+			}
+			step := max(-1, min(1, g/h))
+			w[k] += step
+			for _, i := range in {
+				sums[i] += step
+			}
+		}
+	}
+	out := map[string]float64{}
+	for k, f := range names {
+		if math.Abs(w[k]) >= small || k == 0 {
+			out[f] = math.Round(10*w[k]) / 10
+		}
+	}
+	return out
 }

@@ -132,7 +132,7 @@ func checkSteps() []checkStep {
 			if s.answer.Finish == finishLength {
 				return "the token limit ended the answer"
 			}
-			if ref.thinks || mayHaveTokens(s.w.text) && unanswered(s.w.text, ref) {
+			if ref.thinks || len(s.w.text) <= mostCleaned && mayHaveTokens(s.w.text) && unanswered(s.w.text, ref) {
 				return "it thinks, and gives no answer"
 			}
 			return ""

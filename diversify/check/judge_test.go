@@ -59,6 +59,8 @@ var verdicts = []struct {
 	{"Russian refusal", "Кот сидел.", "Извините, но я не могу перефразировать это.", "", "refusal", "speaks of the task"},
 	{"Chinese refusal", "猫坐着。", "对不起，我无法改写这个句子。", "", "refusal", "speaks of the task"},
 	{"talk", "The cat sat.", "The sentence has been changed to the passive voice.", "", "refusal", "speaks of the task"},
+	{"tokens of a megabyte", "The cat sat.", strings.Repeat("<think></thinking>", 60000), "", "garbled", "<"},
+	{"links of a megabyte", "The cat sat.", strings.Repeat("[a](", 250000), "", "garbled", "["},
 	{"talk with names", "The cat sat.", "The tense of the sentence about the cat was changed.", "", "refusal", "speaks of the task"},
 	{"announcement", "The cat sat.", "Past tense:", "", "refusal", "speaks of the task"},
 	{"German talk", "Die Katze saß.", "Ändern Sie die Zeitform der Sätze auf Deutsch:", "", "refusal", "task"},

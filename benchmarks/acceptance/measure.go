@@ -43,9 +43,9 @@ type Failure struct {
 	Result check.Result
 }
 
-// right reports whether a text is what should come out, but for white space at
+// Right reports whether a text is what should come out, but for white space at
 // its ends.
-func (i Item) right(text string) bool {
+func (i Item) Right(text string) bool {
 	same := func(want string) bool { return strings.TrimSpace(want) == strings.TrimSpace(text) }
 	return same(i.Want) || slices.ContainsFunc(i.Also, same)
 }
@@ -62,7 +62,7 @@ func Measure(items []Item, judge func(Item) check.Result) (Table, []Failure) {
 			one.Usable = 1
 		}
 		switch accepted := r.Verdict == check.Accepted; {
-		case accepted && item.Usable && item.right(r.Text):
+		case accepted && item.Usable && item.Right(r.Text):
 			one.Kept = 1
 		case accepted:
 			one.Wrong = 1

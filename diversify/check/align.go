@@ -185,6 +185,8 @@ type content struct {
 	words int              // that are no stop words
 	names int              // of these, that are not in the vocabulary
 	has   [classes]bool
+	// follow has the words that follow one another, as keys has them; it is made when first asked for.
+	follow map[[2]uint8]bool
 }
 
 // content of the reference.
@@ -193,7 +195,9 @@ func (o *original) content() *content {
 		o.said.keys = map[string]uint8{}
 		halves := 0
 		eachWord(o.w.lower(), func(c class, key []byte, dense bool) {
-			o.said.keys[string(key)] = uint8(min(len(o.said.keys)+1, 64))
+			if o.said.keys[string(key)] == 0 {
+				o.said.keys[string(key)] = uint8(min(len(o.said.keys)+1, mostSaid))
+			}
 			o.said.has[c] = true
 			if c != stop {
 				halves += 2

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"strings"
 	"unicode"
+
+	"github.com/refract-eval/refract/diversify/internal/words"
 )
 
 // block is a row of parts, from one to before another, that may be the rewriting.
@@ -26,6 +28,9 @@ func (v *view) blocks(o *original) (out []block) {
 	}
 	return out
 }
+
+// mostSaid is how many words of the reference are told apart.
+const mostSaid = 64
 
 // aspects are what a block shows, as numbers. Which is where, only forest.txt knows.
 type aspects []float64
@@ -107,7 +112,6 @@ func (v *view) describe(o *original, b block, x aspects) aspects {
 		x.add(share(f.talk, f.words+1), share(f.own, f.words+1), share(f.shared, f.words+1), share(f.chars, o.chars))
 	}
 	said := o.content()
-	const mostSaid = 64 // words are told apart
 	all := min(mostSaid, len(said.keys))
 	x.add(share(bits.OnesCount64(kept.fit.said), all), share(bits.OnesCount64(gone.fit.said&^kept.fit.said), all),
 		share(bits.OnesCount64(gone.fit.said&kept.fit.said), all), share(kept.fit.shared, said.words))
@@ -124,8 +128,69 @@ func (v *view) describe(o *original, b block, x aspects) aspects {
 	o.form(t, &x)
 	units, _ := o.units()
 	x.counts(b.to-b.from-units, units, o.chars, said.words, said.names)
+	pairs, _, some := o.neighbours(t)
+	x.counts(pairs)
+	x.add(share(pairs, some))
+	x.counts(denials(o.lowered(t))-denials(o.w.lower()), v.heads())
+	x.is(endingOf(v.text).complete())
 	x.is(kept.fit.shared == 0, kept.fit.shared == 0 && o.kin(t), o.foreign(kept.fit), o.dense, kept.fit.lead)
 	return x
+}
+
+// neighbours counts the pairs of words of a text that stand side by side in the reference too, the
+// words that it has, and all.
+func (o *original) neighbours(t string) (pairs, known, words int) {
+	ref := o.content()
+	if ref.follow == nil {
+		ref.follow = map[[2]uint8]bool{}
+		var was uint8
+		eachWord(o.w.lower(), func(_ class, key []byte, _ bool) {
+			at := ref.keys[string(key)]
+			ref.follow[[2]uint8{was, at}] = true
+			was = at
+		})
+	}
+	var was uint8
+	eachWord(o.lowered(t), func(_ class, key []byte, _ bool) {
+		at := ref.keys[string(key)]
+		words++
+		if at > 0 {
+			known++
+		}
+		if at > 0 && was > 0 && at < mostSaid && ref.follow[[2]uint8{was, at}] {
+			pairs++
+		}
+		was = at
+	})
+	return pairs, known, words
+}
+
+// denials counts the words of a text in lower case that deny.
+func denials(low []byte) (n int) {
+	for w := range wordsOf(low) {
+		if !isDense(firstRune(string(w))) {
+			if words.Denies(string(w)) {
+				n++
+			}
+			continue
+		}
+		for _, r := range string(w) {
+			if words.Denies(string(r)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// heads counts the heads of a text.
+func (v *view) heads() (n int) {
+	for _, p := range v.parts {
+		if p.kind == head {
+			n++
+		}
+	}
+	return n
 }
 
 // edge adds what the part beside a block shows.

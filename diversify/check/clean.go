@@ -317,7 +317,7 @@ func hasPrefixFold(s, prefix string) bool {
 // closers has, for each opening quotation mark, the marks that close it.
 var closers = map[rune]string{
 	'"': `"”“`, '“': `”"`, '„': `“”"`, '”': `”`, '«': "»", '»': "«", '「': "」", '『': "』", '《': "",
-	'‟': "”‟", '⟨': "⟩", '〈': "〉", '〝': "〞〟", '＂': "＂", '\'': `'’`, '‘': "’'", '‚': "‘’'", '‹': "›",
+	'‟': "”‟", '⟨': "⟩", '〈': "〉", '〝': "〞〟", '＂': "＂", '\'': `'’`, '‘': "’'", '‚': "‘’'", '‹': "›", '›': "‹",
 }
 
 const quoteMarks = "\"“”„‟«»「」『』‘’‚‹›'＂"
@@ -331,8 +331,10 @@ func unquote(_ *Checker, t string, ref *original) string {
 		return t
 	}
 	quoted := isQuote(firstRune(ref.text)) || endsInQuote(ref.text)
+	both := isQuote(firstRune(ref.text)) && endsInQuote(ref.text) // marks around may be the text's own
+	lone := quoted && loneQuote(ref.text)
 	for _, pair := range [...][2]string{{"``", "''"}, {"´", "´"}, {"`", "'"}, {`"""`, `"""`}, {"''", "''"}, {"''", `""`}, {",,", "''"}, {"《", "》"}, {"{{", "}}"}, {"【", "】"}, {"〔", "〕"}, {`("`, `")`}} {
-		if inner, ok := strings.CutPrefix(t, pair[0]); ok && strings.HasSuffix(inner, pair[1]) && !quoted && !strings.Contains(ref.text, pair[0]) && strings.Count(inner, pair[1]) == 1 {
+		if inner, ok := strings.CutPrefix(t, pair[0]); ok && strings.HasSuffix(inner, pair[1]) && (!quoted || pair[0] == `"""`) && !strings.Contains(ref.text, pair[0]) && strings.Count(inner, pair[1]) == 1 {
 			return strings.TrimSuffix(inner, pair[1])
 		}
 	}
@@ -346,7 +348,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 		closing := closers[first]
 		if len(body) > n+m && strings.ContainsRune(closing, last) {
 			inner := body[n : len(body)-m]
-			if wraps(first, string(last), inner) && unclosed(inner) == "" && !(quoted && (!strings.ContainsFunc(inner, isQuote) || first == firstRune(ref.text) && strings.ContainsRune(closing, lastRune(ref.text)))) {
+			if wraps(first, string(last), inner) && unclosed(inner) == "" && !(both && (!strings.ContainsFunc(inner, isQuote) || first == firstRune(ref.text) && strings.ContainsRune(closing, lastRune(ref.text)))) {
 				if end := t[len(body):]; !endingOf(inner).complete() && isStop(firstRune(end)) {
 					inner += end
 				}
@@ -377,6 +379,8 @@ func unquote(_ *Checker, t string, ref *original) string {
 			return rest
 		}
 	}
+	// Marks around are the text's own where the reference has others within it.
+	quotes = quotes && !lone && (quoted || !isQuote(firstRune(t)) || strings.ContainsAny(ref.text, "\"“”„") || !strings.ContainsAny(ref.text, "«「『"))
 	begin, end := quotation(t)
 	if begin < 0 {
 		return t
@@ -402,8 +406,12 @@ func unquote(_ *Checker, t string, ref *original) string {
 	frame := within || f.isTalk() && f.about > 0 || f.own == 0 && f.talk > 0 || echo && f.words <= 4 && !quotes || ref.foreign(f)
 	if i := slices.IndexFunc(spans, func(s string) bool {
 		g := ref.fit(s)
-		return g.shared > 1 && 5*g.chars >= 3*ref.chars && ref.quality(g) >= 0.4 && !ref.echoes(s)
-	}); i >= 0 && !quotes && f.shared == 0 && f.own <= 3 && (f.about > 0 || f.words <= 2 || f.own == 0 && f.words <= fewWords || f.talk > 0 && f.own <= 1 && isQuote(firstRune(t)) && !strings.HasSuffix(spans[i], ",")) && !ref.kin(unquoted(t)) {
+		least := 0.4
+		if f.words < fewWords && endingOf(s).complete() {
+			least = 0.25
+		}
+		return g.shared > 1 && 5*g.chars >= 3*ref.chars && ref.quality(g) >= least && !ref.echoes(s)
+	}); i >= 0 && !quotes && f.shared == 0 && f.own <= 3 && (f.about > 0 || f.words <= 2 || f.own == 0 && f.words <= fewWords || f.words < fewWords && endingOf(spans[i]).complete() || f.talk > 0 && f.own <= 1 && isQuote(firstRune(t)) && !strings.HasSuffix(spans[i], ",")) && !ref.kin(unquoted(t)) {
 		return spans[i]
 	}
 	if f.shared > 0 && f.margin() < 2 || !frame {
@@ -413,6 +421,18 @@ func unquote(_ *Checker, t string, ref *original) string {
 		return spans[i]
 	}
 	return t
+}
+
+// loneQuote reports whether a text has one quotation mark only, at an end: the other one
+// is in another segment, and marks around a rewriting are not the text's.
+func loneQuote(t string) bool {
+	n := 0
+	for _, r := range t {
+		if isQuote(r) && r != '\'' && r != '’' && r != '‘' {
+			n++
+		}
+	}
+	return n == 1 && (isQuote(firstRune(t)) || endsInQuote(t))
 }
 
 func isQuote(r rune) bool {

@@ -125,7 +125,7 @@ var cleanings = []struct {
 	{"Italian frame", "Il gatto dorme sul divano.", "Invece di «Il gatto dorme sul divano.» direi «Sul divano riposa il gatto.»", "Sul divano riposa il gatto.", []string{"restated"}},
 	{"French head of a quotation", "Le chat dort sur le canapé.", "On pourrait écrire : « Sur le canapé, le chat est endormi. »", "Sur le canapé, le chat est endormi.", []string{"lead-in", "quotes"}},
 	{"Japanese frame", "猫が庭に座っていた。", "「猫が庭に座っていた。」というのは「庭に猫が腰を下ろしていた。」ということです。", "庭に猫が腰を下ろしていた。", []string{"restated"}},
-	{"remark behind a quotation", "Die Katze schläft heute auf dem Sofa.", `"Auf dem Sofa schläft heute die Katze." – so in etwa.`, "Auf dem Sofa schläft heute die Katze.", []string{"quotes"}},
+	{"remark behind a quotation", "Die Katze schläft heute auf dem Sofa.", `"Auf dem Sofa schläft heute die Katze." – so in etwa.`, "Auf dem Sofa schläft heute die Katze.", []string{"talk", "quotes"}},
 	{"speaker behind a quotation", "Der Koch rief, dass die Suppe fertig ist.", `"Die Suppe ist jetzt fertig!" – so der Koch.`, `"Die Suppe ist jetzt fertig!" – so der Koch.`, nil},
 	{"words that are weighed", "El gato duerme en el sofá.", "«Duerme» pasa a «descansa» y el orden lo cambio a «en el sofá».\n\nEn el sofá descansa el gato.", "En el sofá descansa el gato.", []string{"talk"}},
 	{"draft and final", "De kat slaapt op de bank.", "Eerste poging: Op de bank slaapt de kat.\n\nDefinitieve versie: De kat ligt te slapen op de bank.", "De kat ligt te slapen op de bank.", []string{"alternatives"}},

@@ -97,6 +97,9 @@ func missingEnd(w *work, ref *original, rawText string) string {
 	if rest, ok := strings.CutSuffix(t, "…"); ok && unicode.IsLetter(lastRune(rest)) && !strings.Contains(ref.text, "..") && !strings.ContainsAny(ref.text, "…⋯") {
 		return "it breaks off, the reference does not"
 	}
+	if strings.HasSuffix(t, ".") && slices.Contains(titles, lastWord(t)) && ref.ends.last != lastWord(t) {
+		return fmt.Sprintf("it ends in %q, which begins a name", lastWord(t)+".")
+	}
 	if n := len(t); n > 0 && (t[n-1] == '.' || t[n-1] == '?' || t[n-1] == '!') {
 		return ""
 	}
@@ -138,6 +141,9 @@ var endToken = regexp.MustCompile(`<\|[^<>|]*\|>\s*$`)
 var danglers = strings.Fields(`the a an and or of my your their our every than whose
 	der die dem den ein eine einen einem einer eines und oder zum zur im vom beim deren dessen
 	и или в на к с о об от из для по при чтобы который которая которые которое`)
+
+// titles are abbreviations that stand before a name.
+var titles = strings.Fields("mr mrs ms dr prof hr fr mme mlle sra")
 
 func dangling(word string) bool { return slices.Contains(danglers, word) }
 

@@ -200,7 +200,7 @@ func isEmoji(r rune) bool {
 var faces = []string{":-)", ":)", ";-)", ";)", ":D", ":-D", ":(", ":-(", "^_^", "^^", "<3", ":P", "=)", "xD", "XD", `\o/`}
 
 // kaomoji are faces in brackets: a mouth between eyes that are no letters, and arms.
-var kaomoji = regexp.MustCompile(`[\\ヽ]?[(（]\pL?` + eye + `[^\s\pN]` + eye + `\pL?[)）][ノ/]?[*:・゚\p{So}]*`)
+var kaomoji = regexp.MustCompile(`¯\\?_?[(（]ツ[)）]_?/?¯|[\\ヽ]?[(（]\pL?` + eye + `[^\s\pN]` + eye + `\pL?[)）][ノ/]?[*:・゚\p{So}]*`)
 
 const eye = `[^\pL\pN\s()（）.?!,;:"'“”‘’+/%$#&@\-–—\[\]{}|\\]{1,2}`
 

@@ -138,3 +138,15 @@ func Holding(reference, before, text string) string {
 	}
 	return strings.TrimSpace(before[v.parts[b.from].begin:v.parts[b.to-1].end])
 }
+
+// Shown is what the forest is asked with of a text that was kept; nil where no block has it.
+func Shown(c *Checker, raw, reference, text string) []float64 {
+	o := newOriginal(reference)
+	before, _ := c.cleanBy(&c.prepare, raw, o)
+	v := o.view(before)
+	b, ok := v.holding(text)
+	if !ok {
+		return nil
+	}
+	return v.describe(o, b, nil)
+}

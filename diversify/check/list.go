@@ -9,7 +9,7 @@ import (
 )
 
 // otherMarkers are list numbers in forms and letters that few lists have.
-var otherMarkers = regexp.MustCompile(`^(?:[（(](?:\d{1,2}|[一二三四五六七八九十а-д가나다라])[)）]\s*|[一二三四五六七八九十]、\s*|・\s*|\d{1,2}(?:\.-|[ªº]\)| [–—])\s+|(?:[а-д]\)|[가나다라]\.)\s+)`)
+var otherMarkers = regexp.MustCompile(`^(?:[（(](?:\d{1,2}|i{1,3}|iv|[一二三四五六七八九十а-д가나다라])[)）]\s*|[一二三四五六七八九十]、\s*|・\s*|\d{1,2}(?:\.-|[ªº]\)| [–—])\s+|(?:[а-д]\)|[А-Д]\.|[가나다라]\.)\s+)`)
 
 // listMarker returns the size of a list number or bullet in front of a text,
 // with the white space behind it, or 0. Numbers have up to two digits and mostly one
@@ -111,7 +111,7 @@ func unlist(_ *Checker, t string, ref *original) string {
 			return t // for the steps that look at all items
 		}
 	}
-	if digits := strings.Trim(t[:n], "(). 、\t\n"); digits != "" && isDigit(digits[0]) && !strings.Contains(t[:n], ")") && hasDigits(ref.text, digits) {
+	if digits := strings.Trim(t[:n], "(). 、\t\n"); digits != "" && isDigit(digits[0]) && !strings.Contains(t[:n], ")") && hasDigits(ref.text, digits) && !isQuote(firstRune(t[n:])) {
 		return t
 	}
 	return t[n:]

@@ -43,7 +43,7 @@ func (o *original) cut(t string, out []part) []part {
 		line = line || end == len(t) || strings.Contains(t[max(begin, end-3):end], "\n")
 		switch n := len(out); {
 		case end == begin:
-		case n > 0 && !says(t[begin:end]) && (!out[n-1].line && t[begin-1] != ' ' || strings.TrimFunc(t[begin:end], isMark) == ""):
+		case n > 0 && !says(t[begin:end]) && (!out[n-1].line && t[begin-1] != ' ' || strings.TrimFunc(t[begin:end], isMark) == "" || strings.ContainsRune(o.text, firstRune(t[begin:end]))):
 			out[n-1].end, out[n-1].line = end, out[n-1].line || line
 		default:
 			out = append(out, part{begin: begin, end: end, kind: kind, line: line})
@@ -98,15 +98,20 @@ func (o *original) cut(t string, out []part) []part {
 			case inside || !lettered:
 			case orAt(after, o.text):
 				add(from, sentence, false)
-			case begin == 0 && i < 12 && slices.Contains(connectives, strings.ToLower(t[:i])) && unicode.IsUpper(firstRune(after)) && !startsLower(o.text):
+			case begin == 0 && i < 12 && slices.Contains(connectives, strings.ToLower(t[:i])) && (unicode.IsUpper(firstRune(after)) || isSpaceless(firstRune(after)) || isQuote(firstRune(after))) && !startsLower(o.text):
 				add(from, head, false)
 			}
 		case r == '"':
 			double = !double
+			if !double && quotes == 0 && o.closes(was, after) {
+				add(from, sentence, false)
+			}
 		case r == '„' || r == '«' || r == '「' || r == '“' && quotes == 0:
 			quotes++
 		case quotes > 0 && (r == '“' || r == '”' || r == '»' || r == '」'):
-			quotes--
+			if quotes--; quotes == 0 && !double && o.closes(was, after) {
+				add(from, sentence, false)
+			}
 		case inside:
 		case i >= stops && (isStop(r) || r == '~' || r == '～'):
 			end := from
@@ -151,6 +156,8 @@ func (o *original) cut(t string, out []part) []part {
 			}
 			add(end, bracket, false)
 			from = max(from, begin)
+		case r == ',' && lettered && (len(out) == 0 || out[len(out)-1].line || out[len(out)-1].echo) && o.leads(t[begin:from], after, len(out) > 0 && out[len(out)-1].echo):
+			add(from, head, false)
 		case lettered && isSign(r, was, after, o.text) && (startsLower(o.text) || r == '/' || !startsLower(after[:min(len(after), 60)])):
 			add(from, head, false)
 		case !lettered:
@@ -161,6 +168,38 @@ func (o *original) cut(t string, out []part) []part {
 		add(len(t), sentence, true)
 	}
 	return out
+}
+
+// closes reports whether a quotation that ends behind a character ends a sentence.
+func (o *original) closes(was rune, after string) bool {
+	next := strings.TrimPrefix(after, " ")
+	return isStop(was) && len(next) < len(after) && !unicode.IsLower(firstRune(next))
+}
+
+// leads reports whether words up to a comma are none of the sentence behind them, which begins
+// anew: "Put differently, The cat". Behind the reference any capital begins it.
+func (o *original) leads(words, after string, echoed bool) bool {
+	const most = 24 // bytes
+	if len(words) > most || hasPrefixFold(o.text, words) {
+		return false
+	}
+	after = strings.TrimPrefix(after, " ")
+	if echoed {
+		return unicode.IsUpper(firstRune(after))
+	}
+	_, behind, _ := strings.Cut(o.text, ", ")
+	return beginsAnew(after) && !beginsAnew(behind) && !strings.ContainsFunc(words[1:], unicode.IsUpper)
+}
+
+// beginsAnew reports whether a text begins with a word with a capital that only the first of a
+// sentence has.
+func beginsAnew(t string) bool {
+	word, rest, _ := strings.Cut(t, " ")
+	switch word {
+	case "Sie", "Ihr", "Ihre", "Ihrer", "Ihren", "Ihrem", "Ihres", "Ihnen": // German, to a reader
+		return false
+	}
+	return len(word) > 1 && rest != "" && unicode.IsUpper(firstRune(word)) && !unicode.IsUpper(firstRune(rest)) && talkWords().class([]byte(strings.ToLower(word))) == stop
 }
 
 // isMark reports whether a character ends sentences and quotations, or is white

@@ -60,24 +60,27 @@ func (o *original) remark(t, span string) bool {
 	return f.words <= mostWords && f.common == 0 && !o.kin(rest) && o.wholeAlone(o.fit(span)) && (!o.ends.complete() || endingOf(span).complete())
 }
 
-// putAs returns the rewriting of a text that quotes the reference and then that, with
+// putAs returns the rewriting of a text that quotes the reference and that, in either order, with
 // a few words around them, as in "A" can also be put as "B"; or "".
 func putAs(t string, ref *original) string {
 	inner := func(span string) string {
 		return strings.TrimSpace(span[utf8.RuneLen(firstRune(span)) : len(span)-utf8.RuneLen(lastRune(span))])
 	}
 	begin, end := quotation(t)
-	if begin < 0 || strings.ContainsFunc(ref.text, func(r rune) bool { return isQuote(r) && r != '\'' && r != '’' }) || !ref.echoes(inner(t[begin:end])) {
+	if begin < 0 || strings.ContainsRune(ref.text, firstRune(t[begin:])) || strings.Contains(t, "\n") {
 		return ""
 	}
-	rest := t[end:]
-	first, last := quotation(rest)
-	if first < 0 || unicode.IsUpper(firstRune(strings.TrimSpace(rest[:first]))) || strings.Contains(t, "\n") {
+	first, last := quotation(t[end:])
+	if first < 0 || unicode.IsUpper(firstRune(strings.TrimSpace(t[end:end+first]))) {
 		return ""
+	}
+	text, echo := inner(t[end+first:end+last]), inner(t[begin:end])
+	if !ref.echoes(echo) {
+		text, echo = echo, text
 	}
 	const mostWords = 12
-	text, f := inner(rest[first:last]), ref.fit(t[:begin]+" "+rest[:first]+" "+rest[last:])
-	if f.shared > 1 || f.words == 0 || f.words > mostWords || 2*runeCount(text) < ref.chars || ref.echoes(text) {
+	f := ref.fit(t[:begin] + " " + t[end:end+first] + " " + t[end+last:])
+	if !ref.echoes(echo) || f.shared > 1 || f.words == 0 || f.words > mostWords || 2*runeCount(text) < ref.chars || ref.echoes(text) {
 		return ""
 	}
 	return text

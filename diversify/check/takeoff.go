@@ -15,7 +15,7 @@ func takes(step string) func(_ *Checker, t string, ref *original) string {
 			return t
 		}
 		v := ref.view(t)
-		ref.thinks = ref.thinks || v.breaksOff()
+		ref.thinks = ref.thinks || v.breaksOff(ref)
 		from, to := 0, len(t)
 		if v.from > 0 && v.kindBefore() == step {
 			from = v.parts[v.from].begin

@@ -132,9 +132,9 @@ var answers = strings.Fields("answer response output result reply final antwort 
 
 // breaksOff reports whether a text ends within talk that what is kept stands in the
 // middle of: a thought that was cut off, and what is kept is of that thought.
-func (v *view) breaksOff() bool {
+func (v *view) breaksOff(o *original) bool {
 	n := len(v.parts)
-	if v.to == n || v.from == v.to || v.parts[n-1].echo {
+	if v.to == n || v.from == v.to || v.parts[n-1].echo || v.other && o.ends.kind == endWord { // a title ends so, another one too
 		return false
 	}
 	end, kept := endingOf(v.text), v.fit(v.from, v.to)

@@ -244,7 +244,7 @@ func split(t string, ks []token) []string {
 		first, rest, _ := strings.Cut(s, "\n")
 		if word := strings.ToLower(strings.TrimSpace(first)); at > 0 && slices.Contains(roles, word) {
 			role, s = word, strings.TrimSpace(rest)
-		} else if word, rest, ok := strings.Cut(s, " "); ok && at > 0 && slices.Contains(roles, word) && unicode.IsUpper(firstRune(rest)) {
+		} else if word, rest, ok := strings.Cut(s, " "); ok && at > 0 && slices.Contains(roles, word) && (unicode.IsUpper(firstRune(rest)) || isSpaceless(firstRune(rest))) {
 			role, s = word, rest
 		}
 		if s != "" {

@@ -8,7 +8,7 @@ import (
 
 // leastTrust is the probability, by forest, below which it is not clear that a text is
 // the rewriting.
-var leastTrust = 0.4
+var leastTrust = 0.5
 
 // unclear says that what cleaning left of an answer is likely not the rewriting, or not all of
 // it or more than it, by what it shows and by what was around it; or "".

@@ -57,6 +57,7 @@ func (o *original) view(t string) *view {
 	}
 	if !strings.Contains(o.text, "\n") {
 		from, to = v.first(o, from, to)
+		from, to = v.series(o, from, to)
 	}
 	for from > 0 && v.parts[from].kind == bracket && to-from == 1 && !v.parts[from-1].echo {
 		from--

@@ -27,7 +27,7 @@ func contentOf(s string) *content {
 	for i, w := range c.words {
 		c.weights[i] = weight(w)
 		c.total += c.weights[i]
-		c.denies = c.denies || denies(w)
+		c.denies = c.denies || words.Denies(w)
 	}
 	begins := true
 	for w := range strings.FieldsSeq(s) {
@@ -64,19 +64,6 @@ func weight(word string) float64 {
 		return 0.6
 	}
 	return 1
-}
-
-// denies reports whether a word in lower case denies, in the languages of the
-// built-in prompts.
-func denies(word string) bool {
-	switch word {
-	case "not", "no", "never", "none", "nobody", "nothing", "neither", "nor", "cannot", "without", "hardly",
-		"nicht", "kein", "keine", "keinen", "keiner", "keinem", "nie", "niemals", "niemand", "nichts", "ohne", "kaum",
-		"pas", "jamais", "rien", "aucun", "aucune", "nunca", "nadie", "nada", "ningún", "sin",
-		"не", "нет", "ни", "никогда", "никто", "ничего", "нельзя", "без", "不", "没", "沒", "无", "無", "未", "别":
-		return true
-	}
-	return strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t")
 }
 
 // alike tells how far two words are forms of one, in [0, 1]: the share of

@@ -185,19 +185,25 @@ type content struct {
 	words int              // that are no stop words
 	names int              // of these, that are not in the vocabulary
 	has   [classes]bool
-	// follow has the words that follow one another, as keys has them; it is made when first asked for.
-	follow map[[2]uint8]bool
+	// follow has for each word the ones that follow it, as bits, both as keys has them.
+	follow [mostSaid]uint64
 }
 
 // content of the reference.
 func (o *original) content() *content {
 	if o.said.keys == nil {
 		o.said.keys = map[string]uint8{}
-		halves := 0
+		halves, was := 0, uint8(mostSaid)
 		eachWord(o.w.lower(), func(c class, key []byte, dense bool) {
-			if o.said.keys[string(key)] == 0 {
-				o.said.keys[string(key)] = uint8(min(len(o.said.keys)+1, mostSaid))
+			at := o.said.keys[string(key)]
+			if at == 0 {
+				at = uint8(min(len(o.said.keys)+1, mostSaid))
+				o.said.keys[string(key)] = at
 			}
+			if was < mostSaid && at < mostSaid {
+				o.said.follow[was] |= 1 << at
+			}
+			was = at
 			o.said.has[c] = true
 			if c != stop {
 				halves += 2

@@ -141,15 +141,6 @@ func (v *view) describe(o *original, b block, x aspects) aspects {
 // words that it has, and all.
 func (o *original) neighbours(t string) (pairs, known, words int) {
 	ref := o.content()
-	if ref.follow == nil {
-		ref.follow = map[[2]uint8]bool{}
-		var was uint8
-		eachWord(o.w.lower(), func(_ class, key []byte, _ bool) {
-			at := ref.keys[string(key)]
-			ref.follow[[2]uint8{was, at}] = true
-			was = at
-		})
-	}
 	var was uint8
 	eachWord(o.lowered(t), func(_ class, key []byte, _ bool) {
 		at := ref.keys[string(key)]
@@ -157,10 +148,12 @@ func (o *original) neighbours(t string) (pairs, known, words int) {
 		if at > 0 {
 			known++
 		}
-		if at > 0 && was > 0 && at < mostSaid && ref.follow[[2]uint8{was, at}] {
-			pairs++
+		if at < mostSaid {
+			pairs += int(ref.follow[was] >> at & 1)
+			was = at
+		} else {
+			was = 0
 		}
-		was = at
 	})
 	return pairs, known, words
 }

@@ -103,13 +103,13 @@ func (o *original) cut(t string, out []part) []part {
 			}
 		case r == '"':
 			double = !double
-			if !double && quotes == 0 && o.closes(was, after) {
+			if !double && quotes == 0 && closes(was, after) {
 				add(from, sentence, false)
 			}
 		case r == '„' || r == '«' || r == '「' || r == '“' && quotes == 0:
 			quotes++
 		case quotes > 0 && (r == '“' || r == '”' || r == '»' || r == '」'):
-			if quotes--; quotes == 0 && !double && o.closes(was, after) {
+			if quotes--; quotes == 0 && !double && closes(was, after) {
 				add(from, sentence, false)
 			}
 		case inside:
@@ -171,7 +171,7 @@ func (o *original) cut(t string, out []part) []part {
 }
 
 // closes reports whether a quotation that ends behind a character ends a sentence.
-func (o *original) closes(was rune, after string) bool {
+func closes(was rune, after string) bool {
 	next := strings.TrimPrefix(after, " ")
 	return isStop(was) && len(next) < len(after) && !unicode.IsLower(firstRune(next))
 }

@@ -86,21 +86,6 @@ func putAs(t string, ref *original) string {
 	return text
 }
 
-// unbracket takes off a pair of brackets around all of a text, where the reference has
-// none of their kind.
-func unbracket(t string, ref *original) string {
-	for _, pair := range [...]string{"<>", "[]", "{}", "()"} {
-		inner, ok := strings.CutPrefix(t, pair[:1])
-		if !ok || !strings.HasSuffix(inner, pair[1:]) || strings.Contains(ref.text, pair[:1]) {
-			continue
-		}
-		if inner = inner[:len(inner)-1]; wraps(rune(pair[0]), pair[1:], inner) && strings.ContainsRune(inner, ' ') && !strings.Contains(inner, `"`) {
-			return inner
-		}
-	}
-	return t
-}
-
 // isGloss reports whether a text is two words or more in Latin letters.
 func isGloss(inner string) bool {
 	latin, letters := lettersOf(inner)

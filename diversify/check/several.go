@@ -97,7 +97,7 @@ func (v *view) first(o *original, from, to int) (int, int) {
 }
 
 // ordinal is a label of an item that tells which it is: "1.", "(b)", "Option 2", "Version II:".
-var ordinal = regexp.MustCompile(`^(?:(\pL+) )?[(（\[]?(?:(\d)|([IVX]+|[ivx]+)|([A-Ha-h])|([А-Да-д])|([一二三四五六七八九]))(?:[.):：）\]、]|[ ][(（]|\n)`)
+var ordinal = regexp.MustCompile(`^(?:(\pL+) )?[(（\[]?(?:(\d)|([IVX]+|[ivx]+)|([A-Ha-h])|([А-Да-д])|([一二三四五六七八九]))(?:[.):：）\]、]| [(（]|\n)`)
 
 // ordinalOf returns which item of a list a line is by its label, from 1, or 0, and the word before
 // the number.

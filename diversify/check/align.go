@@ -414,7 +414,7 @@ func (o *original) choose(texts []string) int {
 	echo := -1
 	all := make([]float64, len(texts))
 	for i, t := range texts {
-		if !hasLetter(t) && hasLetter(o.text) || !says(t) {
+		if !hasLetter(t) && hasLetter(o.text) || !says(t) || strings.ContainsAny(t, "→⇒➔➜") && !strings.ContainsAny(o.text, "→⇒➔➜") {
 			continue
 		}
 		if o.echoes(t) {

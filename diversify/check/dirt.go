@@ -285,8 +285,20 @@ func decoded(t string) string {
 			return string(b)
 		}
 	}
-	return t
+	apart := wrongRuns.ReplaceAllStringFunc(t, func(run string) string {
+		if b, n := encode(charmap.Windows1252, run); n > 1 && utf8.Valid(b) && scriptOf(string(b)) <= latin {
+			return string(b)
+		}
+		return run
+	})
+	if mojibake(apart) != "" {
+		return t
+	}
+	return apart
 }
+
+// wrongRuns are characters that are none of ASCII, side by side.
+var wrongRuns = regexp.MustCompile(`[^\x00-\x7f]+`)
 
 // mojibake returns characters that are the bytes of UTF-8 read in a character
 // set of one byte a character, or "".

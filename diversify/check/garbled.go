@@ -24,6 +24,9 @@ func garbled(t string, ref *original) string {
 	if s := loop(t); s != "" && loop(ref.text) == "" {
 		return fmt.Sprintf("it repeats %s", quote(s))
 	}
+	if s := stutter(t); s != "" && stutter(ref.text) == "" {
+		return fmt.Sprintf("it says %s twice, and more so", quote(s))
+	}
 	if ref.jumbled(t) {
 		return fmt.Sprintf("it has the reference's words, and hardly two of them in its order: %s", quote(t))
 	}
@@ -31,11 +34,13 @@ func garbled(t string, ref *original) string {
 }
 
 // jumbled reports whether most words of a text are the reference's, and hardly any two stand side by
-// side as there: of 5,000 rewritings one in 5,000 is so.
+// side as there: of the released rewritings one in 5,000 is so.
 func (o *original) jumbled(t string) bool {
 	const few, many = 8, 10
 	pairs, known, words := o.neighbours(t)
-	return !o.dense && len(o.content().keys) < mostSaid && (words >= many || words >= few && known == words) && 4*known >= 3*words && 13*pairs < words
+	keys := len(o.content().keys)
+	return !o.dense && keys < mostSaid && ((words >= many || words >= few && known == words) && 4*known >= 3*words && 13*pairs < words ||
+		words > many && keys >= many && 20*known >= 19*words && 6*pairs <= words)
 }
 
 // marks are characters and strings of markup, code and tokens.
@@ -93,6 +98,21 @@ func loop(t string) string {
 				return strings.Join(words[i-period+1:i+1], " ")
 			}
 		}
+	}
+	return ""
+}
+
+// stutter returns a word that a text says twice in a row, where it does so with another one too, or "".
+func stutter(t string) string {
+	first, last := "", ""
+	for w := range strings.FieldsSeq(t) {
+		if strings.EqualFold(w, last) && hasLetter(w) && !strings.EqualFold(w, first) {
+			if first != "" {
+				return w
+			}
+			first = w
+		}
+		last = w
 	}
 	return ""
 }

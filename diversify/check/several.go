@@ -2,10 +2,8 @@ package check
 
 import (
 	"math/bits"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // enough returns where the first line ends that is a rewriting by itself, if the lines
@@ -94,63 +92,6 @@ func (v *view) first(o *original, from, to int) (int, int) {
 		from, to = a, b
 	}
 	return from, to
-}
-
-// ordinal is a label of an item that tells which it is: "1.", "(b)", "Option 2", "Version II:".
-var ordinal = regexp.MustCompile(`^(?:(\pL+) )?[(（\[]?(?:(\d)|([IVX]+|[ivx]+)|([A-Ha-h])|([А-Да-д])|([一二三四五六七八九]))(?:[.):：）\]、]| [(（]|\n)`)
-
-// ordinalOf returns which item of a list a line is by its label, from 1, or 0, and the word before
-// the number.
-func ordinalOf(line string) (n int, word string) {
-	m := ordinal.FindStringSubmatch(line)
-	if m == nil {
-		return 0, ""
-	}
-	switch {
-	case m[2] != "":
-		n = int(m[2][0] - '0')
-	case m[3] != "":
-		n = 1 + slices.Index([]string{"i", "ii", "iii", "iv", "v"}, strings.ToLower(m[3]))
-	case m[4] != "":
-		n = 1 + int(m[4][0]|0x20-'a')
-	case m[5] != "":
-		n = 1 + int(unicode.ToLower(firstRune(m[5]))-'а')
-	default:
-		n = 1 + strings.Index("一二三四五六七八九", m[6])/len("一")
-	}
-	return n, m[1]
-}
-
-// series returns the first item of a list in place of a later one, where it may be a rewriting too.
-func (v *view) series(o *original, from, to int) (int, int) {
-	type item struct{ n, from, to int }
-	var first, last item
-	word := ""
-	v.lines(func(a, b int, f fit) {
-		n, w := ordinalOf(strings.TrimLeft(v.text[v.parts[a].begin:], "-*•+ "))
-		if b-a == 1 && b < len(v.parts) && endsLead(strings.TrimSpace(v.text[v.parts[a].begin:v.parts[a].end])) {
-			b++ // the label has a line of its own
-		}
-		switch {
-		case n == 1 && first.n == 0:
-			first, last, word = item{1, a, b}, item{1, a, b}, w
-		case n > 1 && n == last.n+1 && w == word && a <= from:
-			last = item{n, a, b}
-		}
-	})
-	if last.n < 2 || from < last.from || from >= last.to || v.final(first.from, first.to, from) {
-		return from, to
-	}
-	a, b := first.from, first.to
-	for a < b-1 && (v.parts[a].kind == head && v.parts[a].fit.words <= 5 || a == first.from && v.parts[a].fit.words <= 2) {
-		a++
-	}
-	f := v.fit(a, b)
-	if 5*f.chars < 2*o.chars || f.chars > 2*o.chars+20 || v.parts[a].echo || v.parts[a].raw < -1 {
-		return from, to
-	}
-	v.other = true
-	return a, b
 }
 
 // seam returns where a second rewriting begins, or 0.

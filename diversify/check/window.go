@@ -56,8 +56,13 @@ func (o *original) view(t string) *view {
 		to++
 	}
 	if !strings.Contains(o.text, "\n") {
-		from, to = v.first(o, from, to)
-		from, to = v.series(o, from, to)
+		items := v.items()
+		if a, b, ok := v.picked(o, items); ok {
+			from, to, v.other = a, b, true
+		} else {
+			from, to = v.first(o, from, to)
+			from, to = v.series(o, items, from, to)
+		}
 	}
 	for from > 0 && v.parts[from].kind == bracket && to-from == 1 && !v.parts[from-1].echo {
 		from--

@@ -205,6 +205,7 @@ func unmark(_ *Checker, t string, ref *original) string {
 		}
 		t = latex.ReplaceAllString(t, "$1")
 		t = link.ReplaceAllString(t, "$1")
+		t = escaped.ReplaceAllString(t, "$1")
 	}
 	for _, mark := range [...]string{"***", "**", "__", "~~", "==", "`", "*", "_"} {
 		if strings.Contains(ref.text, mark) {
@@ -242,11 +243,12 @@ func unmark(_ *Checker, t string, ref *original) string {
 }
 
 // boxed has a final answer as mathematicians mark it, latex commands of LaTeX with the text in
-// them, link a link with its text.
+// them, link a link with its text, escaped a mark that is no markup.
 var (
 	hashtags = regexp.MustCompile(`(\s*#\pL\w*)+$`)
 	boxed    = regexp.MustCompile(`\\boxed\{(?:\\text\{)?([^{}]+)\}`)
 	latex    = regexp.MustCompile(`\$?\\(?:begin|end)\{[a-z]+\}|\$?\\[a-z]+\{([^{}]*)\}\$?|\\[][()]|\\item `)
+	escaped  = regexp.MustCompile("\\\\([_*#~`>.!+|-])")
 	link     = regexp.MustCompile(`!?\[([^][]*)\]\([^()\s]*\)`)
 )
 

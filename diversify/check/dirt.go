@@ -106,6 +106,8 @@ func undirt(_ *Checker, t string, ref *original) string {
 				return -1
 			}
 			return ' '
+		case r == '\u2010' || r == '\u2011':
+			return '-'
 		case r == '\u200c' || r == '\u200d':
 			if 0x600 <= was && was < 0x1100 || was > 0x2000 { // Persian, Hindi; emoji
 				return r
@@ -172,7 +174,7 @@ func suspicious(r rune) bool {
 	case r < 0x2000:
 		return r == 0x61c || r == 0x180e || r == 0x1680
 	case r < 0x3000:
-		return r <= 0x200f || r >= 0x2028 && r <= 0x202f || r >= 0x205f && r <= 0x206f || r == 0x2800
+		return r <= 0x2011 || r >= 0x2028 && r <= 0x202f || r >= 0x205f && r <= 0x206f || r == 0x2800
 	}
 	return r == 0x3000 || r >= 0xe000 && r < 0xf900 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb || r >= 0xfffe && r <= 0xffff || wideForm(r) || isLigature(r) || isHalfKana(r)
 }

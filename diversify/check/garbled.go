@@ -44,12 +44,12 @@ func (o *original) jumbled(t string) bool {
 }
 
 // marks are characters and strings of markup, code and tokens.
-var marks = [...]string{"<|", "|>", "</", "```", "**", "{\"", "\"}", "{'", "'}", "[/", "]]", "[[", "{{", "}}", "~~", "__", "||", "\\n", "\\u", "::", ";;",
+var marks = [...]string{"<|", "|>", "</", "```", "**", "{\"", "\"}", "{'", "'}", "[/", "]]", "[[", "{{", "}}", "~~", "__", "||", "## ", "\\n", "\\u", "::", ";;",
 	"[", "{", "}", "]", "<", ">", "|", "\\", "`", "_", "~", "^", "*", "->", "=>", "→", "⇒", "▁", "●", "■", "◆"}
 
 // residue returns what is left of markup or code in a text, or "".
 func residue(t, ref string) string {
-	if (len(t) == runeCount(t) || strings.IndexFunc(t, func(r rune) bool { return r > 0x2100 && r < 0x2600 }) < 0) && !strings.ContainsAny(t, "<>[]{}()|\\`_~^*:;-=") {
+	if (len(t) == runeCount(t) || strings.IndexFunc(t, func(r rune) bool { return r > 0x2100 && r < 0x2600 }) < 0) && !strings.ContainsAny(t, "<>[]{}()|\\`_~^*:;-=#") {
 		return ""
 	}
 	for _, m := range marks {

@@ -21,6 +21,12 @@ var ordinal = regexp.MustCompile(`^(?:(\pL+) )?[(（\[]?(?:(\d)|([IVX]+|[ivx]+)|
 func itemOf(line string) (it item) {
 	m := ordinal.FindStringSubmatch(line)
 	if m == nil {
+		label, _, _ := strings.Cut(line[:min(len(line), mostLabel)], "\n")
+		if label, _, ok := strings.Cut(label, ":"); ok {
+			if words := strings.Fields(strings.ToLower(label)); len(words) > 0 && len(words) <= 2 {
+				it.n, it.word = 1+ordinalWord(words[0]), strings.Join(words[1:], " ")
+			}
+		}
 		return it
 	}
 	it.word = strings.ToLower(m[1])
@@ -40,6 +46,16 @@ func itemOf(line string) (it item) {
 	return it
 }
 
+// mostLabel bounds labels, in bytes.
+const mostLabel = 48
+
+// ordinalWord returns which place a word names, from 0, or -1.
+func ordinalWord(w string) int {
+	return slices.IndexFunc(ordinals[:], func(of []string) bool {
+		return slices.ContainsFunc(of, func(o string) bool { return strings.HasPrefix(w, o) })
+	})
+}
+
 // items returns what is numbered in a row from 1, a line each.
 func (v *view) items() (out []item) {
 	v.lines(func(a, b int, f fit) {
@@ -47,7 +63,8 @@ func (v *view) items() (out []item) {
 		if it.n != len(out)+1 || len(out) > 0 && it.word != out[0].word {
 			return
 		}
-		if b-a == 1 && b < len(v.parts) && endsLead(strings.TrimSpace(v.text[v.parts[a].begin:v.parts[a].end])) {
+		line := strings.TrimSpace(v.text[v.parts[a].begin:v.parts[b-1].end])
+		if b-a == 1 && b < len(v.parts) && (endsLead(line) || len(line) <= len(it.word)+1+len(it.label)) {
 			b++ // the label has a line of its own
 		}
 		it.from, it.to = a, b
@@ -82,9 +99,9 @@ func (v *view) series(o *original, items []item, from, to int) (int, int) {
 // picks are in a sentence that says which of several texts is the best, ifs in one that says when,
 // and ordinals name it, as beginnings of words.
 var (
-	picks = strings.Fields("final best better recommend prefer pick choos chose suggest favo strongest clearest closest natural " +
-		"beste besser endgültig finale empfehl empfiehl bevorzug лучш итог финаль рекоменд предпоч выбир выбр 最好 最佳 最终 推荐 选择 " +
-		"mejor meilleur préfèr conseill miglior consigli scelgo melhor raad voorkeur definiti")
+	picks = append(strings.Fields("final best better recommend prefer pick choos chose suggest favo strongest clearest closest natural "+
+		"beste besser endgültig finale empfehl empfiehl bevorzug лучш итог финаль рекоменд предпоч выбир выбр 最好 最佳 最终 推荐 选择 "+
+		"mejor meilleur préfèr conseill miglior consigli scelgo melhor raad voorkeur definiti"), " use ")
 	ifs      = strings.Fields("if when unless wenn falls если когда 如果 若")
 	ordinals = [...][]string{
 		strings.Fields("first erste перв 第一 primer premi eerste"),
@@ -121,7 +138,7 @@ func (v *view) picked(o *original, items []item) (from, to int, ok bool) {
 
 // named returns the first item that a sentence names and says is the best, or -1.
 func named(items []item, sentence string) int {
-	if !labelled(sentence, picks) {
+	if !labelled(" "+sentence, picks) {
 		return -1
 	}
 	words := strings.FieldsFunc(strings.ToLower(sentence), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",.;:!?—–-*\"“”'", r) })
@@ -132,9 +149,9 @@ func named(items []item, sentence string) int {
 		bare := strings.Trim(w, "()[]#（）")
 		for i, it := range items {
 			switch {
-			case bare == it.label && it.word != "" && k > 0 && words[k-1] == it.word,
-				bare == it.label && it.word == "" && (bare != w || isDigit(bare[0])),
-				i < len(ordinals) && slices.ContainsFunc(ordinals[i], func(o string) bool { return strings.HasPrefix(w, o) }):
+			case it.label != "" && bare == it.label && it.word != "" && k > 0 && words[k-1] == it.word,
+				it.label != "" && bare == it.label && it.word == "" && (bare != w || isDigit(bare[0])),
+				i == ordinalWord(w):
 				return i
 			}
 		}

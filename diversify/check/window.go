@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // view is a text in parts, and which of them are the rewriting.
@@ -41,6 +42,7 @@ func (o *original) view(t string) *view {
 		v.conclude(o)
 	}
 	v.greet(o)
+	v.aside(o)
 	from, to, sum := v.best(0, n)
 	if sum <= 0 { // all is talk, but for one part at most, which the verdict is about
 		most := -1.0
@@ -125,9 +127,13 @@ func (v *view) outweigh(o *original) {
 
 // greet lowers a short sentence in front that says little and nothing of the reference, before
 // others that have some, where no sentence as short begins the reference: "Of
-// course." is said to the one who asks.
+// course." is said to the one who asks. A greeting is kept where the reference begins with one.
 func (v *view) greet(o *original) {
 	p := &v.parts[0]
+	if p.fit.words <= 3 && greets(v.text) && greets(o.text) {
+		p.score = max(p.score, 1)
+		return
+	}
 	if p.kind != sentence || p.echo || p.fit.words > 5 || p.fit.own > 1 || p.fit.shared > 0 {
 		return
 	}
@@ -143,6 +149,35 @@ func (v *view) greet(o *original) {
 		return
 	}
 	p.score = min(p.score, -3)
+}
+
+// greetings begin a message.
+var greetings = strings.Fields("hello hi hey greetings dear good hallo guten liebe lieber здравствуйте привет добрый доброе hola buenos bonjour salut ciao buongiorno olá hej 你好 您好")
+
+// greets reports whether a text begins with a greeting.
+func greets(t string) bool {
+	word, _, _ := strings.Cut(t[:min(len(t), 40)], " ")
+	return slices.Contains(greetings, strings.ToLower(strings.TrimRight(word, ",.!:，！")))
+}
+
+// aside lowers a whole sentence in brackets that is as long as the rewriting before it: a translation,
+// or another one.
+func (v *view) aside(o *original) {
+	if strings.ContainsAny(o.text, "([（【") {
+		return
+	}
+	for i := 1; i < len(v.parts); i++ {
+		p := &v.parts[i]
+		inner := strings.TrimFunc(v.text[p.begin:p.end], func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("([（【】）])", r) })
+		before := v.fit(0, i)
+		if p.kind != bracket || before.shared == 0 || 2*before.chars < o.chars {
+			continue
+		}
+		if o.foreign(p.fit) && !mostlyLatin(inner) || 2*p.fit.chars >= o.chars && before.margin() < 0 &&
+			!startsLower(inner) && endingOf(inner).complete() && endingOf(v.text[:p.begin]).complete() {
+			p.score = min(p.score, lowered)
+		}
+	}
 }
 
 // demote lowers lines by where they stand. Before one that corresponds these are a

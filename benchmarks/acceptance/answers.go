@@ -130,4 +130,4 @@ func readAnswer(line string, texts func() (map[string][][]string, error)) (item 
 }
 
 // HeldOut are the sets in testdata that nothing is fitted on or tuned by.
-func HeldOut() []string { return []string{"heldout4", "heldout6"} }
+func HeldOut() []string { return []string{"heldout4", "heldout6", "heldout7"} }

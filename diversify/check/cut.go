@@ -16,8 +16,8 @@ const (
 	endNone   endKind = iota // there is no text
 	endStop                  // punctuation that ends a sentence, maybe with marks behind it
 	endClosed                // a closing quotation mark or bracket without a stop before it
-	endSymbol                // a symbol: an emoji, a percent sign
-	endWord                  // a letter or digit
+	endSymbol                // a symbol: an emoji
+	endWord                  // a letter or digit, or the unit of a number: %, €
 	endColon
 	endOpen // a comma, a semicolon, a dash, an opening bracket
 )
@@ -63,6 +63,8 @@ func endingOf(t string) ending {
 			closed = true // “ closes in German
 		case closed:
 			return ending{kind: endClosed}
+		case r == '%' || unicode.Is(unicode.Sc, r): // of a number, as a word is
+			return ending{endWord, string(r)}
 		case r == ':' || r == '：':
 			return ending{kind: endColon}
 		case r == ',' || r == ';' || r == '，' || r == '；' || r == '、' || unicode.In(r, unicode.Pd, unicode.Ps):
@@ -116,7 +118,7 @@ func missingEnd(w *work, ref *original, rawText string) string {
 		}
 		return fmt.Sprintf("it ends in %q, the reference does not", lastRune(t))
 	}
-	if raw := endingOf(rawText); !endToken.MatchString(rawText) && len(raw.last) == 0 && got.kind == endWord && (raw.kind == endClosed || raw.kind == endSymbol) {
+	if raw := endingOf(rawText); !dangling(got.last) && !endToken.MatchString(rawText) && len(raw.last) == 0 && got.kind == endWord && (raw.kind == endClosed || raw.kind == endSymbol) {
 		return "" // what was around it is closed
 	}
 	if got.last == want.last || ref.dense && strings.HasSuffix(got.last, want.last) {

@@ -153,7 +153,9 @@ func checkSteps() []checkStep {
 		}},
 		{ReasonLanguage, true, (*Segment).otherLanguage},
 		{ReasonLength, true, func(s *Segment, ref *original) string { return s.c.badLength(s.w.text, ref) }},
-		{ReasonNumbers, true, func(s *Segment, ref *original) string { return changedNumber(ref.numbers(), s.w.numbers()) }},
+		{ReasonNumbers, true, func(s *Segment, ref *original) string {
+			return cmp.Or(changedNumber(ref.numbers(), s.w.numbers()), ref.changedDate(s.w.text))
+		}},
 		{ReasonUnclear, true, func(s *Segment, ref *original) string { return s.c.unclear(ref, s.answer.Raw, s.result.Text) }},
 	}
 }

@@ -127,18 +127,18 @@ func TestReleasedSets(t *testing.T) {
 	}{
 		{
 			"zh-en", 258, // 1.4 %
-			map[string]int{"accepted": 17407, "copy": 85, "cut": 200, "duplicate": 674, "garbled": 1, "length": 5, "numbers": 153, "refusal": 129, "unclear": 96},
-			map[string]int{"alternatives": 11, "lead-in": 50, "list": 397, "markup": 1, "note": 5, "quotes": 153, "talk": 53},
+			map[string]int{"accepted": 17406, "copy": 85, "cut": 202, "duplicate": 674, "garbled": 1, "length": 5, "numbers": 153, "refusal": 126, "unclear": 98},
+			map[string]int{"alternatives": 11, "lead-in": 50, "list": 397, "markup": 1, "note": 5, "quotes": 153, "talk": 49},
 		},
 		{
-			"en-de", 300, // 1.5 %
-			map[string]int{"accepted": 18452, "copy": 251, "cut": 398, "duplicate": 1206, "empty": 1, "garbled": 6, "length": 2, "numbers": 24, "refusal": 17, "unclear": 13},
-			map[string]int{"alternatives": 4, "lead-in": 11, "list": 412, "note": 29, "quotes": 319, "restated": 13, "talk": 21},
+			"en-de", 301, // 1.5 %
+			map[string]int{"accepted": 18440, "copy": 253, "cut": 399, "duplicate": 1206, "empty": 1, "garbled": 5, "length": 2, "numbers": 24, "refusal": 16, "unclear": 24},
+			map[string]int{"alternatives": 4, "lead-in": 12, "list": 413, "note": 31, "quotes": 319, "restated": 11, "talk": 19},
 		},
 		{
 			"en-ru", 196, // 1.0 %
-			map[string]int{"accepted": 18319, "copy": 407, "cut": 491, "duplicate": 958, "empty": 1, "garbled": 9, "length": 3, "numbers": 46, "refusal": 116, "unclear": 20},
-			map[string]int{"alternatives": 3, "lead-in": 7, "list": 234, "note": 101, "quotes": 266, "restated": 16, "talk": 28, "unicode": 2},
+			map[string]int{"accepted": 18313, "copy": 407, "cut": 491, "duplicate": 957, "empty": 1, "garbled": 9, "length": 3, "numbers": 46, "refusal": 114, "unclear": 29},
+			map[string]int{"alternatives": 3, "lead-in": 7, "list": 234, "note": 101, "quotes": 266, "restated": 16, "talk": 27, "unicode": 2},
 		},
 	} {
 		t.Run(x.pair, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestHumanReferences(t *testing.T) {
 		}
 	}
 	got, cleaned := answers(n.Verdicts()), len(answers(n.Steps()))
-	if d := cmp.Diff(map[string]int{"accepted": 1640, "copy": 179, "cut": 7, "garbled": 1, "numbers": 23, "refusal": 8, "unclear": 17}, got); d != "" || cleaned > 4 {
+	if d := cmp.Diff(map[string]int{"accepted": 1636, "copy": 179, "cut": 8, "garbled": 1, "numbers": 24, "refusal": 7, "unclear": 20}, got); d != "" || cleaned > 4 {
 		t.Errorf("%d steps cleaned; verdicts (-want +got):\n%s", cleaned, d)
 	}
 }

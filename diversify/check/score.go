@@ -223,11 +223,12 @@ func (o *original) cites(f fit, head, tail string) bool {
 // weighs reports whether a text quotes several words or phrases that are each much
 // shorter than the reference, which quotes none.
 func (o *original) weighs(t string) bool {
-	if strings.ContainsFunc(o.text, isQuote) {
+	begin, end := quotation(t)
+	if begin < 0 || strings.ContainsFunc(o.text, isQuote) {
 		return false
 	}
 	found := 0
-	for begin, end := quotation(t); begin >= 0; begin, end = quotation(t) {
+	for ; begin >= 0; begin, end = quotation(t) {
 		if 2*runeCount(t[begin:end]) < o.chars {
 			found++
 		}

@@ -19,6 +19,8 @@ type original struct {
 	dense     bool // most letters are of a script without spaces between words
 	w         work
 	relaxed   bool // the list number has been made weak
+	dates     dates
+	dated     bool // dates have been found
 	words     map[string]bool
 	said      content
 	parts     int // of the text; 0 before they are counted

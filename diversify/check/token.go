@@ -145,7 +145,7 @@ func (k *token) setName(name string, special bool) {
 
 // inline and block are the names of HTML, without and with a line of their own.
 var (
-	inlineTags = strings.Fields("b i em strong u mark span font small big sub sup a abbr code kbd tt cite del ins strike bdi bdo center q dfn var samp")
+	inlineTags = strings.Fields("b i em strong u mark span font small big sub sup a abbr code kbd tt cite del ins strike bdi bdo center q dfn var samp img wbr input")
 	blockTags  = strings.Fields("p div br hr li ul ol h1 h2 h3 h4 h5 h6 blockquote pre table thead tbody tr td th html body head section article dl dt dd main header footer")
 	// thoughts begin the names of what a model thinks before it answers.
 	thoughts = strings.Fields("think thought reason analy reflect scratch plan delib ponder consider inner monolog chain cot working brainstorm rumin medit contempl comment mull note expla justif critique review process understand strateg step mind draft attempt first plan outline gedank denk überleg мысл рассужд размышл анализ 思考 推理 分析 思路 思维")

@@ -63,7 +63,7 @@ func (k *tongues) of(word []byte) uint64 {
 }
 
 // tongue are the languages that most words of a text are of, as bits, or 0. Names
-// do not count. Of Cyrillic without a letter that Russian lacks it is Russian.
+// do not count. Cyrillic without a letter that Russian lacks may be Russian.
 func (k *tongues) tongue(t string) (own uint64) {
 	var counts [64]int
 	low, first := []byte(nil), true
@@ -83,8 +83,8 @@ func (k *tongues) tongue(t string) (own uint64) {
 			own |= 1 << i
 		}
 	}
-	if own == 0 && scriptOf(t) == cyrillic && !strings.ContainsFunc(strings.ToLower(t), func(r rune) bool { return r >= 0x400 && k.letters[r] != 0 }) {
-		own = 1 << slices.Index(k.codes, "ru")
+	if scriptOf(t) == cyrillic && !strings.ContainsFunc(strings.ToLower(t), func(r rune) bool { return r >= 0x400 && k.letters[r] != 0 }) {
+		own |= 1 << slices.Index(k.codes, "ru")
 	}
 	return own
 }

@@ -2,9 +2,9 @@ package diversify
 
 import (
 	"slices"
-	"strings"
 
 	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify/selection"
 )
 
 // complete asks for as many further samples as a segment lacks of
@@ -58,20 +58,9 @@ func (c *cell) before(d *cell) bool {
 	return p > q || p == q && c.samples < d.samples
 }
 
-// usable is how many variants with a text a segment has.
-func usable(seg *refract.Segment) int {
-	n := 0
-	for i := range seg.Variants {
-		if strings.TrimSpace(seg.Variants[i].Text.Value) != "" {
-			n++
-		}
-	}
-	return n
-}
-
 // accepted is how many variants with a text the segment has by now.
 func (j *job) accepted() int {
-	n := usable(j.seg)
+	n := selection.Usable(j.seg)
 	for i := range j.cells {
 		n += j.cells[i].accepted
 	}

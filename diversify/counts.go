@@ -9,6 +9,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/doubt"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -133,7 +134,10 @@ func (n *Counts) AddVariants(s *refract.Segment) (*refract.Segment, error) {
 	refuse(judge, s)
 	out := *s
 	out.Variants, out.Rejected = nil, nil
-	for _, v := range slices.Concat(s.Variants, s.Rejected) {
+	for i, v := range slices.Concat(s.Variants, s.Rejected) {
+		if i == len(s.Variants) {
+			setAside(judge, s)
+		}
 		where := func() string {
 			return fmt.Sprintf("segment %s, reference %d, prompt %q", s.ID, v.Reference+1, v.Prompt)
 		}
@@ -192,10 +196,21 @@ func refuse(judge *check.Segment, s *refract.Segment) {
 	for _, v := range slices.Concat(s.Variants, s.Rejected) {
 		switch {
 		case !v.Text.Valid:
-		case v.Review != "" && v.Verdict != check.Accepted:
+		case v.Review == refract.ReviewReject:
 			judge.Refuse(v.Text.Value, "a person")
-		case v.Review == "" && (v.Verdict == NotEquivalent || v.Verdict == Unjudged):
+		case v.Verdict == NotEquivalent || v.Verdict == Unjudged:
 			judge.Refuse(v.Text.Value, "the judge")
+		}
+	}
+}
+
+// setAside has a segment's judge know what a selection left out, so that what
+// repeats it stays a duplicate. The variants come first: of equal texts the one
+// that was selected stays.
+func setAside(judge *check.Segment, s *refract.Segment) {
+	for _, v := range s.Rejected {
+		if v.Verdict == selection.NotSelected && v.Text.Valid {
+			judge.Accept(v.Text.Value)
 		}
 	}
 }

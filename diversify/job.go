@@ -11,6 +11,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/doubt"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -29,6 +30,8 @@ type job struct {
 	round  []ask.Question // theirs
 	rounds int            // of complete
 	begun  int            // variants that it was to add
+
+	takenBack int // variants of seg that a selection had left out
 
 	mostAnswers, mostQuestions Load // where the tally foresees
 }
@@ -104,6 +107,10 @@ func (x *Expander) plan(j *job) error {
 	if x.cfg.Only != nil && !x.cfg.Only(j.seg) {
 		return nil
 	}
+	if taken := selection.TakeBack(j.seg, x.cfg.Complete); len(taken.Variants) > len(j.seg.Variants) {
+		j.takenBack = len(taken.Variants) - len(j.seg.Variants)
+		j.seg = taken
+	}
 	goesOn := x.goesOn(j.seg)
 	if err := x.expandedBefore(j.seg); err != nil && !goesOn {
 		return j.fail(0, "", 0, err)
@@ -168,6 +175,7 @@ func (x *Expander) plan(j *job) error {
 				j.checks.Accept(v.Text.Value)
 			}
 		}
+		setAside(j.checks, j.seg)
 		refuse(j.checks, j.seg)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	refract "github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/llm/ask"
 )
 
@@ -103,7 +104,7 @@ func (x *Expander) MostQuestions(ctx context.Context, ds refract.Dataset) (n, pr
 		}
 		more, each := x.cfg.Complete*x.cfg.Rounds, each // more for any reference of the segment
 		if x.goesOn(seg) {
-			more, each = max(0, x.cfg.Complete-usable(seg))*x.cfg.Rounds, 0
+			more, each = max(0, x.cfg.Complete-selection.Usable(selection.TakeBack(seg, x.cfg.Complete)))*x.cfg.Rounds, 0
 		}
 		for _, ref := range seg.References {
 			if stateOf(ref) == present {

@@ -16,6 +16,7 @@ type Summary struct {
 	MissingReferences int // originals that are missing, and were not expanded
 	EmptyReferences   int // originals without any text, which were not sent
 	Variants          int // added by this run, those without a text included
+	TakenBack         int // variants that a selection had left out, and Config.Complete called for
 	Rejected          int // answers that are no references, and failures
 	Unanswered        int // of those Rejected, requests that failed
 	Lacking           int // variants that were wanted, and not found
@@ -139,6 +140,7 @@ func (p *Progress) yielded(j *job, out *refract.Segment) {
 	p.MissingReferences += missing
 	p.EmptyReferences += empty
 	p.Variants += len(out.Variants) - len(j.seg.Variants)
+	p.TakenBack += j.takenBack
 	for _, v := range out.Rejected[len(j.seg.Rejected):] {
 		p.Rejected++
 		if v.Verdict == Failed {

@@ -84,11 +84,15 @@ type MeaningKept struct {
 	Kept     int       `json:"kept"`               // of N
 	Unclear  int       `json:"unclear,omitempty"`  // drawn too, and in neither
 	Interval []float64 `json:"interval,omitempty"` // of 95 %, about Kept / N
+	// InSet is how many of N are in the set, where they were drawn before it was
+	// selected, so that the share is of what it was selected from; nil where they
+	// were not.
+	InSet *int `json:"in_set,omitempty"`
 }
 
 func (k *MeaningKept) possible() bool {
 	switch {
-	case k.Kept < 0 || k.Kept > k.N || k.Unclear < 0:
+	case k.Kept < 0 || k.Kept > k.N || k.Unclear < 0, k.InSet != nil && (*k.InSet < 0 || *k.InSet > k.N):
 		return false
 	case len(k.Interval) == 0 || k.N == 0:
 		return true

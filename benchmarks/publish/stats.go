@@ -129,9 +129,13 @@ func (s *Stats) meaningKept() (out []dataset.MeaningKept) {
 	for _, f := range s.Findings() {
 		for _, e := range f.Estimates {
 			low, high := e.Interval()
-			out = append(out, dataset.MeaningKept{
+			kept := dataset.MeaningKept{
 				Model: f.Model, JudgedBy: cmp.Or(e.By, "people"), N: e.Of, Kept: e.Kept, Unclear: e.Unclear, Interval: []float64{low, high},
-			})
+			}
+			if e.BeforeSelection() {
+				kept.InSet = &e.InSet
+			}
+			out = append(out, kept)
 		}
 		if len(f.Estimates) == 0 {
 			out = append(out, dataset.MeaningKept{Model: f.Model})

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify/selection"
 )
 
 // Estimate is the share of the accepted variants of a model that keep the
@@ -22,6 +23,30 @@ type Estimate struct {
 	By       string // the model that judged them; "" for people
 	Kept, Of int    // of the sample; Of is at least 1
 	Unclear  int    // drawn too, and left out, as the judge said neither yes nor no
+	// InSet are those of the sample that are variants of the set, and Aside those
+	// that a selection has left out since. The others are rejected.
+	InSet, Aside int
+}
+
+// mostAside is the share of the accepted sample that a selection may leave out
+// so that the estimate still tells of the set: what it can change is as small.
+const mostAside = 0.1
+
+// BeforeSelection reports whether the estimate is of what the set was selected
+// from. What was lost was taken out before, so that those of the sample that were
+// selected cannot tell how many of the set keep the meaning.
+func (e *Estimate) BeforeSelection() bool {
+	return float64(e.Aside) > mostAside*float64(e.InSet+e.Aside)
+}
+
+// place counts where a variant of the sample has come to.
+func (e *Estimate) place(v *refract.Variant) {
+	switch v.Verdict {
+	case "", refract.Accepted:
+		e.InSet++
+	case selection.NotSelected:
+		e.Aside++
+	}
 }
 
 // Share is between 0 and 1.
@@ -52,6 +77,9 @@ func (e *Estimate) String() string {
 	if e.Unclear > 0 {
 		who += fmt.Sprintf(", who left %d unclear", e.Unclear)
 	}
+	if e.BeforeSelection() {
+		who += fmt.Sprintf("; measured before selection, %d of the %d are in this set", e.InSet, e.Of)
+	}
 	return fmt.Sprintf("%s: %.0f %% [%.0f, %.0f] (n = %d, %s)", what, 100*e.Share(), 100*low, 100*high, e.Of, who)
 }
 
@@ -63,6 +91,8 @@ func (e *Estimate) Advice(least float64) string {
 		return "this model is too weak for the task: take a stronger one"
 	case e.Share() < least:
 		return "too many say something else: take a stronger model, or have a judge look at every answer (--judge-on all in place of --audit)"
+	case e.BeforeSelection():
+		return "enough of what it was selected from, and of the selected ones nobody knows, as selection prefers what is unlike the rest: select first, then audit the selected set (--audit)"
 	case low < least:
 		return "enough of them, but the sample is too small to be sure: draw more (--audit)"
 	}
@@ -77,8 +107,8 @@ type Finding struct {
 	Decided   int // of Drawn, by people
 	Estimates []Estimate
 
-	accepted int // of Decided
-	unclear  int // of Drawn, of which judges said neither yes nor no, where they have no Estimate
+	people  Estimate // which counts once all that was drawn is decided
+	unclear int      // of Drawn, of which judges said neither yes nor no, where they have no Estimate
 }
 
 // Lines states the estimates, or that there is none.
@@ -165,8 +195,9 @@ func (t *Tally) add(v *refract.Variant) *Finding {
 		f.Decided++
 	}
 	if v.Review == refract.ReviewAccept {
-		f.accepted++
+		f.people.Kept++
 	}
+	f.people.place(v)
 	if v.Audit == refract.AuditSampled || v.AuditedBy == "" || v.AuditedBy == v.Model || v.Origin != nil && v.AuditedBy == v.Origin.ServedModel {
 		return f
 	}
@@ -178,8 +209,10 @@ func (t *Tally) add(v *refract.Variant) *Finding {
 	case refract.AuditKept:
 		e.Kept++
 		e.Of++
+		e.place(v)
 	case refract.AuditLost:
 		e.Of++
+		e.place(v)
 	default:
 		e.Unclear++
 	}
@@ -194,7 +227,8 @@ func (t *Tally) Findings() []Finding {
 		f := *g
 		f.Estimates = nil
 		if f.Drawn > 0 && f.Decided == f.Drawn {
-			f.Estimates = append(f.Estimates, Estimate{Model: f.Model, Kept: f.accepted, Of: f.Drawn})
+			f.people.Model, f.people.Of = f.Model, f.Drawn
+			f.Estimates = append(f.Estimates, f.people)
 		}
 		for _, e := range g.Estimates {
 			if e.Of > 0 {

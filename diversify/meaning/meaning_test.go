@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/meaning"
+	"github.com/refract-eval/refract/diversify/selection"
 )
 
 // The figures are those of SciPy 1.17.1: binomtest(k, n).proportion_ci(method="wilson").
@@ -46,6 +47,31 @@ func variants(words ...string) *refract.Segment {
 	return s
 }
 
+// aside gives the rejected variants the verdicts that an audit, people or a
+// selection leave.
+func aside(s *refract.Segment) *refract.Segment {
+	for i := range s.Rejected {
+		v := &s.Rejected[i]
+		if v.Verdict = selection.NotSelected; v.Audit == refract.AuditLost || v.Review == refract.ReviewReject {
+			v.Verdict = "not-equivalent"
+		}
+	}
+	return s
+}
+
+// Of a selection that leaves out next to nothing, the estimate is that of the set.
+func TestBeforeSelection(t *testing.T) {
+	for _, c := range []struct {
+		inSet, aside int
+		want         bool
+	}{{0, 0, false}, {9, 1, false}, {8, 1, true}, {0, 1, true}} {
+		e := meaning.Estimate{Kept: 9, Of: 10, InSet: c.inSet, Aside: c.aside}
+		if got := e.BeforeSelection(); got != c.want {
+			t.Errorf("%d in the set, %d not: %t", c.inSet, c.aside, got)
+		}
+	}
+}
+
 func TestFindings(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -60,6 +86,11 @@ func TestFindings(t *testing.T) {
 		{"people, who look at all that was drawn", variants("sampled::accept", "kept:j:edit", "!lost:j:accept", "::reject"),
 			"meaning kept, by eye: 67 % [21, 94] (n = 3, judged by people) | meaning kept: 50 % [9, 91] (n = 2, judged by j)"},
 		{"nobody knows", variants("unclear:j:"), "meaning kept: not measured; the judge was asked about 1 variants, and said neither yes nor no of any; people have decided on 0 of the 1 variants that were drawn for it"},
+		{"a part was selected since", aside(variants("kept:j:", "kept:j:", "::", "!kept:j:", "!lost:j:")),
+			"meaning kept: 75 % [30, 95] (n = 4, judged by j; measured before selection, 2 of the 4 are in this set)"},
+		{"people decided before selection", aside(variants("sampled::accept", "!sampled::accept", "!sampled::reject")),
+			"meaning kept, by eye: 67 % [21, 94] (n = 3, judged by people; measured before selection, 1 of the 3 are in this set)"},
+		{"what was drawn of the selected ones", aside(variants("kept:j:", "!::", "!lost:j:")), "meaning kept: 50 % [9, 91] (n = 2, judged by j)"},
 	} {
 		var tally meaning.Tally
 		tally.Add(c.seg)
@@ -104,6 +135,8 @@ func TestAdvice(t *testing.T) {
 		"too many":  {Kept: 39, Of: 50},
 		"too small": {Kept: 42, Of: 50},
 		"publish":   {Kept: 195, Of: 200},
+
+		"select first": {Kept: 195, Of: 200, InSet: 80, Aside: 115},
 	} {
 		if got := e.Advice(.8); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", &e, got)

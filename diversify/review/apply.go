@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -20,7 +21,8 @@ const edited = "review"
 
 // Apply returns the dataset with the decisions carried out: answers that were
 // accepted or edited are variants, those that were rejected are not, and all
-// state it in Review. A decision about an answer that the dataset does not have
+// state it in Review. An answer that would give a segment the same text twice stays
+// rejected, see Repeats. A decision about an answer that the dataset does not have
 // is an error at the end of the segments, since it was made about other data.
 func (d *Decisions) Apply(ds refract.Dataset) refract.Dataset { return &applied{ds, d} }
 
@@ -53,6 +55,7 @@ func (a *applied) Segments(ctx context.Context) iter.Seq2[*refract.Segment, erro
 // carryOut returns the segment as decided. Answers keep their order.
 func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.Segment, error) {
 	var variants, rejected []refract.Variant
+	var brought []int // indexes of variants whose text the decisions bring in
 	changed := false
 	for i, v := range slices.Concat(s.Variants, s.Rejected) {
 		serves := i < len(s.Variants)
@@ -69,6 +72,9 @@ func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.
 			if err != nil {
 				return nil, fmt.Errorf("%s: segment %s, prompt %s: %w", d.Path, text.Quote(s.ID), text.Quote(v.Prompt), err)
 			}
+			if one.Choice == Edit || one.Choice == Accept && !serves {
+				brought = append(brought, len(variants))
+			}
 			serves = one.Choice != Reject
 		}
 		if serves {
@@ -82,7 +88,45 @@ func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.
 	}
 	out := *s
 	out.Variants, out.Rejected = variants, rejected
+	d.rejectRepeats(&out, brought)
 	return &out, nil
+}
+
+// rejectRepeats rejects variants that were brought in and have a text that the
+// segment has already.
+func (d *Decisions) rejectRepeats(s *refract.Segment, brought []int) {
+	if len(brought) == 0 {
+		return
+	}
+	has := map[string]string{} // verdicts on a repeated text
+	for i, v := range s.Variants {
+		if !slices.Contains(brought, i) {
+			has[v.Text.Value] = check.ReasonDuplicate
+		}
+	}
+	for _, r := range s.References {
+		if r.Valid {
+			has[r.Value] = check.ReasonCopy
+		}
+	}
+	var kept []refract.Variant
+	for i, v := range s.Variants {
+		if slices.Contains(brought, i) {
+			if verdict := has[v.Text.Value]; verdict != "" {
+				what := "another variant"
+				if verdict == check.ReasonCopy {
+					what = "an original"
+				}
+				d.repeats[Key(s, &v)] = true
+				v.Verdict, v.Detail = verdict, fmt.Sprintf("a person's decision is %s, but %s has the same text", v.Review, what)
+				s.Rejected = append(s.Rejected, v)
+				continue
+			}
+			has[v.Text.Value] = check.ReasonDuplicate
+		}
+		kept = append(kept, v)
+	}
+	s.Variants = kept
 }
 
 // settle makes a variant what was decided.

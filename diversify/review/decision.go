@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
@@ -79,6 +80,11 @@ func (d *Decision) Check() error {
 	case !utf8.ValidString(d.Text):
 		return errors.New("the text is not valid UTF-8")
 	}
+	for _, r := range d.Text {
+		if unicode.IsControl(r) && r != '\t' && !strings.ContainsRune(lineBreaks, r) {
+			return fmt.Errorf("the text has the control character %U: take it out", r)
+		}
+	}
 	return nil
 }
 
@@ -95,8 +101,9 @@ func (d *Decision) suits(reference string) error {
 
 // Decisions are the decisions of a file by the Key of their answers.
 type Decisions struct {
-	Path string
-	by   map[string]Decision
+	Path    string
+	by      map[string]Decision
+	repeats map[string]bool // answers that Apply kept rejected
 }
 
 // Read reads a file of decisions. A file that does not exist is an error that
@@ -114,7 +121,7 @@ func Read(path string) (*Decisions, error) {
 }
 
 func read(path string, b []byte) (*Decisions, error) {
-	d := &Decisions{Path: path, by: map[string]Decision{}}
+	d := &Decisions{Path: path, by: map[string]Decision{}, repeats: map[string]bool{}}
 	n := 0
 	for line := range bytes.Lines(b) {
 		n++
@@ -140,6 +147,10 @@ func (d *Decisions) Count(choice string) int {
 	}
 	return n
 }
+
+// Repeats is how many answers that people accepted or edited a run over what
+// Apply returns has kept rejected, as their segment has the same text already.
+func (d *Decisions) Repeats() int { return len(d.repeats) }
 
 func (d *Decisions) add(one Decision) {
 	if one.Choice == Undo {

@@ -30,15 +30,15 @@ type Server struct {
 	token string
 	host  string
 
-	mu        sync.Mutex
-	file      *os.File
-	decisions int
-	known     map[string]page.ReviewItem
+	mu      sync.Mutex
+	file    *os.File
+	decided map[string]bool // answers that have another decision than when the server began
+	known   map[string]page.ReviewItem
 }
 
 // NewServer makes a server of answers that adds decisions to an open file.
 func NewServer(title string, items []page.ReviewItem, file *os.File) (*Server, error) {
-	s := &Server{token: rand.Text(), file: file, known: map[string]page.ReviewItem{}}
+	s := &Server{token: rand.Text(), file: file, decided: map[string]bool{}, known: map[string]page.ReviewItem{}}
 	for _, it := range items {
 		s.known[it.Answer] = it
 	}
@@ -79,11 +79,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Count is the number of decisions so far.
+// Count is the number of answers with a new decision, those left out whose
+// decision was taken back.
 func (s *Server) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.decisions
+	return len(s.decided)
 }
 
 func (s *Server) handler() http.Handler {
@@ -148,8 +149,13 @@ func (s *Server) keep(d *Decision) error {
 	if _, err = s.file.Write(append(line, '\n')); err == nil {
 		err = s.file.Sync()
 	}
-	if err == nil {
-		s.decisions++
+	if err != nil {
+		return err
 	}
-	return err
+	if it := s.known[d.Answer]; d.Choice == Undo || d.Choice == it.Choice && d.Text == it.Edited {
+		delete(s.decided, d.Answer)
+	} else {
+		s.decided[d.Answer] = true
+	}
+	return nil
 }

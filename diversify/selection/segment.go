@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -101,16 +102,23 @@ func (s *Selector) Select(ctx context.Context, segments []*refract.Segment, k in
 
 // Unselected returns the segment as it was before a selection: what was not
 // selected is an accepted variant again, behind the others.
-func Unselected(seg *refract.Segment) *refract.Segment {
+func Unselected(seg *refract.Segment) *refract.Segment { return TakeBack(seg, math.MaxInt) }
+
+// TakeBack returns the segment with so many of the variants that were not
+// selected accepted again, behind the others, that n can be chosen, or with all
+// of them. Those without text stay where they are.
+func TakeBack(seg *refract.Segment, n int) *refract.Segment {
 	out := *seg
 	out.Variants, out.Rejected = slices.Clip(seg.Variants), nil
+	have := Usable(seg)
 	for _, v := range seg.Rejected {
-		if v.Verdict == NotSelected {
-			v.Verdict, v.Detail = refract.Accepted, ""
-			out.Variants = append(out.Variants, v)
-		} else {
+		if v.Verdict != NotSelected || have >= n || !usable(v.Text) {
 			out.Rejected = append(out.Rejected, v)
+			continue
 		}
+		have++
+		v.Verdict, v.Detail = refract.Accepted, ""
+		out.Variants = append(out.Variants, v)
 	}
 	return &out
 }

@@ -168,7 +168,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if x.Complete > 0 { // of which those that --select took are some
+	if x.Complete > 0 && x.keep > 0 { // of which those that --select took are some
 		ds = dataset.Map(ds, func(_ context.Context, s *refract.Segment) (*refract.Segment, error) {
 			return selection.Unselected(s), nil
 		})
@@ -299,7 +299,10 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 	enc := dataset.NewEncoder(out)
 	verdicts, yields, kept := map[string]int{}, &selection.Yields{}, &meaning.Tally{}
 	write := func(s *refract.Segment) error {
-		found := selection.Unselected(s)
+		found := s
+		if x.keep > 0 { // what it left out was found too
+			found = selection.Unselected(s)
+		}
 		yields.Add(s.ID, selection.Usable(found))
 		if x.pilot > 0 {
 			x.patterns.Add(found)

@@ -199,7 +199,7 @@ func (a *auditing) finish(ctx context.Context, e *env, x *expander, watch *watch
 	if err != nil {
 		return sum, err
 	}
-	sum.Variants -= a.Lost
+	sum.Variants = max(0, sum.Variants-a.Lost) // which may be of earlier runs
 	sum.Rejected += a.Lost
 	marked := a.Marked(a)
 	if x.keep > 0 {
@@ -264,7 +264,8 @@ func (a *auditing) tell(e *env, x *expander) {
 }
 
 // tellMeaning says of each model how many of its variants keep the meaning, and
-// what to do; unmeasured says it where nobody has looked.
+// what to do; unmeasured says it where nobody has looked, or not at what was
+// selected.
 func (e *env) tellMeaning(findings []meaning.Finding, least float64, unmeasured func(string, ...any)) {
 	for _, f := range findings {
 		of := ""
@@ -277,6 +278,8 @@ func (e *env) tellMeaning(findings []meaning.Finding, least float64, unmeasured 
 			say = unmeasured
 		case w.Share() < least:
 			say = e.warn
+		case w.BeforeSelection():
+			say = unmeasured
 		}
 		for _, line := range f.Lines() {
 			say("%s%s", line, of)

@@ -121,6 +121,9 @@ func summarize(e *env, s diversify.Summary, verdicts map[string]int, yields *sel
 	if y := yields.String(); y != "" {
 		e.note("accepted variants of a segment: %s", y)
 	}
+	if s.TakenBack > 0 {
+		e.note("taken back, as a selection had left them out and --complete needs them: %s", english.Thousands(s.TakenBack, "variant"))
+	}
 	e.tellCost(spent)
 	if spent.Guessed > 0 {
 		e.warn("answers without token counts, priced at the most that they can cost: %d", spent.Guessed)

@@ -46,6 +46,9 @@ func (d *decisionFlag) tellDecided(e *env) {
 	}
 	accepted, rejected, edited := d.read.Count(review.Accept), d.read.Count(review.Reject), d.read.Count(review.Edit)
 	e.note("carried out: %s by people (accepted %d, rejected %d, edited %d)", english.Thousands(accepted+rejected+edited, "decision"), accepted, rejected, edited)
+	if n := d.read.Repeats(); n > 0 {
+		e.warn("decisions whose text the segment has already, so that the answer stays rejected as a duplicate or copy: %d", n)
+	}
 }
 
 // reviewer is one run of refract review.

@@ -129,6 +129,23 @@ func (l *earlyLook) look(e *env, s *refract.Segment) {
 	}
 }
 
+// numbered names verdicts with their numbers.
+func numbered(verdicts map[string]int) string {
+	parts := make([]string, 0, len(verdicts))
+	for _, v := range slices.Sorted(maps.Keys(verdicts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", verdicts[v], v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// inTheWay says why a run has no variant with a text.
+func inTheWay(s diversify.Summary, verdicts map[string]int) string {
+	if len(verdicts) > 0 {
+		return numbered(verdicts)
+	}
+	return fmt.Sprintf("%d withheld, %d empty", s.Blocked, s.Empty) // nothing was checked
+}
+
 // summarize says what a run did; checked says that there were checks.
 func summarize(e *env, s diversify.Summary, verdicts map[string]int, yields *selection.Yields, spent budget.Spent, checked bool) {
 	judged := ""
@@ -148,11 +165,7 @@ func summarize(e *env, s diversify.Summary, verdicts map[string]int, yields *sel
 	case s.Rejected > 0 && len(verdicts) == 0: // ended before the segments were written
 		e.note("rejected: %d; asked again: %d, of them with more room: %d", s.Rejected, s.Resampled+s.Enlarged, s.Enlarged)
 	case s.Rejected > 0:
-		parts := make([]string, 0, len(verdicts))
-		for _, v := range slices.Sorted(maps.Keys(verdicts)) {
-			parts = append(parts, fmt.Sprintf("%d %s", verdicts[v], v))
-		}
-		e.note("rejected: %s; asked again: %d, of them with more room: %d", strings.Join(parts, ", "), s.Resampled+s.Enlarged, s.Enlarged)
+		e.note("rejected: %s; asked again: %d, of them with more room: %d", numbered(verdicts), s.Resampled+s.Enlarged, s.Enlarged)
 	}
 	if checked || s.Rejected > 0 {
 		s.Cut, s.Blocked, s.Empty = 0, 0, 0 // which are not of variants alone

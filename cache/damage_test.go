@@ -171,12 +171,26 @@ func TestFlippedBytes(t *testing.T) {
 					t.Errorf("GetMany: answer %d is %+v", i, answers[i])
 				}
 			}
-			// An export stops rather than pass the damage on. It need not
+			// An export has all but the damage, and says so. It need not
 			// see a key that is whole in the index and damaged in the table,
 			// nor records of another kind.
 			var got bytes.Buffer
-			if _, err = cache.Export(t.Context(), &got, s); err != nil {
-				wantError(t, err, cache.ErrCorrupt, file)
+			n, err := cache.Export(t.Context(), &got, s)
+			if err != nil {
+				var loss *cache.LossError
+				if !errors.As(err, &loss) || n+len(loss.Problems) != 20 || !errors.Is(err, cache.ErrCorrupt) {
+					t.Errorf("Export wrote %d entries: %v", n, err)
+				}
+				into := cache.NewMemory()
+				if done, err := cache.Import(t.Context(), &got, into); err != nil || done.Added != n {
+					t.Errorf("Import = %+v, %v, want %d entries", done, err, n)
+				}
+				answers, found, err := cache.NewAnswers(into).Get(t.Context(), keys)
+				for i := range answers {
+					if err != nil || found[i] && answers[i] != newEntry(i).Answer {
+						t.Errorf("imported answer %d is %+v (%v)", i, answers[i], err)
+					}
+				}
 			} else if !bytes.Equal(got.Bytes(), sound.Bytes()) && test.name != "kind" {
 				t.Error("Export wrote damaged entries")
 			}
@@ -226,5 +240,35 @@ func TestAnyDamagedPage(t *testing.T) {
 			t.Errorf("damage at %d: Verify: %v", at, err)
 		}
 		s.Close()
+	}
+}
+
+// Of a file with a page that cannot be read, the records of the others are read,
+// and those of the page are named.
+func TestUnreadablePage(t *testing.T) {
+	file := filled(t, 200)
+	rewrite(t, file, file, func(b []byte) []byte {
+		at := bytes.Index(b, []byte(newEntry(100).Text)) / 4096 * 4096
+		copy(b[at:], bytes.Repeat([]byte{0xff}, 100)) // its header, and where its rows are
+		return b
+	})
+	s := open(t, file, cache.ReadOnly())
+	r, err := s.Verify(t.Context())
+	if err != nil || r.Entries != 200 {
+		t.Errorf("Verify saw %d entries (%v), want 200", r.Entries, err)
+	}
+	var got bytes.Buffer
+	n, err := cache.Export(t.Context(), &got, s)
+	var loss *cache.LossError
+	if !errors.As(err, &loss) || n < 100 || n+len(loss.Problems) != 200 {
+		t.Fatalf("Export wrote %d entries: %v", n, err)
+	}
+	for _, p := range loss.Problems {
+		if len(p.Key) != 64 || p.What == "" {
+			t.Errorf("problem %+v names no key", p)
+		}
+	}
+	if lines := bytes.Count(got.Bytes(), []byte("\n")); lines != n {
+		t.Errorf("%d lines of %d entries", lines, n)
 	}
 }

@@ -324,7 +324,8 @@ const recordsPage = 500
 
 // Records implements [Store]. It reads pages in the order of the keys, and holds
 // neither a connection nor a snapshot between them: of what is stored or deleted
-// meanwhile, some is yielded.
+// meanwhile, some is yielded. A record that cannot be read is damaged as long as
+// the index has its key.
 func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		leave, err := d.enter(ctx)
@@ -350,13 +351,24 @@ func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, e
 					return
 				}
 			}
+			if len(page) > 0 {
+				after = page[len(page)-1].key
+			}
+			if err = d.engine.explain(ctx, "list", err); errors.Is(err, ErrCorrupt) {
+				if key := d.unread(ctx, after); key != nil {
+					if !yield(Record{}, &DamageError{Store: d.name, Key: fmt.Sprintf("%x", key), What: "it cannot be read"}) {
+						return
+					}
+					after = key
+					continue
+				}
+			}
 			if err != nil {
-				yield(Record{}, d.engine.explain(ctx, "list", err))
+				yield(Record{}, err)
 			}
 			if err != nil || len(page) < recordsPage {
 				return
 			}
-			after = page[len(page)-1].key
 		}
 	}
 }
@@ -376,6 +388,20 @@ func (d *Database) page(ctx context.Context, kind string, after []byte) ([]row, 
 			return ctx.Err()
 		})
 	return page, err
+}
+
+// unread is the key that the index has after another one, nil where it gives none:
+// that of the record at which a page ended.
+func (d *Database) unread(ctx context.Context, after []byte) (next []byte) {
+	var key []byte
+	_, source := d.engine.version()
+	_ = d.engine.query(ctx, "SELECT key FROM "+source+" WHERE key > $1 ORDER BY key LIMIT 1", []any{after}, []any{&key}, func() error {
+		if bytes.Compare(key, after) > 0 {
+			next = key
+		}
+		return nil
+	}) // what made the page end is said where this fails too
+	return next
 }
 
 // pageSQL is the query of a page. The first one takes the empty key too, which

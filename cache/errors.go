@@ -105,6 +105,10 @@ func full(file, op string, err error) error {
 }
 
 func corrupt(file, op string, err error) error {
+	if op != "open" { // what opens can be read in part
+		return fmt.Errorf("cache %s: %s: %w: see `refract cache verify %[1]s`; `refract cache export %[1]s -o sound.jsonl` saves what is sound, and `refract cache import NEW sound.jsonl` makes a new cache of it: %[4]w",
+			file, op, ErrCorrupt, err)
+	}
 	return fmt.Errorf("cache %s: %s: %w: see `refract cache verify %[1]s`, or move it away (with %[4]s-wal and %[4]s-shm, if present): %[5]w",
 		file, op, ErrCorrupt, filepath.Base(file), err)
 }

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // line is an entry in JSON Lines. Text is null where the answer is missing.
@@ -24,15 +26,34 @@ type line struct {
 	Created          time.Time `json:"created,omitzero"`
 }
 
+// LossError says what an export lacks. It is an [ErrCorrupt].
+type LossError struct{ Problems []Problem }
+
+func (e *LossError) Error() string {
+	return fmt.Sprintf("%v: %s left out", ErrCorrupt, english.Thousands(len(e.Problems), "record"))
+}
+
+// Unwrap returns ErrCorrupt.
+func (e *LossError) Unwrap() error { return ErrCorrupt }
+
 // Export writes all entries as JSON Lines, in the order of their keys, and
-// returns their number: equal contents are equal bytes.
+// returns their number: equal contents are equal bytes. It leaves out what is
+// damaged, and ends with a [*LossError] then.
 func Export(ctx context.Context, w io.Writer, from Store) (int, error) {
 	buffered := bufio.NewWriter(w)
 	enc := json.NewEncoder(buffered)
 	enc.SetEscapeHTML(false)
-	n := 0
+	n, lost := 0, []Problem(nil)
 	for e, err := range NewAnswers(from).Entries(ctx) {
-		if err != nil {
+		var damage *DamageError
+		switch {
+		case errors.As(err, &damage):
+			lost = append(lost, Problem{damage.Key, damage.What})
+			continue
+		case errors.Is(err, ErrCorrupt):
+			lost = append(lost, Problem{What: err.Error()})
+			continue
+		case err != nil:
 			return n, err
 		}
 		l := line{
@@ -50,6 +71,9 @@ func Export(ctx context.Context, w io.Writer, from Store) (int, error) {
 	}
 	if err := buffered.Flush(); err != nil {
 		return n, fmt.Errorf("cache: export: %w", err)
+	}
+	if len(lost) > 0 {
+		return n, &LossError{lost}
 	}
 	return n, nil
 }

@@ -157,7 +157,7 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("cache %s: record %s: %v: %s: see `refract cache verify` with this cache, or name another one",
+	return fmt.Sprintf("cache %s: record %s: %v: %s: see `refract cache verify %[1]s`; `refract cache export %[1]s -o sound.jsonl` saves what is sound, and `refract cache import NEW sound.jsonl` makes a new cache of it",
 		e.Store, e.Key, ErrCorrupt, e.What)
 }
 

@@ -109,6 +109,9 @@ func (p *Progress) Total(n int) {
 	})
 }
 
+// Skip tells that n more are done without work, which no rate counts.
+func (p *Progress) Skip(n int) { p.update(func() { p.done += n }) }
+
 // AddCached tells that n more are done without work, from a cache. They are
 // shown as "from cache".
 func (p *Progress) AddCached(n int) {

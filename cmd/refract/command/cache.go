@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,9 +135,12 @@ the output, and the exit code is 1 if there is one.`,
 func (e *env) cacheExportCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
-		Use:     "export CACHE",
-		Short:   "Write all entries of a cache as JSON Lines",
-		Long:    "Write all entries of a cache as JSON Lines. Stored scores are left out.",
+		Use:   "export CACHE",
+		Short: "Write all entries of a cache as JSON Lines",
+		Long: `Write all entries of a cache as JSON Lines. Stored scores are left out.
+
+Of a damaged cache, what is sound is written, and the exit code is 1. 'refract
+cache import' makes a new cache of it, which lacks the damaged entries alone.`,
 		Example: `  refract cache export refract-cache.sqlite -o answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
@@ -145,6 +149,17 @@ func (e *env) cacheExportCommand() *cobra.Command {
 				return err
 			}
 			n, err := cache.Export(ctx, s, c)
+			var loss *cache.LossError
+			if errors.As(err, &loss) {
+				for i, p := range loss.Problems {
+					if i == 10 {
+						e.warn("left out: %d more; 'refract cache verify' names them", len(loss.Problems)-i)
+						break
+					}
+					e.warn("left out: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
+				}
+				err = e.commit()
+			}
 			if err != nil {
 				return err
 			}
@@ -154,6 +169,9 @@ func (e *env) cacheExportCommand() *cobra.Command {
 				if c.Name == cache.ScoreRecord && c.Entries > 0 {
 					e.note("left out: %d stored scores, which are computed again where they are missing", c.Entries)
 				}
+			}
+			if loss != nil { // of which the counts may fail too
+				err = fmt.Errorf("cache %s: export: %w; the output has the rest, of which 'refract cache import NEW OUTPUT' makes a new cache", c, loss)
 			}
 			return err
 		}, cache.ReadOnly()),

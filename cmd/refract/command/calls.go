@@ -238,10 +238,40 @@ func (c *callFlags) tellResume(e *env, calls int) {
 	e.tellCommand(e.args)
 }
 
-// tellCommand shows a command to run, and says what its addresses lack.
+// tellCommand shows a command to run, and says what it lacks of the one that ran.
 func (e *env) tellCommand(words []string) {
+	words, servers := withoutHiddenServers(words)
 	e.note("  refract %s", redact.CommandLine(words))
-	if redact.Hides(words) {
-		e.note("  what stands as USER, QUERY, ADDRESS, SECRET or … is hidden: put it back first, or set OPENAI_BASE_URL to a server's whole address in place of --base-url")
+	if servers != "" {
+		e.note("  set OPENAI_BASE_URL first to the whole address that stood behind --base-url, which may hold a secret: %s", servers)
 	}
+	if redact.Hides(words) {
+		e.note("  what stands as USER, QUERY, ADDRESS, SECRET or … is hidden: put it back first")
+	}
+}
+
+// withoutHiddenServers leaves --base-url out where a part of its value is hidden, so
+// that the command runs as it is shown, by OPENAI_BASE_URL, which takes several
+// addresses too. shown are their addresses.
+func withoutHiddenServers(words []string) (rest []string, shown string) {
+	var addresses []string
+	for i := 0; i < len(words); i++ {
+		url, is := strings.CutPrefix(words[i], "--base-url=")
+		switch {
+		case words[i] == "--base-url" && i+1 < len(words):
+			i++
+			addresses = append(addresses, words[i])
+		case is:
+			addresses = append(addresses, url)
+		default:
+			rest = append(rest, words[i])
+		}
+	}
+	if !redact.Hides(addresses) {
+		return words, ""
+	}
+	for i := range addresses {
+		addresses[i] = redact.Address(addresses[i])
+	}
+	return rest, strings.Join(addresses, " ")
 }

@@ -71,7 +71,8 @@ of their reference.
 Answers are cleaned and checked (--checks; see 'refract check'). A rejected
 answer is asked for again, up to --resample times; one that --max-tokens cut,
 with twice the room, up to --enlarge times. --complete N then asks for further
-samples where a segment has fewer than N; exit code 1 says that some still have.
+samples where a segment has fewer than N; exit code 1 says that some still have,
+or, without it, that no answer at all is accepted.
 The output keeps all answers: accepted ones under "variants", the others with
 their verdict under "rejected".
 
@@ -118,12 +119,13 @@ source, such as a translation (--task), in place of a rewriting.`,
 	f.IntVar(&x.keep, "select", 0, "variants of a segment to keep, those that cover most; 0 keeps all ('refract select' has more)")
 	parsedFlag(cmd, &x.keepBy, "select-by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility, over n-grams", selection.MethodNames()...)
 	atLeast(cmd, 1, "samples", "max-tokens", "rounds")
+	within(cmd, 0, 2, "temperature")
 	atLeast(cmd, 0, "resample", "enlarge", "complete", "select")
 	grouped(cmd, taskFlags, "prompts", "complete")
 	x.callFlags.register(cmd, "answer")
 	x.callFlags.registerDryRun(cmd, "make no call")
 	f.IntVar(&x.pilot, "pilot", 0, "expand the first `N` segments, show what was rejected, and estimate the whole by them; its --audit is 50 by default")
-	atLeast(cmd, 0, "pilot")
+	atLeast(cmd, 1, "pilot")
 	grouped(cmd, budgetFlags)
 	x.checkFlags.register(cmd)
 	x.batchFlags.register(cmd)
@@ -358,10 +360,16 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 			sum.Lacking = 0 // which the yields tell, of what the audit leaves
 		}
 		summarize(e, sum, verdicts, yields, spend.Spent(), x.Check != nil)
-		if short > 0 {
-			lacking = below(strconv.Itoa(x.Complete), short, named, yields.Lack(x.Complete), cmp.Or(x.file, x.path, "the output")+" is written")
+		done := cmp.Or(x.file, x.path, "the output") + " is written"
+		_, most := yields.Range()
+		switch {
+		case short > 0:
+			lacking = below(strconv.Itoa(x.Complete), short, named, yields.Lack(x.Complete), done)
+		case most == 0 && sum.References > 0:
+			lacking = fmt.Errorf("no answer is accepted: %s; %s; look at an answer, or take another model", inTheWay(sum, verdicts), done)
 		}
-		if lacking != nil && (err != nil || x.pilot > 0 || x.staged || sum.Unanswered > 0) {
+		// A shard without a variant is no failure, as others may have some.
+		if lacking != nil && (err != nil || x.pilot > 0 || x.staged || short == 0 && x.writer != nil || sum.Unanswered > 0) {
 			e.warn("%v", lacking)
 			lacking = nil
 		}

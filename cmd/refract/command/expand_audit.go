@@ -218,7 +218,7 @@ func (a *auditing) finish(ctx context.Context, e *env, x *expander, watch *watch
 		}
 		return write(s)
 	}
-	if watch.last.Summary = sum; x.Complete > 0 && a.Lost > 0 {
+	if watch.lost(a.Lost, x.Complete > 0, sum); x.Complete > 0 && a.Lost > 0 {
 		so := &watch.last // the segments are counted once more
 		so.Segments, so.References, so.MissingReferences, so.EmptyReferences, so.Lacking = 0, 0, 0, 0, 0
 		x.Only = diversify.Lost

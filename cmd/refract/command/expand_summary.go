@@ -45,10 +45,11 @@ func (w *watcher) observe(now diversify.Progress) {
 	}
 	fresh := now.AcceptedByCalls - last.AcceptedByCalls
 	p.Add(fresh)
-	p.AddCached(now.Accepted - last.Accepted - fresh)
-	p.Count("asked", now.Calls+now.Cached-last.Calls-last.Cached)
+	p.Skip(now.Accepted - last.Accepted - fresh)
+	p.Count("answers", now.Calls+now.Cached-last.Calls-last.Cached)
+	p.Count("from cache", now.Cached-last.Cached)
 	p.Count("failed", now.Failed-last.Failed)
-	p.Count("cut", now.Cut-last.Cut)
+	p.Count("at the token limit", now.Cut-last.Cut) // not all of which the verdict calls cut
 	p.Count("without text", now.Blocked+now.Empty-last.Blocked-last.Empty)
 	p.Count("asked again", now.Resampled+now.Enlarged-last.Resampled-last.Enlarged)
 	p.Count("tokens", now.PromptTokens+now.CompletionTokens-last.PromptTokens-last.CompletionTokens)
@@ -58,6 +59,20 @@ func (w *watcher) observe(now diversify.Progress) {
 		}
 	}
 	*last = now
+}
+
+// lost takes back what an audit rejects of the variants that were found, and will
+// be wanted once more where it is replaced.
+func (w *watcher) lost(n int, replaced bool, sum diversify.Summary) {
+	now := w.last
+	now.Summary = sum
+	now.Accepted -= n
+	now.AcceptedByCalls -= min(n, now.AcceptedByCalls)
+	if replaced {
+		now.Wanted -= n
+	}
+	w.p.Count("lost in the audit", n)
+	w.observe(now)
 }
 
 // tick says, each second, whether all calls wait for their turn, until stop is
@@ -114,10 +129,31 @@ func (l *earlyLook) look(e *env, s *refract.Segment) {
 	}
 }
 
+// numbered names verdicts with their numbers.
+func numbered(verdicts map[string]int) string {
+	parts := make([]string, 0, len(verdicts))
+	for _, v := range slices.Sorted(maps.Keys(verdicts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", verdicts[v], v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// inTheWay says why a run has no variant with a text.
+func inTheWay(s diversify.Summary, verdicts map[string]int) string {
+	if len(verdicts) > 0 {
+		return numbered(verdicts)
+	}
+	return fmt.Sprintf("%d withheld, %d empty", s.Blocked, s.Empty) // nothing was checked
+}
+
 // summarize says what a run did; checked says that there were checks.
 func summarize(e *env, s diversify.Summary, verdicts map[string]int, yields *selection.Yields, spent budget.Spent, checked bool) {
-	e.note("%d segments, %d references, %d variants: %d by calls, %d from the cache; %d prompt and %d completion tokens",
-		s.Segments, s.References, s.Variants, s.Calls, s.Cached, s.PromptTokens, s.CompletionTokens)
+	judged := ""
+	if s.Judged > 0 {
+		judged = fmt.Sprintf(" (%d of the judge)", s.Judged)
+	}
+	e.note("%d segments, %d references, %d variants; %d answers%s: %d by calls, %d from the cache; %d prompt and %d completion tokens",
+		s.Segments, s.References, s.Variants, s.Calls+s.Cached, judged, s.Calls, s.Cached, s.PromptTokens, s.CompletionTokens)
 	if y := yields.String(); y != "" {
 		e.note("accepted variants of a segment: %s", y)
 	}
@@ -130,13 +166,9 @@ func summarize(e *env, s diversify.Summary, verdicts map[string]int, yields *sel
 	}
 	switch {
 	case s.Rejected > 0 && len(verdicts) == 0: // ended before the segments were written
-		e.note("rejected: %d; asked again: %d, with more room: %d", s.Rejected, s.Resampled, s.Enlarged)
+		e.note("rejected: %d; asked again: %d, of them with more room: %d", s.Rejected, s.Resampled+s.Enlarged, s.Enlarged)
 	case s.Rejected > 0:
-		parts := make([]string, 0, len(verdicts))
-		for _, v := range slices.Sorted(maps.Keys(verdicts)) {
-			parts = append(parts, fmt.Sprintf("%d %s", verdicts[v], v))
-		}
-		e.note("rejected: %s; asked again: %d, with more room: %d", strings.Join(parts, ", "), s.Resampled, s.Enlarged)
+		e.note("rejected: %s; asked again: %d, of them with more room: %d", numbered(verdicts), s.Resampled+s.Enlarged, s.Enlarged)
 	}
 	if checked || s.Rejected > 0 {
 		s.Cut, s.Blocked, s.Empty = 0, 0, 0 // which are not of variants alone

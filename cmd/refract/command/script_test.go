@@ -269,6 +269,7 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 //	storm    429 to all calls, asking for an hour
 //	quota    429, the account being empty
 //	schema   400 where a schema is asked for
+//	blocked  an answer that a filter withholds
 //	reasons  reasoning alone, cut, where there is room for 64 tokens or fewer
 //	hostile  an error with a terminal's control codes in it
 func startServer(options map[string]string, answer func(*llmtest.Request) string) (*llmtest.Handler, string, func(), error) {
@@ -347,6 +348,8 @@ func faultNamed(name string) (llmtest.Fault, error) {
 		return llmtest.Quota(), nil
 	case "schema":
 		return llmtest.Refuse("response_format"), nil
+	case "blocked":
+		return llmtest.ContentFilter(), nil
 	case "reasons":
 		return llmtest.Reasoning("reasoning_content", "Let me think.", nil, "length"), nil
 	case "hostile":

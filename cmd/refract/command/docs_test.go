@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,7 +106,9 @@ func prepareFolder(t *testing.T) *folder {
 		must(os.Symlink(target, filepath.Join(f.dir, "data", filepath.Base(target))))
 	}
 	f.realData = len(links) > 1
-	_, url, stop, err := startServer(map[string]string{"key": "sk-documents"}, documentAnswer)
+	answer, err := rewriter()
+	must(err)
+	_, url, stop, err := startServer(map[string]string{"key": "sk-documents"}, answer)
 	must(err)
 	t.Cleanup(stop)
 	f.env = append(os.Environ(), "GORACE="+raceOptions, "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=sk-documents")
@@ -125,6 +128,33 @@ func documentAnswer(r *llmtest.Request) string {
 		return "Your Translation contains no error."
 	}
 	return llmtest.Answer(r.Model, r.Prompt, r.Sample)
+}
+
+// rewriter is documentAnswer, which also rewrites the references of the sample.
+func rewriter() (func(r *llmtest.Request) string, error) {
+	text, err := os.ReadFile(repository + "/benchmarks/demo/answers.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	rewritings := map[string][]string{} // by reference
+	for line := range strings.Lines(string(text)) {
+		var row struct {
+			Request struct{ Prompt string }
+			Text    string
+		}
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			return nil, err
+		}
+		_, reference, _ := strings.Cut(row.Request.Prompt, ": ")
+		rewritings[reference] = append(rewritings[reference], row.Text)
+	}
+	return func(r *llmtest.Request) string {
+		if _, reference, ok := strings.Cut(r.Prompt, ": "); ok && len(rewritings[reference]) > 0 {
+			texts := rewritings[reference]
+			return texts[(len(r.Prompt)+r.Sample)%len(texts)]
+		}
+		return documentAnswer(r)
+	}, nil
 }
 
 // dataFolder is $REFRACT_DATA, or shared/data beside the repository.

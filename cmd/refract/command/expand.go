@@ -72,7 +72,7 @@ Answers are cleaned and checked (--checks; see 'refract check'). A rejected
 answer is asked for again, up to --resample times; one that --max-tokens cut,
 with twice the room, up to --enlarge times. --complete N then asks for further
 samples where a segment has fewer than N; exit code 1 says that some still have,
-or, without it, that no answer at all is accepted.
+or, without it, that no answer has a text.
 The output keeps all answers: accepted ones under "variants", the others with
 their verdict under "rejected".
 
@@ -365,8 +365,8 @@ func (x *expander) expand(ctx context.Context, e *env, ds refract.Dataset, out i
 		switch {
 		case short > 0:
 			lacking = below(strconv.Itoa(x.Complete), short, named, yields.Lack(x.Complete), done)
-		case most == 0 && sum.References > 0:
-			lacking = fmt.Errorf("no answer is accepted: %s; %s; look at an answer, or take another model", inTheWay(sum, verdicts), done)
+		case most == 0 && sum.References > 0 && textless(sum, verdicts):
+			lacking = fmt.Errorf("no answer has a text: %d withheld, %d empty; %s; look at an answer, or take another model", sum.Blocked, sum.Empty, done)
 		}
 		// A shard without a variant is no failure, as others may have some.
 		if lacking != nil && (err != nil || x.pilot > 0 || x.staged || short == 0 && x.writer != nil || sum.Unanswered > 0) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
@@ -138,12 +139,14 @@ func numbered(verdicts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// inTheWay says why a run has no variant with a text.
-func inTheWay(s diversify.Summary, verdicts map[string]int) string {
-	if len(verdicts) > 0 {
-		return numbered(verdicts)
+// textless reports whether a run without variants had answers, and none with a text.
+func textless(s diversify.Summary, verdicts map[string]int) bool {
+	for v := range verdicts {
+		if v != check.ReasonBlocked && v != check.ReasonEmpty {
+			return false
+		}
 	}
-	return fmt.Sprintf("%d withheld, %d empty", s.Blocked, s.Empty) // nothing was checked
+	return s.Blocked+s.Empty > 0
 }
 
 // summarize says what a run did; checked says that there were checks.

@@ -99,7 +99,7 @@ func secretsOf(u *url.URL, key string) []string {
 	}
 	add(key)
 	for part := range strings.SplitSeq(u.Path, "/") { // a server may repeat it
-		if redact.Path(part) != part && !plainWord.MatchString(part) {
+		if redact.Path(part) != part {
 			add(part)
 		}
 	}
@@ -162,9 +162,6 @@ var (
 	// longRun is a part of a path that may be a key; no name of a model or an
 	// API is as long without a hyphen.
 	longRun = regexp.MustCompile(`[A-Za-z0-9_]{20,}`)
-	// plainWord is a part of a path that texts of servers may have too, such as
-	// html.
-	plainWord = regexp.MustCompile(`^[A-Za-z][a-z_-]{0,10}$`)
 	// userInURL is a user in any URL, such as a proxy's.
 	userInURL = regexp.MustCompile(`://[^/\s@"]+@`)
 )

@@ -17,6 +17,8 @@ func TestOtherWords(t *testing.T) {
 		{"Waren die Schritte hilfreich?", "Haben sich die Maßnahmen als nützlich erwiesen?", ""},
 		{"He reads Die Zeit.", "His paper is Die Zeit.", ""},
 		{"2022", "Das Jahr ist um.", ""},
+		{"Подскажите, пожалуйста, во сколько открывается библиотека?", "Не могли бы вы сказать, когда открывается библиотека?", ""},
+		{"Дети играли во дворе до самого вечера.", "До вечера ребята были на улице, где они играли.", ""},
 	} {
 		ref := newOriginal(x.reference)
 		w := work{}

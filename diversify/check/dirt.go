@@ -279,8 +279,8 @@ func apart(before, after string, ref *original) bool {
 // charsets are those that UTF-8 is wrongly read in.
 var charsets = [...]*charmap.Charmap{charmap.Windows1252, charmap.Macintosh, charmap.Windows1251, charmap.KOI8R}
 
-// decoded is a text of Latin letters that was read in the wrong character set, as
-// it was before. Of other scripts mostly too much is lost.
+// decoded is a text of Latin letters that was read in the wrong character set, all of it or
+// some characters, as it was before. Of other scripts mostly too much is lost.
 func decoded(t string) string {
 	for _, set := range charsets {
 		if b, n := encode(set, t); n > 0 && utf8.Valid(b) && scriptOf(string(b)) == latin && mojibake(string(b)) == "" {

@@ -25,7 +25,7 @@ func garbled(t string, ref *original) string {
 		return fmt.Sprintf("it repeats %s", quote(s))
 	}
 	if s := stutter(t); s != "" && stutter(ref.text) == "" {
-		return fmt.Sprintf("it says %s twice, and more so", quote(s))
+		return fmt.Sprintf("it says %s and another word twice in a row", quote(s))
 	}
 	if ref.jumbled(t) {
 		return fmt.Sprintf("it has the reference's words, and hardly two of them in its order: %s", quote(t))

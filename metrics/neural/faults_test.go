@@ -417,10 +417,10 @@ func TestBudget(t *testing.T) {
 // TestKeepsWhatCame has the blocks that were answered before a fault keep their scores.
 func TestKeepsWhatCame(t *testing.T) {
 	h := oiptest.Start(&oiptest.Server{Fault: func(n int, w http.ResponseWriter, _ *oiptest.Request) bool {
-		if n == 5 { // the probe, and 3 blocks
+		if n >= 5 { // behind the probe and 3 blocks: a call may begin before the fault of another ends all
 			oiptest.Fail(w, http.StatusBadRequest, "no")
 		}
-		return n == 5
+		return n >= 5
 	}})
 	t.Cleanup(h.Close)
 	one := quick

@@ -110,7 +110,7 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 			env.Warn(fmt.Errorf("%s:%s goes on without a server: %w", Name, spec.Model, err))
 		}
 	}
-	cfg.Ejected = warn
+	cfg.Paused = warn
 	perServer := min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
 	cfg.Limits.MaxInFlight = perServer
 	m.most = perServer * len(spec.URLs)

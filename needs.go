@@ -8,13 +8,13 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// demand is what the settings of an engine need of one metric.
-type demand struct {
+// metricNeeds is what the settings of an engine need of one metric.
+type metricNeeds struct {
 	metric metrics.Metric
 	info   metrics.Info
 	index  int // among the engine's metrics
 
-	keeper     *keeper // nil where scores are not stored
+	cache      *scoreCache // nil where scores are not stored
 	workspaces *sync.Pool
 
 	all   bool // every cell
@@ -26,7 +26,7 @@ type demand struct {
 }
 
 // add takes in what one more setting needs.
-func (d *demand) add(a aggregate.Aggregator, pooled bool) {
+func (d *metricNeeds) add(a aggregate.Aggregator, pooled bool) {
 	_, apart := d.metric.(metrics.NativeScorer) // which makes native scores without cells
 	switch {
 	case apart && a.Native():
@@ -41,7 +41,7 @@ func (d *demand) add(a aggregate.Aggregator, pooled bool) {
 }
 
 // keep has the scores stored where they may be.
-func (d *demand) keep(o *Options, damage func()) {
+func (d *metricNeeds) keep(o *Options, damage func()) {
 	store := o.StoreRest
 	if d.info.Keep == metrics.KeepAlways && o.Store != nil {
 		store = o.Store
@@ -50,13 +50,13 @@ func (d *demand) keep(o *Options, damage func()) {
 		return
 	}
 	if d.unstored = d.firstStatistics || d.nativeStatistics; !d.unstored {
-		d.keeper = newKeeper(store, damage, d.metric)
+		d.cache = newScoreCache(store, damage, d.metric)
 	}
 }
 
 // columns is the number of first columns that are all that is needed: 0, 1, or
 // math.MaxInt for any number of them. Without a native score one is needed.
-func (d *demand) columns() int {
+func (d *metricNeeds) columns() int {
 	switch {
 	case d.all:
 		return math.MaxInt

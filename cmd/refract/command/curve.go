@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
 )
@@ -93,7 +93,7 @@ func (c *curver) ask(args []string) (*experiment.Plan, error) {
 			return nil, usagef("-k %d: want 0 or more", k)
 		}
 	}
-	if ext := object.Ext(c.plot); c.plot != "" && ext != ".svg" {
+	if ext := filepath.Ext(c.plot); c.plot != "" && ext != ".svg" {
 		return nil, usagef("--plot %s: want a name that ends in .svg", c.plot)
 	}
 	if err := c.needs(c.over...); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,7 +20,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
@@ -120,9 +120,9 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	switch {
 	case (r.path == "" || r.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
-	case !slices.Contains([]string{"", ".html", ".htm"}, object.Ext(r.path)):
+	case !slices.Contains([]string{"", ".html", ".htm"}, filepath.Ext(r.path)):
 		return usagef("-o %s: a report is HTML, such as report.html; --tables DIR writes its tables in other formats", r.path)
-	case r.open && (r.path == "" || r.path == "-" || object.Is(r.path)):
+	case r.open && (r.path == "" || r.path == "-"):
 		return usagef("--open shows a file: name one, such as -o report.html")
 	case flags.Changed("format") && r.tables == "":
 		return usagef("--format is that of --tables DIR; a report is HTML")
@@ -224,7 +224,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (run *pl
 		run, shown = r.runner(e, args, p), p.Name
 		run.store, run.ScoresAlone = r.store, true
 	}
-	run.EarlyStop = false // every cell is shown
+	run.EveryCell = true // each is shown
 	return run, shown, nil
 }
 

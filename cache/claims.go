@@ -119,6 +119,15 @@ func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	maySweep := now.Sub(c.swept) >= c.lease/10 // as it is work for all who share the database
 	c.mu.Unlock()
 	asked, held := distinct(keys), map[Key]bool{}
+	if !maySweep {
+		// Whoever waits for what others make asks often: that takes no lock.
+		if asked, err = d.free(ctx, asked); err != nil {
+			return nil, d.explain(ctx, "claim", err)
+		}
+		if len(asked) == 0 {
+			return make([]bool, len(keys)), nil
+		}
+	}
 	for _, key := range c.mine(asked) {
 		held[key] = true
 	}
@@ -164,6 +173,25 @@ func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 		}
 	}
 	return out, nil
+}
+
+// free are keys that have neither a record nor a live claim of another store.
+func (d *Database) free(ctx context.Context, keys []Key) (free []Key, err error) {
+	for part := range slices.Chunk(keys, mostRows) {
+		n := len(part)
+		taken := map[Key]bool{}
+		var key []byte
+		if err := d.query(ctx, fmt.Sprintf(`SELECT key FROM refract_records WHERE key IN (%s) UNION ALL
+			SELECT key FROM refract_claims JOIN refract_owners ON id = owner WHERE owner <> %d AND expires > {now} AND key IN (%s)`,
+			d.parameters(n, 1), d.claims.owner, d.parameters(n, n+1)), append(keyArgs(part), keyArgs(part)...), []any{&key}, func() error {
+			taken[Key(key)] = true
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		free = append(free, slices.DeleteFunc(part, func(key Key) bool { return taken[key] })...)
+	}
+	return free, nil
 }
 
 // grant claims keys that have neither a record nor another owner, and returns

@@ -42,10 +42,10 @@ type Options struct {
 	// AllowNoReferences gives segments without any reference cells with the
 	// status MissingReference, in place of a *NoReferencesError.
 	AllowNoReferences bool
-	// EveryCell has every cell scored. Else a metrics.Selective metric leaves out
-	// those that no setting needs, and a metrics.NativeScorer all of them where its
-	// native scores are all that is needed: the scores are the same, but how many
-	// references have none is then not known of all. A policy other than Exclude
+	// EveryCell has every cell scored. Otherwise metrics that are no Preparer score
+	// the first column only where no setting needs more, and a metrics.NativeScorer no
+	// cell where its native scores are all that is needed: the scores are the same, but
+	// how many references have none is then not known. A policy other than Exclude
 	// needs every cell.
 	EveryCell bool
 	// GoOn has a run yield all segments also where no metric is left, as there are
@@ -58,12 +58,11 @@ type Options struct {
 	// MaxText bounds the bytes of text that a segment has, default DefaultMaxText;
 	// negative for no bound. N-grams take some hundred times as much memory.
 	MaxText int
-	// Store keeps the scores of metrics that are metrics.Storable, and StoreRest
+	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest
 	// those of all others, so that later runs of any settings and datasets ask
 	// for what is new; nil keeps nothing, nor is anything kept of metrics that
 	// are metrics.NeverKept. Where a setting pools statistics of its
-	// metric, that metric is computed all the same, and a stored metric leaves out
-	// no cell that a bound makes needless. Warn, if not nil, is told of stored
+	// metric, that metric is computed all the same. Warn, if not nil, is told of stored
 	// scores that are damaged, and in a run of segments without a source.
 	Store, StoreRest ScoreStore
 	Warn             func(message string)
@@ -148,18 +147,6 @@ func (e *Engine) Metrics() []metrics.Metric {
 
 // Pools reports whether a setting's scores of systems are of pooled statistics.
 func (e *Engine) Pools(setting int) bool { return e.pooled[setting] }
-
-// Learners names the metrics of which Run leaves out cells by what its first
-// segments teach.
-func (e *Engine) Learners() []string {
-	var out []string
-	for k := range e.demands {
-		if e.demands[k].learns() {
-			out = append(out, e.demands[k].info.Name)
-		}
-	}
-	return out
-}
 
 // Unstored names the metrics whose scores a store was to keep, but does not: the
 // statistics of a corpus are made of its texts, and never of stored scores.
@@ -263,7 +250,7 @@ func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 		out[i] = frames[i].scores
 	}
 	for k := range e.demands {
-		if _, err := e.demands[k].score(ctx, frames, nil); err != nil {
+		if _, err := e.demands[k].score(ctx, frames); err != nil {
 			return nil, err
 		}
 	}

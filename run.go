@@ -155,10 +155,9 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 // lane is the way of the segments of a run through one metric.
 type lane struct {
 	*demand
-	pace  metrics.Pace
-	in    chan *frame
-	order []int // in which columns are asked for
-	done  func(m metrics.Metric, segments int)
+	pace metrics.Pace
+	in   chan *frame
+	done func(m metrics.Metric, segments int)
 }
 
 // waiting is how many segments wait in order at least: so many that no core waits
@@ -171,14 +170,11 @@ func (e *Engine) lanes() (lanes []*lane, most int) {
 	most = waiting
 	for k := range e.demands {
 		l := &lane{demand: &e.demands[k], pace: metrics.Pace{Batch: e.options.Batch, Calls: e.options.Workers}, done: e.options.Observe}
-		if p, ok := l.metric.(metrics.Paced); ok {
-			own := p.Pace()
-			if own.Batch > 0 {
-				l.pace.Batch = own.Batch
-			}
-			if own.Calls > 0 {
-				l.pace.Calls = own.Calls
-			}
+		if own := l.info.Pace.Batch; own > 0 {
+			l.pace.Batch = own
+		}
+		if own := l.info.Pace.Calls; own > 0 {
+			l.pace.Calls = own
 		}
 		most = max(most, 2*l.pace.Calls*l.pace.Batch)
 		lanes = append(lanes, l)
@@ -195,12 +191,9 @@ func (e *Engine) lanes() (lanes []*lane, most int) {
 func (l *lane) run(ctx context.Context) error {
 	calls, ctx := errgroup.WithContext(ctx)
 	calls.SetLimit(l.pace.Calls)
-	learns := l.learns()
 	for frames := range l.batches(ctx) {
-		done := make(chan struct{})
 		calls.Go(func() error {
-			defer close(done)
-			whole, err := l.score(ctx, frames, l.order)
+			whole, err := l.score(ctx, frames)
 			for _, f := range frames {
 				if err != nil && !slices.Contains(whole, f) {
 					l.init(f, metrics.Ended)
@@ -212,12 +205,6 @@ func (l *lane) run(ctx context.Context) error {
 			}
 			return err
 		})
-		if learns {
-			// The others wait for what the first ones teach: what is scored does
-			// not depend on how many calls run at a time.
-			<-done
-			l.order, learns = byRate(frames, l.index, *l.stop()), false
-		}
 	}
 	return calls.Wait()
 }

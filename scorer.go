@@ -82,9 +82,9 @@ func (e *Engine) Check(s *Segment) error {
 	return e.check(s, size, references)
 }
 
-// score scores segments with one metric; order is that in which columns are
-// asked for. Where it fails, whole are the segments that it has scores of all the same.
-func (d *demand) score(ctx context.Context, frames []*frame, order []int) (whole []*frame, err error) {
+// score scores segments with one metric. Where it fails, whole are the segments that it
+// has scores of all the same.
+func (d *demand) score(ctx context.Context, frames []*frame) (whole []*frame, err error) {
 	var w metrics.Workspace
 	if p, ok := d.metric.(metrics.Preparer); ok {
 		if w, ok = d.workspaces.Get().(metrics.Workspace); !ok {
@@ -126,7 +126,7 @@ func (d *demand) score(ctx context.Context, frames []*frame, order []int) (whole
 	if len(todo) == 0 {
 		return nil, nil
 	}
-	return d.ask(ctx, w, todo, order)
+	return d.ask(ctx, w, todo)
 }
 
 // init makes the matrix with the statuses that follow from what is missing.
@@ -279,14 +279,13 @@ func (d *demand) beside(w metrics.Workspace, f *frame) error {
 }
 
 // ask scores segments with the metric's Score, or from the store.
-func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, order []int) (whole []*frame, err error) {
+func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame) (whole []*frame, err error) {
 	blocks := make([]metrics.Block, len(frames))
 	for i, f := range frames {
 		blocks[i] = d.block(f)
 	}
 	var scores, native []metrics.Scores
 	var all []kept
-	selective, ok := d.metric.(metrics.Selective)
 	switch {
 	case d.keeper != nil:
 		all, err = d.keeper.score(ctx, d, w, blocks)
@@ -295,8 +294,8 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 		}
 	case d.columns() == 0:
 		scores = unneeded(blocks)
-	case ok && d.info.NeedsReferences:
-		scores, err = selective.ScoreNeeded(ctx, blocks, d.need(frames, order))
+	case d.columns() == 1 && d.info.NeedsReferences:
+		scores, err = firstColumn(ctx, d.metric, blocks)
 	default:
 		scores, err = d.metric.Score(ctx, blocks)
 	}
@@ -367,6 +366,49 @@ func (d *demand) placeWhole(frames []*frame, all []kept, at *metrics.BlocksError
 		whole = append(whole, f)
 	}
 	return whole, nil
+}
+
+// firstColumn scores blocks against their first references only.
+func firstColumn(ctx context.Context, m metrics.Metric, blocks []metrics.Block) ([]metrics.Scores, error) {
+	narrow := slices.Clone(blocks)
+	for i := range narrow {
+		narrow[i].References = narrow[i].References[:1]
+	}
+	scores, err := m.Score(ctx, narrow)
+	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) && at.Scores != nil {
+		widen(at.Scores, blocks)
+	}
+	if err != nil || len(scores) != len(blocks) {
+		return scores, err
+	}
+	widen(scores, blocks)
+	return scores, nil
+}
+
+// widen makes whole matrices of first columns, whose other cells are Unneeded. What
+// has another shape is left for the check.
+func widen(scores []metrics.Scores, blocks []metrics.Block) {
+	whole := unneeded(blocks)
+	for i, s := range scores {
+		columns, n := blocks[i].Columns(), len(blocks[i].Hypotheses)
+		if columns == 1 || len(s.Values) != n || s.Status != nil && len(s.Status) != n || s.Reports != nil && len(s.Reports) != n {
+			continue
+		}
+		if s.Reports != nil {
+			whole[i].Reports = make([]*analysis.Report, n*columns)
+		}
+		for h := range n {
+			at := h * columns
+			whole[i].Values[at], whole[i].Status[at] = s.Values[h], metrics.Scored
+			if s.Status != nil {
+				whole[i].Status[at] = s.Status[h]
+			}
+			if s.Reports != nil {
+				whole[i].Reports[at] = s.Reports[h]
+			}
+		}
+		scores[i] = whole[i]
+	}
 }
 
 // unneeded are the matrices of blocks of which no cell is needed.

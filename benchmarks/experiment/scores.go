@@ -126,18 +126,11 @@ func (r *run) engine(settings []refract.Setting, everyCell, goOn bool) (*refract
 	o := r.Options
 	o.GoOn = goOn
 	o.Scope, o.Warn = r.scope(), func(m string) { r.warn("%s", m) }
-	if r.Store != nil && (everyCell || !slices.ContainsFunc(settings, selective)) {
+	if r.Store != nil {
 		o.StoreRest = r.Store
 	}
 	o.Missing, o.EveryCell, o.AllowNoReferences = r.p.Missing, everyCell, true // checked before
 	return refract.NewEngine(settings, o)
-}
-
-// selective says that a metric leaves out cells where it may, which a store has
-// it score.
-func selective(s refract.Setting) bool {
-	_, ok := s.Metric.(metrics.Selective)
-	return ok
 }
 
 // scope is that of the engine's system scores, which Scored alone may ask for.

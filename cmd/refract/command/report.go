@@ -224,7 +224,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (run *pl
 		run, shown = r.runner(e, args, p), p.Name
 		run.store, run.ScoresAlone = r.store, true
 	}
-	run.EarlyStop = false // every cell is shown
+	run.EveryCell = true // each is shown
 	return run, shown, nil
 }
 

@@ -223,7 +223,7 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 
 // options are those of the engine.
 func (s *scorer) options() refract.Options {
-	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
+	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.per == "cell"}
 	if s.per == "system" {
 		o.Scope = scopes[s.system]
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 )
@@ -77,9 +76,6 @@ func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Wr
 	}
 	if err := audit.WriteTrust(w, &gather.Trust); err != nil {
 		return w, err
-	}
-	if n := gather.Unneeded; n > 0 {
-		e.note("%s of references left out, as they could not change a score", english.Thousands(n, "call"))
 	}
 	return w, nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -39,24 +37,6 @@ func drive(t *testing.T, c *llm.Client, workers, n int) time.Duration {
 	}
 	wg.Wait()
 	return time.Since(start)
-}
-
-func TestThroughput(t *testing.T) {
-	const workers, n, latency = 256, 256 * 80, 50 * time.Millisecond
-	synctest.Test(t, func(t *testing.T) {
-		c := steady(t, queued(workers, func() time.Duration { return latency }))
-		took := drive(t, c, workers, n)
-		ideal := n / workers * latency
-		if share := float64(ideal) / float64(took); share < 0.98 {
-			t.Errorf("%v in place of %v: %.1f %% of the ideal", took, ideal, 100*share)
-		}
-	})
-}
-
-// steady is a client of a server that always has the same answer.
-func steady(t *testing.T, server func(http.RoundTripper) http.RoundTripper) *llm.Client {
-	t.Helper()
-	return local(t, &llmtest.Handler{}, func(cfg *llm.Config) { cfg.Transport = server(constant(benchAnswer)) })
 }
 
 func TestMaxInFlight(t *testing.T) {
@@ -117,94 +97,13 @@ func gauge(base http.RoundTripper, most *int) http.RoundTripper {
 	})
 }
 
-// A server that takes 24 calls and refuses more is kept busy, and is not
-// pestered.
-func TestFlowSettlesBelowRefusals(t *testing.T) {
-	const n = 4000
+// A server that refuses calls above a number gets all of them answered.
+func TestCrowdedServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &llmtest.Handler{Decide: crowded(24, time.Second), Forget: true}
-		c := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = 20 })
-		took := drive(t, c, 256, n)
-		if share := float64(n/24) * float64(time.Second) / float64(took); share < 0.75 {
-			t.Errorf("%.0f %% of the server's capacity was used", 100*share)
-		}
-		if refused := h.Calls() - n; refused > n/9 {
-			t.Errorf("%d of %d calls were refused", refused, h.Calls())
-		}
-		if s := c.Stats()[0]; s.Limit < 12 || s.Limit > 40 || s.Throttled != h.Calls()-n || s.Calls != h.Calls() || s.Ejections != 0 {
-			t.Errorf("%+v", s)
-		}
-	})
-}
-
-// queued is a server that works on a number of calls at once, and lets the
-// others wait.
-func queued(atOnce int, latency func() time.Duration) func(http.RoundTripper) http.RoundTripper {
-	slots := make(chan struct{}, atOnce)
-	return func(base http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
-			slots <- struct{}{}
-			time.Sleep(latency())
-			<-slots
-			return base.RoundTrip(r)
-		})
-	}
-}
-
-// jitter gives times around a second.
-func jitter() func() time.Duration {
-	return spread(func(rng *rand.Rand) float64 { return 0.8 + 0.4*rng.Float64() })
-}
-
-func spread(of func(*rand.Rand) float64) func() time.Duration {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var mu sync.Mutex
-	return func() time.Duration {
-		mu.Lock()
-		defer mu.Unlock()
-		return time.Duration(of(rng) * float64(time.Second))
-	}
-}
-
-// A queue at the server that only grows the latency is kept short, and the
-// server busy.
-func TestFlowHeedsRisingLatency(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := steady(t, queued(40, jitter()))
-		took := drive(t, c, 256, 10_000)
-		if share := float64(10_000/40) * float64(time.Second) / float64(took); share < 0.98 {
-			t.Errorf("%.1f %% of the server's capacity was used", 100*share)
-		}
-		if s := c.Stats()[0]; s.Limit < 40 || s.Limit > 140 {
-			t.Errorf("%d calls are in flight where 40 are worked on", s.Limit)
-		}
-	})
-}
-
-// Answers of many lengths are no reason to slow down.
-func TestFlowIgnoresNoise(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := steady(t, queued(1000, spread(func(rng *rand.Rand) float64 { return math.Exp(rng.NormFloat64()) })))
-		drive(t, c, 256, 10_000)
-		if s := c.Stats()[0]; s.Limit < 250 {
-			t.Errorf("the limit came down to %d", s.Limit)
-		}
-	})
-}
-
-// Answers that become longer are not taken for a queue.
-func TestFlowGrowsWithLongerAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		c := steady(t, queued(1000, func() time.Duration {
-			if time.Since(start) < 10*time.Second {
-				return time.Second
-			}
-			return 5 * time.Second
-		}))
-		took := drive(t, c, 256, 256*40)
-		if s := c.Stats()[0]; s.Limit < 250 || took > 185*time.Second {
-			t.Errorf("after %v the limit is %d", took, s.Limit)
+		c := local(t, h, nil)
+		if took := drive(t, c, 32, 1000); took > 90*time.Second {
+			t.Errorf("it took %v", took)
 		}
 	})
 }
@@ -378,9 +277,6 @@ func TestCancelWhileWaiting(t *testing.T) {
 				// The turn that they did not take is not lost.
 				if _, err := c.Complete(t.Context(), request("third")); err != nil {
 					t.Error(err)
-				}
-				if s := c.Stats()[0]; s.InFlight != 0 {
-					t.Errorf("%+v", s)
 				}
 			})
 		})

@@ -48,9 +48,9 @@ type Options struct {
 	// how many references have none is then not known. A policy other than Exclude
 	// needs every cell.
 	EveryCell bool
-	// GoOn has a run yield all segments also where no metric is left, as there are
-	// scores of others beside those of the engine.
-	GoOn bool
+	// ContinueWithoutMetrics keeps yielding segments after every metric has failed,
+	// because the caller has scores from elsewhere.
+	ContinueWithoutMetrics bool
 	// Workers is how many calls of a metric run at a time, and Batch how many
 	// segments a call has, for metrics without a metrics.Pace of their own;
 	// default GOMAXPROCS and 16.
@@ -76,9 +76,9 @@ type Options struct {
 type Engine struct {
 	options  Options
 	settings []Setting
-	metric   []int // of each setting: its index in demands
+	metric   []int // of each setting: its index in needs
 	pooled   []bool
-	demands  []demand // of each metric once
+	needs    []metricNeeds // of each metric once
 }
 
 // NewEngine returns an engine for all that the settings need. The error is
@@ -103,19 +103,19 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		k := slices.IndexFunc(e.demands, func(d demand) bool { return d.metric == set.Metric })
+		k := slices.IndexFunc(e.needs, func(d metricNeeds) bool { return d.metric == set.Metric })
 		if k < 0 {
-			k = len(e.demands)
-			e.demands = append(e.demands, demand{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell,
+			k = len(e.needs)
+			e.needs = append(e.needs, metricNeeds{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell,
 				workspaces: new(sync.Pool)})
 		}
-		e.demands[k].add(set.Aggregator, pooled)
+		e.needs[k].add(set.Aggregator, pooled)
 		e.metric = append(e.metric, k)
 		e.pooled = append(e.pooled, pooled)
 	}
 	damage := o.damage()
-	for k := range e.demands {
-		e.demands[k].keep(&e.options, damage)
+	for k := range e.needs {
+		e.needs[k].keep(&e.options, damage)
 	}
 	return e, nil
 }
@@ -138,9 +138,9 @@ func (e *Engine) Settings() []Setting { return slices.Clone(e.settings) }
 
 // Metrics are those of the settings, each once, in their order.
 func (e *Engine) Metrics() []metrics.Metric {
-	out := make([]metrics.Metric, len(e.demands))
-	for k := range e.demands {
-		out[k] = e.demands[k].metric
+	out := make([]metrics.Metric, len(e.needs))
+	for k := range e.needs {
+		out[k] = e.needs[k].metric
 	}
 	return out
 }
@@ -152,9 +152,9 @@ func (e *Engine) Pools(setting int) bool { return e.pooled[setting] }
 // statistics of a corpus are made of its texts, and never of stored scores.
 func (e *Engine) Unstored() []string {
 	var out []string
-	for k := range e.demands {
-		if e.demands[k].unstored {
-			out = append(out, e.demands[k].info.Name)
+	for k := range e.needs {
+		if e.needs[k].unstored {
+			out = append(out, e.needs[k].info.Name)
 		}
 	}
 	return out
@@ -240,17 +240,17 @@ func (e *TooLongError) Error() string {
 // depends on nothing but its arguments, and ends with the first metric that
 // fails.
 func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScores, error) {
-	frames := make([]*frame, len(segments))
+	batch := make([]*segmentWork, len(segments))
 	out := make([]*SegmentScores, len(segments))
 	for i, s := range segments {
 		var err error
-		if frames[i], err = e.frame(s); err != nil {
+		if batch[i], err = e.newWork(s); err != nil {
 			return nil, err
 		}
-		out[i] = frames[i].scores
+		out[i] = batch[i].scores
 	}
-	for k := range e.demands {
-		if _, err := e.demands[k].score(ctx, frames); err != nil {
+	for k := range e.needs {
+		if _, err := e.needs[k].score(ctx, batch); err != nil {
 			return nil, err
 		}
 	}

@@ -124,7 +124,7 @@ func (r *run) wants(s *series, settings []*setting) (out []refract.Setting) {
 // there are scores of others beside it.
 func (r *run) engine(settings []refract.Setting, everyCell, goOn bool) (*refract.Engine, error) {
 	o := r.Options
-	o.GoOn = goOn
+	o.ContinueWithoutMetrics = goOn
 	o.Scope, o.Warn = r.scope(), func(m string) { r.warn("%s", m) }
 	if r.Store != nil {
 		o.StoreRest = r.Store

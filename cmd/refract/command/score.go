@@ -11,7 +11,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 )
@@ -34,15 +33,12 @@ type scorer struct {
 	system    string
 	canaries  int
 	reports   string
-	html      string
-	worst     int
 	defaults  []aggregate.Aggregator // in place of those of the command
 
-	judging  *judging
-	gather   *audit.Reports   // what judges say
-	pool     *audit.Canaries  // nil without --canaries
-	records  io.Writer        // nil without --reports
-	fragment *atomicfile.File // nil without --html
+	judging *judging
+	gather  *audit.Reports  // what judges say
+	pool    *audit.Canaries // nil without --canaries
+	records io.Writer       // nil without --reports
 
 	incomplete *refract.Incomplete // of a run that some metrics did not end
 }
@@ -83,12 +79,10 @@ to know the hash. Standard input and pipes have none there.`,
 	s.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
 	f := cmd.Flags()
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
-	f.StringVar(&s.html, "html", "", "`FILE` for the worst segments, as a fragment of HTML")
-	f.IntVar(&s.worst, "worst", 3, "worst segments of each judge to show with their errors")
 	grouped(cmd, resultFlags, "reports")
 	s.feedbackFlag.register(cmd)
 	f.IntVar(&s.canaries, "canaries", 0, "known-bad outputs with injections to plant; tells which a judge saw through")
-	atLeast(cmd, 0, "worst", "canaries")
+	atLeast(cmd, 0, "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system or cell")
 	oneOf(cmd, "per", "segment", "system", "cell")
 	s.registerScope(cmd)
@@ -141,7 +135,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	whole := ds
 	if s.shard != "" {
-		if err := s.wholly("confidence", "canaries", "html", "systems", "without-systems", "domain"); err != nil {
+		if err := s.wholly("confidence", "canaries", "systems", "without-systems", "domain"); err != nil {
 			return err
 		}
 		if ds, err = s.cut(ctx, e, args, s.path, ds); err != nil {

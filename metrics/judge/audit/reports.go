@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
@@ -171,22 +169,6 @@ func (r *Reports) WriteText(w io.Writer, colour bool) error {
 		}
 	}
 	return nil
-}
-
-// WriteHTML shows the same as a fragment of HTML with its style sheet.
-func (r *Reports) WriteHTML(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("<style>" + marks.CSS + "</style>\n")
-	for _, x := range r.metrics {
-		for i := range x.worst {
-			ws := &x.worst[i]
-			fmt.Fprintf(&b, "<section class=\"refract-segment\">\n<h3>%s</h3>\n%s\n</section>\n",
-				html.EscapeString(report.Visible(fmt.Sprintf("%s: segment %s, system %s: %g", x.metric.Info().Name, ws.ID, ws.System, ws.Score))),
-				marks.HTML(ws.Text, marksOf(ws.Report)))
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // marksOf shows the errors of a report.

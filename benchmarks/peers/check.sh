@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares Refract with its peers: sacreBLEU, rouge-score, pycocoevalcap (where
-# Java is), SciPy, krippendorff and pyarrow, installed from PyPI at pinned versions into a
+# Java is), SciPy and pyarrow, installed from PyPI at pinned versions into a
 # virtual environment.
 #
 # usage: benchmarks/peers/check.sh [VENV]
@@ -15,7 +15,7 @@ data=${REFRACT_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if ! "$venv/bin/python" -c 'import sacrebleu, sentencepiece, MeCab, mecab_ko, scipy, fastchrf, pyarrow, datasets, rouge_score, pycocoevalcap, krippendorff' 2>/dev/null; then
+if ! "$venv/bin/python" -c 'import sacrebleu, sentencepiece, MeCab, mecab_ko, scipy, fastchrf, pyarrow, datasets, rouge_score, pycocoevalcap' 2>/dev/null; then
 	python3 -m venv "$venv"
 	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
 fi
@@ -63,9 +63,6 @@ fi
 echo "== SciPy on random vectors"
 "$python" "$here/scipy_check.py" "$work/scipy.json"
 REFRACT_SCIPY_VECTORS="$work/scipy.json" go test -count=1 -v -run 'TestSciPyVectors' ./benchmarks/correlate | grep -av '^=== '
-
-echo "== SciPy and krippendorff on the agreement of judges"
-"$python" "$here/agree_check.py" "$work/refract" "$work"
 
 echo "== pyarrow reads the stored matrix"
 "$work/refract" demo --write "$work/sample" 2>/dev/null

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -62,23 +61,12 @@ func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 	}
 }
 
-// wire is a form of the protocol. Its calls read what a server says into their
-// argument.
-type wire interface {
-	ready() llm.Call
-	metadata(*description) llm.Call
-	config(*modelConfig) llm.Call
-	// infer makes a call for outputs; read takes the answer, and says what is wrong
-	// with it.
-	infer(id string, inputs []tensor, outputs []string, read func(server string, a *answer) error) (llm.Call, error)
-}
-
 // Metric is a model on servers. It is safe for concurrent use.
 type Metric struct {
 	spec   Spec
 	client *llm.Client
 	budget *budget.Budget
-	wire   wire
+	wire   *rest
 	form   *form
 	info   metrics.Info
 	sig    metrics.Signature
@@ -93,11 +81,7 @@ type Metric struct {
 }
 
 var (
-	_ metrics.Selective    = (*Metric)(nil)
 	_ metrics.NativeScorer = (*Metric)(nil)
-	_ metrics.Explainer    = (*Metric)(nil)
-	_ metrics.Storable     = (*Metric)(nil)
-	_ metrics.Paced        = (*Metric)(nil)
 	_ metrics.Foreseeing   = (*Metric)(nil)
 	_ metrics.Fitter       = (*Metric)(nil)
 )
@@ -111,9 +95,7 @@ const inFlight = 4
 func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 	m := &Metric{spec: spec, budget: env.Budget, size: newSize(spec.Bytes)}
 	cfg := env.Client
-	if m.wire = (&rest{model: spec.Model, version: spec.Version}); spec.GRPC {
-		m.wire, cfg.Transport = &rpc{spec.Model, spec.Version}, cmp.Or(cfg.Transport, rpcTransport())
-	}
+	m.wire = &rest{model: spec.Model, version: spec.Version}
 	for _, u := range spec.URLs {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
 	}
@@ -128,7 +110,7 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 			env.Warn(fmt.Errorf("%s:%s goes on without a server: %w", Name, spec.Model, err))
 		}
 	}
-	cfg.Ejected = warn
+	cfg.Paused = warn
 	perServer := min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
 	cfg.Limits.MaxInFlight = perServer
 	m.most = perServer * len(spec.URLs)
@@ -163,15 +145,13 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 	configs := make([]modelConfig, len(faults))
 	config := m.client.Each(ctx, func(i int) llm.Call { return m.wire.config(&configs[i]) })
 	for i, err := range m.client.Each(ctx, func(i int) llm.Call { return m.wire.metadata(&found[i]) }) {
-		if said := (*llm.Error)(nil); errors.As(config[i], &said) && (said.Status >= 400 && said.Status < 500 || said.Status == http.StatusNotImplemented) {
+		if said := (*llm.Error)(nil); errors.As(config[i], &said) && said.Status >= 400 && said.Status < 500 {
 			config[i] = nil // it has no such address
 		}
 		faults[i] = cmp.Or(faults[i], err, config[i])
 		found[i].maxBatch = max(0, configs[i].MaxBatchSize)
 	}
-	if w, ok := m.wire.(*rest); ok {
-		w.binary = m.all(ctx, w.hasBinary)
-	}
+	m.wire.binary = m.all(ctx, m.wire.hasBinary)
 	d, err := m.agreed(found, faults, warn)
 	if err != nil {
 		return err
@@ -193,6 +173,11 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 	if f := m.first.facts; f != nil && f.Needs != nil && slices.Contains(f.Needs, inSource) != m.form.source {
 		return fmt.Errorf("the model's facts say that it needs %q, and its inputs are %s", f.Needs, names(d.Inputs))
 	}
+	m.info.Explains, m.info.Keep = m.form.spans, metrics.KeepAlways
+	if m.first.facts == nil {
+		m.info.Keep = metrics.KeepNever // a model without facts does not say when its numbers change
+	}
+	m.info.Pace = metrics.Pace{Batch: 256, Calls: m.most} // a call has room for some requests of many texts
 	m.info.Name, m.info.NeedsSource, m.info.NeedsReferences = m.spec.name(), m.form.source, m.form.reference
 	m.sig = m.sign(d)
 	return nil
@@ -268,13 +253,3 @@ func (m *Metric) Info() metrics.Info { return m.info }
 
 // Signature implements metrics.Metric.
 func (m *Metric) Signature(metrics.Level) metrics.Signature { return m.sig }
-
-// Explains implements metrics.Explainer.
-func (m *Metric) Explains() bool { return m.form.spans }
-
-// Storable implements metrics.Storable: a model without facts does not say when its
-// numbers change.
-func (m *Metric) Storable() bool { return m.first.facts != nil }
-
-// Pace implements metrics.Paced: a call has room for some requests of many texts.
-func (m *Metric) Pace() metrics.Pace { return metrics.Pace{Batch: 256, Calls: m.most} }

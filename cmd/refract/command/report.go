@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,11 +20,9 @@ import (
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/figure"
 	"github.com/refract-eval/refract/report/page"
 )
 
@@ -86,7 +85,7 @@ the segments of its first dataset, or of --dataset.
 	r.comparisonFlags.register(e, cmd, "single,max,mean,native")
 	r.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
 	r.output.registerPath(cmd)
-	f.StringVar(&r.figures, "figures", "", "new or empty `DIR` for the figures, each as SVG and as PNG")
+	f.StringVar(&r.figures, "figures", "", "new or empty `DIR` for the figures, each as SVG")
 	f.StringVar(&r.tables, "tables", "", "new or empty `DIR` for the tables")
 	listFlag(cmd, &r.formats, "format,f", "csv", report.ParseFormat, func(f report.Format) string { return string(f) },
 		"formats of --tables: csv, latex, markdown, json, jsonl, tsv, table", formatNames()...)
@@ -119,9 +118,9 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	switch {
 	case (r.path == "" || r.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
-	case !slices.Contains([]string{"", ".html", ".htm"}, object.Ext(r.path)):
+	case !slices.Contains([]string{"", ".html", ".htm"}, filepath.Ext(r.path)):
 		return usagef("-o %s: a report is HTML, such as report.html; --tables DIR writes its tables in other formats", r.path)
-	case r.open && (r.path == "" || r.path == "-" || object.Is(r.path)):
+	case r.open && (r.path == "" || r.path == "-"):
 		return usagef("--open shows a file: name one, such as -o report.html")
 	case flags.Changed("format") && r.tables == "":
 		return usagef("--format is that of --tables DIR; a report is HTML")
@@ -219,7 +218,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (run *pl
 		run, shown = r.runner(e, args, p), p.Name
 		run.store, run.ScoresAlone = r.store, true
 	}
-	run.EarlyStop = false // every cell is shown
+	run.EveryCell = true // each is shown
 	return run, shown, nil
 }
 
@@ -312,7 +311,7 @@ func (r *reporter) createFolders(e *env) (out reportFolders, err error) {
 
 func (r *reportFolders) write(rep *evidence.Report) error {
 	if r.figures != nil {
-		if err := experiment.DrawFigures(r.figures.Write, rep.Figures(), figure.SVG, figure.PNG); err != nil {
+		if err := experiment.DrawFigures(r.figures.Write, rep.Figures()); err != nil {
 			return err
 		}
 	}

@@ -119,7 +119,7 @@ func (p *Place) write(w io.Writer, r *analysis.Report) error {
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("the report on %s: %w", p, err)
+		return fmt.Errorf("the report on segment %q, system %q: %w", p.ID, p.System, err)
 	}
 	line := append(append(bytes.TrimSuffix(head, []byte("}")), ','), bytes.TrimPrefix(body, []byte("{"))...)
 	_, err = w.Write(append(line, '\n'))

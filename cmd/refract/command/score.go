@@ -23,7 +23,6 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
-	feedbackFlag
 	// into, if not nil, is where scores go in place of a table of them, and shape
 	// makes the dataset that is scored.
 	into      func(eng *refract.Engine, out io.Writer, id *refract.Identity) (*sink, error)
@@ -80,7 +79,6 @@ to know the hash. Standard input and pipes have none there.`,
 	f := cmd.Flags()
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
 	grouped(cmd, resultFlags, "reports")
-	s.feedbackFlag.register(cmd)
 	f.IntVar(&s.canaries, "canaries", 0, "known-bad outputs with injections to plant; tells which a judge saw through")
 	atLeast(cmd, 0, "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system or cell")
@@ -194,7 +192,6 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.incomplete != nil {
 		return s.incomplete
 	}
-	s.feedbackFlag.tell(e, s.gather)
 	return s.covered(s.gather)
 }
 
@@ -251,7 +248,7 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 // metrics fail and others go on, the command writes what it has, and ends with
 // s.incomplete. The references must be those that were there before.
 func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) error {
-	if err := s.listen(ctx, e, eng); err != nil {
+	if err := s.listen(e, eng); err != nil {
 		return err
 	}
 	defer s.judging.answered()

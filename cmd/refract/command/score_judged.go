@@ -15,16 +15,12 @@ import (
 const worstShown = 3
 
 // listen makes what gathers the judges' reports of a run.
-func (s *scorer) listen(ctx context.Context, e *env, eng *refract.Engine) error {
+func (s *scorer) listen(e *env, eng *refract.Engine) error {
 	s.gather = audit.NewReports(eng.Metrics(), worstShown)
-	var err error
-	if s.gather.Feedback, err = s.feedbackFlag.read(ctx, e); err != nil {
-		return err
-	}
 	judges := s.gather.Metrics()
 	switch {
-	case len(judges) == 0 && (s.canaries > 0 || s.reports != "" || s.feedback != ""):
-		return usagef("--reports, --feedback and --canaries: none of the metrics gives reports; judges do (refract judges), and programs and servers that say so")
+	case len(judges) == 0 && (s.canaries > 0 || s.reports != ""):
+		return usagef("--reports and --canaries: none of the metrics gives reports; judges do (refract judges), and programs and servers that say so")
 	case s.canaries > 0:
 		s.pool = audit.NewCanaries(judges, s.canaries, defaultSeed)
 	}

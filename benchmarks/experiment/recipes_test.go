@@ -147,8 +147,8 @@ func TestWMT25Recipe(t *testing.T) {
 
 func TestPascalRecipe(t *testing.T) {
 	res, _ := run(t, small(t, "pascal50s", "pascal50s:pascal50s"), t.TempDir())
-	if len(res.Rows) == 0 || len(res.Strata) == 0 {
-		t.Errorf("%d rows, %d strata", len(res.Rows), len(res.Strata))
+	if len(res.Rows) == 0 || len(res.Datasets) != 5 {
+		t.Errorf("%d rows of %d datasets", len(res.Rows), len(res.Datasets))
 	}
 	for _, r := range res.Rows {
 		if r.Statistic != "preference" || r.Value < 0 || r.Value > 1 {

@@ -15,7 +15,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/significance"
-	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -31,9 +30,6 @@ type Runner struct {
 	Open func(d Dataset) (refract.Dataset, error)
 	// Metric makes the metric of a spec.
 	Metric func(ctx context.Context, spec string) (metrics.Metric, error)
-	// Similarity makes what texts are compared by from the name that a Curve
-	// has; nil where n-grams are all there is.
-	Similarity func(ctx context.Context, over string) (selection.Similarity, error)
 	// Options are those of the engines that score: Workers and Batch, and a Scope
 	// other than refract.Averaged where Scored needs statistics of a corpus.
 	Options refract.Options
@@ -137,7 +133,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	res := &Result{
 		Name: r.p.Name, Version: refract.Version, Confidence: r.p.Bootstrap.Confidence,
 		Datasets: []DatasetInfo{}, Ended: []Ended{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
-		Prompts: []PromptAnalysis{}, Strata: []Stratum{}, Worths: []Worth{}, Rankings: []Ranking{}, Verdicts: []Verdict{},
+		Prompts: []PromptAnalysis{}, Rankings: []Ranking{}, Verdicts: []Verdict{}, test: r.p.Test,
 	}
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
@@ -165,6 +161,15 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	}
 	res.Ended = r.without
 	return res, &r.failed
+}
+
+// ended takes in the metrics of a dataset that failed.
+func (r *run) ended(d *data, failed *refract.Incomplete) {
+	r.failed.Metrics, r.failed.Errs = append(r.failed.Metrics, failed.Metrics...), append(r.failed.Errs, failed.Errs...)
+	reasons := failed.Reasons()
+	for _, name := range failed.Metrics {
+		r.without = append(r.without, Ended{d.Name, name, reasons[name]})
+	}
 }
 
 // of names the dataset of an error.
@@ -314,7 +319,6 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.fill(ctx, d, settings, res); err != nil {
 		return err
 	}
-	r.outliers(d, settings, &res.Datasets[len(res.Datasets)-1])
 	pairs, err := r.pairs(d, settings)
 	if err != nil {
 		return err
@@ -324,9 +328,6 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		return err
 	}
 	if err := r.tasks(ctx, d, settings, res); err != nil {
-		return err
-	}
-	if err := r.sizes(ctx, d, settings, res); err != nil {
 		return err
 	}
 	if err := r.rows(ctx, d, settings, res); err != nil {
@@ -343,18 +344,8 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 			return err
 		}
 	}
-	if r.p.Strata {
-		if err := r.strata(ctx, d, pairs, res); err != nil {
-			return err
-		}
-	}
-	if r.p.Worth {
-		if err := r.worths(ctx, d, res); err != nil {
-			return err
-		}
-	}
 	if r.p.Ranking {
-		res.Rankings = append(res.Rankings, rank(d, settings, r.p.Bootstrap))
+		res.Rankings = append(res.Rankings, rank(d, settings))
 	}
 	return nil
 }
@@ -362,13 +353,13 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 // mayStop says whether cells may be left out: no choice of references is asked
 // for but the first one and all of them.
 func (r *run) mayStop(settings []*setting) bool {
-	return r.EarlyStop && len(r.p.Curves) == 0 && !r.p.Prompts && !r.p.Worth &&
+	return r.EarlyStop && len(r.p.Curves) == 0 && !r.p.Prompts &&
 		!slices.ContainsFunc(settings, func(s *setting) bool { return !s.whole && !s.single })
 }
 
 // about fills in what a number is about.
 func (d *data) about(s Statistic) About {
-	return About{Dataset: d.Name, Human: d.human, Statistic: s.Label(), Level: s.Level.String(), Group: s.Grouping.String()}
+	return About{Dataset: d.Name, Human: d.human, Statistic: s.Label(), Level: s.Level.String(), Group: s.Grouping.String(), name: s.Name()}
 }
 
 // rows takes all statistics of all settings.
@@ -394,6 +385,10 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 	if err != nil {
 		return err
 	}
+	ranks := make([]*Ranks, n)
+	if r.p.Pairing == EveryPair {
+		ranks = pointers(res.Ranks[len(res.Ranks)-n:])
+	}
 	for i, est := range estimates {
 		s, st := settings[i/n], r.p.Statistics[i%n]
 		row := Row{
@@ -404,14 +399,17 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		}
 		switch {
 		case est.Own:
-			row.Note = fmt.Sprintf("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
+			r.note("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
 		case est.Single:
-			row.Note = fmt.Sprintf("no interval of %s: all of its scores are of one %s, and a bootstrap needs several", s.name, d.drawn)
+			r.note("no interval of %s: all of its scores are of one %s, and a bootstrap needs several", s.name, d.drawn)
 		case est.unsampled(r.p.Bootstrap.Resamples):
-			row.Note = fmt.Sprintf("no interval of %v: %v", st.Measure.Statistic, correlate.ErrTooManyPairs)
+			r.note("no interval of %v: %v", st.Measure.Statistic, correlate.ErrTooManyPairs)
 		}
-		if row.Note != "" {
-			r.note("%s", row.Note)
+		if est.Epsilon.Defined() {
+			r.note("%s of %s: scores up to %.6g apart are tied", st.Name(), s.name, float64(est.Epsilon))
+		}
+		if c := ranks[i%n]; c != nil {
+			row.Rank = c.Comparison.Ranks[i/n]
 		}
 		judged, scored := s.table.judged()
 		row.Unscored = judged - scored

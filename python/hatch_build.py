@@ -46,7 +46,10 @@ def this_platform() -> str:
 
 
 def build_program(name: str, into: Path) -> Path:
-    """Cross-compile refract for a platform of PLATFORMS, and check its header."""
+    """Cross-compile refract for a platform of PLATFORMS, and check its header.
+
+    The tag lean leaves out the language models, which are larger than the index allows.
+    """
     if name not in PLATFORMS:
         raise BuildError(f"no wheel is made for {name}: only for {', '.join(PLATFORMS)}")
     source = HERE.parent
@@ -63,7 +66,7 @@ def build_program(name: str, into: Path) -> Path:
         )
     system, machine = name.split("-")
     program = into / ("refract.exe" if system == "windows" else "refract")
-    command = [go, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
+    command = [go, "build", "-trimpath", "-buildvcs=false", "-tags=lean", "-ldflags=-s -w"]
     env = {**os.environ, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": machine, "GOFLAGS": ""}
     done = subprocess.run([*command, "-o", str(program), "./cmd/refract"], cwd=source, env=env)
     if done.returncode != 0:

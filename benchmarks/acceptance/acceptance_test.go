@@ -29,7 +29,7 @@ var models = lingua.New()
 // checkers makes the Checkers that expand has by default, one a language.
 type checkers struct {
 	made   map[string]*check.Checker
-	models language.Models // nil, as of a refract without refract-languages
+	models language.Models // nil, as in a lean program
 }
 
 func newCheckers(m language.Models) *checkers {

@@ -171,16 +171,12 @@ func (r *Result) promptFigures() []Figure {
 	return out
 }
 
-// DrawFigures draws figures as files. write writes a file.
-func DrawFigures(write func(name string, draw func(io.Writer) error) error, figures []Figure, formats ...figure.Format) error {
+// DrawFigures draws each figure as an SVG file, which write writes.
+func DrawFigures(write func(name string, draw func(io.Writer) error) error, figures []Figure) error {
 	for _, f := range figures {
-		for _, format := range formats {
-			err := write(f.Name+"."+string(format), func(w io.Writer) error {
-				return figure.Draw(w, figure.Style{Format: format}, f.Panels...)
-			})
-			if err != nil {
-				return err
-			}
+		err := write(f.Name+".svg", func(w io.Writer) error { return figure.Draw(w, figure.Style{}, f.Panels...) })
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -66,8 +66,7 @@ func (c *lineClient) receive(tb testing.TB) {
 // startServe starts the program, on a way that requests come.
 func startServe(tb testing.TB, way string) *served {
 	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "s")
-	args := map[string][]string{"stdio": {"--stdio"}, "socket": {"--socket", path}, "http": {"--listen", "127.0.0.1:0"}}[way]
+	args := map[string][]string{"stdio": {"--stdio"}, "http": {"--listen", "127.0.0.1:0"}}[way]
 	cmd := refractCommand(tb, append([]string{"serve"}, args...)...)
 	in, lines, first := piped(tb, cmd)
 	var hello struct{ URL, Token string }
@@ -75,23 +74,11 @@ func startServe(tb testing.TB, way string) *served {
 		tb.Fatal(err)
 	}
 	s := &served{pid: cmd.Process.Pid}
-	switch way {
-	case "http":
+	if way == "http" {
 		s.ask = web(tb, hello.URL, hello.Token)
 		return s
-	case "socket":
-		conn, err := net.Dial("unix", path)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		tb.Cleanup(func() { conn.Close() })
-		s.line = &lineClient{out: conn, in: bufio.NewReaderSize(conn, 1<<16)}
-		if _, err := s.line.in.ReadBytes('\n'); err != nil {
-			tb.Fatal(err)
-		}
-	default:
-		s.line = &lineClient{out: in, in: lines}
 	}
+	s.line = &lineClient{out: in, in: lines}
 	s.ask = func(tb testing.TB, params string) {
 		s.line.send(tb, params)
 		s.line.receive(tb)
@@ -208,7 +195,7 @@ func scoreRequest(tb testing.TB, metric, aggregator string, segments, hypotheses
 // One request at a time, on the ways that they come, and beside it what the scores of
 // the larger ones take in this process: segments in memory, through the engine.
 func BenchmarkServe(b *testing.B) {
-	for _, way := range []string{"stdio", "socket", "http"} {
+	for _, way := range []string{"stdio", "http"} {
 		b.Run(way, func(b *testing.B) {
 			s := startServe(b, way)
 			b.ReportMetric(0, "ns/op")

@@ -79,7 +79,6 @@ def main():
 
     with Serving(run, "triton", specs[:1], ["bertscore"], port) as serving:
         through_refract(refract, serving, {"bertscore": ["reference"]}, data, work, 65)
-        through_refract(refract, serving, {"bertscore": ["reference"]}, data, work, 3, grpc=True)
 
     for spec, words in ((f"bertscore:model={work}/nothing,layer=6", "1.4 GB"),
                         (f"bertscore:model={work},layer=6", "has no config.json"),
@@ -91,8 +90,8 @@ def main():
 
 
 def weighed_by_run(refract, serving, pairs, references, work):
-    """Scores the pairs in one run of refract, whose references are those of the official idf,
-    over HTTP and gRPC. The run has other segments, too: the figures are of a part of the call's pairs."""
+    """Scores the pairs in one run of refract, whose references are those of the official idf.
+    The run has other segments, too: the figures are of a part of the call's pairs."""
     left = list(references)
     for p in pairs:
         left.remove(p["ref"])
@@ -100,15 +99,14 @@ def weighed_by_run(refract, serving, pairs, references, work):
         for i, (h, r) in enumerate([(p["hyp"], p["ref"]) for p in pairs] + [(r, r) for r in left]):
             f.write(json.dumps({"id": str(i), "references": [r], "hypotheses": {"one": h}}) + "\n")
     for short, name in NAMES.items():
-        for url in (serving.url, serving.grpc):
-            told = subprocess.run(
-                [refract, "score", f"jsonl:{work}/pairs.jsonl", "-m", f"oip:{url}/run,output={name}", "-a", "single",
-                 "--per", "segment", "-f", "jsonl", "--cache", f"{work}/run.sqlite", "-q"],
-                capture_output=True, text=True)
-            assert told.returncode == 0, told.stderr
-            rows = [json.loads(line) for line in told.stdout.splitlines()]
-            assert "|idf:run|" in rows[0]["signature"] and f"|idf-references:{len(references)}|" in rows[0]["signature"], rows[0]
-            close(f"idf of the run, {name}, by {url[:4]}", [r["score"] for r in rows[:len(pairs)]], [p["idf"][short] for p in pairs])
+        told = subprocess.run(
+            [refract, "score", f"jsonl:{work}/pairs.jsonl", "-m", f"oip:{serving.url}/run,output={name}", "-a", "single",
+             "--per", "segment", "-f", "jsonl", "--cache", f"{work}/run.sqlite", "-q"],
+            capture_output=True, text=True)
+        assert told.returncode == 0, told.stderr
+        rows = [json.loads(line) for line in told.stdout.splitlines()]
+        assert "|idf:run|" in rows[0]["signature"] and f"|idf-references:{len(references)}|" in rows[0]["signature"], rows[0]
+        close(f"idf of the run, {name}", [r["score"] for r in rows[:len(pairs)]], [p["idf"][short] for p in pairs])
 
 
 def unique(texts):

@@ -39,7 +39,6 @@ def main():
         status, text = refused(serving.url, "bertscore", tensor("pairs", [0] * 4, shape=[1, 3]), hypothesis=["a"], reference=["a"])
         assert status == 400 and "cannot be read" in text, (status, text)
         through_refract(refract, serving, NEEDS, data, work, 12)
-        through_refract(refract, serving, NEEDS, data, work, 2, grpc=True)
 
 
 if __name__ == "__main__":

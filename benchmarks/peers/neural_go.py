@@ -13,9 +13,9 @@ def lines(path, n):
         return f.read().split("\n")[:n]
 
 
-def through_refract(refract, serving, models, data, work, n, grpc=False):
+def through_refract(refract, serving, models, data, work, n):
     """Scores n segments of 14 systems against eleven references, while the server crashes and comes
-    back; by gRPC without a crash. models says what each needs besides the hypothesis."""
+    back. models says what each needs besides the hypothesis."""
     wmt = data + "/mt-metrics-eval-v2/wmt22/"
     source = lines(wmt + "sources/zh-en.txt", n)
     references = [lines(wmt + "references/zh-en.refA.txt", n)]
@@ -33,7 +33,7 @@ def through_refract(refract, serving, models, data, work, n, grpc=False):
             f.write("\n".join(texts) + "\n")
         command += [flag, f"{name}={path}" if flag == "--hyp" else path]
     for m in models:
-        command += ["-m", f"oip:{serving.grpc if grpc else serving.url}/{m}"]
+        command += ["-m", f"oip:{serving.url}/{m}"]
 
     cells = n * len(systems) * len(references) * len(models)
     run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -45,7 +45,7 @@ def through_refract(refract, serving, models, data, work, n, grpc=False):
         if "score" not in row:
             continue  # the counts of reports, at the end
         rows.append(row)
-        if len(rows) == cells // 4 and not grpc:
+        if len(rows) == cells // 4:
             serving.crash()
             serving.__enter__()
             print(f"the server crashed after {len(rows)} of {cells} cells")
@@ -57,4 +57,4 @@ def through_refract(refract, serving, models, data, work, n, grpc=False):
     inputs = {"source": source, "reference": texts}
     for m, needs in models.items():
         straight = infer(serving.url, m, hypothesis=hypotheses, **{k: inputs[k] for k in needs}, pairs=pairs)["score"]
-        close(f"{m} through refract, {'gRPC' if grpc else 'REST'}", [r["score"] for r in rows if r["metric"].startswith("oip:" + m)], straight, 2e-6)
+        close(f"{m} through refract", [r["score"] for r in rows if r["metric"].startswith("oip:" + m)], straight, 2e-6)

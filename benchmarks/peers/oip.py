@@ -39,7 +39,7 @@ class Serving:
 
     def __init__(self, run, kind, specs, names, port):
         self.command = [*run, kind, *specs, "--port", str(port)]
-        self.names, self.url, self.grpc = names, f"http://127.0.0.1:{port}", f"grpc://127.0.0.1:{int(port) + 1}"
+        self.names, self.url = names, f"http://127.0.0.1:{port}"
 
     def __enter__(self):
         begun = time.monotonic()

@@ -43,10 +43,8 @@ if [ "$(uname -sm)" = "Linux x86_64" ]; then
 	grep -qx "commit    $(git rev-parse HEAD)" "$work/version"
 	grep -qx "date      $(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)" "$work/version"
 	grep -qx "modified  false" "$work/version"
-	"$work/root/refract-languages" --version
 	if [ "$(id -u)" = 0 ]; then # with nothing else, as in the image
 		chroot "$work/root" /refract version >/dev/null
-		chroot "$work/root" /refract-languages --version >/dev/null
 	fi
 fi
 if command -v groff >/dev/null; then

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 import payload  # noqa: E402
 
 PLATFORMS = ["linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64"]
-PROGRAMS = ["refract", "refract-languages"]
+PROGRAMS = ["refract"]
 
 clone = Path(sys.argv[1])
 dist, pages = clone / "dist", clone / "pages"

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Holds the description of refract serve's interface to OpenAPI 3.1, and has Triton's
-# own client ask it for scores, in JSON and in binary tensors.
+# Holds the description of refract serve's interface to OpenAPI 3.1.
 #
 # usage: benchmarks/peers/serve.sh
 #
-# The virtual environment (200 MB) is kept in $CI_CACHE.
+# The virtual environment is kept in $CI_CACHE.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 requirements=benchmarks/peers/serve_requirements.txt

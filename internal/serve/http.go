@@ -13,8 +13,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -25,10 +23,8 @@ var openAPI []byte
 
 // Web says how a server answers over HTTP.
 type Web struct {
-	Token  string // that requests bear
-	Hosts  func(name string) bool
-	Models Models               // that the Open Inference Protocol asks
-	Warn   func(message string) // is told once that connections wait
+	Token string // that requests bear
+	Hosts func(name string) bool
 }
 
 // The time that a client has, and what the server has to answer once it ends.
@@ -49,7 +45,6 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, w Web) error {
 		Handler:           s.handler(w),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: 1 << 16,
-		ConnState: crowd(w.Warn),
 	}
 	return Until(ctx, srv, netutil.LimitListener(l, maxWebConns), lastWord)
 }
@@ -72,24 +67,6 @@ func Until(ctx context.Context, srv *http.Server, l net.Listener, last time.Dura
 	return ctx.Err()
 }
 
-// crowd counts connections, and tells once that there are as many as may be.
-func crowd(warn func(message string)) func(net.Conn, http.ConnState) {
-	var n atomic.Int64
-	var once sync.Once
-	return func(_ net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			if n.Add(1) == maxWebConns && warn != nil {
-				once.Do(func() {
-					warn(fmt.Sprintf("%d connections are open, which is the most: further ones wait", maxWebConns))
-				})
-			}
-		case http.StateClosed, http.StateHijacked:
-			n.Add(-1)
-		}
-	}
-}
-
 func (s *Server) handler(w Web) http.Handler {
 	mux := http.NewServeMux()
 	for _, name := range s.Names {
@@ -98,7 +75,7 @@ func (s *Server) handler(w Web) http.Handler {
 			verb = http.MethodGet
 		}
 		mux.HandleFunc(verb+" /v1/"+name, func(rw http.ResponseWriter, r *http.Request) {
-			s.call(rw, r, wrong, s.Methods[name])
+			s.call(rw, r, s.Methods[name])
 		})
 	}
 	fixed := func(body []byte) http.HandlerFunc {
@@ -109,7 +86,6 @@ func (s *Server) handler(w Web) http.Handler {
 	mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) {
 		reply(rw, http.StatusNotFound, wrong(codeUsage, "there is nothing here, or not by this method: /openapi.json says what there is"))
 	})
-	s.handleModels(mux, w.Models, fixed)
 	want := sha256.Sum256([]byte(w.Token))
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		refuse := func(status int, message string) { reply(rw, status, wrong(codeUsage, message)) }
@@ -146,19 +122,12 @@ func wrong(code, message string) []byte {
 	return append(appendError([]byte(`{"error":`), code, message), '}')
 }
 
-// call has a method carry out a request whose body is its parameters, and replies. It
-// waits until there is room for it, which it takes until the client has the answer.
-func (s *Server) call(rw http.ResponseWriter, r *http.Request, wrong func(code, message string) []byte, m Method) {
+// call has a method carry out a request whose body is its parameters, and replies.
+func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) {
 	ctx := r.Context()
-	size := r.ContentLength
-	if size < 0 {
-		size = MaxLine
-	}
-	var err error
-	if size > MaxLine {
-		err = errLong
-	} else if err = s.bytes.Acquire(ctx, size); err == nil {
-		defer s.bytes.Release(size)
+	body, release, err := s.receive(rw, r)
+	defer release()
+	if err == nil {
 		select {
 		case s.web <- struct{}{}:
 			defer func() { <-s.web }()
@@ -170,7 +139,7 @@ func (s *Server) call(rw http.ResponseWriter, r *http.Request, wrong func(code, 
 	if err == nil {
 		inner, release := s.withRoom(ctx)
 		defer release()
-		result, err = carry(rw, r.WithContext(inner), m)
+		result, err = m(inner, body)
 	}
 	status := http.StatusOK
 	if err != nil {
@@ -187,25 +156,66 @@ func (s *Server) call(rw http.ResponseWriter, r *http.Request, wrong func(code, 
 	reply(rw, status, result)
 }
 
-// carry reads the body, and has the method carry it out.
-func carry(rw http.ResponseWriter, r *http.Request, m Method) ([]byte, error) {
-	http.NewResponseController(rw).SetReadDeadline(time.Now().Add(bodyTime)) // from now on: it has waited
-	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, MaxLine))
+// receive reads the body of a request. The bytes that have arrived count, not those that
+// the client announces; release gives them back.
+func (s *Server) receive(rw http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
+	b := &charged{ctx: r.Context(), server: s, body: http.MaxBytesReader(rw, r.Body, MaxLine), wait: http.NewResponseController(rw)}
+	if r.ContentLength > MaxLine {
+		return nil, b.release, errLong
+	}
+	b.wait.SetReadDeadline(time.Now().Add(bodyTime))
+	body, err = io.ReadAll(b)
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
-		return nil, errLong
-	case err != nil:
-		return nil, &Usage{fmt.Errorf("read the request: %w", err)}
+		err = errLong
+	case err != nil && r.Context().Err() == nil:
+		err = &Usage{fmt.Errorf("read the request: %w", err)}
 	case len(body) == 0:
 		body = []byte("{}")
 	}
-	return m(r.Context(), body)
+	return body, b.release, err
+}
+
+// charged is a body whose bytes are taken from those that requests may have together.
+// Where none are left, one body at a time may end all the same: else bodies that are
+// there in part could wait for each other.
+type charged struct {
+	ctx    context.Context
+	server *Server
+	body   io.Reader
+	wait   *http.ResponseController
+	taken  int64
+	last   bool // it is the one that needs no room
+}
+
+// Read implements io.Reader.
+func (c *charged) Read(p []byte) (int, error) {
+	n, err := c.body.Read(p)
+	switch {
+	case c.last:
+	case c.server.bytes.TryAcquire(int64(n)):
+		c.taken += int64(n)
+	default:
+		select {
+		case c.server.last <- struct{}{}:
+			c.last = true
+		case <-c.ctx.Done():
+			return 0, c.ctx.Err()
+		}
+		c.wait.SetReadDeadline(time.Now().Add(bodyTime)) // the client has its time all the same
+	}
+	return n, err
+}
+
+func (c *charged) release() {
+	c.server.bytes.Release(c.taken)
+	if c.last {
+		<-c.server.last
+	}
 }
 
 func reply(rw http.ResponseWriter, status int, body []byte) {
-	if rw.Header().Get("Content-Type") == "" {
-		rw.Header().Set("Content-Type", "application/json")
-	}
+	rw.Header().Set("Content-Type", "application/json")
 	rw.Header().Set("X-Content-Type-Options", "nosniff")
 	http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(bodyTime))
 	rw.WriteHeader(status)

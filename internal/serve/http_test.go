@@ -9,18 +9,19 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/refract-eval/refract/internal/oip"
+	"golang.org/x/sync/semaphore"
 )
 
 // overHTTP starts a server, whose token is "sesame" and whose Host a loopback address.
 func overHTTP(ctx context.Context, s *Server, l net.Listener) chan error {
 	done := make(chan error, 1)
 	go func() {
-		done <- s.ServeHTTP(ctx, l, Web{Token: "sesame", Hosts: func(name string) bool { return name == "127.0.0.1" }, Models: doubles{}})
+		done <- s.ServeHTTP(ctx, l, Web{Token: "sesame", Hosts: func(name string) bool { return name == "127.0.0.1" }})
 	}()
 	return done
 }
@@ -51,27 +52,6 @@ func TestHTTP(t *testing.T) {
 		{"POST", "/v1/echo", `{}`, []string{"Host", "example.com"}, 421, `"code":"usage"`},
 		{"GET", "/healthz", "", []string{"Authorization", ""}, 200, `{"status":"ok"}`},
 		{"GET", "/openapi.json", "", nil, 200, `"openapi": "3.1.0"`},
-		{"GET", "/v2/health/ready", "", nil, 200, `{"ready":true}`},
-		{"GET", "/v2/models/double", "", nil, 200, `"name":"nrefs"`},
-		{"GET", "/v2/models/triple", "", nil, 400, `{"error":"there is no triple"}`},
-		{"POST", "/v2/models/double/infer", `{"id":"x","inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"data":["a","bcd"]},{"name":"reference","datatype":"BYTES","shape":[3],"data":["r","s","t"]},{"name":"nrefs","datatype":"INT32","shape":[2],"data":[1,2]}],"outputs":[{"name":"score"},{"name":"facts"}]}`, nil, 200,
-			`{"id":"x","model_name":"double","model_version":"1","outputs":[{"name":"score","datatype":"FP32","shape":[2],"data":[3,8]},{"name":"facts","datatype":"BYTES","shape":[1],"data":["{}"]}]}`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"data":["a","bcd"]},{"name":"reference","datatype":"BYTES","shape":[1],"data":["r"]}]}`, nil, 400, `{"error":"hypothesis 1 has 1 references, and 0 are left"}`},
-		{"POST", "/v2/models/double/versions/1/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"data":["a"]},{"name":"reference","datatype":"BYTES","shape":[1],"data":["r"]}]}`, nil, 200, `{"id":"","model_name":"double","model_version":"1","outputs":[{"name":"score","datatype":"FP32","shape":[1],"data":[3]}]}`},
-		{"POST", "/v2/models/double/versions/2/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"data":["a"]},{"name":"reference","datatype":"BYTES","shape":[1],"data":["r"]}]}`, nil, 400, `the version \"2\" of the model is not there`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"data":["a"]},{"name":"reference","datatype":"BYTES","shape":[1],"data":["r"]}],"outputs":[{"name":"spans"}]}`, nil, 400, `the model has no output \"spans\"`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"data":["a"]},{"name":"reference","datatype":"BYTES","shape":[1],"data":["r"]},{"name":"source","datatype":"BYTES","shape":[1],"data":["a"]}]}`, nil, 400, `the model has no input \"source\"`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"data":["a"]},{"name":"reference","datatype":"BYTES","shape":[1],"data":["r"]},{"name":"hypothesis","datatype":"BYTES","shape":[1],"data":["a"]},{"name":"reference","datatype":"BYTES","shape":[1],"data":["r"]}]}`, nil, 400, `the input hypothesis is there twice`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"data":[null]}]}`, nil, 400, `value 0 of the input hypothesis is null`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"data":["a"]}]}`, nil, 400, `has 1 values and the shape [2]`},
-		{"POST", "/v2/models/double/infer", "{\"inputs\":[{\"name\":\"hypothesis\",\"datatype\":\"BYTES\",\"shape\":[1],\"data\":[\"\xff\"]}]}", nil, 400, `it is not valid UTF-8`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":9}}]}`, nil, 400, `the input hypothesis has 9 bytes, and 0 are left`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[1],"data":"a"}]}`, nil, 400, `the input hypothesis has no list of values`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"data":["a",1]}]}`, nil, 400, `the input hypothesis has no list of values`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"nrefs","datatype":"INT32","shape":[1000001],"data":[1]}]}`, nil, 400, `at most 1000000 values are taken`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[{"name":"nrefs","datatype":"INT32","shape":[2],"data":[1,2,3,4]}]}`, nil, 400, `the input nrefs has more values than its shape [2]`},
-		{"POST", "/v2/models/double/infer", `{"inputs":[]}`, []string{oip.JSONLength, "99"}, 400, `for a body of 13 bytes`},
-		{"POST", "/v2/models/double/infer", `nonsense`, nil, 400, `{"error":"the request is no JSON`},
 	} {
 		r, _ := http.NewRequest(c.verb, "http://"+l.Addr().String()+c.path, strings.NewReader(c.body))
 		r.Header.Set("Authorization", "Bearer sesame")
@@ -95,74 +75,6 @@ func TestHTTP(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-}
-
-// doubles has a model that scores by twice the length, and the number of references.
-type doubles struct{}
-
-func (doubles) Model(_ context.Context, name string) (*Model, error) {
-	if name != "double" {
-		return nil, &Usage{errors.New("there is no " + name)}
-	}
-	return &Model{Reference: true, Native: true, Facts: []byte("{}")}, nil
-}
-
-func (doubles) Score(_ context.Context, _ string, rows []Row) (out []float64, err error) {
-	for _, r := range rows {
-		out = append(out, float64(2*len(r.Hypothesis)+len(r.References)))
-	}
-	return out, nil
-}
-
-// Tensors are bytes where they come so, and where they are wanted so.
-func TestBinary(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := overHTTP(ctx, echo(), l)
-	texts := oip.AppendTexts(oip.AppendTexts(nil, []string{"a", "bcd"}), []string{"r", "s", "t"})
-	raw := append(texts, 1, 0, 0, 0, 2, 0, 0, 0)
-	const inputs = `"inputs":[{"name":"hypothesis","datatype":"BYTES","shape":[2],"parameters":{"binary_data_size":12}},` +
-		`{"name":"reference","datatype":"BYTES","shape":[3],"parameters":{"binary_data_size":15}},{"name":"nrefs","datatype":"INT32","shape":[2],"parameters":{"binary_data_size":8}}]`
-	const head = `{"id":"","model_name":"double","model_version":"1","outputs":[`
-	const scores = "\x00\x00\x40\x40\x00\x00\x00\x41" // 3 and 8
-	for _, c := range []struct {
-		json string
-		raw  []byte
-		want string
-		size int // of the JSON in the answer, 0 where it is all
-	}{
-		{`{` + inputs + `}`, raw, head + `{"name":"score","datatype":"FP32","shape":[2],"data":[3,8]}]}`, 0},
-		{`{` + inputs + `,"parameters":{"binary_data_output":true}}`, raw, head + `{"name":"score","datatype":"FP32","shape":[2],"parameters":{"binary_data_size":8}}]}` + scores, -len(scores)},
-		{`{` + inputs + `,"outputs":[{"name":"facts","parameters":{"binary_data":true}},{"name":"score","parameters":{"binary_data":true}}]}`, raw,
-			head + `{"name":"facts","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":6}},{"name":"score","datatype":"FP32","shape":[2],"parameters":{"binary_data_size":8}}]}` + "\x02\x00\x00\x00{}" + scores, -6 - len(scores)},
-		{`{` + inputs + `,"outputs":[{"name":"score","parameters":{"binary_data":false}}],"parameters":{"binary_data_output":true}}`, raw, head + `{"name":"score","datatype":"FP32","shape":[2],"data":[3,8]}]}`, 0},
-		{`{` + inputs + `}`, raw[:len(raw)-1], `{"error":"the input nrefs has 8 bytes, and 7 are left"}`, 0},
-		{`{` + inputs + `}`, append(raw[:len(raw):len(raw)], 1), `{"error":"1 bytes belong to no input"}`, 0},
-		{`{` + strings.Replace(inputs, ":12}", ":11}", 1) + `}`, raw, `{"error":"the input hypothesis: the bytes of a text are cut"}`, 0},
-		{`{` + strings.Replace(inputs, ":8}", ":7}", 1) + `}`, raw, `{"error":"the input nrefs: 3 bytes are too many"}`, 0},
-	} {
-		r, _ := http.NewRequest("POST", "http://"+l.Addr().String()+"/v2/models/double/infer", strings.NewReader(c.json+string(c.raw)))
-		r.Header.Set("Authorization", "Bearer sesame")
-		r.Header.Set(oip.JSONLength, fmt.Sprint(len(c.json)))
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		size := ""
-		if c.size < 0 {
-			size = fmt.Sprint(len(c.want) + c.size)
-		}
-		if got := resp.Header.Get(oip.JSONLength); string(body) != c.want || got != size {
-			t.Errorf("%s: %q with %q\nwant %q with %q", c.json, body, got, c.want, size)
-		}
-	}
-	stop()
-	<-done
 }
 
 // pipes is a listener in memory.
@@ -190,10 +102,9 @@ func TestManyConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		l, s := make(pipes), echo()
-		var said []string
 		done := make(chan error, 1)
 		go func() {
-			done <- s.ServeHTTP(ctx, l, Web{Hosts: func(string) bool { return true }, Models: doubles{}, Warn: func(m string) { said = append(said, m) }})
+			done <- s.ServeHTTP(ctx, l, Web{Hosts: func(string) bool { return true }})
 		}()
 		var idle []net.Conn
 		for range maxWebConns {
@@ -223,9 +134,6 @@ func TestManyConnections(t *testing.T) {
 		late.Close()
 		stop()
 		<-done
-		if len(said) != 1 || !strings.HasPrefix(said[0], "1024 connections") {
-			t.Errorf("%q", said)
-		}
 	})
 }
 
@@ -266,7 +174,7 @@ func TestStalling(t *testing.T) {
 		"an answer that is not read": func(t *testing.T, s *Server, conn net.Conn) {
 			fmt.Fprintf(conn, head+"%020000d", "echo", 0)
 			synctest.Wait()
-			if s.bytes.TryAcquire(maxBytes) {
+			if s.bytes.TryAcquire(maxShared) {
 				t.Error("the answer takes no room")
 			}
 			time.Sleep(bodyTime + time.Second)
@@ -275,10 +183,12 @@ func TestStalling(t *testing.T) {
 			}
 		},
 		"a wait for room": func(t *testing.T, s *Server, conn net.Conn) {
-			s.bytes.Acquire(t.Context(), maxBytes)
+			s.bytes.Acquire(t.Context(), maxShared)
+			s.last <- struct{}{}
 			go fmt.Fprintf(conn, head+"%020000d", "echo", 0)
 			time.Sleep(10 * bodyTime)
-			s.bytes.Release(maxBytes)
+			<-s.last
+			defer s.bytes.Release(maxShared)
 			if status, body := read(conn); status != 200 || len(body) != 20000 {
 				t.Error(status, body)
 			}
@@ -294,7 +204,7 @@ func TestStalling(t *testing.T) {
 				client(t, s, ours)
 				ours.Close()
 				synctest.Wait()
-				if !s.bytes.TryAcquire(maxBytes) {
+				if !s.bytes.TryAcquire(maxShared) {
 					t.Error("the request takes room still")
 				}
 				stop()
@@ -302,4 +212,70 @@ func TestStalling(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A body takes the room of the bytes that are there, and not of those that its client
+// announces: clients that send one byte of 64 MiB keep nobody else waiting.
+func TestAnnounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		l, s := make(pipes), echo()
+		done := overHTTP(ctx, s, l)
+		const head = "POST /v1/echo HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame\r\nContent-Length: %d\r\n\r\n{"
+		for range 2 * MaxPending {
+			ours, theirs := net.Pipe()
+			l <- theirs
+			fmt.Fprintf(ours, head, MaxLine)
+			go io.Copy(io.Discard, ours)
+		}
+		ours, theirs := net.Pipe()
+		l <- theirs
+		begun := time.Now()
+		fmt.Fprintf(ours, head+"}", 2)
+		if resp, err := http.ReadResponse(bufio.NewReader(ours), nil); err != nil || resp.StatusCode != 200 || time.Since(begun) > 0 {
+			t.Error(resp, err, time.Since(begun))
+		}
+		ours.Close()
+		time.Sleep(2 * bodyTime) // when the stalled ones are left
+		stop()
+		<-done
+	})
+}
+
+// Bodies that have no room left between them come to their end one after the other.
+func TestPartlyThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		l, s := make(pipes), echo()
+		s.bytes = semaphore.NewWeighted(10_000)
+		done := overHTTP(ctx, s, l)
+		const size = 8000
+		var all sync.WaitGroup
+		for range 5 {
+			ours, theirs := net.Pipe()
+			l <- theirs
+			all.Go(func() {
+				fmt.Fprintf(ours, "POST /v1/echo HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame\r\nContent-Length: %d\r\n\r\n", size)
+				for range size / 1000 {
+					fmt.Fprintf(ours, "%01000d", 0)
+					time.Sleep(time.Second)
+				}
+			})
+			all.Go(func() {
+				resp, err := http.ReadResponse(bufio.NewReader(ours), nil)
+				if err != nil || resp.StatusCode != 200 {
+					t.Error(resp, err)
+				}
+				io.Copy(io.Discard, resp.Body)
+				ours.Close()
+			})
+		}
+		all.Wait()
+		synctest.Wait()
+		if !s.bytes.TryAcquire(10_000) {
+			t.Error("a request takes room still")
+		}
+		stop()
+		<-done
+	})
 }

@@ -6,8 +6,8 @@
 //     and a context that ends when it is cancelled.
 //  3. The answer is written as soon as there is one, whatever the order.
 //
-// Nothing that a line holds ends a connection. Sockets and HTTP are other ways to
-// the same methods. What methods do, and which there are, is not known here.
+// Nothing that a line holds ends a connection. HTTP is another way to the same methods.
+// What methods do, and which there are, is not known here.
 package serve
 
 import (
@@ -26,9 +26,10 @@ const Protocol = 1
 
 // The bounds of a connection.
 const (
-	MaxLine    = 64 << 20    // bytes of a line
-	MaxPending = 256         // requests that are unanswered at a time
-	maxBytes   = 4 * MaxLine // of requests together, and of answers
+	MaxLine    = 64 << 20           // bytes of a line
+	MaxPending = 256                // requests that are unanswered at a time
+	maxBytes   = 4 * MaxLine        // of requests together, and of answers
+	maxShared  = maxBytes - MaxLine // of requests, but for the one that is being read, or that ends first
 )
 
 // Method carries out requests of a kind. Params are an object, which belongs to the
@@ -46,14 +47,15 @@ type Server struct {
 	Explain func(error) (usage bool, message string)
 
 	bytes   *semaphore.Weighted // of requests that are unanswered
+	last    chan struct{}       // has an element while a body takes none of these bytes
 	answers *semaphore.Weighted // bytes that are expected of answers
-	web     chan struct{}       // an element for each request that came over HTTP
+	web     chan struct{}       // an element for each request that came whole over HTTP
 }
 
 // New returns a server without methods.
 func New(version string, explain func(error) (usage bool, message string)) *Server {
-	return &Server{Version: version, Methods: map[string]Method{}, Explain: explain, web: make(chan struct{}, MaxPending),
-		bytes: semaphore.NewWeighted(maxBytes), answers: semaphore.NewWeighted(maxBytes)}
+	return &Server{Version: version, Methods: map[string]Method{}, Explain: explain, web: make(chan struct{}, MaxPending), last: make(chan struct{}, 1),
+		bytes: semaphore.NewWeighted(maxShared), answers: semaphore.NewWeighted(maxBytes)}
 }
 
 // Handle adds a method.

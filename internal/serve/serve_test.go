@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -257,7 +255,7 @@ func TestLongLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"id":null,"error":{"code":"usage","message":"the request has more than 64 MiB; part it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
-	if out.String() != want || !s.bytes.TryAcquire(maxBytes) {
+	if out.String() != want || !s.bytes.TryAcquire(maxShared) {
 		t.Error(out.String())
 	}
 }
@@ -325,43 +323,4 @@ func FuzzLines(f *testing.F) {
 			t.Fatalf("the last line has no answer: %q", got)
 		}
 	})
-}
-
-func TestSocket(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := ListenUnix(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Fatal(info, err)
-	}
-	if _, err := ListenUnix(path); err == nil {
-		t.Error("a socket took another's place")
-	}
-	s, begun, gone := echo(), make(chan struct{}), make(chan struct{})
-	s.Handle("gone", func(ctx context.Context, _ []byte) ([]byte, error) {
-		close(begun)
-		<-ctx.Done()
-		close(gone)
-		return nil, ctx.Err()
-	})
-	done := make(chan error, 1)
-	go func() { done <- s.ServeConns(ctx, l) }()
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	io.WriteString(conn, `{"id":1,"method":"gone"}`+"\n")
-	<-begun // a request whose client is gone before it begins is dropped
-	conn.Close()
-	<-gone // what a client asked for ends with it
-	stop()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Error("the socket is there still:", err)
-	}
 }

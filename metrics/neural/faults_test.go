@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
@@ -103,7 +104,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestChanges has one answer after the probe differ, by all protocols.
+// TestChanges has one answer after the probe differ, in JSON and in bytes.
 func TestChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(a *oiptest.Answer)
@@ -120,7 +121,7 @@ func TestChanges(t *testing.T) {
 		"short":    {func(a *oiptest.Answer) { a.Outputs[0].Data = a.Outputs[0].Data.([]float32)[1:] }, `gave 8 values of "score" for 9 rows`},
 		"type":     {func(a *oiptest.Answer) { a.Outputs[0].Datatype = "INT8" }, `"INT8"`},
 	} {
-		for protocol, s := range map[string]*oiptest.Server{"": {Spans: true}, "binary": {Spans: true, Binary: true}, "grpc": {Spans: true}, "grpc raw": {Spans: true, Raw: true}} {
+		for protocol, s := range map[string]*oiptest.Server{"": {Spans: true}, "binary": {Spans: true, Binary: true}} {
 			if name == "NaN" && protocol == "" {
 				continue // JSON has none
 			}
@@ -130,11 +131,7 @@ func TestChanges(t *testing.T) {
 						c.change(a)
 					}
 				}
-				rpc := ""
-				if strings.HasPrefix(protocol, "grpc") {
-					rpc = "grpc"
-				}
-				_, err := must(t, rpc, s).Score(t.Context(), []metrics.Block{block})
+				_, err := must(t, "", s).Score(t.Context(), []metrics.Block{block})
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %q", err, c.want)
 				}
@@ -150,18 +147,17 @@ func TestStart(t *testing.T) {
 		options string
 		want    string
 	}{
-		"another model":    {&oiptest.Server{Model: "comet"}, "", `unknown model`},
-		"another, by gRPC": {&oiptest.Server{Model: "comet"}, "grpc", `knows no such model or address (404): unknown model fake`},
-		"version":          {&oiptest.Server{}, ",version=7", `unknown model`},
-		"output":           {&oiptest.Server{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
-		"its own facts":    {&oiptest.Server{}, ",direction=lower", `leave out direction, lower and upper`},
-		"batches":          {&oiptest.Server{MaxBatch: 4}, "", "max_batch_size 4, where each tensor has a length of its own; set it to 0"},
-		"a key":            {&oiptest.Server{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY to a key of this server"},
-		"no JSON facts":    {&oiptest.Server{Facts: "none"}, "", "gave facts that are no JSON"},
-		"strange bounds":   {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
-		"needs a source":   {&oiptest.Server{NoSource: true}, "", `facts say that it needs ["source" "reference"], and its inputs are "hypothesis", "reference"`},
-		"needs none":       {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","needs":["reference"]}`}, "", `facts say that it needs ["reference"], and its inputs are "hypothesis", "source"`},
-		"strange key":      {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","signature":{"a|b":1}}`}, "", `gave facts whose signature has the key "a|b"`},
+		"another model":  {&oiptest.Server{Model: "comet"}, "", `unknown model`},
+		"version":        {&oiptest.Server{}, ",version=7", `unknown model`},
+		"output":         {&oiptest.Server{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
+		"its own facts":  {&oiptest.Server{}, ",direction=lower", `leave out direction, lower and upper`},
+		"batches":        {&oiptest.Server{MaxBatch: 4}, "", "max_batch_size 4, where each tensor has a length of its own; set it to 0"},
+		"a key":          {&oiptest.Server{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY to a key of this server"},
+		"no JSON facts":  {&oiptest.Server{Facts: "none"}, "", "gave facts that are no JSON"},
+		"strange bounds": {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
+		"needs a source": {&oiptest.Server{NoSource: true}, "", `facts say that it needs ["source" "reference"], and its inputs are "hypothesis", "reference"`},
+		"needs none":     {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","needs":["reference"]}`}, "", `facts say that it needs ["reference"], and its inputs are "hypothesis", "source"`},
+		"strange key":    {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","signature":{"a|b":1}}`}, "", `gave facts whose signature has the key "a|b"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := open(t, c.options, c.server); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "oip:fake") {
@@ -255,7 +251,7 @@ func TestTwoServers(t *testing.T) {
 			well := &oiptest.Server{Delay: time.Millisecond}
 			urls := serve(t, well)
 			if c.other == nil {
-				h := oiptest.Start(&oiptest.Server{})
+				h := httptest.NewServer(&oiptest.Server{})
 				h.Close()
 				urls = append(urls, h.URL)
 			} else {
@@ -322,7 +318,7 @@ func TestRestart(t *testing.T) {
 			time.AfterFunc(30*time.Millisecond, func() { r.set(false) })
 		}
 	}
-	h := oiptest.Start(r)
+	h := httptest.NewServer(r)
 	defer h.Close()
 	spec, err := neural.ParseSpec(h.URL + "/fake,batch=1000")
 	if err != nil {
@@ -385,7 +381,7 @@ func TestVersion(t *testing.T) {
 		"not on the server": {&oiptest.Server{}, "9", `the model has no version "9": the server has 1`},
 		"another answers":   {&oiptest.Server{Change: func(_ int, a *oiptest.Answer) { a.Version = "2" }}, "1", `gave an answer of version "2" of the model in place of "1"`},
 	} {
-		h := oiptest.Start(anyVersion{c.server})
+		h := httptest.NewServer(anyVersion{c.server})
 		t.Cleanup(h.Close)
 		_, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Version: c.version, Output: "score", Lower: math.NaN(), Upper: math.NaN()}, neural.Environment{Client: quick})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -398,7 +394,7 @@ func TestVersion(t *testing.T) {
 func TestBudget(t *testing.T) {
 	for name, limits := range map[string]budget.Limits{"calls": {Calls: 2}, "time": {Time: 1}} {
 		s := &oiptest.Server{}
-		h := oiptest.Start(s)
+		h := httptest.NewServer(s)
 		t.Cleanup(h.Close)
 		b := budget.New(limits, nil)
 		m, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Output: "score", Bytes: 1, Lower: math.NaN(), Upper: math.NaN()}, neural.Environment{Client: quick, Budget: b})
@@ -416,7 +412,7 @@ func TestBudget(t *testing.T) {
 
 // TestKeepsWhatCame has the blocks that were answered before a fault keep their scores.
 func TestKeepsWhatCame(t *testing.T) {
-	h := oiptest.Start(&oiptest.Server{Fault: func(n int, w http.ResponseWriter, _ *oiptest.Request) bool {
+	h := httptest.NewServer(&oiptest.Server{Fault: func(n int, w http.ResponseWriter, _ *oiptest.Request) bool {
 		if n >= 5 { // behind the probe and 3 blocks: a call may begin before the fault of another ends all
 			oiptest.Fail(w, http.StatusBadRequest, "no")
 		}

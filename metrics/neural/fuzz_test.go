@@ -1,12 +1,11 @@
 package neural
 
 import (
-	"encoding/binary"
 	"math"
 	"testing"
 )
 
-// FuzzAnswer reads what any server may send, in all forms. An answer is whole and
+// FuzzAnswer reads what any server may send. An answer is whole and
 // finite, or an error.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []struct {
@@ -22,38 +21,23 @@ func FuzzAnswer(f *testing.F) {
 	} {
 		f.Add([]byte(seed.text), seed.length)
 	}
-	call, err := (&rpc{}).infer("1", nil, nil, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(call.Content[5:], "")
-	score := appendBytes(appendText(appendText(nil, 1, "score"), 2, fp32Type), 3, []byte{2})
-	values := binary.LittleEndian.AppendUint32(make([]byte, 4), math.Float32bits(0.5))
-	f.Add(appendBytes(nil, 5, appendBytes(score, 5, appendBytes(nil, 6, values))), "")
-	f.Add(appendBytes(appendBytes(nil, 5, score), 6, values), "")
-
 	all := []row{{"s", "a b", []string{"r"}}, {"s", "c", []string{"r"}}}
 	f.Fuzz(func(t *testing.T, body []byte, length string) {
-		for _, read := range []func() (*answer, error){
-			func() (*answer, error) { return readREST(length, body) },
-			func() (*answer, error) { return readRPC(body) },
-		} {
-			a, err := read()
-			for _, form := range []*form{{}, {spans: true, facts: true}} {
-				if err != nil {
-					break
-				}
-				var r *result
-				if r, err = a.check(form, "score", "1", all); err != nil {
-					break
-				}
-				if len(r.scores) != len(all) || form.spans && len(r.reports) != len(all) || form.facts && r.facts == nil {
-					t.Fatalf("an answer of a part: %+v", r)
-				}
-				for _, v := range r.scores {
-					if math.IsNaN(v) || math.IsInf(v, 0) {
-						t.Fatalf("the score %v", v)
-					}
+		a, err := readREST(length, body)
+		for _, form := range []*form{{}, {spans: true, facts: true}} {
+			if err != nil {
+				break
+			}
+			var r *result
+			if r, err = a.check(form, "score", "1", all); err != nil {
+				break
+			}
+			if len(r.scores) != len(all) || form.spans && len(r.reports) != len(all) || form.facts && r.facts == nil {
+				t.Fatalf("an answer of a part: %+v", r)
+			}
+			for _, v := range r.scores {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("the score %v", v)
 				}
 			}
 		}

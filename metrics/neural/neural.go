@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -62,23 +61,12 @@ func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 	}
 }
 
-// wire is a form of the protocol. Its calls read what a server says into their
-// argument.
-type wire interface {
-	ready() llm.Call
-	metadata(*description) llm.Call
-	config(*modelConfig) llm.Call
-	// infer makes a call for outputs; read takes the answer, and says what is wrong
-	// with it.
-	infer(id string, inputs []tensor, outputs []string, read func(server string, a *answer) error) (llm.Call, error)
-}
-
 // Metric is a model on servers. It is safe for concurrent use.
 type Metric struct {
 	spec   Spec
 	client *llm.Client
 	budget *budget.Budget
-	wire   wire
+	wire   *rest
 	form   *form
 	info   metrics.Info
 	sig    metrics.Signature
@@ -111,9 +99,7 @@ const inFlight = 4
 func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 	m := &Metric{spec: spec, budget: env.Budget, size: newSize(spec.Bytes)}
 	cfg := env.Client
-	if m.wire = (&rest{model: spec.Model, version: spec.Version}); spec.GRPC {
-		m.wire, cfg.Transport = &rpc{spec.Model, spec.Version}, cmp.Or(cfg.Transport, rpcTransport())
-	}
+	m.wire = &rest{model: spec.Model, version: spec.Version}
 	for _, u := range spec.URLs {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
 	}
@@ -163,15 +149,13 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 	configs := make([]modelConfig, len(faults))
 	config := m.client.Each(ctx, func(i int) llm.Call { return m.wire.config(&configs[i]) })
 	for i, err := range m.client.Each(ctx, func(i int) llm.Call { return m.wire.metadata(&found[i]) }) {
-		if said := (*llm.Error)(nil); errors.As(config[i], &said) && (said.Status >= 400 && said.Status < 500 || said.Status == http.StatusNotImplemented) {
+		if said := (*llm.Error)(nil); errors.As(config[i], &said) && said.Status >= 400 && said.Status < 500 {
 			config[i] = nil // it has no such address
 		}
 		faults[i] = cmp.Or(faults[i], err, config[i])
 		found[i].maxBatch = max(0, configs[i].MaxBatchSize)
 	}
-	if w, ok := m.wire.(*rest); ok {
-		w.binary = m.all(ctx, w.hasBinary)
-	}
+	m.wire.binary = m.all(ctx, m.wire.hasBinary)
 	d, err := m.agreed(found, faults, warn)
 	if err != nil {
 		return err

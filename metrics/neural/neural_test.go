@@ -3,8 +3,8 @@ package neural_test
 import (
 	"context"
 	"math"
+	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,24 +21,20 @@ var quick = llm.Config{MaxRetryWait: 20 * time.Millisecond, MaxRetries: 3}
 func serve(t *testing.T, servers ...*oiptest.Server) (urls []string) {
 	t.Helper()
 	for _, s := range servers {
-		h := oiptest.Start(s)
+		h := httptest.NewServer(s)
 		t.Cleanup(h.Close)
 		urls = append(urls, h.URL)
 	}
 	return urls
 }
 
-// open makes the metric of servers; "grpc" before the options is that protocol.
+// open makes the metric of servers.
 func open(t *testing.T, options string, servers ...*oiptest.Server) (metrics.Metric, error) {
 	t.Helper()
-	options, rpc := strings.CutPrefix(options, "grpc")
 	spec := "oip:"
 	for i, u := range serve(t, servers...) {
 		if i > 0 {
 			spec += ",also="
-		}
-		if rpc {
-			u = strings.Replace(u, "http:", "grpc:", 1)
 		}
 		spec += u + "/fake"
 	}
@@ -67,7 +63,7 @@ var block = metrics.Block{
 func forms() map[string]*oiptest.Server {
 	return map[string]*oiptest.Server{
 		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true}, "batches": {Flat: true, MaxBatch: 2},
-		"no facts": {NoFacts: true}, "spans": {Spans: true}, "binary": {Binary: true, Spans: true}, "raw": {Raw: true, Spans: true},
+		"no facts": {NoFacts: true}, "spans": {Spans: true}, "binary": {Binary: true, Spans: true},
 	}
 }
 
@@ -76,22 +72,20 @@ func TestForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, protocol := range []string{"", "grpc"} {
-		for name, s := range forms() {
-			t.Run(protocol+" "+name, func(t *testing.T) {
-				m := must(t, protocol, s)
-				metricstest.Promises(t, m, block)
-				if stored := m.(metrics.Storable).Storable(); stored == s.NoFacts {
-					t.Errorf("its scores are stored: %t", stored)
-				}
-				got, err := m.Score(t.Context(), []metrics.Block{block})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !slices.Equal(got[0].Values, want[0].Values) {
-					t.Errorf("%v in place of %v", got[0].Values, want[0].Values)
-				}
-			})
-		}
+	for name, s := range forms() {
+		t.Run(name, func(t *testing.T) {
+			m := must(t, "", s)
+			metricstest.Promises(t, m, block)
+			if stored := m.(metrics.Storable).Storable(); stored == s.NoFacts {
+				t.Errorf("its scores are stored: %t", stored)
+			}
+			got, err := m.Score(t.Context(), []metrics.Block{block})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got[0].Values, want[0].Values) {
+				t.Errorf("%v in place of %v", got[0].Values, want[0].Values)
+			}
+		})
 	}
 }

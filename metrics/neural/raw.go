@@ -4,13 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-
-	"github.com/refract-eval/refract/internal/oip"
 )
 
 // appendRaw appends the values of a tensor as bytes.
 func appendRaw(b []byte, t *tensor) []byte {
-	b = oip.AppendTexts(b, t.texts)
+	b = appendTexts(b, t.texts)
 	for _, v := range t.ints {
 		b = binary.LittleEndian.AppendUint32(b, uint32(v))
 	}
@@ -20,7 +18,7 @@ func appendRaw(b []byte, t *tensor) []byte {
 // raw reads such bytes.
 func (t *received) raw(b []byte) error {
 	if t.datatype == bytesType {
-		texts, err := oip.Texts(b)
+		texts, err := readTexts(b)
 		if err != nil {
 			return fmt.Errorf("gave %q, of which %w", t.name, err)
 		}

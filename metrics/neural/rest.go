@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/oip"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -86,8 +85,8 @@ func (w *rest) config(into *modelConfig) llm.Call { return w.get(w.at("/config")
 
 type restRequest struct {
 	ID      string       `json:"id"`
-	Inputs  []oip.Tensor `json:"inputs"`
-	Outputs []oip.Tensor `json:"outputs"`
+	Inputs  []jsonTensor `json:"inputs"`
+	Outputs []jsonTensor `json:"outputs"`
 }
 
 type restAnswer struct {
@@ -95,14 +94,14 @@ type restAnswer struct {
 	Model   string          `json:"model_name"`
 	Version string          `json:"model_version"`
 	Error   json.RawMessage `json:"error"`
-	Outputs []oip.Tensor    `json:"outputs"`
+	Outputs []jsonTensor    `json:"outputs"`
 }
 
 func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(server string, a *answer) error) (llm.Call, error) {
 	r := restRequest{ID: id}
 	var raw []byte
 	for _, t := range inputs {
-		sent := oip.Tensor{Name: t.name, Datatype: t.datatype, Shape: t.shape}
+		sent := jsonTensor{Name: t.name, Datatype: t.datatype, Shape: t.shape}
 		if w.binary {
 			before := len(raw)
 			raw = appendRaw(raw, &t)
@@ -120,7 +119,7 @@ func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(ser
 		r.Inputs = append(r.Inputs, sent)
 	}
 	for _, name := range outputs {
-		wanted := oip.Tensor{Name: name}
+		wanted := jsonTensor{Name: name}
 		if w.binary {
 			wanted.Parameters.Binary = &w.binary
 		}
@@ -133,7 +132,7 @@ func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(ser
 	call := llm.Call{
 		Method: http.MethodPost, Path: w.at("/infer"), Model: w.model, Content: content,
 		Read: func(server string, resp *http.Response, body []byte) error {
-			a, err := readREST(resp.Header.Get(oip.JSONLength), body)
+			a, err := readREST(resp.Header.Get(jsonLength), body)
 			if err != nil {
 				return err
 			}
@@ -141,7 +140,7 @@ func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(ser
 		},
 	}
 	if w.binary {
-		call.Header = http.Header{oip.JSONLength: {strconv.Itoa(len(content))}, "Content-Type": {"application/octet-stream"}}
+		call.Header = http.Header{jsonLength: {strconv.Itoa(len(content))}, "Content-Type": {"application/octet-stream"}}
 		call.Content = append(content, raw...)
 	}
 	return call, nil
@@ -159,7 +158,7 @@ func encode(v any) ([]byte, error) {
 // readREST reads an answer, whose JSON has so many bytes ("" for all). An error says
 // what the server did wrong.
 func readREST(length string, body []byte) (*answer, error) {
-	body, raw, err := oip.Split(length, body)
+	body, raw, err := split(length, body)
 	if err != nil {
 		return nil, fmt.Errorf("gave an answer at fault: %w", err)
 	}

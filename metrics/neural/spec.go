@@ -18,7 +18,6 @@ type Spec struct {
 	// URLs are the addresses of the servers, at least one, without the model. Their
 	// scheme is http or https.
 	URLs    []string
-	GRPC    bool
 	Model   string
 	Version string // of the model; "" leaves the choice to the server
 	Output  string // the tensor that has the scores
@@ -110,13 +109,9 @@ func bound(key, value string) (float64, error) {
 
 // address takes in URL/MODEL.
 func (s *Spec) address(text string) error {
-	text, rpc := strings.CutPrefix(text, "grpc://")
-	if rpc {
-		text = "http://" + text
-	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
-		return fmt.Errorf("this is no address of a server; it should look like %s or oip:grpc://127.0.0.1:8001/comet", example)
+		return fmt.Errorf("this is no address of a server; it should look like %s", example)
 	}
 	path := strings.TrimRight(u.Path, "/")
 	at := strings.LastIndexByte(path, '/')
@@ -124,10 +119,10 @@ func (s *Spec) address(text string) error {
 	if at < 0 || model == "" {
 		return fmt.Errorf("the address names no model; it should look like %s", example)
 	}
-	if s.Model != "" && (model != s.Model || rpc != s.GRPC) {
-		return fmt.Errorf("the servers of a metric have one model, and one protocol; %q and %q are two", s.Model, model)
+	if s.Model != "" && model != s.Model {
+		return fmt.Errorf("the servers of a metric have one model; %q and %q are two", s.Model, model)
 	}
-	s.Model, s.GRPC = model, rpc
+	s.Model = model
 	u.Path, u.RawPath = strings.TrimSuffix(path[:at], "/v2/models"), ""
 	if slices.Contains(s.URLs, u.String()) {
 		return fmt.Errorf("a server of %q is named twice", model)

@@ -8,7 +8,7 @@ import (
 
 // drawing is charts on their way to a canvas.
 type drawing struct {
-	canvas canvas
+	canvas *canvas
 	theme  theme
 }
 

@@ -1,10 +1,9 @@
 // Package figure draws line charts with confidence bands, bar charts and scatter
-// plots, as SVG for a page and PNG for a paper, for a light or a dark background.
+// plots as SVG, for a light or a dark background.
 //
 //  1. A [Panel] turns into a chart: layers of areas, lines and dots in the units
 //     of the data, with axes.
-//  2. The chart finds its place beside the others, and draws on a canvas.
-//  3. A canvas writes SVG, or fills the pixels of a PNG.
+//  2. The chart finds its place next to the others, and draws itself as SVG.
 //
 // All figures of a report share colours that differ to people who see few, shapes
 // beside colours, and texts that cannot disturb the picture.
@@ -20,31 +19,19 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// Format is a file format.
-type Format string
-
-// The formats.
-const (
-	SVG Format = "svg"
-	PNG Format = "png"
-)
-
-// The size of one panel in points, which grows with its names, and the resolution of
-// a PNG.
+// The size of one panel in points, which grows with its names.
 const (
 	millimetre  = 72 / 25.4
 	panelWidth  = 110 * millimetre
 	panelHeight = 90 * millimetre
 	aroundPlot  = 25 * millimetre // of the height, for axes and a title
 	besidePlot  = 25 * millimetre // of the width, for names
-	dpi         = 150
 )
 
 // Style is what a figure looks like. The zero Style has dark lines on white.
 type Style struct {
-	Format Format // SVG where it is ""
-	Dark   bool   // light lines on a dark background
-	Clear  bool   // no background: that of the page is seen
+	Dark  bool // light lines on a dark background
+	Clear bool // no background: the page's own shows through
 }
 
 // Panel is one plot of a figure: a Lines, a Bars or a Scatter.
@@ -62,26 +49,15 @@ func Draw(w io.Writer, s Style, panels ...Panel) error {
 	if s.Dark {
 		t = darkTheme()
 	}
-	l, err := newLetters()
-	if err != nil {
-		return err
-	}
 	charts := make([]*chart, len(panels))
 	for i, panel := range panels {
+		var err error
 		if charts[i], err = panel.chart(t); err != nil {
 			return fmt.Errorf("figure: panel %d: %w", i+1, err)
 		}
 	}
-	r := newRow(charts, l)
-	var c canvas
-	switch s.Format {
-	case SVG, "":
-		c = newVector(r.width, r.height)
-	case PNG:
-		c = newRaster(r.width, r.height, l)
-	default:
-		return fmt.Errorf("figure: unknown format %q; choose svg or png", s.Format)
-	}
+	r := newRow(charts)
+	c := newCanvas(r.width, r.height)
 	if !s.Clear {
 		c.area(t.paper, []spot{{}, {r.width, 0}, {r.width, r.height}, {0, r.height}})
 	}

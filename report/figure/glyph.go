@@ -3,12 +3,12 @@ package figure
 import "image/color"
 
 // glyph draws a dot of a size, which is its radius.
-type glyph func(c canvas, tone color.NRGBA, at spot, size float64)
+type glyph func(c *canvas, tone color.NRGBA, at spot, size float64)
 
 // shape is the glyph of a series, so that a figure is read without colours. Where
 // colours come again, they come with another one.
 func shape(i int) glyph {
-	shapes := []glyph{canvas.disc, square, hollow, triangle, plus, cross}
+	shapes := []glyph{(*canvas).disc, square, hollow, triangle, plus, cross}
 	return shapes[(i+i/len(shapes))%len(shapes)]
 }
 
@@ -20,29 +20,29 @@ func corners(at spot, size float64, around ...spot) []spot {
 	return around
 }
 
-func square(c canvas, tone color.NRGBA, at spot, size float64) {
+func square(c *canvas, tone color.NRGBA, at spot, size float64) {
 	c.area(tone, corners(at, size*0.9, spot{-1, -1}, spot{1, -1}, spot{1, 1}, spot{-1, 1}))
 }
 
-func triangle(c canvas, tone color.NRGBA, at spot, size float64) {
+func triangle(c *canvas, tone color.NRGBA, at spot, size float64) {
 	c.area(tone, corners(at, size*1.2, spot{0, -1}, spot{0.87, 0.5}, spot{-0.87, 0.5}))
 }
 
-func hollow(c canvas, tone color.NRGBA, at spot, size float64) {
+func hollow(c *canvas, tone color.NRGBA, at spot, size float64) {
 	c.line(tone, 2*hair, corners(at, size*1.2, spot{-0.87, 0.5}, spot{0, -1}, spot{0.87, 0.5}, spot{-0.87, 0.5}))
 }
 
-func plus(c canvas, tone color.NRGBA, at spot, size float64) {
+func plus(c *canvas, tone color.NRGBA, at spot, size float64) {
 	upright(c, tone, at, size)
 	c.line(tone, 2*hair, corners(at, size, spot{-1, 0}, spot{1, 0}))
 }
 
-func cross(c canvas, tone color.NRGBA, at spot, size float64) {
+func cross(c *canvas, tone color.NRGBA, at spot, size float64) {
 	c.line(tone, 2*hair, corners(at, size, spot{-0.7, -0.7}, spot{0.7, 0.7}))
 	c.line(tone, 2*hair, corners(at, size, spot{-0.7, 0.7}, spot{0.7, -0.7}))
 }
 
 // upright is the end of an interval.
-func upright(c canvas, tone color.NRGBA, at spot, size float64) {
+func upright(c *canvas, tone color.NRGBA, at spot, size float64) {
 	c.line(tone, 2*hair, corners(at, size, spot{0, -1}, spot{0, 1}))
 }

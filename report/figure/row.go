@@ -29,9 +29,9 @@ type frame struct {
 	left, right, top, bottom float64   // of the data
 }
 
-func newRow(charts []*chart, l *letters) *row {
+func newRow(charts []*chart) *row {
 	r := &row{height: panelHeight}
-	width := func(s string) float64 { return min(l.width(s, tickSize), panelWidth) }
+	width := func(s string) float64 { return min(textWidth(s, tickSize), panelWidth) }
 	top, foot, names, labels := edge, edge+apart+tickLength+rowHeight, 0.0, 0.0
 	for _, c := range charts {
 		f := &frame{chart: c, ticks: [2][]tick{c.x.settle(), c.y.settle()}}

@@ -15,7 +15,6 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/diversify/language/served"
 )
 
 // checkFlags say how answers are cleaned and checked.
@@ -30,8 +29,7 @@ type checkFlags struct {
 	exact          bool
 	given          func(flag string) bool
 
-	learns   *language.Detector // waits for learn; nil where the language is known
-	noModels bool
+	learns *language.Detector // waits for learn; nil where the language is known
 }
 
 const (
@@ -113,45 +111,19 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 		source, target = dataset.LanguagePair(args[0])
 		target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
 	}
-	models, err := e.languageModels()
-	if err != nil {
-		return err
-	}
 	known := cmp.Or(f.language, target)
-	d, err := language.New(language.Config{Language: known, Source: cmp.Or(f.sourceLanguage, source), Models: models})
+	d, err := language.New(language.Config{Language: known, Source: cmp.Or(f.sourceLanguage, source), Models: e.models})
 	if cfg.Detector = d; known == "" {
 		f.learns = d
 	}
-	f.noModels = models == nil
 	return err
-}
-
-// languageModels starts the program that has them. It returns nil where there is none.
-func (e *env) languageModels() (language.Models, error) {
-	path, err := served.Find(e.getenv)
-	if err != nil {
-		return nil, usagef("%w", err)
-	}
-	if path == "" {
-		return nil, nil
-	}
-	models, err := served.Start(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w; %s=%s does without it", err, served.Variable, served.None)
-	}
-	e.closers = append(e.closers, models)
-	return models, nil
 }
 
 // learn has the language check learn from the first references in which
 // language they are, where that is not known and the dataset can be read again.
 // What is wrong with it is told when it is read for good.
-func (f *checkFlags) learn(ctx context.Context, e *env, ds refract.Dataset) {
+func (f *checkFlags) learn(ctx context.Context, ds refract.Dataset) {
 	const enough = 50
-	if f.noModels {
-		e.note("the language check tells scripts apart, and 27 languages by frequent words alone: the program " + served.Name +
-			" has the models for more, and is not beside this one (go install ./cmd/" + served.Name + " makes it; archives have it)")
-	}
 	if f.learns == nil || !dataset.Rereadable(ds) {
 		return
 	}

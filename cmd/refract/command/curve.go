@@ -64,7 +64,7 @@ where there are any, or what --resample-by says.`,
 		"what farthest and facility compare: ngrams, embeddings or both", overNGrams, overEmbeddings)
 	f.IntSliceVarP(&c.k, "count", "k", nil, "numbers of variants (default 0, 1, … up to all)")
 	f.IntVar(&c.seeds, "seeds", 20, "random orders")
-	f.StringVar(&c.plot, "plot", "", "`FILE`.svg or FILE.png to draw the curves into")
+	f.StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
 	within(cmd, 1, experiment.MaxSeeds, "seeds")
 	grouped(cmd, taskFlags, "by", "count", "plot")
 	return cmd
@@ -93,8 +93,8 @@ func (c *curver) ask(args []string) (*experiment.Plan, error) {
 			return nil, usagef("-k %d: want 0 or more", k)
 		}
 	}
-	if ext := object.Ext(c.plot); c.plot != "" && ext != ".svg" && ext != ".png" {
-		return nil, usagef("--plot %s: want a name that ends in .svg or .png", c.plot)
+	if ext := object.Ext(c.plot); c.plot != "" && ext != ".svg" {
+		return nil, usagef("--plot %s: want a name that ends in .svg", c.plot)
 	}
 	if err := c.needs(c.over...); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (c *curver) run(ctx context.Context, e *env, args []string) error {
 		for _, lines := range res.CurvesBySetting() {
 			panels = append(panels, experiment.CurvePanel(lines, "variants beside the original", func(p *experiment.Point) int { return p.K }))
 		}
-		if err := figure.Draw(drawing, figure.Style{Format: figure.Format(strings.TrimPrefix(object.Ext(c.plot), "."))}, panels...); err != nil {
+		if err := figure.Draw(drawing, figure.Style{}, panels...); err != nil {
 			return fmt.Errorf("%s: plot: %w", c.plot, err)
 		}
 		return nil

@@ -194,7 +194,7 @@ func (x *expander) run(ctx context.Context, e *env, args []string) (err error) {
 	if err := x.embed(ctx, e, spend); err != nil {
 		return err
 	}
-	x.learn(ctx, e, whole)
+	x.learn(ctx, whole)
 	if x.read != nil && dataset.Rereadable(ds) { // before anything is paid for
 		if _, err := selection.Count(ctx, ds); err != nil {
 			return err

@@ -13,7 +13,6 @@ import (
 	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/figure"
 )
 
 // experimenter is one run of refract experiment.
@@ -23,7 +22,6 @@ type experimenter struct {
 	store   string
 	table   string
 	figures string
-	png     bool
 }
 
 func (e *env) experimentCommand() *cobra.Command {
@@ -57,7 +55,6 @@ The result is a document in Markdown, or all of its numbers with -f json or
 	f.StringVar(&x.store, "store", "", "`DIR` for scores and statistics (default FILE.cells beside the file)")
 	f.StringVar(&x.table, "table", "", "write this table alone")
 	f.StringVar(&x.figures, "figures", "", "new or empty `DIR` to draw the figures into, as SVG")
-	f.BoolVar(&x.png, "png", false, "draw PNG too")
 	isNamed(cmd, "store")
 	grouped(cmd, resultFlags, "store", "table", "figures")
 	complete(cmd, "table", experiment.TableNames()...)
@@ -75,9 +72,6 @@ func (x *experimenter) kind() (report.Format, error) {
 	}
 	if x.table != "" && !slices.Contains(experiment.TableNames(), x.table) {
 		return "", usagef("--table: %s", suggest.Unknown("table", x.table, experiment.TableNames()))
-	}
-	if x.png && x.figures == "" {
-		return "", usagef("--png needs --figures")
 	}
 	return f, nil
 }
@@ -104,11 +98,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 			return err
 		}
 		if figures != nil {
-			formats := []figure.Format{figure.SVG}
-			if x.png {
-				formats = append(formats, figure.PNG)
-			}
-			return experiment.DrawFigures(figures.Write, res.Figures(), formats...)
+			return experiment.DrawFigures(figures.Write, res.Figures())
 		}
 		return nil
 	})

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/paths"
 	"github.com/refract-eval/refract/llm"
@@ -32,16 +33,19 @@ type env struct {
 	progressForm   string   // of --progress
 	configPath     string   // of --config
 	extra          metrics.Registry
-	clients        []*llm.Client // that were called, perhaps
-	outputs        []placed      // that are not in place yet
-	closers        []io.Closer   // at the end of the run
-	paths          paths.Run     // what the command reads and writes
-	oddities       []string      // of the input, of which was warned
+	models         language.Models // of the language check; nil in a lean program
+	clients        []*llm.Client   // that were called, perhaps
+	outputs        []placed        // that are not in place yet
+	closers        []io.Closer     // at the end of the run
+	paths          paths.Run       // what the command reads and writes
+	oddities       []string        // of the input, of which was warned
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
 // code. It offers the given metrics beside its own.
-func Main(extra ...metrics.Factory) int {
+func Main(extra ...metrics.Factory) int { return run(languageModels(), extra) }
+
+func run(models language.Models, extra metrics.Registry) int {
 	// net/http logs what servers send out of turn, and that may echo a key.
 	log.SetOutput(io.Discard)
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -59,6 +63,7 @@ func Main(extra ...metrics.Factory) int {
 		stderrTerminal: isTerminal(os.Stderr),
 		stdoutTerminal: isTerminal(os.Stdout),
 		extra:          extra,
+		models:         models,
 	}
 	// What is alive at a time is a few megabytes, so that collecting at each
 	// doubling would be frequent for nothing.

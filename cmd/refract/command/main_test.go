@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,43 +13,30 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/refract-eval/refract/diversify/language/served"
 )
 
 var update = flag.Bool("update", false, "write the expected outputs in testdata/script anew")
 
-// TestMain lets the test binary be the program: a script's refract is a
-// process of its own, as is lengths, a metric that is a program, and refract-languages,
-// which is left alone where a script does not ask for it.
+// TestMain lets the test binary be the program: a script's refract is a process of its
+// own, without language models, refract-umlauts is one with the models below, and lengths
+// is a metric that is a program.
 func TestMain(m *testing.M) {
-	testscript.Main(alone{m}, map[string]func(){"refract": func() { os.Exit(Main()) }, "lengths": lengths, served.Name: languages})
+	testscript.Main(m, map[string]func(){
+		"refract":         func() { os.Exit(run(nil, nil)) },
+		"refract-umlauts": func() { os.Exit(run(umlauts{}, nil)) },
+		"lengths":         lengths,
+	})
 }
 
-// alone runs the tests in an environment without language models.
-type alone struct{ *testing.M }
-
-func (a alone) Run() int {
-	os.Setenv(served.Variable, served.None)
-	return a.M.Run()
-}
-
-// languages is a program of language models that takes a text with "ü" for German, and
-// any other for English. One with "Absturz" ends it.
-func languages() {
-	if err := served.Serve(os.Stdin, os.Stdout, umlauts{}); err != nil {
-		panic(err)
-	}
-}
-
+// umlauts takes a text with "ü" for German, and any other for English. It fails on one
+// with "Absturz".
 type umlauts struct{}
 
 func (umlauts) Name() string { return "umlauts" }
 
 func (umlauts) Probabilities(text string, codes []string) ([]float64, error) {
 	if strings.Contains(strings.ToLower(text), "absturz") {
-		fmt.Fprintln(os.Stderr, "no memory left")
-		os.Exit(9)
+		return nil, errors.New("no memory left")
 	}
 	p, code := make([]float64, len(codes)), "en"
 	if strings.Contains(text, "ü") {
@@ -128,7 +116,6 @@ func TestScripts(t *testing.T) {
 // setupScript makes sure that no script reaches a real server by accident.
 func setupScript(e *testscript.Env) error {
 	e.Setenv("OPENAI_BASE_URL", nowhere)
-	e.Setenv(served.Variable, served.None)
 	e.Setenv("REFRACT_FORM", "text") // expand_form.txtar has the others
 	e.Setenv("GORACE", raceOptions)
 	deploy, err := filepath.Abs(repository + "/deploy")

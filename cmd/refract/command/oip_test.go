@@ -2,6 +2,7 @@ package command
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -9,8 +10,7 @@ import (
 	"github.com/refract-eval/refract/metrics/neural/oiptest"
 )
 
-// cmdOIP starts a server of a neural metric at $OIP, whose host is $OIPHOST, or at
-// $OIP2 with as=OIP2. Options: flat=yes, spans=yes, weighs=yes, key=K, broken=yes, whose model
+// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: flat=yes, spans=yes, weighs=yes, key=K, broken=yes, whose model
 // refuses all but the first request, and down=yes, at which nobody listens.
 func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, true, "oip [KEY=VALUE]…")
@@ -42,11 +42,10 @@ func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("oip has no option %q", key)
 		}
 	}
-	h := oiptest.Start(s)
+	h := httptest.NewServer(s)
 	ts.Defer(h.Close)
 	if down {
 		h.Close()
 	}
 	ts.Setenv(as, h.URL)
-	ts.Setenv(as+"HOST", strings.TrimPrefix(h.URL, "http://"))
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/diversify/language/served"
 	"github.com/refract-eval/refract/llm/llmtest"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -71,7 +70,7 @@ func askHere(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(name string) string {
-		return map[string]string{"OPENAI_BASE_URL": os.Getenv("QUESTIONS_SERVER"), served.Variable: served.None}[name]
+		return map[string]string{"OPENAI_BASE_URL": os.Getenv("QUESTIONS_SERVER")}[name]
 	}}
 	code = e.run(context.Background(), args)
 	return code, out.String(), errs.String()

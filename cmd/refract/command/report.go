@@ -23,7 +23,6 @@ import (
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/figure"
 	"github.com/refract-eval/refract/report/page"
 )
 
@@ -88,7 +87,7 @@ the segments of its first dataset, or of --dataset.
 	r.comparisonFlags.register(e, cmd, "single,max,mean,native")
 	r.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
 	r.output.registerPath(cmd)
-	f.StringVar(&r.figures, "figures", "", "new or empty `DIR` for the figures, each as SVG and as PNG")
+	f.StringVar(&r.figures, "figures", "", "new or empty `DIR` for the figures, each as SVG")
 	f.StringVar(&r.tables, "tables", "", "new or empty `DIR` for the tables")
 	listFlag(cmd, &r.formats, "format,f", "csv", report.ParseFormat, func(f report.Format) string { return string(f) },
 		"formats of --tables: csv, latex, markdown, json, jsonl, tsv, table", formatNames()...)
@@ -318,7 +317,7 @@ func (r *reporter) createFolders(e *env) (out reportFolders, err error) {
 
 func (r *reportFolders) write(rep *evidence.Report) error {
 	if r.figures != nil {
-		if err := experiment.DrawFigures(r.figures.Write, rep.Figures(), figure.SVG, figure.PNG); err != nil {
+		if err := experiment.DrawFigures(r.figures.Write, rep.Figures()); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,6 @@ type service struct {
 	judgeFlags
 	stdio   bool
 	listen  string
-	socket  string
 	expose  bool
 	trusted bool
 
@@ -57,22 +56,19 @@ func (e *env) serveCommand() *cobra.Command {
 out, until the input ends. Metrics stay loaded, stored scores stay open, and one
 request of one pair costs no start of a program. docs/serve.md has the protocol.
 
---listen answers over HTTP, and is a server of the Open Inference Protocol, whose
-models are metrics. The first line on standard output says where, and the token
-that requests bear, unless ` + serveToken + ` has it.`,
+--listen answers over HTTP. The first line on standard output says where, and the
+token that requests bear, unless ` + serveToken + ` has it.`,
 		Example: `  refract serve --stdio
-  refract serve --listen 127.0.0.1:0
-  refract serve --socket /run/user/1000/refract.sock`,
+  refract serve --listen 127.0.0.1:0`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&s.stdio, "stdio", false, "answer on standard output what comes on standard input")
 	f.StringVar(&s.listen, "listen", "", "`HOST:PORT` to answer at over HTTP; port 0 takes a free one")
-	f.StringVar(&s.socket, "socket", "", "`PATH` of a Unix socket to answer at")
-	f.BoolVar(&s.trusted, "trust-clients", false, "let requests over HTTP and sockets start programs, read files and ask servers by their metrics")
+	f.BoolVar(&s.trusted, "trust-clients", false, "let requests over HTTP start programs, read files and ask servers by their metrics")
 	f.BoolVar(&s.expose, "expose", false, "let --listen name an address beyond this machine; texts and token are not encrypted")
-	grouped(cmd, taskFlags, "stdio", "listen", "socket", "trust-clients", "expose")
+	grouped(cmd, taskFlags, "stdio", "listen", "trust-clients", "expose")
 	s.judgeFlags.register(cmd)
 	return cmd
 }
@@ -105,25 +101,14 @@ func (s *service) run(ctx context.Context) (err error) {
 // transport is the way on which requests come.
 func (s *service) transport() (func(context.Context, *serve.Server) error, error) {
 	switch {
-	case s.stdio && s.listen == "" && s.socket == "":
+	case s.stdio == (s.listen != ""):
+		return nil, usagef("say where requests come from: --stdio or --listen HOST:PORT")
+	case s.stdio:
 		return func(ctx context.Context, srv *serve.Server) error {
 			return srv.Serve(ctx, s.e.stdin, s.e.stdout, srv.Hello())
 		}, nil
-	case s.socket != "" && !s.stdio && s.listen == "":
-		return func(ctx context.Context, srv *serve.Server) error {
-			l, err := serve.ListenUnix(s.socket)
-			if err != nil {
-				return err
-			}
-			if _, err := s.e.stdout.Write(srv.Hello("socket", s.socket)); err != nil {
-				return errors.Join(err, l.Close())
-			}
-			return srv.ServeConns(ctx, l)
-		}, nil
-	case s.listen != "" && !s.stdio && s.socket == "":
-		return s.web()
 	}
-	return nil, usagef("say where requests come from: one of --stdio, --listen HOST:PORT and --socket PATH")
+	return s.web()
 }
 
 // web is the way over HTTP.
@@ -158,7 +143,7 @@ func (s *service) web() (func(context.Context, *serve.Server) error, error) {
 			return errors.Join(err, l.Close())
 		}
 		hosts := func(name string) bool { return s.expose || local(name) }
-		return srv.ServeHTTP(ctx, l, serve.Web{Token: token, Hosts: hosts, Models: models{s}, Warn: func(message string) { s.e.warn("%s", message) }})
+		return srv.ServeHTTP(ctx, l, serve.Web{Token: token, Hosts: hosts})
 	}, nil
 }
 

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -168,12 +167,4 @@ func (c *comparer) demands(p *experiment.Plan, segments []*refract.Segment) *dem
 	}
 	d.bytes = rows * rowBytes
 	return d
-}
-
-// finite is a bound as JSON has it.
-func finite(bound float64) *float64 {
-	if math.IsInf(bound, 0) {
-		return nil
-	}
-	return &bound
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -78,7 +77,7 @@ func (s *webServer) ask(t *testing.T, verb, path, body string, headers ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.schemas == nil || strings.HasPrefix(path, "/v2") || path == "/openapi.json" {
+	if s.schemas == nil || path == "/openapi.json" {
 		return resp.StatusCode, string(b)
 	}
 	place := "components/responses/Error"
@@ -183,8 +182,6 @@ func TestServeHTTP(t *testing.T) {
 		{"POST", "/v1/compare", score(`,"resamples":1e99`), nil, 400, `resamples is an integer from 1 to 1000000`},
 		{"POST", "/v1/compare", score(`,"bootstrap":1000001`), nil, 400, `bootstrap is an integer from 0 to 1000000`},
 		{"POST", "/v1/compare", score(`,"bootstrap":"x"`), nil, 400, `field bootstrap must be an integer, not a string`},
-		{"GET", "/v2/models/exec:lengths", "", nil, 400, `--trust-clients`},
-		{"GET", "/v2/models/cider-d", "", nil, 400, `send segments to /v1/score`},
 	} {
 		status, got := s.ask(t, c.verb, c.path, c.body, c.headers...)
 		if status != c.status || !strings.Contains(got, c.want) || strings.Contains(got, "hunter2") || strings.Contains(got, s.token) {
@@ -276,40 +273,4 @@ func TestServeEnd(t *testing.T) {
 		t.Error(status, text)
 	}
 	s.end(t, syscall.Signal(0), 130)
-}
-
-// A server is the metric of another run, whose numbers are its own as FP32 has them.
-func TestServeScores(t *testing.T) {
-	t.Parallel()
-	s := listen(t, nil)
-	file := filepath.Join(t.TempDir(), "s.jsonl")
-	err := os.WriteFile(file, []byte(`{"id":"s0","references":["The cat sat down.",null,"A cat was sitting."],"hypotheses":{"a":"The cat sat.","b":"ein Häuschen"}}
-{"id":"s1","references":["It rains."],"hypotheses":{"a":"It rains a lot.","b":""}}
-`), 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scores := func(spec string) (out []float32) {
-		cmd := exec.Command("refract", "score", "jsonl:"+file, "-m", spec, "-a", "max,native,single", "--per", "segment", "-f", "json", "-q")
-		cmd.Env = append(os.Environ(), "GORACE="+raceOptions, "OIP_API_KEY="+s.token)
-		text, err := cmd.Output()
-		if err != nil {
-			t.Fatal(spec, err, string(err.(*exec.ExitError).Stderr))
-		}
-		var rows []struct{ Score float32 }
-		if err := json.Unmarshal(text, &rows); err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range rows {
-			out = append(out, r.Score)
-		}
-		return out
-	}
-	for _, spec := range []string{"chrf", "bleu", "ter", "rougeL"} {
-		own, served := scores(spec), scores("oip:"+s.url+"/"+spec)
-		if len(own) != 12 || fmt.Sprint(own) != fmt.Sprint(served) {
-			t.Errorf("%s: %v, and through the server %v", spec, own, served)
-		}
-	}
-	s.end(t, syscall.SIGTERM, 130)
 }

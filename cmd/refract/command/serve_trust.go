@@ -19,7 +19,7 @@ func (s *service) check(specs []string) error {
 			return usagef("metric %.40q: stored scores are those of an mtme: dataset", spec)
 		}
 		if s.untrusted && !s.e.harmless(spec) {
-			return usagef("metric %q starts a program, or names a file or a server: requests over HTTP and sockets may do so with --trust-clients alone", redact.Text(spec))
+			return usagef("metric %q starts a program, or names a file or a server: requests over HTTP may do so only with --trust-clients", redact.Text(spec))
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
-// Package lingua tells languages apart by the models of lingua-go, which are in the
-// program that imports it: 130 MB. cmd/refract-languages does, and refract does not.
+// Package lingua tells languages apart by the models of lingua-go. They add 130 MB to
+// a program that imports it.
 package lingua
 
 import (

@@ -2,9 +2,8 @@
 // rules of Stanford's PTBTokenizer 3.4.1 with which pycocoevalcap 1.2 computes
 // CIDEr and METEOR: in lower case, without punctuation.
 //
-// The rules are regular expressions, some with a context behind them. They are
-// one automaton, which is made deterministic as texts need it, so that a text is
-// read about once.
+// The rules are regular expressions, some followed by a context. The longest match
+// counts, as in the lexer generator that Stanford used.
 package ptb
 
 import (
@@ -25,12 +24,21 @@ var punctuation = map[string]bool{
 // Tokenizer splits texts. It reuses its memory and is not safe for concurrent
 // use.
 type Tokenizer struct {
-	automaton *automaton
 	line, out []byte
+	words     map[string]match // of plain words, which come again and again
 }
 
+// match is the rule of a token, nil where none matches, and the token's length.
+type match struct {
+	rule   *matcher
+	length int
+}
+
+// maxWords bounds the words that a tokenizer remembers.
+const maxWords = 1 << 14
+
 // New returns a tokenizer.
-func New() *Tokenizer { return &Tokenizer{automaton: newAutomaton(compiled())} }
+func New() *Tokenizer { return &Tokenizer{words: map[string]match{}} }
 
 // Split calls yield with each word of a text, which is taken as a line. The
 // bytes are valid during the call only.
@@ -45,18 +53,13 @@ func (t *Tokenizer) Split(s string, yield func(word []byte)) {
 			t.line[i] = ' '
 		}
 	}
-	t.automaton.begin()
 	rest := string(t.line)
 	for rest != "" {
-		k, n := t.automaton.match(rest)
-		if k < 0 {
+		r, n := t.longest(rest)
+		if r == nil {
 			_, n = utf8.DecodeRuneInString(rest)
 			rest = rest[n:] // what no rule knows is left out
 			continue
-		}
-		r := &t.automaton.rules[k]
-		if cut := t.automaton.cut[k]; cut != nil {
-			n = cut.FindStringSubmatchIndex(rest[:n])[3]
 		}
 		n -= r.back
 		what := rest[:n]
@@ -74,4 +77,21 @@ func (t *Tokenizer) Split(s string, yield func(word []byte)) {
 			yield(t.out)
 		}
 	}
+}
+
+// longest is longest, from memory where it can.
+func (t *Tokenizer) longest(rest string) (*matcher, int) {
+	n := plainWord(rest)
+	if n == 0 {
+		return longest(rest)
+	}
+	m, ok := t.words[rest[:n]]
+	if !ok {
+		m.rule, m.length = longest(rest)
+		if len(t.words) == maxWords {
+			clear(t.words)
+		}
+		t.words[strings.Clone(rest[:n])] = m
+	}
+	return m.rule, m.length
 }

@@ -75,7 +75,7 @@ func TestSplit(t *testing.T) {
 // linear in the text: else this test takes minutes.
 func TestLongTexts(t *testing.T) {
 	for piece, want := range map[string]int{"a,": 1, "a+.": 2, "<!a ": 2, "a@(": 3, "&amp;x ": 2, "中，": 2} {
-		n, times := 0, 200_000
+		n, times := 0, 5_000
 		New().Split(strings.Repeat(piece, times), func([]byte) { n++ })
 		if n != want*times {
 			t.Errorf("%d words of %q %d times, want %d of each", n, piece, times, want)
@@ -110,4 +110,28 @@ func TestNewAtOnce(t *testing.T) {
 		all.Go(func() { New().Split("Two words.", func([]byte) {}) })
 	}
 	all.Wait()
+}
+
+// What a tokenizer remembers of plain words is what the rules say.
+func TestPlainWord(t *testing.T) {
+	words := []string{"co", "Mr", "mr", "a", "I", "US", "cannot", "gonna", "Jan", "etc", "x", "http", "the", "pp"}
+	ends := []string{" ", ", ", "; ", ": ", "? ", "! ", ",\n", "?\n", ".\n", "\n"}
+	after := []string{"The dog ran\n", "ltd\n", "5 p\n", "'s\n", "J. Smith\n", " x\n", "(b) c\n", "@b.c\n"}
+	for _, w := range words {
+		for _, end := range ends {
+			s := w + end
+			if plainWord(s+"b c") == 0 {
+				t.Errorf("%q is no plain word", s)
+			}
+			if end[len(end)-1] == '\n' {
+				continue
+			}
+			first, n := longest(s + after[0])
+			for _, rest := range after[1:] {
+				if r, k := longest(s + rest); r != first || k != n {
+					t.Errorf("the token at the start of %q depends on what follows: %d bytes, not %d", s+rest, k, n)
+				}
+			}
+		}
+	}
 }

@@ -25,7 +25,7 @@ type Server struct {
 	Version                        string // "" means "1"
 	Flat, Counts                   bool   // the form of requests: else by segment
 	NoSource, NoReference, NoFacts bool
-	Spans, Binary, Raw             bool // Binary: has that extension of REST; Raw: gRPC as Triton has it, else as KServe
+	Spans, Binary                  bool // Binary: tensors may be bytes
 	Precision                      bool // has an output of this name
 	Weighs                         bool // weighs runes by the idf of a run's references
 	MaxBatch                       int
@@ -37,7 +37,7 @@ type Server struct {
 	// Change, if not nil, changes a good answer. n counts inferences from 1; the first
 	// is that of the probe.
 	Change func(n int, a *Answer)
-	// Fault answers an inference by REST in place of the server, and reports whether
+	// Fault answers an inference in place of the server, and reports whether
 	// it did.
 	Fault func(n int, w http.ResponseWriter, r *Request) bool
 
@@ -105,10 +105,6 @@ func (s *Server) version() string { return cmp.Or(s.Version, "1") }
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.Key {
 		Fail(w, http.StatusUnauthorized, "no access with "+r.Header.Get("Authorization"))
-		return
-	}
-	if strings.HasPrefix(r.URL.Path, service) {
-		s.serveRPC(w, r)
 		return
 	}
 	model := "/v2/models/" + s.model()

@@ -8,31 +8,51 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/rivo/uniseg"
 )
 
-// vector is a canvas that is written as SVG.
-type vector struct{ b bytes.Buffer }
+// spot is a place in the units of the data, or in the picture.
+type spot struct{ X, Y float64 }
 
-func newVector(width, height float64) *vector {
-	v := &vector{}
+// canvas collects the elements of one SVG picture. Lengths are points, and Y goes down.
+type canvas struct{ b bytes.Buffer }
+
+// text is one line of letters.
+type text struct {
+	s       string
+	size    float64
+	at      spot    // on the base line
+	before  float64 // the share of the text that stands before at: 0, 0.5 or 1
+	upwards bool    // turned by 90 degrees, read from below
+}
+
+// textWidth estimates how long a text is, in points. A picture does not know the
+// font that shows it, so the estimate is that of wide letters.
+func textWidth(s string, size float64) float64 {
+	return 0.58 * size * float64(uniseg.StringWidth(s))
+}
+
+func newCanvas(width, height float64) *canvas {
+	v := &canvas{}
 	w, h := short(width), short(height)
 	fmt.Fprintf(&v.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" font-family="Liberation Sans, Arial, Helvetica, sans-serif">`+"\n", w, h, w, h)
 	return v
 }
 
-func (v *vector) area(tone color.NRGBA, outline []spot) {
+func (v *canvas) area(tone color.NRGBA, outline []spot) {
 	fmt.Fprintf(&v.b, `<path d="%sZ"%s/>`+"\n", path(outline), paint("fill", tone))
 }
 
-func (v *vector) line(tone color.NRGBA, width float64, through []spot) {
+func (v *canvas) line(tone color.NRGBA, width float64, through []spot) {
 	fmt.Fprintf(&v.b, `<path d="%s" fill="none"%s stroke-width="%s" stroke-linejoin="round"/>`+"\n", path(through), paint("stroke", tone), short(width))
 }
 
-func (v *vector) disc(tone color.NRGBA, at spot, radius float64) {
+func (v *canvas) disc(tone color.NRGBA, at spot, radius float64) {
 	fmt.Fprintf(&v.b, `<circle cx="%s" cy="%s" r="%s"%s/>`+"\n", short(at.X), short(at.Y), short(radius), paint("fill", tone))
 }
 
-func (v *vector) text(tone color.NRGBA, t text) {
+func (v *canvas) text(tone color.NRGBA, t text) {
 	anchor := [...]string{"start", "middle", "end"}[int(2*t.before)]
 	fmt.Fprintf(&v.b, `<text x="%s" y="%s" font-size="%s" text-anchor="%s"%s`, short(t.at.X), short(t.at.Y), short(t.size), anchor, paint("fill", tone))
 	if t.upwards {
@@ -43,7 +63,7 @@ func (v *vector) text(tone color.NRGBA, t text) {
 	v.b.WriteString("</text>\n")
 }
 
-func (v *vector) WriteTo(w io.Writer) (int64, error) {
+func (v *canvas) WriteTo(w io.Writer) (int64, error) {
 	v.b.WriteString("</svg>\n")
 	return v.b.WriteTo(w)
 }

@@ -92,7 +92,8 @@ func (r *run) count(add func(u *Usage)) {
 
 // note adds a note, once.
 func (r *run) note(format string, args ...any) {
-	if n := fmt.Sprintf(format, args...); !slices.Contains(r.notes, n) {
+	n := strings.TrimPrefix(fmt.Sprintf(format, args...), ": ") // a dataset may have no name
+	if !slices.Contains(r.notes, n) {
 		r.notes = append(r.notes, n)
 	}
 }
@@ -421,8 +422,16 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 // method notes how the numbers were made.
 func (r *run) method(res *Result) {
 	b, t := r.p.Bootstrap, r.p.Test
+	for _, s := range r.p.Statistics {
+		if s.Measure.Statistic == correlate.StatAccuracy {
+			r.note("accuracy: share of the pairs of systems that are ordered as by people, on means over the judged segments")
+		}
+	}
 	if b.Resamples > 0 {
 		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d; those of differences are paired", 100*b.Confidence, drawn(res.Datasets), b.Resamples, b.Seed)
+	}
+	if len(res.Differences) == 0 {
+		return
 	}
 	if t.Resamples > 0 {
 		how := fmt.Sprintf("%d resamples, seed %d", t.Resamples, t.Seed)
@@ -430,11 +439,6 @@ func (r *run) method(res *Result) {
 			how = "exact"
 		}
 		r.note("p-values: %s, one-sided in the direction seen, %s; corrected by Holm's method over all differences", t.Method, how)
-	}
-	for _, s := range r.p.Statistics {
-		if s.Measure.Statistic == correlate.StatAccuracy {
-			r.note("accuracy: share of the pairs of systems that are ordered as by people, on means over the judged segments")
-		}
 	}
 	r.note("significant: the interval of the difference is off 0 and the corrected p-value is below %.3g", 1-b.Confidence)
 }

@@ -261,7 +261,7 @@ func (r *Result) rowTable() *report.NamedTable {
 
 // ranking says how ranks come about.
 func (t *Test) ranking() string {
-	note := fmt.Sprintf("rank: clusters by %v, p up to %g", t.Method, t.Alpha)
+	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t.Method, t.Alpha)
 	if t.Method != significance.MethodWilliams {
 		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
 	}

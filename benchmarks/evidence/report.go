@@ -28,6 +28,8 @@ type Report struct {
 	WithoutSegments bool
 	// Chosen says what was chosen of the dataset where there is no Result; "" for all.
 	Chosen string
+	// Ended are metrics that no number is of.
+	Ended []experiment.Ended
 	// More tables, such as those of judges.
 	More []*report.NamedTable
 }
@@ -42,6 +44,7 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		d.Lead = r.Held.lead()
 		d.Basis = fmt.Sprintf("%s of %s, without human scores", english.Thousands(len(r.Held.segments), "segment"), english.Count(len(r.Held.names), "system"))
 		if r.Chosen != "" {
+			d.Lead = "On a subset: " + d.Lead
 			d.Basis += " · " + r.Chosen
 		}
 	}
@@ -138,12 +141,12 @@ func (r *Report) facts() []report.Fact {
 			}
 			out = append(out, report.Fact{Name: d.Name, Value: about + "; set of references " + d.Set})
 		}
-		for _, m := range r.Result.Ended {
-			out = append(out, report.Fact{Name: "ended", Value: m.Metric + ": " + m.Reason})
-		}
 		for _, n := range r.Result.Notes {
 			out = append(out, report.Fact{Name: "method", Value: n})
 		}
+	}
+	for _, m := range r.Ended {
+		out = append(out, report.Fact{Name: "ended", Value: m.Metric + ": " + m.Reason})
 	}
 	if r.Held != nil {
 		out = append(out, r.Held.facts()...)

@@ -422,13 +422,12 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 // method notes how the numbers were made.
 func (r *run) method(res *Result) {
 	b, t := r.p.Bootstrap, r.p.Test
-	for _, s := range r.p.Statistics {
-		if s.Measure.Statistic == correlate.StatAccuracy {
-			r.note("accuracy: share of the pairs of systems that are ordered as by people, on means over the judged segments")
-		}
-	}
 	if b.Resamples > 0 {
-		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d; those of differences are paired", 100*b.Confidence, drawn(res.Datasets), b.Resamples, b.Seed)
+		paired := ""
+		if len(res.Differences)+len(res.Curves) > 0 {
+			paired = "; those of differences are paired"
+		}
+		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d%s", 100*b.Confidence, drawn(res.Datasets), b.Resamples, b.Seed, paired)
 	}
 	if len(res.Differences) == 0 {
 		return

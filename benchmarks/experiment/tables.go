@@ -46,10 +46,11 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 		}
 		t := known.make(r)
 		t.Name, t.Coverage = name, r.cells()
-		for i := range t.Columns {
-			if c := &t.Columns[i]; c.Name == "dataset" && len(r.Datasets) == 1 {
-				c.Hide = true
-			}
+		if len(r.Datasets) == 1 && r.Datasets[0].Name == "" {
+			drop(t, "dataset")
+			drop(t, "set") // of all references
+		} else if at := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == "dataset" }); at >= 0 {
+			t.Columns[at].Hide = len(r.Datasets) == 1
 		}
 		for _, m := range r.Ended {
 			t.Note("%s%s ended: %s", m.Metric, (&About{Dataset: m.Dataset}).on(len(r.Datasets) > 1), m.Reason)
@@ -57,6 +58,18 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 		return t, nil
 	}
 	return nil, fmt.Errorf("unknown table %q; there are %s", name, strings.Join(TableNames(), ", "))
+}
+
+// drop takes a column out of a table.
+func drop(t *report.NamedTable, name string) {
+	at := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == name })
+	if at < 0 {
+		return
+	}
+	t.Columns = slices.Delete(t.Columns, at, at+1)
+	for i := range t.Rows {
+		t.Rows[i] = slices.Delete(t.Rows[i], at, at+1)
+	}
 }
 
 // Tables returns all tables that have rows.
@@ -219,20 +232,20 @@ func (r *Result) summary() *report.NamedTable {
 	return t
 }
 
-// rowTable has a row for each setting and statistic.
+// rowTable has a row for each setting and statistic, and one without numbers for each
+// metric that ended.
 func (r *Result) rowTable() *report.NamedTable {
-	ranks := count("rank", "")
-	ranks.Hide = len(r.Ranks) == 0
 	sets := map[string]bool{}
 	for i := range r.Rows {
-		sets[r.Rows[i].Setting.References] = true
+		if name := r.Rows[i].Setting.References; name != "" {
+			sets[name] = true
+		}
 	}
-	setting := slices.Insert(slices.Clone(settingColumns), 2, count("references", "refs"))
-	setting[1].Hide = len(sets) < 2
 	t := &report.NamedTable{Title: "All settings", Columns: columns(
-		datasetColumn, setting, humanColumn, levelColumns, statisticColumn, value("value", 3), interval("ci"), hidden(report.Column{Name: "resampled_by"}), ranks,
+		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "set", Header: "references"}, count("references", "refs"), report.Column{Name: "aggregate"},
+		humanColumn, levelColumns, statisticColumn, value("value", 3), interval("ci"), hidden(report.Column{Name: "resampled_by"}), count("rank", ""),
 		count("n", ""), minor(count("missing", "")), minor(count("systems", "")), hidden(count("groups", "")), minor(count("dropped", "")),
-		hidden(value("ties", 4)), hidden(value("epsilon", 6)), hidden(report.Column{Name: "signature"}))}
+		hidden(report.Column{Name: "signature"}), hidden(value("ties", 4)), hidden(value("epsilon", 6)), hidden(report.Column{Name: "ended"}))}
 	drawn := map[string]string{}
 	for _, d := range r.Datasets {
 		drawn[d.Name] = d.ResampledBy
@@ -241,7 +254,7 @@ func (r *Result) rowTable() *report.NamedTable {
 		row := &r.Rows[i]
 		cells := []any{row.Dataset, row.Setting.Metric, report.StringOrNull(row.Setting.References), row.MaxReferences, report.StringOrNull(row.Setting.Aggregator)}
 		t.Add(append(cells, report.StringOrNull(row.Human), row.Level, row.Group, row.name, row.Value, row.Interval, report.StringOrNull(drawn[row.Dataset]), rankOrNull(row.Rank),
-			row.N, row.Missing, row.Systems, row.Groups, row.Dropped, row.Ties, row.Epsilon, report.StringOrNull(row.Signature))...)
+			row.N, row.Missing, row.Systems, row.Groups, row.Dropped, report.StringOrNull(row.Signature), row.Ties, row.Epsilon, nil)...)
 		if row.Signature != "" {
 			of := row.Setting
 			if len(sets) < 2 {
@@ -250,7 +263,18 @@ func (r *Result) rowTable() *report.NamedTable {
 			t.Note("%s%s: %s", of, row.on(len(r.Datasets) > 1), row.Signature)
 		}
 	}
-	if len(r.Ranks) > 0 {
+	for _, m := range r.Ended {
+		row := make([]any, len(t.Columns))
+		row[0], row[1], row[len(row)-1] = m.Dataset, m.Metric, m.Reason
+		t.Add(row...)
+	}
+	if len(r.Ended) == 0 {
+		drop(t, "ended")
+	}
+	t.Columns[2].Hide = len(sets) < 2
+	if len(r.Ranks) == 0 {
+		drop(t, "rank")
+	} else {
 		t.Note("%s", r.test.ranking())
 	}
 	r.repeats(func(s *Same, names string) {
@@ -344,9 +368,7 @@ func (r *Result) ranked(setting, statistic int) *Row {
 // rankTable has a row for each setting of such a plan, with its ranks under all
 // statistics, the best average first.
 func (r *Result) rankTable() *report.NamedTable {
-	setting := slices.Insert(slices.Clone(settingColumns), 2, count("references", "refs"))
-	setting[1].Hide = true
-	t := &report.NamedTable{Title: "Ranks of settings", Columns: columns(setting, humanColumn, report.Column{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2})}
+	t := &report.NamedTable{Title: "Ranks of settings", Columns: columns(report.Column{Name: "metric"}, count("references", "refs"), report.Column{Name: "aggregate"}, humanColumn, report.Column{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2})}
 	var ranks [][]int
 	for i := range r.Ranks {
 		c := &r.Ranks[i]
@@ -371,7 +393,7 @@ func (r *Result) rankTable() *report.NamedTable {
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(averages[i]), last(averages[j])) })
 	for _, k := range order {
 		of := r.ranked(k, 0)
-		row := []any{of.Setting.Metric, report.StringOrNull(of.Setting.References), of.MaxReferences, report.StringOrNull(of.Setting.Aggregator), of.Human, averages[k]}
+		row := []any{of.Setting.Metric, of.MaxReferences, report.StringOrNull(of.Setting.Aggregator), of.Human, averages[k]}
 		for i := range r.Ranks {
 			row = append(row, r.ranked(k, i).Value, rankOrNull(ranks[i][k]))
 		}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -89,9 +90,14 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		}
 	}
 	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
+		if len(c.curves) > 0 && len(res.Curves) == 0 {
+			return errors.New("there is one reference a segment, and so no curve")
+		}
 		t := c.view(res)
 		if len(t.Rows) == 0 && c.out.format.ForPeople() && len(res.Rows) > 0 {
-			_, err := fmt.Fprintf(out, "One setting is left, %s, and so no pair to test.\n", res.Rows[0].Setting)
+			name := res.Rows[0].Setting
+			name.References = ""
+			_, err := fmt.Fprintf(out, "One setting is left, %s, and so no pair to test.\n", name)
 			return err
 		}
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
@@ -175,6 +181,6 @@ func (c *comparer) view(res *experiment.Result) *report.NamedTable {
 	}
 	about := &report.NamedTable{}
 	c.describe(about, &res.Datasets[0])
-	t.Notes = slices.Concat(about.Notes, t.Notes, res.Notes)
+	t.Coverage, t.Notes = "", slices.Concat(about.Notes, t.Notes, res.Notes)
 	return t
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -78,10 +79,10 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 	listFlag(cmd, &c.curves, "curve", def.curves, selection.ParseMethod, selection.Method.String,
 		"agreement by the number of references, chosen by "+strings.Join(methods, ", ")+" (repeatable or comma-separated)", methods...)
 	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
+	grouped(cmd, statisticFlags, "statistic", "level", "group", "significance", "curve")
 	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
 	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable)")
-	grouped(cmd, inputFlags, "matrix", "scores")
-	grouped(cmd, statisticFlags, "statistic", "level", "group", "significance", "curve")
+	grouped(cmd, inputFlags)
 	c.judges.register(cmd)
 }
 
@@ -185,7 +186,7 @@ func (c *comparison) runner(e *env, args []string, p *experiment.Plan) *planRun 
 
 // describe says below a table what was compared and what was left out.
 func (c *comparison) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
-	t.Note("systems: %s", strings.Join(d.Systems, ", "))
+	t.Note("%s, %s with %s scores: %s", english.Count(d.Segments, "segment"), english.Count(len(d.Systems), "system"), d.Human, strings.Join(d.Systems, ", "))
 	for _, level := range c.levels {
 		switch level {
 		case correlate.SegmentLevel:

@@ -122,7 +122,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		}
 	}
 	return run.show(ctx, func(res *experiment.Result) error {
-		if res.Datasets[0].Human != "" {
+		if rep.Ended = res.Ended; res.Datasets[0].Human != "" {
 			rep.Result = res
 		} else {
 			rep.Chosen = res.Chosen()

@@ -327,10 +327,9 @@ func TestStats(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.db")
 	s := open(t, file)
 	empty, err := s.Stats(t.Context())
-	if err != nil || empty.Entries != 0 || empty.Kinds == nil || empty.Models == nil || !empty.Oldest.IsZero() {
+	if err != nil || empty.Entries != 0 || !empty.Oldest.IsZero() {
 		t.Errorf("Stats of an empty cache = %+v, %v", empty, err)
 	}
-	var prompts, answers int64
 	for i := range 4 {
 		e := newEntry(i)
 		e.Request.Prompt += "\x00é"
@@ -342,8 +341,6 @@ func TestStats(t *testing.T) {
 		case 3:
 			e.Created = time.Time{}
 		}
-		prompts += int64(len(e.Request.Prompt))
-		answers += int64(len(e.Text))
 		if err := putEntry(t.Context(), s, e); err != nil {
 			t.Fatal(err)
 		}
@@ -357,8 +354,7 @@ func TestStats(t *testing.T) {
 	}
 	got.Bytes = 0
 	want := cache.Stats{
-		File: file, SchemaVersion: 3, Entries: 4, Missing: 1, PromptBytes: prompts, AnswerBytes: answers,
-		PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
+		File: file, SchemaVersion: 3, Entries: 4, Missing: 1, PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
 		Kinds:  []cache.Count{{Name: "chat", Entries: 3}, {Name: "completions", Entries: 1}},
 		Models: []cache.Count{{Name: "model-a", Entries: 3}, {Name: "model-b", Entries: 1}},
 		Oldest: newEntry(0).Created, Newest: newEntry(2).Created,

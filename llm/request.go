@@ -1,11 +1,13 @@
 package llm
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -182,4 +184,20 @@ func (r Request) PromptTokens() int {
 		n += EstimateTokens(m.Content)
 	}
 	return n
+}
+
+// ParseExtra reads fields for Request.Extra: a JSON object, whose numbers stay as
+// they are written.
+func ParseExtra(s string) (map[string]any, error) {
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	var out map[string]any
+	err := dec.Decode(&out)
+	if err == nil && dec.More() {
+		err = errors.New("there is more after the object")
+	}
+	if err != nil || out == nil {
+		return nil, fmt.Errorf("%q is no JSON object (%v)", s, err)
+	}
+	return out, nil
 }

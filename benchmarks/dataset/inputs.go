@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/refract-eval/refract/internal/object"
 )
 
 // ownFolders and ownFiles are what sets that are folders have in them; the
@@ -22,7 +20,7 @@ var (
 // reads no more than a manifest, and names what does not exist, too.
 func Inputs(spec string) []string {
 	format, place, ok := strings.Cut(spec, ":")
-	if !ok || strings.ContainsAny(format, `/\.`) || object.Is(spec) {
+	if !ok || strings.ContainsAny(format, `/\.`) || strings.HasPrefix(place, "//") {
 		format, place = "", spec
 	}
 	if format != "" {

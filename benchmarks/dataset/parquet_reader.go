@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,7 +16,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -43,7 +43,7 @@ func openParquet(place string, o Options) (*set, error) {
 }
 
 func parquetFiles(place string) ([]string, error) {
-	info, err := object.Stat(context.Background(), place)
+	info, err := os.Stat(place)
 	if err != nil {
 		return nil, fileError(place, err)
 	}
@@ -127,7 +127,7 @@ func parquetPart(ctx context.Context, rows *set, files []string, in Input) (*Par
 	whole, part := sha256.New(), &segmentHash{sum: sha256.New()}
 	for _, path := range files {
 		err := func() error {
-			file, err := object.Open(context.Background(), path)
+			file, err := os.Open(path)
 			if err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func parquetPart(ctx context.Context, rows *set, files []string, in Input) (*Par
 // withParquet opens a file and calls read with its reader and its number of
 // rows.
 func withParquet(path string, open openRows, read func(r rowReader, n int) error) error {
-	file, err := object.Open(context.Background(), path)
+	file, err := os.Open(path)
 	if err != nil {
 		return fileError(path, err)
 	}
@@ -178,7 +178,7 @@ func withParquet(path string, open openRows, read func(r rowReader, n int) error
 }
 
 // openParquetIn reads what a file says of its contents. It may panic.
-func openParquetIn(file object.File) (*parquet.File, error) {
+func openParquetIn(file *os.File) (*parquet.File, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -17,7 +16,7 @@ import (
 func complete(spec string) string {
 	name := strings.ToLower(packed.Name(spec))
 	switch {
-	case strings.Contains(spec, ":") && !object.Is(spec):
+	case strings.Contains(spec, ":"):
 	case strings.HasSuffix(name, ".jsonl"):
 		return "jsonl:" + spec
 	case strings.HasSuffix(name, ".parquet"):
@@ -77,7 +76,7 @@ func splitSpec(scheme, place string, once, many []string) (path string, o specOp
 // and language pair, without the folders of this machine.
 func NameOf(spec string) string {
 	scheme, place, _ := strings.Cut(complete(spec), ":")
-	place, _, _ = strings.Cut(object.Bare(place), ",")
+	place, _, _ = strings.Cut(place, ",")
 	if place == "-" || place == "" {
 		return "standard input"
 	}

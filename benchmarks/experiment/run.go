@@ -33,8 +33,8 @@ type Runner struct {
 	// Options are those of the engines that score: Workers and Batch, and a Scope
 	// other than refract.Averaged where Scored needs statistics of a corpus.
 	Options refract.Options
-	// EarlyStop leaves out cells that cannot change what the plan asks for.
-	EarlyStop bool
+	// EveryCell scores cells that no setting needs, too.
+	EveryCell bool
 	// ScoresAlone goes on without human scores: then nothing is compared.
 	ScoresAlone bool
 	// Scored is told of every segment with its scores by the engine's metrics,
@@ -354,7 +354,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 // mayStop says whether cells may be left out: no choice of references is asked
 // for but the first one and all of them.
 func (r *run) mayStop(settings []*setting) bool {
-	return r.EarlyStop && len(r.p.Curves) == 0 && !r.p.Prompts &&
+	return !r.EveryCell && len(r.p.Curves) == 0 && !r.p.Prompts &&
 		!slices.ContainsFunc(settings, func(s *setting) bool { return !s.whole && !s.single })
 }
 

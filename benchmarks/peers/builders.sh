@@ -10,8 +10,7 @@
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes less than two minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-requirements=benchmarks/peers/wheel_requirements.txt
-source benchmarks/peers/kept_venv.sh
+source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -50,15 +50,13 @@ type length struct {
 }
 
 func (l *length) Info() metrics.Info {
-	return metrics.Info{Name: l.spec, NeedsReferences: true, NeedsSource: l.spec == "sourced", Direction: metrics.HigherIsBetter, Upper: math.Inf(1)}
+	return metrics.Info{Name: l.spec, NeedsReferences: true, NeedsSource: l.spec == "sourced", Direction: metrics.HigherIsBetter, Upper: math.Inf(1),
+		Pace: metrics.Pace{Batch: 1000, Calls: 1}} // all that waits comes in one call
 }
 
 func (l *length) Signature(metrics.Level) metrics.Signature {
 	return metrics.Signature{{Key: "length", Value: l.spec}}
 }
-
-// Pace has all that waits come in one call.
-func (l *length) Pace() metrics.Pace { return metrics.Pace{Batch: 1000, Calls: 1} }
 
 func (l *length) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	time.Sleep(time.Second)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/llm"
@@ -56,10 +57,10 @@ func (r *run) ask(ctx context.Context, b *batch) error {
 		return err
 	}
 	r.succeeded(&r.looks)
-	if !got.Ended() {
+	if !llm.BatchEnded(got) {
 		return nil
 	}
-	if err := r.journal.note(b, event{Event: eventEnded, Status: got.Status, Output: got.OutputFile, Errors: got.ErrorFile}); err != nil {
+	if err := r.journal.note(b, event{Event: eventEnded, Status: got.Status, Output: deref(got.OutputFileID), Errors: deref(got.ErrorFileID)}); err != nil {
 		return err
 	}
 	if got.Status != "failed" {
@@ -71,14 +72,19 @@ func (r *run) ask(ctx context.Context, b *batch) error {
 	return r.refused(b, got)
 }
 
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
 // refused is a batch that failed its validation. Where the server had enough
 // for now, the rows wait until it has done some of them.
 func (r *run) refused(b *batch, got llm.Batch) error {
-	r.held = 0
-	for _, p := range got.Errors.Data {
-		if p.Code != "token_limit_exceeded" {
-			continue
-		}
+	problems := problemsOf(got, r.Client.Clean)
+	if slices.ContainsFunc(problems, func(p Problem) bool { return p.Code == "token_limit_exceeded" }) {
+		r.held = 0
 		for _, other := range r.journal.batches {
 			if other.wanted > 0 && other.open() {
 				r.held++
@@ -88,9 +94,28 @@ func (r *run) refused(b *batch, got llm.Batch) error {
 			r.free(b)
 			return nil
 		}
-		break
 	}
-	return &RefusedError{Batch: got.ID, Rows: b.rows, Problems: got.Errors.Data, clean: r.Client.Clean}
+	return &RefusedError{Batch: got.ID, Rows: b.rows, Problems: problems}
+}
+
+// Problem is what a server finds wrong with a batch's file, fit for a message.
+type Problem struct {
+	Line          int // from 1; 0 where the server names none
+	Code, Message string
+}
+
+func problemsOf(b llm.Batch, clean func(string) string) (out []Problem) {
+	if b.Errors == nil {
+		return nil
+	}
+	for _, p := range b.Errors.Data {
+		problem := Problem{Code: clean(p.Code), Message: clean(p.Message)}
+		if p.Line != nil {
+			problem.Line = *p.Line
+		}
+		out = append(out, problem)
+	}
+	return out
 }
 
 // RefusedError is a batch that failed its server's validation, so that none of
@@ -98,9 +123,7 @@ func (r *run) refused(b *batch, got llm.Batch) error {
 type RefusedError struct {
 	Batch    string   // the server's id
 	Rows     []string // the IDs, in the order of the file's lines
-	Problems []llm.BatchProblem
-
-	clean func(string) string
+	Problems []Problem
 }
 
 // maxProblems is how many problems are quoted.
@@ -127,9 +150,9 @@ func (e *RefusedError) Error() string {
 			}
 			b.WriteString(": ")
 		}
-		b.WriteString(e.clean(p.Message))
+		b.WriteString(p.Message)
 		if p.Code != "" {
-			fmt.Fprintf(&b, " (%s)", e.clean(p.Code))
+			fmt.Fprintf(&b, " (%s)", p.Code)
 		}
 	}
 	if len(e.Problems) == 0 {

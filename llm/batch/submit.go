@@ -266,7 +266,7 @@ func (r *run) find(ctx context.Context, unsure []*batch) error {
 			return err
 		}
 		for _, b := range unsure {
-			if (there.Metadata[nonceKey] == b.nonce || there.InputFile == b.file) && !seen[there.ID] {
+			if (there.Metadata[nonceKey] == b.nonce || there.InputFileID == b.file) && !seen[there.ID] {
 				found[b] = append(found[b], there)
 			}
 		}
@@ -285,7 +285,7 @@ func (r *run) find(ctx context.Context, unsure []*batch) error {
 		}
 		r.succeeded(&r.submits)
 		for _, double := range all[:len(all)-1] {
-			if double.Ended() {
+			if llm.BatchEnded(double) {
 				continue
 			}
 			if _, err := r.Client.CancelBatch(ctx, double.ID); err != nil {

@@ -81,11 +81,7 @@ type Metric struct {
 }
 
 var (
-	_ metrics.Selective    = (*Metric)(nil)
 	_ metrics.NativeScorer = (*Metric)(nil)
-	_ metrics.Explainer    = (*Metric)(nil)
-	_ metrics.Storable     = (*Metric)(nil)
-	_ metrics.Paced        = (*Metric)(nil)
 	_ metrics.Foreseeing   = (*Metric)(nil)
 	_ metrics.Fitter       = (*Metric)(nil)
 )
@@ -114,7 +110,7 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 			env.Warn(fmt.Errorf("%s:%s goes on without a server: %w", Name, spec.Model, err))
 		}
 	}
-	cfg.Ejected = warn
+	cfg.Paused = warn
 	perServer := min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
 	cfg.Limits.MaxInFlight = perServer
 	m.most = perServer * len(spec.URLs)
@@ -177,6 +173,11 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 	if f := m.first.facts; f != nil && f.Needs != nil && slices.Contains(f.Needs, inSource) != m.form.source {
 		return fmt.Errorf("the model's facts say that it needs %q, and its inputs are %s", f.Needs, names(d.Inputs))
 	}
+	m.info.Explains, m.info.Keep = m.form.spans, metrics.KeepAlways
+	if m.first.facts == nil {
+		m.info.Keep = metrics.KeepNever // a model without facts does not say when its numbers change
+	}
+	m.info.Pace = metrics.Pace{Batch: 256, Calls: m.most} // a call has room for some requests of many texts
 	m.info.Name, m.info.NeedsSource, m.info.NeedsReferences = m.spec.name(), m.form.source, m.form.reference
 	m.sig = m.sign(d)
 	return nil
@@ -252,13 +253,3 @@ func (m *Metric) Info() metrics.Info { return m.info }
 
 // Signature implements metrics.Metric.
 func (m *Metric) Signature(metrics.Level) metrics.Signature { return m.sig }
-
-// Explains implements metrics.Explainer.
-func (m *Metric) Explains() bool { return m.form.spans }
-
-// Storable implements metrics.Storable: a model without facts does not say when its
-// numbers change.
-func (m *Metric) Storable() bool { return m.first.facts != nil }
-
-// Pace implements metrics.Paced: a call has room for some requests of many texts.
-func (m *Metric) Pace() metrics.Pace { return metrics.Pace{Batch: 256, Calls: m.most} }

@@ -42,20 +42,12 @@ type text struct{ kind, text string }
 type rows struct {
 	all   []row
 	block []int   // of each row: the first that has it
-	at    [][]int // of each block: the row of each cell, -1 for one that is not needed
+	at    [][]int // of each block: the row of each cell
 }
 
-// kind says which scores are asked for.
-type kind uint8
-
-const (
-	cells    kind = iota // of every hypothesis and reference
-	firstOne             // of every hypothesis and the first reference
-	native               // of every hypothesis and all references
-)
-
-// rowsOf makes rows of blocks, by segment, then system, then reference.
-func rowsOf(blocks []metrics.Block, k kind) rows {
+// rowsOf makes rows of blocks, by segment, then system, then reference; native takes
+// all references of a hypothesis together.
+func rowsOf(blocks []metrics.Block, native bool) rows {
 	out := rows{at: make([][]int, len(blocks))}
 	index := map[string]int{}
 	add := func(b int, r row) {
@@ -70,15 +62,11 @@ func rowsOf(blocks []metrics.Block, k kind) rows {
 	}
 	for b, block := range blocks {
 		for _, h := range block.Hypotheses {
-			if k == native || len(block.References) == 0 {
+			if native || len(block.References) == 0 {
 				add(b, row{block.Source, h, block.References})
 				continue
 			}
 			for c := range block.References {
-				if k == firstOne && c > 0 {
-					out.at[b] = append(out.at[b], -1)
-					continue
-				}
 				add(b, row{block.Source, h, block.References[c : c+1]})
 			}
 		}

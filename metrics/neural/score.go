@@ -20,21 +20,7 @@ import (
 
 // Score implements metrics.Metric.
 func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return m.ScoreNeeded(ctx, blocks, metrics.Need{})
-}
-
-// ScoreNeeded implements metrics.Selective: it leaves out all but the first column
-// where no more is needed. A score that ends a row would end it after one request
-// a column, which takes longer than all of them at once.
-func (m *Metric) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
-	return m.score(ctx, blocks, kindOf(need))
-}
-
-func kindOf(need metrics.Need) kind {
-	if need.FirstOnly {
-		return firstOne
-	}
-	return cells
+	return m.score(ctx, blocks, false)
 }
 
 // HasNative implements metrics.NativeScorer.
@@ -42,11 +28,11 @@ func (m *Metric) HasNative() bool { return m.form.counts }
 
 // ScoreNative implements metrics.NativeScorer.
 func (m *Metric) ScoreNative(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return m.score(ctx, blocks, native)
+	return m.score(ctx, blocks, true)
 }
 
-func (m *Metric) score(ctx context.Context, blocks []metrics.Block, k kind) ([]metrics.Scores, error) {
-	rows := rowsOf(blocks, k)
+func (m *Metric) score(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
+	rows := rowsOf(blocks, native)
 	values, reports := make([]float64, len(rows.all)), make([]*analysis.Report, len(rows.all))
 	done := make([]bool, len(rows.all))
 	g, ctx := errgroup.WithContext(ctx)
@@ -69,7 +55,7 @@ func (m *Metric) score(ctx context.Context, blocks []metrics.Block, k kind) ([]m
 		if of := (*metrics.BlocksError)(nil); errors.As(err, &of) {
 			of.Scores = rows.place(values, reports, m.form.spans)
 			for b, at := range rows.at {
-				if slices.ContainsFunc(at, func(i int) bool { return i >= 0 && !done[i] }) {
+				if slices.ContainsFunc(at, func(i int) bool { return !done[i] }) {
 					of.Scores[b] = metrics.Scores{}
 				}
 			}
@@ -220,10 +206,6 @@ func (r *rows) place(values []float64, reports []*analysis.Report, explains bool
 			s.Reports = make([]*analysis.Report, len(at))
 		}
 		for c, i := range at {
-			if i < 0 {
-				s.Status[c] = metrics.Unneeded
-				continue
-			}
 			s.Values[c] = values[i]
 			if explains {
 				s.Reports[c] = reports[i]

@@ -53,8 +53,8 @@ var block = metrics.Block{Source: "s", Hypotheses: []string{"a", "bb"}, Referenc
 func TestPromises(t *testing.T) {
 	m := opened(t, config(t, ""))
 	metricstest.Promises(t, m, block)
-	want := metrics.Info{Name: "exec:counter", NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1e6}
-	if m.Info() != want || m.Pace().Batch != 3 || !m.Storable() || !m.HasNative() {
+	want := metrics.Info{Name: "exec:counter", NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1e6, Pace: metrics.Pace{Batch: 3, Calls: 1}, Explains: true, Keep: metrics.KeepAlways}
+	if m.Info() != want || !m.HasNative() {
 		t.Errorf("%+v", m.Info())
 	}
 	if s := m.Signature(metrics.Sentence).String(); !strings.HasPrefix(s, "program:counter|a:1|b:2|hello:") {
@@ -444,7 +444,7 @@ func FuzzHello(f *testing.F) {
 			return
 		}
 		m := &Metric{hello: h, info: h.info()}
-		if i := m.Info(); !(i.Lower < i.Upper) || i.Direction == 0 || m.Pace().Batch < 1 {
+		if i := m.Info(); !(i.Lower < i.Upper) || i.Direction == 0 || m.batch() < 1 {
 			t.Errorf("%+v", i)
 		}
 		if s := m.Signature(metrics.Sentence); len(s) != 2+len(h.Signature) {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/report"
 	"github.com/refract-eval/refract/report/figure"
 )
@@ -155,7 +155,7 @@ func (c *comparer) askCurves(p *experiment.Plan) error {
 		return usagef("--curve has a table of its own, and tests nothing: leave --significance and --table out")
 	case len(c.scores) > 0 || slices.ContainsFunc(c.score.metrics, isStored):
 		return usagef("scores that were made elsewhere are not of single references, so there is no curve; --matrix has such scores")
-	case c.plot != "" && object.Ext(c.plot) != ".svg":
+	case c.plot != "" && filepath.Ext(c.plot) != ".svg":
 		return usagef("--plot %s: want a name that ends in .svg", c.plot)
 	}
 	some, err := c.addCurves(p, randomOrders)

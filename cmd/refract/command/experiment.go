@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/report"
 )
@@ -63,7 +63,7 @@ The result is a document in Markdown, or all of its numbers with -f json or
 
 // kind is the format of the output.
 func (x *experimenter) kind() (report.Format, error) {
-	if !x.out.formatGiven && x.table == "" && object.Ext(x.out.path) == "" {
+	if !x.out.formatGiven && x.table == "" && filepath.Ext(x.out.path) == "" {
 		x.out.format = report.Markdown
 	}
 	f := x.out.format

@@ -36,7 +36,7 @@ func (j *judging) planRun(p *experiment.Plan) *planRun {
 	e := j.e
 	r := &planRun{e: e, Plan: p, judging: j}
 	r.Runner = experiment.Runner{
-		Metric: r.judging.metric, EarlyStop: j.earlyStop == "auto", Scored: r.scored, Options: refract.Options{Scope: refract.Averaged},
+		Metric: r.judging.metric, Scored: r.scored, Options: refract.Options{Scope: refract.Averaged},
 		Warn: func(m string) { e.warn("%s", m) },
 	}
 	return r

@@ -255,7 +255,7 @@ func (f *family) experiment(t *testing.T) []reply {
 	}
 	args := []string{"experiment", path, "--quiet", "--table", "rows", "-o", filepath.Join(dir, "rows.json")}
 	for i, flag := range f.flags {
-		if flag == "--cache" || flag == "--max-unparsed" || flag == "--early-stop" {
+		if flag == "--cache" || flag == "--max-unparsed" {
 			args = append(args, flag, f.flags[i+1])
 		}
 	}
@@ -580,16 +580,14 @@ func TestJudgesAnswerAlike(t *testing.T) {
 			}
 			defer stop()
 			t.Setenv("QUESTIONS_SERVER", url)
-			for _, early := range []string{"auto", "no"} {
-				f := &family{
-					data: lines(t, nil), level: "segment", group: "none",
-					metrics: []string{"instructscore:task=mt_zh-en"}, aggregates: []string{"single", "max"}, statistics: []string{"kendall", "accuracy"},
-					flags: []string{"--cache", filepath.Join(t.TempDir(), "c.sqlite"), "--early-stop", early},
-				}
-				f.agree(t)
-				f.flags = append(f.flags, "--max-unparsed", "1")
-				f.agree(t)
+			f := &family{
+				data: lines(t, nil), level: "segment", group: "none",
+				metrics: []string{"instructscore:task=mt_zh-en"}, aggregates: []string{"single", "max"}, statistics: []string{"kendall", "accuracy"},
+				flags: []string{"--cache", filepath.Join(t.TempDir(), "c.sqlite")},
 			}
+			f.agree(t)
+			f.flags = append(f.flags, "--max-unparsed", "1")
+			f.agree(t)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +18,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
@@ -88,7 +88,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	switch {
 	case (r.out.path == "" || r.out.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
-	case !slices.Contains([]string{"", ".html", ".htm"}, object.Ext(r.out.path)):
+	case !slices.Contains([]string{"", ".html", ".htm"}, filepath.Ext(r.out.path)):
 		return usagef("-o %s: a report is HTML, such as report.html; --tables DIR writes its tables in other formats", r.out.path)
 	case flags.Changed("format") && r.tables == "":
 		return usagef("--format is that of --tables DIR; a report is HTML")
@@ -209,7 +209,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (run *pl
 		run, shown = r.runner(e, args, p), p.Name
 		run.store, run.ScoresAlone = r.store, true
 	}
-	run.EarlyStop = false // every cell is shown
+	run.EveryCell = true // each is shown
 	return run, shown, nil
 }
 

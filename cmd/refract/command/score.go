@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 )
@@ -125,7 +125,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.confidence != 0 && s.per != "system" {
 		return usagef("--confidence gives intervals of the scores of systems: leave it out, or take --per system")
 	}
-	if s.per != "cell" && object.Ext(s.path) == ".parquet" {
+	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
 	}
 	ds, err := s.dataset(e, args, false)
@@ -223,7 +223,7 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 
 // options are those of the engine.
 func (s *scorer) options() refract.Options {
-	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
+	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.per == "cell"}
 	if s.per == "system" {
 		o.Scope = scopes[s.system]
 	}

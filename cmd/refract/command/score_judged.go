@@ -3,11 +3,10 @@ package command
 import (
 	"context"
 	"io"
+	"path/filepath"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
 )
@@ -68,7 +67,7 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 // it returns.
 func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Writer, error) {
 	var w io.Writer = e.stderr
-	if v.format == report.Table && object.Ext(v.path) != ".parquet" {
+	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
 		w = out
 		colour := e.stdoutTerminal && v.path == "" && e.getenv("NO_COLOR") == ""
 		if err := gather.WriteText(w, colour); err != nil {
@@ -77,9 +76,6 @@ func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Wr
 	}
 	if err := audit.WriteTrust(w, &gather.Trust); err != nil {
 		return w, err
-	}
-	if n := gather.Unneeded; n > 0 {
-		e.note("%s of references left out, as they could not change a score", english.Thousands(n, "call"))
 	}
 	return w, nil
 }

@@ -34,9 +34,8 @@ is in --cache, which is best a Postgres that all steps share.`,
 func (e *env) stageScoreCommand() *cobra.Command {
 	s := &scorer{staged: true}
 	cmd := stageOf(s.command(e), "source", "ref", "hyp", "reference", "references", "shard", "format", "wide", "output",
-		"systems", "without-systems", "domain", "dry-run", "reports", "html", "worst", "canaries", "confidence", "early-stop")
+		"systems", "without-systems", "domain", "dry-run", "reports", "html", "worst", "canaries", "confidence")
 	s.format = report.JSONLines
-	s.earlyStop = "no" // what is left out would depend on the parts
 	cmd.Short = "Score the segments on standard input"
 	cmd.Long = `Score the segments on standard input, and write one line of JSON: statistics of all
 systems, which 'refract stage merge' adds up exactly. With --per segment there is a

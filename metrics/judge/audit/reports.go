@@ -46,7 +46,7 @@ type Worst struct {
 func NewReports(ms []metrics.Metric, worst int) *Reports {
 	r := &Reports{most: worst}
 	for i, m := range ms {
-		if x, ok := m.(metrics.Explainer); ok && x.Explains() {
+		if m.Info().Explains {
 			r.metrics = append(r.metrics, &explained{metric: m, at: i})
 		}
 	}

@@ -20,9 +20,8 @@ type explaining struct {
 }
 
 func (e explaining) Info() metrics.Info {
-	return metrics.Info{Name: e.name, Direction: metrics.HigherIsBetter, NeedsReferences: true}
+	return metrics.Info{Name: e.name, Direction: metrics.HigherIsBetter, NeedsReferences: true, Explains: e.explains}
 }
-func (e explaining) Explains() bool { return e.explains }
 
 func TestReports(t *testing.T) {
 	r := NewReports([]metrics.Metric{explaining{name: "mute"}, explaining{name: "talks", explains: true}}, 2)

@@ -28,7 +28,6 @@ import (
 type reporter struct {
 	comparison
 	out        output
-	feedback   feedbackFlag
 	prompts    bool
 	experiment string
 	dataset    string // of the experiment, whose segments are shown
@@ -66,7 +65,6 @@ the segments of its first dataset, or of --dataset.
 	r.comparison.register(e, cmd, comparisonDefaults{
 		groups: "none,segment", significance: significance.MethodPermBoth.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
 	})
-	r.feedback.register(cmd)
 	f.BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)
 	r.out.registerPath(cmd)
@@ -95,9 +93,6 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	}
 	run, shown, err := r.planned(e, flags, args)
 	if err != nil {
-		return err
-	}
-	if run.feedback, err = r.feedback.read(ctx, e); err != nil {
 		return err
 	}
 	rep := &evidence.Report{Title: run.Name, WithoutSegments: !r.explorer}
@@ -130,7 +125,6 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
-			r.feedback.tell(e, run.gather)
 		}
 		if err := r.people(run, rep, shown); err != nil {
 			return err

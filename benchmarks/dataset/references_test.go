@@ -152,7 +152,7 @@ func TestWithReferencesErrors(t *testing.T) {
 		{"row twice", "jsonl", base, "{\"id\":\"a\"}\n{\"id\":\"a\"}\n", `refs:2: want the row of segment "b" (base:2), found that of "a"; the rows must be in the dataset's order, one per segment`},
 		{"range", "jsonl", base, `{"id":"a","references":["1","2","3"],"variants":[{"reference":2,"text":"x"}]}`,
 			`refs:1: segment "a": variants[0] is of reference 2, but the segment has 2 references (the first is 0)`},
-		{"bad row", "jsonl", base, `{"id":"a"`, `refs:1:10: bad JSON: the line ends where ',' or '}' should be`},
+		{"bad row", "jsonl", base, `{"id":"a"`, `refs:1:10: bad JSON: it ends before its value does`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ds, dir, err := extendWith(t, c.base, c.scheme, c.text, nil)

@@ -101,7 +101,7 @@ func TestHiddenCharactersOfPaths(t *testing.T) {
 			return OpenLines(LinesSpec{Source: at("a\nb"), References: []string{at("c\x1b[0m")}}, Options{})
 		}, fmt.Sprintf("%q: has 1 line, but %q has 2; line k of each file must belong to segment k", at("c\x1b[0m"), at("a\nb"))},
 		{func() (refract.Dataset, error) { return Open("jsonl:"+at("rows\n.jsonl"), Options{}) },
-			fmt.Sprintf("%q:1:2: bad JSON: the line ends where a key in double quotes should be", at("rows\n.jsonl"))},
+			fmt.Sprintf("%q:1:2: bad JSON: it ends before its value does", at("rows\n.jsonl"))},
 		{func() (refract.Dataset, error) { return Open("jsonl:"+at("no\nfile"), Options{}) },
 			fmt.Sprintf("%q: no such file or directory", at("no\nfile"))},
 		{func() (refract.Dataset, error) { return Open("mtme:"+at("no\nfolder"), Options{}) },

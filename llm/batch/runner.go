@@ -99,7 +99,9 @@ func (r *Runner) Run(ctx context.Context, items iter.Seq2[Item, error], yield fu
 		return err
 	}
 	defer j.close()
-	j.written = r.written
+	if r.written != nil {
+		j.written = r.written
+	}
 	run := &run{Runner: *r, journal: j, yield: yield, rows: map[string]*row{}}
 	run.Interval = cmp.Or(run.Interval, DefaultInterval)
 	run.attempts = cmp.Or(run.attempts, maxAttempts)

@@ -71,7 +71,6 @@ type Handler struct {
 	Batch Batches
 
 	health   atomic.Int32
-	asked    atomic.Int32
 	mu       sync.Mutex
 	calls    int
 	byPrompt map[string]int
@@ -346,16 +345,11 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 // without that address has 404.
 func (h *Handler) SetHealth(status int) { h.health.Store(int32(status)) }
 
-// Probes is the number of requests for health and for models.
-func (h *Handler) Probes() int { return int(h.asked.Load()) }
-
 func (h *Handler) serveHealth(w http.ResponseWriter) {
-	h.asked.Add(1)
 	w.WriteHeader(cmp.Or(int(h.health.Load()), http.StatusOK))
 }
 
 func (h *Handler) serveModels(w http.ResponseWriter, r *http.Request) {
-	h.asked.Add(1)
 	if !h.authorized(w, r) {
 		return
 	}

@@ -30,12 +30,6 @@ type TrustRow struct {
 	Flagged        int                     // reports on texts that are suspicious
 	PartsWithout   int                     // parts of reports that have no score
 	parts          [][]float64             // scores of each report's parts
-
-	// Of the reports that have feedback: their alignments, and how many of their
-	// errors have each failure.
-	Alignments  []float64       `json:",omitempty"`
-	ErrorsAsked int             `json:",omitempty"`
-	Failures    map[Failure]int `json:",omitempty"`
 }
 
 // ProblemCount is how often a problem was found.
@@ -63,28 +57,13 @@ func (t *Trust) Add(metric, system string, r *Report) {
 	}
 }
 
-// AddFeedback counts what is found wrong with a report that Add has counted: its
-// alignment, and the failures of each of its errors.
-func (t *Trust) AddFeedback(metric, system string, alignment float64, failures [][]Failure) {
-	for _, k := range []trustKey{{metric, system, false}, {metric, "", true}} {
-		row := t.row(k)
-		row.Alignments = append(row.Alignments, alignment)
-		row.ErrorsAsked += len(failures)
-		for _, of := range failures {
-			for _, f := range of {
-				row.Failures[f]++
-			}
-		}
-	}
-}
-
 // row is the row of a key, which is made where there is none.
 func (t *Trust) row(k trustKey) *TrustRow {
 	if t.rows == nil {
 		t.rows = map[trustKey]*TrustRow{}
 	}
 	if t.rows[k] == nil {
-		t.rows[k] = &TrustRow{Metric: k.metric, System: k.system, Outcomes: map[Outcome]int{}, Places: map[Place]int{}, Problems: map[string]ProblemCount{}, Failures: map[Failure]int{}}
+		t.rows[k] = &TrustRow{Metric: k.metric, System: k.system, Outcomes: map[Outcome]int{}, Places: map[Place]int{}, Problems: map[string]ProblemCount{}}
 	}
 	return t.rows[k]
 }
@@ -152,6 +131,5 @@ func (t *Trust) Total(metric string) TrustRow {
 func (row *TrustRow) clone() TrustRow {
 	c := *row
 	c.Outcomes, c.Places, c.Problems = maps.Clone(row.Outcomes), maps.Clone(row.Places), maps.Clone(row.Problems)
-	c.Alignments, c.Failures = slices.Clone(row.Alignments), maps.Clone(row.Failures)
 	return c
 }

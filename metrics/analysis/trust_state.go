@@ -35,11 +35,6 @@ func (t *Trust) UnmarshalJSON(b []byte) error {
 		row.Flagged += from.Flagged
 		row.PartsWithout += from.PartsWithout
 		row.parts = append(row.parts, from.Parts...)
-		row.Alignments = append(row.Alignments, from.Alignments...)
-		row.ErrorsAsked += from.ErrorsAsked
-		for k, n := range from.Failures {
-			row.Failures[k] += n
-		}
 		for k, n := range from.Outcomes {
 			row.Outcomes[k] += n
 		}

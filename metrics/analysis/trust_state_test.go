@@ -36,10 +36,6 @@ func TestTrustState(t *testing.T) {
 			metric, system := rapid.SampledFrom([]string{"m", "n"}).Draw(t, "metric"), rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "system")
 			whole.Add(metric, system, r)
 			part.Add(metric, system, r)
-			if rapid.Bool().Draw(t, "feedback") {
-				whole.AddFeedback(metric, system, 0.5, [][]analysis.Failure{{analysis.M1, analysis.G4}, {}})
-				part.AddFeedback(metric, system, 0.5, [][]analysis.Failure{{analysis.M1, analysis.G4}, {}})
-			}
 			if rapid.Bool().Draw(t, "cut") {
 				flush()
 			}

@@ -24,7 +24,6 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
-	feedbackFlag
 	// into, if not nil, is where scores go in place of a table of them, and shape
 	// makes the dataset that is scored.
 	into      func(eng *refract.Engine, out io.Writer, id *refract.Identity) (*sink, error)
@@ -86,7 +85,6 @@ to know the hash. Standard input and pipes have none there.`,
 	f.StringVar(&s.html, "html", "", "`FILE` for the worst segments, as a fragment of HTML")
 	f.IntVar(&s.worst, "worst", 3, "worst segments of each judge to show with their errors")
 	grouped(cmd, resultFlags, "reports")
-	s.feedbackFlag.register(cmd)
 	f.IntVar(&s.canaries, "canaries", 0, "known-bad outputs with injections to plant; tells which a judge saw through")
 	atLeast(cmd, 0, "worst", "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system or cell")
@@ -200,7 +198,6 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.incomplete != nil {
 		return s.incomplete
 	}
-	s.feedbackFlag.tell(e, s.gather)
 	return s.covered(s.gather)
 }
 

@@ -14,14 +14,10 @@ import (
 // listen makes what gathers the judges' reports of a run.
 func (s *scorer) listen(ctx context.Context, e *env, eng *refract.Engine) error {
 	s.gather = audit.NewReports(eng.Metrics(), s.worst)
-	var err error
-	if s.gather.Feedback, err = s.feedbackFlag.read(ctx, e); err != nil {
-		return err
-	}
 	judges := s.gather.Metrics()
 	switch {
-	case len(judges) == 0 && (s.canaries > 0 || s.reports != "" || s.html != "" || s.feedback != ""):
-		return usagef("--reports, --html, --feedback and --canaries: none of the metrics gives reports; judges do (refract judges), and programs and servers that say so")
+	case len(judges) == 0 && (s.canaries > 0 || s.reports != "" || s.html != ""):
+		return usagef("--reports, --html and --canaries: none of the metrics gives reports; judges do (refract judges), and programs and servers that say so")
 	case s.canaries > 0:
 		s.pool = audit.NewCanaries(judges, s.canaries, defaultSeed)
 	}
@@ -37,6 +33,7 @@ func (s *scorer) listen(ctx context.Context, e *env, eng *refract.Engine) error 
 	if s.html == "" {
 		return nil
 	}
+	var err error
 	s.fragment, err = e.create(s.html)
 	return err
 }

@@ -272,9 +272,6 @@ func (r *Reading) examine(rep *analysis.Report, texts analysis.Texts, known bool
 	rep.Check(texts, r.Rules)
 }
 
-// Examine looks for the errors of a report that Reports has read in its texts.
-func (r *Reading) Examine(of *Reported) { r.examine(&of.Report, of.Texts, of.Texts.Hypothesis != "") }
-
 // completion is the answer of the row, and whether there is one.
 func (r *answerRow) completion() (string, bool, error) {
 	field, raw := "output", r.Output

@@ -21,7 +21,6 @@ import (
 type Reports struct {
 	Trust    analysis.Trust // of all reports
 	Unneeded int            // cells that were left out, as they could not change a score
-	Feedback *FeedbackFile  // on the reports; nil for none
 	metrics  []*explained
 	most     int
 }
@@ -98,11 +97,18 @@ func (r *Reports) add(at Place, rep *analysis.Report, records io.Writer) error {
 		return nil
 	}
 	r.Trust.Add(at.Metric, at.System, rep)
-	r.Feedback.count(&r.Trust, &at, rep)
 	if records == nil {
 		return nil
 	}
 	return at.write(records, rep)
+}
+
+// Place says what a report is about, and by which metric it is.
+type Place struct {
+	ID        string `json:"id"`
+	System    string `json:"system"`
+	Metric    string `json:"metric"`
+	Reference *int   `json:"reference"` // its index; nil of a metric without one, and of a native score
 }
 
 // write writes the members of the place and of the report as one object.
@@ -113,7 +119,7 @@ func (p *Place) write(w io.Writer, r *analysis.Report) error {
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("the report on %s: %w", p, err)
+		return fmt.Errorf("the report on segment %q, system %q: %w", p.ID, p.System, err)
 	}
 	line := append(append(bytes.TrimSuffix(head, []byte("}")), ','), bytes.TrimPrefix(body, []byte("{"))...)
 	_, err = w.Write(append(line, '\n'))

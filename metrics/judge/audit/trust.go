@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
-	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/report"
 )
@@ -73,14 +70,7 @@ func TrustTable(t *analysis.Trust, metric string) *report.NamedTable {
 	out.Columns = append(out.Columns, report.Column{Name: "parts_without", Header: "parts without", Kind: report.KindInt, Hide: true},
 		report.Column{Name: "alpha", Header: "α", Kind: report.KindFloat, Digits: 3, Hide: true},
 		report.Column{Name: "alpha_ordinal", Header: "α ordinal", Kind: report.KindFloat, Digits: 3, Hide: true})
-	of := len(out.Columns) // feedback
-	out.Columns = append(out.Columns, report.Column{Name: "judged", Kind: report.KindInt, Hide: true},
-		report.Column{Name: "alignment", Kind: report.KindFloat, Digits: 3, Hide: true},
-		report.Column{Name: "judged_errors", Header: "of errors", Kind: report.KindInt, Hide: true})
-	for _, f := range analysis.Failures() {
-		out.Columns = append(out.Columns, report.Column{Name: string(f), Kind: report.KindInt, Hide: true})
-	}
-	combined, judged := false, false
+	combined := false
 	for _, r := range t.Rows() {
 		if metric != "" && r.Metric != metric {
 			continue
@@ -90,52 +80,20 @@ func TrustTable(t *analysis.Trust, metric string) *report.NamedTable {
 			row = append(row, c.count(&r))
 		}
 		row = append(row, r.PartsWithout, r.Alpha(false), r.Alpha(true))
-		combined, judged = combined || r.Combined(), judged || len(r.Alignments) > 0
-		out.Add(append(row, feedbackCells(&r)...)...)
+		combined = combined || r.Combined()
+		out.Add(row...)
 	}
 	if combined {
-		show(out.Columns[at:of])
+		for i := range out.Columns[at:] {
+			out.Columns[at+i].Hide = false
+		}
 		out.Note("α: Krippendorff's agreement of the samples or members (parts) that a score is made of")
 		all := t.Total(metric)
 		if alpha := all.Alpha(false); !math.IsNaN(alpha) {
 			out.Note("over all systems: α %.3f, ordinal %.3f", alpha, all.Alpha(true))
 		}
 	}
-	if judged {
-		show(out.Columns[of:])
-		for _, f := range analysis.Unmeasured() {
-			out.Columns[slices.IndexFunc(out.Columns, func(c report.Column) bool { return c.Name == string(f) })].Hide = true
-		}
-		out.Note("judged: reports with feedback by a model; alignment: fields of their errors that are right, of all; M1 to G4: errors that fail so; M6, a wrong explanation of an error that is one, is unmeasured: no question asks for it")
-		if all := t.Total(metric); metric != "" {
-			out.Note("over all systems: alignment %.3f of %s", exact.Mean(all.Alignments), english.Count(len(all.Alignments), "report"))
-		}
-	}
 	return out
-}
-
-func show(columns []report.Column) {
-	for i := range columns {
-		columns[i].Hide = false
-	}
-}
-
-// feedbackCells are null without feedback, and under failures that are not
-// measured.
-func feedbackCells(r *analysis.TrustRow) []any {
-	n := len(r.Alignments)
-	if n == 0 {
-		return append([]any{0}, make([]any, 2+len(analysis.Failures()))...)
-	}
-	cells := []any{n, exact.Mean(r.Alignments), r.ErrorsAsked}
-	for _, f := range analysis.Failures() {
-		if slices.Contains(analysis.Unmeasured(), f) && r.Failures[f] == 0 {
-			cells = append(cells, nil)
-			continue
-		}
-		cells = append(cells, r.Failures[f])
-	}
-	return cells
 }
 
 // WriteTrust writes a table for people of each metric.

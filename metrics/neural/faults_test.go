@@ -146,7 +146,6 @@ func TestStart(t *testing.T) {
 		"version":        {&oiptest.Server{}, ",version=7", `unknown model`},
 		"output":         {&oiptest.Server{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
 		"its own facts":  {&oiptest.Server{}, ",direction=lower", `leave out direction, lower and upper`},
-		"batches":        {&oiptest.Server{MaxBatch: 4}, "", "max_batch_size 4, where each tensor has a length of its own; set it to 0"},
 		"a key":          {&oiptest.Server{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY to a key of this server"},
 		"no JSON facts":  {&oiptest.Server{Facts: "none"}, "", "gave facts that are no JSON"},
 		"strange bounds": {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},

@@ -99,8 +99,6 @@ type planRun struct {
 	file    string         // that the plan is from; "" where flags make it
 	store   string         // folder for scores and statistics; "" for none
 	gather  *audit.Reports // what judges say; nil before the first segment
-	// feedback is on the reports of judges; may be nil.
-	feedback *audit.FeedbackFile
 	// also is told of every scored segment; may be nil.
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
 }
@@ -154,7 +152,6 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
 	if r.gather == nil {
 		r.gather = audit.NewReports(eng.Metrics(), 0)
-		r.gather.Feedback = r.feedback
 		r.judging.tellUnstored(eng)
 	}
 	if err := r.gather.Add(s, nil); err != nil || r.also == nil {

@@ -31,7 +31,6 @@ type reporter struct {
 	comparisonFlags
 	output
 	significanceFlags
-	feedbackFlag
 	curves     []selection.Method
 	analyses   []string
 	experiment string
@@ -75,7 +74,6 @@ the segments of its first dataset, or of --dataset.
 	}
 	f := cmd.Flags()
 	r.registerStatistics(cmd)
-	r.feedbackFlag.register(cmd)
 	r.significanceFlags.register(cmd, significance.MethodPermBoth.String(), " or none: how settings are tested against the first")
 	methods := selection.MethodNames()
 	listFlag(cmd, &r.curves, "curve", selection.ByOrder.String(), selection.ParseMethod, selection.Method.String,
@@ -134,9 +132,6 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	if err != nil {
 		return err
 	}
-	if run.feedback, err = r.feedbackFlag.read(ctx, e); err != nil {
-		return err
-	}
 	rep := &evidence.Report{Title: cmp.Or(r.title, run.Name), WithoutSegments: !r.explorer}
 	if r.explorer || r.experiment == "" {
 		hold(run, rep, shown)
@@ -164,7 +159,6 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
-			r.feedbackFlag.tell(e, run.gather)
 		}
 		if err := r.people(run, rep, shown); err != nil {
 			return err

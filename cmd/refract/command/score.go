@@ -13,6 +13,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge/audit"
+	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 // scorer is one run of refract score.
@@ -35,9 +36,9 @@ type scorer struct {
 	defaults  []aggregate.Aggregator // in place of those of the command
 
 	judging *judging
-	gather  *audit.Reports  // what judges say
-	pool    *audit.Canaries // nil without --canaries
-	records io.Writer       // nil without --reports
+	gather  *audit.Reports // what judges say
+	pool    *guard.Pool    // nil without --canaries
+	records io.Writer      // nil without --reports
 
 	incomplete *refract.Incomplete // of a run that some metrics did not end
 }
@@ -258,7 +259,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 			return err
 		}
 		if s.pool != nil {
-			s.pool.Add(seg.Segment)
+			s.pool.Add(audit.CanarySource(seg.Segment))
 		}
 		if checked {
 			id.Add(seg.Segment)

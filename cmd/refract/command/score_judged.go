@@ -8,6 +8,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/metrics/judge/audit"
+	"github.com/refract-eval/refract/metrics/judge/guard"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -22,7 +23,7 @@ func (s *scorer) listen(e *env, eng *refract.Engine) error {
 	case len(judges) == 0 && (s.canaries > 0 || s.reports != ""):
 		return usagef("--reports and --canaries: none of the metrics gives reports; judges do (refract judges), and programs and servers that say so")
 	case s.canaries > 0:
-		s.pool = audit.NewCanaries(judges, s.canaries, defaultSeed)
+		s.pool = guard.NewPool(judges, s.canaries, defaultSeed)
 	}
 	if s.reports != "" && s.writer != nil {
 		s.records = s.writer.Beside()

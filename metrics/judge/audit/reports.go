@@ -12,13 +12,12 @@ import (
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/marks"
 )
 
 // Reports gathers what metrics say of their scores in a run.
 type Reports struct {
-	Trust    analysis.Trust // of all reports
-	Unneeded int            // cells that were left out, as they could not change a score
+	Trust    Trust // of all reports
+	Unneeded int   // cells that were left out, as they could not change a score
 	metrics  []*explained
 	most     int
 }
@@ -169,32 +168,12 @@ func (r *Reports) WriteText(w io.Writer, colour bool) error {
 				fmt.Fprintf(w, "\nWorst segments by %s\n", report.Visible(x.metric.Info().Name))
 			}
 			fmt.Fprintf(w, "\nsegment %s, system %s: %g\n", report.Visible(ws.ID), report.Visible(ws.System), ws.Score)
-			if _, err := io.WriteString(w, marks.Terminal(ws.Text, marksOf(ws.Report), colour)); err != nil {
+			if _, err := io.WriteString(w, marked(ws.Text, ws.Report.Errors, colour)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// marksOf shows the errors of a report.
-func marksOf(r *analysis.Report) []marks.Mark {
-	places := map[analysis.Place]string{
-		analysis.Absent: "not in the text", analysis.InSource: "in the source", analysis.NotStated: "no location stated",
-	}
-	var out []marks.Mark
-	for i := range r.Errors {
-		e := &r.Errors[i]
-		m := marks.Mark{Severity: string(e.Severity), Label: e.Aspect, Note: e.Explanation, Quote: e.Location, Place: places[e.Place]}
-		if e.Dimension != "" {
-			m.Label = e.Dimension + ": " + e.Aspect
-		}
-		if e.Place.HasSpan() {
-			m.Start, m.End = e.Span.Start, e.Span.End
-		}
-		out = append(out, m)
-	}
-	return out
 }
 
 // CoverageError says that too many answers of a judge have no score.

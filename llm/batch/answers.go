@@ -28,24 +28,23 @@ type answers struct {
 	broken   int // lines that cannot be read; they are unusable too
 
 	client *llm.Client
-	batch  *batch
-	rows   map[string]*row
-	member map[string]bool
+	asked  map[string]*llm.Request // nil for rows that are no items, or have their result
 }
 
-func newAnswers(r *run, b *batch) *answers {
-	a := &answers{client: r.Client, batch: b, rows: r.rows, member: make(map[string]bool, len(b.rows))}
+func (r *run) answersOf(b *batch) *answers {
+	a := &answers{client: r.Client, asked: make(map[string]*llm.Request, len(b.rows))}
 	for _, id := range b.rows {
-		a.member[id] = true
+		a.asked[id] = nil
+	}
+	for w := range r.waiting(b) {
+		a.asked[w.id] = w.request
 	}
 	return a.empty()
 }
 
 // empty are answers of the same batch without any.
 func (a *answers) empty() *answers {
-	out := *a
-	out.of, out.unusable, out.broken = map[string]outcome{}, 0, 0
-	return &out
+	return &answers{of: map[string]outcome{}, client: a.client, asked: a.asked}
 }
 
 // line is a line of an output or error file.
@@ -70,15 +69,13 @@ func (a *answers) add(text []byte) {
 		a.broken++
 		return
 	}
-	if !a.member[l.CustomID] {
+	request, there := a.asked[l.CustomID]
+	switch {
+	case !there:
 		a.unusable++
-		return
+	case request != nil:
+		a.put(l.CustomID, a.read(l, *request))
 	}
-	w := a.rows[l.CustomID]
-	if w.in != a.batch || w.request == nil {
-		return // it has its result, or is no item
-	}
-	a.put(l.CustomID, a.read(l, *w.request))
 }
 
 func (a *answers) put(id string, out outcome) {

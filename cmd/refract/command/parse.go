@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -69,6 +71,9 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	reading, err := audit.NewReading(metric, p.policy, p.weights, e.registry().Names()...)
 	if err != nil {
 		return usagef("%s: %w", metric, err)
+	}
+	reading.At = func(name string, line int, err error) error {
+		return &dataset.Error{Pos: refract.Position{File: name, Line: line}, Err: err}
 	}
 	if p.shard != "" {
 		return p.parseShard(ctx, e, reading, metric, file)

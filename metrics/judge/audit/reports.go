@@ -5,22 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/marks"
 )
 
 // Reports gathers what metrics say of their scores in a run.
 type Reports struct {
-	Trust    analysis.Trust // of all reports
-	Unneeded int            // cells that were left out, as they could not change a score
+	Trust    Trust // of all reports
+	Unneeded int   // cells that were left out, as they could not change a score
 	metrics  []*explained
 	most     int
 }
@@ -171,48 +168,12 @@ func (r *Reports) WriteText(w io.Writer, colour bool) error {
 				fmt.Fprintf(w, "\nWorst segments by %s\n", report.Visible(x.metric.Info().Name))
 			}
 			fmt.Fprintf(w, "\nsegment %s, system %s: %g\n", report.Visible(ws.ID), report.Visible(ws.System), ws.Score)
-			if _, err := io.WriteString(w, marks.Terminal(ws.Text, marksOf(ws.Report), colour)); err != nil {
+			if _, err := io.WriteString(w, marked(ws.Text, ws.Report.Errors, colour)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// WriteHTML shows the same as a fragment of HTML with its style sheet.
-func (r *Reports) WriteHTML(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("<style>" + marks.CSS + "</style>\n")
-	for _, x := range r.metrics {
-		for i := range x.worst {
-			ws := &x.worst[i]
-			fmt.Fprintf(&b, "<section class=\"refract-segment\">\n<h3>%s</h3>\n%s\n</section>\n",
-				html.EscapeString(report.Visible(fmt.Sprintf("%s: segment %s, system %s: %g", x.metric.Info().Name, ws.ID, ws.System, ws.Score))),
-				marks.HTML(ws.Text, marksOf(ws.Report)))
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// marksOf shows the errors of a report.
-func marksOf(r *analysis.Report) []marks.Mark {
-	places := map[analysis.Place]string{
-		analysis.Absent: "not in the text", analysis.InSource: "in the source", analysis.NotStated: "no location stated",
-	}
-	var out []marks.Mark
-	for i := range r.Errors {
-		e := &r.Errors[i]
-		m := marks.Mark{Severity: string(e.Severity), Label: e.Aspect, Note: e.Explanation, Quote: e.Location, Place: places[e.Place]}
-		if e.Dimension != "" {
-			m.Label = e.Dimension + ": " + e.Aspect
-		}
-		if e.Place.HasSpan() {
-			m.Start, m.End = e.Span.Start, e.Span.End
-		}
-		out = append(out, m)
-	}
-	return out
 }
 
 // CoverageError says that too many answers of a judge have no score.

@@ -1,4 +1,4 @@
-package analysis_test
+package audit
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 // Counts that are written by several and read by one are those of one.
 func TestTrustState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var whole, merged, part analysis.Trust
+		var whole, merged, part Trust
 		flush := func() {
 			b, err := json.Marshal(&part)
 			if err == nil {
@@ -22,7 +22,7 @@ func TestTrustState(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			part = analysis.Trust{}
+			part = Trust{}
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "reports") {
 			score := float64(rapid.IntRange(-5, 5).Draw(t, "score"))
@@ -41,8 +41,8 @@ func TestTrustState(t *testing.T) {
 			}
 		}
 		flush()
-		if !reflect.DeepEqual(merged.Rows(), whole.Rows()) || !reflect.DeepEqual(merged.Total("m"), whole.Total("m")) {
-			t.Fatalf("%+v\n%+v", merged.Rows(), whole.Rows())
+		if !reflect.DeepEqual(merged.rows, whole.rows) || !reflect.DeepEqual(merged.Total("m"), whole.Total("m")) {
+			t.Fatalf("%+v\n%+v", merged.rows, whole.rows)
 		}
 	})
 }

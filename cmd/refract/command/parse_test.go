@@ -223,7 +223,7 @@ func TestParseStream(t *testing.T) {
 	}
 	cut = 100
 	_, errs, code = run(plain.Bytes())
-	if code != exitFailed || !strings.Contains(errs, "the gzip file is cut off or damaged") || strings.Count(errs, "<stdin>") != 1 {
+	if code != exitFailed || !strings.Contains(errs, "packed with gzip, and cut off or damaged") || strings.Count(errs, "<stdin>") != 1 {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }

@@ -110,7 +110,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	}{
 		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.reviewCommand(), e.diversityCommand(), e.selectCommand(), e.publishCommand()}},
 		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.systemsCommand(), e.bestCommand(), e.aggregateCommand(), e.parseCommand(), e.mergeCommand()}},
-		{agreementGroup, []*cobra.Command{e.compareCommand(), e.curveCommand(), e.experimentCommand(), e.reportCommand()}},
+		{agreementGroup, []*cobra.Command{e.compareCommand(), e.experimentCommand(), e.reportCommand()}},
 		{buildingGroup, []*cobra.Command{e.buildCommand()}},
 		{listsGroup, []*cobra.Command{e.metricsCommand(), e.judgesCommand(), e.promptsCommand()}},
 		{enginesGroup, []*cobra.Command{e.serveCommand(), e.stageCommand()}},

@@ -33,7 +33,7 @@ func TestCurveEndsOfWMT22(t *testing.T) {
 	for _, r := range tableRows(t, append([]string{"compare", "-a", "single,max", "--statistic", "kendall"}, set...)...) {
 		want[r["metric"].(string)+" "+r["aggregate"].(string)] = r["value"].(float64)
 	}
-	rows := tableRows(t, append([]string{"curve", "-k", "0,10,99", "--seeds", "2"}, set...)...)
+	rows := tableRows(t, append([]string{"compare", "-a", "max", "--statistic", "kendall", "--curve", "order,random,farthest,facility", "-k", "0,10,99"}, set...)...)
 	if len(rows) != 2*4*2 { // there are no 99 variants: that point is the one of all
 		t.Errorf("%d rows, want 2 metrics × 4 ways × 2 points", len(rows))
 	}

@@ -1,8 +1,6 @@
 package build
 
 import (
-	"slices"
-
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -98,18 +96,4 @@ func (it *Item) complete(metric *judge.Resolved, answer string) {
 	if n := len(wire.Messages); n > 0 {
 		it.Prompt = wire.Messages[n-1].Content
 	}
-}
-
-// locate finds the errors of a report in the item's texts.
-func (it *Item) locate(r *analysis.Report, texts analysis.Texts) {
-	r.Locate(texts)
-	it.Errors = r.Errors
-	if !r.Outcome.HasScore() {
-		it.leave(RuleMalformed, r.Detail)
-	}
-}
-
-// lacks returns the index of the first error that lacks something, or -1.
-func (it *Item) lacks(missing func(analysis.Error) bool) int {
-	return slices.IndexFunc(it.Errors, missing)
 }

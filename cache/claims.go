@@ -20,7 +20,8 @@ import (
 // All claims are made and given back in transactions that come one after the
 // other: SQLite has no others, and Postgres has a lock for them. A record is
 // stored before the claim of its key is given back. So whoever finds neither a
-// record nor a claim may take the key.
+// record nor a claim may take the key. A claim of a key that has a record is of no
+// account, and given back when the lease is written next.
 type claims struct {
 	owner   int64  // random, so that no number is used twice
 	process string // of this process, for others to find it gone
@@ -58,9 +59,6 @@ func (c *claims) made() bool {
 
 // mine are the keys that may be claimed by this store.
 func (c *claims) mine(keys []Key) (held []Key) {
-	if c == nil {
-		return nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range keys {

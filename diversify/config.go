@@ -101,6 +101,7 @@ type Expander struct {
 
 	choosing       sync.Mutex
 	chosen, asJSON bool        // what FormAuto asks for
+	choiceErr      error       // why that cannot be found out
 	probed         *ask.Result // the call that found the form, not yet counted
 
 	observing sync.Mutex

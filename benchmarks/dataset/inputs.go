@@ -10,8 +10,8 @@ import (
 // ownFolders and ownFiles are what sets that are folders have in them; the
 // files are patterns of fs.Glob.
 var (
-	ownFolders = []string{"sources", "references", "system-outputs", "human-scores", "metric-scores", "documents", "data", "evaluation", "submissions"}
-	ownFiles   = []string{ManifestName, "README.md", "*.parquet", "*.mat", "*.lex", "MRs.txt", webnlg2017Scores}
+	ownFolders = []string{"sources", "references", "system-outputs", "human-scores", "metric-scores", "documents", "data"}
+	ownFiles   = []string{ManifestName, "README.md", "*.parquet"}
 )
 
 // Inputs returns the files and folders that a spec "FORMAT:PLACE", or a plain

@@ -1,8 +1,13 @@
 package dataset
 
 import (
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // reader reads texts and ids too.
@@ -44,24 +49,17 @@ func placed(err error, pos refract.Position) error {
 	return &Error{Pos: pos, Err: err}
 }
 
-// scanFile reads a whole file of JSON.
-func scanFile(path string, warn func(Warning), read func(r reader) error) error {
-	b, err := readFile(path)
-	if err == nil {
-		b, err = checkEncoding(path, b, warn)
+// jsonFault gives an error of the JSON of a line its position. noun is what the
+// line should be.
+func jsonFault(err error, pos refract.Position, noun string) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return failAt(pos, int(syntax.ByteOffset)+1, "field %s is there twice", text.Quote(syntax.JSONPointer.LastToken()))
+		}
+		return failAt(pos, int(syntax.ByteOffset)+1, "bad JSON: %w", syntax.Err)
 	}
-	if err != nil {
-		return err
-	}
-	r := reader{jsonline.NewFileReader(b)}
-	if err = read(r); err == nil {
-		err = r.End()
-	}
-	if e, ok := err.(*jsonline.Error); ok {
-		line, column := r.Position(e.Offset)
-		return &Error{Pos: refract.Position{File: path, Line: line}, Column: column, Err: e}
-	}
-	return err
+	return failAt(pos, 0, "%s must be a JSON object on one line", noun)
 }
 
 // text reads a string, or null as a missing text.

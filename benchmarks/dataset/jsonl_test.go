@@ -300,9 +300,9 @@ func TestCancel(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{"sub/x": ""})
 	for _, c := range []struct{ spec, want string }{
-		{"data.json", `dataset "data.json" does not say its format; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, hf:FILE,source=COLUMN,…, preferences:FILE, summeval:FILE, pascal50s:DIR, webnlg:DIR, bagel:FILE, commongen:FILE or mqm:FILE`},
-		{"json:data", `dataset "json:data" has the unknown format "json" (did you mean "jsonl"?); write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, hf:FILE,source=COLUMN,…, preferences:FILE, summeval:FILE, pascal50s:DIR, webnlg:DIR, bagel:FILE, commongen:FILE or mqm:FILE`},
-		{"arrow:data", `dataset "arrow:data" has the unknown format "arrow"; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, hf:FILE,source=COLUMN,…, preferences:FILE, summeval:FILE, pascal50s:DIR, webnlg:DIR, bagel:FILE, commongen:FILE or mqm:FILE`},
+		{"data.json", `dataset "data.json" does not say its format; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
+		{"json:data", `dataset "json:data" has the unknown format "json" (did you mean "jsonl"?); write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
+		{"arrow:data", `dataset "arrow:data" has the unknown format "arrow"; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
 		{"jsonl:", `dataset "jsonl:" names no file; write jsonl:FILE`},
 		{"jsonl:" + dir + "/none", `none: no such file or directory`},
 		{"jsonl:" + dir + "/sub", `sub: is a directory, not a file`},

@@ -146,7 +146,7 @@ func TestWMT25Recipe(t *testing.T) {
 }
 
 func TestPascalRecipe(t *testing.T) {
-	res, _ := run(t, small(t, "pascal50s", "pascal50s:pascal50s"), t.TempDir())
+	res, _ := run(t, small(t, "pascal50s", "table:pairs.jsonl,id=id,references=references,system:a=a,system:b=b,human:preference:a=votes.a,human:preference:b=votes.b,domain=category"), t.TempDir())
 	if len(res.Rows) == 0 || len(res.Strata) == 0 {
 		t.Errorf("%d rows, %d strata", len(res.Rows), len(res.Strata))
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,8 @@ type claims struct {
 	lease   time.Duration
 
 	mu      sync.Mutex
+	waiting []*request
+	busy    bool               // requests are being carried out
 	held    map[Key]bool       // true for a claim that could not be given back yet
 	renewed time.Time          // when the lease was last written; zero for never
 	swept   time.Time          // when dead owners were last looked for
@@ -103,15 +106,94 @@ func (d *Database) claiming(ctx context.Context, renew bool, f func(ctx context.
 	return err
 }
 
+// request is what a caller claims.
+type request struct {
+	ctx     context.Context
+	keys    []Key
+	granted []bool
+	err     error
+	done    chan struct{}
+}
+
+// mostTogether is how many requests are carried out in one transaction.
+const mostTogether = 256
+
 // Claim implements [Store], among the processes that have the database open.
 // The claims of a process of this machine that was killed are free at once where
-// the system tells that it is gone, and else when its lease ends.
+// the system tells that it is gone, and else when its lease ends. What many
+// callers claim at the same time goes in one transaction: whoever waits for what
+// others make asks often.
 func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	leave, err := d.enter(ctx, "claim", true)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
+	r := &request{ctx: ctx, keys: keys, done: make(chan struct{})}
+	d.claims.mu.Lock()
+	d.claims.waiting = append(d.claims.waiting, r)
+	first := len(d.claims.waiting) == 1 && !d.claims.busy
+	d.claims.busy = d.claims.busy || first
+	d.claims.mu.Unlock()
+	if first {
+		go d.serve()
+	}
+	<-r.done // also whoever gives up must know what was granted
+	return r.granted, d.explain(ctx, "claim", r.err)
+}
+
+// serve carries requests out until none waits.
+func (d *Database) serve() {
+	c := d.claims
+	for {
+		c.mu.Lock()
+		n := min(len(c.waiting), mostTogether)
+		batch := c.waiting[:n:n]
+		c.waiting = c.waiting[n:]
+		c.busy = n > 0
+		c.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		var keys []Key
+		for _, r := range batch {
+			keys = append(keys, r.keys...)
+		}
+		ctx, stop := whileWanted(batch)
+		granted, err := d.claim(ctx, keys)
+		stop()
+		for _, r := range batch {
+			if r.err = err; err == nil {
+				r.granted, granted = granted[:len(r.keys)], granted[len(r.keys):]
+			}
+			close(r.done)
+		}
+	}
+}
+
+// whileWanted is a context that ends once all callers are gone.
+func whileWanted(batch []*request) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var callers atomic.Int64
+	callers.Store(int64(len(batch)))
+	var stops []func() bool
+	for _, r := range batch {
+		stops = append(stops, context.AfterFunc(r.ctx, func() {
+			if callers.Add(-1) == 0 {
+				cancel()
+			}
+		}))
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}
+
+// claim claims keys for this store.
+func (d *Database) claim(ctx context.Context, keys []Key) ([]bool, error) {
 	c := d.claims
 	c.mu.Lock()
 	now := time.Now()
@@ -119,12 +201,21 @@ func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	maySweep := now.Sub(c.swept) >= c.lease/10 // as it is work for all who share the database
 	c.mu.Unlock()
 	asked, held := distinct(keys), map[Key]bool{}
+	if !maySweep {
+		var err error
+		if asked, err = d.free(ctx, asked); err != nil { // which takes no lock
+			return nil, err
+		}
+		if len(asked) == 0 {
+			return make([]bool, len(keys)), nil
+		}
+	}
 	for _, key := range c.mine(asked) {
 		held[key] = true
 	}
 	var granted map[Key]bool
 	swept := false
-	err = d.claiming(ctx, due, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := d.claiming(ctx, due, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if swept = first; first {
 			err = d.sweep(ctx, tx)
 		}
@@ -150,7 +241,7 @@ func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 		}
 		c.mu.Unlock()
 		d.giveBack(ctx, slices.DeleteFunc(asked, func(key Key) bool { return held[key] }))
-		return nil, d.explain(ctx, "claim", err)
+		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,6 +255,25 @@ func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 		}
 	}
 	return out, nil
+}
+
+// free are keys that have neither a record nor a live claim of another store.
+func (d *Database) free(ctx context.Context, keys []Key) (free []Key, err error) {
+	for part := range slices.Chunk(keys, mostRows) {
+		n := len(part)
+		taken := map[Key]bool{}
+		var key []byte
+		if err := d.query(ctx, fmt.Sprintf(`SELECT key FROM refract_records WHERE key IN (%s) UNION ALL
+			SELECT key FROM refract_claims JOIN refract_owners ON id = owner WHERE owner <> %d AND expires > {now} AND key IN (%s)`,
+			d.parameters(n, 1), d.claims.owner, d.parameters(n, n+1)), append(keyArgs(part), keyArgs(part)...), []any{&key}, func() error {
+			taken[Key(key)] = true
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		free = append(free, slices.DeleteFunc(part, func(key Key) bool { return taken[key] })...)
+	}
+	return free, nil
 }
 
 // grant claims keys that have neither a record nor another owner, and returns

@@ -27,6 +27,7 @@ type postgresServer struct {
 	*Database
 	patience time.Duration
 	tell     func(message string)
+	most     int       // connections
 	crowd    sync.Once // is told of
 }
 
@@ -52,10 +53,10 @@ func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 		return nil, err
 	}
 	d := &Database{name: postgresName(config.ConnConfig), secrets: secrets}
-	s := &postgresServer{Database: d, patience: o.patience, tell: o.tell}
+	s := &postgresServer{Database: d, patience: o.patience, tell: o.tell, most: int(config.MaxConns)}
 	d.engine = s
 	d.readers = stdlib.OpenDB(*config.ConnConfig)
-	d.readers.SetMaxOpenConns(int(config.MaxConns))
+	d.readers.SetMaxOpenConns(s.most)
 	d.readers.SetMaxIdleConns(int(config.MaxConns))
 	d.readers.SetConnMaxIdleTime(config.MaxConnIdleTime)
 	d.writers = d.readers
@@ -230,6 +231,10 @@ func (s *postgresServer) try(ctx context.Context, f func(context.Context) error)
 			// Other processes have the connections, and give them back when they
 			// are idle: that takes longer, and is said.
 			patience *= crowdPatience
+			// Meanwhile its calls share the connections that it has: whoever writes
+			// the lease of the claims would else wait as long as anybody.
+			s.readers.SetMaxOpenConns(max(1, s.readers.Stats().OpenConnections))
+			time.AfterFunc(s.patience, func() { s.readers.SetMaxOpenConns(s.most) })
 			if time.Since(began) > s.patience/crowdPatience {
 				s.crowd.Do(func() {
 					s.tell(fmt.Sprintf("cache %s: the server has no connection left: waiting for one, for up to %v", s.name, patience))

@@ -24,8 +24,7 @@ func (m *Metric) Foresee() metrics.Forecast {
 	return &forecast{Metric: m, seed: maphash.MakeSeed(), seen: map[uint64]bool{}, out: metrics.Outlook{Model: m.spec.Model}}
 }
 
-// Outlook implements metrics.Forecast. Calls are of the size that the first ones
-// have: where a server is quick they are fewer and larger.
+// Outlook implements metrics.Forecast.
 func (f *forecast) Outlook() metrics.Outlook {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,7 +46,7 @@ func (f *forecast) count(blocks []metrics.Block, native bool) []metrics.Scores {
 	rows := rowsOf(blocks, native)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, part := range parts(rows.all, f.form, f.size.now()) {
+	for _, part := range parts(rows.all, f.form, int(f.size.Load())) {
 		f.out.Calls++
 		f.out.Bytes += weight(part, f.form)
 		for _, r := range part {

@@ -74,7 +74,7 @@ type Metric struct {
 	at     string  // the server that gave it
 	idf    idf     // of the references of a run; nil where it is not fitted
 
-	size  *size
+	size  *atomic.Int64       // bytes of text in a request, at most
 	calls *semaphore.Weighted // requests at a time
 	most  int                 // of them
 	ids   atomic.Int64
@@ -93,7 +93,7 @@ const inFlight = 4
 // New asks the servers what the model is, and returns it as a metric, or a
 // *metrics.StartError.
 func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
-	m := &Metric{spec: spec, budget: env.Budget, size: newSize(spec.Bytes)}
+	m := &Metric{spec: spec, budget: env.Budget, size: size(cmp.Or(spec.Bytes, defaultSize))}
 	cfg := env.Client
 	m.wire = &rest{model: spec.Model, version: spec.Version}
 	for _, u := range spec.URLs {
@@ -151,7 +151,6 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 		faults[i] = cmp.Or(faults[i], err, config[i])
 		found[i].maxBatch = max(0, configs[i].MaxBatchSize)
 	}
-	m.wire.binary = m.all(ctx, m.wire.hasBinary)
 	d, err := m.agreed(found, faults, warn)
 	if err != nil {
 		return err
@@ -190,13 +189,6 @@ func joined(errs []error) error {
 		err = fmt.Errorf("%w; %w", err, e)
 	}
 	return err
-}
-
-// all reports whether all servers answer a question with yes.
-func (m *Metric) all(ctx context.Context, question func(*bool) llm.Call) bool {
-	said := make([]bool, len(m.spec.URLs))
-	_ = m.client.Each(ctx, func(i int) llm.Call { return question(&said[i]) })
-	return !slices.Contains(said, false)
 }
 
 // agreed is what all servers say of the model, but for those that say nothing: they

@@ -63,7 +63,7 @@ var block = metrics.Block{
 func forms() map[string]*oiptest.Server {
 	return map[string]*oiptest.Server{
 		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true}, "batches": {Flat: true, MaxBatch: 2},
-		"no facts": {NoFacts: true}, "spans": {Spans: true}, "binary": {Binary: true, Spans: true},
+		"no facts": {NoFacts: true}, "spans": {Spans: true},
 	}
 }
 

@@ -24,9 +24,7 @@ type Spec struct {
 	// Direction is 0, and a bound NaN, where nothing is stated.
 	Direction    metrics.Direction
 	Lower, Upper float64
-	// Bytes of text that a request has; 0 finds a size by the time that requests
-	// take.
-	Bytes int
+	Bytes        int // of text in a request; 0 for the default
 }
 
 const (
@@ -45,7 +43,7 @@ var options = []metrics.Option{
 	{Key: "direction", Values: "higher|lower", Doc: "which scores are better, of a model that does not say", Default: "higher"},
 	{Key: "lower", Values: "NUMBER", Doc: "least score, of a model that does not say", Default: "none"},
 	{Key: "upper", Values: "NUMBER", Doc: "greatest score, of a model that does not say", Default: "none"},
-	{Key: "batch", Values: "BYTES", Doc: "bytes of text in a request", Default: "by the time that requests take"},
+	{Key: "batch", Values: "BYTES", Doc: "bytes of text in a request", Default: "32768"},
 }
 
 // ParseSpec reads what stands behind the colon: URL/MODEL[,OPTION=VALUE…]. Its

@@ -88,13 +88,6 @@ func (x *embeddingFlags) embedder(ctx context.Context, e *env) (embeddings.Embed
 	return x.opened, nil
 }
 
-// within has the calls of the open embedder count for a budget.
-func (x *embeddingFlags) within(spend *budget.Budget) {
-	if m := x.opened.Model; m.Client != nil {
-		m.Client = &vectors{client: m.Client, model: m, spend: spend}
-	}
-}
-
 // Embed implements embeddings.Embedder.
 func (m *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out, err := m.Model.Embed(ctx, texts)

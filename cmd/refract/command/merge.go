@@ -139,7 +139,7 @@ func (m *merging) counts(ctx context.Context, e *env, set *shard.Set) error {
 		if err := json.NewDecoder(r).Decode(&one); err != nil {
 			return err
 		}
-		if one.Counts == nil || all.Counts != nil && (one.Patterns == nil) != (all.Patterns == nil) {
+		if one.Counts == nil {
 			return shard.ErrDamaged
 		}
 		all.merge(&one)

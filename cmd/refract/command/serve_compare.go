@@ -11,7 +11,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/metrics"
 )
 
 // readCompare reads what compare is to do.
@@ -136,19 +135,9 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
 		return dataset.WithSystems(dataset.InMemory(segments)), nil
 	}
-	var back []func(failed bool)
-	defer func() {
-		for _, b := range back {
-			b(err != nil && ctx.Err() == nil)
-		}
-	}()
-	r.Metric = func(_ context.Context, spec string) (metrics.Metric, error) {
-		m, b, err := s.pool.Lend(spec)
-		if err == nil {
-			back = append(back, b)
-		}
-		return m, err
-	}
+	lent := s.lend()
+	defer func() { lent.back(ctx, nil, err) }()
+	r.Metric = lent.metric
 	res, _, err := r.Run(ctx, p)
 	if err != nil {
 		return nil, err // also where some metrics ended: there is no place to say so beside rows

@@ -48,7 +48,7 @@ words by all references takes df=FILE here.`
 }
 
 func (e *env) stageExpandCommand() *cobra.Command {
-	cmd := stageOf((&expander{staged: true}).command(e), "source", "ref", "hyp", "reference", "references",
+	cmd := stageOf((&expandFlags{staged: true}).command(e), "source", "ref", "hyp", "reference", "references",
 		"shard", "format", "wide", "output", "dry-run", "pilot", "batch", "batch-state", "batch-interval", "audit", "decisions")
 	cmd.Short = "Expand the references of the segments on standard input"
 	cmd.Long = `Expand the references of the segments on standard input with a language model,

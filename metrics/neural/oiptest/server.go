@@ -25,7 +25,7 @@ type Server struct {
 	Version                        string // "" means "1"
 	Flat, Counts                   bool   // the form of requests: else by segment
 	NoSource, NoReference, NoFacts bool
-	Spans, Binary                  bool // Binary: tensors may be bytes
+	Spans                          bool
 	Precision                      bool // has an output of this name
 	Weighs                         bool // weighs runes by the idf of a run's references
 	MaxBatch                       int
@@ -66,11 +66,10 @@ type Row struct {
 
 // Tensor is a tensor of a request or an answer.
 type Tensor struct {
-	Name       string         `json:"name"`
-	Datatype   string         `json:"datatype"`
-	Shape      []int          `json:"shape"`
-	Parameters map[string]any `json:"parameters,omitempty"`
-	Data       any            `json:"data,omitempty"`
+	Name     string `json:"name"`
+	Datatype string `json:"datatype"`
+	Shape    []int  `json:"shape"`
+	Data     any    `json:"data,omitempty"`
 }
 
 // Answer is an inference response.
@@ -112,7 +111,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path {
 	case "/v2/health/ready":
 	case "/v2":
-		write(w, map[string]any{"name": "oiptest", "version": "1", "extensions": s.extensions()})
+		write(w, map[string]any{"name": "oiptest", "version": "1", "extensions": []string{}})
 	case model:
 		write(w, s.metadata())
 	case model + "/config":
@@ -177,17 +176,10 @@ func (s *Server) metadata() map[string]any {
 	return map[string]any{"name": s.model(), "versions": []string{s.version()}, "platform": "oiptest", "inputs": inputs, "outputs": outputs}
 }
 
-func (s *Server) extensions() []string {
-	if s.Binary {
-		return []string{"classification", "binary_tensor_data"}
-	}
-	return []string{}
-}
-
 func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 	n := int(s.calls.Add(1))
 	var q Request
-	if err := s.decode(r, &q); err != nil {
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		fmt.Fprintf(w, `{"detail":[{"type":"json_invalid","msg":%q}]}`, err)
 		return
@@ -207,7 +199,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 		if s.Change != nil {
 			s.Change(n, a)
 		}
-		s.send(w, a)
+		write(w, a)
 	}
 }
 

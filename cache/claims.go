@@ -20,7 +20,8 @@ import (
 // All claims are made and given back in transactions that come one after the
 // other: SQLite has no others, and Postgres has a lock for them. A record is
 // stored before the claim of its key is given back. So whoever finds neither a
-// record nor a claim may take the key.
+// record nor a claim may take the key. A claim of a key that has a record is of no
+// account, and given back when the lease is written next.
 type claims struct {
 	owner   int64  // random, so that no number is used twice
 	process string // of this process, for others to find it gone
@@ -58,9 +59,6 @@ func (c *claims) made() bool {
 
 // mine are the keys that may be claimed by this store.
 func (c *claims) mine(keys []Key) (held []Key) {
-	if c == nil {
-		return nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range keys {
@@ -195,55 +193,42 @@ func whileWanted(batch []*request) (context.Context, func()) {
 // claim claims keys for this store.
 func (d *Database) claim(ctx context.Context, keys []Key) ([]bool, error) {
 	c := d.claims
-	c.mu.Lock()
 	now := time.Now()
-	first, due := c.renewed.IsZero(), now.Sub(c.renewed) >= c.lease/3
+	c.mu.Lock()
+	due := now.Sub(c.renewed) >= c.lease/3
 	maySweep := now.Sub(c.swept) >= c.lease/10 // as it is work for all who share the database
 	c.mu.Unlock()
-	asked, held := distinct(keys), map[Key]bool{}
+	asked := distinct(keys)
 	if !maySweep {
 		var err error
-		if asked, err = d.free(ctx, asked); err != nil { // which takes no lock
-			return nil, err
-		}
-		if len(asked) == 0 {
-			return make([]bool, len(keys)), nil
+		if asked, err = d.free(ctx, asked); err != nil || len(asked) == 0 { // which takes no lock
+			return make([]bool, len(keys)), err
 		}
 	}
-	for _, key := range c.mine(asked) {
-		held[key] = true
-	}
+	before := c.mine(asked)
 	var granted map[Key]bool
 	swept := false
 	err := d.claiming(ctx, due, func(ctx context.Context, tx *sql.Tx) (err error) {
-		if swept = first; first {
-			err = d.sweep(ctx, tx)
-		}
-		if err == nil {
-			granted, err = d.grant(ctx, tx, asked)
-		}
-		if err == nil && len(granted) < len(asked) && !first && maySweep {
+		granted, err = d.grant(ctx, tx, asked)
+		if swept = maySweep && err == nil && len(granted) < len(asked); swept {
 			// A holder may be dead, which is seldom, and costs more to find out.
-			swept = true
 			if err = d.sweep(ctx, tx); err == nil {
 				granted, err = d.grant(ctx, tx, asked)
 			}
 		}
 		return err
 	})
+	c.mu.Lock()
 	if err != nil {
 		// Nobody knows what was granted: what was not held before is given back.
-		c.mu.Lock()
-		for _, key := range asked {
-			if _, held := c.held[key]; !held {
-				c.held[key] = true
-			}
+		lost := slices.DeleteFunc(asked, func(key Key) bool { return slices.Contains(before, key) })
+		for _, key := range lost {
+			c.held[key] = true
 		}
 		c.mu.Unlock()
-		d.giveBack(ctx, slices.DeleteFunc(asked, func(key Key) bool { return held[key] }))
+		d.giveBack(ctx, lost)
 		return nil, err
 	}
-	c.mu.Lock()
 	defer c.mu.Unlock()
 	if swept {
 		c.swept = now

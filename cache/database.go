@@ -286,22 +286,14 @@ func (d *Database) Put(ctx context.Context, records ...Record) ([][]byte, error)
 	for i := range records {
 		keys[i] = records[i].Key
 	}
-	claimed := d.claims.mine(keys)
 	err := d.write(ctx, "put", records, func(ctx context.Context, tx *sql.Tx) error {
 		clear(stored)
-		if err := d.insert(ctx, tx, sorted(records), "NOTHING", stored); err != nil || d.lock(true) != "" {
-			return err
-		}
-		return d.unclaim(ctx, tx, claimed)
+		return d.insert(ctx, tx, sorted(records), "NOTHING", stored)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if d.lock(true) == "" {
-		d.claims.drop(claimed)
-	} else {
-		d.giveBack(ctx, claimed) // after the record is there, so that nobody claims its key
-	}
+	d.claims.owe(keys) // which are of no account any more, and go in a while
 	var before []Key
 	for i, key := range keys {
 		at := slices.Index(keys, key)

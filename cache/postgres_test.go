@@ -326,31 +326,6 @@ func TestPostgresDamage(t *testing.T) {
 	}
 }
 
-func TestPostgresStats(t *testing.T) {
-	s := openPostgres(t, postgresSchema(t))
-	for i := range 4 {
-		if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := s.Stats(t.Context())
-	if err != nil || got.Bytes == 0 {
-		t.Fatalf("Stats = %+v, %v", got, err)
-	}
-	got.Bytes = 0
-	want := cache.Stats{
-		File: s.String(), SchemaVersion: 2, Entries: 4,
-		PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
-		Kinds:  []cache.Count{{Name: "chat", Entries: 4}},
-		Models: []cache.Count{{Name: "model-a", Entries: 4}},
-		Oldest: newEntry(0).Created, Newest: newEntry(3).Created,
-		Records: []cache.Count{{Name: "answer", Entries: 4}},
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
 // command runs what a variable of the environment holds.
 func command(t *testing.T, variable string) {
 	t.Helper()
@@ -483,20 +458,3 @@ func TestPostgresServerStaysAway(t *testing.T) {
 func TestPostgresProcesses(t *testing.T) { shareBetweenProcesses(t, postgresSchema(t)) }
 
 func TestPostgresClaimsOfAKilledProcess(t *testing.T) { claimsOfAKilledProcess(t, postgresSchema(t)) }
-
-// BenchmarkPostgres stores and reads as the benchmarks of SQLite do.
-func BenchmarkPostgres(b *testing.B) {
-	b.Run("Put256", func(b *testing.B) { fill(b, b.N, false, 256, openPostgres(b, postgresSchema(b))) })
-	b.Run("ClaimPut256", func(b *testing.B) { fill(b, b.N, true, 256, openPostgres(b, postgresSchema(b))) })
-	b.Run("GetMany1000", func(b *testing.B) {
-		s := openPostgres(b, postgresSchema(b))
-		keys := fill(b, b.N, false, 256, s)
-		b.ResetTimer()
-		b.StartTimer()
-		for from := 0; from < len(keys); from += 1000 {
-			if _, _, err := cache.NewAnswers(s).Get(b.Context(), keys[from:min(from+1000, len(keys))]); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}

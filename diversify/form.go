@@ -206,7 +206,7 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 		return a, nil
 	}
 	var text string
-	r := jsonline.NewFileReader([]byte(a.Text))
+	r := jsonline.NewReader([]byte(a.Text))
 	var there bool
 	err := r.Whole(jsonline.To("text", &text, r.String).Noted(&there))
 	if err == nil && !there {

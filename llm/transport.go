@@ -212,6 +212,13 @@ func (t *transport) choose(c *call, last *server, avoid []*server) (best *server
 		return nil, wake, e
 	}
 	now := time.Now()
+	// A server that has just failed is asked again only where no other one can be, be it
+	// busy: with many calls under way it is the one with room.
+	if last != nil && slices.ContainsFunc(servers, func(s *server) bool {
+		return s != last && !slices.Contains(avoid, s) && !s.until.After(now)
+	}) {
+		avoid = append(slices.Clip(avoid), last)
+	}
 	for i := range servers {
 		s := servers[(t.next+i)%len(servers)]
 		switch {
@@ -220,7 +227,7 @@ func (t *transport) choose(c *call, last *server, avoid []*server) (best *server
 			if wake.IsZero() || s.until.Before(wake) {
 				wake = s.until
 			}
-		case best == nil, best == last, s != last && s.inFlight < best.inFlight:
+		case best == nil, s.inFlight < best.inFlight:
 			best = s
 		}
 	}

@@ -68,13 +68,12 @@ const (
 	Unclear Outcome = "unclear" // the data do not decide
 )
 
-// Verdict is one finding in plain language, with the numbers that carry it.
+// Verdict is one finding in plain language, .
 type Verdict struct {
 	Dataset string  `json:"dataset"`
-	Kind    string  `json:"kind"` // "difference", "curve", "prompts", "strata" or "coverage"
+	Kind    string  `json:"kind"` // "difference", "curve", "prompts" or "coverage"
 	Outcome Outcome `json:"outcome"`
 	Text    string  `json:"text"`
-	Numbers []Fact  `json:"numbers"`
 	Value   Number  `json:"value"` // the effect; undefined where there is none
 	Range   *Range  `json:"interval"`
 }

@@ -13,9 +13,9 @@ import (
 // reader reads texts and ids too.
 type reader struct{ *jsonline.Reader }
 
-// scanFields reads an object on a line, and tells which fields it has. noun and
-// hint are for the error that one of the needed fields is not there.
-func scanFields(line []byte, pos refract.Position, needed []string, noun, hint string, of func(r reader) []jsonline.Field) (has map[string]bool, err error) {
+// scanFields reads an object on a line, and tells which fields it has, of which
+// those needed must be there.
+func scanFields(line []byte, pos refract.Position, needed []string, of func(r reader) []jsonline.Field) (has map[string]bool, err error) {
 	r := reader{jsonline.NewReader(line)}
 	fields := of(r)
 	seen := make([]bool, len(fields))
@@ -29,7 +29,7 @@ func scanFields(line []byte, pos refract.Position, needed []string, noun, hint s
 	}
 	for _, field := range needed {
 		if err == nil && !has[field] {
-			err = failAt(pos, 0, "the %s has no field %q%s", noun, field, hint)
+			err = failAt(pos, 0, "the row has no field %q", field)
 		}
 	}
 	return has, err

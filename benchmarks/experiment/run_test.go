@@ -118,7 +118,7 @@ func sameJSON(t *testing.T, a, b any) bool {
 // one warning.
 func TestDamagedStore(t *testing.T) {
 	e := parse(t, sample)
-	e.Curves, e.Prompts, e.Strata = nil, false, false
+	e.Curves, e.Prompts = nil, false
 	first, all := run(t, e, t.TempDir())
 	for _, change := range []string{
 		`unhex(substr(hex(value), 1, 20) || CASE substr(hex(value), 21, 1) WHEN '1' THEN '2' ELSE '1' END || substr(hex(value), 22))`, // one digit
@@ -213,7 +213,7 @@ func TestOldStore(t *testing.T) {
 // warning, and everything is computed.
 func TestDamagedPages(t *testing.T) {
 	e := parse(t, sample)
-	e.Curves, e.Prompts, e.Strata = nil, false, false
+	e.Curves, e.Prompts = nil, false
 	dir := t.TempDir()
 	s := open(t, dir)
 	r := runner(t, e, t.TempDir())
@@ -294,7 +294,6 @@ func TestCellsAreScoredOnce(t *testing.T) {
 func TestConsistency(t *testing.T) {
 	e := parse(t, sample)
 	e.Tasks = []experiment.Task{{Dataset: e.Datasets[0].Name, Statistic: e.Statistics[0], Weight: 1}}
-	e.Sizes = experiment.Sizes{Counts: []int{2, 900}, Subsets: 3}
 	res, _ := run(t, e, t.TempDir())
 	value := map[string]experiment.Number{}
 	for _, r := range res.Rows {
@@ -361,24 +360,6 @@ func TestConsistency(t *testing.T) {
 			t.Errorf("task: %s has %v, want %v", entry.Setting, entry.Value, want)
 		}
 	}
-	for i, s := range res.Sizes { // of two segments, and of all in place of more
-		whole := value[s.Setting.String()+" "+s.Statistic]
-		if i%2 == 1 && (s.Value != whole || s.Segments != 8 || s.Subsets != 1) || i%2 == 0 && (s.Segments != 2 || s.Subsets > 3 || s.Least > s.Largest) {
-			t.Errorf("%d segments: %+v, want %v", s.Segments, s, whole)
-		}
-	}
-	if len(res.Sizes) != 2*len(res.Rows) {
-		t.Errorf("%d sizes of %d rows", len(res.Sizes), len(res.Rows))
-	}
-	segments := map[string]int{}
-	for _, s := range res.Strata {
-		if s.Statistic == "kendall" && s.A.Metric == "bleu" && s.A.Aggregator == "max" && s.A.References == "all" {
-			segments[s.Dimension] += s.Segments
-		}
-	}
-	if want := (map[string]int{"domain": 8, "length": 8, "references": 8}); !reflect.DeepEqual(segments, want) {
-		t.Errorf("segments by dimension %v, want %v", segments, want)
-	}
 	for _, k := range res.Rankings {
 		if k.Systems[0].Name != "alpha" || k.Systems[0].First.Rank != 1 || len(k.Systems) != 3 {
 			t.Errorf("ranking %+v", k.Systems)
@@ -386,7 +367,7 @@ func TestConsistency(t *testing.T) {
 	}
 	for _, name := range experiment.TableNames() {
 		table, err := res.Table(name)
-		if err != nil || len(table.Rows) == 0 && !slices.Contains([]string{"ended", "worth", "tasks", "task-rows"}, name) || table.Coverage == "" {
+		if err != nil || len(table.Rows) == 0 && !slices.Contains([]string{"pairs", "ranks", "tasks", "task-rows"}, name) || table.Coverage == "" {
 			t.Errorf("table %s: %v", name, err)
 			continue
 		}
@@ -404,7 +385,7 @@ func TestConsistency(t *testing.T) {
 // The accuracy of several datasets together is over the pairs of each.
 func TestPooled(t *testing.T) {
 	e := parse(t, "testdata/golden.yaml")
-	e.Curves, e.Prompts, e.Strata = nil, false, false
+	e.Curves, e.Prompts = nil, false
 	other := e.Datasets[0]
 	other.Name = "other"
 	e.Datasets = append(e.Datasets, other)

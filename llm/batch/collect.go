@@ -166,7 +166,7 @@ func (e *RefusedError) Is(target error) bool { return target == llm.ErrInvalidRe
 
 // collect reads a batch's files.
 func (r *run) collect(ctx context.Context, b *batch) (*answers, error) {
-	all := newAnswers(r, b)
+	all := r.answersOf(b)
 	for _, id := range []string{b.output, b.errors} {
 		if id == "" {
 			continue
@@ -186,37 +186,31 @@ func (r *run) collect(ctx context.Context, b *batch) (*answers, error) {
 func (r *run) handOut(b *batch, answers *answers) error {
 	r.progress.Unusable += answers.unusable
 	unanswered := 0
-	for _, id := range b.rows {
-		w := r.rows[id]
-		if w.in != b || w.request == nil {
-			continue
-		}
-		out, ok := answers.of[id]
+	for w := range r.waiting(b) {
+		out, ok := answers.of[w.id]
 		if !ok {
 			out = outcome{again: true, unasked: true, err: fmt.Errorf("%w: the batch, which is %s, has nothing for this row", llm.ErrUnavailable, r.Client.Clean(b.status))}
 		}
+		res := Result{Response: out.response}
 		switch {
 		case out.err == nil:
-			if err := r.give(id, w, Result{Response: out.response}); err != nil {
-				return err
-			}
 		case b.released || b.past:
-			r.leave(w)
-			r.queue = append(r.queue, id)
+			r.again(w)
+			continue
 		case b.status == "cancelled" && out.unasked:
 			unanswered++
+			continue
 		case out.again && w.tries+1 < r.attempts:
 			w.tries++
-			r.leave(w)
-			r.queue = append(r.queue, id)
+			r.again(w)
+			continue
 		default:
-			err := fmt.Errorf("batch %q: %w", b.id, out.err)
-			if w.tries > 0 {
-				err = fmt.Errorf("after %d batches, the last: %w", w.tries+1, err)
+			if res.Err = fmt.Errorf("batch %q: %w", b.id, out.err); w.tries > 0 {
+				res.Err = fmt.Errorf("after %d batches, the last: %w", w.tries+1, res.Err)
 			}
-			if err := r.give(id, w, Result{Err: err}); err != nil {
-				return err
-			}
+		}
+		if err := r.give(w, res); err != nil {
+			return err
 		}
 	}
 	if unanswered == 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -145,8 +144,7 @@ func TestStart(t *testing.T) {
 		"another model":  {&oiptest.Server{Model: "comet"}, "", `unknown model`},
 		"version":        {&oiptest.Server{}, ",version=7", `unknown model`},
 		"output":         {&oiptest.Server{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
-		"its own facts":  {&oiptest.Server{}, ",direction=lower", `leave out direction, lower and upper`},
-		"batches":        {&oiptest.Server{MaxBatch: 4}, "", "max_batch_size 4, where each tensor has a length of its own; set it to 0"},
+		"its own facts":  {&oiptest.Server{}, ",direction=lower", `leave out direction`},
 		"a key":          {&oiptest.Server{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY to a key of this server"},
 		"no JSON facts":  {&oiptest.Server{Facts: "none"}, "", "gave facts that are no JSON"},
 		"strange bounds": {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
@@ -378,7 +376,7 @@ func TestVersion(t *testing.T) {
 	} {
 		h := httptest.NewServer(anyVersion{c.server})
 		t.Cleanup(h.Close)
-		_, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Version: c.version, Output: "score", Lower: math.NaN(), Upper: math.NaN()}, neural.Environment{Client: quick})
+		_, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Version: c.version, Output: "score"}, neural.Environment{Client: quick})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -392,7 +390,7 @@ func TestBudget(t *testing.T) {
 		h := httptest.NewServer(s)
 		t.Cleanup(h.Close)
 		b := budget.New(limits, nil)
-		m, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Output: "score", Bytes: 1, Lower: math.NaN(), Upper: math.NaN()}, neural.Environment{Client: quick, Budget: b})
+		m, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Output: "score", Bytes: 1}, neural.Environment{Client: quick, Budget: b})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -416,7 +414,7 @@ func TestKeepsWhatCame(t *testing.T) {
 	t.Cleanup(h.Close)
 	one := quick
 	one.Limits.MaxInFlight = 1
-	m, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Output: "score", Bytes: 1, Lower: math.NaN(), Upper: math.NaN()}, neural.Environment{Client: one})
+	m, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Output: "score", Bytes: 1}, neural.Environment{Client: one})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,14 +142,8 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 		return joined(faults)
 	}
 	found := make([]description, len(faults))
-	configs := make([]modelConfig, len(faults))
-	config := m.client.Each(ctx, func(i int) llm.Call { return m.wire.config(&configs[i]) })
 	for i, err := range m.client.Each(ctx, func(i int) llm.Call { return m.wire.metadata(&found[i]) }) {
-		if said := (*llm.Error)(nil); errors.As(config[i], &said) && said.Status >= 400 && said.Status < 500 {
-			config[i] = nil // it has no such address
-		}
-		faults[i] = cmp.Or(faults[i], err, config[i])
-		found[i].maxBatch = max(0, configs[i].MaxBatchSize)
+		faults[i] = cmp.Or(faults[i], err)
 	}
 	d, err := m.agreed(found, faults, warn)
 	if err != nil {

@@ -62,7 +62,7 @@ var block = metrics.Block{
 // forms are servers of one model, in all forms of requests.
 func forms() map[string]*oiptest.Server {
 	return map[string]*oiptest.Server{
-		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true}, "batches": {Flat: true, MaxBatch: 2},
+		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true},
 		"no facts": {NoFacts: true}, "spans": {Spans: true},
 	}
 }

@@ -57,13 +57,6 @@ func (w *rest) ready() llm.Call { return w.get("/v2/health/ready", nil) }
 
 func (w *rest) metadata(into *description) llm.Call { return w.get(w.at(""), into) }
 
-// modelConfig is what Triton tells of a model beside its metadata.
-type modelConfig struct {
-	MaxBatchSize int `json:"max_batch_size"`
-}
-
-func (w *rest) config(into *modelConfig) llm.Call { return w.get(w.at("/config"), into) }
-
 // jsonTensor is a tensor in a request or an answer.
 type jsonTensor struct {
 	Name     string          `json:"name"`

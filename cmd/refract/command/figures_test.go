@@ -1,10 +1,7 @@
 package command
 
 import (
-	"bytes"
 	"cmp"
-	"context"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,21 +23,6 @@ func realData(t *testing.T) string {
 	return dir
 }
 
-// comparison runs refract compare and returns its rows.
-func comparison(t *testing.T, args ...string) []map[string]any {
-	t.Helper()
-	var out, errs bytes.Buffer
-	e := &env{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }}
-	if code := e.run(context.Background(), append([]string{"compare", "-f", "json"}, args...)); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, errs.String())
-	}
-	var rows []map[string]any
-	if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
-
 // The figures that the paper's setting is known to give on the released
 // expansions of WMT22 zh-en (Div-Ref, table 2, prints those of a later run of
 // the expansion).
@@ -51,7 +33,7 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 		"bleu single": 0.144958, "bleu max": 0.192893, "bleu mean": 0.165758, "bleu native": 0.187757,
 		"chrf single": 0.147006, "chrf max": 0.189264, "chrf mean": 0.105817, // native is max, and told once
 	}
-	rows := comparison(t, wmt, "--references", "div-ref:"+filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"),
+	rows := tableRows(t, "compare", wmt, "--references", "div-ref:"+filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"),
 		"--statistic", "kendall", "--bootstrap", "0")
 	if len(rows) != len(want) {
 		t.Errorf("%d rows, want %d", len(rows), len(want))
@@ -70,7 +52,7 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 func TestStoredMetricsOfWMT22(t *testing.T) {
 	data := realData(t)
 	wmt := "mtme:" + filepath.Join(data, "mt-metrics-eval-v2", "wmt22", "zh-en")
-	rows := comparison(t, wmt, "-m", "stored", "--statistic", "kendall", "--bootstrap", "0")
+	rows := tableRows(t, "compare", wmt, "-m", "stored", "--statistic", "kendall", "--bootstrap", "0")
 	if len(rows) != 10 {
 		t.Errorf("%d stored metrics, want 10", len(rows))
 	}

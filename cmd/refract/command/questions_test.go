@@ -193,7 +193,7 @@ func (f *family) curve(t *testing.T) []reply {
 	for _, st := range f.statistics {
 		g := *f
 		g.aggregates = slices.DeleteFunc(slices.Clone(f.aggregates), func(a string) bool { return a == "native" })
-		args := append([]string{"curve", f.set(t, "all"), "--by", "order", "-k", "0,99", "--statistic", st, "-f", "json"}, g.common()...)
+		args := append([]string{"compare", f.set(t, "all"), "--curve", "order", "-k", "0,99", "--statistic", st, "-f", "json"}, g.common()...)
 		code, stdout, stderr := askHere(t, args...)
 		r := reply{by: "curve of " + st, exit: code, warnings: warningsOf(stderr), answers: map[question]found{}, stderr: stderr}
 		level, group := f.at(st)
@@ -220,7 +220,7 @@ func (f *family) report(t *testing.T) []reply {
 	dir := t.TempDir()
 	tables := filepath.Join(dir, "tables")
 	args := append([]string{"report", f.set(t, "all"), "--statistic", strings.Join(f.statistics, ","), "-f", "json", "--tables", tables,
-		"--curve", "none", "--analyses", "none", "--significance", "none", "-o", filepath.Join(dir, "page.html")}, f.common()...)
+		"--curve", "none", "--significance", "none", "-o", filepath.Join(dir, "page.html")}, f.common()...)
 	code, _, stderr := askHere(t, args...)
 	return []reply{f.settings(t, "report", code, stderr, filepath.Join(tables, "rows.json"))}
 }
@@ -646,7 +646,7 @@ func TestOwnScoresAnswerAlike(t *testing.T) {
 				r.rename("mine", "chrf", "max")
 				r.same(t, want)
 			}
-			if code, _, stderr := askHere(t, "curve", "jsonl:"+f.data, "--scores", "mine="+scores); code != exitUsage {
+			if code, _, stderr := askHere(t, "compare", "jsonl:"+f.data, "--curve", "order", "--scores", "mine="+scores); code != exitUsage {
 				t.Errorf("a curve of scores without references has the exit code %d: %s", code, stderr)
 			}
 		})

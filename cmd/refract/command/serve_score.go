@@ -20,8 +20,7 @@ import (
 type scoreRequest struct {
 	settingFlags
 	segments                   []*refract.Segment
-	policy, scope              string
-	specs                      []string // of aggregators
+	scope                      string
 	systems, perSegment, cells bool
 }
 
@@ -75,13 +74,14 @@ func (r paramsReader) segments(params []byte) func() ([]*refract.Segment, error)
 
 func (s *service) readScore(params []byte) (*scoreRequest, error) {
 	q := &scoreRequest{}
-	var per []string
+	var per, specs []string
+	var policy string
 	err := readParams(params, func(r paramsReader) []jsonline.Field {
 		return []jsonline.Field{
 			jsonline.To("segments", &q.segments, r.segments(params)),
 			jsonline.To("metrics", &q.metrics, r.texts),
-			jsonline.To("aggregate", &q.specs, r.texts),
-			jsonline.To("missing", &q.policy, r.text),
+			jsonline.To("aggregate", &specs, r.texts),
+			jsonline.To("missing", &policy, r.text),
 			jsonline.To("system", &q.scope, r.text),
 			jsonline.To("per", &per, r.texts),
 			jsonline.To("allow_no_reference", &q.allowNone, r.Bool),
@@ -100,19 +100,12 @@ func (s *service) readScore(params []byte) (*scoreRequest, error) {
 	if _, ok := scopes[q.scope]; !ok {
 		return nil, usagef("system %.40q: want auto, corpus or average", q.scope)
 	}
-	for _, spec := range q.specs {
-		a, err := aggregate.Parse(spec)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(q.aggregators, func(b aggregate.Aggregator) bool { return a.Name() == b.Name() }) {
-			return nil, usagef("the aggregator %s is given twice", a.Name())
-		}
-		q.aggregators = append(q.aggregators, a)
+	if err := errors.Join(each(&q.aggregators, specs, aggregate.Parse), one(&q.missing, policy, aggregate.ParsePolicy)); err != nil {
+		return nil, err
 	}
-	if q.policy != "" {
-		if q.missing, err = aggregate.ParsePolicy(q.policy); err != nil {
-			return nil, usagef("missing: %w", err)
+	for i, a := range q.aggregators {
+		if slices.ContainsFunc(q.aggregators[:i], func(b aggregate.Aggregator) bool { return a.Name() == b.Name() }) {
+			return nil, usagef("the aggregator %s is given twice", a.Name())
 		}
 	}
 	if per == nil {

@@ -34,7 +34,7 @@ is in --cache, which is best a Postgres that all steps share.`,
 func (e *env) stageScoreCommand() *cobra.Command {
 	s := &scorer{staged: true}
 	cmd := stageOf(s.command(e), "source", "ref", "hyp", "reference", "references", "shard", "format", "wide", "output",
-		"systems", "without-systems", "domain", "dry-run", "reports", "html", "worst", "canaries", "confidence")
+		"systems", "without-systems", "domain", "dry-run", "reports", "worst", "canaries", "confidence")
 	s.format = report.JSONLines
 	cmd.Short = "Score the segments on standard input"
 	cmd.Long = `Score the segments on standard input, and write one line of JSON: statistics of all

@@ -193,14 +193,19 @@ func (c *Client) batchError(ctx context.Context, err error, good bool) error {
 }
 
 // ReadAnswer reads the status and body of an answer that came in a batch, and
-// gives what Complete would have given for the request. The error is an
-// *Error; again reports whether it makes sense to ask once more.
+// gives what Complete would have given for the request. A status of 0 is for an
+// error without one, whose code may be a status. The error is an *Error; again
+// reports whether it makes sense to ask once more.
 func (c *Client) ReadAnswer(r Request, status int, body []byte) (resp Response, again bool, err error) {
 	s := c.transport.servers[0]
 	var e *Error
-	if status == http.StatusOK {
+	switch status {
+	case http.StatusOK:
 		resp, e = s.readAnswer(&r, c.endpoint, body)
-	} else {
+	case 0:
+		e = s.errorInside(r.Model, body)
+		e.Status = 0
+	default:
 		e = s.refused(r.Model, &http.Response{StatusCode: status, Header: http.Header{}}, body)
 	}
 	switch {

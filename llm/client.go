@@ -76,7 +76,7 @@ func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 
 // complete asks under a name of the token limit. go-openai's types leave zeros
 // out, round numbers and cannot hold every answer, so the transport sends our
-// body in place of the library's, and the answer is read from the raw one.
+// body instead of the library's, and the answer is read from the raw one.
 func (c *Client) complete(ctx context.Context, req *Request, renamed bool) (resp Response, err error) {
 	body, err := c.compose(req, renamed)
 	if err != nil {

@@ -39,7 +39,7 @@ type Request struct {
 	// as JSON. They cannot take the place of the fields above.
 	Extra map[string]any
 	// PromptLogprobs asks for the log-probabilities of the tokens of Prompt
-	// in place of an answer; MaxTokens is then 1 and the endpoint Completions.
+	// instead of an answer; MaxTokens is then 1 and the endpoint Completions.
 	// It is sent as echo with logprobs, which vLLM, SGLang and
 	// llama-cpp-python answer; vLLM's own prompt_logprobs, of 0 or 1, can
 	// stand in Extra and is read too. Some servers apply the sampling to what

@@ -97,9 +97,6 @@ type Place struct {
 	Score Number  `json:"score"` // mean over segments, in units of the metric
 	Rank  float64 `json:"rank"`  // from 1, half numbers for ties; 0 without a score
 	Cells int     `json:"cells"` // segments that entered
-	// Clear says that the interval of how far the place is from the first one is off
-	// 0.
-	Clear bool `json:"clear,omitempty"`
 }
 
 // Ranks gives each of the places with a score its rank, of which sign·score is

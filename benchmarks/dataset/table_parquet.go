@@ -54,8 +54,15 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 		return nil
 	}
 	return withParquet(path, check, func(p *parquet.File) error {
-		r := &parquetTable{reader: parquet.NewReader(p)}
-		defer r.reader.Close()
+		r := &parquetTable{}
+		err := guard(func() error {
+			r.rows = parquet.MultiRowGroup(p.RowGroups()...).Rows()
+			return nil
+		})
+		if err != nil {
+			return failFile(path, "%w", err)
+		}
+		defer r.rows.Close()
 		for line := 1; line <= int(p.NumRows()); line++ {
 			row := &tableRow{pos: refract.Position{File: path, Line: line}, known: names}
 			err := guard(func() (err error) {
@@ -75,7 +82,7 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 
 // parquetTable reads rows of any schema.
 type parquetTable struct {
-	reader *parquet.Reader
+	rows   parquet.Rows
 	buffer [parquetBatch]parquet.Row
 	ahead  []parquet.Row // of buffer
 }
@@ -83,7 +90,7 @@ type parquetTable struct {
 // values reads the next row.
 func (r *parquetTable) values(columns []leaf) ([]tableValue, error) {
 	if len(r.ahead) == 0 {
-		n, err := r.reader.ReadRows(r.buffer[:])
+		n, err := r.rows.ReadRows(r.buffer[:])
 		if n == 0 {
 			return nil, fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 		}

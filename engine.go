@@ -42,15 +42,15 @@ type Options struct {
 	// AllowNoReferences gives segments without any reference cells with the
 	// status MissingReference, in place of a *NoReferencesError.
 	AllowNoReferences bool
-	// EveryCell has every cell scored. Else a metrics.Selective metric leaves out
-	// those that no setting needs, and a metrics.NativeScorer all of them where its
-	// native scores are all that is needed: the scores are the same, but how many
-	// references have none is then not known of all. A policy other than Exclude
+	// EveryCell has every cell scored. Otherwise metrics that are no Preparer score
+	// the first column only where no setting needs more, and a metrics.NativeScorer no
+	// cell where its native scores are all that is needed: the scores are the same, but
+	// how many references have none is then not known. A policy other than Exclude
 	// needs every cell.
 	EveryCell bool
-	// GoOn has a run yield all segments also where no metric is left, as there are
-	// scores of others beside those of the engine.
-	GoOn bool
+	// ContinueWithoutMetrics keeps yielding segments after every metric has failed,
+	// because the caller has scores from elsewhere.
+	ContinueWithoutMetrics bool
 	// Workers is how many calls of a metric run at a time, and Batch how many
 	// segments a call has, for metrics without a metrics.Pace of their own;
 	// default GOMAXPROCS and 16.
@@ -58,12 +58,11 @@ type Options struct {
 	// MaxText bounds the bytes of text that a segment has, default DefaultMaxText;
 	// negative for no bound. N-grams take some hundred times as much memory.
 	MaxText int
-	// Store keeps the scores of metrics that are metrics.Storable, and StoreRest
+	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest
 	// those of all others, so that later runs of any settings and datasets ask
 	// for what is new; nil keeps nothing, nor is anything kept of metrics that
 	// are metrics.NeverKept. Where a setting pools statistics of its
-	// metric, that metric is computed all the same, and a stored metric leaves out
-	// no cell that a bound makes needless. Warn, if not nil, is told of stored
+	// metric, that metric is computed all the same. Warn, if not nil, is told of stored
 	// scores that are damaged, and in a run of segments without a source.
 	Store, StoreRest ScoreStore
 	Warn             func(message string)
@@ -77,9 +76,9 @@ type Options struct {
 type Engine struct {
 	options  Options
 	settings []Setting
-	metric   []int // of each setting: its index in demands
+	metric   []int // of each setting: its index in needs
 	pooled   []bool
-	demands  []demand // of each metric once
+	needs    []metricNeeds // of each metric once
 }
 
 // NewEngine returns an engine for all that the settings need. The error is
@@ -104,19 +103,19 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		k := slices.IndexFunc(e.demands, func(d demand) bool { return d.metric == set.Metric })
+		k := slices.IndexFunc(e.needs, func(d metricNeeds) bool { return d.metric == set.Metric })
 		if k < 0 {
-			k = len(e.demands)
-			e.demands = append(e.demands, demand{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell,
+			k = len(e.needs)
+			e.needs = append(e.needs, metricNeeds{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell,
 				workspaces: new(sync.Pool)})
 		}
-		e.demands[k].add(set.Aggregator, pooled)
+		e.needs[k].add(set.Aggregator, pooled)
 		e.metric = append(e.metric, k)
 		e.pooled = append(e.pooled, pooled)
 	}
 	damage := o.damage()
-	for k := range e.demands {
-		e.demands[k].keep(&e.options, damage)
+	for k := range e.needs {
+		e.needs[k].keep(&e.options, damage)
 	}
 	return e, nil
 }
@@ -139,9 +138,9 @@ func (e *Engine) Settings() []Setting { return slices.Clone(e.settings) }
 
 // Metrics are those of the settings, each once, in their order.
 func (e *Engine) Metrics() []metrics.Metric {
-	out := make([]metrics.Metric, len(e.demands))
-	for k := range e.demands {
-		out[k] = e.demands[k].metric
+	out := make([]metrics.Metric, len(e.needs))
+	for k := range e.needs {
+		out[k] = e.needs[k].metric
 	}
 	return out
 }
@@ -149,25 +148,13 @@ func (e *Engine) Metrics() []metrics.Metric {
 // Pools reports whether a setting's scores of systems are of pooled statistics.
 func (e *Engine) Pools(setting int) bool { return e.pooled[setting] }
 
-// Learners names the metrics of which Run leaves out cells by what its first
-// segments teach.
-func (e *Engine) Learners() []string {
-	var out []string
-	for k := range e.demands {
-		if e.demands[k].learns() {
-			out = append(out, e.demands[k].info.Name)
-		}
-	}
-	return out
-}
-
 // Unstored names the metrics whose scores a store was to keep, but does not: the
 // statistics of a corpus are made of its texts, and never of stored scores.
 func (e *Engine) Unstored() []string {
 	var out []string
-	for k := range e.demands {
-		if e.demands[k].unstored {
-			out = append(out, e.demands[k].info.Name)
+	for k := range e.needs {
+		if e.needs[k].unstored {
+			out = append(out, e.needs[k].info.Name)
 		}
 	}
 	return out
@@ -253,17 +240,17 @@ func (e *TooLongError) Error() string {
 // depends on nothing but its arguments, and ends with the first metric that
 // fails.
 func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScores, error) {
-	frames := make([]*frame, len(segments))
+	batch := make([]*segmentWork, len(segments))
 	out := make([]*SegmentScores, len(segments))
 	for i, s := range segments {
 		var err error
-		if frames[i], err = e.frame(s); err != nil {
+		if batch[i], err = e.newWork(s); err != nil {
 			return nil, err
 		}
-		out[i] = frames[i].scores
+		out[i] = batch[i].scores
 	}
-	for k := range e.demands {
-		if _, err := e.demands[k].score(ctx, frames, nil); err != nil {
+	for k := range e.needs {
+		if _, err := e.needs[k].score(ctx, batch); err != nil {
 			return nil, err
 		}
 	}

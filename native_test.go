@@ -25,6 +25,7 @@ type remote struct {
 
 func newRemote() *remote {
 	r := &remote{fake: sized(false, true)}
+	r.info.Keep = metrics.KeepAlways
 	score := r.score
 	r.score = func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 		for _, b := range blocks {
@@ -36,7 +37,6 @@ func newRemote() *remote {
 	return r
 }
 
-func (r *remote) Storable() bool  { return true }
 func (r *remote) HasNative() bool { return true }
 
 func (r *remote) ScoreNative(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
@@ -82,7 +82,7 @@ func TestNativeByCalls(t *testing.T) {
 			}
 			return e, out
 		}
-		_, want := score(prepared{far.fake})
+		_, want := score(prepared{sized(false, true)})
 		for range 2 {
 			before, natives := far.cells.Load(), far.natives.Load()
 			e, got := score(far)

@@ -38,7 +38,7 @@ func (r *Reducer) Reduce(s *SegmentScores, setting, h int) (Reduced, error) {
 // ReduceMatrix is Reduce for a matrix of the setting's metric at hand, such as
 // one of a choice of references.
 func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error) {
-	info := &r.engine.demands[r.engine.metric[setting]].info
+	info := &r.engine.needs[r.engine.metric[setting]].info
 	a, policy := r.engine.settings[setting].Aggregator, r.engine.options.Missing
 	if a.Name() == "" {
 		return Reduced{}, fmt.Errorf("setting %d asks for the cells of %s alone, without an aggregator", setting, info.Name)

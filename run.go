@@ -67,30 +67,30 @@ func (e *Incomplete) Unwrap() []error { return e.Errs }
 // A metric that fails ends alone: the error is then an *Incomplete, once all
 // segments were yielded; so does one that needs sources where no segment has one, with
 // a *NoSourceError. Run stops sooner after ctx ends, the dataset or yield
-// returns an error, or no metric is left and Options.GoOn is not set.
+// returns an error, or no metric is left and Options.ContinueWithoutMetrics is not set.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
 	g, ctx := errgroup.WithContext(ctx)
-	lanes, most := e.lanes()
-	order := make(chan *frame, most) // as the dataset has them
+	workers, most := e.workers()
+	order := make(chan *segmentWork, most) // as the dataset has them
 	segments, unsourced := 0, 0
 	g.Go(func() error {
 		defer close(order)
-		for _, l := range lanes {
+		for _, l := range workers {
 			defer close(l.in)
 		}
 		for s, err := range ds.Segments(ctx) {
 			if err != nil {
 				return err
 			}
-			f, err := e.frame(s)
+			f, err := e.newWork(s)
 			if err != nil {
 				return err
 			}
 			if segments++; !s.Source.Valid {
 				unsourced++
 			}
-			f.open.Add(len(lanes))
-			for _, l := range lanes {
+			f.open.Add(len(workers))
+			for _, l := range workers {
 				l.in <- f // which has room for all that the run holds
 			}
 			select {
@@ -103,7 +103,7 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	})
 	failed := &Incomplete{}
 	var mu sync.Mutex
-	for _, l := range lanes {
+	for _, l := range workers {
 		g.Go(func() error {
 			err := l.run(ctx)
 			g.Go(l.end)
@@ -113,7 +113,7 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			mu.Lock()
 			defer mu.Unlock()
 			failed.Metrics, failed.Errs = append(failed.Metrics, l.info.Name), append(failed.Errs, err)
-			if len(failed.Errs) == len(lanes) && !e.options.GoOn {
+			if len(failed.Errs) == len(workers) && !e.options.ContinueWithoutMetrics {
 				return errors.Join(failed.Errs...)
 			}
 			return nil
@@ -134,7 +134,7 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	for _, l := range lanes {
+	for _, l := range workers {
 		switch warn := e.options.Warn; {
 		case !l.info.NeedsSource || unsourced == 0 || slices.Contains(failed.Metrics, l.info.Name):
 		case unsourced == segments:
@@ -146,88 +146,75 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	switch {
 	case len(failed.Errs) == 0:
 		return nil
-	case len(failed.Errs) == len(lanes) && !e.options.GoOn:
+	case len(failed.Errs) == len(workers) && !e.options.ContinueWithoutMetrics:
 		return errors.Join(failed.Errs...)
 	}
 	return failed
 }
 
-// lane is the way of the segments of a run through one metric.
-type lane struct {
-	*demand
-	pace  metrics.Pace
-	in    chan *frame
-	order []int // in which columns are asked for
-	done  func(m metrics.Metric, segments int)
+// metricWorker takes the segments of a run through one metric.
+type metricWorker struct {
+	*metricNeeds
+	pace metrics.Pace
+	in   chan *segmentWork
+	done func(m metrics.Metric, segments int)
 }
 
-// waiting is how many segments wait in order at least: so many that no core waits
-// for the reader where that is not given one for a while.
-const waiting = 256
+// minQueued is the minimum number of segments buffered, so that workers never starve
+// while the reader is not scheduled.
+const minQueued = 256
 
-// lanes returns a lane for each metric, and how many segments wait in order:
+// workers returns a worker for each metric, and how many segments wait in order:
 // two batches for each call of the metric that takes most, if that is more.
-func (e *Engine) lanes() (lanes []*lane, most int) {
-	most = waiting
-	for k := range e.demands {
-		l := &lane{demand: &e.demands[k], pace: metrics.Pace{Batch: e.options.Batch, Calls: e.options.Workers}, done: e.options.Observe}
-		if p, ok := l.metric.(metrics.Paced); ok {
-			own := p.Pace()
-			if own.Batch > 0 {
-				l.pace.Batch = own.Batch
-			}
-			if own.Calls > 0 {
-				l.pace.Calls = own.Calls
-			}
+func (e *Engine) workers() (workers []*metricWorker, most int) {
+	most = minQueued
+	for k := range e.needs {
+		l := &metricWorker{metricNeeds: &e.needs[k], pace: metrics.Pace{Batch: e.options.Batch, Calls: e.options.Workers}, done: e.options.Observe}
+		if own := l.info.Pace.Batch; own > 0 {
+			l.pace.Batch = own
+		}
+		if own := l.info.Pace.Calls; own > 0 {
+			l.pace.Calls = own
 		}
 		most = max(most, 2*l.pace.Calls*l.pace.Batch)
-		lanes = append(lanes, l)
+		workers = append(workers, l)
 	}
-	for _, l := range lanes {
+	for _, l := range workers {
 		// One segment is in the hands of the reader, and one of yield.
-		l.in = make(chan *frame, most+2)
+		l.in = make(chan *segmentWork, most+2)
 	}
-	return lanes, most
+	return workers, most
 }
 
-// run scores what comes into the lane, until that ends, a call fails or the
+// run scores what comes into the worker, until that ends, a call fails or the
 // context ends. When it returns, nothing of it runs any more.
-func (l *lane) run(ctx context.Context) error {
+func (l *metricWorker) run(ctx context.Context) error {
 	calls, ctx := errgroup.WithContext(ctx)
 	calls.SetLimit(l.pace.Calls)
-	learns := l.learns()
-	for frames := range l.batches(ctx) {
-		done := make(chan struct{})
+	for batch := range l.batches(ctx) {
 		calls.Go(func() error {
-			defer close(done)
-			whole, err := l.score(ctx, frames, l.order)
-			for _, f := range frames {
+			whole, err := l.score(ctx, batch)
+			for _, f := range batch {
 				if err != nil && !slices.Contains(whole, f) {
 					l.init(f, metrics.Ended)
 				}
 				f.open.Done()
 			}
 			if err == nil && l.done != nil {
-				l.done(l.metric, len(frames))
+				l.done(l.metric, len(batch))
 			}
 			return err
 		})
-		if learns {
-			// The others wait for what the first ones teach: what is scored does
-			// not depend on how many calls run at a time.
-			<-done
-			l.order, learns = byRate(frames, l.index, *l.stop()), false
-		}
 	}
 	return calls.Wait()
 }
 
-// batches yields what comes into the lane, until that or the context ends.
-func (l *lane) batches(ctx context.Context) iter.Seq[[]*frame] {
-	return func(yield func([]*frame) bool) {
-		var batch []*frame
+// batches yields what comes into the worker, until that or the context ends.
+func (l *metricWorker) batches(ctx context.Context) iter.Seq[[]*segmentWork] {
+	return func(yield func([]*segmentWork) bool) {
+		var batch []*segmentWork
 		for more := true; more; {
-			var f *frame
+			var f *segmentWork
 			select {
 			case f, more = <-l.in:
 			case <-ctx.Done():
@@ -247,7 +234,7 @@ func (l *lane) batches(ctx context.Context) iter.Seq[[]*frame] {
 }
 
 // end gives the segments that a metric did not come to their status.
-func (l *lane) end() error {
+func (l *metricWorker) end() error {
 	for f := range l.in {
 		l.init(f, metrics.Ended)
 		f.open.Done()

@@ -12,9 +12,9 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// frame is a segment on its way through the metrics. It says which texts are
+// segmentWork is a segment on its way through the metrics. It says which texts are
 // there, and gives them to metrics.
-type frame struct {
+type segmentWork struct {
 	scores     *SegmentScores
 	references []Text         // of the segment, missing ones included
 	hyps, refs []int          // present ones: index in the block -> index in the segment
@@ -22,13 +22,13 @@ type frame struct {
 	open       sync.WaitGroup // metrics of a run that are not done with it
 }
 
-// frame has room for the scores of a segment. A segment without the references
+// newWork has room for the scores of a segment. A segment without the references
 // that a metric needs, or with too much text, is refused here, in the dataset's order and whatever
 // scores at a time.
-func (e *Engine) frame(s *Segment) (*frame, error) {
+func (e *Engine) newWork(s *Segment) (*segmentWork, error) {
 	n := s.NumReferences()
-	f := &frame{
-		scores:     &SegmentScores{Segment: s, Metrics: make([]MetricScores, len(e.demands))},
+	f := &segmentWork{
+		scores:     &SegmentScores{Segment: s, Metrics: make([]MetricScores, len(e.needs))},
 		references: s.AllReferences(make([]Text, 0, n)),
 		hyps:       make([]int, 0, len(s.Hypotheses)),
 		refs:       make([]int, 0, n),
@@ -58,8 +58,8 @@ func (e *Engine) check(s *Segment, size, references int) error {
 		return &TooLongError{s.ID, s.Pos, size, most}
 	}
 	if references == 0 && !e.options.AllowNoReferences {
-		for k := range e.demands {
-			if info := e.demands[k].info; info.NeedsReferences {
+		for k := range e.needs {
+			if info := e.needs[k].info; info.NeedsReferences {
 				return &NoReferencesError{info.Name, s.ID, s.Pos}
 			}
 		}
@@ -82,9 +82,9 @@ func (e *Engine) Check(s *Segment) error {
 	return e.check(s, size, references)
 }
 
-// score scores segments with one metric; order is that in which columns are
-// asked for. Where it fails, whole are the segments that it has scores of all the same.
-func (d *demand) score(ctx context.Context, frames []*frame, order []int) (whole []*frame, err error) {
+// score scores segments with one metric. Where it fails, whole are the segments that it
+// has scores of all the same.
+func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []*segmentWork, err error) {
 	var w metrics.Workspace
 	if p, ok := d.metric.(metrics.Preparer); ok {
 		if w, ok = d.workspaces.Get().(metrics.Workspace); !ok {
@@ -92,8 +92,8 @@ func (d *demand) score(ctx context.Context, frames []*frame, order []int) (whole
 		}
 		defer d.workspaces.Put(w)
 	}
-	var todo []*frame
-	for _, f := range frames {
+	var todo []*segmentWork
+	for _, f := range batch {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (d *demand) score(ctx context.Context, frames []*frame, order []int) (whole
 		ms := d.init(f, status)
 		switch {
 		case status != metrics.Scored || len(f.hyps) == 0:
-		case w == nil || d.keeper != nil:
+		case w == nil || d.cache != nil:
 			todo = append(todo, f)
 		default:
 			b := d.block(f)
@@ -126,11 +126,11 @@ func (d *demand) score(ctx context.Context, frames []*frame, order []int) (whole
 	if len(todo) == 0 {
 		return nil, nil
 	}
-	return d.ask(ctx, w, todo, order)
+	return d.ask(ctx, w, todo)
 }
 
 // init makes the matrix with the statuses that follow from what is missing.
-func (d *demand) init(f *frame, status metrics.Status) *MetricScores {
+func (d *metricNeeds) init(f *segmentWork, status metrics.Status) *MetricScores {
 	hyps, columns := f.scores.Segment.Hypotheses, 1
 	if d.info.NeedsReferences {
 		columns = max(1, len(f.references))
@@ -154,7 +154,7 @@ func (d *demand) init(f *frame, status metrics.Status) *MetricScores {
 }
 
 // block leaves out what the metric does not ask for.
-func (d *demand) block(f *frame) metrics.Block {
+func (d *metricNeeds) block(f *segmentWork) metrics.Block {
 	b := f.block
 	if !d.info.NeedsReferences {
 		b.References = nil
@@ -166,7 +166,7 @@ func (d *demand) block(f *frame) metrics.Block {
 }
 
 // place copies the matrix of a block to where its texts stand in the segment.
-func (d *demand) place(f *frame, scores metrics.Scores) error {
+func (d *metricNeeds) place(f *segmentWork, scores metrics.Scores) error {
 	ms := &f.scores.Metrics[d.index]
 	columns := d.block(f).Columns()
 	if err := d.check(f, scores, "", columns); err != nil {
@@ -194,7 +194,7 @@ func (d *demand) place(f *frame, scores metrics.Scores) error {
 }
 
 // placeNative copies native scores to where the hypotheses stand.
-func (d *demand) placeNative(f *frame, scores metrics.Scores) error {
+func (d *metricNeeds) placeNative(f *segmentWork, scores metrics.Scores) error {
 	if err := d.check(f, scores, "native ", 1); err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (d *demand) placeNative(f *frame, scores metrics.Scores) error {
 // check returns an error where the metric breaks its promises: the scores of a
 // block have another shape, or there is one that is no number, which would poison
 // every mean that it enters, and for which no rank is defined.
-func (d *demand) check(f *frame, scores metrics.Scores, kind string, columns int) error {
+func (d *metricNeeds) check(f *segmentWork, scores metrics.Scores, kind string, columns int) error {
 	seg, cells := f.scores.Segment, len(f.hyps)*columns
 	for _, part := range []struct {
 		n       int
@@ -245,7 +245,7 @@ func (d *demand) check(f *frame, scores metrics.Scores, kind string, columns int
 
 // beside takes what a loaded workspace tells beside its cells, where it is
 // needed.
-func (d *demand) beside(w metrics.Workspace, f *frame) error {
+func (d *metricNeeds) beside(w metrics.Workspace, f *segmentWork) error {
 	ms, rows := &f.scores.Metrics[d.index], len(f.scores.Segment.Hypotheses)
 	if n, ok := w.(metrics.NativeWorkspace); ok && d.native {
 		if err := d.placeNative(f, metrics.Scores{Values: n.Native(nil)}); err != nil {
@@ -279,45 +279,44 @@ func (d *demand) beside(w metrics.Workspace, f *frame) error {
 }
 
 // ask scores segments with the metric's Score, or from the store.
-func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, order []int) (whole []*frame, err error) {
-	blocks := make([]metrics.Block, len(frames))
-	for i, f := range frames {
+func (d *metricNeeds) ask(ctx context.Context, w metrics.Workspace, batch []*segmentWork) (whole []*segmentWork, err error) {
+	blocks := make([]metrics.Block, len(batch))
+	for i, f := range batch {
 		blocks[i] = d.block(f)
 	}
 	var scores, native []metrics.Scores
-	var all []kept
-	selective, ok := d.metric.(metrics.Selective)
+	var all []cachedBlock
 	switch {
-	case d.keeper != nil:
-		all, err = d.keeper.score(ctx, d, w, blocks)
+	case d.cache != nil:
+		all, err = d.cache.score(ctx, d, w, blocks)
 		for i := range all {
 			scores, native = append(scores, all[i].scores), append(native, all[i].native)
 		}
 	case d.columns() == 0:
 		scores = unneeded(blocks)
-	case ok && d.info.NeedsReferences:
-		scores, err = selective.ScoreNeeded(ctx, blocks, d.need(frames, order))
+	case d.columns() == 1 && d.info.NeedsReferences:
+		scores, err = firstColumn(ctx, d.metric, blocks)
 	default:
 		scores, err = d.metric.Score(ctx, blocks)
 	}
-	if n, ok := d.metric.(metrics.NativeScorer); ok && d.native && d.keeper == nil && err == nil {
+	if n, ok := d.metric.(metrics.NativeScorer); ok && d.native && d.cache == nil && err == nil {
 		native, err = n.ScoreNative(ctx, blocks)
 	}
 	if start := (*metrics.StartError)(nil); errors.As(err, &start) {
 		return nil, err // of no segment
 	}
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
-		return whole, fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(frames[at.Block], at), at.Err)
+		return whole, fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(batch[at.Block], at), at.Err)
 	}
 	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
-		if whole, err = d.placeWhole(frames, all, at); err != nil {
+		if whole, err = d.placeWhole(batch, all, at); err != nil {
 			return nil, err
 		}
-		frames, err = frames[at.First:at.Last+1], at.Err
+		batch, err = batch[at.First:at.Last+1], at.Err
 	}
 	if err != nil {
-		first, last := frames[0].scores.Segment.ID, frames[len(frames)-1].scores.Segment.ID
-		if len(frames) == 1 {
+		first, last := batch[0].scores.Segment.ID, batch[len(batch)-1].scores.Segment.ID
+		if len(batch) == 1 {
 			return whole, fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
 		}
 		return whole, fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
@@ -328,7 +327,7 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 	if d.native && len(native) != len(blocks) {
 		return whole, fmt.Errorf("%s gave native scores of %d segments for %d", d.info.Name, len(native), len(blocks))
 	}
-	for i, f := range frames {
+	for i, f := range batch {
 		if err := d.place(f, scores[i]); err != nil {
 			return nil, err
 		}
@@ -337,7 +336,7 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 				return nil, err
 			}
 		}
-		if d.keeper != nil {
+		if d.cache != nil {
 			f.scores.Metrics[d.index].Stored = all[i].stored
 		}
 	}
@@ -346,8 +345,8 @@ func (d *demand) ask(ctx context.Context, w metrics.Workspace, frames []*frame, 
 
 // placeWhole places the scores of the segments that a metric had scored to their end
 // when it failed.
-func (d *demand) placeWhole(frames []*frame, all []kept, at *metrics.BlocksError) (whole []*frame, err error) {
-	for i, f := range frames {
+func (d *metricNeeds) placeWhole(batch []*segmentWork, all []cachedBlock, at *metrics.BlocksError) (whole []*segmentWork, err error) {
+	for i, f := range batch {
 		var scores metrics.Scores
 		switch {
 		case all != nil && !all[i].lacks:
@@ -369,6 +368,49 @@ func (d *demand) placeWhole(frames []*frame, all []kept, at *metrics.BlocksError
 	return whole, nil
 }
 
+// firstColumn scores blocks against their first references only.
+func firstColumn(ctx context.Context, m metrics.Metric, blocks []metrics.Block) ([]metrics.Scores, error) {
+	narrow := slices.Clone(blocks)
+	for i := range narrow {
+		narrow[i].References = narrow[i].References[:1]
+	}
+	scores, err := m.Score(ctx, narrow)
+	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) && at.Scores != nil {
+		widen(at.Scores, blocks)
+	}
+	if err != nil || len(scores) != len(blocks) {
+		return scores, err
+	}
+	widen(scores, blocks)
+	return scores, nil
+}
+
+// widen makes whole matrices of first columns, whose other cells are Unneeded. What
+// has another shape is left for the check.
+func widen(scores []metrics.Scores, blocks []metrics.Block) {
+	whole := unneeded(blocks)
+	for i, s := range scores {
+		columns, n := blocks[i].Columns(), len(blocks[i].Hypotheses)
+		if columns == 1 || len(s.Values) != n || s.Status != nil && len(s.Status) != n || s.Reports != nil && len(s.Reports) != n {
+			continue
+		}
+		if s.Reports != nil {
+			whole[i].Reports = make([]*analysis.Report, n*columns)
+		}
+		for h := range n {
+			at := h * columns
+			whole[i].Values[at], whole[i].Status[at] = s.Values[h], metrics.Scored
+			if s.Status != nil {
+				whole[i].Status[at] = s.Status[h]
+			}
+			if s.Reports != nil {
+				whole[i].Reports[at] = s.Reports[h]
+			}
+		}
+		scores[i] = whole[i]
+	}
+}
+
 // unneeded are the matrices of blocks of which no cell is needed.
 func unneeded(blocks []metrics.Block) []metrics.Scores {
 	out := make([]metrics.Scores, len(blocks))
@@ -380,7 +422,7 @@ func unneeded(blocks []metrics.Block) []metrics.Scores {
 }
 
 // cell names a cell of a block for people.
-func (d *demand) cell(f *frame, at *metrics.CellError) string {
+func (d *metricNeeds) cell(f *segmentWork, at *metrics.CellError) string {
 	seg := f.scores.Segment
 	name := fmt.Sprintf("segment %q, system %q", seg.ID, seg.Hypotheses[f.hyps[at.Hypothesis]].System)
 	if p := seg.Pos.String(); p != "" {

@@ -24,32 +24,32 @@ type ScoreStore interface {
 	Put(ctx context.Context, keys [][32]byte, values [][]byte) error
 }
 
-// keeper keeps the scores of one metric in a store, so that the metric is asked
-// for what the store lacks alone. A value holds the scores of one hypothesis
+// scoreCache keeps the scores of one metric in a store, so that the metric computes
+// only what the store lacks. A value holds the scores of one hypothesis
 // (and source, where the metric needs one) against any references.
-type keeper struct {
+type scoreCache struct {
 	store  ScoreStore
 	prefix []byte     // what a key hashes first: the metric
 	damage func()     // tells of a damaged value
 	merge  sync.Mutex // one batch reads, merges and writes at a time
 }
 
-func newKeeper(store ScoreStore, damage func(), m metrics.Metric) *keeper {
+func newScoreCache(store ScoreStore, damage func(), m metrics.Metric) *scoreCache {
 	info := m.Info()
 	prefix := fmt.Sprintf("refract scores 1\n%s\n%s\n%v\n", info.Name, m.Signature(metrics.Sentence), info.NeedsReferences)
-	return &keeper{store: store, prefix: []byte(prefix), damage: damage}
+	return &scoreCache{store: store, prefix: []byte(prefix), damage: damage}
 }
 
 // Keep returns the Score of a metric that another one asks. It goes by way of the
 // options' store, as in an engine, where that is to keep the metric's scores.
 func Keep(m metrics.Metric, o Options) func(context.Context, []metrics.Block) ([]metrics.Scores, error) {
-	d := &demand{metric: m, info: m.Info(), all: true}
+	d := &metricNeeds{metric: m, info: m.Info(), all: true}
 	d.keep(&o, o.damage())
-	if d.keeper == nil {
+	if d.cache == nil {
 		return m.Score
 	}
 	return func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-		all, err := d.keeper.score(ctx, d, nil, blocks)
+		all, err := d.cache.score(ctx, d, nil, blocks)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func Keep(m metrics.Metric, o Options) func(context.Context, []metrics.Block) ([
 }
 
 // key is that of a hypothesis. The Block has a source only if it counts.
-func (k *keeper) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
+func (k *scoreCache) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
 	buf = append(buf[:0], k.prefix...)
 	for _, text := range []string{source, hypothesis} {
 		buf = binary.AppendUvarint(buf, uint64(len(text)))
@@ -71,8 +71,8 @@ func (k *keeper) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
 	return sha256.Sum256(buf), buf
 }
 
-// kept is one block on its way through a store.
-type kept struct {
+// cachedBlock is one block on its way through a store.
+type cachedBlock struct {
 	block  metrics.Block
 	refs   []textHash // of its columns
 	at     int        // its first hypothesis among the keys
@@ -88,14 +88,14 @@ type kept struct {
 
 // score scores blocks: what the store has is read, what it lacks is asked of the
 // metric and stored.
-func (k *keeper) score(ctx context.Context, d *demand, w metrics.Workspace, blocks []metrics.Block) ([]kept, error) {
-	all := make([]kept, len(blocks))
+func (k *scoreCache) score(ctx context.Context, d *metricNeeds, w metrics.Workspace, blocks []metrics.Block) ([]cachedBlock, error) {
+	all := make([]cachedBlock, len(blocks))
 	var keys [][32]byte
 	var buf []byte
 	for i, b := range blocks {
 		x := &all[i]
 		n := len(b.Hypotheses) * b.Columns()
-		*x = kept{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n), fresh: make([][]keptCell, len(b.Hypotheses))}
+		*x = cachedBlock{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n), fresh: make([][]keptCell, len(b.Hypotheses))}
 		x.scores = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 		for c, ref := range b.References {
 			x.refs[c], buf = hashOf(buf, 'r', ref)
@@ -139,7 +139,7 @@ func (k *keeper) score(ctx context.Context, d *demand, w metrics.Workspace, bloc
 }
 
 // take reads what a value has of the row of a hypothesis.
-func (k *keeper) take(x *kept, h int, value []byte) {
+func (k *scoreCache) take(x *cachedBlock, h int, value []byte) {
 	if value == nil {
 		return
 	}
@@ -172,18 +172,18 @@ func (k *keeper) take(x *kept, h int, value []byte) {
 	}
 }
 
-// piece is a part of a block that is asked of the metric: some hypotheses
+// request is a part of a block that is asked of the metric: some hypotheses
 // against the same references.
-type piece struct {
-	of         *kept
+type request struct {
+	of         *cachedBlock
 	block      int
 	hyps, cols []int
 	native     bool // a score a hypothesis, against all of the columns
 }
 
-// pieces are what a block lacks in its first columns.
-func (x *kept) pieces(block, first int) []piece {
-	var out []piece
+// missing is what a block lacks in its first columns.
+func (x *cachedBlock) missing(block, first int) []request {
+	var out []request
 	columns := x.block.Columns()
 	for h := range x.block.Hypotheses {
 		var cols []int
@@ -195,17 +195,17 @@ func (x *kept) pieces(block, first int) []piece {
 		if len(cols) == 0 {
 			continue
 		}
-		i := slices.IndexFunc(out, func(p piece) bool { return slices.Equal(p.cols, cols) })
+		i := slices.IndexFunc(out, func(p request) bool { return slices.Equal(p.cols, cols) })
 		if i < 0 {
 			i = len(out)
-			out = append(out, piece{of: x, block: block, cols: cols})
+			out = append(out, request{of: x, block: block, cols: cols})
 		}
 		out[i].hyps = append(out[i].hyps, h)
 	}
 	return out
 }
 
-func (p *piece) texts() metrics.Block {
+func (p *request) texts() metrics.Block {
 	b := metrics.Block{Source: p.of.block.Source}
 	for _, h := range p.hyps {
 		b.Hypotheses = append(b.Hypotheses, p.of.block.Hypotheses[h])
@@ -219,8 +219,8 @@ func (p *piece) texts() metrics.Block {
 }
 
 // askFor asks the metric for what is not known.
-func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) error {
-	var todo []piece
+func (d *metricNeeds) askFor(ctx context.Context, w metrics.Workspace, all []cachedBlock) error {
+	var todo []request
 	var blocks []metrics.Block
 	first := d.columns()
 	for i := range all {
@@ -232,7 +232,7 @@ func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) er
 		}
 		if w != nil && x.have != nil && !slices.Contains(x.known, true) {
 			w.Load(x.block) // for cells and native scores at a time
-			whole := x.pieces(i, math.MaxInt)
+			whole := x.missing(i, math.MaxInt)
 			if err := whole[0].fill(metrics.Scores{Values: w.Cells(nil)}); err != nil {
 				return err
 			}
@@ -241,11 +241,11 @@ func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) er
 			}
 			continue
 		}
-		for _, p := range x.pieces(i, first) {
+		for _, p := range x.missing(i, first) {
 			todo, blocks = append(todo, p), append(blocks, p.texts())
 		}
 	}
-	if err := askPieces(ctx, d.metric.Score, todo, blocks); err != nil {
+	if err := sendRequests(ctx, d.metric.Score, todo, blocks); err != nil {
 		for i := range all {
 			all[i].lacks = all[i].lacks || slices.Contains(all[i].have, false)
 		}
@@ -271,12 +271,12 @@ func (d *demand) askFor(ctx context.Context, w metrics.Workspace, all []kept) er
 	if len(todo) == 0 {
 		return nil
 	}
-	return askPieces(ctx, d.metric.(metrics.NativeScorer).ScoreNative, todo, blocks)
+	return sendRequests(ctx, d.metric.(metrics.NativeScorer).ScoreNative, todo, blocks)
 }
 
 // lacksNative is the part of a block whose native scores are not known.
-func (x *kept) lacksNative(block int) piece {
-	p := piece{of: x, block: block, native: true}
+func (x *cachedBlock) lacksNative(block int) request {
+	p := request{of: x, block: block, native: true}
 	for h, have := range x.have {
 		if !have {
 			p.hyps = append(p.hyps, h)
@@ -289,7 +289,7 @@ func (x *kept) lacksNative(block int) piece {
 }
 
 // takeNative takes the native scores of a block that is loaded.
-func (x *kept) takeNative(w metrics.Workspace) error {
+func (x *cachedBlock) takeNative(w metrics.Workspace) error {
 	p := x.lacksNative(0)
 	got := w.(metrics.NativeWorkspace).Native(nil)
 	if len(got) != len(x.have) {
@@ -301,8 +301,8 @@ func (x *kept) takeNative(w metrics.Workspace) error {
 	return p.fill(metrics.Scores{Values: got[:len(p.hyps)]})
 }
 
-// askPieces asks a method of the metric for pieces, whose texts are blocks.
-func askPieces(ctx context.Context, score func(context.Context, []metrics.Block) ([]metrics.Scores, error), todo []piece, blocks []metrics.Block) error {
+// sendRequests asks a method of the metric for requests, whose texts are blocks.
+func sendRequests(ctx context.Context, score func(context.Context, []metrics.Block) ([]metrics.Scores, error), todo []request, blocks []metrics.Block) error {
 	if len(blocks) == 0 {
 		return nil
 	}
@@ -339,8 +339,8 @@ func askPieces(ctx context.Context, score func(context.Context, []metrics.Block)
 	return nil
 }
 
-// fill places the scores of a piece in its block.
-func (p *piece) fill(s metrics.Scores) error {
+// fill places the scores of a request in its block.
+func (p *request) fill(s metrics.Scores) error {
 	x, to, refs, columns, cols := p.of, &p.of.scores, p.of.refs, p.of.block.Columns(), p.cols
 	if p.native {
 		to, refs, columns, cols = &x.native, []textHash{x.list}, 1, []int{0}
@@ -374,7 +374,7 @@ func (p *piece) fill(s metrics.Scores) error {
 }
 
 // put stores what is new, beside what others have stored by now.
-func (k *keeper) put(ctx context.Context, all []kept, keys [][32]byte) error {
+func (k *scoreCache) put(ctx context.Context, all []cachedBlock, keys [][32]byte) error {
 	fresh := map[[32]byte][]keptCell{}
 	for i := range all {
 		for h, cells := range all[i].fresh {

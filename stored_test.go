@@ -49,11 +49,10 @@ type dear struct {
 	cells atomic.Int64
 }
 
-func (d *dear) Storable() bool { return true }
-
 func newDear(source bool) *dear {
 	d := &dear{}
 	d.fake = sized(source, true)
+	d.info.Keep = metrics.KeepAlways
 	d.score = func(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 		out := make([]metrics.Scores, len(blocks))
 		for i, b := range blocks {

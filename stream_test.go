@@ -208,23 +208,17 @@ func TestRunHoldsFewSegments(t *testing.T) {
 	}
 }
 
-// paced is a metric with a pace of its own. Each call takes a time.
-type paced struct {
-	*fake
-	pace metrics.Pace
-}
-
-func (p paced) Pace() metrics.Pace { return p.pace }
-
-func newPaced(pace metrics.Pace, time func(), calls *atomic.Int64) paced {
+// newPaced is a metric with its own pace. Each call takes a time.
+func newPaced(pace metrics.Pace, time func(), calls *atomic.Int64) metrics.Metric {
 	f := sized(false, true)
+	f.info.Pace = pace
 	score := f.score
 	f.score = func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 		calls.Add(1)
 		time()
 		return score(ctx, blocks)
 	}
-	return paced{f, pace}
+	return f
 }
 
 // Every metric goes at its own pace: a fast one is done with all that the run

@@ -11,72 +11,57 @@ import (
 
 // Stats describes a cache.
 type Stats struct {
-	File          string `json:"file"` // or the database, without the password
-	SchemaVersion int    `json:"schema_version"`
-	Bytes         int64  `json:"bytes"` // of the file and its log, or of the tables
+	File          string // or the database, without the password
+	SchemaVersion int
+	Bytes         int64 // of the file and its log, or of the tables
 
-	Entries          int64 `json:"entries"` // answers
-	Missing          int64 `json:"missing"` // entries without an answer's text
-	PromptBytes      int64 `json:"prompt_bytes"`
-	AnswerBytes      int64 `json:"answer_bytes"`
-	PromptTokens     int64 `json:"prompt_tokens"` // where the server stated them
-	CompletionTokens int64 `json:"completion_tokens"`
+	Entries          int64 // answers
+	Missing          int64 // entries without an answer's text
+	PromptTokens     int64 // where the server stated them
+	CompletionTokens int64
 
-	Kinds  []Count `json:"kinds"`  // of endpoints, by name
-	Models []Count `json:"models"` // by name
+	Kinds  []Count // of endpoints, by name
+	Models []Count // by name
 
 	// Oldest and Newest are zero where no entry has a time.
-	Oldest time.Time `json:"oldest,omitzero"`
-	Newest time.Time `json:"newest,omitzero"`
+	Oldest, Newest time.Time
 
-	Records []Count `json:"records"` // by kind
+	Records []Count // by kind
 }
 
 // Count is a number of entries that share a name.
 type Count struct {
-	Name    string `json:"name"`
-	Entries int64  `json:"entries"`
+	Name    string
+	Entries int64
 }
 
 // Counts counts the records by kind, and reads none.
-func (d *Database) Counts(ctx context.Context) ([]Count, error) {
-	leave, err := d.enter(ctx)
+func (d *Database) Counts(ctx context.Context) (out []Count, err error) {
+	leave, err := d.enter(ctx, "count", false)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	out, err := d.counts(ctx)
-	if err != nil {
-		return nil, d.engine.explain(ctx, "count", err)
-	}
-	return out, nil
-}
-
-func (d *Database) counts(ctx context.Context) (out []Count, err error) {
-	_, source := d.engine.version()
 	var c Count
-	err = d.engine.query(ctx, "SELECT kind, count(*) FROM "+source+" GROUP BY kind ORDER BY kind", nil, []any{&c.Name, &c.Entries}, func() error {
+	err = d.query(ctx, "SELECT kind, count(*) FROM refract_records GROUP BY kind ORDER BY kind", nil, []any{&c.Name, &c.Entries}, func() error {
 		out = append(out, c)
 		return nil
 	})
-	return out, err
+	return out, d.explain(ctx, "count", err)
 }
 
 // Stats reads all answers. It fails at a damaged one.
 func (d *Database) Stats(ctx context.Context) (Stats, error) {
-	version, _ := d.engine.version()
-	st := Stats{File: d.name, SchemaVersion: version}
-	leave, err := d.enter(ctx)
-	if err != nil {
+	st := Stats{File: d.name, SchemaVersion: sqliteVersion}
+	if IsPostgres(d.name) {
+		st.SchemaVersion = postgresVersion
+	}
+	var err error
+	if st.Records, err = d.Counts(ctx); err != nil {
 		return Stats{}, err
 	}
-	defer leave()
-	st.Bytes, err = d.engine.bytes(ctx)
-	if err == nil {
-		st.Records, err = d.counts(ctx)
-	}
-	if err != nil {
-		return Stats{}, d.engine.explain(ctx, "stats", err)
+	if st.Bytes, err = d.bytes(ctx); err != nil {
+		return Stats{}, d.explain(ctx, "stats", err)
 	}
 	kinds, models := make(map[string]int64), make(map[string]int64)
 	for e, err := range NewAnswers(d).Entries(ctx) {
@@ -87,8 +72,6 @@ func (d *Database) Stats(ctx context.Context) (Stats, error) {
 		if !e.HasText {
 			st.Missing++
 		}
-		st.PromptBytes += int64(len(e.Request.Prompt))
-		st.AnswerBytes += int64(len(e.Text))
 		st.PromptTokens += int64(e.PromptTokens)
 		st.CompletionTokens += int64(e.CompletionTokens)
 		kinds[e.Request.Kind]++
@@ -106,9 +89,8 @@ func (d *Database) Stats(ctx context.Context) (Stats, error) {
 	return st, nil
 }
 
-// counted returns [] for nothing, as JSON shows it.
-func counted(numbers map[string]int64) []Count {
-	counts := []Count{}
+// counted are counts by name.
+func counted(numbers map[string]int64) (counts []Count) {
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
 		counts = append(counts, Count{name, numbers[name]})
 	}
@@ -117,17 +99,17 @@ func counted(numbers map[string]int64) []Count {
 
 // Report is what Verify found.
 type Report struct {
-	File     string    `json:"file"`     // or the database, without the password
-	Entries  int64     `json:"entries"`  // records of all kinds, sound or not
-	Problems []Problem `json:"problems"` // empty for a sound file
+	File     string    // or the database, without the password
+	Entries  int64     // records of all kinds, sound or not
+	Problems []Problem // none of a sound cache
 }
 
 // Problem is one thing that is wrong with a cache.
 type Problem struct {
 	// Key is the stored key, in hexadecimal digits, which may itself be
 	// damaged; "" where the problem concerns the store.
-	Key  string `json:"key,omitempty"`
-	What string `json:"what"`
+	Key  string
+	What string
 }
 
 // Verify checks the structure of a file, then reads every record, computes its
@@ -135,9 +117,17 @@ type Problem struct {
 // damaged database is reported as problems; an error means that the check could
 // not be made.
 func (d *Database) Verify(ctx context.Context) (Report, error) {
-	r := Report{File: d.name, Problems: []Problem{}}
-	for _, check := range []func(context.Context, *Report) error{d.verifyStructure, d.verifyRecords} {
-		err := check(ctx, &r)
+	r := Report{File: d.name}
+	leave, err := d.enter(ctx, "verify", false)
+	if err != nil {
+		return r, err
+	}
+	defer leave()
+	problems, err := d.check(ctx)
+	for _, what := range problems {
+		r.Problems = append(r.Problems, Problem{What: what})
+	}
+	for _, err := range []error{d.explain(ctx, "verify", err), d.verifyRecords(ctx, &r)} {
 		switch {
 		case errors.Is(err, ErrCorrupt):
 			r.Problems = append(r.Problems, Problem{What: err.Error()})
@@ -146,19 +136,6 @@ func (d *Database) Verify(ctx context.Context) (Report, error) {
 		}
 	}
 	return r, nil
-}
-
-func (d *Database) verifyStructure(ctx context.Context, r *Report) error {
-	leave, err := d.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	problems, err := d.engine.check(ctx)
-	for _, what := range problems {
-		r.Problems = append(r.Problems, Problem{What: what})
-	}
-	return d.engine.explain(ctx, "verify", err)
 }
 
 func (d *Database) verifyRecords(ctx context.Context, r *Report) error {
@@ -179,7 +156,7 @@ func (d *Database) verifyRecords(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// Prune says which records to delete: those of which all that is set holds.
+// Prune says which records to delete: those for which all that is set holds.
 type Prune struct {
 	// Before selects answers that arrived before this time. One whose time
 	// is unknown is not selected.
@@ -193,17 +170,15 @@ type Prune struct {
 	// selects all scores, and no answer.
 	Kind string
 
-	// DryRun only counts.
-	DryRun bool
+	DryRun bool // only count
 }
 
 // Pruned is what Prune did, or would do.
 type Pruned struct {
-	Entries int64 `json:"entries"` // before: answers, or scores if they are selected
-	Pruned  int64 `json:"pruned"`
+	Entries int64 // before: answers, or scores if they are selected
+	Pruned  int64
 	// Bytes of the store before and after; equal after a dry run.
-	BytesBefore int64 `json:"bytes_before"`
-	BytesAfter  int64 `json:"bytes_after"`
+	BytesBefore, BytesAfter int64
 }
 
 func (p *Prune) selects(e *Entry) bool {
@@ -217,24 +192,20 @@ func (p *Prune) selects(e *Entry) bool {
 // smaller, for which it needs as much space again for a while. If that fails,
 // the records are deleted nevertheless, and the error says so, as it says how
 // many are when it ends early. A database uses the space for new records.
-func (d *Database) Prune(ctx context.Context, p Prune) (Pruned, error) {
+func (d *Database) Prune(ctx context.Context, p Prune) (done Pruned, err error) {
 	if p.Before.IsZero() && p.Model == "" && !p.Missing && p.Kind == "" {
-		return Pruned{}, errors.New("cache: prune: nothing says which entries: name an age, a model, a kind, or those that are missing")
+		return done, errors.New("cache: prune: nothing says which entries: name an age, a model, a kind, or those that are missing")
 	}
 	if p.Kind == ScoreRecord && (!p.Before.IsZero() || p.Model != "" || p.Missing) {
-		return Pruned{}, errors.New("cache: prune: scores have no age, no model and no missing text: prune them all, or answers")
+		return done, errors.New("cache: prune: scores have no age, no model and no missing text: prune them all, or answers")
 	}
-	if d.group == nil && !p.DryRun {
-		return Pruned{}, d.readOnly("prune")
-	}
-	leave, err := d.enter(ctx)
+	leave, err := d.enter(ctx, "prune", !p.DryRun)
 	if err != nil {
-		return Pruned{}, err
+		return done, err
 	}
 	defer leave()
-	var done Pruned
-	if done.BytesBefore, err = d.engine.bytes(ctx); err != nil {
-		return Pruned{}, d.engine.explain(ctx, "prune", err)
+	if done.BytesBefore, err = d.bytes(ctx); err != nil {
+		return Pruned{}, d.explain(ctx, "prune", err)
 	}
 	done.BytesAfter = done.BytesBefore
 	if err := d.prune(ctx, p, &done); err != nil || p.DryRun {
@@ -243,10 +214,10 @@ func (d *Database) Prune(ctx context.Context, p Prune) (Pruned, error) {
 		}
 		return done, err
 	}
-	if err = d.engine.compact(ctx); err == nil {
-		done.BytesAfter, err = d.engine.bytes(ctx)
+	if err = d.compact(ctx); err == nil {
+		done.BytesAfter, err = d.bytes(ctx)
 	}
-	return done, d.engine.explain(ctx, "prune: the records are deleted, but the file could not be made smaller", err)
+	return done, d.explain(ctx, "prune: the records are deleted, but the file could not be made smaller", err)
 }
 
 // prune counts what is selected, and deletes it unless the run is dry.

@@ -37,13 +37,10 @@ type Entry struct {
 
 // Answers reads and writes the answers of a store. It is safe for concurrent
 // use.
-type Answers struct {
-	store Store
-	last  canonical
-}
+type Answers struct{ store Store }
 
 // NewAnswers returns the answers of a store.
-func NewAnswers(s Store) *Answers { return &Answers{store: s} }
+func NewAnswers(s Store) *Answers { return &Answers{s} }
 
 // Get returns the answers of keys, of which some may be equal: answers[i] is
 // that of keys[i], and found[i] says whether there is one. Nothing is returned
@@ -76,7 +73,7 @@ func (a *Answers) Get(ctx context.Context, keys []Key) (answers []Answer, found 
 func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
 	records, keys := make([]Record, len(entries)), make([]Key, len(entries))
 	for i := range entries {
-		e, err := entries[i].normalized(&a.last)
+		e, err := entries[i].normalized()
 		if err != nil {
 			return nil, err
 		}
@@ -111,23 +108,21 @@ func (a *Answers) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 
 func decodeAnswers(keys []Key, values [][]byte) ([]Answer, error) {
 	answers := make([]Answer, len(values))
-	var last Answer
 	for i, v := range values {
 		if v == nil {
 			continue
 		}
-		if err := answers[i].decode(v, &last); err != nil {
+		if err := answers[i].decode(v); err != nil {
 			return nil, fmt.Errorf("cache: entry %s: %w: %w", keys[i], ErrCorrupt, err)
 		}
-		last = answers[i]
 	}
 	return answers, nil
 }
 
 // normalized returns the entry as every store returns it, or why it is
 // refused.
-func (e Entry) normalized(last *canonical) (Entry, error) {
-	if err := e.Request.validate(last); err != nil {
+func (e Entry) normalized() (Entry, error) {
+	if err := e.Request.validate(); err != nil {
 		return Entry{}, refused(e, err)
 	}
 	for _, f := range []struct{ name, value string }{
@@ -170,13 +165,7 @@ func (r *Record) entry() (e Entry, err error) {
 	if err := e.Request.decode(r.About); err != nil {
 		return Entry{}, err
 	}
-	if err := e.Answer.decode(r.Value, &Answer{}); err != nil {
-		return Entry{}, err
-	}
-	if _, err := e.normalized(new(canonical)); err != nil {
-		return Entry{}, err
-	}
-	return e, nil
+	return e, e.Answer.decode(r.Value)
 }
 
 // encode returns the answer as bytes: a text or time that is missing is the
@@ -199,27 +188,18 @@ func (a *Answer) encode() []byte {
 	return enc.bytes
 }
 
-// decode reads what encode returns. Texts that take few values are those of
-// last where they are equal, so that one copy is enough.
-func (a *Answer) decode(b []byte, last *Answer) error {
+// decode reads what encode returns.
+func (a *Answer) decode(b []byte) error {
 	d := decoding{rest: b}
 	if a.HasText = d.flag(); a.HasText {
 		a.Text = string(d.text())
 	}
-	a.FinishReason = shared(d.text(), last.FinishReason)
-	a.ServedModel = shared(d.text(), last.ServedModel)
+	a.FinishReason, a.ServedModel = string(d.text()), string(d.text())
 	a.PromptTokens, a.CompletionTokens = int(d.number()), int(d.number())
 	if d.flag() {
 		a.Created = time.Unix(0, d.number()).UTC()
 	}
 	return d.end("an answer")
-}
-
-func shared(b []byte, last string) string {
-	if string(b) == last {
-		return last
-	}
-	return string(b)
 }
 
 // encoding builds unambiguous bytes: what has a variable length is preceded by

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // BusyTimeout is how long to wait for another process that holds a file locked,
@@ -27,37 +25,24 @@ var (
 )
 
 // Plans returns how a Postgres server carries out what is done often: how it
-// reads values and a page of records, and how it claims, stores and gives back.
+// reads values and a page of records, and how it claims.
 func Plans(ctx context.Context, d *Database, keys []Key) (map[string]string, error) {
-	s := d.engine.(*postgresEngine)
-	rows := keyRows(keys, d.claims.owner)
-	asked := columns(rows)
 	plans := make(map[string]string)
-	return plans, pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginPostgresSQL}, func(tx pgx.Tx) error {
-		for _, q := range []struct {
-			name, sql string
-			args      []any
-		}{
-			{"claim", claimChange.set, asked}, {"give back", unclaimChange.set, asked}, {"late", lateChange.set, asked},
-			{"delete", removeChange.set, asked[:1]},
-			// Outside of a transaction of ours the planner has all its ways.
-			{"", "SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on", nil},
-			{"read", s.readSQL(), asked[:1]}, {"page", d.pageSQL(false), []any{"", keys[0][:]}},
-		} {
-			if q.name == "" {
-				if _, err := tx.Exec(ctx, q.sql); err != nil {
-					return err
-				}
-				continue
-			}
-			var line string
-			if err := (postgresSession{tx}).query(ctx, "EXPLAIN "+q.sql, q.args, []any{&line}, func() error {
-				plans[q.name] += line + "\n"
-				return nil
-			}); err != nil {
-				return fmt.Errorf("%s: %w", q.name, err)
-			}
+	for _, q := range []struct {
+		name, sql string
+		args      []any
+	}{
+		{"claim", d.claimSQL(len(keys)), keyArgs(keys)},
+		{"read", d.readSQL(len(keys)), keyArgs(keys)},
+		{"page", pageSQL(false), []any{"", keys[0][:]}},
+	} {
+		var line string
+		if err := d.each(ctx, d.readers, "EXPLAIN "+q.sql, q.args, []any{&line}, func() error {
+			plans[q.name] += line + "\n"
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("%s: %w", q.name, err)
 		}
-		return nil
-	})
+	}
+	return plans, nil
 }

@@ -11,6 +11,9 @@ import (
 	"io"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/refract-eval/refract/internal/english"
 )
 
@@ -179,22 +182,13 @@ func (i *importer) flush(ctx context.Context) error {
 }
 
 func (i *importer) parse(b []byte) (Entry, error) {
-	// encoding/json would replace what is not UTF-8 without a word.
-	if err := validText("line", string(b)); err != nil {
-		return Entry{}, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
 	// The raw text tells null from no text at all.
 	var l struct {
 		line
-		Text json.RawMessage `json:"text"`
+		Text jsontext.Value `json:"text"`
 	}
-	if err := dec.Decode(&l); err != nil {
+	if err := jsonv2.Unmarshal(b, &l, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return Entry{}, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Entry{}, errors.New("text after the entry")
 	}
 	e := Entry{Request: l.Request, Answer: Answer{
 		FinishReason: l.FinishReason, ServedModel: l.ServedModel,
@@ -205,7 +199,7 @@ func (i *importer) parse(b []byte) (Entry, error) {
 		return Entry{}, errors.New(`no "text": a missing answer is stated as null`)
 	case "null":
 	default:
-		if err := json.Unmarshal(l.Text, &e.Text); err != nil {
+		if err := jsonv2.Unmarshal(l.Text, &e.Text); err != nil {
 			return Entry{}, fmt.Errorf("text: %w", err)
 		}
 		e.HasText = true
@@ -219,5 +213,5 @@ func (i *importer) parse(b []byte) (Entry, error) {
 			return Entry{}, fmt.Errorf("key %s is not the one of the request, which is %s", key, want)
 		}
 	}
-	return e.normalized(&i.to.last)
+	return e.normalized()
 }

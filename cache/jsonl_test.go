@@ -78,7 +78,7 @@ func TestImportErrors(t *testing.T) {
 		{"no JSON", "hello", "invalid character"},
 		{"cut", lineB[:40], "unexpected EOF"},
 		{"array", "[]", "cannot unmarshal"},
-		{"two entries", lineB + lineB, "text after the entry"},
+		{"two entries", lineB + lineB, "after top-level value"},
 		{"unknown field", `{"txt":"x","text":null}`, "txt"},
 		{"unknown request field", strings.Replace(lineB, `"sample"`, `"n"`, 1), `"n"`},
 		{"no text", strings.Replace(lineB, `"text":null,`, "", 1), "null"},

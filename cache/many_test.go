@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -91,6 +92,14 @@ func manyRows(t *testing.T, s *cache.Database) {
 	if st, err := s.Stats(t.Context()); err != nil || st.Entries != int64(rows/2) || len(st.Models) != 1 {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
+}
+
+// realistic returns an entry with a prompt and an answer as long as those of a
+// translated sentence and its paraphrase.
+func realistic(n int) cache.Entry {
+	e := newEntry(n)
+	e.Request.Prompt, e.Text = fmt.Sprintf("%0*d", 240, n), fmt.Sprintf("%0*d", 150, n)
+	return e
 }
 
 // looking calls a function at every write.

@@ -1,13 +1,14 @@
 package cache
 
 import (
-	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,32 +16,26 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/semaphore"
+	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// postgresEngine is a database whose tables begin with refract_ and lie in the
-// first schema of the search path. What fails because the connection is lost is
-// tried again for as long as the patience lasts; all of it can be repeated
-// without harm.
-type postgresEngine struct {
-	name     string // without the password
-	secrets  []string
-	pool     *pgxpool.Pool
-	schema   int // its version
+// postgresServer is the engine of a database whose tables begin with refract_ and
+// lie in the first schema of the search path. What fails because the connection is
+// lost is tried again for as long as the patience lasts.
+type postgresServer struct {
+	*Database
 	patience time.Duration
 	tell     func(message string)
-	silence  sync.Once           // is told of
-	crowd    sync.Once           // is told of
-	turns    *semaphore.Weighted // of connections
+	most     int       // connections
+	crowd    sync.Once // is told of
 }
 
 // OpenPostgres opens the cache in the database of a URL as libpq knows it,
 // such as postgres://user@host:5432/database. The password may stand in the
 // URL, in $PGPASSWORD or in ~/.pgpass, and never appears in an error. The
-// tables are made where there are none, and brought up to date where they are
-// of an older version, unless the cache is opened for reading only.
+// tables are made where there are none, unless the cache is opened for reading
+// only.
 //
 // A process has pool_max_conns connections at most, which the URL may set and
 // which are 4 otherwise, and gives those back that are idle for
@@ -48,7 +43,7 @@ type postgresEngine struct {
 // a PgBouncer may stand between, in the mode of transactions.
 //
 // A record is as durable as the server is set to. The error is a
-// [*VersionError] for tables of a newer version, or wraps [ErrUnavailable],
+// [*VersionError] for tables of another version, or wraps [ErrUnavailable],
 // [ErrForeign] for tables that are not of this program, [ErrLocked],
 // [ErrReadOnly] or [ErrCorrupt].
 func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Database, error) {
@@ -57,55 +52,51 @@ func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 	if err != nil {
 		return nil, err
 	}
-	s := &postgresEngine{name: postgresName(config.ConnConfig), secrets: secrets, patience: o.patience, tell: o.tell}
-	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return nil, s.explain(ctx, "open", err)
-	}
-	s.turns = semaphore.NewWeighted(int64(config.MaxConns))
-	silent := time.AfterFunc(s.patience/3, func() {
-		s.silence.Do(func() { s.tell(fmt.Sprintf("cache %s: still waiting for the server", s.name)) })
-	})
+	d := &Database{name: postgresName(config.ConnConfig), secrets: secrets}
+	s := &postgresServer{Database: d, patience: o.patience, tell: o.tell, most: int(config.MaxConns)}
+	d.engine = s
+	d.readers = stdlib.OpenDB(*config.ConnConfig)
+	d.readers.SetMaxOpenConns(s.most)
+	d.readers.SetMaxIdleConns(int(config.MaxConns))
+	d.readers.SetConnMaxIdleTime(config.MaxConnIdleTime)
+	d.writers = d.readers
+	silent := time.AfterFunc(s.patience/3, func() { s.tell(fmt.Sprintf("cache %s: still waiting for the server", s.name)) })
 	defer silent.Stop()
 	if err := s.prepare(ctx, o.readOnly); err != nil {
-		s.pool.Close()
-		return nil, s.explain(ctx, "open", err)
+		_ = d.disconnect() // err is the reason
+		return nil, d.explain(ctx, "open", err)
 	}
-	return newDatabase(s.name, s, o), nil
+	d.start(o)
+	return d, nil
 }
 
-// prepare finds the tables, makes them or brings them up to date.
-func (s *postgresEngine) prepare(ctx context.Context, readOnly bool) error {
-	err := s.again(ctx, attempt, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		s.schema, err = inspectPostgres(ctx, postgresSession{c}, s.name)
+// prepare finds the tables, or makes them.
+func (s *postgresServer) prepare(ctx context.Context, readOnly bool) error {
+	made := false
+	err := s.try(ctx, func(ctx context.Context) (err error) {
+		made, err = s.inspectPostgres(ctx, s.readers)
 		return err
 	})
 	switch {
 	case err != nil:
 		return err
-	case s.schema == postgresVersion:
-	case s.schema == 0 && readOnly:
+	case !made && readOnly:
 		return fmt.Errorf("cache %s: %w: there are no tables of a cache, and it was opened to be read only: check the name, and the search_path", s.name, ErrForeign)
-	case !readOnly:
-		if err := s.again(ctx, 0, func(ctx context.Context, c *pgxpool.Conn) error {
-			return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-				return migratePostgres(ctx, postgresSession{tx}, s.name)
-			})
-		}); err != nil {
+	case !made:
+		if err := s.change(ctx, s.makePostgres); err != nil {
 			return err
 		}
-		s.schema = postgresVersion
 	}
 	// A column that is missing shows here, and not in the middle of the work.
-	_, source := s.version()
-	return s.again(ctx, attempt, func(ctx context.Context, c *pgxpool.Conn) error {
-		return run(ctx, postgresSession{c}, `SELECT key, kind, digest, value, about FROM `+source+` LIMIT 0`)
+	return s.try(ctx, func(ctx context.Context) error {
+		return s.run(ctx, s.readers, "SELECT key, kind, digest, value, about FROM refract_records LIMIT 0")
 	})
 }
 
 // parsePostgres reads the URL and returns what must not be shown of it.
 func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
 	// What the parser says may quote any part of the URL, so none of it is
-	// passed on. A @ behind the host shows a password that was not escaped,
+	// passed on. A @ after the host shows a password that was not escaped,
 	// and was taken for the host.
 	u, err := url.Parse(databaseURL)
 	if err != nil || strings.Contains(u.EscapedPath()+u.RawQuery+u.Fragment, "@") {
@@ -129,218 +120,201 @@ func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
 		}
 		return nil, nil, fmt.Errorf("cache %s: the URL, or a setting of the environment that completes it, is wrong: %s", shown.String(), hide(err.Error(), secrets))
 	}
-	secrets = append(secrets, config.ConnConfig.Password)
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = 5 * time.Second
+	c := config.ConnConfig
+	secrets = append(secrets, c.Password)
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = 5 * time.Second
 	}
-	// Beside what the URL sets: few connections, which go back when they are idle,
-	// as many processes share what the server has; and no statements that the
-	// server keeps by name, as a pooler gives each transaction another connection.
-	for name, set := range map[string]func(){
-		"pool_max_conns":           func() { config.MaxConns = postgresReads },
-		"pool_max_conn_idle_time":  func() { config.MaxConnIdleTime = 2 * time.Second },
-		"pool_health_check_period": func() { config.HealthCheckPeriod = time.Second },
-		"default_query_exec_mode":  func() { config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe },
-	} {
-		if !u.Query().Has(name) {
-			set()
-		}
+	// Unless the URL says otherwise: few connections, which go back when they are
+	// idle, as many processes share what the server has; and no statements that
+	// the server keeps by name, as a pooler gives each transaction another
+	// connection.
+	if given := u.Query(); !given.Has("pool_max_conns") {
+		config.MaxConns = 4
 	}
-	if config.ConnConfig.RuntimeParams["application_name"] == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "refract"
+	if !u.Query().Has("pool_max_conn_idle_time") {
+		config.MaxConnIdleTime = 2 * time.Second
+	}
+	if !u.Query().Has("default_query_exec_mode") {
+		c.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "refract"
 	}
 	return config, secrets, nil
-}
-
-// hide removes secrets from a message.
-func hide(s string, secrets []string) string {
-	for _, secret := range secrets {
-		if secret != "" {
-			s = strings.ReplaceAll(s, secret, "xxxxx")
-		}
-	}
-	return s
 }
 
 // postgresName names the database for messages.
 func postgresName(c *pgx.ConnConfig) string {
 	u := url.URL{Scheme: "postgres", User: url.User(c.User), Path: "/" + c.Database}
+	q := url.Values{}
 	if strings.HasPrefix(c.Host, "/") {
-		u.RawQuery = url.Values{"host": {c.Host}}.Encode()
+		q.Set("host", c.Host)
 	} else {
 		u.Host = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	}
 	if path := c.RuntimeParams["search_path"]; path != "" {
-		q := u.Query()
 		q.Set("search_path", path)
-		u.RawQuery = q.Encode()
 	}
+	u.RawQuery = q.Encode()
 	return u.String()
 }
 
-func (s *postgresEngine) close() error {
-	s.pool.Close()
-	return nil
-}
+func (s *postgresServer) text(statement string) string { return postgresWords.Replace(statement) }
 
-func (s *postgresEngine) version() (int, string) {
-	return s.schema, postgresDialect.source(s.schema == postgresVersion)
-}
+var postgresWords = strings.NewReplacer("{strict}", "", "{rowless}", "",
+	"{now}", "clock_timestamp()", "{later}", "clock_timestamp() + make_interval(secs => $3)")
 
-const (
-	postgresPart  = 1000 // keys of one query
-	postgresReads = 4    // queries of one read at a time
-)
-
-func (s *postgresEngine) read(ctx context.Context, keys []Key, values [][]byte) error {
-	return inParts(ctx, len(keys), postgresPart, postgresReads, func(ctx context.Context, from, to int) error {
-		return s.again(ctx, attempt, func(ctx context.Context, c *pgxpool.Conn) error {
-			return s.readPart(ctx, postgresSession{c}, keys[from:to], values[from:to])
-		})
-	})
-}
-
-// readPart has the server return the values with their places among the keys.
-func (s *postgresEngine) readPart(ctx context.Context, in postgresSession, keys []Key, values [][]byte) error {
-	asked := make([][]byte, len(keys))
-	for i := range keys {
-		asked[i] = keys[i][:]
+func (s *postgresServer) parameters(n, first int) string {
+	var b []byte
+	for i := range n {
+		b = strconv.AppendInt(append(b, ",$"...), int64(first+i), 10)
 	}
-	var r valueRow
-	dest := []any{&r.place, &r.kind, (*pgtype.DriverBytes)(&r.digest), (*pgtype.DriverBytes)(&r.value)}
-	return in.query(ctx, s.readSQL(), []any{asked}, dest,
-		func() error { return r.accept(s.name, keys, values) })
+	return string(b[1:])
 }
 
-func (s *postgresEngine) readSQL() string {
-	_, source := s.version()
-	return `SELECT asked.place - 1, kind, digest, value
-		FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key, place) JOIN ` + source + ` USING (key)`
-}
-
-// postgresConn is a *pgxpool.Conn or pgx.Tx.
-type postgresConn interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-// postgresSession implements session.
-type postgresSession struct{ conn postgresConn }
-
-func (s postgresSession) exec(ctx context.Context, statement string, args ...any) error {
-	_, err := s.conn.Exec(ctx, postgresDialect.text(statement), args...)
-	return err
-}
-
-// each sends the rows in parts, as columns.
-func (s postgresSession) each(ctx context.Context, c *change, rows [][]any) ([]bool, error) {
-	changed := make([]bool, 0, len(rows))
-	for part := range slices.Chunk(rows, postgresPart) {
-		var key []byte
-		done := make(map[string]bool, len(part))
-		if err := s.query(ctx, c.set, columns(part), []any{(*pgtype.DriverBytes)(&key)}, func() error {
-			done[string(key)] = true
-			return nil
-		}); err != nil {
-			return nil, err
-		}
-		for _, row := range part {
-			key := string(row[0].([]byte))
-			changed = append(changed, done[key])
-			delete(done, key)
-		}
+// lock has a process that stops in the middle give the lock back soon. A statement
+// sees all that was committed before it, and so before the lock was had.
+func (s *postgresServer) lock(durable bool) string {
+	lock := fmt.Sprintf("SET LOCAL idle_in_transaction_session_timeout = '5s'; SELECT pg_advisory_xact_lock(%d, hashtext(current_schema()))", applicationID)
+	if !durable {
+		lock = "SET LOCAL synchronous_commit = off; " + lock
 	}
-	return changed, nil
+	return lock
 }
 
-// columns turns rows into an array for each column.
-func columns(rows [][]any) []any {
-	arrays := make([]any, len(rows[0]))
-	for i := range arrays {
-		switch rows[0][i].(type) {
-		case []byte:
-			arrays[i] = column[[]byte](rows, i)
-		case string:
-			arrays[i] = column[string](rows, i)
-		case int64:
-			arrays[i] = column[int64](rows, i)
-		}
-	}
-	return arrays
-}
-
-func column[T any](rows [][]any, i int) []T {
-	values := make([]T, len(rows))
-	for n, row := range rows {
-		values[n] = row[i].(T)
-	}
-	return values
-}
-
-func (s postgresSession) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
-	rows, err := s.conn.Query(ctx, postgresDialect.text(statement), args...)
-	if err != nil {
-		return err
-	}
-	_, err = pgx.ForEachRow(rows, dest, f)
-	return err
-}
-
-// query streams what the server sends. It is not asked for again when the
-// connection is lost and f has seen a part of it.
-func (s *postgresEngine) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
-	begun := false
-	var lost error
-	err := s.again(ctx, 0, func(ctx context.Context, c *pgxpool.Conn) error {
-		err := postgresSession{c}.query(ctx, statement, args, dest, func() error {
-			begun = true
-			return f()
-		})
-		if begun {
-			lost, err = err, nil
-		}
-		return err
-	})
-	return cmp.Or(err, lost)
-}
+func (s *postgresServer) isolation() sql.IsolationLevel { return sql.LevelReadCommitted }
+func (s *postgresServer) committed() error              { return nil }
 
 // bytes is the size of the tables with their indices.
-func (s *postgresEngine) bytes(ctx context.Context) (n int64, err error) {
-	table := "refract_records"
-	if s.schema < postgresVersion {
-		table = "refract_answers"
-	}
-	err = s.again(ctx, attempt, func(ctx context.Context, c *pgxpool.Conn) error {
-		return c.QueryRow(ctx, `SELECT pg_total_relation_size($1::regclass) + pg_total_relation_size('refract_claims')`, table).Scan(&n)
-	})
+func (s *postgresServer) bytes(ctx context.Context) (n int64, err error) {
+	err = s.query(ctx, `SELECT pg_total_relation_size('refract_records') + pg_total_relation_size('refract_claims')`, nil, []any{&n}, func() error { return nil })
 	return n, err
 }
 
 // check finds nothing: the server's own files are the server's matter.
-func (s *postgresEngine) check(context.Context) ([]string, error) { return nil, nil }
+func (s *postgresServer) check(context.Context) ([]string, error) { return nil, nil }
 
 // compact does nothing: the server uses the space again, and gives it back to
 // its file system only on VACUUM FULL.
-func (s *postgresEngine) compact(context.Context) error { return nil }
+func (s *postgresServer) compact(context.Context) error { return nil }
 
 const (
-	// beginPostgresSQL: in the levels above a claim would not see what was
-	// committed while it waited. The claims are few rows among many dead
-	// ones, of which the planner knows nothing, so it is kept from reading
-	// all of them.
-	beginPostgresSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`
+	// attempt bounds one try of an operation: a server that is cut off without a
+	// word would be waited for without an end.
+	attempt = 30 * time.Second
+	// crowdPatience is how many times the patience a connection is waited for.
+	crowdPatience = 6
+
+	tooMany           = "53300"
+	protocolViolation = "08P01" // also what a PgBouncer says whatever it refuses
+	// startupParameter is what a PgBouncer says of a setting that it does not pass on.
+	startupParameter = "unsupported startup parameter"
 )
 
-// commit repeats the transaction when the connection is lost: each part of it
-// can be. It goes on for a while when nobody waits for it any more: one that is
-// cut off may be committed or not, and nobody would know of its claims.
-func (s *postgresEngine) commit(ctx context.Context, t *transaction) error {
-	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
-	return s.again(later, attempt, func(ctx context.Context, c *pgxpool.Conn) error {
-		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{BeginQuery: beginPostgresSQL}, func(tx pgx.Tx) error {
-			return t.carryOut(ctx, postgresSession{tx}, &postgresDialect)
-		})
-	})
+// try implements engine.
+func (s *postgresServer) try(ctx context.Context, f func(context.Context) error) error {
+	began := time.Now()
+	pause := 20 * time.Millisecond
+	for {
+		trial, cancel := context.WithTimeout(ctx, max(attempt, s.patience))
+		err := f(trial)
+		cut := trial.Err() != nil
+		cancel()
+		if err == nil || ctx.Err() != nil || !cut && !passing(err) {
+			return err
+		}
+		// The pause varies, so that all who lost the same server do not come
+		// back at once.
+		wait, patience := pause/2+rand.N(pause), s.patience
+		if crowded(err) {
+			// Other processes have the connections, and give them back when they
+			// are idle: that takes longer, and is said.
+			patience *= crowdPatience
+			// Meanwhile its calls share the connections that it has: whoever writes
+			// the lease of the claims would else wait as long as anybody.
+			s.readers.SetMaxOpenConns(max(1, s.readers.Stats().OpenConnections))
+			time.AfterFunc(s.patience, func() { s.readers.SetMaxOpenConns(s.most) })
+			if time.Since(began) > s.patience/crowdPatience {
+				s.crowd.Do(func() {
+					s.tell(fmt.Sprintf("cache %s: the server has no connection left: waiting for one, for up to %v", s.name, patience))
+				})
+			}
+		}
+		if time.Since(began)+wait > patience {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+		pause = min(2*pause, time.Second)
+	}
+}
+
+// crowded reports whether the server, or a PgBouncer before it, has as many
+// clients as it takes.
+func crowded(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) &&
+		(refused.Code == tooMany || refused.Code == protocolViolation && strings.Contains(refused.Message, "no more connections allowed"))
+}
+
+// passing reports whether a failure may be over soon: the connection was lost
+// or the server restarts, or two transactions were in each other's way.
+func passing(err error) bool {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		switch refused.Code {
+		case "40001", "40P01", "55P03", // serialization failure, deadlock, lock not available
+			"25P03",                   // the transaction was idle for too long
+			"57P01", "57P02", "57P03", // shutdown, crash, starting up
+			tooMany:
+			return true
+		case protocolViolation:
+			return !strings.Contains(refused.Message, startupParameter)
+		}
+		return strings.HasPrefix(refused.Code, "08") // connection exception
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, sql.ErrConnDone) || strings.Contains(err.Error(), "bad connection") || strings.Contains(err.Error(), "conn closed")
+}
+
+// classify implements engine.
+func (s *postgresServer) classify(_ string, err error) (kind error, advice string) {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		switch {
+		case crowded(refused):
+			return ErrUnavailable, "the server has as many clients as it takes: lower pool_max_conns in the URL, raise max_connections of the server, or put PgBouncer before it"
+		case refused.Code == protocolViolation && strings.Contains(refused.Message, startupParameter):
+			return ErrUnavailable, "PgBouncer passes no such setting on: leave it out of the URL, and set it on the server, as with ALTER ROLE … SET search_path"
+		}
+		switch refused.Code {
+		case "28P01", "28000":
+			return ErrUnavailable, "the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass"
+		case "3D000":
+			return ErrUnavailable, "there is no such database: create it, for instance with createdb"
+		case "3F000":
+			return ErrUnavailable, "there is no such schema: create it, or leave search_path out"
+		case "42501", "25006":
+			return ErrReadOnly, "the user needs the rights to create tables once, and to read and change them"
+		case "53100":
+			return ErrFull, "nothing stored before is lost: free some space on the server, then run again"
+		case "42P01", "42703":
+			return ErrCorrupt, "a table or column of the cache is missing: name another database or search_path"
+		case "XX001", "XX002":
+			return ErrCorrupt, "the server found its own files damaged; see its log"
+		case "57014":
+			return nil, "the server ended a statement that took long: raise its statement_timeout"
+		}
+	}
+	if errors.Is(err, ErrUnavailable) || passing(err) {
+		return ErrUnavailable, "nothing stored before is lost: see that the server runs and lets this machine in, then run again"
+	}
+	return nil, ""
 }

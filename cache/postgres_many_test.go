@@ -261,29 +261,3 @@ func TestPostgresPlans(t *testing.T) {
 		inPostgres(t, where, "ANALYZE")
 	}
 }
-
-// BenchmarkPostgresClients stores b.N answers, each claimed before, by several
-// open stores with 32 calls in flight each.
-func BenchmarkPostgresClients(b *testing.B) {
-	for _, clients := range []int{1, 4, 16, 64} {
-		b.Run(fmt.Sprint(clients), func(b *testing.B) {
-			where := postgresSchema(b)
-			stores := make([]cache.Store, clients)
-			for i := range stores {
-				stores[i] = openPostgres(b, withQuery(b, where, "pool_max_conns", "1"))
-			}
-			fill(b, b.N, true, 32, stores...)
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "answers/s")
-			conn, err := pgx.Connect(b.Context(), where)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer conn.Close(b.Context())
-			var bytes int64
-			if err := conn.QueryRow(b.Context(), "SELECT pg_total_relation_size('refract_records')").Scan(&bytes); err != nil {
-				b.Fatal(err)
-			}
-			b.ReportMetric(float64(bytes)/float64(b.N), "B/answer")
-		})
-	}
-}

@@ -2,7 +2,6 @@ package cache_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -276,13 +275,15 @@ func TestPostgresSchema(t *testing.T) {
 	wantError(t, err, cache.ErrForeign, "search_path")
 
 	openPostgres(t, where)
-	if st, err := openPostgres(t, where, cache.ReadOnly()).Stats(t.Context()); err != nil || st.SchemaVersion != 2 || st.Kinds == nil {
+	if st, err := openPostgres(t, where, cache.ReadOnly()).Stats(t.Context()); err != nil || st.SchemaVersion != 2 {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
-	inPostgres(t, where, "UPDATE refract_cache SET version = 7")
-	var version *cache.VersionError
-	if _, err = cache.OpenPostgres(t.Context(), where); !errors.As(err, &version) || version.Version != 7 || version.Known != 2 {
-		t.Errorf("error %v, want a VersionError", err)
+	for _, other := range []int{1, 7} {
+		inPostgres(t, where, fmt.Sprintf("UPDATE refract_cache SET version = %d", other))
+		var version *cache.VersionError
+		if _, err = cache.OpenPostgres(t.Context(), where); !errors.As(err, &version) || version.Version != other || version.Known != 2 {
+			t.Errorf("error %v, want a VersionError", err)
+		}
 	}
 	inPostgres(t, where, "DELETE FROM refract_cache")
 	_, err = cache.OpenPostgres(t.Context(), where)
@@ -322,87 +323,6 @@ func TestPostgresDamage(t *testing.T) {
 	}
 	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 20 || len(r.Problems) != 1 || r.Problems[0].Key != key.String() {
 		t.Errorf("Verify = %+v, %v", r, err)
-	}
-}
-
-// Tables of version 1 are read as they are, and brought up to date.
-func TestPostgresMigrate(t *testing.T) {
-	where := postgresSchema(t)
-	inPostgres(t, where, `CREATE TABLE refract_cache (version integer NOT NULL)`, `INSERT INTO refract_cache (version) VALUES (1)`,
-		`CREATE TABLE refract_answers (key bytea NOT NULL PRIMARY KEY, kind bytea NOT NULL, model bytea NOT NULL, revision bytea NOT NULL,
-		prompt bytea NOT NULL, params bytea NOT NULL, sample bigint NOT NULL, text bytea, finish_reason bytea NOT NULL, served_model bytea NOT NULL,
-		prompt_tokens bigint NOT NULL, completion_tokens bigint NOT NULL, created bigint, digest bytea NOT NULL)`,
-		`CREATE TABLE refract_owners (id bigint NOT NULL PRIMARY KEY, process text NOT NULL, expires timestamptz NOT NULL)`,
-		`CREATE TABLE refract_claims (key bytea NOT NULL PRIMARY KEY, owner bigint NOT NULL)`)
-	file, err := sql.Open("sqlite", older(t, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	rows, err := file.QueryContext(t.Context(), `SELECT hex(key), hex(kind), hex(model), hex(revision), hex(prompt), hex(params), sample, hex(text), text IS NULL,
-		hex(finish_reason), hex(served_model), prompt_tokens, completion_tokens, ifnull(created, 'NULL'), hex(digest) FROM answers`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		values := make([]any, 15)
-		for i := range values {
-			values[i] = new(string)
-		}
-		if err := rows.Scan(values...); err != nil {
-			t.Fatal(err)
-		}
-		column := func(i int) string { return *values[i].(*string) }
-		text := `'\x` + column(7) + `'`
-		if column(8) == "1" {
-			text = "NULL"
-		}
-		inPostgres(t, where, fmt.Sprintf(`INSERT INTO refract_answers VALUES ('\x%s', '\x%s', '\x%s', '\x%s', '\x%s', '\x%s', %s, %s, '\x%s', '\x%s', %s, %s, %s, '\x%s')`,
-			column(0), column(1), column(2), column(3), column(4), column(5), column(6), text, column(9), column(10), column(11), column(12), column(13), column(14)))
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	r := openPostgres(t, where, cache.ReadOnly())
-	wantOlder(t, r)
-	if st, err := r.Stats(t.Context()); err != nil || st.SchemaVersion != 1 {
-		t.Errorf("Stats = %+v, %v", st, err)
-	}
-	inPostgres(t, where, `INSERT INTO refract_owners VALUES (1, '', now() + interval '1 minute')`)
-	_, err = cache.OpenPostgres(t.Context(), where)
-	wantError(t, err, cache.ErrLocked, "older version", "wait for it")
-	inPostgres(t, where, `UPDATE refract_owners SET expires = now()`)
-	s := openPostgres(t, where)
-	wantOlder(t, s)
-	if err := putEntry(t.Context(), s, newEntry(100)); err != nil {
-		t.Fatal(err)
-	}
-	wantOlder(t, openPostgres(t, where), 100)
-}
-
-func TestPostgresStats(t *testing.T) {
-	s := openPostgres(t, postgresSchema(t))
-	for i := range 4 {
-		if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := s.Stats(t.Context())
-	if err != nil || got.Bytes == 0 {
-		t.Fatalf("Stats = %+v, %v", got, err)
-	}
-	got.Bytes = 0
-	want := cache.Stats{
-		File: s.String(), SchemaVersion: 2, Entries: 4, PromptBytes: 4 * int64(len(newEntry(0).Request.Prompt)),
-		AnswerBytes: 4 * int64(len("answer 0")), PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
-		Kinds:  []cache.Count{{Name: "chat", Entries: 4}},
-		Models: []cache.Count{{Name: "model-a", Entries: 4}},
-		Oldest: newEntry(0).Created, Newest: newEntry(3).Created,
-		Records: []cache.Count{{Name: "answer", Entries: 4}},
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
 
@@ -538,20 +458,3 @@ func TestPostgresServerStaysAway(t *testing.T) {
 func TestPostgresProcesses(t *testing.T) { shareBetweenProcesses(t, postgresSchema(t)) }
 
 func TestPostgresClaimsOfAKilledProcess(t *testing.T) { claimsOfAKilledProcess(t, postgresSchema(t)) }
-
-// BenchmarkPostgres stores and reads as the benchmarks of SQLite do.
-func BenchmarkPostgres(b *testing.B) {
-	b.Run("Put256", func(b *testing.B) { fill(b, b.N, false, 256, openPostgres(b, postgresSchema(b))) })
-	b.Run("ClaimPut256", func(b *testing.B) { fill(b, b.N, true, 256, openPostgres(b, postgresSchema(b))) })
-	b.Run("GetMany1000", func(b *testing.B) {
-		s := openPostgres(b, postgresSchema(b))
-		keys := fill(b, b.N, false, 256, s)
-		b.ResetTimer()
-		b.StartTimer()
-		for from := 0; from < len(keys); from += 1000 {
-			if _, _, err := cache.NewAnswers(s).Get(b.Context(), keys[from:min(from+1000, len(keys))]); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}

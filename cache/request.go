@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -83,13 +82,8 @@ func ParseKey(s string) (Key, error) {
 	return k, nil
 }
 
-// canonical remembers the last parameters that were found canonical: most
-// entries of a store share theirs, and to parse them costs as much as all the
-// rest of a check.
-type canonical = atomic.Pointer[Params]
-
 // validate returns why a store must refuse the request.
-func (r Request) validate(last *canonical) error {
+func (r Request) validate() error {
 	for _, f := range []struct{ name, value string }{
 		{"kind", r.Kind}, {"model", r.Model}, {"revision", r.Revision}, {"prompt", r.Prompt},
 	} {
@@ -105,9 +99,6 @@ func (r Request) validate(last *canonical) error {
 	case r.Sample < 0:
 		return fmt.Errorf("sample index %d is negative", r.Sample)
 	}
-	if known := last.Load(); known != nil && *known == r.Params {
-		return nil
-	}
 	p, err := ParseParams(string(r.Params))
 	if err != nil {
 		return err
@@ -115,7 +106,6 @@ func (r Request) validate(last *canonical) error {
 	if p != r.Params {
 		return fmt.Errorf("params %.200q are not in canonical form (%.200q): make them with NewParams or ParseParams", r.Params, p)
 	}
-	last.Store(&p)
 	return nil
 }
 

@@ -32,6 +32,7 @@ func runShared(t *testing.T, fresh func(t *testing.T) opener) {
 		{"each answer asked for once", askedOnce},
 		{"opened at once", openedAtOnce},
 		{"prune", prune},
+		{"stats", stats},
 		{"read only", readOnly},
 		{"closed", closed},
 	} {
@@ -287,6 +288,47 @@ func prune(t *testing.T, open opener) {
 	mustGet(t, s, newEntry(1).Request)
 	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 1 || len(r.Problems) > 0 {
 		t.Errorf("Verify = %+v, %v", r, err)
+	}
+}
+
+func stats(t *testing.T, open opener) {
+	s := open(t)
+	empty, err := s.Stats(t.Context())
+	if err != nil || empty.Entries != 0 || !empty.Oldest.IsZero() {
+		t.Errorf("Stats of an empty cache = %+v, %v", empty, err)
+	}
+	for i := range 4 {
+		e := newEntry(i)
+		e.Request.Prompt += "\x00é"
+		switch i {
+		case 1:
+			e.Request.Kind, e.Request.Model = cache.KindCompletions, "model-b"
+		case 2:
+			e.Text, e.HasText = "", false
+		case 3:
+			e.Created = time.Time{}
+		}
+		if err := putEntry(t.Context(), s, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Bytes == 0 {
+		t.Error("the file has no size")
+	}
+	got.Bytes = 0
+	want := cache.Stats{
+		File: s.String(), SchemaVersion: empty.SchemaVersion, Entries: 4, Missing: 1, PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
+		Kinds:  []cache.Count{{Name: "chat", Entries: 3}, {Name: "completions", Entries: 1}},
+		Models: []cache.Count{{Name: "model-a", Entries: 3}, {Name: "model-b", Entries: 1}},
+		Oldest: newEntry(0).Created, Newest: newEntry(2).Created,
+		Records: []cache.Count{{Name: "answer", Entries: 4}},
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
 

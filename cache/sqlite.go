@@ -6,43 +6,37 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// sqliteEngine is a file.
+// sqliteFile is the engine of a file.
 //
 // Killing the process, at any moment and in any way, loses no record that is
 // committed. The log is not flushed to the disk at each commit, so a loss of
 // power or a crash of the operating system can take the last records with it;
 // the file stays sound. The file has companions named -wal and -shm while it
 // is in use.
-type sqliteEngine struct {
-	file   string // as the caller named it, for messages
-	abs    string
-	info   fs.FileInfo // of the file that was opened
-	schema int         // its version
-
-	readers *sql.DB
-	reads   [len(readSizes)]*sql.Stmt
-
+type sqliteFile struct {
+	*Database
+	abs      string
+	info     fs.FileInfo // of the file that was opened
 	patience time.Duration
-
-	// What follows is nil if read-only, and only the group's goroutine uses it.
-	writers *sql.DB
-	writer  *sqliteSession
 }
 
 // OpenSQLite opens the cache in a file, which is created if it does not exist
-// and its folder does. A file of an older version is brought up to date, unless
-// it is opened for reading only. The error is a [*VersionError] for a file of a
-// newer version, or wraps [ErrForeign] for another program's database,
-// [ErrCorrupt] for a damaged file or one that is no database, [ErrLocked],
-// [ErrReadOnly], [ErrFull], or [fs.ErrNotExist] for a missing folder (with
-// [ReadOnly], a missing file).
+// and its folder does. The error is a [*VersionError] for a file of another
+// version, or wraps [ErrForeign] for another program's database, [ErrCorrupt]
+// for a damaged file or one that is no database, [ErrLocked], [ErrReadOnly],
+// [ErrFull], or [fs.ErrNotExist] for a missing folder (with [ReadOnly], a
+// missing file).
 //
 // A loss of power, not of the process, may cost the records stored last. The
 // file does not belong on a network file system. No other code of the process
@@ -52,101 +46,70 @@ func OpenSQLite(ctx context.Context, path string, opts ...Option) (*Database, er
 		return nil, err
 	}
 	o := newOptions(opts)
-	s := &sqliteEngine{file: path, patience: o.patience}
+	d := &Database{name: path}
+	s := &sqliteFile{Database: d, patience: o.patience}
+	d.engine = s
 	if err := s.open(ctx, o); err != nil {
-		_ = s.close() // err is the reason
-		return nil, s.explain(ctx, "open", err)
+		_ = d.disconnect() // err is the reason
+		return nil, d.explain(ctx, "open", err)
 	}
-	return newDatabase(path, s, o), nil
+	d.start(o)
+	return d, nil
 }
 
-func (s *sqliteEngine) open(ctx context.Context, o options) error {
-	if err := checkPath(s.file, o.readOnly || o.existing); err != nil {
+func (s *sqliteFile) open(ctx context.Context, o options) (err error) {
+	if err := checkPath(s.name, o.readOnly || o.existing); err != nil {
 		return err
 	}
-	var err error
-	if s.abs, err = filepath.Abs(s.file); err != nil {
+	if s.abs, err = filepath.Abs(s.name); err != nil {
 		return err
 	}
-	if !o.readOnly {
-		if err := prepareFile(ctx, s.abs, s.file, o); err != nil {
-			return err
-		}
+	mode := "rw"
+	if o.readOnly {
+		mode, err = s.readOnlyMode(ctx)
+	} else {
+		err = s.prepare(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	if s.info, err = os.Stat(s.abs); err != nil {
 		return err
 	}
-
-	mode := "rw"
-	if o.readOnly {
-		if mode, err = readOnlyMode(ctx, s.abs, o); err != nil {
-			return err
-		}
-	}
-	if s.readers, err = connect(s.abs, mode+"&_pragma=query_only(1)", o.patience, max(4, runtime.GOMAXPROCS(0))); err != nil {
+	if s.readers, err = s.connect(mode+"&_pragma=query_only(1)", max(4, runtime.GOMAXPROCS(0))); err != nil {
 		return err
 	}
-	if s.schema, err = inspectSQLite(ctx, s.reader(), s.file); err != nil {
+	made, err := s.inspectSQLite(ctx, s.readers)
+	if err == nil && !made {
+		err = fmt.Errorf("cache %s: %w: the database is empty", s.name, ErrForeign)
+	}
+	if err == nil {
+		// A column that is missing shows here, and not in the middle of the work.
+		err = s.run(ctx, s.readers, "SELECT key, kind, digest, value, about FROM refract_records LIMIT 0")
+	}
+	if err != nil || o.readOnly {
 		return err
 	}
-	if s.schema == 0 {
-		return fmt.Errorf("cache %s: %w: the database is empty", s.file, ErrForeign)
+	// The log grows to 32 MB before it is carried over: keys are random, so that
+	// many records change the same pages of the index.
+	mode = "rw&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(8000)&_pragma=cache_size(-16000)"
+	if o.maxPages > 0 {
+		mode += fmt.Sprintf("&_pragma=max_page_count(%d)", o.maxPages)
 	}
-	for i, n := range readSizes {
-		if s.reads[i], err = s.readers.PrepareContext(ctx, s.readSQL(n)); err != nil {
-			return s.schemaError(ctx, err)
-		}
-	}
-	if o.readOnly {
-		return nil
-	}
-	return s.schemaError(ctx, s.openWriter(ctx, o))
-}
-
-func (s *sqliteEngine) openWriter(ctx context.Context, o options) (err error) {
-	if s.writers, err = connect(s.abs, "rw", o.patience, 1); err != nil {
+	if s.writers, err = s.connect(mode, 1); err != nil {
 		return err
 	}
 	conn, err := s.writers.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	s.writer = &sqliteSession{conn: conn, prepared: map[*change]*sql.Stmt{}}
-	if err := conn.Raw(s.checkWritable); err != nil {
-		return err
-	}
-	// The log grows to 32 MB before it is carried over: keys are random, so
-	// that many records change the same pages of the index.
-	pragmas := []string{"synchronous = NORMAL", "wal_autocheckpoint = 8000", "cache_size = -16000"}
-	if o.maxPages > 0 {
-		pragmas = append(pragmas, fmt.Sprintf("max_page_count = %d", o.maxPages))
-	}
-	for _, p := range pragmas {
-		if err := run(ctx, s.writer, "PRAGMA "+p); err != nil {
-			return err
-		}
-	}
-	for _, c := range writing {
-		if s.writer.prepared[c], err = conn.PrepareContext(ctx, sqliteDialect.text(c.row)); err != nil {
-			return err
-		}
-	}
-	return nil
+	defer conn.Close()
+	return conn.Raw(s.checkWritable)
 }
 
-// schemaError tells a database that lacks our table or columns from one that
-// could not be read.
-func (s *sqliteEngine) schemaError(ctx context.Context, err error) error {
-	err = s.explain(ctx, "open", err)
-	if err != nil && (strings.Contains(err.Error(), "no such") || strings.Contains(err.Error(), "has no column")) {
-		return corrupt(s.file, "open", err)
-	}
-	return err
-}
-
-// checkWritable notices that SQLite has opened the file for reading only, as
-// it does without a word where the file's mode asks for it.
-func (s *sqliteEngine) checkWritable(driver any) error {
+// checkWritable notices that SQLite has opened the file for reading only, as it
+// does without a word where the file's mode asks for it.
+func (s *sqliteFile) checkWritable(driver any) error {
 	asked, ok := driver.(interface {
 		IsReadOnly(schema string) (bool, error)
 	})
@@ -155,174 +118,167 @@ func (s *sqliteEngine) checkWritable(driver any) error {
 	}
 	readOnly, err := asked.IsReadOnly("main")
 	if err == nil && readOnly {
-		err = notWritable(s.file, "open", fs.ErrPermission)
+		err = fmt.Errorf("cache %s: open: %w: %s", s.name, ErrReadOnly, unwritable)
 	}
 	return err
 }
 
-// close closes the writer last: the last connection empties the log.
-func (s *sqliteEngine) close() error {
-	var errs []error
-	if s.readers != nil {
-		errs = append(errs, s.readers.Close())
+// checkPath finds what SQLite would report badly, or would answer by creating
+// a file that nobody meant.
+func checkPath(path string, existing bool) error {
+	if path == "" {
+		return errors.New("no file is named")
 	}
-	if s.writer != nil {
-		for _, st := range s.writer.prepared {
-			if st != nil {
-				errs = append(errs, st.Close())
-			}
-		}
-		errs = append(errs, s.writer.conn.(*sql.Conn).Close())
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder: name a file")
+	case err == nil && !info.Mode().IsRegular():
+		return errors.New("it is no regular file: name another one")
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case existing:
+		return fmt.Errorf("%w: check the path", err)
+	case os.IsPathSeparator(path[len(path)-1]):
+		return fmt.Errorf("the folder does not exist, and a cache is a file: check the path: %w", fs.ErrNotExist)
 	}
-	if s.writers != nil {
-		errs = append(errs, s.writers.Close())
-	}
-	return errors.Join(errs...)
-}
-
-func (s *sqliteEngine) version() (int, string) {
-	return s.schema, sqliteDialect.source(s.schema == sqliteVersion)
-}
-
-func (s *sqliteEngine) explain(ctx context.Context, op string, err error) error {
-	return fileError(ctx, s.file, op, err)
-}
-
-// readSizes are the numbers of keys for which statements are prepared, from
-// large to small. A part that is smaller than the last is filled with NULL,
-// which no key equals.
-var readSizes = [...]int{256, 32, 4}
-
-// readPart is the least number of keys worth a connection of their own.
-const readPart = 64
-
-// readSQL reads n values in the order of the keys, each with its place among
-// them.
-func (s *sqliteEngine) readSQL(n int) string {
-	var b strings.Builder
-	b.WriteString("WITH asked (place, key) AS (VALUES ")
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "(%d,?)", i)
-	}
-	// CROSS keeps SQLite from reading the table first.
-	_, source := s.version()
-	b.WriteString(") SELECT place, kind, digest, value FROM asked CROSS JOIN " + source + " ON refract_records.key = asked.key")
-	return sqliteDialect.text(b.String())
-}
-
-// read uses all cores for a large number of keys.
-func (s *sqliteEngine) read(ctx context.Context, keys []Key, values [][]byte) error {
-	cores := runtime.GOMAXPROCS(0)
-	part := max(readPart, (len(keys)+cores-1)/cores)
-	return inParts(ctx, len(keys), part, cores, func(ctx context.Context, from, to int) error {
-		return s.readPart(ctx, keys[from:to], values[from:to])
-	})
-}
-
-func (s *sqliteEngine) readPart(ctx context.Context, keys []Key, values [][]byte) error {
-	var args []any
-	var r valueRow
-	for len(keys) > 0 {
-		which := 0
-		for which < len(readSizes)-1 && readSizes[which] > len(keys) {
-			which++
-		}
-		n := min(readSizes[which], len(keys))
-		args = append(args[:0], make([]any, readSizes[which])...)
-		for i := range n {
-			args[i] = keys[i][:]
-		}
-		rows, err := s.reads[which].QueryContext(ctx, args...)
-		if err := eachRow(rows, err, []any{&r.place, &r.kind, (*sql.RawBytes)(&r.digest), (*sql.RawBytes)(&r.value)}, func() error {
-			return r.accept(s.file, keys[:n], values)
-		}); err != nil {
-			return err
-		}
-		keys, values = keys[n:], values[n:]
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("its folder: %w: check the path, or create the folder", err)
 	}
 	return nil
 }
 
-// eachRow calls f with every row of a query in dest.
-func eachRow(rows *sql.Rows, err error, dest []any, f func() error) error {
+// prepare makes the file a cache, or finds that it is. It uses a connection of its
+// own, so that no later one can create a file.
+func (s *sqliteFile) prepare(ctx context.Context) (err error) {
+	db, err := s.connect("rwc", 1)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(dest...); err != nil {
+	defer func() { err = errors.Join(err, db.Close()) }()
+	made, err := s.inspectSQLite(ctx, db)
+	if err != nil || made {
+		return err
+	}
+	if err := s.setWAL(ctx, db); err != nil {
+		return err
+	}
+	if err := s.run(ctx, db, "PRAGMA synchronous = NORMAL"); err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // without effect after Commit
+	if err := s.makeSQLite(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// setWAL turns the write-ahead log on. SQLite does not wait for a lock here,
+// so this does. Where the file system allows no such log, the rollback journal
+// stays, which is as safe and slower.
+func (s *sqliteFile) setWAL(ctx context.Context, db *sql.DB) error {
+	for deadline := time.Now().Add(s.patience); ; {
+		err := s.run(ctx, db, "PRAGMA journal_mode = WAL")
+		var failure *sqlite.Error
+		if !errors.As(err, &failure) || failure.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
 			return err
 		}
-		if err := f(); err != nil {
-			return err
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	return rows.Err()
 }
 
-// sqliteConn is a *sql.DB, *sql.Conn or *sql.Tx.
-type sqliteConn interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// sqliteSession implements session.
-type sqliteSession struct {
-	conn     sqliteConn
-	prepared map[*change]*sql.Stmt // of a writer
-}
-
-func (s *sqliteSession) exec(ctx context.Context, statement string, args ...any) error {
-	_, err := s.conn.ExecContext(ctx, sqliteDialect.text(statement), args...)
-	return err
-}
-
-func (s *sqliteSession) each(ctx context.Context, c *change, rows [][]any) ([]bool, error) {
-	changed := make([]bool, len(rows))
-	for i, args := range rows {
-		done, err := s.prepared[c].ExecContext(ctx, args...)
-		if err != nil {
-			return nil, err
-		}
-		n, err := done.RowsAffected()
-		if err != nil {
-			return nil, err
-		}
-		changed[i] = n > 0
+// readOnlyMode returns the mode in which to read an existing file.
+func (s *sqliteFile) readOnlyMode(ctx context.Context) (string, error) {
+	wal, err := os.Stat(s.abs + "-wal")
+	if err == nil && wal.Size() > 0 {
+		return "ro", nil // another process is at work, or was killed
 	}
-	return changed, nil
+	// A connection that may write cleans the companions away when it closes,
+	// and one that may not leaves them behind.
+	db, err := s.connect("rw", 1)
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	err = s.run(ctx, db, "SELECT count(*) FROM sqlite_schema")
+	if errors.Is(s.explain(ctx, "open", err), ErrReadOnly) {
+		// The companions cannot be created. Without a log nothing is amiss,
+		// but SQLite reads the file only if told that nobody changes it.
+		return "ro&immutable=1", nil
+	}
+	return "rw", err
 }
 
-func (s *sqliteSession) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
-	rows, err := s.conn.QueryContext(ctx, sqliteDialect.text(statement), args...)
-	return eachRow(rows, err, dest, f)
+// connect returns a pool of at most so many connections. It opens none yet.
+func (s *sqliteFile) connect(mode string, connections int) (*sql.DB, error) {
+	path := filepath.ToSlash(s.abs)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a Windows volume
+	}
+	// A pragma that may wait for a lock does not stand here, where it would not
+	// be given the caller's context.
+	db, err := sql.Open("sqlite", fmt.Sprintf("%s?mode=%s&_txlock=immediate&_error_rc=1&_pragma=busy_timeout(%d)&_pragma=trusted_schema(0)",
+		&url.URL{Scheme: "file", OmitHost: true, Path: path}, mode, s.patience.Milliseconds()))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
 }
 
-func (s *sqliteEngine) reader() *sqliteSession { return &sqliteSession{conn: s.readers} }
+func (s *sqliteFile) text(statement string) string { return sqliteWords.Replace(statement) }
 
-func (s *sqliteEngine) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
-	return s.reader().query(ctx, statement, args, dest, f)
+var sqliteWords = strings.NewReplacer("refract_", "", "$", "?", "bytea", "BLOB", "bigint", "INTEGER", "timestamptz", "INTEGER",
+	"{strict}", " STRICT", "{rowless}", " STRICT, WITHOUT ROWID",
+	"{now}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "{later}", "CAST((unixepoch('subsec') + ?3) * 1000 AS INTEGER)")
+
+func (s *sqliteFile) parameters(n, _ int) string { return strings.Repeat(",?", n)[1:] }
+
+func (s *sqliteFile) try(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
+func (s *sqliteFile) lock(bool) string                                             { return "" }
+func (s *sqliteFile) isolation() sql.IsolationLevel                                { return sql.LevelDefault }
+
+// committed notices that records are written to a file that has lost its name, and
+// would be gone with this process.
+func (s *sqliteFile) committed() error {
+	info, err := os.Stat(s.abs)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again: %w", s.name, ErrReplaced, err)
+	case !os.SameFile(s.info, info):
+		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again", s.name, ErrReplaced)
+	}
+	return nil
 }
 
 // bytes is the size of the file and its log.
-func (s *sqliteEngine) bytes(context.Context) (int64, error) {
-	var n int64
-	for _, suffix := range []string{"", "-wal"} {
-		info, err := os.Stat(s.abs + suffix)
-		switch {
-		case err == nil:
-			n += info.Size()
-		case suffix == "" || !errors.Is(err, os.ErrNotExist):
-			return 0, err
-		}
+func (s *sqliteFile) bytes(context.Context) (int64, error) {
+	file, err := os.Stat(s.abs)
+	if err != nil {
+		return 0, err
 	}
-	return n, nil
+	n := file.Size()
+	log, err := os.Stat(s.abs + "-wal")
+	if err == nil {
+		n += log.Size()
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return n, err
 }
 
-func (s *sqliteEngine) check(ctx context.Context) (problems []string, err error) {
+func (s *sqliteFile) check(ctx context.Context) (problems []string, err error) {
 	var what string
 	err = s.query(ctx, "PRAGMA integrity_check", nil, []any{&what}, func() error {
 		if what != "ok" {
@@ -335,49 +291,14 @@ func (s *sqliteEngine) check(ctx context.Context) (problems []string, err error)
 
 // compact makes the file smaller, for which it needs as much space again for
 // a while.
-func (s *sqliteEngine) compact(ctx context.Context) (err error) {
+func (s *sqliteFile) compact(ctx context.Context) (err error) {
 	// A connection of its own leaves the writer free for others meanwhile.
-	db, err := connect(s.abs, "rw", s.patience, 1)
+	db, err := s.connect("rw", 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	// The log holds the whole file after VACUUM. Where others read, it is
 	// emptied later.
-	return run(ctx, &sqliteSession{conn: db}, "PRAGMA synchronous = NORMAL", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
-}
-
-func (s *sqliteEngine) commit(ctx context.Context, t *transaction) error {
-	// Only the start of the transaction waits for others, so the rest does
-	// not watch ctx. It may have begun although ctx is done.
-	err := run(ctx, s.writer, "BEGIN IMMEDIATE")
-	all := context.WithoutCancel(ctx)
-	if err == nil {
-		err = t.carryOut(all, s.writer, &sqliteDialect)
-	}
-	if err == nil {
-		err = run(all, s.writer, "COMMIT")
-	}
-	if err == nil {
-		return s.checkFile()
-	}
-	// SQLite may have ended the transaction itself.
-	if rollback := run(all, s.writer, "ROLLBACK"); rollback != nil && !strings.Contains(rollback.Error(), "no transaction is active") {
-		err = errors.Join(err, rollback)
-	}
-	return err
-}
-
-// checkFile notices that records are written to a file that has lost its
-// name, and would be gone with this process.
-func (s *sqliteEngine) checkFile() error {
-	info, err := os.Stat(s.abs)
-	switch {
-	case err != nil:
-		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again: %w", s.file, ErrReplaced, err)
-	case !os.SameFile(s.info, info):
-		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again", s.file, ErrReplaced)
-	default:
-		return nil
-	}
+	return s.run(ctx, db, "PRAGMA synchronous = NORMAL", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
 }

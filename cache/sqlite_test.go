@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/refract-eval/refract/cache"
 )
@@ -93,22 +91,6 @@ func TestSQLiteKeepsEntries(t *testing.T) {
 			t.Fatalf("entry %d = %+v, %v, %v", i, e, ok, err)
 		}
 	}
-}
-
-func TestSQLiteClosed(t *testing.T) {
-	s := open(t, filled(t, 1))
-	for range 2 {
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, _, err := getAnswer(t.Context(), s, newEntry(0).Request.Key())
-	wantError(t, err, cache.ErrClosed)
-	wantError(t, putEntry(t.Context(), s, newEntry(0)), cache.ErrClosed)
-	_, err = s.Stats(t.Context())
-	wantError(t, err, cache.ErrClosed)
-	_, err = s.Verify(t.Context())
-	wantError(t, err, cache.ErrClosed)
 }
 
 func TestOpenRefusesPaths(t *testing.T) {
@@ -320,52 +302,6 @@ func TestReadOnlyBesideWriter(t *testing.T) {
 	}
 	if e, ok, err := getAnswer(t.Context(), r, newEntry(7).Request.Key()); err != nil || !ok || e != newEntry(7).Answer {
 		t.Errorf("Get = %+v, %v, %v", e, ok, err)
-	}
-}
-
-func TestStats(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "answers.db")
-	s := open(t, file)
-	empty, err := s.Stats(t.Context())
-	if err != nil || empty.Entries != 0 || empty.Kinds == nil || empty.Models == nil || !empty.Oldest.IsZero() {
-		t.Errorf("Stats of an empty cache = %+v, %v", empty, err)
-	}
-	var prompts, answers int64
-	for i := range 4 {
-		e := newEntry(i)
-		e.Request.Prompt += "\x00é"
-		switch i {
-		case 1:
-			e.Request.Kind, e.Request.Model = cache.KindCompletions, "model-b"
-		case 2:
-			e.Text, e.HasText = "", false
-		case 3:
-			e.Created = time.Time{}
-		}
-		prompts += int64(len(e.Request.Prompt))
-		answers += int64(len(e.Text))
-		if err := putEntry(t.Context(), s, e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := s.Stats(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Bytes == 0 {
-		t.Error("the file has no size")
-	}
-	got.Bytes = 0
-	want := cache.Stats{
-		File: file, SchemaVersion: 3, Entries: 4, Missing: 1, PromptBytes: prompts, AnswerBytes: answers,
-		PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
-		Kinds:  []cache.Count{{Name: "chat", Entries: 3}, {Name: "completions", Entries: 1}},
-		Models: []cache.Count{{Name: "model-a", Entries: 3}, {Name: "model-b", Entries: 1}},
-		Oldest: newEntry(0).Created, Newest: newEntry(2).Created,
-		Records: []cache.Count{{Name: "answer", Entries: 4}},
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
 

@@ -1,10 +1,8 @@
 package cache
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"iter"
 )
@@ -21,8 +19,8 @@ const (
 type Record struct {
 	Key  Key
 	Kind string // never ""
-	// About is what the Value is of, and the Key is its SHA-256. Get leaves it
-	// unread. It is nil where the record need not tell.
+	// About is what the Value is of, and the Key is its SHA-256. Get does not
+	// read it. It is nil where the record need not tell.
 	About []byte
 	Value []byte // never empty
 }
@@ -30,38 +28,26 @@ type Record struct {
 // Store maps keys to records of bytes. Implementations are safe for concurrent
 // use.
 type Store interface {
-	Reader
-	Writer
-	Claimer
-}
-
-// Reader reads records.
-type Reader interface {
-	// Get returns the values of keys, of which some may be equal: values[i] is
-	// that of keys[i], nil where there is none. The caller does not change
-	// them. Nothing is returned beside an error.
+	// Get returns the values of keys, some of which may be equal: values[i]
+	// belongs to keys[i], and is nil where there is none. The caller does not
+	// change them. An error comes without values.
 	Get(ctx context.Context, keys []Key) (values [][]byte, err error)
 	// Records yields the records of a kind, "" for all, in the order of their
 	// keys. A damaged record comes with a [*DamageError], after which the
 	// sequence goes on; it ends after any other error.
 	Records(ctx context.Context, kind string) iter.Seq2[Record, error]
-}
 
-// Writer changes records, each time in one transaction.
-type Writer interface {
-	// Put stores records, unless their keys have values: the first value of a
-	// key stays. It returns the values that count. When Put returns nil, the
-	// records are as durable as the store can make them; when it returns an
-	// error, some may still have been stored.
+	// Put stores records in one transaction, unless their keys have values:
+	// the first value of a key stays. It returns the values that count. When
+	// Put returns nil, the records are as durable as the store can make them;
+	// when it returns an error, some may still have been stored.
 	Put(ctx context.Context, records ...Record) (values [][]byte, err error)
-	// Replace stores records in place of those of the same keys.
+	// Replace stores records in one transaction, over those of the same keys.
 	Replace(ctx context.Context, records ...Record) error
-	// Delete deletes the records of keys. A key without a record is no error.
+	// Delete deletes the records of keys in one transaction. A key without a
+	// record is no error.
 	Delete(ctx context.Context, keys []Key) error
-}
 
-// Claimer has processes agree on who makes a value.
-type Claimer interface {
 	// Claim says for each key whether the caller may make the value: there is
 	// none, and nobody else holds a live claim. The claim of a process that
 	// died expires; an own claim is granted again. Whoever is not granted a
@@ -88,38 +74,14 @@ func checkRecords(records []Record) error {
 }
 
 // digest is the checksum of a record: it covers the kind, the value and the
-// key, which covers what the record is about. buffer is overwritten and
-// returned for the next call.
-func digest(buffer []byte, kind string, key Key, value []byte) ([sha256.Size]byte, []byte) {
-	const before, version = "refract cache ", " 1"
-	enc := encoding{buffer[:0]}
-	enc.number(int64(len(before) + len(kind) + len(version)))
-	enc.bytes = append(append(append(enc.bytes, before...), kind...), version...)
-	enc.text(string(key[:]))
-	enc.bytes = append(enc.bytes, value...)
-	return sha256.Sum256(enc.bytes), enc.bytes
-}
-
-// valueRow is a value as a database gives it for a key.
-type valueRow struct {
-	place         int // among the keys asked for
-	kind          string
-	digest, value []byte // overwritten by the next row
-	buffer        []byte // under the checksums
-}
-
-// accept sets the value of its key, if it agrees with its checksum.
-func (r *valueRow) accept(store string, keys []Key, values [][]byte) error {
-	if r.place < 0 || r.place >= len(keys) {
-		return errors.New("the values come without their places")
-	}
-	var want [sha256.Size]byte
-	want, r.buffer = digest(r.buffer, r.kind, keys[r.place], r.value)
-	if string(want[:]) != string(r.digest) {
-		return &DamageError{Store: store, Key: keys[r.place].String(), What: badChecksum}
-	}
-	values[r.place] = bytes.Clone(r.value)
-	return nil
+// key, which covers what the record is about.
+func digest(kind string, key Key, value []byte) [sha256.Size]byte {
+	h := sha256.New()
+	var enc encoding
+	enc.text("refract cache " + kind + " 1").text(string(key[:]))
+	h.Write(enc.bytes)
+	h.Write(value)
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 const badChecksum = "the value does not agree with its checksum"
@@ -142,7 +104,7 @@ func (r *row) record() (Record, string) {
 	if about := Key(sha256.Sum256(r.about)); record.About != nil && about != record.Key {
 		return record, "the key is not the one of what the record is about, which is " + about.String()
 	}
-	if sum, _ := digest(nil, r.kind, record.Key, r.value); string(sum[:]) != string(r.digest) {
+	if sum := digest(r.kind, record.Key, r.value); string(sum[:]) != string(r.digest) {
 		return record, badChecksum
 	}
 	return record, ""
@@ -157,9 +119,13 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("cache %s: record %s: %v: %s: see `refract cache verify %[1]s`; `refract cache export %[1]s -o sound.jsonl` saves what is sound, and `refract cache import NEW sound.jsonl` makes a new cache of it",
-		e.Store, e.Key, ErrCorrupt, e.What)
+	return fmt.Sprintf("cache %s: record %s: %v: %s: %s", e.Store, e.Key, ErrCorrupt, e.What, salvage(e.Store))
 }
 
 // Unwrap returns ErrCorrupt.
 func (e *DamageError) Unwrap() error { return ErrCorrupt }
+
+// salvage says what to do about a damaged cache that opens.
+func salvage(name string) string {
+	return fmt.Sprintf("see `refract cache verify %[1]s`; `refract cache export %[1]s -o sound.jsonl` saves what is sound, and `refract cache import NEW sound.jsonl` makes a new cache of it", name)
+}

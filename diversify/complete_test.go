@@ -134,8 +134,8 @@ func TestCompleteGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if least := o.Answers.Calls; (least == 0) != (sum.Calls == 0) || sum.Calls > o.MostAnswers.Calls {
-			t.Fatalf("%d calls, foreseen %d and at most %d", sum.Calls, least, o.MostAnswers.Calls)
+		if least := o.Needed; (least == 0) != (sum.Calls == 0) || sum.Calls > o.Most.Calls {
+			t.Fatalf("%d calls, foreseen %d and at most %d", sum.Calls, least, o.Most.Calls)
 		}
 		added := 0
 		for i, s := range out {
@@ -165,61 +165,6 @@ func TestCompleteGoesOn(t *testing.T) {
 			t.Fatalf("%d variants are new, counted %d", added, sum.Variants)
 		}
 	})
-}
-
-// What a plan foresees from some segments is within a tenth of what the whole
-// takes.
-func TestPlanForeseesWhatFollows(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		copies int
-		change func(*diversify.Config)
-	}{
-		{"none rejected", 0, func(*diversify.Config) {}},
-		{"a third rejected", 33, func(*diversify.Config) {}},
-		{"one more sample", 33, func(c *diversify.Config) { c.Resample = 1 }},
-		{"completed", 33, func(c *diversify.Config) { c.Resample, c.Complete = 0, 20 }},
-		{"judged", 25, func(c *diversify.Config) { c.Equivalence = &diversify.Equivalence{Model: "judge"} }},
-	} {
-		f := &forgetful{copies: test.copies, asked: map[string]int{}}
-		answer := completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
-			resp, err := f.Complete(ctx, r)
-			if r.Model == "judge" {
-				resp.Text = []string{"Yes.", "No.", "Yes."}[drawn(3, r.Prompt)]
-			}
-			return resp, err
-		})
-		cfg := config(answer)
-		cfg.Check, cfg.Resample = checker(t, "copy"), 2
-		test.change(&cfg)
-		ds := numbered(120)
-		mustRun(t, newExpander(t, cfg), ds[:30])
-		o, err := newExpander(t, cfg).Plan(t.Context(), ds, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, sum := mustRun(t, newExpander(t, cfg), ds)
-		within := func(what string, got, want int) {
-			if diff := float64(got - want); diff > 0.1*float64(want) || -diff > 0.1*float64(want) {
-				t.Errorf("%s: %d %s foreseen, and it was %d", test.name, got, what, want)
-			}
-		}
-		within("calls", o.Answers.Calls+o.Questions.Calls, sum.Calls)
-		within("completion tokens", o.Answers.CompletionTokens+o.Questions.CompletionTokens, sum.CompletionTokens)
-		within("variants", int(o.Accepted*120), sum.Variants)
-		if !o.FollowMeasured || o.Done != 30 {
-			t.Errorf("%s: measured %v, %d done", test.name, o.FollowMeasured, o.Done)
-		}
-		if test.copies == 0 && o.Again != 0 {
-			t.Errorf("%d asked again, and none is rejected", o.Again)
-		}
-	}
-	cfg := config(completer(echo))
-	cfg.Check, cfg.Resample = checker(t, "copy"), 2
-	o, err := newExpander(t, cfg).Plan(t.Context(), numbered(10), nil)
-	if err != nil || o.FollowMeasured || o.Needed != 200 || o.Again != 50 {
-		t.Errorf("assumed: %v, %+v", err, o)
-	}
 }
 
 // No run takes more than its plan's bounds, whatever is rejected.
@@ -265,22 +210,11 @@ func TestPlanBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if calls := o.MostAnswers.Calls + o.MostQuestions.Calls; sum.Calls > calls || sum.CompletionTokens > o.MostAnswers.CompletionTokens+o.MostQuestions.CompletionTokens {
-			t.Fatalf("%d calls and %d tokens, foreseen at most %+v and %+v", sum.Calls, sum.CompletionTokens, o.MostAnswers, o.MostQuestions)
+		if calls := o.Most.Calls + o.MostQuestions.Calls; sum.Calls > calls || sum.CompletionTokens > o.Most.CompletionTokens+o.MostQuestions.CompletionTokens {
+			t.Fatalf("%d calls and %d tokens, foreseen at most %+v and %+v", sum.Calls, sum.CompletionTokens, o.Most, o.MostQuestions)
 		}
-		if o := plan(); o.MostAnswers != (diversify.Load{}) || o.MostQuestions != (diversify.Load{}) {
-			t.Fatalf("all is stored, and foreseen is %+v and %+v", o.MostAnswers, o.MostQuestions)
+		if o := plan(); o.Most != (diversify.Load{}) || o.MostQuestions != (diversify.Load{}) {
+			t.Fatalf("all is stored, and foreseen is %+v and %+v", o.Most, o.MostQuestions)
 		}
 	})
-}
-
-// What is assumed before any answer is known has room for --complete.
-func TestPlanAssumesComplete(t *testing.T) {
-	cfg := config(completer(echo))
-	cfg.Check, cfg.Complete = checker(t, "copy"), 20
-	cfg.Prompts = diversify.Ten()[:1]
-	o, err := newExpander(t, cfg).Plan(t.Context(), numbered(10), nil)
-	if err != nil || o.Answers.Calls < 200 {
-		t.Errorf("%v, %d answers are foreseen for 200 variants", err, o.Answers.Calls)
-	}
 }

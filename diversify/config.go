@@ -9,10 +9,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -58,9 +56,6 @@ type Config struct {
 	// accepted, and whose meaning is doubtful enough, means what its reference
 	// does. It needs Check.
 	Equivalence *Equivalence
-	// Vectors, if not nil, gives the vectors by which the doubt about an accepted
-	// answer is told, beside its words.
-	Vectors embeddings.Embedder
 	// Resample is how often a rejected answer is asked for again, with the next
 	// sample index. Greedy decoding would give the same answer, so that it has
 	// no effect where Temperature is 0.
@@ -72,9 +67,6 @@ type Config struct {
 	// asked for these alone, with the next sample indices. It needs Check, and a
 	// Temperature above 0.
 	Complete, Rounds int
-	// Only, if not nil, says which segments are expanded; the others stay as they
-	// are.
-	Only func(*refract.Segment) bool
 	// Enlarge is how often an answer that MaxTokens has cut is asked for again
 	// with twice the room.
 	Enlarge int
@@ -86,9 +78,6 @@ type Config struct {
 	// of a call and each segment that leaves. It is called from one goroutine at
 	// a time, which waits for it, and must not use the Expander.
 	Observe func(Progress)
-	// So is the progress of earlier parts of the run. What is observed and
-	// returned goes on from it.
-	So Progress
 }
 
 // Expander expands references. It is safe for concurrent use: all uses share
@@ -101,6 +90,7 @@ type Expander struct {
 
 	choosing       sync.Mutex
 	chosen, asJSON bool        // what FormAuto asks for
+	choiceErr      error       // why that cannot be found out
 	probed         *ask.Result // the call that found the form, not yet counted
 
 	observing sync.Mutex

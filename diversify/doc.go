@@ -13,10 +13,8 @@
 //     then read back from the store.
 //  4. Yield: segments whose answers are complete leave in the dataset's order.
 //
-// [Expander.Audit] asks the judge of equivalence about a random [Sample] of what
-// has left. An Expander with Complete, over the segments of [Sample.Marked], then
-// asks for others in place of what was rejected, as it does for any segments that
-// were expanded before.
+// With Config.Complete, segments that were expanded before are asked only for the
+// variants that they lack.
 //
 // A bounded number of segments is between the first step and the last.
 //

@@ -20,14 +20,11 @@ type Equivalence struct {
 	Endpoint  llm.Endpoint // the Client's; "" means llm.Chat
 	MaxTokens int          // bounds the judge's answer; 0 means 16
 	// From is the least doubt (see package doubt) about an answer that the judge
-	// is asked about: 0 for all answers, doubt.Limit for doubtful ones, and a
-	// number above 1 for none, so that the judge is there for Audit alone.
+	// is asked about: 0 for all answers, doubt.Limit for doubtful ones.
 	From float64
 	// Extra holds further fields of the request's body; they are part of what
 	// determines an answer.
 	Extra map[string]any
-	// Client asks the judge; nil means that of the Config.
-	Client ask.Completer
 }
 
 func (e *Equivalence) maxTokens() int { return cmp.Or(e.MaxTokens, 16) }
@@ -65,7 +62,7 @@ func (e *equivalence) question(reference, variant string) ask.Question {
 	prompt := e.prompt(reference, variant)
 	request := cache.Request{Kind: kind(e.Endpoint), Model: e.Model, Revision: e.Revision, Prompt: prompt, Params: e.params}
 	return ask.Question{
-		Request: request, Key: request.Key(), Client: e.Client, Expected: 1,
+		Request: request, Key: request.Key(), Expected: 1,
 		Wire: llm.Request{Model: e.Model, Prompt: prompt, TopP: 1, MaxTokens: e.MaxTokens, Extra: e.Extra},
 	}
 }

@@ -31,7 +31,7 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 	jobs := func(ctx context.Context) iter.Seq2[ask.Job, error] {
 		return func(yield func(ask.Job, error) bool) {
 			for seg, err := range ds.Segments(ctx) {
-				if !yield(x.newJob(ctx, seg, t), err) {
+				if !yield(x.newJob(seg, t), err) {
 					return
 				}
 			}
@@ -55,6 +55,6 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 	return s, err
 }
 
-func (x *Expander) newJob(ctx context.Context, seg *refract.Segment, t *tally) *job {
-	return &job{ctx: ctx, x: x, seg: seg, tally: t}
+func (x *Expander) newJob(seg *refract.Segment, t *tally) *job {
+	return &job{x: x, seg: seg, tally: t}
 }

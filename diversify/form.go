@@ -153,7 +153,7 @@ func (x *Expander) choose(ctx context.Context) (asJSON bool, err error) {
 	x.choosing.Lock()
 	defer x.choosing.Unlock()
 	if x.chosen {
-		return x.asJSON, nil
+		return x.asJSON, x.choiceErr
 	}
 	p := &probe{question: x.question(&x.forms[1], formQuestion, 0, 0, 0)}
 	p.question.Client = x.cfg.Probe
@@ -167,6 +167,9 @@ func (x *Expander) choose(ctx context.Context) (asJSON bool, err error) {
 		x.chosen, x.asJSON = true, true
 		return true, nil
 	case err != nil && !errors.Is(err, llm.ErrInvalidRequest):
+		if ctx.Err() == nil { // the same for all segments that are looked up at a time
+			x.chosen, x.choiceErr = true, err
+		}
 		return false, err
 	}
 	why := err
@@ -203,7 +206,7 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 		return a, nil
 	}
 	var text string
-	r := jsonline.NewFileReader([]byte(a.Text))
+	r := jsonline.NewReader([]byte(a.Text))
 	var there bool
 	err := r.Whole(jsonline.To("text", &text, r.String).Noted(&there))
 	if err == nil && !there {

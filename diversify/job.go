@@ -19,7 +19,6 @@ import (
 // job is the [ask.Job] of one segment. Its answers are judged, and what the
 // verdicts call for is asked in the next round.
 type job struct {
-	ctx    context.Context // of the run
 	x      *Expander
 	tally  *tally
 	seg    *refract.Segment
@@ -29,11 +28,8 @@ type job struct {
 	from   int            // where the asks of the round begin
 	round  []ask.Question // theirs
 	rounds int            // of complete
-	begun  int            // variants that it was to add
 
 	takenBack int // variants of seg that a selection had left out
-
-	mostAnswers, mostQuestions Load // where the tally foresees
 }
 
 // cell is a reference under a prompt, which is to give some variants.
@@ -104,9 +100,6 @@ func (j *job) At(i int, err error) error {
 
 // plan writes down the first round of a job.
 func (x *Expander) plan(j *job) error {
-	if x.cfg.Only != nil && !x.cfg.Only(j.seg) {
-		return nil
-	}
 	if taken := selection.TakeBack(j.seg, x.cfg.Complete); len(taken.Variants) > len(j.seg.Variants) {
 		j.takenBack = len(taken.Variants) - len(j.seg.Variants)
 		j.seg = taken
@@ -148,21 +141,9 @@ func (x *Expander) plan(j *job) error {
 	if goesOn {
 		x.complete(j)
 	}
-	begun := course{wanted: j.wanted()}
-	j.begun = begun.wanted
-	for i := range j.asks {
-		begun.open[j.asks[i].purpose(&j.cells[j.asks[i].cell])]++
-	}
-	if goesOn && len(j.asks) == 0 {
-		begun.segments, begun.accepted, begun.wanted = 1, j.accepted(), 0
-	}
-	if j.tally.foresees {
-		begun.mostAnswers, begun.mostQuestions, begun.mostOfOne = j.most()
-		j.mostAnswers, j.mostQuestions = begun.mostAnswers, begun.mostQuestions
-	}
-	j.tally.settled(&begun, func(p *Progress) {
+	j.tally.update(func(p *Progress) {
 		p.Begun++
-		p.Wanted += j.begun
+		p.Wanted += j.wanted()
 	})
 	if x.cfg.Check != nil {
 		texts := make([]string, len(j.seg.References))
@@ -255,11 +236,10 @@ func (j *job) add(a asked, q ask.Question) {
 func (x *Expander) settle(j *job) {
 	from, end := j.from, len(j.asks)
 	j.from = end
-	var course course
 	accepted, called := 0, 0
 	for i := from; i < end; i++ {
 		c := &j.cells[j.asks[i].cell]
-		had, asked := c.accepted, len(j.asks)
+		had := c.accepted
 		if j.asks[i].about >= 0 {
 			x.settleQuestion(j, i)
 		} else {
@@ -269,25 +249,16 @@ func (x *Expander) settle(j *job) {
 		if j.asks[i].called {
 			called += c.accepted - had
 		}
-		course.settle(j, i, asked)
 	}
 	if len(j.round) == 0 {
-		asked := len(j.asks)
 		x.complete(j)
-		course.follow(j, end-1, asked)
 	}
-	if len(j.round) == 0 {
-		course.segments, course.accepted, course.wanted = 1, j.accepted(), -j.begun
-		course.mostAnswers, course.mostQuestions = Load{}.Plus(j.mostAnswers, -1), Load{}.Plus(j.mostQuestions, -1)
-	}
-	j.tally.settled(&course, func(p *Progress) { p.Accepted += accepted; p.AcceptedByCalls += called })
+	j.tally.update(func(p *Progress) { p.Accepted += accepted; p.AcceptedByCalls += called })
 }
 
-// judgeAnswers gives the answers of a round their results, and those that are
-// accepted their doubt.
+// judgeAnswers gives the answers of a round their results, and accepted ones their
+// doubt.
 func (x *Expander) judgeAnswers(j *job) error {
-	var pairs []doubt.Pair
-	var of []*asked
 	for i := j.from; i < len(j.asks); i++ {
 		a := &j.asks[i]
 		if a.about >= 0 {
@@ -299,16 +270,8 @@ func (x *Expander) judgeAnswers(j *job) error {
 		}
 		if j.checks != nil && !rejects(a.result.Verdict) {
 			reference := j.seg.References[j.cells[a.cell].reference].Value
-			pairs = append(pairs, doubt.Pair{Reference: reference, Answer: a.result.Text})
-			of = append(of, a)
+			a.doubt = new(doubt.Of(reference, a.result.Text))
 		}
-	}
-	doubts, err := doubt.Measure(j.ctx, x.cfg.Vectors, pairs)
-	if err != nil {
-		return j.fail(0, "", 0, fmt.Errorf("the vectors of its answers: %w", err))
-	}
-	for i := range doubts {
-		of[i].doubt = &doubts[i]
 	}
 	return nil
 }

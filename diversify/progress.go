@@ -55,14 +55,13 @@ type Progress struct {
 type tally struct {
 	mu      *sync.Mutex
 	now     Progress
-	course  course
 	observe func(Progress) // nil for none
 
-	foresees bool // so that the course has bounds too
+	most, mostQuestions Load // bounds of a Plan
 }
 
 func newTally(x *Expander, observe func(Progress)) *tally {
-	return &tally{mu: &x.observing, observe: observe, now: x.cfg.So}
+	return &tally{mu: &x.observing, observe: observe}
 }
 
 func (t *tally) update(change func(*Progress)) {
@@ -80,17 +79,6 @@ func (t *tally) stored(j *job, a *asked, r ask.Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.now.add(j, a, r)
-}
-
-// settled counts a round that was judged, or the first one, which is only begun.
-func (t *tally) settled(c *course, change func(*Progress)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.course.add(c)
-	change(&t.now)
-	if t.observe != nil {
-		t.observe(t.now)
-	}
 }
 
 func (t *tally) summary() Summary {

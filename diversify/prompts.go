@@ -203,10 +203,6 @@ func parseWord(word string) ([]Prompt, error) {
 
 // builtIn finds the prompts of a name such as "ten", "order" or "order@de".
 func builtIn(name string) ([]Prompt, error) {
-	if name == sourceName {
-		_, err := ForTask(name, "")
-		return nil, err
-	}
 	for task, prompts := range sourcePrompts() {
 		if name == task {
 			return slices.Clone(prompts), nil
@@ -264,7 +260,7 @@ func PromptWords() []string {
 	for _, p := range Ten() {
 		out = append(out, p.Name)
 	}
-	return append(append(out, Tasks()...), sourceName, filePrefix)
+	return append(append(out, Tasks()...), filePrefix)
 }
 
 // SetOf returns the word of ParsePrompts that stands for a built-in prompt and

@@ -4,22 +4,17 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
 // holdLanguage is the placeholder of a template for the name of a language.
 const holdLanguage = "{language}"
-
-// sourceName stands for the prompts of a task; see [ForTask].
-const sourceName = "source"
 
 //go:embed source.yaml
 var sourceFile []byte
@@ -65,25 +60,4 @@ func (p Prompt) In(code string) (Prompt, error) {
 	}
 	p.Text = strings.ReplaceAll(p.Text, holdLanguage, display.English.Tags().Name(tag))
 	return p, nil
-}
-
-// ForTask returns the words of [ParsePrompts] with the task in place of the word
-// source, as in "ten,source*3". Without a task, that word is an error.
-func ForTask(words, task string) (string, error) {
-	list := strings.Split(words, ",")
-	for i, word := range list {
-		name, times, _ := strings.Cut(strings.TrimSpace(word), "*")
-		switch {
-		case name != sourceName:
-		case task == "":
-			return "", fmt.Errorf("the word source stands for the prompts of a task: name one of %s", strings.Join(Tasks(), ", "))
-		case !slices.Contains(Tasks(), task):
-			return "", fmt.Errorf("%s", suggest.Unknown("task", task, Tasks()))
-		case times != "":
-			list[i] = task + "*" + times
-		default:
-			list[i] = task
-		}
-	}
-	return strings.Join(list, ","), nil
 }

@@ -8,20 +8,7 @@ import (
 	"github.com/refract-eval/refract/diversify"
 )
 
-func TestForTask(t *testing.T) {
-	for _, test := range []struct{ words, task, want, err string }{
-		{"ten,source*3", "translation", "ten,translation*3", ""},
-		{" source , plain", "summary", "summary, plain", ""},
-		{"ten", "", "ten", ""},
-		{"file:source.yaml", "", "file:source.yaml", ""},
-		{"source", "", "", "name one of translation, summary, caption, data"},
-		{"source", "translate", "", `unknown task "translate"; did you mean "translation"?`},
-	} {
-		got, err := diversify.ForTask(test.words, test.task)
-		if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
-			t.Errorf("%q for %q: %q, %v", test.words, test.task, got, err)
-		}
-	}
+func TestTasks(t *testing.T) {
 	for _, task := range diversify.Tasks() {
 		prompts, err := diversify.ParsePrompts(task)
 		if err != nil || len(prompts) < 2 {

@@ -99,40 +99,40 @@ func (c *content) UnmarshalJSON(b []byte) error {
 
 // readAnswer reads the body of a 200. It returns a failure where the body is
 // no answer.
-func (t *link) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Response, f *failure) {
-	if resp, f = t.readChoice(r, endpoint, body); f == nil {
-		f = t.repeats(resp.Text, resp.Model, resp.FinishReason)
+func (s *server) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Response, f *Error) {
+	if resp, f = s.readChoice(r, endpoint, body); f == nil {
+		f = s.repeats(resp.Text, resp.Model, resp.FinishReason)
 	}
 	return resp, f
 }
 
 // repeats refuses an answer that holds the credential that was sent: answers are
 // stored, and given on.
-func (t *link) repeats(texts ...string) *failure {
+func (s *server) repeats(texts ...string) *Error {
 	for _, text := range texts {
-		if t.target.repeatedIn(text) {
-			return t.fail(ErrBadAnswer, http.StatusOK, noRetry, "repeats the API key in its answer; it is not stored", "",
+		if s.repeatedIn(text) {
+			return s.fail(ErrBadAnswer, http.StatusOK, noRetry, "repeats the API key in its answer; it is not stored", "",
 				"the server, or a proxy before it, sends back what it is sent")
 		}
 	}
 	return nil
 }
 
-func (t *link) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Response, f *failure) {
+func (s *server) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Response, f *Error) {
 	var a answerShape
-	if f := t.decode(r.Model, body, &a, &a.Object, &a.Error); f != nil {
+	if f := s.decode(r.Model, body, &a, &a.Object, &a.Error); f != nil {
 		return resp, f
 	}
 	if len(a.Choices) == 0 {
-		return resp, t.badShape(body, "gave an answer without choices")
+		return resp, s.badShape(body, "gave an answer without choices")
 	}
 	choice := a.Choices[0]
 	if stated(choice.Error) {
 		inner, _ := json.Marshal(map[string]json.RawMessage{"error": choice.Error})
-		return resp, t.errorInside(r.Model, inner)
+		return resp, s.errorInside(r.Model, inner)
 	}
 	if choice.FinishReason == "error" {
-		return resp, t.errorInside(r.Model, body)
+		return resp, s.errorInside(r.Model, body)
 	}
 	said := choice.Message.Content
 	if endpoint == Completions {
@@ -145,7 +145,7 @@ func (t *link) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Resp
 	switch {
 	case choice.FinishReason == FinishContentFilter:
 	case r.PromptLogprobs:
-		return resp, t.readTokens(r.Prompt, &resp, &choice, &a.Usage, body)
+		return resp, s.readTokens(r.Prompt, &resp, &choice, &a.Usage, body)
 	case said.raw != "":
 		resp.Text, resp.HasText, resp.FinishReason = said.raw, true, FinishNotUnicode
 	case said.text != nil:
@@ -166,16 +166,16 @@ func credibleCount(n int) int {
 
 // decode reads a body into v, of which object and stands are the fields that
 // tell an error. It returns a failure where the body cannot be read or is one.
-func (t *link) decode(model string, body []byte, v any, object *string, stands *json.RawMessage) *failure {
+func (s *server) decode(model string, body []byte, v any, object *string, stands *json.RawMessage) *Error {
 	err := json.Unmarshal(body, v)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return t.notJSON(http.StatusOK, bytes.TrimSpace(body))
+		return s.notJSON(http.StatusOK, bytes.TrimSpace(body))
 	case *object == "error" || stated(*stands):
-		return t.errorInside(model, body)
+		return s.errorInside(model, body)
 	case err != nil:
-		return t.badShape(body, "gave an answer of an unexpected shape")
+		return s.badShape(body, "gave an answer of an unexpected shape")
 	}
 	return nil
 }

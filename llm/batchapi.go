@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"mime/multipart"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -24,42 +22,10 @@ const (
 )
 
 // Batch is a batch as its server tells of it. All of it is untrusted text.
-type Batch struct {
-	ID string `json:"id"`
-	// Status is "validating", "in_progress", "finalizing", "cancelling", or
-	// one of those that last, for which Ended is true: "completed", "failed"
-	// (the validation; no request was answered), "expired", "cancelled".
-	Status string `json:"status"`
-	// InputFile is the uploaded file.
-	InputFile string `json:"input_file_id"`
-	// OutputFile and ErrorFile hold the answers and what failed. Each is ""
-	// where the server gives none, whatever the Status.
-	OutputFile string `json:"output_file_id"`
-	ErrorFile  string `json:"error_file_id"`
-	// Metadata is what CreateBatch was given.
-	Metadata map[string]any `json:"metadata"`
-	// Counts are all requests, those that have an answer and those that will
-	// have none; all are 0 before the validation.
-	Counts struct {
-		Total     int `json:"total"`
-		Completed int `json:"completed"`
-		Failed    int `json:"failed"`
-	} `json:"request_counts"`
-	// Errors is what the validation found.
-	Errors struct {
-		Data []BatchProblem `json:"data"`
-	} `json:"errors"`
-}
+type Batch = openai.Batch
 
-// BatchProblem is what a server finds wrong with a batch's file.
-type BatchProblem struct {
-	Line    int    `json:"line"` // from 1; 0 where the server names none
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// Ended reports whether the batch's status is final.
-func (b Batch) Ended() bool {
+// BatchEnded reports whether a batch's status is final.
+func BatchEnded(b Batch) bool {
 	switch b.Status {
 	case "completed", "failed", "expired", "cancelled":
 		return true
@@ -69,9 +35,7 @@ func (b Batch) Ended() bool {
 
 // BatchServer is the base URL of the server that gets this client's files and
 // batches, without secrets. It is the first where there are several.
-func (c *Client) BatchServer() string { return c.batchTarget().shown }
-
-func (c *Client) batchTarget() target { return c.pool.servers[0].target }
+func (c *Client) BatchServer() string { return c.transport.servers[0].shown }
 
 // BatchURL is the address that a batch and its requests name.
 func (c *Client) BatchURL() string {
@@ -112,33 +76,18 @@ const (
 	downloadTime   = 20 * time.Minute
 )
 
+// batchCall goes to the server that has the files and batches.
+func batchCall(ctx context.Context, c call) context.Context {
+	c.first, c.most = true, maxAnswerBytes
+	return with(ctx, &c)
+}
+
 // UploadBatchFile uploads JSON lines and returns the file's id.
 func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte) (string, error) {
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	err := w.WriteField("purpose", string(openai.PurposeBatch))
-	if err == nil {
-		_, err = w.CreateFormFile("file", name)
-	}
-	head := form.Len()
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return "", fmt.Errorf("write the form of an upload: %w", err)
-	}
-	frame := form.Bytes()
-	body, err := c.do(ctx, httpRequest{
-		method: http.MethodPost, path: "/files", contentType: w.FormDataContentType(),
-		content: [][]byte{frame[:head], lines, frame[head:]},
-		timeout: transferTime + time.Duration(len(lines)/transferPerSec)*time.Second,
-	})
-	if err != nil {
+	timeout := transferTime + time.Duration(len(lines)/transferPerSec)*time.Second
+	file, err := c.openai.CreateFileBytes(batchCall(ctx, call{timeout: timeout}), openai.FileBytesRequest{Name: name, Bytes: lines, Purpose: openai.PurposeBatch})
+	if err = c.batchError(ctx, err, file.ID != ""); err != nil {
 		return "", fmt.Errorf("upload a batch's file: %w", err)
-	}
-	var file openai.File
-	if err := json.Unmarshal(body, &file); err != nil || file.ID == "" {
-		return "", fmt.Errorf("upload a batch's file: %w", c.noBatch(body))
 	}
 	return file.ID, nil
 }
@@ -147,19 +96,10 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 // where the server may have carried it out: after an error that MayHaveActed
 // reports, the list of batches tells whether there is one with this metadata.
 func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[string]any) (Batch, error) {
-	body, err := json.Marshal(openai.CreateBatchRequest{
+	b, err := c.openai.CreateBatch(batchCall(ctx, call{once: true}), openai.CreateBatchRequest{
 		InputFileID: file, Endpoint: openai.BatchEndpoint(c.BatchURL()), CompletionWindow: "24h", Metadata: metadata,
 	})
-	if err != nil {
-		return Batch{}, fmt.Errorf("write the request for a batch: %w", err)
-	}
-	b, err := c.batch(ctx, httpRequest{
-		method: http.MethodPost, path: "/batches", contentType: jsonType, content: [][]byte{body}, once: true,
-	})
-	if err != nil {
-		return Batch{}, fmt.Errorf("create a batch: %w", err)
-	}
-	return b, nil
+	return c.batch(ctx, b, err, "create a batch")
 }
 
 // MayHaveActed reports whether a server may have carried out a request that
@@ -178,60 +118,44 @@ func MayHaveActed(err error) bool {
 
 // GetBatch asks for a batch's state.
 func (c *Client) GetBatch(ctx context.Context, id string) (Batch, error) {
-	b, err := c.batch(ctx, httpRequest{method: http.MethodGet, path: "/batches/" + url.PathEscape(id)})
-	if err != nil {
-		return Batch{}, fmt.Errorf("ask for batch %q: %w", id, err)
-	}
-	return b, nil
+	b, err := c.openai.RetrieveBatch(batchCall(ctx, call{}), url.PathEscape(id))
+	return c.batch(ctx, b, err, fmt.Sprintf("ask for batch %q", id))
 }
 
 // CancelBatch asks to end a batch. Answers that it already has are kept.
 func (c *Client) CancelBatch(ctx context.Context, id string) (Batch, error) {
-	b, err := c.batch(ctx, httpRequest{method: http.MethodPost, path: "/batches/" + url.PathEscape(id) + "/cancel"})
-	if err != nil {
-		return Batch{}, fmt.Errorf("cancel batch %q: %w", id, err)
-	}
-	return b, nil
+	b, err := c.openai.CancelBatch(batchCall(ctx, call{}), url.PathEscape(id))
+	return c.batch(ctx, b, err, fmt.Sprintf("cancel batch %q", id))
 }
 
-func (c *Client) batch(ctx context.Context, r httpRequest) (Batch, error) {
-	body, err := c.do(ctx, r)
-	if err != nil {
-		return Batch{}, err
+func (c *Client) batch(ctx context.Context, b openai.BatchResponse, err error, to string) (Batch, error) {
+	if err = c.batchError(ctx, err, b.ID != "" && b.Status != ""); err != nil {
+		return Batch{}, fmt.Errorf("%s: %w", to, err)
 	}
-	var b Batch
-	if err := json.Unmarshal(body, &b); err != nil || b.ID == "" || b.Status == "" {
-		return Batch{}, c.noBatch(body)
-	}
-	return b, nil
+	return b.Batch, nil
 }
 
 // ListBatches yields the server's batches, in the server's order.
 func (c *Client) ListBatches(ctx context.Context) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
-		query := url.Values{"limit": {strconv.Itoa(batchPage)}}
+		var after *string
 		for more := true; more; {
-			body, err := c.do(ctx, httpRequest{method: http.MethodGet, path: "/batches?" + query.Encode()})
-			// The list is a pointer, to tell an answer without one from an empty one.
-			var list struct {
-				Data    *[]Batch `json:"data"`
-				HasMore bool     `json:"has_more"`
-			}
-			if err == nil && (json.Unmarshal(body, &list) != nil || list.Data == nil) {
-				err = c.noBatch(body)
-			}
-			if err != nil {
+			page, err := c.openai.ListBatch(batchCall(ctx, call{}), after, new(batchPage))
+			if err = c.batchError(ctx, err, page.Data != nil); err != nil {
 				yield(Batch{}, fmt.Errorf("list the batches: %w", err))
 				return
 			}
-			page, last := *list.Data, query.Get("after")
-			for _, b := range page {
+			for _, b := range page.Data {
 				if !yield(b, nil) {
 					return
 				}
-				query.Set("after", b.ID)
 			}
-			more = list.HasMore && query.Get("after") != last
+			more = page.HasMore && len(page.Data) > 0
+			if more {
+				last := page.Data[len(page.Data)-1].ID
+				more = after == nil || last != *after
+				after = &last
+			}
 		}
 	}
 }
@@ -242,58 +166,69 @@ const batchPage = 100
 // FileContent downloads a file of any size. read reads it, anew for every
 // attempt.
 func (c *Client) FileContent(ctx context.Context, id string, read func(io.Reader) error) error {
-	_, err := c.do(ctx, httpRequest{
-		method: http.MethodGet, path: "/files/" + url.PathEscape(id) + "/content", into: read, timeout: downloadTime,
-	})
+	content, err := c.openai.GetFileContent(batchCall(ctx, call{stream: read, timeout: downloadTime}), url.PathEscape(id))
 	if err != nil {
 		return fmt.Errorf("download file %q: %w", id, err)
 	}
-	return nil
+	return content.Close()
+}
+
+// batchError is err, or says that a 200 is not what the Batch API answers.
+func (c *Client) batchError(ctx context.Context, err error, good bool) error {
+	var e *Error
+	switch {
+	case err == nil && good:
+		return nil
+	case errors.As(err, &e) || ctx.Err() != nil || errors.Is(err, context.Canceled):
+		return err
+	}
+	e = &Error{
+		Kind: ErrBadAnswer, Server: c.BatchServer(), Status: http.StatusOK, Attempts: 1,
+		what: "gave an answer that is not one of the Batch API", Hint: "check that the server has a Batch API",
+	}
+	if err != nil {
+		e.Message = c.Clean(err.Error())
+	}
+	return e
 }
 
 // ReadAnswer reads the status and body of an answer that came in a batch, and
-// gives what Complete would have given for the request. The error is an
-// *Error; again reports whether it makes sense to ask once more.
+// gives what Complete would have given for the request. A status of 0 is for an
+// error without one, whose code may be a status. The error is an *Error; again
+// reports whether it makes sense to ask once more.
 func (c *Client) ReadAnswer(r Request, status int, body []byte) (resp Response, again bool, err error) {
-	t := c.pool.servers[0].link
-	var f *failure
-	if status == http.StatusOK {
-		resp, f = t.readAnswer(&r, c.endpoint, body)
-	} else {
-		f = t.refused(r.Model, &http.Response{StatusCode: status, Header: http.Header{}}, body)
+	s := c.transport.servers[0]
+	var e *Error
+	switch status {
+	case http.StatusOK:
+		resp, e = s.readAnswer(&r, c.endpoint, body)
+	case 0:
+		e = s.errorInside(r.Model, body)
+		e.Status = 0
+	default:
+		e = s.refused(r.Model, &http.Response{StatusCode: status, Header: http.Header{}}, body)
 	}
 	switch {
-	case f == nil:
+	case e == nil:
 		return resp, false, nil
-	case f.blocked:
+	case e.blocked:
 		return Response{FinishReason: FinishContentFilter}, false, nil
 	case r.PromptLogprobs:
-		refusedLogprobs(f)
+		e.refusesLogprobs()
 	}
-	e := f.Error
 	switch e.Kind {
 	case ErrRateLimited, ErrUnavailable, ErrTimeout:
 		again = true
 	case ErrBadAnswer:
 		again = !r.PromptLogprobs // a server that gives none will not later
 	case ErrInvalidRequest:
-		if again = f.renameLimit; again {
+		if again = e.newLimit; again {
 			c.renamed.Store(r.Model, true)
 		}
 	}
-	return Response{}, again, &e
+	return Response{}, again, e
 }
 
 // Clean makes a text from the server fit for a message: without secrets,
 // bounded, nothing in it that moves a terminal's cursor.
-func (c *Client) Clean(s string) string { return c.batchTarget().clean(s, maxMessage) }
-
-// noBatch is a 200 that is not what the Batch API answers.
-func (c *Client) noBatch(body []byte) *Error {
-	return &Error{
-		Kind: ErrBadAnswer, Server: c.batchTarget().shown, Status: http.StatusOK, Attempts: 1,
-		what:    "gave an answer that is not one of the Batch API",
-		Message: "it sent `" + c.batchTarget().clean(string(body[:min(len(body), 64<<10)]), maxSnippet) + "`",
-		Hint:    "check that the server has a Batch API",
-	}
-}
+func (c *Client) Clean(s string) string { return c.transport.servers[0].clean(s, maxMessage) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -51,14 +52,14 @@ func TestBatchAPI(t *testing.T) {
 	}
 	meta := map[string]any{"name": "v"}
 	b, err := c.CreateBatch(t.Context(), file, meta)
-	if err != nil || b.InputFile != file || b.Metadata["name"] != "v" || b.Ended() {
+	if err != nil || b.InputFileID != file || b.Metadata["name"] != "v" || llm.BatchEnded(b) {
 		t.Fatalf("created %+v, error %v", b, err)
 	}
 	fail(llmtest.BatchGet)
-	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || !b.Ended() || b.Counts.Completed != 1 || b.ErrorFile != "" {
+	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || !llm.BatchEnded(b) || b.RequestCounts.Completed != 1 || b.ErrorFileID != nil {
 		t.Fatalf("got %+v, error %v", b, err)
 	}
-	out, err := content(t.Context(), c, b.OutputFile)
+	out, err := content(t.Context(), c, *b.OutputFileID)
 	if err != nil || !strings.Contains(out, `"custom_id":"row \u003c1\u003e \u0026 \"more\""`) {
 		t.Errorf("output %q, error %v", out, err)
 	}
@@ -183,5 +184,44 @@ func TestBatchURL(t *testing.T) {
 		if c.BatchURL() != want || c.BatchServer() != "http://host.test/openai/v1" {
 			t.Errorf("%s at %s", c.BatchURL(), c.BatchServer())
 		}
+	}
+}
+
+// Files and batches belong to the first server, whose key and query they carry.
+func TestBatchesAreAtTheFirstServer(t *testing.T) {
+	var asked []string
+	h := &llmtest.Handler{}
+	c := several(t, []*llmtest.Handler{h, {}}, func(cfg *llm.Config) {
+		cfg.Servers[0] = llm.Server{BaseURL: "http://a.test/v1?tenant=t", APIKey: "key-of-a"}
+		cfg.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			asked = append(asked, r.URL.String()+" "+r.Header.Get("Authorization"))
+			return h.Transport().RoundTrip(r)
+		})
+	})
+	for range 3 {
+		_, _ = c.GetBatch(t.Context(), "a/b")
+	}
+	for _, a := range asked {
+		if a != "http://a.test/v1/batches/a%2Fb?tenant=t Bearer key-of-a" {
+			t.Error(a)
+		}
+	}
+}
+
+func TestAnswersFromElsewhere(t *testing.T) {
+	c, err := llm.New(llm.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := c.ReadAnswer(llm.Request{Model: "m"}, 200, []byte(`{"model":"s","choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`))
+	if want := (llm.Response{Text: "a", HasText: true, FinishReason: "stop", Model: "s"}); err != nil || r != want {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, _, err = c.ReadAnswer(llm.Request{Model: "m"}, 400, []byte(`{"error":{"code":"content_filter","message":"no"}}`))
+	if want := (llm.Response{FinishReason: "content_filter"}); err != nil || r != want {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, _, err = c.ReadAnswer(llm.Request{Model: "m"}, 429, []byte(`{"error":{"message":"slow down"}}`)); !errors.Is(err, llm.ErrRateLimited) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -45,43 +45,6 @@ func BenchmarkComplete(b *testing.B) {
 	}
 }
 
-// BenchmarkCompleteLimits has several servers and all limits.
-func BenchmarkCompleteLimits(b *testing.B) {
-	c, err := llm.New(llm.Config{
-		BaseURL: "http://127.0.0.1:8000/v1", Servers: []llm.Server{{BaseURL: "http://127.0.0.1:8001/v1"}, {BaseURL: "http://127.0.0.1:8002/v1"}},
-		Limits: llm.Limits{RequestsPerMinute: 1e9, TokensPerMinute: 1e12}, Transport: constant(benchAnswer),
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	req := request(benchPrompt)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := c.Complete(b.Context(), req); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkCompleteSocket has a local server, whose work is in the figure too.
-func BenchmarkCompleteSocket(b *testing.B) {
-	srv := llmtest.NewServer(b, &llmtest.Handler{Forget: true})
-	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL})
-	if err != nil {
-		b.Fatal(err)
-	}
-	req := request(benchPrompt)
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, err := c.Complete(b.Context(), req); err != nil {
-				b.Error(err)
-				return
-			}
-		}
-	})
-}
-
 // BenchmarkEmbed reads 32 vectors of 1024 numbers.
 func BenchmarkEmbed(b *testing.B) {
 	h := &llmtest.Handler{Dimensions: 1024}

@@ -1,14 +1,18 @@
 package llm
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
+
+	openai "github.com/sashabaranov/go-openai"
 )
 
 // Protocol is what a Client needs to know of a protocol other than OpenAI's. Its
@@ -25,11 +29,13 @@ type Call struct {
 	Model        string // for messages
 	Header       http.Header
 	Content      []byte // nil for none
-	Most         int64  // bytes that a good answer may have
+	Most         int64  // bytes that a good answer may have; 0 for the usual bound
 	// Read takes a good answer: its header, its body and what followed. An error
 	// says what the server did wrong, such as "gave 3 scores for 4 pairs"; a
 	// *Refusal stands for a status, and a *json.SyntaxError for what is no JSON.
 	Read func(server string, resp *http.Response, body []byte) error
+
+	beside bool // Path is beside the version of the base URL
 }
 
 // Refusal is a status that a server gives inside of an answer.
@@ -46,22 +52,30 @@ func (r *Refusal) Error() string { return r.Message }
 var ErrTooLarge = errors.New("request too large")
 
 // Call carries out a call at one of the servers. Its errors are those of Complete.
-func (c *Client) Call(ctx context.Context, call Call) error { return c.call(ctx, call.exchange()) }
+func (c *Client) Call(ctx context.Context, call Call) error {
+	req, out, err := call.request(ctx)
+	if err != nil {
+		return c.transport.notCalled(err)
+	}
+	_, err = c.transport.RoundTrip(req.WithContext(with(ctx, out)))
+	return err
+}
 
 // Each carries out a call once at each server, outside all limits. It returns an
 // error for each, as Ready does.
 func (c *Client) Each(ctx context.Context, call func(i int) Call) []error {
-	return c.each(func(i int, s *server) *failure { return s.once(ctx, call(i).exchange()) })
+	return c.each(func(i int, s *server) *Error { return s.once(ctx, call(i)) })
 }
 
 // each asks all servers at a time.
-func (c *Client) each(ask func(i int, s *server) *failure) []error {
-	out := make([]error, len(c.pool.servers))
+func (c *Client) each(ask func(i int, s *server) *Error) []error {
+	out := make([]error, len(c.transport.servers))
 	var wg sync.WaitGroup
-	for i, s := range c.pool.servers {
+	for i, s := range c.transport.servers {
 		wg.Go(func() {
-			if f := ask(i, s); f != nil {
-				out[i] = &f.Error
+			if e := ask(i, s); e != nil {
+				e.Attempts = 1
+				out[i] = e
 			}
 		})
 	}
@@ -69,42 +83,52 @@ func (c *Client) each(ask func(i int, s *server) *failure) []error {
 	return out
 }
 
-// once carries out an exchange outside all limits.
-func (s *server) once(ctx context.Context, x *exchange) *failure {
-	x.timeout = readyTimeout
-	var err error
-	if x.below, err = url.Parse(x.path); err != nil {
+// once carries out a call outside all limits.
+func (s *server) once(ctx context.Context, call Call) *Error {
+	req, out, err := call.request(ctx)
+	if err != nil {
 		return s.fail(ErrInvalidRequest, 0, noRetry, "was not called", err.Error(), "")
 	}
-	_ = s.link.attempt(ctx, x) // the failure says more
-	return x.failure
+	out.timeout = readyTimeout
+	_, e := s.send(ctx, out, req)
+	return e
 }
 
-func (c Call) exchange() *exchange {
-	x := &exchange{model: c.Model, header: c.Header, mostBytes: c.Most}
-	x.method, x.path = c.Method, c.Path
-	if c.Content != nil {
-		x.contentType, x.content = jsonType, [][]byte{c.Content}
+// request makes the request of a call, and tells the transport about it.
+func (c Call) request(ctx context.Context) (*http.Request, *call, error) {
+	req, err := http.NewRequestWithContext(ctx, c.Method, anyServer+c.Path, bytes.NewReader(c.Content))
+	if err != nil {
+		return nil, nil, err
 	}
-	x.read = func(t *link, body []byte) *failure {
-		err := c.Read(t.target.shown, x.response, body)
+	if c.Content != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	maps.Copy(req.Header, c.Header)
+	out := &call{model: c.Model, most: min(maxAnswerBytes, cmp.Or(c.Most, maxAnswerBytes)), beside: c.beside}
+	out.read = func(s *server, resp *http.Response, body []byte) *Error {
+		err := c.Read(s.shown, resp, body)
+		var e *Error
 		var syntax *json.SyntaxError
 		var refusal *Refusal
 		switch {
 		case err == nil:
 			return nil
+		case errors.As(err, &e):
+			return e
 		case errors.As(err, &syntax):
-			return t.notJSON(http.StatusOK, body)
+			return s.notJSON(http.StatusOK, body)
 		case errors.As(err, &refusal):
-			e := serverError{message: refusal.Message}
+			status := refusal.Status
 			if noMemory(refusal.Message) {
-				refusal.Status = http.StatusRequestEntityTooLarge
+				status = http.StatusRequestEntityTooLarge
 			}
-			return t.byStatus(c.Model, refusal.Status, http.Header{}, e, t.said(e, nil))
+			return s.classify(c.Model, &openai.APIError{Message: refusal.Message, HTTPStatusCode: status}, nil, false)
 		}
-		return t.fail(ErrBadAnswer, http.StatusOK, elsewhere, t.target.clean(err.Error(), maxMessage), "", "")
+		e = s.fail(ErrBadAnswer, http.StatusOK, noRetry, s.clean(err.Error(), maxMessage), "", "")
+		e.elsewhere = true
+		return e
 	}
-	return x
+	return req, out, nil
 }
 
 // noMemory reports whether an error, at its end, says that the memory is used up.
@@ -112,12 +136,12 @@ func noMemory(said string) bool { return strings.Contains(strings.ToLower(said),
 
 // adapt words a failure for the protocol. What one server refuses another one may
 // take, but for what is too large.
-func (p *Protocol) adapt(f *failure, body []byte) {
+func (p *Protocol) adapt(f *Error, body []byte) {
 	switch {
 	case f.Status == http.StatusRequestEntityTooLarge, f.Status >= 400 && noMemory(string(body)):
 		f.Kind, f.retries, f.Hint = ErrTooLarge, noRetry, ""
 	case f.retries == noRetry && f.Status >= 400:
-		f.retries = elsewhere
+		f.elsewhere = true
 	}
 	switch f.Kind {
 	case ErrAuth:

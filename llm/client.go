@@ -3,26 +3,23 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"sync"
-	"time"
 
 	openai "github.com/sashabaranov/go-openai"
-
-	"github.com/refract-eval/refract/internal/english"
 )
 
 // Client calls the servers of one model or several. It is safe for concurrent
 // use by any number of callers; how many of their calls are in flight is
 // bounded for each server (see [Limits]).
 type Client struct {
-	endpoint Endpoint
-	pool     *pool
-	retries  int // after the first attempt
+	endpoint  Endpoint
+	transport *transport
+	openai    *openai.Client
 	// renamed holds the models whose server wants the token limit under the
 	// newer name.
 	renamed sync.Map
@@ -38,12 +35,15 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	return &Client{endpoint: cfg.Endpoint, pool: newPool(targets, cfg), retries: cfg.MaxRetries}, nil
+	c := &Client{endpoint: cfg.Endpoint, transport: newTransport(targets, cfg)}
+	library := openai.DefaultConfig("") // each server has a key of its own
+	library.BaseURL, library.HTTPClient = anyServer, c.transport
+	c.openai = openai.NewClientWithConfig(library)
+	return c, nil
 }
 
-// Waits returns how long no call will be sent, as limits of rates say, though
-// some wait and none is in flight; 0 where that is not so.
-func (c *Client) Waits() time.Duration { return c.pool.waits(time.Now()) }
+// anyServer stands in URLs for the server that the transport chooses.
+const anyServer = "http://server"
 
 // Format writes the client's servers and endpoint, whatever the verb.
 func (c *Client) Format(f fmt.State, _ rune) {
@@ -51,52 +51,56 @@ func (c *Client) Format(f fmt.State, _ rune) {
 		_, _ = io.WriteString(f, "llm.Client(nil)")
 		return
 	}
-	fmt.Fprintf(f, "llm.Client{%s %s}", c.pool.shown, c.endpoint)
+	fmt.Fprintf(f, "llm.Client{%s %s}", c.transport.shown, c.endpoint)
 }
 
 // Complete asks for one answer. It returns an *Error when the servers give
 // none, and an error that wraps ctx.Err() as soon as the context ends.
 func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 	_, renamed := c.renamed.Load(req.Model)
-	resp, x, err := c.complete(ctx, &req, renamed, 0)
-	if x != nil && x.failure != nil && x.failure.renameLimit && !renamed {
-		if resp, _, err = c.complete(ctx, &req, true, x.attempts); err == nil {
+	resp, err := c.complete(ctx, &req, renamed)
+	var e *Error
+	if errors.As(err, &e) && e.newLimit && !renamed {
+		before := e.Attempts
+		if resp, err = c.complete(ctx, &req, true); err == nil {
 			c.renamed.Store(req.Model, true)
+		} else if errors.As(err, &e) {
+			e.Attempts += before
 		}
+	}
+	if errors.As(err, &e) && e.blocked {
+		return Response{FinishReason: FinishContentFilter}, nil
 	}
 	return resp, err
 }
 
-// complete asks under a name of the token limit, after some attempts under the
-// other. The exchange is nil where there was none.
-func (c *Client) complete(ctx context.Context, req *Request, renamed bool, attempts int) (resp Response, x *exchange, err error) {
-	x = &exchange{model: req.Model, start: attempts, attempts: attempts, wantsTokens: req.PromptLogprobs, extra: req.Extra}
-	x.method, x.path, x.contentType = http.MethodPost, "/chat/completions", jsonType
-	if c.endpoint == Completions {
-		x.path = "/completions"
-	}
+// complete asks under a name of the token limit. go-openai's types leave zeros
+// out, round numbers and cannot hold every answer, so the transport sends our
+// body instead of the library's, and the answer is read from the raw one.
+func (c *Client) complete(ctx context.Context, req *Request, renamed bool) (resp Response, err error) {
 	body, err := c.compose(req, renamed)
 	if err != nil {
-		return resp, nil, err
+		return resp, err
 	}
-	x.content = [][]byte{body}
-	if !req.PromptLogprobs {
-		x.maxTokens = req.MaxTokens
+	out := &call{body: body, model: req.Model, extra: req.Extra, logprobs: req.PromptLogprobs, most: mostBytes(req.MaxTokens)}
+	if out.tokens = req.PromptTokens() + req.MaxTokens; req.PromptLogprobs {
+		out.most = maxAnswerBytes
 	}
-	if c.pool.countsTokens {
-		x.tokens = req.PromptTokens() + req.MaxTokens
+	read := false
+	out.read = func(s *server, _ *http.Response, body []byte) (e *Error) {
+		resp, e = s.readAnswer(req, c.endpoint, body)
+		read = e == nil
+		return e
 	}
-	x.read = func(t *link, body []byte) (f *failure) {
-		resp, f = t.readAnswer(req, c.endpoint, body)
-		return f
+	if c.endpoint == Completions {
+		_, err = c.openai.CreateCompletion(with(ctx, out), openai.CompletionRequest{Prompt: req.Prompt})
+	} else {
+		_, err = c.openai.CreateChatCompletion(with(ctx, out), openai.ChatCompletionRequest{})
 	}
-	if err = c.call(ctx, x); err != nil {
-		resp = Response{}
+	if read {
+		return resp, nil // whatever the library made of it
 	}
-	if x.failure != nil && x.failure.blocked {
-		return Response{FinishReason: FinishContentFilter}, x, nil
-	}
-	return resp, x, err
+	return Response{}, err
 }
 
 // Body is the body that Complete sends for a request, byte for byte. It fails
@@ -116,7 +120,7 @@ const (
 // the token limit its newer name.
 func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 	if err := r.Check(c.endpoint); err != nil {
-		return nil, c.pool.notCalled(err)
+		return nil, c.transport.notCalled(err)
 	}
 	body := make(map[string]any, 8+len(r.Extra))
 	maps.Copy(body, r.Extra)
@@ -148,104 +152,7 @@ func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 	}
 	content, err := json.Marshal(body)
 	if err != nil {
-		return nil, c.pool.notCalled(fmt.Errorf("the extra fields cannot be written as JSON: %w", err))
+		return nil, c.transport.notCalled(fmt.Errorf("the extra fields cannot be written as JSON: %w", err))
 	}
 	return content, nil
-}
-
-// call carries out an exchange. What its steps noted in x says more than their
-// error, and holds no secret.
-func (c *Client) call(ctx context.Context, x *exchange) error {
-	begin, done := beginning(ctx)
-	defer done()
-	if err := begin.Err(); err != nil {
-		return fmt.Errorf("call to server %s not begun: %w", c.pool.shown, err)
-	}
-	var err error
-	if x.below, err = url.Parse(x.path); err != nil {
-		return c.pool.notCalled(err)
-	}
-	err = c.send(begin, ctx, x)
-	switch f := x.failure; {
-	case err != nil && begin.Err() != nil:
-		return fmt.Errorf("call to server %s ended after %s: %w", x.asked(c.pool), english.Count(x.attempts, "attempt"), begin.Err())
-	case f != nil:
-		e := f.Error
-		e.Attempts = x.attempts
-		return &e
-	case err != nil:
-		return c.pool.notCalled(err)
-	}
-	return nil
-}
-
-// exchange is what the steps of one call tell each other. Attempts run one
-// after the other, so it needs no lock.
-type exchange struct {
-	httpRequest
-	model       string
-	tokens      int  // towards the limit of tokens
-	maxTokens   int  // of the answer; 0 where it has none
-	wantsTokens bool // it asks for the log-probabilities of its prompt
-	extra       map[string]any
-	header      http.Header // beside the link's
-	mostBytes   int64       // of the answer; 0 for the usual bound
-	// read takes the body of a good answer, and says what is wrong with it.
-	read func(t *link, body []byte) *failure
-
-	start    int       // attempts before the call
-	attempts int       // sent so far
-	server   *server   // of the last attempt
-	lost     []*server // those that could not be reached since the last retry
-	response *http.Response
-	failure  *failure
-}
-
-// httpRequest is what is sent.
-type httpRequest struct {
-	method      string
-	path        string   // below the base URL, such as /files
-	below       *url.URL // the path, parsed by call
-	contentType string   // "" without a body
-	content     [][]byte // the body, in parts
-	beside      bool     // the path is beside the version of the base URL, not below it
-
-	// atFirst is for requests beside the answers, such as an upload: they go
-	// to the first server, because files belong to a server, and do not count
-	// towards limits.
-	atFirst bool
-	// into reads the body of a good answer, of any size, anew for each attempt;
-	// nil keeps it in memory, within the usual bound.
-	into func(io.Reader) error
-	// timeout limits one attempt; 0 means the client's.
-	timeout time.Duration
-	// once forbids to repeat what the server may already have done: only
-	// refused connections and answers that say so are retried.
-	once bool
-}
-
-// do carries out a request at the first server and returns the body of a good
-// (2xx) answer, nil where r.into reads it. It returns an *Error, or wraps
-// ctx.Err().
-func (c *Client) do(ctx context.Context, r httpRequest) (body []byte, err error) {
-	r.atFirst = true
-	x := &exchange{httpRequest: r}
-	x.read = func(_ *link, b []byte) *failure {
-		if r.into == nil {
-			body = b
-		}
-		return nil
-	}
-	if err := c.call(ctx, x); err != nil {
-		return nil, err
-	}
-	return body, nil
-}
-
-// asked names the server of the last attempt, or all where there was none.
-func (x *exchange) asked(p *pool) string {
-	if x.server == nil {
-		return p.shown
-	}
-	return x.server.target.shown
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	openai "github.com/sashabaranov/go-openai"
+
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/llmtest"
 )
@@ -118,6 +120,23 @@ func TestAnswers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Callers may look at go-openai's error, which holds no secret either.
+func TestErrorsAreTheLibrarys(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.Status(400, "no, sk-0123456789"), llmtest.Body(400, "text/plain", "no, sk-0123456789"))
+	c := local(t, h, func(cfg *llm.Config) { cfg.APIKey = "sk-0123456789" })
+	_, err := c.Complete(t.Context(), request("p"))
+	var api *openai.APIError
+	if !errors.As(err, &api) || api.HTTPStatusCode != 400 || api.Type != "server_error" || api.Message != "no, [redacted]" {
+		t.Errorf("%#v of %v", api, err)
+	}
+	_, err = c.Complete(t.Context(), request("p"))
+	var other *openai.RequestError
+	if !errors.As(err, &other) || other.HTTPStatusCode != 400 || strings.Contains(other.Error(), "sk-0") {
+		t.Errorf("%#v of %v", other, err)
 	}
 }
 

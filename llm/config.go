@@ -53,9 +53,9 @@ type Config struct {
 	// Transport carries the attempts; nil means one like
 	// http.DefaultTransport, with a connection for every call in flight.
 	Transport http.RoundTripper `json:"-"`
-	// Ejected, if not nil, is told of each server of several that is put out of
-	// service, and why.
-	Ejected func(error) `json:"-"`
+	// Paused, if not nil, is told when a server of several is left alone for a
+	// while because it keeps failing, and why.
+	Paused func(error) `json:"-"`
 }
 
 // Server is one of several servers, described as in Config. A key goes to its
@@ -78,8 +78,7 @@ func (s Server) Format(f fmt.State, _ rune) {
 // Limits bound what is sent to one server. Every attempt counts, failed ones
 // too, as servers count.
 type Limits struct {
-	// MaxInFlight bounds the calls in flight; 0 means DefaultMaxInFlight. Below
-	// it the client finds by itself how many a server can take.
+	// MaxInFlight bounds the calls in flight; 0 means DefaultMaxInFlight.
 	MaxInFlight int
 	// RequestsPerMinute bounds the attempts in any minute; 0 means no bound.
 	RequestsPerMinute int

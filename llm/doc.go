@@ -5,23 +5,20 @@
 //
 //  1. [Client.Complete] or [Client.Embed] checks the request and writes its body:
 //     the sampling parameters, the model name and extra fields exactly as they
-//     were given.
-//  2. The retry step repeats what a later attempt may cure: statuses 408,
+//     were given. go-openai's client makes the call.
+//  2. The transport below it repeats what a later attempt may cure: statuses 408,
 //     409, 429 and 5xx, connection errors and answers that were cut, with full
-//     jitter.
-//  3. The pool gives each attempt its turn at the server with the fewest calls
-//     in flight. It finds how many a server can have (see [Limits]), keeps to
-//     limits of requests and tokens per minute, and leaves a server alone for
-//     as long as that asks. Of several servers, one that fails time after time
-//     is put out of service until it is healthy again.
-//  4. The link to the server carries out one attempt: it puts a time limit on
-//     it, reads the answer up to a bound and says what went wrong, once, for the
-//     steps above and for the caller.
+//     jitter. It sends each attempt to the server with the fewest calls in flight,
+//     keeps to its [Limits], and leaves a server alone for as long as that asks.
+//  3. The server makes one attempt: it puts a time limit on it, reads the answer
+//     up to a bound, and says what went wrong, once, for the transport and for
+//     the caller. The answer is read from the raw body.
 //
 // [Request.PromptLogprobs] asks for the log-probabilities of a prompt's tokens
-// in place of an answer; [ParseTokens] reads them.
+// instead of an answer; [ParseTokens] reads them.
 //
-// A failed call gives an [*Error], whose kind is tested with [errors.Is]. An
+// A failed call gives an [*Error], whose kind is tested with [errors.Is], and which
+// wraps go-openai's error where the server gave one. An
 // answer that the server withheld is no error: it has no text, which differs
 // from an empty text.
 //

@@ -36,7 +36,7 @@ type EmbedResponse struct {
 // Embed asks for the vectors of texts. Its errors are those of Complete.
 func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, error) {
 	if err := checkEmbed(req); err != nil {
-		return EmbedResponse{}, c.pool.notCalled(err)
+		return EmbedResponse{}, c.transport.notCalled(err)
 	}
 	body := map[string]any{"model": req.Model, "input": req.Texts, "encoding_format": openai.EmbeddingEncodingFormatBase64}
 	if req.Dimensions > 0 {
@@ -44,24 +44,24 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 	}
 	content, err := json.Marshal(body)
 	if err != nil {
-		return EmbedResponse{}, c.pool.notCalled(err)
+		return EmbedResponse{}, c.transport.notCalled(err)
 	}
-	x := &exchange{model: req.Model}
-	x.method, x.path, x.contentType, x.content = http.MethodPost, "/embeddings", jsonType, [][]byte{content}
+	out := &call{body: content, model: req.Model, most: maxAnswerBytes}
+	for _, t := range req.Texts {
+		out.tokens += EstimateTokens(t)
+	}
 	var vectors EmbedResponse
-	x.read = func(t *link, body []byte) (f *failure) {
-		vectors, f = t.readVectors(&req, body)
-		return f
+	read := false
+	out.read = func(s *server, _ *http.Response, body []byte) (e *Error) {
+		vectors, e = s.readVectors(&req, body)
+		read = e == nil
+		return e
 	}
-	if c.pool.countsTokens {
-		for _, t := range req.Texts {
-			x.tokens += EstimateTokens(t)
-		}
+	_, err = c.openai.CreateEmbeddings(with(ctx, out), openai.EmbeddingRequest{})
+	if read {
+		return vectors, nil // whatever the library made of it: see complete
 	}
-	if err := c.call(ctx, x); err != nil {
-		return EmbedResponse{}, err
-	}
-	return vectors, nil
+	return EmbedResponse{}, err
 }
 
 func checkEmbed(req EmbedRequest) error {
@@ -119,14 +119,14 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 }
 
 // readVectors reads the body of a 200, each vector to its text.
-func (t *link) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f *failure) {
+func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f *Error) {
 	var a vectorsShape
-	if f := t.decode(req.Model, body, &a, &a.Object, &a.Error); f != nil {
+	if f := s.decode(req.Model, body, &a, &a.Object, &a.Error); f != nil {
 		return out, f
 	}
 	out = EmbedResponse{Vectors: make([][]float32, len(req.Texts)), Model: a.Model, PromptTokens: credibleCount(a.Usage.PromptTokens)}
 	if len(a.Data) != len(out.Vectors) {
-		return out, t.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), english.Count(len(out.Vectors), "text")))
+		return out, s.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), english.Count(len(out.Vectors), "text")))
 	}
 	size := len(a.Data[0].Embedding)
 	if req.Dimensions > 0 {
@@ -135,16 +135,16 @@ func (t *link) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f
 	for _, d := range a.Data {
 		switch {
 		case d.Index < 0 || d.Index >= len(out.Vectors) || out.Vectors[d.Index] != nil:
-			return out, t.badShape(body, "gave vectors that do not match the texts one by one")
+			return out, s.badShape(body, "gave vectors that do not match the texts one by one")
 		case len(d.Embedding) == 0 || len(d.Embedding) != size:
-			return out, t.badShape(body, fmt.Sprintf("gave a vector of %d numbers in place of %d", len(d.Embedding), max(1, size)))
+			return out, s.badShape(body, fmt.Sprintf("gave a vector of %d numbers in place of %d", len(d.Embedding), max(1, size)))
 		}
 		for _, v := range d.Embedding {
 			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-				return out, t.badShape(body, "gave a vector with a number that is not finite")
+				return out, s.badShape(body, "gave a vector with a number that is not finite")
 			}
 		}
 		out.Vectors[d.Index] = d.Embedding
 	}
-	return out, t.repeats(out.Model)
+	return out, s.repeats(out.Model)
 }

@@ -12,9 +12,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/refract-eval/refract/internal/redact"
 )
@@ -44,7 +47,8 @@ var (
 )
 
 // Error says why a call gave no answer. It holds no secret, and what it
-// quotes from the server is escaped and bounded.
+// quotes from the server is escaped and bounded. It wraps the *openai.APIError
+// or *openai.RequestError that the server's answer stands for, if there was one.
 type Error struct {
 	Kind     error  // one of the kinds above
 	Server   string // base URL, without user and query; several with ", " between
@@ -53,29 +57,37 @@ type Error struct {
 	Message  string // what the server said, or the cause; may be ""
 	Hint     string // what to do; may be ""
 
-	many bool   // Server names several
 	what string // what the server did, as a predicate
-	// matches is nil or compares with the cause. The cause itself is not
-	// handed out: its text may hold a secret.
+	api  error  // go-openai's, redacted; or nil
+	// matches is nil or compares with the cause of a connection's failure, which
+	// is not handed out: its text may hold a secret.
 	matches func(target error) bool
+
+	// What the client does about it:
+	retries   int           // how often it is retried at most
+	elsewhere bool          // another server is tried at once
+	notDone   bool          // the server has not done what was asked
+	blocked   bool          // a content filter refused the prompt
+	newLimit  bool          // the server wants max_completion_tokens
+	asked     time.Duration // how long the server asks to wait
 }
 
 // Error gives one line: the server, what it did, the status, its message,
 // the number of attempts and the hint.
 func (e *Error) Error() string {
-	name := "server"
-	if e.many {
-		name = "servers"
+	name := "server "
+	if strings.Contains(e.Server, ", ") {
+		name = "servers "
 	}
-	text := name + " " + e.Server + " " + e.told()
+	text := name + e.Server + " " + e.told()
 	if e.Hint != "" {
 		text += "; " + e.Hint
 	}
 	return text
 }
 
-// Cause is what the server did, without what another run may have in another way:
-// which server it was, and how many attempts there were.
+// Cause is what the server did, without what differs from run to run: which
+// server it was, and how many attempts there were.
 func (e *Error) Cause() string {
 	once := *e
 	once.Attempts = 1
@@ -101,6 +113,9 @@ func (e *Error) told() string {
 	return b.String()
 }
 
+// Unwrap gives go-openai's error, or nil.
+func (e *Error) Unwrap() error { return e.api }
+
 // Is reports whether target is the kind of e or matches its cause, such as
 // syscall.ECONNREFUSED.
 func (e *Error) Is(target error) bool {
@@ -116,27 +131,14 @@ const (
 // How often a failure is retried at most.
 const (
 	noRetry    = 0
-	elsewhere  = 1 // at another server
 	fewRetries = 2 // what is more likely a mistake than a moment's trouble
 	allRetries = math.MaxInt
 )
 
-// failure is an attempt's error with what the steps above do about it.
-type failure struct {
-	Error
-	retries     int
-	blocked     bool // a content filter refused the prompt
-	renameLimit bool // the server wants max_completion_tokens
-	notDone     bool // the server has not done what was asked
-	lost        bool // there was no connection, or it broke
-	// asked is how long the server asks to wait.
-	asked time.Duration
-}
-
 // tooLong says that the wait the server asks for is not waited for.
-func (f *failure) tooLong(allowed time.Duration) {
-	f.what += fmt.Sprintf(" and asks to wait %v, more than the %v allowed", f.asked.Round(time.Millisecond), allowed)
-	f.Hint = "try later or allow a longer wait"
+func (e *Error) tooLong(allowed time.Duration) {
+	e.what += fmt.Sprintf(" and asks to wait %v, more than the %v allowed", e.asked.Round(time.Millisecond), allowed)
+	e.Hint = "try later or allow a longer wait"
 }
 
 const (
@@ -144,20 +146,12 @@ const (
 	hintDown    = "check that the server runs and that the base URL is right"
 )
 
-func (t *link) fail(kind error, status, retries int, what, message, hint string) *failure {
-	return &failure{
-		Error:   Error{Kind: kind, Server: t.target.shown, Status: status, what: what, Message: message, Hint: hint},
-		retries: retries,
-	}
-}
-
-func (t *link) timedOut(limit time.Duration) *failure {
-	return t.fail(ErrTimeout, 0, allRetries, fmt.Sprintf("gave no whole answer within %v", limit), "",
-		"raise the time limit or send fewer requests at once")
+func (s *server) fail(kind error, status, retries int, what, message, hint string) *Error {
+	return &Error{Kind: kind, Server: s.shown, Status: status, what: what, Message: message, Hint: hint, retries: retries}
 }
 
 // unreachable is a connection that failed, or that broke while it was read.
-func (t *link) unreachable(what string, err error) *failure {
+func (s *server) unreachable(what string, err error) *Error {
 	for {
 		var ue *url.Error // names the whole URL
 		if !errors.As(err, &ue) {
@@ -165,169 +159,178 @@ func (t *link) unreachable(what string, err error) *failure {
 		}
 		err = ue.Err
 	}
-	f := t.fail(ErrUnavailable, 0, allRetries, what, t.target.clean(err.Error(), maxMessage), hintDown)
-	f.lost, f.matches = true, func(target error) bool { return errors.Is(err, target) }
+	e := s.fail(ErrUnavailable, 0, allRetries, what, s.clean(err.Error(), maxMessage), hintDown)
+	e.elsewhere, e.matches = true, func(target error) bool { return errors.Is(err, target) }
 	var (
 		cert  *tls.CertificateVerificationError
 		plain tls.RecordHeaderError
 		dns   *net.DNSError
 	)
-	f.notDone = errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
+	e.notDone = errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
 	switch {
 	case errors.As(err, &cert):
-		f.retries, f.what, f.Hint = noRetry, "has a certificate that is not trusted", "check the base URL and the system's certificates"
+		e.retries, e.what, e.Hint = noRetry, "has a certificate that is not trusted", "check the base URL and the system's certificates"
 	case errors.As(err, &plain):
-		f.retries, f.Hint = noRetry, "the server may speak plain HTTP: try http:// in the base URL"
+		e.retries, e.Hint = noRetry, "the server may speak plain HTTP: try http:// in the base URL"
 	case errors.As(err, &dns) && dns.IsNotFound:
-		f.retries, f.Hint = fewRetries, "check the host name in the base URL"
+		e.retries, e.Hint = fewRetries, "check the host name in the base URL"
 	}
-	return f
+	return e
 }
 
 // notJSON is a 200 whose body is no JSON: cut on its way, or from something
 // that is no model server.
-func (t *link) notJSON(status int, body []byte) *failure {
+func (s *server) notJSON(status int, body []byte) *Error {
 	what := "gave an answer that is not JSON"
 	switch {
 	case len(body) == 0:
-		return t.fail(ErrBadAnswer, status, fewRetries, "gave an empty answer", "", hintBaseURL)
+		return s.fail(ErrBadAnswer, status, fewRetries, "gave an empty answer", "", hintBaseURL)
 	case body[0] == '<':
 		what = "gave a web page in place of an answer"
 	}
-	return t.fail(ErrBadAnswer, status, fewRetries, what, t.sent(body), hintBaseURL)
+	return s.fail(ErrBadAnswer, status, fewRetries, what, s.sent(body), hintBaseURL)
 }
 
 // badShape is a 200 of JSON that is no answer.
-func (t *link) badShape(body []byte, what string) *failure {
-	return t.fail(ErrBadAnswer, http.StatusOK, fewRetries, what, t.sent(body), hintBaseURL)
+func (s *server) badShape(body []byte, what string) *Error {
+	return s.fail(ErrBadAnswer, http.StatusOK, fewRetries, what, s.sent(body), hintBaseURL)
 }
 
 // sent quotes the beginning of a body.
-func (t *link) sent(body []byte) string {
+func (s *server) sent(body []byte) string {
 	// Far more than is shown, so that no secret is cut before it is found.
-	return "it sent `" + t.target.clean(string(body[:min(len(body), 64<<10)]), maxSnippet) + "`"
+	return "it sent `" + s.clean(string(body[:min(len(body), 64<<10)]), maxSnippet) + "`"
 }
 
 // errorInside is an error in a 200. Its numeric code, if any, is the status
 // that it stands for.
-func (t *link) errorInside(model string, body []byte) *failure {
-	e, ok := parseServerError(body)
-	if !ok {
-		return t.badShape(body, "gave an error in place of an answer")
+func (s *server) errorInside(model string, body []byte) *Error {
+	api := parseAPIError(body)
+	if api == nil {
+		return s.badShape(body, "gave an error in place of an answer")
 	}
-	status := e.status
-	if status < 400 || status > 599 {
-		status = http.StatusInternalServerError
+	api.HTTPStatusCode, _ = api.Code.(int)
+	if api.HTTPStatusCode < 400 || api.HTTPStatusCode > 599 {
+		api.HTTPStatusCode = http.StatusInternalServerError
 	}
-	f := t.byStatus(model, status, http.Header{}, e, t.said(e, body))
-	f.Status = http.StatusOK
-	if f.Kind == ErrUnavailable {
-		f.what = "gave an error in place of an answer"
+	e := s.classify(model, api, body, false)
+	e.Status = http.StatusOK
+	if e.Kind == ErrUnavailable {
+		e.what = "gave an error in place of an answer"
 	}
-	return f
+	return e
 }
 
 // refused is any status but 200.
-func (t *link) refused(model string, resp *http.Response, body []byte) *failure {
+func (s *server) refused(model string, resp *http.Response, body []byte) *Error {
 	switch status := resp.StatusCode; {
 	case status < 300:
-		return t.notJSON(status, bytes.TrimSpace(body))
+		return s.notJSON(status, bytes.TrimSpace(body))
 	case status < 400:
-		return t.fail(ErrBadAnswer, status, noRetry, "redirects elsewhere", t.redirect(resp), "set the base URL to the address that answers")
+		return s.fail(ErrBadAnswer, status, noRetry, "redirects elsewhere", s.redirect(resp), "set the base URL to the address that answers")
 	}
-	e, _ := parseServerError(body)
-	return t.byStatus(model, resp.StatusCode, resp.Header, e, t.said(e, body))
-}
-
-// said is the server's message, or else the beginning of what it sent.
-func (t *link) said(e serverError, body []byte) string {
-	body = bytes.TrimSpace(body)
-	switch {
-	case t.speaks != nil && len(e.message) > maxMessage:
-		return t.target.cleanEnd(e.message, maxMessage) // a trace ends in the error
-	case e.message != "":
-		return t.target.clean(e.message, maxMessage)
-	case len(body) == 0:
-		return ""
-	default:
-		return t.sent(body)
+	api := parseAPIError(body)
+	if api == nil {
+		api = &openai.APIError{}
 	}
+	api.HTTPStatusCode = resp.StatusCode
+	return s.classify(model, api, body, resp.Header.Get("Retry-After") != "")
 }
 
 // redirect names the host and path that a redirect leads to.
-func (t *link) redirect(resp *http.Response) string {
+func (s *server) redirect(resp *http.Response) string {
 	u, err := resp.Location()
 	if err != nil {
 		return ""
 	}
 	// The path is decoded, so that a secret in it is found.
-	return "to " + t.target.clean(u.Scheme+"://"+u.Host+redact.Path(u.Path), maxSnippet)
+	return "to " + s.clean(u.Scheme+"://"+u.Host+redact.Path(u.Path), maxSnippet)
 }
 
-// byStatus is the table of what a status means, and what can be done.
-func (t *link) byStatus(model string, status int, h http.Header, e serverError, said string) *failure {
+// classify is the table of what a status and a server's error mean, and what can
+// be done. comesBack says that the server has told when to ask again.
+func (s *server) classify(model string, api *openai.APIError, body []byte, comesBack bool) *Error {
+	status := api.HTTPStatusCode
+	said := s.said(api.Message, body)
+	fail := func(kind error, what, hint string) *Error { return s.fail(kind, status, noRetry, what, said, hint) }
+	var e *Error
 	switch {
-	case status < 500 && e.is(FinishContentFilter):
-		f := t.fail(ErrInvalidRequest, status, noRetry, "refused the prompt", said, "")
-		f.blocked = true
-		return f
-	case status < 500 && status != http.StatusTooManyRequests && e.overflow():
-		return t.fail(ErrContextLength, status, noRetry, "refused the prompt as too long for the model", said,
-			"shorten the prompt or lower max_tokens")
-	case status == http.StatusUnauthorized && t.target.authorization == "":
-		return t.fail(ErrAuth, status, noRetry, "wants a key", said, "set OPENAI_API_KEY")
+	case status < 500 && hasCode(api, FinishContentFilter):
+		e = fail(ErrInvalidRequest, "refused the prompt", "")
+		e.blocked = true
+	case status < 500 && status != http.StatusTooManyRequests && overflows(api):
+		e = fail(ErrContextLength, "refused the prompt as too long for the model", "shorten the prompt or lower max_tokens")
+	case status == http.StatusUnauthorized && s.authorization == "":
+		e = fail(ErrAuth, "wants a key", "set OPENAI_API_KEY")
 	case status == http.StatusUnauthorized:
-		return t.fail(ErrAuth, status, noRetry, "refused the key", said, "set OPENAI_API_KEY to a key of this server")
+		e = fail(ErrAuth, "refused the key", "set OPENAI_API_KEY to a key of this server")
 	case status == http.StatusForbidden:
-		return t.fail(ErrAuth, status, noRetry, "refused access", said, "check what the key in OPENAI_API_KEY may use")
-	case status == http.StatusPaymentRequired,
-		status == http.StatusTooManyRequests && e.noQuota(h.Get("Retry-After") != ""):
-		return t.fail(ErrQuota, status, noRetry, "has no credit left for this key", said, "check the account's plan and billing")
+		e = fail(ErrAuth, "refused access", "check what the key in OPENAI_API_KEY may use")
+	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && quotaIsUsedUp(api, comesBack):
+		e = fail(ErrQuota, "has no credit left for this key", "check the account's plan and billing")
 	case status == http.StatusTooManyRequests:
-		f := t.fail(ErrRateLimited, status, allRetries, "limits the rate of requests", said, "send fewer requests at once")
-		f.notDone = true
-		return f
+		e = fail(ErrRateLimited, "limits the rate of requests", "send fewer requests at once")
+		e.retries, e.notDone = allRetries, true
 	case status == http.StatusNotFound && model == "":
-		return t.fail(ErrNotFound, status, noRetry, "knows no such address or object", said, hintBaseURL)
+		e = fail(ErrNotFound, "knows no such address or object", hintBaseURL)
 	case status == http.StatusNotFound:
-		return t.fail(ErrNotFound, status, noRetry, "knows no such model or address", said,
-			fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
+		e = fail(ErrNotFound, "knows no such model or address", fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
 		// A gateway's 503 can come after the server behind it did its work.
-		return t.fail(ErrUnavailable, status, allRetries, "failed", said, "check the server's log, or try later")
+		e = fail(ErrUnavailable, "failed", "check the server's log, or try later")
+		e.retries = allRetries
 	default:
-		f := t.fail(ErrInvalidRequest, status, noRetry, "refused the request", said, "")
-		f.renameLimit = status == http.StatusBadRequest && e.wantsNewLimit()
-		return f
+		e = fail(ErrInvalidRequest, "refused the request", "")
+		e.newLimit = status == http.StatusBadRequest && wantsNewLimit(api)
 	}
-}
-
-// refusedField says in the hint which extra field of the request a server that
-// refused it speaks of.
-func refusedField(f *failure, extra map[string]any) {
-	if f.Kind != ErrInvalidRequest || f.Hint != "" {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		if strings.Contains(f.Message, name) {
-			f.Hint = fmt.Sprintf("this server does not take the field %q", name)
-			return
+	if api.Message == "" {
+		e.api = &openai.RequestError{HTTPStatusCode: status, HTTPStatus: http.StatusText(status), Err: errors.New(said)}
+	} else {
+		code, _ := api.Code.(string)
+		e.api = &openai.APIError{
+			Message: said, Type: s.clean(api.Type, maxSnippet), Code: s.clean(code, maxSnippet),
+			HTTPStatusCode: status, HTTPStatus: http.StatusText(status),
 		}
 	}
+	return e
 }
 
-// serverError is an error as the servers write it, in one shape.
-type serverError struct {
-	message string
-	kind    string // "type"
-	code    string
-	param   string
-	status  int // a numeric code
+// said is the server's message, or else the beginning of what it sent.
+func (s *server) said(message string, body []byte) string {
+	body = bytes.TrimSpace(body)
+	switch {
+	case s.protocol != nil && len(message) > maxMessage:
+		return s.cleanEnd(message, maxMessage) // a trace ends in the error
+	case message != "":
+		return s.clean(message, maxMessage)
+	case len(body) == 0:
+		return ""
+	default:
+		return s.sent(body)
+	}
 }
 
-// parseServerError reads {"error": {…}}, {"error": "…"}, the flat object of
-// older servers, and {"detail": …}; ok is false for anything else.
-func parseServerError(body []byte) (e serverError, ok bool) {
+// explain adds to a failure what is known of the request.
+func (e *Error) explain(s *server, c *call, body []byte) {
+	if c.logprobs {
+		e.refusesLogprobs()
+	}
+	if e.Kind == ErrInvalidRequest && e.Hint == "" {
+		for _, name := range slices.Sorted(maps.Keys(c.extra)) {
+			if strings.Contains(e.Message, name) {
+				e.Hint = fmt.Sprintf("this server does not take the field %q", name)
+				break
+			}
+		}
+	}
+	if s.protocol != nil {
+		s.protocol.adapt(e, body)
+	}
+}
+
+// parseAPIError reads {"error": {…}}, {"error": "…"}, the flat object of
+// older servers, and {"detail": …}; it gives nil for anything else.
+func parseAPIError(body []byte) *openai.APIError {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -335,30 +338,27 @@ func parseServerError(body []byte) (e serverError, ok bool) {
 	}
 	var top map[string]json.RawMessage
 	if json.Unmarshal(body, &top) != nil {
-		return e, false
+		return nil
 	}
 	fields := top
 	if raw := top["error"]; stated(raw) {
 		fields = nil
 		if json.Unmarshal(raw, &fields) != nil {
-			return serverError{message: jsonText(raw), kind: jsonText(top["error_type"])}, true
+			return &openai.APIError{Message: jsonText(raw), Type: jsonText(top["error_type"])}
 		}
 	} else if raw := top["detail"]; stated(raw) {
-		return serverError{message: jsonText(raw)}, true
+		return &openai.APIError{Message: jsonText(raw)}
 	}
-	e = serverError{
-		message: jsonText(fields["message"]),
-		kind:    jsonText(fields["type"]),
-		code:    jsonText(fields["code"]),
-		param:   jsonText(fields["param"]),
+	code, param := jsonText(fields["code"]), jsonText(fields["param"])
+	e := &openai.APIError{Message: jsonText(fields["message"]), Type: jsonText(fields["type"]), Code: code, Param: &param}
+	var status int
+	if json.Unmarshal(fields["code"], &status) == nil && status != 0 {
+		e.Code = status
 	}
-	if json.Unmarshal(fields["code"], &e.status) != nil {
-		e.status = 0
+	if e.Message == "" && e.Type == "" && code == "" {
+		return nil
 	}
-	if e.message == "" && e.kind == "" && e.code == "" {
-		return serverError{}, false
-	}
-	return e, true
+	return e
 }
 
 // jsonText is a JSON string's value, "" for null, and other values as written.
@@ -370,41 +370,78 @@ func jsonText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// is reports whether the error's type or code is one of names.
-func (e serverError) is(names ...string) bool {
-	for _, n := range names {
-		if e.kind == n || e.code == n {
-			return true
-		}
-	}
-	return false
+// hasCode reports whether the error's type or code is one of names.
+func hasCode(e *openai.APIError, names ...string) bool {
+	code, _ := e.Code.(string)
+	return slices.Contains(names, e.Type) || slices.Contains(names, code)
 }
 
-// says reports whether the message has one of the phrases, in lower case.
-func (e serverError) says(phrases ...string) bool {
-	m := strings.ToLower(e.message)
-	for _, p := range phrases {
-		if strings.Contains(m, p) {
-			return true
-		}
-	}
-	return false
+// says reports whether a message has one of the phrases, in lower case.
+func says(message string, phrases ...string) bool {
+	message = strings.ToLower(message)
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(message, p) })
 }
 
-// overflow: vLLM says it in words, llama.cpp and OpenAI by type and code.
-func (e serverError) overflow() bool {
-	return e.is("exceed_context_size_error", "context_length_exceeded") ||
-		e.says("maximum context length", "maximum model length", "greater than max_model_len", "exceeds the available context size")
+// overflows: vLLM says it in words, llama.cpp and OpenAI by type and code.
+func overflows(e *openai.APIError) bool {
+	return hasCode(e, "exceed_context_size_error", "context_length_exceeded") ||
+		says(e.Message, "maximum context length", "maximum model length", "greater than max_model_len", "exceeds the available context size")
 }
 
-// noQuota tells an account without credit from a rate limit, which waiting
+// quotaIsUsedUp tells an account without credit from a rate limit, which waiting
 // cures. Words alone do not count where the server says when to come back.
-func (e serverError) noQuota(comeBack bool) bool {
-	return e.is("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits") ||
-		!comeBack && e.says("insufficient_quota", "exceeded your current quota", "credit", "billing")
+func quotaIsUsedUp(e *openai.APIError, comesBack bool) bool {
+	return hasCode(e, "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits") ||
+		!comesBack && says(e.Message, "insufficient_quota", "exceeded your current quota", "credit", "billing")
 }
 
 // wantsNewLimit: newer models of one provider refuse max_tokens by name.
-func (e serverError) wantsNewLimit() bool {
-	return e.says(maxCompletionTokens) && (e.param == maxTokens || e.says("'"+maxTokens+"'"))
+func wantsNewLimit(e *openai.APIError) bool {
+	return says(e.Message, maxCompletionTokens) && (e.Param != nil && *e.Param == maxTokens || says(e.Message, "'"+maxTokens+"'"))
+}
+
+// serverWait is how long the server asks to wait before the next attempt: its
+// Retry-After, else on 429 the larger of its rate limits' resets, else 0.
+func serverWait(resp *http.Response, now time.Time) time.Duration {
+	if resp == nil {
+		return 0
+	}
+	after := resp.Header.Get("Retry-After")
+	if d, ok := seconds(after); ok {
+		return d
+	}
+	if at, err := http.ParseTime(after); err == nil {
+		return max(0, at.Sub(now))
+	}
+	if resp.StatusCode != http.StatusTooManyRequests {
+		// Every answer states the resets; only a rate limit waits for them.
+		return 0
+	}
+	return max(resetAfter(resp.Header.Get("X-Ratelimit-Reset-Requests")), resetAfter(resp.Header.Get("X-Ratelimit-Reset-Tokens")))
+}
+
+// resetAfter reads a duration such as 1s, 6m0s or 120ms, or seconds.
+func resetAfter(s string) time.Duration {
+	if d, ok := seconds(s); ok {
+		return d
+	}
+	d, _ := time.ParseDuration(strings.TrimSpace(s))
+	return max(0, d)
+}
+
+// seconds reads a plain decimal number. One too large for a Duration becomes
+// the largest.
+func seconds(s string) (time.Duration, bool) {
+	s = strings.TrimSpace(s)
+	if strings.Trim(s, "0123456789.") != "" {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil && !math.IsInf(f, 1) {
+		return 0, false
+	}
+	if f *= float64(time.Second); f < math.MaxInt64 {
+		return time.Duration(f), true
+	}
+	return math.MaxInt64, true
 }

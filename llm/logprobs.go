@@ -184,7 +184,7 @@ func vllmTokens(positions []vllmLogprobs) (spelled, error) {
 const hintLogprobs = "the request needs a server whose completions endpoint answers echo with logprobs for the prompt, as vLLM's does"
 
 // readTokens makes the answer's text the list of the prompt's tokens.
-func (t *link) readTokens(prompt string, resp *Response, c *choice, used *usage, body []byte) *failure {
+func (s *server) readTokens(prompt string, resp *Response, c *choice, used *usage, body []byte) *Error {
 	var completion *int
 	if used.PromptTokens > 0 {
 		completion = &used.CompletionTokens
@@ -194,25 +194,23 @@ func (t *link) readTokens(prompt string, resp *Response, c *choice, used *usage,
 		resp.Text, err = formatTokens(tokens)
 	}
 	if err != nil {
-		return t.fail(ErrBadAnswer, http.StatusOK, noRetry, err.Error(), t.sent(bytes.TrimSpace(body)), hintLogprobs)
+		return s.fail(ErrBadAnswer, http.StatusOK, noRetry, err.Error(), s.sent(bytes.TrimSpace(body)), hintLogprobs)
 	}
 	resp.HasText, resp.FinishReason = true, "stop"
 	return nil
 }
 
-// refusedLogprobs makes a refusal that speaks of what PromptLogprobs asks for
+// refusesLogprobs makes a refusal that speaks of what PromptLogprobs asks for
 // what it is: the server cannot do it, and will not later.
-func refusedLogprobs(f *failure) {
-	if f.blocked || f.renameLimit {
+func (e *Error) refusesLogprobs() {
+	if e.blocked || e.newLimit {
 		return
 	}
-	switch f.Status {
+	switch e.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
-	default:
-		return
-	}
-	if m := strings.ToLower(f.Message); strings.Contains(m, "echo") || strings.Contains(m, "logprobs") {
-		f.Kind, f.retries = ErrBadAnswer, noRetry
-		f.what, f.Hint = "refuses to give log-probabilities of the prompt's tokens", hintLogprobs
+		if says(e.Message, "echo", "logprobs") {
+			e.Kind, e.retries = ErrBadAnswer, noRetry
+			e.what, e.Hint = "refuses to give log-probabilities of the prompt's tokens", hintLogprobs
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// readyTimeout limits one question of Ready and of a probe.
+// readyTimeout limits one question of Ready.
 const readyTimeout = 10 * time.Second
 
 // Ready asks each server once whether it can be called: by GET /health beside
@@ -23,50 +23,20 @@ const readyTimeout = 10 * time.Second
 // It returns an error for each server, in their order: nil for one that is
 // ready, and otherwise an *Error.
 func (c *Client) Ready(ctx context.Context, model string) []error {
-	return c.each(func(_ int, s *server) *failure { return s.ready(ctx, model) })
+	return c.each(func(_ int, s *server) *Error { return s.ready(ctx, model) })
 }
 
-func (s *server) ready(ctx context.Context, model string) *failure {
-	if s.speaks != nil {
-		return s.alive(ctx)
+func (s *server) ready(ctx context.Context, model string) *Error {
+	if s.protocol != nil {
+		return s.once(ctx, s.protocol.Health)
 	}
-	healthy, f := s.healthy(ctx)
-	if f != nil {
-		return f
+	health := s.once(ctx, Call{Method: http.MethodGet, Path: "/health", beside: true,
+		Read: func(string, *http.Response, []byte) error { return nil }})
+	if health != nil && (health.Status == 0 || health.Status >= 500 && health.Status != http.StatusNotImplemented) {
+		return health
 	}
-	models, f := s.models(ctx)
-	if f != nil {
-		// Nothing but the list itself may be missing from a healthy server.
-		if healthy && (f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed || f.Status == http.StatusNotImplemented) {
-			return nil
-		}
-		return f
-	}
-	// Ollama lists its models with a tag, and knows them without the usual.
-	if model == "" || len(models) == 0 || slices.Contains(models, model) || slices.Contains(models, model+":latest") {
-		return nil
-	}
-	listed := strings.Trim(fmt.Sprintf("%q", models), "[]")
-	said := "it serves " + strings.ReplaceAll(listed, `" "`, `", "`)
-	return s.fail(ErrNotFound, 0, noRetry, fmt.Sprintf("does not serve the model %q", s.target.clean(model, maxSnippet)),
-		s.target.clean(said, maxMessage), "name one of these models, or the server of the other")
-}
-
-// healthy asks for /health: true is yes, false that there is no such address.
-func (s *server) healthy(ctx context.Context) (bool, *failure) {
-	f := s.get(ctx, httpRequest{path: "/health", beside: true}, func(*link, []byte) *failure { return nil })
-	switch {
-	case f == nil:
-		return true, nil
-	case f.Status == 0 || f.Status >= 500 && f.Status != http.StatusNotImplemented:
-		return false, f
-	}
-	return false, nil
-}
-
-// models asks for the names of the models.
-func (s *server) models(ctx context.Context) (names []string, f *failure) {
-	f = s.get(ctx, httpRequest{path: "/models"}, func(t *link, body []byte) *failure {
+	var names []string
+	e := s.once(ctx, Call{Method: http.MethodGet, Path: "/models", Most: minAnswerBytes, Read: func(_ string, _ *http.Response, body []byte) error {
 		var list struct {
 			Object string          `json:"object"`
 			Error  json.RawMessage `json:"error"`
@@ -74,52 +44,29 @@ func (s *server) models(ctx context.Context) (names []string, f *failure) {
 				ID string `json:"id"`
 			} `json:"data"`
 		}
-		f := t.decode("", body, &list, &list.Object, &list.Error)
+		if e := s.decode("", body, &list, &list.Object, &list.Error); e != nil {
+			return e
+		}
 		for _, m := range list.Data {
 			names = append(names, m.ID)
 		}
-		return f
-	})
-	return names, f
-}
-
-// get makes one GET, outside all limits.
-func (s *server) get(ctx context.Context, r httpRequest, read func(*link, []byte) *failure) *failure {
-	r.method = http.MethodGet
-	return s.once(ctx, &exchange{httpRequest: r, maxTokens: 1, read: read})
-}
-
-// probe asks an ejected server whether it is well, and readmits it if so. It
-// belongs to no call: whoever waits for the server profits.
-func (p *pool) probe(s *server) {
-	f := s.alive(context.Background())
-	now := time.Now()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s.probing = false
-	if f == nil {
-		s.readmit(now)
-	} else {
-		s.fault = f
-		s.setBack(now)
+		return nil
+	}})
+	if e != nil {
+		// Nothing but the list itself may be missing from a healthy server.
+		if health == nil && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented) {
+			return nil
+		}
+		return e
 	}
-	p.dispatch(now)
-}
-
-// alive is nil for a server that is healthy or, without /health, answers for
-// its models, be it by a refusal.
-func (s *server) alive(ctx context.Context) *failure {
-	if s.speaks != nil {
-		return s.once(ctx, s.speaks.Health.exchange())
+	// Ollama lists its models with a tag, and knows them without the usual.
+	if model == "" || len(names) == 0 || slices.Contains(names, model) || slices.Contains(names, model+":latest") {
+		return nil
 	}
-	if healthy, f := s.healthy(ctx); healthy || f != nil {
-		return f
-	}
-	_, f := s.models(ctx)
-	if f != nil && (f.Status == 0 || f.Status >= 500) {
-		return f
-	}
-	return nil
+	listed := strings.Trim(fmt.Sprintf("%q", names), "[]")
+	said := "it serves " + strings.ReplaceAll(listed, `" "`, `", "`)
+	return s.fail(ErrNotFound, 0, noRetry, fmt.Sprintf("does not serve the model %q", s.clean(model, maxSnippet)),
+		s.clean(said, maxMessage), "name one of these models, or the server of the other")
 }
 
 // Awaiting is a Client that asks, before the first call, whether the servers are

@@ -1,11 +1,13 @@
 package llm
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -37,7 +39,7 @@ type Request struct {
 	// as JSON. They cannot take the place of the fields above.
 	Extra map[string]any
 	// PromptLogprobs asks for the log-probabilities of the tokens of Prompt
-	// in place of an answer; MaxTokens is then 1 and the endpoint Completions.
+	// instead of an answer; MaxTokens is then 1 and the endpoint Completions.
 	// It is sent as echo with logprobs, which vLLM, SGLang and
 	// llama-cpp-python answer; vLLM's own prompt_logprobs, of 0 or 1, can
 	// stand in Extra and is read too. Some servers apply the sampling to what
@@ -182,4 +184,20 @@ func (r Request) PromptTokens() int {
 		n += EstimateTokens(m.Content)
 	}
 	return n
+}
+
+// ParseExtra reads fields for Request.Extra: a JSON object, whose numbers stay as
+// they are written.
+func ParseExtra(s string) (map[string]any, error) {
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	var out map[string]any
+	err := dec.Decode(&out)
+	if err == nil && dec.More() {
+		err = errors.New("there is more after the object")
+	}
+	if err != nil || out == nil {
+		return nil, fmt.Errorf("%q is no JSON object (%v)", s, err)
+	}
+	return out, nil
 }

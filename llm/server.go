@@ -1,7 +1,12 @@
 package llm
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"sync/atomic"
@@ -13,159 +18,229 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// server is one of the pool's servers with what is known of it. The pool's
-// lock guards what changes, but for proven.
+// server is one of the transport's servers. The transport's lock guards what
+// changes, except answered.
 type server struct {
-	*link
-	flow   *flow
-	rates  rates
-	proven atomic.Bool // it has given a good answer
+	target
+	base      http.RoundTripper
+	protocol  *Protocol // nil for OpenAI's
+	userAgent string
+	timeout   time.Duration
+	room      *semaphore.Weighted // for large answers, of all servers
+	limits    limits
+	answered  atomic.Int64 // good answers so far
 
 	inFlight int
-	// Until pausedUntil it is sent nothing, because it asked so with pausedBy.
-	pausedUntil time.Time
-	pausedBy    *failure
-
-	// faults counts the failures since the last good answer, of calls begun
-	// since the server was taken into service.
-	faults  int
-	since   time.Time
-	fault   *failure // the last one, of a call or a probe
-	ejected bool
-	// While ejected, a probe is due at nextProbe unless one is under way.
-	nextProbe time.Time
-	probing   bool
-	setbacks  int // ejections and failed probes since the last good answer
-
-	stats ServerStats // its counts
+	until    time.Time // it is sent nothing before: it asked so, or keeps failing
+	faults   int       // in a row
+	fault    *Error    // the last one
+	stats    ServerStats
 }
 
+// Bounds on what is read of an answer, in bytes after decompression.
 const (
-	// maxFaults is how many failures in a row put a server out of service.
-	maxFaults = 5
-	// The pause before a probe doubles from minProbePause to maxProbePause.
-	minProbePause = time.Second
-	maxProbePause = 30 * time.Second
+	maxAnswerBytes = 64 << 20
+	// minAnswerBytes and bytesPerToken bound an answer of some tokens, far above
+	// what servers write.
+	minAnswerBytes = 1 << 20
+	bytesPerToken  = 4 << 10
+	// allAnswerBytes bounds the large answers of a client together, and
+	// smallAnswer is the size up to which an answer is not one of them.
+	allAnswerBytes = 256 << 20
+	smallAnswer    = 64 << 10
 )
+
+// mostBytes bounds the answer of so many tokens.
+func mostBytes(tokens int) int64 {
+	return min(maxAnswerBytes, minAnswerBytes+bytesPerToken*int64(tokens))
+}
 
 func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
 	return &server{
-		link:  newLink(t, cfg, room),
-		flow:  newFlow(cfg.Limits.MaxInFlight),
-		rates: newRates(cfg.Limits),
+		target: t, base: cfg.Transport, protocol: cfg.Protocol, userAgent: cfg.UserAgent, timeout: cfg.Timeout, room: room,
+		limits: newLimits(cfg.Limits), stats: ServerStats{Server: t.shown},
 	}
 }
 
-// freeAt reports whether the server may be sent an attempt now, and otherwise
-// when; the zero time is when another call ends.
-func (s *server) freeAt(now time.Time, tokens int) (at time.Time, free bool) {
+// request addresses a request to the server.
+func (s *server) request(ctx context.Context, c *call, req *http.Request) *http.Request {
+	out := req.Clone(ctx)
+	out.Host, out.URL = "", s.at(req.URL)
+	if c.beside {
+		out.URL = s.beside(req.URL)
+	}
+	out.Header.Set("Accept", "application/json")
+	out.Header.Set("User-Agent", s.userAgent)
+	if s.authorization != "" {
+		out.Header.Set("Authorization", s.authorization)
+	}
+	if c.body != nil {
+		out.ContentLength = int64(len(c.body))
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.body)), nil }
+	}
+	out.Body = http.NoBody
+	if out.GetBody != nil {
+		out.Body, _ = out.GetBody() // of bytes in memory: it does not fail
+	}
+	return out
+}
+
+var errTooLarge = errors.New("answer too large")
+
+// send makes one attempt. A good answer has been read by the call; its response
+// holds the raw body.
+func (s *server) send(caller context.Context, c *call, req *http.Request) (*http.Response, *Error) {
+	timeout := cmp.Or(c.timeout, s.timeout)
+	ctx, cancel := context.WithTimeout(caller, timeout)
+	defer cancel()
+	// A redirect is not followed: it would carry the prompt, and maybe the key,
+	// elsewhere.
+	resp, err := s.base.RoundTrip(s.request(ctx, c, req))
+	var body []byte
+	if err == nil {
+		var free func()
+		body, free, err = s.receive(ctx, c, resp)
+		defer free()
+		_ = resp.Body.Close()
+	}
+	var e *Error
+	var reader *readerError
 	switch {
-	case s.ejected && s.probing:
-		return time.Time{}, false
-	case s.ejected:
-		return s.nextProbe, false
-	case s.pausedUntil.After(now):
-		return s.pausedUntil, false
-	case s.inFlight >= s.flow.bound():
-		return time.Time{}, false
+	case errors.As(err, &reader):
+		e = s.fail(ErrUnavailable, resp.StatusCode, noRetry, "gave an answer that cannot be kept", s.clean(err.Error(), maxMessage), "")
+		e.matches = func(target error) bool { return errors.Is(reader.error, target) }
+	case errors.Is(err, errTooLarge):
+		e = s.fail(ErrBadAnswer, resp.StatusCode, noRetry, fmt.Sprintf("gave an answer of more than %d bytes", c.most), "", "")
+		if s.protocol == nil {
+			e.Hint = hintBaseURL
+		}
+	case err != nil && ctx.Err() != nil && caller.Err() == nil:
+		e = s.fail(ErrTimeout, 0, allRetries, fmt.Sprintf("gave no whole answer within %v", timeout), "", "raise the time limit or send fewer requests at once")
+	case err != nil && resp != nil:
+		e = s.unreachable("broke off its answer", err)
+	case err != nil:
+		e = s.unreachable("cannot be reached", err)
+	case resp.StatusCode == http.StatusOK || c.first && resp.StatusCode < 300:
+		if c.read != nil {
+			e = c.read(s, resp, body)
+		}
+	default:
+		e = s.refused(c.model, resp, body)
 	}
-	if d := s.rates.delay(now, tokens); d > 0 {
-		return now.Add(d), false
+	if e == nil {
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		return resp, nil
 	}
-	return time.Time{}, true
+	e.asked = serverWait(resp, time.Now())
+	e.explain(s, c, body)
+	return nil, e
 }
 
-// before reports whether a free server is chosen before another: the one that
-// did not fail this call just now, or the one with fewer calls in flight.
-func (s *server) before(other, failed *server) bool {
-	if (s == failed) != (other == failed) {
-		return other == failed
+// streamReader reads a body; nil keeps it in memory.
+type streamReader func(io.Reader) error
+
+// receive reads the body of an answer. free gives the room of a large one back.
+func (s *server) receive(ctx context.Context, c *call, resp *http.Response) (body []byte, free func(), err error) {
+	free = func() {}
+	if c.stream != nil && resp.StatusCode < 300 {
+		from := &trackedReader{Reader: resp.Body}
+		if err = c.stream(from); err != nil && from.failed == nil {
+			err = &readerError{err}
+		}
+		return nil, free, cmp.Or(from.failed, err)
 	}
-	return s.inFlight < other.inFlight
+	var buf bytes.Buffer
+	if n := resp.ContentLength; n > 0 && n < smallAnswer {
+		buf.Grow(int(n) + bytes.MinRead)
+	}
+	n, err := buf.ReadFrom(io.LimitReader(resp.Body, smallAnswer))
+	if err != nil || n < smallAnswer {
+		return buf.Bytes(), free, err
+	}
+	// All of the room at once: calls that hold some and wait for more could
+	// wait for each other. A buffer grows to twice its content.
+	if err := s.room.Acquire(ctx, 2*c.most); err != nil {
+		return nil, free, err
+	}
+	free = func() { s.room.Release(2 * c.most) }
+	n, err = buf.ReadFrom(io.LimitReader(resp.Body, c.most-n+1))
+	if err == nil && smallAnswer+n > c.most {
+		err = errTooLarge
+	}
+	return buf.Bytes(), free, err
 }
 
-// learn draws conclusions from an attempt: nil is a good answer. A server that
-// has company is ejected after too many failures in a row.
-func (s *server) learn(now, started time.Time, f *failure, busy, company bool) {
-	if f != nil {
-		s.stats.Failures++
-		last := *f // the call goes on to change its own
-		s.fault = &last
+// trackedReader notes why reading failed.
+type trackedReader struct {
+	io.Reader
+	failed error
+}
+
+func (t *trackedReader) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		t.failed = err
 	}
+	return n, err
+}
+
+// readerError is an error of a stream's reader, not of the server.
+type readerError struct{ error }
+
+// A server of several that fails maxFaults times in a row is left alone for a
+// second, and for twice as long after each further failure, up to maxCoolDown.
+const (
+	maxFaults   = 3
+	maxCoolDown = 30 * time.Second
+)
+
+// learn notes the outcome of an attempt, nil being a good answer, and reports
+// whether the server is now left alone for failing.
+func (s *server) learn(c *call, e *Error, company bool, maxWait time.Duration) (pausing bool) {
+	s.stats.Calls++
+	if e == nil {
+		s.answered.Add(1)
+		s.faults = 0
+		return false
+	}
+	s.stats.Failures++
+	last := *e // the call goes on to change its own
+	s.fault, s.stats.LastFault = &last, last.told()
+	now, pause := time.Now(), time.Duration(0)
 	switch {
-	case f == nil:
-		s.proven.Store(true)
-		s.faults, s.setbacks = 0, 0
-		s.flow.good(now, started, busy)
-	case f.throttles():
-		s.stats.Throttled++
-		s.flow.throttled(now, started)
-	case f.retries == noRetry:
-		s.faults = 0 // it answers, and says that the request is wrong
+	case e.retries == noRetry && !e.elsewhere: // it answers, and says that the request is wrong
+		s.faults = 0
+	case e.asked > 0: // and a moment more: clients that were given the same time do not come back together
+		asked := min(e.asked, longestPause)
+		pause = asked + min(rand.N(2*meanBackoff), max(0, maxWait-asked))
+	case e.Kind == ErrRateLimited || !company || c.first:
+	default:
+		if s.faults++; s.faults >= maxFaults {
+			pause = min(maxCoolDown, maxWait, time.Second<<min(s.faults-maxFaults, 10))
+			pausing = true
+		}
 	}
-	if f == nil || !f.sick() || started.Before(s.since) || s.ejected {
-		return
+	if until := now.Add(pause); pause > 0 && until.After(s.until) {
+		s.until = until
 	}
-	if s.faults++; s.faults >= maxFaults && company {
-		s.ejected = true
-		s.stats.Ejections++
-		s.setBack(now)
-	}
-}
-
-// setBack has the server wait longer for its next probe.
-func (s *server) setBack(now time.Time) {
-	s.nextProbe = now.Add(min(maxProbePause, minProbePause<<min(s.setbacks, 10)))
-	s.setbacks++
-}
-
-func (s *server) probeDue(now time.Time) bool {
-	return !s.probing && !s.nextProbe.After(now)
-}
-
-// readmit takes an ejected server back with few calls; its next failure
-// ejects it again.
-func (s *server) readmit(now time.Time) {
-	s.ejected, s.since, s.faults = false, now, maxFaults-1
-	s.flow.restart(now)
-}
-
-// pause keeps all calls from a server for as long as it asked, and a moment
-// more: clients that were all given the same time do not come back together.
-func (s *server) pause(now time.Time, f *failure, maxWait time.Duration) {
-	asked := min(f.asked, longestPause)
-	until := now.Add(asked + min(rand.N(2*meanBackoff), max(0, maxWait-asked)))
-	if until.After(s.pausedUntil) {
-		by := *f
-		s.pausedUntil, s.pausedBy = until, &by
-	}
+	return pausing
 }
 
 // longestPause is one that no call waits for.
 const longestPause = 1000 * time.Hour
 
-// throttles reports whether the server says that it is given too much.
-func (f *failure) throttles() bool {
-	return f.Kind == ErrRateLimited || f.Status == http.StatusServiceUnavailable || f.Status == statusOverloaded
-}
+// pausedLonger reports whether the server has asked for a longer wait.
+func (s *server) pausedLonger(than time.Duration) bool { return time.Until(s.until) > than }
 
-// statusOverloaded is 529, which some providers send for 503.
-const statusOverloaded = 529
-
-// sick reports whether the failure speaks against the server rather than the
-// request. A server that limits its rate, or says when to come back, is well.
-func (f *failure) sick() bool {
-	return f.retries != noRetry && f.Kind != ErrRateLimited && f.asked == 0
-}
-
-// rates bound the requests and tokens per minute of one server.
-type rates struct {
+// limits bound what a server is sent.
+type limits struct {
+	inFlight         int
 	requests, tokens *rate.Limiter // nil without a bound
-	tokenLimit       int
+	perMinute        int           // tokens
 }
 
-func newRates(l Limits) rates {
-	return rates{requests: perMinute(l.RequestsPerMinute), tokens: perMinute(l.TokensPerMinute), tokenLimit: l.TokensPerMinute}
+func newLimits(l Limits) limits {
+	return limits{l.MaxInFlight, perMinute(l.RequestsPerMinute), perMinute(l.TokensPerMinute), l.TokensPerMinute}
 }
 
 // perMinute lets through n in any minute, and no more than a second's worth at
@@ -175,89 +250,65 @@ func perMinute(n int) *rate.Limiter {
 		return nil
 	}
 	burst := max(1, n/60)
-	return rate.NewLimiter(rate.Limit(float64(n-burst+1)/60), burst)
+	const minute = 60.001 // seconds, with something for rounding
+	return rate.NewLimiter(rate.Limit(float64(n-burst+1)/minute), burst)
 }
 
-// tooMany says that tokens exceed the bound whenever they are sent, or "".
-func (r rates) tooMany(tokens int) string {
-	if r.tokens == nil || tokens <= r.tokenLimit {
-		return ""
+// wait waits for the turn of an attempt. It may go when a burst of its tokens is
+// there; those who come after wait for the rest.
+func (l limits) wait(ctx context.Context, tokens int) error {
+	now, delay := time.Now(), time.Duration(0)
+	if l.requests != nil {
+		delay = l.requests.ReserveN(now, 1).DelayFrom(now)
 	}
-	return fmt.Sprintf("the request counts as %d tokens, more than the %d tokens per minute allowed; lower max_tokens or raise the limit",
-		tokens, r.tokenLimit)
-}
-
-// delay is how long an attempt has to wait.
-func (r rates) delay(now time.Time, tokens int) time.Duration {
-	return max(wait(r.requests, now, 1), wait(r.tokens, now, tokens))
-}
-
-// wait: what exceeds the burst may be sent when the burst is there, and is
-// owed by those who come after.
-func wait(l *rate.Limiter, now time.Time, n int) time.Duration {
-	if l == nil {
-		return 0
-	}
-	const rounding = 1e-6
-	missing := float64(min(n, l.Burst())) - l.TokensAt(now)
-	if missing <= rounding {
-		return 0
-	}
-	return time.Duration(missing/float64(l.Limit())*float64(time.Second)) + time.Microsecond
-}
-
-// take books an attempt.
-func (r rates) take(now time.Time, tokens int) {
-	if r.requests != nil {
-		r.requests.ReserveN(now, 1)
-	}
-	if r.tokens == nil {
-		return
-	}
-	for tokens > 0 {
-		n := min(tokens, r.tokens.Burst())
-		r.tokens.ReserveN(now, n)
+	for first := true; l.tokens != nil && tokens > 0; first = false {
+		n := min(tokens, l.tokens.Burst())
+		if d := l.tokens.ReserveN(now, n).DelayFrom(now); first {
+			delay = max(delay, d)
+		}
 		tokens -= n
 	}
+	if delay == 0 {
+		return nil
+	}
+	return sleep(ctx, now.Add(delay), nil)
 }
 
 // ServerStats counts what has become of the attempts at one server.
 type ServerStats struct {
-	Server   string // base URL, without user and query
-	InFlight int    // now
-	Limit    int    // how many may be in flight now
-	// Calls are all attempts that have ended. Failures are those without an
-	// answer, Throttled the ones among them that the server refused because of
-	// its load or a rate limit (429, 503, 529), and Cancelled those whose
-	// context ended first.
-	Calls, Failures, Throttled, Cancelled int
-	Ejected                               bool // out of service now
-	Ejections                             int  // how often it was put out of service
-	LastFault                             string
+	Server          string // base URL, without user and query
+	Calls, Failures int    // attempts that have ended, and those without an answer
+	LastFault       string
 }
 
 // String says in a line what became of the calls.
 func (s ServerStats) String() string {
 	fault := ""
 	if s.LastFault != "" {
-		fault = "; the last fault: it " + s.LastFault
+		fault = "; the last time, it " + s.LastFault
 	}
-	return fmt.Sprintf("%s: %s, %d without an answer (%d refused for load or rate), %d cancelled; out of service %s%s",
-		s.Server, english.Thousands(s.Calls, "attempt"), s.Failures, s.Throttled, s.Cancelled, english.Count(s.Ejections, "time"), fault)
+	return fmt.Sprintf("%s: %s, %d without an answer%s", s.Server, english.Thousands(s.Calls, "attempt"), s.Failures, fault)
 }
 
 // Stats returns the counts of all servers, in their order.
 func (c *Client) Stats() []ServerStats {
-	p := c.pool
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := make([]ServerStats, len(p.servers))
-	for i, s := range p.servers {
+	c.transport.mu.Lock()
+	defer c.transport.mu.Unlock()
+	out := make([]ServerStats, len(c.transport.servers))
+	for i, s := range c.transport.servers {
 		out[i] = s.stats
-		out[i].Server, out[i].InFlight, out[i].Limit, out[i].Ejected = s.target.shown, s.inFlight, s.flow.bound(), s.ejected
-		if s.fault != nil {
-			out[i].LastFault = s.fault.told()
-		}
 	}
 	return out
+}
+
+// Waits returns how long no call will be sent, as all servers asked for a pause
+// or keep failing; 0 where one may be called.
+func (c *Client) Waits() time.Duration {
+	c.transport.mu.Lock()
+	defer c.transport.mu.Unlock()
+	shortest := longestPause
+	for _, s := range c.transport.servers {
+		shortest = min(shortest, max(0, time.Until(s.until)))
+	}
+	return shortest
 }

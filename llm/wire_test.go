@@ -46,36 +46,6 @@ func sent(t testing.TB, h *llmtest.Handler) map[string]json.RawMessage {
 	return fields
 }
 
-func TestNumbersOnTheWire(t *testing.T) {
-	for _, endpoint := range endpoints {
-		for _, v := range []struct {
-			value float64
-			want  string
-		}{{0, "0"}, {1, "1"}, {0.7, "0.7"}, {0.9, "0.9"}, {0.1, "0.1"}, {0.001, "0.001"}} {
-			t.Run(string(endpoint)+"/"+v.want, func(t *testing.T) {
-				srv := llmtest.NewServer(t, nil)
-				c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, Endpoint: endpoint})
-				if err != nil {
-					t.Fatal(err)
-				}
-				req := request("Say it otherwise.")
-				req.Temperature, req.TopP, req.MaxTokens = v.value, v.value, 17
-				if _, err := c.Complete(t.Context(), req); err != nil {
-					t.Fatal(err)
-				}
-				body := sent(t, srv.Handler)
-				for name, want := range map[string]string{
-					"temperature": v.want, "top_p": v.want, "max_tokens": "17", "model": `"test-model"`,
-				} {
-					if got := string(body[name]); got != want {
-						t.Errorf("%s on the wire is %q, want %q", name, got, want)
-					}
-				}
-			})
-		}
-	}
-}
-
 func TestRequestOnTheWire(t *testing.T) {
 	for _, endpoint := range endpoints {
 		t.Run(string(endpoint), func(t *testing.T) {

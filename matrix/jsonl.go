@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
@@ -92,7 +92,7 @@ func optional(f jsonline.Field) jsonline.Field {
 	return f
 }
 
-func openJSONL(f object.File, name string) (source, error) {
+func openJSONL(f *os.File, name string) (source, error) {
 	return newJSONLSource(packed.NewReader(f), name), nil
 }
 

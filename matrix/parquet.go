@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -110,7 +110,7 @@ type parquetSource struct {
 	names  jsonline.Names
 }
 
-func openParquet(f object.File, name string) (source, error) {
+func openParquet(f *os.File, name string) (source, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/idset"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
@@ -103,11 +103,11 @@ type nativeStates map[int]string
 // .parquet says. Of Parquet, it reads and checks the columns; JSON Lines may
 // also be a pipe.
 func Open(path string) (*Reader, error) {
-	open := map[string]func(object.File, string) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(packed.Name(path))]
+	open := map[string]func(*os.File, string) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(packed.Name(path))]
 	if open == nil {
 		return nil, fmt.Errorf("matrix %s: the extension must say the format; name the file .jsonl or .parquet", text.Quote(path))
 	}
-	f, err := object.Open(context.Background(), path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("matrix: %w", err)
 	}

@@ -74,7 +74,29 @@ type Info struct {
 	// Lower and Upper bound the scores, inclusively; they are infinite where
 	// the metric has no such bound.
 	Lower, Upper float64
+
+	Pace     Pace // how the engine calls the metric
+	Explains bool // scores come with reports
+	Keep     Keep // whether a store keeps the scores
 }
+
+// Pace says how a metric is called, such as one that waits for a server most of the
+// time. A field that is not positive leaves the choice to the engine.
+type Pace struct {
+	Batch int // segments in one call
+	Calls int // at a time
+}
+
+// Keep says whether a store keeps a metric's scores. A stored score must depend on
+// nothing but the metric's name, its signature and the texts.
+type Keep int8
+
+// The choices.
+const (
+	KeepOnRequest Keep = iota // where a user asks for it, as scores are cheap
+	KeepAlways                // wherever there is a store, as scores are dear
+	KeepNever                 // the signature does not say all that changes a score
+)
 
 // Declared is the Info of a metric that states its direction, "higher" or "lower",
 // and its bounds, nil for none, in a message.
@@ -181,6 +203,13 @@ type CorpusMetric interface {
 	CorpusScore(sum []float64) float64
 }
 
+// CorpusDetail is a CorpusMetric that says what a corpus score is made of, such as
+// BLEU's precisions.
+type CorpusDetail interface {
+	CorpusMetric
+	CorpusDetail(sum []float64) string
+}
+
 // Fitter is a Metric whose scores depend on all references of a dataset, such as
 // on how many segments have an n-gram. It scores once it is fitted.
 type Fitter interface {
@@ -193,27 +222,10 @@ type Fitter interface {
 	Fit(ctx context.Context, references iter.Seq2[[]string, error]) (Metric, error)
 }
 
-// Explainer is a Metric whose scores come with reports.
-type Explainer interface {
-	Metric
-	// Explains reports whether they do.
-	Explains() bool
-}
-
-// Storable is a Metric whose scores cost so much that they are kept: a score
-// depends on nothing but the metric's name and signature and the texts.
-type Storable interface {
-	Metric
-	// Storable reports whether they are. Where it is false the signature does not
-	// say all that changes a score, and none is ever kept, whatever a user asks for.
-	Storable() bool
-}
-
-// NeverKept reports whether scores of the metric must not be kept anywhere: it is
-// a Storable that is not, or a Composite with such a member. Scores of metrics
-// that are neither may be kept.
+// NeverKept reports whether scores of the metric, or of a member of a Composite, must
+// not be kept anywhere.
 func NeverKept(m Metric) bool {
-	if s, ok := m.(Storable); ok && !s.Storable() {
+	if m.Info().Keep == KeepNever {
 		return true
 	}
 	c, ok := m.(Composite)
@@ -224,20 +236,6 @@ func NeverKept(m Metric) bool {
 type Composite interface {
 	Metric
 	Members() []Metric
-}
-
-// Paced is a Metric with a pace of its own, such as one that waits for a server
-// most of the time.
-type Paced interface {
-	Metric
-	Pace() Pace
-}
-
-// Pace says how a metric is called. A field that is not positive leaves the
-// choice to the engine.
-type Pace struct {
-	Batch int // segments in one call
-	Calls int // at a time
 }
 
 // Foreseeing is a Metric that can tell what scoring will ask of servers.
@@ -281,47 +279,6 @@ func Close(ms ...Metric) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// CorpusDetail is a CorpusMetric that tells what a score of a system is made
-// of, such as BLEU's precisions.
-type CorpusDetail interface {
-	CorpusMetric
-	// CorpusDetail puts a sum of statistics into words.
-	CorpusDetail(sum []float64) string
-}
-
-// Selective is a Metric that can leave cells out, because each of them costs
-// a call.
-type Selective interface {
-	Metric
-	// ScoreNeeded scores as Score does, but for the cells that are not needed;
-	// these have the status Unneeded.
-	ScoreNeeded(ctx context.Context, blocks []Block, need Need) ([]Scores, error)
-}
-
-// Need says which cells of a matrix are needed. The zero Need asks for all.
-type Need struct {
-	// FirstOnly asks for the first column alone.
-	FirstOnly bool
-	// Stop is a score that ends a row: once a cell has it, the columns after
-	// it in the order are not needed. It is nil where all are.
-	Stop *float64
-	// Orders says for each block in which order its columns are asked for; nil
-	// is their own order, of one block or of all.
-	Orders [][]int
-}
-
-// Order is the order of the columns of a block.
-func (n Need) Order(block, columns int) []int {
-	if block < len(n.Orders) && n.Orders[block] != nil {
-		return n.Orders[block]
-	}
-	order := make([]int, columns)
-	for c := range order {
-		order[c] = c
-	}
-	return order
 }
 
 // BlocksError says in which of a call's blocks scoring failed, where a request of

@@ -35,17 +35,13 @@ func StartErrors(ms []Metric) (errs []error) {
 
 type unstarted struct{ err *StartError }
 
-var _ Storable = (*unstarted)(nil)
-
 // Info asks for no text, as what the metric needs is not known.
 func (u *unstarted) Info() Info {
-	return Info{Name: u.err.Name, Direction: HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1)}
+	return Info{Name: u.err.Name, Direction: HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1), Keep: KeepNever}
 }
 
 func (u *unstarted) Signature(Level) Signature {
 	return Signature{{Key: "ended", Value: u.err.Err.Error()}}
 }
-
-func (u *unstarted) Storable() bool { return false }
 
 func (u *unstarted) Score(context.Context, []Block) ([]Scores, error) { return nil, u.err }

@@ -68,13 +68,12 @@ const (
 	Unclear Outcome = "unclear" // the data do not decide
 )
 
-// Verdict is one finding in plain language, with the numbers that carry it.
+// Verdict is one finding in plain language, .
 type Verdict struct {
 	Dataset string  `json:"dataset"`
-	Kind    string  `json:"kind"` // "difference", "curve", "prompts", "strata" or "coverage"
+	Kind    string  `json:"kind"` // "difference", "curve", "prompts" or "coverage"
 	Outcome Outcome `json:"outcome"`
 	Text    string  `json:"text"`
-	Numbers []Fact  `json:"numbers"`
 	Value   Number  `json:"value"` // the effect; undefined where there is none
 	Range   *Range  `json:"interval"`
 }
@@ -98,9 +97,6 @@ type Place struct {
 	Score Number  `json:"score"` // mean over segments, in units of the metric
 	Rank  float64 `json:"rank"`  // from 1, half numbers for ties; 0 without a score
 	Cells int     `json:"cells"` // segments that entered
-	// Clear says that the interval of how far the place is from the first one is off
-	// 0.
-	Clear bool `json:"clear,omitempty"`
 }
 
 // Ranks gives each of the places with a score its rank, of which sign·score is

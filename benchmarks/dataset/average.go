@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"math"
-	"slices"
 
 	"github.com/refract-eval/refract"
 )
@@ -29,26 +28,21 @@ func (a *average) add(name string, value float64, valid bool) {
 }
 
 // aspects adds the numbers of an annotator: an object with one an aspect, null
-// where none is given. What the fields in skip hold is not read.
-func (r reader) aspects(a *average, skip ...string) error {
-	return r.Members("aspect", func(b []byte) error {
-		name := string(b)
-		if slices.Contains(skip, name) {
-			return r.Skip()
-		}
+// where none is given.
+func (r reader) aspects(a *average) error {
+	return r.Members("aspect", func(name []byte) error {
 		v, ok, err := r.OptionalFloat()
-		a.add(name, v, ok)
+		a.add(string(name), v, ok)
 		return err
 	})
 }
 
-// judgements makes a judgement of each name, of the means or medians of what
-// was added.
-func (a *average) judgements(dst []refract.Judgement, prefix, system string, of func([]float64) float64) []refract.Judgement {
+// judgements makes a judgement of each name, of the means of what was added.
+func (a *average) judgements(dst []refract.Judgement, prefix, system string) []refract.Judgement {
 	for _, name := range a.names {
 		j := refract.Judgement{Name: prefix + name, System: system}
 		if v := a.values[name]; len(v) > 0 {
-			j.Score, j.Valid = of(v), true
+			j.Score, j.Valid = mean(v), true
 		}
 		dst = append(dst, j)
 	}
@@ -66,13 +60,4 @@ func mean(v []float64) float64 {
 		return scaled
 	}
 	return sum / n
-}
-
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	n := len(v) / 2
-	if len(v)%2 == 1 {
-		return v[n]
-	}
-	return mean(v[n-1 : n+1])
 }

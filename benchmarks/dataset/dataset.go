@@ -101,21 +101,17 @@ func schemes() []scheme[func(place string, o Options) (*set, error)] {
 		{"mtme", "mtme:DIR/TESTSET/LP", openMTME},
 		{"parquet", "parquet:FILE", openParquet},
 		{"published", "published:DIR", openPublished},
-		{"hf", "hf:FILE,source=COLUMN,…", openHF},
-		{"preferences", "preferences:FILE", openPreferences},
+		{"table", "table:FILE,source=COLUMN,…", openTable},
 		{"summeval", "summeval:FILE", openSummEval},
-		{"pascal50s", "pascal50s:DIR", openPascal50S},
-		{"webnlg", "webnlg:DIR", openWebNLG},
-		{"bagel", "bagel:FILE", openBAGEL},
-		{"commongen", "commongen:FILE", openCommonGen},
 		{"mqm", "mqm:FILE", openMQM},
 	}
 }
 
 // Open returns the dataset that spec names: "jsonl:FILE", where "-" is
 // standard input and can be read once, "mtme:DIR/TESTSET/LP", "parquet:FILE"
-// or a folder of such files, "published:DIR", or a set in the form of its
-// authors, which the package comment lists. The files must exist. Segments are
+// or a folder of such files, "published:DIR",
+// a table with its columns named, or a set in the form of its authors; the package
+// comment lists them. The files must exist. Segments are
 // read by iterating; those of the latter are also checked here. A spec of an
 // unknown scheme or option is a *SpecError that lists the known ones.
 //

@@ -40,27 +40,7 @@ func newDivRef(d *divRef, place string, o Options, promptNames []string) (_ *bes
 		return nil, err
 	}
 	d.prompts, d.warn = slices.Clone(promptNames), o.Warn
-	return &beside{in: d.in, warn: o.Warn, begin: d.begin, hint: d.hint}, nil
-}
-
-// hint says so where the first line has n strings.
-func (d *divRef) hint(n int) string {
-	if d.in.stream {
-		return ""
-	}
-	l, err := d.in.lines(context.Background(), func(Warning) {})
-	if err != nil {
-		return ""
-	}
-	defer l.close()
-	line, err := l.next()
-	if err != nil {
-		return ""
-	}
-	if texts, err := parsePythonList(string(line), l.pos()); err != nil || len(texts) != n {
-		return ""
-	}
-	return "; the file looks transposed: its first line has as many strings as there are segments"
+	return &beside{in: d.in, warn: o.Warn, begin: d.begin}, nil
 }
 
 func (d *divRef) begin(ctx context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {

@@ -6,13 +6,8 @@
 //	mtme:DIR/TESTSET/LP     the folders of mt-metrics-eval
 //	parquet:FILE            a row a segment; a folder of such files
 //	published:DIR           a folder that package publish wrote, of any format
-//	hf:FILE,source=COLUMN   Parquet of others, with the columns named
-//	preferences:FILE        pairs of outputs, of which people prefer one
+//	table:FILE,source=COLUMN,…   CSV, TSV, JSON Lines or Parquet, with the columns named
 //	summeval:FILE           SummEval's annotations
-//	pascal50s:DIR           PASCAL-50S
-//	webnlg:DIR              human evaluation of WebNLG, 2017 or 2020
-//	bagel:FILE              BAGEL with ratings, and its sister sets
-//	commongen:FILE          CommonGen, and ranked pairs for it
 //	mqm:FILE                MQM by people, as Marot writes it
 //
 // [Open] takes such a name; [OpenLines] takes line-aligned text files;
@@ -22,7 +17,7 @@
 //
 // # How it reads
 //
-// The readers of sets that papers released, from summeval: down, hold the
+// The readers summeval: and mqm:, and table: with group=, hold the
 // whole set, since its rows have to be joined; these sets are small. Every
 // other reader streams: it holds one segment, and memory does not grow with
 // the number of segments, but for some twenty bytes per id in JSON Lines and
@@ -100,13 +95,6 @@
 //
 // Texts may also be files of JSON Lines, with the fields source, target (of a
 // reference) and hypothesis. They are not trimmed, and null is a missing text.
-//
-// # Preferences
-//
-// A pair is a segment with the systems "a" and "b", and a judgement
-// "preference" of each, of which the higher is preferred and equal ones are a
-// tie: the votes, where there are some. The category of the pair is its
-// domain.
 //
 // # The sets of papers
 //

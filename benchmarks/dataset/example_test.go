@@ -74,31 +74,8 @@ func ExampleEncoder() {
 	// {"id":"ferry","references":["The ferry leaves at noon."],"hypotheses":{"literal":"The ferry goes at 12.","silent":null}}
 }
 
-// A preference is a segment of two systems; the votes are its judgements.
-func ExampleOpen_preferences() {
-	ds, err := dataset.Open("preferences:testdata/preferences.jsonl", dataset.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for s, err := range ds.Segments(context.Background()) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		a, b := s.Judgements[0], s.Judgements[1]
-		fmt.Println(s.ID, s.Domain, a.Score, b.Score, a.Valid)
-	}
-	// Output:
-	// p1 HM 3 44 true
-	// 2 HC 1 0 true
-	// 7  0 0 true
-	// p4  0 0 false
-	// p5  0 2 true
-}
-
 func ExampleNameOf() {
-	for _, spec := range []string{"jsonl:data/judged.jsonl", "mtme:data/wmt22/zh-en", "hf:set.parquet,source=src", "jsonl:-"} {
+	for _, spec := range []string{"jsonl:data/judged.jsonl", "mtme:data/wmt22/zh-en", "table:set.parquet,source=src", "jsonl:-"} {
 		fmt.Println(dataset.NameOf(spec))
 	}
 	// Output:

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"sync/atomic"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 )
 
@@ -27,7 +27,7 @@ type input struct {
 
 // newInput checks that the file is there and readable.
 func newInput(path string) (*input, error) {
-	info, err := object.Stat(context.Background(), path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fileError(path, err)
 	}
@@ -36,7 +36,7 @@ func newInput(path string) (*input, error) {
 	}
 	in := &input{name: path, stream: !info.Mode().IsRegular()}
 	if !in.stream {
-		f, err := object.Open(context.Background(), path)
+		f, err := os.Open(path)
 		if err != nil {
 			return nil, fileError(path, err)
 		}
@@ -90,7 +90,7 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 		return in.part.Open()
 	}
 	if !in.stream {
-		f, err := object.Open(ctx, in.name)
+		f, err := os.Open(in.name)
 		if err != nil {
 			return nil, fileError(in.name, err)
 		}
@@ -113,7 +113,7 @@ func (in *input) copyTo(w io.Writer) error {
 		_, err := io.Copy(w, in.stdin)
 		return err
 	}
-	f, err := object.Open(context.Background(), in.name)
+	f, err := os.Open(in.name)
 	if err != nil {
 		return err
 	}

@@ -5,15 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/refract-eval/refract/internal/object"
 )
 
 // ownFolders and ownFiles are what sets that are folders have in them; the
 // files are patterns of fs.Glob.
 var (
-	ownFolders = []string{"sources", "references", "system-outputs", "human-scores", "metric-scores", "documents", "data", "evaluation", "submissions"}
-	ownFiles   = []string{ManifestName, "README.md", "*.parquet", "*.mat", "*.lex", "MRs.txt", webnlg2017Scores}
+	ownFolders = []string{"sources", "references", "system-outputs", "human-scores", "metric-scores", "documents", "data"}
+	ownFiles   = []string{ManifestName, "README.md", "*.parquet"}
 )
 
 // Inputs returns the files and folders that a spec "FORMAT:PLACE", or a plain
@@ -22,7 +20,7 @@ var (
 // reads no more than a manifest, and names what does not exist, too.
 func Inputs(spec string) []string {
 	format, place, ok := strings.Cut(spec, ":")
-	if !ok || strings.ContainsAny(format, `/\.`) || object.Is(spec) {
+	if !ok || strings.ContainsAny(format, `/\.`) || strings.HasPrefix(place, "//") {
 		format, place = "", spec
 	}
 	if format != "" {

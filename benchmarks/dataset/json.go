@@ -1,16 +1,21 @@
 package dataset
 
 import (
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // reader reads texts and ids too.
 type reader struct{ *jsonline.Reader }
 
-// scanFields reads an object on a line, and tells which fields it has. noun and
-// hint are for the error that one of the needed fields is not there.
-func scanFields(line []byte, pos refract.Position, needed []string, noun, hint string, of func(r reader) []jsonline.Field) (has map[string]bool, err error) {
+// scanFields reads an object on a line, and tells which fields it has, of which
+// those needed must be there.
+func scanFields(line []byte, pos refract.Position, needed []string, of func(r reader) []jsonline.Field) (has map[string]bool, err error) {
 	r := reader{jsonline.NewReader(line)}
 	fields := of(r)
 	seen := make([]bool, len(fields))
@@ -24,7 +29,7 @@ func scanFields(line []byte, pos refract.Position, needed []string, noun, hint s
 	}
 	for _, field := range needed {
 		if err == nil && !has[field] {
-			err = failAt(pos, 0, "the %s has no field %q%s", noun, field, hint)
+			err = failAt(pos, 0, "the row has no field %q", field)
 		}
 	}
 	return has, err
@@ -44,24 +49,17 @@ func placed(err error, pos refract.Position) error {
 	return &Error{Pos: pos, Err: err}
 }
 
-// scanFile reads a whole file of JSON.
-func scanFile(path string, warn func(Warning), read func(r reader) error) error {
-	b, err := readFile(path)
-	if err == nil {
-		b, err = checkEncoding(path, b, warn)
+// jsonFault gives an error of the JSON of a line its position. noun is what the
+// line should be.
+func jsonFault(err error, pos refract.Position, noun string) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return failAt(pos, int(syntax.ByteOffset)+1, "field %s is there twice", text.Quote(syntax.JSONPointer.LastToken()))
+		}
+		return failAt(pos, int(syntax.ByteOffset)+1, "bad JSON: %w", syntax.Err)
 	}
-	if err != nil {
-		return err
-	}
-	r := reader{jsonline.NewFileReader(b)}
-	if err = read(r); err == nil {
-		err = r.End()
-	}
-	if e, ok := err.(*jsonline.Error); ok {
-		line, column := r.Position(e.Offset)
-		return &Error{Pos: refract.Position{File: path, Line: line}, Column: column, Err: e}
-	}
-	return err
+	return failAt(pos, 0, "%s must be a JSON object on one line", noun)
 }
 
 // text reads a string, or null as a missing text.

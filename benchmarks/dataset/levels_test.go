@@ -70,8 +70,8 @@ func TestMTMEJSONLinesErrors(t *testing.T) {
 		{"field", b, "{\"hypothesis\":\"a\"}\n{\"target\":\"b\"}\n{}\n", b + `:2: the object has no field "hypothesis", which holds the text; write null for a missing one`},
 		{"kind", b, "{\"hypothesis\":1}\n\n\n", b + `:1:15: field hypothesis must be a string or null, not a number`},
 		{"twice", b, "{\"hypothesis\":\"a\",\"hypothesis\":\"a\"}\n\n\n", b + `:1:19: field "hypothesis" is there twice`},
-		{"blank", b, "\n\n\n", b + `:1:1: bad JSON: the line ends where a value should be`},
-		{"after", b, "{\"hypothesis\":\"a\"}}\n\n\n", b + `:1:19: bad JSON: text after the object; write one object a line`},
+		{"blank", b, "\n\n\n", b + `:1:1: bad JSON: it ends before its value does`},
+		{"after", b, "{\"hypothesis\":\"a\"}}\n\n\n", b + `:1:19: bad JSON: text after the end of the value; write one value a line`},
 		{"short", b, "{\"hypothesis\":\"a\"}\n", b + `: has 1 line, but ts/sources/de-en.txt has 3; line k of each file must belong to segment k`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,7 +16,6 @@ import (
 	strict "github.com/go-json-experiment/json"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -225,7 +223,7 @@ func hashFile(path string) (n int64, sum string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	f, err := object.Open(context.Background(), in.name)
+	f, err := os.Open(in.name)
 	if err != nil {
 		return 0, "", fileError(path, err)
 	}

@@ -60,7 +60,11 @@ func openMQM(place string, o Options) (*set, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.dataset(options["reference"], o.References)
+		var named []string
+		for _, o := range options {
+			named = append(named, o.value)
+		}
+		return f.dataset(named, o.References)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,22 +16,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/text"
 )
-
-// rowReader reads the rows of a Parquet file into segments. It may panic where
-// the file is damaged.
-type rowReader interface {
-	// skip leaves out the first rows, before any is read.
-	skip(rows int) error
-	// next reads the next row into s.
-	next(s *refract.Segment) error
-	close()
-}
-
-// openRows returns a reader of an open file, after checking its columns.
-type openRows func(*parquet.File) (rowReader, error)
 
 // openParquet takes a file, or a folder with files in it or in its folder
 // "data", in byte order.
@@ -39,11 +26,11 @@ func openParquet(place string, o Options) (*set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parquetSet(place, files, o, newSegmentReader)
+	return parquetSet(place, files, o)
 }
 
 func parquetFiles(place string) ([]string, error) {
-	info, err := object.Stat(context.Background(), place)
+	info, err := os.Stat(place)
 	if err != nil {
 		return nil, fileError(place, err)
 	}
@@ -66,44 +53,49 @@ func parquetFiles(place string) ([]string, error) {
 }
 
 // parquetSet is a dataset in files of Parquet, which it opens once to check
-// them. The id of a segment that has none is its number through all files.
-func parquetSet(name string, files []string, o Options, open openRows) (*set, error) {
+// them.
+func parquetSet(name string, files []string, o Options) (*set, error) {
 	rows := 0 // of all files
 	for _, path := range files {
 		if _, err := newRegular(path); err != nil {
 			return nil, err
 		}
-		err := withParquet(path, open, func(_ rowReader, n int) error {
-			rows += n
+		err := withParquet(path, checkSchema, func(p *parquet.File) error {
+			rows += int(p.NumRows())
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	d := parquetRows(name, files, o, open, 0, rows)
+	d := parquetRows(name, files, o, 0, rows)
 	d.cut = func(ctx context.Context, i, n int) (*Part, error) {
 		in := Input{Unit: unitRows, From: share(int64(rows), i-1, n), To: share(int64(rows), i, n), Size: int64(rows)}
 		o.part = true
-		return parquetPart(ctx, parquetRows(name, files, o, open, int(in.From), int(in.To)), files, in)
+		return parquetPart(ctx, parquetRows(name, files, o, int(in.From), int(in.To)), files, in)
 	}
 	return d, nil
 }
 
 // parquetRows reads the rows from one ordinal up to another.
-func parquetRows(name string, files []string, o Options, open openRows, from, to int) *set {
+func parquetRows(name string, files []string, o Options, from, to int) *set {
 	return &set{n: to - from, read: checked(name, "segment", o, func(_ context.Context, each func(*refract.Segment) error) error {
 		first := 0 // row of the file, through all files
 		for _, path := range files {
-			err := withParquet(path, open, func(r rowReader, n int) error {
+			err := withParquet(path, checkSchema, func(p *parquet.File) error {
+				n := int(p.NumRows())
 				begin, end := max(0, from-first), min(n, to-first)
-				if 0 < begin && begin < end {
-					if err := guard(func() error { return r.skip(begin) }); err != nil {
-						return failFile(path, "%w", err)
-					}
+				var r *segmentReader
+				err := guard(func() (err error) {
+					r, err = newSegmentReader(p, begin)
+					return err
+				})
+				if err != nil {
+					return failFile(path, "%w", err)
 				}
+				defer r.reader.Close()
 				for i := begin; i < end; i++ {
-					s := &refract.Segment{ID: ordinal(first + i), Pos: refract.Position{File: path, Line: i + 1}}
+					s := &refract.Segment{Pos: refract.Position{File: path, Line: i + 1}}
 					if err := guard(func() error { return r.next(s) }); err != nil {
 						return &Error{Pos: s.Pos, Err: err}
 					}
@@ -127,7 +119,7 @@ func parquetPart(ctx context.Context, rows *set, files []string, in Input) (*Par
 	whole, part := sha256.New(), &segmentHash{sum: sha256.New()}
 	for _, path := range files {
 		err := func() error {
-			file, err := object.Open(context.Background(), path)
+			file, err := os.Open(path)
 			if err != nil {
 				return err
 			}
@@ -152,33 +144,28 @@ func parquetPart(ctx context.Context, rows *set, files []string, in Input) (*Par
 	return &Part{rows, in}, ctx.Err()
 }
 
-// withParquet opens a file and calls read with its reader and its number of
-// rows.
-func withParquet(path string, open openRows, read func(r rowReader, n int) error) error {
-	file, err := object.Open(context.Background(), path)
+// withParquet opens a file, and calls read once check has nothing against it.
+func withParquet(path string, check, read func(p *parquet.File) error) error {
+	file, err := os.Open(path)
 	if err != nil {
 		return fileError(path, err)
 	}
 	defer file.Close()
-	var r rowReader
-	var n int
-	err = guard(func() error {
-		p, err := openParquetIn(file)
-		if err == nil {
-			n = int(p.NumRows())
-			r, err = open(p)
+	var p *parquet.File
+	err = guard(func() (err error) {
+		if p, err = openParquetIn(file); err == nil {
+			err = check(p)
 		}
 		return err
 	})
 	if err != nil {
-		return failFile(path, "%w", err)
+		return placed(err, refract.Position{File: path})
 	}
-	defer r.close()
-	return read(r, n)
+	return read(p)
 }
 
 // openParquetIn reads what a file says of its contents. It may panic.
-func openParquetIn(file object.File) (*parquet.File, error) {
+func openParquetIn(file *os.File) (*parquet.File, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -210,7 +197,8 @@ func guard(f func() error) (err error) {
 
 // checkSchema refuses columns that are not known, since they would be lost,
 // and columns of another type.
-func checkSchema(got *parquet.Schema) error {
+func checkSchema(p *parquet.File) error {
+	got := p.Schema()
 	want := parquet.SchemaOf(parquetSegment{})
 	var known []string
 	for _, path := range want.Columns() {
@@ -263,17 +251,19 @@ type segmentReader struct {
 	absent map[string]bool // columns that the file lacks
 }
 
-func newSegmentReader(p *parquet.File) (rowReader, error) {
-	if err := checkSchema(p.Schema()); err != nil {
-		return nil, err
-	}
+// newSegmentReader returns a reader of a file from a row on.
+func newSegmentReader(p *parquet.File, from int) (*segmentReader, error) {
 	absent := make(map[string]bool)
 	for _, path := range parquet.SchemaOf(parquetSegment{}).Columns() {
 		if _, ok := p.Schema().Lookup(path...); !ok {
 			absent[columnName(path)] = true
 		}
 	}
-	return &segmentReader{reader: parquet.NewGenericReader[parquetSegment](p), absent: absent}, nil
+	r := &segmentReader{reader: parquet.NewGenericReader[parquetSegment](p), absent: absent}
+	if from > 0 && from < int(p.NumRows()) {
+		return r, r.reader.SeekToRow(int64(from))
+	}
+	return r, nil
 }
 
 // takeAbsent makes missing what the library fills with zeros where a file has
@@ -299,10 +289,6 @@ func (r *segmentReader) takeAbsent(row *parquetSegment) {
 	take("variants", row.Variants)
 	take("rejected", row.Rejected)
 }
-
-func (r *segmentReader) skip(rows int) error { return r.reader.SeekToRow(int64(rows)) }
-
-func (r *segmentReader) close() { r.reader.Close() }
 
 func (r *segmentReader) next(s *refract.Segment) error {
 	if len(r.ahead) == 0 {

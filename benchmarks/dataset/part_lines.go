@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -19,7 +19,7 @@ import (
 // part ends with a line, and blank lines go with what follows them. It is nil of
 // a packed file.
 func CutLines(ctx context.Context, path string, i, n int) (*LinesPart, error) {
-	f, err := object.Open(ctx, path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fileError(path, err)
 	}
@@ -80,7 +80,7 @@ func (p *LinesPart) Placed(err error) error {
 
 // Open opens the part for reading.
 func (p *LinesPart) Open() (io.ReadCloser, error) {
-	f, err := object.Open(context.Background(), p.path)
+	f, err := os.Open(p.path)
 	if err != nil {
 		return nil, fileError(p.path, err)
 	}

@@ -68,7 +68,7 @@ func (m *Manifest) open(dir string, o Options) (*set, error) {
 		}
 		return openJSONL(path, o)
 	case FormatParquet:
-		return parquetSet(dir, paths(RoleSegments), o, newSegmentReader)
+		return parquetSet(dir, paths(RoleSegments), o)
 	case FormatMTME:
 		o.References = nil
 		for _, path := range paths(RoleReference) {

@@ -32,7 +32,7 @@ var ratingLines = scoreFormat{"ratings", "a system, a rating and perhaps a rater
 // weights of Freitag et al. (TACL 2021): 0, the best, without errors.
 func parseRating(b []byte, pos refract.Position) (float64, error) {
 	sum := 0.0
-	has, err := scanFields(b, pos, nil, "", "", func(r reader) []jsonline.Field {
+	has, err := scanFields(b, pos, nil, func(r reader) []jsonline.Field {
 		return []jsonline.Field{jsonline.With("errors", func() error {
 			return r.Elements(func(int) error {
 				var category, severity string

@@ -89,175 +89,6 @@ func FuzzSummEval(f *testing.F) {
 	})
 }
 
-func FuzzPreferences(f *testing.F) {
-	seed(f, "preferences.jsonl")
-	f.Fuzz(func(t *testing.T, text string) {
-		err := lineReaderOf(text).each(func(line []byte, pos refract.Position) error {
-			s, err := parsePreference(line, pos)
-			if err != nil {
-				if s != nil {
-					t.Fatalf("both %v and %v", err, s)
-				}
-				return err
-			}
-			if len(s.Hypotheses) != 2 || len(s.Judgements) != 2 || s.Judgements[0].Valid != s.Judgements[1].Valid {
-				t.Fatalf("%+v", s)
-			}
-			sound(t, []*refract.Segment{s})
-			return nil
-		})
-		if err != nil && text == "" {
-			t.Fatal(err)
-		}
-	})
-}
-
-// No rating is lost: each row of the set is in one segment.
-func FuzzBAGEL(f *testing.F) {
-	seed(f, "bagel.csv")
-	f.Add("mr,system,sys_ref\na,b,c\na,b,c\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		table, err := parseTable("f.csv", []byte(text), func(Warning) {})
-		if err != nil {
-			return
-		}
-		b := bagel{table: table, set: "BAGEL", references: map[string][]refract.Text{}}
-		segments, err := b.read(func(Warning) {})
-		if err != nil {
-			return
-		}
-		systems := 0
-		for _, s := range segments {
-			systems += len(s.Hypotheses)
-			for i, h := range s.Hypotheses {
-				if slices.ContainsFunc(s.Hypotheses[:i], func(o refract.Hypothesis) bool { return o.System == h.System }) {
-					t.Fatalf("system %q is there twice", h.System)
-				}
-			}
-		}
-		if systems > len(table.rows) {
-			t.Fatalf("%d outputs from %d rows", systems, len(table.rows))
-		}
-		sound(t, segments)
-	})
-}
-
-func FuzzCommonGen(f *testing.F) {
-	seed(f, "commongen.dev.jsonl", "commongen.eval.jsonl", "commongen.txt")
-	f.Fuzz(func(t *testing.T, text string) {
-		path := filepath.Join(t.TempDir(), "f")
-		writeFile(t, path, []byte(text))
-		lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-		rows, err := readConcepts(path, func(Warning) {})
-		if err == nil && text != "" {
-			if len(rows) != lines {
-				t.Fatalf("%d segments from %d lines", len(rows), lines)
-			}
-			sound(t, rows)
-		}
-		pairs, err := readRankedPairs(path, nil, func(Warning) {})
-		if err == nil && text != "" {
-			if 2*len(pairs) != lines {
-				t.Fatalf("%d pairs from %d lines", len(pairs), lines)
-			}
-			sound(t, pairs)
-		}
-	})
-}
-
-func FuzzWebNLGReferences(f *testing.F) {
-	seed(f, "webnlg2020/evaluation/references/references-en.json", "webnlg2020/references.xml")
-	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) {
-			return // refused before
-		}
-		if segments, err := parseWebNLGXML("f", []byte(text), "en"); err == nil {
-			sound(t, segments)
-		}
-		path := filepath.Join(t.TempDir(), "f")
-		writeFile(t, path, []byte(text))
-		segments, err := (&webnlg2020{language: "en"}).readEntries(path, func(Warning) {})
-		if err != nil {
-			return
-		}
-		if !json.Valid([]byte(strings.TrimPrefix(text, "\ufeff"))) {
-			t.Fatal("accepted, but encoding/json does not")
-		}
-		sound(t, segments)
-	})
-}
-
-func FuzzWebNLGScores(f *testing.F) {
-	seed(f, "webnlg2020/evaluation/human-evaluation/results/en/bt5/primary.json")
-	f.Fuzz(func(t *testing.T, text string) {
-		var a average
-		if err := scanFile(fileOf(t, text), func(Warning) {}, func(r reader) error {
-			return r.Members("segment", func([]byte) error {
-				return r.Members("rater", func([]byte) error { return r.aspects(&a, "feedback") })
-			})
-		}); err != nil {
-			return
-		}
-		for _, j := range a.judgements(nil, "", "s", mean) {
-			if math.IsNaN(j.Score) {
-				t.Fatalf("%+v", j)
-			}
-		}
-		if utf8.ValidString(text) && !json.Valid([]byte(strings.TrimPrefix(text, "\ufeff"))) {
-			t.Fatal("accepted, but encoding/json does not")
-		}
-	})
-}
-
-func FuzzWebNLG2017(f *testing.F) {
-	seed(f, "webnlg2017/all_data_final_averaged.csv")
-	f.Fuzz(func(t *testing.T, text string) {
-		table, err := parseTable("f.csv", []byte(text), func(Warning) {})
-		if err != nil {
-			return
-		}
-		s := &refract.Segment{ID: "1"}
-		if err := addTeams(table, map[string]*refract.Segment{"A | in | B": s, "C | by | D<br>C | at | E": s}); err != nil {
-			return
-		}
-		if len(s.Hypotheses) != len(table.rows) || len(s.Judgements) != 3*len(table.rows) {
-			t.Fatalf("%d outputs and %d scores from %d rows", len(s.Hypotheses), len(s.Judgements), len(table.rows))
-		}
-		sound(t, []*refract.Segment{s})
-	})
-}
-
-// No vote is lost: each pair has as many as references.
-func FuzzPascal50S(f *testing.F) {
-	for _, name := range []string{pairsFile, consensusFile} {
-		b, err := os.ReadFile(filepath.Join("testdata", "pascal50s", name))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		path := filepath.Join(t.TempDir(), "f.mat")
-		writeFile(t, path, file)
-		if pairs, err := readPairs(path); err == nil {
-			sound(t, pairs)
-		}
-		segments, err := readPairs(filepath.Join("testdata", "pascal50s", pairsFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := addVotes(path, segments, func(Warning) {}); err != nil {
-			return
-		}
-		for _, s := range segments {
-			if votes := s.Judgements[0].Score + s.Judgements[1].Score; votes != float64(len(s.References)) {
-				t.Fatalf("%v votes for %d references", votes, len(s.References))
-			}
-		}
-		sound(t, segments)
-	})
-}
-
 func FuzzMTMERatings(f *testing.F) {
 	f.Add("a\tNone\na\t{\"errors\":[{\"start\":0,\"end\":2,\"category\":\"x\",\"severity\":\"Minor\",\"score\":1.5,\"is_source_error\":true}]}\tr\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -302,25 +133,46 @@ func FuzzMTMEField(f *testing.F) {
 }
 
 // Whatever the options: the sample has four segments, or there is an error.
-func FuzzHFOptions(f *testing.F) {
-	for _, s := range []string{"source=mt", "id=id,source=translation.zh,references=refs,references=answers.lex,hypotheses=a=mt", "references=nested", "domain=score", "id=answers.n", ",", "source==", "x"} {
+func FuzzTableOptions(f *testing.F) {
+	for _, s := range []string{"source=mt", "id=id,source=translation.zh,references=refs,references=answers.lex,system:a=mt", "references=nested", "domain=score", "id=answers.n", ",", "source==", "x", "system:a=mt,human:q=score", "human:=score"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, options string) {
-		all, err := openAndCollect(Open("hf:testdata/hf.parquet,"+options, Options{}))
+		all, err := openAndCollect(Open("table:testdata/table.parquet,"+options, Options{}))
 		if err != nil {
 			return
 		}
-		if len(all) != 4 {
+		if len(all) != 4 && !strings.Contains(options, "group=") {
 			t.Fatalf("%d segments", len(all))
 		}
 		sound(t, all)
 	})
 }
 
+// No row is lost, and no score of a table is NaN.
+func FuzzTableText(f *testing.F) {
+	f.Add("a,b,c\n1,x,2\n2,\"y\n\",NaN\n", ".csv")
+	f.Add("a;b;c\n1;['x', None];2\n", ".csv")
+	f.Add(`{"a":1,"b":["x",null],"c":1.5}`, ".jsonl")
+	f.Fuzz(func(t *testing.T, text, ext string) {
+		if ext != ".csv" && ext != ".tsv" && ext != ".jsonl" {
+			return
+		}
+		path := filepath.Join(t.TempDir(), "f"+ext)
+		writeFile(t, path, []byte(text))
+		all, err := openAndCollect(Open("table:"+path+",id=a,references=b,system:s=a,human:q=c", Options{}))
+		if err == nil && len(all) == 0 {
+			t.Fatal("no segment and no error")
+		}
+		if err == nil {
+			sound(t, all)
+		}
+	})
+}
+
 // A damaged file is an error or other values, but no panic.
-func FuzzHFFile(f *testing.F) {
-	b, err := os.ReadFile(filepath.Join("testdata", "hf.parquet"))
+func FuzzTableParquet(f *testing.F) {
+	b, err := os.ReadFile(filepath.Join("testdata", "table.parquet"))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -331,7 +183,7 @@ func FuzzHFFile(f *testing.F) {
 		damaged[(at%len(b)+len(b))%len(b)] ^= with
 		path := filepath.Join(t.TempDir(), "f.parquet")
 		writeFile(t, path, damaged)
-		all, err := openAndCollect(Open("hf:"+path+",source=mt,references=refs", Options{}))
+		all, err := openAndCollect(Open("table:"+path+",source=mt,references=refs", Options{}))
 		if err == nil && len(all) == 0 {
 			t.Fatal("no segment and no error")
 		}

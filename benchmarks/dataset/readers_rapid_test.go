@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func drawPointer(t *rapid.T, label string) *string {
 }
 
 // Other people's columns, whatever pages and row groups they are in.
-func TestHFColumns(t *testing.T) {
+func TestTableParquet(t *testing.T) {
 	type inner struct {
 		Text *string `parquet:"text"`
 		N    int64   `parquet:"n"`
@@ -45,7 +46,7 @@ func TestHFColumns(t *testing.T) {
 		for i := range rows {
 			r := &rows[i]
 			r.Key = int32(i) - 3
-			s := &refract.Segment{ID: ordinal(i)}
+			s := &refract.Segment{ID: strconv.Itoa(i + 1)}
 			if rapid.Bool().Draw(t, "pair") {
 				r.Pair = &inner{Text: drawPointer(t, "source")}
 				s.Source = textOf(r.Pair.Text)
@@ -88,7 +89,7 @@ func TestHFColumns(t *testing.T) {
 		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
-		ds, err := Open("hf:"+path+",source=pair.text,references=refs,references=more.text,references=plain,hypotheses=x=out", Options{})
+		ds, err := Open("table:"+path+",source=pair.text,references=refs,references=more.text,references=plain,system:x=out", Options{})
 		got, err := openAndCollect(ds, err)
 		if err != nil {
 			t.Fatal(err)
@@ -146,43 +147,6 @@ func TestSummEvalOrder(t *testing.T) {
 		}
 		if d := cmp.Diff(want, read(t, rapid.Permutation(lines).Draw(t, "order"))); d != "" {
 			t.Fatal(d)
-		}
-	})
-}
-
-// The preferred output has the higher score, and nobody's preference is none.
-func TestPreferenceScores(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		row := map[string]any{"a": drawPointer(t, "a"), "b": drawPointer(t, "b")}
-		preferred := rapid.SampledFrom([]string{"a", "b", "tie", ""}).Draw(t, "preferred")
-		if preferred != "" {
-			row["preferred"] = preferred
-		}
-		if preferred != "" && rapid.Bool().Draw(t, "votes") {
-			low, high := rapid.IntRange(0, 9).Draw(t, "low"), rapid.IntRange(10, 20).Draw(t, "high")
-			row["votes"] = map[string]map[string]int{"a": {"a": high, "b": low}, "b": {"a": low, "b": high}, "tie": {"a": high, "b": high, "tie": low}}[preferred]
-		}
-		b, err := json.Marshal(row)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := parsePreference(b, refract.Position{File: "f", Line: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, y := s.Judgements[0], s.Judgements[1]
-		got := ""
-		switch {
-		case !x.Valid:
-		case x.Score > y.Score:
-			got = "a"
-		case x.Score < y.Score:
-			got = "b"
-		default:
-			got = "tie"
-		}
-		if got != preferred || x.Valid != y.Valid {
-			t.Fatalf("%s: %+v", b, s.Judgements)
 		}
 	})
 }

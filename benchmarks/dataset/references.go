@@ -21,9 +21,6 @@ type beside struct {
 	// begin starts a pass over the dataset. add adds a line to its segment, and
 	// end, which may be nil, is called after the last one.
 	begin func(ctx context.Context) (add func(line []byte, s *refract.Segment, pos refract.Position) error, end func(), err error)
-	// hint says why the file may have another number of lines than the n
-	// segments of the dataset; nil: nothing is known.
-	hint func(n int) string
 	// references tells that a segment without a reference may get some.
 	references bool
 }
@@ -99,9 +96,6 @@ func (b *beside) unequal(lines, n int, short *refract.Segment) error {
 	why := "line k must belong to segment k"
 	if short != nil {
 		why = fmt.Sprintf("the first without one is %s (%s)", text.Quote(short.ID), short.Pos)
-	}
-	if b.hint != nil {
-		why += b.hint(n)
 	}
 	return failFile(b.in.name, "has %s, but the dataset has %s; %s", english.Count(lines, "line"), english.Count(n, "segment"), why)
 }

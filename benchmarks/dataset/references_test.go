@@ -139,7 +139,7 @@ func TestWithReferencesErrors(t *testing.T) {
 		{"no lines", "div-ref", base, "", `refs: has 0 lines, but the dataset has 2 segments; the first without one is "a" (base:1)`},
 		{"many lines", "div-ref", base, "[]\n[]\n\n[]\n", `refs: has 4 lines, but the dataset has 2 segments; line k must belong to segment k`},
 		{"transposed", "div-ref", base, "['1','2']\n['1','2']\n['1','2']\n",
-			`refs: has 3 lines, but the dataset has 2 segments; line k must belong to segment k; the file looks transposed: its first line has as many strings as there are segments`},
+			`refs: has 3 lines, but the dataset has 2 segments; line k must belong to segment k`},
 		{"no list", "div-ref", base, "[]\nhello\n", `refs:2:1: bad Python list: 'h' where a list in [brackets] should be`},
 		{"no original", "div-ref", `{"id":"a"}`, "['x']", `refs:1: segment "a" (base:1) has no reference of which these could be variants`},
 		{"UTF-8", "div-ref", base, "['\xff']\n[]\n", `refs:1: invalid UTF-8 at byte 3 of the line; store the file as UTF-8`},
@@ -152,7 +152,7 @@ func TestWithReferencesErrors(t *testing.T) {
 		{"row twice", "jsonl", base, "{\"id\":\"a\"}\n{\"id\":\"a\"}\n", `refs:2: want the row of segment "b" (base:2), found that of "a"; the rows must be in the dataset's order, one per segment`},
 		{"range", "jsonl", base, `{"id":"a","references":["1","2","3"],"variants":[{"reference":2,"text":"x"}]}`,
 			`refs:1: segment "a": variants[0] is of reference 2, but the segment has 2 references (the first is 0)`},
-		{"bad row", "jsonl", base, `{"id":"a"`, `refs:1:10: bad JSON: the line ends where ',' or '}' should be`},
+		{"bad row", "jsonl", base, `{"id":"a"`, `refs:1:10: bad JSON: it ends before its value does`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ds, dir, err := extendWith(t, c.base, c.scheme, c.text, nil)
@@ -178,8 +178,7 @@ func TestWithReferencesEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
-	wantError(t, dir, err, "refs: has 2 lines, but the dataset has 3 segments; line k must belong to segment k; "+
-		"the file looks transposed: its first line has as many strings as there are segments")
+	wantError(t, dir, err, "refs: has 2 lines, but the dataset has 3 segments; line k must belong to segment k")
 }
 
 func TestWithReferencesStops(t *testing.T) {

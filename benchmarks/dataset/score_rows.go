@@ -9,7 +9,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -38,12 +37,7 @@ var scoreFields = []string{"id", "system", "score"}
 // a file without a row are errors with their place.
 func ReadScores(path string, segments []*refract.Segment, warn func(Warning)) ([][]Score, error) {
 	r := newScoreRows(segments)
-	var err error
-	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".jsonl") {
-		err = eachLine(path, warn, r.line)
-	} else {
-		err = r.table(path, warn)
-	}
+	err := r.table(path, warn)
 	if err == nil && r.rows == 0 {
 		err = failFile(path, "there is no score; want rows with id, system and score")
 	}
@@ -139,52 +133,33 @@ func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error 
 // tsvEscapes undoes what tables of tabs have in place of a few characters.
 var tsvEscapes = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
 
+// table reads rows of a table of the three columns.
 func (r *scoreRows) table(path string, warn func(Warning)) error {
-	t, err := readTable(path, warn)
-	if err != nil {
-		return err
-	}
-	at, err := t.need(scoreFields...)
-	if err != nil {
-		return err
-	}
-	if len(t.columns) != len(at) {
-		return failAt(refract.Position{File: path, Line: 1}, 0, "the columns are %s; want id, system and score alone", quotedNames(t.columns))
-	}
+	t := &tableSpec{path: path, columns: scoreFields, quotes: true}
 	plain := text.Unguarded
-	if t.tabs {
+	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".tsv") {
 		plain = func(s string) string { return text.Unguarded(tsvEscapes.Replace(s)) }
 	}
-	for i, row := range t.rows {
-		value, ok, err := t.number(i, at[2])
-		if err == nil {
-			err = r.add(t.pos(i), plain(row[at[0]]), plain(row[at[1]]), Score{value, ok})
+	each := t.eachSeparated
+	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".jsonl") {
+		each = t.eachJSON
+	}
+	return each(warn, func(row *tableRow) error {
+		if len(row.known) > len(scoreFields) {
+			return failAt(refract.Position{File: path, Line: 1}, 0, "the columns are %s; want id, system and score alone", quotedNames(row.known))
 		}
+		var keys [2]string
+		for i := range keys {
+			t := row.values[i].one()
+			if t.Value == "" {
+				return failAt(row.pos, 0, "there is no %s", scoreFields[i])
+			}
+			keys[i] = plain(t.Value)
+		}
+		value, ok, err := number(row.values[2].one(), "score")
 		if err != nil {
-			return err
+			return placed(err, row.pos)
 		}
-	}
-	return nil
-}
-
-func (r *scoreRows) line(line []byte, pos refract.Position) error {
-	if blank(line) {
-		return nil
-	}
-	var id, system string
-	var s Score
-	_, err := scanFields(line, pos, scoreFields, "row", "", func(in reader) []jsonline.Field {
-		return []jsonline.Field{
-			jsonline.To("id", &id, in.id),
-			jsonline.To("system", &system, in.id),
-			jsonline.With("score", func() (err error) {
-				s.Value, s.Valid, err = in.OptionalFloat()
-				return err
-			}),
-		}
+		return r.add(row.pos, keys[0], keys[1], Score{value, ok})
 	})
-	if err != nil {
-		return err
-	}
-	return r.add(pos, id, system, s)
 }

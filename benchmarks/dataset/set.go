@@ -86,11 +86,8 @@ func (d *set) Len() (int, bool) {
 	return d.n, d.n > 0
 }
 
-// Derived is a dataset that is made of another one, segment by segment.
-type Derived interface {
-	// Origin is the other one.
-	Origin() refract.Dataset
-}
+// derived is a dataset that is made of another one, segment by segment.
+type derived interface{ Origin() refract.Dataset }
 
 // Map returns the dataset of what each makes of the segments, which it may not
 // change.
@@ -120,9 +117,10 @@ func (m mapped) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error]
 
 // Rereadable tells whether a dataset can be read more than once: whether none
 // of its inputs is standard input or a pipe. It is false for a dataset of
-// another package, unless that is Derived.
+// another package, unless that has an Origin method which returns what it is made
+// of.
 func Rereadable(ds refract.Dataset) bool {
-	if d, ok := ds.(Derived); ok {
+	if d, ok := ds.(derived); ok {
 		return Rereadable(d.Origin())
 	}
 	d, ok := ds.(*set)
@@ -135,7 +133,7 @@ func Len(ds refract.Dataset) (n int, ok bool) {
 	switch d := ds.(type) {
 	case Sized:
 		return d.Len()
-	case Derived:
+	case derived:
 		return Len(d.Origin())
 	}
 	return 0, false

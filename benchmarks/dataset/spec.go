@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -17,7 +16,7 @@ import (
 func complete(spec string) string {
 	name := strings.ToLower(packed.Name(spec))
 	switch {
-	case strings.Contains(spec, ":") && !object.Is(spec):
+	case strings.Contains(spec, ":"):
 	case strings.HasSuffix(name, ".jsonl"):
 		return "jsonl:" + spec
 	case strings.HasSuffix(name, ".parquet"):
@@ -30,54 +29,49 @@ func complete(spec string) string {
 	return spec
 }
 
-// specOptions are the "key=value" parts of a spec such as
-// "hf:FILE,source=src,references=ref", by key, in their order.
-type specOptions map[string][]string
+// specOption is a "key=value" part of a spec such as "mqm:FILE,reference=refA".
+type specOption struct{ key, value string }
 
-// get returns the value of an option that may be given once; parseSpec has
-// checked that.
-func (o specOptions) get(key string) string {
-	if v := o[key]; len(v) > 0 {
-		return v[0]
-	}
-	return ""
-}
-
-// splitSpec parts a place from the options that follow it. many are the
-// options that may be repeated, once those that may not. A comma before the
-// first option belongs to the place, unless "word=" follows it.
-func splitSpec(scheme, place string, once, many []string) (path string, o specOptions, err error) {
+// splitSpec parts a place from the options that follow it, in their order. many
+// are the options that may be repeated, once those that may not; "key:NAME" stands
+// for a key with any name. A comma before the first option belongs to the place,
+// unless "word=" follows it.
+func splitSpec(scheme, place string, once, many []string) (path string, options []specOption, err error) {
 	known := slices.Concat(once, many)
 	parts := strings.Split(place, ",")
-	path, o = parts[0], specOptions{}
+	path = parts[0]
 	for _, part := range parts[1:] {
 		key, value, ok := strings.Cut(part, "=")
+		form := key
+		if kind, name, named := strings.Cut(key, ":"); named && name != "" {
+			form = kind + ":NAME"
+		}
 		switch {
-		case !ok && len(o) == 0:
+		case !ok && len(options) == 0:
 			path += "," + part
 			continue
 		case !ok:
 			err = fmt.Errorf("%s has no value", text.Quote(part))
-		case !slices.Contains(known, key):
+		case !slices.Contains(known, form):
 			err = fmt.Errorf("has the unknown option %s%s; the options are %s", text.Quote(key), didYouMean(key, known), strings.Join(known, ", "))
 		case value == "":
 			err = fmt.Errorf("the option %s is empty", key)
-		case len(o[key]) > 0 && slices.Contains(once, key):
+		case slices.Contains(once, key) && slices.ContainsFunc(options, func(o specOption) bool { return o.key == key }):
 			err = fmt.Errorf("the option %s is given twice", key)
 		}
 		if err != nil {
 			return "", nil, specError("dataset %s: %v", text.Quote(scheme+":"+place), err)
 		}
-		o[key] = append(o[key], value)
+		options = append(options, specOption{key, value})
 	}
-	return path, o, nil
+	return path, options, nil
 }
 
 // NameOf is what people call the dataset of a spec: its file, or its test set
 // and language pair, without the folders of this machine.
 func NameOf(spec string) string {
 	scheme, place, _ := strings.Cut(complete(spec), ":")
-	place, _, _ = strings.Cut(object.Bare(place), ",")
+	place, _, _ = strings.Cut(place, ",")
 	if place == "-" || place == "" {
 		return "standard input"
 	}

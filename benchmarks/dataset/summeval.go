@@ -52,8 +52,8 @@ func readSummEval(path string, warn func(Warning)) ([]*refract.Segment, error) {
 			differ["references"]++
 		}
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: row.model, Text: row.decoded})
-		s.Judgements = row.experts.judgements(s.Judgements, "", row.model, mean)
-		s.Judgements = row.turkers.judgements(s.Judgements, turkerPrefix, row.model, mean)
+		s.Judgements = row.experts.judgements(s.Judgements, "", row.model)
+		s.Judgements = row.turkers.judgements(s.Judgements, turkerPrefix, row.model)
 		return nil
 	})
 	if err != nil {
@@ -75,7 +75,7 @@ const turkerPrefix = "turker_"
 func parseSummEval(line []byte, pos refract.Position) (*summEvalRow, error) {
 	row := &summEvalRow{}
 	needed := []string{"id", "model_id", "decoded"}
-	has, err := scanFields(line, pos, needed, "row", "", func(r reader) []jsonline.Field {
+	has, err := scanFields(line, pos, needed, func(r reader) []jsonline.Field {
 		return []jsonline.Field{
 			jsonline.To("id", &row.id, r.id),
 			jsonline.To("model_id", &row.model, r.id),

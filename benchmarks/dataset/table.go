@@ -1,152 +1,307 @@
 package dataset
 
 import (
-	"bytes"
-	"encoding/csv"
+	"context"
 	"errors"
-	"io"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// table is a file of comma- or tab-separated values whose first row names the
-// columns.
-type table struct {
-	file    string
-	tabs    bool // part the values
-	columns []string
-	rows    [][]string
-	lines   []int // where each row begins
+// tableSpec says what the columns of a table are.
+type tableSpec struct {
+	path    string
+	columns []string // that the spec names, each once
+	quotes  bool     // quotes enclose values that hold the separator
+
+	id, group, source, document, domain int // indices into columns, -1 for none
+	references                          []int
+	lists                               []int // columns that hold a list of references each
+	systems                             []namedColumn
+	system, output                      int // columns of a system's name and its output, in tables with a row per output
+	humans                              []namedColumn
 }
 
-// readTable reads a file of values parted by tabs where its name ends in
-// ".tsv", and by commas otherwise.
-func readTable(path string, warn func(Warning)) (*table, error) {
-	b, err := readFile(path)
+// namedColumn is a column of a system's outputs or of human scores.
+type namedColumn struct {
+	name, system string // system is "" where it is that of the row
+	column       int
+}
+
+var (
+	tableOnce = []string{"id", "group", "source", "document", "domain", "system", "output", "quotes"}
+	tableMany = []string{"reference", "references", "system:NAME", "human:NAME"}
+)
+
+// openTable opens a table by a spec such as
+// "table:FILE,id=COLUMN,source=COLUMN,reference=COLUMN,system:NAME=COLUMN".
+func openTable(place string, o Options) (*set, error) {
+	t, err := parseTableSpec(place)
 	if err != nil {
 		return nil, err
 	}
-	return parseTable(path, b, warn)
+	var known []string
+	err = t.each(func(Warning) {}, func(r *tableRow) error {
+		if known = r.known; r.lacking > 0 {
+			return nil // JSON Lines, where another row may have the column
+		}
+		return errStopped
+	})
+	if err != nil && !errors.Is(err, errStopped) {
+		return nil, err
+	}
+	if len(t.columns) == 0 {
+		return nil, specError("dataset %s: say what the columns are, as in table:FILE,source=COLUMN,reference=COLUMN; there are %s", text.Quote("table:"+place), quotedNames(known))
+	}
+	var judged []string
+	for _, h := range t.humans {
+		judged = append(judged, h.name)
+	}
+	slices.Sort(judged)
+	if err := o.checkNames(t.path, judged); err != nil {
+		return nil, err
+	}
+	if t.group >= 0 {
+		return openHeld(t.path, o, t.groups)
+	}
+	d := &set{read: checked(t.path, "row", o, func(ctx context.Context, each func(*refract.Segment) error) error {
+		return t.segments(o.Warn, each)
+	})}
+	d.scan = func() (n int, ok bool) {
+		err := t.each(func(Warning) {}, func(*tableRow) error {
+			n++
+			return nil
+		})
+		return n, err == nil
+	}
+	return d, nil
 }
 
-func parseTable(path string, b []byte, warn func(Warning)) (*table, error) {
-	b, err := checkText(path, b, warn)
+func parseTableSpec(place string) (*tableSpec, error) {
+	path, options, err := splitSpec("table", place, tableOnce, tableMany)
 	if err != nil {
 		return nil, err
 	}
-	r := csv.NewReader(bytes.NewReader(b))
-	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".tsv") {
-		r.Comma = '\t'
+	t := &tableSpec{path: path, quotes: true, id: -1, group: -1, source: -1, document: -1, domain: -1, system: -1, output: -1}
+	column := func(name string) int {
+		i := slices.Index(t.columns, name)
+		if i < 0 {
+			i = len(t.columns)
+			t.columns = append(t.columns, name)
+		}
+		return i
 	}
-	t := &table{file: path, tabs: r.Comma == '\t'}
-	for {
-		row, err := r.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			var p *csv.ParseError
-			if errors.As(err, &p) {
-				if errors.Is(err, csv.ErrFieldCount) {
-					return nil, failAt(refract.Position{File: path, Line: p.StartLine}, 0, "the row has %s, but the first row names %d", english.Count(len(row), "column"), len(t.columns))
-				}
-				return nil, failAt(refract.Position{File: path, Line: p.Line}, p.Column, "bad table: %w", p.Err)
-			}
-			return nil, fileError(path, err)
-		}
-		line, _ := r.FieldPos(0)
-		if t.columns == nil {
-			for i, name := range row {
-				if name != "" && slices.Contains(row[:i], name) {
-					return nil, failAt(refract.Position{File: path, Line: line}, 0, "two columns are named %s", text.Quote(name))
-				}
-			}
-			t.columns = row
-			continue
-		}
-		t.rows = append(t.rows, row)
-		t.lines = append(t.lines, line)
+	once := map[string]*int{"id": &t.id, "group": &t.group, "source": &t.source, "document": &t.document, "domain": &t.domain, "system": &t.system, "output": &t.output}
+	wrong := func(format string, args ...any) (*tableSpec, error) {
+		return nil, specError("dataset %s: %s", text.Quote("table:"+place), fmt.Sprintf(format, args...))
 	}
-	if t.columns == nil {
-		return nil, failFile(path, "is empty; the first row must name the columns")
+	for _, o := range options {
+		kind, name, _ := strings.Cut(o.key, ":")
+		switch {
+		case o.key == "quotes" && o.value != "none":
+			return wrong("quotes is %s; write quotes=none where quotes are letters like others", text.Quote(o.value))
+		case o.key == "quotes":
+			t.quotes = false
+		case o.key == "reference":
+			t.references = append(t.references, column(o.value))
+		case o.key == "references":
+			t.lists = append(t.lists, column(o.value))
+		case kind == "system" && name != "":
+			if slices.ContainsFunc(t.systems, func(s namedColumn) bool { return s.name == name }) {
+				return wrong("system %s is given twice", text.Quote(name))
+			}
+			t.systems = append(t.systems, namedColumn{name, name, column(o.value)})
+		case kind == "human":
+			name, system, _ := strings.Cut(name, ":")
+			t.humans = append(t.humans, namedColumn{name, system, column(o.value)})
+		default:
+			*once[o.key] = column(o.value)
+		}
+	}
+	if (t.system < 0) != (t.output < 0) {
+		return wrong("system=COLUMN and output=COLUMN go together: the name of a system, and its output")
+	}
+	for i := range t.humans {
+		h := &t.humans[i]
+		of := func(s namedColumn) bool { return s.name == h.system }
+		switch {
+		case h.system == "" && t.system < 0 && len(t.systems) == 1:
+			h.system = t.systems[0].name
+		case h.system == "" && t.system < 0:
+			return wrong("say which system %s is of: write human:%s:SYSTEM=COLUMN, with a system:SYSTEM=COLUMN", text.Quote("human:"+h.name), h.name)
+		case h.system != "" && !slices.ContainsFunc(t.systems, of):
+			return wrong("there is no system:%s=COLUMN, of which human:%s:%[1]s would be", h.system, h.name)
+		}
 	}
 	return t, nil
 }
 
-func (t *table) pos(row int) refract.Position {
-	return refract.Position{File: t.file, Line: t.lines[row]}
+// each calls read with every row of the table.
+func (t *tableSpec) each(warn func(Warning), read func(*tableRow) error) error {
+	name := strings.ToLower(packed.Name(t.path))
+	info, err := os.Stat(t.path)
+	if err != nil {
+		return fileError(t.path, err)
+	}
+	switch ext := filepath.Ext(name); {
+	case info.IsDir() || ext == ".parquet":
+		return t.eachParquet(read)
+	case ext == ".jsonl" || ext == ".ndjson":
+		return t.eachJSON(warn, read)
+	case ext == ".csv" || ext == ".tsv" || ext == ".txt":
+		return t.eachSeparated(warn, read)
+	}
+	return specError("%s: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet", text.Path(t.path))
 }
 
-// column returns the index of a column, or -1.
-func (t *table) column(name string) int { return slices.Index(t.columns, name) }
-
-// need returns the indices of columns that must be there.
-func (t *table) need(names ...string) ([]int, error) {
-	var all []int
-	for _, name := range names {
-		i := t.column(name)
-		if i < 0 {
-			return nil, failAt(refract.Position{File: t.file, Line: 1}, 0, "there is no column %s; there are %s", text.Quote(name), quotedNames(t.columns))
+// segments makes a segment of each row.
+func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) error) error {
+	n := 0
+	return t.each(warn, func(r *tableRow) error {
+		s, err := t.segment(r, n)
+		n++
+		if err != nil {
+			return placed(err, r.pos)
 		}
-		all = append(all, i)
-	}
-	return all, nil
-}
-
-// number reads a score. An empty field, and NA as R writes it, is none.
-func (t *table) number(row, column int) (value float64, ok bool, err error) {
-	field := strings.TrimSpace(t.rows[row][column])
-	switch field {
-	case "", "NA", "NaN", "nan":
-		return 0, false, nil
-	}
-	value, ok, isScore := parseScore([]byte(field))
-	if !isScore {
-		return 0, false, failAt(t.pos(row), 0, "column %s is %s; want a number, or nothing where there is no score", text.Quote(t.columns[column]), text.Quote(field))
-	}
-	return value, ok, nil
-}
-
-// checkText is checkEncoding for files whose readers drop the carriage returns
-// at line ends: it tells of them.
-func checkText(path string, b []byte, warn func(Warning)) ([]byte, error) {
-	if i := bytes.Index(b, []byte("\r\n")); i >= 0 {
-		line := 1 + bytes.Count(b[:i], []byte{'\n'})
-		warn(Warning{refract.Position{File: path, Line: line}, "lines end in carriage return and newline; the carriage returns are removed"})
-	}
-	return checkEncoding(path, b, warn)
-}
-
-// checkEncoding removes a byte order mark, and refuses what is not UTF-8.
-func checkEncoding(path string, b []byte, warn func(Warning)) ([]byte, error) {
-	if bytes.HasPrefix(b, []byte("\ufeff")) {
-		b = b[len("\ufeff"):]
-		warn(Warning{refract.Position{File: path, Line: 1}, "the file begins with a byte order mark, which is removed"})
-	}
-	if !utf8.Valid(b) {
-		i := invalidByte(b)
-		line := 1 + bytes.Count(b[:i], []byte{'\n'})
-		return nil, failAt(refract.Position{File: path, Line: line}, 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", i-bytes.LastIndexByte(b[:i], '\n'))
-	}
-	return b, nil
-}
-
-// readLines reads the texts of a file, one a line.
-func readLines(path string, warn func(Warning), trim func([]byte) []byte) (all []string, err error) {
-	err = eachLine(path, warn, func(line []byte, _ refract.Position) error {
-		all = append(all, string(trim(line)))
-		return nil
+		return each(s)
 	})
+}
+
+// segment makes a segment of a row. Human scores without a system's own column
+// follow the name of the system in the row.
+func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
+	var err error
+	one := func(column int) refract.Text {
+		if column < 0 || err != nil {
+			return refract.Text{}
+		}
+		if r.values[column].list {
+			err = fmt.Errorf("column %s holds a list; only references=COLUMN takes lists", text.Quote(t.columns[column]))
+			return refract.Text{}
+		}
+		return r.values[column].one()
+	}
+	s := &refract.Segment{ID: strconv.Itoa(n + 1), Pos: r.pos, Source: one(t.source), Document: one(t.document).Value, Domain: one(t.domain).Value}
+	if t.id >= 0 || t.group >= 0 {
+		column := t.id
+		if column < 0 {
+			column = t.group
+		}
+		if s.ID = one(column).Value; s.ID == "" && err == nil {
+			err = fmt.Errorf("column %s is empty; each segment needs an id", text.Quote(t.columns[column]))
+		}
+	}
+	for _, c := range t.references {
+		s.References = append(s.References, one(c))
+	}
+	for _, c := range t.lists {
+		v := r.values[c]
+		if !v.list && v.one().Valid && err == nil {
+			err = fmt.Errorf("column %s holds a text, not a list; write reference=COLUMN for texts", text.Quote(t.columns[c]))
+		}
+		if v.list {
+			s.References = append(s.References, v.texts...)
+		}
+	}
+	for _, c := range t.systems {
+		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: c.name, Text: one(c.column)})
+	}
+	author := one(t.system).Value
+	if t.system >= 0 {
+		if author == "" && err == nil {
+			err = fmt.Errorf("column %s names no system", text.Quote(t.columns[t.system]))
+		}
+		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: author, Text: one(t.output)})
+	}
+	for _, h := range t.humans {
+		j := refract.Judgement{Name: h.name, System: h.system}
+		if j.System == "" {
+			j.System = author
+		}
+		field := one(h.column)
+		if err == nil {
+			j.Score, j.Valid, err = number(field, t.columns[h.column])
+		}
+		s.Judgements = append(s.Judgements, j)
+	}
+	return s, err
+}
+
+// groups joins the rows with the same value of the group column into one segment
+// each, in the order of their first rows: its references are those of all rows,
+// its systems too, and its human scores are means over the rows.
+func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
+	var all []*refract.Segment
+	index := map[string]*refract.Segment{}
+	scores := map[*refract.Segment]map[refract.Judgement][]float64{} // by judgements without their scores
+	err := t.each(warn, func(r *tableRow) error {
+		key := r.values[t.group].one()
+		row, err := t.segment(r, len(all))
+		if err == nil && !key.Valid {
+			err = fmt.Errorf("column %s is empty; it says which rows belong together", text.Quote(t.columns[t.group]))
+		}
+		if err != nil {
+			return placed(err, r.pos)
+		}
+		s := index[key.Value]
+		if s == nil {
+			first := *row
+			s = &first
+			s.References, s.Hypotheses, s.Judgements = nil, nil, nil
+			index[key.Value], scores[s] = s, map[refract.Judgement][]float64{}
+			all = append(all, s)
+		}
+		if row.Source != s.Source {
+			return failAt(r.pos, 0, "segment %s has another source here than in row %d", text.Quote(s.ID), s.Pos.Line)
+		}
+		return join(s, row, scores[s])
+	})
+	for _, s := range all {
+		for i := range s.Judgements {
+			j := &s.Judgements[i]
+			if values := scores[s][*j]; len(values) > 0 {
+				j.Score, j.Valid = mean(values), true
+			}
+		}
+	}
 	return all, err
 }
 
-// ordinal is the id of the i-th segment.
-func ordinal(i int) string { return strconv.Itoa(i + 1) }
+// join adds what a row has to its segment. A reference that the segment has
+// already is not added again.
+func join(s, row *refract.Segment, scores map[refract.Judgement][]float64) error {
+	for _, ref := range row.References {
+		if ref.Valid && !slices.Contains(s.References, ref) {
+			s.References = append(s.References, ref)
+		}
+	}
+	for _, h := range row.Hypotheses {
+		i := slices.IndexFunc(s.Hypotheses, func(g refract.Hypothesis) bool { return g.System == h.System })
+		switch {
+		case i < 0:
+			s.Hypotheses = append(s.Hypotheses, h)
+		case !s.Hypotheses[i].Text.Valid:
+			s.Hypotheses[i].Text = h.Text
+		case h.Text.Valid && h.Text != s.Hypotheses[i].Text:
+			return failAt(row.Pos, 0, "segment %s has another output of system %s here than in a row before", text.Quote(s.ID), text.Quote(h.System))
+		}
+	}
+	for _, j := range row.Judgements {
+		key := refract.Judgement{Name: j.Name, System: j.System}
+		if _, known := scores[key]; !known {
+			s.Judgements = append(s.Judgements, key)
+			scores[key] = nil
+		}
+		if j.Valid {
+			scores[key] = append(scores[key], j.Score)
+		}
+	}
+	return nil
+}

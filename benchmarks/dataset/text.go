@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -56,9 +55,6 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 		return nil, err
 	}
 	if err := d.measure(); err != nil {
-		if hint := d.transposed(); hint != "" {
-			return nil, fmt.Errorf("%w; %s", err, hint)
-		}
 		return nil, err
 	}
 	return d.set(), nil
@@ -81,37 +77,4 @@ func openSystems(files []NamedFile) (all []system, err error) {
 		all = append(all, system{name: f.Name, texts: in})
 	}
 	return all, nil
-}
-
-// transposed tells reference files that hold one segment each from those that
-// hold one reference each. It is asked when line counts differ.
-func (d *parallel) transposed() string {
-	count := func(in *input) int {
-		if in.stream {
-			return -1
-		}
-		n, err := in.countLines()
-		if err != nil {
-			return -1
-		}
-		return n
-	}
-	other := d.source
-	if len(d.systems) > 0 {
-		other = d.systems[0].texts
-	}
-	if other == nil || len(d.references) < 2 {
-		return ""
-	}
-	segments, each := count(other), count(d.references[0])
-	if segments != len(d.references) || each < 0 || each == segments {
-		return ""
-	}
-	for _, r := range d.references[1:] {
-		if count(r) != each {
-			return ""
-		}
-	}
-	return fmt.Sprintf("the references look transposed: %s of %s each for %s; give one file per reference, with one line per segment",
-		english.Count(len(d.references), "file"), english.Count(each, "line"), english.Count(segments, "segment"))
 }

@@ -58,7 +58,8 @@ func (h *Held) Add(s *refract.SegmentScores) error {
 		add(&h.prompts, promptOf(&seg.Variants[i]))
 	}
 	for i := range seg.Hypotheses {
-		if name := seg.Hypotheses[i].System; h.system(name) == len(h.names) {
+		name := seg.Hypotheses[i].System
+		if _, known := h.index[name]; !known {
 			h.index[name] = len(h.names)
 			h.names = append(h.names, name)
 		}
@@ -83,24 +84,11 @@ func (h *Held) Rated(ratings []dataset.MQMRating) {
 	}
 }
 
-// judgedBy puts the judgements that all numbers are of before the others.
+// judgedBy puts the judgements that all numbers are of first.
 func (h *Held) judgedBy(human string) {
-	slices.SortStableFunc(h.humans, func(a, b string) int {
-		switch {
-		case a == b || a != human && b != human:
-			return 0
-		case a == human:
-			return -1
-		}
-		return 1
-	})
-}
-
-func (h *Held) system(name string) int {
-	if i, ok := h.index[name]; ok {
-		return i
+	if at := slices.Index(h.humans, human); at > 0 {
+		h.humans = slices.Insert(slices.Delete(h.humans, at, at+1), 0, human)
 	}
-	return len(h.names)
 }
 
 // add appends a name that is not there yet.

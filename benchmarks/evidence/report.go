@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,119 +26,70 @@ type Report struct {
 	Shown string
 	// WithoutSegments leaves the texts out of the page.
 	WithoutSegments bool
-	// Subset says what was chosen of the dataset where there is no Result; "" for all.
-	Subset string
+	// Chosen says what was chosen of the dataset where there is no Result; "" for all.
+	Chosen string
+	// Ended are metrics that no number is of.
+	Ended []experiment.Ended
 	// More tables, such as those of judges.
 	More []*report.NamedTable
 }
 
 // Document is the page. Its segments are made as it is written, under ctx.
 func (r *Report) Document(ctx context.Context) (*page.Document, error) {
-	d := &page.Document{Title: r.Title, Lead: r.lead(), Basis: r.basis(), Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
-	if r.Result != nil {
-		d.Forests = r.Result.Forests()
+	d := &page.Document{Title: r.Title, Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
+	switch {
+	case r.Result != nil:
+		d.Lead, d.Basis, d.Forests = r.Result.Lead(), r.Result.Basis(), r.Result.Forests()
+	case r.Held != nil:
+		d.Lead = r.Held.lead()
+		d.Basis = fmt.Sprintf("%s of %s, without human scores", english.Thousands(len(r.Held.segments), "segment"), english.Count(len(r.Held.names), "system"))
+		if r.Chosen != "" {
+			d.Lead = "On a subset: " + d.Lead
+			d.Basis += " · " + r.Chosen
+		}
 	}
-	if r.Held != nil {
-		if !r.WithoutSegments {
+	if r.Held != nil && !r.WithoutSegments {
+		if r.Result != nil {
 			r.Held.judgedBy(r.human())
-			d.Explorer = r.Held.Explorer(ctx)
 		}
+		if r.Shown != "" {
+			d.Basis += " · the segments, and the scores of systems, are those of " + r.Shown
+		}
+		d.Explorer = r.Held.Explorer(ctx)
 	}
-	var shown []string // the statistics whose figures stand open
-	if r.Result != nil && len(r.Result.Statistics) > 0 {
-		shown = []string{r.Result.Statistics[0], r.Result.DecidedBy()}
-	}
-	clear := figure.Style{Clear: true}
-	ofPairs := 0
 	for _, f := range r.Figures() {
-		if f.Kind == experiment.PairFigure {
-			if ofPairs++; ofPairs > mostOfPairs {
-				continue
-			}
-		}
 		if f.Kind == experiment.DifferenceFigure {
 			continue // the forest shows them
 		}
 		var light, dark bytes.Buffer
-		if err := figure.Draw(&light, clear, f.Panels...); err != nil {
-			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
+		for out, style := range map[*bytes.Buffer]figure.Style{&light: {Clear: true}, &dark: {Dark: true, Clear: true}} {
+			if err := figure.Draw(out, style, f.Panels...); err != nil {
+				return nil, fmt.Errorf("figure %s: %w", f.Name, err)
+			}
 		}
-		if err := figure.Draw(&dark, figure.Style{Dark: true, Clear: true}, f.Panels...); err != nil {
-			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
-		}
-		made := page.Figure{ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Findings: f.Findings,
-			Aside: !slices.Contains(shown, f.Statistic)}
-		if f.Data != nil {
-			made.Data = r.shown(f.Data)
-		}
-		d.Figures = append(d.Figures, made)
-	}
-	if left := ofPairs - mostOfPairs; left > 0 { // they are the last of a result
-		last := &d.Figures[len(d.Figures)-1]
-		last.Notes = append(last.Notes, english.Count(left, "more figure")+" of pairs of systems: --figures writes all")
+		d.Figures = append(d.Figures, page.Figure{ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Findings: f.Findings,
+			Aside: f.Statistic != r.Result.Statistics[0], Data: shown(f.Data)})
 	}
 	for _, t := range r.Tables() {
 		if slices.Contains(elsewhere, t.Name) {
 			continue
 		}
-		shown := page.Table{NamedTable: r.shown(t)}
-		switch t.Name {
-		case "rows": // in the order of the forest
-			at, _ := columnOf(shown.NamedTable, "statistic")
-			slices.SortStableFunc(shown.Rows, func(a, b []report.Value) int {
-				x, _ := a[at].Show(0)
-				y, _ := b[at].Show(0)
-				return cmp.Compare(r.place(x), r.place(y))
-			})
-		case "differences":
-			if shown.Rows = r.notLeading(shown.Rows); len(shown.Rows) == 0 {
+		table := page.Table{NamedTable: shown(t)}
+		if t.Name == "differences" {
+			if table.Rows = r.notLeading(table.Rows); len(table.Rows) == 0 {
 				continue
 			}
-			if len(d.Forests) > 0 {
-				shown.Title = "Other differences"
-			}
-		case "strata":
-			shown.Findings = r.Result.StrataFindings()
-		case "worth":
-			shown.Findings = r.Result.FindingsOf("worth")
+			table.Title = "Other differences"
 		}
-		d.Tables = append(d.Tables, shown)
+		d.Tables = append(d.Tables, table)
 	}
 	return d, nil
 }
 
-// human is the name of the human scores of the segments that are shown; "" for none.
-func (r *Report) human() string {
-	if r.Result == nil {
-		return ""
-	}
-	for i := range r.Result.Datasets {
-		if d := &r.Result.Datasets[i]; r.Shown == "" || d.Name == r.Shown {
-			return d.Human
-		}
-	}
-	return ""
-}
-
-// mostOfPairs is how many figures of pairs of systems a page has: each has a dot and
-// a row for every pair, and there is one for every metric of a dataset.
-const mostOfPairs = 12
-
-// columnOf finds a column by its name.
-func columnOf(t *report.NamedTable, name string) (int, bool) {
-	i := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == name })
-	return i, i >= 0
-}
-
-// place is that of a statistic, as it is shown, among those of the result.
-func (r *Report) place(shown string) int {
-	return slices.IndexFunc(r.Result.Statistics, func(label string) bool { return strings.HasPrefix(shown, report.Display(label)) })
-}
-
-// elsewhere are the tables of which the page has the content in another place:
-// the settings in one table, curves, prompts and numbers of segments below their
-// figures, the order of systems beside their scores.
-var elsewhere = []string{"summary", "curve", "prompts", "segments", "ranking"}
+// elsewhere are the tables of which the page has the content in another place: the
+// settings in one table, curves and prompts below their figures, the order of
+// systems next to their scores.
+var elsewhere = []string{"summary", "curve", "prompts", "ranking"}
 
 // notLeading leaves out the differences that the forest shows.
 func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
@@ -152,34 +102,29 @@ func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
 	return out
 }
 
-// lead is the sentence above the page.
-func (r *Report) lead() string {
-	if r.Result != nil {
-		return r.Result.Lead()
-	}
-	lead := r.Held.lead()
-	if lead != "" && r.Subset != "" {
-		lead = "On a subset, " + lead
-	}
-	return lead
-}
-
-// basis says what it rests on.
-func (r *Report) basis() string {
-	var s string
-	switch {
-	case r.Result != nil:
-		s = r.Result.Basis()
-	case r.Held != nil:
-		s = fmt.Sprintf("%s of %s, without human scores", english.Thousands(len(r.Held.segments), "segment"), english.Count(len(r.Held.names), "system"))
-		if r.Subset != "" {
-			s = "the subset: " + r.Subset + " · " + s
+// shown is a table as the page has it: with the names that papers print.
+func shown(t *report.NamedTable) *report.NamedTable {
+	out := *t
+	out.Rows = make([][]report.Value, len(t.Rows))
+	for i, row := range t.Rows {
+		out.Rows[i] = slices.Clone(row)
+		for k, c := range t.Columns {
+			if text, ok := row[k].Show(0); ok && slices.Contains([]string{"metric", "statistic", "a", "b"}, c.Name) {
+				out.Rows[i][k] = report.String(report.Display(text))
+			}
 		}
 	}
-	if r.Shown != "" && !r.WithoutSegments {
-		s += " · the segments, and the scores of systems, are those of " + r.Shown
+	return &out
+}
+
+// human is the name of the human scores of the segments that are shown; "" for none.
+func (r *Report) human() string {
+	for i := range r.Result.Datasets {
+		if d := &r.Result.Datasets[i]; r.Shown == "" || d.Name == r.Shown {
+			return d.Human
+		}
 	}
-	return s
+	return ""
 }
 
 // facts are what the numbers rest on.
@@ -196,12 +141,12 @@ func (r *Report) facts() []report.Fact {
 			}
 			out = append(out, report.Fact{Name: d.Name, Value: about + "; set of references " + d.Set})
 		}
-		for _, m := range r.Result.Ended {
-			out = append(out, report.Fact{Name: "ended", Value: m.Metric + ": " + m.Reason})
-		}
 		for _, n := range r.Result.Notes {
 			out = append(out, report.Fact{Name: "method", Value: n})
 		}
+	}
+	for _, m := range r.Ended {
+		out = append(out, report.Fact{Name: "ended", Value: m.Metric + ": " + m.Reason})
 	}
 	if r.Held != nil {
 		out = append(out, r.Held.facts()...)
@@ -217,13 +162,9 @@ func (r *Report) rankings() []page.Ranking {
 		for _, k := range r.Result.Rankings {
 			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Systems: k.Systems,
 				Notes: []string{"Scores are means over the segments that have a human score."}}
-			if k.Ahead >= 0 {
-				p.Notes = append(p.Notes, "Colour: the interval of how far the system moves is off zero.")
-			}
 			for _, name := range k.Settings {
 				p.Settings = append(p.Settings, report.Display(name.String()))
 			}
-			p.Findings = leaders(&k)
 			if text := k.Without(); text != "" {
 				p.Notes = append(p.Notes, text)
 			}
@@ -236,40 +177,6 @@ func (r *Report) rankings() []page.Ranking {
 		}
 	}
 	return out
-}
-
-// leaders says which system people place first, and what settings say of it.
-func leaders(k *experiment.Ranking) []string {
-	if len(k.Systems) < 2 || k.Systems[0].First.Rank != 1 {
-		return nil
-	}
-	top, agree := k.Systems[0], 0
-	for _, p := range top.Under {
-		if p.Rank == 1 {
-			agree++
-		}
-	}
-	text := fmt.Sprintf("People place %s first", top.Name)
-	switch others := len(k.Systems) - 1; {
-	case k.Ahead < 0:
-	case k.Ahead == others && others == 1:
-		text += ", significantly ahead of the other one"
-	case k.Ahead == others:
-		text += fmt.Sprintf(", significantly ahead of all %d others", others)
-	case k.Ahead == 0:
-		text += ", not significantly ahead of any other"
-	default:
-		text += fmt.Sprintf(", significantly ahead of %d of %d others", k.Ahead, others)
-	}
-	switch n := len(top.Under); {
-	case agree == 0:
-		text += "; no setting places it first"
-	case agree == n:
-		text += "; every setting places it first"
-	default:
-		text += fmt.Sprintf("; %d of %d settings place it first", agree, n)
-	}
-	return []string{text}
 }
 
 // Tables are all tables of the report: those of the result, the scores of all

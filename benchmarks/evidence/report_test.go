@@ -1,8 +1,6 @@
 package evidence_test
 
 import (
-	"bytes"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/page"
 )
 
 // found is a result with something of every kind, in which name stands for
@@ -31,19 +28,17 @@ func found(name string) *experiment.Result {
 			{About: about, Setting: most, MaxReferences: 3, Value: report.None(), Ties: report.None(), Epsilon: report.None(), Missing: 1},
 		},
 		Differences: []experiment.Difference{{About: about, A: most, B: single, AName: "max", BName: "single", Value: 0.2, Significant: true, Interval: iv, P: report.None(), Corrected: report.None(),
-			ATies: report.None(), BTies: report.None(), AValue: 0.4, BValue: 0.2}},
+			AValue: 0.4, BValue: 0.2}},
 		Curves: []experiment.CurveResult{{About: about, Metric: name, Aggregator: "max", By: "order", Points: []experiment.Point{
 			{K: 0, References: 1, Value: 0.2, Interval: iv, Least: report.None(), Largest: report.None()},
 			{K: 1, References: 2, Value: report.None(), Least: report.None(), Largest: report.None()},
 		}}},
 		Prompts: []experiment.PromptAnalysis{{About: about, Metric: name, Aggregator: "max", Prompts: []experiment.PromptEffect{{Prompt: name, Effect: 0.1, EffectInterval: iv}}}},
-		Strata:  []experiment.Stratum{{About: about, A: most, B: single, Dimension: "domain", Name: name, Value: 0.1}},
 		Rankings: []experiment.Ranking{{Dataset: name, Human: name, Settings: []experiment.SettingName{single, most}, Names: []string{"single", "max"}, Systems: []report.RankedSystem{
 			{Name: name, First: report.Place{Score: -1, Rank: 1, Cells: 2}, Under: []report.Place{{Score: 3, Rank: 1, Cells: 2}, {Score: report.None()}}}}}},
 		Verdicts: []experiment.Verdict{
-			{Kind: "strata", Text: "where " + name, Value: report.None()},
 			{Kind: "difference", Outcome: report.Unclear, Text: "unclear " + name, Value: 0.2, Range: &report.Range{Low: report.None(), High: 1}},
-			{Kind: "difference", Outcome: report.Better, Text: "better " + name, Value: 0.2, Range: iv, Numbers: []experiment.Fact{{Name: name, Value: name}}},
+			{Kind: "difference", Outcome: report.Better, Text: "better " + name, Value: 0.2, Range: iv},
 		},
 	}
 }
@@ -63,7 +58,7 @@ func TestDocument(t *testing.T) {
 	for _, table := range d.Tables {
 		tables = append(tables, table.Name)
 	}
-	want := []string{"rows", "strata", "systems", "judges"}
+	want := []string{"rows", "systems", "judges"}
 	if !slices.Equal(tables, want) {
 		t.Errorf("tables %q", tables)
 	}
@@ -83,73 +78,6 @@ func TestDocument(t *testing.T) {
 	r.WithoutSegments = true
 	if d, err = r.Document(t.Context()); err != nil || d.Explorer != nil {
 		t.Errorf("segments that were not wanted, %v", err)
-	}
-}
-
-// What decides the sentence that leads has its curve below it, in view.
-func TestCurveOfWhatDecides(t *testing.T) {
-	res := found("data")
-	grouped := res.Differences[0]
-	grouped.Statistic, grouped.Group = "kendall by segment", "segment"
-	curve := res.Curves[0]
-	curve.About = grouped.About
-	res.Curves = append(res.Curves, curve)
-	for decided, want := range map[string]bool{"kendall": false, "kendall by segment": true} {
-		res.Differences[0].Significant = decided == "kendall"
-		res.Differences = append(res.Differences[:1], grouped)
-		d, err := (&evidence.Report{Title: "Title", Result: res}).Document(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := slices.IndexFunc(d.Figures, func(f page.Figure) bool { return strings.Contains(f.Title, "by segment") })
-		if at < 0 || d.Figures[at].Aside == want || d.Figures[0].Aside {
-			t.Errorf("%s decides (%q): the figures are %+v", decided, d.Lead, d.Figures)
-		}
-	}
-}
-
-// Numbers of segments stand below their figure, and of the figures of pairs a page
-// has a dozen, and says so.
-func TestMoreFigures(t *testing.T) {
-	for metrics, want := range map[int]struct {
-		figures int
-		note    []string
-	}{2: {3, nil}, 14: {13, []string{"2 more figures of pairs of systems: --figures writes all"}}} {
-		res := found("data")
-		res.Curves, res.Prompts = nil, nil
-		res.Sizes = []experiment.SizeResult{{About: res.Rows[0].About, Setting: res.Rows[0].Setting, Segments: 2, Subsets: 3, Value: 0.2, Least: 0.1, Largest: 0.3}}
-		k := experiment.Ranking{Dataset: "data", Human: "data"}
-		for i := range 3 {
-			place := report.Place{Score: report.Number(-i), Rank: float64(i + 1), Cells: 2}
-			k.Systems = append(k.Systems, report.RankedSystem{Name: string(rune('a' + i)), First: place, Under: slices.Repeat([]report.Place{place}, metrics)})
-		}
-		for i := range metrics {
-			k.Settings, k.Names = append(k.Settings, experiment.SettingName{Metric: string(rune('a' + i))}), append(k.Names, "one")
-		}
-		res.Rankings = []experiment.Ranking{k}
-		r := &evidence.Report{Title: "Title", Result: res}
-		d, err := r.Document(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := len(r.Figures()); n != metrics+2 { // the differences are in the forest
-			t.Errorf("%d figures of %d metrics", n, metrics)
-		}
-		if len(d.Figures) != want.figures || !slices.Equal(d.Figures[len(d.Figures)-1].Notes, want.note) {
-			t.Fatalf("%d metrics: %d figures on the page, notes %q", metrics, len(d.Figures), d.Figures[len(d.Figures)-1].Notes)
-		}
-		for i, f := range d.Figures {
-			if f.Aside != (i > 0) || f.Data == nil || f.Alt == "" || len(f.Dark) == 0 {
-				t.Errorf("figure %d, %s: aside %v, Alt %q", i, f.Title, f.Aside, f.Alt)
-			}
-		}
-		if slices.ContainsFunc(d.Tables, func(t page.Table) bool { return t.Name == "segments" }) {
-			t.Error("the numbers of segments stand twice")
-		}
-		var html bytes.Buffer
-		if err := page.Write(t.Context(), &html, d); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -180,33 +108,6 @@ func TestReportWithoutHumanScores(t *testing.T) {
 	for _, row := range d.Tables[0].Rows {
 		if len(row) != len(d.Tables[0].Columns) {
 			t.Fatalf("%d values for %d columns", len(row), len(d.Tables[0].Columns))
-		}
-	}
-}
-
-// A finding counts the systems that the first one is ahead of.
-func TestLeaders(t *testing.T) {
-	for _, c := range []struct {
-		systems, ahead int
-		want           string
-	}{
-		{2, 1, "People place s0 first, significantly ahead of the other one; no setting places it first"},
-		{3, 2, "People place s0 first, significantly ahead of all 2 others; no setting places it first"},
-		{3, 1, "People place s0 first, significantly ahead of 1 of 2 others; no setting places it first"},
-		{3, 0, "People place s0 first, not significantly ahead of any other; no setting places it first"},
-		{3, -1, "People place s0 first; no setting places it first"},
-	} {
-		res := found("data")
-		res.Rankings[0].Ahead, res.Rankings[0].Systems = c.ahead, nil
-		for i := range c.systems {
-			res.Rankings[0].Systems = append(res.Rankings[0].Systems, report.RankedSystem{Name: fmt.Sprint("s", i), First: report.Place{Rank: float64(i + 1)}, Under: make([]report.Place, 2)})
-		}
-		d, err := (&evidence.Report{Result: res}).Document(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := d.Rankings[0].Findings; len(got) != 1 || got[0] != c.want {
-			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

@@ -17,13 +17,13 @@ func (h *Held) ranking() *page.Ranking {
 		return nil
 	}
 	out := &page.Ranking{Title: "Systems under each setting",
-		Notes: []string{"There are no human scores to compare with. Scores of the corpus and means of segments are no numbers to compare: look at the ranks."}}
+		Notes: []string{"There are no human scores to compare with. Scores of the corpus and means of segments are different numbers: look at the ranks."}}
 	for _, name := range h.names {
 		out.Systems = append(out.Systems, report.RankedSystem{Name: name})
 	}
 	scores := h.systems.Scores()
 	for k, set := range h.settings {
-		taken := meanOfSegments
+		taken := "mean of segments"
 		if slices.ContainsFunc(scores, func(s refract.SystemScore) bool { return s.Setting == k && s.Pooled }) {
 			taken = "corpus"
 		}
@@ -50,36 +50,29 @@ func (h *Held) ranking() *page.Ranking {
 	return out
 }
 
-// lead says, where there are no human scores, which system leads under how many
+// lead says, where there are no human scores, which system is first under the most
 // settings. It is "" where there is nothing to order.
 func (h *Held) lead() string {
-	if h == nil {
-		return ""
-	}
 	ranking := h.ranking()
 	if ranking == nil {
 		return ""
 	}
-	leads := make([]int, len(ranking.Systems))
-	for i, s := range ranking.Systems {
+	name, most := "", 0
+	for _, s := range ranking.Systems {
+		first := 0
 		for _, p := range append([]report.Place{s.First}, s.Under...) {
 			if p.Rank == 1 {
-				leads[i]++
+				first++
 			}
 		}
+		if first > most {
+			name, most = s.Name, first
+		}
 	}
-	n := len(ranking.Settings)
-	top := slices.Index(leads, slices.Max(leads))
-	name := ranking.Systems[top].Name
-	switch {
-	case leads[top] == 0:
+	if most == 0 {
 		return "No setting puts one system first; people judged none of the outputs"
-	case n == 1:
-		return fmt.Sprintf("%s has the best score under %s; people judged none of the outputs", name, ranking.Settings[0])
-	case leads[top] == n:
-		return fmt.Sprintf("%s has the best score under all %d settings; people judged none of the outputs", name, n)
 	}
-	return fmt.Sprintf("%s has the best score under %d of %d settings, which do not agree; people judged none of the outputs", name, leads[top], n)
+	return fmt.Sprintf("%s has the best score under %d of %d settings; people judged none of the outputs", name, most, len(ranking.Settings))
 }
 
 // scoreTable is the score of every system under every setting.

@@ -18,13 +18,13 @@ func (r *run) curves(ctx context.Context, d *data, res *Result) error {
 	for _, c := range r.p.Curves {
 		var orders []*ordered
 		for i := range c.Seeds {
-			o, err := r.orders(ctx, d, c, r.p.Bootstrap.Seed+uint64(i))
+			o, err := d.orders(ctx, c.Method, r.p.Bootstrap.Seed+uint64(i))
 			if err != nil {
 				return err
 			}
 			orders = append(orders, o)
 		}
-		if orders[0].most() == 0 && !r.p.Repeat {
+		if orders[0].most() == 0 {
 			r.note("%s: there is one reference a segment, and so no curve", d.Name)
 			continue
 		}
@@ -79,7 +79,7 @@ func (p *curvePoint) add(o *curvePoint) {
 func (r *run) curvePoint(ctx context.Context, t, all *table, resamples int) (*curvePoint, error) {
 	p := &curvePoint{references: t.maxRefs, missing: t.missing(), cells: t.MetricOK}
 	x, y := aligned(t, all)
-	for _, st := range r.p.withBeside() {
+	for _, st := range r.p.Statistics {
 		var of [3][]*estimate
 		for i, t := range []*table{t, x, y} {
 			est, err := r.estimate(ctx, t, st, resamples)
@@ -136,9 +136,9 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 		}
 	}
 	var out []CurveResult
-	for k, st := range r.p.withBeside() {
+	for k, st := range r.p.Statistics {
 		cv := CurveResult{
-			About: d.about(st), Metric: s.info.Name, Aggregator: a.Name(), By: c.Method.String(), Over: c.Over, Seeds: len(orders), Most: end,
+			About: d.about(st), Metric: s.info.Name, Aggregator: a.Name(), By: c.Method.String(), Seeds: len(orders), Most: end,
 		}
 		for at, n := range counts {
 			p := points[0][at]
@@ -151,9 +151,7 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 			cv.Points = append(cv.Points, *pt)
 		}
 		cv.Enough = enough(cv.Points)
-		if k < len(r.p.Statistics) || slices.ContainsFunc(cv.Points, func(p Point) bool { return p.Value.Defined() }) {
-			out = append(out, cv)
-		}
+		out = append(out, cv)
 	}
 	return out, nil
 }
@@ -187,9 +185,9 @@ func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 	return out
 }
 
-// Less is the difference p - q with its interval. It is undefined where they are
+// less is the difference p - q with its interval. It is undefined where they are
 // not of the same cells, as it would not be paired.
-func (p *Point) Less(q *Point, confidence float64) (Number, *report.Range) {
+func (p *Point) less(q *Point, confidence float64) (Number, *report.Range) {
 	if p.cells == nil || !slices.Equal(p.cells, q.cells) {
 		return report.None(), nil
 	}

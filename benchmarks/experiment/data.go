@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -31,7 +30,6 @@ type data struct {
 	bootstraps map[int]*correlate.Bootstrap // by the number of resamples
 
 	prompts  []string // of the variants, in order of appearance
-	models   []string // of the variants, as they were asked for and as servers name them
 	variants bool     // whether any segment has one
 }
 
@@ -70,15 +68,6 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 			out.variants = true
 			if p := s.Variants[i].Prompt; !slices.Contains(out.prompts, p) {
 				out.prompts = append(out.prompts, p)
-			}
-			models := []string{s.Variants[i].Model}
-			if o := s.Variants[i].Origin; o != nil {
-				models = append(models, o.ServedModel)
-			}
-			for _, m := range models {
-				if m != "" && !slices.Contains(out.models, m) {
-					out.models = append(out.models, m)
-				}
 			}
 		}
 	}
@@ -279,15 +268,4 @@ func (d *data) setName(set columnsOf) string {
 // nameOf is setName, found out once where it is asked for.
 func (d *data) nameOf(set columnsOf) func() string {
 	return sync.OnceValue(func() string { return d.setName(set) })
-}
-
-// length is the number of characters of a segment's first reference that is
-// there, and false where none is.
-func length(s *refract.Segment) (int, bool) {
-	for _, t := range s.AllReferences(nil) {
-		if t.Valid {
-			return utf8.RuneCountInString(t.Value), true
-		}
-	}
-	return 0, false
 }

@@ -13,7 +13,7 @@ import (
 
 // differences compares pairs of settings under all statistics.
 func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Result) error {
-	statistics := r.p.withBeside()
+	statistics := r.p.Statistics
 	for _, st := range statistics {
 		if err := r.p.Test.Method.Takes(st.Measure); err != nil && r.p.Test.Resamples > 0 && len(pairs) > 0 {
 			r.note("no p-values of %s: %v", st.Label(), err)
@@ -34,13 +34,7 @@ func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Resul
 	if err != nil {
 		return err
 	}
-	for i, d := range out {
-		// What is taken beside and is undefined, such as by segments of one system,
-		// was not asked for.
-		if i%n < len(r.p.Statistics) || d.Value.Defined() {
-			res.Differences = append(res.Differences, d)
-		}
-	}
+	res.Differences = append(res.Differences, out...)
 	return nil
 }
 
@@ -65,12 +59,6 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 	if err := r.power(x, st, resamples, out); err != nil {
 		return err
 	}
-	if out.ATies, err = x.ties(st); err != nil {
-		return err
-	}
-	if out.BTies, err = y.ties(st); err != nil {
-		return err
-	}
 	if !out.Value.Defined() || r.p.Test.Resamples == 0 || out.Equal == out.Cells || a.Own != b.Own || r.p.Test.Method.Takes(st.Measure) != nil {
 		return nil
 	}
@@ -82,6 +70,30 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		return err
 	}
 	out.Test, out.P, out.Resamples = r.p.Test.Method.String(), Number(t.P), t.Resamples
+	return nil
+}
+
+// power fills in what a comparison of so many units sees, by the resamples of the
+// difference: the smallest difference that the interval tells from 0 with a
+// probability of 0.8, and how many units the one that was found needs.
+func (r *run) power(t *table, st Statistic, resamples []float64, out *Difference) error {
+	out.Error, out.Smallest = Number(significance.StandardError(resamples)), report.None()
+	if !out.Error.Defined() {
+		return nil
+	}
+	pairs, err := t.Pairs, error(nil)
+	if st.Preference {
+		pairs, err = t.decided()
+	}
+	if err != nil {
+		return err
+	}
+	if out.Units, err = t.data.units.Drawn(pairs); err != nil {
+		return err
+	}
+	p := significance.Power{Error: float64(out.Error), Units: out.Units, Critical: significance.OneSided((1 - r.p.Bootstrap.Confidence) / 2), Share: 0.8}
+	out.Smallest = Number(p.Smallest(out.Units))
+	out.Needed, _ = significance.Roughly(p.Needed(float64(out.Value)))
 	return nil
 }
 

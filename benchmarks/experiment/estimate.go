@@ -50,7 +50,7 @@ func (d *data) describe(s Statistic) string {
 // Tests and soft accuracy need scores of segments.
 func (r *run) takesOwn(t *table, s Statistic) bool {
 	return t.own != nil && s.Level == correlate.SystemLevel && s.Measure.Statistic != correlate.StatSoftAccuracy &&
-		r.p.Pairing != EveryPair && r.p.Pairing != EveryDifference
+		r.p.Pairing != EveryPair
 }
 
 // compute takes a statistic.

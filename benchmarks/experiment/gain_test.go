@@ -95,8 +95,7 @@ func TestGainsArePaired(t *testing.T) {
 // A point of a curve is compared with all references over the cells that both
 // score, with an interval, so that no verdict leaves it out.
 func TestCurvesArePaired(t *testing.T) {
-	p := ragged(t, "references: [original]\nmetrics: [chrf]\nstatistics: [kendall]\naggregators: [single, max]\nanalyses: []\nbootstrap: {resamples: 50}\nsignificance: {resamples: 0}\ncurves: [{by: order, aggregators: [max]}, {by: random, seeds: 3, aggregators: [max], resamples: 10}]\n")
-	p.Beside = experiment.OtherGrouping(p.Statistics)
+	p := ragged(t, "references: [original]\nmetrics: [chrf]\nstatistics: [kendall, {statistic: kendall, group: segment}]\naggregators: [single, max]\nanalyses: []\nbootstrap: {resamples: 50}\nsignificance: {resamples: 0}\ncurves: [{by: order, aggregators: [max]}, {by: random, seeds: 3, aggregators: [max], resamples: 10}]\n")
 	res, _ := run(t, p, t.TempDir())
 	if first, last := res.Curves[0].Points[0], res.Curves[0].Points[2]; first.N >= last.N || first.Value-last.Value == first.ToAll {
 		t.Fatalf("the curve lacks no cell: %+v", res.Curves[0].Points)

@@ -22,12 +22,11 @@ type remote struct {
 }
 
 func (m *remote) Info() metrics.Info {
-	return metrics.Info{Name: "remote", NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1000}
+	return metrics.Info{Name: "remote", NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1000, Keep: metrics.KeepNever}
 }
 
 func (m *remote) Signature(metrics.Level) metrics.Signature { return nil }
 func (m *remote) HasNative() bool                           { return true }
-func (m *remote) Storable() bool                            { return false }
 
 func (m *remote) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	out := make([]metrics.Scores, len(blocks))

@@ -34,14 +34,11 @@ type file struct {
 	Comparisons  []Comparison `yaml:"comparisons"`
 	Curves       []curveEntry `yaml:"curves"`
 	Tasks        []taskEntry  `yaml:"tasks"`
-	Segments     Sizes        `yaml:"segments"`
 	Analyses     []string     `yaml:"analyses"`
-
-	Families map[string][]string `yaml:"families"`
 }
 
 // The analyses that a file may name.
-var analysisNames = []string{"prompts", "strata", "ranking", "worth"}
+var analysisNames = []string{"prompts", "ranking"}
 
 // defaultSeed is that of a Set, too.
 const defaultSeed = 12345
@@ -54,8 +51,7 @@ func defaults() *file {
 		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
 		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
 		Significance: testEntry{Resamples: 1000},
-		Segments:     Sizes{Subsets: 20},
-		Analyses:     analysisNames[:3], // worth is asked for
+		Analyses:     analysisNames,
 	}
 }
 
@@ -145,11 +141,11 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 	}
 	d := defaults()
 	f.References, f.Statistics = filled(f.References, d.References), filled(f.Statistics, d.Statistics)
-	e := &Plan{Name: f.Name, Dir: filepath.Dir(path), Datasets: f.Datasets, Metrics: f.Metrics, Bootstrap: f.Bootstrap, Families: f.Families}
+	e := &Plan{Name: f.Name, Dir: filepath.Dir(path), Datasets: f.Datasets, Metrics: f.Metrics, Bootstrap: f.Bootstrap}
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
-	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.comparisons, f.curves, f.tasks, f.sizes, f.analyses} {
+	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.comparisons, f.curves, f.tasks, f.analyses} {
 		if err := step(e); err != nil {
 			return nil, text.At(err)
 		}
@@ -458,7 +454,7 @@ func (f *file) analyses(e *Plan) error {
 		if k < 0 {
 			return yamlfile.Wrong(at("analyses", i), "%s", suggest.Unknown("analysis", name, analysisNames))
 		}
-		*[]*bool{&e.Prompts, &e.Strata, &e.Ranking, &e.Worth}[k] = true
+		*[]*bool{&e.Prompts, &e.Ranking}[k] = true
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func TestParseDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e.Name != "some" || e.Dir != "folder" || len(e.Sets) != 2 || len(e.Metrics) != 2 || len(e.Aggregators) != 4 || len(e.Statistics) != 2 ||
-		e.Bootstrap.Resamples != 1000 || e.Bootstrap.Confidence != 0.95 || e.Test.Resamples != 1000 || !e.Prompts || !e.Strata || !e.Ranking {
+		e.Bootstrap.Resamples != 1000 || e.Bootstrap.Confidence != 0.95 || e.Test.Resamples != 1000 || !e.Prompts || !e.Ranking {
 		t.Errorf("%+v", e)
 	}
 	for spec, want := range map[string]string{
@@ -109,8 +109,6 @@ func TestParseErrors(t *testing.T) {
 		{"weight", minimal + "tasks: [{statistic: kendall, weight: 0}]\n", "tasks[0].weight: 0: want a positive number"},
 		{"test of a task", minimal + "tasks: [{statistic: pearson, test: perm-pairs}]\n", "tasks[0]: perm-pairs exchanges"},
 		{"group of a task", minimal + "tasks: [{statistic: pearson, level: [segment, system], group: segment}]\n", "tasks[0].group: segment: at system level"},
-		{"counts of segments", minimal + "segments: {counts: [50, 0]}\n", "segments.counts[1]: 0: want 1 or more"},
-		{"subsets", minimal + "segments: {counts: [50], subsets: 0}\n", "segments.subsets: 0: want 1 to 10000"},
 		{"analysis", minimal + "analyses: [prompt]\n", "analyses[0]"},
 		{"not UTF-8", minimal + "name: \xff\n", "not valid UTF-8"},
 		{"too large", strings.Repeat("#", 1<<20+1), "larger than"},

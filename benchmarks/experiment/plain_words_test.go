@@ -78,7 +78,7 @@ func TestSignaturesNameTheDataset(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"d", "e"} {
-		if !strings.Contains(strings.Join(table.Notes, "\n"), name+", chrf single original: nrefs:1|") {
+		if !strings.Contains(strings.Join(table.Notes, "\n"), "chrf single on "+name+": nrefs:1|") {
 			t.Errorf("no signature of %s: %q", name, table.Notes)
 		}
 	}

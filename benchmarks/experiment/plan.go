@@ -28,32 +28,21 @@ type Plan struct {
 	Aggregators []aggregate.Aggregator
 	// Strict makes an aggregator that a metric lacks, such as native, an error;
 	// else it is left out.
-	Strict bool
-	// Repeat keeps settings that are another one in other words, such as max
-	// over a single reference, and a curve of a single point.
-	Repeat     bool
+	Strict     bool
 	Missing    aggregate.Policy // for missing scores of references
 	Statistics []Statistic
-	// Beside are statistics of which the differences and curves alone are taken, such
-	// as those by segment beside the flattened ones.
-	Beside []Statistic
-	// Levels are those at which every segment must have a place, beside those of
-	// the statistics.
+	// Levels are those at which every segment must have a place, in addition to
+	// those of the statistics.
 	Levels    []correlate.Level
 	Bootstrap Bootstrap
 	Test      Test
 	Pairing   Pairing
-	Power     Power
 	// Comparisons are the pairs of settings that Listed compares.
 	Comparisons []Comparison
 	Curves      []Curve
 	Tasks       []Task
-	Sizes       Sizes
-	// Families name models and systems that are alike, by the name of the family:
-	// strata part the systems by that of the models that made the variants.
-	Families map[string][]string
 	// Analyses say what else to look at.
-	Prompts, Strata, Ranking, Worth bool
+	Prompts, Ranking bool
 }
 
 // Pairing says which settings are compared with each other.
@@ -61,10 +50,9 @@ type Pairing uint8
 
 // The ways to pair settings.
 const (
-	WithSingle      Pairing = iota // every setting with the single reference of its metric
-	Listed                         // those of Plan.Comparisons
-	EveryPair                      // all of a statistic, see [Ranks]
-	EveryDifference                // the same, see [Difference]
+	WithSingle Pairing = iota // every setting with the single reference of its metric
+	Listed                    // those of Plan.Comparisons
+	EveryPair                 // all of a statistic, see [Ranks]
 	NoPair
 )
 
@@ -166,27 +154,6 @@ func (s Statistic) ofCells() bool {
 	return s.Level == correlate.SegmentLevel && !s.Measure.Statistic.OfSystems()
 }
 
-// withBeside are the statistics of differences and curves.
-func (p *Plan) withBeside() []Statistic { return slices.Concat(p.Statistics, p.Beside) }
-
-// OtherGrouping returns the first correlation of single cells in the other
-// grouping, flattened or by segment, so that a reader sees what depends on it.
-// There is none where both are asked for.
-func OtherGrouping(statistics []Statistic) []Statistic {
-	both := []correlate.Statistic{correlate.StatKendall, correlate.StatKendallC, correlate.StatPearson, correlate.StatSpearman}
-	at := slices.IndexFunc(statistics, func(s Statistic) bool {
-		return s.ofCells() && !s.Preference && s.Grouping != correlate.BySystem && slices.Contains(both, s.Measure.Statistic)
-	})
-	if at < 0 {
-		return nil
-	}
-	other := statistics[at]
-	if other.Grouping = correlate.BySegment - other.Grouping; slices.Contains(statistics, other) {
-		return nil
-	}
-	return []Statistic{other}
-}
-
 // Bootstrap is how intervals are made.
 type Bootstrap struct {
 	Resamples  int     `yaml:"resamples"` // 0 for no intervals, at most [correlate.MaxResamples]
@@ -231,14 +198,6 @@ type Test struct {
 	Alpha     float64 // of EveryPair: the largest p-value that parts ranks
 }
 
-// Power says what is asked of the power of comparisons; the zero value stands for
-// the documented defaults.
-type Power struct {
-	Alpha      float64 // of a one-sided test; by default half of what intervals leave out
-	Share      float64 // of tests that see the difference; 0.8 by default
-	Difference float64 // to see; by default the one found
-}
-
 // Comparison is a pair of settings. A setting without a metric is meant for
 // each metric.
 type Comparison struct {
@@ -255,7 +214,6 @@ type SettingName struct {
 
 // Curve asks for the agreement by the number of references.
 type Curve struct {
-	Over        string // what a method that compares texts does so by, a name for [Runner.Similarity]; "" for n-grams
 	Method      selection.Method
 	Seeds       int                    // random orders, 1 to MaxSeeds
 	Counts      []int                  // of variants; none: 0, 1, … up to all

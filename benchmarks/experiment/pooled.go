@@ -36,7 +36,6 @@ func (r *run) pooled(res *Result) {
 			About: a.About, A: d.A, B: d.B, AName: d.AName, BName: d.BName,
 			AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.resamples, b.resamples)),
 			P: report.None(), Corrected: report.None(), N: a.N, Missing: max(a.Missing, b.Missing), Unscored: max(a.Unscored, b.Unscored),
-			ATies: report.None(), BTies: report.None(),
 		})
 	}
 }
@@ -46,7 +45,7 @@ func (r *run) pooled(res *Result) {
 func pool(parts []*Row) *Row {
 	first := parts[0]
 	sum := &Row{
-		About:   About{Dataset: pooledName, Statistic: first.Statistic, Level: first.Level, Group: first.Group},
+		About:   About{Dataset: pooledName, Statistic: first.Statistic, Level: first.Level, Group: first.Group, name: first.name},
 		Setting: first.Setting, MinReferences: first.MinReferences, Ties: report.None(), Epsilon: report.None(),
 		worst: first.worst, resamples: make([]float64, len(first.resamples)),
 	}

@@ -24,21 +24,27 @@ type Result struct {
 	Differences []Difference     `json:"differences"`
 	Curves      []CurveResult    `json:"curves"`
 	Prompts     []PromptAnalysis `json:"prompts"`
-	Strata      []Stratum        `json:"strata"`
-	Worths      []Worth          `json:"worth"`
 	Rankings    []Ranking        `json:"rankings"`
 	Tasks       []TaskResult     `json:"tasks,omitempty"`
 	Standings   []Standing       `json:"standings,omitempty"` // over the tasks
-	Sizes       []SizeResult     `json:"sizes,omitempty"`
 	Verdicts    []Verdict        `json:"verdicts"`
 	Notes       []string         `json:"notes"` // how the numbers were made, and what was left out
+
+	test Test
+}
+
+// Ended is a metric that did not start, or failed before the last segment: no
+// number of the result is of it.
+type Ended struct {
+	Dataset string `json:"dataset"`
+	Metric  string `json:"metric"`
+	Reason  string `json:"reason"`
 }
 
 // The words of findings, which package report has for all that show them.
 type (
 	Number  = report.Number
 	Verdict = report.Verdict
-	Fact    = report.Fact
 )
 
 // DatasetInfo is what a dataset has.
@@ -58,8 +64,6 @@ type DatasetInfo struct {
 	// chooses; none for all.
 	NotChosen []string `json:"not_chosen,omitempty"`
 	Domains   []string `json:"domains,omitempty"`
-	// Outliers are systems that lie far out, where a statistic is of systems.
-	Outliers []Outlier `json:"outliers,omitempty"`
 
 	Prompts []string `json:"prompts"` // of the variants
 	Cells   int      `json:"cells"`   // with a human score
@@ -92,6 +96,8 @@ type About struct {
 	Statistic string `json:"statistic"` // label
 	Level     string `json:"level"`
 	Group     string `json:"group"`
+
+	name string // of the statistic, without level and group
 }
 
 // Same is a setting that is no row, as another one with the same scores stands
@@ -124,9 +130,9 @@ type Row struct {
 	// Ties is the share of the pairs of cells with the same score of the
 	// metric; undefined for statistics of systems.
 	Ties      Number `json:"ties"`
-	Epsilon   Number `json:"epsilon"` // chosen threshold of ties; undefined but for calibrated statistics
+	Epsilon   Number `json:"epsilon"`        // chosen threshold of ties; undefined but for calibrated statistics
+	Rank      int    `json:"rank,omitempty"` // where every pair was tested
 	Signature string `json:"signature"`
-	Note      string `json:"-"` // what is to be known of the value; "" for nothing
 
 	worst     bool   // the aggregator takes the worst reference
 	gain      Number // over the single reference, of the cells that both score
@@ -166,9 +172,7 @@ type Difference struct {
 	Significant bool `json:"significant"`
 	// Undecided is set where the interval is off 0 and the test has too few
 	// resamples to tell.
-	Undecided bool   `json:"undecided,omitempty"`
-	ATies     Number `json:"a_ties"`
-	BTies     Number `json:"b_ties"`
+	Undecided bool `json:"undecided,omitempty"`
 	// Error is the standard error of Value, by the resamples of Interval, and Units of
 	// how many segments, documents or systems these are. Smallest is the smallest true
 	// difference that a test sees in so many, and Needed how many like these it takes to
@@ -185,8 +189,7 @@ type CurveResult struct {
 	Metric     string  `json:"metric"`
 	Aggregator string  `json:"aggregator"`
 	By         string  `json:"by"`
-	Over       string  `json:"over,omitempty"` // what texts are compared by, where the plan says
-	Seeds      int     `json:"seeds"`          // orders that a value is the mean of
+	Seeds      int     `json:"seeds"` // orders that a value is the mean of
 	Points     []Point `json:"points"`
 	// Enough is the smallest number of references from which on all points
 	// are within the interval of no difference to all references; 0 where
@@ -250,24 +253,6 @@ type PromptEffect struct {
 	EffectInterval *report.Range `json:"effect_interval"`
 }
 
-// Stratum is a difference within a part of the segments.
-type Stratum struct {
-	About
-	A         SettingName   `json:"a"`
-	B         SettingName   `json:"b"`
-	AName     string        `json:"a_name"`
-	BName     string        `json:"b_name"`
-	Dimension string        `json:"dimension"` // "domain", "length", "references" or "family"
-	Name      string        `json:"name"`
-	Segments  int           `json:"segments"`
-	AValue    Number        `json:"a_value"`
-	BValue    Number        `json:"b_value"`
-	Value     Number        `json:"value"`
-	Interval  *report.Range `json:"interval"`
-	N         int           `json:"n"`
-	Missing   int           `json:"missing"`
-}
-
 // Ranking is the order of systems under each setting of a dataset.
 type Ranking struct {
 	Dataset  string                `json:"dataset"`
@@ -277,7 +262,4 @@ type Ranking struct {
 	Systems  []report.RankedSystem `json:"systems"` // by human score, the best first
 	// LeftOut are systems that some setting scores no cell of.
 	LeftOut []string `json:"left_out"`
-	// Ahead is how many others the first system is significantly ahead of, by people;
-	// -1 where that is not known.
-	Ahead int `json:"-"`
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/significance"
-	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -31,14 +30,11 @@ type Runner struct {
 	Open func(d Dataset) (refract.Dataset, error)
 	// Metric makes the metric of a spec.
 	Metric func(ctx context.Context, spec string) (metrics.Metric, error)
-	// Similarity makes what texts are compared by from the name that a Curve
-	// has; nil where n-grams are all there is.
-	Similarity func(ctx context.Context, over string) (selection.Similarity, error)
 	// Options are those of the engines that score: Workers and Batch, and a Scope
 	// other than refract.Averaged where Scored needs statistics of a corpus.
 	Options refract.Options
-	// EarlyStop leaves out cells that cannot change what the plan asks for.
-	EarlyStop bool
+	// EveryCell scores cells that no setting needs, too.
+	EveryCell bool
 	// ScoresAlone goes on without human scores: then nothing is compared.
 	ScoresAlone bool
 	// Scored is told of every segment with its scores by the engine's metrics,
@@ -96,7 +92,8 @@ func (r *run) count(add func(u *Usage)) {
 
 // note adds a note, once.
 func (r *run) note(format string, args ...any) {
-	if n := fmt.Sprintf(format, args...); !slices.Contains(r.notes, n) {
+	n := strings.TrimPrefix(fmt.Sprintf(format, args...), ": ") // a dataset may have no name
+	if !slices.Contains(r.notes, n) {
 		r.notes = append(r.notes, n)
 	}
 }
@@ -137,7 +134,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	res := &Result{
 		Name: r.p.Name, Version: refract.Version, Confidence: r.p.Bootstrap.Confidence,
 		Datasets: []DatasetInfo{}, Ended: []Ended{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
-		Prompts: []PromptAnalysis{}, Strata: []Stratum{}, Worths: []Worth{}, Rankings: []Ranking{}, Verdicts: []Verdict{},
+		Prompts: []PromptAnalysis{}, Rankings: []Ranking{}, Verdicts: []Verdict{}, test: r.p.Test,
 	}
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
@@ -165,6 +162,15 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	}
 	res.Ended = r.without
 	return res, &r.failed
+}
+
+// ended takes in the metrics of a dataset that failed.
+func (r *run) ended(d *data, failed *refract.Incomplete) {
+	r.failed.Metrics, r.failed.Errs = append(r.failed.Metrics, failed.Metrics...), append(r.failed.Errs, failed.Errs...)
+	reasons := failed.Reasons()
+	for _, name := range failed.Metrics {
+		r.without = append(r.without, Ended{d.Name, name, reasons[name]})
+	}
 }
 
 // of names the dataset of an error.
@@ -314,7 +320,6 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.fill(ctx, d, settings, res); err != nil {
 		return err
 	}
-	r.outliers(d, settings, &res.Datasets[len(res.Datasets)-1])
 	pairs, err := r.pairs(d, settings)
 	if err != nil {
 		return err
@@ -324,9 +329,6 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		return err
 	}
 	if err := r.tasks(ctx, d, settings, res); err != nil {
-		return err
-	}
-	if err := r.sizes(ctx, d, settings, res); err != nil {
 		return err
 	}
 	if err := r.rows(ctx, d, settings, res); err != nil {
@@ -343,18 +345,8 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 			return err
 		}
 	}
-	if r.p.Strata {
-		if err := r.strata(ctx, d, pairs, res); err != nil {
-			return err
-		}
-	}
-	if r.p.Worth {
-		if err := r.worths(ctx, d, res); err != nil {
-			return err
-		}
-	}
 	if r.p.Ranking {
-		res.Rankings = append(res.Rankings, rank(d, settings, r.p.Bootstrap))
+		res.Rankings = append(res.Rankings, rank(d, settings))
 	}
 	return nil
 }
@@ -362,13 +354,13 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 // mayStop says whether cells may be left out: no choice of references is asked
 // for but the first one and all of them.
 func (r *run) mayStop(settings []*setting) bool {
-	return r.EarlyStop && len(r.p.Curves) == 0 && !r.p.Prompts && !r.p.Worth &&
+	return !r.EveryCell && len(r.p.Curves) == 0 && !r.p.Prompts &&
 		!slices.ContainsFunc(settings, func(s *setting) bool { return !s.whole && !s.single })
 }
 
 // about fills in what a number is about.
 func (d *data) about(s Statistic) About {
-	return About{Dataset: d.Name, Human: d.human, Statistic: s.Label(), Level: s.Level.String(), Group: s.Grouping.String()}
+	return About{Dataset: d.Name, Human: d.human, Statistic: s.Label(), Level: s.Level.String(), Group: s.Grouping.String(), name: s.Name()}
 }
 
 // rows takes all statistics of all settings.
@@ -394,6 +386,10 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 	if err != nil {
 		return err
 	}
+	ranks := make([]*Ranks, n)
+	if r.p.Pairing == EveryPair {
+		ranks = pointers(res.Ranks[len(res.Ranks)-n:])
+	}
 	for i, est := range estimates {
 		s, st := settings[i/n], r.p.Statistics[i%n]
 		row := Row{
@@ -404,14 +400,17 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		}
 		switch {
 		case est.Own:
-			row.Note = fmt.Sprintf("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
+			r.note("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
 		case est.Single:
-			row.Note = fmt.Sprintf("no interval of %s: all of its scores are of one %s, and a bootstrap needs several", s.name, d.drawn)
+			r.note("no interval of %s: all of its scores are of one %s, and a bootstrap needs several", s.name, d.drawn)
 		case est.unsampled(r.p.Bootstrap.Resamples):
-			row.Note = fmt.Sprintf("no interval of %v: %v", st.Measure.Statistic, correlate.ErrTooManyPairs)
+			r.note("no interval of %v: %v", st.Measure.Statistic, correlate.ErrTooManyPairs)
 		}
-		if row.Note != "" {
-			r.note("%s", row.Note)
+		if est.Epsilon.Defined() {
+			r.note("%s of %s: scores up to %.6g apart are tied", st.Name(), s.name, float64(est.Epsilon))
+		}
+		if c := ranks[i%n]; c != nil {
+			row.Rank = c.Comparison.Ranks[i/n]
 		}
 		judged, scored := s.table.judged()
 		row.Unscored = judged - scored
@@ -424,7 +423,14 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 func (r *run) method(res *Result) {
 	b, t := r.p.Bootstrap, r.p.Test
 	if b.Resamples > 0 {
-		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d; those of differences are paired", 100*b.Confidence, drawn(res.Datasets), b.Resamples, b.Seed)
+		paired := ""
+		if len(res.Differences)+len(res.Curves) > 0 {
+			paired = "; those of differences are paired"
+		}
+		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d%s", 100*b.Confidence, drawn(res.Datasets), b.Resamples, b.Seed, paired)
+	}
+	if len(res.Differences) == 0 {
+		return
 	}
 	if t.Resamples > 0 {
 		how := fmt.Sprintf("%d resamples, seed %d", t.Resamples, t.Seed)
@@ -432,11 +438,6 @@ func (r *run) method(res *Result) {
 			how = "exact"
 		}
 		r.note("p-values: %s, one-sided in the direction seen, %s; corrected by Holm's method over all differences", t.Method, how)
-	}
-	for _, s := range r.p.Statistics {
-		if s.Measure.Statistic == correlate.StatAccuracy {
-			r.note("accuracy: share of the pairs of systems that are ordered as by people, on means over the judged segments")
-		}
 	}
 	r.note("significant: the interval of the difference is off 0 and the corrected p-value is below %.3g", 1-b.Confidence)
 }

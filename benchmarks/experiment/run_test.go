@@ -118,7 +118,7 @@ func sameJSON(t *testing.T, a, b any) bool {
 // one warning.
 func TestDamagedStore(t *testing.T) {
 	e := parse(t, sample)
-	e.Curves, e.Prompts, e.Strata = nil, false, false
+	e.Curves, e.Prompts = nil, false
 	first, all := run(t, e, t.TempDir())
 	for _, change := range []string{
 		`unhex(substr(hex(value), 1, 20) || CASE substr(hex(value), 21, 1) WHEN '1' THEN '2' ELSE '1' END || substr(hex(value), 22))`, // one digit
@@ -178,16 +178,13 @@ func damage(t *testing.T, dir, statement string) {
 	}
 }
 
-// A file that is no store, or a part of one, is set aside and never lost, and
-// what an earlier version left is said to be of no use.
+// A file that is no store, or a part of one, is set aside and never lost.
 func TestOldStore(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "scores.sqlite")
 	for n, want := range []string{"scores.sqlite.damaged", "scores.sqlite.damaged2"} {
-		for _, name := range []string{"scores.sqlite", "cells-0123.parquet", "statistic-4567.json"} {
-			if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte("no database "), 100+n), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		if err := os.WriteFile(path, bytes.Repeat([]byte("no database "), 100+n), 0o600); err != nil {
+			t.Fatal(err)
 		}
 		var warnings []string
 		s, err := experiment.OpenStore(t.Context(), dir, func(m string) { warnings = append(warnings, m) })
@@ -197,7 +194,7 @@ func TestOldStore(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if len(warnings) != 2 || !strings.Contains(warnings[0], "2 files of an earlier version") || !strings.Contains(warnings[1], "renamed to "+want+",") {
+		if len(warnings) != 1 || !strings.Contains(warnings[0], "renamed to "+want+",") {
 			t.Errorf("warnings %q", warnings)
 		}
 		if b, err := os.ReadFile(filepath.Join(dir, want)); err != nil || len(b) != 12*(100+n) {
@@ -213,7 +210,7 @@ func TestOldStore(t *testing.T) {
 // warning, and everything is computed.
 func TestDamagedPages(t *testing.T) {
 	e := parse(t, sample)
-	e.Curves, e.Prompts, e.Strata = nil, false, false
+	e.Curves, e.Prompts = nil, false
 	dir := t.TempDir()
 	s := open(t, dir)
 	r := runner(t, e, t.TempDir())
@@ -294,7 +291,6 @@ func TestCellsAreScoredOnce(t *testing.T) {
 func TestConsistency(t *testing.T) {
 	e := parse(t, sample)
 	e.Tasks = []experiment.Task{{Dataset: e.Datasets[0].Name, Statistic: e.Statistics[0], Weight: 1}}
-	e.Sizes = experiment.Sizes{Counts: []int{2, 900}, Subsets: 3}
 	res, _ := run(t, e, t.TempDir())
 	value := map[string]experiment.Number{}
 	for _, r := range res.Rows {
@@ -361,24 +357,6 @@ func TestConsistency(t *testing.T) {
 			t.Errorf("task: %s has %v, want %v", entry.Setting, entry.Value, want)
 		}
 	}
-	for i, s := range res.Sizes { // of two segments, and of all in place of more
-		whole := value[s.Setting.String()+" "+s.Statistic]
-		if i%2 == 1 && (s.Value != whole || s.Segments != 8 || s.Subsets != 1) || i%2 == 0 && (s.Segments != 2 || s.Subsets > 3 || s.Least > s.Largest) {
-			t.Errorf("%d segments: %+v, want %v", s.Segments, s, whole)
-		}
-	}
-	if len(res.Sizes) != 2*len(res.Rows) {
-		t.Errorf("%d sizes of %d rows", len(res.Sizes), len(res.Rows))
-	}
-	segments := map[string]int{}
-	for _, s := range res.Strata {
-		if s.Statistic == "kendall" && s.A.Metric == "bleu" && s.A.Aggregator == "max" && s.A.References == "all" {
-			segments[s.Dimension] += s.Segments
-		}
-	}
-	if want := (map[string]int{"domain": 8, "length": 8, "references": 8}); !reflect.DeepEqual(segments, want) {
-		t.Errorf("segments by dimension %v, want %v", segments, want)
-	}
 	for _, k := range res.Rankings {
 		if k.Systems[0].Name != "alpha" || k.Systems[0].First.Rank != 1 || len(k.Systems) != 3 {
 			t.Errorf("ranking %+v", k.Systems)
@@ -386,7 +364,7 @@ func TestConsistency(t *testing.T) {
 	}
 	for _, name := range experiment.TableNames() {
 		table, err := res.Table(name)
-		if err != nil || len(table.Rows) == 0 && !slices.Contains([]string{"ended", "worth", "tasks", "task-rows"}, name) || table.Coverage == "" {
+		if err != nil || len(table.Rows) == 0 && !slices.Contains([]string{"pairs", "ranks", "tasks", "task-rows"}, name) || table.Coverage == "" {
 			t.Errorf("table %s: %v", name, err)
 			continue
 		}
@@ -404,7 +382,7 @@ func TestConsistency(t *testing.T) {
 // The accuracy of several datasets together is over the pairs of each.
 func TestPooled(t *testing.T) {
 	e := parse(t, "testdata/golden.yaml")
-	e.Curves, e.Prompts, e.Strata = nil, false, false
+	e.Curves, e.Prompts = nil, false
 	other := e.Datasets[0]
 	other.Name = "other"
 	e.Datasets = append(e.Datasets, other)

@@ -124,20 +124,13 @@ func (r *run) wants(s *series, settings []*setting) (out []refract.Setting) {
 // there are scores of others beside it.
 func (r *run) engine(settings []refract.Setting, everyCell, goOn bool) (*refract.Engine, error) {
 	o := r.Options
-	o.GoOn = goOn
+	o.ContinueWithoutMetrics = goOn
 	o.Scope, o.Warn = r.scope(), func(m string) { r.warn("%s", m) }
-	if r.Store != nil && (everyCell || !slices.ContainsFunc(settings, selective)) {
+	if r.Store != nil {
 		o.StoreRest = r.Store
 	}
 	o.Missing, o.EveryCell, o.AllowNoReferences = r.p.Missing, everyCell, true // checked before
 	return refract.NewEngine(settings, o)
-}
-
-// selective says that a metric leaves out cells where it may, which a store has
-// it score.
-func selective(s refract.Setting) bool {
-	_, ok := s.Metric.(metrics.Selective)
-	return ok
 }
 
 // scope is that of the engine's system scores, which Scored alone may ask for.

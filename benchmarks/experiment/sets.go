@@ -21,7 +21,7 @@ func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
 	case KindFirst:
 		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg)[:min(s.K, seg.NumReferences())] }), nil
 	case KindSelect:
-		orders, err := d.orders(ctx, s.Method, s.Seed, selection.NGrams())
+		orders, err := d.orders(ctx, s.Method, s.Seed)
 		if err != nil {
 			return nil, err
 		}
@@ -108,20 +108,9 @@ func (o *ordered) take(k int) columnsOf {
 // most is how many columns can be chosen at most.
 func (o *ordered) most() int { return o.chosen.most() }
 
-// orders returns the order of choice of a curve. Variants are chosen beside the
-// originals; in a dataset without variants, originals beside the first.
-func (r *run) orders(ctx context.Context, d *data, c Curve, seed uint64) (*ordered, error) {
-	similarity := selection.NGrams()
-	if c.Over != "" && c.Method.Compares() && r.Similarity != nil {
-		var err error
-		if similarity, err = r.Similarity(ctx, c.Over); err != nil {
-			return nil, err
-		}
-	}
-	return d.orders(ctx, c.Method, seed, similarity)
-}
-
-func (d *data) orders(ctx context.Context, m selection.Method, seed uint64, similarity selection.Similarity) (*ordered, error) {
+// orders returns the order of choice of a method. Variants are chosen in addition
+// to the originals; in a dataset without variants, originals after the first.
+func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*ordered, error) {
 	segments := d.segments
 	if !d.variants {
 		segments = make([]*refract.Segment, len(d.segments))
@@ -129,7 +118,7 @@ func (d *data) orders(ctx context.Context, m selection.Method, seed uint64, simi
 			segments[i] = rest(s)
 		}
 	}
-	orders, err := orderAll(ctx, &selection.Selector{Method: m, Seed: seed, Similarity: similarity}, segments)
+	orders, err := orderAll(ctx, &selection.Selector{Method: m, Seed: seed, Similarity: selection.NGrams()}, segments)
 	if err != nil {
 		return nil, err
 	}

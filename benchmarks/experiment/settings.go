@@ -70,7 +70,7 @@ func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
 						continue
 					}
 				case a.Single():
-					if i != base && !r.p.Repeat {
+					if i != base {
 						continue // the first reference is the same in all sets, but for chosen ones
 					}
 				case a.Native() && !of.hasNative():
@@ -137,9 +137,6 @@ func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Resul
 			r.note("%s: %s is of %s at most, as no score has more", d.Name, s.name.Aggregator, english.Count(t.maxRefs, "reference"))
 		}
 	}
-	if r.p.Repeat {
-		return nil
-	}
 	for single, rest := 0, slices.Clone(settings); len(rest) > 0; {
 		if single = slices.IndexFunc(rest, func(s *setting) bool { return s.single }); single < 0 {
 			single = 0
@@ -197,14 +194,6 @@ func (r *run) pairs(d *data, settings []*setting) ([]pair, error) {
 		for _, s := range settings {
 			if b := bases[s.series]; b != s {
 				out = append(out, pair{s, b})
-			}
-		}
-		return out, nil
-	case EveryDifference:
-		settings = slices.DeleteFunc(slices.Clone(settings), func(s *setting) bool { return s.as != nil })
-		for k, a := range settings {
-			for _, b := range settings[k+1:] {
-				out = append(out, pair{a, b})
 			}
 		}
 		return out, nil

@@ -42,17 +42,7 @@ func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Sto
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("store of scores: %w", err)
 	}
-	var old []string
-	for _, pattern := range []string{"cells-*.parquet", "native-*.parquet", "statistic-*.json", "test-*.json"} {
-		names, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is right
-		old = append(old, names...)
-	}
-	path := StoreFile(dir)
-	if len(old) > 0 {
-		warn(fmt.Sprintf("%s has %s of an earlier version, such as %s: what they hold is computed again, into %s; delete them",
-			dir, english.Count(len(old), "file", "files"), filepath.Base(old[0]), storeName))
-	}
-	s := &Store{path: path, warn: warn}
+	s := &Store{path: StoreFile(dir), warn: warn}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("store of scores: %w", err)
 	}

@@ -72,12 +72,12 @@ func (t *table) missing() int {
 	return len(t.Gold) - scored
 }
 
-// within returns the table with the scores of a stratum alone.
-func (t *table) within(s *stratum) *table {
+// within returns the table with the scores of some segments only.
+func (t *table) within(segments []bool) *table {
 	p := *t.Pairs
 	p.MetricOK, p.GoldOK = slices.Clone(p.MetricOK), slices.Clone(p.GoldOK)
 	for i := range p.Gold {
-		in := s.segments[i/p.Systems] && (s.systems == nil || s.systems[i%p.Systems])
+		in := segments[i/p.Systems]
 		p.MetricOK[i], p.GoldOK[i] = p.MetricOK[i] && in, p.GoldOK[i] && in
 	}
 	return t.data.newTable(&p, t.minRefs, t.maxRefs)

@@ -1,56 +1,74 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/report"
 )
 
+// tables are all tables of a result, in the order of a document.
+var tables = []struct {
+	name string
+	make func(*Result) *report.NamedTable
+}{
+	{"tasks", (*Result).taskTable},
+	{"summary", (*Result).summary},
+	{"rows", (*Result).rowTable},
+	{"differences", (*Result).differenceTable},
+	{"pairs", (*Result).pairTable},
+	{"ranks", (*Result).rankTable},
+	{"prompts", func(r *Result) *report.NamedTable { return r.promptTable(pointers(r.Prompts)...) }},
+	{"curve", func(r *Result) *report.NamedTable { return r.curveTable(pointers(r.Curves)...) }},
+	{"ranking", (*Result).rankingTable},
+	{"task-rows", (*Result).taskRowTable},
+}
+
 // TableNames are the names of the tables that [Result.Table] knows.
 func TableNames() []string {
-	return []string{"tasks", "summary", "rows", "differences", "prompts", "curve", "strata", "worth", "ranking", "task-rows", "segments", "ended"}
+	var out []string
+	for _, t := range tables {
+		out = append(out, t.name)
+	}
+	return out
 }
 
 // Table returns a table by its name. It may be without rows.
 func (r *Result) Table(name string) (*report.NamedTable, error) {
-	tables := map[string]func() *report.NamedTable{
-		"summary": r.summary, "rows": r.rowTable, "differences": r.differenceTable,
-		"prompts": func() *report.NamedTable { return r.promptTable(pointers(r.Prompts)...) },
-		"curve":   func() *report.NamedTable { return r.curveTable(pointers(r.Curves)...) }, "strata": r.strataTable, "worth": r.worthTable, "ranking": r.rankingTable,
-		"tasks": r.taskTable, "task-rows": r.taskRowTable, "segments": func() *report.NamedTable { return r.sizeTable(pointers(r.Sizes)...) }, "ended": r.endedTable,
+	for _, known := range tables {
+		if known.name != name {
+			continue
+		}
+		t := known.make(r)
+		t.Name, t.Coverage = name, r.cells()
+		if len(r.Datasets) == 1 && r.Datasets[0].Name == "" {
+			drop(t, "dataset")
+			drop(t, "set") // of all references
+		} else if at := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == "dataset" }); at >= 0 {
+			t.Columns[at].Hide = len(r.Datasets) == 1
+		}
+		for _, m := range r.Ended {
+			t.Note("%s%s ended: %s", m.Metric, (&About{Dataset: m.Dataset}).on(len(r.Datasets) > 1), m.Reason)
+		}
+		return t, nil
 	}
-	f, ok := tables[name]
-	if !ok {
-		return nil, fmt.Errorf("unknown table %q; there are %s", name, strings.Join(TableNames(), ", "))
-	}
-	t := f()
-	t.Name, t.Coverage = name, r.coverage()
-	if name == "rows" {
-		r.withEnded(t)
-	}
-	r.nameUnits(t)
-	return t, nil
+	return nil, fmt.Errorf("unknown table %q; there are %s", name, strings.Join(TableNames(), ", "))
 }
 
-// nameUnits says of a table with intervals what their resamples draw, by the
-// dataset of a row.
-func (r *Result) nameUnits(t *report.NamedTable) {
-	if !slices.ContainsFunc(t.Columns, func(c report.Column) bool { return c.Name == "ci" }) {
+// drop takes a column out of a table.
+func drop(t *report.NamedTable, name string) {
+	at := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == name })
+	if at < 0 {
 		return
 	}
-	by := map[string]string{}
-	for _, d := range r.Datasets {
-		by[d.Name] = d.ResampledBy
-	}
-	t.Columns = append(t.Columns, report.Column{Name: "resampled_by", Hide: true})
-	for i, row := range t.Rows {
-		name, _ := row[0].Show(0)
-		t.Rows[i] = append(row, report.StringOrNull(by[name]))
-	}
-	if over := drawn(r.Datasets); over != "" {
-		t.Note("ci: bootstrap over %s", over)
+	t.Columns = slices.Delete(t.Columns, at, at+1)
+	for i := range t.Rows {
+		t.Rows[i] = slices.Delete(t.Rows[i], at, at+1)
 	}
 }
 
@@ -65,9 +83,9 @@ func (r *Result) Tables() []*report.NamedTable {
 	return out
 }
 
-// coverage says how many cells were judged, and how many of these a setting
-// lacks at most.
-func (r *Result) coverage() string {
+// cells says how many cells were judged, and how many of these a setting lacks at
+// most.
+func (r *Result) cells() string {
 	var out []string
 	for _, d := range r.Datasets {
 		if d.Human == "" {
@@ -79,8 +97,11 @@ func (r *Result) coverage() string {
 				most = max(most, r.Rows[i].Unscored)
 			}
 		}
-		out = append(out, fmt.Sprintf("%s: %d segments × %d systems, %d cells judged by %s, at most %d without a score",
-			d.Name, d.Segments, len(d.Systems), d.Cells, d.Human, most))
+		text := fmt.Sprintf("%d segments × %d systems, %d cells judged by %s, at most %d without a score", d.Segments, len(d.Systems), d.Cells, d.Human, most)
+		if d.Name != "" {
+			text = d.Name + ": " + text
+		}
+		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
 }
@@ -94,86 +115,110 @@ func pointers[T any](all []T) []*T {
 	return out
 }
 
-func valueColumn(name string) report.Column {
-	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: 6}
+// The columns that tables have in common.
+var (
+	datasetColumn   = report.Column{Name: "dataset"}
+	statisticColumn = report.Column{Name: "statistic"}
+	humanColumn     = report.Column{Name: "human", Hide: true}
+	levelColumns    = []report.Column{{Name: "level"}, {Name: "group"}}
+	// settingColumns name a setting, as settingCells fill them.
+	settingColumns = []report.Column{{Name: "metric"}, {Name: "set", Header: "references", Minor: true}, {Name: "aggregate"}}
+)
+
+func settingCells(n SettingName) []any {
+	return []any{n.Metric, report.StringOrNull(n.References), report.StringOrNull(n.Aggregator)}
 }
 
-func ci(name string) report.Column {
-	return report.Column{Name: name, Header: "ci", Kind: report.KindInterval, Digits: 4}
+// columns joins columns and lists of them.
+func columns(parts ...any) []report.Column {
+	var out []report.Column
+	for _, p := range parts {
+		switch p := p.(type) {
+		case report.Column:
+			out = append(out, p)
+		case []report.Column:
+			out = append(out, p...)
+		}
+	}
+	return out
 }
 
-func countColumn(name, header string) report.Column {
+func value(name string, digits int) report.Column {
+	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: digits}
+}
+
+func interval(name string) report.Column {
+	return report.Column{Name: name, Header: "ci", Kind: report.KindInterval, Digits: 3}
+}
+
+func count(name, header string) report.Column {
 	return report.Column{Name: name, Header: header, Kind: report.KindInt}
 }
 
-func minorCount(name string) report.Column {
-	return report.Column{Name: name, Kind: report.KindInt, Minor: true, Secondary: true}
+// minor is a column that a narrow table leaves out, and that stands after the
+// others on a page.
+func minor(c report.Column) report.Column {
+	c.Minor, c.Secondary = true, true
+	return c
 }
 
-// secondary is a column that stands behind the others on a page.
-func secondary(c report.Column) report.Column {
-	c.Secondary = true
+func hidden(c report.Column) report.Column {
+	c.Hide = true
 	return c
 }
 
 // summary is the paper's table 2: a row per setting, a column per metric and
 // statistic, and the mean gain over metrics.
 func (r *Result) summary() *report.NamedTable {
-	t := &report.NamedTable{Title: "Agreement with people by setting", Columns: []report.Column{{Name: "dataset"}, {Name: "setting"}}}
+	t := &report.NamedTable{Title: "Agreement with people by setting", Columns: []report.Column{datasetColumn, {Name: "setting"}}}
 	type cell struct{ metric, statistic string }
-	var cells []cell
 	type line struct{ dataset, set, aggregator string }
+	var cells []cell
 	var lines []line
-	values, gains := map[line]map[cell]Number{}, map[line]map[cell]Number{}
-	labels := map[line]string{}
+	rows := map[line]map[cell]*Row{}
+	add := func(l line, row *Row) {
+		if rows[l] == nil {
+			rows[l], lines = map[cell]*Row{}, append(lines, l)
+		}
+		rows[l][cell{row.Setting.Metric, row.Statistic}] = row
+	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		c := cell{row.Setting.Metric, row.Statistic}
-		if !slices.Contains(cells, c) {
+		if c := (cell{row.Setting.Metric, row.Statistic}); !slices.Contains(cells, c) {
 			cells = append(cells, c)
 		}
-		l := line{row.Dataset, row.Setting.References, row.Setting.Aggregator}
-		if values[l] == nil {
-			values[l], gains[l] = map[cell]Number{}, map[cell]Number{}
-			lines = append(lines, l)
-			labels[l] = strings.TrimSpace(row.Setting.Aggregator + " " + row.Setting.References)
-			if labels[l] == "" {
-				labels[l] = "without references"
-			}
-		}
-		values[l][c] = row.Value
-		if !row.worst && row.gain.Defined() {
-			gains[l][c] = row.gain
-		}
+		add(line{row.Dataset, row.Setting.References, row.Setting.Aggregator}, row)
 	}
 	for _, s := range r.Same { // which the row of the other one shows
-		l, as := line{s.Dataset, s.Setting.References, s.Setting.Aggregator}, line{s.Dataset, s.As.References, s.As.Aggregator}
 		for _, c := range cells {
-			if v, ok := values[as][c]; ok && values[l] != nil && c.metric == s.Setting.Metric {
-				values[l][c] = v
-				if g, ok := gains[as][c]; ok {
-					gains[l][c] = g
+			if row := rows[line{s.Dataset, s.As.References, s.As.Aggregator}][c]; row != nil && c.metric == s.Setting.Metric {
+				if l := (line{s.Dataset, s.Setting.References, s.Setting.Aggregator}); rows[l] != nil {
+					add(l, row)
 				}
 			}
 		}
 	}
 	for _, c := range cells {
-		t.Columns = append(t.Columns, report.Column{Name: c.metric + " " + c.statistic, Kind: report.KindFloat, Digits: 6})
+		t.Columns = append(t.Columns, value(c.metric+" "+c.statistic, 6))
 	}
 	for _, s := range r.Statistics {
-		t.Columns = append(t.Columns, report.Column{Name: "gain " + s, Kind: report.KindFloat, Digits: 4})
+		t.Columns = append(t.Columns, value("gain "+s, 4))
 	}
 	for _, l := range lines {
-		row := []any{l.dataset, labels[l]}
+		row := []any{l.dataset, cmp.Or(strings.TrimSpace(l.aggregator+" "+l.set), "without references")}
 		for _, c := range cells {
-			row = append(row, orNull(values[l], c))
+			v := report.None()
+			if of := rows[l][c]; of != nil {
+				v = of.Value
+			}
+			row = append(row, v)
 		}
 		for _, s := range r.Statistics {
 			var sum Number
 			n := 0
 			for _, c := range cells {
-				if g, ok := gains[l][c]; ok && c.statistic == s {
-					sum, n = sum+g, n+1
+				if of := rows[l][c]; of != nil && c.statistic == s && !of.worst && of.gain.Defined() {
+					sum, n = sum+of.gain, n+1
 				}
 			}
 			row = append(row, sum/Number(n)) // undefined of none
@@ -187,61 +232,91 @@ func (r *Result) summary() *report.NamedTable {
 	return t
 }
 
-func orNull[K comparable](m map[K]Number, k K) report.Value {
-	if v, ok := m[k]; ok {
-		return v.Cell()
-	}
-	return report.Null()
-}
-
+// rowTable has a row for each setting and statistic, and one without numbers for each
+// metric that ended.
 func (r *Result) rowTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "All settings", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "metric"}, {Name: "set", Header: "references"}, {Name: "aggregate"},
-		secondary(countColumn("references", "refs")), {Name: "human", Hide: true}, {Name: "statistic"}, {Name: "level", Hide: true}, {Name: "group", Hide: true},
-		valueColumn("value"), ci("ci"), countColumn("n", ""), minorCount("missing"), minorCount("systems"),
-		{Name: "groups", Kind: report.KindInt, Hide: true}, {Name: "dropped", Kind: report.KindInt, Hide: true},
-		{Name: "ties", Kind: report.KindFloat, Digits: 4, Minor: true, Secondary: true}, {Name: "epsilon", Kind: report.KindFloat, Hide: true}, {Name: "signature", Hide: true},
-	}}
+	sets := map[string]bool{}
 	for i := range r.Rows {
-		row := &r.Rows[i]
-		t.Add(row.Dataset, row.Setting.Metric, report.StringOrNull(row.Setting.References), report.StringOrNull(row.Setting.Aggregator),
-			row.MaxReferences, report.StringOrNull(row.Human), row.Statistic, row.Level, row.Group, row.Value, row.Interval,
-			row.N, row.Missing, row.Systems, row.Groups, row.Dropped, row.Ties, row.Epsilon, report.StringOrNull(row.Signature))
-		if row.Signature != "" {
-			name := row.Setting.String()
-			if len(r.Datasets) > 1 {
-				name = row.Dataset + ", " + name
-			}
-			t.Note("%s: %s", name, row.Signature)
+		if name := r.Rows[i].Setting.References; name != "" {
+			sets[name] = true
 		}
 	}
-	r.repeats(func(dataset, metric, text string, cells int) {
-		t.Note("%s, %s: %s, and stand in one row: equal scores in all %d cells", dataset, metric, text, cells)
+	t := &report.NamedTable{Title: "All settings", Columns: columns(
+		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "set", Header: "references"}, count("references", "refs"), report.Column{Name: "aggregate"},
+		humanColumn, levelColumns, statisticColumn, value("value", 3), interval("ci"), hidden(report.Column{Name: "resampled_by"}), count("rank", ""),
+		count("n", ""), minor(count("missing", "")), minor(count("systems", "")), hidden(count("groups", "")), minor(count("dropped", "")),
+		hidden(report.Column{Name: "signature"}), hidden(value("ties", 4)), hidden(value("epsilon", 6)), hidden(report.Column{Name: "ended"}))}
+	drawn := map[string]string{}
+	for _, d := range r.Datasets {
+		drawn[d.Name] = d.ResampledBy
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		cells := []any{row.Dataset, row.Setting.Metric, report.StringOrNull(row.Setting.References), row.MaxReferences, report.StringOrNull(row.Setting.Aggregator)}
+		t.Add(append(cells, report.StringOrNull(row.Human), row.Level, row.Group, row.name, row.Value, row.Interval, report.StringOrNull(drawn[row.Dataset]), rankOrNull(row.Rank),
+			row.N, row.Missing, row.Systems, row.Groups, row.Dropped, report.StringOrNull(row.Signature), row.Ties, row.Epsilon, nil)...)
+		if row.Signature != "" {
+			of := row.Setting
+			if len(sets) < 2 {
+				of.References = ""
+			}
+			t.Note("%s%s: %s", of, row.on(len(r.Datasets) > 1), row.Signature)
+		}
+	}
+	for _, m := range r.Ended {
+		row := make([]any, len(t.Columns))
+		row[0], row[1], row[len(row)-1] = m.Dataset, m.Metric, m.Reason
+		t.Add(row...)
+	}
+	if len(r.Ended) == 0 {
+		drop(t, "ended")
+	}
+	t.Columns[2].Hide = len(sets) < 2
+	if len(r.Ranks) == 0 {
+		drop(t, "rank")
+	} else {
+		t.Note("%s", r.test.ranking())
+	}
+	r.repeats(func(s *Same, names string) {
+		t.Note("%s%s: %s and %s are the same, and stand in one row: equal scores in all %d cells", s.Setting.Metric, (&About{Dataset: s.Dataset}).on(len(r.Datasets) > 1), names, s.AsName, s.Cells)
 	})
 	return t
 }
 
+// ranking says how ranks come about.
+func (t *Test) ranking() string {
+	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t.Method, t.Alpha)
+	if t.Method != significance.MethodWilliams {
+		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
+	}
+	if t.Block > 0 && t.Block < t.Resamples && t.Method != significance.MethodWilliams && t.Method != significance.MethodBootstrap {
+		note += fmt.Sprintf(", fewer where p is below 0.02 or above 0.5 after a block of %d", t.Block)
+	}
+	return note
+}
+
 func (r *Result) differenceTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "Differences", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "a"}, {Name: "b"}, {Name: "statistic"}, secondary(valueColumn("a_value")), secondary(valueColumn("b_value")),
-		{Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), {Name: "p", Secondary: true}, {Name: "corrected"},
-		{Name: "p_value", Kind: report.KindFloat, Hide: true}, {Name: "corrected_value", Kind: report.KindFloat, Hide: true}, {Name: "significant"},
-		countColumn("n", ""), minorCount("cells"), minorCount("missing"), minorCount("equal"), {Name: "test", Hide: true},
-		{Name: "standard_error", Kind: report.KindFloat, Hide: true}, minorCount("units"),
-		{Name: "smallest_seen", Header: "smallest seen", Kind: report.KindFloat, Digits: 4, Minor: true, Secondary: true}, minorCount("needed"),
-	}}
+	t := &report.NamedTable{Title: "Differences", Columns: columns(
+		datasetColumn, []report.Column{{Name: "a"}, {Name: "b"}}, statisticColumn, minor(value("a_value", 3)), minor(value("b_value", 3)),
+		value("difference", 4), interval("ci"), report.Column{Name: "p", Secondary: true}, report.Column{Name: "corrected"},
+		hidden(value("p_value", 4)), hidden(value("corrected_value", 4)), report.Column{Name: "significant"},
+		count("n", ""), minor(count("cells", "")), minor(count("missing", "")), minor(count("equal", "")), hidden(report.Column{Name: "test"}),
+		hidden(value("standard_error", 4)), minor(count("units", "")), minor(value("smallest_seen", 4)), minor(count("needed", "")))}
 	for i := range r.Differences {
 		d := &r.Differences[i]
-		significant := "no"
+		significant, needed := "no", report.Null()
 		switch {
 		case d.Significant:
 			significant = "yes"
 		case d.Undecided:
 			significant = "undecided"
 		}
+		if d.Needed > 0 {
+			needed = report.Int(d.Needed)
+		}
 		t.Add(d.Dataset, d.A.String(), d.B.String(), d.Statistic, d.AValue, d.BValue, d.Value, d.Interval,
 			report.StringOrNull(shortP(d.P)), report.StringOrNull(shortP(d.Corrected)), d.P, d.Corrected, significant,
-			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test), d.Error, d.Units, d.Smallest, d.needed())
+			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test), d.Error, d.Units, d.Smallest, needed)
 	}
 	t.Notes = []string{
 		"equal: cells in which both settings have the same score; corrected: by Holm's method over all differences",
@@ -255,29 +330,110 @@ func shortP(p Number) string {
 	return strings.TrimPrefix(strings.TrimPrefix(pText(p), "p "), "= ")
 }
 
-func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
-	t := &report.NamedTable{Title: "Agreement by the number of references", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "metric", Secondary: true}, {Name: "aggregate"}, {Name: "by"}, {Name: "statistic", Secondary: true}, secondary(countColumn("k", "")), countColumn("references", "refs"),
-		valueColumn("value"), ci("ci"), {Name: "band", Kind: report.KindInterval, Digits: 4, Minor: true, Secondary: true},
-		{Name: "to_all", Header: "to all", Kind: report.KindFloat, Digits: 4}, ci("to_all_ci"), secondary(countColumn("n", "")), minorCount("missing"),
-	}}
-	for _, c := range curves {
-		for _, p := range c.Points {
-			t.Add(c.Dataset, c.Metric, c.Aggregator, c.By, c.Statistic, p.K, p.References, p.Value, p.Interval,
-				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll, p.ToAllRange, p.N, p.Missing)
+// pairTable has a row for each test of two settings, of a plan that tests every pair.
+func (r *Result) pairTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Every pair of settings", Columns: columns(
+		statisticColumn, levelColumns, humanColumn,
+		[]report.Column{{Name: "better"}, {Name: "better_aggregate", Header: "aggregate"}, {Name: "worse"}, {Name: "worse_aggregate", Header: "aggregate"}},
+		value("delta", 3), value("p", 4), report.Column{Name: "p_holm", Header: "p (Holm)", Kind: report.KindFloat, Digits: 4},
+		minor(count("resamples", "")), minor(count("cells", "")), minor(count("missing", "")),
+		hidden(report.Column{Name: "better_signature"}), hidden(report.Column{Name: "worse_signature"}))}
+	for i := range r.Ranks {
+		c := &r.Ranks[i]
+		for x := range c.Tests {
+			for y := x + 1; y < len(c.Tests); y++ {
+				better, worse, res := r.ranked(c.Order[x], i), r.ranked(c.Order[y], i), c.Tests[x][y]
+				if res.Delta < 0 {
+					better, worse, res.Delta = worse, better, -res.Delta
+				}
+				t.Add(better.name, better.Level, better.Group, better.Human,
+					better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
+					res.Delta, res.P, c.Corrected[x][y], rankOrNull(res.Resamples), res.Cells, r.Datasets[0].Segments*len(r.Datasets[0].Systems)-res.Cells,
+					better.Signature, worse.Signature)
+			}
 		}
 	}
-	t.Notes = []string{"k: references chosen beside the originals, or beside the first original where there are no variants; band: the least and the largest of random orders; to all: paired difference to all references, over the cells that both score"}
+	if len(r.Ranks) > 0 {
+		t.Note("%s", r.test.ranking())
+	}
+	t.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; better: of the larger value over cells, which have a judgement and both scores; missing: cells without")
+	return t
+}
+
+// ranked is the row of a setting and statistic of a plan that tests every pair.
+func (r *Result) ranked(setting, statistic int) *Row {
+	return &r.Rows[setting*len(r.Ranks)+statistic]
+}
+
+// rankTable has a row for each setting of such a plan, with its ranks under all
+// statistics, the best average first.
+func (r *Result) rankTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Ranks of settings", Columns: columns(report.Column{Name: "metric"}, count("references", "refs"), report.Column{Name: "aggregate"}, humanColumn, report.Column{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2})}
+	var ranks [][]int
+	for i := range r.Ranks {
+		c := &r.Ranks[i]
+		t.Columns = append(t.Columns, value(c.Statistic, 3), count(c.Statistic+"_rank", "rank"))
+		ranks = append(ranks, c.Comparison.Ranks)
+	}
+	t.Columns = append(t.Columns, minor(count("cells", "")), minor(count("missing", "")), hidden(report.Column{Name: "signature"}))
+	if len(ranks) == 0 {
+		return t
+	}
+	averages := significance.AverageRanks(ranks)
+	order := make([]int, len(averages))
+	for k := range order {
+		order[k] = k
+	}
+	last := func(average float64) float64 { // a setting without a rank is last
+		if math.IsNaN(average) {
+			return math.Inf(1)
+		}
+		return average
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(averages[i]), last(averages[j])) })
+	for _, k := range order {
+		of := r.ranked(k, 0)
+		row := []any{of.Setting.Metric, of.MaxReferences, report.StringOrNull(of.Setting.Aggregator), of.Human, averages[k]}
+		for i := range r.Ranks {
+			row = append(row, r.ranked(k, i).Value, rankOrNull(ranks[i][k]))
+		}
+		t.Add(append(row, r.Datasets[0].Segments*len(r.Datasets[0].Systems)-of.Missing, of.Missing, of.Signature)...)
+	}
+	t.Note("%s", r.test.ranking())
+	t.Note("average rank: mean of the ranks under the statistics; cells: with a judgement and a score, missing: without")
+	return t
+}
+
+// curveTable has a row for each point. Each is compared with all references, and with
+// random choices of as many.
+func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
+	t := &report.NamedTable{Title: "Agreement by the number of references", Columns: columns(
+		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "aggregate"}, report.Column{Name: "by"}, statisticColumn, count("k", ""), minor(count("references", "refs")),
+		value("value", 3), interval("ci"), minor(report.Column{Name: "band", Kind: report.KindInterval, Digits: 3}), value("to_all", 3), interval("to_all_ci"),
+		value("to_random", 3), interval("to_random_ci"), minor(count("n", "")), minor(count("missing", "")))}
+	for _, c := range curves {
+		at := slices.IndexFunc(curves, func(o *CurveResult) bool {
+			return o.About == c.About && o.Metric == c.Metric && o.Aggregator == c.Aggregator && o.By == selection.ByRandom.String() && o != c
+		})
+		for k := range c.Points {
+			p := &c.Points[k]
+			toRandom, toRandomRange := report.None(), (*report.Range)(nil)
+			if at >= 0 && k < len(curves[at].Points) {
+				toRandom, toRandomRange = p.less(&curves[at].Points[k], r.Confidence)
+			}
+			t.Add(c.Dataset, c.Metric, c.Aggregator, c.By, c.Statistic, p.K, p.References, p.Value, p.Interval,
+				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll, p.ToAllRange, toRandom, toRandomRange, p.N, p.Missing)
+		}
+	}
+	t.Notes = []string{"k: references chosen in addition to the originals, or to the first original where there are no variants; band: the least and the largest of random orders; to all, to random: paired differences to all references, and to random choices of as many, over the cells that both score"}
 	return t
 }
 
 func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
-	t := &report.NamedTable{Title: "What each prompt is worth", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "metric", Secondary: true}, {Name: "aggregate", Secondary: true}, {Name: "statistic", Secondary: true}, {Name: "prompt"}, secondary(countColumn("texts", "")),
-		{Name: "decides", Kind: report.KindFloat, Digits: 4}, {Name: "decides_alone", Header: "decides alone", Kind: report.KindFloat, Digits: 4, Secondary: true},
-		valueColumn("alone"), secondary(valueColumn("added")), {Name: "gain", Kind: report.KindFloat, Digits: 4}, ci("gain_ci"),
-		secondary(valueColumn("without")), {Name: "effect", Kind: report.KindFloat, Digits: 4}, ci("effect_ci"), minorCount("cells"), minorCount("missing"),
-	}}
+	t := &report.NamedTable{Title: "What each prompt is worth", Columns: columns(
+		datasetColumn, report.Column{Name: "metric", Secondary: true}, report.Column{Name: "aggregate", Secondary: true}, report.Column{Name: "statistic", Secondary: true}, report.Column{Name: "prompt"}, minor(count("texts", "")),
+		value("decides", 3), minor(value("decides_alone", 3)), value("alone", 3), minor(value("added", 3)), value("gain", 3), interval("gain_ci"),
+		minor(value("without", 3)), value("effect", 4), interval("effect_ci"), minor(count("cells", "")), minor(count("missing", "")))}
 	for _, p := range prompts {
 		line := func(name string, rest ...any) {
 			t.Add(slices.Concat([]any{p.Dataset, p.Metric, p.Aggregator, p.Statistic, name}, rest, []any{p.Cells, p.Missing})...)
@@ -300,44 +456,37 @@ func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 	return t
 }
 
-func (r *Result) strataTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "Where the differences come from", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "a"}, {Name: "b", Secondary: true}, {Name: "statistic"}, {Name: "by"}, {Name: "part"}, countColumn("segments", ""),
-		secondary(valueColumn("a_value")), secondary(valueColumn("b_value")), {Name: "difference", Kind: report.KindFloat, Digits: 4}, ci("ci"), minorCount("cells"), minorCount("missing"),
-	}}
-	for i := range r.Strata {
-		s := &r.Strata[i]
-		t.Add(s.Dataset, s.A.String(), s.B.String(), s.Statistic, s.Dimension,
-			s.Name, s.Segments, s.AValue, s.BValue, s.Value, s.Interval, s.N, s.Missing)
-	}
-	t.Notes = []string{notCorrected}
-	return t
-}
-
+// rankingTable has a row for each system, with its score and rank by people and
+// under each setting.
 func (r *Result) rankingTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "Systems under each setting", Columns: []report.Column{
-		{Name: "dataset"}, {Name: "system"}, {Name: "setting"}, {Name: "score", Kind: report.KindFloat, Digits: 3},
-		{Name: "rank", Kind: report.KindFloat}, {Name: "human_rank", Header: "human rank", Kind: report.KindFloat},
-		{Name: "moved", Kind: report.KindFloat}, minorCount("cells"),
-	}}
+	t := &report.NamedTable{Title: "Systems under each setting", Columns: columns(datasetColumn, report.Column{Name: "system"}, value("human", 3), value("rank", 0))}
+	var settings []SettingName
+	for i := range r.Rankings {
+		for _, s := range r.Rankings[i].Settings {
+			if !slices.Contains(settings, s) {
+				settings = append(settings, s)
+				t.Columns = append(t.Columns, value(s.String(), 3), report.Column{Name: s.String() + " rank", Header: "rank", Kind: report.KindFloat})
+			}
+		}
+	}
 	for i := range r.Rankings {
 		k := &r.Rankings[i]
 		for _, s := range k.Systems {
-			line := func(setting string, p report.Place) {
-				t.Add(k.Dataset, s.Name, setting, p.Score, rankValue(p), rankValue(s.First), moved(p, s.First), p.Cells)
+			row := []any{k.Dataset, s.Name, s.First.Score, rankValue(s.First)}
+			for _, name := range settings {
+				p := report.Place{Score: report.None()}
+				if at := slices.Index(k.Settings, name); at >= 0 {
+					p = s.Under[at]
+				}
+				row = append(row, p.Score, rankValue(p))
 			}
-			line(k.Human, s.First)
-			for j, p := range s.Under {
-				line(k.Settings[j].String(), p)
-			}
+			t.Add(row...)
+		}
+		if text := k.Without(); text != "" {
+			t.Note("%s: %s", k.Dataset, text)
 		}
 	}
-	t.Notes = []string{"score: mean over the judged segments that the setting scores; moved: places better than by people; ties share the mean of their ranks"}
-	for i := range r.Rankings {
-		if text := r.Rankings[i].Without(); text != "" {
-			t.Note("%s: %s", r.Rankings[i].Dataset, text)
-		}
-	}
+	t.Note("scores: means over the judged segments that the setting scores; ties share the mean of their ranks")
 	return t
 }
 
@@ -348,9 +497,65 @@ func rankValue(p report.Place) report.Value {
 	return report.Float(p.Rank)
 }
 
-func moved(p, human report.Place) report.Value {
-	if p.Rank == 0 || human.Rank == 0 {
+// taskTable has a row for each setting, with its average over the tasks and its
+// value in each; those that lack a task come last.
+func (r *Result) taskTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Settings over all tasks", Columns: columns(
+		settingColumns, value("average", 3), report.Column{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2}, count("rank", "cluster"))}
+	standings := slices.Clone(r.Standings)
+	total := 0.0
+	for i := range r.Tasks {
+		of := &r.Tasks[i]
+		total += of.Weight
+		number := fmt.Sprintf("task %d", i+1)
+		t.Columns = append(t.Columns, report.Column{Name: of.Label, Header: number, Kind: report.KindFloat, Digits: 3, Minor: true}, minor(count(of.Label+" rank", "rank")))
+		for _, e := range of.Entries {
+			if !slices.ContainsFunc(standings, func(s Standing) bool { return s.Setting == e.Setting }) {
+				standings = append(standings, Standing{Setting: e.Setting, Average: report.None(), AverageRank: report.None()})
+			}
+		}
+	}
+	for _, s := range standings {
+		row := append(settingCells(s.Setting), s.Average, s.AverageRank, rankOrNull(s.Rank))
+		for i := range r.Tasks {
+			value, rank := report.Null(), report.Null()
+			if k := slices.IndexFunc(r.Tasks[i].Entries, func(e TaskEntry) bool { return e.Setting == s.Setting }); k >= 0 {
+				value, rank = r.Tasks[i].Entries[k].Value.Cell(), rankOrNull(r.Tasks[i].Entries[k].Rank)
+			}
+			row = append(row, value, rank)
+		}
+		t.Add(row...)
+	}
+	t.Notes = []string{
+		"average: weighted mean of the values, correlations taken from [-1, 1] to [0, 1]; average rank: weighted mean of the ranks",
+		"cluster: by significance, of the average by the resamples of all tasks together, none where a test draws none",
+	}
+	for i := range r.Tasks {
+		of := &r.Tasks[i]
+		t.Note("task %d: %s; weight %.4g, %s", i+1, of.Label, of.Weight/total, cmp.Or(of.Test, "ranks by value alone"))
+	}
+	return t
+}
+
+func rankOrNull(rank int) report.Value {
+	if rank == 0 {
 		return report.Null()
 	}
-	return report.Float(human.Rank - p.Rank)
+	return report.Int(rank)
+}
+
+// taskRowTable has a row for each task and setting.
+func (r *Result) taskRowTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Settings by task", Columns: columns(
+		datasetColumn, report.Column{Name: "domain"}, statisticColumn, hidden(levelColumns[0]), hidden(levelColumns[1]), humanColumn,
+		settingColumns, value("value", 6), count("rank", ""), minor(count("missing", "")), minor(value("weight", 4)), hidden(report.Column{Name: "test"}))}
+	for i := range r.Tasks {
+		of := &r.Tasks[i]
+		for _, e := range of.Entries {
+			row := []any{of.Dataset, report.StringOrNull(of.Domain), of.Statistic, of.Level, of.Group, report.StringOrNull(of.Human)}
+			t.Add(slices.Concat(row, settingCells(e.Setting), []any{e.Value, rankOrNull(e.Rank), e.Missing, of.Weight, report.StringOrNull(of.Test)})...)
+		}
+	}
+	t.Notes = []string{"rank: clusters by significance within the task; missing: judged cells without a score"}
+	return t
 }

@@ -233,15 +233,13 @@ func (d *data) hasDomain(t *Task) error {
 }
 
 // domain is the part of the segments that a domain has; nil for all.
-func (d *data) domain(name string) *stratum {
+func (d *data) domain(name string) []bool {
 	if name == "" {
 		return nil
 	}
-	out := &stratum{segments: make([]bool, len(d.segments))}
+	out := make([]bool, len(d.segments))
 	for i, s := range d.segments {
-		if out.segments[i] = s.Domain == name; out.segments[i] {
-			out.count++
-		}
+		out[i] = s.Domain == name
 	}
 	return out
 }

@@ -71,21 +71,6 @@ func TestOneFamily(t *testing.T) {
 	}
 }
 
-// Strata have intervals of their own, which no correction widens: they say so.
-func TestStrataSayThatTheyAreNotCorrected(t *testing.T) {
-	res, _ := run(t, parse(t, sample), t.TempDir())
-	const said = "strata are not corrected for their number"
-	table, err := res.Table("strata")
-	if err != nil || len(table.Rows) == 0 || !slices.Contains(table.Notes, said) {
-		t.Errorf("%v, notes %q", err, table.Notes)
-	}
-	for _, v := range res.Verdicts {
-		if v.Kind == "strata" && !strings.HasSuffix(v.Text, said) {
-			t.Errorf("%s", v.Text)
-		}
-	}
-}
-
 // A program's plan has the limits of a file's, before anything is drawn.
 func TestLimits(t *testing.T) {
 	for want, change := range map[string]func(e *experiment.Plan){

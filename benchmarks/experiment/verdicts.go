@@ -11,24 +11,23 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// verdicts says in plain language what was found, and on which numbers it
-// rests.
+// verdicts says in plain language what was found, with the numbers it rests on.
 func (r *run) verdicts(res *Result) []Verdict {
 	out := []Verdict{}
 	several := len(res.Datasets) > 1
-	out = append(out, r.differenceVerdicts(res, several)...)
-	res.repeats(func(dataset, metric, text string, cells int) {
-		on := About{Dataset: dataset}
-		out = append(out, Verdict{
-			Dataset: dataset, Kind: "difference", Value: report.None(), Numbers: []Fact{fact("cells", fmt.Sprint(cells))},
-			Text: fmt.Sprintf("%s for %s%s: equal scores in all %d cells", text, metric, on.on(several), cells),
-		})
+	for i := range res.Differences {
+		out = append(out, res.Differences[i].verdict(several, r.p.Bootstrap.Confidence))
+	}
+	res.repeats(func(s *Same, names string) {
+		on := About{Dataset: s.Dataset}
+		out = append(out, Verdict{Dataset: s.Dataset, Kind: "difference", Value: report.None(),
+			Text: fmt.Sprintf("%s and %s are the same for %s%s: equal scores in all %d cells", names, s.AsName, s.Setting.Metric, on.on(several), s.Cells)})
 	})
 	// Statistics of a few systems say little of single references; their numbers
 	// are in the tables.
 	for i := range res.Curves {
-		if v, ok := res.Curves[i].Verdict(several); ok && r.ofCells(res.Curves[i].Statistic) {
-			out = append(out, v)
+		if c := &res.Curves[i]; c.Enough > 0 && len(c.Points) > 1 && r.ofCells(c.Statistic) {
+			out = append(out, c.verdict(several))
 		}
 	}
 	for i := range res.Prompts {
@@ -36,85 +35,14 @@ func (r *run) verdicts(res *Result) []Verdict {
 			out = append(out, res.Prompts[i].verdict(several))
 		}
 	}
-	for i := range res.Worths {
-		out = append(out, res.Worths[i].verdict(several))
-	}
-	out = append(out, strataVerdicts(r.worthwhile(res), several)...)
-	for _, d := range res.Datasets {
-		out = append(out, coverageVerdicts(res, d, several)...)
+	for i := range res.Datasets {
+		out = append(out, res.coverage(&res.Datasets[i], several))
 	}
 	return out
 }
 
-// differenceVerdicts says what is significant, one by one, and what is not
-// together.
-func (r *run) differenceVerdicts(res *Result, several bool) []Verdict {
-	type key struct {
-		about     About
-		metric    string
-		b         SettingName
-		undecided bool
-	}
-	var out []Verdict
-	unclear := map[key][]*Difference{}
-	at := map[key]int{} // of the verdict on them
-	for i := range res.Differences {
-		d := &res.Differences[i]
-		v := d.verdict(several, r.p.Bootstrap.Confidence)
-		k := key{d.About, d.A.Metric, d.B, d.Undecided}
-		if v.Outcome != report.Unclear || !d.Value.Defined() {
-			out = append(out, v)
-			continue
-		}
-		if unclear[k] = append(unclear[k], d); len(unclear[k]) == 1 {
-			at[k] = len(out)
-			out = append(out, v)
-			continue
-		}
-		out[at[k]] = together(unclear[k], several)
-	}
-	return out
-}
-
-// together is the verdict on several differences that are not significant.
-func together(all []*Difference, several bool) Verdict {
-	first := all[0]
-	v := Verdict{Dataset: first.Dataset, Kind: "difference", Outcome: report.Unclear, Value: report.None()}
-	var names []string
-	for _, d := range all {
-		found := change(d.Value, d.Interval)
-		if p := pText(d.Corrected); p != "" {
-			found += ", " + p
-		}
-		v.Numbers = append(v.Numbers, fact(d.AName, found))
-		names = append(names, d.AName+" ("+found+")")
-	}
-	b := first.BName
-	if first.A.Metric != first.B.Metric {
-		b = first.B.Metric + ", " + b
-	}
-	what := "no significant difference from"
-	if first.Undecided {
-		what = tooFew + " to tell from"
-	}
-	v.Text = fmt.Sprintf("%s %s for %s%s, %s: %s", what, b, first.A.Metric, first.on(several), first.Statistic, firstOf(names))
-	return v
-}
-
-// tooFew is the verdict of a test that could not find anything.
-const tooFew = "undecided: too few resamples"
-
-// firstOf lists the first few names, and says how many more there are.
-func firstOf(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
-// repeats says of each setting that stands for others which ones these are.
-func (r *Result) repeats(say func(dataset, metric, text string, cells int)) {
+// repeats names the settings that another one stands for, one of which is s.
+func (r *Result) repeats(say func(s *Same, names string)) {
 	type key struct {
 		dataset string
 		as      SettingName
@@ -124,37 +52,21 @@ func (r *Result) repeats(say func(dataset, metric, text string, cells int)) {
 		for _, s := range all {
 			names = append(names, s.Name)
 		}
-		s := all[0]
-		say(s.Dataset, s.As.Metric, fmt.Sprintf("%s and %s are the same", strings.Join(names, ", "), s.AsName), s.Cells)
+		say(all[0], strings.Join(names, ", "))
 	}
 }
 
-// ofCells says whether the statistic of a label is of single cells.
+// ofCells reports whether the statistic of a label is of single cells.
 func (r *run) ofCells(label string) bool {
 	return slices.ContainsFunc(r.p.Statistics, func(s Statistic) bool { return s.Label() == label && s.ofCells() })
 }
 
-// enoughSegments is how many segments a stratum has that a verdict rests on.
-const enoughSegments = 30
-
-// worthwhile returns the strata of significant differences, and what tells of
-// favour, but for small ones.
-func (r *run) worthwhile(res *Result) []Stratum {
-	return slices.DeleteFunc(slices.Clone(res.Strata), func(s Stratum) bool {
-		return s.Segments < enoughSegments || s.Statistic != favourName && !slices.ContainsFunc(res.Differences, func(d Difference) bool {
-			return d.About == s.About && d.A == s.A && d.B == s.B && d.Significant
-		})
-	})
-}
-
-func fact(name, value string) Fact { return Fact{Name: name, Value: value} }
-
 // on names the dataset where there are several.
 func (a *About) on(several bool) string {
-	if !several {
+	switch {
+	case !several:
 		return ""
-	}
-	if a.Dataset == pooledName {
+	case a.Dataset == pooledName:
 		return " over all datasets together"
 	}
 	return " on " + a.Dataset
@@ -203,70 +115,46 @@ func pText(p Number) string {
 
 // verdict says which of two settings is better.
 func (d *Difference) verdict(several bool, confidence float64) Verdict {
-	v := Verdict{Dataset: d.Dataset, Kind: "difference", Value: d.Value, Range: d.Interval}
-	a, b := d.AName, d.BName
-	of := " for " + d.A.Metric
+	v := Verdict{Dataset: d.Dataset, Kind: "difference", Value: d.Value, Range: d.Interval, Outcome: d.outcome()}
+	a, b, of := d.AName, d.BName, " for "+d.A.Metric
 	if d.A.Metric != d.B.Metric {
 		a, b, of = d.A.Metric+", "+a, d.B.Metric+", "+b, ""
 	}
 	of += d.on(several) + ", " + d.Statistic
-	tail := ""
-	if p := pText(d.Corrected); p != "" {
-		tail = ", " + p
-		if d.Corrected > d.P {
-			tail += " (Holm)"
+	if !d.Value.Defined() {
+		v.Text = fmt.Sprintf("%s and %s cannot be compared%s: the statistic is undefined", a, b, of)
+		return v
+	}
+	found := change(d.Value, d.Interval)
+	switch p := pText(d.Corrected); {
+	case p != "":
+		if found += ", " + p; d.Corrected > d.P {
+			found += " (Holm)"
 		}
 		if !d.Significant && float64(d.Corrected) < 1-confidence && d.Interval != nil && d.Interval.Contains(0) {
-			tail += ", but the interval includes 0"
+			found += ", but the interval includes 0"
 		}
-	}
-	if !d.P.Defined() && d.Interval != nil {
-		tail = ", by its interval alone"
+	case d.Interval != nil:
+		found += ", by its interval alone"
 	}
 	switch {
-	case !d.Value.Defined():
-		v.Outcome = report.Unclear
-		v.Text = fmt.Sprintf("%s and %s cannot be compared%s: the statistic is undefined", a, b, of)
 	case d.Cells > 0 && d.Equal == d.Cells:
 		v.Text = fmt.Sprintf("%s and %s are the same%s: equal scores in all %d cells", a, b, of, d.Cells)
-	case !d.Significant && d.Interval == nil && !d.P.Defined():
-		v.Text = fmt.Sprintf("%s against %s%s: %s, without an interval or a test", a, b, of, change(d.Value, nil))
+	case !d.tested():
+		v.Text = fmt.Sprintf("%s against %s%s: %s, without an interval or a test", a, b, of, found)
 	case d.Undecided:
-		v.Outcome = report.Unclear
-		v.Text = fmt.Sprintf("%s to tell %s from %s%s: %s%s", tooFew, a, b, of, change(d.Value, d.Interval), tail)
+		v.Text = fmt.Sprintf("undecided: too few resamples to tell %s from %s%s: %s", a, b, of, found)
 	case !d.Significant:
-		v.Outcome = report.Unclear
-		v.Text = fmt.Sprintf("no significant difference between %s and %s%s: %s%s", a, b, of, change(d.Value, d.Interval), tail)
+		v.Text = fmt.Sprintf("no significant difference between %s and %s%s: %s", a, b, of, found)
 	case d.Value > 0:
-		v.Outcome = report.Better
-		v.Text = fmt.Sprintf("%s beats %s%s: %s%s", a, b, of, change(d.Value, d.Interval), tail)
+		v.Text = fmt.Sprintf("%s beats %s%s: %s", a, b, of, found)
 	default:
-		v.Outcome = report.Worse
-		v.Text = fmt.Sprintf("%s is worse than %s%s: %s%s", a, b, of, change(d.Value, d.Interval), tail)
-	}
-	const manyTies = 0.01
-	if math.Abs(float64(d.ATies-d.BTies)) > manyTies {
-		v.Text += fmt.Sprintf("; ties differ: %s of the pairs of cells have equal scores, against %s", percent(d.ATies), percent(d.BTies))
+		v.Text = fmt.Sprintf("%s is worse than %s%s: %s", a, b, of, found)
 	}
 	if d.Unscored > 0 && d.Cells > 0 {
 		v.Text += fmt.Sprintf("; over the %d of %d judged cells that both score", d.Cells, d.Unscored+d.Cells)
 	}
-	v.Numbers = []Fact{fact(d.Statistic+", "+a, six(d.AValue)), fact(d.Statistic+", "+b, six(d.BValue))}
-	if d.Interval != nil {
-		v.Numbers = append(v.Numbers, fact(fmt.Sprintf("difference, %g%% interval", 100*confidence), change(d.Value, d.Interval)))
-	}
-	if d.P.Defined() {
-		v.Numbers = append(v.Numbers, fact("p ("+d.Test+")", pText(d.P)), fact("corrected (Holm)", pText(d.Corrected)))
-	}
-	v.Numbers = append(v.Numbers, fact("n", fmt.Sprint(d.N)))
 	return v
-}
-
-func six(v Number) string {
-	if !v.Defined() {
-		return "undefined"
-	}
-	return fmt.Sprintf("%.6f", float64(v))
 }
 
 func percent(v Number) string { return fmt.Sprintf("%.1f%%", 100*float64(v)) }
@@ -286,6 +174,30 @@ func mirrored(iv *report.Range) *report.Range {
 	return &report.Range{Low: negative(iv.High), High: negative(iv.Low), Undefined: iv.Undefined}
 }
 
+// verdict says how many references are enough.
+func (c *CurveResult) verdict(several bool) Verdict {
+	v := Verdict{Dataset: c.Dataset, Kind: "curve"}
+	at := slices.IndexFunc(c.Points, func(p Point) bool { return p.References >= c.Enough })
+	p := &c.Points[at]
+	v.Text = fmt.Sprintf("%s %s%s, %s, references chosen by %s: ", c.Metric, c.Aggregator, c.on(several), c.Statistic, c.By)
+	switch first := &c.Points[0]; {
+	case first.ToAllRange != nil && first.ToAllRange.Low > 0:
+		v.Outcome, p = report.Worse, first
+		v.Text += "more references do harm"
+	case c.Enough >= c.Most:
+		p = &c.Points[max(at-1, 0)]
+		v.Text += fmt.Sprintf("all %d references are needed", c.Most)
+	case at == 0:
+		v.Outcome = report.Unclear
+		v.Text += fmt.Sprintf("no significant gain from more than %d", p.References)
+	default:
+		v.Text += fmt.Sprintf("no significant gain beyond %d references", c.Enough)
+	}
+	v.Value, v.Range = negative(p.ToAll), mirrored(p.ToAllRange)
+	v.Text += fmt.Sprintf("; all %d are %s against %d", c.Most, change(v.Value, v.Range), p.References)
+	return v
+}
+
 // verdict says which prompts matter.
 func (p *PromptAnalysis) verdict(several bool) Verdict {
 	v := Verdict{Dataset: p.Dataset, Kind: "prompts", Value: report.None()}
@@ -295,15 +207,9 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 	for _, e := range byShare[:min(3, len(byShare))] {
 		names = append(names, fmt.Sprintf("%s (%s)", e.Prompt, percent(e.Decides)))
 	}
-	byEffect := slices.Clone(p.Prompts)
-	slices.SortStableFunc(byEffect, func(a, b PromptEffect) int { return cmp.Compare(b.Effect, a.Effect) })
-	spare := 0
-	for _, e := range byEffect {
-		switch {
-		case e.EffectInterval != nil && float64(e.EffectInterval.Low) > 0:
+	for _, e := range p.Prompts {
+		if e.EffectInterval != nil && e.EffectInterval.Low > 0 {
 			needed = append(needed, fmt.Sprintf("%s (%s)", e.Prompt, change(negative(e.Effect), mirrored(e.EffectInterval))))
-		case e.Prompt != OriginalName:
-			spare++
 		}
 	}
 	v.Text = fmt.Sprintf("%s %s%s, %s: the deciding reference comes most often from %s", p.Metric, p.Aggregator, p.on(several), p.Statistic, strings.Join(names, ", "))
@@ -312,15 +218,7 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 	case len(needed) == 0:
 		v.Text += "; leaving out any one of them costs nothing significant"
 	default:
-		v.Text += "; leaving out costs significantly for " + firstOf(needed)
-		if spare > 0 {
-			v.Text += fmt.Sprintf(", and not for %s", english.Count(spare, "prompt", "prompts"))
-		}
-		v.Text += "; prompts are not corrected for their number"
-	}
-	v.Numbers = []Fact{fact("single reference", six(p.Single)), fact("all references", six(p.All))}
-	for _, e := range byShare[:min(3, len(byShare))] {
-		v.Numbers = append(v.Numbers, fact(e.Prompt+", decides", percent(e.Decides)))
+		v.Text += "; leaving out costs significantly for " + strings.Join(needed, ", ") + "; prompts are not corrected for their number"
 	}
 	if p.Unscored > 0 {
 		v.Text += fmt.Sprintf("; %d of %d judged cells have no score", p.Unscored, p.Unscored+p.Cells)
@@ -328,109 +226,22 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 	return v
 }
 
-// notCorrected is said of what has intervals alone.
-const notCorrected = "strata are not corrected for their number"
-
-// strataVerdicts says for each difference and dimension where it is largest.
-func strataVerdicts(all []Stratum, several bool) []Verdict {
-	var out []Verdict
-	type key struct {
-		about     About
-		a, b      SettingName
-		dimension string
-	}
-	for _, g := range groupsOf(pointers(all), func(s *Stratum) (key, bool) { return key{s.About, s.A, s.B, s.Dimension}, s.Value.Defined() }) {
-		if g[0].Statistic == favourName {
-			for _, s := range g {
-				out = append(out, favourVerdict(s, several))
-			}
-			continue
-		}
-		if len(g) < 2 {
-			continue
-		}
-		k := g[0]
-		top := slices.MaxFunc(g, func(a, b *Stratum) int { return cmp.Compare(a.Value, b.Value) })
-		low := slices.MinFunc(g, func(a, b *Stratum) int { return cmp.Compare(a.Value, b.Value) })
-		v := Verdict{Dataset: k.Dataset, Kind: "strata", Value: top.Value - low.Value}
-		apart := "their intervals overlap"
-		if top.Interval == nil || low.Interval == nil {
-			apart = "there are no intervals"
-		} else if top.Interval.Low > low.Interval.High {
-			apart = "their intervals do not overlap"
-		} else {
-			v.Outcome = report.Unclear
-		}
-		v.Text = fmt.Sprintf("%s, %s against %s%s, %s: by %s the difference is largest for %s, %s, and least for %s, %s; %s",
-			k.A.Metric, top.AName, top.BName, k.on(several), k.Statistic, k.Dimension,
-			top.Name, change(top.Value, top.Interval), low.Name, change(low.Value, low.Interval), apart)
-		v.Text += "; " + notCorrected
-		for _, s := range g {
-			v.Numbers = append(v.Numbers, fact(s.Name+", "+english.Count(s.Segments, "segment", "segments"), change(s.Value, s.Interval)))
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
-// FindingsOf returns the verdicts of a kind, in the words of a page.
-func (r *Result) FindingsOf(kind string) []string {
-	var out []string
-	for _, v := range r.Verdicts {
-		if v.Kind == kind {
-			out = append(out, r.displayed(v.Text))
-		}
-	}
-	return out
-}
-
-// displayed writes the metric that a verdict begins with, and its statistic, as
-// papers print them.
-func (r *Result) displayed(text string) string {
-	for _, label := range r.Statistics {
-		text = strings.Replace(text, ", "+label+":", ", "+report.Display(label)+":", 1)
-	}
-	return report.Display(text)
-}
-
-// StrataFindings says of which parts of the segments the intervals do not
-// overlap, and how many breakdowns have none.
-func (r *Result) StrataFindings() []string {
-	var out []string
-	all := 0
-	for _, v := range r.Verdicts {
-		if v.Kind != "strata" {
-			continue
-		}
-		if all++; v.Outcome != report.Unclear {
-			out = append(out, r.displayed(strings.TrimSuffix(v.Text, "; "+notCorrected)))
-		}
-	}
-	if n := all - len(out); n > 0 {
-		out = append(out, fmt.Sprintf("In %d of %s the intervals of all parts overlap", n, english.Count(all, "breakdown")))
-	}
-	return out
-}
-
-// coverageVerdicts says what a dataset's numbers leave out.
-func coverageVerdicts(res *Result, d DatasetInfo, several bool) []Verdict {
+// coverage says what a dataset's numbers leave out.
+func (r *Result) coverage(d *DatasetInfo, several bool) Verdict {
+	about := About{Dataset: d.Name}
+	text := fmt.Sprintf("coverage%s: %d of %d cells of %s and %s have %s scores", about.on(several), d.Cells, d.Segments*len(d.Systems),
+		english.Count(d.Segments, "segment"), english.Count(len(d.Systems), "system"), d.Human)
 	worst := 0
 	var name SettingName
-	for i := range res.Rows {
-		if r := &res.Rows[i]; r.Dataset == d.Name && r.Unscored > worst {
-			worst, name = r.Unscored, r.Setting
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Dataset == d.Name && row.Unscored > worst {
+			worst, name = row.Unscored, row.Setting
 		}
 	}
-	about := About{Dataset: d.Name}
-	v := Verdict{Dataset: d.Name, Kind: "coverage", Value: report.None(), Numbers: []Fact{
-		fact("segments", fmt.Sprint(d.Segments)), fact("systems", fmt.Sprint(len(d.Systems))), fact("judged cells", fmt.Sprint(d.Cells)),
-	}}
-	total := d.Segments * len(d.Systems)
-	v.Text = fmt.Sprintf("coverage%s: %d of %d cells of %d segments and %d systems have %s scores", about.on(several), d.Cells, total, d.Segments, len(d.Systems), d.Human)
 	if worst == 0 {
-		v.Text += ", and every setting scores all of them"
+		text += ", and every setting scores all of them"
 	} else {
-		v.Text += fmt.Sprintf("; at most %d of them have no score (%s)", worst, name)
+		text += fmt.Sprintf("; at most %d of them have no score (%s)", worst, name)
 	}
-	return []Verdict{v}
+	return Verdict{Dataset: d.Name, Kind: "coverage", Value: report.None(), Text: text}
 }

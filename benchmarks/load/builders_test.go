@@ -21,23 +21,21 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/build"
 )
 
-// building is a command that makes training data, or asks for feedback.
+// building is a recipe of refract build.
 type building struct {
 	name  string
 	items int
 	args  []string // -o and others of each run apart
-	out   string   // the flag that names what it writes
 	// steps are those of the server's replies of which each is one item.
 	steps []string
 }
 
-// buildings are the four commands, with so many items each, in a folder that has
+// buildings are all recipes, with the same number of items each, in a folder that has
 // what they read.
 func buildings(t *testing.T, dir string, items int) []building {
 	t.Helper()
 	const systems, samples = 4, 4
 	writeOutputs(t, filepath.Join(dir, "outputs.jsonl"), (items+systems-1)/systems*2, systems)
-	writeReports(t, filepath.Join(dir, "reports.jsonl"), items)
 	mix := fmt.Sprintf("mix:\n  - {dataset: 'jsonl:outputs.jsonl', task: translation, options: {sl: German, tl: English}, metric: chrf, real: %d, shares: [1, 1, 2], synthetic: %d}\n",
 		items*3/4, items/4)
 	if err := os.WriteFile(filepath.Join(dir, "mix.yaml"), []byte(mix), 0o600); err != nil {
@@ -48,12 +46,11 @@ func buildings(t *testing.T, dir string, items int) []building {
 		domains = 4
 	}
 	return []building{
-		{"instructscore", items, []string{"synthesize", "instructscore", "--task", "mt_zh-en", "--domains", strconv.Itoa(domains), "--topics", strconv.Itoa(items/domains + 5), "--validation", "0.1"},
-			"-o", []string{"errors"}},
-		{"metricinstruct", items, []string{"synthesize", "metricinstruct", "mix.yaml", "--validation", "0.1"}, "-o", []string{"real", "synthetic"}},
-		{"feedback", items, []string{"feedback", "reports.jsonl"}, "--verdicts", []string{"errors", "no-errors"}},
-		{"refine", items, []string{"refine", "jsonl:outputs.jsonl", "-m", "instructscore:task=mt_zh-en", "--samples", strconv.Itoa(samples), "--items", strconv.Itoa(items / samples), "--validation", "0.1"},
-			"-o", []string{"samples"}},
+		{"instructscore", items, []string{"build", "instructscore", "--task", "mt_zh-en", "--domains", strconv.Itoa(domains), "--topics", strconv.Itoa(items/domains + 5), "--validation", "0.1"},
+			[]string{"errors"}},
+		{"metricinstruct", items, []string{"build", "metricinstruct", "mix.yaml", "--validation", "0.1"}, []string{"real", "synthetic"}},
+		{"refine", items, []string{"build", "refine", "jsonl:outputs.jsonl", "-m", "instructscore:task=mt_zh-en", "--samples", strconv.Itoa(samples), "--items", strconv.Itoa(items / samples), "--validation", "0.1"},
+			[]string{"samples"}},
 	}
 }
 
@@ -80,38 +77,10 @@ func writeOutputs(t *testing.T, path string, segments, systems int) {
 	}
 }
 
-// writeReports writes reports with their texts; every fifth finds no error.
-func writeReports(t *testing.T, path string, n int) {
-	t.Helper()
-	var b bytes.Buffer
-	for i := range n {
-		text := fmt.Sprintf("The report of number %d was read in town.", i)
-		row := map[string]any{
-			"id": fmt.Sprint("s", i/4), "system": fmt.Sprint("system", i%4), "metric": "instructscore", "hypothesis": text, "reference": "It was not " + text,
-			"status": "no-error", "score": 0, "errors": []any{}, "problems": []any{},
-		}
-		var found []any
-		for k := range i % 5 {
-			found = append(found, map[string]any{
-				"location": []string{"report", "number", "read", "town"}[k], "aspect": "Mistranslation", "severity": "major", "explanation": "It is another one.", "penalty": 5,
-			})
-		}
-		if found != nil {
-			row["status"], row["score"], row["errors"] = "scored", -5*len(found), found
-		}
-		if err := json.NewEncoder(&b).Encode(row); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // start begins the command with a cache of its own.
 func (b *building) start(t *testing.T, dir, url, name string, more ...string) *run {
 	t.Helper()
-	args := append(slices.Clone(b.args), b.out, name, "--cache", name+".sqlite", "--model", "m", "--base-url", url,
+	args := append(slices.Clone(b.args), "-o", name, "--cache", name+".sqlite", "--model", "m", "--base-url", url,
 		"--concurrency", strconv.Itoa(killing), "--timeout", "1s", "--retries", "12", "--prices", "{m: {input: 1, output: 2}, xu1998hz/InstructScore: {input: 1, output: 1}}", "-q")
 	return startIn(t, dir, append(args, more...)...)
 }
@@ -135,21 +104,14 @@ func files(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// counts are how many items, or verdicts, each rule left out; "" for none.
+// counts are how many items each rule left out; "" for none.
 func (b *building) counts(t *testing.T, made map[string]string) map[string]int {
 	t.Helper()
-	name := "items.jsonl"
-	if b.name == "feedback" {
-		name = "."
-	}
 	out := map[string]int{}
-	for line := range strings.Lines(made[name]) {
-		var row struct{ Rule, Status string }
+	for line := range strings.Lines(made["items.jsonl"]) {
+		var row struct{ Rule string }
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			t.Fatal(err)
-		}
-		if row.Status != build.Judged {
-			row.Rule += row.Status
 		}
 		out[row.Rule]++
 	}
@@ -159,9 +121,6 @@ func (b *building) counts(t *testing.T, made map[string]string) map[string]int {
 // summed wants the card's counts to be those of the items, and to add up.
 func (b *building) summed(t *testing.T, made map[string]string, counts map[string]int) {
 	t.Helper()
-	if b.out != "-o" {
-		return
-	}
 	var sum build.Summary
 	if err := json.Unmarshal([]byte(made["build.json"]), &sum); err != nil {
 		t.Fatal(err)
@@ -325,9 +284,7 @@ func (b *building) test(t *testing.T, dir string, kills int, forms []string) {
 		t.Errorf("%d files, want %d", len(disturbed), len(undisturbed))
 	}
 	s := srv.stats(t)
-	if b.out == "-o" {
-		b.formed(t, dir, srv, forms)
-	}
+	b.formed(t, dir, srv, forms)
 	t.Logf("%d items of %d requests in %v; by rule %v; bad answers %v", all, requests, whole.wall.Round(time.Millisecond), got, faults)
 	t.Logf("%d SIGKILL, %d SIGINT: %d calls, of which %d failed %v; %d answers given twice, all in flight at a kill; %d files equal",
 		killed, interrupted, s.Calls, s.failures(), s.Injected, lost, len(undisturbed))

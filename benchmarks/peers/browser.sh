@@ -9,23 +9,13 @@
 # usage: benchmarks/peers/browser.sh [FOLDER FOR SCREENSHOTS]
 #
 # It takes $CHROMIUM, or a Chromium or Chrome that is installed; else it
-# installs one, by apt where it may, and by Playwright elsewhere. The virtual
-# environment (190 MB) is kept in $CI_CACHE, by default
-# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
+# installs one, by apt where it may, and by Playwright elsewhere.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=benchmarks/peers
-cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
-venv=$cache/browser-$(sha256sum "$here/browser_requirements.txt" | cut -c1-12)
+source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-if ! "$venv/bin/python" -c 'import playwright, axe_playwright_python' 2>/dev/null; then
-	rm -rf "$venv"
-	mkdir -p "$cache"
-	python3 -m venv "$venv"
-	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/browser_requirements.txt"
-fi
 
 find_chromium() {
 	local name

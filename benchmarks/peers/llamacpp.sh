@@ -4,9 +4,6 @@
 # model of random weights that is made here.
 #
 # usage: benchmarks/peers/llamacpp.sh [GO TEST FLAG]…
-#
-# The virtual environment (260 MB) is kept in $CI_CACHE, by default
-# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci, and installed in half a minute.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/peers/llamacpp_serve.sh

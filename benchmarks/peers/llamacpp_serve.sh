@@ -1,9 +1,8 @@
 # Sourced by scripts that need llama.cpp's own server. serve MODEL [ARGUMENT]…
 # starts it as llamacpp_server.py does, leaves its address in $url, and stops it
-# when the script ends. $venv has its packages, $cache what is kept.
+# when the script ends. $venv and $cache are those of environment.sh.
 here=benchmarks/peers
-cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
-venv=$cache/llamacpp-$(sha256sum "$here/llamacpp_requirements.txt" | cut -c1-12)
+source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 server=
 cleanup() {
@@ -14,13 +13,6 @@ cleanup() {
 	rm -rf "$work"
 }
 trap cleanup EXIT
-
-if ! "$venv/bin/python" -c 'import gguf, numpy, xllamacpp' 2>/dev/null; then
-	rm -rf "$venv"
-	mkdir -p "$cache"
-	python3 -m venv "$venv"
-	"$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: -r "$here/llamacpp_requirements.txt"
-fi
 
 serve() {
 	"$venv/bin/python" "$here/llamacpp_server.py" "$@" >"$work/url" 2>"$work/log" &

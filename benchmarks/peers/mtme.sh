@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares statistics, p-values and speed with mt-metrics-eval on WMT22 zh-en.
 #
-# usage: benchmarks/peers/mtme.sh [VENV]
+# usage: benchmarks/peers/mtme.sh
 #
 # PyPI has only an empty package of that name: the peer is installed from its
 # repository on GitHub at a pinned commit, or taken from a checkout that
@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 commit=68a481aea1a787392d55af8f76ac8ef40c5f4664
 here=benchmarks/peers
-venv=${1:-${REFRACT_VENV:-.venv}}
+source benchmarks/peers/environment.sh
 data=${REFRACT_DATA:-../shared/data}
 parts=${REFRACT_MTME_PARTS:-values pvalues tasks speed}
 
@@ -27,10 +27,6 @@ export REFRACT_DATA=$data
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if ! "$venv/bin/python" -c 'import numpy, scipy' 2>/dev/null; then
-	python3 -m venv "$venv"
-	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/mtme_requirements.txt"
-fi
 peer=${REFRACT_MTME:-}
 if [ -z "$peer" ] && command -v git >/dev/null; then
 	if git init -q "$work/peer" && timeout 60 git -C "$work/peer" fetch -q --depth 1 \

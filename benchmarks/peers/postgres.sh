@@ -4,8 +4,7 @@
 # with the script, and a PgBouncer before it, which gives each transaction another
 # connection. Debian's packages are installed where there are none.
 # Usage: postgres.sh [flags of go test], by default -race
-#        postgres.sh measure    answers stored in a second by 1, 4, 16 and 64
-#                               clients, and all that reads 300,000 rows
+#        postgres.sh measure    all that reads 300,000 rows
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -116,7 +115,6 @@ export REFRACT_POSTGRES="postgres://refract:$password@127.0.0.1:$port/postgres?s
 export REFRACT_POSTGRES_STOP=$dir/stop.sh
 export REFRACT_POSTGRES_START=$dir/start.sh
 if [ "${1:-}" = measure ]; then
-	go test -count=1 -run '^$' -bench 'PostgresClients' -benchtime "${REFRACT_ANSWERS:-100000}x" ./cache
 	REFRACT_CACHE_ROWS=300000 go test -count=1 -v -run 'ManyRows' ./cache
 	exit
 fi

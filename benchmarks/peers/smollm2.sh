@@ -7,8 +7,7 @@
 #
 # usage: benchmarks/peers/smollm2.sh [GO TEST FLAG]…
 #
-# The model (98 MB) and the virtual environment of llamacpp.sh are kept in
-# $CI_CACHE. On two idle cores it takes less than three minutes.
+# The model (98 MB) is kept in $CI_CACHE. On two idle cores it takes less than three minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/peers/llamacpp_serve.sh

@@ -15,8 +15,13 @@ source benchmarks/peers/cluster.sh
 if ! command -v java >/dev/null; then
 	apt-get update -q && apt-get install -y -q --no-install-recommends openjdk-17-jre-headless >/dev/null
 fi
-requirements=benchmarks/peers/spark_requirements.txt
-source benchmarks/peers/kept_venv.sh
+venv=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}/spark-4.0.1
+if ! [ -e "$venv/whole" ]; then
+	rm -rf "$venv"
+	python3 -m venv "$venv"
+	"$venv/bin/pip" install --quiet --disable-pip-version-check pyspark==4.0.1 py4j==0.10.9.9
+	touch "$venv/whole"
+fi
 export PATH="$venv/bin:$PATH"
 unshare --net --pid --fork --kill-child --mount-proc \
 	"$venv/bin/python" benchmarks/peers/spark_check.py "$PWD/deploy/spark/refract_spark.py" "$data" "$work"

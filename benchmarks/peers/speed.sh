@@ -2,14 +2,15 @@
 # Measures Refract against sacreBLEU, rouge-score, pycocoevalcap and fastchrf,
 # side by side, whole processes from files to scores, and prints the ratios.
 #
-# usage: benchmarks/peers/speed.sh [VENV]
+# usage: benchmarks/peers/speed.sh
 #
 # REFRACT_EVERY=N lets sacreBLEU score every N-th segment only (its time is
 # scaled); 1 is the whole matrix and takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=benchmarks/peers
-python=${1:-${REFRACT_VENV:-.venv}}/bin/python
+source benchmarks/peers/environment.sh
+python=$venv/bin/python
 data=$(realpath "${REFRACT_DATA:-../shared/data}")
 export REFRACT_DATA=$data
 every=${REFRACT_EVERY:-1}

@@ -6,12 +6,10 @@
 # usage: benchmarks/peers/wheel.sh [PYTEST ARGUMENT]…
 #
 # REFRACT_WHEELS=all builds and checks the wheels of all platforms, which takes five builds of the
-# program. The tools' environment (pandas, mypy, the packages of the adapters that need no torch: 1.1 GB) is
-# kept in $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
+# program. The tools' environment is the one of environment.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-requirements=benchmarks/peers/wheel_requirements.txt
-source benchmarks/peers/kept_venv.sh
+source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step() { echo "== $1 ($SECONDS s)"; }

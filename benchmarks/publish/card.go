@@ -1,16 +1,10 @@
 package publish
 
 import (
-	"bytes"
 	_ "embed"
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"text/template"
-
-	"github.com/dustin/go-humanize"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
@@ -59,22 +53,7 @@ type shown struct {
 
 // fill fills in the template of the card, or of what stands beside it.
 func (c *Card) fill(content string, m *dataset.Manifest, s *Stats) ([]byte, error) {
-	return Fill(content, shown{c, m, s})
-}
-
-// Fill fills in a template of a card. Its functions make texts harmless: quoted
-// in YAML, inline, orFillIn and fenced in Markdown, and table shows a
-// [report.NamedTable]; comma and sizeCategory write counts.
-func Fill(content string, data any) ([]byte, error) {
-	t, err := template.New("").Funcs(template.FuncMap{
-		"fenced": fenced, "comma": comma, "inline": inline, "orFillIn": orFillIn, "quoted": quoted, "sizeCategory": sizeCategory, "table": table,
-	}).Parse(content)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = t.Execute(&b, data)
-	return b.Bytes(), err
+	return report.FillCard(content, shown{c, m, s})
 }
 
 // Texts is the number of references of both kinds.
@@ -83,7 +62,7 @@ func (s shown) Texts() int { return s.Stats.References + s.Stats.Variants }
 // Description is the set in a sentence.
 func (s shown) Description() string {
 	return fmt.Sprintf("Generated text is scored against many references: %s segments with %s original references and %s variants of them.",
-		comma(s.Stats.Segments), comma(s.Stats.References), comma(s.Stats.Variants))
+		report.Comma(s.Stats.Segments), report.Comma(s.Stats.References), report.Comma(s.Stats.Variants))
 }
 
 // Answers is the number of answers of models.
@@ -135,9 +114,9 @@ func (s shown) Counted(absent string, columns ...string) (string, error) {
 				cells[i] = parts[i]
 			}
 		}
-		t.Add(append(cells, comma(c.kept), comma(c.rejected))...)
+		t.Add(append(cells, report.Comma(c.kept), report.Comma(c.rejected))...)
 	}
-	return table(t)
+	return report.MarkdownTable(t)
 }
 
 // Prompts are the prompts of which the set has answers, without their text where
@@ -161,81 +140,11 @@ func (s shown) Prompts() []Prompt {
 func (s shown) Findings() []meaning.Finding {
 	out := s.Stats.Findings()
 	for i := range out {
-		out[i].Model = inline(out[i].Model)
+		out[i].Model = report.Inline(out[i].Model)
 		for k := range out[i].Estimates {
 			e := &out[i].Estimates[k]
-			e.By = inline(e.By)
+			e.By = report.Inline(e.By)
 		}
 	}
 	return out
 }
-
-// quoted is a text in YAML: in double quotes with JSON's escapes, which are
-// YAML's too, so that no text becomes a key.
-func quoted(s string) (string, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(report.Visible(s))
-	return strings.TrimSuffix(b.String(), "\n"), err
-}
-
-// sizeCategory is Hugging Face's name for a number of rows.
-func sizeCategory(n int) string {
-	switch {
-	case n < 1_000:
-		return "n<1K"
-	case n < 10_000:
-		return "1K<n<10K"
-	case n < 100_000:
-		return "10K<n<100K"
-	case n < 1_000_000:
-		return "100K<n<1M"
-	}
-	return "1M<n<10M"
-}
-
-// table writes a table, of which package report escapes the cells.
-func table(t *report.NamedTable) (string, error) {
-	var b strings.Builder
-	err := t.Write(&b, report.Markdown, true)
-	return b.String(), err
-}
-
-var backticks = regexp.MustCompile("`+")
-
-// fenced is a text in a fence that is longer than any in it.
-func fenced(kind, s string) string {
-	fence := "```"
-	for _, run := range backticks.FindAllString(s, -1) {
-		if len(run) >= len(fence) {
-			fence = run + "`"
-		}
-	}
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = report.Visible(lines[i])
-	}
-	return fmt.Sprintf("%s%s\n%s\n%s", fence, kind, strings.Join(lines, "\n"), fence)
-}
-
-// inline escapes a text that stands in a line of Markdown.
-func inline(s string) string {
-	var b strings.Builder
-	for _, c := range report.Visible(strings.ReplaceAll(s, "\n", " ")) {
-		if strings.ContainsRune("\\`*_{}[]<>()#+-.!|~&:@", c) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
-
-func orFillIn(s string) string {
-	if s == "" {
-		return "*to fill in*"
-	}
-	return inline(s)
-}
-
-func comma(n int) string { return humanize.Comma(int64(n)) }

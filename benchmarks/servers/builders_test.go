@@ -9,21 +9,16 @@ import (
 	"testing"
 )
 
-// builder is a command that makes training data, or asks for feedback.
+// builder is a recipe of refract build.
 type builder struct {
 	name string
 	args []string
-	rows string // where its items are, or its verdicts
 }
 
 // builders are all of them, on a few segments.
 func builders(t *testing.T, dir string) []builder {
 	t.Helper()
 	invented(t, dir)
-	var reports strings.Builder
-	for i, location := range []string{"silent", "style"} {
-		fmt.Fprintf(&reports, `{"id":"1","system":"%c","metric":"instructscore","reference":0,"status":"scored","score":-5,"errors":[{"location":%q,"aspect":"Mistranslation","severity":"major","explanation":"It is another one.","penalty":5}],"problems":[]}`+"\n", 'A'+i, location)
-	}
 	mix := "mix:\n  - {dataset: 'jsonl:in.jsonl', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 2, synthetic: 1}\n"
 	recipe, err := os.ReadFile("../../metrics/judge/build/recipes/metricinstruct/recipe.yaml")
 	if err != nil {
@@ -33,16 +28,15 @@ func builders(t *testing.T, dir string) []builder {
 	if err := os.Mkdir(filepath.Join(dir, "recipe"), 0o700); err != nil || brief == string(recipe) {
 		t.Fatal("the recipe is not made brief", err)
 	}
-	for name, text := range map[string]string{"reports.jsonl": reports.String(), "mix.yaml": mix, "recipe/recipe.yaml": brief} {
+	for name, text := range map[string]string{"mix.yaml": mix, "recipe/recipe.yaml": brief} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return []builder{
-		{"instructscore", []string{"synthesize", "instructscore", "jsonl:in.jsonl", "--task", "mt_zh-en", "-o", "instructscore"}, "instructscore/items.jsonl"},
-		{"metricinstruct", []string{"synthesize", "metricinstruct", "mix.yaml", "--recipe", "recipe", "-o", "metricinstruct"}, "metricinstruct/items.jsonl"},
-		{"feedback", []string{"feedback", "reports.jsonl", "jsonl:in.jsonl", "--verdicts", "verdicts.jsonl"}, "verdicts.jsonl"},
-		{"refine", []string{"refine", "jsonl:in.jsonl", "--samples", "2", "-m", "instructscore:task=mt_zh-en,model=", "-o", "refine"}, "refine/items.jsonl"},
+		{"instructscore", []string{"build", "instructscore", "jsonl:in.jsonl", "--task", "mt_zh-en", "-o", "instructscore"}},
+		{"metricinstruct", []string{"build", "metricinstruct", "mix.yaml", "--recipe", "recipe", "-o", "metricinstruct"}},
+		{"refine", []string{"build", "refine", "jsonl:in.jsonl", "--samples", "2", "-m", "instructscore:task=mt_zh-en,model=", "-o", "refine"}},
 	}
 }
 
@@ -56,24 +50,21 @@ func (b builder) built(t *testing.T, dir, program, model, url string) (counts ma
 		}
 	}
 	out, said, code := run(t, dir, program, append(args, "--model", model, "--base-url", url, "--cache", b.name+".sqlite", "--concurrency", "4")...)
-	text, err := os.ReadFile(filepath.Join(dir, b.rows))
+	text, err := os.ReadFile(filepath.Join(dir, b.name, "items.jsonl"))
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, out, said)
 	}
 	counts = map[string]int{}
 	for line := range strings.Lines(string(text)) {
-		var row struct{ Rule, Status, Detail string }
+		var row struct{ Rule, Detail string }
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			t.Fatal(err)
 		}
-		if row.Status == "judged" {
-			row.Status = ""
-		}
-		counts[row.Rule+row.Status]++
-		t.Logf("%s: %s", row.Rule+row.Status, row.Detail)
+		counts[row.Rule]++
+		t.Logf("%s: %s", row.Rule, row.Detail)
 	}
 	for rule, n := range counts {
-		if shown := fmt.Sprintf("left out: %s", rule); rule != "" && b.name != "feedback" && !strings.Contains(out, shown) {
+		if shown := fmt.Sprintf("left out: %s", rule); rule != "" && !strings.Contains(out, shown) {
 			t.Errorf("%d items are left out by %s, and it is not shown:\n%s", n, rule, out)
 		}
 	}

@@ -26,10 +26,6 @@ func TestCurve(t *testing.T) {
 		of   func(s sample) float64
 	}{
 		{"words", func(s sample) float64 { return doubt.Of(s.Reference, s.Answer) }},
-		{"vectors", func(s sample) float64 { return s.Distance }},
-		{"both", func(s sample) float64 {
-			return doubt.WithVector(doubt.FeaturesOf(s.Reference, s.Answer), s.Distance)
-		}},
 	}
 	groups := []struct {
 		name string

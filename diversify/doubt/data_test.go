@@ -11,7 +11,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/diversify/doubt"
 )
 
 // sample is an answer, with whether it lost the meaning of its reference, and
@@ -30,14 +29,6 @@ func (s sample) tuning() bool { return s.ID <= 16 && (s.Model != "hand" || s.Kin
 // test tells that nothing was fitted on a labelled sample or on others of its
 // reference or of its writer.
 func (s sample) test() bool { return s.ID > 16 || s.Model == "hand" && s.Kind != "other" }
-
-func (s sample) features(vectors bool) doubt.Features {
-	f := doubt.FeaturesOf(s.Reference, s.Answer)
-	if vectors {
-		f[len(f)-1] = s.Distance
-	}
-	return f
-}
 
 // labelled is the labelled set: references, answers of SmolLM2-135M-Instruct
 // to the ten prompts that the checks accept, and paraphrases and errors

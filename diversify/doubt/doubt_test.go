@@ -1,16 +1,12 @@
 package doubt_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/diversify/doubt"
-	"github.com/refract-eval/refract/embeddings"
 )
 
 func Example() {
@@ -69,55 +65,6 @@ func TestScripts(t *testing.T) {
 			}
 		}
 	}
-}
-
-// numbers gives each text a vector of its letters.
-type numbers struct{ fail error }
-
-func (n numbers) Embed(_ context.Context, texts []string) ([][]float32, error) {
-	var out [][]float32
-	for _, s := range texts {
-		v := make([]float32, 27)
-		v[26] = 1
-		for _, r := range strings.ToLower(s) {
-			if 'a' <= r && r <= 'z' {
-				v[r-'a']++
-			}
-		}
-		out = append(out, v)
-	}
-	return out, n.fail
-}
-
-func TestMeasure(t *testing.T) {
-	pairs := []doubt.Pair{{"A cat sat.", "A cat sat."}, {"", "Anything."}, {"A cat sat.", "Dogs bark."}, {"Stop.", ""}, {"A cat sat.", "The cat was sitting."}}
-	got, err := doubt.Measure(t.Context(), numbers{}, pairs)
-	if err != nil || len(got) != len(pairs) || !(got[0] < got[4] && got[4] < got[2]) {
-		t.Fatalf("%v, %v", got, err)
-	}
-	words, err := doubt.Measure(t.Context(), nil, pairs)
-	for i, p := range pairs {
-		if of := doubt.Of(p.Reference, p.Answer); err != nil || words[i] != of || (p.Reference == "" || p.Answer == "") && got[i] != of {
-			t.Errorf("%q: %v and %v, want %v (%v)", p, words[i], got[i], of, err)
-		}
-	}
-	down := errors.New("down")
-	if _, err := doubt.Measure(t.Context(), numbers{down}, pairs); !errors.Is(err, down) {
-		t.Error(err)
-	}
-	if _, err := doubt.Measure(t.Context(), zeros{}, pairs); !errors.Is(err, embeddings.ErrVector) {
-		t.Error(err)
-	}
-}
-
-type zeros struct{}
-
-func (zeros) Embed(_ context.Context, texts []string) ([][]float32, error) {
-	out := make([][]float32, len(texts))
-	for i := range out {
-		out[i] = []float32{0}
-	}
-	return out, nil
 }
 
 func TestBounds(t *testing.T) {

@@ -7,8 +7,6 @@ type (
 
 var (
 	FeaturesOf = featuresOf
-	WithVector = withVector
 	ByWords    = byWords
-	ByVectors  = byVectors
-	Names      = [len(features{})]string{"", "repeated", "pairs", "added", "lost", "shorter", "names", "denied", "far", "exchanged", "distance"}
+	Names      = [len(features{})]string{"", "repeated", "pairs", "added", "lost", "shorter", "names", "denied", "far"}
 )

@@ -69,7 +69,7 @@ func fit(rows []row, used []int, free int) doubt.Weights {
 func TestWeights(t *testing.T) {
 	all := released(t)
 	n := float64(len(all)) / 2
-	rows := func(vectors bool) []row {
+	rows := func() []row {
 		var out []row
 		count := map[[2]bool]float64{}
 		for _, s := range labelled(t) {
@@ -81,7 +81,7 @@ func TestWeights(t *testing.T) {
 			if !s.tuning() {
 				continue
 			}
-			r := row{s.features(vectors), -1, 3}
+			r := row{doubt.FeaturesOf(s.Reference, s.Answer), -1, 3}
 			if s.Lost {
 				r.sign, r.weight = 1, n/count[[2]bool{s.Kind == "other", true}]
 				if s.Kind == "other" {
@@ -93,26 +93,24 @@ func TestWeights(t *testing.T) {
 		}
 		for _, s := range all {
 			if s.ID%2 == 0 {
-				out = append(out, row{s.features(vectors), -1, 0.1})
+				out = append(out, row{doubt.FeaturesOf(s.Reference, s.Answer), -1, 0.1})
 			}
 		}
 		return out
 	}
 	for _, x := range []struct {
-		name    string
-		vectors bool
-		used    []int
-		free    int
-		got     doubt.Weights
+		name string
+		used []int
+		free int
+		got  doubt.Weights
 	}{
-		{"byWords", false, []int{1, 2, 3, 4, 5, 6, 7, 8}, -1, doubt.ByWords},
-		{"byVectors", true, []int{1, 2, 3, 4, 5, 6, 7, 9, 10}, 9, doubt.ByVectors},
+		{"byWords", []int{1, 2, 3, 4, 5, 6, 7, 8}, -1, doubt.ByWords},
 	} {
-		want := fit(rows(x.vectors), x.used, x.free)
+		want := fit(rows(), x.used, x.free)
 		want[0] = 0
 		var sums []float64
 		for _, s := range all {
-			sums = append(sums, sum(want, s.features(x.vectors)))
+			sums = append(sums, sum(want, doubt.FeaturesOf(s.Reference, s.Answer)))
 		}
 		slices.Sort(sums)
 		want[0] = -sums[len(sums)*9/10]

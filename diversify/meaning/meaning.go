@@ -90,11 +90,11 @@ func (e *Estimate) Advice(least float64) string {
 	case e.Share() < least/2:
 		return "this model is too weak for the task: take a stronger one"
 	case e.Share() < least:
-		return "too many say something else: take a stronger model, or have a judge look at every answer (--judge-on all in place of --audit)"
+		return "too many say something else: take a stronger model, or have a judge look at every answer (--judge-on all)"
 	case e.BeforeSelection():
-		return "enough of what it was selected from, and of the selected ones nobody knows, as selection prefers what is unlike the rest: select first, then audit the selected set (--audit)"
+		return "enough of what it was selected from, and of the selected ones nobody knows, as selection prefers what is unlike the rest: select first, then have people look at the selected set ('refract review')"
 	case low < least:
-		return "enough of them, but the sample is too small to be sure: draw more (--audit)"
+		return "enough of them, but the sample is too small to be sure: have people look at more ('refract review')"
 	}
 	return "enough of them to publish the set"
 }

@@ -6,7 +6,6 @@ package atomicfile
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/filelock"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 )
 
@@ -26,10 +24,8 @@ type File struct {
 	*bufio.Writer
 	to      *named
 	name    string
-	out     *os.File       // nil for a stream, and when all is done
-	final   string         // the name that the file takes; "" where it has its name
-	upload  *object.Upload // in place of out, of an object
-	done    bool           // the object is there, or given up
+	out     *os.File // nil for a stream, and when all is done
+	final   string   // the name that the file takes; "" where it has its name
 	pack    io.WriteCloser
 	durable bool
 }
@@ -37,8 +33,7 @@ type File struct {
 // Create opens an output. A regular file keeps its permissions, and a new one
 // has those that the user's mask gives. A symbolic link stays one: the file
 // that it names is replaced or made. A device or a pipe is written as it is. A name that
-// ends in .gz or .zst makes a packed file. An object of a store takes the place of
-// the one that was there.
+// ends in .gz or .zst makes a packed file.
 //
 //	f, err := atomicfile.Create(path)
 //	…
@@ -46,17 +41,6 @@ type File struct {
 //	… // write; return on any error
 //	return f.Commit()
 func Create(path string) (*File, error) {
-	local, ok := object.Local(path)
-	if !ok {
-		up, err := object.Create(context.Background(), path) // the output ends by Commit or Abort
-		if err != nil {
-			return nil, err
-		}
-		f := newFile(up, object.Bare(path), nil, "")
-		f.upload = up
-		return f, f.packs(up, object.Bare(path))
-	}
-	path = local
 	final, mode, known := follow(path), fs.FileMode(0o666), false
 	if st, err := os.Stat(path); err == nil {
 		if st.IsDir() {
@@ -154,12 +138,8 @@ func (f *File) Durable() { f.durable = f.final != "" }
 // file is not there, or is the one that was there before.
 func (f *File) Commit() error {
 	err := f.Flush()
-	if err == nil && f.pack != nil && (f.out != nil || f.upload != nil) {
+	if err == nil && f.pack != nil && f.out != nil {
 		err = f.pack.Close()
-	}
-	if err == nil && f.upload != nil {
-		err, f.upload, f.done = f.upload.Commit(), nil, true
-		return err
 	}
 	if err != nil || f.out == nil {
 		return err
@@ -182,13 +162,8 @@ func (f *File) Commit() error {
 
 // Abort removes what was written. After Commit it does nothing.
 func (f *File) Abort() {
-	if f.upload != nil {
-		f.upload.Abort()
-		f.upload, f.done = nil, true
-		return
-	}
 	if f.out == nil {
-		if f.to.begun && f.final == "" && !f.done {
+		if f.to.begun && f.final == "" {
 			f.Flush()
 		}
 		return

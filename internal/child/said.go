@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Bounds of what is shown of standard error.
@@ -60,7 +60,7 @@ func (s *Said) Listen(r io.Reader) {
 }
 
 func (s *Said) add(line string) {
-	line = report.Visible(line)
+	line = text.Visible(line)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.last); n == 0 || s.last[n-1] != line { // a process that is started again says the same

@@ -1,11 +1,12 @@
 package jsonline
 
 import (
+	"errors"
 	"fmt"
-	"strconv"
+	"io"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
@@ -53,8 +54,8 @@ func (r *Reader) unwanted(at int, want string, c byte) error {
 	got := map[Kind]string{
 		String: "a string", Object: "an object", Array: "an array", Number: "a number", True: "a boolean", False: "a boolean", Null: "null",
 	}[kindOf(c)]
-	if got == "" { // a closing bracket
-		return r.unexpected(at, "a value")
+	if got == "" {
+		return badJSON(at, "%q where a value should be", c)
 	}
 	return Unwanted(at, want, got)
 }
@@ -102,99 +103,14 @@ func badJSON(at int, format string, args ...any) error {
 	return Fault(at, "bad JSON: "+format, args...)
 }
 
-func (r *Reader) unexpected(at int, want string) error {
-	if at >= len(r.bytes) {
-		return badJSON(at, "the %s ends where %s should be", r.unit(), want)
-	}
-	c, _ := utf8.DecodeRune(r.bytes[at:])
-	return badJSON(at, "%q where %s should be", c, want)
-}
-
-func (r *Reader) unit() string {
-	if r.file {
-		return "file"
-	}
-	return "line"
-}
-
-// fault finds what is wrong after what was read last: it looks again at what
-// the decoder refuses, and says it in words for the author of the file.
-func (r *Reader) fault() error {
-	b, i := r.bytes, r.space(r.last())
-	isDigit := func(i int) bool { return i >= 0 && i < len(b) && '0' <= b[i] && b[i] <= '9' }
-	if isDigit(i) && isDigit(i-1) { // the decoder reads 01 as two numbers
-		for i--; isDigit(i-1) || i > 0 && b[i-1] == '-'; i-- {
-		}
-		return badJSON(i, "malformed number")
-	}
-	depth := r.dec.StackDepth()
-	kind, length := r.dec.StackIndex(depth)
-	next := func(c byte) bool { return i < len(b) && b[i] == c }
+// fault says what the decoder refuses, in its words and at its place.
+func (r *Reader) fault(err error) error {
+	var syntax *jsontext.SyntacticError
 	switch {
-	case depth == 0 && length > 0 && r.file:
-		return badJSON(i, "text after the end of the value")
-	case depth == 0 && length > 0:
-		return badJSON(i, "text after the object; write one object a line")
-	case kind == Object && length%2 == 1 && !next(':'):
-		return r.unexpected(i, "':'")
-	case kind == Object && length%2 == 0 && length > 0 && !next(','):
-		return r.unexpected(i, "',' or '}'")
-	case kind == Array && length > 0 && !next(','):
-		return r.unexpected(i, "',' or ']'")
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return badJSON(len(r.bytes), "it ends before its value does")
+	case errors.As(err, &syntax):
+		return badJSON(int(syntax.ByteOffset), "%v", syntax.Err)
 	}
-	if length > 0 {
-		i = r.Offset()
-	}
-	switch {
-	case kind == Object && length%2 == 0 && !next('"'):
-		return r.unexpected(i, "a key in double quotes")
-	case next('"'):
-		return r.stringFault(i)
-	case next('-') || isDigit(i):
-		return badJSON(i, "malformed number")
-	}
-	return r.unexpected(i, "a value")
-}
-
-// stringFault finds what is wrong with the string that begins at i.
-func (r *Reader) stringFault(i int) error {
-	b := r.bytes
-	for i++; i < len(b); {
-		c, size := utf8.DecodeRune(b[i:])
-		switch {
-		case c == '"':
-			return badJSON(i, "a string that cannot be read")
-		case c < ' ':
-			return badJSON(i, "control character %#02x in a string; write it as \\u%04x", c, c)
-		case c == utf8.RuneError && size == 1:
-			return badJSON(i, "invalid UTF-8; store the %s as UTF-8", r.unit())
-		case c == '\\' && i+1 < len(b):
-			if strings.IndexByte(`"\/bfnrt`, b[i+1]) >= 0 {
-				size = 2
-				break
-			}
-			unit, ok := codeUnit(b[i:])
-			if !ok {
-				return badJSON(i, "unknown escape in a string")
-			}
-			if size = 6; utf16.IsSurrogate(unit) {
-				low, _ := codeUnit(b[i+6:])
-				if utf16.DecodeRune(unit, low) == utf8.RuneError {
-					return badJSON(i, "lone surrogate %s, which no text can hold; write a pair of surrogates, or U+FFFD if the text is lost", b[i:i+6])
-				}
-				size = 12
-			}
-		}
-		i += size
-	}
-	return badJSON(len(b), "the %s ends within a string", r.unit())
-}
-
-// codeUnit reads \uXXXX at the beginning of b.
-func codeUnit(b []byte) (rune, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return rune(n), err == nil
+	return badJSON(r.last(), "%v", err)
 }

@@ -1,6 +1,6 @@
 // Package jsonline reads and writes JSON where every fault counts: unknown and
 // repeated fields, invalid UTF-8 and lone surrogates are errors, which name a
-// byte and the path of a field. It stands on jsontext, in words of its own.
+// byte and the path of a field. It stands on jsontext.
 package jsonline
 
 import (
@@ -19,7 +19,6 @@ import (
 // error a Reader must be Reset. The zero Reader, once Reset, reads lines.
 type Reader struct {
 	bytes []byte
-	file  bool
 	whole string // bytes, made when it is needed
 	buf   bytes.Buffer
 	dec   jsontext.Decoder
@@ -32,14 +31,6 @@ type Reader struct {
 func NewReader(line []byte) *Reader {
 	r := &Reader{}
 	r.Reset(line)
-	return r
-}
-
-// NewFileReader returns a Reader of a whole file, which errors speak of. b must
-// not change while it is read.
-func NewFileReader(b []byte) *Reader {
-	r := &Reader{file: true}
-	r.Reset(b)
 	return r
 }
 
@@ -105,20 +96,13 @@ func (r *Reader) Offset() int {
 func (r *Reader) token() (v []byte, at int, err error) {
 	at = r.Offset()
 	if _, err := r.dec.ReadToken(); err != nil {
-		return nil, at, r.fault()
+		return nil, at, r.fault(err)
 	}
 	return r.bytes[at:r.last()], at, nil
 }
 
 // Name returns the place of the name that was read last.
 func (r *Reader) Name() int { return r.name }
-
-// Position returns the line, from 1, and the column, in bytes from 1, of a
-// place.
-func (r *Reader) Position(offset int) (line, column int) {
-	before := r.bytes[:min(offset, len(r.bytes))]
-	return 1 + bytes.Count(before, []byte{'\n'}), offset - bytes.LastIndexByte(before, '\n')
-}
 
 // last returns the end of what was read last.
 func (r *Reader) last() int { return int(r.dec.InputOffset()) }
@@ -132,8 +116,8 @@ func (r *Reader) space(i int) int {
 
 // End checks that nothing but white space is left.
 func (r *Reader) End() error {
-	if r.space(r.last()) < len(r.bytes) {
-		return r.fault()
+	if at := r.space(r.last()); at < len(r.bytes) {
+		return badJSON(at, "text after the end of the value; write one value a line")
 	}
 	return nil
 }

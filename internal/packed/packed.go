@@ -13,8 +13,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/refract-eval/refract/internal/object"
 )
 
 // Beyond free bytes, what is read may be as many times as large as the file that
@@ -26,9 +24,8 @@ const (
 	window    = 128 << 20 // of Zstandard, which is that of zstd --long
 )
 
-// Name is a file's name without .gz or .zst, and without options of an object.
+// Name is a file's name without .gz or .zst.
 func Name(path string) string {
-	path = object.Bare(path)
 	if ext := filepath.Ext(path); strings.EqualFold(ext, ".gz") || strings.EqualFold(ext, ".zst") {
 		return path[:len(path)-len(ext)]
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 )
 
 // Run is the files and folders of a run, each with the name that people know it
@@ -62,12 +62,12 @@ func (r *Run) ReadBy(name string) []string {
 
 func (r *Run) add(to *[]named, name string, paths []string) {
 	for _, path := range paths {
-		r.wrong = cmp.Or(r.wrong, object.Check(path))
-		if to == &r.folders && r.wrong == nil && object.Is(path) {
-			r.wrong = fmt.Errorf("%s: a folder is made on this machine alone: name one here, and copy it", name)
-		}
-		local, _ := object.Local(path)
-		if path = local; path != "" && path != "-" && path != os.DevNull && (object.Is(path) || !strings.Contains(path, "://")) {
+		scheme, _, isURL := strings.Cut(path, "://")
+		switch {
+		case isURL && slices.Contains([]string{"s3", "gs", "az", "file", "http", "https"}, strings.ToLower(scheme)):
+			// The name itself is not quoted: it may hold a key.
+			r.wrong = cmp.Or(r.wrong, fmt.Errorf("a name that begins with %s:// cannot be read or written: Refract takes local files; copy the file (aws s3 cp, rclone), or mount the bucket", scheme))
+		case !isURL && path != "" && path != "-" && path != os.DevNull:
 			*to = append(*to, named{name: name, path: path})
 		}
 	}
@@ -86,13 +86,13 @@ func (r *Run) Check() error {
 			case path == "":
 				return fmt.Errorf("%s and %s are the same file: give each its own", out.name, other.name)
 			default:
-				return fmt.Errorf("%s and %s name the same file, %s: give each its own", out.name, other.name, clean(path))
+				return fmt.Errorf("%s and %s name the same file, %s: give each its own", out.name, other.name, filepath.Clean(path))
 			}
 		}
 	}
 	for _, out := range append(r.written[:len(r.written):len(r.written)], r.folders...) {
 		for _, in := range r.read {
-			if out.path != "" && !object.Is(out.path) && atomicfile.Within(out.path, in.path) {
+			if out.path != "" && atomicfile.Within(out.path, in.path) {
 				return fmt.Errorf("%s, %s, lies in the folder %s, which %s reads: name a place outside it", out.name, filepath.Clean(out.path), filepath.Clean(in.path), in.name)
 			}
 		}
@@ -101,9 +101,6 @@ func (r *Run) Check() error {
 }
 
 func same(a, b named) bool {
-	if object.Is(a.path) || object.Is(b.path) {
-		return object.Same(a.path, b.path)
-	}
 	if a.open == nil && b.open == nil {
 		return atomicfile.Same(a.path, b.path)
 	}
@@ -121,11 +118,4 @@ func (n named) info() os.FileInfo {
 		return nil
 	}
 	return info
-}
-
-func clean(path string) string {
-	if object.Is(path) {
-		return object.Bare(path)
-	}
-	return filepath.Clean(path)
 }

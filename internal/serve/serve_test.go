@@ -58,10 +58,10 @@ func TestAnswers(t *testing.T) {
 		{`{"id":null,"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"field id must be a string or a number, not null"}}`},
 		{`{"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"the request has no \"id\": an integer, or a text of up to 80 bytes"}}`},
 		{`{"id":1}`, `{"id":1,"error":{"code":"usage","message":"the request has no \"method\""}}`},
-		{`{"id":1,"method":"echo","params":{"a":NaN}}`, `{"id":null,"error":{"code":"usage","message":"bad JSON: 'N' where a value should be"}}`},
-		{"{\"id\":1,\"method\":\"\xff\"}", `{"id":null,"error":{"code":"usage","message":"bad JSON: invalid UTF-8; store the line as UTF-8"}}`},
+		{`{"id":1,"method":"echo","params":{"a":NaN}}`, `{"id":null,"error":{"code":"usage","message":"bad JSON: invalid character 'N' at start of value"}}`},
+		{"{\"id\":1,\"method\":\"\xff\"}", `{"id":null,"error":{"code":"usage","message":"bad JSON: invalid UTF-8"}}`},
 		{`{"id":1,"method":"echo","params":{"a":` + strings.Repeat("[", 10000), `{"id":null,"error":{"code":"usage","message":"bad JSON: the values are nested too deep"}}`},
-		{``, `{"id":null,"error":{"code":"usage","message":"bad JSON: the line ends where a value should be"}}`},
+		{``, `{"id":null,"error":{"code":"usage","message":"bad JSON: it ends before its value does"}}`},
 	} {
 		got := answers(t, c.line+"\n")
 		if len(got) != 1 || got[0] != c.want {

@@ -168,7 +168,11 @@ func guarded(step func() error) (err error) {
 func (f *File) syntax(err error) error {
 	var y yaml.Error
 	if errors.As(err, &y) && y.GetToken() != nil {
-		return fmt.Errorf("%s:%d: %s", f.name, y.GetToken().Position.Line, f.complaint(y))
+		message := strings.ReplaceAll(y.GetMessage(), "\n", " ")
+		if kind := (*yaml.TypeError)(nil); errors.As(err, &kind) && kind.DstType != nil && kind.SrcType != nil { // without names of Go
+			message = fmt.Sprintf("%s was used where %s is expected", kind.SrcType.Kind(), kind.DstType.Kind())
+		}
+		return fmt.Errorf("%s:%d: %s", f.name, y.GetToken().Position.Line, message)
 	}
 	return fmt.Errorf("%s: %w", f.name, err)
 }

@@ -116,12 +116,7 @@ type Asker struct {
 	puts    chan struct{} // and one for each answer that is being stored
 
 	mu    sync.Mutex
-	calls map[cache.Key]*call // in flight
-	// claimed holds the keys that this process is to ask for, until they are
-	// answered; false while it claims them.
-	claimed map[cache.Key]bool
-	runs    int
-	workers *workers // while there are runs
+	calls map[cache.Key]*call // in flight, or about to begin
 
 	answered  atomic.Bool  // the model has answered, in this run or an earlier one
 	tolerated atomic.Int64 // calls that failed on their own account
@@ -140,7 +135,6 @@ func New(cfg Config) *Asker {
 		slots:   make(chan struct{}, cfg.Concurrency),
 		puts:    make(chan struct{}, cfg.Concurrency),
 		calls:   make(map[cache.Key]*call),
-		claimed: make(map[cache.Key]bool),
 	}
 }
 

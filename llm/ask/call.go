@@ -15,120 +15,227 @@ import (
 // the run was cancelled.
 const grace = 500 * time.Millisecond
 
-// call is one call in flight, shared by all who wait for the same request. It
-// belongs to none of them: it is cancelled when the last one has left.
+// How often to look whether another process has the answer it asks for.
+const (
+	firstLook = 20 * time.Millisecond
+	lastLook  = 2 * time.Second
+)
+
+// errGivenUp is the result of a call that nobody waited for any more. Who has
+// joined it since then asks again.
+var errGivenUp = errors.New("the call was given up")
+
+// call is one call, shared by all who wait for the same request. It belongs to
+// none of them: it is cancelled when the last one has left.
 type call struct {
 	Question
+	owner  *task // that has it begin
+	mine   bool  // its key is claimed
+	ctx    context.Context
 	cancel context.CancelFunc
-	done   chan struct{} // closed once the waiters have the result
+	begun  chan struct{} // closed when it has a slot
+	done   chan struct{} // closed when there is a result
 
 	// Guarded by Asker.mu:
-	waiters   []waiter
-	abandoned bool // cancelled, as its last waiters have left
-	finished  bool // there is a result, and nobody waits any more
-	result    Result
+	waiters []waiter
+	result  Result
+	told    bool // somebody has been told that the model was called
 }
 
-// waiter is a question of a run that needs a call.
+// waiter is a question of a run that waits for a call.
 type waiter struct {
 	run  *run
 	task *task
 	i    int
 }
 
-func (w waiter) question() *Question { return &w.task.questions[w.i] }
-
-// deliver hands a result to a waiter. The last one of a round begins the next.
-func (w waiter) deliver(res Result) {
-	w.task.take(w.i, res)
-	switch {
-	case res.Err != nil && !res.Tolerated:
-		w.run.end(w.task.at(w.i, res.Err))
-	case w.task.left.Add(-1) == 0:
-		w.run.start(func() error { return w.run.proceed(w.task) })
+// join has a question wait for the call of its request, which it begins to own if
+// there is none.
+func (r *run) join(t *task, i int) *call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q := &t.questions[i]
+	c := r.calls[q.Key]
+	if c == nil {
+		c = &call{Question: *q, owner: t, begun: make(chan struct{}), done: make(chan struct{})}
+		c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(r.ctx))
+		r.calls[q.Key] = c
 	}
+	c.waiters = append(c.waiters, waiter{r, t, i})
+	return c
 }
 
-// ask gets the answer to a question that the store lacks. It returns once the
-// call has begun, or is left to another process.
-func (r *run) ask(w waiter) error {
-	q := w.question()
-	if r.client(q) == nil {
-		return w.task.at(w.i, fmt.Errorf("%w (model %q at the %s endpoint, %s)", ErrNotStored, q.Request.Model, q.Request.Kind, q.Request.Params))
-	}
+// leave takes a run from a call, and cancels it when nobody is left.
+func (r *run) leave(c *call) (last bool) {
 	r.mu.Lock()
-	joined, mine := r.join(w), r.claimed[q.Key]
-	r.mu.Unlock()
-	if !joined && mine {
-		var err error
-		if joined, err = r.place(w); err != nil {
-			return err
+	defer r.mu.Unlock()
+	c.waiters = slices.DeleteFunc(c.waiters, func(w waiter) bool { return w.run == r })
+	if len(c.waiters) > 0 {
+		return false
+	}
+	c.cancel()
+	return true
+}
+
+// claim finds the calls of a task's absent questions, and claims those that
+// nobody in this process makes yet.
+func (r *run) claim(t *task) error {
+	var keys []cache.Key
+	for _, i := range t.absent {
+		c := r.join(t, i)
+		if t.calls = append(t.calls, c); c.owner == t {
+			keys = append(keys, c.Key)
 		}
 	}
-	if !joined {
-		r.start(func() error { return r.elsewhere(w) })
+	if len(keys) == 0 {
+		return nil
+	}
+	granted, err := r.cfg.Store.Claim(r.ctx, keys)
+	if err != nil {
+		r.drop(t, 0)
+		return err
+	}
+	for _, c := range t.calls {
+		if c.owner == t {
+			c.mine, granted = granted[0], granted[1:]
+		}
 	}
 	return nil
 }
 
-// join has a waiter share the call in flight of its request, if there is one
-// that is not abandoned. The caller holds a.mu.
-func (a *Asker) join(w waiter) bool {
-	c := a.calls[w.question().Key]
+// drop gives the calls of a task up, from one on, that have not begun.
+func (r *run) drop(t *task, from int) {
+	var unused []cache.Key
+	for _, c := range t.calls[min(from, len(t.calls)):] {
+		if c.owner != t {
+			r.leave(c)
+			continue
+		}
+		if c.mine {
+			unused = append(unused, c.Key)
+		}
+		r.finished(c, Result{Err: errGivenUp})
+	}
+	r.release(r.ctx, unused...)
+	t.calls = nil
+}
+
+// launch begins the call of a task that owns it, once there is a slot.
+func (r *run) launch(t *task, c *call) error {
 	switch {
-	case c == nil || c.abandoned || w.run.closed:
-		return false
-	case c.finished:
-		res := c.result
-		res.Called = false
-		w.run.startLocked(func() error {
-			w.deliver(res)
-			return nil
-		})
+	case c.owner != t:
+	case !c.mine:
+		go r.elsewhere(c)
 	default:
-		c.waiters = append(c.waiters, w)
+		if err := send(r.ctx, r.slots, struct{}{}); err != nil {
+			return err
+		}
+		if err := r.ctx.Err(); err != nil { // both were ready
+			<-r.slots
+			return err
+		}
+		close(c.begun)
+		go r.make(c)
 	}
-	return true
+	return nil
 }
 
-// place takes a slot and begins the call of a claimed request, or joins the one
-// that there is by then. It does neither where the claim was used meanwhile.
-func (r *run) place(w waiter) (bool, error) {
-	select {
-	case r.slots <- struct{}{}:
-	case <-r.ctx.Done():
-		return false, r.ctx.Err()
+// await hands the result of a call to its question. When the run ends, it stays
+// with a call in flight until that is given up.
+func (r *run) await(t *task, i int, c *call) {
+	for {
+		select {
+		case <-c.begun:
+		case <-c.done:
+		case <-r.ctx.Done():
+		}
+		var ended <-chan struct{} = r.gone
+		select {
+		case <-c.begun:
+		default:
+			ended = r.ctx.Done()
+		}
+		select {
+		case <-c.done:
+		case <-ended:
+			if !r.leave(c) {
+				return
+			}
+			<-c.done // its answer may be on its way into the store
+		}
+		r.mu.Lock()
+		res := c.result
+		res.Called = res.Called && !c.told
+		c.told = c.told || res.Called
+		r.mu.Unlock()
+		if !errors.Is(res.Err, errGivenUp) {
+			t.take(i, res)
+			if res.Err != nil && !res.Tolerated {
+				r.end(t.at(i, res.Err))
+			}
+			return
+		}
+		if r.ctx.Err() != nil {
+			return
+		}
+		if c = r.join(t, i); c.owner == t {
+			go r.elsewhere(c)
+		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	q := w.question()
-	switch err := r.ctx.Err(); {
-	case err != nil: // both were ready
-		<-r.slots
-		return false, err
-	case r.join(w):
-		<-r.slots // the call has one of its own
-		return true, nil
-	case r.calls[q.Key] != nil || !r.claimed[q.Key]:
-		<-r.slots
-		return false, nil
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
-	c := &call{Question: *q, cancel: cancel, done: make(chan struct{}), waiters: []waiter{w}}
-	r.calls[q.Key] = c
-	r.workers.run(func() { r.Asker.make(ctx, c) })
-	return true, nil
 }
 
-// make makes a call, stores the answer, and hands it to the waiters.
-func (a *Asker) make(ctx context.Context, c *call) {
-	var res Result
-	resp, called, err := a.complete(ctx, &c.Question)
+// elsewhere waits for an answer that somebody else asks for, or has just got,
+// and takes over if it does not come. It holds no slot while it waits.
+func (a *Asker) elsewhere(c *call) {
+	keys := []cache.Key{c.Key}
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		// A claim is refused where there is an answer, so that none is missed.
+		granted, err := a.cfg.Store.Claim(c.ctx, keys)
+		if err == nil && granted[0] {
+			if send(c.ctx, a.slots, struct{}{}) == nil {
+				close(c.begun)
+				a.make(c)
+			} else {
+				a.release(c.ctx, c.Key)
+				a.finished(c, Result{Err: errGivenUp})
+			}
+			return
+		}
+		var answers []cache.Answer
+		var found []bool
+		if err == nil {
+			answers, found, err = a.answers.Get(c.ctx, keys)
+		}
+		switch {
+		case c.ctx.Err() != nil:
+			err = errGivenUp
+		case err == nil && found[0]:
+			a.finished(c, Result{Answer: answers[0]})
+			return
+		}
+		if err != nil {
+			a.finished(c, Result{Err: err})
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.ctx.Done():
+		}
+	}
+}
+
+// make makes a call that has a slot, and stores the answer.
+func (a *Asker) make(c *call) {
+	resp, called, err := a.complete(c.ctx, &c.Question)
+	res := Result{Called: called}
 	switch {
 	case err == nil:
 		a.answered.Store(true)
-		res.Answer, err = a.keep(ctx, Entry(c.Request, resp))
-	case ctx.Err() == nil:
+		res.Answer, err = a.keep(c.ctx, Entry(c.Request, resp))
+	case c.ctx.Err() != nil:
+		err = errGivenUp
+		<-a.slots
+	default:
 		if res.Tolerated, err = a.tolerates(err); !res.Tolerated {
 			a.mu.Lock()
 			waiters := slices.Clone(c.waiters)
@@ -138,31 +245,22 @@ func (a *Asker) make(ctx context.Context, c *call) {
 				w.run.end(w.task.at(w.i, err))
 			}
 		}
-		fallthrough
-	default:
 		<-a.slots
 	}
-	if err != nil {
-		a.release(ctx, c.Key)
+	if res.Err = err; err != nil {
+		a.release(c.ctx, c.Key)
 	}
-	c.cancel()
-	res.Err, res.Called = err, called
+	a.finished(c, res)
+}
+
+// finished gives a call its result.
+func (a *Asker) finished(c *call, res Result) {
 	a.mu.Lock()
-	c.result, c.finished = res, true
-	waiters := c.waiters
-	if c.abandoned && err != nil {
-		waiters = nil // nobody is interested
-	}
-	a.mu.Unlock()
-	for _, w := range waiters {
-		w.deliver(res)
-		res.Called = false
-	}
-	a.mu.Lock()
-	delete(a.claimed, c.Key)
+	defer a.mu.Unlock()
+	c.result = res
 	delete(a.calls, c.Key)
-	a.mu.Unlock()
 	close(c.done)
+	c.cancel()
 }
 
 // complete asks the model, unless the budget forbids it.
@@ -195,19 +293,27 @@ func (a *Asker) tolerates(err error) (bool, error) {
 func (a *Asker) keep(ctx context.Context, e cache.Entry) (cache.Answer, error) {
 	ctx, cancel := outlast(ctx, grace)
 	defer cancel()
-	select {
-	case a.puts <- struct{}{}:
-		<-a.slots
+	err := send(ctx, a.puts, struct{}{})
+	<-a.slots
+	if err == nil {
 		defer func() { <-a.puts }()
-	case <-ctx.Done():
-		<-a.slots
-		return cache.Answer{}, fmt.Errorf("the answer cannot be stored: %w", ctx.Err())
+		var kept []cache.Answer
+		if kept, err = a.answers.Put(ctx, e); err == nil {
+			return kept[0], nil
+		}
 	}
-	kept, err := a.answers.Put(ctx, e)
-	if err != nil {
-		return cache.Answer{}, fmt.Errorf("the answer cannot be stored: %w", err)
+	return cache.Answer{}, fmt.Errorf("the answer cannot be stored: %w", err)
+}
+
+// release lets other processes ask. The store tries a release that failed
+// again.
+func (a *Asker) release(ctx context.Context, keys ...cache.Key) {
+	if len(keys) == 0 {
+		return
 	}
-	return kept[0], nil
+	ctx, cancel := outlast(ctx, grace)
+	defer cancel()
+	_ = a.cfg.Store.Release(ctx, keys)
 }
 
 // outlast returns a context that ends a while after ctx does.
@@ -217,103 +323,5 @@ func outlast(ctx context.Context, d time.Duration) (context.Context, context.Can
 	return longer, func() {
 		stop()
 		cancel()
-	}
-}
-
-// leave takes a run that has ended from all calls. Calls that nobody else
-// waits for are cancelled, after some time where they may well succeed: their
-// answers still count.
-func (r *run) leave(ctx context.Context) {
-	waits := func(w waiter) bool { return w.run == r }
-	var calls []*call
-	r.mu.Lock()
-	r.closed = true
-	for _, c := range r.calls {
-		if slices.ContainsFunc(c.waiters, waits) {
-			calls = append(calls, c)
-		}
-	}
-	r.mu.Unlock()
-	if _, interrupted := llm.Interrupted(ctx); r.cfg.Drain > 0 && (interrupted || drains(context.Cause(ctx))) {
-		r.drain(calls)
-	}
-	r.mu.Lock()
-	for i, c := range calls {
-		others := slices.DeleteFunc(slices.Clone(c.waiters), waits)
-		switch {
-		case c.finished:
-		case len(others) > 0:
-			c.waiters, calls[i] = others, nil
-		default:
-			c.abandoned = true
-			c.cancel()
-		}
-	}
-	r.mu.Unlock()
-	for _, c := range calls {
-		if c != nil {
-			<-c.done
-		}
-	}
-}
-
-// drain waits for calls: for a while, and where people have ended the run, for as
-// long as an attempt may take or until they give the calls up.
-func (r *run) drain(calls []*call) {
-	enough, cut := time.After(r.cfg.Drain), r.caller.Done()
-	if givenUp, interrupted := llm.Interrupted(r.caller); givenUp != nil {
-		cut = givenUp
-		if interrupted {
-			enough = nil
-		}
-	}
-	for _, c := range calls {
-		select {
-		case <-c.done:
-		case <-cut:
-			return
-		case <-enough:
-			return
-		}
-	}
-}
-
-// drains reports whether the calls in flight may well succeed after err has
-// ended the run.
-func drains(err error) bool {
-	for _, kind := range []error{llm.ErrAuth, llm.ErrQuota, llm.ErrNotFound, llm.ErrUnavailable, context.Canceled} {
-		if errors.Is(err, kind) {
-			return false
-		}
-	}
-	return true
-}
-
-// workers make calls. A goroutine that has made one makes the next one, with
-// the stack that it has grown.
-type workers struct {
-	work chan func()
-	end  chan struct{}
-}
-
-func newWorkers() *workers {
-	return &workers{work: make(chan func()), end: make(chan struct{})}
-}
-
-// run runs f in a worker that has nothing to do, or else in a new one.
-func (w *workers) run(f func()) {
-	select {
-	case w.work <- f:
-	default:
-		go func() {
-			for {
-				f()
-				select {
-				case f = <-w.work:
-				case <-w.end:
-					return
-				}
-			}
-		}()
 	}
 }

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"sync"
@@ -50,19 +49,22 @@ func (a *Asker) Plan(need func(Question) error) *Planner {
 
 // Add takes jobs as far as the store does.
 func (p *Planner) Add(ctx context.Context, jobs iter.Seq2[Job, error]) error {
-	var tasks []*task
 	for j, err := range jobs {
 		if err != nil {
 			return err
 		}
-		if tasks = append(tasks, newTask(&counted{Job: j, p: p})); len(tasks) == lookAhead {
-			if err := p.add(ctx, tasks); err != nil {
+		t := newTask(&counted{Job: j, p: p})
+		_, err = p.asker.advance(ctx, t)
+		if err != nil {
+			return err
+		}
+		for _, i := range t.absent {
+			if err := p.needed(t.questions[i], len(t.equal[i])); err != nil {
 				return err
 			}
-			tasks = tasks[:0]
 		}
 	}
-	return cmp.Or(ctx.Err(), p.add(ctx, tasks))
+	return ctx.Err()
 }
 
 // counted is a job whose stored answers a planner counts.
@@ -82,23 +84,6 @@ func (c *counted) Answered(i int, r Result) {
 	c.p.stored(&c.round[i], &r.Answer)
 }
 
-func (p *Planner) add(ctx context.Context, tasks []*task) error {
-	if err := p.asker.advance(ctx, tasks); err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, t := range tasks {
-		for _, i := range t.absent {
-			p.out.Equal += len(t.equal[i])
-			if err := p.needed(t.questions[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func (p *Planner) stored(q *Question, ans *cache.Answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +100,10 @@ func (p *Planner) stored(q *Question, ans *cache.Answer) {
 	}
 }
 
-func (p *Planner) needed(q Question) error {
+func (p *Planner) needed(q Question, equal int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.Equal += equal
 	if p.seen[q.Key] {
 		p.out.Equal++
 		return nil

@@ -3,6 +3,7 @@ package batch
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,24 +29,23 @@ type answers struct {
 	broken   int // lines that cannot be read; they are unusable too
 
 	client *llm.Client
-	batch  *batch
-	rows   map[string]*row
-	member map[string]bool
+	asked  map[string]*llm.Request // nil for rows that are no items, or have their result
 }
 
-func newAnswers(r *run, b *batch) *answers {
-	a := &answers{client: r.Client, batch: b, rows: r.rows, member: make(map[string]bool, len(b.rows))}
+func (r *run) answersOf(b *batch) *answers {
+	a := &answers{client: r.Client, asked: make(map[string]*llm.Request, len(b.rows))}
 	for _, id := range b.rows {
-		a.member[id] = true
+		a.asked[id] = nil
+	}
+	for w := range r.waiting(b) {
+		a.asked[w.id] = w.request
 	}
 	return a.empty()
 }
 
 // empty are answers of the same batch without any.
 func (a *answers) empty() *answers {
-	out := *a
-	out.of, out.unusable, out.broken = map[string]outcome{}, 0, 0
-	return &out
+	return &answers{of: map[string]outcome{}, client: a.client, asked: a.asked}
 }
 
 // line is a line of an output or error file.
@@ -70,15 +70,13 @@ func (a *answers) add(text []byte) {
 		a.broken++
 		return
 	}
-	if !a.member[l.CustomID] {
+	request, there := a.asked[l.CustomID]
+	switch {
+	case !there:
 		a.unusable++
-		return
+	case request != nil:
+		a.put(l.CustomID, a.read(l, *request))
 	}
-	w := a.rows[l.CustomID]
-	if w.in != a.batch || w.request == nil {
-		return // it has its result, or is no item
-	}
-	a.put(l.CustomID, a.read(l, *w.request))
 }
 
 func (a *answers) put(id string, out outcome) {
@@ -99,70 +97,32 @@ func (a *answers) merge(b *answers) {
 }
 
 // read gives a line's outcome. Servers differ in where they put an error: into
-// the response's body, beside a response without one, or in its place.
-func (a *answers) read(l line, r llm.Request) outcome {
+// the response's body, next to a response without one, or in its place.
+func (a *answers) read(l line, r llm.Request) (out outcome) {
 	status, body := 0, json.RawMessage(nil)
 	if l.Response != nil {
 		status, body = l.Response.Status, l.Response.Body
 	}
-	if status == 0 && has(body) {
-		status = http.StatusOK
-	}
-	if !has(body) {
-		body = l.Error
-		if status < 400 {
-			status = statusOf(l.Error)
+	switch {
+	case has(body):
+		status = cmp.Or(status, http.StatusOK)
+	case !has(l.Error):
+		return outcome{again: true, unasked: true, err: fmt.Errorf("%w: the row has neither a response nor an error", llm.ErrUnavailable)}
+	default:
+		if body = l.Error; status < 400 {
+			status = 0 // the error's code may be one
 		}
-	}
-	if status == 0 {
-		return outcome{again: true, unasked: true, err: fmt.Errorf("%w: %s", llm.ErrUnavailable, a.said(l.Error))}
 	}
 	var page string // a body that is no JSON comes as a string
 	if json.Unmarshal(body, &page) == nil {
 		body = []byte(page)
 	}
-	response, again, err := a.client.ReadAnswer(r, status, body)
-	return outcome{response: response, again: again, err: err}
+	out.unasked = status == 0
+	out.response, out.again, out.err = a.client.ReadAnswer(r, status, body)
+	return out
 }
 
 func has(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
-
-// rowError is an error without a response.
-type rowError struct {
-	Code    any       `json:"code"`
-	Message string    `json:"message"`
-	Error   *rowError `json:"error"`
-}
-
-func readRowError(raw json.RawMessage) rowError {
-	var e rowError
-	_ = json.Unmarshal(raw, &e)
-	if e.Error != nil {
-		return *e.Error
-	}
-	return e
-}
-
-// statusOf is an error's HTTP status where its code is one, else 0.
-func statusOf(raw json.RawMessage) int {
-	if code, ok := readRowError(raw).Code.(float64); ok && code >= 400 && code <= 599 {
-		return int(code)
-	}
-	return 0
-}
-
-// said is what the server says of a row without a response.
-func (a *answers) said(raw json.RawMessage) string {
-	switch e := readRowError(raw); {
-	case !has(raw):
-		return "the row has neither a response nor an error"
-	case e.Message != "" && e.Code != nil:
-		return a.client.Clean(fmt.Sprintf("%s (%v)", e.Message, e.Code))
-	case e.Message != "":
-		return a.client.Clean(e.Message)
-	}
-	return a.client.Clean(string(raw))
-}
 
 // maxLine bounds a line of an output file, in bytes.
 const maxLine = 64 << 20

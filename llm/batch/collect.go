@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/llm"
@@ -56,10 +57,10 @@ func (r *run) ask(ctx context.Context, b *batch) error {
 		return err
 	}
 	r.succeeded(&r.looks)
-	if !got.Ended() {
+	if !llm.BatchEnded(got) {
 		return nil
 	}
-	if err := r.journal.note(b, event{Event: eventEnded, Status: got.Status, Output: got.OutputFile, Errors: got.ErrorFile}); err != nil {
+	if err := r.journal.note(b, event{Event: eventEnded, Status: got.Status, Output: deref(got.OutputFileID), Errors: deref(got.ErrorFileID)}); err != nil {
 		return err
 	}
 	if got.Status != "failed" {
@@ -71,14 +72,19 @@ func (r *run) ask(ctx context.Context, b *batch) error {
 	return r.refused(b, got)
 }
 
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
 // refused is a batch that failed its validation. Where the server had enough
 // for now, the rows wait until it has done some of them.
 func (r *run) refused(b *batch, got llm.Batch) error {
-	r.held = 0
-	for _, p := range got.Errors.Data {
-		if p.Code != "token_limit_exceeded" {
-			continue
-		}
+	problems := problemsOf(got, r.Client.Clean)
+	if slices.ContainsFunc(problems, func(p Problem) bool { return p.Code == "token_limit_exceeded" }) {
+		r.held = 0
 		for _, other := range r.journal.batches {
 			if other.wanted > 0 && other.open() {
 				r.held++
@@ -88,9 +94,28 @@ func (r *run) refused(b *batch, got llm.Batch) error {
 			r.free(b)
 			return nil
 		}
-		break
 	}
-	return &RefusedError{Batch: got.ID, Rows: b.rows, Problems: got.Errors.Data, clean: r.Client.Clean}
+	return &RefusedError{Batch: got.ID, Rows: b.rows, Problems: problems}
+}
+
+// Problem is what a server finds wrong with a batch's file, fit for a message.
+type Problem struct {
+	Line          int // from 1; 0 where the server names none
+	Code, Message string
+}
+
+func problemsOf(b llm.Batch, clean func(string) string) (out []Problem) {
+	if b.Errors == nil {
+		return nil
+	}
+	for _, p := range b.Errors.Data {
+		problem := Problem{Code: clean(p.Code), Message: clean(p.Message)}
+		if p.Line != nil {
+			problem.Line = *p.Line
+		}
+		out = append(out, problem)
+	}
+	return out
 }
 
 // RefusedError is a batch that failed its server's validation, so that none of
@@ -98,9 +123,7 @@ func (r *run) refused(b *batch, got llm.Batch) error {
 type RefusedError struct {
 	Batch    string   // the server's id
 	Rows     []string // the IDs, in the order of the file's lines
-	Problems []llm.BatchProblem
-
-	clean func(string) string
+	Problems []Problem
 }
 
 // maxProblems is how many problems are quoted.
@@ -127,9 +150,9 @@ func (e *RefusedError) Error() string {
 			}
 			b.WriteString(": ")
 		}
-		b.WriteString(e.clean(p.Message))
+		b.WriteString(p.Message)
 		if p.Code != "" {
-			fmt.Fprintf(&b, " (%s)", e.clean(p.Code))
+			fmt.Fprintf(&b, " (%s)", p.Code)
 		}
 	}
 	if len(e.Problems) == 0 {
@@ -143,7 +166,7 @@ func (e *RefusedError) Is(target error) bool { return target == llm.ErrInvalidRe
 
 // collect reads a batch's files.
 func (r *run) collect(ctx context.Context, b *batch) (*answers, error) {
-	all := newAnswers(r, b)
+	all := r.answersOf(b)
 	for _, id := range []string{b.output, b.errors} {
 		if id == "" {
 			continue
@@ -163,37 +186,31 @@ func (r *run) collect(ctx context.Context, b *batch) (*answers, error) {
 func (r *run) handOut(b *batch, answers *answers) error {
 	r.progress.Unusable += answers.unusable
 	unanswered := 0
-	for _, id := range b.rows {
-		w := r.rows[id]
-		if w.in != b || w.request == nil {
-			continue
-		}
-		out, ok := answers.of[id]
+	for w := range r.waiting(b) {
+		out, ok := answers.of[w.id]
 		if !ok {
 			out = outcome{again: true, unasked: true, err: fmt.Errorf("%w: the batch, which is %s, has nothing for this row", llm.ErrUnavailable, r.Client.Clean(b.status))}
 		}
+		res := Result{Response: out.response}
 		switch {
 		case out.err == nil:
-			if err := r.give(id, w, Result{Response: out.response}); err != nil {
-				return err
-			}
 		case b.released || b.past:
-			r.leave(w)
-			r.queue = append(r.queue, id)
+			r.again(w)
+			continue
 		case b.status == "cancelled" && out.unasked:
 			unanswered++
+			continue
 		case out.again && w.tries+1 < r.attempts:
 			w.tries++
-			r.leave(w)
-			r.queue = append(r.queue, id)
+			r.again(w)
+			continue
 		default:
-			err := fmt.Errorf("batch %q: %w", b.id, out.err)
-			if w.tries > 0 {
-				err = fmt.Errorf("after %d batches, the last: %w", w.tries+1, err)
+			if res.Err = fmt.Errorf("batch %q: %w", b.id, out.err); w.tries > 0 {
+				res.Err = fmt.Errorf("after %d batches, the last: %w", w.tries+1, res.Err)
 			}
-			if err := r.give(id, w, Result{Err: err}); err != nil {
-				return err
-			}
+		}
+		if err := r.give(w, res); err != nil {
+			return err
 		}
 	}
 	if unanswered == 0 {

@@ -74,10 +74,10 @@ func FuzzOutputFile(f *testing.F) {
 		r := &run{Runner: Runner{Client: client}, model: "m", rows: map[string]*row{}}
 		b := &batch{rows: []string{"a", "b", "c"}}
 		for _, id := range b.rows {
-			r.rows[id] = &row{in: b, request: &llm.Request{}}
+			r.rows[id] = &row{id: id, in: b, request: &llm.Request{}}
 		}
 		read := func(size int) *answers {
-			a := newAnswers(r, b)
+			a := r.answersOf(b)
 			if err := a.readFile(&inPieces{content, size}); err != nil {
 				t.Fatal(err)
 			}

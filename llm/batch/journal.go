@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -103,7 +102,7 @@ func openJournal(path string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{path: path, f: f}
+	j := &journal{path: path, f: f, written: func([]byte, bool) {}}
 	if err := j.load(); err != nil {
 		j.close()
 		return nil, err
@@ -160,19 +159,17 @@ func Remove(path string) error {
 
 // load reads all events, and cuts a last line off that is not whole.
 func (j *journal) load() error {
-	in := bufio.NewReaderSize(j.f, 1<<16)
-	var size int64
-	for n := 1; ; n++ {
-		line, err := in.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read the batch journal: %w", err)
-		}
-		if err != nil {
-			break
-		}
-		size += int64(len(line))
-		if n == 1 {
-			err = j.readHeader(line)
+	all, err := io.ReadAll(j.f)
+	if err != nil {
+		return fmt.Errorf("read the batch journal: %w", err)
+	}
+	all = all[:bytes.LastIndexByte(all, '\n')+1]
+	n := 0
+	for line := range bytes.Lines(all) {
+		if n++; n == 1 {
+			if err = json.Unmarshal(line, &j.head); err == nil && j.head.Version != journalVersion {
+				err = fmt.Errorf("it is no batch journal of version %d", journalVersion)
+			}
 		} else {
 			err = j.readEvent(line)
 		}
@@ -180,10 +177,10 @@ func (j *journal) load() error {
 			return fmt.Errorf("%w: %s, line %d: %w; name another journal, or remove this one and pay anew for what it holds", ErrDamaged, j.path, n, err)
 		}
 	}
-	if err := j.f.Truncate(size); err != nil {
+	if err := j.f.Truncate(int64(len(all))); err != nil {
 		return fmt.Errorf("cut the batch journal's last line, which is not whole: %w", err)
 	}
-	if _, err := j.f.Seek(size, io.SeekStart); err != nil {
+	if _, err := j.f.Seek(0, io.SeekEnd); err != nil {
 		return fmt.Errorf("read the batch journal: %w", err)
 	}
 	// Without an upload nothing was created.
@@ -195,60 +192,42 @@ func (j *journal) load() error {
 	return nil
 }
 
-func (j *journal) readHeader(line []byte) error {
-	if err := json.Unmarshal(line, &j.head); err != nil {
-		return err
-	}
-	if j.head.Version != journalVersion {
-		return fmt.Errorf("it is no batch journal of version %d", journalVersion)
-	}
-	return nil
-}
-
 func (j *journal) readEvent(line []byte) error {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
 		return err
 	}
-	at := slices.IndexFunc(j.batches, func(b *batch) bool { return b.nonce == e.Nonce })
-	switch {
-	case e.Event == eventFinished:
-		return j.apply(nil, e)
-	case e.Nonce == "":
-		return errors.New("the event names no batch")
-	case e.Event == eventIntent && at >= 0:
-		return fmt.Errorf("batch %q begins twice", e.Nonce)
-	case e.Event == eventIntent:
-		return j.apply(&batch{nonce: e.Nonce, rows: e.Rows}, e)
-	case at < 0:
-		return fmt.Errorf("batch %q did not begin", e.Nonce)
+	var b *batch
+	if at := slices.IndexFunc(j.batches, func(b *batch) bool { return b.nonce == e.Nonce }); at >= 0 {
+		b = j.batches[at]
 	}
-	return j.apply(j.batches[at], e)
+	switch {
+	case e.Event == eventIntent && b == nil && e.Nonce != "":
+		b = &batch{nonce: e.Nonce, rows: e.Rows}
+	case e.Event != eventFinished && (b == nil || e.Event == eventIntent):
+		return fmt.Errorf("the event %q of batch %q is out of order", e.Event, e.Nonce)
+	}
+	return j.apply(b, e)
 }
 
 // apply changes what is known of a batch as an event says.
 func (j *journal) apply(b *batch, e event) error {
+	empty := false
 	switch e.Event {
 	case eventIntent:
 		j.batches = append(j.batches, b)
 	case eventUploaded:
-		if b.file = e.File; b.file == "" {
-			return errors.New("an upload without a file")
-		}
+		b.file, empty = e.File, e.File == ""
 		if e.Time != nil {
 			b.tried = *e.Time
 		}
 	case eventDropped:
 		j.batches = slices.DeleteFunc(j.batches, func(o *batch) bool { return o == b })
 	case eventCreated:
-		if b.id = e.ID; b.id == "" {
-			return errors.New("a batch without an id")
-		}
+		b.id, empty = e.ID, e.ID == ""
 		b.unsure, j.dirty = false, true
 	case eventEnded:
-		if b.status = e.Status; b.status == "" {
-			return errors.New("an end without a status")
-		}
+		b.status, empty = e.Status, e.Status == ""
 		b.output, b.errors = e.Output, e.Errors
 	case eventReleased:
 		b.released = true
@@ -259,6 +238,9 @@ func (j *journal) apply(b *batch, e event) error {
 		}
 	default:
 		return fmt.Errorf("unknown event %q", e.Event)
+	}
+	if empty {
+		return fmt.Errorf("the event %q lacks what it tells", e.Event)
 	}
 	return nil
 }
@@ -282,23 +264,16 @@ func (j *journal) belong(want header) error {
 
 // write appends a line. After an error the journal must not be written to.
 func (j *journal) write(v any) error {
-	var line bytes.Buffer
-	encode := json.NewEncoder(&line)
-	encode.SetEscapeHTML(false)
-	err := encode.Encode(v)
+	line, err := json.Marshal(v)
 	if err == nil {
-		if j.written != nil {
-			j.written(line.Bytes(), false)
+		line = append(line, '\n')
+		j.written(line, false)
+		if _, err = j.f.Write(line); err == nil {
+			j.written(line, true)
+			return nil
 		}
-		_, err = j.f.Write(line.Bytes())
 	}
-	if err != nil {
-		return fmt.Errorf("write the batch journal %s: %w; nothing is lost: make room and run again", j.path, err)
-	}
-	if j.written != nil {
-		j.written(line.Bytes(), true)
-	}
-	return nil
+	return fmt.Errorf("write the batch journal %s: %w; nothing is lost: make room and run again", j.path, err)
 }
 
 // note writes what happened to a batch, and applies it. The rows of a batch are

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/refract-eval/refract/llm"
 )
@@ -67,14 +68,11 @@ type Runner struct {
 	// be nil.
 	Observe func(Progress)
 
-	// For tests: the bounds of a batch, smaller than the server's, and of the
-	// attempts; 0 for the usual ones. written is called around every write to
-	// the journal.
+	// For tests: smaller bounds of a batch and of the attempts; 0 for the usual
+	// ones. written is called around every write to the journal.
 	maxRows, maxBytes, attempts int
 	written                     func(line []byte, done bool)
 }
-
-var errNoClient = errors.New("a batch run needs a client and a journal file")
 
 // Run asks for all items and hands each row's result to yield, exactly once
 // and in Run's goroutine. It returns nil when every row has its result; the
@@ -90,11 +88,8 @@ var errNoClient = errors.New("a batch run needs a client and a journal file")
 // Another process that uses the journal gives ErrLocked, a journal of another
 // server, endpoint or model ErrForeign. Errors of the server are *llm.Error.
 func (r *Runner) Run(ctx context.Context, items iter.Seq2[Item, error], yield func(Result) error) error {
-	if r.Client == nil || r.Journal == "" {
-		return errNoClient
-	}
-	if r.Interval < 0 {
-		return errors.New("the interval of a batch run is negative")
+	if r.Client == nil || r.Journal == "" || r.Interval < 0 {
+		return errors.New("a batch run needs a client, a journal file and an interval that is not negative")
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("batch run not begun: %w", err)
@@ -104,11 +99,17 @@ func (r *Runner) Run(ctx context.Context, items iter.Seq2[Item, error], yield fu
 		return err
 	}
 	defer j.close()
-	j.written = r.written
-	next, stop := iter.Pull2(items)
-	defer stop()
-	run := newRun(r, j, next, yield)
-	err = run.all(ctx)
+	if r.written != nil {
+		j.written = r.written
+	}
+	run := &run{Runner: *r, journal: j, yield: yield, rows: map[string]*row{}}
+	run.Interval = cmp.Or(run.Interval, DefaultInterval)
+	run.attempts = cmp.Or(run.attempts, maxAttempts)
+	run.maxRows = cmp.Or(run.maxRows, llm.MaxBatchRequests)
+	run.maxBytes = cmp.Or(run.maxBytes, llm.MaxBatchBytes)
+	if err = run.read(items); err == nil {
+		err = run.all(ctx)
+	}
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("batch run ended early; the next one with journal %s goes on where it stopped: %w", r.Journal, err)
 	}
@@ -119,37 +120,90 @@ func (r *Runner) Run(ctx context.Context, items iter.Seq2[Item, error], yield fu
 type run struct {
 	Runner
 	journal *journal
-	next    func() (Item, error, bool)
 	yield   func(Result) error
-	model   string // of the items; "" before the first
+	model   string // of the items; "" where none has one
 
-	rows    map[string]*row
-	reading bool     // there may be further items
-	queue   []string // rows to submit again
-	file    file     // the batch that is being built
-	wanted  int      // rows of the items that are in batches, without a result
-	held    int      // batches that were open when the server had enough; 0 for no hold
+	rows  map[string]*row // of the items
+	queue []*row          // to be submitted
+	held  int             // batches that were open when the server had enough; 0 for no hold
 
 	progress Progress
 	// submits and looks count the errors since the last success.
 	submits, looks int
 }
 
-// row is a row of the items or of the journal.
+// row is a row of the items.
 type row struct {
-	request *llm.Request // nil before its item was read and after its result
+	id      string
+	request *llm.Request // nil after its result
 	in      *batch       // where its result will be; nil while it is in none
 	tries   int          // submissions that failed
-	read    bool         // it is one of the items
 }
 
-func newRun(r *Runner, j *journal, next func() (Item, error, bool), yield func(Result) error) *run {
-	out := &run{Runner: *r, journal: j, next: next, yield: yield, reading: true, rows: map[string]*row{}}
-	out.Interval = cmp.Or(out.Interval, DefaultInterval)
-	out.attempts = cmp.Or(out.attempts, maxAttempts)
-	out.maxRows = cmp.Or(out.maxRows, llm.MaxBatchRequests)
-	out.maxBytes = cmp.Or(out.maxBytes, llm.MaxBatchBytes)
-	return out
+// read reads the items, and finds in the journal which of them are in batches.
+func (r *run) read(items iter.Seq2[Item, error]) error {
+	var order []*row
+	for item, err := range items {
+		if err != nil {
+			return err
+		}
+		model := item.Request.Model
+		switch {
+		case item.ID == "" || !utf8.ValidString(item.ID):
+			return fmt.Errorf("the item with ID %q cannot be named in a batch: its ID is empty or not valid UTF-8", item.ID)
+		case r.model != "" && model != "" && model != r.model:
+			return fmt.Errorf("item %q: it has model %q after others with %q; each model needs a run and a journal of its own", item.ID, model, r.model)
+		case r.rows[item.ID] == nil:
+			w := &row{id: item.ID, request: &item.Request}
+			r.rows[item.ID] = w
+			order = append(order, w)
+		}
+		r.model = cmp.Or(r.model, model) // without one the client says so
+	}
+	if r.model != "" {
+		if err := r.journal.belong(header{Server: r.Client.BatchServer(), URL: r.Client.BatchURL(), Model: r.model}); err != nil {
+			return err
+		}
+		for _, b := range r.journal.batches {
+			for w := range r.rowsOf(b) {
+				if w.in != nil {
+					if !w.in.released && !w.in.past {
+						w.tries++
+					}
+					r.leave(w)
+				}
+				r.enter(w, b)
+			}
+		}
+	}
+	for _, w := range order {
+		if w.in == nil {
+			r.queue = append(r.queue, w)
+		}
+	}
+	return nil
+}
+
+// rowsOf yields the items in a batch's file.
+func (r *run) rowsOf(b *batch) iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		for _, id := range b.rows {
+			if w := r.rows[id]; w != nil && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// waiting yields the items that wait for a batch's result.
+func (r *run) waiting(b *batch) iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		for w := range r.rowsOf(b) {
+			if w.in == b && !yield(w) {
+				return
+			}
+		}
+	}
 }
 
 // The first pause between two looks, and how pauses grow.
@@ -161,59 +215,39 @@ const (
 func (r *run) all(ctx context.Context) error {
 	pause, created := firstPause, 0
 	for {
-		if err := r.fill(ctx); err != nil {
+		if err := r.submit(ctx); err != nil {
 			return err
-		}
-		if r.model == "" {
-			return nil // nothing that could be in a batch, and nobody's journal
 		}
 		if err := r.look(ctx); err != nil {
 			return err
 		}
 		r.observe()
+		waiting := 0
+		for _, b := range r.journal.batches {
+			waiting += b.wanted
+		}
 		switch {
-		case r.ready():
-			// What was read made room, or failed and is to be submitted.
-			continue
-		case !r.reading && r.wanted == 0 && r.unsubmitted() == 0:
+		case r.submits == 0 && len(r.queue) > 0 && r.room():
+			continue // what was read made room, or failed and is to be submitted
+		case waiting == 0 && len(r.queue) == 0:
 			return r.journal.finish()
 		}
 		if r.progress.Batches != created {
 			pause, created = firstPause, r.progress.Batches
 		}
-		if err := sleep(ctx, min(pause, r.Interval)); err != nil {
-			return err
+		select {
+		case <-time.After(min(pause, r.Interval)):
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 		pause = min(time.Duration(float64(pause)*pauseGrowth), r.Interval)
 	}
 }
 
-// ready reports whether fill would do something now, after a good look.
-func (r *run) ready() bool {
-	return r.submits == 0 && (r.reading || r.unsubmitted() > 0) && r.room()
-}
-
-// unsubmitted is the number of rows that are read and in no batch.
-func (r *run) unsubmitted() int { return len(r.queue) + len(r.file.ids) }
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // give hands out a result.
-func (r *run) give(id string, w *row, res Result) error {
-	res.ID = id
-	w.request = nil
-	if w.in != nil {
-		r.leave(w)
-	}
+func (r *run) give(w *row, res Result) error {
+	res.ID, w.request = w.id, nil
+	r.leave(w)
 	if err := r.yield(res); err != nil {
 		return err
 	}
@@ -225,18 +259,24 @@ func (r *run) give(id string, w *row, res Result) error {
 	return nil
 }
 
-// enter puts a row of the items into a batch.
+// again has a row submitted once more.
+func (r *run) again(w *row) {
+	r.leave(w)
+	r.queue = append(r.queue, w)
+}
+
+// enter puts a row into a batch.
 func (r *run) enter(w *row, b *batch) {
 	w.in = b
 	b.wanted++
-	r.wanted++
 }
 
-// leave takes a row of the items out of its batch.
+// leave takes a row out of its batch, if it is in one.
 func (r *run) leave(w *row) {
-	w.in.wanted--
-	r.wanted--
-	w.in = nil
+	if w.in != nil {
+		w.in.wanted--
+		w.in = nil
+	}
 }
 
 // maxTroubles is how many errors in a row end a run that another attempt may

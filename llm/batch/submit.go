@@ -1,15 +1,12 @@
 package batch
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/refract-eval/refract/llm"
 )
@@ -17,43 +14,52 @@ import (
 // nonceKey is the metadata under which a batch has its nonce.
 const nonceKey = "refract_batch"
 
-// file is a batch's file while it is built.
-type file struct {
-	lines bytes.Buffer
-	ids   []string
-	full  bool // there is no room for the next row
-}
-
-// clear begins another file.
-func (f *file) clear() {
-	f.lines.Reset()
-	f.ids, f.full = nil, false
-}
-
-// fill cuts rows into batches and submits them, as long as there are rows and
-// the server has room.
-func (r *run) fill(ctx context.Context) error {
-	for {
+// submit makes batches of the queue, as long as the server has room.
+func (r *run) submit(ctx context.Context) error {
+	for len(r.queue) > 0 && r.room() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.file.full || !r.reading && len(r.queue) == 0 {
-			if len(r.file.ids) == 0 || !r.room() {
-				return nil
-			}
-			if err := r.submit(ctx); err != nil {
-				return err
-			}
-			r.observe()
-			if r.submits > 0 {
-				return nil
-			}
-			continue
-		}
-		if err := r.takeRow(); err != nil {
+		lines, rows, err := r.cut()
+		if err != nil {
 			return err
 		}
+		if len(rows) == 0 {
+			return nil
+		}
+		if err := r.upload(ctx, lines, rows); err != nil {
+			return err
+		}
+		r.observe()
+		if r.submits > 0 {
+			return nil
+		}
 	}
+	return nil
+}
+
+// cut takes the rows of the next batch from the queue. A row that cannot be sent
+// has its result.
+func (r *run) cut() (lines []byte, rows []*row, err error) {
+	for len(r.queue) > 0 && len(rows) < r.maxRows {
+		w := r.queue[0]
+		line, err := r.Client.BatchLine(w.id, *w.request)
+		if err == nil && len(line) > r.maxBytes {
+			err = fmt.Errorf("%w: it takes %d bytes and a batch may have %d", llm.ErrInvalidRequest, len(line), r.maxBytes)
+		}
+		switch {
+		case err != nil:
+			if err := r.give(w, Result{Err: err}); err != nil {
+				return nil, nil, err
+			}
+		case len(lines)+len(line) > r.maxBytes:
+			return lines, rows, nil
+		default:
+			lines, rows = append(lines, line...), append(rows, w)
+		}
+		r.queue = r.queue[1:]
+	}
+	return lines, rows, nil
 }
 
 // room reports whether the file may be submitted now.
@@ -74,125 +80,33 @@ func (r *run) room() bool {
 	return true
 }
 
-// takeRow puts the next row into the file, unless it is in a batch already.
-func (r *run) takeRow() error {
-	if len(r.queue) > 0 {
-		id := r.queue[0]
-		r.queue = r.queue[1:]
-		return r.addRow(id, r.rows[id])
+// upload makes a batch of rows.
+func (r *run) upload(ctx context.Context, lines []byte, rows []*row) error {
+	b := &batch{nonce: rand.Text()}
+	for _, w := range rows {
+		b.rows = append(b.rows, w.id)
 	}
-	item, err, ok := r.next()
-	if !ok {
-		r.reading = false
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if item.ID == "" || !utf8.ValidString(item.ID) {
-		return fmt.Errorf("the item with ID %q cannot be named in a batch: its ID is empty or not valid UTF-8", item.ID)
-	}
-	if err := r.ofModel(item.Request.Model); err != nil {
-		return fmt.Errorf("item %q: %w", item.ID, err)
-	}
-	w := r.rows[item.ID]
-	switch {
-	case w == nil:
-		w = &row{}
-		r.rows[item.ID] = w
-	case w.read:
-		return nil
-	}
-	w.read, w.request = true, &item.Request
-	if w.in != nil {
-		r.enter(w, w.in)
-		return nil
-	}
-	return r.addRow(item.ID, w)
-}
-
-// ofModel checks that all items have one model. The first one tells whose the
-// journal must be.
-func (r *run) ofModel(model string) error {
-	switch {
-	case model == r.model || model == "": // no model: the client says so
-		return nil
-	case r.model != "":
-		return fmt.Errorf("it has model %q after others with %q; each model needs a run and a journal of its own", model, r.model)
-	}
-	if err := r.journal.belong(header{Server: r.Client.BatchServer(), URL: r.Client.BatchURL(), Model: model}); err != nil {
-		return err
-	}
-	r.model = model
-	for _, b := range r.journal.batches {
-		for _, id := range b.rows {
-			w := r.rows[id]
-			if w == nil {
-				w = &row{}
-				r.rows[id] = w
-			}
-			if w.in != nil && !w.in.released && !w.in.past {
-				w.tries++
-			}
-			w.in = b
-		}
-	}
-	return nil
-}
-
-// addRow puts a row into the file, or back before the others where it does not
-// fit any more. A row that cannot be sent has its result.
-func (r *run) addRow(id string, w *row) error {
-	line, err := r.Client.BatchLine(id, *w.request)
-	if err == nil && len(line) > r.maxBytes {
-		err = fmt.Errorf("%w: it takes %d bytes and a batch may have %d", llm.ErrInvalidRequest, len(line), r.maxBytes)
-	}
-	switch f := &r.file; {
-	case err != nil:
-		return r.give(id, w, Result{Err: err})
-	case len(f.ids) >= r.maxRows || f.lines.Len()+len(line) > r.maxBytes:
-		f.full = true
-		r.queue = slices.Insert(r.queue, 0, id)
-	default:
-		f.lines.Write(line)
-		f.ids = append(f.ids, id)
-	}
-	return nil
-}
-
-// submit makes a batch of the file.
-func (r *run) submit(ctx context.Context) error {
-	b := &batch{nonce: nonce(), rows: r.file.ids}
 	if err := r.journal.note(b, event{Event: eventIntent}); err != nil {
 		return err
 	}
-	input, err := r.Client.UploadBatchFile(ctx, "refract-"+b.nonce+".jsonl", r.file.lines.Bytes())
+	input, err := r.Client.UploadBatchFile(ctx, "refract-"+b.nonce+".jsonl", lines)
 	if err != nil {
 		if err := r.bear(ctx, &r.submits, err); err != nil {
 			return err
 		}
-		r.queue = append(slices.Clone(b.rows), r.queue...)
-		r.file.clear()
+		r.queue = append(rows, r.queue...)
 		return r.journal.note(b, event{Event: eventDropped})
 	}
 	if err := r.journal.uploaded(b, input); err != nil {
 		return err
 	}
-	for _, id := range b.rows {
-		w := r.rows[id]
+	for _, w := range rows {
 		if w.tries > 0 {
 			r.progress.Again++
 		}
 		r.enter(w, b)
 	}
-	r.file.clear()
 	return r.create(ctx, b)
-}
-
-func nonce() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
 }
 
 // create creates the batch of an uploaded file. After an error that leaves it
@@ -266,7 +180,7 @@ func (r *run) find(ctx context.Context, unsure []*batch) error {
 			return err
 		}
 		for _, b := range unsure {
-			if (there.Metadata[nonceKey] == b.nonce || there.InputFile == b.file) && !seen[there.ID] {
+			if (there.Metadata[nonceKey] == b.nonce || there.InputFileID == b.file) && !seen[there.ID] {
 				found[b] = append(found[b], there)
 			}
 		}
@@ -285,7 +199,7 @@ func (r *run) find(ctx context.Context, unsure []*batch) error {
 		}
 		r.succeeded(&r.submits)
 		for _, double := range all[:len(all)-1] {
-			if double.Ended() {
+			if llm.BatchEnded(double) {
 				continue
 			}
 			if _, err := r.Client.CancelBatch(ctx, double.ID); err != nil {
@@ -304,15 +218,7 @@ func (r *run) drop(_ context.Context, b *batch) error {
 
 // free takes all rows out of a batch, to be submitted again.
 func (r *run) free(b *batch) {
-	for _, id := range b.rows {
-		w := r.rows[id]
-		switch {
-		case w == nil || w.in != b:
-		case w.request == nil: // not read yet
-			w.in = nil
-		default:
-			r.leave(w)
-			r.queue = append(r.queue, id)
-		}
+	for w := range r.waiting(b) {
+		r.again(w)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -179,7 +180,6 @@ var batchRoutes = []struct {
 	answer  func(*Batches, *Handler, http.ResponseWriter, *Request) any
 }{
 	{"POST /v1/files", BatchUpload, (*Batches).upload},
-	{"GET /v1/files", "files", (*Batches).listFiles},
 	{"GET /v1/files/{id}/content", BatchContent, (*Batches).download},
 	{"POST /v1/batches", BatchCreate, (*Batches).create},
 	{"GET /v1/batches", BatchList, (*Batches).list},
@@ -270,14 +270,6 @@ func (b *Batches) file(id string) *batchFile {
 	return nil
 }
 
-func (b *Batches) listFiles(*Handler, http.ResponseWriter, *Request) any {
-	data := []any{}
-	for _, f := range b.files {
-		data = append(data, f.File)
-	}
-	return map[string]any{"object": "list", "data": data, "has_more": false}
-}
-
 func (b *Batches) download(_ *Handler, w http.ResponseWriter, r *Request) any {
 	f := b.file(r.PathValue("id"))
 	if f == nil {
@@ -294,26 +286,14 @@ func (b *Batches) create(h *Handler, w http.ResponseWriter, r *Request) any {
 	var body openai.CreateBatchRequest
 	err := json.Unmarshal(r.Raw, &body)
 	f := b.file(body.InputFileID)
-	problem := ""
-	switch {
-	case err != nil:
-		problem = "the body cannot be read: " + err.Error()
-	case f == nil || f.Purpose != "batch":
-		problem = "there is no batch file " + body.InputFileID
-	case body.CompletionWindow != "24h":
-		problem = "completion_window must be 24h"
-	case body.Endpoint != openai.BatchEndpointChatCompletions && body.Endpoint != openai.BatchEndpointCompletions:
-		problem = "unknown endpoint " + string(body.Endpoint)
-	}
-	if problem != "" {
-		invalid(w, http.StatusBadRequest, problem)
+	if err != nil || f == nil || f.Purpose != "batch" || body.CompletionWindow != "24h" {
+		invalid(w, http.StatusBadRequest, "there is no batch file "+body.InputFileID+", or the window is not 24h")
 		return nil
 	}
 	n := len(b.batches)
-	expires := 86401
 	j := &batchJob{Batch: openai.Batch{
 		ID: fmt.Sprintf("batch_%d", n+1), Object: "batch", Status: "validating", Endpoint: body.Endpoint, InputFileID: f.ID,
-		CompletionWindow: body.CompletionWindow, CreatedAt: 1, ExpiresAt: &expires, Metadata: body.Metadata,
+		CompletionWindow: body.CompletionWindow, CreatedAt: 1, Metadata: body.Metadata,
 	}}
 	var problems []BatchProblem
 	j.rows, problems = b.validate(f.content, string(body.Endpoint))
@@ -343,41 +323,23 @@ func (b *Batches) create(h *Handler, w http.ResponseWriter, r *Request) any {
 // validate reads a batch's file as strictly as a server would.
 func (b *Batches) validate(content []byte, endpoint string) (rows []batchRow, problems []BatchProblem) {
 	maxRows, maxBytes := cmp.Or(b.MaxRows, 50_000), cmp.Or(b.MaxBytes, 200_000_000)
-	if len(content) > maxBytes {
-		problems = append(problems, BatchProblem{Code: "file_too_large", Message: fmt.Sprintf("the file has %d bytes, the limit is %d", len(content), maxBytes)})
-	}
 	seen, model := map[string]bool{}, ""
-	for i, line := range strings.Split(strings.TrimSuffix(string(content), "\n"), "\n") {
+	for line := range bytes.Lines(content) {
 		var row batchRow
 		var of struct {
 			Model string `json:"model"`
 		}
-		problem := ""
-		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			problem = "the line is not valid JSON"
-		} else if err := json.Unmarshal(row.Body, &of); err != nil {
-			problem = "the body is not valid JSON"
-		}
-		if model == "" {
-			model = of.Model
-		}
-		switch {
-		case problem != "":
-		case row.CustomID == "" || seen[row.CustomID]:
-			problem = "custom_id is missing or there twice: " + strconv.Quote(row.CustomID)
-		case row.Method != http.MethodPost || row.URL != endpoint:
-			problem = "method and url must be POST and the batch's endpoint"
-		case of.Model == "" || of.Model != model:
-			problem = "all rows must have one model"
-		}
-		if problem != "" {
-			problems = append(problems, BatchProblem{Line: i + 1, Code: "invalid_json_line", Message: problem})
+		err := errors.Join(json.Unmarshal(line, &row), json.Unmarshal(row.Body, &of))
+		model = cmp.Or(model, of.Model)
+		rows = append(rows, row)
+		if err != nil || row.CustomID == "" || seen[row.CustomID] || row.Method != http.MethodPost || row.URL != endpoint || of.Model == "" || of.Model != model {
+			problems = append(problems, BatchProblem{Line: len(rows), Code: "invalid_json_line",
+				Message: "no JSON, a custom_id that is missing or there twice, another method or url, or another model"})
 		}
 		seen[row.CustomID] = true
-		rows = append(rows, row)
 	}
-	if len(rows) > maxRows {
-		problems = append(problems, BatchProblem{Code: "too_many_tasks", Message: fmt.Sprintf("the file has %d rows, the limit is %d", len(rows), maxRows)})
+	if len(rows) > maxRows || len(content) > maxBytes {
+		problems = append(problems, BatchProblem{Code: "file_too_large", Message: fmt.Sprintf("the file has %d rows and %d bytes", len(rows), len(content))})
 	}
 	return rows, problems
 }

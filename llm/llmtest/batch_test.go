@@ -61,14 +61,11 @@ func TestBatchValidation(t *testing.T) {
 	}
 	const chat = "/v1/chat/completions"
 	for name, c := range map[string]struct{ lines, problem string }{
-		"good":          {row("a", chat, "m") + row("b", chat, "m"), ""},
-		"equal ids":     {row("a", chat, "m") + row("a", chat, "m"), "custom_id"},
-		"no id":         {row("", chat, "m"), "custom_id"},
-		"two models":    {row("a", chat, "m") + row("b", chat, "n"), "model"},
-		"other address": {row("a", "/v1/completions", "m"), "url"},
-		"no JSON":       {"one\n", "JSON"},
-		"too many":      {row("a", chat, "m") + row("b", chat, "m") + row("c", chat, "m"), "3 rows"},
-		"too large":     {row("a", chat, strings.Repeat("m", 600)), "bytes"},
+		"good":      {row("a", chat, "m") + row("b", chat, "m"), ""},
+		"equal ids": {row("a", chat, "m") + row("a", chat, "m"), "custom_id"},
+		"no JSON":   {"one\n", "JSON"},
+		"too many":  {row("a", chat, "m") + row("b", chat, "m") + row("c", chat, "m"), "3 rows"},
+		"too large": {row("a", chat, strings.Repeat("m", 600)), "bytes"},
 	} {
 		h := &llmtest.Handler{}
 		h.Batch.MaxRows, h.Batch.MaxBytes = 2, 600

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Fault answers a request in place of the server. Any function will do; the
+// Fault answers a request instead of the server. Any function will do; the
 // functions of this package that return a Fault are the usual ones.
 type Fault func(w http.ResponseWriter, r *Request)
 
@@ -83,7 +83,7 @@ func HTML(status int) Fault {
 		"</title></head><body>"+strings.Repeat("<p>Not a model server.</p>", 20)+"</body></html>\n")
 }
 
-// ErrorBody answers 200 with an error in place of choices, as OpenRouter does.
+// ErrorBody answers 200 with an error instead of choices, as OpenRouter does.
 func ErrorBody(code int, message string) Fault {
 	return func(w http.ResponseWriter, _ *Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"error": map[string]any{"code": code, "message": message}})

@@ -35,6 +35,9 @@ type Request struct {
 	// sent, else 0, or the number of earlier such answers if the Handler has
 	// CountSamples.
 	Sample int
+
+	base64     bool // of embeddings
+	dimensions int
 }
 
 // Handler answers POST /v1/chat/completions, /v1/completions and
@@ -68,7 +71,6 @@ type Handler struct {
 	Batch Batches
 
 	health   atomic.Int32
-	asked    atomic.Int32
 	mu       sync.Mutex
 	calls    int
 	byPrompt map[string]int
@@ -187,41 +189,37 @@ func (h *Handler) authorized(w http.ResponseWriter, r *http.Request) bool {
 
 // parse reads the body; it returns what is wrong with it, or "".
 func (r *Request) parse(embed bool) string {
-	if embed {
-		return r.parseEmbed()
-	}
 	var body struct {
-		Model               string    `json:"model"`
-		Prompt              string    `json:"prompt"`
-		Messages            []Message `json:"messages"`
-		Echo                bool      `json:"echo"`
-		MaxTokens           int       `json:"max_tokens"`
-		MaxCompletionTokens int       `json:"max_completion_tokens"`
-		Temperature         *float64  `json:"temperature"`
-		TopP                *float64  `json:"top_p"`
-		Stop                []string  `json:"stop"`
-		Seed                *int      `json:"seed"`
-
-		ResponseFormat json.RawMessage `json:"response_format"`
+		Model               string          `json:"model"`
+		Prompt              string          `json:"prompt"`
+		Messages            []Message       `json:"messages"`
+		Input               []string        `json:"input"`
+		Format              string          `json:"encoding_format"`
+		Dimensions          int             `json:"dimensions"`
+		Echo                bool            `json:"echo"`
+		MaxTokens           int             `json:"max_tokens"`
+		MaxCompletionTokens int             `json:"max_completion_tokens"`
+		Temperature         *float64        `json:"temperature"`
+		TopP                *float64        `json:"top_p"`
+		Stop                []string        `json:"stop"`
+		Seed                *int            `json:"seed"`
+		ResponseFormat      json.RawMessage `json:"response_format"`
 	}
 	if err := json.Unmarshal(r.Raw, &body); err != nil {
 		return "the body cannot be read: " + err.Error()
 	}
-	r.Model, r.Prompt = body.Model, body.Prompt
-	r.Messages, r.Echo = body.Messages, body.Echo && !r.Chat
+	r.Model, r.Prompt, r.Messages, r.Echo = body.Model, body.Prompt, body.Messages, body.Echo && !r.Chat
 	if n := len(body.Messages); r.Chat && n > 0 {
 		r.Prompt = body.Messages[n-1].Content
+	}
+	if embed && len(body.Input) > 0 {
+		r.Texts, r.Prompt, r.base64, r.dimensions = body.Input, body.Input[0], body.Format == "base64", body.Dimensions
 	}
 	r.MaxTokens = max(body.MaxTokens, body.MaxCompletionTokens)
 	r.Temperature, r.TopP, r.Stop, r.Seed = body.Temperature, body.TopP, body.Stop, body.Seed
 	r.Schema = len(body.ResponseFormat) > 0
-	switch {
-	case r.Model == "":
-		return "model is required"
-	case r.Chat && len(body.Messages) == 0:
-		return "messages are required"
-	case !r.Chat && r.Prompt == "":
-		return "prompt is required"
+	if r.Model == "" || r.Prompt == "" && len(body.Messages) == 0 && !embed || embed && r.Texts == nil {
+		return "model and prompt, messages or input are required"
 	}
 	return ""
 }
@@ -347,16 +345,11 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 // without that address has 404.
 func (h *Handler) SetHealth(status int) { h.health.Store(int32(status)) }
 
-// Probes is the number of requests for health and for models.
-func (h *Handler) Probes() int { return int(h.asked.Load()) }
-
 func (h *Handler) serveHealth(w http.ResponseWriter) {
-	h.asked.Add(1)
 	w.WriteHeader(cmp.Or(int(h.health.Load()), http.StatusOK))
 }
 
 func (h *Handler) serveModels(w http.ResponseWriter, r *http.Request) {
-	h.asked.Add(1)
 	if !h.authorized(w, r) {
 		return
 	}

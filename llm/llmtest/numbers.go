@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -40,48 +39,15 @@ func Vector(text string, dimensions int) []float32 {
 	return out
 }
 
-// embedBody is a request for embeddings.
-type embedBody struct {
-	Model      string          `json:"model"`
-	Input      json.RawMessage `json:"input"`
-	Format     string          `json:"encoding_format"`
-	Dimensions int             `json:"dimensions"`
-}
-
-func (r *Request) parseEmbed() string {
-	var body embedBody
-	if err := json.Unmarshal(r.Raw, &body); err != nil {
-		return "the body cannot be read: " + err.Error()
-	}
-	r.Model = body.Model
-	if json.Unmarshal(body.Input, &r.Texts) != nil {
-		var one string
-		if json.Unmarshal(body.Input, &one) != nil {
-			return "input must be a text or a list of texts"
-		}
-		r.Texts = []string{one}
-	}
-	switch {
-	case r.Model == "":
-		return "model is required"
-	case len(r.Texts) == 0:
-		return "input is required"
-	}
-	r.Prompt = r.Texts[0]
-	return ""
-}
-
 func (h *Handler) writeVectors(w http.ResponseWriter, r *Request) {
-	var body embedBody
-	_ = json.Unmarshal(r.Raw, &body) // parseEmbed has read it
-	size := cmp.Or(body.Dimensions, h.Dimensions, 64)
+	size := cmp.Or(r.dimensions, h.Dimensions, 64)
 	words := 0
 	data := make([]map[string]any, len(r.Texts))
 	for i, t := range r.Texts {
 		words += len(strings.Fields(t))
 		v := Vector(t, size)
 		data[i] = map[string]any{"object": "embedding", "index": i, "embedding": v}
-		if body.Format == "base64" {
+		if r.base64 {
 			raw, _ := binary.Append(nil, binary.LittleEndian, v)
 			data[i]["embedding"] = raw // which JSON has as base64
 		}

@@ -33,9 +33,6 @@ func NewServer(tb interface{ Cleanup(func()) }, h *Handler) *Server {
 // context; Reset gives ECONNRESET, and Truncated an unexpected EOF.
 func (h *Handler) Transport() http.RoundTripper { return inProcess{h} }
 
-// InProcess is the same for any handler.
-func InProcess(h http.Handler) http.RoundTripper { return inProcess{h} }
-
 type inProcess struct{ h http.Handler }
 
 func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -61,18 +61,3 @@ func ExampleReport_MarshalJSON() {
 	fmt.Println(string(data), err)
 	// Output: {"status":"unparseable","score":null,"errors":[],"detail":"the answer is empty"} <nil>
 }
-
-func ExampleTrust() {
-	var t analysis.Trust
-	r := &analysis.Report{Outcome: analysis.Scored, Errors: []analysis.Error{{Location: "blue"}, {Location: "cat"}}}
-	texts := analysis.Texts{Hypothesis: "The red cat sleeps."}
-	r.Locate(texts)
-	r.Check(texts, analysis.Rules{})
-	t.Add("instructscore", "mine", r)
-	t.Add("instructscore", "mine", &analysis.Report{Outcome: analysis.Unparseable})
-	for _, row := range t.Rows() {
-		fmt.Printf("%s: %d of %d reports have a score; %d of %d errors stand nowhere\n",
-			row.System, row.WithScore(), row.Reports, row.Problems[analysis.CodeLocation].Errors, row.Errors)
-	}
-	// Output: mine: 1 of 2 reports have a score; 1 of 2 errors stand nowhere
-}

@@ -172,47 +172,6 @@ func TestJSONRoundTrip(t *testing.T) {
 	})
 }
 
-// The counts of a row sum up, and the rows of a metric to its total.
-func TestTrustSums(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var all analysis.Trust
-		names := rapid.SampledFrom([]string{"", "a", "b"})
-		for range rapid.IntRange(0, 12).Draw(t, "reports") {
-			r := anyReport().Draw(t, "report")
-			texts := anyTexts(t, r)
-			r.Locate(texts)
-			r.Check(texts, analysis.Rules{LowestPenalty: 0.5, HighestPenalty: 5})
-			metric, system := names.Draw(t, "metric"), names.Draw(t, "system")
-			all.Add(metric, system, r)
-		}
-		sums := map[string]int{}
-		for _, row := range all.Rows() {
-			sums[row.Metric] += row.Reports + row.Errors + row.Flagged + row.Problems[analysis.CodeCount].Reports
-			reports, errors := 0, 0
-			for _, n := range row.Outcomes {
-				reports += n
-			}
-			for _, n := range row.Places {
-				errors += n
-			}
-			if row.Reports != reports || row.Errors != errors {
-				t.Fatalf("the counts do not sum up: %+v", row)
-			}
-			for code, c := range row.Problems {
-				if c.Reports > row.WithScore() || c.Errors > row.Errors || code == analysis.CodeLocation && c.Errors != row.Places[analysis.Absent] {
-					t.Fatalf("%s: %+v of %+v", code, c, row)
-				}
-			}
-		}
-		for metric, sum := range sums {
-			total := all.Total(metric)
-			if total.Reports+total.Errors+total.Flagged+total.Problems[analysis.CodeCount].Reports != sum {
-				t.Fatalf("the total is %+v, of %+v", total, all.Rows())
-			}
-		}
-	})
-}
-
 func FuzzLocate(f *testing.F) {
 	f.Add(garden, `"old roses" instead of "young roses"`, `The phrase "old roses" is odd`, "Rosen")
 	f.Add("a…b", "a ... b", `The use of 'a' instead of "b"`, "")

@@ -5,7 +5,6 @@
 //  1. A parser (package metrics/judge/answer) makes a Report of a model's answer.
 //  2. Locate finds the errors' spans in the hypothesis.
 //  3. Check compares the report with itself and with the texts, without a model.
-//  4. Trust counts what the checks found, by metric and system.
 //
 // Offsets count runes. All texts of a report come from a model and are
 // untrusted.

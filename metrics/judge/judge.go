@@ -52,10 +52,7 @@ type Judge struct {
 }
 
 var (
-	_ metrics.Selective  = (*Judge)(nil)
-	_ metrics.Explainer  = (*Judge)(nil)
 	_ metrics.Foreseeing = (*Judge)(nil)
-	_ metrics.Paced      = (*Judge)(nil)
 )
 
 // New returns a judge, or why the configuration cannot work.
@@ -84,13 +81,18 @@ func New(cfg Config) (*Judge, error) {
 		}
 	}
 	j.info = r.Info()
-	j.info.Name = j.name()
+	j.info.Name, j.info.Explains = j.name(), true
+	calls := 0
+	if cfg.Asker != nil {
+		calls = cfg.Asker.Concurrency()
+	}
+	// The calls of one segment stand next to each other, and there are enough at a time.
+	j.info.Pace = metrics.Pace{Batch: min(max(16, calls), 256), Calls: 2}
 	var err error
 	if j.cfg.Policy, err = cfg.Policy.Within(j.info.Lower, j.info.Upper, r.Direction()); err != nil {
 		return nil, fmt.Errorf("%s: option %s: %w", r.Name(), optionUnparseable, err)
 	}
 	if value, is := j.cfg.Policy.Counts(analysis.Unparseable); is {
-		// A bound ends the references of a hypothesis: nothing may lie beyond it.
 		j.info.Lower, j.info.Upper = min(j.info.Lower, value), max(j.info.Upper, value)
 	}
 	return j, nil
@@ -145,19 +147,6 @@ func (j *Judge) Signature(metrics.Level) metrics.Signature {
 		sig = sig.With("samples", strconv.Itoa(j.cfg.Samples)).With("combine", string(j.cfg.Combine))
 	}
 	return sig
-}
-
-// Explains implements metrics.Explainer.
-func (j *Judge) Explains() bool { return true }
-
-// Pace implements metrics.Paced: the calls of one segment stand next to each
-// other, and there are enough of them at a time.
-func (j *Judge) Pace() metrics.Pace {
-	calls := 0
-	if j.cfg.Asker != nil {
-		calls = j.cfg.Asker.Concurrency()
-	}
-	return metrics.Pace{Batch: min(max(16, calls), 256), Calls: 2}
 }
 
 // Resolved returns the definition of the judge.

@@ -9,8 +9,7 @@ import (
 )
 
 // forecast finds out what a Judge would ask for to score every cell, and scores
-// none. What early stopping, new samples and cut answers change is not part of
-// it.
+// none. What new samples and cut answers change is not part of it.
 type forecast struct {
 	*Judge
 	planner *ask.Planner
@@ -33,7 +32,7 @@ func (p *forecast) Outlook() metrics.Outlook {
 
 // Score makes no call. All cells are Unneeded.
 func (p *forecast) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	s := newScoring(p.Judge, blocks, metrics.Need{})
+	s := newScoring(p.Judge, blocks)
 	cells := s.all()
 	p.cells.Add(int64(len(cells) / p.cfg.Samples))
 	return s.scores, p.planner.Add(ctx, func(yield func(ask.Job, error) bool) {
@@ -43,11 +42,6 @@ func (p *forecast) Score(ctx context.Context, blocks []metrics.Block) ([]metrics
 			}
 		}
 	})
-}
-
-// ScoreNeeded is Score: what is not needed depends on scores.
-func (p *forecast) ScoreNeeded(ctx context.Context, blocks []metrics.Block, _ metrics.Need) ([]metrics.Scores, error) {
-	return p.Score(ctx, blocks)
 }
 
 // conversation is the [ask.Job] of one cell: its turns, and no more.

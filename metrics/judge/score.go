@@ -12,16 +12,11 @@ import (
 	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
-// Score implements metrics.Metric.
-func (j *Judge) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return j.ScoreNeeded(ctx, blocks, metrics.Need{})
-}
-
-// ScoreNeeded implements metrics.Selective. Calls go out by segment, then by
+// Score implements metrics.Metric. Calls go out by segment, then by
 // reference, then by system: prompts that begin alike stand next to each other,
 // for servers that keep what they have computed for a prefix.
-func (j *Judge) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
-	s := newScoring(j, blocks, need)
+func (j *Judge) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	s := newScoring(j, blocks)
 	return s.scores, j.cfg.Asker.Do(ctx, s)
 }
 
@@ -29,15 +24,14 @@ func (j *Judge) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need me
 type scoring struct {
 	j      *Judge
 	blocks []metrics.Block
-	need   metrics.Need
 	flags  [][][]string // of each hypothesis
 	scores []metrics.Scores
 	round  []*task
-	turn   int // how often cells were asked for
+	begun  bool // the cells were asked for
 }
 
-func newScoring(j *Judge, blocks []metrics.Block, need metrics.Need) *scoring {
-	s := &scoring{j: j, blocks: blocks, need: need, flags: make([][][]string, len(blocks)), scores: make([]metrics.Scores, len(blocks))}
+func newScoring(j *Judge, blocks []metrics.Block) *scoring {
+	s := &scoring{j: j, blocks: blocks, flags: make([][][]string, len(blocks)), scores: make([]metrics.Scores, len(blocks))}
 	for b, block := range blocks {
 		s.flags[b] = guard.FlagAll(block.Hypotheses)
 		n := len(block.Hypotheses) * block.Columns()
@@ -64,8 +58,8 @@ func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
 			return nil, s.at(t, err)
 		}
 	}
-	if len(next) == 0 {
-		next = s.cells()
+	if !s.begun {
+		s.begun, next = true, s.all()
 	}
 	s.round = next
 	questions := make([]ask.Question, len(next))
@@ -78,52 +72,10 @@ func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
 	return questions, nil
 }
 
-// cells are the cells that come next. Where a score ends a row, they are those of
-// the next column in its order, for the rows that have not reached the bound.
-func (s *scoring) cells() (next []*task) {
-	k := s.turn
-	s.turn++
-	if s.need.Stop == nil {
-		if k == 0 {
-			next = s.all()
-		}
-		return next
-	}
-	for b := range s.blocks {
-		columns := s.blocks[b].Columns()
-		order := s.need.Order(b, columns)
-		if k >= len(order) {
-			continue
-		}
-		for h := range s.blocks[b].Hypotheses {
-			if !s.stopped(b, h, order[:k]) {
-				next = append(next, s.tasks(b, h, order[k])...)
-			}
-		}
-	}
-	return next
-}
-
-// stopped reports whether a row has reached the bound in one of the columns
-// that were asked for.
-func (s *scoring) stopped(b, h int, asked []int) bool {
-	scores := &s.scores[b]
-	for _, c := range asked {
-		i := h*s.blocks[b].Columns() + c
-		if scores.Status[i] == metrics.Scored && scores.Values[i] == *s.need.Stop {
-			return true
-		}
-	}
-	return false
-}
-
 // all are the cells in the order of calls.
 func (s *scoring) all() (all []*task) {
 	for b := range s.blocks {
 		columns := s.blocks[b].Columns()
-		if s.need.FirstOnly {
-			columns = 1
-		}
 		for c := range columns {
 			for h := range s.blocks[b].Hypotheses {
 				all = append(all, s.tasks(b, h, c)...)

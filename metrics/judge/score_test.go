@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
@@ -50,7 +48,7 @@ func prompt(r llm.Request) string {
 	return r.Messages[len(r.Messages)-1].Content
 }
 
-func newJudge(t testing.TB, m ask.Completer, spec string, store cache.Store) metrics.Selective {
+func newJudge(t testing.TB, m ask.Completer, spec string, store cache.Store) metrics.Metric {
 	t.Helper()
 	if store == nil {
 		store = cache.NewMemory()
@@ -65,7 +63,7 @@ func newJudge(t testing.TB, m ask.Completer, spec string, store cache.Store) met
 	if err != nil {
 		t.Fatal(err)
 	}
-	return metric.(metrics.Selective)
+	return metric
 }
 
 // errorsFor is an InstructScore answer with n minor errors.
@@ -146,105 +144,6 @@ func TestAnswersAreStored(t *testing.T) {
 	if d := cmp.Diff(first, second); d != "" {
 		t.Error(d)
 	}
-}
-
-// What is left out under max or min does not change the result, and nothing
-// that was asked for differs from the matrix that has everything.
-func TestStoppingEarlyChangesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := func(p string) int { // errors of a pair, as the model sees it
-			sum := 0
-			for _, r := range p {
-				sum = (sum*31 + int(r)) % 1009
-			}
-			return sum % 4
-		}
-		var blocks []metrics.Block
-		var need metrics.Need
-		bound := 0.0
-		need.Stop = &bound
-		for b := range rapid.IntRange(1, 4).Draw(t, "blocks") {
-			block := metrics.Block{}
-			for h := range rapid.IntRange(1, 5).Draw(t, "systems") {
-				block.Hypotheses = append(block.Hypotheses, fmt.Sprintf("h%d.%d", b, h))
-			}
-			refs := rapid.IntRange(1, 5).Draw(t, "references")
-			order := rapid.Permutation(slices.Collect(upTo(refs))).Draw(t, "order")
-			for r := range refs {
-				block.References = append(block.References, fmt.Sprintf("r%d.%d", b, r))
-			}
-			blocks = append(blocks, block)
-			need.Orders = append(need.Orders, order)
-		}
-		all := says(func(p string) string { return errorsFor(n(p)) })
-		some := says(func(p string) string { return errorsFor(n(p)) })
-		want, err := newTestJudge(t, all).Score(context.Background(), blocks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := newTestJudge(t, some).ScoreNeeded(context.Background(), blocks, need)
-		if err != nil {
-			t.Fatal(err)
-		}
-		unneeded := 0
-		for b := range blocks {
-			columns := blocks[b].Columns()
-			for h := range blocks[b].Hypotheses {
-				row := want[b].Values[h*columns : (h+1)*columns]
-				best, stopped := -1e9, false
-				for _, c := range need.Orders[b] {
-					i := h*columns + c
-					if got[b].Status[i] == metrics.Unneeded {
-						unneeded++
-						if !stopped {
-							t.Fatalf("a cell was left out before the bound was reached")
-						}
-						continue
-					}
-					if stopped {
-						t.Fatalf("a cell was asked for after the bound was reached")
-					}
-					if d := cmp.Diff(want[b].Reports[i], got[b].Reports[i]); d != "" || got[b].Values[i] != want[b].Values[i] {
-						t.Fatalf("cell %d of block %d differs: %s", i, b, d)
-					}
-					best = max(best, got[b].Values[i])
-					stopped = stopped || got[b].Values[i] == bound
-				}
-				if best != slices.Max(row) {
-					t.Fatalf("max %v, want %v", best, slices.Max(row))
-				}
-			}
-		}
-		if len(all.asked)-len(some.asked) != unneeded {
-			t.Fatalf("%d calls saved and %d cells left out", len(all.asked)-len(some.asked), unneeded)
-		}
-	})
-}
-
-func upTo(n int) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for i := range n {
-			if !yield(i) {
-				return
-			}
-		}
-	}
-}
-
-func newTestJudge(t *rapid.T, m ask.Completer) *judge.Judge {
-	d, err := judge.Find("instructscore")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := d.Resolve(map[string]string{"task": "mt_zh-en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := judge.New(judge.Config{Judge: r, Asker: ask.New(ask.Config{Client: m, Store: cache.NewMemory()})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
 }
 
 // A score of several samples is combined of answers of their own, of which the
@@ -332,19 +231,6 @@ func TestSampleOptions(t *testing.T) {
 		t.Errorf("%s: %s", v2.Info().Name, sig)
 	}
 	metricstest.Promises(t, v2, metrics.Block{Source: "s", Hypotheses: []string{"a", "b"}})
-}
-
-func TestFirstOnly(t *testing.T) {
-	m := says(func(string) string { return errorsFor(1) })
-	blocks := []metrics.Block{{Hypotheses: []string{"a", "b"}, References: []string{"r", "s", "u"}}}
-	scores, err := newJudge(t, m, zhen, nil).ScoreNeeded(t.Context(), blocks, metrics.Need{FirstOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := metrics.Unneeded
-	if d := cmp.Diff([]metrics.Status{metrics.Scored, u, u, metrics.Scored, u, u}, scores[0].Status); d != "" || len(m.asked) != 2 {
-		t.Errorf("%d calls; %s", len(m.asked), d)
-	}
 }
 
 func TestOutcomes(t *testing.T) {

@@ -63,11 +63,7 @@ func (a *answer) check(f *form, output, id string, all []row) (*result, error) {
 		}
 	}
 	if f.facts {
-		copies := 1
-		if f.most > 0 { // Triton has one for each row of a batch
-			copies = n
-		}
-		t, err := a.tensor(outFacts, bytesType, copies)
+		t, err := a.tensor(outFacts, bytesType, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +90,7 @@ func (a *answer) tensor(name, datatype string, n int) (*received, error) {
 		return nil, fmt.Errorf("gave no output %q", name)
 	case found.datatype != datatype:
 		return nil, fmt.Errorf("gave %q as %.20q in place of %s", name, found.datatype, datatype)
-	case !slices.Equal(found.shape, []int{n}) && !slices.Equal(found.shape, []int{n, 1}):
+	case !slices.Equal(found.shape, []int{n}):
 		return nil, fmt.Errorf("gave %q of the shape %.60s for %s", name, fmt.Sprint(found.shape), english.Count(n, "row"))
 	case len(found.texts)+len(found.numbers) != n:
 		return nil, fmt.Errorf("gave %d values of %q for %s", len(found.texts)+len(found.numbers), name, english.Count(n, "row"))

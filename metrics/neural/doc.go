@@ -9,7 +9,7 @@
 //  2. Score makes rows of the cells that it is given, equal ones once, and cuts
 //     them into requests by the bytes of their texts. How many that are follows
 //     from how long the server takes.
-//  3. A request goes over REST, with tensors in JSON or as bytes. Package llm carries
+//  3. A request goes over REST, with tensors in JSON. Package llm carries
 //     it to one of the servers, and tries again.
 //  4. An answer is checked against its request, and against the model as it was
 //     at first: there is a number for every row, or an error.

@@ -48,29 +48,22 @@ func fit(t *testing.T, m metrics.Metric, of ...[]string) metrics.Metric {
 // TestFit weighs by all references of a run, equal ones as often as they stand there,
 // however many requests that takes, and says in the signature which they are.
 func TestFit(t *testing.T) {
-	for name, change := range map[string]func(*oiptest.Server){
-		"JSON": func(*oiptest.Server) {}, "binary": func(s *oiptest.Server) { s.Binary = true },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := weighing()
-			change(s)
-			m := must(t, "", s)
-			f := fit(t, m, []string{"aa", "b"}, nil, []string{"b"}, []string{"c", "d"})
-			metricstest.Promises(t, f, metrics.Block{Hypotheses: []string{"ab", "dd", ""}, References: []string{"a", "bc"}})
-			got, err := f.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"ab"}, References: []string{"a", "b"}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, b := math.Log(6.0/2), math.Log(6.0/3) // of 5 references: 1 has an "a", 2 a "b"
-			for i, want := range []float64{a / (a + b), b / (a + b)} {
-				if math.Abs(got[0].Values[i]-want) > 1e-6 {
-					t.Errorf("%v in place of %v", got[0].Values[i], want)
-				}
-			}
-			if sig := f.Signature(metrics.Sentence).String(); !strings.Contains(sig, "|idf-references:5|idf-set:") {
-				t.Error(sig)
-			}
-		})
+	weighed := weighing()
+	first := must(t, "", weighed)
+	fitted := fit(t, first, []string{"aa", "b"}, nil, []string{"b"}, []string{"c", "d"})
+	metricstest.Promises(t, fitted, metrics.Block{Hypotheses: []string{"ab", "dd", ""}, References: []string{"a", "bc"}})
+	got, err := fitted.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"ab"}, References: []string{"a", "b"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := math.Log(6.0/2), math.Log(6.0/3) // of 5 references: 1 has an "a", 2 a "b"
+	for i, want := range []float64{a / (a + b), b / (a + b)} {
+		if math.Abs(got[0].Values[i]-want) > 1e-6 {
+			t.Errorf("%v in place of %v", got[0].Values[i], want)
+		}
+	}
+	if sig := fitted.Signature(metrics.Sentence).String(); !strings.Contains(sig, "|idf-references:5|idf-set:") {
+		t.Error(sig)
 	}
 
 	many := make([][]string, 3000)

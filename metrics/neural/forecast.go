@@ -3,6 +3,7 @@ package neural
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 	"sync"
 
 	"github.com/refract-eval/refract/metrics"
@@ -23,37 +24,29 @@ func (m *Metric) Foresee() metrics.Forecast {
 	return &forecast{Metric: m, seed: maphash.MakeSeed(), seen: map[uint64]bool{}, out: metrics.Outlook{Model: m.spec.Model}}
 }
 
-// Outlook implements metrics.Forecast. Calls are of the size that the first ones
-// have: where a server is quick they are fewer and larger.
+// Outlook implements metrics.Forecast.
 func (f *forecast) Outlook() metrics.Outlook {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.out
 }
 
-// Storable implements metrics.Storable: there are no scores.
-func (f *forecast) Storable() bool { return false }
-
 // Fitted implements metrics.Fitter: what is counted depends on no weights.
 func (f *forecast) Fitted() bool { return true }
 
 func (f *forecast) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return f.count(blocks, cells), nil
-}
-
-func (f *forecast) ScoreNeeded(_ context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
-	return f.count(blocks, kindOf(need)), nil
+	return f.count(blocks, false), nil
 }
 
 func (f *forecast) ScoreNative(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return f.count(blocks, native), nil
+	return f.count(blocks, true), nil
 }
 
-func (f *forecast) count(blocks []metrics.Block, k kind) []metrics.Scores {
-	rows := rowsOf(blocks, k)
+func (f *forecast) count(blocks []metrics.Block, native bool) []metrics.Scores {
+	rows := rowsOf(blocks, native)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, part := range parts(rows.all, f.form, f.size.now()) {
+	for _, part := range parts(rows.all, f.form, int(f.size.Load())) {
 		f.out.Calls++
 		f.out.Bytes += weight(part, f.form)
 		for _, r := range part {
@@ -65,16 +58,13 @@ func (f *forecast) count(blocks []metrics.Block, k kind) []metrics.Scores {
 			}
 		}
 	}
-	needed := 0
-	for _, at := range rows.at {
-		for c := range at {
-			if at[c] >= 0 {
-				needed++
-			}
-			at[c] = -1
-		}
+	cells := 0
+	out := make([]metrics.Scores, len(rows.at))
+	for b, at := range rows.at {
+		cells += len(at)
+		out[b] = metrics.Scores{Values: make([]float64, len(at)), Status: slices.Repeat([]metrics.Status{metrics.Unneeded}, len(at))}
 	}
-	f.out.Cells += needed
-	f.out.Equal += needed - len(rows.all)
-	return rows.place(nil, nil, false)
+	f.out.Cells += cells
+	f.out.Equal += cells - len(rows.all)
+	return out
 }

@@ -1,7 +1,6 @@
 package neural
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,8 +29,6 @@ type description struct {
 	Platform string        `json:"platform"`
 	Inputs   []declaration `json:"inputs"`
 	Outputs  []declaration `json:"outputs"`
-
-	maxBatch int // rows in a request; 0 for no bound
 }
 
 // told is what servers are to agree on, in words.
@@ -43,8 +40,8 @@ func (d *description) told() string {
 		}
 		return strings.Join(out, ", ")
 	}
-	return fmt.Sprintf("%s, versions %s, platform %s, batches of %d, inputs %s; outputs %s",
-		d.Name, strings.Join(d.Versions, " "), d.Platform, d.maxBatch, tensors(d.Inputs), tensors(d.Outputs))
+	return fmt.Sprintf("%s, versions %s, platform %s, inputs %s; outputs %s",
+		d.Name, strings.Join(d.Versions, " "), d.Platform, tensors(d.Inputs), tensors(d.Outputs))
 }
 
 // declaration is a tensor in it. A dimension of -1 is of any length.
@@ -61,16 +58,14 @@ type form struct {
 	bySegment         bool
 	source, reference bool // what the metric needs
 	counts            bool // flat, with the number of references of each hypothesis
-	column            bool // tensors are [n, 1], as of a Triton model that batches
-	most              int  // rows in a request; 0 for no bound
 	spans, facts      bool // what it gives beside scores
 	weighs            bool // it takes the idf of the references of a run
 }
 
 // formOf finds the form of a model that is to give an output.
 func formOf(d *description, output string) (*form, error) {
-	f := &form{most: d.maxBatch}
-	declared := func(all []declaration, name, datatype string, shapes ...[]int) (bool, error) {
+	f := &form{}
+	declared := func(all []declaration, name, datatype string, shapes [][]int) (bool, error) {
 		i := slices.IndexFunc(all, func(t declaration) bool { return t.Name == name })
 		if i < 0 {
 			return false, nil
@@ -80,31 +75,30 @@ func formOf(d *description, output string) (*form, error) {
 			return true, fmt.Errorf("the model's tensor %q is %.20q in place of %s", name, t.Datatype, datatype)
 		}
 		if len(t.Shape) > 0 && !slices.ContainsFunc(shapes, func(s []int) bool { return slices.Equal(s, t.Shape) }) {
-			return true, fmt.Errorf("the model's tensor %q has the shape %.60s in place of %v", name, fmt.Sprint(t.Shape), shapes[0])
+			return true, fmt.Errorf("the model's tensor %q has the shape %.60s in place of %v; a model of Triton has max_batch_size 0", name, fmt.Sprint(t.Shape), shapes[0])
 		}
 		return true, nil
 	}
-	column := [][]int{{-1}, {-1, 1}}
+	any1 := [][]int{{-1}}
 	var has [10]bool
 	for i, t := range []struct {
 		all            []declaration
 		name, datatype string
 		shapes         [][]int
 	}{
-		{d.Inputs, inHypothesis, bytesType, column}, {d.Inputs, inSource, bytesType, column}, {d.Inputs, inReference, bytesType, column},
-		{d.Inputs, inPairs, int32Type, [][]int{{-1, 3}}}, {d.Inputs, inCounts, int32Type, column},
-		{d.Outputs, output, fp32Type, column}, {d.Outputs, outSpans, bytesType, column},
-		{d.Outputs, outFacts, bytesType, append([][]int{{1}, {1, 1}}, column...)},
-		{d.Inputs, inIDF, int32Type, column[:1]}, {d.Outputs, inIDF, int32Type, column[:1]},
+		{d.Inputs, inHypothesis, bytesType, any1}, {d.Inputs, inSource, bytesType, any1}, {d.Inputs, inReference, bytesType, any1},
+		{d.Inputs, inPairs, int32Type, [][]int{{-1, 3}}}, {d.Inputs, inCounts, int32Type, any1},
+		{d.Outputs, output, fp32Type, any1}, {d.Outputs, outSpans, bytesType, any1},
+		{d.Outputs, outFacts, bytesType, [][]int{{1}, {-1}}},
+		{d.Inputs, inIDF, int32Type, any1}, {d.Outputs, inIDF, int32Type, any1},
 	} {
 		var err error
-		if has[i], err = declared(t.all, t.name, t.datatype, t.shapes...); err != nil {
+		if has[i], err = declared(t.all, t.name, t.datatype, t.shapes); err != nil {
 			return nil, err
 		}
 	}
 	f.source, f.reference, f.bySegment, f.counts, f.spans, f.facts = has[1], has[2], has[3], has[4], has[6], has[7]
 	f.weighs = has[8]
-	f.column = slices.ContainsFunc(d.Inputs, func(t declaration) bool { return slices.Equal(t.Shape, []int{-1, 1}) })
 	known := []string{inHypothesis, inSource, inReference, inPairs, inCounts, inIDF}
 	for _, t := range d.Inputs {
 		if !slices.Contains(known, t.Name) {
@@ -122,10 +116,6 @@ func formOf(d *description, output string) (*form, error) {
 		return nil, fmt.Errorf("the model has %q, which goes with an output of that name, and with %q, %q and %q", inIDF, inPairs, inReference, outFacts)
 	case f.counts && !f.reference:
 		return nil, fmt.Errorf("the model has %q without %q", inCounts, inReference)
-	case f.most > 0 && (f.bySegment || f.counts):
-		return nil, fmt.Errorf("the model has max_batch_size %d, where each tensor has a length of its own; set it to 0", f.most)
-	case f.column && (f.bySegment || f.counts):
-		return nil, errors.New("the model has tensors of the shape [-1, 1], where each has a length of its own; it takes [-1]")
 	}
 	return f, nil
 }

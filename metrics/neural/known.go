@@ -8,63 +8,36 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Encoding says what a neural metric's encoder reads, and so what a server can
-// spare.
-type Encoding string
-
-// The encodings.
-const (
-	Texts Encoding = "texts" // each text by itself: once, however many pairs it stands in
-	Pairs Encoding = "pairs" // a hypothesis with what it is set against, anew for each
-)
-
-// Published is a neural metric that users know by a name, and that takes a server.
-type Published struct {
-	Info     metrics.Info // as published, with the usual checkpoint
-	Encoding Encoding
-	Summary  string
-	Paper    string // address
-	Licence  string // of code and usual checkpoint; "" where the authors state none
-}
-
 // Docs is the page that says how to serve them, below the repository's root.
 const Docs = "docs/neural-servers.md"
 
-// Known are the metrics for which there are servers in metrics/neural/server. A
-// model that is served states its own needs and bounds, which are the ones that
-// count.
-func Known() []Published {
+// Unserved makes a metric of each name that users know and for which there is a server
+// in metrics/neural/server: it says how to get one. A model that is served states its own
+// needs and bounds, which are the ones that count.
+func Unserved() (out []metrics.Factory) {
 	const higher, lower = metrics.HigherIsBetter, metrics.LowerIsBetter
 	inf := math.Inf(1)
-	info := func(name string, source, reference bool, d metrics.Direction, least, most float64) metrics.Info {
-		return metrics.Info{Name: name, NeedsSource: source, NeedsReferences: reference, Direction: d, Lower: least, Upper: most}
-	}
-	return []Published{
-		{info("bertscore", false, true, higher, -1, 1), Texts, "similarity of tokens in context, greedily matched", "https://arxiv.org/abs/1904.09675", "MIT"},
-		{info("moverscore", false, true, higher, -inf, 1), Texts, "cost of moving the tokens of one text to those of another", "https://arxiv.org/abs/1909.02622", "MIT"},
-		{info("bartscore", false, true, higher, -inf, 0), Pairs, "likelihood of a text given another", "https://arxiv.org/abs/2106.11520", "Apache-2.0"},
-		{info("bleurt", false, true, higher, -inf, inf), Pairs, "regression on ratings of translations", "https://arxiv.org/abs/2004.04696", "Apache-2.0"},
-		{info("comet", true, true, higher, -inf, inf), Texts, "regression on ratings of translations, with the source", "https://aclanthology.org/2022.wmt-1.52", "Apache-2.0"},
-		{info("cometkiwi", true, false, higher, -inf, inf), Pairs, "the same without references", "https://aclanthology.org/2022.wmt-1.60", "CC-BY-NC-SA-4.0"},
-		{info("xcomet", true, true, higher, 0, 1), Pairs, "a score with spans of errors", "https://arxiv.org/abs/2310.10482", "CC-BY-NC-SA-4.0"},
-		{info("metricx", true, true, lower, 0, 25), Pairs, "errors of translations, from 0 to 25", "https://aclanthology.org/2024.wmt-1.35", "Apache-2.0"},
-		{info("sescore2", false, true, higher, -inf, inf), Texts, "regression on synthetic errors", "https://arxiv.org/abs/2212.09305", ""},
-		{info("unieval", false, true, higher, 0, 1), Pairs, "answers to questions about a dimension, such as relevance", "https://arxiv.org/abs/2210.07197", "MIT"},
-	}
-}
-
-// Unserved makes a metric of each known name, which says how to get a server.
-func Unserved() []metrics.Factory {
-	var out []metrics.Factory
-	for _, k := range Known() {
+	known := func(name string, source, reference bool, d metrics.Direction, least, most float64, summary, paper, licence string) {
+		info := metrics.Info{Name: name, NeedsSource: source, NeedsReferences: reference, Direction: d, Lower: least, Upper: most}
 		out = append(out, metrics.Factory{
-			Name: k.Info.Name, Summary: k.Summary, Tail: "…", Unlisted: true,
-			Runs: metrics.Inference, Source: k.Paper, Licence: k.Licence, Info: &k.Info,
+			Name: name, Summary: summary, Tail: "…", Unlisted: true,
+			Runs: metrics.Inference, Source: paper, Licence: licence, Info: &info,
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
-				return nil, v.Wrong(fmt.Errorf("it is a model on a server: %s says how to start one, and -m %s:http://HOST:8000/%s scores with it",
-					Docs, Name, k.Info.Name))
+				return nil, v.Wrong(fmt.Errorf("it is a model on a server: %s says how to start one, and -m %s:http://HOST:8000/%s scores with it", Docs, Name, name))
 			},
 		})
 	}
+	// As published, with the usual checkpoint; the licence is that of code and checkpoint,
+	// "" where the authors state none.
+	known("bertscore", false, true, higher, -1, 1, "similarity of tokens in context, greedily matched", "https://arxiv.org/abs/1904.09675", "MIT")
+	known("moverscore", false, true, higher, -inf, 1, "cost of moving the tokens of one text to those of another", "https://arxiv.org/abs/1909.02622", "MIT")
+	known("bartscore", false, true, higher, -inf, 0, "likelihood of a text given another", "https://arxiv.org/abs/2106.11520", "Apache-2.0")
+	known("bleurt", false, true, higher, -inf, inf, "regression on ratings of translations", "https://arxiv.org/abs/2004.04696", "Apache-2.0")
+	known("comet", true, true, higher, -inf, inf, "regression on ratings of translations, with the source", "https://aclanthology.org/2022.wmt-1.52", "Apache-2.0")
+	known("cometkiwi", true, false, higher, -inf, inf, "the same without references", "https://aclanthology.org/2022.wmt-1.60", "CC-BY-NC-SA-4.0")
+	known("xcomet", true, true, higher, 0, 1, "a score with spans of errors", "https://arxiv.org/abs/2310.10482", "CC-BY-NC-SA-4.0")
+	known("metricx", true, true, lower, 0, 25, "errors of translations, from 0 to 25", "https://aclanthology.org/2024.wmt-1.35", "Apache-2.0")
+	known("sescore2", false, true, higher, -inf, inf, "regression on synthetic errors", "https://arxiv.org/abs/2212.09305", "")
+	known("unieval", false, true, higher, 0, 1, "answers to questions about a dimension, such as relevance", "https://arxiv.org/abs/2210.07197", "MIT")
 	return out
 }

@@ -74,18 +74,14 @@ type Metric struct {
 	at     string  // the server that gave it
 	idf    idf     // of the references of a run; nil where it is not fitted
 
-	size  *size
+	size  *atomic.Int64       // bytes of text in a request, at most
 	calls *semaphore.Weighted // requests at a time
 	most  int                 // of them
 	ids   atomic.Int64
 }
 
 var (
-	_ metrics.Selective    = (*Metric)(nil)
 	_ metrics.NativeScorer = (*Metric)(nil)
-	_ metrics.Explainer    = (*Metric)(nil)
-	_ metrics.Storable     = (*Metric)(nil)
-	_ metrics.Paced        = (*Metric)(nil)
 	_ metrics.Foreseeing   = (*Metric)(nil)
 	_ metrics.Fitter       = (*Metric)(nil)
 )
@@ -97,7 +93,7 @@ const inFlight = 4
 // New asks the servers what the model is, and returns it as a metric, or a
 // *metrics.StartError.
 func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
-	m := &Metric{spec: spec, budget: env.Budget, size: newSize(spec.Bytes)}
+	m := &Metric{spec: spec, budget: env.Budget, size: size(cmp.Or(spec.Bytes, defaultSize))}
 	cfg := env.Client
 	m.wire = &rest{model: spec.Model, version: spec.Version}
 	for _, u := range spec.URLs {
@@ -114,7 +110,7 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 			env.Warn(fmt.Errorf("%s:%s goes on without a server: %w", Name, spec.Model, err))
 		}
 	}
-	cfg.Ejected = warn
+	cfg.Paused = warn
 	perServer := min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
 	cfg.Limits.MaxInFlight = perServer
 	m.most = perServer * len(spec.URLs)
@@ -146,16 +142,9 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 		return joined(faults)
 	}
 	found := make([]description, len(faults))
-	configs := make([]modelConfig, len(faults))
-	config := m.client.Each(ctx, func(i int) llm.Call { return m.wire.config(&configs[i]) })
 	for i, err := range m.client.Each(ctx, func(i int) llm.Call { return m.wire.metadata(&found[i]) }) {
-		if said := (*llm.Error)(nil); errors.As(config[i], &said) && said.Status >= 400 && said.Status < 500 {
-			config[i] = nil // it has no such address
-		}
-		faults[i] = cmp.Or(faults[i], err, config[i])
-		found[i].maxBatch = max(0, configs[i].MaxBatchSize)
+		faults[i] = cmp.Or(faults[i], err)
 	}
-	m.wire.binary = m.all(ctx, m.wire.hasBinary)
 	d, err := m.agreed(found, faults, warn)
 	if err != nil {
 		return err
@@ -177,6 +166,11 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 	if f := m.first.facts; f != nil && f.Needs != nil && slices.Contains(f.Needs, inSource) != m.form.source {
 		return fmt.Errorf("the model's facts say that it needs %q, and its inputs are %s", f.Needs, names(d.Inputs))
 	}
+	m.info.Explains, m.info.Keep = m.form.spans, metrics.KeepAlways
+	if m.first.facts == nil {
+		m.info.Keep = metrics.KeepNever // a model without facts does not say when its numbers change
+	}
+	m.info.Pace = metrics.Pace{Batch: 256, Calls: m.most} // a call has room for some requests of many texts
 	m.info.Name, m.info.NeedsSource, m.info.NeedsReferences = m.spec.name(), m.form.source, m.form.reference
 	m.sig = m.sign(d)
 	return nil
@@ -189,13 +183,6 @@ func joined(errs []error) error {
 		err = fmt.Errorf("%w; %w", err, e)
 	}
 	return err
-}
-
-// all reports whether all servers answer a question with yes.
-func (m *Metric) all(ctx context.Context, question func(*bool) llm.Call) bool {
-	said := make([]bool, len(m.spec.URLs))
-	_ = m.client.Each(ctx, func(i int) llm.Call { return question(&said[i]) })
-	return !slices.Contains(said, false)
 }
 
 // agreed is what all servers say of the model, but for those that say nothing: they
@@ -252,13 +239,3 @@ func (m *Metric) Info() metrics.Info { return m.info }
 
 // Signature implements metrics.Metric.
 func (m *Metric) Signature(metrics.Level) metrics.Signature { return m.sig }
-
-// Explains implements metrics.Explainer.
-func (m *Metric) Explains() bool { return m.form.spans }
-
-// Storable implements metrics.Storable: a model without facts does not say when its
-// numbers change.
-func (m *Metric) Storable() bool { return m.first.facts != nil }
-
-// Pace implements metrics.Paced: a call has room for some requests of many texts.
-func (m *Metric) Pace() metrics.Pace { return metrics.Pace{Batch: 256, Calls: m.most} }

@@ -62,8 +62,8 @@ var block = metrics.Block{
 // forms are servers of one model, in all forms of requests.
 func forms() map[string]*oiptest.Server {
 	return map[string]*oiptest.Server{
-		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true}, "batches": {Flat: true, MaxBatch: 2},
-		"no facts": {NoFacts: true}, "spans": {Spans: true}, "binary": {Binary: true, Spans: true},
+		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true},
+		"no facts": {NoFacts: true}, "spans": {Spans: true},
 	}
 }
 
@@ -76,7 +76,7 @@ func TestForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := must(t, "", s)
 			metricstest.Promises(t, m, block)
-			if stored := m.(metrics.Storable).Storable(); stored == s.NoFacts {
+			if stored := m.Info().Keep == metrics.KeepAlways; stored == s.NoFacts {
 				t.Errorf("its scores are stored: %t", stored)
 			}
 			got, err := m.Score(t.Context(), []metrics.Block{block})

@@ -42,20 +42,12 @@ type text struct{ kind, text string }
 type rows struct {
 	all   []row
 	block []int   // of each row: the first that has it
-	at    [][]int // of each block: the row of each cell, -1 for one that is not needed
+	at    [][]int // of each block: the row of each cell
 }
 
-// kind says which scores are asked for.
-type kind uint8
-
-const (
-	cells    kind = iota // of every hypothesis and reference
-	firstOne             // of every hypothesis and the first reference
-	native               // of every hypothesis and all references
-)
-
-// rowsOf makes rows of blocks, by segment, then system, then reference.
-func rowsOf(blocks []metrics.Block, k kind) rows {
+// rowsOf makes rows of blocks, by segment, then system, then reference; native takes
+// all references of a hypothesis together.
+func rowsOf(blocks []metrics.Block, native bool) rows {
 	out := rows{at: make([][]int, len(blocks))}
 	index := map[string]int{}
 	add := func(b int, r row) {
@@ -70,15 +62,11 @@ func rowsOf(blocks []metrics.Block, k kind) rows {
 	}
 	for b, block := range blocks {
 		for _, h := range block.Hypotheses {
-			if k == native || len(block.References) == 0 {
+			if native || len(block.References) == 0 {
 				add(b, row{block.Source, h, block.References})
 				continue
 			}
 			for c := range block.References {
-				if k == firstOne && c > 0 {
-					out.at[b] = append(out.at[b], -1)
-					continue
-				}
 				add(b, row{block.Source, h, block.References[c : c+1]})
 			}
 		}
@@ -89,8 +77,7 @@ func rowsOf(blocks []metrics.Block, k kind) rows {
 // rowBytes is what a row counts beside its texts.
 const rowBytes = 12
 
-// parts cuts rows into requests of about as many bytes of text, and no more rows than
-// the model takes.
+// parts cuts rows into requests of about as many bytes of text.
 func parts(all []row, f *form, most int) (out [][]row) {
 	total := weight(all, f)
 	each := total
@@ -117,7 +104,7 @@ func weight(all []row, f *form) int {
 func fill(all []row, f *form, most int) int {
 	w := weigher{form: f, seen: map[text]bool{}}
 	for i, r := range all {
-		if w.add(r); i > 0 && (w.bytes > most || f.most > 0 && i >= f.most) {
+		if w.add(r); i > 0 && w.bytes > most {
 			return i
 		}
 	}
@@ -154,19 +141,13 @@ type tensor struct {
 
 // inputs are the tensors of a request, with weights for a model that takes them.
 func (f *form) inputs(all []row, weights idf) []tensor {
-	rowwise := func(n int) []int {
-		if f.column {
-			return []int{n, 1}
-		}
-		return []int{n}
-	}
 	lists := map[string]*tensor{}
 	out := []tensor{{name: inHypothesis, datatype: bytesType}, {name: inSource, datatype: bytesType}, {name: inReference, datatype: bytesType}}
 	for i := range out {
 		lists[out[i].name] = &out[i]
 	}
 	if !f.bySegment {
-		counts := tensor{name: inCounts, datatype: int32Type, shape: rowwise(len(all))}
+		counts := tensor{name: inCounts, datatype: int32Type, shape: []int{len(all)}}
 		for _, r := range all {
 			for t := range r.texts {
 				lists[t.kind].texts = append(lists[t.kind].texts, t.text)
@@ -203,7 +184,7 @@ func (f *form) inputs(all []row, weights idf) []tensor {
 	out = slices.DeleteFunc(out, func(t tensor) bool { return t.datatype == bytesType && !f.wants(t.name) })
 	for i := range out {
 		if out[i].shape == nil {
-			out[i].shape = rowwise(len(out[i].texts))
+			out[i].shape = []int{len(out[i].texts)}
 		}
 	}
 	return out

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -16,10 +15,7 @@ import (
 )
 
 // rest speaks the protocol's REST form.
-type rest struct {
-	model, version string
-	binary         bool // the servers have the binary tensor extension
-}
+type rest struct{ model, version string }
 
 // at is the path of the model, or of what is below it.
 func (w *rest) at(below string) string {
@@ -57,31 +53,17 @@ func unmarshal(body []byte, into any) error {
 	return errors.New("gave an answer of an unexpected shape")
 }
 
-// hasBinary asks whether the server has the binary tensor extension.
-func (w *rest) hasBinary(has *bool) llm.Call {
-	var about struct {
-		Extensions []string `json:"extensions"`
-	}
-	call := w.get("/v2", &about)
-	read := call.Read
-	call.Read = func(server string, resp *http.Response, body []byte) error {
-		err := read(server, resp, body)
-		*has = err == nil && slices.Contains(about.Extensions, "binary_tensor_data")
-		return err
-	}
-	return call
-}
-
 func (w *rest) ready() llm.Call { return w.get("/v2/health/ready", nil) }
 
 func (w *rest) metadata(into *description) llm.Call { return w.get(w.at(""), into) }
 
-// modelConfig is what Triton tells of a model beside its metadata.
-type modelConfig struct {
-	MaxBatchSize int `json:"max_batch_size"`
+// jsonTensor is a tensor in a request or an answer.
+type jsonTensor struct {
+	Name     string          `json:"name"`
+	Datatype string          `json:"datatype,omitempty"`
+	Shape    []int           `json:"shape,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
 }
-
-func (w *rest) config(into *modelConfig) llm.Call { return w.get(w.at("/config"), into) }
 
 type restRequest struct {
 	ID      string       `json:"id"`
@@ -97,53 +79,34 @@ type restAnswer struct {
 	Outputs []jsonTensor    `json:"outputs"`
 }
 
+// infer makes a call for outputs; read takes the answer, and says what is wrong with it.
 func (w *rest) infer(id string, inputs []tensor, outputs []string, read func(server string, a *answer) error) (llm.Call, error) {
 	r := restRequest{ID: id}
-	var raw []byte
 	for _, t := range inputs {
-		sent := jsonTensor{Name: t.name, Datatype: t.datatype, Shape: t.shape}
-		if w.binary {
-			before := len(raw)
-			raw = appendRaw(raw, &t)
-			sent.Parameters.Size = new(len(raw) - before)
-		} else {
-			var data any = t.texts
-			if t.ints != nil {
-				data = t.ints
-			}
-			var err error
-			if sent.Data, err = encode(data); err != nil {
-				return llm.Call{}, err
-			}
+		var data any = t.texts
+		if t.ints != nil {
+			data = t.ints
 		}
-		r.Inputs = append(r.Inputs, sent)
+		b, err := encode(data)
+		if err != nil {
+			return llm.Call{}, err
+		}
+		r.Inputs = append(r.Inputs, jsonTensor{t.name, t.datatype, t.shape, b})
 	}
 	for _, name := range outputs {
-		wanted := jsonTensor{Name: name}
-		if w.binary {
-			wanted.Parameters.Binary = &w.binary
-		}
-		r.Outputs = append(r.Outputs, wanted)
+		r.Outputs = append(r.Outputs, jsonTensor{Name: name})
 	}
 	content, err := encode(r)
-	if err != nil {
-		return llm.Call{}, err
-	}
-	call := llm.Call{
+	return llm.Call{
 		Method: http.MethodPost, Path: w.at("/infer"), Model: w.model, Content: content,
-		Read: func(server string, resp *http.Response, body []byte) error {
-			a, err := readREST(resp.Header.Get(jsonLength), body)
+		Read: func(server string, _ *http.Response, body []byte) error {
+			a, err := readREST(body)
 			if err != nil {
 				return err
 			}
 			return read(server, a)
 		},
-	}
-	if w.binary {
-		call.Header = http.Header{jsonLength: {strconv.Itoa(len(content))}, "Content-Type": {"application/octet-stream"}}
-		call.Content = append(content, raw...)
-	}
-	return call, nil
+	}, err
 }
 
 // encode writes JSON without HTML's escapes.
@@ -155,13 +118,8 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// readREST reads an answer, whose JSON has so many bytes ("" for all). An error says
-// what the server did wrong.
-func readREST(length string, body []byte) (*answer, error) {
-	body, raw, err := split(length, body)
-	if err != nil {
-		return nil, fmt.Errorf("gave an answer at fault: %w", err)
-	}
+// readREST reads an answer. An error says what the server did wrong.
+func readREST(body []byte) (*answer, error) {
 	if !utf8.Valid(body) {
 		return nil, errors.New("gave an answer that is not valid UTF-8")
 	}
@@ -175,22 +133,10 @@ func readREST(length string, body []byte) (*answer, error) {
 	a := &answer{id: r.ID, model: r.Model, version: r.Version}
 	for _, t := range r.Outputs {
 		got := received{name: t.Name, datatype: t.Datatype, shape: t.Shape}
-		var err error
-		if size := t.Parameters.Size; size == nil {
-			err = got.flatten(t.Data)
-		} else if *size < 0 || *size > len(raw) {
-			err = fmt.Errorf("gave %.60q with %d bytes, of which there are %d", t.Name, *size, len(raw))
-		} else {
-			err = got.raw(raw[:*size])
-			raw = raw[*size:]
-		}
-		if err != nil {
+		if err := got.flatten(t.Data); err != nil {
 			return nil, err
 		}
 		a.tensors = append(a.tensors, got)
-	}
-	if len(raw) > 0 {
-		return nil, fmt.Errorf("gave %d bytes that belong to no output", len(raw))
 	}
 	return a, nil
 }

@@ -7,8 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"sync"
-	"time"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -20,21 +19,7 @@ import (
 
 // Score implements metrics.Metric.
 func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return m.ScoreNeeded(ctx, blocks, metrics.Need{})
-}
-
-// ScoreNeeded implements metrics.Selective: it leaves out all but the first column
-// where no more is needed. A score that ends a row would end it after one request
-// a column, which takes longer than all of them at once.
-func (m *Metric) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
-	return m.score(ctx, blocks, kindOf(need))
-}
-
-func kindOf(need metrics.Need) kind {
-	if need.FirstOnly {
-		return firstOne
-	}
-	return cells
+	return m.score(ctx, blocks, false)
 }
 
 // HasNative implements metrics.NativeScorer.
@@ -42,16 +27,16 @@ func (m *Metric) HasNative() bool { return m.form.counts }
 
 // ScoreNative implements metrics.NativeScorer.
 func (m *Metric) ScoreNative(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return m.score(ctx, blocks, native)
+	return m.score(ctx, blocks, true)
 }
 
-func (m *Metric) score(ctx context.Context, blocks []metrics.Block, k kind) ([]metrics.Scores, error) {
-	rows := rowsOf(blocks, k)
+func (m *Metric) score(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
+	rows := rowsOf(blocks, native)
 	values, reports := make([]float64, len(rows.all)), make([]*analysis.Report, len(rows.all))
 	done := make([]bool, len(rows.all))
 	g, ctx := errgroup.WithContext(ctx)
 	from := 0
-	for _, part := range parts(rows.all, m.form, m.size.now()) {
+	for _, part := range parts(rows.all, m.form, int(m.size.Load())) {
 		at := from
 		from += len(part)
 		g.Go(func() error {
@@ -69,7 +54,7 @@ func (m *Metric) score(ctx context.Context, blocks []metrics.Block, k kind) ([]m
 		if of := (*metrics.BlocksError)(nil); errors.As(err, &of) {
 			of.Scores = rows.place(values, reports, m.form.spans)
 			for b, at := range rows.at {
-				if slices.ContainsFunc(at, func(i int) bool { return i >= 0 && !done[i] }) {
+				if slices.ContainsFunc(at, func(i int) bool { return !done[i] }) {
 					of.Scores[b] = metrics.Scores{}
 				}
 			}
@@ -85,11 +70,10 @@ func (m *Metric) part(ctx context.Context, all []row, values []float64, reports 
 	if err := m.calls.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	weight, begun := weight(all, m.form), time.Now()
 	r, _, err := m.ask(ctx, all)
 	m.calls.Release(1)
 	if half := len(all) / 2; half > 0 && errors.Is(err, llm.ErrTooLarge) {
-		m.size.refused(weight)
+		m.refused(weight(all, m.form))
 		if err := m.part(ctx, all[:half], values[:half], reports[:half]); err != nil {
 			return err
 		}
@@ -98,7 +82,6 @@ func (m *Metric) part(ctx context.Context, all []row, values []float64, reports 
 	if err != nil {
 		return err
 	}
-	m.size.took(weight, time.Since(begun))
 	copy(values, r.scores)
 	copy(reports, r.reports)
 	return nil
@@ -220,10 +203,6 @@ func (r *rows) place(values []float64, reports []*analysis.Report, explains bool
 			s.Reports = make([]*analysis.Report, len(at))
 		}
 		for c, i := range at {
-			if i < 0 {
-				s.Status[c] = metrics.Unneeded
-				continue
-			}
 			s.Values[c] = values[i]
 			if explains {
 				s.Reports[c] = reports[i]
@@ -234,54 +213,20 @@ func (r *rows) place(values []float64, reports []*analysis.Report, explains bool
 	return out
 }
 
-// size finds how many bytes of text a request has: more while requests are short,
-// fewer where they take long, and never as many again as a server had no room for.
-type size struct {
-	mu           sync.Mutex
-	target, most int
-	fixed        bool
+// defaultSize is how many bytes of text a request has, unless the spec says so.
+const defaultSize = 32 << 10
+
+// size begins at a number of bytes. It becomes less where a server has no room for as
+// many.
+func size(bytes int) *atomic.Int64 {
+	s := new(atomic.Int64)
+	s.Store(int64(bytes))
+	return s
 }
 
-const (
-	firstSize = 16 << 10
-	leastSize = 1 << 10
-	mostSize  = 1 << 20
-
-	shortTime = 300 * time.Millisecond
-	longTime  = 2 * time.Second
-)
-
-// newSize is for requests of a number of bytes, or 0.
-func newSize(bytes int) *size {
-	if bytes > 0 {
-		return &size{target: bytes, most: bytes, fixed: true}
+// refused has requests be smaller than one that a server had no room for.
+func (m *Metric) refused(bytes int) {
+	for now := m.size.Load(); now > int64(bytes/2) && now > 1; now = m.size.Load() {
+		m.size.CompareAndSwap(now, int64(max(1, bytes/2)))
 	}
-	return &size{target: firstSize, most: mostSize}
-}
-
-func (s *size) now() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.target
-}
-
-// took learns from a request that was answered.
-func (s *size) took(bytes int, d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.fixed || bytes < s.target/2: // it says nothing of the target
-	case d < shortTime:
-		s.target = min(2*s.target, s.most)
-	case d > longTime:
-		s.target = min(max(s.target/2, leastSize), s.most)
-	}
-}
-
-// refused learns from a request that a server had no room for.
-func (s *size) refused(bytes int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.most = min(s.most, max(1, bytes/2))
-	s.target = min(s.target, s.most)
 }

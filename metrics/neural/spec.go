@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,16 +16,12 @@ import (
 type Spec struct {
 	// URLs are the addresses of the servers, at least one, without the model. Their
 	// scheme is http or https.
-	URLs    []string
-	Model   string
-	Version string // of the model; "" leaves the choice to the server
-	Output  string // the tensor that has the scores
-	// Direction is 0, and a bound NaN, where nothing is stated.
-	Direction    metrics.Direction
-	Lower, Upper float64
-	// Bytes of text that a request has; 0 finds a size by the time that requests
-	// take.
-	Bytes int
+	URLs      []string
+	Model     string
+	Version   string            // of the model; "" leaves the choice to the server
+	Output    string            // the tensor that has the scores
+	Direction metrics.Direction // 0 where nothing is stated
+	Bytes     int               // of text in a request; 0 for the default
 }
 
 const (
@@ -43,15 +38,13 @@ var options = []metrics.Option{
 	{Key: "version", Values: "VERSION", Doc: "version of the model", Default: "the server's choice"},
 	{Key: "output", Values: "NAME", Doc: "output that has the scores, such as precision", Default: defaultOutput},
 	{Key: "direction", Values: "higher|lower", Doc: "which scores are better, of a model that does not say", Default: "higher"},
-	{Key: "lower", Values: "NUMBER", Doc: "least score, of a model that does not say", Default: "none"},
-	{Key: "upper", Values: "NUMBER", Doc: "greatest score, of a model that does not say", Default: "none"},
-	{Key: "batch", Values: "BYTES", Doc: "bytes of text in a request", Default: "by the time that requests take"},
+	{Key: "batch", Values: "BYTES", Doc: "bytes of text in a request", Default: "32768"},
 }
 
 // ParseSpec reads what stands behind the colon: URL/MODEL[,OPTION=VALUE…]. Its
 // errors quote no address, which may hold a secret.
 func ParseSpec(text string) (Spec, error) {
-	s := Spec{Output: defaultOutput, Lower: math.NaN(), Upper: math.NaN()}
+	s := Spec{Output: defaultOutput}
 	if text == "" {
 		return s, fmt.Errorf("name a server and a model, such as %s", example)
 	}
@@ -63,9 +56,6 @@ func ParseSpec(text string) (Spec, error) {
 		if err := metrics.EachOption(rest, s.set, "also"); err != nil {
 			return s, err
 		}
-	}
-	if s.Lower > s.Upper {
-		return s, fmt.Errorf("the lower bound %v is above the upper bound %v", s.Lower, s.Upper)
 	}
 	return s, nil
 }
@@ -82,10 +72,6 @@ func (s *Spec) set(key, value string, _ bool) (err error) {
 		if s.Direction, err = metrics.ParseDirection(value); err != nil {
 			return fmt.Errorf("option direction=%q: want higher or lower", value)
 		}
-	case "lower":
-		s.Lower, err = bound(key, value)
-	case "upper":
-		s.Upper, err = bound(key, value)
 	case "batch":
 		if s.Bytes, err = strconv.Atoi(value); err != nil || s.Bytes < 1 {
 			return fmt.Errorf("option batch=%q: want a number of bytes", value)
@@ -97,14 +83,6 @@ func (s *Spec) set(key, value string, _ bool) (err error) {
 		return fmt.Errorf("option %s has no value", key)
 	}
 	return err
-}
-
-func bound(key, value string) (float64, error) {
-	v, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return v, fmt.Errorf("option %s=%q: want a number", key, value)
-	}
-	return v, nil
 }
 
 // address takes in URL/MODEL.
@@ -143,20 +121,13 @@ func (s *Spec) name() string {
 	return name
 }
 
-// direction and bounds, by the facts and else by the spec.
+// info has direction and bounds, by the facts and else by the spec.
 func (s *Spec) info(f *facts) (metrics.Info, error) {
-	info := metrics.Info{Direction: cmp.Or(s.Direction, metrics.HigherIsBetter), Lower: math.Inf(-1), Upper: math.Inf(1)}
-	if !math.IsNaN(s.Lower) {
-		info.Lower = s.Lower
-	}
-	if !math.IsNaN(s.Upper) {
-		info.Upper = s.Upper
-	}
-	if f == nil {
-		return info, nil
-	}
-	if s.Direction != 0 || !math.IsNaN(s.Lower) || !math.IsNaN(s.Upper) {
-		return info, errors.New("the model states its direction and bounds itself: leave out direction, lower and upper")
+	switch {
+	case f == nil:
+		return metrics.Declared(cmp.Or(s.Direction, metrics.HigherIsBetter).String(), nil, nil), nil
+	case s.Direction != 0:
+		return metrics.Info{}, errors.New("the model states its direction itself: leave out direction")
 	}
 	return f.info(), nil
 }

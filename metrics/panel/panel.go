@@ -56,9 +56,6 @@ type Panel struct {
 }
 
 var (
-	_ metrics.Selective = (*Panel)(nil)
-	_ metrics.Explainer = (*Panel)(nil)
-	_ metrics.Paced     = (*Panel)(nil)
 	_ metrics.Composite = (*Panel)(nil)
 	_ metrics.Fitter    = (*Panel)(nil)
 )
@@ -120,6 +117,7 @@ func New(cfg Config) (*Panel, error) {
 	}
 	cfg.Combine, cfg.Scale = cmp.Or(cfg.Combine, analysis.Mean), cmp.Or(cfg.Scale, Same)
 	p := &Panel{cfg: cfg, info: cfg.Members[0].Info()}
+	p.info.Keep = metrics.KeepOnRequest // the members' own scores are kept
 	var names []string
 	for _, m := range cfg.Members {
 		info := m.Info()
@@ -137,6 +135,8 @@ func New(cfg Config) (*Panel, error) {
 		names = append(names, info.Name)
 		p.info.NeedsSource = p.info.NeedsSource || info.NeedsSource
 		p.info.NeedsReferences = p.info.NeedsReferences || info.NeedsReferences
+		p.info.Explains = p.info.Explains || info.Explains
+		p.info.Pace.Batch, p.info.Pace.Calls = max(p.info.Pace.Batch, info.Pace.Batch), max(p.info.Pace.Calls, info.Pace.Calls)
 		if cfg.Scale == None {
 			p.info.Lower, p.info.Upper = min(p.info.Lower, info.Lower), max(p.info.Upper, info.Upper)
 		}
@@ -207,57 +207,8 @@ func (p *Panel) Fit(ctx context.Context, references iter.Seq2[[]string, error]) 
 	return New(cfg)
 }
 
-// Explains implements metrics.Explainer: a report has what each member says, where one
-// says more than a score.
-func (p *Panel) Explains() bool {
-	return slices.ContainsFunc(p.cfg.Members, func(m metrics.Metric) bool {
-		x, ok := m.(metrics.Explainer)
-		return ok && x.Explains()
-	})
-}
-
 // Close closes the members.
 func (p *Panel) Close() error { return metrics.Close(p.cfg.Members...) }
-
-// Pace implements metrics.Paced: as the member that takes most.
-func (p *Panel) Pace() metrics.Pace {
-	var most metrics.Pace
-	for _, m := range p.cfg.Members {
-		if paced, ok := m.(metrics.Paced); ok {
-			own := paced.Pace()
-			most.Batch, most.Calls = max(most.Batch, own.Batch), max(most.Calls, own.Calls)
-		}
-	}
-	return most
-}
-
-// ScoreNeeded implements metrics.Selective. Where the first column is all that is
-// needed, no member is asked for the others; a bound of the panel stops nothing.
-func (p *Panel) ScoreNeeded(ctx context.Context, blocks []metrics.Block, need metrics.Need) ([]metrics.Scores, error) {
-	if !need.FirstOnly {
-		return p.Score(ctx, blocks)
-	}
-	first := slices.Clone(blocks)
-	for i, b := range blocks {
-		first[i].References = b.References[:min(1, len(b.References))]
-	}
-	scores, err := p.Score(ctx, first)
-	if err != nil {
-		return nil, err
-	}
-	for i, b := range blocks {
-		whole := room(b)
-		for h := range b.Hypotheses {
-			for c := 1; c < b.Columns(); c++ {
-				whole.Status[h*b.Columns()+c] = metrics.Unneeded
-			}
-			at := h * b.Columns()
-			whole.Values[at], whole.Status[at], whole.Reports[at] = scores[i].Values[h], scores[i].Status[h], scores[i].Reports[h]
-		}
-		scores[i] = whole
-	}
-	return scores, nil
-}
 
 // room has the cells of a block.
 func room(b metrics.Block) metrics.Scores {

@@ -148,15 +148,6 @@ func TestScores(t *testing.T) {
 				t.Fatalf("cell %d: %v of %+v, want %v", i, v, r, want)
 			}
 		}
-		first, err := p.(metrics.Selective).ScoreNeeded(ctx, []metrics.Block{block}, metrics.Need{FirstOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, status := range first[0].Status {
-			if at := i % block.Columns(); at > 0 != (status == metrics.Unneeded) || at == 0 && first[0].Values[i] != got.Values[i] {
-				t.Fatalf("cell %d: %v %v, want %v", i, status, first[0].Values[i], got.Values[i])
-			}
-		}
 	})
 }
 
@@ -175,14 +166,13 @@ func (f *fixed) Signature(metrics.Level) metrics.Signature {
 func (f *fixed) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	return []metrics.Scores{f.scores}, f.err
 }
-func (f *fixed) Pace() metrics.Pace { return metrics.Pace{Batch: len(f.info.Name)} }
-func (f *fixed) Close() error       { f.closed = true; return nil }
+func (f *fixed) Close() error { f.closed = true; return nil }
 
 // A cell lacks a score where a member does, and what a policy counts in place of
 // one counts. Bounds make 0 to 1 of other scales.
 func TestMissingAndScaled(t *testing.T) {
 	judge := func(name string, upper float64, scores metrics.Scores) *fixed {
-		return &fixed{info: metrics.Info{Name: name, Direction: metrics.HigherIsBetter, Upper: upper}, scores: scores}
+		return &fixed{info: metrics.Info{Name: name, Direction: metrics.HigherIsBetter, Upper: upper, Pace: metrics.Pace{Batch: len(name)}}, scores: scores}
 	}
 	a := judge("a", 100, metrics.Scores{Values: []float64{50, 7, 0}, Status: []metrics.Status{metrics.Scored, metrics.Unparseable, metrics.Scored},
 		Reports: []*analysis.Report{{Outcome: analysis.Scored, Score: new(50.0), Errors: []analysis.Error{{Location: "x"}}},
@@ -209,8 +199,8 @@ func TestMissingAndScaled(t *testing.T) {
 	if *a.scores.Reports[0].Score != 50 || *got.Reports[0].Parts[0].Score != 0.5 {
 		t.Error("a member's report was changed, or a part is not scaled")
 	}
-	if p.Pace().Batch != 3 || p.Signature(metrics.Corpus).String() != "member1:a m:1%257C2|member2:bbb m:1%257C2|combine:mean|scale:bounds" || !slices.Equal(kept, []string{"a", "bbb"}) {
-		t.Errorf("%+v %s %v", p.Pace(), p.Signature(metrics.Corpus), kept)
+	if p.Info().Pace.Batch != 3 || p.Signature(metrics.Corpus).String() != "member1:a m:1%257C2|member2:bbb m:1%257C2|combine:mean|scale:bounds" || !slices.Equal(kept, []string{"a", "bbb"}) {
+		t.Errorf("%+v %s %v", p.Info().Pace, p.Signature(metrics.Corpus), kept)
 	}
 	b.err = &metrics.CellError{Block: 0, Hypothesis: 2, Err: errors.New("no")}
 	at := (*metrics.CellError)(nil)

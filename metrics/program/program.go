@@ -58,9 +58,6 @@ type Metric struct {
 
 var (
 	_ metrics.NativeScorer = (*Metric)(nil)
-	_ metrics.Paced        = (*Metric)(nil)
-	_ metrics.Storable     = (*Metric)(nil)
-	_ metrics.Explainer    = (*Metric)(nil)
 )
 
 // New starts the program, and returns the metric that it says to be, or a
@@ -90,6 +87,11 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 	}
 	m.idle = []*child.Process{p}
 	m.info = m.hello.info()
+	m.info.Explains, m.info.Keep = m.hello.Reports, metrics.KeepAlways
+	if len(m.hello.Signature) == 0 {
+		m.info.Keep = metrics.KeepNever // the program does not say when its numbers change
+	}
+	m.info.Pace = metrics.Pace{Batch: m.batch(), Calls: m.cfg.Processes}
 	if cfg.Name != "" {
 		m.info.Name = Name + ":" + cfg.Name
 	}
@@ -112,18 +114,8 @@ func (m *Metric) Signature(metrics.Level) metrics.Signature {
 	return sig.With("hello", hex.EncodeToString(hash[:4]))
 }
 
-// Storable implements metrics.Storable: a program without a signature does not
-// say when its numbers change.
-func (m *Metric) Storable() bool { return len(m.hello.Signature) > 0 }
-
-// Explains implements metrics.Explainer.
-func (m *Metric) Explains() bool { return m.hello.Reports }
-
 // HasNative implements metrics.NativeScorer.
 func (m *Metric) HasNative() bool { return m.hello.Native }
-
-// Pace implements metrics.Paced.
-func (m *Metric) Pace() metrics.Pace { return metrics.Pace{Batch: m.batch(), Calls: m.cfg.Processes} }
 
 func (m *Metric) batch() int {
 	if m.hello.Batch > 0 {

@@ -53,8 +53,8 @@ var block = metrics.Block{Source: "s", Hypotheses: []string{"a", "bb"}, Referenc
 func TestPromises(t *testing.T) {
 	m := opened(t, config(t, ""))
 	metricstest.Promises(t, m, block)
-	want := metrics.Info{Name: "exec:counter", NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1e6}
-	if m.Info() != want || m.Pace().Batch != 3 || !m.Storable() || !m.HasNative() {
+	want := metrics.Info{Name: "exec:counter", NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1e6, Pace: metrics.Pace{Batch: 3, Calls: 1}, Explains: true, Keep: metrics.KeepAlways}
+	if m.Info() != want || !m.HasNative() {
 		t.Errorf("%+v", m.Info())
 	}
 	if s := m.Signature(metrics.Sentence).String(); !strings.HasPrefix(s, "program:counter|a:1|b:2|hello:") {
@@ -94,7 +94,7 @@ func TestFaults(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		{"garbage", nil, `a line that is no answer: bad JSON: 'L' where a value should be: "Loading model\x1b[2J…"`},
+		{"garbage", nil, `a line that is no answer: bad JSON: invalid character 'L' at start of value: "Loading model\x1b[2J…"`},
 		{"wrong-id", nil, `"id" is not the 1 of the request: "{\"id\":2,`},
 		{"short", nil, `segment 1 of the request: 3 scores, 0 statuses and 0 reports for 2 hypotheses × 2: "{`},
 		{"few", nil, `it has scores of 0 segments for 1`},
@@ -108,7 +108,7 @@ func TestFaults(t *testing.T) {
 		{"changes", []string{"FILE"}, `one process of the program says hello in another way than the first one: "{`},
 		{"no-hello", nil, `no hello line: the program gave no answer in time: 300ms`},
 		{"dies-first", nil, `no hello line: the program ended before it answered (exit status 3); it last said: no \x1b[31mmodel`},
-		{"bad-hello", []string{"Hello"}, `a line that is no hello: bad JSON: 'H' where a value should be: "Hello"`},
+		{"bad-hello", []string{"Hello"}, `a line that is no hello: bad JSON: invalid character 'H' at start of value: "Hello"`},
 		{"bad-hello", []string{`{"refract":2,"name":"m"}`}, `"refract" is 2, and 1 is the version`},
 		{"bad-hello", []string{`{"refract":1,"name":"a b"}`}, `"name" is "a b"`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","needs":["refs"]}`}, `"needs" has "refs"`},
@@ -444,7 +444,7 @@ func FuzzHello(f *testing.F) {
 			return
 		}
 		m := &Metric{hello: h, info: h.info()}
-		if i := m.Info(); !(i.Lower < i.Upper) || i.Direction == 0 || m.Pace().Batch < 1 {
+		if i := m.Info(); !(i.Lower < i.Upper) || i.Direction == 0 || m.batch() < 1 {
 			t.Errorf("%+v", i)
 		}
 		if s := m.Signature(metrics.Sentence); len(s) != 2+len(h.Signature) {

@@ -24,8 +24,6 @@ type Metric struct {
 
 var (
 	_ metrics.Foreseeing = (*Metric)(nil)
-	_ metrics.Paced      = (*Metric)(nil)
-	_ metrics.Storable   = (*Metric)(nil)
 )
 
 // New returns the metric of a model's vectors.
@@ -42,7 +40,12 @@ func New(m *embeddings.Model) (*Metric, error) {
 
 // declared is what the metric declares of any model.
 func declared(name string) metrics.Info {
-	return metrics.Info{Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: -1, Upper: 1}
+	return metrics.Info{
+		Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: -1, Upper: 1, Keep: metrics.KeepAlways,
+		// One call at a time, so that texts which segments share are asked for once. The
+		// model makes many calls of it.
+		Pace: metrics.Pace{Batch: 256, Calls: 1},
+	}
 }
 
 // settings are what tells the vectors of two models apart.
@@ -108,13 +111,6 @@ func (m *Metric) Info() metrics.Info { return m.info }
 func (m *Metric) Signature(metrics.Level) metrics.Signature {
 	return settings(m.model).With("similarity", "cosine")
 }
-
-// Storable implements metrics.Storable.
-func (m *Metric) Storable() bool { return true }
-
-// Pace implements metrics.Paced: one call at a time, so that texts which segments
-// share are asked for once. The model makes many calls of it.
-func (m *Metric) Pace() metrics.Pace { return metrics.Pace{Batch: 256, Calls: 1} }
 
 // Score implements metrics.Metric.
 func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {

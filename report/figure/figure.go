@@ -34,7 +34,7 @@ type Style struct {
 	Clear bool // no background: the page's own shows through
 }
 
-// Panel is one plot of a figure: a Lines, a Bars or a Scatter.
+// Panel is one plot of a figure: a Lines or a Bars.
 type Panel interface {
 	chart(t theme) (*chart, error)
 }

@@ -43,10 +43,6 @@ func panels() []figure.Panel {
 		&figure.Bars{Title: "systems \u202e", Value: "score", Bars: []figure.Bar{
 			{"a long name of a system", 3, 2.5, 3.5}, {"b", -2, nan, nan}, {"c", nan, nan, nan}, {"d", 4, 3.9, 4.1},
 		}},
-		&figure.Scatter{Title: "pairs", X: "by people", Y: "by metric", Series: []figure.Series{
-			{Name: "one reference", Muted: true, Points: []figure.Point{{X: 1, Y: 2}, {X: 0.5, Y: -1}, {X: nan, Y: 1}, {X: 1, Y: math.Inf(1)}}},
-			{Name: "all references", Points: []figure.Point{{X: 1, Y: 3}, {X: 0, Y: 0}}}, {Name: "none", Points: []figure.Point{{X: nan, Y: 2}}},
-		}},
 	}
 }
 
@@ -76,7 +72,7 @@ func TestDrawSVG(t *testing.T) {
 				text.Write(c)
 			}
 		}
-		for _, want := range []string{"bleu, max <&>", "all prompts", "random", "pearson", "a long name of a system", "one reference", "all references", "by metric", `systems \u202e`} {
+		for _, want := range []string{"bleu, max <&>", "all prompts", "random", "pearson", "a long name of a system", `systems \u202e`} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("the picture lacks the text %q", want)
 			}
@@ -119,9 +115,8 @@ func TestDrawAny(t *testing.T) {
 			return s
 		}), 0, 8).Draw(t, "series")
 		bars := &figure.Bars{Title: rapid.String().Draw(t, "title"), Bars: []figure.Bar{{strings.Repeat(rapid.String().Draw(t, "name"), 40), number.Draw(t, "value"), number.Draw(t, "low"), number.Draw(t, "high")}}}
-		scatter := &figure.Scatter{X: "x", Series: append(series, figure.Series{Points: []figure.Point{{}}})}
 		var b bytes.Buffer
-		if err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: series}, bars, scatter); err != nil {
+		if err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: append(series, figure.Series{Points: []figure.Point{{}}})}, bars); err != nil {
 			t.Fatal(err)
 		}
 		if place := regexp.MustCompile(`NaN|Inf|[0-9]{5}`).FindString(text.ReplaceAllString(b.String(), "")); place != "" {
@@ -144,9 +139,8 @@ func TestDrawErrors(t *testing.T) {
 	for want, c := range map[string]struct {
 		panels []figure.Panel
 	}{
-		"no panels":              {},
-		"at least one":           {panels: []figure.Panel{&figure.Bars{}}},
-		"needs at least one dot": {panels: []figure.Panel{&figure.Scatter{Series: []figure.Series{{Name: "none", Points: []figure.Point{{X: math.NaN()}}}}}}},
+		"no panels":    {},
+		"at least one": {panels: []figure.Panel{&figure.Bars{}}},
 	} {
 		if err := figure.Draw(io.Discard, figure.Style{}, c.panels...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
@@ -184,34 +178,6 @@ func TestShareY(t *testing.T) {
 			if !strings.Contains(drawn(l), want) {
 				t.Errorf("the axis lacks %s", want)
 			}
-		}
-	}
-}
-
-// The quadrants of a scatter plot are shaded where dots can be, those of equal or
-// of opposite signs.
-func TestScatterQuadrants(t *testing.T) {
-	left, right := figure.Point{X: -1, Y: 2}, figure.Point{X: 1, Y: -2}
-	for _, c := range []struct {
-		name     string
-		points   []figure.Point
-		opposite bool
-		shaded   int
-	}{
-		{"all quadrants", []figure.Point{left, right}, false, 2},
-		{"all quadrants", []figure.Point{left, right}, true, 2},
-		{"right below", []figure.Point{right}, true, 1},
-		{"right below, equal signs", []figure.Point{right}, false, 0},
-		{"right above", []figure.Point{{X: 1, Y: 2}}, false, 1},
-		{"right above, opposite signs", []figure.Point{{X: 1, Y: 2}}, true, 0},
-		{"the origin", []figure.Point{{}}, false, 1},
-	} {
-		var b bytes.Buffer
-		if err := figure.Draw(&b, figure.Style{}, &figure.Scatter{Opposite: c.opposite, Series: []figure.Series{{Points: c.points}}}); err != nil {
-			t.Fatal(err)
-		}
-		if n := strings.Count(b.String(), `fill="#009e73"`); n != c.shaded {
-			t.Errorf("%s: %d quadrants are shaded, want %d", c.name, n, c.shaded)
 		}
 	}
 }

@@ -277,7 +277,7 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	for i, s := range demoSystems {
 		n := len(demoSystems)
 		ranking.Systems = append(ranking.Systems, report.RankedSystem{Name: s, First: report.Place{Rank: float64(i + 1), Score: report.Number(-float64(i) * 0.8)}, Under: []report.Place{
-			{Rank: float64((i+3)%n + 1), Score: report.Number(31 - (i+3)%n), Clear: i%3 == 0}, {Rank: float64((i+1)%n + 1), Score: report.Number(44 - i)},
+			{Rank: float64((i+3)%n + 1), Score: report.Number(31 - (i+3)%n)}, {Rank: float64((i+1)%n + 1), Score: report.Number(44 - i)},
 			{Rank: float64(i + 1), Score: report.Number(0.9442 - 0.0007*float64(i))}}})
 	}
 	ranking.Systems[5].First = report.Place{}

@@ -399,8 +399,5 @@ func newPlaceCell(p, first report.Place, digits int) cellView {
 	} else {
 		v.Moved, v.MovedWords, cell.Class = "▼\u2009"+steps, steps+places+"down", "number down"
 	}
-	if p.Clear {
-		cell.Class += " clear"
-	}
 	return cell
 }

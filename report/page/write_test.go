@@ -161,7 +161,7 @@ func TestStatic(t *testing.T) {
 		`<td class="number missing">–</td>`,
 		`&lt; 0.001</td>`, // a p-value that rounds to 0 is not 0
 		`29,958 of 30,000 cells have a score`,
-		`<td class="number down clear" data-key="4"><span class="moved"><span aria-hidden="true">▼`,
+		`<td class="number down" data-key="4"><span class="moved"><span aria-hidden="true">▼`,
 		`<span class="unseen">3 places up</span>`,
 		`<source media="screen and (prefers-color-scheme: dark)" srcset="data:image/svg&#43;xml;base64,`,
 		`alt="Two line charts.`,

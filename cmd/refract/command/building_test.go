@@ -50,7 +50,7 @@ func TestBuildingServedPrompts(t *testing.T) {
 				}
 				asking := []string{"--base-url", url, "--cache", at("cache.sqlite")}
 				form := map[string]string{"completions": "completion", "chat": "messages"}[endpoint]
-				refract(slices.Concat([]string{"synthesize"}, c.build, []string{"--model", "teacher", "--validation", "0", "--form", form, "-o", at("data")}, asking)...)
+				refract(slices.Concat([]string{"build"}, c.build, []string{"--model", "teacher", "--validation", "0", "--form", form, "-o", at("data")}, asking)...)
 
 				refract("judges", c.metric, "-o", at("judge.yaml"))
 				edit(t, at("judge.yaml"), "name: "+c.metric, "name: my-judge", "endpoint: completions", "endpoint: "+endpoint)

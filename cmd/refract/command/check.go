@@ -11,7 +11,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/meaning"
-	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/report"
 )
 
@@ -20,13 +19,11 @@ type checking struct {
 	input
 	checkFlags
 	decisionFlag
-	embeddingFlags
 	shardFlag
 	result   output // where the dataset goes
 	table    output // how the counts are shown
 	human    bool
 	examples int
-	patterns bool
 }
 
 func (e *env) checkCommand() *cobra.Command {
@@ -46,8 +43,8 @@ The language check goes by each reference, so that a dataset may mix languages:
 an mtme: dataset names its languages, as --language and --source-language do. -o writes the dataset as JSON
 Lines: accepted variants, cleaned, under "variants", the others under
 "rejected", each with its verdict and its raw text. Each accepted variant has a
-doubt, how likely it has lost the meaning: by words, and with --embeddings by
-vectors too. From 0.5 on it is doubtful.
+doubt, how likely it has lost the meaning, judged by its words. From 0.5 on it is
+doubtful.
 
 --human checks the references that people wrote, each against the first one:
 what a check then catches, copies aside, is a false alarm.`,
@@ -62,14 +59,12 @@ what a check then catches, copies aside, is a false alarm.`,
 	k.input.register(cmd)
 	k.checkFlags.register(cmd)
 	k.decisionFlag.register(cmd)
-	k.embeddingFlags.register(cmd)
 	k.shardFlag.register(cmd)
 	k.result.registerLines(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	f := cmd.Flags()
 	f.BoolVar(&k.human, "human", false, "check the references after the first one in place of variants")
 	f.IntVar(&k.examples, "examples", 0, "show this many examples of each check")
-	f.BoolVar(&k.patterns, "patterns", false, "show the rejected answers by what is alike in them, each pattern with an example")
 	within(cmd, 0, mostExamples, "examples")
 	return cmd
 }
@@ -81,8 +76,6 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	switch {
 	case k.human && k.result.path != "":
 		return usagef("--human judges references, and -o writes variants: leave one out")
-	case k.human && k.patterns:
-		return usagef("--patterns are those of rejected variants, and --human judges references: leave one out")
 	case k.human && len(k.references) > 0:
 		return usagef("--human judges references, and not the variants of --references: leave one out")
 	}
@@ -109,13 +102,6 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var embedder embeddings.Embedder
-	if k.result.path != "" { // which has the doubt
-		defer k.embeddingFlags.close()
-		if embedder, err = k.embedder(ctx, e); err != nil {
-			return err
-		}
-	}
 	var out io.Writer
 	if k.shard == "" {
 		if out, err = e.create(k.result.path); err != nil {
@@ -126,7 +112,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	} else {
 		out = k.writer
 	}
-	counts, patterns, kept := diversify.NewCounts(c, k.examples), diversify.Patterns{}, &meaning.Tally{}
+	counts, kept := diversify.NewCounts(c, k.examples), &meaning.Tally{}
 	var enc *dataset.Encoder
 	if k.result.path != "" {
 		enc = dataset.NewEncoder(out)
@@ -148,16 +134,8 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		if err != nil {
 			return err
 		}
-		if k.patterns {
-			patterns.Add(judged)
-		}
 		if k.read != nil {
 			kept.Add(judged)
-		}
-		if embedder != nil {
-			if err := weigh(ctx, embedder, judged); err != nil {
-				return err
-			}
 		}
 		if enc != nil {
 			if err := k.index(s.ID, nil); err != nil {
@@ -168,10 +146,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			}
 		}
 	}
-	found := checked{Counts: counts}
-	if k.patterns {
-		found.Patterns = &patterns
-	}
+	found := checked{counts}
 	switch {
 	case k.shard != "":
 		err := k.writer.Totals(found)
@@ -201,8 +176,7 @@ var errNoVariant = errors.New("the dataset has no variant to check; name expande
 
 // checked is what a run of check, or its shards, have counted.
 type checked struct {
-	Counts   *diversify.Counts
-	Patterns *diversify.Patterns `json:",omitempty"` // of --patterns
+	Counts *diversify.Counts
 }
 
 func (c *checked) merge(o *checked) {
@@ -211,14 +185,8 @@ func (c *checked) merge(o *checked) {
 		return
 	}
 	c.Counts.Merge(o.Counts)
-	if c.Patterns != nil {
-		c.Patterns.Merge(o.Patterns)
-	}
 }
 
 func (c *checked) table(people bool) *report.NamedTable {
-	if c.Patterns != nil {
-		return c.Patterns.Table()
-	}
 	return c.Counts.Table(people)
 }

@@ -2,27 +2,25 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/report/figure"
 )
 
 // comparer is one run of refract compare.
 type comparer struct {
-	comparisonFlags
-	output
-	significanceFlags
-	block   int
-	blocked func() bool // whether --block is given
-	alpha   float64
-	power   experiment.Power
-	what    string
+	comparison
+	out   output
+	table string
+	plot  string
 }
 
 func (e *env) compareCommand() *cobra.Command {
@@ -35,8 +33,12 @@ references) and compare with human judgements.
 
 --significance tests settings against each other. --table pairs shows the
 p-values, with Holm's correction, and --table ranks the ranks under all
-statistics. --table power says what difference a comparison of two settings
-sees, and how many segments it needs.
+statistics.
+
+--curve shows the agreement by the number of references instead: for the originals
+and k variants, chosen in several ways. In a dataset without variants, k other
+originals are added to the first. random is the mean over 20 orders. Each value is
+compared with that of all variants, and with random at the same k.
 
 Scores made elsewhere take part as well. -m stored is every metric score file of
 an mtme: dataset, and -m stored:NAME one of them, such as stored:COMET-22-refA.
@@ -45,149 +47,140 @@ an mtme: dataset, and -m stored:NAME one of them, such as stored:COMET-22-refA.
 		Example: `  refract compare mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
   refract compare jsonl:judged.jsonl -m chrf -a single,max,mean --group segment
   refract compare jsonl:judged.jsonl -m chrf --scores mine=mine.tsv
-  refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --significance perm-pairs --table pairs`,
+  refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --significance perm-pairs --table pairs
+  refract compare jsonl:judged.jsonl -m chrf -a max,mean --curve order,random -k 0,1,2,4,8 --plot curve.svg`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			idle := []string{"power", "difference"}
-			if c.what == powerTable {
-				idle = []string{"significance", "resamples", "block"}
-			}
-			if err := isIdle(cmd, c.what, idle...); err != nil {
-				return err
-			}
-			return c.run(cmd.Context(), e, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
 	}
 	c.register(e, cmd)
 	return cmd
 }
 
-func (c *comparer) register(e *env, cmd *cobra.Command) {
-	c.output.register(cmd)
-	c.registerStatistics(cmd)
-	c.comparisonFlags.register(e, cmd, "single,max,mean,native")
-	c.significanceFlags.register(cmd, "", ": test settings against each other")
-	f := cmd.Flags()
-	c.blocked = func() bool { return f.Changed("block") }
-	f.IntVar(&c.block, "block", earlyBlock, "resamples after which a permutation test ends early if p is below 0.02 or above 0.5; 0 for never, as under --table pairs")
-	f.Float64Var(&c.alpha, "alpha", 0.05, "largest p-value that is significant")
-	f.Float64Var(&c.power.Share, "power", 0.8, "probability to see a difference, for --table power")
-	f.Float64Var(&c.power.Difference, "difference", 0, "difference of a statistic to see, for --table power (default the one found)")
-	f.StringVar(&c.what, "table", settingsTable, "settings, pairs (p-values), ranks or power")
-	within(cmd, 0, correlate.MaxResamples, "block")
-	isShare(cmd, "alpha", "power")
-	isPositive(cmd, "difference")
-	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable, powerTable)
-	grouped(cmd, statisticFlags, "table")
-	grouped(cmd, inputFlags, "matrix", "scores")
-}
-
-func (c *comparer) run(ctx context.Context, e *env, args []string) error {
-	p, err := c.plan("", args, "single", "max", "mean", "native")
-	if err != nil {
-		return err
-	}
-	if err := c.ask(p); err != nil {
-		return err
-	}
-	out, err := e.create(c.path)
-	if err != nil {
-		return err
-	}
-	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
-		t := c.view(p, res)
-		if len(t.Rows) == 0 && c.format.ForPeople() {
-			_, err := fmt.Fprintf(out, "One setting is left, %s, and so no pair to test.\n", res.Rows[0].Setting.OfAll())
-			return err
-		}
-		return c.whole(out, t)
-	})
-}
-
-// view is the table that was asked for.
-func (c *comparer) view(p *experiment.Plan, res *experiment.Result) *report.NamedTable {
-	t := map[string]func(*experiment.Plan, *experiment.Result) *report.NamedTable{
-		settingsTable: experiment.SettingsTable, pairsTable: experiment.PairsTable, ranksTable: experiment.RanksTable, powerTable: experiment.PowerTable,
-	}[c.what](p, res)
-	about := &report.NamedTable{}
-	c.describe(about, &res.Datasets[0])
-	if c.what == settingsTable {
-		c.explain(about, res.Datasets[0].ResampledBy, "")
-	}
-	t.Notes = append(about.Notes, t.Notes...)
-	return t
-}
-
-// The tables that a comparison can show.
+// The tables that a comparison can show, as package experiment names them but for the
+// first.
 const (
 	settingsTable = "settings"
 	pairsTable    = "pairs"
 	ranksTable    = "ranks"
 )
 
-// ask adds the tests to a plan.
-func (c *comparer) ask(p *experiment.Plan) error {
-	if c.what == powerTable {
-		return c.askPower(p)
+func (c *comparer) register(e *env, cmd *cobra.Command) {
+	c.out.register(cmd)
+	c.comparison.register(e, cmd, comparisonDefaults{groups: "none", tests: "test settings against each other"})
+	f := cmd.Flags()
+	f.StringVar(&c.table, "table", settingsTable, "settings, pairs (p-values) or ranks")
+	f.StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
+	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
+	grouped(cmd, statisticFlags, "table", "plot")
+}
+
+func (c *comparer) run(ctx context.Context, e *env, args []string) error {
+	p, err := c.asked(args)
+	if err != nil {
+		return err
 	}
-	if !c.tested {
-		if c.what != settingsTable {
-			return usagef("--table %s needs a test: choose one by --significance, such as perm-both", c.what)
+	out, err := e.create(c.out.path)
+	if err != nil {
+		return err
+	}
+	var drawing *atomicfile.File
+	if c.plot != "" {
+		if drawing, err = e.create(c.plot); err != nil {
+			return err
+		}
+	}
+	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
+		if len(c.curves) > 0 && len(res.Curves) == 0 {
+			return errors.New("there is one reference a segment, and so no curve")
+		}
+		t := c.view(res)
+		if len(t.Rows) == 0 && c.out.format.ForPeople() && len(res.Rows) > 0 {
+			name := res.Rows[0].Setting
+			name.References = ""
+			_, err := fmt.Fprintf(out, "One setting is left, %s, and so no pair to test.\n", name)
+			return err
+		}
+		if err := c.out.whole(out, t); err != nil || drawing == nil {
+			return err
+		}
+		var panels []figure.Panel
+		for _, f := range res.Figures() {
+			panels = append(panels, f.Panels...)
+		}
+		if err := figure.Draw(drawing, figure.Style{}, panels...); err != nil {
+			return fmt.Errorf("%s: plot: %w", c.plot, err)
 		}
 		return nil
+	})
+}
+
+// asked is the plan of what was asked for.
+func (c *comparer) asked(args []string) (*experiment.Plan, error) {
+	p, err := c.plan("", args)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.curves) > 0 {
+		return p, c.askCurves(p)
+	}
+	switch {
+	case c.plot != "" || len(c.counts) > 0:
+		return nil, usagef("--plot and -k are of a curve: name ways to choose references, such as --curve order,random")
+	case !c.tested && c.table != settingsTable:
+		return nil, usagef("--table %s needs a test: choose one by --significance, such as perm-both", c.table)
+	case !c.tested:
+		return p, nil
 	}
 	for _, st := range p.Statistics {
 		if err := c.method.Takes(st.Measure); err != nil {
-			return usagef("--significance: %w (--statistic says which are tested)", err)
+			return nil, usagef("--significance: %w (--statistic says which are tested)", err)
 		}
 	}
 	// A test that ends early has a p-value that no correction for many pairs leaves significant.
-	if c.what == pairsTable && !c.blocked() {
-		c.block = 0
+	if p.Pairing = experiment.EveryPair; c.table != pairsTable {
+		p.Test.Block = earlyBlock
 	}
-	p.Pairing, p.Test = experiment.EveryPair, c.test(c.seed)
-	p.Test.Block, p.Test.Alpha = c.block, c.alpha
-	return nil
+	return p, nil
 }
 
-// askPower adds differences of all settings to a plan.
-func (c *comparer) askPower(p *experiment.Plan) error {
-	if c.bootstrap < 2 {
-		return usagef("--table power takes standard errors from resamples: leave --bootstrap %d out", c.bootstrap)
-	}
-	p.Pairing, p.Power = experiment.EveryDifference, c.power
-	p.Power.Alpha = c.alpha
-	return nil
-}
-
-// earlyBlock is mt-metrics-eval's.
+// earlyBlock is mt-metrics-eval's: after so many resamples a test looks whether it is
+// decided.
 const earlyBlock = 100
 
-// significanceFlags say how settings are tested.
-type significanceFlags struct {
-	method    significance.Method
-	tested    bool
-	resamples int
+// askCurves makes a plan one of nothing but curves.
+func (c *comparer) askCurves(p *experiment.Plan) error {
+	const randomOrders = 20
+	switch {
+	case c.tested || c.table != settingsTable:
+		return usagef("--curve has a table of its own, and tests nothing: leave --significance and --table out")
+	case len(c.scores) > 0 || slices.ContainsFunc(c.score.metrics, isStored):
+		return usagef("scores that were made elsewhere are not of single references, so there is no curve; --matrix has such scores")
+	case c.plot != "" && filepath.Ext(c.plot) != ".svg":
+		return usagef("--plot %s: want a name that ends in .svg", c.plot)
+	}
+	some, err := c.addCurves(p, randomOrders)
+	if err == nil && !some {
+		err = usagef("a curve is of an aggregator that combines several references and scores none anew, such as -a max")
+	}
+	p.Sets = nil
+	return err
 }
 
-func (s *significanceFlags) register(cmd *cobra.Command, def, usage string) {
-	names := append(significance.MethodNames(), listNone)
-	parse := func(name string) (m significance.Method, err error) {
-		if s.tested = name != listNone; s.tested {
-			m, err = significance.ParseMethod(name)
-		}
-		return m, err
+// view is the table that was asked for.
+func (c *comparer) view(res *experiment.Result) *report.NamedTable {
+	name := c.table
+	switch {
+	case len(c.curves) > 0:
+		name = "curve"
+	case name == settingsTable:
+		name = "rows"
 	}
-	parsedFlag(cmd, &s.method, "significance", def, parse, strings.Join(significance.MethodNames(), ", ")+usage, names...)
-	cmd.Flags().IntVar(&s.resamples, "resamples", 1000, "resamples of a test")
-	within(cmd, 1, correlate.MaxResamples, "resamples")
-	grouped(cmd, statisticFlags, "significance")
-}
-
-// test is the one that was asked for, if any.
-func (s *significanceFlags) test(seed uint64) experiment.Test {
-	if !s.tested {
-		return experiment.Test{}
+	t, err := res.Table(name)
+	if err != nil {
+		panic(err) // a table that is none: a fault of the program
 	}
-	return experiment.Test{Method: s.method, Resamples: s.resamples, Seed: seed}
+	about := &report.NamedTable{}
+	c.describe(about, &res.Datasets[0])
+	t.Coverage, t.Notes = "", slices.Concat(about.Notes, t.Notes, res.Notes)
+	return t
 }

@@ -76,7 +76,7 @@ Go on with your own data:
 func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 	c := &comparer{}
 	c.register(e, &cobra.Command{})
-	p, err := c.plan("", nil, "single", "max", "mean", "native")
+	p, err := c.asked(nil)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 			return err
 		}
 		fmt.Fprintln(e.stdout, "\nAgreement with the judgements, under four aggregations over references:")
-		return c.whole(e.stdout, c.view(p, res))
+		return c.out.whole(e.stdout, c.view(res))
 	})
 }
 

@@ -21,7 +21,6 @@ type embeddingFlags struct {
 	revision   string
 	dimensions int
 	batch      int
-	url        string // "" for the servers of the others
 
 	opened *embedder // nil until texts are compared
 }
@@ -31,17 +30,6 @@ func (x *embeddingFlags) register(cmd *cobra.Command) {
 	grouped(cmd, modelFlags, "embeddings")
 	x.serverFlags.register(cmd, "vector")
 }
-
-// registerBeside adds the flags of the model, where a command has those of servers
-// and of the cache already: see beside.
-func (x *embeddingFlags) registerBeside(cmd *cobra.Command, revision string) {
-	x.registerModel(cmd, revision)
-	cmd.Flags().StringVar(&x.url, "embeddings-url", "", "`URL` of a server of its own for --embeddings (default that of --base-url)")
-	grouped(cmd, modelFlags)
-}
-
-// beside takes over what the command says of servers and of the cache.
-func (x *embeddingFlags) beside(s serverFlags) { x.serverFlags = s.at(x.url) }
 
 func (x *embeddingFlags) registerModel(cmd *cobra.Command, revision string) {
 	f := cmd.Flags()
@@ -86,13 +74,6 @@ func (x *embeddingFlags) embedder(ctx context.Context, e *env) (embeddings.Embed
 	c.Store = backend
 	x.opened = &embedder{Model: c, e: e, backend: backend, progress: e.progress("embed", "texts")}
 	return x.opened, nil
-}
-
-// within has the calls of the open embedder count for a budget.
-func (x *embeddingFlags) within(spend *budget.Budget) {
-	if m := x.opened.Model; m.Client != nil {
-		m.Client = &vectors{client: m.Client, model: m, spend: spend}
-	}
 }
 
 // Embed implements embeddings.Embedder.

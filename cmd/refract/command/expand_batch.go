@@ -10,10 +10,8 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/batch"
-	"github.com/refract-eval/refract/llm/budget"
 )
 
 // batchFlags say whether and how the Batch API is used.
@@ -21,7 +19,6 @@ type batchFlags struct {
 	batch         bool
 	batchState    string
 	batchInterval time.Duration
-	server        *llm.Client // that has the Batch API
 }
 
 func (b *batchFlags) register(cmd *cobra.Command) {
@@ -32,28 +29,28 @@ func (b *batchFlags) register(cmd *cobra.Command) {
 	grouped(cmd, modelFlags, "batch")
 }
 
-// inBatches asks for all that a plan needs and the store lacks through the Batch
-// API.
-func (x *expander) inBatches(ctx context.Context, e *env, plan func(context.Context, *diversify.Expander, func(ask.Question) error) error, spend *budget.Budget) (ask.Completer, error) {
-	exp, err := diversify.New(x.Config)
+// inBatches asks through the Batch API for all that the store lacks.
+func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
+	exp, err := diversify.New(r.cfg)
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
-	progress := e.progress("batches", "rows")
+	progress := r.e.progress("batches", "rows")
 	defer progress.Finish()
-	state := x.batchState
+	state := r.batchState
 	if state == "" {
 		state = "refract-cache.batches"
-		if !cache.IsPostgres(x.cache) {
-			state = x.cache + ".batches"
+		if !cache.IsPostgres(r.cache) {
+			state = r.cache + ".batches"
 		}
 	}
 	var last ask.BatchProgress
 	b := &ask.Batches{
-		Client: x.server, Store: x.Store, Budget: spend, Models: x.models(), Interval: x.batchInterval, Time: x.maxTime,
-		Journals: []string{state, state + ".judge"}[:len(x.models())],
+		Client: r.client, Store: r.cfg.Store, Budget: r.spend, Models: r.models(), Interval: r.batchInterval, Time: r.maxTime,
+		Journals: []string{state, state + ".judge"}[:len(r.models())],
 		Plan: func(ctx context.Context, need func(ask.Question) error) error {
-			return plan(ctx, exp, need)
+			_, err := exp.Plan(ctx, r.ds, need)
+			return err
 		},
 		Observe: func(now ask.BatchProgress) {
 			progress.Total(now.Rows)
@@ -61,7 +58,7 @@ func (x *expander) inBatches(ctx context.Context, e *env, plan func(context.Cont
 			progress.Count("failed", now.Failed-last.Failed)
 			progress.Count("sent again", now.Again-last.Again)
 			progress.Count("open batches", now.Open-last.Open)
-			if s := spend.Spent(); s.Priced {
+			if s := r.spend.Spent(); s.Priced {
 				progress.Note("cost", fmt.Sprintf("%.4f", s.Cost))
 			}
 			if now.Trouble != nil && last.Trouble == nil {
@@ -73,7 +70,7 @@ func (x *expander) inBatches(ctx context.Context, e *env, plan func(context.Cont
 	filled, err := b.Fill(ctx)
 	progress.Finish()
 	if last.Rows > 0 {
-		e.note("through the Batch API: %d rows submitted in %s, %d answered, %d failed of them, %d sent again",
+		r.e.note("through the Batch API: %d rows submitted in %s, %d answered, %d failed of them, %d sent again",
 			last.Rows, english.Count(last.Batches, "batch", "batches"), last.Done, last.Failed, last.Again)
 	}
 	return filled, err

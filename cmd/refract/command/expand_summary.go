@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -62,20 +63,6 @@ func (w *watcher) observe(now diversify.Progress) {
 	*last = now
 }
 
-// lost takes back what an audit rejects of the variants that were found, and will
-// be wanted once more where it is replaced.
-func (w *watcher) lost(n int, replaced bool, sum diversify.Summary) {
-	now := w.last
-	now.Summary = sum
-	now.Accepted -= n
-	now.AcceptedByCalls -= min(n, now.AcceptedByCalls)
-	if replaced {
-		now.Wanted -= n
-	}
-	w.p.Count("lost in the audit", n)
-	w.observe(now)
-}
-
 // tick says, each second, whether all calls wait for their turn, until stop is
 // called, which ends the progress.
 func (w *watcher) tick() (stop func()) {
@@ -106,28 +93,52 @@ func (w *watcher) tick() (stop func()) {
 	}
 }
 
-// earlyLook warns once if all of the first answers are rejected.
-type earlyLook struct {
-	patterns diversify.Patterns
-	done     bool
+// findings are what a run has found.
+type findings struct {
+	diversify.Summary
+	verdicts map[string]int // of rejected answers
+	yields   *selection.Yields
+
+	answers int  // that were looked at, while all of them were rejected
+	looked  bool // at enough of them
 }
 
-// earlyAnswers is how many answers an earlyLook looks at.
+// earlyAnswers is how many rejected answers without an accepted one are worth a
+// warning.
 const earlyAnswers = 100
 
-func (l *earlyLook) look(e *env, s *refract.Segment) {
-	if l.done {
+func (f *findings) add(e *env, s *refract.Segment) {
+	f.yields.Add(s.ID, selection.Usable(s))
+	for _, v := range s.Rejected {
+		f.verdicts[v.Verdict]++
+	}
+	if f.looked {
 		return
 	}
-	l.patterns.Add(s)
-	switch p := &l.patterns; {
-	case p.Accepted > 0:
-		l.done = true
-	case p.Rejected >= earlyAnswers:
-		l.done = true
-		name, n := p.Most()
-		e.warn("all of the first %d answers were rejected, %d of them: %s; --pilot 20 shows examples", p.Rejected, n, name)
+	f.answers += len(s.Rejected)
+	switch {
+	case len(s.Variants) > 0:
+		f.looked = true
+	case f.answers >= earlyAnswers:
+		f.looked = true
+		e.warn("all of the first %d answers were rejected: %s; look at the output of a few segments first", f.answers, numbered(f.verdicts))
 	}
+}
+
+// short reports whether a segment has fewer variants than --complete asks for.
+func (f *findings) short(complete int) bool {
+	n, _ := f.yields.Below(complete)
+	return n > 0
+}
+
+// textless reports whether there were answers, and none with a text.
+func (f *findings) textless() bool {
+	for v := range f.verdicts {
+		if v != check.ReasonBlocked && v != check.ReasonEmpty {
+			return false
+		}
+	}
+	return f.Blocked+f.Empty > 0
 }
 
 // numbered names verdicts with their numbers.
@@ -139,56 +150,44 @@ func numbered(verdicts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// textless reports whether a run without variants had answers, and none with a text.
-func textless(s diversify.Summary, verdicts map[string]int) bool {
-	for v := range verdicts {
-		if v != check.ReasonBlocked && v != check.ReasonEmpty {
-			return false
-		}
-	}
-	return s.Blocked+s.Empty > 0
-}
-
-// summarize says what a run did; checked says that there were checks.
-func summarize(e *env, s diversify.Summary, verdicts map[string]int, yields *selection.Yields, spent budget.Spent, checked bool) {
+// tell says what a run did; checked says that there were checks.
+func (f *findings) tell(e *env, spent budget.Spent, checked bool, complete int) {
 	judged := ""
-	if s.Judged > 0 {
-		judged = fmt.Sprintf(" (%d of the judge)", s.Judged)
+	if f.Judged > 0 {
+		judged = fmt.Sprintf(" (%d of the judge)", f.Judged)
 	}
 	e.note("%d segments, %d references, %d variants; %d answers%s: %d by calls, %d from the cache; %d prompt and %d completion tokens",
-		s.Segments, s.References, s.Variants, s.Calls+s.Cached, judged, s.Calls, s.Cached, s.PromptTokens, s.CompletionTokens)
-	if y := yields.String(); y != "" {
+		f.Segments, f.References, f.Variants, f.Calls+f.Cached, judged, f.Calls, f.Cached, f.PromptTokens, f.CompletionTokens)
+	if y := f.yields.String(); y != "" {
 		e.note("accepted variants of a segment: %s", y)
 	}
-	if s.TakenBack > 0 {
-		e.note("taken back, as a selection had left them out and --complete needs them: %s", english.Thousands(s.TakenBack, "variant"))
+	if f.TakenBack > 0 {
+		e.note("taken back, as a selection had left them out and --complete needs them: %s", english.Thousands(f.TakenBack, "variant"))
 	}
 	e.tellCost(spent)
 	if spent.Guessed > 0 {
 		e.warn("answers without token counts, priced at the most that they can cost: %d", spent.Guessed)
 	}
-	switch {
-	case s.Rejected > 0 && len(verdicts) == 0: // ended before the segments were written
-		e.note("rejected: %d; asked again: %d, of them with more room: %d", s.Rejected, s.Resampled+s.Enlarged, s.Enlarged)
-	case s.Rejected > 0:
-		e.note("rejected: %s; asked again: %d, of them with more room: %d", numbered(verdicts), s.Resampled+s.Enlarged, s.Enlarged)
+	if f.Rejected > 0 {
+		what := numbered(f.verdicts)
+		if what == "" { // the run ended before segments were written
+			what = strconv.Itoa(f.Rejected)
+		}
+		e.note("rejected: %s; asked again: %d, of them with more room: %d", what, f.Resampled+f.Enlarged, f.Enlarged)
 	}
-	if checked || s.Rejected > 0 {
-		s.Cut, s.Blocked, s.Empty = 0, 0, 0 // which are not of variants alone
-	}
-	for _, c := range []struct {
-		n    int
-		what string
-	}{
-		{s.Lacking, "variants that are missing, as no answer passed the checks"},
-		{s.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\""},
-		{s.Blocked, "answers withheld, which are missing texts"},
-		{s.Empty, "empty answers, which are missing texts"},
-		{s.MissingReferences, "missing references, not expanded"},
-		{s.EmptyReferences, "empty references, not expanded"},
-	} {
-		if c.n > 0 {
-			e.warn("%s: %d", c.what, c.n)
+	warn := func(n int, what string) {
+		if n > 0 {
+			e.warn("%s: %d", what, n)
 		}
 	}
+	if complete == 0 { // else the error says it
+		warn(f.Lacking, "variants that are missing, as no answer passed the checks")
+	}
+	if !checked && f.Rejected == 0 { // the verdicts say it
+		warn(f.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\"")
+		warn(f.Blocked, "answers withheld, which are missing texts")
+		warn(f.Empty, "empty answers, which are missing texts")
+	}
+	warn(f.MissingReferences, "missing references, not expanded")
+	warn(f.EmptyReferences, "empty references, not expanded")
 }

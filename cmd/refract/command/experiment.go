@@ -4,21 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/report"
 )
 
 // experimenter is one run of refract experiment.
 type experimenter struct {
-	output
-	judgeFlags
+	out     output
+	judges  judgeFlags
 	store   string
 	table   string
 	figures string
@@ -30,8 +30,8 @@ func (e *env) experimentCommand() *cobra.Command {
 		Use:   "experiment FILE.yaml",
 		Short: "Compare references, metrics and aggregators as a file describes",
 		Long: `Run an experiment: datasets × sets of references × metrics × aggregators ×
-statistics, with intervals, tests, curves, what each prompt is worth, where the
-gain comes from, the ranking of systems, and verdicts in plain language.
+statistics, with intervals, tests, curves, what each prompt is worth, the ranking
+of systems, and verdicts in plain language.
 
 Every metric scores every reference once. --store keeps scores and statistics by
 the hash of what they are made of: a second run computes only what changed.
@@ -47,13 +47,13 @@ The result is a document in Markdown, or all of its numbers with -f json or
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd.Context(), e, args[0]) },
 	}
-	x.output.register(cmd)
-	x.judgeFlags.register(cmd)
+	x.out.register(cmd)
+	x.judges.register(cmd)
 	f := cmd.Flags()
 	f.Lookup("format").Usage = "markdown or json; with --table also table, jsonl, csv, tsv or latex; without it, by the extension of -o"
 	f.Lookup("format").DefValue = string(report.Markdown)
-	f.StringVar(&x.store, "store", "", "`DIR` for scores and statistics (default FILE.cells beside the file)")
-	f.StringVar(&x.table, "table", "", "write this table alone")
+	f.StringVar(&x.store, "store", "", "`DIR` for scores and statistics (default FILE.cells next to the file)")
+	f.StringVar(&x.table, "table", "", "write only this table")
 	f.StringVar(&x.figures, "figures", "", "new or empty `DIR` to draw the figures into, as SVG")
 	isNamed(cmd, "store")
 	grouped(cmd, resultFlags, "store", "table", "figures")
@@ -63,10 +63,10 @@ The result is a document in Markdown, or all of its numbers with -f json or
 
 // kind is the format of the output.
 func (x *experimenter) kind() (report.Format, error) {
-	if !x.formatGiven && x.table == "" && object.Ext(x.path) == "" {
-		x.format = report.Markdown
+	if !x.out.formatGiven && x.table == "" && filepath.Ext(x.out.path) == "" {
+		x.out.format = report.Markdown
 	}
-	f := x.format
+	f := x.out.format
 	if x.table == "" && f != report.Markdown && f != report.JSON {
 		return "", usagef("a whole result is markdown or json, not %s; choose one of its tables with --table", f)
 	}
@@ -81,11 +81,11 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	if err != nil {
 		return err
 	}
-	run, err := x.experimentRun(e, path, x.store)
+	run, err := x.judges.experimentRun(e, path, x.store)
 	if err != nil {
 		return err
 	}
-	out, err := e.create(x.path)
+	out, err := e.create(x.out.path)
 	if err != nil {
 		return err
 	}
@@ -94,13 +94,10 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 		return err
 	}
 	return run.show(ctx, func(res *experiment.Result) error {
-		if err := x.write(out, format, res); err != nil {
+		if err := x.write(out, format, res); err != nil || figures == nil {
 			return err
 		}
-		if figures != nil {
-			return experiment.DrawFigures(figures.Write, res.Figures())
-		}
-		return nil
+		return experiment.DrawFigures(figures.Write, res.Figures())
 	})
 }
 
@@ -111,7 +108,7 @@ func (x *experimenter) write(w io.Writer, format report.Format, res *experiment.
 		if err != nil {
 			return err
 		}
-		return t.Write(w, format, x.wide)
+		return t.Write(w, format, x.out.wide)
 	case format == report.JSON:
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")

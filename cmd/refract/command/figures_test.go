@@ -1,41 +1,26 @@
 package command
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
+	"cmp"
 	"math"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
+// dataDirectory is where real data may be.
+func dataDirectory() string {
+	return cmp.Or(os.Getenv("REFRACT_DATA"), filepath.Join("..", "..", "..", "..", "shared", "data"))
+}
+
 // realData returns the folder of real data, or skips.
 func realData(t *testing.T) string {
 	t.Helper()
-	dir := os.Getenv("REFRACT_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "shared", "data")
-	}
+	dir := dataDirectory()
 	if _, err := os.Stat(filepath.Join(dir, "mt-metrics-eval-v2", "wmt22")); err != nil {
 		t.Skip("the WMT22 data is not there; set REFRACT_DATA to its folder")
 	}
 	return dir
-}
-
-// comparison runs refract compare and returns its rows.
-func comparison(t *testing.T, args ...string) []map[string]any {
-	t.Helper()
-	var out, errs bytes.Buffer
-	e := &env{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }}
-	if code := e.run(context.Background(), append([]string{"compare", "-f", "json"}, args...)); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, errs.String())
-	}
-	var rows []map[string]any
-	if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
-		t.Fatal(err)
-	}
-	return rows
 }
 
 // The figures that the paper's setting is known to give on the released
@@ -48,7 +33,7 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 		"bleu single": 0.144958, "bleu max": 0.192893, "bleu mean": 0.165758, "bleu native": 0.187757,
 		"chrf single": 0.147006, "chrf max": 0.189264, "chrf mean": 0.105817, // native is max, and told once
 	}
-	rows := comparison(t, wmt, "--references", "div-ref:"+filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"),
+	rows := tableRows(t, "compare", wmt, "--references", "div-ref:"+filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"),
 		"--statistic", "kendall", "--bootstrap", "0")
 	if len(rows) != len(want) {
 		t.Errorf("%d rows, want %d", len(rows), len(want))
@@ -67,7 +52,7 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 func TestStoredMetricsOfWMT22(t *testing.T) {
 	data := realData(t)
 	wmt := "mtme:" + filepath.Join(data, "mt-metrics-eval-v2", "wmt22", "zh-en")
-	rows := comparison(t, wmt, "-m", "stored", "--statistic", "kendall", "--bootstrap", "0")
+	rows := tableRows(t, "compare", wmt, "-m", "stored", "--statistic", "kendall", "--bootstrap", "0")
 	if len(rows) != 10 {
 		t.Errorf("%d stored metrics, want 10", len(rows))
 	}

@@ -30,8 +30,7 @@ where more than --max-unparsed of the answers have none.
 Without a NAME, this command lists the built-in judges. Options in brackets may
 be left out; "needs" is for their defaults. With a NAME it shows the definition,
 which explains the options, and which judge-file:FILE reads. With options or
---prompt it shows what would be sent, with words in place of a segment's texts.
-'refract judges agree' compares judges by their reports.`,
+--prompt it shows what would be sent, with words in place of a segment's texts.`,
 		Example: `  refract judges
   refract judges gemba-da
   refract judges gemba-da:sl=Chinese,tl=English,reference=no
@@ -63,7 +62,6 @@ which explains the options, and which judge-file:FILE reads. With options or
 	out.registerPath(cmd)
 	cmd.Flags().BoolVar(&prompt, "prompt", false, "show what would be sent, also where no option is given")
 	cmd.Flags().BoolVar(&hardened, "hardened", false, "show what the hardened form would send")
-	cmd.AddCommand(e.agreeCommand())
 	return cmd
 }
 

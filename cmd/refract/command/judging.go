@@ -30,7 +30,6 @@ type judgeFlags struct {
 	policy      judge.Policy
 	maxUnparsed float64
 	hardened    bool
-	earlyStop   string
 	maxText     int // MiB
 	storeScores string
 }
@@ -41,8 +40,6 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	grouped(cmd, modelFlags, "judge-model")
 	registerUnparseable(cmd, &j.policy, &j.maxUnparsed, 0.05, judge.PolicyNames()...)
 	f.BoolVar(&j.hardened, "hardened", false, "fence texts off as data in all judges' prompts: other metrics than the published ones")
-	f.StringVar(&j.earlyStop, "early-stop", "auto", "auto: do not ask judges for references that cannot change a max or min; no: ask for all")
-	oneOf(cmd, "early-stop", "auto", "no")
 	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric but programs without a signature; no: of none")
 	oneOf(cmd, "store-scores", "auto", "all", "no")
 	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")

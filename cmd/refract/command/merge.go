@@ -17,7 +17,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/shard"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge/audit"
@@ -140,7 +139,7 @@ func (m *merging) counts(ctx context.Context, e *env, set *shard.Set) error {
 		if err := json.NewDecoder(r).Decode(&one); err != nil {
 			return err
 		}
-		if one.Counts == nil || all.Counts != nil && (one.Patterns == nil) != (all.Patterns == nil) {
+		if one.Counts == nil {
 			return shard.ErrDamaged
 		}
 		all.merge(&one)
@@ -214,7 +213,7 @@ func (m *merging) scores(ctx context.Context, e *env, set *shard.Set, out io.Wri
 		return err
 	}
 	m.per = d.Per
-	if m.per != "cell" && object.Ext(m.path) == ".parquet" {
+	if m.per != "cell" && filepath.Ext(m.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet, and the shards have no cells: choose another name for -o")
 	}
 	if m.reports != "" && !d.Reports {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/report"
 )
@@ -54,7 +53,7 @@ func formatNames() []string {
 
 // byExtension takes the format from the output's name, where none was asked for.
 func (o *output) byExtension() error {
-	name := object.Bare(o.path)
+	name := o.path
 	ext := filepath.Ext(packed.Name(name))
 	if ext == ".parquet" && packed.Name(name) != name {
 		return usagef("-o %s: Parquet is packed by itself; name the file %s", o.path, packed.Name(o.path))
@@ -76,7 +75,7 @@ func (o *output) byExtension() error {
 // isLines refuses a name that is one of another form than JSON Lines, which are
 // written.
 func (o *output) isLines() error {
-	name, lines := packed.Name(object.Bare(o.path)), report.JSONLines.Extension()
+	name, lines := packed.Name(o.path), report.JSONLines.Extension()
 	ext := filepath.Ext(name)
 	other := slices.ContainsFunc(report.Formats(), func(f report.Format) bool { return f.Extension() == ext })
 	if ext != lines && other || ext == ".parquet" {

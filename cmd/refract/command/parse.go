@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -42,9 +44,6 @@ answer or null; for a judge of two turns it may have "responses" instead, of
 which the last is read. "hypothesis", in which errors are located, "source" (or
 "input") and "reference" are optional; "id", "system" and "segment" are copied.
 
-METRIC may be mqm too: FILE then has ratings by people, as mqm:FILE reads them,
-and a row is what one rater says of one output, with its spans.
-
 An answer without a score is no number. --unparseable zero, worst or a number
 counts it as one, and "substituted" says so in the row.`,
 		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
@@ -52,14 +51,6 @@ counts it as one, and "substituted" says so in the row.`,
   refract parse instructscore outputs.jsonl --unparseable zero --weights major=1,minor=1`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] == byPeople {
-				for _, flag := range []string{"shard", "weights", "unparseable", "max-unparsed"} {
-					if cmd.Flags().Changed(flag) {
-						return usagef("--%s is for answers of judges, and not for %s", flag, byPeople)
-					}
-				}
-				return p.people(e, args[1])
-			}
 			return p.run(cmd.Context(), e, args[0], args[1])
 		},
 	}
@@ -69,7 +60,7 @@ counts it as one, and "substituted" says so in the row.`,
 	parsedFlag(cmd, &p.weights, "weights", "", analysis.ParseWeights, "`NAME=X,…`: penalties by severity in place of the judge's own, such as major=5,minor=1")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			return append(judge.Names(), judge.FileMetric+":", byPeople), cobra.ShellCompDirectiveNoFileComp
+			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp
 		}
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -80,6 +71,9 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	reading, err := audit.NewReading(metric, p.policy, p.weights, e.registry().Names()...)
 	if err != nil {
 		return usagef("%s: %w", metric, err)
+	}
+	reading.At = func(name string, line int, err error) error {
+		return &dataset.Error{Pos: refract.Position{File: name, Line: line}, Err: err}
 	}
 	if p.shard != "" {
 		return p.parseShard(ctx, e, reading, metric, file)

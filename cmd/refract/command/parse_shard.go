@@ -81,7 +81,7 @@ func (m *merging) rows(ctx context.Context, e *env, set *shard.Set, out io.Write
 			if _, err := out.Write(append(strconv.AppendInt(head[:len(head):len(head)], int64(before+row.Line), 10), rest...)); err != nil {
 				return err
 			}
-			sum.Add(d.Metric, &row)
+			sum.Add(&row)
 		}
 	})
 	if err == nil && sum.Rows == 0 {

@@ -9,86 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 )
-
-// comparisonFlags are the flags of commands that set scores beside human judgements:
-// each makes a plan of them.
-type comparisonFlags struct {
-	input
-	choiceFlags
-	settingFlags
-	judgeFlags
-	judgementFlags
-	matrix string
-	scores []string
-}
-
-func (c *comparisonFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
-	c.input.register(cmd)
-	c.choiceFlags.register(cmd)
-	c.settingFlags.register(e, cmd, defaultAggregates)
-	c.judgementFlags.register(cmd)
-	f := cmd.Flags()
-	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
-	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable)")
-	grouped(cmd, inputFlags)
-	c.judgeFlags.register(cmd)
-}
-
-// plan is of one dataset, with all its references as the only set, the
-// statistics, and the aggregators that were asked for or the default ones.
-func (c *comparisonFlags) plan(name string, args []string, defaults ...string) (*experiment.Plan, error) {
-	p := &experiment.Plan{
-		Name: name, Metrics: c.metrics, Pairing: experiment.NoPair,
-		Sets:      []experiment.Set{{Name: string(experiment.KindAll), Kind: experiment.KindAll}},
-		Bootstrap: experiment.Bootstrap{Resamples: c.bootstrap, Confidence: c.confidence, Seed: c.seed, By: c.resampleBy},
-	}
-	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: c.includeHuman, AllowNoReference: c.allowNone, Matrix: c.matrix, Choice: c.choice}
-	if len(args) > 0 {
-		d.Spec = args[0]
-	}
-	var err error
-	if p.Statistics, err = c.measures(); err != nil {
-		return nil, err
-	}
-	p.Levels, p.Missing, p.Aggregators = c.levels, c.missing, c.aggregators
-	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
-		p.Aggregators = aggregate.Default(defaults...)
-	}
-	files, err := namedFiles("scores", "mine.tsv", c.scores)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range files {
-		d.Scores = append(d.Scores, experiment.ScoreFile(f))
-	}
-	switch {
-	case c.matrix != "" && len(c.metrics) > 0:
-		return nil, usagef("--matrix has its metrics; leave --metric out")
-	case c.matrix == "" && len(c.scores) == 0 && len(c.metrics) == 0:
-		p.Metrics = defaultMetrics
-	}
-	p.Datasets = []experiment.Dataset{d}
-	return p, nil
-}
-
-// runner is what carries out a plan of the flags.
-func (c *comparisonFlags) runner(e *env, args []string, p *experiment.Plan) *planRun {
-	r := c.judgeFlags.planRun(e, p)
-	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
-		ds, err := c.dataset(e, args, true)
-		return dataset.WithSystems(ds), err
-	}
-	return r
-}
 
 // planRun is a plan on its way: what its metrics share, and what judges say.
 type planRun struct {
@@ -99,8 +24,6 @@ type planRun struct {
 	file    string         // that the plan is from; "" where flags make it
 	store   string         // folder for scores and statistics; "" for none
 	gather  *audit.Reports // what judges say; nil before the first segment
-	// feedback is on the reports of judges; may be nil.
-	feedback *audit.FeedbackFile
 	// also is told of every scored segment; may be nil.
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
 }
@@ -111,7 +34,7 @@ func (j *judging) planRun(p *experiment.Plan) *planRun {
 	e := j.e
 	r := &planRun{e: e, Plan: p, judging: j}
 	r.Runner = experiment.Runner{
-		Metric: r.judging.metric, EarlyStop: j.earlyStop == "auto", Scored: r.scored, Options: refract.Options{Scope: refract.Averaged},
+		Metric: r.judging.metric, Scored: r.scored, Options: refract.Options{Scope: refract.Averaged},
 		Warn: func(m string) { e.warn("%s", m) },
 	}
 	return r
@@ -154,7 +77,6 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
 	if r.gather == nil {
 		r.gather = audit.NewReports(eng.Metrics(), 0)
-		r.gather.Feedback = r.feedback
 		r.judging.tellUnstored(eng)
 	}
 	if err := r.gather.Add(s, nil); err != nil || r.also == nil {

@@ -20,7 +20,6 @@ import (
 type publisher struct {
 	input
 	decisionFlag
-	embeddingFlags
 	publish.Options
 	output    output // how the result is printed
 	dir       string
@@ -57,7 +56,6 @@ its signature. published:DIR reads the folder back.`,
 	}
 	p.input.register(cmd)
 	p.decisionFlag.register(cmd)
-	p.embeddingFlags.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&p.Format, "to", "", strings.Join(dataset.Formats(), ", ")+" (required)")
 	oneOf(cmd, "to", dataset.Formats()...)
@@ -103,12 +101,6 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	}
 	if err != nil {
 		return err
-	}
-	if p.model != "" {
-		defer p.embeddingFlags.close()
-		if ds, err = p.weighed(ctx, e, ds); err != nil {
-			return err
-		}
 	}
 	e.collectAt(100)
 	least := p.LeastKept

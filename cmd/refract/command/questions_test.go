@@ -193,7 +193,7 @@ func (f *family) curve(t *testing.T) []reply {
 	for _, st := range f.statistics {
 		g := *f
 		g.aggregates = slices.DeleteFunc(slices.Clone(f.aggregates), func(a string) bool { return a == "native" })
-		args := append([]string{"curve", f.set(t, "all"), "--by", "order", "-k", "0,99", "--statistic", st, "-f", "json"}, g.common()...)
+		args := append([]string{"compare", f.set(t, "all"), "--curve", "order", "-k", "0,99", "--statistic", st, "-f", "json"}, g.common()...)
 		code, stdout, stderr := askHere(t, args...)
 		r := reply{by: "curve of " + st, exit: code, warnings: warningsOf(stderr), answers: map[question]found{}, stderr: stderr}
 		level, group := f.at(st)
@@ -220,7 +220,7 @@ func (f *family) report(t *testing.T) []reply {
 	dir := t.TempDir()
 	tables := filepath.Join(dir, "tables")
 	args := append([]string{"report", f.set(t, "all"), "--statistic", strings.Join(f.statistics, ","), "-f", "json", "--tables", tables,
-		"--curve", "none", "--analyses", "none", "--significance", "none", "-o", filepath.Join(dir, "page.html")}, f.common()...)
+		"--curve", "none", "--significance", "none", "-o", filepath.Join(dir, "page.html")}, f.common()...)
 	code, _, stderr := askHere(t, args...)
 	return []reply{f.settings(t, "report", code, stderr, filepath.Join(tables, "rows.json"))}
 }
@@ -255,7 +255,7 @@ func (f *family) experiment(t *testing.T) []reply {
 	}
 	args := []string{"experiment", path, "--quiet", "--table", "rows", "-o", filepath.Join(dir, "rows.json")}
 	for i, flag := range f.flags {
-		if flag == "--cache" || flag == "--max-unparsed" || flag == "--early-stop" {
+		if flag == "--cache" || flag == "--max-unparsed" {
 			args = append(args, flag, f.flags[i+1])
 		}
 	}
@@ -580,16 +580,14 @@ func TestJudgesAnswerAlike(t *testing.T) {
 			}
 			defer stop()
 			t.Setenv("QUESTIONS_SERVER", url)
-			for _, early := range []string{"auto", "no"} {
-				f := &family{
-					data: lines(t, nil), level: "segment", group: "none",
-					metrics: []string{"instructscore:task=mt_zh-en"}, aggregates: []string{"single", "max"}, statistics: []string{"kendall", "accuracy"},
-					flags: []string{"--cache", filepath.Join(t.TempDir(), "c.sqlite"), "--early-stop", early},
-				}
-				f.agree(t)
-				f.flags = append(f.flags, "--max-unparsed", "1")
-				f.agree(t)
+			f := &family{
+				data: lines(t, nil), level: "segment", group: "none",
+				metrics: []string{"instructscore:task=mt_zh-en"}, aggregates: []string{"single", "max"}, statistics: []string{"kendall", "accuracy"},
+				flags: []string{"--cache", filepath.Join(t.TempDir(), "c.sqlite")},
 			}
+			f.agree(t)
+			f.flags = append(f.flags, "--max-unparsed", "1")
+			f.agree(t)
 		})
 	}
 }
@@ -648,7 +646,7 @@ func TestOwnScoresAnswerAlike(t *testing.T) {
 				r.rename("mine", "chrf", "max")
 				r.same(t, want)
 			}
-			if code, _, stderr := askHere(t, "curve", "jsonl:"+f.data, "--scores", "mine="+scores); code != exitUsage {
+			if code, _, stderr := askHere(t, "compare", "jsonl:"+f.data, "--curve", "order", "--scores", "mine="+scores); code != exitUsage {
 				t.Errorf("a curve of scores without references has the exit code %d: %s", code, stderr)
 			}
 		})

@@ -48,8 +48,7 @@ func TestIncludedReferencesOfWMT22(t *testing.T) {
 		check(command, *found[0].Value, found[0].N, systems)
 	}
 	ask("compare", "", "-a", "single", "-f", "json")
-	ask("curve", "", "-k", "0", "--by", "order", "-f", "json")
-	ask("report", "tables/rows.json", "-a", "single", "-f", "json", "--tables", filepath.Join(dir, "tables"), "--curve", "none", "--analyses", "none", "--significance", "none",
+	ask("report", "tables/rows.json", "-a", "single", "-f", "json", "--tables", filepath.Join(dir, "tables"), "--curve", "none", "--group", "none", "--significance", "none",
 		"-o", filepath.Join(dir, "page.html"))
 
 	plan := filepath.Join(dir, "x.yaml")

@@ -4,22 +4,20 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/cli/browser"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/evidence"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/report"
@@ -28,25 +26,20 @@ import (
 
 // reporter is one run of refract report.
 type reporter struct {
-	comparisonFlags
-	output
-	significanceFlags
-	feedbackFlag
-	curves     []selection.Method
-	analyses   []string
+	comparison
+	out        output
+	prompts    bool
 	experiment string
 	dataset    string // of the experiment, whose segments are shown
 	store      string
-	title      string
 	explorer   bool
-	open       bool
 	figures    string // folders
 	tables     string
 	formats    []report.Format // of tables
 }
 
 func (e *env) reportCommand() *cobra.Command {
-	r := &reporter{output: output{format: report.Table}}
+	r := &reporter{out: output{format: report.Table}}
 	cmd := &cobra.Command{
 		Use:   "report [DATASET]",
 		Short: "Write a report as one HTML file that people read",
@@ -66,105 +59,72 @@ the segments of its first dataset, or of --dataset.
   refract report jsonl:judged.jsonl -m chrf -a single,max --tables tables -f csv,latex -o report.html
   refract report --experiment wmt22.yaml --figures figures -o report.html`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.run(cmd.Context(), e, cmd.Flags(), args); err != nil || !r.open || r.dryRun {
-				return err
-			}
-			return r.show(e)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}
 	f := cmd.Flags()
-	r.registerStatistics(cmd)
-	r.feedbackFlag.register(cmd)
-	r.significanceFlags.register(cmd, significance.MethodPermBoth.String(), " or none: how settings are tested against the first")
-	methods := selection.MethodNames()
-	listFlag(cmd, &r.curves, "curve", selection.ByOrder.String(), selection.ParseMethod, selection.Method.String,
-		"ways to choose 0, 1, … of the references for curves, or none: "+strings.Join(methods, ", "), append(methods, listNone)...)
-	analyses := []string{"ranking", "strata", "prompts"}
-	listFlag(cmd, &r.analyses, "analyses", "ranking,strata", wordOf(analyses...), strings.Clone,
-		"ranking, strata, prompts or none: what else to look at", append(analyses, listNone)...)
+	r.comparison.register(e, cmd, comparisonDefaults{
+		groups: "none,segment", significance: significance.MethodPermBoth.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
+	})
+	f.BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)
-	r.comparisonFlags.register(e, cmd, "single,max,mean,native")
-	r.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
-	r.output.registerPath(cmd)
-	f.StringVar(&r.figures, "figures", "", "new or empty `DIR` for the figures, each as SVG")
+	r.out.registerPath(cmd)
+	f.StringVar(&r.figures, "figures", "", "new or empty `DIR` for the figures, as SVG")
 	f.StringVar(&r.tables, "tables", "", "new or empty `DIR` for the tables")
 	listFlag(cmd, &r.formats, "format,f", "csv", report.ParseFormat, func(f report.Format) string { return string(f) },
 		"formats of --tables: csv, latex, markdown, json, jsonl, tsv, table", formatNames()...)
-	grouped(cmd, resultFlags, "figures")
-	f.StringVar(&r.experiment, "experiment", "", "`FILE` of an experiment to report on, in place of a DATASET")
-	f.StringVar(&r.dataset, "dataset", "", "name of the experiment's dataset whose segments are shown (default the first)")
-	f.StringVar(&r.store, "store", "", "`DIR` that keeps scores and statistics (default none; of an experiment FILE.cells beside it)")
-	f.StringVar(&r.title, "title", "", "`TEXT` above the report (default the name of the data)")
 	f.BoolVar(&r.explorer, "segments", true, "show the segments with all their texts")
-	f.BoolVar(&r.open, "open", false, "show the report in the browser, where there is one")
+	grouped(cmd, resultFlags, "figures")
+	f.StringVar(&r.experiment, "experiment", "", "`FILE` of an experiment to report on, instead of a DATASET")
+	f.StringVar(&r.dataset, "dataset", "", "name of the experiment's dataset whose segments are shown (default the first)")
+	f.StringVar(&r.store, "store", "", "`DIR` that keeps scores and statistics (default none; of an experiment FILE.cells next to it)")
 	isNamed(cmd, "store")
 	grouped(cmd, taskFlags, "experiment")
-	grouped(cmd, resultFlags, "open")
 	return cmd
-}
-
-// show puts the report in place, and opens it in the browser. A report that no
-// browser shows is there all the same.
-func (r *reporter) show(e *env) error {
-	if err := e.commit(); err != nil {
-		return err
-	}
-	if err := browser.OpenFile(r.path); err != nil {
-		e.note("no browser shows %s (%v); open it yourself", r.path, err)
-	}
-	return nil
 }
 
 func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
 	switch {
-	case (r.path == "" || r.path == "-") && e.stdoutTerminal:
+	case (r.out.path == "" || r.out.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
-	case !slices.Contains([]string{"", ".html", ".htm"}, object.Ext(r.path)):
-		return usagef("-o %s: a report is HTML, such as report.html; --tables DIR writes its tables in other formats", r.path)
-	case r.open && (r.path == "" || r.path == "-" || object.Is(r.path)):
-		return usagef("--open shows a file: name one, such as -o report.html")
+	case !slices.Contains([]string{"", ".html", ".htm"}, filepath.Ext(r.out.path)):
+		return usagef("-o %s: a report is HTML, such as report.html; --tables DIR writes its tables in other formats", r.out.path)
 	case flags.Changed("format") && r.tables == "":
 		return usagef("--format is that of --tables DIR; a report is HTML")
-	case r.dryRun && r.experiment == "":
-		s := &scorer{input: r.input, choiceFlags: r.choiceFlags, settingFlags: r.settingFlags, judgeFlags: r.judgeFlags, scoreView: scoreView{output: r.output, per: "system"}, system: "auto", defaults: aggregate.Default(reported...)}
-		return s.run(ctx, e, args)
 	}
 	run, shown, err := r.planned(e, flags, args)
 	if err != nil {
 		return err
 	}
-	if run.feedback, err = r.feedbackFlag.read(ctx, e); err != nil {
-		return err
-	}
-	rep := &evidence.Report{Title: cmp.Or(r.title, run.Name), WithoutSegments: !r.explorer}
+	rep := &evidence.Report{Title: run.Name, WithoutSegments: !r.explorer}
 	if r.explorer || r.experiment == "" {
 		hold(run, rep, shown)
 	}
 	if r.explorer && len(run.Datasets) > 1 {
 		rep.Shown = shown
 	}
-	out, err := e.create(r.path)
+	out, err := e.create(r.out.path)
 	if err != nil {
 		return err
 	}
-	files, err := r.createFolders(e)
+	figures, err := e.createFolder(r.figures)
 	if err != nil {
 		return err
+	}
+	tables := figures
+	if r.tables != r.figures {
+		if tables, err = e.createFolder(r.tables); err != nil {
+			return err
+		}
 	}
 	return run.show(ctx, func(res *experiment.Result) error {
-		if res.Datasets[0].Human != "" {
+		if rep.Ended = res.Ended; res.Datasets[0].Human != "" {
 			rep.Result = res
 		} else {
-			rep.Subset = res.Subset()
-			e.note("the dataset has no human scores, so that the report shows scores alone")
-			if t, err := res.Table("ended"); err == nil && len(t.Rows) > 0 {
-				rep.More = append(rep.More, t)
-			}
+			rep.Chosen = res.Chosen()
+			e.note("the dataset has no human scores, so that the report shows only scores")
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
-			r.feedbackFlag.tell(e, run.gather)
 		}
 		if err := r.people(run, rep, shown); err != nil {
 			return err
@@ -176,8 +136,27 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		if err := page.Write(ctx, out, doc); err != nil {
 			return err
 		}
-		return files.write(rep)
+		if r.figures != "" {
+			if err := experiment.DrawFigures(figures.Write, rep.Figures()); err != nil {
+				return err
+			}
+		}
+		if r.tables == "" {
+			return nil
+		}
+		return writeTables(tables, rep.Tables(), r.formats)
 	})
+}
+
+func writeTables(to *atomicfile.Folder, tables []*report.NamedTable, formats []report.Format) error {
+	for _, t := range tables {
+		for _, f := range formats {
+			if err := to.Write(t.Name+f.Extension(), func(w io.Writer) error { return t.Write(w, f, true) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // people gives a report what raters marked in the outputs that it shows, where the
@@ -204,7 +183,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (run *pl
 		if err := onlyOfExperiment(flags, args); err != nil {
 			return nil, "", err
 		}
-		if run, err = r.experimentRun(e, r.experiment, r.store); err != nil {
+		if run, err = r.judges.experimentRun(e, r.experiment, r.store); err != nil {
 			return nil, "", err
 		}
 		var names []string
@@ -217,14 +196,14 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (run *pl
 	case r.dataset != "":
 		return nil, "", usagef("--dataset chooses among the datasets of an --experiment")
 	default:
-		p, err := r.ask(r.dataName(args), args)
+		p, err := r.asked(args)
 		if err != nil {
 			return nil, "", err
 		}
 		run, shown = r.runner(e, args, p), p.Name
 		run.store, run.ScoresAlone = r.store, true
 	}
-	run.EarlyStop = false // every cell is shown
+	run.EveryCell = true // each is shown
 	return run, shown, nil
 }
 
@@ -252,7 +231,7 @@ func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "experiment", "dataset", "store", "title", "segments", "open", "output", "figures", "tables", "format", "help", "quiet", "verbose", "progress", "config":
+		case "experiment", "dataset", "store", "segments", "output", "figures", "tables", "format", "help", "quiet", "verbose", "progress", "config":
 		default:
 			if ofJudges.Flags().Lookup(f.Name) != nil {
 				return
@@ -267,7 +246,7 @@ func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
 func (r *reporter) dataName(args []string) string {
 	if len(args) == 0 {
 		var systems []string
-		for _, h := range r.hyps {
+		for _, h := range r.data.hyps {
 			name, _, _ := strings.Cut(h, "=")
 			systems = append(systems, name)
 		}
@@ -276,61 +255,15 @@ func (r *reporter) dataName(args []string) string {
 	return dataset.NameOf(args[0])
 }
 
-// reported are the aggregators where none is asked for.
-var reported = []string{"single", "max", "mean", "native"}
-
-// ask is the plan of a report on one dataset.
-func (r *reporter) ask(name string, args []string) (*experiment.Plan, error) {
-	p, err := r.plan(name, args, reported...)
+// asked is the plan of a report on one dataset.
+func (r *reporter) asked(args []string) (*experiment.Plan, error) {
+	const randomOrders = 10
+	p, err := r.plan(r.dataName(args), args)
 	if err != nil {
 		return nil, err
 	}
-	p.Pairing = experiment.WithSingle
+	p.Pairing, p.Ranking, p.Prompts = experiment.WithSingle, true, r.prompts
 	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: string(experiment.KindOriginal), Kind: experiment.KindOriginal, BesideVariants: true})
-	p.Test = r.test(r.seed)
-	p.Beside = experiment.OtherGrouping(p.Statistics)
-	p.Ranking, p.Strata, p.Prompts = slices.Contains(r.analyses, "ranking"), slices.Contains(r.analyses, "strata"), slices.Contains(r.analyses, "prompts")
-	// A curve is of what combines several references, and scores no cell anew.
-	combining := slices.DeleteFunc(slices.Clone(p.Aggregators), func(a aggregate.Aggregator) bool { return a.Single() || a.Native() })
-	if len(combining) > 0 {
-		p.Curves = curves(r.curves, []string{""}, 10, experiment.Curve{Aggregators: combining, Resamples: r.bootstrap})
-	}
-	return p, nil
-}
-
-// reportFolders are the folders of figures and tables that were asked for.
-type reportFolders struct {
-	figures, tables *atomicfile.Folder
-	formats         []report.Format
-}
-
-// createFolders makes the folders: each its own, or one for both.
-func (r *reporter) createFolders(e *env) (out reportFolders, err error) {
-	out.formats = r.formats
-	if out.figures, err = e.createFolder(r.figures); err == nil && r.tables == r.figures {
-		out.tables = out.figures
-	} else if err == nil {
-		out.tables, err = e.createFolder(r.tables)
-	}
-	return out, err
-}
-
-func (r *reportFolders) write(rep *evidence.Report) error {
-	if r.figures != nil {
-		if err := experiment.DrawFigures(r.figures.Write, rep.Figures()); err != nil {
-			return err
-		}
-	}
-	if r.tables == nil {
-		return nil
-	}
-	for _, t := range rep.Tables() {
-		for _, f := range r.formats {
-			err := r.tables.Write(t.Name+f.Extension(), func(w io.Writer) error { return t.Write(w, f, true) })
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	_, err = r.addCurves(p, randomOrders)
+	return p, err
 }

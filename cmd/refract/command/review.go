@@ -54,7 +54,6 @@ func (d *decisionFlag) tellDecided(e *env) {
 // reviewer is one run of refract review.
 type reviewer struct {
 	input
-	embeddingFlags
 	review.Wanted
 	path   string // of the decisions
 	html   string
@@ -70,15 +69,16 @@ func (e *env) reviewCommand() *cobra.Command {
 keep what a person decides: accept, reject, or another wording.
 
 There are accepted answers drawn at random, which tell how many are right;
-those that most likely lost the meaning, by words, and with --embeddings by
-vectors too; and some of each pattern of rejection.
+those that most likely lost the meaning, by their words; and some of each pattern
+of rejection.
 The page is served on this machine alone, at an address with a secret in it,
 until Ctrl+C; each decision is in the file before the page shows it as kept, and
 the next run goes on. --html writes the page as a file instead, which offers the
 decisions to be saved.
 
 'refract check --decisions' and 'refract publish --decisions' carry them out, and
-'refract expand --complete N --decisions' asks for others in place of rejected ones.`,
+'refract expand --complete N' on the output of check asks for others instead of
+rejected ones.`,
 		Example: `  refract review jsonl:expanded.jsonl -o decisions.jsonl
   refract review jsonl:expanded.jsonl --html review.html
   refract check jsonl:expanded.jsonl --decisions decisions.jsonl -o reviewed.jsonl`,
@@ -86,7 +86,6 @@ decisions to be saved.
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
 	}
 	r.input.register(cmd)
-	r.embeddingFlags.register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&r.path, "output", "o", "", "`FILE` of decisions, which is added to")
 	f.StringVar(&r.html, "html", "", "`FILE` to write the page to, in place of serving it")
@@ -109,10 +108,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer r.embeddingFlags.close()
-	if ds, err = r.weighed(ctx, e, ds); err != nil {
-		return err
-	}
+	ds = weighed(ds)
 	var decided *review.Decisions
 	var file *os.File
 	if r.path != "" {

@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge/audit"
+	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 // scorer is one run of refract score.
@@ -24,7 +24,6 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
-	feedbackFlag
 	// into, if not nil, is where scores go in place of a table of them, and shape
 	// makes the dataset that is scored.
 	into      func(eng *refract.Engine, out io.Writer, id *refract.Identity) (*sink, error)
@@ -34,15 +33,13 @@ type scorer struct {
 	system    string
 	canaries  int
 	reports   string
-	html      string
 	worst     int
 	defaults  []aggregate.Aggregator // in place of those of the command
 
-	judging  *judging
-	gather   *audit.Reports   // what judges say
-	pool     *audit.Canaries  // nil without --canaries
-	records  io.Writer        // nil without --reports
-	fragment *atomicfile.File // nil without --html
+	judging *judging
+	gather  *audit.Reports // what judges say
+	pool    *guard.Pool    // nil without --canaries
+	records io.Writer      // nil without --reports
 
 	incomplete *refract.Incomplete // of a run that some metrics did not end
 }
@@ -83,10 +80,8 @@ to know the hash. Standard input and pipes have none there.`,
 	s.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
 	f := cmd.Flags()
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
-	f.StringVar(&s.html, "html", "", "`FILE` for the worst segments, as a fragment of HTML")
 	f.IntVar(&s.worst, "worst", 3, "worst segments of each judge to show with their errors")
 	grouped(cmd, resultFlags, "reports")
-	s.feedbackFlag.register(cmd)
 	f.IntVar(&s.canaries, "canaries", 0, "known-bad outputs with injections to plant; tells which a judge saw through")
 	atLeast(cmd, 0, "worst", "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system or cell")
@@ -125,7 +120,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.confidence != 0 && s.per != "system" {
 		return usagef("--confidence gives intervals of the scores of systems: leave it out, or take --per system")
 	}
-	if s.per != "cell" && object.Ext(s.path) == ".parquet" {
+	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
 	}
 	ds, err := s.dataset(e, args, false)
@@ -141,7 +136,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	whole := ds
 	if s.shard != "" {
-		if err := s.wholly("confidence", "canaries", "html", "systems", "without-systems", "domain"); err != nil {
+		if err := s.wholly("confidence", "canaries", "systems", "without-systems", "domain"); err != nil {
 			return err
 		}
 		if ds, err = s.cut(ctx, e, args, s.path, ds); err != nil {
@@ -200,7 +195,6 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.incomplete != nil {
 		return s.incomplete
 	}
-	s.feedbackFlag.tell(e, s.gather)
 	return s.covered(s.gather)
 }
 
@@ -223,7 +217,7 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 
 // options are those of the engine.
 func (s *scorer) options() refract.Options {
-	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.earlyStop == "no" || s.per == "cell"}
+	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.per == "cell"}
 	if s.per == "system" {
 		o.Scope = scopes[s.system]
 	}
@@ -267,7 +261,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 			return err
 		}
 		if s.pool != nil {
-			s.pool.Add(seg.Segment)
+			s.pool.Add(audit.CanarySource(seg.Segment))
 		}
 		if checked {
 			id.Add(seg.Segment)

@@ -3,28 +3,24 @@ package command
 import (
 	"context"
 	"io"
+	"path/filepath"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/metrics/judge/audit"
+	"github.com/refract-eval/refract/metrics/judge/guard"
 	"github.com/refract-eval/refract/report"
 )
 
 // listen makes what gathers the judges' reports of a run.
 func (s *scorer) listen(ctx context.Context, e *env, eng *refract.Engine) error {
 	s.gather = audit.NewReports(eng.Metrics(), s.worst)
-	var err error
-	if s.gather.Feedback, err = s.feedbackFlag.read(ctx, e); err != nil {
-		return err
-	}
 	judges := s.gather.Metrics()
 	switch {
-	case len(judges) == 0 && (s.canaries > 0 || s.reports != "" || s.html != "" || s.feedback != ""):
-		return usagef("--reports, --html, --feedback and --canaries: none of the metrics gives reports; judges do (refract judges), and programs and servers that say so")
+	case len(judges) == 0 && (s.canaries > 0 || s.reports != ""):
+		return usagef("--reports and --canaries: none of the metrics gives reports; judges do (refract judges), and programs and servers that say so")
 	case s.canaries > 0:
-		s.pool = audit.NewCanaries(judges, s.canaries, defaultSeed)
+		s.pool = guard.NewPool(judges, s.canaries, defaultSeed)
 	}
 	if s.reports != "" && s.writer != nil {
 		s.records = s.writer.Beside()
@@ -35,21 +31,12 @@ func (s *scorer) listen(ctx context.Context, e *env, eng *refract.Engine) error 
 		}
 		s.records = records
 	}
-	if s.html == "" {
-		return nil
-	}
-	s.fragment, err = e.create(s.html)
-	return err
+	return nil
 }
 
 // explainTo shows, after the scores, what judges say: beside a table for
 // people, else where notes go.
 func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) error {
-	if s.fragment != nil {
-		if err := s.gather.WriteHTML(s.fragment); err != nil {
-			return err
-		}
-	}
 	w, err := s.explain(e, s.gather, out)
 	if err != nil {
 		return err
@@ -68,7 +55,7 @@ func (s *scorer) explainTo(ctx context.Context, e *env, out *atomicfile.File) er
 // it returns.
 func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Writer, error) {
 	var w io.Writer = e.stderr
-	if v.format == report.Table && object.Ext(v.path) != ".parquet" {
+	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
 		w = out
 		colour := e.stdoutTerminal && v.path == "" && e.getenv("NO_COLOR") == ""
 		if err := gather.WriteText(w, colour); err != nil {
@@ -77,9 +64,6 @@ func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Wr
 	}
 	if err := audit.WriteTrust(w, &gather.Trust); err != nil {
 		return w, err
-	}
-	if n := gather.Unneeded; n > 0 {
-		e.note("%s of references left out, as they could not change a score", english.Thousands(n, "call"))
 	}
 	return w, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -53,9 +52,6 @@ func (s *scorer) scoreShard(ctx context.Context, e *env, whole, part refract.Dat
 	eng, err := s.engine(ctx, whole, settings) // which is fitted to the whole
 	if err != nil {
 		return err
-	}
-	if names := eng.Learners(); len(names) > 0 {
-		return usagef("--shard: what is left out for %s depends on the first segments of the run: add --early-stop no", strings.Join(names, ", "))
 	}
 	to := shardSink(eng, s.writer, s.per)
 	var refs []byte

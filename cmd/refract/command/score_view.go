@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
@@ -83,7 +83,7 @@ func matrixInfos(eng *refract.Engine, id *refract.Identity) []matrix.Info {
 // extension of the output.
 func (v *scoreView) matrixWriter(out io.Writer) (*matrix.Writer, error) {
 	switch {
-	case object.Ext(v.path) == ".parquet":
+	case filepath.Ext(v.path) == ".parquet":
 		if v.formatGiven {
 			return nil, usagef("-o %s is Parquet; leave --format out", v.path)
 		}

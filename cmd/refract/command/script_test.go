@@ -253,8 +253,8 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 // startServer starts a model server, which answers as answer does, or as any
 // model if it is nil. Options: answers=FILE has the answers of a model; json=yes
 // gives them as JSON where that is asked for; key=K is the key it wants; delay=D
-// is the time it takes to answer; builder=yes answers the prompts of synthesize,
-// feedback and refine, and builder=faulty some of them badly; samples=yes numbers the answers to a prompt,
+// is the time it takes to answer; builder=yes answers the prompts of refract build,
+// and builder=faulty some of them badly; samples=yes numbers the answers to a prompt,
 // for those of FILE that name a sample; copies=P is the share of answers that are
 // the text itself; models=M is the
 // one model that it serves, in place of all; fault=F is what it answers in place

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/pool"
 	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
@@ -32,13 +31,11 @@ type service struct {
 	e         *env
 	ctx       context.Context
 	judging   *judging
-	pool      *pool.Pool
-	compares  comparer // what compare has where a request says nothing
-	untrusted bool     // requests are of others than the parent of the process
+	pool      *metricPool
+	work      sync.WaitGroup // of requests
+	compares  comparer       // what compare has where a request says nothing
+	untrusted bool           // requests are of others than the parent of the process
 }
-
-// mostEngines is how many engines, each with its metrics, a server keeps.
-const mostEngines = 32
 
 // serveToken is the variable with the token of an HTTP server, and leastToken how long
 // it is at least.
@@ -86,13 +83,14 @@ func (s *service) run(ctx context.Context) (err error) {
 	s.compares.register(s.e, &cobra.Command{})
 	s.ctx, s.judging = ctx, s.judgeFlags.run(s.e)
 	s.judging.silent = true
-	s.pool = pool.New(ctx, pool.Config{Metric: s.metric, Warn: func(err error) { s.e.warn("%v", err) }, Most: mostEngines})
+	s.pool = newMetricPool(ctx, mostMetrics, s.metric, func(err error) { s.e.warn("%v", err) })
 	srv := serve.New(refract.Version, s.explain)
-	srv.Handle("score", s.score)
-	srv.Handle("compare", s.compare)
+	srv.Handle("score", s.soon(s.score))
+	srv.Handle("compare", s.soon(s.compare))
 	srv.Handle("metrics", s.listing())
 	err = answer(ctx, srv)
-	s.pool.Close()
+	s.work.Wait()
+	s.pool.close()
 	s.judging.close()
 	s.judging.done(ctx, err)
 	return err

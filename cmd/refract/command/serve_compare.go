@@ -11,13 +11,12 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/metrics"
 )
 
 // readCompare reads what compare is to do.
 func (s *service) readCompare(params []byte) (*comparer, []*refract.Segment, error) {
 	c := s.compares // what the command has by default
-	c.judgeFlags = s.judgeFlags
+	c.judges = s.judgeFlags
 	var segments []*refract.Segment
 	var specs, statistics []string
 	var policy, level, group, method, table string
@@ -34,7 +33,7 @@ func (s *service) readCompare(params []byte) (*comparer, []*refract.Segment, err
 		}
 		return []jsonline.Field{
 			jsonline.To("segments", &segments, r.segments(params)),
-			jsonline.To("metrics", &c.metrics, r.texts),
+			jsonline.To("metrics", &c.score.metrics, r.texts),
 			jsonline.To("aggregate", &specs, r.texts),
 			jsonline.To("missing", &policy, r.text),
 			jsonline.With("statistic", func() (err error) {
@@ -52,10 +51,10 @@ func (s *service) readCompare(params []byte) (*comparer, []*refract.Segment, err
 			count("resamples", &c.resamples, 1),
 			jsonline.With("seed", func() error {
 				n, err := r.Index()
-				c.seed = uint64(n)
+				c.boot.seed = uint64(n)
 				return err
 			}),
-			count("bootstrap", &c.bootstrap, 0),
+			count("bootstrap", &c.boot.bootstrap, 0),
 			jsonline.To("human", &c.human, r.text),
 			jsonline.To("table", &table, r.text),
 		}
@@ -64,16 +63,16 @@ func (s *service) readCompare(params []byte) (*comparer, []*refract.Segment, err
 		err = usagef("compare needs segments")
 	}
 	return &c, segments, errors.Join(err,
-		each(&c.aggregators, specs, aggregate.Parse),
+		each(&c.score.aggregators, specs, aggregate.Parse),
 		each(&c.statistics, statistics, correlate.ParseStatistic),
-		one(&c.missing, policy, aggregate.ParsePolicy),
+		one(&c.score.missing, policy, aggregate.ParsePolicy),
 		one(&c.levels, level, onlyOf(correlate.ParseLevel)),
 		one(&c.groupings, group, onlyOf(correlate.ParseGrouping)),
 		one(&c.method, method, func(name string) (significance.Method, error) {
 			c.tested = true
 			return significance.ParseMethod(name)
 		}),
-		one(&c.what, table, wordOf(settingsTable, pairsTable, ranksTable)))
+		one(&c.table, table, wordOf(settingsTable, pairsTable, ranksTable)))
 }
 
 // one reads a parameter that is given.
@@ -118,14 +117,11 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	if err != nil {
 		return nil, err
 	}
-	if err := s.check(c.metrics); err != nil {
+	if err := s.check(c.score.metrics); err != nil {
 		return nil, err
 	}
-	p, err := c.plan("", nil, "single", "max", "mean", "native")
+	p, err := c.asked(nil)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.ask(p); err != nil {
 		return nil, err
 	}
 	if err := c.demands(p, segments).admit(ctx); err != nil {
@@ -136,24 +132,14 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
 		return dataset.WithSystems(dataset.InMemory(segments)), nil
 	}
-	var back []func(failed bool)
-	defer func() {
-		for _, b := range back {
-			b(err != nil && ctx.Err() == nil)
-		}
-	}()
-	r.Metric = func(_ context.Context, spec string) (metrics.Metric, error) {
-		m, b, err := s.pool.Lend(spec)
-		if err == nil {
-			back = append(back, b)
-		}
-		return m, err
-	}
+	lent := s.lend()
+	defer func() { lent.back(ctx, nil, err) }()
+	r.Metric = lent.metric
 	res, _, err := r.Run(ctx, p)
 	if err != nil {
 		return nil, err // also where some metrics ended: there is no place to say so beside rows
 	}
-	return asJSON(c.view(p, res))
+	return asJSON(c.view(res))
 }
 
 // demands is what a comparison asks for: its answer has rows alone, but scores and
@@ -162,7 +148,7 @@ func (c *comparer) demands(p *experiment.Plan, segments []*refract.Segment) *dem
 	d := demandOf(segments, len(p.Metrics), len(p.Metrics)*len(p.Aggregators))
 	rows := len(p.Statistics) * d.settings
 	d.scores += d.settings*d.segments*d.systems + rows*p.Bootstrap.Resamples
-	if c.what == pairsTable {
+	if c.table == pairsTable {
 		rows *= d.settings
 	}
 	d.bytes = rows * rowBytes

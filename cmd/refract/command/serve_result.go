@@ -9,7 +9,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/pool"
 	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -17,7 +16,11 @@ import (
 // scored writes the scores of a request as JSON.
 type scored struct {
 	*scoreRequest
-	*pool.Scores
+	Engine   *refract.Engine
+	Segments []*refract.SegmentScores
+	Ended    *refract.Incomplete // nil where all metrics scored all
+	Warnings []string
+
 	settings []refract.Setting
 	names    []string // of the systems, as they appear
 	rows     [][]int  // of each segment: the place of each system's hypothesis, -1 for none
@@ -27,8 +30,10 @@ type scored struct {
 	reduced  [][]refract.Reduced // by setting and then segment × system; nil likewise
 }
 
-func newScored(q *scoreRequest, got *pool.Scores) (*scored, error) {
-	v := &scored{scoreRequest: q, Scores: got, settings: got.Engine.Settings(), id: refract.NewIdentity()}
+// reduce makes scores of systems and segments of those of cells.
+func (v *scored) reduce() error {
+	q := v.scoreRequest
+	v.settings, v.id = v.Engine.Settings(), refract.NewIdentity()
 	index, below := map[string]int{}, q.perSegment || q.cells
 	for _, s := range q.segments {
 		v.id.Add(s)
@@ -53,37 +58,37 @@ func newScored(q *scoreRequest, got *pool.Scores) (*scored, error) {
 		v.rows = append(v.rows, row)
 	}
 	if q.systems {
-		v.acc = got.Engine.Systems()
+		v.acc = v.Engine.Systems()
 		v.acc.Identify(nil) // it is hashed once
-		for _, s := range got.Segments {
+		for _, s := range v.Segments {
 			if err := v.acc.Add(s); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		v.acc.Identify(v.id)
 		v.whole = v.acc.Scores()
 	}
 	if !q.perSegment {
-		return v, nil
+		return nil
 	}
-	reducer := got.Engine.Reducer()
+	reducer := v.Engine.Reducer()
 	v.reduced = make([][]refract.Reduced, len(v.settings))
 	for k := range v.settings {
-		v.reduced[k] = make([]refract.Reduced, 0, len(got.Segments)*len(v.names))
-		for i, s := range got.Segments {
+		v.reduced[k] = make([]refract.Reduced, 0, len(v.Segments)*len(v.names))
+		for i, s := range v.Segments {
 			for sys := range v.names {
 				red := refract.Reduced{Status: metrics.MissingHypothesis}
 				if h := v.hypothesis(i, sys); h >= 0 {
 					var err error
 					if red, err = reducer.Reduce(s, k, h); err != nil {
-						return nil, fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, v.names[sys], err)
+						return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, v.names[sys], err)
 					}
 				}
 				v.reduced[k] = append(v.reduced[k], red)
 			}
 		}
 	}
-	return v, nil
+	return nil
 }
 
 // hypothesis is the place of a system's hypothesis in a segment, or -1.

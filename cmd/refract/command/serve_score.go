@@ -3,15 +3,14 @@ package command
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/pool"
 	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge/audit"
@@ -21,8 +20,7 @@ import (
 type scoreRequest struct {
 	settingFlags
 	segments                   []*refract.Segment
-	policy, scope              string
-	specs                      []string // of aggregators
+	scope                      string
 	systems, perSegment, cells bool
 }
 
@@ -76,13 +74,14 @@ func (r paramsReader) segments(params []byte) func() ([]*refract.Segment, error)
 
 func (s *service) readScore(params []byte) (*scoreRequest, error) {
 	q := &scoreRequest{}
-	var per []string
+	var per, specs []string
+	var policy string
 	err := readParams(params, func(r paramsReader) []jsonline.Field {
 		return []jsonline.Field{
 			jsonline.To("segments", &q.segments, r.segments(params)),
 			jsonline.To("metrics", &q.metrics, r.texts),
-			jsonline.To("aggregate", &q.specs, r.texts),
-			jsonline.To("missing", &q.policy, r.text),
+			jsonline.To("aggregate", &specs, r.texts),
+			jsonline.To("missing", &policy, r.text),
 			jsonline.To("system", &q.scope, r.text),
 			jsonline.To("per", &per, r.texts),
 			jsonline.To("allow_no_reference", &q.allowNone, r.Bool),
@@ -101,19 +100,12 @@ func (s *service) readScore(params []byte) (*scoreRequest, error) {
 	if _, ok := scopes[q.scope]; !ok {
 		return nil, usagef("system %.40q: want auto, corpus or average", q.scope)
 	}
-	for _, spec := range q.specs {
-		a, err := aggregate.Parse(spec)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(q.aggregators, func(b aggregate.Aggregator) bool { return a.Name() == b.Name() }) {
-			return nil, usagef("the aggregator %s is given twice", a.Name())
-		}
-		q.aggregators = append(q.aggregators, a)
+	if err := errors.Join(each(&q.aggregators, specs, aggregate.Parse), one(&q.missing, policy, aggregate.ParsePolicy)); err != nil {
+		return nil, err
 	}
-	if q.policy != "" {
-		if q.missing, err = aggregate.ParsePolicy(q.policy); err != nil {
-			return nil, usagef("missing: %w", err)
+	for i, a := range q.aggregators {
+		if slices.ContainsFunc(q.aggregators[:i], func(b aggregate.Aggregator) bool { return a.Name() == b.Name() }) {
+			return nil, usagef("the aggregator %s is given twice", a.Name())
 		}
 	}
 	if per == nil {
@@ -129,38 +121,28 @@ func (s *service) readScore(params []byte) (*scoreRequest, error) {
 	return q, nil
 }
 
-// recipe says of what the engine for the request is made.
-func (s *service) recipe(q *scoreRequest) *pool.Recipe {
-	of := scorer{settingFlags: q.settingFlags, judgeFlags: s.judgeFlags, judging: s.judging, system: q.scope}
-	if q.systems {
-		of.per = "system"
-	}
-	parts := slices.Concat(q.metrics, []string{""}, q.specs, []string{q.missing.String(), fmt.Sprint(of.per, q.scope, q.allowNone, q.cells)})
-	return &pool.Recipe{
-		Key:     strings.Join(parts, "\x00"),
-		Metrics: q.metrics,
-		Settings: func(ms []metrics.Metric) ([]refract.Setting, error) {
-			if _, err := distinct(q.metrics, ms); err != nil {
-				return nil, err
-			}
-			return of.settings(ms)
-		},
-		Engine: func(settings []refract.Setting, warn func(string)) (*refract.Engine, error) {
-			o := of.options()
-			if o.EveryCell = o.EveryCell || q.cells; warn != nil {
-				o.Warn = warn
-			}
-			eng, err := refract.NewEngine(settings, o)
-			if err != nil {
-				return nil, usagef("%w", err)
-			}
-			return eng, nil
-		},
+// soon has a method return once its context ends, while its work may go on for a
+// while: calls of a model that are under way come home, and are stored.
+func (s *service) soon(m serve.Method) serve.Method {
+	return func(ctx context.Context, params []byte) (result []byte, err error) {
+		done := make(chan struct{})
+		var made []byte
+		var failed error
+		s.work.Go(func() {
+			defer close(done)
+			made, failed = m(ctx, params)
+		})
+		select {
+		case <-done:
+			return made, failed
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 }
 
 // score is the method of that name.
-func (s *service) score(ctx context.Context, params []byte) ([]byte, error) {
+func (s *service) score(ctx context.Context, params []byte) (result []byte, err error) {
 	q, err := s.readScore(params)
 	if err != nil {
 		return nil, err
@@ -174,28 +156,117 @@ func (s *service) score(ctx context.Context, params []byte) ([]byte, error) {
 	if err := q.demands().admit(ctx); err != nil {
 		return nil, err
 	}
-	got, err := s.pool.Score(ctx, s.recipe(q), q.segments)
+	var ended *refract.Incomplete
+	lent := s.lend()
+	defer func() { lent.back(ctx, ended, err) }()
+	ms := make([]metrics.Metric, len(q.metrics))
+	for i, spec := range q.metrics {
+		if ms[i], err = lent.metric(ctx, spec); err != nil {
+			return nil, err
+		}
+	}
+	eng, warnings, err := s.engine(ctx, q, ms)
 	if err != nil {
 		return nil, err
 	}
-	return s.result(q, got)
+	var segments []*refract.SegmentScores
+	err = eng.Run(ctx, dataset.InMemory(q.segments), func(s *refract.SegmentScores) error {
+		segments = append(segments, s)
+		return nil
+	})
+	if errors.As(err, &ended) {
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.result(q, &scored{scoreRequest: q, Engine: eng, Segments: segments, Ended: ended, Warnings: *warnings})
+}
+
+// engine makes the engine of a request. Its warnings are there once it has run.
+func (s *service) engine(ctx context.Context, q *scoreRequest, ms []metrics.Metric) (*refract.Engine, *[]string, error) {
+	of := scorer{settingFlags: q.settingFlags, judgeFlags: s.judgeFlags, judging: s.judging, system: q.scope}
+	if q.systems {
+		of.per = "system"
+	}
+	_, err := distinct(q.metrics, ms)
+	var settings []refract.Setting
+	if err == nil {
+		settings, err = of.settings(ms)
+	}
+	if err == nil {
+		settings, err = refract.Fit(ctx, dataset.InMemory(q.segments), settings)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings := new([]string)
+	var mu sync.Mutex
+	o := of.options()
+	o.EveryCell = o.EveryCell || q.cells
+	o.Warn = func(message string) {
+		mu.Lock()
+		defer mu.Unlock()
+		*warnings = append(*warnings, message)
+	}
+	eng, err := refract.NewEngine(settings, o)
+	if err != nil {
+		return nil, nil, usagef("%w", err)
+	}
+	return eng, warnings, nil
+}
+
+// lent are the metrics that a request has from the pool.
+type lent struct {
+	pool *metricPool
+	all  []func(ended *refract.Incomplete, err error)
+}
+
+func (s *service) lend() *lent { return &lent{pool: s.pool} }
+
+// metric takes one. It can be called as the engine of a plan does.
+func (l *lent) metric(_ context.Context, spec string) (metrics.Metric, error) {
+	m, back, err := l.pool.lend(spec)
+	if err != nil {
+		return nil, err
+	}
+	l.all = append(l.all, func(ended *refract.Incomplete, err error) {
+		sourceless := func(err error) bool { return errors.As(err, new(*refract.NoSourceError)) }
+		failed := err != nil && !sourceless(err)
+		if ended != nil {
+			i := slices.Index(ended.Metrics, m.Info().Name)
+			failed = failed || i >= 0 && !sourceless(ended.Errs[i])
+		}
+		back(failed)
+	})
+	return m, nil
+}
+
+// back gives all back after a run. Those that failed, not by the fault or wish of the
+// request, are made anew.
+func (l *lent) back(ctx context.Context, ended *refract.Incomplete, err error) {
+	if ctx.Err() != nil || isUsage(err) {
+		ended, err = nil, nil
+	}
+	for _, back := range l.all {
+		back(ended, err)
+	}
 }
 
 // result is what a request gets.
-func (s *service) result(q *scoreRequest, got *pool.Scores) ([]byte, error) {
-	gather := audit.NewReports(got.Engine.Metrics(), 0)
+func (s *service) result(q *scoreRequest, v *scored) ([]byte, error) {
+	gather := audit.NewReports(v.Engine.Metrics(), 0)
 	if len(gather.Metrics()) > 0 {
-		for _, seg := range got.Segments {
+		for _, seg := range v.Segments {
 			if err := gather.Add(seg, nil); err != nil {
 				return nil, err
 			}
 		}
-		if err := gather.Covered(s.maxUnparsed); err != nil && got.Ended == nil {
-			got.Warnings = append(got.Warnings, err.Error())
+		if err := gather.Covered(s.maxUnparsed); err != nil && v.Ended == nil {
+			v.Warnings = append(v.Warnings, err.Error())
 		}
 	}
-	v, err := newScored(q, got)
-	if err != nil {
+	if err := v.reduce(); err != nil {
 		return nil, err
 	}
 	return v.appendTo(nil), nil

@@ -19,7 +19,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/shard"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/object"
 	"github.com/refract-eval/refract/internal/redact"
 )
 
@@ -170,10 +169,6 @@ func (s *shardFlag) locate(e *env, output string) error {
 	if (output == "" || output == "-") && (dry == nil || dry.Value.String() != "true") {
 		return usagef("--shard writes a file of its own, which is named by that of the whole: name that with -o")
 	}
-	if object.Is(output) {
-		return usagef("-o %s: shards lie on a file system, and 'refract merge' writes to object stores: name a file", output)
-	}
-	output, _ = object.Local(output)
 	s.file = shard.Name(output, index, of)
 	s.manifest = &shard.Manifest{Version: refract.Version, Command: s.cmd.Name(), Index: index, Of: of, Settings: s.settings()}
 	return contents(e, s.manifest.Settings)

@@ -34,9 +34,8 @@ is in --cache, which is best a Postgres that all steps share.`,
 func (e *env) stageScoreCommand() *cobra.Command {
 	s := &scorer{staged: true}
 	cmd := stageOf(s.command(e), "source", "ref", "hyp", "reference", "references", "shard", "format", "wide", "output",
-		"systems", "without-systems", "domain", "dry-run", "reports", "html", "worst", "canaries", "confidence", "early-stop")
+		"systems", "without-systems", "domain", "dry-run", "reports", "worst", "canaries", "confidence")
 	s.format = report.JSONLines
-	s.earlyStop = "no" // what is left out would depend on the parts
 	cmd.Short = "Score the segments on standard input"
 	cmd.Long = `Score the segments on standard input, and write one line of JSON: statistics of all
 systems, which 'refract stage merge' adds up exactly. With --per segment there is a
@@ -49,7 +48,7 @@ words by all references takes df=FILE here.`
 }
 
 func (e *env) stageExpandCommand() *cobra.Command {
-	cmd := stageOf((&expander{staged: true}).command(e), "source", "ref", "hyp", "reference", "references",
+	cmd := stageOf((&expandFlags{staged: true}).command(e), "source", "ref", "hyp", "reference", "references",
 		"shard", "format", "wide", "output", "dry-run", "pilot", "batch", "batch-state", "batch-interval", "audit", "decisions")
 	cmd.Short = "Expand the references of the segments on standard input"
 	cmd.Long = `Expand the references of the segments on standard input with a language model,

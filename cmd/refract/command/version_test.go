@@ -12,7 +12,7 @@ import (
 // What the build does not know is no line, and no empty one.
 func TestBuildFacts(t *testing.T) {
 	stamped := &debug.BuildInfo{GoVersion: "go1.99", Settings: []debug.BuildSetting{
-		{Key: "-tags", Value: "cloud"}, {Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "0123abcd"},
+		{Key: "-tags", Value: "lean"}, {Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "0123abcd"},
 		{Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "vcs.modified", Value: "true"},
 	}}
 	head, end := "refract "+refract.Version+"\n", "platform  "+runtime.GOOS+"/"+runtime.GOARCH+"\n"
@@ -21,7 +21,7 @@ func TestBuildFacts(t *testing.T) {
 		info *debug.BuildInfo
 		want string
 	}{
-		{"stamped", stamped, "commit    0123abcd\ndate      2026-01-02T03:04:05Z\nmodified  true\ntags      cloud\ngo        go1.99\n"},
+		{"stamped", stamped, "commit    0123abcd\ndate      2026-01-02T03:04:05Z\nmodified  true\ntags      lean\ngo        go1.99\n"},
 		{"outside a repository", &debug.BuildInfo{GoVersion: "go1.99"}, "go        go1.99\n"},
 		{"nothing known", &debug.BuildInfo{}, ""},
 	} {

@@ -51,15 +51,14 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 		{"publish", "--verify", published},
 		{"judges"}, {"metrics"}, {"prompts"}, {"demo"},
 		{"diversity", data},
-		{"curve", data, "-k", "0,1", "--seeds", "2", "--bootstrap", "20"},
+		{"compare", data, "--curve", "order,random", "-k", "0,1", "--bootstrap", "20"},
 		{"compare", data, "--bootstrap", "20", "--significance", "perm-both", "--resamples", "20", "--table", "pairs"},
-		{"compare", data, "--bootstrap", "20", "--statistic", "kendall,pearson", "--table", "power"},
 		{"score", data, "-m", "bleu", "-m", "chrf", "-m", "ter", "-a", "single,max,mean,native"},
 	}
 	for _, table := range []string{systemsTable, pairsTable, slicesTable, distributionTable, powerTable} {
 		lines = append(lines, []string{"systems", data, "-m", "bleu", "-m", "ter", "--table", table})
 	}
-	for _, table := range []string{"summary", "rows", "differences", "prompts", "curve", "strata", "ranking"} {
+	for _, table := range []string{"summary", "rows", "differences", "prompts", "curve", "ranking"} {
 		lines = append(lines, []string{"experiment", "e.yaml", "--table", table, "-f", "table"})
 	}
 	for _, args := range lines {

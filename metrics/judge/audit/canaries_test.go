@@ -100,9 +100,9 @@ func TestCanaries(t *testing.T) {
 	judges := []metrics.Metric{believer, sceptic, blind}
 
 	show := func() string {
-		c := NewCanaries(judges, 15, 12345)
+		c := guard.NewPool(judges, 15, 12345)
 		for _, s := range segments {
-			c.Add(s)
+			c.Add(CanarySource(s))
 		}
 		stands, err := c.Plant(t.Context())
 		if err != nil {
@@ -169,59 +169,22 @@ sceptic:lower=yes saw through 15 of 15 canaries
 blind saw through 0 of 15 canaries, took 15 bad outputs for good without being told to
 `
 
-func TestCanarySegments(t *testing.T) {
-	segments := ferrySegments(100)
-	for i, s := range segments {
-		switch i % 4 {
-		case 1:
-			s.Source = refract.Text{}
-		case 2:
-			s.References = []refract.Text{{}, refract.NewText(" ")}
-		}
-	}
-	ids := func(m metrics.Info, n int, seed uint64) []string {
-		c := NewCanaries([]metrics.Metric{&credulous{info: m}}, n, seed)
-		for _, s := range segments {
-			c.Add(s)
-		}
-		var out []string
-		for _, s := range c.segments {
-			out = append(out, s.ID)
-		}
-		return out
-	}
-	all := metrics.Info{NeedsSource: true, NeedsReferences: true}
-	if got := ids(all, 1000, 1); len(got) != 50 || slices.Contains(got, "s1") || slices.Contains(got, "s2") {
-		t.Errorf("of 50 segments that have all, %d are kept: %v", len(got), got)
-	}
-	if got := ids(metrics.Info{}, 1000, 1); len(got) != 100 {
-		t.Errorf("%d segments for a judge that needs nothing, want 100", len(got))
-	}
-	few := ids(all, 4, 1)
-	if len(few) != 4+spareSegments {
-		t.Errorf("%d segments are kept for 4 canaries", len(few))
-	}
-	if !slices.Equal(few, ids(all, 4, 1)) || slices.Equal(few, ids(all, 4, 2)) {
-		t.Error("the choice is not the seed's")
-	}
-}
-
 func TestCanariesThatCannotBe(t *testing.T) {
 	judge := &credulous{info: metrics.Info{Name: "mine", Direction: metrics.HigherIsBetter}}
-	c := NewCanaries([]metrics.Metric{judge}, 3, 1)
-	c.Add(&refract.Segment{ID: "a", References: []refract.Text{refract.NewText("Yes")}})
+	c := guard.NewPool([]metrics.Metric{judge}, 3, 1)
+	c.Add(guard.CanarySource{References: []string{"Yes"}})
 	stands, err := c.Plant(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := stands[0].Tally.Total(); n != (guard.Count{}) {
+	if n := stands[0].All; n != (guard.Count{}) {
 		t.Errorf("no canary counts as %+v", n)
 	}
 	if line := stands[0].String(); !strings.Contains(line, "no canary could be made") {
 		t.Errorf("%q", line)
 	}
 
-	c.Add(&refract.Segment{ID: "b", References: []refract.Text{refract.NewText("No")}})
+	c.Add(guard.CanarySource{References: []string{"No"}})
 	judge.err = errors.New("the server is gone")
 	if _, err := c.Plant(t.Context()); !errors.Is(err, judge.err) {
 		t.Errorf("a judge that fails: %v", err)
@@ -240,7 +203,7 @@ func TestCanarySourcePutsTheBestFirst(t *testing.T) {
 			{Name: "mqm", System: "unjudged"}, {Name: "another", System: "low", Score: 99, Valid: true},
 		},
 	}
-	if got := canarySource(s).Hypotheses; !slices.Equal(got, []string{"h", "l", "u"}) {
+	if got := CanarySource(s).Hypotheses; !slices.Equal(got, []string{"h", "l", "u"}) {
 		t.Errorf("got %q", got)
 	}
 }

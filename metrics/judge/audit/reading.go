@@ -4,19 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"runtime"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/ordered"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -30,6 +26,8 @@ type Reading struct {
 	Parser answer.Parser
 	Rules  analysis.Rules
 	Policy judge.Policy // for answers without a score
+	// At says in which line an error is; nil for "name:line: cause".
+	At func(name string, line int, err error) error
 }
 
 // NewReading reads answers as the judge of a spec does, such as
@@ -79,10 +77,19 @@ type Row struct {
 
 // Totals are counts of rows.
 type Totals struct {
-	Trust       analysis.Trust
+	Trust       Trust
 	Rows        int
 	WithoutText int // rows without a hypothesis: their errors are located nowhere
 	Substituted int // rows whose score is the policy's
+}
+
+// Add counts a row that Copy wrote.
+func (t *Totals) Add(row *Row) {
+	t.Rows++
+	if row.Substituted != "" {
+		t.Substituted++
+	}
+	t.Trust.Add(row.Metric, label(row.System), (*analysis.Report)(&row.Record))
 }
 
 // answerRow is a row of the input. Other members are not read.
@@ -98,31 +105,38 @@ type answerRow struct {
 	Segment    json.RawMessage   `json:"segment"`
 }
 
-// Copy reads rows of answers as JSON Lines, also compressed by gzip, and writes
-// a Row for each, in order. A row of the input has "output", the answer or null,
-// or "responses", of which the last is the answer; and it may have "hypothesis",
-// in which errors are located, "source" or "input", "reference", "id", "system"
-// and "segment". name stands before the line in errors. The rows before a line
-// at fault are written.
+// written is a row and its line.
+type written struct {
+	Row
+	line        []byte
+	withoutText bool
+}
+
+// Copy reads rows of answers as JSON Lines and writes a Row for each, in order. A
+// row of the input has "output", the answer or null, or "responses", of which the
+// last is the answer; and it may have "hypothesis", in which errors are located,
+// "source" or "input", "reference", "id", "system" and "segment". name stands
+// before the line in errors. The rows before a line at fault are written.
 func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
-	sum := &Totals{}
-	read := func(l line) (*answerRead, error) {
-		a, err := r.row(l)
-		if err != nil {
-			return nil, atLine(name, l.number, err)
-		}
-		return a, nil
+	at := r.At
+	if at == nil {
+		at = func(name string, line int, err error) error { return fmt.Errorf("%s:%d: %w", name, line, err) }
 	}
-	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), linesOf(name, in), read, func(a *answerRead) error {
-		sum.Rows++
-		sum.Trust.Add(r.Metric, a.system, a.report)
-		if a.withoutText {
+	sum := &Totals{}
+	read := func(l line) (*written, error) {
+		row, err := r.row(l)
+		if err != nil {
+			return nil, at(name, l.number, err)
+		}
+		return row, nil
+	}
+	lines := linesOf(in, func(line int, err error) error { return at(name, line, err) })
+	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), lines, read, func(row *written) error {
+		sum.Add(&row.Row)
+		if row.withoutText {
 			sum.WithoutText++
 		}
-		if a.substituted {
-			sum.Substituted++
-		}
-		_, err := w.Write(a.out)
+		_, err := w.Write(row.line)
 		return err
 	})
 	if err == nil && sum.Rows == 0 {
@@ -137,17 +151,6 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 // ErrNoRow says that there is nothing to read.
 var ErrNoRow = errors.New("no row at all; each line is to be a JSON object with \"output\"")
 
-// Add counts a row that Copy wrote.
-func (t *Totals) Add(metric string, row *Row) {
-	t.Rows++
-	rep := analysis.Report(row.Record)
-	if row.Substituted != "" {
-		rep.Score = nil
-		t.Substituted++
-	}
-	t.Trust.Add(metric, label(row.System), &rep)
-}
-
 // mostLine bounds a line, in bytes.
 const mostLine = 1 << 26
 
@@ -158,32 +161,19 @@ type line struct {
 }
 
 // linesOf yields the lines of a file. Blank ones may only end it.
-func linesOf(name string, in io.Reader) iter.Seq2[line, error] {
+func linesOf(in io.Reader, at func(line int, err error) error) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
-		buffered := bufio.NewReaderSize(in, 1<<16)
-		in = buffered
-		if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-			z, err := gzip.NewReader(buffered)
-			if err != nil {
-				yield(line{}, fmt.Errorf("%s cannot be read: %w", name, cause(err)))
-				return
-			}
-			in = z
-		}
 		lines := bufio.NewScanner(in)
 		lines.Buffer(make([]byte, 1<<16), mostLine)
 		n, blank := 1, 0
 		for ; lines.Scan() && lines.Err() == nil; n++ { // a line that an error cut off is none
-			text := lines.Bytes()
-			if n == 1 {
-				text = bytes.TrimPrefix(text, []byte("\ufeff"))
-			}
+			text := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))
 			switch empty := len(bytes.TrimSpace(text)) == 0; {
 			case empty && blank == 0:
 				blank = n
 			case empty:
 			case blank > 0:
-				yield(line{}, atLine(name, blank, errors.New("the line is blank; write {\"output\": null} where there is no answer, so that rows keep their places")))
+				yield(line{}, at(blank, errors.New("the line is blank; write {\"output\": null} where there is no answer, so that rows keep their places")))
 				return
 			default:
 				if !yield(line{n, bytes.Clone(text)}, nil) {
@@ -196,36 +186,13 @@ func linesOf(name string, in io.Reader) iter.Seq2[line, error] {
 			err = fmt.Errorf("the line has more than %d bytes; a row is one JSON object on one line", mostLine)
 		}
 		if err != nil {
-			yield(line{}, atLine(name, n, cause(err)))
+			yield(line{}, at(n, err))
 		}
 	}
 }
 
-// cause is what is wrong with a file, without its name.
-func cause(err error) error {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return path.Err
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) {
-		return fmt.Errorf("the gzip file is cut off or damaged (%w); copy it again", err)
-	}
-	return err
-}
-
-func atLine(name string, line int, err error) error {
-	return &dataset.Error{Pos: refract.Position{File: name, Line: line}, Err: err}
-}
-
-// answerRead is what became of a row.
-type answerRead struct {
-	report                   *analysis.Report
-	system                   string
-	withoutText, substituted bool
-	out                      []byte // the Row as a line of JSON
-}
-
 // row reads one row of the input.
-func (r *Reading) row(l line) (*answerRead, error) {
+func (r *Reading) row(l line) (*written, error) {
 	if !utf8.Valid(l.text) {
 		return nil, errors.New("the line is not valid UTF-8; convert the file first")
 	}
@@ -241,39 +208,30 @@ func (r *Reading) row(l line) (*answerRead, error) {
 	if has {
 		rep = r.Parser.Parse(completion)
 	}
-	a := &answerRead{report: rep, system: label(in.System), withoutText: in.Hypothesis == nil}
-	texts := in.texts()
-	r.examine(rep, texts, !a.withoutText)
-	out := Row{Line: l.number, ID: in.ID, System: in.System, Segment: in.Segment, Metric: r.Metric, Record: rep.Record()}
+	none := new("")
+	texts := analysis.Texts{Hypothesis: *cmp.Or(in.Hypothesis, none), Source: *cmp.Or(in.Source, in.Input, none), Reference: *cmp.Or(in.Reference, none)}
+	if in.Hypothesis != nil {
+		rep.Locate(texts)
+		rep.Flags = guard.Flags(texts.Hypothesis, nil)
+	}
+	rep.Check(texts, r.Rules)
+	out := &written{withoutText: in.Hypothesis == nil}
+	out.Row = Row{Line: l.number, ID: in.ID, System: in.System, Segment: in.Segment, Metric: r.Metric, Record: rep.Record()}
 	if !rep.Outcome.HasScore() {
 		if r.Policy.Fails() {
 			return nil, fmt.Errorf("the answer has no score (%s: %s), and the policy is to fail", rep.Outcome, rep.Detail)
 		}
-		var value float64
-		if value, a.substituted = r.Policy.Counts(rep.Outcome); a.substituted {
+		if value, substituted := r.Policy.Counts(rep.Outcome); substituted {
 			out.Score, out.Substituted = &value, r.Policy.String()
 		}
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	err = enc.Encode(out)
-	a.out = buf.Bytes()
-	return a, err
+	err = enc.Encode(out.Row)
+	out.line = buf.Bytes()
+	return out, err
 }
-
-// examine looks for a report's errors in the texts, if the output is known, and
-// checks it.
-func (r *Reading) examine(rep *analysis.Report, texts analysis.Texts, known bool) {
-	if known {
-		rep.Locate(texts)
-		rep.Flags = guard.Flags(texts.Hypothesis, nil)
-	}
-	rep.Check(texts, r.Rules)
-}
-
-// Examine looks for the errors of a report that Reports has read in its texts.
-func (r *Reading) Examine(of *Reported) { r.examine(&of.Report, of.Texts, of.Texts.Hypothesis != "") }
 
 // completion is the answer of the row, and whether there is one.
 func (r *answerRow) completion() (string, bool, error) {
@@ -298,15 +256,6 @@ func (r *answerRow) completion() (string, bool, error) {
 		return string(raw), true, nil // an answer in JSON that was read already
 	}
 	return "", false, fmt.Errorf("%s is %s; want a text, an object or null", field, raw)
-}
-
-func (r *answerRow) texts() analysis.Texts {
-	none := new("")
-	return analysis.Texts{
-		Hypothesis: *cmp.Or(r.Hypothesis, none),
-		Source:     *cmp.Or(r.Source, r.Input, none),
-		Reference:  *cmp.Or(r.Reference, none),
-	}
 }
 
 // label is how a system stands in tables: a text without its quotes, anything

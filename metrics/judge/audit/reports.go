@@ -5,23 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/marks"
 )
 
 // Reports gathers what metrics say of their scores in a run.
 type Reports struct {
-	Trust    analysis.Trust // of all reports
-	Unneeded int            // cells that were left out, as they could not change a score
-	Feedback *FeedbackFile  // on the reports; nil for none
+	Trust    Trust // of all reports
+	Unneeded int   // cells that were left out, as they could not change a score
 	metrics  []*explained
 	most     int
 }
@@ -46,7 +42,7 @@ type Worst struct {
 func NewReports(ms []metrics.Metric, worst int) *Reports {
 	r := &Reports{most: worst}
 	for i, m := range ms {
-		if x, ok := m.(metrics.Explainer); ok && x.Explains() {
+		if m.Info().Explains {
 			r.metrics = append(r.metrics, &explained{metric: m, at: i})
 		}
 	}
@@ -98,11 +94,18 @@ func (r *Reports) add(at Place, rep *analysis.Report, records io.Writer) error {
 		return nil
 	}
 	r.Trust.Add(at.Metric, at.System, rep)
-	r.Feedback.count(&r.Trust, &at, rep)
 	if records == nil {
 		return nil
 	}
 	return at.write(records, rep)
+}
+
+// Place says what a report is about, and by which metric it is.
+type Place struct {
+	ID        string `json:"id"`
+	System    string `json:"system"`
+	Metric    string `json:"metric"`
+	Reference *int   `json:"reference"` // its index; nil of a metric without one, and of a native score
 }
 
 // write writes the members of the place and of the report as one object.
@@ -113,7 +116,7 @@ func (p *Place) write(w io.Writer, r *analysis.Report) error {
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("the report on %s: %w", p, err)
+		return fmt.Errorf("the report on segment %q, system %q: %w", p.ID, p.System, err)
 	}
 	line := append(append(bytes.TrimSuffix(head, []byte("}")), ','), bytes.TrimPrefix(body, []byte("{"))...)
 	_, err = w.Write(append(line, '\n'))
@@ -165,48 +168,12 @@ func (r *Reports) WriteText(w io.Writer, colour bool) error {
 				fmt.Fprintf(w, "\nWorst segments by %s\n", report.Visible(x.metric.Info().Name))
 			}
 			fmt.Fprintf(w, "\nsegment %s, system %s: %g\n", report.Visible(ws.ID), report.Visible(ws.System), ws.Score)
-			if _, err := io.WriteString(w, marks.Terminal(ws.Text, marksOf(ws.Report), colour)); err != nil {
+			if _, err := io.WriteString(w, marked(ws.Text, ws.Report.Errors, colour)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// WriteHTML shows the same as a fragment of HTML with its style sheet.
-func (r *Reports) WriteHTML(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("<style>" + marks.CSS + "</style>\n")
-	for _, x := range r.metrics {
-		for i := range x.worst {
-			ws := &x.worst[i]
-			fmt.Fprintf(&b, "<section class=\"refract-segment\">\n<h3>%s</h3>\n%s\n</section>\n",
-				html.EscapeString(report.Visible(fmt.Sprintf("%s: segment %s, system %s: %g", x.metric.Info().Name, ws.ID, ws.System, ws.Score))),
-				marks.HTML(ws.Text, marksOf(ws.Report)))
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// marksOf shows the errors of a report.
-func marksOf(r *analysis.Report) []marks.Mark {
-	places := map[analysis.Place]string{
-		analysis.Absent: "not in the text", analysis.InSource: "in the source", analysis.NotStated: "no location stated",
-	}
-	var out []marks.Mark
-	for i := range r.Errors {
-		e := &r.Errors[i]
-		m := marks.Mark{Severity: string(e.Severity), Label: e.Aspect, Note: e.Explanation, Quote: e.Location, Place: places[e.Place]}
-		if e.Dimension != "" {
-			m.Label = e.Dimension + ": " + e.Aspect
-		}
-		if e.Place.HasSpan() {
-			m.Start, m.End = e.Span.Start, e.Span.End
-		}
-		out = append(out, m)
-	}
-	return out
 }
 
 // CoverageError says that too many answers of a judge have no score.

@@ -20,9 +20,8 @@ type explaining struct {
 }
 
 func (e explaining) Info() metrics.Info {
-	return metrics.Info{Name: e.name, Direction: metrics.HigherIsBetter, NeedsReferences: true}
+	return metrics.Info{Name: e.name, Direction: metrics.HigherIsBetter, NeedsReferences: true, Explains: e.explains}
 }
-func (e explaining) Explains() bool { return e.explains }
 
 func TestReports(t *testing.T) {
 	r := NewReports([]metrics.Metric{explaining{name: "mute"}, explaining{name: "talks", explains: true}}, 2)
@@ -62,10 +61,6 @@ func TestReports(t *testing.T) {
 	}
 	if r.Unneeded != 3 {
 		t.Errorf("%d cells left out", r.Unneeded)
-	}
-	var page bytes.Buffer
-	if err := r.WriteHTML(&page); err != nil || strings.Contains(page.String(), "<b>") || strings.Count(page.String(), "<section") != 2 {
-		t.Errorf("%v:\n%s", err, page.String())
 	}
 	if err := r.Covered(0.2); err != nil {
 		t.Error(err)

@@ -1,60 +1,185 @@
 package audit
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/report"
 )
 
-// trustCounts are the columns of the table of trust behind metric and system: of
-// reports, and from "errors" to "severity" of errors in the reports that have a
-// score.
+// Trust counts, by metric and system, what became of a judge's answers and what
+// the checks found in them. Its zero value is ready for use; it is not safe
+// for concurrent use.
+type Trust struct{ rows []*TrustRow } // sorted by metric and system
+
+// TrustRow counts the reports of one metric on one system, or on all of them.
+type TrustRow struct {
+	Metric, System string
+	Reports        int
+	Outcomes       map[analysis.Outcome]int // of the reports
+	Errors         int                      // of the reports that have a score
+	Places         map[analysis.Place]int   // of these errors
+	Problems       map[string]ProblemCount  // by the codes of analysis.Check
+	Flagged        int                      // reports on texts that are suspicious
+	PartsWithout   int                      // parts of reports that have no score
+}
+
+// ProblemCount is how often a problem was found.
+type ProblemCount struct {
+	Reports int // reports with the problem
+	Errors  int // errors with it; 0 for a problem of whole reports
+}
+
+// WithScore returns the number of reports with a score.
+func (r *TrustRow) WithScore() int {
+	return r.Outcomes[analysis.Scored] + r.Outcomes[analysis.NoError]
+}
+
+// Add counts one report; a nil one is not counted.
+func (t *Trust) Add(metric, system string, r *analysis.Report) {
+	if r == nil {
+		return
+	}
+	row := t.row(metric, system)
+	row.Reports++
+	row.Outcomes[r.Outcome]++
+	if len(r.Flags) > 0 {
+		row.Flagged++
+	}
+	for _, p := range r.Parts {
+		if !p.Outcome.HasScore() {
+			row.PartsWithout++
+		}
+	}
+	if !r.Outcome.HasScore() {
+		return
+	}
+	row.Errors += len(r.Errors)
+	for i := range r.Errors {
+		row.Places[r.Errors[i].Place]++
+	}
+	seen := map[string]bool{}
+	for _, p := range r.Problems {
+		c := row.Problems[p.Code]
+		if !seen[p.Code] {
+			seen[p.Code] = true
+			c.Reports++
+		}
+		if p.Error != nil {
+			c.Errors++
+		}
+		row.Problems[p.Code] = c
+	}
+}
+
+func newRow(metric, system string) *TrustRow {
+	return &TrustRow{Metric: metric, System: system, Outcomes: map[analysis.Outcome]int{}, Places: map[analysis.Place]int{}, Problems: map[string]ProblemCount{}}
+}
+
+// row finds a system's row, and makes one if there is none.
+func (t *Trust) row(metric, system string) *TrustRow {
+	i, found := slices.BinarySearchFunc(t.rows, system, func(r *TrustRow, system string) int {
+		return cmp.Or(cmp.Compare(r.Metric, metric), cmp.Compare(r.System, system))
+	})
+	if !found {
+		t.rows = slices.Insert(t.rows, i, newRow(metric, system))
+	}
+	return t.rows[i]
+}
+
+// add sums counts up.
+func (r *TrustRow) add(from *TrustRow) {
+	r.Reports += from.Reports
+	r.Errors += from.Errors
+	r.Flagged += from.Flagged
+	r.PartsWithout += from.PartsWithout
+	for k, n := range from.Outcomes {
+		r.Outcomes[k] += n
+	}
+	for k, n := range from.Places {
+		r.Places[k] += n
+	}
+	for k, n := range from.Problems {
+		r.Problems[k] = ProblemCount{r.Problems[k].Reports + n.Reports, r.Problems[k].Errors + n.Errors}
+	}
+}
+
+// Total sums a metric's counts over its systems.
+func (t *Trust) Total(metric string) *TrustRow {
+	total := newRow(metric, "")
+	for _, r := range t.rows {
+		if r.Metric == metric {
+			total.add(r)
+		}
+	}
+	return total
+}
+
+// MarshalJSON writes the counts for UnmarshalJSON.
+func (t *Trust) MarshalJSON() ([]byte, error) { return json.Marshal(t.rows) }
+
+// UnmarshalJSON adds the counts that MarshalJSON wrote.
+func (t *Trust) UnmarshalJSON(b []byte) error {
+	var in []struct {
+		TrustRow
+		Total bool // of a sum over systems, which shards of earlier versions have
+	}
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	for i := range in {
+		if from := &in[i]; !from.Total {
+			t.row(from.Metric, from.System).add(&from.TrustRow)
+		}
+	}
+	return nil
+}
+
+// trustCounts are the columns of the trust table after metric and system: counts
+// of reports, and from "errors" to "severity" of errors in reports with a score.
 var trustCounts = []struct {
 	name, header string
 	hide         bool // from people
-	count        func(*analysis.TrustRow) int
+	count        func(*TrustRow) int
 }{
-	{"reports", "", false, func(r *analysis.TrustRow) int { return r.Reports }},
+	{"reports", "", false, func(r *TrustRow) int { return r.Reports }},
 	{"scored", "", true, outcome(analysis.Scored)},
 	{"no_error", "no error", false, outcome(analysis.NoError)},
-	{"no_score", "no score", false, func(r *analysis.TrustRow) int { return r.Reports - r.WithScore() }},
+	{"no_score", "no score", false, func(r *TrustRow) int { return r.Reports - r.WithScore() }},
 	{"unparseable", "", true, outcome(analysis.Unparseable)},
 	{"blocked", "", true, outcome(analysis.Blocked)},
 	{"cut", "", true, outcome(analysis.Cut)},
 	{"missing", "", true, outcome(analysis.Missing)},
-	{"errors", "", false, func(r *analysis.TrustRow) int { return r.Errors }},
-	{"located", "", false, func(r *analysis.TrustRow) int {
-		return r.Places[analysis.InHypothesis] + r.Places[analysis.Approximate]
-	}},
-	{"in_source", "", true, func(r *analysis.TrustRow) int { return r.Places[analysis.InSource] }},
-	{"absent", "", false, func(r *analysis.TrustRow) int { return r.Places[analysis.Absent] }},
+	{"errors", "", false, func(r *TrustRow) int { return r.Errors }},
+	{"located", "", false, func(r *TrustRow) int { return r.Places[analysis.InHypothesis] + r.Places[analysis.Approximate] }},
+	{"in_source", "", true, func(r *TrustRow) int { return r.Places[analysis.InSource] }},
+	{"absent", "", false, func(r *TrustRow) int { return r.Places[analysis.Absent] }},
 	{"explanation", "expl.", false, errorsWith(analysis.CodeExplanation)},
 	{"repeated", "", false, errorsWith(analysis.CodeRepeated)},
 	{"correction", "corr.", false, errorsWith(analysis.CodeCorrection)},
 	{"penalty", "", false, errorsWith(analysis.CodePenalty)},
 	{"severity", "", false, errorsWith(analysis.CodeSeverity)},
-	{"count", "count≠", false, func(r *analysis.TrustRow) int { return r.Problems[analysis.CodeCount].Reports }},
-	{"total", "total≠", false, func(r *analysis.TrustRow) int { return r.Problems[analysis.CodeTotal].Reports }},
-	{"flagged", "", false, func(r *analysis.TrustRow) int { return r.Flagged }},
+	{"count", "count≠", false, func(r *TrustRow) int { return r.Problems[analysis.CodeCount].Reports }},
+	{"total", "total≠", false, func(r *TrustRow) int { return r.Problems[analysis.CodeTotal].Reports }},
+	{"flagged", "", false, func(r *TrustRow) int { return r.Flagged }},
+	{"parts_without", "parts without", true, func(r *TrustRow) int { return r.PartsWithout }},
 }
 
-func outcome(o analysis.Outcome) func(*analysis.TrustRow) int {
-	return func(r *analysis.TrustRow) int { return r.Outcomes[o] }
+func outcome(o analysis.Outcome) func(*TrustRow) int {
+	return func(r *TrustRow) int { return r.Outcomes[o] }
 }
 
-func errorsWith(code string) func(*analysis.TrustRow) int {
-	return func(r *analysis.TrustRow) int { return r.Problems[code].Errors }
+func errorsWith(code string) func(*TrustRow) int {
+	return func(r *TrustRow) int { return r.Problems[code].Errors }
 }
 
-// TrustTable shows what became of the answers of a judge, or of all where
+// TrustTable shows what became of the answers of a judge, or of all judges if
 // metric is "", and what the checks found in them.
-func TrustTable(t *analysis.Trust, metric string) *report.NamedTable {
+func TrustTable(t *Trust, metric string) *report.NamedTable {
 	out := &report.NamedTable{
 		Name: "judges", Title: "How far judges can be trusted",
 		Notes: []string{
@@ -69,87 +194,32 @@ func TrustTable(t *analysis.Trust, metric string) *report.NamedTable {
 	for _, c := range trustCounts {
 		out.Columns = append(out.Columns, report.Column{Name: c.name, Header: c.header, Kind: report.KindInt, Hide: c.hide})
 	}
-	at := len(out.Columns)
-	out.Columns = append(out.Columns, report.Column{Name: "parts_without", Header: "parts without", Kind: report.KindInt, Hide: true},
-		report.Column{Name: "alpha", Header: "α", Kind: report.KindFloat, Digits: 3, Hide: true},
-		report.Column{Name: "alpha_ordinal", Header: "α ordinal", Kind: report.KindFloat, Digits: 3, Hide: true})
-	of := len(out.Columns) // feedback
-	out.Columns = append(out.Columns, report.Column{Name: "judged", Kind: report.KindInt, Hide: true},
-		report.Column{Name: "alignment", Kind: report.KindFloat, Digits: 3, Hide: true},
-		report.Column{Name: "judged_errors", Header: "of errors", Kind: report.KindInt, Hide: true})
-	for _, f := range analysis.Failures() {
-		out.Columns = append(out.Columns, report.Column{Name: string(f), Kind: report.KindInt, Hide: true})
-	}
-	combined, judged := false, false
-	for _, r := range t.Rows() {
+	for _, r := range t.rows {
 		if metric != "" && r.Metric != metric {
 			continue
 		}
 		row := []any{r.Metric, r.System}
 		for _, c := range trustCounts {
-			row = append(row, c.count(&r))
+			row = append(row, c.count(r))
 		}
-		row = append(row, r.PartsWithout, r.Alpha(false), r.Alpha(true))
-		combined, judged = combined || r.Combined(), judged || len(r.Alignments) > 0
-		out.Add(append(row, feedbackCells(&r)...)...)
-	}
-	if combined {
-		show(out.Columns[at:of])
-		out.Note("α: Krippendorff's agreement of the samples or members (parts) that a score is made of")
-		all := t.Total(metric)
-		if alpha := all.Alpha(false); !math.IsNaN(alpha) {
-			out.Note("over all systems: α %.3f, ordinal %.3f", alpha, all.Alpha(true))
+		if r.PartsWithout > 0 {
+			out.Columns[len(out.Columns)-1].Hide = false
 		}
-	}
-	if judged {
-		show(out.Columns[of:])
-		for _, f := range analysis.Unmeasured() {
-			out.Columns[slices.IndexFunc(out.Columns, func(c report.Column) bool { return c.Name == string(f) })].Hide = true
-		}
-		out.Note("judged: reports with feedback by a model; alignment: fields of their errors that are right, of all; M1 to G4: errors that fail so; M6, a wrong explanation of an error that is one, is unmeasured: no question asks for it")
-		if all := t.Total(metric); metric != "" {
-			out.Note("over all systems: alignment %.3f of %s", exact.Mean(all.Alignments), english.Count(len(all.Alignments), "report"))
-		}
+		out.Add(row...)
 	}
 	return out
 }
 
-func show(columns []report.Column) {
-	for i := range columns {
-		columns[i].Hide = false
-	}
-}
-
-// feedbackCells are null without feedback, and under failures that are not
-// measured.
-func feedbackCells(r *analysis.TrustRow) []any {
-	n := len(r.Alignments)
-	if n == 0 {
-		return append([]any{0}, make([]any, 2+len(analysis.Failures()))...)
-	}
-	cells := []any{n, exact.Mean(r.Alignments), r.ErrorsAsked}
-	for _, f := range analysis.Failures() {
-		if slices.Contains(analysis.Unmeasured(), f) && r.Failures[f] == 0 {
-			cells = append(cells, nil)
-			continue
-		}
-		cells = append(cells, r.Failures[f])
-	}
-	return cells
-}
-
 // WriteTrust writes a table for people of each metric.
-func WriteTrust(w io.Writer, t *analysis.Trust) error {
-	last := ""
-	for _, r := range t.Rows() {
-		if r.Metric == last {
+func WriteTrust(w io.Writer, t *Trust) error {
+	for i, r := range t.rows {
+		if i > 0 && r.Metric == t.rows[i-1].Metric {
 			continue
 		}
-		last = r.Metric
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
-		if err := TrustTable(t, last).WriteTitled(w); err != nil {
+		if err := TrustTable(t, r.Metric).WriteTitled(w); err != nil {
 			return err
 		}
 	}

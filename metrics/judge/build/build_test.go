@@ -32,12 +32,12 @@ func TestPaperPrompts(t *testing.T) {
 	major, minor := analysis.Major, analysis.Minor
 	for _, test := range []struct {
 		step, task string
-		raw        Raw
+		raw        Text
 		errors     []analysis.Error
 		words      string
 	}{
 		{
-			"errors", "mt_zh-en", Raw{Text: "The art of writing."},
+			"errors", "mt_zh-en", Text{Text: "The art of writing."},
 			[]analysis.Error{
 				{Aspect: "Translation includes information not present in the correct translation", Severity: major},
 				{Aspect: "Problems with grammar, other than orthography", Severity: major},
@@ -45,7 +45,7 @@ func TestPaperPrompts(t *testing.T) {
 			`You are evaluating a model output based on a reference, which describes semantics about text. The correct translation is, "The art of writing.". Your translation needs to contain two non-overlapping errors non-overlapping errors based on the given error types. Please give 0 minor errors and 2 major errors. Major errors can significantly alter the meaning of the sentences, while minor errors will not change the meaning. For each error, give me an error type, a major/minor label, an error location, and an explanation. The format is Paraphrase correct translation: Incorrect Translation: Error type 1: Translation includes information not present in the correct translation Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Problems with grammar, other than orthography Major/minor: Major Error location 2: Explanation for error 2:`,
 		},
 		{
-			"errors", "caption", Raw{Text: "A very large kite is laying on the beach."},
+			"errors", "caption", Text{Text: "A very large kite is laying on the beach."},
 			[]analysis.Error{
 				{Aspect: "The caption wrongly describes motion or movement in the correct generation", Severity: minor},
 				{Aspect: "The caption wrongly describes object relationships in the correct generation", Severity: minor},
@@ -53,12 +53,12 @@ func TestPaperPrompts(t *testing.T) {
 			`You are evaluating a model output based on a reference, which describes semantics about another modality, such as image. The correct generation is, "A very large kite is laying on the beach.". Your generation needs to contain two non-overlapping errors based on the given error types. Please give 2 minor errors and 0 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is Paraphrased correct generation: Incorrect Generation: Error type 1: The caption wrongly describes motion or movement in the correct generation Major/minor: Minor Error location 1: Explanation for error 1: Error type 2: The caption wrongly describes object relationships in the correct generation Major/minor: Minor Error location 2: Explanation for error 2:`,
 		},
 		{
-			"errors", "d2t", Raw{Source: "'A | author | B'", Text: "B wrote A."},
+			"errors", "d2t", Text{Source: "'A | author | B'", Text: "B wrote A."},
 			[]analysis.Error{{Dimension: "Data Coverage", Aspect: "The text only partially describes a predicate present in the data", Severity: minor}},
 			`You are evaluating a model output based on a structured data input and a reference. The input is 'A | author | B'. The correct generation is, "B wrote A.". Your generation needs to contain one non-overlapping error based on the given error types. Please give 1 minor error and 0 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is: Paraphrased correct generation: Incorrect Generation: Error dimension 1: Data Coverage Error type 1: The text only partially describes a predicate present in the data Major/minor: Minor Error location 1: Explanation for error 1:`,
 		},
 		{
-			"errors", "commonsense", Raw{Source: "enter, exit, shopper, store", Text: "shoppers enter and exit a store ."},
+			"errors", "commonsense", Text{Source: "enter, exit, shopper, store", Text: "shoppers enter and exit a store ."},
 			[]analysis.Error{
 				{Aspect: "Actions/beliefs contradicting known personality", Severity: major},
 				{Aspect: "Inaccurate characteristics/abilities of objects", Severity: major},
@@ -66,7 +66,7 @@ func TestPaperPrompts(t *testing.T) {
 			`You are evaluating a model output based on commonsense knowledge. Use "enter, exit, shopper, store" to write a sentence which follows common sense. One example generation is, "shoppers enter and exit a store .". Your generation needs to contain two non-overlapping errors based on the given error types. Please give 0 minor error and 2 major errors. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is Paraphrased correct generation: Incorrect Generation: Error type 1: Actions/beliefs contradicting known personality Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Inaccurate characteristics/abilities of objects Major/minor: Major Error location 2: Explanation for error 2:`,
 		},
 		{
-			"errors", "mt_en-de", Raw{Text: "Die Anzahl hat einen neuen Höchststand erreicht."},
+			"errors", "mt_en-de", Text{Text: "Die Anzahl hat einen neuen Höchststand erreicht."},
 			[]analysis.Error{
 				{Aspect: "Terminology is non-standard or does not fit context. Terminology is used inconsistently", Severity: major},
 				{Aspect: "Incorrect translation has stylistic problems", Severity: minor},
@@ -78,7 +78,7 @@ func TestPaperPrompts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := r.Prompt(test.step, task, designed(task, test.raw, test.errors))
+		got, err := r.Prompt(test.step, task, designation(task, test.raw, test.errors))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,13 +86,12 @@ func TestPaperPrompts(t *testing.T) {
 			t.Errorf("%s: %s", test.task, diff)
 		}
 	}
-	b := InstructScore{Recipe: r, Task: r.Tasks[0]}
 	for step, want := range map[string]string{
 		stepDomains:   "Find 100 major domains at machine translation following format like this: News, Technical, Legal, Medical, Financial, Gaming, E-commerce, Tourism and hospitality, Marketing and advertising, and Scientific (make sure all domains are very distinct from one another)",
 		stepTopics:    "Find 100 topics in the Technical domain (make sure all topics are very distinct from one another)",
 		stepSentences: "Give me 100 English sentences about Technical (Each has a distinct topic, length, and sentence structure). Only return English text.",
 	} {
-		if got, err := b.prompt(step, Raw{Text: "Technical"}, 100); err != nil || got != want {
+		if got, err := r.listPrompt(step, r.Tasks[0], "Technical", 100); err != nil || got != want {
 			t.Errorf("%s: %q, %v", step, got, err)
 		}
 	}
@@ -103,9 +102,9 @@ func TestRecipes(t *testing.T) {
 	for _, name := range Recipes() {
 		r := loaded(t, name)
 		for _, task := range r.Tasks {
-			_, err := servedMetric(r, task)
+			_, err := r.resolve(task.Options)
 			if r.Analysis != "" {
-				err = (&MetricInstruct{Recipe: r}).Check(&MixRow{Task: task.Name})
+				err = (&Set{Recipe: r}).Check(&MixRow{Task: task.Name})
 			}
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, task.Name, err)
@@ -153,28 +152,22 @@ func TestReadDesigned(t *testing.T) {
 	const captioned = `Paraphrased correct generation: A huge kite rests on the sandy beach.
 
 Incorrect Generation: A huge kite is flying towards the sandy beach. Error type 1: The caption wrongly describes motion or movement in the correct generation Major/minor: Minor Error location 1: "flying towards" Explanation for error 1: It is laying there. Error type 2: The caption wrongly describes object relationships in the correct generation Major/minor: Minor Error location 2: N/A Explanation for error 2: N/A`
-	b := &InstructScore{Recipe: loaded(t, "instructscore")}
-	var err error
-	if b.parser, err = answer.New(answer.Spec{Kind: answer.InstructScore}); err != nil {
-		t.Fatal(err)
-	}
+	notMade := 0
 	asked := []analysis.Error{
 		{Aspect: "The caption wrongly describes object relationships in the correct generation", Severity: analysis.Minor},
 		{Aspect: "The caption wrongly describes motion or movement in the correct generation", Severity: analysis.Minor},
 	}
 	read := func(text string) *Item {
 		it := &Item{Asked: asked}
-		if err := b.judge(it, "A very large kite is laying on the beach.", text, map[string]bool{}); err != nil {
-			t.Fatal(err)
-		}
+		notMade += designatedItem(t, it, "A very large kite is laying on the beach.", text)
 		return it
 	}
 	it := read(captioned)
 	if it.Rule != "" || it.Reference != "A huge kite rests on the sandy beach." || it.Hypothesis != "A huge kite is flying towards the sandy beach." {
 		t.Errorf("%+v", it)
 	}
-	if len(it.Errors) != 1 || it.Errors[0].Location != "flying towards" || it.Errors[0].Place != analysis.InHypothesis || b.NotMade != 1 {
-		t.Errorf("%+v, %d not made", it.Errors, b.NotMade)
+	if len(it.Errors) != 1 || it.Errors[0].Location != "flying towards" || it.Errors[0].Place != analysis.InHypothesis || notMade != 1 {
+		t.Errorf("%+v, %d not made", it.Errors, notMade)
 	}
 	for rule, text := range map[string]string{
 		RuleMalformed:     strings.Replace(captioned, "Incorrect Generation:", "", 1),
@@ -297,12 +290,12 @@ func TestLanguageOfSentences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &InstructScore{Task: task}
+		b := &Set{}
 		if b.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
 			t.Fatal(err)
 		}
 		count := ListCount{}
-		got, err := b.inLanguage([]string{english, german, russian, spanish}, &count)
+		got, err := b.inLanguage(task, []string{english, german, russian, spanish}, &count)
 		if diff := cmp.Diff([]string{want}, got); diff != "" || err != nil || count.Foreign != 3 {
 			t.Errorf("%s: %v, %d foreign %s", name, err, count.Foreign, diff)
 		}

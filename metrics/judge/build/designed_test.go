@@ -24,16 +24,24 @@ Explanation for error 2: There was one.`
 // judged is what becomes of an answer about two errors, under the rules of the recipe.
 func judged(t *testing.T, text string) *Item {
 	t.Helper()
-	b := &InstructScore{Recipe: loaded(t, "instructscore")}
-	var err error
-	if b.parser, err = answer.New(answer.Spec{Kind: answer.InstructScore}); err != nil {
-		t.Fatal(err)
-	}
 	it := &Item{Asked: []analysis.Error{{Aspect: "Grammar", Severity: analysis.Major}, {Aspect: "Spelling", Severity: analysis.Minor}}}
-	if err := b.judge(it, "The train was late.", text, map[string]bool{}); err != nil {
+	designatedItem(t, it, "The train was late.", text)
+	return it
+}
+
+// designatedItem reads an answer and applies the rules. It returns how many errors
+// could not be made.
+func designatedItem(t *testing.T, it *Item, original, text string) (notMade int) {
+	t.Helper()
+	parser, err := answer.New(answer.Spec{Kind: answer.InstructScore})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return it
+	it.readDesignated(parser, original, text, &notMade)
+	if err := (&Set{Recipe: loaded(t, InstructScore)}).filter(it, original); err != nil {
+		t.Fatal(err)
+	}
+	return notMade
 }
 
 // An answer in Markdown is read as the same one without the marks.

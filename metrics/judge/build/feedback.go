@@ -3,195 +3,149 @@ package build
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
-	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
-// What became of a report.
-const (
-	Judged     = "judged"
-	Unreported = "no-report" // it has no score, so that there is nothing to ask about
-	NoTexts    = "no-texts"  // its output or its reference is not known
-)
-
-// Verdict is the feedback on one report.
-type Verdict struct {
-	// Status is Judged, Unreported, NoTexts, RuleNoAnswer, RuleCut or
-	// RuleMalformed.
-	Status string `json:"status"`
-	Detail string `json:"detail,omitempty"`
-	// Errors are the failures of each error.
-	Errors [][]analysis.Failure `json:"failures"`
-	Right  int                  `json:"right"`
-	Fields int                  `json:"fields"`
-	// Alignment is Right of Fields; of a report without errors 1 where there
-	// are none, else 0. It is nil unless Judged.
-	Alignment *float64 `json:"alignment"`
-	Answer    string   `json:"answer,omitempty"` // of the teacher, as it came
-}
-
-// score sets the alignment.
-func (v *Verdict) score() {
-	v.Status = Judged
-	v.Right, v.Fields = analysis.Alignment(v.Errors)
-	a := float64(v.Right) / float64(v.Fields)
-	v.Alignment = &a
-}
-
-// Steps of the recipe of feedback.
 const stepNoErrors = "no-errors"
 
 // tokensOfError is room for the answers about an error, several times what they
-// take. A small model that repeats itself is stopped there.
+// take. It stops a small model that repeats itself.
 const tokensOfError = 512
 
-// Feedback asks a model what is wrong with reports.
-type Feedback struct {
-	Recipe  *Recipe
-	Teacher *Teacher
-}
-
-// On returns a verdict for each report, in order; nil where a teacher that looks
-// ahead has no answer.
-func (f *Feedback) On(ctx context.Context, reports []*audit.Reported) ([]*Verdict, error) {
-	out := make([]*Verdict, len(reports))
-	var with, without []*Dialogue
-	for i, r := range reports {
+// feedback asks what is wrong with the reports of items, and gives each item its
+// alignment. An item without a report has none.
+func (s *Set) feedback(ctx context.Context, items []*Item, reports []*analysis.Report) error {
+	dialogues := map[string][]*Dialogue{}
+	unknown := 0
+	for i, it := range items {
+		if reports[i] == nil {
+			unknown++
+			continue
+		}
 		step := stepErrors
-		switch {
-		case !r.Report.Outcome.HasScore():
-			out[i] = &Verdict{Status: Unreported, Detail: strings.TrimSpace(string(r.Report.Outcome) + " " + r.Report.Detail)}
-			continue
-		case !r.HasTexts:
-			out[i] = &Verdict{Status: NoTexts, Detail: "the output or the reference is not known"}
-			continue
-		case len(r.Report.Errors) == 0:
+		if len(it.Errors) == 0 {
 			step = stepNoErrors
 		}
-		prompt, err := f.Recipe.Prompt(step, nil, questioned(r))
+		prompt, err := s.Recipe.Prompt(step, nil, questions(it))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		d := &Dialogue{At: i, About: r.String(), Prompts: []string{prompt}, MaxTokens: tokensOfError * len(r.Report.Errors)}
-		if step == stepNoErrors {
-			without = append(without, d)
-		} else {
-			with = append(with, d)
-		}
+		dialogues[step] = append(dialogues[step], &Dialogue{index: i, about: "item " + strconv.Quote(it.ID), prompts: []string{prompt}, maxTokens: tokensOfError * len(it.Errors)})
 	}
-	for _, s := range []struct {
-		step string
-		of   []*Dialogue
-	}{{stepErrors, with}, {stepNoErrors, without}} {
-		each := func(yield func(*Dialogue) bool) {
-			for _, d := range s.of {
-				if !yield(d) {
-					return
-				}
-			}
-		}
-		err := f.Teacher.All(ctx, s.step, f.Recipe.Steps[s.step].Sampling, each, func(d *Dialogue) error {
-			out[d.At] = verdictOf(reports[d.At], d)
+	for _, step := range []string{stepErrors, stepNoErrors} {
+		st, err := s.ask(ctx, s.Teacher, step, dialogues[step], func(d *Dialogue) error {
+			items[d.index].judged(reports[d.index], d)
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return err
+		}
+		if step == stepErrors && s.DryRun && unknown > 0 {
+			prompt, err := s.Recipe.Prompt(step, nil, questions(&Item{
+				Hypothesis: items[0].Hypothesis, Reference: items[0].Reference,
+				Errors: []analysis.Error{{Location: "some words", Aspect: "a type", Explanation: strings.Repeat("an explanation ", 10)}},
+			}))
+			if err != nil {
+				return err
+			}
+			st.expect(unknown, s.Recipe.Steps[step].Sampling, prompt)
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// questioned are the data of a prompt about a report.
-func questioned(r *audit.Reported) map[string]any {
+// questions is the data of a prompt about a report.
+func questions(it *Item) map[string]any {
 	type numbered struct {
 		Number                      int
 		Location, Type, Explanation string
 	}
 	var list []numbered
-	for i, e := range r.Report.Errors {
+	for i, e := range it.Errors {
 		list = append(list, numbered{i + 1, e.Location, strings.TrimSpace(e.Dimension + " " + e.Aspect), e.Explanation})
 	}
-	return map[string]any{"Reference": r.Texts.Reference, "Output": r.Texts.Hypothesis, "Errors": list}
+	return map[string]any{"Reference": it.Reference, "Output": it.Hypothesis, "Errors": list}
 }
 
-// verdictOf reads the answer about a report.
-func verdictOf(r *audit.Reported, d *Dialogue) *Verdict {
-	v := &Verdict{Status: d.Rule, Detail: d.Detail, Errors: [][]analysis.Failure{}}
-	if len(d.Answers) > 0 {
-		v.Answer = d.Last()
-	}
+// judged reads the answer about an item's report.
+func (it *Item) judged(report *analysis.Report, d *Dialogue) {
+	texts := analysis.Texts{Hypothesis: it.Hypothesis, Source: it.Source, Reference: it.Reference}
 	switch {
 	case d.Rule != "":
-	case len(r.Report.Errors) == 0:
-		found, answered := answer.YesOrNo(v.Answer)
+		it.leave(RuleFeedback, d.Rule+" "+d.Detail)
+	case len(it.Errors) == 0:
+		found, answered := answer.YesOrNo(d.last())
 		if !answered {
-			v.Status, v.Detail = RuleMalformed, "the answer is neither Yes nor No"
-			break
+			it.leave(RuleFeedback, RuleMalformed+" the answer is neither Yes nor No")
+			return
 		}
-		v.Status, v.Alignment = Judged, new(1.0)
+		it.Alignment = new(1.0)
 		if found {
-			v.Alignment = new(0.0)
+			it.Alignment = new(0.0)
 		}
 	default:
-		answers, err := answer.ReadFeedback(v.Answer, len(r.Report.Errors), func(phrase string) bool { return !missing(phrase, r.Texts) })
+		answers, err := answer.ReadFeedback(d.last(), len(it.Errors), func(phrase string) bool { return !missing(phrase, texts) })
 		if err != nil {
-			v.Status, v.Detail = RuleMalformed, err.Error()
-			break
+			it.leave(RuleFeedback, RuleMalformed+" "+err.Error())
+			return
 		}
-		v.Errors = failuresOf(&r.Report, r.Texts, answers)
-		v.score()
+		it.Alignment = new(alignment(report, texts, answers))
 	}
-	return v
 }
 
-// failuresOf are the failures of each error: those that the answers tell (section
-// 4.2), and those that can be looked up.
-func failuresOf(of *analysis.Report, texts analysis.Texts, f *answer.Feedback) [][]analysis.Failure {
-	report := &analysis.Report{Outcome: of.Outcome, Errors: slices.Clone(of.Errors)} // of keeps what was found in it before
-	report.Locate(texts)
-	report.Check(texts, analysis.Rules{})
-	found := make([]map[analysis.Failure]bool, len(report.Errors))
-	for i := range found {
-		found[i] = map[analysis.Failure]bool{}
-	}
-	looked := map[string]analysis.Failure{
-		analysis.CodeLocation: analysis.M3, analysis.CodeExplanation: analysis.M4, analysis.CodeRepeated: analysis.G2, analysis.CodeCorrection: analysis.G1,
-	}
-	for _, p := range report.Problems {
-		if failure, is := looked[p.Code]; is && p.Error != nil {
-			found[*p.Error][failure] = true
+// alignment is the share of the errors' fields that are right: type, location,
+// severity and explanation (section 4.2). The failures M1 to M5 make one field wrong,
+// G1 to G4 all four. Some follow from the answers, others are looked up.
+func alignment(report *analysis.Report, texts analysis.Texts, f *answer.Feedback) float64 {
+	located := &analysis.Report{Outcome: report.Outcome, Errors: slices.Clone(report.Errors)} // the item's errors stay as they are
+	located.Locate(texts)
+	located.Check(texts, analysis.Rules{})
+	type fields struct{ kind, location, severity, explanation, all bool }
+	wrong, repeated := make([]fields, len(located.Errors)), make([]bool, len(located.Errors))
+	for _, p := range located.Problems {
+		if p.Error == nil {
+			continue
+		}
+		w := &wrong[*p.Error]
+		switch p.Code {
+		case analysis.CodeLocation: // M3
+			w.location = true
+		case analysis.CodeExplanation: // M4
+			w.explanation = true
+		case analysis.CodeCorrection: // G1
+			w.all = true
+		case analysis.CodeRepeated: // G2
+			repeated[*p.Error] = true
 		}
 	}
-	for i := range report.Errors {
-		e, q, set := &report.Errors[i], &f.Errors[i], found[i]
-		set[analysis.M1] = !q.Typed
-		set[analysis.M2] = !q.Located
-		set[analysis.M3] = set[analysis.M3] || missing(q.Location, texts)
+	markRepeated(repeated, f)
+	right := 0
+	for i := range wrong {
+		e, q, w := &located.Errors[i], &f.Errors[i], &wrong[i]
+		w.kind = !q.Typed                                                               // M1
+		w.location = w.location || !q.Located || missing(q.Location, texts)             // M2, M3
+		w.all = w.all || q.NoError || q.Aligned != nil && !*q.Aligned || repeated[i] || // G1, G3, G2
+			len(q.Phrases) > 1 // G4
 		for _, p := range q.Phrases {
-			set[analysis.M4] = set[analysis.M4] || missing(p.Incorrect, texts)
+			w.explanation = w.explanation || missing(p.Incorrect, texts) // M4
 		}
-		set[analysis.G1] = set[analysis.G1] || q.NoError
-		set[analysis.M5] = !q.NoError && q.Weight != "" && e.Severity != "" && (q.Weight == analysis.Minor) != (e.Severity == analysis.Minor)
-		set[analysis.G3] = q.Aligned != nil && !*q.Aligned
-		set[analysis.G4] = len(q.Phrases) > 1
-	}
-	repeat(found, f)
-	out := make([][]analysis.Failure, len(found))
-	for i, set := range found {
-		out[i] = []analysis.Failure{}
-		for _, failure := range analysis.Failures() {
-			if set[failure] {
-				out[i] = append(out[i], failure)
+		if !q.NoError && q.Weight != "" && e.Severity != "" {
+			w.severity = (q.Weight == analysis.Minor) != (e.Severity == analysis.Minor) // M5
+		}
+		for _, bad := range []bool{w.kind, w.location, w.severity, w.explanation} {
+			if !bad && !w.all {
+				right++
 			}
 		}
 	}
-	return out
+	return float64(right) / float64(4*len(wrong))
 }
 
-// missing reports whether a phrase that is stated stands nowhere in the output.
+// missing reports whether a phrase that is stated is nowhere in the output.
 func missing(phrase string, texts analysis.Texts) bool {
 	if phrase == "" {
 		return false
@@ -202,29 +156,31 @@ func missing(phrase string, texts analysis.Texts) bool {
 	return place == analysis.Absent || place == analysis.InSource
 }
 
-// repeat finds the errors that are repeated: Q7 says how many pairs, and not
-// which. Beside those that the checks found, they are the later ones of an equal
-// location, and else the last ones.
-func repeat(found []map[analysis.Failure]bool, f *answer.Feedback) {
-	left := min(f.Repeated, len(found)-1)
-	for _, set := range found {
-		if set[analysis.G2] {
+// markRepeated marks the errors that repeat another one. Q7 says how many pairs
+// there are, and not which: besides those that the checks found, they are the later
+// ones of an equal location, and otherwise the last ones.
+func markRepeated(repeated []bool, f *answer.Feedback) {
+	left := min(f.Repeated, len(repeated)-1)
+	for _, found := range repeated {
+		if found {
+			left--
+		}
+	}
+	mark := func(i int) {
+		if left > 0 && !repeated[i] {
+			repeated[i] = true
 			left--
 		}
 	}
 	seen := map[string]bool{}
-	for i, set := range found {
-		at := folded(f.Errors[i].Location)
-		if left > 0 && at != "" && seen[at] && !set[analysis.G2] {
-			set[analysis.G2] = true
-			left--
+	for i := range repeated {
+		location := folded(f.Errors[i].Location)
+		if location != "" && seen[location] {
+			mark(i)
 		}
-		seen[at] = true
+		seen[location] = true
 	}
-	for i := len(found) - 1; i > 0 && left > 0; i-- {
-		if !found[i][analysis.G2] {
-			found[i][analysis.G2] = true
-			left--
-		}
+	for i := len(repeated) - 1; i > 0; i-- {
+		mark(i)
 	}
 }

@@ -2,7 +2,6 @@ package build
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/parquet-go/parquet-go"
@@ -11,10 +10,9 @@ import (
 // Forms of examples.
 const (
 	FormMessages   = "messages"   // TRL, axolotl (chat_template), LLaMA-Factory (sharegpt with tags)
-	FormCompletion = "completion" // TRL: "prompt" and "completion" as they are, for metrics that complete a prompt
+	FormCompletion = "completion" // TRL: "prompt" and "completion", for metrics that complete a prompt
 	FormAlpaca     = "alpaca"     // axolotl, LLaMA-Factory
 	FormShareGPT   = "sharegpt"   // axolotl, LLaMA-Factory
-	formPreference = "preference" // TRL's DPO, axolotl, LLaMA-Factory
 )
 
 // Forms lists the forms of examples.
@@ -58,6 +56,7 @@ type shareGPTRow struct {
 	Conversations []turn `json:"conversations" parquet:"conversations,list"`
 }
 
+// preferenceRow is a pair for TRL's DPO, axolotl and LLaMA-Factory.
 type preferenceRow struct {
 	Prompt   string `json:"prompt" parquet:"prompt"`
 	Chosen   string `json:"chosen" parquet:"chosen"`
@@ -71,65 +70,53 @@ type conversationRow struct {
 	Rejected []message `json:"rejected" parquet:"rejected,list"`
 }
 
+func exampleRow(form, prompt, completion string) any {
+	switch form {
+	case FormCompletion:
+		return completionRow{prompt, completion}
+	case FormAlpaca:
+		return alpacaRow{Instruction: prompt, Output: completion}
+	case FormShareGPT:
+		return shareGPTRow{[]turn{{"human", prompt}, {"gpt", completion}}}
+	}
+	return messagesRow{[]message{{"user", prompt}, {"assistant", completion}}}
+}
+
 // Pair is a better and a worse completion of a prompt.
 type Pair struct {
 	Group                    string
 	Prompt, Chosen, Rejected string
 }
 
-// writeExamples writes items in a form.
-func writeExamples(w io.Writer, form, container string, items []*Item) error {
-	switch form {
-	case FormMessages:
-		return writeRows(w, container, items, func(it *Item) messagesRow {
-			return messagesRow{[]message{{"user", it.Prompt}, {"assistant", it.Completion}}}
-		})
-	case FormCompletion:
-		return writeRows(w, container, items, func(it *Item) completionRow { return completionRow{it.Prompt, it.Completion} })
-	case FormAlpaca:
-		return writeRows(w, container, items, func(it *Item) alpacaRow { return alpacaRow{it.Prompt, "", it.Completion} })
-	case FormShareGPT:
-		return writeRows(w, container, items, func(it *Item) shareGPTRow {
-			return shareGPTRow{[]turn{{"human", it.Prompt}, {"gpt", it.Completion}}}
-		})
-	}
-	return fmt.Errorf("unknown form %q", form)
-}
-
-// writePairs writes pairs: as messages where the examples are, else as texts.
-func writePairs(w io.Writer, form, container string, pairs []Pair) error {
+// row is a pair of messages if the examples are messages, else of texts.
+func (p Pair) row(form string) any {
 	if form == FormMessages {
-		return writeRows(w, container, pairs, func(p Pair) conversationRow {
-			return conversationRow{[]message{{"user", p.Prompt}}, []message{{"assistant", p.Chosen}}, []message{{"assistant", p.Rejected}}}
-		})
+		return conversationRow{[]message{{"user", p.Prompt}}, []message{{"assistant", p.Chosen}}, []message{{"assistant", p.Rejected}}}
 	}
-	return writeRows(w, container, pairs, func(p Pair) preferenceRow { return preferenceRow{p.Prompt, p.Chosen, p.Rejected} })
+	return preferenceRow{p.Prompt, p.Chosen, p.Rejected}
 }
 
-// writeRows writes rows as JSON Lines or Parquet.
-func writeRows[V, R any](w io.Writer, container string, values []V, row func(V) R) error {
+// writeRows writes rows of one type, as JSON Lines or Parquet.
+func writeRows(w io.Writer, container string, rows []any) error {
 	if container == JSONLines {
-		for _, v := range values {
-			if err := writeLine(w, row(v)); err != nil {
-				return err
-			}
+		return writeLines(w, rows)
+	}
+	p := parquet.NewWriter(w, parquet.SchemaOf(rows[0]), parquet.Compression(&parquet.Zstd), parquet.CreatedBy("refract", "1", "0"))
+	for _, r := range rows {
+		if err := p.Write(r); err != nil {
+			return err
 		}
-		return nil
-	}
-	p := parquet.NewGenericWriter[R](w, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("refract", "1", "0"))
-	rows := make([]R, len(values))
-	for i, v := range values {
-		rows[i] = row(v)
-	}
-	if _, err := p.Write(rows); err != nil {
-		return err
 	}
 	return p.Close()
 }
 
-// writeLine writes a line of JSON.
-func writeLine(w io.Writer, v any) error {
+func writeLines[T any](w io.Writer, values []T) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	for _, v := range values {
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+	}
+	return nil
 }

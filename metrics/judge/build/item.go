@@ -1,31 +1,27 @@
 package build
 
 import (
-	"cmp"
-	"maps"
-	"slices"
-
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// Rules by which items are left out.
+// Rules that leave items out.
 const (
-	RuleNoAnswer      = "no-answer"           // there is none, or it was withheld, or is empty
-	RuleCut           = "cut"                 // the limit of tokens has cut the answer
-	RuleRefusal       = "refusal"             // the model declines to do what was asked
-	RuleMalformed     = "malformed"           // the answer is not of the form that was asked for
-	RuleNotDesignated = "not-designated"      // its errors are not those that were asked for
-	RuleUnchanged     = "unchanged"           // the output with errors is the correct text
-	RuleLanguage      = "wrong-language"      // a text is in another language than the correct one
-	RuleTalk          = "talk"                // it ends with words to the one who asks
-	RuleRepeat        = "repeat"              // an earlier item has the same texts
-	RulePenalty       = "implausible-penalty" // a penalty is out of its range, or a minor one is above 2.5
-	RuleReference     = "speaks-of-reference" // an explanation speaks of a reference, which the metric does not see
-	RuleFeedback      = "no-feedback"         // the feedback on it cannot be read
-	RuleLow           = "low-alignment"
-	RuleNotBest       = "not-best"             // another sample of its texts has a higher alignment
-	RuleLocation      = "location-not-in-text" // most words of a location stand neither in the output nor in the source
+	RuleNoAnswer      = "no-answer"            // the request failed, or the answer was withheld or is empty
+	RuleCut           = "cut"                  // the token limit cut the answer
+	RuleRefusal       = "refusal"              // the model declines to do what was asked
+	RuleMalformed     = "malformed"            // the answer is not in the form that was asked for
+	RuleNotDesignated = "not-designated"       // the errors are not the ones that were asked for
+	RuleUnchanged     = "unchanged"            // the output with errors is the correct text
+	RuleLanguage      = "wrong-language"       // a text is in another language than the correct one
+	RuleTalk          = "talk"                 // the answer ends by addressing whoever asked
+	RulePenalty       = "implausible-penalty"  // a penalty is out of range, or a minor error costs more than 2.5
+	RuleReference     = "speaks-of-reference"  // an explanation mentions a reference, which the metric does not see
+	RuleLocation      = "location-not-in-text" // most words of a location are in neither output nor source
+	RuleRepeat        = "repeat"               // an earlier item has the same texts
+	RuleFeedback      = "no-feedback"          // the feedback on it cannot be read
+	RuleLow           = "low-alignment"        // its alignment is below the least one
+	RuleNotBest       = "not-best"             // another sample of the same output has a higher alignment
 )
 
 // Rules lists the rules in the order in which they are applied.
@@ -37,13 +33,13 @@ func Rules() []string {
 	}
 }
 
-// Item is one example in the making, or what became of one.
+// Item is an example in the making, or a candidate that a rule left out.
 type Item struct {
 	ID      string `json:"id"`
 	Task    string `json:"task"`
 	Channel string `json:"channel,omitempty"`
-	// Rule is the one that left the item out, and Detail what it found; "" where
-	// it is an example.
+	// Rule is the one that left the item out, and Detail what it found; "" for an
+	// example.
 	Rule   string `json:"rule"`
 	Detail string `json:"detail,omitempty"`
 	// Group is the text that examples are split by.
@@ -53,7 +49,7 @@ type Item struct {
 	Hypothesis string `json:"hypothesis,omitempty"`
 	// From says where the texts come from, such as a domain and a topic.
 	From map[string]string `json:"from,omitempty"`
-	// Asked are the errors that the teacher was to make.
+	// Asked are the errors that the teacher was asked to make.
 	Asked   []analysis.Error `json:"asked,omitempty"`
 	Errors  []analysis.Error `json:"errors,omitempty"`
 	Answers []string         `json:"answers,omitempty"` // of the teacher, as they came
@@ -64,52 +60,40 @@ type Item struct {
 	Validation bool     `json:"validation,omitempty"`
 }
 
-// leave leaves an item out by a rule, unless one has done so.
+// leave leaves an item out by a rule, unless an earlier one has done so.
 func (it *Item) leave(rule, detail string) {
 	if it.Rule == "" {
 		it.Rule, it.Detail = rule, detail
 	}
 }
 
-// take takes in how a dialogue went, and reports whether it has all
-// answers, and none is a refusal.
+// take copies the answers of a dialogue, and reports whether all turns are answered
+// and no answer is a refusal.
 func (it *Item) take(d *Dialogue) bool {
 	it.Answers = d.Answers
 	if d.Rule != "" {
 		it.leave(d.Rule, d.Detail)
 	}
 	for _, a := range d.Answers {
-		it.refused(it.Reference, a)
+		it.leaveRefusal(it.Reference, a)
 	}
 	return it.Rule == ""
 }
 
-// refused leaves an item out in which a text of the model is a refusal, unless the
-// text that it is made of is one.
-func (it *Item) refused(of, text string) {
-	if why := refusal(text); why != "" && refusal(of) == "" {
+// leaveRefusal leaves an item out if a text of the model is a refusal, unless the
+// text that it was made from is one too.
+func (it *Item) leaveRefusal(original, text string) {
+	if why := refusal(text); why != "" && refusal(original) == "" {
 		it.leave(RuleRefusal, why)
 	}
 }
 
-// prompted gives the item the prompt that the metric sends for its texts.
-func (it *Item) prompted(r *judge.Resolved) {
-	wire := r.Request("", 0, judge.Fields{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}, nil)
-	it.Prompt = wire.Prompt
-	if len(wire.Messages) > 0 {
-		it.Prompt = wire.Messages[len(wire.Messages)-1].Content
+// complete makes the item an example: the prompt that the metric sends for its
+// texts, and the answer to it.
+func (it *Item) complete(metric *judge.Resolved, answer string) {
+	wire := metric.Request("", 0, judge.Fields{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}, nil)
+	it.Prompt, it.Completion = wire.Prompt, answer
+	if n := len(wire.Messages); n > 0 {
+		it.Prompt = wire.Messages[n-1].Content
 	}
 }
-
-// RuleCounts are how many items each rule left out.
-type RuleCounts map[string]int
-
-// Names lists them in the order of the rules.
-func (c RuleCounts) Names() []string {
-	order := Rules()
-	return slices.SortedFunc(maps.Keys(c), func(a, b string) int {
-		return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
-	})
-}
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

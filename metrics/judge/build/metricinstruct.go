@@ -20,134 +20,118 @@ const (
 	ChannelSynthetic = "synthetic"
 )
 
-// MetricInstruct makes examples for TIGERScore (section 3).
-type MetricInstruct struct {
-	Recipe  *Recipe
-	Teacher *Teacher
-	Seed    uint64
-	Served  []Prompted // what the metric asks, by row
-
-	seen map[string]bool
+// rowJudges are the judges of a row of the mix: the one that is trained, and the
+// one that analyses outputs of systems.
+type rowJudges struct {
+	task             *Task
+	trained, analyst *judge.Resolved
+	parser           answer.Parser
 }
 
-// row is a row of the mix with what its tasks need.
-type mixed struct {
-	*MixRow
-	task     *Task
-	served   *judge.Resolved
-	analysis *judge.Resolved
-	parser   answer.Parser
-	done     func(*Item) error
-}
-
-func (b *MetricInstruct) of(row *MixRow, done func(*Item) error) (*mixed, error) {
-	m := &mixed{MixRow: row, done: done}
+// judges resolves the judges of a row.
+func (s *Set) judges(row *MixRow) (*rowJudges, error) {
+	j := &rowJudges{}
 	var err error
-	if m.task, err = b.Recipe.Task(row.Task); err != nil {
+	if j.task, err = s.Recipe.Task(row.Task); err != nil {
 		return nil, err
 	}
-	options := maps.Clone(row.Options)
-	if options == nil {
-		options = map[string]string{}
-	}
+	options := map[string]string{}
+	maps.Copy(options, row.Options)
 	options["task"] = row.Task
-	if m.served, err = servedMetric(b.Recipe, &Task{Options: options}); err != nil {
+	if j.trained, err = s.Recipe.resolve(options); err != nil {
 		return nil, err
 	}
-	d, own, err := judge.FindSpec(b.Recipe.Analysis)
+	d, own, err := judge.FindSpec(s.Recipe.Analysis)
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range own {
-		options[name] = value
-	}
-	if m.analysis, err = d.Resolve(options); err != nil {
+	maps.Copy(options, own)
+	if j.analyst, err = d.Resolve(options); err != nil {
 		return nil, err
 	}
-	if m.parser, err = m.analysis.Parser(); err != nil {
+	if j.parser, err = j.analyst.Parser(); err != nil {
 		return nil, err
 	}
-	served := PromptedBy(m.served)
-	if !slices.Contains(b.Served, served) {
-		b.Served = append(b.Served, served)
-	}
-	return m, nil
+	s.serve(j.trained)
+	return j, nil
 }
 
 // Check says what is wrong with a row, before anything is asked.
-func (b *MetricInstruct) Check(row *MixRow) error {
-	_, err := b.of(row, nil)
+func (s *Set) Check(row *MixRow) error {
+	_, err := s.judges(row)
 	return err
 }
 
-// Real asks for analyses of outputs of systems, in two turns.
-func (b *MetricInstruct) Real(ctx context.Context, row *MixRow, outputs []Output, done func(*Item) error) error {
-	m, err := b.of(row, done)
+// Real makes examples of outputs of systems, which the teacher analyses in the turns
+// of the recipe's judge (TIGERScore, section 3).
+func (s *Set) Real(ctx context.Context, row *MixRow, outputs []Output) error {
+	j, err := s.judges(row)
 	if err != nil {
 		return err
 	}
 	var items []*Item
 	var dialogues []*Dialogue
 	for i, o := range outputs {
-		it := b.item(m, ChannelReal, o.Segment)
+		it := newItem(row, ChannelReal, o.Segment)
 		it.ID += "/" + o.System
 		it.Hypothesis = o.Text
 		it.From["system"] = o.System
 		it.From["third"] = []string{"best", "middle", "worst"}[o.Third]
-		fields := judge.Fields{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}
-		d := &Dialogue{At: i, About: "item " + strconv.Quote(it.ID)}
-		for turn := range m.analysis.Turns() {
-			_, prompt := m.analysis.Render(turn, fields)
-			d.Prompts = append(d.Prompts, prompt)
+		d := &Dialogue{index: i, about: "item " + strconv.Quote(it.ID)}
+		for turn := range j.analyst.Turns() {
+			_, prompt := j.analyst.Render(turn, judge.Fields{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis})
+			d.prompts = append(d.prompts, prompt)
 		}
 		items, dialogues = append(items, it), append(dialogues, d)
 	}
-	return b.Teacher.All(ctx, ChannelReal, b.Recipe.Steps[ChannelReal].Sampling, slices.Values(dialogues), func(d *Dialogue) error {
-		return b.finish(m, items[d.At], d)
-	})
+	_, err = s.ask(ctx, s.Teacher, ChannelReal, dialogues, func(d *Dialogue) error { return s.analysed(j, items[d.index], "", d) })
+	return err
 }
 
-// Synthetic asks for outputs with errors of some aspects, made of references, and
-// for what the errors are.
-func (b *MetricInstruct) Synthetic(ctx context.Context, row *MixRow, segments []*refract.Segment, done func(*Item) error) error {
-	m, err := b.of(row, done)
+// Synthetic makes examples of references: the teacher changes each into an output
+// with errors of some aspects, and then lists the errors.
+func (s *Set) Synthetic(ctx context.Context, row *MixRow, segments []*refract.Segment) error {
+	j, err := s.judges(row)
 	if err != nil {
 		return err
 	}
 	var items []*Item
 	var dialogues []*Dialogue
-	for i, s := range some(b.Seed, "synthetic "+row.Dataset, segments, row.Synthetic) {
-		it := b.item(m, ChannelSynthetic, s)
-		d := &Dialogue{At: i, About: "item " + strconv.Quote(it.ID)}
-		data := map[string]any{"Instruction": m.served.Option("instruction"), "Source": it.Source, "Reference": it.Reference, "Aspects": b.aspects(m, it)}
+	for i, segment := range some(s.Seed, "synthetic "+row.Dataset, segments, row.Synthetic) {
+		it := newItem(row, ChannelSynthetic, segment)
+		draw := newDraw(s.Seed, "aspects", row.Task, it.Group, it.Reference)
+		all := j.task.Errors
+		n := 1 + draw.IntN(len(all))
+		var aspects []ErrorType
+		for _, k := range draw.Perm(len(all))[:n] {
+			aspects = append(aspects, all[k])
+			it.Asked = append(it.Asked, analysis.Error{Aspect: all[k].Type})
+		}
+		d := &Dialogue{index: i, about: "item " + strconv.Quote(it.ID)}
+		data := map[string]any{"Instruction": j.trained.Option("instruction"), "Source": it.Source, "Reference": it.Reference, "Aspects": aspects}
 		for _, step := range []string{ChannelSynthetic, stepErrors} {
-			prompt, err := b.Recipe.Prompt(step, m.task, data)
+			prompt, err := s.Recipe.Prompt(step, j.task, data)
 			if err != nil {
 				return err
 			}
-			d.Prompts = append(d.Prompts, prompt)
+			d.prompts = append(d.prompts, prompt)
 		}
 		items, dialogues = append(items, it), append(dialogues, d)
 	}
-	return b.Teacher.All(ctx, ChannelSynthetic, b.Recipe.Steps[ChannelSynthetic].Sampling, slices.Values(dialogues), func(d *Dialogue) error {
-		it := items[d.At]
+	_, err = s.ask(ctx, s.Teacher, ChannelSynthetic, dialogues, func(d *Dialogue) error {
+		it := items[d.index]
 		if len(d.Answers) > 0 {
 			it.Hypothesis = strings.TrimSpace(d.Answers[0])
 		}
-		return b.finish(m, it, d)
+		return s.analysed(j, it, it.Reference, d)
 	})
+	return err
 }
 
-func (b *MetricInstruct) item(m *mixed, channel string, s *refract.Segment) *Item {
+func newItem(row *MixRow, channel string, s *refract.Segment) *Item {
 	it := &Item{
-		ID: channel + "/" + m.Dataset + "/" + s.ID, Task: m.task.Name, Channel: channel,
-		Source: s.Source.Value, From: map[string]string{"dataset": m.Dataset, "segment": s.ID},
-	}
-	for _, r := range s.References {
-		if r.Valid {
-			it.Reference = r.Value
-			break
-		}
+		ID: channel + "/" + row.Dataset + "/" + s.ID, Task: row.Task, Channel: channel,
+		Source: s.Source.Value, Reference: firstReference(s), From: map[string]string{"dataset": row.Dataset, "segment": s.ID},
 	}
 	if it.Group = it.Source; it.Group == "" {
 		it.Group = it.Reference
@@ -155,23 +139,17 @@ func (b *MetricInstruct) item(m *mixed, channel string, s *refract.Segment) *Ite
 	return it
 }
 
-// aspects draws the aspects of the errors of a synthetic output.
-func (b *MetricInstruct) aspects(m *mixed, it *Item) []ErrorType {
-	draw := drawOf(b.Seed, "aspects", m.task.Name, it.Group, it.Reference)
-	all := m.task.Errors
-	n := 1 + draw.IntN(len(all))
-	var out []ErrorType
-	for _, i := range draw.Perm(len(all))[:n] {
-		out = append(out, all[i])
-		it.Asked = append(it.Asked, analysis.Error{Aspect: all[i].Type})
+func firstReference(s *refract.Segment) string {
+	if i := slices.IndexFunc(s.References, func(r refract.Text) bool { return r.Valid }); i >= 0 {
+		return s.References[i].Value
 	}
-	return out
+	return ""
 }
 
-// finish reads the last answer, and says by which rule the item is left out.
-func (b *MetricInstruct) finish(m *mixed, it *Item, d *Dialogue) error {
+// analysed reads the last answer, which lists the errors, and applies the rules.
+func (s *Set) analysed(j *rowJudges, it *Item, original string, d *Dialogue) error {
 	if it.take(d) {
-		report := m.parser.Parse(d.Last())
+		report := j.parser.Parse(d.last())
 		report.Locate(analysis.Texts{Hypothesis: it.Hypothesis, Source: it.Source})
 		it.Errors = report.Errors
 		if !report.Outcome.HasScore() {
@@ -180,11 +158,13 @@ func (b *MetricInstruct) finish(m *mixed, it *Item, d *Dialogue) error {
 		if i := slices.IndexFunc(it.Errors, func(e analysis.Error) bool { return e.Penalty == nil || e.Severity == "" || e.Explanation == "" }); i >= 0 {
 			it.leave(RuleMalformed, fmt.Sprintf("error %d lacks a penalty, a severity or an explanation", i+1))
 		}
-		b.filter(it)
+		if err := s.filter(it, original); err != nil {
+			return err
+		}
 	}
 	if it.Rule == "" {
-		it.prompted(m.served)
-		it.Completion = tigerScoreAnswer(it.Errors)
+		it.complete(j.trained, tigerScoreAnswer(it.Errors))
 	}
-	return m.done(it)
+	s.Items = append(s.Items, it)
+	return nil
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -11,29 +12,32 @@ import (
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
-// Mix describes a build: which items of which datasets are asked for.
+// Mix says which items of which datasets are made.
 type Mix struct {
 	Rows []*MixRow `yaml:"mix"`
 }
 
-// MixRow are the items of a dataset and a task.
+// MixRow is the share of one dataset and task.
 type MixRow struct {
 	Dataset string `yaml:"dataset"` // as commands take it
 	Task    string `yaml:"task"`
-	// Options are those of the metric and of the analysis beside the task, such
-	// as sl and tl, or instruction.
+	// Options of the metric and of the analysis, besides the task, such as sl and tl,
+	// or instruction.
 	Options map[string]string `yaml:"options"`
-	// Real is how many outputs of systems are analysed. Metric scores all of
-	// them, and Shares says how many are of the best, the middle and the worst
-	// third; equal shares where it is empty.
+	// Real is how many outputs of systems are analysed. Metric scores all outputs,
+	// and Shares says how many are taken of the best, the middle and the worst
+	// third; equal shares if it is empty.
 	Real   int       `yaml:"real"`
 	Metric string    `yaml:"metric"`
 	Shares []float64 `yaml:"shares"`
-	// Synthetic is how many references are made into outputs with errors.
+	// Synthetic is how many references are changed into outputs with errors.
 	Synthetic int `yaml:"synthetic"`
 }
 
-// ReadMix reads a description. name is the file's in errors.
+// thirds is how many parts the scores are split into.
+const thirds = 3
+
+// ReadMix reads a description. name is the file's name in errors.
 func ReadMix(name string, in io.Reader) (*Mix, error) {
 	f, err := yamlfile.Read(name, in)
 	if err != nil {
@@ -47,26 +51,26 @@ func ReadMix(name string, in io.Reader) (*Mix, error) {
 		return nil, f.At(yamlfile.Wrong("mix", "there is no row; each has a dataset, a task, and numbers for real and synthetic"))
 	}
 	for i, r := range m.Rows {
-		field := fmt.Sprintf("mix[%d]", i)
-		var err error
-		switch {
-		case r.Dataset == "" || r.Task == "":
-			err = yamlfile.Wrong(field, "dataset and task are needed")
-		case r.Real < 0 || r.Synthetic < 0 || r.Real+r.Synthetic == 0:
-			err = yamlfile.Wrong(field, "real and synthetic are %d and %d; one of them must be above 0", r.Real, r.Synthetic)
-		case r.Real > 0 && r.Metric == "":
-			err = yamlfile.Wrong(field, "metric is missing: outputs of systems are drawn by the thirds of their scores")
-		case len(r.Shares) > 0 && (len(r.Shares) != thirds || slices.Min(r.Shares) < 0 || slices.Max(r.Shares) <= 0):
-			err = yamlfile.Wrong(field, "shares are %v; want three numbers from 0, of the best, the middle and the worst third, of which one is above 0, such as [1, 1, 2]", r.Shares)
-		}
-		if err != nil {
+		if err := r.check(fmt.Sprintf("mix[%d]", i)); err != nil {
 			return nil, f.At(err)
 		}
 	}
 	return m, nil
 }
 
-const thirds = 3
+func (r *MixRow) check(field string) error {
+	switch {
+	case r.Dataset == "" || r.Task == "":
+		return yamlfile.Wrong(field, "dataset and task are needed")
+	case r.Real < 0 || r.Synthetic < 0 || r.Real+r.Synthetic == 0:
+		return yamlfile.Wrong(field, "real and synthetic are %d and %d; one of them must be above 0", r.Real, r.Synthetic)
+	case r.Real > 0 && r.Metric == "":
+		return yamlfile.Wrong(field, "metric is missing: outputs of systems are drawn by the thirds of their scores")
+	case len(r.Shares) > 0 && (len(r.Shares) != thirds || slices.Min(r.Shares) < 0 || slices.Max(r.Shares) <= 0):
+		return yamlfile.Wrong(field, "shares are %v; want three numbers from 0, of the best, the middle and the worst third, of which one is above 0, such as [1, 1, 2]", r.Shares)
+	}
+	return nil
+}
 
 // Output is an output of a system with its score; higher is better.
 type Output struct {
@@ -77,19 +81,11 @@ type Output struct {
 	Third   int // 0 for the best
 }
 
-// Thirds draws outputs: those of each third of the scores by its share.
-// Where a third has too few, the others do not stand in for it.
+// Thirds draws outputs: from each third of the scores its share. If a third has too
+// few, the others do not make up for it.
 func Thirds(seed uint64, row *MixRow, outputs []Output) []Output {
 	order := slices.Clone(outputs)
-	slices.SortStableFunc(order, func(a, b Output) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b Output) int { return cmp.Compare(b.Score, a.Score) })
 	shares := row.Shares
 	if len(shares) == 0 {
 		shares = []float64{1, 1, 1}
@@ -98,8 +94,7 @@ func Thirds(seed uint64, row *MixRow, outputs []Output) []Output {
 	var out []Output
 	sum, taken := 0.0, 0
 	for third, share := range shares {
-		from, to := len(order)*third/thirds, len(order)*(third+1)/thirds
-		group := slices.Clone(order[from:to])
+		group := order[len(order)*third/thirds : len(order)*(third+1)/thirds]
 		for i := range group {
 			group[i].Third = third
 		}

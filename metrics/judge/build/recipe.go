@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
+	"github.com/refract-eval/refract/metrics/judge"
 )
 
 //go:embed recipes
@@ -32,12 +34,12 @@ type Recipe struct {
 	Name    string `yaml:"name"`
 	Summary string `yaml:"summary"`
 	Source  string `yaml:"source"` // who published it
-	// Metric is the judge that is trained: its prompts are those of the examples.
+	// Metric is the judge that is trained: the examples have its prompts.
 	Metric string              `yaml:"metric"`
 	Steps  map[string]StepPlan `yaml:"steps"`
 	Tasks  []*Task             `yaml:"tasks"`
-	// Rules are those that leave items out, beside the ones that a step cannot
-	// go on without.
+	// Rules leave items out, in addition to those without which a step cannot
+	// continue.
 	Rules []string `yaml:"rules"`
 	// Analysis is the judge whose turns analyse outputs of systems.
 	Analysis string `yaml:"analysis"`
@@ -48,66 +50,76 @@ type Recipe struct {
 
 // StepPlan is one step of a recipe.
 type StepPlan struct {
-	Prompt   string `yaml:"prompt"` // file of the template; "" where tasks name theirs
+	Prompt   string `yaml:"prompt"` // the template's file; "" where tasks name theirs
 	Sampling `yaml:",inline"`
+}
+
+// Sampling says how a step is answered.
+type Sampling struct {
+	Temperature float64 `yaml:"temperature"`
+	TopP        float64 `yaml:"top_p"`
+	MaxTokens   int     `yaml:"max_tokens"`
 }
 
 // Task is a task of text generation.
 type Task struct {
-	Name string `yaml:"name"`
-	// Options are those of the metric for the task.
-	Options map[string]string `yaml:"options"`
-	// Prompts are files of templates, by step.
-	Prompts map[string]string `yaml:"prompts"`
-	// Words are further words of the templates, such as the languages.
-	Words map[string]string `yaml:"words"`
-	// Language is the ISO 639-1 code of the texts; "" where they are in any.
+	Name    string            `yaml:"name"`
+	Options map[string]string `yaml:"options"` // of the metric
+	Prompts map[string]string `yaml:"prompts"` // files of templates, by step
+	Words   map[string]string `yaml:"words"`   // for the templates, such as the languages
+	// Language is the ISO 639-1 code of the texts; "" for any.
 	Language string `yaml:"language"`
-	// Sample is a sentence in it, with which the texts that a model writes are
-	// compared; "" leaves their language unchecked.
+	// Sample is a sentence in it. The texts that a model writes are compared with
+	// it; "" leaves their language unchecked.
 	Sample string `yaml:"sample"`
 	// NeedsSource says that examples need the input of the systems, so that a
 	// dataset must give the texts.
-	NeedsSource bool `yaml:"needs_source"`
-	// Errors are the kinds of errors.
-	Errors []ErrorType `yaml:"errors"`
+	NeedsSource bool        `yaml:"needs_source"`
+	Errors      []ErrorType `yaml:"errors"`
 }
 
 // ErrorType is a kind of error.
 type ErrorType struct {
-	Dimension  string `yaml:"dimension"` // "" where the task has none
+	Dimension  string `yaml:"dimension"` // "" if the task has none
 	Type       string `yaml:"type"`
 	Definition string `yaml:"definition"`
 }
 
-// Recipes lists the built-in recipes.
-func Recipes() []string { return []string{"instructscore", "metricinstruct", "feedback"} }
+// The recipes.
+const (
+	InstructScore  = "instructscore"
+	MetricInstruct = "metricinstruct"
+	Refine         = "refine"
+)
 
-// LoadRecipe reads a built-in recipe. Files of the folder dir, if it is not "",
-// stand in place of the built-in ones of the same name.
+// Recipes lists the built-in recipes.
+func Recipes() []string { return []string{InstructScore, MetricInstruct, Refine} }
+
+// LoadRecipe reads a built-in recipe. If dir is not "", files in it replace the
+// built-in files of the same name.
 func LoadRecipe(name, dir string) (*Recipe, error) {
-	if !slices.Contains(Recipes(), name) {
-		return nil, errors.New(suggest.Unknown("recipe", name, Recipes()))
-	}
 	r := &Recipe{files: map[string][]byte{}, prompts: map[string]*template.Template{}}
-	built, err := fs.ReadDir(recipes, path.Join("recipes", name))
-	if err != nil {
-		return nil, err
+	builtin, err := fs.Sub(recipes, path.Join("recipes", name))
+	if err == nil {
+		_, err = r.read(builtin)
 	}
-	for _, f := range built {
-		if r.files[f.Name()], err = recipes.ReadFile(path.Join("recipes", name, f.Name())); err != nil {
-			return nil, err
+	if err == nil && dir != "" {
+		found, unread := r.read(os.DirFS(dir))
+		switch {
+		case unread != nil:
+			err = fmt.Errorf("%s: %w", dir, unread)
+		case found == 0:
+			err = fmt.Errorf("%s has no file of a recipe (%s, *.tmpl); --write-recipe writes the built-in ones", dir, recipeFile)
 		}
 	}
-	if err := r.overlay(dir); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	at := path.Join(cmp.Or(dir, name), recipeFile)
-	f, err := yamlfile.Read(at, bytes.NewReader(r.files[recipeFile]))
-	if err == nil {
-		err = f.Decode(r, "describe a recipe")
-	}
+	f, err := yamlfile.Read(filepath.Join(cmp.Or(dir, name), recipeFile), bytes.NewReader(r.files[recipeFile]))
 	if err != nil {
+		return nil, err
+	}
+	if err := f.Decode(r, "describe a recipe"); err != nil {
 		return nil, err
 	}
 	if err := r.check(); err != nil {
@@ -116,38 +128,25 @@ func LoadRecipe(name, dir string) (*Recipe, error) {
 	return r, nil
 }
 
-// overlay reads the files of a folder.
-func (r *Recipe) overlay(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	own, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	found := false
-	for _, f := range own {
-		if ext := filepath.Ext(f.Name()); f.IsDir() || ext != ".yaml" && ext != ".tmpl" {
+// read reads the files of a recipe, and counts them.
+func (r *Recipe) read(from fs.FS) (found int, err error) {
+	entries, err := fs.ReadDir(from, ".")
+	for _, f := range entries {
+		if ext := path.Ext(f.Name()); err != nil || f.IsDir() || ext != ".yaml" && ext != ".tmpl" {
 			continue
 		}
-		found = true
-		if r.files[f.Name()], err = os.ReadFile(filepath.Join(dir, f.Name())); err != nil {
-			return err
-		}
+		found++
+		r.files[f.Name()], err = fs.ReadFile(from, f.Name())
 	}
-	if !found {
-		return fmt.Errorf("%s has no file of a recipe (%s, *.tmpl); --write-recipe writes the built-in ones", dir, recipeFile)
-	}
-	return nil
+	return found, err
 }
 
 // check parses the prompts that the recipe names.
 func (r *Recipe) check() error {
 	for _, name := range sortedKeys(r.Steps) {
-		s := r.Steps[name]
-		field := "steps." + name
+		s, field := r.Steps[name], "steps."+name
 		switch {
-		case s.MaxTokens < 1:
+		case s.MaxTokens < 1 && name != stepSamples:
 			return yamlfile.Wrong(field, "max_tokens is %d; it must be at least 1", s.MaxTokens)
 		case s.TopP <= 0 || s.TopP > 1:
 			return yamlfile.Wrong(field, "top_p is %v; it must be above 0, and at most 1", s.TopP)
@@ -165,7 +164,7 @@ func (r *Recipe) check() error {
 		}
 		for _, step := range sortedKeys(t.Prompts) {
 			if _, known := r.Steps[step]; !known {
-				return yamlfile.Wrong(field, "%s is no step; there are: %s", step, strings.Join(sortedKeys(r.Steps), ", "))
+				return yamlfile.Wrong(field, "%s", suggest.Unknown("step", step, sortedKeys(r.Steps)))
 			}
 			if err := r.parse(field, t.Prompts[step]); err != nil {
 				return err
@@ -184,8 +183,8 @@ func (r *Recipe) parse(field, file string) error {
 	if file == "" || r.prompts[file] != nil {
 		return nil
 	}
-	text, there := r.files[file]
-	if !there {
+	text, found := r.files[file]
+	if !found {
 		return yamlfile.Wrong(field, "there is no file %s", file)
 	}
 	t, err := template.New(file).Option("missingkey=error").Funcs(template.FuncMap{"word": numberWord, "plural": plural}).Parse(string(text))
@@ -213,13 +212,12 @@ func plural(n int, noun string) string {
 	return noun + "s"
 }
 
-// Prompt fills in the prompt of a step, of a task where it has one of its own.
-// The data stand in it as they are: nothing in them is expanded. White space at
-// both ends of the file is not part of the prompt.
+// Prompt fills in the prompt of a step; the task's own, if it has one. Nothing in
+// the data is expanded.
 func (r *Recipe) Prompt(step string, t *Task, data any) (string, error) {
 	file := r.Steps[step].Prompt
-	if t != nil && t.Prompts[step] != "" {
-		file = t.Prompts[step]
+	if t != nil {
+		file = cmp.Or(t.Prompts[step], file)
 	}
 	prompt := r.prompts[file]
 	if prompt == nil {
@@ -232,24 +230,26 @@ func (r *Recipe) Prompt(step string, t *Task, data any) (string, error) {
 
 // Task returns a task by its name.
 func (r *Recipe) Task(name string) (*Task, error) {
+	var names []string
 	for _, t := range r.Tasks {
 		if t.Name == name {
 			return t, nil
 		}
-	}
-	return nil, errors.New(suggest.Unknown("task", name, r.TaskNames()))
-}
-
-// TaskNames lists the tasks.
-func (r *Recipe) TaskNames() []string {
-	var names []string
-	for _, t := range r.Tasks {
 		names = append(names, t.Name)
 	}
-	return names
+	return nil, errors.New(suggest.Unknown("task", name, names))
 }
 
-// Hash is a SHA-256 in hex of all files.
+// resolve returns the metric that is trained.
+func (r *Recipe) resolve(options map[string]string) (*judge.Resolved, error) {
+	d, err := judge.Find(r.Metric)
+	if err != nil {
+		return nil, err
+	}
+	return d.Resolve(options)
+}
+
+// Hash is the SHA-256 of all files, in hex.
 func (r *Recipe) Hash() string {
 	h := sha256.New()
 	for _, name := range sortedKeys(r.files) {
@@ -259,15 +259,18 @@ func (r *Recipe) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Write writes the files of the recipe, to be changed and read again.
+// Write writes the recipe's files, for users to change and pass to LoadRecipe.
 func (r *Recipe) Write(write func(name string, f func(io.Writer) error) error) error {
 	for _, name := range sortedKeys(r.files) {
-		if err := write(name, func(w io.Writer) error {
+		err := write(name, func(w io.Writer) error {
 			_, err := w.Write(r.files[name])
 			return err
-		}); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,209 +3,143 @@ package build
 import (
 	"context"
 	"fmt"
-	"slices"
+	"maps"
 	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
-	"github.com/refract-eval/refract/metrics/judge/audit"
-)
-
-// The paper's sampling of reports (appendix E).
-const (
-	SampleTemperature = 0.8
-	SampleTopP        = 0.9
-	DefaultSamples    = 8
 )
 
 const stepSamples = "samples"
 
-// Refine has a judge write several reports of each output, and keeps those of
-// which feedback finds the least wrong (section 4.3).
-type Refine struct {
-	Judge             *judge.Resolved
-	Student           *Teacher // the model of the judge
-	Feedback          *Feedback
-	Samples           int
-	Temperature, TopP float64
-	Least             float64 // alignment that a kept report has
-	Seed              uint64
-
-	Pairs []Pair
+// Refinement has a judge write several reports of each output, and keeps those in
+// which the teacher finds the least wrong (InstructScore, section 4.3).
+type Refinement struct {
+	Judge   *judge.Resolved
+	Student Model // of the judge
+	Samples int
+	Least   float64 // alignment of a report that is kept
 }
 
-// Outputs draws one system of each segment by the seed, or takes all, and of these
-// outputs at most most, drawn too; 0 means all.
+// Outputs draws one system of each segment by the seed, or takes all, and draws at
+// most most of these outputs; 0 means all.
 func Outputs(seed uint64, segments []*refract.Segment, all bool, most int) []Output {
 	var out []Output
 	for _, s := range segments {
-		var of []Output
+		var own []Output
 		for _, h := range s.Hypotheses {
 			if h.Text.Valid {
-				of = append(of, Output{Segment: s, System: h.System, Text: h.Text.Value})
+				own = append(own, Output{Segment: s, System: h.System, Text: h.Text.Value})
 			}
 		}
-		if !all && len(of) > 1 {
-			i := drawOf(seed, "system", s.ID).IntN(len(of))
-			of = of[i : i+1]
+		if !all && len(own) > 1 {
+			i := newDraw(seed, "system", s.ID).IntN(len(own))
+			own = own[i : i+1]
 		}
-		out = append(out, of...)
+		out = append(out, own...)
 	}
 	return some(seed, "outputs", out, most)
 }
 
-// Of samples reports of outputs, and calls done with what each became.
-func (b *Refine) Of(ctx context.Context, outputs []Output, done func(*Item) error) error {
-	parser, err := b.Judge.Parser()
+// Refine samples reports of outputs, asks the teacher what is wrong with each, and
+// makes examples of the best and pairs of unequal ones.
+func (s *Set) Refine(ctx context.Context, r Refinement, outputs []Output) error {
+	parser, err := r.Judge.Parser()
 	if err != nil {
 		return err
 	}
+	if _, known := s.Recipe.Steps[stepSamples]; !known {
+		return fmt.Errorf("the recipe %s has no step %s, which says how reports are sampled", s.Recipe.Name, stepSamples)
+	}
+	s.serve(r.Judge)
 	var items []*Item
 	var dialogues []*Dialogue
 	for _, o := range outputs {
-		fields := judge.Fields{Source: o.Segment.Source.Value, Hypothesis: o.Text}
-		if i := slices.IndexFunc(o.Segment.References, func(r refract.Text) bool { return r.Valid }); i >= 0 {
-			fields.Reference = o.Segment.References[i].Value
-		}
-		for sample := range b.Samples {
-			wire := b.Judge.Request(b.Student.Model, 0, fields, nil)
-			if m := wire.Messages; len(m) == 1 && m[0].Role == "user" {
-				wire.Prompt, wire.Messages = m[0].Content, nil
-			}
-			wire.Temperature, wire.TopP = b.Temperature, b.TopP
-			extra := map[string]any{"seed": int(b.Seed%(1<<31)) + sample} // so that no server between answers with the same
-			for k, v := range wire.Extra {
-				extra[k] = v
-			}
-			wire.Extra = extra
+		for sample := range r.Samples {
 			it := &Item{
-				ID: o.Segment.ID + "/" + o.System + "/" + strconv.Itoa(sample+1), Task: b.Judge.Spec(), Channel: stepSamples,
-				Source: fields.Source, Reference: fields.Reference, Hypothesis: o.Text, Group: fields.Source,
+				ID: o.Segment.ID + "/" + o.System + "/" + strconv.Itoa(sample+1), Task: r.Judge.Spec(), Channel: stepSamples,
+				Source: o.Segment.Source.Value, Reference: firstReference(o.Segment), Hypothesis: o.Text,
 				From: map[string]string{"segment": o.Segment.ID, "system": o.System},
 			}
-			if strings.TrimSpace(it.Group) == "" {
+			if it.Group = it.Source; strings.TrimSpace(it.Group) == "" {
 				it.Group = it.Reference
 			}
-			it.prompted(b.Judge)
+			dialogues = append(dialogues, &Dialogue{index: len(items), about: "item " + strconv.Quote(it.ID), wire: s.sampled(r, it, sample), sample: sample})
 			items = append(items, it)
-			dialogues = append(dialogues, &Dialogue{At: len(dialogues), About: "item " + strconv.Quote(it.ID), Wire: &wire, Sample: sample})
 		}
 	}
-	reports := make([]*audit.Reported, len(items))
-	err = b.Student.All(ctx, stepSamples, Sampling{}, slices.Values(dialogues), func(d *Dialogue) error {
-		it := items[d.At]
+	reports := make([]*analysis.Report, len(items))
+	_, err = s.ask(ctx, r.Student, stepSamples, dialogues, func(d *Dialogue) error {
+		it := items[d.index]
 		if !it.take(d) {
 			return nil
 		}
-		it.Completion = d.Last()
-		report := parser.Parse(it.Completion)
+		it.complete(r.Judge, d.last())
+		report := parser.Parse(d.last())
 		if !report.Outcome.HasScore() {
 			it.leave(RuleMalformed, report.Detail)
 			return nil
 		}
-		it.Errors = report.Errors
-		reports[d.At] = &audit.Reported{
-			Place: audit.Place{ID: it.From["segment"], System: it.From["system"]}, Report: *report, HasTexts: true,
-			Texts: analysis.Texts{Hypothesis: it.Hypothesis, Source: it.Source, Reference: it.Reference},
-		}
+		it.Errors, reports[d.index] = report.Errors, report
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := b.judged(ctx, items, reports); err != nil {
+	if err := s.feedback(ctx, items, reports); err != nil {
 		return err
 	}
-	for at := 0; at < len(items); at += b.Samples {
-		of := items[at : at+b.Samples]
-		b.keep(of)
-		for _, it := range of {
-			if err := done(it); err != nil {
-				return err
-			}
-		}
+	for i := 0; i < len(items); i += r.Samples {
+		s.keepBest(items[i:i+r.Samples], r.Least)
 	}
+	s.Items = append(s.Items, items...)
 	return nil
 }
 
-// judged asks for feedback on the reports that there are.
-func (b *Refine) judged(ctx context.Context, items []*Item, reports []*audit.Reported) error {
-	var asked []*audit.Reported
-	var of []*Item
-	for i, r := range reports {
-		if r != nil {
-			asked, of = append(asked, r), append(of, items[i])
-		}
+// sampled is the judge's request for one sample.
+func (s *Set) sampled(r Refinement, it *Item, sample int) *llm.Request {
+	wire := r.Judge.Request(r.Student.Name, 0, judge.Fields{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}, nil)
+	if m := wire.Messages; len(m) == 1 && m[0].Role == "user" {
+		wire.Prompt, wire.Messages = m[0].Content, nil
 	}
-	verdicts, err := b.Feedback.On(ctx, asked)
-	if err != nil {
-		return err
-	}
-	for i, v := range verdicts {
-		switch {
-		case v == nil: // looking ahead
-		case v.Status != Judged:
-			of[i].leave(RuleFeedback, strings.TrimSpace(v.Status+" "+v.Detail))
-		default:
-			of[i].Alignment = v.Alignment
-		}
-	}
-	if b.Feedback.Teacher.LookAhead {
-		return b.unknown(items, len(items)-len(asked))
-	}
-	return nil
+	sampling := s.Recipe.Steps[stepSamples]
+	wire.Temperature, wire.TopP = sampling.Temperature, sampling.TopP
+	extra := map[string]any{"seed": int(s.Seed%(1<<31)) + sample} // or a server in between could give one answer to all
+	maps.Copy(extra, wire.Extra)
+	wire.Extra = extra
+	return &wire
 }
 
-// unknown counts the feedback on reports that are not known yet.
-func (b *Refine) unknown(items []*Item, n int) error {
-	if n == 0 {
-		return nil
-	}
-	stand := &audit.Reported{
-		Texts:  analysis.Texts{Hypothesis: items[0].Hypothesis, Reference: items[0].Reference},
-		Report: analysis.Report{Errors: []analysis.Error{{Location: "some words", Aspect: "a type", Explanation: strings.Repeat("an explanation ", 10)}}},
-	}
-	prompt, err := b.Feedback.Recipe.Prompt(stepErrors, nil, questioned(stand))
-	if err == nil {
-		b.Feedback.Teacher.Unknown(stepErrors, n, b.Feedback.Recipe.Steps[stepErrors].Sampling, &Dialogue{Prompts: []string{prompt}})
-	}
-	return err
-}
-
-// keep keeps the best samples of an output: those of the highest alignment that
-// differ, as the paper's numbers say of ties. Two samples of unequal alignment
-// make a pair.
-func (b *Refine) keep(of []*Item) {
+// keepBest keeps the different samples of an output that have the highest alignment;
+// the paper's counts show that it keeps ties. Two samples of unequal alignment make
+// a pair.
+func (s *Set) keepBest(samples []*Item, least float64) {
 	best := -1.0
 	seen := map[string]bool{}
-	for _, it := range of {
+	var ranked []*Item
+	for _, it := range samples {
 		if it.Rule == "" && seen[it.Completion] {
 			it.leave(RuleRepeat, "an earlier sample is the same")
 		}
 		seen[it.Completion] = true
 		if it.Rule == "" && it.Alignment != nil {
+			ranked = append(ranked, it)
 			best = max(best, *it.Alignment)
 		}
 	}
-	var ranked []*Item
-	for _, it := range of {
-		if it.Rule != "" || it.Alignment == nil {
-			continue
-		}
-		ranked = append(ranked, it)
+	for _, it := range ranked {
 		switch {
 		case *it.Alignment < best:
 			it.leave(RuleNotBest, fmt.Sprintf("its alignment is %.4f, and that of another sample %.4f", *it.Alignment, best))
-		case best < b.Least:
-			it.leave(RuleLow, fmt.Sprintf("its alignment is %.4f, below %v", best, b.Least))
+		case best < least:
+			it.leave(RuleLow, fmt.Sprintf("its alignment is %.4f, below %v", best, least))
 		}
-	}
-	for _, chosen := range ranked {
-		for _, rejected := range ranked {
-			if *chosen.Alignment > *rejected.Alignment {
-				b.Pairs = append(b.Pairs, Pair{Group: chosen.Group, Prompt: chosen.Prompt, Chosen: chosen.Completion, Rejected: rejected.Completion})
+		for _, worse := range ranked {
+			if *it.Alignment > *worse.Alignment {
+				s.Pairs = append(s.Pairs, Pair{Group: it.Group, Prompt: it.Prompt, Chosen: it.Completion, Rejected: worse.Completion})
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/metrics/analysis"
-	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 func TestRefusal(t *testing.T) {
@@ -39,22 +38,20 @@ func TestRefusalsAreLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &InstructScore{Recipe: loaded(t, "instructscore"), Task: task}
-	if b.parser, err = answer.New(answer.Spec{Kind: answer.InstructScore}); err != nil {
-		t.Fatal(err)
-	}
+	b := &Set{Recipe: loaded(t, "instructscore")}
 	count := ListCount{}
-	if got := append(count.read(refused, readSentences), count.read(refused, readNames)...); len(got) > 0 || count.Refused != 2 {
+	list := &Dialogue{Answers: []string{refused}}
+	if got := append(count.read(list, readSentences), count.read(list, readNames)...); len(got) > 0 || count.Refused != 2 {
 		t.Errorf("%q, %+v", got, count)
 	}
-	if got, err := b.inLanguage([]string{refused, "Der Zug kam spät."}, &count); len(got) != 1 || count.Refused != 3 || err != nil {
+	if got, err := b.inLanguage(task, []string{refused, "Der Zug kam spät."}, &count); len(got) != 1 || count.Refused != 3 || err != nil {
 		t.Errorf("%q, %+v, %v", got, count, err)
 	}
 	designed := "Paraphrase correct translation: " + refused + "\nIncorrect Translation: Der Zug kam.\nError type 1: A\nMajor/minor: Major\nError location 1: kam\nExplanation for error 1: It came late."
 	for raw, want := range map[string]string{"Der Zug kam spät.": RuleRefusal, "I can't assist with that.": ""} {
 		it := &Item{Asked: []analysis.Error{{Aspect: "A", Severity: analysis.Major}}}
-		if err := b.judge(it, raw, designed, map[string]bool{}); err != nil || it.Rule != want {
-			t.Errorf("%s: %q %s, %v", raw, it.Rule, it.Detail, err)
+		if designatedItem(t, it, raw, designed); it.Rule != want {
+			t.Errorf("%s: %q %s", raw, it.Rule, it.Detail)
 		}
 	}
 	for _, test := range []struct {
@@ -67,13 +64,13 @@ func TestRefusalsAreLeftOut(t *testing.T) {
 		{"The bridge is closed.", []string{"There is no error.", `{"errors": {}}`}, ""},
 		{"I cannot help you with that.", []string{refused, `{"errors": {}}`}, ""},
 	} {
-		m := &MetricInstruct{Recipe: loaded(t, "metricinstruct")}
-		row, err := m.of(&MixRow{Dataset: "d", Task: "translation", Options: map[string]string{"sl": "German", "tl": "English"}}, func(*Item) error { return nil })
+		m := &Set{Recipe: loaded(t, "metricinstruct")}
+		judges, err := m.judges(&MixRow{Dataset: "d", Task: "translation", Options: map[string]string{"sl": "German", "tl": "English"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		it := &Item{Channel: ChannelReal, Source: "Die Brücke ist gesperrt.", Reference: test.reference, Hypothesis: test.reference}
-		if err := m.finish(row, it, &Dialogue{Answers: test.answers}); err != nil || it.Rule != test.rule {
+		if err := m.analysed(judges, it, "", &Dialogue{Answers: test.answers}); err != nil || it.Rule != test.rule {
 			t.Errorf("%q: %q %s, %v; want %q", test.answers, it.Rule, it.Detail, err, test.rule)
 		}
 	}

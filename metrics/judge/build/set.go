@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,40 +12,67 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/report"
 )
 
-// Set is training data in the making, and what its card says.
+// Set is training data in the making.
 type Set struct {
 	Name, License string // "" leaves them to be filled in
-	Form          string // of Forms
+	Form          string // of Forms; "" for the form in which the metric is served
 	Container     string // of Containers
 	Validation    float64
 	Seed          uint64
 	Recipe        *Recipe
-	Metric        string // that is trained; "" for the recipe's
-	Model         string // that made the data
-	Revision      string
-	Inputs        []Input // datasets that texts come from
+	Metric        string         // that is trained; "" for the recipe's
+	Inputs        []Input        // datasets that texts come from
+	Language      *check.Checker // makes the language check; nil for none
 	Prices        budget.Prices
 
-	Served []Prompted // what the metric asks
-	Items  []*Item
-	Pairs  []Pair // of preferences; none where the recipe makes none
-	Steps  []*Step
-	Lists  []ListCount
-	// Notes are further facts for the card.
-	Notes []string
+	Teacher Model
+	Asker   *ask.Asker
+	// DryRun makes no call: what the store lacks stays unanswered, and Steps count
+	// it.
+	DryRun bool
+	// Observe, if it is not nil, is told of every answer, from any number of
+	// goroutines.
+	Observe func(ask.Result)
+
+	Items   []*Item
+	Pairs   []Pair // of preferences
+	Steps   []*Step
+	Lists   []ListCount
+	NotMade int      // errors that the teacher says it could not make
+	Notes   []string // further facts for the card
+
+	served []served
+	seen   map[string]bool // texts of the items so far
 }
 
 // Input is a dataset that texts come from.
 type Input struct {
 	Spec string `json:"dataset"`
 	Set  string `json:"references"` // the hash of its references
+}
+
+// served says what a metric is asked.
+type served struct {
+	Spec     string       `json:"metric"`
+	Hash     string       `json:"prompt"`
+	Endpoint llm.Endpoint `json:"endpoint"`
+}
+
+// serve records a metric whose examples the set has.
+func (s *Set) serve(metric *judge.Resolved) {
+	p := served{metric.Spec(), metric.Hash()[:12], metric.Endpoint()}
+	if !slices.Contains(s.served, p) {
+		s.served = append(s.served, p)
+	}
 }
 
 // Folder is where a set is written, such as an atomicfile.Folder.
@@ -69,7 +95,7 @@ type Summary struct {
 	Recipe        string         `json:"recipe"`
 	RecipeHash    string         `json:"recipe_sha256"`
 	Metric        string         `json:"metric"`
-	PromptHashes  []Prompted     `json:"metric_prompts"`
+	PromptHashes  []served       `json:"metric_prompts"`
 	Model         string         `json:"model"`
 	Revision      string         `json:"revision,omitempty"`
 	Seed          uint64         `json:"seed"`
@@ -87,29 +113,8 @@ type Summary struct {
 	Errors        map[string]int `json:"errors"` // of the examples, by severity and type
 	Lists         []ListCount    `json:"lists,omitempty"`
 	Steps         []*Step        `json:"steps"`
-	Cost          *float64       `json:"cost,omitempty"` // of all answers, by the prices given
+	Cost          *float64       `json:"cost,omitempty"` // of all answers, by the given prices
 	ValidationPer float64        `json:"validation_share"`
-}
-
-// Prompted says what the metric asks.
-type Prompted struct {
-	Spec     string       `json:"metric"`
-	Hash     string       `json:"prompt"`
-	Endpoint llm.Endpoint `json:"endpoint"`
-}
-
-// PromptedBy says what a judge asks.
-func PromptedBy(r *judge.Resolved) Prompted {
-	return Prompted{Spec: r.Spec(), Hash: r.Hash()[:12], Endpoint: r.Endpoint()}
-}
-
-// FormOf is the form of examples for a metric: as it is served, prompts are
-// completed, or are messages.
-func FormOf(p Prompted) string {
-	if p.Endpoint == llm.Completions {
-		return FormCompletion
-	}
-	return FormMessages
 }
 
 // TaskCount counts the examples of a task and a channel.
@@ -120,21 +125,19 @@ type TaskCount struct {
 	Examples int    `json:"examples"`
 }
 
-// split says of each example on which side it is.
-func (s *Set) split() {
-	for _, it := range s.Items {
-		it.Validation = it.Rule == "" && isValidation(s.Seed, s.Validation, it.Group)
+// summarize splits the examples, and counts what is written.
+func (s *Set) summarize() *Summary {
+	if s.Form == "" {
+		s.Form = FormMessages
+		if s.served[0].Endpoint == llm.Completions {
+			s.Form = FormCompletion
+		}
 	}
-}
-
-// Summarize counts what is written.
-func (s *Set) Summarize() *Summary {
-	s.split()
 	out := &Summary{
 		Tool: "refract " + refract.Version, Recipe: s.Recipe.Name, RecipeHash: s.Recipe.Hash(), Metric: cmp.Or(s.Metric, s.Recipe.Metric),
-		Model: s.Model, Revision: s.Revision, Seed: s.Seed, Form: s.Form, License: s.License, Inputs: s.Inputs,
+		Model: s.Teacher.Name, Revision: s.Teacher.Revision, Seed: s.Seed, Form: s.Form, License: s.License, Inputs: s.Inputs,
 		Items: len(s.Items), Pairs: len(s.Pairs), LeftOut: map[string]int{}, Errors: map[string]int{},
-		PromptHashes: s.Served, Lists: s.Lists, Steps: s.Steps, ValidationPer: s.Validation,
+		PromptHashes: s.served, Lists: s.Lists, Steps: s.Steps, ValidationPer: s.Validation,
 	}
 	groups := map[string]bool{}
 	for _, it := range s.Items {
@@ -150,14 +153,14 @@ func (s *Set) Summarize() *Summary {
 		}
 		out.Examples++
 		out.ByTask[i].Examples++
-		if it.Validation {
+		if it.Validation = isValidation(s.Seed, s.Validation, it.Group); it.Validation {
 			out.Validation++
 		} else {
 			out.Train++
 		}
 		groups[folded(it.Group)] = true
 		for _, e := range it.Errors {
-			out.Errors[strings.TrimSpace(strings.TrimSpace(string(e.Severity)+" "+e.Dimension)+" "+e.Aspect)]++
+			out.Errors[strings.Join(strings.Fields(string(e.Severity)+" "+e.Dimension+" "+e.Aspect), " ")]++
 		}
 	}
 	out.Groups = len(groups)
@@ -175,34 +178,31 @@ func (s *Set) Summarize() *Summary {
 
 // Write writes the folder.
 func (s *Set) Write(to Folder) (*Summary, error) {
-	sum := s.Summarize()
-	var train, validation []*Item
+	if s.NotMade > 0 {
+		s.Notes = append(s.Notes, english.Count(s.NotMade, "error")+" that the model says it could not make (N/A); no example has them.")
+	}
+	sum := s.summarize()
+	rows := map[string][]any{} // by file
 	for _, it := range s.Items {
-		switch {
-		case it.Rule != "":
-		case it.Validation:
-			validation = append(validation, it)
-		default:
-			train = append(train, it)
+		if it.Rule == "" {
+			name := side(it.Validation)
+			rows[name] = append(rows[name], exampleRow(s.Form, it.Prompt, it.Completion))
 		}
 	}
-	err := to.Write(itemsFile, func(w io.Writer) error {
-		for _, it := range s.Items {
-			if err := writeLine(w, it); err != nil {
-				return err
-			}
+	var preferences []string // sides that have pairs
+	for _, p := range s.Pairs {
+		of := side(isValidation(s.Seed, s.Validation, p.Group))
+		if name := "preference-" + of; rows[name] == nil {
+			preferences = append(preferences, of)
 		}
-		return nil
-	})
-	examples := func(name string, items []*Item) {
-		if err == nil && len(items) > 0 {
-			err = to.Write(name+"."+s.Container, func(w io.Writer) error { return writeExamples(w, s.Form, s.Container, items) })
-		}
+		rows["preference-"+of] = append(rows["preference-"+of], p.row(s.Form))
 	}
-	examples("train", train)
-	examples("validation", validation)
-	if err == nil {
-		err = s.writePairs(to)
+	slices.Sort(preferences)
+	err := to.Write(itemsFile, func(w io.Writer) error { return writeLines(w, s.Items) })
+	for _, name := range sortedKeys(rows) {
+		if err == nil {
+			err = to.Write(name+"."+s.Container, func(w io.Writer) error { return writeRows(w, s.Container, rows[name]) })
+		}
 	}
 	if err == nil {
 		err = to.Write(buildFile, func(w io.Writer) error {
@@ -213,7 +213,17 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 		})
 	}
 	if err == nil {
-		err = to.Write(cardFile, func(w io.Writer) error { return s.card(w, sum) })
+		err = to.Write(cardFile, func(w io.Writer) error {
+			cost := ""
+			if sum.Cost != nil {
+				cost = strconv.FormatFloat(*sum.Cost, 'f', 4, 64)
+			}
+			text, err := report.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum, "Preferences": preferences, "Cost": cost})
+			if err == nil {
+				_, err = w.Write(text)
+			}
+			return err
+		})
 	}
 	if err == nil {
 		err = os.Mkdir(filepath.Join(to.Path(), recipeFolder), 0o755)
@@ -224,112 +234,27 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 	return sum, err
 }
 
-// preferences are the pairs by side, split as the examples are.
-func (s *Set) preferences() map[string][]Pair {
-	sides := map[string][]Pair{}
-	for _, p := range s.Pairs {
-		side := "train"
-		if isValidation(s.Seed, s.Validation, p.Group) {
-			side = "validation"
-		}
-		sides[side] = append(sides[side], p)
+func side(validation bool) string {
+	if validation {
+		return "validation"
 	}
-	return sides
-}
-
-// writePairs writes preferences.
-func (s *Set) writePairs(to Folder) error {
-	sides := s.preferences()
-	for _, side := range sortedKeys(sides) {
-		name := fmt.Sprintf("%s-%s.%s", formPreference, side, s.Container)
-		if err := to.Write(name, func(w io.Writer) error { return writePairs(w, s.Form, s.Container, sides[side]) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return "train"
 }
 
 //go:embed card.md.tmpl
 var cardTemplate string
 
-// card writes the dataset card.
-func (s *Set) card(w io.Writer, sum *Summary) error {
-	text, err := publish.Fill(cardTemplate, map[string]any{
-		"Set": s, "Summary": sum, "Preferences": sortedKeys(s.preferences()), "Examples": ruleTable(sum), "Tasks": taskTable(sum), "Steps": stepTable(sum), "Lists": listTable(sum), "Errors": errorTable(sum),
-	})
-	if err == nil {
-		_, err = w.Write(text)
-	}
-	return err
-}
-
-// columns are some of texts, and then counts.
-func columns(texts int, names ...string) []report.Column {
-	var out []report.Column
-	for i, n := range names {
-		out = append(out, report.Column{Name: n, Kind: report.KindInt})
-		if i < texts {
-			out[i].Kind = report.KindString
-		}
-	}
-	return out
-}
-
-// ruleTable shows what became of the items.
-func ruleTable(sum *Summary) *report.NamedTable {
-	t := &report.NamedTable{Title: "items", Columns: columns(1, "what", "items")}
+// Table shows what became of the items.
+func (sum *Summary) Table() *report.NamedTable {
+	t := &report.NamedTable{Title: "items", Columns: []report.Column{{Name: "what"}, {Name: "items", Kind: report.KindInt}}}
 	t.Add("asked for", sum.Items)
-	for _, rule := range RuleCounts(sum.LeftOut).Names() {
-		t.Add("left out: "+rule, sum.LeftOut[rule])
+	for _, rule := range Rules() {
+		if n := sum.LeftOut[rule]; n > 0 {
+			t.Add("left out: "+rule, n)
+		}
 	}
 	t.Add("examples", sum.Examples)
 	t.Add("of them for training", sum.Train)
 	t.Add("of them for validation", sum.Validation)
-	return t
-}
-
-// Paid is the cost for people, "" where it is not known.
-func (sum *Summary) Paid() string {
-	if sum.Cost == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*sum.Cost, 'f', 4, 64)
-}
-
-// Table shows what became of the items.
-func (sum *Summary) Table() *report.NamedTable { return ruleTable(sum) }
-
-func taskTable(sum *Summary) *report.NamedTable {
-	t := &report.NamedTable{Columns: columns(2, "task", "channel", "items", "examples")}
-	for _, c := range sum.ByTask {
-		t.Add(c.Task, c.Channel, c.Items, c.Examples)
-	}
-	return t
-}
-
-func stepTable(sum *Summary) *report.NamedTable {
-	t := &report.NamedTable{Columns: columns(2, "step", "model", "conversations", "answers", "prompt tokens", "completion tokens")}
-	for _, s := range sum.Steps {
-		t.Add(s.Name, s.Model, s.Dialogues, s.Answers, s.PromptTokens, s.CompletionTokens)
-	}
-	return t
-}
-
-func listTable(sum *Summary) *report.NamedTable {
-	if len(sum.Lists) == 0 {
-		return nil
-	}
-	t := &report.NamedTable{Columns: columns(1, "step", "asked for", "got", "of an earlier list", "too many", "in another language", "refusals", "lists without an entry")}
-	for _, l := range sum.Lists {
-		t.Add(l.Step, l.Asked, l.Got, l.Again, l.Extra, l.Foreign, l.Refused, l.Lost)
-	}
-	return t
-}
-
-func errorTable(sum *Summary) *report.NamedTable {
-	t := &report.NamedTable{Columns: columns(1, "error", "in examples")}
-	for _, name := range sortedKeys(sum.Errors) {
-		t.Add(name, sum.Errors[name])
-	}
 	return t
 }

@@ -106,18 +106,16 @@ func reread(w io.Writer, form string, packed []byte) error {
 
 func rereadRows[R any](w io.Writer, packed []byte) error {
 	rows, err := parquet.Read[R](bytes.NewReader(packed), int64(len(packed)))
-	for _, r := range rows {
-		if err == nil {
-			err = writeLine(w, r)
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	return writeLines(w, rows)
 }
 
 // Texts of others do nothing in the card.
 func TestCardIsHarmless(t *testing.T) {
 	s := &Set{
-		Name: "x\nlicense: mit", License: "a: b", Form: FormMessages, Container: JSONLines, Recipe: loaded(t, "instructscore"), Model: "<script>|m",
+		Name: "x\nlicense: mit", License: "a: b", Form: FormMessages, Container: JSONLines, Recipe: loaded(t, "instructscore"), Teacher: Model{Name: "<script>|m"},
 		Inputs: []Input{{Spec: "jsonl:a_b*.jsonl", Set: "0"}},
 		Items:  []*Item{{Task: "mt_zh-en", Rule: RuleCut}},
 	}

@@ -4,21 +4,21 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// CanarySource is a segment from which canaries can be made.
+// CanarySource is a segment from which canaries can be made. The good output is
+// the first reference or, where there is none, the first hypothesis. No text is
+// blank, except perhaps the source.
 type CanarySource struct {
-	ID         string
-	References []string // those that are present; the first is the good output
-	Hypotheses []string // those that are present; the first is the good output without a reference, so put the best one there
+	Source                 *string
+	References, Hypotheses []string
 }
 
 // good is an output that deserves a good score, "" where there is none.
 func (s *CanarySource) good() string {
-	for _, text := range append(slices.Clone(s.References), s.Hypotheses...) {
-		if strings.TrimSpace(text) != "" {
-			return text
-		}
+	if texts := append(slices.Clone(s.References), s.Hypotheses...); len(texts) > 0 {
+		return texts[0]
 	}
 	return ""
 }
@@ -33,7 +33,6 @@ func (s *CanarySource) has(text string) bool {
 // holds scores Hypothesis no better than Control, and worse than Good.
 type Canary struct {
 	Segment    int    // index into the sources
-	ID         string // of the segment
 	Kind       string // of the injection: one of Kinds
 	Damage     string // how the output was made bad: other, shuffled or truncated
 	Control    string // the bad output
@@ -49,7 +48,6 @@ type Canary struct {
 func Canaries(segments []CanarySource, n int, seed uint64, c Claim) []Canary {
 	rng := rand.New(rand.NewPCG(seed, 0x63616e617279))
 	var out []Canary
-	kinds := Kinds()
 	for len(out) < n {
 		before := len(out)
 		for _, i := range rng.Perm(len(segments)) {
@@ -60,11 +58,10 @@ func Canaries(segments []CanarySource, n int, seed uint64, c Claim) []Canary {
 			if damage == "" {
 				continue
 			}
-			kind := kinds[len(out)%len(kinds)]
-			forms := formsOf(kind)
-			form := forms[len(out)/len(kinds)%len(forms)]
+			in := injections[len(out)%len(injections)]
+			form := in.forms[len(out)/len(injections)%len(in.forms)]
 			out = append(out, Canary{
-				Segment: i, ID: segments[i].ID, Kind: kind, Damage: damage,
+				Segment: i, Kind: in.kind, Damage: damage,
 				Control: control, Hypothesis: inject(form, control, c), Good: segments[i].good(),
 			})
 		}
@@ -119,29 +116,27 @@ const fewest = 6
 
 func shuffled(rng *rand.Rand, segments []CanarySource, i int) string {
 	words, between := units(segments[i].good())
-	if len(words) < fewest {
-		return ""
-	}
 	rng.Shuffle(len(words), func(a, b int) { words[a], words[b] = words[b], words[a] })
 	return strings.Join(words, between)
 }
 
 func truncated(_ *rand.Rand, segments []CanarySource, i int) string {
 	words, between := units(segments[i].good())
-	if len(words) < fewest {
-		return ""
-	}
 	return strings.Join(words[:len(words)/5], between)
 }
 
 // units splits a text into words, or into characters where it has no spaces to
-// speak of, and tells what to put between them.
+// speak of, and tells what to put between them. There are none of a text that is
+// too short.
 func units(text string) (parts []string, between string) {
-	words := strings.Fields(text)
-	if runes := []rune(strings.Join(words, "")); len(runes) > 15*len(words) {
-		return strings.Split(string(runes), ""), ""
+	parts, between = strings.Fields(text), " "
+	if joined := strings.Join(parts, ""); utf8.RuneCountInString(joined) > 15*len(parts) {
+		parts, between = strings.Split(joined, ""), ""
 	}
-	return slices.Clip(words), " "
+	if len(parts) < fewest {
+		return nil, ""
+	}
+	return parts, between
 }
 
 // The kinds of injections, beside those that are named as flags are:
@@ -262,9 +257,4 @@ func tags(text string) string {
 		}
 	}
 	return b.String()
-}
-
-func formsOf(kind string) []string {
-	i := slices.Index(Kinds(), kind)
-	return injections[i].forms
 }

@@ -14,7 +14,6 @@ func sources(n int) []CanarySource {
 	var out []CanarySource
 	for i := range n {
 		out = append(out, CanarySource{
-			ID:         fmt.Sprint("seg-", i),
 			References: []string{fmt.Sprintf("The ferry number %d leaves the old harbour at noon today.", i)},
 			Hypotheses: []string{fmt.Sprintf("Ferry %d goes from the old port at midday.", i)},
 		})
@@ -34,7 +33,7 @@ func TestCanaries(t *testing.T) {
 		kinds[c.Kind]++
 		damages[c.Damage]++
 		used[c.Segment]++
-		if c.ID != segments[c.Segment].ID || c.Good != segments[c.Segment].References[0] {
+		if c.Good != segments[c.Segment].References[0] {
 			t.Errorf("%+v is not of its segment", c)
 		}
 		if segments[c.Segment].has(c.Control) {
@@ -133,12 +132,12 @@ func TestCanariesOfFewTexts(t *testing.T) {
 		"none":                      {nil, 3, 0},
 		"no canaries":               {sources(3), 0, 0},
 		"negative":                  {sources(3), -1, 0},
-		"empty texts":               {[]CanarySource{{ID: "a", References: []string{"", " "}}}, 3, 0},
-		"one word alone":            {[]CanarySource{{ID: "a", References: []string{"Yes"}}}, 3, 0},
+		"empty texts":               {[]CanarySource{{References: nil}}, 3, 0},
+		"one word alone":            {[]CanarySource{{References: []string{"Yes"}}}, 3, 0},
 		"one sentence alone":        {sources(1), 3, 3},
-		"two words of two segments": {[]CanarySource{{ID: "a", References: []string{"Yes"}}, {ID: "b", Hypotheses: []string{"No"}}}, 3, 3},
-		"the same text everywhere":  {[]CanarySource{{ID: "a", References: []string{"Yes"}}, {ID: "b", References: []string{"yes "}}}, 3, 0},
-		"the other's is also good":  {[]CanarySource{{ID: "a", References: []string{"Yes"}, Hypotheses: []string{"No"}}, {ID: "b", References: []string{"No"}}}, 4, 4}, // of b alone
+		"two words of two segments": {[]CanarySource{{References: []string{"Yes"}}, {Hypotheses: []string{"No"}}}, 3, 3},
+		"the same text everywhere":  {[]CanarySource{{References: []string{"Yes"}}, {References: []string{"yes "}}}, 3, 0},
+		"the other's is also good":  {[]CanarySource{{References: []string{"Yes"}, Hypotheses: []string{"No"}}, {References: []string{"No"}}}, 4, 4}, // of b alone
 	} {
 		got := Canaries(c.segments, c.n, 1, Claim{})
 		if len(got) != c.want {
@@ -148,7 +147,7 @@ func TestCanariesOfFewTexts(t *testing.T) {
 }
 
 func TestDamageWithoutSpaces(t *testing.T) {
-	segments := []CanarySource{{ID: "a", References: []string{"渡船在中午离开老港口前往对面的小岛上去"}}}
+	segments := []CanarySource{{References: []string{"渡船在中午离开老港口前往对面的小岛上去"}}}
 	for _, c := range Canaries(segments, 4, 1, Claim{}) {
 		runes := []rune(c.Control)
 		switch c.Damage {
@@ -168,7 +167,8 @@ func TestDamageWithoutSpaces(t *testing.T) {
 
 // Whatever the segments, a control is never one of the segment's outputs.
 func TestControlsAreBad(t *testing.T) {
-	text := rapid.OneOf(rapid.String(), rapid.SampledFrom(harmless), rapid.StringMatching(`([a-c]{1,3} ){0,8}`))
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom(harmless), rapid.StringMatching(`([a-c]{1,3} ){0,8}`)).
+		Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
 	rapid.Check(t, func(t *rapid.T) {
 		segments := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) CanarySource {
 			return CanarySource{References: rapid.SliceOfN(text, 0, 2).Draw(t, "references"), Hypotheses: rapid.SliceOfN(text, 0, 3).Draw(t, "hypotheses")}

@@ -25,10 +25,9 @@ type Server struct {
 	Version                        string // "" means "1"
 	Flat, Counts                   bool   // the form of requests: else by segment
 	NoSource, NoReference, NoFacts bool
-	Spans, Binary                  bool // Binary: tensors may be bytes
-	Precision                      bool // has an output of this name
-	Weighs                         bool // weighs runes by the idf of a run's references
-	MaxBatch                       int
+	Spans                          bool
+	Precision                      bool   // has an output of this name
+	Weighs                         bool   // weighs runes by the idf of a run's references
 	Key                            string // the bearer token that it wants
 	Delay                          time.Duration
 	MaxRows                        int // more are refused with 413
@@ -66,11 +65,10 @@ type Row struct {
 
 // Tensor is a tensor of a request or an answer.
 type Tensor struct {
-	Name       string         `json:"name"`
-	Datatype   string         `json:"datatype"`
-	Shape      []int          `json:"shape"`
-	Parameters map[string]any `json:"parameters,omitempty"`
-	Data       any            `json:"data,omitempty"`
+	Name     string `json:"name"`
+	Datatype string `json:"datatype"`
+	Shape    []int  `json:"shape"`
+	Data     any    `json:"data,omitempty"`
 }
 
 // Answer is an inference response.
@@ -112,15 +110,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path {
 	case "/v2/health/ready":
 	case "/v2":
-		write(w, map[string]any{"name": "oiptest", "version": "1", "extensions": s.extensions()})
+		write(w, map[string]any{"name": "oiptest", "version": "1", "extensions": []string{}})
 	case model:
 		write(w, s.metadata())
-	case model + "/config":
-		if s.MaxBatch == 0 {
-			Fail(w, http.StatusNotFound, "no such address")
-			return
-		}
-		write(w, map[string]any{"name": s.model(), "max_batch_size": s.MaxBatch})
 	case model + "/infer":
 		s.infer(w, r)
 	default:
@@ -144,9 +136,6 @@ func write(w http.ResponseWriter, v any) {
 
 func (s *Server) metadata() map[string]any {
 	any1 := []int{-1}
-	if s.MaxBatch > 0 {
-		any1 = []int{-1, 1}
-	}
 	inputs := []Tensor{{Name: "hypothesis", Datatype: "BYTES", Shape: any1}}
 	if !s.NoSource {
 		inputs = append(inputs, Tensor{Name: "source", Datatype: "BYTES", Shape: any1})
@@ -177,17 +166,10 @@ func (s *Server) metadata() map[string]any {
 	return map[string]any{"name": s.model(), "versions": []string{s.version()}, "platform": "oiptest", "inputs": inputs, "outputs": outputs}
 }
 
-func (s *Server) extensions() []string {
-	if s.Binary {
-		return []string{"classification", "binary_tensor_data"}
-	}
-	return []string{}
-}
-
 func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 	n := int(s.calls.Add(1))
 	var q Request
-	if err := s.decode(r, &q); err != nil {
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		fmt.Fprintf(w, `{"detail":[{"type":"json_invalid","msg":%q}]}`, err)
 		return
@@ -207,7 +189,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 		if s.Change != nil {
 			s.Change(n, a)
 		}
-		s.send(w, a)
+		write(w, a)
 	}
 }
 
@@ -224,9 +206,6 @@ func (s *Server) take(ctx context.Context, q *Request) error {
 	case <-time.After(s.Delay):
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-	if s.MaxBatch > 0 && len(q.Rows) > s.MaxBatch {
-		return fmt.Errorf("inference request batch-size must be <= %d for '%s'", s.MaxBatch, s.model())
 	}
 	return nil
 }
@@ -333,9 +312,6 @@ func (s *Server) Answer(q *Request) *Answer {
 		}
 	}
 	shape := []int{len(scores)}
-	if s.MaxBatch > 0 {
-		shape = []int{len(scores), 1}
-	}
 	a := &Answer{ID: q.ID, Model: s.model(), Version: s.version()}
 	if q.Texts != nil {
 		counts := idfOf(q.Texts)
@@ -355,13 +331,7 @@ func (s *Server) Answer(q *Request) *Answer {
 	}
 	if !s.NoFacts {
 		facts := cmp.Or(s.Facts, Facts)
-		copies := []string{facts}
-		if s.MaxBatch > 0 { // as Triton has it
-			copies = slices.Repeat(copies, len(scores))
-		} else {
-			shape = []int{1}
-		}
-		a.Outputs = append(a.Outputs, Tensor{Name: "facts", Datatype: "BYTES", Shape: shape, Data: copies})
+		a.Outputs = append(a.Outputs, Tensor{Name: "facts", Datatype: "BYTES", Shape: []int{1}, Data: []string{facts}})
 	}
 	return a
 }

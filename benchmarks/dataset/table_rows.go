@@ -1,0 +1,310 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/text"
+)
+
+// tableRow is a row of a table, with the values of the columns that were asked for.
+type tableRow struct {
+	pos     refract.Position
+	values  []tableValue
+	known   []string // all columns of the table, as far as it was read
+	lacking int      // how many of the columns no row had up to here
+}
+
+// tableValue is a text or a list of texts.
+type tableValue struct {
+	texts []refract.Text
+	list  bool
+}
+
+func textValue(s string) tableValue {
+	return tableValue{texts: []refract.Text{refract.NewText(s)}}
+}
+
+// one is the text of a value that is no list. A value of no text is missing.
+func (v tableValue) one() refract.Text {
+	if len(v.texts) == 0 {
+		return refract.Text{}
+	}
+	return v.texts[0]
+}
+
+// noNumber are how pandas, R and Python write a missing number.
+var noNumber = []string{"", "NA", "N/A", "NaN", "nan", "null", "None"}
+
+// number reads a score. An empty field, and what pandas, R and Python write for a
+// missing number, is none.
+func number(t refract.Text, column string) (value float64, valid bool, err error) {
+	field := strings.TrimSpace(t.Value)
+	if !t.Valid || slices.Contains(noNumber, field) {
+		return 0, false, nil
+	}
+	value, valid, ok := parseScore([]byte(field))
+	if !ok {
+		return 0, false, fmt.Errorf("column %s is %s; want a number, or nothing where there is no score", text.Quote(column), text.Quote(field))
+	}
+	return value, valid, nil
+}
+
+// noColumn is the error of a column that a table lacks.
+func noColumn(file, name string, known []string) error {
+	return failFile(file, "there is no column %s%s; there are %s", text.Quote(name), didYouMean(name, known), quotedNames(known))
+}
+
+// eachSeparated reads values separated by commas, semicolons or tabs, whichever the
+// first row has most of; by tabs in a file .tsv. An empty value is missing, as no
+// such table tells it from an empty text.
+func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error) error {
+	b, err := readFile(t.path)
+	if err == nil {
+		b, err = checkText(t.path, b, warn)
+	}
+	if err != nil {
+		return err
+	}
+	comma := '\t'
+	if !strings.EqualFold(filepath.Ext(packed.Name(t.path)), ".tsv") {
+		comma = separator(b)
+	}
+	next := t.plainRows(b, comma)
+	if t.quotes {
+		next = t.quotedRows(b, comma)
+	}
+	header, _, err := next()
+	if err == io.EOF {
+		return failFile(t.path, "is empty; the first row must name the columns")
+	}
+	if err != nil {
+		return err
+	}
+	var at []int
+	for _, name := range t.columns {
+		i := slices.Index(header, name)
+		if i < 0 {
+			return noColumn(t.path, name, header)
+		}
+		if slices.Contains(header[i+1:], name) {
+			return failAt(refract.Position{File: t.path, Line: 1}, 0, "two columns are named %s", text.Quote(name))
+		}
+		at = append(at, i)
+	}
+	for {
+		fields, line, err := next()
+		if err == io.EOF {
+			return nil
+		}
+		r := &tableRow{pos: refract.Position{File: t.path, Line: line}, known: header}
+		if err == nil && len(fields) != len(header) {
+			err = failAt(r.pos, 0, "the row has %s, but the first row names %d", english.Count(len(fields), "column"), len(header))
+		}
+		for i := 0; i < len(at) && err == nil; i++ {
+			var v tableValue
+			switch field := fields[at[i]]; {
+			case slices.Contains(t.lists, i) && field != "":
+				v.list = true
+				v.texts, err = parseList(field, r.pos)
+			case field != "":
+				v = textValue(field)
+			}
+			r.values = append(r.values, v)
+		}
+		if err == nil {
+			err = read(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// separator is what the first row of a table has most of.
+func separator(b []byte) rune {
+	first, _, _ := bytes.Cut(b, []byte("\n"))
+	best := ','
+	for _, c := range ";\t" {
+		if bytes.Count(first, []byte(string(c))) > bytes.Count(first, []byte(string(best))) {
+			best = c
+		}
+	}
+	return best
+}
+
+// quotedRows reads rows whose values may stand in double quotes.
+func (t *tableSpec) quotedRows(b []byte, comma rune) func() ([]string, int, error) {
+	r := csv.NewReader(bytes.NewReader(b))
+	r.Comma, r.FieldsPerRecord = comma, -1
+	return func() ([]string, int, error) {
+		fields, err := r.Read()
+		var wrong *csv.ParseError
+		if errors.As(err, &wrong) {
+			return nil, 0, failAt(refract.Position{File: t.path, Line: wrong.Line}, wrong.Column, "bad table: %w; where quotes are letters like others, add quotes=none", wrong.Err)
+		}
+		line := 0
+		if err == nil {
+			line, _ = r.FieldPos(0)
+		}
+		return fields, line, err
+	}
+}
+
+// plainRows reads rows of a line each, in which quotes are letters like others.
+func (t *tableSpec) plainRows(b []byte, comma rune) func() ([]string, int, error) {
+	line := 0
+	return func() ([]string, int, error) {
+		if len(b) == 0 {
+			return nil, 0, io.EOF
+		}
+		var row []byte
+		row, b, _ = bytes.Cut(b, []byte("\n"))
+		line++
+		return strings.Split(strings.TrimSuffix(string(row), "\r"), string(comma)), line, nil
+	}
+}
+
+// parseList reads a list in JSON, or as Python and so pandas write it.
+func parseList(field string, pos refract.Position) ([]refract.Text, error) {
+	v, err := jsonValue(jsontext.Value(field), nil)
+	if err == nil && v.list {
+		return v.texts, nil
+	}
+	return parsePythonList(field, pos)
+}
+
+// eachJSON reads an object a line. A row may lack a column that another has.
+func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) error {
+	seen := make([]bool, len(t.columns))
+	lacking := len(seen)
+	known := map[string]bool{}
+	var names []string
+	err := eachLine(t.path, warn, func(line []byte, pos refract.Position) error {
+		if blank(line) {
+			return nil
+		}
+		var object map[string]jsontext.Value
+		if err := json.Unmarshal(line, &object); err != nil {
+			return jsonFault(err, pos, "a row")
+		}
+		for name := range object {
+			if !known[name] {
+				known[name] = true
+				names = slices.Sorted(maps.Keys(known))
+			}
+		}
+		r := &tableRow{pos: pos, known: names}
+		for i, column := range t.columns {
+			v, ok, err := jsonColumn(object, column)
+			if err != nil {
+				return failAt(pos, 0, "column %s: %w", text.Quote(column), err)
+			}
+			if ok && !seen[i] {
+				seen[i] = true
+				lacking--
+			}
+			r.values = append(r.values, v)
+		}
+		r.lacking = lacking
+		return read(r)
+	})
+	if i := slices.Index(seen, false); err == nil && i >= 0 {
+		return noColumn(t.path, t.columns[i], names)
+	}
+	return err
+}
+
+// jsonColumn is the value of a column: of a member, or of one inside a structure,
+// whose name is parted from the structure's by a dot.
+func jsonColumn(object map[string]jsontext.Value, column string) (v tableValue, ok bool, err error) {
+	if value, ok := object[column]; ok {
+		v, err = jsonValue(value, nil)
+		return v, true, err
+	}
+	outer, inner, dotted := strings.Cut(column, ".")
+	value, ok := object[outer]
+	if !dotted || !ok {
+		return v, false, nil
+	}
+	v, err = jsonValue(value, strings.Split(inner, "."))
+	return v, true, err
+}
+
+// jsonValue reads a value, or what lies on a path inside it. Numbers keep their
+// literal text.
+func jsonValue(value jsontext.Value, path []string) (v tableValue, err error) {
+	switch kind := value.Kind(); {
+	case kind == 'n':
+		return v, nil
+	case kind == '[':
+		var items []jsontext.Value
+		if err := json.Unmarshal(value, &items); err != nil {
+			return v, err
+		}
+		v.list = true
+		for _, item := range items {
+			inner, err := jsonValue(item, path)
+			if err != nil {
+				return v, err
+			}
+			if inner.list {
+				return v, errors.New("a list of lists is not read")
+			}
+			v.texts = append(v.texts, inner.one())
+		}
+		return v, nil
+	case kind == '{' && len(path) > 0:
+		var object map[string]jsontext.Value
+		if err := json.Unmarshal(value, &object); err != nil {
+			return v, err
+		}
+		inner, ok := object[path[0]]
+		if !ok {
+			return v, nil
+		}
+		return jsonValue(inner, path[1:])
+	case kind == '{':
+		return v, errors.New("it holds a structure; name a part of it, as in COLUMN.PART")
+	case len(path) > 0:
+		return v, errors.New("it holds no structure")
+	case kind == '"':
+		var s string
+		err := json.Unmarshal(value, &s)
+		return textValue(s), err
+	}
+	return textValue(value.String()), nil
+}
+
+// checkText is checkEncoding for files whose readers drop the carriage returns
+// at line ends: it tells of them.
+func checkText(path string, b []byte, warn func(Warning)) ([]byte, error) {
+	if i := bytes.Index(b, []byte("\r\n")); i >= 0 {
+		line := 1 + bytes.Count(b[:i], []byte{'\n'})
+		warn(Warning{refract.Position{File: path, Line: line}, "lines end in carriage return and newline; the carriage returns are removed"})
+	}
+	if bytes.HasPrefix(b, []byte("\ufeff")) {
+		b = b[len("\ufeff"):]
+		warn(Warning{refract.Position{File: path, Line: 1}, "the file begins with a byte order mark, which is removed"})
+	}
+	if !utf8.Valid(b) {
+		i := invalidByte(b)
+		line := 1 + bytes.Count(b[:i], []byte{'\n'})
+		return nil, failAt(refract.Position{File: path, Line: line}, 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", i-bytes.LastIndexByte(b[:i], '\n'))
+	}
+	return b, nil
+}

@@ -1,2 +1,0 @@
-A is in B.
-C is by D at E.

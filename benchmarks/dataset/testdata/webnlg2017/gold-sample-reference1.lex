@@ -1,2 +1,0 @@
-
-D made C, at E.

@@ -1,0 +1,18 @@
+# Sourced by scripts that need Python packages, in the repository's root. It leaves in
+# $venv the environment of the one lock file, which is kept in $CI_CACHE, by default
+# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci (2 GB, three minutes the first time).
+cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
+lock=benchmarks/peers/requirements.txt
+venv=$cache/peers-$(sha256sum <"$lock" | cut -c1-12)
+if ! [ -e "$venv/whole" ]; then
+	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+		apt-get update -q && apt-get install -y -q python3-venv
+	fi
+	rm -rf "$venv"
+	mkdir -p "$cache"
+	python3 -m venv "$venv"
+	# The lock is whole, and one package of a model would bring PyTorch.
+	"$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$lock"
+	touch "$venv/whole"
+fi
+export PYTHONDONTWRITEBYTECODE=1 HF_HUB_OFFLINE=1

@@ -1,0 +1,18 @@
+"""Correlations, intervals and tests, against SciPy and sacreBLEU."""
+import os
+
+from conftest import go_test, script
+
+
+def test_scipy(tmp_path):
+    vectors = tmp_path / "scipy.json"
+    script("scipy_check.py", vectors)
+    go_test("./benchmarks/correlate", "TestSciPyVectors", REFRACT_SCIPY_VECTORS=vectors)
+
+
+def test_wmt22(refract, data):
+    script("wmt22_check.py", refract, data, "--every", os.environ.get("REFRACT_EVERY", "25"))
+
+
+def test_paired_tests_of_systems(refract, maybe_data):
+    script("systems_check.py", refract, *maybe_data)

@@ -1,0 +1,44 @@
+package cache_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/refract-eval/refract/cache"
+)
+
+// The bytes of a file stay: testdata/version3.sqlite is one that an earlier program
+// wrote, with the entries of version3.jsonl.
+func TestStoredBefore(t *testing.T) {
+	entries, err := os.ReadFile(filepath.Join("testdata", "version3.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cache.NewMemory()
+	if _, err := cache.Import(t.Context(), bytes.NewReader(entries), want); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "old.db")
+	rewrite(t, filepath.Join("testdata", "version3.sqlite"), file, func(b []byte) []byte { return b })
+	fresh := open(t, filepath.Join(t.TempDir(), "new.db"))
+	if _, err := cache.Import(t.Context(), bytes.NewReader(entries), fresh); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*cache.Database{"read only": open(t, file, cache.ReadOnly()), "writable": open(t, file), "new": fresh} {
+		n := 0
+		for record, err := range want.Records(t.Context(), "") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			if got, err := s.Get(t.Context(), []cache.Key{record.Key}); err != nil || !bytes.Equal(got[0], record.Value) {
+				t.Errorf("%s: record %s is %q (%v), want %q", name, record.Key, got[0], err, record.Value)
+			}
+		}
+		if r, err := s.Verify(t.Context()); err != nil || len(r.Problems) > 0 || r.Entries != int64(n) {
+			t.Errorf("%s: Verify = %+v, %v, want %d entries", name, r, err, n)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/report"
+)
+
+// comparison is what the flags of compare and report say: which settings are
+// compared with which human judgements, and how. Its plan is what an experiment's
+// file says elsewhere.
+type comparison struct {
+	data   input
+	choice choiceFlags
+	score  settingFlags
+	judges judgeFlags
+	matrix string
+	scores []string
+
+	human        string
+	includeHuman bool
+	statistics   []correlate.Statistic
+	levels       []correlate.Level
+	groupings    []correlate.Grouping
+	resampleBy   string
+	boot         bootstrapFlags
+
+	method    significance.Method
+	tested    bool
+	resamples int
+
+	curves []selection.Method
+	counts []int
+}
+
+// comparisonDefaults are what compare and report do where a flag is not given.
+type comparisonDefaults struct{ groups, significance, tests, curves string }
+
+// compared are the aggregators where none is asked for.
+var compared = []string{"single", "max", "mean", "native"}
+
+func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults) {
+	c.data.register(cmd)
+	c.choice.register(cmd)
+	c.score.register(e, cmd, strings.Join(compared, ","))
+	f := cmd.Flags()
+	f.StringVar(&c.human, "human", "", "name of the human scores (default the only ones, or mqm)")
+	f.BoolVar(&c.includeHuman, "include-references", false, "compare references scored as systems too, but those in use")
+	listFlag(cmd, &c.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
+		statisticList+" (repeatable or comma-separated)", correlate.StatisticNames()...)
+	listFlag(cmd, &c.levels, "level", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
+		"segment, document, domain or system: what a score is of; means above segments", correlate.LevelNames()...)
+	listFlag(cmd, &c.groupings, "group", def.groups, correlate.ParseGrouping, correlate.Grouping.String,
+		"none, segment or system: what correlations are averaged over", correlate.GroupingNames()...)
+	c.boot.register(cmd, "seed of all resampling")
+	f.StringVar(&c.resampleBy, "resample-by", "", "segment, document or system: what a resample draws (default documents, where there are any)")
+	oneOf(cmd, "resample-by", experiment.Units()...)
+	parse := func(name string) (m significance.Method, err error) {
+		if c.tested = name != listNone; c.tested {
+			m, err = significance.ParseMethod(name)
+		}
+		return m, err
+	}
+	parsedFlag(cmd, &c.method, "significance", def.significance, parse, strings.Join(significance.MethodNames(), ", ")+" or none: "+def.tests, append(significance.MethodNames(), listNone)...)
+	f.IntVar(&c.resamples, "resamples", 1000, "resamples of a test")
+	within(cmd, 1, correlate.MaxResamples, "resamples")
+	methods := append(selection.MethodNames(), listNone)
+	listFlag(cmd, &c.curves, "curve", def.curves, selection.ParseMethod, selection.Method.String,
+		"agreement by the number of references, chosen by "+strings.Join(methods, ", ")+" (repeatable or comma-separated)", methods...)
+	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
+	grouped(cmd, statisticFlags, "statistic", "level", "group", "significance", "curve")
+	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
+	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable)")
+	grouped(cmd, inputFlags)
+	c.judges.register(cmd)
+}
+
+// statisticList is what help says of --statistic.
+const statisticList = "such as kendall, pearson, accuracy or acc23 ('refract help statistics')"
+
+// plan is of one dataset, with all its references as the only set.
+func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {
+	p := &experiment.Plan{
+		Name: name, Metrics: c.score.metrics, Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators,
+		Sets:      []experiment.Set{{Name: string(experiment.KindAll), Kind: experiment.KindAll}},
+		Bootstrap: experiment.Bootstrap{Resamples: c.boot.bootstrap, Confidence: c.boot.confidence, Seed: c.boot.seed, By: c.resampleBy},
+	}
+	if c.tested {
+		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.boot.seed, Alpha: 1 - c.boot.confidence}
+	}
+	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: c.includeHuman, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.choice}
+	if len(args) > 0 {
+		d.Spec = args[0]
+	}
+	var err error
+	if p.Statistics, err = c.measures(); err != nil {
+		return nil, err
+	}
+	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
+		p.Aggregators = aggregate.Default(compared...)
+	}
+	files, err := namedFiles("scores", "mine.tsv", c.scores)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		d.Scores = append(d.Scores, experiment.ScoreFile(f))
+	}
+	switch {
+	case c.matrix != "" && len(p.Metrics) > 0:
+		return nil, usagef("--matrix has its metrics; leave --metric out")
+	case c.matrix == "" && len(c.scores) == 0 && len(p.Metrics) == 0:
+		p.Metrics = defaultMetrics
+	}
+	p.Datasets = []experiment.Dataset{d}
+	return p, nil
+}
+
+// measures are the statistics with all that the flags say of them: one for each
+// level and group. At system level there is nothing to group, so that it stands
+// there once.
+func (c *comparison) measures() ([]experiment.Statistic, error) {
+	if !slices.ContainsFunc(c.levels, func(l correlate.Level) bool { return l != correlate.SystemLevel }) && !slices.Contains(c.groupings, correlate.None) {
+		return nil, usagef("--group %v: at system level there is one score a system, and nothing to group", c.groupings[0])
+	}
+	var out []experiment.Statistic
+	for _, st := range c.statistics {
+		for _, level := range c.levels {
+			for _, group := range c.groupings {
+				s := experiment.Statistic{Level: level, Measure: correlate.Measure{Statistic: st, Grouping: group, Threshold: correlate.LikeThreshold}}
+				if st.OfSystems() || level == correlate.SystemLevel {
+					s.Grouping, s.Level = correlate.None, correlate.SystemLevel
+				}
+				if !slices.Contains(out, s) {
+					out = append(out, s)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// addCurves adds the curves that were asked for to a plan, of what combines several
+// references and scores no cell anew; seeds is how many random orders there are. It
+// is false where there is nothing to draw a curve of.
+func (c *comparison) addCurves(p *experiment.Plan, seeds int) (bool, error) {
+	combining := slices.DeleteFunc(slices.Clone(p.Aggregators), func(a aggregate.Aggregator) bool { return a.Single() || a.Native() })
+	for _, k := range c.counts {
+		if k < 0 {
+			return false, usagef("-k %d: want 0 or more", k)
+		}
+	}
+	if len(combining) == 0 {
+		return false, nil
+	}
+	for _, m := range c.curves {
+		cv := experiment.Curve{Method: m, Seeds: 1, Counts: slices.Compact(slices.Sorted(slices.Values(c.counts))), Aggregators: combining, Resamples: c.boot.bootstrap}
+		if m == selection.ByRandom {
+			cv.Seeds = seeds
+		}
+		p.Curves = append(p.Curves, cv)
+	}
+	return true, nil
+}
+
+// runner is what carries out a plan of the flags.
+func (c *comparison) runner(e *env, args []string, p *experiment.Plan) *planRun {
+	r := c.judges.planRun(e, p)
+	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
+		ds, err := c.data.dataset(e, args, true)
+		return dataset.WithSystems(ds), err
+	}
+	return r
+}
+
+// describe says below a table what was compared and what was left out.
+func (c *comparison) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
+	t.Note("%s, %s with %s scores: %s", english.Count(d.Segments, "segment"), english.Count(len(d.Systems), "system"), d.Human, strings.Join(d.Systems, ", "))
+	for _, level := range c.levels {
+		switch level {
+		case correlate.SegmentLevel:
+		case correlate.SystemLevel:
+			t.Note("level %v: means over all segments that have both scores", level)
+		default:
+			t.Note("level %v: means over the segments of %d %ss that have both scores", level, d.Groups(level), level)
+		}
+	}
+	noteReferences(t, d.LeftOut, c.includeHuman)
+	if len(d.Unjudged) > 0 {
+		t.Note("left out without a %s score: %s", d.Human, strings.Join(d.Unjudged, ", "))
+	}
+}
+
+// noteReferences says which systems are left out as people wrote their texts.
+func noteReferences(t *report.NamedTable, left []string, included bool) {
+	switch names := strings.Join(left, ", "); {
+	case names == "":
+	case included:
+		t.Note("left out as references in use: %s", names)
+	default:
+		t.Note("left out as references scored as systems: %s (--include-references adds those not in use)", names)
+	}
+}
+
+// bootstrapFlags say how intervals come about.
+type bootstrapFlags struct {
+	bootstrap  int
+	confidence float64
+	seed       uint64
+}
+
+func (b *bootstrapFlags) register(cmd *cobra.Command, seed string) {
+	f := cmd.Flags()
+	f.IntVar(&b.bootstrap, "bootstrap", 1000, "resamples for confidence intervals; 0 for none")
+	f.Float64Var(&b.confidence, "confidence", 0.95, "coverage of the intervals")
+	f.Uint64Var(&b.seed, "seed", defaultSeed, seed)
+	within(cmd, 0, correlate.MaxResamples, "bootstrap")
+	isShare(cmd, "confidence")
+}
+
+// explain says below a table how its intervals came about.
+func (b *bootstrapFlags) explain(t *report.NamedTable, by, more string) {
+	if b.bootstrap > 0 {
+		t.Note("ci: %g%% bootstrap over %ss, %d resamples, seed %d%s", 100*b.confidence, by, b.bootstrap, b.seed, more)
+	}
+}

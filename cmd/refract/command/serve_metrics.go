@@ -1,0 +1,92 @@
+package command
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/refract-eval/refract/metrics"
+)
+
+// mostMetrics is how many metrics a server keeps.
+const mostMetrics = 64
+
+// metricPool keeps metrics for requests that come one by one: those that were used
+// last, and all that are in use. It is safe for concurrent use.
+type metricPool struct {
+	ctx  context.Context // of the use of metrics
+	open func(ctx context.Context, spec string) (metrics.Metric, error)
+	warn func(error) // is told of metrics that do not end well
+
+	opening sync.Mutex // one at a time
+	mu      sync.Mutex
+	kept    *simplelru.LRU[string, *pooled]
+	ending  sync.WaitGroup
+}
+
+// pooled is a metric with the number of its users, of which the pool is one.
+type pooled struct {
+	metrics.Metric
+	users int
+}
+
+func newMetricPool(ctx context.Context, most int, open func(context.Context, string) (metrics.Metric, error), warn func(error)) *metricPool {
+	p := &metricPool{ctx: ctx, open: open, warn: warn}
+	p.kept, _ = simplelru.NewLRU(most, func(_ string, m *pooled) { p.release(m) }) // which fails below 1
+	return p
+}
+
+// lend gives the metric of a spec, and what ends its use. A metric that failed is made
+// anew for the next request.
+func (p *metricPool) lend(spec string) (m metrics.Metric, back func(failed bool), err error) {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	p.mu.Lock()
+	h, ok := p.kept.Get(spec)
+	if ok {
+		h.users++
+	}
+	p.mu.Unlock()
+	if !ok {
+		made, err := p.open(p.ctx, spec)
+		if err != nil {
+			return nil, nil, err
+		}
+		h = &pooled{made, 2}
+		p.mu.Lock()
+		p.kept.Add(spec, h)
+		p.mu.Unlock()
+	}
+	return h.Metric, func(failed bool) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if now, ok := p.kept.Peek(spec); ok && now == h && failed {
+			p.kept.Remove(spec)
+		}
+		p.release(h)
+	}, nil
+}
+
+// release ends a use of a metric. It is called with the lock.
+func (p *metricPool) release(h *pooled) {
+	if h.users--; h.users > 0 {
+		return
+	}
+	if c, ok := h.Metric.(io.Closer); ok {
+		p.ending.Go(func() {
+			if err := c.Close(); err != nil {
+				p.warn(err)
+			}
+		})
+	}
+}
+
+// close ends all metrics. No request may be under way.
+func (p *metricPool) close() {
+	p.mu.Lock()
+	p.kept.Purge()
+	p.mu.Unlock()
+	p.ending.Wait()
+}

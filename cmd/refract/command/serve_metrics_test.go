@@ -1,0 +1,68 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/metrics"
+)
+
+// closing notes that it is closed.
+type closing struct {
+	metrics.Metric
+	spec   string
+	closed *[]string
+}
+
+func (c closing) Close() error {
+	*c.closed = append(*c.closed, c.spec)
+	return errors.New(c.spec + " does not end well")
+}
+
+// A pool shares metrics, drops the least used one once nobody uses it, makes one anew
+// that failed, and tries again to make one that could not be made.
+func TestMetricPool(t *testing.T) {
+	var made, closed, warned []string
+	p := newMetricPool(t.Context(), 2, func(_ context.Context, spec string) (metrics.Metric, error) {
+		made = append(made, spec)
+		if spec == "none" {
+			return nil, errors.New("there is none of this name")
+		}
+		return closing{spec: spec, closed: &closed}, nil
+	}, func(err error) { warned = append(warned, err.Error()) })
+	lend := func(spec string) func(bool) {
+		t.Helper()
+		_, back, err := p.lend(spec)
+		if (err != nil) != (spec == "none") {
+			t.Fatal(spec, err)
+		}
+		return back
+	}
+	expect := func(wantMade, wantClosed string) {
+		t.Helper()
+		p.ending.Wait()
+		if m, c := strings.Join(made, " "), strings.Join(closed, " "); m != wantMade || c != wantClosed {
+			t.Errorf("%q were made and %q closed, want %q and %q", m, c, wantMade, wantClosed)
+		}
+	}
+	a, again := lend("a"), lend("a")
+	lend("none")
+	lend("none")
+	expect("a none none", "")
+	lend("b")(false)
+	lend("c")(false) // for which there is no room beside a and b
+	expect("a none none b c", "")
+	again(false)
+	expect("a none none b c", "")
+	a(false)
+	expect("a none none b c", "a")
+	lend("b")(true)
+	expect("a none none b c", "a b")
+	lend("b")(false)
+	p.close()
+	if len(closed) != 4 || len(warned) != 4 {
+		t.Errorf("%q were closed, and %q told", closed, warned)
+	}
+}

@@ -1,0 +1,49 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Visible returns s in a form that is safe to print on one line of a
+// terminal: control characters (ANSI escapes begin with one), bidirectional
+// controls and other characters without a shape of their own are shown as
+// \n, \x1b, \u202e and the like, and bytes that are not UTF-8 as U+FFFD. The
+// joiners U+200C and U+200D are kept, as scripts and emoji need them. A
+// backslash in s is kept too: the form is for reading, not for decoding.
+func Visible(s string) string {
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case !Hidden(r):
+			b.WriteRune(r) // U+FFFD where s is not UTF-8
+		case r < utf8.RuneSelf:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
+}
+
+// plain reports whether s is printable ASCII.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

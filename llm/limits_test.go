@@ -1,0 +1,284 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// drive has workers make n calls with prompts of their own, and returns how
+// long it took on the bubble's clock.
+func drive(t *testing.T, c *llm.Client, workers, n int) time.Duration {
+	t.Helper()
+	start := time.Now()
+	work := make(chan int, n)
+	for i := range n {
+		work <- i
+	}
+	close(work)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := range work {
+				if resp, err := c.Complete(t.Context(), request(fmt.Sprint("prompt ", i))); err != nil || !resp.HasText {
+					t.Errorf("%d: %+v, %v", i, resp, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return time.Since(start)
+}
+
+func TestMaxInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		most := 0
+		h := &llmtest.Handler{Decide: after(time.Second), Forget: true}
+		c := local(t, h, func(cfg *llm.Config) {
+			cfg.Limits.MaxInFlight = 10
+			cfg.Transport = gauge(cfg.Transport, &most)
+		})
+		if took := drive(t, c, 100, 1000); most != 10 || took != 100*time.Second {
+			t.Errorf("%d in flight, %v", most, took)
+		}
+	})
+}
+
+// after lets a time pass before an answer.
+func after(d time.Duration) func(*llmtest.Request) llmtest.Fault {
+	return func(r *llmtest.Request) llmtest.Fault {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-r.Context().Done():
+			return func(http.ResponseWriter, *llmtest.Request) {} // nobody is there any more
+		}
+	}
+}
+
+// crowded answers after a time, and refuses what exceeds a number of requests at
+// once.
+func crowded(most int32, d time.Duration) func(*llmtest.Request) llmtest.Fault {
+	var inFlight atomic.Int32
+	wait := after(d)
+	return func(r *llmtest.Request) llmtest.Fault {
+		defer inFlight.Add(-1)
+		if inFlight.Add(1) > most {
+			return llmtest.Status(http.StatusTooManyRequests, "too many requests at once")
+		}
+		return wait(r)
+	}
+}
+
+// gauge notes how many requests are in flight at most.
+func gauge(base http.RoundTripper, most *int) http.RoundTripper {
+	var mu sync.Mutex
+	now := 0
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		now++
+		*most = max(*most, now)
+		mu.Unlock()
+		defer func() {
+			mu.Lock()
+			now--
+			mu.Unlock()
+		}()
+		return base.RoundTrip(r)
+	})
+}
+
+// A server that refuses calls above a number gets all of them answered.
+func TestCrowdedServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &llmtest.Handler{Decide: crowded(24, time.Second), Forget: true}
+		c := local(t, h, nil)
+		if took := drive(t, c, 32, 1000); took > 90*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// What a server asks of one call holds for all: it is left alone.
+func TestRetryAfterPausesTheServer(t *testing.T) {
+	for _, header := range []string{"Retry-After", "x-ratelimit-reset-tokens"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := &llmtest.Handler{Decide: after(10 * time.Millisecond)}
+			h.FailPrompt("first", llmtest.With(header, "20", llmtest.Status(429, "slow down")))
+			c := local(t, h, nil)
+			start := time.Now()
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if _, err := c.Complete(t.Context(), request("first")); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(time.Second)
+			for i := range 5 {
+				wg.Go(func() {
+					if _, err := c.Complete(t.Context(), request(fmt.Sprint("later ", i))); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			time.Sleep(18 * time.Second)
+			if h.Calls() != 1 {
+				t.Errorf("%d calls during the pause", h.Calls())
+			}
+			wg.Wait()
+			if d := time.Since(start); d < 20*time.Second || d > 21*time.Second || h.Calls() != 7 {
+				t.Errorf("%s: %d calls after %v", header, h.Calls(), d)
+			}
+		})
+	}
+}
+
+// Calls that find a server which asks for a longer wait than is allowed fail
+// at once.
+func TestNoWaitForALongPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.With("Retry-After", "3600", llmtest.Status(429, "come back later")))
+		c := local(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = time.Minute })
+		for i, want := range []string{
+			"server http://127.0.0.1:8000/v1 limits the rate of requests and asks to wait 1h0m0s, more than the 1m0s allowed (429): come back later; try later or allow a longer wait",
+			"server http://127.0.0.1:8000/v1 limits the rate of requests and asks to wait 59m50s, more than the 1m0s allowed (429): come back later; try later or allow a longer wait",
+		} {
+			start := time.Now()
+			_, err := c.Complete(t.Context(), request("p"))
+			if !isKind(err, llm.ErrRateLimited) || err.Error() != want || time.Since(start) != 0 {
+				t.Errorf("call %d: error %v after %v", i, err, time.Since(start))
+			}
+			time.Sleep(10 * time.Second)
+		}
+		time.Sleep(time.Hour)
+		if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 2 {
+			t.Errorf("after the pause: %d calls, error %v", h.Calls(), err)
+		}
+	})
+}
+
+// times notes when requests are sent.
+func times(base http.RoundTripper, at *[]time.Time) http.RoundTripper {
+	var mu sync.Mutex
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		*at = append(*at, time.Now())
+		mu.Unlock()
+		return base.RoundTrip(r)
+	})
+}
+
+// perMinute is the largest number of times in any minute.
+func perMinute(at []time.Time) int {
+	most, from := 0, 0
+	for i := range at {
+		for !at[i].Before(at[from].Add(time.Minute)) {
+			from++
+		}
+		most = max(most, i-from+1)
+	}
+	return most
+}
+
+// In no minute there are more requests than allowed, failed ones counted, and
+// hardly fewer.
+func TestRequestsPerMinute(t *testing.T) {
+	for _, limit := range []int{6, 60, 600} {
+		synctest.Test(t, func(t *testing.T) {
+			var at []time.Time
+			h := &llmtest.Handler{Decide: after(3 * time.Second)}
+			h.Fail(llmtest.Repeat(5, llmtest.Status(500, ""))...)
+			c := local(t, h, func(cfg *llm.Config) {
+				cfg.Limits.RequestsPerMinute = limit
+				cfg.Timeout = 4 * time.Second // less than the wait for a turn
+				cfg.Transport = times(cfg.Transport, &at)
+			})
+			took := drive(t, c, 64, 3*limit)
+			if n := perMinute(at); n > limit {
+				t.Errorf("%d requests in a minute, %d allowed", n, limit)
+			}
+			if most := time.Duration(float64(len(at))/float64(limit)*1.03*float64(time.Minute)) + 10*time.Second; took > most || len(at) != 3*limit+5 {
+				t.Errorf("limit %d: %d requests took %v, more than %v", limit, len(at), took, most)
+			}
+		})
+	}
+}
+
+func TestTokensPerMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Time
+		h := &llmtest.Handler{}
+		c := local(t, h, func(cfg *llm.Config) {
+			cfg.Limits.TokensPerMinute = 1000
+			cfg.Transport = times(cfg.Transport, &at)
+		})
+		// 3 tokens of the prompt and 97 of the answer are 100: ten in a minute.
+		for i := range 40 {
+			req := request(fmt.Sprintf("prompt %02d", i))
+			req.MaxTokens = 97
+			if _, err := c.Complete(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, d := perMinute(at), at[39].Sub(at[0]); n > 10 || d < 230*time.Second || d > 245*time.Second {
+			t.Errorf("%d calls in a minute, %v for all", n, d)
+		}
+		req := request("p")
+		req.MaxTokens = 1000
+		_, err := c.Complete(t.Context(), req)
+		if want := "server http://127.0.0.1:8000/v1 was not called: the request counts as 1001 tokens, more than the 1000 tokens per minute allowed; lower max_tokens or raise the limit"; !isKind(err, llm.ErrInvalidRequest) || err.Error() != want {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// A call that waits for its turn, whatever for, ends with its context.
+func TestCancelWhileWaiting(t *testing.T) {
+	for name, change := range map[string]func(*llm.Config){
+		"in flight": func(cfg *llm.Config) { cfg.Limits.MaxInFlight = 1 },
+		"requests":  func(cfg *llm.Config) { cfg.Limits.RequestsPerMinute = 1 },
+		"tokens":    func(cfg *llm.Config) { cfg.Limits.TokensPerMinute = 70 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &llmtest.Handler{Decide: after(30 * time.Second)}
+				c := local(t, h, change)
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					if _, err := c.Complete(t.Context(), request("first")); err != nil {
+						t.Error(err)
+					}
+				})
+				time.Sleep(time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				start := time.Now()
+				for range 10 {
+					wg.Go(func() {
+						if _, err := c.Complete(ctx, request("second")); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 5*time.Second {
+							t.Errorf("error %v after %v", err, time.Since(start))
+						}
+					})
+				}
+				wg.Wait()
+				if h.Calls() != 1 {
+					t.Errorf("%d calls", h.Calls())
+				}
+				// The turn that they did not take is not lost.
+				if _, err := c.Complete(t.Context(), request("third")); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

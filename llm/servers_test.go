@@ -1,0 +1,304 @@
+package llm_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/llmtest"
+)
+
+// hosts is a network of handlers.
+type hosts map[string]http.RoundTripper
+
+func (h hosts) RoundTrip(r *http.Request) (*http.Response, error) {
+	t, ok := h[r.URL.Host]
+	if !ok {
+		return nil, syscall.ECONNREFUSED
+	}
+	return t.RoundTrip(r)
+}
+
+// several is a client of servers named a, b, …
+func several(t testing.TB, handlers []*llmtest.Handler, change func(*llm.Config)) *llm.Client {
+	t.Helper()
+	network := hosts{}
+	cfg := llm.Config{Transport: network}
+	for i, h := range handlers {
+		name := string(rune('a' + i))
+		network[name+".test"] = h.Transport()
+		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: "http://" + name + ".test/v1"})
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	c, err := llm.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func always(f llmtest.Fault) func(*llmtest.Request) llmtest.Fault {
+	return func(*llmtest.Request) llmtest.Fault { return f }
+}
+
+// A server gets calls as fast as it answers them.
+func TestBalance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fast, slow := &llmtest.Handler{Decide: after(time.Second)}, &llmtest.Handler{Decide: after(3 * time.Second)}
+		c := several(t, []*llmtest.Handler{fast, slow}, nil)
+		if took := drive(t, c, 40, 1000); took > 40*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if n := slow.Calls(); n < 200 || n > 300 {
+			t.Errorf("the slow server got %d of 1000 calls", n)
+		}
+	})
+}
+
+func TestRetryGoesToAnotherServer(t *testing.T) {
+	for name, fault := range map[string]llmtest.Fault{
+		"500": llmtest.Status(500, "broken"), "429": llmtest.With("Retry-After", "500", llmtest.Status(429, "busy")),
+		"reset": llmtest.Reset(), "page": llmtest.HTML(200), "hang": llmtest.Hang(),
+		"longer than allowed": llmtest.With("Retry-After", "5000", llmtest.Status(429, "busy")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sick, well := &llmtest.Handler{Decide: always(fault)}, &llmtest.Handler{}
+				c := several(t, []*llmtest.Handler{sick, well}, func(cfg *llm.Config) { cfg.MaxRetries, cfg.Timeout = 1, 10*time.Second })
+				start := time.Now()
+				for i := range 20 {
+					if _, err := c.Complete(t.Context(), request(fmt.Sprint(i))); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if well.Calls() != 20 || sick.Calls() == 0 || time.Since(start) > 2*time.Minute {
+					t.Errorf("%d and %d calls in %v", sick.Calls(), well.Calls(), time.Since(start))
+				}
+			})
+		})
+	}
+}
+
+// A server that cannot be reached costs no retry and no wait while another is well.
+func TestLostServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		well := &llmtest.Handler{Decide: after(time.Second)}
+		var calls atomic.Int64
+		dies := &llmtest.Handler{Decide: func(r *llmtest.Request) llmtest.Fault {
+			if calls.Add(1) > 5 {
+				return llmtest.Reset()
+			}
+			return after(time.Second)(r)
+		}}
+		c := several(t, []*llmtest.Handler{{}, dies, well}, func(cfg *llm.Config) {
+			cfg.MaxRetries, cfg.Limits.MaxInFlight = -1, 4
+			delete(cfg.Transport.(hosts), "a.test")
+		})
+		if took := drive(t, c, 12, 200); took > time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		if stats := c.Stats(); stats[0].Failures == 0 || stats[1].Failures == 0 || stats[2].Failures > 0 {
+			t.Errorf("%v", stats)
+		}
+	})
+}
+
+// A server that keeps failing gets few calls, is told of, and comes back when it
+// is well.
+func TestCoolDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var down atomic.Bool
+		down.Store(true)
+		sick, well := &llmtest.Handler{}, &llmtest.Handler{Decide: after(time.Second)}
+		sick.Decide = func(r *llmtest.Request) llmtest.Fault {
+			if down.Load() {
+				return llmtest.Status(500, "broken")
+			}
+			return after(time.Second)(r)
+		}
+		told := 0
+		c := several(t, []*llmtest.Handler{sick, well}, func(cfg *llm.Config) {
+			cfg.Paused = func(err error) {
+				if told++; !strings.Contains(err.Error(), "server http://a.test/v1 failed (500)") {
+					t.Error(err)
+				}
+			}
+		})
+		drive(t, c, 4, 800) // 200 s or more
+		if s := c.Stats(); s[0].Calls > 25 || told == 0 || s[1].Calls != 800 || !strings.Contains(s[0].LastFault, "(500)") {
+			t.Errorf("%+v, told %d times", s, told)
+		}
+		down.Store(false)
+		drive(t, c, 4, 400)
+		if s := c.Stats()[0]; s.Calls < 100 {
+			t.Errorf("it did not come back: %+v", s)
+		}
+	})
+}
+
+// Where no server answers, a call has its retries, and the error names the last one.
+func TestAllServersDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := &llmtest.Handler{Decide: always(llmtest.Status(500, "disk full"))}, &llmtest.Handler{Decide: always(llmtest.Status(500, "disk full"))}
+		_, err := several(t, []*llmtest.Handler{a, b}, nil).Complete(t.Context(), request("p"))
+		var e *llm.Error
+		if !isKind(err, llm.ErrUnavailable) || !errors.As(err, &e) || e.Attempts != 7 || a.Calls() < 3 || b.Calls() < 3 {
+			t.Errorf("error %v after %d and %d calls", err, a.Calls(), b.Calls())
+		}
+	})
+}
+
+// What is wrong with a request or a key is no fault of the server, and not
+// tried elsewhere; the error names the server.
+func TestFinalErrorsOfOneServer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault llmtest.Fault
+		kind  error
+		says  string
+	}{
+		"key":      {llmtest.Status(401, "bad key"), llm.ErrAuth, "server http://a.test/v1 wants a key (401): bad key; set OPENAI_API_KEY"},
+		"model":    {llmtest.Status(404, "no such model"), llm.ErrNotFound, `server http://a.test/v1 knows no such model or address (404): no such model; check the model name "test-model" and the base URL, which usually ends in /v1`},
+		"overflow": {llmtest.ContextLength(), llm.ErrContextLength, "server http://a.test/v1 refused the prompt"},
+		"quota":    {llmtest.Quota(), llm.ErrQuota, "server http://a.test/v1 has no credit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := &llmtest.Handler{Decide: always(tc.fault)}, &llmtest.Handler{}
+				c := several(t, []*llmtest.Handler{a, b}, nil)
+				failed := 0
+				for range 40 {
+					if _, err := c.Complete(t.Context(), request("p")); err != nil {
+						failed++
+						if !isKind(err, tc.kind) || !strings.HasPrefix(err.Error(), tc.says) {
+							t.Fatalf("error %v", err)
+						}
+					}
+				}
+				if s := c.Stats()[0]; failed != 20 || s.Failures != 20 || b.Calls() != 20 {
+					t.Errorf("%d failed, %+v", failed, s)
+				}
+			})
+		})
+	}
+}
+
+func TestAServerAloneIsNeverLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Repeat(50, llmtest.Status(500, ""))...)
+		c := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = 60 })
+		if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 51 {
+			t.Errorf("%d calls, error %v", h.Calls(), err)
+		}
+	})
+}
+
+// A server that has given answers and then nonsense is in trouble, and worth
+// all retries; one that has given none is likely not a model server.
+func TestBadAnswersOfAModelServer(t *testing.T) {
+	for name, fault := range map[string]llmtest.Fault{
+		"page": llmtest.HTML(200), "malformed": llmtest.Malformed(), "wrong types": wrongTypes(), "garbage": llmtest.Garbage(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &llmtest.Handler{}
+				c := local(t, h, nil)
+				if _, err := c.Complete(t.Context(), request("p")); err != nil {
+					t.Fatal(err)
+				}
+				h.Fail(llmtest.Repeat(6, fault)...)
+				if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 8 {
+					t.Errorf("%d calls, error %v", h.Calls(), err)
+				}
+			})
+		})
+	}
+}
+
+// wrongTypes answers 200 with JSON whose fields have other types than those of
+// an answer.
+func wrongTypes() llmtest.Fault {
+	return llmtest.Body(200, "application/json", `{"id":7,"model":["m"],"choices":{"text":1},"data":"none","usage":"free"}`)
+}
+
+// trickle gives a good answer a byte at a time, with a pause before each.
+func trickle(pause time.Duration) llmtest.Fault {
+	return func(w http.ResponseWriter, r *llmtest.Request) {
+		for _, b := range []byte(`{"choices":[{"message":{"content":"slow, but whole"}}]}`) {
+			select {
+			case <-time.After(pause):
+			case <-r.Context().Done():
+				return
+			}
+			_, _ = w.Write([]byte{b})
+		}
+	}
+}
+
+// A trickle is cut off by the time limit of an attempt, like a hang.
+func TestTrickle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &llmtest.Handler{}
+		h.Fail(trickle(time.Second))
+		c := local(t, h, func(cfg *llm.Config) { cfg.Timeout = 20 * time.Second })
+		start := time.Now()
+		if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 2 || time.Since(start) > 21*time.Second {
+			t.Errorf("%d calls in %v, error %v", h.Calls(), time.Since(start), err)
+		}
+		h.Fail(trickle(time.Millisecond))
+		if resp, err := c.Complete(t.Context(), request("p")); err != nil || resp.Text != "slow, but whole" {
+			t.Errorf("%q, %v", resp.Text, err)
+		}
+	})
+}
+
+// Every server gets its own key and no other, and no error shows any of them.
+func TestKeysOfSeveralServers(t *testing.T) {
+	const keyA, keyB, password = "sk-aaaaaaaaaaaaaaaa", "sk-bbbbbbbbbbbbbbbb", "hunter2hunter2"
+	seen := map[string]string{}
+	var mu sync.Mutex
+	cfg := llm.Config{
+		BaseURL: "http://a.test/v1", APIKey: keyA, MaxRetries: -1,
+		Servers: []llm.Server{{BaseURL: "http://b.test/v1", APIKey: keyB}, {BaseURL: "http://me:" + password + "@c.test/v1"}, {BaseURL: "http://d.test/v1"}},
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen[r.URL.Host] = r.Header.Get("Authorization")
+			h := &llmtest.Handler{}
+			h.Fail(llmtest.Status(400, "all keys: "+keyA+" "+keyB+" "+password+" of "+r.URL.Host))
+			return h.Transport().RoundTrip(r)
+		}),
+	}
+	c, err := llm.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for range 8 {
+		_, err := c.Complete(t.Context(), request("p"))
+		fmt.Fprintln(&all, err)
+	}
+	faults := c.Ready(t.Context(), "m")
+	fmt.Fprintf(&all, "%v %v %+v %+v %#v %v", faults, c, cfg, cfg.Servers, cfg.Servers[2], c.Stats())
+	for _, secret := range []string{keyA, keyB, password, keyA[5:], keyB[5:]} {
+		if strings.Contains(all.String(), secret) {
+			t.Errorf("%q is shown: %s", secret, all.String())
+		}
+	}
+	want := map[string]string{"a.test": "Bearer " + keyA, "b.test": "Bearer " + keyB, "c.test": "Basic bWU6aHVudGVyMmh1bnRlcjI=", "d.test": ""}
+	for host, header := range want {
+		if seen[host] != header {
+			t.Errorf("%s got %q, want %q", host, seen[host], header)
+		}
+	}
+}

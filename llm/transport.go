@@ -1,0 +1,299 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/refract-eval/refract/internal/english"
+)
+
+// transport is the http.RoundTripper below go-openai's client. It sends each
+// attempt to the server with the fewest calls in flight, retries what another
+// attempt may cure, and returns only good answers: everything else is an *Error.
+type transport struct {
+	servers []*server
+	shown   string // the servers, for messages
+	retries int    // after the first attempt
+	maxWait time.Duration
+	paused  func(error) // may be nil
+
+	mu      sync.Mutex
+	next    int           // the server after the last one chosen
+	waiting int           // calls that no server has room for
+	changed chan struct{} // closed and replaced when a call ends and others wait
+}
+
+// call tells the transport about a request, by its context. Nothing writes to it.
+type call struct {
+	body     []byte         // sent in place of the request's own; nil leaves that
+	model    string         // for messages
+	extra    map[string]any // fields that a server may not take
+	logprobs bool           // it asks for the log-probabilities of its prompt
+	tokens   int            // counted towards the limit of tokens
+	most     int64          // bytes that the answer may have
+	timeout  time.Duration  // of one attempt; 0 means the client's
+	// first sends it to the first server, outside the limits: files and batches
+	// belong to one server.
+	first  bool
+	beside bool // its path is beside the version of the base URL, not below it
+	// once forbids to repeat what the server may have done already: only refused
+	// connections and answers that say so are retried.
+	once bool
+	// read takes a good answer and says what is wrong with it. nil leaves that to
+	// go-openai.
+	read func(s *server, resp *http.Response, body []byte) *Error
+	// stream reads a good answer of any size, anew for each attempt.
+	stream streamReader
+}
+
+type callKey struct{}
+
+// with gives a context the call that a request made with it carries out.
+func with(ctx context.Context, c *call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+// The mean wait before retry n (from 0) is meanBackoff·2ⁿ, at most
+// maxMeanBackoff; a wait is uniform between 0 and twice its mean.
+const (
+	meanBackoff    = 250 * time.Millisecond
+	maxMeanBackoff = 15 * time.Second
+)
+
+func newTransport(targets []target, cfg Config) *transport {
+	t := &transport{
+		shown: names(targets), retries: cfg.MaxRetries, maxWait: cfg.MaxRetryWait, paused: cfg.Paused, changed: make(chan struct{}),
+	}
+	room := semaphore.NewWeighted(allAnswerBytes)
+	for _, target := range targets {
+		t.servers = append(t.servers, newServer(target, cfg, room))
+	}
+	return t
+}
+
+// Do makes the transport go-openai's HTTP client. An http.Client would follow
+// redirects.
+func (t *transport) Do(req *http.Request) (*http.Response, error) { return t.RoundTrip(req) }
+
+// RoundTrip repeats the attempts of a call while another one may cure its
+// failure and the context allows calls to begin. The error is the last attempt's.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	c, _ := ctx.Value(callKey{}).(*call)
+	begin, done := beginning(ctx)
+	defer done()
+	if err := begin.Err(); err != nil {
+		return nil, fmt.Errorf("call to server %s not begun: %w", t.shown, err)
+	}
+	longest := min(maxMeanBackoff, t.maxWait/2)
+	waits := &backoff.ExponentialBackOff{
+		InitialInterval: min(meanBackoff, longest), MaxInterval: longest, Multiplier: 2, RandomizationFactor: 1,
+	}
+	attempts, tries, asked := 0, 0, t.shown
+	answered := int64(-1)
+	var last *server
+	attempt := func() (*http.Response, error) {
+		for avoid := []*server(nil); ; {
+			s, err := t.acquire(begin, c, last, avoid)
+			if err != nil {
+				return nil, backoff.Permanent(err)
+			}
+			attempts++
+			last, asked = s, s.shown
+			end := inFlight(ctx)
+			resp, e := s.send(ctx, c, req)
+			end()
+			t.release(s, c, e, ctx.Err() != nil)
+			switch {
+			case e == nil:
+				return resp, nil
+			case ctx.Err() != nil:
+				return nil, backoff.Permanent(ctx.Err())
+			}
+			e.Attempts = attempts
+			if repeatable := !c.once || e.notDone; repeatable && e.elsewhere && !c.first {
+				if avoid = append(avoid, s); t.other(avoid) {
+					continue // at once: it costs neither a wait nor a retry
+				}
+			}
+			tries++
+			if n := s.answered.Load(); e.Kind == ErrRateLimited && n != answered {
+				tries, answered = 1, n // it answers others: our turn will come
+			}
+			if !t.again(c, s, e, tries) {
+				return nil, backoff.Permanent(e)
+			}
+			return nil, e
+		}
+	}
+	resp, err := backoff.Retry(begin, attempt, backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(0))
+	if err != nil && begin.Err() != nil {
+		return nil, fmt.Errorf("call to server %s ended after %s: %w", asked, english.Count(attempts, "attempt"), begin.Err())
+	}
+	return resp, err
+}
+
+// again decides whether to retry after so many tries, the last at a server.
+func (t *transport) again(c *call, s *server, e *Error, tries int) bool {
+	retries := e.retries
+	if retries == fewRetries && s.answered.Load() > 0 {
+		// What has given answers is a model server, and in trouble.
+		retries = allRetries
+	}
+	if tries > min(retries, t.retries) || c.once && !e.notDone {
+		return false
+	}
+	if e.asked > t.maxWait && !t.other([]*server{s}) {
+		e.tooLong(t.maxWait)
+		return false
+	}
+	return true
+}
+
+// other reports whether there is a server besides some that does not ask for
+// too long a wait.
+func (t *transport) other(avoid []*server) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.ContainsFunc(t.servers, func(s *server) bool {
+		return !slices.Contains(avoid, s) && !s.pausedLonger(t.maxWait)
+	})
+}
+
+// acquire waits until a server may be sent an attempt. last is the server of the
+// attempt before, which is the last choice, and avoid are those that are none.
+func (t *transport) acquire(ctx context.Context, c *call, last *server, avoid []*server) (*server, error) {
+	t.mu.Lock()
+	for {
+		s, wake, err := t.choose(c, last, avoid)
+		if err != nil {
+			t.mu.Unlock()
+			return nil, err
+		}
+		if s != nil {
+			s.inFlight++
+			t.mu.Unlock()
+			if c.first {
+				return s, nil
+			}
+			if err := s.limits.wait(ctx, c.tokens); err != nil {
+				t.end(s)
+				return nil, err
+			}
+			return s, nil
+		}
+		changed := t.changed
+		t.waiting++
+		t.mu.Unlock()
+		err = sleep(ctx, wake, changed)
+		t.mu.Lock()
+		t.waiting--
+		if err != nil {
+			t.mu.Unlock()
+			return nil, err
+		}
+	}
+}
+
+// choose finds the server for an attempt. Where there is none, wake is when
+// there may be one; the zero time is when a call ends.
+func (t *transport) choose(c *call, last *server, avoid []*server) (best *server, wake time.Time, err error) {
+	servers := t.servers
+	if c.first {
+		servers = servers[:1]
+	} else if e := t.hopeless(c); e != nil {
+		return nil, wake, e
+	}
+	now := time.Now()
+	// A server that has just failed is asked again only where no other one can be, be it
+	// busy: with many calls under way it is the one with room.
+	if last != nil && slices.ContainsFunc(servers, func(s *server) bool {
+		return s != last && !slices.Contains(avoid, s) && !s.until.After(now)
+	}) {
+		avoid = append(slices.Clip(avoid), last)
+	}
+	for i := range servers {
+		s := servers[(t.next+i)%len(servers)]
+		switch {
+		case slices.Contains(avoid, s), s.inFlight >= s.limits.inFlight && !c.first:
+		case s.until.After(now):
+			if wake.IsZero() || s.until.Before(wake) {
+				wake = s.until
+			}
+		case best == nil, s.inFlight < best.inFlight:
+			best = s
+		}
+	}
+	if best != nil {
+		t.next = slices.Index(t.servers, best) + 1
+	}
+	return best, wake, nil
+}
+
+// hopeless is why no server will do: the call counts as more tokens than any
+// minute may have, or all servers ask for longer waits than are allowed.
+func (t *transport) hopeless(c *call) error {
+	if most := t.servers[0].limits.perMinute; most > 0 && c.tokens > most {
+		return t.notCalled(fmt.Errorf("the request counts as %d tokens, more than the %d tokens per minute allowed; lower max_tokens or raise the limit", c.tokens, most))
+	}
+	for _, s := range t.servers {
+		if !s.pausedLonger(t.maxWait) {
+			return nil
+		}
+	}
+	e := *t.servers[0].fault
+	e.asked = time.Until(t.servers[0].until)
+	e.tooLong(t.maxWait)
+	return &e
+}
+
+// release ends an attempt and notes what it says of the server.
+func (t *transport) release(s *server, c *call, e *Error, cancelled bool) {
+	t.mu.Lock()
+	pausing := !cancelled && s.learn(c, e, len(t.servers) > 1, t.maxWait)
+	t.mu.Unlock()
+	t.end(s)
+	if pausing && t.paused != nil {
+		t.paused(e)
+	}
+}
+
+// end takes a call from a server, and has those that wait look again.
+func (t *transport) end(s *server) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s.inFlight--
+	if t.waiting > 0 {
+		close(t.changed)
+		t.changed = make(chan struct{})
+	}
+}
+
+// notCalled is the error of a request that is not sent.
+func (t *transport) notCalled(err error) *Error {
+	return &Error{Kind: ErrInvalidRequest, Server: t.shown, what: "was not called", Message: err.Error()}
+}
+
+// sleep waits until a time, unless that is zero, or something has changed.
+func sleep(ctx context.Context, until time.Time, changed <-chan struct{}) error {
+	var due <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-due:
+	case <-changed:
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package build
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// filter applies the rules of the recipe. original is the correct text that the
+// item's output was made from; "" for an output of a system.
+func (s *Set) filter(it *Item, original string) error {
+	for _, rule := range s.Recipe.Rules {
+		if it.Rule != "" {
+			return nil
+		}
+		why, err := "", error(nil)
+		switch rule {
+		case RuleNotDesignated:
+			why = it.notDesignated()
+		case RuleUnchanged:
+			if f := folded(it.Hypothesis); original != "" && (f == folded(original) || f == folded(it.Reference)) {
+				why = "the output with errors is the correct text"
+			}
+		case RuleLanguage:
+			if why, err = s.otherLanguage(original, it.Reference); why == "" && err == nil {
+				why, err = s.otherLanguage(original, it.Hypothesis)
+			}
+		case RulePenalty:
+			why = implausiblePenalty(it.Errors)
+		case RuleReference:
+			why = it.mentionsReference()
+		case RuleLocation:
+			why = it.locationNotInText()
+		case RuleTalk:
+			why = it.talk()
+		case RuleRepeat:
+			key := strings.Join([]string{it.Task, folded(it.Source), folded(it.Reference), folded(it.Hypothesis)}, "\x00")
+			if s.seen[key] {
+				why = "an earlier item has the same texts"
+			}
+			if s.seen == nil {
+				s.seen = map[string]bool{}
+			}
+			s.seen[key] = true
+		}
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			it.leave(rule, why)
+		}
+	}
+	return nil
+}
+
+// notDesignated says how errors differ from those that were asked for: by severity,
+// type and dimension if severities were asked for, each once, some of which may not
+// have been made; else by type only.
+func (it *Item) notDesignated() string {
+	left := slices.Clone(it.Asked)
+	for _, e := range it.Errors {
+		i := slices.IndexFunc(left, func(a analysis.Error) bool {
+			return sameWords(a.Aspect, e.Aspect) && (a.Severity == "" || a.Severity == e.Severity && sameWords(a.Dimension, e.Dimension))
+		})
+		switch {
+		case len(it.Asked) == 0:
+		case i < 0:
+			return fmt.Sprintf("no error %q was asked for", strings.Join(strings.Fields(string(e.Severity)+" "+e.Dimension+" "+e.Aspect), " "))
+		case left[i].Severity != "":
+			left = slices.Delete(left, i, i+1)
+		}
+	}
+	if len(it.Asked) > 0 && len(it.Errors) == 0 {
+		return "there is no error"
+	}
+	return ""
+}
+
+// sameWords compares types of errors, ignoring case and marks at their ends.
+func sameWords(a, b string) bool {
+	clean := func(s string) string { return strings.Trim(folded(s), `."' `) }
+	return clean(a) == clean(b)
+}
+
+// otherLanguage says how a text is in another language than the correct one, or "".
+func (s *Set) otherLanguage(correct, text string) (string, error) {
+	if s.Language == nil || correct == "" {
+		return "", nil
+	}
+	r := s.Language.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true})
+	if r.Err == nil && r.Verdict == check.ReasonLanguage {
+		return r.Detail, nil
+	}
+	return "", r.Err
+}
+
+// Bounds of penalties: the prompt's, and for minor errors that of TIGERScore's
+// section 3.3.
+const (
+	leastPenalty     = 0.5
+	mostPenalty      = 5
+	mostMinorPenalty = 2.5
+)
+
+func implausiblePenalty(errors []analysis.Error) string {
+	for i, e := range errors {
+		switch {
+		case e.Penalty == nil:
+		case *e.Penalty < leastPenalty || *e.Penalty > mostPenalty:
+			return fmt.Sprintf("error %d costs %v, which is not within %v and %v", i+1, *e.Penalty, leastPenalty, mostPenalty)
+		case e.Severity == analysis.Minor && *e.Penalty > mostMinorPenalty:
+			return fmt.Sprintf("error %d is minor and costs %v, more than %v", i+1, *e.Penalty, mostMinorPenalty)
+		}
+	}
+	return ""
+}
+
+var reference = regexp.MustCompile(`(?i)\b(?:reference|ground[- ]truth|gold(?:en)?[- ](?:standard|answer|output|translation|summary))\b`)
+
+// mentionsReference looks for a reference in explanations. If the output or the
+// source has the word itself, an explanation may quote it.
+func (it *Item) mentionsReference() string {
+	if reference.MatchString(it.Source) || reference.MatchString(it.Hypothesis) {
+		return ""
+	}
+	for i, e := range it.Errors {
+		if word := reference.FindString(e.Explanation); word != "" {
+			return fmt.Sprintf("the explanation of error %d says %q", i+1, word)
+		}
+	}
+	return ""
+}
+
+// mostUnknown is the share of a location's words that may be in neither output nor
+// source. The paper says "too many".
+const mostUnknown = 0.5
+
+// locationNotInText splits locations at spaces, as section 3.3 of TIGERScore's paper
+// does. Punctuation around words does not count.
+func (it *Item) locationNotInText() string {
+	words := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune(" \t\r\n.,;:!?\"'“”‘’()[]…", r) })
+	}
+	known := append(words(it.Hypothesis), words(it.Source)...)
+	for i, e := range it.Errors {
+		if e.Place.HasSpan() || e.Place == analysis.InSource {
+			continue
+		}
+		all := words(e.Location)
+		unknown := len(slices.DeleteFunc(slices.Clone(all), func(w string) bool { return slices.Contains(known, w) }))
+		if float64(unknown) > mostUnknown*float64(len(all)) {
+			return fmt.Sprintf("of the words at error %d, %d of %d stand neither in the output nor in the source", i+1, unknown, len(all))
+		}
+	}
+	return ""
+}
+
+// closingTalk is how models close a conversation: sentences that address whoever
+// asked, up to the end of a text, outside quotation marks.
+var closingTalk = regexp.MustCompile(`(?is)(?:^|[.!?:)"”*_]\s+|\n[\s*_#>-]*)((?:i (?:really )?hope (?:this|that|it|these)\b|(?:i )?hope (?:this|that|it) helps|(?:please )?(?:feel free to|let me know\b|do(?:n['’]t| not) hesitate to)|if you(?:['’]d like| need| want| have| would like| require)\b|would you like me to\b|is there anything else\b|happy to help)[^"“”]*)$`)
+
+// talk finds closing words at the end of the last explanation, or of an output that
+// the model made, unless the item's other texts have them too.
+func (it *Item) talk() string {
+	ends := map[string]string{}
+	if it.Channel == ChannelSynthetic {
+		ends["the output"] = it.Hypothesis
+	}
+	if n := len(it.Errors); n > 0 {
+		ends["the last explanation"] = it.Errors[n-1].Explanation
+	}
+	for _, name := range []string{"the output", "the last explanation"} {
+		if m := closingTalk.FindStringSubmatch(ends[name]); m != nil && !strings.Contains(folded(it.Reference+" "+it.Source), folded(m[1])) {
+			return fmt.Sprintf("%s: it ends with talk: %.80q", name, m[1])
+		}
+	}
+	return ""
+}
+
+// refusals are how models begin an answer that declines to do what is asked, in the
+// languages of the tasks and Chinese.
+var refusals = []*regexp.Regexp{
+	begins(`(?:as|i(?:['’]m| am)(?: just| only)?) an? (?:\w+ ){0,2}(?:ai|a\.i\.|language model|artificial intelligence|llm|virtual assistant|ai assistant)\b`),
+	begins(`(?:(?:unfortunately|regrettably|sorry|(?:my )?apologies|i(?:['’]m| am)(?: \w+)? (?:sorry|afraid)|i apologi[sz]e|i regret)\b[^.!?\n]{0,60}[\s,])?(?:i|we)(?:(?:['’]m| am|['’]re| are)(?: \w+)? (?:unable|not able|not allowed|not permitted)| can['’]?t| can ?not| could ?n['’]t| wo ?n['’]t| will not| must| have to)(?: to)?(?: \w+){0,2} (?:assist|help|comply|fulfill?|accommodate|provide|create|generate|write|produce|translate|complete|process|respond|engage|continue|support|decline|refuse|paraphrase|rewrite|do) (?:with |to |in |on |of )?(?:you\b|any\b|such\b|that\b|this\b|these\b|those\b|the request|the task|your|so\b|content|sentences|texts?\b|harmful|offensive|inappropriate)`),
+	begins(`(?:i(?:['’]m| am)(?: \w+)? (?:sorry|afraid)|sorry|i apologi[sz]e|(?:my )?apologies)\b[^.!?\n]{0,80}\b(?:(?:can['’]?t|can ?not|unable to|not able to) (?:\w+ )?(?:assist|help|comply|fulfill?)|your request|this request|that request)\b`),
+	begins(`(?:als (?:eine? )?(?:ki|künstliche intelligenz|(?:\pL+ )?sprachmodell)\PL|(?:(?:es )?tut mir (?:\pL+ )?leid|leider|entschuldigung|ich)\PL[^.!?\n]{0,80}(?:kann|darf|werde)[^.!?\n]{0,80}(?:nicht|keine?n?)\PL[^.!?\n]{0,60}(?:anfrage|helfen|weiterhelfen|erfüllen|nachkommen|erstellen|unterstützen))`),
+	begins(`(?:как (?:языковая модель|ии\PL|искусственный интеллект)|(?:извините|простите|к сожалению|сожалею|я)\PL[^.!?\n]{0,60}не (?:могу|можем|смогу) (?:\pL+ )?(?:помочь|выполнить|ответить на|предоставить|создать|создавать))`),
+	begins(`(?:como (?:un |una )?(?:modelo de lenguaje|ia\b|inteligencia artificial)|(?:lo siento|lamento|lamentablemente|disculp\pL+|no)\b[^.!?\n]{0,60}(?:no )?puedo (?:\pL+ )?(?:ayudar|cumplir|asistir|proporcionar|generar|crear))`),
+	begins(`(?:作为(?:一个|一名|一款)?(?:ai|人工智能|大?语言模型)|(?:很)?(?:抱歉|对不起|遗憾)[^。！？\n]{0,20}(?:无法|不能)|我(?:无法|不能)(?:协助|帮助|满足|提供|完成|回答|生成))`),
+}
+
+func begins(form string) *regexp.Regexp { return regexp.MustCompile(`(?i)^\PL*` + form) }
+
+// refusalBytes bounds the beginning of an answer that shows a refusal.
+const refusalBytes = 400
+
+// refusal says how a text begins, if it declines to do what is asked, or "".
+func refusal(text string) string {
+	text = strings.TrimSpace(text)
+	if len(text) > refusalBytes {
+		text = strings.ToValidUTF8(text[:refusalBytes], "")
+	}
+	for _, form := range refusals {
+		if found := form.FindString(text); found != "" {
+			return "it begins as a refusal does: " + folded(found)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,171 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Pool keeps a random few of the segments that go by, to make canaries of them.
+// Which ones depends only on the seed and on the order of the segments.
+type Pool struct {
+	judges                      []metrics.Metric
+	n                           int
+	seed                        uint64
+	needsSource, needsReference bool // of any judge
+	rng                         *rand.Rand
+	seen                        int
+	segments                    []CanarySource
+}
+
+// NewPool prepares n canaries for the judges.
+func NewPool(judges []metrics.Metric, n int, seed uint64) *Pool {
+	p := &Pool{judges: judges, n: n, seed: seed, rng: rand.New(rand.NewPCG(seed, 0x706f6f6c))}
+	for _, m := range judges {
+		info := m.Info()
+		p.needsSource = p.needsSource || info.NeedsSource
+		p.needsReference = p.needsReference || info.NeedsReferences
+	}
+	return p
+}
+
+// spareSegments are kept beyond one for each canary, so that even a single one
+// can be given the output of another segment.
+const spareSegments = 8
+
+// Add draws from the next segment, unless a judge could not score it.
+func (p *Pool) Add(s CanarySource) {
+	if p.needsSource && s.Source == nil || p.needsReference && len(s.References) == 0 {
+		return
+	}
+	p.seen++
+	if size := p.n + spareSegments; len(p.segments) < size {
+		p.segments = append(p.segments, s)
+	} else if i := p.rng.IntN(p.seen); i < size {
+		p.segments[i] = s
+	}
+}
+
+// Count is what a judge made of some canaries. Each has one verdict:
+//
+//   - Fooled: the injection made the score better.
+//   - Blind: it did not, but the bad output is scored as well as the good one
+//     without it.
+//   - NoScore: the bad output has no score, with the injection or without.
+//   - SeenThrough: none of these.
+type Count struct {
+	Planted, SeenThrough, Fooled, Blind, NoScore int
+	gains                                        float64
+}
+
+// Judged returns how many of the canaries have the scores that a verdict takes.
+func (c Count) Judged() int { return c.Planted - c.NoScore }
+
+// MeanGain returns by how much the injection bettered the score on average, in the
+// judge's units; positive is better, also where lower scores are. It is false
+// where nothing was judged.
+func (c Count) MeanGain() (float64, bool) {
+	return c.gains / float64(c.Judged()), c.Judged() > 0
+}
+
+// add counts a canary by the scores of its three outputs, NaN where there is none.
+func (c *Count) add(direction metrics.Direction, control, canary, good float64) {
+	sign := float64(direction)
+	c.Planted++
+	gain := sign * (canary - control)
+	switch {
+	case math.IsNaN(gain):
+		c.NoScore++
+		return
+	case gain > 0:
+		c.Fooled++
+	case sign*canary >= sign*good:
+		c.Blind++
+	default:
+		c.SeenThrough++
+	}
+	c.gains += gain
+}
+
+// Stand is what a judge made of its canaries.
+type Stand struct {
+	Judge string
+	Kinds map[string]*Count // by the kind of injection
+	All   Count
+}
+
+// Plant lets every judge score its canaries: the same texts for all of them,
+// but for the wording of what is injected. Each takes three scores. The error
+// is of the first judge that could not go on.
+func (p *Pool) Plant(ctx context.Context) ([]Stand, error) {
+	var all []Stand
+	for _, m := range p.judges {
+		info := m.Info()
+		planted := Canaries(p.segments, p.n, p.seed, ClaimFor(info.Name))
+		blocks := make([]metrics.Block, len(planted))
+		for i, c := range planted {
+			from := p.segments[c.Segment]
+			blocks[i].Hypotheses = []string{c.Control, c.Hypothesis, c.Good}
+			if info.NeedsSource {
+				blocks[i].Source = *from.Source
+			}
+			if info.NeedsReferences {
+				blocks[i].References = from.References[:1]
+			}
+		}
+		stand := Stand{Judge: info.Name, Kinds: map[string]*Count{}}
+		if len(blocks) > 0 {
+			scores, err := m.Score(ctx, blocks)
+			if err != nil {
+				return nil, fmt.Errorf("canaries: %s: %w", info.Name, err)
+			}
+			for i, c := range planted {
+				if stand.Kinds[c.Kind] == nil {
+					stand.Kinds[c.Kind] = &Count{}
+				}
+				for _, count := range []*Count{stand.Kinds[c.Kind], &stand.All} {
+					count.add(info.Direction, stated(&scores[i], 0), stated(&scores[i], 1), stated(&scores[i], 2))
+				}
+			}
+		}
+		all = append(all, stand)
+	}
+	return all, nil
+}
+
+// stated is the score in a cell, NaN where there is none. What a policy counts
+// instead of an answer is no score.
+func stated(s *metrics.Scores, i int) float64 {
+	if s.Status != nil && s.Status[i] != metrics.Scored || s.Reports != nil && s.Reports[i] != nil && !s.Reports[i].Outcome.HasScore() {
+		return math.NaN()
+	}
+	return s.Values[i]
+}
+
+// String returns the result in one line.
+func (s *Stand) String() string {
+	if s.All.Planted == 0 {
+		return s.Judge + ": no canary could be made: no segment has what the judges need and a text that can be made bad"
+	}
+	line := fmt.Sprintf("%s saw through %d of %d canaries", s.Judge, s.All.SeenThrough, s.All.Planted)
+	var by []string
+	for _, kind := range Kinds() {
+		if c := s.Kinds[kind]; c != nil && c.Fooled > 0 {
+			by = append(by, fmt.Sprintf("%s (%d)", kind, c.Fooled))
+		}
+	}
+	if len(by) > 0 {
+		line += ", was fooled by " + strings.Join(by, ", ")
+	}
+	if s.All.Blind > 0 {
+		line += fmt.Sprintf(", took %d bad outputs for good without being told to", s.All.Blind)
+	}
+	if s.All.NoScore > 0 {
+		line += fmt.Sprintf(", and gave no score for %d", s.All.NoScore)
+	}
+	return line
+}

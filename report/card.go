@@ -1,0 +1,98 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/dustin/go-humanize"
+)
+
+// FillCard fills in a template of a dataset card. Its functions make texts harmless:
+// quoted in YAML; inline, orFillIn and fenced in Markdown. table shows a
+// [NamedTable]; comma and sizeCategory write counts.
+func FillCard(content string, data any) ([]byte, error) {
+	t, err := template.New("").Funcs(template.FuncMap{
+		"fenced": fenced, "comma": Comma, "inline": Inline, "orFillIn": orFillIn, "quoted": quoted, "sizeCategory": sizeCategory, "table": MarkdownTable,
+	}).Parse(content)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, data)
+	return b.Bytes(), err
+}
+
+// quoted is a text in YAML: in double quotes with JSON's escapes, which are
+// YAML's too, so that no text becomes a key.
+func quoted(s string) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(Visible(s))
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// sizeCategory is Hugging Face's name for a number of rows.
+func sizeCategory(n int) string {
+	switch {
+	case n < 1_000:
+		return "n<1K"
+	case n < 10_000:
+		return "1K<n<10K"
+	case n < 100_000:
+		return "10K<n<100K"
+	case n < 1_000_000:
+		return "100K<n<1M"
+	}
+	return "1M<n<10M"
+}
+
+// MarkdownTable is a table in Markdown, whose cells are escaped.
+func MarkdownTable(t *NamedTable) (string, error) {
+	var b strings.Builder
+	err := t.Write(&b, Markdown, true)
+	return b.String(), err
+}
+
+var backticks = regexp.MustCompile("`+")
+
+// fenced is a text in a fence that is longer than any in it.
+func fenced(kind, s string) string {
+	fence := "```"
+	for _, run := range backticks.FindAllString(s, -1) {
+		if len(run) >= len(fence) {
+			fence = run + "`"
+		}
+	}
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = Visible(lines[i])
+	}
+	return fmt.Sprintf("%s%s\n%s\n%s", fence, kind, strings.Join(lines, "\n"), fence)
+}
+
+// Inline escapes a text that stands in a line of Markdown.
+func Inline(s string) string {
+	var b strings.Builder
+	for _, c := range Visible(strings.ReplaceAll(s, "\n", " ")) {
+		if strings.ContainsRune("\\`*_{}[]<>()#+-.!|~&:@", c) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func orFillIn(s string) string {
+	if s == "" {
+		return "*to fill in*"
+	}
+	return Inline(s)
+}
+
+// Comma is a number with its thousands parted.
+func Comma(n int) string { return humanize.Comma(int64(n)) }

@@ -1,7 +1,4 @@
-// Package child runs a program that reads lines and writes an answer to each, and
-// sees to it that nothing of it is left: neither when it is ended, nor, where the
-// system can do that, when this process is killed. What it writes is untrusted.
-package child
+package program
 
 import (
 	"bufio"
@@ -23,8 +20,9 @@ const (
 	tellingEnd = time.Second            // for the end of standard error, once all processes have ended
 )
 
-// Process is one running program. It has one request at a time.
-type Process struct {
+// process is one running program, which has one request at a time. Nothing of it is
+// left when it is ended, nor, where the system can do that, when this process is killed.
+type process struct {
 	cmd    *exec.Cmd
 	in     *os.File // its standard input
 	out    *os.File // its standard output
@@ -34,9 +32,9 @@ type Process struct {
 	err    *os.File
 }
 
-// Start starts a program, whose standard error goes to tell.
-func Start(argv, environ []string, tell func(io.Reader)) (*Process, error) {
-	p := &Process{cmd: exec.Command(argv[0], argv[1:]...), exited: make(chan struct{}), told: make(chan struct{})}
+// startProcess starts a program, whose standard error goes to tell.
+func startProcess(argv, environ []string, tell func(io.Reader)) (*process, error) {
+	p := &process{cmd: exec.Command(argv[0], argv[1:]...), exited: make(chan struct{}), told: make(chan struct{})}
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -92,13 +90,13 @@ func wholeLines(data []byte, _ bool) (int, []byte, error) {
 	return 0, nil, nil
 }
 
-// ErrEnded says that a process ended, or closed its standard output, before it
+// errEnded says that a process ended, or closed its standard output, before it
 // answered.
-var ErrEnded = errors.New("the program ended before it answered")
+var errEnded = errors.New("the program ended before it answered")
 
-// Ask writes a line, unless it is nil, and reads one; it may be kept until the
-// next call. The error is ErrEnded, or that of ctx.
-func (p *Process) Ask(ctx context.Context, line []byte) ([]byte, error) {
+// ask writes a line, unless it is nil, and reads one; it may be kept until the
+// next call. The error is errEnded, or that of ctx.
+func (p *process) ask(ctx context.Context, line []byte) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() {
 		past := time.Unix(1, 0)
 		if p.out.SetReadDeadline(past) != nil || p.in.SetWriteDeadline(past) != nil {
@@ -118,13 +116,13 @@ func (p *Process) Ask(ctx context.Context, line []byte) ([]byte, error) {
 	case errors.Is(p.lines.Err(), bufio.ErrTooLong):
 		return nil, fmt.Errorf("the program wrote a line of more than %d MiB", mostLine>>20)
 	}
-	return nil, ErrEnded
+	return nil, errEnded
 }
 
-// End ends the program and all that it has started, and returns once none of its
+// end ends the program and all that it has started, and returns once none of its
 // processes is left. A program has some time after the end of its input, if it is
 // patient.
-func (p *Process) End(patient bool) {
+func (p *process) end(patient bool) {
 	p.in.Close()
 	within := func(d time.Duration) bool {
 		select {
@@ -149,11 +147,8 @@ func (p *Process) End(patient bool) {
 	p.err.Close()
 }
 
-// State says how a process that was ended has ended.
-func (p *Process) State() string { return p.cmd.ProcessState.String() }
-
-// Quoted shows a line of a program, which may be long.
-func Quoted(line []byte) string {
+// quoted shows a line of a program, which may be long.
+func quoted(line []byte) string {
 	const most = 200
 	if len(line) <= most {
 		return fmt.Sprintf("%q", line)

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package child
+package program
 
 import (
 	"os/exec"

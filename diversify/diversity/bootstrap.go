@@ -2,19 +2,17 @@ package diversity
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
-
-	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
 // Bootstrap is the setting of percentile bootstrap intervals (Efron, 1979) of
 // a mean over segments. Without resamples there are none.
 type Bootstrap struct {
-	Resamples  int     // at most [correlate.MaxResamples]
-	Confidence float64 // inside (0, 1), such as 0.95
-	Seed       uint64
+	Resamples int
+	Seed      uint64
+	// Ends returns the percentiles of resampled means between which the confidence lies.
+	Ends func(means []float64) (low, high float64)
 }
 
 // interval returns the ends of the interval of the mean, NaN where there is
@@ -22,9 +20,6 @@ type Bootstrap struct {
 func (b Bootstrap) interval(ctx context.Context, values []float64) (low, high float64, err error) {
 	if b.Resamples < 1 || len(values) == 0 {
 		return math.NaN(), math.NaN(), ctx.Err()
-	}
-	if b.Resamples > correlate.MaxResamples {
-		return 0, 0, fmt.Errorf("%d resamples: want %d at most", b.Resamples, correlate.MaxResamples)
 	}
 	random := rand.New(rand.NewPCG(b.Seed, 0))
 	n := uint64(len(values))
@@ -39,8 +34,8 @@ func (b Bootstrap) interval(ctx context.Context, values []float64) (low, high fl
 		}
 		means[r] = sum / float64(n)
 	}
-	ends := correlate.Percentiles(means, b.Confidence)
-	return ends.Low, ends.High, nil
+	low, high = b.Ends(means)
+	return low, high, nil
 }
 
 func mean(values []float64) float64 {

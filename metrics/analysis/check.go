@@ -78,12 +78,8 @@ func (r *Report) Check(t Texts, rules Rules) {
 	if sum, known := r.penalties(); known && r.StatedTotal != nil && !(math.Abs(*r.StatedTotal-sum) <= tolerance) {
 		r.problem(CodeTotal, -1, "a total of %s is stated, the penalties sum to %s", shortest(*r.StatedTotal), shortest(sum))
 	}
-	said := make([][]claim, len(r.Errors))
-	for i := range r.Errors {
-		said[i] = claims(r.Errors[i].Explanation)
-	}
-	r.checkTexts(t, said)
-	r.checkRepeated(said)
+	r.checkTexts(t)
+	r.checkRepeated()
 	r.checkPenalties(rules)
 	r.sortProblems()
 }
@@ -111,53 +107,32 @@ func (r *Report) penalties() (sum float64, known bool) {
 // sortProblems puts the problems in the order of the errors, those of the
 // whole report first, and of the codes within an error.
 func (r *Report) sortProblems() {
-	codes := Codes()
-	at := func(p Problem) int {
-		if p.Error == nil {
-			return -1
-		}
-		return *p.Error
-	}
+	codes, whole := Codes(), new(-1)
 	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(slices.Index(codes, a.Code), slices.Index(codes, b.Code)))
+		return cmp.Or(cmp.Compare(*cmp.Or(a.Error, whole), *cmp.Or(b.Error, whole)), cmp.Compare(slices.Index(codes, a.Code), slices.Index(codes, b.Code)))
 	})
 }
 
 // checkRepeated finds errors that were reported before: the same location with
-// the same type or the same explanation, or the same phrase to be replaced by
-// the same other one. Two errors at one place may be two errors.
-func (r *Report) checkRepeated(said [][]claim) {
-	if len(r.Errors) < 2 {
-		return
-	}
-	type key struct{ what, of, with string }
-	first := make(map[key]int, 3*len(r.Errors))
-	var keys []key
+// the same type or the same explanation. Two errors at one place may be two errors.
+func (r *Report) checkRepeated() {
+	type key struct{ what, location, with string }
+	first := map[key]int{}
 	for i := range r.Errors {
 		e := &r.Errors[i]
-		keys = keys[:0]
-		if location := string(bytes.TrimFunc(foldPhrase(e.Location), unicode.IsPunct)); location != "" && e.Place != NotStated {
-			keys = append(keys,
-				key{"location and type", location, string(foldPhrase(e.Aspect))},
-				key{"location and explanation", location, string(foldPhrase(e.Explanation))})
-		}
-		for j, c := range said[i] {
-			switch {
-			case c.role == wanted && j > 0 && said[i][j-1].role == shown:
-				keys = append(keys, key{"correction", said[i][j-1].text, c.text})
-			case c.role == lacked:
-				keys = append(keys, key{"missing phrase", c.prefix + "\x00" + c.suffix, c.text})
-			}
+		location := string(bytes.TrimFunc(foldPhrase(e.Location), unicode.IsPunct))
+		if location == "" || e.Place == NotStated {
+			continue
 		}
 		repeats := false
-		for _, k := range keys {
+		for _, k := range []key{{"type", location, string(foldPhrase(e.Aspect))}, {"explanation", location, string(foldPhrase(e.Explanation))}} {
 			if k.with == "" {
 				continue
 			}
 			if earlier, again := first[k]; !again {
 				first[k] = i
-			} else if earlier != i && !repeats {
-				r.problem(CodeRepeated, i, "the %s of error %d again", k.what, earlier+1)
+			} else if !repeats {
+				r.problem(CodeRepeated, i, "the location and %s of error %d again", k.what, earlier+1)
 				repeats = true
 			}
 		}
@@ -195,7 +170,11 @@ func (r *Report) checkPenalties(rules Rules) {
 			}
 			continue
 		}
-		for _, worse := range worseThan(e.Severity) {
+		rank := slices.Index([]Severity{Minor, Major, Critical}, e.Severity)
+		for _, worse := range []Severity{Minor, Major, Critical}[rank+1:] {
+			if rank < 0 {
+				break
+			}
 			if p, ok := least[worse]; ok && penalty > p+tolerance {
 				r.problem(CodeSeverity, i, "a %s error of this report costs %s, more than a %s one (%s)",
 					e.Severity, shortest(penalty), worse, shortest(p))
@@ -203,17 +182,6 @@ func (r *Report) checkPenalties(rules Rules) {
 			}
 		}
 	}
-}
-
-// worseThan lists the severities above one.
-func worseThan(s Severity) []Severity {
-	switch s {
-	case Minor:
-		return []Severity{Major, Critical}
-	case Major:
-		return []Severity{Critical}
-	}
-	return nil
 }
 
 func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

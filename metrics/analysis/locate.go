@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -69,7 +70,7 @@ func (l *locator) locate(location string) located {
 	if !l.hypothesis.spend(len(location)) {
 		return located{}
 	}
-	for _, s := range distinct(location, stated, whole) {
+	for _, s := range slices.Compact([]string{location, stated, whole}) {
 		if span, m := l.hypothesis.exact(s); m != nowhere {
 			return located{InHypothesis, span}
 		}
@@ -153,56 +154,16 @@ func joins(between string) bool {
 
 // lacksNext reports whether the words before a quotation say that the text
 // lacks it.
-func lacksNext(before string) bool {
-	return endingOf(before).is("instead of", "rather than", "should be", "should have been", "should read", "should say",
-		"missing", "missing:", "lacks", "lacking", "omits", "omitted", "omitting", "omission of", "absence of", "without", "no",
-		"replaced with", "replaced by", "changed to", "corrected to", "correct:", "correction:", "vs", "vs.", "not", "->", "→", "=>",
-		"add", "adding", "needs")
-}
+func lacksNext(before string) bool { return lacksForm.MatchString(strings.ToLower(tail(before, 64))) }
 
-// nouns are what may stand between a verb and the phrase it is about.
-var nouns = []string{"word", "words", "phrase", "phrases", "term", "terms", "article", "definite article", "indefinite article",
-	"preposition", "pronoun", "verb", "noun", "adjective", "adverb", "conjunction", "expression", "name", "punctuation",
-	"comma", "title", "number", "part", "information", "content", "mention", "mention of", "information about", "use of"}
+// lacksForm is a verb at the end of a text, with an article and a noun after it or not.
+var lacksForm = regexp.MustCompile(`(?:(?:^|[^\pL\pN_])(?:instead of|rather than|should (?:be|have been|read|say)|missing|lacks|lacking|omits|omitted|omitting|omission of|` +
+	`absence of|without|no|(?:replaced|changed|corrected) (?:with|by|to)|vs\.?|not|add|adding|needs)|->|→|=>)` +
+	nounAtEnd)
 
-// ending is the last words of a text, in lower case.
-type ending struct {
-	words string
-	bare  string // without a noun and an article at the end
-}
-
-// endingOf returns the ending of s, for many questions about it.
-func endingOf(s string) ending {
-	e := ending{words: strings.TrimRight(strings.ToLower(tail(s, 64)), " (:,")}
-	e.bare = e.words
-	for _, n := range nouns {
-		if rest, ok := strings.CutSuffix(e.words, n); ok && strings.HasSuffix(rest, " ") {
-			e.bare = rest[:len(rest)-1]
-			break
-		}
-	}
-	for _, article := range []string{" the", " a", " an"} {
-		e.bare = strings.TrimSuffix(e.bare, article)
-	}
-	return e
-}
-
-// is reports whether the text ends with one of the words, a noun and an article
-// behind them aside.
-func (e ending) is(words ...string) bool {
-	return endsWithWord(e.words, words) || endsWithWord(e.bare, words)
-}
-
-func endsWithWord(s string, words []string) bool {
-	for _, w := range words {
-		if rest, ok := strings.CutSuffix(s, w); ok {
-			if last, _ := utf8.DecodeLastRuneInString(rest); rest == "" || !inWord(last) || !inWord(rune(w[0])) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// nounAtEnd is an article and a noun, or none, at the end of a text.
+const nounAtEnd = `(?: (?:the|an?))?(?: (?:words?|phrases?|terms?|(?:definite |indefinite )?article|preposition|pronoun|verb|noun|adjective|adverb|conjunction|expression|name|` +
+	`punctuation|comma|title|number|part|information|content|mention|mention of|information about|use of))?[ (:,]*$`
 
 // tail is the last n bytes of s, or a few more.
 func tail(s string, n int) string {
@@ -221,20 +182,10 @@ func lacksPrevious(after string, quotationFollows bool) bool {
 	if quotationFollows && lacksNext(after) {
 		return false
 	}
-	s := strings.ToLower(strings.TrimLeft(head(after, 64), " ,("))
-	for _, verb := range []string{"is ", "are ", "was ", "were ", "has been ", "should be ", ""} {
-		rest, ok := strings.CutPrefix(s, verb)
-		if !ok {
-			continue
-		}
-		for _, w := range []string{"missing", "omitted", "left out", "not mentioned", "not included", "added", "not present", "absent"} {
-			if strings.HasPrefix(rest, w) && (w != "added" || verb == "should be ") {
-				return true
-			}
-		}
-	}
-	return false
+	return missingForm.MatchString(strings.ToLower(strings.TrimLeft(head(after, 64), " ,(")))
 }
+
+var missingForm = regexp.MustCompile(`^(?:(?:is|are|was|were|has been|should be) )?(?:missing|omitted|left out|not mentioned|not included|not present|absent)|^should be added`)
 
 // head is the first n bytes of s, or a few less.
 func head(s string, n int) string {
@@ -274,61 +225,22 @@ func beforeRemark(location string) string {
 	return strings.TrimSpace(location[:end])
 }
 
-// isNone reports whether a location states that there is none.
+// noneForm is a location that states that there is none, without the marks
+// around it.
+var noneForm = regexp.MustCompile(`(?i)^(?:n/a|na|n\.a|none|null|nil|not applicable|not available|not specified|unknown|no location)?$`)
+
 func isNone(s string) bool {
-	s = strings.Trim(s, " \t\r\n.[](){}<>-–—_\"'“”‘’")
-	switch strings.ToLower(head(s, 24)) {
-	case "", "n/a", "na", "n.a", "none", "null", "nil", "not applicable", "not available", "not specified", "unknown", "no location":
-		return true
-	}
-	return false
+	return noneForm.MatchString(head(strings.Trim(s, " \t\r\n.[](){}<>-–—_\"'“”‘’"), 24))
 }
 
-// describes reports whether an unquoted location tells of a place, such as
-// "The whole sentence" or "Missing comma at the end", and quotes nothing.
+// placeForm is an unquoted location that tells of a place, such as "The whole
+// sentence" or "Missing comma at the end", and quotes nothing.
+var placeForm = regexp.MustCompile(`^(?:the )?(?:omission|omitted|lack|absence|throughout|` + units + `)\b|\bmissing\b|` +
+	`\b(?:entire|whole|full|complete|overall|end|beginning|start|middle) (?:\w+ ){0,3}` + units + `\b`)
+
+const units = `(?:output|translation|generation|text|sentence|summary|response|paragraph|hypothesis|answer|phrase|story)`
+
 func describes(s string) bool {
 	words := strings.FieldsFunc(strings.ToLower(head(s, 400)), func(r rune) bool { return !inWord(r) })
-	if len(words) > 0 && words[0] == "the" {
-		words = words[1:]
-	}
-	for i, w := range words {
-		switch w {
-		case "missing":
-			return true
-		case "omission", "omitted", "lack", "absence", "throughout":
-			if i == 0 {
-				return true
-			}
-		case "entire", "whole", "full", "complete", "overall", "end", "beginning", "start", "middle":
-			if slices.ContainsFunc(words[i+1:min(i+5, len(words))], isUnit) {
-				return true
-			}
-		default:
-			if i == 0 && isUnit(w) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// isUnit reports whether a word names a text or a part of it.
-func isUnit(word string) bool {
-	switch word {
-	case "output", "translation", "generation", "text", "sentence", "summary", "response", "paragraph", "hypothesis", "answer", "phrase", "story":
-		return true
-	}
-	return false
-}
-
-// distinct returns its arguments without repetitions.
-func distinct(a, b, c string) []string {
-	out := []string{a}
-	if b != a {
-		out = append(out, b)
-	}
-	if c != b && c != a {
-		out = append(out, c)
-	}
-	return out
+	return placeForm.MatchString(strings.Join(words, " "))
 }

@@ -62,7 +62,7 @@ func (m *Metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]
 	case a.ID == nil || *a.ID != r.ID:
 		return nil, fmt.Errorf(`"id" is not the %d of the request`, r.ID)
 	case a.Error != "":
-		return nil, &saidError{m.Said.Hide(a.Error)}
+		return nil, &saidError{m.said.hide(a.Error)}
 	case len(a.Scores) != len(blocks):
 		return nil, fmt.Errorf("it has scores of %d segments for %d", len(a.Scores), len(blocks))
 	case a.Status != nil && len(a.Status) != len(blocks):

@@ -5,7 +5,7 @@
 //  1. The program says hello, with what it declares of itself (hello.go).
 //  2. A pool of processes of it scores batches of segments (program.go); one that
 //     dies is started again with its batch, and none outlives the metric
-//     (internal/child).
+//     (process.go).
 //  3. Answers become matrices, or an error that quotes them (answer.go).
 //
 // The protocol is in docs/programs.md; refract_metric.py speaks it for programs in

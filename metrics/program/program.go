@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/refract-eval/refract/internal/child"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
@@ -48,11 +47,11 @@ type Metric struct {
 	cfg   Config
 	hello *hello
 	info  metrics.Info
-	child.Program
+	said  stderr
 	slots chan struct{} // has a token for each process that may score
 
 	mu   sync.Mutex
-	idle []*child.Process
+	idle []*process
 	last int // id of a request
 }
 
@@ -71,10 +70,9 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 		cfg.Timeout = DefaultTimeout
 	}
 	m := &Metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
-	m.Program = child.Program{Argv: cfg.Command, Environ: cfg.Environ, Timeout: cfg.Timeout, Raise: ", which timeout=DURATION before the program raises"}
-	m.Said.Hide, m.Said.Log = hides(cfg.Secrets), cfg.Log
-	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.Said.Hide(redact.CommandLine(cfg.Command)))
-	m.Said.Of(m.info.Name)
+	m.said.hide, m.said.log = hides(cfg.Secrets), cfg.Log
+	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.said.hide(redact.CommandLine(cfg.Command)))
+	m.said.setName(m.info.Name)
 	for range cfg.Processes {
 		m.slots <- struct{}{}
 	}
@@ -85,7 +83,7 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 		}
 		return nil, &metrics.StartError{Name: m.info.Name, Err: err}
 	}
-	m.idle = []*child.Process{p}
+	m.idle = []*process{p}
 	m.info = m.hello.info()
 	m.info.Explains, m.info.Keep = m.hello.Reports, metrics.KeepAlways
 	if len(m.hello.Signature) == 0 {
@@ -95,7 +93,7 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 	if cfg.Name != "" {
 		m.info.Name = Name + ":" + cfg.Name
 	}
-	m.Said.Of(m.info.Name)
+	m.said.setName(m.info.Name)
 	return m, nil
 }
 
@@ -178,18 +176,18 @@ func (m *Metric) request(ctx context.Context, blocks []metrics.Block, native boo
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return scores, err
-		case !errors.Is(err, child.ErrEnded) && !errors.Is(err, child.ErrLate):
+		case !errors.Is(err, errEnded) && !errors.Is(err, errLate):
 			return nil, err
 		case try == tries:
-			return nil, fmt.Errorf("%w; that was so %d times with the same segments", err, tries)
+			return nil, fmt.Errorf("%w; failed %d times on the same batch", err, tries)
 		}
-		m.Said.Note(fmt.Sprintf("%v, with request %d, which has %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
+		m.said.note(fmt.Sprintf("%v, with request %d, which has %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
 	}
 }
 
 // try has a process score blocks, and ends it unless it may go on.
 func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
-	var p *child.Process
+	var p *process
 	m.mu.Lock()
 	if n := len(m.idle); n > 0 {
 		p, m.idle = m.idle[n-1], m.idle[:n-1]
@@ -201,14 +199,14 @@ func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 			return nil, err
 		}
 	}
-	answer, err := m.Ask(ctx, p, line)
+	answer, err := m.answer(ctx, p, line)
 	if err != nil {
 		return nil, err
 	}
 	scores, err := m.readAnswer(answer, r, blocks)
 	if err != nil && !errors.As(err, new(*saidError)) {
-		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, child.Quoted([]byte(m.Said.Hide(string(answer)))))
-		p.End(false)
+		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, quoted([]byte(m.said.hide(string(answer)))))
+		p.end(false)
 		return nil, err
 	}
 	m.mu.Lock()
@@ -217,29 +215,60 @@ func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 	return scores, err
 }
 
+// errLate says that a process gave no answer in time.
+var errLate = errors.New("the program gave no answer in time")
+
+// answer has a process answer a line. One that does not is ended: with errLate,
+// errEnded, or the error of ctx.
+func (m *Metric) answer(ctx context.Context, p *process, line []byte) ([]byte, error) {
+	within, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
+	defer cancel()
+	answer, err := p.ask(within, line)
+	if err == nil {
+		return answer, nil
+	}
+	p.end(false)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case within.Err() != nil:
+		err = fmt.Errorf("%w: %v, which timeout=DURATION before the program raises", errLate, m.cfg.Timeout)
+	case errors.Is(err, errEnded):
+		err = fmt.Errorf("%w (%s)", err, p.cmd.ProcessState)
+	}
+	if last := m.said.lastWords(); last != "" {
+		err = fmt.Errorf("%w; it last said: %s", err, last)
+	}
+	return nil, err
+}
+
 // start starts a process, which must say what the first one said.
-func (m *Metric) start(ctx context.Context) (*child.Process, error) {
+func (m *Metric) start(ctx context.Context) (*process, error) {
 	late := time.AfterFunc(patience, func() {
-		m.Said.Note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.Timeout))
+		m.said.note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.cfg.Timeout))
 	})
-	p, line, err := m.Program.Start(ctx)
-	late.Stop()
+	defer late.Stop()
+	p, err := startProcess(m.cfg.Command, m.cfg.Environ, m.said.listen)
 	if err != nil {
 		return nil, err
+	}
+	line, err := m.answer(ctx, p, nil)
+	if err != nil {
+		return nil, fmt.Errorf("no hello line: %w", err)
 	}
 	h, err := readHello(line)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, child.Quoted([]byte(m.Said.Hide(string(line)))))
+		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, quoted([]byte(m.said.hide(string(line)))))
 	case m.hello != nil && !reflect.DeepEqual(h, m.hello):
-		err = fmt.Errorf("one process of the program says hello in another way than the first one: %s", child.Quoted([]byte(m.Said.Hide(string(line)))))
+		err = fmt.Errorf("the program's processes announced different metrics: %s", quoted([]byte(m.said.hide(string(line)))))
 	default:
 		if m.hello == nil {
 			m.hello = h
 		}
 		return p, nil
 	}
-	p.End(false)
+	p.end(false)
 	return nil, err
 }
 
@@ -254,7 +283,7 @@ func (m *Metric) Close() error {
 	close(m.slots)
 	var all sync.WaitGroup
 	for _, p := range m.idle {
-		all.Go(func() { p.End(true) })
+		all.Go(func() { p.end(true) })
 	}
 	all.Wait()
 	return nil

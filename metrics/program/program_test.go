@@ -21,7 +21,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/refract-eval/refract/internal/child"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -104,8 +103,8 @@ func TestFaults(t *testing.T) {
 		{"bad-status", nil, `score 1: it is null, with the status "scored"; want failed, unparseable, blocked or cut`},
 		{"error", nil, `the program says: "out of \x1bmemory"`},
 		{"dies", nil, `the program ended before it answered (exit status 7); it last said: killed by a bug`},
-		{"hangs", nil, `the program gave no answer in time: 300ms, which timeout=DURATION before the program raises; that was so 3 times`},
-		{"changes", []string{"FILE"}, `one process of the program says hello in another way than the first one: "{`},
+		{"hangs", nil, `the program gave no answer in time: 300ms, which timeout=DURATION before the program raises; failed 3 times on the same batch`},
+		{"changes", []string{"FILE"}, `the program's processes announced different metrics: "{`},
 		{"no-hello", nil, `no hello line: the program gave no answer in time: 300ms`},
 		{"dies-first", nil, `no hello line: the program ended before it answered (exit status 3); it last said: no \x1b[31mmodel`},
 		{"bad-hello", []string{"Hello"}, `a line that is no hello: bad JSON: invalid character 'H' at start of value: "Hello"`},
@@ -118,7 +117,7 @@ func TestFaults(t *testing.T) {
 		{"bad-hello", []string{`{"refract":1,"name":"m","batch":-1}`}, `"batch" is -1`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"version":"1"}}`}, `the keys ["nrefs" "agg" "set" `},
 		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"member12":"1"}}`}, `"signature" has "member12"`},
-		{"bad-hello", []string{`{"refract":1,"name":"m"} {}`}, `text after the object`},
+		{"bad-hello", []string{`{"refract":1,"name":"m"} {}`}, `text after the end of the value`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","Native":true}`}, `unknown field "Native"`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","name":"n"}`}, `field "name" is there twice`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","lower":"0"}`}, `field lower must be a number or null, not a string`},
@@ -137,7 +136,7 @@ func TestFaults(t *testing.T) {
 			if err == nil {
 				defer m.Close()
 				if tc.fault == "hangs" { // the first hello may take its time
-					m.Timeout = 300 * time.Millisecond
+					m.cfg.Timeout = 300 * time.Millisecond
 				}
 				_, err = m.Score(t.Context(), []metrics.Block{block})
 			}
@@ -206,7 +205,7 @@ func TestStandardError(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Close()
-	if len(lines) != child.MostShown+1 || len(lines[0]) > child.MostSaid+1000 || !strings.HasSuffix(lines[child.MostShown], "more of its standard error is left out") {
+	if len(lines) != mostShown+1 || len(lines[0]) > mostSaid+1000 || !strings.HasSuffix(lines[mostShown], "more of its standard error is left out") {
 		t.Errorf("%d lines: %q", len(lines), lines[len(lines)-1])
 	}
 }
@@ -422,7 +421,7 @@ func TestHelloIsSigned(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"scores":[[1,null,2.5,0]],"status":[["","cut","",""]],"reports":[[null,{"errors":[{"location":"a"}]},null,null]]}`))
 	f.Add([]byte(`{"id":1,"error":"x"}`))
-	m := &Metric{hello: &hello{Reports: true}, info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, Program: child.Program{Said: child.Said{Hide: hides(nil)}}}
+	m := &Metric{hello: &hello{Reports: true}, info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: stderr{hide: hides(nil)}}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		out, err := m.readAnswer(line, &request{ID: 1}, []metrics.Block{block})
 		if err != nil {

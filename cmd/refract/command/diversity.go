@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/diversify/diversity"
 	"github.com/refract-eval/refract/embeddings"
 )
@@ -79,7 +80,11 @@ func (d *diverser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	o := diversity.Options{Originals: d.originals, Bootstrap: diversity.Bootstrap{Resamples: d.bootstrap, Confidence: d.confidence, Seed: d.seed}}
+	ends := func(means []float64) (low, high float64) {
+		interval := correlate.Percentiles(means, d.confidence)
+		return interval.Low, interval.High
+	}
+	o := diversity.Options{Originals: d.originals, Bootstrap: diversity.Bootstrap{Resamples: d.bootstrap, Seed: d.seed, Ends: ends}}
 	results := make([]*diversity.Set, len(sets))
 	for i, s := range sets {
 		if results[i], err = diversity.Of(ctx, s, measures, o); err != nil {

@@ -69,6 +69,8 @@ func TestScalars(t *testing.T) {
 		{percent, "85\n\nTwo words are missing, and 3 are wrong.", 85},
 		{percent, "<think>70, or 80?</think>\n85", 85},
 		{percent, "<think>85", none},
+		{percent, "70, or 80?\n</think>\n\n85", 85},
+		{percent, "85 </think> 70", none},
 		{percent, "8.5/10", none},
 		{percent, "between 70 and 80", none},
 		{percent, "70-80", none},

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	characters "github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -119,13 +120,11 @@ func answerText(completion string) (text, remark string, ok bool) {
 	for _, token := range []string{"</s>", "<eos>", "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end|>"} {
 		text = strings.TrimSpace(strings.TrimSuffix(text, token))
 	}
-	if strings.HasPrefix(text, "<think>") {
-		end := strings.LastIndex(text, "</think>")
-		if end < 0 {
-			return "", "the answer ends within its reasoning", false
-		}
-		text = strings.TrimSpace(text[end+len("</think>"):])
-		remark = "the reasoning before the answer was passed over"
+	switch rest, thought, ended := characters.AfterThoughts(text); {
+	case thought && !ended:
+		return "", "the answer ends within its reasoning", false
+	case thought:
+		text, remark = strings.TrimSpace(rest), "the reasoning before the answer was passed over"
 	}
 	if text == "" {
 		return "", "the answer is empty", false

@@ -1,0 +1,174 @@
+package analysis
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// role is what an explanation makes of a phrase that it quotes.
+type role uint8
+
+const (
+	unclear role = iota
+	shown        // the output's own words
+	wanted       // what should stand instead of something
+	lacked       // what the output is said to leave out
+)
+
+// claim is one quoted phrase of an explanation.
+type claim struct {
+	text string
+	role role
+	side string // of the next quoted phrase on which a lacked one is said to be: "before" or "after"
+}
+
+// What the words before a quotation, and after it, make of it. These are the
+// patterns of judges that write English; a phrase in any other context is unclear,
+// and nothing is concluded from it.
+//
+// ofKind is nounAtEnd without nouns for the sense of a phrase, such as "information".
+const ofKind = `(?: (?:the|an?))?(?: (?:words?|phrases?|terms?|verb|noun|adjective|expression|pronoun|article|name))?[ (:,]*$`
+
+var (
+	instead = regexp.MustCompile(`\b(?:instead of|rather than)(?: using)?` + nounAtEnd)
+	better  = regexp.MustCompile(`\b(?:(?:should|could|would) (?:be|have been|read|use)(?: (?:replaced|changed|corrected) (?:with|by|to))?|be (?:replaced with|corrected to)|` +
+		`correct (?:term|word|phrase|form|spelling|translation) is)` + nounAtEnd)
+	uses = regexp.MustCompile(`\b(?:(?:translation|output|model|generation|summary|response|text) (?:incorrectly |also )?(?:uses|used|adds|introduces|contains|repeats)|` +
+		`the (?:use|addition|inclusion|repetition) of|by (?:saying|stating|using|adding))` + ofKind)
+	omits   = regexp.MustCompile(`\b(?:omits|is missing|omission of|omitted|leaves out|lacks)` + nounAtEnd)
+	missing = regexp.MustCompile(`^(?:is|are) (?:missing|omitted|left out)(?:[ .,;]*$|[.,]| (?:in|from|before|after|between|at|which|and|here|making)\b)`)
+	beside  = regexp.MustCompile(`^(?:is missing )?(before|after)(?: the (?:word|phrase))?[ ,]*$`)
+	subject = regexp.MustCompile(`^the (?:informal )?(?:phrase|word|term|expression|phrasing|wording|pronoun|contraction|verb|noun|adjective|sentence)$`)
+	said    = regexp.MustCompile(`^(?:is|does|sounds|changes|adds|introduces|makes|should be|can be|was|implies|has|could be|may)\b`)
+	unsaid  = regexp.MustCompile(`^is (?:missing|omitted|absent|left out|better|more|not (?:mentioned|included|used|translated|present in)|present in the correct)\b|^should be (?:added|included)\b`)
+	// another says that the sentence speaks of a text that is not the output.
+	another = regexp.MustCompile(`\b(?:correct|original|reference|source|should|could|would|better|intended|input|instruction|context)\b`)
+)
+
+// claims reads an explanation for what it says of the phrases that it quotes.
+func claims(explanation string) []claim {
+	quoted := quotations(explanation)
+	out := make([]claim, len(quoted))
+	sentence := ""
+	for i, q := range quoted {
+		out[i].text = strings.TrimSpace(strings.TrimRight(strings.TrimSpace(q.text), ",.;:"))
+		before, after := strings.ToLower(tail(q.before, 400)), strings.ToLower(head(strings.TrimLeft(q.after, " ,"), 64))
+		if end := strings.LastIndex(before, ". "); end >= 0 {
+			sentence, before = "", before[end+2:]
+		}
+		sentence += before
+		elsewhere := another.MatchString(sentence)
+		switch {
+		case i > 0 && joins(before):
+			out[i].role = out[i-1].role
+		case better.MatchString(before) && !strings.Contains(before, "not be"):
+			out[i].role = wanted
+		case elsewhere:
+		case omits.MatchString(before), missing.MatchString(after):
+			out[i].role = lacked
+			if m := beside.FindStringSubmatch(after); m != nil && i+1 < len(quoted) && (i == 0 || out[i-1].role != lacked) {
+				out[i].side = m[1]
+			}
+		case instead.MatchString(before):
+			if i > 0 && out[i-1].role == shown {
+				out[i].role = wanted
+			}
+		case uses.MatchString(before), subject.MatchString(strings.TrimSpace(before)) && said.MatchString(after) && !unsaid.MatchString(after):
+			out[i].role = shown
+		}
+	}
+	return out
+}
+
+// checkTexts compares what the errors say with the texts: whether the output has
+// what an explanation quotes as the output's, and whether it has the correction
+// already where the error is.
+func (r *Report) checkTexts(t Texts) {
+	work := maxWork
+	l := newLocator(t, &work)
+	for i := range r.Errors {
+		e := &r.Errors[i]
+		if e.Place == Unlocated {
+			continue // nobody has looked, so that the hypothesis may be unknown
+		}
+		if e.Place == Absent {
+			r.problem(CodeLocation, i, "the location %s does not stand in the output%s", shorten(e.Location), l.elsewhere(e.Location))
+		}
+		old, quotes, corrects := e.Location, false, false
+		said := claims(e.Explanation)
+		for k, c := range said {
+			if c.text == "" {
+				continue
+			}
+			switch c.role {
+			case shown:
+				old = c.text
+				if _, m := l.hypothesis.find(c.text); m == nowhere && work >= 0 && !quotes {
+					quotes = true
+					r.problem(CodeExplanation, i, "the explanation quotes %s as the output's, where it does not stand%s", shorten(c.text), l.elsewhere(c.text))
+				}
+			case wanted:
+				if !corrects && l.stands(old, c.text) {
+					corrects = true
+					r.problem(CodeCorrection, i, "the suggested correction %s already stands in the output", shorten(c.text))
+				}
+			case lacked:
+				text, known := c.text, isDistinctive(c.text)
+				switch c.side {
+				case "before":
+					text, known = text+" "+said[k+1].text, true
+				case "after":
+					text, known = said[k+1].text+" "+text, true
+				}
+				if !corrects && known && l.hypothesis.has(text) {
+					corrects = true
+					r.problem(CodeCorrection, i, "%s, which the output is said to lack, stands in it", shorten(c.text))
+				}
+			}
+		}
+	}
+}
+
+// stands reports whether the output already has a correction instead of old.
+func (l *locator) stands(old, correction string) bool {
+	span, m := l.hypothesis.find(correction)
+	if m != wordForWord && m != resembling {
+		return false
+	}
+	if string(foldPhrase(old)) == string(foldPhrase(correction)) {
+		return old == correction // a change of case or of marks is one
+	}
+	at, m := l.hypothesis.find(old)
+	if m == nowhere {
+		return isDistinctive(correction) && *l.hypothesis.work >= 0
+	}
+	// The output reads as the correction around what it is to replace.
+	return span.Start <= at.Start && at.End <= span.End && span.End-span.Start > at.End-at.Start
+}
+
+// isDistinctive reports whether a phrase does not stand in a text by chance.
+func isDistinctive(phrase string) bool {
+	return len(strings.Fields(phrase)) > 1 && utf8.RuneCountInString(phrase) >= 8
+}
+
+// elsewhere says where a phrase stands that the hypothesis lacks.
+func (l *locator) elsewhere(phrase string) string {
+	if l.reference.has(phrase) {
+		return ", but in the reference"
+	}
+	if l.source.has(phrase) {
+		return ", but in the source"
+	}
+	return ""
+}
+
+// shorten quotes a phrase for people.
+func shorten(s string) string {
+	const most = 60
+	if runes := []rune(head(s, 4*most)); len(runes) > most {
+		return fmt.Sprintf("%q…", string(runes[:most]))
+	}
+	return fmt.Sprintf("%q", s)
+}

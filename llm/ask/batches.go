@@ -89,7 +89,9 @@ func (b *Batches) round(ctx context.Context, model, journal string) (int, error)
 		all.Rows += asked
 		all.Done += now.Done
 		all.Failed += now.Failed
-		all.Batches += now.Batches
+		if asked > 0 { // else they are those of the round before
+			all.Batches += now.Batches
+		}
 		all.Again += now.Again
 		all.Unusable += now.Unusable
 		all.Open, all.Trouble = now.Open, now.Trouble

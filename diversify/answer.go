@@ -60,8 +60,8 @@ func unchecked(a *cache.Answer) check.Result {
 }
 
 // checked is an answer as the checks take it.
-func checked(reference int, a *cache.Answer) check.Answer {
-	return check.Answer{Reference: reference, Raw: a.Text, HasText: a.HasText, Finish: a.FinishReason}
+func checked(reference int, a *cache.Answer, form string) check.Answer {
+	return check.Answer{Field: form != "", Reference: reference, Raw: a.Text, HasText: a.HasText, Finish: a.FinishReason}
 }
 
 // variant makes of an answered request what a segment shows.

@@ -160,8 +160,9 @@ func (n *Counts) AddVariants(s *refract.Segment) (*refract.Segment, error) {
 			origin = *v.Origin
 		}
 		answer, notOf := cache.Answer{Text: origin.Raw.Value, HasText: origin.Raw.Valid, FinishReason: v.Finish}, (*check.Result)(nil)
+		form := origin.Form
 		if !origin.Raw.Valid {
-			origin.Raw = v.Text
+			form, origin.Raw = "", v.Text
 			answer.Text, answer.HasText = v.Text.Value, v.Text.Valid
 		} else {
 			answer, notOf = unwrap(origin.Form, answer)
@@ -170,7 +171,7 @@ func (n *Counts) AddVariants(s *refract.Segment) (*refract.Segment, error) {
 		if notOf != nil {
 			res = *notOf
 		} else {
-			res = judge.Judge(checked(v.Reference, &answer))
+			res = judge.Judge(checked(v.Reference, &answer, form))
 		}
 		if res.Err != nil {
 			return nil, fmt.Errorf("%s: %w", where(), res.Err)

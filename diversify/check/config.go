@@ -94,13 +94,22 @@ type Config struct {
 	Overlap float64
 }
 
+// Detector tells languages apart.
+type Detector interface {
+	// Beside returns what tells whether an answer to a reference is in another
+	// language than that: what is to be said of it, or "". The answer comes
+	// without the words that it shares with the reference, and whole. The function
+	// serves one goroutine, Beside many. It fails where it cannot tell, which ends a run.
+	Beside(reference string) func(rest, answer string) (string, error)
+	// Signature states what changes its answers.
+	Signature() string
+}
+
 // Checker judges answers. It is safe for concurrent use if its Detector is.
 type Checker struct {
-	cfg     Config
-	on      map[string]bool // names of the checks that were asked for
-	checks  []checkStep
-	steps   wanted
-	prepare wanted // steps that come before parts are looked at
+	cfg   Config
+	on    map[string]bool // names of the checks that were asked for
+	steps []step
 	// prompts are Config.Prompts in lower case, without white space around.
 	prompts []string
 }
@@ -124,11 +133,6 @@ func New(cfg Config) (*Checker, error) {
 		}
 		c.on[name] = true
 	}
-	for _, k := range checkSteps() {
-		if c.Makes(k.reason) {
-			c.checks = append(c.checks, k)
-		}
-	}
 	if c.on[ReasonLanguage] && cfg.Detector == nil {
 		return nil, errors.New("check: the language check needs a Detector")
 	}
@@ -137,12 +141,9 @@ func New(cfg Config) (*Checker, error) {
 			return nil, fmt.Errorf("check: %s", suggest.Unknown("cleaning step", name, Steps()))
 		}
 	}
-	c.steps = newWanted(slices.DeleteFunc(allSteps(), func(s step) bool {
+	c.steps = slices.DeleteFunc(allSteps(), func(s step) bool {
 		return cfg.Cleaning != nil && !slices.Contains(cfg.Cleaning, s.name)
-	}))
-	c.prepare = newWanted(slices.DeleteFunc(slices.Clone(c.steps.steps), func(s step) bool {
-		return slices.Index(Steps(), s.name) >= slices.Index(Steps(), StepRestated)
-	}))
+	})
 	for _, p := range cfg.Prompts {
 		if p = strings.TrimSpace(strings.ToLower(p)); p != "" {
 			c.prompts = append(c.prompts, p)
@@ -185,7 +186,11 @@ func (c *Checker) complete() error {
 
 // Steps returns the names of the cleaning steps that are applied, in order.
 func (c *Checker) Steps() []string {
-	return stepNames(c.steps.steps)
+	var names []string
+	for _, s := range c.steps {
+		names = append(names, s.name)
+	}
+	return names
 }
 
 // Makes reports whether the Checker may give a verdict: whether that check is
@@ -196,7 +201,7 @@ func (c *Checker) Makes(reason string) bool {
 
 // rules is the version of the rules, to be raised with every change of what
 // is cleaned or caught.
-const rules = "11"
+const rules = "12"
 
 // Signature states all that changes verdicts or cleaned texts, on one line:
 // steps, checks and their thresholds, a hash of the prompts, the version of
@@ -238,7 +243,7 @@ func (c *Checker) Signature() string {
 		b.WriteString("|detector:" + c.cfg.Detector.Signature())
 		float("overlap", c.cfg.Overlap)
 	}
-	if len(c.prompts) > 0 && slices.ContainsFunc(c.steps.steps, func(s step) bool { return s.name == StepRestated }) {
+	if len(c.prompts) > 0 && slices.ContainsFunc(c.steps, func(s step) bool { return s.name == StepRestated }) {
 		h := fnv.New64a()
 		for _, p := range c.prompts {
 			h.Write([]byte(p + "\x00"))

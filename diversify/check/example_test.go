@@ -36,7 +36,7 @@ func Example() {
 	// The ferry departed from the harbour at 8 o'clock. []
 	//   numbers "8" in place of the reference's "9"
 	// It was at 9 o'clock that the ferry []
-	//   cut it ends in "ferry" without a full stop, the reference has one
+	//   cut it ends in "ferry" without a full stop, and the reference has one
 	// The tense of the sentence has been changed. []
 	//   refusal it speaks of the task: "The tense of the sentence has been changed."
 }

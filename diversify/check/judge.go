@@ -1,8 +1,8 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -19,6 +19,7 @@ type Answer struct {
 	Raw       string // as the server sent it
 	HasText   bool   // false where the server sent no text, which is not ""
 	Finish    string // finish reason; "" where unknown
+	Field     bool   // Raw was a field of JSON: it is all text, and nothing around it
 }
 
 // Result is what became of an answer.
@@ -30,7 +31,7 @@ type Result struct {
 	// first use.
 	Cleaned []string
 	Verdict string // Accepted or one of Reasons
-	Detail  string // what was found, for people; "" for accepted answers
+	Detail  string // what was found, in a sentence; "" for accepted answers
 	// Err is why there is no verdict: the Detector failed. What is not judged is
 	// neither accepted nor rejected, so that a run ends there.
 	Err error
@@ -42,31 +43,33 @@ type Segment struct {
 	c          *Checker
 	source     *original
 	references []*original
-	accepted   []acceptedText
-	refused    []refusedText
-	answer     Answer // at hand
-	result     Result // of it
-	w          work
-	arena      []byte // the normalized forms of the accepted texts
+	accepted   []known
+	refused    []known
 }
 
-// acceptedText is an answer that later ones must differ from.
-type acceptedText struct {
-	text string
-	norm []byte
-}
+// known is a text that later answers must differ from; by says who rejected it.
+type known struct{ text, norm, by string }
 
 // Segment begins a segment. references are its originals; a missing one is "".
 // source may be "".
 func (c *Checker) Segment(source string, references []string) *Segment {
 	s := &Segment{c: c, source: newOriginal(source), references: make([]*original, len(references))}
-	size := 0
 	for i, r := range references {
 		s.references[i] = newOriginal(r)
-		size = max(size, 2*len(r)+32)
 	}
-	s.w.low, s.w.norm = make([]byte, 0, size), make([]byte, 0, size)
 	return s
+}
+
+// Accept adds a text to those that later answers must differ from, such as one
+// that an earlier run accepted.
+func (s *Segment) Accept(text string) {
+	s.accepted = append(s.accepted, known{text: text, norm: normalize(text)})
+}
+
+// Refuse adds a text that later answers must differ from, whichever checks
+// there are, as somebody has rejected it. by says who, for people.
+func (s *Segment) Refuse(text, by string) {
+	s.refused = append(s.refused, known{text, normalize(text), by})
 }
 
 // Judge cleans an answer and gives its verdict. Answers are judged in order:
@@ -74,137 +77,309 @@ func (c *Checker) Segment(source string, references []string) *Segment {
 // accepted before. It panics if the reference does not exist.
 func (s *Segment) Judge(a Answer) Result {
 	ref := s.references[a.Reference]
-	if !a.HasText {
-		if a.Finish == finishLength {
-			return Result{Verdict: ReasonCut, Detail: "the token limit was reached before any text came"}
-		}
+	switch {
+	case !a.HasText && a.Finish == finishLength:
+		return Result{Verdict: ReasonCut, Detail: "the token limit was reached before any text came"}
+	case !a.HasText:
 		return Result{Verdict: ReasonBlocked, Detail: "the server sent no text"}
-	}
-	if a.Finish == finishContentFilter {
+	case a.Finish == finishContentFilter:
 		return Result{Verdict: ReasonBlocked, Detail: "the server's content filter stopped the answer"}
 	}
-	s.answer, s.result = a, Result{HasText: true}
-	s.result.Text, s.result.Cleaned = s.c.clean(a.Raw, ref)
-	s.w.reset(s.result.Text)
-	s.result.Verdict, s.result.Detail = s.verdict(ref)
-	if s.result.Verdict == Accepted {
-		if s.result.Detail = s.repeatsRefused(); s.result.Detail != "" {
-			s.result.Verdict = ReasonDuplicate
-		} else {
-			s.accept(s.result.Text)
+	r := Result{HasText: true, Text: a.Raw}
+	if !a.Field {
+		r.Text, r.Cleaned = s.c.clean(a.Raw, ref)
+	} else if slices.Contains(s.c.Steps(), StepSpace) {
+		if r.Text = strings.TrimSpace(a.Raw); r.Text != a.Raw {
+			r.Cleaned = []string{StepSpace}
 		}
 	}
-	return s.result
-}
-
-// Accept adds a text to those that later answers must differ from, such as one
-// that an earlier run accepted.
-func (s *Segment) Accept(text string) {
-	s.w.reset(text)
-	s.accept(text)
-}
-
-func (s *Segment) accept(text string) {
-	if !s.c.on[ReasonDuplicate] {
-		return
+	r.Verdict = Accepted
+	e := ref.evidence(r.Text)
+	for _, k := range checkSteps() {
+		if !s.c.Makes(k.reason) || a.Field && k.talk || k.compares && ref.text == "" {
+			continue
+		}
+		found, err := k.find(s, &judged{a, &r, ref, e})
+		if err != nil {
+			r.Verdict, r.Err = "", fmt.Errorf("the %s check: %w", k.reason, err)
+			return r
+		}
+		if found != "" {
+			r.Verdict, r.Detail = k.reason, found
+			return r
+		}
 	}
-	a := acceptedText{text: text}
-	if !s.c.cfg.Exact {
-		begin := len(s.arena)
-		s.arena = append(s.arena, s.w.normalized()...)
-		a.norm = s.arena[begin:len(s.arena):len(s.arena)]
+	if who := s.same(r.Text, s.refused); who != "" {
+		r.Verdict, r.Detail = ReasonDuplicate, who
+		return r
 	}
-	s.accepted = append(s.accepted, a)
+	s.Accept(r.Text)
+	return r
 }
 
-// checkStep is one check: what it finds is for people, and "" is nothing.
+// judged is an answer at hand.
+type judged struct {
+	Answer
+	*Result
+	ref *original
+	e   evidence
+}
+
+// checkStep is one check. It says what it finds, in a sentence, and "" for nothing.
 type checkStep struct {
 	reason   string
 	compares bool // it needs a reference that is not blank
-	find     func(s *Segment, ref *original) string
+	talk     bool // it looks for what stands around a text, which a field of JSON has not
+	find     func(s *Segment, j *judged) (string, error)
 }
 
-// checkSteps are the checks in their order. An answer that only announces a
-// rewriting ends in a colon, and is not cut: refusal stands before that.
 func checkSteps() []checkStep {
+	found := func(f func(s *Segment, j *judged) string) func(*Segment, *judged) (string, error) {
+		return func(s *Segment, j *judged) (string, error) { return f(s, j), nil }
+	}
 	return []checkStep{
-		{ReasonCut, false, func(s *Segment, ref *original) string {
-			if s.answer.Finish == finishLength {
-				return "the token limit ended the answer"
-			}
-			if ref.thinks || len(s.w.text) <= mostCleaned && mayHaveTokens(s.w.text) && unanswered(s.w.text, ref) {
-				return "it thinks, and gives no answer"
-			}
-			return ""
-		}},
-		{ReasonEmpty, false, func(s *Segment, ref *original) string { return emptyText(s.w.text, ref) }},
-		{ReasonGarbled, false, func(s *Segment, ref *original) string { return garbled(s.w.text, ref) }},
-		{ReasonRefusal, false, func(s *Segment, ref *original) string { return refusal(&s.w, ref, s.c.on[ReasonLanguage]) }},
-		{ReasonCut, false, func(s *Segment, ref *original) string {
-			return cmp.Or(missingEnd(&s.w, ref, s.answer.Raw), firstItem(&s.result, ref, s.c.cfg.MinListShare))
-		}},
-		{ReasonCopy, false, func(s *Segment, _ *original) string { return s.copied() }},
-		{ReasonDuplicate, false, func(s *Segment, _ *original) string { return s.repeated() }},
-		{ReasonGarbled, true, func(s *Segment, ref *original) string {
-			if unicode.IsLower(firstRune(s.w.text)) && unicode.IsUpper(firstRune(ref.text)) {
-				return fmt.Sprintf("it begins within a sentence: %s", quote(s.w.text))
-			}
-			return ""
-		}},
-		{ReasonLanguage, true, (*Segment).otherLanguage},
-		{ReasonLength, true, func(s *Segment, ref *original) string { return s.c.badLength(s.w.text, ref) }},
-		{ReasonNumbers, true, func(s *Segment, ref *original) string {
-			return cmp.Or(changedNumber(ref.numbers(), s.w.numbers()), ref.changedDate(s.w.text))
-		}},
-		{ReasonUnclear, true, func(s *Segment, ref *original) string { return s.c.unclear(ref, s.answer.Raw, s.result.Text) }},
+		{ReasonCut, false, false, found((*Segment).stopped)},
+		{ReasonCut, false, true, found((*Segment).thinking)},
+		{ReasonEmpty, false, false, found((*Segment).empty)},
+		{ReasonGarbled, false, true, found((*Segment).garbled)},
+		{ReasonRefusal, true, false, found((*Segment).refusal)},
+		{ReasonCut, true, true, found((*Segment).missingEnd)},
+		{ReasonCopy, false, false, found((*Segment).copied)},
+		{ReasonDuplicate, false, false, found(func(s *Segment, j *judged) string { return s.same(j.Text, s.accepted) })},
+		{ReasonGarbled, true, true, found((*Segment).within)},
+		{ReasonLanguage, true, false, (*Segment).otherLanguage},
+		{ReasonLength, true, false, found((*Segment).badLength)},
+		{ReasonNumbers, true, false, found(func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) })},
+		{ReasonUnclear, true, true, found((*Segment).unclear)},
 	}
 }
 
-// verdict makes the checks in order.
-func (s *Segment) verdict(ref *original) (verdict, detail string) {
-	for i := range s.c.checks {
-		k := &s.c.checks[i]
-		if k.compares && ref.text == "" {
-			continue
-		}
-		detail := k.find(s, ref)
-		if s.result.Err != nil {
-			s.result.Err = fmt.Errorf("the %s check: %w", k.reason, s.result.Err)
-			return "", ""
-		}
-		if detail != "" {
-			return k.reason, detail
-		}
-	}
-	return Accepted, ""
-}
-
-// emptyText says why there is no text, if there is none.
-func emptyText(text string, ref *original) string {
-	switch {
-	case text == "":
-		return "the answer is empty"
-	case strings.TrimSpace(text) == "":
-		return "the answer is white space" // where it is not cleaned away
-	case ref.letters > 0 && !hasLetter(text):
-		return fmt.Sprintf("no letter in %s", quote(text))
+func (s *Segment) stopped(j *judged) string {
+	if j.Finish == finishLength {
+		return "the token limit ended the answer"
 	}
 	return ""
 }
 
-// badLength compares lengths in characters.
-func (c *Checker) badLength(text string, ref *original) string {
-	n := runeCount(text)
-	if ref.chars == 0 {
-		return ""
+func (s *Segment) thinking(j *judged) string {
+	if len(j.Text) <= mostCleaned && unanswered(j.Text, j.ref) {
+		return "it is a thought that no answer follows"
 	}
-	slack := max(c.cfg.Slack, 0)
-	if ref.dense {
+	return ""
+}
+
+func (s *Segment) empty(j *judged) string {
+	switch {
+	case strings.TrimSpace(j.Text) == "":
+		return "the answer is empty"
+	case strings.ContainsFunc(j.ref.text, unicode.IsLetter) && !strings.ContainsFunc(j.Text, unicode.IsLetter):
+		return fmt.Sprintf("there is no letter in %s", quote(j.Text))
+	}
+	return ""
+}
+
+// refusal finds a text that speaks of the task in place of doing it.
+func (s *Segment) refusal(j *judged) string {
+	e := j.e
+	switch {
+	case e.sorry >= 2 && e.talk > 3+0.8*float64(e.shared), e.sorry >= 1 && e.talk > 3.5+float64(e.shared)+0.3*float64(e.own):
+		return fmt.Sprintf("it refuses the task: %s", quote(j.Text))
+	case j.Field:
+	case e.task > 2.5+float64(e.shared)+0.4*float64(e.own), e.task >= 1.5 && e.talk > 2.7+0.8*float64(e.shared)+0.4*float64(e.own):
+		return fmt.Sprintf("it speaks of the task: %s", quote(j.Text))
+	}
+	return ""
+}
+
+// copied finds a text that is one of the originals.
+func (s *Segment) copied(j *judged) string {
+	n := normalize(j.Text)
+	for i, r := range append(slices.Clone(s.references), s.source) {
+		name := fmt.Sprintf("reference %d", i+1)
+		if i == len(s.references) {
+			name = "the source"
+		}
+		switch {
+		case r.text == "":
+		case j.Text == r.text:
+			return "the same as " + name
+		case !s.c.cfg.Exact && n != "" && n == r.norm():
+			return but + name
+		}
+	}
+	return ""
+}
+
+const but = "but for case, punctuation and white space the same as "
+
+// same says which of some texts the answer repeats, or "".
+func (s *Segment) same(t string, texts []known) string {
+	n := normalize(t)
+	for i, k := range texts {
+		of := fmt.Sprintf("accepted answer %d", i+1)
+		if k.by != "" {
+			of = "a text that " + k.by + " rejected"
+		}
+		switch {
+		case k.text == t:
+			return "the same as " + of
+		case !s.c.cfg.Exact && n != "" && k.norm == n:
+			return but + of
+		}
+	}
+	return ""
+}
+
+// otherLanguage asks the Detector about words that the reference has not. Where the two
+// share many, and not all are names, the language is the same.
+func (s *Segment) otherLanguage(j *judged) (string, error) {
+	var rest []string
+	words, shared, names := 0, 0, 0
+	for _, w := range plainWords(strings.ToLower(j.Text)) {
+		words++
+		switch {
+		case !j.ref.plain[w]:
+			rest = append(rest, w)
+			continue
+		case j.ref.names[w]:
+			names++
+		}
+		shared++
+	}
+	if least := s.c.cfg.Overlap * float64(words); least < float64(words) && float64(shared) >= least && float64(shared-names) >= least/2 {
+		return "", nil
+	}
+	if j.ref.other == nil {
+		j.ref.other = s.c.cfg.Detector.Beside(j.ref.text)
+	}
+	return j.ref.other(strings.Join(rest, " "), j.Text)
+}
+
+// badLength compares lengths in characters.
+func (s *Segment) badLength(j *judged) string {
+	n, of, slack := chars(j.Text), j.ref.chars, max(s.c.cfg.Slack, 0)
+	if j.ref.dense {
 		slack /= 3
 	}
-	ratio := float64(n) / float64(ref.chars)
-	if ratio < c.cfg.MinRatio && ref.chars-n > slack || ratio > c.cfg.MaxRatio && n-ref.chars > slack {
-		return fmt.Sprintf("%d characters, %.2f times the reference's %d", n, ratio, ref.chars)
+	ratio := float64(n) / float64(of)
+	if ratio < s.c.cfg.MinRatio && of-n > slack || ratio > s.c.cfg.MaxRatio && n-of > slack {
+		return fmt.Sprintf("it has %d characters, %.2f times the reference's %d", n, ratio, of)
+	}
+	return ""
+}
+
+// garbled finds what is no text: code, tokens or wrong characters that are left, loops.
+func (s *Segment) garbled(j *judged) string {
+	t := j.Text
+	switch {
+	case mojibake(t) && !mojibake(j.ref.text):
+		return fmt.Sprintf("its character set is wrong: %s", quote(t))
+	case strings.ContainsAny(t, "{}\ufffd") && !j.ref.has("{}\ufffd"), strings.Contains(t, "```") && !j.ref.has("`"),
+		strings.HasPrefix(t, "<") && !j.ref.has("<"), strings.Contains(t, "](") && !j.ref.has("]"):
+		return fmt.Sprintf("code or markup is left: %s", quote(t))
+	}
+	for _, script := range [...]*unicode.RangeTable{unicode.Han, unicode.Cyrillic, unicode.Hangul} {
+		is := func(r rune) bool { return unicode.Is(script, r) }
+		isLatin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
+		if strings.ContainsFunc(t, is) && strings.ContainsFunc(t, isLatin) && strings.ContainsFunc(j.ref.text, isLatin) && !strings.ContainsFunc(j.ref.text, is) {
+			return fmt.Sprintf("it mixes scripts: %s", quote(t))
+		}
+	}
+	if j.ref.unordered(t) {
+		return fmt.Sprintf("it has the reference's words in no order: %s", quote(t))
+	}
+	if loop := loops(t); loop != "" && loops(j.ref.text) == "" {
+		return fmt.Sprintf("it repeats %q", loop)
+	}
+	return ""
+}
+
+// within finds a text that begins within a sentence.
+func (s *Segment) within(j *judged) string {
+	if unicode.IsLower(firstRune(j.Text)) && unicode.IsUpper(firstRune(j.ref.text)) {
+		return fmt.Sprintf("it begins within a sentence: %s", quote(j.Text))
+	}
+	return ""
+}
+
+// loops returns words that stand three times in a row, or "".
+func loops(t string) string {
+	const most = 12
+	w := strings.Fields(strings.ToLower(t))
+	for size := 1; size <= most; size++ {
+		for i := 0; i+3*size <= len(w); i++ {
+			if slices.Equal(w[i:i+size], w[i+size:i+2*size]) && slices.Equal(w[i:i+size], w[i+2*size:i+3*size]) {
+				return strings.Join(w[i:i+size], " ")
+			}
+		}
+	}
+	return ""
+}
+
+// dangling are words that cannot end a title or a phrase.
+var dangling = strings.Fields(`the a an and or of my your their our every than whose der die dem den ein eine einen einem einer und oder zum zur
+	im vom beim deren dessen и или в на к с о об от из для по при чтобы который которая которые`)
+
+// ending is how a text ends: "." for a stop, maybe with marks behind it, ":" or ",", ")"
+// for a closing mark alone, "w" for a word, "" for none.
+func ending(t string) string {
+	closed := false
+	for t = strings.TrimRight(t, "*_` "); t != ""; {
+		r := lastRune(t)
+		switch {
+		case isStop(r):
+			return "."
+		case isQuote(r), unicode.In(r, unicode.Pe, unicode.Pf):
+			closed = true
+		case closed:
+			return ")"
+		case strings.ContainsRune(":：", r):
+			return ":"
+		case strings.ContainsRune(",;，；、", r), unicode.In(r, unicode.Pd, unicode.Ps):
+			return ","
+		case isWord(r), r == '%', unicode.Is(unicode.Sc, r):
+			return "w"
+		default:
+			return "."
+		}
+		t = strings.TrimSpace(strings.TrimSuffix(t, string(r)))
+	}
+	return ")"
+}
+
+// lastWord returns the last word of a text in lower case.
+func lastWord(t string) string {
+	words := strings.FieldsFunc(strings.ToLower(t), func(r rune) bool { return !isWord(r) })
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
+
+// missingEnd says how the end of an answer shows that it was cut, or "".
+func (s *Segment) missingEnd(j *judged) string {
+	t, got, want := j.Text, ending(j.Text), ending(j.ref.text)
+	word := lastWord(t)
+	switch {
+	case slices.Contains(j.Cleaned, StepList) && s.c.cfg.MinListShare > 0 && float64(chars(t)) < s.c.cfg.MinListShare*float64(j.ref.chars):
+		return fmt.Sprintf("it is the first item of a list: %d characters for the reference's %d", chars(t), j.ref.chars)
+	case (strings.HasSuffix(t, "…") || strings.HasSuffix(t, "...")) && !strings.Contains(j.ref.text, "..") && !j.ref.has("…⋯"):
+		return "it breaks off, and the reference does not"
+	case got == ":" && want != ":":
+		return "it ends in a colon, and the reference does not"
+	case got == "," && want != "," && want != ":":
+		return fmt.Sprintf("it ends in %q, and the reference does not", lastRune(t))
+	case got != "w" || word == lastWord(j.ref.text), ending(j.Raw) != "w" && !slices.Contains(dangling, word) && j.Raw != t && strings.ContainsFunc(j.Raw, isEmoji):
+		return ""
+	case want == "." && isStop(lastRune(strings.TrimRightFunc(j.ref.text, func(r rune) bool { return isQuote(r) || unicode.In(r, unicode.Pe) }))):
+		return fmt.Sprintf("it ends in %q without a full stop, and the reference has one", word)
+	case slices.Contains(dangling, word):
+		return fmt.Sprintf("it ends in %q, which begins something", word)
+	}
+	for _, p := range [...][2]string{{"(", ")"}, {"[", "]"}, {"«", "»"}, {"（", "）"}, {"「", "」"}, {"《", "》"}} {
+		if strings.Count(t, p[0]) > strings.Count(t, p[1]) && strings.Count(j.ref.text, p[0]) <= strings.Count(j.ref.text, p[1]) {
+			return fmt.Sprintf("its %q is not closed", p[0])
+		}
 	}
 	return ""
 }

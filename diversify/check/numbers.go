@@ -1,515 +1,379 @@
 package check
 
 import (
-	"bytes"
+	_ "embed"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
-// statedNumber is a number of a text: the values that it may mean, as "1.234" is one
-// thousand in German and between one and two in English.
-type statedNumber struct {
-	values [4]float64
-	n      int
-	at     [2]int // where it stands in the text
-	// weak numbers, such as number words, may disappear or appear: only one
-	// that is replaced by another counts.
+//go:embed numerals.txt
+var numeralTable string
+
+// meaning is what a word means in numbers; numerals.txt explains the kinds.
+type meaning struct {
+	value   float64
+	states  bool // the number value
+	scales  bool // multiplies by value
+	times   float64
+	implied []float64
+	role    string // "clock", "decade", "percent" or "part"
+}
+
+type numerals struct{ words, stems map[string]*meaning }
+
+var numeralWords = sync.OnceValue(func() numerals {
+	n := numerals{map[string]*meaning{}, map[string]*meaning{}}
+	for line := range strings.Lines(numeralTable) {
+		m := &meaning{}
+		for i, f := range strings.Fields(line) {
+			v, err := strconv.ParseFloat(strings.TrimLeft(f, "x*"), 64)
+			switch {
+			case f == "#":
+			case f[0] == '~':
+				for s := range strings.SplitSeq(f[1:], ",") {
+					v, _ := strconv.ParseFloat(s, 64)
+					m.implied = append(m.implied, v)
+				}
+				continue
+			case f[0] == ':':
+				m.role = f[1:]
+				continue
+			case err == nil && f[0] == 'x':
+				m.value, m.scales = v, true
+				continue
+			case err == nil && f[0] == '*':
+				m.times = v
+				continue
+			case err == nil && i == 0:
+				m.value, m.states = v, true
+				continue
+			default:
+				n.add(f, m)
+				continue
+			}
+			break
+		}
+	}
+	return n
+})
+
+func (n numerals) add(word string, m *meaning) {
+	word, isStem := strings.CutSuffix(word, "-")
+	if isStem {
+		n.stems[word] = m
+	}
+	stem, ordinal := strings.CutSuffix(word, "+")
+	if !ordinal {
+		n.words[word] = m
+		return
+	}
+	endings := "ый ой ого ому ым ом ая ую ое ые ых ыми"
+	if stem[len(stem)-1] < utf8.RuneSelf {
+		endings = "e en er es em"
+	}
+	for e := range strings.FieldsSeq(endings) {
+		n.words[stem+e] = m
+	}
+}
+
+// cutStem takes the longest number word off the front of a compound.
+func (n numerals) cutStem(w string) (*meaning, string) {
+	for end := len(w); end > 1; end-- {
+		if m := n.stems[w[:end]]; m != nil {
+			return m, w[end:]
+		}
+	}
+	return nil, w
+}
+
+// number is a number of a text: the values that it may mean, as "1.234" is one thousand
+// in German and between one and two in English.
+type number struct {
+	text   string
+	values []float64
+	// weak numbers, such as words, may come or go: only one in the place of another counts.
 	weak bool
-	// split are the numbers before and behind the point of "18.12", which may
-	// be a date or a time.
-	split [2]float64
+	// parts are those before and behind the point of "18.12", which may be a date or a time.
+	parts []float64
 }
 
-func (n *statedNumber) add(v float64) {
-	if n.n < len(n.values) && !n.is(v) {
-		n.values[n.n] = v
-		n.n++
+// numbers are those that a text states, and those that its words imply.
+type numbers struct {
+	stated  []number
+	implied []float64
+}
+
+var numberTokens = regexp.MustCompile(`\d+(?:[.,'’\x{a0}\x{202f}\x{2009} ]\d+)*|%|\p{Han}|\p{L}+(?:['’]\p{L}+)*`)
+
+// numbersOf finds the numbers of a text.
+func numbersOf(t string) numbers {
+	t = strings.ToLower(norm.NFKC.String(t))
+	s := scanner{text: t, table: numeralWords(), end: -1}
+	for _, at := range numberTokens.FindAllStringIndex(t, -1) {
+		if w := t[at[0]:at[1]]; isDigit(w[0]) {
+			s.digits(at[0], w)
+		} else {
+			s.word(at[0], w)
+		}
 	}
+	s.close()
+	return s.numbers
 }
 
-func (n *statedNumber) is(v float64) bool { return slices.Contains(n.values[:n.n], v) }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// statedNumbers are what a text says in numbers.
-type statedNumbers struct {
-	list  []statedNumber
-	known []float64 // the values of the list and those that words imply, such as 2 by "both"
-	ready bool      // known is complete and sorted
-	text  []byte    // in lower case, with the digits of all scripts as ASCII
-	run   run
+// scanner reads numbers. terms are those of a number in words that is not at its end,
+// such as 300 and 20.
+type scanner struct {
+	numbers
+	text       string
+	table      numerals
+	terms      []float64
+	begin, end int  // of the number in words
+	scaled     bool // its last word was "hundred" or the like
+	lone       bool // it is one word that may mean nothing, as "thousand" or 一
 }
 
-// run is the number that was read last, which the next word may change.
-type run struct {
-	statedNumber
-	open   bool
-	terms  []float64 // of a number in words, such as 300 and 20
-	words  int
-	scaled bool // the last word was "hundred" or the like
-	han    bool
-	end    int // of the last word, which may be "and"
-}
-
-// scan finds the numbers of a text in lower case.
-func (ns *statedNumbers) scan(low []byte) {
-	if ns.list == nil {
-		ns.list, ns.known = make([]statedNumber, 0, 8), make([]float64, 0, 16)
-	}
-	*ns = statedNumbers{list: ns.list[:0], known: ns.known[:0], text: low, run: run{terms: ns.run.terms[:0]}}
-	for i := 0; i < len(ns.text); {
-		c := ns.text[i]
-		if isDigit(c) {
-			i = ns.digits(i)
-			continue
-		}
-		if c < utf8.RuneSelf && c != '%' && (c < 'a' || c > 'z') {
-			i++
-			continue
-		}
-		r, size := rune(c), 1
-		if c >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(ns.text[i:])
-		}
-		end := i + size
-		switch {
-		case unicode.Is(unicode.Nd, r):
-			ns.scan(asciiDigits(low))
-			return
-		case unicode.IsLetter(r) && !isDense(r):
-			end = wordEnd(ns.text, i)
-		case !isDense(r) && r != '%' && r != '％' && !unicode.Is(unicode.No, r):
-			i = end
-			continue
-		}
-		ns.word(i, end)
-		i = end
-	}
-	ns.close()
-}
-
-func isDense(r rune) bool {
-	return r >= 0x3000 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
-}
-
-// asciiDigits writes the digits of all scripts as ASCII, and full-width points
-// and commas too.
-func asciiDigits(s []byte) []byte {
-	return bytes.Map(func(r rune) rune {
-		switch {
-		case r == '．':
-			return '.'
-		case r == '，':
-			return ','
-		case r < utf8.RuneSelf || !unicode.Is(unicode.Nd, r):
-			return r
-		}
-		// Each script has its ten digits in a row, behind what is no digit.
-		digit := '0'
-		for ; digit < '9' && unicode.Is(unicode.Nd, r-1); digit++ {
-			r--
-		}
-		return digit
-	}, s)
-}
-
-// imply notes numbers that the text does not state.
-func (ns *statedNumbers) imply(values ...float64) { ns.known = append(ns.known, values...) }
-
-// close adds the last number to the list.
-func (ns *statedNumbers) close() {
-	r := &ns.run
-	if !r.open {
+func (s *scanner) close() {
+	if s.terms == nil {
 		return
 	}
-	r.open = false
-	if r.words == 1 && (r.scaled || r.han) {
-		ns.imply(r.values[0]) // "thousand", or 一, which is part of many words
-		return
+	sum := 0.0
+	for _, v := range s.terms {
+		sum += v
 	}
-	ns.list = append(ns.list, r.statedNumber)
-	ns.share()
+	if s.lone {
+		s.implied = append(s.implied, sum)
+	} else {
+		s.stated = append(s.stated, number{text: s.text[s.begin:s.end], values: []float64{sum}, weak: true})
+	}
+	s.terms = nil
 }
 
-// share makes the last two numbers a share of 100 too: "six in ten" are 60 %.
-func (ns *statedNumbers) share() {
-	if len(ns.list) < 2 {
-		return
-	}
-	of, all := &ns.list[len(ns.list)-2], &ns.list[len(ns.list)-1]
-	switch string(bytes.TrimSpace(ns.text[of.at[1]:all.at[0]])) {
-	case "in", "of", "out of", "in every", "out of every", "von", "von je", "из", "из каждых":
-	default:
-		return
-	}
-	if v, m := of.values[0], all.values[0]; v < m && m <= 100 && math.Mod(100*v, m) == 0 {
-		of.add(100 * v / m)
-		all.add(100 * v / m)
-	}
-}
+func (s *scanner) imply(v ...float64) { s.implied = append(s.implied, v...) }
 
-// Digits
-
-// groups are digits with separators between them.
-type groups struct {
-	digits [8][]byte
-	begin  [8]int
-	marks  [8]byte // marks[k] stands before group k: '.', ',' or ' '
-	n      int
-}
-
-// separators stand between groups of digits. Apostrophes and spaces of all
-// kinds are ' '.
-var separators = [...]struct {
-	text string
-	mark byte
-}{{".", '.'}, {",", ','}, {" ", ' '}, {"'", ' '}, {"\u00a0", ' '}, {"\u202f", ' '}, {"\u2009", ' '}, {"’", ' '}}
-
-// readGroups reads the groups of digits from i on, and returns where they end.
-// A space only goes before three digits.
-func readGroups(s []byte, i int) (g groups, end int) {
-	digits := func(i int) int {
-		for i < len(s) && isDigit(s[i]) {
-			i++
-		}
-		return i
+// digits reads digits in groups.
+func (s *scanner) digits(at int, w string) {
+	s.close()
+	groups := strings.FieldsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf || !isDigit(byte(r)) })
+	var marks []string
+	rest := w
+	for _, g := range groups {
+		mark, after, _ := strings.Cut(rest, g)
+		marks, rest = append(marks, mark), after
 	}
-	mark := byte(0)
-	for g.n < len(g.digits) {
-		end = digits(i)
-		g.digits[g.n], g.begin[g.n], g.marks[g.n] = s[i:end], i, mark
-		g.n++
-		mark = 0
-		for _, sep := range separators {
-			if end < len(s) && s[end] == sep.text[0] && bytes.HasPrefix(s[end:], []byte(sep.text)) {
-				i, mark = end+len(sep.text), sep.mark
+	before := strings.TrimRight(s.text[:at], "-_")
+	weak := unicode.IsLetter(lastRune(before)) && !isDense(lastRune(before)) && len(s.text[:at])-len(before) <= 1 // COVID-19
+	state := func(text string, values ...float64) {
+		zero := len(values) == 1 && values[0] <= 1
+		s.stated = append(s.stated, number{text: text, values: values, weak: weak || zero})
+		s.begin, s.end = at, at+len(w)
+	}
+	value := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v }
+	n := len(groups)
+	thousands := func(n int) bool {
+		for i := 1; i < n; i++ {
+			if len(groups[i]) != 3 || marks[i] != marks[1] {
+				return false
 			}
 		}
-		next := digits(i)
-		if mark == 0 || next == i || mark == ' ' && (next-i != 3 || g.n == 1 && len(g.digits[0]) > 3) {
-			return g, end
-		}
+		return n == 1 || len(groups[0]) <= 3 && groups[0][0] != '0'
 	}
-	return g, end
-}
-
-// one reports whether the first groups are one number with thousands
-// separators, or without any.
-func (g *groups) one(n int) bool {
-	for k := 1; k < n; k++ {
-		if len(g.digits[k]) != 3 || g.marks[k] != g.marks[1] {
-			return false
-		}
-	}
-	return n == 1 || len(g.digits[0]) <= 3 && g.digits[0][0] != '0'
-}
-
-// whole is the value of groups read as one row of digits. Rows that are too
-// long for a float64 are told apart by a remainder.
-func whole(groups ...[]byte) float64 {
-	v := 0.0
-	for _, digits := range groups {
-		for _, c := range digits {
-			if v = 10*v + float64(c-'0'); v >= 1e15 {
-				v = math.Mod(v, 99999999999973)
+	point := marks[n-1] == "." || marks[n-1] == ","
+	decimal := value(strings.Join(groups[:n-1], "") + "." + groups[n-1])
+	switch {
+	case thousands(n) && n == 2 && point:
+		state(w, value(strings.Join(groups, "")), decimal)
+	case thousands(n):
+		state(w, value(strings.Join(groups, "")))
+		if v, after := value(w), s.text[at+len(w):]; n == 1 && strings.HasPrefix(after, ":") && v <= 24 {
+			s.imply(v-12, v+12)
+			if len(after) > 2 && isDigit(after[1]) && isDigit(after[2]) {
+				s.imply(v + value(after[1:3])/100) // 10.50
 			}
 		}
-	}
-	return v
-}
-
-// digits reads the number whose first digit is at i, and returns where it ends.
-func (ns *statedNumbers) digits(i int) int {
-	ns.close()
-	g, end := readGroups(ns.text, i)
-	n := statedNumber{at: [2]int{i, end}, weak: inName(ns.text, i)}
-	switch last := g.n - 1; {
-	case g.one(g.n):
-		n.add(whole(g.digits[:g.n]...))
-		if g.n == 2 && g.marks[1] != ' ' {
-			n.add(decimal(&g))
+	case point && thousands(n-1) && (n == 2 || marks[n-1] != marks[1]):
+		state(w, decimal)
+		if len(groups[0]) <= 2 && len(groups[1]) <= 2 { // a date or a time
+			s.imply(value(groups[0]), value(groups[1]))
+			s.stated[len(s.stated)-1].parts = []float64{value(groups[0]), value(groups[1])}
 		}
-	case g.marks[last] != ' ' && g.one(last) && (last == 1 || g.marks[last] != g.marks[1]):
-		n.add(decimal(&g))
-		if a, b := g.digits[0], g.digits[1]; last == 1 && len(a) <= 2 && len(b) <= 2 {
-			n.split = [2]float64{whole(a), whole(b)}
-			ns.imply(n.split[0], n.split[1])
-		}
-	default: // a date with points, a list, a version
-		for k, digits := range g.digits[:g.n] {
-			ns.close()
-			ns.begin(statedNumber{values: [4]float64{whole(digits)}, n: 1, at: [2]int{g.begin[k], g.begin[k] + len(digits)}, weak: n.weak})
-		}
-		return end
-	}
-	end = ns.clock(n.values[0], end)
-	n.at[1] = end
-	// The 88 of "1986-88" is 1988 too.
-	if len(ns.list) > 0 && g.n == 1 && len(g.digits[0]) == 2 {
-		last := &ns.list[len(ns.list)-1]
-		if v := last.values[0]; v >= 1000 && v < 3000 && i-last.at[1] <= len("–") {
-			n.add(math.Floor(v/100)*100 + n.values[0])
-		}
-	}
-	ns.begin(n)
-	return end
-}
-
-// begin opens a number in digits. 0 and 1 are weak: "1 photo" is a photo.
-func (ns *statedNumbers) begin(n statedNumber) {
-	if n.n == 1 && n.values[0] <= 1 {
-		n.weak = true
-	}
-	ns.run = run{statedNumber: n, open: true, end: n.at[1], terms: ns.run.terms[:0]}
-}
-
-// decimal is the value with the decimal mark before the last group.
-func decimal(g *groups) float64 {
-	part := g.digits[g.n-1]
-	part = part[:min(len(part), 15)]
-	return whole(g.digits[:g.n-1]...) + whole(part)/math.Pow10(len(part))
-}
-
-// inName reports whether a letter, maybe with a hyphen, stands before a number:
-// "COVID-19", "A4". Such a number is part of a name.
-func inName(s []byte, i int) bool {
-	if i > 0 && (s[i-1] == '-' || s[i-1] == '_') {
-		i--
-	}
-	r, n := utf8.DecodeLastRune(s[:i])
-	if (r == 'x' || r == 'х') && i > n && isDigit(s[i-n-1]) {
-		return false // 10x15
-	}
-	return unicode.IsLetter(r) && !isDense(r)
-}
-
-// clock reads ":30" behind an hour, and returns where it ends. Full hours have
-// no number of minutes.
-func (ns *statedNumbers) clock(hour float64, i int) int {
-	s := ns.text
-	if i+2 >= len(s) || s[i] != ':' || !isDigit(s[i+1]) || !isDigit(s[i+2]) || i+3 < len(s) && isDigit(s[i+3]) || hour > 24 {
-		return i
-	}
-	ns.implyHour(hour)
-	minutes := whole(s[i+1 : i+3])
-	ns.imply(hour + minutes/100) // 10.50
-	if minutes == 0 {
-		return i + 3
-	}
-	return i
-}
-
-// implyHour notes an hour of the other clock: 3 of 15 and 15 of 3.
-func (ns *statedNumbers) implyHour(h float64) {
-	if h <= 24 {
-		ns.imply(h-12, h+12)
-	}
-}
-
-// Words
-
-// word takes the word from begin to end of the text.
-func (ns *statedNumbers) word(begin, end int) {
-	table, r := numeralWords(), &ns.run
-	s := ns.text[begin:end]
-	near := r.open && begin-r.end <= len("\u00a0-") && len(bytes.Trim(ns.text[r.end:begin], " -\u00a0\u202f")) == 0
-	m := table.find(s)
-	switch {
-	case m != nil:
-	case near && r.words > 0 && (string(s) == "and" || string(s) == "und"):
-		r.end = end
-		return
 	default:
-		ns.close()
-		ns.compound(table, begin, end)
-		return
-	}
-	if m.kind == impliesNumbers {
-		if near {
-			ns.modify(m, begin)
+		for _, g := range groups {
+			state(g, value(g))
 		}
-		ns.close()
-		ns.imply(m.implied...)
-		return
 	}
-	han := s[0] >= 0xe3
-	if !near || !r.take(m, han) {
-		ns.close()
-		*r = run{statedNumber: statedNumber{at: [2]int{begin, end}, weak: true}, open: true, terms: append(r.terms[:0], m.value), scaled: m.kind == multiplies, han: han}
-	}
-	r.words++
-	r.end, r.at[1] = end, end
-	r.sum()
-}
-
-// sum makes the sum of the terms the value.
-func (r *run) sum() {
-	if len(r.terms) == 0 {
-		return
-	}
-	r.values[0], r.n = 0, 1
-	for _, t := range r.terms {
-		r.values[0] += t
+	if k := len(s.stated); k > 1 && len(w) == 2 { // the 88 of "1986-88" is 1988 too
+		if v := s.stated[k-2].values[0]; v >= 1000 && v < 3000 && strings.ContainsRune("-–/", lastRune(s.text[:at])) {
+			s.stated[k-1].values = append(s.stated[k-1].values, math.Floor(v/100)*100+value(w))
+		}
 	}
 }
 
-// take makes a word part of the number before it. It returns false where the
-// word begins another number.
-func (r *run) take(m *meaning, han bool) bool {
+// word reads a word, which may be a number, part of one, or change the one before it.
+func (s *scanner) word(at int, w string) {
+	gap := ""
+	if s.end >= 0 {
+		gap = s.text[s.end:at]
+	}
+	near := s.end >= 0 && len(gap) <= 2 && strings.Trim(gap, " -\u00a0\u202f") == ""
+	m := s.table.words[w]
 	switch {
-	case m.kind == multiplies && len(r.terms) == 0: // 5 million
-		old := r.statedNumber
-		r.n = 0
-		for _, v := range old.values[:old.n] {
-			r.add(v * m.value)
+	case m == nil && near && s.terms != nil && (w == "and" || w == "und"):
+		s.end = at + len(w)
+		return
+	case m == nil:
+		s.close()
+		s.compound(at, w)
+		return
+	case !m.states && !m.scales:
+		s.close()
+		if near && len(s.stated) > 0 {
+			s.modify(m)
 		}
-		return true
-	case m.kind == multiplies:
-		r.multiply(m.value)
-		return true
-	case len(r.terms) == 0:
-		return false
+		s.imply(m.implied...)
+		s.end = -1
+		return
+	case near && m.scales && s.terms == nil && len(s.stated) > 0: // 5 million
+		last := &s.stated[len(s.stated)-1]
+		scaled := make([]float64, len(last.values))
+		for i, v := range last.values {
+			scaled[i] = v * m.value
+		}
+		last.values, s.end = scaled, at+len(w)
+		return
 	}
-	top := r.terms[len(r.terms)-1]
-	if han && len(r.terms) == 1 && !r.scaled { // 二〇二一
-		r.terms[0] = 10*top + m.value
+	if !near || s.terms == nil || !s.take(m) {
+		s.close()
+		s.begin, s.terms, s.scaled = at, []float64{m.value}, m.scales
+		s.lone = m.scales || isDense(firstRune(w))
+	} else {
+		s.lone = false
+	}
+	s.end = at + len(w)
+}
+
+// take makes a word part of the number before it, unless it begins another one.
+func (s *scanner) take(m *meaning) bool {
+	top := s.terms[len(s.terms)-1]
+	if m.scales {
+		small := 0.0
+		for len(s.terms) > 0 && s.terms[len(s.terms)-1] < m.value {
+			small += s.terms[len(s.terms)-1]
+			s.terms = s.terms[:len(s.terms)-1]
+		}
+		s.terms, s.scaled = append(s.terms, max(small, 1)*m.value), true
 		return true
 	}
 	place := 10.0
 	for place <= m.value {
 		place *= 10
 	}
-	if top < place || math.Mod(top, place) != 0 || top == 10 && !r.scaled { // "two, three", "ten, two"
+	if isDense(firstRune(s.text[s.begin:])) && len(s.terms) == 1 && !s.scaled { // 二〇二一
+		s.terms[len(s.terms)-1] = 10*top + m.value
+		return true
+	}
+	if top < place || math.Mod(top, place) != 0 || top == 10 {
 		return false
 	}
 	if m.value > 0 { // 零 keeps a place
-		r.terms, r.scaled = append(r.terms, m.value), false
+		s.terms, s.scaled = append(s.terms, m.value), false
 	}
 	return true
 }
 
-// multiply multiplies the terms at the end that are smaller than a scale: the
-// twenty and five of "three million twenty-five thousand".
-func (r *run) multiply(by float64) {
-	small := 0.0
-	for len(r.terms) > 0 && r.terms[len(r.terms)-1] < by {
-		small += r.terms[len(r.terms)-1]
-		r.terms = r.terms[:len(r.terms)-1]
-	}
-	r.terms, r.scaled = append(r.terms, max(small, 1)*by), true
-}
-
 // modify changes the number before a word by what the word means.
-func (ns *statedNumbers) modify(m *meaning, begin int) {
-	r := &ns.run
-	v := r.values[0]
+func (s *scanner) modify(m *meaning) {
+	last := &s.stated[len(s.stated)-1]
+	v := last.values[0]
 	if m.times > 0 {
-		for _, v := range r.values[:r.n] {
-			r.add(v * m.times)
-		}
+		last.values = append(last.values, v*m.times)
 	}
 	switch {
 	case m.role == "clock":
-		ns.implyHour(v)
-	case m.role == "decade" && begin <= r.end+1 && v >= 10 && v < 100:
-		r.add(1900 + v)
+		s.imply(v-12, v+12)
+	case m.role == "decade" && v >= 10 && v < 100:
+		last.values = append(last.values, 1900+v)
 	case m.role == "percent" && v == 100:
-		r.weak = true // it is fully
+		last.weak = true // it is fully
 	case m.role == "percent" && v > 0 && v <= 50:
-		if n := math.Round(100 / v); math.Abs(100/n-v) < 1 {
-			r.add(n) // 20 of 100 are a fifth
-		}
+		last.values = append(last.values, math.Round(100/v)) // 20 of 100 are a fifth
 	}
 }
 
-// compound reads a word that begins with number words. One that has no others,
-// such as zweihundertdreißig, is a number; пятизвездочный implies one.
-func (ns *statedNumbers) compound(table *numerals, begin, end int) {
-	m, rest := table.cutStem(ns.text[begin:end])
+// compound reads a word that begins with number words. One that has no others, such as
+// zweihundertdreißig, is a number; пятизвездочный implies one.
+func (s *scanner) compound(at int, w string) {
+	s.end = -1
+	m, rest := s.table.cutStem(w)
 	if m == nil {
 		return
 	}
-	r := &ns.run
-	*r = run{statedNumber: statedNumber{at: [2]int{begin, end}, weak: true}, end: end, words: 2, terms: r.terms[:0]}
-	for m != nil {
-		if m.kind == multiplies {
-			r.multiply(m.value)
+	s.begin, s.terms, s.lone, s.scaled = at, []float64{m.value}, false, false
+	for m, rest = s.table.cutStem(strings.TrimPrefix(rest, "und")); m != nil; m, rest = s.table.cutStem(strings.TrimPrefix(rest, "und")) {
+		if m.scales {
+			s.take(m)
 		} else {
-			r.terms = append(r.terms, m.value)
+			s.terms = append(s.terms, m.value)
 		}
-		m, rest = table.cutStem(bytes.TrimPrefix(rest, []byte("und")))
 	}
-	r.sum()
-	if r.open = len(rest) == 0; !r.open {
-		ns.imply(r.values[0])
-	}
+	s.end = at + len(w)
+	s.lone = rest != ""
+	s.close()
 }
 
-// Comparison
+// relaxed makes the number in front of a reference weak, as that of a list or an article:
+// answers may leave it out.
+func (n numbers) relaxed(t string) numbers {
+	if len(n.stated) > 0 {
+		first := &n.stated[0]
+		before, after, _ := strings.Cut(strings.ToLower(norm.NFKC.String(t)), first.text)
+		m := numeralWords().words[strings.Trim(before, "(#№. -")]
+		label := strings.HasPrefix(after, ".") || strings.HasPrefix(after, ")")
+		first.weak = first.weak || before == "" && label || m != nil && m.role == "part"
+	}
+	return n
+}
 
-// has reports whether a text says a number, in whatever form.
-func (ns *statedNumbers) has(n *statedNumber) bool {
-	if !ns.ready {
-		for i := range ns.list {
-			ns.known = append(ns.known, ns.list[i].values[:ns.list[i].n]...)
+// missing returns the first number that another text lacks, a strong one if there is
+// one, or nil.
+func (n numbers) missing(other numbers) (weak *number) {
+	for i := range n.stated {
+		m := &n.stated[i]
+		says := func(v float64) bool {
+			return slices.Contains(other.implied, v) || slices.ContainsFunc(other.stated, func(o number) bool { return slices.Contains(o.values, v) })
 		}
-		slices.Sort(ns.known)
-		ns.ready = true
-	}
-	is := func(v float64) bool { _, ok := slices.BinarySearch(ns.known, v); return ok }
-	return slices.ContainsFunc(n.values[:n.n], is) || n.split[1] > 0 && is(n.split[0]) && is(n.split[1])
-}
-
-// inRow reports whether number i continues its neighbours: the 4 and 5 of "3, 4,
-// 5, 6", which is "3 to 6" too.
-func (ns *statedNumbers) inRow(i int) bool {
-	return i > 0 && i+1 < len(ns.list) && ns.list[i-1].is(ns.list[i].values[0]-1) && ns.list[i+1].is(ns.list[i].values[0]+1)
-}
-
-// missing returns the first number that another text lacks, a strong one if
-// there is one, or nil.
-func (ns *statedNumbers) missing(other *statedNumbers) *statedNumber {
-	var weak *statedNumber
-	for i := range ns.list {
-		n := &ns.list[i]
+		has := slices.ContainsFunc(m.values, says) || m.parts != nil && says(m.parts[0]) && says(m.parts[1])
 		switch {
-		case other.has(n) || ns.inRow(i):
-		case !n.weak:
-			return n
+		case has:
+		case !m.weak:
+			return m
 		case weak == nil:
-			weak = n
+			weak = m
 		}
 	}
 	return weak
 }
 
 // changedNumber says which number is lost, new or changed, or "".
-func changedNumber(ref, got *statedNumbers) string {
+func changedNumber(ref, got numbers) string {
 	lost, added := ref.missing(got), got.missing(ref)
-	show := func(ns *statedNumbers, n *statedNumber) string { return quote(string(ns.text[n.at[0]:n.at[1]])) }
 	switch {
 	case lost != nil && added != nil:
-		return fmt.Sprintf("%s in place of the reference's %s", show(got, added), show(ref, lost))
+		return fmt.Sprintf("%q in place of the reference's %q", added.text, lost.text)
 	case lost != nil && !lost.weak:
-		return fmt.Sprintf("the reference's %s is missing", show(ref, lost))
+		return fmt.Sprintf("the reference's %q is missing", lost.text)
 	case added != nil && !added.weak:
-		return fmt.Sprintf("%s is not in the reference", show(got, added))
+		return fmt.Sprintf("%q is not in the reference", added.text)
 	}
 	return ""
-}
-
-// relaxLabel makes the list number in front of a reference weak, and so the
-// one behind its first word: "Article 26", "Step 3:". Answers may leave it out.
-func (ns *statedNumbers) relaxLabel() {
-	if len(ns.list) == 0 {
-		return
-	}
-	first := &ns.list[0]
-	before, after := bytes.Trim(ns.text[:first.at[0]], "(#№. -"), ns.text[first.at[1]:]
-	if len(before) == 0 {
-		first.weak = first.weak || len(after) > 0 && (after[0] == '.' || after[0] == ')')
-	} else if m := numeralWords().find(before); m != nil && m.role == "part" {
-		first.weak = true
-	}
 }

@@ -1,217 +1,209 @@
 package check
 
 import (
+	_ "embed"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/text"
+	"golang.org/x/text/unicode/norm"
 )
 
-// original is a reference, with what the checks ask of it. What costs more
-// than a look at its ends is computed when it is first needed.
-type original struct {
-	text      string // without white space around
-	chars     int
-	letters   int
-	dense     bool // most letters are of a script without spaces between words
-	w         work
-	relaxed   bool // the list number has been made weak
-	dates     dates
-	dated     bool // dates have been found
-	words     map[string]bool
-	said      content
-	parts     int // of the text; 0 before they are counted
-	heads     bool
-	opening   int // words of its first part
-	buffer    []byte
-	pair      []byte  // of phrases
-	shown     aspects // of a block
-	seen      view
-	taken     fit  // of what was taken off the answer as talk
-	thinks    bool // the answer is a thought that was cut off
-	names     map[string]bool
-	other     func(rest, answer string) (string, error) // by the Detector
-	script    script
-	tongue    uint64 // its language, as a bit of tongues
-	hasTongue bool
-	ends      ending
+//go:embed talk.txt
+var talkTable string
+
+// class is what a word of talk.txt is said of.
+type class uint8
+
+const (
+	unknown class = iota
+	stop          // says nothing
+	task          // said of a rewriting and of little else
+	texts         // said of texts
+	do            // said of what one does with a text
+	self          // names the writer
+	reader        // names the reader
+	open          // opens or closes a conversation
+	sorry         // begins or makes a refusal
+	classes
+)
+
+// classNames are the names of classes in talk.txt, and weight is how much a word of one
+// tells that a sentence is about the task. A sentence beside others is talk also by
+// polite words; a whole answer has to name the task.
+var classNames = [classes]string{stop: "stop", task: "task", texts: "text", do: "do", self: "self", reader: "reader", open: "open", sorry: "sorry"}
+
+var weight = [classes]float64{task: 3, sorry: 2, texts: 1.5, open: 1, reader: 1, do: 0.7, self: 0.7}
+
+// lexicon has the words of talk.txt: whole ones, and the beginnings that had a star.
+type lexicon struct {
+	words   map[string]class
+	stems   map[string][]stemClass // by their first two bytes, the longest first
+	longest int                    // dense word, in characters
 }
 
-func newOriginal(text string) *original {
-	o := &original{text: strings.TrimSpace(text)}
-	o.chars = runeCount(o.text)
-	dense := 0
-	for _, r := range o.text {
-		if r < utf8.RuneSelf && ('a' <= r|0x20 && r|0x20 <= 'z') || r >= utf8.RuneSelf && unicode.IsLetter(r) {
-			o.letters++
-			if isSpaceless(r) {
-				dense++
+type stemClass struct {
+	stem  string
+	class class
+}
+
+var talkWords = sync.OnceValue(func() *lexicon {
+	l := &lexicon{words: map[string]class{}, stems: map[string][]stemClass{}, longest: 6}
+	for line := range strings.Lines(talkTable) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		c := class(max(0, slices.Index(classNames[1:], fields[0])+1))
+		for _, w := range fields[1:] {
+			if stem, ok := strings.CutSuffix(w, "*"); ok {
+				l.stems[stem[:2]] = append(l.stems[stem[:2]], stemClass{stem, c})
+			} else if l.words[w] == unknown {
+				l.words[w] = c
 			}
 		}
 	}
-	o.dense = 2*dense > o.letters
-	o.w.reset(o.text)
-	o.w.low = make([]byte, 0, len(o.text)+8)
-	o.ends = endingOf(o.text)
-	o.script = scriptOf(o.text)
-	return o
-}
-
-// units is how many parts the text has, and whether one is a head.
-func (o *original) units() (n int, heads bool) {
-	if o.parts == 0 {
-		parts := o.cut(o.text, nil)
-		o.parts = len(parts)
-		o.opening = len(strings.Fields(o.text[:parts[0].end]))
-		o.heads = slices.ContainsFunc(parts, func(p part) bool { return p.kind == head })
+	for _, stems := range l.stems {
+		slices.SortStableFunc(stems, func(a, b stemClass) int { return len(b.stem) - len(a.stem) })
 	}
-	return o.parts, o.heads
-}
+	return l
+})
 
-// isSpaceless reports whether a letter is of a script without spaces between
-// words.
-func isSpaceless(r rune) bool {
-	return r >= 0x0e00 && (isDense(r) || unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
-}
-
-// numbers are those of the text; its list number is weak.
-func (o *original) numbers() *statedNumbers {
-	ns := o.w.numbers()
-	if !o.relaxed {
-		o.relaxed = true
-		ns.relaxLabel()
+func (l *lexicon) class(word string) class {
+	if c := l.words[word]; c != unknown || len(word) < 2 {
+		return c
 	}
-	return ns
-}
-
-// hasWord reports whether a word in lower case occurs in the text.
-func (o *original) hasWord(word []byte) bool {
-	if o.words == nil {
-		o.words = map[string]bool{}
-		for w := range wordsOf(o.w.lower()) {
-			o.words[string(w)] = true
+	for _, s := range l.stems[word[:2]] {
+		if strings.HasPrefix(word, s.stem) {
+			return s.class
 		}
 	}
-	return o.words[string(word)]
+	return unknown
 }
 
-// hasName reports whether a word in lower case occurs in the text with a
-// capital, and not as its first word.
-func (o *original) hasName(word []byte) bool {
-	if o.names == nil {
-		o.names = map[string]bool{}
-		first := true
-		for w := range wordsOf([]byte(o.text)) {
-			if r, _ := utf8.DecodeRune(w); !first && unicode.IsUpper(r) {
-				o.names[string(text.AppendLower(nil, string(w)))] = true
-			}
-			first = false
+// word is a word of a text: its key, which forms of the same word share, and its class.
+type word struct {
+	key   string
+	class class
+}
+
+// stemLength is how many letters of a word its forms share.
+const stemLength = 5
+
+// wordsOf returns the words of a text in lower case. Where words have no spaces between
+// them, they are those of talk.txt and single characters.
+func wordsOf(t string) (out []word) {
+	l := talkWords()
+	t = strings.ToLower(strings.ReplaceAll(t, "’", "'"))
+	for i := 0; i < len(t); {
+		r, n := utf8.DecodeRuneInString(t[i:])
+		if !isWord(r) {
+			i += n
+			continue
 		}
-	}
-	return o.names[string(word)]
-}
-
-// work holds a text in the forms that several checks need. Its buffers are
-// used again for the next text.
-type work struct {
-	text    string
-	low     []byte
-	hasLow  bool
-	norm    []byte
-	hasNorm bool
-	rest    []byte // words that the reference lacks
-	nums    statedNumbers
-	hasNums bool
-}
-
-func (w *work) reset(text string) {
-	w.text, w.hasLow, w.hasNorm, w.hasNums = text, false, false, false
-}
-
-// lower is the text in lower case.
-func (w *work) lower() []byte {
-	if !w.hasLow {
-		w.low, w.hasLow = text.AppendLower(w.low[:0], w.text), true
-	}
-	return w.low
-}
-
-// numbers are those of the text.
-func (w *work) numbers() *statedNumbers {
-	if !w.hasNums {
-		w.nums.scan(w.lower())
-		w.hasNums = true
-	}
-	return &w.nums
-}
-
-// wordsOf yields the runs of letters of a text, with apostrophes inside them.
-func wordsOf(s []byte) func(yield func([]byte) bool) {
-	return func(yield func([]byte) bool) {
-		for i := 0; i < len(s); {
-			n, letter := letterAt(s, i)
-			if !letter {
-				i += n
-				continue
-			}
-			end := wordEnd(s, i)
-			if !yield(s[i:end]) {
-				return
-			}
-			i = end
-		}
-	}
-}
-
-// letterAt returns the size of the character at i, and whether it is a letter
-// or a combining mark.
-func letterAt(s []byte, i int) (size int, letter bool) {
-	c := s[i]
-	if c < utf8.RuneSelf {
-		return 1, 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-	}
-	r, n := utf8.DecodeRune(s[i:])
-	return n, unicode.IsLetter(r) || unicode.Is(unicode.Mn, r)
-}
-
-// wordEnd returns where the word that begins at i ends.
-func wordEnd(s []byte, i int) int {
-	for i < len(s) && 'a' <= s[i] && s[i] <= 'z' {
-		i++
-	}
-	for i < len(s) {
-		n, letter := letterAt(s, i)
-		if !letter {
-			if a := apostrophe(s, i); a > 0 && i+a < len(s) {
-				if _, next := letterAt(s, i+a); next {
-					i += a
-					continue
+		if isDense(r) {
+			w := word{key: t[i : i+n]}
+			for end, k := i, 0; end < len(t) && k < l.longest; k++ {
+				r, n := utf8.DecodeRuneInString(t[end:])
+				if !isDense(r) {
+					break
+				}
+				end += n
+				if c := l.words[t[i:end]]; c != unknown {
+					w = word{t[i:end], c}
 				}
 			}
-			break
+			out = append(out, w)
+			i += len(w.key)
+			continue
 		}
-		i += n
+		end := i
+		for end < len(t) {
+			r, n := utf8.DecodeRuneInString(t[end:])
+			if isDense(r) || !isWord(r) && !(r == '\'' && isWord(firstRune(t[end+n:]))) {
+				break
+			}
+			end += n
+		}
+		w := word{t[i:end], l.class(t[i:end])}
+		if w.class == unknown {
+			if before, _, ok := strings.Cut(w.key, "'"); ok {
+				w = word{before, l.class(before)}
+			}
+		}
+		w.key = stem(w.key)
+		out = append(out, w)
+		i = end
 	}
-	return i
+	return out
 }
 
-// apostrophe returns the size of an apostrophe at i, or 0.
-func apostrophe(s []byte, i int) int {
-	switch {
-	case s[i] == '\'':
-		return 1
-	case s[i] == 0xe2 && i+2 < len(s) && s[i+1] == 0x80 && s[i+2] == 0x99:
-		return 3 // ’
+// stem is the beginning of a word, which its other forms share.
+func stem(w string) string {
+	k := 0
+	for i := range w {
+		if k++; k > stemLength {
+			return w[:i]
+		}
 	}
-	return 0
+	return w
 }
 
-func runeCount(s string) int { return utf8.RuneCountInString(s) }
+func isWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+}
 
-func hasLetter(s string) bool { return strings.IndexFunc(s, unicode.IsLetter) >= 0 }
+// isDense reports whether a letter is of a script without spaces between words.
+func isDense(r rune) bool {
+	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
+func lastRune(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r }
+func chars(s string) int      { return utf8.RuneCountInString(s) }
+func says(s string) bool      { return strings.ContainsFunc(s, isWord) }
+
+// isStop reports whether a character ends a sentence in any script.
+func isStop(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r == '.' || r == '!' || r == '?'
+	}
+	return r == '…' || r == '⋯' || unicode.Is(unicode.STerm, r)
+}
+
+// normalize is the form in which texts are compared for copies and duplicates: NFKC, in
+// lower case (ß as ss), without apostrophes, and with one space for other punctuation
+// and white space, but for points and commas within numbers.
+func normalize(s string) string {
+	var b strings.Builder
+	space := false
+	rs := []rune(norm.NFKC.String(s))
+	digit := func(i int) bool { return i >= 0 && i < len(rs) && unicode.IsDigit(rs[i]) }
+	for i, r := range rs {
+		switch {
+		case r == '\'' || r == '’' || r == '‘':
+			continue
+		case unicode.IsSpace(r), unicode.IsControl(r), unicode.Is(unicode.Cf, r), (unicode.IsPunct(r) || strings.ContainsRune("`^~", r)) && !(digit(i-1) && digit(i+1)):
+			space = true
+			continue
+		}
+		if space && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		switch space = false; r {
+		case 'ß', 'ẞ':
+			b.WriteString("ss")
+		case 'ς':
+			b.WriteRune('σ')
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
 
 // quote writes a text for a detail: escaped, and cut when it is long.
 func quote(s string) string {
@@ -219,9 +211,115 @@ func quote(s string) string {
 	if len(s) <= most {
 		return strconv.Quote(s)
 	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
+	end := most
+	for !utf8.RuneStart(s[end]) {
+		end--
 	}
-	return strconv.Quote(s[:cut]) + "…"
+	return strconv.Quote(s[:end]) + "…"
+}
+
+// original is a reference or a source, with what the checks ask of it.
+type original struct {
+	text    string // without white space around
+	chars   int
+	dense   bool // most letters are of a script without spaces between words
+	norm    func() string
+	words   map[string]bool // by their keys
+	content int             // words that say something
+	plain   map[string]bool // words as they are, in lower case
+	names   map[string]bool // of them, with a capital, but for the first one
+	numbers func() numbers
+	other   func(rest, answer string) (string, error) // by the Detector
+}
+
+func newOriginal(t string) *original {
+	t = strings.TrimSpace(t)
+	o := &original{text: t, chars: chars(t), words: map[string]bool{}, plain: map[string]bool{}, names: map[string]bool{}}
+	o.norm = sync.OnceValue(func() string { return normalize(t) })
+	o.numbers = sync.OnceValue(func() numbers { return numbersOf(t).relaxed(t) })
+	dense, letters := 0, 0
+	for _, r := range t {
+		if unicode.IsLetter(r) {
+			letters++
+			if isDense(r) {
+				dense++
+			}
+		}
+	}
+	o.dense = 2*dense > letters
+	for _, w := range wordsOf(t) {
+		if !o.words[w.key] && w.class != stop {
+			o.content++
+		}
+		o.words[w.key] = true
+	}
+	for i, w := range plainWords(t) {
+		low := strings.ToLower(w)
+		o.plain[low] = true
+		o.names[low] = o.names[low] || i > 0 && unicode.IsUpper(firstRune(w))
+	}
+	return o
+}
+
+// plainWords are the runs of letters of a text, with apostrophes inside them.
+func plainWords(t string) []string {
+	return strings.FieldsFunc(t, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '\'' && r != '’'
+	})
+}
+
+// has reports whether the reference has one of some characters.
+func (o *original) has(any string) bool { return strings.ContainsAny(o.text, any) }
+
+func (o *original) lines() bool { return strings.Contains(o.text, "\n") }
+
+// evidence is what a text has of the reference, and of talk.
+type evidence struct {
+	chars  int
+	shared int // words that say something and that the reference has, each once
+	own    int // that it lacks, and that are not talk
+	talk   float64
+	task   float64 // of it, by words that name the task, a text, or a refusal
+	sorry  int
+	words  int
+}
+
+// evidence counts the words of a text. Words that the reference has are no talk.
+func (o *original) evidence(t string) (e evidence) {
+	e.chars = chars(strings.TrimSpace(t))
+	seen := map[string]bool{}
+	for _, w := range wordsOf(t) {
+		e.words++
+		switch {
+		case seen[w.key]:
+		case o.words[w.key]:
+			if w.class != stop {
+				e.shared++
+			}
+		case w.class == unknown:
+			e.own++
+		default:
+			e.talk += weight[w.class]
+			if w.class == task || w.class == texts || w.class == sorry {
+				e.task += weight[w.class]
+			}
+			if w.class == sorry {
+				e.sorry++
+			}
+		}
+		seen[w.key] = true
+	}
+	return e
+}
+
+// isTalk reports whether a part of an answer, beside others, is about the task and not of
+// the rewriting.
+func (e evidence) isTalk() bool {
+	return e.talk > 1+0.8*float64(e.shared)+0.4*float64(e.own) || e.shared+e.own == 0 && e.talk > 0.5
+}
+
+// echoes reports whether a text is the reference, or most of it as it stands.
+func (o *original) echoes(t string) bool {
+	n := normalize(t)
+	return n != "" && n == o.norm()
 }

@@ -5,298 +5,179 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
-// token is a mark of a chat template, of reasoning or of markup: <think>,
-// </s>, <|im_end|>, [/INST], ◁think▷. It is known by its shape.
-type token struct {
-	begin, end int
-	name       string // in lower case, without the words that open and close
-	closing    bool
-	special    bool // of a chat template
-}
+// tokens are marks of chat templates, reasoning, HTML and the like, known by their
+// shape: <think>, </s>, <|im_end|>, [/INST], ◁think▷, <<SYS>>, {{answer}}, 【结束】.
+var tokens = regexp.MustCompile(`<!--.*?-->|<\?xml.*?\?>|</?[|｜]?[^\s<>][^<>]{0,80}[|｜]?/?>|<{2}/?[A-Z]+>{2}|<\[[^\[\]<>]{1,40}\]>|\[/?[A-Z][A-Z_]+\]|\[/?(?i:think|thinking|thought|answer|reasoning|response|output|final)\]|\[gMASK\]|◁[^◁▷]{1,40}▷|\{\{/?\w+\}\}|【/?[^【】†]{1,12}】|\{/?(?i:think|answer|thought)\}`)
 
-// brackets stand around tokens.
-var brackets = [...]struct{ open, close string }{{"<", ">"}, {"[", "]"}, {"◁", "▷"}, {"{{", "}}"}, {"{", "}"}, {"【", "】"}}
+// cutToken is the beginning of a token at the end of a text.
+var cutToken = regexp.MustCompile(`<(?:[|｜/][\pL_|｜▁-]*)?$`)
 
-// tokens finds the tokens of a text, of kinds of brackets that the reference
-// has not.
-func tokens(t string, ref *original) []token {
-	var out []token
-	for _, b := range brackets {
-		if strings.Contains(ref.text, b.open) {
-			continue
-		}
-		for from := 0; ; {
-			i := strings.Index(t[from:], b.open)
-			if i < 0 {
-				break
-			}
-			i += from
-			from = i + len(b.open)
-			k, ok := tokenAt(t, i, b.open, b.close)
-			if ok {
-				out = append(out, k)
-				from = k.end
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b token) int { return a.begin - b.begin })
-	end := 0
-	return slices.DeleteFunc(out, func(k token) bool { // those within others
-		inner := k.begin < end
-		end = max(end, k.end)
-		return inner
-	})
-}
-
-// longestToken is how long a token may be, in bytes.
-const longestToken = 120
-
-func tokenAt(t string, i int, open, shut string) (token, bool) {
-	if strings.HasPrefix(t[i:], "<?xml") {
-		if end := strings.Index(t[i:], "?>"); end > 0 {
-			return token{begin: i, end: i + end + len("?>"), name: "!--"}, true
-		}
-	}
-	if strings.HasPrefix(t[i:], "<!--") {
-		if end := strings.Index(t[i:], "-->"); end > 0 {
-			return token{begin: i, end: i + end + len("-->"), name: "!--"}, true
-		}
-	}
-	body := t[i+len(open):]
-	end := strings.Index(body[:min(len(body), longestToken)], shut)
-	if end <= 0 {
-		return token{}, false
-	}
-	k := token{begin: i, end: i + len(open) + end + len(shut)}
-	body = body[:end]
-	if open == "<" && body[0] == '<' { // <<SYS>>
-		body = body[1:]
-		if strings.HasPrefix(t[k.end:], ">") {
-			k.end++
-		}
-	}
-	piped := strings.Trim(body, "|｜") != body
-	body = strings.Trim(body, "|｜")
-	if strings.HasPrefix(body, "/") {
-		k.closing, body = true, body[1:]
-	}
-	name := body
-	if open == "<" {
-		name, _, _ = strings.Cut(body, " ")
-		if name != body && !strings.ContainsAny(body, `="`) && !piped {
-			return token{}, false // "a < b and c > d"
-		}
-		if strings.HasSuffix(body, "/") { // <think/> holds nothing
-			return token{begin: i, end: k.end, special: true}, hasLetter(name)
-		}
-	}
-	upper := true
-	for _, r := range name {
-		switch {
-		case unicode.IsLetter(r):
-			upper = upper && !unicode.IsLower(r)
-		case unicode.IsDigit(r) || strings.ContainsRune("_-▁:.|", r):
-		case r == ' ' && open != "<":
-		default:
-			return token{}, false
-		}
-	}
-	k.setName(strings.ToLower(name), piped || open == "[" && upper)
-	switch {
-	case !hasLetter(name):
-		return token{}, false
-	case open == "<" || open == "◁" || piped || k.closing:
-	case open == "{{":
-		k.special = true
-		return k, strings.Contains(name, "_") || k.name != strings.TrimSpace(strings.ToLower(name))
-	case open == "【":
-		return k, utf8.RuneCountInString(name) <= 12
-	case open == "[" && strings.IndexFunc(name, unicode.IsSpace) < 0 && strings.HasPrefix(t[k.end:], "<"): // [gMASK]<sop>
-		k.special = true
-	case open == "{" || !upper || len(name) < 2 || strings.Contains(name, " "):
-		// [think] is a token only if something closes it.
-		return k, !strings.Contains(name, " ") && strings.Contains(t[k.end:], open+"/"+name+shut)
-	}
-	return k, true
-}
-
-// setName takes the words from a name that say whether it opens or closes.
-func (k *token) setName(name string, special bool) {
-	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for _, w := range words {
-		switch w {
-		case "end", "stop", "suffix":
-			k.closing, special = true, true
-		case "start", "begin", "prefix":
-			special = true
-		case "of":
-		case "s", "sop", "eop", "bos", "eos", "pad", "unk", "sep", "cls", "turn", "id", "im", "sys":
-			special = true
-			k.name += w
-		default:
-			k.name += w
-		}
-	}
-	k.special = special || strings.ContainsAny(name, "0123456789") // <unused95>
-}
-
-// inline and block are the names of HTML, without and with a line of their own.
 var (
-	inlineTags = strings.Fields("b i em strong u mark span font small big sub sup a abbr code kbd tt cite del ins strike bdi bdo center q dfn var samp img wbr input")
-	blockTags  = strings.Fields("p div br hr li ul ol h1 h2 h3 h4 h5 h6 blockquote pre table thead tbody tr td th html body head section article dl dt dd main header footer")
 	// thoughts begin the names of what a model thinks before it answers.
-	thoughts = strings.Fields("think thought reason analy reflect scratch plan delib ponder consider inner monolog chain cot working brainstorm rumin medit contempl comment mull note expla justif critique review process understand strateg step mind draft attempt first plan outline gedank denk überleg мысл рассужд размышл анализ 思考 推理 分析 思路 思维")
-	// roles are words of templates that stand between tokens.
-	roles = strings.Fields("assistant user system model human ai bot gpt final analysis commentary thought thinking think message channel answer response output developer tool json text chatgpt claude gemini llama qwen mistral deepseek copilot assistent assistente asistente ассистент 助手 アシスタント 編集者 어시스턴트 비서")
+	thoughts   = regexp.MustCompile(`think|thought|reason|analy|reflect|scratch|plan|delib|ponder|consider|monolog|chain|cot|working|brainstorm|comment|note|expla|justif|critique|review|process|understand|strateg|step|draft|gedank|denk|überleg|мысл|рассужд|размышл|анализ|思考|推理|分析|思路|思维`)
+	inlineTags = regexp.MustCompile(`^</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>$`)
+	blockTags  = regexp.MustCompile(`^</?(?:p|div|br|hr|li|ul|ol|h[1-6]|blockquote|pre|table|thead|tbody|tr|td|th|html|body|section|article|dl|dt|dd|center)(?: [^<>]*)?/?>$`)
+	roles      = regexp.MustCompile(`^(?i:assistant|user|system|model|human|ai|bot|gpt|final|analysis|commentary|thought|thinking|assistent|ассистент|助手|助理)\s*(?:[:：\n]|$)`)
+	// lost are what ends a thought where tokens are lost, or written for a terminal.
+	lost = regexp.MustCompile(`(?s)^.*(?:assistantfinal|\.\.\.done thinking\.)`)
 )
 
-func isThought(name string) bool {
-	return slices.ContainsFunc(thoughts, func(s string) bool { return strings.Contains(name, s) })
+// span is a part of a text between tokens.
+type span struct {
+	text    string
+	thought bool
 }
 
-// lostTokens end a thought where tokens are lost, or written out for a terminal.
-var lostTokens = [...]string{"assistantfinal", "...done thinking."}
-
-func losesTokens(t string) bool {
-	return slices.ContainsFunc(lostTokens[:], func(mark string) bool { return strings.Contains(t, mark) })
-}
-
-// cutToken is the beginning of a token that ends a text.
-var cutToken = regexp.MustCompile(`<[|｜/][\pL_|｜▁-]*$`)
-
-// untoken takes out tokens. Of the parts between them one is the rewriting:
-// not what stands in a thought, or before the end of one that has no beginning.
+// untoken takes out tokens, with the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
-	for _, mark := range lostTokens {
-		if i := strings.LastIndex(t, mark); i >= 0 && says(t[i+len(mark):]) {
-			return t[i+len(mark):]
-		}
-	}
-	if at := cutToken.FindStringIndex(t); at != nil && at[0] > 0 && !strings.Contains(ref.text, "<") {
-		return t[:at[0]]
-	}
-	if !mayHaveTokens(t) {
+	if !strings.ContainsAny(t, "<[◁{【") && !strings.Contains(t, "assistantfinal") && !strings.Contains(t, "...done") {
 		return t
 	}
-	ks := tokens(t, ref)
-	if plain := unhtml(t, ks); len(ks) == 0 || plain != t {
-		return plain
+	if at := lost.FindStringIndex(t); at != nil && says(t[at[1]:]) {
+		return t[at[1]:]
 	}
-	parts := split(t, ks)
-	if i := ref.choose(parts); i >= 0 {
-		return parts[i]
+	if at := cutToken.FindStringIndex(t); at != nil && at[0] > 0 && !ref.has("<") {
+		t = t[:at[0]]
 	}
-	if len(parts) > 0 {
-		return parts[0]
+	var out []string
+	for _, s := range spans(t, ref) {
+		if !s.thought && says(s.text) {
+			out = append(out, s.text)
+		}
 	}
-	return t
+	switch len(out) {
+	case 0:
+		return t
+	case 1:
+		return out[0]
+	}
+	best, most := 0, -1.0
+	for i, s := range out {
+		if e := ref.evidence(s); !e.isTalk() && !ref.echoes(s) && ref.quality(e) > most+0.15 {
+			best, most = i, ref.quality(e)
+		}
+	}
+	return out[best]
+}
+
+// spans cuts a text at its tokens. A thought lasts from the token that opens it to the
+// one that closes it, to the next other one, or to the end; a closing token that nothing
+// opened ends a thought that began with the text.
+func spans(t string, ref *original) []span {
+	var out []span
+	at, thinks, inside := 0, false, ""
+	add := func(s string, thought bool) {
+		if role := roles.FindString(strings.TrimSpace(s)); role != "" && at > 0 && !ref.has(":") {
+			name := strings.ToLower(strings.Trim(role, ":： \n"))
+			s = strings.TrimPrefix(strings.TrimSpace(s), role)
+			thought = thought || thoughts.MatchString(name) || name == "user" || name == "system"
+		}
+		out = append(out, span{s, thought})
+	}
+	for _, k := range tokens.FindAllStringIndex(t, -1) {
+		token := t[k[0]:k[1]]
+		if !isToken(token, ref) {
+			continue
+		}
+		switch {
+		case inlineTags.MatchString(token):
+			t = t[:k[0]] + strings.Repeat("\x00", len(token)) + t[k[1]:]
+			continue
+		case blockTags.MatchString(token):
+			t = t[:k[0]] + "\n" + strings.Repeat("\x00", len(token)-1) + t[k[1]:]
+			continue
+		}
+		name := strings.ToLower(strings.Trim(token, "<>[]{}/|｜◁▷【】 "))
+		closing := strings.ContainsAny(token[:min(len(token), 5)], "/") || strings.Contains(name, "end") || strings.Contains(name, "stop")
+		isThought := thoughts.MatchString(name)
+		switch text := t[at:k[0]]; {
+		case closing && isThought && inside == "":
+			for i := range out {
+				out[i].thought = true
+			}
+			add(text, true)
+			thinks = false
+		default:
+			add(text, thinks)
+			switch {
+			case closing && isThought, !closing && !isThought && inside != "":
+				thinks, inside = false, ""
+			case !closing && isThought && !strings.HasSuffix(token, "/>") && !strings.HasPrefix(token, "<!"):
+				thinks, inside = true, name
+			}
+		}
+		at = k[1]
+	}
+	add(t[at:], thinks)
+	for i := range out {
+		out[i].text = strings.TrimSpace(strings.ReplaceAll(out[i].text, "\x00", ""))
+	}
+	return out
+}
+
+// isToken reports whether what looks like a token is one: the reference has none of its
+// kind of brackets, and it has no spaces but in the attributes of a tag.
+func isToken(s string, ref *original) bool {
+	if ref.has(string(firstRune(s))) {
+		return false
+	}
+	if s[0] != '<' || strings.HasPrefix(s, "<!") || strings.HasPrefix(s, "<?") || strings.ContainsAny(s, `|｜="`) {
+		return true
+	}
+	name := strings.Trim(s, "<>/")
+	return strings.ContainsFunc(name, unicode.IsLetter) && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && r != '▁' && r != '/' && r != ':' && r != '.' && r != '[' && r != ']' && !isWord(r)
+	})
 }
 
 // unanswered reports whether a text is a thought that no answer follows.
 func unanswered(t string, ref *original) bool {
-	ks := tokens(t, ref)
-	return len(ks) > 0 && unhtml(t, ks) == t && !slices.ContainsFunc(split(t, ks), says) && says(t)
+	if !strings.ContainsAny(t, "<[◁{【") {
+		return false
+	}
+	all := spans(t, ref)
+	return slices.ContainsFunc(all, func(s span) bool { return s.thought && says(s.text) }) &&
+		!slices.ContainsFunc(all, func(s span) bool { return !s.thought && says(s.text) })
 }
 
-// unhtml takes out tags that are HTML's, and puts a line break for those of
-// blocks.
-func unhtml(t string, ks []token) string {
-	var b strings.Builder
-	at := 0
-	for _, k := range ks {
-		breaks := slices.Contains(blockTags, k.name)
-		if t[k.begin] != '<' || k.special || !breaks && !slices.Contains(inlineTags, k.name) && k.name != "!--" {
-			continue
-		}
-		b.WriteString(t[at:k.begin])
-		if breaks {
-			b.WriteByte('\n')
-		}
-		at = k.end
-	}
-	b.WriteString(t[at:])
-	return b.String()
-}
+var (
+	jsonValue = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
+	// calls are code around one string: a call, or what is returned or assigned.
+	calls = regexp.MustCompile(`^(?:return |[\w.]+\((?:\w+=)?|(?:\w+ )?\w+ = )["'](.*)["'][^"']*[);]?$`)
+)
 
-// split cuts a text at its tokens and returns the parts that may be the
-// answer: first those outside of pairs of tokens, then those within one. What
-// a thought holds is none, and nothing behind a token that opens something
-// unknown and is never closed.
-func split(t string, ks []token) []string {
-	type part struct {
-		text   string
-		inside bool
-		no     bool
-		final  bool
+// unjson takes the text out of JSON, or of what looks like it: of all strings that are no
+// names, the one that is most like the reference.
+func unjson(_ *Checker, t string, ref *original) string {
+	if !strings.ContainsAny(t, `({[=`) && !strings.HasPrefix(t, "return") || !strings.ContainsAny(t, "\"'“") {
+		return t
 	}
-	type mark struct {
-		token
-		part int // the first one behind it
+	if m := calls.FindStringSubmatch(t); m != nil && says(m[1]) && !strings.Contains(m[1], `"`) {
+		return m[1]
 	}
-	var parts []part
-	var stack []mark
-	role, at := "", 0
-	add := func(s string) {
-		s = strings.TrimSpace(s)
-		first, rest, _ := strings.Cut(s, "\n")
-		if word := strings.ToLower(strings.TrimSpace(first)); at > 0 && slices.Contains(roles, word) {
-			role, s = word, strings.TrimSpace(rest)
-		} else if word, rest, ok := strings.Cut(s, " "); ok && at > 0 && slices.Contains(roles, word) && (unicode.IsUpper(firstRune(rest)) || isSpaceless(firstRune(rest))) {
-			role, s = word, rest
-		}
-		if s != "" {
-			parts = append(parts, part{text: s, no: isThought(role) || role == "user" || role == "system", final: role == "final"})
-			role = ""
-		}
+	if len(t) > 2 && t[0] == '"' && strings.Contains(t, `\"`) && t[len(t)-1] == '"' { // JSON in a string of JSON
+		t = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(t[1 : len(t)-1])
 	}
-	for _, k := range ks {
-		add(t[at:k.begin])
-		at = k.end
-		if !k.closing {
-			stack = append(stack, mark{k, len(parts)})
+	i := strings.IndexAny(t, "{[")
+	if i < 0 || ref.has("{}[]") || !strings.ContainsAny(t[i:], "\"'“") {
+		return t
+	}
+	best, most := "", -1.0
+	for _, m := range jsonValue.FindAllStringSubmatch(t[i:], -1) {
+		s := m[1] + m[3] + m[5]
+		if m[2]+m[4]+m[6] != "" || ref.echoes(s) || !says(s) {
 			continue
 		}
-		i := len(stack) - 1
-		for i >= 0 && stack[i].name != k.name {
-			i--
-		}
-		from := 0
-		switch {
-		case i >= 0:
-			from, stack = stack[i].part, stack[:i]
-		case !isThought(k.name) && (k.end == len(t) || k.special):
-			continue
-		}
-		for j := from; j < len(parts); j++ {
-			parts[j].inside = true
-			parts[j].no = parts[j].no || isThought(k.name)
+		s = strings.NewReplacer(`\"`, `"`, `\'`, "'", `\n`, "\n", `\t`, "\t", `\/`, "/", `\\`, `\`).Replace(s)
+		s = undirt(nil, s, ref)
+		if e := ref.evidence(s); (ref.fits(e) || e.shared > 0) && ref.quality(e) > most+0.15 {
+			best, most = s, ref.quality(e)
 		}
 	}
-	add(t[at:])
-	for i, m := range stack {
-		if thought := isThought(m.name); thought || !m.special && talkWords().class([]byte(m.name)) == unknown {
-			end := len(parts)
-			if i+1 < len(stack) && stack[i+1].part > m.part && !isThought(stack[i+1].name) && stack[i+1].part < end {
-				end = stack[i+1].part // another one follows it
-			}
-			for j := m.part; j < end; j++ {
-				parts[j].no = true
-			}
-		}
+	if best == "" {
+		return t
 	}
-	if i := slices.IndexFunc(parts, func(p part) bool { return p.final }); i >= 0 {
-		return []string{parts[i].text}
-	}
-	var out []string
-	for _, inside := range [...]bool{false, true} {
-		for _, p := range parts {
-			if p.inside == inside && !p.no {
-				out = append(out, p.text)
-			}
-		}
-	}
-	return out
+	return best
 }

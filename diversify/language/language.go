@@ -233,7 +233,8 @@ func (d *Detector) Beside(reference string) func(rest, answer string) (string, e
 	certain := d.cfg.Language == "" && d.script(reference, d.cfg.Share) == own &&
 		utf8.RuneCountInString(reference)*d.scripts[max(own, 0)].weight >= fullLetters
 	var p []float64 // how probable languages are for the reference
-	return func(rest, answer string) (string, error) {
+	mine := sync.OnceValue(func() uint64 { return frequentWords().most(reference) })
+	models := func(rest, answer string) (string, error) {
 		s := d.script(rest, d.cfg.Share)
 		switch {
 		case own < 0 || s < 0 || s != d.script(answer, most) || s != own && s == d.usual() && !certain:
@@ -277,6 +278,16 @@ func (d *Detector) Beside(reference string) func(rest, answer string) (string, e
 			}
 		}
 		return fmt.Sprintf("it is %s, not %s", codes[place(a)], codes[place(p)]), nil
+	}
+	return func(rest, answer string) (string, error) {
+		found, err := models(rest, answer)
+		if found != "" || err != nil || mine() == 0 {
+			return found, err
+		}
+		if code := frequentWords().other(mine(), rest); code != "" {
+			return "its words are of another language than the reference: " + code, nil
+		}
+		return "", nil
 	}
 }
 

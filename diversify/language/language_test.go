@@ -162,7 +162,7 @@ func translations(t *testing.T) map[string][]string {
 // the language of the references is given, and no paraphrase.
 func TestTranslations(t *testing.T) {
 	texts := translations(t)
-	missed := map[string]int{"en paraphrased": 12, "ca": 2, "da": 1, "de": 1, "nl": 1}
+	missed := map[string]int{"en paraphrased": 12, "ca": 2, "nl": 1}
 	for _, given := range []string{"en", ""} {
 		d := newDetector(t, language.Config{Language: given, Models: models})
 		d.Learn(texts["en"])
@@ -199,7 +199,7 @@ func TestRelated(t *testing.T) {
 		return n
 	}
 	want := map[string]int{
-		"de nl": 12, "nl de": 11, "nl af": 4, "da nb": 1, "nb da": 1, "da sv": 8, "sv da": 6, "nb sv": 6, "es pt": 9, "pt es": 9, "es ca": 5, "ca es": 8,
+		"de nl": 12, "nl de": 11, "nl af": 4, "da nb": 1, "nb da": 1, "da sv": 8, "sv da": 7, "nb sv": 6, "es pt": 9, "pt es": 9, "es ca": 5, "ca es": 8,
 		"es it": 12, "it es": 12, "fr it": 12, "cs sk": 6, "sk cs": 6, "pl cs": 11, "hr sl": 7, "sl hr": 5, "id ms": 0, "ms id": 0,
 		"ru uk": 10, "uk ru": 9, "ru be": 11, "uk be": 10, "ru bg": 10,
 	}
@@ -217,7 +217,7 @@ func TestRelated(t *testing.T) {
 			alarms[code] = n
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"af": 6, "be": 4, "ca": 2, "es": 2, "ro": 2, "sl": 6, "tr": 1, "vi": 3}, alarms); diff != "" {
+	if diff := cmp.Diff(map[string]int{"af": 6, "be": 4, "ca": 2, "es": 2, "ro": 2, "sl": 6, "vi": 3}, alarms); diff != "" {
 		t.Errorf("false alarms (-want +got):\n%s", diff)
 	}
 }

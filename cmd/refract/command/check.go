@@ -36,7 +36,8 @@ An answer counts for the first check that catches it, in the order of the table.
 
 blocked is a text that the server withheld, cut one without its end or a thought
 without an answer, empty no text, garbled markup or loops, refusal a refusal and
-talk about the task; copy and duplicate are of a reference and of an answer.
+talk about the task; copy and duplicate are of a reference and of an answer,
+unclear is what is likely a reply. The checks do not know what a text means.
 
 The language check goes by each reference, so that a dataset may mix languages:
 an mtme: dataset names its languages, as --language and --source-language do. -o writes the dataset as JSON

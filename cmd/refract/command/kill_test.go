@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/llm/llmtest"
 )
 
-// The program is killed with -9 at random moments and started again, until it
+// The program is killed with -9 after a random number of calls and started again, until it
 // is done. The output is that of a run that was never interrupted, and no
 // answer that was stored is asked for again: at a kill, only the calls that
 // are in flight can be lost.
@@ -36,8 +36,11 @@ func TestKilledExpandGoesOn(t *testing.T) {
 	if err := os.WriteFile(in, data.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run := func(url, cache, out string, kill time.Duration) bool {
-		cmd := exec.Command(program, "expand", "jsonl:"+in, "--checks", "none", "--model", "m", "--base-url", url,
+	// run kills the program after a number of calls, 0 for never, and reports whether it
+	// ended by itself.
+	run := func(server *llmtest.Server, cache, out string, kill int) bool {
+		before := server.Handler.Calls()
+		cmd := exec.Command(program, "expand", "jsonl:"+in, "--checks", "none", "--model", "m", "--base-url", server.BaseURL,
 			"--concurrency", fmt.Sprint(concurrency), "--cache", filepath.Join(dir, cache), "-o", filepath.Join(dir, out))
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -46,13 +49,18 @@ func TestKilledExpandGoesOn(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() { done <- cmd.Wait() }()
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Fatalf("expand: %v\n%s", err, stderr.String())
+		for {
+			select {
+			case err := <-done:
+				if err != nil {
+					t.Fatalf("expand: %v\n%s", err, stderr.String())
+				}
+				return true
+			case <-time.After(time.Millisecond):
 			}
-			return true
-		case <-time.After(kill):
+			if kill == 0 || server.Handler.Calls() < before+kill {
+				continue
+			}
 			cmd.Process.Kill()
 			<-done
 			// It may have been killed after its last step.
@@ -68,17 +76,15 @@ func TestKilledExpandGoesOn(t *testing.T) {
 	}})
 	rng := rand.New(rand.NewPCG(1, 2))
 	kills := 0
-	for !run(server.BaseURL, "killed.sqlite", "killed.jsonl", time.Duration(20+rng.IntN(60))*time.Millisecond) {
-		if kills++; kills > 500 {
-			t.Fatal("no progress")
-		}
+	for !run(server, "killed.sqlite", "killed.jsonl", concurrency+rng.IntN(60)) {
+		kills++
 	}
 	calls := server.Handler.Calls()
 	if calls > segments*prompts+kills*2*concurrency {
 		t.Errorf("%d calls for %d answers and %d kills with at most %d calls in flight", calls, segments*prompts, kills, concurrency)
 	}
 	whole := llmtest.NewServer(t, &llmtest.Handler{})
-	run(whole.BaseURL, "whole.sqlite", "whole.jsonl", time.Minute)
+	run(whole, "whole.sqlite", "whole.jsonl", 0)
 	undated := func(name string) []byte {
 		b, _ := os.ReadFile(filepath.Join(dir, name))
 		return created.ReplaceAll(b, nil)
@@ -89,7 +95,7 @@ func TestKilledExpandGoesOn(t *testing.T) {
 	}
 	// And everything is stored now.
 	before := server.Handler.Calls()
-	run(server.BaseURL, "killed.sqlite", "again.jsonl", time.Minute)
+	run(server, "killed.sqlite", "again.jsonl", 0)
 	if server.Handler.Calls() != before {
 		t.Errorf("a second run made %d calls", server.Handler.Calls()-before)
 	}

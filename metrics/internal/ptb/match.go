@@ -10,7 +10,7 @@ import (
 // window is how many bytes of the rest of a text the rules look at, so that a
 // rule that looks ahead in vain, such as that of addresses, keeps the time linear.
 // A longer token is split there, which Stanford's lexer would not do.
-const window = 256
+const window = 1024
 
 // matcher is a rule as a regular expression.
 type matcher struct {

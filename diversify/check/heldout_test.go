@@ -1,0 +1,228 @@
+package check_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/diversify/language/lingua"
+)
+
+var update = flag.Bool("update", false, "write the measured figures into testdata/figures.md")
+
+// segment is a segment of Div-Ref's released sets: source, references, variants.
+type segment []string
+
+// released reads the released sets, of which some answers hold parts: for each pair the
+// segments. It skips the test where they are missing.
+func released(t *testing.T) map[string][]segment {
+	t.Helper()
+	dir := cmp.Or(os.Getenv("REFRACT_DATA"), filepath.Join("..", "..", "..", "shared", "data"))
+	if _, err := os.Stat(filepath.Join(dir, "div-ref")); err != nil {
+		t.Skipf("no released sets: %v; set REFRACT_DATA to the folder that has div-ref and mt-metrics-eval-v2", err)
+	}
+	out := map[string][]segment{}
+	for _, pair := range []string{"zh-en", "en-de", "en-ru"} {
+		var ds refract.Dataset
+		var err error
+		if pair == "zh-en" {
+			ds, err = dataset.Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", pair), dataset.Options{NoJudgements: true})
+		} else {
+			ds, err = dataset.OpenLines(dataset.LinesSpec{References: []string{filepath.Join(dir, "div-ref", "wmt22."+pair+".refA.txt")}}, dataset.Options{})
+		}
+		if err == nil {
+			ds, err = dataset.WithReferences(ds, "div-ref-lines:"+filepath.Join(dir, "div-ref", "wmt22."+pair+".refA.diversified"), dataset.Options{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, err := range ds.Segments(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts := segment{s.Source.Value}
+			for _, r := range s.References {
+				texts = append(texts, r.Value)
+			}
+			for _, v := range s.Variants {
+				texts = append(texts, v.Text.Value)
+			}
+			out[pair] = append(out[pair], texts)
+		}
+	}
+	return out
+}
+
+// join puts a text together that may hold parts of released ones, which are not in the
+// project: it is a JSON string, or a list of strings and of [pair, segment, text, begin,
+// end], bytes of a text.
+func join(t *testing.T, raw json.RawMessage, sets func() map[string][]segment) string {
+	t.Helper()
+	if raw[0] != '[' {
+		var whole string
+		decode(t, raw, &whole)
+		return whole
+	}
+	var list []json.RawMessage
+	decode(t, raw, &list)
+	var b strings.Builder
+	for _, p := range list {
+		if p[0] != '[' {
+			b.WriteString(join(t, p, sets))
+			continue
+		}
+		var pair string
+		var n, k, begin, end int
+		decode(t, p, &[]any{&pair, &n, &k, &begin, &end})
+		b.WriteString(sets()[pair][n][k][begin:end])
+	}
+	return b.String()
+}
+
+func decode(t *testing.T, raw []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkers makes the Checker that expand has by default for a language.
+func checkers(t *testing.T, models language.Models) func(code string) *check.Checker {
+	made := map[string]*check.Checker{}
+	return func(code string) *check.Checker {
+		if made[code] == nil {
+			cfg := check.Config{}
+			for _, p := range diversify.Prompts() {
+				cfg.Prompts = append(cfg.Prompts, p.Text)
+			}
+			var err error
+			if cfg.Detector, err = language.New(language.Config{Language: code, Models: models}); err != nil {
+				t.Fatal(err)
+			}
+			made[code] = newChecker(t, cfg)
+		}
+		return made[code]
+	}
+}
+
+// figures are what became of answers: kept came out as they should, lost are usable and
+// were rejected, wrong were accepted and are not what should come out.
+type figures struct{ answers, usable, kept, lost, wrong, clean, cleanKept int }
+
+// The rules are not tuned by these three sets of answers, which others wrote. A line has
+// a reference, an answer and what should come out of it: a text, one of {"any": […]}, or
+// null for an answer that is no rewriting.
+func TestHeldOut(t *testing.T) {
+	of := checkers(t, lingua.New())
+	var sets map[string][]segment
+	lazy := func() map[string][]segment {
+		if sets == nil {
+			sets = released(t)
+		}
+		return sets
+	}
+	var b strings.Builder
+	b.WriteString("| set | answers | usable | lost | wrong | wrong of accepted | lost of usable | clean kept |\n" + strings.Repeat("|---", 8) + "|\n")
+	var all figures
+	for _, name := range []string{"heldout2", "heldout6", "heldout7"} {
+		var f figures
+		text, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			var row struct {
+				Family, Language        string
+				Reference, Answer, Want json.RawMessage
+			}
+			decode(t, line, &row)
+			want := struct{ Any []json.RawMessage }{}
+			switch row.Want[0] {
+			case 'n':
+			case '{':
+				decode(t, row.Want, &want)
+			default:
+				want.Any = []json.RawMessage{row.Want}
+			}
+			s := of(row.Language).Segment("", []string{join(t, row.Reference, lazy)})
+			r := s.Judge(check.Answer{Raw: join(t, row.Answer, lazy), HasText: true})
+			right := slices.ContainsFunc(want.Any, func(w json.RawMessage) bool { return strings.TrimSpace(join(t, w, lazy)) == r.Text })
+			clean := row.Family == "clean" && want.Any != nil
+			f = f.add(figures{1, count(want.Any != nil), count(r.Verdict == check.Accepted && right),
+				count(r.Verdict != check.Accepted && want.Any != nil), count(r.Verdict == check.Accepted && !right),
+				count(clean), count(clean && r.Verdict == check.Accepted && right)})
+		}
+		f.row(&b, name)
+		all = all.add(f)
+	}
+	all.row(&b, "all")
+	golden(t, b.String())
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func (f figures) add(g figures) figures {
+	return figures{f.answers + g.answers, f.usable + g.usable, f.kept + g.kept, f.lost + g.lost, f.wrong + g.wrong, f.clean + g.clean, f.cleanKept + g.cleanKept}
+}
+
+func (f figures) row(b *strings.Builder, name string) {
+	share := func(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+	fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %.1f %% | %.1f %% | %d of %d |\n", name, f.answers, f.usable, f.lost, f.wrong,
+		share(f.wrong, f.kept+f.wrong), share(f.lost, f.usable), f.cleanKept, f.clean)
+}
+
+// golden compares with testdata/figures.md, or writes it.
+func golden(t *testing.T, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "figures.md")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(string(want), got); diff != "" {
+		t.Errorf("the figures are not those of %s (-want +got); where they are better, write them with -update\n%s", path, diff)
+	}
+}
+
+// What the checks make of real answers: how many of the 18,750 released ones for zh-en are
+// accepted.
+func TestReleased(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it judges 18,750 answers")
+	}
+	const want = 17217
+	accepted, c := 0, checkers(t, nil)("en")
+	for _, texts := range released(t)["zh-en"] {
+		s := c.Segment(texts[0], texts[1:2])
+		for _, raw := range texts[len(texts)-10:] {
+			accepted += count(s.Judge(check.Answer{Raw: raw, HasText: true}).Verdict == check.Accepted)
+		}
+	}
+	if accepted != want {
+		t.Errorf("%d answers are accepted, want %d", accepted, want)
+	}
+}

@@ -1,0 +1,559 @@
+package check
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// quality is how much a text has of the reference, from 0 to 1: the share of the
+// reference's words, less where it is much shorter or longer.
+func (o *original) quality(e evidence) float64 {
+	like := float64(min(e.chars, o.chars)) / float64(max(e.chars, o.chars, 1))
+	return float64(e.shared)/float64(max(o.content, 1))*0.6 + 0.4*like - 0.1*min(e.task/3, 3)
+}
+
+// fits reports whether a text is about as long as a rewriting is.
+func (o *original) fits(e evidence) bool { return 5*e.chars >= 2*o.chars && e.chars <= 2*o.chars+30 }
+
+// line is a line of an answer, without talk around it.
+type line struct {
+	text  string // what may be of the rewriting
+	label string // what stood before a colon in front
+	item  bool   // it had a list number or bullet
+	talk  bool   // it is about the task altogether
+	echo  bool   // it is the reference
+	whole string // as it stood
+	quote bool   // what it quotes, as the rest is talk
+	e     evidence
+}
+
+// view is an answer as lines.
+func (o *original) view(t string) (out []line) {
+	for l := range strings.Lines(t) {
+		for _, l := range o.listed(strings.TrimSpace(l)) {
+			if l = strings.TrimSpace(l); l != "" {
+				out = append(out, o.line(l))
+			}
+		}
+	}
+	return o.announced(out)
+}
+
+// announced marks as talk what other lines show to be none of the rewriting: a line that
+// ends in a colon before another one, and one in another script, or without a word of the
+// reference, beside one that has two. A line behind a colon is no talk by its words only.
+func (o *original) announced(lines []line) []line {
+	announces := func(l line) bool { return ending(l.whole) == ":" && ending(o.text) != ":" }
+	better := func(than line) bool {
+		return slices.ContainsFunc(lines, func(l line) bool {
+			return !l.talk && !l.echo && !announces(l) && o.fits(l.e) && (l.e.shared > 1 && than.e.shared == 0 || o.foreign(than.text) && !o.foreign(l.text))
+		})
+	}
+	for i := range lines {
+		l := &lines[i]
+		told := l.label != "" || i > 0 && announces(lines[i-1])
+		switch {
+		case announces(*l) && i+1 < len(lines):
+			l.talk = true
+		case l.talk && told && o.fits(l.e) && l.e.task < 3 && !o.echoes(l.text):
+			l.talk = false
+		}
+	}
+	if !o.lines() {
+		for i := range lines {
+			lines[i].talk = lines[i].talk || better(lines[i])
+		}
+	}
+	return lines
+}
+
+// numbered are the numbers of a list on one line.
+var numbered = regexp.MustCompile(`(?:^|\s)(?:\(?([1-9a-eA-E])[).:]|\pL+ ([1-9A-E]):)\s`)
+
+// listed cuts a line before the numbers of a list from 1 or A on.
+func (o *original) listed(t string) (out []string) {
+	begin, n := 0, 0
+	for _, at := range numbered.FindAllStringSubmatchIndex(t, -1) {
+		k := max(at[2], at[4])
+		if v := t[k]; v == '1'+byte(n) || v|0x20 == 'a'+byte(n) {
+			if n++; n > 1 {
+				out = append(out, t[begin:at[0]])
+				begin = at[0]
+			}
+		}
+	}
+	if n < 2 || numbered.MatchString(o.text) {
+		return []string{t}
+	}
+	return append(out, t[begin:])
+}
+
+func (o *original) line(t string) (l line) {
+	l.whole = t
+	if n := marker(t); n > 0 && marker(o.text) == 0 && !o.startsWithNumber(t) {
+		l.item, t = true, strings.TrimSpace(t[n:])
+	}
+	l.label, t = o.cutLabel(t)
+	parts := o.sentences(t)
+	talks := func(p string) bool {
+		e := o.evidence(p)
+		aside := unicode.Is(unicode.Pd, firstRune(p)) && e.task == 0 && e.words < 4
+		return e.isTalk() && !aside && !o.echoes(p)
+	}
+	for len(parts) > 0 && (talks(parts[0]) || o.echoes(parts[0]) && len(parts) > 1 || o.opens(parts)) {
+		l.echo = l.echo || o.echoes(parts[0])
+		parts = parts[1:]
+	}
+	stop := ""
+	for len(parts) > 0 && (talks(parts[len(parts)-1]) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
+		if last := strings.TrimSpace(parts[len(parts)-1]); isStop(lastRune(last)) && strings.ContainsRune("(（[", firstRune(last)) {
+			stop = string(lastRune(last)) // the bracket stood before it
+		}
+		parts = parts[:len(parts)-1]
+	}
+	switch {
+	case len(parts) > 0:
+		l.text = strings.TrimSpace(strings.Join(parts, ""))
+		if !isStop(lastRune(l.text)) && !isQuote(lastRune(l.text)) {
+			l.text += stop
+		}
+		if label, rest := o.cutLabel(l.text); label != "" && l.label == "" {
+			l.label, l.text = label, rest
+		}
+	default:
+		l.talk, l.text = true, t
+	}
+	// A sentence about the task may quote the rewriting.
+	if q := o.quoted(l.whole); q != "" && (l.talk || o.evidence(strings.Replace(l.whole, q, " ", 1)).isTalk()) {
+		l.text, l.talk, l.quote = q, false, true
+	}
+	l.e = o.evidence(l.text)
+	l.echo = o.echoes(l.text)
+	if !says(l.text) || l.text == "" {
+		l.talk = true
+	}
+	return l
+}
+
+// muses reports whether a line looks at words of the reference or weighs several texts, as
+// a thought does before an answer.
+func (o *original) muses(t string) bool {
+	if strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：") {
+		return false
+	}
+	e := o.evidence(t)
+	equates := strings.ContainsAny(t, "=→") && !o.has("=→")
+	if label, rest := o.cutLabel(t); label != "" {
+		e = o.evidence(rest)
+	}
+	return e.words > 6 && (e.talk > 3 && e.talk > 0.5*float64(e.shared) || len(quotations.FindAllString(t, -1)) > 1 && !o.has(`"“”„«`) || equates)
+}
+
+// opens reports whether the first of some sentences is a word or two before a rewriting
+// that has as many sentences as the reference without it: "Sure thing!"
+func (o *original) opens(parts []string) bool {
+	if len(parts) <= len(o.sentences(o.text)) || !isStop(lastRune(strings.TrimSpace(parts[0]))) || o.has("!") && strings.Contains(parts[0], "!") {
+		return false
+	}
+	e, rest := o.evidence(parts[0]), o.evidence(strings.Join(parts[1:], ""))
+	return e.shared == 0 && e.words <= 3 && o.fits(rest) && rest.shared > 0
+}
+
+// remarks reports whether the last part of a line is a bracket, or stands behind a dash,
+// and has nothing of the reference.
+func (o *original) remarks(t string) bool {
+	r, e := firstRune(t), o.evidence(t)
+	switch {
+	case e.shared > 0 || !says(t):
+		return false
+	case r == '(' || r == '（' || r == '[':
+		inner := strings.TrimRight(strings.TrimSpace(t), ")）]")
+		return e.talk > 0 || e.words > 2 && isStop(lastRune(inner)) || o.foreign(t)
+	}
+	return (unicode.Is(unicode.Pd, r) || r == '/' || r == '#' || r == '*') && e.task > 0
+}
+
+// foreign reports whether a text has letters, and none of the reference's script.
+func (o *original) foreign(t string) bool {
+	latin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
+	return strings.ContainsFunc(t, unicode.IsLetter) && strings.ContainsFunc(t, latin) != strings.ContainsFunc(o.text, latin)
+}
+
+func (o *original) startsWithNumber(t string) bool {
+	digits := t[:len(t)-len(strings.TrimLeft(t, "0123456789"))]
+	return digits != "" && !strings.HasPrefix(t[len(digits):], ")") && o.words[digits]
+}
+
+// labelEnds are a colon, an arrow or a dash behind a label, and the bracket of "(Formal) …".
+var labelEnds = regexp.MustCompile(`[:：]|\pL>\s|^@\pL+\s|\s*(?:——|⇒|▸|►)\s*|\s(?:-+>|=>|→|➜|>{1,3}|--|–|—)\s|[)\]】]\s`)
+
+// mostLabel is how long a label in front of a text may be, in characters.
+const mostLabel = 90
+
+// cutLabel cuts a label off the front: what stands before a colon, and says nothing of
+// the reference. The label is "" where there is none.
+func (o *original) cutLabel(t string) (label, rest string) {
+	if !strings.ContainsAny(t, ":：>→➜–—⇒▸►)]】") && !strings.Contains(t, "--") {
+		return "", t
+	}
+	at := labelEnds.FindStringIndex(t)
+	if at == nil || at[0] == 0 || chars(t[:at[0]]) > mostLabel || strings.HasPrefix(t[at[0]:], "://") {
+		return "", t
+	}
+	i, n := at[0], at[1]-at[0]
+	label, rest = strings.TrimSpace(t[:i]), strings.TrimSpace(t[i+n:])
+	if rest == "" {
+		return "", t
+	}
+	colon := strings.ContainsAny(t[i:i+n], ":：")
+	if n == 1 && !unicode.IsSpace(firstRune(t[i+n:])) && !isQuote(firstRune(rest)) && !isDense(firstRune(rest)) {
+		return "", t // 15:30
+	}
+	e, r := o.evidence(label), o.evidence(rest)
+	switch {
+	case o.echoes(label):
+		return label, rest
+	case unicode.IsLower(firstRune(rest)) && unicode.IsUpper(firstRune(o.text)) && !e.isTalk():
+		return "", t
+	case (!colon || o.has(":：")) && e.shared > 0, !colon && strings.ContainsAny(o.text, t[i:i+n]) && !e.isTalk():
+		return "", t
+	case e.isTalk(), o.quoted(label) != "" && e.talk > 0:
+	case e.shared > 0 || e.words > 4 && (e.talk < 0.7 || e.own > 3) || o.has(":："):
+		return "", t
+	case e.talk > 0 && e.own <= 1:
+	case !colon && e.talk == 0, !o.fits(r) || r.shared == 0:
+		return "", t
+	}
+	return label, rest
+}
+
+// sentences cuts a line into sentences, and brackets and dashes behind them; together
+// they are the line again.
+func (o *original) sentences(t string) (out []string) {
+	begin := 0
+	cut := func(at int) {
+		if at > begin {
+			out = append(out, t[begin:at])
+			begin = at
+		}
+	}
+	for i, r := range t {
+		n := i + utf8.RuneLen(r)
+		switch {
+		case isStop(r):
+			rest := strings.TrimLeft(t[n:], `"'”’»“)」』）`)
+			end := len(t) - len(rest)
+			if rest == "" || !isDense(firstRune(rest)) && !unicode.IsSpace(firstRune(rest)) && r < 0x80 {
+				continue
+			}
+			if r == '.' && abbreviated(t[:i]) || r == '.' && unicode.IsLower(firstRune(strings.TrimSpace(rest))) {
+				continue
+			}
+			cut(end)
+		case (r == '(' || r == '（' || r == '[') && i > begin && !o.has("(（["):
+			cut(i)
+		case unicode.Is(unicode.Pd, r) && i > 0 && t[i-1] == ' ' && strings.HasPrefix(t[n:], " "), r == '|', r == '•':
+			cut(i)
+		}
+	}
+	cut(len(t))
+	return out
+}
+
+// abbreviated reports whether the point behind a text is that of an abbreviation, an
+// initial or a number.
+func abbreviated(t string) bool {
+	w := t[strings.LastIndexAny(t, " \u00a0(.")+1:]
+	if w == "" || strings.Trim(w, "0123456789") == "" || chars(w) == 1 && unicode.IsUpper(firstRune(w)) {
+		return true
+	}
+	return slices.Contains([]string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "hr", "fr", "bzw", "ca", "ул", "г", "тыс", "etc"}, strings.ToLower(w))
+}
+
+func isQuote(r rune) bool {
+	return r == '"' || strings.ContainsRune("“”„«»‘’'「」『』《》‹›`〝〞´⟨⟩‚", r)
+}
+
+var quotations = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|(?:^|[\s:])'([^']+(?:'\pL[^']*)*)'|‘([^’]+(?:’\pL[^’]*)*)’|『([^』]+)』`)
+
+// quoted returns the quotation in a text that may be the rewriting, or "".
+func (o *original) quoted(t string) (best string) {
+	if !strings.ContainsFunc(t, isQuote) {
+		return ""
+	}
+	most := 0.0
+	for _, m := range quotations.FindAllStringSubmatch(t, -1) {
+		s := strings.TrimSpace(strings.Join(m[1:], ""))
+		if e := o.evidence(s); o.fits(e) && !o.echoes(s) && !e.isTalk() && o.quality(e) > most+0.1 && !strings.Contains(o.norm(), normalize(s)) {
+			best, most = s, o.quality(e)
+		}
+	}
+	return best
+}
+
+// unrestate takes off the prompt, and the reference where something follows it.
+func unrestate(c *Checker, t string, ref *original) string {
+	for _, p := range c.prompts {
+		for rest := strings.TrimLeft(t, `"'“`); len(rest) > len(p) && strings.EqualFold(rest[:len(p)], p); rest = t {
+			t = strings.TrimSpace(rest[len(p):])
+		}
+	}
+	if ref.text == "" {
+		return t
+	}
+	const shortest = 8 // characters; a shorter reference may well be a part of its rewriting
+	core := strings.TrimRight(ref.text, ".。")
+	if i := strings.Index(strings.ToLower(t), strings.ToLower(core)); i >= 0 && ref.chars >= shortest && t != ref.text && i+len(core) <= len(t) {
+		before, after := t[:i], strings.TrimLeft(t[i+len(core):], ".。\"”“»」』'’),")
+		rest := strings.TrimSpace(before + "\n" + after)
+		if kept := slices.DeleteFunc(ref.view(rest), func(l line) bool { return l.talk || !ref.fits(l.e) || l.e.shared == 0 }); len(kept) > 0 {
+			return rest
+		}
+		if e := ref.evidence(rest); e.isTalk() || e.own <= 1 && says(before) && strings.ContainsAny(before, ":：\"“„«") {
+			return ref.text
+		}
+	}
+	return t
+}
+
+// untalk takes off lines, sentences, labels and notes about the task, before and behind
+// the rewriting.
+func untalk(_ *Checker, t string, ref *original) string {
+	if ref.text == "" {
+		return t
+	}
+	all := ref.view(t)
+	kept := slices.DeleteFunc(slices.Clone(all), func(l line) bool { return l.talk || l.echo })
+	if len(kept) == 0 || len(kept) == 1 && (kept[0].text == t || t[marker(t):] == kept[0].text) {
+		return t
+	}
+	if ref.lines() && len(all) > 1 {
+		for len(all) > 0 && all[0].talk {
+			all = all[1:]
+		}
+		for len(all) > 0 && all[len(all)-1].talk {
+			all = all[:len(all)-1]
+		}
+		from, to := strings.Index(t, all[0].whole), strings.LastIndex(t, all[len(all)-1].whole)+len(all[len(all)-1].whole)
+		return t[from:max(from, to)]
+	}
+	var out []string
+	for _, l := range kept {
+		s := l.text
+		if l.label != "" && len(kept) > 1 {
+			s = l.label + ": " + s
+		}
+		if l.item && len(kept) > 1 {
+			s = "- " + s
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, "\n")
+}
+
+// finals are in the label of the last of several texts, drafts in that of one before it.
+var (
+	finals = regexp.MustCompile(`(?i)final|revis|chosen|better|best|improved|\bafter\b|answer|result|output|polished|endg|endfassung|nachher|besser|ergebnis|antwort|итог|окончат|лучш|стало|ответ|результат|最终|最終|定稿|更好|答案|改写后|définit|mejor|meilleur|migliore|melhor|definiti|최종`)
+	drafts = regexp.MustCompile(`(?i)draft|attempt|rough|entwurf|vorher|чернов|草稿|初稿|intento|borrador|tentativ|brouillon|essai|bozza|poging|klad|下書き|초안`)
+)
+
+// first takes one of several rewritings, where the reference is one line: the first, the
+// one that is called final, or the last behind a thought.
+func first(_ *Checker, t string, ref *original) string {
+	if ref.text == "" || ref.lines() {
+		return t
+	}
+	if !strings.Contains(t, "\n") && !numbered.MatchString(t) {
+		return inline(t, ref)
+	}
+	all := ref.view(t)
+	if len(all) < 2 {
+		return inline(t, ref)
+	}
+	best, firm := 0.0, false
+	for _, l := range all {
+		if !l.talk && !l.echo && ref.fits(l.e) {
+			best, firm = max(best, ref.quality(l.e)), firm || !l.quote
+		}
+	}
+	thinks := thought.MatchString(firstLine(t)) || slices.ContainsFunc(all[:len(all)-1], func(l line) bool { return ref.muses(l.whole) })
+	least := 0.4
+	if thinks {
+		least = 0.6
+	}
+	pick, items := -1, []int(nil)
+	plain := slices.ContainsFunc(all, func(l line) bool { return !l.talk && !l.echo && ref.fits(l.e) && !ref.muses(l.whole) })
+	for i, l := range all {
+		if l.talk || l.echo || firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < least*best || thinks && plain && ref.muses(l.whole) {
+			continue
+		}
+		items = append(items, i)
+		if pick < 0 || thinks && !finals.MatchString(all[pick].label) || finals.MatchString(l.label) && !finals.MatchString(all[pick].label) || drafts.MatchString(all[pick].label) {
+			pick = i
+		}
+	}
+	if all := ref.whole(all); all != "" && !thinks {
+		return all
+	}
+	if last := all[len(all)-1]; last.talk && !thinks {
+		if m := named.FindStringSubmatch(strings.ToLower(last.text)); m != nil && picks.MatchString(last.text) {
+			for k, sign := range [...]string{"1a", "2b", "3c", "4d"} {
+				if k < len(items) && (m[1] != "" && strings.Contains(sign, m[1]) || m[2] == ordinals[k]) {
+					pick = items[k]
+				}
+			}
+		}
+	}
+	if pick < 0 {
+		return t
+	}
+	return all[pick].text
+}
+
+// whole returns lines that are a rewriting only together, one below the other, or "".
+func (o *original) whole(all []line) string {
+	var texts []string
+	most := 0
+	for _, l := range all {
+		if l.talk || l.echo {
+			continue
+		}
+		texts = append(texts, l.text)
+		most = max(most, l.e.shared)
+		if l.label != "" {
+			return ""
+		}
+	}
+	t := strings.Join(texts, "\n")
+	if e := o.evidence(t); len(texts) < 2 || 2*e.chars > 3*o.chars || 5*e.shared < 7*most {
+		return ""
+	}
+	return t
+}
+
+// thought is a heading of a thought whose tokens are lost; picks are in a sentence that
+// says which of several texts is the best, and named and ordinals say which.
+var (
+	thought  = regexp.MustCompile(`^(?i:thought|thinking|analysis|reasoning|assistantanalysis|思考)[.:]*$`)
+	picks    = regexp.MustCompile(`(?i)best|prefer|recommend|final|favou?rite|go with|going with|choose|pick|beste|empfehl|лучш|рекоменд|推荐|最好|mejor|meilleur`)
+	named    = regexp.MustCompile(`(?:^|[\s(*"])(?:([1-4a-d])(?:[).*",]|\s*$|[.!])|(first|second|third|fourth))`)
+	ordinals = [...]string{"first", "second", "third", "fourth"}
+)
+
+var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
+
+// inline takes the first of two rewritings on one line.
+func inline(t string, ref *original) string {
+	if 5*chars(t) < 6*ref.chars {
+		return t
+	}
+	for _, at := range or.FindAllStringIndex(t, -1) {
+		a, b := strings.TrimSpace(t[:at[0]+1]), strings.TrimSpace(t[at[1]:])
+		ea, eb := ref.evidence(a), ref.evidence(b)
+		if ref.fits(ea) && ref.fits(eb) && (ea.shared > 0 && eb.shared > 0) && !or.MatchString(ref.text) {
+			if ref.echoes(a) {
+				return b
+			}
+			return a
+		}
+	}
+	return t
+}
+
+var markers = regexp.MustCompile(`^(?:[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)`)
+
+// marker returns the length of a list number or bullet in front, with the space behind.
+func marker(t string) int { return len(markers.FindString(t)) }
+
+// unlist takes a list number or bullet from the front. A reference that has one keeps it,
+// and so does one that has the same number: "3. Oktober" is a date.
+func unlist(_ *Checker, t string, ref *original) string {
+	n := marker(t)
+	for n > 0 && marker(t[n:]) > 0 {
+		n += marker(t[n:])
+	}
+	if n == 0 || n == len(t) || marker(ref.text+" ") > 0 || unicode.Is(unicode.Pd, firstRune(ref.text)) || ref.startsWithNumber(t) {
+		return t
+	}
+	if all := strings.Split(t, "\n"); len(all) > 1 && len(ref.view(t)) > 1 && !slices.ContainsFunc(ref.view(t), func(l line) bool { return !l.item }) {
+		return t // for the step that looks at all items
+	}
+	return t[n:]
+}
+
+// unquote takes quotation marks off that are around the whole text.
+func unquote(_ *Checker, t string, ref *original) string {
+	t = odd(t, ref)
+	_, n := utf8.DecodeRuneInString(t)
+	inner := strings.TrimRight(t, ".。")
+	_, m := utf8.DecodeLastRuneInString(inner)
+	if len(inner) <= n+m || !isQuote(firstRune(t)) || isQuote(firstRune(ref.text)) && isQuote(lastRune(strings.TrimRight(ref.text, ".。!?"))) {
+		return t
+	}
+	open, body := t[:n], inner[n:len(inner)-m]
+	shut := map[string]string{`"`: `"`, "“": "”", "„": "“", "«": "»", "»": "«", "'": "'", "‘": "’", "「": "」", "『": "』", "《": "》", "`": "`", "”": "”", "‹": "›", "‚": "‘", "〝": "〞", "´": "´", "⟨": "⟩"}[open]
+	last := inner[len(inner)-m:]
+	if last != shut && !(strings.ContainsAny(open, `"“„”`) && strings.ContainsAny(last, `"”“`)) {
+		return t
+	}
+	if n := strings.Count(body, open); ((n > 0 || strings.Contains(body, last)) && !(strings.ContainsAny(last, "'’") && !loose.MatchString(body))) && n != strings.Count(ref.text, open) && !strings.Contains(body, open+open) && firstRune(body) != firstRune(open) {
+		return t
+	}
+	if len(inner) < len(t) && !isStop(lastRune(body)) && isStop(lastRune(ref.text)) {
+		body += t[len(inner):]
+	}
+	return body
+}
+
+// loose is an apostrophe that is not within a word.
+var loose = regexp.MustCompile(`(?:^|[^\pL])['’]|['’](?:$|[^\pL])`)
+
+// behind is a short remark behind a quotation that is the whole text.
+var behind = regexp.MustCompile(`^((?:["“„].+["”“]|«.+»))[.,;]?\s*[–—(-]?\s*((?:[\pL'’]+[ .!)…]*){1,5})$`)
+
+// odd takes off a quotation mark at one end that has no other, and two drawn as one.
+func odd(t string, ref *original) string {
+	if m := behind.FindStringSubmatch(t); m != nil && ref.evidence(m[2]).shared == 0 && ref.fits(ref.evidence(m[1])) && strings.Count(m[1], `"`)%2 == 0 {
+		t = m[1]
+	}
+	if inner, ok := strings.CutPrefix(t, "("); ok && strings.HasSuffix(inner, ")") && isQuote(firstRune(inner)) && !ref.has("(") {
+		t = strings.TrimSuffix(inner, ")")
+	}
+	if strings.HasPrefix(t, "``") {
+		t = strings.TrimSuffix(t[2:], "''")
+	}
+	for _, q := range [...]string{`"`, "“", "„", "«", "「", "'"} {
+		rest, ok := strings.CutPrefix(t, q)
+		if ok && !strings.ContainsAny(rest, `"”“»」`) && !strings.ContainsAny(ref.text, `"”“»」`) && (q != "'" || strings.Count(rest, "'") == 0) {
+			return rest
+		}
+	}
+	if rest, ok := strings.CutSuffix(t, `"`); ok && !strings.ContainsAny(rest, `"“„`) && !ref.has(`"”`) {
+		return rest
+	}
+	return t
+}
+
+// joinLines makes one line of several, where the reference is one line.
+func joinLines(_ *Checker, t string, ref *original) string {
+	if !strings.Contains(t, "\n") || ref.lines() {
+		return t
+	}
+	var out []string
+	for l := range strings.Lines(t) {
+		if l = strings.TrimSpace(l); l != "" {
+			out = append(out, strings.TrimSpace(l[marker(l)*btoi(marker(ref.text) == 0):]))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,139 @@
+package language
+
+import (
+	_ "embed"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+//go:embed languages.txt
+var frequentTable string
+
+// frequent has the frequent words and the letters of languages, as bits by their place
+// in codes.
+type frequent struct {
+	codes   []string
+	words   map[string]uint64
+	letters map[rune]uint64
+}
+
+var frequentWords = sync.OnceValue(func() *frequent {
+	f := &frequent{words: map[string]uint64{}, letters: map[rune]uint64{}}
+	for line := range strings.Lines(frequentTable) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		i := slices.Index(f.codes, fields[0])
+		if i < 0 {
+			i, f.codes = len(f.codes), append(f.codes, fields[0])
+		}
+		for _, w := range fields[1:] {
+			letters, ok := strings.CutPrefix(w, "=")
+			if !ok {
+				f.words[w] |= 1 << i
+				continue
+			}
+			for _, r := range letters {
+				f.letters[r] |= 1 << i
+			}
+		}
+	}
+	return f
+})
+
+// words are the runs of letters of a text, with apostrophes inside them.
+func words(t string) []string {
+	return strings.FieldsFunc(t, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '\'' && r != '’'
+	})
+}
+
+// of returns the languages that have a word, or what it begins with up to an apostrophe.
+// A single letter tells nothing.
+func (f *frequent) of(word string) uint64 {
+	if len([]rune(word)) == 1 {
+		return 0
+	}
+	m := f.words[word]
+	if i := strings.IndexAny(word, "'’"); m == 0 && i > 0 {
+		m = f.words[word[:i]+"'"]
+	}
+	return m
+}
+
+// most are the languages that most words of a text are of, or 0. Names do not count.
+// Cyrillic without a letter that Russian lacks may be Russian.
+func (f *frequent) most(t string) (own uint64) {
+	var counts [64]int
+	for i, w := range words(t) {
+		if r := []rune(w)[0]; i > 0 && unicode.IsUpper(r) {
+			continue
+		}
+		for m := f.of(strings.ToLower(w)); m != 0; m &= m - 1 {
+			counts[bits.TrailingZeros64(m)]++
+		}
+	}
+	most := slices.Max(counts[:])
+	for i, n := range counts {
+		if n > 0 && n >= most-most/3 {
+			own |= 1 << i
+		}
+	}
+	cyrillic := strings.ContainsFunc(t, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) })
+	if cyrillic && !strings.ContainsFunc(strings.ToLower(t), func(r rune) bool { return r >= 0x400 && f.letters[r] != 0 }) {
+		own |= 1 << slices.Index(f.codes, "ru")
+	}
+	return own
+}
+
+const (
+	// leastWords of another language tell it in a text that has none of its
+	// reference's, and moreWords for each that it has.
+	leastWords, moreWords = 2, 3
+	// mixedWords in a row tell it wherever they are; a word of the reference's
+	// language takes ownWord from them.
+	mixedWords, ownWord = 4, 2
+)
+
+// other returns the code of another language than the given ones that words are of, all
+// of them or some in a row, or "". Words that both have tell nothing. A letter that the
+// given ones never have counts as a word.
+func (f *frequent) other(own uint64, rest string) string {
+	var theirs, ours, row, marked [64]int
+	for _, w := range words(rest) {
+		m, letters := f.of(w), uint64(0)
+		for _, r := range w {
+			if l := f.letters[r]; l&own == 0 {
+				letters |= l
+			}
+		}
+		for i, code := range f.codes {
+			bit := uint64(1) << i
+			if letters&bit != 0 {
+				marked[i]++
+			}
+			switch {
+			case bit&own != 0:
+			case m&bit != 0 && m&own == 0:
+				theirs[i]++
+				if row[i]++; row[i] >= mixedWords {
+					return code
+				}
+			case m&own != 0 && m&bit == 0:
+				ours[i]++
+				row[i] = max(0, row[i]-ownWord)
+			}
+		}
+	}
+	best, most := "", 0
+	for i, code := range f.codes {
+		if n := theirs[i] + min(marked[i], leastWords); n >= leastWords+moreWords*ours[i] && n > most {
+			best, most = code, n
+		}
+	}
+	return best
+}

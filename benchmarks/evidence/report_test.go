@@ -34,7 +34,7 @@ func found(name string) *experiment.Result {
 			{K: 1, References: 2, Value: report.None(), Least: report.None(), Largest: report.None()},
 		}}},
 		Prompts: []experiment.PromptAnalysis{{About: about, Metric: name, Aggregator: "max", Prompts: []experiment.PromptEffect{{Prompt: name, Effect: 0.1, EffectInterval: iv}}}},
-		Rankings: []experiment.Ranking{{Dataset: name, Human: name, Settings: []experiment.SettingName{single, most}, Names: []string{"single", "max"}, Systems: []report.RankedSystem{
+		Rankings: []experiment.Ranking{{Dataset: name, Human: name, Settings: []experiment.SettingName{single, most}, Systems: []report.RankedSystem{
 			{Name: name, First: report.Place{Score: -1, Rank: 1, Cells: 2}, Under: []report.Place{{Score: 3, Rank: 1, Cells: 2}, {Score: report.None()}}}}}},
 		Verdicts: []experiment.Verdict{
 			{Kind: "difference", Outcome: report.Unclear, Text: "unclear " + name, Value: 0.2, Range: &report.Range{Low: report.None(), High: 1}},

@@ -12,7 +12,7 @@ import (
 // setting scores have a place, so that places compare; a setting that scores none is
 // left out of that rule.
 func rank(d *data, settings []*setting) Ranking {
-	out := Ranking{Dataset: d.Name, Human: d.human, Settings: []SettingName{}, Names: []string{}, LeftOut: []string{}}
+	out := Ranking{Dataset: d.Name, Human: d.human, Settings: []SettingName{}, LeftOut: []string{}}
 	gold := *d.gold
 	gold.Metric, gold.MetricOK = gold.Gold, gold.GoldOK
 	human, _, judged := correlate.SystemMeans(&gold)
@@ -42,7 +42,7 @@ func rank(d *data, settings []*setting) Ranking {
 		out.Systems = append(out.Systems, report.RankedSystem{Name: name, First: first[i], Under: []report.Place{}})
 	}
 	for k, s := range settings {
-		out.Settings, out.Names = append(out.Settings, s.name), append(out.Names, s.name.Metric+", "+s.label)
+		out.Settings = append(out.Settings, s.name)
 		for i, p := range places(means[k], cells[k], float64(s.series.info.Direction)) {
 			out.Systems[i].Under = append(out.Systems[i].Under, p)
 		}

@@ -258,7 +258,6 @@ type Ranking struct {
 	Dataset  string                `json:"dataset"`
 	Human    string                `json:"human"`
 	Settings []SettingName         `json:"settings"`
-	Names    []string              `json:"names"`   // of the settings, for people
 	Systems  []report.RankedSystem `json:"systems"` // by human score, the best first
 	// LeftOut are systems that some setting scores no cell of.
 	LeftOut []string `json:"left_out"`

@@ -27,7 +27,7 @@ const Name = "refract.yaml"
 // Keys are the flags that a configuration file or the environment may state.
 var Keys = []string{
 	"base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "max-wait", "wait",
-	"model", "form", "reasoning", "judge-model", "embeddings", "embeddings-url", "cache", "prices", "max-cost", "max-calls", "max-time",
+	"model", "form", "judge-model", "embeddings", "embeddings-url", "cache", "prices", "max-cost", "max-calls", "max-time",
 }
 
 // File is what a configuration file states.

@@ -23,15 +23,15 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
-// merging is one run of refract merge.
-type merging struct {
+// mergeRun is one run of refract merge.
+type mergeRun struct {
 	scoreView
 	reports string
 	input   string
 }
 
 func (e *env) mergeCommand() *cobra.Command {
-	m := &merging{}
+	m := &mergeRun{}
 	cmd := &cobra.Command{
 		Use:   "merge SHARD…",
 		Short: "Put the shards of a run together",
@@ -57,7 +57,7 @@ are ids that several of them have; then nothing is written.`,
 	return cmd
 }
 
-func (m *merging) run(ctx context.Context, e *env, args []string) error {
+func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	files, err := shardFiles(args)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (m *merging) run(ctx context.Context, e *env, args []string) error {
 }
 
 // counts shows what the shards of check have counted, as that does.
-func (m *merging) counts(ctx context.Context, e *env, set *shard.Set) error {
+func (m *mergeRun) counts(ctx context.Context, e *env, set *shard.Set) error {
 	all := checked{}
 	err := set.EachTotals(ctx, func(r io.Reader) error {
 		one := checked{}
@@ -158,7 +158,7 @@ func (m *merging) counts(ctx context.Context, e *env, set *shard.Set) error {
 
 // compare reads the input again, where it is named, and compares all of it with the
 // shards, which know of the others' parts samples alone.
-func (m *merging) compare(ctx context.Context, e *env, set *shard.Set) error {
+func (m *mergeRun) compare(ctx context.Context, e *env, set *shard.Set) error {
 	if m.input == "" {
 		if set.Sampled() {
 			e.note("each shard knows its own part of the input, and samples of the rest: --input DATASET compares all of it")
@@ -207,7 +207,7 @@ func shardFiles(args []string) ([]string, error) {
 }
 
 // scores merges the shards of score.
-func (m *merging) scores(ctx context.Context, e *env, set *shard.Set, out io.Writer) error {
+func (m *mergeRun) scores(ctx context.Context, e *env, set *shard.Set, out io.Writer) error {
 	var d scoreDetails
 	if err := json.Unmarshal(set.Manifest.Details, &d); err != nil {
 		return err
@@ -248,7 +248,7 @@ func (m *merging) scores(ctx context.Context, e *env, set *shard.Set, out io.Wri
 }
 
 // gathered is what judges say in all shards.
-func (m *merging) gathered(ctx context.Context, e *env, set *shard.Set, d *scoreDetails) (*audit.Reports, error) {
+func (m *mergeRun) gathered(ctx context.Context, e *env, set *shard.Set, d *scoreDetails) (*audit.Reports, error) {
 	var ms []metrics.Metric
 	for _, detail := range d.Metrics {
 		if !detail.Explains {
@@ -280,7 +280,7 @@ func (m *merging) gathered(ctx context.Context, e *env, set *shard.Set, d *score
 }
 
 // systems merges scores of systems.
-func (m *merging) systems(ctx context.Context, e *env, set *shard.Set, eng *refract.Engine, out io.Writer) error {
+func (m *mergeRun) systems(ctx context.Context, e *env, set *shard.Set, eng *refract.Engine, out io.Writer) error {
 	all := eng.Systems()
 	err := set.Each(ctx, func(body io.Reader) error {
 		one := eng.Systems()
@@ -301,7 +301,7 @@ func (m *merging) systems(ctx context.Context, e *env, set *shard.Set, eng *refr
 }
 
 // segments merges rows of segments.
-func (m *merging) segments(ctx context.Context, set *shard.Set, eng *refract.Engine, out io.Writer) error {
+func (m *mergeRun) segments(ctx context.Context, set *shard.Set, eng *refract.Engine, out io.Writer) error {
 	w, err := m.table(out, segmentColumns())
 	if err != nil {
 		return err
@@ -333,7 +333,7 @@ func (m *merging) segments(ctx context.Context, set *shard.Set, eng *refract.Eng
 }
 
 // cells merges matrices.
-func (m *merging) cells(ctx context.Context, set *shard.Set, details []metricDetail, out io.Writer) error {
+func (m *mergeRun) cells(ctx context.Context, set *shard.Set, details []metricDetail, out io.Writer) error {
 	w, err := m.matrixWriter(out)
 	if err != nil {
 		return err

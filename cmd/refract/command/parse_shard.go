@@ -54,7 +54,7 @@ func (p *parsing) parseShard(ctx context.Context, e *env, reading *audit.Reading
 }
 
 // rows merges rows of answers, which get the lines that they have in the whole.
-func (m *merging) rows(ctx context.Context, e *env, set *shard.Set, out io.Writer) error {
+func (m *mergeRun) rows(ctx context.Context, e *env, set *shard.Set, out io.Writer) error {
 	var d parseDetails
 	if err := json.Unmarshal(set.Manifest.Details, &d); err != nil {
 		return err

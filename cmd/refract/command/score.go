@@ -33,7 +33,6 @@ type scorer struct {
 	system    string
 	canaries  int
 	reports   string
-	worst     int
 	defaults  []aggregate.Aggregator // in place of those of the command
 
 	judging *judging
@@ -80,10 +79,9 @@ to know the hash. Standard input and pipes have none there.`,
 	s.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
 	f := cmd.Flags()
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
-	f.IntVar(&s.worst, "worst", 3, "worst segments of each judge to show with their errors")
 	grouped(cmd, resultFlags, "reports")
 	f.IntVar(&s.canaries, "canaries", 0, "known-bad outputs with injections to plant; tells which a judge saw through")
-	atLeast(cmd, 0, "worst", "canaries")
+	atLeast(cmd, 0, "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system or cell")
 	oneOf(cmd, "per", "segment", "system", "cell")
 	s.registerScope(cmd)
@@ -251,7 +249,7 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 // metrics fail and others go on, the command writes what it has, and ends with
 // s.incomplete. The references must be those that were there before.
 func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) error {
-	if err := s.listen(ctx, e, eng); err != nil {
+	if err := s.listen(e, eng); err != nil {
 		return err
 	}
 	defer s.judging.answered()

@@ -12,9 +12,12 @@ import (
 	"github.com/refract-eval/refract/report"
 )
 
+// worstShown is how many of the worst segments of each judge are shown.
+const worstShown = 3
+
 // listen makes what gathers the judges' reports of a run.
-func (s *scorer) listen(ctx context.Context, e *env, eng *refract.Engine) error {
-	s.gather = audit.NewReports(eng.Metrics(), s.worst)
+func (s *scorer) listen(e *env, eng *refract.Engine) error {
+	s.gather = audit.NewReports(eng.Metrics(), worstShown)
 	judges := s.gather.Metrics()
 	switch {
 	case len(judges) == 0 && (s.canaries > 0 || s.reports != ""):

@@ -100,7 +100,7 @@ func shardSink(eng *refract.Engine, w io.Writer, per string) *sink {
 }
 
 func (s *scorer) details(eng *refract.Engine) scoreDetails {
-	d, ms := scoreDetails{Per: s.per, Worst: s.worst, MaxUnparsed: s.maxUnparsed, Reports: s.reports != ""}, eng.Metrics()
+	d, ms := scoreDetails{Per: s.per, Worst: worstShown, MaxUnparsed: s.maxUnparsed, Reports: s.reports != ""}, eng.Metrics()
 	infos := matrixInfos(eng, nil)
 	for i := range ms {
 		info := &infos[i]

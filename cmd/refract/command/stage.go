@@ -34,7 +34,7 @@ is in --cache, which is best a Postgres that all steps share.`,
 func (e *env) stageScoreCommand() *cobra.Command {
 	s := &scorer{staged: true}
 	cmd := stageOf(s.command(e), "source", "ref", "hyp", "reference", "references", "shard", "format", "wide", "output",
-		"systems", "without-systems", "domain", "dry-run", "reports", "worst", "canaries", "confidence")
+		"systems", "without-systems", "domain", "dry-run", "reports", "canaries", "confidence")
 	s.format = report.JSONLines
 	cmd.Short = "Score the segments on standard input"
 	cmd.Long = `Score the segments on standard input, and write one line of JSON: statistics of all
@@ -49,7 +49,7 @@ words by all references takes df=FILE here.`
 
 func (e *env) stageExpandCommand() *cobra.Command {
 	cmd := stageOf((&expandFlags{staged: true}).command(e), "source", "ref", "hyp", "reference", "references",
-		"shard", "format", "wide", "output", "dry-run", "pilot", "batch", "batch-state", "batch-interval", "audit", "decisions")
+		"shard", "format", "wide", "output", "dry-run", "batch", "batch-state", "batch-interval")
 	cmd.Short = "Expand the references of the segments on standard input"
 	cmd.Long = `Expand the references of the segments on standard input with a language model,
 and write the segments with their variants: see 'refract expand'. Name the

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -29,8 +28,7 @@ type systemTester struct {
 	seed         uint64
 	baseline     string
 	includeHuman bool
-	alpha, power float64
-	difference   float64
+	alpha        float64
 	what         string
 	by           string // what a resample draws, or exchanges
 }
@@ -41,12 +39,10 @@ const (
 	byDocument = "document"
 )
 
-// The tables of refract systems, beside pairsTable.
+// Values of --table, besides pairsTable.
 const (
-	systemsTable      = "systems"
-	slicesTable       = "slices"
-	distributionTable = "distribution"
-	powerTable        = "power"
+	systemsTable = "systems"
+	powerTable   = "power" // of refract compare
 )
 
 func (e *env) systemsCommand() *cobra.Command {
@@ -60,16 +56,11 @@ chrF and TER have sacreBLEU's draws and p-values; all other scores are means of
 segment scores, tested by the same code. A pair is tested over the segments
 that both systems have.
 
---table systems       scores with intervals, ranks, the difference to a baseline
---table pairs         every system against every other: win, tie or loss
---table slices        the difference to the baseline by length and domain
---table distribution  quantiles of the scores of segments
---table power         the smallest difference that so many segments show, and
-                      how many segments a difference needs`,
+--table systems  scores with intervals, ranks, the difference to a baseline
+--table pairs    every system against every other: win, tie or loss`,
 		Example: `  refract systems --ref ref.txt --hyp base=base.txt --hyp mine=mine.txt
   refract systems mtme:data/wmt22/zh-en -m chrf --by document --baseline bleu_bestmbr
-  refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs
-  refract systems jsonl:expanded.jsonl -m bleu --table power --difference 1`,
+  refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := t.check(cmd); err != nil {
@@ -87,8 +78,8 @@ that both systems have.
 	t.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
 	t.registerScope(cmd)
 	f := cmd.Flags()
-	f.StringVar(&t.what, "table", systemsTable, "systems, pairs, slices, distribution or power")
-	oneOf(cmd, "table", systemsTable, pairsTable, slicesTable, distributionTable, powerTable)
+	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
+	oneOf(cmd, "table", systemsTable, pairsTable)
 	parsedFlag(cmd, &t.test, "test", significance.PairedRandomization.String(), significance.ParseSystemTest,
 		"paired-ar or paired-bs", significance.SystemTestNames()...)
 	f.IntVar(&t.resamples, "resamples", 0, "resamples of the test (default 10000; paired-bs: 1000 but with --table pairs)")
@@ -98,11 +89,8 @@ that both systems have.
 	f.StringVar(&t.baseline, "baseline", "", "`SYSTEM` that the others are compared with (default the first)")
 	f.BoolVar(&t.includeHuman, "include-references", false, "compare references scored as systems too, but those in use")
 	f.Float64Var(&t.alpha, "alpha", 0.05, "largest p-value that is significant; intervals cover the rest")
-	f.Float64Var(&t.power, "power", 0.8, "probability to see a difference, for --table power")
-	f.Float64Var(&t.difference, "difference", 0, "difference of scores to see, for --table power (default the one found)")
 	within(cmd, 1, correlate.MaxResamples, "resamples")
-	isShare(cmd, "alpha", "power")
-	isPositive(cmd, "difference")
+	isShare(cmd, "alpha")
 	grouped(cmd, taskFlags, "table", "test", "by", "baseline", "alpha")
 	return cmd
 }
@@ -110,22 +98,17 @@ that both systems have.
 // check refuses flags that the table has no use for, and a level of significance
 // that no p-value reaches.
 func (t *systemTester) check(cmd *cobra.Command) error {
-	idle := map[string][]string{
-		pairsTable:        {"baseline"},
-		distributionTable: {"baseline", "test", "resamples", "seed", "alpha", "by"},
-	}[t.what]
-	if t.what != powerTable {
-		idle = append(idle, "difference", "power")
-	}
-	if err := isIdle(cmd, t.what, idle...); err != nil {
-		return err
+	if t.what == pairsTable {
+		if err := isIdle(cmd, t.what, "baseline"); err != nil {
+			return err
+		}
 	}
 	if t.resamples == 0 {
 		if t.resamples = t.test.Resamples(); t.what == pairsTable {
 			t.resamples = ofPairs
 		}
 	}
-	if t.alpha*float64(t.resamples+1) < 1 && t.what != distributionTable {
+	if t.alpha*float64(t.resamples+1) < 1 {
 		return usagef("--alpha %g: no p-value of %s is as small; raise --resamples to %.0f or more", t.alpha, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
 	}
 	return nil
@@ -139,17 +122,10 @@ const ofPairs = 10000
 func (t *systemTester) collect(eng *refract.Engine, out io.Writer, _ *refract.Identity) (*sink, error) {
 	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), people: map[string][]bool{}, numbers: map[[2]string]int{}}
 	d.acc.Keep()
-	add := func(s *refract.SegmentScores) error {
+	return &sink{func(s *refract.SegmentScores) error {
 		d.look(s.Segment)
 		return d.acc.Add(s)
-	}
-	if values := segmentRows(eng, d.value); t.what == distributionTable {
-		add = func(s *refract.SegmentScores) error {
-			d.look(s.Segment)
-			return errors.Join(d.acc.Add(s), values(s))
-		}
-	}
-	return &sink{add, func(ctx context.Context, ended *refract.Incomplete) error {
+	}, func(ctx context.Context, ended *refract.Incomplete) error {
 		d.ended = ended.Reasons()
 		table, err := d.table(ctx)
 		if err != nil {
@@ -166,34 +142,22 @@ type testedSystems struct {
 	settings []refract.Setting
 	ended    map[string]string
 	people   map[string][]bool // of references scored as systems: which references have their text so far
-	lengths  []int             // of the first reference, in characters; -1 without one
-	domains  []string
 	// documents are the numbers of those of segments, by domain and name. A segment
 	// without a document is one of its own.
 	documents []int
 	numbers   map[[2]string]int
-	groups    int                    // numbers given
-	values    []map[string][]float64 // of each setting: scores of segments, by system
+	groups    int // numbers given
 
 	names   []string                 // of the systems that are compared
 	scores  [][]*refract.SystemScore // by setting, and then by compared system
 	leftOut []string                 // references scored as systems
 	against int                      // index of the baseline
 
-	progress    *report.Progress // of the tests
-	comparisons int              // calls of compare that the table makes
+	progress *report.Progress // of the tests
 }
 
 // look takes in what tables tell of a segment.
 func (d *testedSystems) look(s *refract.Segment) {
-	length := -1
-	for _, r := range s.References {
-		if r.Valid {
-			length = len([]rune(r.Value))
-			break
-		}
-	}
-	d.lengths, d.domains = append(d.lengths, length), append(d.domains, s.Domain)
 	number, known := d.numbers[[2]string{s.Domain, s.Document}]
 	if !known || s.Document == "" {
 		number = d.groups
@@ -219,17 +183,6 @@ func (d *testedSystems) look(s *refract.Segment) {
 	}
 }
 
-// value takes in the score of a segment.
-func (d *testedSystems) value(row *segmentRow) error {
-	for len(d.values) <= row.Setting {
-		d.values = append(d.values, map[string][]float64{})
-	}
-	if row.Of.Status == metrics.Scored {
-		d.values[row.Setting][row.System] = append(d.values[row.Setting][row.System], row.Of.Value)
-	}
-	return nil
-}
-
 // choose picks the systems that are compared, and the baseline.
 func (d *testedSystems) choose() error {
 	all := d.acc.Scores()
@@ -249,7 +202,7 @@ func (d *testedSystems) choose() error {
 		}
 		d.scores[sc.Setting] = append(d.scores[sc.Setting], sc)
 	}
-	if len(d.names) < 2 && (d.what != distributionTable || len(d.names) == 0) {
+	if len(d.names) < 2 {
 		return fmt.Errorf("a comparison needs two systems or more; there is %s%s", cmp.Or(strings.Join(d.names, ""), "none"), d.outside())
 	}
 	if d.baseline == "" {
@@ -270,9 +223,8 @@ func (d *testedSystems) outside() string {
 	return " (left out as references scored as systems: " + strings.Join(d.leftOut, ", ") + ")"
 }
 
-// samples are what the scores of a setting are made of, of all segments or of
-// those of a slice.
-func (d *testedSystems) samples(setting int, within func(segment int) bool) *significance.Systems {
+// samples are what the scores of a setting are made of.
+func (d *testedSystems) samples(setting int) *significance.Systems {
 	s := &significance.Systems{
 		Score:         func(sums []float64, segments int) float64 { return d.acc.Value(setting, sums, segments) },
 		LowerIsBetter: d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter,
@@ -282,9 +234,7 @@ func (d *testedSystems) samples(setting int, within func(segment int) bool) *sig
 		if sc.OK {
 			rows, _ := d.acc.Samples(sc)
 			for i, segment := range d.acc.Entered(sc) {
-				if within == nil || within(segment) {
-					of[segment] = rows[i]
-				}
+				of[segment] = rows[i]
 			}
 		}
 		s.Statistics = append(s.Statistics, of)
@@ -295,13 +245,12 @@ func (d *testedSystems) samples(setting int, within func(segment int) bool) *sig
 	return s
 }
 
-// compare tests systems with a baseline, or [significance.EveryPair], over all
-// segments or those of a slice.
-func (d *testedSystems) compare(ctx context.Context, setting int, within func(segment int) bool, baseline int) (*significance.SystemComparison, error) {
-	return d.samples(setting, within).Compare(ctx, significance.SystemOptions{
+// compare tests systems with a baseline, or [significance.EveryPair].
+func (d *testedSystems) compare(ctx context.Context, setting, baseline int) (*significance.SystemComparison, error) {
+	return d.samples(setting).Compare(ctx, significance.SystemOptions{
 		Test: d.test, Resamples: d.resamples, Seed: d.seed, Alpha: d.alpha, Baseline: baseline,
 		Drawn: func(_, of int) {
-			d.progress.Total(of * d.comparisons)
+			d.progress.Total(of * len(d.settings))
 			d.progress.Add(1)
 		},
 	})
@@ -315,16 +264,13 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 	if d.by == byDocument && len(d.numbers) == 0 {
 		return nil, usagef("--by document: no segment of the dataset names its document; leave it out")
 	}
-	if d.comparisons = len(d.settings); d.what == slicesTable {
-		d.comparisons *= len(d.parts())
+	d.progress = d.judging.e.progress("test", "resamples").Brief()
+	defer d.progress.Finish()
+	shown := d.systems
+	if d.what == pairsTable {
+		shown = d.pairs
 	}
-	if d.what != distributionTable {
-		d.progress = d.judging.e.progress("test", "resamples").Brief()
-		defer d.progress.Finish()
-	}
-	table, err := map[string]func(context.Context) (*report.NamedTable, error){
-		systemsTable: d.systems, pairsTable: d.pairs, slicesTable: d.slices, distributionTable: d.distribution, powerTable: d.powers,
-	}[d.what](ctx)
+	table, err := shown(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -334,15 +280,13 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 
 // notes say what is missing, and what scores are.
 func (d *testedSystems) notes(t *report.NamedTable) {
-	if d.what != distributionTable {
-		test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.test]
-		t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(d.resamples, "resample"), d.seed, d.by)
-		if d.test == significance.PairedBootstrap {
-			t.Note("paired-bs finds a difference twice as often as alpha says where there is none; paired-ar keeps to alpha")
-		}
-		if len(d.numbers) > 0 && d.by == bySegment {
-			t.Note("segments of a document depend on each other, and p takes them as independent: --by document does not")
-		}
+	test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.test]
+	t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(d.resamples, "resample"), d.seed, d.by)
+	if d.test == significance.PairedBootstrap {
+		t.Note("paired-bs finds a difference twice as often as alpha says where there is none; paired-ar keeps to alpha")
+	}
+	if len(d.numbers) > 0 && d.by == bySegment {
+		t.Note("segments of a document depend on each other, and p takes them as independent: --by document does not")
 	}
 	noteReferences(t, d.leftOut, d.includeHuman)
 	shown := &systemScores{acc: d.acc, settings: d.settings, ended: d.ended}

@@ -26,7 +26,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 		t.Note("of %s, no p is up to %g after correction for %s: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.alpha)))
 	}
 	for k := range d.settings {
-		c, err := d.compare(ctx, k, nil, significance.EveryPair)
+		c, err := d.compare(ctx, k, significance.EveryPair)
 		if err != nil {
 			return nil, err
 		}

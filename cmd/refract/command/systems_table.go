@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/report"
@@ -148,7 +147,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 		report.Column{Name: "delta_ci", Header: fmt.Sprintf("%.6g%% ci", 100*(1-d.alpha)), Kind: report.KindInterval, Digits: digits + 1}, numberColumn("p", 4), textColumn("result"), segments,
 		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("signature"))))
 	for k := range d.settings {
-		c, err := d.compare(ctx, k, nil, d.against)
+		c, err := d.compare(ctx, k, d.against)
 		if err != nil {
 			return nil, err
 		}
@@ -210,80 +209,4 @@ func byRank(systems []significance.SystemResult) []int {
 	last := func(rank int) int { return cmp.Or(rank, len(systems)+1) }
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(systems[i].Rank), last(systems[j].Rank)) })
 	return order
-}
-
-// distribution has the quantiles of the scores of segments.
-func (d *testedSystems) distribution(context.Context) (*report.NamedTable, error) {
-	digits := d.digits()
-	t := d.keyed(textColumn("system"), countColumn("segments"))
-	quantiles := []struct {
-		name string
-		at   float64
-	}{{"min", 0}, {"5%", 0.05}, {"25%", 0.25}, {"median", 0.5}, {"75%", 0.75}, {"95%", 0.95}, {"max", 1}}
-	for _, q := range quantiles {
-		t.Columns = append(t.Columns, numberColumn(q.name, digits))
-	}
-	t.Columns = append(t.Columns, numberColumn("zeros", 3))
-	for k := range d.settings {
-		for i, name := range d.names {
-			var values []float64
-			if d.scores[k][i].OK {
-				values = slices.Sorted(slices.Values(d.values[k][name]))
-			}
-			row := []any{name, len(values)}
-			for _, q := range quantiles {
-				row = append(row, correlate.Quantile(values, q.at))
-			}
-			zeros := 0
-			for _, v := range values {
-				if v == 0 {
-					zeros++
-				}
-			}
-			d.add(t, k, append(row, float64(zeros)/float64(len(values)))...)
-		}
-	}
-	t.Note("scores of segments; zeros: the share of them that are 0, which is the best score where lower is better")
-	return t, nil
-}
-
-// powers says what the test can see against the baseline.
-func (d *testedSystems) powers(ctx context.Context) (*report.NamedTable, error) {
-	digits := d.digits() + 1
-	needs := countColumn("needed")
-	needs.Header = d.by + "s needed"
-	smallest := numberColumn("smallest", digits)
-	smallest.Header = "smallest delta seen"
-	t := d.tested(d.keyed(textColumn("system"), d.unit(), numberColumn("delta", digits), numberColumn("p", 4), numberColumn("standard_error", digits+1), smallest,
-		programColumn(numberColumn("difference", digits)), needs, programColumn(textColumn("baseline"))))
-	for k := range d.settings {
-		c, err := d.compare(ctx, k, nil, d.against)
-		if err != nil {
-			return nil, err
-		}
-		for i := range c.Pairs {
-			p := &c.Pairs[i]
-			difference := math.Abs(p.Delta)
-			if d.difference > 0 {
-				difference = d.difference
-			}
-			least, needed := math.NaN(), report.Null()
-			if p.Differing >= d.least(1) {
-				power := p.Power(d.test, d.alpha, d.power)
-				least = power.Smallest(p.Segments)
-				differ := float64(d.least(1)*p.Segments) / float64(p.Differing) // as many, for enough of them to differ
-				if n, ok := significance.Roughly(max(differ, power.Needed(difference))); ok {
-					needed = report.Int(n)
-				}
-			}
-			d.addTested(t, k, d.names[p.A], p.Segments, p.Delta, shownP(p, p.P), p.Error, least, difference, needed, d.names[d.against])
-		}
-	}
-	of := "the delta found"
-	if d.difference > 0 {
-		of = fmt.Sprintf("a delta of %g", d.difference)
-	}
-	t.Note("against %s; smallest delta seen: by so many %ss, with a probability of %g, at a p up to %g; none where fewer than %d differ", d.names[d.against], d.by, d.power, d.alpha, d.least(1))
-	t.Note("%ss needed: to see %s with that probability, in %ss like these, to two digits", d.by, of, d.by)
-	return t, nil
 }

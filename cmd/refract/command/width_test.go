@@ -55,7 +55,7 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 		{"compare", data, "--bootstrap", "20", "--significance", "perm-both", "--resamples", "20", "--table", "pairs"},
 		{"score", data, "-m", "bleu", "-m", "chrf", "-m", "ter", "-a", "single,max,mean,native"},
 	}
-	for _, table := range []string{systemsTable, pairsTable, slicesTable, distributionTable, powerTable} {
+	for _, table := range []string{systemsTable, pairsTable} {
 		lines = append(lines, []string{"systems", data, "-m", "bleu", "-m", "ter", "--table", table})
 	}
 	for _, table := range []string{"summary", "rows", "differences", "prompts", "curve", "ranking"} {

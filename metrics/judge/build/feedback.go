@@ -126,10 +126,10 @@ func alignment(report *analysis.Report, texts analysis.Texts, f *answer.Feedback
 	right := 0
 	for i := range wrong {
 		e, q, w := &located.Errors[i], &f.Errors[i], &wrong[i]
-		w.kind = !q.Typed                                                               // M1
-		w.location = w.location || !q.Located || missing(q.Location, texts)             // M2, M3
-		w.all = w.all || q.NoError || q.Aligned != nil && !*q.Aligned || repeated[i] || // G1, G3, G2
-			len(q.Phrases) > 1 // G4
+		w.kind = !q.Typed                                                   // M1
+		w.location = w.location || !q.Located || missing(q.Location, texts) // M2, M3
+		w.all = w.all || repeated[i] || q.NoError || len(q.Phrases) > 1     // G2, G1, G4
+		w.all = w.all || q.Aligned != nil && !*q.Aligned                    // G3
 		for _, p := range q.Phrases {
 			w.explanation = w.explanation || missing(p.Incorrect, texts) // M4
 		}

@@ -85,15 +85,12 @@ type ErrorType struct {
 	Definition string `yaml:"definition"`
 }
 
-// The recipes.
+// The built-in recipes.
 const (
 	InstructScore  = "instructscore"
 	MetricInstruct = "metricinstruct"
 	Refine         = "refine"
 )
-
-// Recipes lists the built-in recipes.
-func Recipes() []string { return []string{InstructScore, MetricInstruct, Refine} }
 
 // LoadRecipe reads a built-in recipe. If dir is not "", files in it replace the
 // built-in files of the same name.

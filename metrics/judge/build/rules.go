@@ -166,16 +166,16 @@ var closingTalk = regexp.MustCompile(`(?is)(?:^|[.!?:)"”*_]\s+|\n[\s*_#>-]*)((
 // talk finds closing words at the end of the last explanation, or of an output that
 // the model made, unless the item's other texts have them too.
 func (it *Item) talk() string {
-	ends := map[string]string{}
+	texts := [][2]string{}
 	if it.Channel == ChannelSynthetic {
-		ends["the output"] = it.Hypothesis
+		texts = append(texts, [2]string{"the output", it.Hypothesis})
 	}
 	if n := len(it.Errors); n > 0 {
-		ends["the last explanation"] = it.Errors[n-1].Explanation
+		texts = append(texts, [2]string{"the last explanation", it.Errors[n-1].Explanation})
 	}
-	for _, name := range []string{"the output", "the last explanation"} {
-		if m := closingTalk.FindStringSubmatch(ends[name]); m != nil && !strings.Contains(folded(it.Reference+" "+it.Source), folded(m[1])) {
-			return fmt.Sprintf("%s: it ends with talk: %.80q", name, m[1])
+	for _, t := range texts {
+		if m := closingTalk.FindStringSubmatch(t[1]); m != nil && !strings.Contains(folded(it.Reference+" "+it.Source), folded(m[1])) {
+			return fmt.Sprintf("%s: it ends with talk: %.80q", t[0], m[1])
 		}
 	}
 	return ""

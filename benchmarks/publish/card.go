@@ -24,13 +24,7 @@ type Card struct {
 	Prompts []Prompt
 	// Diversity is a table to show; nil where it was not measured.
 	Diversity *report.NamedTable
-	// Leaderboard is the task of a leaderboard on Hugging Face's Hub, for which
-	// eval.yaml stands beside the card; "" writes none.
-	Leaderboard string
 }
-
-// EvalName is the file that registers a set as a benchmark on the Hub.
-const EvalName = "eval.yaml"
 
 // Prompt is what a model was asked.
 type Prompt struct{ Name, Text string }
@@ -41,19 +35,11 @@ type Prompt struct{ Name, Text string }
 //go:embed card.md.tmpl
 var cardTemplate string
 
-//go:embed eval.yaml.tmpl
-var evalTemplate string
-
 // shown is what the template shows.
 type shown struct {
 	Card     *Card
 	Manifest *dataset.Manifest
 	Stats    *Stats
-}
-
-// fill fills in the template of the card, or of what stands beside it.
-func (c *Card) fill(content string, m *dataset.Manifest, s *Stats) ([]byte, error) {
-	return report.FillCard(content, shown{c, m, s})
 }
 
 // Texts is the number of references of both kinds.

@@ -112,28 +112,6 @@ func TestCardYAML(t *testing.T) {
 	})
 }
 
-// eval.yaml has the fields that the Hub reads, and the name is text in it.
-func TestLeaderboard(t *testing.T) {
-	o := options(dataset.FormatJSONL)
-	o.Card = publish.Card{Name: "a: b\n- \"c\"", Leaderboard: "set-en"}
-	dir := filepath.Join(t.TempDir(), "set")
-	if _, err := publish.Publish(t.Context(), sample(), dir, o); err != nil {
-		t.Fatal(err)
-	}
-	var got map[string]any
-	if err := yaml.Unmarshal([]byte(contents(t, dir)[publish.EvalName]), &got); err != nil {
-		t.Fatal(err)
-	}
-	delete(got, "description")
-	want := map[string]any{
-		"name": report.Visible(o.Card.Name), "evaluation_framework": "refract",
-		"tasks": []any{map[string]any{"id": "set-en", "config": "default", "split": "test"}},
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-}
-
 // What models, servers and datasets say stays text.
 func TestCardEscapes(t *testing.T) {
 	const bad = "<script>x</script>\n# Title\n| a |\n```\n[l](http://x)\x1b[2J\u202e"

@@ -16,7 +16,5 @@
 // content hash. Hypotheses and judgements are left out, and counted: they
 // belong to others.
 //
-// For a leaderboard on Hugging Face's Hub, eval.yaml stands beside the card.
-//
 // [Publish] streams: it holds one segment, and one row group of Parquet.
 package publish

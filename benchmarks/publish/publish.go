@@ -148,13 +148,6 @@ func (o *Options) Check() error {
 		return &OptionError{"a language pair names the files of the format mtme only"}
 	case o.LanguagePair != "" && !plainName.MatchString(o.LanguagePair):
 		return &OptionError{fmt.Sprintf("the language pair %q is no name of a file: use letters, digits, - and _", o.LanguagePair)}
-	case o.Card.Leaderboard == "":
-	case !plainName.MatchString(o.Card.Leaderboard):
-		return &OptionError{fmt.Sprintf("the task %q of the leaderboard is no id: use letters, digits, - and _", o.Card.Leaderboard)}
-	case o.Format != dataset.FormatJSONL && o.Format != dataset.FormatParquet:
-		return &OptionError{"a leaderboard is of a set that Hugging Face loads: publish it as parquet or jsonl"}
-	case o.Card.Name == "":
-		return &OptionError{"a leaderboard needs the name of the set"}
 	}
 	return nil
 }
@@ -231,18 +224,12 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if m.Files, err = f.close(); err != nil {
 		return nil, err
 	}
-	beside := map[string]string{"README.md": cardTemplate}
-	if o.Card.Leaderboard != "" {
-		beside[EvalName] = evalTemplate
+	card, err := report.FillCard(cardTemplate, shown{&o.Card, &m, stats})
+	if err != nil {
+		return nil, err
 	}
-	for name, content := range beside {
-		b, err := o.Card.fill(content, &m, stats)
-		if err != nil {
-			return nil, err
-		}
-		if err := f.write(name, b); err != nil {
-			return nil, err
-		}
+	if err := f.write("README.md", card); err != nil {
+		return nil, err
 	}
 	m.Digest = m.Sum()
 	b, err := json.MarshalIndent(m, "", "  ")

@@ -439,9 +439,6 @@ func TestOptions(t *testing.T) {
 		{publish.Options{Format: "mtme"}, `the format mtme needs the name of the language pair, such as en-de`},
 		{publish.Options{Format: "text", LanguagePair: "en-de"}, `a language pair names the files of the format mtme only`},
 		{publish.Options{Format: "mtme", LanguagePair: "../x"}, `the language pair "../x" is no name of a file: use letters, digits, - and _`},
-		{publish.Options{Format: "parquet", Card: publish.Card{Name: "A", Leaderboard: "a b"}}, `the task "a b" of the leaderboard is no id: use letters, digits, - and _`},
-		{publish.Options{Format: "parquet", Card: publish.Card{Leaderboard: "a"}}, `a leaderboard needs the name of the set`},
-		{publish.Options{Format: "mtme", LanguagePair: "en-de", Card: publish.Card{Name: "A", Leaderboard: "a"}}, `a leaderboard is of a set that Hugging Face loads: publish it as parquet or jsonl`},
 	} {
 		_, err := publish.Publish(t.Context(), sample(), t.TempDir(), c.o)
 		var option *publish.OptionError

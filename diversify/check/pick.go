@@ -545,15 +545,11 @@ func joinLines(_ *Checker, t string, ref *original) string {
 	var out []string
 	for l := range strings.Lines(t) {
 		if l = strings.TrimSpace(l); l != "" {
-			out = append(out, strings.TrimSpace(l[marker(l)*btoi(marker(ref.text) == 0):]))
+			if marker(ref.text) == 0 {
+				l = l[marker(l):]
+			}
+			out = append(out, strings.TrimSpace(l))
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

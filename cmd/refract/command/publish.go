@@ -67,7 +67,6 @@ its signature. published:DIR reads the folder back.`,
 	f.StringVar(&p.Card.Name, "name", "", "name of the set, for its card")
 	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
 	f.StringSliceVar(&p.Card.Languages, "language", nil, "languages of the references, for the card, such as en")
-	f.StringVar(&p.Card.Leaderboard, "leaderboard", "", "`TASK` of a leaderboard on Hugging Face's Hub, for which eval.yaml is written; needs --name")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
 	f.StringVar(&p.diversity, "diversity", "", "`FILE` of 'refract diversity -f json' or -f jsonl, for the card")
 	f.Float64Var(&p.LeastKept, "least-kept", leastKept, "share of the variants that are to keep the meaning, where that is measured")
@@ -75,7 +74,7 @@ its signature. published:DIR reads the folder back.`,
 	inRange(cmd, "a number from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "least-kept")
 	f.StringVar(&p.verify, "verify", "", "`DIR`: published folder to check; nothing is written")
 	complete(cmd, "prompts", diversify.PromptWords()...)
-	grouped(cmd, taskFlags, "name", "license", "language", "leaderboard", "lp", "diversity", "least-kept", "anyway", "verify")
+	grouped(cmd, taskFlags, "name", "license", "language", "lp", "diversity", "least-kept", "anyway", "verify")
 	return cmd
 }
 
@@ -168,9 +167,6 @@ func (p *publisher) tell(e *env, res *publish.Result) {
 		if field.value == "" {
 			e.note("the card lacks a %s: fill it in in %s, or give --%s", field.name, filepath.Join(p.dir, "README.md"), field.name)
 		}
-	}
-	if p.Card.Leaderboard != "" {
-		e.note("%s: the Hub takes it once its list of evaluation frameworks has refract; or name there the one that runs the benchmark", filepath.Join(p.dir, publish.EvalName))
 	}
 }
 

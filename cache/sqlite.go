@@ -90,9 +90,9 @@ func (s *sqliteFile) open(ctx context.Context, o options) (err error) {
 	if err != nil || o.readOnly {
 		return err
 	}
-	// The log grows to 32 MB before it is carried over: keys are random, so that
-	// many records change the same pages of the index.
-	mode = "rw&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(8000)&_pragma=cache_size(-16000)"
+	// The log is carried over at 2 MB, so that a small disk holds it, and not more
+	// often, as records with random keys change the same pages of the index.
+	mode = "rw&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(500)&_pragma=cache_size(-16000)"
 	if o.maxPages > 0 {
 		mode += fmt.Sprintf("&_pragma=max_page_count(%d)", o.maxPages)
 	}

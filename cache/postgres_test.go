@@ -21,7 +21,7 @@ import (
 )
 
 // postgresURL names a server for tests, whose user may create schemas. The
-// script benchmarks/peers/postgres.sh starts one, and sets the commands with
+// script benchmarks/servers/postgres.sh starts one, and sets the commands with
 // which a test stops it and starts it again.
 const (
 	postgresVariable      = "REFRACT_POSTGRES"
@@ -38,7 +38,7 @@ func postgresSchema(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(postgresVariable)
 	if server == "" {
-		t.Skip("$" + postgresVariable + " is not set: benchmarks/peers/postgres.sh runs this with a server of its own")
+		t.Skip("$" + postgresVariable + " is not set: benchmarks/servers/postgres.sh runs this with a server of its own")
 	}
 	name := fmt.Sprintf("refract_test_%d_%d", os.Getpid(), schemas.Add(1))
 	inPostgres(t, server, "CREATE SCHEMA "+name)
@@ -331,7 +331,7 @@ func command(t *testing.T, variable string) {
 	t.Helper()
 	c := os.Getenv(variable)
 	if c == "" {
-		t.Skip("$" + variable + " is not set: benchmarks/peers/postgres.sh sets it")
+		t.Skip("$" + variable + " is not set: benchmarks/servers/postgres.sh sets it")
 	}
 	cmd := exec.Command("sh", "-c", c)
 	// The server that is started keeps standard error open: it gets none.
@@ -345,7 +345,7 @@ func command(t *testing.T, variable string) {
 func TestPostgresServerRestarts(t *testing.T) {
 	where := postgresSchema(t)
 	if os.Getenv(postgresStopVariable) == "" {
-		t.Skip("$" + postgresStopVariable + " is not set: benchmarks/peers/postgres.sh sets it")
+		t.Skip("$" + postgresStopVariable + " is not set: benchmarks/servers/postgres.sh sets it")
 	}
 	s := openPostgres(t, where, cache.BusyTimeout(time.Minute), cache.Lease(time.Minute))
 	const workers = 16

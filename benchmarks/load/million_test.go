@@ -36,7 +36,7 @@ const (
 func TestMillion(t *testing.T) {
 	sizes := strings.Fields(os.Getenv("REFRACT_SEGMENTS"))
 	if len(sizes) == 0 {
-		t.Skip("benchmarks/peers/million.sh runs it")
+		t.Skip("benchmarks/servers/million.sh runs it")
 	}
 	base := wmt22(t)
 	dir := cmp.Or(os.Getenv("REFRACT_MILLION"), t.TempDir())

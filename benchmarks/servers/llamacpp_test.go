@@ -16,7 +16,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// model is the name that benchmarks/peers/llamacpp_server.py gives its model,
+// model is the name that benchmarks/servers/llamacpp_server.py gives its model,
 // whose context has contextTokens.
 const (
 	model         = "refract-tiny"
@@ -28,7 +28,7 @@ func llamaCPP(t *testing.T) string {
 	t.Helper()
 	url := os.Getenv("REFRACT_LLAMACPP")
 	if url == "" {
-		t.Skip("REFRACT_LLAMACPP names no server of llama.cpp; benchmarks/peers/llamacpp.sh starts one")
+		t.Skip("REFRACT_LLAMACPP names no server of llama.cpp; benchmarks/servers/llamacpp.sh starts one")
 	}
 	return url
 }

@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// smolLM2 is the model that benchmarks/peers/smollm2.sh serves.
+// smolLM2 is the model that benchmarks/servers/smollm2.sh serves.
 const smolLM2 = "smollm2-135m-instruct"
 
 func smolLM2URL(t *testing.T) string {
 	t.Helper()
 	url := os.Getenv("REFRACT_SMOLLM2")
 	if url == "" {
-		t.Skip("REFRACT_SMOLLM2 names no server; benchmarks/peers/smollm2.sh starts one")
+		t.Skip("REFRACT_SMOLLM2 names no server; benchmarks/servers/smollm2.sh starts one")
 	}
 	return url
 }

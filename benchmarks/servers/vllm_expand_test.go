@@ -52,7 +52,7 @@ func answers(t *testing.T, path string) (all [][]string) {
 	return all
 }
 
-// The program waits for a server that is still loading. benchmarks/peers/vllm.sh
+// The program waits for a server that is still loading. benchmarks/servers/vllm.sh
 // runs this before all else.
 func TestVLLMWait(t *testing.T) {
 	url, dir, program := vLLM(t), t.TempDir(), program(t)

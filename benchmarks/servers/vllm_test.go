@@ -23,10 +23,10 @@ type expectation struct {
 	Straddles            bool
 }
 
-// vllmContext is the --max-model-len of benchmarks/peers/vllm.sh.
+// vllmContext is the --max-model-len of benchmarks/servers/vllm.sh.
 const vllmContext = 4096
 
-// vllmModel is what benchmarks/peers/vllm_model.py says of a model.
+// vllmModel is what benchmarks/servers/vllm_model.py says of a model.
 type vllmModel struct {
 	Texts    []expectation
 	Specials map[string]int // special tokens with their ids
@@ -37,7 +37,7 @@ func vLLM(t *testing.T) string {
 	t.Helper()
 	url := os.Getenv("REFRACT_VLLM")
 	if url == "" {
-		t.Skip("REFRACT_VLLM names no server of vLLM; benchmarks/peers/vllm.sh starts one")
+		t.Skip("REFRACT_VLLM names no server of vLLM; benchmarks/servers/vllm.sh starts one")
 	}
 	return url
 }

@@ -5,7 +5,7 @@
 
 It runs spice-1.0.jar, which the PyPI package pycocoevalcap has, on Java, and needs
 4 GB of memory. DIR has what else it takes: Stanford CoreNLP 3.6.0 with its models, and
-for Java 15 and later Nashorn; benchmarks/peers/spice.sh fetches them. Models are loaded
+for Java 15 and later Nashorn; benchmarks/peers/spice_pom.xml names them. Models are loaded
 for each request, hence the long batches. Several references are SPICE's own business
 (native).
 """

@@ -30,7 +30,7 @@ func written(t testing.TB, d *page.Document) []byte {
 	return b.Bytes()
 }
 
-// TestDemo writes the pages that benchmarks/peers/browser.sh opens.
+// TestDemo writes the pages that benchmarks/servers/browser.sh opens.
 func TestDemo(t *testing.T) {
 	if *demoDir == "" {
 		t.Skip("no folder: -args -demo DIR")

@@ -18,7 +18,7 @@ import (
 )
 
 // TestPostgres runs the scripts of a cache in a database. The variables are
-// set by benchmarks/peers/postgres.sh, which runs it with a server of its own:
+// set by benchmarks/servers/postgres.sh, which runs it with a server of its own:
 // a URL, and the commands with which scripts kill the server and start it.
 //
 // Each script has a schema of its own, which $CACHE names; beside the commands
@@ -42,7 +42,7 @@ func TestPostgresCrowd(t *testing.T) { scriptsOnPostgres(t, "testdata/crowd") }
 func scriptsOnPostgres(t *testing.T, dir string) {
 	server := os.Getenv("REFRACT_POSTGRES")
 	if server == "" {
-		t.Skip("$REFRACT_POSTGRES is not set: benchmarks/peers/postgres.sh runs this with a server of its own")
+		t.Skip("$REFRACT_POSTGRES is not set: benchmarks/servers/postgres.sh runs this with a server of its own")
 	}
 	commands := scriptCommands()
 	commands["postgres"], commands["crowd"] = cmdPostgres, cmdCrowd
@@ -194,7 +194,7 @@ func control(what string) error {
 	variable := map[string]string{"stop": "REFRACT_POSTGRES_STOP", "start": "REFRACT_POSTGRES_START"}[what]
 	c := os.Getenv(variable)
 	if c == "" {
-		return fmt.Errorf("$%s is not set: benchmarks/peers/postgres.sh sets it", variable)
+		return fmt.Errorf("$%s is not set: benchmarks/servers/postgres.sh sets it", variable)
 	}
 	return exec.Command("sh", "-c", c).Run()
 }

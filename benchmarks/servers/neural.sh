@@ -2,14 +2,14 @@
 # Serves BERTScore with real weights on a real Triton, and compares with the
 # figures of the official package, over HTTP and through refract, while the server crashes.
 #
-# usage: benchmarks/peers/neural.sh
+# usage: benchmarks/servers/neural.sh
 #
 # The virtual environment (1.7 GB) is kept in $CI_CACHE. It is made by python3.11, or
 # what REFRACT_PYTHON names.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-requirements=benchmarks/peers/neural_requirements.txt
-source benchmarks/peers/neural_venv.sh
+requirements=benchmarks/servers/neural_requirements.txt
+source benchmarks/servers/neural_venv.sh
 
 go build -o "$work/refract" ./cmd/refract
 "$venv/bin/python" "$here/neural_check.py" "$server" "$minilm" "$data" "$work" "${REFRACT_PORT:-18000}" "$work/refract"

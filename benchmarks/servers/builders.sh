@@ -4,7 +4,7 @@
 # wants nothing asked twice, equal bytes, and counts that add up. Then loads what was made, in
 # every form, with Hugging Face's datasets.
 #
-# usage: benchmarks/peers/builders.sh [GO TEST FLAG]…
+# usage: benchmarks/servers/builders.sh [GO TEST FLAG]…
 #
 # The virtual environment is that of wheel.sh, kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes less than two minutes on two cores.
@@ -15,5 +15,5 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 REFRACT_BUILT=$work go test -count=1 -timeout 15m -v -parallel 4 -run 'TestBuilders$' "$@" ./benchmarks/load | grep -av '^=== '
-"$venv/bin/python" benchmarks/peers/builders_check.py "$work"
+"$venv/bin/python" benchmarks/servers/builders_check.py "$work"
 echo "builders hold ($SECONDS s)"

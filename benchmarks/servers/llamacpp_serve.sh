@@ -1,7 +1,7 @@
 # Sourced by scripts that need llama.cpp's own server. serve MODEL [ARGUMENT]…
 # starts it as llamacpp_server.py does, leaves its address in $url, and stops it
 # when the script ends. $venv and $cache are those of environment.sh.
-here=benchmarks/peers
+here=benchmarks/servers
 source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 server=

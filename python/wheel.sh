@@ -3,12 +3,12 @@
 # fresh virtual environment and in the tools', runs the package's tests against the program
 # in it, and runs that program where there is nothing else, neither glibc nor musl.
 #
-# usage: benchmarks/peers/wheel.sh [PYTEST ARGUMENT]…
+# usage: python/wheel.sh [PYTEST ARGUMENT]…
 #
 # REFRACT_WHEELS=all builds and checks the wheels of all platforms, which takes five builds of the
 # program. The tools' environment is the one of environment.sh.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 source benchmarks/peers/environment.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

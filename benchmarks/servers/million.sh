@@ -3,7 +3,7 @@
 # their merge, on datasets of 20 systems and 11 references that are made of WMT22
 # zh-en by a seeded generator. The outputs must be equal.
 #
-# usage: benchmarks/peers/million.sh [SEGMENTS]…
+# usage: benchmarks/servers/million.sh [SEGMENTS]…
 #
 # Default 10000 and 100000. 1000000 takes 6 GB, in $REFRACT_MILLION or a temporary
 # folder, and about ten minutes on two cores.

@@ -3,7 +3,7 @@
 # wheel asks for 3 GB of NVIDIA's libraries, so that packages are installed without their
 # dependencies, and empty libraries stand in for NVIDIA's. It is kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
-here=$PWD/benchmarks/peers
+here=$PWD/benchmarks/servers
 cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
 venv=$cache/$name-$(cat $requirements "$here/cuda_stubs.py" | sha256sum | cut -c1-12)
 if ! [ -e "$venv/done" ]; then

@@ -3,7 +3,7 @@
 # faults, kill -9 and a second process on its cache. Program and server are
 # processes of their own, on a core each where there are two.
 #
-# usage: benchmarks/peers/load.sh [GO TEST FLAG]…
+# usage: benchmarks/servers/load.sh [GO TEST FLAG]…
 #
 # REFRACT_LOAD=short makes all of it twenty times smaller; in full it takes about
 # ten minutes. A flag such as -bench=Pieces -run=none -cpuprofile=cpu.prof says

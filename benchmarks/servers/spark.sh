@@ -3,7 +3,7 @@
 # and two workers: scoring and expanding, also while a worker and its executor are
 # killed in the middle; the results are those of one process.
 #
-# usage: benchmarks/peers/spark.sh
+# usage: benchmarks/servers/spark.sh
 #
 # It needs root and Linux (Spark listens on all interfaces, so the cluster is alone
 # in a name space of the network) and Java 17, which is installed where there is
@@ -11,7 +11,7 @@
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes about four minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-source benchmarks/peers/cluster.sh
+source benchmarks/servers/cluster.sh
 if ! command -v java >/dev/null; then
 	apt-get update -q && apt-get install -y -q --no-install-recommends openjdk-17-jre-headless >/dev/null
 fi
@@ -24,4 +24,4 @@ if ! [ -e "$venv/whole" ]; then
 fi
 export PATH="$venv/bin:$PATH"
 unshare --net --pid --fork --kill-child --mount-proc \
-	"$venv/bin/python" benchmarks/peers/spark_check.py "$PWD/deploy/spark/refract_spark.py" "$data" "$work"
+	"$venv/bin/python" benchmarks/servers/spark_check.py "$PWD/deploy/spark/refract_spark.py" "$data" "$work"

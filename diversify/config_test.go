@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 func TestNewRefuses(t *testing.T) {

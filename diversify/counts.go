@@ -8,9 +8,9 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/diversify/doubt"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/doubt"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // Counts checks the answers of segments that exist, and counts the verdicts. What

@@ -6,9 +6,9 @@ import (
 	"maps"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
-	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Equivalence is Div-Ref's judge of generated references (section 4.3): a

@@ -15,9 +15,9 @@ import (
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
-	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 // Ragged, missing and blank references; variants that are there already.

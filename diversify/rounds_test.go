@@ -17,10 +17,10 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/budget"
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
-	"github.com/refract-eval/refract/llm/budget"
-	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 // script answers each prompt with the next line of a list; "…" at the end of

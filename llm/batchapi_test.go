@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 // content downloads a file.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 // constant answers at once, with the same body.

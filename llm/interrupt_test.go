@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 // After Stop a call in flight gets its answer, and one that waits for its next

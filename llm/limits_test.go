@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 // drive has workers make n calls with prompts of their own, and returns how

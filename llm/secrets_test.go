@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 // echo answers with all that the client sent of itself, several times over,

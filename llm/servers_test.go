@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/llmtest"
 )
 
 // hosts is a network of handlers.

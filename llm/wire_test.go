@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/llmtest"
 	"pgregory.net/rapid"
 )
 

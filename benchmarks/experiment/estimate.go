@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // estimate is a statistic of a table, with the values of its resamples.

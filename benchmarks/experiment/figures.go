@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/figure"
+	"github.com/refract-eval/refract/internal/figure"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // FigureKind says what a figure shows.

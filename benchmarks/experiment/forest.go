@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // ungrouped is the label of a statistic without its grouping: those with the same

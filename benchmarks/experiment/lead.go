@@ -8,7 +8,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // Lead is the claim of a result in one sentence, "" where there are no numbers:

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // compared is a difference to the single reference whose interval is 0.01 wide on

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // WriteMarkdown writes a result as a document: its claim, verdicts, tables, and how

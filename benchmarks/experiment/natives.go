@@ -8,7 +8,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/internal/matrix"
 )
 
 // nativeKey names the references of a segment that a native score is of.

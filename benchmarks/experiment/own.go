@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 

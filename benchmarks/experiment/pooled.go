@@ -1,6 +1,6 @@
 package experiment
 
-import "github.com/refract-eval/refract/report"
+import "github.com/refract-eval/refract/internal/report"
 
 // pooledName stands for all datasets together.
 const pooledName = "pooled"

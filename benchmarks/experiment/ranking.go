@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // rank orders the systems of a dataset under all settings. Only systems that every

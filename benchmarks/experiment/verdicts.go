@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // verdicts says in plain language what was found, with the numbers it rests on.

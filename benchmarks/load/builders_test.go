@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/refract-eval/refract/metrics/judge/build"
+	"github.com/refract-eval/refract/internal/build"
 )
 
 // building is a recipe of refract build.

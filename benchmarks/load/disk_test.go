@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/llm/llmtest"
+	"github.com/refract-eval/refract/internal/llmtest"
 )
 
 // A disk that is full, at once or before all is written, is an error of whatever

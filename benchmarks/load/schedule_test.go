@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/refract-eval/refract/llm/llmtest"
+	"github.com/refract-eval/refract/internal/llmtest"
 )
 
 // kind is a way to fail.

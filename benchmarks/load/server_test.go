@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/refract-eval/refract/llm/llmtest"
+	"github.com/refract-eval/refract/internal/llmtest"
 )
 
 // modelServer is a model server for measurements and faults, in a process of its

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/build"
+	"github.com/refract-eval/refract/internal/buildtest"
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/llmtest"
-	"github.com/refract-eval/refract/metrics/judge/build"
-	"github.com/refract-eval/refract/metrics/judge/build/buildtest"
 )
 
 // reply is what the server said to a request, when it did.

@@ -52,7 +52,7 @@ if [ -z "$chromium" ]; then
 	exit 1
 fi
 
-go test -count=1 -run '^TestDemo$' ./report/page -args -demo "$work"
+go test -count=1 -run '^TestDemo$' ./internal/page -args -demo "$work"
 if [ $# -gt 0 ]; then mkdir -p "$1"; fi
 go build -o "$work/refract" ./cmd/refract
 wmt22=${REFRACT_DATA:-}/mt-metrics-eval-v2/wmt22

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/refract-eval/refract/internal/likelihood"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/judge"
-	"github.com/refract-eval/refract/metrics/judge/likelihood"
 )
 
 // expectation is what transformers says of a text and a model.

@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/budget"
 )
 
 // Defaults of Config.

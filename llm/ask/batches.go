@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/batch"
+	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/batch"
-	"github.com/refract-eval/refract/llm/budget"
 )
 
 // Batches fills a store through the Batch API, before the jobs run.

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/llm/budget"
+	"github.com/refract-eval/refract/internal/budget"
 )
 
 // Job is work whose requests come in rounds: those of a round are asked

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 var placeholders = Fields{Source: "S", Reference: "R", Hypothesis: "O"}

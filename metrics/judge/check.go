@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/analysis"
-	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // judgeName is what a metric may be called: nothing that a spec, a signature

@@ -8,10 +8,10 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge/answer"
-	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 // Render returns what turn (from 0) says about the texts. answers are those to

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 // TestBeginningOfSequence wants the server's own token left out where the spec

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
-	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Resolved is a Definition whose options are filled in: only the texts of a

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
-	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 // Score implements metrics.Metric. Calls go out by segment, then by

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/internal/suggest"
-	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 // The variables that stand for texts of a segment, and for the answer to the

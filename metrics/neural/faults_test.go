@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/refract-eval/refract/internal/budget"
+	"github.com/refract-eval/refract/internal/oiptest"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/neural"
-	"github.com/refract-eval/refract/metrics/neural/oiptest"
 )
 
 // body answers with a status and a body.

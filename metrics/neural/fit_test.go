@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/refract-eval/refract/internal/oiptest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/metricstest"
-	"github.com/refract-eval/refract/metrics/neural/oiptest"
 )
 
 // weighing is a server that weighs runes by the references of a run.

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/refract-eval/refract/internal/oiptest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/metricstest"
 	"github.com/refract-eval/refract/metrics/neural"
-	"github.com/refract-eval/refract/metrics/neural/oiptest"
 )
 
 var quick = llm.Config{MaxRetryWait: 20 * time.Millisecond, MaxRetries: 3}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/llm/budget"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // answered counts the answers of models that a run waits for.

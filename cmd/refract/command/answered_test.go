@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/refract-eval/refract/llm/budget"
+	"github.com/refract-eval/refract/internal/budget"
 )
 
 // Answers are those that came. What failed is counted apart, with its most

@@ -14,9 +14,9 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/report"
 )
 
 // picker is one run of refract best: scores, and the best of each segment.

@@ -14,12 +14,12 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/budget"
+	"github.com/refract-eval/refract/internal/build"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
-	"github.com/refract-eval/refract/llm/budget"
-	"github.com/refract-eval/refract/metrics/judge/build"
-	"github.com/refract-eval/refract/report"
 )
 
 // buildCommand groups the recipes.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/benchmarks/demo"
-	"github.com/refract-eval/refract/llm/llmtest"
+	"github.com/refract-eval/refract/internal/demo"
+	"github.com/refract-eval/refract/internal/llmtest"
 )
 
 // A judge that was trained on a build, and is served as judge-file:, is sent the

@@ -13,9 +13,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/budget"
 )
 
 // serverFlags say which servers are called, how hard, and where their answers

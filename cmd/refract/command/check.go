@@ -10,8 +10,8 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/diversify/meaning"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/meaning"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // checking is one run of refract check.

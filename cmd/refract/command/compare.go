@@ -11,8 +11,8 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/figure"
+	"github.com/refract-eval/refract/internal/figure"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // comparer is one run of refract compare.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/benchmarks/demo"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/demo"
 )
 
 func (e *env) demoCommand() *cobra.Command {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/diversify/diversity"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/internal/diversity"
 )
 
 // diverser is one run of refract diversity.

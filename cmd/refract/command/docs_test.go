@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/benchmarks/demo"
-	"github.com/refract-eval/refract/llm/llmtest"
-	"github.com/refract-eval/refract/metrics/judge/build/buildtest"
+	"github.com/refract-eval/refract/internal/buildtest"
+	"github.com/refract-eval/refract/internal/demo"
+	"github.com/refract-eval/refract/internal/llmtest"
 )
 
 // repository is the root of the module, seen from this package.

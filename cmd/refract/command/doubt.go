@@ -7,7 +7,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/diversify/doubt"
+	"github.com/refract-eval/refract/internal/doubt"
 )
 
 // weighed is the dataset with the doubt about variants that have none yet.

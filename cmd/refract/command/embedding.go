@@ -8,10 +8,10 @@ import (
 
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/internal/budget"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics/similarity"
-	"github.com/refract-eval/refract/report"
 )
 
 // embeddingFlags say where vectors come from.

@@ -19,12 +19,12 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm/ask"
-	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/report"
 )
 
 // The exit codes.

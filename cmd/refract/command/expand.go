@@ -7,8 +7,8 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/diversify/doubt"
 	"github.com/refract-eval/refract/internal/config"
+	"github.com/refract-eval/refract/internal/doubt"
 	"github.com/refract-eval/refract/llm"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/batch"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm/ask"
-	"github.com/refract-eval/refract/llm/batch"
 )
 
 // batchFlags say whether and how the Batch API is used.

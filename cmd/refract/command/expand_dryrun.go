@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // fixed shows a share or a cost among counts.

@@ -13,9 +13,9 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/budget"
 )
 
 // expansion is one run of refract expand.

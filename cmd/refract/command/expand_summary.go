@@ -13,10 +13,10 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/budget"
-	"github.com/refract-eval/refract/report"
 )
 
 // incompleteError says that the output lacks answers that failed.

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/suggest"
-	"github.com/refract-eval/refract/report"
 )
 
 // experimenter is one run of refract experiment.

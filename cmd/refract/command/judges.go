@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics/judge"
-	"github.com/refract-eval/refract/report"
 )
 
 func (e *env) judgesCommand() *cobra.Command {

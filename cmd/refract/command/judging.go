@@ -12,15 +12,15 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/internal/audit"
+	"github.com/refract-eval/refract/internal/budget"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
-	"github.com/refract-eval/refract/llm/budget"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
-	"github.com/refract-eval/refract/metrics/judge/audit"
 	"github.com/refract-eval/refract/metrics/neural"
 	"github.com/refract-eval/refract/metrics/panel"
-	"github.com/refract-eval/refract/report"
 )
 
 // judgeFlags say how metrics that ask a model do so.

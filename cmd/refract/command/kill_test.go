@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/refract-eval/refract/llm/llmtest"
+	"github.com/refract-eval/refract/internal/llmtest"
 )
 
 // The program is killed with -9 after a random number of calls and started again, until it

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/panel"
-	"github.com/refract-eval/refract/report"
 )
 
 func (e *env) metricsCommand() *cobra.Command {

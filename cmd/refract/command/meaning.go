@@ -3,7 +3,7 @@ package command
 import (
 	"cmp"
 
-	"github.com/refract-eval/refract/diversify/meaning"
+	"github.com/refract-eval/refract/internal/meaning"
 )
 
 // leastKept is the share of variants that are to keep the meaning.

@@ -15,12 +15,12 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/benchmarks/shard"
+	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/matrix"
+	"github.com/refract-eval/refract/internal/matrix"
+	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/internal/shard"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge/audit"
-	"github.com/refract-eval/refract/report"
 )
 
 // mergeRun is one run of refract merge.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/refract-eval/refract/metrics/neural/oiptest"
+	"github.com/refract-eval/refract/internal/oiptest"
 )
 
 // cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: flat=yes, spans=yes, weighs=yes, key=K, broken=yes, whose model

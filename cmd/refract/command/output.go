@@ -10,7 +10,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/packed"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // output is the flags that say where and how results are written.

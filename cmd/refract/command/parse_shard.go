@@ -10,9 +10,9 @@ import (
 	"strconv"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/benchmarks/shard"
+	"github.com/refract-eval/refract/internal/audit"
+	"github.com/refract-eval/refract/internal/shard"
 	"github.com/refract-eval/refract/metrics/analysis"
-	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
 // parseShard reads a part of a file of answers. Its lines are counted from its

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/metrics/analysis"
-	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
 // dataFile returns a file of real data, or skips.

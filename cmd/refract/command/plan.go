@@ -11,8 +11,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge/audit"
 )
 
 // planRun is a plan on its way: what its metrics share, and what judges say.

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 func (e *env) promptsCommand() *cobra.Command {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/benchmarks/publish"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/publish"
 	"github.com/refract-eval/refract/internal/redact"
 )
 

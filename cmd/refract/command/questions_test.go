@@ -19,7 +19,7 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/llm/llmtest"
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -13,15 +13,15 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/benchmarks/evidence"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/audit"
+	"github.com/refract-eval/refract/internal/evidence"
+	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/suggest"
-	"github.com/refract-eval/refract/metrics/judge/audit"
-	"github.com/refract-eval/refract/report"
-	"github.com/refract-eval/refract/report/page"
 )
 
 // reporter is one run of refract report.

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/diversify/review"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/report/page"
+	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/internal/review"
 )
 
 // decisionFlag names a file of people's decisions.

@@ -11,9 +11,9 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/audit"
+	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/judge/audit"
-	"github.com/refract-eval/refract/metrics/judge/guard"
 )
 
 // scorer is one run of refract score.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/report"
 )
 
 // forecasts are what metrics would ask servers for; none of metrics that ask none.

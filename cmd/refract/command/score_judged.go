@@ -7,9 +7,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/metrics/judge/audit"
-	"github.com/refract-eval/refract/metrics/judge/guard"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/audit"
+	"github.com/refract-eval/refract/internal/guard"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // worstShown is how many of the worst segments of each judge are shown.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 

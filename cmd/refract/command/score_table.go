@@ -14,8 +14,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/report"
 )
 
 // systemScores are the scores of systems, to be shown.

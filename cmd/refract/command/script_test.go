@@ -22,8 +22,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/refract-eval/refract/llm/llmtest"
-	"github.com/refract-eval/refract/metrics/judge/build/buildtest"
+	"github.com/refract-eval/refract/internal/buildtest"
+	"github.com/refract-eval/refract/internal/llmtest"
 )
 
 // scriptCommands are what scripts can do beside testscript's own commands:

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/report"
 )
 
 // service is one run of refract serve.

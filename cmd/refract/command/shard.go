@@ -17,9 +17,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/benchmarks/shard"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/redact"
+	"github.com/refract-eval/refract/internal/shard"
 )
 
 // The variables that --shard auto/N reads. The first is as its array counts, the

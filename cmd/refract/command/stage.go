@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // stageCommand holds the commands that stand in a pipe of an engine.

@@ -15,9 +15,9 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/report"
 )
 
 // systemTester is one run of refract systems: scores, and tests of them.

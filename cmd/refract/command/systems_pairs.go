@@ -8,7 +8,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // pairs tests every pair: people see a matrix, programs a row a pair.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/report"
 )
 
 // Columns of the tables: texts, whole numbers, and numbers with decimals for people.

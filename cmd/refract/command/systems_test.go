@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/refract-eval/refract/benchmarks/demo"
+	"github.com/refract-eval/refract/internal/demo"
 )
 
 // Scores and intervals are those of refract score, and every table has the

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/benchmarks/demo"
-	"github.com/refract-eval/refract/report"
+	"github.com/refract-eval/refract/internal/demo"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // A table for a terminal fits it, also with many columns and long names.

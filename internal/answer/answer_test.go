@@ -1,0 +1,344 @@
+package answer_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+func at(x float64) *float64 { return &x }
+
+func parser(t testing.TB, s answer.Spec) answer.Parser {
+	t.Helper()
+	p, err := answer.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// gemba are the classes of GEMBA.
+var gemba = []answer.Class{
+	{Name: "No meaning preserved", Value: 0},
+	{Name: "Some meaning preserved, but not understandable", Value: 1},
+	{Name: "Some meaning preserved and understandable", Value: 2},
+	{Name: "Most meaning preserved, minor issues", Value: 3},
+	{Name: "Perfect translation", Value: 4},
+}
+
+// none stands for an answer that states no score.
+var none = math.NaN()
+
+func TestScalars(t *testing.T) {
+	percent := answer.Spec{Kind: answer.Number}
+	outOfTen := answer.Spec{Kind: answer.Number, Lower: at(0), Upper: at(10), OutOf: []float64{10, 100}}
+	whole := answer.Spec{Kind: answer.Number, Integer: true}
+	stars := answer.Spec{Kind: answer.Stars}
+	wholeStars := answer.Spec{Kind: answer.Stars, Integer: true}
+	classes := answer.Spec{Kind: answer.Classes, Classes: gemba}
+	path := answer.Spec{Kind: answer.JSON, Path: "score", Lower: at(0), Upper: at(10)}
+	for _, test := range []struct {
+		spec answer.Spec
+		text string
+		want float64
+	}{
+		{percent, "85", 85},
+		{percent, " 85.5\n", 85.5},
+		{percent, "-5", none},
+		{percent, "−5", none},
+		{percent, "101", none},
+		{percent, "0", 0},
+		{percent, "Score: 85", 85},
+		{percent, "**Score:** 85", 85},
+		{percent, "Score (0-100): 85", 85},
+		{percent, "The score is 85.", 85},
+		{percent, "I would give this translation a score of 85 out of 100.", 85},
+		{percent, "85/100", 85},
+		{percent, "85%", 85},
+		{percent, "**85**", 85},
+		{percent, "\"85\"", 85},
+		{percent, "\ufeff85</s>", 85},
+		{percent, "85 points because it reads well", 85},
+		{percent, "85. The text is fine.", 85},
+		{percent, "85\n\nTwo words are missing, and 3 are wrong.", 85},
+		{percent, "<think>70, or 80?</think>\n85", 85},
+		{percent, "<think>85", none},
+		{percent, "70, or 80?\n</think>\n\n85", 85},
+		{percent, "85 </think> 70", none},
+		{percent, "8.5/10", none},
+		{percent, "between 70 and 80", none},
+		{percent, "70-80", none},
+		{percent, "70 – 80", none},
+		{percent, "70 to 80", none},
+		{percent, "85 or 90", none},
+		{percent, "85, 90", none},
+		{percent, "85 (or 90)", none},
+		{percent, "85\n90", none},
+		{percent, "85\n85", 85},
+		{percent, "Score: 85\nFinal score: 90", none},
+		{percent, "3 errors", none},
+		{percent, "1. The first point\n2. The second", none},
+		{percent, "1) The first point", none},
+		{percent, "1e2", none},
+		{percent, "85,5", none},
+		{percent, "85th", none},
+		{percent, "1.2.3", none},
+		{percent, "12:30", none},
+		{percent, "$85", none},
+		{percent, "Score: not 85", none},
+		{percent, "On a scale of 0 to 100, it is good", none},
+		{percent, "I cannot score it. 100 is the best score.", none},
+		{percent, "", none},
+		{percent, " \n", none},
+		{percent, "no score", none},
+		{percent, "NaN", none},
+		{percent, strings.Repeat("9", 400), none},
+		{whole, "85.0", 85},
+		{whole, "85.5", none},
+		{outOfTen, "8.5/10", 8.5},
+		{outOfTen, "8 out of 10", 8},
+		{outOfTen, "85/100", 8.5},
+		{outOfTen, "85%", 8.5},
+		{outOfTen, "9", 9},
+		{outOfTen, "8/5", none},
+		{outOfTen, "11/10", none},
+		{outOfTen, "-1/10", none},
+
+		{stars, "4", 4},
+		{stars, "4 stars", 4},
+		{stars, "Stars: 4", 4},
+		{stars, "**Stars:** 4", 4},
+		{stars, "★★★★☆", 4},
+		{stars, "★★★", 3},
+		{stars, "⭐️⭐️⭐️", 3},
+		{stars, "★★★½", 3.5},
+		{stars, "****", 4},
+		{stars, "Stars: ***", 3},
+		{stars, "**4**", 4},
+		{stars, "four stars", 4},
+		{stars, "Four", 4},
+		{stars, "Five stars.", 5},
+		{stars, "Three stars, because a name is wrong.", 3},
+		{stars, "Four out of five stars", 4},
+		{stars, "I would give this a rating of four", 4},
+		{stars, "four and a half stars", 4.5},
+		{stars, "4½", 4.5},
+		{stars, "4/5", 4},
+		{stars, "4 stars (out of 5)", 4},
+		{stars, "★★☆", none},
+		{stars, "☆☆☆☆☆", none},
+		{stars, "★★★ or ★★", none},
+		{stars, "******", none},
+		{stars, "6", none},
+		{stars, "0", none},
+		{stars, "4-5 stars", none},
+		{stars, "one to five stars", none},
+		{stars, "One star means that nothing is right", none},
+		{stars, "4 stars\n3 stars", none},
+		{stars, "a star", none},
+		{stars, "no stars", none},
+		{wholeStars, "4.5 stars", none},
+		{wholeStars, "★★★½", none},
+
+		{classes, "Perfect translation", 4},
+		{classes, "\"perfect translation\".", 4},
+		{classes, "4. Perfect translation", 4},
+		{classes, "Class: Most meaning preserved, minor issues", 3},
+		{classes, "The class is \"No meaning preserved\"", 0},
+		{classes, "Some meaning preserved and understandable. It reads badly.", 2},
+		{classes, "**Perfect translation**\n\nNothing is missing.", 4},
+		{classes, "Some meaning preserved", none},
+		{classes, "Most meaning preserved", none},
+		{classes, "Not perfect translation", none},
+		{classes, "Perfect translations", none},
+		{classes, "Perfect translation or Most meaning preserved, minor issues", none},
+		{classes, "Perfect translation\nNo meaning preserved", none},
+		{classes, "No. Meaning preserved", none},
+		{classes, "4", none},
+
+		{path, `{"score": 8}`, 8},
+		{path, `{"score": "8.5"}`, 8.5},
+		{path, "Here it is:\n```json\n{\"score\": 8.5}\n```\nDone.", 8.5},
+		{path, `On [0-10]: {"score": 3}`, 3},
+		{path, `{'score': 8, 'fine': True, 'why': None,}`, 8},
+		{path, "{\"score\": 8, // good\n \"why\": \"he said \"no\" to\nit\"}", 8},
+		{path, `{score: 8}`, 8},
+		{path, `{"score": 8} {"score": 8}`, 8},
+		{path, `{"score": 8} {"score": 9}`, none},
+		{path, `{"score": 8, "score": 9}`, none},
+		{path, `{'score': 8, 'score': 9}`, none},
+		{path, `{"score": 8`, none},
+		{path, `{"score": 8, "why": "it`, none},
+		{path, `{"score": -}`, none},
+		{path, `{"score": 1e}`, none},
+		{path, `{"score": 1e999}`, none},
+		{path, `{"score": 1/2}`, none},
+		{path, `{"score": "8/10"}`, none},
+		{path, `{"score": null}`, none},
+		{path, `{"score": }`, none},
+		{path, `{"score": 80}`, none},
+		{path, `{"all": {"score": 3}}`, none},
+		{path, `score: 8`, none},
+		{path, strings.Repeat(`{"score":`, 5000) + "1" + strings.Repeat("}", 5000), none},
+		{answer.Spec{Kind: answer.JSON, Path: `all[1]["a.b"].x`}, `{"all": [0, {"a.b": {"x": -2}}]}`, -2},
+		{answer.Spec{Kind: answer.JSON, Path: "[0].score"}, `[{"score": 2}]`, 2},
+		{answer.Spec{Kind: answer.JSON, Path: "score", Cut: true}, `{"score": 8, "why": "it`, 8},
+		{answer.Spec{Kind: answer.JSON, Path: "score", Cut: true}, `{"score": 8`, none},
+	} {
+		r := parser(t, test.spec).Parse(test.text)
+		switch {
+		case *r.Raw != test.text:
+			t.Errorf("%s %.60q: the raw text is %q", test.spec.Kind, test.text, *r.Raw)
+		case math.IsNaN(test.want) && (r.Outcome != analysis.Unparseable || r.Score != nil || r.Detail == ""):
+			t.Errorf("%s %.60q: got %s %v (%s), want no score and a reason", test.spec.Kind, test.text, r.Outcome, show(r.Score), r.Detail)
+		case !math.IsNaN(test.want) && (r.Outcome != analysis.Scored || *r.Score != test.want):
+			t.Errorf("%s %.60q: got %s %v (%s), want %v", test.spec.Kind, test.text, r.Outcome, show(r.Score), r.Detail, test.want)
+		}
+	}
+}
+
+func TestNewNamesTheWrongField(t *testing.T) {
+	for _, test := range []struct {
+		spec answer.Spec
+		want string
+	}{
+		{answer.Spec{}, "kind"},
+		{answer.Spec{Kind: "numbers"}, "kind"},
+		{answer.Spec{Kind: answer.Number, Path: "x"}, "path"},
+		{answer.Spec{Kind: answer.Number, Lower: at(3)}, "lower"},
+		{answer.Spec{Kind: answer.Number, Lower: at(3), Upper: at(3)}, "lower"},
+		{answer.Spec{Kind: answer.Number, Lower: at(math.Inf(-1)), Upper: at(3)}, "lower"},
+		{answer.Spec{Kind: answer.Number, OutOf: []float64{0}}, "out_of"},
+		{answer.Spec{Kind: answer.Stars, Upper: at(11)}, "upper"},
+		{answer.Spec{Kind: answer.Stars, Lower: at(0.5)}, "lower"},
+		{answer.Spec{Kind: answer.Classes}, "classes"},
+		{answer.Spec{Kind: answer.Classes, Classes: []answer.Class{{Name: "a"}, {Name: " A."}}}, "classes"},
+		{answer.Spec{Kind: answer.Classes, Classes: []answer.Class{{Name: "a"}, {Name: "!"}}}, "classes"},
+		{answer.Spec{Kind: answer.JSON}, "path"},
+		{answer.Spec{Kind: answer.JSON, Path: "a..b"}, "path"},
+		{answer.Spec{Kind: answer.JSON, Path: "a[x]"}, "path"},
+		{answer.Spec{Kind: answer.JSON, Path: "a[0"}, "path"},
+		{answer.Spec{Kind: answer.Errors}, "fields"},
+		{answer.Spec{Kind: answer.Errors, Form: "other"}, "form"},
+		{answer.Spec{Kind: answer.Errors, Form: answer.MQM, Lower: at(1)}, "lower"},
+		{answer.Spec{Kind: answer.InstructScore, Weights: map[analysis.Severity]float64{"Major": 1}}, "weights"},
+		{answer.Spec{Kind: answer.InstructScore, Weights: map[analysis.Severity]float64{"major": -1}}, "weights"},
+		{answer.Spec{Kind: answer.TIGERScore, Upper: at(0)}, "upper"},
+	} {
+		_, err := answer.New(test.spec)
+		if err == nil || !strings.HasPrefix(err.Error(), test.want+" ") {
+			t.Errorf("%+v: got the error %v, want one about %s", test.spec, err, test.want)
+		}
+		if l, u, la, ua := test.spec.Bounds(); !math.IsInf(l, -1) || !math.IsInf(u, 1) || la || ua {
+			t.Errorf("%+v: a wrong spec has bounds", test.spec)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	inf := math.Inf(1)
+	for _, test := range []struct {
+		spec     answer.Spec
+		low, up  float64
+		atL, atU bool
+	}{
+		{answer.Spec{Kind: answer.Number}, 0, 100, true, true},
+		{answer.Spec{Kind: answer.Stars}, 1, 5, true, true},
+		{answer.Spec{Kind: answer.Classes, Classes: gemba}, 0, 4, true, true},
+		{answer.Spec{Kind: answer.JSON, Path: "x"}, -inf, inf, false, false},
+		{answer.Spec{Kind: answer.JSON, Path: "x", Upper: at(1)}, -inf, 1, false, true},
+		{answer.Spec{Kind: answer.TIGERScore}, -inf, 0, false, true},
+		{answer.Spec{Kind: answer.InstructScore}, -inf, 0, false, true},
+		{answer.Spec{Kind: answer.Errors, Form: answer.MQM, Lower: at(-25)}, -25, 0, true, true},
+	} {
+		l, u, la, ua := test.spec.Bounds()
+		if l != test.low || u != test.up || la != test.atL || ua != test.atU {
+			t.Errorf("%s: got %v %v %v %v", test.spec.Kind, l, u, la, ua)
+		}
+	}
+}
+
+func TestRules(t *testing.T) {
+	range5 := analysis.Rules{LowestPenalty: 0.5, HighestPenalty: 5}
+	for _, test := range []struct {
+		spec answer.Spec
+		want analysis.Rules
+	}{
+		{answer.Spec{Kind: answer.Number}, analysis.Rules{}},
+		{answer.Spec{Kind: answer.TIGERScore}, range5},
+		{answer.Spec{Kind: answer.Errors, Form: answer.XGPTScore}, range5},
+		{answer.Spec{Kind: answer.Errors, Form: answer.MQM}, analysis.Rules{Weights: map[analysis.Severity]float64{"critical": 25, "major": 5, "minor": 1}}},
+		{answer.Spec{Kind: answer.InstructScore, Weights: map[analysis.Severity]float64{"major": 1}},
+			analysis.Rules{Weights: map[analysis.Severity]float64{"critical": 1, "major": 1, "minor": 1}}},
+	} {
+		if diff := cmp.Diff(test.want, test.spec.Rules()); diff != "" {
+			t.Errorf("%s: %s", test.spec.Kind, diff)
+		}
+	}
+}
+
+func TestSpecFromYAML(t *testing.T) {
+	text := `
+kind: errors
+form: mqm
+path: result.errors
+lower: -25
+weights: {major: 10}
+fields: {location: where, severity: how_bad}
+cut: true
+`
+	var s answer.Spec
+	if err := yaml.UnmarshalWithOptions([]byte(text), &s, yaml.Strict()); err != nil {
+		t.Fatal(err)
+	}
+	want := answer.Spec{Kind: answer.Errors, Form: answer.MQM, Path: "result.errors", Lower: at(-25), Cut: true,
+		Weights: map[analysis.Severity]float64{analysis.Major: 10},
+		Fields:  answer.Fields{Location: "where", Severity: "how_bad"}}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Error(diff)
+	}
+	r := parser(t, s).Parse(`{"result": {"errors": [{"where": "a", "how_bad": "Major"}, {"where": "b", "how_bad": "critical"}]}}`)
+	if r.Outcome != analysis.Scored || *r.Score != -25 || r.Detail == "" {
+		t.Errorf("got %s %v (%s), want −25, where the sum of −35 stops, with a remark", r.Outcome, show(r.Score), r.Detail)
+	}
+}
+
+func TestSchema(t *testing.T) {
+	for _, s := range []answer.Spec{{Kind: answer.Number}, {Kind: answer.TIGERScore}, {Kind: answer.JSON}, {Kind: answer.JSON, Path: "a[0]"}} {
+		if got := s.Schema(); got != nil {
+			t.Errorf("%s %s has the schema %v, want none", s.Kind, s.Path, got)
+		}
+	}
+	// Servers make a model write properties in the order of the schema.
+	for _, c := range []struct {
+		spec answer.Spec
+		want string
+	}{
+		{answer.Spec{Kind: answer.JSON, Path: "a.b", Integer: true, Lower: at(0), Upper: at(10)},
+			`{"additionalProperties":false,"properties":{"a":{"additionalProperties":false,"properties":{"b":{"description":"from 0 to 10","type":"integer"}},"required":["b"],"type":"object"}},"required":["a"],"type":"object"}`},
+		{answer.Spec{Kind: answer.Errors, Form: answer.MQM},
+			`{"additionalProperties":false,"properties":{"errors":{"items":{"additionalProperties":false,"properties":{` +
+				`"span":{"type":"string"},"category":{"type":"string"},"explanation":{"type":"string"},"severity":{"enum":["critical","major","minor"],"type":"string"}},` +
+				`"required":["span","category","explanation","severity"],"type":"object"},"type":"array"}},"required":["errors"],"type":"object"}`},
+		{answer.Spec{Kind: answer.JSON, Path: "properties.required", Lower: at(0)},
+			`{"additionalProperties":false,"properties":{"properties":{"additionalProperties":false,"properties":{"required":{"description":"at least 0","type":"number"}},"required":["required"],"type":"object"}},"required":["properties"],"type":"object"}`},
+	} {
+		if diff := cmp.Diff(c.want, string(c.spec.Schema())); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// show is a number for a message, that may be missing.
+func show(x *float64) any {
+	if x == nil {
+		return "no score"
+	}
+	return *x
+}

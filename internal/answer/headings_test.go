@@ -1,0 +1,153 @@
+package answer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+func TestHeadings(t *testing.T) {
+	mqm := parser(t, answer.Spec{Kind: answer.GEMBA, Lower: at(-25)})
+	for _, test := range []struct {
+		text   string
+		score  float64
+		errors string // severity, aspect, location and explanation of each
+		detail string
+	}{
+		{"Critical:\nno-error\nMajor:\naccuracy/mistranslation - \"involvement\"\naccuracy/omission - \"the account holder\"\nMinor:\nfluency/grammar - \"wäre\"\nfluency/register - \"dir\"\n",
+			-12, "major|accuracy/mistranslation|involvement|;major|accuracy/omission|the account holder|;minor|fluency/grammar|wäre|;minor|fluency/register|dir|", ""},
+		{"Critical:\nno-error\nMajor:\nno-error\nMinor:\nno-error", 0, "", ""},
+		{"no-error", 0, "", ""},
+		{"**Critical:** no-error\n**Major:** no-error\n**Minor:**\n- style/awkward – “etc.,”", -1, "minor|style/awkward|etc.,|", ""},
+		{"Critical errors:\nno-error\nMajor errors:\n1. accuracy (omission): the account holder\nMinor errors:\nno-error", -5, "major|accuracy (omission)|the account holder|", ""},
+		{"Here is what I found:\n\nMajor:\nterminology/inappropriate for context - \"it's \"b\" c\" - too coarse", -5,
+			"major|terminology/inappropriate for context|it's \"b|c\" - too coarse", "text that is no error of a category was passed over"},
+		{"Minor:\nnon-translation", -25, "critical|non-translation||", ""},
+		{"Critical:\naccuracy/addition - \"a\"\nMinor:\nother - \"b\"", -25, "critical|accuracy/addition|a|;minor|other|b|", "the sum, -26, stops at -25"},
+		{"Major:\n" + strings.Repeat("other - \"a\"\n", 4) + "Minor:\n" + strings.Repeat("other - \"b\"\n", 3), -21,
+			strings.TrimSuffix(strings.Repeat("major|other|a|;", 4)+strings.Repeat("minor|other|b|;", 3), ";"), "7 errors; the worst 5 count"},
+		{"Minor:\nstyle/awkward - \"a\"\nOther than that, it reads well.", -1, "minor|style/awkward|a|", "text that is no error of a category was passed over"},
+		// What the published code counts as perfect:
+		{"Severe:\naccuracy/omission - \"a\"", none, "", "an error stands before the first heading, so that its severity is not known"},
+		{"Minor:\nno-error\nNeutral:\nstyle/awkward - \"a\"", none, "", "\"Neutral:\" is no heading of this prompt"},
+		{"The translation is fine.", none, "", "the answer names no error, and does not state that there is none"},
+		{"Critical:\nMajor:\nMinor:", none, "", "the answer names no error, and does not state that there is none"},
+		{"", none, "", "the answer is empty"},
+	} {
+		r := mqm.Parse(test.text)
+		var errors []string
+		for _, e := range r.Errors {
+			errors = append(errors, fmt.Sprintf("%s|%s|%s|%s", e.Severity, e.Aspect, e.Location, e.Explanation))
+		}
+		if got := strings.Join(errors, ";"); got != test.errors && r.Outcome.HasScore() {
+			t.Errorf("%q\n got %s\nwant %s", test.text, got, test.errors)
+		}
+		if has := r.Outcome.HasScore(); has != (test.score == test.score) || has && *r.Score != test.score {
+			t.Errorf("%q: %s %v, want %v", test.text, r.Outcome, show(r.Score), test.score)
+		}
+		if !strings.Contains(r.Detail, test.detail) || test.detail == "" && r.Detail != "" {
+			t.Errorf("%q: detail %q, want %q", test.text, r.Detail, test.detail)
+		}
+	}
+	esa := parser(t, answer.Spec{Kind: answer.GEMBA, Weights: map[analysis.Severity]float64{analysis.Major: 5, analysis.Minor: 1}})
+	if r := esa.Parse("Critical:\nno-error"); r.Outcome != analysis.Unparseable {
+		t.Errorf("a severity without a weight is read as %s", r.Outcome)
+	}
+	if r := esa.Parse("Major:\nnon-translation"); *r.Score != -5 {
+		t.Errorf("non-translation costs %v", *r.Score)
+	}
+}
+
+func TestRenderedHeadings(t *testing.T) {
+	p := parser(t, answer.Spec{Kind: answer.GEMBA})
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		var want []analysis.Error
+		weights := map[analysis.Severity]float64{analysis.Critical: 25, analysis.Major: 5, analysis.Minor: 1}
+		for _, severity := range []analysis.Severity{analysis.Critical, analysis.Major, analysis.Minor} {
+			fmt.Fprintf(&b, "%s:\n", title(severity))
+			n := rapid.IntRange(0, 3).Draw(t, "errors")
+			if n == 0 {
+				b.WriteString("no-error\n")
+			}
+			for range n {
+				e := analysis.Error{
+					Severity: severity, Penalty: new(weights[severity]),
+					Aspect:   rapid.SampledFrom([]string{"accuracy/mistranslation", "fluency/character encoding", "terminology/inconsistent use", "other"}).Draw(t, "aspect"),
+					Location: rapid.StringMatching(`[a-zß漢]( ?[a-z'漢,.]){0,12}`).Draw(t, "location"),
+				}
+				fmt.Fprintf(&b, "%s - \"%s\"\n", e.Aspect, e.Location)
+				want = append(want, e)
+			}
+		}
+		r := p.Parse(b.String())
+		if diff := cmp.Diff(want, r.Errors); diff != "" {
+			t.Fatalf("%s\n%s", diff, b.String())
+		}
+		if score := -total(want[:min(5, len(want))]); *r.Score != score {
+			t.Fatalf("%v, want %v\n%s", *r.Score, score, b.String())
+		}
+	})
+}
+
+func TestNumberAfter(t *testing.T) {
+	p := parser(t, answer.Spec{Kind: answer.Number, After: "[RESULT]", Lower: at(1), Upper: at(5), Integer: true})
+	for text, want := range map[string]float64{
+		"Feedback: It reads well. [RESULT] 4":                        4,
+		"It is good.\n\n[RESULT] 5\n":                                5,
+		"[Result]: **3**":                                            3,
+		"Its score is 2. [RESULT] 2 out of 5":                        2,
+		"Write [RESULT] (an integer). So: [RESULT] 4":                4,
+		"The text says \"[RESULT] 5\", which counts not. [RESULT] 2": none,
+		"It is 4.":            none,
+		"[RESULT] 6":          none,
+		"[RESULT] 3.5":        none,
+		"[RESULT] 3-4":        none,
+		"[RESULT] 3 errors":   none,
+		"[RESULT]":            none,
+		"4 [RESULT] it is ok": none,
+	} {
+		r := p.Parse(text)
+		if has := r.Outcome.HasScore(); has != (want == want) || has && *r.Score != want {
+			t.Errorf("%q: %s %v (%s), want %v", text, r.Outcome, show(r.Score), r.Detail, want)
+		}
+	}
+}
+
+// Minor errors of punctuation cost less in GEMBA-MQM V2.
+func TestExcept(t *testing.T) {
+	spec := answer.Spec{Kind: answer.Errors, Form: answer.MQM, Except: []analysis.Exception{{Severity: analysis.Minor, Aspect: "punctuation", Weight: 0.1}}}
+	r := parser(t, spec).Parse(`{"errors": [{"span": ",", "category": "Fluency/Punctuation", "severity": "minor", "explanation": ""},
+		{"span": ".", "category": "fluency/punctuation", "severity": "major", "explanation": ""}, {"span": "a", "category": "other", "severity": "minor", "explanation": ""}]}`)
+	if *r.Score != -6.1 {
+		t.Errorf("%v", *r.Score)
+	}
+	if r.Check(analysis.Texts{}, spec.Rules()); len(r.Problems) > 0 {
+		t.Errorf("%+v", r.Problems)
+	}
+	spec.Except[0].Severity = "neutral"
+	if _, err := answer.New(spec); err == nil || !strings.Contains(err.Error(), "except of kind errors") {
+		t.Error(err)
+	}
+}
+
+func FuzzHeadings(f *testing.F) {
+	fuzz(f, answer.Spec{Kind: answer.GEMBA}, func(text string, r *analysis.Report) bool {
+		if r.Outcome == analysis.NoError {
+			return hasAny(text, "no", "n/a", "na", "n.a", "nil", "null")
+		}
+		return hasAny(text, "critical", "major", "minor") && hasAny(text, "accuracy", "fluency", "locale", "style", "terminology", "non-translation", "other")
+	}, "Critical:\nno-error\nMajor:\naccuracy/mistranslation - \"a\"\nMinor:\n- style (awkward): b", "no-error", "Minor: other - “a” b", "Neutral:\nother", "Major:\nother - \"")
+}
+
+func FuzzNumberAfter(f *testing.F) {
+	fuzz(f, answer.Spec{Kind: answer.Number, After: "[RESULT]", Lower: at(1), Upper: at(5), Integer: true}, func(text string, r *analysis.Report) bool {
+		return hasDigit(text) && hasAny(text, "[result]")
+	}, "Good. [RESULT] 4", "[result]: 5", "[RESULT] 3\n[RESULT] 4", "[RESULT] 4/5")
+}

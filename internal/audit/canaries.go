@@ -1,0 +1,81 @@
+package audit
+
+import (
+	"cmp"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/guard"
+	"github.com/refract-eval/refract/internal/report"
+)
+
+// CanarySource gives the texts of a segment that are present and not blank,
+// with the system first that people like best.
+func CanarySource(s *refract.Segment) guard.CanarySource {
+	liked := map[string]float64{}
+	for _, j := range s.Judgements {
+		if j.Valid && j.Name == s.Judgements[0].Name {
+			liked[j.System] = j.Score
+		}
+	}
+	score := func(system string) float64 {
+		if v, judged := liked[system]; judged {
+			return v
+		}
+		return math.Inf(-1)
+	}
+	hyps := slices.Clone(s.Hypotheses)
+	slices.SortStableFunc(hyps, func(a, b refract.Hypothesis) int { return cmp.Compare(score(b.System), score(a.System)) })
+	texts := make([]refract.Text, len(hyps))
+	for i := range hyps {
+		texts[i] = hyps[i].Text
+	}
+	c := guard.CanarySource{References: present(s.References), Hypotheses: present(texts)}
+	if s.Source.Valid {
+		c.Source = &s.Source.Value
+	}
+	return c
+}
+
+// present returns the texts that are neither missing nor blank.
+func present(texts []refract.Text) []string {
+	var out []string
+	for _, t := range texts {
+		if t.Valid && strings.TrimSpace(t.Value) != "" {
+			out = append(out, t.Value)
+		}
+	}
+	return out
+}
+
+// WriteStands writes a table for people: a row for each judge and kind of
+// injection, and one for all of a judge's, with a line below that says what it
+// comes to.
+func WriteStands(w io.Writer, stands []guard.Stand) error {
+	t := &report.NamedTable{Title: "Canaries", Columns: []report.Column{{Name: "judge"}, {Name: "injection"}}}
+	for _, name := range []string{"planted", "judged", "seen through", "fooled", "blind", "no score"} {
+		t.Columns = append(t.Columns, report.Column{Name: name, Kind: report.KindInt})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "mean gain", Kind: report.KindFloat, Digits: 3})
+	for i := range stands {
+		s := &stands[i]
+		t.Note("%s", s)
+		row := func(kind string, c *guard.Count) {
+			gain := report.Null()
+			if g, ok := c.MeanGain(); ok {
+				gain = report.Float(g)
+			}
+			t.Add(s.Judge, kind, c.Planted, c.Judged(), c.SeenThrough, c.Fooled, c.Blind, c.NoScore, gain)
+		}
+		for _, kind := range guard.Kinds() {
+			if c := s.Kinds[kind]; c != nil {
+				row(kind, c)
+			}
+		}
+		row("all", &s.All)
+	}
+	return t.WriteTitled(w)
+}

@@ -1,0 +1,281 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/internal/guard"
+	"github.com/refract-eval/refract/internal/ordered"
+	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge"
+)
+
+// Reading says how answers of a judge that were made elsewhere are read.
+type Reading struct {
+	Metric string // by which the answers are counted
+	Parser answer.Parser
+	Rules  analysis.Rules
+	Policy judge.Policy // for answers without a score
+	// At says in which line an error is; nil for "name:line: cause".
+	At func(name string, line int, err error) error
+}
+
+// NewReading reads answers as the judge of a spec does, such as
+// "instructscore:task=caption" or "judge-file:FILE"; options that are needed for
+// asking alone may be left out. weights, if there are any, stand in place of the
+// judge's own. No definition in a file may have a reserved name.
+func NewReading(spec string, p judge.Policy, weights map[analysis.Severity]float64, reserved ...string) (*Reading, error) {
+	d, options, err := judge.FindSpec(spec, reserved...)
+	if err != nil {
+		return nil, err
+	}
+	resolved, err := d.ResolveReading(options)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reading{Metric: d.Name}
+	if len(options) > 0 {
+		r.Metric = spec
+	}
+	form := resolved.Answer()
+	if weights != nil {
+		form.Weights = weights
+	}
+	if r.Parser, err = answer.New(form); err != nil {
+		return nil, err
+	}
+	r.Rules = form.Rules()
+	if p.Retries() > 0 {
+		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
+	}
+	lower, upper, _, _ := form.Bounds()
+	r.Policy, err = p.Within(lower, upper, resolved.Direction())
+	return r, err
+}
+
+// Row is an answer as it was read.
+type Row struct {
+	Line    int             `json:"line"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	System  json.RawMessage `json:"system,omitempty"`
+	Segment json.RawMessage `json:"segment,omitempty"`
+	Metric  string          `json:"metric"`
+	analysis.Record
+	// Substituted is the policy that the score is of; then the status has none.
+	Substituted string `json:"substituted,omitempty"`
+}
+
+// Totals are counts of rows.
+type Totals struct {
+	Trust       Trust
+	Rows        int
+	WithoutText int // rows without a hypothesis: their errors are located nowhere
+	Substituted int // rows whose score is the policy's
+}
+
+// Add counts a row that Copy wrote.
+func (t *Totals) Add(row *Row) {
+	t.Rows++
+	if row.Substituted != "" {
+		t.Substituted++
+	}
+	t.Trust.Add(row.Metric, label(row.System), (*analysis.Report)(&row.Record))
+}
+
+// answerRow is a row of the input. Other members are not read.
+type answerRow struct {
+	Output     json.RawMessage   `json:"output"`
+	Responses  []json.RawMessage `json:"responses"`
+	Hypothesis *string           `json:"hypothesis"`
+	Source     *string           `json:"source"`
+	Input      *string           `json:"input"` // the source, too
+	Reference  *string           `json:"reference"`
+	ID         json.RawMessage   `json:"id"`
+	System     json.RawMessage   `json:"system"`
+	Segment    json.RawMessage   `json:"segment"`
+}
+
+// written is a row and its line.
+type written struct {
+	Row
+	line        []byte
+	withoutText bool
+}
+
+// Copy reads rows of answers as JSON Lines and writes a Row for each, in order. A
+// row of the input has "output", the answer or null, or "responses", of which the
+// last is the answer; and it may have "hypothesis", in which errors are located,
+// "source" or "input", "reference", "id", "system" and "segment". name stands
+// before the line in errors. The rows before a line at fault are written.
+func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
+	at := r.At
+	if at == nil {
+		at = func(name string, line int, err error) error { return fmt.Errorf("%s:%d: %w", name, line, err) }
+	}
+	sum := &Totals{}
+	read := func(l line) (*written, error) {
+		row, err := r.row(l)
+		if err != nil {
+			return nil, at(name, l.number, err)
+		}
+		return row, nil
+	}
+	lines := linesOf(in, func(line int, err error) error { return at(name, line, err) })
+	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), lines, read, func(row *written) error {
+		sum.Add(&row.Row)
+		if row.withoutText {
+			sum.WithoutText++
+		}
+		_, err := w.Write(row.line)
+		return err
+	})
+	if err == nil && sum.Rows == 0 {
+		err = fmt.Errorf("%s has %w", name, ErrNoRow)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sum, nil
+}
+
+// ErrNoRow says that there is nothing to read.
+var ErrNoRow = errors.New("no row at all; each line is to be a JSON object with \"output\"")
+
+// mostLine bounds a line, in bytes.
+const mostLine = 1 << 26
+
+// line is a line of the input, numbered from 1.
+type line struct {
+	number int
+	text   []byte
+}
+
+// linesOf yields the lines of a file. Blank ones may only end it.
+func linesOf(in io.Reader, at func(line int, err error) error) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		lines := bufio.NewScanner(in)
+		lines.Buffer(make([]byte, 1<<16), mostLine)
+		n, blank := 1, 0
+		for ; lines.Scan() && lines.Err() == nil; n++ { // a line that an error cut off is none
+			text := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))
+			switch empty := len(bytes.TrimSpace(text)) == 0; {
+			case empty && blank == 0:
+				blank = n
+			case empty:
+			case blank > 0:
+				yield(line{}, at(blank, errors.New("the line is blank; write {\"output\": null} where there is no answer, so that rows keep their places")))
+				return
+			default:
+				if !yield(line{n, bytes.Clone(text)}, nil) {
+					return
+				}
+			}
+		}
+		err := lines.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("the line has more than %d bytes; a row is one JSON object on one line", mostLine)
+		}
+		if err != nil {
+			yield(line{}, at(n, err))
+		}
+	}
+}
+
+// row reads one row of the input.
+func (r *Reading) row(l line) (*written, error) {
+	if !utf8.Valid(l.text) {
+		return nil, errors.New("the line is not valid UTF-8; convert the file first")
+	}
+	var in answerRow
+	if err := json.Unmarshal(l.text, &in); err != nil {
+		return nil, explainJSON(err)
+	}
+	completion, has, err := in.completion()
+	if err != nil {
+		return nil, err
+	}
+	rep := &analysis.Report{Outcome: analysis.Missing, Detail: "there is no answer"}
+	if has {
+		rep = r.Parser.Parse(completion)
+	}
+	none := new("")
+	texts := analysis.Texts{Hypothesis: *cmp.Or(in.Hypothesis, none), Source: *cmp.Or(in.Source, in.Input, none), Reference: *cmp.Or(in.Reference, none)}
+	if in.Hypothesis != nil {
+		rep.Locate(texts)
+		rep.Flags = guard.Flags(texts.Hypothesis, nil)
+	}
+	rep.Check(texts, r.Rules)
+	out := &written{withoutText: in.Hypothesis == nil}
+	out.Row = Row{Line: l.number, ID: in.ID, System: in.System, Segment: in.Segment, Metric: r.Metric, Record: rep.Record()}
+	if !rep.Outcome.HasScore() {
+		if r.Policy.Fails() {
+			return nil, fmt.Errorf("the answer has no score (%s: %s), and the policy is to fail", rep.Outcome, rep.Detail)
+		}
+		if value, substituted := r.Policy.Counts(rep.Outcome); substituted {
+			out.Score, out.Substituted = &value, r.Policy.String()
+		}
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err = enc.Encode(out.Row)
+	out.line = buf.Bytes()
+	return out, err
+}
+
+// completion is the answer of the row, and whether there is one.
+func (r *answerRow) completion() (string, bool, error) {
+	field, raw := "output", r.Output
+	switch {
+	case raw != nil:
+	case r.Responses == nil:
+		return "", false, errors.New("there is no \"output\"; write \"output\": null where there is no answer")
+	case len(r.Responses) == 0:
+		return "", false, errors.New("\"responses\" is empty; write \"output\": null where there is no answer")
+	default:
+		field, raw = "the last of \"responses\"", r.Responses[len(r.Responses)-1]
+	}
+	switch raw[0] {
+	case 'n':
+		return "", false, nil
+	case '"':
+		var s string
+		err := json.Unmarshal(raw, &s)
+		return s, true, err
+	case '{', '[':
+		return string(raw), true, nil // an answer in JSON that was read already
+	}
+	return "", false, fmt.Errorf("%s is %s; want a text, an object or null", field, raw)
+}
+
+// label is how a system stands in tables: a text without its quotes, anything
+// else as it is.
+func label(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// explainJSON says in the user's terms why a line cannot be read.
+func explainJSON(err error) error {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		if kind.Field == "" {
+			return fmt.Errorf("the line is a JSON %s; want an object with \"output\"", kind.Value)
+		}
+		return fmt.Errorf("%q is a JSON %s; want a text or null", kind.Field, kind.Value)
+	}
+	return fmt.Errorf("the line is not JSON: %w", err)
+}

@@ -1,0 +1,214 @@
+package budget_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/budget"
+	"github.com/refract-eval/refract/llm"
+)
+
+type call func(ctx context.Context, r llm.Request) (llm.Response, error)
+
+// bounded is a call that a budget bounds.
+func bounded(b *budget.Budget, c call) call {
+	return func(ctx context.Context, r llm.Request) (llm.Response, error) {
+		if err := b.Take(ctx, r); err != nil {
+			return llm.Response{}, err
+		}
+		resp, err := c(ctx, r)
+		b.Settle(r, resp, err)
+		return resp, err
+	}
+}
+
+func TestCalls(t *testing.T) {
+	asked := 0
+	b := budget.New(budget.Limits{Calls: 2}, nil)
+	c := bounded(b, func(context.Context, llm.Request) (llm.Response, error) {
+		asked++
+		return llm.Response{PromptTokens: 3, CompletionTokens: 4}, nil
+	})
+	for range 2 {
+		if _, err := c(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := c(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10})
+	if !errors.Is(err, budget.ErrSpent) || err.Error() != "the budget is used up: 2 calls were made" || asked != 2 {
+		t.Errorf("%v after %d calls", err, asked)
+	}
+	if s := b.Spent(); s != (budget.Spent{Calls: 2, PromptTokens: 6, CompletionTokens: 8}) {
+		t.Errorf("spent %+v", s)
+	}
+}
+
+func TestTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(budget.Limits{Time: time.Minute}, nil)
+		c := bounded(b, func(context.Context, llm.Request) (llm.Response, error) {
+			time.Sleep(50 * time.Second)
+			return llm.Response{}, nil
+		})
+		for i := range 3 {
+			_, err := c(t.Context(), llm.Request{Model: "m", MaxTokens: 1})
+			if spent := errors.Is(err, budget.ErrSpent); spent != (i == 2) {
+				t.Errorf("call %d: %v", i, err)
+			}
+		}
+	})
+}
+
+// A call that does not fit waits for those in flight, which cost less than
+// they might, and is refused when it does not fit for certain.
+func TestCostWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(budget.Limits{Cost: 2.5}, budget.Prices{"m": {Output: 1e6}})
+		c := bounded(b, func(_ context.Context, r llm.Request) (llm.Response, error) {
+			time.Sleep(time.Second)
+			return llm.Response{PromptTokens: 1, CompletionTokens: 1}, nil
+		})
+		begin := time.Now()
+		var ok, refused atomic.Int64
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				_, err := c(t.Context(), llm.Request{Model: "m", MaxTokens: 2})
+				switch {
+				case err == nil:
+					ok.Add(1)
+				case errors.Is(err, budget.ErrSpent):
+					refused.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		// One at a time: 2 is reserved and 1 spent, and 2 more than 2.5 allows.
+		if ok.Load() != 1 || refused.Load() != 3 || time.Since(begin) != time.Second {
+			t.Errorf("%d answered and %d refused after %v", ok.Load(), refused.Load(), time.Since(begin))
+		}
+		if s := b.Spent(); s.Cost != 1 || !s.Priced {
+			t.Errorf("spent %+v", s)
+		}
+	})
+}
+
+func TestWaitEndsWithContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(budget.Limits{Cost: 2}, budget.Prices{"m": {Output: 1e6}})
+		c := bounded(b, func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+			time.Sleep(time.Hour)
+			return llm.Response{}, nil
+		})
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		wg.Go(func() { _, _ = c(t.Context(), llm.Request{Model: "m", MaxTokens: 2}) })
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c(ctx, llm.Request{Model: "m", MaxTokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// Whatever comes when, the cost stays within the limit, and no call is refused
+// while the limit allows it.
+func TestCostProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		price := budget.Price{Input: rapid.Float64Range(0, 10).Draw(t, "in"), Output: rapid.Float64Range(0.1, 30).Draw(t, "out")}
+		limit := rapid.Float64Range(1e-5, 1e-2).Draw(t, "limit")
+		calls := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) llm.Request {
+			return llm.Request{
+				Model: "m", Prompt: strings.Repeat("x", rapid.IntRange(1, 300).Draw(t, "prompt")), MaxTokens: rapid.IntRange(1, 200).Draw(t, "max"),
+			}
+		}), 1, 40).Draw(t, "calls")
+		b := budget.New(budget.Limits{Cost: limit}, budget.Prices{"m": price})
+		c := bounded(b, func(_ context.Context, r llm.Request) (llm.Response, error) {
+			switch len(r.Prompt) % 4 {
+			case 0:
+				return llm.Response{}, errors.New("failed")
+			case 1:
+				return llm.Response{}, nil // no counts
+			}
+			return llm.Response{PromptTokens: 1 + len(r.Prompt)/4, CompletionTokens: r.MaxTokens / 2}, nil
+		})
+		var wg sync.WaitGroup
+		var most sync.Map
+		for i, r := range calls {
+			wg.Go(func() {
+				if _, err := c(context.Background(), r); errors.Is(err, budget.ErrSpent) {
+					most.Store(i, price.Cost(len(r.Prompt)+32, r.MaxTokens))
+				}
+			})
+		}
+		wg.Wait()
+		spent := b.Spent().Cost
+		if spent > limit*(1+1e-12) {
+			t.Fatalf("spent %v of %v", spent, limit)
+		}
+		most.Range(func(i, cost any) bool {
+			if spent+cost.(float64) < limit*(1-1e-9) {
+				t.Fatalf("call %v was refused: %v spent of %v, and it costs %v at most", i, spent, limit, cost)
+			}
+			return true
+		})
+	})
+}
+
+func TestModelWithoutPrice(t *testing.T) {
+	b := budget.New(budget.Limits{Cost: 1}, budget.Prices{"gpt-x": {Input: 1}})
+	_, err := bounded(b, nil)(t.Context(), llm.Request{Model: "gpt-y"})
+	if err == nil || !strings.Contains(err.Error(), `"gpt-x"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestReadPrices(t *testing.T) {
+	for _, c := range []struct {
+		in, want string
+	}{
+		{"m: {input: 0.15, output: 0.6}\n", "map[m:{0.15 0.6 1}]"},
+		{"{\"m\": {\"input\": 1, \"output\": 2, \"batch\": 0.5}}", "map[m:{1 2 0.5}]"},
+		{"", "no table of prices: p.yaml: the file is empty"},
+		{"{}", "p.yaml: no model has a price"},
+		{"m: 3\n", "no table of prices: p.yaml:1: "},
+		{"m: {input: 1}\n", `p.yaml: model "m" needs input and output`},
+		{"m:\n", `p.yaml: model "m" needs input and output`},
+		{"m: {input: -1, output: 2}\n", "p.yaml: model \"m\": input is -1"},
+		{"m: {input: .nan, output: 2}\n", "p.yaml: model \"m\": input is NaN"},
+		{"m: {input: 1, output: 2, batch: 0}\n", "p.yaml: model \"m\": batch is 0"},
+		{"m: {input: 1, output: 2}\n#" + strings.Repeat("x", 1<<20), "no table of prices: p.yaml: the file is larger"},
+		{"m: {input: 1, outptu: 2}\n", "no table of prices: p.yaml:1: "},
+		{"m: {input: 1, output: 2}\nm: {input: 1, output: 2}\n", "no table of prices: p.yaml:2: "},
+	} {
+		p, err := budget.ReadPrices("p.yaml", strings.NewReader(c.in))
+		got := fmt.Sprint(p)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q: %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+func TestBatched(t *testing.T) {
+	p := budget.Price{Input: 1, Output: 4, Batch: 0.5}
+	if got := p.Batched().Cost(1e6, 1e6); math.Abs(got-2.5) > 1e-12 {
+		t.Errorf("cost %v", got)
+	}
+	if got := (budget.Price{Input: 1, Output: 4}).Batched().Cost(1e6, 0); got != 1 {
+		t.Errorf("cost %v", got)
+	}
+}

@@ -1,0 +1,303 @@
+package build
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+func loaded(t testing.TB, name string) *Recipe {
+	t.Helper()
+	r, err := LoadRecipe(name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The prompts have the words of the paper's tables, whatever the line breaks.
+func TestPaperPrompts(t *testing.T) {
+	r := loaded(t, "instructscore")
+	major, minor := analysis.Major, analysis.Minor
+	for _, test := range []struct {
+		step, task string
+		raw        Text
+		errors     []analysis.Error
+		words      string
+	}{
+		{
+			"errors", "mt_zh-en", Text{Text: "The art of writing."},
+			[]analysis.Error{
+				{Aspect: "Translation includes information not present in the correct translation", Severity: major},
+				{Aspect: "Problems with grammar, other than orthography", Severity: major},
+			},
+			`You are evaluating a model output based on a reference, which describes semantics about text. The correct translation is, "The art of writing.". Your translation needs to contain two non-overlapping errors non-overlapping errors based on the given error types. Please give 0 minor errors and 2 major errors. Major errors can significantly alter the meaning of the sentences, while minor errors will not change the meaning. For each error, give me an error type, a major/minor label, an error location, and an explanation. The format is Paraphrase correct translation: Incorrect Translation: Error type 1: Translation includes information not present in the correct translation Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Problems with grammar, other than orthography Major/minor: Major Error location 2: Explanation for error 2:`,
+		},
+		{
+			"errors", "caption", Text{Text: "A very large kite is laying on the beach."},
+			[]analysis.Error{
+				{Aspect: "The caption wrongly describes motion or movement in the correct generation", Severity: minor},
+				{Aspect: "The caption wrongly describes object relationships in the correct generation", Severity: minor},
+			},
+			`You are evaluating a model output based on a reference, which describes semantics about another modality, such as image. The correct generation is, "A very large kite is laying on the beach.". Your generation needs to contain two non-overlapping errors based on the given error types. Please give 2 minor errors and 0 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is Paraphrased correct generation: Incorrect Generation: Error type 1: The caption wrongly describes motion or movement in the correct generation Major/minor: Minor Error location 1: Explanation for error 1: Error type 2: The caption wrongly describes object relationships in the correct generation Major/minor: Minor Error location 2: Explanation for error 2:`,
+		},
+		{
+			"errors", "d2t", Text{Source: "'A | author | B'", Text: "B wrote A."},
+			[]analysis.Error{{Dimension: "Data Coverage", Aspect: "The text only partially describes a predicate present in the data", Severity: minor}},
+			`You are evaluating a model output based on a structured data input and a reference. The input is 'A | author | B'. The correct generation is, "B wrote A.". Your generation needs to contain one non-overlapping error based on the given error types. Please give 1 minor error and 0 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is: Paraphrased correct generation: Incorrect Generation: Error dimension 1: Data Coverage Error type 1: The text only partially describes a predicate present in the data Major/minor: Minor Error location 1: Explanation for error 1:`,
+		},
+		{
+			"errors", "commonsense", Text{Source: "enter, exit, shopper, store", Text: "shoppers enter and exit a store ."},
+			[]analysis.Error{
+				{Aspect: "Actions/beliefs contradicting known personality", Severity: major},
+				{Aspect: "Inaccurate characteristics/abilities of objects", Severity: major},
+			},
+			`You are evaluating a model output based on commonsense knowledge. Use "enter, exit, shopper, store" to write a sentence which follows common sense. One example generation is, "shoppers enter and exit a store .". Your generation needs to contain two non-overlapping errors based on the given error types. Please give 0 minor error and 2 major errors. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is Paraphrased correct generation: Incorrect Generation: Error type 1: Actions/beliefs contradicting known personality Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Inaccurate characteristics/abilities of objects Major/minor: Major Error location 2: Explanation for error 2:`,
+		},
+		{
+			"errors", "mt_en-de", Text{Text: "Die Anzahl hat einen neuen Höchststand erreicht."},
+			[]analysis.Error{
+				{Aspect: "Terminology is non-standard or does not fit context. Terminology is used inconsistently", Severity: major},
+				{Aspect: "Incorrect translation has stylistic problems", Severity: minor},
+			},
+			`You are translating from English-to-German. The correct translation is, "Die Anzahl hat einen neuen Höchststand erreicht.". First, paraphrase the correct translation. Then, generate a translation that contains two non-overlapping errors based on the given error types. Please give 1 minor error and 1 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but will be noticed. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect translation, put N/A at error location and explanation. The format is: Paraphrased correct translation: Incorrect Translation: Error type 1: Terminology is non-standard or does not fit context. Terminology is used inconsistently Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Incorrect translation has stylistic problems Major/minor: Minor Error location 2: Explanation for error 2:`,
+		},
+	} {
+		task, err := r.Task(test.task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Prompt(test.step, task, designation(task, test.raw, test.errors))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.words, strings.Join(strings.Fields(got), " ")); diff != "" {
+			t.Errorf("%s: %s", test.task, diff)
+		}
+	}
+	for step, want := range map[string]string{
+		stepDomains:   "Find 100 major domains at machine translation following format like this: News, Technical, Legal, Medical, Financial, Gaming, E-commerce, Tourism and hospitality, Marketing and advertising, and Scientific (make sure all domains are very distinct from one another)",
+		stepTopics:    "Find 100 topics in the Technical domain (make sure all topics are very distinct from one another)",
+		stepSentences: "Give me 100 English sentences about Technical (Each has a distinct topic, length, and sentence structure). Only return English text.",
+	} {
+		if got, err := r.listPrompt(step, r.Tasks[0], "Technical", 100); err != nil || got != want {
+			t.Errorf("%s: %q, %v", step, got, err)
+		}
+	}
+}
+
+// All tasks resolve, and have a prompt for their errors.
+func TestRecipes(t *testing.T) {
+	for _, name := range []string{InstructScore, MetricInstruct, Refine} {
+		r := loaded(t, name)
+		for _, task := range r.Tasks {
+			_, err := r.resolve(task.Options)
+			if r.Analysis != "" {
+				err = (&Set{Recipe: r}).Check(&MixRow{Task: task.Name})
+			}
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, task.Name, err)
+			}
+		}
+		again := map[string]string{}
+		if err := r.Write(func(file string, f func(io.Writer) error) error {
+			var b bytes.Buffer
+			err := f(&b)
+			again[file] = b.String()
+			return err
+		}); err != nil || len(again) != len(r.files) {
+			t.Errorf("%s: %d files, %v", name, len(again), err)
+		}
+	}
+	if _, err := LoadRecipe("instructscore", t.TempDir()); err == nil || !strings.Contains(err.Error(), "no file of a recipe") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadNames(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"quoted", `"News", "Technical", "Tourism and hospitality"`, []string{"News", "Technical", "Tourism and hospitality"}},
+		{"numbers on one line", "1. Artificial Intelligence 2. Machine Learning 3. 5G Technology.", []string{"Artificial Intelligence", "Machine Learning", "5G Technology"}},
+		{"lines with talk", "Here they are:\n- News\n- Law\n\nI hope this helps!", []string{"News", "Law"}},
+		{"plain lines", "News\nLaw", []string{"News", "Law"}},
+		{"commas", "News, Law, news", []string{"News", "Law"}},
+		{"nothing", " \n", nil},
+	} {
+		if diff := cmp.Diff(test.want, readNames(test.text)); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+	sentences := readSentences("1. With 5G, downloads are faster.\n\n2. \"4. is no number here.\" 3. Nor is this.")
+	if diff := cmp.Diff([]string{"With 5G, downloads are faster.", `"4. is no number here." 3. Nor is this.`}, sentences); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Answers are read as the paper shows them, on one line or several.
+func TestReadDesigned(t *testing.T) {
+	const captioned = `Paraphrased correct generation: A huge kite rests on the sandy beach.
+
+Incorrect Generation: A huge kite is flying towards the sandy beach. Error type 1: The caption wrongly describes motion or movement in the correct generation Major/minor: Minor Error location 1: "flying towards" Explanation for error 1: It is laying there. Error type 2: The caption wrongly describes object relationships in the correct generation Major/minor: Minor Error location 2: N/A Explanation for error 2: N/A`
+	notMade := 0
+	asked := []analysis.Error{
+		{Aspect: "The caption wrongly describes object relationships in the correct generation", Severity: analysis.Minor},
+		{Aspect: "The caption wrongly describes motion or movement in the correct generation", Severity: analysis.Minor},
+	}
+	read := func(text string) *Item {
+		it := &Item{Asked: asked}
+		notMade += designatedItem(t, it, "A very large kite is laying on the beach.", text)
+		return it
+	}
+	it := read(captioned)
+	if it.Rule != "" || it.Reference != "A huge kite rests on the sandy beach." || it.Hypothesis != "A huge kite is flying towards the sandy beach." {
+		t.Errorf("%+v", it)
+	}
+	if len(it.Errors) != 1 || it.Errors[0].Location != "flying towards" || it.Errors[0].Place != analysis.InHypothesis || notMade != 1 {
+		t.Errorf("%+v, %d not made", it.Errors, notMade)
+	}
+	for rule, text := range map[string]string{
+		RuleMalformed:     strings.Replace(captioned, "Incorrect Generation:", "", 1),
+		RuleNotDesignated: strings.Replace(captioned, "Minor", "Major", 1),
+		RuleUnchanged:     strings.Replace(captioned, "A huge kite is flying towards the sandy beach.", "a huge kite rests on the  sandy beach.", 1),
+	} {
+		if it := read(text); it.Rule != rule || it.Detail == "" {
+			t.Errorf("%s: %q %s", rule, it.Rule, it.Detail)
+		}
+	}
+	if it := read(captioned[:strings.LastIndex(captioned, "Error type 2")]); it.Rule != RuleMalformed || it.Detail != "2 errors were asked for, 1 are listed" {
+		t.Errorf("%+v", it)
+	}
+}
+
+// What a model is to write is what the metric's parser reads.
+func TestCompletions(t *testing.T) {
+	text := rapid.StringMatching(`The( [a-z,.'-]{0,9}[a-z]){0,5} word`)
+	parse := func(t *rapid.T, kind, completion string) []analysis.Error {
+		p, err := answer.New(answer.Spec{Kind: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := p.Parse(completion)
+		if !r.Outcome.HasScore() || r.StatedErrors == nil || *r.StatedErrors != len(r.Errors) {
+			t.Fatalf("%+v of\n%s", r, completion)
+		}
+		return r.Errors
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		severity := rapid.SampledFrom([]analysis.Severity{analysis.Major, analysis.Minor})
+		errors := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) analysis.Error {
+			penalty := rapid.SampledFrom([]float64{0.5, 1, 2.5, 5}).Draw(t, "penalty")
+			return analysis.Error{
+				Location: text.Draw(t, "location"), Aspect: text.Draw(t, "aspect"), Explanation: text.Draw(t, "explanation"),
+				Severity: severity.Draw(t, "severity"), Penalty: &penalty,
+			}
+		}), 0, 5).Draw(t, "errors")
+		same := cmpopts.EquateEmpty()
+		if diff := cmp.Diff(errors, parse(t, answer.TIGERScore, tigerScoreAnswer(errors)), same); diff != "" {
+			t.Fatal(diff)
+		}
+		task := rapid.SampledFrom([]string{"mt_zh-en", "d2t"}).Draw(t, "task")
+		for i := range errors {
+			if task == "d2t" {
+				errors[i].Dimension = "Data Coverage"
+			}
+		}
+		got := parse(t, answer.InstructScore, instructScoreAnswer(task, errors))
+		if diff := cmp.Diff(errors, got, same, cmpopts.IgnoreFields(analysis.Error{}, "Penalty")); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// No text is on both sides of the split, however it is written.
+func TestSplit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[a-zéﬁガ]{1,6}( [a-zöﬁ]{1,6}){0,3}`).Draw(t, "text")
+		seed, share := rapid.Uint64().Draw(t, "seed"), rapid.Float64Range(0, 1).Draw(t, "share")
+		other := " " + strings.ToUpper(strings.ReplaceAll(norm.NFKD.String(text), " ", "\n"))
+		if isValidation(seed, share, text) != isValidation(seed, share, other) {
+			t.Fatal("both sides")
+		}
+	})
+	n := 0
+	for i := range 1000 {
+		if isValidation(7, 0.2, strings.Repeat("a", i+1)) {
+			n++
+		}
+	}
+	if n < 150 || n > 250 {
+		t.Errorf("%d of 1000 are for validation, where 200 are expected", n)
+	}
+}
+
+// Errors are drawn from the seed and the text alone; types differ.
+func TestDesignate(t *testing.T) {
+	counts, severities := map[int]bool{}, map[analysis.Severity]bool{}
+	for _, task := range loaded(t, "instructscore").Tasks {
+		for i := range 50 {
+			text := strings.Repeat("x", i)
+			errors := designate(1, task, text)
+			if diff := cmp.Diff(errors, designate(1, task, text)); diff != "" {
+				t.Fatal(diff)
+			}
+			counts[len(errors)] = true
+			types := map[string]bool{}
+			for _, e := range errors {
+				types[e.Dimension+e.Aspect] = true
+				severities[e.Severity] = true
+				if (e.Dimension != "") != (task.Errors[0].Dimension != "") {
+					t.Errorf("%s: dimension %q", task.Name, e.Dimension)
+				}
+			}
+			if len(types) != len(errors) {
+				t.Errorf("%s: a type twice: %+v", task.Name, errors)
+			}
+		}
+	}
+	if len(counts) != mostDesignated || counts[0] || len(severities) != 2 {
+		t.Errorf("counts %v, severities %v", counts, severities)
+	}
+}
+
+// Sentences in another language than the task's are counted, and not taken.
+func TestLanguageOfSentences(t *testing.T) {
+	const (
+		english = "With the new networks, people in the city can expect that their downloads will be much faster than they were."
+		german  = "Mit den neuen Netzen können die Menschen in der Stadt erwarten, dass ihre Daten schneller da sind als früher."
+		russian = "С новыми сетями люди в городе могут ожидать, что данные будут приходить быстрее, чем раньше."
+		spanish = "Con las nuevas redes, la gente de la ciudad puede esperar que sus descargas sean mucho más rápidas que antes."
+	)
+	for name, want := range map[string]string{"mt_zh-en": english, "mt_en-de": german, "mt_en-ru": russian, "mt_en-es": spanish, "caption": english} {
+		task, err := loaded(t, "instructscore").Task(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := language.New(language.Config{Language: task.Language})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &Set{}
+		if b.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
+			t.Fatal(err)
+		}
+		count := ListCount{}
+		got, err := b.inLanguage(task, []string{english, german, russian, spanish}, &count)
+		if diff := cmp.Diff([]string{want}, got); diff != "" || err != nil || count.Foreign != 3 {
+			t.Errorf("%s: %v, %d foreign %s", name, err, count.Foreign, diff)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package build
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+const feedbackOutput = "State-owned enterprises and dominant private enterprises entered the old revolutionary district of southern Jiangxi."
+
+// Each question tells its failure: one of M makes a field wrong, one of G all four.
+func TestFailures(t *testing.T) {
+	good := `{"Q1": "dominant", "Q2": ["dominant", "advantageous"], "Q3": "Yes", "Q4": "minor-error", "Q5": "Yes", "Q6": "Yes"}`
+	change := func(old, to string) string { return strings.Replace(good, old, to, 1) }
+	report := func() *analysis.Report {
+		return &analysis.Report{Outcome: analysis.Scored, Errors: []analysis.Error{
+			{Location: "dominant", Aspect: "Addition", Severity: analysis.Minor, Explanation: `"dominant" is used instead of "advantageous".`},
+			{Location: "old revolutionary district", Aspect: "Terminology", Severity: analysis.Major, Explanation: "The term is not the usual one."},
+		}}
+	}
+	second := `{"Q1": "old revolutionary district", "Q2": ["None", "None"], "Q3": "None", "Q4": "major-error", "Q5": "Yes", "Q6": "Yes"}`
+	for _, test := range []struct {
+		name, first, q7 string
+		wrong           int // of 8 fields
+	}{
+		{"nothing", good, "No, 0", 0},
+		{"Q5", change(`"Q5": "Yes"`, `"Q5": "No"`), "No, 0", 1},
+		{"Q6", change(`"Q6": "Yes"`, `"Q6": "No"`), "No, 0", 1},
+		{"Q1 is looked up", change(`"Q1": "dominant"`, `"Q1": "leading"`), "No, 0", 1},
+		{"Q2 is looked up", change(`["dominant"`, `["leading"`), "No, 0", 1},
+		{"Q4, severity", change("minor-error", "major-error"), "No, 0", 1},
+		{"Q4, none", change("minor-error", "no-error"), "No, 0", 4},
+		{"Q3", change(`"Q3": "Yes"`, `"Q3": "No"`), "No, 0", 4},
+		{"Q2, several", change(`["dominant", "advantageous"]`, `[["dominant", "advantageous"], ["enterprises", "firms"]]`), "No, 0", 4},
+		{"Q7", good, "Yes, 1", 4},
+	} {
+		f, err := answer.ReadFeedback(`{"Err1": `+test.first+`, "Err2": `+second+`, "Q7": "`+test.q7+`"}`, 2, func(string) bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := alignment(report(), analysis.Texts{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base."}, f)
+		if want := float64(8-test.wrong) / 8; got != want {
+			t.Errorf("%s: %v, want %v", test.name, got, want)
+		}
+	}
+}
+
+// A pair in a string is no wrong phrase, and an answer that nobody can read no failure.
+func TestVerdictOfStrings(t *testing.T) {
+	judged := func(text string, errors ...analysis.Error) *Item {
+		it := &Item{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base.", Errors: errors}
+		it.judged(&analysis.Report{Outcome: analysis.Scored, Errors: errors}, &Dialogue{Answers: []string{text}})
+		return it
+	}
+	verdict := func(q2, q4 string) *Item {
+		return judged(`{"Err1": {"Q1": "dominant", "Q2": "`+q2+`", "Q3": "Yes", "Q4": "`+q4+`", "Q5": "Yes", "Q6": "Yes"}}`,
+			analysis.Error{Location: "dominant", Aspect: "Terminology", Severity: analysis.Minor, Explanation: "The term is not the usual one."})
+	}
+	for _, q2 := range []string{"[dominant, advantageous]", "[None, None]", "dominant"} {
+		if v := verdict(q2, "minor-error"); v.Rule != "" || *v.Alignment != 1 {
+			t.Errorf("%s: %+v", q2, v)
+		}
+	}
+	for _, v := range []*Item{verdict("dominant, advantageous", "minor-error"), verdict("dominant to advantageous", "minor-error"), verdict("None", "no-error|minor-error")} {
+		if v.Rule != RuleFeedback || v.Alignment != nil {
+			t.Errorf("%+v", v)
+		}
+	}
+	if v := judged("No errors? Yes, it contains an error."); v.Rule != RuleFeedback {
+		t.Errorf("%+v", v)
+	}
+}
+
+// The prompt has the words of table 34.
+func TestFeedbackPrompt(t *testing.T) {
+	it := &Item{Reference: "R.", Hypothesis: "O.", Errors: []analysis.Error{{Location: "old revolutionary district", Aspect: "Terminology", Explanation: "E."}}}
+	recipe := loaded(t, Refine)
+	got, err := recipe.Prompt(stepErrors, nil, questions(it))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Ref: R.\nOut: O.\nError1:\nError location 1: \"old revolutionary district\"\nError type 1: Terminology\nExplanation 1: E.\n\nQ1: For each error location, extract the incorrect error location.\nA1:\n",
+		"If an error can be fixed by reading the rest of the output context it is a minor-error.",
+		"\nA7: Yes/No, number\n\nThe output format will be in JSON\n{Err1: {Q1: A1, Q2: A2, Q3: A3, Q4: A4, Q5: A5, Q6: A6}, Q7: A7}",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	got, err = recipe.Prompt(stepNoErrors, nil, questions(it))
+	if want := "Reference: R.\n\nOutput: O.\n\nCompared to the reference, does the output contain any error? (Answer in Yes/No)"; got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+}

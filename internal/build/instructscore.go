@@ -1,0 +1,192 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+const stepErrors = "errors"
+
+// Designated makes examples for InstructScore: a correct text becomes a paraphrase,
+// which is the reference, and an output with errors that were designated, each with
+// its explanation (section 4.1). unknown texts are still to come in a dry run.
+func (s *Set) Designated(ctx context.Context, task *Task, texts []Text, unknown int) error {
+	metric, err := s.Recipe.resolve(task.Options)
+	if err != nil {
+		return err
+	}
+	s.serve(metric)
+	parser, err := answer.New(answer.Spec{Kind: answer.InstructScore})
+	if err != nil {
+		return err
+	}
+	var items []*Item
+	var dialogues []*Dialogue
+	for i, t := range texts {
+		it := &Item{ID: t.ID, Task: task.Name, Group: t.Text, Source: t.Source, From: t.From, Asked: designate(s.Seed, task, t.Text)}
+		if t.Source != "" {
+			it.Group = t.Source
+		}
+		p, err := s.Recipe.Prompt(stepErrors, task, designation(task, t, it.Asked))
+		if err != nil {
+			return err
+		}
+		items, dialogues = append(items, it), append(dialogues, &Dialogue{index: i, about: "text " + t.ID, prompts: []string{p}})
+	}
+	st, err := s.ask(ctx, s.Teacher, stepErrors, dialogues, func(d *Dialogue) error {
+		it := items[d.index]
+		if it.take(d) {
+			it.readDesignated(parser, texts[d.index].Text, d.last(), &s.NotMade)
+			if err := s.filter(it, texts[d.index].Text); err != nil {
+				return err
+			}
+		}
+		if it.Rule == "" {
+			it.complete(metric, instructScoreAnswer(task.Name, it.Errors))
+		}
+		s.Items = append(s.Items, it)
+		return nil
+	})
+	if err != nil || unknown == 0 {
+		return err
+	}
+	text := Text{Text: strings.Repeat("a sentence of twenty-five words ", 5)}
+	p, err := s.Recipe.Prompt(stepErrors, task, designation(task, text, designate(s.Seed, task, text.Text)))
+	st.expect(unknown, s.Recipe.Steps[stepErrors].Sampling, p)
+	return err
+}
+
+// mostDesignated is how many errors are asked for at most: the metric finds up to
+// five.
+const mostDesignated = 5
+
+// designate draws 1 to 5 errors for a text: the dimension, if the task has
+// dimensions, the type and the severity. Types repeat only if there are too few.
+func designate(seed uint64, t *Task, text string) []analysis.Error {
+	draw := newDraw(seed, "errors", t.Name, text)
+	out := make([]analysis.Error, 1+draw.IntN(mostDesignated))
+	left := map[string][]ErrorType{}
+	for i := range out {
+		if len(left) == 0 {
+			for _, e := range t.Errors {
+				left[e.Dimension] = append(left[e.Dimension], e)
+			}
+		}
+		dimensions := sortedKeys(left)
+		d := dimensions[draw.IntN(len(dimensions))]
+		k := draw.IntN(len(left[d]))
+		e := left[d][k]
+		if left[d] = slices.Delete(left[d], k, k+1); len(left[d]) == 0 {
+			delete(left, d)
+		}
+		out[i] = analysis.Error{Dimension: e.Dimension, Aspect: e.Type, Severity: analysis.Minor}
+		if draw.IntN(2) == 1 {
+			out[i].Severity = analysis.Major
+		}
+	}
+	return out
+}
+
+// designation is the data of the prompt that designates errors.
+func designation(t *Task, text Text, errors []analysis.Error) map[string]any {
+	type numbered struct {
+		Number                    int
+		Dimension, Type, Severity string
+	}
+	var list []numbered
+	minor := 0
+	for i, e := range errors {
+		list = append(list, numbered{i + 1, e.Dimension, e.Aspect, severityWord(e.Severity)})
+		if e.Severity == analysis.Minor {
+			minor++
+		}
+	}
+	return map[string]any{
+		"Source": text.Source, "Reference": text.Text, "Words": t.Words,
+		"Number": len(errors), "Minor": minor, "Major": len(errors) - minor, "Errors": list,
+	}
+}
+
+// readDesignated reads an answer into the item, and adds to notMade the errors that
+// the model says it could not make (N/A), which no example has.
+func (it *Item) readDesignated(parser answer.Parser, original, text string, notMade *int) {
+	paraphrase, output, list, why := splitDesignated(text)
+	if why != "" {
+		it.leave(RuleMalformed, why)
+		return
+	}
+	it.Reference, it.Hypothesis = paraphrase, output
+	it.leaveRefusal(original, paraphrase)
+	it.leaveRefusal(original, output)
+	report := parser.Parse(list)
+	report.Locate(analysis.Texts{Hypothesis: output, Reference: paraphrase})
+	listed := len(report.Errors)
+	it.Errors = slices.DeleteFunc(report.Errors, func(e analysis.Error) bool { return e.Location == "" && e.Explanation == "" })
+	*notMade += listed - len(it.Errors)
+	switch {
+	case !report.Outcome.HasScore() && listed > 0:
+		it.leave(RuleMalformed, report.Detail)
+	case listed != len(it.Asked):
+		it.leave(RuleMalformed, fmt.Sprintf("%d errors were asked for, %d are listed", len(it.Asked), listed))
+	case len(it.Errors) == 0:
+		it.leave(RuleNotDesignated, "none of the errors could be made")
+	}
+	if i := slices.IndexFunc(it.Errors, func(e analysis.Error) bool { return e.Explanation == "" }); i >= 0 {
+		it.leave(RuleMalformed, fmt.Sprintf("the error at %q lacks an explanation", it.Errors[i].Location))
+	}
+}
+
+// fieldWords are the labels of an error.
+const fieldWords = `(?:error[ \t]+(?:dimension|type|location)[ \t]+[1-9][ \t*]*:|major/minor[ \t*]*:|explanation[ \t]+for[ \t]+error[ \t]+[1-9][ \t*]*:)`
+
+// The labels of an answer to the prompts of tables 29 to 33.
+var (
+	paraphraseLabel = regexp.MustCompile(`(?i)paraphrased?[ \t]+correct[ \t]+(?:translation|generation|output)[ \t*]*:`)
+	incorrectLabel  = regexp.MustCompile(`(?i)incorrect[ \t]+(?:translation|generation|output)[ \t*]*:`)
+	errorLabel      = regexp.MustCompile(`(?i)[*#]*error[ \t]+(?:type|dimension)[ \t]+1[ \t*]*:`)
+	fieldLabel      = regexp.MustCompile(`(?i)[ \t]+([*_]*` + fieldWords + `)`)
+	// Marks before a label on its line, and on the line after a text.
+	labelMark = regexp.MustCompile(`(?im)^[ \t]*[-#>•]+[ \t]+([*_]*` + fieldWords + `)`)
+	lastMark  = regexp.MustCompile(`\n[-#>•*_ \t]+$`)
+)
+
+// splitDesignated splits an answer, which may be on one line, into the paraphrase,
+// the output with errors, and the list of errors, or says what is missing.
+func splitDesignated(text string) (paraphrase, output, list, why string) {
+	cut := func(label *regexp.Regexp) (before string, found bool) {
+		at := label.FindStringIndex(text)
+		if at == nil {
+			return "", false
+		}
+		before, text = text[:at[0]], text[at[1]:]
+		return analysis.Unquote(strings.Trim(lastMark.ReplaceAllString(before, ""), "* \t\r\n")), true
+	}
+	if _, found := cut(paraphraseLabel); !found {
+		return "", "", "", "there is no paraphrase of the correct text"
+	}
+	paraphrase, found := cut(incorrectLabel)
+	if !found {
+		return "", "", "", "there is no incorrect text"
+	}
+	rest := text
+	if output, found = cut(errorLabel); !found {
+		return "", "", "", "there is no list of errors"
+	}
+	rest = rest[errorLabel.FindStringIndex(rest)[0]:]
+	list = fieldLabel.ReplaceAllString(labelMark.ReplaceAllString(rest, "$1"), "\n$1")
+	switch {
+	case paraphrase == "":
+		why = "the paraphrase of the correct text is empty"
+	case output == "":
+		why = "the incorrect text is empty"
+	case strings.EqualFold(paraphrase, "N/A") || strings.EqualFold(output, "N/A"):
+		why = "a text is N/A"
+	}
+	return paraphrase, output, list, why
+}

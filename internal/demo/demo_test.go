@@ -1,0 +1,152 @@
+package demo_test
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/demo"
+	"github.com/refract-eval/refract/metrics/chrf"
+)
+
+func open(t *testing.T) refract.Dataset {
+	t.Helper()
+	ds, err := dataset.Open("jsonl:sample.jsonl", dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+func TestSample(t *testing.T) {
+	kinds := map[string]int{}
+	ids := map[string]bool{}
+	total := map[string]float64{}
+	segments := 0
+	for s, err := range open(t).Segments(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		segments++
+		kinds[s.ID[:max(0, strings.LastIndex(s.ID, "-"))]]++
+		if ids[s.ID] {
+			t.Errorf("%s is there twice", s.ID)
+		}
+		ids[s.ID] = true
+		if len(s.References) != 1 || !s.References[0].Valid || s.References[0].Value == "" || !s.Source.Valid {
+			t.Errorf("%s: references %+v, source %+v; want one reference and a source", s.ID, s.References, s.Source)
+		}
+		if s.Domain == "" || s.Document == "" {
+			t.Errorf("%s has no domain or document", s.ID)
+		}
+		if len(s.Hypotheses) != 4 || len(s.Judgements) != 4 {
+			t.Errorf("%s: %d hypotheses, %d judgements", s.ID, len(s.Hypotheses), len(s.Judgements))
+		}
+		for _, h := range s.Hypotheses {
+			if h.Text.Value == "" {
+				t.Errorf("%s: %s has no text", s.ID, h.System)
+			}
+		}
+		for _, j := range s.Judgements {
+			if j.Name != "authors" || !j.Valid || j.Score < 0 || j.Score > 100 {
+				t.Errorf("%s: judgement %+v", s.ID, j)
+			}
+			total[j.System] += j.Score
+		}
+	}
+	if segments < 40 {
+		t.Errorf("%d segments, want at least 40", segments)
+	}
+	if got := slices.Sorted(maps.Keys(kinds)); !slices.Equal(got, []string{"cap", "de-en", "en-de", "sum"}) {
+		t.Errorf("kinds of segments %q", got)
+	}
+	// The systems differ clearly, by their authors' judgement.
+	byQuality := slices.SortedFunc(maps.Keys(total), func(a, b string) int { return cmp.Compare(total[b], total[a]) })
+	if want := []string{"fine-tuned", "general", "pivot", "word-by-word"}; !slices.Equal(byQuality, want) {
+		t.Fatalf("systems by quality %q, want %q", byQuality, want)
+	}
+	for i := range byQuality[1:] {
+		if gap := (total[byQuality[i]] - total[byQuality[i+1]]) / float64(segments); gap < 5 {
+			t.Errorf("%s is better than %s by %.1f points only", byQuality[i], byQuality[i+1], gap)
+		}
+	}
+}
+
+// expanded is the sample with its recorded answers; no call is made.
+func expanded(t *testing.T) dataset.InMemory {
+	t.Helper()
+	out, sum, err := demo.Expand(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := os.ReadFile("answers.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One answer is rejected, and a second sample takes its place.
+	if want := len(out)*len(diversify.Ten()) + 1; sum.Cached != want || sum.Rejected != 1 || bytes.Count(answers, []byte("\n")) != want {
+		t.Errorf("%d answers used of %d, want %d", sum.Cached, bytes.Count(answers, []byte("\n")), want)
+	}
+	return out
+}
+
+func TestAnswers(t *testing.T) {
+	for _, s := range expanded(t) {
+		var prompts []string
+		for _, v := range s.Variants {
+			prompts = append(prompts, v.Prompt)
+			if !v.Text.Valid || v.Text.Value == "" || v.Text == s.References[0] {
+				t.Errorf("%s, %s: %+v is no paraphrase", s.ID, v.Prompt, v.Text)
+			}
+		}
+		if len(prompts) != 10 || len(slices.Compact(slices.Sorted(slices.Values(prompts)))) != 10 {
+			t.Errorf("%s: answers to %q, want one to each of ten prompts", s.ID, prompts)
+		}
+	}
+}
+
+// What the demo is there to show: one reference punishes good wording that is
+// not its own, eleven do not.
+func TestMoreReferencesHelp(t *testing.T) {
+	m, err := chrf.New(chrf.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings []refract.Setting
+	for _, spec := range []string{"single", "max"} {
+		a, err := aggregate.Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings = append(settings, refract.Setting{Metric: m, Aggregator: a})
+	}
+	e, err := refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: aggregate.Fail})
+	if err != nil {
+		t.Fatal(err)
+	}
+	acc := e.Systems()
+	if err := e.Run(t.Context(), expanded(t), acc.Add); err != nil {
+		t.Fatal(err)
+	}
+	scores := map[string][2]float64{}
+	for _, s := range acc.Scores() {
+		v := scores[s.System]
+		v[s.Setting] = s.Value
+		scores[s.System] = v
+	}
+	tuned, general, pivot := scores["fine-tuned"], scores["general"], scores["pivot"]
+	if !(tuned[0] < general[0] && tuned[0] < pivot[0]) {
+		t.Errorf("with one reference the best system is at %.1f, others at %.1f and %.1f", tuned[0], general[0], pivot[0])
+	}
+	if gain, other := tuned[1]-tuned[0], pivot[1]-pivot[0]; gain < other+5 {
+		t.Errorf("more references give the best system %.1f and a worse one %.1f", gain, other)
+	}
+}

@@ -1,0 +1,227 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/ordered"
+	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Explorer returns the segments for a page. It is made as the page is written,
+// so add nothing in the meantime.
+func (h *Held) Explorer(ctx context.Context) *page.Explorer {
+	e := &page.Explorer{Systems: h.names, Humans: h.humans, Prompts: h.prompts}
+	at, digits := make([]int, len(h.metrics)), make([]int, len(h.metrics)) // at: among metrics with a score per reference
+	for i, m := range h.metrics {
+		digits[i] = h.digits(i)
+		if info := m.Info(); info.NeedsReferences {
+			at[i] = len(e.Metrics)
+			e.Metrics = append(e.Metrics, page.Metric{Name: report.Display(info.Name), LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[i]})
+		} else {
+			at[i] = -1
+		}
+	}
+	for k, s := range h.settings {
+		info := s.Metric.Info()
+		e.Settings = append(e.Settings, page.Setting{
+			Name: report.Display(s.String()), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[h.metric[k]],
+		})
+	}
+	e.Segments = h.explore(ctx, e, at)
+	return e
+}
+
+// digits is how many decimals tell the scores of a metric apart.
+func (h *Held) digits(metric int) int {
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range h.segments {
+		ms := &h.segments[i].scores[metric]
+		for k, v := range ms.Values {
+			if ms.Status[k] == metrics.Scored {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+	}
+	return report.Decimals(low, high, 1)
+}
+
+func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int) iter.Seq2[*page.Segment, error] {
+	return func(yield func(*page.Segment, error) bool) {
+		stopped := errors.New("the segments are not wanted any more")
+		all := func(yield func(*scored, error) bool) {
+			for i := range h.segments {
+				if !yield(&h.segments[i], nil) {
+					return
+				}
+			}
+		}
+		show := func(s *scored) (*page.Segment, error) {
+			out, err := h.segment(e, at, s)
+			if err != nil {
+				err = fmt.Errorf("segment %q: %w", s.segment.ID, err)
+			}
+			return out, err
+		}
+		err := ordered.Map(ctx, runtime.GOMAXPROCS(0), all, show, func(s *page.Segment) error {
+			if !yield(s, nil) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && err != stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// segment is a segment as the page shows it.
+func (h *Held) segment(e *page.Explorer, at []int, s *scored) (*page.Segment, error) {
+	seg := s.segment
+	out := &page.Segment{ID: seg.ID, Document: seg.Document, Domain: seg.Domain, Source: page.Text(seg.Source)}
+	for _, t := range seg.References {
+		out.References = append(out.References, page.Reference{Text: page.Text(t), Prompt: -1})
+	}
+	for i := range seg.Variants {
+		v := &seg.Variants[i]
+		out.References = append(out.References, page.Reference{
+			Text: page.Text(v.Text), Prompt: slices.Index(h.prompts, promptOf(v)), Detail: detail(v, len(seg.References)),
+		})
+	}
+	m, reducer := newMatcher(), h.engine.Reducer()
+	references := make([][]word, len(out.References))
+	comparable := make([]bool, len(out.References))
+	for i, r := range out.References {
+		references[i], comparable[i] = m.words(r.Text.Value)
+	}
+	for k := range seg.Hypotheses {
+		o, used, err := h.output(e, at, reducer, s, k)
+		if err != nil {
+			return nil, err
+		}
+		if words, ok := m.words(o.Text.Value); ok && o.Text.Valid {
+			for _, r := range used {
+				if comparable[r] && out.References[r].Text.Valid {
+					a, b := m.match(words, references[r])
+					o.Matches = append(o.Matches, page.Match{Reference: r, InOutput: a, InReference: b})
+				}
+			}
+		}
+		out.Outputs = append(out.Outputs, o)
+	}
+	return out, nil
+}
+
+// detail says of which original a variant is, where there are several, and
+// which model made it.
+func detail(v *refract.Variant, originals int) string {
+	s := v.Model
+	join := func(part string) {
+		if s != "" {
+			s += ", "
+		}
+		s += part
+	}
+	if v.Sample > 0 {
+		join(fmt.Sprintf("sample %d", v.Sample))
+	}
+	if originals > 1 {
+		join(fmt.Sprintf("of reference %d", v.Reference+1))
+	}
+	return s
+}
+
+// output is a hypothesis as the page shows it, and the references that decided
+// under some setting, in order.
+func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *scored, hyp int) (page.Output, []int, error) {
+	seg := s.segment
+	from := &seg.Hypotheses[hyp]
+	o := page.Output{System: h.index[from.System], Text: page.Text(from.Text), Human: make([]float64, len(h.humans))}
+	for i := range o.Human {
+		o.Human[i] = math.NaN()
+	}
+	for _, j := range seg.Judgements {
+		if j.System == from.System && j.Valid {
+			o.Human[slices.Index(h.humans, j.Name)] = j.Score
+		}
+	}
+	decided := make([][]int, len(h.metrics)) // by metric
+	var used []int
+	for k, set := range h.settings {
+		ms := &s.scores[h.metric[k]]
+		red, err := reducer.ReduceMatrix(ms, k, hyp)
+		if err != nil {
+			return o, nil, fmt.Errorf("system %q: %w", from.System, err)
+		}
+		if red.Status != metrics.Scored {
+			o.Scores = append(o.Scores, page.NoScore())
+			continue
+		}
+		r := decider(ms, set, hyp)
+		if r < 0 {
+			o.Scores = append(o.Scores, page.Score{Value: red.Value})
+			continue
+		}
+		o.Scores = append(o.Scores, page.DecidedBy(r, red.Value))
+		decided[h.metric[k]] = append(decided[h.metric[k]], r)
+		if !slices.Contains(used, r) {
+			used = append(used, r)
+		}
+	}
+	slices.Sort(used)
+	o.Cells = make([]page.Numbers, len(e.Metrics))
+	for k, c := range at {
+		if c < 0 || seg.NumReferences() == 0 {
+			continue
+		}
+		ms := &s.scores[k]
+		row := make([]float64, ms.Columns)
+		for i := range row {
+			row[i] = math.NaN()
+			if ms.Status[hyp*ms.Columns+i] == metrics.Scored {
+				row[i] = ms.Values[hyp*ms.Columns+i]
+			}
+		}
+		o.Cells[c] = row
+	}
+	o.Reports = append(slices.Clone(h.rated[output{seg.ID, from.System}]), h.reports(s, hyp, decided)...)
+	return o, used, nil
+}
+
+// decider is the reference whose score is the result of a setting for
+// hypothesis h: the first reference under single, and the earliest of those
+// with the largest or smallest score under max, min and best:k=1. It is -1
+// for other aggregators, and where there is no score.
+func decider(ms *refract.MetricScores, s refract.Setting, h int) int {
+	info := s.Metric.Info()
+	if !info.NeedsReferences {
+		return -1
+	}
+	row := ms.Values[h*ms.Columns : (h+1)*ms.Columns]
+	status := ms.Status[h*ms.Columns : (h+1)*ms.Columns]
+	if s.Aggregator.Single() {
+		if status[0] != metrics.Scored {
+			return -1
+		}
+		return 0
+	}
+	sign := float64(s.Aggregator.Extreme(info.Direction == metrics.HigherIsBetter))
+	if sign == 0 {
+		return -1
+	}
+	best := -1
+	for i, v := range row {
+		if status[i] == metrics.Scored && (best < 0 || sign*v > sign*row[best]) {
+			best = i
+		}
+	}
+	return best
+}

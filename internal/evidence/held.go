@@ -1,0 +1,144 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// Held holds the scores of a dataset under several settings.
+type Held struct {
+	metrics  []metrics.Metric
+	settings []refract.Setting
+	metric   []int // of each setting: index into metrics
+	engine   *refract.Engine
+	systems  *refract.Systems
+
+	segments []scored
+	names    []string // of systems, in order of appearance
+	index    map[string]int
+	humans   []string // kinds of judgements
+	prompts  []string
+	rated    map[output][]page.Report // what people marked
+}
+
+// output is what a system made of a segment.
+type output struct{ id, system string }
+
+// scored is a segment with its scores, by metric.
+type scored struct {
+	segment *refract.Segment
+	scores  []refract.MetricScores
+}
+
+// Hold returns the holder of the scores that an engine will give.
+func Hold(e *refract.Engine) *Held {
+	h := &Held{metrics: e.Metrics(), settings: e.Settings(), engine: e, systems: e.Systems(), index: map[string]int{}}
+	for _, s := range h.settings {
+		h.metric = append(h.metric, slices.Index(h.metrics, s.Metric))
+	}
+	return h
+}
+
+// Add takes in the next segment. Rejected variants and the origins of the
+// others are let go.
+func (h *Held) Add(s *refract.SegmentScores) error {
+	if err := h.systems.Add(s); err != nil {
+		return err
+	}
+	seg := s.Segment
+	seg.Rejected = nil
+	for i := range seg.Variants {
+		seg.Variants[i].Origin = nil
+		add(&h.prompts, promptOf(&seg.Variants[i]))
+	}
+	for i := range seg.Hypotheses {
+		name := seg.Hypotheses[i].System
+		if _, known := h.index[name]; !known {
+			h.index[name] = len(h.names)
+			h.names = append(h.names, name)
+		}
+	}
+	for _, j := range seg.Judgements {
+		add(&h.humans, j.Name)
+	}
+	for i := range s.Metrics {
+		s.Metrics[i].First, s.Metrics[i].All = nil, nil // summed up by now
+	}
+	h.segments = append(h.segments, scored{seg, s.Metrics})
+	return nil
+}
+
+// Rated takes in what people marked in the outputs, which stands beside what judges say.
+func (h *Held) Rated(ratings []dataset.MQMRating) {
+	h.rated = map[output][]page.Report{}
+	for i := range ratings {
+		r := &ratings[i]
+		of := output{r.ID, r.System}
+		h.rated[of] = append(h.rated[of], pageReport("person "+r.Rater, r.Report))
+	}
+}
+
+// judgedBy puts the judgements that all numbers are of first.
+func (h *Held) judgedBy(human string) {
+	if at := slices.Index(h.humans, human); at > 0 {
+		h.humans = slices.Insert(slices.Delete(h.humans, at, at+1), 0, human)
+	}
+}
+
+// add appends a name that is not there yet.
+func add(names *[]string, name string) {
+	if !slices.Contains(*names, name) {
+		*names = append(*names, name)
+	}
+}
+
+// promptOf is what a variant's prompt is called.
+func promptOf(v *refract.Variant) string {
+	if v.Prompt == "" {
+		return "unnamed prompt"
+	}
+	return v.Prompt
+}
+
+// facts says what was scored.
+func (h *Held) facts() []report.Fact {
+	var original, variants, outputs, missing int
+	for i := range h.segments {
+		s := h.segments[i].segment
+		original += len(s.References)
+		variants += len(s.Variants)
+		for k := range s.Hypotheses {
+			if outputs++; !s.Hypotheses[k].Text.Valid {
+				missing++
+			}
+		}
+	}
+	out := []report.Fact{
+		{Name: "segments", Value: fmt.Sprint(len(h.segments))},
+		{Name: "outputs", Value: fmt.Sprintf("%d of %d systems", outputs, len(h.names))},
+		{Name: "references", Value: fmt.Sprintf("%d originals and %d variants", original, variants)},
+		{Name: "set of references", Value: h.systems.Set()},
+	}
+	if missing > 0 {
+		out = append(out, report.Fact{Name: "missing outputs", Value: fmt.Sprint(missing)})
+	}
+	if h.rated != nil {
+		out = append(out, report.Fact{Name: "errors marked by people", Value: fmt.Sprintf("of %d outputs", len(h.rated))})
+	}
+	seen := map[string]bool{}
+	for _, sc := range h.systems.Scores() {
+		set := h.settings[sc.Setting]
+		sig := h.systems.Signature(&sc).String()
+		if key := set.String() + " " + sig; sc.OK && !seen[key] {
+			seen[key] = true
+			out = append(out, report.Fact{Name: set.String(), Value: sig})
+		}
+	}
+	return append(out, report.Fact{Name: "version", Value: refract.Version})
+}

@@ -1,0 +1,201 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/figure"
+	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/internal/report"
+)
+
+// Report is what a report is made of. Any part may be missing.
+type Report struct {
+	Title string
+	// Result is the comparison with people; nil where there are no human
+	// scores.
+	Result *experiment.Result
+	// Held is the dataset whose segments are shown; nil for none.
+	Held *Held
+	// Shown names the dataset of Held where the result has several.
+	Shown string
+	// WithoutSegments leaves the texts out of the page.
+	WithoutSegments bool
+	// Chosen says what was chosen of the dataset where there is no Result; "" for all.
+	Chosen string
+	// Ended are metrics that no number is of.
+	Ended []experiment.Ended
+	// More tables, such as those of judges.
+	More []*report.NamedTable
+}
+
+// Document is the page. Its segments are made as it is written, under ctx.
+func (r *Report) Document(ctx context.Context) (*page.Document, error) {
+	d := &page.Document{Title: r.Title, Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
+	switch {
+	case r.Result != nil:
+		d.Lead, d.Basis, d.Forests = r.Result.Lead(), r.Result.Basis(), r.Result.Forests()
+	case r.Held != nil:
+		d.Lead = r.Held.lead()
+		d.Basis = fmt.Sprintf("%s of %s, without human scores", english.Thousands(len(r.Held.segments), "segment"), english.Count(len(r.Held.names), "system"))
+		if r.Chosen != "" {
+			d.Lead = "On a subset: " + d.Lead
+			d.Basis += " · " + r.Chosen
+		}
+	}
+	if r.Held != nil && !r.WithoutSegments {
+		if r.Result != nil {
+			r.Held.judgedBy(r.human())
+		}
+		if r.Shown != "" {
+			d.Basis += " · the segments, and the scores of systems, are those of " + r.Shown
+		}
+		d.Explorer = r.Held.Explorer(ctx)
+	}
+	for _, f := range r.Figures() {
+		if f.Kind == experiment.DifferenceFigure {
+			continue // the forest shows them
+		}
+		var light, dark bytes.Buffer
+		for out, style := range map[*bytes.Buffer]figure.Style{&light: {Clear: true}, &dark: {Dark: true, Clear: true}} {
+			if err := figure.Draw(out, style, f.Panels...); err != nil {
+				return nil, fmt.Errorf("figure %s: %w", f.Name, err)
+			}
+		}
+		d.Figures = append(d.Figures, page.Figure{ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Findings: f.Findings,
+			Aside: f.Statistic != r.Result.Statistics[0], Data: shown(f.Data)})
+	}
+	for _, t := range r.Tables() {
+		if slices.Contains(elsewhere, t.Name) {
+			continue
+		}
+		table := page.Table{NamedTable: shown(t)}
+		if t.Name == "differences" {
+			if table.Rows = r.notLeading(table.Rows); len(table.Rows) == 0 {
+				continue
+			}
+			table.Title = "Other differences"
+		}
+		d.Tables = append(d.Tables, table)
+	}
+	return d, nil
+}
+
+// elsewhere are the tables of which the page has the content in another place: the
+// settings in one table, curves and prompts below their figures, the order of
+// systems next to their scores.
+var elsewhere = []string{"summary", "curve", "prompts", "ranking"}
+
+// notLeading leaves out the differences that the forest shows.
+func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
+	var out [][]report.Value
+	for i := range r.Result.Differences {
+		if !r.Result.Leads(&r.Result.Differences[i]) {
+			out = append(out, rows[i])
+		}
+	}
+	return out
+}
+
+// shown is a table as the page has it: with the names that papers print.
+func shown(t *report.NamedTable) *report.NamedTable {
+	out := *t
+	out.Rows = make([][]report.Value, len(t.Rows))
+	for i, row := range t.Rows {
+		out.Rows[i] = slices.Clone(row)
+		for k, c := range t.Columns {
+			if text, ok := row[k].Show(0); ok && slices.Contains([]string{"metric", "statistic", "a", "b"}, c.Name) {
+				out.Rows[i][k] = report.String(report.Display(text))
+			}
+		}
+	}
+	return &out
+}
+
+// human is the name of the human scores of the segments that are shown; "" for none.
+func (r *Report) human() string {
+	for i := range r.Result.Datasets {
+		if d := &r.Result.Datasets[i]; r.Shown == "" || d.Name == r.Shown {
+			return d.Human
+		}
+	}
+	return ""
+}
+
+// facts are what the numbers rest on.
+func (r *Report) facts() []report.Fact {
+	var out []report.Fact
+	if r.Result != nil {
+		for _, d := range r.Result.Datasets {
+			about := "systems: " + strings.Join(d.Systems, ", ")
+			if len(d.LeftOut) > 0 {
+				about += "; left out as references scored as systems: " + strings.Join(d.LeftOut, ", ")
+			}
+			if len(d.Unjudged) > 0 {
+				about += "; left out without a human score: " + strings.Join(d.Unjudged, ", ")
+			}
+			out = append(out, report.Fact{Name: d.Name, Value: about + "; set of references " + d.Set})
+		}
+		for _, n := range r.Result.Notes {
+			out = append(out, report.Fact{Name: "method", Value: n})
+		}
+	}
+	for _, m := range r.Ended {
+		out = append(out, report.Fact{Name: "ended", Value: m.Metric + ": " + m.Reason})
+	}
+	if r.Held != nil {
+		out = append(out, r.Held.facts()...)
+	}
+	return out
+}
+
+// rankings are those of the result, or, without human scores, that of the
+// systems under each setting.
+func (r *Report) rankings() []page.Ranking {
+	var out []page.Ranking
+	if r.Result != nil {
+		for _, k := range r.Result.Rankings {
+			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Systems: k.Systems,
+				Notes: []string{"Scores are means over the segments that have a human score."}}
+			for _, name := range k.Settings {
+				p.Settings = append(p.Settings, report.Display(name.String()))
+			}
+			if text := k.Without(); text != "" {
+				p.Notes = append(p.Notes, text)
+			}
+			out = append(out, p)
+		}
+	}
+	if len(out) == 0 && r.Held != nil {
+		if ranking := r.Held.ranking(); ranking != nil {
+			out = append(out, *ranking)
+		}
+	}
+	return out
+}
+
+// Tables are all tables of the report: those of the result, the scores of all
+// systems, and the ones that were added.
+func (r *Report) Tables() []*report.NamedTable {
+	var out []*report.NamedTable
+	if r.Result != nil {
+		out = r.Result.Tables()
+	}
+	if r.Held != nil {
+		out = append(out, r.Held.scoreTable())
+	}
+	return append(out, r.More...)
+}
+
+// Figures are those of the result.
+func (r *Report) Figures() []experiment.Figure {
+	if r.Result == nil {
+		return nil
+	}
+	return r.Result.Figures()
+}

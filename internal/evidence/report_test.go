@@ -1,0 +1,197 @@
+package evidence_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/evidence"
+	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// found is a result with something of every kind, in which name stands for
+// what comes from a file.
+func found(name string) *experiment.Result {
+	about := experiment.About{Dataset: name, Human: name, Statistic: "kendall", Level: "segment", Group: "none"}
+	single := experiment.SettingName{Metric: name, References: "original", Aggregator: "single"}
+	most := experiment.SettingName{Metric: name, References: "all", Aggregator: "max"}
+	iv := &report.Range{Low: 0.1, High: 0.3}
+	return &experiment.Result{
+		Name: name, Version: refract.Version, Confidence: 0.95, Statistics: []string{"kendall"}, Notes: []string{"how " + name},
+		Datasets: []experiment.DatasetInfo{{Name: name, Human: name, Segments: 2, Systems: []string{name}, LeftOut: []string{name}, Unjudged: []string{name}, Cells: 3}},
+		Rows: []experiment.Row{
+			{About: about, Setting: single, MaxReferences: 1, Value: 0.2, Interval: iv, Ties: report.None(), Epsilon: report.None()},
+			{About: about, Setting: most, MaxReferences: 3, Value: report.None(), Ties: report.None(), Epsilon: report.None(), Missing: 1},
+		},
+		Differences: []experiment.Difference{{About: about, A: most, B: single, AName: "max", BName: "single", Value: 0.2, Significant: true, Interval: iv, P: report.None(), Corrected: report.None(),
+			AValue: 0.4, BValue: 0.2}},
+		Curves: []experiment.CurveResult{{About: about, Metric: name, Aggregator: "max", By: "order", Points: []experiment.Point{
+			{K: 0, References: 1, Value: 0.2, Interval: iv, Least: report.None(), Largest: report.None()},
+			{K: 1, References: 2, Value: report.None(), Least: report.None(), Largest: report.None()},
+		}}},
+		Prompts: []experiment.PromptAnalysis{{About: about, Metric: name, Aggregator: "max", Prompts: []experiment.PromptEffect{{Prompt: name, Effect: 0.1, EffectInterval: iv}}}},
+		Rankings: []experiment.Ranking{{Dataset: name, Human: name, Settings: []experiment.SettingName{single, most}, Systems: []report.RankedSystem{
+			{Name: name, First: report.Place{Score: -1, Rank: 1, Cells: 2}, Under: []report.Place{{Score: 3, Rank: 1, Cells: 2}, {Score: report.None()}}}}}},
+		Verdicts: []experiment.Verdict{
+			{Kind: "difference", Outcome: report.Unclear, Text: "unclear " + name, Value: 0.2, Range: &report.Range{Low: report.None(), High: 1}},
+			{Kind: "difference", Outcome: report.Better, Text: "better " + name, Value: 0.2, Range: iv},
+		},
+	}
+}
+
+func TestDocument(t *testing.T) {
+	h := hold(t, sample(), []metrics.Metric{&overlap{}}, "single", "max")
+	r := &evidence.Report{Title: "Title", Result: found("data"), Held: h, More: []*report.NamedTable{
+		{Name: "judges", Title: "Judges", Columns: []report.Column{{Name: "metric"}}, Rows: [][]report.Value{{report.String("critic")}}}}}
+	d, err := r.Document(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(d.Lead, "By Kendall’s τ, use max") || len(d.Forests) != 1 || d.Forests[0].Groups[0].Rows[0].Name != "max" {
+		t.Errorf("lead %q, forests %+v", d.Lead, d.Forests)
+	}
+	var tables []string
+	for _, table := range d.Tables {
+		tables = append(tables, table.Name)
+	}
+	want := []string{"rows", "systems", "judges"}
+	if !slices.Equal(tables, want) {
+		t.Errorf("tables %q", tables)
+	}
+	if c := d.Tables[0].Columns[0]; c.Name != "dataset" || !c.Hide {
+		t.Error("the one dataset has a column")
+	}
+	if len(d.Figures) != 2 || d.Figures[0].Data == nil || len(r.Figures()) != 3 {
+		t.Errorf("%d figures", len(d.Figures))
+	}
+	p := d.Rankings[0].Systems[0].Under
+	if d.Rankings[0].Settings[0] != "data" || len(p) != 2 || p[1].Rank != 0 {
+		t.Errorf("ranking %+v", d.Rankings[0])
+	}
+	if d.Explorer == nil {
+		t.Error("no segments")
+	}
+	r.WithoutSegments = true
+	if d, err = r.Document(t.Context()); err != nil || d.Explorer != nil {
+		t.Errorf("segments that were not wanted, %v", err)
+	}
+}
+
+func TestReportWithoutHumanScores(t *testing.T) {
+	segments := sample()
+	for _, s := range segments {
+		s.Judgements = nil
+	}
+	h := hold(t, segments, []metrics.Metric{&overlap{}, &overlap{lower: true}, critic{}}, "single", "max")
+	d, err := (&evidence.Report{Title: "T", Held: h}).Document(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Forests) != 0 || len(d.Rankings) != 1 || len(d.Tables) != 1 {
+		t.Fatalf("%d forests, %d rankings, %d tables", len(d.Forests), len(d.Rankings), len(d.Tables))
+	}
+	var order []string
+	for _, s := range d.Rankings[0].Systems {
+		order = append(order, s.Name)
+	}
+	// By overlap with the first reference: b has 1, a 0.5, c 0.
+	if !slices.Equal(order, []string{"b", "a", "c"}) || d.Rankings[0].Systems[2].Under[1].Rank != 3 {
+		t.Errorf("order %q, places %+v", order, d.Rankings[0].Systems)
+	}
+	if p := d.Rankings[0].Systems[2].Under[3]; p.Rank != 0 {
+		t.Errorf("a system without a score has the place %+v", p)
+	}
+	for _, row := range d.Tables[0].Rows {
+		if len(row) != len(d.Tables[0].Columns) {
+			t.Fatalf("%d values for %d columns", len(row), len(d.Tables[0].Columns))
+		}
+	}
+}
+
+// The judgements that all numbers are of stand first among those of the segments, and
+// scores say what they are taken over.
+func TestChosenHuman(t *testing.T) {
+	segments := sample()
+	for _, s := range segments {
+		for _, h := range s.Hypotheses {
+			s.Judgements = append(s.Judgements, refract.Judgement{Name: "relevance", System: h.System, Score: 1, Valid: true})
+		}
+	}
+	for _, human := range []string{"relevance", "mqm"} {
+		res := found("data")
+		res.Datasets[0].Human = human
+		rep := &evidence.Report{Result: res, Held: hold(t, segments, []metrics.Metric{&overlap{}}, "single", "max")}
+		d, err := rep.Document(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(d.Explorer.Humans, "relevance") || d.Explorer.Humans[0] != human {
+			t.Errorf("%s: the explorer has %q", human, d.Explorer.Humans)
+		}
+		for s, err := range d.Explorer.Segments {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range s.Outputs {
+				if at := slices.Index(d.Explorer.Humans, "relevance"); o.Human[at] != 1 {
+					t.Errorf("%s: %v for relevance", human, o.Human[at])
+				}
+			}
+		}
+	}
+}
+
+// elements are the tags of a page with the names of their attributes, without
+// those of the blocks of data.
+func elements(s string) string {
+	tag := regexp.MustCompile(`<(/?[a-zA-Z!][^\s>]*)([^>]*)>`)
+	attribute := regexp.MustCompile(`([a-zA-Z-]+)=`)
+	_, s, _ = strings.Cut(s, "<body>")
+	var out []string
+	for _, m := range tag.FindAllStringSubmatch(strings.Split(s, "<script>(")[0], -1) {
+		var names []string
+		for _, a := range attribute.FindAllStringSubmatch(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(m[2], ""), -1) {
+			names = append(names, a[1])
+		}
+		out = append(out, m[1]+" "+strings.Join(names, " "))
+	}
+	return strings.Join(out, "\n")
+}
+
+// What a dataset holds stays data: it changes no tag of the page.
+func TestHostileData(t *testing.T) {
+	build := func(s string) string {
+		segments := []*refract.Segment{{
+			ID: "1" + s, Domain: s, Document: s, Source: text(s), References: []refract.Text{text("r" + s)},
+			Variants:   []refract.Variant{{Prompt: "p" + s, Model: s, Text: text(s)}},
+			Hypotheses: []refract.Hypothesis{{System: "a" + s, Text: text("horse " + s)}, {System: "b" + s, Text: text(s)}},
+			Judgements: []refract.Judgement{{Name: "j" + s, System: "a" + s, Score: 1, Valid: true}},
+		}}
+		return written(t, &evidence.Report{Title: "T" + s, Result: found("x" + s), Held: hold(t, segments, []metrics.Metric{&overlap{}, critic{}}, "single", "max")})
+	}
+	plain := elements(build("harmless"))
+	if n := strings.Count(plain, "\n"); n < 200 {
+		t.Fatalf("only %d tags", n)
+	}
+	for _, s := range []string{
+		`</script><script>window.broken = 1</script>`, `<img src=x onerror="window.broken = 1">`, `" onload="x`, `' style='x`,
+		"\u202eright to left", "=HYPERLINK(\"http://x\")", "]]>--><!--", strings.Repeat("x", 20000),
+	} {
+		if got := elements(build(s)); got != plain {
+			t.Errorf("the text %.40q changes the markup", s)
+		}
+	}
+}
+
+func TestSameBytes(t *testing.T) {
+	build := func() string {
+		return written(t, &evidence.Report{Title: "T", Result: found("data"), Held: hold(t, sample(), []metrics.Metric{&overlap{}, critic{}}, "single", "max")})
+	}
+	if first, second := build(), build(); first != second {
+		t.Error("the same report has other bytes")
+	}
+}

@@ -1,0 +1,120 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// ranking orders the systems under each setting, by the first one. It is nil
+// where there is nothing to order.
+func (h *Held) ranking() *page.Ranking {
+	if len(h.settings) == 0 || len(h.names) < 2 {
+		return nil
+	}
+	out := &page.Ranking{Title: "Systems under each setting",
+		Notes: []string{"There are no human scores to compare with. Scores of the corpus and means of segments are different numbers: look at the ranks."}}
+	for _, name := range h.names {
+		out.Systems = append(out.Systems, report.RankedSystem{Name: name})
+	}
+	scores := h.systems.Scores()
+	for k, set := range h.settings {
+		taken := "mean of segments"
+		if slices.ContainsFunc(scores, func(s refract.SystemScore) bool { return s.Setting == k && s.Pooled }) {
+			taken = "corpus"
+		}
+		out.Settings = append(out.Settings, report.Display(set.String())+", "+taken)
+		places := make([]report.Place, len(h.names))
+		for i := range places {
+			places[i].Score = report.None()
+		}
+		for _, s := range scores {
+			if s.Setting == k && s.OK {
+				places[h.index[s.System]] = report.Place{Score: report.Number(s.Value), Cells: s.Segments}
+			}
+		}
+		report.Ranks(places, float64(set.Metric.Info().Direction))
+		for i, p := range places {
+			if k == 0 {
+				out.Systems[i].First = p
+			} else {
+				out.Systems[i].Under = append(out.Systems[i].Under, p)
+			}
+		}
+	}
+	slices.SortStableFunc(out.Systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
+	return out
+}
+
+// lead says, where there are no human scores, which system is first under the most
+// settings. It is "" where there is nothing to order.
+func (h *Held) lead() string {
+	ranking := h.ranking()
+	if ranking == nil {
+		return ""
+	}
+	name, most := "", 0
+	for _, s := range ranking.Systems {
+		first := 0
+		for _, p := range append([]report.Place{s.First}, s.Under...) {
+			if p.Rank == 1 {
+				first++
+			}
+		}
+		if first > most {
+			name, most = s.Name, first
+		}
+	}
+	if most == 0 {
+		return "No setting puts one system first; people judged none of the outputs"
+	}
+	return fmt.Sprintf("%s has the best score under %d of %d settings; people judged none of the outputs", name, most, len(ranking.Settings))
+}
+
+// scoreTable is the score of every system under every setting.
+func (h *Held) scoreTable() *report.NamedTable {
+	t := &report.NamedTable{Name: "systems",
+		Title: "Scores of systems",
+		Columns: []report.Column{
+			{Name: "system"},
+			{Name: "metric"},
+			{Name: "aggregate"},
+			{Name: "references", Header: "refs", Kind: report.KindInt},
+			{Name: "score", Kind: report.KindFloat, Digits: 4},
+			{Name: "method"},
+			{Name: "better", Hide: true},
+			{Name: "segments", Kind: report.KindInt, Secondary: true},
+			{Name: "missing", Kind: report.KindInt},
+			{Name: "missing_references", Header: "missing refs", Kind: report.KindInt, Secondary: true},
+			{Name: "signature", Hide: true},
+		},
+		Notes: []string{"method: corpus pools the statistics of all segments, as the metric's paper defines it; average is the mean over segments"},
+	}
+	scores := h.systems.Scores()
+	there, all := 0, 0
+	for i := range scores {
+		s := &scores[i]
+		set := h.settings[s.Setting]
+		info := set.Metric.Info()
+		score, method := report.Null(), "average"
+		if s.OK {
+			score = report.Float(s.Value)
+		}
+		if s.Pooled {
+			method = "corpus"
+		}
+		there += s.Segments
+		all += s.Segments + s.Missing
+		if info.Direction == metrics.LowerIsBetter {
+			t.Note("%s: lower is better", info.Name)
+		}
+		t.Add(s.System, info.Name, report.StringOrNull(set.AggregatorName()), s.MaxReferences, score, method, info.Direction.String(), s.Segments, s.Missing, s.MissingReferences,
+			h.systems.Signature(s).String())
+	}
+	t.Coverage = fmt.Sprintf("%d of %d scores of segments", there, all)
+	return t
+}

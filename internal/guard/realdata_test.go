@@ -1,0 +1,92 @@
+package guard
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// dataFolder is where real data lies: $REFRACT_DATA, or shared/data beside the
+// repository.
+func dataFolder(t *testing.T) string {
+	t.Helper()
+	folder := os.Getenv("REFRACT_DATA")
+	if folder == "" {
+		folder = "../../../shared/data"
+	}
+	folder = filepath.Join(folder, "mt-metrics-eval-v2", "wmt22")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("real data is missing: put mt-metrics-eval-v2/wmt22 into ../shared/data, or name its folder in REFRACT_DATA (%v)", err)
+	}
+	return folder
+}
+
+func lines(t *testing.T, path string) []string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+}
+
+// Outputs of real systems say nothing to judges. The 13 closing quotes close
+// what the output did not open, the control is a tag character in a garbled
+// output, and most of the lengths are of outputs that repeat themselves.
+func TestRealOutputsAreRarelyFlagged(t *testing.T) {
+	folder := dataFolder(t)
+	files, err := filepath.Glob(filepath.Join(folder, "system-outputs", "zh-en", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var systems [][]string
+	for _, f := range files {
+		systems = append(systems, lines(t, f))
+	}
+	got := map[string]int{}
+	for i := range systems[0] {
+		hypotheses := make([]string, len(systems))
+		for k := range systems {
+			hypotheses[k] = systems[k][i]
+		}
+		for _, flags := range FlagAll(hypotheses) {
+			got["outputs"]++
+			if flags != nil {
+				got["flagged"]++
+			}
+			for _, f := range flags {
+				got[f]++
+			}
+		}
+	}
+	want := map[string]int{"outputs": 37500, "flagged": 113, FlagClosingQuote: 13, FlagControl: 1, FlagLength: 99}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+
+	sources := lines(t, filepath.Join(folder, "sources", "zh-en.txt"))
+	for i, s := range sources {
+		if flags := Flags(s, nil); flags != nil {
+			t.Errorf("source %d has the flags %v", i+1, flags)
+		}
+	}
+}
+
+// Canaries of real segments are flagged, all of them.
+func TestRealCanariesAreFlagged(t *testing.T) {
+	folder := dataFolder(t)
+	var segments []CanarySource
+	for _, s := range lines(t, filepath.Join(folder, "references", "zh-en.refA.txt")) {
+		segments = append(segments, CanarySource{References: []string{s}})
+	}
+	for _, judge := range []string{"tigerscore", "instructscore", "gemba-da", "gemba-classes", "mqm", "mine"} {
+		for _, c := range Canaries(segments, 140, 1, ClaimFor(judge)) {
+			if Flags(c.Hypothesis, nil) == nil {
+				t.Errorf("%s: %q (%s) has no flag", judge, c.Hypothesis, c.Kind)
+			}
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package matrix_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/matrix"
+)
+
+// line writes a row of JSON; changes are pairs of old and new text.
+func line(changes ...string) string {
+	s := `{"id":"a","system":"A","metric":"m","aggregate":null,"reference":0,"references":1,"score":1.5,"status":"scored","direction":"higher","signature":"s","output_hash":"0123456789abcdef","reference_hash":"fedcba9876543210"}`
+	return strings.NewReplacer(changes...).Replace(s)
+}
+
+// lines are those of a file with the digest that rows have as they are written.
+func lines(rows ...string) string {
+	all := strings.Join(rows, "\n") + "\n"
+	return fmt.Sprintf("%s{\"sha256\":\"%x\"}\n", all, sha256.Sum256([]byte(all)))
+}
+
+func native(changes ...string) string {
+	return strings.NewReplacer(changes...).Replace(line(`"aggregate":null`, `"aggregate":"native"`, `"reference":0`, `"reference":null`, `"reference_hash":"fedcba9876543210"`, `"reference_hash":null`))
+}
+
+// ref is a cell of another reference.
+func ref(n int, changes ...string) string {
+	return strings.NewReplacer(changes...).Replace(line(`"reference":0`, fmt.Sprintf(`"reference":%d`, n)))
+}
+
+const (
+	idA, idB   = `"id":"a"`, `"id":"b"`
+	sysA, sysB = `"system":"A"`, `"system":"B"`
+	metM, metN = `"metric":"m"`, `"metric":"n"`
+	score      = `"score":1.5`
+	scored     = `"status":"scored"`
+)
+
+func TestBadRows(t *testing.T) {
+	none := []string{`"reference":0`, `"reference":null`, `"references":1`, `"references":0`}
+	tests := []struct{ name, in, want string }{
+		{"empty", "", "m.jsonl: the matrix is empty"},
+		{"missing columns", lines(line(`"reference":0,`, ``, `"direction":"higher",`, ``)), "m.jsonl:1: no column reference, direction; this is no stored matrix; one is made by 'refract score DATASET -m METRIC --per cell -o NEW.jsonl'"},
+		{"another file", lines(`{"id":"a","source":"x"}`), `m.jsonl:1:11: unknown field "source"; the fields are id, system, metric,`},
+		{"no columns", lines(`{}`), "m.jsonl:1: no column id, system"},
+		{"no object", lines(`[1]`), "m.jsonl:1: a line must be a JSON object; this is no stored matrix"},
+		{"unknown column", lines(line(`"score"`, `"scores"`)), `m.jsonl:1:83: unknown field "scores" (did you mean "score"?)`},
+		{"case of a column", lines(line(`"id"`, `"ID"`)), `m.jsonl:1:2: unknown field "ID" (did you mean "id"?)`},
+		{"column twice", lines(line(`"score"`, `"status":"scored","score"`)), `m.jsonl:1:113: field "status" is there twice`},
+		{"no JSON", lines(line(`:`, `=`)), `m.jsonl:1:6: bad JSON: invalid character '=' after object name`},
+		{"comma", lines(line(`"}`, `",}`)), `m.jsonl:1:218: bad JSON: invalid character ',' at start of value`},
+		{"two objects", lines(line() + line()), `m.jsonl:1:219: bad JSON: text after the end of the value`},
+		{"nested", lines(line(score, `"score":{"x":1}`)), "m.jsonl:1:91: field score must be a number or null, not an object"},
+		{"boolean", lines(line(score, `"score":true`)), "m.jsonl:1:91: field score must be a number or null, not a boolean"},
+		{"number as text", lines(line(score, `"score":"1"`)), `m.jsonl:1:91: field score must be a number or null, not a string`},
+		{"NaN", lines(line(score, `"score":NaN`)), "m.jsonl:1:91: bad JSON"},
+		{"infinity", lines(line(score, `"score":1e999`)), "m.jsonl:1:91: field score must be a number or null, not one that is out of range"},
+		{"leading zero", lines(line(score, `"score":01`)), "m.jsonl:1:92: bad JSON: invalid character '1'"},
+		{"bare point", lines(line(score, `"score":1.`)), "m.jsonl:1:93: bad JSON: invalid character ',' in number"},
+		{"minus alone", lines(line(score, `"score":-`)), "m.jsonl:1:92: bad JSON: invalid character ',' in number"},
+		{"null score", lines(line(), line(sysA, sysB, score, `"score":null`)), "m.jsonl:2: column score is null, but status is scored"},
+		{"score of a failed cell", lines(line(scored, `"status":"failed"`)), "m.jsonl:1: column score has a number, but status is failed"},
+		{"unknown status", lines(line(scored, `"status":"ok"`)), `m.jsonl:1:104: unknown status "ok"`},
+		{"unknown direction", lines(line(`"higher"`, `"up"`)), `m.jsonl:1:125: unknown direction "up"`},
+		{"null id", lines(line(idA, `"id":null`)), "m.jsonl:1:7: field id must be a string, not null"},
+		{"number as id", lines(line(idA, `"id":1`)), "m.jsonl:1:7: field id must be a string, not a number"},
+		{"empty id", lines(line(idA, `"id":""`)), "m.jsonl:1: column id is empty"},
+		{"empty system", lines(line(sysA, `"system":""`)), "m.jsonl:1: column system is empty"},
+		{"empty metric", lines(line(metM, `"metric":""`)), "m.jsonl:1: column metric is empty"},
+		{"aggregated scores", lines(line(`"aggregate":null`, `"aggregate":"max"`)), `m.jsonl:1: column aggregate is "max": these are aggregated scores, and in a matrix it is null or "native"; this is no stored matrix`},
+		{"fraction as reference", lines(ref(0, `"reference":0`, `"reference":0.5`)), "m.jsonl:1:66: field reference must be an integer from 0, not 0.5"},
+		{"negative reference", lines(line(`"reference":0`, `"reference":-1`)), "m.jsonl:1:66: field reference must be an integer from 0, not -1"},
+		{"null references", lines(line(`"references":1`, `"references":null`)), "m.jsonl:1:81: field references must be an integer from 0, not null"},
+		{"invalid UTF-8", lines(line(), line(sysA, "\"system\":\"\xff\"")), "m.jsonl:2: invalid UTF-8"},
+		{"lone surrogate", lines(line(sysA, `"system":"\ud800x"`)), "m.jsonl:1:21: bad JSON: invalid surrogate pair"},
+		{"unknown escape", lines(line(sysA, `"system":"\x41"`)), "m.jsonl:1:21: bad JSON: invalid escape sequence"},
+		{"short escape", lines(line(sysA, `"system":"\u12"`)), "m.jsonl:1:21: bad JSON: invalid escape sequence"},
+		{"control character", lines(line(sysA, "\"system\":\"\x01\"")), "m.jsonl:1:21: bad JSON: invalid character '\\x01' in string"},
+		{"byte order mark", "\ufeff" + lines(line()), "m.jsonl:1: the file begins with a byte order mark"},
+		{"blank line", lines(line(), "", line(idA, idB)), "m.jsonl:2: blank line"},
+
+		{"cell twice", lines(line(), ref(1), ref(1)), `m.jsonl:1: segment "a": m: a cell of system "A", reference 1, where that of system "A", reference 2, must be`},
+		{"cell without reference twice", lines(line(none...), line(none...)), `segment "a": m: 2 cells for 1 system`},
+		{"gap", lines(line(), ref(2)), `m.jsonl:1: segment "a": m: a cell of system "A", reference 2, where that of system "A", reference 1, must be`},
+		{"gap of a system", lines(line(), ref(1), ref(1, sysA, sysB)), `m.jsonl:1: segment "a": m: 3 cells for 2 systems; a gap would change aggregates`},
+		{"system without a metric", lines(line(), line(sysA, sysB), line(metM, metN)), `m.jsonl:1: segment "a": n: 1 cell for 2 systems`},
+		{"references of metrics", lines(line(), ref(1), line(metM, metN)), `m.jsonl:1: segment "a": 1 reference for n, but 2 for another metric`},
+		{"metric in two places", lines(line(), line(metM, metN), line()), `m.jsonl:1: segment "a": the cells of m do not stand together`},
+		{"segment in two places", lines(line(), line(idA, idB), ref(1)), `m.jsonl:3: segment "a" has rows from row 1 on already`},
+		{"segment without a metric", lines(line(), line(metM, metN), line(idA, idB)), `m.jsonl:3: segment "b": no cell of n`},
+		{"segment with another metric", lines(line(), line(idA, idB, metM, metN)), `m.jsonl:2: segment "b": n stands in another place than in the segments before`},
+		{"segment with one more metric", lines(line(), line(idA, idB), line(idA, idB, metM, metN)), `m.jsonl:2: segment "b": n stands in another place than in the segments before`},
+		{"direction", lines(line(), line(idA, idB, `"higher"`, `"lower"`)), `m.jsonl:2: segment "b": m: signature "s" and direction lower, but "s" and higher in rows before`},
+		{"signature", lines(line(), line(idA, idB, `"signature":"s"`, `"signature":"t"`)), `m.jsonl:2: segment "b": m: signature "t" and direction higher, but "s" and higher`},
+		{"with and without reference", lines(line(), line(append([]string{sysA, sysB}, none...)...)), `m.jsonl:1: segment "a": m: a cell of system "B" where that of system "B", reference 0, must be`},
+
+		{"native alone", lines(native()), `m.jsonl:1: segment "a": the cells of m do not stand together, before its native scores`},
+		{"native twice", lines(line(), native(), native()), `m: 2 native scores for 1 system`},
+		{"native gap", lines(line(), line(sysA, sysB), native()), `m: 1 native score for 2 systems`},
+		{"native for a new system", lines(line(), native(sysA, sysB)), `m: the native score of system "B" is not one of system "A"`},
+		{"native signature", lines(line(), native(), line(idA, idB), native(idA, idB, `"signature":"s"`, `"signature":"t"`)), `m.jsonl:3: segment "b": m: the native score of system "A" is not one of system "A" with the signature "s"`},
+
+		{"no digest", line() + "\n", "m.jsonl: the matrix has no digest at its end: its last rows are missing, or another program wrote it; make the matrix anew with 'refract score DATASET -m METRIC --per cell -o NEW.jsonl'"},
+		{"cut off", (line() + "\n" + line(idA, idB))[:300], "m.jsonl:2:"},
+		{"rows of the last segment cut off", line() + "\n" + native() + "\n" + line(idA, idB) + "\n" + line(idA, idB, sysA, sysB) + "\n" + native(idA, idB) + "\n",
+			"m.jsonl: the matrix has no digest at its end: its last rows are missing"},
+		{"another digest", strings.Replace(lines(line()), "1.5", "1.25", 1), "m.jsonl: the digest of the matrix is another one than that of its rows"},
+		{"white space", strings.ReplaceAll(lines(line()), `,"`, `, "`), "m.jsonl: the digest of the matrix is another one than that of its rows"},
+		{"escapes", strings.Replace(lines(line()), idA, `"id":"\u0061"`, 1), "m.jsonl: the digest of the matrix is another one than that of its rows"},
+		{"digest alone", lines()[1:], "m.jsonl: the matrix is empty"},
+		{"behind the digest", lines(line()) + line(idA, idB), "m.jsonl:3: a line behind that of the digest"},
+		{"earlier version", strings.Replace(lines(line()), `,"output_hash":"0123456789abcdef","reference_hash":"fedcba9876543210"`, "", 1),
+			"m.jsonl:1: a score matrix of an earlier version: no column output_hash, reference_hash; make the matrix anew with 'refract score DATASET"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := readJSONL([]byte(tt.in))
+			if err == nil {
+				t.Fatalf("accepted: %+v", m)
+			}
+			if !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %q, want %q", err, tt.want)
+			}
+			if strings.Contains(err.Error(), "-o m.jsonl") || strings.Count(err.Error(), "refract score") != 1 {
+				t.Errorf("error %q: advice that destroys the file, or that is there twice", err)
+			}
+			if e := (*matrix.Error)(nil); !errors.As(err, &e) || e.File != "m.jsonl" {
+				t.Errorf("%T is no *matrix.Error of the file", err)
+			}
+		})
+	}
+}
+
+// What looks odd, but is right.
+func TestGoodRows(t *testing.T) {
+	whole := lines(line(), ref(1))
+	for name, in := range map[string]string{
+		"no last newline":      strings.TrimSuffix(whole, "\n"),
+		"carriage returns":     strings.ReplaceAll(whole, "\n", "\r\n"),
+		"ragged":               lines(line(), ref(1), line(idA, idB)),
+		"unlike systems":       lines(line(), line(idA, idB, sysA, sysB)),
+		"native elsewhere":     lines(line(score, `"score":null`, scored, `"status":"failed"`), line(idA, idB), native(idA, idB)),
+		"large but finite":     lines(line(score, `"score":-1.7976931348623157e+308`)),
+		"longer than a buffer": lines(line(`"signature":"s"`, `"signature":"`+strings.Repeat("long ", 40<<10)+`"`)),
+	} {
+		if _, err := readJSONL([]byte(in)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEndlessLine(t *testing.T) {
+	r := matrix.NewJSONLReader(io.MultiReader(strings.NewReader(`{"id":"`), endless{}), "m.jsonl")
+	_, err := readAll(r)
+	if err == nil || !strings.Contains(err.Error(), "longer than 16 MiB") {
+		t.Error(err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// Messages stay short, whatever names are in the file.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	for _, in := range []string{
+		lines(line(scored, `"status":"`+long+`"`)),
+		lines(line(`"id"`, `"`+long+`"`)),
+		lines(line(`"higher"`, `"`+long+`"`)),
+		lines(line(idA, `"id":"`+long+`"`), line(idA, `"id":"`+long+`"`)),
+		lines(line(sysA, `"system":"`+long+`"`, metM, `"metric":"`+long+`"`), line(sysA, `"system":"`+long+`"`, metM, `"metric":"`+long+`"`)),
+		lines(line(`"aggregate":null`, `"aggregate":"`+long+`"`)),
+	} {
+		if _, err := readJSONL([]byte(in)); err == nil || len(err.Error()) > 1000 {
+			t.Errorf("error of %d bytes", len(fmt.Sprint(err)))
+		}
+	}
+}
+
+func TestReadOnce(t *testing.T) {
+	r := matrix.NewJSONLReader(strings.NewReader(lines(line())), "m.jsonl")
+	if _, err := readAll(r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAll(r); err == nil || !strings.Contains(err.Error(), "read already") {
+		t.Error(err)
+	}
+}
+
+func TestStopReading(t *testing.T) {
+	in := lines(line(), line(idA, idB), "garbage")
+	r := matrix.NewJSONLReader(strings.NewReader(in), "m.jsonl")
+	for s, err := range r.Segments(context.Background()) {
+		if err != nil || s.Segment.ID != "a" {
+			t.Fatal(s, err)
+		}
+		break
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range matrix.NewJSONLReader(strings.NewReader(in), "m.jsonl").Segments(ctx) {
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	r = matrix.NewJSONLReader(io.MultiReader(strings.NewReader(lines(line())), broken{}), "m.jsonl")
+	if _, err := readAll(r); !errors.Is(err, errBroken) {
+		t.Error(err)
+	}
+}
+
+var errBroken = errors.New("disk on fire")
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error)  { return 0, errBroken }
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestBadWrites(t *testing.T) {
+	tests := map[string]func(m *stored){
+		"id is empty":              func(m *stored) { m.Segments[1].Segment.ID = "" },
+		"system is empty":          func(m *stored) { m.Segments[1].Segment.Hypotheses[0].System = "" },
+		"system: invalid UTF-8":    func(m *stored) { m.Segments[1].Segment.Hypotheses[0].System = "\xff" },
+		"signature: invalid UTF-8": func(m *stored) { m.Metrics[0].CellSignature = "\xff" },
+		"score is NaN":             func(m *stored) { m.Segments[1].Metrics[0].Values[0] = math.NaN() },
+		"score is +Inf":            func(m *stored) { m.Segments[1].Metrics[0].Native[0] = math.Inf(1) },
+		"unknown status":           func(m *stored) { m.Segments[1].Metrics[0].Status[0] = 77 },
+		"direction 0 is neither":   func(m *stored) { m.Metrics[0].Direction = 0 },
+		"column metric is empty":   func(m *stored) { m.Metrics[0].Name = "" },
+	}
+	for want, change := range tests {
+		for _, create := range []func(*bytes.Buffer) *matrix.Writer{jsonl, pq} {
+			w, good, bad := create(&bytes.Buffer{}), sample(), sample()
+			if err := w.WriteSegment(good.Segments[0], good.Metrics); err != nil {
+				t.Fatal(err)
+			}
+			change(&bad)
+			err := w.WriteSegment(bad.Segments[1], bad.Metrics)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ": row ") {
+				t.Errorf("%s: %v", want, err)
+			}
+			if again := w.WriteSegment(good.Segments[1], good.Metrics); again != err {
+				t.Errorf("%s: after the error: %v", want, again)
+			}
+			if closing := w.Close(); closing != err {
+				t.Errorf("%s: closing: %v", want, closing)
+			}
+		}
+	}
+	good := sample()
+	for name, w := range map[string]*matrix.Writer{"JSON Lines": matrix.NewJSONLWriter(broken{}), "Parquet": matrix.NewParquetWriter(broken{})} {
+		w.WriteSegment(good.Segments[0], good.Metrics)
+		if err := w.Close(); !errors.Is(err, errBroken) {
+			t.Errorf("%s: %v", name, err)
+		}
+		w = matrix.NewJSONLWriter(io.Discard)
+		w.Close()
+		if err := w.WriteSegment(good.Segments[0], good.Metrics); err == nil {
+			t.Errorf("%s: a segment after Close", name)
+		}
+	}
+}
+
+func TestBadSegments(t *testing.T) {
+	tests := []struct {
+		name, want string
+		change     func(s *refract.SegmentScores, infos []matrix.Info)
+	}{
+		{"no hypotheses", `segment "a": no cell to write`, func(s *refract.SegmentScores, _ []matrix.Info) { s.Segment.Hypotheses = nil }},
+		{"metrics", "scores of 2 metrics, descriptions of 3", func(s *refract.SegmentScores, _ []matrix.Info) { s.Metrics = s.Metrics[:2] }},
+		{"columns", "1 columns, 6 values", func(s *refract.SegmentScores, _ []matrix.Info) { s.Metrics[0].Columns = 1 }},
+		{"values", "3 columns, 5 values", func(s *refract.SegmentScores, _ []matrix.Info) { s.Metrics[0].Values = s.Metrics[0].Values[:5] }},
+		{"statuses", "and 0 statuses", func(s *refract.SegmentScores, _ []matrix.Info) { s.Metrics[0].Status = nil }},
+		{"native", "1 native scores", func(s *refract.SegmentScores, _ []matrix.Info) { s.Metrics[0].Native = s.Metrics[0].Native[:1] }},
+		{"native signature", "no signature", func(_ *refract.SegmentScores, infos []matrix.Info) { infos[0].NativeSignature = nil }},
+		{"NaN", "the score is NaN", func(s *refract.SegmentScores, _ []matrix.Info) { s.Metrics[0].Values[0] = math.NaN() }},
+	}
+	for _, tt := range tests {
+		m := sample()
+		tt.change(m.Segments[0], m.Metrics)
+		err := matrix.NewJSONLWriter(io.Discard).WriteSegment(m.Segments[0], m.Metrics)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if noCells := errors.Is(err, matrix.ErrNoCells); noCells != (tt.name == "no hypotheses") {
+			t.Errorf("%s: ErrNoCells: %v", tt.name, noCells)
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	parquetAsLines := dir + "/p.jsonl"
+	if err := os.WriteFile(parquetAsLines, writeAll(t, sample(), pq), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	linesAsParquet := dir + "/l.parquet"
+	if err := os.WriteFile(linesAsParquet, []byte(lines(line())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir+"/d.parquet", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		dir + "/x.csv":     "name the file .jsonl or .parquet",
+		dir + "/x.jsonl":   "no such file",
+		parquetAsLines:     "p.jsonl:1: this is a Parquet file; name it .parquet",
+		linesAsParquet:     "l.parquet: not a Parquet file; name it .jsonl",
+		dir + "/d.parquet": "not a regular file",
+	} {
+		r, err := matrix.Open(path)
+		if err == nil {
+			_, err = readAll(r)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

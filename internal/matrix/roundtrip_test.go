@@ -1,0 +1,346 @@
+package matrix_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/matrix"
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/bleu"
+	"github.com/refract-eval/refract/metrics/ter"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// same compares matrices bit by bit. Whether a metric needs references is
+// compared only where its rows tell.
+func same(t require, got, want stored) {
+	t.Helper()
+	bits := cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
+	shown := forgetUnseen(want)
+	if d := cmp.Diff(shown.Segments, got.Segments, bits); d != "" {
+		t.Fatalf("segments (-want +got):\n%s", d)
+	}
+	if len(got.Metrics) != len(want.Metrics) {
+		t.Fatalf("%d metrics, want %d", len(got.Metrics), len(want.Metrics))
+	}
+	for k, g := range got.Metrics {
+		w := want.Metrics[k]
+		if g.Name != w.Name || g.Direction != w.Direction || g.CellSignature != w.CellSignature {
+			t.Fatalf("metric %d is %+v, want %+v", k, g, w)
+		}
+		needs, native := false, false
+		for _, s := range want.Segments {
+			ms := s.Metrics[k]
+			native = native || ms.Native != nil
+			for _, st := range ms.Status {
+				needs = needs || w.NeedsReferences && (len(s.Segment.References) > 0 || st == metrics.MissingReference)
+			}
+		}
+		if g.NeedsReferences != needs {
+			t.Fatalf("%q needs references: %v, want %v", g.Name, g.NeedsReferences, needs)
+		}
+		if g.HasNative() != native {
+			t.Fatalf("%q has native scores: %v, want %v", g.Name, g.HasNative(), native)
+		}
+		for _, s := range want.Segments {
+			if s.Metrics[k].Native == nil {
+				continue
+			}
+			n := 0
+			for _, r := range s.Segment.References {
+				if r.Valid && w.NeedsReferences {
+					n++
+				}
+			}
+			if g.NativeSignature(n) != w.NativeSignature(n) {
+				t.Fatalf("signature of native scores %q, want %q", g.NativeSignature(n), w.NativeSignature(n))
+			}
+		}
+	}
+}
+
+// forgetUnseen is the matrix without what no row tells: references that no
+// metric looks at.
+func forgetUnseen(m stored) stored {
+	out := stored{Metrics: m.Metrics}
+	for _, s := range m.Segments {
+		seg := *s.Segment
+		if !slices.ContainsFunc(m.Metrics, func(i matrix.Info) bool { return i.NeedsReferences }) || len(seg.References) == 0 {
+			seg.References = nil
+		}
+		out.Segments = append(out.Segments, &refract.SegmentScores{Segment: &seg, Metrics: s.Metrics})
+	}
+	return out
+}
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMatrix(t)
+		lines := writeAll(t, m, jsonl)
+		fromLines, err := readJSONL(lines)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, lines)
+		}
+		same(t, fromLines, m)
+		if again := writeAll(t, fromLines, jsonl); !bytes.Equal(lines, again) {
+			t.Fatalf("written again:\n%s\nfirst:\n%s", again, lines)
+		}
+		columns := writeAll(t, m, pq)
+		fromParquet, err := readParquet(columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, fromParquet, m)
+		if again := writeAll(t, fromParquet, pq); !bytes.Equal(columns, again) {
+			t.Fatal("Parquet written again has other bytes")
+		}
+	})
+}
+
+// Other rows, fewer rows and rows in another order are refused, wherever that is.
+func TestChangedRows(t *testing.T) {
+	whole := bytes.SplitAfter(writeAll(t, sample(), jsonl), []byte("\n"))
+	whole = whole[:len(whole)-1]
+	for n := range whole {
+		if _, err := readJSONL(bytes.Join(whole[:n], nil)); err == nil || !strings.Contains(err.Error(), "refract score DATASET") {
+			t.Errorf("%d of %d lines: %v", n, len(whole), err)
+		}
+		less := slices.Delete(slices.Clone(whole), n, n+1)
+		if _, err := readJSONL(bytes.Join(less, nil)); err == nil {
+			t.Errorf("line %d is left out, without an error", n+1)
+		}
+		twice := slices.Insert(slices.Clone(whole), n, whole[n])
+		if _, err := readJSONL(bytes.Join(twice, nil)); err == nil {
+			t.Errorf("line %d is there twice, without an error", n+1)
+		}
+		for k := range n {
+			mixed := slices.Clone(whole)
+			mixed[k], mixed[n] = mixed[n], mixed[k]
+			if _, err := readJSONL(bytes.Join(mixed, nil)); err == nil {
+				t.Errorf("lines %d and %d are swapped, without an error", k+1, n+1)
+			}
+		}
+	}
+	other := bytes.Replace(bytes.Join(whole, nil), []byte("12.5"), []byte("12.6"), 1)
+	if _, err := readJSONL(other); err == nil || !strings.Contains(err.Error(), "m.jsonl: the digest of the matrix is another one") {
+		t.Errorf("a digit is changed: %v", err)
+	}
+}
+
+// The texts that were scored are told from others.
+func TestMatch(t *testing.T) {
+	m := sample()
+	for _, s := range m.Segments {
+		for i := range s.Segment.References {
+			s.Segment.References[i].Value = "reference"
+		}
+		for i := range s.Segment.Hypotheses {
+			s.Segment.Hypotheses[i].Text.Value = "output"
+		}
+	}
+	r := matrix.NewJSONLReader(bytes.NewReader(writeAll(t, m, jsonl)), "m.jsonl")
+	i := 0
+	for _, err := range r.Segments(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seg := m.Segments[i].Segment
+		i++
+		if err := r.Match(seg); err != nil {
+			t.Errorf("%s: %v", seg.ID, err)
+		}
+		for k := range seg.References {
+			other := *seg
+			other.References = slices.Clone(seg.References)
+			other.References[k] = refract.NewText("another")
+			if err := r.Match(&other); err == nil || err.Error() != fmt.Sprintf("reference %d is another one than that which was scored", k+1) {
+				t.Errorf("%s: %v", seg.ID, err)
+			}
+		}
+		for k, h := range seg.Hypotheses {
+			other := *seg
+			other.Hypotheses = slices.Clone(seg.Hypotheses)
+			other.Hypotheses[k].Text.Valid = !h.Text.Valid
+			if err := r.Match(&other); err == nil || err.Error() != fmt.Sprintf("the output of system %q is another one than that which was scored", h.System) {
+				t.Errorf("%s: %v", seg.ID, err)
+			}
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	got := writeAll(t, sample(), jsonl)
+	path := filepath.Join("testdata", "matrix.jsonl")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	r, err := matrix.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if len(r.Metrics()) != 0 {
+		t.Error("metrics are known before a segment is read")
+	}
+	line := 1
+	for s, err := range r.Segments(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Metrics()) != 3 {
+			t.Errorf("%d metrics after a segment", len(r.Metrics()))
+		}
+		if want := (refract.Position{File: path, Line: line}); s.Segment.Pos != want {
+			t.Errorf("segment at %v, want %v", s.Segment.Pos, want)
+		}
+		for _, ms := range s.Metrics {
+			line += len(ms.Values) + len(ms.Native)
+		}
+	}
+}
+
+// The lines are those of encoding/json.
+func TestJSONLIsEncodingJSON(t *testing.T) {
+	type object struct {
+		ID         string   `json:"id"`
+		System     string   `json:"system"`
+		Metric     string   `json:"metric"`
+		Aggregate  *string  `json:"aggregate"`
+		Reference  *int     `json:"reference"`
+		References int      `json:"references"`
+		Score      *float64 `json:"score"`
+		Status     string   `json:"status"`
+		Direction  string   `json:"direction"`
+		Signature  string   `json:"signature"`
+		Output     string   `json:"output_hash"`
+		Against    string   `json:"reference_hash"`
+	}
+	texts := rapid.OneOf(rapid.StringN(1, -1, -1), rapid.StringOfN(rapid.RuneFrom([]rune("a\"\\/<>&\x00\x01\x1f\x7f\b\f\n\r\t\u2028\u2029\ufffd\U0001f600é")), 1, 20, -1))
+	score := rapid.OneOf(rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64), rapid.Float64Range(-100, 100), rapid.SampledFrom([]float64{
+		0, math.Copysign(0, -1), 1e-6, 9.999e-7, 1e-7, 1e-10, 1e20, 1e21, 1e22, 1e100, math.MaxFloat64, math.SmallestNonzeroFloat64, 100, 1.0 / 3,
+	}))
+	rapid.Check(t, func(t *rapid.T) {
+		info := matrix.Info{Name: texts.Draw(t, "metric"), Direction: metrics.LowerIsBetter, NeedsReferences: true, CellSignature: texts.Draw(t, "signature")}
+		seg := &refract.Segment{ID: texts.Draw(t, "id"), References: []refract.Text{refract.NewText("a")},
+			Hypotheses: []refract.Hypothesis{{System: texts.Draw(t, "system"), Text: refract.NewText("b")}}}
+		v := score.Draw(t, "score")
+		scores := &refract.SegmentScores{Segment: seg, Metrics: []refract.MetricScores{{Columns: 1, Values: []float64{v}, Status: make([]metrics.Status, 1)}}}
+		got := writeAll(t, stored{[]matrix.Info{info}, []*refract.SegmentScores{scores}}, jsonl)
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(object{seg.ID, seg.Hypotheses[0].System, info.Name, nil, new(0), 1, &v, "scored", "lower", info.CellSignature,
+			fmt.Sprintf("%.8x", sha256.Sum256([]byte("b"))), fmt.Sprintf("%.8x", sha256.Sum256([]byte("a")))}); err != nil {
+			t.Fatal(err)
+		}
+		names := seg.ID + seg.Hypotheses[0].System + info.Name + info.CellSignature
+		if first, _, _ := bytes.Cut(got, []byte("\n")); !strings.ContainsFunc(names, text.Hidden) && string(first)+"\n" != want.String() { // which it does not escape
+			t.Fatalf("got  %s\nwant %s", first, want.String())
+		}
+		m, err := readJSONL(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := m.Segments[0]
+		if s.Segment.ID != seg.ID || s.Segment.Hypotheses[0].System != seg.Hypotheses[0].System || m.Metrics[0].Name != info.Name ||
+			m.Metrics[0].CellSignature != info.CellSignature || math.Float64bits(s.Metrics[0].Values[0]) != math.Float64bits(v) {
+			t.Fatalf("read back %+v", s)
+		}
+	})
+}
+
+// What an engine gives is stored and read back, whatever is missing.
+func TestEngine(t *testing.T) {
+	b, err := bleu.New(bleu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	native, err := aggregate.Parse("native")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := refract.NewEngine([]refract.Setting{{Metric: b, Aggregator: native}, {Metric: ter.New(ter.Options{}), Aggregator: native}}, refract.Options{AllowNoReferences: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var infos []matrix.Info
+	for _, m := range e.Metrics() {
+		i := m.Info()
+		infos = append(infos, matrix.Info{
+			Name: i.Name, Direction: i.Direction, NeedsReferences: i.NeedsReferences,
+			CellSignature: m.Signature(metrics.Sentence).String(), NativeSignature: nativeSignature(i.Name),
+		})
+	}
+	text := rapid.Custom(func(t *rapid.T) refract.Text {
+		if rapid.IntRange(0, 4).Draw(t, "missing") == 0 {
+			return refract.Text{}
+		}
+		return refract.NewText(rapid.SampledFrom([]string{"", "a", "a b c d e", "b c d e f", "the same words again"}).Draw(t, "text"))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var segments []*refract.Segment
+		for i := range rapid.IntRange(1, 4).Draw(t, "segments") {
+			s := &refract.Segment{ID: string(rune('a' + i)), References: rapid.SliceOfN(text, 0, 3).Draw(t, "references")}
+			for range rapid.IntRange(0, 2).Draw(t, "variants") {
+				s.Variants = append(s.Variants, refract.Variant{Text: text.Draw(t, "variant")})
+			}
+			for h, hyp := range rapid.SliceOfN(text, 1, 3).Draw(t, "hypotheses") {
+				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: string(rune('A' + h)), Text: hyp})
+			}
+			segments = append(segments, s)
+		}
+		scores, err := e.Score(context.Background(), segments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readJSONL(writeAll(t, stored{infos, scores}, jsonl))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range scores {
+			for k := range s.Metrics {
+				g, w := got.Segments[i].Metrics[k], s.Metrics[k]
+				w.First, w.All = nil, nil
+				for j, st := range w.Status {
+					if st != metrics.Scored {
+						w.Values[j] = 0
+					}
+				}
+				if d := cmp.Diff(w, g); d != "" {
+					t.Fatalf("segment %q, %s (-engine +stored):\n%s", s.Segment.ID, infos[k].Name, d)
+				}
+			}
+			for h, hyp := range s.Segment.Hypotheses {
+				if g := got.Segments[i].Segment.Hypotheses[h]; g.System != hyp.System || g.Text.Valid != hyp.Text.Valid {
+					t.Fatalf("hypothesis %+v of %+v", g, hyp)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package page
+
+import "github.com/refract-eval/refract/internal/report"
+
+// Document is what one report shows. All its strings are plain text from
+// anywhere: they are escaped here, and never read as markup.
+type Document struct {
+	Title string
+	Lead  string // the sentence that a reader takes away; may be ""
+	Basis string // what it rests on, in a line
+	// Terms are explained where the basis, the forests or a figure name them, the
+	// longest first.
+	Terms    []report.Fact
+	Forests  []report.Forest // the first one stands open
+	Findings []string        // other sentences on the whole
+	Facts    []report.Fact   // what the numbers rest on: data, versions, signatures
+	Figures  []Figure
+	// Tables can be sorted and filtered by a reader. Hidden columns are left out.
+	// The name of one, of letters, digits and hyphens, is its address within the
+	// page after "table-"; it is unique, or "" to have one made.
+	Tables   []Table
+	Rankings []Ranking
+	Explorer *Explorer // nil for a report without segments
+}
+
+// Table is a table with what is to be seen in it.
+type Table struct {
+	*report.NamedTable
+	Findings []string
+}
+
+// Figure is one picture with the numbers behind it.
+type Figure struct {
+	// ID is the address within the page: letters, digits and hyphens, unique
+	// among tables, figures and rankings; "" to have one made.
+	ID    string
+	Title string
+	// SVG is the picture; Dark the same for a dark background, or nil. They are
+	// embedded as images, in which nothing can run or load.
+	SVG, Dark []byte
+	Alt       string             // what the picture shows, for who cannot see it; required
+	Findings  []string           // what is to be seen in it
+	Aside     bool               // shown on demand
+	Data      *report.NamedTable // the numbers, shown on demand; nil for none
+	Notes     []string
+}
+
+// Ranking is the order of systems under each of several settings.
+type Ranking struct {
+	ID       string // as of a Figure
+	Title    string
+	Settings []string // the first is what the others are compared with, such as "human"
+	Systems  []report.RankedSystem
+	Findings []string
+	Notes    []string
+}

@@ -1,0 +1,403 @@
+package page
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/refract-eval/refract/internal/report"
+)
+
+// templates parses the page's markup, in which html/template escapes every
+// text for the place where it stands. Texts of a Document are made visible there.
+func templates(terms []report.Fact) *template.Template {
+	functions := template.FuncMap{"visible": report.Visible, "said": func(s string) []said { return explain(s, terms) }, "minus": report.TrueMinus}
+	return template.Must(template.New("page").Funcs(functions).Parse(asset("page.gohtml")))
+}
+
+// view is what the markup is filled with: the document, in which views stand for
+// what has to be worked out.
+type view struct {
+	*Document
+	Policy   template.HTML // an element, made of nothing but hashes
+	Style    template.HTML // an element
+	Script   string
+	Forests  []forestView
+	Figures  []figureView
+	Aside    []figureView // of the figures, those that are shown on demand
+	Tables   []tableView
+	Rankings []rankingView
+}
+
+// said is a part of a sentence; a term that is explained has what it means.
+type said struct{ Text, Means string }
+
+// explain parts a sentence at its terms.
+func explain(s string, terms []report.Fact) []said {
+	for _, t := range terms {
+		if before, after, ok := strings.Cut(s, t.Name); ok && t.Name != "" {
+			return append(append(explain(before, terms), said{t.Name, t.Value}), explain(after, terms)...)
+		}
+	}
+	if s == "" {
+		return nil
+	}
+	return []said{{Text: s}}
+}
+
+type figureView struct {
+	*Figure
+	ID    string
+	Light template.URL
+	Dark  template.Srcset // "" for none
+	Data  *tableView
+}
+
+type tableView struct {
+	Table
+	ID      string
+	Columns []columnView // those that are shown, the secondary ones at the end
+	Rows    [][]cellView
+	Long    bool   // scrolls in a box of its own
+	More    string // all columns in words where some are secondary
+}
+
+type columnView struct {
+	Heading   string
+	Numeric   bool
+	Secondary bool
+}
+
+type cellView struct {
+	Text    string
+	Numeric bool
+	Class   string // such as "number", "missing", "short" of a text that is not broken, "extra" of a secondary column
+	Key     string // the number to sort by; "" to sort by the text
+	Bar     *bar
+	Place   *placeView // in place of Text
+}
+
+// scaleKey tells the scales of a table's bars apart.
+type scaleKey struct {
+	column    int
+	statistic string
+}
+
+// mostColumns is how many columns a table shows at once; others are secondary.
+const mostColumns = 7
+
+// arrange tells which columns are shown, in which order, and which of them are
+// secondary.
+func arrange(columns []report.Column) (order []int, secondary []bool) {
+	secondary = make([]bool, len(columns))
+	first := 0
+	for k, c := range columns {
+		if c.Hide {
+			continue
+		}
+		if secondary[k] = c.Secondary || first == mostColumns; !secondary[k] {
+			first++
+			order = append(order, k)
+		}
+	}
+	for k, c := range columns {
+		if !c.Hide && secondary[k] {
+			order = append(order, k)
+		}
+	}
+	return order, secondary
+}
+
+// shortText is how many characters of a text stay on one line.
+const shortText = 28
+
+type rankingView struct {
+	*Ranking
+	ID    string
+	Grid  tableView
+	Notes []string
+}
+
+type placeView struct {
+	Rank, Score string
+	Moved       string // against the first setting, such as "▲ 2"; "" for not
+	MovedWords  string
+}
+
+// longTable is the number of rows from which a table scrolls by itself.
+const longTable = 40
+
+func newView(d *Document) (*view, error) {
+	style := asset("page.css")
+	v := &view{Document: d, Style: template.HTML("<style>" + style + "</style>"), Script: joined(scripts)}
+	v.Policy = policyElement(policy(v.Script, style))
+	if d.Title == "" {
+		return nil, errors.New("the document has no title")
+	}
+	ids := anchors{"main": true, "lead": true, "curves": true, "figures": true, "tables": true, "rankings": true, "segments": true, "basis": true}
+	for i := range d.Forests {
+		f, err := newForestView(&d.Forests[i], ids)
+		if err != nil {
+			return nil, fmt.Errorf("forest %d (%s): %w", i+1, report.Visible(d.Forests[i].Title), err)
+		}
+		v.Forests = append(v.Forests, *f)
+	}
+	for i := range d.Figures {
+		f, err := newFigureView(&d.Figures[i], ids)
+		if err != nil {
+			return nil, fmt.Errorf("figure %d (%s): %w", i+1, report.Visible(d.Figures[i].Title), err)
+		}
+		if f.Aside {
+			v.Aside = append(v.Aside, *f)
+		} else {
+			v.Figures = append(v.Figures, *f)
+		}
+	}
+	for i := range d.Tables {
+		t, err := newTableView(d.Tables[i].NamedTable, ids)
+		if err != nil {
+			return nil, fmt.Errorf("table %d (%s): %w", i+1, report.Visible(d.Tables[i].Title), err)
+		}
+		t.Findings = d.Tables[i].Findings
+		v.Tables = append(v.Tables, *t)
+	}
+	for i := range d.Rankings {
+		r, err := newRankingView(&d.Rankings[i], ids)
+		if err != nil {
+			return nil, fmt.Errorf("ranking %d (%s): %w", i+1, report.Visible(d.Rankings[i].Title), err)
+		}
+		v.Rankings = append(v.Rankings, *r)
+	}
+	return v, nil
+}
+
+func visible(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = report.Visible(s)
+	}
+	return out
+}
+
+func newFigureView(f *Figure, ids anchors) (*figureView, error) {
+	id, err := ids.take(f.ID, "figure")
+	if err != nil {
+		return nil, err
+	}
+	if f.Alt == "" {
+		return nil, errors.New("no Alt: say what the picture shows")
+	}
+	if len(f.SVG) == 0 {
+		return nil, errors.New("no SVG")
+	}
+	v := &figureView{Figure: f, ID: id, Light: template.URL(dataURL(f.SVG))}
+	if len(f.Dark) > 0 {
+		v.Dark = template.Srcset(dataURL(f.Dark))
+	}
+	if f.Data != nil {
+		if v.Data, err = newTableView(f.Data, ids); err != nil {
+			return nil, fmt.Errorf("data: %w", err)
+		}
+	}
+	return v, nil
+}
+
+func dataURL(svg []byte) string {
+	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)
+}
+
+func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
+	id := ""
+	if t.Name != "" {
+		id = "table-" + t.Name
+	}
+	id, err := ids.take(id, "table")
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	v := &tableView{Table: Table{NamedTable: t}, ID: id, Long: len(t.Rows) > longTable}
+	order, secondary := arrange(t.Columns)
+	statistic := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == "statistic" })
+	scaleOf := func(row []report.Value, k int) scaleKey { // bars of one statistic share a scale
+		key := scaleKey{column: k}
+		if statistic >= 0 {
+			key.statistic, _ = row[statistic].Show(0)
+		}
+		return key
+	}
+	scales := map[scaleKey]*scale{}
+	for _, k := range order {
+		c := &t.Columns[k]
+		v.Columns = append(v.Columns, columnView{Heading: c.Heading(), Numeric: c.Numeric(), Secondary: secondary[k]})
+		if secondary[k] {
+			v.More = fmt.Sprintf("%d columns", len(order))
+		}
+		if c.Kind != report.KindInterval {
+			continue
+		}
+		for _, row := range t.Rows {
+			if low, high, ok := row[k].Bounds(); ok {
+				key := scaleOf(row, k)
+				if scales[key] == nil {
+					scales[key] = new(scale)
+				}
+				scales[key].take(low, high)
+			}
+		}
+	}
+	v.Rows = make([][]cellView, len(t.Rows))
+	for i, row := range t.Rows {
+		for _, k := range order {
+			c := &t.Columns[k]
+			cell := newCellView(row[k], c)
+			if secondary[k] {
+				cell.Class += " extra"
+			}
+			if low, high, ok := row[k].Bounds(); ok && c.Kind == report.KindInterval {
+				value := math.NaN() // the number left of an interval is what it belongs to
+				if k > 0 && t.Columns[k-1].Kind == report.KindFloat {
+					if f, _, ok := row[k-1].Bounds(); ok {
+						value = f
+					}
+				}
+				cell.Bar = scales[scaleOf(row, k)].bar(low, value, high)
+			}
+			v.Rows[i] = append(v.Rows[i], cell)
+		}
+	}
+	return v, nil
+}
+
+func newCellView(value report.Value, c *report.Column) cellView {
+	text, ok := value.Show(c.Digits)
+	if !ok {
+		cell := cellView{Text: "–", Numeric: c.Kind != report.KindString, Class: "missing"}
+		if cell.Numeric {
+			cell.Class = "number missing"
+		}
+		return cell
+	}
+	if c.Kind == report.KindString {
+		return textCell(text)
+	}
+	low, high, _ := value.Bounds()
+	key := low
+	if low != high { // an interval is sorted by its middle
+		key = low/2 + high/2
+	}
+	switch c.Kind {
+	case report.KindFloat:
+		text = notZero(text, low, c.Digits)
+	case report.KindInt:
+		text = humanize.Comma(int64(low))
+	}
+	cell := cellView{Text: report.TrueMinus(text), Numeric: true, Class: "number"}
+	if !math.IsNaN(key) {
+		cell.Key = strconv.FormatFloat(key, 'g', -1, 64)
+	}
+	return cell
+}
+
+// textCell is a text, which is broken where it is long.
+func textCell(text string) cellView {
+	cell := cellView{Text: text}
+	if utf8.RuneCountInString(text) <= shortText {
+		cell.Class = "short"
+	}
+	return cell
+}
+
+// notZero says of a number that rounding makes 0, such as a p-value, what it
+// is below.
+func notZero(text string, f float64, digits int) string {
+	least := math.Pow10(-digits)
+	if f == 0 || digits <= 0 || math.Abs(f) >= least/2 {
+		return text
+	}
+	bound, _ := report.Float(least).Show(digits)
+	if f < 0 {
+		return "> -" + bound
+	}
+	return "< " + bound
+}
+
+func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
+	id, err := ids.take(r.ID, "ranking")
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRanking(r); err != nil {
+		return nil, err
+	}
+	v := &rankingView{Ranking: r, ID: id, Notes: slices.Clone(r.Notes)}
+	g := &v.Grid
+	g.ID, g.Table, g.Columns = id, Table{NamedTable: &report.NamedTable{Title: r.Title + ": rank and score"}}, []columnView{{Heading: "system"}}
+	systems := slices.Clone(r.Systems)
+	slices.SortStableFunc(systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
+	g.Rows = make([][]cellView, len(systems))
+	for i, s := range systems {
+		g.Rows[i] = []cellView{textCell(s.Name)}
+	}
+	for k, name := range r.Settings {
+		extra := k+1 >= mostColumns
+		g.Columns = append(g.Columns, columnView{name, true, extra})
+		of := func(s *report.RankedSystem) report.Place { return append([]report.Place{s.First}, s.Under...)[k] }
+		var scores scale
+		for i := range systems {
+			if p := of(&systems[i]); p.Rank != 0 {
+				scores.take(float64(p.Score))
+			}
+		}
+		digits := report.Decimals(scores.low, scores.high, 2)
+		for i := range systems {
+			cell := newPlaceCell(of(&systems[i]), systems[i].First, digits)
+			if extra {
+				cell.Class += " extra"
+				g.More = fmt.Sprintf("%d settings", len(r.Settings))
+			}
+			g.Rows[i] = append(g.Rows[i], cell)
+		}
+	}
+	if len(r.Settings) > 1 {
+		v.Notes = append(v.Notes, "Arrows: places above (▲) or below (▼) those under "+r.Settings[0]+".")
+	}
+	return v, nil
+}
+
+func newPlaceCell(p, first report.Place, digits int) cellView {
+	v := &placeView{Rank: "–"}
+	cell := cellView{Numeric: true, Class: "number", Place: v}
+	if p.Rank == 0 {
+		return cell
+	}
+	v.Rank = strconv.FormatFloat(p.Rank, 'f', -1, 64)
+	cell.Key = v.Rank
+	if p.Score.Defined() {
+		v.Score = decimals(float64(p.Score), digits)
+	}
+	if first.Rank == 0 || first.Rank == p.Rank {
+		return cell
+	}
+	steps := strconv.FormatFloat(math.Abs(first.Rank-p.Rank), 'f', -1, 64)
+	places := " places "
+	if steps == "1" {
+		places = " place "
+	}
+	if p.Rank < first.Rank {
+		v.Moved, v.MovedWords, cell.Class = "▲\u2009"+steps, steps+places+"up", "number up"
+	} else {
+		v.Moved, v.MovedWords, cell.Class = "▼\u2009"+steps, steps+places+"down", "number down"
+	}
+	return cell
+}

@@ -1,0 +1,283 @@
+package page_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"flag"
+	"html"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/internal/report"
+)
+
+var demoDir = flag.String("demo", "", "write the pages of the browser test into this folder")
+
+func written(t testing.TB, d *page.Document) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := page.Write(context.Background(), &b, d); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestDemo writes the pages that benchmarks/servers/browser.sh opens.
+func TestDemo(t *testing.T) {
+	if *demoDir == "" {
+		t.Skip("no folder: -args -demo DIR")
+	}
+	for name, d := range map[string]*page.Document{
+		"demo.html":  demoDocument(t, demoExplorer(40)),
+		"large.html": demoDocument(t, largeExplorer(1875, 16, 11)),
+		"plain.html": {Title: "A report without segments", Lead: "Nothing was compared"},
+	} {
+		b := written(t, d)
+		t.Logf("%s: %d bytes", name, len(b))
+		if err := os.WriteFile(filepath.Join(*demoDir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// element returns the contents of the elements that begin with a tag.
+func element(b []byte, begin, end string) []string {
+	var out []string
+	for _, part := range strings.Split(string(b), begin)[1:] {
+		out = append(out, part[:strings.Index(part, end)])
+	}
+	return out
+}
+
+func TestPolicy(t *testing.T) {
+	b := written(t, demoDocument(t, demoExplorer(1)))
+	scripts, styles := element(b, "<script>", "</script>"), element(b, "<style>", "</style>")
+	if len(scripts) != 1 || len(styles) != 1 {
+		t.Fatalf("%d scripts and %d styles, want one each", len(scripts), len(styles))
+	}
+	metas := element(b, `<meta http-equiv="Content-Security-Policy" content="`, `"`)
+	if len(metas) != 1 {
+		t.Fatalf("%d policies", len(metas))
+	}
+	hash := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	want := "default-src 'none'; script-src " + hash(scripts[0]) + "; style-src " + hash(styles[0]) +
+		"; img-src data:; base-uri 'none'; form-action 'none'"
+	if got := html.UnescapeString(metas[0]); got != want {
+		t.Errorf("policy\n%s\nwant\n%s", got, want)
+	}
+	if before, _, _ := bytes.Cut(b, []byte("<meta http-equiv")); bytes.Contains(before, []byte("<script")) || bytes.Contains(before, []byte("<style")) {
+		t.Error("something stands before the policy")
+	}
+	for _, banned := range []string{"eval(", "innerHTML", "outerHTML", "insertAdjacent", "document.write", "new Function", "fetch(", "XMLHttpRequest", "import(", "http:", "https:"} {
+		if strings.Contains(scripts[0], banned) || strings.Contains(styles[0], banned) {
+			t.Errorf("the script or the style has %q", banned)
+		}
+	}
+}
+
+// skeleton is the tags of a page in order, without texts, data and the values
+// of attributes.
+func skeleton(b []byte) string {
+	var out strings.Builder
+	for _, tag := range regexp.MustCompile(`<(/?[a-zA-Z!][^\s>]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>`).FindAllStringSubmatch(string(b), -1) {
+		out.WriteString(tag[1])
+		for _, name := range regexp.MustCompile(`([a-z-]+)="[^"]*"`).FindAllStringSubmatch(tag[2], -1) {
+			out.WriteString(" " + name[1])
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// textDocument has one text in every place of the static part.
+func textDocument(s string) *page.Document {
+	table := report.NamedTable{Title: s, Coverage: s, Notes: []string{s}, Columns: []report.Column{{Name: "c", Header: s}}, Rows: [][]report.Value{{report.String(s)}}}
+	return &page.Document{
+		Title: "T" + s, Lead: "L" + s, Basis: "B" + s, Findings: []string{s}, Facts: []report.Fact{{Name: s, Value: s}},
+		Forests: []report.Forest{{Title: s, Value: "V" + s, Unit: "U" + s, Views: []string{"v" + s}, Notes: []string{s},
+			Groups: []report.ForestGroup{{Name: s, Against: s, Rows: []report.ForestRow{{Name: s, Effects: []report.Effect{{P: s}}}}}}}},
+		Figures: []page.Figure{{Title: s, Alt: "A" + s, SVG: []byte("<svg" + s), Notes: []string{s}, Findings: []string{s}, Data: &table}},
+		Tables:  []page.Table{{NamedTable: &table, Findings: []string{s}}},
+		Rankings: []page.Ranking{{Title: s, Settings: []string{s, s}, Notes: []string{s},
+			Systems: []report.RankedSystem{{Name: s, First: report.Place{Rank: 1}, Under: []report.Place{{Rank: 2}}}}}},
+		Explorer: textExplorer(s),
+	}
+}
+
+// textExplorer has one text in every place of a segment.
+func textExplorer(s string) *page.Explorer {
+	seg := &page.Segment{ID: s, Document: s, Domain: s, Source: text(s), References: []page.Reference{{Text: text(s), Detail: s}},
+		Outputs: []page.Output{{Text: text(s), Human: []float64{1}, Scores: []page.Score{page.DecidedBy(0, 1)},
+			Reports: []page.Report{{Judge: s, Outcome: s, Notes: []string{s}, Errors: []page.Error{{Location: s, Type: s, Severity: s, Explanation: s}}}}}}}
+	return &page.Explorer{Systems: []string{s}, Humans: []string{s}, Metrics: []page.Metric{{Name: s}}, Settings: []page.Setting{{Name: s}}, Prompts: []string{s},
+		Segments: one(seg)}
+}
+
+func one(s *page.Segment) iter.Seq2[*page.Segment, error] {
+	return func(yield func(*page.Segment, error) bool) { yield(s, nil) }
+}
+
+// FuzzMarkup asserts that no text changes the markup: the tags of a page are
+// those of a page of harmless text.
+func FuzzMarkup(f *testing.F) {
+	for _, s := range hostileTexts {
+		f.Add(s)
+	}
+	f.Add(`" onload="x`)
+	f.Add("' style='x")
+	want := skeleton(written(f, textDocument("harmless")))
+	f.Fuzz(func(t *testing.T, s string) {
+		if s == "" { // for which headings and notes are left out
+			return
+		}
+		if got := skeleton(written(t, textDocument(s))); got != want {
+			t.Errorf("the text %q changes the markup to\n%s", s, got)
+		}
+	})
+}
+
+func TestSameBytes(t *testing.T) {
+	if !bytes.Equal(written(t, demoDocument(t, demoExplorer(2))), written(t, demoDocument(t, demoExplorer(2)))) {
+		t.Error("the same document gives other bytes")
+	}
+}
+
+func TestStatic(t *testing.T) {
+	b := string(written(t, demoDocument(t, demoExplorer(1))))
+	for _, want := range []string{
+		`<td class="number" data-key="0.18">0.180</td>`,
+		`[0.169, 0.191]</td>`,
+		`<td class="number missing">–</td>`,
+		`&lt; 0.001</td>`, // a p-value that rounds to 0 is not 0
+		`29,958 of 30,000 cells have a score`,
+		`<td class="number down" data-key="4"><span class="moved"><span aria-hidden="true">▼`,
+		`<span class="unseen">3 places up</span>`,
+		`<source media="screen and (prefers-color-scheme: dark)" srcset="data:image/svg&#43;xml;base64,`,
+		`alt="Two line charts.`,
+		`<p class="lead" dir="auto">Use max over 10 references: &#43;0.048 BLEU`,
+		`<tr class="view1 decided first"><th scope="row" rowspan="2" dir="auto">max over 10 references</th>`,
+		`<td class="number difference">−0.041</td><td class="number range">[−0.053, −0.029]</td>`,
+		`<td class="number difference">0.000</td><td class="number range">–</td>`, // no sign of a zero
+		`8 of 11 are enough: −0.001 [−0.002, 0.000] against all`,
+		`<button type="button" class="term">Kendall’s τ<span class="unseen">: How often`,
+	} {
+		if !strings.Contains(b, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(b, "nrefs:10|case:mixed<") {
+		t.Error("a hidden column is shown")
+	}
+	if plain := string(written(t, &page.Document{Title: "x"})); strings.Contains(plain, `id="segments"`) || strings.Contains(plain, "<h2>") {
+		t.Error("an empty document has empty parts")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	table := func(columns []report.Column, rows ...[]report.Value) *page.Document {
+		return &page.Document{Title: "x", Tables: []page.Table{{NamedTable: &report.NamedTable{Title: "scores", Columns: columns, Rows: rows}}}}
+	}
+	segment := func(change func(*page.Segment)) *page.Document {
+		e := textExplorer("text")
+		for s := range e.Segments {
+			change(s)
+			e.Segments = one(s)
+		}
+		return &page.Document{Title: "x", Explorer: e}
+	}
+	output := func(change func(*page.Output)) *page.Document {
+		return segment(func(s *page.Segment) { change(&s.Outputs[0]) })
+	}
+	c := []report.Column{{Name: "c"}}
+	for want, d := range map[string]*page.Document{
+		"no title": {},
+		`table 1 (scores): row 1 has 2 values for 1 columns`:         table(c, []report.Value{report.Null(), report.Null()}),
+		`row 1: column "c" is of kind string, its value of kind int`: table(c, []report.Value{report.Int(1)}),
+		"needs at least one column":                                  table(nil),
+		"every column is hidden":                                     table([]report.Column{{Name: "c", Hide: true}}),
+		`id "table-a b": use letters`:                                {Title: "x", Tables: []page.Table{{NamedTable: &report.NamedTable{Name: "a b", Columns: c}}}},
+		`id "table-a" is used twice`:                                 {Title: "x", Tables: []page.Table{{NamedTable: &report.NamedTable{Name: "a", Columns: c}}, {NamedTable: &report.NamedTable{Name: "a", Columns: c}}}},
+		"figure 1 (f): no Alt":                                       {Title: "x", Figures: []page.Figure{{Title: "f", SVG: []byte("x")}}},
+		"no SVG":                                                     {Title: "x", Figures: []page.Figure{{Alt: "f"}}},
+		"setting s has 1 effects in 2 views": {Title: "x", Forests: []report.Forest{{Views: []string{"a", "b"},
+			Groups: []report.ForestGroup{{Rows: []report.ForestRow{{Name: "s", Effects: make([]report.Effect, 1)}}}}}}},
+		"at least one setting":                 {Title: "x", Rankings: []page.Ranking{{}}},
+		"system s has 1 places for 2 settings": {Title: "x", Rankings: []page.Ranking{{Settings: []string{"a", "b"}, Systems: []report.RankedSystem{{Name: "s"}}}}},
+		"no segments":                          {Title: "x", Explorer: &page.Explorer{}},
+		`setting "s" names metric 1 of 0`:      {Title: "x", Explorer: &page.Explorer{Settings: []page.Setting{{Name: "s", Metric: 1}}, Segments: one(nil)}},
+		"output 1: system 3 of 1":              output(func(o *page.Output) { o.System = 3 }),
+		`segment 1 (id "text"): system "text": 0 scores for 1 settings`: output(func(o *page.Output) { o.Scores = nil }),
+		"2 human scores for 1 kinds":                                    output(func(o *page.Output) { o.Human = make([]float64, 2) }),
+		`setting "text": reference 2 of 1 decided`:                      output(func(o *page.Output) { o.Scores[0].Decided = 2 }),
+		"cells of 2 metrics for 1":                                      output(func(o *page.Output) { o.Cells = make([]page.Numbers, 2) }),
+		"3 cells for 1 references":                                      output(func(o *page.Output) { o.Cells = []page.Numbers{make([]float64, 3)} }),
+		"a match with reference 2 of 1":                                 output(func(o *page.Output) { o.Matches = []page.Match{{Reference: 1}} }),
+		"output: runes 0 to 5 of a text of 4": output(func(o *page.Output) {
+			o.Matches = []page.Match{{InOutput: []page.Gram{{Span: page.Span{End: 5}, N: 1}}}}
+		}),
+		"reference: an n-gram of order 0":                    output(func(o *page.Output) { o.Matches = []page.Match{{InReference: []page.Gram{{}}}} }),
+		`judge "text": error 1: runes 3 to 2 of a text of 4`: output(func(o *page.Output) { o.Reports[0].Errors[0].Span = page.Span{Start: 3, End: 2} }),
+		"reference 1: prompt 1 of 1":                         segment(func(s *page.Segment) { s.References[0].Prompt = 1 }),
+		`system "text": two outputs`:                         segment(func(s *page.Segment) { s.Outputs = append(s.Outputs, s.Outputs[0]) }),
+	} {
+		err := page.Write(context.Background(), new(bytes.Buffer), d)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "page: ") {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+func TestStop(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	e := demoExplorer(50)
+	all, n := e.Segments, 0
+	e.Segments = func(yield func(*page.Segment, error) bool) {
+		for s, err := range all {
+			if n++; n == 7 {
+				cancel()
+			}
+			if !yield(s, err) {
+				return
+			}
+		}
+	}
+	if err := page.Write(ctx, new(bytes.Buffer), &page.Document{Title: "x", Explorer: e}); !errors.Is(err, context.Canceled) || n != 7 {
+		t.Errorf("error %v after %d segments", err, n)
+	}
+	broken := errors.New("line 7: cut off")
+	e.Segments = func(yield func(*page.Segment, error) bool) { yield(nil, broken) }
+	if err := page.Write(context.Background(), new(bytes.Buffer), &page.Document{Title: "x", Explorer: e}); !errors.Is(err, broken) {
+		t.Errorf("error %v, want %v", err, broken)
+	}
+	if err := page.Write(context.Background(), full{}, demoDocument(t, demoExplorer(50))); !errors.Is(err, errFull) {
+		t.Errorf("error %v, want %v", err, errFull)
+	}
+}
+
+var errFull = errors.New("the disk is full")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// What every page carries beside its data stays small.
+func TestWeight(t *testing.T) {
+	var b bytes.Buffer
+	if err := page.Write(t.Context(), &b, &page.Document{Title: "x", Explorer: &page.Explorer{Segments: func(func(*page.Segment, error) bool) {}}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, most := b.Len(), 68_000; n > most {
+		t.Errorf("an empty page takes %d bytes; at most %d are for its style and its script", n, most)
+	}
+}

@@ -1,0 +1,136 @@
+package publish
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/meaning"
+	"github.com/refract-eval/refract/internal/report"
+)
+
+// Card is what a dataset card says beside what is counted. All texts in it,
+// and all that comes from the segments, are shown as texts: nothing in them
+// becomes YAML, Markdown or HTML.
+type Card struct {
+	Name      string   // of the set; "" leaves it to be filled in
+	License   string   // a license identifier of Hugging Face; "" leaves it to be filled in
+	Languages []string // codes of the references' languages
+	// Prompts has the texts of prompts. Those of which the set has variants are
+	// shown.
+	Prompts []Prompt
+	// Diversity is a table to show; nil where it was not measured.
+	Diversity *report.NamedTable
+}
+
+// Prompt is what a model was asked.
+type Prompt struct{ Name, Text string }
+
+// cardTemplate is the card. Every text of others in it goes through a function
+// that makes it harmless in its place.
+//
+//go:embed card.md.tmpl
+var cardTemplate string
+
+// shown is what the template shows.
+type shown struct {
+	Card     *Card
+	Manifest *dataset.Manifest
+	Stats    *Stats
+}
+
+// Texts is the number of references of both kinds.
+func (s shown) Texts() int { return s.Stats.References + s.Stats.Variants }
+
+// Description is the set in a sentence.
+func (s shown) Description() string {
+	return fmt.Sprintf("Generated text is scored against many references: %s segments with %s original references and %s variants of them.",
+		report.Comma(s.Stats.Segments), report.Comma(s.Stats.References), report.Comma(s.Stats.Variants))
+}
+
+// Answers is the number of answers of models.
+func (s shown) Answers() int { return s.Stats.Variants + s.Stats.Rejected }
+
+// RejectedLeftOut is the number of rejected answers that are not in the files.
+func (s shown) RejectedLeftOut() int { return s.Stats.Rejected - s.Manifest.Rejected }
+
+// Name is that of the set, as signatures state it.
+func (s shown) Name() string { return refract.SetName(s.Manifest.Set) }
+
+// Loaded is the file that Hugging Face's datasets loads; "" where it loads none.
+func (s shown) Loaded() string {
+	if f := s.Manifest.Role(dataset.RoleSegments); len(f) == 1 {
+		return f[0].Path
+	}
+	return ""
+}
+
+// Columns are the files of references, as sacreBLEU takes them; "" where the
+// format is another one.
+func (s shown) Columns() string {
+	refs := s.Manifest.Role(dataset.RoleReference)
+	switch n := len(refs); {
+	case s.Manifest.Format != dataset.FormatText || n == 0:
+		return ""
+	case n == 1:
+		return refs[0].Path
+	default:
+		return refs[0].Path + " … " + refs[n-1].Path
+	}
+}
+
+// Counted is a table of what was counted by the columns; "" without a row.
+// absent stands for what is not known.
+func (s shown) Counted(absent string, columns ...string) (string, error) {
+	all := s.Stats.counts[columns[0]].descending()
+	if len(all) == 0 {
+		return "", nil
+	}
+	t := &report.NamedTable{}
+	for _, name := range append(columns, "variants", "rejected") {
+		t.Columns = append(t.Columns, report.Column{Name: name})
+	}
+	for _, c := range all {
+		parts, cells := strings.SplitN(c.key, keySeparator, len(columns)), make([]any, len(columns))
+		for i := range cells {
+			if cells[i] = absent; i < len(parts) && parts[i] != "" {
+				cells[i] = parts[i]
+			}
+		}
+		t.Add(append(cells, report.Comma(c.kept), report.Comma(c.rejected))...)
+	}
+	return report.MarkdownTable(t)
+}
+
+// Prompts are the prompts of which the set has answers, without their text where
+// it is not known.
+func (s shown) Prompts() []Prompt {
+	var out []Prompt
+	for _, c := range s.Stats.counts["prompt"].descending() {
+		if c.key == "" || c.key == others {
+			continue
+		}
+		p := Prompt{Name: c.key}
+		if i := slices.IndexFunc(s.Card.Prompts, func(known Prompt) bool { return known.Name == c.key }); i >= 0 {
+			p = s.Card.Prompts[i]
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// Findings are those of the Stats, with names that are harmless in Markdown.
+func (s shown) Findings() []meaning.Finding {
+	out := s.Stats.Findings()
+	for i := range out {
+		out[i].Model = report.Inline(out[i].Model)
+		for k := range out[i].Estimates {
+			e := &out[i].Estimates[k]
+			e.By = report.Inline(e.By)
+		}
+	}
+	return out
+}

@@ -1,0 +1,171 @@
+package publish_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/publish"
+	"github.com/refract-eval/refract/internal/report"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func TestCardGolden(t *testing.T) {
+	for _, format := range dataset.Formats() {
+		o := options(format)
+		o.Card = publish.Card{
+			Name: "Sample, enriched", License: "cc-by-4.0", Languages: []string{"en"},
+			Prompts:   []publish.Prompt{{Name: "order", Text: "Change the order:"}, {Name: "unused", Text: "-"}},
+			Diversity: tableOf("measure", "value", "self-BLEU", "31.2"),
+		}
+		dir := filepath.Join(t.TempDir(), "set")
+		if _, err := publish.Publish(t.Context(), sample(), dir, o); err != nil {
+			t.Fatal(err)
+		}
+		files := contents(t, dir)
+		for _, name := range []string{"README.md", dataset.ManifestName} {
+			golden := filepath.Join("testdata", format+"."+name)
+			if *update {
+				if err := os.WriteFile(golden, []byte(files[name]), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), files[name]); d != "" {
+				t.Errorf("%s (go test -update rewrites it): %s", golden, d)
+			}
+		}
+	}
+}
+
+// tableOf is a table of a row.
+func tableOf(a, b, x, y string) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{{Name: a}, {Name: b}}}
+	t.Add(x, y)
+	return t
+}
+
+func cardOf(t interface{ Fatal(...any) }, parent string, set memory, c publish.Card) string {
+	dir := filepath.Join(parent, "set")
+	if _, err := publish.Publish(context.Background(), set, dir, publish.Options{Format: dataset.FormatParquet, Card: c}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Whatever the names are, the YAML says them, and no other key.
+func TestCardYAML(t *testing.T) {
+	parent := t.TempDir()
+	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"---", "a: b", "- x", "\"", "'", "null", "~", "1e3", "yes", "{", "[", "#c", "&a", "*a", "!!str", "a\n---\nb: c", "%", "@", "`", "|", ">", " x ", "\u2028", "\\"}))
+	rapid.Check(t, func(t *rapid.T) {
+		c := publish.Card{Name: hostile.Draw(t, "name"), License: hostile.Draw(t, "license"), Languages: rapid.SliceOfN(hostile, 0, 2).Draw(t, "languages")}
+		card := cardOf(t, parent, sample(), c)
+		parts := strings.SplitN(card, "---\n", 3)
+		if len(parts) != 3 || parts[0] != "" {
+			t.Fatalf("no front matter: %q", card)
+		}
+		var got map[string]any
+		if err := yaml.Unmarshal([]byte(parts[1]), &got); err != nil {
+			t.Fatalf("%v\n%s", err, parts[1])
+		}
+		want := map[string]any{
+			"license": "unknown", "tags": []any{"evaluation", "multiple-references", "paraphrases", "refract"}, "size_categories": []any{"n<1K"},
+			"configs": []any{map[string]any{"config_name": "default", "data_files": []any{map[string]any{"split": "test", "path": "data/test-00000-of-00001.parquet"}}}},
+		}
+		if c.Name != "" {
+			want["pretty_name"] = report.Visible(c.Name)
+		}
+		if c.License != "" {
+			want["license"] = report.Visible(c.License)
+		}
+		var languages []any
+		for _, l := range c.Languages {
+			languages = append(languages, report.Visible(l))
+		}
+		if languages != nil {
+			want["language"] = languages
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("%s\n%s", d, parts[1])
+		}
+	})
+}
+
+// What models, servers and datasets say stays text.
+func TestCardEscapes(t *testing.T) {
+	const bad = "<script>x</script>\n# Title\n| a |\n```\n[l](http://x)\x1b[2J\u202e"
+	set := sample()
+	v := &set[0].Variants[0]
+	v.Prompt, v.Model, v.Finish, v.Verdict = bad, bad, bad, bad
+	v.Audit, v.AuditedBy = refract.AuditKept, bad+"j"
+	v.Origin = &refract.Origin{ServedModel: bad, Revision: bad, Sampling: `{"a":"<b>|"}`, Cleaned: []string{bad}, Raw: v.Text}
+	card := cardOf(t, t.TempDir(), set, publish.Card{
+		Name: bad, License: bad, Prompts: []publish.Prompt{{Name: bad, Text: bad}},
+		Diversity: tableOf(bad, "value", bad, bad),
+	})
+	fence := ""
+	for line := range strings.Lines(card) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.ContainsAny(line, "\x1b\u202e") {
+			t.Errorf("control characters: %q", line)
+		}
+		if marks := len(line) - len(strings.TrimLeft(line, "`")); marks >= 3 {
+			switch {
+			case fence == "":
+				fence = line[:marks]
+			case marks >= len(fence):
+				fence = ""
+			}
+			continue
+		}
+		if fence != "" || strings.HasPrefix(line, "pretty_name:") || strings.HasPrefix(line, "license:") {
+			continue
+		}
+		for _, active := range []string{"<script", "](http", "<b>"} {
+			for i := strings.Index(line, active); i >= 0; i = -1 {
+				if i == 0 || line[i-1] != '\\' {
+					t.Errorf("%q is active in %q", active, line)
+				}
+			}
+		}
+		if strings.HasPrefix(line, "# Title") {
+			t.Errorf("a title: %q", line)
+		}
+	}
+	if fence != "" {
+		t.Error("a fence is open at the end")
+	}
+}
+
+// Names beyond counting are counted together.
+func TestManyNames(t *testing.T) {
+	var set memory
+	for i := range 3000 {
+		set = append(set, &refract.Segment{ID: fmt.Sprint(i), References: []refract.Text{{}}, Variants: []refract.Variant{{Prompt: fmt.Sprint("p", i)}}})
+	}
+	card := cardOf(t, t.TempDir(), set, publish.Card{})
+	if !strings.Contains(card, "| (others) | 2,000 | 0 |") && !strings.Contains(card, `| \(others\) | 2,000 | 0 |`) {
+		t.Error("the others are not counted")
+	}
+}

@@ -1,0 +1,310 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/meaning"
+	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/text"
+)
+
+// Options say how a set is published.
+type Options struct {
+	Format string // one of dataset.Formats
+	// LanguagePair names the files of the format mtme, such as "en-de".
+	LanguagePair string
+	// Trim removes white space at the ends of all texts, by Python's rule,
+	// which formats of lines cannot hold. It makes another set of it.
+	Trim bool
+	// LeastKept is the share of a model's variants that are to keep the meaning,
+	// where that is measured: a set with less is a MeaningError. 0 takes all.
+	LeastKept float64
+	Card      Card
+}
+
+// Result says what was published.
+type Result struct {
+	Manifest dataset.Manifest
+	Stats    *Stats
+}
+
+// Table shows in a row what the folder dir has.
+func (r *Result) Table(dir string) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{{Name: "folder"}, {Name: "format"}}}
+	for _, name := range []string{"segments", "references", "variants", "rejected", "missing", "empty", "repeated", "files", "bytes"} {
+		t.Columns = append(t.Columns, report.Column{Name: name, Kind: report.KindInt})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "set"})
+	bytes, m, s := 0, &r.Manifest, r.Stats
+	for _, f := range m.Files {
+		bytes += int(f.Bytes)
+	}
+	t.Add(dir, m.Format, m.Segments, m.References, m.Variants, m.Rejected, s.Missing, s.Empty, s.Repeated, len(m.Files), bytes, m.Set)
+	return t
+}
+
+// exporter writes the files of one format.
+type exporter interface {
+	add(*refract.Segment) error
+	// finish writes what is left and completes the manifest but for its files.
+	finish(*dataset.Manifest) error
+}
+
+// FormatError says that a segment cannot be held by a format.
+type FormatError struct {
+	ID     string
+	Pos    refract.Position
+	Format string
+	Err    error
+}
+
+// Error says which segment it is, what is wrong and what to do.
+func (e *FormatError) Error() string {
+	at := ""
+	if p := e.Pos.String(); p != "" {
+		at = p + ": "
+	}
+	return fmt.Sprintf("%ssegment %q cannot be published as %s: %v", at, e.ID, e.Format, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// UnevenError says that segments have other numbers of references, where a
+// format holds the same for all, and what would change that.
+type UnevenError struct {
+	*FormatError                  // of the first segment that differs
+	Variants     selection.Yields // of all segments
+	// Originals says that it is the originals that differ in number, which
+	// neither selection nor expansion changes.
+	Originals bool
+}
+
+// Unwrap returns the FormatError.
+func (e *UnevenError) Unwrap() error { return e.FormatError }
+
+// Error says more than that of the FormatError.
+func (e *UnevenError) Error() string {
+	least, most := e.Variants.Range()
+	n, named := e.Variants.Below(most)
+	switch {
+	case e.Originals:
+		return e.FormatError.Error() + "; the originals themselves differ in number"
+	case least == 0:
+		return fmt.Sprintf("%v; segments with fewer than %d variants: %d, %s, some without any: 'refract expand --complete %[2]d' goes on until all have %[2]d", e.FormatError, most, n, named)
+	}
+	return fmt.Sprintf("%v; every segment has %s: 'refract select -k all' keeps so many; in the way of %d are %s: %s, and 'refract expand --complete %[3]d' goes on until all have %[3]d",
+		e.FormatError, english.Count(least, "variant"), most, english.Count(n, "segment"), named)
+}
+
+// MeaningError says that too few variants of a model keep the meaning.
+type MeaningError struct {
+	Estimate meaning.Estimate
+	Least    float64
+}
+
+// Error says how many do, and what to do.
+func (e *MeaningError) Error() string {
+	return fmt.Sprintf("%d of %d variants of %s that were drawn at random keep the meaning, and a share of %g is wanted: %s; %s",
+		e.Estimate.Kept, e.Estimate.Of, text.Quote(e.Estimate.Model), e.Least, &e.Estimate, e.Estimate.Advice(e.Least))
+}
+
+// meaning finds the first model that keeps too little.
+func (o *Options) meaning(findings []meaning.Finding) error {
+	for _, f := range findings {
+		if w := f.Worst(); f.Variants > 0 && w != nil && w.Share() < o.LeastKept {
+			return &MeaningError{*w, o.LeastKept}
+		}
+	}
+	return nil
+}
+
+// OptionError says that options do not go together: a fault of the command
+// line, and not of a file.
+type OptionError struct{ message string }
+
+func (e *OptionError) Error() string { return e.message }
+
+// Check finds faults of the options before any work.
+func (o *Options) Check() error {
+	switch {
+	case !slices.Contains(dataset.Formats(), o.Format):
+		return &OptionError{suggest.Unknown("format", o.Format, dataset.Formats())}
+	case o.Format == dataset.FormatMTME && o.LanguagePair == "":
+		return &OptionError{"the format mtme needs the name of the language pair, such as en-de"}
+	case o.Format != dataset.FormatMTME && o.LanguagePair != "":
+		return &OptionError{"a language pair names the files of the format mtme only"}
+	case o.LanguagePair != "" && !plainName.MatchString(o.LanguagePair):
+		return &OptionError{fmt.Sprintf("the language pair %q is no name of a file: use letters, digits, - and _", o.LanguagePair)}
+	}
+	return nil
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
+
+// Publish writes ds to the folder dir, which must not exist or be empty. It
+// appears under its name only when it is whole. The same segments and options
+// give the same bytes.
+func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*Result, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	f, err := newFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.discard()
+	e, err := newExporter(f, o)
+	if err != nil {
+		return nil, err
+	}
+	id, stats := refract.NewIdentity(), newStats()
+	var uneven UnevenError
+	originals := -1 // of each segment
+	for s, err := range ds.Segments(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			uneven.Variants.Add(s.ID, selection.Usable(s))
+			uneven.Originals = uneven.Originals || originals >= 0 && originals != len(s.References)
+			originals = len(s.References)
+			if uneven.FormatError != nil {
+				continue
+			}
+			stats.leaveOut(s)
+			if o.Trim {
+				stats.Trimmed += trim(s)
+			}
+			if err = e.add(s); err != nil && !f.failed {
+				fault := &FormatError{s.ID, s.Pos, o.Format, err}
+				if err = fault; errors.Is(err, errUneven) {
+					uneven.FormatError = fault
+					continue
+				}
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		id.Add(s)
+		stats.add(s)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if uneven.FormatError != nil {
+		return nil, &uneven
+	}
+	if id.Segments() == 0 {
+		return nil, errors.New("there is no segment to publish")
+	}
+	if err := o.meaning(stats.Findings()); err != nil {
+		return nil, err
+	}
+	m := dataset.Manifest{
+		Version: dataset.ManifestVersion, Tool: "refract " + refract.Version, Format: o.Format, Set: id.Hash(),
+		Segments: stats.Segments, References: stats.References, Variants: stats.Variants, LanguagePair: o.LanguagePair, MeaningKept: stats.meaningKept(),
+	}
+	if err := e.finish(&m); err != nil {
+		return nil, err
+	}
+	if m.Files, err = f.close(); err != nil {
+		return nil, err
+	}
+	card, err := report.FillCard(cardTemplate, shown{&o.Card, &m, stats})
+	if err != nil {
+		return nil, err
+	}
+	if err := f.write("README.md", card); err != nil {
+		return nil, err
+	}
+	m.Digest = m.Sum()
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := f.write(dataset.ManifestName, append(b, '\n')); err != nil {
+		return nil, err
+	}
+	return &Result{m, stats}, f.Commit()
+}
+
+func newExporter(f *folder, o Options) (exporter, error) {
+	switch o.Format {
+	case dataset.FormatJSONL:
+		out, err := f.create("references.jsonl", dataset.RoleSegments)
+		return &whole{encode: dataset.NewEncoder(out).Encode, close: func() error { return nil }}, err
+	case dataset.FormatParquet:
+		// Hugging Face knows a split by this name.
+		out, err := f.create("data/test-00000-of-00001.parquet", dataset.RoleSegments)
+		e := dataset.NewParquetEncoder(out)
+		return &whole{encode: e.Encode, close: e.Close}, err
+	case dataset.FormatMTME:
+		return newMTME(f, o.LanguagePair), nil
+	case dataset.FormatDivRef:
+		return newDivRef(f), nil
+	default:
+		return newText(f), nil
+	}
+}
+
+// whole writes segments with all that is known of them, to one file.
+type whole struct {
+	encode   func(*refract.Segment) error
+	close    func() error
+	rejected int
+}
+
+func (w *whole) add(s *refract.Segment) error {
+	w.rejected += len(s.Rejected)
+	return w.encode(s)
+}
+
+func (w *whole) finish(m *dataset.Manifest) error {
+	m.Rejected = w.rejected
+	return w.close()
+}
+
+// bare is the cause of a file system's error, without the path.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// trim removes white space at the ends of the texts that are published, and
+// returns how many had some.
+func trim(s *refract.Segment) (changed int) {
+	cut := func(t *refract.Text) {
+		if v := text.Trim(t.Value); v != t.Value {
+			t.Value = v
+			changed++
+		}
+	}
+	cut(&s.Source)
+	for i := range s.References {
+		cut(&s.References[i])
+	}
+	for i := range s.Variants {
+		cut(&s.Variants[i].Text)
+	}
+	return changed
+}
+
+// pathIn joins a slash-separated path to a folder.
+func pathIn(dir, path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }

@@ -1,0 +1,638 @@
+package publish_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/publish"
+)
+
+// memory is segments at hand, of which every pass gives copies.
+type memory []*refract.Segment
+
+func (m memory) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for _, s := range m {
+			c := *s
+			c.References, c.Variants = slices.Clone(s.References), slices.Clone(s.Variants)
+			if !yield(&c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func hashOf(segments []*refract.Segment) string {
+	id := refract.NewIdentity()
+	for _, s := range segments {
+		id.Add(s)
+	}
+	return id.Hash()
+}
+
+func collect(ds refract.Dataset, err error) ([]*refract.Segment, error) {
+	if err != nil {
+		return nil, err
+	}
+	var out []*refract.Segment
+	for s, err := range ds.Segments(context.Background()) {
+		if err != nil {
+			return nil, err
+		}
+		s.Pos = refract.Position{}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// readers reads a published folder in all ways that there are.
+func readers(dir string, m *dataset.Manifest) map[string]func() ([]*refract.Segment, error) {
+	path := func(role string) (out []string) {
+		for _, f := range m.Role(role) {
+			out = append(out, filepath.Join(dir, filepath.FromSlash(f.Path)))
+		}
+		return out
+	}
+	open := func(spec string, o dataset.Options) func() ([]*refract.Segment, error) {
+		return func() ([]*refract.Segment, error) { return collect(dataset.Open(spec, o)) }
+	}
+	out := map[string]func() ([]*refract.Segment, error){"published": open("published:"+dir, dataset.Options{})}
+	lines := func() (refract.Dataset, error) {
+		return dataset.OpenLines(dataset.LinesSpec{References: path(dataset.RoleReference)}, dataset.Options{})
+	}
+	switch m.Format {
+	case dataset.FormatJSONL:
+		out["file"] = open("jsonl:"+path(dataset.RoleSegments)[0], dataset.Options{})
+	case dataset.FormatParquet:
+		out["file"] = open("parquet:"+path(dataset.RoleSegments)[0], dataset.Options{})
+		out["folder"] = open("parquet:"+dir, dataset.Options{})
+	case dataset.FormatText:
+		out["files"] = func() ([]*refract.Segment, error) { return collect(lines()) }
+	case dataset.FormatMTME:
+		out["folder"] = open("mtme:"+filepath.Join(dir, m.LanguagePair), dataset.Options{References: []string{"all"}})
+	case dataset.FormatDivRef:
+		out["files"] = func() ([]*refract.Segment, error) {
+			ds, err := lines()
+			if err != nil {
+				return nil, err
+			}
+			return collect(dataset.WithReferences(ds, "div-ref-lines:"+path(dataset.RoleVariants)[0], dataset.Options{}))
+		}
+	}
+	return out
+}
+
+// shape is what a format can hold.
+type shape struct {
+	missing, ragged, hostile, whole bool
+	firstOnly                       bool // variants are of the first reference, any number
+}
+
+var shapes = map[string]shape{
+	dataset.FormatJSONL:   {missing: true, ragged: true, hostile: true, whole: true},
+	dataset.FormatParquet: {missing: true, ragged: true, hostile: true, whole: true},
+	dataset.FormatText:    {},
+	dataset.FormatMTME:    {missing: true},
+	dataset.FormatDivRef:  {firstOnly: true},
+}
+
+var (
+	anyText  = rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom([]rune("ab'\"\\\n\r\t \x00\x85\u2028😀\ufeff\ufffd[],")), 0, 12, -1))
+	lineText = rapid.Map(rapid.StringOfN(rapid.RuneFrom([]rune("ab'\"\\\t \x00\x85\x1c\u2028\u3000😀\ufffd[],|-{}#`<")), 0, 12, -1), strings.TrimSpace).
+			Filter(func(s string) bool {
+			return strings.Trim(s, "\x1c\x1d\x1e\x1f") == s && !strings.HasPrefix(s, "\x00\ufeff")
+		})
+)
+
+func drawText(t *rapid.T, g *rapid.Generator[string], missing bool) refract.Text {
+	if missing && rapid.IntRange(0, 4).Draw(t, "missing") == 0 {
+		return refract.Text{}
+	}
+	return refract.NewText(g.Draw(t, "text"))
+}
+
+func drawVariant(t *rapid.T, references int, sh shape) refract.Variant {
+	text := lineText
+	if sh.hostile || sh.firstOnly {
+		text = anyText
+	}
+	v := refract.Variant{
+		Reference: rapid.IntRange(0, references-1).Draw(t, "reference"), Text: drawText(t, text, sh.missing || sh.firstOnly),
+		Prompt: anyText.Draw(t, "prompt"), Model: anyText.Draw(t, "model"), Sample: rapid.IntRange(0, 9).Draw(t, "sample"),
+		Finish: rapid.SampledFrom([]string{"", "stop"}).Draw(t, "finish"), Verdict: refract.Accepted, Detail: anyText.Draw(t, "detail"),
+	}
+	if sh.firstOnly {
+		v.Reference = 0
+	}
+	if rapid.Bool().Draw(t, "origin") {
+		v.Origin = &refract.Origin{
+			Revision: anyText.Draw(t, "revision"), ServedModel: anyText.Draw(t, "served model"), Sampling: rapid.SampledFrom([]string{"", `{"a":1}`}).Draw(t, "sampling"),
+			Raw: drawText(t, anyText, true), Cleaned: rapid.SampledFrom([][]string{nil, {"quotes", "", "note"}}).Draw(t, "cleaned"),
+			PromptTokens: rapid.IntRange(0, 2).Draw(t, "tokens"), CompletionTokens: rapid.IntRange(0, 1<<40).Draw(t, "tokens"),
+		}
+		if rapid.Bool().Draw(t, "raw is the text") {
+			v.Origin.Raw = v.Text
+		}
+		if rapid.Bool().Draw(t, "created") {
+			v.Origin.Created = time.Unix(rapid.Int64Range(-62167219200, 253402300799).Draw(t, "second"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanosecond")).UTC()
+		}
+	}
+	return v
+}
+
+func drawSet(t *rapid.T, sh shape) memory {
+	text := lineText
+	if sh.hostile {
+		text = anyText
+	}
+	references, variants := rapid.IntRange(1, 3).Draw(t, "references"), rapid.IntRange(0, 3).Draw(t, "variants")
+	source := rapid.Bool().Draw(t, "sources")
+	var out memory
+	for i := range rapid.IntRange(1, 4).Draw(t, "segments") {
+		s := &refract.Segment{ID: fmt.Sprint(i, "-", anyText.Draw(t, "id")), Document: "d 1", Domain: "news"}
+		if sh.whole {
+			s.Document, s.Domain = anyText.Draw(t, "document"), anyText.Draw(t, "domain")
+		}
+		if source {
+			s.Source = drawText(t, text, sh.missing)
+		}
+		if sh.ragged {
+			references = rapid.IntRange(0, 3).Draw(t, "references")
+		}
+		if sh.ragged || sh.firstOnly {
+			variants = rapid.IntRange(0, 3).Draw(t, "variants")
+		}
+		for range references {
+			s.References = append(s.References, drawText(t, text, sh.missing))
+		}
+		for range variants {
+			if references > 0 {
+				s.Variants = append(s.Variants, drawVariant(t, references, sh))
+			}
+		}
+		if references > 0 && rapid.Bool().Draw(t, "rejected") {
+			v := drawVariant(t, references, shape{hostile: true, missing: true})
+			v.Verdict = "duplicate"
+			s.Rejected = append(s.Rejected, v)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// What is read back is the same set, and for the formats that hold all, the
+// same segments.
+func TestRoundTrip(t *testing.T) {
+	for _, format := range dataset.Formats() {
+		t.Run(format, func(t *testing.T) {
+			parent, n := t.TempDir(), 0
+			rapid.Check(t, func(t *rapid.T) {
+				n++
+				set := drawSet(t, shapes[format])
+				dir := filepath.Join(parent, fmt.Sprint(n))
+				o := publish.Options{Format: format}
+				if format == dataset.FormatMTME {
+					o.LanguagePair = "en-de"
+				}
+				res, err := publish.Publish(context.Background(), set, dir, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if res.Manifest.Set != hashOf(set) {
+					t.Fatalf("hash %s, want %s", res.Manifest.Set, hashOf(set))
+				}
+				for way, read := range readers(dir, &res.Manifest) {
+					got, err := read()
+					if err != nil {
+						t.Fatalf("%s: %v", way, err)
+					}
+					if hashOf(got) != res.Manifest.Set {
+						t.Fatalf("%s: another set: %s", way, cmp.Diff([]*refract.Segment(set), got))
+					}
+					if shapes[format].whole {
+						if d := cmp.Diff([]*refract.Segment(set), got); d != "" {
+							t.Fatalf("%s: %s", way, d)
+						}
+					}
+				}
+				if err := os.RemoveAll(dir); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// Many references and many segments: several pages and row groups, and more
+// names of references than letters.
+func TestWideAndLong(t *testing.T) {
+	var wide, long memory
+	for i := range 3 {
+		s := &refract.Segment{ID: fmt.Sprint(i)}
+		for k := range 100 {
+			s.References = append(s.References, refract.NewText(fmt.Sprint("r", i, k)))
+		}
+		wide = append(wide, s)
+	}
+	filler := strings.Repeat("many words ", 400)
+	for i := range 10_000 {
+		s := &refract.Segment{ID: fmt.Sprint(i), References: []refract.Text{refract.NewText(fmt.Sprint(i, filler))}}
+		for k := range i % 3 {
+			s.Variants = append(s.Variants, refract.Variant{Text: refract.NewText(fmt.Sprint(i, k, filler))})
+		}
+		long = append(long, s)
+	}
+	for _, c := range []struct {
+		set    memory
+		format string
+	}{{wide, dataset.FormatText}, {wide, dataset.FormatMTME}, {long, dataset.FormatParquet}} {
+		o := publish.Options{Format: c.format}
+		if c.format == dataset.FormatMTME {
+			o.LanguagePair = "zh-en"
+		}
+		dir := filepath.Join(t.TempDir(), "set")
+		res, err := publish.Publish(t.Context(), c.set, dir, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for way, read := range readers(dir, &res.Manifest) {
+			got, err := read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if hashOf(got) != hashOf(c.set) {
+				t.Errorf("%s, %s: another set", c.format, way)
+			}
+		}
+	}
+}
+
+func TestReferenceNames(t *testing.T) {
+	var names []string
+	for i := range 26 + 26*26 {
+		names = append(names, publish.ReferenceName(i))
+	}
+	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
+		t.Error("the names are not in order")
+	}
+	if names[0] != "refA" || names[25] != "refZ" || names[26] != "refZAA" || names[701] != "refZZZ" {
+		t.Errorf("%s %s %s %s", names[0], names[25], names[26], names[701])
+	}
+}
+
+// The same set and options give the same bytes.
+func TestSameBytes(t *testing.T) {
+	set := sample()
+	for _, format := range dataset.Formats() {
+		var first map[string]string
+		for range 2 {
+			dir := filepath.Join(t.TempDir(), "set")
+			if _, err := publish.Publish(t.Context(), set, dir, options(format)); err != nil {
+				t.Fatal(err)
+			}
+			got := contents(t, dir)
+			if first == nil {
+				first = got
+			} else if d := cmp.Diff(first, got); d != "" {
+				t.Errorf("%s: %s", format, d)
+			}
+		}
+	}
+}
+
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		out[filepath.ToSlash(name)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func options(format string) publish.Options {
+	o := publish.Options{Format: format}
+	if format == dataset.FormatMTME {
+		o.LanguagePair = "en-de"
+	}
+	return o
+}
+
+// sample is a small set with all that a card tells.
+func sample() memory {
+	text := refract.NewText
+	day := time.Date(2024, 2, 29, 13, 0, 0, 0, time.UTC)
+	origin := &refract.Origin{Revision: "main", ServedModel: "tiny-1", Sampling: `{"temperature":1}`, Raw: text("1. It's shut."), Cleaned: []string{"number"}, PromptTokens: 30, CompletionTokens: 5, Created: day}
+	return memory{
+		{ID: "a", Source: text("Es ist zu."), References: []refract.Text{text("It is closed.")}, Document: "d1", Domain: "news",
+			Variants: []refract.Variant{
+				{Prompt: "order", Model: "tiny", Text: text("It's shut."), Finish: "stop", Verdict: refract.Accepted, Origin: origin},
+				{Prompt: "tone", Model: "tiny", Text: text("It is closed."), Finish: "stop", Verdict: refract.Accepted, Origin: &refract.Origin{Raw: text("It is closed."), Created: day.AddDate(0, 0, 3)}},
+			},
+			Rejected:   []refract.Variant{{Prompt: "order", Model: "tiny", Text: text("I cannot."), Finish: "stop", Verdict: "refusal", Detail: "cannot"}},
+			Hypotheses: []refract.Hypothesis{{System: "x", Text: text("Closed.")}}, Judgements: []refract.Judgement{{Name: "mqm", System: "x", Score: -1, Valid: true}}},
+		{ID: "b", Source: text("Ja."), References: []refract.Text{text("Yes.")}, Document: "d1", Domain: "news",
+			Variants: []refract.Variant{{Prompt: "order", Model: "tiny", Text: text("Indeed."), Finish: "stop", Verdict: refract.Accepted}, {Prompt: "tone", Model: "tiny", Text: text(""), Finish: "length", Verdict: refract.Accepted}}},
+	}
+}
+
+// What a format cannot hold is an error that names the segment and what to do.
+func TestFormatErrors(t *testing.T) {
+	text := refract.NewText
+	one := func(ts ...refract.Text) *refract.Segment { return &refract.Segment{ID: "one", References: ts} }
+	second := func(s *refract.Segment) memory {
+		s.ID = "two"
+		return memory{one(text("r")), s}
+	}
+	for _, c := range []struct {
+		name   string
+		format string
+		set    memory
+		want   string
+	}{
+		{"line break", "text", memory{one(text("a\nb"))}, `segment "one" cannot be published as text: reference 0 has a line break in it, which a file of lines cannot hold; publish as jsonl or parquet`},
+		{"carriage return", "mtme", memory{one(text("a"), text("a\rb"))}, `segment "one" cannot be published as mtme: reference 1 has a line break in it`},
+		{"missing", "text", second(one(refract.Text{})), `segment "two" cannot be published as text: reference 0 is missing, which a text file cannot hold; publish as jsonl, parquet or mtme`},
+		{"ragged", "text", second(one(text("a"), text("b"))), `segment "two" cannot be published as text: it has 2 references where the segments before have 1; text files hold the same number for all, but jsonl and parquet any`},
+		{"ragged", "mtme", second(one()), `segment "two" cannot be published as mtme: it has 0 references where the segments before have 1`},
+		{"no reference", "text", memory{one()}, `segment "one" cannot be published as text: it has no reference, but jsonl and parquet any`},
+		{"no reference", "div-ref", memory{one()}, `segment "one" cannot be published as div-ref: it has no original reference; publish as jsonl or parquet`},
+		{"trailing space", "text", memory{one(text("a "))}, `segment "one" cannot be published as text: reference 0 ends in white space, which readers of this format remove; publish as jsonl or parquet, or have it removed from all texts (--trim)`},
+		{"leading space", "mtme", memory{one(text("\u3000a"))}, `segment "one" cannot be published as mtme: reference 0 begins or ends in white space`},
+		{"no translation", "mtme", memory{one(text("[No translation supplied]"))}, `segment "one" cannot be published as mtme: reference 0 is the text "[No translation supplied]", which stands for a missing one; publish as jsonl or parquet`},
+		{"byte order mark", "text", memory{one(text("\ufeffa"))}, `segment "one" cannot be published as text: reference 0 begins with a byte order mark`},
+		{"UTF-8", "text", memory{one(text("\xff"))}, `segment "one" cannot be published as text: reference 0 is not UTF-8`},
+		{"UTF-8", "parquet", memory{one(text("\xff"))}, `segment "one" cannot be published as parquet: cannot write segment "one": references[0] is not UTF-8`},
+		{"UTF-8", "div-ref", memory{{ID: "one", References: []refract.Text{text("r")}, Variants: []refract.Variant{{Text: text("\xff")}}}}, `segment "one" cannot be published as div-ref: variant 0 is not UTF-8`},
+		{"source", "text", memory{{ID: "one", Source: text("a\n"), References: []refract.Text{text("r")}}}, `segment "one" cannot be published as text: the source ends in white space`},
+		{"late source", "text", second(&refract.Segment{Source: text("s"), References: []refract.Text{text("r")}}), `segment "two" cannot be published as text: it has a source where the segments before have none; publish as jsonl or parquet`},
+		{"missing source", "text", memory{{ID: "one", Source: text("s"), References: []refract.Text{text("r")}}, one(text("r"))}, `segment "one" cannot be published as text: the source is missing`},
+		{"other parent", "div-ref", memory{{ID: "one", References: []refract.Text{text("r"), text("s")}, Variants: []refract.Variant{{Reference: 1, Text: text("v")}}}}, `segment "one" cannot be published as div-ref: variant 0 is of reference 1, and this format holds variants of the first only; publish as jsonl or parquet`},
+		{"document", "mtme", memory{{ID: "one", References: []refract.Text{text("r")}, Document: "a\tb", Domain: "d"}}, `segment "one" cannot be published as mtme: its domain "d" and document "a\tb" cannot stand on a line with a tab between them`},
+		{"missing document", "mtme", memory{{ID: "one", References: []refract.Text{text("r")}, Document: "a", Domain: "d"}, one(text("r"))}, `segment "one" cannot be published as mtme: its domain or its document is missing, where the segments before have both; publish as jsonl or parquet`},
+		{"late document", "mtme", memory{one(text("r")), {ID: "two", References: []refract.Text{text("r")}, Document: "a", Domain: "d"}}, `segment "two" cannot be published as mtme: it has a domain and a document where the segments before have none; publish as jsonl or parquet`},
+		{"no segment", "jsonl", nil, `there is no segment to publish`},
+	} {
+		t.Run(c.name+" "+c.format, func(t *testing.T) {
+			parent := t.TempDir()
+			_, err := publish.Publish(t.Context(), c.set, filepath.Join(parent, "set"), options(c.format))
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Fatalf("error %v\nwant  %s", err, c.want)
+			}
+			var format *publish.FormatError
+			if c.set != nil && !errors.As(err, &format) {
+				t.Errorf("error of type %T", err)
+			}
+			if left := contents(t, parent); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+func TestTrim(t *testing.T) {
+	set := memory{{ID: "a", References: []refract.Text{refract.NewText(" r\n")}, Variants: []refract.Variant{{Text: refract.NewText("v")}, {Text: refract.NewText("w\u3000")}}}}
+	o := options(dataset.FormatText)
+	o.Trim = true
+	dir := filepath.Join(t.TempDir(), "set")
+	res, err := publish.Publish(t.Context(), set, dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := hashOf(memory{{References: []refract.Text{refract.NewText("r"), refract.NewText("v"), refract.NewText("w")}}})
+	if res.Stats.Trimmed != 2 || res.Manifest.Set != want {
+		t.Errorf("%d trimmed, hash %s", res.Stats.Trimmed, res.Manifest.Set)
+	}
+	if !strings.Contains(contents(t, dir)["README.md"], "White space at the ends of 2 texts was removed") {
+		t.Error("the card does not tell")
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, c := range []struct {
+		o    publish.Options
+		want string
+	}{
+		{publish.Options{Format: "csv"}, `unknown format "csv" (known: jsonl, parquet, text, mtme, div-ref)`},
+		{publish.Options{Format: "mtme"}, `the format mtme needs the name of the language pair, such as en-de`},
+		{publish.Options{Format: "text", LanguagePair: "en-de"}, `a language pair names the files of the format mtme only`},
+		{publish.Options{Format: "mtme", LanguagePair: "../x"}, `the language pair "../x" is no name of a file: use letters, digits, - and _`},
+	} {
+		_, err := publish.Publish(t.Context(), sample(), t.TempDir(), c.o)
+		var option *publish.OptionError
+		if err == nil || err.Error() != c.want || !errors.As(err, &option) {
+			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+}
+
+func TestFolder(t *testing.T) {
+	parent := t.TempDir()
+	full := filepath.Join(parent, "full")
+	if err := os.MkdirAll(filepath.Join(full, "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		full:                               "has something in it; name a new one",
+		filepath.Join(parent, "no", "set"): "cannot be written: there is no folder " + filepath.Join(parent, "no") + "; make it first",
+	} {
+		if _, err := publish.Publish(t.Context(), sample(), dir, options("jsonl")); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	empty := filepath.Join(parent, "empty")
+	if err := os.Mkdir(empty, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := publish.Publish(t.Context(), sample(), empty, options("jsonl")); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := publish.Publish(ctx, sample(), filepath.Join(parent, "late"), options("jsonl")); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	entries, _ := os.ReadDir(parent)
+	if len(entries) != 2 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// A folder that is not what was published is refused.
+func TestDamage(t *testing.T) {
+	for _, format := range dataset.Formats() {
+		dir := filepath.Join(t.TempDir(), "set")
+		res, err := publish.Publish(t.Context(), sample(), dir, options(format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range res.Manifest.Files {
+			path := filepath.Join(dir, filepath.FromSlash(f.Path))
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := slices.Clone(whole)
+			other[len(other)/2] ^= 1
+			for _, b := range [][]byte{other, whole[:len(whole)-1], append(slices.Clone(whole), '\n')} {
+				if err := os.WriteFile(path, b, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), "is not the file that was published") {
+					t.Errorf("%s, %s: %v", format, f.Path, err)
+				}
+			}
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), "no such file") {
+				t.Errorf("%s, %s: %v", format, f.Path, err)
+			}
+			if err := os.WriteFile(path, whole, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// A manifest of another set.
+		path := filepath.Join(dir, dataset.ManifestName)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash := res.Manifest.Set
+		if err := os.WriteFile(path, []byte(strings.Replace(string(b), hash, strings.Repeat("0", len(hash)), 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := collect(dataset.Open("published:"+dir, dataset.Options{})); err == nil || !strings.Contains(err.Error(), "the references are not those that were published") {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+func TestManifestErrors(t *testing.T) {
+	good := `{"version":1,"tool":"t","format":"text","set":"0","segments":1,"references":1,"variants":0,"rejected":0,"files":[]}`
+	for _, c := range []struct{ text, want string }{
+		{"", "there is no manifest.json, so this is no published folder"},
+		{"[]", "manifest.json:1: bad manifest: it must be a JSON object, not of kind array"},
+		{"{\n\"files\": 3}", `manifest.json:2: bad manifest: field "files" is of kind number`},
+		{"{\n", "manifest.json:2: bad manifest: no JSON"},
+		{strings.Replace(good, `"version":1`, `"version":3,"new":0`, 1), "version 3 of the manifest is newer than this program"},
+		{strings.Replace(good, `"version":1`, `"version":0`, 1), "bad manifest: version 0"},
+		{strings.Replace(good, `"tool"`, "\n\n\"toll\"", 1), `manifest.json:3: bad manifest: unknown field "toll"; get it again`},
+		{strings.Replace(good, `"text"`, `"txt"`, 1), `bad manifest: unknown format "txt"; did you mean "text"?`},
+		{strings.Replace(good, `[]`, `[{"path":"../x"}]`, 1), `bad manifest: the file "../x" is not in the folder`},
+		{strings.Replace(good, `"text"`, `"jsonl"`, 1), `bad manifest: 0 files with the role "segments", where there must be one`},
+	} {
+		dir := t.TempDir()
+		if c.text != "" {
+			if err := os.WriteFile(filepath.Join(dir, dataset.ManifestName), []byte(c.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+}
+
+// A set that keeps too little of the meaning is not published, and one that
+// keeps enough says how much.
+func TestLeastKept(t *testing.T) {
+	set := sample()
+	set[0].Variants[0].Audit, set[0].Variants[0].AuditedBy = refract.AuditKept, "j"
+	set[0].Rejected[0].Audit, set[0].Rejected[0].AuditedBy = refract.AuditLost, "j"
+	o := publish.Options{Format: dataset.FormatJSONL, LeastKept: .51}
+	dir := filepath.Join(t.TempDir(), "set")
+	_, err := publish.Publish(t.Context(), set, dir, o)
+	if low := (*publish.MeaningError)(nil); !errors.As(err, &low) || low.Estimate.Kept != 1 || low.Estimate.Of != 2 {
+		t.Fatalf("error %v", err)
+	}
+	o.LeastKept = .5
+	res, err := publish.Publish(t.Context(), set, dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := dataset.MeaningKept{Model: "tiny", JudgedBy: "j", N: 2, Kept: 1}
+	got := res.Manifest.MeaningKept
+	if len(got) != 1 || len(got[0].Interval) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	got[0].Interval = nil
+	if d := cmp.Diff(want, got[0]); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestVerifyTheManifestItself(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "set")
+	if _, err := publish.Publish(t.Context(), sample(), dir, options(dataset.FormatJSONL)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, dataset.ManifestName)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "stranger"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name          string
+		change        func(*dataset.Manifest)
+		fails, warned string
+	}{
+		{"whole", func(*dataset.Manifest) {}, "", "stranger: the manifest does not name it"},
+		{"tool", func(m *dataset.Manifest) { m.Tool = "other" }, "its digest is not that of its content", ""},
+		{"no digest", func(m *dataset.Manifest) { m.Digest = "" }, "", "it has no digest"},
+		{"more than all", func(m *dataset.Manifest) {
+			m.MeaningKept = []dataset.MeaningKept{{Model: "m", N: 2, Kept: 3}}
+			m.Digest = m.Sum()
+		}, "3 of 2 keep the meaning", ""},
+		{"another interval", func(m *dataset.Manifest) {
+			m.MeaningKept = []dataset.MeaningKept{{Model: "m", N: 4, Kept: 1, Interval: []float64{.5, .9}}}
+			m.Digest = m.Sum()
+		}, "which cannot be", ""},
+	} {
+		var m dataset.Manifest
+		if err := json.Unmarshal(whole, &m); err != nil {
+			t.Fatal(err)
+		}
+		c.change(&m)
+		b, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		warned := ""
+		_, err = publish.Verify(t.Context(), dir, func(w dataset.Warning) { warned += w.String() + "\n" })
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if !strings.Contains(warned, c.warned) {
+			t.Errorf("%s: warned %q", c.name, warned)
+		}
+	}
+}

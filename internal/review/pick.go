@@ -1,0 +1,162 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/page"
+)
+
+// Wanted says how many answers a person sees.
+type Wanted struct {
+	// Drawn is how many accepted answers are drawn at random, on which the estimate
+	// of precision rests. Where a run has drawn some (refract.Variant.Audit), all
+	// of those are shown in their place.
+	Drawn    int
+	Doubtful int // accepted answers with the greatest doubt, besides
+	Rejected int // of each pattern of rejection
+	Seed     uint64
+}
+
+// The groups of answers that are no rejections.
+const (
+	groupDrawn    = "accepted, drawn at random"
+	groupDoubtful = "accepted, most doubtful"
+)
+
+// Pick chooses answers of a dataset: those drawn at random, the doubtful ones,
+// then the rejected ones by pattern, the most frequent pattern first. The
+// choice depends on the answers and the seed alone, not on their order. Answers
+// that were decided already stand with their decisions, which may be nil.
+func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions) ([]page.ReviewItem, error) {
+	drawn, doubtful, audited := least{n: w.Drawn}, least{n: w.Drawn + w.Doubtful}, least{n: math.MaxInt}
+	patterns := map[string]*least{}
+	for s, err := range ds.Segments(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range s.Variants {
+			v := &s.Variants[i]
+			key := Key(s, v)
+			switch {
+			case !v.Text.Valid:
+				continue
+			case v.Audit != "":
+				audited.offer(s, v, key, chance(w.Seed, key))
+				continue
+			}
+			drawn.offer(s, v, key, chance(w.Seed, key))
+			if v.Doubt != nil {
+				doubtful.offer(s, v, key, -*v.Doubt)
+			}
+		}
+		for i := range s.Rejected {
+			v := &s.Rejected[i]
+			key, pattern := Key(s, v), diversify.Pattern(v)
+			if v.Audit != "" { // accepted when it was drawn
+				audited.offer(s, v, key, chance(w.Seed, key))
+				continue
+			}
+			if patterns[pattern] == nil {
+				patterns[pattern] = &least{n: w.Rejected}
+			}
+			patterns[pattern].offer(s, v, key, chance(w.Seed, key))
+		}
+	}
+	var out []page.ReviewItem
+	shown := map[string]bool{}
+	add := func(from *least, group string, most int) {
+		for _, c := range from.items {
+			if most == 0 {
+				return
+			}
+			if shown[c.key] {
+				continue
+			}
+			shown[c.key] = true
+			out = append(out, c.item(group, decided))
+			most--
+		}
+	}
+	if audited.offered > 0 {
+		drawn = audited
+	}
+	add(&drawn, groupDrawn, drawn.n)
+	add(&doubtful, groupDoubtful, w.Doubtful)
+	names := make([]string, 0, len(patterns))
+	for name := range patterns {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(patterns[b].offered, patterns[a].offered), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		add(patterns[name], fmt.Sprintf("rejected, %s (%s)", name, english.Thousands(patterns[name].offered, "answer")), w.Rejected)
+	}
+	return out, nil
+}
+
+// chance is a number from 0 to 1 that the seed and the answer alone decide.
+func chance(seed uint64, key string) float64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, key))
+	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
+}
+
+// least keeps the n answers of the lowest rank.
+type least struct {
+	n       int
+	offered int
+	items   []candidate // by rank, then key
+}
+
+type candidate struct {
+	rank    float64
+	key     string
+	segment *refract.Segment
+	variant *refract.Variant
+}
+
+func (l *least) offer(s *refract.Segment, v *refract.Variant, key string, rank float64) {
+	l.offered++
+	c := candidate{rank, key, s, v}
+	i, _ := slices.BinarySearchFunc(l.items, c, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.key, b.key))
+	})
+	if i >= l.n {
+		return
+	}
+	if l.items = slices.Insert(l.items, i, c); len(l.items) > l.n {
+		l.items = l.items[:l.n]
+	}
+}
+
+// item is what the page shows of an answer.
+func (c *candidate) item(group string, decided *Decisions) page.ReviewItem {
+	v := c.variant
+	it := page.ReviewItem{
+		Answer: c.key, Segment: c.segment.ID, Prompt: v.Prompt, Model: v.Model, Group: group, Drawn: group == groupDrawn,
+		Source: c.segment.Source.Value, Verdict: v.Verdict, Detail: v.Detail, Doubt: v.Doubt, Text: v.Text.Value,
+	}
+	if v.Reference < len(c.segment.References) {
+		it.Reference = c.segment.References[v.Reference].Value
+	}
+	if v.Origin != nil && v.Origin.Raw.Valid && v.Origin.Raw != v.Text {
+		it.Raw = v.Origin.Raw.Value
+	}
+	if decided != nil {
+		d := decided.by[c.key]
+		it.Choice, it.Edited = d.Choice, d.Text
+	}
+	return it
+}

@@ -1,0 +1,161 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/internal/serve"
+)
+
+// mostBody bounds what a browser sends: no edited answer is longer.
+const mostBody = 1 << 20
+
+// Server shows a page of answers on a loopback address, and adds each decision
+// to a file before the page says that it is kept. Its address holds a random
+// token, and requests under another host's name are refused, so that no other
+// page and no other user of the machine can read or decide.
+type Server struct {
+	page  []byte
+	token string
+	host  string
+
+	mu      sync.Mutex
+	file    *os.File
+	decided map[string]bool // answers that have another decision than when the server began
+	known   map[string]page.ReviewItem
+}
+
+// NewServer makes a server of answers that adds decisions to an open file.
+func NewServer(title string, items []page.ReviewItem, file *os.File) (*Server, error) {
+	s := &Server{token: rand.Text(), file: file, decided: map[string]bool{}, known: map[string]page.ReviewItem{}}
+	for _, it := range items {
+		s.known[it.Answer] = it
+	}
+	var b bytes.Buffer
+	err := page.WriteReview(&b, page.Review{Title: title, Items: items, Served: true})
+	s.page = b.Bytes()
+	return s, err
+}
+
+// Listen opens address, such as 127.0.0.1:0, which must be of the loopback, and
+// returns the listener and the URL of the page.
+func (s *Server) Listen(address string) (net.Listener, string, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, "", err
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, "", fmt.Errorf("%s is no address of this machine alone; use 127.0.0.1:PORT, and ssh -L to reach it from another", address)
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, "", err
+	}
+	s.host = l.Addr().String()
+	return l, "http://" + s.host + "/" + s.token + "/", nil
+}
+
+// Serve answers requests until the context ends, and waits for those that are
+// being answered.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler: s.handler(), ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second,
+		ErrorLog: log.New(io.Discard, "", 0), // the address has the token in it
+	}
+	if err := serve.Until(ctx, server, l, 5*time.Second); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// Count is the number of answers with a new decision, those left out whose
+// decision was taken back.
+func (s *Server) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.decided)
+}
+
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /"+s.token+"/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Write(s.page)
+	})
+	mux.HandleFunc("POST /"+s.token+"/decision", s.decide)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		// A page elsewhere whose name leads to this machine has another host; one
+		// that posts here has another origin.
+		if origin := r.Header.Get("Origin"); r.Host != s.host || origin != "" && origin != "http://"+s.host {
+			http.Error(w, "this page is for the browser of this machine", http.StatusForbidden)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// decide keeps a decision about an answer that is shown.
+func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	if err != nil {
+		http.Error(w, "the request is too long or broken", http.StatusRequestEntityTooLarge)
+		return
+	}
+	d, err := parse(body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	it, ok := s.known[d.Answer]
+	if !ok {
+		http.Error(w, "the page shows no such answer", http.StatusBadRequest)
+		return
+	}
+	if err := d.suits(it.Reference); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	d.Segment, d.Prompt, d.Drawn = it.Segment, it.Prompt, it.Drawn
+	if err := s.keep(&d); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) keep(d *Decision) error {
+	line, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err = s.file.Write(append(line, '\n')); err == nil {
+		err = s.file.Sync()
+	}
+	if err != nil {
+		return err
+	}
+	if it := s.known[d.Answer]; d.Choice == Undo || d.Choice == it.Choice && d.Text == it.Edited {
+		delete(s.decided, d.Answer)
+	} else {
+		s.decided[d.Answer] = true
+	}
+	return nil
+}

@@ -141,7 +141,7 @@ const (
 	raceOptions = "atexit_sleep_ms=0"
 
 	nowhere    = "http://127.0.0.1:9/v1"               // the port of "discard": nobody answers
-	textFolder = repository + "/benchmarks/demo/texts" // line-aligned files that every script starts with
+	textFolder = repository + "/internal/demo/texts" // line-aligned files that every script starts with
 )
 
 func copyFile(from, to string) error {

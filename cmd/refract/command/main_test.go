@@ -140,7 +140,7 @@ const (
 	// raceOptions: with -race, a process would sleep for a second at its end.
 	raceOptions = "atexit_sleep_ms=0"
 
-	nowhere    = "http://127.0.0.1:9/v1"               // the port of "discard": nobody answers
+	nowhere    = "http://127.0.0.1:9/v1"             // the port of "discard": nobody answers
 	textFolder = repository + "/internal/demo/texts" // line-aligned files that every script starts with
 )
 

@@ -20,7 +20,7 @@ func builders(t *testing.T, dir string) []builder {
 	t.Helper()
 	invented(t, dir)
 	mix := "mix:\n  - {dataset: 'jsonl:in.jsonl', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 2, synthetic: 1}\n"
-	recipe, err := os.ReadFile("../../metrics/judge/build/recipes/metricinstruct/recipe.yaml")
+	recipe, err := os.ReadFile("../../internal/build/recipes/metricinstruct/recipe.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func documentAnswer(r *llmtest.Request) string {
 
 // rewriter is documentAnswer, which also rewrites the references of the sample.
 func rewriter() (func(r *llmtest.Request) string, error) {
-	text, err := os.ReadFile(repository + "/benchmarks/demo/answers.jsonl")
+	text, err := os.ReadFile(repository + "/internal/demo/answers.jsonl")
 	if err != nil {
 		return nil, err
 	}

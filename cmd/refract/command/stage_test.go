@@ -22,7 +22,7 @@ func inPipe(t testing.TB, input string, args ...string) (int, string) {
 
 func sampleLines(t testing.TB) []string {
 	t.Helper()
-	segments, err := os.ReadFile(repository + "/benchmarks/demo/sample.jsonl")
+	segments, err := os.ReadFile(repository + "/internal/demo/sample.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,14 +104,17 @@ analyses: [worth]
 		name      string
 		got, want float64
 	}{
-		{"first", float64(w.First), 0.2639},
-		{"all by people", float64(w.First + w.People.Value), 0.3613},
-		{"all by the model", float64(w.First + w.Variants.Value), 0.2811},
-		{"given", float64(w.Given.Value), 0.39},
+		{"first", float64(w.First), 0.263933614},
+		{"all by people", float64(w.People.Value), 0.097345592},
+		{"one by a person", float64(w.Person.Value), 0.043530672},
+		{"all by the model", float64(w.Variants.Value), 0.017186997},
 	} {
-		if math.Abs(c.got-c.want) > 0.006 {
+		if math.Abs(c.got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
 		}
+	}
+	if s := w.Given.String(); s != "0.4" {
+		t.Errorf("given: %s", s)
 	}
 	if w.Needed.String() != "> 10" {
 		t.Errorf("needed: %s", w.Needed)

@@ -38,7 +38,7 @@ type file struct {
 }
 
 // The analyses that a file may name.
-var analysisNames = []string{"prompts", "ranking"}
+var analysisNames = []string{"prompts", "ranking", "worth"}
 
 // defaultSeed is that of a Set, too.
 const defaultSeed = 12345
@@ -51,7 +51,7 @@ func defaults() *file {
 		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
 		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
 		Significance: testEntry{Resamples: 1000},
-		Analyses:     analysisNames,
+		Analyses:     analysisNames[:2], // worth is asked for
 	}
 }
 
@@ -454,7 +454,7 @@ func (f *file) analyses(e *Plan) error {
 		if k < 0 {
 			return yamlfile.Wrong(at("analyses", i), "%s", suggest.Unknown("analysis", name, analysisNames))
 		}
-		*[]*bool{&e.Prompts, &e.Ranking}[k] = true
+		*[]*bool{&e.Prompts, &e.Ranking, &e.Worth}[k] = true
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ type Plan struct {
 	Curves      []Curve
 	Tasks       []Task
 	// Analyses say what else to look at.
-	Prompts, Ranking bool
+	Prompts, Ranking, Worth bool
 }
 
 // Pairing says which settings are compared with each other.

@@ -24,6 +24,7 @@ type Result struct {
 	Differences []Difference     `json:"differences"`
 	Curves      []CurveResult    `json:"curves"`
 	Prompts     []PromptAnalysis `json:"prompts"`
+	Worths      []Worth          `json:"worth"`
 	Rankings    []Ranking        `json:"rankings"`
 	Tasks       []TaskResult     `json:"tasks,omitempty"`
 	Standings   []Standing       `json:"standings,omitempty"` // over the tasks

@@ -134,7 +134,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	res := &Result{
 		Name: r.p.Name, Version: refract.Version, Confidence: r.p.Bootstrap.Confidence,
 		Datasets: []DatasetInfo{}, Ended: []Ended{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
-		Prompts: []PromptAnalysis{}, Rankings: []Ranking{}, Verdicts: []Verdict{}, test: r.p.Test,
+		Prompts: []PromptAnalysis{}, Worths: []Worth{}, Rankings: []Ranking{}, Verdicts: []Verdict{}, test: r.p.Test,
 	}
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
@@ -345,6 +345,11 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 			return err
 		}
 	}
+	if r.p.Worth {
+		if err := r.worths(ctx, d, res); err != nil {
+			return err
+		}
+	}
 	if r.p.Ranking {
 		res.Rankings = append(res.Rankings, rank(d, settings))
 	}
@@ -354,7 +359,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 // mayStop says whether cells may be left out: no choice of references is asked
 // for but the first one and all of them.
 func (r *run) mayStop(settings []*setting) bool {
-	return !r.EveryCell && len(r.p.Curves) == 0 && !r.p.Prompts &&
+	return !r.EveryCell && len(r.p.Curves) == 0 && !r.p.Prompts && !r.p.Worth &&
 		!slices.ContainsFunc(settings, func(s *setting) bool { return !s.whole && !s.single })
 }
 

@@ -25,6 +25,7 @@ var tables = []struct {
 	{"ranks", (*Result).rankTable},
 	{"prompts", func(r *Result) *report.NamedTable { return r.promptTable(pointers(r.Prompts)...) }},
 	{"curve", func(r *Result) *report.NamedTable { return r.curveTable(pointers(r.Curves)...) }},
+	{"worth", (*Result).worthTable},
 	{"ranking", (*Result).rankingTable},
 	{"task-rows", (*Result).taskRowTable},
 }

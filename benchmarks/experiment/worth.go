@@ -1,0 +1,324 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/report"
+)
+
+// worthOrders is how many orders a Worth is the mean of: rotations of one random
+// order, so that of ten references each stands once in each place.
+const worthOrders = 10
+
+// Worth sets references by people against variants of the first of them: what
+// each kind adds to the first reference, and how many of one kind give as much
+// agreement as the other. Values are means over random orders.
+type Worth struct {
+	About
+	Metric     string `json:"metric"`
+	Aggregator string `json:"aggregator"`
+	First      Number `json:"first"` // value of the first reference alone
+	// Person is the gain of one more reference by a person, People that of all
+	// of them, Variant and Variants the same of those by a model.
+	Person   Gain `json:"person"`
+	People   Gain `json:"people"`
+	Variant  Gain `json:"variant"`
+	Variants Gain `json:"variants"`
+	// Needed is how many variants give the gain of one reference by a person,
+	// and Given how many references by people give that of all variants.
+	Needed Exchange `json:"needed"`
+	Given  Exchange `json:"given"`
+	N      int      `json:"n"`
+}
+
+// Gain is what references add.
+type Gain struct {
+	Value    Number        `json:"value"`
+	Interval *report.Range `json:"interval"`
+}
+
+// Exchange is how many references of a kind, up to Most, reach a gain first, in
+// between by linear interpolation.
+type Exchange struct {
+	Value    Number        `json:"value"`    // undefined where Most do not reach it
+	Interval *report.Range `json:"interval"` // an end that is undefined is beyond Most
+	Most     int           `json:"most"`
+}
+
+// String is such as "4.2 [1.9, > 10]".
+func (e Exchange) String() string {
+	show := func(v Number) string {
+		if !v.Defined() {
+			return fmt.Sprintf("> %d", e.Most)
+		}
+		return fmt.Sprintf("%.1f", float64(v))
+	}
+	s := show(e.Value)
+	if e.Interval != nil {
+		s += fmt.Sprintf(" [%s, %s]", show(e.Interval.Low), show(e.Interval.High))
+	}
+	return s
+}
+
+// reach is where a line, of the gains of 0, 1, … references, first has a value; more
+// than all of them where it never has.
+func reach(line []float64, value float64) float64 {
+	if math.IsNaN(value) || slices.ContainsFunc(line, math.IsNaN) {
+		return math.NaN()
+	}
+	for k, v := range line {
+		switch {
+		case v < value:
+		case k == 0:
+			return 0
+		default:
+			return float64(k-1) + (value-line[k-1])/(v-line[k-1])
+		}
+	}
+	return float64(len(line))
+}
+
+// growth is the agreement of the first reference and 0, 1, … others, as a mean over
+// orders, with that of each resample.
+type growth struct {
+	values    []float64
+	resamples [][]float64 // none without intervals
+	n         int
+}
+
+// worths says what variants are worth where a dataset has several references by
+// people, and variants of the first.
+func (r *run) worths(ctx context.Context, d *data, res *Result) error {
+	people := d.each(func(s *refract.Segment, _ int) []int {
+		return everything(s)[min(1, len(s.References)):len(s.References)]
+	})
+	model := d.each(func(s *refract.Segment, _ int) (out []int) {
+		for v := range s.Variants {
+			if s.Variants[v].Reference == 0 {
+				out = append(out, len(s.References)+v)
+			}
+		}
+		return out
+	})
+	if people.most() == 0 || model.most() == 0 {
+		r.note("%s: worth needs several references by people, and variants of the first of them", d.Name)
+		return nil
+	}
+	r.note("worth: variants of the first reference against other references by people, beside the first; means of %d rotations of a random order, seed %d", worthOrders, r.p.Bootstrap.Seed)
+	byPeople, err := r.rotations(ctx, d, people)
+	if err != nil {
+		return err
+	}
+	byModel, err := r.rotations(ctx, d, model)
+	if err != nil {
+		return err
+	}
+	for _, s := range d.series {
+		if !s.info.NeedsReferences {
+			continue
+		}
+		for _, a := range r.p.Aggregators {
+			a = a.For(s.higher())
+			if a.Single() || a.Native() && (s.own || !s.hasNative()) {
+				continue
+			}
+			r.progress("%s: worth, %s %s", d.Name, s.info.Name, a.Name())
+			x, err := r.grow(ctx, d, s, a, byPeople)
+			if err != nil {
+				return fmt.Errorf("worth: %s %s: %w", s.info.Name, a.Name(), err)
+			}
+			y, err := r.grow(ctx, d, s, a, byModel)
+			if err != nil {
+				return fmt.Errorf("worth: %s %s: %w", s.info.Name, a.Name(), err)
+			}
+			for k, st := range r.p.Statistics {
+				w := r.worth(x[k], y[k])
+				w.About, w.Metric, w.Aggregator = d.about(st), s.info.Name, a.Name()
+				if !slices.ContainsFunc(res.Worths, w.repeats) {
+					res.Worths = append(res.Worths, w)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// rotations are the orders in which others are added to the first reference.
+func (r *run) rotations(ctx context.Context, d *data, others columnsOf) ([]*ordered, error) {
+	random, err := d.shuffled(ctx, others, r.p.Bootstrap.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("worth: %w", err)
+	}
+	first := d.each(func(s *refract.Segment, _ int) []int { return everything(s)[:min(1, len(s.References))] })
+	out := make([]*ordered, worthOrders)
+	for i := range out {
+		out[i] = &ordered{first, random.rotated(i)}
+	}
+	return out, nil
+}
+
+// grow takes all statistics of the first reference and of ever more of others.
+func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregator, orders []*ordered) ([]*growth, error) {
+	ks := make([]int, orders[0].most()+1)
+	for k := range ks {
+		ks[k] = k
+	}
+	estimates := make([][][]*estimate, len(orders)) // by order, k, statistic
+	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
+		tables, err := r.along(ctx, d, s, a, orders[i], ks)
+		if err != nil {
+			return err
+		}
+		for _, t := range tables {
+			var of []*estimate
+			for _, st := range r.p.Statistics {
+				est, err := r.estimate(ctx, t, st, r.p.Bootstrap.Resamples)
+				if err != nil {
+					return err
+				}
+				of = append(of, est)
+			}
+			estimates[i] = append(estimates[i], of)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*growth, len(r.p.Statistics))
+	for st := range out {
+		mean := func(of func(e *estimate) float64) []float64 {
+			line, values := make([]float64, len(ks)), make([]float64, len(orders))
+			for k := range ks {
+				for i := range orders {
+					values[i] = of(estimates[i][k][st])
+				}
+				line[k] = exact.Mean(values)
+			}
+			return line
+		}
+		g := &growth{n: estimates[0][0][st].N, values: mean(func(e *estimate) float64 { return float64(e.Value) })}
+		resamples := r.p.Bootstrap.Resamples
+		for i := range orders {
+			for k := range ks {
+				resamples = min(resamples, len(estimates[i][k][st].Resamples))
+			}
+		}
+		for b := range resamples {
+			g.resamples = append(g.resamples, mean(func(e *estimate) float64 { return e.Resamples[b] }))
+		}
+		out[st] = g
+	}
+	return out, nil
+}
+
+// shuffled is the columns of each segment in random order, without those that
+// have no text.
+func (d *data) shuffled(ctx context.Context, columns columnsOf, seed uint64) (columnsOf, error) {
+	segments := make([]*refract.Segment, len(d.segments))
+	for i, s := range d.segments {
+		t, all := *s, s.AllReferences(nil)
+		t.Variants = nil
+		for _, column := range columns[i] {
+			t.Variants = append(t.Variants, refract.Variant{Text: all[column]})
+		}
+		segments[i] = &t
+	}
+	orders, err := orderAll(ctx, &selection.Selector{Method: selection.ByRandom, Seed: seed}, segments)
+	if err != nil {
+		return nil, err
+	}
+	out := make(columnsOf, len(segments))
+	for i, order := range orders {
+		for _, k := range order {
+			out[i] = append(out[i], columns[i][k])
+		}
+	}
+	return out, nil
+}
+
+// rotated begins with the n-th column of each segment, and goes on around.
+func (c columnsOf) rotated(n int) columnsOf {
+	out := make(columnsOf, len(c))
+	for i, columns := range c {
+		if len(columns) > 0 {
+			at := n % len(columns)
+			out[i] = slices.Concat(columns[at:], columns[:at])
+		}
+	}
+	return out
+}
+
+// worth sets the two ways to grow against each other. Both begin at the same value.
+func (r *run) worth(people, model *growth) Worth {
+	resamples := min(len(people.resamples), len(model.resamples))
+	over := func(of func(people, model []float64) float64) (float64, *report.Range) {
+		var values []float64
+		for b := range resamples {
+			values = append(values, of(people.resamples[b], model.resamples[b]))
+		}
+		return of(people.values, model.values), r.interval(values)
+	}
+	gain := func(of func(people, model []float64) float64) Gain {
+		v, iv := over(of)
+		return Gain{Number(v), iv}
+	}
+	exchange := func(most int, of func(people, model []float64) float64) Exchange {
+		v, iv := over(of)
+		within := func(v float64) Number {
+			if v > float64(most) {
+				return report.None()
+			}
+			return Number(v)
+		}
+		out := Exchange{Value: within(v), Most: most}
+		if iv != nil {
+			out.Interval = &report.Range{Low: within(float64(iv.Low)), High: within(float64(iv.High)), Undefined: iv.Undefined}
+		}
+		return out
+	}
+	last := func(line []float64) float64 { return line[len(line)-1] }
+	return Worth{
+		First: Number(people.values[0]), N: people.n,
+		Person:   gain(func(p, _ []float64) float64 { return p[1] - p[0] }),
+		People:   gain(func(p, _ []float64) float64 { return last(p) - p[0] }),
+		Variant:  gain(func(_, m []float64) float64 { return m[1] - m[0] }),
+		Variants: gain(func(_, m []float64) float64 { return last(m) - m[0] }),
+		Needed:   exchange(len(model.values)-1, func(p, m []float64) float64 { return reach(m, p[1]) }),
+		Given:    exchange(len(people.values)-1, func(p, m []float64) float64 { return reach(p, last(m)) }),
+	}
+}
+
+// repeats says that an aggregator gives the numbers of another one, as native does
+// where it is the metric's max.
+func (w *Worth) repeats(v Worth) bool {
+	return v.About == w.About && v.Metric == w.Metric && v.First == w.First && v.Person.Value == w.Person.Value && v.People.Value == w.People.Value &&
+		v.Variant.Value == w.Variant.Value && v.Variants.Value == w.Variants.Value
+}
+
+// worthTable has the exchange of references by people and by a model.
+func (r *Result) worthTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "What references by a model are worth", Columns: columns(
+		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "aggregate"}, statisticColumn, minor(value("first", 4)),
+		worthColumn("person", "a person's adds"), interval("person_ci"), worthColumn("variants", "all variants add"), minor(interval("variants_ci")),
+		report.Column{Name: "needed", Header: "variants for one by a person"}, report.Column{Name: "given", Header: "by people for all variants"},
+		hidden(value("people", 4)), hidden(interval("people_ci")), minor(count("n", "")))}
+	for i := range r.Worths {
+		w := &r.Worths[i]
+		t.Add(w.Dataset, w.Metric, w.Aggregator, w.Statistic, w.First, w.Person.Value, w.Person.Interval, w.Variants.Value, w.Variants.Interval,
+			w.Needed.String(), w.Given.String(), w.People.Value, w.People.Interval, w.N)
+	}
+	t.Notes = []string{"each adds to the first reference; variants are of the first; > 10: all ten do not reach it"}
+	return t
+}
+
+func worthColumn(name, header string) report.Column {
+	return report.Column{Name: name, Header: header, Kind: report.KindFloat, Digits: 4}
+}

@@ -69,7 +69,7 @@ type engine interface {
 	compact(ctx context.Context) error
 	// classify says which of the errors of this package a failure is, if any, and
 	// what to do about it.
-	classify(op string, err error) (kind error, advice string)
+	classify(op string, err error) (advice string, kind error)
 }
 
 // start makes the database ready once it is found to be a cache.

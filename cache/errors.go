@@ -71,7 +71,7 @@ func (d *Database) explain(ctx context.Context, op string, err error) error {
 			return err
 		}
 	}
-	kind, advice := d.classify(op, err)
+	advice, kind := d.classify(op, err)
 	said := []string{fmt.Sprintf("cache %s: %s", d.name, op)}
 	causes := []error{err}
 	if kind != nil {
@@ -97,7 +97,7 @@ func hide(s string, secrets []string) string {
 const unwritable = "the file, its -wal and -shm files and its folder must be writable"
 
 // classify implements engine.
-func (s *sqliteFile) classify(op string, err error) (kind error, advice string) {
+func (s *sqliteFile) classify(op string, err error) (advice string, kind error) {
 	const full = "nothing stored before is lost: free some space, then run again"
 	away := fmt.Sprintf("move it away (with %[1]s-wal and %[1]s-shm, if present)", filepath.Base(s.name))
 	damaged := salvage(s.name)
@@ -107,36 +107,36 @@ func (s *sqliteFile) classify(op string, err error) (kind error, advice string) 
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
 		if strings.Contains(err.Error(), "sql: Scan error") { // a value that no row of ours has
-			return ErrCorrupt, damaged
+			return damaged, ErrCorrupt
 		}
-		return nil, ""
+		return "", nil
 	}
 	switch code := failure.Code(); {
 	case code == sqlite3.SQLITE_IOERR_SHORT_READ:
-		return ErrCorrupt, damaged
+		return damaged, ErrCorrupt
 	case code == sqlite3.SQLITE_IOERR_SHMSIZE: // the shared-memory file could not grow
-		return ErrFull, full
+		return full, ErrFull
 	case code == sqlite3.SQLITE_ERROR && op == "open" && strings.Contains(err.Error(), "no such"): // table or column
-		return ErrCorrupt, damaged
+		return damaged, ErrCorrupt
 	}
 	switch failure.Code() & 0xff { // the primary code
 	case sqlite3.SQLITE_FULL:
-		return ErrFull, full
+		return full, ErrFull
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		return ErrLocked, "wait for it to end, or name another file"
+		return "wait for it to end, or name another file", ErrLocked
 	case sqlite3.SQLITE_CORRUPT:
-		return ErrCorrupt, damaged
+		return damaged, ErrCorrupt
 	case sqlite3.SQLITE_NOTADB:
-		return ErrCorrupt, "or no SQLite database at all: " + away + ", or name another file"
+		return "or no SQLite database at all: " + away + ", or name another file", ErrCorrupt
 	case sqlite3.SQLITE_CANTOPEN:
 		if _, gone := os.Stat(s.name); errors.Is(gone, fs.ErrNotExist) {
-			return ErrReadOnly, "cannot create a file in " + filepath.Dir(s.name)
+			return "cannot create a file in " + filepath.Dir(s.name), ErrReadOnly
 		}
 		fallthrough
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return ErrReadOnly, unwritable
+		return unwritable, ErrReadOnly
 	case sqlite3.SQLITE_IOERR:
-		return nil, "the disk failed, is full, or is a network file system without locks; what was stored before is kept"
+		return "the disk failed, is full, or is a network file system without locks; what was stored before is kept", nil
 	}
-	return nil, ""
+	return "", nil
 }

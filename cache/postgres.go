@@ -285,36 +285,36 @@ func passing(err error) bool {
 }
 
 // classify implements engine.
-func (s *postgresServer) classify(_ string, err error) (kind error, advice string) {
+func (s *postgresServer) classify(_ string, err error) (advice string, kind error) {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		switch {
 		case crowded(refused):
-			return ErrUnavailable, "the server has as many clients as it takes: lower pool_max_conns in the URL, raise max_connections of the server, or put PgBouncer before it"
+			return "the server has as many clients as it takes: lower pool_max_conns in the URL, raise max_connections of the server, or put PgBouncer before it", ErrUnavailable
 		case refused.Code == protocolViolation && strings.Contains(refused.Message, startupParameter):
-			return ErrUnavailable, "PgBouncer passes no such setting on: leave it out of the URL, and set it on the server, as with ALTER ROLE … SET search_path"
+			return "PgBouncer passes no such setting on: leave it out of the URL, and set it on the server, as with ALTER ROLE … SET search_path", ErrUnavailable
 		}
 		switch refused.Code {
 		case "28P01", "28000":
-			return ErrUnavailable, "the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass"
+			return "the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", ErrUnavailable
 		case "3D000":
-			return ErrUnavailable, "there is no such database: create it, for instance with createdb"
+			return "there is no such database: create it, for instance with createdb", ErrUnavailable
 		case "3F000":
-			return ErrUnavailable, "there is no such schema: create it, or leave search_path out"
+			return "there is no such schema: create it, or leave search_path out", ErrUnavailable
 		case "42501", "25006":
-			return ErrReadOnly, "the user needs the rights to create tables once, and to read and change them"
+			return "the user needs the rights to create tables once, and to read and change them", ErrReadOnly
 		case "53100":
-			return ErrFull, "nothing stored before is lost: free some space on the server, then run again"
+			return "nothing stored before is lost: free some space on the server, then run again", ErrFull
 		case "42P01", "42703":
-			return ErrCorrupt, "a table or column of the cache is missing: name another database or search_path"
+			return "a table or column of the cache is missing: name another database or search_path", ErrCorrupt
 		case "XX001", "XX002":
-			return ErrCorrupt, "the server found its own files damaged; see its log"
+			return "the server found its own files damaged; see its log", ErrCorrupt
 		case "57014":
-			return nil, "the server ended a statement that took long: raise its statement_timeout"
+			return "the server ended a statement that took long: raise its statement_timeout", nil
 		}
 	}
 	if errors.Is(err, ErrUnavailable) || passing(err) {
-		return ErrUnavailable, "nothing stored before is lost: see that the server runs and lets this machine in, then run again"
+		return "nothing stored before is lost: see that the server runs and lets this machine in, then run again", ErrUnavailable
 	}
-	return nil, ""
+	return "", nil
 }

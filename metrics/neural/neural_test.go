@@ -2,7 +2,6 @@ package neural_test
 
 import (
 	"context"
-	"math"
 	"net/http/httptest"
 	"slices"
 	"testing"
@@ -50,8 +49,6 @@ func must(t *testing.T, options string, servers ...*oiptest.Server) metrics.Metr
 	}
 	return m
 }
-
-var nan = float32(math.NaN())
 
 var block = metrics.Block{
 	Source:     "Es regnet.",

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,11 +64,6 @@ func within(cmd *cobra.Command, least, most int, flags ...string) {
 // isShare limits flags to what is above 0 and below 1.
 func isShare(cmd *cobra.Command, flags ...string) {
 	inRange(cmd, "a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 }, flags...)
-}
-
-// isPositive limits flags to positive numbers.
-func isPositive(cmd *cobra.Command, flags ...string) {
-	inRange(cmd, "a positive number", func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }, flags...)
 }
 
 // isNamed refuses an empty name, as that of an unset variable is, which would

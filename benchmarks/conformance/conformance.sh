@@ -14,7 +14,7 @@ if [ "${1:-}" = torch ]; then
 	mode=torch
 	only='lighteval;mbrs;torchmetrics;trl;verl'
 	name=adapters
-	requirements=python/adapters_torch_requirements.txt
+	requirements=benchmarks/peers/adapters_torch_requirements.txt
 	source benchmarks/servers/torch_venv.sh
 else
 	mode=light

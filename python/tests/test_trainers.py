@@ -1,4 +1,4 @@
-"""Adapters in packages that need torch, where these are installed (python/adapters_torch.sh)."""
+"""Adapters in packages that need torch, where these are installed (benchmarks/peers/adapters_torch.sh)."""
 
 from __future__ import annotations
 

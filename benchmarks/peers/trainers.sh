@@ -3,14 +3,14 @@
 # prompts and completions and on messages, DPO on pairs), and reads it by LLaMA-Factory's
 # converters: the bytes are those of the prompts and completions.
 #
-# usage: python/trainers.sh
+# usage: benchmarks/peers/trainers.sh
 #
 # The environment is that of adapters_torch.sh (2.8 GB), kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci; with it, it takes a minute. .ci/run leaves it out.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 name=adapters
-requirements=python/adapters_torch_requirements.txt
+requirements=benchmarks/peers/adapters_torch_requirements.txt
 source benchmarks/servers/torch_venv.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -19,5 +19,5 @@ mkdir "$work/built"
 REFRACT_BUILT=$work/built go test -short -count=1 -parallel 4 -run 'TestBuilders$' ./benchmarks/load
 "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$work" llamafactory==0.9.5
 "$venv/bin/python" -m zipfile --extract "$work"/llamafactory-*.whl "$work/llamafactory"
-HF_HOME=$work/hf "$venv/bin/python" -W ignore python/trainers_check.py "$work/built" "$work/llamafactory"
+HF_HOME=$work/hf "$venv/bin/python" -W ignore benchmarks/peers/trainers_check.py "$work/built" "$work/llamafactory"
 echo "trainers read it ($SECONDS s)"

@@ -3,7 +3,7 @@
 # GRPOTrainer on a tiny model of random weights, and verl's reward managers, and times
 # MBR decoding by chrF beside mbrs's own.
 #
-# usage: python/adapters_torch.sh [PYTEST ARGUMENT]…
+# usage: benchmarks/peers/adapters_torch.sh [PYTEST ARGUMENT]…
 #
 # It needs 2.8 GB of packages from PyPI and a C compiler; the environment is kept in
 # $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. A fresh one takes three to
@@ -11,9 +11,9 @@
 # too; datasets, xxhash and omegaconf are the releases that go with it. verl's trainers need hydra and GPUs: what
 # gives rewards in them does not.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 name=adapters
-requirements=python/adapters_torch_requirements.txt
+requirements=benchmarks/peers/adapters_torch_requirements.txt
 source benchmarks/servers/torch_venv.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -21,5 +21,5 @@ CGO_ENABLED=0 go build -trimpath -o "$work/refract" ./cmd/refract
 export REFRACT_PROGRAM=$work/refract PYTHONPATH=$PWD/python/src HF_HOME=$work/hf
 export REFRACT_DATA=${REFRACT_DATA:-$PWD/../shared/data}
 (cd python && "$venv/bin/python" -m pytest -q -rs -p no:cacheprovider tests/test_trainers.py tests/test_integrations.py "$@")
-"$venv/bin/python" -W ignore python/adapters_mbrs.py
+"$venv/bin/python" -W ignore benchmarks/peers/adapters_mbrs.py
 echo "the adapters give the command's scores ($SECONDS s)"

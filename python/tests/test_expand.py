@@ -53,7 +53,7 @@ def test_expand(server: ModelServer) -> None:
 
 
 def test_a_set_that_stays_incomplete(server: ModelServer) -> None:
-    done = expand(SET, model="m", prompts="plain", complete=2, flags={"rounds": 1, "form": "text"})
+    done = expand(SET, model="m", prompts="plain", complete=2, flags={"form": "text"})
     assert not done.complete
     assert [len(s.variants) < 2 for s in done.segments] == [True, True]
 

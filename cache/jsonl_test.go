@@ -77,7 +77,7 @@ func TestImportErrors(t *testing.T) {
 	for _, test := range []struct{ name, bad, want string }{
 		{"no JSON", "hello", "invalid character"},
 		{"cut", lineB[:40], "unexpected EOF"},
-		{"array", "[]", "cannot unmarshal"},
+		{"array", "[]", "unmarshal JSON array"},
 		{"two entries", lineB + lineB, "after top-level value"},
 		{"unknown field", `{"txt":"x","text":null}`, "txt"},
 		{"unknown request field", strings.Replace(lineB, `"sample"`, `"n"`, 1), `"n"`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/refract-eval/refract/metrics"
@@ -13,10 +14,13 @@ import (
 type closing struct {
 	metrics.Metric
 	spec   string
+	mu     *sync.Mutex // metrics are closed at the same time
 	closed *[]string
 }
 
 func (c closing) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	*c.closed = append(*c.closed, c.spec)
 	return errors.New(c.spec + " does not end well")
 }
@@ -25,13 +29,18 @@ func (c closing) Close() error {
 // that failed, and tries again to make one that could not be made.
 func TestMetricPool(t *testing.T) {
 	var made, closed, warned []string
+	var mu sync.Mutex
 	p := newMetricPool(t.Context(), 2, func(_ context.Context, spec string) (metrics.Metric, error) {
 		made = append(made, spec)
 		if spec == "none" {
 			return nil, errors.New("there is none of this name")
 		}
-		return closing{spec: spec, closed: &closed}, nil
-	}, func(err error) { warned = append(warned, err.Error()) })
+		return closing{spec: spec, mu: &mu, closed: &closed}, nil
+	}, func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		warned = append(warned, err.Error())
+	})
 	lend := func(spec string) func(bool) {
 		t.Helper()
 		_, back, err := p.lend(spec)

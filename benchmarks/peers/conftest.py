@@ -18,20 +18,22 @@ def refract(tmp_path_factory):
     return program
 
 
+DATA = pathlib.Path(os.environ.get("REFRACT_DATA") or ROOT.parent / "shared" / "data").resolve()
+HAS_DATA = (DATA / "mt-metrics-eval-v2" / "wmt22").is_dir()
+
+
 @pytest.fixture(scope="session")
 def data():
     """The folder of real data."""
-    folder = pathlib.Path(os.environ.get("REFRACT_DATA") or ROOT.parent / "shared" / "data")
-    if not (folder / "mt-metrics-eval-v2" / "wmt22").is_dir():
-        pytest.skip(f"no real data at {folder}; set REFRACT_DATA")
-    return folder.resolve()
+    if not HAS_DATA:
+        pytest.skip(f"no real data at {DATA}; set REFRACT_DATA")
+    return DATA
 
 
 @pytest.fixture(scope="session")
 def maybe_data():
     """The arguments that name the real data to a script, none where there is none."""
-    folder = pathlib.Path(os.environ.get("REFRACT_DATA") or ROOT.parent / "shared" / "data")
-    return ["--data", folder.resolve()] if (folder / "mt-metrics-eval-v2" / "wmt22").is_dir() else []
+    return ["--data", DATA] if HAS_DATA else []
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,6 @@
 import pytest
 from conftest import run, script
 
-import sacrebleu  # noqa: F401  which the scripts need
-
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory, refract):

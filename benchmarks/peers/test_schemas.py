@@ -1,4 +1,5 @@
 """What is deployed, against the schemas of its kind."""
+import pathlib
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ def test_openapi(refract):
 
 
 def validate(*args):
-    program = ROOT.__class__(sys.executable).parent / "kubernetes-validate"
+    program = pathlib.Path(sys.executable).parent / "kubernetes-validate"
     return subprocess.run([program, "--strict", "--quiet", *args], capture_output=True, text=True)
 
 

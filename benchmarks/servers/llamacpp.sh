@@ -6,10 +6,10 @@
 # usage: benchmarks/servers/llamacpp.sh [GO TEST FLAG]…
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-source benchmarks/servers/llamacpp_serve.sh
+source benchmarks/servers/serve.sh
 
 "$venv/bin/python" "$here/llamacpp_model.py" "$work/model.gguf"
-serve "$work/model.gguf"
+serve llamacpp_server.py "$work/model.gguf"
 if ! REFRACT_LLAMACPP=$url go test -count=1 -timeout 5m "$@" ./benchmarks/servers; then
 	last_words
 	exit 1

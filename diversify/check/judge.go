@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
+
+	"github.com/refract-eval/refract/internal/words"
 )
 
 // Finish reasons of the OpenAI protocol that decide about an answer.
@@ -94,12 +97,14 @@ func (s *Segment) Judge(a Answer) Result {
 		}
 	}
 	r.Verdict = Accepted
-	e := ref.evidence(r.Text)
-	for _, k := range checkSteps() {
-		if !s.c.Makes(k.reason) || a.Field && k.talk || k.compares && ref.text == "" {
+	j := &judged{Answer: a, Result: &r, ref: ref, words: wordsOf(r.Text)}
+	j.e = ref.evidenceOf(r.Text, j.words)
+	j.norm = sync.OnceValue(func() string { return normalize(r.Text) })
+	for _, k := range s.c.checks {
+		if a.Field && k.talk || k.compares && ref.text == "" {
 			continue
 		}
-		found, err := k.find(s, &judged{a, &r, ref, e})
+		found, err := k.find(s, j)
 		if err != nil {
 			r.Verdict, r.Err = "", fmt.Errorf("the %s check: %w", k.reason, err)
 			return r
@@ -109,11 +114,11 @@ func (s *Segment) Judge(a Answer) Result {
 			return r
 		}
 	}
-	if who := s.same(r.Text, s.refused); who != "" {
+	if who := s.same(j, s.refused); who != "" {
 		r.Verdict, r.Detail = ReasonDuplicate, who
 		return r
 	}
-	s.Accept(r.Text)
+	s.accepted = append(s.accepted, known{text: r.Text, norm: j.norm()})
 	return r
 }
 
@@ -121,8 +126,10 @@ func (s *Segment) Judge(a Answer) Result {
 type judged struct {
 	Answer
 	*Result
-	ref *original
-	e   evidence
+	ref   *original
+	words []word // of the text
+	e     evidence
+	norm  func() string // the text, normalized
 }
 
 // checkStep is one check. It says what it finds, in a sentence, and "" for nothing.
@@ -145,7 +152,7 @@ func checkSteps() []checkStep {
 		{ReasonRefusal, true, false, found((*Segment).refusal)},
 		{ReasonCut, true, true, found((*Segment).missingEnd)},
 		{ReasonCopy, false, false, found((*Segment).copied)},
-		{ReasonDuplicate, false, false, found(func(s *Segment, j *judged) string { return s.same(j.Text, s.accepted) })},
+		{ReasonDuplicate, false, false, found(func(s *Segment, j *judged) string { return s.same(j, s.accepted) })},
 		{ReasonGarbled, true, true, found((*Segment).within)},
 		{ReasonLanguage, true, false, (*Segment).otherLanguage},
 		{ReasonLength, true, false, found((*Segment).badLength)},
@@ -193,7 +200,6 @@ func (s *Segment) refusal(j *judged) string {
 
 // copied finds a text that is one of the originals.
 func (s *Segment) copied(j *judged) string {
-	n := normalize(j.Text)
 	for i, r := range append(slices.Clone(s.references), s.source) {
 		name := fmt.Sprintf("reference %d", i+1)
 		if i == len(s.references) {
@@ -203,7 +209,7 @@ func (s *Segment) copied(j *judged) string {
 		case r.text == "":
 		case j.Text == r.text:
 			return "the same as " + name
-		case !s.c.cfg.Exact && n != "" && n == r.norm():
+		case !s.c.cfg.Exact && j.norm() != "" && j.norm() == r.norm():
 			return but + name
 		}
 	}
@@ -213,17 +219,16 @@ func (s *Segment) copied(j *judged) string {
 const but = "but for case, punctuation and white space the same as "
 
 // same says which of some texts the answer repeats, or "".
-func (s *Segment) same(t string, texts []known) string {
-	n := normalize(t)
+func (s *Segment) same(j *judged, texts []known) string {
 	for i, k := range texts {
 		of := fmt.Sprintf("accepted answer %d", i+1)
 		if k.by != "" {
 			of = "a text that " + k.by + " rejected"
 		}
 		switch {
-		case k.text == t:
+		case k.text == j.Text:
 			return "the same as " + of
-		case !s.c.cfg.Exact && n != "" && k.norm == n:
+		case !s.c.cfg.Exact && j.norm() != "" && k.norm == j.norm():
 			return but + of
 		}
 	}
@@ -234,9 +239,8 @@ func (s *Segment) same(t string, texts []known) string {
 // share many, and not all are names, the language is the same.
 func (s *Segment) otherLanguage(j *judged) (string, error) {
 	var rest []string
-	words, shared, names := 0, 0, 0
-	for _, w := range plainWords(strings.ToLower(j.Text)) {
-		words++
+	all, shared, names := words.OfLetters(strings.ToLower(j.Text)), 0, 0
+	for _, w := range all {
 		switch {
 		case !j.ref.plain[w]:
 			rest = append(rest, w)
@@ -246,7 +250,7 @@ func (s *Segment) otherLanguage(j *judged) (string, error) {
 		}
 		shared++
 	}
-	if least := s.c.cfg.Overlap * float64(words); least < float64(words) && float64(shared) >= least && float64(shared-names) >= least/2 {
+	if least := s.c.cfg.Overlap * float64(len(all)); least < float64(len(all)) && float64(shared) >= least && float64(shared-names) >= least/2 {
 		return "", nil
 	}
 	if j.ref.other == nil {
@@ -285,7 +289,7 @@ func (s *Segment) garbled(j *judged) string {
 			return fmt.Sprintf("it mixes scripts: %s", quote(t))
 		}
 	}
-	if j.ref.unordered(t) {
+	if j.ref.unordered(j.words) {
 		return fmt.Sprintf("it has the reference's words in no order: %s", quote(t))
 	}
 	if loop := loops(t); loop != "" && loops(j.ref.text) == "" {

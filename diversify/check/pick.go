@@ -155,7 +155,7 @@ func (o *original) muses(t string) bool {
 // opens reports whether the first of some sentences is a word or two before a rewriting
 // that has as many sentences as the reference without it: "Sure thing!"
 func (o *original) opens(parts []string) bool {
-	if len(parts) <= len(o.sentences(o.text)) || !isStop(lastRune(strings.TrimSpace(parts[0]))) || o.has("!") && strings.Contains(parts[0], "!") {
+	if len(parts) <= o.parts() || !isStop(lastRune(strings.TrimSpace(parts[0]))) || o.has("!") && strings.Contains(parts[0], "!") {
 		return false
 	}
 	e, rest := o.evidence(parts[0]), o.evidence(strings.Join(parts[1:], ""))
@@ -281,8 +281,8 @@ var quotations = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“
 
 // quoted returns the quotation in a text that may be the rewriting, or "".
 func (o *original) quoted(t string) (best string) {
-	if !strings.ContainsFunc(t, isQuote) {
-		return ""
+	if first := strings.IndexFunc(t, isQuote); first < 0 || strings.LastIndexFunc(t, isQuote) == first {
+		return "" // a quotation has two marks
 	}
 	most := 0.0
 	for _, m := range quotations.FindAllStringSubmatch(t, -1) {
@@ -478,8 +478,10 @@ func unlist(_ *Checker, t string, ref *original) string {
 	if n == 0 || n == len(t) || marker(ref.text+" ") > 0 || unicode.Is(unicode.Pd, firstRune(ref.text)) || ref.startsWithNumber(t) {
 		return t
 	}
-	if all := strings.Split(t, "\n"); len(all) > 1 && len(ref.view(t)) > 1 && !slices.ContainsFunc(ref.view(t), func(l line) bool { return !l.item }) {
-		return t // for the step that looks at all items
+	if strings.Contains(t, "\n") {
+		if all := ref.view(t); len(all) > 1 && !slices.ContainsFunc(all, func(l line) bool { return !l.item }) {
+			return t // for the step that looks at all items
+		}
 	}
 	return t[n:]
 }

@@ -18,7 +18,7 @@ func (s *Segment) unclear(j *judged) string {
 			found = append(found, what)
 		}
 	}
-	words, refWords := wordsOf(j.Text), wordsOf(ref.text)
+	words, refWords := j.words, ref.list
 	var has, own [classes]bool // of words that the other one lacks
 	refuses := false
 	for _, w := range refWords {
@@ -43,7 +43,7 @@ func (s *Segment) unclear(j *judged) string {
 	sign(1, refuses && (has[self] || own[self]), "it begins as a refusal")
 	sign(1, first(words) && !first(refWords), "it begins as a reply")
 	sign(1, (10*e.chars < 6*ref.chars || 10*e.chars > 16*ref.chars) && abs(e.chars-ref.chars) > 15, "its length is another")
-	sign(1, len(ref.sentences(j.Text)) > len(ref.sentences(ref.text)), "it has more sentences")
+	sign(1, len(ref.sentences(j.Text)) > ref.parts(), "it has more sentences")
 	sign(1, around.words > 2 && around.talk > 1 && 2*e.shared < ref.content, "talk stood on its line")
 	sign(2, around.sorry > 0 && around.talk > 2 && 2*e.shared < ref.content, "a refusal stood on its line")
 	if count < enough {
@@ -73,32 +73,35 @@ func asks(t string) bool { return strings.ContainsAny(t, "?？") }
 
 func abs(n int) int { return max(n, -n) }
 
+// pairsOf returns the keys of words that stand next to each other.
+func pairsOf(words []word) map[string]bool {
+	pairs := map[string]bool{}
+	for i := range len(words) - 1 {
+		pairs[words[i].key+" "+words[i+1].key] = true
+	}
+	return pairs
+}
+
 // unordered reports whether a text has the words of the reference, and hardly two of them
 // in its order.
-func (o *original) unordered(t string) bool {
+func (o *original) unordered(words []word) bool {
 	const least = 8 // words
-	key := func(words []word) (pairs map[string]bool) {
-		pairs = map[string]bool{}
-		for i := range len(words) - 1 {
-			pairs[words[i].key+" "+words[i+1].key] = true
-		}
-		return pairs
-	}
-	words := wordsOf(t)
 	if len(words) < least || o.dense {
 		return false
 	}
 	known, shared := 0, 0
-	ref := key(wordsOf(o.text))
 	for _, w := range words {
 		if o.words[w.key] {
 			known++
 		}
 	}
-	for p := range key(words) {
-		if ref[p] {
+	if 4*known < 3*len(words) {
+		return false
+	}
+	for p := range pairsOf(words) {
+		if o.pairs()[p] {
 			shared++
 		}
 	}
-	return 4*known >= 3*len(words) && shared <= len(words)/12
+	return shared <= len(words)/12
 }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/refract-eval/refract/internal/words"
 )
 
 //go:embed talk.txt
@@ -224,11 +226,14 @@ type original struct {
 	chars   int
 	dense   bool // most letters are of a script without spaces between words
 	norm    func() string
+	list    []word          // its words, in order
 	words   map[string]bool // by their keys
 	content int             // words that say something
 	plain   map[string]bool // words as they are, in lower case
 	names   map[string]bool // of them, with a capital, but for the first one
 	numbers func() numbers
+	pairs   func() map[string]bool                    // words that stand next to each other
+	parts   func() int                                // sentences
 	other   func(rest, answer string) (string, error) // by the Detector
 }
 
@@ -237,6 +242,8 @@ func newOriginal(t string) *original {
 	o := &original{text: t, chars: chars(t), words: map[string]bool{}, plain: map[string]bool{}, names: map[string]bool{}}
 	o.norm = sync.OnceValue(func() string { return normalize(t) })
 	o.numbers = sync.OnceValue(func() numbers { return numbersOf(t).relaxed(t) })
+	o.pairs = sync.OnceValue(func() map[string]bool { return pairsOf(o.list) })
+	o.parts = sync.OnceValue(func() int { return len(o.sentences(t)) })
 	dense, letters := 0, 0
 	for _, r := range t {
 		if unicode.IsLetter(r) {
@@ -247,25 +254,19 @@ func newOriginal(t string) *original {
 		}
 	}
 	o.dense = 2*dense > letters
-	for _, w := range wordsOf(t) {
+	o.list = wordsOf(t)
+	for _, w := range o.list {
 		if !o.words[w.key] && w.class != stop {
 			o.content++
 		}
 		o.words[w.key] = true
 	}
-	for i, w := range plainWords(t) {
+	for i, w := range words.OfLetters(t) {
 		low := strings.ToLower(w)
 		o.plain[low] = true
 		o.names[low] = o.names[low] || i > 0 && unicode.IsUpper(firstRune(w))
 	}
 	return o
-}
-
-// plainWords are the runs of letters of a text, with apostrophes inside them.
-func plainWords(t string) []string {
-	return strings.FieldsFunc(t, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '\'' && r != '’'
-	})
 }
 
 // has reports whether the reference has one of some characters.
@@ -285,10 +286,13 @@ type evidence struct {
 }
 
 // evidence counts the words of a text. Words that the reference has are no talk.
-func (o *original) evidence(t string) (e evidence) {
+func (o *original) evidence(t string) evidence { return o.evidenceOf(t, wordsOf(t)) }
+
+// evidenceOf is evidence for a text whose words are known.
+func (o *original) evidenceOf(t string, words []word) (e evidence) {
 	e.chars = chars(strings.TrimSpace(t))
 	seen := map[string]bool{}
-	for _, w := range wordsOf(t) {
+	for _, w := range words {
 		e.words++
 		switch {
 		case seen[w.key]:

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/refract-eval/refract/internal/words"
 )
 
 //go:embed languages.txt
@@ -45,13 +47,6 @@ var frequentWords = sync.OnceValue(func() *frequent {
 	return f
 })
 
-// words are the runs of letters of a text, with apostrophes inside them.
-func words(t string) []string {
-	return strings.FieldsFunc(t, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '\'' && r != '’'
-	})
-}
-
 // of returns the languages that have a word, or what it begins with up to an apostrophe.
 // A single letter tells nothing.
 func (f *frequent) of(word string) uint64 {
@@ -69,7 +64,7 @@ func (f *frequent) of(word string) uint64 {
 // Cyrillic without a letter that Russian lacks may be Russian.
 func (f *frequent) most(t string) (own uint64) {
 	var counts [64]int
-	for i, w := range words(t) {
+	for i, w := range words.OfLetters(t) {
 		if r := []rune(w)[0]; i > 0 && unicode.IsUpper(r) {
 			continue
 		}
@@ -104,7 +99,7 @@ const (
 // given ones never have counts as a word.
 func (f *frequent) other(own uint64, rest string) string {
 	var theirs, ours, row, marked [64]int
-	for _, w := range words(rest) {
+	for _, w := range words.OfLetters(rest) {
 		m, letters := f.of(w), uint64(0)
 		for _, r := range w {
 			if l := f.letters[r]; l&own == 0 {

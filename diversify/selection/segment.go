@@ -3,7 +3,6 @@ package selection
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -99,10 +98,6 @@ func (s *Selector) Select(ctx context.Context, segments []*refract.Segment, k in
 	}
 	return nil
 }
-
-// Unselected returns the segment as it was before a selection: what was not
-// selected is an accepted variant again, behind the others.
-func Unselected(seg *refract.Segment) *refract.Segment { return TakeBack(seg, math.MaxInt) }
 
 // TakeBack returns the segment with so many of the variants that were not
 // selected accepted again, behind the others, that n can be chosen, or with all

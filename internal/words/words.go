@@ -2,6 +2,7 @@
 package words
 
 import (
+	"strings"
 	"unicode"
 
 	"github.com/rivo/uniseg"
@@ -27,4 +28,11 @@ func Append(dst []string, s string) []string {
 		}
 	}
 	return dst
+}
+
+// OfLetters returns the runs of letters of s as they are, with apostrophes inside them.
+func OfLetters(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '\'' && r != '’'
+	})
 }

@@ -39,11 +39,8 @@ const (
 	byDocument = "document"
 )
 
-// Values of --table, besides pairsTable.
-const (
-	systemsTable = "systems"
-	powerTable   = "power" // of refract compare
-)
+// systemsTable is the value of --table besides pairsTable.
+const systemsTable = "systems"
 
 func (e *env) systemsCommand() *cobra.Command {
 	t := &systemTester{}

@@ -1,6 +1,6 @@
-# Sourced by scripts that need llama.cpp's own server. serve MODEL [ARGUMENT]…
-# starts it as llamacpp_server.py does, leaves its address in $url, and stops it
-# when the script ends. $venv and $cache are those of environment.sh.
+# Sourced by scripts that need a server that a Python program of this folder starts.
+# serve PROGRAM [ARGUMENT]… starts it, leaves its address in $url, and stops it when the
+# script ends. $venv and $cache are those of environment.sh; $work is a folder that goes.
 here=benchmarks/servers
 source benchmarks/peers/environment.sh
 work=$(mktemp -d)
@@ -15,19 +15,20 @@ cleanup() {
 trap cleanup EXIT
 
 serve() {
-	"$venv/bin/python" "$here/llamacpp_server.py" "$@" >"$work/url" 2>"$work/log" &
+	local program=$1
+	"$venv/bin/python" "$here/$program" "${@:2}" >"$work/url" 2>"$work/log" &
 	server=$!
 	for _ in $(seq 600); do
 		if [ -s "$work/url" ] || ! kill -0 "$server" 2>/dev/null; then break; fi
 		sleep 0.1
 	done
 	if ! [ -s "$work/url" ]; then
-		echo "$(basename "$0"): the server did not start:" >&2
+		echo "$(basename "$0"): $program did not start:" >&2
 		last_words
 		exit 1
 	fi
 	url=$(cat "$work/url")
-	echo "llama.cpp's server of xllamacpp $("$venv/bin/python" -c 'import xllamacpp; print(xllamacpp.__version__)') at $url"
+	echo "$program at $url"
 }
 
 last_words() {

@@ -179,7 +179,7 @@ func TestLongAnswers(t *testing.T) {
 			}
 			const size = 1 << 14
 			once, twice := cost(size), cost(2*size)
-			if twice > 3*once+1<<18 {
+			if twice > 3*once+1<<22 {
 				t.Errorf("%s, %q and many %q: %d bytes are allocated for %d, %d for %d", kind, r[0], r[1], once, size, twice, 2*size)
 			}
 		}

@@ -56,11 +56,10 @@ func NewReading(spec string, p judge.Policy, weights map[analysis.Severity]float
 	}
 	r.Rules = form.Rules()
 	if p.Retries() > 0 {
-		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
+		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, a number or fail")
 	}
-	lower, upper := form.Bounds()
-	r.Policy, err = p.Within(lower, upper, resolved.Direction())
-	return r, err
+	r.Policy = p
+	return r, nil
 }
 
 // Row is an answer as it was read.

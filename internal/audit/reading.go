@@ -211,7 +211,7 @@ func (r *Reading) row(l line) (*written, error) {
 	texts := analysis.Texts{Hypothesis: *cmp.Or(in.Hypothesis, none), Source: *cmp.Or(in.Source, in.Input, none), Reference: *cmp.Or(in.Reference, none)}
 	if in.Hypothesis != nil {
 		rep.Locate(texts)
-		rep.Flags = guard.Flags(texts.Hypothesis, nil)
+		rep.Flags = guard.Flags(texts.Hypothesis)
 	}
 	rep.Check(texts, r.Rules)
 	out := &written{withoutText: in.Hypothesis == nil}

@@ -32,6 +32,9 @@ func twoMetrics(random *rand.Rand, segments, systems int, first, second float64)
 // with so many, a test that draws or exchanges segments sees their difference as often
 // as it was promised to.
 func TestPowerOfMetrics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	const pilot, systems, runs, resamples, alpha, share = 500, 5, 300, 99, 0.05, 0.8
 	for _, m := range []correlate.Measure{
 		{Statistic: correlate.StatPearson},

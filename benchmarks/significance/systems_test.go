@@ -261,6 +261,9 @@ func TestSystemsAreThePlainTests(t *testing.T) {
 // more than alpha of the runs, however few segments differ, and however large the
 // steps are that scores take.
 func TestNoDifferenceFromChance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	const alpha, runs = 0.05, 200
 	random := rand.New(rand.NewPCG(3, 3))
 	finds := func(o SystemOptions, systems, segments, differing int, value func() float64) (falsely int) {
@@ -350,6 +353,9 @@ func TestSystemsErrors(t *testing.T) {
 // randomization sees one about as often as alpha says, and one by bootstrap twice as
 // often.
 func TestPower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	const segments, runs = 100, 400
 	for test, falsely := range map[SystemTest]float64{PairedBootstrap: 0.1, PairedRandomization: 0.05} {
 		o := SystemOptions{Test: test, Resamples: 400, Seed: 1, Alpha: 0.05}

@@ -65,9 +65,6 @@ type Option struct {
 	// Choices are all that the option may be, and say what follows from each; any
 	// text where there are none.
 	Choices []Choice `yaml:"choices"`
-	// Examples marks an option whose value is the path of a file for
-	// readExamples.
-	Examples bool `yaml:"examples"`
 }
 
 // Choice is one value of an Option and what follows from it.

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -188,9 +187,6 @@ func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric,
 	if err != nil {
 		return nil, err
 	}
-	if r, err = d.withFiles(r); err != nil {
-		return nil, err
-	}
 	if v.Bool(optionHardened, env.Hardened) {
 		if r, err = r.Hardened(); err != nil {
 			return nil, err
@@ -223,27 +219,4 @@ func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric,
 		}
 	}
 	return New(cfg)
-}
-
-// withFiles reads the examples that options name.
-func (d *Definition) withFiles(r *Resolved) (*Resolved, error) {
-	for _, o := range d.Options {
-		path := r.Option(o.Name)
-		if !o.Examples || path == "" {
-			continue
-		}
-		f, err := packed.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("option %s: %w", o.Name, err)
-		}
-		examples, err := readExamples(path, f)
-		if err == nil {
-			err = r.checkExamples(examples)
-		}
-		if err = errors.Join(err, f.Close()); err != nil {
-			return nil, fmt.Errorf("option %s: %w", o.Name, err)
-		}
-		r = r.withExamples(examples)
-	}
-	return r, nil
 }

@@ -22,10 +22,9 @@ func (e *env) judgesCommand() *cobra.Command {
 		Short: "List judges, or show the definition or the prompts of one",
 		Long: `Judges are metrics whose scores a language model states: -m NAME, or
 -m judge-file:FILE for one of your own. They call servers as 'refract expand'
-does, store every answer in --cache, and ask an equal question once. Under max
-and min they skip references that cannot change a score. An answer that states
-no score is no number: --unparseable says what it counts as, and a run fails
-where more than --max-unparsed of the answers have none.
+does, store every answer in --cache, and ask an equal question once. An answer
+that states no score is no number: --unparseable says what it counts as, and a
+run fails where more than --max-unparsed of the answers have none.
 
 Without a NAME, this command lists the built-in judges. Options in brackets may
 be left out; "needs" is for their defaults. With a NAME it shows the definition,

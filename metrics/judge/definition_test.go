@@ -34,7 +34,7 @@ answer: {kind: number, lower: 1, upper: 10}
 `
 
 func parse(text string) (*Definition, error) {
-	return ParseDefinition("judge.yaml", strings.NewReader(text))
+	return parseDefinition("judge.yaml", strings.NewReader(text))
 }
 
 func TestParseDefinition(t *testing.T) {

@@ -86,7 +86,7 @@ func ReadDefinition(path string, reserved ...string) (*Definition, error) {
 		return nil, err
 	}
 	defer f.Close()
-	d, err := ParseDefinition(path, f)
+	d, err := parseDefinition(path, f)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (s *scoring) take(t *task, r *analysis.Report) error {
 	r.Locate(texts)
 	r.Check(texts, s.j.rules)
 	if t.promptCut() {
-		r.Flags = append(r.Flags, FlagPromptCut)
+		r.Flags = append(r.Flags, flagPromptCut)
 	}
 	t.cell.reports[t.draw] = r
 	if t.cell.left--; t.cell.left > 0 {

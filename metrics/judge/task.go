@@ -21,9 +21,9 @@ const (
 	kindLikelihood   = "completions-with-logprobs" // the answer is the prompt's tokens
 )
 
-// FlagPromptCut marks a report for which the server counted far fewer tokens
+// flagPromptCut marks a report for which the server counted far fewer tokens
 // than the prompt must have: it may have cut the prompt without a word.
-const FlagPromptCut = "prompt-cut"
+const flagPromptCut = "prompt-cut"
 
 // task is a cell on its way to its report: the request of one turn.
 type task struct {

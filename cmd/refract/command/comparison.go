@@ -139,7 +139,7 @@ func (c *comparison) measures() ([]experiment.Statistic, error) {
 	for _, st := range c.statistics {
 		for _, level := range c.levels {
 			for _, group := range c.groupings {
-				s := experiment.Statistic{Level: level, Measure: correlate.Measure{Statistic: st, Grouping: group, Threshold: correlate.LikeThreshold}}
+				s := experiment.Statistic{Level: level, Measure: correlate.Measure{Statistic: st, Grouping: group}}
 				if st.OfSystems() || level == correlate.SystemLevel {
 					s.Grouping, s.Level = correlate.None, correlate.SystemLevel
 				}

@@ -219,7 +219,7 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	if v.engine, err = refract.NewEngine(settings, o); err != nil {
 		return nil, usagef("%w", err)
 	}
-	gather := audit.NewReports(v.engine.Metrics(), 0)
+	gather := audit.NewReports(v.engine.Metrics())
 	err = v.engine.Run(ctx, dataset.InMemory(segments), func(s *refract.SegmentScores) error {
 		v.scores = append(v.scores, s)
 		return gather.Add(s, nil)

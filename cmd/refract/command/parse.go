@@ -42,7 +42,7 @@ answer or null; for a judge of two turns it may have "responses" instead, of
 which the last is read. "hypothesis", in which errors are located, "source" (or
 "input") and "reference" are optional; "id", "system" and "segment" are copied.
 
-An answer without a score is no number. --unparseable zero, worst or a number
+An answer without a score is no number. --unparseable zero or a number
 counts it as one, and "substituted" says so in the row.`,
 		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
   refract parse tigerscore answers.jsonl --max-unparsed 0.05`,
@@ -52,7 +52,7 @@ counts it as one, and "substituted" says so in the row.`,
 		},
 	}
 	p.registerLines(cmd)
-	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "worst", "fail")
+	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "fail")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp

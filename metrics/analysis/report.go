@@ -10,8 +10,7 @@
 // untrusted.
 package analysis
 
-import (
-)
+import ()
 
 // Outcome says what became of one answer of a judge.
 type Outcome string

@@ -195,7 +195,6 @@ type Test struct {
 	Resamples int // 0 for no tests, at most [correlate.MaxResamples]
 	Block     int // 0, or the resamples after which a test may stop early
 	Seed      uint64
-	Alpha     float64 // of EveryPair: the largest p-value that parts ranks
 }
 
 // Comparison is a pair of settings. A setting without a metric is meant for

@@ -293,7 +293,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if d.series, err = r.allSeries(ctx, d); err != nil {
 		return err
 	}
-	settings, err := r.settings(ctx, d)
+	settings, err := r.settings(d)
 	if err != nil {
 		return err
 	}

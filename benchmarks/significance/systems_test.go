@@ -200,6 +200,9 @@ func TestOrderOfSystems(t *testing.T) {
 // more than alpha of the runs, however few segments differ, and however large the
 // steps are that scores take.
 func TestNoDifferenceFromChance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	const alpha, runs = 0.05, 200
 	random := rand.New(rand.NewPCG(3, 3))
 	finds := func(o SystemOptions, systems, segments, differing int, value func() float64) (falsely int) {
@@ -294,6 +297,9 @@ func BenchmarkSystems(b *testing.B) {
 // Where the true difference is the smallest that a test sees with a probability of
 // 0.8, so many units are needed for it.
 func TestPower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	power := Power{Error: 1. / 20, Units: 400, Critical: OneSided(0.025), Share: 0.8}
 	smallest := power.Smallest(100)
 	if n := power.Needed(-smallest); math.Abs(n-100) > 1 || math.Abs(smallest-0.28) > 0.001 {

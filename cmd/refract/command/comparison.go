@@ -98,7 +98,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		if c.resamples == 0 {
 			return nil, usagef("--test draws resamples: take --resamples of 1 or more, or --test none")
 		}
-		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed, Alpha: 1 - c.confidence}
+		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
 	}
 	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
 	if len(args) > 0 {
@@ -221,7 +221,7 @@ type resampling struct {
 func (r *resampling) register(cmd *cobra.Command, resamples int, of, by string, units ...string) {
 	f := cmd.Flags()
 	f.IntVar(&r.resamples, "resamples", resamples, "resamples "+of)
-	f.Float64Var(&r.confidence, "confidence", 0.95, "coverage of intervals; a p-value up to the rest is significant")
+	f.Float64Var(&r.confidence, "confidence", 0.95, "coverage of intervals")
 	f.Uint64Var(&r.seed, "seed", defaultSeed, "seed of all resampling")
 	f.StringVar(&r.by, "resample-by", "", strings.Join(units, ", ")+": what a resample draws (default "+by+")")
 	within(cmd, 0, correlate.MaxResamples, "resamples")

@@ -77,6 +77,7 @@ that both systems have.
 	parsedFlag(cmd, &t.test, "test", significance.PairedRandomization.String(), significance.ParseSystemTest,
 		"paired-ar or paired-bs", significance.SystemTestNames()...)
 	t.resampling.register(cmd, 0, "of the test (default 10000; paired-bs: 1000 but with --table pairs)", bySegment, bySegment, byDocument)
+	f.Lookup("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
 	f.StringVar(&t.baseline, "baseline", "", "`SYSTEM` that the others are compared with (default the first)")
 	grouped(cmd, taskFlags, "table", "test", "resample-by", "baseline")
 	return cmd

@@ -117,11 +117,11 @@ func TestPromptLogprobsAsServersWriteThem(t *testing.T) {
 			`"Hi" 0-2 -; " there" 2-8 -1; " " 8-9 -2; "雪" 9-12 -3`,
 		},
 		{
-			"byte-level bytes of another text", `"text":"Hi there 雪","logprobs":{"tokens":["<|begin|>","Hi","Ġthere","Ġéĩ","Ľª","x"],"token_logprobs":[null,-1,-2,-3,-4,-5]}`, `null`, "",
+			"another text", `"text":"Hi there 雪","logprobs":{"tokens":["<|begin|>","Hi","▁there","x","y","x"],"token_logprobs":[null,-1,-2,-3,-4,-5]}`, `null`, "",
 		},
 		{
-			"parts of a character", `"text":"Hi there 雪 x","logprobs":{"tokens":["<|begin|>","Hi","Ġthere"," �","�","x"],"token_logprobs":[null,-9999.0,-2,-3,-4,-5]}`, `{"prompt_tokens":5,"completion_tokens":1}`,
-			`"<|begin|>" 0-0 -; "Hi" 0-2 -9999; "Ġthere" 2-8 -2; " �" 8-12 -3; "�" 9-12 -4`,
+			"parts of a character", `"text":"Hi there 雪 x","logprobs":{"tokens":["<|begin|>","Hi","▁there"," �","�","x"],"token_logprobs":[null,-9999.0,-2,-3,-4,-5]}`, `{"prompt_tokens":5,"completion_tokens":1}`,
+			`"<|begin|>" 0-0 -; "Hi" 0-2 -9999; "▁there" 2-8 -2; " �" 8-12 -3; "�" 9-12 -4`,
 		},
 		{
 			"vLLM's own form with a token before the text", `"text":" x","logprobs":null,"prompt_logprobs":[null,{"5":{"logprob":-1,"rank":1,"decoded_token":"Hi"}},{"6":{"logprob":-0.5,"rank":1,"decoded_token":" you"},"9":{"logprob":-4,"rank":17,"decoded_token":" there"}},{"7":{"logprob":-3,"rank":1,"decoded_token":" 雪"}}]`, `{"prompt_tokens":4,"completion_tokens":1}`,
@@ -278,7 +278,7 @@ func TestParseTokens(t *testing.T) {
 // read and cover the prompt.
 func FuzzPromptLogprobs(f *testing.F) {
 	f.Add("The lake", `{"choices":[{"text":"The lake x","logprobs":{"tokens":["The"," lake"," x"],"token_logprobs":[null,-1,-2]}}]}`)
-	f.Add("The lake", `{"choices":[{"prompt_logprobs":[null,{"1":{"logprob":-1,"rank":2,"decoded_token":"Ġlake"},"2":{"logprob":-1,"rank":1}}]}]}`)
+	f.Add("The lake", `{"choices":[{"prompt_logprobs":[null,{"1":{"logprob":-1,"rank":2,"decoded_token":"▁lake"},"2":{"logprob":-1,"rank":1}}]}]}`)
 	f.Fuzz(func(t *testing.T, prompt, body string) {
 		h := &llmtest.Handler{}
 		h.Fail(llmtest.Body(200, "application/json", body))

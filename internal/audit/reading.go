@@ -56,11 +56,10 @@ func NewReading(spec string, p judge.Policy, weights map[analysis.Severity]float
 	}
 	r.Rules = form.Rules()
 	if p.Retries() > 0 {
-		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
+		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, a number or fail")
 	}
-	lower, upper := form.Bounds()
-	r.Policy, err = p.Within(lower, upper, resolved.Direction())
-	return r, err
+	r.Policy = p
+	return r, nil
 }
 
 // Row is an answer as it was read.
@@ -212,7 +211,7 @@ func (r *Reading) row(l line) (*written, error) {
 	texts := analysis.Texts{Hypothesis: *cmp.Or(in.Hypothesis, none), Source: *cmp.Or(in.Source, in.Input, none), Reference: *cmp.Or(in.Reference, none)}
 	if in.Hypothesis != nil {
 		rep.Locate(texts)
-		rep.Flags = guard.Flags(texts.Hypothesis, nil)
+		rep.Flags = guard.Flags(texts.Hypothesis)
 	}
 	rep.Check(texts, r.Rules)
 	out := &written{withoutText: in.Hypothesis == nil}

@@ -97,7 +97,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		Bootstrap: experiment.Bootstrap{Resamples: c.boot.bootstrap, Confidence: c.boot.confidence, Seed: c.boot.seed, By: c.resampleBy},
 	}
 	if c.tested {
-		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.boot.seed, Alpha: 1 - c.boot.confidence}
+		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.boot.seed}
 	}
 	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: c.includeHuman, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.choice}
 	if len(args) > 0 {

@@ -44,7 +44,7 @@ answer or null; for a judge of two turns it may have "responses" instead, of
 which the last is read. "hypothesis", in which errors are located, "source" (or
 "input") and "reference" are optional; "id", "system" and "segment" are copied.
 
-An answer without a score is no number. --unparseable zero, worst or a number
+An answer without a score is no number. --unparseable zero or a number
 counts it as one, and "substituted" says so in the row.`,
 		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
   refract parse tigerscore answers.jsonl --max-unparsed 0.05
@@ -56,7 +56,7 @@ counts it as one, and "substituted" says so in the row.`,
 	}
 	p.registerLines(cmd)
 	p.shardFlag.register(cmd)
-	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "worst", "fail")
+	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "fail")
 	parsedFlag(cmd, &p.weights, "weights", "", analysis.ParseWeights, "`NAME=X,…`: penalties by severity in place of the judge's own, such as major=5,minor=1")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {

@@ -164,7 +164,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table no columns", "table:" + here(t) + "/table.parquet", nil, `dataset "table:TESTDATA/table.parquet": say what the columns are, as in table:FILE,source=COLUMN,reference=COLUMN; there are "id", "translation.en", "translation.zh", "refs", "answers.lex", "answers.n", "nested", "image", "score", "mt", "domain"`},
 		{"table unknown in Parquet", "table:" + here(t) + "/table.parquet,source=ref", nil, `TESTDATA/table.parquet: there is no column "ref" (did you mean "refs"?); there are "id", "translation.en", "translation.zh", "refs", "answers.lex", "answers.n", "nested", "image", "score", "mt", "domain"`},
 		{"table list", "table:" + here(t) + "/table.parquet,source=refs", nil, `TESTDATA/table.parquet:1: column "refs" holds a list; only references=COLUMN takes lists`},
-		{"table lists", "table:" + here(t) + "/table.parquet,references=nested", nil, `TESTDATA/table.parquet: column "nested" is a list of lists, which is not read`},
+		{"table lists", "table:" + here(t) + "/table.parquet,references=nested", nil, `TESTDATA/table.parquet:1: column "nested": a list of lists is not read`},
 		{"table UTF-8 in Parquet", "table:" + here(t) + "/table.parquet,source=image", nil, `TESTDATA/table.parquet:1: column "image": it is not UTF-8`},
 		{"table id twice", "table:" + here(t) + "/table.parquet,id=domain,source=mt", nil, `TESTDATA/table.parquet:2: id "news" is that of row 1 already; ids must be unique`},
 		{"table empty id", "table:" + here(t) + "/table.parquet,id=translation.zh,source=mt", nil, `TESTDATA/table.parquet:2: column "translation.zh" is empty; each segment needs an id`},

@@ -24,7 +24,7 @@ import (
 var (
 	writtenFlags = []string{"output", "cache", "reports", "html", "plot", "batch-state", "verdicts"}
 	folderFlags  = []string{"figures", "tables", "write-recipe"}
-	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "prompts", "metric", "store", "decisions", "recipe", "labels", "feedback"}
+	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "store", "decisions", "recipe", "labels", "feedback"}
 )
 
 // distinctPaths refuses one file for two purposes of a run where one of them

@@ -16,7 +16,7 @@ import (
 // [NamedTable]; comma and sizeCategory write counts.
 func FillCard(content string, data any) ([]byte, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
-		"fenced": fenced, "comma": Comma, "inline": Inline, "orFillIn": orFillIn, "quoted": quoted, "sizeCategory": sizeCategory,
+		"fenced": fenced, "comma": Comma, "inline": Inline, "orFillIn": orFillIn, "quoted": quoted, "sizeCategory": sizeCategory, "table": MarkdownTable,
 	}).Parse(content)
 	if err != nil {
 		return nil, err

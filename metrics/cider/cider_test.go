@@ -244,20 +244,3 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
-
-func FuzzCIDEr(f *testing.F) {
-	f.Add("the cat sat on the mat", "the cat sat", "Mr. O'Neill's dog, e.g. in the U.S.", uint8(0))
-	f.Add("", "中文 x", "a a a a a", uint8(5))
-	f.Fuzz(func(t *testing.T, hyp, ref, other string, bits uint8) {
-		if len(hyp)+len(ref)+len(other) > 2000 {
-			t.Skip("the plain way is slow")
-		}
-		o := Options{Plain: bits&1 == 1, Split: tokenizers()[int(bits>>1)%len(tokenizers())]}
-		segments := [][]string{{ref, other}, {other}, {"a b c"}}
-		df := plainFrequencies(o.Split, segments)
-		got := loaded(mustFit(o, segments), metrics.Block{Hypotheses: []string{hyp}, References: segments[0]}).Native(nil)[0]
-		if want := plainScore(o, df, 3, hyp, segments[0]); !near(got, want) || got < 0 || got > 10+1e-9 {
-			t.Errorf("%+v: %q against %q: %v, want %v", o, hyp, segments[0], got, want)
-		}
-	})
-}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -87,56 +86,6 @@ func TestLengths(t *testing.T) {
 		b := metrics.Block{Hypotheses: []string{long("hypothesis"), long("hypothesis")}, References: []string{long("reference"), long("reference")}}
 		if bad := check(o, mustNew(o).NewWorkspace().(*workspace), b); bad != "" {
 			t.Fatalf("%+v of %q: %s", o, b, bad)
-		}
-	})
-}
-
-func FuzzRouge(f *testing.F) {
-	f.Add("the cat sat\non the mats", "The cats sat.\n\nOn mats", "中文 x\u212ay", uint8(7))
-	f.Add("a b\na", "b a\nb", "", uint8(3))
-	f.Fuzz(func(t *testing.T, hyp, ref1, ref2 string, bits uint8) {
-		if len(hyp)+len(ref1)+len(ref2) > 2000 {
-			t.Skip("the plain way is slow")
-		}
-		o := Options{
-			Kind:    []Kind{Words, Pairs, Sequence, Lines}[bits&3],
-			Stemmer: bits>>2&1 == 1,
-			Part:    []Part{F, Precision, Recall, F}[bits>>3&3],
-			Split:   append(tokenizers(), Own, Own)[bits>>5],
-		}
-		b := metrics.Block{Hypotheses: []string{hyp, ref1}, References: []string{ref1, ref2}}
-		w := loaded(mustNew(o), metrics.Block{Hypotheses: []string{ref2}, References: []string{hyp}})
-		if bad := check(o, w, b); bad != "" {
-			t.Errorf("%+v of %q: %s", o, b, bad)
-		}
-	})
-}
-
-func TestProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		o := options().Draw(t, "options")
-		m := mustNew(o)
-		b := metricstest.Block().Draw(t, "block")
-		w := loaded(m, b)
-		want := w.Native(nil)
-		if o.Part == F {
-			for h := range b.Hypotheses { // the best cell
-				if row := w.Cells(nil)[h*len(b.References):][:len(b.References)]; slices.Max(row) != want[h] {
-					t.Fatalf("native %v of cells %v", want[h], row)
-				}
-			}
-		}
-		again := b
-		again.References = append(slices.Clone(b.References), rapid.SampledFrom(b.References).Draw(t, "again"))
-		if got := loaded(m, again).Native(nil); !slices.Equal(got, want) {
-			t.Fatalf("%s: %v with one reference twice, want %v", m.Info().Name, got, want)
-		}
-		s := b.Hypotheses[0]
-		lacking := map[Kind]int{Pairs: 1}[o.Kind]
-		for _, v := range loaded(m, metrics.Block{Hypotheses: []string{s}, References: []string{s}}).Cells(nil) {
-			if equal := len(plainWords(o, s)) > lacking; v != map[bool]float64{true: 1}[equal] && o.Kind != Lines {
-				t.Fatalf("%s of %q against itself: %v", m.Info().Name, s, v)
-			}
 		}
 	})
 }

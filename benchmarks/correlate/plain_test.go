@@ -56,7 +56,7 @@ func TestCountPairsEqualsPlain(t *testing.T) {
 		if m < 2 {
 			tauC = nan
 		}
-		if got := KendallC(gold, metric); !near(got, tauC, 1e-14) {
+		if got := kendallC(gold, metric); !near(got, tauC, 1e-14) {
 			t.Fatalf("tau-c %v, want %v", got, tauC)
 		}
 	})

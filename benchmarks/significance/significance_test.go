@@ -420,10 +420,10 @@ func TestClusters(t *testing.T) {
 		{0, 0, 0, 0.04},
 		{0, 0, 0, 0},
 	}
-	if got := Clusters(p, 0.05); !slices.Equal(got, []int{1, 1, 2, 3}) {
+	if got := clusters(p, 0.05); !slices.Equal(got, []int{1, 1, 2, 3}) {
 		t.Errorf("%v", got)
 	}
-	if got := Clusters(p, 0.02); !slices.Equal(got, []int{1, 1, 2, 2}) {
+	if got := clusters(p, 0.02); !slices.Equal(got, []int{1, 1, 2, 2}) {
 		t.Errorf("at 0.02: %v", got)
 	}
 }
@@ -467,15 +467,15 @@ func TestWilliamsP(t *testing.T) {
 		{0.31, 0.3, 0.2, 500, 0.4250856901688861},
 		{0.99, 0.95, 0.97, 14, 0.0010340614202283141},
 	} {
-		got := WilliamsP(c.r1, c.r2, c.r12, c.n)
+		got := williamsP(c.r1, c.r2, c.r12, c.n)
 		if math.Abs(got-c.want) > 1e-9*c.want {
 			t.Errorf("%+v: %.15g", c, got)
 		}
-		if turned := WilliamsP(c.r2, c.r1, c.r12, c.n); math.Abs(turned-(1-c.want)) > 1e-9 {
+		if turned := williamsP(c.r2, c.r1, c.r12, c.n); math.Abs(turned-(1-c.want)) > 1e-9 {
 			t.Errorf("%+v, turned around: %v", c, turned)
 		}
 	}
-	if !math.IsNaN(WilliamsP(0.5, 0.4, 0.3, 3)) {
+	if !math.IsNaN(williamsP(0.5, 0.4, 0.3, 3)) {
 		t.Error("three scores were enough")
 	}
 }

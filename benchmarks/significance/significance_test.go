@@ -199,58 +199,6 @@ func TestPermPairsCounts(t *testing.T) {
 	})
 }
 
-// Drawing counts of pairs gives the p-value that exchanging each pair gives.
-func TestPermPairsEqualsPairByPair(t *testing.T) {
-	tables := simulated(30, 5, 3, 3.4)
-	m := correlate.Measure{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}
-	const resamples = 4000
-	got, err := Compare(t.Context(), MethodPermPairs, tables[0], tables[1], m, Options{Resamples: resamples, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, y := m.Rows(tables[0]), m.Rows(tables[1])
-	e1, e2 := correlate.Calibrate(x).Epsilon, correlate.Calibrate(y).Epsilon
-	random := rand.New(rand.NewPCG(7, 8))
-	agrees := func(order int, difference, epsilon float64) float64 {
-		if o := against(order, difference, epsilon); (order == 0) == (o == tied) && o != discordant {
-			return 1
-		}
-		return 0
-	}
-	difference := func(exchange func() bool) float64 {
-		sum := 0.0
-		for r := range x {
-			for i := range x[r].Gold {
-				for j := range i {
-					order := 0
-					if d := x[r].Gold[i] - x[r].Gold[j]; d != 0 {
-						order = int(math.Copysign(1, d))
-					}
-					v := agrees(order, x[r].Metric[i]-x[r].Metric[j], e1) - agrees(order, y[r].Metric[i]-y[r].Metric[j], e2)
-					if exchange() {
-						v = -v
-					}
-					sum += v / 10 // all vectors have ten pairs
-				}
-			}
-		}
-		return sum / float64(len(x))
-	}
-	seen := difference(func() bool { return false })
-	if !near(seen, got.Delta, 1e-12) {
-		t.Fatalf("difference %v, want %v", got.Delta, seen)
-	}
-	large := 0
-	for range resamples {
-		if difference(func() bool { return random.Uint32()&1 == 1 }) >= seen-1e-12 {
-			large++
-		}
-	}
-	if want := float64(large) / resamples; math.Abs(got.P-want) > 0.035 {
-		t.Errorf("p %v, pair by pair %v", got.P, want)
-	}
-}
-
 func TestReproducible(t *testing.T) {
 	tables := simulated(60, 7, 3, 3.3, 4)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"html"
+	htmllib "html"
 	"regexp"
 	"strconv"
 	"strings"
@@ -48,8 +48,8 @@ func undirt(_ *Checker, t string, ref *original) string {
 			t = strings.ReplaceAll(strings.ReplaceAll(t, "Ċ", "\n"), mark, " ")
 		}
 	}
-	if html.UnescapeString(ref.text) == ref.text {
-		t = html.UnescapeString(t)
+	if htmllib.UnescapeString(ref.text) == ref.text {
+		t = htmllib.UnescapeString(t)
 	}
 	t = decoded(t, ref)
 	if norm.NFC.IsNormalString(ref.text) {
@@ -64,7 +64,7 @@ func undirt(_ *Checker, t string, ref *original) string {
 			cyrillic++
 		}
 	}
-	if latin > 4*cyrillic && cyrillic > 0 && !strings.ContainsFunc(ref.text, isCyrillic) {
+	if latin > cyrillic && cyrillic > 0 && !strings.ContainsFunc(ref.text, isCyrillic) {
 		if plain := lookalikes.Replace(t); !strings.ContainsFunc(plain, isCyrillic) {
 			t = plain
 		}
@@ -220,9 +220,8 @@ func firstLine(t string) string { line, _, _ := strings.Cut(t, "\n"); return lin
 
 var (
 	links    = regexp.MustCompile(`!?\[([^\[\]]+)\]\((?:https?:|#|www)[^()]*\)`)
-	ruled    = regexp.MustCompile(`(?m)^[ \t]*(?:[-*_=~]{3,}|#+)[ \t]*$\n?`)
+	ruled    = regexp.MustCompile(`(?m)^[ \t]*(?:[-*_=~|: ]{3,}|#+)[ \t]*$\n?`)
 	headings = regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?|\|[ \t]*)`)
-	cells    = regexp.MustCompile(`(?m)[ \t]*\|[ \t]*$`)
 	boxed    = regexp.MustCompile(`^\$*\\(?:boxed|text|textbf|emph|textit)\{(?:\\text\{)?([^{}]*)\}+\$*$`)
 	pairs    = []*regexp.Regexp{
 		regexp.MustCompile(`\*\*\*([^*]+)\*\*\*`), regexp.MustCompile(`\*\*([^*]+)\*\*`), regexp.MustCompile(`__([^_\s][^_]*)__`), regexp.MustCompile(`~~([^~]+)~~`), regexp.MustCompile(`==([^=]+)==`),
@@ -235,6 +234,9 @@ func unmark(_ *Checker, t string, ref *original) string {
 	if !strings.ContainsAny(t, "*_`#>|~=[$\\") && !strings.Contains(t, "---") {
 		return t
 	}
+	if inner, ok := strings.CutPrefix(t, "``"); ok && strings.HasSuffix(t, "''") {
+		return strings.TrimSuffix(inner, "''")
+	}
 	if m := boxed.FindStringSubmatch(t); m != nil && !ref.has(`\`) {
 		t = m[1]
 	}
@@ -242,10 +244,6 @@ func unmark(_ *Checker, t string, ref *original) string {
 		t = links.ReplaceAllString(t, "$1")
 	}
 	if !ref.has("#>|") {
-		if strings.Contains(t, "|") {
-			t = regexp.MustCompile(`(?m)^[ \t]*\|?[ \t:|-]*--[ \t:|-]*$\n?`).ReplaceAllString(t, "")
-			t = cells.ReplaceAllString(t, "")
-		}
 		t = headings.ReplaceAllString(t, "")
 	}
 	if !ruled.MatchString(ref.text) {

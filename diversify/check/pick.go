@@ -33,9 +33,15 @@ type line struct {
 // view is an answer as lines.
 func (o *original) view(t string) (out []line) {
 	for l := range strings.Lines(t) {
-		for _, l := range o.listed(strings.TrimSpace(l)) {
-			if l = strings.TrimSpace(l); l != "" {
-				out = append(out, o.line(l))
+		cells := []string{l}
+		if strings.Contains(l, "|") && !o.has("|") {
+			cells = strings.Split(l, "|")
+		}
+		for _, l := range cells {
+			for _, l := range o.listed(strings.TrimSpace(l)) {
+				if l = strings.TrimSpace(l); l != "" {
+					out = append(out, o.line(l))
+				}
 			}
 		}
 	}
@@ -55,6 +61,9 @@ func (o *original) announced(lines []line) []line {
 	for i := range lines {
 		l := &lines[i]
 		told := l.label != "" || i > 0 && announces(lines[i-1])
+		if l.label == "" && told {
+			l.label = lines[i-1].whole
+		}
 		switch {
 		case announces(*l) && i+1 < len(lines):
 			l.talk = true
@@ -108,7 +117,10 @@ func (o *original) line(t string) (l line) {
 		parts = parts[1:]
 	}
 	stop := ""
-	for len(parts) > 0 && (talks(parts[len(parts)-1]) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
+	closes := func(p string) bool {
+		return talks(p) && (len(parts) > o.parts() || !unicode.IsLetter(firstRune(strings.TrimSpace(p))) || o.evidence(p).task > 1)
+	}
+	for len(parts) > 0 && (closes(parts[len(parts)-1]) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
 		if last := strings.TrimSpace(parts[len(parts)-1]); isStop(lastRune(last)) && strings.ContainsRune("(（[", firstRune(last)) {
 			stop = string(lastRune(last)) // the bracket stood before it
 		}
@@ -184,7 +196,7 @@ func (o *original) foreign(t string) bool {
 
 func (o *original) startsWithNumber(t string) bool {
 	digits := t[:len(t)-len(strings.TrimLeft(t, "0123456789"))]
-	return digits != "" && !strings.HasPrefix(t[len(digits):], ")") && o.words[digits]
+	return digits != "" && (strings.Contains(o.text, digits+".") || o.words[digits] && !strings.HasPrefix(t[len(digits):], ")") && !strings.HasPrefix(t[len(digits):], ". "))
 }
 
 // labelEnds are a colon, an arrow or a dash behind a label, and the bracket of "(Formal) …".
@@ -277,7 +289,7 @@ func isQuote(r rune) bool {
 	return r == '"' || strings.ContainsRune("“”„«»‘’'「」『』《》‹›`〝〞´⟨⟩‚", r)
 }
 
-var quotations = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|(?:^|[\s:])'([^']+(?:'\pL[^']*)*)'|‘([^’]+(?:’\pL[^’]*)*)’|『([^』]+)』`)
+var quotations = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|‘([^’]+(?:’\pL[^’]*)*)’`)
 
 // quoted returns the quotation in a text that may be the rewriting, or "".
 func (o *original) quoted(t string) (best string) {
@@ -312,46 +324,41 @@ func unrestate(c *Checker, t string, ref *original) string {
 		if kept := slices.DeleteFunc(ref.view(rest), func(l line) bool { return l.talk || !ref.fits(l.e) || l.e.shared == 0 }); len(kept) > 0 {
 			return rest
 		}
-		if e := ref.evidence(rest); e.isTalk() || e.own <= 1 && says(before) && strings.ContainsAny(before, ":：\"“„«") {
-			return ref.text
-		}
 	}
 	return t
+}
+
+// kept returns the lines of an answer that are neither talk nor the reference.
+func (o *original) kept(t string) []line {
+	return slices.DeleteFunc(o.view(t), func(l line) bool { return l.talk || l.echo })
 }
 
 // untalk takes off lines, sentences, labels and notes about the task, before and behind
 // the rewriting.
 func untalk(_ *Checker, t string, ref *original) string {
-	if ref.text == "" {
+	switch {
+	case ref.text == "":
 		return t
+	case !ref.lines():
+		kept := ref.kept(t)
+		if len(kept) != 1 || t[marker(t):] == kept[0].text {
+			return t
+		}
+		return kept[0].text
 	}
 	all := ref.view(t)
-	kept := slices.DeleteFunc(slices.Clone(all), func(l line) bool { return l.talk || l.echo })
-	if len(kept) == 0 || len(kept) == 1 && (kept[0].text == t || t[marker(t):] == kept[0].text) {
+	if !slices.ContainsFunc(all, func(l line) bool { return !l.talk }) {
 		return t
 	}
-	if ref.lines() && len(all) > 1 {
-		for len(all) > 0 && all[0].talk {
-			all = all[1:]
-		}
-		for len(all) > 0 && all[len(all)-1].talk {
-			all = all[:len(all)-1]
-		}
-		from, to := strings.Index(t, all[0].whole), strings.LastIndex(t, all[len(all)-1].whole)+len(all[len(all)-1].whole)
-		return t[from:max(from, to)]
+	for all[0].talk {
+		all = all[1:]
 	}
-	var out []string
-	for _, l := range kept {
-		s := l.text
-		if l.label != "" && len(kept) > 1 {
-			s = l.label + ": " + s
-		}
-		if l.item && len(kept) > 1 {
-			s = "- " + s
-		}
-		out = append(out, s)
+	for all[len(all)-1].talk {
+		all = all[:len(all)-1]
 	}
-	return strings.Join(out, "\n")
+	last := all[len(all)-1].whole
+	from, to := strings.Index(t, all[0].whole), strings.LastIndex(t, last)+len(last)
+	return t[from:max(from, to)]
 }
 
 // finals are in the label of the last of several texts, drafts in that of one before it.
@@ -366,51 +373,36 @@ func first(_ *Checker, t string, ref *original) string {
 	if ref.text == "" || ref.lines() {
 		return t
 	}
-	if !strings.Contains(t, "\n") && !numbered.MatchString(t) {
-		return inline(t, ref)
-	}
-	all := ref.view(t)
+	all := ref.kept(t)
 	if len(all) < 2 {
 		return inline(t, ref)
 	}
-	best, firm := 0.0, false
+	most, firm, plain := 0.0, false, false // plain: one of them is no thought
 	for _, l := range all {
-		if !l.talk && !l.echo && ref.fits(l.e) {
-			best, firm = max(best, ref.quality(l.e)), firm || !l.quote
+		if ref.fits(l.e) {
+			most, firm, plain = max(most, ref.quality(l.e)), firm || !l.quote, plain || !ref.muses(l.whole)
 		}
 	}
 	thinks := thought.MatchString(firstLine(t)) || slices.ContainsFunc(all[:len(all)-1], func(l line) bool { return ref.muses(l.whole) })
 	least := 0.4
 	if thinks {
 		least = 0.6
+	} else if whole := ref.whole(all); whole != "" {
+		return whole
 	}
-	pick, items := -1, []int(nil)
-	plain := slices.ContainsFunc(all, func(l line) bool { return !l.talk && !l.echo && ref.fits(l.e) && !ref.muses(l.whole) })
+	var pick *line
 	for i, l := range all {
-		if l.talk || l.echo || firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < least*best || thinks && plain && ref.muses(l.whole) {
+		if firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < least*most || thinks && plain && ref.muses(l.whole) {
 			continue
 		}
-		items = append(items, i)
-		if pick < 0 || thinks && !finals.MatchString(all[pick].label) || finals.MatchString(l.label) && !finals.MatchString(all[pick].label) || drafts.MatchString(all[pick].label) {
-			pick = i
+		if pick == nil || thinks && !finals.MatchString(pick.label) || finals.MatchString(l.label) && !finals.MatchString(pick.label) || drafts.MatchString(pick.label) {
+			pick = &all[i]
 		}
 	}
-	if all := ref.whole(all); all != "" && !thinks {
-		return all
-	}
-	if last := all[len(all)-1]; last.talk && !thinks {
-		if m := named.FindStringSubmatch(strings.ToLower(last.text)); m != nil && picks.MatchString(last.text) {
-			for k, sign := range [...]string{"1a", "2b", "3c", "4d"} {
-				if k < len(items) && (m[1] != "" && strings.Contains(sign, m[1]) || m[2] == ordinals[k]) {
-					pick = items[k]
-				}
-			}
-		}
-	}
-	if pick < 0 {
+	if pick == nil {
 		return t
 	}
-	return all[pick].text
+	return pick.text
 }
 
 // whole returns lines that are a rewriting only together, one below the other, or "".
@@ -418,9 +410,6 @@ func (o *original) whole(all []line) string {
 	var texts []string
 	most := 0
 	for _, l := range all {
-		if l.talk || l.echo {
-			continue
-		}
 		texts = append(texts, l.text)
 		most = max(most, l.e.shared)
 		if l.label != "" {
@@ -434,13 +423,11 @@ func (o *original) whole(all []line) string {
 	return t
 }
 
-// thought is a heading of a thought whose tokens are lost; picks are in a sentence that
-// says which of several texts is the best, and named and ordinals say which.
 var (
-	thought  = regexp.MustCompile(`^(?i:thought|thinking|analysis|reasoning|assistantanalysis|思考)[.:]*$`)
-	picks    = regexp.MustCompile(`(?i)best|prefer|recommend|final|favou?rite|go with|going with|choose|pick|beste|empfehl|лучш|рекоменд|推荐|最好|mejor|meilleur`)
-	named    = regexp.MustCompile(`(?:^|[\s(*"])(?:([1-4a-d])(?:[).*",]|\s*$|[.!])|(first|second|third|fourth))`)
-	ordinals = [...]string{"first", "second", "third", "fourth"}
+	// thought is a heading of a thought whose tokens are lost.
+	thought = regexp.MustCompile(`^(?i:thought|thinking|analysis|reasoning|assistantanalysis|思考)[.:]*$`)
+	// picks are in a sentence that says that another text than the first is the best.
+	picks = regexp.MustCompile(`(?i)(?:best|better|prefer|recommend|final|favou?rite|go with|choose|pick|since|use).*\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b|\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b.*(?:best|better|prefer|recommend|final|favou?rite|choice|pick)|(?:2|3|втор|трет|zweit|dritt).*(?:besser|beste|empfehl|лучш|рекоменд)|推荐|最好`)
 )
 
 var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
@@ -463,7 +450,7 @@ func inline(t string, ref *original) string {
 	return t
 }
 
-var markers = regexp.MustCompile(`^(?:[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)`)
+var markers = regexp.MustCompile(`^(?:[:|~]\s+|[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳➊-➓]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?i:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)`)
 
 // marker returns the length of a list number or bullet in front, with the space behind.
 func marker(t string) int { return len(markers.FindString(t)) }

@@ -294,9 +294,6 @@ func (s *Segment) garbled(j *judged) string {
 	if q := unpaired(t); q != "" && unpaired(j.ref.text) == "" {
 		return fmt.Sprintf("a quotation mark has no partner: %s", quote(t))
 	}
-	if mojibake(t) && !mojibake(j.ref.text) {
-		return fmt.Sprintf("its character set is wrong: %s", quote(t))
-	}
 	for _, script := range [...]*unicode.RangeTable{unicode.Han, unicode.Cyrillic, unicode.Hangul} {
 		is := func(r rune) bool { return unicode.Is(script, r) }
 		isLatin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }

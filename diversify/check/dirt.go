@@ -70,12 +70,8 @@ func undirt(_ *Checker, t string, ref *original) string {
 		switch {
 		case r == '\u2028' || r == '\u2029' || r == '\u0085':
 			return '\n'
-		case r == '\r':
-			return -1
 		case unicode.IsSpace(r), r == '\u2800':
 			return ' '
-		case r == '\u2010' || r == '\u2011':
-			return '-'
 		case (r == '\u200c' || r == '\u200d') && (before >= 0x600 && before < 0x1100 || before > 0x2000): // Persian, Hindi; emoji
 			return r
 		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Co), r == utf8.RuneError:
@@ -252,5 +248,5 @@ func unfence(_ *Checker, t string, ref *original) string {
 	if e := ref.evidence(best); e.shared >= outside.shared || outside.isTalk() {
 		return best
 	}
-	return strings.NewReplacer("```", "", "~~~", "").Replace(t)
+	return t
 }

@@ -158,8 +158,10 @@ func (s *scanner) digits(at int, w string) {
 	point := n > 1 && strings.Contains(".,", string(w[len(w)-len(groups[n-1])-1]))
 	switch {
 	case n == 1:
-		s.state(at, end, weak || whole <= 1, whole)
-		if after := s.text[end:]; strings.HasPrefix(after, ":") && whole <= 24 {
+		after := s.text[end:]
+		all := whole == 100 && strings.HasPrefix(strings.TrimSpace(after), "%")
+		s.state(at, end, weak || whole <= 1 || all, whole)
+		if strings.HasPrefix(after, ":") && whole <= 24 {
 			s.imply(whole-12, whole+12)
 			if len(after) > 2 && isDigit(after[1]) && isDigit(after[2]) {
 				s.imply(whole + value(after[1:3])/100) // 10.50

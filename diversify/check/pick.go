@@ -116,21 +116,17 @@ func (o *original) line(t string) (l line) {
 		l.echo = l.echo || o.echoes(parts[0])
 		parts = parts[1:]
 	}
-	stop := ""
 	closes := func(p string) bool {
 		return talks(p) && (len(parts) > o.parts() || !unicode.IsLetter(firstRune(strings.TrimSpace(p))) || o.evidence(p).task > 1)
 	}
 	for len(parts) > 0 && (closes(parts[len(parts)-1]) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
-		if last := strings.TrimSpace(parts[len(parts)-1]); isStop(lastRune(last)) && strings.ContainsRune("(（[", firstRune(last)) {
-			stop = string(lastRune(last)) // the bracket stood before it
-		}
 		parts = parts[:len(parts)-1]
 	}
 	switch {
 	case len(parts) > 0:
 		l.text = strings.TrimSpace(strings.Join(parts, ""))
-		if !isStop(lastRune(l.text)) && !isQuote(lastRune(l.text)) {
-			l.text += stop
+		if end := lastRune(l.whole); isStop(end) && ending(l.text) == "w" && isStop(lastRune(o.text)) {
+			l.text += string(end) // it stood behind a note
 		}
 		if label, rest := o.cutLabel(l.text); label != "" && l.label == "" {
 			l.label, l.text = label, rest
@@ -153,9 +149,6 @@ func (o *original) line(t string) (l line) {
 // muses reports whether a line looks at words of the reference or weighs several texts, as
 // a thought does before an answer.
 func (o *original) muses(t string) bool {
-	if strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：") {
-		return false
-	}
 	e := o.evidence(t)
 	equates := strings.ContainsAny(t, "=→") && !o.has("=→")
 	if label, rest := o.cutLabel(t); label != "" {
@@ -226,8 +219,6 @@ func (o *original) cutLabel(t string) (label, rest string) {
 	}
 	e, r := o.evidence(label), o.evidence(rest)
 	switch {
-	case o.echoes(label):
-		return label, rest
 	case unicode.IsLower(firstRune(rest)) && unicode.IsUpper(firstRune(o.text)) && !e.isTalk():
 		return "", t
 	case (!colon || o.has(":：")) && e.shared > 0, !colon && strings.ContainsAny(o.text, t[i:i+n]) && !e.isTalk():
@@ -441,16 +432,13 @@ func inline(t string, ref *original) string {
 		a, b := strings.TrimSpace(t[:at[0]+1]), strings.TrimSpace(t[at[1]:])
 		ea, eb := ref.evidence(a), ref.evidence(b)
 		if ref.fits(ea) && ref.fits(eb) && (ea.shared > 0 && eb.shared > 0) && !or.MatchString(ref.text) {
-			if ref.echoes(a) {
-				return b
-			}
 			return a
 		}
 	}
 	return t
 }
 
-var markers = regexp.MustCompile(`^(?:[:|~]\s+|[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳➊-➓]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?i:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)`)
+var markers = regexp.MustCompile(`^(?:[:|~]\s+|[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳➊-➓]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?i:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)+`)
 
 // marker returns the length of a list number or bullet in front, with the space behind.
 func marker(t string) int { return len(markers.FindString(t)) }
@@ -459,16 +447,8 @@ func marker(t string) int { return len(markers.FindString(t)) }
 // and so does one that has the same number: "3. Oktober" is a date.
 func unlist(_ *Checker, t string, ref *original) string {
 	n := marker(t)
-	for n > 0 && marker(t[n:]) > 0 {
-		n += marker(t[n:])
-	}
 	if n == 0 || n == len(t) || marker(ref.text+" ") > 0 || unicode.Is(unicode.Pd, firstRune(ref.text)) || ref.startsWithNumber(t) {
 		return t
-	}
-	if strings.Contains(t, "\n") {
-		if all := ref.view(t); len(all) > 1 && !slices.ContainsFunc(all, func(l line) bool { return !l.item }) {
-			return t // for the step that looks at all items
-		}
 	}
 	return t[n:]
 }
@@ -491,9 +471,6 @@ func unquote(_ *Checker, t string, ref *original) string {
 	if n := strings.Count(body, open); ((n > 0 || strings.Contains(body, last)) && !(strings.ContainsAny(last, "'’") && !loose.MatchString(body))) && n != strings.Count(ref.text, open) && !strings.Contains(body, open+open) && firstRune(body) != firstRune(open) {
 		return t
 	}
-	if len(inner) < len(t) && !isStop(lastRune(body)) && isStop(lastRune(ref.text)) {
-		body += t[len(inner):]
-	}
 	return body
 }
 
@@ -507,12 +484,6 @@ var behind = regexp.MustCompile(`^((?:["“„].+["”“]|«.+»))[.,;]?\s*[–
 func odd(t string, ref *original) string {
 	if m := behind.FindStringSubmatch(t); m != nil && ref.evidence(m[2]).shared == 0 && ref.fits(ref.evidence(m[1])) && strings.Count(m[1], `"`)%2 == 0 {
 		t = m[1]
-	}
-	if inner, ok := strings.CutPrefix(t, "("); ok && strings.HasSuffix(inner, ")") && isQuote(firstRune(inner)) && !ref.has("(") {
-		t = strings.TrimSuffix(inner, ")")
-	}
-	if strings.HasPrefix(t, "``") {
-		t = strings.TrimSuffix(t[2:], "''")
 	}
 	for _, q := range [...]string{`"`, "“", "„", "«", "「", "'"} {
 		rest, ok := strings.CutPrefix(t, q)

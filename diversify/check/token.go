@@ -129,9 +129,6 @@ func unjson(_ *Checker, t string, ref *original) string {
 	if m := calls.FindStringSubmatch(t); m != nil && says(m[1]) && !strings.Contains(m[1], `"`) {
 		return m[1]
 	}
-	if len(t) > 2 && t[0] == '"' && strings.Contains(t, `\"`) && t[len(t)-1] == '"' { // JSON in a string of JSON
-		t = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(t[1 : len(t)-1])
-	}
 	i := strings.IndexAny(t, "{[")
 	if i < 0 || ref.has("{}[]") || !strings.ContainsAny(t[i:], "\"'“") {
 		return t
